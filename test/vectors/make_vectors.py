@@ -1,0 +1,1228 @@
+#!/usr/bin/env python3
+"""Make the golden files of the bloomfilter format, version 1.
+
+This program is a second opinion.  It is written from doc/FORMAT.md and from
+the published xxHash specification, not from the C code, and it uses nothing
+but Python's standard library.  It is slow and simple on purpose: a mistake
+shared with a fast implementation is less likely that way.
+
+    make_vectors.py           write keys.tsv, filters.tsv and invalid.tsv
+    make_vectors.py --check   compare with the files; exit 1 on a difference
+
+The output is a pure function of this file: no clock, no random source other
+than the fixed generator below, no dependence on locale or machine.
+"""
+
+import datetime
+import decimal
+import ipaddress
+import math
+import os
+import re
+import struct
+import sys
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FORMAT_MD = os.path.join(HERE, "..", "..", "doc", "FORMAT.md")
+
+MASK64 = 2**64 - 1
+HEADER_SIZE = 64
+CEILING = 512 * 1024 * 1024 - 4 * 1024
+PROBE_MULTIPLIER = 0x9E3779B97F4A7C15
+PART_MULTIPLIER = 0xD6E8FEB86659FD93
+HEADER = struct.Struct("<4sBBBBIHHQQdQB7sQ")
+
+INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR = 7, 8, 9, 10, 11
+
+SEEDS = [0, 1, 2**63, 2**64 - 1, 0xDEADBEEFCAFEBABE]
+
+
+# ---------------------------------------------------------------- XXH64
+
+PRIME1 = 0x9E3779B185EBCA87
+PRIME2 = 0xC2B2AE3D27D4EB4F
+PRIME3 = 0x165667B19E3779F9
+PRIME4 = 0x85EBCA77C2B2AE63
+PRIME5 = 0x27D4EB2F165667C5
+
+
+def rotate_left(x, bits):
+    return ((x << bits) | (x >> (64 - bits))) & MASK64
+
+
+def xxh64_round(acc, lane):
+    acc = (acc + lane * PRIME2) & MASK64
+    return rotate_left(acc, 31) * PRIME1 & MASK64
+
+
+def xxh64_merge(acc, lane_acc):
+    acc ^= xxh64_round(0, lane_acc)
+    return (acc * PRIME1 + PRIME4) & MASK64
+
+
+def xxh64_stripes(data, seed):
+    """The four accumulators over all whole 32-byte stripes, converged."""
+    accs = [
+        (seed + PRIME1 + PRIME2) & MASK64,
+        (seed + PRIME2) & MASK64,
+        seed,
+        (seed - PRIME1) & MASK64,
+    ]
+    for start in range(0, len(data) - 31, 32):
+        lanes = struct.unpack_from("<4Q", data, start)
+        accs = [xxh64_round(acc, lane) for acc, lane in zip(accs, lanes)]
+    merged = 0
+    for acc, bits in zip(accs, (1, 7, 12, 18)):
+        merged += rotate_left(acc, bits)
+    merged &= MASK64
+    for acc in accs:
+        merged = xxh64_merge(merged, acc)
+    return merged
+
+
+def xxh64_tail(acc, tail):
+    """Mix in the last 0 to 31 bytes."""
+    while len(tail) >= 8:
+        acc ^= xxh64_round(0, int.from_bytes(tail[:8], "little"))
+        acc = (rotate_left(acc, 27) * PRIME1 + PRIME4) & MASK64
+        tail = tail[8:]
+    if len(tail) >= 4:
+        acc ^= int.from_bytes(tail[:4], "little") * PRIME1 & MASK64
+        acc = (rotate_left(acc, 23) * PRIME2 + PRIME3) & MASK64
+        tail = tail[4:]
+    for byte in tail:
+        acc ^= byte * PRIME5 & MASK64
+        acc = rotate_left(acc, 11) * PRIME1 & MASK64
+    return acc
+
+
+def xxh64_avalanche(acc):
+    acc ^= acc >> 33
+    acc = acc * PRIME2 & MASK64
+    acc ^= acc >> 29
+    acc = acc * PRIME3 & MASK64
+    return acc ^ (acc >> 32)
+
+
+def xxh64(data, seed):
+    if len(data) >= 32:
+        acc = xxh64_stripes(data, seed)
+    else:
+        acc = (seed + PRIME5) & MASK64
+    acc = (acc + len(data)) & MASK64
+    return xxh64_avalanche(xxh64_tail(acc, data[len(data) // 32 * 32:]))
+
+
+# ---------------------------------------------------------------- fixed bytes
+
+
+def scrambled(number):
+    """A 64-bit value that looks random and depends on the number only."""
+    x = (number * 6364136223846793005 + 1442695040888963407) & MASK64
+    return (x ^ (x >> 29)) * 0xBF58476D1CE4E5B9 & MASK64
+
+
+def scrambled_bytes(length, number):
+    out = b""
+    while len(out) < length:
+        out += struct.pack("<Q", scrambled(number * 1000 + len(out)))
+    return out[:length]
+
+
+# ---------------------------------------------------------------- key bytes
+
+
+def int64_bytes(value):
+    """Two's complement, reduced mod 2^64."""
+    return (value & MASK64).to_bytes(8, "little")
+
+
+NEGATIVE_INFINITY = int64_bytes(-(2**63))
+POSITIVE_INFINITY = int64_bytes(2**63 - 1)
+
+
+def float_bytes(value):
+    if math.isnan(value):
+        return struct.pack("<Q", 0x7FF8000000000000)
+    if value == 0:
+        return bytes(8)
+    return struct.pack("<d", value)
+
+
+def real_bytes(value):
+    """real is rounded to 32 bits by SQL, then widened."""
+    return float_bytes(struct.unpack("<f", struct.pack("<f", value))[0])
+
+
+def numeric_bytes(spelling):
+    value = decimal.Decimal(spelling)
+    if value.is_nan():
+        return b"NaN"
+    if value.is_infinite():
+        return b"-Infinity" if value < 0 else b"Infinity"
+    if value == 0:
+        return b"0"
+    digits = format(value, "f")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return digits.encode("ascii")
+
+
+def days_before_year(year):
+    """Days from 1970-01-01 to January 1 of a proleptic Gregorian year."""
+    before = year - 1
+    leap_days = before // 4 - before // 100 + before // 400
+    return before * 365 + leap_days - 719162
+
+
+def is_leap(year):
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def days_since_1970(year, month, day):
+    """The year is astronomical: 1 BC is 0, 2 BC is -1."""
+    lengths = [31, 29 if is_leap(year) else 28, 31, 30, 31, 30,
+               31, 31, 30, 31, 30, 31]
+    return days_before_year(year) + sum(lengths[:month - 1]) + day - 1
+
+
+DATE_PATTERN = re.compile(
+    r"(\d+)-(\d\d)-(\d\d)"
+    r"(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
+    r"(Z|[+-]\d\d(?::\d\d(?::\d\d)?)?)?"
+    r"( BC)?$")
+
+
+def zone_seconds(zone):
+    """Seconds east of UTC."""
+    if zone in (None, "Z"):
+        return 0
+    sign = -1 if zone[0] == "-" else 1
+    parts = [int(part) for part in zone[1:].split(":")] + [0, 0]
+    return sign * (parts[0] * 3600 + parts[1] * 60 + parts[2])
+
+
+def parse_moment(spelling):
+    """(days since 1970-01-01, microseconds of the day, seconds east)."""
+    match = DATE_PATTERN.match(spelling)
+    year, month, day = (int(match.group(i)) for i in (1, 2, 3))
+    if match.group(9):
+        year = 1 - year
+    hour, minute, second = (int(match.group(i) or 0) for i in (4, 5, 6))
+    micros = int((match.group(7) or "").ljust(6, "0"))
+    of_day = ((hour * 60 + minute) * 60 + second) * 1000000 + micros
+    return (days_since_1970(year, month, day), of_day,
+            zone_seconds(match.group(8)))
+
+
+def infinity_bytes(spelling):
+    return {"infinity": POSITIVE_INFINITY,
+            "-infinity": NEGATIVE_INFINITY}.get(spelling)
+
+
+def date_bytes(spelling):
+    return infinity_bytes(spelling) or int64_bytes(parse_moment(spelling)[0])
+
+
+def timestamp_bytes(spelling):
+    """For timestamp and timestamptz: a timestamp has no zone, so UTC."""
+    if infinity_bytes(spelling):
+        return infinity_bytes(spelling)
+    days, of_day, east = parse_moment(spelling)
+    return int64_bytes((days * 86400 - east) * 1000000 + of_day)
+
+
+def inet_bytes(spelling):
+    interface = ipaddress.ip_interface(spelling)
+    return (bytes([interface.version, interface.network.prefixlen])
+            + interface.ip.packed)
+
+
+def macaddr_bytes(spelling):
+    raw = bytes.fromhex(re.sub("[^0-9a-fA-F]", "", spelling))
+    if len(raw) == 8 and raw[3:5] == b"\xff\xfe":
+        return raw[:3] + raw[5:]
+    return raw
+
+
+# ---------------------------------------------------------------- the keys
+#
+# Each function returns a list of (key type, SQL expression, key bytes).
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def integer_keys():
+    values = [0, 1, -1, 2, 42, -42, 127, -128, 128, 255, 256, 10000,
+              32767, -32768, 32768, -32769, 65535, 65536, 1000000,
+              2**31 - 1, -(2**31), 2**31, -(2**31) - 1, 2**32 - 1, 2**32,
+              2**53, 2**53 + 1, -(2**53) - 1, 0x0102030405060708,
+              10**18, 2**63 - 2, 2**63 - 1, -(2**63) + 1, -(2**63)]
+    keys = []
+    for value in values:
+        number = str(value) if value >= 0 else "(%d)" % value
+        for name, bits in (("smallint", 16), ("integer", 32), ("bigint", 64)):
+            if -(2**(bits - 1)) <= value < 2**(bits - 1):
+                keys.append((INTEGER, number + "::" + name,
+                             int64_bytes(value)))
+    return keys
+
+
+TEXTS = [
+    "", " ", "a", "A", "abc", "abc ", " abc", "0", "42", "null", "NaN",
+    "it's", "a\\b", "100%", "a,b", '"quoted"', "user@example.com",
+    "https://example.com/a/b?c=d&e=f#g",
+    "Gr\u00f6\u00dfe", "\u00e4\u00f6\u00fc\u00c4\u00d6\u00dc\u00df",
+    # Composed and decomposed: two keys, for nothing is normalized.
+    "\u00e9", "e\u0301", "\u00c5", "\u212b",
+    "na\u00efve caf\u00e9", "\u0416\u0438\u0437\u043d\u044c",
+    "\u03b1\u03b2\u03b3", "\u05e9\u05dc\u05d5\u05dd",
+    "\u6f22\u5b57", "\u65e5\u672c\u8a9e\u306e\u30c6\u30ad\u30b9\u30c8",
+    "\ud55c\uad6d\uc5b4", "\u20ac", "\ufeffabc", "\ufffd", "\uffff",
+    "\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "\U0001f1e9\U0001f1ea", "\U00010000", "\U0010ffff", "\u007f", "\u0080",
+]
+
+
+def special_text_keys():
+    """Spellings and types that share the text's key bytes."""
+    return [
+        (TEXT, "E'a\\tb'::text", b"a\tb"),
+        (TEXT, "E'line\\nbreak\\r\\n'::text", b"line\nbreak\r\n"),
+        (TEXT, "E'\\u00e9'::text", "\u00e9".encode("utf-8")),
+        (TEXT, "'abc'::varchar", b"abc"),
+        (TEXT, "'abc  '::varchar(10)", b"abc  "),
+        (TEXT, "'abc'::char(3)", b"abc"),
+        (TEXT, "'abc'::char(10)", b"abc"),
+        (TEXT, "'abc  '::char(10)", b"abc"),
+        (TEXT, "' abc'::char(10)", b" abc"),
+        (TEXT, "'\u00e4'::char(5)", "\u00e4".encode("utf-8")),
+        (TEXT, "''::char(4)", b""),
+        (TEXT, "'    '::char(4)", b""),
+        (TEXT, "'abc'::name", b"abc"),
+        (TEXT, "'abc '::name", b"abc "),
+        (TEXT, "repeat('n', 63)::name", b"n" * 63),
+        (TEXT, "repeat('0123456789', 100)::text", b"0123456789" * 100),
+        (TEXT, "repeat('\u6f22', 333)::text", "\u6f22".encode("utf-8") * 333),
+        # An enum label, whatever the enum is called.
+        (TEXT, "-", b"an enum label"),
+        # Valid UTF-8 that a PostgreSQL text cannot hold.
+        (TEXT, "-", b"\x00"),
+        (TEXT, "-", b"a\x00b"),
+    ]
+
+
+def text_of_length(length):
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    return "".join(alphabet[scrambled(length * 1000 + i) % len(alphabet)]
+                   for i in range(length))
+
+
+def text_keys():
+    texts = TEXTS + [text_of_length(length) for length in range(1, 101)]
+    keys = [(TEXT, quoted(text) + "::text", text.encode("utf-8"))
+            for text in texts]
+    return keys + special_text_keys()
+
+
+def bytea_keys():
+    values = [b"", b"\x00", b"\xff", b"abc", b"\x00\x00", bytes(8), bytes(64),
+              b"\xff" * 32, "\u00e9".encode("latin-1")]
+    values += [scrambled_bytes(length, length) for length in range(1, 41)]
+    values.append(bytes((i * 7 + 3) & 255 for i in range(1000)))
+    return [(BYTEA, "'\\x%s'::bytea" % value.hex(), value) for value in values]
+
+
+def uuid_keys():
+    spellings = ["00000000-0000-0000-0000-000000000000",
+                 "ffffffff-ffff-ffff-ffff-ffffffffffff",
+                 "00112233-4455-6677-8899-aabbccddeeff",
+                 "123e4567-e89b-12d3-a456-426614174000",
+                 "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
+                 "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}",
+                 "a0eebc999c0b4ef8bb6d6bb9bd380a11",
+                 "01890a5d-ac96-774b-bcce-b302099a8057"]
+    return [(UUID, quoted(s) + "::uuid", uuid.UUID(s).bytes)
+            for s in spellings]
+
+
+def numeric_keys():
+    spellings = [
+        "0", "0.0", "-0", "-0.00", "1", "1.0", "1.00", "1e0", "10", "100",
+        "1e3", "1000", "1000.000", "-1", "-1.50", "-0.50", "-.5", "0.5", ".5",
+        "0.1", "0.10", "1e-3", "0.001", "1e-30", "-1e-30", "3.14159",
+        "42", "42.0", "9999", "10000", "10001", "0.0001", "0.00001",
+        "12345678.87654321", "100000000", "99999999.99", "1e40", "-1e40",
+        "1.5e10", "9223372036854775807", "-9223372036854775808",
+        "18446744073709551616", "123456789012345678901234567890.123456789",
+        "0.000000000000000000000000000000000000001234567890",
+        "NaN", "Infinity", "-Infinity"]
+    keys = [(NUMERIC, quoted(s) + "::numeric", numeric_bytes(s))
+            for s in spellings]
+    return keys + [
+        (NUMERIC, "1.50::numeric", b"1.5"),
+        (NUMERIC, "'1.5'::numeric(10,2)", b"1.5"),
+        (NUMERIC, "'1234'::numeric(10,4)", b"1234"),
+        (NUMERIC, "(1.0 / 4)::numeric", b"0.25"),
+        (NUMERIC, "('1' || repeat('0', 100))::numeric", b"1" + b"0" * 100),
+        (NUMERIC, "repeat('9', 500)::numeric", b"9" * 500),
+    ]
+
+
+def float_keys():
+    spellings = ["0", "-0", "1", "-1", "0.5", "-0.5", "0.1", "0.3", "1.5",
+                 "42", "16777217", "1e10", "1e-10", "123456.789",
+                 "3.4028234663852886e38", "1.1754943508222875e-38",
+                 "NaN", "Infinity", "-Infinity"]
+    double_only = ["1e308", "-1e308", "1.7976931348623157e308",
+                   "2.2250738585072014e-308", "5e-324", "-5e-324",
+                   "9007199254740993", "3.141592653589793"]
+    keys = []
+    for s in spellings:
+        keys.append((FLOAT, quoted(s) + "::double precision",
+                     float_bytes(float(s))))
+        keys.append((FLOAT, quoted(s) + "::real", real_bytes(float(s))))
+    keys += [(FLOAT, quoted(s) + "::double precision", float_bytes(float(s)))
+             for s in double_only]
+    # Twice the smallest subnormal of real: a normal number once widened.
+    keys.append((FLOAT, "'3e-45'::real", real_bytes(3e-45)))
+    return keys
+
+
+DATES = ["1970-01-01", "1969-12-31", "1970-01-02", "2000-01-01", "1999-12-31",
+         "2000-02-29", "1900-03-01", "2024-02-29", "2024-12-31", "2038-01-19",
+         "1582-10-04", "1582-10-15", "0001-01-01", "9999-12-31", "10000-01-01",
+         "0001-12-31 BC", "0044-03-15 BC", "0005-02-29 BC",
+         "4714-11-24 BC"]
+
+
+def date_keys():
+    spellings = DATES + ["5874897-12-31", "infinity", "-infinity"]
+    return [(DATE, quoted(s) + "::date", date_bytes(s)) for s in spellings]
+
+
+def timestamp_keys():
+    spellings = ["%s 00:00:00" % date for date in DATES if "BC" not in date]
+    spellings += [
+        "1970-01-01 00:00:00.000001", "1969-12-31 23:59:59.999999",
+        "2024-02-29 12:34:56", "2024-02-29 12:34:56.5",
+        "2024-02-29 12:34:56.500000", "2024-02-29 12:34:56.789012",
+        "2023-12-31 24:00:00", "0044-03-15 12:00:00 BC",
+        "0001-12-31 23:59:59.999999 BC", "4714-11-24 00:00:00 BC",
+        # These two are next to 2^63 microseconds after 1970; later ones wrap.
+        "294247-01-10 04:00:54.775806", "294247-01-10 04:00:54.775809",
+        "294276-12-31 23:59:59.999999", "infinity", "-infinity"]
+    return [(TIMESTAMP, quoted(s) + "::timestamp", timestamp_bytes(s))
+            for s in spellings]
+
+
+def timestamptz_keys():
+    spellings = [
+        "1970-01-01 00:00:00Z", "1970-01-01 00:00:00+00",
+        "1970-01-01 01:00:00+01", "1969-12-31 19:00:00-05",
+        "1970-01-01 05:45:00+05:45", "1969-12-31 23:59:59.999999Z",
+        "2000-01-01 00:00:00Z", "2024-02-29 12:34:56.789012+00",
+        "2024-02-29 12:34:56.789012+14", "2024-02-29 12:34:56.789012-12",
+        "2024-03-01 00:30:00+01", "2024-02-29 23:30:00Z",
+        "2024-07-01 12:00:00+02", "2024-07-01 05:30:00-04:30",
+        "1883-11-18 12:00:00-04:56:02", "0001-01-01 00:00:00Z",
+        "0044-03-15 12:00:00+00 BC", "4714-11-24 00:00:00+00 BC",
+        "294276-12-31 23:59:59.999999Z", "infinity", "-infinity"]
+    keys = [(TIMESTAMPTZ, quoted(s) + "::timestamptz", timestamp_bytes(s))
+            for s in spellings]
+    summer = timestamp_bytes("2024-07-01 10:00:00Z")
+    return keys + [
+        (TIMESTAMPTZ, "'2024-07-01 12:00:00 Europe/Berlin'::timestamptz",
+         summer),
+        (TIMESTAMPTZ, "('2024-07-01 10:00:00'::timestamp "
+         "AT TIME ZONE 'UTC')::timestamptz", summer),
+    ]
+
+
+def inet_keys():
+    addresses = ["0.0.0.0", "255.255.255.255", "127.0.0.1", "10.0.0.1",
+                 "10.0.0.1/32", "10.0.0.1/8", "10.0.0.0/8", "192.168.1.5/24",
+                 "192.168.1.0/24", "0.0.0.0/0", "1.2.3.4/31", "1.2.3.4/0",
+                 "::", "::1", "::/0", "2001:db8::1", "2001:db8::1/64",
+                 "2001:db8::/64", "::ffff:1.2.3.4", "::ffff:1.2.3.4/96",
+                 "fe80::1:2:3:4/10",
+                 "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"]
+    networks = ["10.0.0.0/8", "192.168.1.0/24", "10.0.0.1/32", "10.0.0.1",
+                "0.0.0.0/0", "2001:db8::/32", "2001:db8::/64", "::/0",
+                "::1/128"]
+    keys = [(INET, quoted(s) + "::inet", inet_bytes(s)) for s in addresses]
+    return keys + [(INET, quoted(s) + "::cidr", inet_bytes(s))
+                   for s in networks]
+
+
+def macaddr_keys():
+    six = ["00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff", "08:00:2b:01:02:03",
+           "08-00-2B-01-02-03", "0800.2b01.0203", "01:23:45:ff:fe:67",
+           "01:23:45:67:89:ab"]
+    eight = ["00:00:00:00:00:00:00:00", "ff:ff:ff:ff:ff:ff:ff:ff",
+             "08:00:2b:01:02:03:04:05", "08:00:2b:ff:fe:01:02:03",
+             "08002bfffe010203", "00:00:00:ff:fe:00:00:00",
+             "ff:ff:ff:ff:fe:ff:ff:ff", "08:00:2b:fe:ff:01:02:03",
+             "08:00:ff:fe:2b:01:02:03", "08:00:2b:01:ff:fe:02:03",
+             "08:00:2b:ff:ff:01:02:03", "08:00:2b:ff:fd:01:02:03"]
+    keys = [(MACADDR, quoted(s) + "::macaddr", macaddr_bytes(s)) for s in six]
+    keys += [(MACADDR, quoted(s) + "::macaddr8", macaddr_bytes(s))
+             for s in eight]
+    # PostgreSQL widens six bytes by putting FF FE in the middle.
+    keys.append((MACADDR, "'08:00:2b:01:02:03'::macaddr8",
+                 bytes.fromhex("08002b010203")))
+    keys.append((MACADDR, "'08:00:2b:01:02:03'::macaddr::macaddr8",
+                 bytes.fromhex("08002b010203")))
+    return keys
+
+
+KEY_LISTS = [integer_keys, text_keys, bytea_keys, uuid_keys, numeric_keys,
+             float_keys, date_keys, timestamp_keys, timestamptz_keys,
+             inet_keys, macaddr_keys]
+
+
+# ---------------------------------------------------------------- placement
+
+
+def block_of(hash64, blocks):
+    return hash64 * blocks >> 64
+
+
+def probes_of(hash64, log2_block_bits, k):
+    positions = []
+    g = hash64
+    for _ in range(k):
+        g = g * PROBE_MULTIPLIER & MASK64
+        positions.append(g >> (64 - log2_block_bits))
+    return positions
+
+
+def part_of(hash64, parts):
+    mixed = hash64 ^ (hash64 >> 32)
+    mixed = mixed * PART_MULTIPLIER & MASK64
+    mixed ^= mixed >> 32
+    return mixed * parts >> 64
+
+
+def most_blocks(log2_block_bits):
+    return (CEILING - HEADER_SIZE) // 2**(log2_block_bits - 3)
+
+
+# ---------------------------------------------------------------- keys.tsv
+
+KEYS_COLUMNS = ["key_type", "sql", "key_hex", "seed", "hash_hex",
+                "log2_block_bits", "blocks", "k", "block", "bits", "parts",
+                "part"]
+
+
+def keys_row(key, seed, log2_block_bits, blocks, k, parts):
+    key_type, sql, data = key
+    hash64 = xxh64(data, seed)
+    bits = probes_of(hash64, log2_block_bits, k)
+    return [key_type, sql, data.hex(), seed, "%016x" % hash64,
+            log2_block_bits, blocks, k, block_of(hash64, blocks),
+            ",".join(str(bit) for bit in bits), parts, part_of(hash64, parts)]
+
+
+def rows_of_every_key():
+    """Every key once, the other columns cycling with coprime periods."""
+    rows = []
+    for make in KEY_LISTS:
+        for key in make():
+            i = len(rows)
+            log2_block_bits = 9 + i % 8
+            most = most_blocks(log2_block_bits)
+            rows.append(keys_row(
+                key, SEEDS[i % 5], log2_block_bits,
+                [1, 3, 1000, most // 2 + 1, most][i // 3 % 5], 1 + i % 31,
+                [1, 2, 3, 7, 1000, 65535][i // 2 % 6]))
+    return rows
+
+
+def bigint_key(value):
+    return (INTEGER, "%d::bigint" % value, int64_bytes(value))
+
+
+def rows_of_every_block_size():
+    """Every block size with block counts from one to the largest."""
+    rows = []
+    for log2_block_bits in range(9, 17):
+        most = most_blocks(log2_block_bits)
+        for blocks in (1, 2, 3, 7, 1000, 65535, most // 2, most - 1, most):
+            i = len(rows)
+            rows.append(keys_row(bigint_key(i), SEEDS[i % 5], log2_block_bits,
+                                 blocks, 1 + i % 8, 1))
+    return rows
+
+
+def rows_of_every_k():
+    return [keys_row(bigint_key(k), 0xDEADBEEFCAFEBABE, 9, most_blocks(9), k,
+                     1 + k) for k in range(1, 33)]
+
+
+def rows_of_high_positions():
+    """The last bits of the largest filters: positions of 2^31 and more."""
+    rows = []
+    for log2_block_bits in range(9, 17):
+        most = most_blocks(log2_block_bits)
+        i = 0
+        while i < 100000 and len(rows) < 2 * (log2_block_bits - 8):
+            if block_of(xxh64(int64_bytes(i), 0), most) >= most - most // 500:
+                rows.append(keys_row(bigint_key(i), 0, log2_block_bits, most,
+                                     3, 1))
+            i += 1
+    return rows
+
+
+def rows_of_every_seed():
+    return [keys_row(bigint_key(7), seed, 9, 1000, 6, parts)
+            for seed in SEEDS for parts in (1, 2, 3, 1000, 65535)]
+
+
+def keys_rows():
+    return (rows_of_every_key() + rows_of_every_block_size()
+            + rows_of_every_k() + rows_of_high_positions()
+            + rows_of_every_seed())
+
+
+# ---------------------------------------------------------------- a filter
+
+
+def popcount(data):
+    return sum(bin(byte).count("1") for byte in data)
+
+
+def checksum_of(data):
+    return xxh64(data[:56] + data[64:], 0)
+
+
+def double_bits(value):
+    return "%016x" % struct.unpack("<Q", struct.pack("<d", value))[0]
+
+
+class Filter:
+    """A filter under construction: the parameters, the bits, the keys."""
+
+    def __init__(self, name, n=50, p=0.01, seed=0, k=7, log2_block_bits=9,
+                 blocks=1, part=0, parts=1):
+        self.name = name
+        self.made_of = "-"
+        self.n, self.p, self.seed, self.k = n, p, seed, k
+        self.log2_block_bits, self.blocks = log2_block_bits, blocks
+        self.part, self.parts = part, parts
+        self.key_type = 0
+        self.keys = []
+        self.bits = bytearray(blocks << (log2_block_bits - 3))
+
+    def same_shape(self, name, n, p, blocks):
+        """An empty filter that differs in these parameters only."""
+        return Filter(name, n, p, self.seed, self.k, self.log2_block_bits,
+                      blocks, self.part, self.parts)
+
+    def takes(self, key):
+        return part_of(xxh64(key, self.seed), self.parts) == self.part
+
+    def positions(self, key):
+        hash64 = xxh64(key, self.seed)
+        first = block_of(hash64, self.blocks) << self.log2_block_bits
+        return [first + bit
+                for bit in probes_of(hash64, self.log2_block_bits, self.k)]
+
+    def add(self, key_type, keys):
+        self.key_type = key_type
+        for key in keys:
+            assert self.takes(key)
+            self.keys.append(key)
+            for position in self.positions(key):
+                self.bits[position >> 3] |= 1 << (position & 7)
+        return self
+
+    def may_contain(self, key):
+        return all(self.bits[position >> 3] >> (position & 7) & 1
+                   for position in self.positions(key))
+
+    def to_bytes(self):
+        head = HEADER.pack(b"BLMF", 1, self.k, self.log2_block_bits,
+                           self.key_type, self.blocks, self.part, self.parts,
+                           self.seed, self.n, self.p, popcount(self.bits), 1,
+                           bytes(7), 0)
+        return resealed(head + bytes(self.bits))
+
+
+def resealed(data):
+    """The same bytes with the right checksum."""
+    data = bytes(data)
+    return data[:56] + struct.pack("<Q", checksum_of(data)) + data[64:]
+
+
+def combined(name, word, left, right, join_bits, keys):
+    result = left.same_shape(name, max(left.n, right.n), max(left.p, right.p),
+                             left.blocks)
+    result.key_type = left.key_type or right.key_type
+    result.made_of = "%s %s %s" % (word, left.name, right.name)
+    result.keys = keys
+    result.bits = bytearray(join_bits(a, b)
+                            for a, b in zip(left.bits, right.bits))
+    return result
+
+
+def union(name, left, right):
+    keys = left.keys + [key for key in right.keys if key not in left.keys]
+    return combined(name, "or", left, right, lambda a, b: a | b, keys)
+
+
+def intersection(name, left, right):
+    keys = [key for key in left.keys if key in right.keys]
+    return combined(name, "and", left, right, lambda a, b: a & b, keys)
+
+
+def folded(name, source, divisor):
+    result = source.same_shape(name, max(1, source.n // divisor), source.p,
+                               source.blocks // divisor)
+    result.key_type = source.key_type
+    result.made_of = "fold %s %d" % (source.name, divisor)
+    result.keys = list(source.keys)
+    size = 1 << (source.log2_block_bits - 3)
+    for block in range(source.blocks):
+        target = block // divisor * size
+        for i in range(size):
+            result.bits[target + i] |= source.bits[block * size + i]
+    return result
+
+
+# ---------------------------------------------------------------- filters.tsv
+
+FILTERS_COLUMNS = ["name", "n", "p", "p_hex", "seed", "k", "log2_block_bits",
+                   "blocks", "part", "parts", "key_type", "bits_set",
+                   "checksum_hex", "keys", "filter_hex", "made_of", "absent",
+                   "false_positives"]
+
+SAMPLES = {
+    INTEGER: [int64_bytes(v) for v in
+              (0, 1, -1, 42, 32767, -32768, 2**31, 2**63 - 1, -(2**63))],
+    TEXT: ["".encode(), b"abc", b"a", "Gr\u00f6\u00dfe".encode("utf-8"),
+           "\u6f22\u5b57".encode("utf-8"), "\U0001f600".encode("utf-8"),
+           b"0123456789" * 10],
+    BYTEA: [b"", b"\x00", b"\xff\xfe", bytes(range(64))],
+    UUID: [bytes(16), b"\xff" * 16, bytes(range(16))],
+    NUMERIC: [numeric_bytes(s) for s in
+              ("0", "1.00", "1e3", "-0.50", "NaN", "Infinity", "-Infinity",
+               "123456789012345678901234567890.123456789")],
+    FLOAT: [float_bytes(v) for v in
+            (0.0, 1.0, -1.5, 0.1, math.nan, math.inf, -math.inf, 5e-324)],
+    DATE: [date_bytes(s) for s in
+           ("1970-01-01", "2024-02-29", "0044-03-15 BC", "infinity",
+            "-infinity")],
+    TIMESTAMP: [timestamp_bytes(s) for s in
+                ("1970-01-01", "2024-02-29 12:34:56.789012",
+                 "294276-12-31 23:59:59.999999", "infinity", "-infinity")],
+    TIMESTAMPTZ: [timestamp_bytes(s) for s in
+                  ("1970-01-01 00:00:00Z", "2024-07-01 12:00:00+02",
+                   "infinity", "-infinity")],
+    INET: [inet_bytes(s) for s in
+           ("127.0.0.1", "10.0.0.0/8", "192.168.1.5/24", "::1",
+            "2001:db8::/32", "::ffff:1.2.3.4")],
+    MACADDR: [macaddr_bytes(s) for s in
+              ("08:00:2b:01:02:03", "08:00:2b:01:02:03:04:05",
+               "08:00:2b:ff:fe:01:02:04", "08:00:2b:fe:ff:01:02:04")],
+}
+
+TYPE_NAMES = ["empty", "integer", "text", "bytea", "uuid", "numeric", "float",
+              "date", "timestamp", "timestamptz", "inet", "macaddr"]
+
+
+def stranger(key_type, i):
+    """The i-th key that no filter here holds, of the form of its type."""
+    number = 1000000 + i
+    if key_type == TEXT:
+        return b"stranger %d" % i
+    if key_type == BYTEA:
+        return b"\xee" + struct.pack("<I", i)
+    if key_type == UUID:
+        return scrambled_bytes(16, number)
+    if key_type == NUMERIC:
+        return b"%d.5" % number
+    if key_type == FLOAT:
+        return float_bytes(number + 0.25)
+    if key_type == INET:
+        return bytes([4, 32, 203]) + number.to_bytes(3, "big")
+    if key_type == MACADDR:
+        return bytes([2, 0, 0]) + number.to_bytes(3, "big")
+    return int64_bytes(number)
+
+
+def strangers(a_filter, wanted_answer, count):
+    """Keys not added to the filter to which it gives this answer."""
+    found = []
+    for i in range(600):
+        key = stranger(a_filter.key_type, i)
+        if len(found) < count and a_filter.takes(key) \
+                and a_filter.may_contain(key) == wanted_answer:
+            found.append(key)
+    return found
+
+
+def numbers(start, count):
+    return [int64_bytes(v) for v in range(start, start + count)]
+
+
+def worked_example():
+    """The filter that FORMAT.md takes apart byte by byte."""
+    return Filter("worked_example", n=100, blocks=2).add(
+        INTEGER, [int64_bytes(42)])
+
+
+def filters_per_type():
+    """Every key type, every block size, and block counts of all kinds."""
+    filters = []
+    for key_type in range(1, 12):
+        log2_block_bits = 9 + (key_type - 1) % 8
+        blocks = [3, 5, 2, 1, 1, 1, 1, 1, 7, 1, 3][key_type - 1]
+        bits = blocks << log2_block_bits
+        filters.append(Filter(
+            TYPE_NAMES[key_type], n=bits // 12, seed=SEEDS[key_type % 5],
+            log2_block_bits=log2_block_bits, blocks=blocks,
+        ).add(key_type, SAMPLES[key_type]))
+    return filters
+
+
+def filters_of_parts():
+    """Parts 0 and 2 of the same 60 keys, and a far corner."""
+    filters = []
+    for part in (0, 2):
+        a_filter = Filter("part_%d_of_3" % part, n=40, seed=1, part=part,
+                          parts=3)
+        keys = [key for key in numbers(1, 60) if a_filter.takes(key)]
+        filters.append(a_filter.add(INTEGER, keys))
+    last = Filter("part_65534_of_65535", part=65534, parts=65535)
+    key = next(int64_bytes(i) for i in range(10**7)
+               if last.takes(int64_bytes(i)))
+    filters.append(last.add(INTEGER, [key]))
+    filters.append(Filter("empty_part_1_of_2", part=1, parts=2))
+    return filters
+
+
+def filters_of_sets():
+    left = Filter("left", n=80, p=0.01, seed=7, blocks=3).add(
+        INTEGER, numbers(1, 30))
+    right = Filter("right", n=90, p=0.001, seed=7, blocks=3).add(
+        INTEGER, numbers(21, 30))
+    nothing = Filter("nothing", n=100, p=0.02, seed=7, blocks=3)
+    return [left, right, nothing,
+            union("union", left, right),
+            intersection("intersection", left, right),
+            union("union_with_nothing", left, nothing),
+            intersection("intersection_with_nothing", nothing, right)]
+
+
+def filters_of_folds():
+    source = Filter("fold_source", n=200, seed=2**64 - 1, blocks=6).add(
+        INTEGER, numbers(1, 25))
+    return [source, folded("fold_by_2", source, 2),
+            folded("fold_by_3", source, 3), folded("fold_by_6", source, 6)]
+
+
+def filters_of_limits():
+    return [
+        Filter("one_probe", n=500, p=0.7, k=1).add(INTEGER, numbers(1, 20)),
+        Filter("most_probes", n=10, p=1e-9, k=32).add(INTEGER, numbers(1, 8)),
+        Filter("all_bits_set", n=200, p=0.9999, k=32).add(
+            INTEGER, numbers(1, 200)),
+        Filter("least_n", n=1).add(INTEGER, numbers(1, 1)),
+        Filter("most_n", n=2**63 - 1, p=0.9999999999999999).add(
+            INTEGER, numbers(1, 3)),
+        Filter("least_p", n=1, p=5e-324, k=32).add(INTEGER, numbers(1, 1)),
+    ]
+
+
+def filters():
+    return ([Filter("empty"), worked_example(), sound_filter()]
+            + filters_per_type()
+            + filters_of_parts() + filters_of_sets() + filters_of_folds()
+            + filters_of_limits())
+
+
+def hex_list(keys):
+    """A lone dash is no key at all, an empty field is one empty key."""
+    return ",".join(key.hex() for key in keys) if keys else "-"
+
+
+def filters_row(f):
+    data = f.to_bytes()
+    assert first_violation(data) is None
+    assert all(f.may_contain(key) for key in f.keys)
+    return [f.name, f.n, repr(f.p), double_bits(f.p), f.seed, f.k,
+            f.log2_block_bits, f.blocks, f.part, f.parts, f.key_type,
+            popcount(f.bits), "%016x" % checksum_of(data), hex_list(f.keys),
+            data.hex(), f.made_of, hex_list(strangers(f, False, 12)),
+            hex_list(strangers(f, True, 3))]
+
+
+def filters_rows():
+    return [filters_row(f) for f in filters()]
+
+
+# ---------------------------------------------------------------- validity
+
+
+def first_violation(data):
+    """The word for the first rule that the bytes break, or None."""
+    if len(data) < HEADER_SIZE:
+        return "short"
+    (magic, version, k, log2_block_bits, key_type, blocks, part, parts, _,
+     n, p, bits_set, hash_id, reserved, checksum) = HEADER.unpack_from(data)
+    size = HEADER_SIZE + blocks * 2**log2_block_bits // 8
+    payload = data[HEADER_SIZE:]
+    rules = [
+        ("magic", lambda: magic == b"BLMF"),
+        ("version", lambda: version == 1),
+        ("hash", lambda: hash_id == 1),
+        ("reserved", lambda: reserved == bytes(7)),
+        ("probes", lambda: 1 <= k <= 32),
+        ("block_bits", lambda: 9 <= log2_block_bits <= 16),
+        ("key_type", lambda: key_type <= 11),
+        ("blocks", lambda: blocks >= 1),
+        ("size", lambda: len(data) == size <= CEILING),
+        ("part", lambda: part < parts),
+        ("capacity", lambda: 1 <= n < 2**63),
+        ("rate", lambda: 0 < p < 1),
+        ("bits_set", lambda: bits_set == popcount(payload)),
+        ("empty_key_type", lambda: key_type != 0 or bits_set == 0),
+        ("checksum", lambda: checksum == checksum_of(data)),
+    ]
+    for word, holds in rules:
+        if not holds():
+            return word
+    return None
+
+
+# ---------------------------------------------------------------- invalid.tsv
+
+INVALID_COLUMNS = ["name", "rule", "filter_hex"]
+
+
+def sound_filter():
+    """What nearly every row of invalid.tsv is, but for its damage."""
+    return Filter("sound", n=100, seed=0xDEADBEEFCAFEBABE, blocks=2).add(
+        INTEGER, numbers(1, 10))
+
+
+def patched(data, offset, new_bytes):
+    return data[:offset] + new_bytes + data[offset + len(new_bytes):]
+
+
+def patched_number(data, offset, form, value):
+    return resealed(patched(data, offset, struct.pack(form, value)))
+
+
+# Offset, layout and forbidden values of each header field, by rule.
+BAD_NUMBERS = [
+    ("version", 4, "<B", [0, 2, 3, 127, 128, 255]),
+    ("hash", 48, "<B", [0, 2, 129, 255]),
+    ("probes", 5, "<B", [0, 33, 34, 64, 128, 255]),
+    ("block_bits", 6, "<B", [0, 3, 8, 17, 32, 41, 73, 255]),
+    ("key_type", 7, "<B", [12, 13, 129, 255]),
+    ("blocks", 8, "<I", [0]),
+    # The right number is 2.  The last four give the right size if computed in
+    # 32 bits, for 2^26 blocks of 64 bytes are 2^32 bytes.
+    ("size", 8, "<I", [1, 3, 8388543, 8388544, 8388607, 8388608,
+                       2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1,
+                       2**26 + 2, 2**27 + 2, 2**31 + 2, 63 * 2**26 + 2]),
+    ("capacity", 24, "<Q", [0, 2**63, 2**64 - 1]),
+]
+
+
+def bad_number_rows():
+    good = sound_filter().to_bytes()
+    return [("%s_%d" % (rule, value), rule,
+             patched_number(good, offset, form, value))
+            for rule, offset, form, values in BAD_NUMBERS for value in values]
+
+
+def bad_magic_rows():
+    good = sound_filter().to_bytes()
+    words = [b"blmf", b"FMLB", b"BLMG", b"XLMF", b"BLM\0", b"\0\0\0\0"]
+    return [("magic_" + word.hex(), "magic", resealed(patched(good, 0, word)))
+            for word in words]
+
+
+def bad_reserved_rows():
+    good = sound_filter().to_bytes()
+    rows = []
+    for offset in range(49, 56):
+        for value in (1, 128):
+            rows.append(("reserved_%d_%d" % (offset, value), "reserved",
+                         patched_number(good, offset, "<B", value)))
+    return rows
+
+
+def bad_part_rows():
+    good = sound_filter().to_bytes()
+    pairs = [(0, 0), (1, 1), (2, 1), (1, 0), (3, 3), (256, 1), (65535, 65535),
+             (65535, 1), (65535, 0)]
+    return [("part_%d_of_%d" % pair, "part",
+             resealed(patched(good, 12, struct.pack("<HH", *pair))))
+            for pair in pairs]
+
+
+def bad_rate_rows():
+    good = sound_filter().to_bytes()
+    patterns = {
+        "nan": 0x7FF8000000000000, "negative_nan": 0xFFF8000000000000,
+        "signalling_nan": 0x7FF0000000000001, "infinity": 0x7FF0000000000000,
+        "negative_infinity": 0xFFF0000000000000, "zero": 0,
+        "negative_zero": 0x8000000000000000, "one": 0x3FF0000000000000,
+        "just_above_one": 0x3FF0000000000001, "huge": 0x7FEFFFFFFFFFFFFF,
+        "negative_hundredth": 0xBF847AE147AE147B,
+        "negative_least": 0x8000000000000001,
+        "all_ones": 0xFFFFFFFFFFFFFFFF,
+        # 0.01 with its bytes the wrong way round.
+        "big_endian": 0x7B14AE47E17A843F,
+    }
+    return [("rate_" + name, "rate", patched_number(good, 32, "<Q", pattern))
+            for name, pattern in patterns.items()]
+
+
+def bad_length_rows():
+    good = sound_filter().to_bytes()
+    rows = [("short_%d" % length, "short", good[:length])
+            for length in range(HEADER_SIZE)]
+    for length in (64, 65, 128, 190, 191):
+        rows.append(("size_cut_to_%d" % length, "size",
+                     resealed(good[:length])))
+    for extra in (b"\0", b"\xff", b"\n", bytes(64)):
+        name = "size_extended_by_%s_x%d" % (extra[:1].hex(), len(extra))
+        rows.append((name, "size", resealed(good + extra)))
+    # Nothing is wrong with a header alone but that it promises blocks.
+    empty = Filter("empty").to_bytes()
+    rows.append(("size_header_only", "size", resealed(empty[:64])))
+    rows.append(("blocks_header_only", "blocks",
+                 patched_number(empty[:64], 8, "<I", 0)))
+    rows.append(("size_twice", "size", resealed(good + good)))
+    return rows
+
+
+def bad_bits_set_rows():
+    good = sound_filter().to_bytes()
+    right = struct.unpack_from("<Q", good, 40)[0]
+    values = [0, right - 1, right + 1, right + 2**32, right + 2**63, 1024,
+              2**64 - 1]
+    rows = [("bits_set_%d" % value, "bits_set",
+             patched_number(good, 40, "<Q", value)) for value in values]
+    flipped = patched(good, 100, bytes([good[100] ^ 1]))
+    rows.append(("bits_set_payload_flip", "bits_set", resealed(flipped)))
+    last = patched(good, 191, bytes([good[191] ^ 128]))
+    rows.append(("bits_set_last_bit_flip", "bits_set", resealed(last)))
+    return rows
+
+
+def bad_empty_rows():
+    good = sound_filter().to_bytes()
+    return [("empty_key_type_with_bits", "empty_key_type",
+             patched_number(good, 7, "<B", 0))]
+
+
+def moved_bit(data):
+    """One bit moved to another place, so that the popcount still holds."""
+    payload = bytearray(data)
+    source = next(i for i in range(64, len(data)) if payload[i])
+    target = next(i for i in range(64, len(data)) if not payload[i])
+    bit = payload[source] & -payload[source]
+    payload[source] ^= bit
+    payload[target] ^= bit
+    return bytes(payload)
+
+
+def bad_checksum_rows():
+    good = sound_filter().to_bytes()
+    right = struct.unpack_from("<Q", good, 56)[0]
+    zeroed = patched(good, 56, bytes(8))
+    others = {
+        "zero": 0, "all_ones": MASK64, "lowest_bit": right ^ 1,
+        "highest_bit": right ^ 2**63, "low_half": right & 0xFFFFFFFF,
+        "big_endian": int.from_bytes(struct.pack("<Q", right), "big"),
+        "of_all_bytes": xxh64(zeroed, 0),
+        "of_blocks_only": xxh64(good[64:], 0),
+        "of_header_only": xxh64(good[:56], 0),
+        "with_the_seed": xxh64(good[:56] + good[64:], 0xDEADBEEFCAFEBABE),
+    }
+    rows = [("checksum_" + name, "checksum",
+             patched(good, 56, struct.pack("<Q", value)))
+            for name, value in others.items()]
+    # Every field to another valid value without a new checksum.
+    for name, offset, new in (("k", 5, b"\x08"), ("key_type", 7, b"\x02"),
+                              ("part", 12, b"\x01\x00\x02\x00"),
+                              ("seed", 16, b"\xbf"), ("n", 24, b"\x65"),
+                              ("p", 32, b"\x7c")):
+        rows.append(("checksum_stale_" + name, "checksum",
+                     patched(good, offset, new)))
+    rows.append(("checksum_moved_bit", "checksum", moved_bit(good)))
+    swapped = good[:64] + good[128:192] + good[64:128]
+    rows.append(("checksum_swapped_blocks", "checksum", swapped))
+    return rows
+
+
+# One way to break each rule after "short", in the order of the rules.
+DAMAGES = [
+    ("magic", lambda d: patched(d, 0, b"X")),
+    ("version", lambda d: patched(d, 4, b"\x02")),
+    ("hash", lambda d: patched(d, 48, b"\x02")),
+    ("reserved", lambda d: patched(d, 55, b"\x01")),
+    ("probes", lambda d: patched(d, 5, b"\x21")),
+    ("block_bits", lambda d: patched(d, 6, b"\x08")),
+    ("key_type", lambda d: patched(d, 7, b"\x0c")),
+    ("blocks", lambda d: patched(d, 8, b"\0\0\0\0")),
+    ("size", lambda d: d + b"\0"),
+    ("part", lambda d: patched(d, 14, b"\0\0")),
+    ("capacity", lambda d: patched(d, 24, bytes(8))),
+    ("rate", lambda d: patched(d, 32, bytes(8))),
+    ("bits_set", lambda d: patched(d, 40, b"\xff\xff")),
+    ("empty_key_type", lambda d: patched(d, 7, b"\0")),
+    ("checksum", lambda d: patched(d, 56, bytes(8))),
+]
+
+
+def order_rows():
+    """Row i breaks rule i and all later ones: the first rule is the verdict.
+
+    The damage is done from the last rule to the first, so that where two
+    rules share a field the earlier one decides.
+    """
+    rows = []
+    for i, (rule, _) in enumerate(DAMAGES):
+        data = sound_filter().to_bytes()
+        for _, damage in reversed(DAMAGES[i:]):
+            data = damage(data)
+        rows.append(("order_from_" + rule, rule, data))
+    rows.append(("order_from_short", "short", rows[0][2][:63]))
+    return rows
+
+
+def invalid_rows():
+    rows = (bad_length_rows() + bad_magic_rows() + bad_number_rows()
+            + bad_reserved_rows() + bad_part_rows() + bad_rate_rows()
+            + bad_bits_set_rows() + bad_empty_rows() + bad_checksum_rows()
+            + order_rows())
+    for name, rule, data in rows:
+        assert first_violation(data) == rule, (name, first_violation(data))
+    assert len(set(name for name, _, _ in rows)) == len(rows)
+    return [[name, rule, data.hex()] for name, rule, data in rows]
+
+
+# ---------------------------------------------------------------- self-test
+
+
+def test_laws():
+    """A union or a fold is what a builder would make of the same keys."""
+    for f in filters_of_sets() + filters_of_folds():
+        built = f.same_shape(f.name, f.n, f.p, f.blocks)
+        if f.keys:
+            built.add(f.key_type, reversed(f.keys))
+        if not f.made_of.startswith("and "):
+            assert built.to_bytes() == f.to_bytes(), f.name
+
+
+def self_test():
+    """What this program must get right before it may speak for the format."""
+    assert xxh64(b"", 0) == 0xEF46DB3751D8E999
+    assert xxh64(b"abc", 42) == 0x13C1D910702770E6
+    thousand = bytes((i * 7 + 3) & 255 for i in range(1000))
+    assert xxh64(thousand, 0xDEADBEEFCAFEBABE) == 0xE9D57553E8FA6CFE
+    assert HEADER.size == HEADER_SIZE
+    epoch = datetime.date(1970, 1, 1).toordinal()
+    for ordinal in range(1, datetime.date.max.toordinal(), 97):
+        day = datetime.date.fromordinal(ordinal)
+        assert days_since_1970(day.year, day.month, day.day) == ordinal - epoch
+    # The Julian day number 0 and PostgreSQL's first date.
+    assert days_since_1970(-4713, 11, 24) == -2440588
+    assert numeric_bytes("-0.50") == b"-0.5"
+    assert numeric_bytes("1e3") == b"1000"
+    high = [row for row in keys_rows()
+            if (row[8] << row[5]) + int(row[9].split(",")[0]) >= 2**31]
+    assert len(high) >= 50
+    test_laws()
+
+
+# ---------------------------------------------------------------- files
+
+
+def table(columns, rows):
+    lines = ["#" + "\t".join(columns)]
+    for row in rows:
+        fields = [str(field) for field in row]
+        assert len(fields) == len(columns)
+        assert not any("\t" in field or "\n" in field for field in fields)
+        lines.append("\t".join(fields))
+    return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def golden_files():
+    return [("keys.tsv", table(KEYS_COLUMNS, keys_rows())),
+            ("filters.tsv", table(FILTERS_COLUMNS, filters_rows())),
+            ("invalid.tsv", table(INVALID_COLUMNS, invalid_rows()))]
+
+
+def read_or_nothing(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def difference(name, expected):
+    """A message if the file is not what it should be, else None."""
+    actual = read_or_nothing(os.path.join(HERE, name))
+    if actual == expected:
+        return None
+    pairs = zip(actual.split(b"\n"), expected.split(b"\n"))
+    line = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), "the last")
+    return "%s differs from what make_vectors.py makes, from line %s" % (
+        name, line)
+
+
+def example_difference():
+    """A message if FORMAT.md's hex dump is not the worked example."""
+    text = read_or_nothing(FORMAT_MD).decode("ascii", "replace")
+    lines = re.findall(r"^[0-9a-f]{4}:((?: [0-9a-f]{2}){16})$", text, re.M)
+    if bytes.fromhex("".join(lines)) == worked_example().to_bytes():
+        return None
+    return "the hex dump in FORMAT.md is not the filter worked_example"
+
+
+def write(files):
+    for name, content in files:
+        with open(os.path.join(HERE, name), "wb") as file:
+            file.write(content)
+        print("%s: %d bytes" % (name, len(content)))
+
+
+def check(files):
+    messages = [difference(name, content) for name, content in files]
+    messages.append(example_difference())
+    messages = [message for message in messages if message]
+    for message in messages:
+        print(message, file=sys.stderr)
+    print("%d passed, %d failed"
+          % (len(files) + 1 - len(messages), len(messages)))
+    return 1 if messages else 0
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    self_test()
+    files = golden_files()
+    if arguments:
+        return check(files)
+    write(files)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
