@@ -1,0 +1,155 @@
+/*
+ * bf_filter.c
+ *	  Adding and asking many hashes at once, and combining filters.
+ *
+ * A large filter is in nobody's cache: a look-up alone costs one miss or more.
+ * Batches compute all addresses first and fetch them together, so that the
+ * misses overlap.
+ */
+#include "bf_filter.h"
+
+#include <string.h>
+
+#include "bf_bits.h"
+
+#if defined(__GNUC__)
+#define prefetch(address) __builtin_prefetch(address)
+#else
+#define prefetch(address) ((void) (address))
+#endif
+
+/* A block of one cache line is fetched whole, of a larger one just its bytes. */
+static inline void
+prefetch_hash(const bf_header *header, const uint8_t *blocks, uint64_t hash)
+{
+	const uint8_t *block = blocks + bf_block_offset(header, hash);
+	uint64_t	probe = bf_probe_start(hash);
+	unsigned	i;
+
+	if (header->log2_block_bits == BF_MIN_LOG2_BLOCK)
+	{
+		prefetch(block);
+		return;
+	}
+	for (i = 0; i < header->probes; i++)
+	{
+		prefetch(&block[bf_probe_bit(probe, header->log2_block_bits) >> 3]);
+		probe = bf_probe_next(probe);
+	}
+}
+
+/* The next batch's length; its memory is on the way when this returns. */
+static inline size_t
+start_batch(const bf_header *header, const uint8_t *blocks,
+			const uint64_t *hashes, size_t count)
+{
+	size_t		length = count < BF_BATCH ? count : BF_BATCH;
+	size_t		i;
+
+	for (i = 0; i < length; i++)
+		prefetch_hash(header, blocks, hashes[i]);
+	return length;
+}
+
+void
+bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
+				   const uint64_t *hashes, size_t count, uint8_t *found)
+{
+	while (count > 0)
+	{
+		size_t		length = start_batch(header, blocks, hashes, count);
+		size_t		i;
+
+		for (i = 0; i < length; i++)
+			found[i] = bf_contains(header, blocks, hashes[i]);
+		hashes += length;
+		found += length;
+		count -= length;
+	}
+}
+
+void
+bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes,
+			  size_t count)
+{
+	while (count > 0)
+	{
+		size_t		length = start_batch(header, blocks, hashes, count);
+		size_t		i;
+
+		for (i = 0; i < length; i++)
+			bf_add(header, blocks, hashes[i]);
+		hashes += length;
+		count -= length;
+	}
+}
+
+bool
+bf_compatible(const bf_header *a, const bf_header *b)
+{
+	return a->probes == b->probes &&
+		a->log2_block_bits == b->log2_block_bits &&
+		a->blocks == b->blocks &&
+		a->seed == b->seed &&
+		a->part == b->part &&
+		a->parts == b->parts &&
+		(a->key_type == b->key_type || a->key_type == 0 || b->key_type == 0);
+}
+
+/* The header fields that a combination takes from the other filter. */
+static void
+merge_parameters(bf_header *header, const bf_header *other)
+{
+	if (header->key_type == 0)
+		header->key_type = other->key_type;
+	if (header->capacity < other->capacity)
+		header->capacity = other->capacity;
+	if (header->rate < other->rate)
+		header->rate = other->rate;
+}
+
+void
+bf_union(bf_header *header, uint8_t *blocks, const bf_header *other,
+		 const uint8_t *other_blocks, bf_tick tick)
+{
+	merge_parameters(header, other);
+	header->bits_set = bf_or_bits(blocks, other_blocks,
+								  bf_blocks_bytes(header), tick);
+}
+
+void
+bf_intersect(bf_header *header, uint8_t *blocks, const bf_header *other,
+			 const uint8_t *other_blocks, bf_tick tick)
+{
+	merge_parameters(header, other);
+	header->bits_set = bf_and_bits(blocks, other_blocks,
+								   bf_blocks_bytes(header), tick);
+}
+
+void
+bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor, bf_tick tick)
+{
+	uint64_t	size = bf_block_bytes(header);
+	uint8_t    *target = blocks;
+	const uint8_t *source = blocks;
+	uint32_t	i;
+
+	if (divisor <= 1)
+		return;
+	header->blocks /= divisor;
+	header->bits_set = 0;
+	for (; target < blocks + bf_blocks_bytes(header); target += size)
+	{
+		if ((uint64_t) (source - blocks) % BF_TICK_BYTES < size * divisor &&
+			tick != NULL)
+			tick();
+		memmove(target, source, (size_t) size);
+		source += size;
+		for (i = 1; i < divisor; i++)
+		{
+			bf_or_bits(target, source, size, NULL);
+			source += size;
+		}
+		header->bits_set += bf_count_bits(target, size, NULL);
+	}
+}

@@ -1,0 +1,130 @@
+/*
+ * bf_filter.h
+ *	  The filter itself: adding hashes, asking for them, combining filters.
+ *
+ * A filter here is a header and a pointer to its blocks, whoever owns them.  The
+ * functions keep header->bits_set right; the checksum is made when the header is
+ * written (bf_header_write).  The caller has checked that a key is of the
+ * filter's key type and part (bf_in_part).
+ */
+#ifndef BF_FILTER_H
+#define BF_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_format.h"
+#include "bf_hash.h"
+
+/* Keys whose memory is fetched ahead together; a few cache misses in flight each. */
+#define BF_BATCH 32
+
+/* Whether all bits of a hash are set in its block. */
+static inline bool
+bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
+				  unsigned probes, uint64_t hash)
+{
+	uint64_t	probe = bf_probe_start(hash);
+
+	for (; probes > 0; probes--)
+	{
+		uint32_t	bit = bf_probe_bit(probe, log2_block_bits);
+
+		if ((block[bit >> 3] & (1u << (bit & 7))) == 0)
+			return false;
+		probe = bf_probe_next(probe);
+	}
+	return true;
+}
+
+/* Sets the bits of a hash in its block and returns how many were not set. */
+static inline unsigned
+bf_block_add(uint8_t *block, unsigned log2_block_bits, unsigned probes,
+			 uint64_t hash)
+{
+	uint64_t	probe = bf_probe_start(hash);
+	unsigned	added = 0;
+
+	for (; probes > 0; probes--)
+	{
+		uint32_t	bit = bf_probe_bit(probe, log2_block_bits);
+		uint8_t    *byte = &block[bit >> 3];
+
+		added += (~(unsigned) *byte >> (bit & 7)) & 1u;
+		*byte = (uint8_t) (*byte | 1u << (bit & 7));
+		probe = bf_probe_next(probe);
+	}
+	return added;
+}
+
+/* Where the block of a hash begins, in bytes from the first block. */
+static inline uint64_t
+bf_block_offset(const bf_header *header, uint64_t hash)
+{
+	return (uint64_t) bf_block_of(hash, header->blocks) <<
+		(header->log2_block_bits - 3);
+}
+
+/* Whether the filter is the one of its set that a hash belongs to. */
+static inline bool
+bf_in_part(const bf_header *header, uint64_t hash)
+{
+	return header->parts == 1 ||
+		bf_part_of(hash, header->parts) == header->part;
+}
+
+/* Whether the filter may contain a key with this hash. */
+static inline bool
+bf_contains(const bf_header *header, const uint8_t *blocks, uint64_t hash)
+{
+	return bf_block_contains(blocks + bf_block_offset(header, hash),
+							 header->log2_block_bits, header->probes, hash);
+}
+
+/* Adds a hash. */
+static inline void
+bf_add(bf_header *header, uint8_t *blocks, uint64_t hash)
+{
+	header->bits_set += bf_block_add(blocks + bf_block_offset(header, hash),
+									 header->log2_block_bits, header->probes,
+									 hash);
+}
+
+/*
+ * The same for many hashes, with the memory of BF_BATCH of them fetched ahead.
+ * found[i] is set to 1 or 0.
+ */
+extern void bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
+							   const uint64_t *hashes, size_t count,
+							   uint8_t *found);
+extern void bf_add_hashes(bf_header *header, uint8_t *blocks,
+						  const uint64_t *hashes, size_t count);
+
+/*
+ * Whether two filters can be combined: the same geometry, seed and part, and
+ * the same key type unless one of them has none.
+ */
+extern bool bf_compatible(const bf_header *a, const bf_header *b);
+
+/*
+ * Combine another, compatible filter into this one.  The result is promised for
+ * the larger capacity at the larger rate of the two, so that the order in which
+ * filters are combined does not show in the bytes.
+ */
+extern void bf_union(bf_header *header, uint8_t *blocks,
+					 const bf_header *other, const uint8_t *other_blocks,
+					 bf_tick tick);
+extern void bf_intersect(bf_header *header, uint8_t *blocks,
+						 const bf_header *other, const uint8_t *other_blocks,
+						 bf_tick tick);
+
+/*
+ * Folds a filter in place to blocks / divisor blocks: exactly the filter that
+ * its keys would have made in that many.  divisor divides the number of blocks;
+ * capacity and rate stay as they are.
+ */
+extern void bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor,
+					bf_tick tick);
+
+#endif							/* BF_FILTER_H */

@@ -1,0 +1,230 @@
+/*
+ * bf_format.c
+ *	  Reading, checking and writing the header of format version 1.
+ *
+ * Sizes are computed in 64 bits and compared with the length at hand before
+ * anything is believed; no field is used before it is checked.
+ */
+#include "bf_format.h"
+
+#include <string.h>
+
+#include "bf_bits.h"
+#include "bf_bytes.h"
+#include "bf_hash.h"
+#include "bf_key.h"
+
+/* Offsets of the header's fields. */
+enum
+{
+	AT_MAGIC = 0,
+	AT_VERSION = 4,
+	AT_PROBES = 5,
+	AT_LOG2_BLOCK = 6,
+	AT_KEY_TYPE = 7,
+	AT_BLOCKS = 8,
+	AT_PART = 12,
+	AT_PARTS = 14,
+	AT_SEED = 16,
+	AT_CAPACITY = 24,
+	AT_RATE = 32,
+	AT_BITS_SET = 40,
+	AT_HASH = 48,
+	AT_RESERVED = 49,
+	AT_CHECKSUM = 56
+};
+
+static const uint8_t magic[4] = {'B', 'L', 'M', 'F'};
+
+const char *
+bf_status_text(bf_status status)
+{
+	switch (status)
+	{
+		case BF_OK:
+			return "valid";
+		case BF_BAD_LENGTH:
+			return "shorter than the 64-byte header";
+		case BF_BAD_MAGIC:
+			return "does not start with BLMF";
+		case BF_BAD_VERSION:
+			return "unsupported format version";
+		case BF_BAD_HASH:
+			return "unsupported hash function";
+		case BF_BAD_RESERVED:
+			return "reserved header bytes are not zero";
+		case BF_BAD_PROBES:
+			return "number of probes is not between 1 and 32";
+		case BF_BAD_BLOCK_BITS:
+			return "block size is not between 2^9 and 2^16 bits";
+		case BF_BAD_KEY_TYPE:
+			return "unknown key type";
+		case BF_BAD_BLOCKS:
+			return "number of blocks is zero";
+		case BF_BAD_SIZE:
+			return "length does not match the number of blocks";
+		case BF_BAD_PARTS:
+			return "part is not below the number of parts";
+		case BF_BAD_CAPACITY:
+			return "capacity is not between 1 and 2^63 - 1";
+		case BF_BAD_RATE:
+			return "false-positive rate is not between 0 and 1";
+		case BF_BAD_BITS_SET:
+			return "number of set bits does not match the blocks";
+		case BF_BAD_CHECKSUM:
+			return "checksum does not match";
+	}
+	return "unknown status";
+}
+
+static double
+load_double(const uint8_t *bytes)
+{
+	uint64_t	bits = bf_load_le(bytes, 8);
+	double		value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+static void
+store_double(uint8_t *bytes, double value)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	bf_store_le(bytes, 8, bits);
+}
+
+/* The fields that say what kind of bytes these are, before any is interpreted. */
+static bf_status
+check_identity(const uint8_t *bytes, uint64_t total_bytes)
+{
+	unsigned	i;
+
+	if (total_bytes < BF_HEADER_BYTES)
+		return BF_BAD_LENGTH;
+	if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
+		return BF_BAD_MAGIC;
+	if (bytes[AT_VERSION] != BF_FORMAT_VERSION)
+		return BF_BAD_VERSION;
+	if (bytes[AT_HASH] != BF_HASH_XXH64)
+		return BF_BAD_HASH;
+	for (i = AT_RESERVED; i < AT_CHECKSUM; i++)
+		if (bytes[i] != 0)
+			return BF_BAD_RESERVED;
+	return BF_OK;
+}
+
+/* The fields that give the geometry, and that they give this very length. */
+static bf_status
+check_geometry(const bf_header *header, uint64_t total_bytes)
+{
+	if (header->probes < 1 || header->probes > BF_MAX_PROBES)
+		return BF_BAD_PROBES;
+	if (header->log2_block_bits < BF_MIN_LOG2_BLOCK ||
+		header->log2_block_bits > BF_MAX_LOG2_BLOCK)
+		return BF_BAD_BLOCK_BITS;
+	if (header->key_type > BF_KEY_LAST)
+		return BF_BAD_KEY_TYPE;
+	if (header->blocks < 1)
+		return BF_BAD_BLOCKS;
+	if (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES)
+		return BF_BAD_SIZE;
+	return BF_OK;
+}
+
+/* The fields that look-ups do not use, but that statistics and unions do. */
+static bf_status
+check_parameters(const bf_header *header)
+{
+	if (header->part >= header->parts)
+		return BF_BAD_PARTS;
+	if (header->capacity < 1 || header->capacity > BF_MAX_CAPACITY)
+		return BF_BAD_CAPACITY;
+	if (!(header->rate > 0.0 && header->rate < 1.0))
+		return BF_BAD_RATE;
+	if (header->bits_set > bf_total_bits(header))
+		return BF_BAD_BITS_SET;
+	/* Bits without a key type could be asked for keys of any type. */
+	if (header->key_type == BF_KEY_NONE && header->bits_set != 0)
+		return BF_BAD_KEY_TYPE;
+	return BF_OK;
+}
+
+bf_status
+bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
+{
+	const uint8_t *bytes = data;
+	bf_header	h;
+	bf_status	status = check_identity(bytes, total_bytes);
+
+	if (status != BF_OK)
+		return status;
+	h.probes = bytes[AT_PROBES];
+	h.log2_block_bits = bytes[AT_LOG2_BLOCK];
+	h.key_type = bytes[AT_KEY_TYPE];
+	h.blocks = (uint32_t) bf_load_le(bytes + AT_BLOCKS, 4);
+	h.part = (uint16_t) bf_load_le(bytes + AT_PART, 2);
+	h.parts = (uint16_t) bf_load_le(bytes + AT_PARTS, 2);
+	h.seed = bf_load_le(bytes + AT_SEED, 8);
+	h.capacity = bf_load_le(bytes + AT_CAPACITY, 8);
+	h.rate = load_double(bytes + AT_RATE);
+	h.bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
+	h.checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
+
+	status = check_geometry(&h, total_bytes);
+	if (status == BF_OK)
+		status = check_parameters(&h);
+	if (status == BF_OK)
+		*header = h;
+	return status;
+}
+
+bf_status
+bf_parse(const void *data, uint64_t length, bf_tick tick, bf_header *header)
+{
+	const uint8_t *bytes = data;
+	const uint8_t *blocks;
+	bf_header	h;
+	bf_status	status = bf_header_read(bytes, length, &h);
+
+	if (status != BF_OK)
+		return status;
+	blocks = bytes + BF_HEADER_BYTES;
+	if (bf_count_bits(blocks, bf_blocks_bytes(&h), tick) != h.bits_set)
+		return BF_BAD_BITS_SET;
+	if (bf_checksum(bytes, AT_CHECKSUM, blocks, bf_blocks_bytes(&h), tick) != h.checksum)
+		return BF_BAD_CHECKSUM;
+	*header = h;
+	return BF_OK;
+}
+
+void
+bf_header_copy(const bf_header *header, uint8_t *bytes)
+{
+	memset(bytes, 0, BF_HEADER_BYTES);
+	memcpy(bytes + AT_MAGIC, magic, sizeof magic);
+	bytes[AT_VERSION] = BF_FORMAT_VERSION;
+	bytes[AT_PROBES] = header->probes;
+	bytes[AT_LOG2_BLOCK] = header->log2_block_bits;
+	bytes[AT_KEY_TYPE] = header->key_type;
+	bf_store_le(bytes + AT_BLOCKS, 4, header->blocks);
+	bf_store_le(bytes + AT_PART, 2, header->part);
+	bf_store_le(bytes + AT_PARTS, 2, header->parts);
+	bf_store_le(bytes + AT_SEED, 8, header->seed);
+	bf_store_le(bytes + AT_CAPACITY, 8, header->capacity);
+	store_double(bytes + AT_RATE, header->rate);
+	bf_store_le(bytes + AT_BITS_SET, 8, header->bits_set);
+	bytes[AT_HASH] = BF_HASH_XXH64;
+	bf_store_le(bytes + AT_CHECKSUM, 8, header->checksum);
+}
+
+void
+bf_header_write(bf_header *header, const uint8_t *blocks, bf_tick tick,
+				uint8_t *bytes)
+{
+	bf_header_copy(header, bytes);
+	header->checksum = bf_checksum(bytes, AT_CHECKSUM, blocks, bf_blocks_bytes(header), tick);
+	bf_store_le(bytes + AT_CHECKSUM, 8, header->checksum);
+}

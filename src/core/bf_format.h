@@ -1,0 +1,112 @@
+/*
+ * bf_format.h
+ *	  Format version 1: the header, and the one validator behind every door.
+ *
+ * A filter is BF_HEADER_BYTES of header and the blocks, nothing after.  The same
+ * bytes are in a table, on the wire and in a file; doc/FORMAT.md is the contract.
+ *
+ * bf_parse returns a valid filter or a reason, never half of each.  Text input,
+ * binary input, casts, the aggregates' deserialize functions, the C library and
+ * the command line all go through it.
+ */
+#ifndef BF_FORMAT_H
+#define BF_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_limits.h"
+#include "bf_tick.h"
+
+/* Why bytes are not a filter.  In the order in which the rules are checked. */
+typedef enum bf_status
+{
+	BF_OK = 0,
+	BF_BAD_LENGTH,				/* shorter than a header */
+	BF_BAD_MAGIC,
+	BF_BAD_VERSION,				/* made by a newer program */
+	BF_BAD_HASH,
+	BF_BAD_RESERVED,
+	BF_BAD_PROBES,
+	BF_BAD_BLOCK_BITS,
+	BF_BAD_KEY_TYPE,
+	BF_BAD_BLOCKS,
+	BF_BAD_SIZE,				/* header and length disagree */
+	BF_BAD_PARTS,
+	BF_BAD_CAPACITY,
+	BF_BAD_RATE,
+	BF_BAD_BITS_SET,
+	BF_BAD_CHECKSUM
+} bf_status;
+
+/* One sentence without a capital and a period, e.g. "checksum does not match". */
+extern const char *bf_status_text(bf_status status);
+
+typedef struct bf_header
+{
+	uint8_t		probes;			/* bits per key, 1 .. BF_MAX_PROBES */
+	uint8_t		log2_block_bits;	/* BF_MIN_LOG2_BLOCK .. BF_MAX_LOG2_BLOCK */
+	uint8_t		key_type;		/* bf_key_type; 0 while no key was added */
+	uint32_t	blocks;			/* at least 1 */
+	uint16_t	part;			/* below parts */
+	uint16_t	parts;			/* 1: a whole filter */
+	uint64_t	seed;
+	uint64_t	capacity;		/* n, keys it was sized for */
+	double		rate;			/* p, false-positive rate promised at n keys */
+	uint64_t	bits_set;
+	uint64_t	checksum;		/* as stored; see bf_checksum */
+} bf_header;
+
+/* Bits and bytes of one block, of all blocks, and of the whole filter. */
+static inline uint64_t
+bf_block_bytes(const bf_header *header)
+{
+	return (uint64_t) 1 << (header->log2_block_bits - 3);
+}
+
+static inline uint64_t
+bf_blocks_bytes(const bf_header *header)
+{
+	return header->blocks * bf_block_bytes(header);
+}
+
+static inline uint64_t
+bf_total_bits(const bf_header *header)
+{
+	return bf_blocks_bytes(header) * 8;
+}
+
+static inline uint64_t
+bf_total_bytes(const bf_header *header)
+{
+	return BF_HEADER_BYTES + bf_blocks_bytes(header);
+}
+
+/*
+ * Reads and checks a header of a filter that is total_bytes long, without
+ * touching the blocks: bits_set and checksum are taken on trust.  bytes must
+ * have min(total_bytes, BF_HEADER_BYTES) bytes.  *header is set only on BF_OK.
+ */
+extern bf_status bf_header_read(const void *bytes, uint64_t total_bytes,
+								bf_header *header);
+
+/*
+ * Checks a whole filter: all of bf_header_read, then that bits_set is the
+ * popcount of the blocks and that the checksum matches.  *header is set only on
+ * BF_OK; the blocks are then at bytes + BF_HEADER_BYTES.
+ */
+extern bf_status bf_parse(const void *bytes, uint64_t length, bf_tick tick,
+						  bf_header *header);
+
+/*
+ * Writes the header of a valid filter whose blocks are at blocks, with their
+ * checksum, which is stored in *header too.  bits_set must be right.
+ */
+extern void bf_header_write(bf_header *header, const uint8_t *blocks,
+							bf_tick tick, uint8_t *bytes);
+
+/* Writes a header as it stands, with the checksum that it has. */
+extern void bf_header_copy(const bf_header *header, uint8_t *bytes);
+
+#endif							/* BF_FORMAT_H */

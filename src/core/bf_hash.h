@@ -1,0 +1,90 @@
+/*
+ * bf_hash.h
+ *	  From key bytes to bits: hash, part, block and probes.
+ *
+ * One 64-bit hash decides everything.  Its high bits choose the block, a mix of
+ * it the part of a set, and repeated multiplication by an odd constant the bits
+ * within the block.  Double hashing is not used: inside a small block its probes
+ * repeat too often (at 1e-4 twice the promised rate; see doc/DESIGN.md).
+ *
+ * These functions are part of the format: see doc/FORMAT.md.
+ */
+#ifndef BF_HASH_H
+#define BF_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_tick.h"
+
+#define BF_PROBE_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+#define BF_PART_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
+
+/* The hash of a key's bytes.  length may be 0; bytes may then be NULL. */
+extern uint64_t bf_hash(const void *bytes, size_t length, uint64_t seed);
+
+/* The same of exactly 8 bytes, as most key types have: twice as fast. */
+extern uint64_t bf_hash_8(const void *bytes, uint64_t seed);
+
+/* The checksum of a filter: XXH64, seed 0, of the header's part and the blocks. */
+extern uint64_t bf_checksum(const uint8_t *header, size_t header_length,
+							const uint8_t *blocks, uint64_t blocks_length,
+							bf_tick tick);
+
+/* The high 64 bits of a 128-bit product: maps x evenly to 0 .. range - 1. */
+static inline uint64_t
+bf_reduce(uint64_t x, uint64_t range)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ typedef unsigned __int128 bf_uint128;
+
+	return (uint64_t) (((bf_uint128) x * range) >> 64);
+#else
+	uint64_t	low = (x & UINT32_MAX) * (range & UINT32_MAX);
+	uint64_t	mid1 = (x >> 32) * (range & UINT32_MAX) + (low >> 32);
+	uint64_t	mid2 = (x & UINT32_MAX) * (range >> 32) + (mid1 & UINT32_MAX);
+
+	return (x >> 32) * (range >> 32) + (mid1 >> 32) + (mid2 >> 32);
+#endif
+}
+
+/* The block of a hash in a filter of so many blocks; it never falls as hash grows. */
+static inline uint32_t
+bf_block_of(uint64_t hash, uint32_t blocks)
+{
+	return (uint32_t) bf_reduce(hash, blocks);
+}
+
+/* The part of a hash in a set of so many parts, independent of its block. */
+static inline uint32_t
+bf_part_of(uint64_t hash, uint32_t parts)
+{
+	hash ^= hash >> 32;
+	hash *= BF_PART_MULTIPLIER;
+	hash ^= hash >> 32;
+	return (uint32_t) bf_reduce(hash, parts);
+}
+
+/*
+ * The probes of a hash: start with bf_probe_start(hash), take the bit with
+ * bf_probe_bit, go on with bf_probe_next.
+ */
+static inline uint64_t
+bf_probe_start(uint64_t hash)
+{
+	return hash * BF_PROBE_MULTIPLIER;
+}
+
+static inline uint32_t
+bf_probe_bit(uint64_t probe, unsigned log2_block_bits)
+{
+	return (uint32_t) (probe >> (64 - log2_block_bits));
+}
+
+static inline uint64_t
+bf_probe_next(uint64_t probe)
+{
+	return probe * BF_PROBE_MULTIPLIER;
+}
+
+#endif							/* BF_HASH_H */

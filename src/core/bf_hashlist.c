@@ -1,0 +1,119 @@
+/*
+ * bf_hashlist.c
+ *	  Sorting hashes in place, byte by byte from the highest.
+ *
+ * Hashes are evenly spread, so a radix sort that swaps them into their buckets
+ * (McIlroy, Bostic and McIlroy, Engineering radix sort, 1993) is done after two
+ * or three bytes.  It needs no memory beside the list, and at most eight passes
+ * whatever the values are.
+ */
+#include "bf_hashlist.h"
+
+#define RADIX 256
+
+/* Below this many, inserting each into its place is faster. */
+#define FEW 48
+
+/* Hashes sorted between two ticks. */
+#define TICK_HASHES (BF_TICK_BYTES / sizeof(uint64_t))
+
+static void
+insertion_sort(uint64_t *hashes, size_t count)
+{
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+	{
+		uint64_t	hash = hashes[i];
+		size_t		j;
+
+		for (j = i; j > 0 && hashes[j - 1] > hash; j--)
+			hashes[j] = hashes[j - 1];
+		hashes[j] = hash;
+	}
+}
+
+static inline unsigned
+digit(uint64_t hash, unsigned shift)
+{
+	return (unsigned) (hash >> shift) % RADIX;
+}
+
+/* Moves each hash into its bucket; bucket b ends at end[b]. */
+static void
+distribute(uint64_t *hashes, size_t count, unsigned shift, size_t *end,
+		   bf_tick tick)
+{
+	size_t		next[RADIX];
+	size_t		sizes[RADIX] = {0};
+	size_t		sum = 0;
+	size_t		i;
+	unsigned	b;
+
+	for (i = 0; i < count; i++)
+		sizes[digit(hashes[i], shift)]++;
+	for (b = 0; b < RADIX; b++)
+	{
+		next[b] = sum;
+		sum += sizes[b];
+		end[b] = sum;
+	}
+	for (b = 0; b < RADIX; b++)
+	{
+		while (next[b] < end[b])
+		{
+			uint64_t	hash = hashes[next[b]];
+			unsigned	home = digit(hash, shift);
+
+			/* Carry what is in the way on to its own place, until one fits here. */
+			while (home != b)
+			{
+				uint64_t	displaced = hashes[next[home]];
+
+				hashes[next[home]++] = hash;
+				hash = displaced;
+				home = digit(hash, shift);
+			}
+			hashes[next[b]++] = hash;
+		}
+		if (tick != NULL && sizes[b] >= TICK_HASHES / RADIX)
+			tick();
+	}
+}
+
+static void
+radix_sort(uint64_t *hashes, size_t count, unsigned shift, bf_tick tick)
+{
+	size_t		end[RADIX];
+	size_t		start = 0;
+	unsigned	b;
+
+	if (count <= FEW)
+	{
+		insertion_sort(hashes, count);
+		return;
+	}
+	distribute(hashes, count, shift, end, tick);
+	if (shift == 0)
+		return;
+	for (b = 0; b < RADIX; b++)
+	{
+		radix_sort(hashes + start, end[b] - start, shift - 8, tick);
+		start = end[b];
+	}
+}
+
+size_t
+bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
+{
+	size_t		kept = 0;
+	size_t		i;
+
+	if (count == 0)
+		return 0;
+	radix_sort(hashes, count, 56, tick);
+	for (i = 1; i < count; i++)
+		if (hashes[i] != hashes[kept])
+			hashes[++kept] = hashes[i];
+	return kept + 1;
+}

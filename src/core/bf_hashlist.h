@@ -1,0 +1,21 @@
+/*
+ * bf_hashlist.h
+ *	  A list of hashes made into a set: sorted, each once.
+ *
+ * While a build's keys are few, or their number is not known, their hashes are
+ * kept in a list.  Sorted, it is the same for the same keys, adding it to a
+ * filter walks through memory in order (blocks rise with hashes), and no keys,
+ * however chosen, make it slow.
+ */
+#ifndef BF_HASHLIST_H
+#define BF_HASHLIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_tick.h"
+
+/* Sorts hashes in place, drops repeats, and returns how many are left. */
+extern size_t bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick);
+
+#endif							/* BF_HASHLIST_H */

@@ -1,0 +1,107 @@
+/*
+ * bf_key.c
+ *	  The canonical bytes of keys; see doc/FORMAT.md for the table.
+ */
+#include "bf_key.h"
+
+#include <string.h>
+
+#include "bf_bytes.h"
+
+/* What every NaN is hashed as: the positive quiet NaN without a payload. */
+#define CANONICAL_NAN UINT64_C(0x7ff8000000000000)
+
+static const char *const names[] = {
+	"none", "integer", "text", "bytea", "uuid", "numeric", "float", "date",
+	"timestamp", "timestamptz", "inet", "macaddr"
+};
+
+const char *
+bf_key_type_name(unsigned key_type)
+{
+	return key_type <= BF_KEY_LAST ? names[key_type] : NULL;
+}
+
+int
+bf_key_type_of_name(const char *name)
+{
+	int			i;
+
+	for (i = BF_KEY_NONE + 1; i <= BF_KEY_LAST; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+size_t
+bf_key_integer(int64_t value, uint8_t *bytes)
+{
+	bf_store_le(bytes, 8, (uint64_t) value);
+	return 8;
+}
+
+size_t
+bf_key_float(double value, uint8_t *bytes)
+{
+	uint64_t	bits;
+
+	if (value == 0.0)
+		bits = 0;				/* -0 = 0 */
+	else if (value != value)
+		bits = CANONICAL_NAN;
+	else
+		memcpy(&bits, &value, sizeof bits);
+	bf_store_le(bytes, 8, bits);
+	return 8;
+}
+
+size_t
+bf_key_inet(int family, unsigned prefix, const uint8_t *address, uint8_t *bytes)
+{
+	size_t		length = family == 4 ? 4 : 16;
+
+	bytes[0] = (uint8_t) family;
+	bytes[1] = (uint8_t) prefix;
+	memcpy(bytes + 2, address, length);
+	return 2 + length;
+}
+
+size_t
+bf_key_macaddr(const uint8_t *address, size_t length, uint8_t *bytes)
+{
+	if (length == 8 && address[3] == 0xff && address[4] == 0xfe)
+	{
+		memcpy(bytes, address, 3);
+		memcpy(bytes + 3, address + 5, 3);
+		return 6;
+	}
+	memcpy(bytes, address, length);
+	return length;
+}
+
+size_t
+bf_key_numeric(char *decimal, size_t length)
+{
+	size_t		sign = length > 0 && decimal[0] == '-';
+	size_t		zeros = sign;
+
+	if (length == sign || decimal[sign] < '0' || decimal[sign] > '9')
+		return length;			/* NaN, Infinity */
+	if (memchr(decimal, '.', length) != NULL)
+	{
+		while (decimal[length - 1] == '0')
+			length--;
+		if (decimal[length - 1] == '.')
+			length--;
+	}
+	while (zeros + 1 < length && decimal[zeros] == '0' && decimal[zeros + 1] != '.')
+		zeros++;
+	memmove(decimal + sign, decimal + zeros, length - zeros);
+	length -= zeros - sign;
+	if (sign && length == 2 && decimal[1] == '0')
+	{
+		decimal[0] = '0';
+		length = 1;
+	}
+	return length;
+}
