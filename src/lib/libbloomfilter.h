@@ -1,0 +1,556 @@
+/*
+ * libbloomfilter.h
+ *	  Ask and build the filters of the PostgreSQL extension bloomfilter without
+ *	  a server.
+ *
+ * A filter answers "no" or "perhaps" for a key.  "No" is always right.  The file
+ * that this library opens has the very bytes that SQL stores and sends, and a
+ * file that it writes from the same keys and parameters is equal to the one that
+ * SQL builds, byte for byte.  doc/FORMAT.md is the contract for these bytes.
+ *
+ * Results.  Functions that return int return BLOOMFILTER_OK (0), or 1 where a
+ * question was answered with yes, or one of the negative bloomfilter_error
+ * codes.  An error is never an answer: test for < 0 before you test for 1.
+ * Output parameters are set only on success, unless stated otherwise.
+ *
+ * Detail.  Functions that take a bloomfilter_detail fill it on an error with
+ * what bloomfilter_strerror can't know: the file, errno, the manifest's line.
+ * NULL where nobody reads it.
+ *
+ * Threads.  There are no globals that change.  Functions that take a const
+ * object may be called for it by any number of threads at once.  Functions that
+ * take a non-const one need it for themselves, unless their comment says
+ * otherwise.
+ */
+#ifndef LIBBLOOMFILTER_H
+#define LIBBLOOMFILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------
+ * Names and errors
+ * ------------------------------------------------------------------------ */
+
+/* What a filter holds.  SQL types that compare as equal share one key type. */
+typedef enum bloomfilter_key_type
+{
+	BLOOMFILTER_KEY_NONE = 0,	/* no key was added yet */
+	BLOOMFILTER_KEY_INTEGER = 1,
+	BLOOMFILTER_KEY_TEXT = 2,
+	BLOOMFILTER_KEY_BYTEA = 3,
+	BLOOMFILTER_KEY_UUID = 4,
+	BLOOMFILTER_KEY_NUMERIC = 5,
+	BLOOMFILTER_KEY_FLOAT = 6,
+	BLOOMFILTER_KEY_DATE = 7,
+	BLOOMFILTER_KEY_TIMESTAMP = 8,
+	BLOOMFILTER_KEY_TIMESTAMPTZ = 9,
+	BLOOMFILTER_KEY_INET = 10,
+	BLOOMFILTER_KEY_MACADDR = 11
+} bloomfilter_key_type;
+
+typedef enum bloomfilter_error
+{
+	BLOOMFILTER_OK = 0,
+
+	/* Use of the library */
+	BLOOMFILTER_ERR_NO_MEMORY = -1,
+	BLOOMFILTER_ERR_SYSTEM = -2,	/* a system call failed: detail.system_error */
+	BLOOMFILTER_ERR_ARGUMENT = -3,	/* a parameter is outside its range */
+
+	/* Asking and adding */
+	BLOOMFILTER_ERR_KEY_TYPE = -10, /* the filter holds keys of another type */
+	BLOOMFILTER_ERR_KEY = -11,	/* not a key of this type, e.g. invalid UTF-8 */
+	BLOOMFILTER_ERR_OTHER_PART = -12,	/* the key belongs to a part not opened */
+
+	/* Opening sets of parts */
+	BLOOMFILTER_ERR_MANIFEST = -20, /* not a valid manifest */
+	BLOOMFILTER_ERR_SET = -21,	/* the files are not one whole set of parts */
+
+	/* Building and combining */
+	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
+	BLOOMFILTER_ERR_RATE = -31, /* no size reaches this rate */
+	BLOOMFILTER_ERR_INCOMPATIBLE = -32, /* other geometry, seed, part or type */
+
+	/* Deltas */
+	BLOOMFILTER_ERR_DELTA = -40,	/* not a valid delta */
+	BLOOMFILTER_ERR_DELTA_BASE = -41,	/* made from another filter than this */
+	BLOOMFILTER_ERR_DELTA_RESULT = -42, /* what it makes is not what it promised */
+
+	/*
+	 * The bytes are not a valid filter.  -100 minus the rule's number in section
+	 * 7 of doc/FORMAT.md; the first rule that is broken is reported.
+	 */
+	BLOOMFILTER_ERR_FORMAT_LENGTH = -101,
+	BLOOMFILTER_ERR_FORMAT_MAGIC = -102,
+	BLOOMFILTER_ERR_FORMAT_VERSION = -103,
+	BLOOMFILTER_ERR_FORMAT_HASH = -104,
+	BLOOMFILTER_ERR_FORMAT_RESERVED = -105,
+	BLOOMFILTER_ERR_FORMAT_PROBES = -106,
+	BLOOMFILTER_ERR_FORMAT_BLOCK_BITS = -107,
+	BLOOMFILTER_ERR_FORMAT_KEY_TYPE = -108,
+	BLOOMFILTER_ERR_FORMAT_BLOCKS = -109,
+	BLOOMFILTER_ERR_FORMAT_SIZE = -110,
+	BLOOMFILTER_ERR_FORMAT_PARTS = -111,
+	BLOOMFILTER_ERR_FORMAT_CAPACITY = -112,
+	BLOOMFILTER_ERR_FORMAT_RATE = -113,
+	BLOOMFILTER_ERR_FORMAT_BITS_SET = -114,
+	BLOOMFILTER_ERR_FORMAT_CHECKSUM = -116
+} bloomfilter_error;
+
+typedef struct bloomfilter_detail
+{
+	int			code;			/* the bloomfilter_error that was returned */
+	int			system_error;	/* errno of BLOOMFILTER_ERR_SYSTEM, else 0 */
+	char		text[512];		/* one line without capital and period */
+} bloomfilter_detail;
+
+/* The library's version, "1.0". */
+extern const char *bloomfilter_version(void);
+
+/* A constant sentence for a code, without capital and period.  Never NULL. */
+extern const char *bloomfilter_strerror(int code);
+
+/* "integer", "text" ...; "none" for 0; NULL for a number that is none. */
+extern const char *bloomfilter_key_type_name(int key_type);
+
+/* The number of such a name, or BLOOMFILTER_ERR_ARGUMENT. */
+extern int	bloomfilter_key_type_of_name(const char *name);
+
+/* Frees what this library gave out as plain memory.  NULL is allowed. */
+extern void bloomfilter_free(void *memory);
+
+/* ------------------------------------------------------------------------
+ * Opening
+ * ------------------------------------------------------------------------ */
+
+/* One filter, or a whole set of parts that is asked like one filter. */
+typedef struct bloomfilter bloomfilter;
+
+/*
+ * Read the bytes into memory instead of mapping the file (bloomfilter_open) or
+ * instead of borrowing the caller's (bloomfilter_open_memory).
+ */
+#define BLOOMFILTER_COPY		0x01u
+
+/*
+ * Check only the header and the length, in constant time.  For files that were
+ * checked before, when they came in: damage to the blocks then stays unseen and
+ * may give wrong answers.
+ */
+#define BLOOMFILTER_SKIP_CHECK	0x02u
+
+/* Bring the whole file into memory before returning.  A full check does, too. */
+#define BLOOMFILTER_POPULATE	0x04u
+
+/*
+ * Ask the system for huge pages, which save a look-up its TLB miss.  A hint: it
+ * works with BLOOMFILTER_COPY, and for mapped files where the file system can.
+ */
+#define BLOOMFILTER_HUGE_PAGES	0x08u
+
+/*
+ * Opens path, which is one of
+ *
+ * - a file with one filter, or with one part of a set;
+ * - a manifest of a set: a text file whose first line is "bloomfilter-set 1",
+ *   followed by a line for each part, in the order of the parts, that has its
+ *   file's name in the manifest's own folder (without any "/");
+ * - a folder: its file "manifest" if there is one, else all its files "*.bloom",
+ *   which must be one whole set of parts or one single filter.
+ *
+ * A set must be whole, and all its parts must have the same seed and the same
+ * key type (or none).  A single part of a set can be opened by its file's name:
+ * it answers only for the keys that belong to it.
+ *
+ * Files are mapped read-only and shared: all processes of a host use the same
+ * memory.  All rules of the format are checked here, once, checksum included;
+ * questions check nothing again.  So files must be replaced by renaming a new
+ * file over them, as bloomfilter_write does, and never be written to in place.
+ * Whoever truncates a file that is mapped makes the process that asks it receive
+ * SIGBUS, and whoever overwrites it makes it give wrong answers.  With
+ * BLOOMFILTER_COPY nothing that happens to the file after this call matters.
+ *
+ * The mapping is advised for random access.
+ */
+extern int	bloomfilter_open(const char *path, unsigned flags,
+							 bloomfilter **filter, bloomfilter_detail *detail);
+
+/*
+ * Opens the bytes of one filter.  Without BLOOMFILTER_COPY they are used where
+ * they are, and must stay there unchanged until bloomfilter_close.
+ */
+extern int	bloomfilter_open_memory(const void *bytes, size_t length,
+									unsigned flags, bloomfilter **filter,
+									bloomfilter_detail *detail);
+
+/*
+ * Reads one filter from a descriptor (file, pipe, socket), from where it stands
+ * to its end, into memory.  The descriptor is not closed.  Memory grows with the
+ * bytes that really come, never beyond the largest possible filter.
+ */
+extern int	bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
+								bloomfilter_detail *detail);
+
+/* Closes it.  No other thread may be using it.  NULL is allowed. */
+extern void bloomfilter_close(bloomfilter *filter);
+
+/* All rules of the format, for one that was opened with BLOOMFILTER_SKIP_CHECK. */
+extern int	bloomfilter_check(const bloomfilter *filter,
+							  bloomfilter_detail *detail);
+
+/* ------------------------------------------------------------------------
+ * Asking
+ *
+ * Each returns 1 (perhaps), 0 (surely not), or an error: BLOOMFILTER_ERR_KEY_TYPE
+ * where the filter holds keys of another type, BLOOMFILTER_ERR_KEY where the
+ * value is none of the type, BLOOMFILTER_ERR_OTHER_PART where a single part is
+ * open and the key belongs to another one.  A filter of key type none, which no
+ * key was ever added to, answers 0 for keys of all types.
+ *
+ * They allocate nothing (but numerics of more than 250 characters) and lock
+ * nothing.
+ * ------------------------------------------------------------------------ */
+
+/*
+ * By a key's bytes, as section 3 of doc/FORMAT.md defines them.  Bytes that no
+ * key of the type has (wrong length, invalid UTF-8, a numeric with trailing
+ * zeros) are refused, since no filter can hold them.
+ */
+extern int	bloomfilter_contains(const bloomfilter *filter, int key_type,
+								 const void *bytes, size_t length);
+
+extern int	bloomfilter_contains_int64(const bloomfilter *filter, int64_t value);
+
+/* UTF-8, not terminated. */
+extern int	bloomfilter_contains_text(const bloomfilter *filter,
+									  const char *text, size_t length);
+extern int	bloomfilter_contains_bytea(const bloomfilter *filter,
+									   const void *bytes, size_t length);
+/* 16 bytes in the order of the textual form. */
+extern int	bloomfilter_contains_uuid(const bloomfilter *filter,
+									  const uint8_t *uuid);
+
+/*
+ * A plain decimal: [-]digits[.digits], or NaN, Infinity, -Infinity.  Zeros at
+ * either end don't matter.  Exponents, spaces, "+", ".5" and "5." are refused.
+ */
+extern int	bloomfilter_contains_numeric(const bloomfilter *filter,
+										 const char *decimal, size_t length);
+extern int	bloomfilter_contains_double(const bloomfilter *filter, double value);
+
+/*
+ * Days, microseconds since 1970-01-01 (UTC for timestamptz).  INT64_MAX and
+ * INT64_MIN are infinity and -infinity.
+ */
+extern int	bloomfilter_contains_date(const bloomfilter *filter, int64_t days);
+extern int	bloomfilter_contains_timestamp(const bloomfilter *filter,
+										   int64_t microseconds);
+extern int	bloomfilter_contains_timestamptz(const bloomfilter *filter,
+											 int64_t microseconds);
+
+/*
+ * family is 4 or 6 (not AF_INET), prefix its length in bits (32 or 128 for a
+ * lone address), address 4 or 16 bytes in network order.
+ */
+extern int	bloomfilter_contains_inet(const bloomfilter *filter, int family,
+									  unsigned prefix, const uint8_t *address);
+/* length is 6 or 8. */
+extern int	bloomfilter_contains_macaddr(const bloomfilter *filter,
+										 const uint8_t *address, size_t length);
+
+/* ------------------------------------------------------------------------
+ * Asking for many keys at once
+ *
+ * The memory of several keys is fetched together, which is four times as fast
+ * as one by one where the filter is larger than the processor's cache.
+ *
+ * found[i] becomes 1 or 0.  On an error *answered keys have been answered, and
+ * the error is that of keys[*answered].  answered may be NULL.
+ * ------------------------------------------------------------------------ */
+
+typedef struct bloomfilter_slice
+{
+	const void *bytes;
+	size_t		length;
+} bloomfilter_slice;
+
+extern int	bloomfilter_contains_batch(const bloomfilter *filter, int key_type,
+									   const bloomfilter_slice *keys,
+									   size_t count, uint8_t *found,
+									   size_t *answered);
+extern int	bloomfilter_contains_int64_batch(const bloomfilter *filter,
+											 const int64_t *keys, size_t count,
+											 uint8_t *found, size_t *answered);
+
+/*
+ * By hashes that the caller has computed: XXH64 of the key's bytes with the
+ * seed of the filter.
+ */
+extern int	bloomfilter_contains_hash_batch(const bloomfilter *filter,
+											int key_type,
+											const uint64_t *hashes,
+											size_t count, uint8_t *found,
+											size_t *answered);
+
+/* ------------------------------------------------------------------------
+ * What is in it
+ * ------------------------------------------------------------------------ */
+
+/*
+ * For a set: part is 0, parts the set's, and the numbers are those of all parts
+ * together.  probes and block_bits are those of part 0 (parts may differ);
+ * capacity is the sum of the parts' capacities, each of which has some room to
+ * spare; rate is the largest; checksum is XXH64 of the parts' checksums.
+ */
+typedef struct bloomfilter_info
+{
+	uint32_t	version;		/* of the format */
+	int			key_type;		/* bloomfilter_key_type */
+	uint32_t	probes;			/* bits per key, k */
+	uint32_t	block_bits;
+	uint64_t	blocks;
+	uint32_t	part;
+	uint32_t	parts;			/* 1: a whole filter */
+	uint32_t	open_parts;		/* 1, or parts where a set is open */
+	uint32_t	over_capacity;	/* 1: holds surely more keys than it is sized for */
+	uint64_t	seed;
+	uint64_t	capacity;		/* n */
+	double		rate;			/* p, promised at n keys */
+	uint64_t	bits_set;
+	uint64_t	total_bits;
+	uint64_t	total_bytes;	/* headers included */
+	uint64_t	checksum;
+	double		fill;			/* bits_set / total_bits */
+	double		estimated_keys;
+	double		estimated_rate; /* expected rate with the keys it holds now */
+} bloomfilter_info;
+
+/*
+ * Fills info, of which the caller knows sizeof(bloomfilter_info) bytes: later
+ * versions append fields.
+ */
+extern int	bloomfilter_get_info(const bloomfilter *filter,
+								 bloomfilter_info *info, size_t info_size);
+
+/* The same of one of the open parts, index 0 .. open_parts - 1. */
+extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
+									  bloomfilter_info *info, size_t info_size);
+
+/* The bytes of one of the open parts, valid until bloomfilter_close. */
+extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
+								  const void **bytes, size_t *length);
+
+/* ------------------------------------------------------------------------
+ * A filter that is replaced while it is asked
+ *
+ * A bloomfilter_live has a current filter.  Each thread that asks has a
+ * bloomfilter_reader of its own, and asks between enter and leave:
+ *
+ *		filter = bloomfilter_reader_enter(reader);
+ *		answer = bloomfilter_contains_int64(filter, key);
+ *		bloomfilter_reader_leave(reader);
+ *
+ * Nothing is locked there, and the filter that was entered stays what it is
+ * until leave, whatever is reloaded meanwhile.  A filter that was replaced is
+ * closed as soon as no reader is inside of it.
+ * ------------------------------------------------------------------------ */
+
+typedef struct bloomfilter_live bloomfilter_live;
+typedef struct bloomfilter_reader bloomfilter_reader;
+
+/* path and flags as for bloomfilter_open. */
+extern int	bloomfilter_live_open(const char *path, unsigned flags,
+								  bloomfilter_live **live,
+								  bloomfilter_detail *detail);
+
+/*
+ * Opens the path anew if one of its files was replaced (device, inode, size or
+ * time differ).  1: another filter is in place; 0: it is the same, by its
+ * checksum; an error: the old filter stays.  Any thread may call this at any
+ * time; concurrent calls wait for each other, readers never do.
+ */
+extern int	bloomfilter_live_reload(bloomfilter_live *live,
+									bloomfilter_detail *detail);
+
+/*
+ * Closes replaced filters that no reader is inside of any more, and returns how
+ * many are left.  bloomfilter_live_reload does it too.  Any thread.
+ */
+extern int	bloomfilter_live_reclaim(bloomfilter_live *live);
+
+/* Closes it, its filters and its readers, none of which may be in use. */
+extern void bloomfilter_live_close(bloomfilter_live *live);
+
+/* A reader for one thread at a time.  Any thread may open and close readers. */
+extern int	bloomfilter_reader_open(bloomfilter_live *live,
+									bloomfilter_reader **reader);
+extern void bloomfilter_reader_close(bloomfilter_reader *reader);
+
+/*
+ * The current filter, until leave.  Never NULL.  Calls may be nested: inner ones
+ * return the filter of the outermost.
+ */
+extern const bloomfilter *bloomfilter_reader_enter(bloomfilter_reader *reader);
+extern void bloomfilter_reader_leave(bloomfilter_reader *reader);
+
+/* ------------------------------------------------------------------------
+ * Building
+ *
+ * The bytes depend on the keys and the parameters only, not on order and
+ * repetition.
+ * ------------------------------------------------------------------------ */
+
+typedef struct bloomfilter_builder bloomfilter_builder;
+
+/* For n keys at a false-positive rate of at most p. */
+extern int	bloomfilter_builder_create(uint64_t n, double p, uint64_t seed,
+									   bloomfilter_builder **builder);
+
+/* For n keys in so many bits each. */
+extern int	bloomfilter_builder_create_bits(uint64_t n, double bits_per_key,
+											uint64_t seed,
+											bloomfilter_builder **builder);
+
+/*
+ * For an unknown number of keys: 8 bytes or more per added key are kept until
+ * the end, and n becomes the number of different ones (at least 1).
+ */
+extern int	bloomfilter_builder_create_unsized(double p, uint64_t seed,
+											   bloomfilter_builder **builder);
+
+/*
+ * A set of so many parts for n keys in all; 0: the fewest that are enough, which
+ * may be one.
+ */
+extern int	bloomfilter_builder_create_set(uint64_t n, double p, uint64_t seed,
+										   uint32_t parts,
+										   bloomfilter_builder **builder);
+
+/*
+ * With the geometry, seed, capacity, rate and parts of an existing filter, so
+ * that a nightly rebuild can be shipped as a delta or united with it.  The
+ * builder starts empty and without a key type.
+ */
+extern int	bloomfilter_builder_create_like(const bloomfilter *model,
+											bloomfilter_builder **builder);
+
+/* Frees it, finished or not.  NULL is allowed. */
+extern void bloomfilter_builder_free(bloomfilter_builder *builder);
+
+/*
+ * Add a key.  The first one decides the key type; keys of another type are
+ * refused with BLOOMFILTER_ERR_KEY_TYPE.  Otherwise as the bloomfilter_contains
+ * functions of the same names.  A key that was refused has changed nothing.
+ */
+extern int	bloomfilter_builder_add(bloomfilter_builder *builder, int key_type,
+									const void *bytes, size_t length);
+extern int	bloomfilter_builder_add_int64(bloomfilter_builder *builder,
+										  int64_t value);
+extern int	bloomfilter_builder_add_text(bloomfilter_builder *builder,
+										 const char *text, size_t length);
+extern int	bloomfilter_builder_add_bytea(bloomfilter_builder *builder,
+										  const void *bytes, size_t length);
+extern int	bloomfilter_builder_add_uuid(bloomfilter_builder *builder,
+										 const uint8_t *uuid);
+extern int	bloomfilter_builder_add_numeric(bloomfilter_builder *builder,
+											const char *decimal, size_t length);
+extern int	bloomfilter_builder_add_double(bloomfilter_builder *builder,
+										   double value);
+extern int	bloomfilter_builder_add_date(bloomfilter_builder *builder,
+										 int64_t days);
+extern int	bloomfilter_builder_add_timestamp(bloomfilter_builder *builder,
+											  int64_t microseconds);
+extern int	bloomfilter_builder_add_timestamptz(bloomfilter_builder *builder,
+												int64_t microseconds);
+extern int	bloomfilter_builder_add_inet(bloomfilter_builder *builder,
+										 int family, unsigned prefix,
+										 const uint8_t *address);
+extern int	bloomfilter_builder_add_macaddr(bloomfilter_builder *builder,
+											const uint8_t *address,
+											size_t length);
+
+/*
+ * Add many keys.  On an error *added keys were added and the error is that of
+ * keys[*added].  added may be NULL.
+ */
+extern int	bloomfilter_builder_add_batch(bloomfilter_builder *builder,
+										  int key_type,
+										  const bloomfilter_slice *keys,
+										  size_t count, size_t *added);
+extern int	bloomfilter_builder_add_int64_batch(bloomfilter_builder *builder,
+												const int64_t *keys,
+												size_t count, size_t *added);
+
+/*
+ * Makes the filter, in memory.  The builder is then empty and can only be freed.
+ * On an error it is as before.  The filter is asked, written and closed like any
+ * other, and doesn't need the builder.
+ */
+extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
+									   bloomfilter **filter,
+									   bloomfilter_detail *detail);
+
+/*
+ * Writes an open filter to a file, in one step for everybody who opens path: to
+ * a new file in the same folder, which is synced and then renamed.  On an error
+ * path is as before, and no other file is left.  A symbolic link at path is
+ * replaced, not followed.  Permissions are 0666 less the umask.
+ *
+ * A set of parts is written as a manifest at path, renamed last, and a file for
+ * each part beside it, named <manifest>.<part>-of-<parts>.<checksum>.bloom.
+ * Files with such a name that an earlier manifest at path had named and the new
+ * one doesn't are then deleted.
+ */
+extern int	bloomfilter_write(const bloomfilter *filter, const char *path,
+							  bloomfilter_detail *detail);
+
+/*
+ * The filter of all keys of two, in memory.  Both must have the same geometry,
+ * seed and parts, and the same key type (or none).
+ */
+extern int	bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
+							  bloomfilter **result);
+
+/* ------------------------------------------------------------------------
+ * Deltas
+ *
+ * What changes an old filter into a new one of the same geometry, seed and part,
+ * compressed.  Of single filters only; a set's parts go one by one.
+ * ------------------------------------------------------------------------ */
+
+/* The delta is in new memory, to be freed with bloomfilter_free. */
+extern int	bloomfilter_diff(const bloomfilter *old_filter,
+							 const bloomfilter *new_filter, void **delta,
+							 size_t *length, bloomfilter_detail *detail);
+
+/*
+ * Makes the new filter, in memory, from the old one and the delta.  Bytes of any
+ * origin may be given for a delta.  The new filter's checksum and number of bits
+ * set are verified.
+ */
+extern int	bloomfilter_apply(const bloomfilter *old_filter, const void *delta,
+							  size_t length, bloomfilter **new_filter,
+							  bloomfilter_detail *detail);
+
+typedef struct bloomfilter_delta_info
+{
+	uint64_t	old_checksum;	/* of the filter that it can be applied to */
+	uint64_t	new_checksum;
+	uint64_t	new_bytes;		/* length of the new filter */
+} bloomfilter_delta_info;
+
+/* Checks a delta's frame and says what it is for. */
+extern int	bloomfilter_get_delta_info(const void *delta, size_t length,
+									   bloomfilter_delta_info *info,
+									   size_t info_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif							/* LIBBLOOMFILTER_H */
