@@ -32,6 +32,11 @@
 extern "C" {
 #endif
 
+/* The library is built with everything hidden but what is declared here. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* ------------------------------------------------------------------------
  * Names and errors
  * ------------------------------------------------------------------------ */
@@ -92,7 +97,7 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_FORMAT_RESERVED = -105,
 	BLOOMFILTER_ERR_FORMAT_PROBES = -106,
 	BLOOMFILTER_ERR_FORMAT_BLOCK_BITS = -107,
-	BLOOMFILTER_ERR_FORMAT_KEY_TYPE = -108,
+	BLOOMFILTER_ERR_FORMAT_KEY_TYPE = -108, /* also rule 15 */
 	BLOOMFILTER_ERR_FORMAT_BLOCKS = -109,
 	BLOOMFILTER_ERR_FORMAT_SIZE = -110,
 	BLOOMFILTER_ERR_FORMAT_PARTS = -111,
@@ -548,6 +553,10 @@ typedef struct bloomfilter_delta_info
 extern int	bloomfilter_get_delta_info(const void *delta, size_t length,
 									   bloomfilter_delta_info *info,
 									   size_t info_size);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,159 @@
+/*
+ * error.c
+ *	  Error codes, their texts, and details.
+ *
+ * The texts of the format's rules are the core's: each rule is worded once.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "error.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct format_code
+{
+	bf_status	status;
+	int			code;
+} format_code;
+
+static const format_code format_codes[] = {
+	{BF_BAD_LENGTH, BLOOMFILTER_ERR_FORMAT_LENGTH},
+	{BF_BAD_MAGIC, BLOOMFILTER_ERR_FORMAT_MAGIC},
+	{BF_BAD_VERSION, BLOOMFILTER_ERR_FORMAT_VERSION},
+	{BF_BAD_HASH, BLOOMFILTER_ERR_FORMAT_HASH},
+	{BF_BAD_RESERVED, BLOOMFILTER_ERR_FORMAT_RESERVED},
+	{BF_BAD_PROBES, BLOOMFILTER_ERR_FORMAT_PROBES},
+	{BF_BAD_BLOCK_BITS, BLOOMFILTER_ERR_FORMAT_BLOCK_BITS},
+	{BF_BAD_KEY_TYPE, BLOOMFILTER_ERR_FORMAT_KEY_TYPE},
+	{BF_BAD_BLOCKS, BLOOMFILTER_ERR_FORMAT_BLOCKS},
+	{BF_BAD_SIZE, BLOOMFILTER_ERR_FORMAT_SIZE},
+	{BF_BAD_PARTS, BLOOMFILTER_ERR_FORMAT_PARTS},
+	{BF_BAD_CAPACITY, BLOOMFILTER_ERR_FORMAT_CAPACITY},
+	{BF_BAD_RATE, BLOOMFILTER_ERR_FORMAT_RATE},
+	{BF_BAD_BITS_SET, BLOOMFILTER_ERR_FORMAT_BITS_SET},
+	{BF_BAD_CHECKSUM, BLOOMFILTER_ERR_FORMAT_CHECKSUM}
+};
+
+#define FORMAT_CODES (sizeof format_codes / sizeof format_codes[0])
+
+int
+lbf_format_code(bf_status status)
+{
+	size_t		i;
+
+	for (i = 0; i < FORMAT_CODES; i++)
+		if (format_codes[i].status == status)
+			return format_codes[i].code;
+	return BLOOMFILTER_OK;
+}
+
+static const char *
+format_text(int code)
+{
+	size_t		i;
+
+	for (i = 0; i < FORMAT_CODES; i++)
+		if (format_codes[i].code == code)
+			return bf_status_text(format_codes[i].status);
+	return "unknown error";
+}
+
+const char *
+bloomfilter_strerror(int code)
+{
+	switch (code)
+	{
+		case BLOOMFILTER_OK:
+			return "no error";
+		case BLOOMFILTER_ERR_NO_MEMORY:
+			return "out of memory";
+		case BLOOMFILTER_ERR_SYSTEM:
+			return "system call failed";
+		case BLOOMFILTER_ERR_ARGUMENT:
+			return "argument is out of range";
+		case BLOOMFILTER_ERR_KEY_TYPE:
+			return "bloomfilter holds keys of another type";
+		case BLOOMFILTER_ERR_KEY:
+			return "not a valid key of its type";
+		case BLOOMFILTER_ERR_OTHER_PART:
+			return "key belongs to another part of the set";
+		case BLOOMFILTER_ERR_MANIFEST:
+			return "not a valid manifest of a set";
+		case BLOOMFILTER_ERR_SET:
+			return "files are not one whole set of parts";
+		case BLOOMFILTER_ERR_TOO_LARGE:
+			return "filter would be larger than 512 MiB";
+		case BLOOMFILTER_ERR_RATE:
+			return "no filter reaches this false-positive rate";
+		case BLOOMFILTER_ERR_INCOMPATIBLE:
+			return "filters differ in geometry, seed, part or key type";
+		case BLOOMFILTER_ERR_DELTA:
+			return "not a valid delta";
+		case BLOOMFILTER_ERR_DELTA_BASE:
+			return "delta was made from another filter";
+		case BLOOMFILTER_ERR_DELTA_RESULT:
+			return "delta does not give the filter that it promises";
+		default:
+			return format_text(code);
+	}
+}
+
+int
+lbf_fail_text(bloomfilter_detail *detail, int code, const char *subject,
+			  const char *text)
+{
+	if (detail == NULL)
+		return code;
+	detail->code = code;
+	detail->system_error = 0;
+	if (subject != NULL)
+		snprintf(detail->text, sizeof detail->text, "%s: %s", subject, text);
+	else
+		snprintf(detail->text, sizeof detail->text, "%s", text);
+	return code;
+}
+
+int
+lbf_fail(bloomfilter_detail *detail, int code, const char *subject)
+{
+	return lbf_fail_text(detail, code, subject, bloomfilter_strerror(code));
+}
+
+int
+lbf_fail_system(bloomfilter_detail *detail, const char *subject,
+				const char *action)
+{
+	int			error = errno;
+	char		reason[128];
+	char		text[256];
+
+	if (error == ENOMEM)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
+	if (detail == NULL)
+		return BLOOMFILTER_ERR_SYSTEM;
+	if (strerror_r(error, reason, sizeof reason) != 0)
+		snprintf(reason, sizeof reason, "error %d", error);
+	snprintf(text, sizeof text, "could not %s: %s", action, reason);
+	lbf_fail_text(detail, BLOOMFILTER_ERR_SYSTEM, subject, text);
+	detail->system_error = error;
+	return BLOOMFILTER_ERR_SYSTEM;
+}
+
+int
+lbf_fail_format(bloomfilter_detail *detail, bf_status status,
+				const char *subject, const uint8_t *bytes, size_t length)
+{
+	enum
+	{
+		AT_VERSION = 4
+	};
+	char		text[64];
+
+	if (status != BF_BAD_VERSION || length <= AT_VERSION)
+		return lbf_fail(detail, lbf_format_code(status), subject);
+	snprintf(text, sizeof text, "%s %u", bf_status_text(status),
+			 (unsigned) bytes[AT_VERSION]);
+	return lbf_fail_text(detail, BLOOMFILTER_ERR_FORMAT_VERSION, subject, text);
+}

@@ -1,0 +1,123 @@
+/*
+ * handle.c
+ *	  Making and closing handles.
+ */
+#define _DEFAULT_SOURCE
+
+#include "handle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CACHE_LINE_BYTES	64
+#define HUGE_PAGE_BYTES		((size_t) 2 * 1024 * 1024)
+
+uint8_t *
+lbf_allocate(size_t length, bool huge)
+{
+	size_t		alignment = CACHE_LINE_BYTES;
+	void	   *memory;
+
+	huge = huge && length >= HUGE_PAGE_BYTES;
+	if (huge)
+		alignment = HUGE_PAGE_BYTES;
+	if (posix_memalign(&memory, alignment, length) != 0)
+		return NULL;
+#ifdef MADV_HUGEPAGE
+	/* A hint; where it is not followed, small pages do as well. */
+	if (huge)
+		(void) madvise(memory, length, MADV_HUGEPAGE);
+#endif
+	return memory;
+}
+
+void
+lbf_release(lbf_bytes *bytes)
+{
+	if (bytes->owner == LBF_ALLOCATED)
+		free(bytes->start);
+	else if (bytes->owner == LBF_MAPPED)
+		munmap(bytes->start, bytes->length);
+	bytes->start = NULL;
+	bytes->owner = LBF_BORROWED;
+}
+
+bloomfilter *
+lbf_handle_create(uint32_t parts)
+{
+	bloomfilter *filter = calloc(1, sizeof *filter + parts * sizeof filter->part[0]);
+
+	if (filter != NULL)
+		filter->open_parts = parts;
+	return filter;
+}
+
+bloomfilter *
+lbf_handle_allocate(const bf_header *headers, uint32_t parts)
+{
+	bloomfilter *filter = lbf_handle_create(parts);
+	uint32_t	i;
+
+	for (i = 0; filter != NULL && i < parts; i++)
+	{
+		lbf_part   *part = &filter->part[i];
+		size_t		length = (size_t) bf_total_bytes(&headers[i]);
+
+		part->header = headers[i];
+		part->bytes.start = lbf_allocate(length, false);
+		if (part->bytes.start == NULL)
+		{
+			bloomfilter_close(filter);
+			return NULL;
+		}
+		memset(part->bytes.start, 0, length);
+		part->bytes.length = length;
+		part->bytes.owner = LBF_ALLOCATED;
+	}
+	return filter;
+}
+
+void
+lbf_handle_complete(bloomfilter *filter)
+{
+	uint32_t	i;
+
+	filter->seed = filter->part[0].header.seed;
+	filter->key_type = 0;
+	for (i = 0; i < filter->open_parts; i++)
+		if (filter->part[i].header.key_type != 0)
+			filter->key_type = filter->part[i].header.key_type;
+}
+
+void
+lbf_handle_seal(bloomfilter *filter)
+{
+	uint32_t	i;
+
+	for (i = 0; i < filter->open_parts; i++)
+	{
+		lbf_part   *part = &filter->part[i];
+
+		bf_header_write(&part->header, lbf_blocks(part), NULL, part->bytes.start);
+	}
+	lbf_handle_complete(filter);
+}
+
+void
+bloomfilter_close(bloomfilter *filter)
+{
+	uint32_t	i;
+
+	if (filter == NULL)
+		return;
+	for (i = 0; i < filter->open_parts; i++)
+		lbf_release(&filter->part[i].bytes);
+	free(filter);
+}
+
+void
+bloomfilter_free(void *memory)
+{
+	free(memory);
+}
