@@ -137,6 +137,9 @@ bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor, bf_tick tick)
 	if (divisor <= 1)
 		return;
 	header->blocks /= divisor;
+	header->capacity /= divisor;
+	if (header->capacity == 0)
+		header->capacity = 1;
 	header->bits_set = 0;
 	for (; target < blocks + bf_blocks_bytes(header); target += size)
 	{

@@ -1,0 +1,36 @@
+# bloomfilter: a PostgreSQL extension, built with PGXS.
+#
+#   make                        the extension
+#   make install                into the PostgreSQL of PG_CONFIG
+#   make installcheck           pg_regress, isolation and TAP tests, needs a server
+#   make check-core             unit tests of the core, plain C, with sanitizers
+#   make OPTFLAGS=-march=native for this machine alone
+
+EXTENSION = bloomfilter
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" bloomfilter.control)
+
+MODULE_big = bloomfilter
+CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
+PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
+OBJS = $(CORE_OBJS) $(PG_OBJS)
+
+DATA = bloomfilter--1.0.sql
+PGFILEDESC = "bloomfilter - Bloom filters as values"
+
+# Fused multiply-add would size filters differently on machines that have it.
+PG_CPPFLAGS = -Isrc/core -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"'
+PG_CFLAGS = $(OPTFLAGS)
+SHLIB_LINK = -lm
+
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+REGRESS_OPTS = --load-extension=bloomfilter
+TAP_TESTS = $(if $(wildcard t/*.pl),1)
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# The server exports names that a core could clash with; ours stay inside.
+$(CORE_OBJS): CFLAGS += -fvisibility=hidden
+
+$(OBJS): $(wildcard src/core/*.h src/pg/*.h)

@@ -1,0 +1,181 @@
+/*
+ * access.c
+ *	  Asking a filter that may be anywhere, at the price of the one block asked.
+ *
+ * A stored value is recognized by its TOAST pointer, which no other value of its
+ * table can have while a query that has seen it runs.  Its address says nothing:
+ * the same expression is handed another row's filter, or another variable's, at
+ * the same place.
+ */
+#include "postgres.h"
+
+#include "access/heaptoast.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "access.h"
+#include "bf_filter.h"
+#include "pg_compat.h"
+
+void
+bfpg_access_init(BfAccess *access, MemoryContext context)
+{
+	memset(access, 0, sizeof(*access));
+	access->context = context;
+}
+
+/* Forgets the stored value, before anything of the next one is read. */
+static void
+forget_stored(BfAccess *access)
+{
+	BfFilter   *copy = access->copy;
+
+	access->has_stored = false;
+	access->copy = NULL;
+	access->fetched = 0;
+	if (copy != NULL)
+		bfpg_filter_free(copy);
+}
+
+static void
+open_stored(BfAccess *access, Datum value)
+{
+	struct varatt_external pointer;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
+	if (!access->has_stored ||
+		memcmp(&pointer, &access->stored, sizeof(pointer)) != 0)
+	{
+		forget_stored(access);
+		bfpg_read_header(value, &access->header);
+		access->stored = pointer;
+		access->has_stored = true;
+	}
+	access->value = value;
+	access->blocks = access->copy != NULL ? access->copy->blocks : NULL;
+}
+
+/* A value within its row, or behind an indirect pointer, is detoasted for the call. */
+static void
+open_inline(BfAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	struct varlena *flat = pg_detoast_datum_packed(attr);
+	uint64		total = VARSIZE_ANY_EXHDR(flat);
+	bf_status	status;
+
+	forget_stored(access);
+	status = bf_header_read(VARDATA_ANY(flat), total, &access->header);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+	access->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
+	if (flat != attr)
+		access->detoasted = flat;
+}
+
+static void
+open_expanded(BfAccess *access, const BfFilter *filter)
+{
+	forget_stored(access);
+	access->header = filter->header;
+	access->blocks = filter->blocks;
+}
+
+void
+bfpg_access_open(BfAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+
+	access->detoasted = NULL;
+	if (VARATT_IS_EXTERNAL_ONDISK(attr))
+		open_stored(access, value);
+	else if (VARATT_IS_EXTERNAL_EXPANDED(attr))
+		open_expanded(access, bfpg_filter_expanded(value));
+	else
+		open_inline(access, value);
+}
+
+void
+bfpg_access_close(BfAccess *access)
+{
+	if (access->detoasted != NULL)
+	{
+		pfree(access->detoasted);
+		access->detoasted = NULL;
+	}
+}
+
+/* Bytes that a slice of one block reads: whole chunks, or all if compressed. */
+static uint64
+slice_cost(const BfAccess *access)
+{
+	if (VARATT_EXTERNAL_IS_COMPRESSED(access->stored))
+		return bf_total_bytes(&access->header);
+	return Max(bf_block_bytes(&access->header), TOAST_MAX_CHUNK_SIZE);
+}
+
+/*
+ * Decides how to go on with a stored value: copies it once its slices have cost
+ * as much as that, if the copy is allowed to be so large.  The copy is made in
+ * the caller's short-lived context and kept only when it is whole, so that an
+ * error on the way leaves nothing behind.
+ */
+static void
+copy_if_worth_it(BfAccess *access)
+{
+	uint64		total = bf_total_bytes(&access->header);
+	BfFilter   *copy;
+
+	access->fetched += slice_cost(access);
+	if (access->fetched <= total ||
+		total > (uint64) bfpg_cache_size * 1024)
+		return;
+	copy = bfpg_filter_copy(access->value, CurrentMemoryContext);
+	MemoryContextSetParent(copy->eoh.eoh_context, access->context);
+	access->copy = copy;
+	access->blocks = copy->blocks;
+}
+
+/* Asks a stored value by a slice: its one block. */
+static bool
+slice_contains(BfAccess *access, uint64 hash)
+{
+	const bf_header *header = &access->header;
+	struct varlena *block;
+	bool		found;
+
+	block = bfpg_read_slice(access->value,
+							BF_HEADER_BYTES + bf_block_offset(header, hash),
+							bf_block_bytes(header));
+	found = bf_block_contains((const uint8 *) VARDATA_ANY(block),
+							  header->log2_block_bits, header->probes, hash);
+	pfree(block);
+	return found;
+}
+
+bool
+bfpg_access_contains(BfAccess *access, uint64 hash)
+{
+	if (access->blocks == NULL)
+		copy_if_worth_it(access);
+	if (access->blocks == NULL)
+		return slice_contains(access, hash);
+	return bf_contains(&access->header, access->blocks, hash);
+}
+
+void
+bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
+							uint8 *found)
+{
+	int			i = 0;
+
+	while (i < count && access->blocks == NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		found[i] = bfpg_access_contains(access, hashes[i]);
+		i++;
+	}
+	if (i < count)
+		bf_contains_hashes(&access->header, access->blocks, hashes + i,
+						   count - i, found + i);
+}

@@ -1,0 +1,56 @@
+/*
+ * access.h
+ *	  Asking a filter that may be anywhere, at the price of the one block asked.
+ *
+ * A stored filter is not detoasted to be asked.  Its header is read once, and of
+ * the blocks the one that the key is in.  Only when the slices read for one value
+ * add up to about its size is it copied into memory, once, for the rest of the
+ * query: whatever follows, that costs at most twice the best choice in hindsight
+ * (the ski-rental rule).
+ */
+#ifndef BFPG_ACCESS_H
+#define BFPG_ACCESS_H
+
+#include "fmgr.h"
+
+#include "bf_format.h"
+#include "value.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What a call site knows of the filter that it asked last.  header and blocks
+ * are for use between bfpg_access_open and the next one.
+ */
+typedef struct BfAccess
+{
+	bf_header	header;
+	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
+
+	/* private */
+	MemoryContext context;		/* for the copy; outlives the call */
+	struct varatt_external stored;	/* the stored value that header is of */
+	bool		has_stored;
+	uint64		fetched;		/* bytes of slices read of it */
+	BfFilter   *copy;			/* its copy, or NULL */
+	Datum		value;			/* this call's value, to slice */
+	struct varlena *detoasted;	/* this call's flat copy, or NULL */
+} BfAccess;
+
+/* Starts with nothing known. */
+extern void bfpg_access_init(BfAccess *access, MemoryContext context);
+
+/* Looks at a filter for this call; its blocks stay valid until closed. */
+extern void bfpg_access_open(BfAccess *access, Datum value);
+extern void bfpg_access_close(BfAccess *access);
+
+/* Whether the opened filter may contain a key with this hash. */
+extern bool bfpg_access_contains(BfAccess *access, uint64 hash);
+
+/* The same for many; found[i] is set to 1 or 0. */
+extern void bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes,
+										int count, uint8 *found);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_ACCESS_H */

@@ -1,0 +1,81 @@
+/*
+ * agg_filters.c
+ *	  bloom_union_agg and bloom_intersection_agg: one filter of many.
+ *
+ * Their state is of type bloomfilter itself: an expanded object in the
+ * aggregate's memory, changed in place.  Engines that split an aggregate between
+ * machines by its state's type can split these.
+ */
+#include "postgres.h"
+
+#include "bf_filter.h"
+#include "pg_compat.h"
+#include "value.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_union_agg_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_union_agg_finalfn);
+PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_transfn);
+
+typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,
+						   const bf_header *other, const uint8_t *other_blocks,
+						   bf_tick tick);
+
+/* Also the combine function: a partial result is a filter like any other. */
+static Datum
+accumulate(FunctionCallInfo fcinfo, BfCombine operation)
+{
+	MemoryContext context;
+	BfFilter   *state;
+	BfFilter   *other;
+	bf_header	next;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "bloomfilter aggregate support function called in non-aggregate context");
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	if (PG_ARGISNULL(0))
+		return bfpg_filter_rw_datum(bfpg_filter_copy(PG_GETARG_DATUM(1), context));
+
+	state = bfpg_filter_writable(PG_GETARG_DATUM(0), context);
+	bfpg_read_header(PG_GETARG_DATUM(1), &next);
+	bfpg_check_compatible(&state->header, &next);
+	other = bfpg_filter_expanded(PG_GETARG_DATUM(1));
+	if (other != NULL)
+		operation(&state->header, state->blocks, &other->header, other->blocks,
+				  bfpg_tick);
+	else
+	{
+		other = bfpg_filter_copy(PG_GETARG_DATUM(1), CurrentMemoryContext);
+		operation(&state->header, state->blocks, &other->header, other->blocks,
+				  bfpg_tick);
+		bfpg_filter_free(other);
+	}
+	return bfpg_filter_rw_datum(state);
+}
+
+Datum
+bloomfilter_union_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return accumulate(fcinfo, bf_union);
+}
+
+Datum
+bloomfilter_intersection_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return accumulate(fcinfo, bf_intersect);
+}
+
+/* The state is the result; what remains is to say if it holds too many keys. */
+Datum
+bloomfilter_union_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	bf_header	header;
+
+	bfpg_read_header(PG_GETARG_DATUM(0), &header);
+	bfpg_check_overflow(&header);
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}

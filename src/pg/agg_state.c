@@ -1,0 +1,374 @@
+/*
+ * agg_state.c
+ *	  The state of bloom_agg.
+ *
+ * It begins as a list of hashes and becomes a filter only when the list would be
+ * the larger of the two.  So small groups are small, workers of a parallel query
+ * send each other lists rather than half-empty filters, and where n is not given
+ * the filter is sized for the keys that came.
+ *
+ * Hashes always go through the list.  When it is full, it is either made a set
+ * and enlarged, or, once there is a filter, added to that, many at a time, so
+ * that their cache misses overlap.
+ *
+ * The filter's bytes depend on the keys and the parameters only, not on the order
+ * of rows, on workers or on when the list gave way.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "agg_state.h"
+#include "bf_bytes.h"
+#include "bf_filter.h"
+#include "bf_hashlist.h"
+#include "bf_sizing.h"
+#include "key.h"
+#include "pg_compat.h"
+
+/* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
+#define FIRST_ROOM 16
+
+/* Room of the list in front of a filter: some batches, within the first cache. */
+#define FRONT_ROOM (BF_BATCH * 32)
+
+/* A list with repeats is at most this many times as long as its set. */
+#define REPEATS 4
+
+/* Bytes before a shipped state's hashes or filter. */
+enum
+{
+	AT_KIND = 0,
+	AT_KEY_TYPE = 1,
+	AT_PART = 2,
+	AT_PARTS = 4,
+	AT_N = 8,
+	AT_P = 16,
+	AT_SEED = 24,
+	SHIPPED_HEADER = 32
+};
+
+enum
+{
+	KIND_LIST = 1,
+	KIND_FILTER = 2
+};
+
+/* The header of the filter for so many keys, or for the parameters' n. */
+static bf_header
+plan_filter(const BfAggState *state, int64 n)
+{
+	const BfAggParameters *parameters = &state->parameters;
+	bf_sizing	sizing;
+	bf_header	header;
+
+	bfpg_size_for_rate(n, parameters->p, &sizing);
+	bfpg_check_fits(&sizing);
+	header = bf_sizing_header(&sizing, parameters->seed);
+	header.key_type = state->key_type;
+	header.part = state->part;
+	header.parts = (uint16) parameters->parts;
+	return header;
+}
+
+BfAggState *
+bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type,
+			 MemoryContext context)
+{
+	BfAggState *state = MemoryContextAllocZero(context, sizeof(BfAggState));
+
+	state->parameters = *parameters;
+	state->context = context;
+	state->key_type = key_type;
+	if (parameters->n == 0)
+		bfpg_check_rate(parameters->p);
+	else
+		state->planned = plan_filter(state,
+									 bf_part_capacity(parameters->n, parameters->parts));
+	state->room = FIRST_ROOM;
+	state->unique_at = FIRST_ROOM;
+	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
+	return state;
+}
+
+void
+bfpg_agg_check_parameters(const BfAggState *state,
+						  const BfAggParameters *parameters)
+{
+	const BfAggParameters *first = &state->parameters;
+
+	if (parameters->n != first->n || parameters->p != first->p ||
+		parameters->seed != first->seed || parameters->parts != first->parts)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parameters of a bloomfilter must not change within a group"),
+				 errdetail("n, p, seed and parts were " INT64_FORMAT ", %g, " INT64_FORMAT " and %d, "
+						   "and are " INT64_FORMAT ", %g, " INT64_FORMAT " and %d (n is 0 where it is not given).",
+						   first->n, first->p, (int64) first->seed, first->parts,
+						   parameters->n, parameters->p, (int64) parameters->seed,
+						   parameters->parts)));
+}
+
+/* Adds what is in the list to the filter and empties it. */
+static void
+flush_list(BfAggState *state)
+{
+	bf_add_hashes(&state->filter->header, state->filter->blocks,
+				  state->list, state->count);
+	state->count = 0;
+}
+
+static void
+resize_list(BfAggState *state, uint64 room)
+{
+	state->list = repalloc_huge(state->list, room * sizeof(uint64));
+	state->room = room;
+}
+
+static void
+become_filter(BfAggState *state)
+{
+	state->filter = bfpg_filter_new(&state->planned, state->context);
+	flush_list(state);
+	resize_list(state, FRONT_ROOM);
+}
+
+static void
+make_set(BfAggState *state)
+{
+	state->count = bf_hashlist_unique(state->list, state->count, bfpg_tick);
+	state->unique_at = Max(state->count * REPEATS, FIRST_ROOM);
+}
+
+/* Whether a list of so many hashes would be larger than the filter. */
+static bool
+larger_than_filter(const BfAggState *state, uint64 count)
+{
+	return state->parameters.n != 0 &&
+		count * sizeof(uint64) > bf_blocks_bytes(&state->planned);
+}
+
+/* Makes room for at least one more hash. */
+static void
+make_room(BfAggState *state)
+{
+	bool		give_way = larger_than_filter(state, state->room * 2);
+
+	if (state->filter != NULL)
+	{
+		flush_list(state);
+		return;
+	}
+	if (give_way || state->count >= state->unique_at)
+		make_set(state);
+	if (state->count <= state->room / 2)
+		return;
+	if (give_way)
+		become_filter(state);
+	else
+		resize_list(state, state->room * 2);
+}
+
+/* The first key of a set's part says which part it is. */
+static void
+check_part(BfAggState *state, uint64 hash)
+{
+	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
+
+	if (state->filter == NULL && state->count == 0)
+	{
+		state->part = part;
+		state->planned.part = part;
+	}
+	else if (part != state->part)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keys of parts %u and %u of %d are in one group",
+						state->part, part, state->parameters.parts),
+				 errhint("Use GROUP BY bloom_part(key, %d, " INT64_FORMAT ").",
+						 state->parameters.parts, (int64) state->parameters.seed)));
+}
+
+void
+bfpg_agg_add(BfAggState *state, uint64 hash)
+{
+	if (state->parameters.parts > 1)
+		check_part(state, hash);
+	if (state->count == state->room)
+		make_room(state);
+	state->list[state->count++] = hash;
+}
+
+static void
+merge_filter(BfAggState *state, const BfFilter *filter)
+{
+	if (state->filter == NULL)
+		become_filter(state);
+	bf_union(&state->filter->header, state->filter->blocks,
+			 &filter->header, filter->blocks, bfpg_tick);
+}
+
+void
+bfpg_agg_merge(BfAggState *state, const BfAggState *other)
+{
+	uint64		i;
+
+	bfpg_agg_check_parameters(state, &other->parameters);
+	if (state->key_type != other->key_type)
+		elog(ERROR, "bloom_agg states of different key types");
+	if (other->filter != NULL)
+	{
+		if (state->filter == NULL && state->count == 0)
+			state->part = state->planned.part = other->part;
+		merge_filter(state, other->filter);
+	}
+	for (i = 0; i < other->count; i++)
+		bfpg_agg_add(state, other->list[i]);
+}
+
+/* The bytes that both kinds of shipped state begin with. */
+static uint8 *
+start_shipment(const BfAggState *state, uint8 kind, uint64 payload, bytea **result)
+{
+	const BfAggParameters *parameters = &state->parameters;
+	uint64		size = VARHDRSZ + SHIPPED_HEADER + payload;
+	uint64		p_bits;
+	uint8	   *bytes;
+
+	if (size > MaxAllocSize)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
+				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
+				 errhint("Give bloom_agg the number of keys, n.")));
+	*result = palloc(size);
+	SET_VARSIZE(*result, size);
+	bytes = (uint8 *) VARDATA(*result);
+	bytes[AT_KIND] = kind;
+	bytes[AT_KEY_TYPE] = state->key_type;
+	bf_store_le(bytes + AT_PART, 2, state->part);
+	bf_store_le(bytes + AT_PARTS, 4, (uint64) parameters->parts);
+	bf_store_le(bytes + AT_N, 8, (uint64) parameters->n);
+	memcpy(&p_bits, &parameters->p, sizeof(p_bits));
+	bf_store_le(bytes + AT_P, 8, p_bits);
+	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
+	return bytes + SHIPPED_HEADER;
+}
+
+static bytea *
+ship_filter(BfAggState *state)
+{
+	BfFilter   *filter = state->filter;
+	bytea	   *result;
+	uint8	   *payload;
+
+	flush_list(state);
+	payload = start_shipment(state, KIND_FILTER, bf_total_bytes(&filter->header), &result);
+	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
+	memcpy(payload, filter->image, bf_total_bytes(&filter->header));
+	return result;
+}
+
+static bytea *
+ship_list(BfAggState *state)
+{
+	bytea	   *result;
+	uint8	   *payload;
+
+	make_set(state);
+	payload = start_shipment(state, KIND_LIST, state->count * sizeof(uint64), &result);
+	memcpy(payload, state->list, state->count * sizeof(uint64));
+	return result;
+}
+
+bytea *
+bfpg_agg_serialize(BfAggState *state)
+{
+	return state->filter != NULL ? ship_filter(state) : ship_list(state);
+}
+
+static void
+refuse_shipment(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid state of bloom_agg")));
+}
+
+/* Checks a shipped filter; its blocks are asked where they are. */
+static BfFilter *
+unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
+{
+	BfFilter   *filter = palloc0(sizeof(BfFilter));
+	bf_status	status = bf_parse(payload, length, bfpg_tick, &filter->header);
+
+	if (status != BF_OK)
+		bfpg_report_invalid(status, BF_DOOR_BINARY, NULL);
+	if (!bf_compatible(&filter->header, &state->planned))
+		refuse_shipment();
+	filter->blocks = payload + BF_HEADER_BYTES;
+	return filter;
+}
+
+BfAggState *
+bfpg_agg_deserialize(bytea *shipped)
+{
+	uint8	   *bytes = (uint8 *) VARDATA_ANY(shipped);
+	uint64		length = VARSIZE_ANY_EXHDR(shipped);
+	BfAggParameters parameters;
+	BfAggState *state;
+	uint64		p_bits;
+
+	if (length < SHIPPED_HEADER)
+		refuse_shipment();
+	parameters.n = (int64) bf_load_le(bytes + AT_N, 8);
+	p_bits = bf_load_le(bytes + AT_P, 8);
+	memcpy(&parameters.p, &p_bits, sizeof(p_bits));
+	parameters.seed = bf_load_le(bytes + AT_SEED, 8);
+	parameters.parts = (int32) bf_load_le(bytes + AT_PARTS, 4);
+	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS || parameters.n < 0 ||
+		bytes[AT_KEY_TYPE] < 1 || bytes[AT_KEY_TYPE] > BF_KEY_LAST)
+		refuse_shipment();
+
+	state = bfpg_agg_new(&parameters, bytes[AT_KEY_TYPE], CurrentMemoryContext);
+	state->part = state->planned.part = (uint16) bf_load_le(bytes + AT_PART, 2);
+	bytes += SHIPPED_HEADER;
+	length -= SHIPPED_HEADER;
+	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
+		state->filter = unship_filter(state, bytes, length);
+	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
+	{
+		state->count = length / sizeof(uint64);
+		resize_list(state, Max(state->count, FIRST_ROOM));
+		memcpy(state->list, bytes, length);
+	}
+	else
+		refuse_shipment();
+	return state;
+}
+
+/* A filter of the list, sized for it where n is not given. */
+static Datum
+list_result(BfAggState *state)
+{
+	bf_header	header = state->planned;
+	BfFilter   *filter;
+
+	make_set(state);
+	if (state->parameters.n == 0)
+		header = plan_filter(state, (int64) state->count);
+	filter = bfpg_filter_new(&header, CurrentMemoryContext);
+	bf_add_hashes(&filter->header, filter->blocks, state->list, state->count);
+	bfpg_check_overflow(&filter->header);
+	return bfpg_filter_rw_datum(filter);
+}
+
+Datum
+bfpg_agg_result(BfAggState *state)
+{
+	if (state->filter == NULL)
+		return list_result(state);
+	flush_list(state);
+	bfpg_check_overflow(&state->filter->header);
+	return bfpg_filter_ro_datum(state->filter);
+}

@@ -1,0 +1,62 @@
+/*
+ * agg_state.h
+ *	  The state of bloom_agg: a list of hashes that becomes a filter when the
+ *	  list would be the larger of the two.
+ */
+#ifndef BFPG_AGG_STATE_H
+#define BFPG_AGG_STATE_H
+
+#include "value.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What a call of the aggregate says; the same in each row of a group. */
+typedef struct BfAggParameters
+{
+	int64		n;				/* keys of the whole set; 0: as many as come */
+	double		p;
+	uint64		seed;
+	int32		parts;			/* 1: a whole filter */
+} BfAggParameters;
+
+typedef struct BfAggState
+{
+	BfAggParameters parameters;
+	MemoryContext context;		/* of the list and the filter */
+	uint8		key_type;
+	uint16		part;			/* the one that all keys belong to */
+	bf_header	planned;		/* of the filter, where n is given */
+	BfFilter   *filter;			/* NULL while there is only the list */
+	uint64	   *list;			/* hashes not yet in the filter */
+	uint64		count;
+	uint64		room;			/* hashes that the list has room for */
+	uint64		unique_at;		/* make it a set when it is full and this long */
+} BfAggState;
+
+/* A state without keys.  Throws where no filter can have these parameters. */
+extern BfAggState *bfpg_agg_new(const BfAggParameters *parameters,
+								uint8 key_type, MemoryContext context);
+
+/* Throws if a row's parameters are not those of its group. */
+extern void bfpg_agg_check_parameters(const BfAggState *state,
+									  const BfAggParameters *parameters);
+
+/* Adds one key. */
+extern void bfpg_agg_add(BfAggState *state, uint64 hash);
+
+/* Adds all keys of another state, which stays as it is. */
+extern void bfpg_agg_merge(BfAggState *state, const BfAggState *other);
+
+/*
+ * To and from the bytes that parallel workers send.  A state read from them may
+ * share their memory and is only good for merging.
+ */
+extern bytea *bfpg_agg_serialize(BfAggState *state);
+extern BfAggState *bfpg_agg_deserialize(bytea *bytes);
+
+/* The filter of all keys.  The state can take more keys afterwards. */
+extern Datum bfpg_agg_result(BfAggState *state);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_AGG_STATE_H */

@@ -1,0 +1,163 @@
+/*
+ * change.c
+ *	  Filters made from filters: adding keys, combining, shrinking.
+ *
+ * No argument is changed, except through a read-write pointer to an expanded
+ * object, by which its one owner hands it over.
+ */
+#include "postgres.h"
+
+#include "utils/array.h"
+
+#include "bf_estimate.h"
+#include "bf_filter.h"
+#include "bf_sizing.h"
+#include "key.h"
+#include "pg_compat.h"
+#include "value.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_add);
+PG_FUNCTION_INFO_V1(bloomfilter_add_all);
+PG_FUNCTION_INFO_V1(bloomfilter_union);
+PG_FUNCTION_INFO_V1(bloomfilter_intersection);
+PG_FUNCTION_INFO_V1(bloomfilter_shrink);
+
+/*
+ * Adds one key.  The header's overflow is looked at only when a bit was new: the
+ * last key to change anything has told already.
+ */
+Datum
+bloomfilter_add(PG_FUNCTION_ARGS)
+{
+	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfFilter   *filter = bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	bf_header  *header = &filter->header;
+	uint64		before = header->bits_set;
+	uint64		hash;
+
+	bfpg_check_key_type(header, coder->type);
+	hash = coder->hash(PG_GETARG_DATUM(1), header->seed);
+	bfpg_check_part(header, hash);
+	bf_add(header, filter->blocks, hash);
+	header->key_type = coder->type;
+	if (header->bits_set != before)
+		bfpg_check_overflow(header);
+	return bfpg_filter_rw_datum(filter);
+}
+
+/* The hashes of the keys of an array that are not NULL. */
+static uint64 *
+hash_array(const BfKeyCoder *coder, ArrayType *array, const bf_header *header,
+		   int *count)
+{
+	Datum	   *keys;
+	bool	   *nulls;
+	uint64	   *hashes;
+	int			length;
+	int			i;
+
+	deconstruct_array(array, coder->element, coder->length, coder->by_value,
+					  coder->align, &keys, &nulls, &length);
+	hashes = palloc(length * sizeof(uint64) + 1);
+	*count = 0;
+	for (i = 0; i < length; i++)
+	{
+		if (nulls[i])
+			continue;
+		hashes[*count] = coder->hash(keys[i], header->seed);
+		bfpg_check_part(header, hashes[*count]);
+		(*count)++;
+	}
+	pfree(keys);
+	pfree(nulls);
+	return hashes;
+}
+
+Datum
+bloomfilter_add_all(PG_FUNCTION_ARGS)
+{
+	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
+	BfFilter   *filter = bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	uint64	   *hashes;
+	int			count;
+
+	bfpg_check_key_type(&filter->header, coder->type);
+	hashes = hash_array(coder, PG_GETARG_ARRAYTYPE_P(1), &filter->header, &count);
+	if (count > 0)
+	{
+		bf_add_hashes(&filter->header, filter->blocks, hashes, count);
+		filter->header.key_type = coder->type;
+		bfpg_check_overflow(&filter->header);
+	}
+	pfree(hashes);
+	return bfpg_filter_rw_datum(filter);
+}
+
+typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,
+						   const bf_header *other, const uint8_t *other_blocks,
+						   bf_tick tick);
+
+/* A new filter from two: parameters are compared before anything is copied. */
+static BfFilter *
+combine(FunctionCallInfo fcinfo, BfCombine operation)
+{
+	bf_header	a;
+	bf_header	b;
+	BfFilter   *result;
+	BfFilter   *other;
+
+	bfpg_read_header(PG_GETARG_DATUM(0), &a);
+	bfpg_read_header(PG_GETARG_DATUM(1), &b);
+	bfpg_check_compatible(&a, &b);
+	result = bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	other = bfpg_filter_copy(PG_GETARG_DATUM(1), CurrentMemoryContext);
+	operation(&result->header, result->blocks, &other->header, other->blocks,
+			  bfpg_tick);
+	bfpg_filter_free(other);
+	return result;
+}
+
+Datum
+bloomfilter_union(PG_FUNCTION_ARGS)
+{
+	BfFilter   *result = combine(fcinfo, bf_union);
+
+	bfpg_check_overflow(&result->header);
+	return bfpg_filter_rw_datum(result);
+}
+
+Datum
+bloomfilter_intersection(PG_FUNCTION_ARGS)
+{
+	return bfpg_filter_rw_datum(combine(fcinfo, bf_intersect));
+}
+
+/*
+ * Folds a filter to the smallest size that keeps p for the keys that it holds.
+ * It is then sized for as many keys as that size takes at p.  A filter that can't
+ * be folded is returned as it is.
+ */
+Datum
+bloomfilter_shrink(PG_FUNCTION_ARGS)
+{
+	BfFilter   *filter;
+	double		p;
+	uint32		divisor;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	filter = bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	p = PG_ARGISNULL(1) ? filter->header.rate : PG_GETARG_FLOAT8(1);
+	bfpg_check_rate(p);
+	divisor = bf_fold_divisor(&filter->header, p);
+	if (divisor > 1)
+	{
+		bf_geometry geometry;
+
+		bf_fold(&filter->header, filter->blocks, divisor, bfpg_tick);
+		geometry = bf_header_geometry(&filter->header);
+		filter->header.capacity = Max(bf_capacity_for_rate(&geometry, p), 1);
+		filter->header.rate = p;
+	}
+	return bfpg_filter_rw_datum(filter);
+}

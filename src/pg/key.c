@@ -1,0 +1,421 @@
+/*
+ * key.c
+ *	  From a Datum of any supported SQL type to the hash of its key bytes.
+ *
+ * To support another SQL type, write a hash function below and a row in
+ * key_types; a new kind of key bytes starts in src/core/bf_key.h and
+ * doc/FORMAT.md.
+ */
+#include "postgres.h"
+
+#include <sys/socket.h>
+
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/inet.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#include "bf_filter.h"
+#include "key.h"
+#include "pg_compat.h"
+
+/* PostgreSQL counts from 2000-01-01, the format from 1970-01-01. */
+#define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define EPOCH_USECS ((uint64) EPOCH_DAYS * (uint64) USECS_PER_DAY)
+
+static uint64
+key_integer(int64 value, uint64 seed)
+{
+	uint8		bytes[8];
+
+	bf_key_integer(value, bytes);
+	return bf_hash_8(bytes, seed);
+}
+
+static uint64
+key_int2(Datum key, uint64 seed)
+{
+	return key_integer(DatumGetInt16(key), seed);
+}
+
+static uint64
+key_int4(Datum key, uint64 seed)
+{
+	return key_integer(DatumGetInt32(key), seed);
+}
+
+static uint64
+key_int8(Datum key, uint64 seed)
+{
+	return key_integer(DatumGetInt64(key), seed);
+}
+
+static uint64
+key_date(Datum key, uint64 seed)
+{
+	DateADT		date = DatumGetDateADT(key);
+
+	if (DATE_IS_NOBEGIN(date))
+		return key_integer(PG_INT64_MIN, seed);
+	if (DATE_IS_NOEND(date))
+		return key_integer(PG_INT64_MAX, seed);
+	return key_integer((int64) date + EPOCH_DAYS, seed);
+}
+
+/* The last of PostgreSQL's years wrap around: still one value each. */
+static uint64
+key_timestamp(Datum key, uint64 seed)
+{
+	Timestamp	time = DatumGetTimestamp(key);
+
+	if (TIMESTAMP_NOT_FINITE(time))
+		return key_integer(time, seed);
+	return key_integer((int64) ((uint64) time + EPOCH_USECS), seed);
+}
+
+static uint64
+key_double(double value, uint64 seed)
+{
+	uint8		bytes[8];
+
+	bf_key_float(value, bytes);
+	return bf_hash_8(bytes, seed);
+}
+
+static uint64
+key_float4(Datum key, uint64 seed)
+{
+	return key_double(DatumGetFloat4(key), seed);
+}
+
+static uint64
+key_float8(Datum key, uint64 seed)
+{
+	return key_double(DatumGetFloat8(key), seed);
+}
+
+/* Text in the database's encoding is hashed as UTF-8. */
+static uint64
+key_string(const char *string, int length, uint64 seed)
+{
+	char	   *utf8 = pg_server_to_any(string, length, PG_UTF8);
+	uint64		hash;
+
+	if (utf8 == string)
+		return bf_hash(string, length, seed);
+	hash = bf_hash(utf8, strlen(utf8), seed);
+	pfree(utf8);
+	return hash;
+}
+
+static uint64
+key_text(Datum key, uint64 seed)
+{
+	text	   *value = DatumGetTextPP(key);
+	uint64		hash = key_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), seed);
+
+	if (PointerGetDatum(value) != key)
+		pfree(value);
+	return hash;
+}
+
+/* char(n) without its padding, as its comparison ignores it. */
+static uint64
+key_bpchar(Datum key, uint64 seed)
+{
+	BpChar	   *value = DatumGetBpCharPP(key);
+	char	   *data = VARDATA_ANY(value);
+	uint64		hash = key_string(data, bpchartruelen(data, VARSIZE_ANY_EXHDR(value)), seed);
+
+	if (PointerGetDatum(value) != key)
+		pfree(value);
+	return hash;
+}
+
+static uint64
+key_name(Datum key, uint64 seed)
+{
+	const char *name = NameStr(*DatumGetName(key));
+
+	return key_string(name, strlen(name), seed);
+}
+
+static uint64
+key_enum(Datum key, uint64 seed)
+{
+	char	   *label = DatumGetCString(DirectFunctionCall1(enum_out, key));
+	uint64		hash = key_string(label, strlen(label), seed);
+
+	pfree(label);
+	return hash;
+}
+
+static uint64
+key_bytea(Datum key, uint64 seed)
+{
+	bytea	   *value = DatumGetByteaPP(key);
+	uint64		hash = bf_hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), seed);
+
+	if (PointerGetDatum(value) != key)
+		pfree(value);
+	return hash;
+}
+
+static uint64
+key_uuid(Datum key, uint64 seed)
+{
+	return bf_hash(DatumGetUUIDP(key)->data, UUID_LEN, seed);
+}
+
+static uint64
+key_numeric(Datum key, uint64 seed)
+{
+	char	   *decimal = DatumGetCString(DirectFunctionCall1(numeric_out, key));
+	uint64		hash = bf_hash(decimal, bf_key_numeric(decimal, strlen(decimal)), seed);
+
+	pfree(decimal);
+	return hash;
+}
+
+static uint64
+key_inet(Datum key, uint64 seed)
+{
+	inet	   *value = DatumGetInetPP(key);
+	uint8		bytes[BF_KEY_MAX_FIXED];
+	size_t		length;
+
+	length = bf_key_inet(ip_family(value) == PGSQL_AF_INET ? 4 : 6, ip_bits(value),
+						 ip_addr(value), bytes);
+	if (PointerGetDatum(value) != key)
+		pfree(value);
+	return bf_hash(bytes, length, seed);
+}
+
+static uint64
+key_mac(const uint8 *address, size_t length, uint64 seed)
+{
+	uint8		bytes[BF_KEY_MAX_FIXED];
+
+	return bf_hash(bytes, bf_key_macaddr(address, length, bytes), seed);
+}
+
+static uint64
+key_macaddr(Datum key, uint64 seed)
+{
+	return key_mac((const uint8 *) DatumGetMacaddrP(key), sizeof(macaddr), seed);
+}
+
+static uint64
+key_macaddr8(Datum key, uint64 seed)
+{
+	return key_mac((const uint8 *) DatumGetMacaddr8P(key), sizeof(macaddr8), seed);
+}
+
+static const struct
+{
+	Oid			sql_type;
+	bf_key_type type;
+	BfKeyHash	hash;
+}			key_types[] =
+{
+	{INT2OID, BF_KEY_INTEGER, key_int2},
+	{INT4OID, BF_KEY_INTEGER, key_int4},
+	{INT8OID, BF_KEY_INTEGER, key_int8},
+	{TEXTOID, BF_KEY_TEXT, key_text},
+	{VARCHAROID, BF_KEY_TEXT, key_text},
+	{BPCHAROID, BF_KEY_TEXT, key_bpchar},
+	{NAMEOID, BF_KEY_TEXT, key_name},
+	{BYTEAOID, BF_KEY_BYTEA, key_bytea},
+	{UUIDOID, BF_KEY_UUID, key_uuid},
+	{NUMERICOID, BF_KEY_NUMERIC, key_numeric},
+	{FLOAT4OID, BF_KEY_FLOAT, key_float4},
+	{FLOAT8OID, BF_KEY_FLOAT, key_float8},
+	{DATEOID, BF_KEY_DATE, key_date},
+	{TIMESTAMPOID, BF_KEY_TIMESTAMP, key_timestamp},
+	{TIMESTAMPTZOID, BF_KEY_TIMESTAMPTZ, key_timestamp},
+	{INETOID, BF_KEY_INET, key_inet},
+	{CIDROID, BF_KEY_INET, key_inet},
+	{MACADDROID, BF_KEY_MACADDR, key_macaddr},
+	{MACADDR8OID, BF_KEY_MACADDR, key_macaddr8},
+};
+
+/* The row of a base type; enums stand for themselves. */
+static bool
+find_key_type(Oid type, BfKeyCoder *coder)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(key_types); i++)
+	{
+		if (key_types[i].sql_type == type)
+		{
+			coder->type = key_types[i].type;
+			coder->hash = key_types[i].hash;
+			return true;
+		}
+	}
+	if (type_is_enum(type))
+	{
+		coder->type = BF_KEY_TEXT;
+		coder->hash = key_enum;
+		return true;
+	}
+	return false;
+}
+
+static void
+refuse_type(Oid type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a key of a bloomfilter cannot be of type %s", format_type_be(type)),
+			 errhint("Cast it to a type whose equal values have equal bytes, for example with ::text.")));
+}
+
+/*
+ * Texts that are equal under a nondeterministic collation may have different
+ * bytes.  Without a collation nobody knows.
+ */
+static void
+check_collation(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation the key of a bloomfilter has"),
+				 errhint("Use the COLLATE clause, for example COLLATE \"C\".")));
+	if (!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a key of a bloomfilter cannot have the nondeterministic collation \"%s\"",
+						get_collation_name(collation)),
+				 errhint("Make equal keys equal bytes, for example with lower(key), and add COLLATE \"C\".")));
+}
+
+/*
+ * The expression that argument argno of this call comes from, NULL if unknown.
+ * A transition function's own expression has only dummies; its Aggref tells.
+ */
+static Node *
+argument_expression(FunctionCallInfo fcinfo, int argno)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Node	   *call = fcinfo->flinfo->fn_expr;
+	List	   *args = NIL;
+
+	if (aggref != NULL)
+	{
+		/* the transition function's first argument is the state */
+		if (argno - 1 < list_length(aggref->args))
+			return (Node *) ((TargetEntry *) list_nth(aggref->args, argno - 1))->expr;
+		return NULL;
+	}
+	if (call == NULL)
+		return NULL;
+	if (IsA(call, FuncExpr))
+		args = ((FuncExpr *) call)->args;
+	else if (IsA(call, OpExpr))
+		args = ((OpExpr *) call)->args;
+	else if (IsA(call, ScalarArrayOpExpr))
+		args = ((ScalarArrayOpExpr *) call)->args;
+	return argno < list_length(args) ? (Node *) list_nth(args, argno) : NULL;
+}
+
+/*
+ * Refuses a value that the parser took for text on its own because another type
+ * (citext) is binary-coercible to it: its equality is not text's.  Whoever
+ * writes the cast knows what he asks for.
+ */
+static void
+check_text_source(FunctionCallInfo fcinfo, int argno)
+{
+	Node	   *node = argument_expression(fcinfo, argno);
+	RelabelType *relabel = (RelabelType *) node;
+	BfKeyCoder	ignored;
+	Oid			source;
+
+	if (node == NULL || !IsA(node, RelabelType) ||
+		relabel->relabelformat != COERCE_IMPLICIT_CAST)
+		return;
+	source = getBaseType(exprType((Node *) relabel->arg));
+	if (!find_key_type(source, &ignored))
+		refuse_type(source);
+}
+
+void
+bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder)
+{
+	Oid			type = InvalidOid;
+
+	if (fcinfo->flinfo != NULL)
+		type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the key of a bloomfilter")));
+	type = getBaseType(type);
+	if (array)
+	{
+		Oid			element = get_element_type(type);
+
+		if (!OidIsValid(element))
+			refuse_type(type);
+		coder->element = element;
+		get_typlenbyvalalign(element, &coder->length, &coder->by_value, &coder->align);
+		type = getBaseType(element);
+	}
+	if (!find_key_type(type, coder))
+		refuse_type(type);
+	if (OidIsValid(get_typcollation(type)))
+	{
+		check_collation(PG_GET_COLLATION());
+		if (!array)
+			check_text_source(fcinfo, argno);
+	}
+}
+
+const BfKeyCoder *
+bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
+{
+	BfKeyCoder	coder;
+	BfKeyCoder *kept;
+
+	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
+		return fcinfo->flinfo->fn_extra;
+	bfpg_key_coder(fcinfo, argno, array, &coder);
+	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfKeyCoder));
+	*kept = coder;
+	fcinfo->flinfo->fn_extra = kept;
+	return kept;
+}
+
+void
+bfpg_check_key_type(const bf_header *header, bf_key_type type)
+{
+	if (header->key_type != BF_KEY_NONE && header->key_type != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("bloomfilter holds %s keys, not %s",
+						bf_key_type_name(header->key_type), bf_key_type_name(type)),
+				 errhint("Cast the key to the type of the keys that the filter was built from.")));
+}
+
+void
+bfpg_check_part(const bf_header *header, uint64 hash)
+{
+	if (!bf_in_part(header, hash))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key belongs to part %u of %u, not to part %u",
+						bf_part_of(hash, header->parts), header->parts, header->part),
+				 errhint("Choose the filter by bloom_part(key, %u, " INT64_FORMAT ").",
+						 header->parts, (int64) header->seed)));
+}

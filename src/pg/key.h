@@ -1,0 +1,51 @@
+/*
+ * key.h
+ *	  From a Datum of any supported SQL type to the hash of its key bytes.
+ *
+ * A BfKeyCoder is made once per call site for the type that it passes, and
+ * refuses what could not keep the promise "equal in SQL means found": types
+ * whose equality is not that of their bytes, nondeterministic collations, and
+ * case-insensitive text that was silently turned into text.
+ */
+#ifndef BFPG_KEY_H
+#define BFPG_KEY_H
+
+#include "fmgr.h"
+
+#include "bf_format.h"
+#include "bf_key.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef uint64 (*BfKeyHash) (Datum key, uint64 seed);
+
+typedef struct BfKeyCoder
+{
+	bf_key_type type;
+	BfKeyHash	hash;			/* reads one key; leaves no memory behind */
+	Oid			element;		/* its SQL type: of an array's elements if array */
+	int16		length;
+	bool		by_value;
+	char		align;
+} BfKeyCoder;
+
+/*
+ * The coder for the keys that argument argno of a call passes: scalars, or
+ * the elements of an array if array is true.  Throws if they can't be keys.
+ */
+extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
+						   BfKeyCoder *coder);
+
+/* The same, made once per call site and kept in its fn_extra. */
+extern const BfKeyCoder *bfpg_call_coder(FunctionCallInfo fcinfo, int argno,
+										 bool array);
+
+/* Throws unless a filter holds keys of this type, or none yet. */
+extern void bfpg_check_key_type(const bf_header *header, bf_key_type type);
+
+/* Throws unless a hash belongs to the part that the filter is. */
+extern void bfpg_check_part(const bf_header *header, uint64 hash);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_KEY_H */

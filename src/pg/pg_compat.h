@@ -1,0 +1,49 @@
+/*
+ * pg_compat.h
+ *	  What differs between the PostgreSQL versions that we build on, 13 to 19.
+ *
+ * Everything that asks for PG_VERSION_NUM is here.  Include it after postgres.h.
+ */
+#ifndef PG_COMPAT_H
+#define PG_COMPAT_H
+
+#if PG_VERSION_NUM < 130000
+#error "bloomfilter needs PostgreSQL 13 or newer"
+#endif
+
+#include "access/detoast.h"
+#include "common/base64.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#include "varatt.h"
+#endif
+
+/* Soft errors: from 16 on, input functions can report instead of throwing. */
+#if PG_VERSION_NUM >= 160000
+#define bfpg_errsave(escontext, ...) errsave(escontext, __VA_ARGS__)
+#else
+#define bfpg_errsave(escontext, ...) \
+	do { (void) (escontext); ereport(ERROR, __VA_ARGS__); } while (0)
+#endif
+
+/* base64 works on char before 18, on uint8 from then on, for the binary side. */
+#if PG_VERSION_NUM >= 180000
+typedef uint8 bfpg_b64_byte;
+#else
+typedef char bfpg_b64_byte;
+#endif
+
+/* Reserving a GUC prefix got its name in 15. */
+#if PG_VERSION_NUM < 150000
+#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
+#endif
+
+/* The size of a stored value's bytes; until 13 a field, later packed. */
+#ifndef VARATT_EXTERNAL_GET_EXTSIZE
+#define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) ((toast_pointer).va_extsize)
+#endif
+
+#endif							/* PG_COMPAT_H */

@@ -1,0 +1,67 @@
+/*
+ * report.h
+ *	  The wording and SQLSTATE of errors that more than one file reports.
+ */
+#ifndef BFPG_REPORT_H
+#define BFPG_REPORT_H
+
+#include "bf_format.h"
+#include "bf_sizing.h"
+
+#pragma GCC visibility push(hidden)
+
+struct Node;
+
+/* How bytes came in; decides the SQLSTATE of what is wrong with them. */
+typedef enum BfDoor
+{
+	BF_DOOR_TEXT,				/* type input: 22P02 */
+	BF_DOOR_BINARY,				/* type receive, an aggregate's state: 22P03 */
+	BF_DOOR_ARGUMENT,			/* a bytea that a user casts: 22023 */
+	BF_DOOR_STORED				/* a value of a table: XX001 */
+} BfDoor;
+
+/*
+ * Reports that bytes are not a valid filter, softly where escontext is an
+ * ErrorSaveContext; returns only then.
+ */
+extern void bfpg_report_invalid(bf_status status, BfDoor door,
+								struct Node *escontext);
+
+/* Throws unless two filters can be combined. */
+extern void bfpg_check_compatible(const bf_header *a, const bf_header *b);
+
+/* Throws unless the parameters of a filter are in range. */
+extern void bfpg_check_capacity(int64 n);
+extern void bfpg_check_rate(double p);
+
+/* Throws unless a sizing fits one filter. */
+extern void bfpg_check_fits(const bf_sizing *sizing);
+
+/* bf_size_for_rate with every error thrown. */
+extern void bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing);
+
+/*
+ * Does what bloomfilter.overflow says if a filter holds more keys than it was
+ * sized for.
+ */
+extern void bfpg_check_overflow(const bf_header *header);
+
+/* Lets a query be cancelled; a bf_tick. */
+extern void bfpg_tick(void);
+
+/* What bloomfilter.overflow may be. */
+typedef enum BfOverflow
+{
+	BF_OVERFLOW_IGNORE,
+	BF_OVERFLOW_WARNING,
+	BF_OVERFLOW_ERROR
+} BfOverflow;
+
+/* Settings; defined in module.c. */
+extern int	bfpg_overflow;
+extern int	bfpg_cache_size;	/* kB */
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_REPORT_H */

@@ -1,0 +1,231 @@
+/*
+ * value.c
+ *	  A filter in this process's memory, and the ways from and to a Datum.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "pg_compat.h"
+#include "value.h"
+
+#define BF_FILTER_MAGIC 0x424c4d46
+
+#define CACHE_LINE 64
+#define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
+
+/* A stored value is read in pieces of this many bytes, to be cancelled between. */
+#define LOAD_STEP ((uint64) 4 * 1024 * 1024)
+
+static Size filter_flat_size(ExpandedObjectHeader *eoh);
+static void filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size);
+
+static const ExpandedObjectMethods filter_methods = {
+	filter_flat_size,
+	filter_flatten
+};
+
+/*
+ * Asks for huge pages under a large image: random look-ups then miss the TLB far
+ * less.  A wish only; whether it is granted changes nothing but speed.
+ */
+static void
+wish_huge_pages(uint8 *image, uint64 bytes)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	start = ((uintptr_t) image + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	uintptr_t	end = ((uintptr_t) image + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+	if (end > start)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
+/* A filter whose image has room for total bytes but no content yet. */
+static BfFilter *
+allocate_filter(uint64 total, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter",
+												  ALLOCSET_START_SMALL_SIZES);
+	BfFilter   *filter = MemoryContextAlloc(context, sizeof(BfFilter));
+	char	   *room = MemoryContextAlloc(context, total + CACHE_LINE - 1);
+
+	EOH_init_header(&filter->eoh, &filter_methods, context);
+	filter->magic = BF_FILTER_MAGIC;
+	filter->image = (uint8 *) TYPEALIGN(CACHE_LINE, room);
+	filter->blocks = filter->image + BF_HEADER_BYTES;
+	wish_huge_pages(filter->image, total);
+	return filter;
+}
+
+BfFilter *
+bfpg_filter_new(const bf_header *header, MemoryContext parent)
+{
+	BfFilter   *filter = allocate_filter(bf_total_bytes(header), parent);
+	uint64		size = bf_blocks_bytes(header);
+	uint64		at = 0;
+
+	filter->header = *header;
+	while (at < size)
+	{
+		uint64		step = bf_tick_step(size - at, bfpg_tick);
+
+		memset(filter->blocks + at, 0, step);
+		at += step;
+	}
+	return filter;
+}
+
+BfFilter *
+bfpg_filter_expanded(Datum value)
+{
+	BfFilter   *filter;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+		return NULL;
+	filter = (BfFilter *) DatumGetEOHP(value);
+	if (filter->magic != BF_FILTER_MAGIC)
+		elog(ERROR, "expanded object is not a bloomfilter");
+	return filter;
+}
+
+struct varlena *
+bfpg_read_slice(Datum value, uint64 offset, uint64 length)
+{
+	struct varlena *slice;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value),
+							   (int32) offset, (int32) length);
+	/* A slice past the end is short, without an error. */
+	if (VARSIZE_ANY_EXHDR(slice) != length)
+		bfpg_report_invalid(BF_BAD_SIZE, BF_DOOR_STORED, NULL);
+	return slice;
+}
+
+/* Copies a payload into an image, stored values piece by piece. */
+static void
+load_image(uint8 *image, Datum value, uint64 total)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	uint64		step = total;
+	uint64		at;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(attr))
+	{
+		struct varatt_external pointer;
+
+		VARATT_EXTERNAL_GET_POINTER(pointer, attr);
+		/* Each slice of a compressed value decompresses all before it. */
+		if (!VARATT_EXTERNAL_IS_COMPRESSED(pointer))
+			step = LOAD_STEP;
+	}
+	for (at = 0; at < total; at += step)
+	{
+		uint64		length = Min(step, total - at);
+		struct varlena *slice = bfpg_read_slice(value, at, length);
+
+		memcpy(image + at, VARDATA_ANY(slice), length);
+		pfree(slice);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+BfFilter *
+bfpg_filter_copy(Datum value, MemoryContext parent)
+{
+	BfFilter   *source = bfpg_filter_expanded(value);
+	BfFilter   *filter;
+	bf_status	status;
+
+	if (source != NULL)
+	{
+		uint64		total = bf_total_bytes(&source->header);
+
+		filter = allocate_filter(total, parent);
+		filter->header = source->header;
+		memcpy(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
+	}
+	else
+	{
+		uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
+
+		filter = allocate_filter(total, parent);
+		load_image(filter->image, value, total);
+		status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
+		if (status != BF_OK)
+			bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+	}
+	return filter;
+}
+
+BfFilter *
+bfpg_filter_writable(Datum value, MemoryContext parent)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
+		return bfpg_filter_expanded(value);
+	return bfpg_filter_copy(value, parent);
+}
+
+Datum
+bfpg_filter_rw_datum(BfFilter *filter)
+{
+	return EOHPGetRWDatum(&filter->eoh);
+}
+
+Datum
+bfpg_filter_ro_datum(BfFilter *filter)
+{
+	char	   *pointer = palloc(EXPANDED_POINTER_SIZE);
+
+	memcpy(pointer, filter->eoh.eoh_ro_ptr, EXPANDED_POINTER_SIZE);
+	return PointerGetDatum(pointer);
+}
+
+void
+bfpg_filter_free(BfFilter *filter)
+{
+	MemoryContextDelete(filter->eoh.eoh_context);
+}
+
+void
+bfpg_read_header(Datum value, bf_header *header)
+{
+	BfFilter   *filter = bfpg_filter_expanded(value);
+	uint64		total;
+	struct varlena *slice;
+	bf_status	status;
+
+	if (filter != NULL)
+	{
+		*header = filter->header;
+		return;
+	}
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
+	status = bf_header_read(VARDATA_ANY(slice), total, header);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+	pfree(slice);
+}
+
+static Size
+filter_flat_size(ExpandedObjectHeader *eoh)
+{
+	return VARHDRSZ + bf_total_bytes(&((BfFilter *) eoh)->header);
+}
+
+static void
+filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
+{
+	BfFilter   *filter = (BfFilter *) eoh;
+	uint64		total = bf_total_bytes(&filter->header);
+
+	Assert(filter->magic == BF_FILTER_MAGIC);
+	Assert(size == VARHDRSZ + total);
+	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
+	SET_VARSIZE(result, size);
+	memcpy(VARDATA(result), filter->image, total);
+}

@@ -1,0 +1,70 @@
+/*
+ * value.h
+ *	  A filter in this process's memory, and the ways from and to a Datum.
+ *
+ * Stored, a bloomfilter is a varlena around the bytes of the format.  A filter
+ * that is built or changed is an expanded object (utils/expandeddatum.h): its
+ * blocks are aligned to cache lines, it is changed in place by whoever owns a
+ * read-write pointer to it, and its header is written only when it is flattened,
+ * so that a thousand additions cost one checksum.
+ */
+#ifndef BFPG_VALUE_H
+#define BFPG_VALUE_H
+
+#include "utils/expandeddatum.h"
+
+#include "bf_format.h"
+#include "report.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct BfFilter
+{
+	ExpandedObjectHeader eoh;
+	int			magic;			/* BF_FILTER_MAGIC */
+	bf_header	header;			/* the truth; the image's is stale until flattened */
+	uint8	   *image;			/* the bytes of the format, on a cache line */
+	uint8	   *blocks;			/* image + BF_HEADER_BYTES */
+} BfFilter;
+
+/* A filter with this header and empty blocks, in a context of its own under parent. */
+extern BfFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent);
+
+/*
+ * A private copy of any bloomfilter Datum, checked by bf_parse.  It never looks
+ * at a value's bytes twice: what was checked is what was copied.
+ */
+extern BfFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
+
+/* The filter behind a read-write pointer, or a copy of any other Datum. */
+extern BfFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
+
+/* The filter behind an expanded Datum, or NULL if it is not expanded. */
+extern BfFilter *bfpg_filter_expanded(Datum value);
+
+extern Datum bfpg_filter_rw_datum(BfFilter *filter);
+
+/*
+ * A read-only Datum whose pointer is in the current context although the filter
+ * is elsewhere: before 16, an aggregate's result is copied otherwise.
+ */
+extern Datum bfpg_filter_ro_datum(BfFilter *filter);
+
+/* Frees a filter and its memory. */
+extern void bfpg_filter_free(BfFilter *filter);
+
+/*
+ * The header of any bloomfilter Datum, read by a slice: costs the same for all
+ * sizes.
+ */
+extern void bfpg_read_header(Datum value, bf_header *header);
+
+/*
+ * Reads length bytes at offset of a stored value's payload into a new varlena,
+ * and throws if the value has fewer.
+ */
+extern struct varlena *bfpg_read_slice(Datum value, uint64 offset, uint64 length);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_VALUE_H */
