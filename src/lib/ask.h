@@ -1,0 +1,53 @@
+/*
+ * ask.h
+ *	  Sorting hashes by the part of a set that they belong to.
+ *
+ * Batches are worked off in chunks.  Within a chunk, the hashes of one part are
+ * gathered, so that the core's loops with their prefetching work on one filter
+ * at a time.
+ */
+#ifndef LBF_ASK_H
+#define LBF_ASK_H
+
+#include "handle.h"
+
+/* Hashes handled at a time: some batches of the core for each of a few parts. */
+#define LBF_CHUNK 256
+
+typedef struct lbf_chunk
+{
+	size_t		count;
+	uint64_t	hashes[LBF_CHUNK];
+	uint32_t	part[LBF_CHUNK];	/* LBF_TAKEN where done */
+} lbf_chunk;
+
+#define LBF_TAKEN UINT32_MAX
+
+/* Some hashes of a chunk that belong to one part. */
+typedef struct lbf_group
+{
+	uint32_t	part;
+	size_t		count;
+	uint64_t	hashes[LBF_CHUNK];
+	uint16_t	index[LBF_CHUNK];	/* where each is in the chunk */
+} lbf_group;
+
+/* Says of each hash of a chunk which of so many parts it belongs to. */
+extern void lbf_chunk_assign(lbf_chunk *chunk, uint32_t parts);
+
+/* Takes the hashes of some part that is left out of a chunk; false if none is. */
+extern bool lbf_chunk_take(lbf_chunk *chunk, lbf_group *group);
+
+/* How many hashes from the first on may be asked of what a handle has open. */
+extern size_t lbf_count_own(const bloomfilter *filter, const uint64_t *hashes,
+							size_t count);
+
+/* What asking and adding refuse: keys of a type that is not the one held. */
+static inline int
+lbf_type_code(unsigned held, int type)
+{
+	return held == 0 || held == (unsigned) type ? BLOOMFILTER_OK :
+		BLOOMFILTER_ERR_KEY_TYPE;
+}
+
+#endif							/* LBF_ASK_H */

@@ -1,0 +1,210 @@
+/*
+ * batch.c
+ *	  Asking for many keys at once.
+ *
+ * A chunk of keys is hashed before the first one is looked up.  The core then
+ * fetches the memory of several hashes together: with one cache miss after the
+ * other, waiting would be most of the time.
+ */
+#include "batch.h"
+
+#include <string.h>
+
+#include "ask.h"
+#include "bf_filter.h"
+#include "keys.h"
+
+static void
+hash_integers(const int64_t *integers, size_t count, uint64_t seed,
+			  uint64_t *hashes)
+{
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		uint8_t		bytes[8];
+
+		bf_key_integer(integers[i], bytes);
+		hashes[i] = bf_hash_8(bytes, seed);
+	}
+}
+
+static size_t
+hash_slices(int type, const bloomfilter_slice *slices, size_t count,
+			uint64_t seed, uint64_t *hashes, int *code)
+{
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		*code = lbf_key_check(type, slices[i].bytes, slices[i].length);
+		if (*code != BLOOMFILTER_OK)
+			return i;
+		hashes[i] = lbf_hash(slices[i].bytes, slices[i].length, seed);
+	}
+	return count;
+}
+
+size_t
+lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint64_t seed,
+			  uint64_t *hashes, int *code)
+{
+	*code = BLOOMFILTER_OK;
+	if (keys->slices != NULL)
+		return hash_slices(keys->type, keys->slices + start, count, seed, hashes, code);
+	if (keys->integers != NULL)
+		hash_integers(keys->integers + start, count, seed, hashes);
+	else
+		memcpy(hashes, keys->hashes + start, count * sizeof hashes[0]);
+	return count;
+}
+
+void
+lbf_chunk_assign(lbf_chunk *chunk, uint32_t parts)
+{
+	size_t		i;
+
+	for (i = 0; i < chunk->count; i++)
+		chunk->part[i] = bf_part_of(chunk->hashes[i], parts);
+}
+
+bool
+lbf_chunk_take(lbf_chunk *chunk, lbf_group *group)
+{
+	size_t		i = 0;
+
+	while (i < chunk->count && chunk->part[i] == LBF_TAKEN)
+		i++;
+	if (i == chunk->count)
+		return false;
+	group->part = chunk->part[i];
+	group->count = 0;
+	for (; i < chunk->count; i++)
+	{
+		if (chunk->part[i] != group->part)
+			continue;
+		group->hashes[group->count] = chunk->hashes[i];
+		group->index[group->count++] = (uint16_t) i;
+		chunk->part[i] = LBF_TAKEN;
+	}
+	return true;
+}
+
+size_t
+lbf_count_own(const bloomfilter *filter, const uint64_t *hashes, size_t count)
+{
+	const bf_header *header = &filter->part[0].header;
+	size_t		own = 0;
+
+	if (filter->open_parts > 1 || header->parts == 1)
+		return count;
+	while (own < count && bf_in_part(header, hashes[own]))
+		own++;
+	return own;
+}
+
+/* Answers a chunk whose hashes belong to several parts. */
+static void
+ask_set(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found)
+{
+	lbf_group	group;
+	uint8_t		answers[LBF_CHUNK];
+	size_t		i;
+
+	lbf_chunk_assign(chunk, filter->open_parts);
+	while (lbf_chunk_take(chunk, &group))
+	{
+		const lbf_part *part = &filter->part[group.part];
+
+		bf_contains_hashes(&part->header, lbf_blocks(part), group.hashes,
+						   group.count, answers);
+		for (i = 0; i < group.count; i++)
+			found[group.index[i]] = answers[i];
+	}
+}
+
+/* Answers the chunk's hashes, as many as belong to what is open. */
+static int
+ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
+		  size_t *answered)
+{
+	size_t		own = lbf_count_own(filter, chunk->hashes, chunk->count);
+	int			code = own < chunk->count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
+	const lbf_part *part = &filter->part[0];
+
+	chunk->count = own;
+	if (filter->open_parts > 1)
+		ask_set(filter, chunk, found);
+	else
+		bf_contains_hashes(&part->header, lbf_blocks(part), chunk->hashes, own, found);
+	*answered += own;
+	return code;
+}
+
+static int
+ask_all(const bloomfilter *filter, const lbf_keys *keys, size_t count,
+		uint8_t *found, size_t *answered)
+{
+	int			code = lbf_type_code(filter->key_type, keys->type);
+	lbf_chunk	chunk;
+
+	while (code == BLOOMFILTER_OK && *answered < count)
+	{
+		size_t		start = *answered;
+		size_t		length = count - start < LBF_CHUNK ? count - start : LBF_CHUNK;
+		int			ask_code;
+
+		chunk.count = lbf_hash_keys(keys, start, length, filter->seed,
+									chunk.hashes, &code);
+		ask_code = ask_chunk(filter, &chunk, found + start, answered);
+		/* A key of another part comes before one that could not be hashed. */
+		if (ask_code != BLOOMFILTER_OK)
+			code = ask_code;
+	}
+	return code;
+}
+
+static int
+ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
+		  uint8_t *found, size_t *answered)
+{
+	size_t		done = 0;
+	int			code;
+
+	if (keys->type <= BF_KEY_NONE || keys->type > BF_KEY_LAST)
+		code = BLOOMFILTER_ERR_ARGUMENT;
+	else
+		code = ask_all(filter, keys, count, found, &done);
+	if (answered != NULL)
+		*answered = done;
+	return code;
+}
+
+int
+bloomfilter_contains_batch(const bloomfilter *filter, int key_type,
+						   const bloomfilter_slice *keys, size_t count,
+						   uint8_t *found, size_t *answered)
+{
+	lbf_keys	all = {key_type, keys, NULL, NULL};
+
+	return ask_batch(filter, &all, count, found, answered);
+}
+
+int
+bloomfilter_contains_int64_batch(const bloomfilter *filter, const int64_t *keys,
+								 size_t count, uint8_t *found, size_t *answered)
+{
+	lbf_keys	all = {BF_KEY_INTEGER, NULL, keys, NULL};
+
+	return ask_batch(filter, &all, count, found, answered);
+}
+
+int
+bloomfilter_contains_hash_batch(const bloomfilter *filter, int key_type,
+								const uint64_t *hashes, size_t count,
+								uint8_t *found, size_t *answered)
+{
+	lbf_keys	all = {key_type, NULL, NULL, hashes};
+
+	return ask_batch(filter, &all, count, found, answered);
+}

@@ -1,0 +1,129 @@
+/*
+ * info.c
+ *	  What is in a filter: its header, and what its fill says.
+ */
+#include <string.h>
+
+#include "bf_bytes.h"
+#include "bf_estimate.h"
+#include "bf_hash.h"
+#include "error.h"
+#include "handle.h"
+
+#ifndef BLOOMFILTER_VERSION
+#error "BLOOMFILTER_VERSION must be defined, see Makefile"
+#endif
+
+const char *
+bloomfilter_version(void)
+{
+	return BLOOMFILTER_VERSION;
+}
+
+static void
+fill_info(const lbf_part *part, bloomfilter_info *info)
+{
+	const bf_header *header = &part->header;
+
+	memset(info, 0, sizeof *info);
+	info->version = BF_FORMAT_VERSION;
+	info->key_type = header->key_type;
+	info->probes = header->probes;
+	info->block_bits = (uint32_t) (bf_block_bytes(header) * 8);
+	info->blocks = header->blocks;
+	info->part = header->part;
+	info->parts = header->parts;
+	info->open_parts = 1;
+	info->over_capacity = bf_over_capacity(header);
+	info->seed = header->seed;
+	info->capacity = header->capacity;
+	info->rate = header->rate;
+	info->bits_set = header->bits_set;
+	info->total_bits = bf_total_bits(header);
+	info->total_bytes = bf_total_bytes(header);
+	info->checksum = header->checksum;
+	info->fill = bf_fill(header);
+	info->estimated_keys = bf_estimate_keys(header);
+	info->estimated_rate = bf_estimate_rate(header);
+}
+
+/*
+ * Adds a part to what is known of the parts before it.  The rate of a set is the
+ * mean of its parts' rates, since an absent key goes to each as likely.
+ */
+static void
+add_info(bloomfilter_info *sum, const bloomfilter_info *part)
+{
+	uint8_t		checksums[16];
+
+	bf_store_le(checksums, 8, sum->checksum);
+	bf_store_le(checksums + 8, 8, part->checksum);
+	sum->checksum = bf_hash(checksums, sizeof checksums, 0);
+	if (sum->key_type == 0)
+		sum->key_type = part->key_type;
+	sum->blocks += part->blocks;
+	sum->over_capacity |= part->over_capacity;
+	sum->capacity = part->capacity > UINT64_MAX - sum->capacity ? UINT64_MAX :
+		sum->capacity + part->capacity;
+	if (sum->rate < part->rate)
+		sum->rate = part->rate;
+	sum->bits_set += part->bits_set;
+	sum->total_bits += part->total_bits;
+	sum->total_bytes += part->total_bytes;
+	sum->estimated_keys += part->estimated_keys;
+	sum->estimated_rate += part->estimated_rate;
+}
+
+/* Gives a caller as much of info as it knows of. */
+static int
+copy_out(const bloomfilter_info *from, bloomfilter_info *info, size_t info_size)
+{
+	if (info_size > sizeof *from)
+		memset(info, 0, info_size);
+	memcpy(info, from, info_size < sizeof *from ? info_size : sizeof *from);
+	return BLOOMFILTER_OK;
+}
+
+int
+bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
+					 size_t info_size)
+{
+	bloomfilter_info sum;
+	uint32_t	i;
+
+	fill_info(&filter->part[0], &sum);
+	for (i = 1; i < filter->open_parts; i++)
+	{
+		bloomfilter_info part;
+
+		fill_info(&filter->part[i], &part);
+		add_info(&sum, &part);
+	}
+	sum.open_parts = filter->open_parts;
+	sum.fill = (double) sum.bits_set / (double) sum.total_bits;
+	sum.estimated_rate /= filter->open_parts;
+	return copy_out(&sum, info, info_size);
+}
+
+int
+bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
+						  bloomfilter_info *info, size_t info_size)
+{
+	bloomfilter_info part;
+
+	if (index >= filter->open_parts)
+		return BLOOMFILTER_ERR_ARGUMENT;
+	fill_info(&filter->part[index], &part);
+	return copy_out(&part, info, info_size);
+}
+
+int
+bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
+					  const void **bytes, size_t *length)
+{
+	if (index >= filter->open_parts)
+		return BLOOMFILTER_ERR_ARGUMENT;
+	*bytes = filter->part[index].bytes.start;
+	*length = filter->part[index].bytes.length;
+	return BLOOMFILTER_OK;
+}

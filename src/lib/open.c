@@ -1,0 +1,302 @@
+/*
+ * open.c
+ *	  Opening filters and whole sets of parts.
+ *
+ * A handle is returned only when all is checked: each file by itself, and that
+ * the parts fit together.  Between reading a manifest and opening its parts, a
+ * writer may rename a new one into place and delete the old parts; then the
+ * manifest is read again.
+ */
+#define _DEFAULT_SOURCE
+
+#include "open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bf_limits.h"
+#include "bytes.h"
+#include "error.h"
+#include "handle.h"
+#include "source.h"
+
+/* How often a set may be replaced while it is being opened. */
+#define MOST_ATTEMPTS 8
+
+#define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | \
+				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
+
+static int
+open_part(const lbf_source *source, uint32_t index, unsigned flags,
+		  lbf_part *part, bloomfilter_detail *detail)
+{
+	const char *name = source->names[index];
+	int			fd = openat(source->folder, name, O_RDONLY | O_CLOEXEC);
+	lbf_bytes	bytes;
+	int			code;
+
+	if (fd < 0)
+		return lbf_fail_system(detail, name, "open file");
+	code = lbf_bytes_of_file(fd, flags, name, &bytes, detail);
+	close(fd);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	return lbf_part_of_bytes(&bytes, flags, name, part, detail);
+}
+
+static int
+fail_set(bloomfilter_detail *detail, const char *name, const char *reason)
+{
+	return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, name, reason);
+}
+
+/* Whether a part that was just opened belongs into a set as its part number at. */
+static int
+check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
+			 const char *name, bloomfilter_detail *detail)
+{
+	const bf_header *header = &part->header;
+	char		text[128];
+
+	if (header->parts != filter->open_parts)
+	{
+		snprintf(text, sizeof text, "is part of a set of %u, which has %lu files here",
+				 (unsigned) header->parts, (unsigned long) filter->open_parts);
+		return fail_set(detail, name, text);
+	}
+	if (header->part != at)
+	{
+		snprintf(text, sizeof text, "is part %u, not part %lu as the manifest has it",
+				 (unsigned) header->part, (unsigned long) at);
+		return fail_set(detail, name, text);
+	}
+	return BLOOMFILTER_OK;
+}
+
+/* Puts an opened part into its place; it belongs to the handle then. */
+static int
+place_part(bloomfilter *filter, lbf_part *part, const lbf_source *source,
+		   uint32_t index, bloomfilter_detail *detail)
+{
+	const char *name = source->names[index];
+	uint32_t	at = index;
+	int			code;
+
+	if (source->kind == LBF_SOURCE_FOLDER)
+		at = part->header.part;
+	if (source->kind == LBF_SOURCE_FILE)
+		at = 0;
+	else
+	{
+		code = check_member(filter, part, at, name, detail);
+		if (code != BLOOMFILTER_OK)
+			return code;
+		if (filter->part[at].bytes.start != NULL)
+			return fail_set(detail, name, "is a part that another file here is, too");
+	}
+	filter->part[at] = *part;
+	return BLOOMFILTER_OK;
+}
+
+/* That all parts have one seed and one key type. */
+static int
+check_agreement(const bloomfilter *filter, bloomfilter_detail *detail)
+{
+	uint32_t	i;
+
+	for (i = 0; i < filter->open_parts; i++)
+	{
+		const bf_header *header = &filter->part[i].header;
+
+		if (header->seed != filter->seed)
+			return fail_set(detail, NULL, "parts have different seeds");
+		if (header->key_type != 0 && header->key_type != filter->key_type)
+			return fail_set(detail, NULL, "parts hold keys of different types");
+	}
+	return BLOOMFILTER_OK;
+}
+
+static int
+open_parts(bloomfilter *filter, const lbf_source *source, unsigned flags,
+		   bloomfilter_detail *detail)
+{
+	uint32_t	i;
+
+	for (i = 0; i < source->count; i++)
+	{
+		lbf_part	part;
+		int			code = open_part(source, i, flags, &part, detail);
+
+		if (code != BLOOMFILTER_OK)
+			return code;
+		code = place_part(filter, &part, source, i, detail);
+		if (code != BLOOMFILTER_OK)
+		{
+			lbf_release(&part.bytes);
+			return code;
+		}
+	}
+	lbf_handle_complete(filter);
+	return check_agreement(filter, detail);
+}
+
+/* Opens what a source names.  The identity is older than the content, if at all. */
+static int
+open_source(const lbf_source *source, unsigned flags, bloomfilter **result,
+			bloomfilter_detail *detail)
+{
+	uint64_t	identity = lbf_source_identity(source);
+	bloomfilter *filter = lbf_handle_create(source->count);
+	int			code;
+
+	if (filter == NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
+	filter->identity = identity;
+	code = open_parts(filter, source, flags, detail);
+	if (code == BLOOMFILTER_OK)
+		*result = filter;
+	else
+		bloomfilter_close(filter);
+	return code;
+}
+
+/* Whether path now names other files than a source that could not be opened. */
+static bool
+was_replaced(const char *path, const lbf_source *source)
+{
+	lbf_source	now;
+	bool		replaced;
+
+	if (lbf_source_find(path, &now, NULL) != BLOOMFILTER_OK)
+		return false;
+	replaced = lbf_source_identity(&now) != lbf_source_identity(source);
+	lbf_source_free(&now);
+	return replaced;
+}
+
+int
+bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter,
+				 bloomfilter_detail *detail)
+{
+	int			attempt;
+	int			code;
+	bool		again;
+
+	if (path == NULL || filter == NULL || (flags & ~ALL_FLAGS) != 0)
+		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
+	for (attempt = 1;; attempt++)
+	{
+		lbf_source	source;
+
+		code = lbf_source_find(path, &source, detail);
+		if (code != BLOOMFILTER_OK)
+			return code;
+		code = open_source(&source, flags, filter, detail);
+		again = code != BLOOMFILTER_OK && source.kind != LBF_SOURCE_FILE &&
+			attempt < MOST_ATTEMPTS && was_replaced(path, &source);
+		lbf_source_free(&source);
+		if (!again)
+			return code;
+	}
+}
+
+int
+lbf_path_identity(const char *path, uint64_t *identity,
+				  bloomfilter_detail *detail)
+{
+	lbf_source	source;
+	int			code = lbf_source_find(path, &source, detail);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	*identity = lbf_source_identity(&source);
+	lbf_source_free(&source);
+	return BLOOMFILTER_OK;
+}
+
+int
+lbf_open_bytes(lbf_bytes *bytes, unsigned flags, const char *subject,
+			   bloomfilter **result, bloomfilter_detail *detail)
+{
+	bloomfilter *filter = lbf_handle_create(1);
+	int			code;
+
+	if (filter == NULL)
+	{
+		lbf_release(bytes);
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
+	}
+	code = lbf_part_of_bytes(bytes, flags, subject, &filter->part[0], detail);
+	if (code != BLOOMFILTER_OK)
+	{
+		bloomfilter_close(filter);
+		return code;
+	}
+	lbf_handle_complete(filter);
+	*result = filter;
+	return BLOOMFILTER_OK;
+}
+
+/* The caller's bytes are never written to, whatever pointer holds them. */
+static uint8_t *
+without_const(const void *bytes)
+{
+	return (uint8_t *) (uintptr_t) bytes;
+}
+
+int
+bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags,
+						bloomfilter **filter, bloomfilter_detail *detail)
+{
+	lbf_bytes	taken = {NULL, length, LBF_BORROWED};
+
+	if ((bytes == NULL && length > 0) || filter == NULL || (flags & ~ALL_FLAGS) != 0)
+		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
+	taken.start = without_const(bytes);
+	/* What can't be a filter is not copied, but refused below. */
+	if ((flags & BLOOMFILTER_COPY) && length > 0 && length <= BF_MAX_BYTES)
+	{
+		taken.start = lbf_allocate(length, (flags & BLOOMFILTER_HUGE_PAGES) != 0);
+		if (taken.start == NULL)
+			return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
+		taken.owner = LBF_ALLOCATED;
+		memcpy(taken.start, bytes, length);
+	}
+	return lbf_open_bytes(&taken, flags, NULL, filter, detail);
+}
+
+int
+bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
+					bloomfilter_detail *detail)
+{
+	lbf_bytes	bytes;
+	int			code;
+
+	if (fd < 0 || filter == NULL || (flags & ~ALL_FLAGS) != 0)
+		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
+	code = lbf_bytes_of_stream(fd, flags, NULL, &bytes, detail);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	return lbf_open_bytes(&bytes, flags, NULL, filter, detail);
+}
+
+int
+bloomfilter_check(const bloomfilter *filter, bloomfilter_detail *detail)
+{
+	uint32_t	i;
+
+	for (i = 0; i < filter->open_parts; i++)
+	{
+		const lbf_bytes *bytes = &filter->part[i].bytes;
+		bf_header	header;
+		bf_status	status = bf_parse(bytes->start, bytes->length, NULL, &header);
+
+		if (status != BF_OK)
+			return lbf_fail_format(detail, status, NULL, bytes->start, bytes->length);
+	}
+	return BLOOMFILTER_OK;
+}

@@ -1,0 +1,76 @@
+/*
+ * source.h
+ *	  From a path to the files behind it: a filter, a manifest, or a folder.
+ */
+#ifndef LBF_SOURCE_H
+#define LBF_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libbloomfilter.h"
+
+/* The first line of a manifest, and what it begins with in every version. */
+#define LBF_MANIFEST_FIRST_LINE	"bloomfilter-set 1"
+#define LBF_MANIFEST_MAGIC		"bloomfilter-set "
+
+/* The manifest's name in a folder, and the ending of filters beside it. */
+#define LBF_MANIFEST_NAME		"manifest"
+#define LBF_FILTER_ENDING		".bloom"
+
+typedef enum lbf_source_kind
+{
+	LBF_SOURCE_FILE,
+	LBF_SOURCE_MANIFEST,
+	LBF_SOURCE_FOLDER
+} lbf_source_kind;
+
+/*
+ * The files that make up a filter, by names in a folder.  Of a manifest they are
+ * in the order of the parts; of a folder in none.
+ */
+typedef struct lbf_source
+{
+	lbf_source_kind kind;
+	int			folder;			/* descriptor that the names are relative to */
+	char	   *storage;		/* the names' memory */
+	char	  **names;
+	uint32_t	count;
+} lbf_source;
+
+/* Finds out what is at path.  To be freed with lbf_source_free on success. */
+extern int	lbf_source_find(const char *path, lbf_source *source,
+							bloomfilter_detail *detail);
+extern void lbf_source_free(lbf_source *source);
+
+/*
+ * A number that is another one as soon as a file was replaced or changed: a hash
+ * of all files' device, inode, size and modification time.  A file that is not there
+ * counts, too.
+ */
+extern uint64_t lbf_source_identity(const lbf_source *source);
+
+/*
+ * Reads a manifest, or as much as makes sure that a file is none: then *text is
+ * NULL.  *text is terminated, and to be freed.
+ */
+extern int	lbf_manifest_read(int folder, const char *name, char **text,
+							  size_t *length, bloomfilter_detail *detail);
+
+/*
+ * Splits a manifest's text into names, in place.  *names is an array in new
+ * memory that points into text.
+ */
+extern int	lbf_manifest_parse(char *text, size_t length, const char *subject,
+							   char ***names, uint32_t *count,
+							   bloomfilter_detail *detail);
+
+/*
+ * Opens the folder that path's file is in, and says what its name there is.
+ * Returns the descriptor, or a code < 0 (descriptors are never negative).
+ */
+extern int	lbf_folder_open(const char *path, const char **name,
+							bloomfilter_detail *detail);
+
+#endif							/* LBF_SOURCE_H */
