@@ -1,0 +1,89 @@
+package bloomfilter
+
+import "fmt"
+
+// InvalidError says that bytes are not a valid filter.
+type InvalidError struct {
+	// Rule is the word of the first broken rule in the format's description:
+	// short, magic, version, hash, reserved, probes, block_bits, key_type,
+	// blocks, size, part, capacity, rate, bits_set, empty_key_type, checksum.
+	Rule string
+	// Reason says it in words.
+	Reason string
+}
+
+func (e *InvalidError) Error() string {
+	return "invalid bloomfilter: " + e.Reason
+}
+
+// SetError says that valid filters are not one whole set.
+type SetError struct {
+	Reason string
+}
+
+func (e *SetError) Error() string {
+	return "invalid bloomfilter set: " + e.Reason
+}
+
+func setError(format string, args ...any) error {
+	return &SetError{fmt.Sprintf(format, args...)}
+}
+
+// KeyTypeError says that a filter was asked for a key of a type that it does
+// not hold. Its answer would be "no" for every key, so it is none.
+type KeyTypeError struct {
+	Holds, Asked KeyType
+}
+
+func (e *KeyTypeError) Error() string {
+	return fmt.Sprintf("bloomfilter holds %s keys, not %s", e.Holds, e.Asked)
+}
+
+// PartError says that a key belongs to a part of the set that was not opened.
+type PartError struct {
+	Part   int // the part that was opened
+	Wanted int // the part that the key belongs to
+	Parts  int // the parts of the whole set
+}
+
+func (e *PartError) Error() string {
+	return fmt.Sprintf("key belongs to part %d of %d, and only part %d is open",
+		e.Wanted, e.Parts, e.Part)
+}
+
+// KeyError says that a value has no key bytes, such as a string that is not
+// UTF-8 or a time with nanoseconds.
+type KeyError struct {
+	Type   KeyType
+	Reason string
+}
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("not a %s key: %s", e.Type, e.Reason)
+}
+
+func keyError(t KeyType, format string, args ...any) error {
+	return &KeyError{t, fmt.Sprintf(format, args...)}
+}
+
+// BatchError says which key of a batch could not be asked for. All answers of
+// the batch are then without meaning.
+type BatchError struct {
+	Index int
+	Err   error
+}
+
+func (e *BatchError) Error() string {
+	return fmt.Sprintf("key %d: %v", e.Index, e.Err)
+}
+
+// Unwrap returns the key's own error.
+func (e *BatchError) Unwrap() error { return e.Err }
+
+// FaultError says that the memory of a mapped file was gone when it was read:
+// somebody cut the file short instead of renaming a new one over it.
+type FaultError struct{}
+
+func (e *FaultError) Error() string {
+	return "bloomfilter file was cut short while it was open"
+}

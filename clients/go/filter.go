@@ -1,0 +1,79 @@
+package bloomfilter
+
+import (
+	"runtime"
+	"runtime/debug"
+)
+
+// Filter is a whole filter, a whole set of parts, or a single part of a set. It
+// never changes, and any number of goroutines may ask it at once.
+//
+// There is nothing to close. The file is not held open, and its memory is
+// released by the garbage collector when the Filter is no longer reachable: a
+// Close beside a running look-up would be a crash.
+type Filter struct {
+	parts   []*part
+	first   uint64 // number of the first of parts in its set
+	total   uint64 // parts of the whole set
+	seed    uint64
+	keyType KeyType
+	mapped  []*mapping // kept reachable as long as the filter is
+}
+
+// KeyType returns the type of the keys that the filter holds.
+func (f *Filter) KeyType() KeyType { return f.keyType }
+
+// checkType refuses keys that the filter can't hold. A filter without keys
+// answers for all types.
+func (f *Filter) checkType(t KeyType) error {
+	if f.keyType != t && f.keyType != None {
+		return &KeyTypeError{f.keyType, t}
+	}
+	return nil
+}
+
+// partFor returns the part that a hash belongs to.
+func (f *Filter) partFor(hash uint64) (*part, error) {
+	if f.total == 1 {
+		return f.parts[0], nil
+	}
+	number := partOf(hash, f.total)
+	if number-f.first >= uint64(len(f.parts)) {
+		return nil, &PartError{int(f.first), int(number), int(f.total)}
+	}
+	return f.parts[number-f.first], nil
+}
+
+// ask answers for a hash. The key's type has been checked.
+func (f *Filter) ask(hash uint64) (found bool, err error) {
+	p, err := f.partFor(hash)
+	if err != nil {
+		return false, err
+	}
+	if f.mapped == nil {
+		return p.contains(hash), nil
+	}
+	return f.askMapped(p, hash)
+}
+
+// askMapped turns a fault on mapped memory into an error.
+func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
+	found = p.contains(hash)
+	runtime.KeepAlive(f)
+	return found, nil
+}
+
+// catchFault is deferred, with the goroutine's setting before. Faults become an
+// error; all other panics go on.
+func catchFault(before bool, err *error) {
+	debug.SetPanicOnFault(before)
+	reason := recover()
+	if reason == nil {
+		return
+	}
+	if _, isFault := reason.(interface{ Addr() uintptr }); !isFault {
+		panic(reason)
+	}
+	*err = &FaultError{}
+}

@@ -1,0 +1,118 @@
+package bloomfilter
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+const (
+	headerBytes = 64
+
+	// maxBytes is the size of the largest filter: 512 MiB less 4 KiB.
+	maxBytes = 512<<20 - 4096
+
+	minLog2Block = 9
+	maxLog2Block = 16
+	maxProbes    = 32
+
+	checksumAt = 56
+)
+
+type header struct {
+	probes    uint8
+	log2Block uint8
+	keyType   KeyType
+	blocks    uint32
+	part      uint16
+	parts     uint16
+	seed      uint64
+	capacity  uint64
+	rate      float64
+	bitsSet   uint64
+	checksum  uint64
+}
+
+func (h *header) blocksBytes() uint64 {
+	return uint64(h.blocks) << (h.log2Block - 3)
+}
+
+func invalid(rule, reason string) error {
+	return &InvalidError{rule, reason}
+}
+
+// readHeader checks all rules that need only the header and the length of the
+// whole filter. b has the first bytes: 64, or all if there are fewer.
+func readHeader(b []byte, length uint64) (*header, error) {
+	if err := checkIdentity(b, length); err != nil {
+		return nil, err
+	}
+	h := &header{
+		probes:    b[5],
+		log2Block: b[6],
+		keyType:   KeyType(b[7]),
+		blocks:    binary.LittleEndian.Uint32(b[8:]),
+		part:      binary.LittleEndian.Uint16(b[12:]),
+		parts:     binary.LittleEndian.Uint16(b[14:]),
+		seed:      binary.LittleEndian.Uint64(b[16:]),
+		capacity:  binary.LittleEndian.Uint64(b[24:]),
+		rate:      math.Float64frombits(binary.LittleEndian.Uint64(b[32:])),
+		bitsSet:   binary.LittleEndian.Uint64(b[40:]),
+		checksum:  binary.LittleEndian.Uint64(b[checksumAt:]),
+	}
+	if err := h.checkGeometry(length); err != nil {
+		return nil, err
+	}
+	if err := h.checkParameters(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// checkIdentity checks what kind of bytes these are, before any field of them is
+// believed.
+func checkIdentity(b []byte, length uint64) error {
+	switch {
+	case length < headerBytes || len(b) < headerBytes:
+		return invalid("short", "shorter than the 64-byte header")
+	case string(b[:4]) != "BLMF":
+		return invalid("magic", "does not start with BLMF")
+	case b[4] != 1:
+		return invalid("version", fmt.Sprintf("unsupported format version %d", b[4]))
+	case b[48] != 1:
+		return invalid("hash", fmt.Sprintf("unsupported hash function %d", b[48]))
+	case !bytes.Equal(b[49:checksumAt], make([]byte, checksumAt-49)):
+		return invalid("reserved", "reserved header bytes are not zero")
+	}
+	return nil
+}
+
+// checkGeometry checks that the header promises exactly the length at hand.
+func (h *header) checkGeometry(length uint64) error {
+	switch {
+	case h.probes < 1 || h.probes > maxProbes:
+		return invalid("probes", "number of probes is not between 1 and 32")
+	case h.log2Block < minLog2Block || h.log2Block > maxLog2Block:
+		return invalid("block_bits", "block size is not between 2^9 and 2^16 bits")
+	case h.keyType > lastKeyType:
+		return invalid("key_type", "unknown key type")
+	case h.blocks < 1:
+		return invalid("blocks", "number of blocks is zero")
+	case length != headerBytes+h.blocksBytes() || length > maxBytes:
+		return invalid("size", "length does not match the number of blocks")
+	}
+	return nil
+}
+
+func (h *header) checkParameters() error {
+	switch {
+	case h.part >= h.parts:
+		return invalid("part", "part is not below the number of parts")
+	case h.capacity < 1 || h.capacity > math.MaxInt64:
+		return invalid("capacity", "capacity is not between 1 and 2^63 - 1")
+	case !(h.rate > 0 && h.rate < 1):
+		return invalid("rate", "false-positive rate is not between 0 and 1")
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package bloomfilter
+
+import (
+	"encoding/hex"
+	"errors"
+	"math"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+func checkBytes(t *testing.T, key Key, err error, want string) {
+	t.Helper()
+	if got := hex.EncodeToString(key.AppendTo(nil)); err != nil || got != want {
+		t.Errorf("bytes %s, not %s; error %v", got, want, err)
+	}
+}
+
+func TestTypedValues(t *testing.T) {
+	east := time.FixedZone("east", 5*3600+1800)
+	checkBytes(t, IntegerKey(-1), nil, "ffffffffffffffff")
+	checkBytes(t, FloatKey(math.Copysign(0, -1)), nil, "0000000000000000")
+	checkBytes(t, FloatKey(-math.NaN()), nil, "000000000000f87f")
+	checkBytes(t, UUIDKey([16]byte{1, 2, 15: 16}), nil, "01020000000000000000000000000010")
+
+	key, err := DateKey(time.Date(2000, 1, 1, 0, 0, 0, 0, east))
+	checkBytes(t, key, err, "cd2a000000000000")
+	key, err = TimestampKey(time.Date(2024, 2, 29, 12, 34, 56, 500000000, east))
+	checkBytes(t, key, err, "20fda57c84120600")
+	key, err = TimestamptzKey(time.Date(1970, 1, 1, 5, 30, 0, 1000, east))
+	checkBytes(t, key, err, "0100000000000000")
+	key, err = AddrKey(netip.MustParseAddr("10.0.0.1"))
+	checkBytes(t, key, err, "04200a000001")
+	key, err = AddrKey(netip.MustParseAddr("::ffff:1.2.3.4"))
+	checkBytes(t, key, err, "068000000000000000000000ffff01020304")
+	key, err = PrefixKey(netip.MustParsePrefix("10.0.0.1/8"))
+	checkBytes(t, key, err, "04080a000001")
+	key, err = MACKey(net.HardwareAddr{8, 0, 0x2b, 0xff, 0xfe, 1, 2, 3})
+	checkBytes(t, key, err, "08002b010203")
+}
+
+func TestValuesWithoutKeyBytes(t *testing.T) {
+	noon := time.Date(2024, 1, 31, 12, 0, 0, 0, time.UTC)
+	fine := time.Date(2024, 1, 31, 0, 0, 0, 1, time.UTC)
+	old := time.Date(-4713, 11, 23, 0, 0, 0, 0, time.UTC)
+	late := time.Date(294277, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, make := range map[string]func() (Key, error){
+		"broken UTF-8":    func() (Key, error) { return TextKey("a\xff") },
+		"surrogate":       func() (Key, error) { return TextKey("\xed\xa0\x80") },
+		"date with clock": func() (Key, error) { return DateKey(noon) },
+		"date with nanos": func() (Key, error) { return DateKey(fine) },
+		"old date":        func() (Key, error) { return DateKey(old) },
+		"late date":       func() (Key, error) { return DateKey(time.Date(5874898, 1, 1, 0, 0, 0, 0, time.UTC)) },
+		"nanoseconds":     func() (Key, error) { return TimestampKey(fine) },
+		"nanoseconds tz":  func() (Key, error) { return TimestamptzKey(fine) },
+		"old timestamp":   func() (Key, error) { return TimestampKey(old) },
+		"late timestamp":  func() (Key, error) { return TimestamptzKey(late) },
+		"no address":      func() (Key, error) { return AddrKey(netip.Addr{}) },
+		"no prefix":       func() (Key, error) { return PrefixKey(netip.Prefix{}) },
+		"zone":            func() (Key, error) { return AddrKey(netip.MustParseAddr("fe80::1%eth0")) },
+		"long MAC":        func() (Key, error) { return MACKey(make([]byte, 20)) },
+		"no MAC":          func() (Key, error) { return MACKey(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var keyErr *KeyError
+			if _, err := make(); !errors.As(err, &keyErr) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestNumericSpellings(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0", "-0": "0", "+0.00": "0", "-0e5": "0", "0e-99": "0", "1.": "1", ".5": "0.5",
+		"+1.50": "1.5", "001.10": "1.1", "-00.10": "-0.1", "1e3": "1000", "1.5E+1": "15",
+		"12345e-2": "123.45", "12345e-5": "0.12345", "-12345e-7": "-0.0012345", "1.25e1": "12.5",
+		"100e-2": "1", "100": "100", "1e-3": "0.001", "nan": "NaN", "inf": "Infinity",
+		"-INFINITY": "-Infinity", "0.000e-5": "0", "9.99e1": "99.9", "00": "0", "-5": "-5",
+		"1e131071":  "1" + strings.Repeat("0", 131071),
+		"1e-16383":  "0." + strings.Repeat("0", 16382) + "1",
+		"0e140000":  "0",
+		"-10.01000": "-10.01",
+	} {
+		key, err := NumericKey(text)
+		checkBytes(t, key, err, hex.EncodeToString([]byte(want)))
+	}
+}
+
+func TestBadTexts(t *testing.T) {
+	for keyType, texts := range map[KeyType][]string{
+		Integer: {"", "1.0", "9223372036854775808", "-9223372036854775809", "0x1", "1_000", " 1"},
+		Text:    {"\xc3"},
+		Bytea:   {"0", "0g", `\x0`},
+		UUID:    {"", "0", "00112233-4455-6677-8899-aabbccddeef", "{00112233-4455-6677-8899-aabbccddeeff"},
+		Numeric: {"", "-", ".", "1e", "1e+", "e5", "1 ", "0x10", "--1", "1.2.3", "1_0", "-nan",
+			"1e999999999", "1e-999999999", "1e99999999999999999999", "1e131072", "1e-16384", "1e1_0"},
+		Float: {"", "a", "1e999", "0x1p3", "1_0"},
+		Date: {"", "2024-02-30", "2024-13-01", "0000-01-01", "2024-1-1", "24-01-01", "2024-01-31 12:00:00",
+			"4714-11-23 BC", "5874898-01-01", "2023-02-29", "Infinity BC"},
+		Timestamp: {"2024-01-31", "2024-01-31 24:00:01", "2024-01-31 12:60:00", "2024-01-31 12:00:60",
+			"2024-01-31 12:00:00.1234567", "2024-01-31 12:00:00Z", "2024-01-31 25:00:00"},
+		Timestamptz: {"2024-01-31 12:00:00", "2024-01-31 12:00:00+2", "2024-01-31 12:00:00+02:60",
+			"2024-01-31 12:00:00+16", "2024-01-31 12:00:00 Europe/Berlin"},
+		Inet:    {"", "1.2.3", "1.2.3.4/33", "::1/129", "fe80::1%eth0", "1.2.3.4/", "256.0.0.1", "01.2.3.4"},
+		Macaddr: {"", "08:00:2b:01:02", "08002b01020", "08:00:2b:01:02:0g"},
+		None:    {"1"},
+	} {
+		for _, text := range texts {
+			var keyErr *KeyError
+			if _, err := ParseKey(keyType, text); !errors.As(err, &keyErr) {
+				t.Errorf("%s %q: error %v", keyType, text, err)
+			}
+		}
+	}
+}
+
+// Each typed method finds its key in a filter of its type, and any other filter
+// refuses it.
+func TestEachTypeInEachFilter(t *testing.T) {
+	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC)
+	addr, prefix := netip.MustParseAddr("::1"), netip.MustParsePrefix("::/0")
+	mac, uuid := net.HardwareAddr{1, 2, 3, 4, 5, 6}, [16]byte{1}
+	methods := []func(*Filter) (bool, error){
+		Integer:     func(f *Filter) (bool, error) { return f.ContainsInt64(7) },
+		Text:        func(f *Filter) (bool, error) { return f.ContainsString("") },
+		Bytea:       func(f *Filter) (bool, error) { return f.ContainsBytes(nil) },
+		UUID:        func(f *Filter) (bool, error) { return f.ContainsUUID(uuid) },
+		Numeric:     func(f *Filter) (bool, error) { return f.ContainsNumeric("7.0") },
+		Float:       func(f *Filter) (bool, error) { return f.ContainsFloat64(7) },
+		Date:        func(f *Filter) (bool, error) { return f.ContainsDate(day) },
+		Timestamp:   func(f *Filter) (bool, error) { return f.ContainsTimestamp(day) },
+		Timestamptz: func(f *Filter) (bool, error) { return f.ContainsTimestamptz(day) },
+		Inet:        func(f *Filter) (bool, error) { return f.ContainsPrefix(prefix) },
+		Macaddr:     func(f *Filter) (bool, error) { return f.ContainsMAC(mac) },
+	}
+	texts := []string{Integer: "7", Text: "", Bytea: "", UUID: "01000000-0000-0000-0000-000000000000",
+		Numeric: "7", Float: "7", Date: "2024-01-31", Timestamp: "2024-01-31 00:00:00",
+		Timestamptz: "2024-01-31 01:00:00+01", Inet: "::/0", Macaddr: "01:02:03:04:05:06"}
+	for holds := Integer; holds <= lastKeyType; holds++ {
+		key, err := ParseKey(holds, texts[holds])
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := mustParse(t, shape{}.build(key))
+		for asked := Integer; asked <= lastKeyType; asked++ {
+			found, err := methods[asked](f)
+			var typeErr *KeyTypeError
+			if asked == holds && (!found || err != nil) {
+				t.Errorf("%s: %v, %v", holds, found, err)
+			}
+			if asked != holds && !errors.As(err, &typeErr) {
+				t.Errorf("%s asked for %s: %v, %v", holds, asked, found, err)
+			}
+		}
+	}
+	empty := mustParse(t, shape{}.build())
+	for asked := Integer; asked <= lastKeyType; asked++ {
+		if found, err := methods[asked](empty); found || err != nil {
+			t.Errorf("empty filter asked for %s: %v, %v", asked, found, err)
+		}
+	}
+	if _, err := mustParse(t, sound()).ContainsAddr(addr); err == nil {
+		t.Error("address in a filter of integers")
+	}
+}
+
+func TestBatchErrors(t *testing.T) {
+	text, _ := TextKey("x")
+	f := mustParse(t, shape{}.build(text))
+	keys := make([]string, 40)
+	keys[35] = "\xff"
+	var batch *BatchError
+	if err := f.ContainsStrings(keys, make([]bool, 40)); !errors.As(err, &batch) || batch.Index != 35 {
+		t.Errorf("error %v", err)
+	}
+	if err := f.ContainsInt64s([]int64{1}, make([]bool, 1)); err == nil {
+		t.Error("integers in a filter of texts")
+	}
+	mixed := []Key{text, IntegerKey(1)}
+	if err := f.ContainsKeys(mixed, make([]bool, 2)); !errors.As(err, &batch) || batch.Index != 1 {
+		t.Errorf("error %v", err)
+	}
+	if _, err := f.Contains(Key{}); err == nil {
+		t.Error("the zero Key was answered")
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	text, _ := TextKey("some text")
+	number, _ := NumericKey("1.50")
+	filters := []*Filter{
+		mustOpen(t, tempFile(t, "x", sound())), mustParse(t, shape{}.build(text)), mustParse(t, shape{}.build(number)),
+	}
+	keys, found := make([]int64, 1000), make([]bool, 1000)
+	texts := make([]string, 1000)
+	for name, ask := range map[string]func(){
+		"integer":       func() { filters[0].ContainsInt64(5) },
+		"integer batch": func() { filters[0].ContainsInt64s(keys, found) },
+		"text":          func() { filters[1].ContainsString("some text") },
+		"text batch":    func() { filters[1].ContainsStrings(texts, found) },
+		"numeric":       func() { filters[2].ContainsNumeric("-17.50") },
+	} {
+		if count := testing.AllocsPerRun(100, ask); count != 0 {
+			t.Errorf("%s: %v allocations", name, count)
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	info := mustOpen(t, writeSet(t, buildSet(3, 500), "")).Info()
+	if info.Parts != 3 || len(info.Open) != 3 || info.KeyType != Integer || info.Capacity != 3000 {
+		t.Errorf("%+v", info)
+	}
+	if info.EstimatedKeys < 450 || info.EstimatedKeys > 550 {
+		t.Errorf("estimate %v of 500 keys", info.EstimatedKeys)
+	}
+	one := info.Open[2]
+	if one.Part != 2 || one.Probes != 7 || one.BlockBits != 512 || one.Blocks != 22 || one.Rate != 0.01 {
+		t.Errorf("%+v", one)
+	}
+}

@@ -1,0 +1,105 @@
+package bloomfilter
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+func countLines(text, word string) (count int) {
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, word) {
+			count++
+		}
+	}
+	return count
+}
+
+func replace(t *testing.T, path string, b []byte) {
+	t.Helper()
+	if err := os.Rename(writeFile(t, path+".next", b), path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Two builds share the keys below 100. While they take turns, nobody may see a
+// wrong "no" for them, nor an error.
+func TestReloadUnderReaders(t *testing.T) {
+	builds := [][]byte{
+		shape{blocks: 40}.build(integers(0, 300)...),
+		shape{blocks: 9, seed: 8, log2Block: 10}.build(integers(0, 100)...),
+	}
+	path := tempFile(t, "live.bloom", builds[0])
+	live, err := OpenLive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stop atomic.Bool
+	var asked, wrong atomic.Int64
+	var readers sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			for !stop.Load() {
+				asked.Add(100)
+				wrong.Add(askAll(live.Filter()))
+			}
+		}()
+	}
+	for i := 1; i <= 300; i++ {
+		replace(t, path, builds[i%2])
+		if err := live.Reload(); err != nil {
+			t.Error(err)
+		}
+	}
+	stop.Store(true)
+	readers.Wait()
+	if wrong.Load() != 0 || asked.Load() == 0 {
+		t.Errorf("%d wrong answers of %d", wrong.Load(), asked.Load())
+	}
+}
+
+func askAll(f *Filter) (wrong int64) {
+	for key := int64(0); key < 100; key++ {
+		if found, err := f.ContainsInt64(key); !found || err != nil {
+			wrong++
+		}
+	}
+	return wrong
+}
+
+func TestReloadKeepsTheOldFilterOnErrors(t *testing.T) {
+	path := tempFile(t, "live.bloom", sound())
+	live, err := OpenLive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range [][]byte{{}, sound()[:100], []byte("bloomfilter-set 1\nmissing\n")} {
+		replace(t, path, b)
+		if live.Reload() == nil {
+			t.Errorf("%d bad bytes were loaded", len(b))
+		}
+		if wrong := askAll(live.Filter()); wrong != 0 {
+			t.Errorf("%d wrong answers", wrong)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if live.Reload() == nil || askAll(live.Filter()) != 0 {
+		t.Error("the old filter is gone with its file")
+	}
+	replace(t, path, sound())
+	if err := live.Reload(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenLiveNeedsAFilter(t *testing.T) {
+	if _, err := OpenLive(tempFile(t, "x", nil)); err == nil {
+		t.Error("an empty file was opened")
+	}
+}

@@ -1,0 +1,64 @@
+package bloomfilter
+
+import "math/bits"
+
+const (
+	probeMultiplier = 0x9e3779b97f4a7c15
+	partMultiplier  = 0xd6e8feb86659fd93
+)
+
+// part is one filter, with the numbers that a look-up needs side by side.
+type part struct {
+	blocks     []byte
+	count      uint64 // blocks
+	blockShift uint8  // log2 of a block's bytes
+	bitShift   uint8  // from a probe to its bit
+	probes     uint8
+	header     *header
+}
+
+func newPart(h *header, blocks []byte) *part {
+	return &part{
+		blocks:     blocks,
+		count:      uint64(h.blocks),
+		blockShift: h.log2Block - 3,
+		bitShift:   64 - h.log2Block,
+		probes:     h.probes,
+		header:     h,
+	}
+}
+
+// partOf returns the part of a hash in a set of so many.
+func partOf(hash uint64, parts uint64) uint64 {
+	hash ^= hash >> 32
+	hash *= partMultiplier
+	hash ^= hash >> 32
+	number, _ := bits.Mul64(hash, parts)
+	return number
+}
+
+// block returns the only block that the bits of a hash can be in.
+func (p *part) block(hash uint64) []byte {
+	number, _ := bits.Mul64(hash, p.count)
+	from := number << p.blockShift
+	return p.blocks[from : from+1<<p.blockShift]
+}
+
+func (p *part) contains(hash uint64) bool {
+	block := p.block(hash)
+	for probe, n := hash, p.probes; n > 0; n-- {
+		probe *= probeMultiplier
+		bit := probe >> (p.bitShift & 63)
+		if block[bit>>3]&(1<<(bit&7)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// touch reads the memory that contains will read first. Several touches in a
+// row wait for memory together, as none depends on the one before.
+func (p *part) touch(hash uint64) byte {
+	block := p.block(hash)
+	return block[hash*probeMultiplier>>(p.bitShift&63)>>3]
+}

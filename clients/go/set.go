@@ -1,0 +1,154 @@
+package bloomfilter
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+const (
+	manifestWord = "bloomfilter-set "
+	manifestLine = manifestWord + "1"
+	manifestName = "manifest"
+	filterSuffix = ".bloom"
+
+	maxParts = 65535
+
+	// maxManifest is room for all parts' names of the longest kind.
+	maxManifest = (maxParts + 1) * 256
+)
+
+func openFolder(path string, c config) (*Filter, error) {
+	manifest := filepath.Join(path, manifestName)
+	if _, err := os.Stat(manifest); err == nil {
+		return openManifest(manifest, c)
+	} else if !os.IsNotExist(err) {
+		return nil, err
+	}
+	names, err := filterFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := loadFiles(path, names, c)
+	if err != nil {
+		return nil, err
+	}
+	sort.SliceStable(parts, func(i, j int) bool {
+		return parts[i].part.header.part < parts[j].part.header.part
+	})
+	return assemble(parts)
+}
+
+// filterFiles lists *.bloom as a shell does: without names that begin with a
+// point, under which programs write files that are not complete.
+func filterFiles(path string) (names []string, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasSuffix(name, filterSuffix) && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, setError("folder has neither a manifest nor files *%s", filterSuffix)
+	}
+	return names, nil
+}
+
+func openManifest(path string, c config) (*Filter, error) {
+	names, err := readManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := loadFiles(filepath.Dir(path), names, c)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(parts)
+}
+
+// readManifest returns the names of the parts' files.
+func readManifest(path string) ([]string, error) {
+	file, _, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxManifest {
+		return nil, setError("manifest is too long")
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if lines[0] != manifestLine {
+		return nil, setError("manifest does not begin with %q", manifestLine)
+	}
+	for _, name := range lines[1:] {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
+			return nil, setError("manifest names %.80q, which is no file name", name)
+		}
+	}
+	return lines[1:], nil
+}
+
+func loadFiles(folder string, names []string, c config) ([]*loaded, error) {
+	if len(names) < 1 || len(names) > maxParts {
+		return nil, setError("%d files are not the parts of a set", len(names))
+	}
+	parts := make([]*loaded, len(names))
+	for i, name := range names {
+		l, err := loadFile(filepath.Join(folder, name), c)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		parts[i] = l
+	}
+	return parts, nil
+}
+
+// assemble makes one Filter of parts in their order, if they are all of a set.
+func assemble(parts []*loaded) (*Filter, error) {
+	set := &Filter{
+		total: uint64(parts[0].part.header.parts),
+		seed:  parts[0].part.header.seed,
+	}
+	if set.total != uint64(len(parts)) {
+		return nil, setError("%d files, but the set has %d parts", len(parts), set.total)
+	}
+	for _, l := range parts {
+		if err := set.add(l.part); err != nil {
+			return nil, err
+		}
+		set.hold(l)
+	}
+	return set, nil
+}
+
+// add appends the next part. Parts without keys have no key type.
+func (f *Filter) add(p *part) error {
+	h := p.header
+	number := len(f.parts)
+	switch {
+	case uint64(h.parts) != f.total:
+		return setError("file %d is of a set of %d parts, not %d", number, h.parts, f.total)
+	case int(h.part) != number:
+		return setError("part %d is where part %d should be", h.part, number)
+	case h.seed != f.seed:
+		return setError("part %d has another seed than part 0", number)
+	case h.keyType != None && f.keyType != None && h.keyType != f.keyType:
+		return setError("part %d holds %s keys, not %s", number, h.keyType, f.keyType)
+	}
+	if h.keyType != None {
+		f.keyType = h.keyType
+	}
+	f.parts = append(f.parts, p)
+	return nil
+}

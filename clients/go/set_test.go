@@ -1,0 +1,180 @@
+package bloomfilter
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// writeSet writes a set's files as part-N.bloom and a manifest of this text,
+// unless it is empty.
+func writeSet(t *testing.T, files [][]byte, manifest string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for i, b := range files {
+		// Names whose order is not the parts' order.
+		writeFile(t, filepath.Join(folder, fmt.Sprintf("part-%d.bloom", (i+2)%len(files))), b)
+	}
+	if manifest != "" {
+		writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
+	}
+	return folder
+}
+
+const goodManifest = "bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-1.bloom\n"
+
+func checkWholeSet(t *testing.T, f *Filter) {
+	t.Helper()
+	keys := make([]int64, 3000)
+	for i := range keys {
+		keys[i] = int64(i)
+	}
+	found := make([]bool, len(keys))
+	if err := f.ContainsInt64s(keys, found); err != nil {
+		t.Fatal(err)
+	}
+	perhaps := 0
+	for i, key := range keys {
+		one, err := f.ContainsInt64(key)
+		if err != nil || one != found[i] || i < 500 && !one {
+			t.Fatal(i, one, found[i], err)
+		}
+		if i >= 500 && one {
+			perhaps++
+		}
+	}
+	if perhaps > 300 {
+		t.Errorf("%d of 2500 absent keys are perhaps there", perhaps)
+	}
+}
+
+func TestSetByManifestAndFolder(t *testing.T) {
+	files := buildSet(3, 500)
+	for name, manifest := range map[string]string{
+		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"), "folder": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := writeSet(t, files, manifest)
+			checkWholeSet(t, mustOpen(t, folder))
+			checkWholeSet(t, mustOpen(t, folder, InMemory(), SkipChecksum()))
+			if manifest != "" {
+				checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
+			}
+		})
+	}
+}
+
+func TestFolderWithOneWholeFilter(t *testing.T) {
+	folder := writeSet(t, [][]byte{sound()}, "")
+	writeFile(t, filepath.Join(folder, ".next.bloom"), []byte("not complete"))
+	writeFile(t, filepath.Join(folder, "README"), []byte("other"))
+	if found, err := mustOpen(t, folder).ContainsInt64(5); !found || err != nil {
+		t.Error(found, err)
+	}
+}
+
+func TestBadManifests(t *testing.T) {
+	files := buildSet(3, 500)
+	for name, manifest := range map[string]string{
+		"other version":   strings.Replace(goodManifest, "set 1", "set 2", 1),
+		"no parts":        "bloomfilter-set 1\n",
+		"wrong order":     "bloomfilter-set 1\npart-0.bloom\npart-1.bloom\npart-2.bloom\n",
+		"part missing":    "bloomfilter-set 1\npart-2.bloom\npart-0.bloom\n",
+		"part twice":      "bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-0.bloom\n",
+		"too many":        goodManifest + "part-0.bloom\n",
+		"file missing":    "bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-3.bloom\n",
+		"empty line":      goodManifest + "\n",
+		"carriage return": strings.ReplaceAll(goodManifest, "\n", "\r\n"),
+		"slash":           "bloomfilter-set 1\n./part-2.bloom\npart-0.bloom\npart-1.bloom\n",
+		"folder":          "bloomfilter-set 1\n.\npart-0.bloom\npart-1.bloom\n",
+		"parent":          "bloomfilter-set 1\n..\npart-0.bloom\npart-1.bloom\n",
+		"itself":          "bloomfilter-set 1\nmanifest\npart-0.bloom\npart-1.bloom\n",
+		"zero byte":       "bloomfilter-set 1\npart-2.bloom\x00\npart-0.bloom\npart-1.bloom\n",
+		"a filter":        string(files[0]),
+		"empty":           " ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Open(writeSet(t, files, manifest)); err == nil {
+				t.Error("was opened")
+			}
+		})
+	}
+}
+
+func TestBadSets(t *testing.T) {
+	good := buildSet(3, 500)
+	text, _ := TextKey("x")
+	other := map[string][]byte{
+		"other seed":     shape{part: 1, parts: 3, seed: 5}.build(integers(0, 500)...),
+		"other parts":    shape{part: 1, parts: 4}.build(integers(0, 500)...),
+		"other key type": shape{part: 1, parts: 3}.build(text),
+		"part twice":     good[0],
+		"whole filter":   sound(),
+		"damaged":        good[1][:len(good[1])-1],
+	}
+	for name, b := range other {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Open(writeSet(t, [][]byte{good[0], b, good[2]}, "")); err == nil {
+				t.Error("was opened")
+			}
+		})
+	}
+	t.Run("part missing", func(t *testing.T) {
+		var set *SetError
+		if _, err := Open(writeSet(t, good[:2], "")); !errors.As(err, &set) {
+			t.Errorf("error %v", err)
+		}
+	})
+	t.Run("empty folder", func(t *testing.T) {
+		if _, err := Open(t.TempDir()); err == nil {
+			t.Error("was opened")
+		}
+	})
+	t.Run("folder as part", func(t *testing.T) {
+		folder := writeSet(t, good[:2], "")
+		if err := os.Mkdir(filepath.Join(folder, "x.bloom"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(folder); err == nil {
+			t.Error("was opened")
+		}
+	})
+}
+
+func TestEmptyPartTakesTheSetsType(t *testing.T) {
+	files := buildSet(3, 500)
+	files[1] = shape{part: 1, parts: 3}.build()
+	f := mustOpen(t, writeSet(t, files, ""))
+	if f.KeyType() != Integer {
+		t.Errorf("key type %s", f.KeyType())
+	}
+	for i := 0; i < 100; i++ {
+		if _, err := f.ContainsString(fmt.Sprint(i)); err == nil {
+			t.Fatalf("text %d was answered", i)
+		}
+	}
+}
+
+func TestSinglePart(t *testing.T) {
+	f := mustParse(t, buildSet(3, 500)[1])
+	refused := 0
+	for i := int64(0); i < 500; i++ {
+		found, err := f.ContainsInt64(i)
+		var part *PartError
+		if errors.As(err, &part) {
+			refused++
+		} else if !found || err != nil {
+			t.Fatal(i, found, err)
+		}
+	}
+	if refused < 250 || refused > 420 {
+		t.Errorf("%d of 500 keys are of other parts", refused)
+	}
+	var batch *BatchError
+	if err := f.ContainsInt64s(make([]int64, 1000), make([]bool, 1000)); err != nil && !errors.As(err, &batch) {
+		t.Errorf("error %v", err)
+	}
+}

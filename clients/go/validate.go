@@ -1,0 +1,45 @@
+package bloomfilter
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/OneOfOne/xxhash"
+)
+
+// parse returns a valid filter over b, which it does not copy, or the first
+// broken rule. Without thorough it trusts what is stored about the blocks: the
+// number of bits set and the checksum.
+func parse(b []byte, thorough bool) (*part, error) {
+	h, err := readHeader(b, uint64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	blocks := b[headerBytes:]
+	if h.bitsSet > h.blocksBytes()*8 || thorough && countBits(blocks) != h.bitsSet {
+		return nil, invalid("bits_set", "number of set bits does not match the blocks")
+	}
+	if h.keyType == None && h.bitsSet != 0 {
+		return nil, invalid("empty_key_type", "bits are set but there is no key type")
+	}
+	if thorough && checksum(b) != h.checksum {
+		return nil, invalid("checksum", "checksum does not match")
+	}
+	return newPart(h, blocks), nil
+}
+
+// countBits needs a length that is a multiple of 8, as that of blocks is.
+func countBits(blocks []byte) (sum uint64) {
+	for ; len(blocks) >= 8; blocks = blocks[8:] {
+		sum += uint64(bits.OnesCount64(binary.LittleEndian.Uint64(blocks)))
+	}
+	return sum
+}
+
+// checksum covers everything but its own 8 bytes.
+func checksum(b []byte) uint64 {
+	x := xxhash.NewS64(0)
+	x.Write(b[:checksumAt])
+	x.Write(b[headerBytes:])
+	return x.Sum64()
+}
