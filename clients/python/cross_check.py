@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""cross_check.py FILE TYPE: answers 1 or 0 for each key on standard input.
+
+Keys come one on a line, as PostgreSQL prints them; bytea and uuid also as plain
+hex.  Each is asked twice, as a value of Python's own type where it has one, and
+from its text; the two must agree.  Any error ends the program with status 1.
+"""
+
+import datetime
+import decimal
+import ipaddress
+import re
+import sys
+import uuid
+
+from bloomfilter import BloomFilter, MacAddress, parse_key
+
+
+def zoned(text):
+    """fromisoformat of old Python wants minutes in the zone."""
+    return datetime.datetime.fromisoformat(re.sub(r"([+-]\d\d)$", r"\1:00", text))
+
+
+def padded(text):
+    """... and three or six digits behind the point."""
+    return re.sub(r"\.(\d{1,6})", lambda match: "." + match[1].ljust(6, "0"), text)
+
+
+OWN_TYPES = {
+    "integer": int,
+    "text": str,
+    "bytea": lambda text: bytes.fromhex(text[2:] if text.startswith("\\x") else text),
+    "uuid": uuid.UUID,
+    "numeric": decimal.Decimal,
+    "float": float,
+    "date": datetime.date.fromisoformat,
+    "timestamp": lambda text: datetime.datetime.fromisoformat(padded(text)),
+    "timestamptz": lambda text: zoned(padded(text)),
+    "inet": ipaddress.ip_interface,
+    "macaddr": MacAddress,
+}
+
+# Infinities, and years that Python's calendar lacks.
+NO_OWN_VALUE = re.compile(r"-?infinity|\d{5,}-.*|.* BC")
+
+
+def answer(filter_, key_type, text):
+    found = parse_key(key_type, text) in filter_
+    timed = key_type in ("date", "timestamp", "timestamptz")
+    if not (timed and NO_OWN_VALUE.fullmatch(text)):
+        if (OWN_TYPES[key_type](text) in filter_) != found:
+            raise SystemExit(f"two answers for {key_type} {text!r}")
+    return found
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[2] not in OWN_TYPES:
+        raise SystemExit("usage: cross_check.py FILE TYPE < KEYS")
+    filter_ = BloomFilter.open(sys.argv[1])
+    for line in sys.stdin.buffer:
+        text = line.removesuffix(b"\n").decode("utf-8")
+        sys.stdout.write("1\n" if answer(filter_, sys.argv[2], text) else "0\n")
+
+
+if __name__ == "__main__":
+    main()

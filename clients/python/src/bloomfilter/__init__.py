@@ -1,0 +1,41 @@
+"""Ask the filters of the PostgreSQL extension `bloomfilter`.
+
+    from bloomfilter import BloomFilter
+
+    customers = BloomFilter.open("customers.bloom")
+    if 42 in customers:
+        ...
+"""
+
+from ._format import Header
+from ._version import __version__
+from .errors import (
+    BloomFilterError,
+    InvalidFilterError,
+    InvalidSetError,
+    KeyTypeError,
+    KeyValueError,
+    PartError,
+)
+from .filter import NATIVE, BloomFilter, LiveBloomFilter
+from .info import Info
+from .keys import Key, MacAddress
+from .text import parse_key
+
+__all__ = [
+    "NATIVE",
+    "BloomFilter",
+    "BloomFilterError",
+    "Header",
+    "Info",
+    "InvalidFilterError",
+    "InvalidSetError",
+    "Key",
+    "KeyTypeError",
+    "KeyValueError",
+    "LiveBloomFilter",
+    "MacAddress",
+    "PartError",
+    "__version__",
+    "parse_key",
+]

@@ -1,0 +1,166 @@
+"""Format version 1: the header and the rules of section 7 of FORMAT.md."""
+
+import struct
+from dataclasses import dataclass
+from typing import Union
+
+import xxhash
+
+from .errors import InvalidFilterError
+
+Buffer = Union[bytes, memoryview]
+
+HEADER_BYTES = 64
+MAGIC = b"BLMF"
+MAX_BYTES = 512 * 1024 * 1024 - 4096
+
+KEY_TYPES = (
+    "none",
+    "integer",
+    "text",
+    "bytea",
+    "uuid",
+    "numeric",
+    "float",
+    "date",
+    "timestamp",
+    "timestamptz",
+    "inet",
+    "macaddr",
+)
+
+_LAYOUT = struct.Struct("<4sBBBBIHHQQdQB7sQ")
+_CHECKSUM_AT = 56
+
+# Bytes looked at in one step of the checksum and the popcount: few calls, and
+# no copy of a large filter.
+_STEP = 1 << 20
+
+
+@dataclass(frozen=True)
+class Header:
+    """The fields of one filter file, as they are stored."""
+
+    version: int
+    k: int
+    log2_block_bits: int
+    key_type_number: int
+    blocks: int
+    part: int
+    parts: int
+    seed: int
+    n: int
+    p: float
+    bits_set: int
+    hash: int
+    checksum: int
+
+    @property
+    def key_type(self) -> str:
+        return KEY_TYPES[self.key_type_number]
+
+    @property
+    def bits(self) -> int:
+        return self.blocks << self.log2_block_bits
+
+    @property
+    def size(self) -> int:
+        """Bytes of header and blocks together."""
+        return HEADER_BYTES + self.bits // 8
+
+
+def read_header(start: bytes, length: int) -> Header:
+    """Check rules 1 to 13 of a filter of `length` bytes.
+
+    `start` has the first 64 bytes, or all where there are fewer.
+    """
+    _require(length >= HEADER_BYTES, "short", "shorter than the 64-byte header")
+    magic, version, *middle, hash_id, reserved, checksum = _LAYOUT.unpack(start)
+    _require(magic == MAGIC, "magic", "does not start with BLMF")
+    _require(version == 1, "version", f"unsupported format version {version}")
+    _require(hash_id == 1, "hash", f"unsupported hash function {hash_id}")
+    _require(not any(reserved), "reserved", "reserved header bytes are not zero")
+    header = Header(version, *middle, hash_id, checksum)
+    _check_geometry(header, length)
+    _check_parameters(header)
+    return header
+
+
+def _require(condition: bool, rule: str, message: str) -> None:
+    if not condition:
+        raise InvalidFilterError(rule, f"not a valid filter: {message}")
+
+
+def _check_geometry(header: Header, length: int) -> None:
+    _require(1 <= header.k <= 32, "probes", f"{header.k} probes are not 1 to 32")
+    _require(
+        9 <= header.log2_block_bits <= 16,
+        "block_bits",
+        f"block size 2^{header.log2_block_bits} bits is not 2^9 to 2^16",
+    )
+    _require(
+        header.key_type_number < len(KEY_TYPES),
+        "key_type",
+        f"unknown key type {header.key_type_number}",
+    )
+    _require(header.blocks >= 1, "blocks", "number of blocks is zero")
+    _require(
+        header.size == length <= MAX_BYTES,
+        "size",
+        f"length is {length} and the header says {header.size}, at most {MAX_BYTES}",
+    )
+
+
+def _check_parameters(header: Header) -> None:
+    _require(
+        header.part < header.parts,
+        "part",
+        f"part {header.part} is not below the number of parts {header.parts}",
+    )
+    _require(1 <= header.n < 1 << 63, "capacity", f"capacity {header.n} is not valid")
+    _require(0.0 < header.p < 1.0, "rate", f"rate {header.p} is not between 0 and 1")
+
+
+def check_blocks(header: Header, data: Buffer, verify: bool) -> None:
+    """Check rules 14 to 16; without `verify` only what the header tells."""
+    counted = count_bits(data) if verify else min(header.bits_set, header.bits)
+    _require(
+        counted == header.bits_set,
+        "bits_set",
+        "number of set bits does not match the blocks",
+    )
+    _require(
+        header.key_type_number != 0 or header.bits_set == 0,
+        "empty_key_type",
+        "bits are set and no key type is named",
+    )
+    if verify:
+        _require(
+            compute_checksum(data) == header.checksum,
+            "checksum",
+            "checksum does not match",
+        )
+
+
+def compute_checksum(data: Buffer) -> int:
+    """XXH64, seed 0, of the header without its checksum, and the blocks."""
+    state = xxhash.xxh64(data[:_CHECKSUM_AT], seed=0)
+    for start in range(HEADER_BYTES, len(data), _STEP):
+        state.update(data[start : start + _STEP])
+    return state.intdigest()
+
+
+def count_bits(data: Buffer) -> int:
+    """The number of 1 bits in the blocks."""
+    return sum(
+        _popcount(int.from_bytes(data[start : start + _STEP], "little"))
+        for start in range(HEADER_BYTES, len(data), _STEP)
+    )
+
+
+def _popcount_by_text(number: int) -> int:
+    return bin(number).count("1")
+
+
+# int.bit_count came with Python 3.10.
+_popcount = getattr(int, "bit_count", _popcount_by_text)

@@ -1,0 +1,92 @@
+"""The look-up in Python, for where the extension module is not compiled.
+
+The same interface and the same answers as `_native.Prober`.
+"""
+
+from typing import Any, Callable, Iterable, List, NamedTuple, NoReturn, Optional, Sequence
+
+import xxhash
+
+from ._format import HEADER_BYTES, Buffer, Header
+
+_MASK64 = 2**64 - 1
+_PROBE_MULTIPLIER = 0x9E3779B97F4A7C15
+_PART_MULTIPLIER = 0xD6E8FEB86659FD93
+
+_hash = xxhash.xxh64_intdigest
+
+
+def block_of(hash_: int, blocks: int) -> int:
+    return hash_ * blocks >> 64
+
+
+def part_of(hash_: int, parts: int) -> int:
+    mixed = (hash_ ^ (hash_ >> 32)) * _PART_MULTIPLIER & _MASK64
+    return (mixed ^ (mixed >> 32)) * parts >> 64
+
+
+class File(NamedTuple):
+    """What a look-up needs of one filter."""
+
+    data: Buffer
+    blocks: int
+    block_bytes: int
+    shift: int
+    probes: range
+
+
+def _file(header: Header, data: Buffer) -> File:
+    bits = header.log2_block_bits
+    return File(data, header.blocks, 1 << (bits - 3), 64 - bits, range(header.k))
+
+
+class Prober:
+    """Asks the filters of one set, of which some may be missing.
+
+    key_bytes(key, key_type) makes the bytes or raises; missing_part(part)
+    raises the error for a key whose filter is not here.
+    """
+
+    def __new__(
+        cls,
+        headers: Sequence[Header],
+        buffers: Sequence[Buffer],
+        key_type: int,
+        key_bytes: Callable[[Any, int], bytes],
+        missing_part: Callable[[int], NoReturn],
+    ) -> "Prober":
+        self = super().__new__(cls)
+        self._key_type = key_type
+        self._key_bytes = key_bytes
+        self._missing_part = missing_part
+        self._seed = headers[0].seed
+        self._files: List[Optional[File]] = [None] * headers[0].parts
+        for header, buffer in zip(headers, buffers):
+            self._files[header.part] = _file(header, buffer)
+        self._parts = len(self._files)
+        return self
+
+    def __contains__(self, key: Any) -> bool:
+        hash_ = _hash(self._key_bytes(key, self._key_type), self._seed)
+        part = part_of(hash_, self._parts) if self._parts > 1 else 0
+        file = self._files[part]
+        if file is None:
+            self._missing_part(part)
+        data, blocks, block_bytes, shift, probes = file
+        start = HEADER_BYTES + (hash_ * blocks >> 64) * block_bytes
+        probe = hash_
+        for _ in probes:
+            probe = probe * _PROBE_MULTIPLIER & _MASK64
+            bit = probe >> shift
+            if not data[start + (bit >> 3)] >> (bit & 7) & 1:
+                return False
+        return True
+
+    def contains(self, key: Any) -> bool:
+        """Whether the filter may hold the key; `key in filter` is the same."""
+        return key in self
+
+    def contains_many(self, keys: Iterable[Any]) -> List[bool]:
+        """One answer for each key, in their order."""
+        contains = self.__contains__
+        return [contains(key) for key in keys]

@@ -1,0 +1,212 @@
+"""Key bytes: section 3 of FORMAT.md for Python's own types.
+
+Equal in SQL means equal bytes.  A value that PostgreSQL's type can't have is
+refused: to answer "no" for it would hide a mistake of the caller.
+"""
+
+import datetime
+import decimal
+import ipaddress
+import numbers
+import operator
+import re
+import struct
+import uuid
+from typing import Any, Callable, Dict, NamedTuple, Tuple, Type, Union
+
+from ._format import KEY_TYPES
+from .errors import KeyTypeError, KeyValueError
+
+INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR = 7, 8, 9, 10, 11
+
+_INT64 = struct.Struct("<q")
+_DOUBLE = struct.Struct("<d")
+_NAN = struct.pack("<Q", 0x7FF8000000000000)
+_EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_UTC = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+# What numeric can store: digits before the point, and behind it.
+_NUMERIC_WHOLE_DIGITS = 131072
+_NUMERIC_FRACTION_DIGITS = 16383
+
+
+class Key(NamedTuple):
+    """Key bytes that the caller made, for values that Python's types lack.
+
+    `parse_key` makes them from PostgreSQL's text, for instance of `infinity`
+    or of a date before Christ.
+    """
+
+    key_type: int
+    data: bytes
+
+
+class MacAddress:
+    """A macaddr or macaddr8: 6 or 8 bytes, or one of PostgreSQL's spellings."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, address: Union[str, bytes]) -> None:
+        if isinstance(address, str):
+            address = _mac_from_text(address)
+        if len(address) not in (6, 8):
+            raise KeyValueError("a MAC address has 6 or 8 bytes")
+        self.data = _narrow_mac(bytes(address))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MacAddress) and self.data == other.data
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+    def __repr__(self) -> str:
+        return f"MacAddress({self.data.hex(':')!r})"
+
+
+_MAC = re.compile(r"[0-9a-f]{2}(([:-]?)[0-9a-f]{2})((\2[0-9a-f]{2}){4}|(\2[0-9a-f]{2}){6})")
+_MAC_GROUPS = re.compile(r"[0-9a-f]{4}([.-])[0-9a-f]{4}\1[0-9a-f]{4}(\1[0-9a-f]{4})?")
+_MAC_HALVES = re.compile(r"[0-9a-f]{6}([:-])[0-9a-f]{6}([0-9a-f]{4})?")
+
+
+def _mac_from_text(text: str) -> bytes:
+    text = text.strip().lower()
+    if not any(form.fullmatch(text) for form in (_MAC, _MAC_GROUPS, _MAC_HALVES)):
+        raise KeyValueError(f"not a MAC address: {text!r}")
+    return bytes.fromhex(re.sub("[:.-]", "", text))
+
+
+def _narrow_mac(address: bytes) -> bytes:
+    """Eight bytes with ff fe in the middle equal, in SQL, the six around them."""
+    if len(address) == 8 and address[3:5] == b"\xff\xfe":
+        return address[:3] + address[5:]
+    return address
+
+
+def integer_bytes(value: int) -> bytes:
+    try:
+        return _INT64.pack(value)
+    except struct.error:
+        raise KeyValueError(f"{value} is outside of bigint's 64 bits") from None
+
+
+def float_bytes(value: float) -> bytes:
+    if value == 0.0:
+        return bytes(8)  # -0 is 0
+    return _NAN if value != value else _DOUBLE.pack(value)
+
+
+def numeric_bytes(value: decimal.Decimal) -> bytes:
+    if value.is_nan():
+        return b"NaN"
+    if value.is_infinite():
+        return b"Infinity" if value > 0 else b"-Infinity"
+    if not value:
+        return b"0"
+    _check_numeric_range(value)
+    text = format(value, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+        _check_fraction(text)
+    return text.encode("ascii")
+
+
+def _check_numeric_range(value: decimal.Decimal) -> None:
+    """Refuse before formatting: 1e999999999 as plain digits fills the memory."""
+    if not -_NUMERIC_FRACTION_DIGITS <= value.adjusted() < _NUMERIC_WHOLE_DIGITS:
+        raise KeyValueError("value is outside of numeric's range")
+
+
+def _check_fraction(text: str) -> None:
+    if len(text.partition(".")[2]) > _NUMERIC_FRACTION_DIGITS:
+        raise KeyValueError("value has more digits than numeric can store")
+
+
+def date_bytes(value: datetime.date) -> bytes:
+    return _INT64.pack(value.toordinal() - _EPOCH_ORDINAL)
+
+
+def _encode_datetime(value: datetime.datetime) -> Tuple[int, bytes]:
+    if getattr(value, "nanosecond", 0):
+        raise KeyValueError("PostgreSQL's timestamps have no nanoseconds")
+    if value.utcoffset() is None:
+        naive = value.replace(tzinfo=None)
+        return TIMESTAMP, _INT64.pack((naive - _EPOCH) // _MICROSECOND)
+    return TIMESTAMPTZ, _INT64.pack((value - _EPOCH_UTC) // _MICROSECOND)
+
+
+def _inet_bytes(address: Any, prefix: int) -> bytes:
+    if getattr(address, "scope_id", None) is not None:
+        raise KeyValueError("PostgreSQL's inet has no zones")
+    return bytes((address.version, prefix)) + address.packed
+
+
+def _encode_key(key: Key) -> Tuple[int, bytes]:
+    if not 1 <= key.key_type < len(KEY_TYPES):
+        raise KeyTypeError(f"unknown key type {key.key_type}")
+    return key.key_type, bytes(key.data)
+
+
+def _encode_interface(key: Any) -> Tuple[int, bytes]:
+    return INET, _inet_bytes(key, key.network.prefixlen)
+
+
+def _encode_network(key: Any) -> Tuple[int, bytes]:
+    return INET, _inet_bytes(key.network_address, key.prefixlen)
+
+
+def _encode_address(key: Any) -> Tuple[int, bytes]:
+    return INET, _inet_bytes(key, key.max_prefixlen)
+
+
+def _refuse_bool(key: bool) -> Tuple[int, bytes]:
+    raise KeyTypeError("a bool is not a key: is it an integer or a text?")
+
+
+# Found by the class or the nearest of its bases.
+_ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
+    bool: _refuse_bool,
+    int: lambda key: (INTEGER, integer_bytes(key)),
+    str: lambda key: (TEXT, key.encode("utf-8")),
+    bytes: lambda key: (BYTEA, bytes(key)),
+    bytearray: lambda key: (BYTEA, bytes(key)),
+    memoryview: lambda key: (BYTEA, key.tobytes()),
+    uuid.UUID: lambda key: (UUID, key.bytes),
+    decimal.Decimal: lambda key: (NUMERIC, numeric_bytes(key)),
+    float: lambda key: (FLOAT, float_bytes(key)),
+    datetime.date: lambda key: (DATE, date_bytes(key)),
+    datetime.datetime: _encode_datetime,
+    ipaddress.IPv4Address: _encode_address,
+    ipaddress.IPv6Address: _encode_address,
+    ipaddress.IPv4Interface: _encode_interface,
+    ipaddress.IPv6Interface: _encode_interface,
+    ipaddress.IPv4Network: _encode_network,
+    ipaddress.IPv6Network: _encode_network,
+    MacAddress: lambda key: (MACADDR, key.data),
+    Key: _encode_key,
+}
+
+
+def encode(key: Any) -> Tuple[int, bytes]:
+    """The key type and the key bytes of a Python value."""
+    encoder = _ENCODERS.get(type(key))
+    if encoder is not None:
+        return encoder(key)
+    for base in type(key).__mro__:
+        if base in _ENCODERS:
+            return _ENCODERS[base](key)
+    if isinstance(key, numbers.Integral):  # such as numpy's
+        return INTEGER, integer_bytes(operator.index(key))
+    raise KeyTypeError(f"an object of type {type(key).__name__} is not a key")
+
+
+def key_bytes(key: Any, key_type: int) -> bytes:
+    """The bytes of a key for a filter of this key type; 0 takes all types."""
+    own_type, data = encode(key)
+    if own_type != key_type and key_type != 0:
+        raise KeyTypeError(
+            f"bloomfilter holds {KEY_TYPES[key_type]} keys, not {KEY_TYPES[own_type]}"
+        )
+    return data

@@ -1,0 +1,211 @@
+"""Python's types as keys, and the errors of those that are none."""
+
+import datetime
+import decimal
+import enum
+import ipaddress
+import math
+import struct
+import unittest
+import uuid
+
+from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, keys, parse_key
+
+from . import support
+
+UTC = datetime.timezone.utc
+SAMPLES = {
+    1: 42,
+    2: "gr\u00f6\u00dfe",
+    3: b"\x00\xff",
+    4: uuid.UUID("00112233-4455-6677-8899-aabbccddeeff"),
+    5: decimal.Decimal("-0.50"),
+    6: 0.1,
+    7: datetime.date(2024, 2, 29),
+    8: datetime.datetime(2024, 2, 29, 12, 34, 56, 789012),
+    9: datetime.datetime(2024, 2, 29, 12, 34, 56, 789012, UTC),
+    10: ipaddress.ip_interface("192.168.1.5/24"),
+    11: MacAddress("08:00:2b:01:02:03"),
+}
+
+
+def filter_of(key_type, *values):
+    return BloomFilter.from_bytes(
+        support.build([keys.encode(value)[1] for value in values], key_type)
+    )
+
+
+class Types(unittest.TestCase):
+    def test_each_type_finds_its_own_key(self):
+        for key_type, value in SAMPLES.items():
+            with self.subTest(type(value).__name__):
+                self.assertIn(value, filter_of(key_type, value))
+                self.assertTrue(filter_of(key_type, value).contains(value))
+                self.assertEqual(filter_of(key_type, value).contains_many([value]), [True])
+
+    def test_a_key_of_another_type_is_an_error(self):
+        for key_type, value in SAMPLES.items():
+            for other_type, other in SAMPLES.items():
+                if other_type == key_type:
+                    continue
+                with self.subTest(f"{other_type} in {key_type}"):
+                    with self.assertRaises(KeyTypeError):
+                        other in filter_of(key_type, value)
+                    with self.assertRaises(KeyTypeError):
+                        filter_of(key_type, value).contains_many([value, other])
+
+    def test_message(self):
+        with self.assertRaises(TypeError) as caught:
+            "42" in filter_of(1, 42)
+        self.assertEqual(str(caught.exception), "bloomfilter holds integer keys, not text")
+
+    def test_key_type_0_answers_no_to_all(self):
+        empty = BloomFilter.from_bytes(support.build([], 0))
+        for value in SAMPLES.values():
+            self.assertNotIn(value, empty)
+
+    def test_objects_that_are_no_keys(self):
+        for value in (None, True, False, object(), [], (1, 2), 1j, datetime.time(1), {}):
+            for key_type in (0, 1, 2, 6):
+                with self.subTest(f"{value!r} in {key_type}"):
+                    with self.assertRaises(KeyTypeError):
+                        value in BloomFilter.from_bytes(support.build([], key_type))
+
+    def test_unknown_type_number(self):
+        for number in (0, 12, -1):
+            with self.assertRaises(KeyTypeError):
+                keys.encode(Key(number, b""))
+
+
+class Values(unittest.TestCase):
+    def test_subclasses_count_as_their_base(self):
+        class Number(enum.IntEnum):
+            ANSWER = 42
+
+        class Word(str):
+            pass
+
+        self.assertIn(Number.ANSWER, filter_of(1, 42))
+        self.assertIn(Word("word"), filter_of(2, "word"))
+
+    def test_integers_outside_of_64_bits(self):
+        for value in (2**63, -(2**63) - 1, 10**30):
+            with self.assertRaises(KeyValueError):
+                value in filter_of(1, 42)
+        for value in (2**63 - 1, -(2**63)):
+            self.assertIn(value, filter_of(1, value))
+
+    def test_text_without_utf8_form(self):
+        with self.assertRaises(UnicodeEncodeError):
+            "\ud800" in filter_of(2, "a")
+
+    def test_text_of_several_widths(self):
+        for text in ("", "a", "\u00e9", "\u20ac", "\U0001f600", "a" * 1000):
+            self.assertIn(text, filter_of(2, text))
+
+    def test_byte_likes(self):
+        holder = filter_of(3, b"abc")
+        for value in (b"abc", bytearray(b"abc"), memoryview(b"abc"), memoryview(b"aXbXcX")[::2]):
+            self.assertIn(value, holder)
+
+    def test_floats(self):
+        holder = filter_of(6, 0.0, math.nan, math.inf)
+        negative_nan = struct.unpack("<d", struct.pack("<Q", 0xFFF8000000000001))[0]
+        for value in (0.0, -0.0, math.nan, negative_nan, math.inf):
+            self.assertIn(value, holder)
+        self.assertNotIn(-math.inf, holder)
+
+    def test_numeric_spellings(self):
+        cases = {
+            "1.00": b"1",
+            "1E+3": b"1000",
+            "-0.00": b"0",
+            "0E+999999": b"0",
+            "-0.50": b"-0.5",
+            "sNaN": b"NaN",
+            "-NaN": b"NaN",
+            "-Infinity": b"-Infinity",
+            "100": b"100",
+            "1E-7": b"0.0000001",
+        }
+        for spelling, expected in cases.items():
+            self.assertEqual(keys.numeric_bytes(decimal.Decimal(spelling)), expected)
+
+    def test_numeric_does_not_depend_on_the_context(self):
+        with decimal.localcontext() as context:
+            context.prec = 3
+            self.assertEqual(keys.numeric_bytes(decimal.Decimal("1.2345678")), b"1.2345678")
+
+    def test_numeric_outside_of_its_range(self):
+        for spelling in ("1E+131072", "1E-16384", "1E+999999999", "1E-999999999"):
+            with self.assertRaises(KeyValueError):
+                keys.numeric_bytes(decimal.Decimal(spelling))
+
+    def test_zones_are_one_instant(self):
+        moment = SAMPLES[9]
+        zone = datetime.timezone(datetime.timedelta(hours=5, minutes=45))
+        self.assertIn(moment.astimezone(zone), filter_of(9, moment))
+
+    def test_ends_of_the_calendar(self):
+        for moment in (datetime.datetime.min, datetime.datetime.max):
+            self.assertIn(moment, filter_of(8, moment))
+            for hours in (-14, 14):
+                zone = datetime.timezone(datetime.timedelta(hours=hours))
+                self.assertIn(moment.replace(tzinfo=zone), filter_of(9, moment.replace(tzinfo=zone)))
+
+    def test_nanoseconds_are_refused(self):
+        class Fine(datetime.datetime):
+            nanosecond = 1
+
+        with self.assertRaises(KeyValueError):
+            keys.encode(Fine(2024, 1, 1))
+
+    def test_addresses(self):
+        cases = {
+            "10.0.0.1": ipaddress.ip_address("10.0.0.1"),
+            "10.0.0.1/8": ipaddress.ip_interface("10.0.0.1/8"),
+            "10.0.0.0/8": ipaddress.ip_network("10.0.0.0/8"),
+            "::1": ipaddress.ip_address("::1"),
+            "2001:db8::/32": ipaddress.ip_network("2001:db8::/32"),
+            "::ffff:1.2.3.4": ipaddress.ip_address("::ffff:1.2.3.4"),
+        }
+        for text, value in cases.items():
+            self.assertEqual(keys.encode(value), tuple(parse_key("inet", text)))
+        with self.assertRaises(KeyValueError):
+            keys.encode(ipaddress.ip_address("fe80::1%eth0"))
+
+    def test_mac_addresses(self):
+        for text in ("08002b010203", "08-00-2b-01-02-03", "08002b:010203", "0800.2B01.0203"):
+            self.assertEqual(MacAddress(text), SAMPLES[11])
+        for bad in ("", "08:00:2b:01:02", "08:00:2b-01:02:03", "0x", b"12345", b"1234567"):
+            with self.assertRaises(KeyValueError):
+                MacAddress(bad)
+
+
+class Text(unittest.TestCase):
+    def test_bad_texts(self):
+        cases = {
+            "integer": ["", "1.0", "1_000", "x", " 1", "\u0661", "9223372036854775808"],
+            "bytea": ["0", "zz"],
+            "uuid": ["", "123"],
+            "numeric": ["", "1_0", "snan", "1e", "--1", "1e200000"],
+            "float": ["", "1_0", "0x1p3"],
+            "date": ["", "2024-02-30", "0000-01-01", "2024-13-01", "5874898-01-01",
+                     "2024-1-1", "4714-11-23 BC", "1900-02-29"],
+            "timestamp": ["2024-01-01", "2024-01-01 25:00:00", "2024-01-01 00:60:00",
+                          "2024-01-01 00:00:00+00", "2024-01-01 00:00:00.1234567",
+                          "294277-01-01 00:00:00"],
+            "timestamptz": ["2024-01-01 00:00:00", "2024-01-01 00:00:00+99"],
+            "inet": ["", "1.2.3", "1.2.3.4/33", "1.2.3.4/255.0.0.0", "1.2.3.4/", "::1%1",
+                     "::/129"],
+            "macaddr": ["", "zz:zz:zz:zz:zz:zz"],
+        }
+        for key_type, texts in cases.items():
+            for text in texts:
+                with self.subTest(f"{key_type} {text!r}"):
+                    with self.assertRaises(KeyValueError):
+                        parse_key(key_type, text)
+
+    def test_unknown_type(self):
+        with self.assertRaises(KeyTypeError):
+            parse_key("json", "1")

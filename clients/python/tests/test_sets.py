@@ -1,0 +1,153 @@
+"""Sets of parts: whole or refused, and asked as one."""
+
+import os
+import tempfile
+import unittest
+
+from bloomfilter import (
+    BloomFilter,
+    BloomFilterError,
+    InvalidFilterError,
+    InvalidSetError,
+    KeyTypeError,
+    PartError,
+)
+
+from . import support
+
+MEMBERS = range(300)
+STRANGERS = range(10**6, 10**6 + 300)
+
+
+class Sets(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.parts = support.build_set(3, support.integers(MEMBERS))
+
+    def write(self, name, data):
+        with open(os.path.join(self.folder, name), "wb") as file:
+            file.write(data)
+        return os.path.join(self.folder, name)
+
+    def write_parts(self, parts, form="p{}.bloom"):
+        for number, part in enumerate(parts):
+            self.write(form.format(number), part)
+
+    def manifest(self, *names, first="bloomfilter-set 1", end="\n", name="manifest"):
+        return self.write(name, ("\n".join((first, *names)) + end).encode())
+
+    def check_whole(self, filter_):
+        self.assertTrue(all(key in filter_ for key in MEMBERS))
+        self.assertEqual(filter_.contains_many(MEMBERS), [True] * len(MEMBERS))
+        singles = [key in filter_ for key in STRANGERS]
+        self.assertEqual(filter_.contains_many(STRANGERS), singles)
+        self.assertLess(sum(singles), 30)
+        self.assertEqual(filter_.info.parts, 3)
+        self.assertEqual(len(filter_.info.filters), 3)
+        self.assertAlmostEqual(filter_.info.estimated_keys, len(MEMBERS), delta=30)
+
+    def test_manifest_folder_and_bytes(self):
+        self.write_parts(self.parts, "any name {}")
+        path = self.manifest("any name 0", "any name 1", "any name 2", name="nightly")
+        self.check_whole(BloomFilter.open(path))
+        self.check_whole(BloomFilter.from_parts(self.parts))
+        self.manifest("any name 0", "any name 1", "any name 2", end="")
+        self.check_whole(BloomFilter.open(self.folder))
+        self.check_whole(BloomFilter.open(self.folder, copy=True, verify=False))
+
+    def test_folder_without_manifest_takes_the_order_from_the_headers(self):
+        self.write_parts(reversed(self.parts))
+        self.write(".hidden.bloom", b"being written")
+        self.write("other.txt", b"")
+        self.check_whole(BloomFilter.open(self.folder))
+
+    def test_folder_of_one_whole_filter(self):
+        self.write("one.bloom", support.build(support.integers(MEMBERS)))
+        self.assertIn(1, BloomFilter.open(self.folder))
+
+    def test_a_part_without_keys(self):
+        self.parts[1] = support.build([], 0, 1, 3)
+        whole = BloomFilter.from_parts(self.parts)
+        self.assertEqual(whole.info.key_type, "integer")
+        with self.assertRaises(KeyTypeError):
+            "text" in whole
+
+    def test_one_part_alone(self):
+        alone = BloomFilter.open(self.write("p1", self.parts[1]))
+        found = refused = 0
+        for key in MEMBERS:
+            try:
+                self.assertIn(key, alone)
+                found += 1
+            except PartError:
+                refused += 1
+        self.assertGreater(min(found, refused), 50)
+
+    def test_incomplete_and_mixed_sets(self):
+        other_seed = support.build([], 1, 2, 3, seed=5)
+        other_parts = support.build([], 1, 2, 4)
+        other_type = support.build([], 2, 2, 3)
+        first, second, third = self.parts
+        cases = [
+            [],
+            [first],
+            [first, second],
+            [first, second, second],
+            [second, first, third],
+            [first, second, third, third],
+            [first, second, other_seed],
+            [first, second, other_parts],
+            [first, second, other_type],
+        ]
+        for number, case in enumerate(cases):
+            with self.subTest(case=number):
+                with self.assertRaises(InvalidSetError):
+                    BloomFilter.from_parts(case)
+
+    def test_folders_that_are_no_set(self):
+        with self.assertRaises(InvalidSetError):
+            BloomFilter.open(self.folder)
+        self.write_parts(self.parts[:2])
+        with self.assertRaises(InvalidSetError):
+            BloomFilter.open(self.folder)
+        self.write("p2.bloom", self.parts[2])
+        self.write("one.bloom", support.build([]))
+        with self.assertRaises(InvalidSetError):
+            BloomFilter.open(self.folder)
+
+    def test_a_damaged_member_is_named(self):
+        self.write_parts(self.parts)
+        self.write("p1.bloom", self.parts[1][:-1])
+        with self.assertRaisesRegex(InvalidFilterError, "p1.bloom"):
+            BloomFilter.open(self.folder)
+
+    def test_bad_manifests(self):
+        self.write_parts(self.parts)
+        names = ("p0.bloom", "p1.bloom", "p2.bloom")
+        self.write("inner", b"bloomfilter-set 1\np0.bloom\n")
+        os.mkdir(os.path.join(self.folder, "sub"))
+        cases = [
+            dict(names=names[:2]),
+            dict(names=()),
+            dict(names=names + ("",)),
+            dict(names=(names[1], names[0], names[2])),
+            dict(names=("../" + names[0], *names[1:])),
+            dict(names=("sub/../p0.bloom", *names[1:])),
+            dict(names=("missing", *names[1:])),
+            dict(names=("sub", *names[1:])),
+            dict(names=(".", *names[1:])),
+            dict(names=("..", *names[1:])),
+            dict(names=("p0\0", *names[1:])),
+            dict(names=("inner",)),
+            dict(names=names, first="bloomfilter-set 2"),
+            dict(names=names, first="bloomfilter-set 10"),
+            dict(names=names, first="bloomfilter-set 1 "),
+        ]
+        for case in cases:
+            with self.subTest(**case):
+                path = self.manifest(*case.pop("names"), **case)
+                for place in (path, self.folder):
+                    with self.assertRaises((BloomFilterError, OSError)):
+                        BloomFilter.open(place)
