@@ -131,6 +131,8 @@ lbf_key_check(int type, const void *bytes, size_t length)
 {
 	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && length > 0))
 		return BLOOMFILTER_ERR_ARGUMENT;
+	if (bytes == NULL)
+		bytes = "";
 	return checks[type](bytes, length) ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
 }
 

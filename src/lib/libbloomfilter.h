@@ -310,7 +310,8 @@ extern int	bloomfilter_contains_hash_batch(const bloomfilter *filter,
  * For a set: part is 0, parts the set's, and the numbers are those of all parts
  * together.  probes and block_bits are those of part 0 (parts may differ);
  * capacity is the sum of the parts' capacities, each of which has some room to
- * spare; rate is the largest; checksum is one of the parts' checksums.
+ * spare; rate is the largest; checksum is a hash of the parts'
+ * checksums.
  */
 typedef struct bloomfilter_info
 {
