@@ -14,13 +14,22 @@ CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/core/*.c)))
 PG_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/pg/*.c)))
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
+# Deltas (bloom_diff, bloom_apply) are compressed by libzstd, where it is installed.
+WITH_ZSTD ?= $(shell printf '\043include <zstd.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes)
+ifeq ($(WITH_ZSTD),yes)
+DELTA_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/delta/*.c)))
+OBJS += $(DELTA_OBJS)
+ZSTD_CPPFLAGS = -Isrc/delta -DBLOOMFILTER_ZSTD
+ZSTD_LIBS = -lzstd
+endif
+
 DATA = bloomfilter--1.0.sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
-PG_CPPFLAGS = -Isrc/core -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"'
+PG_CPPFLAGS = -Isrc/core -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
 PG_CFLAGS = $(OPTFLAGS)
-SHLIB_LINK = -lm
+SHLIB_LINK = -lm $(ZSTD_LIBS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=bloomfilter
@@ -31,6 +40,6 @@ PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
 # The server exports names that a core could clash with; ours stay inside.
-$(CORE_OBJS): CFLAGS += -fvisibility=hidden
+$(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
 
-$(OBJS): $(wildcard src/core/*.h src/pg/*.h)
+$(OBJS): $(wildcard src/core/*.h src/delta/*.h src/pg/*.h)

@@ -173,6 +173,60 @@ CREATE FUNCTION bloom_hash(key text, seed bigint DEFAULT 0) RETURNS bigint
 COMMENT ON FUNCTION bloom_hash(text, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
 --
+-- Sets of filters
+--
+
+CREATE FUNCTION bloom_part(key anyelement, parts integer, seed bigint DEFAULT 0) RETURNS integer
+	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part(anyelement, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
+
+CREATE FUNCTION bloom_part(key text, parts integer, seed bigint DEFAULT 0) RETURNS integer
+	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part(text, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
+
+--
+-- Shipping
+--
+
+CREATE FUNCTION bloom_chunk(filter bloomfilter, "offset" bigint, length integer) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomfilter_chunk' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION bloom_chunk(bloomfilter, bigint, integer) IS 'bytes of the filter from an offset on; fewer at its end';
+
+CREATE FUNCTION bloom_diff(old bloomfilter, new bloomfilter) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomfilter_diff' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION bloom_diff(bloomfilter, bloomfilter) IS 'delta that bloom_apply turns the old filter into the new one with';
+
+CREATE FUNCTION bloom_apply(old bloomfilter, diff bytea) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomfilter_apply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION bloom_apply(bloomfilter, bytea) IS 'the new filter of a delta, if it was made from this old one';
+
+--
+-- Checking and protecting
+--
+
+CREATE FUNCTION bloom_verify(filter bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_verify' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION bloom_verify(bloomfilter) IS 'whether the stored bytes are whole: checksum and number of set bits';
+
+CREATE FUNCTION bloom_random_seed() RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_random_seed' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bloom_random_seed() IS 'seed from a strong random source, against crafted keys';
+
+--
+-- Watching
+--
+
+CREATE FUNCTION bloom_progress(
+	OUT pid integer,
+	OUT leader_pid integer,
+	OUT started timestamp with time zone,
+	OUT rows bigint,
+	OUT rows_per_second double precision
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bloomfilter_progress' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bloom_progress() IS 'processes that build filters now, with the rows that they have read';
+
+--
 -- Aggregates
 --
 
@@ -209,6 +263,22 @@ COMMENT ON FUNCTION bloom_agg_transfn(internal, text, bigint, double precision) 
 CREATE FUNCTION bloom_agg_transfn(state internal, key text, n bigint, p double precision, seed bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_agg_transfn(internal, text, bigint, double precision, bigint) IS 'support function of bloom_agg';
+
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key anyelement, parts integer, n bigint, p double precision) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, anyelement, integer, bigint, double precision) IS 'support function of bloom_part_agg';
+
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key anyelement, parts integer, n bigint, p double precision, seed bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, anyelement, integer, bigint, double precision, bigint) IS 'support function of bloom_part_agg';
+
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key text, parts integer, n bigint, p double precision) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, text, integer, bigint, double precision) IS 'support function of bloom_part_agg';
+
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key text, parts integer, n bigint, p double precision, seed bigint) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, text, integer, bigint, double precision, bigint) IS 'support function of bloom_part_agg';
 
 CREATE FUNCTION bloom_agg_combine(state internal, other internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -321,6 +391,54 @@ CREATE AGGREGATE bloom_agg(key text, n bigint, p double precision, seed bigint) 
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_agg(text, bigint, double precision, bigint) IS 'filter of a column for n keys at rate p, with a seed';
+
+CREATE AGGREGATE bloom_part_agg(key anyelement, parts integer, n bigint, p double precision) (
+	SFUNC = bloom_part_agg_transfn,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = bloom_agg_finalfn,
+	COMBINEFUNC = bloom_agg_combine,
+	SERIALFUNC = bloom_agg_serialize,
+	DESERIALFUNC = bloom_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_part_agg(anyelement, integer, bigint, double precision) IS 'one part of a set of filters for n keys at rate p; group by bloom_part';
+
+CREATE AGGREGATE bloom_part_agg(key anyelement, parts integer, n bigint, p double precision, seed bigint) (
+	SFUNC = bloom_part_agg_transfn,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = bloom_agg_finalfn,
+	COMBINEFUNC = bloom_agg_combine,
+	SERIALFUNC = bloom_agg_serialize,
+	DESERIALFUNC = bloom_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_part_agg(anyelement, integer, bigint, double precision, bigint) IS 'one part of a set of filters for n keys at rate p, with a seed; group by bloom_part';
+
+CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double precision) (
+	SFUNC = bloom_part_agg_transfn,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = bloom_agg_finalfn,
+	COMBINEFUNC = bloom_agg_combine,
+	SERIALFUNC = bloom_agg_serialize,
+	DESERIALFUNC = bloom_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_part_agg(text, integer, bigint, double precision) IS 'one part of a set of filters for n keys at rate p; group by bloom_part';
+
+CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double precision, seed bigint) (
+	SFUNC = bloom_part_agg_transfn,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = bloom_agg_finalfn,
+	COMBINEFUNC = bloom_agg_combine,
+	SERIALFUNC = bloom_agg_serialize,
+	DESERIALFUNC = bloom_agg_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_part_agg(text, integer, bigint, double precision, bigint) IS 'one part of a set of filters for n keys at rate p, with a seed; group by bloom_part';
 
 CREATE FUNCTION bloom_union_agg_transfn(state bloomfilter, filter bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_union_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;

@@ -12,6 +12,7 @@
 #include "pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_agg_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_part_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_agg_combine);
 PG_FUNCTION_INFO_V1(bloomfilter_agg_serialize);
 PG_FUNCTION_INFO_V1(bloomfilter_agg_deserialize);
@@ -20,28 +21,28 @@ PG_FUNCTION_INFO_V1(bloomfilter_agg_finalfn);
 /* The rate where none is given. */
 #define DEFAULT_RATE 0.01
 
-/* The parameters of a call: key, n, p, seed, as many as it has. */
+/* The parameters of a call: n, p and seed from argument first on, as many as it has. */
 static BfAggParameters
-call_parameters(FunctionCallInfo fcinfo)
+call_parameters(FunctionCallInfo fcinfo, int first)
 {
 	BfAggParameters parameters = {0, DEFAULT_RATE, 0, 1};
 	int			i;
 
-	if (PG_NARGS() > 2 && !PG_ARGISNULL(2))
+	if (PG_NARGS() > first && !PG_ARGISNULL(first))
 	{
-		parameters.n = PG_GETARG_INT64(2);
+		parameters.n = PG_GETARG_INT64(first);
 		bfpg_check_capacity(parameters.n);
 	}
-	for (i = 3; i < PG_NARGS(); i++)
+	for (i = first + 1; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s of bloom_agg must not be null",
-							i == 3 ? "false-positive rate" : "seed")));
-	if (PG_NARGS() > 3)
-		parameters.p = PG_GETARG_FLOAT8(3);
-	if (PG_NARGS() > 4)
-		parameters.seed = (uint64) PG_GETARG_INT64(4);
+					 errmsg("%s of a bloomfilter must not be null",
+							i == first + 1 ? "false-positive rate" : "seed")));
+	if (PG_NARGS() > first + 1)
+		parameters.p = PG_GETARG_FLOAT8(first + 1);
+	if (PG_NARGS() > first + 2)
+		parameters.seed = (uint64) PG_GETARG_INT64(first + 2);
 	return parameters;
 }
 
@@ -55,16 +56,16 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-Datum
-bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
+/* One row of a group. */
+static Datum
+add_row(FunctionCallInfo fcinfo, const BfAggParameters *parameters)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
-	BfAggParameters parameters = call_parameters(fcinfo);
 	const BfKeyCoder *coder;
 
 	if (state != NULL)
-		bfpg_agg_check_parameters(state, &parameters);
+		bfpg_agg_check_parameters(state, parameters);
 	if (PG_ARGISNULL(1))
 	{
 		if (state == NULL)
@@ -73,9 +74,32 @@ bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
 	}
 	coder = bfpg_call_coder(fcinfo, 1, false);
 	if (state == NULL)
-		state = bfpg_agg_new(&parameters, coder->type, context);
-	bfpg_agg_add(state, coder->hash(PG_GETARG_DATUM(1), parameters.seed));
+		state = bfpg_agg_new(parameters, coder->type, context);
+	bfpg_agg_add(state, coder->hash(PG_GETARG_DATUM(1), parameters->seed));
 	PG_RETURN_POINTER(state);
+}
+
+Datum
+bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
+{
+	BfAggParameters parameters = call_parameters(fcinfo, 2);
+
+	return add_row(fcinfo, &parameters);
+}
+
+/* The same for a part of a set: argument 2 is the number of parts. */
+Datum
+bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
+{
+	BfAggParameters parameters = call_parameters(fcinfo, 3);
+
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("number of parts of a bloomfilter must not be null")));
+	parameters.parts = PG_GETARG_INT32(2);
+	bfpg_check_parts(parameters.parts);
+	return add_row(fcinfo, &parameters);
 }
 
 Datum

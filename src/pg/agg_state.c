@@ -25,6 +25,7 @@
 #include "bf_sizing.h"
 #include "key.h"
 #include "pg_compat.h"
+#include "progress.h"
 
 /* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
 #define FIRST_ROOM 16
@@ -88,6 +89,7 @@ bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type,
 	state->room = FIRST_ROOM;
 	state->unique_at = FIRST_ROOM;
 	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
+	bfpg_progress_start(context);
 	return state;
 }
 
@@ -154,19 +156,22 @@ make_room(BfAggState *state)
 {
 	bool		give_way = larger_than_filter(state, state->room * 2);
 
+	bfpg_progress_add(state->count - state->reported);
 	if (state->filter != NULL)
-	{
 		flush_list(state);
-		return;
-	}
-	if (give_way || state->count >= state->unique_at)
-		make_set(state);
-	if (state->count <= state->room / 2)
-		return;
-	if (give_way)
-		become_filter(state);
 	else
-		resize_list(state, state->room * 2);
+	{
+		if (give_way || state->count >= state->unique_at)
+			make_set(state);
+		if (state->count > state->room / 2)
+		{
+			if (give_way)
+				become_filter(state);
+			else
+				resize_list(state, state->room * 2);
+		}
+	}
+	state->reported = state->count;
 }
 
 /* The first key of a set's part says which part it is. */

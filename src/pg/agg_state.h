@@ -31,6 +31,7 @@ typedef struct BfAggState
 	uint64		count;
 	uint64		room;			/* hashes that the list has room for */
 	uint64		unique_at;		/* make it a set when it is full and this long */
+	uint64		reported;		/* length of the list that progress knows of */
 } BfAggState;
 
 /* A state without keys.  Throws where no filter can have these parameters. */

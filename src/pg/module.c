@@ -8,6 +8,7 @@
 
 #include "bf_limits.h"
 #include "pg_compat.h"
+#include "progress.h"
 #include "report.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -46,4 +47,5 @@ _PG_init(void)
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("bloomfilter");
+	bfpg_progress_init();
 }

@@ -21,6 +21,8 @@
 #include "varatt.h"
 #endif
 
+#pragma GCC visibility push(hidden)
+
 /* Soft errors: from 16 on, input functions can report instead of throwing. */
 #if PG_VERSION_NUM >= 160000
 #define bfpg_errsave(escontext, ...) errsave(escontext, __VA_ARGS__)
@@ -45,5 +47,19 @@ typedef char bfpg_b64_byte;
 #ifndef VARATT_EXTERNAL_GET_EXTSIZE
 #define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) ((toast_pointer).va_extsize)
 #endif
+
+/* A function that returns all its rows at once: a helper from 15 on. */
+#if PG_VERSION_NUM >= 160000
+#define bfpg_init_materialized_srf(fcinfo) InitMaterializedSRF(fcinfo, 0)
+#elif PG_VERSION_NUM >= 150000
+#define bfpg_init_materialized_srf(fcinfo) SetSingleFuncCall(fcinfo, 0)
+#else
+extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
+#endif
+
+/* Asks for shared memory while the server starts: from 15 on by a hook. */
+extern void bfpg_request_shmem(Size size);
+
+#pragma GCC visibility pop
 
 #endif							/* PG_COMPAT_H */

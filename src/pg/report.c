@@ -88,6 +88,16 @@ bfpg_check_rate(double p)
 }
 
 void
+bfpg_check_parts(int32 parts)
+{
+	if (parts < 1 || parts > BF_MAX_PARTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of parts of a bloomfilter must be between 1 and %d, not %d",
+						BF_MAX_PARTS, parts)));
+}
+
+void
 bfpg_check_fits(const bf_sizing *sizing)
 {
 	uint32_t	parts;

@@ -34,6 +34,7 @@ extern void bfpg_check_compatible(const bf_header *a, const bf_header *b);
 /* Throws unless the parameters of a filter are in range. */
 extern void bfpg_check_capacity(int64 n);
 extern void bfpg_check_rate(double p);
+extern void bfpg_check_parts(int32 parts);
 
 /* Throws unless a sizing fits one filter. */
 extern void bfpg_check_fits(const bf_sizing *sizing);

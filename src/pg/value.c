@@ -133,31 +133,45 @@ load_image(uint8 *image, Datum value, uint64 total)
 	}
 }
 
+/* A copy of an expanded filter, which is valid by construction. */
+static BfFilter *
+copy_expanded(const BfFilter *source, MemoryContext parent)
+{
+	uint64		total = bf_total_bytes(&source->header);
+	BfFilter   *filter = allocate_filter(total, parent);
+
+	filter->header = source->header;
+	memcpy(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
+	return filter;
+}
+
 BfFilter *
-bfpg_filter_copy(Datum value, MemoryContext parent)
+bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
 {
 	BfFilter   *source = bfpg_filter_expanded(value);
 	BfFilter   *filter;
-	bf_status	status;
+	uint64		total;
 
 	if (source != NULL)
-	{
-		uint64		total = bf_total_bytes(&source->header);
+		return copy_expanded(source, parent);
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	filter = allocate_filter(total, parent);
+	load_image(filter->image, value, total);
+	*status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
+	if (*status == BF_OK)
+		return filter;
+	bfpg_filter_free(filter);
+	return NULL;
+}
 
-		filter = allocate_filter(total, parent);
-		filter->header = source->header;
-		memcpy(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
-	}
-	else
-	{
-		uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
+BfFilter *
+bfpg_filter_copy(Datum value, MemoryContext parent)
+{
+	bf_status	status;
+	BfFilter   *filter = bfpg_filter_check(value, parent, &status);
 
-		filter = allocate_filter(total, parent);
-		load_image(filter->image, value, total);
-		status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
-		if (status != BF_OK)
-			bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
-	}
+	if (filter == NULL)
+		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
 	return filter;
 }
 

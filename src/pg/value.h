@@ -36,6 +36,13 @@ extern BfFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent);
  */
 extern BfFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
 
+/*
+ * The same, for those who want to know what is wrong instead of an error: returns
+ * NULL and sets *status unless the value is valid.
+ */
+extern BfFilter *bfpg_filter_check(Datum value, MemoryContext parent,
+								   bf_status *status);
+
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
 extern BfFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
 
