@@ -3,6 +3,7 @@ package bloomfilter
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/OneOfOne/xxhash"
 )
@@ -13,69 +14,101 @@ const batchKeys = 32
 // ContainsInt64s asks for many keys of type integer and writes the answers to
 // found, which must be as long as keys.
 func (f *Filter) ContainsInt64s(keys []int64, found []bool) error {
-	return askBatch(f, Integer, keys, found, func(key int64) (uint64, error) {
-		return hashWord(uint64(key), f.seed), nil
-	})
+	return askBatch(f, Integer, keys, found, hashInt64s)
 }
 
 // ContainsStrings does the same for keys of type text.
 func (f *Filter) ContainsStrings(keys []string, found []bool) error {
-	return askBatch(f, Text, keys, found, func(key string) (uint64, error) {
-		return xxhash.ChecksumString64S(key, f.seed), checkText(key)
-	})
+	return askBatch(f, Text, keys, found, hashStrings)
 }
 
 // ContainsKeys does the same for keys made by functions such as UUIDKey.
 func (f *Filter) ContainsKeys(keys []Key, found []bool) error {
-	return askBatch(f, f.keyType, keys, found, func(key Key) (uint64, error) {
-		return key.hash(f.seed), f.checkKey(&key)
-	})
+	return askBatch(f, f.keyType, keys, found, hashKeys)
 }
 
-// askBatch is the worker of all batches; hash makes the hash of a key or says
-// why it has none.
-func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool,
-	hash func(K) (uint64, error)) error {
+// hashes are those of the keys that wait for memory together.
+type hashes [batchKeys]uint64
+
+// hashesPool is there because what is passed to a function value would be
+// allocated for every batch.
+var hashesPool = sync.Pool{New: func() any { return new(hashes) }}
+
+// hashMany makes the hashes of at most batchKeys keys. It returns how many it
+// made, and an error if that is not all.
+type hashMany[K any] func(f *Filter, keys []K, to *hashes) (int, error)
+
+func hashInt64s(f *Filter, keys []int64, to *hashes) (int, error) {
+	for i, key := range keys {
+		to[i] = hashWord(uint64(key), f.seed)
+	}
+	return len(keys), nil
+}
+
+func hashStrings(f *Filter, keys []string, to *hashes) (int, error) {
+	for i, key := range keys {
+		if err := checkText(key); err != nil {
+			return i, err
+		}
+		to[i] = xxhash.ChecksumString64S(key, f.seed)
+	}
+	return len(keys), nil
+}
+
+func hashKeys(f *Filter, keys []Key, to *hashes) (int, error) {
+	for i := range keys {
+		if err := f.checkKey(&keys[i]); err != nil {
+			return i, err
+		}
+		to[i] = keys[i].hash(f.seed)
+	}
+	return len(keys), nil
+}
+
+// askBatch is the worker of all batches.
+func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany[K]) (err error) {
 	if len(found) != len(keys) {
 		panic("bloomfilter: found is not as long as keys")
 	}
 	if err := f.checkType(t); err != nil {
 		return err
 	}
+	if f.mapped != nil {
+		defer catchFault(debug.SetPanicOnFault(true), &err)
+		defer runtime.KeepAlive(f)
+	}
+	few := hashesPool.Get().(*hashes)
+	defer hashesPool.Put(few)
 	for from := 0; from < len(keys); from += batchKeys {
 		to := from + batchKeys
 		if to > len(keys) {
 			to = len(keys)
 		}
-		if err := askFew(f, from, keys[from:to], found[from:to], hash); err != nil {
-			return err
+		if i, err := hash(f, keys[from:to], few); err != nil {
+			return &BatchError{from + i, err}
+		}
+		if i, err := f.askFew(few, found[from:to]); err != nil {
+			return &BatchError{from + i, err}
 		}
 	}
 	return nil
 }
 
-// askFew answers for at most batchKeys keys. base is the number of the first.
-func askFew[K any](f *Filter, base int, keys []K, found []bool,
-	hash func(K) (uint64, error)) (err error) {
-	var hashes [batchKeys]uint64
-	var parts [batchKeys]*part
-
-	for i, key := range keys {
-		if hashes[i], err = hash(key); err == nil {
-			parts[i], err = f.partFor(hashes[i])
-		}
+// askFew answers for as many hashes as found has places. With an error it
+// returns the number of the hash that it is about.
+func (f *Filter) askFew(few *hashes, found []bool) (int, error) {
+	if f.total == 1 {
+		f.parts[0].containsFew(few, found)
+		return len(found), nil
+	}
+	for i := range found {
+		p, err := f.partFor(few[i])
 		if err != nil {
-			return &BatchError{base + i, err}
+			return i, err
 		}
+		found[i] = p.contains(few[i])
 	}
-	if f.mapped == nil {
-		answer(&hashes, &parts, found)
-		return nil
-	}
-	defer catchFault(debug.SetPanicOnFault(true), &err)
-	answer(&hashes, &parts, found)
-	runtime.KeepAlive(f)
-	return nil
+	return len(found), nil
 }
 
 // touched keeps the compiler from leaving out reads whose result nobody needs.
@@ -83,15 +116,17 @@ func askFew[K any](f *Filter, base int, keys []K, found []bool,
 // its cache line.
 var touched uint64
 
-func answer(hashes *[batchKeys]uint64, parts *[batchKeys]*part, found []bool) {
+// containsFew reads the first byte of every key before it looks at any: these
+// reads wait for memory together, as none depends on the one before.
+func (p *part) containsFew(few *hashes, found []bool) {
 	var sum uint64
 	for i := range found {
-		sum += uint64(parts[i].touch(hashes[i]))
+		sum += uint64(p.firstByte(few[i&(batchKeys-1)]))
 	}
 	if sum > batchKeys*255 {
 		touched = sum
 	}
 	for i := range found {
-		found[i] = parts[i].contains(hashes[i])
+		found[i] = p.contains(few[i&(batchKeys-1)])
 	}
 }

@@ -1,7 +1,6 @@
 package bloomfilter
 
 import (
-	"encoding/binary"
 	"net"
 	"net/netip"
 	"time"
@@ -115,11 +114,4 @@ func (f *Filter) checkKey(key *Key) error {
 		return keyError(None, "the zero Key holds no value")
 	}
 	return f.checkType(key.keyType)
-}
-
-// hashWord hashes the 8 bytes of an integer or a float.
-func hashWord(word, seed uint64) uint64 {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], word)
-	return xxhash.Checksum64S(b[:], seed)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math"
+	"math/rand"
 	"net"
 	"net/netip"
 	"strings"
@@ -185,6 +186,17 @@ func TestBatchErrors(t *testing.T) {
 	}
 	if _, err := f.Contains(Key{}); err == nil {
 		t.Error("the zero Key was answered")
+	}
+}
+
+func TestHashOfWords(t *testing.T) {
+	random := rand.New(rand.NewSource(4))
+	for i := 0; i < 10000; i++ {
+		word, seed := random.Uint64(), random.Uint64()
+		key := wordKey(Integer, word)
+		if hashWord(word, seed) != key.hash(seed) {
+			t.Fatalf("word %x, seed %x", word, seed)
+		}
 	}
 }
 

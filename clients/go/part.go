@@ -40,8 +40,8 @@ func partOf(hash uint64, parts uint64) uint64 {
 // block returns the only block that the bits of a hash can be in.
 func (p *part) block(hash uint64) []byte {
 	number, _ := bits.Mul64(hash, p.count)
-	from := number << p.blockShift
-	return p.blocks[from : from+1<<p.blockShift]
+	shift := p.blockShift & 63
+	return p.blocks[number<<shift:][:1<<shift]
 }
 
 func (p *part) contains(hash uint64) bool {
@@ -56,9 +56,9 @@ func (p *part) contains(hash uint64) bool {
 	return true
 }
 
-// touch reads the memory that contains will read first. Several touches in a
-// row wait for memory together, as none depends on the one before.
-func (p *part) touch(hash uint64) byte {
-	block := p.block(hash)
-	return block[hash*probeMultiplier>>(p.bitShift&63)>>3]
+// firstByte returns the byte that contains looks at first.
+func (p *part) firstByte(hash uint64) byte {
+	number, _ := bits.Mul64(hash, p.count)
+	bit := hash * probeMultiplier >> (p.bitShift & 63)
+	return p.blocks[number<<(p.blockShift&63)+bit>>3]
 }
