@@ -1,0 +1,56 @@
+/*
+ * make_filters.c
+ *	  Filters for tests: of the integers from first to last.
+ */
+#include "make_filters.h"
+
+#include <string.h>
+
+#include "tap.h"
+
+bloomfilter *
+finish_range(bloomfilter_builder *builder, int64_t first, int64_t last)
+{
+	bloomfilter *filter;
+	int64_t		key;
+
+	for (key = first; key <= last; key++)
+		need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "add");
+	need(bloomfilter_builder_finish(builder, &filter, NULL) == BLOOMFILTER_OK, "finish");
+	bloomfilter_builder_free(builder);
+	return filter;
+}
+
+bloomfilter *
+make_range(uint64_t n, uint32_t parts, int64_t first, int64_t last)
+{
+	bloomfilter_builder *builder;
+
+	need(bloomfilter_builder_create_set(n, 0.01, 7, parts, &builder) == BLOOMFILTER_OK, "builder");
+	return finish_range(builder, first, last);
+}
+
+int
+count_missing(const bloomfilter *filter, int64_t first, int64_t last)
+{
+	int			missing = 0;
+	int64_t		key;
+
+	for (key = first; key <= last; key++)
+		missing += bloomfilter_contains_int64(filter, key) != 1;
+	return missing;
+}
+
+int
+equal_bytes(const bloomfilter *a, const bloomfilter *b)
+{
+	const void *bytes[2];
+	size_t		length[2];
+	uint32_t	i;
+
+	for (i = 0; bloomfilter_get_bytes(a, i, &bytes[0], &length[0]) == BLOOMFILTER_OK; i++)
+		if (bloomfilter_get_bytes(b, i, &bytes[1], &length[1]) != BLOOMFILTER_OK ||
+			length[0] != length[1] || memcmp(bytes[0], bytes[1], length[0]) != 0)
+			return 0;
+	return bloomfilter_get_bytes(b, i, &bytes[1], &length[1]) != BLOOMFILTER_OK;
+}

@@ -1,0 +1,31 @@
+# How the tests of the library and of the deltas are built: all sources with
+# sanitizers, once by each compiler there is.
+
+ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
+OUT := $(ROOT)/build/test-lib
+
+COMPILERS ?= gcc clang
+SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -pedantic -Werror
+TEST_CFLAGS := -std=c11 -g -O1 -ffp-contract=off -fno-omit-frame-pointer -pthread $(WARNINGS)
+TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/delta -I$(ROOT)/src/lib -I$(ROOT)/test/lib \
+	-DVECTORS='"$(ROOT)/test/vectors"' -DBLOOMFILTER_VERSION='"test"'
+
+SOURCES := $(wildcard $(ROOT)/src/core/*.c $(ROOT)/src/delta/*.c $(ROOT)/src/lib/*.c) \
+	$(addprefix $(ROOT)/test/lib/,tap.c doors.c tsv.c make_filters.c)
+INNER := $(patsubst $(ROOT)/%.c,%.o,$(SOURCES))
+
+# Objects of all sources by compiler $(1) with sanitizers $(2) in folder $(3), and
+# the programs $(4), each of one source, from folder $(5).
+define build_with
+$(OUT)/$(3)/%.o: $(ROOT)/%.c
+	@mkdir -p $$(@D)
+	$(1) $$(TEST_CFLAGS) $(2) $$(TEST_CPPFLAGS) -MMD -MP -c $$< -o $$@
+
+$(foreach program,$(4),$(OUT)/$(3)/$(program)): $(OUT)/$(3)/%: \
+		$(OUT)/$(3)/$(5)/%.o $(addprefix $(OUT)/$(3)/,$(INNER))
+	$(1) $(2) -pthread $$(LINK_$$(notdir $$@)) -o $$@ $$^ -lzstd -lm
+
+-include $(foreach object,$(INNER),$(OUT)/$(3)/$(object:.o=.d))
+.SECONDARY:
+endef

@@ -1,0 +1,230 @@
+/*
+ * test_hostile.c
+ *	  Files that are no filters, or were one once, give an error and no answer.
+ */
+#define _DEFAULT_SOURCE
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "doors.h"
+#include "tap.h"
+
+#define KEYS 500
+
+/* A good filter of a few keys, as bytes. */
+static uint8_t *
+good_filter(size_t *length)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *filter;
+	const void *bytes;
+	uint8_t    *copy;
+	int64_t		key;
+
+	need(bloomfilter_builder_create(KEYS, 0.01, 3, &builder) == BLOOMFILTER_OK, "builder");
+	for (key = 0; key < KEYS; key++)
+		need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "add");
+	need(bloomfilter_builder_finish(builder, &filter, NULL) == BLOOMFILTER_OK, "finish");
+	bloomfilter_builder_free(builder);
+	bloomfilter_get_bytes(filter, 0, &bytes, length);
+	copy = malloc(*length);
+	need(copy != NULL, "memory");
+	memcpy(copy, bytes, *length);
+	bloomfilter_close(filter);
+	return copy;
+}
+
+/* How many doors refuse bytes as no filter of this format. */
+static int
+refusals(const uint8_t *bytes, size_t length)
+{
+	int			refused = 0;
+	int			door;
+
+	for (door = 0; door < DOORS; door++)
+	{
+		/* Of its exact length, so that reading beyond it is seen. */
+		uint8_t    *exact = malloc(length > 0 ? length : 1);
+		bloomfilter *filter = NULL;
+		int			code;
+
+		need(exact != NULL, "memory");
+		memcpy(exact, bytes, length);
+		code = open_by_door(door, exact, length, &filter, NULL);
+		refused += code <= BLOOMFILTER_ERR_FORMAT_LENGTH && filter == NULL;
+		if (code == BLOOMFILTER_OK)
+			bloomfilter_close(filter);
+		free(exact);
+	}
+	return refused;
+}
+
+static void
+check_truncation(const uint8_t *bytes, size_t length)
+{
+	size_t		cut;
+	int			accepted = 0;
+
+	for (cut = 0; cut <= 64; cut++)
+		same(refusals(bytes, cut), DOORS, "cut off after %zu bytes", cut);
+	for (; cut < length; cut++)
+		accepted += refusals(bytes, cut) != DOORS;
+	same(accepted, 0, "cut off anywhere in the blocks");
+}
+
+static void
+check_flips(uint8_t *bytes, size_t length)
+{
+	uint64_t	state = 42;
+	int			accepted = 0;
+	unsigned	bit;
+	int			i;
+
+	for (bit = 0; bit < 64 * 8; bit++)
+	{
+		bytes[bit / 8] ^= (uint8_t) (1u << bit % 8);
+		if (refusals(bytes, length) != DOORS)
+			accepted++;
+		bytes[bit / 8] ^= (uint8_t) (1u << bit % 8);
+	}
+	same(accepted, 0, "each bit of the header flipped");
+	for (i = 0; i < 500; i++)
+	{
+		uint64_t	at = next_random(&state) % (length * 8);
+
+		bytes[at / 8] ^= (uint8_t) (1u << at % 8);
+		accepted += refusals(bytes, length) != DOORS;
+		bytes[at / 8] ^= (uint8_t) (1u << at % 8);
+	}
+	same(accepted, 0, "bits flipped anywhere, seed 42");
+	same(refusals(bytes, length), 0, "and flipped back");
+}
+
+static void
+check_lying_header(const uint8_t *bytes, size_t length)
+{
+	uint8_t    *lie = malloc(length + 1);
+
+	need(lie != NULL, "memory");
+	memcpy(lie, bytes, length);
+	lie[length] = 0;
+	same(refusals(lie, length + 1), DOORS, "a byte more than the header says");
+	memset(lie + 8, 0xff, 4);
+	same(refusals(lie, length), DOORS, "a header that promises gigabytes");
+	lie[6] = 16;
+	memcpy(lie + 8, "\0\0\0\x10", 4);
+	same(refusals(lie, length), DOORS, "sizes that overflow 32 bits");
+	free(lie);
+}
+
+/* What opening a path gives; nothing may stay open. */
+static int
+code_of_path(const char *path, unsigned flags, bloomfilter_detail *detail)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(path, flags, &filter, detail);
+
+	if (code == BLOOMFILTER_OK)
+		bloomfilter_close(filter);
+	return code;
+}
+
+static void
+check_paths(const uint8_t *bytes, size_t length)
+{
+	const char *folder = scratch_path("empty folder");
+	const char *big = scratch_path("big.bloom");
+	bloomfilter_detail detail;
+
+	same(code_of_path(scratch_path("missing"), 0, &detail), BLOOMFILTER_ERR_SYSTEM, "a missing file");
+	same(detail.system_error, ENOENT, "and why: %s", detail.text);
+	need(mkdir(folder, 0777) == 0, "folder");
+	same(code_of_path(folder, 0, &detail), BLOOMFILTER_ERR_SET, "an empty folder");
+	need(rmdir(folder) == 0, "folder removed");
+	same(code_of_path("", 0, &detail), BLOOMFILTER_ERR_SYSTEM, "an empty path");
+	same(code_of_path("/dev/null", 0, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "/dev/null");
+	same(code_of_path("/dev/zero", 0, &detail), BLOOMFILTER_ERR_FORMAT_MAGIC, "/dev/zero, without reading it all");
+	same(code_of_path(NULL, 0, &detail), BLOOMFILTER_ERR_ARGUMENT, "no path");
+	same(code_of_path("/dev/null", 0x8000, &detail), BLOOMFILTER_ERR_ARGUMENT, "unknown flags");
+
+	write_file(big, bytes, length);
+	need(truncate(big, (off_t) 1 << 40) == 0, "sparse file");
+	same(code_of_path(big, 0, &detail), BLOOMFILTER_ERR_FORMAT_SIZE, "a terabyte, mapped");
+	same(code_of_path(big, BLOOMFILTER_COPY, &detail), BLOOMFILTER_ERR_FORMAT_SIZE, "a terabyte, copied");
+	same(code_of_path(big, BLOOMFILTER_SKIP_CHECK, &detail), BLOOMFILTER_ERR_FORMAT_SIZE, "a terabyte, unchecked");
+	unlink(big);
+}
+
+static void
+check_version_text(uint8_t *bytes, size_t length)
+{
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+
+	bytes[4] = 7;
+	same(bloomfilter_open_memory(bytes, length, 0, &filter, &detail),
+		 BLOOMFILTER_ERR_FORMAT_VERSION, "a later version");
+	ok(strcmp(detail.text, "unsupported format version 7") == 0, "is named: %s", detail.text);
+	bytes[4] = 1;
+}
+
+/* What the flag promises: the header is checked, the blocks are not. */
+static void
+check_skipping(uint8_t *bytes, size_t length)
+{
+	bloomfilter *filter;
+	uint8_t		probes;
+
+	bytes[length - 1] ^= 0xff;
+	need(bloomfilter_open_memory(bytes, length, BLOOMFILTER_SKIP_CHECK, &filter, NULL) == BLOOMFILTER_OK,
+		 "unchecked filter opens");
+	same(bloomfilter_contains_int64(filter, 1) < 0, 0, "damaged blocks are asked where the check is skipped");
+	ok(bloomfilter_check(filter, NULL) <= BLOOMFILTER_ERR_FORMAT_BITS_SET, "a later check finds it");
+	bloomfilter_close(filter);
+	bytes[length - 1] ^= 0xff;
+	probes = bytes[5];
+	bytes[5] = 0;
+	same(bloomfilter_open_memory(bytes, length, BLOOMFILTER_SKIP_CHECK, &filter, NULL),
+		 BLOOMFILTER_ERR_FORMAT_PROBES, "a bad header is refused even so");
+	bytes[5] = probes;
+}
+
+/* With the copying flag a file may be cut off under an open filter. */
+static void
+check_shrinking(const uint8_t *bytes, size_t length)
+{
+	const char *path = scratch_path("shrinks.bloom");
+	bloomfilter *filter;
+	int64_t		key;
+	int			missing = 0;
+
+	write_file(path, bytes, length);
+	need(bloomfilter_open(path, BLOOMFILTER_COPY, &filter, NULL) == BLOOMFILTER_OK, "copied");
+	need(truncate(path, 0) == 0, "truncated");
+	for (key = 0; key < KEYS; key++)
+		missing += bloomfilter_contains_int64(filter, key) != 1;
+	same(missing, 0, "a copy does not see its file shrink");
+	bloomfilter_close(filter);
+}
+
+int
+main(void)
+{
+	size_t		length;
+	uint8_t    *bytes = good_filter(&length);
+
+	check_truncation(bytes, length);
+	check_flips(bytes, length);
+	check_lying_header(bytes, length);
+	check_paths(bytes, length);
+	check_version_text(bytes, length);
+	check_skipping(bytes, length);
+	check_shrinking(bytes, length);
+	free(bytes);
+	return tap_done();
+}

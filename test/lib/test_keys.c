@@ -1,0 +1,237 @@
+/*
+ * test_keys.c
+ *	  Each typed function asks for the key that its canonical bytes are, and
+ *	  refuses what is no key.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "keys.h"
+#include "tap.h"
+
+/* A filter that holds one key, added by its bytes. */
+static bloomfilter *
+filter_of(int type, const void *bytes, size_t length)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *filter;
+
+	need(bloomfilter_builder_create(10, 1e-9, 0, &builder) == BLOOMFILTER_OK, "builder");
+	need(bloomfilter_builder_add(builder, type, bytes, length) == BLOOMFILTER_OK, "add");
+	need(bloomfilter_builder_finish(builder, &filter, NULL) == BLOOMFILTER_OK, "finish");
+	bloomfilter_builder_free(builder);
+	return filter;
+}
+
+static int
+numeric(const bloomfilter *filter, const char *decimal)
+{
+	return bloomfilter_contains_numeric(filter, decimal, strlen(decimal));
+}
+
+static void
+check_numeric_bytes(const char *decimal, const char *canonical)
+{
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_NUMERIC, canonical, strlen(canonical));
+
+	same(numeric(filter, decimal), 1, "numeric %s is %s", decimal, canonical);
+	if (strcmp(decimal, canonical) != 0)
+		same(bloomfilter_contains(filter, BLOOMFILTER_KEY_NUMERIC, decimal, strlen(decimal)),
+			 BLOOMFILTER_ERR_KEY, "numeric %s is not canonical", decimal);
+	bloomfilter_close(filter);
+}
+
+static void
+check_numerics(void)
+{
+	static const char *const refused[] = {
+		"", "-", ".", "1.", ".5", "+1", " 1", "1 ", "1e3", "1E3", "0x10", "1,5", "1.2.3",
+		"nan", "inf", "infinity", "-NaN", "+Infinity", "--1", "1-", "\xc2\xb9"
+	};
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_NUMERIC, "1", 1);
+	char		longest[1002];
+	size_t		i;
+
+	for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
+		same(numeric(filter, refused[i]), BLOOMFILTER_ERR_KEY, "numeric \"%s\" is refused", refused[i]);
+	memset(longest, '0', 1000);
+	strcpy(longest + 999, "1");
+	same(numeric(filter, longest), 1, "a numeric of 1000 characters");
+	bloomfilter_close(filter);
+	check_numeric_bytes("1", "1");
+	check_numeric_bytes("1.00", "1");
+	check_numeric_bytes("001000", "1000");
+	check_numeric_bytes("-00.50", "-0.5");
+	check_numeric_bytes("-0.00", "0");
+	check_numeric_bytes("-0", "0");
+	check_numeric_bytes("0.0", "0");
+	check_numeric_bytes("NaN", "NaN");
+	check_numeric_bytes("-Infinity", "-Infinity");
+	check_numeric_bytes("12345678901234567890.000000000000000000010", "12345678901234567890.00000000000000000001");
+}
+
+static void
+check_text(void)
+{
+	static const struct
+	{
+		const char *bytes;
+		size_t		length;
+		bool		valid;
+	}			cases[] = {
+		{"", 0, true}, {"abc", 3, true}, {"a\0b", 3, true}, {"12345678", 8, true},
+		{"12345678\xc3\xa9", 10, true}, {"\xef\xbb\xbf", 3, true}, {"\xf4\x8f\xbf\xbf", 4, true},
+		{"\xe2\x82\xac", 3, true}, {"\xf0\x90\x80\x80", 4, true}, {"\xed\x9f\xbf", 3, true},
+		{"\x80", 1, false}, {"\xc3", 1, false}, {"12345678\xc3", 9, false}, {"\xc0\x80", 2, false},
+		{"\xc1\xbf", 2, false}, {"\xe0\x9f\xbf", 3, false}, {"\xed\xa0\x80", 3, false},
+		{"\xf0\x8f\xbf\xbf", 4, false}, {"\xf4\x90\x80\x80", 4, false}, {"\xf5\x80\x80\x80", 4, false},
+		{"\xff", 1, false}, {"\xe2\x82", 2, false}, {"\xe2\x28\xa1", 3, false}, {"\xe2\x82\x28", 3, false},
+		{"1234567\xff" "90123456", 16, false}
+	};
+	size_t		i;
+
+	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+	{
+		bloomfilter *filter;
+
+		ok(lbf_utf8_valid((const uint8_t *) cases[i].bytes, cases[i].length) == cases[i].valid,
+		   "text %zu is %s", i, cases[i].valid ? "valid" : "refused");
+		if (!cases[i].valid)
+			continue;
+		filter = filter_of(BLOOMFILTER_KEY_TEXT, cases[i].bytes, cases[i].length);
+		same(bloomfilter_contains_text(filter, cases[i].bytes, cases[i].length), 1, "text %zu is found", i);
+		same(bloomfilter_contains_text(filter, "\xff", 1), BLOOMFILTER_ERR_KEY, "and bad text an error");
+		bloomfilter_close(filter);
+	}
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 0), BLOOMFILTER_OK, "no bytes at NULL are a text");
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 1), BLOOMFILTER_ERR_ARGUMENT, "one byte at NULL is not");
+}
+
+static void
+check_floats(void)
+{
+	static const uint8_t zero[8] = {0};
+	static const uint8_t minus_zero[8] = {0, 0, 0, 0, 0, 0, 0, 0x80};
+	static const uint8_t nan_bytes[8] = {0, 0, 0, 0, 0, 0, 0xf8, 0x7f};
+	static const uint8_t other_nan[8] = {1, 0, 0, 0, 0, 0, 0xf8, 0xff};
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_FLOAT, zero, 8);
+
+	same(bloomfilter_contains_double(filter, 0.0), 1, "0 is found");
+	same(bloomfilter_contains_double(filter, -0.0), 1, "-0 is 0");
+	same(bloomfilter_contains_double(filter, 1.0), 0, "1 is not 0");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_FLOAT, minus_zero, 8), BLOOMFILTER_ERR_KEY, "bytes of -0 are refused");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_FLOAT, other_nan, 8), BLOOMFILTER_ERR_KEY, "bytes of another NaN are refused");
+	bloomfilter_close(filter);
+	filter = filter_of(BLOOMFILTER_KEY_FLOAT, nan_bytes, 8);
+	same(bloomfilter_contains_double(filter, (double) NAN), 1, "NaN is found");
+	same(bloomfilter_contains_double(filter, -(double) NAN), 1, "with either sign");
+	bloomfilter_close(filter);
+}
+
+static void
+check_counts(void)
+{
+	static const uint8_t bytes[8] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	typedef int (*ask) (const bloomfilter *filter, int64_t value);
+	static const struct
+	{
+		int			type;
+		ask			contains;
+	}			cases[] = {
+		{BLOOMFILTER_KEY_INTEGER, bloomfilter_contains_int64},
+		{BLOOMFILTER_KEY_DATE, bloomfilter_contains_date},
+		{BLOOMFILTER_KEY_TIMESTAMP, bloomfilter_contains_timestamp},
+		{BLOOMFILTER_KEY_TIMESTAMPTZ, bloomfilter_contains_timestamptz}
+	};
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < 4; i++)
+	{
+		bloomfilter *filter = filter_of(cases[i].type, bytes, 8);
+
+		for (j = 0; j < 4; j++)
+			same(cases[j].contains(filter, -2), i == j ? 1 : BLOOMFILTER_ERR_KEY_TYPE,
+				 "filter of %s asked for a %s", bloomfilter_key_type_name(cases[i].type),
+				 bloomfilter_key_type_name(cases[j].type));
+		same(cases[i].contains(filter, 5), 0, "and for another one");
+		same(bloomfilter_contains(filter, cases[i].type, bytes, 7), BLOOMFILTER_ERR_KEY, "7 bytes are none");
+		bloomfilter_close(filter);
+	}
+}
+
+static void
+check_addresses(void)
+{
+	static const uint8_t host[6] = {4, 32, 10, 0, 0, 1};
+	static const uint8_t bad_prefix[6] = {4, 33, 10, 0, 0, 1};
+	static const uint8_t six[18] = {6, 128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+	static const uint8_t mac[6] = {8, 0, 0x2b, 1, 2, 3};
+	static const uint8_t wide[8] = {8, 0, 0x2b, 0xff, 0xfe, 1, 2, 3};
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_INET, host, 6);
+
+	same(bloomfilter_contains_inet(filter, 4, 32, host + 2), 1, "10.0.0.1");
+	same(bloomfilter_contains_inet(filter, 4, 24, host + 2), 0, "10.0.0.1/24");
+	same(bloomfilter_contains_inet(filter, 4, 33, host + 2), BLOOMFILTER_ERR_KEY, "a prefix of 33");
+	same(bloomfilter_contains_inet(filter, 5, 32, host + 2), BLOOMFILTER_ERR_ARGUMENT, "family 5");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_INET, bad_prefix, 6), BLOOMFILTER_ERR_KEY, "bytes with a prefix of 33");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_INET, host, 5), BLOOMFILTER_ERR_KEY, "an address too short");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_INET, six, 18), 0, "::1");
+	bloomfilter_close(filter);
+	filter = filter_of(BLOOMFILTER_KEY_INET, six, 18);
+	same(bloomfilter_contains_inet(filter, 6, 128, six + 2), 1, "::1 is found");
+	bloomfilter_close(filter);
+	filter = filter_of(BLOOMFILTER_KEY_MACADDR, mac, 6);
+	same(bloomfilter_contains_macaddr(filter, mac, 6), 1, "macaddr");
+	same(bloomfilter_contains_macaddr(filter, wide, 8), 1, "the same as macaddr8");
+	same(bloomfilter_contains_macaddr(filter, wide, 7), BLOOMFILTER_ERR_KEY, "7 bytes");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_MACADDR, wide, 8), BLOOMFILTER_ERR_KEY, "bytes that should be 6");
+	bloomfilter_close(filter);
+}
+
+static void
+check_uuid_and_bytea(void)
+{
+	uint8_t		uuid[16] = {1, 2, 3};
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_UUID, uuid, 16);
+
+	same(bloomfilter_contains_uuid(filter, uuid), 1, "uuid");
+	uuid[15] = 1;
+	same(bloomfilter_contains_uuid(filter, uuid), 0, "another uuid");
+	same(bloomfilter_contains_bytea(filter, uuid, 16), BLOOMFILTER_ERR_KEY_TYPE, "its bytes as bytea");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_UUID, uuid, 15), BLOOMFILTER_ERR_KEY, "15 bytes");
+	bloomfilter_close(filter);
+	filter = filter_of(BLOOMFILTER_KEY_BYTEA, "\xff\0", 2);
+	same(bloomfilter_contains_bytea(filter, "\xff\0", 2), 1, "bytea");
+	same(bloomfilter_contains_text(filter, "x", 1), BLOOMFILTER_ERR_KEY_TYPE, "text asked of bytea");
+	bloomfilter_close(filter);
+}
+
+static void
+check_types(void)
+{
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_TEXT, "x", 1);
+	int			type;
+
+	for (type = 1; type <= 11; type++)
+		same(bloomfilter_key_type_of_name(bloomfilter_key_type_name(type)), type, "name of type %d", type);
+	ok(bloomfilter_key_type_name(12) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of type 12 and -1");
+	same(bloomfilter_key_type_of_name("int4"), BLOOMFILTER_ERR_ARGUMENT, "no type int4");
+	same(bloomfilter_contains(filter, 0, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "type 0 can't be asked");
+	same(bloomfilter_contains(filter, 12, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor type 12");
+	bloomfilter_close(filter);
+}
+
+int
+main(void)
+{
+	check_numerics();
+	check_text();
+	check_floats();
+	check_counts();
+	check_addresses();
+	check_uuid_and_bytea();
+	check_types();
+	return tap_done();
+}

@@ -1,0 +1,270 @@
+/*
+ * test_sets.c
+ *	  Sets of parts: written, opened by each kind of path, asked as one filter,
+ *	  and refused where they are not one whole set.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "make_filters.h"
+#include "tap.h"
+
+#define KEYS 5000
+#define PARTS 3
+
+static const char *folder;
+
+static const char *
+in_folder(const char *name)
+{
+	static char paths[8][600];
+	static int	next;
+	char	   *path = paths[next++ % 8];
+
+	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+	return path;
+}
+
+static void
+empty_folder(void)
+{
+	DIR		   *dir = opendir(folder);
+	struct dirent *entry;
+
+	need(dir != NULL, "folder");
+	while ((entry = readdir(dir)) != NULL)
+		unlink(in_folder(entry->d_name));
+	closedir(dir);
+}
+
+/* Writes one part of a set to a file of its own. */
+static void
+write_part(const bloomfilter *set, uint32_t index, const char *name)
+{
+	const void *bytes;
+	size_t		length;
+
+	need(bloomfilter_get_bytes(set, index, &bytes, &length) == BLOOMFILTER_OK, "part");
+	write_file(in_folder(name), bytes, length);
+}
+
+static void
+check_open(const char *path, int wanted, const char *what)
+{
+	bloomfilter *filter = NULL;
+	bloomfilter_detail detail = {0, 0, ""};
+	int			code = bloomfilter_open(path, 0, &filter, &detail);
+
+	same(code, wanted, "%s: %s", what, detail.text);
+	ok((code == BLOOMFILTER_OK) == (filter != NULL), "and a filter only then");
+	if (code == BLOOMFILTER_OK)
+	{
+		same(count_missing(filter, 1, KEYS), 0, "no key is missing");
+		bloomfilter_close(filter);
+	}
+}
+
+static void
+check_manifest(const char *text, size_t length, int wanted, const char *what)
+{
+	write_file(in_folder("manifest"), text, length);
+	check_open(folder, wanted, what);
+}
+
+static void
+check_answers(const bloomfilter *set)
+{
+	int64_t		keys[2000];
+	uint8_t		found[2000];
+	bloomfilter_info info;
+	bloomfilter_info part;
+	int			different = 0;
+	int			i;
+
+	for (i = 0; i < 2000; i++)
+		keys[i] = KEYS - 1000 + i;
+	same(bloomfilter_contains_int64_batch(set, keys, 2000, found, NULL), BLOOMFILTER_OK, "batch of a set");
+	for (i = 0; i < 2000; i++)
+		different += found[i] != bloomfilter_contains_int64(set, keys[i]);
+	same(different, 0, "batch and single agree");
+	same(bloomfilter_contains_text(set, "x", 1), BLOOMFILTER_ERR_KEY_TYPE, "another type");
+	bloomfilter_get_info(set, &info, sizeof info);
+	ok(info.parts == PARTS && info.open_parts == PARTS && info.seed == 7 && info.capacity > KEYS &&
+	   info.estimated_keys > KEYS * 0.97 && info.estimated_keys < KEYS * 1.03 &&
+	   info.estimated_rate < 0.012, "info of a set");
+	same(bloomfilter_get_part_info(set, 2, &part, sizeof part), BLOOMFILTER_OK, "info of a part");
+	ok(part.part == 2 && part.parts == PARTS && part.open_parts == 1 && part.bits_set < info.bits_set,
+	   "is of this part");
+	same(bloomfilter_get_part_info(set, PARTS, &part, sizeof part), BLOOMFILTER_ERR_ARGUMENT, "no part 3");
+}
+
+static void
+check_single_part(const bloomfilter *set)
+{
+	bloomfilter *part;
+	int			answers[2] = {0, 0};
+	int			others = 0;
+	int64_t		key;
+	uint8_t		found;
+	bloomfilter_builder *builder;
+	bloomfilter *rebuilt;
+
+	write_part(set, 1, "part");
+	need(bloomfilter_open(in_folder("part"), 0, &part, NULL) == BLOOMFILTER_OK, "part opens");
+	need(bloomfilter_builder_create_like(part, &builder) == BLOOMFILTER_OK, "builder");
+	for (key = 1; key <= KEYS; key++)
+	{
+		int			answer = bloomfilter_contains_int64(part, key);
+		int			batch = bloomfilter_contains_int64_batch(part, &key, 1, &found, NULL);
+
+		if (answer >= 0)
+			answers[answer]++;
+		others += answer == BLOOMFILTER_ERR_OTHER_PART && batch == answer &&
+			bloomfilter_builder_add_int64(builder, key) == answer;
+		if (answer == 1)
+			need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "add");
+	}
+	same(answers[0], 0, "a part alone denies none of its keys");
+	same(answers[1] + others, KEYS, "and refuses those of other parts, never denies them");
+	ok(others > KEYS / 2, "which are about two thirds");
+	need(bloomfilter_builder_finish(builder, &rebuilt, NULL) == BLOOMFILTER_OK, "finish");
+	ok(equal_bytes(rebuilt, part), "a part can be built alone");
+	bloomfilter_builder_free(builder);
+	bloomfilter_close(rebuilt);
+	bloomfilter_close(part);
+}
+
+static void
+check_written(const bloomfilter *set)
+{
+	bloomfilter *opened;
+	bloomfilter *other = make_range(KEYS, 2, 1, KEYS);
+
+	same(bloomfilter_write(set, in_folder("manifest"), NULL), BLOOMFILTER_OK, "a set is written");
+	same(count_entries(folder), PARTS + 1, "as a manifest and a file for each part");
+	need(bloomfilter_open(folder, 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
+	ok(equal_bytes(opened, set), "and opens as it was");
+	check_answers(opened);
+	check_open(in_folder("manifest"), BLOOMFILTER_OK, "by the manifest's name");
+	same(bloomfilter_write(set, in_folder("manifest"), NULL), BLOOMFILTER_OK, "written again");
+	same(count_entries(folder), PARTS + 1, "with the same files");
+	same(bloomfilter_write(other, in_folder("manifest"), NULL), BLOOMFILTER_OK, "another set over it");
+	same(count_entries(folder), 2 + 1, "deletes the parts that are no longer named");
+	same(count_missing(opened, 1, KEYS), 0, "who has opened them asks on");
+	bloomfilter_close(opened);
+	bloomfilter_close(other);
+	empty_folder();
+}
+
+static void
+check_folders(const bloomfilter *set, const bloomfilter *other)
+{
+	write_part(set, 0, "c.bloom");
+	write_part(set, 1, "a.bloom");
+	check_open(folder, BLOOMFILTER_ERR_SET, "a part is missing");
+	write_part(set, 2, "b.bloom");
+	check_open(folder, BLOOMFILTER_OK, "a folder without manifest");
+	write_file(in_folder("notes.txt"), "x", 1);
+	write_file(in_folder(".hidden.bloom"), "x", 1);
+	check_open(folder, BLOOMFILTER_OK, "other files don't matter");
+	write_part(set, 1, "b.bloom");
+	check_open(folder, BLOOMFILTER_ERR_SET, "a part twice");
+	write_part(other, 2, "b.bloom");
+	check_open(folder, BLOOMFILTER_ERR_SET, "a part with another seed");
+	write_file(in_folder("b.bloom"), "x", 1);
+	check_open(folder, BLOOMFILTER_ERR_FORMAT_LENGTH, "a file that is no filter");
+	empty_folder();
+}
+
+static void
+check_manifests(const bloomfilter *set)
+{
+	static const char good[] = "bloomfilter-set 1\np0\np1\np2\n";
+	static const char zero[] = "bloomfilter-set 1\np\0\np1\np2\n";
+
+	write_part(set, 0, "p0");
+	write_part(set, 1, "p1");
+	write_part(set, 2, "p2");
+	check_manifest(good, sizeof good - 1, BLOOMFILTER_OK, "a manifest");
+	check_manifest(good, sizeof good - 2, BLOOMFILTER_OK, "without the last newline");
+	check_manifest(zero, sizeof zero - 1, BLOOMFILTER_ERR_MANIFEST, "zero byte");
+#define MANIFEST(text, code, what) check_manifest(text, sizeof text - 1, code, what)
+	MANIFEST("bloomfilter-set 2\np0\np1\np2\n", BLOOMFILTER_ERR_MANIFEST, "later version");
+	MANIFEST("bloomfilter-set 1\r\np0\np1\np2\n", BLOOMFILTER_ERR_MANIFEST, "carriage return");
+	MANIFEST("bloomfilter-set 1\n", BLOOMFILTER_ERR_MANIFEST, "no parts");
+	MANIFEST("bloomfilter-set ", BLOOMFILTER_ERR_MANIFEST, "cut off");
+	MANIFEST("bloomfilter-set 1\np0\n\np1\np2\n", BLOOMFILTER_ERR_MANIFEST, "empty line");
+	MANIFEST("bloomfilter-set 1\n../p0\np1\np2\n", BLOOMFILTER_ERR_MANIFEST, "other folder");
+	MANIFEST("bloomfilter-set 1\n..\np1\np2\n", BLOOMFILTER_ERR_MANIFEST, "the folder above");
+	MANIFEST("bloomfilter-set 1\np0\np1\n", BLOOMFILTER_ERR_SET, "a part too few");
+	MANIFEST("bloomfilter-set 1\np0\np1\np2\np2\n", BLOOMFILTER_ERR_SET, "a part too many");
+	MANIFEST("bloomfilter-set 1\np1\np0\np2\n", BLOOMFILTER_ERR_SET, "wrong order");
+	MANIFEST("bloomfilter-set 1\np0\np1\nmissing\n", BLOOMFILTER_ERR_SYSTEM, "missing file");
+	MANIFEST("bloomfilter-set 1\np0\np1\nmanifest\n", BLOOMFILTER_ERR_FORMAT_MAGIC, "names itself");
+	MANIFEST("something else, long enough\n", BLOOMFILTER_ERR_MANIFEST, "a file named manifest that is none");
+	empty_folder();
+}
+
+static void
+check_key_types(void)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *texts = NULL;
+	bloomfilter *integers = make_range(10, 2, 1, 10);
+	bloomfilter *empty = make_range(10, 2, 1, 0);
+	bloomfilter *opened;
+
+	need(bloomfilter_builder_create_set(10, 0.01, 7, 2, &builder) == BLOOMFILTER_OK, "builder");
+	need(bloomfilter_builder_add_text(builder, "a", 1) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_add_text(builder, "b", 1) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_add_text(builder, "c", 1) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_add_text(builder, "d", 1) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_finish(builder, &texts, NULL) == BLOOMFILTER_OK, "texts");
+	bloomfilter_builder_free(builder);
+	write_part(integers, 0, "0.bloom");
+	write_part(texts, 1, "1.bloom");
+	check_open(folder, BLOOMFILTER_ERR_SET, "parts of different types");
+	write_part(empty, 1, "1.bloom");
+	need(bloomfilter_open(folder, 0, &opened, NULL) == BLOOMFILTER_OK, "a part without keys fits any type");
+	same(bloomfilter_contains_text(opened, "a", 1), BLOOMFILTER_ERR_KEY_TYPE, "the set has the type of its other part");
+	bloomfilter_close(opened);
+	bloomfilter_close(texts);
+	bloomfilter_close(integers);
+	bloomfilter_close(empty);
+	empty_folder();
+}
+
+int
+main(void)
+{
+	bloomfilter *set = make_range(KEYS, PARTS, 1, KEYS);
+	bloomfilter *single = make_range(KEYS, 1, 1, KEYS);
+	bloomfilter *other;
+	bloomfilter_builder *builder;
+
+	folder = scratch_path("set");
+	need(mkdir(folder, 0777) == 0, "folder");
+	need(bloomfilter_builder_create_set(KEYS, 0.01, 8, PARTS, &builder) == BLOOMFILTER_OK, "builder");
+	other = finish_range(builder, 1, KEYS);
+	check_answers(set);
+	check_single_part(set);
+	empty_folder();
+	check_written(set);
+	check_folders(set, other);
+	check_manifests(set);
+	check_key_types();
+	write_part(single, 0, "one.bloom");
+	check_open(folder, BLOOMFILTER_OK, "a folder with one whole filter");
+	empty_folder();
+	rmdir(folder);
+	bloomfilter_close(set);
+	bloomfilter_close(single);
+	bloomfilter_close(other);
+	return tap_done();
+}

@@ -1,0 +1,345 @@
+/*
+ * test_vectors.c
+ *	  The library reproduces every row of the golden files, by every door.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bf_hash.h"
+#include "doors.h"
+#include "keys.h"
+#include "tap.h"
+#include "tsv.h"
+
+/* The probes of a hash as keys.tsv lists them. */
+static void
+list_bits(uint64_t hash, unsigned log2_block_bits, unsigned k, char *list)
+{
+	uint64_t	probe = bf_probe_start(hash);
+
+	*list = '\0';
+	for (; k > 0; k--)
+	{
+		list += sprintf(list, "%u%s", bf_probe_bit(probe, log2_block_bits), k > 1 ? "," : "");
+		probe = bf_probe_next(probe);
+	}
+}
+
+/* A numeric's canonical form, with zeros around it, leads back to itself. */
+static bool
+numeric_survives(const uint8_t *bytes, size_t length)
+{
+	char		padded[4096];
+	bool		minus = bytes[0] == '-';
+	bool		named = memchr(bytes, 'N', length) != NULL || memchr(bytes, 'I', length) != NULL;
+	int			size;
+	lbf_key		key;
+	bool		survives;
+
+	if (named)
+		size = snprintf(padded, sizeof padded, "%.*s", (int) length, (const char *) bytes);
+	else
+		size = snprintf(padded, sizeof padded, "%s00%.*s%s", minus ? "-" : "",
+						(int) length - minus, (const char *) bytes + minus,
+						memchr(bytes, '.', length) != NULL ? "000" : ".00");
+	if (lbf_key_numeric(&key, padded, (size_t) size) != BLOOMFILTER_OK)
+		return false;
+	survives = key.length == length && memcmp(key.bytes, bytes, length) == 0;
+	lbf_key_free(&key);
+	return survives;
+}
+
+static void
+check_key_row(const tsv *table)
+{
+	int			type = (int) tsv_number(table, "key_type");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "key_hex", &length);
+	uint64_t	hash = lbf_hash(bytes, length, tsv_number(table, "seed"));
+	char		bits[1024];
+	bool		good = hash == tsv_hex_number(table, "hash_hex");
+
+	list_bits(hash, (unsigned) tsv_number(table, "log2_block_bits"),
+			  (unsigned) tsv_number(table, "k"), bits);
+	good = good && strcmp(bits, tsv_text(table, "bits")) == 0 &&
+		bf_block_of(hash, (uint32_t) tsv_number(table, "blocks")) == tsv_number(table, "block") &&
+		bf_part_of(hash, (uint32_t) tsv_number(table, "parts")) == tsv_number(table, "part") &&
+		lbf_key_check(type, bytes, length) == BLOOMFILTER_OK &&
+		(type != BLOOMFILTER_KEY_NUMERIC || numeric_survives(bytes, length));
+	ok(good, "keys.tsv: %s %s", tsv_text(table, "sql"), tsv_text(table, "key_hex"));
+	free(bytes);
+}
+
+static void
+check_keys(void)
+{
+	tsv		   *table = tsv_open("keys.tsv");
+
+	while (tsv_next(table))
+		check_key_row(table);
+	tsv_close(table);
+}
+
+/* A filter that is asked for the keys of a list, which must all get one answer. */
+typedef struct asking
+{
+	const bloomfilter *filter;
+	int			type;
+	int			wanted;
+	int			wrong;
+} asking;
+
+static void
+ask(void *context, const uint8_t *bytes, size_t length)
+{
+	asking	   *state = context;
+	bloomfilter_slice slice = {bytes, length};
+	uint8_t		found = 2;
+	int			code;
+
+	state->wrong += bloomfilter_contains(state->filter, state->type, bytes, length) != state->wanted;
+	code = bloomfilter_contains_batch(state->filter, state->type, &slice, 1, &found, NULL);
+	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
+}
+
+static int
+wrong_answers(const bloomfilter *filter, const tsv *table, int type)
+{
+	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0};
+
+	tsv_keys(table, "keys", ask, &state);
+	tsv_keys(table, "false_positives", ask, &state);
+	state.wanted = 0;
+	tsv_keys(table, "absent", ask, &state);
+	return state.wrong;
+}
+
+static bool
+fields_agree(const bloomfilter *filter, const tsv *table)
+{
+	bloomfilter_info info;
+	uint64_t	p_bits;
+
+	bloomfilter_get_info(filter, &info, sizeof info);
+	memcpy(&p_bits, &info.rate, sizeof p_bits);
+	return info.capacity == tsv_number(table, "n") &&
+		p_bits == tsv_hex_number(table, "p_hex") &&
+		info.seed == tsv_number(table, "seed") &&
+		info.probes == tsv_number(table, "k") &&
+		info.block_bits == (uint64_t) 1 << tsv_number(table, "log2_block_bits") &&
+		info.blocks == tsv_number(table, "blocks") &&
+		info.part == tsv_number(table, "part") &&
+		info.parts == tsv_number(table, "parts") &&
+		(unsigned) info.key_type == tsv_number(table, "key_type") &&
+		info.bits_set == tsv_number(table, "bits_set") &&
+		info.checksum == tsv_hex_number(table, "checksum_hex");
+}
+
+/* Keys of a wrong type, and of other parts, are errors. */
+static bool
+refuses_others(const bloomfilter *filter, int type, uint64_t parts)
+{
+	int			other = type == BLOOMFILTER_KEY_BYTEA ? BLOOMFILTER_KEY_TEXT : BLOOMFILTER_KEY_BYTEA;
+	int			refused = 0;
+	int64_t		key;
+
+	if (type != 0 && bloomfilter_contains(filter, other, "x", 1) != BLOOMFILTER_ERR_KEY_TYPE)
+		return false;
+	if (parts == 1 || (type != 0 && type != BLOOMFILTER_KEY_INTEGER))
+		return true;
+	for (key = 0; key < 1000; key++)
+		refused += bloomfilter_contains_int64(filter, key) == BLOOMFILTER_ERR_OTHER_PART;
+	return refused > 0 && (parts > 1000 || refused < 1000);
+}
+
+static void
+add(void *context, const uint8_t *bytes, size_t length)
+{
+	asking	   *state = context;
+	bloomfilter_builder *builder = *(bloomfilter_builder *const *) (const void *) &state->filter;
+	bloomfilter_slice twice[2] = {{bytes, length}, {bytes, length}};
+
+	state->wrong += bloomfilter_builder_add(builder, state->type, bytes, length) != BLOOMFILTER_OK;
+	state->wrong += bloomfilter_builder_add_batch(builder, state->type, twice, 2, NULL) != BLOOMFILTER_OK;
+}
+
+static bool
+has_bytes(const bloomfilter *filter, const uint8_t *wanted, size_t wanted_length)
+{
+	const void *bytes;
+	size_t		length;
+
+	bloomfilter_get_bytes(filter, 0, &bytes, &length);
+	return length == wanted_length && memcmp(bytes, wanted, length) == 0;
+}
+
+/* A builder with the same parameters makes the same bytes of the keys. */
+static bool
+builds_alike(const bloomfilter *model, const tsv *table, int type,
+			 const uint8_t *bytes, size_t length)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *filter;
+	asking		state = {NULL, type, 0, 0};
+	bool		alike;
+
+	if (strncmp(tsv_text(table, "made_of"), "and", 3) == 0)
+		return true;
+	need(bloomfilter_builder_create_like(model, &builder) == BLOOMFILTER_OK, "builder");
+	memcpy(&state.filter, &builder, sizeof builder);
+	tsv_keys(table, "keys", add, &state);
+	need(bloomfilter_builder_finish(builder, &filter, NULL) == BLOOMFILTER_OK, "finish");
+	alike = state.wrong == 0 && has_bytes(filter, bytes, length);
+	bloomfilter_builder_free(builder);
+	bloomfilter_close(filter);
+	return alike;
+}
+
+/* The filter of the row with a name; to be closed. */
+static bloomfilter *
+filter_of_row(const char *name, uint8_t **bytes)
+{
+	tsv		   *table = tsv_open("filters.tsv");
+	bloomfilter *filter = NULL;
+	size_t		length;
+
+	while (filter == NULL && tsv_next(table))
+	{
+		if (strcmp(tsv_text(table, "name"), name) != 0)
+			continue;
+		*bytes = tsv_bytes(table, "filter_hex", &length);
+		need(bloomfilter_open_memory(*bytes, length, 0, &filter, NULL) == BLOOMFILTER_OK, name);
+	}
+	need(filter != NULL, name);
+	tsv_close(table);
+	return filter;
+}
+
+static void
+check_union(const tsv *table, const uint8_t *bytes, size_t length)
+{
+	char		names[2][64];
+	uint8_t    *memory[2];
+	bloomfilter *filters[2];
+	bloomfilter *result;
+	int			i;
+
+	if (sscanf(tsv_text(table, "made_of"), "or %63s %63s", names[0], names[1]) != 2)
+		return;
+	for (i = 0; i < 2; i++)
+		filters[i] = filter_of_row(names[i], &memory[i]);
+	for (i = 0; i < 2; i++)
+	{
+		need(bloomfilter_union(filters[i], filters[1 - i], &result) == BLOOMFILTER_OK, "union");
+		ok(has_bytes(result, bytes, length), "filters.tsv: %s is the union, order %d",
+		   tsv_text(table, "name"), i);
+		bloomfilter_close(result);
+	}
+	for (i = 0; i < 2; i++)
+	{
+		bloomfilter_close(filters[i]);
+		free(memory[i]);
+	}
+}
+
+static void
+check_filter_row(const tsv *table)
+{
+	const char *name = tsv_text(table, "name");
+	int			type = (int) tsv_number(table, "key_type");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
+	int			door;
+
+	for (door = 0; door < DOORS; door++)
+	{
+		bloomfilter *filter;
+		bloomfilter_detail detail;
+
+		if (!same(open_by_door(door, bytes, length, &filter, &detail), BLOOMFILTER_OK,
+				  "filters.tsv: %s opens, %s", name, door_names[door]))
+			continue;
+		ok(fields_agree(filter, table), "filters.tsv: %s fields, %s", name, door_names[door]);
+		same(wrong_answers(filter, table, type), 0, "filters.tsv: %s answers, %s", name, door_names[door]);
+		ok(refuses_others(filter, type, tsv_number(table, "parts")),
+		   "filters.tsv: %s refuses, %s", name, door_names[door]);
+		if (door == 0)
+			ok(builds_alike(filter, table, type, bytes, length), "filters.tsv: %s is built alike", name);
+		bloomfilter_close(filter);
+	}
+	check_union(table, bytes, length);
+	free(bytes);
+}
+
+static void
+check_filters(void)
+{
+	tsv		   *table = tsv_open("filters.tsv");
+
+	while (tsv_next(table))
+		check_filter_row(table);
+	tsv_close(table);
+}
+
+static int
+code_of_rule(const char *rule)
+{
+	static const struct
+	{
+		const char *rule;
+		int			code;
+	}			rules[] = {
+		{"short", BLOOMFILTER_ERR_FORMAT_LENGTH}, {"magic", BLOOMFILTER_ERR_FORMAT_MAGIC},
+		{"version", BLOOMFILTER_ERR_FORMAT_VERSION}, {"hash", BLOOMFILTER_ERR_FORMAT_HASH},
+		{"reserved", BLOOMFILTER_ERR_FORMAT_RESERVED}, {"probes", BLOOMFILTER_ERR_FORMAT_PROBES},
+		{"block_bits", BLOOMFILTER_ERR_FORMAT_BLOCK_BITS}, {"key_type", BLOOMFILTER_ERR_FORMAT_KEY_TYPE},
+		{"blocks", BLOOMFILTER_ERR_FORMAT_BLOCKS}, {"size", BLOOMFILTER_ERR_FORMAT_SIZE},
+		{"part", BLOOMFILTER_ERR_FORMAT_PARTS}, {"capacity", BLOOMFILTER_ERR_FORMAT_CAPACITY},
+		{"rate", BLOOMFILTER_ERR_FORMAT_RATE}, {"bits_set", BLOOMFILTER_ERR_FORMAT_BITS_SET},
+		{"empty_key_type", BLOOMFILTER_ERR_FORMAT_KEY_TYPE}, {"checksum", BLOOMFILTER_ERR_FORMAT_CHECKSUM}
+	};
+	size_t		i;
+
+	for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
+		if (strcmp(rules[i].rule, rule) == 0)
+			return rules[i].code;
+	need(false, rule);
+	return 0;
+}
+
+static void
+check_invalid(void)
+{
+	tsv		   *table = tsv_open("invalid.tsv");
+
+	while (tsv_next(table))
+	{
+		size_t		length;
+		uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
+		int			door;
+
+		for (door = 0; door < DOORS; door++)
+		{
+			bloomfilter *filter = NULL;
+			bloomfilter_detail detail = {0, 0, ""};
+			int			code = open_by_door(door, bytes, length, &filter, &detail);
+
+			same(code, code_of_rule(tsv_text(table, "rule")), "invalid.tsv: %s, %s",
+				 tsv_text(table, "name"), door_names[door]);
+			ok(filter == NULL && detail.code == code && detail.text[0] != '\0',
+			   "invalid.tsv: %s gives a reason: %s", tsv_text(table, "name"), detail.text);
+		}
+		free(bytes);
+	}
+	tsv_close(table);
+}
+
+int
+main(void)
+{
+	check_keys();
+	check_filters();
+	check_invalid();
+	return tap_done();
+}
