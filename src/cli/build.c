@@ -1,0 +1,195 @@
+/*
+ * build.c
+ *	  bloomfilter build: a filter of the keys on standard input.
+ *
+ * The file is byte for byte what SQL builds of the same keys and parameters.
+ */
+#include "command.h"
+#include "feed.h"
+#include "filter.h"
+#include "options.h"
+
+static const char help[] =
+"Usage: bloomfilter build [OPTION]... FILE\n"
+"\n"
+"Builds a filter of the lines of standard input and replaces FILE by it in one\n"
+"step.\n"
+"\n"
+"  -n, --capacity N   size it for N different keys; without it, their number is\n"
+"                     counted, at 8 bytes of memory for each line or more\n"
+"  -p, --rate P       false-positive rate at N keys, at most (default: 0.01)\n"
+"  -s, --seed S       seed of the hash (default: 0)\n"
+"  -t, --type TYPE    type of the keys (default: text): integer, text, bytea,\n"
+"                     uuid, numeric, float, date, timestamp, timestamptz, inet,\n"
+"                     macaddr\n"
+"      --parts PARTS  build a set of so many filters, with FILE as its manifest;\n"
+"                     0: as few as can hold N keys; needs -n\n"
+"  -0, --null         keys end with a zero byte, not with a newline\n"
+"      --no-progress  draw no progress bar on a terminal\n"
+"      --help         print this\n"
+"\n"
+"Repeated keys count once.  Exit status: 0, or 2 if there was an error; FILE is\n"
+"then as before.\n";
+
+#define OPTION_PARTS		OPTION_ANY
+#define OPTION_NO_PROGRESS	(OPTION_ANY + 1)
+
+/* Parts of one set; the format has 16 bits for them. */
+#define MAX_PARTS			65535
+
+static const struct option names[] = {
+	OPTION_HELP_ENTRY,
+	{"capacity", required_argument, NULL, 'n'},
+	{"rate", required_argument, NULL, 'p'},
+	{"seed", required_argument, NULL, 's'},
+	{"type", required_argument, NULL, 't'},
+	{"parts", required_argument, NULL, OPTION_PARTS},
+	{"null", no_argument, NULL, '0'},
+	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
+	{NULL, 0, NULL, 0}
+};
+
+typedef struct build_plan
+{
+	uint64_t	capacity;		/* 0: counted */
+	double		rate;
+	uint64_t	seed;
+	int64_t		parts;			/* -1: one whole filter */
+	int			key_type;
+	char		delimiter;
+	bool		progress;
+	const char *path;
+} build_plan;
+
+static build_plan
+read_plan(const command_line *line)
+{
+	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', true, NULL};
+	int			option;
+
+	while ((option = next_option(line)) != -1)
+		switch (option)
+		{
+			case 'n':
+				plan.capacity = option_count("-n", optarg, 1, INT64_MAX);
+				break;
+			case 'p':
+				plan.rate = option_rate("-p", optarg);
+				break;
+			case 's':
+				plan.seed = option_seed("--seed", optarg);
+				break;
+			case 't':
+				plan.key_type = option_key_type(optarg);
+				break;
+			case OPTION_PARTS:
+				plan.parts = (int64_t) option_count("--parts", optarg, 0, MAX_PARTS);
+				break;
+			case '0':
+				plan.delimiter = '\0';
+				break;
+			case OPTION_NO_PROGRESS:
+				plan.progress = false;
+				break;
+		}
+	plan.path = only_operand(line, "file to write");
+	if (plan.parts >= 0 && plan.capacity == 0)
+		usage_error(line, "--parts needs -n");
+	return plan;
+}
+
+static bloomfilter_builder *
+create_builder(const build_plan *plan)
+{
+	bloomfilter_builder *builder;
+	int			code;
+
+	if (plan->capacity == 0)
+		code = bloomfilter_builder_create_unsized(plan->rate, plan->seed,
+												  &builder);
+	else if (plan->parts >= 0)
+		code = bloomfilter_builder_create_set(plan->capacity, plan->rate,
+											  plan->seed,
+											  (uint32_t) plan->parts, &builder);
+	else
+		code = bloomfilter_builder_create(plan->capacity, plan->rate,
+										  plan->seed, &builder);
+	if (code == BLOOMFILTER_ERR_TOO_LARGE)
+		fail("the keys need more than one filter can hold; build a set with %s",
+			 plan->parts > 0 ? "more --parts" : "--parts 0");
+	if (code < 0)
+		fail("%s", bloomfilter_strerror(code));
+	return builder;
+}
+
+/* A key_sink. */
+static int
+add(void *state, const key_batch *batch, const text_line *lines, size_t *done)
+{
+	bloomfilter_builder *builder = state;
+
+	(void) lines;
+	return bloomfilter_builder_add_batch(builder, batch->key_type, batch->keys,
+										 batch->count, done);
+}
+
+static uint64_t
+add_all(const build_plan *plan, bloomfilter_builder *builder)
+{
+	progress_bar progress;
+	key_feed	feed = {plan->key_type, add, builder, &progress, plan->capacity};
+	line_reader reader;
+	uint64_t	lines;
+
+	progress_start(&progress, "build", "keys", plan->progress);
+	line_reader_stdin(&reader, plan->delimiter);
+	lines = feed_lines(&feed, &reader);
+	line_reader_close(&reader);
+	progress_end(&progress);
+	return lines;
+}
+
+static bloomfilter *
+finish(bloomfilter_builder *builder)
+{
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+	int			code = bloomfilter_builder_finish(builder, &filter, &detail);
+
+	if (code == BLOOMFILTER_ERR_TOO_LARGE)
+		fail("the keys need more than one filter can hold; build a set with -n and --parts 0");
+	if (code < 0)
+		fail("%s", detail.text);
+	bloomfilter_builder_free(builder);
+	return filter;
+}
+
+static void
+warn_of_overflow(const build_plan *plan, const bloomfilter *filter)
+{
+	bloomfilter_info info = filter_info(filter, -1);
+
+	if (info.over_capacity)
+		complain("warning: about %.0f different keys came, more than -n; the false-positive rate is %.2g, not %.2g",
+				 info.estimated_keys, info.estimated_rate, plan->rate);
+}
+
+exit_status
+command_build(int argc, char **argv)
+{
+	command_line line = {"build", help, ":n:p:s:t:0", names, argc, argv};
+	build_plan	plan = read_plan(&line);
+	bloomfilter_builder *builder = create_builder(&plan);
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+
+	/* more likely a failed program before the pipe than a wish */
+	if (add_all(&plan, builder) == 0 && plan.capacity == 0)
+		fail("no keys on standard input; an empty filter needs -n");
+	filter = finish(builder);
+	warn_of_overflow(&plan, filter);
+	if (bloomfilter_write(filter, plan.path, &detail) < 0)
+		fail("%s", detail.text);
+	bloomfilter_close(filter);
+	return STATUS_YES;
+}

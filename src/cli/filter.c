@@ -1,0 +1,47 @@
+/*
+ * filter.c
+ *	  Opening a filter for a subcommand, and what its errors are called.
+ */
+#include "filter.h"
+
+#include "messages.h"
+
+bloomfilter *
+open_filter(const char *path)
+{
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+
+	if (bloomfilter_open(path, 0, &filter, &detail) < 0)
+		fail("%s", detail.text);
+	return filter;
+}
+
+bloomfilter_info
+filter_info(const bloomfilter *filter, int64_t part)
+{
+	bloomfilter_info info;
+	int			code;
+
+	if (part < 0)
+		code = bloomfilter_get_info(filter, &info, sizeof info);
+	else
+		code = bloomfilter_get_part_info(filter, (uint32_t) part, &info,
+										 sizeof info);
+	if (code < 0)
+		fail("%s", bloomfilter_strerror(code));
+	return info;
+}
+
+int
+filter_key_type(const bloomfilter *filter, int wanted)
+{
+	int			held = filter_info(filter, -1).key_type;
+
+	if (held == BLOOMFILTER_KEY_NONE)
+		return wanted == BLOOMFILTER_KEY_NONE ? BLOOMFILTER_KEY_TEXT : wanted;
+	if (wanted != BLOOMFILTER_KEY_NONE && wanted != held)
+		fail("bloomfilter holds %s keys, not %s",
+			 bloomfilter_key_type_name(held), bloomfilter_key_type_name(wanted));
+	return held;
+}

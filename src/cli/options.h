@@ -1,0 +1,59 @@
+/*
+ * options.h
+ *	  The options of a subcommand, and the numbers in them.
+ *
+ * getopt_long does the work; its messages are replaced by ours, so that every
+ * error is one line that says what to do.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Values of long options that have no letter. */
+typedef enum long_option
+{
+	OPTION_HELP = 256,
+	OPTION_ANY
+} long_option;
+
+/* Every list of long options begins with this. */
+#define OPTION_HELP_ENTRY {"help", no_argument, NULL, OPTION_HELP}
+
+typedef struct command_line
+{
+	const char *command;		/* its name */
+	const char *help;			/* what --help prints */
+	const char *letters;		/* as getopt's, beginning with ':' */
+	const struct option *names;
+	int			argc;
+	char	  **argv;
+} command_line;
+
+/*
+ * The next option's value, -1 after the last; optarg is its argument, optind the
+ * first operand then.  --help prints and ends the program, an unknown option or
+ * a missing argument ends it with STATUS_TROUBLE.
+ */
+extern int	next_option(const command_line *line);
+
+/* Ends the program with a message that points to --help. */
+extern _Noreturn void usage_error(const command_line *line, const char *problem);
+
+/* The one operand of a subcommand that takes exactly one. */
+extern const char *only_operand(const command_line *line, const char *what);
+
+/* Numbers; what is not one, or out of range, ends the program. */
+extern uint64_t option_count(const char *name, const char *text,
+							 uint64_t min, uint64_t max);
+extern double option_rate(const char *name, const char *text);
+
+/* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits. */
+extern uint64_t option_seed(const char *name, const char *text);
+
+/* A key type of its name. */
+extern int	option_key_type(const char *text);
+
+#endif							/* CLI_OPTIONS_H */

@@ -1,0 +1,25 @@
+/*
+ * output.h
+ *	  Standard output, buffered, with every failure to write noticed.
+ *
+ * A full disk is an error, not a shorter answer.  There is one standard output,
+ * so there is one buffer.
+ */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdint.h>
+
+#include "messages.h"
+
+/* Adds bytes, or formatted text of at most OUTPUT_TEXT_BYTES. */
+#define OUTPUT_TEXT_BYTES	4096
+
+extern void output_bytes(const char *bytes, size_t length);
+extern void output_byte(char byte);
+extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
+
+/* Writes what is buffered; a failure ends the program. */
+extern void output_flush(void);
+
+#endif							/* CLI_OUTPUT_H */
