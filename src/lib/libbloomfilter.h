@@ -375,8 +375,8 @@ extern int	bloomfilter_live_open(const char *path, unsigned flags,
 								  bloomfilter_detail *detail);
 
 /*
- * Opens the path anew if one of its files was replaced (device, inode, size or
- * time differ).  1: another filter is in place; 0: it is the same, by its
+ * Opens the path anew if one of its files was replaced (device, inode, size,
+ * time or header differ).  1: another filter is in place; 0: it is the same, by its
  * checksum; an error: the old filter stays.  Any thread may call this at any
  * time; concurrent calls wait for each other, readers never do.
  */

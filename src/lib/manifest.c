@@ -179,6 +179,7 @@ lbf_manifest_parse(char *text, size_t length, const char *subject,
 {
 	size_t		first = sizeof LBF_MANIFEST_FIRST_LINE - 1;
 	uint32_t	lines = count_lines(text, length);
+	char	  **found;
 	int			code;
 
 	if (length < first + 1 || memcmp(text, LBF_MANIFEST_FIRST_LINE "\n", first + 1) != 0)
@@ -187,12 +188,16 @@ lbf_manifest_parse(char *text, size_t length, const char *subject,
 	if (lines < 2 || lines - 1 > BF_MAX_PARTS)
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_MANIFEST, subject,
 							 "manifest must name 1 to 65535 parts");
-	*names = malloc((lines - 1) * sizeof **names);
-	if (*names == NULL)
+	found = malloc((lines - 1) * sizeof *found);
+	if (found == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
-	*count = lines - 1;
-	code = split(text + first + 1, length - first - 1, subject, *names, *count, detail);
+	code = split(text + first + 1, length - first - 1, subject, found, lines - 1, detail);
 	if (code != BLOOMFILTER_OK)
-		free(*names);
-	return code;
+	{
+		free(found);
+		return code;
+	}
+	*names = found;
+	*count = lines - 1;
+	return BLOOMFILTER_OK;
 }

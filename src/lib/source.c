@@ -220,14 +220,32 @@ lbf_source_find(const char *path, lbf_source *source, bloomfilter_detail *detail
 	return code;
 }
 
-/* Chains a file's device, inode, size and modification time to an identity. */
+/*
+ * A file's header, which has the checksum of all of it.  Times have a coarse
+ * grain and numbers of inodes are used again: a file that was replaced twice in a
+ * moment can look like the first one.
+ */
+static void
+read_header(int folder, const char *name, uint8_t *header)
+{
+	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return;
+	if (pread(fd, header, BF_HEADER_BYTES, 0) != BF_HEADER_BYTES)
+		memset(header, 0, BF_HEADER_BYTES);
+	close(fd);
+}
+
+/* Chains what tells a file from another one to an identity. */
 static uint64_t
 add_identity(uint64_t identity, int folder, const char *name)
 {
 	struct stat st;
 	uint64_t	values[6] = {0};
+	uint8_t		header[BF_HEADER_BYTES] = {0};
 
-	if (fstatat(folder, name, &st, 0) == 0)
+	if (fstatat(folder, name, &st, 0) == 0 && S_ISREG(st.st_mode))
 	{
 		values[0] = 1;
 		values[1] = (uint64_t) st.st_dev;
@@ -235,8 +253,9 @@ add_identity(uint64_t identity, int folder, const char *name)
 		values[3] = (uint64_t) st.st_size;
 		values[4] = (uint64_t) st.st_mtim.tv_sec;
 		values[5] = (uint64_t) st.st_mtim.tv_nsec;
+		read_header(folder, name, header);
 	}
-	return bf_hash(values, sizeof values, identity);
+	return bf_hash(header, sizeof header, bf_hash(values, sizeof values, identity));
 }
 
 uint64_t

@@ -46,8 +46,8 @@ extern void lbf_source_free(lbf_source *source);
 
 /*
  * A number that is another one as soon as a file was replaced or changed: a hash
- * of all files' device, inode, size and modification time.  A file that is not there
- * counts, too.
+ * of all files' device, inode, size, modification time and header.  A file that
+ * is not there counts, too.
  */
 extern uint64_t lbf_source_identity(const lbf_source *source);
 

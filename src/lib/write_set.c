@@ -159,28 +159,38 @@ write_files(set_writing *set, bloomfilter_detail *detail)
 	return code;
 }
 
-/* The same, and cleans up after the set that was there before. */
+/*
+ * The names in the manifest that is there before; none where it can't be read as
+ * one, since it then names no parts to be deleted.
+ */
+static int
+read_old_names(const set_writing *set, char **text, char ***names,
+			   uint32_t *count)
+{
+	size_t		length;
+	int			code = lbf_manifest_read(set->folder, set->name, text, &length, NULL);
+
+	if (code == BLOOMFILTER_OK && *text != NULL)
+		code = lbf_manifest_parse(*text, length, NULL, names, count, NULL);
+	return code == BLOOMFILTER_ERR_NO_MEMORY ? code : BLOOMFILTER_OK;
+}
+
+/* Writes the set, and cleans up after the one that was there before. */
 static int
 write_over_old(set_writing *set, bloomfilter_detail *detail)
 {
 	char	   *old_text = NULL;
-	char	  **old_names;
-	uint32_t	count;
-	size_t		length;
-	bool		known;
-	int			code;
+	char	  **old_names = NULL;
+	uint32_t	count = 0;
+	int			code = read_old_names(set, &old_text, &old_names, &count);
 
-	/* What can't be read as a manifest names no parts to be deleted. */
-	known = lbf_manifest_read(set->folder, set->name, &old_text, &length, NULL) == BLOOMFILTER_OK &&
-		old_text != NULL &&
-		lbf_manifest_parse(old_text, length, NULL, &old_names, &count, NULL) == BLOOMFILTER_OK;
-	code = write_files(set, detail);
-	if (known)
-	{
-		if (code == BLOOMFILTER_OK)
-			remove_old_parts(set, old_names, count);
-		free(old_names);
-	}
+	if (code != BLOOMFILTER_OK)
+		lbf_fail(detail, code, set->name);
+	else
+		code = write_files(set, detail);
+	if (code == BLOOMFILTER_OK)
+		remove_old_parts(set, old_names, count);
+	free(old_names);
 	free(old_text);
 	return code;
 }

@@ -206,7 +206,7 @@ check_manifests(const bloomfilter *set)
 	MANIFEST("bloomfilter-set 1\np0\np1\np2\np2\n", BLOOMFILTER_ERR_SET, "a part too many");
 	MANIFEST("bloomfilter-set 1\np1\np0\np2\n", BLOOMFILTER_ERR_SET, "wrong order");
 	MANIFEST("bloomfilter-set 1\np0\np1\nmissing\n", BLOOMFILTER_ERR_SYSTEM, "missing file");
-	MANIFEST("bloomfilter-set 1\np0\np1\nmanifest\n", BLOOMFILTER_ERR_FORMAT_MAGIC, "names itself");
+	MANIFEST("bloomfilter-set 1\np0\np1\nmanifest\n", BLOOMFILTER_ERR_FORMAT_LENGTH, "names itself");
 	MANIFEST("something else, long enough\n", BLOOMFILTER_ERR_MANIFEST, "a file named manifest that is none");
 	empty_folder();
 }

@@ -1,0 +1,211 @@
+/*
+ * test_live.c
+ *	  A filter that is replaced while it is asked: no reader sees an error, a key
+ *	  denied that is in all versions, or a filter that was closed.
+ *
+ * Readers run until the writer has replaced the file so often, however long that
+ * takes.  Closed filters are unmapped, so touching one is a crash; under the
+ * thread sanitizer an access without order is one, too.
+ */
+#define _DEFAULT_SOURCE
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "make_filters.h"
+#include "tap.h"
+
+#define KEYS 2000
+#define READERS 4
+#define REPLACEMENTS 200
+
+/* Keys 1 .. KEYS are in every version; KEYS + v is what version v has beside. */
+#define VERSIONS 3
+
+static bloomfilter_live *live;
+static atomic_int stop;
+static atomic_int started;
+static atomic_long wrong;
+
+/* Asks between enter and leave; all answers must be of one version. */
+static void
+ask_once(bloomfilter_reader *reader, int64_t key)
+{
+	const bloomfilter *filter = bloomfilter_reader_enter(reader);
+	const bloomfilter *inner;
+	int			versions = 0;
+	int			v;
+
+	wrong += bloomfilter_contains_int64(filter, key) != 1;
+	inner = bloomfilter_reader_enter(reader);
+	wrong += inner != filter;
+	bloomfilter_reader_leave(reader);
+	for (v = 1; v <= VERSIONS; v++)
+		versions += bloomfilter_contains_int64(filter, KEYS + v) == 1;
+	wrong += versions != 1;
+	bloomfilter_reader_leave(reader);
+}
+
+static void *
+read_on(void *argument)
+{
+	bloomfilter_reader *reader = NULL;
+	int64_t		key = 1;
+
+	(void) argument;
+	if (bloomfilter_reader_open(live, &reader) != BLOOMFILTER_OK)
+	{
+		wrong++;
+		return NULL;
+	}
+	started++;
+	while (!atomic_load(&stop))
+	{
+		ask_once(reader, key);
+		key = key % KEYS + 1;
+	}
+	bloomfilter_reader_close(reader);
+	return NULL;
+}
+
+/* Two threads that reload at the same time. */
+static void *
+reload_on(void *argument)
+{
+	(void) argument;
+	while (!atomic_load(&stop))
+		wrong += bloomfilter_live_reload(live, NULL) < 0;
+	return NULL;
+}
+
+/* At this rate no version is taken for another one. */
+static bloomfilter *
+make_version(int version)
+{
+	bloomfilter_builder *builder;
+	int64_t		key;
+
+	need(bloomfilter_builder_create(KEYS + 1, 1e-6, 7, &builder) == BLOOMFILTER_OK, "builder");
+	for (key = 1; key <= KEYS; key++)
+		need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "add");
+	return finish_range(builder, KEYS + version, KEYS + version);
+}
+
+static void
+check_threads(const char *path, bloomfilter *const *versions)
+{
+	pthread_t	readers[READERS];
+	pthread_t	reloader;
+	int			i;
+
+	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_live_open(path, 0, &live, NULL) == BLOOMFILTER_OK, "live");
+	for (i = 0; i < READERS; i++)
+		need(pthread_create(&readers[i], NULL, read_on, NULL) == 0, "thread");
+	while (atomic_load(&started) < READERS)
+		sched_yield();
+	need(pthread_create(&reloader, NULL, reload_on, NULL) == 0, "thread");
+	for (i = 1; i <= REPLACEMENTS; i++)
+	{
+		need(bloomfilter_write(versions[i % VERSIONS], path, NULL) == BLOOMFILTER_OK, "write");
+		wrong += bloomfilter_live_reload(live, NULL) < 0;
+	}
+	atomic_store(&stop, 1);
+	for (i = 0; i < READERS; i++)
+		pthread_join(readers[i], NULL);
+	pthread_join(reloader, NULL);
+	same(atomic_load(&wrong), 0, "%d readers, %d replacements: no wrong answer", READERS, REPLACEMENTS);
+	same(bloomfilter_live_reclaim(live), 0, "no replaced filter is left");
+	bloomfilter_live_close(live);
+}
+
+static void
+check_reload(const char *path, bloomfilter *const *versions)
+{
+	bloomfilter_reader *reader = NULL;
+	bloomfilter_reader *second;
+	const bloomfilter *held;
+	bloomfilter_detail detail;
+
+	unlink(path);
+	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_live_open(path, 0, &live, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(live, &reader) == BLOOMFILTER_OK, "live");
+	same(bloomfilter_live_reload(live, NULL), 0, "nothing has changed");
+	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK, "same content");
+	same(bloomfilter_live_reload(live, NULL), 0, "a new file with the same content");
+	held = bloomfilter_reader_enter(reader);
+	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "new content");
+	same(bloomfilter_live_reload(live, NULL), 1, "a new file with other content");
+	same(bloomfilter_live_reclaim(live), 1, "the old one is kept while somebody is inside");
+	same(bloomfilter_contains_int64(held, KEYS + 1), 1, "who asks it on");
+	need(bloomfilter_reader_open(live, &second) == BLOOMFILTER_OK, "second reader");
+	same(bloomfilter_contains_int64(bloomfilter_reader_enter(second), KEYS + 2), 1, "others ask the new one");
+	bloomfilter_reader_leave(second);
+	bloomfilter_reader_close(second);
+	bloomfilter_reader_leave(reader);
+	same(bloomfilter_live_reclaim(live), 0, "and it is closed after the last has left");
+	need(bloomfilter_reader_open(live, &second) == BLOOMFILTER_OK, "second reader again");
+	ok(second != reader, "a closed reader's place is used again, an open one's is not");
+
+	need(unlink(path) == 0, "unlinked");
+	same(bloomfilter_live_reload(live, &detail), BLOOMFILTER_ERR_SYSTEM, "the file is gone: %s", detail.text);
+	write_file(path, "rubbish", 7);
+	same(bloomfilter_live_reload(live, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "rubbish: %s", detail.text);
+	held = bloomfilter_reader_enter(reader);
+	same(bloomfilter_contains_int64(held, KEYS + 2), 1, "the old filter stays");
+	bloomfilter_reader_leave(reader);
+	unlink(path);
+	need(bloomfilter_write(versions[2], path, NULL) == BLOOMFILTER_OK, "repaired");
+	same(bloomfilter_live_reload(live, NULL), 1, "and is replaced when a good one comes");
+	bloomfilter_live_close(live);
+	same(bloomfilter_live_open(scratch_path("missing"), 0, &live, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
+}
+
+static void
+check_set(void)
+{
+	const char *folder = scratch_path("live");
+	char		path[600];
+	bloomfilter *a = make_range(KEYS, 2, 1, KEYS);
+	bloomfilter *b = make_range(KEYS, 2, 1, KEYS / 2);
+	bloomfilter_reader *reader = NULL;
+
+	snprintf(path, sizeof path, "%s/manifest", folder);
+	need(mkdir(folder, 0777) == 0 && bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_live_open(folder, 0, &live, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(live, &reader) == BLOOMFILTER_OK, "live set");
+	same(bloomfilter_live_reload(live, NULL), 0, "a set that has not changed");
+	need(bloomfilter_write(b, path, NULL) == BLOOMFILTER_OK, "another set");
+	same(bloomfilter_live_reload(live, NULL), 1, "a set that was replaced");
+	ok(equal_bytes(bloomfilter_reader_enter(reader), b), "is the one that is asked");
+	bloomfilter_reader_leave(reader);
+	bloomfilter_live_close(live);
+	need(bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK, "cleaned up");
+	bloomfilter_close(a);
+	bloomfilter_close(b);
+	snprintf(path, sizeof path, "rm -rf '%s'", folder);
+	need(system(path) == 0, "folder deleted");
+}
+
+int
+main(void)
+{
+	const char *path = scratch_path("live.bloom");
+	bloomfilter *versions[VERSIONS];
+	int			i;
+
+	for (i = 0; i < VERSIONS; i++)
+		versions[i] = make_version(i + 1);
+	check_threads(path, versions);
+	check_reload(path, versions);
+	check_set();
+	for (i = 0; i < VERSIONS; i++)
+		bloomfilter_close(versions[i]);
+	return tap_done();
+}

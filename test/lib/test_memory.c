@@ -1,0 +1,377 @@
+/*
+ * test_memory.c
+ *	  The n-th allocation fails, for each n: the result is the code for it, and
+ *	  nothing leaks or is half done.
+ *
+ * The library's calls of malloc and its kin are led here by the linker; the
+ * tests' own are counted only between arm and disarm.
+ */
+#define _DEFAULT_SOURCE
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "make_filters.h"
+#include "tap.h"
+
+#define KEYS 3000
+
+static long left = -1;			/* allocations until one fails; -1: none does */
+static bool has_failed;
+
+static bool
+fails(void)
+{
+	if (left < 0 || left-- > 0)
+		return false;
+	has_failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+extern void *__real_malloc(size_t size);
+extern void *__real_calloc(size_t count, size_t size);
+extern void *__real_realloc(void *memory, size_t size);
+extern int	__real_posix_memalign(void **memory, size_t alignment, size_t size);
+extern char *__real_strdup(const char *text);
+extern char *__real_strndup(const char *text, size_t size);
+extern void *__wrap_malloc(size_t size);
+extern void *__wrap_calloc(size_t count, size_t size);
+extern void *__wrap_realloc(void *memory, size_t size);
+extern int	__wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+extern char *__wrap_strdup(const char *text);
+extern char *__wrap_strndup(const char *text, size_t size);
+
+void *
+__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *
+__wrap_realloc(void *memory, size_t size)
+{
+	return fails() ? NULL : __real_realloc(memory, size);
+}
+
+int
+__wrap_posix_memalign(void **memory, size_t alignment, size_t size)
+{
+	return fails() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+}
+
+char *
+__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : __real_strdup(text);
+}
+
+char *
+__wrap_strndup(const char *text, size_t size)
+{
+	return fails() ? NULL : __real_strndup(text, size);
+}
+
+/* What the operations below work on. */
+static bloomfilter *single;
+static bloomfilter *changed;
+static bloomfilter *set;
+static const char *single_path;
+static const char *set_folder;
+static const char *set_path;
+static const char *parts_folder;
+static void *delta;
+static size_t delta_length;
+
+/* An operation's code; what it made is freed. */
+typedef int (*operation) (void);
+
+static int
+closed(int code, bloomfilter *filter)
+{
+	bloomfilter_close(filter);
+	return code;
+}
+
+static int
+open_single(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(single_path, 0, &filter, NULL);
+
+	return closed(code, filter);
+}
+
+static int
+open_copy(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(single_path, BLOOMFILTER_COPY, &filter, NULL);
+
+	return closed(code, filter);
+}
+
+static int
+open_set(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(set_folder, 0, &filter, NULL);
+
+	return closed(code, filter);
+}
+
+static int
+open_folder(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(parts_folder, BLOOMFILTER_COPY, &filter, NULL);
+
+	return closed(code, filter);
+}
+
+static int
+open_memory(void)
+{
+	bloomfilter *filter = NULL;
+	const void *bytes;
+	size_t		length;
+	int			code;
+
+	bloomfilter_get_bytes(single, 0, &bytes, &length);
+	code = bloomfilter_open_memory(bytes, length, BLOOMFILTER_COPY, &filter, NULL);
+	return closed(code, filter);
+}
+
+static int
+build(bloomfilter_builder *builder, int code)
+{
+	bloomfilter *filter = NULL;
+	int64_t		key;
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	for (key = 1; code == BLOOMFILTER_OK && key <= KEYS; key++)
+		code = bloomfilter_builder_add_int64(builder, key);
+	if (code == BLOOMFILTER_OK)
+		code = bloomfilter_builder_finish(builder, &filter, NULL);
+	bloomfilter_builder_free(builder);
+	return closed(code, filter);
+}
+
+static int
+build_single(void)
+{
+	bloomfilter_builder *builder = NULL;
+	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, &builder);
+
+	return build(builder, code);
+}
+
+static int
+build_unsized(void)
+{
+	bloomfilter_builder *builder = NULL;
+	int			code = bloomfilter_builder_create_unsized(0.01, 0, &builder);
+
+	return build(builder, code);
+}
+
+static int
+build_set(void)
+{
+	bloomfilter_builder *builder = NULL;
+	int			code = bloomfilter_builder_create_set(KEYS, 0.01, 0, 3, &builder);
+
+	return build(builder, code);
+}
+
+static int
+build_like(void)
+{
+	bloomfilter_builder *builder = NULL;
+	int			code = bloomfilter_builder_create_like(set, &builder);
+
+	return build(builder, code);
+}
+
+static int
+add_long_numeric(void)
+{
+	bloomfilter_builder *builder = NULL;
+	char		digits[1000];
+	int			code = bloomfilter_builder_create(10, 0.01, 0, &builder);
+
+	memset(digits, '7', sizeof digits);
+	if (code == BLOOMFILTER_OK)
+		code = bloomfilter_builder_add_numeric(builder, digits, sizeof digits);
+	bloomfilter_builder_free(builder);
+	return code;
+}
+
+static int
+unite(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_union(set, set, &filter);
+
+	return closed(code, filter);
+}
+
+static int
+diff(void)
+{
+	void	   *bytes = NULL;
+	size_t		length;
+	int			code = bloomfilter_diff(single, changed, &bytes, &length, NULL);
+
+	bloomfilter_free(bytes);
+	return code;
+}
+
+static int
+apply(void)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_apply(single, delta, delta_length, &filter, NULL);
+
+	return closed(code, filter);
+}
+
+static int
+write_single(void)
+{
+	return bloomfilter_write(single, single_path, NULL);
+}
+
+static int
+write_set(void)
+{
+	return bloomfilter_write(set, set_path, NULL);
+}
+
+/* Opens, replaces and reads; the file is changed and back for the next time. */
+static int
+live(void)
+{
+	bloomfilter_live *filter = NULL;
+	bloomfilter_reader *reader = NULL;
+	int			code = bloomfilter_live_open(single_path, 0, &filter, NULL);
+
+	if (code == BLOOMFILTER_OK)
+		code = bloomfilter_reader_open(filter, &reader);
+	if (code == BLOOMFILTER_OK)
+		code = bloomfilter_write(changed, single_path, NULL);
+	if (code == BLOOMFILTER_OK)
+	{
+		code = bloomfilter_live_reload(filter, NULL);
+		if (count_missing(bloomfilter_reader_enter(reader), 1, KEYS) != 0)
+			code = 99;
+		bloomfilter_reader_leave(reader);
+		code = code == 1 ? BLOOMFILTER_OK : code;
+	}
+	bloomfilter_live_close(filter);
+	left = -1;
+	need(bloomfilter_write(single, single_path, NULL) == BLOOMFILTER_OK, "file back");
+	return code;
+}
+
+/* Lets the n-th allocation fail, for each n until none does. */
+static void
+exhaust(const char *name, operation run)
+{
+	int			entries = count_entries(scratch());
+	int			wrong = 0;
+	long		n;
+
+	for (n = 0;; n++)
+	{
+		int			code;
+
+		left = n;
+		has_failed = false;
+		code = run();
+		left = -1;
+		wrong += code != (has_failed ? BLOOMFILTER_ERR_NO_MEMORY : BLOOMFILTER_OK);
+		if (!has_failed || n > 10000)
+			break;
+	}
+	same(wrong, 0, "%s: each of %ld allocations fails", name, n);
+	ok(n > 0 && n <= 10000, "%s ends well when none does", name);
+	same(count_entries(scratch()), entries, "%s leaves no file", name);
+}
+
+static void
+prepare(void)
+{
+	char		name[64];
+	uint32_t	i;
+
+	single = make_range(KEYS, 1, 1, KEYS);
+	changed = make_range(KEYS, 1, 1, KEYS + 5);
+	set = make_range(KEYS, 3, 1, KEYS);
+	single_path = scratch_path("single.bloom");
+	set_folder = scratch_path("set");
+	set_path = scratch_path("set/manifest");
+	parts_folder = scratch_path("parts");
+	need(mkdir(set_folder, 0777) == 0 && mkdir(parts_folder, 0777) == 0 &&
+		 bloomfilter_write(single, single_path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_write(set, set_path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_diff(single, changed, &delta, &delta_length, NULL) == BLOOMFILTER_OK,
+		 "files");
+	for (i = 0; i < 3; i++)
+	{
+		const void *bytes;
+		size_t		length;
+
+		snprintf(name, sizeof name, "parts/%u.bloom", (unsigned) i);
+		bloomfilter_get_bytes(set, i, &bytes, &length);
+		write_file(scratch_path(name), bytes, length);
+	}
+}
+
+static void
+clean_up(void)
+{
+	char		command[600];
+
+	snprintf(command, sizeof command, "rm -rf '%s' '%s'", set_folder, parts_folder);
+	need(system(command) == 0, "folders deleted");
+	bloomfilter_free(delta);
+	bloomfilter_close(single);
+	bloomfilter_close(changed);
+	bloomfilter_close(set);
+}
+
+int
+main(void)
+{
+	prepare();
+	exhaust("open a file", open_single);
+	exhaust("open a copy", open_copy);
+	exhaust("open a set", open_set);
+	exhaust("open a folder", open_folder);
+	exhaust("open memory", open_memory);
+	exhaust("build", build_single);
+	exhaust("build of unknown size", build_unsized);
+	exhaust("build a set", build_set);
+	exhaust("build alike", build_like);
+	exhaust("add a long numeric", add_long_numeric);
+	exhaust("unite", unite);
+	exhaust("diff", diff);
+	exhaust("apply", apply);
+	exhaust("write a file", write_single);
+	exhaust("write a set", write_set);
+	exhaust("live", live);
+	clean_up();
+	return tap_done();
+}
