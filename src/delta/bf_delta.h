@@ -28,20 +28,21 @@
  * Bits are numbered as in the filter: bit b is bit b & 7 of the blocks' byte
  * b >> 3.
  *
- * Why two methods, measured at 10 million keys, 1 % (12402752 bytes), with
- * integers replaced by others ("make -C test/delta measure"); length of the
- * delta and its share of the filter:
+ * Why two methods: the compressed payload, in bytes and as a share of the filter,
+ * of 10 million keys at 1 % (12402752 bytes), some of them replaced by others
+ * ("make -C test/delta measure"):
  *
  *		replaced	bits changed	gaps				XOR
- *		0.1 %		0.07 %			88273  (0.7 %)		148253  (1.2 %)
- *		1 %			0.66 %			695324  (5.6 %)		1201231  (9.7 %)
- *		10 %		6.4 %			4314034  (35 %)		5058386  (41 %)
- *		30 %		18 %			8599678  (69 %)		8588841  (69 %)
- *		100 %		50 %			15864517  (128 %)	12403087  (100 %)
+ *		0.1 %		0.07 %			88169  (0.7 %)		148149  (1.2 %)
+ *		1 %			0.66 %			695220  (5.6 %)		1201127  (9.7 %)
+ *		10 %		6.4 %			4313930  (35 %)		5058282  (41 %)
+ *		20 %		12 %			6791674  (55 %)		7007465  (57 %)
+ *		30 %		18 %			8599574  (69 %)		8588737  (69 %)
+ *		100 %		50 %			15864413  (128 %)	12402983  (100 %)
  *
- * Gaps are within 3 % of the entropy of the changed bits up to 1 %; XOR never
- * gets longer than the filter.  A diff takes gaps up to one changed bit in six,
- * XOR beyond.  Higher levels of compression win nothing here.
+ * XOR never gets longer than the filter, gaps are shorter while few bits change.
+ * A diff takes gaps up to one changed bit in six, XOR beyond.  Higher levels of
+ * compression win nothing on either.
  *
  * This code is part of the library and of the PostgreSQL extension: it does no
  * I/O, takes its memory from its caller, keeps no globals, and uses about 2 MB
