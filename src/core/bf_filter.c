@@ -12,18 +12,23 @@
 
 #include "bf_bits.h"
 
+/*
+ * gcc takes a function that does nothing but prefetch for one without effect and
+ * drops its calls, unless it is inlined into one that has some.
+ */
 #if defined(__GNUC__)
 #define prefetch(address) __builtin_prefetch(address)
+#define prefetching static inline __attribute__((always_inline))
 #else
 #define prefetch(address) ((void) (address))
+#define prefetching static inline
 #endif
 
 /* A block of one cache line is fetched whole, of a larger one just its bytes. */
-static inline void
+prefetching void
 prefetch_hash(const bf_header *header, const uint8_t *blocks, uint64_t hash)
 {
 	const uint8_t *block = blocks + bf_block_offset(header, hash);
-	uint64_t	probe = bf_probe_start(hash);
 	unsigned	i;
 
 	if (header->log2_block_bits == BF_MIN_LOG2_BLOCK)
@@ -32,14 +37,11 @@ prefetch_hash(const bf_header *header, const uint8_t *blocks, uint64_t hash)
 		return;
 	}
 	for (i = 0; i < header->probes; i++)
-	{
-		prefetch(&block[bf_probe_bit(probe, header->log2_block_bits) >> 3]);
-		probe = bf_probe_next(probe);
-	}
+		prefetch(&block[bf_probe_bit(bf_probe(hash, i), header->log2_block_bits) >> 3]);
 }
 
 /* The next batch's length; its memory is on the way when this returns. */
-static inline size_t
+prefetching size_t
 start_batch(const bf_header *header, const uint8_t *blocks,
 			const uint64_t *hashes, size_t count)
 {

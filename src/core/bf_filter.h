@@ -20,20 +20,32 @@
 /* Keys whose memory is fetched ahead together; a few cache misses in flight each. */
 #define BF_BATCH 32
 
+/*
+ * Probes that are made without looking at each other's answers: their loads
+ * overlap, and there is no branch to guess wrong until all are done.
+ */
+#define BF_PROBES_AT_ONCE 8
+
 /* Whether all bits of a hash are set in its block. */
 static inline bool
 bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
 				  unsigned probes, uint64_t hash)
 {
-	uint64_t	probe = bf_probe_start(hash);
+	unsigned	i = 0;
 
-	for (; probes > 0; probes--)
+	while (i < probes)
 	{
-		uint32_t	bit = bf_probe_bit(probe, log2_block_bits);
+		unsigned	end = probes - i > BF_PROBES_AT_ONCE ? i + BF_PROBES_AT_ONCE : probes;
+		unsigned	all = 1;
 
-		if ((block[bit >> 3] & (1u << (bit & 7))) == 0)
+		for (; i < end; i++)
+		{
+			uint32_t	bit = bf_probe_bit(bf_probe(hash, i), log2_block_bits);
+
+			all &= (unsigned) block[bit >> 3] >> (bit & 7);
+		}
+		if ((all & 1) == 0)
 			return false;
-		probe = bf_probe_next(probe);
 	}
 	return true;
 }
@@ -43,17 +55,16 @@ static inline unsigned
 bf_block_add(uint8_t *block, unsigned log2_block_bits, unsigned probes,
 			 uint64_t hash)
 {
-	uint64_t	probe = bf_probe_start(hash);
 	unsigned	added = 0;
+	unsigned	i;
 
-	for (; probes > 0; probes--)
+	for (i = 0; i < probes; i++)
 	{
-		uint32_t	bit = bf_probe_bit(probe, log2_block_bits);
+		uint32_t	bit = bf_probe_bit(bf_probe(hash, i), log2_block_bits);
 		uint8_t    *byte = &block[bit >> 3];
 
 		added += (~(unsigned) *byte >> (bit & 7)) & 1u;
 		*byte = (uint8_t) (*byte | 1u << (bit & 7));
-		probe = bf_probe_next(probe);
 	}
 	return added;
 }

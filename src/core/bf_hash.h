@@ -3,7 +3,7 @@
  *	  From key bytes to bits: hash, part, block and probes.
  *
  * One 64-bit hash decides everything.  Its high bits choose the block, a mix of
- * it the part of a set, and repeated multiplication by an odd constant the bits
+ * it the part of a set, and multiplication by powers of an odd constant the bits
  * within the block.  Double hashing is not used: inside a small block its probes
  * repeat too often (at 1e-4 twice the promised rate; see doc/DESIGN.md).
  *
@@ -66,13 +66,19 @@ bf_part_of(uint64_t hash, uint32_t parts)
 }
 
 /*
- * The probes of a hash: start with bf_probe_start(hash), take the bit with
- * bf_probe_bit, go on with bf_probe_next.
+ * The probes of a hash: start with bf_probe_start, take the bit within the block
+ * with bf_probe_bit, go on with bf_probe_next.
  */
 static inline uint64_t
 bf_probe_start(uint64_t hash)
 {
 	return hash * BF_PROBE_MULTIPLIER;
+}
+
+static inline uint64_t
+bf_probe_next(uint64_t probe)
+{
+	return probe * BF_PROBE_MULTIPLIER;
 }
 
 static inline uint32_t
@@ -81,10 +87,16 @@ bf_probe_bit(uint64_t probe, unsigned log2_block_bits)
 	return (uint32_t) (probe >> (64 - log2_block_bits));
 }
 
+/*
+ * Probe i, from 0, at once: multiplication by a power of the constant.  So probes
+ * need not wait for each other.
+ */
+extern const uint64_t bf_probe_powers[BF_MAX_PROBES];
+
 static inline uint64_t
-bf_probe_next(uint64_t probe)
+bf_probe(uint64_t hash, unsigned i)
 {
-	return probe * BF_PROBE_MULTIPLIER;
+	return hash * bf_probe_powers[i];
 }
 
 #endif							/* BF_HASH_H */

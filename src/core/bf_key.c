@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "bf_bytes.h"
-
 /* What every NaN is hashed as: the positive quiet NaN without a payload. */
 #define CANONICAL_NAN UINT64_C(0x7ff8000000000000)
 
@@ -31,13 +29,6 @@ bf_key_type_of_name(const char *name)
 		if (strcmp(names[i], name) == 0)
 			return i;
 	return -1;
-}
-
-size_t
-bf_key_integer(int64_t value, uint8_t *bytes)
-{
-	bf_store_le(bytes, 8, (uint64_t) value);
-	return 8;
 }
 
 size_t

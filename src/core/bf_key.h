@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bf_bytes.h"
+
 typedef enum bf_key_type
 {
 	BF_KEY_NONE = 0,			/* no key was added yet */
@@ -40,7 +42,12 @@ extern const char *bf_key_type_name(unsigned key_type);
 extern int	bf_key_type_of_name(const char *name);
 
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
-extern size_t bf_key_integer(int64_t value, uint8_t *bytes);
+static inline size_t
+bf_key_integer(int64_t value, uint8_t *bytes)
+{
+	bf_store_le(bytes, 8, (uint64_t) value);
+	return 8;
+}
 
 /* float: 8 bytes; -0 becomes 0, every NaN the same. */
 extern size_t bf_key_float(double value, uint8_t *bytes);

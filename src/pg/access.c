@@ -14,9 +14,6 @@
 #include "utils/memutils.h"
 
 #include "access.h"
-#include "bf_filter.h"
-#include "pg_compat.h"
-
 void
 bfpg_access_init(BfAccess *access, MemoryContext context)
 {
@@ -82,7 +79,7 @@ open_expanded(BfAccess *access, const BfFilter *filter)
 }
 
 void
-bfpg_access_open(BfAccess *access, Datum value)
+bfpg_access_look(BfAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
@@ -93,16 +90,6 @@ bfpg_access_open(BfAccess *access, Datum value)
 		open_expanded(access, bfpg_filter_expanded(value));
 	else
 		open_inline(access, value);
-}
-
-void
-bfpg_access_close(BfAccess *access)
-{
-	if (access->detoasted != NULL)
-	{
-		pfree(access->detoasted);
-		access->detoasted = NULL;
-	}
 }
 
 /* Bytes that a slice of one block reads: whole chunks, or all if compressed. */
@@ -154,13 +141,12 @@ slice_contains(BfAccess *access, uint64 hash)
 }
 
 bool
-bfpg_access_contains(BfAccess *access, uint64 hash)
+bfpg_access_slice_contains(BfAccess *access, uint64 hash)
 {
-	if (access->blocks == NULL)
-		copy_if_worth_it(access);
-	if (access->blocks == NULL)
-		return slice_contains(access, hash);
-	return bf_contains(&access->header, access->blocks, hash);
+	copy_if_worth_it(access);
+	if (access->blocks != NULL)
+		return bf_contains(&access->header, access->blocks, hash);
+	return slice_contains(access, hash);
 }
 
 void

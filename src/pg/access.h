@@ -13,7 +13,8 @@
 
 #include "fmgr.h"
 
-#include "bf_format.h"
+#include "bf_filter.h"
+#include "pg_compat.h"
 #include "value.h"
 
 #pragma GCC visibility push(hidden)
@@ -32,7 +33,7 @@ typedef struct BfAccess
 	struct varatt_external stored;	/* the stored value that header is of */
 	bool		has_stored;
 	uint64		fetched;		/* bytes of slices read of it */
-	BfFilter   *copy;			/* its copy, or NULL */
+	BfFilter   *copy;			/* its copy, which blocks are then of, or NULL */
 	Datum		value;			/* this call's value, to slice */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
 } BfAccess;
@@ -40,12 +41,42 @@ typedef struct BfAccess
 /* Starts with nothing known. */
 extern void bfpg_access_init(BfAccess *access, MemoryContext context);
 
-/* Looks at a filter for this call; its blocks stay valid until closed. */
-extern void bfpg_access_open(BfAccess *access, Datum value);
-extern void bfpg_access_close(BfAccess *access);
+/* The slow ways of the inline functions below. */
+extern void bfpg_access_look(BfAccess *access, Datum value);
+extern bool bfpg_access_slice_contains(BfAccess *access, uint64 hash);
+
+/*
+ * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
+ * it is nearly always the stored value whose copy is at hand.
+ */
+static inline void
+bfpg_access_open(BfAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+
+	if (access->copy == NULL || !VARATT_IS_EXTERNAL_ONDISK(attr) ||
+		memcmp(VARDATA_EXTERNAL(attr), &access->stored, sizeof(access->stored)) != 0)
+		bfpg_access_look(access, value);
+}
+
+static inline void
+bfpg_access_close(BfAccess *access)
+{
+	if (access->detoasted != NULL)
+	{
+		pfree(access->detoasted);
+		access->detoasted = NULL;
+	}
+}
 
 /* Whether the opened filter may contain a key with this hash. */
-extern bool bfpg_access_contains(BfAccess *access, uint64 hash);
+static inline bool
+bfpg_access_contains(BfAccess *access, uint64 hash)
+{
+	if (access->blocks == NULL)
+		return bfpg_access_slice_contains(access, hash);
+	return bf_contains(&access->header, access->blocks, hash);
+}
 
 /* The same for many; found[i] is set to 1 or 0. */
 extern void bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes,

@@ -23,7 +23,6 @@
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
 
-#include "bf_filter.h"
 #include "key.h"
 #include "pg_compat.h"
 
@@ -398,24 +397,22 @@ bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 }
 
 void
-bfpg_check_key_type(const bf_header *header, bf_key_type type)
+bfpg_refuse_key_type(const bf_header *header, bf_key_type type)
 {
-	if (header->key_type != BF_KEY_NONE && header->key_type != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("bloomfilter holds %s keys, not %s",
-						bf_key_type_name(header->key_type), bf_key_type_name(type)),
-				 errhint("Cast the key to the type of the keys that the filter was built from.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("bloomfilter holds %s keys, not %s",
+					bf_key_type_name(header->key_type), bf_key_type_name(type)),
+			 errhint("Cast the key to the type of the keys that the filter was built from.")));
 }
 
 void
-bfpg_check_part(const bf_header *header, uint64 hash)
+bfpg_refuse_part(const bf_header *header, uint64 hash)
 {
-	if (!bf_in_part(header, hash))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("key belongs to part %u of %u, not to part %u",
-						bf_part_of(hash, header->parts), header->parts, header->part),
-				 errhint("Choose the filter by bloom_part(key, %u, " INT64_FORMAT ").",
-						 header->parts, (int64) header->seed)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key belongs to part %u of %u, not to part %u",
+					bf_part_of(hash, header->parts), header->parts, header->part),
+			 errhint("Choose the filter by bloom_part(key, %u, " INT64_FORMAT ").",
+					 header->parts, (int64) header->seed)));
 }

@@ -12,7 +12,7 @@
 
 #include "fmgr.h"
 
-#include "bf_format.h"
+#include "bf_filter.h"
 #include "bf_key.h"
 
 #pragma GCC visibility push(hidden)
@@ -40,11 +40,24 @@ extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
 extern const BfKeyCoder *bfpg_call_coder(FunctionCallInfo fcinfo, int argno,
 										 bool array);
 
+extern void bfpg_refuse_key_type(const bf_header *header, bf_key_type type);
+extern void bfpg_refuse_part(const bf_header *header, uint64 hash);
+
 /* Throws unless a filter holds keys of this type, or none yet. */
-extern void bfpg_check_key_type(const bf_header *header, bf_key_type type);
+static inline void
+bfpg_check_key_type(const bf_header *header, bf_key_type type)
+{
+	if (header->key_type != type && header->key_type != BF_KEY_NONE)
+		bfpg_refuse_key_type(header, type);
+}
 
 /* Throws unless a hash belongs to the part that the filter is. */
-extern void bfpg_check_part(const bf_header *header, uint64 hash);
+static inline void
+bfpg_check_part(const bf_header *header, uint64 hash)
+{
+	if (!bf_in_part(header, hash))
+		bfpg_refuse_part(header, hash);
+}
 
 #pragma GCC visibility pop
 
