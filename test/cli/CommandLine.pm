@@ -1,0 +1,119 @@
+# CommandLine.pm
+#	  Runs the program under test and gives back all that it said.
+#
+# Each test file works in a temporary folder of its own.  BLOOMFILTER names the
+# program; test/cli/run sets it to one built with sanitizers.
+package CommandLine;
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use Exporter qw(import);
+use File::Basename qw(dirname);
+use File::Temp qw(tempdir);
+use Test::More;
+
+our @EXPORT = qw(program run refuses slurp spew expected_blocks read_table);
+
+my $here = dirname(abs_path(__FILE__));
+my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";
+$program = abs_path($program) || die "no program at $program: run make -C src/cli\n";
+
+my $folder = tempdir('bloomfilter-cli-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+chdir $folder or die "chdir $folder: $!";
+END { chdir '/'; }
+
+sub program { return $program; }
+
+sub slurp
+{
+	my ($path) = @_;
+	open my $file, '<:raw', $path or die "$path: $!";
+	local $/;
+	my $content = <$file>;
+	return $content;
+}
+
+sub spew
+{
+	my ($path, $content) = @_;
+	open my $file, '>:raw', $path or die "$path: $!";
+	print $file $content or die "$path: $!";
+	close $file or die "$path: $!";
+	return;
+}
+
+# run($stdin, @arguments): exit status (or "signal N"), output, errors
+sub run
+{
+	my ($stdin, @arguments) = @_;
+
+	spew('.stdin', $stdin);
+	my $pid = fork() // die "fork: $!";
+	if ($pid == 0)
+	{
+		open STDIN, '<', '.stdin' or die;
+		open STDOUT, '>', '.stdout' or die;
+		open STDERR, '>', '.stderr' or die;
+		exec $program, @arguments or die "exec: $!";
+	}
+	waitpid $pid, 0;
+	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
+	return ($status, slurp('.stdout'), slurp('.stderr'));
+}
+
+# An error: status 2, nothing on standard output, one line that matches.
+sub refuses
+{
+	my ($pattern, $stdin, @arguments) = @_;
+	my ($status, $out, $err) = run($stdin, @arguments);
+	my $shown = join ' ', map { length > 30 ? substr($_, 0, 30) . '...' : $_ } @arguments;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+	return ok($status eq '2' && $out eq '' && $err =~ /\Abloomfilter: [^\n]*\n\z/ &&
+		$err =~ $pattern, "refused: $shown")
+	  || diag("status $status, output \"$out\", errors \"$err\", wanted $pattern");
+}
+
+# The blocks of a file's geometry in which just these hashes (16 digits) are set.
+sub expected_blocks
+{
+	my ($file, @hashes) = @_;
+	my ($k, $log2, $blocks) = unpack 'x5CCxV', $file;
+	my $bits = "\0" x ($blocks << ($log2 - 3));
+
+	foreach my $digits (@hashes)
+	{
+		my ($high, $low) = map { hex } unpack 'A8A8', $digits;
+		my $hash = $high << 32 | $low;
+		# the high 64 bits of hash * blocks, for fewer than 2^31 blocks
+		my $block = ($high * $blocks + ($low * $blocks >> 32)) >> 32;
+		my $base = $block << $log2;
+		my $g = $hash;
+		for (1 .. $k)
+		{
+			# the multiplier, as the signed number that wraps like it
+			{ use integer; $g = $g * -7046029254386353131; }
+			vec($bits, $base + ($g >> (64 - $log2)), 1) = 1;
+		}
+	}
+	return $bits;
+}
+
+# Rows of a file of test/vectors, as hashes by column.
+sub read_table
+{
+	my ($name) = @_;
+	my @lines = split /\n/, slurp("$here/../vectors/$name");
+	my @columns = split /\t/, substr(shift @lines, 1);
+
+	return map
+	{
+		my %row;
+		@row{@columns} = split /\t/, $_, -1;
+		\%row;
+	} @lines;
+}
+
+1;

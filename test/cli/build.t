@@ -1,0 +1,120 @@
+# build.t
+#	  bloomfilter build: the same keys and parameters, the same bytes.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use List::Util qw(shuffle);
+use Test::More;
+
+sub lines { return join '', map { "$_\n" } @_; }
+
+sub built
+{
+	my ($stdin, @options) = @_;
+	my ($status, $out, $err) = run($stdin, 'build', @options, 'built');
+	is("$status$out$err", '0', "build @options");
+	return slurp('built');
+}
+
+# Order and repetition
+srand 17;
+my @keys = map { "key $_" } 1 .. 20_000;
+foreach my $options ([ '-n', '20000' ], [], [ '-n', '20000', '-p', '1e-4', '-s', '-1' ], [ '-n', '5' ])
+{
+	run(lines(@keys), 'build', @$options, 'first');
+	run(lines(shuffle(@keys, @keys)), 'build', @$options, 'second');
+	ok(slurp('first') eq slurp('second'), "any order, with repetitions: @$options");
+}
+my $rest = lines(@keys);
+chomp $rest;
+ok(built($rest, '-n', '20000') eq built(lines(@keys), '-n', '20000'), 'a last line without its end');
+ok(built(join('', map { "$_\0" } @keys), '-0', '-n', '20000') eq slurp('built'), 'keys that end with a zero byte');
+
+# The number of keys is the number of different ones.
+ok(built(lines(@keys)) eq built(lines(@keys, @keys), '-n', '20000'), 'without -n they are counted');
+ok(built(lines(@keys), '-s', '-1') eq built(lines(@keys), '-s', '18446744073709551615'), 'a seed, signed or not');
+isnt(built(lines(@keys), '-s', '1'), built(lines(@keys), '-s', '2'), 'seeds matter');
+
+# Golden filters that were made of keys of one's own
+foreach my $row (read_table('filters.tsv'))
+{
+	next if $row->{made_of} ne '-' || $row->{parts} != 1 || $row->{key_type} != 3 && $row->{key_type} != 1;
+	# the format allows rates that no size reaches
+	next if $row->{p} < 1e-15 || $row->{n} > 1e15;
+	my @hex = $row->{keys} eq '-' ? () : split /,/, $row->{keys}, -1;
+	my @texts = map { $row->{key_type} == 3 ? "\\x$_" : unpack 'q<', pack 'H*', $_ } @hex;
+	my $file = built(lines(@texts), '-n', $row->{n}, '-p', $row->{p}, '-s', $row->{seed}, '-t',
+		$row->{key_type} == 3 ? 'bytea' : 'integer');
+	# the vectors' shapes are chosen freely; where it is ours, the bytes are too
+	next if unpack('x5 H6', $file) ne unpack('x5 H6', pack('H*', $row->{filter_hex})) ||
+		unpack('x8 V', $file) != $row->{blocks};
+	is(unpack('H*', $file), $row->{filter_hex}, "$row->{name}: golden bytes");
+}
+
+# What came more than was planned
+my ($status, $out, $err) = run(lines(@keys), 'build', '-n', '5', 'small');
+is($status, 0, 'too many keys are no error');
+like($err, qr/\Abloomfilter: warning: about \d+ different keys came, more than -n; the false-positive rate is /, 'but a warning');
+is((run(lines(@keys), 'contains', '-v', 'small'))[0], 1, 'and no key is lost');
+
+# No keys: a filter only if it was asked for
+refuses(qr/no keys on standard input; an empty filter needs -n/, '', 'build', 'none');
+ok(!-e 'none', 'no file');
+is((run('', 'build', '-n', '1', 'none'))[0], 0, 'an empty filter with -n');
+is((run("\n", 'build', 'one'))[0], 0, 'an empty line is a key');
+
+# Bad parameters
+refuses(qr/-n must be/, '', 'build', '-n', $_, 'x') foreach qw(0 -1 1.5 1e6 abc 9223372036854775808), '';
+refuses(qr/-p must be/, '', 'build', '-p', $_, 'x') foreach qw(0 1 -0.1 2 nan x), '';
+refuses(qr/--seed must be/, '', 'build', '-s', $_, 'x') foreach qw(x 1.0 18446744073709551616 -9223372036854775809), '';
+refuses(qr/--parts must be/, '', 'build', '-n', '1', '--parts', $_, 'x') foreach qw(-1 65536 x);
+refuses(qr/--parts needs -n/, '', 'build', '--parts', '2', 'x');
+refuses(qr/unknown key type/, '', 'build', '-t', 'none', 'x');
+refuses(qr/build a set with --parts 0/, '', 'build', '-n', '1000000000000', 'x');
+refuses(qr/rate/, '', 'build', '-n', '1000000', '-p', '1e-300', 'x');
+refuses(qr/unexpected argument/, '', 'build', '-n', '1', 'x', 'y');
+
+# Replaced in one step, or not at all
+spew('kept', 'precious');
+refuses(qr/line 2/, "1\nx\n", 'build', '-t', 'integer', 'kept');
+is(slurp('kept'), 'precious', 'a failure leaves the file as it was');
+refuses(qr/nowhere/, "1\n", 'build', 'nowhere/x');
+mkdir 'folder';
+refuses(qr/folder/, "1\n", 'build', 'folder');
+is_deeply([ grep { !/^\.std/ } glob '.*[a-z]* *.tmp' ], [], 'no temporary file is left');
+symlink 'kept', 'link';
+built("1\n");
+is((run("1\n", 'build', 'link'))[0], 0, 'over a symbolic link');
+ok(!-l 'link' && slurp('kept') eq 'precious', 'the link is replaced, not its target');
+
+# Sets
+run(lines(1 .. 10_000), 'build', '-n', '10000', '-t', 'integer', '--parts', '3', 'set');
+my @parts = sort glob 'set.*.bloom';
+is(@parts, 3, 'a set has a file for each part');
+my @bytes = map { slurp($_) } @parts;
+run(lines(shuffle(1 .. 10_000)), 'build', '-n', '10000', '-t', 'integer', '--parts', '3', 'other');
+ok(join('', @bytes) eq join('', map { slurp($_) } sort glob 'other.*.bloom'), 'a set in any order');
+run(lines(5 .. 10_000), 'build', '-n', '10000', '-t', 'integer', '--parts', '2', 'set');
+is_deeply([ (grep { -e } @parts), scalar(my @now = glob 'set.*.bloom') ], [2], 'parts of the old set are removed');
+is((run(lines(5 .. 10_000), 'contains', '-c', 'set'))[1], "9996\n", 'the new set is whole');
+is((run("1\n", 'build', '-n', '1', '--parts', '0', 'single'))[0], 0, 'as few parts as needed');
+
+# Progress is for terminals
+($status, $out, $err) = run(lines(@keys), 'build', '-n', '30000', 'quiet');
+is("$out$err", '', 'nothing is drawn where there is no terminal');
+SKIP:
+{
+	skip 'no script(1)', 2 if system('command -v script >/dev/null') != 0;
+	my $command = '(seq 1 200000; sleep 0.3; seq 1 200000) | ' . program() . ' build -n 200000';
+	my $drawn = `script -qec '$command shown' /dev/null </dev/null`;
+	like($drawn, qr/build \[=+.*keys/, 'a bar on a terminal');
+	$drawn = `script -qec '$command --no-progress shown' /dev/null </dev/null`;
+	is($drawn, '', 'no bar with --no-progress');
+}
+
+done_testing();

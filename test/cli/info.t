@@ -1,0 +1,141 @@
+# info.t
+#	  bloomfilter info, and what is common to all subcommands: help, versions,
+#	  options, hostile files.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use JSON::PP;
+use Test::More;
+
+# The program itself
+my ($status, $out, $err) = run('', '--version');
+is($status, 0, '--version');
+like($out, qr/\Abloomfilter \d+\.\d+\n\z/, '--version prints name and number');
+
+foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['verify'])
+{
+	($status, $out, $err) = run('', @$command, '--help');
+	is("$status$err", '0', "help of @$command");
+	my @lines = split /\n/, $out;
+	cmp_ok(scalar @lines, '<=', 24, "help of @$command fits on a screen");
+	is((grep { length > 80 } @lines), 0, "help of @$command fits in its width");
+}
+refuses(qr/no command given; see/, '');
+refuses(qr/unknown command "nfo"/, '', 'nfo');
+refuses(qr/unknown option "--verison"/, '', '--verison');
+foreach my $command (qw(build contains info pull verify))
+{
+	refuses(qr/unknown option --nonsense; see "bloomfilter $command --help"/, '', $command, '--nonsense');
+	refuses(qr/unknown option -Z/, '', $command, '-Z');
+	refuses(qr/no |needed/, '', $command);
+}
+refuses(qr/unexpected argument "b"/, '', 'info', 'a', 'b');
+
+# Golden filters
+my $json = JSON::PP->new->utf8;
+foreach my $row (read_table('filters.tsv'))
+{
+	next if length $row->{filter_hex} > 40000;
+	spew('golden', pack 'H*', $row->{filter_hex});
+	($status, $out, $err) = run('', 'info', '--json', 'golden');
+	is("$status$err", '0', "$row->{name}: info");
+	my $info = $json->decode($out);
+	my $signed = unpack 'q', pack 'Q', $row->{seed};
+	is_deeply(
+		[ @$info{qw(n hashes blocks part parts bits_set seed checksum format_version)} ],
+		[ @$row{qw(n k blocks part parts bits_set)}, "$signed", $row->{checksum_hex}, 1 ],
+		"$row->{name}: fields");
+	is(unpack('H*', pack 'd>', $info->{p}), $row->{p_hex}, "$row->{name}: p to the last bit");
+	is($info->{bytes}, length($row->{filter_hex}) / 2, "$row->{name}: bytes");
+	is($info->{block_bits}, 1 << $row->{log2_block_bits}, "$row->{name}: block_bits");
+}
+
+# Hostile files are refused for the first rule that they break.
+foreach my $row (read_table('invalid.tsv'))
+{
+	spew('hostile', pack 'H*', $row->{filter_hex});
+	refuses(qr/hostile/, '', 'info', 'hostile');
+	refuses(qr/hostile/, "1\n", 'contains', 'hostile')
+	  if $row->{name} !~ /_\d\d$/;
+}
+
+# A flipped bit anywhere is an error, never an answer.
+run(join('', map { "$_\n" } 1 .. 100), 'build', 'sound');
+my $sound = slurp('sound');
+for (my $bit = 0; $bit < 8 * length $sound; $bit += 37)
+{
+	my $flipped = $sound;
+	vec($flipped, $bit, 1) ^= 1;
+	spew('flipped', $flipped);
+	($status, $out, $err) = run('', 'contains', 'flipped', '1');
+	is("$status$out", '2', "bit $bit flipped") || diag($err);
+}
+
+# What is no file, or no filter
+spew('empty', '');
+spew('long', $sound . "\0");
+mkdir 'folder';
+symlink 'loop', 'loop';
+refuses(qr/"?nowhere"?.*No such file/, '', 'info', 'nowhere');
+refuses(qr/empty/, '', 'info', 'empty');
+refuses(qr/long/, '', 'info', 'long');
+refuses(qr/folder/, '', 'info', 'folder');
+refuses(qr/loop/, '', 'info', 'loop');
+refuses(qr/null/, '', 'info', '/dev/null');
+refuses(qr/x{255}/, '', 'info', 'x' x 300);
+SKIP:
+{
+	skip 'root can read everything', 1 if $> == 0;
+	chmod 0, 'sound';
+	refuses(qr/sound.*Permission denied/, '', 'info', 'sound');
+	chmod 0644, 'sound';
+}
+
+# Sets: all together and one by one, by manifest and by folder
+run(join('', map { "$_\n" } 1 .. 3000), 'build', '-n', '3000', '--parts', '3', '-s', '-7', 'folder/manifest');
+foreach my $path ('folder/manifest', 'folder')
+{
+	($status, $out, $err) = run('', 'info', '--json', $path);
+	is("$status$err", '0', "info of $path");
+	my $info = $json->decode($out);
+	is_deeply([ map { $_->{part} } @{ $info->{set} } ], [ 0, 1, 2 ], "$path: each part");
+	my $bytes = 0;
+	$bytes += $_->{bytes} foreach @{ $info->{set} };
+	is($info->{bytes}, $bytes, "$path: bytes of all parts");
+	is($info->{seed}, '-7', "$path: seed as SQL shows it");
+}
+($status, $out) = run('', 'info', 'folder');
+like($out, qr/^parts +3$/m, 'table of a set');
+is(() = $out =~ /^  checksum/mg, 3, 'table of each part');
+
+# Names that JSON must escape
+foreach my $name ("a\"b", "a\\b", "tab\tname", "new\nline", "gr\xc3\xb6\xc3\x9fe", "\xf0\x9f\x98\x80")
+{
+	spew($name, $sound);
+	($status, $out) = run('', 'info', '--json', $name);
+	my $decoded = $json->decode($out)->{file};
+	utf8::encode($decoded);
+	is($decoded, $name, 'JSON: name of a file');
+}
+spew("bad\xff", $sound);
+($status, $out) = run('', 'info', '--json', "bad\xff");
+is($json->decode($out)->{file}, "bad\x{fffd}", 'JSON: a name that is not UTF-8');
+
+# Nothing is lost on a full disk.
+SKIP:
+{
+	skip 'no /dev/full', 2 if !-c '/dev/full';
+	foreach my $option ([], ['--json'])
+	{
+		my $command = join ' ', map { quotemeta } program(), 'info', @$option, 'sound';
+		my $errors = `$command 2>&1 >/dev/full`;
+		is(($? >> 8) . $errors, "2bloomfilter: cannot write to standard output: No space left on device\n", 'full disk');
+	}
+}
+
+done_testing();
