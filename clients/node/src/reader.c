@@ -1,0 +1,244 @@
+/*
+ * reader.c
+ *	  What JavaScript calls: one filter, checked and asked, in one instance.
+ *
+ * An instance of the WebAssembly module holds one filter.  Its memory is: the
+ * module's own data and stack; the filter, from filter_at() on; room for the
+ * keys and answers of a call, which JavaScript lays out behind the filter.
+ *
+ * Addresses and counts come from our own JavaScript and are trusted.  The
+ * filter's bytes are not, until check() has found no broken rule.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_bits.h"
+#include "bf_filter.h"
+#include "bf_format.h"
+#include "bf_hash.h"
+
+#define EXPORT(name) __attribute__((export_name(name)))
+
+/* Where the header has the number of bits set. */
+#define AT_BITS_SET 40
+
+/* The end of the module's own memory; the linker sets it. */
+extern uint8_t __heap_base[];
+
+/* Filled by check(); nothing else is called before it returned BF_OK. */
+static bf_header header;
+
+/* The format's word for the rule behind each status. */
+static const char *const rule_words[] = {
+	[BF_BAD_LENGTH] = "short",
+	[BF_BAD_MAGIC] = "magic",
+	[BF_BAD_VERSION] = "version",
+	[BF_BAD_HASH] = "hash",
+	[BF_BAD_RESERVED] = "reserved",
+	[BF_BAD_PROBES] = "probes",
+	[BF_BAD_BLOCK_BITS] = "block_bits",
+	[BF_BAD_KEY_TYPE] = "key_type",
+	[BF_BAD_BLOCKS] = "blocks",
+	[BF_BAD_SIZE] = "size",
+	[BF_BAD_PARTS] = "part",
+	[BF_BAD_CAPACITY] = "capacity",
+	[BF_BAD_RATE] = "rate",
+	[BF_BAD_BITS_SET] = "bits_set",
+	[BF_BAD_CHECKSUM] = "checksum",
+};
+
+/* The filter begins on a cache line, so that its blocks do. */
+EXPORT("filter_at") uint8_t *
+filter_at(void)
+{
+	return (uint8_t *) (((uintptr_t) __heap_base + 63) & ~(uintptr_t) 63);
+}
+
+static const uint8_t *
+blocks(void)
+{
+	return filter_at() + BF_HEADER_BYTES;
+}
+
+/*
+ * Checks the bytes at filter_at(), of which there are length: with thorough
+ * all of them, or else just the header.  Returns a bf_status.
+ */
+EXPORT("check") int
+check(uint32_t length, int thorough)
+{
+	if (thorough)
+		return (int) bf_parse(filter_at(), length, NULL, &header);
+	return (int) bf_header_read(filter_at(), length, &header);
+}
+
+/*
+ * Whether the blocks have as many bits as the header says.  The core reports
+ * bits without a key type before it counts them; the format's order of rules
+ * has the count first.
+ */
+EXPORT("counts_agree") int
+counts_agree(uint32_t length)
+{
+	uint64_t	stored = 0;
+	unsigned	i;
+
+	for (i = 0; i < 8; i++)
+		stored |= (uint64_t) filter_at()[AT_BITS_SET + i] << (8 * i);
+	return bf_count_bits(blocks(), length - BF_HEADER_BYTES, NULL) == stored;
+}
+
+EXPORT("rule_word") const char *
+rule_word(int status)
+{
+	return rule_words[status];
+}
+
+EXPORT("rule_text") const char *
+rule_text(int status)
+{
+	return bf_status_text((bf_status) status);
+}
+
+/* 1: perhaps, 0: no, -1: the key belongs to another part. */
+static int
+ask(uint64_t hash)
+{
+	if (!bf_in_part(&header, hash))
+		return -1;
+	return bf_contains(&header, blocks(), hash);
+}
+
+/* The 8 bytes of an integer or a float come as two halves, without a copy. */
+static uint64_t
+hash_word(uint32_t low, uint32_t high)
+{
+	uint64_t	word = (uint64_t) high << 32 | low;
+
+	return bf_hash_8(&word, header.seed);
+}
+
+EXPORT("contains_word") int
+contains_word(uint32_t low, uint32_t high)
+{
+	return ask(hash_word(low, high));
+}
+
+EXPORT("contains_bytes") int
+contains_bytes(const uint8_t *bytes, size_t length)
+{
+	return ask(bf_hash(bytes, length, header.seed));
+}
+
+EXPORT("part_of_word") uint32_t
+part_of_word(uint32_t low, uint32_t high)
+{
+	return bf_part_of(hash_word(low, high), header.parts);
+}
+
+EXPORT("part_of_bytes") uint32_t
+part_of_bytes(const uint8_t *bytes, size_t length)
+{
+	return bf_part_of(bf_hash(bytes, length, header.seed), header.parts);
+}
+
+/* Replaces keys of 8 bytes by their hashes. */
+EXPORT("hash_words") void
+hash_words(uint64_t *words, size_t count)
+{
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		words[i] = bf_hash_8(&words[i], header.seed);
+}
+
+/* Hashes keys that lie one after the other; ends[i] is where key i ends. */
+EXPORT("hash_strings") void
+hash_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
+			 uint64_t *hashes)
+{
+	uint32_t	start = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		hashes[i] = bf_hash(bytes + start, ends[i] - start, header.seed);
+		start = ends[i];
+	}
+}
+
+EXPORT("parts_of_hashes") void
+parts_of_hashes(const uint64_t *hashes, size_t count, uint32_t *parts)
+{
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		parts[i] = bf_part_of(hashes[i], header.parts);
+}
+
+/*
+ * WebAssembly has no prefetch.  Reading a byte of several blocks does the same
+ * for blocks of one cache line: none of these reads waits for another.  The sum
+ * is returned, or the compiler would leave them out.
+ */
+static unsigned
+touch(const uint64_t *hashes, size_t count)
+{
+	unsigned	sum = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		sum += blocks()[bf_block_offset(&header, hashes[i])];
+	return sum;
+}
+
+/* The number of the first hash of another part, count if there is none. */
+static size_t
+first_of_other_part(const uint64_t *hashes, size_t count)
+{
+	size_t		i = 0;
+
+	if (header.parts == 1)
+		return count;
+	while (i < count && bf_in_part(&header, hashes[i]))
+		i++;
+	return i;
+}
+
+/*
+ * Answers for many hashes: found[i] is 1 or 0.  Returns count, or the number of
+ * the first one that belongs to another part.
+ */
+EXPORT("ask_hashes") size_t
+ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
+{
+	static volatile unsigned touched;
+	size_t		valid = first_of_other_part(hashes, count);
+	size_t		i;
+
+	(void) touched;
+	for (i = 0; i < valid; i += BF_BATCH)
+	{
+		size_t		few = valid - i < BF_BATCH ? valid - i : BF_BATCH;
+
+		touched = touch(hashes + i, few);
+		bf_contains_hashes(&header, blocks(), hashes + i, few, found + i);
+	}
+	return valid;
+}
+
+/* Both steps in one call. */
+EXPORT("contains_words") size_t
+contains_words(uint64_t *words, size_t count, uint8_t *found)
+{
+	hash_words(words, count);
+	return ask_hashes(words, count, found);
+}
+
+EXPORT("contains_strings") size_t
+contains_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
+				 uint64_t *hashes, uint8_t *found)
+{
+	hash_strings(bytes, ends, count, hashes);
+	return ask_hashes(hashes, count, found);
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { Key, KeyError, KeyTypeError, fromBytes } from '../lib/index.js'
+import { keyTypeNames } from '../lib/key-types.js'
+import { parseKey } from '../lib/parse.js'
+import { build, sound } from './helpers.js'
+
+const hex = (key) => Buffer.from(key.bytes).toString('hex')
+
+test('values of the language', () => {
+  for (const [key, want] of [
+    [Key.integer(-1), 'ffffffffffffffff'],
+    [Key.integer(2n ** 63n - 1n), 'ffffffffffffff7f'],
+    [Key.integer(-(2 ** 53) + 1), '010000000000e0ff'],
+    [Key.float(-0), '0000000000000000'],
+    [Key.float(NaN), '000000000000f87f'],
+    [Key.real(0.1), '000000a09999b93f'],
+    [Key.numeric(-15n), '2d3135'],
+    [Key.date(new Date('2000-01-01T00:00:00Z')), 'cd2a000000000000'],
+    [Key.timestamptz(new Date(-1)), '18fcffffffffffff'],
+    [Key.timestamptz('2024-02-29T12:34:56.789012Z'), '1466aa7c84120600'],
+    [Key.inet('10.0.0.1/8'), '04080a000001'],
+    [Key.inet('1:2:3:4:5:6:1.2.3.4'), '0680000100020003000400050006' + '01020304'],
+    [Key.inet('1::'), '0680' + '0001' + '0'.repeat(28)],
+    [Key.mac(Uint8Array.of(8, 0, 0x2b, 0xff, 0xfe, 1, 2, 3)), '08002b010203'],
+    [Key.uuid(new Uint8Array(16).fill(7)), '07'.repeat(16)]
+  ]) {
+    assert.equal(hex(key), want)
+  }
+})
+
+test('values that have no key bytes', () => {
+  for (const make of [
+    () => Key.integer(0.5), () => Key.integer(2 ** 53), () => Key.integer(NaN), () => Key.integer('1'),
+    () => Key.integer(2n ** 63n), () => Key.integer(-(2n ** 63n) - 1n), () => Key.integer(null),
+    () => Key.text('\ud800'), () => Key.text('a\udc00b'), () => Key.text(1), () => Key.text(undefined),
+    () => Key.bytea('00'), () => Key.bytea([1]), () => Key.float('1'), () => Key.float(1n), () => Key.real('1'),
+    () => Key.numeric(0.1), () => Key.numeric(1), () => Key.numeric(null),
+    () => Key.uuid('x'), () => Key.uuid(new Uint8Array(15)), () => Key.uuid(7),
+    () => Key.date(new Date('2024-01-31T12:00:00Z')), () => Key.date(new Date(NaN)), () => Key.date(0),
+    () => Key.timestamp(new Date(0)), () => Key.timestamp(0), () => Key.timestamptz(new Date(NaN)),
+    () => Key.timestamptz(0), () => Key.inet(1), () => Key.inet(null), () => Key.mac(new Uint8Array(20)),
+    () => Key.mac(1), () => Key.text(Symbol('s')), () => Key.text(Object.create(null))
+  ]) {
+    assert.throws(make, KeyError, String(make))
+  }
+})
+
+test('spellings of numeric', () => {
+  for (const [text, want] of Object.entries({
+    0: '0', '-0': '0', '+0.00': '0', '-0e5': '0', '0e-99': '0', '1.': '1', '.5': '0.5',
+    '+1.50': '1.5', '001.10': '1.1', '-00.10': '-0.1', '1e3': '1000', '1.5E+1': '15',
+    '12345e-2': '123.45', '12345e-5': '0.12345', '-12345e-7': '-0.0012345', '1.25e1': '12.5',
+    '100e-2': '1', 100: '100', '1e-3': '0.001', nan: 'NaN', inf: 'Infinity',
+    '-INFINITY': '-Infinity', '0.000e-5': '0', '9.99e1': '99.9', '00': '0', '-5': '-5',
+    '1e131071': `1${'0'.repeat(131071)}`,
+    '1e-16383': `0.${'0'.repeat(16382)}1`,
+    '0e140000': '0',
+    '-10.01000': '-10.01'
+  })) {
+    assert.equal(Buffer.from(Key.numeric(text).bytes).toString(), want)
+  }
+})
+
+test('texts that spell no value', () => {
+  for (const [type, texts] of Object.entries({
+    integer: ['', '1.0', '9223372036854775808', '-9223372036854775809', '0x1', '1_000', ' 1'],
+    text: ['\ud800'],
+    bytea: ['0', '0g', '\\x0'],
+    uuid: ['', '0', '00112233-4455-6677-8899-aabbccddeef', '{00112233-4455-6677-8899-aabbccddeeff'],
+    numeric: ['', '-', '.', '1e', '1e+', 'e5', '1 ', '0x10', '--1', '1.2.3', '1_0', '-nan', '1\n',
+      '1e999999999', '1e-999999999', '1e99999999999999999999', '1e131072', '1e-16384', '1e1_0'],
+    float: ['', 'a', '1e999', '0x1p3', '1_0', ' 1'],
+    date: ['', '2024-02-30', '2024-13-01', '0000-01-01', '2024-1-1', '24-01-01', '2024-01-31 12:00:00',
+      '4714-11-23 BC', '5874898-01-01', '2023-02-29', 'Infinity BC', '2024-01-00'],
+    timestamp: ['2024-01-31', '2024-01-31 24:00:01', '2024-01-31 12:60:00', '2024-01-31 12:00:60',
+      '2024-01-31 12:00:00.1234567', '2024-01-31 12:00:00Z', '2024-01-31 25:00:00',
+      '2024-01-31 24:00:00.1', '294277-01-01 00:00:00', '4714-11-23 23:59:59 BC'],
+    timestamptz: ['2024-01-31 12:00:00', '2024-01-31 12:00:00+2', '2024-01-31 12:00:00+02:60',
+      '2024-01-31 12:00:00+16', '2024-01-31 12:00:00 Europe/Berlin'],
+    inet: ['', '1.2.3', '1.2.3.4/33', '::1/129', 'fe80::1%eth0', '1.2.3.4/', '256.0.0.1', '01.2.3.4'],
+    macaddr: ['', '08:00:2b:01:02', '08002b01020', '08:00:2b:01:02:0g']
+  })) {
+    for (const text of texts) {
+      assert.throws(() => parseKey(type, text), KeyError, `${type} ${JSON.stringify(text)}`)
+    }
+  }
+  assert.throws(() => parseKey('none', '1'), TypeError)
+  assert.throws(() => parseKey('toString', '1'), TypeError)
+})
+
+test('long hostile texts take no long time', () => {
+  const start = performance.now()
+  for (const text of ['0'.repeat(1e5) + 'x', '1.' + '0'.repeat(16000) + 'x', '1.' + '0'.repeat(1e5) + '1']) {
+    assert.throws(() => Key.numeric(text), KeyError)
+    assert.throws(() => Key.inet(text), KeyError)
+    assert.throws(() => Key.timestamptz(text), KeyError)
+  }
+  assert.ok(performance.now() - start < 1000)
+})
+
+const ofEachType = {
+  integer: Key.integer(7),
+  text: Key.text(''),
+  bytea: Key.bytea(new Uint8Array(0)),
+  uuid: Key.uuid('01000000-0000-0000-0000-000000000000'),
+  numeric: Key.numeric('7.0'),
+  float: Key.float(7),
+  date: Key.date('2024-01-31'),
+  timestamp: Key.timestamp('2024-01-31 00:00:00'),
+  timestamptz: Key.timestamptz('2024-01-31 01:00:00+01'),
+  inet: Key.inet('::/0'),
+  macaddr: Key.mac('01:02:03:04:05:06')
+}
+
+test('each type in each filter', () => {
+  for (const [holds, member] of Object.entries(ofEachType)) {
+    const filter = fromBytes(build({ keyType: keyTypeNames.indexOf(holds) }, [member]))
+    for (const [asked, key] of Object.entries(ofEachType)) {
+      if (asked === holds) {
+        assert.equal(filter.contains(key), true)
+        assert.deepEqual([...filter.containsMany([key, key])], [1, 1])
+      } else {
+        assert.throws(() => filter.contains(key), KeyTypeError)
+        assert.throws(() => filter.containsMany([member, key]), { name: 'KeyTypeError', index: 1 })
+      }
+    }
+  }
+  const empty = fromBytes(build({ keyType: 0 }))
+  for (const key of [...Object.values(ofEachType), 1, 0.5, NaN, 1n, 'x', new Uint8Array(3)]) {
+    assert.equal(empty.contains(key), false)
+    assert.deepEqual([...empty.containsMany([1, key])], [0, 0])
+  }
+})
+
+test('a number is an integer, or in a filter of floats a float', () => {
+  const integer = fromBytes(sound())
+  assert.equal(integer.contains(7), true)
+  assert.equal(integer.contains(-0), true)
+  for (const key of [0.5, 2 ** 53, NaN, Infinity, -(2 ** 60)]) {
+    assert.throws(() => integer.contains(key), KeyError)
+    assert.throws(() => integer.containsMany([1, key]), { name: 'KeyError', index: 1 })
+    assert.throws(() => integer.containsMany([Key.integer(1), key]), { name: 'KeyError', index: 1 })
+  }
+  const floats = [0, 0.1, -1.5, NaN, Infinity, 2 ** 60]
+  const float = fromBytes(build({ keyType: 6 }, floats.map((value) => Key.float(value))))
+  assert.ok(floats.every((value) => float.contains(value)))
+  assert.equal(float.contains(-0), true)
+  assert.equal(float.containsMany([...floats, -0]).indexOf(0), -1)
+  assert.equal(float.containsMany(Float64Array.from(floats)).indexOf(0), -1)
+  assert.equal(float.containsMany([Key.float(0.1), 0.1]).indexOf(0), -1)
+  assert.throws(() => float.contains(1n), KeyTypeError)
+  assert.throws(() => float.containsMany([1, 1n]), KeyTypeError)
+  const text = fromBytes(build({ keyType: 2 }, [Key.text('1')]))
+  assert.throws(() => text.contains(1), { message: 'bloomfilter holds text keys, not integer' })
+  assert.throws(() => text.contains(0.5), { message: 'bloomfilter holds text keys, not float' })
+  const numeric = fromBytes(build({ keyType: 5 }, [Key.numeric('1')]))
+  for (const key of [1, 1n, '1']) {
+    assert.throws(() => numeric.contains(key), KeyTypeError)
+    assert.throws(() => numeric.containsMany([key]), KeyTypeError)
+  }
+})
+
+test('what is no key', () => {
+  const filter = fromBytes(sound())
+  for (const key of [undefined, null, true, {}, [], () => 1, Symbol('s'), new Date(0), new ArrayBuffer(8)]) {
+    assert.throws(() => filter.contains(key), KeyError)
+    assert.throws(() => filter.containsMany([key]), KeyError)
+    assert.throws(() => filter.containsMany([1, key]), { index: 1 })
+  }
+  for (const keys of [undefined, null, 'abc', {}, 5, new Set([1]), new DataView(new ArrayBuffer(8))]) {
+    assert.throws(() => filter.containsMany(keys), TypeError)
+  }
+})
+
+test('a batch of integers of all sizes and arrays', () => {
+  const members = [0, -1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1]
+  const filter = fromBytes(build({ blocks: 100 }, members.map((key) => Key.integer(key))))
+  const many = Array.from({ length: 10000 }, (_, i) => members[i % members.length])
+  assert.equal(filter.containsMany(many).indexOf(0), -1)
+  assert.equal(filter.containsMany(many.map(BigInt)).indexOf(0), -1)
+  assert.equal(filter.containsMany(BigInt64Array.from(many, BigInt)).indexOf(0), -1)
+  assert.equal(filter.containsMany(Int32Array.of(0, -1, -(2 ** 31))).indexOf(0), -1)
+  assert.equal(filter.containsMany(Uint32Array.of(0, 2 ** 31)).indexOf(0), -1)
+  assert.equal(filter.containsMany(BigUint64Array.of(0n, 2n ** 32n)).indexOf(0), -1)
+  assert.throws(() => filter.containsMany(BigUint64Array.of(2n ** 63n)), KeyError)
+  assert.equal(filter.containsMany([]).length, 0)
+  for (const key of members) {
+    assert.ok(filter.contains(key) && filter.contains(BigInt(key)))
+  }
+})
+
+test('texts of all lengths and alphabets', () => {
+  const alphabets = ['a', '\u00e9', '\u20ac', '\u{1f600}', '\0', '\ufeff']
+  const texts = [0, 1, 7, 15, 16, 47, 48, 49, 100, 1000, 70000, 400000]
+    .flatMap((length) => alphabets.map((letter) => letter.repeat(length)))
+  const filter = fromBytes(build({ keyType: 2 }, texts.map((text) => Key.text(text))))
+  assert.ok(texts.every((text) => filter.contains(text)))
+  assert.equal(filter.containsMany(texts).indexOf(0), -1)
+  assert.equal(filter.containsMany([...texts].reverse()).indexOf(0), -1)
+  assert.equal(filter.contains('e\u0301'), false)
+  for (const bad of ['\ud800', `${'a'.repeat(100)}\udc00`]) {
+    assert.throws(() => filter.contains(bad), KeyError)
+    assert.throws(() => filter.containsMany(['a', bad]), { index: 1 })
+  }
+})
+
+test('bytea from any view', () => {
+  const long = new Uint8Array(300000).fill(5)
+  const keys = [new Uint8Array(0), Uint8Array.of(1, 2, 3), long]
+  const filter = fromBytes(build({ keyType: 3 }, keys.map((key) => Key.bytea(key))))
+  assert.equal(filter.containsMany(keys).indexOf(0), -1)
+  assert.equal(filter.contains(Buffer.from([0, 1, 2, 3]).subarray(1)), true)
+  assert.equal(filter.contains(long), true)
+  assert.throws(() => filter.contains('abc'), KeyTypeError)
+})

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import fs from 'node:fs'
+import test from 'node:test'
+import { FormatError, Key, KeyTypeError, PartError, fromBytes, open, openSync } from '../lib/index.js'
+import { Instance } from '../lib/instance.js'
+import { keyTypeNames } from '../lib/key-types.js'
+import { parseKey } from '../lib/parse.js'
+import { header, tempFile } from './helpers.js'
+
+const MAX_BYTES = 512 * 1024 * 1024 - 4096
+
+/** Rows of a file of golden vectors, columns by their names. */
+function rows (name) {
+  const file = new URL(`../../../test/vectors/${name}`, import.meta.url)
+  const [first, ...lines] = fs.readFileSync(file, 'utf8').replace(/\n$/, '').split('\n')
+  const names = first.slice(1).split('\t')
+  return lines.map((line) => Object.fromEntries(line.split('\t').map((field, i) => [names[i], field])))
+}
+
+// One instance with room for the largest shape: only touched pages cost memory.
+const large = new Instance()
+large.room(MAX_BYTES)
+
+function shapeOf (row) {
+  return {
+    k: Number(row.k),
+    log2: Number(row.log2_block_bits),
+    keyType: Number(row.key_type),
+    blocks: Number(row.blocks),
+    parts: Number(row.parts),
+    part: Number(row.part),
+    seed: BigInt(row.seed)
+  }
+}
+
+/** Puts a header and no bits into the large instance, and the key into its scratch. */
+function prepare (row, key) {
+  const shape = shapeOf(row)
+  const bytes = header(shape)
+  large.bytes.set(bytes, large.start)
+  large.length = 64 + shape.blocks * 2 ** shape.log2 / 8
+  large.check(false)
+  large.bytes.set(key, large.needScratch(key.length))
+}
+
+function hashInLarge (length) {
+  const { exports, scratch, view } = large
+  const ends = scratch + 65536
+  view.setUint32(ends, length, true)
+  exports.hash_strings(scratch, ends, 1, ends + 8)
+  return view.getBigUint64(ends + 8, true)
+}
+
+for (const [i, row] of rows('keys.tsv').entries()) {
+  test(`keys.tsv ${i}: ${row.sql.slice(0, 40)}`, () => {
+    const key = Buffer.from(row.key_hex, 'hex')
+    prepare(row, key)
+    assert.equal(hashInLarge(key.length).toString(16).padStart(16, '0'), row.hash_hex)
+    assert.equal(large.exports.part_of_bytes(large.scratch, key.length), Number(row.part))
+    checkBits(row, () => large.exports.contains_bytes(large.scratch, key.length))
+    if (key.length === 8) {
+      const [low, high] = [key.readUInt32LE(0), key.readUInt32LE(4)]
+      checkBits(row, () => large.exports.contains_word(low, high))
+    }
+  })
+}
+
+/** With the row's bits the answer is yes; without any one of them it is no. */
+function checkBits (row, ask) {
+  const block = large.start + 64 + Number(row.block) * 2 ** Number(row.log2_block_bits) / 8
+  const bits = [...new Set(row.bits.split(',').map(Number))]
+  const flip = (bit) => { large.bytes[block + (bit >> 3)] ^= 1 << (bit & 7) }
+  bits.forEach(flip)
+  assert.equal(ask(), 1)
+  for (const bit of bits) {
+    flip(bit)
+    assert.equal(ask(), 0, `bit ${bit} is not looked at`)
+    flip(bit)
+  }
+  bits.forEach(flip)
+}
+
+const literal = /^\(?'?([^']*)'?\)?::([a-z0-9 ]+?)(\(\d+(,\d+)?\))?$/
+
+/** The key of a vector's SQL expression, if it is a literal that needs no database. */
+function keyOfSql (row) {
+  const [, text, type] = literal.exec(row.sql) ?? []
+  if (text === undefined || /[()]|Europe\//.test(text)) {
+    return undefined
+  }
+  if (type === 'real' && Number.isFinite(Number(text))) {
+    return Key.real(Number(text))
+  }
+  return parseKey(keyTypeNames[row.key_type], type === 'char' ? text.replace(/ +$/, '') : text)
+}
+
+test('keys are made from the SQL of keys.tsv', () => {
+  let made = 0
+  for (const row of rows('keys.tsv')) {
+    const key = keyOfSql(row)
+    if (key !== undefined) {
+      made++
+      assert.equal(Buffer.from(key.bytes).toString('hex'), row.key_hex, row.sql)
+      assert.equal(key.type, keyTypeNames[row.key_type])
+    }
+  }
+  assert.ok(made > 500, `only ${made} rows could be made`)
+})
+
+function keysOf (row, column) {
+  const type = Number(row.key_type) || 1
+  return row[column] === '-' ? [] : row[column].split(',').map((hex) => new Key(type, Buffer.from(hex, 'hex')))
+}
+
+for (const row of rows('filters.tsv')) {
+  test(`filters.tsv: ${row.name}`, () => {
+    const filter = fromBytes(Buffer.from(row.filter_hex, 'hex'))
+    checkFields(filter.info, row)
+    for (const [column, want] of [['keys', true], ['absent', false], ['false_positives', true]]) {
+      const keys = keysOf(row, column)
+      assert.deepEqual(keys.map((key) => filter.contains(key)), keys.map(() => want))
+      assert.deepEqual([...filter.containsMany(keys)], keys.map(() => Number(want)))
+    }
+    checkOtherTypes(filter, row)
+    checkOtherParts(filter, row)
+  })
+}
+
+function checkFields (info, row) {
+  const [part] = info.open
+  assert.deepEqual({
+    n: String(part.capacity),
+    p: part.rate,
+    seed: String(part.seed),
+    k: String(part.probes),
+    log2_block_bits: String(Math.log2(part.blockBits)),
+    blocks: String(part.blocks),
+    part: String(part.part),
+    parts: String(part.parts),
+    key_type: String(keyTypeNames.indexOf(part.keyType)),
+    bits_set: String(part.bitsSet),
+    checksum_hex: part.checksum.toString(16).padStart(16, '0')
+  }, {
+    n: row.n,
+    p: Number(row.p),
+    seed: row.seed,
+    k: row.k,
+    log2_block_bits: row.log2_block_bits,
+    blocks: row.blocks,
+    part: row.part,
+    parts: row.parts,
+    key_type: row.key_type,
+    bits_set: row.bits_set,
+    checksum_hex: row.checksum_hex
+  })
+}
+
+function checkOtherTypes (filter, row) {
+  for (let type = 1; type < keyTypeNames.length; type++) {
+    const key = new Key(type, Buffer.from('12345678'))
+    for (const ask of [() => filter.contains(key), () => filter.containsMany([key])[0] === 1]) {
+      if (row.key_type !== '0' && type !== Number(row.key_type)) {
+        assert.throws(ask, {
+          name: 'KeyTypeError',
+          message: new RegExp(`bloomfilter holds ${filter.keyType} keys, not ${keyTypeNames[type]}$`)
+        })
+      } else if (row.key_type === '0' && row.parts === '1') {
+        assert.equal(ask(), false)
+      }
+    }
+  }
+}
+
+function checkOtherParts (filter, row) {
+  if (row.parts === '1' || Number(row.key_type) > 1) {
+    return
+  }
+  let refused = 0
+  for (let key = 0; key < 100; key++) {
+    try {
+      assert.equal(typeof filter.contains(key), 'boolean')
+      filter.containsMany([key])
+    } catch (error) {
+      assert.ok(error instanceof PartError && error.wanted !== error.part, error)
+      assert.throws(() => filter.containsMany([key]), PartError)
+      refused++
+    }
+  }
+  assert.ok(refused > 0)
+}
+
+for (const row of rows('invalid.tsv')) {
+  test(`invalid.tsv: ${row.name}`, async () => {
+    const bytes = Buffer.from(row.filter_hex, 'hex')
+    const file = tempFile(bytes)
+    const isRule = (error) => {
+      assert.ok(error instanceof FormatError, error)
+      assert.equal(error.rule, row.rule)
+      if (row.rule === 'version') {
+        assert.match(error.message, new RegExp(`unsupported format version ${bytes[4]}$`))
+      }
+      return true
+    }
+    assert.throws(() => fromBytes(bytes), isRule)
+    assert.throws(() => openSync(file), isRule)
+    await assert.rejects(open(file), isRule)
+  })
+}
+
+test('an error names both types', () => {
+  assert.equal(new KeyTypeError(1, 2).message, 'bloomfilter holds integer keys, not text')
+})
