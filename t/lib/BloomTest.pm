@@ -1,0 +1,142 @@
+# What the TAP tests share: a server with the extension, psql sessions that stay
+# open, and a few ways to look at a server from outside.
+#
+# Servers listen on a Unix socket only.  Rounds that only a long run can afford
+# are asked for with BLOOMFILTER_LONG=1; rounds(short, long) picks.
+package BloomTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Basename qw(dirname);
+use Test::More;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+use BloomTest::Session;
+
+our @EXPORT = qw(
+  new_node
+  session
+  rounds
+  anonymous_kb
+  peak_kb
+  server_version
+  stayed_alive
+  vectors
+);
+
+# The largest filter, header included, in bytes.
+use constant MAX_BYTES => 512 * 1024 * 1024 - 4096;
+
+# Bits that bloom_create_sized turns into a filter of exactly that size.
+use constant MAX_BITS => (MAX_BYTES - 64) * 8;
+
+# How many rounds this run does.
+sub rounds
+{
+	my ($short, $long) = @_;
+	return $ENV{BLOOMFILTER_LONG} ? $long : $short;
+}
+
+# A server, running, with the extension in database postgres.  Options: conf
+# (lines of postgresql.conf), initdb (arguments), and those of init().
+sub new_node
+{
+	my ($name, %options) = @_;
+	my $conf = delete $options{conf} // '';
+	my $initdb = delete $options{initdb} // [];
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init(extra => [ '--encoding=UTF8', '--locale=C', @$initdb ],
+		%options);
+	$node->append_conf('postgresql.conf', <<"EOC");
+autovacuum = off
+jit = off
+log_min_duration_statement = 500
+max_wal_size = 4GB
+shared_buffers = 32MB
+bloomfilter.overflow = ignore
+$conf
+EOC
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION bloomfilter');
+	return $node;
+}
+
+# A psql session on a node.
+sub session
+{
+	my ($node, %options) = @_;
+	return BloomTest::Session->new($node, %options);
+}
+
+# The server's major version, as a number.
+sub server_version
+{
+	my ($node) = @_;
+	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+}
+
+# A field of /proc/PID/status in kB, or undef where there is none.
+sub _status_kb
+{
+	my ($pid, $field) = @_;
+	open(my $status, '<', "/proc/$pid/status") or return undef;
+	while (my $line = <$status>)
+	{
+		return $1 if $line =~ /^$field:\s+(\d+) kB/;
+	}
+	return undef;
+}
+
+# Memory of a process that is its own: without shared buffers.
+sub anonymous_kb
+{
+	my ($pid) = @_;
+	return _status_kb($pid, 'RssAnon');
+}
+
+# The most memory that a process has had.
+sub peak_kb
+{
+	my ($pid) = @_;
+	return _status_kb($pid, 'VmHWM');
+}
+
+# Checks that no process of the server has crashed since it was created.
+sub stayed_alive
+{
+	my ($node, $name) = @_;
+	my $log = slurp_file($node->logfile);
+	unlike(
+		$log,
+		qr/PANIC:|TRAP:|was terminated by signal|terminated by exception/,
+		$name // 'no process of the server crashed');
+	return;
+}
+
+# The rows of a file of test/vectors, each a hash by the column's name.
+sub vectors
+{
+	my ($file) = @_;
+	my $path = dirname(__FILE__) . "/../../test/vectors/$file";
+	open(my $in, '<', $path) or die "$path: $!";
+	my $head = <$in>;
+	chomp $head;
+	$head =~ s/^#//;
+	my @names = split /\t/, $head;
+	my @rows;
+	while (my $line = <$in>)
+	{
+		chomp $line;
+		my %row;
+		@row{@names} = split /\t/, $line, -1;
+		push @rows, \%row;
+	}
+	return @rows;
+}
+
+1;
