@@ -1,0 +1,160 @@
+package bloomfilter;
+
+import java.nio.ByteBuffer;
+
+/** The fields of one filter file, checked by rules 1 to 13 of FORMAT.md. */
+public final class Header {
+    static final int BYTES = 64;
+    static final int MAX_BYTES = 512 * 1024 * 1024 - 4096;
+    private static final int MAGIC = 0x464d4c42;
+
+    private final int probes;
+    private final int log2BlockBits;
+    private final KeyType keyType;
+    private final int blocks;
+    private final int part;
+    private final int parts;
+    private final long seed;
+    private final long n;
+    private final double p;
+    private final long bitsSet;
+    private final long checksum;
+
+    private Header(ByteBuffer bytes) {
+        probes = bytes.get(5) & 0xff;
+        log2BlockBits = bytes.get(6) & 0xff;
+        keyType = KeyType.ofNumber(bytes.get(7));
+        blocks = bytes.getInt(8);
+        part = bytes.getShort(12) & 0xffff;
+        parts = bytes.getShort(14) & 0xffff;
+        seed = bytes.getLong(16);
+        n = bytes.getLong(24);
+        p = bytes.getDouble(32);
+        bitsSet = bytes.getLong(40);
+        checksum = bytes.getLong(56);
+    }
+
+    /**
+     * Checks and reads a header.
+     *
+     * @param bytes little-endian, the first 64 bytes of the filter, or all if there are fewer
+     * @param length bytes of the whole filter
+     */
+    static Header read(ByteBuffer bytes, long length) throws InvalidFilterException {
+        require(length >= BYTES && bytes.limit() >= BYTES, "short",
+                "shorter than the 64-byte header");
+        checkIdentity(bytes);
+        checkGeometry(bytes, length);
+        checkParameters(bytes);
+        return new Header(bytes);
+    }
+
+    static void require(boolean condition, String rule, String message)
+            throws InvalidFilterException {
+        if (!condition) {
+            throw new InvalidFilterException(rule, "not a valid filter: " + message);
+        }
+    }
+
+    private static void checkIdentity(ByteBuffer bytes) throws InvalidFilterException {
+        int version = bytes.get(4) & 0xff;
+        require(bytes.getInt(0) == MAGIC, "magic", "does not start with BLMF");
+        require(version == 1, "version", "unsupported format version " + version);
+        require(bytes.get(48) == 1, "hash",
+                "unsupported hash function " + (bytes.get(48) & 0xff));
+        // The hash in the lowest byte, and nothing in the seven reserved ones.
+        require(bytes.getLong(48) == 1, "reserved", "reserved header bytes are not zero");
+    }
+
+    private static void checkGeometry(ByteBuffer bytes, long length)
+            throws InvalidFilterException {
+        int probes = bytes.get(5) & 0xff;
+        int log2 = bytes.get(6) & 0xff;
+        int keyType = bytes.get(7) & 0xff;
+        long blocks = Integer.toUnsignedLong(bytes.getInt(8));
+        require(probes >= 1 && probes <= 32, "probes", probes + " probes are not 1 to 32");
+        require(log2 >= 9 && log2 <= 16, "block_bits",
+                "block size 2^" + log2 + " bits is not 2^9 to 2^16");
+        require(keyType < KeyType.COUNT, "key_type", "unknown key type " + keyType);
+        require(blocks >= 1, "blocks", "number of blocks is zero");
+        long size = BYTES + (blocks << (log2 - 3));
+        require(size == length && length <= MAX_BYTES, "size",
+                "length is " + length + " and the header says " + size + ", at most " + MAX_BYTES);
+    }
+
+    private static void checkParameters(ByteBuffer bytes) throws InvalidFilterException {
+        int part = bytes.getShort(12) & 0xffff;
+        int parts = bytes.getShort(14) & 0xffff;
+        double p = bytes.getDouble(32);
+        require(part < parts, "part",
+                "part " + part + " is not below the number of parts " + parts);
+        // Unsigned numbers from 2^63 up are negative here, and refused as well.
+        require(bytes.getLong(24) >= 1, "capacity", "capacity is not between 1 and 2^63 - 1");
+        require(p > 0.0 && p < 1.0, "rate", "false-positive rate is not between 0 and 1");
+    }
+
+    /** Bits per key. */
+    public int k() {
+        return probes;
+    }
+
+    public int log2BlockBits() {
+        return log2BlockBits;
+    }
+
+    public KeyType keyType() {
+        return keyType;
+    }
+
+    public int blocks() {
+        return blocks;
+    }
+
+    public int part() {
+        return part;
+    }
+
+    public int parts() {
+        return parts;
+    }
+
+    /** The seed of the hash, as SQL's bigint shows it. */
+    public long seed() {
+        return seed;
+    }
+
+    /** Keys that it was sized for. */
+    public long n() {
+        return n;
+    }
+
+    /** The false-positive rate that it was sized for. */
+    public double p() {
+        return p;
+    }
+
+    public long bitsSet() {
+        return bitsSet;
+    }
+
+    public long checksum() {
+        return checksum;
+    }
+
+    /** All bits of all blocks. */
+    public long bits() {
+        return (long) blocks << log2BlockBits;
+    }
+
+    /** Bytes of header and blocks. */
+    public int size() {
+        return BYTES + (int) (bits() / 8);
+    }
+
+    /** The number of keys added, from the bits set; infinite if all are set. */
+    public double estimatedKeys() {
+        double blockBits = 1L << log2BlockBits;
+        double bitsOfAKey = -Math.expm1(probes * Math.log1p(-1 / blockBits));
+        return -Math.log1p(-(double) bitsSet / bits()) * blocks / bitsOfAKey;
+    }
+}

@@ -1,0 +1,321 @@
+package bloomfilter;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.math.BigDecimal;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.UUID;
+
+/**
+ * A key as its type and its bytes: section 3 of FORMAT.md.
+ *
+ * <p>Equal in SQL means equal bytes. A value that PostgreSQL's type can't have is refused: to
+ * answer "no" for it would hide a mistake of the caller.
+ */
+public final class Key {
+    private static final VarHandle LONG =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    private static final long CANONICAL_NAN = 0x7ff8000000000000L;
+
+    /** What numeric can store: digits before the point, and behind it. */
+    private static final int NUMERIC_WHOLE_DIGITS = 131072;
+    private static final int NUMERIC_FRACTION_DIGITS = 16383;
+
+    /** What PostgreSQL's types can hold, in days since 1970-01-01. */
+    private static final long FIRST_DAY = -2440588;
+    private static final long LAST_DATE = 2145042905;
+    private static final long LAST_TIMESTAMP_DAY = 106762939;
+
+    private final KeyType type;
+    private final byte[] bytes;
+
+    private Key(KeyType type, byte[] bytes) {
+        this.type = type;
+        this.bytes = bytes;
+    }
+
+    public KeyType type() {
+        return type;
+    }
+
+    /** The key bytes, a copy. */
+    public byte[] bytes() {
+        return bytes.clone();
+    }
+
+    byte[] ownBytes() {
+        return bytes;
+    }
+
+    /** The key of a value of one of Java's own types; see the README for the list. */
+    public static Key of(Object value) {
+        if (value instanceof Key) {
+            return (Key) value;
+        }
+        if (value instanceof Long || value instanceof Integer || value instanceof Short
+                || value instanceof Byte) {
+            return integer(((Number) value).longValue());
+        }
+        if (value instanceof String) {
+            return text((String) value);
+        }
+        if (value instanceof byte[]) {
+            return bytea((byte[]) value);
+        }
+        if (value instanceof UUID) {
+            return uuid((UUID) value);
+        }
+        if (value instanceof BigDecimal) {
+            return numeric((BigDecimal) value);
+        }
+        if (value instanceof Double || value instanceof Float) {
+            return floating(((Number) value).doubleValue());
+        }
+        if (value instanceof InetAddress) {
+            return inet((InetAddress) value);
+        }
+        return ofTime(value);
+    }
+
+    private static Key ofTime(Object value) {
+        if (value instanceof LocalDate) {
+            return date((LocalDate) value);
+        }
+        if (value instanceof LocalDateTime) {
+            return timestamp((LocalDateTime) value);
+        }
+        if (value instanceof OffsetDateTime) {
+            return timestamptz((OffsetDateTime) value);
+        }
+        if (value instanceof ZonedDateTime) {
+            return timestamptz(((ZonedDateTime) value).toInstant());
+        }
+        if (value instanceof Instant) {
+            return timestamptz((Instant) value);
+        }
+        throw new KeyTypeException("an object of type "
+                + (value == null ? "null" : value.getClass().getName()) + " is not a key");
+    }
+
+    /** smallint, integer and bigint. */
+    public static Key integer(long value) {
+        return new Key(KeyType.INTEGER, integerBytes(value));
+    }
+
+    public static Key text(String value) {
+        return new Key(KeyType.TEXT, textBytes(value));
+    }
+
+    public static Key bytea(byte[] value) {
+        return new Key(KeyType.BYTEA, value.clone());
+    }
+
+    public static Key uuid(UUID value) {
+        return new Key(KeyType.UUID, ByteBuffer.allocate(16).putLong(value.getMostSignificantBits())
+                .putLong(value.getLeastSignificantBits()).array());
+    }
+
+    public static Key numeric(BigDecimal value) {
+        return new Key(KeyType.NUMERIC, ascii(plainDecimal(value)));
+    }
+
+    /** numeric's NaN and infinities, which BigDecimal lacks. */
+    static Key numericSpecial(String spelling) {
+        return new Key(KeyType.NUMERIC, ascii(spelling));
+    }
+
+    /** real and double precision; a float is widened, which is exact. */
+    public static Key floating(double value) {
+        return new Key(KeyType.FLOAT, floatBytes(value));
+    }
+
+    /** LocalDate.MIN and MAX are the infinities, as in PostgreSQL's JDBC driver. */
+    public static Key date(LocalDate value) {
+        if (value.equals(LocalDate.MAX) || value.equals(LocalDate.MIN)) {
+            return infinity(KeyType.DATE, value.equals(LocalDate.MAX));
+        }
+        return days(value.toEpochDay());
+    }
+
+    static Key days(long days) {
+        requireRange(days, LAST_DATE);
+        return new Key(KeyType.DATE, integerBytes(days));
+    }
+
+    /** LocalDateTime.MIN and MAX are the infinities, as in PostgreSQL's JDBC driver. */
+    public static Key timestamp(LocalDateTime value) {
+        if (value.equals(LocalDateTime.MAX) || value.equals(LocalDateTime.MIN)) {
+            return infinity(KeyType.TIMESTAMP, value.equals(LocalDateTime.MAX));
+        }
+        return moment(KeyType.TIMESTAMP, value.toEpochSecond(ZoneOffset.UTC), value.getNano());
+    }
+
+    /** OffsetDateTime.MIN and MAX are the infinities, as in PostgreSQL's JDBC driver. */
+    public static Key timestamptz(OffsetDateTime value) {
+        if (value.equals(OffsetDateTime.MAX) || value.equals(OffsetDateTime.MIN)) {
+            return infinity(KeyType.TIMESTAMPTZ, value.equals(OffsetDateTime.MAX));
+        }
+        return timestamptz(value.toInstant());
+    }
+
+    /** Instant.MIN and MAX are the infinities. */
+    public static Key timestamptz(Instant value) {
+        if (value.equals(Instant.MAX) || value.equals(Instant.MIN)) {
+            return infinity(KeyType.TIMESTAMPTZ, value.equals(Instant.MAX));
+        }
+        return moment(KeyType.TIMESTAMPTZ, value.getEpochSecond(), value.getNano());
+    }
+
+    /** An address with the longest prefix, as inet has when none is written. */
+    public static Key inet(InetAddress address) {
+        return inet(address, address.getAddress().length * 8);
+    }
+
+    public static Key inet(InetAddress address, int prefix) {
+        if (address instanceof Inet6Address && ((Inet6Address) address).getScopeId() != 0) {
+            throw new KeyValueException("PostgreSQL's inet has no zones");
+        }
+        return inet(address.getAddress(), prefix);
+    }
+
+    /**
+     * An address of 4 or 16 bytes. For IPv4-mapped IPv6 addresses: InetAddress turns them into
+     * IPv4 ones, which are other keys.
+     */
+    public static Key inet(byte[] address, int prefix) {
+        if (address.length != 4 && address.length != 16) {
+            throw new KeyValueException("an address has 4 or 16 bytes");
+        }
+        if (prefix < 0 || prefix > address.length * 8) {
+            throw new KeyValueException("prefix length " + prefix + " is out of range");
+        }
+        byte[] bytes = new byte[2 + address.length];
+        bytes[0] = (byte) (address.length == 4 ? 4 : 6);
+        bytes[1] = (byte) prefix;
+        System.arraycopy(address, 0, bytes, 2, address.length);
+        return new Key(KeyType.INET, bytes);
+    }
+
+    /** macaddr of 6 bytes, macaddr8 of 8; with ff fe in the middle, in SQL, the 8 equal the 6. */
+    public static Key macaddr(byte[] address) {
+        if (address.length != 6 && address.length != 8) {
+            throw new KeyValueException("a MAC address has 6 or 8 bytes");
+        }
+        if (address.length == 6 || address[3] != (byte) 0xff || address[4] != (byte) 0xfe) {
+            return new Key(KeyType.MACADDR, address.clone());
+        }
+        byte[] narrow = Arrays.copyOf(address, 6);
+        System.arraycopy(address, 5, narrow, 3, 3);
+        return new Key(KeyType.MACADDR, narrow);
+    }
+
+    /** Key bytes that the caller made. */
+    public static Key raw(KeyType type, byte[] bytes) {
+        if (type == KeyType.NONE) {
+            throw new KeyTypeException("a key has a type");
+        }
+        return new Key(type, bytes.clone());
+    }
+
+    /** The key that PostgreSQL's type reads from a text. */
+    public static Key parse(KeyType type, String text) {
+        return KeyText.parse(type, text);
+    }
+
+    static byte[] integerBytes(long value) {
+        byte[] bytes = new byte[8];
+        LONG.set(bytes, 0, value);
+        return bytes;
+    }
+
+    static byte[] floatBytes(double value) {
+        if (value == 0.0) {
+            return new byte[8]; // -0 is 0
+        }
+        return integerBytes(value != value ? CANONICAL_NAN : Double.doubleToRawLongBits(value));
+    }
+
+    /** UTF-8. String.getBytes alone would put "?" for an unpaired surrogate: another key. */
+    static byte[] textBytes(String value) {
+        for (int i = 0; i < value.length(); i++) {
+            if (!Character.isSurrogate(value.charAt(i))) {
+                continue;
+            }
+            if (i + 1 == value.length()
+                    || !Character.isSurrogatePair(value.charAt(i), value.charAt(i + 1))) {
+                throw new KeyValueException("text has an unpaired surrogate");
+            }
+            i++;
+        }
+        return value.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static String plainDecimal(BigDecimal value) {
+        if (value.signum() == 0) {
+            return "0";
+        }
+        // Before formatting: 1e999999999 as plain digits fills the memory.
+        long wholeDigits = (long) value.precision() - value.scale();
+        if (wholeDigits > NUMERIC_WHOLE_DIGITS || wholeDigits <= -NUMERIC_FRACTION_DIGITS) {
+            throw new KeyValueException("value is outside of numeric's range");
+        }
+        BigDecimal shortest = value.stripTrailingZeros();
+        if (shortest.scale() > NUMERIC_FRACTION_DIGITS) {
+            throw new KeyValueException("value has more digits than numeric can store");
+        }
+        return shortest.toPlainString();
+    }
+
+    static Key infinity(KeyType type, boolean positive) {
+        return new Key(type, integerBytes(positive ? Long.MAX_VALUE : Long.MIN_VALUE));
+    }
+
+    /** Microseconds, mod 2^64: PostgreSQL's last years lie past 2^63 of them. */
+    static Key moment(KeyType type, long seconds, int nanos) {
+        if (nanos % 1000 != 0) {
+            throw new KeyValueException("PostgreSQL's timestamps have no nanoseconds");
+        }
+        requireRange(Math.floorDiv(seconds, 86400), LAST_TIMESTAMP_DAY);
+        return new Key(type, integerBytes(seconds * 1_000_000 + nanos / 1000));
+    }
+
+    private static void requireRange(long days, long last) {
+        if (days < FIRST_DAY || days > last) {
+            throw new KeyValueException("value is outside of the range of PostgreSQL's type");
+        }
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Key && ((Key) other).type == type
+                && Arrays.equals(((Key) other).bytes, bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(type, Arrays.hashCode(bytes));
+    }
+
+    /** The type alone: keys may be secrets that a log must not show. */
+    @Override
+    public String toString() {
+        return type + " key";
+    }
+}

@@ -1,0 +1,44 @@
+package bloomfilter;
+
+import java.util.Locale;
+
+/** What kind of keys a filter holds. The ordinal is the number in the header. */
+public enum KeyType {
+    /** No key was added yet. */
+    NONE,
+    INTEGER,
+    TEXT,
+    BYTEA,
+    UUID,
+    NUMERIC,
+    FLOAT,
+    DATE,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    INET,
+    MACADDR;
+
+    private static final KeyType[] BY_NUMBER = values();
+
+    static final int COUNT = BY_NUMBER.length;
+
+    static KeyType ofNumber(int number) {
+        return BY_NUMBER[number];
+    }
+
+    /** The type of a name such as {@code "integer"}. */
+    public static KeyType ofName(String name) {
+        for (KeyType type : BY_NUMBER) {
+            if (type != NONE && type.toString().equals(name)) {
+                return type;
+            }
+        }
+        throw new KeyTypeException("unknown key type \"" + name + "\"");
+    }
+
+    /** The name as messages and SQL show it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

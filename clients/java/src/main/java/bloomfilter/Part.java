@@ -1,0 +1,91 @@
+package bloomfilter;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import net.jpountz.xxhash.StreamingXXHash64;
+
+/** One checked filter: the header, and the bytes wherever they are. */
+final class Part {
+    private static final int CHECKSUM_AT = 56;
+    private static final int STEP = 64 * 1024;
+
+    final Header header;
+    private final ByteBuffer bytes;
+    private final long blocks;
+    private final int probes;
+    private final int log2BlockBytes;
+    private final int bitShift;
+
+    private Part(Header header, ByteBuffer bytes) {
+        this.header = header;
+        this.bytes = bytes;
+        blocks = header.blocks();
+        probes = header.k();
+        log2BlockBytes = header.log2BlockBits() - 3;
+        bitShift = 64 - header.log2BlockBits();
+    }
+
+    /** Checks all rules in their order. The buffer must be the filter's own. */
+    static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
+        ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
+        Header header = Header.read(bytes, bytes.limit());
+        long counted = verify ? countBits(bytes) : Math.min(header.bitsSet(), header.bits());
+        // Negative: 2^63 bits and more.
+        Header.require(counted == header.bitsSet() && counted >= 0, "bits_set",
+                "number of set bits does not match the blocks");
+        Header.require(header.keyType() != KeyType.NONE || counted == 0, "empty_key_type",
+                "bits are set and no key type is named");
+        Header.require(!verify || checksum(bytes) == header.checksum(), "checksum",
+                "checksum does not match");
+        return new Part(header, bytes);
+    }
+
+    static long countBits(ByteBuffer bytes) {
+        long count = 0;
+        for (int at = Header.BYTES; at < bytes.limit(); at += Long.BYTES) {
+            count += Long.bitCount(bytes.getLong(at));
+        }
+        return count;
+    }
+
+    /** XXH64, seed 0, of the header without its checksum, and the blocks. */
+    static long checksum(ByteBuffer bytes) {
+        StreamingXXHash64 hash = Hash.checksum();
+        byte[] step = new byte[STEP];
+        ByteBuffer rest = bytes.duplicate();
+        rest.position(0);
+        rest.get(step, 0, CHECKSUM_AT);
+        hash.update(step, 0, CHECKSUM_AT);
+        rest.position(Header.BYTES);
+        while (rest.hasRemaining()) {
+            int length = Math.min(STEP, rest.remaining());
+            rest.get(step, 0, length);
+            hash.update(step, 0, length);
+        }
+        return hash.getValue();
+    }
+
+    boolean contains(long hash) {
+        int start = start(hash);
+        long probe = hash;
+        for (int i = probes; i > 0; i--) {
+            probe *= Hash.PROBE_MULTIPLIER;
+            int bit = (int) (probe >>> bitShift);
+            if ((bytes.get(start + (bit >>> 3)) >>> (bit & 7) & 1) == 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Reads what the first probe will read, so that it is in the cache later. */
+    byte touch(long hash) {
+        int bit = (int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift);
+        return bytes.get(start(hash) + (bit >>> 3));
+    }
+
+    /** Where the block of a hash begins; below 2^29, as the size is checked. */
+    private int start(long hash) {
+        return Header.BYTES + (int) (Hash.reduce(hash, blocks) << log2BlockBytes);
+    }
+}

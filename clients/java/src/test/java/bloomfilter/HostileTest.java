@@ -1,0 +1,166 @@
+package bloomfilter;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Random;
+import org.junit.Before;
+import org.junit.Rule;
+import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
+
+/** Damaged and lying files: an ordinary exception each time, never an answer. */
+public class HostileTest {
+    private static final long SEED = 20240229;
+
+    @Rule
+    public final TemporaryFolder folder = new TemporaryFolder();
+
+    private final byte[] sound = Support.integerFilter(0, 30);
+    private Path path;
+
+    @Before
+    public void makePath() {
+        path = folder.getRoot().toPath().resolve("f.bloom");
+    }
+
+    private void refused(byte[] bytes, String rule) throws IOException {
+        Files.write(path, bytes);
+        for (ReadOption[] options : new ReadOption[][] {{}, {ReadOption.MAP}}) {
+            InvalidFilterException error = assertThrows(InvalidFilterException.class,
+                    () -> BloomFilter.open(path, options));
+            assertTrue(error.rule(), rule == null || rule.equals(error.rule()));
+        }
+        assertThrows(InvalidFilterException.class, () -> BloomFilter.of(bytes));
+    }
+
+    @Test
+    public void soundFileOpens() throws IOException {
+        Files.write(path, sound);
+        for (ReadOption option : ReadOption.values()) {
+            assertTrue(BloomFilter.open(path, option).contains(7));
+        }
+        BloomFilter filter = BloomFilter.open(path);
+        assertTrue(filter.contains(7));
+        assertEquals("BloomFilter of 100 integer keys at 0.01, 1 parts, 320 bytes",
+                filter.toString());
+        assertEquals(30, filter.info().estimatedKeys(), 3);
+        assertTrue(filter.info().fill() > 0);
+    }
+
+    @Test
+    public void everyTruncation() throws IOException {
+        for (int length = 0; length < sound.length; length++) {
+            refused(Arrays.copyOf(sound, length), length < 64 ? "short" : "size");
+        }
+    }
+
+    @Test
+    public void bytesAfterTheEnd() throws IOException {
+        for (int more : new int[] {1, 64}) {
+            refused(Arrays.copyOf(sound, sound.length + more), "size");
+        }
+    }
+
+    @Test
+    public void everyBitOfTheHeaderAndRandomBits() {
+        Random random = new Random(SEED);
+        for (int i = 0; i < 1500; i++) {
+            int bit = i < 512 ? i : random.nextInt(sound.length * 8);
+            byte[] damaged = sound.clone();
+            damaged[bit >> 3] ^= 1 << (bit & 7);
+            assertThrows("bit " + bit + ", seed " + SEED, InvalidFilterException.class,
+                    () -> BloomFilter.of(damaged));
+        }
+    }
+
+    @Test
+    public void randomBytes() throws IOException {
+        Random random = new Random(SEED);
+        for (int length : new int[] {0, 1, 63, 64, 65, 128, 1000}) {
+            byte[] bytes = new byte[length];
+            random.nextBytes(bytes);
+            refused(bytes, null);
+        }
+    }
+
+    @Test
+    public void lyingHeader() throws IOException {
+        byte[] lying = sound.clone();
+        lying[8] = lying[9] = -1;
+        lying[10] = 0x7f;
+        refused(lying, "size");
+    }
+
+    @Test
+    public void hugeSparseFile() throws IOException {
+        Files.write(path, sound);
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            file.setLength(17L << 30);
+        }
+        for (ReadOption[] options : new ReadOption[][] {{}, {ReadOption.MAP}}) {
+            assertEquals("size", assertThrows(InvalidFilterException.class,
+                    () -> BloomFilter.open(path, options)).rule());
+        }
+    }
+
+    @Test
+    public void notRegularFiles() {
+        for (String name : new String[] {"/dev/null", "/dev/zero", path.toString()}) {
+            assertThrows(IOException.class, () -> BloomFilter.open(Path.of(name)));
+        }
+    }
+
+    @Test
+    public void pipesDoNotHang() throws IOException, InterruptedException {
+        Path pipe = path.resolveSibling("pipe");
+        assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+        assertThrows(InvalidFilterException.class, () -> BloomFilter.open(pipe));
+    }
+
+    @Test
+    public void withoutVerificationTheHeaderStillCounts() throws IOException {
+        for (Map<String, String> row : Support.rows("invalid.tsv")) {
+            if (row.get("rule").equals("bits_set") || row.get("rule").equals("checksum")) {
+                continue;
+            }
+            InvalidFilterException error = assertThrows(InvalidFilterException.class,
+                    () -> BloomFilter.of(Support.hex(row.get("filter_hex")),
+                            ReadOption.SKIP_VERIFICATION));
+            assertEquals(row.get("rule"), error.rule());
+        }
+    }
+
+    @Test
+    public void changedSourceDoesNotChangeTheFilter() throws IOException {
+        byte[] source = sound.clone();
+        BloomFilter filter = BloomFilter.of(source);
+        Arrays.fill(source, (byte) 0);
+        assertTrue(filter.contains(7));
+    }
+
+    @Test
+    public void replacingByRenameKeepsTheOldAnswers() throws IOException {
+        Files.write(path, sound);
+        BloomFilter filter = BloomFilter.open(path, ReadOption.MAP);
+        Support.replace(path, Support.integerFilter(0, 0));
+        assertTrue(filter.contains(7));
+        assertFalse(BloomFilter.open(path).contains(7));
+    }
+
+    @Test
+    public void openFilterSurvivesTruncation() throws IOException {
+        Files.write(path, sound);
+        BloomFilter filter = BloomFilter.open(path);
+        Files.write(path, new byte[0]);
+        assertTrue(filter.contains(7));
+    }
+}

@@ -1,0 +1,267 @@
+package bloomfilter;
+
+import static org.junit.Assert.assertArrayEquals;
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.Test;
+
+/** Java's types as keys, and the errors of those that are none. */
+public class KeysTest {
+    private static final OffsetDateTime MOMENT =
+            OffsetDateTime.of(2024, 2, 29, 12, 34, 56, 789012000, ZoneOffset.UTC);
+
+    private static Map<KeyType, Object> samples() throws IOException {
+        Map<KeyType, Object> samples = new LinkedHashMap<>();
+        samples.put(KeyType.INTEGER, 42L);
+        samples.put(KeyType.TEXT, "gr\u00f6\u00dfe");
+        samples.put(KeyType.BYTEA, new byte[] {0, -1});
+        samples.put(KeyType.UUID, UUID.fromString("00112233-4455-6677-8899-aabbccddeeff"));
+        samples.put(KeyType.NUMERIC, new BigDecimal("-0.50"));
+        samples.put(KeyType.FLOAT, 0.1);
+        samples.put(KeyType.DATE, LocalDate.of(2024, 2, 29));
+        samples.put(KeyType.TIMESTAMP, MOMENT.toLocalDateTime());
+        samples.put(KeyType.TIMESTAMPTZ, MOMENT);
+        samples.put(KeyType.INET, InetAddress.getByName("192.168.1.5"));
+        samples.put(KeyType.MACADDR, Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3}));
+        return samples;
+    }
+
+    @Test
+    public void eachTypeFindsItsOwnKeyAndRefusesOthers() throws IOException {
+        for (Map.Entry<KeyType, Object> own : samples().entrySet()) {
+            BloomFilter filter = Support.filterOf(own.getKey(), own.getValue());
+            for (Map.Entry<KeyType, Object> other : samples().entrySet()) {
+                if (other.getKey() == own.getKey()) {
+                    assertTrue(filter.contains(other.getValue()));
+                    assertTrue(filter.containsEach(List.of(other.getValue()))[0]);
+                    continue;
+                }
+                assertThrows(KeyTypeException.class, () -> filter.contains(other.getValue()));
+                assertThrows(KeyTypeException.class,
+                        () -> filter.containsEach(List.of(own.getValue(), other.getValue())));
+            }
+        }
+    }
+
+    @Test
+    public void messageNamesBothTypes() throws IOException {
+        BloomFilter filter = Support.filterOf(KeyType.INTEGER, 42);
+        IllegalArgumentException error =
+                assertThrows(IllegalArgumentException.class, () -> filter.contains("42"));
+        assertEquals("bloomfilter holds integer keys, not text", error.getMessage());
+        assertThrows(KeyTypeException.class, () -> filter.contains(42.0));
+        assertThrows(KeyTypeException.class, () -> filter.contains(new byte[8]));
+        assertThrows(KeyTypeException.class,
+                () -> Support.filterOf(KeyType.TEXT, "a").contains(1));
+        assertThrows(KeyTypeException.class,
+                () -> Support.filterOf(KeyType.TEXT, "a").containsEach(new long[1]));
+    }
+
+    @Test
+    public void keyTypeNoneAnswersNoToAll() throws IOException {
+        BloomFilter empty = Support.filterOf(KeyType.NONE);
+        for (Object value : samples().values()) {
+            assertFalse(empty.contains(value));
+        }
+        assertFalse(empty.contains(1));
+        assertFalse(empty.contains(1.5));
+        assertFalse(empty.contains("a"));
+        assertFalse(empty.contains(new byte[0]));
+    }
+
+    @Test
+    public void objectsThatAreNoKeys() throws IOException {
+        List<Object> others = Arrays.asList(true, 'c', BigInteger.ONE, LocalTime.NOON,
+                new Object(), new int[1], null);
+        for (KeyType type : List.of(KeyType.NONE, KeyType.INTEGER, KeyType.TEXT)) {
+            BloomFilter filter = Support.filterOf(type);
+            for (Object other : others) {
+                assertThrows(KeyTypeException.class, () -> filter.contains(other));
+                assertThrows(KeyTypeException.class,
+                        () -> filter.containsEach(Collections.singletonList(other)));
+            }
+            assertThrows(KeyTypeException.class, () -> filter.contains('c'));
+        }
+    }
+
+    @Test
+    public void widthsOfIntegersAreOneKey() throws IOException {
+        BloomFilter filter = Support.filterOf(KeyType.INTEGER, 42L, -1L);
+        assertTrue(filter.contains((byte) 42));
+        assertTrue(filter.contains((short) 42));
+        assertTrue(filter.contains(42));
+        assertTrue(filter.contains(42L));
+        assertTrue(filter.contains(Integer.valueOf(-1)));
+        assertTrue(filter.contains((Object) Short.valueOf((short) -1)));
+    }
+
+    @Test
+    public void overloadsAskForTheSameKeys() throws IOException {
+        assertTrue(Support.filterOf(KeyType.TEXT, "x").contains("x"));
+        assertTrue(Support.filterOf(KeyType.BYTEA, new byte[] {1}).contains(new byte[] {1}));
+        BloomFilter floats = Support.filterOf(KeyType.FLOAT, 0.0, Double.NaN, 0.1f);
+        assertTrue(floats.contains(-0.0));
+        assertTrue(floats.contains(Double.longBitsToDouble(0xfff8000000000001L)));
+        assertTrue(floats.contains(0.1f));
+        assertFalse(floats.contains(0.1));
+    }
+
+    @Test
+    public void textWithoutUtf8Form() throws IOException {
+        BloomFilter filter = Support.filterOf(KeyType.TEXT, "?");
+        for (String bad : List.of("\ud800", "\udc00", "a\ud800b", "\udc00\ud800")) {
+            assertThrows(KeyValueException.class, () -> filter.contains(bad));
+        }
+        for (String good : List.of("", "\ud83d\ude00", "a\ud83d\ude00b")) {
+            assertArrayEquals(good.getBytes(StandardCharsets.UTF_8), Key.textBytes(good));
+        }
+    }
+
+    @Test
+    public void numericSpellings() {
+        Map<String, String> cases = Map.of("1.00", "1", "1E+3", "1000", "-0.00", "0", "0E+999999",
+                "0", "-0.50", "-0.5", "100", "100", "1E-7", "0.0000001");
+        cases.forEach((spelling, key) -> assertEquals(key, new String(
+                Key.numeric(new BigDecimal(spelling)).bytes(), StandardCharsets.US_ASCII)));
+        for (String bad : List.of("1E+131072", "1E-16384", "1E+999999999", "1E-999999999")) {
+            assertThrows(KeyValueException.class, () -> Key.numeric(new BigDecimal(bad)));
+        }
+        assertEquals(131072, Key.numeric(new BigDecimal("1E+131071")).bytes().length);
+        assertEquals(16385, Key.numeric(new BigDecimal("1E-16383")).bytes().length);
+    }
+
+    @Test
+    public void timesThatAreOneInstant() {
+        Key key = Key.of(MOMENT);
+        assertEquals(key, Key.of(MOMENT.withOffsetSameInstant(ZoneOffset.ofHoursMinutes(5, 45))));
+        assertEquals(key, Key.of(MOMENT.atZoneSameInstant(ZoneId.of("Europe/Berlin"))));
+        assertEquals(key, Key.of(MOMENT.toInstant()));
+    }
+
+    @Test
+    public void infinitiesAsInTheJdbcDriver() {
+        assertEquals(Key.parse(KeyType.DATE, "infinity"), Key.of(LocalDate.MAX));
+        assertEquals(Key.parse(KeyType.DATE, "-infinity"), Key.of(LocalDate.MIN));
+        assertEquals(Key.parse(KeyType.TIMESTAMP, "infinity"), Key.of(LocalDateTime.MAX));
+        assertEquals(Key.parse(KeyType.TIMESTAMP, "-infinity"), Key.of(LocalDateTime.MIN));
+        assertEquals(Key.parse(KeyType.TIMESTAMPTZ, "infinity"), Key.of(OffsetDateTime.MAX));
+        assertEquals(Key.parse(KeyType.TIMESTAMPTZ, "-infinity"), Key.of(OffsetDateTime.MIN));
+        assertEquals(Key.parse(KeyType.TIMESTAMPTZ, "infinity"), Key.of(Instant.MAX));
+    }
+
+    @Test
+    public void timesThatPostgresLacks() {
+        List<Object> values = List.of(LocalDate.of(-4713, 11, 23), LocalDate.of(5874898, 1, 1),
+                LocalDateTime.of(-4713, 11, 23, 0, 0), LocalDateTime.of(294277, 1, 1, 0, 0),
+                LocalDateTime.of(2024, 1, 1, 0, 0, 0, 1), Instant.MAX.minusSeconds(1),
+                Instant.ofEpochSecond(0, 999));
+        for (Object value : values) {
+            assertThrows(value.toString(), KeyValueException.class, () -> Key.of(value));
+        }
+        Key.of(LocalDate.of(5874897, 12, 31));
+        Key.of(LocalDate.of(-4713, 11, 24));
+    }
+
+    @Test
+    public void addresses() throws IOException {
+        assertEquals(Key.parse(KeyType.INET, "10.0.0.1/8"),
+                Key.inet(InetAddress.getByName("10.0.0.1"), 8));
+        assertEquals(Key.parse(KeyType.INET, "2001:db8::1"),
+                Key.of(InetAddress.getByName("2001:db8::1")));
+        assertEquals(Key.parse(KeyType.INET, "::ffff:102:304"),
+                Key.parse(KeyType.INET, "::ffff:1.2.3.4"));
+        assertThrows(KeyValueException.class, () -> Key.inet(new byte[5], 1));
+        assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], 33));
+        assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], -1));
+        byte[] linkLocal = InetAddress.getByName("fe80::1").getAddress();
+        assertThrows(KeyValueException.class,
+                () -> Key.of(Inet6Address.getByAddress(null, linkLocal, 2)));
+    }
+
+    @Test
+    public void macAddresses() {
+        Key key = Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3});
+        assertEquals(key, Key.macaddr(new byte[] {8, 0, 43, -1, -2, 1, 2, 3}));
+        for (String text : List.of("08002b010203", "08-00-2b-01-02-03", "08002b:010203",
+                "0800.2B01.0203")) {
+            assertEquals(key, Key.parse(KeyType.MACADDR, text));
+        }
+        assertThrows(KeyValueException.class, () -> Key.macaddr(new byte[7]));
+    }
+
+    @Test
+    public void keysDoNotChangeAfterwards() {
+        byte[] source = {1, 2, 3};
+        Key key = Key.bytea(source);
+        source[0] = 9;
+        key.bytes()[1] = 9;
+        assertArrayEquals(new byte[] {1, 2, 3}, key.bytes());
+        assertThrows(KeyTypeException.class, () -> Key.raw(KeyType.NONE, source));
+        assertEquals("bytea key", key.toString());
+    }
+
+    @Test
+    public void longTexts() {
+        String digits = "12".repeat(1 << 20);
+        assertEquals(1 << 20, Key.parse(KeyType.BYTEA, digits).bytes().length);
+        assertThrows(KeyException.class, () -> Key.parse(KeyType.INTEGER, digits));
+        assertThrows(KeyException.class, () -> Key.parse(KeyType.INET, digits));
+        assertThrows(KeyException.class, () -> Key.parse(KeyType.MACADDR, digits));
+    }
+
+    @Test
+    public void badTexts() {
+        Map<KeyType, List<String>> cases = new LinkedHashMap<>();
+        cases.put(KeyType.INTEGER, List.of("", "1.0", "x", " 1", "\u0661", "9223372036854775808"));
+        cases.put(KeyType.BYTEA, List.of("0", "zz", "\uff11\uff12"));
+        cases.put(KeyType.UUID, List.of("", "123", "1-1-1-1-1"));
+        cases.put(KeyType.NUMERIC, List.of("", "1_0", "1e", "--1", "1e200000", "1e9999999999"));
+        cases.put(KeyType.FLOAT, List.of("", "1d", "0x1p3", " 1"));
+        cases.put(KeyType.DATE, List.of("", "2024-02-30", "0000-01-01", "2024-13-01",
+                "5874898-01-01", "2024-1-1", "4714-11-23 BC", "1900-02-29"));
+        cases.put(KeyType.TIMESTAMP, List.of("2024-01-01", "2024-01-01 25:00:00",
+                "2024-01-01 00:60:00", "2024-01-01 00:00:00+00", "2024-01-01 00:00:00.1234567",
+                "294277-01-01 00:00:00"));
+        cases.put(KeyType.TIMESTAMPTZ, List.of("2024-01-01 00:00:00", "2024-01-01 00:00:00+99"));
+        cases.put(KeyType.INET, List.of("", "1.2.3", "1.2.3.4/33", "1.2.3.4/255.0.0.0",
+                "1.2.3.4/", "::1%1", "::/129", "1:2:3", "1::2::3", ":::", "1:2:3:4:5:6:7:8:9",
+                "1:2:3:4:5:6:7::8", "12345::", "01.2.3.4", "256.1.1.1", "::1.2.3", "1.2.3.4::"));
+        cases.put(KeyType.MACADDR, List.of("", "zz:zz:zz:zz:zz:zz", "08:00:2b-01:02:03"));
+        cases.put(KeyType.NONE, List.of(""));
+        List<String> accepted = new ArrayList<>();
+        cases.forEach((type, texts) -> texts.forEach(text -> {
+            try {
+                Key.parse(type, text);
+                accepted.add(type + " " + text);
+            } catch (KeyException expected) {
+                // As it should be.
+            }
+        }));
+        assertEquals(List.of(), accepted);
+        assertThrows(KeyTypeException.class, () -> KeyType.ofName("json"));
+        assertThrows(KeyTypeException.class, () -> KeyType.ofName("none"));
+    }
+}

@@ -1,0 +1,147 @@
+package bloomfilter;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+
+/** What the tests share: golden rows, and a builder that is slow and simple. */
+final class Support {
+    static final Path VECTORS =
+            Path.of(System.getProperty("bloomfilter.vectors", "../../test/vectors"));
+
+    private Support() {
+    }
+
+    /** The rows of a golden file, by column name. */
+    static List<Map<String, String>> rows(String name) throws IOException {
+        List<String> lines = Arrays.asList(Files.readString(VECTORS.resolve(name)).split("\n"));
+        String[] columns = lines.get(0).substring(1).split("\t", -1);
+        List<Map<String, String>> rows = new ArrayList<>();
+        for (String line : lines.subList(1, lines.size())) {
+            String[] fields = line.split("\t", -1);
+            Map<String, String> row = new LinkedHashMap<>();
+            for (int i = 0; i < columns.length; i++) {
+                row.put(columns[i], fields[i]);
+            }
+            rows.add(row);
+        }
+        return rows;
+    }
+
+    static byte[] hex(String text) {
+        byte[] bytes = new byte[text.length() / 2];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) Integer.parseInt(text.substring(2 * i, 2 * i + 2), 16);
+        }
+        return bytes;
+    }
+
+    static List<byte[]> keyList(String text) {
+        List<byte[]> keys = new ArrayList<>();
+        if (!text.equals("-")) {
+            for (String key : text.split(",", -1)) {
+                keys.add(hex(key));
+            }
+        }
+        return keys;
+    }
+
+    /** The shape of a filter to build. */
+    static final class Shape {
+        KeyType type = KeyType.INTEGER;
+        int part = 0;
+        int parts = 1;
+        long seed = 0;
+        int k = 7;
+        int log2BlockBits = 9;
+        int blocks = 4;
+    }
+
+    static byte[] build(List<byte[]> keys, Shape shape) {
+        int blockBytes = 1 << (shape.log2BlockBits - 3);
+        byte[] body = new byte[shape.blocks * blockBytes];
+        for (byte[] key : keys) {
+            long hash = Hash.of(key, shape.seed);
+            if (Hash.part(hash, shape.parts) != shape.part) {
+                continue;
+            }
+            int start = (int) Hash.reduce(hash, shape.blocks) * blockBytes;
+            for (int bit : positions(hash, shape.k, shape.log2BlockBits)) {
+                body[start + (bit >> 3)] |= 1 << (bit & 7);
+            }
+        }
+        return seal(shape, body);
+    }
+
+    static int[] positions(long hash, int k, int log2BlockBits) {
+        int[] bits = new int[k];
+        long probe = hash;
+        for (int i = 0; i < k; i++) {
+            probe *= 0x9e3779b97f4a7c15L;
+            bits[i] = (int) (probe >>> (64 - log2BlockBits));
+        }
+        return bits;
+    }
+
+    /** Header and checksum around blocks; n and p do not matter here. */
+    static byte[] seal(Shape shape, byte[] body) {
+        ByteBuffer bytes = ByteBuffer.allocate(64 + body.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(0x464d4c42).put((byte) 1).put((byte) shape.k).put((byte) shape.log2BlockBits);
+        bytes.put((byte) shape.type.ordinal()).putInt(shape.blocks).putShort((short) shape.part);
+        bytes.putShort((short) shape.parts).putLong(shape.seed).putLong(100).putDouble(0.01);
+        bytes.position(64);
+        bytes.put(body).flip();
+        bytes.putLong(40, Part.countBits(bytes)).putLong(48, 1);
+        bytes.putLong(56, Part.checksum(bytes));
+        return bytes.array();
+    }
+
+    static List<byte[]> integers(long from, long to) {
+        List<byte[]> keys = new ArrayList<>();
+        LongStream.range(from, to).forEach(value -> keys.add(Key.integerBytes(value)));
+        return keys;
+    }
+
+    /** A small filter of some integers. */
+    static byte[] integerFilter(long from, long to) {
+        return build(integers(from, to), new Shape());
+    }
+
+    static BloomFilter filterOf(KeyType type, Object... values) throws IOException {
+        List<byte[]> keys = new ArrayList<>();
+        for (Object value : values) {
+            keys.add(Key.of(value).bytes());
+        }
+        Shape shape = new Shape();
+        shape.type = type;
+        return BloomFilter.of(build(keys, shape));
+    }
+
+    static List<byte[]> set(int parts, List<byte[]> keys) {
+        List<byte[]> filters = new ArrayList<>();
+        for (int part = 0; part < parts; part++) {
+            Shape shape = new Shape();
+            shape.part = part;
+            shape.parts = parts;
+            shape.blocks = 64;
+            filters.add(build(keys, shape));
+        }
+        return filters;
+    }
+
+    /** Replaces a file as a good writer does. */
+    static void replace(Path path, byte[] bytes) throws IOException {
+        Path fresh = path.resolveSibling(path.getFileName() + ".new");
+        Files.write(fresh, bytes);
+        Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
+    }
+}
