@@ -151,7 +151,8 @@ class Values(unittest.TestCase):
             self.assertIn(moment, filter_of(8, moment))
             for hours in (-14, 14):
                 zone = datetime.timezone(datetime.timedelta(hours=hours))
-                self.assertIn(moment.replace(tzinfo=zone), filter_of(9, moment.replace(tzinfo=zone)))
+                zoned = moment.replace(tzinfo=zone)
+                self.assertIn(zoned, filter_of(9, zoned))
 
     def test_nanoseconds_are_refused(self):
         class Fine(datetime.datetime):
