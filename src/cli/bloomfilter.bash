@@ -1,0 +1,49 @@
+# bash completion for bloomfilter(1)
+
+_bloomfilter() {
+	local current=$2 previous=$3
+	local commands='build contains info pull verify'
+	local types='integer text bytea uuid numeric float date timestamp timestamptz inet macaddr'
+	local command=${COMP_WORDS[1]-} options=''
+
+	COMPREPLY=()
+	if [[ $COMP_CWORD -eq 1 ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$current")
+		return
+	fi
+
+	case $previous in
+		-t | --type)
+			mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current")
+			return
+			;;
+		-k | --keys | --out)
+			mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			return
+			;;
+		# numbers, and texts that only the user knows
+		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
+			--dsn | --query | --delta-query | --listen)
+			# of pull, --parts has no argument
+			[[ $command == pull && $previous == --parts ]] || return
+			;;
+	esac
+
+	case $command in
+		build) options='--capacity --rate --seed --type --parts --null --no-progress --help' ;;
+		contains) options='--type --invert --count --quiet --null --help' ;;
+		info) options='--json --help' ;;
+		verify) options='--keys --type --null --sample --sample-seed --no-progress --help' ;;
+		pull)
+			options='--dsn --query --out --parts --delta --delta-query --listen --once --quiet
+				--no-progress --help'
+			;;
+	esac
+	if [[ $current == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+	elif [[ $command != pull ]]; then
+		mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	fi
+}
+
+complete -o filenames -F _bloomfilter bloomfilter
