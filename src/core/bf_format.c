@@ -71,6 +71,8 @@ bf_status_text(bf_status status)
 			return "false-positive rate is not between 0 and 1";
 		case BF_BAD_BITS_SET:
 			return "number of set bits does not match the blocks";
+		case BF_BAD_EMPTY:
+			return "bits are set but there is no key type";
 		case BF_BAD_CHECKSUM:
 			return "checksum does not match";
 	}
@@ -146,16 +148,22 @@ check_parameters(const bf_header *header)
 		return BF_BAD_RATE;
 	if (header->bits_set > bf_total_bits(header))
 		return BF_BAD_BITS_SET;
-	/* Bits without a key type could be asked for keys of any type. */
-	if (header->key_type == BF_KEY_NONE && header->bits_set != 0)
-		return BF_BAD_KEY_TYPE;
 	return BF_OK;
 }
 
-bf_status
-bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
+/* Bits without a key type could be asked for keys of any type. */
+static bf_status
+check_empty(const bf_header *header)
 {
-	const uint8_t *bytes = data;
+	if (header->key_type == BF_KEY_NONE && header->bits_set != 0)
+		return BF_BAD_EMPTY;
+	return BF_OK;
+}
+
+/* All rules that the header's fields can be checked for one by one. */
+static bf_status
+read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
+{
 	bf_header	h;
 	bf_status	status = check_identity(bytes, total_bytes);
 
@@ -176,6 +184,18 @@ bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
 	status = check_geometry(&h, total_bytes);
 	if (status == BF_OK)
 		status = check_parameters(&h);
+	*header = h;
+	return status;
+}
+
+bf_status
+bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
+{
+	bf_header	h;
+	bf_status	status = read_fields(data, total_bytes, &h);
+
+	if (status == BF_OK)
+		status = check_empty(&h);
 	if (status == BF_OK)
 		*header = h;
 	return status;
@@ -187,13 +207,15 @@ bf_parse(const void *data, uint64_t length, bf_tick tick, bf_header *header)
 	const uint8_t *bytes = data;
 	const uint8_t *blocks;
 	bf_header	h;
-	bf_status	status = bf_header_read(bytes, length, &h);
+	bf_status	status = read_fields(bytes, length, &h);
 
 	if (status != BF_OK)
 		return status;
 	blocks = bytes + BF_HEADER_BYTES;
 	if (bf_count_bits(blocks, bf_blocks_bytes(&h), tick) != h.bits_set)
 		return BF_BAD_BITS_SET;
+	if (check_empty(&h) != BF_OK)
+		return BF_BAD_EMPTY;
 	if (bf_checksum(bytes, AT_CHECKSUM, blocks, bf_blocks_bytes(&h), tick) != h.checksum)
 		return BF_BAD_CHECKSUM;
 	*header = h;

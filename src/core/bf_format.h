@@ -37,6 +37,7 @@ typedef enum bf_status
 	BF_BAD_CAPACITY,
 	BF_BAD_RATE,
 	BF_BAD_BITS_SET,
+	BF_BAD_EMPTY,				/* bits, but no type of keys */
 	BF_BAD_CHECKSUM
 } bf_status;
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bf_bytes.h"
 #include "bf_tick.h"
 
 #define BF_PROBE_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
@@ -23,8 +24,18 @@
 /* The hash of a key's bytes.  length may be 0; bytes may then be NULL. */
 extern uint64_t bf_hash(const void *bytes, size_t length, uint64_t seed);
 
-/* The same of exactly 8 bytes, as most key types have: twice as fast. */
-extern uint64_t bf_hash_8(const void *bytes, uint64_t seed);
+/*
+ * The same of exactly 8 bytes, as most key types have, given as the number that
+ * they are in little-endian order: of one, and of many in place.
+ */
+extern uint64_t bf_hash_word(uint64_t word, uint64_t seed);
+extern void bf_hash_words(uint64_t *words, size_t count, uint64_t seed);
+
+static inline uint64_t
+bf_hash_8(const uint8_t *bytes, uint64_t seed)
+{
+	return bf_hash_word(bf_load_le(bytes, 8), seed);
+}
 
 /* The checksum of a filter: XXH64, seed 0, of the header's part and the blocks. */
 extern uint64_t bf_checksum(const uint8_t *header, size_t header_length,

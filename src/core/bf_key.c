@@ -31,19 +31,17 @@ bf_key_type_of_name(const char *name)
 	return -1;
 }
 
-size_t
-bf_key_float(double value, uint8_t *bytes)
+uint64_t
+bf_key_float_word(double value)
 {
 	uint64_t	bits;
 
 	if (value == 0.0)
-		bits = 0;				/* -0 = 0 */
-	else if (value != value)
-		bits = CANONICAL_NAN;
-	else
-		memcpy(&bits, &value, sizeof bits);
-	bf_store_le(bytes, 8, bits);
-	return 8;
+		return 0;				/* -0 = 0 */
+	if (value != value)
+		return CANONICAL_NAN;
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
 }
 
 size_t

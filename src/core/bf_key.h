@@ -49,8 +49,15 @@ bf_key_integer(int64_t value, uint8_t *bytes)
 	return 8;
 }
 
-/* float: 8 bytes; -0 becomes 0, every NaN the same. */
-extern size_t bf_key_float(double value, uint8_t *bytes);
+/* float: 8 bytes; -0 becomes 0, every NaN the same.  The word is their number. */
+extern uint64_t bf_key_float_word(double value);
+
+static inline size_t
+bf_key_float(double value, uint8_t *bytes)
+{
+	bf_store_le(bytes, 8, bf_key_float_word(value));
+	return 8;
+}
 
 /* inet: family 4 or 6, prefix length in bits, then 4 or 16 address bytes. */
 extern size_t bf_key_inet(int family, unsigned prefix, const uint8_t *address,

@@ -56,40 +56,79 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* One row of a group. */
+/* Whether a row has the very arguments that the state's parameters were read from. */
+static bool
+same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
+{
+	int			i;
+
+	for (i = 2; i < PG_NARGS(); i++)
+		if (fcinfo->args[i].value != state->arguments[i].value ||
+			fcinfo->args[i].isnull != state->arguments[i].isnull)
+			return false;
+	return true;
+}
+
+/* The first row of a group, as far as its key goes. */
+static BfAggState *
+start_state(FunctionCallInfo fcinfo, const BfAggParameters *parameters,
+			MemoryContext context)
+{
+	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
+	int			i;
+
+	for (i = 2; i < PG_NARGS(); i++)
+		state->arguments[i] = fcinfo->args[i];
+	return state;
+}
+
+typedef BfAggParameters (*BfReadParameters) (FunctionCallInfo fcinfo);
+
+/* One row of a group.  Parameters are read again only when they look different. */
 static Datum
-add_row(FunctionCallInfo fcinfo, const BfAggParameters *parameters)
+add_row(FunctionCallInfo fcinfo, BfReadParameters read)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
 	const BfKeyCoder *coder;
 
-	if (state != NULL)
-		bfpg_agg_check_parameters(state, parameters);
-	if (PG_ARGISNULL(1))
+	if (state == NULL || !same_arguments(fcinfo, state))
 	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
+		BfAggParameters parameters = read(fcinfo);
+
+		if (state != NULL)
+			bfpg_agg_check_parameters(state, &parameters);
+		else if (!PG_ARGISNULL(1))
+			state = start_state(fcinfo, &parameters, context);
 	}
-	coder = bfpg_call_coder(fcinfo, 1, false);
 	if (state == NULL)
-		state = bfpg_agg_new(parameters, coder->type, context);
-	bfpg_agg_add(state, coder->hash(PG_GETARG_DATUM(1), parameters->seed));
+		PG_RETURN_NULL();
+	if (!PG_ARGISNULL(1))
+	{
+		coder = bfpg_call_coder(fcinfo, 1, false);
+		bfpg_agg_add(state, coder->word != NULL
+					 ? coder->word(PG_GETARG_DATUM(1))
+					 : coder->hash(PG_GETARG_DATUM(1), state->parameters.seed));
+	}
 	PG_RETURN_POINTER(state);
+}
+
+static BfAggParameters
+whole_parameters(FunctionCallInfo fcinfo)
+{
+	return call_parameters(fcinfo, 2);
 }
 
 Datum
 bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
 {
-	BfAggParameters parameters = call_parameters(fcinfo, 2);
-
-	return add_row(fcinfo, &parameters);
+	return add_row(fcinfo, whole_parameters);
 }
 
-/* The same for a part of a set: argument 2 is the number of parts. */
-Datum
-bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
+/* For a part of a set: argument 2 is the number of parts. */
+static BfAggParameters
+part_parameters(FunctionCallInfo fcinfo)
 {
 	BfAggParameters parameters = call_parameters(fcinfo, 3);
 
@@ -99,7 +138,13 @@ bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
 				 errmsg("number of parts of a bloomfilter must not be null")));
 	parameters.parts = PG_GETARG_INT32(2);
 	bfpg_check_parts(parameters.parts);
-	return add_row(fcinfo, &parameters);
+	return parameters;
+}
+
+Datum
+bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, part_parameters);
 }
 
 Datum
@@ -112,7 +157,7 @@ bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 	if (other != NULL)
 	{
 		if (state == NULL)
-			state = bfpg_agg_new(&other->parameters, other->key_type, context);
+			state = bfpg_agg_new(&other->parameters, other->key_type, false, context);
 		bfpg_agg_merge(state, other);
 	}
 	if (state == NULL)

@@ -73,7 +73,7 @@ plan_filter(const BfAggState *state, int64 n)
 }
 
 BfAggState *
-bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type,
+bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type, bool words,
 			 MemoryContext context)
 {
 	BfAggState *state = MemoryContextAllocZero(context, sizeof(BfAggState));
@@ -81,6 +81,7 @@ bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type,
 	state->parameters = *parameters;
 	state->context = context;
 	state->key_type = key_type;
+	state->words = words;
 	if (parameters->n == 0)
 		bfpg_check_rate(parameters->p);
 	else
@@ -111,13 +112,48 @@ bfpg_agg_check_parameters(const BfAggState *state,
 						   parameters->parts)));
 }
 
+/* The first key of a set's part says which part it is. */
+static void
+check_part(BfAggState *state, uint64 hash)
+{
+	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
+
+	if (!state->has_part)
+	{
+		state->has_part = true;
+		state->part = state->planned.part = part;
+	}
+	else if (part != state->part)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keys of parts %u and %u of %d are in one group",
+						state->part, part, state->parameters.parts),
+				 errhint("Use GROUP BY bloom_part(key, %d, " INT64_FORMAT ").",
+						 state->parameters.parts, (int64) state->parameters.seed)));
+}
+
+/* Turns what came since the last time into hashes, all at once. */
+static void
+settle(BfAggState *state)
+{
+	uint64		came = state->count - state->settled;
+	uint64		i;
+
+	if (state->words)
+		bf_hash_words(state->list + state->settled, came, state->parameters.seed);
+	for (i = state->settled; i < state->count && state->parameters.parts > 1; i++)
+		check_part(state, state->list[i]);
+	state->settled = state->count;
+	bfpg_progress_add(came);
+}
+
 /* Adds what is in the list to the filter and empties it. */
 static void
 flush_list(BfAggState *state)
 {
 	bf_add_hashes(&state->filter->header, state->filter->blocks,
 				  state->list, state->count);
-	state->count = 0;
+	state->count = state->settled = 0;
 }
 
 static void
@@ -139,6 +175,7 @@ static void
 make_set(BfAggState *state)
 {
 	state->count = bf_hashlist_unique(state->list, state->count, bfpg_tick);
+	state->settled = state->count;
 	state->unique_at = Max(state->count * REPEATS, FIRST_ROOM);
 }
 
@@ -150,58 +187,26 @@ larger_than_filter(const BfAggState *state, uint64 count)
 		count * sizeof(uint64) > bf_blocks_bytes(&state->planned);
 }
 
-/* Makes room for at least one more hash. */
-static void
-make_room(BfAggState *state)
+/* Makes room for at least one more key. */
+void
+bfpg_agg_make_room(BfAggState *state)
 {
 	bool		give_way = larger_than_filter(state, state->room * 2);
 
-	bfpg_progress_add(state->count - state->reported);
+	settle(state);
 	if (state->filter != NULL)
+	{
 		flush_list(state);
+		return;
+	}
+	if (give_way || state->count >= state->unique_at)
+		make_set(state);
+	if (state->count <= state->room / 2)
+		return;
+	if (give_way)
+		become_filter(state);
 	else
-	{
-		if (give_way || state->count >= state->unique_at)
-			make_set(state);
-		if (state->count > state->room / 2)
-		{
-			if (give_way)
-				become_filter(state);
-			else
-				resize_list(state, state->room * 2);
-		}
-	}
-	state->reported = state->count;
-}
-
-/* The first key of a set's part says which part it is. */
-static void
-check_part(BfAggState *state, uint64 hash)
-{
-	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
-
-	if (state->filter == NULL && state->count == 0)
-	{
-		state->part = part;
-		state->planned.part = part;
-	}
-	else if (part != state->part)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keys of parts %u and %u of %d are in one group",
-						state->part, part, state->parameters.parts),
-				 errhint("Use GROUP BY bloom_part(key, %d, " INT64_FORMAT ").",
-						 state->parameters.parts, (int64) state->parameters.seed)));
-}
-
-void
-bfpg_agg_add(BfAggState *state, uint64 hash)
-{
-	if (state->parameters.parts > 1)
-		check_part(state, hash);
-	if (state->count == state->room)
-		make_room(state);
-	state->list[state->count++] = hash;
+		resize_list(state, state->room * 2);
 }
 
 static void
@@ -219,16 +224,19 @@ bfpg_agg_merge(BfAggState *state, const BfAggState *other)
 	uint64		i;
 
 	bfpg_agg_check_parameters(state, &other->parameters);
-	if (state->key_type != other->key_type)
-		elog(ERROR, "bloom_agg states of different key types");
+	if (state->key_type != other->key_type ||
+		(state->has_part && state->part != other->part))
+		elog(ERROR, "bloom_agg states of different keys");
+	state->has_part = true;
+	state->part = state->planned.part = other->part;
+	settle(state);
 	if (other->filter != NULL)
-	{
-		if (state->filter == NULL && state->count == 0)
-			state->part = state->planned.part = other->part;
 		merge_filter(state, other->filter);
-	}
 	for (i = 0; i < other->count; i++)
+	{
 		bfpg_agg_add(state, other->list[i]);
+		state->settled = state->count;
+	}
 }
 
 /* The bytes that both kinds of shipped state begin with. */
@@ -289,6 +297,7 @@ ship_list(BfAggState *state)
 bytea *
 bfpg_agg_serialize(BfAggState *state)
 {
+	settle(state);
 	return state->filter != NULL ? ship_filter(state) : ship_list(state);
 }
 
@@ -335,7 +344,7 @@ bfpg_agg_deserialize(bytea *shipped)
 		bytes[AT_KEY_TYPE] < 1 || bytes[AT_KEY_TYPE] > BF_KEY_LAST)
 		refuse_shipment();
 
-	state = bfpg_agg_new(&parameters, bytes[AT_KEY_TYPE], CurrentMemoryContext);
+	state = bfpg_agg_new(&parameters, bytes[AT_KEY_TYPE], false, CurrentMemoryContext);
 	state->part = state->planned.part = (uint16) bf_load_le(bytes + AT_PART, 2);
 	bytes += SHIPPED_HEADER;
 	length -= SHIPPED_HEADER;
@@ -371,6 +380,7 @@ list_result(BfAggState *state)
 Datum
 bfpg_agg_result(BfAggState *state)
 {
+	settle(state);
 	if (state->filter == NULL)
 		return list_result(state);
 	flush_list(state);

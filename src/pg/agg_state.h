@@ -19,31 +19,49 @@ typedef struct BfAggParameters
 	int32		parts;			/* 1: a whole filter */
 } BfAggParameters;
 
+/* Arguments of the longest form of an aggregate, the state included. */
+#define BF_AGG_ARGUMENTS 6
+
 typedef struct BfAggState
 {
 	BfAggParameters parameters;
+	NullableDatum arguments[BF_AGG_ARGUMENTS];	/* that parameters were read from */
 	MemoryContext context;		/* of the list and the filter */
 	uint8		key_type;
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
 	BfFilter   *filter;			/* NULL while there is only the list */
-	uint64	   *list;			/* hashes not yet in the filter */
+	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
+	uint64		settled;		/* as many are hashes; the rest came since */
 	uint64		room;			/* hashes that the list has room for */
 	uint64		unique_at;		/* make it a set when it is full and this long */
-	uint64		reported;		/* length of the list that progress knows of */
+	bool		words;			/* what comes is words, else hashes */
+	bool		has_part;		/* part is known, as soon as there is a key */
 } BfAggState;
 
-/* A state without keys.  Throws where no filter can have these parameters. */
+/*
+ * A state without keys, to which words or hashes of keys will be added.  Throws
+ * where no filter can have these parameters.
+ */
 extern BfAggState *bfpg_agg_new(const BfAggParameters *parameters,
-								uint8 key_type, MemoryContext context);
+								uint8 key_type, bool words,
+								MemoryContext context);
 
 /* Throws if a row's parameters are not those of its group. */
 extern void bfpg_agg_check_parameters(const BfAggState *state,
 									  const BfAggParameters *parameters);
 
-/* Adds one key. */
-extern void bfpg_agg_add(BfAggState *state, uint64 hash);
+extern void bfpg_agg_make_room(BfAggState *state);
+
+/* Adds one key: its word or its hash, as the state was made for. */
+static inline void
+bfpg_agg_add(BfAggState *state, uint64 key)
+{
+	if (state->count == state->room)
+		bfpg_agg_make_room(state);
+	state->list[state->count++] = key;
+}
 
 /* Adds all keys of another state, which stays as it is. */
 extern void bfpg_agg_merge(BfAggState *state, const BfAggState *other);

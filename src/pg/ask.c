@@ -54,7 +54,7 @@ contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 	uint64		hash;
 	bool		found;
 
-	hash = question->coder.hash(PG_GETARG_DATUM(key_arg), access->header.seed);
+	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), access->header.seed);
 	bfpg_check_part(&access->header, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
@@ -96,7 +96,7 @@ hash_keys(const BfQuestion *question, const BfAnswers *answers,
 	{
 		if (answers->nulls[i])
 			continue;
-		hashes[count] = question->coder.hash(answers->keys[i], header->seed);
+		hashes[count] = bfpg_hash_key(&question->coder, answers->keys[i], header->seed);
 		bfpg_check_part(header, hashes[count]);
 		which[count] = i;
 		count++;

@@ -36,7 +36,7 @@ bloomfilter_add(PG_FUNCTION_ARGS)
 	uint64		hash;
 
 	bfpg_check_key_type(header, coder->type);
-	hash = coder->hash(PG_GETARG_DATUM(1), header->seed);
+	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(1), header->seed);
 	bfpg_check_part(header, hash);
 	bf_add(header, filter->blocks, hash);
 	header->key_type = coder->type;
@@ -64,7 +64,7 @@ hash_array(const BfKeyCoder *coder, ArrayType *array, const bf_header *header,
 	{
 		if (nulls[i])
 			continue;
-		hashes[*count] = coder->hash(keys[i], header->seed);
+		hashes[*count] = bfpg_hash_key(coder, keys[i], header->seed);
 		bfpg_check_part(header, hashes[*count]);
 		(*count)++;
 	}

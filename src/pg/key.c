@@ -2,7 +2,7 @@
  * key.c
  *	  From a Datum of any supported SQL type to the hash of its key bytes.
  *
- * To support another SQL type, write a hash function below and a row in
+ * To support another SQL type, write a word or hash function below and a row in
  * key_types; a new kind of key bytes starts in src/core/bf_key.h and
  * doc/FORMAT.md.
  */
@@ -31,74 +31,56 @@
 #define EPOCH_USECS ((uint64) EPOCH_DAYS * (uint64) USECS_PER_DAY)
 
 static uint64
-key_integer(int64 value, uint64 seed)
+word_int2(Datum key)
 {
-	uint8		bytes[8];
-
-	bf_key_integer(value, bytes);
-	return bf_hash_8(bytes, seed);
+	return (uint64) (int64) DatumGetInt16(key);
 }
 
 static uint64
-key_int2(Datum key, uint64 seed)
+word_int4(Datum key)
 {
-	return key_integer(DatumGetInt16(key), seed);
+	return (uint64) (int64) DatumGetInt32(key);
 }
 
 static uint64
-key_int4(Datum key, uint64 seed)
+word_int8(Datum key)
 {
-	return key_integer(DatumGetInt32(key), seed);
+	return (uint64) DatumGetInt64(key);
 }
 
 static uint64
-key_int8(Datum key, uint64 seed)
-{
-	return key_integer(DatumGetInt64(key), seed);
-}
-
-static uint64
-key_date(Datum key, uint64 seed)
+word_date(Datum key)
 {
 	DateADT		date = DatumGetDateADT(key);
 
 	if (DATE_IS_NOBEGIN(date))
-		return key_integer(PG_INT64_MIN, seed);
+		return (uint64) PG_INT64_MIN;
 	if (DATE_IS_NOEND(date))
-		return key_integer(PG_INT64_MAX, seed);
-	return key_integer((int64) date + EPOCH_DAYS, seed);
+		return (uint64) PG_INT64_MAX;
+	return (uint64) ((int64) date + EPOCH_DAYS);
 }
 
 /* The last of PostgreSQL's years wrap around: still one value each. */
 static uint64
-key_timestamp(Datum key, uint64 seed)
+word_timestamp(Datum key)
 {
 	Timestamp	time = DatumGetTimestamp(key);
 
 	if (TIMESTAMP_NOT_FINITE(time))
-		return key_integer(time, seed);
-	return key_integer((int64) ((uint64) time + EPOCH_USECS), seed);
+		return (uint64) time;
+	return (uint64) time + EPOCH_USECS;
 }
 
 static uint64
-key_double(double value, uint64 seed)
+word_float4(Datum key)
 {
-	uint8		bytes[8];
-
-	bf_key_float(value, bytes);
-	return bf_hash_8(bytes, seed);
+	return bf_key_float_word(DatumGetFloat4(key));
 }
 
 static uint64
-key_float4(Datum key, uint64 seed)
+word_float8(Datum key)
 {
-	return key_double(DatumGetFloat4(key), seed);
-}
-
-static uint64
-key_float8(Datum key, uint64 seed)
-{
-	return key_double(DatumGetFloat8(key), seed);
+	return bf_key_float_word(DatumGetFloat8(key));
 }
 
 /* Text in the database's encoding is hashed as UTF-8. */
@@ -222,28 +204,29 @@ static const struct
 {
 	Oid			sql_type;
 	bf_key_type type;
+	BfKeyWord	word;
 	BfKeyHash	hash;
 }			key_types[] =
 {
-	{INT2OID, BF_KEY_INTEGER, key_int2},
-	{INT4OID, BF_KEY_INTEGER, key_int4},
-	{INT8OID, BF_KEY_INTEGER, key_int8},
-	{TEXTOID, BF_KEY_TEXT, key_text},
-	{VARCHAROID, BF_KEY_TEXT, key_text},
-	{BPCHAROID, BF_KEY_TEXT, key_bpchar},
-	{NAMEOID, BF_KEY_TEXT, key_name},
-	{BYTEAOID, BF_KEY_BYTEA, key_bytea},
-	{UUIDOID, BF_KEY_UUID, key_uuid},
-	{NUMERICOID, BF_KEY_NUMERIC, key_numeric},
-	{FLOAT4OID, BF_KEY_FLOAT, key_float4},
-	{FLOAT8OID, BF_KEY_FLOAT, key_float8},
-	{DATEOID, BF_KEY_DATE, key_date},
-	{TIMESTAMPOID, BF_KEY_TIMESTAMP, key_timestamp},
-	{TIMESTAMPTZOID, BF_KEY_TIMESTAMPTZ, key_timestamp},
-	{INETOID, BF_KEY_INET, key_inet},
-	{CIDROID, BF_KEY_INET, key_inet},
-	{MACADDROID, BF_KEY_MACADDR, key_macaddr},
-	{MACADDR8OID, BF_KEY_MACADDR, key_macaddr8},
+	{INT2OID, BF_KEY_INTEGER, word_int2, NULL},
+	{INT4OID, BF_KEY_INTEGER, word_int4, NULL},
+	{INT8OID, BF_KEY_INTEGER, word_int8, NULL},
+	{TEXTOID, BF_KEY_TEXT, NULL, key_text},
+	{VARCHAROID, BF_KEY_TEXT, NULL, key_text},
+	{BPCHAROID, BF_KEY_TEXT, NULL, key_bpchar},
+	{NAMEOID, BF_KEY_TEXT, NULL, key_name},
+	{BYTEAOID, BF_KEY_BYTEA, NULL, key_bytea},
+	{UUIDOID, BF_KEY_UUID, NULL, key_uuid},
+	{NUMERICOID, BF_KEY_NUMERIC, NULL, key_numeric},
+	{FLOAT4OID, BF_KEY_FLOAT, word_float4, NULL},
+	{FLOAT8OID, BF_KEY_FLOAT, word_float8, NULL},
+	{DATEOID, BF_KEY_DATE, word_date, NULL},
+	{TIMESTAMPOID, BF_KEY_TIMESTAMP, word_timestamp, NULL},
+	{TIMESTAMPTZOID, BF_KEY_TIMESTAMPTZ, word_timestamp, NULL},
+	{INETOID, BF_KEY_INET, NULL, key_inet},
+	{CIDROID, BF_KEY_INET, NULL, key_inet},
+	{MACADDROID, BF_KEY_MACADDR, NULL, key_macaddr},
+	{MACADDR8OID, BF_KEY_MACADDR, NULL, key_macaddr8},
 };
 
 /* The row of a base type; enums stand for themselves. */
@@ -257,6 +240,7 @@ find_key_type(Oid type, BfKeyCoder *coder)
 		if (key_types[i].sql_type == type)
 		{
 			coder->type = key_types[i].type;
+			coder->word = key_types[i].word;
 			coder->hash = key_types[i].hash;
 			return true;
 		}
@@ -264,6 +248,7 @@ find_key_type(Oid type, BfKeyCoder *coder)
 	if (type_is_enum(type))
 	{
 		coder->type = BF_KEY_TEXT;
+		coder->word = NULL;
 		coder->hash = key_enum;
 		return true;
 	}

@@ -17,12 +17,18 @@
 
 #pragma GCC visibility push(hidden)
 
+/*
+ * Keys of 8 bytes have a word, the number that these bytes are in little-endian
+ * order; bf_hash_words makes hashes of many at once.  Others are hashed one by one.
+ */
+typedef uint64 (*BfKeyWord) (Datum key);
 typedef uint64 (*BfKeyHash) (Datum key, uint64 seed);
 
 typedef struct BfKeyCoder
 {
 	bf_key_type type;
-	BfKeyHash	hash;			/* reads one key; leaves no memory behind */
+	BfKeyWord	word;			/* one of these two, the other is NULL */
+	BfKeyHash	hash;			/* leaves no memory behind */
 	Oid			element;		/* its SQL type: of an array's elements if array */
 	int16		length;
 	bool		by_value;
@@ -39,6 +45,15 @@ extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
 /* The same, made once per call site and kept in its fn_extra. */
 extern const BfKeyCoder *bfpg_call_coder(FunctionCallInfo fcinfo, int argno,
 										 bool array);
+
+/* The hash of one key. */
+static inline uint64
+bfpg_hash_key(const BfKeyCoder *coder, Datum key, uint64 seed)
+{
+	if (coder->word != NULL)
+		return bf_hash_word(coder->word(key), seed);
+	return coder->hash(key, seed);
+}
 
 extern void bfpg_refuse_key_type(const bf_header *header, bf_key_type type);
 extern void bfpg_refuse_part(const bf_header *header, uint64 hash);

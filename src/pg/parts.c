@@ -19,6 +19,6 @@ bloomfilter_part(PG_FUNCTION_ARGS)
 	uint64		hash;
 
 	bfpg_check_parts(parts);
-	hash = coder->hash(PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(2));
+	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(2));
 	PG_RETURN_INT32((int32) bf_part_of(hash, (uint32_t) parts));
 }

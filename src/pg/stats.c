@@ -126,5 +126,5 @@ bloomfilter_hash(PG_FUNCTION_ARGS)
 {
 	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
 
-	PG_RETURN_INT64((int64) coder->hash(PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
+	PG_RETURN_INT64((int64) bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
 }
