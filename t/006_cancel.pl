@@ -22,9 +22,12 @@ CREATE TABLE known AS SELECT generate_series(1, 20000) AS k;
 CREATE TABLE big (id int PRIMARY KEY, f bloomfilter);
 INSERT INTO big SELECT i, bloom_add_all(bloom_create_sized($bits, 7), array(SELECT k + i FROM known))
 FROM generate_series(1, 2) AS i;
-CREATE TABLE copies (bytes bytea, text text);
-ALTER TABLE copies ALTER bytes SET STORAGE external, ALTER text SET STORAGE external;
-INSERT INTO copies SELECT f::bytea, f::text FROM big WHERE id = 1;
+CREATE TABLE as_bytes (bytes bytea);
+CREATE TABLE as_text (text text);
+ALTER TABLE as_bytes ALTER bytes SET STORAGE external;
+ALTER TABLE as_text ALTER text SET STORAGE external;
+INSERT INTO as_bytes SELECT f::bytea FROM big WHERE id = 1;
+INSERT INTO as_text SELECT f::text FROM big WHERE id = 1;
 CREATE TABLE delta AS SELECT bloom_diff(a.f, b.f) AS d FROM big a, big b WHERE a.id = 1 AND b.id = 2;
 -- Raises the cancel in the middle of a statement, whichever is running.
 CREATE FUNCTION cancel(int) RETURNS boolean LANGUAGE internal STRICT AS 'pg_cancel_backend';
@@ -48,9 +51,9 @@ my @long = (
 	[ 'bloom_intersection', "SELECT bloom_intersection($f, $g) IS NULL" ],
 	[ 'bloom_shrink', "SELECT bloom_shrink($f, 0.5) IS NULL" ],
 	[ 'text out', "SELECT $f\::text IS NULL" ],
-	[ 'text in', 'SELECT text::bloomfilter IS NULL FROM copies' ],
+	[ 'text in', 'SELECT text::bloomfilter IS NULL FROM as_text' ],
 	[ 'cast to bytea', "SELECT length($f\::bytea)" ],
-	[ 'cast from bytea', 'SELECT bytes::bloomfilter IS NULL FROM copies' ],
+	[ 'cast from bytea', 'SELECT bytes::bloomfilter IS NULL FROM as_bytes' ],
 	[ 'send', "SELECT length(bloomfilter_send($f))" ],
 	[ 'equality', "SELECT $f = (SELECT f FROM big WHERE id = 1 OFFSET 0)" ],
 	[ 'bloom_verify', "SELECT bloom_verify($f)" ],
@@ -137,7 +140,7 @@ my @begun = (
 	[ 'text out', "bloomfilter_out($cancel f END)" ],
 	[ 'cast to bytea', "($cancel f END)::bytea" ],
 	[ 'send', "bloomfilter_send($cancel f END)" ],
-	[ 'cast from bytea', "($cancel (SELECT bytes FROM copies) END)::bloomfilter" ],
+	[ 'cast from bytea', "($cancel (SELECT bytes FROM as_bytes) END)::bloomfilter" ],
 	[ 'equality', "f = $cancel f END" ],
 	[ 'bloom_verify', "bloom_verify($cancel f END)" ],
 	[ 'bloom_contains_each', "bloom_contains_each(f, $cancel '{1,2}'::int[] END)" ],

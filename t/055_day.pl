@@ -52,7 +52,7 @@ sub fresh_keys
 	my ($count) = @_;
 	return split /\n/, $node->safe_psql('postgres', qq{
 select g from generate_series(500000, 600000) g
-cross join lateral in_whitelist('account', g)
+cross join lateral in_whitelist_now(g)
 where not found and not exists (select from account where id = g)
 limit $count});
 }

@@ -26,6 +26,7 @@ our @EXPORT = qw(
   server_version
   stayed_alive
   vectors
+  copy_binary_file
 );
 
 # The largest filter, header included, in bytes.
@@ -115,6 +116,18 @@ sub stayed_alive
 		$log,
 		qr/PANIC:|TRAP:|was terminated by signal|terminated by exception/,
 		$name // 'no process of the server crashed');
+	return;
+}
+
+# Writes a file for COPY BINARY with these fields, each a row of one column.
+sub copy_binary_file
+{
+	my ($path, @fields) = @_;
+	open(my $file, '>:raw', $path) or die "$path: $!";
+	print $file "PGCOPY\n\xff\r\n\0", pack('NN', 0, 0);
+	print $file pack('nN/a*', 1, $_) foreach @fields;
+	print $file pack('n', 0xffff);
+	close($file) or die "$path: $!";
 	return;
 }
 

@@ -1,0 +1,214 @@
+# A filter that is dumped and restored, copied, or read in a database of another
+# encoding is the same filter: the same bytes, and every key is found.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Encode qw(encode);
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $node = new_node('dump');
+my $dir = PostgreSQL::Test::Utils::tempdir;
+my $session = session($node);
+
+$session->query(<<'EOC');
+CREATE TYPE labelled AS (label text, f bloomfilter);
+CREATE TABLE filters (id serial PRIMARY KEY, keys int, f bloomfilter, list bloomfilter[], row labelled);
+-- From 64 bytes of blocks to 20 MB, in every shape of header.
+INSERT INTO filters (keys, f)
+SELECT least(m / 16, 20000), bloom_add_all(bloom_create_sized(m, k, seed), array(SELECT generate_series(1, least(m / 16, 20000))))
+FROM (VALUES (512, 1, 0), (1000, 7, -1), (16384, 32, 9223372036854775807), (131072, 20, -9223372036854775808),
+	(10000000, 7, 42)) AS v (m, k, seed);
+INSERT INTO filters (keys, f) SELECT 0, bloom_create(n, 1e-7) FROM (VALUES (1), (1000)) AS v (n);
+INSERT INTO filters (keys, f) VALUES (0, NULL);
+UPDATE filters SET list = ARRAY[f, NULL, f], row = ROW('a"b,c', f) WHERE id <= 4;
+-- Parts of a set.
+INSERT INTO filters (keys, f)
+SELECT 0, bloom_part_agg(k, 3, 1000, 0.01) FROM generate_series(1, 1000) AS k GROUP BY bloom_part(k, 3);
+CREATE MATERIALIZED VIEW built AS SELECT bloom_agg(k) AS f FROM generate_series(1, 1000) AS k;
+EOC
+
+# One of 20 MB.
+my $large = 100;
+$session->query(<<"EOC");
+INSERT INTO filters (id, keys, f)
+VALUES ($large, 20000, bloom_add_all(bloom_create_sized(160000000, 6), array(SELECT generate_series(1, 20000))));
+EOC
+
+my $content = <<'EOC';
+SELECT id, md5(f::bytea), list::text = ARRAY[f, NULL, f]::text, (row).label, md5((row).f::bytea)
+FROM filters ORDER BY id
+EOC
+my $built = 'SELECT md5(f::bytea), bloom_verify(f) FROM built';
+my $missing = <<'EOC';
+SELECT count(*) FROM filters, generate_series(1, keys) AS k WHERE NOT bloom_contains(f, k)
+EOC
+my $original = $session->query($content);
+my $original_built = $session->query($built);
+is($session->query($missing), 0, 'every key is found before the dump');
+
+# Checks that a database holds what the first one does.
+sub same_filters
+{
+	my ($dbname, $name) = @_;
+	my $restored = session($node, dbname => $dbname);
+	is($restored->query($content), $original, "$name: same bytes");
+	is($restored->query($built), $original_built, "$name: same materialized view");
+	is($restored->query($missing), 0, "$name: every key is found");
+	$restored->quit;
+	return;
+}
+
+# Dumps with some options and restores into a new database.
+my $databases = 0;
+sub dump_and_restore
+{
+	my ($name, $dump, $restore, $check) = @_;
+	my $dbname = 'restored' . ++$databases;
+	my $file = "$dir/$dbname";
+	$node->safe_psql('postgres', "CREATE DATABASE $dbname TEMPLATE template0");
+	$node->command_ok([ 'pg_dump', '-f', $file, @$dump, 'postgres' ], "$name: dump");
+	$node->command_ok(
+		[ @$restore, '-d', $dbname, $restore->[0] eq 'psql' ? ('-f', $file) : $file ],
+		"$name: restore");
+	$check->($dbname, $name);
+	$node->safe_psql('postgres', "DROP DATABASE $dbname");
+	return;
+}
+
+my @psql = ('psql', '-X', '-q', '-o', '/dev/null', '-v', 'ON_ERROR_STOP=1');
+my @plain = ('plain', [], \@psql);
+my @custom = ('custom', ['-Fc'], ['pg_restore', '-e']);
+dump_and_restore(@plain, \&same_filters);
+dump_and_restore(@custom, \&same_filters);
+
+# The ways to the same end do not need the largest one each.
+$session->query("DELETE FROM filters WHERE id = $large");
+$original = $session->query($content);
+dump_and_restore('directory, 2 jobs', [ '-Fd', '-j2' ], [ 'pg_restore', '-e', '-j2' ],
+	\&same_filters);
+dump_and_restore('inserts', [ '--inserts', '--rows-per-insert=2' ], \@psql, \&same_filters);
+dump_and_restore('in LATIN1', ['--encoding=LATIN1'], \@psql, \&same_filters);
+
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET bytea_output = 'escape'");
+dump_and_restore('bytea_output escape', [], \@psql, \&same_filters);
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET bytea_output');
+
+# COPY, in both its forms.
+foreach my $format ('text', 'csv', 'binary')
+{
+	$session->query(<<"EOC");
+CREATE TABLE copied (LIKE filters);
+COPY filters TO '$dir/filters.$format' (FORMAT $format);
+COPY copied FROM '$dir/filters.$format' (FORMAT $format);
+EOC
+	is($session->query($content =~ s/FROM filters/FROM copied/r),
+		$original, "COPY in format $format: same bytes");
+	$session->query('DROP TABLE copied');
+}
+
+# COPY BINARY lets nothing in that is not a filter, and the session goes on.
+$session->query('CREATE TABLE refused (f bloomfilter)');
+foreach my $row (vectors('invalid.tsv'))
+{
+	copy_binary_file("$dir/invalid", pack('H*', $row->{filter_hex}));
+	my $expected = $row->{rule} =~ /^(version|hash)$/ ? '0A000' : '22P03';
+	is($session->state_of("COPY refused FROM '$dir/invalid' (FORMAT binary)"),
+		$expected, "COPY BINARY refuses $row->{name}");
+}
+my $valid = 0;
+foreach my $row (vectors('filters.tsv'))
+{
+	copy_binary_file("$dir/valid", pack('H*', $row->{filter_hex}));
+	$session->query("COPY refused FROM '$dir/valid' (FORMAT binary)");
+	$valid++;
+}
+is($session->query('SELECT count(*) FROM refused WHERE bloom_verify(f)'),
+	$valid, 'COPY BINARY takes every valid filter');
+
+# The same text has the same key bytes, whatever the encoding of the database.
+my %texts = (
+	LATIN1 => [ "caf\x{e9}", "\x{e5}\x{e4}\x{f6} \x{fe}", 'plain' ],
+	EUC_JP => [ "\x{65e5}\x{672c}\x{8a9e}", "\x{30ab}\x{30bf}", 'plain' ]);
+foreach my $encoding (sort keys %texts)
+{
+	my $dbname = lc $encoding;
+	$node->safe_psql('postgres',
+		"CREATE DATABASE $dbname ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
+	my $foreign = session($node, dbname => $dbname);
+	$foreign->query("CREATE EXTENSION bloomfilter; SET client_encoding = 'UTF8'");
+	my $list = join ', ', map { "'" . encode('UTF-8', $_) . "'" } @{ $texts{$encoding} };
+	my $hashes = "SELECT array_agg(bloom_hash(t, 7) ORDER BY i)"
+	  . " FROM unnest(ARRAY[$list]) WITH ORDINALITY AS v (t, i)";
+	is($foreign->query($hashes), $session->query($hashes), "$encoding: same hashes as in UTF8");
+
+	my $filter = $session->query(
+		"SELECT bloom_add_all(bloom_create(100), ARRAY[$list])");
+	is( $foreign->query(
+			"SELECT bloom_contains_each('$filter', ARRAY[$list]::text[]), bloom_add_all(bloom_create(100), ARRAY[$list]) = '$filter'"
+		),
+		'{t,t,t}|t', "$encoding: finds what was added in UTF8, and builds the same");
+	$foreign->quit;
+}
+is( $session->query(
+		"SET client_encoding = 'LATIN1'; SELECT bloom_hash('caf\xe9', 7); RESET client_encoding"),
+	$session->query("SELECT bloom_hash('caf\xc3\xa9', 7)"),
+	'a client in LATIN1 gets the same hash');
+
+# The largest filter of all.
+SKIP:
+{
+	skip 'the largest filter only with BLOOMFILTER_LONG', 1 unless rounds(0, 1);
+	my $max = BloomTest::MAX_BYTES;
+	my ($low, $high) = (1_000_000, 1_000_000_000);
+	while ($high - $low > 1)
+	{
+		my $middle = int(($low + $high) / 2);
+		if ($session->query("SELECT bytes <= $max FROM bloom_sizing($middle, 0.01)") eq 't')
+		{
+			$low = $middle;
+		}
+		else
+		{
+			$high = $middle;
+		}
+	}
+	note "the largest filter at 0.01 is for $low keys";
+	is($session->state_of("SELECT bloom_create($high, 0.01)"),
+		'54000', 'one key more is too many');
+	my $bits = BloomTest::MAX_BITS;
+	$session->query('DROP TABLE filters CASCADE; DROP MATERIALIZED VIEW built');
+	foreach my $create ("bloom_create($low, 0.01)", "bloom_create_sized($bits, 7)")
+	{
+		$session->query(<<"EOC");
+CREATE TABLE filters (id int, keys int, f bloomfilter, list bloomfilter[], row labelled);
+CREATE VIEW built AS SELECT f FROM filters;
+INSERT INTO filters
+SELECT 1, 20000, bloom_add_all($create, array(SELECT generate_series(1, 20000)));
+EOC
+		$original = $session->query($content);
+		$original_built = $session->query($built);
+		is($session->query($missing), 0, "$create: every key is found");
+		dump_and_restore(@plain, \&same_filters);
+		dump_and_restore(@custom, \&same_filters);
+		$session->query(<<"EOC");
+CREATE TABLE copied (LIKE filters);
+COPY filters TO '$dir/filters' (FORMAT binary);
+COPY copied FROM '$dir/filters' (FORMAT binary);
+EOC
+		is($session->query('SELECT c.f = o.f FROM copied AS c, filters AS o'),
+			't', "$create: COPY BINARY gives the same bytes");
+		$session->query('DROP TABLE copied; DROP VIEW built; DROP TABLE filters');
+	}
+}
+
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();
