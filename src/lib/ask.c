@@ -2,7 +2,7 @@
  * ask.c
  *	  Asking for one key.
  *
- * All doors lead to ask_bytes: the type is compared, the bytes are hashed, the
+ * All doors lead to the same steps: the type is compared, the key is hashed, the
  * hash chooses the part, and the core looks into its block.
  */
 #include "ask.h"
@@ -23,14 +23,14 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 	return bf_contains(&part->header, lbf_blocks(part), hash);
 }
 
-static inline int
+static int
 ask_bytes(const bloomfilter *filter, int type, const void *bytes, size_t length)
 {
 	int			code = lbf_type_code(filter->key_type, type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return ask_hash(filter, lbf_hash(bytes, length, filter->seed));
+	return ask_hash(filter, bf_hash(bytes, length, filter->seed));
 }
 
 /* For a key that was made just now with this result. */
@@ -48,9 +48,11 @@ ask_key(const bloomfilter *filter, lbf_key *key, int code)
 static int
 ask_count(const bloomfilter *filter, int type, int64_t value)
 {
-	uint8_t		bytes[8];
+	int			code = lbf_type_code(filter->key_type, type);
 
-	return ask_bytes(filter, type, bytes, bf_key_integer(value, bytes));
+	if (code != BLOOMFILTER_OK)
+		return code;
+	return ask_hash(filter, bf_hash_word((uint64_t) value, filter->seed));
 }
 
 int

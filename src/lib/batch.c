@@ -14,21 +14,6 @@
 #include "bf_filter.h"
 #include "keys.h"
 
-static void
-hash_integers(const int64_t *integers, size_t count, uint64_t seed,
-			  uint64_t *hashes)
-{
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-	{
-		uint8_t		bytes[8];
-
-		bf_key_integer(integers[i], bytes);
-		hashes[i] = bf_hash_8(bytes, seed);
-	}
-}
-
 static size_t
 hash_slices(int type, const bloomfilter_slice *slices, size_t count,
 			uint64_t seed, uint64_t *hashes, int *code)
@@ -40,7 +25,7 @@ hash_slices(int type, const bloomfilter_slice *slices, size_t count,
 		*code = lbf_key_check(type, slices[i].bytes, slices[i].length);
 		if (*code != BLOOMFILTER_OK)
 			return i;
-		hashes[i] = lbf_hash(slices[i].bytes, slices[i].length, seed);
+		hashes[i] = bf_hash(slices[i].bytes, slices[i].length, seed);
 	}
 	return count;
 }
@@ -52,10 +37,13 @@ lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint64_t seed,
 	*code = BLOOMFILTER_OK;
 	if (keys->slices != NULL)
 		return hash_slices(keys->type, keys->slices + start, count, seed, hashes, code);
-	if (keys->integers != NULL)
-		hash_integers(keys->integers + start, count, seed, hashes);
-	else
+	if (keys->integers == NULL)
 		memcpy(hashes, keys->hashes + start, count * sizeof hashes[0]);
+	else
+	{
+		memcpy(hashes, keys->integers + start, count * sizeof hashes[0]);
+		bf_hash_words(hashes, count, seed);
+	}
 	return count;
 }
 

@@ -322,7 +322,7 @@ lbf_builder_add_hash(bloomfilter_builder *builder, int type, const void *bytes,
 	if (code != BLOOMFILTER_OK)
 		return code;
 	chunk.count = 1;
-	chunk.hashes[0] = lbf_hash(bytes, length, builder->seed);
+	chunk.hashes[0] = bf_hash(bytes, length, builder->seed);
 	return add_chunk(builder, type, &chunk, &added);
 }
 

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bf_hash.h"
 #include "bf_key.h"
 #include "libbloomfilter.h"
 
@@ -49,12 +48,5 @@ extern int	lbf_key_check(int type, const void *bytes, size_t length);
 
 /* Whether bytes are UTF-8 as the Unicode Standard has it (no surrogates). */
 extern bool lbf_utf8_valid(const uint8_t *bytes, size_t length);
-
-/* Most keys are of 8 bytes, for which there is a faster hash. */
-static inline uint64_t
-lbf_hash(const void *bytes, size_t length, uint64_t seed)
-{
-	return length == 8 ? bf_hash_8(bytes, seed) : bf_hash(bytes, length, seed);
-}
 
 #endif							/* LBF_KEYS_H */

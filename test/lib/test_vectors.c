@@ -56,7 +56,7 @@ check_key_row(const tsv *table)
 	int			type = (int) tsv_number(table, "key_type");
 	size_t		length;
 	uint8_t    *bytes = tsv_bytes(table, "key_hex", &length);
-	uint64_t	hash = lbf_hash(bytes, length, tsv_number(table, "seed"));
+	uint64_t	hash = bf_hash(bytes, length, tsv_number(table, "seed"));
 	char		bits[1024];
 	bool		good = hash == tsv_hex_number(table, "hash_hex");
 
