@@ -1,4 +1,5 @@
-# The SQL blocks of a Markdown page, for the tests that run them.
+# What the tests of operations share: the blocks of a Markdown page, and clients
+# that ask while something else happens.
 
 package doc;
 
@@ -7,13 +8,17 @@ use warnings FATAL => 'all';
 
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
+use IPC::Run;
+use PostgreSQL::Test::Utils ();
 
 my $root = abs_path(dirname(__FILE__) . '/..');
 
-# A list of { section, line, sql } for each block marked "sql".
+# A list of { section, line, sql } for each block marked "sql", or otherwise.
 sub sql_blocks
 {
-	my ($page) = @_;
+	my ($page, $mark) = @_;
+
+	$mark //= 'sql';
 	my ($section, $block, @blocks) = ('');
 
 	open my $in, '<', "$root/$page" or die "$page: $!";
@@ -23,7 +28,7 @@ sub sql_blocks
 		{
 			$section = $1;
 		}
-		elsif (!$block && $line =~ /^```sql$/)
+		elsif (!$block && $line =~ /^```\Q$mark\E$/)
 		{
 			$block = { section => $section, line => $. + 1, sql => '' };
 		}
@@ -50,6 +55,46 @@ sub operations_until
 
 	die "no section $last" unless defined $end;
 	return join "\n", map { $_->{sql} } @blocks[ 0 .. $end ];
+}
+
+# The first block marked "text" that matches.
+sub text_block
+{
+	my ($page, $pattern) = @_;
+	my ($block) = grep { $_->{sql} =~ $pattern } sql_blocks($page, 'text');
+
+	die "$page: no block with $pattern" unless $block;
+	return $block->{sql};
+}
+
+# Starts pgbench on a script that fails where a member is denied.
+sub ask_members
+{
+	my ($node, $script) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir_short() . '/ask.sql';
+	my $clients = { err => '' };
+
+	PostgreSQL::Test::Utils::append_to_file($file, $script);
+	$clients->{run} = IPC::Run::start(
+		[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--time=600',
+			'--file', $file, '--host', $node->host, '--port', $node->port, 'postgres' ],
+		'>', \$clients->{out}, '2>', \$clients->{err});
+	$node->poll_query_until('postgres', q{
+select count(*) >= 4 from pg_stat_activity
+where backend_type = 'client backend' and query like 'select 1 / %'})
+	  or die 'the clients do not ask';
+	return $clients;
+}
+
+# Ends the clients; an empty string, or what went wrong until then.
+sub stop_asking
+{
+	my ($clients) = @_;
+
+	return "the clients have ended: $clients->{err}" unless $clients->{run}->pumpable;
+	$clients->{run}->signal('INT');
+	$clients->{run}->finish;
+	return $clients->{err} =~ /error|abort/i ? $clients->{err} : '';
 }
 
 sub root

@@ -5,7 +5,6 @@ use strict;
 use warnings FATAL => 'all';
 
 use FindBin;
-use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -33,19 +32,10 @@ $standby->start;
 $primary->wait_for_catchup($standby);
 
 # A denied member, or an answer that is none, is a division by zero.
-append_to_file("$primary->{_basedir}/ask.sql", q{\set k random(1, 100000)
+my $clients = doc::ask_members($standby, q{
+\set k random(1, 100000)
 select 1 / (count(*) filter (where found))::int from in_whitelist('account', :k);
 });
-my ($out, $err) = ('', '');
-my $clients = IPC::Run::start(
-	[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--time=600',
-		'--file', "$primary->{_basedir}/ask.sql", '--host', $standby->host,
-		'--port', $standby->port, 'postgres' ],
-	'>', \$out, '2>', \$err);
-ok($standby->poll_query_until('postgres',
-	q{select count(*) >= 4 from pg_stat_activity
-where query like '%from in_whitelist%' and pid <> pg_backend_pid()}),
-	'clients ask the standby');
 
 # Swaps that change everything: the number of parts, the size, the seed.
 my $last;
@@ -62,12 +52,7 @@ commit;});
 }
 is($last, 12, 'the standby has seen the last swap');
 
-# pgbench is our child: asked to end, it prints nothing; a failure it prints at once.
-ok($clients->pumpable, 'the clients are still asking');
-$clients->signal('INT');
-$clients->finish;
-is($err =~ /error|abort/i ? $err : '', '', 'no error and no denied member');
-
+is(doc::stop_asking($clients), '', 'no error and no denied member');
 is($standby->safe_psql('postgres', q{
 select count(*) from account cross join lateral in_whitelist('account', id)
 where found is not true}), '0', 'the standby finds every key');

@@ -1,0 +1,176 @@
+# A damaged filter is an error where the damage can be seen, and never a "no" for
+# want of bytes; bloom_verify sees any.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Config;
+use Test::More;
+
+use BloomTest;
+use BloomTest::Damage;
+
+plan skip_all => 'damages files as a little-endian server writes them'
+  if $Config{byteorder} !~ /^1234/;
+
+my $node = new_node('corruption', initdb => without_checksums());
+my $session = session($node);
+my $keys = 2000;
+
+sub without_checksums
+{
+	my ($version) = `initdb --version` =~ /(\d+)/;
+	return $version >= 18 ? ['--no-data-checksums'] : [];
+}
+
+# A table with one filter of about 100 chunks that contains 1 .. $keys.
+sub make_filter
+{
+	my ($table) = @_;
+	$session->query(<<"EOC");
+CREATE TABLE $table AS
+SELECT bloom_add_all(bloom_create(160000), array(SELECT generate_series(1, $keys))) AS f;
+EOC
+	return BloomTest::Damage->locate($session, $table);
+}
+
+# Damages the files of a stopped server.
+sub while_stopped
+{
+	my ($damage) = @_;
+	$session->quit;
+	$node->stop;
+	$damage->();
+	$node->start;
+	$session = session($node, on_connect => 'SET bloomfilter.overflow = error');
+	return;
+}
+
+# Bits in the blocks: of chunks at the start, between and at the end.
+my %flipped = map { ("flipped_$_" => make_filter("flipped_$_")) } 0, 50, 95;
+
+# One bit of each byte of the header.
+my %header = map { ("header_$_" => make_filter("header_$_")) } 0 .. 63;
+
+# Chunks that are gone, short, or another's.
+my %gone = map { ("gone_$_" => make_filter("gone_$_")) } 0, 1, 50, 95;
+my %short = map { ("short_$_" => make_filter("short_$_")) } 0, 1, 50, 95;
+my %tiny = ("tiny_0" => make_filter('tiny_0'));
+my %twice = ("twice_50" => make_filter('twice_50'));
+my $last = $gone{gone_0}->count - 1;
+my %end = ("end_$last" => make_filter("end_$last"));
+make_filter('whole');
+
+# The chunk or byte that a table's name ends with.
+sub place { my ($table) = @_; return ($table =~ /_(\d+)$/)[0]; }
+
+while_stopped(
+	sub {
+		$flipped{$_}->flip($node, place($_), 1000, 0x10) foreach keys %flipped;
+		$header{$_}->flip($node, 0, place($_), 0x02) foreach keys %header;
+		$gone{$_}->remove($node, place($_)) foreach keys %gone;
+		$short{$_}->shorten($node, place($_), 100) foreach keys %short;
+		$tiny{$_}->shorten($node, place($_), 1990) foreach keys %tiny;
+		$twice{$_}->renumber($node, place($_), 51) foreach keys %twice;
+		$end{$_}->shorten($node, $last, 1) foreach keys %end;
+	});
+
+is($session->query('SELECT bloom_verify(f) FROM whole'), 't',
+	'a filter that was left alone is whole');
+is($session->query("SELECT count(*) FROM whole, generate_series(1, $keys) AS k WHERE bloom_contains(f, k)"),
+	$keys, 'and finds every key');
+
+# What reads a whole value before it does anything with it.
+my %readers = (
+	'a scan that copies' =>
+	  'SELECT count(*) FROM {t}, generate_series(1, 5000) AS k WHERE bloom_contains(f, k % 10)',
+	'bloom_add' => 'SELECT bloom_add(f, 5) FROM {t}',
+	'bloom_add_all' => "SELECT bloom_add_all(f, '{5}'::int[]) FROM {t}",
+	'bloom_union' => 'SELECT bloom_union(t.f, w.f) FROM {t} AS t, whole AS w',
+	'bloom_union, second' => 'SELECT bloom_union(w.f, t.f) FROM {t} AS t, whole AS w',
+	'bloom_intersection' => 'SELECT bloom_intersection(w.f, t.f) FROM {t} AS t, whole AS w',
+	'bloom_shrink' => 'SELECT bloom_shrink(f) FROM {t}',
+	'bloom_diff' => 'SELECT bloom_diff(w.f, t.f) FROM {t} AS t, whole AS w',
+	'bloom_union_agg' => 'SELECT bloom_union_agg(f) FROM (SELECT f FROM whole UNION ALL SELECT f FROM {t}) AS q',
+	'bloom_intersection_agg' => 'SELECT bloom_intersection_agg(f) FROM {t}',
+);
+foreach my $table (sort keys %flipped)
+{
+	is($session->query("SELECT bloom_verify(f) FROM $table"),
+		'f', "$table: bloom_verify finds a flipped bit");
+	foreach my $reader (sort keys %readers)
+	{
+		is($session->state_of($readers{$reader} =~ s/\{t\}/$table/r),
+			'XX001', "$table: $reader finds it");
+	}
+}
+
+# Each byte of the header: found by who reads all; and at once by a look-up where
+# the byte alone contradicts itself.  A newer version's number is not damage.
+my %at_once = (
+	(map { ($_ => 'XX001') } 0 .. 3, 6, 8 .. 11, 49 .. 55),
+	4 => '0A000',
+	48 => '0A000');
+foreach my $table (sort { place($a) <=> place($b) } keys %header)
+{
+	my $byte = place($table);
+	is($session->query("SELECT bloom_verify(f) FROM $table"),
+		'f', "$table: bloom_verify finds a flipped bit in byte $byte");
+	isnt($session->state_of("SELECT bloom_shrink(f) FROM $table"),
+		'', "$table: bloom_shrink does too");
+	next unless exists $at_once{$byte};
+	foreach my $function ('bloom_contains(f, 5)', "bloom_contains_each(f, '{5}'::int[])",
+		'bloom_stats(f)', 'bloom_cardinality(f)', 'bloom_reset(f)')
+	{
+		is($session->state_of("SELECT $function FROM $table"),
+			$at_once{$byte}, "$table: $function refuses it");
+	}
+}
+
+# Bytes that are not there: each look-up finds the key or is an error.
+foreach my $table (sort keys %gone, keys %short, keys %tiny, keys %twice, keys %end)
+{
+	my %answers;
+	foreach my $copy (1, 0)
+	{
+		my $slices = $copy ? '' : 'SET bloomfilter.cache_size = 0;';
+		$session->query(<<"EOC");
+$slices
+CREATE OR REPLACE FUNCTION answer(k int) RETURNS text LANGUAGE plpgsql AS \$\$
+BEGIN
+	RETURN bloom_contains(f, k) FROM $table;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END \$\$;
+EOC
+		foreach (split /\n/, $session->query(
+				"SELECT a, count(*) FROM generate_series(1, $keys) AS k, answer(k) AS a GROUP BY a"))
+		{
+			my ($answer, $count) = split /\|/;
+			$answers{$answer} += $count;
+		}
+		$session->query('RESET bloomfilter.cache_size');
+	}
+	is(join(' ', grep { !/^(true|XX\d\d\d)$/ } sort keys %answers),
+		'', "$table: no key is lost, and other answers are errors");
+	cmp_ok($answers{XX001} // 0, '>', 0, "$table: there are errors");
+
+	my ($out, $state) = $session->try("SELECT bloom_verify(f) FROM $table");
+	ok($out eq 'f' || $state =~ /^XX/, "$table: bloom_verify finds it");
+	foreach my $reader (sort keys %readers)
+	{
+		# What copies nothing may not come to the damage.
+		next if $reader eq 'a scan that copies' && $table =~ /^(end|twice)/;
+		like($session->state_of($readers{$reader} =~ s/\{t\}/$table/r),
+			qr/^XX/, "$table: $reader finds it");
+	}
+}
+
+is($session->query('SELECT bloom_verify(f) FROM whole'), 't',
+	'the backend that saw all this still answers');
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();
