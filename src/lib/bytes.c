@@ -71,9 +71,10 @@ check_start(int fd, uint64_t length, const char *subject,
 	if ((size_t) got < sizeof start)
 		length = (uint64_t) got;
 	status = bf_header_read(start, length, &header);
-	if (status != BF_OK)
-		return lbf_fail_format(detail, status, subject, start, (size_t) got);
-	return BLOOMFILTER_OK;
+	/* Rules from this one on come after the one that needs the blocks. */
+	if (status == BF_OK || status >= BF_BAD_EMPTY)
+		return BLOOMFILTER_OK;
+	return lbf_fail_format(detail, status, subject, start, (size_t) got);
 }
 
 int

@@ -12,51 +12,58 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct format_code
-{
-	bf_status	status;
-	int			code;
-} format_code;
-
-static const format_code format_codes[] = {
-	{BF_BAD_LENGTH, BLOOMFILTER_ERR_FORMAT_LENGTH},
-	{BF_BAD_MAGIC, BLOOMFILTER_ERR_FORMAT_MAGIC},
-	{BF_BAD_VERSION, BLOOMFILTER_ERR_FORMAT_VERSION},
-	{BF_BAD_HASH, BLOOMFILTER_ERR_FORMAT_HASH},
-	{BF_BAD_RESERVED, BLOOMFILTER_ERR_FORMAT_RESERVED},
-	{BF_BAD_PROBES, BLOOMFILTER_ERR_FORMAT_PROBES},
-	{BF_BAD_BLOCK_BITS, BLOOMFILTER_ERR_FORMAT_BLOCK_BITS},
-	{BF_BAD_KEY_TYPE, BLOOMFILTER_ERR_FORMAT_KEY_TYPE},
-	{BF_BAD_BLOCKS, BLOOMFILTER_ERR_FORMAT_BLOCKS},
-	{BF_BAD_SIZE, BLOOMFILTER_ERR_FORMAT_SIZE},
-	{BF_BAD_PARTS, BLOOMFILTER_ERR_FORMAT_PARTS},
-	{BF_BAD_CAPACITY, BLOOMFILTER_ERR_FORMAT_CAPACITY},
-	{BF_BAD_RATE, BLOOMFILTER_ERR_FORMAT_RATE},
-	{BF_BAD_BITS_SET, BLOOMFILTER_ERR_FORMAT_BITS_SET},
-	{BF_BAD_CHECKSUM, BLOOMFILTER_ERR_FORMAT_CHECKSUM}
-};
-
-#define FORMAT_CODES (sizeof format_codes / sizeof format_codes[0])
-
+/* No default: the compiler tells when the core has a rule that is not here. */
 int
 lbf_format_code(bf_status status)
 {
-	size_t		i;
-
-	for (i = 0; i < FORMAT_CODES; i++)
-		if (format_codes[i].status == status)
-			return format_codes[i].code;
-	return BLOOMFILTER_OK;
+	switch (status)
+	{
+		case BF_OK:
+			return BLOOMFILTER_OK;
+		case BF_BAD_LENGTH:
+			return BLOOMFILTER_ERR_FORMAT_LENGTH;
+		case BF_BAD_MAGIC:
+			return BLOOMFILTER_ERR_FORMAT_MAGIC;
+		case BF_BAD_VERSION:
+			return BLOOMFILTER_ERR_FORMAT_VERSION;
+		case BF_BAD_HASH:
+			return BLOOMFILTER_ERR_FORMAT_HASH;
+		case BF_BAD_RESERVED:
+			return BLOOMFILTER_ERR_FORMAT_RESERVED;
+		case BF_BAD_PROBES:
+			return BLOOMFILTER_ERR_FORMAT_PROBES;
+		case BF_BAD_BLOCK_BITS:
+			return BLOOMFILTER_ERR_FORMAT_BLOCK_BITS;
+		case BF_BAD_KEY_TYPE:
+			return BLOOMFILTER_ERR_FORMAT_KEY_TYPE;
+		case BF_BAD_BLOCKS:
+			return BLOOMFILTER_ERR_FORMAT_BLOCKS;
+		case BF_BAD_SIZE:
+			return BLOOMFILTER_ERR_FORMAT_SIZE;
+		case BF_BAD_PARTS:
+			return BLOOMFILTER_ERR_FORMAT_PARTS;
+		case BF_BAD_CAPACITY:
+			return BLOOMFILTER_ERR_FORMAT_CAPACITY;
+		case BF_BAD_RATE:
+			return BLOOMFILTER_ERR_FORMAT_RATE;
+		case BF_BAD_BITS_SET:
+			return BLOOMFILTER_ERR_FORMAT_BITS_SET;
+		case BF_BAD_EMPTY:
+			return BLOOMFILTER_ERR_FORMAT_EMPTY;
+		case BF_BAD_CHECKSUM:
+			return BLOOMFILTER_ERR_FORMAT_CHECKSUM;
+	}
+	return BLOOMFILTER_ERR_ARGUMENT;
 }
 
 static const char *
 format_text(int code)
 {
-	size_t		i;
+	int			status;
 
-	for (i = 0; i < FORMAT_CODES; i++)
-		if (format_codes[i].code == code)
-			return bf_status_text(format_codes[i].status);
+	for (status = BF_OK + 1; status <= BF_BAD_CHECKSUM; status++)
+		if (lbf_format_code((bf_status) status) == code)
+			return bf_status_text((bf_status) status);
 	return "unknown error";
 }
 

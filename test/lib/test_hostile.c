@@ -212,6 +212,25 @@ check_shrinking(const uint8_t *bytes, size_t length)
 	bloomfilter_close(filter);
 }
 
+/* All codes have texts of their own. */
+static void
+check_texts(void)
+{
+	int			same_text = 0;
+	int			unknown = 0;
+	int			code;
+	int			other;
+
+	for (code = 0; code >= -116; code--)
+		for (other = 0; other > code; other--)
+			same_text += strcmp(bloomfilter_strerror(code), "unknown error") != 0 &&
+				strcmp(bloomfilter_strerror(code), bloomfilter_strerror(other)) == 0;
+	for (code = -101; code >= -116; code--)
+		unknown += strcmp(bloomfilter_strerror(code), "unknown error") == 0;
+	same(same_text, 0, "no text stands for two codes");
+	same(unknown, 0, "each rule of the format has one");
+}
+
 int
 main(void)
 {
@@ -225,6 +244,7 @@ main(void)
 	check_version_text(bytes, length);
 	check_skipping(bytes, length);
 	check_shrinking(bytes, length);
+	check_texts();
 	free(bytes);
 	return tap_done();
 }
