@@ -20,8 +20,8 @@
 /* Whether the terminal's line is ours: messages must clear it first. */
 static bool on_screen;
 
-static double
-now(void)
+double
+monotonic_seconds(void)
 {
 	struct timespec time;
 
@@ -38,7 +38,7 @@ progress_start(progress_bar *progress, const char *label, const char *unit,
 	progress->label = label;
 	progress->unit = unit;
 	if (progress->shown)
-		progress->started = now();
+		progress->started = monotonic_seconds();
 }
 
 static void
@@ -77,7 +77,7 @@ progress_update(progress_bar *progress, uint64_t count, uint64_t done,
 
 	if (!progress->shown)
 		return;
-	time = now();
+	time = monotonic_seconds();
 	if (time - progress->drawn < INTERVAL)
 		return;
 	progress->drawn = time;

@@ -37,4 +37,7 @@ extern void progress_end(progress_bar *progress);
 /* Clears the line, if there is one, for something else to be said. */
 extern void progress_clear(void);
 
+/* The clock that it goes by: seconds since some moment. */
+extern double monotonic_seconds(void);
+
 #endif							/* CLI_PROGRESS_H */

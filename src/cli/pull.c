@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "command.h"
 #include "filter.h"
@@ -161,19 +160,10 @@ open_old(const pull_plan *plan)
 	return filter;
 }
 
-static double
-now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static bool
 fetch_all(const pull_plan *plan, PGconn *connection, const remote_set *set)
 {
-	double		begin = now();
+	double		begin = monotonic_seconds();
 	uint64_t	checksum = set->filters[0].header.checksum;
 	char		size[SCALE_TEXT_BYTES];
 
@@ -182,10 +172,10 @@ fetch_all(const pull_plan *plan, PGconn *connection, const remote_set *set)
 	scale(size, (double) remote_bytes(set), true);
 	if (plan->set)
 		report(plan, "pulled %" PRIu32 " parts, %s, in %.2f s", set->count, size,
-			   now() - begin);
+			   monotonic_seconds() - begin);
 	else
 		report(plan, "pulled %s in %.2f s, checksum %016" PRIx64, size,
-			   now() - begin, checksum);
+			   monotonic_seconds() - begin, checksum);
 	return true;
 }
 
