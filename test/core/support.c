@@ -1,0 +1,275 @@
+/*
+ * support.c
+ *	  What several tests need: filters that own their memory, tables, hex.
+ */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bf_key.h"
+#include "bf_sizing.h"
+
+static void
+give_up(const char *what, const char *which)
+{
+	fprintf(stderr, "%s: %s\n", what, which);
+	exit(2);
+}
+
+void *
+allocate(size_t size)
+{
+	void	   *memory = calloc(size > 0 ? size : 1, 1);
+
+	if (memory == NULL)
+		give_up("out of memory", "allocate");
+	return memory;
+}
+
+bf_header
+shape(uint32_t blocks, unsigned log2_block_bits, unsigned probes)
+{
+	bf_header	header = {0};
+
+	header.blocks = blocks;
+	header.log2_block_bits = (uint8_t) log2_block_bits;
+	header.probes = (uint8_t) probes;
+	header.parts = 1;
+	header.capacity = 1000;
+	header.rate = 0.01;
+	return header;
+}
+
+filter
+filter_new(const bf_header *header)
+{
+	filter		f;
+
+	f.header = *header;
+	f.blocks = allocate((size_t) bf_blocks_bytes(header));
+	return f;
+}
+
+filter
+filter_for_rate(uint64_t n, double p, uint64_t seed)
+{
+	bf_sizing	sizing;
+	bf_header	header;
+
+	if (!bf_size_for_rate(n, p, &sizing) || !bf_sizing_fits(&sizing))
+		give_up("no such filter", "filter_for_rate");
+	header = bf_sizing_header(&sizing, seed);
+	return filter_new(&header);
+}
+
+filter
+filter_copy(const filter *source)
+{
+	filter		f = filter_new(&source->header);
+
+	memcpy(f.blocks, source->blocks, (size_t) bf_blocks_bytes(&source->header));
+	return f;
+}
+
+void
+filter_free(filter *f)
+{
+	free(f->blocks);
+	f->blocks = NULL;
+}
+
+uint64_t
+integer_hash(uint64_t key, uint64_t seed)
+{
+	return bf_hash_word(key, seed);
+}
+
+void
+filter_add_integers(filter *f, uint64_t first, uint64_t count)
+{
+	uint64_t	i;
+
+	if (count > 0)
+		f->header.key_type = BF_KEY_INTEGER;
+	for (i = 0; i < count; i++)
+		bf_add(&f->header, f->blocks, integer_hash(first + i, f->header.seed));
+}
+
+uint64_t
+filter_count_integers(const filter *f, uint64_t first, uint64_t count)
+{
+	uint64_t	found = 0;
+	uint64_t	i;
+
+	for (i = 0; i < count; i++)
+		found += bf_contains(&f->header, f->blocks,
+							 integer_hash(first + i, f->header.seed));
+	return found;
+}
+
+uint8_t *
+filter_bytes(filter *f)
+{
+	uint64_t	length = bf_blocks_bytes(&f->header);
+	uint8_t    *bytes = allocate((size_t) (BF_HEADER_BYTES + length));
+
+	memcpy(bytes + BF_HEADER_BYTES, f->blocks, (size_t) length);
+	bf_header_write(&f->header, f->blocks, NULL, bytes);
+	return bytes;
+}
+
+bool
+filter_same(filter *a, filter *b)
+{
+	uint8_t    *a_bytes;
+	uint8_t    *b_bytes;
+	bool		same;
+
+	if (bf_total_bytes(&a->header) != bf_total_bytes(&b->header))
+		return false;
+	a_bytes = filter_bytes(a);
+	b_bytes = filter_bytes(b);
+	same = memcmp(a_bytes, b_bytes, (size_t) bf_total_bytes(&a->header)) == 0;
+	free(a_bytes);
+	free(b_bytes);
+	return same;
+}
+
+uint8_t *
+exact_copy(const void *bytes, size_t length)
+{
+	uint8_t    *copy = malloc(length > 0 ? length : 1);
+
+	if (copy == NULL)
+		give_up("out of memory", "exact_copy");
+	if (length > 0)
+		memcpy(copy, bytes, length);
+	return copy;
+}
+
+static unsigned
+hex_value(char digit)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *found = strchr(digits, digit);
+
+	if (digit == '\0' || found == NULL)
+		give_up("not hex", "from_hex");
+	return (unsigned) (found - digits);
+}
+
+uint8_t *
+from_hex(const char *hex, size_t *length)
+{
+	size_t		count = strlen(hex) / 2;
+	uint8_t    *bytes = allocate(count);
+	uint8_t    *copy;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes[i] = (uint8_t) (hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
+	*length = count;
+	copy = exact_copy(bytes, count);
+	free(bytes);
+	return copy;
+}
+
+/* The file as a string. */
+static char *
+read_text(const char *path)
+{
+	FILE	   *file = fopen(path, "rb");
+	size_t		size = 0;
+	size_t		room = 4096;
+	char	   *text = malloc(room);
+
+	if (file == NULL || text == NULL)
+		give_up("cannot read", path);
+	for (;;)
+	{
+		size += fread(text + size, 1, room - size - 1, file);
+		if (size < room - 1)
+			break;
+		room *= 2;
+		text = realloc(text, room);
+		if (text == NULL)
+			give_up("out of memory", path);
+	}
+	fclose(file);
+	text[size] = '\0';
+	return text;
+}
+
+static size_t
+count_char(const char *text, char wanted)
+{
+	size_t		count = 0;
+
+	for (; *text != '\0'; text++)
+		count += *text == wanted;
+	return count;
+}
+
+table
+table_read(const char *path)
+{
+	table		t;
+	size_t		lines;
+	size_t		fields = 0;
+	char	   *at;
+
+	t.text = read_text(path);
+	lines = count_char(t.text, '\n');
+	t.names = allocate((lines + count_char(t.text, '\t')) * sizeof *t.names);
+	t.columns = 0;
+	if (lines == 0 || t.text[0] != '#')
+		give_up("no line of names", path);
+	for (at = t.text + 1; *at != '\0';)
+	{
+		char		end = at[strcspn(at, "\t\n")];
+
+		t.names[fields++] = at;
+		at += strcspn(at, "\t\n");
+		*at++ = '\0';
+		if (end == '\n' && t.columns == 0)
+			t.columns = fields;
+	}
+	t.fields = t.names + t.columns;
+	t.rows = lines - 1;
+	if (fields != lines * t.columns)
+		give_up("rows of different length", path);
+	return t;
+}
+
+void
+table_free(table *t)
+{
+	free(t->names);
+	free(t->text);
+}
+
+const char *
+table_text(const table *t, size_t row, const char *column)
+{
+	size_t		i;
+
+	for (i = 0; i < t->columns; i++)
+		if (strcmp(t->names[i], column) == 0)
+			return t->fields[row * t->columns + i];
+	give_up("no such column", column);
+	return NULL;
+}
+
+uint64_t
+table_number(const table *t, size_t row, const char *column)
+{
+	const char *text = table_text(t, row, column);
+	char	   *end;
+	uint64_t	value = strtoull(text, &end, 10);
+
+	if (end == text || *end != '\0')
+		give_up("not a number", text);
+	return value;
+}

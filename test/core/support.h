@@ -1,0 +1,72 @@
+/*
+ * support.h
+ *	  What several tests need: filters that own their memory, tables, hex.
+ *
+ * Every allocation has exactly the size that is used, so that the sanitizers see
+ * the first byte read or written too much.  A lack of memory ends the program.
+ */
+#ifndef SUPPORT_H
+#define SUPPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_filter.h"
+#include "bf_format.h"
+
+typedef struct filter
+{
+	bf_header	header;
+	uint8_t    *blocks;
+} filter;
+
+extern void *allocate(size_t size);
+
+/* The header of an empty whole filter of this shape, seed 0, n 1000, p 0.01. */
+extern bf_header shape(uint32_t blocks, unsigned log2_block_bits, unsigned probes);
+
+/* An empty filter with this header; and one sized for n keys at rate p. */
+extern filter filter_new(const bf_header *header);
+extern filter filter_for_rate(uint64_t n, double p, uint64_t seed);
+extern filter filter_copy(const filter *source);
+extern void filter_free(filter *f);
+
+/* The hash of an integer key. */
+extern uint64_t integer_hash(uint64_t key, uint64_t seed);
+
+/* Adds integer keys first, first + 1, ...; counts those that are found. */
+extern void filter_add_integers(filter *f, uint64_t first, uint64_t count);
+extern uint64_t filter_count_integers(const filter *f, uint64_t first,
+									  uint64_t count);
+
+/* The whole filter as stored, of bf_total_bytes. */
+extern uint8_t *filter_bytes(filter *f);
+
+/* Whether two filters are stored as the same bytes. */
+extern bool filter_same(filter *a, filter *b);
+
+/* A copy of bytes that ends where its memory ends. */
+extern uint8_t *exact_copy(const void *bytes, size_t length);
+
+/* The bytes of hex digits; *length is set. */
+extern uint8_t *from_hex(const char *hex, size_t *length);
+
+/* A table of tab-separated text whose first line names the columns. */
+typedef struct table
+{
+	char	   *text;
+	char	  **fields;			/* row after row */
+	char	  **names;
+	size_t		columns;
+	size_t		rows;
+} table;
+
+extern table table_read(const char *path);
+extern void table_free(table *t);
+
+/* A field by the name of its column; a name that is not there ends the program. */
+extern const char *table_text(const table *t, size_t row, const char *column);
+extern uint64_t table_number(const table *t, size_t row, const char *column);
+
+#endif							/* SUPPORT_H */

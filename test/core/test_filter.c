@@ -1,0 +1,425 @@
+/*
+ * test_filter.c
+ *	  Adding, asking, combining, folding.
+ */
+#include <string.h>
+
+#include "bf_bits.h"
+#include "bf_key.h"
+#include "harness.h"
+#include "support.h"
+
+static bool
+bits_set_is_right(const filter *f)
+{
+	return f->header.bits_set ==
+		bf_count_bits(f->blocks, bf_blocks_bytes(&f->header), NULL);
+}
+
+static void
+test_no_false_negative(void)
+{
+	static const double rates[] = {0.3, 0.1, 0.01, 0.001, 1e-5, 1e-7, 1e-9};
+	const uint64_t n = 1000000;
+	bool		counted = true;
+	unsigned	i;
+
+	for (i = 0; i < sizeof rates / sizeof *rates; i++)
+	{
+		filter		f = filter_for_rate(n, rates[i], i);
+
+		filter_add_integers(&f, 0, n);
+		ok(filter_count_integers(&f, 0, n) == n,
+		   "all of 1000000 keys are found at p = %g", rates[i]);
+		counted &= bits_set_is_right(&f);
+		filter_free(&f);
+	}
+	ok(counted, "adding keeps bits_set right");
+}
+
+static void
+test_every_size(void)
+{
+	bool		holds = true;
+	uint64_t	n;
+
+	for (n = 1; n <= 1500; n++)
+	{
+		filter		f = filter_for_rate(n, n % 2 == 0 ? 0.01 : 1e-6, n);
+
+		filter_add_integers(&f, n * 10000, n);
+		holds &= check(filter_count_integers(&f, n * 10000, n) == n, "n = %" PRIu64, n);
+		filter_free(&f);
+	}
+	ok(holds, "all keys are found in filters for 1 to 1500 keys");
+}
+
+/* The bits of a hash, set in a plain array of all bits by FORMAT.md's words. */
+static void
+naive_add(uint8_t *bits, const bf_header *header, uint64_t hash)
+{
+	uint64_t	start = (uint64_t) bf_block_of(hash, header->blocks) <<
+		header->log2_block_bits;
+	uint64_t	g = hash;
+	unsigned	i;
+
+	for (i = 0; i < header->probes; i++)
+	{
+		g *= UINT64_C(0x9e3779b97f4a7c15);
+		bits[start + (g >> (64 - header->log2_block_bits))] = 1;
+	}
+}
+
+static bool
+sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
+{
+	bf_header	header = shape(5, log2_block_bits, probes);
+	filter		f = filter_new(&header);
+	uint8_t    *bits = allocate((size_t) bf_total_bits(&header));
+	bool		same = true;
+	uint64_t	i;
+
+	for (i = 0; i < 40; i++)
+	{
+		uint64_t	hash = integer_hash(i, probes);
+
+		bf_add(&f.header, f.blocks, hash);
+		naive_add(bits, &header, hash);
+	}
+	for (i = 0; i < bf_total_bits(&header); i++)
+		same &= bits[i] == (f.blocks[i / 8] >> i % 8 & 1);
+	same &= bits_set_is_right(&f);
+	free(bits);
+	filter_free(&f);
+	return same;
+}
+
+static void
+test_layout(void)
+{
+	bool		holds = true;
+	unsigned	log2;
+	unsigned	k;
+
+	for (log2 = 9; log2 <= 16; log2++)
+		for (k = 1; k <= 32; k++)
+			holds &= check(sets_just_its_bits(log2, k), "2^%u bits, k = %u", log2, k);
+	ok(holds, "adding sets the bits of FORMAT.md and no others, for every shape");
+}
+
+static void
+test_needs_every_bit(void)
+{
+	bf_header	header = shape(3, 12, 9);
+	filter		f = filter_new(&header);
+	uint64_t	hash = integer_hash(1, 0);
+	bool		holds = true;
+	uint64_t	i;
+
+	bf_add(&f.header, f.blocks, hash);
+	for (i = 0; i < bf_total_bits(&header); i++)
+	{
+		uint8_t		mask = (uint8_t) (1u << i % 8);
+		bool		set = (f.blocks[i / 8] & mask) != 0;
+
+		f.blocks[i / 8] = (uint8_t) (f.blocks[i / 8] & ~mask);
+		holds &= bf_contains(&f.header, f.blocks, hash) == !set;
+		if (set)
+			f.blocks[i / 8] |= mask;
+	}
+	ok(holds, "a key is found only while each of its bits is set");
+	filter_free(&f);
+}
+
+static void
+test_ends(void)
+{
+	static const uint32_t most[] = {
+		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
+	};
+	bool		holds = true;
+	unsigned	log2;
+
+	for (log2 = 9; log2 <= 16; log2++)
+	{
+		bf_header	header = shape(most[log2 - 9], log2, 7);
+
+		holds &= bf_block_offset(&header, 0) == 0 &&
+			bf_block_offset(&header, UINT64_MAX) + bf_block_bytes(&header) ==
+			bf_blocks_bytes(&header) &&
+			bf_total_bits(&header) < UINT64_C(0x100000000) &&
+			bf_total_bytes(&header) <= BF_MAX_BYTES;
+	}
+	ok(holds, "the last block of the largest filter of each shape ends with it");
+}
+
+static bool
+batch_is_single(const bf_header *header, size_t count)
+{
+	filter		single = filter_new(header);
+	filter		batch = filter_new(header);
+	uint64_t   *hashes = allocate(count * sizeof *hashes);
+	uint8_t    *found = allocate(count);
+	bool		same = true;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		hashes[i] = integer_hash(i, count);
+	for (i = 0; i < count / 2; i++)
+		bf_add(&single.header, single.blocks, hashes[i]);
+	bf_add_hashes(&batch.header, batch.blocks, hashes, count / 2);
+	same &= filter_same(&single, &batch);
+	memset(found, 0xaa, count);
+	bf_contains_hashes(&batch.header, batch.blocks, hashes, count, found);
+	for (i = 0; i < count; i++)
+		same &= found[i] == bf_contains(&single.header, single.blocks, hashes[i]);
+	free(hashes);
+	free(found);
+	filter_free(&single);
+	filter_free(&batch);
+	return same;
+}
+
+static void
+test_batches(void)
+{
+	bool		holds = true;
+	size_t		count;
+
+	for (count = 0; count <= 5 * BF_BATCH; count++)
+	{
+		bf_header	small = shape(1 + (uint32_t) count, 9, 7);
+		bf_header	large = shape(3, 9 + count % 8, 1 + count % 32);
+
+		holds &= check(batch_is_single(&small, count) && batch_is_single(&large, count),
+					   "%zu hashes", count);
+	}
+	ok(holds, "batches of 0 to 160 hashes add and find what single ones do");
+}
+
+/* A filter of keys first .. first + count - 1, of one shape for all. */
+static filter
+keys_from(uint64_t first, uint64_t count)
+{
+	bf_header	header = shape(37, 10, 6);
+	filter		f = filter_new(&header);
+
+	filter_add_integers(&f, first, count);
+	return f;
+}
+
+typedef void (*combination) (bf_header *header, uint8_t *blocks,
+							 const bf_header *other, const uint8_t *other_blocks,
+							 bf_tick tick);
+
+static filter
+combined(combination combine, const filter *a, const filter *b)
+{
+	filter		f = filter_copy(a);
+
+	combine(&f.header, f.blocks, &b->header, b->blocks, NULL);
+	return f;
+}
+
+/* Takes both filters' memory. */
+static bool
+same_and_free(filter a, filter b)
+{
+	bool		same = filter_same(&a, &b) && bits_set_is_right(&a);
+
+	filter_free(&a);
+	filter_free(&b);
+	return same;
+}
+
+static void
+test_laws(combination combine, const char *name)
+{
+	filter		a = keys_from(0, 500);
+	filter		b = keys_from(300, 700);
+	filter		c = keys_from(900, 400);
+	filter		ab;
+	filter		bc;
+
+	a.header.capacity = 700;
+	b.header.rate = 0.02;
+	c.header.capacity = 3000;
+	ab = combined(combine, &a, &b);
+	bc = combined(combine, &b, &c);
+	ok(same_and_free(filter_copy(&ab), combined(combine, &b, &a)),
+	   "%s is commutative in bytes", name);
+	ok(same_and_free(combined(combine, &ab, &c), combined(combine, &a, &bc)),
+	   "%s is associative in bytes", name);
+	ok(same_and_free(combined(combine, &a, &a), filter_copy(&a)),
+	   "%s with itself changes nothing", name);
+	ok(ab.header.capacity == 1000 && ab.header.rate == 0.02 &&
+	   bc.header.capacity == 3000 && bc.header.rate == 0.02,
+	   "%s is promised for the larger n at the larger p", name);
+	filter_free(&a);
+	filter_free(&b);
+	filter_free(&c);
+	filter_free(&ab);
+	filter_free(&bc);
+}
+
+static void
+test_union(void)
+{
+	filter		a = keys_from(0, 500);
+	filter		b = keys_from(300, 700);
+	filter		nothing = keys_from(0, 0);
+	filter		both = combined(bf_intersect, &a, &b);
+
+	ok(same_and_free(combined(bf_union, &a, &b), keys_from(0, 1000)),
+	   "the union is the filter of all keys");
+	ok(same_and_free(combined(bf_union, &a, &nothing), filter_copy(&a)) &&
+	   same_and_free(combined(bf_union, &nothing, &a), filter_copy(&a)),
+	   "the union with a filter of no key type is the other filter");
+	ok(filter_count_integers(&both, 300, 200) == 200,
+	   "the intersection holds all common keys");
+	filter_free(&both);
+	both = combined(bf_intersect, &nothing, &a);
+	ok(both.header.key_type == BF_KEY_INTEGER && both.header.bits_set == 0,
+	   "the intersection with a filter of no key type is empty and has a key type");
+	filter_free(&both);
+	filter_free(&a);
+	filter_free(&b);
+	filter_free(&nothing);
+}
+
+static void
+test_compatible(void)
+{
+	bf_header	a = shape(8, 10, 6);
+	bf_header	b = a;
+
+	a.parts = b.parts = 4;
+	b.capacity = 5;
+	b.rate = 0.5;
+	b.bits_set = 12;
+	b.checksum = 7;
+	ok(bf_compatible(&a, &b), "n, p, bits set and checksum may differ in a union");
+	a.key_type = BF_KEY_TEXT;
+	ok(bf_compatible(&a, &b) && bf_compatible(&b, &a), "one key type may be missing");
+	b.key_type = BF_KEY_BYTEA;
+	ok(!bf_compatible(&a, &b), "key types may not differ");
+	a.key_type = b.key_type;
+	ok(bf_compatible(&a, &b), "key types may be equal");
+	b.probes++;
+	ok(!bf_compatible(&a, &b), "probes may not differ");
+	b = a;
+	b.log2_block_bits++;
+	ok(!bf_compatible(&a, &b), "block sizes may not differ");
+	b = a;
+	b.blocks++;
+	ok(!bf_compatible(&a, &b), "numbers of blocks may not differ");
+	b = a;
+	b.seed++;
+	ok(!bf_compatible(&a, &b), "seeds may not differ");
+	b = a;
+	b.part++;
+	ok(!bf_compatible(&a, &b), "parts may not differ");
+	b = a;
+	b.parts++;
+	ok(!bf_compatible(&a, &b), "numbers of parts may not differ");
+}
+
+static bool
+fold_is_smaller_build(uint32_t blocks, unsigned log2_block_bits, uint32_t divisor)
+{
+	bf_header	header = shape(blocks, log2_block_bits, 7);
+	bf_header	smaller = shape(blocks / divisor, log2_block_bits, 7);
+	filter		folded;
+	filter		built;
+
+	header.capacity = 500;
+	smaller.capacity = 500 / divisor > 0 ? 500 / divisor : 1;
+	folded = filter_new(&header);
+	built = filter_new(&smaller);
+	filter_add_integers(&folded, 0, 3000);
+	filter_add_integers(&built, 0, 3000);
+	bf_fold(&folded.header, folded.blocks, divisor, NULL);
+	return same_and_free(folded, built);
+}
+
+static void
+test_fold(void)
+{
+	static const uint32_t counts[] = {1, 2, 97, 720, 5040};
+	bool		holds = true;
+	bool		large = true;
+	unsigned	i;
+	uint32_t	divisor;
+
+	for (i = 0; i < sizeof counts / sizeof *counts; i++)
+		for (divisor = 1; divisor <= counts[i]; divisor++)
+			if (counts[i] % divisor == 0)
+				holds &= check(fold_is_smaller_build(counts[i], 9, divisor),
+							   "%u / %u blocks", counts[i], divisor);
+	ok(holds, "folding by every divisor is building in fewer blocks");
+	for (i = 10; i <= 16; i++)
+		large &= check(fold_is_smaller_build(24, i, 4) && fold_is_smaller_build(24, i, 24),
+					   "2^%u bits", i);
+	ok(large, "for blocks of every size");
+}
+
+static void
+test_fold_twice(void)
+{
+	bf_header	header = shape(360, 11, 8);
+	filter		once = filter_new(&header);
+	filter		twice;
+
+	once.header.capacity = 100000;
+	filter_add_integers(&once, 5, 2000);
+	twice = filter_copy(&once);
+	bf_fold(&once.header, once.blocks, 60, NULL);
+	bf_fold(&twice.header, twice.blocks, 12, NULL);
+	bf_fold(&twice.header, twice.blocks, 5, NULL);
+	ok(same_and_free(once, twice), "folding by 12 and 5 is folding by 60");
+}
+
+static void
+test_part(void)
+{
+	bf_header	header = shape(8, 9, 7);
+	uint64_t	random = 3;
+	bool		whole = true;
+	bool		split = true;
+	unsigned	i;
+
+	for (i = 0; i < 1000; i++)
+	{
+		uint64_t	hash = next_random(&random);
+		unsigned	homes = 0;
+
+		header.parts = 1;
+		header.part = 0;
+		whole &= bf_in_part(&header, hash);
+		header.parts = 7;
+		for (header.part = 0; header.part < 7; header.part++)
+			homes += bf_in_part(&header, hash);
+		split &= homes == 1;
+	}
+	ok(whole, "every key belongs to a whole filter");
+	ok(split, "every key belongs to exactly one of seven parts");
+}
+
+int
+main(void)
+{
+	test_no_false_negative();
+	test_every_size();
+	test_layout();
+	test_needs_every_bit();
+	test_ends();
+	test_batches();
+	test_laws(bf_union, "union");
+	test_laws(bf_intersect, "intersection");
+	test_union();
+	test_compatible();
+	test_fold();
+	test_fold_twice();
+	test_part();
+	return done();
+}
