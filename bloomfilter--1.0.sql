@@ -61,16 +61,20 @@ COMMENT ON FUNCTION bloom_reset(bloomfilter) IS 'filter with the same parameters
 -- Adding and combining
 --
 
+CREATE FUNCTION bloom_add_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_add_support(internal) IS 'support function of bloom_add and bloom_add_all';
+
 CREATE FUNCTION bloom_add(filter bloomfilter, key anyelement) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
 COMMENT ON FUNCTION bloom_add(bloomfilter, anyelement) IS 'filter with one more key';
 
 CREATE FUNCTION bloom_add(filter bloomfilter, key text) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
 COMMENT ON FUNCTION bloom_add(bloomfilter, text) IS 'filter with one more key';
 
 CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT bloom_add_support;
 COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'filter with the keys of an array; null keys are skipped';
 
 CREATE FUNCTION bloom_union(a bloomfilter, b bloomfilter) RETURNS bloomfilter

@@ -33,7 +33,7 @@ bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
 {
 	unsigned	i = 0;
 
-	while (i < probes)
+	for (;;)
 	{
 		unsigned	end = probes - i > BF_PROBES_AT_ONCE ? i + BF_PROBES_AT_ONCE : probes;
 		unsigned	all = 1;
@@ -44,10 +44,11 @@ bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
 
 			all &= (unsigned) block[bit >> 3] >> (bit & 7);
 		}
+		if (i == probes)
+			return all & 1;
 		if ((all & 1) == 0)
 			return false;
 	}
-	return true;
 }
 
 /* Sets the bits of a hash in its block and returns how many were not set. */

@@ -11,12 +11,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#if defined(__GNUC__)
-#define FLATTEN __attribute__((flatten))
-#else
-#define FLATTEN
-#endif
-
 /* Powers of BF_PROBE_MULTIPLIER from the first on, mod 2^64. */
 const uint64_t bf_probe_powers[BF_MAX_PROBES] = {
 	UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xdf442d22ce4859b9),
@@ -41,31 +35,6 @@ uint64_t
 bf_hash(const void *bytes, size_t length, uint64_t seed)
 {
 	return XXH64(bytes, length, seed);
-}
-
-/* Inlined whole: with the length known, little of the general function is left. */
-FLATTEN static inline uint64_t
-hash_word(uint64_t word, uint64_t seed)
-{
-	uint8_t		bytes[8];
-
-	bf_store_le(bytes, 8, word);
-	return XXH64(bytes, 8, seed);
-}
-
-FLATTEN uint64_t
-bf_hash_word(uint64_t word, uint64_t seed)
-{
-	return hash_word(word, seed);
-}
-
-FLATTEN void
-bf_hash_words(uint64_t *words, size_t count, uint64_t seed)
-{
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		words[i] = hash_word(words[i], seed);
 }
 
 uint64_t

@@ -45,7 +45,7 @@ extern int	bf_key_type_of_name(const char *name);
 static inline size_t
 bf_key_integer(int64_t value, uint8_t *bytes)
 {
-	bf_store_le(bytes, 8, (uint64_t) value);
+	bf_store_le64(bytes, (uint64_t) value);
 	return 8;
 }
 
@@ -55,7 +55,7 @@ extern uint64_t bf_key_float_word(double value);
 static inline size_t
 bf_key_float(double value, uint8_t *bytes)
 {
-	bf_store_le(bytes, 8, bf_key_float_word(value));
+	bf_store_le64(bytes, bf_key_float_word(value));
 	return 8;
 }
 

@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 
 #include "access.h"
+#include "header_cache.h"
 void
 bfpg_access_init(BfAccess *access, MemoryContext context)
 {
@@ -44,7 +45,7 @@ open_stored(BfAccess *access, Datum value)
 		memcmp(&pointer, &access->stored, sizeof(pointer)) != 0)
 	{
 		forget_stored(access);
-		bfpg_read_header(value, &access->header);
+		bfpg_stored_header(value, &pointer, &access->header);
 		access->stored = pointer;
 		access->has_stored = true;
 	}

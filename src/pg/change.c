@@ -18,9 +18,22 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_add);
 PG_FUNCTION_INFO_V1(bloomfilter_add_all);
+PG_FUNCTION_INFO_V1(bloomfilter_add_support);
 PG_FUNCTION_INFO_V1(bloomfilter_union);
 PG_FUNCTION_INFO_V1(bloomfilter_intersection);
 PG_FUNCTION_INFO_V1(bloomfilter_shrink);
+
+/*
+ * The filter in argument 0, to change.  Where an overflow is an error, an owner's
+ * filter must not have changed when it is thrown: it is copied.
+ */
+static BfFilter *
+filter_to_change(FunctionCallInfo fcinfo)
+{
+	if (bfpg_overflow == BF_OVERFLOW_ERROR)
+		return bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	return bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
+}
 
 /*
  * Adds one key.  The header's overflow is looked at only when a bit was new: the
@@ -30,7 +43,7 @@ Datum
 bloomfilter_add(PG_FUNCTION_ARGS)
 {
 	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	BfFilter   *filter = bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	BfFilter   *filter = filter_to_change(fcinfo);
 	bf_header  *header = &filter->header;
 	uint64		before = header->bits_set;
 	uint64		hash;
@@ -77,7 +90,7 @@ Datum
 bloomfilter_add_all(PG_FUNCTION_ARGS)
 {
 	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
-	BfFilter   *filter = bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
+	BfFilter   *filter = filter_to_change(fcinfo);
 	uint64	   *hashes;
 	int			count;
 
@@ -91,6 +104,16 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 	}
 	pfree(hashes);
 	return bfpg_filter_rw_datum(filter);
+}
+
+/*
+ * Tells PL/pgSQL, from 18 on, that in "f := bloom_add(f, key)" the functions above may
+ * have the variable's filter to change in place: they check all before the first change.
+ */
+Datum
+bloomfilter_add_support(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
 }
 
 typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,

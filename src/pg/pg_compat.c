@@ -6,11 +6,29 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/supportnodes.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/tuplestore.h"
 
 #include "pg_compat.h"
+
+Node *
+bfpg_modify_in_place(Node *request)
+{
+#if PG_VERSION_NUM >= 180000
+	if (IsA(request, SupportRequestModifyInPlace))
+	{
+		SupportRequestModifyInPlace *modify = (SupportRequestModifyInPlace *) request;
+		Param	   *first = (Param *) linitial(modify->args);
+
+		if (first != NULL && IsA(first, Param) &&
+			first->paramkind == PARAM_EXTERN && first->paramid == modify->paramid)
+			return (Node *) first;
+	}
+#endif
+	return NULL;
+}
 
 #if PG_VERSION_NUM >= 150000
 

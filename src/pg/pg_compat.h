@@ -57,6 +57,13 @@ typedef char bfpg_b64_byte;
 extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
 #endif
 
+/*
+ * The answer of a support function whose function may change its first argument
+ * in place: that argument, where it is the variable that the result goes to, and
+ * NULL for every other request.  Such requests are made from 18 on.
+ */
+extern struct Node *bfpg_modify_in_place(struct Node *request);
+
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
 
