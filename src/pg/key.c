@@ -381,6 +381,17 @@ bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 	return kept;
 }
 
+/* The SQL type to cast keys of a kind to. */
+static const char *
+cast_target(unsigned key_type)
+{
+	if (key_type == BF_KEY_INTEGER)
+		return "bigint";
+	if (key_type == BF_KEY_FLOAT)
+		return "double precision";
+	return bf_key_type_name(key_type);
+}
+
 void
 bfpg_refuse_key_type(const bf_header *header, bf_key_type type)
 {
@@ -388,7 +399,7 @@ bfpg_refuse_key_type(const bf_header *header, bf_key_type type)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("bloomfilter holds %s keys, not %s",
 					bf_key_type_name(header->key_type), bf_key_type_name(type)),
-			 errhint("Cast the key to the type of the keys that the filter was built from.")));
+			 errhint("Cast the key, for example with ::%s.", cast_target(header->key_type))));
 }
 
 void
