@@ -15,6 +15,9 @@
 /* Thousandths of a bit per key beyond which a rate counts as out of reach. */
 #define MAX_MILLIBITS ((uint64_t) 1 << 50)
 
+/* Blocks beyond which a filter is just far too large; keeps 64 bits from wrapping. */
+#define MAX_BLOCKS (UINT64_MAX >> 20)
+
 /* Standard deviations of its number of keys for which a part has room. */
 #define PART_SPREAD 6.0
 
@@ -188,7 +191,7 @@ blocks_for(uint64_t n, uint64_t millibits, unsigned log2_block_bits)
 	uint64_t	grain = 1;
 
 	if (n > (UINT64_MAX - per_block) / millibits)
-		return UINT64_MAX >> 20;
+		return MAX_BLOCKS;
 	blocks = (n * millibits + per_block - 1) / per_block;
 	while (grain * 2 <= blocks / BF_FOLD_GRAIN)
 		grain *= 2;
@@ -230,11 +233,9 @@ bf_size_for_rate(uint64_t n, double p, bf_sizing *sizing)
 	geometry->blocks = blocks_for(n, millibits, log2);
 	finish_sizing(sizing);
 	/* Few blocks, or a rate near that of equal hashes, may want some more. */
-	while (sizing->expected_rate > p)
+	while (sizing->expected_rate > p && geometry->blocks < MAX_BLOCKS)
 	{
 		geometry->blocks += 1 + geometry->blocks / 4096;
-		if (geometry->blocks > UINT64_MAX >> 20)
-			return false;
 		finish_sizing(sizing);
 	}
 	return true;
@@ -305,8 +306,8 @@ bf_size_for_bits(uint64_t m, unsigned k, bf_sizing *sizing)
 	geometry->probes = k;
 	geometry->blocks = m / ((uint64_t) 1 << log2) +
 		(m % ((uint64_t) 1 << log2) != 0);
-	if (geometry->blocks > UINT64_MAX >> 20)
-		geometry->blocks = UINT64_MAX >> 20;
+	if (geometry->blocks > MAX_BLOCKS)
+		geometry->blocks = MAX_BLOCKS;
 	bits = geometry->blocks << log2;
 	sizing->capacity = (uint64_t) ((double) bits / bits_per_key);
 	if (sizing->capacity < 1)

@@ -105,6 +105,8 @@ bfpg_check_fits(const bf_sizing *sizing)
 	if (bf_sizing_fits(sizing))
 		return;
 	parts = bf_parts_for_rate(sizing->capacity, sizing->rate);
+	if (parts == 1)				/* a rate that another shape reaches in one */
+		parts = 2;
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("a bloomfilter for " UINT64_FORMAT " keys at a false-positive rate of %g is too large",
