@@ -1,0 +1,113 @@
+-- What the extension brings, and that it works in any schema.
+set client_min_messages = warning;
+
+create temp view member as
+  select classid, objid, pg_describe_object(classid, objid, objsubid) as description
+  from pg_depend
+  where refclassid = 'pg_extension'::regclass and deptype = 'e'
+    and refobjid = (select oid from pg_extension where extname = 'bloomfilter');
+
+\pset format unaligned
+-- the SQL surface: every function and aggregate that a user calls
+select case prokind when 'a' then 'aggregate ' else '' end || proname
+       || '(' || pg_get_function_arguments(p.oid) || ') -> ' || pg_get_function_result(p.oid) as surface
+from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
+where proname ~ '^bloom_' and proname !~ '_(transfn|combine|serialize|deserialize|finalfn|support)$'
+order by prokind = 'a', proname, pg_get_function_arguments(p.oid) collate "C";
+-- the operators
+select oprname, oprleft::regtype as "left", oprright::regtype as "right", oprresult::regtype as result,
+       oprcode::oid::regproc as function, (select c.oprname from pg_operator c where c.oid = o.oprcom) as commutator,
+       (select n.oprname from pg_operator n where n.oid = o.oprnegate) as negator
+from member m join pg_operator o on m.classid = 'pg_operator'::regclass and o.oid = m.objid
+order by 1, 2::text, 3::text;
+\pset format aligned
+-- the casts are explicit
+select castsource::regtype as source, casttarget::regtype as target, castcontext as context, castmethod as method
+from member m join pg_cast c on m.classid = 'pg_cast'::regclass and c.oid = m.objid order by 1::text;
+-- the type is stored out of line and not compressed
+select typstorage, typalign, typlen, typcategory, typispreferred from pg_type where typname = 'bloomfilter';
+-- no operator class: nothing sorts, groups or indexes filters by accident
+select count(*) from pg_opclass where opcintype = 'bloomfilter'::regtype;
+-- every object has a comment (array types are objects of their own from 18 on)
+select description from member where description !~ '\[\]$' and obj_description(objid, classid::regclass::name) is null order by description collate "C";
+-- every function is parallel safe and immutable, except
+select proname, provolatile, proparallel
+from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
+where proparallel <> 's' or provolatile <> 'i' order by 1;
+-- every function is strict, except those that have something to do with a NULL
+select distinct proname
+from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
+where not proisstrict and prokind = 'f' order by 1;
+-- every aggregate has what a parallel plan needs
+select m.description from member m join pg_aggregate a on m.classid = 'pg_proc'::regclass and a.aggfnoid::oid = m.objid
+where aggcombinefn = 0 or (aggtranstype = 'internal'::regtype and (aggserialfn = 0 or aggdeserialfn = 0));
+-- no function runs as another user or has settings
+select proname from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
+where prosecdef or proconfig is not null;
+
+-- the settings, known once the library is loaded
+select bloom_hash(1) is not null as loaded;
+select name, setting, unit, vartype, context, enumvals from pg_settings where name like 'bloomfilter.%' order by 1;
+
+-- dropping it leaves nothing
+select array_agg(description order by description collate "C") as members from member \gset
+drop extension bloomfilter;
+select count(*) from pg_proc where proname ~ 'bloom_' and probin like '%bloomfilter%';
+select to_regtype('bloomfilter');
+
+-- it works in a schema of its own, with only pg_catalog in the search path
+create schema bloom_home;
+create extension bloomfilter schema bloom_home;
+select array_agg(replace(description, 'bloom_home.', '') order by replace(description, 'bloom_home.', '') collate "C")
+       = :'members' as same_members from member;
+create function bloom_home.check_all() returns boolean language plpgsql set search_path = pg_catalog as $$
+declare
+  s text := (select extnamespace::regnamespace from pg_extension where extname = 'bloomfilter');
+  answer boolean;
+begin
+  execute format('select f operator(%1$s.@>) 7 and f operator(%1$s.@>) any (array[1, 2])
+      and %1$s.bloom_contains(t, ''x'') and ''x'' operator(%1$s.<@) t
+      and %1$s.bloom_contains_each(f, array[1]) = array[true]
+      and %1$s.bloom_matches(f, array[1]) = array[1]
+      and (%1$s.bloom_union(f, f)) operator(%1$s.=) (f operator(%1$s.|) f)
+      and %1$s.bloom_cardinality(f) between 95 and 105 and (%1$s.bloom_stats(f)).n = 100
+      and (f::text)::%1$s.bloomfilter operator(%1$s.=) f
+      and (f::bytea)::%1$s.bloomfilter operator(%1$s.=) f
+    from (select %1$s.bloom_agg(k, 100), %1$s.bloom_agg(k::text || ''x'') from generate_series(1, 100) k) s(f, u),
+         (select %1$s.bloom_add(%1$s.bloom_create(10), ''x'')) v(t)', s) into answer;
+  return answer;
+end $$;
+select bloom_home.check_all();
+-- it can be moved
+alter extension bloomfilter set schema public;
+select bloom_home.check_all();
+alter extension bloomfilter set schema bloom_home;
+select bloom_home.check_all();
+drop function bloom_home.check_all();
+drop extension bloomfilter;
+
+-- it does not take over an object that was there before
+create function bloom_home.bloom_cardinality(text) returns int language sql as 'select 1';
+create function bloom_home.bloom_hash(key text, seed bigint default 0) returns bigint language sql as 'select 1';
+do $$
+begin
+  create extension bloomfilter schema bloom_home;
+exception when duplicate_function then
+  raise warning 'refused: %', sqlstate;
+end $$;
+drop schema bloom_home cascade;
+
+-- whoever may create in the database can install it
+create role regress_bloom_owner;
+do $$ begin execute format('grant create on database %I to regress_bloom_owner', current_database()); end $$;
+set role regress_bloom_owner;
+create schema regress_bloom_schema;
+create extension bloomfilter schema regress_bloom_schema;
+select regress_bloom_schema.bloom_contains(regress_bloom_schema.bloom_agg(k, 10), 1) from generate_series(1, 10) k;
+drop extension bloomfilter;
+drop schema regress_bloom_schema;
+reset role;
+do $$ begin execute format('revoke create on database %I from regress_bloom_owner', current_database()); end $$;
+drop role regress_bloom_owner;
+
+create extension bloomfilter;
