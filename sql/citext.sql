@@ -1,0 +1,116 @@
+-- Case-insensitive text never becomes a key unnoticed: its equality is not that of its bytes.
+set client_min_messages = warning;
+create extension citext;
+
+create temp table names (c citext, cs citext[], v varchar, vs varchar[]);
+insert into names values ('ABC', '{ABC}', 'ABC', '{ABC}');
+create domain pg_temp.nick as citext;
+create temp table nicks (c pg_temp.nick);
+insert into nicks values ('ABC');
+create temp table held as select bloom_agg('abc'::text, 10) f;
+
+create function pg_temp.error_of(statement text) returns text language plpgsql as $$
+declare
+  hint text;
+  answer text;
+begin
+  execute statement into answer;
+  return 'accepted: ' || coalesce(answer, 'null');
+exception when others then
+  get stacked diagnostics hint = pg_exception_hint;
+  return sqlstate || ': ' || sqlerrm || ' / ' || hint;
+end $$;
+
+\pset format unaligned
+\pset tuples_only on
+
+-- the message
+select pg_temp.error_of('select bloom_hash(c) from names');
+-- a column, by every function, operator and aggregate
+select statement, left(pg_temp.error_of(statement), 8) from (values
+  ('select bloom_hash(c) from names'),
+  ('select bloom_hash(key => c, seed => 5) from names'),
+  ('select bloom_part(c, 3) from names'),
+  ('select f @> c from held, names'),
+  ('select c <@ f from held, names'),
+  ('select bloom_contains(f, c) from held, names'),
+  ('select bloom_contains(filter => f, key => c) from held, names'),
+  ('select f @> any (cs) from held, names'),
+  ('select bloom_contains_each(f, cs) from held, names'),
+  ('select bloom_matches(f, cs) from held, names'),
+  ('select bloom_add(f, c) from held, names'),
+  ('select bloom_add_all(f, cs) from held, names'),
+  ('select bloom_add_all(f, (select array_agg(c) from names)) from held'),
+  ('select bloom_agg(c) from names'),
+  ('select bloom_agg(c, 10) from names'),
+  ('select bloom_agg(c, 10, 0.01) from names'),
+  ('select bloom_agg(c, 10, 0.01, 7) from names'),
+  ('select bloom_part_agg(c, 1, 10, 0.01) from names'),
+  ('select bloom_agg(distinct c) from names'),
+  ('select bloom_agg(c order by c) from names'),
+  ('select bloom_agg(c) filter (where c is not null) from names'),
+  ('select bloom_agg(c) over () from names'),
+  ('select bloom_agg(c, 10, 0.01) over (order by c) from names')
+) v(statement);
+-- however the value came to be
+select statement, left(pg_temp.error_of(statement), 8) from (values
+  ('select f @> c from held, nicks'),
+  ('select f @> coalesce(c, ''x'') from held, names'),
+  ('select f @> (select c from names) from held'),
+  ('select f @> c from held, (select c from names) s'),
+  ('select f @> c from held, (select c from names offset 0) s'),
+  ('select f @> (select max(c) from names) from held'),
+  ('select f @> c from held, unnest(array[''ABC''::citext]) c'),
+  ('select bloom_agg(c) from (values (''ABC''::citext), (''X'')) v(c)')
+) v(statement);
+-- also a constant, whose type the planner drops when it folds its cast
+select statement, left(pg_temp.error_of(statement), 8) from (values
+  ('select bloom_hash(''ABC''::citext)'),
+  ('select f @> ''ABC''::citext from held'),
+  ('select ''ABC''::citext <@ f from held'),
+  ('select f @> any (''{ABC}''::citext[]) from held'),
+  ('select bloom_add(f, ''ABC''::citext) from held'),
+  ('select bloom_agg(''ABC''::citext)'),
+  ('select bloom_agg(c) from (values (''ABC''::citext)) v(c)')
+) v(statement);
+-- and a parameter, with a custom or a generic plan
+prepare ask(citext) as select f @> $1 from held;
+set plan_cache_mode = force_custom_plan;
+select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
+set plan_cache_mode = force_generic_plan;
+select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
+reset plan_cache_mode;
+-- and a variable of PL/pgSQL, in an expression and in a query
+create function pg_temp.ask(k citext, query boolean) returns boolean language plpgsql as $$
+declare
+  h bloomfilter := bloom_agg('abc'::text);
+begin
+  return case when query then (select f @> k from held) else h @> k end;
+end $$;
+select left(pg_temp.error_of('select pg_temp.ask(''ABC'', false)'), 8), left(pg_temp.error_of('select pg_temp.ask(''ABC'', true)'), 8);
+
+-- Who writes the cast knows what he asks for.
+select statement, pg_temp.error_of(statement) from (values
+  ('select bloom_hash(c::text) = bloom_hash(''ABC''::text) from names'),
+  ('select f @> c::text from held, names'),
+  ('select f @> lower(c) from held, names'),
+  ('select f @> lower(c::text) from held, names'),
+  ('select f @> any (cs::text[]) from held, names'),
+  ('select f @> cast(''ABC''::citext as text) from held'),
+  ('select bloom_agg(c::text, 10) @> ''ABC'' from names'),
+  ('select bloom_agg(lower(c), 10) @> ''abc'' from names'),
+  ('select bloom_agg(lower(c)) over () = bloom_agg(lower(c)) over () from names')
+) v(statement);
+-- Other types that are taken for text are equal where their bytes are.
+select statement, pg_temp.error_of(statement) from (values
+  ('select f @> lower(v) from held, names'),
+  ('select f @> v from held, names'),
+  ('select bloom_agg(v) @> ''ABC'' from names'),
+  ('select bloom_agg(v) over () @> ''ABC'' from names'),
+  ('select bloom_agg(v) @> any (vs) from names group by vs'),
+  ('select f @> ''abc''::varchar from held'),
+  ('select f @> ''abc''::name from held'),
+  ('select f @> any (''{abc}''::varchar[]) from held'),
+  ('select f @> any (''{abc}''::name[]) from held')
+) v(statement);
+drop extension citext cascade;

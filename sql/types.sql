@@ -1,0 +1,196 @@
+-- Equal in SQL means found, for every type that can be a key.
+set client_min_messages = warning;
+
+create type pg_temp.mood as enum ('sad', 'ok', 'happy');
+create domain pg_temp.small as smallint check (value < 100);
+create domain pg_temp.smaller as pg_temp.small check (value < 50);
+create domain pg_temp.mail as varchar(40);
+create domain pg_temp.feeling as pg_temp.mood;
+create domain pg_temp.ids as int[];
+
+-- What is wrong if one key is stored and the other, equal in SQL, asked.
+create function pg_temp.verdict(stored text, asked text) returns text language plpgsql as $$
+declare
+  equal boolean;
+  same_hash boolean;
+  found boolean;
+begin
+  execute format('select (%s) = (%s)', stored, asked) into equal;
+  execute format('select bloom_hash(%s, 7) = bloom_hash(%s, 7) and bloom_hash(%1$s) <> bloom_hash(%1$s, 7)',
+                 stored, asked) into same_hash;
+  execute format('select f @> %s and %2$s <@ f and bloom_contains(f, %2$s)
+                  from (select bloom_agg(%1$s, 10, 0.01, 7) f offset 0) s',
+                 stored, asked) into found;
+  return case when not equal then 'not equal in SQL, ' || case when same_hash then 'THE SAME KEY' else 'another key' end
+              when not same_hash then 'another hash'
+              when not found then 'FALSE NEGATIVE'
+              else 'found' end;
+end $$;
+
+\pset format unaligned
+\pset tuples_only on
+select stored, asked, pg_temp.verdict(stored, asked), pg_temp.verdict(asked, stored) from (values
+  -- integer: one key whatever the width
+  ($$42::smallint$$, $$42::integer$$),
+  ($$42::integer$$, $$42::bigint$$),
+  ($$(-1)::smallint$$, $$(-1)::bigint$$),
+  ($$'-32768'::smallint$$, $$(-32768)::integer$$),
+  ($$9223372036854775807$$, $$'9223372036854775807'::bigint$$),
+  ($$42::pg_temp.small$$, $$42::bigint$$),
+  ($$42::pg_temp.smaller$$, $$42$$),
+  -- text: the characters, whatever the type
+  ($$'abc'::text$$, $$'abc'::varchar$$),
+  ($$'abc'::varchar(3)$$, $$'abc'::char(10)$$),
+  ($$'abc'::char(3)$$, $$'abc'::char(10)$$),
+  ($$'abc  '::char(10)$$, $$'abc'::text$$),
+  ($$' a '::char(7)$$, $$' a'::text$$),
+  ($$''::text$$, $$''::char(3)$$),
+  ($$'abc'::name$$, $$'abc'::text$$),
+  ($$'abc'::name$$, $$'abc'$$),
+  ($$'abc'$$, $$'abc'::varchar$$),
+  ($$'abc'::pg_temp.mail$$, $$'abc'$$),
+  ($$'abc' collate "C"$$, $$'abc'::text$$),
+  -- enum: its label
+  ($$'ok'::pg_temp.mood$$, $$'ok'::pg_temp.mood$$),
+  -- bytea and uuid: one value, many spellings
+  ($$'\x616263'::bytea$$, $$'abc'::bytea$$),
+  ($$'\x'::bytea$$, $$''::bytea$$),
+  ($$'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid$$, $$'{a0eebc999c0b4ef8bb6d6bb9bd380a11}'::uuid$$),
+  -- numeric: the number, not its scale
+  ($$1.0::numeric$$, $$1.00::numeric$$),
+  ($$1::numeric$$, $$1e0::numeric$$),
+  ($$100::numeric$$, $$1e2::numeric$$),
+  ($$1e20::numeric(30,5)$$, $$1e20::numeric$$),
+  ($$0::numeric$$, $$-0.000::numeric$$),
+  ($$0.50::numeric$$, $$.5::numeric$$),
+  ($$-12.3400::numeric(10,4)$$, $$-12.34::numeric$$),
+  ($$'NaN'::numeric$$, $$'nan'::numeric$$),
+  ($$1e-1000::numeric$$, $$1.00e-1000::numeric$$),
+  ($$1e130000::numeric$$, $$10e129999::numeric$$),
+  -- real and double precision: one zero, one NaN
+  ($$0::double precision$$, $$'-0'::double precision$$),
+  ($$0::real$$, $$'-0'::double precision$$),
+  ($$'NaN'::real$$, $$'NaN'::double precision$$),
+  ($$'NaN'::double precision$$, $$-'NaN'::double precision$$),
+  ($$'NaN'::double precision$$, $$'inf'::double precision - 'inf'::double precision$$),
+  ($$'Infinity'::real$$, $$'Infinity'::double precision$$),
+  ($$1.5::real$$, $$1.5::double precision$$),
+  ($$0.1::real$$, $$0.1::real::double precision$$),
+  ($$5e-324::double precision$$, $$4.9e-324::double precision$$),
+  -- date and times: one instant, many spellings
+  ($$'2024-02-29'::date$$, $$'Feb 29, 2024'::date$$),
+  ($$'infinity'::date$$, $$'infinity'::date$$),
+  ($$'-infinity'::timestamp$$, $$'-infinity'::timestamp$$),
+  ($$'2024-02-29 12:00'::timestamp$$, $$'2024-02-29 12:00:00.000000'::timestamp$$),
+  ($$'2024-02-29 12:00:00+00'::timestamptz$$, $$'2024-02-29 14:00:00+02'::timestamptz$$),
+  ($$'294276-12-31 23:59:59.999999'::timestamp$$, $$'294276-12-31 23:59:59.999999'::timestamp$$),
+  ($$'4713-01-01 00:00:00 BC'::timestamp$$, $$'4713-01-01 BC'::timestamp$$),
+  ($$'5874897-12-31'::date$$, $$'5874897-12-31'::date$$),
+  -- inet and cidr: no prefix is the longest
+  ($$'10.0.0.1'::inet$$, $$'10.0.0.1/32'::cidr$$),
+  ($$'10.0.0.0/8'::inet$$, $$'10/8'::cidr$$),
+  ($$'::1'::inet$$, $$'0:0:0:0:0:0:0:1/128'::cidr$$),
+  -- macaddr8 with ff:fe in the middle is the macaddr
+  ($$'08:00:2b:01:02:03'::macaddr$$, $$'0800.2b01.0203'::macaddr$$),
+  ($$'08:00:2b:01:02:03'::macaddr::macaddr8$$, $$'08:00:2b:ff:fe:01:02:03'::macaddr8$$),
+  ($$'08:00:2b:01:02:03:04:05'::macaddr8$$, $$'08002b:0102030405'::macaddr8$$)
+) v(stored, asked);
+
+-- macaddr and macaddr8, which SQL compares only after a cast
+select pg_temp.verdict($$'08:00:2b:01:02:03'::macaddr::macaddr8$$, $$'08:00:2b:01:02:03'::macaddr8$$),
+       bloom_agg(m) @> '08:00:2b:ff:fe:01:02:03'::macaddr8, bloom_agg(m::macaddr8) @> '08:00:2b:01:02:03'::macaddr
+from unnest('{08:00:2b:01:02:03}'::macaddr[]) m;
+
+-- An enum's label and text are the same key, though SQL cannot compare them.
+select bloom_agg(m) @> 'ok', bloom_agg(m) @> 'happy', 'sad' <@ bloom_agg(m)
+from unnest('{sad,ok}'::pg_temp.mood[]) m;
+select bloom_add(bloom_create(10), 'ok') @> 'ok'::pg_temp.mood, bloom_add(bloom_create(10), 'ok'::pg_temp.mood) @> 'ok'::pg_temp.feeling;
+
+-- Different in SQL means different keys.
+select a, b, pg_temp.verdict(a, b) from (values
+  ($$'a '::text$$, $$'a'::text$$),
+  ($$'a '::varchar$$, $$'a'::varchar$$),
+  ($$'A'::text$$, $$'a'::text$$),
+  ($$0.1::real$$, $$0.1::double precision$$),
+  ($$'192.168.1.5/24'::inet$$, $$'192.168.1.5'::inet$$),
+  ($$'08:00:2b:ff:ff:01:02:03'::macaddr8$$, $$'08:00:2b:01:02:03'::macaddr8$$)
+) v(a, b);
+
+-- Keys of another type are an error, in both directions, and never "no".
+create function pg_temp.error_of(statement text) returns text language plpgsql as $$
+declare
+  detail text;
+  hint text;
+begin
+  execute statement;
+  return 'no error';
+exception when others then
+  get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
+  return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(detail, ''), '') || coalesce(' / ' || nullif(hint, ''), '');
+end $$;
+create temp table filters as select k, f from (values
+  ('integer', bloom_add(bloom_create(10), 1)), ('text', bloom_add(bloom_create(10), '1')),
+  ('bytea', bloom_add(bloom_create(10), '1'::bytea)),
+  ('uuid', bloom_add(bloom_create(10), '00000000-0000-0000-0000-000000000001'::uuid)),
+  ('numeric', bloom_add(bloom_create(10), 1.0)), ('float', bloom_add(bloom_create(10), 1.0::float8)),
+  ('date', bloom_add(bloom_create(10), '2024-01-01'::date)),
+  ('timestamp', bloom_add(bloom_create(10), '2024-01-01'::timestamp)),
+  ('timestamptz', bloom_add(bloom_create(10), '2024-01-01'::timestamptz)),
+  ('inet', bloom_add(bloom_create(10), '1.1.1.1'::inet)),
+  ('macaddr', bloom_add(bloom_create(10), '08:00:2b:01:02:03'::macaddr))) v(k, f);
+create temp table keys as select k, e from (values
+  ('integer', '1'), ('text', $$'1'$$), ('bytea', $$'1'::bytea$$),
+  ('uuid', $$'00000000-0000-0000-0000-000000000001'::uuid$$), ('numeric', '1.0'), ('float', '1.0::float8'),
+  ('date', $$'2024-01-01'::date$$), ('timestamp', $$'2024-01-01'::timestamp$$),
+  ('timestamptz', $$'2024-01-01'::timestamptz$$), ('inet', $$'1.1.1.1'::inet$$),
+  ('macaddr', $$'08:00:2b:01:02:03'::macaddr$$)) v(k, e);
+-- all pairs of types, all functions that take a key
+select distinct f.k = e.k as same_type, regexp_replace(pg_temp.error_of(format(s, e.e, f.k)), 'holds \w+ keys, not \w+ / .*', 'holds X keys, not Y')
+from filters f, keys e, (values
+  ('select f @> %s from filters where k = %L'), ('select %s <@ f from filters where k = %L'),
+  ('select bloom_contains(f, %s) from filters where k = %L'),
+  ('select bloom_contains_each(f, array[%s]) from filters where k = %L'),
+  ('select bloom_matches(f, array[%s]) from filters where k = %L'),
+  ('select bloom_add(f, %s) from filters where k = %L'),
+  ('select bloom_add_all(f, array[%s]) from filters where k = %L')) v(s) order by 1;
+-- the message names both types, the hint a cast that gives a key of the filter's type
+select pg_temp.error_of(format('select f @> %L::%s from filters where k = %L', case k when 'text' then '\x31' else '1' end, case k when 'text' then 'bytea' else 'text' end, k)) from filters order by k;
+select h.k, (bloom_stats(h.f)).key_type = h.k from filters h order by 1;
+-- a filter without keys denies keys of every type
+select e.k, pg_temp.error_of(format('select 1 / (not bloom_create(10) @> %s)::int', e.e)) from keys e order by 1;
+-- no key: NULL is added without giving the filter a type
+select (bloom_stats(bloom_add_all(bloom_create(10), array[null::int]))).key_type;
+
+-- Arrays: of every key type, of enums, of domains, and a domain over an array.
+select bloom_contains_each(bloom_add_all(bloom_create(10), '{a,b}'::text[]), '{a,b}'::varchar[]),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{a,b}'::char(5)[]), '{a,b}'::text[]),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::int[]), '{1,2}'::bigint[]),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{sad,ok}'::pg_temp.mood[]), '{ok}'::text[]),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{sad,ok}'::pg_temp.feeling[]), '{ok}'::pg_temp.mood[]),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.smaller[]), '{1,2}'::pg_temp.ids),
+       bloom_contains_each(bloom_add_all(bloom_create(10), '{1.50}'::numeric[]), '{1.5}'::numeric[]);
+select bloom_matches(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.ids), '{2,3,1}'::pg_temp.ids),
+       bloom_matches(bloom_add(bloom_create(10), 'ok'), '{sad,ok}'::pg_temp.mood[]),
+       pg_typeof(bloom_matches(bloom_create(10), '{sad,ok}'::pg_temp.feeling[])) = 'pg_temp.feeling[]'::regtype;
+-- one key by one, all at once and the aggregate build the same filter
+select t, one = two, two = three from
+  (select 'text' t, bloom_add(bloom_create(2), 'x') one, bloom_add_all(bloom_create(2), '{x}'::text[]) two, bloom_agg('x', 2) three
+   union all select 'name', bloom_add(bloom_create(2), 'x'::name), bloom_add_all(bloom_create(2), '{x}'::name[]), bloom_agg('x'::name, 2)
+   union all select 'uuid', bloom_add(bloom_create(2), u), bloom_add_all(bloom_create(2), array[u]), bloom_agg(u, 2)
+     from (values ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid)) v(u) group by u
+   union all select 'macaddr8', bloom_add(bloom_create(2), u), bloom_add_all(bloom_create(2), array[u]), bloom_agg(u, 2)
+     from (values ('08:00:2b:01:02:03'::macaddr8)) v(u) group by u) s order by 1;
+-- keys longer than a page, stored compressed and out of line
+create temp table long_keys as select repeat('abc', 50000) as k union all select string_agg(md5(i::text), '') from generate_series(1, 5000) i;
+select bool_and(f @> k), bool_or(f @> (k || 'x')) from long_keys, (select bloom_agg(k) f from long_keys offset 0) s;
+
+-- A key's text is hashed as UTF-8, whatever the encoding of the database.
+create database regress_bloom_latin1 template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C';
+\set home :DBNAME
+\c regress_bloom_latin1
+create extension bloomfilter;
+-- XXH64 of c3 a4 (a with two dots), and of 61
+select bloom_hash(chr(228)) = bloom_hash('\xc3a4'::bytea), bloom_hash('a') = bloom_hash('a'::bytea),
+       bloom_hash(chr(228)::char(5)) = bloom_hash('\xc3a4'::bytea);
+\c :home
+drop database regress_bloom_latin1;
