@@ -1,0 +1,154 @@
+-- A parallel plan builds the same filter as a serial one, byte for byte.
+set client_min_messages = warning;
+
+create table rows_of (i int, u uuid, t text, few int, n numeric, empty int);
+insert into rows_of select i, md5(i::text)::uuid, 'key ' || i, i % 7, i / 10.0, null from generate_series(1, 20000) i;
+create table filters_of (g int, f bloomfilter);
+insert into filters_of select i % 40, bloom_agg(i, 20000) from rows_of group by 1;
+analyze rows_of;
+analyze filters_of;
+alter table rows_of set (parallel_workers = 2);
+alter table filters_of set (parallel_workers = 2);
+
+create function pg_temp.serial() returns void language sql as $$
+  select set_config('max_parallel_workers_per_gather', '0', false);
+$$;
+create function pg_temp.parallel() returns void language sql as $$
+  select set_config('max_parallel_workers_per_gather', '2', false);
+$$;
+-- The words that tell of a parallel aggregate, of those that the plan has.
+create function pg_temp.plan_of(query text) returns text language plpgsql as $$
+declare
+  line text;
+  words text[] := '{}';
+begin
+  for line in execute 'explain (costs off) ' || query loop
+    words := words || array(select (regexp_matches(line, 'Gather|Partial|Finalize|Parallel Seq Scan', 'g'))[1]);
+  end loop;
+  return (select string_agg(distinct w, ', ' order by w) from unnest(words) w);
+end $$;
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+set enable_hashagg = on;
+set bloomfilter.overflow = ignore;
+
+\pset format unaligned
+\pset tuples_only on
+\pset null null
+
+create temp table queries (q text);
+insert into queries values
+  ('select bloom_agg(i) from rows_of'),
+  ('select bloom_agg(i, 20000) from rows_of'),
+  ('select bloom_agg(i, 20000, 0.001) from rows_of'),
+  ('select bloom_agg(i, 20000, 0.001, 7) from rows_of'),
+  ('select bloom_agg(i, 1000000) from rows_of'),
+  ('select bloom_agg(i, 10) from rows_of'),
+  ('select bloom_agg(i, 3000) from rows_of'),
+  ('select bloom_agg(u) from rows_of'),
+  ('select bloom_agg(u, 20000) from rows_of'),
+  ('select bloom_agg(t) from rows_of'),
+  ('select bloom_agg(t, 20000, 0.05) from rows_of'),
+  ('select bloom_agg(n, 20000) from rows_of'),
+  ('select bloom_agg(few) from rows_of'),
+  ('select bloom_agg(few, 5000) from rows_of'),
+  ('select bloom_agg(few, 1) from rows_of'),
+  ('select bloom_agg(empty) from rows_of'),
+  ('select bloom_agg(empty, 100) from rows_of'),
+  ('select bloom_agg(i) from rows_of where i < 0'),
+  ('select bloom_agg(i, 100) from rows_of where i <= 100'),
+  ('select bloom_agg(i) from rows_of where i = 7'),
+  ('select bloom_agg(case when i > 19900 then i end, 20000) from rows_of'),
+  ('select bloom_agg(i, 20000) filter (where i % 2 = 0) from rows_of'),
+  ('select bloom_union_agg(f) from filters_of'),
+  ('select bloom_intersection_agg(f) from filters_of'),
+  ('select bloom_union_agg(f) from filters_of where g < 0'),
+  ('select bloom_union_agg(case when g = 3 then f end) from filters_of'),
+  ('select bloom_intersection_agg(case when g = 3 then f end) from filters_of'),
+  ('select bloom_union_agg(f) from filters_of where g = 39');
+
+-- each query has a parallel plan
+select pg_temp.parallel();
+select count(*), count(*) filter (where plan ~ 'Gather') as gathered, count(*) filter (where plan = 'Finalize, Gather, Parallel Seq Scan, Partial') >= 20 as in_parts
+from (select pg_temp.plan_of(q) plan from queries) s;
+-- and the answer of a serial one, with and without the leader taking part
+create temp table answers (q text, how text, f bloomfilter);
+create function pg_temp.answer(how text) returns void language plpgsql as $$
+declare
+  query text;
+  f bloomfilter;
+begin
+  for query in select q from queries loop
+    execute query into f;
+    insert into answers values (query, how, f);
+  end loop;
+end $$;
+select pg_temp.answer('parallel');
+set parallel_leader_participation = off;
+select pg_temp.answer('without leader');
+reset parallel_leader_participation;
+set max_parallel_workers = 0;
+select pg_temp.answer('no worker came');
+reset max_parallel_workers;
+select pg_temp.serial();
+select count(*) from (select pg_temp.plan_of(q) plan from queries) s where plan ~ 'Gather';
+select pg_temp.answer('serial');
+select a.q, a.how from answers a join answers s using (q)
+where s.how = 'serial' and (a.f is null) <> (s.f is null) or s.how = 'serial' and a.f <> s.f;
+select how, count(*), count(f) from answers group by how order by how;
+
+-- groups, hashed and sorted
+create temp table groups as select few, bloom_agg(i, 3000) f, bloom_agg(t) h from rows_of group by 1;
+select pg_temp.parallel();
+select pg_temp.plan_of('select few, bloom_agg(i, 3000), bloom_agg(t) from rows_of group by 1') ~ 'Partial';
+select count(*), bool_and(f = pf and h = ph) from groups join (select few, bloom_agg(i, 3000) pf, bloom_agg(t) ph from rows_of group by 1) s using (few);
+set enable_hashagg = off;
+select count(*), bool_and(f = pf and h = ph) from groups join (select few, bloom_agg(i, 3000) pf, bloom_agg(t) ph from rows_of group by 1) s using (few);
+reset enable_hashagg;
+
+-- DISTINCT and ORDER BY have no parallel plan, and the same answer
+select coalesce(pg_temp.plan_of('select bloom_agg(distinct i, 20000) from rows_of') ~ 'Partial', false);
+select (select bloom_agg(distinct i, 20000) from rows_of) = (select f from answers where how = 'serial' and q = 'select bloom_agg(i, 20000) from rows_of');
+
+-- rows from more than one table: workers without rows
+create table more_rows (like rows_of);
+alter table more_rows set (parallel_workers = 2);
+select pg_temp.plan_of('select bloom_agg(i, 20000) from (select i from rows_of union all select i from more_rows) s') ~ 'Partial';
+select (select bloom_agg(i, 20000) from (select i from rows_of union all select i from more_rows) s) = (select f from answers where how = 'serial' and q = 'select bloom_agg(i, 20000) from rows_of');
+
+-- parameters that change between workers are an error, as within one
+create function pg_temp.error_of(statement text) returns text language plpgsql as $$
+begin
+  execute statement;
+  return 'no error';
+exception when others then
+  return sqlstate || ': ' || sqlerrm;
+end $$;
+select pg_temp.error_of('select bloom_agg(i, i) from rows_of');
+select pg_temp.error_of('select bloom_agg(i, 20000, 0.01, (i > 10000)::int) from rows_of');
+select pg_temp.error_of('select bloom_agg(i, 0) from rows_of');
+
+-- look-ups in workers: each has its own copy of the filter, stored or not
+create table one_filter as select f from answers where how = 'serial' and q = 'select bloom_agg(i, 20000) from rows_of';
+select count(*) from rows_of where (select f from one_filter) @> i;
+select count(*) from rows_of, one_filter where f @> i;
+select count(*) from rows_of r, filters_of o where o.g = r.i % 40 and o.f @> r.i;
+-- everything in a worker: functions keep their word to be parallel safe
+do $$
+begin
+  perform set_config(case when current_setting('server_version_num')::int >= 160000
+                          then 'debug_parallel_query' else 'force_parallel_mode' end, 'on', false);
+end $$;
+select f @> 7, 7 <@ f, bloom_contains_each(f, '{1,2}'::int[]), bloom_matches(f, '{1,2}'::int[]), bloom_cardinality(f) between 19000 and 21000,
+       (bloom_stats(f)).n, bloom_add(f, 20001) @> 20001, bloom_add_all(f, '{20001}'::int[]) @> 20001, f | f = f, f & f = f, (f::text)::bloomfilter = f,
+       (f::bytea)::bloomfilter = f, bloom_shrink(f, 0.5) @> 7, bloom_reset(f) @> 7, bloom_hash(7) = bloom_hash(7::bigint),
+       (bloom_sizing(10, 0.1)).hashes = (bloom_stats(bloom_create(10, 0.1))).hashes
+from one_filter;
+select bloom_agg(i, 20000) = (select f from one_filter) from rows_of;
+do $$
+begin
+  perform set_config(case when current_setting('server_version_num')::int >= 160000
+                          then 'debug_parallel_query' else 'force_parallel_mode' end, 'off', false);
+end $$;
+drop table rows_of, filters_of, more_rows, one_filter;
