@@ -15,7 +15,6 @@ export const HEADER_BYTES = 64
 const LEAST_ROOM = 4 * PAGE
 
 const AT_VERSION = 4
-const AT_KEY_TYPE = 7
 
 let compiled
 
@@ -75,44 +74,39 @@ export class Instance {
    * lies at the start, of a filter of this length.
    */
   checkHeader (length) {
-    const [status, rule] = this.#check(length, false)
+    const [rule, text] = this.#check(length, false)
     // Whether this rule is the first that is broken depends on the blocks.
     if (rule !== 'empty_key_type') {
-      this.#throwUnlessValid(status, rule)
+      throwBroken(rule, text)
     }
   }
 
   /** Throws for the first broken rule; without thorough the blocks are trusted. */
   check (thorough) {
-    const [status, rule] = this.#check(this.length, thorough)
-    if (rule === 'empty_key_type' && thorough && !this.exports.counts_agree(this.length)) {
-      throw new FormatError('bits_set', 'number of set bits does not match the blocks')
-    }
-    this.#throwUnlessValid(status, rule)
+    throwBroken(...this.#check(this.length, thorough))
   }
 
+  /** The word of the first broken rule and its text, or nothing. */
   #check (length, thorough) {
     // No valid filter is near 2^32 bytes; that many are as wrong as more are.
     const status = this.exports.check(Math.min(length, 0xffffffff), thorough)
-    const rule = status === 0 ? '' : this.#string(this.exports.rule_word(status))
-    const isEmpty = rule === 'key_type' && this.header.getUint8(AT_KEY_TYPE) === 0
-    return [status, isEmpty ? 'empty_key_type' : rule]
-  }
-
-  #throwUnlessValid (status, rule) {
     if (status === 0) {
-      return
+      return []
     }
-    if (rule === 'version') {
-      throw new FormatError(rule, `unsupported format version ${this.header.getUint8(AT_VERSION)}`)
-    }
-    throw new FormatError(rule, rule === 'empty_key_type'
-      ? 'bits are set but there is no key type'
-      : this.#string(this.exports.rule_text(status)))
+    const rule = this.#string(this.exports.rule_word(status))
+    return [rule, rule === 'version'
+      ? `unsupported format version ${this.header.getUint8(AT_VERSION)}`
+      : this.#string(this.exports.rule_text(status))]
   }
 
   #string (address) {
     const from = address >>> 0
     return Buffer.from(this.bytes.subarray(from, this.bytes.indexOf(0, from))).toString()
+  }
+}
+
+function throwBroken (rule, text) {
+  if (rule !== undefined) {
+    throw new FormatError(rule, text)
   }
 }

@@ -5,6 +5,7 @@
  * The core copies and fills a few bytes at a time, which compilers turn into
  * loads and stores; these are for the rest.
  */
+#define READER_DEFINES_STRING
 #include <string.h>
 
 void *

@@ -12,15 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bf_bits.h"
 #include "bf_filter.h"
 #include "bf_format.h"
 #include "bf_hash.h"
 
 #define EXPORT(name) __attribute__((export_name(name)))
-
-/* Where the header has the number of bits set. */
-#define AT_BITS_SET 40
 
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
@@ -44,6 +40,7 @@ static const char *const rule_words[] = {
 	[BF_BAD_CAPACITY] = "capacity",
 	[BF_BAD_RATE] = "rate",
 	[BF_BAD_BITS_SET] = "bits_set",
+	[BF_BAD_EMPTY] = "empty_key_type",
 	[BF_BAD_CHECKSUM] = "checksum",
 };
 
@@ -70,22 +67,6 @@ check(uint32_t length, int thorough)
 	if (thorough)
 		return (int) bf_parse(filter_at(), length, NULL, &header);
 	return (int) bf_header_read(filter_at(), length, &header);
-}
-
-/*
- * Whether the blocks have as many bits as the header says.  The core reports
- * bits without a key type before it counts them; the format's order of rules
- * has the count first.
- */
-EXPORT("counts_agree") int
-counts_agree(uint32_t length)
-{
-	uint64_t	stored = 0;
-	unsigned	i;
-
-	for (i = 0; i < 8; i++)
-		stored |= (uint64_t) filter_at()[AT_BITS_SET + i] << (8 * i);
-	return bf_count_bits(blocks(), length - BF_HEADER_BYTES, NULL) == stored;
 }
 
 EXPORT("rule_word") const char *
@@ -115,7 +96,7 @@ hash_word(uint32_t low, uint32_t high)
 {
 	uint64_t	word = (uint64_t) high << 32 | low;
 
-	return bf_hash_8(&word, header.seed);
+	return bf_hash_8((const uint8_t *) &word, header.seed);
 }
 
 EXPORT("contains_word") int
@@ -149,7 +130,7 @@ hash_words(uint64_t *words, size_t count)
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		words[i] = bf_hash_8(&words[i], header.seed);
+		words[i] = bf_hash_8((const uint8_t *) &words[i], header.seed);
 }
 
 /* Hashes keys that lie one after the other; ends[i] is where key i ends. */
