@@ -1,0 +1,76 @@
+# Logical replication carries filters, as text and in binary form, and a change of
+# another column doesn't send them again.
+
+use strict;
+use warnings FATAL => 'all';
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $publisher = PostgreSQL::Test::Cluster->new('publisher');
+$publisher->init(allows_streaming => 'logical');
+$publisher->start;
+my $table = q{
+create extension bloomfilter;
+create table whitelist (name text, part int, filter bloomfilter, built_at timestamptz,
+	primary key (name, part));
+};
+$publisher->safe_psql('postgres', $table . q{
+insert into whitelist
+select 'whole', 0, bloom_agg(g, 100000, 0.01), now() from generate_series(1, 100000) g;
+insert into whitelist
+select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 100000, 0.01), now()
+from generate_series(1, 100000) g group by 2;
+create publication whitelist for table whitelist;
+});
+
+# What a night and a day change, one after the other.
+my @changes = (
+	[ 'an update of the filter', q{
+update whitelist set filter = bloom_add(filter, -1) where name = 'whole'} ],
+	[ 'an update of another column', q{
+update whitelist set built_at = built_at + interval '1 day'} ],
+	[ 'a swap of a set', q{
+begin;
+delete from whitelist where name = 'set';
+insert into whitelist
+select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 200000, 0.001), now()
+from generate_series(1, 150000) g group by 2;
+commit} ]);
+
+my $content = q{
+select md5(string_agg(name || part || filter::text || built_at, ',' order by name, part))
+from whitelist};
+my $dsn = $publisher->connstr . ' dbname=postgres';
+
+foreach my $binary ('false', 'true')
+{
+	my $node = PostgreSQL::Test::Cluster->new("subscriber_$binary");
+	$node->init;
+	$node->start;
+	$node->safe_psql('postgres', $table . qq{
+create subscription whitelist_$binary connection '$dsn' publication whitelist
+	with (binary = $binary)});
+	$node->wait_for_subscription_sync($publisher, "whitelist_$binary");
+	is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
+		"binary = $binary: the first copy");
+	foreach my $change (@changes)
+	{
+		$publisher->safe_psql('postgres', $change->[1]);
+		$publisher->wait_for_catchup("whitelist_$binary");
+		is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
+			"binary = $binary: $change->[0]");
+	}
+	is($node->safe_psql('postgres', 'select bool_and(bloom_verify(filter)) from whitelist'),
+		't', "binary = $binary: whole");
+	is($node->safe_psql('postgres', q{
+select count(*) from generate_series(1, 150000) g
+join whitelist on name = 'set' and part = bloom_part(g, 3)
+where not bloom_contains(filter, g)}), '0', "binary = $binary: no key is missing");
+	$node->safe_psql('postgres', "drop subscription whitelist_$binary");
+	$node->stop;
+}
+
+$publisher->stop;
+done_testing();
