@@ -1,0 +1,183 @@
+# examples/nightly: nights pass, and two application servers reload while they
+# answer.  No member is ever denied, and new keys arrive.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use IO::Socket::UNIX;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+require "$FindBin::Bin/050_doc.pm";
+
+my $root = doc::root();
+my $example = "$root/examples/nightly";
+my $dir = PostgreSQL::Test::Utils::tempdir_short();
+my $python = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
+
+# Builds what is shipped, in a folder of the test's own; undef if it can't be had.
+sub build
+{
+	my ($what, @command) = @_;
+	my $log = '';
+
+	return 1 if IPC::Run::run(\@command, '>&', \$log);
+	note "$what can't be built here:\n$log";
+	return 0;
+}
+
+my @make = ('make', '-s', "LIB_BUILD=$dir/lib");
+plan skip_all => 'the command line bloomfilter can\'t be built (libpq-dev, libzstd-dev)'
+  unless build('bloomfilter', @make, '-C', "$root/src/cli", "BUILD=$dir/cli");
+
+my %server;
+if (build('the server in C', 'sh', '-c',
+	"make -s -C $root/src/lib BUILD=$dir/lib &&
+	cc -O2 -pthread -I$root/src/lib -o $dir/server $example/server.c $dir/lib/libbloomfilter.a -lzstd -lm"))
+{
+	$server{c} = ["$dir/server"];
+}
+$ENV{PYTHONPATH} = "$root/clients/python/src";
+$ENV{PYTHONDONTWRITEBYTECODE} = 1;
+if (build('the server in Python', $python, '-c',
+	'import sys; sys.path.pop(0); import bloomfilter'))
+{
+	$server{python} = [ $python, "$example/server.py" ];
+}
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+
+sub run_file
+{
+	my ($file) = @_;
+	command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
+			'-f', "$example/$file" ], $file);
+}
+
+run_file('schema.sql');
+$node->safe_psql('postgres', 'insert into account select generate_series(1, 200000)');
+run_file('night.sql');
+
+sub start
+{
+	my (@command) = @_;
+	my $process = { err => '' };
+	$process->{run} = IPC::Run::start(\@command, '<', \undef, '>', \$process->{out},
+		'2>', \$process->{err});
+	return $process;
+}
+
+# Polls, as nothing here depends on how long anything takes.
+sub wait_until
+{
+	my ($condition, $what) = @_;
+
+	foreach (1 .. 600)
+	{
+		return 1 if $condition->();
+		usleep(100_000);
+	}
+	die "waited in vain: $what";
+}
+
+my $pull = start("$dir/cli/bloomfilter", 'pull', '--dsn', $node->connstr('postgres'),
+	'--listen', 'whitelist', '--out', "$dir/account.bloom",
+	'--query', q{select filter from whitelist where name = 'account'},
+	'--delta-query', q{select delta from whitelist_delta where name = 'account'});
+wait_until(sub { -e "$dir/account.bloom" }, 'the first file');
+
+sub connect_to
+{
+	my ($name) = @_;
+	my $socket;
+
+	wait_until(sub { $socket = IO::Socket::UNIX->new(Peer => "$dir/$name.sock") }, "server $name");
+	$socket->autoflush(1);
+	return $socket;
+}
+
+# The answers of a server to keys, one character each.
+sub ask
+{
+	my ($socket, @keys) = @_;
+
+	print $socket map { "$_\n" } @keys;
+	return join '', map { my $line = <$socket> // die 'no answer'; chomp $line; $line } @keys;
+}
+
+# A process that asks a server for members, until its file appears; 1: one was denied.
+sub ask_members
+{
+	my ($name) = @_;
+	my $child = fork // die "fork: $!";
+	return $child if $child;
+
+	my $socket = connect_to($name);
+	my $asked = 0;
+	while (!-e "$dir/stop" && $asked >= 0)
+	{
+		my @keys = map { 1 + int rand 200000 } 1 .. 500;
+		$asked = ask($socket, @keys) =~ /^1{500}$/ ? $asked + @keys : -1;
+	}
+	# Without the test's own END blocks.
+	require POSIX;
+	POSIX::_exit($asked > 0 ? 0 : 1);
+}
+
+my (@process, %child, %socket);
+foreach my $name (sort keys %server)
+{
+	push @process, start(@{ $server{$name} }, "$dir/account.bloom", "$dir/$name.sock");
+	$child{$name} = ask_members($name);
+	$socket{$name} = connect_to($name);
+}
+
+# Nights with new keys.  A few of them would pass by chance, not all.
+foreach my $night (1 .. 8)
+{
+	my ($first, $last) = (1_000_000 * $night, 1_000_000 * $night + 999);
+	$node->safe_psql('postgres', "insert into account select generate_series($first, $last)");
+	run_file('night.sql');
+	foreach my $name (sort keys %socket)
+	{
+		ok(wait_until(sub { ask($socket{$name}, $first .. $last) =~ /^1+$/ }, "night $night"),
+			"night $night is known to the server in $name");
+	}
+}
+
+append_to_file("$dir/stop", '');
+foreach my $name (sort keys %server)
+{
+	waitpid $child{$name}, 0;
+	is($?, 0, "the server in $name never denied a member");
+	like(ask($socket{$name}, map { -$_ } 1 .. 1000), qr/0/, "and does not say yes to everything");
+}
+SKIP:
+{
+	skip 'a server is missing, see the notes', 1 if keys %server < 2;
+	pass('both servers were asked');
+}
+
+# A filter that is not good enough is not published.
+$node->safe_psql('postgres', 'insert into account select generate_series(10000000, 11000000)');
+command_fails_like([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-f', "$example/night.sql" ],
+	qr/not published/, 'a night with too many keys is refused');
+is(ask($socket{$_}, 1 .. 1000) =~ /0/ ? 1 : 0, 0, "the server in $_ goes on") foreach sort keys %socket;
+
+$pull->{run}->signal('TERM');
+$pull->{run}->finish;
+like($pull->{out} . $pull->{err}, qr/delta/, 'nights came as deltas');
+foreach my $process (@process)
+{
+	$process->{run}->kill_kill;
+	is($process->{err}, '', 'no server complained');
+}
+
+$node->stop;
+done_testing();
