@@ -1,0 +1,128 @@
+# Memory: many groups fit a small work_mem, a build needs its state and no more,
+# and errors that are caught leave nothing behind.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use BloomTest;
+
+my $node = new_node('memory', conf => "hash_mem_multiplier = 1\nmax_parallel_workers_per_gather = 0\n");
+my $session = session($node);
+plan skip_all => 'no /proc to read memory from' unless defined peak_kb($session->pid);
+
+$session->query(<<'EOC');
+CREATE TABLE grouped AS SELECT i % 20000 AS g, i AS k FROM generate_series(1, 200000) AS i;
+CREATE TABLE rows AS SELECT i AS k FROM generate_series(1, 2000000) AS i;
+ANALYZE;
+EOC
+
+# Runs a query in a session of its own: its answer and its memory's peak, in kB
+# above what a session without the query has.
+sub measured
+{
+	my ($query, $settings) = @_;
+	my $own = session($node);
+	$own->query("$settings; SELECT bloom_create(1)");
+	my $before = peak_kb($own->pid);
+	my $answer = $own->query($query);
+	my $peak = peak_kb($own->pid) - $before;
+	$own->quit;
+	return ($answer, $peak);
+}
+
+# Groups.
+my $whole;
+foreach my $work_mem ('64kB', '1MB', '64MB')
+{
+	foreach my $form ('bloom_agg(k)', 'bloom_agg(k, 10)', 'bloom_agg(k, 1000000)')
+	{
+		next if $form =~ /1000000/ && $work_mem ne '64kB';
+		my $groups = $form =~ /1000000/ ? 200 : 20000;
+		my ($answer, $peak) = measured(<<"EOC", "SET work_mem = '$work_mem'");
+SELECT count(*), sum(bloom_contains(f, g + 20000)::int)
+FROM (SELECT g, $form AS f FROM grouped WHERE g < $groups GROUP BY g) AS q
+EOC
+		is($answer, "$groups|$groups", "$form over $groups groups, work_mem $work_mem");
+		note "$form, work_mem $work_mem: $peak kB";
+	}
+}
+my (undef, $spilled) = measured(
+	'SELECT count(*) FROM (SELECT bloom_agg(k) FROM grouped GROUP BY g) AS q',
+	"SET work_mem = '64kB'");
+cmp_ok($spilled, '<', 32 * 1024, 'groups that do not fit are spilled');
+
+# A build's memory is its state, however many rows come.
+foreach my $state (
+	[ 'filter', 'bloom_agg(k % 500000, 500000)', 640 ],
+	[ 'list', 'bloom_agg(k % 100000)', 8 * 400 + 128 ])
+{
+	my ($name, $build, $state_kb) = @$state;
+	my (undef, $few) = measured("SELECT bloom_verify($build) FROM rows WHERE k <= 600000", '');
+	my (undef, $many) = measured(
+		"SELECT bloom_verify($build) FROM (SELECT k FROM rows UNION ALL SELECT k FROM rows) AS r", '');
+	note "$name: $few kB for 600,000 rows, $many kB for 4,000,000";
+	cmp_ok($many, '<=', $few + 8 * 1024, "$name: more rows take no more memory");
+	cmp_ok($many, '<=', 4 * $state_kb + 48 * 1024, "$name: memory is that of the state");
+}
+
+# Errors that are caught, in one statement after another of a function.
+$session->query(<<'EOC');
+CREATE TABLE stored AS
+SELECT bloom_add_all(bloom_create(4000000), array(SELECT generate_series(1, 1000))) AS f;
+CREATE FUNCTION cancel(int) RETURNS boolean LANGUAGE internal STRICT AS 'pg_cancel_backend';
+CREATE FUNCTION fail(how text, rounds int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE caught int := 0; me int := pg_backend_pid(); filter bloomfilter := f FROM stored;
+BEGIN
+	FOR i IN 1..rounds LOOP
+		BEGIN
+			CASE how
+				WHEN 'copy' THEN PERFORM bloom_verify(CASE WHEN cancel(me) THEN f END) FROM stored;
+				WHEN 'scan' THEN PERFORM bloom_contains_each(f, array(SELECT generate_series(1, 10000)) || CASE WHEN cancel(me) THEN '{1}'::int[] END) FROM stored;
+				WHEN 'union' THEN PERFORM bloom_union(f, CASE WHEN cancel(me) THEN f END) FROM stored;
+				WHEN 'key' THEN PERFORM bloom_contains(f, 'text'::text) FROM stored;
+				WHEN 'kept' THEN
+					IF bloom_contains(filter, 1) AND bloom_contains(filter, 1.5) THEN caught := -1; END IF;
+				WHEN 'agg' THEN PERFORM bloom_agg(k, 1000000 + k / 50000) FROM rows WHERE k <= 60000;
+				WHEN 'after a scan' THEN
+					PERFORM count(*) FROM stored, generate_series(1, 20000) AS k WHERE bloom_contains(f, k) AND 1 / (20000 - k) < 0;
+			END CASE;
+		EXCEPTION WHEN OTHERS OR query_canceled THEN
+			caught := caught + 1;
+		END;
+	END LOOP;
+	RETURN caught;
+END $$;
+EOC
+foreach my $how ('copy', 'scan', 'union', 'key', 'kept', 'agg', 'after a scan')
+{
+	my $own = session($node);
+	is($own->query("SELECT fail('$how', 5)"), 5, "$how: errors are caught");
+	my $before = anonymous_kb($own->pid);
+	is($own->query("SELECT fail('$how', 100)"), 100, "$how: and 100 more");
+	cmp_ok(anonymous_kb($own->pid) - $before, '<=', 6 * 1024, "$how: nothing is left behind");
+	is($own->query('SELECT bloom_contains(f, 7), bloom_verify(f) FROM stored'),
+		't|t', "$how: the session answers right afterwards");
+	$own->quit;
+}
+
+# A loop that adds to a variable keeps one filter, not one for each round.
+my ($answer, $peak) = measured(<<'EOC', 'SET bloomfilter.overflow = ignore');
+CREATE FUNCTION add_many() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE filter bloomfilter := bloom_create(500000);
+BEGIN
+	FOR i IN 1..300 LOOP filter := bloom_add(filter, i); END LOOP;
+	RETURN bloom_contains(filter, 1) AND bloom_contains(filter, 300);
+END $$;
+SELECT add_many()
+EOC
+is($answer, 't', 'a variable that keys are added to contains them');
+cmp_ok($peak, '<', 16 * 1024, 'and takes the memory of one filter');
+
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();

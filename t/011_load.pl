@@ -1,0 +1,87 @@
+# Many sessions ask for keys that are in, while the filter is replaced again and
+# again: no error and no "no".
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use IPC::Run ();
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $clients = rounds(16, 64);
+my $capacity = rounds(1_000_000, 100_000_000);
+my $transactions = rounds(500, 20_000);
+my $swaps = 20;
+
+my $node = new_node('load', conf => "max_connections = 100\nlog_statement = none\n");
+my $session = session($node);
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+# Each version has a size, a seed and a rate of its own, and all keys of all.
+$session->query(<<"EOC");
+CREATE TABLE filters (id int PRIMARY KEY, version int, f bloomfilter);
+CREATE FUNCTION build(version int) RETURNS bloomfilter LANGUAGE sql AS
+'SELECT bloom_add_all(bloom_create($capacity + version * 1000, 0.01 / (1 + version % 3), version), array(SELECT generate_series(1, 20000)))';
+INSERT INTO filters VALUES (1, 0, build(0)), (2, 0, bloom_create(10));
+EOC
+
+# A "no" divides by zero.
+my %scripts = (
+	point => "\\set k random(1, 20000)\nSELECT 1 / bloom_contains(f, :k::int)::int FROM filters WHERE id = 1;\n",
+	scan => "\\set k random(1, 19000)\nSELECT 1 / min(bloom_contains(f, k)::int) FROM filters, generate_series(:k::int, :k::int + 99) AS k WHERE id = 1;\n",
+	array => "\\set k random(1, 19000)\nSELECT 1 / (false <> ALL (bloom_contains_each(f, ARRAY[:k::int, :k::int + 1, :k::int + 2])))::int FROM filters WHERE id = 1;\n");
+my @files;
+foreach my $name (sort keys %scripts)
+{
+	my $weight = $name eq 'point' ? 20 : 1;
+	open(my $file, '>', "$dir/$name.sql") or die $!;
+	print $file $scripts{$name};
+	close($file);
+	push @files, '-f', "$dir/$name.sql\@$weight";
+}
+
+my $version = 0;
+foreach my $protocol ('prepared', 'simple')
+{
+	my ($out, $err) = ('', '');
+	my $swapped = 0;
+	my $ended = 0;
+
+	# The last swap may be before or after the last question: both go on until
+	# the other has done its share.
+	while ($swapped < $swaps)
+	{
+		my $pgbench = IPC::Run::start(
+			[
+				'pgbench', '-n', '-M', $protocol, '-c', $clients, '-j', 2, '-t', $transactions,
+				@files, '-d', $node->connstr('postgres')
+			],
+			'<', \undef, '>', \$out, '2>', \$err);
+		while ($pgbench->pumpable)
+		{
+			$version++;
+			$session->query("UPDATE filters SET f = build($version), version = $version WHERE id = 1");
+			$session->query('VACUUM filters') if $version % 3 == 0;
+			$swapped++;
+			$pgbench->pump_nb;
+		}
+		$pgbench->finish;
+		$ended++;
+		last if $pgbench->result != 0;
+	}
+	is($err =~ /(ERROR|FATAL|aborted).*/ ? $& : '', '', "$protocol: no error and no wrong \"no\"");
+	my $asked = 0;
+	$asked += $_ foreach $out =~ m{transactions actually processed: (\d+)/}g;
+	is($asked, $ended * $clients * $transactions,
+		"$protocol: $clients clients asked $asked times during $swapped swaps");
+}
+
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();
