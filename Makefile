@@ -32,6 +32,8 @@ PG_CFLAGS = $(OPTFLAGS)
 SHLIB_LINK = -lm $(ZSTD_LIBS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
+ISOLATION_OPTS = --load-extension=bloomfilter
 REGRESS_OPTS = --load-extension=bloomfilter
 TAP_TESTS = $(if $(wildcard t/*.pl),1)
 

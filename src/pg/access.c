@@ -15,6 +15,9 @@
 
 #include "access.h"
 #include "header_cache.h"
+/* Hashes between two looks at whether the query is cancelled. */
+#define HASHES_BETWEEN_CHECKS 65536
+
 void
 bfpg_access_init(BfAccess *access, MemoryContext context)
 {
@@ -156,13 +159,19 @@ bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
 {
 	int			i = 0;
 
-	while (i < count && access->blocks == NULL)
+	while (i < count)
 	{
+		int			length = 1;
+
 		CHECK_FOR_INTERRUPTS();
-		found[i] = bfpg_access_contains(access, hashes[i]);
-		i++;
+		if (access->blocks == NULL)
+			found[i] = bfpg_access_contains(access, hashes[i]);
+		else
+		{
+			length = Min(count - i, HASHES_BETWEEN_CHECKS);
+			bf_contains_hashes(&access->header, access->blocks, hashes + i, length,
+							   found + i);
+		}
+		i += length;
 	}
-	if (i < count)
-		bf_contains_hashes(&access->header, access->blocks, hashes + i,
-						   count - i, found + i);
 }

@@ -151,8 +151,7 @@ settle(BfAggState *state)
 static void
 flush_list(BfAggState *state)
 {
-	bf_add_hashes(&state->filter->header, state->filter->blocks,
-				  state->list, state->count);
+	bfpg_filter_add_hashes(state->filter, state->list, state->count);
 	state->count = state->settled = 0;
 }
 
@@ -278,7 +277,7 @@ ship_filter(BfAggState *state)
 	flush_list(state);
 	payload = start_shipment(state, KIND_FILTER, bf_total_bytes(&filter->header), &result);
 	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
-	memcpy(payload, filter->image, bf_total_bytes(&filter->header));
+	bfpg_copy_bytes(payload, filter->image, bf_total_bytes(&filter->header));
 	return result;
 }
 
@@ -290,7 +289,7 @@ ship_list(BfAggState *state)
 
 	make_set(state);
 	payload = start_shipment(state, KIND_LIST, state->count * sizeof(uint64), &result);
-	memcpy(payload, state->list, state->count * sizeof(uint64));
+	bfpg_copy_bytes(payload, state->list, state->count * sizeof(uint64));
 	return result;
 }
 
@@ -354,7 +353,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	{
 		state->count = length / sizeof(uint64);
 		resize_list(state, Max(state->count, FIRST_ROOM));
-		memcpy(state->list, bytes, length);
+		bfpg_copy_bytes(state->list, bytes, length);
 	}
 	else
 		refuse_shipment();
@@ -372,7 +371,7 @@ list_result(BfAggState *state)
 	if (state->parameters.n == 0)
 		header = plan_filter(state, (int64) state->count);
 	filter = bfpg_filter_new(&header, CurrentMemoryContext);
-	bf_add_hashes(&filter->header, filter->blocks, state->list, state->count);
+	bfpg_filter_add_hashes(filter, state->list, state->count);
 	bfpg_check_overflow(&filter->header);
 	return bfpg_filter_rw_datum(filter);
 }

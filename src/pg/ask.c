@@ -5,10 +5,9 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "utils/array.h"
 
 #include "access.h"
-#include "key.h"
+#include "key_array.h"
 #include "pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_contains);
@@ -73,84 +72,36 @@ bloomfilter_contained(PG_FUNCTION_ARGS)
 	return contains(fcinfo, 1, 0);
 }
 
-/* The keys of an array with an answer each; NULL keys have none. */
-typedef struct BfAnswers
-{
-	ArrayType  *array;
-	Datum	   *keys;
-	bool	   *nulls;
-	bool	   *found;			/* false where null */
-	int			count;
-} BfAnswers;
-
-/* Hashes the keys that are not NULL; which[i] is where hashes[i] comes from. */
-static int
-hash_keys(const BfQuestion *question, const BfAnswers *answers,
-		  uint64 *hashes, int *which)
-{
-	const bf_header *header = &question->access.header;
-	int			count = 0;
-	int			i;
-
-	for (i = 0; i < answers->count; i++)
-	{
-		if (answers->nulls[i])
-			continue;
-		hashes[count] = bfpg_hash_key(&question->coder, answers->keys[i], header->seed);
-		bfpg_check_part(header, hashes[count]);
-		which[count] = i;
-		count++;
-	}
-	return count;
-}
-
-/* Asks for all keys of the array in argument 1 at once. */
-static void
-answer_array(FunctionCallInfo fcinfo, BfAnswers *answers)
+/* Asks for all keys of the array in argument 1; found[i] tells of keys->hashes[i]. */
+static uint8 *
+answer_array(FunctionCallInfo fcinfo, BfKeyArray *keys)
 {
 	BfQuestion *question = open_question(fcinfo, 0, 1, true);
-	const BfKeyCoder *coder = &question->coder;
-	uint64	   *hashes;
 	uint8	   *found;
-	int		   *which;
-	int			count;
-	int			i;
 
-	answers->array = PG_GETARG_ARRAYTYPE_P(1);
-	deconstruct_array(answers->array, coder->element, coder->length,
-					  coder->by_value, coder->align,
-					  &answers->keys, &answers->nulls, &answers->count);
-	answers->found = palloc0(answers->count * sizeof(bool) + 1);
-	hashes = palloc(answers->count * sizeof(uint64) + 1);
-	which = palloc(answers->count * sizeof(int) + 1);
-	found = palloc(answers->count + 1);
-
-	count = hash_keys(question, answers, hashes, which);
-	bfpg_access_contains_hashes(&question->access, hashes, count, found);
+	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), &question->coder,
+				   &question->access.header, keys);
+	found = palloc(keys->count + 1);
+	bfpg_access_contains_hashes(&question->access, keys->hashes, keys->count, found);
 	bfpg_access_close(&question->access);
-	for (i = 0; i < count; i++)
-		answers->found[which[i]] = found[i] != 0;
-	pfree(hashes);
-	pfree(which);
-	pfree(found);
+	return found;
 }
 
 /* A boolean for each key, in an array of the same shape. */
 Datum
 bloomfilter_contains_each(PG_FUNCTION_ARGS)
 {
-	BfAnswers	answers;
-	Datum	   *values;
+	BfKeyArray	keys;
+	uint8	   *found = answer_array(fcinfo, &keys);
+	Datum	   *answers = palloc0((keys.length + 1) * sizeof(Datum));
 	int			i;
 
-	answer_array(fcinfo, &answers);
-	values = palloc(answers.count * sizeof(Datum) + 1);
-	for (i = 0; i < answers.count; i++)
-		values[i] = BoolGetDatum(answers.found[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(values, answers.nulls,
-											 ARR_NDIM(answers.array),
-											 ARR_DIMS(answers.array),
-											 ARR_LBOUND(answers.array),
+	for (i = 0; i < keys.count; i++)
+		answers[keys.places[i]] = BoolGetDatum(found[i] != 0);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
+											 ARR_NDIM(keys.array),
+											 ARR_DIMS(keys.array),
+											 ARR_LBOUND(keys.array),
 											 BOOLOID, sizeof(bool), true,
 											 TYPALIGN_CHAR));
 }
@@ -159,17 +110,16 @@ bloomfilter_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_matches(PG_FUNCTION_ARGS)
 {
-	const BfKeyCoder *coder;
-	BfAnswers	answers;
+	BfKeyArray	keys;
+	uint8	   *found = answer_array(fcinfo, &keys);
+	const BfKeyCoder *coder = &((BfQuestion *) fcinfo->flinfo->fn_extra)->coder;
 	int			count = 0;
 	int			i;
 
-	answer_array(fcinfo, &answers);
-	coder = &((BfQuestion *) fcinfo->flinfo->fn_extra)->coder;
-	for (i = 0; i < answers.count; i++)
-		if (answers.found[i])
-			answers.keys[count++] = answers.keys[i];
-	PG_RETURN_ARRAYTYPE_P(construct_array(answers.keys, count, coder->element,
+	for (i = 0; i < keys.count; i++)
+		if (found[i])
+			keys.keys[count++] = keys.keys[keys.places[i]];
+	PG_RETURN_ARRAYTYPE_P(construct_array(keys.keys, count, coder->element,
 										  coder->length, coder->by_value,
 										  coder->align));
 }

@@ -7,12 +7,10 @@
  */
 #include "postgres.h"
 
-#include "utils/array.h"
-
 #include "bf_estimate.h"
 #include "bf_filter.h"
 #include "bf_sizing.h"
-#include "key.h"
+#include "key_array.h"
 #include "pg_compat.h"
 #include "value.h"
 
@@ -58,51 +56,21 @@ bloomfilter_add(PG_FUNCTION_ARGS)
 	return bfpg_filter_rw_datum(filter);
 }
 
-/* The hashes of the keys of an array that are not NULL. */
-static uint64 *
-hash_array(const BfKeyCoder *coder, ArrayType *array, const bf_header *header,
-		   int *count)
-{
-	Datum	   *keys;
-	bool	   *nulls;
-	uint64	   *hashes;
-	int			length;
-	int			i;
-
-	deconstruct_array(array, coder->element, coder->length, coder->by_value,
-					  coder->align, &keys, &nulls, &length);
-	hashes = palloc(length * sizeof(uint64) + 1);
-	*count = 0;
-	for (i = 0; i < length; i++)
-	{
-		if (nulls[i])
-			continue;
-		hashes[*count] = bfpg_hash_key(coder, keys[i], header->seed);
-		bfpg_check_part(header, hashes[*count]);
-		(*count)++;
-	}
-	pfree(keys);
-	pfree(nulls);
-	return hashes;
-}
-
 Datum
 bloomfilter_add_all(PG_FUNCTION_ARGS)
 {
 	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
 	BfFilter   *filter = filter_to_change(fcinfo);
-	uint64	   *hashes;
-	int			count;
+	BfKeyArray	keys;
 
 	bfpg_check_key_type(&filter->header, coder->type);
-	hashes = hash_array(coder, PG_GETARG_ARRAYTYPE_P(1), &filter->header, &count);
-	if (count > 0)
+	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), coder, &filter->header, &keys);
+	if (keys.count > 0)
 	{
-		bf_add_hashes(&filter->header, filter->blocks, hashes, count);
+		bfpg_filter_add_hashes(filter, keys.hashes, keys.count);
 		filter->header.key_type = coder->type;
 		bfpg_check_overflow(&filter->header);
 	}
-	pfree(hashes);
 	return bfpg_filter_rw_datum(filter);
 }
 

@@ -99,9 +99,9 @@ bloomfilter_in(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_out(PG_FUNCTION_ARGS)
 {
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(0));
-	const char *bytes = VARDATA_ANY(value);
-	size_t		length = VARSIZE_ANY_EXHDR(value);
+	struct varlena *value = bfpg_flat_value(PG_GETARG_DATUM(0));
+	const char *bytes = VARDATA(value);
+	size_t		length = VARSIZE(value) - VARHDRSZ;
 	size_t		chars = encoded_length(length);
 	char	   *text = palloc(chars + 1);
 	char	   *at = text;
@@ -142,13 +142,13 @@ bloomfilter_recv(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
+	PG_RETURN_POINTER(bfpg_flat_value(PG_GETARG_DATUM(0)));
 }
 
 Datum
 bloomfilter_to_bytea(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
+	PG_RETURN_POINTER(bfpg_flat_value(PG_GETARG_DATUM(0)));
 }
 
 Datum
@@ -173,13 +173,13 @@ same_bytes(FunctionCallInfo fcinfo)
 
 	if (toast_raw_datum_size(a) != toast_raw_datum_size(b))
 		return false;
-	flat_a = PG_DETOAST_DATUM_PACKED(a);
-	flat_b = PG_DETOAST_DATUM_PACKED(b);
-	length = VARSIZE_ANY_EXHDR(flat_a);
+	flat_a = bfpg_flat_value(a);
+	flat_b = bfpg_flat_value(b);
+	length = VARSIZE(flat_a) - VARHDRSZ;
 	for (at = 0; at < length; at += PIECE_BYTES)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (memcmp((char *) VARDATA_ANY(flat_a) + at, (char *) VARDATA_ANY(flat_b) + at,
+		if (memcmp(VARDATA(flat_a) + at, VARDATA(flat_b) + at,
 				   Min(PIECE_BYTES, length - at)) != 0)
 			return false;
 	}

@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bf_filter.h"
 #include "pg_compat.h"
 #include "value.h"
 
@@ -105,6 +106,20 @@ bfpg_read_slice(Datum value, uint64 offset, uint64 length)
 	return slice;
 }
 
+void
+bfpg_copy_bytes(void *target, const void *source, uint64 length)
+{
+	uint64		at = 0;
+
+	while (at < length)
+	{
+		uint64		step = bf_tick_step(length - at, bfpg_tick);
+
+		memcpy((char *) target + at, (const char *) source + at, step);
+		at += step;
+	}
+}
+
 /* Copies a payload into an image, stored values piece by piece. */
 static void
 load_image(uint8 *image, Datum value, uint64 total)
@@ -141,7 +156,7 @@ copy_expanded(const BfFilter *source, MemoryContext parent)
 	BfFilter   *filter = allocate_filter(total, parent);
 
 	filter->header = source->header;
-	memcpy(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
+	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
 	return filter;
 }
 
@@ -181,6 +196,39 @@ bfpg_filter_writable(Datum value, MemoryContext parent)
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
 		return bfpg_filter_expanded(value);
 	return bfpg_filter_copy(value, parent);
+}
+
+/* Hashes between two looks at whether the query is cancelled. */
+#define HASHES_BETWEEN_CHECKS 65536
+
+void
+bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes, uint64 count)
+{
+	uint64		at;
+
+	for (at = 0; at < count; at += HASHES_BETWEEN_CHECKS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_add_hashes(&filter->header, filter->blocks, hashes + at,
+					  Min(HASHES_BETWEEN_CHECKS, count - at));
+	}
+}
+
+struct varlena *
+bfpg_flat_value(Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	struct varlena *flat;
+	uint64		total;
+
+	/* The server's own detoasting can't be cancelled, and a filter may be large. */
+	if (!VARATT_IS_EXTERNAL_ONDISK(attr))
+		return pg_detoast_datum(attr);
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	flat = palloc(VARHDRSZ + total);
+	SET_VARSIZE(flat, VARHDRSZ + total);
+	load_image((uint8 *) VARDATA(flat), value, total);
+	return flat;
 }
 
 Datum
@@ -241,5 +289,5 @@ filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
 	Assert(size == VARHDRSZ + total);
 	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
 	SET_VARSIZE(result, size);
-	memcpy(VARDATA(result), filter->image, total);
+	bfpg_copy_bytes(VARDATA(result), filter->image, total);
 }

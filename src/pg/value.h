@@ -57,6 +57,16 @@ extern Datum bfpg_filter_rw_datum(BfFilter *filter);
  */
 extern Datum bfpg_filter_ro_datum(BfFilter *filter);
 
+/* bf_add_hashes, to be cancelled on the way. */
+extern void bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes,
+								   uint64 count);
+
+/* memcpy, to be cancelled on the way. */
+extern void bfpg_copy_bytes(void *target, const void *source, uint64 length);
+
+/* The filter's bytes in a varlena with a long header; may be the value itself. */
+extern struct varlena *bfpg_flat_value(Datum value);
+
 /* Frees a filter and its memory. */
 extern void bfpg_filter_free(BfFilter *filter);
 

@@ -1,0 +1,34 @@
+/*
+ * key_array.h
+ *	  The keys of an array argument, hashed.
+ */
+#ifndef BFPG_KEY_ARRAY_H
+#define BFPG_KEY_ARRAY_H
+
+#include "utils/array.h"
+
+#include "key.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct BfKeyArray
+{
+	ArrayType  *array;
+	int			length;			/* of keys and nulls */
+	Datum	   *keys;
+	bool	   *nulls;
+	int			count;			/* of keys that are not null */
+	uint64	   *hashes;			/* theirs */
+	int		   *places;			/* where in keys each of them stands */
+} BfKeyArray;
+
+/*
+ * Hashes the keys of an array for a filter.  Throws if one of them belongs to
+ * another part.
+ */
+extern void bfpg_key_array(ArrayType *array, const BfKeyCoder *coder,
+						   const bf_header *header, BfKeyArray *result);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_KEY_ARRAY_H */
