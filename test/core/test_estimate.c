@@ -160,8 +160,8 @@ test_over_capacity(void)
 	ok(count_over(1000, 0.3, 1000, 100) == 0 && count_over(1000, 1e-9, 1000, 100) == 0 &&
 	   count_over(100000, 0.001, 100000, 20) == 0, "nor are those of other rates and sizes");
 	ok(count_over(3000, 0.3, 3600, 100) == 100 && count_over(3000, 0.01, 3600, 100) == 100 &&
-	   count_over(3000, 1e-9, 3600, 100) == 100 &&
-	   count_over(100000, 0.001, 120000, 20) == 20, "a fifth more keys than 3000 or more are always over capacity");
+	   count_over(3000, 1e-9, 3600, 100) == 100 && count_over(100000, 0.001, 120000, 20) == 20,
+	   "a fifth more keys than 3000 or more are always over capacity");
 }
 
 /* Whether divisor is the largest by which the rate stays at most p. */
