@@ -182,6 +182,36 @@ test_loop(loop run, const char *name)
 	work_free(&w);
 }
 
+/* A list while it is sorted, and whether its first half was so at the last tick. */
+static const uint64_t *watched;
+static bool half_sorted;
+
+static void
+watch_tick(void)
+{
+	size_t		i = 1;
+
+	while (i < LIST_HASHES && watched[i - 1] <= watched[i])
+		i++;
+	half_sorted = i >= LIST_HASHES;
+}
+
+/* Sorting is done bucket after bucket, so half of the work is left then. */
+static void
+test_late_ticks(void)
+{
+	uint64_t   *hashes = allocate(2 * LIST_HASHES * sizeof *hashes);
+	uint64_t	random = 4;
+	size_t		i;
+
+	for (i = 0; i < 2 * LIST_HASHES; i++)
+		hashes[i] = next_random(&random);
+	watched = hashes;
+	bf_hashlist_unique(hashes, 2 * LIST_HASHES, watch_tick);
+	ok(half_sorted, "bf_hashlist_unique calls tick until its last buckets are sorted");
+	free(hashes);
+}
+
 int
 main(void)
 {
@@ -197,5 +227,6 @@ main(void)
 	test_loop(fold_to_one, "bf_fold to one block");
 	test_loop(sort_random, "bf_hashlist_unique of random hashes");
 	test_loop(sort_equal, "bf_hashlist_unique of equal hashes");
+	test_late_ticks();
 	return done();
 }
