@@ -1,0 +1,42 @@
+# Build time by number of keys, one process.  Processor time gives the line for the
+# capacity table: other programs on the machine don't change it.
+
+measure_build() {
+	local n count build seconds points=""
+	print "build: one process, bigint keys of an unlogged table in cache, 1 %, median of 3"
+	print "  $(printf '%12s %12s %14s %14s %14s' keys 'build, s' 'processor, s' 'ns/key' 'count(id) ns')"
+	for n in $SIZES; do
+		sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $n) g" \
+			-c "vacuum source"
+		build="select bloom_cardinality(bloom_agg(id, least($n, 400000000), 0.01)) from source"
+		count=$(for i in 1 2 3; do cpu "select count(id) from source"; done | median)
+		seconds=$(for i in 1 2 3; do cpu "$build"; done | median)
+		print "  $(printf '%12d %12.2f %14.2f %14.0f %14.0f' "$n" "$(compute "$(milliseconds "$build") / 1e3" %f)" \
+			"$seconds" "$(compute "$seconds * 1e9 / $n" %f)" "$(compute "$count * 1e9 / $n" %f)")"
+		points="$points$n $seconds\n"
+		sql -c "drop table source"
+	done
+	FIT=$(printf "$points" | awk '{ x += $1; y += $2; xx += $1 * $1; xy += $1 * $2; n++ }
+		END { b = (n * xy - x * y) / (n * xx - x * x); printf "%.9f %.3f", b * 1e9, (y - b * x) / n }')
+	print "  fit: processor seconds = $(compute "${FIT% *}" '%.0f') ns * keys + ${FIT#* } (least squares)"
+	FIT=${FIT% *}
+	capacity_table "$FIT"
+}
+
+# capacity_table NS_PER_KEY
+capacity_table() {
+	print
+	print "capacity: bytes and parts from bloom_sizing, hours of one core at $(compute "$1" '%.0f') ns per key"
+	value "
+select format('  %-6s %-7s %10s %8s %10s %14s', 'keys', 'p', 'bytes', 'parts', 'build', 'memory, 1 part')
+union all
+(select format('  10^%-3s %-7s %10s %8s %10s %14s', e, p, pg_size_pretty(s.bytes), s.parts,
+	case when t < 120 then round(t, 1) || ' s' when t < 7200 then round(t / 60) || ' min'
+		else round(t / 3600, 1) || ' h' end,
+	pg_size_pretty(s.bytes / s.parts))
+from generate_series(6, 11) e
+cross join unnest(array[0.01, 0.001, 0.0001]) p
+cross join lateral bloom_sizing((10::numeric ^ e)::bigint, p::float8) s
+cross join lateral (select (10::numeric ^ e) * $1 / 1e9) b(t)
+order by e, p desc)" | tee -a "$RESULTS"
+}
