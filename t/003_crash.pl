@@ -89,8 +89,7 @@ foreach my $round (1 .. rounds(3, 50))
 	kill 'KILL', $session->pid;
 	ok(!defined eval { $session->finish; 1 }, "seed $seed, kill $round: the session is gone");
 	$session->abandon;
-	$node->poll_query_until('postgres', "SELECT NOT pg_is_in_recovery()")
-	  or die 'the server did not recover';
+	wait_until_up($node);
 	check("seed $seed, killed backend $round");
 	is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 		$started, "seed $seed, kill $round: the server stayed up");

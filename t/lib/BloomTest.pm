@@ -10,7 +10,9 @@ use warnings;
 
 use Exporter 'import';
 use File::Basename qw(dirname);
+use IPC::Run ();
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -24,6 +26,8 @@ our @EXPORT = qw(
   anonymous_kb
   peak_kb
   server_version
+  has_deltas
+  wait_until_up
   stayed_alive
   vectors
   copy_binary_file
@@ -81,6 +85,13 @@ sub server_version
 	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
 }
 
+# Whether the extension was built with libzstd, which deltas need.
+sub has_deltas
+{
+	my ($session) = @_;
+	return $session->state_of('SELECT bloom_diff(bloom_create(1), bloom_create(1))') ne '0A000';
+}
+
 # A field of /proc/PID/status in kB, or undef where there is none.
 sub _status_kb
 {
@@ -105,6 +116,20 @@ sub peak_kb
 {
 	my ($pid) = @_;
 	return _status_kb($pid, 'VmHWM');
+}
+
+# Waits until a server that recovers takes connections again.  poll_query_until
+# writes to psql, which may have given up by then.
+sub wait_until_up
+{
+	my ($node) = @_;
+	my @ask = ('psql', '-X', '-A', '-t', '-c', 'SELECT 1', '-d', $node->connstr('postgres'));
+	foreach (1 .. 1800)
+	{
+		return if IPC::Run::run(\@ask, '<', \undef, '>', \my $out, '2>', \my $err);
+		sleep(0.1);
+	}
+	die 'the server did not recover';
 }
 
 # Checks that no process of the server has crashed since it was created.
