@@ -90,6 +90,27 @@ commit;}, qr/of 16 parts are there/, 'a set that is not whole is not published')
 is(value('select generation from whitelist_set'), $generation,
 	'a refused night leaves the old set in place');
 
+# Two jobs at once: the second one waits, then fails.  Readers do neither.
+my $job = "begin isolation level repeatable read;\ncall publish_account(4, 300000, 0.01, 42);\n";
+my $first = $node->background_psql('operations', on_error_die => 1);
+my $second = $node->background_psql('operations', on_error_stop => 0);
+$first->query_safe($job);
+$second->query_until(qr/started/, "\\echo started\n$job");
+ok($node->poll_query_until('operations', q{
+select count(*) = 1 from pg_stat_activity
+where wait_event_type = 'Lock' and query like 'call publish_account%'}),
+	'the second job waits for the first');
+is(value(q{
+set lock_timeout = '1ms';
+select found from in_whitelist('account', 4711)}), 't', 'readers do not wait');
+is(value('select generation from whitelist_set'), $generation, 'and see the old set');
+$first->query_safe('commit');
+$first->quit;
+$second->query('commit');
+like($second->{stderr}, qr/duplicate key|could not serialize/, 'the second job fails');
+$second->quit;
+is(value('select generation from whitelist_set'), $generation + 1, 'the set is the first job\'s');
+
 # Empty parts of a small set, by the documented statement.
 value(q{create table few as select id from account where id <= 3});
 is(value(q{
