@@ -34,7 +34,7 @@ SHLIB_LINK = -lm $(ZSTD_LIBS)
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst specs/%.spec,%,$(sort $(wildcard specs/*.spec)))
 ISOLATION_OPTS = --load-extension=bloomfilter
-REGRESS_OPTS = --load-extension=bloomfilter
+REGRESS_OPTS = --load-extension=bloomfilter --encoding=UTF8
 TAP_TESTS = $(if $(wildcard t/*.pl),1)
 
 PG_CONFIG ?= pg_config

@@ -38,6 +38,18 @@ CREATE TYPE bloomfilter (
 COMMENT ON TYPE bloomfilter IS 'Bloom filter: a set of keys that may contain more, never fewer';
 
 --
+-- Support functions for the planner
+--
+
+CREATE FUNCTION bloom_key_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_key_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_key_support(internal) IS 'support function of the functions that take a text key';
+
+CREATE FUNCTION bloom_add_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_add_support(internal) IS 'support function of the functions that add keys';
+
+--
 -- Constructors
 --
 
@@ -60,10 +72,6 @@ COMMENT ON FUNCTION bloom_reset(bloomfilter) IS 'filter with the same parameters
 --
 -- Adding and combining
 --
-
-CREATE FUNCTION bloom_add_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_add_support(internal) IS 'support function of bloom_add and bloom_add_all';
 
 CREATE FUNCTION bloom_add(filter bloomfilter, key anyelement) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
@@ -98,7 +106,7 @@ CREATE FUNCTION bloom_contains(filter bloomfilter, key anyelement) RETURNS boole
 COMMENT ON FUNCTION bloom_contains(bloomfilter, anyelement) IS 'whether the filter may contain the key; false is certain';
 
 CREATE FUNCTION bloom_contains(filter bloomfilter, key text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_key_support;
 COMMENT ON FUNCTION bloom_contains(bloomfilter, text) IS 'whether the filter may contain the key; false is certain';
 
 CREATE FUNCTION bloom_contained(key anyelement, filter bloomfilter) RETURNS boolean
@@ -106,7 +114,7 @@ CREATE FUNCTION bloom_contained(key anyelement, filter bloomfilter) RETURNS bool
 COMMENT ON FUNCTION bloom_contained(anyelement, bloomfilter) IS 'implementation of <@ operator';
 
 CREATE FUNCTION bloom_contained(key text, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_key_support;
 COMMENT ON FUNCTION bloom_contained(text, bloomfilter) IS 'implementation of <@ operator';
 
 CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys anyarray) RETURNS boolean[]
@@ -169,11 +177,11 @@ CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
 COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'expected false-positive rate for the keys in the filter now';
 
 CREATE FUNCTION bloom_hash(key anyelement, seed bigint DEFAULT 0) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION bloom_hash(anyelement, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
 CREATE FUNCTION bloom_hash(key text, seed bigint DEFAULT 0) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT bloom_key_support;
 COMMENT ON FUNCTION bloom_hash(text, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
 --
@@ -181,11 +189,11 @@ COMMENT ON FUNCTION bloom_hash(text, bigint) IS 'hash of the key: XXH64 of the b
 --
 
 CREATE FUNCTION bloom_part(key anyelement, parts integer, seed bigint DEFAULT 0) RETURNS integer
-	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION bloom_part(anyelement, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
 
 CREATE FUNCTION bloom_part(key text, parts integer, seed bigint DEFAULT 0) RETURNS integer
-	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT bloom_key_support;
 COMMENT ON FUNCTION bloom_part(text, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
 
 --

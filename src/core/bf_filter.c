@@ -128,33 +128,44 @@ bf_intersect(bf_header *header, uint8_t *blocks, const bf_header *other,
 								   bf_blocks_bytes(header), tick);
 }
 
+/* One block of a fold: the OR of divisor blocks.  Ticks every BF_TICK_BYTES read. */
+static void
+fold_block(uint8_t *target, const uint8_t *source, uint64_t size,
+		   uint32_t divisor, uint64_t *since_tick, bf_tick tick)
+{
+	uint32_t	i;
+
+	memmove(target, source, (size_t) size);
+	for (i = 1; i < divisor; i++)
+	{
+		source += size;
+		bf_or_bits(target, source, size, NULL);
+		*since_tick += size;
+		if (*since_tick >= BF_TICK_BYTES && tick != NULL)
+		{
+			*since_tick = 0;
+			tick();
+		}
+	}
+}
+
 void
 bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor, bf_tick tick)
 {
 	uint64_t	size = bf_block_bytes(header);
-	uint8_t    *target = blocks;
-	const uint8_t *source = blocks;
-	uint32_t	i;
+	uint64_t	since_tick = 0;
+	uint64_t	i;
 
 	if (divisor <= 1)
 		return;
+	if (tick != NULL)
+		tick();
 	header->blocks /= divisor;
 	header->capacity /= divisor;
 	if (header->capacity == 0)
 		header->capacity = 1;
-	header->bits_set = 0;
-	for (; target < blocks + bf_blocks_bytes(header); target += size)
-	{
-		if ((uint64_t) (source - blocks) % BF_TICK_BYTES < size * divisor &&
-			tick != NULL)
-			tick();
-		memmove(target, source, (size_t) size);
-		source += size;
-		for (i = 1; i < divisor; i++)
-		{
-			bf_or_bits(target, source, size, NULL);
-			source += size;
-		}
-		header->bits_set += bf_count_bits(target, size, NULL);
-	}
+	for (i = 0; i < header->blocks; i++)
+		fold_block(blocks + i * size, blocks + i * size * divisor, size, divisor,
+				   &since_tick, tick);
+	header->bits_set = bf_count_bits(blocks, bf_blocks_bytes(header), tick);
 }

@@ -84,6 +84,13 @@ bf_total_bytes(const bf_header *header)
 	return BF_HEADER_BYTES + bf_blocks_bytes(header);
 }
 
+/* The version of bytes that start as a filter does, to name one that is refused. */
+static inline unsigned
+bf_format_version(const void *bytes)
+{
+	return ((const uint8_t *) bytes)[4];
+}
+
 /*
  * Reads and checks a header of a filter that is total_bytes long, without
  * touching the blocks: bits_set and checksum are taken on trust.  bytes must

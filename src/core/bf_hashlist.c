@@ -39,10 +39,28 @@ digit(uint64_t hash, unsigned shift)
 	return (unsigned) (hash >> shift) % RADIX;
 }
 
+/* Who is called, and for how many hashes he was not. */
+typedef struct ticker
+{
+	bf_tick		tick;
+	size_t		since;
+} ticker;
+
+static void
+count_ticks(ticker *ticks, size_t hashes)
+{
+	ticks->since += hashes;
+	if (ticks->since >= TICK_HASHES && ticks->tick != NULL)
+	{
+		ticks->since = 0;
+		ticks->tick();
+	}
+}
+
 /* Moves each hash into its bucket; bucket b ends at end[b]. */
 static void
 distribute(uint64_t *hashes, size_t count, unsigned shift, size_t *end,
-		   bf_tick tick)
+		   ticker *ticks)
 {
 	size_t		next[RADIX];
 	size_t		sizes[RADIX] = {0};
@@ -76,13 +94,12 @@ distribute(uint64_t *hashes, size_t count, unsigned shift, size_t *end,
 			}
 			hashes[next[b]++] = hash;
 		}
-		if (tick != NULL && sizes[b] >= TICK_HASHES / RADIX)
-			tick();
+		count_ticks(ticks, sizes[b]);
 	}
 }
 
 static void
-radix_sort(uint64_t *hashes, size_t count, unsigned shift, bf_tick tick)
+radix_sort(uint64_t *hashes, size_t count, unsigned shift, ticker *ticks)
 {
 	size_t		end[RADIX];
 	size_t		start = 0;
@@ -93,27 +110,40 @@ radix_sort(uint64_t *hashes, size_t count, unsigned shift, bf_tick tick)
 		insertion_sort(hashes, count);
 		return;
 	}
-	distribute(hashes, count, shift, end, tick);
+	distribute(hashes, count, shift, end, ticks);
 	if (shift == 0)
 		return;
 	for (b = 0; b < RADIX; b++)
 	{
-		radix_sort(hashes + start, end[b] - start, shift - 8, tick);
+		radix_sort(hashes + start, end[b] - start, shift - 8, ticks);
 		start = end[b];
 	}
+}
+
+/* Drops repeats of sorted hashes. */
+static size_t
+drop_repeats(uint64_t *hashes, size_t count, ticker *ticks)
+{
+	size_t		kept = 0;
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+	{
+		if (hashes[i] != hashes[kept])
+			hashes[++kept] = hashes[i];
+		if (i % TICK_HASHES == 0)
+			count_ticks(ticks, TICK_HASHES);
+	}
+	return kept + 1;
 }
 
 size_t
 bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
 {
-	size_t		kept = 0;
-	size_t		i;
+	ticker		ticks = {tick, 0};
 
 	if (count == 0)
 		return 0;
-	radix_sort(hashes, count, 56, tick);
-	for (i = 1; i < count; i++)
-		if (hashes[i] != hashes[kept])
-			hashes[++kept] = hashes[i];
-	return kept + 1;
+	radix_sort(hashes, count, 56, &ticks);
+	return drop_repeats(hashes, count, &ticks);
 }

@@ -84,6 +84,10 @@ bf_power(double base, double exponent)
 	{
 		double		half = floor(exponent / 2.0);
 
+		/* Also ends where the exponent is infinite. */
+		if (base == 0.0)
+			return 0.0;
+
 		if (exponent - 2.0 * half >= 1.0)
 			result *= base;
 		base *= base;

@@ -49,7 +49,7 @@ extern double bf_ln1p(double x);
 /* Square root of x >= 0, rounded up or down by at most one unit: alike too. */
 extern double bf_sqrt(double x);
 
-/* base to the power of a whole number. */
+/* base, 0 .. 1, to the power of a whole number. */
 extern double bf_power(double base, double exponent);
 
 #endif							/* BF_RATE_H */

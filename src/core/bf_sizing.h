@@ -36,7 +36,8 @@ extern bool bf_bits_per_key_valid(double bits_per_key);
  * The shape for n keys at a rate of at most p.  False where no size reaches p,
  * which happens only where n / 2^64, the chance of two equal hashes, exceeds it
  * or p is beyond what BF_MAX_PROBES can do in 2^40 bits a key.  The shape may be
- * too large for one filter: see bf_sizing_fits.
+ * too large for one filter (see bf_sizing_fits); it ends at 2^44 blocks, where it
+ * may keep p no longer.
  */
 extern bool bf_size_for_rate(uint64_t n, double p, bf_sizing *sizing);
 
@@ -50,7 +51,7 @@ extern void bf_size_for_bits_per_key(uint64_t n, double bits_per_key,
  */
 extern void bf_size_for_bits(uint64_t m, unsigned k, bf_sizing *sizing);
 
-/* Bytes of a filter of this shape, header included; UINT64_MAX where beyond. */
+/* Bytes of a filter of this shape, header included. */
 extern uint64_t bf_sizing_bytes(const bf_sizing *sizing);
 
 /* Whether it is at most BF_MAX_BYTES. */

@@ -68,7 +68,7 @@ open_inline(BfAccess *access, Datum value)
 	forget_stored(access);
 	status = bf_header_read(VARDATA_ANY(flat), total, &access->header);
 	if (status != BF_OK)
-		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(status, VARDATA_ANY(flat), BF_DOOR_STORED, NULL);
 	access->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
 	if (flat != attr)
 		access->detoasted = flat;

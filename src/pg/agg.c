@@ -69,7 +69,7 @@ same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
 	return true;
 }
 
-/* The first row of a group, as far as its key goes. */
+/* The first row of a group; its key may be NULL. */
 static BfAggState *
 start_state(FunctionCallInfo fcinfo, const BfAggParameters *parameters,
 			MemoryContext context)
@@ -99,11 +99,9 @@ add_row(FunctionCallInfo fcinfo, BfReadParameters read)
 
 		if (state != NULL)
 			bfpg_agg_check_parameters(state, &parameters);
-		else if (!PG_ARGISNULL(1))
+		else
 			state = start_state(fcinfo, &parameters, context);
 	}
-	if (state == NULL)
-		PG_RETURN_NULL();
 	if (!PG_ARGISNULL(1))
 	{
 		coder = bfpg_call_coder(fcinfo, 1, false);
@@ -183,7 +181,7 @@ Datum
 bloomfilter_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	(void) aggregate_context(fcinfo);
-	if (PG_ARGISNULL(0))
+	if (PG_ARGISNULL(0) || !bfpg_agg_has_keys((BfAggState *) PG_GETARG_POINTER(0)))
 		PG_RETURN_NULL();
 	return bfpg_agg_result((BfAggState *) PG_GETARG_POINTER(0));
 }

@@ -223,12 +223,14 @@ bfpg_agg_merge(BfAggState *state, const BfAggState *other)
 	uint64		i;
 
 	bfpg_agg_check_parameters(state, &other->parameters);
+	if (!bfpg_agg_has_keys(other))
+		return;
 	if (state->key_type != other->key_type ||
 		(state->has_part && state->part != other->part))
 		elog(ERROR, "bloom_agg states of different keys");
+	settle(state);
 	state->has_part = true;
 	state->part = state->planned.part = other->part;
-	settle(state);
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
 	for (i = 0; i < other->count; i++)
@@ -316,7 +318,7 @@ unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
 	bf_status	status = bf_parse(payload, length, bfpg_tick, &filter->header);
 
 	if (status != BF_OK)
-		bfpg_report_invalid(status, BF_DOOR_BINARY, NULL);
+		bfpg_report_invalid(status, payload, BF_DOOR_BINARY, NULL);
 	if (!bf_compatible(&filter->header, &state->planned))
 		refuse_shipment();
 	filter->blocks = payload + BF_HEADER_BYTES;

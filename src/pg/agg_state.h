@@ -48,6 +48,13 @@ extern BfAggState *bfpg_agg_new(const BfAggParameters *parameters,
 								uint8 key_type, bool words,
 								MemoryContext context);
 
+/* Whether any key was added; rows with NULL keys make a state too. */
+static inline bool
+bfpg_agg_has_keys(const BfAggState *state)
+{
+	return state->filter != NULL || state->count > 0;
+}
+
 /* Throws if a row's parameters are not those of its group. */
 extern void bfpg_agg_check_parameters(const BfAggState *state,
 									  const BfAggParameters *parameters);
@@ -73,7 +80,7 @@ extern void bfpg_agg_merge(BfAggState *state, const BfAggState *other);
 extern bytea *bfpg_agg_serialize(BfAggState *state);
 extern BfAggState *bfpg_agg_deserialize(bytea *bytes);
 
-/* The filter of all keys.  The state can take more keys afterwards. */
+/* The filter of all keys, at least one.  The state can take more keys afterwards. */
 extern Datum bfpg_agg_result(BfAggState *state);
 
 #pragma GCC visibility pop

@@ -16,7 +16,6 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_add);
 PG_FUNCTION_INFO_V1(bloomfilter_add_all);
-PG_FUNCTION_INFO_V1(bloomfilter_add_support);
 PG_FUNCTION_INFO_V1(bloomfilter_union);
 PG_FUNCTION_INFO_V1(bloomfilter_intersection);
 PG_FUNCTION_INFO_V1(bloomfilter_shrink);
@@ -72,16 +71,6 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 		bfpg_check_overflow(&filter->header);
 	}
 	return bfpg_filter_rw_datum(filter);
-}
-
-/*
- * Tells PL/pgSQL, from 18 on, that in "f := bloom_add(f, key)" the functions above may
- * have the variable's filter to change in place: they check all before the first change.
- */
-Datum
-bloomfilter_add_support(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
 }
 
 typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,

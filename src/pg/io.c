@@ -43,7 +43,7 @@ is_valid(struct varlena *value, BfDoor door, struct Node *escontext)
 								  bfpg_tick, &header);
 
 	if (status != BF_OK)
-		bfpg_report_invalid(status, door, escontext);
+		bfpg_report_invalid(status, VARDATA_ANY(value), door, escontext);
 	return status == BF_OK;
 }
 

@@ -13,8 +13,6 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/inet.h"
@@ -25,6 +23,7 @@
 
 #include "key.h"
 #include "pg_compat.h"
+#include "text_source.h"
 
 /* PostgreSQL counts from 2000-01-01, the format from 1970-01-01. */
 #define EPOCH_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
@@ -255,8 +254,16 @@ find_key_type(Oid type, BfKeyCoder *coder)
 	return false;
 }
 
-static void
-refuse_type(Oid type)
+bool
+bfpg_is_key_type(Oid type)
+{
+	BfKeyCoder	ignored;
+
+	return find_key_type(getBaseType(type), &ignored);
+}
+
+void
+bfpg_refuse_type(Oid type)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -284,56 +291,6 @@ check_collation(Oid collation)
 				 errhint("Make equal keys equal bytes, for example with lower(key), and add COLLATE \"C\".")));
 }
 
-/*
- * The expression that argument argno of this call comes from, NULL if unknown.
- * A transition function's own expression has only dummies; its Aggref tells.
- */
-static Node *
-argument_expression(FunctionCallInfo fcinfo, int argno)
-{
-	Aggref	   *aggref = AggGetAggref(fcinfo);
-	Node	   *call = fcinfo->flinfo->fn_expr;
-	List	   *args = NIL;
-
-	if (aggref != NULL)
-	{
-		/* the transition function's first argument is the state */
-		if (argno - 1 < list_length(aggref->args))
-			return (Node *) ((TargetEntry *) list_nth(aggref->args, argno - 1))->expr;
-		return NULL;
-	}
-	if (call == NULL)
-		return NULL;
-	if (IsA(call, FuncExpr))
-		args = ((FuncExpr *) call)->args;
-	else if (IsA(call, OpExpr))
-		args = ((OpExpr *) call)->args;
-	else if (IsA(call, ScalarArrayOpExpr))
-		args = ((ScalarArrayOpExpr *) call)->args;
-	return argno < list_length(args) ? (Node *) list_nth(args, argno) : NULL;
-}
-
-/*
- * Refuses a value that the parser took for text on its own because another type
- * (citext) is binary-coercible to it: its equality is not text's.  Whoever
- * writes the cast knows what he asks for.
- */
-static void
-check_text_source(FunctionCallInfo fcinfo, int argno)
-{
-	Node	   *node = argument_expression(fcinfo, argno);
-	RelabelType *relabel = (RelabelType *) node;
-	BfKeyCoder	ignored;
-	Oid			source;
-
-	if (node == NULL || !IsA(node, RelabelType) ||
-		relabel->relabelformat != COERCE_IMPLICIT_CAST)
-		return;
-	source = getBaseType(exprType((Node *) relabel->arg));
-	if (!find_key_type(source, &ignored))
-		refuse_type(source);
-}
-
 void
 bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder)
 {
@@ -351,18 +308,17 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder
 		Oid			element = get_element_type(type);
 
 		if (!OidIsValid(element))
-			refuse_type(type);
+			bfpg_refuse_type(type);
 		coder->element = element;
 		get_typlenbyvalalign(element, &coder->length, &coder->by_value, &coder->align);
 		type = getBaseType(element);
 	}
 	if (!find_key_type(type, coder))
-		refuse_type(type);
+		bfpg_refuse_type(type);
 	if (OidIsValid(get_typcollation(type)))
 	{
 		check_collation(PG_GET_COLLATION());
-		if (!array)
-			check_text_source(fcinfo, argno);
+		bfpg_check_text_source(bfpg_argument_expression(fcinfo, argno));
 	}
 }
 

@@ -33,9 +33,16 @@ door_sqlstate(BfDoor door)
 }
 
 void
-bfpg_report_invalid(bf_status status, BfDoor door, struct Node *escontext)
+bfpg_report_invalid(bf_status status, const void *bytes, BfDoor door,
+					struct Node *escontext)
 {
-	if (status == BF_BAD_VERSION || status == BF_BAD_HASH)
+	if (status == BF_BAD_VERSION)
+		bfpg_errsave(escontext,
+					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					  errmsg("invalid bloomfilter value: %s %u", bf_status_text(status),
+							 bf_format_version(bytes)),
+					  errhint("It was made by another version of bloomfilter; update this one.")));
+	else if (status == BF_BAD_HASH)
 		bfpg_errsave(escontext,
 					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status)),
@@ -83,7 +90,7 @@ bfpg_check_rate(double p)
 	if (!bf_rate_valid(p))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %g", p),
+				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %.7g", p),
 				 errhint("The number of keys comes first, then the rate, for example 1000000, 0.01.")));
 }
 
@@ -100,16 +107,17 @@ bfpg_check_parts(int32 parts)
 void
 bfpg_check_fits(const bf_sizing *sizing)
 {
-	uint32_t	parts;
+	uint32_t	parts = 0;
 
 	if (bf_sizing_fits(sizing))
 		return;
-	parts = bf_parts_for_rate(sizing->capacity, sizing->rate);
+	if (bf_rate_valid(sizing->rate))
+		parts = bf_parts_for_rate(sizing->capacity, sizing->rate);
 	if (parts == 1)				/* a rate that another shape reaches in one */
 		parts = 2;
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("a bloomfilter for " UINT64_FORMAT " keys at a false-positive rate of %g is too large",
+			 errmsg("a bloomfilter for " UINT64_FORMAT " keys at a false-positive rate of %.7g is too large",
 					(uint64) sizing->capacity, sizing->rate),
 			 errdetail("It would take " UINT64_FORMAT " bytes; the largest is " UINT64_FORMAT " bytes.",
 					   (uint64) bf_sizing_bytes(sizing), (uint64) BF_MAX_BYTES),
@@ -126,7 +134,7 @@ bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
 	if (!bf_size_for_rate((uint64_t) n, p, sizing))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a false-positive rate of %g cannot be reached for " INT64_FORMAT " keys", p, n),
+				 errmsg("a false-positive rate of %.7g cannot be reached for " INT64_FORMAT " keys", p, n),
 				 errdetail("Hashes have 64 bits, so that %g of all other keys have the hash of one of these.",
 						   (double) n / 18446744073709551616.0),
 				 errhint("Ask for a higher rate.")));
@@ -140,7 +148,7 @@ bfpg_check_overflow(const bf_header *header)
 	ereport(bfpg_overflow == BF_OVERFLOW_ERROR ? ERROR : WARNING,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("bloomfilter holds more keys than it was sized for"),
-			 errdetail("It was sized for " UINT64_FORMAT " keys at a false-positive rate of %g; "
+			 errdetail("It was sized for " UINT64_FORMAT " keys at a false-positive rate of %.7g; "
 					   "it holds about %.0f and has a rate of %.3g.",
 					   (uint64) header->capacity, header->rate,
 					   bf_estimate_keys(header), bf_estimate_rate(header)),

@@ -23,9 +23,9 @@ typedef enum BfDoor
 
 /*
  * Reports that bytes are not a valid filter, softly where escontext is an
- * ErrorSaveContext; returns only then.
+ * ErrorSaveContext; returns only then.  bytes are looked at for their version.
  */
-extern void bfpg_report_invalid(bf_status status, BfDoor door,
+extern void bfpg_report_invalid(bf_status status, const void *bytes, BfDoor door,
 								struct Node *escontext);
 
 /* Throws unless two filters can be combined. */

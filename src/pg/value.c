@@ -102,7 +102,7 @@ bfpg_read_slice(Datum value, uint64 offset, uint64 length)
 							   (int32) offset, (int32) length);
 	/* A slice past the end is short, without an error. */
 	if (VARSIZE_ANY_EXHDR(slice) != length)
-		bfpg_report_invalid(BF_BAD_SIZE, BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(BF_BAD_SIZE, NULL, BF_DOOR_STORED, NULL);
 	return slice;
 }
 
@@ -185,8 +185,14 @@ bfpg_filter_copy(Datum value, MemoryContext parent)
 	bf_status	status;
 	BfFilter   *filter = bfpg_filter_check(value, parent, &status);
 
+	/* What is wrong with a header is said by the function that reads it. */
 	if (filter == NULL)
-		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+	{
+		bf_header	header;
+
+		bfpg_read_header(value, &header);
+		bfpg_report_invalid(status, NULL, BF_DOOR_STORED, NULL);
+	}
 	return filter;
 }
 
@@ -269,7 +275,7 @@ bfpg_read_header(Datum value, bf_header *header)
 	slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
 	status = bf_header_read(VARDATA_ANY(slice), total, header);
 	if (status != BF_OK)
-		bfpg_report_invalid(status, BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(status, VARDATA_ANY(slice), BF_DOOR_STORED, NULL);
 	pfree(slice);
 }
 
