@@ -65,11 +65,15 @@ select statement, left(pg_temp.error_of(statement), 8) from (values
 ) v(statement);
 -- also a constant, whose type the planner drops when it folds its cast
 select statement, left(pg_temp.error_of(statement), 8) from (values
-  ('select bloom_hash(''ABC''::citext)'),
   ('select f @> ''ABC''::citext from held'),
   ('select ''ABC''::citext <@ f from held'),
+  ('select bloom_add(f, ''ABC''::citext) from held')
+) v(statement);
+-- A limit, see README.md: calls of constants alone, constant arrays and constants in
+-- aggregates are folded before anybody is asked, and compared as text.
+select statement, left(pg_temp.error_of(statement), 8) from (values
+  ('select bloom_hash(''ABC''::citext)'),
   ('select f @> any (''{ABC}''::citext[]) from held'),
-  ('select bloom_add(f, ''ABC''::citext) from held'),
   ('select bloom_agg(''ABC''::citext)'),
   ('select bloom_agg(c) from (values (''ABC''::citext)) v(c)')
 ) v(statement);
@@ -80,7 +84,8 @@ select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
 set plan_cache_mode = force_generic_plan;
 select left(pg_temp.error_of('execute ask(''ABC'')'), 8);
 reset plan_cache_mode;
--- and a variable of PL/pgSQL, in an expression and in a query
+-- and a variable of PL/pgSQL in a query; in an expression of variables alone it is
+-- a constant among constants
 create function pg_temp.ask(k citext, query boolean) returns boolean language plpgsql as $$
 declare
   h bloomfilter := bloom_agg('abc'::text);

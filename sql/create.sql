@@ -43,7 +43,7 @@ select call, pg_temp.error_of('select bloom_create_bits_per_key(' || call || ')'
   ('1000, 10'), ('1000, 0.5'), ('1000, 1000'), ('1, 1000'),
   ('1000, 0'), ('1000, -1'), ('1000, 0.4'), ('1000, 1001'), ('1000, 1e9'),
   ('1000, ''NaN'''), ('1000, ''Infinity'''), ('0, 10'), ('-1, 10'),
-  ('1000000000, 10'), ('1000000000000, 1000')
+  ('1000000000, 10'), ('1000000000000, 1000'), ('9223372036854775807, 10')
 ) v(call);
 -- bits and hashes, edge by edge
 select call, pg_temp.error_of('select bloom_create_sized(' || call || ')') from (values
