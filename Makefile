@@ -45,3 +45,17 @@ include $(PGXS)
 $(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
 
 $(OBJS): $(wildcard src/core/*.h src/delta/*.h src/pg/*.h)
+
+# What needs no server, and what takes longer.
+check-core:
+	$(MAKE) -C test/core check
+	$(MAKE) -C test/lib check
+	$(MAKE) -C test/delta check
+
+fuzz:
+	$(MAKE) -C test/fuzz run
+
+bench:
+	bench/run
+
+.PHONY: check-core fuzz bench
