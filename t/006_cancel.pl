@@ -47,6 +47,8 @@ my $g = '(SELECT f FROM big WHERE id = 2)';
 my $m = "(SELECT $bits\::bigint OFFSET 0)";
 
 # What can take long, as a query that returns little.
+# Rows of the builds and scans.
+my $rows = rounds(200_000, 1_000_000);
 my @long = (
 	[ 'bloom_create', "SELECT bloom_create_sized($m, 7) IS NULL" ],
 	[ 'bloom_create, flattened', "SELECT length(bloom_create_sized($m, 7)::bytea)" ],
@@ -65,25 +67,25 @@ my @long = (
 	[ 'bloom_verify', "SELECT bloom_verify($f)" ],
 	[
 		'bloom_agg, list',
-		"SELECT bloom_agg(k, $bits / 10) IS NULL FROM generate_series(1, 1000000) AS k"
+		"SELECT bloom_agg(k, $bits / 10) IS NULL FROM generate_series(1, $rows) AS k"
 	],
 	[
 		'bloom_agg, sized at the end',
-		'SELECT bloom_agg(k) IS NULL FROM generate_series(1, 1000000) AS k'
+		"SELECT bloom_agg(k) IS NULL FROM generate_series(1, $rows) AS k"
 	],
 	[ 'bloom_union_agg', 'SELECT bloom_union_agg(f) IS NULL FROM big' ],
 	[ 'bloom_intersection_agg', 'SELECT bloom_intersection_agg(f) IS NULL FROM big' ],
 	[
 		'bloom_contains',
-		'SELECT count(*) FROM big, generate_series(1, 1000000) AS k WHERE id = 1 AND bloom_contains(f, k)'
+		"SELECT count(*) FROM big, generate_series(1, $rows) AS k WHERE id = 1 AND bloom_contains(f, k)"
 	],
 	[
 		'bloom_contains_each, by slices',
-		"SET bloomfilter.cache_size = 0; SELECT cardinality(bloom_contains_each($f, array(SELECT generate_series(1, 200000))))"
+		"SET bloomfilter.cache_size = 0; SELECT cardinality(bloom_contains_each($f, array(SELECT generate_series(1, $rows / 5))))"
 	],
 	[
 		'bloom_matches',
-		"SELECT cardinality(bloom_matches($f, array(SELECT generate_series(1, 1000000))))"
+		"SELECT cardinality(bloom_matches($f, array(SELECT generate_series(1, $rows))))"
 	],
 	[ 'bloom_diff', "SELECT length(bloom_diff($f, $g))" ],
 	[ 'bloom_apply', "SELECT bloom_apply($f, d) IS NULL FROM delta" ],
