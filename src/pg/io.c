@@ -138,11 +138,21 @@ bloomfilter_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(result);
 }
 
-/* Inside a varlena a filter is the bytes of the format: nothing to convert. */
+/*
+ * Inside a varlena a filter is the bytes of the format: nothing to convert.  But
+ * who calls a send function may free its result, which must not be the argument.
+ */
 Datum
 bloomfilter_send(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_POINTER(bfpg_flat_value(PG_GETARG_DATUM(0)));
+	struct varlena *value = bfpg_flat_value(PG_GETARG_DATUM(0));
+	struct varlena *copy;
+
+	if (PointerGetDatum(value) != PG_GETARG_DATUM(0))
+		PG_RETURN_POINTER(value);
+	copy = palloc(VARSIZE(value));
+	bfpg_copy_bytes(copy, value, VARSIZE(value));
+	PG_RETURN_POINTER(copy);
 }
 
 Datum
