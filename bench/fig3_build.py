@@ -1,0 +1,101 @@
+"""Figure 3, by night: building, against counting the same keys and what else is built.
+
+The statements differ in the aggregate only, so that count(key) is the scan's part.
+Bytes are those of the result.
+"""
+
+from measure import interleave
+from run import key_sql, name_of, start
+from server import SERIAL, parallel
+from table import Table
+
+# How each type's key is made of a number, and what hll's hash for it is called.
+TYPES = {
+    "bigint": (key_sql("g"), "hll_hash_bigint"),
+    "uuid": (f"md5({key_sql('g')}::text)::uuid", "hll_hash_any"),
+    "text": (f"'https://www.example.com/article/details/' || {key_sql('g')}", "hll_hash_text"),
+}
+
+
+def make_table(session, kind, count):
+    name = f"build_{kind}_{name_of(count)}"
+    session.run(f"create unlogged table {name} as select {TYPES[kind][0]} as k"
+                f" from (select generate_series(1, {count}) g) s")
+    session.run(f"vacuum (analyze, freeze) {name}")
+    return name
+
+
+def aggregates(kind, count):
+    """Each returns the bytes of its result."""
+    return {
+        "count(key)": "0 * count(k)",
+        "bloom_agg(key, n)": f"(bloom_stats(bloom_agg(k, {count}, 0.01))).bytes",
+        "bloom_agg(key)": "(bloom_stats(bloom_agg(k))).bytes",
+        "array_agg": "pg_column_size(array_agg(k))",
+        "hll_add_agg": f"pg_column_size(hll_add_agg({TYPES[kind][1]}(k)))",
+    }
+
+
+def create_index(session, table):
+    """Seconds; the index is measured and dropped outside of them."""
+    seconds = session.seconds(f"create index {table}_k on {table} (k)")
+    size = int(session.value(f"select pg_relation_size('{table}_k')"))
+    session.run(f"drop index {table}_k")
+    return seconds, size
+
+
+def statement(session, sql):
+    rows, milliseconds = session.answer(sql)
+    return milliseconds / 1000, int(rows[0])
+
+
+def contenders(run, session, kind, count, table, processes):
+    runs = {}
+    for name, result in aggregates(kind, count).items():
+        # It is not parallel before PostgreSQL 16.
+        if name != "array_agg" or processes == "serial":
+            runs[name] = lambda sql=f"select {result} from {table}": statement(session, sql)
+    # Sorting 10^8 texts and uuids would take the hour alone.
+    if kind == "bigint" or count < run.sizes[-1] or run.quick:
+        runs["CREATE INDEX"] = lambda: create_index(session, table)
+    return runs
+
+
+def measure(run, session, tables, labels, runs):
+    """Seconds become ns per key; bytes are those of the last run."""
+    speed, space = tables
+    kind, count, processes = labels
+    sizes = {}
+
+    def seconds(name):
+        taken, sizes[name] = runs[name]()
+        return taken
+
+    samples = interleave({name: (lambda name=name: seconds(name)) for name in runs}, run.rounds,
+                         budget=run.choose(1, 6))
+    for name, found in samples.items():
+        speed.add(kind, name_of(count), processes, name, unit="ns/key", samples=found.scaled(1e9 / count))
+        if processes == "serial" and sizes.get(name):
+            space.add(kind, name_of(count), name, unit="bytes/key", samples=sizes[name] / count)
+
+
+def main():
+    run, session, _ = start()
+    session.run("create extension if not exists hll")
+    speed = Table(run, "fig3_build", "by night: building", ["type", "keys", "processes", "contender"])
+    space = Table(run, "fig3_bytes", "by night: what is built", ["type", "keys", "contender"])
+    for kind in TYPES:
+        for count in run.sizes:
+            table = make_table(session, kind, count)
+            for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
+                session.run(settings)
+                runs = contenders(run, session, kind, count, table, processes)
+                measure(run, session, (speed, space), (kind, count, processes), runs)
+            session.run(f"drop table {table}; checkpoint")
+    speed.write()
+    space.write()
+    session.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Figure 4: many keys in one call, against = ANY on the B-tree.
+
+The keys of a call are a stored array, half of them members, so that both sides
+read them alike. "one call" asks a stored filter by one statement per call, as an
+application does; "many calls" asks for all arrays in one statement, whose copy of
+the filter is in memory.
+"""
+
+import subprocess
+
+from measure import Samples, interleave
+from run import key_sql, name_of, start
+from server import SERIAL, pgbench
+from table import Table
+
+BATCHES = [10, 100, 1000, 10_000]
+
+
+def arrays(run, session, count):
+    """Table asked (size, id, keys) with as many arrays of each size as make up total keys."""
+    total = run.choose(20_000, 400_000)
+    session.run("create unlogged table asked (size int, id int, keys bigint[], primary key (size, id))")
+    session.run("alter table asked alter keys set storage external")
+    for size in BATCHES:
+        number = f"1 + (g * 7919 + {size}) % {2 * count}"
+        session.run(f"insert into asked select {size}, g / {size}, array_agg({key_sql(number)})"
+                    f" from generate_series(0, {total - 1}) g group by g / {size}")
+    session.run("vacuum (analyze, freeze) asked")
+    return total
+
+
+def one_call(run, sql, size, total):
+    script = f"\\set id random(0, {total // size - 1})\n{sql};\n"
+    return pgbench(script, run.work, 1, run.choose("-t 30", run.amount)) * size
+
+
+def statements(filter_name, keys, size):
+    chosen = f"from asked where size = {size} and id = :id"
+    return {
+        "bloom_contains_each": f"select cardinality(bloom_contains_each(filter, keys)) from filters,"
+                               f" (select keys {chosen}) a where name = '{filter_name}'",
+        "= ANY, B-tree": f"select count(*) from {keys} where k = any ((select keys {chosen})::bigint[])",
+    }
+
+
+def many_calls(filter_name, keys, size):
+    chosen = f"from asked where size = {size}"
+    return {
+        "bloom_contains_each": "select sum(cardinality(bloom_contains_each((select filter from filters"
+                               f" where name = '{filter_name}'), keys))) {chosen}",
+        "= ANY, B-tree": "select sum(found) from (select (select count(*)"
+                         f" from {keys} where k = any (keys)) as found {chosen}) s",
+    }
+
+
+def measure(run, session, data, table, count):
+    keys, name = data.btree(count), data.filter(count)
+    session.run(f"drop table if exists asked; {SERIAL}")
+    total = arrays(run, session, count)
+    for size in BATCHES:
+        singly = {who: (lambda sql=sql: one_call(run, sql, size, total))
+                  for who, sql in statements(name, keys, size).items()}
+        together = {who: (lambda sql=sql: total / session.seconds(sql))
+                    for who, sql in many_calls(name, keys, size).items()}
+        for way, runs in (("one call", singly), ("many calls", together)):
+            table.add_all(name_of(count), size, way, unit="keys/s",
+                          samples=interleave(runs, run.rounds))
+
+
+def in_c(run, data, table, count):
+    """The same in C, in a loop: what the calls themselves cost is the difference."""
+    lines = subprocess.run([run.program("core"), "time", str(count), "0.01", "3"],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    ns = [float(line.split("\t")[2]) for line in lines if line.startswith("batch there\tbloomfilter")]
+    table.add(name_of(count), 0, "in C", "bf_contains_hashes", unit="keys/s",
+              samples=Samples(ns).inverted(1e9))
+
+
+def main():
+    run, session, data = start()
+    table = Table(run, "fig4_batch", "many keys in one call", ["keys", "batch", "way", "contender"])
+    for count in run.sizes:
+        measure(run, session, data, table, count)
+        in_c(run, data, table, count)
+    table.write()
+    session.run("drop table asked")
+    session.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Interleaved runs, and what becomes of them: median, least, most."""
+
+import statistics
+import time
+
+
+class Capped(Exception):
+    """A contender that did not finish in the time it was given."""
+
+
+class Refused(Exception):
+    """A contender that ended in an error."""
+
+
+class Samples:
+    """The results of one contender, and why there may be none."""
+
+    def __init__(self, values=(), note=""):
+        self.values = list(values)
+        self.note = note
+
+    def median(self):
+        return statistics.median(self.values)
+
+    def scaled(self, factor):
+        return Samples([value * factor for value in self.values], self.note)
+
+    def inverted(self, factor):
+        return Samples([factor / value for value in self.values], self.note)
+
+    def add_note(self, note):
+        self.note = "; ".join(part for part in (self.note, note) if part)
+
+
+def interleave(contenders, rounds, budget=float("inf")):
+    """Runs {name: function} in turns, so that the machine's moods meet all alike.
+
+    A function returns a number. One whose runs have taken budget seconds is not
+    run again; one that is capped or refused keeps its note instead of a value.
+    """
+    samples = {name: Samples() for name in contenders}
+    spent = dict.fromkeys(contenders, 0.0)
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            if samples[name].note or spent[name] >= budget:
+                continue
+            start = time.monotonic()
+            try:
+                samples[name].values.append(run())
+            except (Capped, Refused) as problem:
+                samples[name] = Samples(note=str(problem))
+            spent[name] += time.monotonic() - start
+    return samples
+
+
+def tell(sign, value):
+    """A number in three digits."""
+    if value >= 100:
+        return f"{value:,.0f}{sign}"
+    return f"{value:.3g}{sign}"

@@ -1,0 +1,120 @@
+"""What a figure is given: sizes, folders, and the tables that figures share."""
+
+import os
+
+from server import Session
+
+# Made so that no key follows its neighbour: g * STEP modulo a prime.
+STEP, PRIME = 48271, 2**31 - 1
+MILLION = 10**6
+
+
+class Run:
+    """One run of bench/run; --quick has small sizes and the same code."""
+
+    def __init__(self):
+        self.quick = os.environ["BENCH_QUICK"] == "yes"
+        self.command = os.environ["BENCH_COMMAND"]
+        self.tree = os.environ["BENCH_TREE"]
+        self.work = os.environ["BENCH_WORK"]
+        self.results = os.path.join(self.tree, "bench", "results")
+        self.rounds = 2 if self.quick else 3
+        self.amount = "-t 200" if self.quick else "-T 2"
+
+    def choose(self, quick, full):
+        return quick if self.quick else full
+
+    def program(self, name):
+        """A program of bench/c."""
+        return os.path.join(self.work, "c", name)
+
+    @property
+    def sizes(self):
+        """Numbers of keys for which there are exact rivals, too."""
+        return self.choose([10_000, 100_000], [MILLION, 10 * MILLION, 100 * MILLION])
+
+
+def key_sql(number):
+    """The key of a number of a row, as an SQL expression of type bigint."""
+    return f"(({number})::bigint * {STEP} % {PRIME})"
+
+
+def name_of(count):
+    """10 million as 10m, for names in SQL and in tables."""
+    for unit, size in (("m", MILLION), ("k", 1000)):
+        if count and count % size == 0:
+            return f"{count // size}{unit}"
+    return str(count)
+
+
+class Data:
+    """Tables and filters, made when they are first asked for."""
+
+    def __init__(self, session):
+        self.session = session
+        session.run("create extension if not exists bloomfilter")
+        session.run("create unlogged table if not exists filters"
+                    " (name text primary key, filter bloomfilter not null)")
+
+    def missing(self, table):
+        return self.session.value(f"select to_regclass('{table}') is null") == "t"
+
+    def keys(self, count):
+        """keys_N (k bigint, c int): the same key twice, B-tree on one, hash on the other."""
+        table = f"keys_{name_of(count)}"
+        if self.missing(table):
+            key = key_sql("g")
+            self.session.run(f"create unlogged table {table} (k bigint not null, c int not null)")
+            self.session.run(f"insert into {table} select {key}, {key}"
+                             f" from (select generate_series(1, {count}) g) s")
+            self.session.run(f"vacuum (analyze, freeze) {table}")
+        return table
+
+    def btree(self, count):
+        table = self.keys(count)
+        if self.missing(f"{table}_k"):
+            self.session.run(f"create unique index {table}_k on {table} (k)")
+        return table
+
+    def hash(self, count):
+        table = self.keys(count)
+        if self.missing(f"{table}_c"):
+            self.session.run(f"create index {table}_c on {table} using hash (c)")
+        return table
+
+    def signatures(self, count):
+        """signatures_N (c int) with an index of contrib's access method bloom."""
+        table = f"signatures_{name_of(count)}"
+        if self.missing(table):
+            self.session.run("create extension if not exists bloom")
+            self.session.run(f"create unlogged table {table} as select c from {self.keys(count)}")
+            self.session.run(f"create index on {table} using bloom (c)")
+            self.session.run(f"vacuum (analyze, freeze) {table}")
+        return table
+
+    def filter(self, count):
+        """The filter of keys_N at 1 %, in table filters; its name is the table's."""
+        name = f"keys_{name_of(count)}"
+        if self.session.value(f"select count(*) from filters where name = '{name}'") == "0":
+            self.session.run(f"insert into filters select '{name}', bloom_agg({key_sql('g')}, {count}, 0.01)"
+                             f" from (select generate_series(1, {count}) g) s")
+        return name
+
+    def filter_bytes(self, count):
+        return int(self.session.value("select (bloom_stats(filter)).bytes from filters"
+                                      f" where name = '{self.filter(count)}'"))
+
+    def blob(self, count):
+        """The same bytes as an ordinary bytea, in table blobs."""
+        name = self.filter(count)
+        self.session.run("create unlogged table if not exists blobs (name text primary key, body bytea)")
+        self.session.run("alter table blobs alter body set storage external")
+        self.session.run(f"insert into blobs select name, filter::bytea from filters"
+                         f" where name = '{name}' on conflict do nothing")
+        return name
+
+
+def start():
+    """What each figure of the server begins with."""
+    run, session = Run(), Session()
+    return run, session, Data(session)
