@@ -124,6 +124,10 @@ extern bool bf_compatible(const bf_header *a, const bf_header *b);
  * the larger capacity at the larger rate of the two, so that the order in which
  * filters are combined does not show in the bytes.
  */
+typedef void (*bf_combine) (bf_header *header, uint8_t *blocks,
+							const bf_header *other, const uint8_t *other_blocks,
+							bf_tick tick);
+
 extern void bf_union(bf_header *header, uint8_t *blocks,
 					 const bf_header *other, const uint8_t *other_blocks,
 					 bf_tick tick);

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "bf_filter.h"
 #include "pg_compat.h"
 #include "value.h"
 
@@ -16,18 +15,12 @@ PG_FUNCTION_INFO_V1(bloomfilter_union_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_finalfn);
 PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_transfn);
 
-typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,
-						   const bf_header *other, const uint8_t *other_blocks,
-						   bf_tick tick);
-
 /* Also the combine function: a partial result is a filter like any other. */
 static Datum
-accumulate(FunctionCallInfo fcinfo, BfCombine operation)
+accumulate(FunctionCallInfo fcinfo, bf_combine operation)
 {
 	MemoryContext context;
 	BfFilter   *state;
-	BfFilter   *other;
-	bf_header	next;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "bloomfilter aggregate support function called in non-aggregate context");
@@ -39,21 +32,8 @@ accumulate(FunctionCallInfo fcinfo, BfCombine operation)
 	}
 	if (PG_ARGISNULL(0))
 		return bfpg_filter_rw_datum(bfpg_filter_copy(PG_GETARG_DATUM(1), context));
-
 	state = bfpg_filter_writable(PG_GETARG_DATUM(0), context);
-	bfpg_read_header(PG_GETARG_DATUM(1), &next);
-	bfpg_check_compatible(&state->header, &next);
-	other = bfpg_filter_expanded(PG_GETARG_DATUM(1));
-	if (other != NULL)
-		operation(&state->header, state->blocks, &other->header, other->blocks,
-				  bfpg_tick);
-	else
-	{
-		other = bfpg_filter_copy(PG_GETARG_DATUM(1), CurrentMemoryContext);
-		operation(&state->header, state->blocks, &other->header, other->blocks,
-				  bfpg_tick);
-		bfpg_filter_free(other);
-	}
+	bfpg_filter_combine(state, PG_GETARG_DATUM(1), operation);
 	return bfpg_filter_rw_datum(state);
 }
 

@@ -73,27 +73,19 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 	return bfpg_filter_rw_datum(filter);
 }
 
-typedef void (*BfCombine) (bf_header *header, uint8_t *blocks,
-						   const bf_header *other, const uint8_t *other_blocks,
-						   bf_tick tick);
-
 /* A new filter from two: parameters are compared before anything is copied. */
 static BfFilter *
-combine(FunctionCallInfo fcinfo, BfCombine operation)
+combine(FunctionCallInfo fcinfo, bf_combine operation)
 {
 	bf_header	a;
 	bf_header	b;
 	BfFilter   *result;
-	BfFilter   *other;
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &a);
 	bfpg_read_header(PG_GETARG_DATUM(1), &b);
 	bfpg_check_compatible(&a, &b);
 	result = bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
-	other = bfpg_filter_copy(PG_GETARG_DATUM(1), CurrentMemoryContext);
-	operation(&result->header, result->blocks, &other->header, other->blocks,
-			  bfpg_tick);
-	bfpg_filter_free(other);
+	bfpg_filter_combine(result, PG_GETARG_DATUM(1), operation);
 	return result;
 }
 

@@ -9,7 +9,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "bf_filter.h"
 #include "pg_compat.h"
 #include "value.h"
 
@@ -218,6 +217,23 @@ bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes, uint64 count)
 		bf_add_hashes(&filter->header, filter->blocks, hashes + at,
 					  Min(HASHES_BETWEEN_CHECKS, count - at));
 	}
+}
+
+void
+bfpg_filter_combine(BfFilter *filter, Datum value, bf_combine operation)
+{
+	BfFilter   *expanded = bfpg_filter_expanded(value);
+	BfFilter   *other = expanded;
+	bf_header	header;
+
+	bfpg_read_header(value, &header);
+	bfpg_check_compatible(&filter->header, &header);
+	if (other == NULL)
+		other = bfpg_filter_copy(value, CurrentMemoryContext);
+	operation(&filter->header, filter->blocks, &other->header, other->blocks,
+			  bfpg_tick);
+	if (expanded == NULL)
+		bfpg_filter_free(other);
 }
 
 struct varlena *

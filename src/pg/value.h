@@ -13,7 +13,7 @@
 
 #include "utils/expandeddatum.h"
 
-#include "bf_format.h"
+#include "bf_filter.h"
 #include "report.h"
 
 #pragma GCC visibility push(hidden)
@@ -60,6 +60,12 @@ extern Datum bfpg_filter_ro_datum(BfFilter *filter);
 /* bf_add_hashes, to be cancelled on the way. */
 extern void bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes,
 								   uint64 count);
+
+/*
+ * Combines another bloomfilter Datum into a filter.  Throws if they can't be.
+ */
+extern void bfpg_filter_combine(BfFilter *filter, Datum other,
+								bf_combine operation);
 
 /* memcpy, to be cancelled on the way. */
 extern void bfpg_copy_bytes(void *target, const void *source, uint64 length);
