@@ -184,10 +184,12 @@ SKIP:
 		'54000', 'one key more is too many');
 	my $bits = BloomTest::MAX_BITS;
 	$session->query('DROP TABLE filters CASCADE; DROP MATERIALIZED VIEW built');
+	# An array of two of them would be more than a value can be.
+	$content = 'SELECT id, md5(f::bytea) FROM filters ORDER BY id';
 	foreach my $create ("bloom_create($low, 0.01)", "bloom_create_sized($bits, 7)")
 	{
 		$session->query(<<"EOC");
-CREATE TABLE filters (id int, keys int, f bloomfilter, list bloomfilter[], row labelled);
+CREATE TABLE filters (id int, keys int, f bloomfilter);
 CREATE VIEW built AS SELECT f FROM filters;
 INSERT INTO filters
 SELECT 1, 20000, bloom_add_all($create, array(SELECT generate_series(1, 20000)));
