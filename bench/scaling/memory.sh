@@ -8,7 +8,7 @@ measure_memory() {
 	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, 10000000) g"
 	base=$(peak "select bloom_cardinality(bloom_agg(id, 1000000, 0.01)) from source where id <= 100")
 	print "memory: VmHWM of the process that builds from 10^7 rows, over that of a build of 1.2 MB"
-	print "  $(printf '%-34s %12s %12s %12s' build 'filters, MB' 'beyond, MB' ratio)"
+	print "  $(printf '%-34s %12s %12s %12s' build 'filters, MB' 'peak, MB' ratio)"
 	while IFS='|' read -r what build bytes; do
 		kb=$(peak "$build")
 		print "  $(printf '%-34s %12s %12s %12s' "$what" "$(megabytes "$bytes")" \
