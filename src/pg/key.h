@@ -57,7 +57,7 @@ bfpg_hash_key(const BfKeyCoder *coder, Datum key, uint64 seed)
 
 /* Whether values of an SQL type, or of a domain over it, can be keys. */
 extern bool bfpg_is_key_type(Oid type);
-extern void bfpg_refuse_type(Oid type) pg_attribute_noreturn();
+extern void bfpg_refuse_type(Oid type);
 
 extern void bfpg_refuse_key_type(const bf_header *header, bf_key_type type);
 extern void bfpg_refuse_part(const bf_header *header, uint64 hash);
