@@ -14,6 +14,7 @@
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_finalfn);
 PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_finalfn);
 
 /* Also the combine function: a partial result is a filter like any other. */
 static Datum
@@ -49,7 +50,15 @@ bloomfilter_intersection_agg_transfn(PG_FUNCTION_ARGS)
 	return accumulate(fcinfo, bf_intersect);
 }
 
-/* The state is the result; what remains is to say if it holds too many keys. */
+/* The state is the result, and not copied on its way out. */
+static Datum
+result_datum(Datum state)
+{
+	BfFilter   *filter = bfpg_filter_expanded(state);
+
+	return filter != NULL ? bfpg_filter_ro_datum(filter) : state;
+}
+
 Datum
 bloomfilter_union_agg_finalfn(PG_FUNCTION_ARGS)
 {
@@ -57,5 +66,11 @@ bloomfilter_union_agg_finalfn(PG_FUNCTION_ARGS)
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &header);
 	bfpg_check_overflow(&header);
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	return result_datum(PG_GETARG_DATUM(0));
+}
+
+Datum
+bloomfilter_intersection_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	return result_datum(PG_GETARG_DATUM(0));
 }

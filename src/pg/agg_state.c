@@ -3,7 +3,7 @@
  *	  The state of bloom_agg.
  *
  * It begins as a list of hashes and becomes a filter only when the list would be
- * the larger of the two.  So small groups are small, workers of a parallel query
+ * no longer small beside it.  So small groups are small, workers of a parallel query
  * send each other lists rather than half-empty filters, and where n is not given
  * the filter is sized for the keys that came.
  *
@@ -35,6 +35,12 @@
 
 /* A list with repeats is at most this many times as long as its set. */
 #define REPEATS 4
+
+/*
+ * The list gives way to the filter when it is this share of the filter's size.
+ * Both exist for a moment, so this is what a build takes beside the filter.
+ */
+#define LIST_SHARE 8
 
 /* Bytes before a shipped state's hashes or filter. */
 enum
@@ -178,19 +184,19 @@ make_set(BfAggState *state)
 	state->unique_at = Max(state->count * REPEATS, FIRST_ROOM);
 }
 
-/* Whether a list of so many hashes would be larger than the filter. */
+/* Whether a list of so many hashes is too large beside the filter. */
 static bool
-larger_than_filter(const BfAggState *state, uint64 count)
+gives_way(const BfAggState *state, uint64 count)
 {
 	return state->parameters.n != 0 &&
-		count * sizeof(uint64) > bf_blocks_bytes(&state->planned);
+		count * sizeof(uint64) > bf_blocks_bytes(&state->planned) / LIST_SHARE;
 }
 
 /* Makes room for at least one more key. */
 void
 bfpg_agg_make_room(BfAggState *state)
 {
-	bool		give_way = larger_than_filter(state, state->room * 2);
+	bool		give_way = gives_way(state, state->room * 2);
 
 	settle(state);
 	if (state->filter != NULL)
@@ -375,7 +381,7 @@ list_result(BfAggState *state)
 	filter = bfpg_filter_new(&header, CurrentMemoryContext);
 	bfpg_filter_add_hashes(filter, state->list, state->count);
 	bfpg_check_overflow(&filter->header);
-	return bfpg_filter_rw_datum(filter);
+	return bfpg_filter_ro_datum(filter);
 }
 
 Datum

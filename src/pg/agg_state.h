@@ -1,7 +1,7 @@
 /*
  * agg_state.h
  *	  The state of bloom_agg: a list of hashes that becomes a filter when the
- *	  list would be the larger of the two.
+ *	  list is no longer small beside it.
  */
 #ifndef BFPG_AGG_STATE_H
 #define BFPG_AGG_STATE_H
