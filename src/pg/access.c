@@ -15,9 +15,6 @@
 
 #include "access.h"
 #include "header_cache.h"
-/* Hashes between two looks at whether the query is cancelled. */
-#define HASHES_BETWEEN_CHECKS 65536
-
 void
 bfpg_access_init(BfAccess *access, MemoryContext context)
 {

@@ -203,9 +203,6 @@ bfpg_filter_writable(Datum value, MemoryContext parent)
 	return bfpg_filter_copy(value, parent);
 }
 
-/* Hashes between two looks at whether the query is cancelled. */
-#define HASHES_BETWEEN_CHECKS 65536
-
 void
 bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes, uint64 count)
 {

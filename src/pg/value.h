@@ -18,6 +18,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Hashes between two looks at whether the query is cancelled. */
+#define HASHES_BETWEEN_CHECKS 65536
+
 typedef struct BfFilter
 {
 	ExpandedObjectHeader eoh;
