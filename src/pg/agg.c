@@ -63,9 +63,13 @@ same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
 	int			i;
 
 	for (i = 2; i < PG_NARGS(); i++)
-		if (fcinfo->args[i].value != state->arguments[i].value ||
-			fcinfo->args[i].isnull != state->arguments[i].isnull)
+	{
+		if (PG_ARGISNULL(i) != state->arguments[i].isnull)
 			return false;
+		/* A NULL has no value to compare. */
+		if (!PG_ARGISNULL(i) && PG_GETARG_DATUM(i) != state->arguments[i].value)
+			return false;
+	}
 	return true;
 }
 
