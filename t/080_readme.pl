@@ -18,7 +18,7 @@ $node->init;
 $node->start;
 
 my @blocks = doc::sql_blocks('README.md');
-ok(@blocks >= 8, 'README.md has examples');
+ok(@blocks >= 6, 'README.md has examples');
 foreach my $block (@blocks)
 {
 	my ($status, $out, $err) = $node->psql('postgres', $block->{sql}, on_error_stop => 1);
