@@ -43,11 +43,6 @@ typedef char bfpg_b64_byte;
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
 #endif
 
-/* The size of a stored value's bytes; until 13 a field, later packed. */
-#ifndef VARATT_EXTERNAL_GET_EXTSIZE
-#define VARATT_EXTERNAL_GET_EXTSIZE(toast_pointer) ((toast_pointer).va_extsize)
-#endif
-
 /* A function that returns all its rows at once: a helper from 15 on. */
 #if PG_VERSION_NUM >= 160000
 #define bfpg_init_materialized_srf(fcinfo) InitMaterializedSRF(fcinfo, 0)

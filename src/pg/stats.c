@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 
