@@ -48,7 +48,7 @@ foreach my $name (sort keys %scripts)
 my $version = 0;
 foreach my $protocol ('prepared', 'simple')
 {
-	my ($out, $err) = ('', '');
+	my ($printed, $complained) = ('', '');
 	my $swapped = 0;
 	my $ended = 0;
 
@@ -56,6 +56,8 @@ foreach my $protocol ('prepared', 'simple')
 	# the other has done its share.
 	while ($swapped < $swaps)
 	{
+		# Each start empties what it writes to.
+		my ($out, $err) = ('', '');
 		my $pgbench = IPC::Run::start(
 			[
 				'pgbench', '-n', '-M', $protocol, '-c', $clients, '-j', 2, '-t', $transactions,
@@ -72,11 +74,13 @@ foreach my $protocol ('prepared', 'simple')
 		}
 		$pgbench->finish;
 		$ended++;
+		$printed .= $out;
+		$complained .= $err;
 		last if $pgbench->result != 0;
 	}
-	is($err =~ /(ERROR|FATAL|aborted).*/ ? $& : '', '', "$protocol: no error and no wrong \"no\"");
+	is($complained =~ /(ERROR|FATAL|aborted).*/ ? $& : '', '', "$protocol: no error and no wrong \"no\"");
 	my $asked = 0;
-	$asked += $_ foreach $out =~ m{transactions actually processed: (\d+)/}g;
+	$asked += $_ foreach $printed =~ m{transactions actually processed: (\d+)/}g;
 	is($asked, $ended * $clients * $transactions,
 		"$protocol: $clients clients asked $asked times during $swapped swaps");
 }
