@@ -159,19 +159,28 @@ copy_expanded(const BfFilter *source, MemoryContext parent)
 	return filter;
 }
 
-BfFilter *
-bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
+/* A copy of any value with what bf_parse says of it: usable only on BF_OK. */
+static BfFilter *
+load_filter(Datum value, MemoryContext parent, bf_status *status)
 {
-	BfFilter   *source = bfpg_filter_expanded(value);
-	BfFilter   *filter;
+	BfFilter   *filter = bfpg_filter_expanded(value);
 	uint64		total;
 
-	if (source != NULL)
-		return copy_expanded(source, parent);
+	*status = BF_OK;
+	if (filter != NULL)
+		return copy_expanded(filter, parent);
 	total = toast_raw_datum_size(value) - VARHDRSZ;
 	filter = allocate_filter(total, parent);
 	load_image(filter->image, value, total);
 	*status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
+	return filter;
+}
+
+BfFilter *
+bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
+{
+	BfFilter   *filter = load_filter(value, parent, status);
+
 	if (*status == BF_OK)
 		return filter;
 	bfpg_filter_free(filter);
@@ -182,16 +191,10 @@ BfFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
 	bf_status	status;
-	BfFilter   *filter = bfpg_filter_check(value, parent, &status);
+	BfFilter   *filter = load_filter(value, parent, &status);
 
-	/* What is wrong with a header is said by the function that reads it. */
-	if (filter == NULL)
-	{
-		bf_header	header;
-
-		bfpg_read_header(value, &header);
-		bfpg_report_invalid(status, NULL, BF_DOOR_STORED, NULL);
-	}
+	if (status != BF_OK)
+		bfpg_report_invalid(status, filter->image, BF_DOOR_STORED, NULL);
 	return filter;
 }
 
