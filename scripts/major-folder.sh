@@ -1,0 +1,77 @@
+# major-folder.sh: a Debian in a folder that has another PostgreSQL major beside this
+# system's own; to be sourced by bash after lib.sh.
+#
+# Debian brings one major with each of its releases. The folder is the newer of the two
+# releases, with the older one as a second source, from which comes only what the newer
+# one has no more: its PostgreSQL and the libraries that this one alone needs. So both
+# majors run in one root, as pg_upgrade wants it.
+
+FOLDER=
+
+# The releases that have a major, newest first.
+major_suites() {
+	case $1 in
+		13) SUITES=(bookworm bullseye) ;;
+		17) SUITES=(trixie bookworm) ;;
+		18) SUITES=(forky bookworm) ;;
+		19) SUITES=(sid experimental bookworm) ;;
+		*) return 1 ;;
+	esac
+}
+
+# The mirror that this system's apt uses.
+mirror() {
+	local codename uri
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $codename" | head -n 1)
+	echo "${uri%/}"
+}
+
+# major_folder MAJOR [--keep FOLDER]: sets FOLDER, and makes it unless it was kept.
+# pg_cron is not there for every major.
+major_folder() {
+	local major=$1 packages suffix= suite sources=() url
+	major_suites "$major" || die "usage: $(basename "$0") 13|17|18|19 [--keep FOLDER]"
+	[ "$major" != "$PG_MAJOR" ] || die "$major is this system's own"
+	FOLDER=$SCRATCH/major
+	[ "${2:-}" != --keep ] || FOLDER=${3:?--keep needs a folder}
+	[ ! -e "$FOLDER/srv/made" ] || return 0
+	[ "$major" != 19 ] || suffix=/experimental
+	url=$(mirror)
+	for suite in "${SUITES[@]}"; do
+		sources+=("deb $url $suite main")
+	done
+	packages=ca-certificates,gcc,make,libxxhash-dev,libzstd-dev,libipc-run-perl,python3-xxhash,postgresql-common
+	packages+=,postgresql-$major$suffix,postgresql-server-dev-$major$suffix,postgresql-$PG_MAJOR
+	[ -z "$suffix" ] || packages+=,libpq5$suffix,libpq-dev$suffix
+	say "making a folder with PostgreSQL $PG_MAJOR and $major"
+	as_root mmdebstrap --quiet --variant=apt --include="$packages" \
+		--setup-hook='mkdir -p "$1"/etc/postgresql-common; echo "create_main_cluster = false" >"$1"/etc/postgresql-common/createcluster.conf' \
+		--customize-hook="chroot \"\$1\" apt-get install -y --no-install-recommends postgresql-$major-cron || echo no pg_cron" \
+		--dpkgopt=force-unsafe-io --aptopt='Acquire::Check-Valid-Until "false"' \
+		"${SUITES[0]}" "$FOLDER" "${sources[@]}" >&2
+	as_root touch "$FOLDER/srv/made"
+}
+
+# inside COMMAND: runs it in the folder, with a /proc of its own so that its servers
+# end with it.
+inside() {
+	as_root unshare --mount --pid --fork bash -c "
+		mount -t proc proc '$FOLDER/proc'
+		mount -t tmpfs tmpfs '$FOLDER/dev/shm'
+		exec chroot '$FOLDER' bash -c '$1'"
+}
+
+# build_inside MAJOR: a fresh copy of the scratch tree as /srv/tree, built for the
+# major without a warning and installed there.
+build_inside() {
+	as_root rm -rf "$FOLDER/srv/tree"
+	as_root cp -r "$SCRATCH/tree" "$FOLDER/srv/tree"
+	inside "
+		set -e
+		cd /srv/tree
+		export PG_CONFIG=/usr/lib/postgresql/$1/bin/pg_config
+		make -s -j2 with_llvm=no COPT=\"-Wall -Werror\"
+		make -s with_llvm=no install >/dev/null
+		chown -R postgres /srv/tree"
+}
