@@ -87,7 +87,9 @@ listen_on(const pull_plan *plan, PGconn *connection)
 	while (pull_once(plan, connection))
 	{
 		pulled = true;
-		if (!wait_for_notification(connection))
+		/* notifications come between transactions only */
+		if (!server_command(connection, "COMMIT") ||
+			!wait_for_notification(connection))
 			break;
 	}
 	return pulled;
