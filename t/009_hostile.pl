@@ -7,6 +7,7 @@ no warnings 'portable';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
+use MIME::Base64;
 use Test::More;
 
 use PostgreSQL::Test::Utils;
@@ -291,6 +292,65 @@ EOC
 is(join("\n", @problems), '', "$values_tried damaged values, seed $seed: one verdict by all doors");
 cmp_ok($let_in, '>', $values_tried / 100, "$let_in of them were whole after all and were used");
 cmp_ok($let_in, '<', $values_tried / 2, 'most were not');
+
+# Damaged texts.  They come in if they are base64 to the letter and their bytes are a
+# filter.
+$session->query(<<'EOC');
+CREATE FUNCTION by_letter(typed text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM typed::bloomfilter;
+	RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
+END $$;
+CREATE TABLE texts (typed text, bytes bytea);
+EOC
+my @alphabet = ('A' .. 'Z', 'a' .. 'z', 0 .. 9, '+', '/');
+my $base64 = qr{[A-Za-z0-9+/]};
+
+sub damaged_text
+{
+	my ($text) = @_;
+	foreach (1 .. pick(1, 1, 2))
+	{
+		my $at = int rand(rand() < 0.3 ? 8 : length $text);
+		$at = length($text) - 1 - $at if rand() < 0.3;
+		my $new = join '', map { pick(@alphabet, (' ', "\n", '=', '-', '_', '*', "\x7f") x 8) } 1 .. pick(1, 1, 2, 4);
+		substr($text, $at, pick(0, 1, length $new)) = pick('', $new, $new);
+	}
+	return $text;
+}
+
+my ($texts_tried, $texts_in) = (0, 0);
+@problems = ();
+while ($texts_tried < rounds(2000, 200_000))
+{
+	my @texts = map { damaged_text(encode_base64(pick(@bases), '')) } 1 .. $batch;
+	my $rows = join ",\n", map
+	{
+		my $strict = m{\A(?:$base64{4})*(?:$base64{2}==|$base64{3}=)?\z};
+		sprintf "('%s', '\\x%s')", $_, $strict ? unpack('H*', decode_base64($_)) : '';
+	} @texts;
+	push @problems, grep { $_ ne '' } split /\n/, $session->query(<<"EOC");
+TRUNCATE texts;
+INSERT INTO texts VALUES $rows;
+SELECT t, c, encode(typed::bytea, 'hex') FROM (SELECT typed, by_letter(typed) AS t, by_cast(bytes) AS c FROM texts OFFSET 0) AS v
+WHERE (t, c) NOT IN (('ok', 'ok'), ('22P02', '22023'), ('0A000', '0A000'))
+EOC
+	$texts_in += $session->query("SELECT count(*) FROM texts WHERE by_letter(typed) = 'ok'");
+	$texts_tried += @texts;
+}
+is(join("\n", @problems), '', "$texts_tried damaged texts, seed $seed: they come in if their bytes do");
+note "$texts_in of them came in";
+
+# A large text is read in pieces of 4 MiB; damage where two of them meet.
+$session->query('CREATE TABLE long_text AS SELECT bloom_create(5000000)::text AS typed');
+is($session->query('SELECT by_letter(typed), length(typed) > 8000000 FROM long_text'), 'ok|t', 'a text of more than one piece');
+is($session->query(<<'EOC'), '', 'is refused if there is a wrong letter where they meet');
+SELECT at, letter FROM long_text, generate_series(4194300, 4194310) AS at,
+	unnest(ARRAY[' ', E'\n', '=', '==', '    ', '*', E'\x7f', '====']) AS letter
+WHERE by_letter(overlay(typed PLACING letter FROM at)) <> '22P02'
+	OR by_letter(overlay(typed PLACING letter FROM at FOR 0)) <> '22P02'
+EOC
 
 # Damaged deltas: an error or a whole filter.
 SKIP:
