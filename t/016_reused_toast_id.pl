@@ -1,0 +1,118 @@
+# A stored value whose identifier is given to another value: what a session
+# remembers of the first must not answer for the second.
+#
+# Identifiers come from a counter of 32 bits and are not given out while a row, dead
+# ones included, has them.  The counter goes round after four billion objects; here
+# pg_resetwal sets it back, so that a filter that is deleted and vacuumed leaves its
+# very TOAST pointer to the next one, of the same size but with another seed and other
+# keys, while a session goes on that has asked the first.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+# Seconds, longer than a header is remembered: src/pg/header_cache.h rests on the
+# counter not going round in that time.
+use constant FORGOTTEN => 1.1;
+
+# Ways to ask: a look-up, many keys at once, a scan that copies the filter, and an
+# expression of PL/pgSQL, whose state lives as long as the transaction.
+my %ways = (
+	lookup => 'SELECT bloom_contains(f, first) FROM %s',
+	array => 'SELECT true = ALL (bloom_contains_each(f, array(SELECT generate_series(first, first + 1999)))) FROM %s',
+	scan => 'SELECT bool_and(bloom_contains(f, k)) FROM %s, generate_series(first, first + 1999) AS k',
+	variable => 'DECLARE v bloomfilter := f FROM %s; BEGIN RETURN bloom_contains(v, first); END',
+	loop => 'DECLARE v bloomfilter := f FROM %s;
+		BEGIN
+			FOR k IN first .. first + 1999 LOOP
+				IF NOT bloom_contains(v, k) THEN RETURN false; END IF;
+			END LOOP;
+			RETURN true;
+		END');
+
+my $node = new_node('reused_toast_id');
+my $writer = session($node);
+$writer->query(<<'EOC');
+CREATE FUNCTION toast(relation text, OUT toast text) LANGUAGE sql AS
+'SELECT reltoastrelid::regclass FROM pg_class WHERE oid = relation::regclass';
+CREATE FUNCTION identifiers(relation text, OUT id text) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SELECT string_agg(DISTINCT chunk_id::text, '','') FROM ' || toast(relation) INTO id;
+END $$;
+CREATE PROCEDURE fill(relation text, first int) LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('INSERT INTO %s SELECT bloom_agg(k, 200000, 0.01, %s) FROM generate_series(%2$s, %2$s + 1999) AS k', relation, first);
+END $$;
+EOC
+
+# Each way has a table of its own, with one reader in a transaction and one without.
+my @readers;
+foreach my $way (sort keys %ways)
+{
+	foreach my $begin ('', 'BEGIN')
+	{
+		# Known to answer for the first value until the transaction ends.
+		next if $begin && $way =~ /^(?:loop|variable)$/;
+		my $table = $begin ? "${way}_in_one" : "${way}_in_two";
+		my $language = $ways{$way} =~ /^SELECT/ ? 'sql' : 'plpgsql';
+		my $body = sprintf $ways{$way}, $table;
+		$writer->query(<<"EOC");
+CREATE TABLE $table (f bloomfilter);
+CREATE FUNCTION ask_$table(first int) RETURNS boolean LANGUAGE $language AS \$\$$body\$\$;
+EOC
+		push @readers, { table => $table, begin => $begin };
+	}
+}
+
+# In this order the filters take one identifier after the other, and again later.
+sub fill_all
+{
+	my ($first) = @_;
+	$writer->query("CALL fill('$_->{table}', $first)") foreach @readers;
+	return map { $writer->query("SELECT identifiers('$_->{table}')") } @readers;
+}
+
+sub asks
+{
+	my ($reader, $first) = @_;
+	return $reader->{session}->query("SELECT ask_$reader->{table}($first)");
+}
+
+my @identifiers = fill_all(1);
+$writer->quit;
+$node->stop;
+command_ok([ 'pg_resetwal', '-o', $identifiers[0], '-D', $node->data_dir ],
+	'the counter is set back');
+$node->start;
+
+foreach my $reader (@readers)
+{
+	$reader->{session} = session($node);
+	$reader->{session}->query($reader->{begin});
+	is(asks($reader, 1), 't', "$reader->{table}: a filter is asked");
+}
+$writer = session($node);
+foreach my $reader (@readers)
+{
+	$writer->query("DELETE FROM $reader->{table}");
+	# Not cut short: that would wait for the readers.
+	$writer->query("VACUUM (TRUNCATE off) $reader->{table}");
+}
+is_deeply([ fill_all(100_001) ], \@identifiers, 'others take their identifiers');
+sleep(FORGOTTEN);
+is(asks($_, 100_001), 't', "$_->{table}: the other one answers, not what was remembered")
+  foreach @readers;
+
+$_->{session}->quit foreach @readers;
+$writer->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();
