@@ -28,6 +28,11 @@ create table member (region text not null, id bigint not null, word text not nul
 	partition by list (region);
 });
 
+# Statistics of expressions and asynchronous foreign scans came with 14.
+my $has_14 = $node->safe_psql('postgres', 'show server_version_num') >= 140000;
+my $statistics = $has_14 ? 'create statistics member_part on (bloom_part(id, 4)) from member;' : '';
+my $async = $has_14 ? q{, async_capable 'true'} : '';
+
 foreach my $i (0 .. $#regions)
 {
 	my $region = $regions[$i];
@@ -39,14 +44,14 @@ create table member (region text not null, id bigint not null, word text not nul
 insert into member
 select '$region', id, 'word ' || id from generate_series(1, 60000) id
 where id % 3 = $i or id % 1000 = 0;
-create statistics member_part on (bloom_part(id, 4)) from member;
+$statistics
 analyze member;
 });
 	my ($host, $port) = ($remote->host, $remote->port);
 	$node->safe_psql('postgres', qq{
 create server $region foreign data wrapper postgres_fdw
 	options (host '$host', port '$port', dbname 'postgres', extensions 'bloomfilter',
-		use_remote_estimate 'true', async_capable 'true');
+		use_remote_estimate 'true'$async);
 create user mapping for current_user server $region;
 create foreign table member_$region partition of member for values in ('$region')
 	server $region options (table_name 'member');
@@ -107,18 +112,23 @@ select bloom_agg(id, 60000, 0.01) as f from member_$_} } @regions) =~
 	qr/^SELECT public\.bloom_agg\(id, 60000::bigint, 0\.01::double precision\) FROM public\.member$/,
 	'select bloom_agg(id, 60000, 0.01) from gathered');
 
+# Without statistics the planner takes the parts for too many to be worth it.
 builds_remotely('a set of parts', q{
 select part, bloom_union_agg(f) from (
 	select region, bloom_part(id, 4) as part, bloom_part_agg(id, 4, 60000, 0.01) as f
 	from member group by region, bloom_part(id, 4)) r
 group by part},
-	qr/public\.bloom_part_agg\(id, 4, 60000::bigint, 0\.01::double precision\).* GROUP BY/,
+	$has_14 ? qr/public\.bloom_part_agg\(id, 4, 60000::bigint, 0\.01::double precision\).* GROUP BY/ : qr/^SELECT/,
 	'select bloom_part(id, 4), bloom_part_agg(id, 4, 60000, 0.01) from gathered group by 1');
 
-like(value(q{
+SKIP:
+{
+	skip 'asynchronous foreign scans came with 14', 1 if !$has_14;
+	like(value(q{
 explain (verbose, costs off) select bloom_union_agg(f) from (
 	select bloom_agg(id, 60000, 0.01) as f from member group by region) r}),
-	qr/Async Foreign Scan/, 'the servers build at the same time');
+		qr/Async Foreign Scan/, 'the servers build at the same time');
+}
 
 # Filters that remote servers keep can be united there, too, and be asked there.
 $remote{$_}->safe_psql('postgres', q{
