@@ -18,7 +18,8 @@ CORE_PLACES = [
     os.path.join(HERE, "core"),
     os.path.join(HERE, "..", "..", "src", "core"),
 ]
-CORE_UNITS = ["bf_bits.c", "bf_filter.c", "bf_format.c", "bf_hash.c", "bf_key.c"]
+CORE_UNITS = ["bf_avx2.c", "bf_bits.c", "bf_filter.c", "bf_format.c", "bf_hash.c",
+              "bf_kernel.c", "bf_key.c", "bf_portable.c"]
 
 
 def find_core():

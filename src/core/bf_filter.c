@@ -1,90 +1,12 @@
 /*
  * bf_filter.c
- *	  Adding and asking many hashes at once, and combining filters.
- *
- * A large filter is in nobody's cache: a look-up alone costs one miss or more.
- * Batches compute all addresses first and fetch them together, so that the
- * misses overlap.
+ *	  Combining filters.
  */
 #include "bf_filter.h"
 
 #include <string.h>
 
 #include "bf_bits.h"
-
-/*
- * gcc takes a function that does nothing but prefetch for one without effect and
- * drops its calls, unless it is inlined into one that has some.
- */
-#if defined(__GNUC__)
-#define prefetch(address) __builtin_prefetch(address)
-#define prefetching static inline __attribute__((always_inline))
-#else
-#define prefetch(address) ((void) (address))
-#define prefetching static inline
-#endif
-
-/* A block of one cache line is fetched whole, of a larger one just its bytes. */
-prefetching void
-prefetch_hash(const bf_header *header, const uint8_t *blocks, uint64_t hash)
-{
-	const uint8_t *block = blocks + bf_block_offset(header, hash);
-	unsigned	i;
-
-	if (header->log2_block_bits == BF_MIN_LOG2_BLOCK)
-	{
-		prefetch(block);
-		return;
-	}
-	for (i = 0; i < header->probes; i++)
-		prefetch(&block[bf_probe_bit(bf_probe(hash, i), header->log2_block_bits) >> 3]);
-}
-
-/* The next batch's length; its memory is on the way when this returns. */
-prefetching size_t
-start_batch(const bf_header *header, const uint8_t *blocks,
-			const uint64_t *hashes, size_t count)
-{
-	size_t		length = count < BF_BATCH ? count : BF_BATCH;
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-		prefetch_hash(header, blocks, hashes[i]);
-	return length;
-}
-
-void
-bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
-				   const uint64_t *hashes, size_t count, uint8_t *found)
-{
-	while (count > 0)
-	{
-		size_t		length = start_batch(header, blocks, hashes, count);
-		size_t		i;
-
-		for (i = 0; i < length; i++)
-			found[i] = bf_contains(header, blocks, hashes[i]);
-		hashes += length;
-		found += length;
-		count -= length;
-	}
-}
-
-void
-bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes,
-			  size_t count)
-{
-	while (count > 0)
-	{
-		size_t		length = start_batch(header, blocks, hashes, count);
-		size_t		i;
-
-		for (i = 0; i < length; i++)
-			bf_add(header, blocks, hashes[i]);
-		hashes += length;
-		count -= length;
-	}
-}
 
 bool
 bf_compatible(const bf_header *a, const bf_header *b)

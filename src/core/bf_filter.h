@@ -16,40 +16,18 @@
 
 #include "bf_format.h"
 #include "bf_hash.h"
-
-/* Keys whose memory is fetched ahead together; a few cache misses in flight each. */
-#define BF_BATCH 32
-
-/*
- * Probes that are made without looking at each other's answers: their loads
- * overlap, and there is no branch to guess wrong until all are done.
- */
-#define BF_PROBES_AT_ONCE 8
+#include "bf_kernel.h"
 
 /* Whether all bits of a hash are set in its block. */
 static inline bool
 bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
 				  unsigned probes, uint64_t hash)
 {
-	unsigned	i = 0;
-
-	for (;;)
-	{
-		unsigned	end = probes - i > BF_PROBES_AT_ONCE ? i + BF_PROBES_AT_ONCE : probes;
-		unsigned	all = 1;
-
-		for (; i < end; i++)
-		{
-			uint32_t	bit = bf_probe_bit(bf_probe(hash, i), log2_block_bits);
-
-			all &= (unsigned) block[bit >> 3] >> (bit & 7);
-		}
-		if (i == probes)
-			return all & 1;
-		if ((all & 1) == 0)
-			return false;
-	}
+	return bf_kernel->block_contains(block, log2_block_bits, probes, hash);
 }
+
+/* Hashes that a caller who gathers them may well ask at once. */
+#define BF_BATCH 256
 
 /* Sets the bits of a hash in its block and returns how many were not set. */
 static inline unsigned
@@ -104,14 +82,21 @@ bf_add(bf_header *header, uint8_t *blocks, uint64_t hash)
 }
 
 /*
- * The same for many hashes, with the memory of BF_BATCH of them fetched ahead.
+ * The same for many hashes, with the memory of the next ones fetched ahead.
  * found[i] is set to 1 or 0.
  */
-extern void bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
-							   const uint64_t *hashes, size_t count,
-							   uint8_t *found);
-extern void bf_add_hashes(bf_header *header, uint8_t *blocks,
-						  const uint64_t *hashes, size_t count);
+static inline void
+bf_contains_hashes(const bf_header *header, const uint8_t *blocks,
+				   const uint64_t *hashes, size_t count, uint8_t *found)
+{
+	bf_kernel->contains_hashes(header, blocks, hashes, count, found);
+}
+
+static inline void
+bf_add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
+{
+	bf_kernel->add_hashes(header, blocks, hashes, count);
+}
 
 /*
  * Whether two filters can be combined: the same geometry, seed and part, and

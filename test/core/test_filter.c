@@ -2,6 +2,7 @@
  * test_filter.c
  *	  Adding, asking, combining, folding.
  */
+#include <math.h>
 #include <string.h>
 
 #include "bf_bits.h"
@@ -107,10 +108,10 @@ test_layout(void)
 	ok(holds, "adding sets the bits of FORMAT.md and no others, for every shape");
 }
 
-static void
-test_needs_every_bit(void)
+static bool
+needs_every_bit(unsigned log2_block_bits, unsigned probes)
 {
-	bf_header	header = shape(3, 12, 9);
+	bf_header	header = shape(3, log2_block_bits, probes);
 	filter		f = filter_new(&header);
 	uint64_t	hash = integer_hash(1, 0);
 	bool		holds = true;
@@ -127,8 +128,83 @@ test_needs_every_bit(void)
 		if (set)
 			f.blocks[i / 8] |= mask;
 	}
-	ok(holds, "a key is found only while each of its bits is set");
 	filter_free(&f);
+	return holds;
+}
+
+static void
+test_needs_every_bit(void)
+{
+	bool		holds = true;
+	unsigned	log2;
+	unsigned	k;
+
+	for (log2 = 9; log2 <= 12; log2++)
+		for (k = 1; k <= 32; k++)
+			holds &= check(needs_every_bit(log2, k), "2^%u bits, k = %u", log2, k);
+	ok(holds, "a key is found only while each of its bits is set");
+}
+
+/* Random bits, so many of them set that a hash is found about every other time. */
+static void
+fill_half_found(filter *f)
+{
+	double		density = pow(0.5, 1.0 / f->header.probes);
+	uint64_t	random = f->header.probes;
+	uint64_t	i;
+
+	for (i = 0; i < bf_total_bits(&f->header); i++)
+		if ((double) next_random(&random) < density * 18446744073709551616.0)
+			f->blocks[i / 8] |= (uint8_t) (1u << i % 8);
+}
+
+static bool
+naive_contains(const filter *f, uint64_t hash)
+{
+	uint8_t    *bits = allocate((size_t) bf_total_bits(&f->header));
+	bool		all = true;
+	uint64_t	i;
+
+	naive_add(bits, &f->header, hash);
+	for (i = 0; i < bf_total_bits(&f->header); i++)
+		all &= !bits[i] || (f->blocks[i / 8] >> i % 8 & 1) != 0;
+	free(bits);
+	return all;
+}
+
+static bool
+answers_as_format_says(unsigned log2_block_bits, unsigned probes)
+{
+	bf_header	header = shape(2, log2_block_bits, probes);
+	filter		f = filter_new(&header);
+	unsigned	found = 0;
+	bool		same = true;
+	uint64_t	i;
+
+	fill_half_found(&f);
+	for (i = 0; i < 32; i++)
+	{
+		uint64_t	hash = integer_hash(i, 17);
+		bool		wanted = naive_contains(&f, hash);
+
+		found += wanted;
+		same &= bf_contains(&f.header, f.blocks, hash) == wanted;
+	}
+	filter_free(&f);
+	return same && found > 0 && found < 32;
+}
+
+static void
+test_answers(void)
+{
+	bool		holds = true;
+	unsigned	log2;
+	unsigned	k;
+
+	for (log2 = 9; log2 <= 16; log2++)
+		for (k = 1; k <= 32; k++)
+			holds &= check(answers_as_format_says(log2, k), "2^%u bits, k = %u", log2, k);
+	ok(holds, "what is found among random bits is what FORMAT.md says, for every shape");
 }
 
 static void
@@ -186,7 +262,7 @@ test_batches(void)
 	bool		holds = true;
 	size_t		count;
 
-	for (count = 0; count <= 5 * BF_BATCH; count++)
+	for (count = 0; count <= 160; count++)
 	{
 		bf_header	small = shape(1 + (uint32_t) count, 9, 7);
 		bf_header	large = shape(3, 9 + count % 8, 1 + count % 32);
@@ -405,21 +481,35 @@ test_part(void)
 	ok(split, "every key belongs to exactly one of seven parts");
 }
 
-int
-main(void)
+/* Each kernel that this processor runs does everything. */
+static void
+test_kernel(const bf_kernel_functions *kernel)
 {
+	printf("# kernel %s\n", kernel->name);
+	bf_kernel = kernel;
 	test_no_false_negative();
 	test_every_size();
 	test_layout();
 	test_needs_every_bit();
+	test_answers();
 	test_ends();
 	test_batches();
+	test_fold();
+	test_fold_twice();
+}
+
+int
+main(void)
+{
+	unsigned	i;
+
+	for (i = 0; bf_usable_kernel(i) != NULL; i++)
+		test_kernel(bf_usable_kernel(i));
+	ok(i >= 1 && bf_usable_kernel(0) == &bf_portable_kernel, "there is a portable kernel");
 	test_laws(bf_union, "union");
 	test_laws(bf_intersect, "intersection");
 	test_union();
 	test_compatible();
-	test_fold();
-	test_fold_twice();
 	test_part();
 	return done();
 }

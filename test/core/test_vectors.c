@@ -321,21 +321,35 @@ test_invalid_row(const table *t, size_t row)
 	free(header_alone);
 }
 
+static void
+test_filters(const char *folder)
+{
+	table		t = read_vectors(folder, "filters.tsv");
+	size_t		row;
+
+	for (row = 0; row < t.rows; row++)
+		test_filter_row(&t, row);
+	table_free(&t);
+}
+
 int
 main(int count, char **arguments)
 {
 	table		t;
 	size_t		row;
+	unsigned	i;
 
 	if (count != 2)
 		return 2;
 	t = read_vectors(arguments[1], "keys.tsv");
 	test_keys(&t);
 	table_free(&t);
-	t = read_vectors(arguments[1], "filters.tsv");
-	for (row = 0; row < t.rows; row++)
-		test_filter_row(&t, row);
-	table_free(&t);
+	for (i = 0; bf_usable_kernel(i) != NULL; i++)
+	{
+		bf_kernel = bf_usable_kernel(i);
+		printf("# kernel %s\n", bf_kernel->name);
+		test_filters(arguments[1]);
+	}
 	t = read_vectors(arguments[1], "invalid.tsv");
 	for (row = 0; row < t.rows; row++)
 		test_invalid_row(&t, row);

@@ -186,6 +186,9 @@ first_of_other_part(const uint64_t *hashes, size_t count)
 	return i;
 }
 
+/* Hashes whose blocks are read ahead: WebAssembly has no prefetch. */
+#define TOUCHED_AHEAD 32
+
 /*
  * Answers for many hashes: found[i] is 1 or 0.  Returns count, or the number of
  * the first one that belongs to another part.
@@ -198,9 +201,9 @@ ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
 	size_t		i;
 
 	(void) touched;
-	for (i = 0; i < valid; i += BF_BATCH)
+	for (i = 0; i < valid; i += TOUCHED_AHEAD)
 	{
-		size_t		few = valid - i < BF_BATCH ? valid - i : BF_BATCH;
+		size_t		few = valid - i < TOUCHED_AHEAD ? valid - i : TOUCHED_AHEAD;
 
 		touched = touch(hashes + i, few);
 		bf_contains_hashes(&header, blocks(), hashes + i, few, found + i);
