@@ -12,6 +12,7 @@
 #define BFPG_ACCESS_H
 
 #include "fmgr.h"
+#include "utils/snapmgr.h"
 
 #include "bf_filter.h"
 #include "pg_compat.h"
@@ -31,6 +32,7 @@ typedef struct BfAccess
 	/* private */
 	MemoryContext context;		/* for the copy; outlives the call */
 	struct varatt_external stored;	/* the stored value that header is of */
+	TransactionId xmin;			/* what this transaction held when it was seen */
 	bool		has_stored;
 	uint64		fetched;		/* bytes of slices read of it */
 	BfFilter   *copy;			/* its copy, which blocks are then of, or NULL */
@@ -54,7 +56,8 @@ bfpg_access_open(BfAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	if (access->copy == NULL || !VARATT_IS_EXTERNAL_ONDISK(attr) ||
+	if (access->copy == NULL || access->xmin != TransactionXmin ||
+		!VARATT_IS_EXTERNAL_ONDISK(attr) ||
 		memcmp(VARDATA_EXTERNAL(attr), &access->stored, sizeof(access->stored)) != 0)
 		bfpg_access_look(access, value);
 }
