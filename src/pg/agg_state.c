@@ -31,7 +31,7 @@
 #define FIRST_ROOM 16
 
 /* Room of the list in front of a filter: some batches, within the first cache. */
-#define FRONT_ROOM (BF_BATCH * 32)
+#define FRONT_ROOM (BF_BATCH * 4)
 
 /* A list with repeats is at most this many times as long as its set. */
 #define REPEATS 4
@@ -275,17 +275,17 @@ start_shipment(const BfAggState *state, uint8 kind, uint64 payload, bytea **resu
 	return bytes + SHIPPED_HEADER;
 }
 
+/* Of the filter only the blocks: its header follows from the parameters. */
 static bytea *
 ship_filter(BfAggState *state)
 {
-	BfFilter   *filter = state->filter;
+	uint64		size = bf_blocks_bytes(&state->planned);
 	bytea	   *result;
 	uint8	   *payload;
 
 	flush_list(state);
-	payload = start_shipment(state, KIND_FILTER, bf_total_bytes(&filter->header), &result);
-	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
-	bfpg_copy_bytes(payload, filter->image, bf_total_bytes(&filter->header));
+	payload = start_shipment(state, KIND_FILTER, size, &result);
+	bfpg_copy_bytes(payload, state->filter->blocks, size);
 	return result;
 }
 
@@ -316,18 +316,19 @@ refuse_shipment(void)
 			 errmsg("invalid state of bloom_agg")));
 }
 
-/* Checks a shipped filter; its blocks are asked where they are. */
+/*
+ * A shipped filter, to be merged from where it is; that counts its bits.  It has
+ * come through shared memory as PostgreSQL's own rows do, so it has no checksum.
+ */
 static BfFilter *
 unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
 {
 	BfFilter   *filter = palloc0(sizeof(BfFilter));
-	bf_status	status = bf_parse(payload, length, bfpg_tick, &filter->header);
 
-	if (status != BF_OK)
-		bfpg_report_invalid(status, payload, BF_DOOR_BINARY, NULL);
-	if (!bf_compatible(&filter->header, &state->planned))
+	if (length != bf_blocks_bytes(&state->planned))
 		refuse_shipment();
-	filter->blocks = payload + BF_HEADER_BYTES;
+	filter->header = state->planned;
+	filter->blocks = payload;
 	return filter;
 }
 
@@ -339,6 +340,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	BfAggParameters parameters;
 	BfAggState *state;
 	uint64		p_bits;
+	uint16		part;
 
 	if (length < SHIPPED_HEADER)
 		refuse_shipment();
@@ -347,12 +349,14 @@ bfpg_agg_deserialize(bytea *shipped)
 	memcpy(&parameters.p, &p_bits, sizeof(p_bits));
 	parameters.seed = bf_load_le(bytes + AT_SEED, 8);
 	parameters.parts = (int32) bf_load_le(bytes + AT_PARTS, 4);
-	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS || parameters.n < 0 ||
+	part = (uint16) bf_load_le(bytes + AT_PART, 2);
+	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS ||
+		part >= parameters.parts || parameters.n < 0 ||
 		bytes[AT_KEY_TYPE] < 1 || bytes[AT_KEY_TYPE] > BF_KEY_LAST)
 		refuse_shipment();
 
 	state = bfpg_agg_new(&parameters, bytes[AT_KEY_TYPE], false, CurrentMemoryContext);
-	state->part = state->planned.part = (uint16) bf_load_le(bytes + AT_PART, 2);
+	state->part = state->planned.part = part;
 	bytes += SHIPPED_HEADER;
 	length -= SHIPPED_HEADER;
 	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
