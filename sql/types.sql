@@ -183,6 +183,11 @@ select t, one = two, two = three from
 -- keys longer than a page, stored compressed and out of line
 create temp table long_keys as select repeat('abc', 50000) as k union all select string_agg(md5(i::text), '') from generate_series(1, 5000) i;
 select bool_and(f @> k), bool_or(f @> (k || 'x')) from long_keys, (select bloom_agg(k) f from long_keys offset 0) s;
+-- a domain over bloomfilter is a filter like another
+create domain pg_temp.whitelist as bloomfilter;
+create temp table of_domain as select bloom_agg(k::text)::pg_temp.whitelist as texts, bloom_agg(k) as numbers from generate_series(1, 10) k;
+select texts @> '7', '7'::text <@ texts, bloom_contains(texts, '7'::varchar), texts @> '7x' from of_domain;
+select bloom_contains_each(texts, '{7}'::text[]) = '{t}', numbers::pg_temp.whitelist @> 7 from of_domain;
 
 -- A key's text is hashed as UTF-8, whatever the encoding of the database.
 create database regress_bloom_latin1 template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C';

@@ -89,7 +89,8 @@ bfpg_check_text_source(Node *expression)
 	Oid			type;
 	Oid			element;
 
-	if (expression == NULL)
+	/* Texts alone have a source: a domain over bloomfilter is relabelled, too. */
+	if (expression == NULL || !OidIsValid(get_typcollation(exprType(expression))))
 		return;
 	if (IsA(expression, RelabelType) &&
 		((RelabelType *) expression)->relabelformat == COERCE_IMPLICIT_CAST)
