@@ -67,7 +67,9 @@ def events_per_key(run, table, label):
     keys = run.choose(20_000, 100_000)
     none = count([run.program("core"), "count", "add", "bloomfilter", "0"])
     for operation in ("contains there", "contains absent", "batch there", "add", "add batch"):
-        for contender in ("bloomfilter", "textbook"):
+        for contender in ("bloomfilter", "portable C", "textbook"):
+            if operation == "add" and contender == "portable C":
+                continue                # one at a time it is plain C anyway
             some = count([run.program("core"), "count", operation, contender, str(keys)])
             for event in none:
                 table.add(label, operation, contender, unit=f"{event}/key",

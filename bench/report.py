@@ -141,7 +141,7 @@ def reader_ratios(ratios, all_of):
         return
     table = all_of.tables["fig7_readers"]
     for row in table.select(size="1 MB"):
-        if row["contender"].startswith("bloomfilter"):
+        if row["contender"].startswith("bloomfilter") or row["operation"] == "bytes":
             continue
         common = {name: row[name] for name in ("language", "size", "operation")}
         ratios.among(f"{row['language']}: {row['contender']}", f"{row['operation']}, filter of 1 MB",

@@ -2,12 +2,18 @@
  * library.cc
  *	  libbloomfilter beside C++'s set and Debian's libbloom.
  *
- *		library FILTER_KEYS SET_KEYS ROUNDS
+ *		library KEYS ROUNDS
  *
- * A line for each round: contender, operation, ns per look-up of an integer.
+ * All hold the same keys. A line for each round: contender, operation, ns per
+ * look-up of an integer; and once for each contender its bytes. The filter is asked
+ * as a mapped file, and as a copy on huge pages.
  */
+#include <malloc.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <unordered_set>
 #include <vector>
 
@@ -22,19 +28,39 @@ constexpr size_t asked = 1 << 20;
 
 using Keys = std::vector<int64_t>;
 
-bloomfilter *make_filter(uint64_t count)
+void succeed(int code)
+{
+	if (code == 0)
+		return;
+	std::fprintf(stderr, "%s\n", bloomfilter_strerror(code));
+	std::exit(1);
+}
+
+void write_filter(uint64_t count, const std::string &path)
 {
 	bloomfilter_builder *builder;
 	bloomfilter *filter;
 
-	if (bloomfilter_builder_create(count, 0.01, 0, &builder) != 0)
-		std::exit(1);
+	succeed(bloomfilter_builder_create(count, 0.01, 0, &builder));
 	for (uint64_t key = 0; key < count; key++)
-		bloomfilter_builder_add_int64(builder, static_cast<int64_t>(key));
-	if (bloomfilter_builder_finish(builder, &filter, nullptr) != 0)
-		std::exit(1);
+		succeed(bloomfilter_builder_add_int64(builder, static_cast<int64_t>(key)));
+	succeed(bloomfilter_builder_finish(builder, &filter, nullptr));
 	bloomfilter_builder_free(builder);
+	succeed(bloomfilter_write(filter, path.c_str(), nullptr));
+	bloomfilter_close(filter);
+}
+
+bloomfilter *open_filter(const std::string &path, unsigned flags)
+{
+	bloomfilter *filter;
+
+	succeed(bloomfilter_open(path.c_str(), flags, &filter, nullptr));
 	return filter;
+}
+
+double bytes_in_use()
+{
+	return static_cast<double>(mallinfo2().uordblks + mallinfo2().hblkhd);
 }
 
 Keys sample(uint64_t from, uint64_t count)
@@ -58,48 +84,61 @@ void report(const char *contender, const char *operation, const Keys &keys, Ask 
 	bench_use(found);
 }
 
-void report_batch(const char *operation, const bloomfilter *filter, const Keys &keys)
+void report_filter(const std::string &name, const bloomfilter *filter, const char *operation,
+				   const Keys &keys)
 {
 	std::vector<uint8_t> found(1000);
+
+	report(name.c_str(), operation, keys,
+		   [&](int64_t key) { return bloomfilter_contains_int64(filter, key); });
+
 	double		start = bench_now();
 
 	for (size_t i = 0; i + found.size() <= keys.size(); i += found.size())
-		bloomfilter_contains_int64_batch(filter, &keys[i], found.size(), found.data(), nullptr);
-	std::printf("bloomfilter batch\t%s\t%.2f\n", operation, (bench_now() - start) / asked);
+		succeed(bloomfilter_contains_int64_batch(filter, &keys[i], found.size(), found.data(), nullptr));
+	std::printf("%s\tbatch %s\t%.2f\n", name.c_str(), operation, (bench_now() - start) / asked);
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	if (argc != 4)
+	if (argc != 3)
 		return 2;
 
 	const uint64_t count = std::strtoull(argv[1], nullptr, 10);
-	const uint64_t in_set = std::strtoull(argv[2], nullptr, 10);
-	bloomfilter *filter = make_filter(count);
+	const std::string path = "library." + std::to_string(getpid());
+
+	write_filter(count, path);
+
+	bloomfilter *mapped = open_filter(path, 0);
+	bloomfilter *copied = open_filter(path, BLOOMFILTER_COPY | BLOOMFILTER_HUGE_PAGES);
 	std::unordered_set<int64_t> set;
 	struct bloom package;
+	double		before = bytes_in_use();
 
-	bloom_init(&package, static_cast<int>(in_set), 0.01);
-	for (uint64_t key = 0; key < in_set; key++) {
+	unlink(path.c_str());
+	for (uint64_t key = 0; key < count; key++)
 		set.insert(static_cast<int64_t>(key));
+	std::printf("unordered_set\tbytes\t%.0f\n", bytes_in_use() - before);
+	if (bloom_init(&package, static_cast<int>(count), 0.01) != 0)
+		return 1;
+	for (uint64_t key = 0; key < count; key++)
 		bloom_add(&package, &key, sizeof(key));
-	}
-	for (int rounds = std::atoi(argv[3]); rounds > 0; rounds--) {
+	std::printf("libbloom\tbytes\t%d\n", package.bytes);
+	for (int rounds = std::atoi(argv[2]); rounds > 0; rounds--) {
 		for (const char *operation : {"there", "absent"}) {
 			const bool	there = operation[0] == 't';
-			const Keys	ours = there ? sample(0, count) : sample(1ULL << 40, 1ULL << 40);
-			const Keys	theirs = there ? sample(0, in_set) : ours;
+			const Keys	keys = there ? sample(0, count) : sample(1ULL << 40, 1ULL << 40);
 
-			report("bloomfilter", operation, ours,
-				   [&](int64_t key) { return bloomfilter_contains_int64(filter, key); });
-			report_batch(operation, filter, ours);
-			report("unordered_set", operation, theirs, [&](int64_t key) { return set.count(key); });
-			report("libbloom", operation, theirs,
+			report_filter("bloomfilter", mapped, operation, keys);
+			report_filter("bloomfilter, huge pages", copied, operation, keys);
+			report("unordered_set", operation, keys, [&](int64_t key) { return set.count(key); });
+			report("libbloom", operation, keys,
 				   [&](int64_t key) { return bloom_check(&package, &key, sizeof(key)); });
 		}
 	}
-	bloomfilter_close(filter);
+	bloomfilter_close(mapped);
+	bloomfilter_close(copied);
 	return 0;
 }
