@@ -42,7 +42,7 @@
  *
  * XOR never gets longer than the filter, gaps are shorter while few bits change.
  * A diff takes gaps up to one changed bit in six, XOR beyond.  Higher levels of
- * compression win nothing on either.
+ * compression win nothing on gaps; on XOR level 9 wins about a tenth.
  *
  * This code is part of the library and of the PostgreSQL extension: it does no
  * I/O, takes its memory from its caller, keeps no globals, and uses about 2 MB

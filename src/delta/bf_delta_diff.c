@@ -19,7 +19,10 @@
 /* Changed bits beyond one in so many are written as XOR: see bf_delta.h. */
 #define GAPS_BREAK_EVEN 6
 
-/* Randomness leaves only entropy coding to win, which level 1 does best. */
+/*
+ * Gaps are random, which leaves only entropy coding to win, and level 1 does that
+ * best.  Of XOR level 9 would leave about a tenth less, at a multiple of the time.
+ */
 #define COMPRESSION_LEVEL 1
 
 /* What is being written, and where it has come to. */
