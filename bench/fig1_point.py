@@ -127,6 +127,7 @@ def main():
     memory(run, data, space, 0, 0, {"SELECT :k": "select KEY"})
     for count in run.sizes + run.choose([300_000], [403 * MILLION]):
         contender = contenders(run, data, count)
+        data.warm(count)
         size = data.filter_bytes(count)
         throughput(run, speed, count, size, contender)
         memory(run, data, space, count, size, contender)

@@ -45,8 +45,8 @@ def contenders(rows, column, keys, few):
         "hash semi-join": (HASH, f"select count(*) from {rows} where {column} in (select k from {keys})"),
         "index nested loop": (NESTED, f"select count(*) from {rows} r where exists"
                                       f" (select from {keys} where k = r.{column})"),
-        "join": (FREE, f"select count(*), sum(payload + c) from {rows} join {keys} on k = {column}"),
-        "bloomfilter, then join": (FREE, f"select count(*), sum(payload + c) from {rows}"
+        "join": (FREE, f"select count(*), sum(payload::bigint + c) from {rows} join {keys} on k = {column}"),
+        "bloomfilter, then join": (FREE, f"select count(*), sum(payload::bigint + c) from {rows}"
                                          f" join {keys} on k = {column} where {known}"),
     }
     if few:

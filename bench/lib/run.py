@@ -100,6 +100,16 @@ class Data:
                              f" from (select generate_series(1, {count}) g) s")
         return name
 
+    def warm(self, count):
+        """Reads into shared memory what look-ups among count keys touch, filters last."""
+        table = self.keys(count)
+        self.session.run("create extension if not exists pg_prewarm")
+        self.session.run("select pg_prewarm(i) from unnest(array[to_regclass('%s_c'), to_regclass('%s_k')]) i"
+                         " where i is not null" % (table, table))
+        self.session.run("select pg_prewarm(i.indrelid), pg_prewarm(i.indexrelid) from pg_index i"
+                         " join pg_class c on c.reltoastrelid = i.indrelid where c.relname in ('blobs', 'filters')"
+                         " order by c.relname")
+
     def filter_bytes(self, count):
         return int(self.session.value("select (bloom_stats(filter)).bytes from filters"
                                       f" where name = '{self.filter(count)}'"))

@@ -32,11 +32,13 @@ compute() {
 	awk "BEGIN { printf \"${2:-%.2f}\", $1 }"
 }
 
-# tps SQL [SECONDS]: pgbench, prepared, one client; :k is a random bigint up to :keys.
+# tps SQL [SECONDS]: pgbench, prepared, one client for each of two cores, as a core that
+# falls asleep between two statements would be measured by its waking up; :k is a random
+# bigint up to :keys.
 tps() {
 	printf '%s\n' "\\set k random(1, ${KEYS:-1000000000})" "$1;" |
 		as_postgres tee "$SCRATCH/ask.sql" >/dev/null
-	pgbench -n -M prepared -c "${CLIENTS:-1}" -j 1 -T "${2:-3}" -f "$SCRATCH/ask.sql" |
+	pgbench -n -M prepared -c 2 -j 2 -T "${2:-3}" -f "$SCRATCH/ask.sql" |
 		sed -n 's/^tps = \([0-9]*\).*/\1/p'
 }
 

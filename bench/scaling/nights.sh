@@ -1,7 +1,7 @@
 # Space and WAL of nights, and recovery after a crash behind one.
 
 measure_nights() {
-	local way bytes insert swap
+	local way bytes insert swap redo
 	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, 2000000) g"
 	print "nights: a filter of $(megabytes "$(bytes_of 10000000)") MB (n = 10^7) replaced by UPDATE; size of its table with TOAST and indexes"
 	for way in "" "vacuum night"; do
@@ -31,20 +31,22 @@ measure_nights() {
 	sql -c checkpoint -c "insert into night select 'big', bloom_agg(id, 100000000, 0.01) from source"
 	as_postgres "$PG_BIN/pg_ctl" -D "${CLUSTERS[-1]}" -m immediate -w stop >/dev/null
 	as_postgres "$PG_BIN/pg_ctl" -D "${CLUSTERS[-1]}" -l "${CLUSTERS[-1]}.log" -w start >/dev/null
-	print "  crash behind the INSERT of 124 MB: $(sed -n 's/.*\(redo done.*elapsed: [0-9.]* s\).*/\1/p' "${CLUSTERS[-1]}.log" | tail -1)"
+	redo=$(sed -n 's/.*redo done.*elapsed: \([0-9.]*\) s.*/\1/p' "${CLUSTERS[-1]}.log" | tail -1)
+	print "  redo after a crash behind the INSERT of 124 MB: $redo s"
 	[ "$(value "select bool_and(bloom_verify(filter)) from night")" = t ] || die "the filter is damaged after recovery"
 	sql -c "drop table night" -c "drop table if exists source"
 
 	print
-	print "WAL of a night, to each standby, computed: $(compute "$insert / $bytes") to $(compute "$swap / $bytes") times the filters"
+	print "WAL of a night, to each standby, computed: $(compute "$insert / $bytes") to $(compute "$swap / $bytes") times the filters;"
+	print "and the redo of it all after a crash, at $(compute "$redo / 124" '%.4f') s per MB"
 	value "
-select format('  %-6s %12s %12s', 'keys', 'new values', 'at most')
+select format('  %-6s %-7s %12s %12s %12s', 'keys', 'p', 'new values', 'at most', 'redo')
 union all
-(select format('  10^%-3s %12s %12s', e, pg_size_pretty((s.bytes * $insert / $bytes)::bigint),
-	pg_size_pretty((s.bytes * $swap / $bytes)::bigint))
-from generate_series(6, 11) e
-cross join lateral bloom_sizing((10::numeric ^ e)::bigint, 0.01) s
-order by e)" | tee -a "$RESULTS"
+(select format('  10^%-3s %-7s %12s %12s %10s s', e, p, pg_size_pretty((s.bytes * $insert / $bytes)::bigint),
+	pg_size_pretty((s.bytes * $swap / $bytes)::bigint), round((s.bytes * $swap / $bytes / 1e6 * $redo / 124)::numeric, 1))
+from generate_series(6, 11) e cross join unnest(array[0.01, 0.001, 0.0001]) p
+cross join lateral bloom_sizing((10::numeric ^ e)::bigint, p) s
+order by e, p desc)" | tee -a "$RESULTS"
 }
 
 swap() {
