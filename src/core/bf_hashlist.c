@@ -1,6 +1,6 @@
 /*
  * bf_hashlist.c
- *	  Sorting hashes in place, byte by byte from the highest.
+ *	  Sorting hashes in place, byte by byte from the highest, and merging them.
  *
  * Hashes are evenly spread, so a radix sort that swaps them into their buckets
  * (McIlroy, Bostic and McIlroy, Engineering radix sort, 1993) is done after two
@@ -146,4 +146,50 @@ bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
 		return 0;
 	radix_sort(hashes, count, 56, &ticks);
 	return drop_repeats(hashes, count, &ticks);
+}
+
+bool
+bf_hashlist_is_set(const uint64_t *hashes, size_t count)
+{
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+		if (hashes[i - 1] >= hashes[i])
+			return false;
+	return true;
+}
+
+/* From the last hash down, so that what is not yet merged stays in front. */
+size_t
+bf_hashlist_merge(uint64_t *hashes, size_t count, const uint64_t *other,
+				  size_t other_count, bf_tick tick)
+{
+	ticker		ticks = {tick, 0};
+	size_t		total = count + other_count;
+	size_t		at = total;
+	size_t		i = count;
+	size_t		j = other_count;
+
+	while (j > 0)
+	{
+		uint64_t	b = other[j - 1];
+		uint64_t	a = i > 0 ? hashes[i - 1] : 0;
+		bool		from_other = i == 0 || b >= a;
+
+		if (i > 0 && a >= b)
+			i--;
+		if (from_other)
+			j--;
+		hashes[--at] = from_other ? b : a;
+		if (at % TICK_HASHES == 0)
+			count_ticks(&ticks, TICK_HASHES);
+	}
+	/* Hashes that were in both leave a gap in front of what was merged. */
+	while (at > i && at < total)
+	{
+		hashes[i++] = hashes[at++];
+		if (at % TICK_HASHES == 0)
+			count_ticks(&ticks, TICK_HASHES);
+	}
+	return i + (total - at);
 }

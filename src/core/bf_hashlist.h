@@ -10,6 +10,7 @@
 #ifndef BF_HASHLIST_H
 #define BF_HASHLIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,5 +18,16 @@
 
 /* Sorts hashes in place, drops repeats, and returns how many are left. */
 extern size_t bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick);
+
+/* Whether hashes are sorted, each once. */
+extern bool bf_hashlist_is_set(const uint64_t *hashes, size_t count);
+
+/*
+ * Merges another set into a set whose list has room for both, and returns how many
+ * there are then.
+ */
+extern size_t bf_hashlist_merge(uint64_t *hashes, size_t count,
+								const uint64_t *other, size_t other_count,
+								bf_tick tick);
 
 #endif							/* BF_HASHLIST_H */

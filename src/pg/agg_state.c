@@ -55,10 +55,11 @@ enum
 	SHIPPED_HEADER = 32
 };
 
+/* What follows the header; a change of meaning takes a new number. */
 enum
 {
-	KIND_LIST = 1,
-	KIND_FILTER = 2
+	KIND_LIST = 1,				/* hashes, in the machine's order of bytes */
+	KIND_FILTER = 2				/* the blocks of the planned filter */
 };
 
 /* The header of the filter for so many keys, or for the parameters' n. */
@@ -158,7 +159,7 @@ static void
 flush_list(BfAggState *state)
 {
 	bfpg_filter_add_hashes(state->filter, state->list, state->count);
-	state->count = state->settled = 0;
+	state->count = state->settled = state->set = 0;
 }
 
 static void
@@ -176,12 +177,20 @@ become_filter(BfAggState *state)
 	resize_list(state, FRONT_ROOM);
 }
 
+/* The list is a set of so many hashes now. */
+static void
+became_set(BfAggState *state, uint64 count)
+{
+	state->count = state->settled = state->set = count;
+	state->unique_at = Max(count * REPEATS, FIRST_ROOM);
+}
+
 static void
 make_set(BfAggState *state)
 {
-	state->count = bf_hashlist_unique(state->list, state->count, bfpg_tick);
-	state->settled = state->count;
-	state->unique_at = Max(state->count * REPEATS, FIRST_ROOM);
+	settle(state);
+	if (state->set < state->count)
+		became_set(state, bf_hashlist_unique(state->list, state->count, bfpg_tick));
 }
 
 /* Whether a list of so many hashes is too large beside the filter. */
@@ -223,11 +232,31 @@ merge_filter(BfAggState *state, const BfFilter *filter)
 			 &filter->header, filter->blocks, bfpg_tick);
 }
 
-void
-bfpg_agg_merge(BfAggState *state, const BfAggState *other)
+/* Sorted lists are merged, not sorted again. */
+static void
+merge_list(BfAggState *state, BfAggState *other)
 {
-	uint64		i;
+	uint64		count;
 
+	make_set(other);
+	if (state->filter != NULL)
+	{
+		bfpg_filter_add_hashes(state->filter, other->list, other->count);
+		return;
+	}
+	make_set(state);
+	count = state->count + other->count;
+	if (count > state->room)
+		resize_list(state, count);
+	became_set(state, bf_hashlist_merge(state->list, state->count,
+										other->list, other->count, bfpg_tick));
+	if (gives_way(state, state->count))
+		become_filter(state);
+}
+
+void
+bfpg_agg_merge(BfAggState *state, BfAggState *other)
+{
 	bfpg_agg_check_parameters(state, &other->parameters);
 	if (!bfpg_agg_has_keys(other))
 		return;
@@ -239,11 +268,8 @@ bfpg_agg_merge(BfAggState *state, const BfAggState *other)
 	state->part = state->planned.part = other->part;
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
-	for (i = 0; i < other->count; i++)
-	{
-		bfpg_agg_add(state, other->list[i]);
-		state->settled = state->count;
-	}
+	if (other->count > 0)
+		merge_list(state, other);
 }
 
 /* The bytes that both kinds of shipped state begin with. */
@@ -332,6 +358,23 @@ unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
 	return filter;
 }
 
+static void
+unship_list(BfAggState *state, const uint8 *payload, uint64 length)
+{
+	uint32		parts = (uint32) state->parameters.parts;
+	uint64		i;
+
+	state->count = length / sizeof(uint64);
+	resize_list(state, Max(state->count, FIRST_ROOM));
+	bfpg_copy_bytes(state->list, payload, length);
+	if (!bf_hashlist_is_set(state->list, state->count))
+		refuse_shipment();
+	for (i = 0; i < state->count && parts > 1; i++)
+		if (bf_part_of(state->list[i], parts) != state->part)
+			refuse_shipment();
+	became_set(state, state->count);
+}
+
 BfAggState *
 bfpg_agg_deserialize(bytea *shipped)
 {
@@ -362,11 +405,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
 		state->filter = unship_filter(state, bytes, length);
 	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
-	{
-		state->count = length / sizeof(uint64);
-		resize_list(state, Max(state->count, FIRST_ROOM));
-		bfpg_copy_bytes(state->list, bytes, length);
-	}
+		unship_list(state, bytes, length);
 	else
 		refuse_shipment();
 	return state;

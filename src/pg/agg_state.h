@@ -34,6 +34,7 @@ typedef struct BfAggState
 	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */
+	uint64		set;			/* as many are sorted, each once */
 	uint64		room;			/* hashes that the list has room for */
 	uint64		unique_at;		/* make it a set when it is full and this long */
 	bool		words;			/* what comes is words, else hashes */
@@ -70,8 +71,8 @@ bfpg_agg_add(BfAggState *state, uint64 key)
 	state->list[state->count++] = key;
 }
 
-/* Adds all keys of another state, which stays as it is. */
-extern void bfpg_agg_merge(BfAggState *state, const BfAggState *other);
+/* Adds all keys of another state, whose list is sorted for it. */
+extern void bfpg_agg_merge(BfAggState *state, BfAggState *other);
 
 /*
  * To and from the bytes that parallel workers send.  A state read from them may

@@ -143,6 +143,66 @@ extremes(size_t i, size_t count, uint64_t *random)
 	return values[next_random(random) % 6];
 }
 
+/* Merges two sets of some of the numbers below range, and compares with all sorted. */
+static bool
+merges(size_t count, size_t other_count, uint64_t range)
+{
+	size_t		total = count + other_count;
+	uint64_t   *both = allocate(total * sizeof *both);
+	uint64_t   *other = allocate(other_count * sizeof *other);
+	uint64_t   *all;
+	uint64_t	random = total + range;
+	size_t		kept;
+	size_t		i;
+	bool		same;
+
+	for (i = 0; i < count; i++)
+		both[i] = next_random(&random) % range;
+	for (i = 0; i < other_count; i++)
+		other[i] = next_random(&random) % range;
+	count = naive_unique(both, count);
+	other_count = naive_unique(other, other_count);
+	memcpy(both + count, other, other_count * sizeof *both);
+	all = (uint64_t *) (void *) exact_copy(both, (count + other_count) * sizeof *both);
+	same = bf_hashlist_is_set(both, count) && bf_hashlist_is_set(other, other_count);
+	kept = bf_hashlist_merge(both, count, other, other_count, NULL);
+	same &= kept == naive_unique(all, count + other_count) &&
+		memcmp(both, all, kept * sizeof *both) == 0 && bf_hashlist_is_set(both, kept);
+	free(both);
+	free(other);
+	free(all);
+	return same;
+}
+
+static void
+test_merge(void)
+{
+	static const size_t counts[] = {0, 1, 2, 5, 100, 3000};
+	static const uint64_t ranges[] = {1, 3, 150, 4000, UINT64_MAX};
+	const size_t last = sizeof counts / sizeof *counts;
+	bool		holds = true;
+	size_t		i;
+	size_t		j;
+	size_t		k;
+
+	for (i = 0; i < last; i++)
+		for (j = 0; j < last; j++)
+			for (k = 0; k < sizeof ranges / sizeof *ranges; k++)
+				holds &= check(merges(counts[i], counts[j], ranges[k]), "%zu and %zu hashes below %" PRIu64,
+							   counts[i], counts[j], ranges[k]);
+	ok(holds, "merging two sets is sorting both");
+}
+
+static void
+test_is_set(void)
+{
+	static const uint64_t hashes[] = {0, 3, 4, 4, 2, UINT64_MAX};
+
+	ok(bf_hashlist_is_set(NULL, 0) && bf_hashlist_is_set(hashes, 1) && bf_hashlist_is_set(hashes, 3) &&
+	   bf_hashlist_is_set(hashes + 4, 2) && !bf_hashlist_is_set(hashes, 4) && !bf_hashlist_is_set(hashes + 3, 2),
+	   "a set rises from hash to hash");
+}
+
 int
 main(void)
 {
@@ -156,5 +216,7 @@ main(void)
 	ok(holds_for(same_low_bytes), "hashes that differ in their first byte only");
 	ok(holds_for(one_byte_differs), "hashes that differ in one byte, anywhere");
 	ok(holds_for(extremes), "the least and the greatest hashes");
+	test_is_set();
+	test_merge();
 	return done();
 }
