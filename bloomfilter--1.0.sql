@@ -65,6 +65,10 @@ CREATE FUNCTION bloom_create_sized(m bigint, k integer, seed bigint DEFAULT 0) R
 	AS 'MODULE_PATHNAME', 'bloomfilter_create_sized' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_create_sized(bigint, integer, bigint) IS 'empty filter of at least m bits with k hashes per key';
 
+CREATE FUNCTION bloom_create_part(part integer, parts integer, n bigint, p double precision DEFAULT 0.01, seed bigint DEFAULT 0) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomfilter_create_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_create_part(integer, integer, bigint, double precision, bigint) IS 'empty part, from 0, of a set of so many parts for n keys at a false-positive rate of at most p';
+
 CREATE FUNCTION bloom_reset(filter bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_reset' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_reset(bloomfilter) IS 'filter with the same parameters and no keys';

@@ -98,3 +98,12 @@ select p, bool_and(f @> k) filter (where k <= 30000) as no_false_negative,
 from (select p, (select bloom_agg(k, 30000, p) from generate_series(1, 30000) k) f
       from unnest('{0.1,0.01,0.001,0.0001}'::float8[]) p offset 0) s, generate_series(1, 230000) k
 group by p order by p desc;
+
+-- an empty part is what bloom_part_agg makes of its keys, without them
+select bool_and(bloom_create_part(part, 7, 5000, 0.001, 3) = bloom_reset(built)), count(*) from
+  (select bloom_part(k, 7, 3) part, bloom_part_agg(k, 7, 5000, 0.001, 3) built from generate_series(1, 1000) k group by 1) s;
+select s.part, s.parts, s.n, s.p, s.seed from bloom_stats(bloom_create_part(65534, 65535, 1000000)) s;
+select bloom_create_part(0, 1, 1000) = bloom_create(1000), bloom_create_part(null, 1, 10) is null;
+select call, pg_temp.error_of('select bloom_create_part(' || call || ')') from (values
+  ('-1, 8, 100'), ('8, 8, 100'), ('0, 0, 100'), ('0, 65536, 100'), ('0, 8, 0'), ('0, 8, -1'), ('0, 8, 100, 0'), ('0, 1, 1000000000')
+) v(call);
