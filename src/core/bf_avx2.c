@@ -11,7 +11,7 @@
 
 #include <immintrin.h>
 
-#define KERNEL __attribute__((target("avx2,bmi2,popcnt")))
+#define KERNEL __attribute__((target("avx2,bmi2")))
 #define KERNEL_INLINE KERNEL static inline __attribute__((always_inline))
 
 #define PROBES_AT_ONCE 8
@@ -22,12 +22,20 @@ load(const void *bytes)
 	return _mm256_loadu_si256((const __m256i *) bytes);
 }
 
-/* The lower, or the upper, halves of the 64-bit numbers in a and b, in LANE_ORDER. */
-#define LOWER_HALVES(a, b) halves(a, b, 0x88)
-#define UPPER_HALVES(a, b) halves(a, b, 0xdd)
-#define halves(a, b, which) \
-	_mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which))
+/* Where the eight 64-bit numbers of two registers get their halves put together. */
 #define LANE_ORDER 0, 1, 4, 5, 2, 3, 6, 7
+
+KERNEL_INLINE __m256i
+lower_halves(__m256i a, __m256i b)
+{
+	return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0x88));
+}
+
+KERNEL_INLINE __m256i
+upper_halves(__m256i a, __m256i b)
+{
+	return _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xdd));
+}
 
 /*
  * The bits within the block of probes i .. i + 7, in LANE_ORDER.  A bit's number is
@@ -40,11 +48,11 @@ probe_bits(uint64_t hash, unsigned i, unsigned log2_block_bits)
 	__m256i		second = load(&bf_probe_powers[i + 4]);
 	__m256i		lower_hash = _mm256_set1_epi32((int) (uint32_t) hash);
 	__m256i		upper_hash = _mm256_set1_epi32((int) (uint32_t) (hash >> 32));
-	__m256i		carried = UPPER_HALVES(_mm256_mul_epu32(lower_hash, first),
+	__m256i		carried = upper_halves(_mm256_mul_epu32(lower_hash, first),
 									   _mm256_mul_epu32(lower_hash, second));
 	__m256i		crossed = _mm256_add_epi32(
-		_mm256_mullo_epi32(lower_hash, UPPER_HALVES(first, second)),
-		_mm256_mullo_epi32(upper_hash, LOWER_HALVES(first, second)));
+		_mm256_mullo_epi32(lower_hash, upper_halves(first, second)),
+		_mm256_mullo_epi32(upper_hash, lower_halves(first, second)));
 
 	return _mm256_srl_epi32(_mm256_add_epi32(carried, crossed),
 							_mm_cvtsi32_si128((int) (32 - log2_block_bits)));

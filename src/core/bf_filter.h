@@ -18,6 +18,12 @@
 #include "bf_hash.h"
 #include "bf_kernel.h"
 
+/*
+ * Hashes that a caller who gathers them may well ask at once: many times what is
+ * fetched ahead, and few enough for the stack.
+ */
+#define BF_BATCH 256
+
 /* Whether all bits of a hash are set in its block. */
 static inline bool
 bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
@@ -25,9 +31,6 @@ bf_block_contains(const uint8_t *block, unsigned log2_block_bits,
 {
 	return bf_kernel->block_contains(block, log2_block_bits, probes, hash);
 }
-
-/* Hashes that a caller who gathers them may well ask at once. */
-#define BF_BATCH 256
 
 /* Sets the bits of a hash in its block and returns how many were not set. */
 static inline unsigned

@@ -6,9 +6,9 @@
  * table can have while a snapshot that sees it is held.  That is the query's, but
  * an expression of PL/pgSQL keeps its state until the transaction ends, and at READ
  * COMMITTED there may be no snapshot between two statements.  Then the value may
- * have been vacuumed, and its pointer be another's; the oldest xmin that this
- * transaction holds shows it, since a value that was visible is vacuumed only
- * after that has moved on.  The address says nothing: the same expression is handed
+ * have been vacuumed, and its pointer be another's; the xmin by which this process
+ * holds vacuum off shows it, since a value that was visible is vacuumed only after
+ * that has moved on.  The address says nothing: the same expression is handed
  * another row's filter, or another variable's, at the same place.
  */
 #include "postgres.h"
@@ -19,6 +19,7 @@
 
 #include "access.h"
 #include "header_cache.h"
+
 void
 bfpg_access_init(BfAccess *access, MemoryContext context)
 {
@@ -45,13 +46,13 @@ open_stored(BfAccess *access, Datum value)
 	struct varatt_external pointer;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
-	if (!access->has_stored || access->xmin != TransactionXmin ||
+	if (!access->has_stored || access->xmin != MyProc->xmin ||
 		memcmp(&pointer, &access->stored, sizeof(pointer)) != 0)
 	{
 		forget_stored(access);
 		bfpg_stored_header(value, &pointer, &access->header);
 		access->stored = pointer;
-		access->xmin = TransactionXmin;
+		access->xmin = MyProc->xmin;
 		access->has_stored = true;
 	}
 	access->value = value;

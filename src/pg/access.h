@@ -12,7 +12,7 @@
 #define BFPG_ACCESS_H
 
 #include "fmgr.h"
-#include "utils/snapmgr.h"
+#include "storage/proc.h"
 
 #include "bf_filter.h"
 #include "pg_compat.h"
@@ -32,7 +32,7 @@ typedef struct BfAccess
 	/* private */
 	MemoryContext context;		/* for the copy; outlives the call */
 	struct varatt_external stored;	/* the stored value that header is of */
-	TransactionId xmin;			/* what this transaction held when it was seen */
+	TransactionId xmin;			/* this process's, when it was seen */
 	bool		has_stored;
 	uint64		fetched;		/* bytes of slices read of it */
 	BfFilter   *copy;			/* its copy, which blocks are then of, or NULL */
@@ -56,7 +56,7 @@ bfpg_access_open(BfAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	if (access->copy == NULL || access->xmin != TransactionXmin ||
+	if (access->copy == NULL || access->xmin != MyProc->xmin ||
 		!VARATT_IS_EXTERNAL_ONDISK(attr) ||
 		memcmp(VARDATA_EXTERNAL(attr), &access->stored, sizeof(access->stored)) != 0)
 		bfpg_access_look(access, value);

@@ -498,10 +498,23 @@ test_kernel(const bf_kernel_functions *kernel)
 	test_fold_twice();
 }
 
+/* The last kernel that this processor runs is its best. */
+static void
+test_choice(void)
+{
+	unsigned	i = 0;
+
+	while (bf_usable_kernel(i + 1) != NULL)
+		i++;
+	ok(bf_kernel == bf_usable_kernel(i), "%s is chosen when the program is loaded", bf_usable_kernel(i)->name);
+}
+
 int
 main(void)
 {
 	unsigned	i;
+
+	test_choice();
 
 	for (i = 0; bf_usable_kernel(i) != NULL; i++)
 		test_kernel(bf_usable_kernel(i));
