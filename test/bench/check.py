@@ -1,0 +1,84 @@
+"""Whether a run of bench/run wrote what its figures promise: check.py BENCH OUT.
+
+Each table named in a figure's program is there, and ours has a number in each of its
+rows; each plot named in plots/draw.py is a drawing; the report tells of each table.
+"""
+
+import glob
+import math
+import os
+import re
+import sys
+import xml.dom.minidom
+
+sys.dont_write_bytecode = True
+BENCH, OUT = sys.argv[1:]
+sys.path.insert(0, os.path.join(BENCH, "lib"))
+
+from table import Results  # noqa: E402 (the path comes first)
+
+failed = passed = 0
+
+
+def check(name, problems):
+    global failed, passed
+    problems = list(problems)
+    passed, failed = passed + (not problems), failed + bool(problems)
+    print(f"{'not ' if problems else ''}ok - {name}")
+    for problem in problems:
+        print(f"# {problem}")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def names(pattern, files):
+    return [name for path in sorted(glob.glob(os.path.join(BENCH, files)))
+            for name in re.findall(pattern, read(path))]
+
+
+def is_number(text):
+    return text != "" and math.isfinite(float(text)) and float(text) >= 0
+
+
+def wrong_rows(path):
+    """Rows without a number, unless a rival was capped or refused and says so."""
+    if not os.path.exists(path):
+        yield "there is no such table"
+        return
+    results = Results(path)
+    if not results.rows:
+        yield "it has no row"
+    for row in results.rows:
+        ours = row.get("contender", row.get("scan", "")).startswith(("bloomfilter", "bloom_"))
+        if not is_number(row["median"]) and (ours or not row["note"]):
+            yield "\t".join(row.values())
+
+
+def wrong_drawing(path):
+    if not os.path.exists(path):
+        yield "there is no such plot"
+        return
+    drawn = xml.dom.minidom.parse(path).getElementsByTagName("path")
+    if len(drawn) < 3:
+        yield f"only {len(drawn)} paths"
+
+
+def main():
+    tables = names(r'Table\(run, "(\w+)"', "fig*.py")
+    report = read(OUT, "results.md")
+    for name in tables:
+        check(f"table {name}", wrong_rows(os.path.join(OUT, "results", f"{name}.tsv")))
+        check(f"report on {name}", [] if name in report else ["not a word"])
+    plots = names(r'Plot\(run, results, f?"([\w{}]+)"', "plots/draw.py")
+    for name in plots:
+        found = glob.glob(os.path.join(OUT, "plots", re.sub(r"{\w+}", "*", name) + ".svg"))
+        check(f"plot {name}", (problem for path in found or [name] for problem in wrong_drawing(path)))
+    check("there are tables and plots to look for", [] if len(tables) > 8 and len(plots) > 6 else [tables, plots])
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+sys.exit(main())
