@@ -16,31 +16,58 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "bf_hash.h"
 #include "error.h"
 #include "handle.h"
 #include "source.h"
 
-/* Files that crashed writers of the same process number may have left. */
-#define MOST_LEFTOVERS 100
+/*
+ * Names to try.  One of 2^32 that is taken already is bad luck; so many one after
+ * the other are a fault.
+ */
+#define MOST_ATTEMPTS 100
 
 /* Room for ".", a name, and what is appended to it; longer ones are refused. */
 #define TEMPORARY_BYTES 300
+
+/*
+ * A number that hardly any other writer draws.  The process number alone would
+ * not do: in a container it is often the same each time, and whoever is killed
+ * there while writing leaves a file of that name.
+ */
+static uint64_t
+draw(uint64_t previous)
+{
+	struct timespec now = {0, 0};
+	uint64_t	values[4];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	values[0] = (uint64_t) now.tv_sec;
+	values[1] = (uint64_t) now.tv_nsec;
+	values[2] = (uint64_t) getpid();
+	values[3] = (uint64_t) (uintptr_t) &now;
+	return bf_hash(values, sizeof values, previous);
+}
 
 /* Opens a file that was not there; its name is written to temporary. */
 static int
 create_temporary(int folder, const char *name, char *temporary, size_t size,
 				 bloomfilter_detail *detail)
 {
+	uint64_t	number = 0;
 	int			attempt;
 	int			fd = -1;
 
-	for (attempt = 0; fd < 0 && attempt < MOST_LEFTOVERS; attempt++)
+	for (attempt = 0; fd < 0 && attempt < MOST_ATTEMPTS; attempt++)
 	{
-		int			length = snprintf(temporary, size, ".%s.%ld-%d.tmp", name,
-									  (long) getpid(), attempt);
+		int			length;
 
+		number = draw(number);
+		length = snprintf(temporary, size, ".%s.%08lx.tmp", name,
+						  (unsigned long) (number & 0xffffffff));
 		if (length < 0 || (size_t) length >= size)
 		{
 			errno = ENAMETOOLONG;

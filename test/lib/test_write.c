@@ -1,6 +1,9 @@
 /*
  * test_write.c
  *	  Writing replaces a file in one step or leaves everything as it was.
+ *
+ * The library's calls of getpid are led here by the linker: all processes of this
+ * program have one number, as processes of many containers have.
  */
 #define _DEFAULT_SOURCE
 
@@ -11,12 +14,24 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "make_filters.h"
 #include "tap.h"
 
 #define KEYS 20000
+
+/* Writers that are killed: more than a library might try names for. */
+#define KILLED 300
+
+extern pid_t __wrap_getpid(void);
+
+pid_t
+__wrap_getpid(void)
+{
+	return 1;
+}
 
 static bool
 file_is(const char *path, const bloomfilter *filter)
@@ -158,6 +173,46 @@ check_mode(const char *folder, const bloomfilter *filter)
 	unlink(path);
 }
 
+/* A process that the system kills in the middle of writing. */
+static void
+write_and_die(const bloomfilter *filter, const char *path)
+{
+	struct rlimit small = {4096, 4096};
+	struct rlimit none = {0, 0};
+	pid_t		child;
+	int			status = 0;
+
+	fflush(stdout);
+	child = fork();
+	need(child >= 0, "fork");
+	if (child == 0)
+	{
+		signal(SIGXFSZ, SIG_DFL);
+		setrlimit(RLIMIT_CORE, &none);
+		setrlimit(RLIMIT_FSIZE, &small);
+		bloomfilter_write(filter, path, NULL);
+		_exit(0);
+	}
+	need(waitpid(child, &status, 0) == child, "wait");
+	need(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ, "a writer is killed");
+}
+
+/* What killed writers of the same process number left is in nobody's way. */
+static void
+check_leftovers(const char *folder, const bloomfilter *filter)
+{
+	char		path[600];
+	int			i;
+
+	snprintf(path, sizeof path, "%s/left", folder);
+	for (i = 0; i < KILLED; i++)
+		write_and_die(filter, path);
+	same(count_entries(folder), KILLED, "each killed writer leaves a file of its own");
+	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "the next one writes");
+	ok(file_is(path, filter), "all of it");
+	same(count_entries(folder), KILLED + 1, "and leaves nothing");
+}
+
 static void
 delete_all(const char *folder)
 {
@@ -180,6 +235,9 @@ main(void)
 	check_link(folder, a);
 	check_mode(folder, a);
 	check_set(folder);
+	delete_all(folder);
+	need(mkdir(folder, 0777) == 0, "folder");
+	check_leftovers(folder, a);
 	delete_all(folder);
 	bloomfilter_close(a);
 	bloomfilter_close(b);
