@@ -13,7 +13,8 @@
 
 const char *const door_names[DOORS] = {
 	"mapped file", "copied file", "borrowed memory", "copied memory",
-	"descriptor of a file", "pipe"
+	"descriptor of a file", "pipe", "populated file", "file in huge pages",
+	"copied file in huge pages", "copied memory in huge pages"
 };
 
 static int
@@ -79,7 +80,16 @@ open_by_door(int door, const void *bytes, size_t length, bloomfilter **filter,
 			return bloomfilter_open_memory(bytes, length, BLOOMFILTER_COPY, filter, detail);
 		case 4:
 			return by_descriptor(bytes, length, filter, detail);
-		default:
+		case 5:
 			return by_pipe(bytes, length, filter, detail);
+		case 6:
+			return by_file(BLOOMFILTER_POPULATE, bytes, length, filter, detail);
+		case 7:
+			return by_file(BLOOMFILTER_HUGE_PAGES | BLOOMFILTER_POPULATE, bytes, length, filter, detail);
+		case 8:
+			return by_file(BLOOMFILTER_COPY | BLOOMFILTER_HUGE_PAGES, bytes, length, filter, detail);
+		default:
+			return bloomfilter_open_memory(bytes, length, BLOOMFILTER_COPY | BLOOMFILTER_HUGE_PAGES,
+										   filter, detail);
 	}
 }

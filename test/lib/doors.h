@@ -9,7 +9,7 @@
 
 #include "libbloomfilter.h"
 
-#define DOORS 6
+#define DOORS 10
 
 extern const char *const door_names[DOORS];
 

@@ -12,11 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bf_hash.h"
+#include "bf_limits.h"
 #include "make_filters.h"
 #include "tap.h"
 
 #define KEYS 5000
 #define PARTS 3
+#define SEED 7					/* of make_range's filters */
 
 static const char *folder;
 
@@ -104,12 +107,42 @@ check_answers(const bloomfilter *set)
 	same(bloomfilter_get_part_info(set, PARTS, &part, sizeof part), BLOOMFILTER_ERR_ARGUMENT, "no part 3");
 }
 
+/* By hashes that were computed outside: the same answers, and the same errors. */
+static void
+check_hashes(const bloomfilter *set)
+{
+	uint64_t	hashes[2000];
+	uint8_t		found[2000];
+	size_t		answered = 9;
+	int			different = 0;
+	int			i;
+
+	for (i = 0; i < 2000; i++)
+		hashes[i] = bf_hash_word((uint64_t) (KEYS - 1000 + i), SEED);
+	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_INTEGER, hashes, 2000, found, &answered),
+		 BLOOMFILTER_OK, "batch of hashes");
+	same((long long) answered, 2000, "answers all");
+	for (i = 0; i < 2000; i++)
+		different += found[i] != bloomfilter_contains_int64(set, KEYS - 1000 + i);
+	same(different, 0, "hashes and keys agree");
+	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_TEXT, hashes, 2000, found, &answered),
+		 BLOOMFILTER_ERR_KEY_TYPE, "hashes of another type");
+	same((long long) answered, 0, "answers none");
+	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_NONE, hashes, 2000, found, &answered),
+		 BLOOMFILTER_ERR_ARGUMENT, "hashes of no type");
+	same(bloomfilter_contains_hash_batch(set, 99, hashes, 2000, found, NULL),
+		 BLOOMFILTER_ERR_ARGUMENT, "hashes of a type that is none");
+	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_INTEGER, hashes, 0, found, &answered),
+		 BLOOMFILTER_OK, "no hashes");
+}
+
 static void
 check_single_part(const bloomfilter *set)
 {
 	bloomfilter *part;
 	int			answers[2] = {0, 0};
 	int			others = 0;
+	int			by_hash = 0;
 	int64_t		key;
 	uint8_t		found;
 	bloomfilter_builder *builder;
@@ -122,7 +155,13 @@ check_single_part(const bloomfilter *set)
 	{
 		int			answer = bloomfilter_contains_int64(part, key);
 		int			batch = bloomfilter_contains_int64_batch(part, &key, 1, &found, NULL);
+		uint64_t	hash = bf_hash_word((uint64_t) key, SEED);
+		size_t		answered = 9;
+		int			hashed = bloomfilter_contains_hash_batch(part, BLOOMFILTER_KEY_INTEGER, &hash, 1,
+															 &found, &answered);
 
+		by_hash += answer < 0 ? hashed == answer && answered == 0 :
+			hashed == BLOOMFILTER_OK && answered == 1 && found == answer;
 		if (answer >= 0)
 			answers[answer]++;
 		others += answer == BLOOMFILTER_ERR_OTHER_PART && batch == answer &&
@@ -133,6 +172,7 @@ check_single_part(const bloomfilter *set)
 	same(answers[0], 0, "a part alone denies none of its keys");
 	same(answers[1] + others, KEYS, "and refuses those of other parts, never denies them");
 	ok(others > KEYS / 2, "which are about two thirds");
+	same(by_hash, KEYS, "by their hashes, too");
 	need(bloomfilter_builder_finish(builder, &rebuilt, NULL) == BLOOMFILTER_OK, "finish");
 	ok(equal_bytes(rebuilt, part), "a part can be built alone");
 	bloomfilter_builder_free(builder);
@@ -211,6 +251,31 @@ check_manifests(const bloomfilter *set)
 	empty_folder();
 }
 
+/* Manifests at the limits: names of 255 bytes, parts without number. */
+static void
+check_long_manifests(void)
+{
+	static const char first[] = "bloomfilter-set 1\n";
+	size_t		start = sizeof first - 1;
+	size_t		length = start + (BF_MAX_PARTS + 1) * (size_t) 256;
+	char	   *text = malloc(length);
+	size_t		i;
+
+	need(text != NULL, "memory");
+	memcpy(text, first, start);
+	memset(text + start, 'n', 256);
+	check_manifest(text, start + 255, BLOOMFILTER_ERR_SYSTEM, "the longest name, of no file");
+	check_manifest(text, start + 256, BLOOMFILTER_ERR_MANIFEST, "a longer name");
+	for (i = 0; i <= BF_MAX_PARTS; i++)
+		memcpy(text + start + 2 * i, "p\n", 2);
+	check_manifest(text, start + 2 * (size_t) BF_MAX_PARTS, BLOOMFILTER_ERR_SYSTEM, "the most parts, of no files");
+	check_manifest(text, start + 2 * (size_t) BF_MAX_PARTS + 2, BLOOMFILTER_ERR_MANIFEST, "more parts");
+	memset(text + start, 'n', length - start);
+	check_manifest(text, length, BLOOMFILTER_ERR_MANIFEST, "longer than any manifest");
+	free(text);
+	empty_folder();
+}
+
 static void
 check_key_types(void)
 {
@@ -253,11 +318,13 @@ main(void)
 	need(bloomfilter_builder_create_set(KEYS, 0.01, 8, PARTS, &builder) == BLOOMFILTER_OK, "builder");
 	other = finish_range(builder, 1, KEYS);
 	check_answers(set);
+	check_hashes(set);
 	check_single_part(set);
 	empty_folder();
 	check_written(set);
 	check_folders(set, other);
 	check_manifests(set);
+	check_long_manifests();
 	check_key_types();
 	write_part(single, 0, "one.bloom");
 	check_open(folder, BLOOMFILTER_OK, "a folder with one whole filter");

@@ -1,0 +1,173 @@
+/*
+ * test_flags.c
+ *	  The flags for opening: none changes an answer, and those that ask the system
+ *	  for something have been heard.
+ *
+ * What the system did of it is told by /proc/self/smaps; where that is not to be
+ * had, only the answers are tested.
+ */
+#define _DEFAULT_SOURCE
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "make_filters.h"
+#include "tap.h"
+
+/* Keys that there is room for: about 6 MB, several huge pages. */
+#define CAPACITY	5000000
+#define KEYS		2000
+
+#define HUGE_PAGE_BYTES ((uintptr_t) 2 * 1024 * 1024)
+#define ALL_FLAGS	(BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
+
+/* What the system says of the mapping that an address is in. */
+typedef struct mapping
+{
+	unsigned long resident;		/* bytes in memory */
+	bool		huge;			/* advised to take huge pages */
+} mapping;
+
+/* Whether a line begins a mapping with the address in it, or leaves it as it was. */
+static bool
+goes_on(const char *line, uintptr_t address, bool inside)
+{
+	unsigned long begin;
+	unsigned long end;
+
+	if (sscanf(line, "%lx-%lx ", &begin, &end) != 2)
+		return inside;
+	return begin <= address && address < end;
+}
+
+/* False where the system doesn't tell. */
+static bool
+find_mapping(const void *address, mapping *found)
+{
+	FILE	   *file = fopen("/proc/self/smaps", "r");
+	char		line[1024];
+	bool		inside = false;
+	bool		told = false;
+
+	memset(found, 0, sizeof *found);
+	while (file != NULL && fgets(line, sizeof line, file) != NULL)
+	{
+		inside = goes_on(line, (uintptr_t) address, inside);
+		if (inside && sscanf(line, "Rss: %lu kB", &found->resident) == 1)
+			found->resident *= 1024;
+		if (!inside || strncmp(line, "VmFlags:", 8) != 0)
+			continue;
+		found->huge = strstr(line, " hg") != NULL;
+		told = true;
+	}
+	if (file != NULL)
+		fclose(file);
+	return told;
+}
+
+static bool
+has_huge_pages(void)
+{
+	return access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0;
+}
+
+/* The filter behind path, its first byte's address, and how it is mapped. */
+static bloomfilter *
+open_and_look(const char *path, unsigned flags, const void **bytes, size_t *length,
+			  mapping *found, bool *told)
+{
+	bloomfilter *filter;
+
+	need(bloomfilter_open(path, flags, &filter, NULL) == BLOOMFILTER_OK, "opened");
+	bloomfilter_get_bytes(filter, 0, bytes, length);
+	*told = find_mapping(*bytes, found);
+	return filter;
+}
+
+static void
+check_populate(const char *path)
+{
+	const void *bytes;
+	size_t		length;
+	mapping		without;
+	mapping		with;
+	bool		told;
+
+	bloomfilter_close(open_and_look(path, BLOOMFILTER_SKIP_CHECK, &bytes, &length, &without, &told));
+	bloomfilter_close(open_and_look(path, BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_POPULATE, &bytes, &length,
+									&with, &told));
+	if (!told)
+	{
+		ok(true, "populated # skip no /proc/self/smaps");
+		return;
+	}
+	ok(without.resident < length / 2, "without the flag and the check little is brought in: %lu of %zu bytes",
+	   without.resident, length);
+	ok(with.resident >= length, "with the flag everything is: %lu of %zu bytes", with.resident, length);
+}
+
+static void
+check_huge_pages(const char *path, unsigned flags, const char *name)
+{
+	const void *bytes;
+	size_t		length;
+	mapping		without;
+	mapping		with;
+	bool		told;
+
+	bloomfilter_close(open_and_look(path, flags, &bytes, &length, &without, &told));
+	bloomfilter_close(open_and_look(path, flags | BLOOMFILTER_HUGE_PAGES, &bytes, &length, &with, &told));
+	if (flags & BLOOMFILTER_COPY)
+		ok((uintptr_t) bytes % HUGE_PAGE_BYTES == 0, "%s begins on a huge page", name);
+	if (!told || !has_huge_pages())
+	{
+		ok(true, "%s # skip no huge pages, or no /proc/self/smaps", name);
+		return;
+	}
+	ok(!without.huge, "%s does without huge pages", name);
+	ok(with.huge, "%s is advised to take them", name);
+}
+
+/* By path, from memory and from a descriptor, with any flags. */
+static int
+wrong_answers(const bloomfilter *filter, const char *path, unsigned flags)
+{
+	bloomfilter *opened[3];
+	const void *bytes;
+	size_t		length;
+	int			fd = open(path, O_RDONLY);
+	int			wrong = 0;
+	int			i;
+
+	bloomfilter_get_bytes(filter, 0, &bytes, &length);
+	need(fd >= 0 && bloomfilter_open(path, flags, &opened[0], NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_open_memory(bytes, length, flags, &opened[1], NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_open_fd(fd, flags, &opened[2], NULL) == BLOOMFILTER_OK, "opened");
+	close(fd);
+	for (i = 0; i < 3; i++)
+	{
+		wrong += !equal_bytes(opened[i], filter) || count_missing(opened[i], 1, KEYS) != 0 ||
+			bloomfilter_check(opened[i], NULL) != BLOOMFILTER_OK;
+		bloomfilter_close(opened[i]);
+	}
+	return wrong;
+}
+
+int
+main(void)
+{
+	bloomfilter *filter = make_range(CAPACITY, 1, 1, KEYS);
+	const char *path = scratch_path("flags.bloom");
+	unsigned	flags;
+
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
+	for (flags = 0; flags <= ALL_FLAGS; flags++)
+		same(wrong_answers(filter, path, flags), 0, "flags 0x%x: the same bytes and answers", flags);
+	check_populate(path);
+	check_huge_pages(path, 0, "a mapped file");
+	check_huge_pages(path, BLOOMFILTER_COPY, "a copied file");
+	bloomfilter_close(filter);
+	return tap_done();
+}
