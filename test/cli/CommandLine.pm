@@ -14,7 +14,7 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(program run refuses slurp spew expected_blocks read_table);
+our @EXPORT = qw(program run on_terminal refuses slurp spew expected_blocks read_table);
 
 my $here = dirname(abs_path(__FILE__));
 my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";
@@ -61,6 +61,18 @@ sub run
 	waitpid $pid, 0;
 	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
 	return ($status, slurp('.stdout'), slurp('.stderr'));
+}
+
+# All that the program draws on a terminal, which has no input; undef without
+# script(1), which makes the terminal.
+sub on_terminal
+{
+	my (@arguments) = @_;
+	my $command = join ' ', map { quotemeta } $program, @arguments;
+
+	return undef if system('command -v script >/dev/null') != 0;
+	my $drawn = `script -qec \Q$command\E /dev/null </dev/null`;
+	return $drawn;
 }
 
 # An error: status 2, nothing on standard output, one line that matches.

@@ -53,6 +53,15 @@ foreach my $row (read_table('filters.tsv'))
 	is(unpack('H*', pack 'd>', $info->{p}), $row->{p_hex}, "$row->{name}: p to the last bit");
 	is($info->{bytes}, length($row->{filter_hex}) / 2, "$row->{name}: bytes");
 	is($info->{block_bits}, 1 << $row->{log2_block_bits}, "$row->{name}: block_bits");
+	my $bits = $row->{blocks} << $row->{log2_block_bits};
+	my $fill = $row->{bits_set} / $bits;
+	# Perl may read the last digit of a number differently
+	cmp_ok(abs($info->{fill} - $fill), '<=', 1e-15 * $fill, "$row->{name}: fill");
+	# blocks are filled unevenly, which can only raise the rate; a full filter counts
+	# as half a bit short of it
+	my $least = 0.99 * ($fill < 1 ? $fill : 1 - 0.5 / $bits) ** $row->{k};
+	ok($info->{fpr} >= $least && $info->{fpr} <= 1 && ($info->{fpr} > 0) == ($fill > 0),
+		"$row->{name}: fpr $info->{fpr} at fill $fill");
 }
 
 # Hostile files are refused for the first rule that they break.

@@ -56,6 +56,24 @@ is((run("1\0002\0", 'verify', 'filter', '-0', '-k', '-'))[0], 0, 'keys that end 
 ($status, $out, $err) = run("1\n", 'verify', 'filter', '-t', 'text', '-k', '-');
 is("$status $err", "2 bloomfilter: bloomfilter holds integer keys, not text\n", 'keys of another type');
 
+# Progress is for terminals: of the key file, and of the sample.
+SKIP:
+{
+	skip 'no script(1)', 7 if !defined on_terminal('--version');
+	my @both = ('verify', 'filter', '-k', 'keys', '--sample', '500000');
+	my $report = (run('', @both))[1] =~ s/\n/\r\n/gr;
+	is((run('', @both))[2], '', 'nothing is drawn where there is no terminal');
+	my $drawn = on_terminal(@both);
+	like($drawn, qr/\rverify \[=*>? *\] +\d+ %  [\d.]+ ?k? keys  [\d.]+ ?[kMG]?\/s\e\[K/, 'a bar for the key file');
+	like($drawn, qr/\rsample \[=*>? *\] +\d+ %  [\d.]+ ?k? keys  [\d.]+ ?[kMG]?\/s\e\[K/, 'a bar for the sample');
+	unlike($drawn, qr/\r(?:verify|sample) [^\r\n]{73}/, 'neither is wider than a terminal');
+	is($drawn =~ s/\r(?:verify|sample) [^\r\n]*//gr =~ s/\r\e\[K//gr, $report, 'they are gone at the end, and the report is there');
+	is(on_terminal(@both, '--no-progress'), $report, 'no bar with --no-progress');
+	spew('wrong', lines(1 .. 60_000, 'x'));
+	like(on_terminal('verify', 'filter', '-k', 'wrong'), qr/\rverify [^\r\n]*\r\e\[Kbloomfilter: wrong, line 60001: "x"/,
+		'a message clears the bar first');
+}
+
 # The false-positive rate, for each type of keys
 my %keys = (
 	integer => [ 1 .. 500 ],

@@ -1,0 +1,110 @@
+# completion.t
+#	  What bash completes, against what the program takes.
+
+use strict;
+use warnings;
+
+use Cwd qw(abs_path);
+use FindBin;
+use lib $FindBin::Bin;
+
+my $script;
+BEGIN { $script = abs_path("$FindBin::Bin/../../src/cli/bloomfilter.bash"); }
+
+use CommandLine;
+use Test::More;
+
+plan skip_all => 'no bash that has mapfile'
+  if system('bash -c "help mapfile" >/dev/null 2>&1') != 0;
+
+# Calls the function as bash does, for the last of the words, and prints one
+# completion per line.
+my $caller = <<'EOC';
+. "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_bloomfilter bloomfilter "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}"
+EOC
+
+sub completions
+{
+	open my $bash, '-|', 'bash', '-c', $caller, 'bash', $script, 'bloomfilter', @_ or die "bash: $!";
+	chomp(my @lines = <$bash>);
+	close $bash or die "completion failed: @_\n";
+	# the files that the tests themselves work with are hidden ones
+	return [ sort grep { !/^\.std/ } @lines ];
+}
+
+# The long options that a help text lists at the beginning of its lines.
+sub options_of
+{
+	my ($help) = @_;
+	return [ sort $help =~ /^ +(?:-\w, )? *(--[a-z-]+)/mg ];
+}
+
+mkdir 'folder';
+spew($_, '') foreach 'filter.bloom', 'two words', 'keys.txt', 'folder/inner';
+my @files = sort 'filter.bloom', 'two words', 'keys.txt', 'folder';
+
+# Known to bash
+like(`bash -c '. "\$1" && complete -p bloomfilter' bash \Q$script\E`, qr/\Acomplete .*-o filenames .*-F _bloomfilter bloomfilter\n\z/,
+	'registered, as giving names of files');
+
+# Commands
+my $help = (run('', '--help'))[1];
+my @commands = $help =~ /^  ([a-z]+)  /mg;
+is(scalar @commands, 5, 'commands');
+is_deeply(completions(''), [ sort @commands, '--help', '--version' ], 'the first word: commands');
+is_deeply(completions('p'), ['pull'], 'the first word, begun');
+is_deeply(completions('x'), [], 'no such command');
+is_deeply(completions('none', '--'), [], 'no options of an unknown command');
+
+# Options: all that --help has, and each is one
+foreach my $command (@commands)
+{
+	my $listed = options_of((run('', $command, '--help'))[1]);
+	cmp_ok(scalar @$listed, '>=', 2, "$command: has options");
+	is_deeply(completions($command, '--'), $listed, "$command: options");
+	is_deeply(completions($command, '-'), $listed, "$command: options after one minus");
+	is_deeply(completions($command, 'filter.bloom', '--h'), ['--help'], "$command: an option, begun, after a file");
+	foreach my $option (@$listed)
+	{
+		unlike((run('', $command, $option))[2], qr/unknown option/, "$command: takes $option");
+	}
+}
+
+# Types of keys: those that the program names
+my ($types) = (run('', 'build', '-t', 'none', 'x'))[2] =~ /one of ([a-z, ]+)$/m;
+my @types = sort split /, /, $types;
+is(scalar @types, 11, 'types of keys');
+foreach my $command ('build', 'contains', 'verify')
+{
+	is_deeply(completions($command, $_, ''), \@types, "$command $_: types") foreach '-t', '--type';
+}
+is_deeply(completions('build', '-t', 'timestamp'), [ 'timestamp', 'timestamptz' ], 'a type, begun');
+is_deeply(completions('build', '-t', 'integer', ''), \@files, 'a file after a type');
+
+# Files
+foreach my $words ([ 'build', '' ], [ 'contains', '' ], [ 'info', '' ], [ 'verify', '' ], [ 'info', '--json', '' ],
+	[ 'verify', 'filter.bloom', '-k', '' ], [ 'verify', '--keys', '' ], [ 'pull', '--out', '' ])
+{
+	is_deeply(completions(@$words), \@files, "@{$words}: files");
+}
+is_deeply(completions('info', 'f'), [ 'filter.bloom', 'folder' ], 'files, begun');
+is_deeply(completions('info', 'two'), ['two words'], 'a file with a space in its name is one completion');
+is_deeply(completions('info', 'folder/'), ['folder/inner'], 'a file in a folder');
+is_deeply(completions('pull', ''), [], 'pull has no file of its own');
+
+# What nobody can know
+foreach my $words ([ 'build', '-n' ], [ 'build', '--capacity' ], [ 'build', '-p' ], [ 'build', '--rate' ],
+	[ 'build', '-s' ], [ 'build', '--seed' ], [ 'build', '--parts' ], [ 'verify', '--sample' ],
+	[ 'verify', '--sample-seed' ], [ 'pull', '--dsn' ], [ 'pull', '--query' ], [ 'pull', '--delta-query' ],
+	[ 'pull', '--listen' ])
+{
+	is_deeply(completions(@$words, ''), [], "@{$words}: nothing");
+}
+is_deeply(completions('pull', '--parts', '--o'), [ '--once', '--out' ], 'pull --parts has no argument');
+
+done_testing();
