@@ -186,6 +186,23 @@ like(slurp('.stderr2'), qr/\Abloomfilter: [^\n]+\n\z/, 'of one line');
 unlink '.stderr2';
 is_deeply([ files() ], [qw(new old out)], 'without a temporary file');
 
+# Progress is for terminals.
+SKIP:
+{
+	my @slowly = ('pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'drawn');
+	my $drawn = on_terminal(@slowly);
+	skip 'no script(1)', 5 if !defined $drawn;
+	my $said = qr/drawn: pulled 1\.\d+ MiB in [\d.]+ s, checksum [0-9a-f]{16}\r\n/;
+	like($drawn, qr/\A\rpull \[=+> *\]  \d\d %  1\.00 MiB  [\d.]+ [KMG]iB\/s\e\[K/, 'a bar on a terminal');
+	like($drawn, qr/\r\e\[K$said\z/, 'is gone when it says what it did');
+	ok(slurp('drawn') eq slurp('new'), 'and has pulled');
+	unlink 'drawn';
+	like(on_terminal(@slowly, '--no-progress'), qr/\A$said\z/, 'no bar with --no-progress');
+	unlink 'drawn';
+	is(on_terminal(@slowly, '--quiet'), '', 'nothing with --quiet');
+	unlink 'drawn';
+}
+
 # Sets
 sub insert_parts
 {
@@ -293,10 +310,21 @@ SKIP:
 	is((pull('SELECT public.bloom_agg(g, 1000000, 0.01) FROM generate_series(1, 1000000) g'))[0], 0, 'a filter made by the query');
 	is((run(join('', map { "$_\n" } 1 .. 1_000_000), 'contains', '-c', 'out'))[1], "1000000\n", 'has all keys');
 
-	my ($info) = (run('', 'info', 'built'))[1];
-	my $stats = sql("SELECT concat_ws(' ', n, p, bits, bytes, hashes, block_bits, blocks, seed, key_type, bits_set, cardinality, part, parts, format_version) FROM typed, public.bloom_stats(f) WHERE name = 'day'");
-	is(join(' ', map { $info =~ /^$_ +(\S+)$/m } qw(n p bits bytes hashes block_bits blocks seed key_type bits_set cardinality part parts format_version)),
-		$stats, 'info says what bloom_stats says');
+	# Every column of bloom_stats.  Both write doubles with as few digits as keep them.
+	my $columns = sql(q{SELECT string_agg(name, ', ' ORDER BY n) FROM pg_proc,
+unnest(proargnames, proargmodes) WITH ORDINALITY AS a(name, mode, n)
+WHERE oid = 'public.bloom_stats'::regproc AND mode = 'o'});
+	my @columns = split /, /, $columns;
+	is(scalar(grep { /\A(?:p|fill|fpr)\z/ } @columns), 3, 'bloom_stats has fill and rates');
+	foreach my $name ('day', 'counted')
+	{
+		my $stats = sql("SELECT concat_ws(' ', $columns) FROM typed, public.bloom_stats(f) WHERE name = '$name'");
+		my $file = $name eq 'day' ? 'built' : $name;
+		my %table = (run('', 'info', $file))[1] =~ /^(\w+) +(\S+)$/mg;
+		my %json = (run('', 'info', '--json', $file))[1] =~ /^  "(\w+)": "?(.*?)"?,?$/mg;
+		is(join(' ', @table{@columns}), $stats, "info says what bloom_stats says of $name");
+		is(join(' ', @json{@columns}), $stats, "info --json says what bloom_stats says of $name");
+	}
 
 	skip 'the extension has no bloom_diff yet', 1
 	  if !eval { sql('SELECT public.bloom_diff(f, f) IS NULL FROM typed LIMIT 1'); 1 };
