@@ -53,22 +53,39 @@ BEGIN
 END $$;
 EOC
 
-# Each way has a table of its own, with one reader in a transaction and one without.
+# Each way has a table of its own, with one reader without a transaction, one in a
+# transaction, and one in a transaction that keeps a cursor.
 my @readers;
 foreach my $way (sort keys %ways)
 {
-	foreach my $begin ('', 'BEGIN')
+	foreach my $mode ('in_two', 'in_one', 'with_cursor')
 	{
-		my $table = $begin ? "${way}_in_one" : "${way}_in_two";
+		my $table = "${way}_$mode";
 		my $language = $ways{$way} =~ /^SELECT/ ? 'sql' : 'plpgsql';
 		my $body = sprintf $ways{$way}, $table;
 		$writer->query(<<"EOC");
 CREATE TABLE $table (f bloomfilter);
 CREATE FUNCTION ask_$table(first int) RETURNS boolean LANGUAGE $language AS \$\$$body\$\$;
 EOC
-		push @readers, { table => $table, begin => $begin };
+		push @readers, { table => $table, mode => $mode };
 	}
 }
+my @holders = grep { $_->{mode} eq 'with_cursor' } @readers;
+
+# Opens a cursor in the statement that has asked, but with a younger snapshot: of a
+# moment when the filters are deleted, which the test lets come by a lock.  Of the
+# two snapshots only the cursor's is left when the statement ends.  A table that was
+# not looked at before lets the session take notice of changes to the catalog.
+$writer->query(<<'EOC');
+CREATE TABLE other (i int);
+CREATE FUNCTION hold() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE held refcursor := 'held';
+BEGIN
+	PERFORM pg_advisory_lock_shared(1);
+	OPEN held FOR SELECT i FROM other;
+	RETURN 'held';
+END $$;
+EOC
 
 # In this order the filters take one identifier after the other, and again later.
 sub fill_all
@@ -91,19 +108,31 @@ command_ok([ 'pg_resetwal', '-o', $identifiers[0], '-D', $node->data_dir ],
 	'the counter is set back');
 $node->start;
 
+$writer = session($node);
+$writer->query('SELECT pg_advisory_lock(1)');
 foreach my $reader (@readers)
 {
 	$reader->{session} = session($node);
-	$reader->{session}->query($reader->{begin});
+	$reader->{session}->query('BEGIN') if $reader->{mode} ne 'in_two';
+	if ($reader->{mode} eq 'with_cursor')
+	{
+		$reader->{session}->start("SELECT ask_$reader->{table}(1), hold()");
+		next;
+	}
 	is(asks($reader, 1), 't', "$reader->{table}: a filter is asked");
 }
-$writer = session($node);
-foreach my $reader (@readers)
-{
-	$writer->query("DELETE FROM $reader->{table}");
-	# Not cut short: that would wait for the readers.
-	$writer->query("VACUUM (TRUNCATE off) $reader->{table}");
-}
+my $waiting = @holders;
+$node->poll_query_until('postgres',
+	"SELECT count(*) = $waiting FROM pg_stat_activity WHERE wait_event = 'advisory'")
+  or die 'the readers with a cursor do not wait';
+$writer->query("DELETE FROM $_->{table}") foreach @readers;
+# A change of the catalog, or a session's view of that would hold its oldest snapshot.
+$writer->query('ALTER TABLE other SET (fillfactor = 90)');
+$writer->query('SELECT pg_advisory_unlock(1)');
+is(($_->{session}->finish)[0], 't|held', "$_->{table}: a filter is asked, then a cursor opened")
+  foreach @holders;
+# Not cut short: that would wait for the readers.
+$writer->query("VACUUM (TRUNCATE off) $_->{table}") foreach @readers;
 is_deeply([ fill_all(100_001) ], \@identifiers, 'others take their identifiers');
 sleep(FORGOTTEN);
 is(asks($_, 100_001), 't', "$_->{table}: the other one answers, not what was remembered")
