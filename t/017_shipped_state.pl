@@ -1,4 +1,5 @@
-# What a worker ships as its state of bloom_agg is read with care: damaged bytes are
+# What a worker ships as its state of bloom_agg is read with care: sound states make
+# the filter of all their keys, damaged bytes and states that do not belong together are
 # an error, or make a filter that is whole.
 use strict;
 use warnings;
@@ -8,6 +9,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use IPC::Run ();
+use MIME::Base64;
 use Test::More;
 
 use PostgreSQL::Test::Utils;
@@ -18,7 +20,7 @@ my $seed = 1986;
 srand($seed);
 sub pick { return $_[ int(rand(@_)) ] }
 
-# A library of two functions; undef if it can't be built.
+# A library of three functions; undef if it can't be built.
 sub build_library
 {
 	my $library = PostgreSQL::Test::Utils::tempdir . '/shipped_state.so';
@@ -58,30 +60,71 @@ CREATE FUNCTION ship_state(internal) RETURNS bytea AS '$library' LANGUAGE C STRI
 CREATE AGGREGATE shipped(bytea) (SFUNC = take_state, STYPE = internal, SERIALFUNC = ship_state,
 	DESERIALFUNC = bloom_agg_deserialize, COMBINEFUNC = bloom_agg_combine,
 	FINALFUNC = bloom_agg_finalfn, PARALLEL = SAFE);
+CREATE FUNCTION merge_state(internal, bytea) RETURNS internal AS '$library' LANGUAGE C;
+CREATE AGGREGATE merged(bytea) (SFUNC = merge_state, STYPE = internal, FINALFUNC = bloom_agg_finalfn);
 CREATE TABLE states (id int, bytes bytea) WITH (parallel_workers = 2);
 EOC
 
-# A state as src/pg/agg_state.c ships it: kind, type of key, part, parts, n, p, seed.
-use constant { LIST => 1, FILTER => 2, INTEGER => 1 };
+# Kinds of state and types of key: their numbers, and a key of each type.
+use constant { LIST => 1, FILTER => 2 };
+my %types = (integer => 1, text => 2, uuid => 4);
+my %keys = (integer => 'k', text => "'key ' || k", uuid => 'md5(k::text)::uuid');
 
+# What bloom_agg is told, where a test does not say otherwise.
+my %usual = (type => 'integer', part => 0, parts => 1, n => 1000, p => 0.01, seed => 0);
+
+# A state as src/pg/agg_state.c ships it: kind, type of key, part, parts, n, p, seed.
 sub state
 {
-	my ($kind, $part, $parts, $n, $p, $key_seed, $payload) = @_;
-	return pack('CCvVQ<d<Q<', $kind, INTEGER, $part, $parts, $n, $p, $key_seed) . $payload;
+	my ($kind, $payload, %told) = (@_[ 0, 1 ], %usual, @_[ 2 .. $#_ ]);
+	return pack('CCvVQ<d<Q<', $kind, $types{ $told{type} }, @told{qw(part parts n p seed)}) . $payload;
 }
 
+# The keys of one part from one number to another.
+sub keys_of
+{
+	my ($first, $last, %told) = @_;
+	return "FROM generate_series($first, $last) AS k "
+	  . "WHERE bloom_part($keys{$told{type}}, $told{parts}, $told{seed}) = $told{part}";
+}
+
+# The filter that bloom_agg makes of them.
 sub filter
 {
-	my ($arguments) = @_;
-	return pack 'H*', $session->query("SELECT encode(bloom_agg($arguments)::bytea, 'hex') FROM generate_series(1, 30) AS k");
+	my ($first, $last, %told) = (@_[ 0, 1 ], %usual, @_[ 2 .. $#_ ]);
+	my $call = $told{parts} == 1
+	  ? "bloom_agg($keys{$told{type}}, nullif($told{n}, 0)::bigint, $told{p}, $told{seed})"
+	  : "bloom_part_agg($keys{$told{type}}, $told{parts}, $told{n}, $told{p}, $told{seed})";
+	return pack 'H*',
+	  $session->query("SELECT encode($call\::bytea, 'hex') " . keys_of($first, $last, %told));
 }
 
-my $hashes = pack 'Q<*', split /\n/, $session->query(
-	'SELECT (bloom_hash(k)::numeric + 18446744073709551616) % 18446744073709551616 FROM generate_series(1, 30) AS k');
+# The states that a worker may ship of them.
+sub list_state
+{
+	my ($first, $last, %told) = (@_[ 0, 1 ], %usual, @_[ 2 .. $#_ ]);
+	my @hashes = unpack 'Q*', pack 'q*', split /\n/,
+	  $session->query("SELECT bloom_hash($keys{$told{type}}, $told{seed}) " . keys_of($first, $last, %told));
+	return state(LIST, pack('Q*', sort { $a <=> $b } @hashes), %told);
+}
+
+sub filter_state
+{
+	my ($first, $last, %told) = @_;
+	return state(FILTER, substr(filter($first, $last, %told), 64), %told);
+}
+
+my @told = (
+	[],
+	[ seed => -7 ],
+	[ type => 'text' ],
+	[ type => 'uuid', seed => 5 ],
+	[ part => 3, parts => 8 ],
+	[ type => 'text', part => 3, parts => 8, seed => 5 ],
+	[ type => 'uuid', part => 3, parts => 8 ]);
 my @sound = (
-	[ state(LIST, 0, 1, 0, 0.01, 0, $hashes), filter('k') ],
-	[ state(LIST, 0, 1, 1000, 0.01, 0, $hashes), filter('k, 1000') ],
-	[ state(FILTER, 0, 1, 1000, 0.01, 0, substr(filter('k, 1000'), 64)), filter('k, 1000') ]);
+	[ list_state(1, 30, n => 0), filter(1, 30, n => 0) ],
+	map { [ list_state(1, 60, @$_), filter(1, 60, @$_) ], [ filter_state(1, 60, @$_), filter(1, 60, @$_) ] } @told);
 
 # What the leader makes of each of these states: the error's SQLSTATE, or the text of
 # a filter.  XX000 is what PostgreSQL's own errors would have.
@@ -100,18 +143,105 @@ sub ship
 like($session->query('EXPLAIN SELECT shipped(bytes) FROM states WHERE id = 0'), qr/Partial Aggregate/,
 	'workers ship states');
 my @answers = ship(map { $_->[0] } @sound);
-foreach my $i (0 .. $#sound)
+
+is($answers[$_], encode_base64($sound[$_][1], ''), "a sound state $_ makes the filter that bloom_agg makes")
+  foreach 0 .. $#sound;
+
+# What becomes of some states in one group, as above.  That their keys differ can't be
+# brought about by SQL and is an internal error.
+sub merge
 {
-	my $hex = unpack 'H*', $sound[$i][1];
-	is($session->query("SELECT '$answers[$i]'::bloomfilter = '\\x$hex'::bytea::bloomfilter"), 't',
-		"a sound state $i makes the filter that bloom_agg makes");
+	my (@states) = @_;
+	my $rows = join ', ', map { "($_, '\\x" . unpack('H*', $states[$_]) . "'::bytea)" } 0 .. $#states;
+	my ($out, $error, $messages) =
+	  $session->try("SELECT merged(bytes ORDER BY i) FROM (VALUES $rows) AS v (i, bytes)");
+	return 'different keys' if $messages =~ /ERROR:  XX000: bloom_agg states of different keys$/m;
+	return $error || $out;
+}
+
+# Keys that overlap, in states of each kind.
+foreach my $told (@told, [ n => 0 ])
+{
+	my $name = join(' ', @$told) || 'as usual';
+	my %whole = (%usual, @$told);
+	my @first = list_state(1, 300, @$told);
+	my @second = list_state(200, 600, @$told);
+	if ($whole{n} > 0)
+	{
+		push @first, filter_state(1, 300, @$told);
+		push @second, filter_state(200, 600, @$told);
+	}
+	my $few = encode_base64(filter(1, 300, @$told), '');
+	my $all = encode_base64(filter(1, 600, @$told), '');
+	foreach my $i (0 .. $#first)
+	{
+		is(merge($first[$i]), $few, "$name: state $i alone");
+		is(merge($first[$i], $second[$_]), $all, "$name: states $i and $_ make the whole")
+		  foreach 0 .. $#second;
+	}
+}
+
+# States that do not belong together.
+foreach my $differs (
+	[ 'different keys', type => 'text' ],
+	[ 'different keys', part => 2 ],
+	[ '22023', parts => 9 ],
+	[ '22023', n => 2000 ],
+	[ '22023', n => 0 ],
+	[ '22023', p => 0.02 ],
+	[ '22023', seed => 1 ])
+{
+	my ($expected, $what, $value) = @$differs;
+	my %one = (%usual, part => 3, parts => 8);
+	my %other = (%one, $what => $value);
+	my @one = (list_state(1, 300, %one), filter_state(1, 300, %one));
+	my @other = $other{n} == 0
+	  ? list_state(1, 300, %one, n => 0)
+	  : (list_state(1, 300, %other), filter_state(1, 300, %other));
+	foreach my $i (0 .. $#one)
+	{
+		foreach my $j (0 .. $#other)
+		{
+			is(merge($one[$i], $other[$j]), $expected, "states $i and $j that differ in $what");
+			is(merge($other[$j], $one[$i]), $expected, "the same in the other order");
+		}
+	}
+}
+
+# Lists that no worker makes.
+my %part = (part => 3, parts => 8);
+my @hashes = unpack 'Q*', substr(list_state(1, 300, %part), 32);
+my ($foreign) = unpack 'Q*', substr(list_state(1, 300, %part, part => 2), 32);
+my %lists = (
+	'hash of another part' => [ sort { $a <=> $b } @hashes, $foreign ],
+	'only a hash of another part' => [$foreign],
+	'hash twice' => [ $hashes[0], @hashes ],
+	'wrong order' => [ reverse @hashes ]);
+foreach my $what (sort keys %lists)
+{
+	my $state = state(LIST, pack('Q*', @{ $lists{$what} }), %part);
+	is(merge($state), '22P03', "a list with $what");
+	is(merge(list_state(1, 30, %part), $state), '22P03', "a list with $what after a sound one");
+	is((ship($state))[0], '22P03', "a worker's list with $what");
 }
 
 my @edges = (0, 1, 2, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
 	0x7fffffffffffffff, ~0, 0x3ff0000000000000, 0x7ff8000000000000, 0xfff0000000000000);
 
-# A state with some damage, most of it in its first 32 bytes.
+# A state with some damage, most of it in its first 32 bytes.  Not one of a filter that
+# would be large and allowed: it shows nothing more.
 sub damaged
+{
+	my ($bytes) = @_;
+	while (1)
+	{
+		my $damaged = damaged_once($bytes);
+		my $n = length $damaged < 16 ? 0 : unpack 'x8Q<', $damaged;
+		return $damaged if $n < 100_000 || $n > 1 << 40;
+	}
+}
+
+sub damaged_once
 {
 	my ($bytes) = @_;
 	foreach (1 .. pick(1, 1, 2))
@@ -133,22 +263,40 @@ sub damaged
 	return $bytes;
 }
 
-my ($tried, $made, @problems) = (0, 0);
+# The text of what became of damaged states: nothing where that is as it should be.
+my ($made, @problems) = (0);
+sub judge
+{
+	my ($got, @states) = @_;
+	return if $got eq '' || $got =~ /^(?:(?:22|54|0A)\w{3}|different keys)$/;
+	my $verdict = length $got > 5 ? $session->state_of("SELECT '$got'::bloomfilter") : $got;
+	$made++ if $verdict eq '';
+	push @problems, "$verdict of " . join ', ', map { unpack 'H*', substr($_, 0, 96) } @states
+	  if $verdict ne '';
+	return;
+}
+
+my $tried = 0;
 while ($tried < rounds(1000, 50_000))
 {
 	my @states = map { damaged(pick(@sound)->[0]) } 1 .. 250;
 	my @got = ship(@states);
-	foreach my $i (0 .. $#states)
-	{
-		next if $got[$i] eq '' || $got[$i] =~ /^(22|54|0A)\w{3}$/;
-		my $verdict = $got[$i];
-		$verdict = $session->state_of("SELECT '$got[$i]'::bloomfilter") if length $got[$i] > 5;
-		$made++ if $verdict eq '';
-		push @problems, "$verdict of " . unpack('H*', substr($states[$i], 0, 96)) if $verdict ne '';
-	}
+	judge($got[$_], $states[$_]) foreach 0 .. $#states;
 	$tried += @states;
 }
 is(join("\n", @problems), '', "$tried damaged states, seed $seed: an error or a whole filter");
+cmp_ok($made, '>', 0, "$made of them made a filter after all");
+
+# A sound state and a damaged one, most of them of the same keys.
+($made, @problems) = (0);
+foreach my $pair (1 .. $tried)
+{
+	my $sound = pick(@sound)->[0];
+	my @states = ($sound, damaged(pick($sound, $sound, pick(@sound)->[0])));
+	@states = reverse @states if rand() < 0.5;
+	judge(merge(@states), @states);
+}
+is(join("\n", @problems), '', "$tried pairs, seed $seed: an error or a whole filter");
 cmp_ok($made, '>', 0, "$made of them made a filter after all");
 
 $session->quit;
