@@ -1,5 +1,6 @@
 # Many sessions ask for keys that are in, while the filter is replaced again and
-# again: no error and no "no".
+# again: no error and no "no", and no session takes more memory than for one copy of
+# the filter.
 use strict;
 use warnings;
 
@@ -7,6 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use IPC::Run ();
+use List::Util qw(max);
 use Test::More;
 
 use PostgreSQL::Test::Utils;
@@ -17,6 +19,9 @@ my $clients = rounds(16, 64);
 my $capacity = rounds(1_000_000, 100_000_000);
 my $transactions = rounds(500, 20_000);
 my $swaps = 20;
+
+# What a session has of its own without any filter, and with room for 20 slices.
+use constant OWN_KB => 16 * 1024;
 
 my $node = new_node('load', conf => "max_connections = 100\nlog_statement = none\n");
 my $session = session($node);
@@ -30,8 +35,9 @@ CREATE FUNCTION build(version int) RETURNS bloomfilter LANGUAGE sql AS
 INSERT INTO filters VALUES (1, 0, build(0)), (2, 0, bloom_create(10));
 EOC
 
-# A "no" divides by zero.
+# A "no" divides by zero.  The long scan reads a small filter so often that it copies it.
 my %scripts = (
+	long => "\\set k random(1, 18000)\nSELECT 1 / min(bloom_contains(f, k)::int) FROM filters, generate_series(:k::int, :k::int + 1999) AS k WHERE id = 1;\n",
 	point => "\\set k random(1, 20000)\nSELECT 1 / bloom_contains(f, :k::int)::int FROM filters WHERE id = 1;\n",
 	scan => "\\set k random(1, 19000)\nSELECT 1 / min(bloom_contains(f, k)::int) FROM filters, generate_series(:k::int, :k::int + 99) AS k WHERE id = 1;\n",
 	array => "\\set k random(1, 19000)\nSELECT 1 / (false <> ALL (bloom_contains_each(f, ARRAY[:k::int, :k::int + 1, :k::int + 2])))::int FROM filters WHERE id = 1;\n");
@@ -45,12 +51,26 @@ foreach my $name (sort keys %scripts)
 	push @files, '-f', "$dir/$name.sql\@$weight";
 }
 
+# Notes the memory of those who ask, by their processes.
+sub measure
+{
+	my ($peaks) = @_;
+	foreach my $pid (split /\n/, $session->query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"))
+	{
+		# One that has ended has no memory to tell of.
+		my $kb = own_peak_kb($pid) // next;
+		$peaks->{$pid} = max($kb, $peaks->{$pid} // 0);
+	}
+	return;
+}
+
 my $version = 0;
 foreach my $protocol ('prepared', 'simple')
 {
 	my ($printed, $complained) = ('', '');
 	my $swapped = 0;
 	my $ended = 0;
+	my %peaks;
 
 	# The last swap may be before or after the last question: both go on until
 	# the other has done its share.
@@ -70,6 +90,7 @@ foreach my $protocol ('prepared', 'simple')
 			$session->query("UPDATE filters SET f = build($version), version = $version WHERE id = 1");
 			$session->query('VACUUM filters') if $version % 3 == 0;
 			$swapped++;
+			measure(\%peaks);
 			$pgbench->pump_nb;
 		}
 		$pgbench->finish;
@@ -83,6 +104,15 @@ foreach my $protocol ('prepared', 'simple')
 	$asked += $_ foreach $printed =~ m{transactions actually processed: (\d+)/}g;
 	is($asked, $ended * $clients * $transactions,
 		"$protocol: $clients clients asked $asked times during $swapped swaps");
+	SKIP:
+	{
+		skip 'no /proc to read memory from', 2 if !defined own_peak_kb($session->pid);
+		my $copy = int $session->query("SELECT max(octet_length(build(v)::bytea)) / 1024 FROM generate_series($version - 2, $version) AS v");
+		my $most = max(0, values %peaks);
+		cmp_ok(scalar(keys %peaks), '>=', $clients, "$protocol: the memory of every client is known");
+		cmp_ok($most, '<=', $copy + OWN_KB, "$protocol: it is at most that of a copy and a bit");
+		note "$protocol: a client had at most $most kB of its own, a filter is $copy kB";
+	}
 }
 
 $session->quit;

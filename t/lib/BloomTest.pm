@@ -25,6 +25,7 @@ our @EXPORT = qw(
   rounds
   anonymous_kb
   peak_kb
+  own_peak_kb
   server_version
   has_deltas
   wait_until_up
@@ -116,6 +117,17 @@ sub peak_kb
 {
 	my ($pid) = @_;
 	return _status_kb($pid, 'VmHWM');
+}
+
+# The most memory of its own that a process has had, as well as can be told: without
+# what it shares by now.
+sub own_peak_kb
+{
+	my ($pid) = @_;
+	my ($peak, $file, $shared, $own) =
+	  map { _status_kb($pid, $_) } 'VmHWM', 'RssFile', 'RssShmem', 'RssAnon';
+	return undef if !defined $own;
+	return $peak - $file - $shared > $own ? $peak - $file - $shared : $own;
 }
 
 # Waits until a server that recovers takes connections again.  poll_query_until
