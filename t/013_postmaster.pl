@@ -1,6 +1,7 @@
 # The postmaster is killed while filters are built, swapped and pulled, and its
 # backends outlive it: after the next start every filter verifies and contains every
-# key of its snapshot, and the file that was being pulled is as before.
+# key of its snapshot, and the file that was being pulled is as before.  The same
+# where the backend of the pull is killed and the server recovers by itself.
 use strict;
 use warnings;
 
@@ -20,7 +21,12 @@ my $seed = 4104;
 srand($seed);
 
 my $node = new_node('postmaster',
-	conf => "shared_preload_libraries = 'bloomfilter'\nfsync = on\nwal_sync_method = fdatasync\n");
+	conf => <<'EOC');
+shared_preload_libraries = 'bloomfilter'
+restart_after_crash = on
+fsync = on
+wal_sync_method = fdatasync
+EOC
 my $churn = BloomTest::Churn->new($node);
 
 # What is pulled is more than one chunk.  Of a filter of type held the second chunk
@@ -136,8 +142,37 @@ foreach my $round (1 .. rounds(5, 50))
 	is($pull->run('SELECT f FROM shipped'), '', "$name: the file is pulled again");
 	is_deeply($pull->files, $files, "$name: and is the same");
 }
+stayed_alive($node);
+
+# A backend that is killed takes the others with it; the postmaster stays.
+my $backends_killed = rounds(2, 20);
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+foreach my $round (1 .. $backends_killed)
+{
+	my $name = "seed $seed, killed backend $round";
+	my $swapper = $churn->start;
+	my $holder = session($node);
+	start_pull($holder);
+
+	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory'");
+	$pull->fails('the server refused: ', $files, $name);
+	wait_until('the end of the other backends',
+		sub { is_gone($swapper->pid) && is_gone($holder->pid) });
+	$_->abandon foreach $swapper, $holder;
+
+	wait_until_up($node);
+	$churn->check($name);
+	is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
+		$started, "$name: the server recovered by itself");
+	unlink $pull->file;
+	is($pull->run('SELECT f FROM shipped'), '', "$name: the file is pulled again");
+	is_deeply($pull->files, $files, "$name: and is the same");
+}
 note $churn->checked . ' filters were checked';
 
-stayed_alive($node);
+my $log = slurp_file($node->logfile);
+unlike($log, qr/PANIC:|TRAP:/, 'no process crashed by itself');
+is(scalar(() = $log =~ /was terminated by (?:signal|exception)/g),
+	$backends_killed, 'nor ended by a signal but those that were sent one');
 $node->stop;
 done_testing();

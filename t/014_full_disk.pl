@@ -96,6 +96,9 @@ EOC
 	my $pull = BloomTest::Pull->new($node, $disk->make_folder('files'));
 	skip 'the command line bloomfilter can\'t be built (libpq-dev, libzstd-dev)', 1 if !$pull->runs;
 
+	# The same files where there is space.
+	my $elsewhere = BloomTest::Pull->new($node, PostgreSQL::Test::Utils::tempdir);
+
 	my %pulls = (file => { query => 'SELECT %s FROM day' },
 		set => { query => "SELECT f FROM parts WHERE version = '%s'", options => ['--parts'] });
 	$pulls{delta} = {
@@ -108,6 +111,9 @@ EOC
 		my @options = @{ $pulls{$kind}{options} // [] };
 		is($pull->run($old, @options), '', "$kind: is pulled");
 		my $files = $pull->files;
+		is($elsewhere->run($new, grep { $_ eq '--parts' } @options), '', "$kind: the new one is pulled elsewhere");
+		my $new_files = $elsewhere->files;
+		isnt(BloomTest::Pull::differences($files, $new_files), '', "$kind: and is another one");
 		foreach my $free (0, 4096, 100_000, MEGABYTE)
 		{
 			$disk->fill($free);
@@ -116,8 +122,8 @@ EOC
 			$disk->give_back;
 		}
 		is($pull->run($new, @options), '', "$kind: with space again it is pulled");
-		isnt(join('', %{ $pull->files }), join('', %$files), "$kind: and is the new one");
-		unlink glob($pull->file . '*');
+		is(BloomTest::Pull::differences($pull->files, $new_files), '', "$kind: and is the new one");
+		unlink glob($_->file . '*') foreach $pull, $elsewhere;
 	}
 }
 $_->quit foreach $session, $reader;

@@ -50,6 +50,14 @@ sub files
 	return { map { ($_ => slurp_file("$self->{folder}/$_")) } @names };
 }
 
+# Names of files that are not in both of what files() returned, or are not the same.
+sub differences
+{
+	my ($one, $other) = @_;
+	return join ' ', grep { !exists $one->{$_} || !exists $other->{$_} || $one->{$_} ne $other->{$_} }
+	  sort keys %{ { %$one, %$other } };
+}
+
 # Starts to pull what a query gives.
 sub start
 {
