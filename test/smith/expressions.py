@@ -83,7 +83,8 @@ class Maker:
             self.shrunk, self.applied, self.reset, self.gathered, self.grouped, self.chosen, self.recursive, self.window])(depth - 1)
 
     def empty(self, _):
-        return f"bloom_create({self.same_size()})", frozenset()
+        create = self.random.choice(["bloom_create(", "bloom_create_part(0, 1, "])
+        return f"{create}{self.same_size()})", frozenset()
 
     def built(self, _):
         condition, members = self.condition()
