@@ -170,8 +170,11 @@ typedef struct bloomfilter bloomfilter;
  *   which must be one whole set of parts or one single filter.
  *
  * A set must be whole, and all its parts must have the same seed and the same
- * key type (or none).  A single part of a set can be opened by its file's name:
- * it answers only for the keys that belong to it.
+ * key type (or none).  Nothing in the files tells of which build they are: parts
+ * of different nights would be accepted, and keys that came since be denied.  So
+ * give the files of each build new names and rename the manifest last, as
+ * bloomfilter_write does.  A single part of a set can be opened by its file's
+ * name: it answers only for the keys that belong to it.
  *
  * Files are mapped read-only and shared: all processes of a host use the same
  * memory.  All rules of the format are checked here, once, checksum included;
