@@ -56,10 +56,13 @@ sub file
 	return "$self->{folder}/$name";
 }
 
-# Says how the next connections end.  A file is replaced as a whole.
+# Says how the next connections end.  A file is replaced as a whole.  What an earlier
+# connection passed on is forgotten; each connection does this too when it begins, so
+# that one which ends only now does not pass for it.
 sub cut
 {
 	my ($self, @cuts) = @_;
+	unlink $self->file('passed');
 	open my $file, '>', $self->file('new') or die $!;
 	print $file map { "$_\n" } @cuts;
 	close $file or die $!;

@@ -52,11 +52,12 @@ sub build
 
 sub files { return { map { ($_ => slurp($_)) } grep { !/^\.(?:std|sql|\.?$)/ } glob('* .*') }; }
 
-# Names of the files that are not the same in both.
+# Names of the files that are not in both, or are not the same.
 sub differences
 {
 	my ($one, $other) = @_;
-	return join ' ', grep { ($one->{$_} // '') ne ($other->{$_} // '') } sort keys %{ { %$one, %$other } };
+	return join ' ', grep { !exists $one->{$_} || !exists $other->{$_} || $one->{$_} ne $other->{$_} }
+	  sort keys %{ { %$one, %$other } };
 }
 
 sub wait_for
