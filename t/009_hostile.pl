@@ -340,7 +340,8 @@ EOC
 	$texts_tried += @texts;
 }
 is(join("\n", @problems), '', "$texts_tried damaged texts, seed $seed: they come in if their bytes do");
-note "$texts_in of them came in";
+cmp_ok($texts_in, '>', $texts_tried / 100, "$texts_in of them came in");
+cmp_ok($texts_in, '<', $texts_tried / 2, 'most did not');
 
 # A large text is read in pieces of 4 MiB; damage where two of them meet.
 $session->query('CREATE TABLE long_text AS SELECT bloom_create(5000000)::text AS typed');
