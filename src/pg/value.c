@@ -57,6 +57,7 @@ allocate_filter(uint64 total, MemoryContext parent)
 	filter->magic = BF_FILTER_MAGIC;
 	filter->image = (uint8 *) TYPEALIGN(CACHE_LINE, room);
 	filter->blocks = filter->image + BF_HEADER_BYTES;
+	Assert(filter->blocks == (uint8 *) TYPEALIGN(CACHE_LINE, filter->blocks));
 	wish_huge_pages(filter->image, total);
 	return filter;
 }
