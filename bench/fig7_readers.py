@@ -8,6 +8,7 @@ small programs in bench/readers. "1 MB" is the size at which all are compared;
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -124,7 +125,8 @@ class Node:
         # Where npm's registry can't be reached the others are still worth measuring.
         npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
                "--prefix", self.modules, "bloom-filters@3"]
-        self.has_package = subprocess.run(npm, cwd=run.work, capture_output=True, check=False).returncode == 0
+        self.has_package = (shutil.which("npm") is not None and
+                            subprocess.run(npm, cwd=run.work, capture_output=True, check=False).returncode == 0)
         if not self.has_package:
             print("    npm can't install bloom-filters: Node.js stands alone", file=sys.stderr)
 
