@@ -13,12 +13,10 @@ use lib $FindBin::Bin;
 
 use CommandLine;
 use Proxy;
+use Server;
 use Test::More;
-use Time::HiRes qw(sleep time);
 
-my $dsn = $ENV{BLOOMFILTER_TEST_DSN};
-plan skip_all => 'no server: set BLOOMFILTER_TEST_DSN, or run make -C test/cli check-pull'
-  if !defined $dsn;
+my $dsn = server_dsn();
 my ($folder) = $dsn =~ /host=(\/\S+)/;
 my $port = $dsn =~ /port=(\d+)/ ? $1 : $ENV{PGPORT} // 5432;
 plan skip_all => 'the server of BLOOMFILTER_TEST_DSN is not on a Unix socket'
@@ -27,28 +25,9 @@ plan skip_all => 'the server of BLOOMFILTER_TEST_DSN is not on a Unix socket'
 my $seed = 5432;
 srand($seed);
 my $schema = 'bloomfilter_cli_cut';
-my $direct = "$dsn options='-csearch_path=$schema,public'";
+my $direct = scope_to($schema);
 my $proxy = Proxy->new("$folder/.s.PGSQL.$port");
 my $cuttable = $direct =~ s/port=\d+//r =~ s/host=\S+/$proxy->dsn/er;
-
-sub sql
-{
-	my ($sql) = @_;
-	spew('.sql', "SET client_min_messages = warning;\n$sql");
-	system('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $direct, '-f', '.sql') == 0
-	  or die 'psql failed for: ' . substr($sql, 0, 200) . "\n";
-	return;
-}
-
-sub bytea { return "'\\x" . unpack('H*', slurp($_[0])) . "'::bytea"; }
-
-sub build
-{
-	my ($file, $keys, @options) = @_;
-	my ($status, undef, $err) = run(join('', map { "$_\n" } @$keys), 'build', '-t', 'integer', @options, $file);
-	die $err if $status;
-	return;
-}
 
 sub files { return { map { ($_ => slurp($_)) } grep { !/^\.(?:std|sql|\.?$)/ } glob('* .*') }; }
 
@@ -58,14 +37,6 @@ sub differences
 	my ($one, $other) = @_;
 	return join ' ', grep { !exists $one->{$_} || !exists $other->{$_} || $one->{$_} ne $other->{$_} }
 	  sort keys %{ { %$one, %$other } };
-}
-
-sub wait_for
-{
-	my ($condition) = @_;
-	my $end = time + 60;
-	sleep 0.05 while !$condition->() && time < $end;
-	return $condition->();
 }
 
 # Two days, each a filter of more than one chunk and a set of parts.
@@ -110,7 +81,7 @@ sub cut_everywhere
 	my $before = files();
 	$proxy->cut('');
 	is((pull($cuttable, $new, @options))[2], '', "$kind: over a whole network");
-	wait_for(sub { @total{ 'server', 'client' } = $proxy->passed; defined $total{client} });
+	wait_for(60, sub { @total{ 'server', 'client' } = $proxy->passed; defined $total{client} });
 	my $after = files();
 	isnt(differences($before, $after), '', "$kind: the file is new");
 	unlink glob 'out*';
@@ -175,7 +146,7 @@ foreach my $place (0, 100, 900, 400_000)
 		open STDERR, '>&', \*STDOUT or die;
 		exec program(), 'pull', '--dsn', $cuttable, '--query', $current, '--out', 'out', '--listen', 'days';
 	}
-	ok(wait_for(sub { slurp('out') ne $old }), "--listen, cut at $place: pulls when the network is back");
+	ok(wait_for(60, sub { slurp('out') ne $old }), "--listen, cut at $place: pulls when the network is back");
 	like(slurp('.stdlog'), qr/^bloomfilter: (?:cannot connect|the server refused)/, "--listen, cut at $place: said why it did not before");
 	kill 'TERM', $pid;
 	waitpid $pid, 0;

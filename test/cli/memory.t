@@ -22,10 +22,9 @@ use Time::HiRes qw(sleep);
 my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
+use Server;
 
-my $dsn = $ENV{BLOOMFILTER_TEST_DSN};
-plan skip_all => 'no server: set BLOOMFILTER_TEST_DSN, or run make -C test/cli check-pull'
-  if !defined $dsn;
+server_dsn();
 plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run make -C test/cli check-pull'
   if !defined $plain || !-x $plain;
 plan skip_all => 'the system does not tell what is resident' if !-r "/proc/$$/status";
@@ -37,16 +36,7 @@ my $own = 16 << 20;
 my $beside = 24 << 20;
 
 my $schema = 'bloomfilter_cli_memory';
-my $scoped = "$dsn options='-csearch_path=$schema,public'";
-
-sub sql
-{
-	my ($sql) = @_;
-	spew('.sql', "SET client_min_messages = warning;\n$sql");
-	system('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped, '-f', '.sql') == 0
-	  or die 'psql failed for: ' . substr($sql, 0, 200) . "\n";
-	return;
-}
+my $scoped = scope_to($schema);
 
 # Fills a table of one bytea with files, without making text of them.
 sub load
@@ -114,14 +104,6 @@ sub pulls
 	return;
 }
 
-sub build
-{
-	my ($file, $key, @options) = @_;
-	my ($status, undef, $err) = run("$key\n", 'build', '-t', 'integer', '-n', $keys, @options, $file);
-	die $err if $status;
-	return;
-}
-
 sql(qq{
 DROP SCHEMA IF EXISTS $schema CASCADE;
 CREATE SCHEMA $schema;
@@ -138,17 +120,17 @@ my ($status, $err) = run_limited("1\n", 'build', '-t', 'integer', '-n', $keys, '
 is($status, 2, 'a filter is not built within the limit');
 like($err, qr/out of memory/, 'for want of memory');
 
-build('all', 1);
+build('all', [1], '-n', $keys);
 my $size = -s 'all';
 cmp_ok($size, '>', 2 * $beside, 'the filter is larger than the limits by far');
 load('filters', 'all');
 pulls('a filter', 'SELECT f FROM filters', 'all', $size);
-build('all', 2);
+build('all', [2], '-n', $keys);
 load('filters', 'all');
 pulls('a new filter over the old one', 'SELECT f FROM filters', 'all', 2 * $size);
 unlink 'out';
 
-build('set', 1, '--parts', 4);
+build('set', [1], '-n', $keys, '--parts', 4);
 my @parts = sort glob 'set.0*';
 load('parts', reverse @parts);
 system('cat ' . join(' ', map { quotemeta } @parts) . ' > all') == 0 or die;

@@ -12,41 +12,14 @@ use FindBin;
 use lib $FindBin::Bin;
 
 use CommandLine;
+use Server;
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(time);
 
-my $dsn = $ENV{BLOOMFILTER_TEST_DSN};
-plan skip_all => 'no server: set BLOOMFILTER_TEST_DSN, or run make -C test/cli check-pull'
-  if !defined $dsn;
+server_dsn();
 
 my $schema = 'bloomfilter_cli_test';
-my $scoped = "$dsn options='-csearch_path=$schema,public'";
-
-sub sql
-{
-	my ($sql) = @_;
-	spew('.sql', "SET client_min_messages = warning;\n$sql");
-	my @command = ('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped, '-f', '.sql');
-	my $answer = join '', do
-	{
-		open my $psql, '-|', @command or die "psql: $!";
-		my @lines = <$psql>;
-		close $psql or die "psql failed for: " . substr($sql, 0, 200) . "\n";
-		@lines;
-	};
-	chomp $answer;
-	return $answer;
-}
-
-sub bytea { return "'\\x" . unpack('H*', slurp($_[0])) . "'::bytea"; }
-
-sub build
-{
-	my ($file, $keys, @options) = @_;
-	my ($status, undef, $err) = run(join('', map { "$_\n" } @$keys), 'build', '-t', 'integer', @options, $file);
-	die $err if $status;
-	return;
-}
+my $scoped = scope_to($schema);
 
 sub pull
 {
@@ -71,14 +44,6 @@ sub keeps
 }
 
 sub files { return sort grep { !/^\.(?:std|sql|\.?$)/ } map { m{([^/]*)$} } glob('* .*'); }
-
-sub wait_for
-{
-	my ($condition) = @_;
-	my $end = time + 30;
-	sleep 0.05 while !$condition->() && time < $end;
-	return $condition->();
-}
 
 sql(qq{
 DROP SCHEMA IF EXISTS $schema CASCADE;
@@ -157,14 +122,14 @@ sql('INSERT INTO slow_filters VALUES (' . bytea('old') . ')');
 unlink 'out';
 my $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out', '--quiet' if $pid == 0;
-ok(wait_for(sub { grep { /^\.out/ } files() }), 'it has begun');
+ok(wait_for(30, sub { grep { /^\.out/ } files() }), 'it has begun');
 sql('UPDATE slow_filters SET f = ' . bytea('new'));
 waitpid $pid, 0;
 is($?, 0, 'a filter that is changed while it is pulled');
 ok(slurp('out') eq slurp('old'), 'is pulled as it was');
 $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out' if $pid == 0;
-wait_for(sub { grep { /^\.out/ } files() });
+wait_for(30, sub { grep { /^\.out/ } files() });
 my $begin = time;
 kill 'TERM', $pid;
 waitpid $pid, 0;
@@ -178,7 +143,7 @@ if ($pid == 0)
 	open STDERR, '>', '.stderr2';
 	exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out';
 }
-wait_for(sub { grep { /^\.out/ } files() });
+wait_for(30, sub { grep { /^\.out/ } files() });
 sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull'");
 waitpid $pid, 0;
 is($? >> 8, 2, 'a connection that breaks is an error');
@@ -268,23 +233,23 @@ sub logged { my ($count) = @_; return sub { my @lines = split /\n/, slurp('.stdl
 unlink 'out';
 spew('.stdlog', '');
 $pid = listener('.stdlog');
-ok(wait_for(logged(1)), 'listening begins with a pull');
+ok(wait_for(30, logged(1)), 'listening begins with a pull');
 ok(slurp('out') eq slurp('new'), 'of the filter');
 sql("UPDATE filters SET f = " . bytea('old') . " WHERE name = 'day'; NOTIFY \"new \"\"day\"\"\"");
-ok(wait_for(logged(2)), 'a notification');
+ok(wait_for(30, logged(2)), 'a notification');
 ok(slurp('out') eq slurp('old'), 'pulls again');
 sql('NOTIFY "new ""day"""');
-ok(wait_for(logged(3)), 'another one');
+ok(wait_for(30, logged(3)), 'another one');
 like((split /\n/, slurp('.stdlog'))[2], qr/unchanged/, 'does not, if nothing changed');
 my $terminate = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull'";
 is(sql($terminate), 1, 'a connection that breaks');
 sql("UPDATE filters SET f = " . bytea('new') . " WHERE name = 'day'; NOTIFY \"new \"\"day\"\"\"");
-ok(wait_for(sub { slurp('out') eq slurp('new') }), 'is made again, and nothing is missed');
-ok(wait_for(logged(5)), 'says so');
+ok(wait_for(30, sub { slurp('out') eq slurp('new') }), 'is made again, and nothing is missed');
+ok(wait_for(30, logged(5)), 'says so');
 sql('ALTER TABLE filters RENAME TO away; NOTIFY "new ""day"""');
-ok(wait_for(logged(6)), 'a query that fails');
+ok(wait_for(30, logged(6)), 'a query that fails');
 sql('ALTER TABLE away RENAME TO filters');
-ok(wait_for(sub { slurp('.stdlog') =~ /does not exist.*unchanged/s }), 'is tried again');
+ok(wait_for(30, sub { slurp('.stdlog') =~ /does not exist.*unchanged/s }), 'is tried again');
 $begin = time;
 kill 'TERM', $pid;
 waitpid $pid, 0;
