@@ -13,15 +13,6 @@ has_avx2(void)
 	__builtin_cpu_init();
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
-
-/* Before main, or when a server loads the library: no thread can see it change. */
-__attribute__((constructor))
-static void
-choose_kernel(void)
-{
-	if (has_avx2())
-		bf_kernel = &bf_avx2_kernel;
-}
 #endif
 
 const bf_kernel_functions *
@@ -35,3 +26,16 @@ bf_usable_kernel(unsigned i)
 #endif
 	return NULL;
 }
+
+#if defined(__GNUC__)
+/* Before main, or when a server loads the library: no thread can see it change. */
+__attribute__((constructor))
+static void
+choose_kernel(void)
+{
+	unsigned	i;
+
+	for (i = 0; bf_usable_kernel(i) != NULL; i++)
+		bf_kernel = bf_usable_kernel(i);
+}
+#endif

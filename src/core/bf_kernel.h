@@ -31,7 +31,7 @@ typedef struct bf_kernel_functions
 /* What this processor does best. */
 extern const bf_kernel_functions *bf_kernel;
 
-/* Those that this processor can run, the portable one first; NULL from the end on. */
+/* Those that this processor can run, the best one last; NULL from the end on. */
 extern const bf_kernel_functions *bf_usable_kernel(unsigned i);
 
 /* For bf_kernel.c only. */
