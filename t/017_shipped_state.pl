@@ -77,7 +77,7 @@ my %usual = (type => 'integer', part => 0, parts => 1, n => 1000, p => 0.01, see
 sub state
 {
 	my ($kind, $payload, %told) = (@_[ 0, 1 ], %usual, @_[ 2 .. $#_ ]);
-	return pack('CCvVQ<d<Q<', $kind, $types{ $told{type} }, @told{qw(part parts n p seed)}) . $payload;
+	return pack('CCvVQ<d<Q<x4', $kind, $types{ $told{type} }, @told{qw(part parts n p seed)}) . $payload;
 }
 
 # The keys of one part from one number to another.
@@ -210,8 +210,8 @@ foreach my $differs (
 
 # Lists that no worker makes.
 my %part = (part => 3, parts => 8);
-my @hashes = unpack 'Q*', substr(list_state(1, 300, %part), 32);
-my ($foreign) = unpack 'Q*', substr(list_state(1, 300, %part, part => 2), 32);
+my @hashes = unpack 'Q*', substr(list_state(1, 300, %part), 36);
+my ($foreign) = unpack 'Q*', substr(list_state(1, 300, %part, part => 2), 36);
 my %lists = (
 	'hash of another part' => [ sort { $a <=> $b } @hashes, $foreign ],
 	'only a hash of another part' => [$foreign],
@@ -228,7 +228,7 @@ foreach my $what (sort keys %lists)
 my @edges = (0, 1, 2, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
 	0x7fffffffffffffff, ~0, 0x3ff0000000000000, 0x7ff8000000000000, 0xfff0000000000000);
 
-# A state with some damage, most of it in its first 32 bytes.  Not one of a filter that
+# A state with some damage, most of it in its first 36 bytes.  Not one of a filter that
 # would be large and allowed: it shows nothing more.
 sub damaged
 {
@@ -247,7 +247,7 @@ sub damaged_once
 	foreach (1 .. pick(1, 1, 2))
 	{
 		my $length = length $bytes or return $bytes;
-		my $at = int rand(rand() < 0.7 && $length > 32 ? 32 : $length);
+		my $at = int rand(rand() < 0.7 && $length > 36 ? 36 : $length);
 		my $how = int rand 5;
 		if    ($how == 0) { vec($bytes, $at * 8 + int(rand(8)), 1) ^= 1 }
 		elsif ($how == 1) { $bytes = substr($bytes, 0, $at) }

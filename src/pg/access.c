@@ -109,22 +109,27 @@ slice_cost(const BfAccess *access)
 }
 
 /*
- * Decides how to go on with a stored value: copies it once its slices have cost
- * as much as that, if the copy is allowed to be so large.  The copy is made in
- * the caller's short-lived context and kept only when it is whole, so that an
- * error on the way leaves nothing behind.
+ * Whether a stored value's slices, with those for so many more keys, cost as much as
+ * a copy of it, which is allowed to be so large.
  */
-static void
-copy_if_worth_it(BfAccess *access)
+static bool
+is_copy_worth_it(const BfAccess *access, uint64 keys)
 {
 	uint64		total = bf_total_bytes(&access->header);
-	BfFilter   *copy;
 
-	access->fetched += slice_cost(access);
-	if (access->fetched <= total ||
-		total > (uint64) bfpg_cache_size * 1024)
-		return;
-	copy = bfpg_filter_copy(access->value, CurrentMemoryContext);
+	return access->fetched + keys * slice_cost(access) > total &&
+		total <= (uint64) bfpg_cache_size * 1024;
+}
+
+/*
+ * Copies a stored value.  The copy is made in the caller's short-lived context and
+ * kept only when it is whole, so that an error on the way leaves nothing behind.
+ */
+static void
+copy_stored(BfAccess *access)
+{
+	BfFilter   *copy = bfpg_filter_copy(access->value, CurrentMemoryContext);
+
 	MemoryContextSetParent(copy->eoh.eoh_context, access->context);
 	access->copy = copy;
 	access->blocks = copy->blocks;
@@ -150,9 +155,12 @@ slice_contains(BfAccess *access, uint64 hash)
 bool
 bfpg_access_slice_contains(BfAccess *access, uint64 hash)
 {
-	copy_if_worth_it(access);
-	if (access->blocks != NULL)
+	if (is_copy_worth_it(access, 1))
+	{
+		copy_stored(access);
 		return bf_contains(&access->header, access->blocks, hash);
+	}
+	access->fetched += slice_cost(access);
 	return slice_contains(access, hash);
 }
 
@@ -162,6 +170,8 @@ bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
 {
 	int			i = 0;
 
+	if (access->blocks == NULL && is_copy_worth_it(access, (uint64) count))
+		copy_stored(access);
 	while (i < count)
 	{
 		int			length = 1;

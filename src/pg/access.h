@@ -3,10 +3,10 @@
  *	  Asking a filter that may be anywhere, at the price of the one block asked.
  *
  * A stored filter is not detoasted to be asked.  Its header is read once, and of
- * the blocks the one that the key is in.  Only when the slices read for one value
- * add up to about its size is it copied into memory, once, for the rest of the
- * query: whatever follows, that costs at most twice the best choice in hindsight
- * (the ski-rental rule).
+ * the blocks the one that the key is in.  Only when the slices read for one value,
+ * with those that a call for many keys is about to read, add up to about its size is
+ * it copied into memory, once, for the rest of the query: whatever follows, that costs
+ * at most twice the best choice in hindsight (the ski-rental rule).
  */
 #ifndef BFPG_ACCESS_H
 #define BFPG_ACCESS_H

@@ -56,8 +56,16 @@ aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+/* Whether aggregate_context would not throw, to be asked for each row. */
+static inline bool
+is_aggregate_call(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context != NULL &&
+		(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState));
+}
+
 /* Whether a row has the very arguments that the state's parameters were read from. */
-static bool
+static inline bool
 same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
 {
 	int			i;
@@ -89,23 +97,31 @@ start_state(FunctionCallInfo fcinfo, const BfAggParameters *parameters,
 
 typedef BfAggParameters (*BfReadParameters) (FunctionCallInfo fcinfo);
 
-/* One row of a group.  Parameters are read again only when they look different. */
-static Datum
-add_row(FunctionCallInfo fcinfo, BfReadParameters read)
+/*
+ * The state for a row that has none yet, or whose arguments look different.  Kept
+ * out of add_row, which is called for each row and fits into registers without it.
+ */
+static pg_noinline BfAggState *
+read_arguments(FunctionCallInfo fcinfo, BfAggState *state, BfReadParameters read)
 {
 	MemoryContext context = aggregate_context(fcinfo);
+	BfAggParameters parameters = read(fcinfo);
+
+	if (state == NULL)
+		return start_state(fcinfo, &parameters, context);
+	bfpg_agg_check_parameters(state, &parameters);
+	return state;
+}
+
+/* One row of a group.  Parameters are read again only when they look different. */
+static inline Datum
+add_row(FunctionCallInfo fcinfo, BfReadParameters read)
+{
 	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
 	const BfKeyCoder *coder;
 
-	if (state == NULL || !same_arguments(fcinfo, state))
-	{
-		BfAggParameters parameters = read(fcinfo);
-
-		if (state != NULL)
-			bfpg_agg_check_parameters(state, &parameters);
-		else
-			state = start_state(fcinfo, &parameters, context);
-	}
+	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
+		state = read_arguments(fcinfo, state, read);
 	if (!PG_ARGISNULL(1))
 	{
 		coder = bfpg_call_coder(fcinfo, 1, false);

@@ -52,8 +52,14 @@ enum
 	AT_N = 8,
 	AT_P = 16,
 	AT_SEED = 24,
-	SHIPPED_HEADER = 32
+	AT_ZERO = 32,				/* four bytes that make the length right */
+	SHIPPED_HEADER = 36
 };
+
+/* So the header fits in front of a filter's blocks, aligned as executors expect. */
+StaticAssertDecl((VARHDRSZ + SHIPPED_HEADER) % MAXIMUM_ALIGNOF == 0 &&
+				 VARHDRSZ + SHIPPED_HEADER + sizeof(void *) <= BF_HEADER_BYTES,
+				 "a shipped state has no place in front of a filter's blocks");
 
 /* What follows the header; a change of meaning takes a new number. */
 enum
@@ -272,24 +278,16 @@ bfpg_agg_merge(BfAggState *state, BfAggState *other)
 		merge_list(state, other);
 }
 
-/* The bytes that both kinds of shipped state begin with. */
-static uint8 *
-start_shipment(const BfAggState *state, uint8 kind, uint64 payload, bytea **result)
+/* Writes what both kinds of shipped state begin with, in front of the payload. */
+static bytea *
+ship(const BfAggState *state, uint8 kind, uint8 *payload, uint64 length)
 {
 	const BfAggParameters *parameters = &state->parameters;
-	uint64		size = VARHDRSZ + SHIPPED_HEADER + payload;
+	uint8	   *bytes = payload - SHIPPED_HEADER;
+	bytea	   *result = (bytea *) (bytes - VARHDRSZ);
 	uint64		p_bits;
-	uint8	   *bytes;
 
-	if (size > MaxAllocSize)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
-				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
-				 errhint("Give bloom_agg the number of keys, n.")));
-	*result = palloc(size);
-	SET_VARSIZE(*result, size);
-	bytes = (uint8 *) VARDATA(*result);
+	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
 	bytes[AT_KIND] = kind;
 	bytes[AT_KEY_TYPE] = state->key_type;
 	bf_store_le(bytes + AT_PART, 2, state->part);
@@ -298,33 +296,43 @@ start_shipment(const BfAggState *state, uint8 kind, uint64 payload, bytea **resu
 	memcpy(&p_bits, &parameters->p, sizeof(p_bits));
 	bf_store_le(bytes + AT_P, 8, p_bits);
 	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
-	return bytes + SHIPPED_HEADER;
+	bf_store_le(bytes + AT_ZERO, 4, 0);
+	return result;
 }
 
-/* Of the filter only the blocks: its header follows from the parameters. */
+/*
+ * Of the filter only the blocks: its header follows from the parameters.  They are
+ * shipped from where they are, so that a process has them once; what goes in front
+ * is written over the image's header, which is stale until the filter is flattened.
+ */
 static bytea *
 ship_filter(BfAggState *state)
 {
-	uint64		size = bf_blocks_bytes(&state->planned);
 	bytea	   *result;
-	uint8	   *payload;
 
 	flush_list(state);
-	payload = start_shipment(state, KIND_FILTER, size, &result);
-	bfpg_copy_bytes(payload, state->filter->blocks, size);
+	result = ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
+	bfpg_pass_as_result(result);
 	return result;
 }
 
 static bytea *
 ship_list(BfAggState *state)
 {
-	bytea	   *result;
+	uint64		length;
 	uint8	   *payload;
 
 	make_set(state);
-	payload = start_shipment(state, KIND_LIST, state->count * sizeof(uint64), &result);
-	bfpg_copy_bytes(payload, state->list, state->count * sizeof(uint64));
-	return result;
+	length = state->count * sizeof(uint64);
+	if (length > MaxAllocSize - VARHDRSZ - SHIPPED_HEADER)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
+				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
+				 errhint("Give bloom_agg the number of keys, n.")));
+	payload = (uint8 *) palloc(VARHDRSZ + SHIPPED_HEADER + length) + VARHDRSZ + SHIPPED_HEADER;
+	bfpg_copy_bytes(payload, state->list, length);
+	return ship(state, KIND_LIST, payload, length);
 }
 
 bytea *

@@ -75,8 +75,9 @@ bfpg_agg_add(BfAggState *state, uint64 key)
 extern void bfpg_agg_merge(BfAggState *state, BfAggState *other);
 
 /*
- * To and from the bytes that parallel workers send.  A state read from them may
- * share their memory and is only good for merging.
+ * To and from the bytes that parallel workers send.  These may be in the state's own
+ * memory, until it changes; a state read from them may share theirs and is only good
+ * for merging.
  */
 extern bytea *bfpg_agg_serialize(BfAggState *state);
 extern BfAggState *bfpg_agg_deserialize(bytea *bytes);

@@ -323,13 +323,11 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder
 }
 
 const BfKeyCoder *
-bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
+bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {
 	BfKeyCoder	coder;
 	BfKeyCoder *kept;
 
-	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
-		return fcinfo->flinfo->fn_extra;
 	bfpg_key_coder(fcinfo, argno, array, &coder);
 	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfKeyCoder));
 	*kept = coder;

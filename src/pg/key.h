@@ -43,8 +43,16 @@ extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
 						   BfKeyCoder *coder);
 
 /* The same, made once per call site and kept in its fn_extra. */
-extern const BfKeyCoder *bfpg_call_coder(FunctionCallInfo fcinfo, int argno,
-										 bool array);
+extern const BfKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
+											  bool array);
+
+static inline const BfKeyCoder *
+bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
+{
+	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
+		return fcinfo->flinfo->fn_extra;
+	return bfpg_make_call_coder(fcinfo, argno, array);
+}
 
 /* The hash of one key. */
 static inline uint64

@@ -15,6 +15,7 @@
 #include "common/base64.h"
 #include "fmgr.h"
 #include "utils/guc.h"
+#include "utils/palloc.h"
 
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -58,6 +59,20 @@ extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
  * NULL for every other request.  Such requests are made from 18 on.
  */
 extern struct Node *bfpg_modify_in_place(struct Node *request);
+
+/*
+ * Lets a value outside the current memory context be an aggregate's result without
+ * being copied.  It must be aligned, and the pointer in front of it writable: before
+ * 16 the executor looks there for the context, as it is in front of what palloc made.
+ */
+static inline void
+bfpg_pass_as_result(void *value)
+{
+	Assert(value == (void *) MAXALIGN(value));
+#if PG_VERSION_NUM < 160000
+	((MemoryContext *) value)[-1] = CurrentMemoryContext;
+#endif
+}
 
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
