@@ -13,7 +13,7 @@ from server import SERIAL, parallel
 from table import Table
 
 MATCHING = 0.01
-CAP = 20
+CAP = 10
 
 
 def rows_table(session, rows, sizes):

@@ -22,7 +22,7 @@ def arrays(run, session, count):
     session.run("create unlogged table asked (size int, id int, keys bigint[], primary key (size, id))")
     session.run("alter table asked alter keys set storage external")
     for size in BATCHES:
-        number = f"1 + (g * 7919 + {size}) % {2 * count}"
+        number = f"1 + (g::bigint * 7919 + {size}) % {2 * count}"
         session.run(f"insert into asked select {size}, g / {size}, array_agg({key_sql(number)})"
                     f" from generate_series(0, {total - 1}) g group by g / {size}")
     session.run("vacuum (analyze, freeze) asked")

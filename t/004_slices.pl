@@ -96,6 +96,17 @@ EOC
 	my $few = toast_blocks($table, $scan->(int($chunks / 10)));
 	cmp_ok($few, '<=', $chunks / 4 + 100, "p $p: a short scan copies nothing");
 
+	# A call for many keys knows how many before the first.
+	my $call = sub {
+		my ($asked) = @_;
+		return toast_blocks($table,
+			"SELECT bloom_contains_each(f, array(SELECT generate_series(1, $asked))) FROM $table");
+	};
+	cmp_ok($call->(3 * $chunks), '<=', $chunks * 1.25 + 100,
+		"p $p: a call for many keys copies and reads no slices before");
+	cmp_ok($call->(int($chunks / 10)), '<=', $chunks / 4 + 100,
+		"p $p: a call for few copies nothing");
+
 	$session->query('SET bloomfilter.cache_size = 0');
 	my $uncached = toast_blocks($table, $scan->(3 * $chunks));
 	cmp_ok($uncached, '>=', 3 * $chunks,

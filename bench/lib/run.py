@@ -19,7 +19,7 @@ class Run:
         self.work = os.environ["BENCH_WORK"]
         self.results = os.path.join(self.tree, "bench", "results")
         self.rounds = 2 if self.quick else 3
-        self.amount = "-t 200" if self.quick else "-T 2"
+        self.amount = "-t 200" if self.quick else "-T 1"
 
     def choose(self, quick, full):
         return quick if self.quick else full
@@ -101,8 +101,11 @@ class Data:
         return name
 
     def warm(self, count):
-        """Reads into shared memory what look-ups among count keys touch, filters last."""
-        table = self.keys(count)
+        """Reads into shared memory what look-ups among count keys touch, filters last.
+
+        Of a filter whose keys are in no table, the filter.
+        """
+        table = f"keys_{name_of(count)}"
         self.session.run("create extension if not exists pg_prewarm")
         self.session.run("select pg_prewarm(i) from unnest(array[to_regclass('%s_c'), to_regclass('%s_k')]) i"
                          " where i is not null" % (table, table))

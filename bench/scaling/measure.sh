@@ -29,7 +29,7 @@ spread() {
 
 # compute EXPRESSION [FORMAT]
 compute() {
-	awk "BEGIN { printf \"${2:-%.2f}\", $1 }"
+	awk "BEGIN { printf \"${2:-%.2f}\", ($1) }"
 }
 
 # tps SQL [SECONDS]: pgbench, prepared, one client for each of two cores, as a core that
