@@ -2,7 +2,7 @@
 # capacity table: other programs on the machine don't change it.
 
 measure_build() {
-	local n count build seconds points=""
+	local n count build seconds set points=""
 	print "build: one process, bigint keys of an unlogged table in cache, 1 %, median of 3"
 	print "  $(printf '%12s %12s %14s %14s %14s' keys 'build, s' 'processor, s' 'ns/key' 'count(id) ns')"
 	for n in $SIZES; do
@@ -20,8 +20,14 @@ measure_build() {
 	FIT=$(printf "$points" | awk '{ x += $1; y += $2; xx += $1 * $1; xy += $1 * $2; n++ }
 		END { b = (n * xy - x * y) / (n * xx - x * x); printf "%.9f %.3f", b * 1e9, (y - b * x) / n }')
 	print "  fit: processor seconds = $(compute "${FIT% *}" '%.0f') ns * keys + ${FIT#* } (least squares)"
-	FIT=${FIT% *}
-	capacity_table "$FIT"
+	n=10000000
+	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $n) g" \
+		-c "vacuum source"
+	set=$(for i in 1 2 3; do cpu "$(set_of "$n" 8)"; done | median)
+	set=$(compute "$set * 1e9 / $n" '%.0f')
+	print "  a set of 8 parts over $n keys, whose rows are grouped: $set ns/key"
+	sql -c "drop table source"
+	capacity_table "${FIT% *}" "$set"
 }
 
 # build_of KEYS: one filter, or as many parts as it takes.
@@ -31,9 +37,14 @@ build_of() {
 	if [ "$parts" = 1 ]; then
 		echo "select bloom_cardinality(bloom_agg(id, $1, 0.01)) from source"
 	else
-		echo "set enable_sort = off; select sum(bloom_cardinality(f)) from (select bloom_part_agg(id, $parts, $1, 0.01) as f
-			from source group by bloom_part(id, $parts)) p"
+		set_of "$1" "$parts"
 	fi
+}
+
+# set_of KEYS PARTS
+set_of() {
+	echo "set enable_sort = off; select sum(bloom_cardinality(f)) from (select bloom_part_agg(id, $2, $1, 0.01) as f
+		from source group by bloom_part(id, $2)) p"
 }
 
 # known KEYS CARDINALITY: ends the run if that is no estimate of so many keys.
@@ -41,10 +52,10 @@ known() {
 	[ "$(compute "$2 > 0.99 * $1 && $2 < 1.01 * $1" %d)" = 1 ] || die "a filter of $1 keys seems to hold $2"
 }
 
-# capacity_table NS_PER_KEY
+# capacity_table NS_PER_KEY NS_PER_KEY_OF_A_SET
 capacity_table() {
 	print
-	print "capacity: bytes and parts from bloom_sizing, hours of one core at $(compute "$1" '%.0f') ns per key"
+	print "capacity: bytes and parts from bloom_sizing, time of one core at $(compute "$1" '%.0f') ns per key, of sets $2"
 	value "
 select format('  %-6s %-7s %10s %8s %10s %14s', 'keys', 'p', 'bytes', 'parts', 'build', 'memory, 1 part')
 union all
@@ -55,6 +66,6 @@ union all
 from generate_series(6, 11) e
 cross join unnest(array[0.01, 0.001, 0.0001]) p
 cross join lateral bloom_sizing((10::numeric ^ e)::bigint, p::float8) s
-cross join lateral (select (10::numeric ^ e) * $1 / 1e9) b(t)
+cross join lateral (select (10::numeric ^ e) * case when s.parts > 1 then $2 else $1 end / 1e9) b(t)
 order by e, p desc)" | tee -a "$RESULTS"
 }
