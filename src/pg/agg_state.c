@@ -310,6 +310,7 @@ ship_filter(BfAggState *state)
 {
 	bytea	   *result;
 
+	Assert(state->filter->image != NULL);	/* not one that was read from bytes */
 	flush_list(state);
 	result = ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
 	bfpg_pass_as_result(result);
