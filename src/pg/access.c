@@ -46,13 +46,13 @@ open_stored(BfAccess *access, Datum value)
 	struct varatt_external pointer;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
-	if (!access->has_stored || access->xmin != MyProc->xmin ||
+	if (!access->has_stored || access->xmin != bfpg_own_xmin() ||
 		memcmp(&pointer, &access->stored, sizeof(pointer)) != 0)
 	{
 		forget_stored(access);
 		bfpg_stored_header(value, &pointer, &access->header);
 		access->stored = pointer;
-		access->xmin = MyProc->xmin;
+		access->xmin = bfpg_own_xmin();
 		access->has_stored = true;
 	}
 	access->value = value;

@@ -12,7 +12,6 @@
 #define BFPG_ACCESS_H
 
 #include "fmgr.h"
-#include "storage/proc.h"
 
 #include "bf_filter.h"
 #include "pg_compat.h"
@@ -56,7 +55,7 @@ bfpg_access_open(BfAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	if (access->copy == NULL || access->xmin != MyProc->xmin ||
+	if (access->copy == NULL || access->xmin != bfpg_own_xmin() ||
 		!VARATT_IS_EXTERNAL_ONDISK(attr) ||
 		memcmp(VARDATA_EXTERNAL(attr), &access->stored, sizeof(access->stored)) != 0)
 		bfpg_access_look(access, value);

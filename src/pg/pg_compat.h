@@ -14,6 +14,7 @@
 #include "access/detoast.h"
 #include "common/base64.h"
 #include "fmgr.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/palloc.h"
 
@@ -59,6 +60,17 @@ extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
  * NULL for every other request.  Such requests are made from 18 on.
  */
 extern struct Node *bfpg_modify_in_place(struct Node *request);
+
+/* The oldest transaction whose effects this process holds vacuum off from; moved in 14. */
+static inline TransactionId
+bfpg_own_xmin(void)
+{
+#if PG_VERSION_NUM >= 140000
+	return MyProc->xmin;
+#else
+	return MyPgXact->xmin;
+#endif
+}
 
 /*
  * Lets a value outside the current memory context be an aggregate's result without
