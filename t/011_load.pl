@@ -17,7 +17,7 @@ use BloomTest;
 
 my $clients = rounds(16, 64);
 my $capacity = rounds(1_000_000, 100_000_000);
-my $transactions = rounds(500, 20_000);
+my $transactions = rounds(500, 3_000);
 my $swaps = 20;
 
 # What a session has of its own without any filter, and with room for 20 slices.
@@ -81,7 +81,7 @@ foreach my $protocol ('prepared', 'simple')
 		my $pgbench = IPC::Run::start(
 			[
 				'pgbench', '-n', '-M', $protocol, '-c', $clients, '-j', 2, '-t', $transactions,
-				@files, '-d', $node->connstr('postgres')
+				@files, $node->connstr('postgres')
 			],
 			'<', \undef, '>', \$out, '2>', \$err);
 		while ($pgbench->pumpable)
