@@ -168,23 +168,24 @@ void
 bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
 							uint8 *found)
 {
-	int			i = 0;
+	int			i;
+	int			length;
 
 	if (access->blocks == NULL && is_copy_worth_it(access, (uint64) count))
 		copy_stored(access);
-	while (i < count)
+	if (access->blocks == NULL)
 	{
-		int			length = 1;
-
-		CHECK_FOR_INTERRUPTS();
-		if (access->blocks == NULL)
-			found[i] = bfpg_access_contains(access, hashes[i]);
-		else
+		for (i = 0; i < count; i++)
 		{
-			length = Min(count - i, HASHES_BETWEEN_CHECKS);
-			bf_contains_hashes(&access->header, access->blocks, hashes + i, length,
-							   found + i);
+			CHECK_FOR_INTERRUPTS();
+			found[i] = bfpg_access_slice_contains(access, hashes[i]);
 		}
-		i += length;
+		return;
+	}
+	for (i = 0; i < count; i += length)
+	{
+		CHECK_FOR_INTERRUPTS();
+		length = Min(count - i, HASHES_BETWEEN_CHECKS);
+		bf_contains_hashes(&access->header, access->blocks, hashes + i, length, found + i);
 	}
 }
