@@ -14,7 +14,7 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(program run on_terminal refuses slurp spew expected_blocks read_table);
+our @EXPORT = qw(program start ending run on_terminal refuses slurp spew expected_blocks read_table);
 
 my $here = dirname(abs_path(__FILE__));
 my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";
@@ -44,10 +44,11 @@ sub spew
 	return;
 }
 
-# run($stdin, @arguments): exit status (or "signal N"), output, errors
-sub run
+# Starts a command with its input and outputs in files, .stdin, .stdout and .stderr;
+# gives its process.
+sub start
 {
-	my ($stdin, @arguments) = @_;
+	my ($stdin, @command) = @_;
 
 	spew('.stdin', $stdin);
 	my $pid = fork() // die "fork: $!";
@@ -56,11 +57,21 @@ sub run
 		open STDIN, '<', '.stdin' or die;
 		open STDOUT, '>', '.stdout' or die;
 		open STDERR, '>', '.stderr' or die;
-		exec $program, @arguments or die "exec: $!";
+		exec @command or die "exec: $!";
 	}
-	waitpid $pid, 0;
-	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
-	return ($status, slurp('.stdout'), slurp('.stderr'));
+	return $pid;
+}
+
+# How the process that was waited for has ended: exit status, or "signal N"
+sub ending { return $? & 127 ? 'signal ' . ($? & 127) : $? >> 8; }
+
+# run($stdin, @arguments): exit status (or "signal N"), output, errors
+sub run
+{
+	my ($stdin, @arguments) = @_;
+
+	waitpid start($stdin, $program, @arguments), 0;
+	return (ending(), slurp('.stdout'), slurp('.stderr'));
 }
 
 # All that the program draws on a terminal, which has no input; undef without

@@ -69,16 +69,8 @@ sub run_limited
 {
 	my ($stdin, @arguments) = @_;
 	my $most = 0;
+	my $pid = start($stdin, 'sh', '-c', "ulimit -d @{[ $own >> 10 ]} && exec \"\$@\"", 'sh', $plain, @arguments);
 
-	spew('.stdin', $stdin);
-	my $pid = fork() // die "fork: $!";
-	if ($pid == 0)
-	{
-		open STDIN, '<', '.stdin' or die;
-		open STDOUT, '>', '.stdout' or die;
-		open STDERR, '>', '.stderr' or die;
-		exec 'sh', '-c', "ulimit -d @{[ $own >> 10 ]} && exec \"\$@\"", 'sh', $plain, @arguments or die "exec: $!";
-	}
 	while (waitpid($pid, WNOHANG) == 0)
 	{
 		# not of this program's copy, before it becomes the other
@@ -86,8 +78,7 @@ sub run_limited
 		$most = $resident if $resident > $most;
 		sleep 0.002;
 	}
-	my $status = $? & 127 ? 'signal ' . ($? & 127) : $? >> 8;
-	return ($status, slurp('.stderr'), $most);
+	return (ending(), slurp('.stderr'), $most);
 }
 
 # Pulls, and compares the files with the bytes that were loaded.

@@ -73,17 +73,21 @@ has_huge_pages(void)
 	return access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0;
 }
 
-/* The filter behind path, its first byte's address, and how it is mapped. */
-static bloomfilter *
-open_and_look(const char *path, unsigned flags, const void **bytes, size_t *length,
-			  mapping *found, bool *told)
+/*
+ * Where the bytes of the filter behind path were while it was open, and how they were
+ * mapped.  False where the system doesn't tell.
+ */
+static bool
+look(const char *path, unsigned flags, const void **bytes, size_t *length, mapping *found)
 {
 	bloomfilter *filter;
+	bool		told;
 
 	need(bloomfilter_open(path, flags, &filter, NULL) == BLOOMFILTER_OK, "opened");
 	bloomfilter_get_bytes(filter, 0, bytes, length);
-	*told = find_mapping(*bytes, found);
-	return filter;
+	told = find_mapping(*bytes, found);
+	bloomfilter_close(filter);
+	return told;
 }
 
 static void
@@ -93,12 +97,9 @@ check_populate(const char *path)
 	size_t		length;
 	mapping		without;
 	mapping		with;
-	bool		told;
 
-	bloomfilter_close(open_and_look(path, BLOOMFILTER_SKIP_CHECK, &bytes, &length, &without, &told));
-	bloomfilter_close(open_and_look(path, BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_POPULATE, &bytes, &length,
-									&with, &told));
-	if (!told)
+	if (!look(path, BLOOMFILTER_SKIP_CHECK, &bytes, &length, &without) ||
+		!look(path, BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_POPULATE, &bytes, &length, &with))
 	{
 		ok(true, "populated # skip no /proc/self/smaps");
 		return;
@@ -117,8 +118,8 @@ check_huge_pages(const char *path, unsigned flags, const char *name)
 	mapping		with;
 	bool		told;
 
-	bloomfilter_close(open_and_look(path, flags, &bytes, &length, &without, &told));
-	bloomfilter_close(open_and_look(path, flags | BLOOMFILTER_HUGE_PAGES, &bytes, &length, &with, &told));
+	look(path, flags, &bytes, &length, &without);
+	told = look(path, flags | BLOOMFILTER_HUGE_PAGES, &bytes, &length, &with);
 	if (flags & BLOOMFILTER_COPY)
 		ok((uintptr_t) bytes % HUGE_PAGE_BYTES == 0, "%s begins on a huge page", name);
 	if (!told || !has_huge_pages())
