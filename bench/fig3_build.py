@@ -9,16 +9,17 @@ from run import key_sql, name_of, start
 from server import SERIAL, parallel
 from table import Table
 
-# How each type's key is made of a number, and what hll's hash for it is called.
+# How each type's key is made of a number, None where other figures have a table of
+# such keys, and what hll's hash for it is called.
 TYPES = {
-    "bigint": (key_sql("g"), "hll_hash_bigint"),
+    "bigint": (None, "hll_hash_bigint"),
     "uuid": (f"md5({key_sql('g')}::text)::uuid", "hll_hash_any"),
     "text": (f"'https://www.example.com/article/details/' || {key_sql('g')}", "hll_hash_text"),
 }
 
 
 def make_table(session, data, kind, count):
-    if kind == "bigint":
+    if TYPES[kind][0] is None:
         return data.keys(count)
     name = f"build_{kind}_{name_of(count)}"
     session.run(f"create unlogged table {name} as select {TYPES[kind][0]} as k"
@@ -96,7 +97,7 @@ def main():
                 session.run(settings)
                 runs = contenders(run, session, kind, count, table, processes)
                 measure(run, session, (speed, space), (kind, count, processes), runs)
-            if kind != "bigint":
+            if TYPES[kind][0] is not None:
                 session.run(f"drop table {table}; checkpoint")
     speed.write()
     space.write()

@@ -47,6 +47,11 @@ def name_of(count):
     return str(count)
 
 
+def keys_table(count):
+    """The table of so many keys, whether it is there or not."""
+    return f"keys_{name_of(count)}"
+
+
 class Data:
     """Tables and filters, made when they are first asked for."""
 
@@ -61,7 +66,7 @@ class Data:
 
     def keys(self, count):
         """keys_N (k bigint, c int): the same key twice, B-tree on one, hash on the other."""
-        table = f"keys_{name_of(count)}"
+        table = keys_table(count)
         if self.missing(table):
             key = key_sql("g")
             self.session.run(f"create unlogged table {table} (k bigint not null, c int not null)")
@@ -94,7 +99,7 @@ class Data:
 
     def filter(self, count):
         """The filter of keys_N at 1 %, in table filters; its name is the table's."""
-        name = f"keys_{name_of(count)}"
+        name = keys_table(count)
         if self.session.value(f"select count(*) from filters where name = '{name}'") == "0":
             self.session.run(f"insert into filters select '{name}', bloom_agg({key_sql('g')}, {count}, 0.01)"
                              f" from (select generate_series(1, {count}) g) s")
@@ -105,7 +110,7 @@ class Data:
 
         Of a filter whose keys are in no table, the filter.
         """
-        table = f"keys_{name_of(count)}"
+        table = keys_table(count)
         self.session.run("create extension if not exists pg_prewarm")
         self.session.run("select pg_prewarm(i) from unnest(array[to_regclass('%s_c'), to_regclass('%s_k')]) i"
                          " where i is not null" % (table, table))

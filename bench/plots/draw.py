@@ -1,10 +1,9 @@
-"""Draws plots/*.svg from results/*.tsv with gnuplot.
+"""Draws plots/*.svg from results/*.tsv with gnuplot: draw.py [FIGURE]..., all if none is named.
 
 The tables are turned so that each contender has columns of its own; what a plot
 looks like is in the .gp files.
 """
 
-import glob
 import os
 import subprocess
 import sys
@@ -164,9 +163,9 @@ DRAWERS = {"fig1_point": draw_point, "fig2_scan": draw_scan, "fig3_build": draw_
 
 def main():
     run = Run()
-    for path in sorted(glob.glob(os.path.join(run.results, "*.tsv"))):
-        name = os.path.basename(path)[:-4]
-        if name in DRAWERS:
+    for name in sys.argv[1:] or DRAWERS:
+        path = os.path.join(run.results, name + ".tsv")
+        if os.path.exists(path):
             print(f"    {name}", file=sys.stderr)
             DRAWERS[name](run, Results(path))
 

@@ -2,32 +2,31 @@
 # capacity table: other programs on the machine don't change it.
 
 measure_build() {
-	local n count build seconds set points=""
+	local n count build seconds set fit points=""
 	print "build: one process, bigint keys of an unlogged table in cache, 1 %, median of 3"
 	print "  $(printf '%12s %12s %14s %14s %14s' keys 'build, s' 'processor, s' 'ns/key' 'count(id) ns')"
 	for n in $SIZES; do
-		sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $n) g" \
-			-c "vacuum source"
+		make_source "$n"
+		sql -c "vacuum source"
 		build=$(build_of "$n")
 		known "$n" "$(value "$build")"
-		count=$(for i in 1 2 3; do cpu "select count(id) from source"; done | median)
-		seconds=$(for i in 1 2 3; do cpu "$build"; done | median)
+		count=$(median_cpu "select count(id) from source")
+		seconds=$(median_cpu "$build")
 		print "  $(printf '%12d %12.2f %14.2f %14.0f %14.0f' "$n" "$(compute "$(milliseconds "$build") / 1e3" %f)" \
 			"$seconds" "$(compute "$seconds * 1e9 / $n" %f)" "$(compute "$count * 1e9 / $n" %f)")"
 		points="$points$n $seconds\n"
 		sql -c "drop table source"
 	done
-	FIT=$(printf "$points" | awk '{ x += $1; y += $2; xx += $1 * $1; xy += $1 * $2; n++ }
+	fit=$(printf "$points" | awk '{ x += $1; y += $2; xx += $1 * $1; xy += $1 * $2; n++ }
 		END { b = (n * xy - x * y) / (n * xx - x * x); printf "%.9f %.3f", b * 1e9, (y - b * x) / n }')
-	print "  fit: processor seconds = $(compute "${FIT% *}" '%.0f') ns * keys + ${FIT#* } (least squares)"
+	print "  fit: processor seconds = $(compute "${fit% *}" '%.0f') ns * keys + ${fit#* } (least squares)"
 	n=10000000
-	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $n) g" \
-		-c "vacuum source"
-	set=$(for i in 1 2 3; do cpu "$(set_of "$n" 8)"; done | median)
-	set=$(compute "$set * 1e9 / $n" '%.0f')
+	make_source "$n"
+	sql -c "vacuum source"
+	set=$(compute "$(median_cpu "$(set_of "$n" 8)") * 1e9 / $n" '%.0f')
 	print "  a set of 8 parts over $n keys, whose rows are grouped: $set ns/key"
 	sql -c "drop table source"
-	capacity_table "${FIT% *}" "$set"
+	capacity_table "${fit% *}" "$set"
 }
 
 # build_of KEYS: one filter, or as many parts as it takes.
@@ -39,12 +38,6 @@ build_of() {
 	else
 		set_of "$1" "$parts"
 	fi
-}
-
-# set_of KEYS PARTS
-set_of() {
-	echo "set enable_sort = off; select sum(bloom_cardinality(f)) from (select bloom_part_agg(id, $2, $1, 0.01) as f
-		from source group by bloom_part(id, $2)) p"
 }
 
 # known KEYS CARDINALITY: ends the run if that is no estimate of so many keys.

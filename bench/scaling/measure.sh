@@ -57,6 +57,22 @@ cpu() {
 		psql -XAtq -v ON_ERROR_STOP=1 | awk -v hz="$(getconf CLK_TCK)" 'END { print ($1 + $2) / hz }'
 }
 
+# median_cpu SQL: of three times.
+median_cpu() {
+	local i
+	for i in 1 2 3; do cpu "$1"; done | median
+}
+
+# make_source KEYS: table source (id bigint) of the numbers from 1 on.
+make_source() {
+	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $1) g"
+}
+
+# set_of KEYS PARTS: the statement that builds a set from source, in one line.
+set_of() {
+	echo "set enable_sort = off; select sum(bloom_cardinality(f)) from (select bloom_part_agg(id, $2, $1, 0.01) as f from source group by bloom_part(id, $2)) p"
+}
+
 # wal SQL: bytes of WAL that it writes.
 wal() {
 	local before

@@ -2,7 +2,7 @@
 
 measure_nights() {
 	local way bytes insert swap redo
-	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, 2000000) g"
+	make_source 2000000
 	print "nights: a filter of $(megabytes "$(bytes_of 10000000)") MB (n = 10^7) replaced by UPDATE; size of its table with TOAST and indexes"
 	for way in "" "vacuum night"; do
 		sql -c "create table night (name text primary key, filter bloomfilter not null)" \

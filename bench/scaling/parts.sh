@@ -3,8 +3,8 @@
 
 measure_parts() {
 	local n=40000000 i one two single set build half_build
-	sql -c "create unlogged table source as select g::bigint as id from generate_series(1, $n) g" \
-		-c "create statistics source_part on (bloom_part(id, 8)) from source" \
+	make_source "$n"
+	sql -c "create statistics source_part on (bloom_part(id, 8)) from source" \
 		-c "vacuum analyze source" \
 		-c "create table one (name text primary key, filter bloomfilter not null)" \
 		-c "create table part (name text, part int, filter bloomfilter not null, primary key (name, part))"
@@ -26,10 +26,8 @@ measure_parts() {
 
 	half_build="select bloom_part(id, 8), bloom_part_agg(id, 8, $n, 0.01) from source
 		where ctid < '($(half_of_pages),0)' group by bloom_part(id, 8)"
-	one=$(for i in 1 2 3; do cpu "select count(*) from ($build offset 0) p"; done | median)
-	two=$(for i in 1 2 3; do
-		cpu "select count(*) from ($half_build offset 0) p"
-	done | median)
+	one=$(median_cpu "select count(*) from ($build offset 0) p")
+	two=$(median_cpu "select count(*) from ($half_build offset 0) p")
 	print "  processor time of the one process: $one s, for half of the rows: $two s, $(compute "$one / $two") x"
 
 	sql -c "insert into one select 'x', bloom_agg(id, $n, 0.01) from source" \
