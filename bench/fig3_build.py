@@ -1,7 +1,8 @@
 """Figure 3, by night: building, against counting the same keys and what else is built.
 
 The statements differ in the aggregate only, so that count(key) is the scan's part.
-Bytes are those of the result.
+One process and many take turns too: their ratio is the efficiency. Bytes are those
+of the result.
 """
 
 from measure import Samples, interleave
@@ -52,37 +53,46 @@ def statement(session, sql):
     return milliseconds / 1000, int(rows[0])
 
 
-def contenders(run, session, kind, count, table, processes):
+def contenders(run, session, kind, count, table):
+    """{(processes, name): function}; each gives seconds and bytes."""
     runs = {}
-    for name, result in aggregates(kind, count).items():
-        # It is not parallel before PostgreSQL 16.
-        if name != "array_agg" or processes == "serial":
-            runs[name] = lambda sql=f"select {result} from {table}": statement(session, sql)
-    # Sorting 10^8 texts and uuids would take the hour alone.
-    if kind == "bigint" or count < run.sizes[-1] or run.quick:
-        runs["CREATE INDEX"] = lambda: create_index(session, table)
+
+    def contend(processes, settings, name, measured, *arguments):
+        def build():
+            session.run(settings)
+            return measured(session, *arguments)
+        runs[processes, name] = build
+
+    for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
+        for name, result in aggregates(kind, count).items():
+            # It is not parallel before PostgreSQL 16.
+            if name != "array_agg" or processes == "serial":
+                contend(processes, settings, name, statement, f"select {result} from {table}")
+        # Sorting 10^8 texts and uuids would take the hour alone.
+        if kind == "bigint" or count < run.sizes[-1] or run.quick:
+            contend(processes, settings, "CREATE INDEX", create_index, table)
     return runs
 
 
-def measure(run, session, tables, labels, runs):
+def measure(run, tables, kind, count, runs):
     """Seconds become ns per key; bytes are those of the last run."""
     speed, space = tables
-    kind, count, processes = labels
     sizes = {}
 
-    def seconds(name):
-        taken, sizes[name] = runs[name]()
+    def seconds(which):
+        taken, sizes[which] = runs[which]()
         return taken
 
-    samples = interleave({name: (lambda name=name: seconds(name)) for name in runs}, run.rounds,
-                         budget=run.choose(1, 6))
-    for name, found in samples.items():
+    samples = interleave({which: (lambda which=which: seconds(which)) for which in runs},
+                         run.choose(2, 9), budget=run.choose(1, 6))
+    for (processes, name), found in samples.items():
         speed.add(kind, name_of(count), processes, name, unit="ns/key", samples=found.scaled(1e9 / count))
-        if processes == "serial" and sizes.get(name):
-            space.add(kind, name_of(count), name, unit="bytes/key", samples=sizes[name] / count)
-    if "CREATE INDEX" not in runs:
-        speed.add(kind, name_of(count), processes, "CREATE INDEX", unit="ns/key",
-                  samples=Samples(note="left out: sorting so many would take the hour alone"))
+        if processes == "serial" and sizes.get((processes, name)):
+            space.add(kind, name_of(count), name, unit="bytes/key", samples=sizes[processes, name] / count)
+    for processes in ("serial", "parallel"):
+        if (processes, "CREATE INDEX") not in runs:
+            speed.add(kind, name_of(count), processes, "CREATE INDEX", unit="ns/key",
+                      samples=Samples(note="left out: sorting so many would take the hour alone"))
 
 
 def main():
@@ -93,10 +103,7 @@ def main():
     for kind in TYPES:
         for count in run.sizes:
             table = make_table(session, data, kind, count)
-            for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
-                session.run(settings)
-                runs = contenders(run, session, kind, count, table, processes)
-                measure(run, session, (speed, space), (kind, count, processes), runs)
+            measure(run, (speed, space), kind, count, contenders(run, session, kind, count, table))
             if TYPES[kind][0] is not None:
                 session.run(f"drop table {table}; checkpoint")
     speed.write()

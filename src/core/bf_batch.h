@@ -70,21 +70,25 @@ bf_fetch_first(const bf_header *header, const uint8_t *blocks,
 	return ahead;
 }
 
-/* bf_contains_hashes, by a kernel's way to look into a block. */
+/*
+ * bf_contains_hashes, by a kernel's way to look into a block.  The header is copied
+ * into registers: any byte that is written might else be one of it.
+ */
 BF_INLINE void
 bf_batch_contains(const bf_header *header, const uint8_t *blocks,
 				  const uint64_t *hashes, size_t count, uint8_t *found,
 				  bool (*block_contains) (const uint8_t *, unsigned, unsigned, uint64_t))
 {
-	size_t		ahead = bf_fetch_first(header, blocks, hashes, count);
+	const bf_header own = *header;
+	size_t		ahead = bf_fetch_first(&own, blocks, hashes, count);
 	size_t		i;
 
 	for (i = 0; i < count; i++)
 	{
 		if (ahead < count)
-			bf_fetch(header, blocks, hashes[ahead++]);
-		found[i] = block_contains(blocks + bf_block_offset(header, hashes[i]),
-								  header->log2_block_bits, header->probes, hashes[i]);
+			bf_fetch(&own, blocks, hashes[ahead++]);
+		found[i] = block_contains(blocks + bf_block_offset(&own, hashes[i]),
+								  own.log2_block_bits, own.probes, hashes[i]);
 	}
 }
 
@@ -92,15 +96,17 @@ bf_batch_contains(const bf_header *header, const uint8_t *blocks,
 BF_INLINE void
 bf_batch_add(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t count)
 {
-	size_t		ahead = bf_fetch_first(header, blocks, hashes, count);
+	bf_header	own = *header;
+	size_t		ahead = bf_fetch_first(&own, blocks, hashes, count);
 	size_t		i;
 
 	for (i = 0; i < count; i++)
 	{
 		if (ahead < count)
-			bf_fetch(header, blocks, hashes[ahead++]);
-		bf_add(header, blocks, hashes[i]);
+			bf_fetch(&own, blocks, hashes[ahead++]);
+		bf_add(&own, blocks, hashes[i]);
 	}
+	header->bits_set = own.bits_set;
 }
 
 #endif							/* BF_BATCH_H */
