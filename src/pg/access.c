@@ -143,6 +143,7 @@ slice_contains(BfAccess *access, uint64 hash)
 	struct varlena *block;
 	bool		found;
 
+	access->fetched += slice_cost(access);
 	block = bfpg_read_slice(access->value,
 							BF_HEADER_BYTES + bf_block_offset(header, hash),
 							bf_block_bytes(header));
@@ -160,7 +161,6 @@ bfpg_access_slice_contains(BfAccess *access, uint64 hash)
 		copy_stored(access);
 		return bf_contains(&access->header, access->blocks, hash);
 	}
-	access->fetched += slice_cost(access);
 	return slice_contains(access, hash);
 }
 
@@ -178,7 +178,7 @@ bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
 		for (i = 0; i < count; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			found[i] = bfpg_access_slice_contains(access, hashes[i]);
+			found[i] = slice_contains(access, hashes[i]);
 		}
 		return;
 	}
