@@ -19,9 +19,10 @@
 
 #include "access.h"
 #include "header_cache.h"
+#include "settings.h"
 
 void
-bfpg_access_init(BfAccess *access, MemoryContext context)
+bfpg_access_init(BfpgAccess *access, MemoryContext context)
 {
 	memset(access, 0, sizeof(*access));
 	access->context = context;
@@ -29,9 +30,9 @@ bfpg_access_init(BfAccess *access, MemoryContext context)
 
 /* Forgets the stored value, before anything of the next one is read. */
 static void
-forget_stored(BfAccess *access)
+forget_stored(BfpgAccess *access)
 {
-	BfFilter   *copy = access->copy;
+	BfpgFilter   *copy = access->copy;
 
 	access->has_stored = false;
 	access->copy = NULL;
@@ -41,7 +42,7 @@ forget_stored(BfAccess *access)
 }
 
 static void
-open_stored(BfAccess *access, Datum value)
+open_stored(BfpgAccess *access, Datum value)
 {
 	struct varatt_external pointer;
 
@@ -61,7 +62,7 @@ open_stored(BfAccess *access, Datum value)
 
 /* A value within its row, or behind an indirect pointer, is detoasted for the call. */
 static void
-open_inline(BfAccess *access, Datum value)
+open_inline(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 	struct varlena *flat = pg_detoast_datum_packed(attr);
@@ -71,14 +72,14 @@ open_inline(BfAccess *access, Datum value)
 	forget_stored(access);
 	status = bf_header_read(VARDATA_ANY(flat), total, &access->header);
 	if (status != BF_OK)
-		bfpg_report_invalid(status, VARDATA_ANY(flat), BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
 	access->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
 	if (flat != attr)
 		access->detoasted = flat;
 }
 
 static void
-open_expanded(BfAccess *access, const BfFilter *filter)
+open_expanded(BfpgAccess *access, const BfpgFilter *filter)
 {
 	forget_stored(access);
 	access->header = filter->header;
@@ -86,7 +87,7 @@ open_expanded(BfAccess *access, const BfFilter *filter)
 }
 
 void
-bfpg_access_look(BfAccess *access, Datum value)
+bfpg_access_look(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
@@ -101,7 +102,7 @@ bfpg_access_look(BfAccess *access, Datum value)
 
 /* Bytes that a slice of one block reads: whole chunks, or all if compressed. */
 static uint64
-slice_cost(const BfAccess *access)
+slice_cost(const BfpgAccess *access)
 {
 	if (VARATT_EXTERNAL_IS_COMPRESSED(access->stored))
 		return bf_total_bytes(&access->header);
@@ -113,7 +114,7 @@ slice_cost(const BfAccess *access)
  * a copy of it, which is allowed to be so large.
  */
 static bool
-is_copy_worth_it(const BfAccess *access, uint64 keys)
+is_copy_worth_it(const BfpgAccess *access, uint64 keys)
 {
 	uint64		total = bf_total_bytes(&access->header);
 
@@ -126,9 +127,9 @@ is_copy_worth_it(const BfAccess *access, uint64 keys)
  * kept only when it is whole, so that an error on the way leaves nothing behind.
  */
 static void
-copy_stored(BfAccess *access)
+copy_stored(BfpgAccess *access)
 {
-	BfFilter   *copy = bfpg_filter_copy(access->value, CurrentMemoryContext);
+	BfpgFilter   *copy = bfpg_filter_copy(access->value, CurrentMemoryContext);
 
 	MemoryContextSetParent(copy->eoh.eoh_context, access->context);
 	access->copy = copy;
@@ -137,7 +138,7 @@ copy_stored(BfAccess *access)
 
 /* Asks a stored value by a slice: its one block. */
 static bool
-slice_contains(BfAccess *access, uint64 hash)
+slice_contains(BfpgAccess *access, uint64 hash)
 {
 	const bf_header *header = &access->header;
 	struct varlena *block;
@@ -154,7 +155,7 @@ slice_contains(BfAccess *access, uint64 hash)
 }
 
 bool
-bfpg_access_slice_contains(BfAccess *access, uint64 hash)
+bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
 {
 	if (is_copy_worth_it(access, 1))
 	{
@@ -165,7 +166,7 @@ bfpg_access_slice_contains(BfAccess *access, uint64 hash)
 }
 
 void
-bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes, int count,
+bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 							uint8 *found)
 {
 	int			i;

@@ -14,8 +14,8 @@
 #include "fmgr.h"
 
 #include "bf_filter.h"
+#include "filter.h"
 #include "pg_compat.h"
-#include "value.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -23,7 +23,7 @@
  * What a call site knows of the filter that it asked last.  header and blocks
  * are for use between bfpg_access_open and the next one.
  */
-typedef struct BfAccess
+typedef struct BfpgAccess
 {
 	bf_header	header;
 	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
@@ -34,24 +34,24 @@ typedef struct BfAccess
 	TransactionId xmin;			/* this process's, when it was seen */
 	bool		has_stored;
 	uint64		fetched;		/* bytes of slices read of it */
-	BfFilter   *copy;			/* its copy, which blocks are then of, or NULL */
+	BfpgFilter   *copy;			/* its copy, which blocks are then of, or NULL */
 	Datum		value;			/* this call's value, to slice */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
-} BfAccess;
+} BfpgAccess;
 
 /* Starts with nothing known. */
-extern void bfpg_access_init(BfAccess *access, MemoryContext context);
+extern void bfpg_access_init(BfpgAccess *access, MemoryContext context);
 
 /* The slow ways of the inline functions below. */
-extern void bfpg_access_look(BfAccess *access, Datum value);
-extern bool bfpg_access_slice_contains(BfAccess *access, uint64 hash);
+extern void bfpg_access_look(BfpgAccess *access, Datum value);
+extern bool bfpg_access_slice_contains(BfpgAccess *access, uint64 hash);
 
 /*
  * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
  * it is nearly always the stored value whose copy is at hand.
  */
 static inline void
-bfpg_access_open(BfAccess *access, Datum value)
+bfpg_access_open(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
@@ -62,7 +62,7 @@ bfpg_access_open(BfAccess *access, Datum value)
 }
 
 static inline void
-bfpg_access_close(BfAccess *access)
+bfpg_access_close(BfpgAccess *access)
 {
 	if (access->detoasted != NULL)
 	{
@@ -73,7 +73,7 @@ bfpg_access_close(BfAccess *access)
 
 /* Whether the opened filter may contain a key with this hash. */
 static inline bool
-bfpg_access_contains(BfAccess *access, uint64 hash)
+bfpg_access_contains(BfpgAccess *access, uint64 hash)
 {
 	if (access->blocks == NULL)
 		return bfpg_access_slice_contains(access, hash);
@@ -81,7 +81,7 @@ bfpg_access_contains(BfAccess *access, uint64 hash)
 }
 
 /* The same for many; found[i] is set to 1 or 0. */
-extern void bfpg_access_contains_hashes(BfAccess *access, const uint64 *hashes,
+extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
 										int count, uint8 *found);
 
 #pragma GCC visibility pop

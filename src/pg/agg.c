@@ -22,10 +22,10 @@ PG_FUNCTION_INFO_V1(bloomfilter_agg_finalfn);
 #define DEFAULT_RATE 0.01
 
 /* The parameters of a call: n, p and seed from argument first on, as many as it has. */
-static BfAggParameters
+static BfpgAggParameters
 call_parameters(FunctionCallInfo fcinfo, int first)
 {
-	BfAggParameters parameters = {0, DEFAULT_RATE, 0, 1};
+	BfpgAggParameters parameters = {0, DEFAULT_RATE, 0, 1};
 	int			i;
 
 	if (PG_NARGS() > first && !PG_ARGISNULL(first))
@@ -66,7 +66,7 @@ is_aggregate_call(FunctionCallInfo fcinfo)
 
 /* Whether a row has the very arguments that the state's parameters were read from. */
 static inline bool
-same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
+same_arguments(FunctionCallInfo fcinfo, const BfpgAggState *state)
 {
 	int			i;
 
@@ -82,12 +82,12 @@ same_arguments(FunctionCallInfo fcinfo, const BfAggState *state)
 }
 
 /* The first row of a group; its key may be NULL. */
-static BfAggState *
-start_state(FunctionCallInfo fcinfo, const BfAggParameters *parameters,
+static BfpgAggState *
+start_state(FunctionCallInfo fcinfo, const BfpgAggParameters *parameters,
 			MemoryContext context)
 {
-	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	BfAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfpgAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
 	int			i;
 
 	for (i = 2; i < PG_NARGS(); i++)
@@ -95,17 +95,17 @@ start_state(FunctionCallInfo fcinfo, const BfAggParameters *parameters,
 	return state;
 }
 
-typedef BfAggParameters (*BfReadParameters) (FunctionCallInfo fcinfo);
+typedef BfpgAggParameters (*BfpgReadParameters) (FunctionCallInfo fcinfo);
 
 /*
  * The state for a row that has none yet, or whose arguments look different.  Kept
  * out of add_row, which is called for each row and fits into registers without it.
  */
-static pg_noinline BfAggState *
-read_arguments(FunctionCallInfo fcinfo, BfAggState *state, BfReadParameters read)
+static pg_noinline BfpgAggState *
+read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters read)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	BfAggParameters parameters = read(fcinfo);
+	BfpgAggParameters parameters = read(fcinfo);
 
 	if (state == NULL)
 		return start_state(fcinfo, &parameters, context);
@@ -115,10 +115,10 @@ read_arguments(FunctionCallInfo fcinfo, BfAggState *state, BfReadParameters read
 
 /* One row of a group.  Parameters are read again only when they look different. */
 static inline Datum
-add_row(FunctionCallInfo fcinfo, BfReadParameters read)
+add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 {
-	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
-	const BfKeyCoder *coder;
+	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
+	const BfpgKeyCoder *coder;
 
 	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
 		state = read_arguments(fcinfo, state, read);
@@ -132,7 +132,7 @@ add_row(FunctionCallInfo fcinfo, BfReadParameters read)
 	PG_RETURN_POINTER(state);
 }
 
-static BfAggParameters
+static BfpgAggParameters
 whole_parameters(FunctionCallInfo fcinfo)
 {
 	return call_parameters(fcinfo, 2);
@@ -145,10 +145,10 @@ bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
 }
 
 /* For a part of a set: argument 2 is the number of parts. */
-static BfAggParameters
+static BfpgAggParameters
 part_parameters(FunctionCallInfo fcinfo)
 {
-	BfAggParameters parameters = call_parameters(fcinfo, 3);
+	BfpgAggParameters parameters = call_parameters(fcinfo, 3);
 
 	if (PG_ARGISNULL(2))
 		ereport(ERROR,
@@ -169,8 +169,8 @@ Datum
 bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = aggregate_context(fcinfo);
-	BfAggState *state = PG_ARGISNULL(0) ? NULL : (BfAggState *) PG_GETARG_POINTER(0);
-	BfAggState *other = PG_ARGISNULL(1) ? NULL : (BfAggState *) PG_GETARG_POINTER(1);
+	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
+	BfpgAggState *other = PG_ARGISNULL(1) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(1);
 
 	if (other != NULL)
 	{
@@ -187,7 +187,7 @@ Datum
 bloomfilter_agg_serialize(PG_FUNCTION_ARGS)
 {
 	(void) aggregate_context(fcinfo);
-	PG_RETURN_BYTEA_P(bfpg_agg_serialize((BfAggState *) PG_GETARG_POINTER(0)));
+	PG_RETURN_BYTEA_P(bfpg_agg_serialize((BfpgAggState *) PG_GETARG_POINTER(0)));
 }
 
 Datum
@@ -201,7 +201,7 @@ Datum
 bloomfilter_agg_finalfn(PG_FUNCTION_ARGS)
 {
 	(void) aggregate_context(fcinfo);
-	if (PG_ARGISNULL(0) || !bfpg_agg_has_keys((BfAggState *) PG_GETARG_POINTER(0)))
+	if (PG_ARGISNULL(0) || !bfpg_agg_has_keys((BfpgAggState *) PG_GETARG_POINTER(0)))
 		PG_RETURN_NULL();
-	return bfpg_agg_result((BfAggState *) PG_GETARG_POINTER(0));
+	return bfpg_agg_result((BfpgAggState *) PG_GETARG_POINTER(0));
 }

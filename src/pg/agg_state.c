@@ -70,9 +70,9 @@ enum
 
 /* The header of the filter for so many keys, or for the parameters' n. */
 static bf_header
-plan_filter(const BfAggState *state, int64 n)
+plan_filter(const BfpgAggState *state, int64 n)
 {
-	const BfAggParameters *parameters = &state->parameters;
+	const BfpgAggParameters *parameters = &state->parameters;
 	bf_sizing	sizing;
 	bf_header	header;
 
@@ -85,11 +85,11 @@ plan_filter(const BfAggState *state, int64 n)
 	return header;
 }
 
-BfAggState *
-bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type, bool words,
+BfpgAggState *
+bfpg_agg_new(const BfpgAggParameters *parameters, uint8 key_type, bool words,
 			 MemoryContext context)
 {
-	BfAggState *state = MemoryContextAllocZero(context, sizeof(BfAggState));
+	BfpgAggState *state = MemoryContextAllocZero(context, sizeof(BfpgAggState));
 
 	state->parameters = *parameters;
 	state->context = context;
@@ -108,10 +108,10 @@ bfpg_agg_new(const BfAggParameters *parameters, uint8 key_type, bool words,
 }
 
 void
-bfpg_agg_check_parameters(const BfAggState *state,
-						  const BfAggParameters *parameters)
+bfpg_agg_check_parameters(const BfpgAggState *state,
+						  const BfpgAggParameters *parameters)
 {
-	const BfAggParameters *first = &state->parameters;
+	const BfpgAggParameters *first = &state->parameters;
 
 	if (parameters->n != first->n || parameters->p != first->p ||
 		parameters->seed != first->seed || parameters->parts != first->parts)
@@ -127,7 +127,7 @@ bfpg_agg_check_parameters(const BfAggState *state,
 
 /* The first key of a set's part says which part it is. */
 static void
-check_part(BfAggState *state, uint64 hash)
+check_part(BfpgAggState *state, uint64 hash)
 {
 	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
 
@@ -147,7 +147,7 @@ check_part(BfAggState *state, uint64 hash)
 
 /* Turns what came since the last time into hashes, all at once. */
 static void
-settle(BfAggState *state)
+settle(BfpgAggState *state)
 {
 	uint64		came = state->count - state->settled;
 	uint64		i;
@@ -162,21 +162,21 @@ settle(BfAggState *state)
 
 /* Adds what is in the list to the filter and empties it. */
 static void
-flush_list(BfAggState *state)
+flush_list(BfpgAggState *state)
 {
 	bfpg_filter_add_hashes(state->filter, state->list, state->count);
 	state->count = state->settled = state->set = 0;
 }
 
 static void
-resize_list(BfAggState *state, uint64 room)
+resize_list(BfpgAggState *state, uint64 room)
 {
 	state->list = repalloc_huge(state->list, room * sizeof(uint64));
 	state->room = room;
 }
 
 static void
-become_filter(BfAggState *state)
+become_filter(BfpgAggState *state)
 {
 	state->filter = bfpg_filter_new(&state->planned, state->context);
 	flush_list(state);
@@ -185,14 +185,14 @@ become_filter(BfAggState *state)
 
 /* The list is a set of so many hashes now. */
 static void
-became_set(BfAggState *state, uint64 count)
+became_set(BfpgAggState *state, uint64 count)
 {
 	state->count = state->settled = state->set = count;
 	state->unique_at = Max(count * REPEATS, FIRST_ROOM);
 }
 
 static void
-make_set(BfAggState *state)
+make_set(BfpgAggState *state)
 {
 	settle(state);
 	if (state->set < state->count)
@@ -201,7 +201,7 @@ make_set(BfAggState *state)
 
 /* Whether a list of so many hashes is too large beside the filter. */
 static bool
-gives_way(const BfAggState *state, uint64 count)
+gives_way(const BfpgAggState *state, uint64 count)
 {
 	return state->parameters.n != 0 &&
 		count * sizeof(uint64) > bf_blocks_bytes(&state->planned) / LIST_SHARE;
@@ -209,7 +209,7 @@ gives_way(const BfAggState *state, uint64 count)
 
 /* Makes room for at least one more key. */
 void
-bfpg_agg_make_room(BfAggState *state)
+bfpg_agg_make_room(BfpgAggState *state)
 {
 	bool		give_way = gives_way(state, state->room * 2);
 
@@ -230,7 +230,7 @@ bfpg_agg_make_room(BfAggState *state)
 }
 
 static void
-merge_filter(BfAggState *state, const BfFilter *filter)
+merge_filter(BfpgAggState *state, const BfpgFilter *filter)
 {
 	if (state->filter == NULL)
 		become_filter(state);
@@ -240,7 +240,7 @@ merge_filter(BfAggState *state, const BfFilter *filter)
 
 /* Sorted lists are merged, not sorted again. */
 static void
-merge_list(BfAggState *state, BfAggState *other)
+merge_list(BfpgAggState *state, BfpgAggState *other)
 {
 	uint64		count;
 
@@ -261,7 +261,7 @@ merge_list(BfAggState *state, BfAggState *other)
 }
 
 void
-bfpg_agg_merge(BfAggState *state, BfAggState *other)
+bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 {
 	bfpg_agg_check_parameters(state, &other->parameters);
 	if (!bfpg_agg_has_keys(other))
@@ -280,9 +280,9 @@ bfpg_agg_merge(BfAggState *state, BfAggState *other)
 
 /* Writes what both kinds of shipped state begin with, in front of the payload. */
 static bytea *
-ship(const BfAggState *state, uint8 kind, uint8 *payload, uint64 length)
+ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
 {
-	const BfAggParameters *parameters = &state->parameters;
+	const BfpgAggParameters *parameters = &state->parameters;
 	uint8	   *bytes = payload - SHIPPED_HEADER;
 	bytea	   *result = (bytea *) (bytes - VARHDRSZ);
 	uint64		p_bits;
@@ -306,7 +306,7 @@ ship(const BfAggState *state, uint8 kind, uint8 *payload, uint64 length)
  * is written over the image's header, which is stale until the filter is flattened.
  */
 static bytea *
-ship_filter(BfAggState *state)
+ship_filter(BfpgAggState *state)
 {
 	bytea	   *result;
 
@@ -318,7 +318,7 @@ ship_filter(BfAggState *state)
 }
 
 static bytea *
-ship_list(BfAggState *state)
+ship_list(BfpgAggState *state)
 {
 	uint64		length;
 	uint8	   *payload;
@@ -337,7 +337,7 @@ ship_list(BfAggState *state)
 }
 
 bytea *
-bfpg_agg_serialize(BfAggState *state)
+bfpg_agg_serialize(BfpgAggState *state)
 {
 	settle(state);
 	return state->filter != NULL ? ship_filter(state) : ship_list(state);
@@ -355,10 +355,10 @@ refuse_shipment(void)
  * A shipped filter, to be merged from where it is; that counts its bits.  It has
  * come through shared memory as PostgreSQL's own rows do, so it has no checksum.
  */
-static BfFilter *
-unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
+static BfpgFilter *
+unship_filter(const BfpgAggState *state, uint8 *payload, uint64 length)
 {
-	BfFilter   *filter = palloc0(sizeof(BfFilter));
+	BfpgFilter   *filter = palloc0(sizeof(BfpgFilter));
 
 	if (length != bf_blocks_bytes(&state->planned))
 		refuse_shipment();
@@ -368,7 +368,7 @@ unship_filter(const BfAggState *state, uint8 *payload, uint64 length)
 }
 
 static void
-unship_list(BfAggState *state, const uint8 *payload, uint64 length)
+unship_list(BfpgAggState *state, const uint8 *payload, uint64 length)
 {
 	uint32		parts = (uint32) state->parameters.parts;
 	uint64		i;
@@ -384,13 +384,13 @@ unship_list(BfAggState *state, const uint8 *payload, uint64 length)
 	became_set(state, state->count);
 }
 
-BfAggState *
+BfpgAggState *
 bfpg_agg_deserialize(bytea *shipped)
 {
 	uint8	   *bytes = (uint8 *) VARDATA_ANY(shipped);
 	uint64		length = VARSIZE_ANY_EXHDR(shipped);
-	BfAggParameters parameters;
-	BfAggState *state;
+	BfpgAggParameters parameters;
+	BfpgAggState *state;
 	uint64		p_bits;
 	uint16		part;
 
@@ -422,10 +422,10 @@ bfpg_agg_deserialize(bytea *shipped)
 
 /* A filter of the list, sized for it where n is not given. */
 static Datum
-list_result(BfAggState *state)
+list_result(BfpgAggState *state)
 {
 	bf_header	header = state->planned;
-	BfFilter   *filter;
+	BfpgFilter   *filter;
 
 	make_set(state);
 	if (state->parameters.n == 0)
@@ -437,7 +437,7 @@ list_result(BfAggState *state)
 }
 
 Datum
-bfpg_agg_result(BfAggState *state)
+bfpg_agg_result(BfpgAggState *state)
 {
 	settle(state);
 	if (state->filter == NULL)

@@ -6,31 +6,31 @@
 #ifndef BFPG_AGG_STATE_H
 #define BFPG_AGG_STATE_H
 
-#include "value.h"
+#include "filter.h"
 
 #pragma GCC visibility push(hidden)
 
 /* What a call of the aggregate says; the same in each row of a group. */
-typedef struct BfAggParameters
+typedef struct BfpgAggParameters
 {
 	int64		n;				/* keys of the whole set; 0: as many as come */
 	double		p;
 	uint64		seed;
 	int32		parts;			/* 1: a whole filter */
-} BfAggParameters;
+} BfpgAggParameters;
 
 /* Arguments of the longest form of an aggregate, the state included. */
-#define BF_AGG_ARGUMENTS 6
+#define BFPG_AGG_ARGUMENTS 6
 
-typedef struct BfAggState
+typedef struct BfpgAggState
 {
-	BfAggParameters parameters;
-	NullableDatum arguments[BF_AGG_ARGUMENTS];	/* that parameters were read from */
+	BfpgAggParameters parameters;
+	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
 	MemoryContext context;		/* of the list and the filter */
 	uint8		key_type;
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
-	BfFilter   *filter;			/* NULL while there is only the list */
+	BfpgFilter   *filter;			/* NULL while there is only the list */
 	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */
@@ -39,32 +39,32 @@ typedef struct BfAggState
 	uint64		unique_at;		/* make it a set when it is full and this long */
 	bool		words;			/* what comes is words, else hashes */
 	bool		has_part;		/* part is known, as soon as there is a key */
-} BfAggState;
+} BfpgAggState;
 
 /*
  * A state without keys, to which words or hashes of keys will be added.  Throws
  * where no filter can have these parameters.
  */
-extern BfAggState *bfpg_agg_new(const BfAggParameters *parameters,
+extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
 								uint8 key_type, bool words,
 								MemoryContext context);
 
 /* Whether any key was added; rows with NULL keys make a state too. */
 static inline bool
-bfpg_agg_has_keys(const BfAggState *state)
+bfpg_agg_has_keys(const BfpgAggState *state)
 {
 	return state->filter != NULL || state->count > 0;
 }
 
 /* Throws if a row's parameters are not those of its group. */
-extern void bfpg_agg_check_parameters(const BfAggState *state,
-									  const BfAggParameters *parameters);
+extern void bfpg_agg_check_parameters(const BfpgAggState *state,
+									  const BfpgAggParameters *parameters);
 
-extern void bfpg_agg_make_room(BfAggState *state);
+extern void bfpg_agg_make_room(BfpgAggState *state);
 
 /* Adds one key: its word or its hash, as the state was made for. */
 static inline void
-bfpg_agg_add(BfAggState *state, uint64 key)
+bfpg_agg_add(BfpgAggState *state, uint64 key)
 {
 	if (state->count == state->room)
 		bfpg_agg_make_room(state);
@@ -72,18 +72,18 @@ bfpg_agg_add(BfAggState *state, uint64 key)
 }
 
 /* Adds all keys of another state, whose list is sorted for it. */
-extern void bfpg_agg_merge(BfAggState *state, BfAggState *other);
+extern void bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other);
 
 /*
  * To and from the bytes that parallel workers send.  These may be in the state's own
  * memory, until it changes; a state read from them may share theirs and is only good
  * for merging.
  */
-extern bytea *bfpg_agg_serialize(BfAggState *state);
-extern BfAggState *bfpg_agg_deserialize(bytea *bytes);
+extern bytea *bfpg_agg_serialize(BfpgAggState *state);
+extern BfpgAggState *bfpg_agg_deserialize(bytea *bytes);
 
 /* The filter of all keys, at least one.  The state can take more keys afterwards. */
-extern Datum bfpg_agg_result(BfAggState *state);
+extern Datum bfpg_agg_result(BfpgAggState *state);
 
 #pragma GCC visibility pop
 

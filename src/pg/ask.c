@@ -16,26 +16,26 @@ PG_FUNCTION_INFO_V1(bloomfilter_contains_each);
 PG_FUNCTION_INFO_V1(bloomfilter_matches);
 
 /* What a call site keeps between calls. */
-typedef struct BfQuestion
+typedef struct BfpgQuestion
 {
-	BfKeyCoder	coder;
-	BfAccess	access;
-} BfQuestion;
+	BfpgKeyCoder	coder;
+	BfpgAccess	access;
+} BfpgQuestion;
 
 /* This call site's question, with the filter of this call opened. */
-static BfQuestion *
+static BfpgQuestion *
 open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 {
-	BfQuestion *question = NULL;
+	BfpgQuestion *question = NULL;
 
 	if (fcinfo->flinfo != NULL)
 		question = fcinfo->flinfo->fn_extra;
 	if (question == NULL)
 	{
-		BfKeyCoder	coder;
+		BfpgKeyCoder	coder;
 
 		bfpg_key_coder(fcinfo, key_arg, array, &coder);
-		question = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfQuestion));
+		question = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
 		question->coder = coder;
 		bfpg_access_init(&question->access, fcinfo->flinfo->fn_mcxt);
 		fcinfo->flinfo->fn_extra = question;
@@ -48,8 +48,8 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 static Datum
 contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 {
-	BfQuestion *question = open_question(fcinfo, filter_arg, key_arg, false);
-	BfAccess   *access = &question->access;
+	BfpgQuestion *question = open_question(fcinfo, filter_arg, key_arg, false);
+	BfpgAccess   *access = &question->access;
 	uint64		hash;
 	bool		found;
 
@@ -74,9 +74,9 @@ bloomfilter_contained(PG_FUNCTION_ARGS)
 
 /* Asks for all keys of the array in argument 1; found[i] tells of keys->hashes[i]. */
 static uint8 *
-answer_array(FunctionCallInfo fcinfo, BfKeyArray *keys)
+answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
 {
-	BfQuestion *question = open_question(fcinfo, 0, 1, true);
+	BfpgQuestion *question = open_question(fcinfo, 0, 1, true);
 	uint8	   *found;
 
 	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), &question->coder,
@@ -91,7 +91,7 @@ answer_array(FunctionCallInfo fcinfo, BfKeyArray *keys)
 Datum
 bloomfilter_contains_each(PG_FUNCTION_ARGS)
 {
-	BfKeyArray	keys;
+	BfpgKeyArray	keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
 	Datum	   *answers = palloc0((keys.length + 1) * sizeof(Datum));
 	int			i;
@@ -110,9 +110,9 @@ bloomfilter_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_matches(PG_FUNCTION_ARGS)
 {
-	BfKeyArray	keys;
+	BfpgKeyArray	keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
-	const BfKeyCoder *coder = &((BfQuestion *) fcinfo->flinfo->fn_extra)->coder;
+	const BfpgKeyCoder *coder = &((BfpgQuestion *) fcinfo->flinfo->fn_extra)->coder;
 	int			count = 0;
 	int			i;
 

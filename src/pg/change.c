@@ -10,9 +10,10 @@
 #include "bf_estimate.h"
 #include "bf_filter.h"
 #include "bf_sizing.h"
+#include "filter.h"
 #include "key_array.h"
 #include "pg_compat.h"
-#include "value.h"
+#include "settings.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add);
 PG_FUNCTION_INFO_V1(bloomfilter_add_all);
@@ -24,10 +25,10 @@ PG_FUNCTION_INFO_V1(bloomfilter_shrink);
  * The filter in argument 0, to change.  Where an overflow is an error, an owner's
  * filter must not have changed when it is thrown: it is copied.
  */
-static BfFilter *
+static BfpgFilter *
 filter_to_change(FunctionCallInfo fcinfo)
 {
-	if (bfpg_overflow == BF_OVERFLOW_ERROR)
+	if (bfpg_overflow == BFPG_OVERFLOW_ERROR)
 		return bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
 	return bfpg_filter_writable(PG_GETARG_DATUM(0), CurrentMemoryContext);
 }
@@ -39,8 +40,8 @@ filter_to_change(FunctionCallInfo fcinfo)
 Datum
 bloomfilter_add(PG_FUNCTION_ARGS)
 {
-	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	BfFilter   *filter = filter_to_change(fcinfo);
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfpgFilter   *filter = filter_to_change(fcinfo);
 	bf_header  *header = &filter->header;
 	uint64		before = header->bits_set;
 	uint64		hash;
@@ -58,9 +59,9 @@ bloomfilter_add(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_add_all(PG_FUNCTION_ARGS)
 {
-	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
-	BfFilter   *filter = filter_to_change(fcinfo);
-	BfKeyArray	keys;
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
+	BfpgFilter   *filter = filter_to_change(fcinfo);
+	BfpgKeyArray	keys;
 
 	bfpg_check_key_type(&filter->header, coder->type);
 	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), coder, &filter->header, &keys);
@@ -74,12 +75,12 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 }
 
 /* A new filter from two: parameters are compared before anything is copied. */
-static BfFilter *
+static BfpgFilter *
 combine(FunctionCallInfo fcinfo, bf_combine operation)
 {
 	bf_header	a;
 	bf_header	b;
-	BfFilter   *result;
+	BfpgFilter   *result;
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &a);
 	bfpg_read_header(PG_GETARG_DATUM(1), &b);
@@ -92,7 +93,7 @@ combine(FunctionCallInfo fcinfo, bf_combine operation)
 Datum
 bloomfilter_union(PG_FUNCTION_ARGS)
 {
-	BfFilter   *result = combine(fcinfo, bf_union);
+	BfpgFilter   *result = combine(fcinfo, bf_union);
 
 	bfpg_check_overflow(&result->header);
 	return bfpg_filter_rw_datum(result);
@@ -112,7 +113,7 @@ bloomfilter_intersection(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_shrink(PG_FUNCTION_ARGS)
 {
-	BfFilter   *filter;
+	BfpgFilter   *filter;
 	double		p;
 	uint32		divisor;
 

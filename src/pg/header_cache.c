@@ -6,8 +6,8 @@
 
 #include "utils/timestamp.h"
 
+#include "filter.h"
 #include "header_cache.h"
-#include "value.h"
 
 /* How long a header is remembered; see header_cache.h for why not longer. */
 #define KEEP_USECS USECS_PER_SEC
@@ -15,20 +15,20 @@
 /* Stored values that one process asks in turn; the parts of a set, say. */
 #define ENTRIES 64
 
-typedef struct BfHeaderEntry
+typedef struct BfpgHeaderEntry
 {
 	struct varatt_external pointer;
 	TimestampTz read_at;		/* 0: nothing */
 	bf_header	header;
-} BfHeaderEntry;
+} BfpgHeaderEntry;
 
-static BfHeaderEntry entries[ENTRIES];
+static BfpgHeaderEntry entries[ENTRIES];
 
 void
 bfpg_stored_header(Datum value, const struct varatt_external *pointer,
 				   bf_header *header)
 {
-	BfHeaderEntry *entry = &entries[pointer->va_valueid % ENTRIES];
+	BfpgHeaderEntry *entry = &entries[pointer->va_valueid % ENTRIES];
 	TimestampTz now = GetCurrentTimestamp();
 
 	/* A clock that was set back makes it old too. */

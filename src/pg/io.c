@@ -11,8 +11,8 @@
 #include "miscadmin.h"
 
 #include "bf_format.h"
+#include "filter.h"
 #include "pg_compat.h"
-#include "value.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_in);
 PG_FUNCTION_INFO_V1(bloomfilter_out);
@@ -36,7 +36,7 @@ encoded_length(size_t bytes)
 
 /* Whether a varlena is a whole valid filter; reports softly where it may. */
 static bool
-is_valid(struct varlena *value, BfDoor door, struct Node *escontext)
+is_valid(struct varlena *value, BfpgDoor door, struct Node *escontext)
 {
 	bf_header	header;
 	bf_status	status = bf_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
@@ -91,7 +91,7 @@ bloomfilter_in(PG_FUNCTION_ARGS)
 					 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 					  errmsg("invalid input syntax for type %s", "bloomfilter"),
 					  errdetail("The text is not a filter in base64, without spaces and line breaks.")));
-	else if (is_valid(result, BF_DOOR_TEXT, fcinfo->context))
+	else if (is_valid(result, BFPG_DOOR_TEXT, fcinfo->context))
 		PG_RETURN_POINTER(result);
 	PG_RETURN_NULL();
 }
@@ -134,7 +134,7 @@ bloomfilter_recv(PG_FUNCTION_ARGS)
 
 	SET_VARSIZE(result, VARHDRSZ + length);
 	pq_copymsgbytes(message, VARDATA(result), length);
-	is_valid(result, BF_DOOR_BINARY, NULL);
+	is_valid(result, BFPG_DOOR_BINARY, NULL);
 	PG_RETURN_POINTER(result);
 }
 
@@ -166,7 +166,7 @@ bloomfilter_from_bytea(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
 
-	is_valid(value, BF_DOOR_ARGUMENT, NULL);
+	is_valid(value, BFPG_DOOR_ARGUMENT, NULL);
 	PG_RETURN_POINTER(value);
 }
 

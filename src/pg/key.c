@@ -203,8 +203,8 @@ static const struct
 {
 	Oid			sql_type;
 	bf_key_type type;
-	BfKeyWord	word;
-	BfKeyHash	hash;
+	BfpgKeyWord	word;
+	BfpgKeyHash	hash;
 }			key_types[] =
 {
 	{INT2OID, BF_KEY_INTEGER, word_int2, NULL},
@@ -230,7 +230,7 @@ static const struct
 
 /* The row of a base type; enums stand for themselves. */
 static bool
-find_key_type(Oid type, BfKeyCoder *coder)
+find_key_type(Oid type, BfpgKeyCoder *coder)
 {
 	int			i;
 
@@ -257,7 +257,7 @@ find_key_type(Oid type, BfKeyCoder *coder)
 bool
 bfpg_is_key_type(Oid type)
 {
-	BfKeyCoder	ignored;
+	BfpgKeyCoder	ignored;
 
 	return find_key_type(getBaseType(type), &ignored);
 }
@@ -292,7 +292,7 @@ check_collation(Oid collation)
 }
 
 void
-bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder)
+bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
 {
 	Oid			type = InvalidOid;
 
@@ -322,14 +322,14 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfKeyCoder *coder
 	}
 }
 
-const BfKeyCoder *
+const BfpgKeyCoder *
 bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {
-	BfKeyCoder	coder;
-	BfKeyCoder *kept;
+	BfpgKeyCoder	coder;
+	BfpgKeyCoder *kept;
 
 	bfpg_key_coder(fcinfo, argno, array, &coder);
-	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfKeyCoder));
+	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgKeyCoder));
 	*kept = coder;
 	fcinfo->flinfo->fn_extra = kept;
 	return kept;

@@ -2,7 +2,7 @@
  * key.h
  *	  From a Datum of any supported SQL type to the hash of its key bytes.
  *
- * A BfKeyCoder is made once per call site for the type that it passes, and
+ * A BfpgKeyCoder is made once per call site for the type that it passes, and
  * refuses what could not keep the promise "equal in SQL means found": types
  * whose equality is not that of their bytes, nondeterministic collations, and
  * case-insensitive text that was silently turned into text.
@@ -21,32 +21,32 @@
  * Keys of 8 bytes have a word, the number that these bytes are in little-endian
  * order; bf_hash_words makes hashes of many at once.  Others are hashed one by one.
  */
-typedef uint64 (*BfKeyWord) (Datum key);
-typedef uint64 (*BfKeyHash) (Datum key, uint64 seed);
+typedef uint64 (*BfpgKeyWord) (Datum key);
+typedef uint64 (*BfpgKeyHash) (Datum key, uint64 seed);
 
-typedef struct BfKeyCoder
+typedef struct BfpgKeyCoder
 {
 	bf_key_type type;
-	BfKeyWord	word;			/* one of these two, the other is NULL */
-	BfKeyHash	hash;			/* leaves no memory behind */
+	BfpgKeyWord	word;			/* one of these two, the other is NULL */
+	BfpgKeyHash	hash;			/* leaves no memory behind */
 	Oid			element;		/* its SQL type: of an array's elements if array */
 	int16		length;
 	bool		by_value;
 	char		align;
-} BfKeyCoder;
+} BfpgKeyCoder;
 
 /*
  * The coder for the keys that argument argno of a call passes: scalars, or
  * the elements of an array if array is true.  Throws if they can't be keys.
  */
 extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
-						   BfKeyCoder *coder);
+						   BfpgKeyCoder *coder);
 
 /* The same, made once per call site and kept in its fn_extra. */
-extern const BfKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
+extern const BfpgKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
 											  bool array);
 
-static inline const BfKeyCoder *
+static inline const BfpgKeyCoder *
 bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {
 	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
@@ -56,7 +56,7 @@ bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 
 /* The hash of one key. */
 static inline uint64
-bfpg_hash_key(const BfKeyCoder *coder, Datum key, uint64 seed)
+bfpg_hash_key(const BfpgKeyCoder *coder, Datum key, uint64 seed)
 {
 	if (coder->word != NULL)
 		return bf_hash_word(coder->word(key), seed);

@@ -13,8 +13,8 @@
 #define KEYS_BETWEEN_CHECKS 1024
 
 void
-bfpg_key_array(ArrayType *array, const BfKeyCoder *coder, const bf_header *header,
-			   BfKeyArray *result)
+bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder, const bf_header *header,
+			   BfpgKeyArray *result)
 {
 	int			i;
 

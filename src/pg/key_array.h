@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-typedef struct BfKeyArray
+typedef struct BfpgKeyArray
 {
 	ArrayType  *array;
 	int			length;			/* of keys and nulls */
@@ -20,14 +20,14 @@ typedef struct BfKeyArray
 	int			count;			/* of keys that are not null */
 	uint64	   *hashes;			/* theirs */
 	int		   *places;			/* where in keys each of them stands */
-} BfKeyArray;
+} BfpgKeyArray;
 
 /*
  * Hashes the keys of an array for a filter.  Throws if one of them belongs to
  * another part.
  */
-extern void bfpg_key_array(ArrayType *array, const BfKeyCoder *coder,
-						   const bf_header *header, BfKeyArray *result);
+extern void bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder,
+						   const bf_header *header, BfpgKeyArray *result);
 
 #pragma GCC visibility pop
 

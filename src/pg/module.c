@@ -1,15 +1,12 @@
 /*
  * module.c
- *	  Loading of the extension: its magic block and its settings.
+ *	  Loading of the extension: its magic block, and what is set up once.
  */
 #include "postgres.h"
 
-#include <limits.h>
-
-#include "bf_limits.h"
 #include "pg_compat.h"
 #include "progress.h"
-#include "report.h"
+#include "settings.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomfilter", .version = BLOOMFILTER_VERSION);
@@ -17,35 +14,11 @@ PG_MODULE_MAGIC_EXT(.name = "bloomfilter", .version = BLOOMFILTER_VERSION);
 PG_MODULE_MAGIC;
 #endif
 
-int			bfpg_overflow = BF_OVERFLOW_WARNING;
-int			bfpg_cache_size = BF_MAX_BYTES / 1024;
-
-static const struct config_enum_entry overflow_options[] = {
-	{"ignore", BF_OVERFLOW_IGNORE, false},
-	{"warning", BF_OVERFLOW_WARNING, false},
-	{"error", BF_OVERFLOW_ERROR, false},
-	{NULL, 0, false}
-};
-
 void		_PG_init(void);
 
 void
 _PG_init(void)
 {
-	DefineCustomIntVariable("bloomfilter.cache_size",
-							"Memory that a query may use for its copy of a filter.",
-							"A larger filter is always asked by slices of its stored value.",
-							&bfpg_cache_size,
-							BF_MAX_BYTES / 1024, 0, INT_MAX / 1024,
-							PGC_USERSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
-	DefineCustomEnumVariable("bloomfilter.overflow",
-							 "What happens when a filter comes to hold more keys than it was sized for.",
-							 "It changes no bytes of the filter.",
-							 &bfpg_overflow,
-							 BF_OVERFLOW_WARNING, overflow_options,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-	MarkGUCPrefixReserved("bloomfilter");
+	bfpg_settings_init();
 	bfpg_progress_init();
 }

@@ -31,16 +31,16 @@ PG_FUNCTION_INFO_V1(bloomfilter_progress);
 #define PROGRESS_COLUMNS 5
 
 /* One process that builds.  It alone writes the slot while its pid stands there. */
-typedef struct BfProgress
+typedef struct BfpgProgress
 {
 	pg_atomic_uint32 pid;		/* 0: free */
 	int32		leader_pid;		/* of a parallel query, else pid */
 	TimestampTz started;
 	pg_atomic_uint64 rows;
-} BfProgress;
+} BfpgProgress;
 
-static BfProgress *slots = NULL;	/* NULL: not preloaded */
-static BfProgress *mine = NULL;
+static BfpgProgress *slots = NULL;	/* NULL: not preloaded */
+static BfpgProgress *mine = NULL;
 static int	builds = 0;			/* states that live in this process */
 
 static shmem_startup_hook_type prev_startup_hook = NULL;
@@ -54,7 +54,7 @@ startup_progress(void)
 	if (prev_startup_hook != NULL)
 		prev_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
-	slots = ShmemInitStruct("bloomfilter progress", SLOTS * sizeof(BfProgress), &found);
+	slots = ShmemInitStruct("bloomfilter progress", SLOTS * sizeof(BfpgProgress), &found);
 	for (i = 0; i < SLOTS && !found; i++)
 	{
 		pg_atomic_init_u32(&slots[i].pid, 0);
@@ -68,7 +68,7 @@ bfpg_progress_init(void)
 {
 	if (!process_shared_preload_libraries_in_progress)
 		return;
-	bfpg_request_shmem(SLOTS * sizeof(BfProgress));
+	bfpg_request_shmem(SLOTS * sizeof(BfpgProgress));
 	prev_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = startup_progress;
 }
@@ -128,7 +128,7 @@ bfpg_progress_add(uint64 rows)
 
 /* A row for each slot in use: pid, leader_pid, started, rows, rows_per_second. */
 static void
-show_slot(ReturnSetInfo *result, BfProgress *slot, TimestampTz now)
+show_slot(ReturnSetInfo *result, BfpgProgress *slot, TimestampTz now)
 {
 	uint32		pid = pg_atomic_read_u32(&slot->pid);
 	uint64		rows = pg_atomic_read_u64(&slot->rows);

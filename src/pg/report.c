@@ -14,26 +14,27 @@
 #include "bf_key.h"
 #include "pg_compat.h"
 #include "report.h"
+#include "settings.h"
 
 static int
-door_sqlstate(BfDoor door)
+door_sqlstate(BfpgDoor door)
 {
 	switch (door)
 	{
-		case BF_DOOR_TEXT:
+		case BFPG_DOOR_TEXT:
 			return ERRCODE_INVALID_TEXT_REPRESENTATION;
-		case BF_DOOR_BINARY:
+		case BFPG_DOOR_BINARY:
 			return ERRCODE_INVALID_BINARY_REPRESENTATION;
-		case BF_DOOR_ARGUMENT:
+		case BFPG_DOOR_ARGUMENT:
 			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case BF_DOOR_STORED:
+		case BFPG_DOOR_STORED:
 			return ERRCODE_DATA_CORRUPTED;
 	}
 	return ERRCODE_INTERNAL_ERROR;
 }
 
 void
-bfpg_report_invalid(bf_status status, const void *bytes, BfDoor door,
+bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					struct Node *escontext)
 {
 	if (status == BF_BAD_VERSION)
@@ -47,7 +48,7 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfDoor door,
 					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status)),
 					  errhint("It was made by a newer version of bloomfilter; update this one.")));
-	else if (door == BF_DOOR_STORED)
+	else if (door == BFPG_DOOR_STORED)
 		ereport(ERROR,
 				(errcode(door_sqlstate(door)),
 				 errmsg("stored bloomfilter value is damaged: %s", bf_status_text(status)),
@@ -143,9 +144,9 @@ bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
 void
 bfpg_check_overflow(const bf_header *header)
 {
-	if (bfpg_overflow == BF_OVERFLOW_IGNORE || !bf_over_capacity(header))
+	if (bfpg_overflow == BFPG_OVERFLOW_IGNORE || !bf_over_capacity(header))
 		return;
-	ereport(bfpg_overflow == BF_OVERFLOW_ERROR ? ERROR : WARNING,
+	ereport(bfpg_overflow == BFPG_OVERFLOW_ERROR ? ERROR : WARNING,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("bloomfilter holds more keys than it was sized for"),
 			 errdetail("It was sized for " UINT64_FORMAT " keys at a false-positive rate of %.7g; "

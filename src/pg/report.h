@@ -13,19 +13,19 @@
 struct Node;
 
 /* How bytes came in; decides the SQLSTATE of what is wrong with them. */
-typedef enum BfDoor
+typedef enum BfpgDoor
 {
-	BF_DOOR_TEXT,				/* type input: 22P02 */
-	BF_DOOR_BINARY,				/* type receive, an aggregate's state: 22P03 */
-	BF_DOOR_ARGUMENT,			/* a bytea that a user casts: 22023 */
-	BF_DOOR_STORED				/* a value of a table: XX001 */
-} BfDoor;
+	BFPG_DOOR_TEXT,				/* type input: 22P02 */
+	BFPG_DOOR_BINARY,				/* type receive, an aggregate's state: 22P03 */
+	BFPG_DOOR_ARGUMENT,			/* a bytea that a user casts: 22023 */
+	BFPG_DOOR_STORED				/* a value of a table: XX001 */
+} BfpgDoor;
 
 /*
  * Reports that bytes are not a valid filter, softly where escontext is an
  * ErrorSaveContext; returns only then.  bytes are looked at for their version.
  */
-extern void bfpg_report_invalid(bf_status status, const void *bytes, BfDoor door,
+extern void bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 								struct Node *escontext);
 
 /* Throws unless two filters can be combined. */
@@ -50,18 +50,6 @@ extern void bfpg_check_overflow(const bf_header *header);
 
 /* Lets a query be cancelled; a bf_tick. */
 extern void bfpg_tick(void);
-
-/* What bloomfilter.overflow may be. */
-typedef enum BfOverflow
-{
-	BF_OVERFLOW_IGNORE,
-	BF_OVERFLOW_WARNING,
-	BF_OVERFLOW_ERROR
-} BfOverflow;
-
-/* Settings; defined in module.c. */
-extern int	bfpg_overflow;
-extern int	bfpg_cache_size;	/* kB */
 
 #pragma GCC visibility pop
 

@@ -4,8 +4,8 @@
  */
 #include "postgres.h"
 
+#include "filter.h"
 #include "pg_compat.h"
-#include "value.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_chunk);
 PG_FUNCTION_INFO_V1(bloomfilter_verify);
@@ -36,7 +36,7 @@ Datum
 bloomfilter_verify(PG_FUNCTION_ARGS)
 {
 	bf_status	status;
-	BfFilter   *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
+	BfpgFilter   *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
 										   &status);
 
 	if (filter == NULL)

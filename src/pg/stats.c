@@ -14,15 +14,14 @@
 
 #include "bf_estimate.h"
 #include "bf_sizing.h"
+#include "filter.h"
 #include "key.h"
 #include "pg_compat.h"
-#include "value.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_sizing);
 PG_FUNCTION_INFO_V1(bloomfilter_stats);
 PG_FUNCTION_INFO_V1(bloomfilter_cardinality);
 PG_FUNCTION_INFO_V1(bloomfilter_fpr);
-PG_FUNCTION_INFO_V1(bloomfilter_hash);
 
 #define SIZING_COLUMNS 10
 #define STATS_COLUMNS 16
@@ -119,13 +118,4 @@ bloomfilter_fpr(PG_FUNCTION_ARGS)
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &header);
 	PG_RETURN_FLOAT8(bf_estimate_rate(&header));
-}
-
-/* The documented hash of a key. */
-Datum
-bloomfilter_hash(PG_FUNCTION_ARGS)
-{
-	const BfKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
-
-	PG_RETURN_INT64((int64) bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
 }

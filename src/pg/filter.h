@@ -1,5 +1,5 @@
 /*
- * value.h
+ * filter.h
  *	  A filter in this process's memory, and the ways from and to a Datum.
  *
  * Stored, a bloomfilter is a varlena around the bytes of the format.  A filter
@@ -8,8 +8,8 @@
  * read-write pointer to it, and its header is written only when it is flattened,
  * so that a thousand additions cost one checksum.
  */
-#ifndef BFPG_VALUE_H
-#define BFPG_VALUE_H
+#ifndef BFPG_FILTER_H
+#define BFPG_FILTER_H
 
 #include "utils/expandeddatum.h"
 
@@ -21,53 +21,53 @@
 /* Hashes between two looks at whether the query is cancelled. */
 #define HASHES_BETWEEN_CHECKS 65536
 
-typedef struct BfFilter
+typedef struct BfpgFilter
 {
 	ExpandedObjectHeader eoh;
-	int			magic;			/* BF_FILTER_MAGIC */
+	int			magic;			/* BFPG_FILTER_MAGIC */
 	bf_header	header;			/* the truth; the image's is stale until flattened */
 	uint8	   *image;			/* the bytes of the format, on a cache line */
 	uint8	   *blocks;			/* image + BF_HEADER_BYTES */
-} BfFilter;
+} BfpgFilter;
 
 /* A filter with this header and empty blocks, in a context of its own under parent. */
-extern BfFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent);
+extern BfpgFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent);
 
 /*
  * A private copy of any bloomfilter Datum, checked by bf_parse.  It never looks
  * at a value's bytes twice: what was checked is what was copied.
  */
-extern BfFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
+extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
 
 /*
  * The same, for those who want to know what is wrong instead of an error: returns
  * NULL and sets *status unless the value is valid.
  */
-extern BfFilter *bfpg_filter_check(Datum value, MemoryContext parent,
+extern BfpgFilter *bfpg_filter_check(Datum value, MemoryContext parent,
 								   bf_status *status);
 
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
-extern BfFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
+extern BfpgFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
 
 /* The filter behind an expanded Datum, or NULL if it is not expanded. */
-extern BfFilter *bfpg_filter_expanded(Datum value);
+extern BfpgFilter *bfpg_filter_expanded(Datum value);
 
-extern Datum bfpg_filter_rw_datum(BfFilter *filter);
+extern Datum bfpg_filter_rw_datum(BfpgFilter *filter);
 
 /*
  * A read-only Datum whose pointer is in the current context although the filter
  * is elsewhere: before 16, an aggregate's result is copied otherwise.
  */
-extern Datum bfpg_filter_ro_datum(BfFilter *filter);
+extern Datum bfpg_filter_ro_datum(BfpgFilter *filter);
 
 /* bf_add_hashes, to be cancelled on the way. */
-extern void bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes,
+extern void bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes,
 								   uint64 count);
 
 /*
  * Combines another bloomfilter Datum into a filter.  Throws if they can't be.
  */
-extern void bfpg_filter_combine(BfFilter *filter, Datum other,
+extern void bfpg_filter_combine(BfpgFilter *filter, Datum other,
 								bf_combine operation);
 
 /* memcpy, to be cancelled on the way. */
@@ -77,7 +77,7 @@ extern void bfpg_copy_bytes(void *target, const void *source, uint64 length);
 extern struct varlena *bfpg_flat_value(Datum value);
 
 /* Frees a filter and its memory. */
-extern void bfpg_filter_free(BfFilter *filter);
+extern void bfpg_filter_free(BfpgFilter *filter);
 
 /*
  * The header of any bloomfilter Datum, read by a slice: costs the same for all
@@ -93,4 +93,4 @@ extern struct varlena *bfpg_read_slice(Datum value, uint64 offset, uint64 length
 
 #pragma GCC visibility pop
 
-#endif							/* BFPG_VALUE_H */
+#endif							/* BFPG_FILTER_H */

@@ -1,5 +1,5 @@
 /*
- * value.c
+ * filter.c
  *	  A filter in this process's memory, and the ways from and to a Datum.
  */
 #include "postgres.h"
@@ -9,10 +9,10 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "filter.h"
 #include "pg_compat.h"
-#include "value.h"
 
-#define BF_FILTER_MAGIC 0x424c4d46
+#define BFPG_FILTER_MAGIC 0x424c4d46
 
 #define CACHE_LINE 64
 #define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
@@ -45,16 +45,16 @@ wish_huge_pages(uint8 *image, uint64 bytes)
 }
 
 /* A filter whose image has room for total bytes but no content yet. */
-static BfFilter *
+static BfpgFilter *
 allocate_filter(uint64 total, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter",
 												  ALLOCSET_START_SMALL_SIZES);
-	BfFilter   *filter = MemoryContextAlloc(context, sizeof(BfFilter));
+	BfpgFilter   *filter = MemoryContextAlloc(context, sizeof(BfpgFilter));
 	char	   *room = MemoryContextAlloc(context, total + CACHE_LINE - 1);
 
 	EOH_init_header(&filter->eoh, &filter_methods, context);
-	filter->magic = BF_FILTER_MAGIC;
+	filter->magic = BFPG_FILTER_MAGIC;
 	filter->image = (uint8 *) TYPEALIGN(CACHE_LINE, room);
 	filter->blocks = filter->image + BF_HEADER_BYTES;
 	Assert(filter->blocks == (uint8 *) TYPEALIGN(CACHE_LINE, filter->blocks));
@@ -62,10 +62,10 @@ allocate_filter(uint64 total, MemoryContext parent)
 	return filter;
 }
 
-BfFilter *
+BfpgFilter *
 bfpg_filter_new(const bf_header *header, MemoryContext parent)
 {
-	BfFilter   *filter = allocate_filter(bf_total_bytes(header), parent);
+	BfpgFilter   *filter = allocate_filter(bf_total_bytes(header), parent);
 	uint64		size = bf_blocks_bytes(header);
 	uint64		at = 0;
 
@@ -80,15 +80,15 @@ bfpg_filter_new(const bf_header *header, MemoryContext parent)
 	return filter;
 }
 
-BfFilter *
+BfpgFilter *
 bfpg_filter_expanded(Datum value)
 {
-	BfFilter   *filter;
+	BfpgFilter   *filter;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 		return NULL;
-	filter = (BfFilter *) DatumGetEOHP(value);
-	if (filter->magic != BF_FILTER_MAGIC)
+	filter = (BfpgFilter *) DatumGetEOHP(value);
+	if (filter->magic != BFPG_FILTER_MAGIC)
 		elog(ERROR, "expanded object is not a bloomfilter");
 	return filter;
 }
@@ -102,7 +102,7 @@ bfpg_read_slice(Datum value, uint64 offset, uint64 length)
 							   (int32) offset, (int32) length);
 	/* A slice past the end is short, without an error. */
 	if (VARSIZE_ANY_EXHDR(slice) != length)
-		bfpg_report_invalid(BF_BAD_SIZE, NULL, BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
 	return slice;
 }
 
@@ -149,11 +149,11 @@ load_image(uint8 *image, Datum value, uint64 total)
 }
 
 /* A copy of an expanded filter, which is valid by construction. */
-static BfFilter *
-copy_expanded(const BfFilter *source, MemoryContext parent)
+static BfpgFilter *
+copy_expanded(const BfpgFilter *source, MemoryContext parent)
 {
 	uint64		total = bf_total_bytes(&source->header);
-	BfFilter   *filter = allocate_filter(total, parent);
+	BfpgFilter   *filter = allocate_filter(total, parent);
 
 	filter->header = source->header;
 	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
@@ -161,10 +161,10 @@ copy_expanded(const BfFilter *source, MemoryContext parent)
 }
 
 /* A copy of any value with what bf_parse says of it: usable only on BF_OK. */
-static BfFilter *
+static BfpgFilter *
 load_filter(Datum value, MemoryContext parent, bf_status *status)
 {
-	BfFilter   *filter = bfpg_filter_expanded(value);
+	BfpgFilter   *filter = bfpg_filter_expanded(value);
 	uint64		total;
 
 	*status = BF_OK;
@@ -177,10 +177,10 @@ load_filter(Datum value, MemoryContext parent, bf_status *status)
 	return filter;
 }
 
-BfFilter *
+BfpgFilter *
 bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
 {
-	BfFilter   *filter = load_filter(value, parent, status);
+	BfpgFilter   *filter = load_filter(value, parent, status);
 
 	if (*status == BF_OK)
 		return filter;
@@ -188,18 +188,18 @@ bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
 	return NULL;
 }
 
-BfFilter *
+BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
 	bf_status	status;
-	BfFilter   *filter = load_filter(value, parent, &status);
+	BfpgFilter   *filter = load_filter(value, parent, &status);
 
 	if (status != BF_OK)
-		bfpg_report_invalid(status, filter->image, BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
 	return filter;
 }
 
-BfFilter *
+BfpgFilter *
 bfpg_filter_writable(Datum value, MemoryContext parent)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
@@ -208,7 +208,7 @@ bfpg_filter_writable(Datum value, MemoryContext parent)
 }
 
 void
-bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes, uint64 count)
+bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
 {
 	uint64		at;
 
@@ -221,10 +221,10 @@ bfpg_filter_add_hashes(BfFilter *filter, const uint64 *hashes, uint64 count)
 }
 
 void
-bfpg_filter_combine(BfFilter *filter, Datum value, bf_combine operation)
+bfpg_filter_combine(BfpgFilter *filter, Datum value, bf_combine operation)
 {
-	BfFilter   *expanded = bfpg_filter_expanded(value);
-	BfFilter   *other = expanded;
+	BfpgFilter   *expanded = bfpg_filter_expanded(value);
+	BfpgFilter   *other = expanded;
 	bf_header	header;
 
 	bfpg_read_header(value, &header);
@@ -255,13 +255,13 @@ bfpg_flat_value(Datum value)
 }
 
 Datum
-bfpg_filter_rw_datum(BfFilter *filter)
+bfpg_filter_rw_datum(BfpgFilter *filter)
 {
 	return EOHPGetRWDatum(&filter->eoh);
 }
 
 Datum
-bfpg_filter_ro_datum(BfFilter *filter)
+bfpg_filter_ro_datum(BfpgFilter *filter)
 {
 	char	   *pointer = palloc(EXPANDED_POINTER_SIZE);
 
@@ -270,7 +270,7 @@ bfpg_filter_ro_datum(BfFilter *filter)
 }
 
 void
-bfpg_filter_free(BfFilter *filter)
+bfpg_filter_free(BfpgFilter *filter)
 {
 	MemoryContextDelete(filter->eoh.eoh_context);
 }
@@ -278,7 +278,7 @@ bfpg_filter_free(BfFilter *filter)
 void
 bfpg_read_header(Datum value, bf_header *header)
 {
-	BfFilter   *filter = bfpg_filter_expanded(value);
+	BfpgFilter   *filter = bfpg_filter_expanded(value);
 	uint64		total;
 	struct varlena *slice;
 	bf_status	status;
@@ -292,23 +292,23 @@ bfpg_read_header(Datum value, bf_header *header)
 	slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
 	status = bf_header_read(VARDATA_ANY(slice), total, header);
 	if (status != BF_OK)
-		bfpg_report_invalid(status, VARDATA_ANY(slice), BF_DOOR_STORED, NULL);
+		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
 	pfree(slice);
 }
 
 static Size
 filter_flat_size(ExpandedObjectHeader *eoh)
 {
-	return VARHDRSZ + bf_total_bytes(&((BfFilter *) eoh)->header);
+	return VARHDRSZ + bf_total_bytes(&((BfpgFilter *) eoh)->header);
 }
 
 static void
 filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
 {
-	BfFilter   *filter = (BfFilter *) eoh;
+	BfpgFilter   *filter = (BfpgFilter *) eoh;
 	uint64		total = bf_total_bytes(&filter->header);
 
-	Assert(filter->magic == BF_FILTER_MAGIC);
+	Assert(filter->magic == BFPG_FILTER_MAGIC);
 	Assert(size == VARHDRSZ + total);
 	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
 	SET_VARSIZE(result, size);

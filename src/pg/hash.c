@@ -1,0 +1,54 @@
+/*
+ * hash.c
+ *	  The hash of a key: the documented one, the part that it belongs to in a set,
+ *	  and a seed that nobody can guess.
+ */
+#include "postgres.h"
+
+#include "bf_hash.h"
+#include "key.h"
+#include "pg_compat.h"
+#include "report.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_hash);
+PG_FUNCTION_INFO_V1(bloomfilter_part);
+PG_FUNCTION_INFO_V1(bloomfilter_random_seed);
+
+/* XXH64 of the bytes that doc/FORMAT.md gives the key. */
+Datum
+bloomfilter_hash(PG_FUNCTION_ARGS)
+{
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+
+	PG_RETURN_INT64((int64) bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
+}
+
+/* The part, from 0, that a key belongs to in a set of so many. */
+Datum
+bloomfilter_part(PG_FUNCTION_ARGS)
+{
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+	int32		parts = PG_GETARG_INT32(1);
+	uint64		hash;
+
+	bfpg_check_parts(parts);
+	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(2));
+	PG_RETURN_INT32((int32) bf_part_of(hash, (uint32_t) parts));
+}
+
+/*
+ * A seed that nobody can guess, from the server's strong random source.  Without
+ * it, whoever knows the seed can look for keys that are found although they were
+ * never added.
+ */
+Datum
+bloomfilter_random_seed(PG_FUNCTION_ARGS)
+{
+	int64		seed;
+
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not get a random seed")));
+	PG_RETURN_INT64(seed);
+}

@@ -1,0 +1,26 @@
+/*
+ * settings.h
+ *	  What users can set: bloomfilter.* in postgresql.conf and SET.
+ */
+#ifndef BFPG_SETTINGS_H
+#define BFPG_SETTINGS_H
+
+#pragma GCC visibility push(hidden)
+
+/* What bloomfilter.overflow may be. */
+typedef enum BfpgOverflow
+{
+	BFPG_OVERFLOW_IGNORE,
+	BFPG_OVERFLOW_WARNING,
+	BFPG_OVERFLOW_ERROR
+} BfpgOverflow;
+
+extern int	bfpg_overflow;
+extern int	bfpg_cache_size;	/* kB */
+
+/* Defines the settings, when the module is loaded. */
+extern void bfpg_settings_init(void);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_SETTINGS_H */
