@@ -23,7 +23,9 @@ ZSTD_CPPFLAGS = -Isrc/delta -DBLOOMFILTER_ZSTD
 ZSTD_LIBS = -lzstd
 endif
 
-DATA = bloomfilter--1.0.sql
+# The script of CREATE EXTENSION is written in parts, in the order of their dependences.
+SQL_PARTS = $(patsubst %,src/sql/%.sql,head type planner filter ship aggregate operator)
+DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
@@ -40,6 +42,9 @@ TAP_TESTS = $(if $(wildcard t/*.pl),1)
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) bloomfilter.control
+	cat $(SQL_PARTS) >$@
 
 # The server exports names that a core could clash with; ours stay inside.
 $(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden

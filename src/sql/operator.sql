@@ -1,0 +1,103 @@
+--
+-- Comparison
+--
+
+CREATE FUNCTION bloomfilter_eq(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_eq' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloomfilter_eq(bloomfilter, bloomfilter) IS 'implementation of = operator';
+
+CREATE FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) IS 'implementation of <> operator';
+
+--
+-- Operators
+--
+
+CREATE OPERATOR = (
+	LEFTARG = bloomfilter,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloomfilter_eq,
+	COMMUTATOR = =,
+	NEGATOR = <>,
+	RESTRICT = eqsel,
+	JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR = (bloomfilter, bloomfilter) IS 'equal byte for byte';
+
+CREATE OPERATOR <> (
+	LEFTARG = bloomfilter,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloomfilter_ne,
+	COMMUTATOR = <>,
+	NEGATOR = =,
+	RESTRICT = neqsel,
+	JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS 'not equal byte for byte';
+
+CREATE OPERATOR | (
+	LEFTARG = bloomfilter,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloom_union,
+	COMMUTATOR = |
+);
+COMMENT ON OPERATOR | (bloomfilter, bloomfilter) IS 'union';
+
+CREATE OPERATOR & (
+	LEFTARG = bloomfilter,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloom_intersection,
+	COMMUTATOR = &
+);
+COMMENT ON OPERATOR & (bloomfilter, bloomfilter) IS 'intersection';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloomfilter,
+	RIGHTARG = anyelement,
+	FUNCTION = bloom_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloomfilter, anyelement) IS 'may contain';
+
+CREATE OPERATOR <@ (
+	LEFTARG = anyelement,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloom_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS 'may be contained in';
+
+CREATE OPERATOR @> (
+	LEFTARG = bloomfilter,
+	RIGHTARG = text,
+	FUNCTION = bloom_contains,
+	COMMUTATOR = <@
+);
+COMMENT ON OPERATOR @> (bloomfilter, text) IS 'may contain';
+
+CREATE OPERATOR <@ (
+	LEFTARG = text,
+	RIGHTARG = bloomfilter,
+	FUNCTION = bloom_contained,
+	COMMUTATOR = @>
+);
+COMMENT ON OPERATOR <@ (text, bloomfilter) IS 'may be contained in';
+
+--
+-- Casts, explicit, through the validator
+--
+
+CREATE FUNCTION bloomfilter(bytea) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomfilter_from_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloomfilter(bytea) IS 'filter of these bytes, if they are one';
+
+CREATE FUNCTION bytea(bloomfilter) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomfilter_to_bytea' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bytea(bloomfilter) IS 'the bytes of a filter';
+
+CREATE CAST (bytea AS bloomfilter) WITH FUNCTION bloomfilter(bytea);
+COMMENT ON CAST (bytea AS bloomfilter) IS 'checks the bytes';
+
+CREATE CAST (bloomfilter AS bytea) WITH FUNCTION bytea(bloomfilter);
+COMMENT ON CAST (bloomfilter AS bytea) IS 'the bytes as they are';
