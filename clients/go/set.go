@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +22,10 @@ const (
 	// maxManifest is room for all parts' names of the longest kind.
 	maxManifest = (maxParts + 1) * 256
 )
+
+// nameWithChecksum is a name that promises what is in its file, which a part of
+// another build is not.
+var nameWithChecksum = regexp.MustCompile(`\.([0-9a-f]{16})\.bloom$`)
 
 func openFolder(path string, c config) (*Filter, error) {
 	manifest := filepath.Join(path, manifestName)
@@ -91,12 +97,17 @@ func readManifest(path string) ([]string, error) {
 	if lines[0] != manifestLine {
 		return nil, setError("manifest does not begin with %q", manifestLine)
 	}
+	var names []string
 	for _, name := range lines[1:] {
+		if strings.HasPrefix(name, "#") {
+			continue
+		}
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
 			return nil, setError("manifest names %.80q, which is no file name", name)
 		}
+		names = append(names, name)
 	}
-	return lines[1:], nil
+	return names, nil
 }
 
 func loadFiles(folder string, names []string, c config) ([]*loaded, error) {
@@ -109,9 +120,22 @@ func loadFiles(folder string, names []string, c config) ([]*loaded, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if !hasPromised(name, l.part.header.checksum) {
+			return nil, setError("%s: is another filter than its name says", name)
+		}
 		parts[i] = l
 	}
 	return parts, nil
+}
+
+// hasPromised says whether a file's name has this checksum, or none.
+func hasPromised(name string, checksum uint64) bool {
+	promised := nameWithChecksum.FindStringSubmatch(name)
+	if promised == nil {
+		return true
+	}
+	sum, err := strconv.ParseUint(promised[1], 16, 64)
+	return err == nil && sum == checksum
 }
 
 // assemble makes one Filter of parts in their order, if they are all of a set.

@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -64,6 +65,30 @@ func TestSetByManifestAndFolder(t *testing.T) {
 				checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
 			}
 		})
+	}
+}
+
+func TestNotesInManifest(t *testing.T) {
+	notes := strings.Replace(goodManifest, "part-0", "# generation 17\npart-0", 1)
+	checkWholeSet(t, mustOpen(t, writeSet(t, buildSet(3, 500), notes)))
+}
+
+func TestPartOfAnotherBuild(t *testing.T) {
+	files := buildSet(3, 500)
+	folder := writeSet(t, files, "")
+	manifest := "bloomfilter-set 1\n"
+	var names []string
+	for _, file := range files {
+		name := fmt.Sprintf("p.%016x.bloom", binary.LittleEndian.Uint64(file[checksumAt:]))
+		writeFile(t, filepath.Join(folder, name), file)
+		names = append(names, name)
+		manifest += name + "\n"
+	}
+	writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
+	checkWholeSet(t, mustOpen(t, folder))
+	writeFile(t, filepath.Join(folder, names[1]), buildSet(3, 400)[1])
+	if _, err := Open(folder); err == nil || !strings.Contains(err.Error(), "another filter than its name says") {
+		t.Error(err)
 	}
 }
 

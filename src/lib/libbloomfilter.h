@@ -165,15 +165,17 @@ typedef struct bloomfilter bloomfilter;
  * - a file with one filter, or with one part of a set;
  * - a manifest of a set: a text file whose first line is "bloomfilter-set 1",
  *   followed by a line for each part, in the order of the parts, that has its
- *   file's name in the manifest's own folder (without any "/");
+ *   file's name in the manifest's own folder (without any "/"); lines that begin
+ *   with "#" are notes;
  * - a folder: its file "manifest" if there is one, else all its files "*.bloom",
  *   which must be one whole set of parts or one single filter.
  *
  * A set must be whole, and all its parts must have the same seed and the same
- * key type (or none).  Nothing in the files tells of which build they are: parts
- * of different nights would be accepted, and keys that came since be denied.  So
- * give the files of each build new names and rename the manifest last, as
- * bloomfilter_write does.  A single part of a set can be opened by its file's
+ * key type (or none).  A name that ends in ".", 16 hexadecimal digits and ".bloom"
+ * promises the file's checksum, and a set whose file has another one is refused:
+ * so parts of different nights are no set.  Under other names they would be
+ * accepted, and keys that came since be denied: name files so, and rename the
+ * manifest last, as bloomfilter_write does.  A single part of a set can be opened by its file's
  * name: it answers only for the keys that belong to it.
  *
  * Files are mapped read-only and shared: all processes of a host use the same

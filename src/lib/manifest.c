@@ -3,7 +3,8 @@
  *	  The text file that names the parts of a set.
  *
  * Its first line is "bloomfilter-set 1"; then comes a line for each part, in the
- * order of the parts, with a file's name in the manifest's own folder.  Names
+ * order of the parts, with a file's name in the manifest's own folder.  Lines that
+ * begin with "#" are notes, of which a reader needs none.  Names
  * with a "/" are refused: a manifest that was fetched from elsewhere can't make
  * its reader open files in other folders.
  */
@@ -137,37 +138,46 @@ name_fault(const char *name, size_t length)
 	return NULL;
 }
 
+/* How many lines are no notes. */
 static uint32_t
-count_lines(const char *text, size_t length)
+count_names(const char *text, size_t length)
 {
-	uint32_t	lines = length > 0 && text[length - 1] != '\n';
-	size_t		i;
+	const char *end = text + length;
+	uint32_t	count = 0;
 
-	for (i = 0; i < length; i++)
-		lines += text[i] == '\n';
-	return lines;
+	while (text < end)
+	{
+		const char *newline = memchr(text, '\n', (size_t) (end - text));
+
+		count += *text != LBF_MANIFEST_NOTE;
+		text = newline == NULL ? end : newline + 1;
+	}
+	return count;
 }
 
 /* Splits the lines after the first into names. */
 static int
 split(char *text, size_t length, const char *subject, char **names,
-	  uint32_t count, bloomfilter_detail *detail)
+	  bloomfilter_detail *detail)
 {
 	char	   *end = text + length;
-	uint32_t	i;
+	uint32_t	line;
 
-	for (i = 0; i < count; i++)
+	for (line = 2; text < end; line++)
 	{
 		char	   *newline = memchr(text, '\n', (size_t) (end - text));
 		const char *fault;
 
 		if (newline == NULL)
 			newline = end;
-		*newline = '\0';
-		fault = name_fault(text, (size_t) (newline - text));
-		if (fault != NULL)
-			return fail_line(detail, subject, i + 2, fault);
-		names[i] = text;
+		if (*text != LBF_MANIFEST_NOTE)
+		{
+			*newline = '\0';
+			fault = name_fault(text, (size_t) (newline - text));
+			if (fault != NULL)
+				return fail_line(detail, subject, line, fault);
+			*names++ = text;
+		}
 		text = newline + 1;
 	}
 	return BLOOMFILTER_OK;
@@ -178,26 +188,45 @@ lbf_manifest_parse(char *text, size_t length, const char *subject,
 				   char ***names, uint32_t *count, bloomfilter_detail *detail)
 {
 	size_t		first = sizeof LBF_MANIFEST_FIRST_LINE - 1;
-	uint32_t	lines = count_lines(text, length);
+	uint32_t	found_names = 0;
 	char	  **found;
 	int			code;
 
 	if (length < first + 1 || memcmp(text, LBF_MANIFEST_FIRST_LINE "\n", first + 1) != 0)
 		return fail_line(detail, subject, 1,
 						 "is not \"" LBF_MANIFEST_FIRST_LINE "\"");
-	if (lines < 2 || lines - 1 > BF_MAX_PARTS)
+	found_names = count_names(text + first + 1, length - first - 1);
+	if (found_names < 1 || found_names > BF_MAX_PARTS)
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_MANIFEST, subject,
 							 "manifest must name 1 to 65535 parts");
-	found = malloc((lines - 1) * sizeof *found);
+	found = malloc(found_names * sizeof *found);
 	if (found == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
-	code = split(text + first + 1, length - first - 1, subject, found, lines - 1, detail);
+	code = split(text + first + 1, length - first - 1, subject, found, detail);
 	if (code != BLOOMFILTER_OK)
 	{
 		free(found);
 		return code;
 	}
 	*names = found;
-	*count = lines - 1;
+	*count = found_names;
 	return BLOOMFILTER_OK;
+}
+
+bool
+lbf_name_checksum(const char *name, uint64_t *checksum)
+{
+	const size_t digits = 16;
+	const size_t ending = digits + sizeof LBF_FILTER_ENDING - 1;
+	size_t		length = strlen(name);
+	const char *at;
+
+	if (length < ending + 1)
+		return false;
+	at = name + length - ending;
+	if (at[-1] != '.' || strspn(at, "0123456789abcdef") != digits ||
+		strcmp(at + digits, LBF_FILTER_ENDING) != 0)
+		return false;
+	*checksum = strtoull(at, NULL, 16);
+	return true;
 }

@@ -61,6 +61,7 @@ check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
 {
 	const bf_header *header = &part->header;
 	char		text[128];
+	uint64_t	promised;
 
 	if (header->parts != filter->open_parts)
 	{
@@ -74,6 +75,8 @@ check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
 				 (unsigned) header->part, (unsigned long) at);
 		return fail_set(detail, name, text);
 	}
+	if (lbf_name_checksum(name, &promised) && promised != header->checksum)
+		return fail_set(detail, name, "is another filter than its name says");
 	return BLOOMFILTER_OK;
 }
 

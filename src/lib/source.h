@@ -15,6 +15,9 @@
 #define LBF_MANIFEST_FIRST_LINE	"bloomfilter-set 1"
 #define LBF_MANIFEST_MAGIC		"bloomfilter-set "
 
+/* What a line of it begins with that names no part. */
+#define LBF_MANIFEST_NOTE		'#'
+
 /* The manifest's name in a folder, and the ending of filters beside it. */
 #define LBF_MANIFEST_NAME		"manifest"
 #define LBF_FILTER_ENDING		".bloom"
@@ -65,6 +68,12 @@ extern int	lbf_manifest_read(int folder, const char *name, char **text,
 extern int	lbf_manifest_parse(char *text, size_t length, const char *subject,
 							   char ***names, uint32_t *count,
 							   bloomfilter_detail *detail);
+
+/*
+ * The checksum that a file's name promises, "*.<16 hexadecimal digits>.bloom";
+ * false if it promises none.
+ */
+extern bool lbf_name_checksum(const char *name, uint64_t *checksum);
 
 /*
  * Opens the folder that path's file is in, and says what its name there is.

@@ -23,7 +23,20 @@ demand(bool holds)
 		abort();
 }
 
-/* The names, one per line, are the text again. */
+/* After all notes that begin here. */
+static size_t
+skip_notes(const char *text, size_t length, size_t at)
+{
+	while (at < length && text[at] == LBF_MANIFEST_NOTE)
+	{
+		const char *newline = memchr(text + at, '\n', length - at);
+
+		at = newline == NULL ? length : (size_t) (newline - text) + 1;
+	}
+	return at;
+}
+
+/* The names, one per line, with notes between them, are the text again. */
 static void
 check_names(char *const *names, uint32_t count, const char *text, size_t length)
 {
@@ -35,6 +48,7 @@ check_names(char *const *names, uint32_t count, const char *text, size_t length)
 	{
 		size_t		name_length = strlen(names[i]);
 
+		at = skip_notes(text, length, at);
 		demand(name_length >= 1 && name_length <= MOST_NAME_BYTES);
 		demand(strchr(names[i], '/') == NULL);
 		demand(strcmp(names[i], ".") != 0 && strcmp(names[i], "..") != 0);
@@ -43,6 +57,8 @@ check_names(char *const *names, uint32_t count, const char *text, size_t length)
 		demand(at == length || text[at] == '\n');
 		at++;
 	}
+	if (at < length)
+		at = skip_notes(text, length, at);
 	/* the last line may or may not end with a newline */
 	demand(at == length || at == length + 1);
 }

@@ -247,7 +247,33 @@ check_manifests(const bloomfilter *set)
 	MANIFEST("bloomfilter-set 1\np1\np0\np2\n", BLOOMFILTER_ERR_SET, "wrong order");
 	MANIFEST("bloomfilter-set 1\np0\np1\nmissing\n", BLOOMFILTER_ERR_SYSTEM, "missing file");
 	MANIFEST("bloomfilter-set 1\np0\np1\nmanifest\n", BLOOMFILTER_ERR_FORMAT_LENGTH, "names itself");
+	MANIFEST("bloomfilter-set 1\n# generation 17\np0\np1\n#\np2\n#", BLOOMFILTER_OK, "notes");
+	MANIFEST("bloomfilter-set 1\n# p0\n", BLOOMFILTER_ERR_MANIFEST, "nothing but notes");
 	MANIFEST("something else, long enough\n", BLOOMFILTER_ERR_MANIFEST, "a file named manifest that is none");
+	empty_folder();
+}
+
+/* A name with a checksum promises what is in the file. */
+static void
+check_names(const bloomfilter *set)
+{
+	bloomfilter *other = make_range(KEYS, PARTS, 1, KEYS - 1000);
+	bloomfilter_info info;
+	char		names[PARTS][64];
+	char		text[300];
+	uint32_t	i;
+
+	for (i = 0; i < PARTS; i++)
+	{
+		bloomfilter_get_part_info(set, i, &info, sizeof info);
+		snprintf(names[i], sizeof names[i], "p.%016llx.bloom", (unsigned long long) info.checksum);
+		write_part(set, i, names[i]);
+	}
+	snprintf(text, sizeof text, "bloomfilter-set 1\n%s\n%s\n%s\n", names[0], names[1], names[2]);
+	check_manifest(text, strlen(text), BLOOMFILTER_OK, "names with checksums");
+	write_part(other, 1, names[1]);
+	check_manifest(text, strlen(text), BLOOMFILTER_ERR_SET, "a part of another build under the name");
+	bloomfilter_close(other);
 	empty_folder();
 }
 
@@ -324,6 +350,7 @@ main(void)
 	check_written(set);
 	check_folders(set, other);
 	check_manifests(set);
+	check_names(set);
 	check_long_manifests();
 	check_key_types();
 	write_part(single, 0, "one.bloom");

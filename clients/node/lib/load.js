@@ -11,6 +11,9 @@ const MANIFEST_NAME = 'manifest'
 const FILTER_SUFFIX = '.bloom'
 const MAX_PARTS = 65535
 
+// A name that promises what is in its file, which a part of another build is not.
+const NAME_WITH_CHECKSUM = /\.([0-9a-f]{16})\.bloom$/
+
 // Room for all parts' names of the longest kind.
 const MAX_MANIFEST = (MAX_PARTS + 1) * 256
 
@@ -90,10 +93,11 @@ function * readManifest (io, file) {
 }
 
 function parseManifest (text) {
-  const [first, ...names] = text.replace(/\n$/, '').split('\n')
+  const [first, ...lines] = text.replace(/\n$/, '').split('\n')
   if (first !== MANIFEST_LINE) {
     throw new SetError(`manifest does not begin with "${MANIFEST_LINE}"`)
   }
+  const names = lines.filter((line) => !line.startsWith('#'))
   for (const name of names) {
     if (['', '.', '..'].includes(name) || /[/\0]/.test(name)) {
       throw new SetError(`manifest names ${JSON.stringify(name.slice(0, 80))}, which is no file name`)
@@ -109,12 +113,21 @@ function * loadFiles (io, folder, names, options) {
   const parts = []
   for (const name of names) {
     try {
-      parts.push(yield * loadFile(io, path.join(folder, name), options))
+      const part = yield * loadFile(io, path.join(folder, name), options)
+      checkName(name, part.header)
+      parts.push(part)
     } catch (error) {
       throw named(error, name)
     }
   }
   return parts
+}
+
+function checkName (name, header) {
+  const promised = NAME_WITH_CHECKSUM.exec(name)
+  if (promised !== null && BigInt(`0x${promised[1]}`) !== header.checksum) {
+    throw new SetError('is another filter than its name says')
+  }
 }
 
 /** Puts a file's name before an error's message. */

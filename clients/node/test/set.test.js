@@ -43,6 +43,19 @@ test('a set by its manifest and by its folder', async () => {
   }
 })
 
+test('notes in a manifest', () => {
+  checkWhole(openSync(writeSet(files, GOOD.replace('part-0', '# generation 17\npart-0'))))
+})
+
+test('a part of another build', () => {
+  const names = files.map((bytes) => `p.${Buffer.from(bytes).readBigUInt64LE(56).toString(16).padStart(16, '0')}.bloom`)
+  const folder = writeSet(files, `bloomfilter-set 1\n${names.join('\n')}\n`)
+  names.forEach((name, i) => fs.writeFileSync(path.join(folder, name), files[i]))
+  checkWhole(openSync(folder))
+  fs.writeFileSync(path.join(folder, names[1]), buildSet(3, 400)[1])
+  assert.throws(() => openSync(folder), { name: 'SetError', message: /another filter than its name says/ })
+})
+
 test('a folder with one whole filter', () => {
   const folder = writeSet([sound()])
   fs.writeFileSync(path.join(folder, '.next.bloom'), 'not complete')

@@ -57,6 +57,22 @@ class Sets(unittest.TestCase):
         self.check_whole(BloomFilter.open(self.folder))
         self.check_whole(BloomFilter.open(self.folder, copy=True, verify=False))
 
+    def test_notes_in_a_manifest(self):
+        self.write_parts(self.parts)
+        self.manifest("# generation 17", "p0.bloom", "p1.bloom", "#", "p2.bloom")
+        self.check_whole(BloomFilter.open(self.folder))
+
+    def test_a_part_of_another_build(self):
+        names = []
+        for part in self.parts:
+            names.append(f"p.{int.from_bytes(part[56:64], 'little'):016x}.bloom")
+            self.write(names[-1], part)
+        path = self.manifest(*names)
+        self.check_whole(BloomFilter.open(path))
+        self.write(names[1], support.build([], 1, 1, 3))
+        with self.assertRaisesRegex(InvalidSetError, "another filter than its name says"):
+            BloomFilter.open(path)
+
     def test_folder_without_manifest_takes_the_order_from_the_headers(self):
         self.write_parts(reversed(self.parts))
         self.write(".hidden.bloom", b"being written")

@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import re
 import stat
 from typing import List, NamedTuple, Sequence, Union
 
@@ -17,6 +18,9 @@ _MAX_PARTS = 65535
 
 # A name of 255 bytes and its line end for each part.
 _MANIFEST_MAX_BYTES = 32 + _MAX_PARTS * 256
+
+# A name that promises what is in its file, which a part of another build is not.
+_NAME_WITH_CHECKSUM = re.compile(r"\.([0-9a-f]{16})\.bloom$")
 
 # No waiting for a pipe's other end, no handle passed to other programs.
 _OPEN_FLAGS = (
@@ -111,9 +115,13 @@ def _read_member(path: str, verify: bool, copy: bool) -> Filter:
     try:
         with open(path, "rb", opener=_opener) as file:
             length = _regular_size(file.fileno(), path)
-            return _read_open_file(file, file.read(HEADER_BYTES), length, verify, copy)
+            member = _read_open_file(file, file.read(HEADER_BYTES), length, verify, copy)
     except InvalidFilterError as error:
         raise InvalidFilterError(error.rule, f"{os.path.basename(path)}: {error}") from error
+    promised = _NAME_WITH_CHECKSUM.search(path)
+    if promised and int(promised[1], 16) != member.header.checksum:
+        raise InvalidSetError(f"{os.path.basename(path)}: is another filter than its name says")
+    return member
 
 
 def _read_folder(path: str, verify: bool, copy: bool) -> List[Filter]:
@@ -137,7 +145,8 @@ def _read_members(folder: str, names: Sequence[str], verify: bool, copy: bool) -
 
 
 def _manifest_names(text: bytes) -> List[str]:
-    first, *names = text.removesuffix(b"\n").split(b"\n")
+    first, *lines = text.removesuffix(b"\n").split(b"\n")
+    names = [line for line in lines if not line.startswith(b"#")]
     if first != _MANIFEST_FIRST_LINE:
         raise InvalidSetError("manifest does not begin with the line 'bloomfilter-set 1'")
     if not 1 <= len(names) <= _MAX_PARTS:

@@ -17,6 +17,9 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Where filters come from: a file, the files of a manifest or a folder. */
 final class Source {
@@ -24,6 +27,9 @@ final class Source {
     private static final String MANIFEST_MAGIC = "bloomfilter-set ";
     private static final String MANIFEST_FIRST_LINE = MANIFEST_MAGIC + "1";
     private static final int MAX_PARTS = 65535;
+
+    /** A name that promises what is in its file, which a part of another build is not. */
+    private static final Pattern NAME_WITH_CHECKSUM = Pattern.compile(".*\\.([0-9a-f]{16})\\.bloom");
 
     /** A name of 255 bytes and its line end for each part. */
     private static final int MAX_MANIFEST_BYTES = 32 + MAX_PARTS * 256;
@@ -135,11 +141,20 @@ final class Source {
     /** A file of a set, which must be a filter itself; errors name it. */
     private Part readMember(Path path) throws IOException {
         try (FileChannel channel = openRegular(path)) {
-            return readFilter(channel, readUpTo(channel, Header.BYTES));
+            Part part = readFilter(channel, readUpTo(channel, Header.BYTES));
+            checkName(path.getFileName().toString(), part.header);
+            return part;
         } catch (InvalidFilterException error) {
             throw new InvalidFilterException(error.rule(),
                     path.getFileName() + ": " + error.getMessage());
         }
+    }
+
+    private static void checkName(String name, Header header) throws InvalidSetException {
+        Matcher promised = NAME_WITH_CHECKSUM.matcher(name);
+        require(!promised.matches()
+                        || Long.parseUnsignedLong(promised.group(1), 16) == header.checksum(),
+                name + ": is another filter than its name says");
     }
 
     private List<Part> readMembers(Path folder, List<String> names) throws IOException {
@@ -191,7 +206,8 @@ final class Source {
         List<String> lines = Arrays.asList(whole.split("\n", -1));
         require(lines.get(0).equals(MANIFEST_FIRST_LINE),
                 "manifest does not begin with the line \"" + MANIFEST_FIRST_LINE + "\"");
-        List<String> names = lines.subList(1, lines.size());
+        List<String> names = lines.stream().skip(1)
+                .filter(line -> !line.startsWith("#")).collect(Collectors.toList());
         require(!names.isEmpty() && names.size() <= MAX_PARTS,
                 "manifest must name 1 to 65535 parts");
         for (String name : names) {

@@ -6,6 +6,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -73,6 +75,31 @@ public class SetsTest {
         manifest("manifest", names);
         checkWhole(BloomFilter.open(folder));
         checkWhole(BloomFilter.open(folder, ReadOption.values()));
+    }
+
+    @Test
+    public void notesInManifest() throws IOException {
+        writeParts(parts, "p%d");
+        checkWhole(BloomFilter.open(
+                manifest("nightly", "bloomfilter-set 1\n# generation 17\np0\np1\n#\np2\n")));
+    }
+
+    @Test
+    public void partOfAnotherBuild() throws IOException {
+        StringBuilder text = new StringBuilder("bloomfilter-set 1\n");
+        String name = "";
+        for (byte[] part : parts) {
+            long checksum = ByteBuffer.wrap(part).order(ByteOrder.LITTLE_ENDIAN).getLong(56);
+            name = String.format("p.%016x.bloom", checksum);
+            Files.write(folder.resolve(name), part);
+            text.append(name).append('\n');
+        }
+        Path path = manifest("nightly", text.toString());
+        checkWhole(BloomFilter.open(path));
+        Files.write(folder.resolve(name), Support.build(List.of(), shape(2, 3)));
+        InvalidSetException error =
+                assertThrows(InvalidSetException.class, () -> BloomFilter.open(path));
+        assertTrue(error.getMessage(), error.getMessage().contains("than its name says"));
     }
 
     @Test
