@@ -264,6 +264,10 @@ one run on one machine; numbers are medians, with the least and the most in
 brackets. A look-up of ours may answer *perhaps* for a key that is not there, at
 the rate asked for; exact stores do not. Data: [results/](results).
 
+Switched off, for all contenders alike: JIT (`jit`), `autovacuum` (tables are vacuumed
+when they are made), and durability (`fsync`). A server as installed compiles long
+queries first, and vacuums beside them.
+
 {machine}; {versions}; {date}.
 
 ## What you would pick instead, and how many times as good this is

@@ -1,7 +1,8 @@
 # Groups of bars; the data has the group's name, then median, min, max of each
-# contender. The whiskers are the least and the most.
+# contender. The whiskers are the least and the most. plot_least is where a logarithmic
+# axis begins; 0 asks for one that is not.
 load folder . "/style.gp"
-set logscale y
+if (plot_least > 0) set logscale y
 set format y "%g"
 set yrange [plot_least:*]
 set style data histograms

@@ -1,7 +1,9 @@
-# One line for each contender; the data has x, then median, min, max of each.
+# One line for each contender; the data has x, then median, min, max of each. The y axis
+# is logarithmic unless plot_linear is 1; then it begins at 0.
 load folder . "/style.gp"
 set logscale x
-set logscale y
+if (!plot_linear) set logscale y
+if (plot_linear) set yrange [0:*]
 if (plot_powers) set format x "%.0s%c"
 if (!plot_powers) set xtics (1, 2, 4, 8, 16)
 set format y "%.0s%c"
