@@ -22,6 +22,16 @@ typedef struct BfpgAggParameters
 /* Arguments of the longest form of an aggregate, the state included. */
 #define BFPG_AGG_ARGUMENTS 6
 
+/*
+ * The list, from what came first to what came last:
+ *
+ *	 |  sorted, each once  |  hashes as they came  |  words or hashes  |   free   |
+ *	 0                    set                  settled              count       room
+ *
+ * Keys are added at count. When the list is full, what came since is hashed
+ * (settled moves to count); then it either goes into the filter, or is sorted and
+ * its repeats are dropped (set moves there, too), or the list gets more room.
+ */
 typedef struct BfpgAggState
 {
 	BfpgAggParameters parameters;
