@@ -7,6 +7,7 @@
 #include "bf_bytes.h"
 #include "bf_estimate.h"
 #include "bf_hash.h"
+#include "bytes.h"
 #include "error.h"
 #include "handle.h"
 
@@ -103,6 +104,20 @@ bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
 	sum.fill = (double) sum.bits_set / (double) sum.total_bits;
 	sum.estimated_rate /= filter->open_parts;
 	return copy_out(&sum, info, info_size);
+}
+
+int
+bloomfilter_get_header_info(const void *header, bloomfilter_info *info,
+							size_t info_size, bloomfilter_detail *detail)
+{
+	bloomfilter_info result;
+	lbf_part	part;
+	bf_status	status = lbf_header_read(header, &part.header);
+
+	if (status != BF_OK)
+		return lbf_fail_format(detail, status, NULL, header, BF_HEADER_BYTES);
+	fill_info(&part, &result);
+	return copy_out(&result, info, info_size);
 }
 
 int

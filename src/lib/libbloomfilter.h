@@ -353,6 +353,17 @@ extern int	bloomfilter_get_info(const bloomfilter *filter,
 extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 									  bloomfilter_info *info, size_t info_size);
 
+/*
+ * The same of a filter of which only the first BLOOMFILTER_HEADER_BYTES bytes are
+ * at hand.  What they say of the others is taken on trust.
+ */
+#define BLOOMFILTER_HEADER_BYTES 64
+
+extern int	bloomfilter_get_header_info(const void *header,
+										bloomfilter_info *info,
+										size_t info_size,
+										bloomfilter_detail *detail);
+
 /* The bytes of one of the open parts, valid until bloomfilter_close. */
 extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 								  const void **bytes, size_t *length);
@@ -508,25 +519,68 @@ extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
 									   bloomfilter_detail *detail);
 
 /*
- * Writes an open filter to a file, in one step for everybody who opens path: to
- * a new file in the same folder, which is synced and then renamed.  On an error
- * path is as before, and no other file is left.  A symbolic link at path is
- * replaced, not followed.  Permissions are 0666 less the umask.
- *
- * A set of parts is written as a manifest at path, renamed last, and a file for
- * each part beside it, named <manifest>.<part>-of-<parts>.<checksum>.bloom.
- * Files with such a name that an earlier manifest at path had named and the new
- * one doesn't are then deleted.
- */
-extern int	bloomfilter_write(const bloomfilter *filter, const char *path,
-							  bloomfilter_detail *detail);
-
-/*
  * The filter of all keys of two, in memory.  Both must have the same geometry,
  * seed and parts, and the same key type (or none).
  */
 extern int	bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
 							  bloomfilter **result);
+
+/* ------------------------------------------------------------------------
+ * Writing
+ *
+ * Files are replaced in one step for everybody who opens path: new ones are
+ * written in the same folder, synced, and renamed.  A set of parts is written as a
+ * manifest at path, renamed last, and a file for each part beside it, named
+ * <manifest>.<part>-of-<parts>.<checksum>.bloom.  Parts that only the manifest
+ * before it named are then deleted, also where one filter replaces a set, and so
+ * is what writers of this path left that were killed more than a day ago.
+ *
+ * On an error path is as before, and no other file is left; with one exception:
+ * if the folder can't be synced after the rename, which the text says, path is the
+ * new filter, whole, but after a crash of the system it may be the old one.
+ *
+ * A new file gets the permissions and, where the process may give it away, the
+ * owner of the one that it replaces, else 0666 less the umask; the parts of a set
+ * get those of its manifest.  A symbolic link at path is replaced, not followed.
+ * What is no regular file (folder, device, pipe) is refused.  Writers take turns
+ * for the renaming, by a lock (flock) on the folder; on a file system without such
+ * locks there may be one writer of a path at a time.
+ * ------------------------------------------------------------------------ */
+
+/* Writes an open filter, or an open set. */
+extern int	bloomfilter_write(const bloomfilter *filter, const char *path,
+							  bloomfilter_detail *detail);
+
+/* Writes a filter, or a set of so many parts, whose bytes come piece by piece. */
+typedef struct bloomfilter_writer bloomfilter_writer;
+
+extern int	bloomfilter_writer_begin(const char *path, uint32_t parts,
+									 bloomfilter_writer **writer,
+									 bloomfilter_detail *detail);
+
+/*
+ * The next bytes: of the filter, or of all parts one after the other, from part 0
+ * on.  Pieces may be cut anywhere.  All rules of the format are checked as soon as
+ * a part is complete.  After an error the writer can only be freed.
+ */
+extern int	bloomfilter_writer_append(bloomfilter_writer *writer,
+									  const void *bytes, size_t length,
+									  bloomfilter_detail *detail);
+
+/*
+ * Adds the line "# name value" to the manifest of a set; a single filter has none,
+ * and no place for it.  name has no space.
+ */
+extern int	bloomfilter_writer_note(bloomfilter_writer *writer, const char *name,
+									const char *value,
+									bloomfilter_detail *detail);
+
+/* Puts it in place.  Bytes that are missing are an error. */
+extern int	bloomfilter_writer_commit(bloomfilter_writer *writer,
+									  bloomfilter_detail *detail);
+
+/* Frees it; what was not committed is deleted.  NULL is allowed. */
+extern void bloomfilter_writer_free(bloomfilter_writer *writer);
 
 /* ------------------------------------------------------------------------
  * Deltas

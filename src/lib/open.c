@@ -3,9 +3,9 @@
  *	  Opening filters and whole sets of parts.
  *
  * A handle is returned only when all is checked: each file by itself, and that
- * the parts fit together.  Between reading a manifest and opening its parts, a
- * writer may rename a new one into place and delete the old parts; then the
- * manifest is read again.
+ * the parts fit together.  Between a look at a path and opening what it names, a
+ * writer may rename something new into place and delete the old parts; then the
+ * path is looked at again.
  */
 #define _DEFAULT_SOURCE
 
@@ -199,8 +199,8 @@ bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter,
 		if (code != BLOOMFILTER_OK)
 			return code;
 		code = open_source(&source, flags, filter, detail);
-		again = code != BLOOMFILTER_OK && source.kind != LBF_SOURCE_FILE &&
-			attempt < MOST_ATTEMPTS && was_replaced(path, &source);
+		again = code != BLOOMFILTER_OK && attempt < MOST_ATTEMPTS &&
+			was_replaced(path, &source);
 		lbf_source_free(&source);
 		if (!again)
 			return code;
