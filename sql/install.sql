@@ -26,8 +26,8 @@ select castsource::regtype as source, casttarget::regtype as target, castcontext
 from member m join pg_cast c on m.classid = 'pg_cast'::regclass and c.oid = m.objid order by 1::text;
 -- the type is stored out of line and not compressed
 select typstorage, typalign, typlen, typcategory, typispreferred from pg_type where typname = 'bloomfilter';
--- no operator class: nothing sorts, groups or indexes filters by accident
-select count(*) from pg_opclass where opcintype = 'bloomfilter'::regtype;
+-- an equality by hash, and no order: nothing sorts filters
+select opcname, amname, opcdefault from pg_opclass, pg_am am where opcmethod = am.oid and opcintype = 'bloomfilter'::regtype;
 -- every object has a comment (array types are objects of their own from 18 on)
 select description from member where description !~ '\[\]$' and obj_description(objid, classid::regclass::name) is null order by description collate "C";
 -- every function is parallel safe and immutable, except

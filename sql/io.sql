@@ -84,8 +84,8 @@ select a = a, a <> a, a = b, a <> b, a = c, a = null is null from
 select bloom_create(10) = bloom_create(10), bloom_create(10) = bloom_create(10, 0.01, 1), bloom_create(10) <> bloom_create(11), bloom_create(10) = bloom_reset(bloom_add(bloom_create(10), 1)),
        bloom_create(10) is distinct from bloom_create(10), bloom_create(10) in (bloom_create(9), bloom_create(10));
 select count(*) from large a join large b on a.f = b.f;
--- without an order: no sorting, grouping or distinct, an error and no guess
-select pg_temp.error_of('select distinct f from large') ~ '^42883', pg_temp.error_of('select f from large order by f') ~ '^42883', pg_temp.error_of('select bloom_create(1) < bloom_create(1)') ~ '^42883';
+-- without an order: no sorting, an error and no guess
+select pg_temp.error_of('select f from large order by f') ~ '^42883', pg_temp.error_of('select bloom_create(1) < bloom_create(1)') ~ '^42883';
 
 -- COPY as text, and dumped as INSERT
 copy (select f from target) to stdout;

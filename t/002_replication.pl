@@ -73,18 +73,26 @@ $reader->query('COMMIT');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 is($reader->query($answers), $writer->query($answers), 'the standby answers as the primary does');
 
+# A table without a key: its rows are found by comparing whole rows, filters included.
+my $keyless = <<'EOC';
+CREATE TABLE keyless (note text, f bloomfilter);
+ALTER TABLE keyless REPLICA IDENTITY FULL;
+EOC
+$primary->safe_psql('postgres', $keyless . "INSERT INTO keyless SELECT 'old', build(i) FROM generate_series(1, 2) AS i");
+
 # Logical, in text and, from 14 on, in binary.
 my $subscriber = new_node('subscriber', conf => "max_wal_size = 4GB\n");
 my @forms = server_version($primary) >= 14 ? ('off', 'on') : ('off');
-$primary->safe_psql('postgres', 'CREATE PUBLICATION filters_pub FOR TABLE filters');
+$primary->safe_psql('postgres', 'CREATE PUBLICATION filters_pub FOR TABLE filters, keyless');
 foreach my $binary (@forms)
 {
 	my $name = "binary = $binary";
 	my $source = $primary->connstr . ' dbname=postgres';
 	my $with = @forms > 1 ? "WITH (binary = $binary)" : '';
 	$subscriber->safe_psql('postgres', <<"EOC");
-DROP TABLE IF EXISTS filters;
+DROP TABLE IF EXISTS filters, keyless;
 CREATE TABLE filters (id int PRIMARY KEY, note text, f bloomfilter);
+$keyless
 CREATE SUBSCRIPTION filters_sub CONNECTION '$source' PUBLICATION filters_pub $with;
 EOC
 	$subscriber->poll_query_until('postgres',
@@ -109,6 +117,10 @@ EOC
 	$writer->query("ALTER TABLE filters REPLICA IDENTITY DEFAULT; UPDATE filters SET note = 'nor here' WHERE id IN (3, 4)");
 	$caught_up->('the same with the default replica identity');
 	is(missing($follower, 3, 1), 0, "$name: every key of the unchanged filter is found");
+	my $rows = 'SELECT note, md5(f::bytea) FROM keyless ORDER BY 2';
+	$writer->query("UPDATE keyless SET note = 'new, $binary' WHERE f @> 4");
+	$primary->wait_for_catchup('filters_sub', 'replay', $primary->lsn('write'));
+	is($follower->query($rows), $writer->query($rows), "$name: an update of a row that has no key but itself");
 	$writer->query('DELETE FROM filters WHERE id = 5; ALTER TABLE filters REPLICA IDENTITY FULL');
 	$caught_up->('a delete');
 	$follower->quit;

@@ -1,6 +1,6 @@
 /*
  * io.c
- *	  The ways in and out: text, binary, bytea, comparison.
+ *	  The ways in and out: text, binary, bytea.
  *
  * The text form is base64: hex of the largest filter would be more than a row of
  * pg_dump can hold.  Nothing comes in but through bf_parse.
@@ -20,8 +20,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_recv);
 PG_FUNCTION_INFO_V1(bloomfilter_send);
 PG_FUNCTION_INFO_V1(bloomfilter_from_bytea);
 PG_FUNCTION_INFO_V1(bloomfilter_to_bytea);
-PG_FUNCTION_INFO_V1(bloomfilter_eq);
-PG_FUNCTION_INFO_V1(bloomfilter_ne);
 
 /* base64 is made and read in pieces of this many bytes, to be cancelled between. */
 #define PIECE_BYTES ((size_t) 3 * 1024 * 1024)
@@ -168,42 +166,4 @@ bloomfilter_from_bytea(PG_FUNCTION_ARGS)
 
 	is_valid(value, BFPG_DOOR_ARGUMENT, NULL);
 	PG_RETURN_POINTER(value);
-}
-
-/* Whether the bytes are equal; different sizes tell without a detoast. */
-static bool
-same_bytes(FunctionCallInfo fcinfo)
-{
-	Datum		a = PG_GETARG_DATUM(0);
-	Datum		b = PG_GETARG_DATUM(1);
-	struct varlena *flat_a;
-	struct varlena *flat_b;
-	size_t		length;
-	size_t		at;
-
-	if (toast_raw_datum_size(a) != toast_raw_datum_size(b))
-		return false;
-	flat_a = bfpg_flat_value(a);
-	flat_b = bfpg_flat_value(b);
-	length = VARSIZE(flat_a) - VARHDRSZ;
-	for (at = 0; at < length; at += PIECE_BYTES)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (memcmp(VARDATA(flat_a) + at, VARDATA(flat_b) + at,
-				   Min(PIECE_BYTES, length - at)) != 0)
-			return false;
-	}
-	return true;
-}
-
-Datum
-bloomfilter_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(same_bytes(fcinfo));
-}
-
-Datum
-bloomfilter_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!same_bytes(fcinfo));
 }

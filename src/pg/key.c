@@ -363,6 +363,6 @@ bfpg_refuse_part(const bf_header *header, uint64 hash)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("key belongs to part %u of %u, not to part %u",
 					bf_part_of(hash, header->parts), header->parts, header->part),
-			 errhint("Choose the filter by bloom_part(key, %u, " INT64_FORMAT ").",
-					 header->parts, (int64) header->seed)));
+			 errhint("Choose the filter by bloom_part(key, %u, seed), with the seed of the filters.",
+					 header->parts)));
 }

@@ -59,6 +59,7 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status))));
 }
 
+/* A seed is not told: whoever may combine filters, or ask them, need not know it. */
 void
 bfpg_check_compatible(const bf_header *a, const bf_header *b)
 {
@@ -67,12 +68,13 @@ bfpg_check_compatible(const bf_header *a, const bf_header *b)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("bloomfilters cannot be combined"),
-			 errdetail("One has %u blocks of %u bits, %u hashes, seed " INT64_FORMAT ", %s keys, part %u of %u; "
-					   "the other %u blocks of %u bits, %u hashes, seed " INT64_FORMAT ", %s keys, part %u of %u.",
+			 errdetail("One has %u blocks of %u bits, %u hashes, %s keys, part %u of %u; "
+					   "the other %u blocks of %u bits, %u hashes, %s keys, part %u of %u; their seeds %s.",
 					   a->blocks, 1u << a->log2_block_bits, a->probes,
-					   (int64) a->seed, bf_key_type_name(a->key_type), a->part, a->parts,
+					   bf_key_type_name(a->key_type), a->part, a->parts,
 					   b->blocks, 1u << b->log2_block_bits, b->probes,
-					   (int64) b->seed, bf_key_type_name(b->key_type), b->part, b->parts),
+					   bf_key_type_name(b->key_type), b->part, b->parts,
+					   a->seed == b->seed ? "are equal" : "differ"),
 			 errhint("Build both with the same n, p, seed and type of key.")));
 }
 

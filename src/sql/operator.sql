@@ -10,6 +10,14 @@ CREATE FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomfilter_ne' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloomfilter_ne(bloomfilter, bloomfilter) IS 'implementation of <> operator';
 
+CREATE FUNCTION bloomfilter_hash_value(bloomfilter) RETURNS integer
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION bloomfilter_hash_value(bloomfilter) IS 'hash of a filter: its checksum';
+
+CREATE FUNCTION bloomfilter_hash_value_extended(bloomfilter, bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash_value_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION bloomfilter_hash_value_extended(bloomfilter, bigint) IS 'hash of a filter with a seed';
+
 --
 -- Operators
 --
@@ -21,7 +29,8 @@ CREATE OPERATOR = (
 	COMMUTATOR = =,
 	NEGATOR = <>,
 	RESTRICT = eqsel,
-	JOIN = eqjoinsel
+	JOIN = eqjoinsel,
+	HASHES
 );
 COMMENT ON OPERATOR = (bloomfilter, bloomfilter) IS 'equal byte for byte';
 
@@ -35,6 +44,18 @@ CREATE OPERATOR <> (
 	JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS 'not equal byte for byte';
+
+-- No order: nothing sorts filters.  But rows with a filter are compared, grouped and
+-- replicated, and PostgreSQL looks for an equality in a default operator class.
+CREATE OPERATOR FAMILY bloomfilter_ops USING hash;
+COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS 'filters equal byte for byte';
+
+CREATE OPERATOR CLASS bloomfilter_ops
+	DEFAULT FOR TYPE bloomfilter USING hash FAMILY bloomfilter_ops AS
+	OPERATOR 1 =,
+	FUNCTION 1 bloomfilter_hash_value(bloomfilter),
+	FUNCTION 2 bloomfilter_hash_value_extended(bloomfilter, bigint);
+COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS 'filters equal byte for byte';
 
 CREATE OPERATOR | (
 	LEFTARG = bloomfilter,
