@@ -56,7 +56,7 @@ major_folder() {
 # inside COMMAND: runs it in the folder, with a /proc of its own so that its servers
 # end with it.
 inside() {
-	as_root unshare --mount --pid --fork bash -c "
+	as_root env -u TMPDIR unshare --mount --pid --fork bash -c "
 		mount -t proc proc '$FOLDER/proc'
 		mount -t tmpfs tmpfs '$FOLDER/dev/shm'
 		exec chroot '$FOLDER' bash -c '$1'"
