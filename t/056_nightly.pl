@@ -54,6 +54,7 @@ if (build('the server in C', 'sh', '-c',
 }
 $ENV{PYTHONPATH} = "$root/clients/python/src";
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
+$ENV{BLOOMFILTER_PURE} = 1;
 if (build('the server in Python', $python, '-c',
 	'import sys; sys.path.pop(0); import bloomfilter'))
 {

@@ -16,10 +16,8 @@ import sys
 import tempfile
 import time
 
-import xxhash
-
 import bloomfilter
-from bloomfilter import BloomFilter, _format, _pure, keys
+from bloomfilter import BloomFilter, _engine, _pure, keys
 
 K, LOG2_BLOCK_BITS, BLOCK_BYTES = 7, 9, 64
 ASKED = 200_000
@@ -28,7 +26,7 @@ ASKED = 200_000
 def make_body(blocks, members):
     body = bytearray(os.urandom(blocks * BLOCK_BYTES))
     for key in members:
-        probe = xxhash.xxh64_intdigest(struct.pack("<q", key), 0)
+        probe = _engine.xxh64(struct.pack("<q", key), 0)
         start = _pure.block_of(probe, blocks) * BLOCK_BYTES
         for _ in range(K):
             probe = probe * 0x9E3779B97F4A7C15 % 2**64
@@ -40,11 +38,11 @@ def make_body(blocks, members):
 def make_filter(megabytes, members):
     blocks = megabytes * 1_000_000 // BLOCK_BYTES
     body = make_body(blocks, members)
-    bits_set = _format.count_bits(bytes(64) + body)
+    bits_set = _engine.count_bits(bytes(64) + body)
     n = int(blocks * 512 / 9.92)
     fields = (b"BLMF", 1, K, LOG2_BLOCK_BITS, 1, blocks, 0, 1, 0, n, 0.01, bits_set, 1)
     head = struct.pack("<4sBBBBIHHQQdQB7s", *fields, bytes(7))
-    checksum = _format.compute_checksum(head + bytes(8) + body)
+    checksum = _engine.checksum(head + bytes(8) + body)
     return head + struct.pack("<Q", checksum) + body
 
 

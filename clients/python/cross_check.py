@@ -13,7 +13,7 @@ import re
 import sys
 import uuid
 
-from bloomfilter import BloomFilter, MacAddress, parse_key
+from bloomfilter import BloomFilter, Key, MacAddress
 
 
 def zoned(text):
@@ -45,7 +45,7 @@ NO_OWN_VALUE = re.compile(r"-?infinity|\d{5,}-.*|.* BC")
 
 
 def answer(filter_, key_type, text):
-    found = parse_key(key_type, text) in filter_
+    found = Key.parse(key_type, text) in filter_
     timed = key_type in ("date", "timestamp", "timestamptz")
     if not (timed and NO_OWN_VALUE.fullmatch(text)):
         if (OWN_TYPES[key_type](text) in filter_) != found:

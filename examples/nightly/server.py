@@ -5,16 +5,12 @@ Reads lines with one integer each, and answers each with a line: 1 (perhaps) or 
 (surely not).  Takes a new filter when FILE is replaced, while it answers.
 """
 
-import os
 import socketserver
 import sys
-import threading
-import time
 
-from bloomfilter import BloomFilterError, LiveBloomFilter
+from bloomfilter import LiveBloomFilter
 
 PATH, SOCKET = sys.argv[1:]
-customers = LiveBloomFilter(PATH)
 
 
 class Answers(socketserver.StreamRequestHandler):
@@ -27,24 +23,10 @@ class Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
 
-def identity():
-    status = os.stat(PATH)
-    return status.st_dev, status.st_ino, status.st_mtime_ns
+def complain(error):
+    print(f"server.py: keeping the old filter: {error}", file=sys.stderr)
 
 
-def take_new_files(seen):
-    while True:
-        time.sleep(0.1)
-        try:
-            now = identity()
-            if now != seen:
-                customers.reload()
-                seen = now
-        except (OSError, BloomFilterError) as error:
-            print(f"server.py: keeping the old filter: {error}", file=sys.stderr)
-
-
-# The identity is read before the first question; a file that came between is read twice.
-threading.Thread(target=take_new_files, args=(None,), daemon=True).start()
-with Server(SOCKET, Answers) as server:
+with LiveBloomFilter(PATH) as customers, Server(SOCKET, Answers) as server:
+    customers.follow(0.1, on_error=complain)
     server.serve_forever()

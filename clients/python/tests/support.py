@@ -4,9 +4,7 @@ import os
 import struct
 from typing import Dict, Iterable, List, Tuple
 
-import xxhash
-
-from bloomfilter import _format, _pure
+from bloomfilter import _engine, _pure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.environ.get(
@@ -53,7 +51,7 @@ def build(
     size = 1 << (log2_block_bits - 3)
     body = bytearray(blocks * size)
     for key in key_bytes:
-        hash_ = xxhash.xxh64_intdigest(key, seed)
+        hash_ = _engine.xxh64(key, seed)
         if _pure.part_of(hash_, parts) != part:
             continue
         start = _pure.block_of(hash_, blocks) * size
@@ -65,11 +63,11 @@ def build(
 
 def seal(shape: Tuple[int, ...], body: bytes) -> bytes:
     """Header and checksum around blocks; n and p do not matter here."""
-    count = _format.count_bits(bytes(64) + body)
+    count = _engine.count_bits(bytes(64) + body)
     head = struct.pack(
         "<4sBBBBIHHQQdQB7s", b"BLMF", 1, *shape, 100, 0.01, count, 1, bytes(7)
     )
-    checksum = _format.compute_checksum(head + bytes(8) + body)
+    checksum = _engine.checksum(head + bytes(8) + body)
     return head + struct.pack("<Q", checksum) + body
 
 

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-from bloomfilter import parse_key
+from bloomfilter import Key, keys
 
 from . import support
 
@@ -43,8 +43,8 @@ class CrossCheck(unittest.TestCase):
     def test_each_type(self):
         for key_type, texts in KEYS.items():
             with self.subTest(key_type):
-                parsed = [parse_key(key_type, text) for text in texts[1:]]
-                number = parsed[0].key_type
+                parsed = [Key.parse(key_type, text) for text in texts[1:]]
+                number = keys.encode(parsed[0])[0]
                 data = support.build([key.data for key in parsed], number, blocks=64)
                 result = ask(data, key_type, texts)
                 self.assertEqual(result.stderr, b"")

@@ -9,7 +9,7 @@ import struct
 import unittest
 import uuid
 
-from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, keys, parse_key
+from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
 
 from . import support
 
@@ -25,7 +25,7 @@ SAMPLES = {
     8: datetime.datetime(2024, 2, 29, 12, 34, 56, 789012),
     9: datetime.datetime(2024, 2, 29, 12, 34, 56, 789012, UTC),
     10: ipaddress.ip_interface("192.168.1.5/24"),
-    11: MacAddress("08:00:2b:01:02:03"),
+    11: MacAddress(b"\x08\x00\x2b\x01\x02\x03"),
 }
 
 
@@ -72,9 +72,9 @@ class Types(unittest.TestCase):
                         value in BloomFilter.from_bytes(support.build([], key_type))
 
     def test_unknown_type_number(self):
-        for number in (0, 12, -1):
+        for number in (0, 99, -1, "none", "json", None):
             with self.assertRaises(KeyTypeError):
-                keys.encode(Key(number, b""))
+                Key(number, b"")
 
 
 class Values(unittest.TestCase):
@@ -96,12 +96,49 @@ class Values(unittest.TestCase):
             self.assertIn(value, filter_of(1, value))
 
     def test_text_without_utf8_form(self):
-        with self.assertRaises(UnicodeEncodeError):
-            "\ud800" in filter_of(2, "a")
+        for text in ("\ud800", "x" * 1000 + "\udc00"):
+            with self.assertRaisesRegex(KeyValueError, "half of a surrogate pair"):
+                text in filter_of(2, "a")
 
     def test_text_of_several_widths(self):
-        for text in ("", "a", "\u00e9", "\u20ac", "\U0001f600", "a" * 1000):
+        for text in ("", "a", "\u00e9", "\u20ac", "\U0001f600", "a" * 1000, "\u20ac" * 257,
+                     "a\u00e9\u20ac\U0001f600" * 50):
             self.assertIn(text, filter_of(2, text))
+
+    def test_real_is_the_number_that_the_column_holds(self):
+        column = filter_of(6, 0.10000000149011612, 1.5, -0.0, math.inf)
+        for value in (Real(0.1), Real("0.1"), Real(1.5), Real(0), Real("Infinity")):
+            self.assertIn(value, column)
+        self.assertNotIn(0.1, column)
+        self.assertTrue(math.isnan(Real("nan")))
+        with self.assertRaises(KeyValueError):
+            Real(1e39)
+
+    def test_raw_bytes_that_no_key_has_are_refused(self):
+        bad = {
+            "integer": [b"", bytes(4), bytes(9)],
+            "text": [b"\xff", b"\xed\xa0\x80"],
+            "uuid": [bytes(15), bytes(17)],
+            "numeric": [b"", b"1.50", b"01", b"-0", b"1.", b".5", b"1e3", b"+1", b"inf", b"0.0"],
+            "float": [bytes(4), struct.pack("<d", -0.0), struct.pack("<Q", 0x7FF8000000000001)],
+            "date": [bytes(4)],
+            "timestamp": [bytes(7)],
+            "timestamptz": [b"\x00" * 12],
+            "inet": [b"\x04\x21" + bytes(4), b"\x05\x20" + bytes(4), b"\x06\x81" + bytes(16)],
+            "macaddr": [bytes(7), b"\x08\x00\x2b\xff\xfe\x01\x02\x03"],
+        }
+        for key_type, cases in bad.items():
+            for data in cases:
+                with self.subTest(f"{key_type} {data!r}"):
+                    with self.assertRaises(KeyValueError):
+                        Key(key_type, data)
+
+    def test_raw_keys_are_those_of_values(self):
+        for key_type, value in SAMPLES.items():
+            key = Key(key_type, keys.encode(value)[1])
+            self.assertEqual(key, Key(key.key_type, key.data))
+            self.assertEqual(hash(key), hash(Key(key.key_type, key.data)))
+            self.assertIn(key, filter_of(key_type, value))
 
     def test_byte_likes(self):
         holder = filter_of(3, b"abc")
@@ -171,7 +208,7 @@ class Values(unittest.TestCase):
             "::ffff:1.2.3.4": ipaddress.ip_address("::ffff:1.2.3.4"),
         }
         for text, value in cases.items():
-            self.assertEqual(keys.encode(value), tuple(parse_key("inet", text)))
+            self.assertEqual(keys.encode(value), keys.encode(Key.parse("inet", text)))
         with self.assertRaises(KeyValueError):
             keys.encode(ipaddress.ip_address("fe80::1%eth0"))
 
@@ -205,8 +242,8 @@ class Text(unittest.TestCase):
             for text in texts:
                 with self.subTest(f"{key_type} {text!r}"):
                     with self.assertRaises(KeyValueError):
-                        parse_key(key_type, text)
+                        Key.parse(key_type, text)
 
     def test_unknown_type(self):
         with self.assertRaises(KeyTypeError):
-            parse_key("json", "1")
+            Key.parse("json", "1")

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import threading
 import unittest
 
 from bloomfilter import (
@@ -46,7 +47,7 @@ class Sets(unittest.TestCase):
         self.assertLess(sum(singles), 30)
         self.assertEqual(filter_.info.parts, 3)
         self.assertEqual(len(filter_.info.filters), 3)
-        self.assertAlmostEqual(filter_.info.estimated_keys, len(MEMBERS), delta=30)
+        self.assertAlmostEqual(filter_.info.cardinality, len(MEMBERS), delta=30)
 
     def test_manifest_folder_and_bytes(self):
         self.write_parts(self.parts, "any name {}")
@@ -73,15 +74,10 @@ class Sets(unittest.TestCase):
         with self.assertRaisesRegex(InvalidSetError, "another filter than its name says"):
             BloomFilter.open(path)
 
-    def test_folder_without_manifest_takes_the_order_from_the_headers(self):
-        self.write_parts(reversed(self.parts))
-        self.write(".hidden.bloom", b"being written")
-        self.write("other.txt", b"")
-        self.check_whole(BloomFilter.open(self.folder))
-
-    def test_folder_of_one_whole_filter(self):
+    def test_a_folder_without_manifest_is_refused(self):
         self.write("one.bloom", support.build(support.integers(MEMBERS)))
-        self.assertIn(1, BloomFilter.open(self.folder))
+        with self.assertRaisesRegex(InvalidSetError, "opened by its file 'manifest'"):
+            BloomFilter.open(self.folder)
 
     def test_a_part_without_keys(self):
         self.parts[1] = support.build([], 0, 1, 3)
@@ -122,22 +118,15 @@ class Sets(unittest.TestCase):
                 with self.assertRaises(InvalidSetError):
                     BloomFilter.from_parts(case)
 
-    def test_folders_that_are_no_set(self):
-        with self.assertRaises(InvalidSetError):
-            BloomFilter.open(self.folder)
-        self.write_parts(self.parts[:2])
-        with self.assertRaises(InvalidSetError):
-            BloomFilter.open(self.folder)
-        self.write("p2.bloom", self.parts[2])
-        self.write("one.bloom", support.build([]))
-        with self.assertRaises(InvalidSetError):
-            BloomFilter.open(self.folder)
-
     def test_a_damaged_member_is_named(self):
         self.write_parts(self.parts)
+        path = self.manifest("p0.bloom", "p1.bloom", "p2.bloom")
         self.write("p1.bloom", self.parts[1][:-1])
-        with self.assertRaisesRegex(InvalidFilterError, "p1.bloom"):
+        with self.assertRaisesRegex(InvalidFilterError, "p1.bloom: not a valid filter"):
             BloomFilter.open(self.folder)
+        self.write("p1.bloom", self.parts[0])
+        with self.assertRaisesRegex(InvalidSetError, f"{path}: part 0 is where"):
+            BloomFilter.open(path)
 
     def test_bad_manifests(self):
         self.write_parts(self.parts)
@@ -167,3 +156,41 @@ class Sets(unittest.TestCase):
                 for place in (path, self.folder):
                     with self.assertRaises((BloomFilterError, OSError)):
                         BloomFilter.open(place)
+
+    def test_a_set_that_is_replaced_while_it_is_opened(self):
+        """As `bloomfilter pull` does it: new names, the manifest last, the old parts deleted."""
+        builds = [support.build_set(3, support.integers([*MEMBERS, more])) for more in (500, 600)]
+        over = threading.Event()
+        swaps = [0]
+
+        def publish():
+            names = [f"{swaps[0]}.{part}" for part in range(3)]
+            for name, part in zip(names, builds[swaps[0] % 2]):
+                self.write(name, part)
+            os.replace(self.manifest(*names, name="next"), os.path.join(self.folder, "manifest"))
+            return names
+
+        def take_turns(old):
+            while not over.is_set():
+                swaps[0] += 1
+                new = publish()
+                for name in old:
+                    os.remove(os.path.join(self.folder, name))
+                old = new
+
+        first = publish()
+        writer = threading.Thread(target=take_turns, args=(first,))
+        writer.start()
+        try:
+            for _ in range(300):
+                filter_ = BloomFilter.open(self.folder)
+                self.assertNotEqual(500 in filter_, 600 in filter_)
+                self.assertTrue(all(filter_.contains_many(MEMBERS)))
+        finally:
+            over.set()
+            writer.join()
+        self.assertGreater(swaps[0], 0)
+
+    def test_errors_of_a_set_that_stays_are_raised(self):
+        with self.assertRaisesRegex(FileNotFoundError, "missing"):
+            BloomFilter.open(self.manifest("missing", "p1", "p2"))

@@ -17,10 +17,10 @@ from .errors import (
     KeyValueError,
     PartError,
 )
-from .filter import NATIVE, BloomFilter, LiveBloomFilter
+from .filter import NATIVE, BloomFilter
 from .info import Info
-from .keys import Key, MacAddress
-from .text import parse_key
+from .keys import Key, MacAddress, Real
+from .live import LiveBloomFilter
 
 __all__ = [
     "NATIVE",
@@ -36,6 +36,6 @@ __all__ = [
     "LiveBloomFilter",
     "MacAddress",
     "PartError",
+    "Real",
     "__version__",
-    "parse_key",
 ]

@@ -4,8 +4,7 @@ import struct
 from dataclasses import dataclass
 from typing import Union
 
-import xxhash
-
+from ._engine import checksum, count_bits
 from .errors import InvalidFilterError
 
 Buffer = Union[bytes, memoryview]
@@ -30,11 +29,6 @@ KEY_TYPES = (
 )
 
 _LAYOUT = struct.Struct("<4sBBBBIHHQQdQB7sQ")
-_CHECKSUM_AT = 56
-
-# Bytes looked at in one step of the checksum and the popcount: few calls, and
-# no copy of a large filter.
-_STEP = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -136,31 +130,7 @@ def check_blocks(header: Header, data: Buffer, verify: bool) -> None:
     )
     if verify:
         _require(
-            compute_checksum(data) == header.checksum,
+            checksum(data) == header.checksum,
             "checksum",
             "checksum does not match",
         )
-
-
-def compute_checksum(data: Buffer) -> int:
-    """XXH64, seed 0, of the header without its checksum, and the blocks."""
-    state = xxhash.xxh64(data[:_CHECKSUM_AT], seed=0)
-    for start in range(HEADER_BYTES, len(data), _STEP):
-        state.update(data[start : start + _STEP])
-    return state.intdigest()
-
-
-def count_bits(data: Buffer) -> int:
-    """The number of 1 bits in the blocks."""
-    return sum(
-        _popcount(int.from_bytes(data[start : start + _STEP], "little"))
-        for start in range(HEADER_BYTES, len(data), _STEP)
-    )
-
-
-def _popcount_by_text(number: int) -> int:
-    return bin(number).count("1")
-
-
-# int.bit_count came with Python 3.10.
-_popcount = getattr(int, "bit_count", _popcount_by_text)

@@ -5,15 +5,13 @@ The same interface and the same answers as `_native.Prober`.
 
 from typing import Any, Callable, Iterable, List, NamedTuple, NoReturn, Optional, Sequence
 
-import xxhash
-
+from ._engine import xxh64
 from ._format import HEADER_BYTES, Buffer, Header
+from .errors import BloomFilterError
 
 _MASK64 = 2**64 - 1
 _PROBE_MULTIPLIER = 0x9E3779B97F4A7C15
 _PART_MULTIPLIER = 0xD6E8FEB86659FD93
-
-_hash = xxhash.xxh64_intdigest
 
 
 def block_of(hash_: int, blocks: int) -> int:
@@ -47,6 +45,8 @@ class Prober:
     raises the error for a key whose filter is not here.
     """
 
+    __slots__ = ("_files", "_key_bytes", "_key_type", "_missing_part", "_parts", "_seed")
+
     def __new__(
         cls,
         headers: Sequence[Header],
@@ -60,15 +60,17 @@ class Prober:
         self._key_bytes = key_bytes
         self._missing_part = missing_part
         self._seed = headers[0].seed
-        self._files: List[Optional[File]] = [None] * headers[0].parts
+        self._files: Optional[List[Optional[File]]] = [None] * headers[0].parts
         for header, buffer in zip(headers, buffers):
             self._files[header.part] = _file(header, buffer)
         self._parts = len(self._files)
         return self
 
     def __contains__(self, key: Any) -> bool:
-        hash_ = _hash(self._key_bytes(key, self._key_type), self._seed)
+        hash_ = xxh64(self._key_bytes(key, self._key_type), self._seed)
         part = part_of(hash_, self._parts) if self._parts > 1 else 0
+        if self._files is None:
+            raise ValueError("the filter is closed")
         file = self._files[part]
         if file is None:
             self._missing_part(part)
@@ -88,5 +90,20 @@ class Prober:
 
     def contains_many(self, keys: Iterable[Any]) -> List[bool]:
         """One answer for each key, in their order."""
+        if isinstance(keys, (str, bytes, bytearray)):
+            raise TypeError(
+                f"keys come in a list or another iterable, and one {type(keys).__name__} is one key"
+            )
         contains = self.__contains__
-        return [contains(key) for key in keys]
+        answers: List[bool] = []
+        for key in keys:
+            try:
+                answers.append(contains(key))
+            except BloomFilterError as error:
+                error.index = len(answers)
+                raise
+        return answers
+
+    def close(self) -> None:
+        """Lets go of the files; questions are errors from then on."""
+        self._files = None

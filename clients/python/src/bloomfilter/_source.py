@@ -1,15 +1,19 @@
-"""Where filters come from: a file, the files of a manifest or folder, bytes."""
+"""Where filters come from: a file, the files of a manifest, bytes."""
 
 import mmap
 import os
 import re
 import stat
-from typing import List, NamedTuple, Sequence, Union
+from typing import Any, BinaryIO, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._format import HEADER_BYTES, Buffer, Header, check_blocks, read_header
-from .errors import InvalidFilterError, InvalidSetError
+from .errors import BloomFilterError, InvalidFilterError, InvalidSetError
 
 PathLike = Union[str, "os.PathLike[str]"]
+
+# What a file was when it was looked at: device, inode, size, time, first bytes.
+# None where it is not there.
+Stamp = Optional[Tuple[int, int, int, int, bytes]]
 
 MANIFEST_NAME = "manifest"
 _MANIFEST_MAGIC = b"bloomfilter-set "
@@ -21,6 +25,12 @@ _MANIFEST_MAX_BYTES = 32 + _MAX_PARTS * 256
 
 # A name that promises what is in its file, which a part of another build is not.
 _NAME_WITH_CHECKSUM = re.compile(r"\.([0-9a-f]{16})\.bloom$")
+
+# How often a set may be replaced while it is being opened.
+_MOST_ATTEMPTS = 8
+
+# The first bytes of a filter as base64, as a driver gives it as text.
+_BASE64_MAGIC = "QkxNR"
 
 # No waiting for a pipe's other end, no handle passed to other programs.
 _OPEN_FLAGS = (
@@ -38,23 +48,86 @@ class Filter(NamedTuple):
     data: Buffer
 
 
-def read_path(path: PathLike, verify: bool, copy: bool) -> List[Filter]:
-    """One filter, or all filters of a set in part order."""
+class Source(NamedTuple):
+    """What a path names, and what its files were before anything else was read.
+
+    Two sources that are equal name the same bytes.
+    """
+
+    path: str
+    names: Optional[List[str]]  # of a manifest; None for a filter
+    stamps: Tuple[Stamp, ...]
+
+
+class Opened(NamedTuple):
+    filters: List[Filter]
+    source: Source
+
+
+def find_source(path: PathLike) -> Source:
+    """Look at a file or a manifest; a folder is its file `manifest`."""
     path = os.fsdecode(path)
     if os.path.isdir(path):
-        return _read_folder(path, verify, copy)
+        path = _manifest_of(path)
     with open(path, "rb", opener=_opener) as file:
-        length = _regular_size(file.fileno(), path)
-        start = file.read(HEADER_BYTES)
-        if not start.startswith(_MANIFEST_MAGIC):
-            return [_read_open_file(file, start, length, verify, copy)]
-        names = _manifest_names(start + file.read(_MANIFEST_MAX_BYTES))
-    return _read_members(os.path.dirname(path), names, verify, copy)
+        stamp = _stamp_of(file, path)
+        if not stamp[-1].startswith(_MANIFEST_MAGIC):
+            return Source(path, None, (stamp,))
+        text = stamp[-1] + file.read(_MANIFEST_MAX_BYTES)
+    try:
+        names = _manifest_names(text)
+    except InvalidSetError as error:
+        error.path = path
+        raise
+    folder = os.path.dirname(path)
+    return Source(path, names, (stamp, *(_stamp(os.path.join(folder, name)) for name in names)))
 
 
-def read_bytes(data: Union[bytes, bytearray, memoryview], verify: bool) -> Filter:
+def _manifest_of(folder: str) -> str:
+    manifest = os.path.join(folder, MANIFEST_NAME)
+    if not os.path.lexists(manifest):
+        error = InvalidSetError("a folder is opened by its file 'manifest', and it has none")
+        error.path = folder
+        raise error
+    return manifest
+
+
+def read_path(path: PathLike, verify: bool, copy: bool) -> Opened:
+    """One filter, or all filters of a set in part order.
+
+    Between the reading of a manifest and of its parts, a writer may put a new
+    one in its place and delete the old parts: then it is read again.
+    """
+    attempt = 1
+    while True:
+        source = find_source(path)
+        try:
+            return Opened(_read_source(source, verify, copy), source)
+        except (OSError, BloomFilterError):
+            if attempt == _MOST_ATTEMPTS or not _was_replaced(path, source):
+                raise
+        attempt += 1
+
+
+def _was_replaced(path: PathLike, source: Source) -> bool:
+    try:
+        return find_source(path) != source
+    except (OSError, BloomFilterError):
+        return False
+
+
+def read_bytes(data: Any, verify: bool) -> Filter:
+    if isinstance(data, str):
+        raise TypeError(
+            "a filter comes as bytes, and this is a str: a driver gives base64 text for a "
+            "bloomfilter column, and bytes for filter::bytea"
+        )
     # What can change under us is copied; bytes can't.
-    return _check(data if type(data) is bytes else bytes(data), verify)
+    data = data if type(data) is bytes else bytes(data)
+    if data.startswith(_BASE64_MAGIC.encode()):
+        raise InvalidFilterError("magic", "not a valid filter: this is base64 text of one; select "
+                                 "filter::bytea")
+    return _check(data, verify)
 
 
 def check_set(filters: Sequence[Filter]) -> None:
@@ -84,11 +157,28 @@ def _opener(path: str, _flags: int) -> int:
     return os.open(path, _OPEN_FLAGS)
 
 
-def _regular_size(descriptor: int, path: str) -> int:
-    status = os.fstat(descriptor)
+def _regular_status(file: BinaryIO, path: str) -> os.stat_result:
+    status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode):
-        raise InvalidFilterError("short", f"not a regular file: {path!r}")
-    return status.st_size
+        error = InvalidFilterError("short", "not a regular file")
+        error.path = path
+        raise error
+    return status
+
+
+def _stamp_of(file: BinaryIO, path: str) -> Tuple[int, int, int, int, bytes]:
+    """Leaves the file behind the bytes of a header."""
+    status = _regular_status(file, path)
+    start = file.read(HEADER_BYTES)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, start)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        with open(path, "rb", opener=_opener) as file:
+            return _stamp_of(file, path)
+    except (OSError, BloomFilterError):
+        return None
 
 
 def _check(data: Buffer, verify: bool) -> Filter:
@@ -97,9 +187,10 @@ def _check(data: Buffer, verify: bool) -> Filter:
     return Filter(header, data)
 
 
-def _read_open_file(file, start: bytes, length: int, verify: bool, copy: bool) -> Filter:
+def _read_open_file(file: BinaryIO, length: int, verify: bool, copy: bool) -> Filter:
     # The header is checked against the file's length before anything is
     # allocated or mapped.
+    start = file.read(HEADER_BYTES)
     read_header(start, length)
     if copy:
         return _check(start + file.read(length - len(start)), verify)
@@ -110,37 +201,37 @@ def _read_open_file(file, start: bytes, length: int, verify: bool, copy: bool) -
     return _check(memoryview(mapped), verify)
 
 
-def _read_member(path: str, verify: bool, copy: bool) -> Filter:
-    """A file of a set, which must be a filter itself; errors name it."""
+def _read_file(path: str, verify: bool, copy: bool) -> Filter:
+    """A file that must be a filter itself; errors name it."""
     try:
         with open(path, "rb", opener=_opener) as file:
-            length = _regular_size(file.fileno(), path)
-            member = _read_open_file(file, file.read(HEADER_BYTES), length, verify, copy)
-    except InvalidFilterError as error:
-        raise InvalidFilterError(error.rule, f"{os.path.basename(path)}: {error}") from error
+            length = _regular_status(file, path).st_size
+            return _read_open_file(file, length, verify, copy)
+    except BloomFilterError as error:
+        error.path = path
+        raise
+
+
+def _read_member(path: str, verify: bool, copy: bool) -> Filter:
+    member = _read_file(path, verify, copy)
     promised = _NAME_WITH_CHECKSUM.search(path)
     if promised and int(promised[1], 16) != member.header.checksum:
-        raise InvalidSetError(f"{os.path.basename(path)}: is another filter than its name says")
+        error = InvalidSetError("is another filter than its name says")
+        error.path = path
+        raise error
     return member
 
 
-def _read_folder(path: str, verify: bool, copy: bool) -> List[Filter]:
-    manifest = os.path.join(path, MANIFEST_NAME)
-    if os.path.lexists(manifest):
-        with open(manifest, "rb", opener=_opener) as file:
-            _regular_size(file.fileno(), manifest)
-            names = _manifest_names(file.read(_MANIFEST_MAX_BYTES + 1))
-        return _read_members(path, names, verify, copy)
-    names = [name for name in os.listdir(path) if name.endswith(".bloom") and name[0] != "."]
-    filters = [_read_member(os.path.join(path, name), verify, copy) for name in names]
-    filters.sort(key=lambda filter_: filter_.header.part)
-    check_set(filters)
-    return filters
-
-
-def _read_members(folder: str, names: Sequence[str], verify: bool, copy: bool) -> List[Filter]:
-    filters = [_read_member(os.path.join(folder, name), verify, copy) for name in names]
-    check_set(filters)
+def _read_source(source: Source, verify: bool, copy: bool) -> List[Filter]:
+    if source.names is None:
+        return [_read_file(source.path, verify, copy)]
+    folder = os.path.dirname(source.path)
+    filters = [_read_member(os.path.join(folder, name), verify, copy) for name in source.names]
+    try:
+        check_set(filters)
+    except InvalidSetError as error:
+        error.path = source.path
+        raise
     return filters
 
 

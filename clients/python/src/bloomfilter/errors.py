@@ -1,8 +1,22 @@
 """What can go wrong.  Each class is also the builtin that it resembles."""
 
+from typing import Optional
+
 
 class BloomFilterError(Exception):
     """Base of all errors of this package."""
+
+    index: Optional[int] = None
+    """In a batch: the number, from 0, of the key that it is about."""
+
+    path: Optional[str] = None
+    """The file that it is about, where it is about one."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        if self.index is not None:
+            text = f"key {self.index}: {text}"
+        return text if self.path is None else f"{self.path}: {text}"
 
 
 class InvalidFilterError(BloomFilterError, ValueError):
@@ -17,7 +31,7 @@ class InvalidFilterError(BloomFilterError, ValueError):
 
 
 class InvalidSetError(BloomFilterError, ValueError):
-    """A manifest or folder is not exactly one whole set of filters."""
+    """A manifest is none, or its files are not exactly one whole set of filters."""
 
 
 class KeyTypeError(BloomFilterError, TypeError):

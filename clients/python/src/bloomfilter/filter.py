@@ -1,30 +1,25 @@
-"""The two classes that programs use: a filter, and one that can be reloaded."""
+"""The class that programs use: a filter, or a set of parts asked as one."""
 
 import os
-import threading
-from typing import Any, Iterable, List, NoReturn, Sequence, Union
+import tempfile
+from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Union
 
-from . import _source
-from ._format import KEY_TYPES
-from ._source import Filter, PathLike
-from .errors import PartError
+from . import _build, _source
+from ._engine import NATIVE, native
+from ._format import HEADER_BYTES, KEY_TYPES
+from ._source import Filter, PathLike, Source
+from .errors import BloomFilterError, PartError
 from .info import Info, describe
 from .keys import key_bytes
 
-# BLOOMFILTER_PURE=1 tells to do without the extension module, as the tests do.
-if os.environ.get("BLOOMFILTER_PURE"):
+if native is not None:
+    from ._native import Prober
+else:
     from ._pure import Prober
 
-    NATIVE = False
-else:
-    try:
-        from ._native import Prober
+__all__ = ["NATIVE", "BloomFilter"]
 
-        NATIVE = True
-    except ImportError:
-        from ._pure import Prober
-
-        NATIVE = False
+Data = Union[bytes, bytearray, memoryview]
 
 
 def _missing_part(part: int) -> NoReturn:
@@ -35,92 +30,157 @@ class BloomFilter(Prober):
     """A filter, or a set of parts asked as one.  It never changes.
 
     `key in f` is False if the key was surely never added, and True if it
-    probably was.  Made by `open`, `from_bytes` or `from_parts`; any number of
-    threads may ask it.
+    probably was.  Made by `open`, `from_bytes`, `from_parts` or `build`; any
+    number of threads may ask it.
     """
 
-    info: Info
+    __slots__ = ("_filters", "_headers", "_info", "_origin", "_starts", "_type_name", "__weakref__")
+
+    def __new__(cls, *_: Any, **__: Any) -> "BloomFilter":
+        raise TypeError(
+            "a BloomFilter is opened and then asked: BloomFilter.open(path), or from_bytes; "
+            "BloomFilter.build(keys, n, p) makes one of keys"
+        )
 
     @classmethod
     def open(
         cls, path: PathLike, *, verify: bool = True, copy: bool = False
     ) -> "BloomFilter":
-        """Open a filter file, a set's manifest, or a folder of one set.
+        """Open a filter file, a set's manifest, or a folder with a file `manifest`.
 
         `verify=False` skips the popcount and the checksum, which read the whole
         file.  `copy=True` reads it into memory instead of mapping it: then
         nothing that happens to the file later matters.
         """
-        return cls._of(_source.read_path(path, verify, copy))
+        return cls._open(path, verify=verify, copy=copy)[0]
 
     @classmethod
-    def from_bytes(
-        cls, data: Union[bytes, bytearray, memoryview], *, verify: bool = True
-    ) -> "BloomFilter":
-        """A filter from its bytes, as a query returns them."""
+    def _open(cls, path: PathLike, *, verify: bool, copy: bool) -> Tuple["BloomFilter", Source]:
+        opened = _source.read_path(path, verify, copy)
+        origin = (os.path.abspath(os.fsdecode(path)), verify, copy)
+        return cls._of(opened.filters, origin), opened.source
+
+    @classmethod
+    def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
+        """A filter from its bytes, as `SELECT filter::bytea` returns them."""
         return cls._of([_source.read_bytes(data, verify)])
 
     @classmethod
-    def from_parts(
-        cls,
-        parts: Iterable[Union[bytes, bytearray, memoryview]],
-        *,
-        verify: bool = True,
-    ) -> "BloomFilter":
+    def from_parts(cls, parts: Iterable[Data], *, verify: bool = True) -> "BloomFilter":
         """A whole set from the bytes of its parts, in their order."""
         filters = [_source.read_bytes(part, verify) for part in parts]
         _source.check_set(filters)
         return cls._of(filters)
 
     @classmethod
-    def _of(cls, filters: Sequence[Filter]) -> "BloomFilter":
+    def build(
+        cls,
+        keys: Iterable[Any],
+        n: Optional[int] = None,
+        p: float = 0.01,
+        *,
+        seed: int = 0,
+        like: Optional["BloomFilter"] = None,
+    ) -> "BloomFilter":
+        """A filter of these keys, for n keys at a false-positive rate of at most p.
+
+        Without n for as many different keys as there are.  `like` makes it of
+        another filter's size, n, p, seed and part, so that SQL can unite the two.
+        The bytes are those that SQL makes of the same keys.
+        """
+        model = None if like is None else bytes(like._one("built like").data[:HEADER_BYTES])
+        return cls.from_bytes(_build.build(keys, n, p, seed, model), verify=False)
+
+    @classmethod
+    def _of(
+        cls, filters: Sequence[Filter], origin: Optional[Tuple[str, bool, bool]] = None
+    ) -> "BloomFilter":
         headers = [filter_.header for filter_ in filters]
         buffers = [filter_.data for filter_ in filters]
         key_type = _source.common_key_type(filters)
-        self = cls.__new__(cls, headers, buffers, key_type, key_bytes, _missing_part)
-        self.info = describe(KEY_TYPES[key_type], headers)
+        self = Prober.__new__(cls, headers, buffers, key_type, key_bytes, _missing_part)
+        self._filters = list(filters)
+        self._headers = headers
+        self._starts = [bytes(buffer[:HEADER_BYTES]) for buffer in buffers]
+        self._type_name = KEY_TYPES[key_type]
+        self._info = None
+        self._origin = origin
         return self
-
-    def __repr__(self) -> str:
-        info = self.info
-        return f"<BloomFilter of {info.n} {info.key_type} keys, {info.size} bytes>"
-
-
-class LiveBloomFilter:
-    """A filter that is replaced by newer ones while threads ask it.
-
-    Each question is answered by one whole filter, the old or the new one.
-    """
-
-    def __init__(self, path: PathLike, *, verify: bool = True, copy: bool = False) -> None:
-        self._path = path
-        self._options = {"verify": verify, "copy": copy}
-        self._reloading = threading.Lock()
-        self._current = BloomFilter.open(path, **self._options)
-
-    @property
-    def current(self) -> BloomFilter:
-        """The filter of this moment; keep it to ask several questions of one."""
-        return self._current
 
     @property
     def info(self) -> Info:
-        return self._current.info
+        """What it says about itself."""
+        if self._info is None:
+            self._info = describe(self._type_name, self._headers, self._starts)
+        return self._info
 
-    def reload(self) -> None:
-        """Open the path again and take what is there now.
+    @property
+    def checksums(self) -> Tuple[int, ...]:
+        """Of its parts; filters that have the same hold the same bytes."""
+        return tuple(header.checksum for header in self._headers)
 
-        On any error the old filter stays and the error is raised.
-        """
-        with self._reloading:
-            # One assignment: readers see the old filter or the new one.
-            self._current = BloomFilter.open(self._path, **self._options)
+    def to_bytes(self) -> bytes:
+        """The bytes of a filter, as its file has them."""
+        return bytes(self._one("made into bytes").data)
 
-    def __contains__(self, key: Any) -> bool:
-        return key in self._current
+    def write(self, path: PathLike) -> None:
+        """Write its file: beside the path first, then renamed over it."""
+        path = os.fsdecode(path)
+        data = self._one("written").data
+        descriptor, new = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path) or ".")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            os.chmod(new, 0o666 & ~_umask())
+            os.replace(new, path)
+        except BaseException:
+            os.unlink(new)
+            raise
 
-    def contains(self, key: Any) -> bool:
-        return key in self._current
+    def close(self) -> None:
+        """Let go of the files.  Questions are errors from then on."""
+        super().close()
+        self._filters.clear()
 
-    def contains_many(self, keys: Iterable[Any]) -> List[bool]:
-        return self._current.contains_many(keys)
+    def __enter__(self) -> "BloomFilter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        """By path where it was opened by one: the other process opens it itself."""
+        if self._origin is not None:
+            return _reopen, (type(self), *self._origin)
+        return _from_parts, (type(self), [bytes(filter_.data) for filter_ in self._filters])
+
+    def __repr__(self) -> str:
+        info = self.info
+        return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
+
+    def _one(self, done: str) -> Filter:
+        if not self._filters:
+            raise ValueError("the filter is closed")
+        if len(self._filters) > 1:
+            raise BloomFilterError(f"one filter can be {done} here, and this is a set of "
+                                   f"{len(self._filters)}")
+        return self._filters[0]
+
+
+def _umask() -> int:
+    """What this process's new files must not be; there is no other way to ask."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _reopen(cls, path: str, verify: bool, copy: bool) -> BloomFilter:
+    return cls.open(path, verify=verify, copy=copy)
+
+
+def _from_parts(cls, parts: List[bytes]) -> BloomFilter:
+    if len(parts) == 1:
+        return cls.from_bytes(parts[0], verify=False)
+    return cls.from_parts(parts, verify=False)

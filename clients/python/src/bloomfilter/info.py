@@ -1,59 +1,90 @@
-"""What a filter says about itself."""
+"""What a filter says about itself: the columns of SQL's bloom_stats."""
 
 import math
 from dataclasses import dataclass
 from typing import Optional, Sequence, Tuple
 
+from ._engine import native
 from ._format import Header
 
 
 @dataclass(frozen=True)
 class Info:
-    """A filter, or a set of parts taken as one."""
+    """A filter, or the parts of a set taken as one."""
 
-    key_type: str
-    seed: int
-    parts: int
     n: int
     """Keys it was sized for, of all open parts."""
     p: float
     """The rate it was sized for; the highest of the parts."""
-    size: int
-    """Bytes of all files."""
     bits: int
+    bytes: int
+    """Of all files, headers included."""
+    hashes: int
+    """Bits of a key; the first part's, as is block_bits."""
+    block_bits: int
+    blocks: int
+    seed: int
+    """Signed, as SQL has it."""
+    key_type: str
     bits_set: int
-    estimated_keys: Optional[float]
-    """From the bits set; None if all bits of a part are set."""
+    fill: float
+    """The share of bits that are set; close to 1/2 when n keys are in."""
+    cardinality: float
+    """The number of different keys in it, estimated from the bits set."""
+    fpr: Optional[float]
+    """The rate to be expected with the keys in it now; None without the extension module."""
+    over_capacity: Optional[bool]
+    """Whether it surely holds more keys than it was sized for; None without the module."""
+    part: int
+    parts: int
+    format_version: int
+    checksums: Tuple[int, ...]
+    """Of the parts; filters that have the same hold the same bytes."""
     filters: Tuple[Header, ...]
     """The headers of the open parts."""
 
-    @property
-    def fill(self) -> float:
-        """The share of bits that are set; close to 1/2 when n keys are in."""
-        return self.bits_set / self.bits
 
-
-def describe(key_type: str, headers: Sequence[Header]) -> Info:
-    estimates = [estimate_keys(header) for header in headers]
+def describe(key_type: str, headers: Sequence[Header], starts: Sequence[bytes]) -> Info:
+    """starts are the bytes of the headers."""
+    first = headers[0]
+    bits = sum(header.bits for header in headers)
+    bits_set = sum(header.bits_set for header in headers)
+    cardinality, fpr, over_capacity = _estimate(headers, starts)
     return Info(
-        key_type=key_type,
-        seed=headers[0].seed,
-        parts=headers[0].parts,
         n=sum(header.n for header in headers),
         p=max(header.p for header in headers),
-        size=sum(header.size for header in headers),
-        bits=sum(header.bits for header in headers),
-        bits_set=sum(header.bits_set for header in headers),
-        estimated_keys=None if None in estimates else sum(estimates),
+        bits=bits,
+        bytes=sum(header.size for header in headers),
+        hashes=first.k,
+        block_bits=1 << first.log2_block_bits,
+        blocks=sum(header.blocks for header in headers),
+        seed=first.seed - (1 << 64 if first.seed >> 63 else 0),
+        key_type=key_type,
+        bits_set=bits_set,
+        fill=bits_set / bits,
+        cardinality=cardinality,
+        fpr=fpr,
+        over_capacity=over_capacity,
+        part=first.part if len(headers) == 1 else 0,
+        parts=first.parts,
+        format_version=first.version,
+        checksums=tuple(header.checksum for header in headers),
         filters=tuple(headers),
     )
 
 
-def estimate_keys(header: Header) -> Optional[float]:
-    """Section 11 of FORMAT.md."""
-    if header.bits_set == header.bits:
-        return None
-    block_bits = 1 << header.log2_block_bits
-    keys_missing_a_bit = math.log1p(-header.bits_set / header.bits)
-    bits_of_a_key = -math.expm1(header.k * math.log1p(-1 / block_bits))
-    return -keys_missing_a_bit * header.blocks / bits_of_a_key
+def _estimate(
+    headers: Sequence[Header], starts: Sequence[bytes]
+) -> Tuple[float, Optional[float], Optional[bool]]:
+    if native is None:
+        return sum(map(_cardinality, headers)), None, None
+    cardinalities, rates, overs = zip(*map(native.estimate, starts))
+    # An absent key goes to each part as likely.
+    return sum(cardinalities), sum(rates) / len(rates), any(overs)
+
+
+def _cardinality(header: Header) -> float:
+    """Section 11 of FORMAT.md.  A full filter is taken for one that misses half a bit."""
+    share = min(header.bits_set, header.bits - 0.5) / header.bits
+    hit = -math.expm1(header.k * math.log1p(-header.blocks / header.bits))
+    return math.log1p(-share) / math.log1p(-hit / header.blocks)

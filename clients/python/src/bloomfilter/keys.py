@@ -12,9 +12,10 @@ import operator
 import re
 import struct
 import uuid
-from typing import Any, Callable, Dict, NamedTuple, Tuple, Type, Union
+from typing import Any, Callable, Dict, Tuple, Type, Union
 
 from ._format import KEY_TYPES
+from ._raw import is_key
 from .errors import KeyTypeError, KeyValueError
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
@@ -33,15 +34,78 @@ _NUMERIC_WHOLE_DIGITS = 131072
 _NUMERIC_FRACTION_DIGITS = 16383
 
 
-class Key(NamedTuple):
-    """Key bytes that the caller made, for values that Python's types lack.
+class Key:
+    """A key whose SQL type is said: by key bytes, or by PostgreSQL's text.
 
-    `parse_key` makes them from PostgreSQL's text, for instance of `infinity`
-    or of a date before Christ.
+    key_type is a name such as "numeric", or its number.  Bytes that no key of
+    the type has are refused: no filter holds them, and "no" would hide a mistake.
     """
 
-    key_type: int
-    data: bytes
+    __slots__ = ("_data", "_number")
+
+    def __init__(self, key_type: Union[str, int], data: Union[bytes, bytearray, memoryview]) -> None:
+        self._number = _key_type_number(key_type)
+        self._data = bytes(data)
+        if not is_key(self._number, self._data):
+            raise KeyValueError(f"no key of type {self.key_type} has the bytes {_show(self._data)}")
+
+    @classmethod
+    def parse(cls, key_type: str, text: str) -> "Key":
+        """The key that PostgreSQL's type reads from a text, or "real" the type real.
+
+        doc/KEYS.md has the forms that are taken, such as "infinity" for a date.
+        """
+        from .text import parse_key
+
+        return parse_key(key_type, text)
+
+    @property
+    def key_type(self) -> str:
+        return KEY_TYPES[self._number]
+
+    @property
+    def data(self) -> bytes:
+        return self._data
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, Key) and self._number == other._number
+                and self._data == other._data)
+
+    def __hash__(self) -> int:
+        return hash((self._number, self._data))
+
+    def __reduce__(self):
+        return Key, (self._number, self._data)
+
+    def __repr__(self) -> str:
+        return f"Key({self.key_type!r}, {self._data!r})"
+
+
+def _key_type_number(key_type: Union[str, int]) -> int:
+    if isinstance(key_type, str) and key_type in KEY_TYPES[1:]:
+        return KEY_TYPES.index(key_type)
+    if isinstance(key_type, int) and 1 <= key_type < len(KEY_TYPES):
+        return key_type
+    raise KeyTypeError(f"unknown key type {key_type!r}")
+
+
+def _show(data: bytes) -> str:
+    return repr(data if len(data) <= 40 else data[:40] + b"...")
+
+
+class Real(float):
+    """The value of a column of type `real`, which drivers give as another number.
+
+    A `real` that prints as 0.1 is 0.10000000149011612, the nearest number of 32
+    bits, and 0.1 is not.  `Real(0.1)` is the number that the column holds.
+    """
+
+    def __new__(cls, value: Any) -> "Real":
+        number = float(value)
+        try:
+            return super().__new__(cls, struct.unpack("<f", struct.pack("<f", number))[0])
+        except OverflowError:
+            raise KeyValueError(f"{number} is outside of real's range") from None
 
 
 class MacAddress:
@@ -144,9 +208,15 @@ def _inet_bytes(address: Any, prefix: int) -> bytes:
 
 
 def _encode_key(key: Key) -> Tuple[int, bytes]:
-    if not 1 <= key.key_type < len(KEY_TYPES):
-        raise KeyTypeError(f"unknown key type {key.key_type}")
-    return key.key_type, bytes(key.data)
+    return key._number, key._data
+
+
+def text_bytes(value: str) -> bytes:
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise KeyValueError(f"text with half of a surrogate pair, at {error.start}, "
+                            "has no UTF-8") from error
 
 
 def _encode_interface(key: Any) -> Tuple[int, bytes]:
@@ -169,7 +239,7 @@ def _refuse_bool(key: bool) -> Tuple[int, bytes]:
 _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     bool: _refuse_bool,
     int: lambda key: (INTEGER, integer_bytes(key)),
-    str: lambda key: (TEXT, key.encode("utf-8")),
+    str: lambda key: (TEXT, text_bytes(key)),
     bytes: lambda key: (BYTEA, bytes(key)),
     bytearray: lambda key: (BYTEA, bytes(key)),
     memoryview: lambda key: (BYTEA, key.tobytes()),
@@ -199,7 +269,15 @@ def encode(key: Any) -> Tuple[int, bytes]:
             return _ENCODERS[base](key)
     if isinstance(key, numbers.Integral):  # such as numpy's
         return INTEGER, integer_bytes(operator.index(key))
-    raise KeyTypeError(f"an object of type {type(key).__name__} is not a key")
+    if _is_other_float(key):
+        return FLOAT, float_bytes(float(key))
+    raise KeyTypeError(f"an object of type {type(key).__name__} is no key of an SQL type")
+
+
+def _is_other_float(key: Any) -> bool:
+    """A number such as numpy's of 32 bits, which a float holds exactly."""
+    return (isinstance(key, numbers.Real) and not isinstance(key, numbers.Rational)
+            and (key != key or float(key) == key))
 
 
 def key_bytes(key: Any, key_type: int) -> bytes:

@@ -1,20 +1,12 @@
 /*
- * _native.c
- *	  The look-up of the Python package, over the C core of the extension.
- *
- * One type, Prober: the filters of a set, of which some may be missing.  It does
- * what _pure.py does.  Keys of the builtin types are hashed here; all others,
- * and every key that is refused, go through the package's key_bytes function, so
- * that the rules and the messages exist once.
+ * prober.c
+ *	  The type Prober: the filters of a set, of which some may be missing.  It does
+ *	  what _pure.py does.
  *
  * Python code has validated the filters.  Headers are read again here, by the
  * core's own rules, because the memory safety of this file rests on them.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#include "bf_filter.h"
-#include "bf_key.h"
+#include "native.h"
 
 #if defined(__GNUC__)
 #define prefetch(address) __builtin_prefetch(address)
@@ -33,10 +25,10 @@ typedef struct
 	PyObject_HEAD
 	File	   *files;			/* one for each part */
 	Py_ssize_t	parts;
-	uint64_t	seed;
-	int			key_type;
-	PyObject   *key_bytes;		/* (key, key_type) -> bytes, or raises */
+	Hasher		hasher;			/* owns its key_bytes */
 	PyObject   *missing_part;	/* (part), raises */
+	int			asking;			/* questions that are not answered yet */
+	int			closed;
 } Prober;
 
 /* A key's hash and the filter to ask for it. */
@@ -46,109 +38,47 @@ typedef struct
 	uint64_t	hash;
 } Question;
 
-/* ---------------------------------------------------------------- keys */
+/* ---------------------------------------------------------------- questions */
 
-/* The hash of a key's own bytes as the package makes them, or raises. */
-static int
-hash_any(Prober *self, PyObject *key, uint64_t *hash)
+static void
+release_files(Prober *self)
 {
-	PyObject   *bytes = PyObject_CallFunction(self->key_bytes, "Oi", key,
-											  self->key_type);
-	char	   *data;
-	Py_ssize_t	length;
+	Py_ssize_t	i;
 
-	if (bytes == NULL)
-		return -1;
-	if (PyBytes_AsStringAndSize(bytes, &data, &length) < 0)
+	for (i = 0; self->files != NULL && i < self->parts; i++)
+		if (self->files[i].view.obj != NULL)
+			PyBuffer_Release(&self->files[i].view);
+}
+
+/* Each question and batch is between begin and end: their keys may run Python code. */
+static int
+begin(Prober *self)
+{
+	if (self->closed)
 	{
-		Py_DECREF(bytes);
+		PyErr_SetString(PyExc_ValueError, "the filter is closed");
 		return -1;
 	}
-	*hash = bf_hash(data, (size_t) length, self->seed);
-	Py_DECREF(bytes);
+	self->asking++;
 	return 0;
 }
 
-static int
-hash_integer(Prober *self, PyObject *key, uint64_t *hash)
+/* The last one frees the files if the filter was closed meanwhile. */
+static void
+end(Prober *self)
 {
-	uint8_t		bytes[8];
-	int			overflow;
-	long long	value = PyLong_AsLongLongAndOverflow(key, &overflow);
-
-	if (overflow != 0)
-		return hash_any(self, key, hash);
-	bf_key_integer(value, bytes);
-	*hash = bf_hash_8(bytes, self->seed);
-	return 0;
+	if (--self->asking == 0 && self->closed)
+		release_files(self);
 }
 
+/* The filter that a hash belongs to; raises if it is missing. */
 static int
-hash_float(Prober *self, PyObject *key, uint64_t *hash)
+find_file(Prober *self, Question *question)
 {
-	uint8_t		bytes[8];
-
-	bf_key_float(PyFloat_AS_DOUBLE(key), bytes);
-	*hash = bf_hash_8(bytes, self->seed);
-	return 0;
-}
-
-static int
-hash_text(Prober *self, PyObject *key, uint64_t *hash)
-{
-	Py_ssize_t	length;
-	const char *data = PyUnicode_AsUTF8AndSize(key, &length);
-
-	if (data == NULL)
-		return -1;
-	*hash = bf_hash(data, (size_t) length, self->seed);
-	return 0;
-}
-
-/*
- * Exact types only: a subclass may mean another key type (a bool is an int) or
- * change its own bytes.
- */
-static int
-hash_key(Prober *self, PyObject *key, uint64_t *hash)
-{
-	switch (self->key_type)
-	{
-		case BF_KEY_INTEGER:
-			if (PyLong_CheckExact(key))
-				return hash_integer(self, key, hash);
-			break;
-		case BF_KEY_TEXT:
-			if (PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT_ASCII(key))
-				return hash_text(self, key, hash);
-			break;
-		case BF_KEY_BYTEA:
-			if (PyBytes_CheckExact(key))
-			{
-				*hash = bf_hash(PyBytes_AS_STRING(key),
-								(size_t) PyBytes_GET_SIZE(key), self->seed);
-				return 0;
-			}
-			break;
-		case BF_KEY_FLOAT:
-			if (PyFloat_CheckExact(key))
-				return hash_float(self, key, hash);
-			break;
-	}
-	return hash_any(self, key, hash);
-}
-
-/* The hash of a key and its filter; raises if there is none. */
-static int
-make_question(Prober *self, PyObject *key, Question *question)
-{
-	uint32_t	part;
+	uint32_t	part = self->parts == 1 ? 0 :
+		bf_part_of(question->hash, (uint32_t) self->parts);
 	PyObject   *result;
 
-	if (hash_key(self, key, &question->hash) < 0)
-		return -1;
-	part = self->parts == 1 ? 0 :
-		bf_part_of(question->hash, (uint32_t) self->parts);
 	question->file = &self->files[part];
 	if (question->file->view.obj != NULL)
 		return 0;
@@ -197,11 +127,17 @@ prefetch_question(const Question *question)
 static int
 prober_contains(PyObject *object, PyObject *key)
 {
+	Prober	   *self = (Prober *) object;
 	Question	question;
+	int			found = -1;
 
-	if (make_question((Prober *) object, key, &question) < 0)
+	if (begin(self) < 0)
 		return -1;
-	return answer(&question);
+	if (hash_key(&self->hasher, key, &question.hash) == 0 &&
+		find_file(self, &question) == 0)
+		found = answer(&question);
+	end(self);
+	return found;
 }
 
 static PyObject *
@@ -212,23 +148,24 @@ prober_contains_method(PyObject *object, PyObject *key)
 	return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
-/* Up to BF_BATCH questions from an iterator; -1 with an exception. */
+/* Up to BF_BATCH questions; -1 with an exception. */
 static int
-take_batch(Prober *self, PyObject *iterator, Question *questions)
+take_batch(Prober *self, KeyRun *run, Question *questions)
 {
 	int			count = 0;
-	PyObject   *key;
+	int			status = 1;
 
-	while (count < BF_BATCH && (key = PyIter_Next(iterator)) != NULL)
+	while (count < BF_BATCH &&
+		   (status = key_run_next(run, &self->hasher, &questions[count].hash)) > 0)
 	{
-		int			status = make_question(self, key, &questions[count]);
-
-		Py_DECREF(key);
-		if (status < 0)
+		if (find_file(self, &questions[count]) < 0)
+		{
+			set_error_index(run->at - 1);
 			return -1;
+		}
 		prefetch_question(&questions[count++]);
 	}
-	return PyErr_Occurred() ? -1 : count;
+	return status < 0 ? -1 : count;
 }
 
 static int
@@ -242,25 +179,56 @@ append_answers(PyObject *list, const Question *questions, int count)
 	return 0;
 }
 
-static PyObject *
-prober_contains_many(PyObject *object, PyObject *keys)
+/* Appends the answers to all keys of a run; -1 with an exception. */
+static int
+answer_run(Prober *self, KeyRun *run, PyObject *list)
 {
-	PyObject   *iterator = PyObject_GetIter(keys);
-	PyObject   *list = iterator == NULL ? NULL : PyList_New(0);
-	int			count = list == NULL ? -1 : BF_BATCH;
+	int			count = BF_BATCH;
 
 	while (count == BF_BATCH)
 	{
 		Question	questions[BF_BATCH];
 
-		count = take_batch((Prober *) object, iterator, questions);
+		count = take_batch(self, run, questions);
 		if (count > 0 && append_answers(list, questions, count) < 0)
-			count = -1;
+			return -1;
 	}
-	Py_XDECREF(iterator);
-	if (count < 0)
-		Py_CLEAR(list);
+	return count < 0 ? -1 : 0;
+}
+
+static PyObject *
+prober_contains_many(PyObject *object, PyObject *keys)
+{
+	Prober	   *self = (Prober *) object;
+	KeyRun		run;
+	PyObject   *list = NULL;
+
+	if (begin(self) < 0)
+		return NULL;
+	if (key_run_open(&run, &self->hasher, keys) == 0)
+	{
+		list = PyList_New(0);
+		if (list != NULL && answer_run(self, &run, list) < 0)
+			Py_CLEAR(list);
+		key_run_close(&run);
+	}
+	end(self);
 	return list;
+}
+
+static PyObject *
+prober_close(PyObject *object, PyObject *unused)
+{
+	Prober	   *self = (Prober *) object;
+
+	(void) unused;
+	if (!self->closed)
+	{
+		self->closed = 1;
+		if (self->asking == 0)
+			release_files(self);
+	}
+	Py_RETURN_NONE;
 }
 
 /* ---------------------------------------------------------------- life */
@@ -277,7 +245,7 @@ open_file(Prober *self, PyObject *buffer)
 		return -1;
 	if (bf_header_read(view.buf, (uint64_t) view.len, &header) != BF_OK ||
 		(self->files != NULL && (header.parts != self->parts ||
-								 header.seed != self->seed)))
+								 header.seed != self->hasher.seed)))
 	{
 		PyErr_SetString(PyExc_ValueError, "not the filters of one set");
 		PyBuffer_Release(&view);
@@ -286,7 +254,7 @@ open_file(Prober *self, PyObject *buffer)
 	if (self->files == NULL)
 	{
 		self->parts = header.parts;
-		self->seed = header.seed;
+		self->hasher.seed = header.seed;
 		self->files = PyMem_Calloc(header.parts, sizeof(File));
 	}
 	file = self->files == NULL ? NULL : &self->files[header.part];
@@ -345,9 +313,9 @@ prober_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	self = (Prober *) type->tp_alloc(type, 0);
 	if (self == NULL)
 		return NULL;
-	self->key_type = key_type;
+	self->hasher.key_type = key_type;
 	Py_INCREF(key_bytes);
-	self->key_bytes = key_bytes;
+	self->hasher.key_bytes = key_bytes;
 	Py_INCREF(missing_part);
 	self->missing_part = missing_part;
 	if (open_files(self, buffers) < 0)
@@ -364,7 +332,7 @@ prober_traverse(PyObject *object, visitproc visit, void *arg)
 #if PY_VERSION_HEX >= 0x03090000
 	Py_VISIT(Py_TYPE(object));
 #endif
-	Py_VISIT(self->key_bytes);
+	Py_VISIT(self->hasher.key_bytes);
 	Py_VISIT(self->missing_part);
 	for (i = 0; self->files != NULL && i < self->parts; i++)
 		Py_VISIT(self->files[i].view.obj);
@@ -388,26 +356,23 @@ prober_dealloc(PyObject *object)
 {
 	Prober	   *self = (Prober *) object;
 	PyTypeObject *type = Py_TYPE(object);
-	Py_ssize_t	i;
 
 	PyObject_GC_UnTrack(object);
-	for (i = 0; self->files != NULL && i < self->parts; i++)
-		if (self->files[i].view.obj != NULL)
-			PyBuffer_Release(&self->files[i].view);
+	release_files(self);
 	PyMem_Free(self->files);
-	Py_XDECREF(self->key_bytes);
+	Py_XDECREF(self->hasher.key_bytes);
 	Py_XDECREF(self->missing_part);
 	type->tp_free(object);
 	Py_DECREF(type);
 }
-
-/* ---------------------------------------------------------------- module */
 
 static PyMethodDef prober_methods[] = {
 	{"contains", prober_contains_method, METH_O,
 	"Whether the filter may hold the key; `key in filter` is the same."},
 	{"contains_many", prober_contains_many, METH_O,
 	"One answer for each key, in their order."},
+	{"close", prober_close, METH_NOARGS,
+	"Lets go of the files; questions are errors from then on."},
 	{NULL, NULL, 0, NULL}
 };
 
@@ -421,43 +386,9 @@ static PyType_Slot prober_slots[] = {
 	{0, NULL}
 };
 
-static PyType_Spec prober_spec = {
+PyType_Spec prober_spec = {
 	.name = "bloomfilter._native.Prober",
 	.basicsize = sizeof(Prober),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
 	.slots = prober_slots,
 };
-
-static int
-module_exec(PyObject *module)
-{
-	PyObject   *type = PyType_FromSpec(&prober_spec);
-
-	if (type == NULL)
-		return -1;
-	if (PyModule_AddObject(module, "Prober", type) < 0)
-	{
-		Py_DECREF(type);
-		return -1;
-	}
-	return 0;
-}
-
-static PyModuleDef_Slot module_slots[] = {
-	{Py_mod_exec, module_exec},
-	{0, NULL}
-};
-
-static struct PyModuleDef module_def = {
-	.m_base = PyModuleDef_HEAD_INIT,
-	.m_name = "bloomfilter._native",
-	.m_doc = "The look-up of the package, compiled.",
-	.m_size = 0,
-	.m_slots = module_slots,
-};
-
-PyMODINIT_FUNC
-PyInit__native(void)
-{
-	return PyModuleDef_Init(&module_def);
-}

@@ -1,0 +1,61 @@
+"""Which bytes a key can have: section 3 of FORMAT.md, read the other way round."""
+
+import re
+import struct
+from typing import Callable, Dict
+
+_NUMERIC = re.compile(rb"0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9]|NaN|-?Infinity")
+_NAN = struct.pack("<Q", 0x7FF8000000000000)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_float(data: bytes) -> bool:
+    """One zero, and one NaN."""
+    if len(data) != 8:
+        return False
+    value = struct.unpack("<d", data)[0]
+    if value != value:
+        return data == _NAN
+    return value != 0 or data == bytes(8)
+
+
+def _is_inet(data: bytes) -> bool:
+    return (len(data) == 6 and data[0] == 4 and data[1] <= 32) or (
+        len(data) == 18 and data[0] == 6 and data[1] <= 128
+    )
+
+
+def _is_macaddr(data: bytes) -> bool:
+    return len(data) == 6 or (len(data) == 8 and data[3:5] != b"\xff\xfe")
+
+
+def _is_count(data: bytes) -> bool:
+    return len(data) == 8
+
+
+# By the number of the key type.
+_CHECKS: Dict[int, Callable[[bytes], bool]] = {
+    1: _is_count,
+    2: _is_text,
+    3: lambda data: True,
+    4: lambda data: len(data) == 16,
+    5: lambda data: _NUMERIC.fullmatch(data) is not None,
+    6: _is_float,
+    7: _is_count,
+    8: _is_count,
+    9: _is_count,
+    10: _is_inet,
+    11: _is_macaddr,
+}
+
+
+def is_key(key_type: int, data: bytes) -> bool:
+    """Whether a key of this type has these bytes."""
+    return _CHECKS[key_type](data)

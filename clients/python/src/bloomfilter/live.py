@@ -1,0 +1,180 @@
+"""A filter that is replaced by newer ones while threads ask it."""
+
+import logging
+import os
+import threading
+import weakref
+from typing import Any, Callable, Iterable, List, Optional
+
+from . import _source
+from ._source import PathLike
+from .filter import BloomFilter
+from .info import Info
+
+_log = logging.getLogger("bloomfilter")
+
+
+class LiveBloomFilter:
+    """A filter that is replaced by newer ones while threads ask it.
+
+    Each question is answered by one whole filter, the old or the new one.
+    `reload` takes what is there now; `follow` does it by itself, every so often.
+    """
+
+    def __init__(self, path: PathLike, *, verify: bool = True, copy: bool = False) -> None:
+        self._path = path
+        self._options = {"verify": verify, "copy": copy}
+        self._reloading = threading.Lock()
+        self._follower: Optional[_Follower] = None
+        self._current, self._source = BloomFilter._open(path, **self._options)
+        _all.add(self)
+
+    @property
+    def current(self) -> BloomFilter:
+        """The filter of this moment; keep it to ask several questions of one."""
+        return self._current
+
+    @property
+    def info(self) -> Info:
+        return self._current.info
+
+    def reload(self) -> bool:
+        """Take what is at the path now; say whether that is another filter.
+
+        Where no file was replaced (device, inode, size, time and header are the
+        same) nothing is read.  On any error the old filter stays and the error
+        is raised.
+        """
+        with self._reloading:
+            if _source.find_source(self._path) == self._source:
+                return False
+            current, self._source = BloomFilter._open(self._path, **self._options)
+            if current.checksums == self._current.checksums:
+                return False
+            # One assignment: readers see the old filter or the new one.
+            self._current = current
+            return True
+
+    def follow(
+        self,
+        every: float = 1.0,
+        *,
+        on_change: Optional[Callable[[BloomFilter], None]] = None,
+        on_error: Optional[Callable[[Exception], None]] = None,
+    ) -> None:
+        """Reload every so many seconds, in a thread of its own, until `close`.
+
+        `on_change` is told of each new filter, `on_error` of each error; without
+        it an error is logged when it is another one than the time before.  A
+        forked child follows, too.
+        """
+        if not every > 0:
+            raise ValueError("seconds between two looks are more than 0")
+        self.close()
+        self._follower = _Follower(self, every, on_change, on_error)
+        self._follower.start()
+
+    def close(self) -> None:
+        """End following.  The current filter stays and answers."""
+        follower, self._follower = self._follower, None
+        if follower is not None:
+            follower.stop()
+
+    def __enter__(self) -> "LiveBloomFilter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self):
+        return _reopen, (self._path, self._options)
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._current
+
+    def contains(self, key: Any) -> bool:
+        return key in self._current
+
+    def contains_many(self, keys: Iterable[Any]) -> List[bool]:
+        return self._current.contains_many(keys)
+
+    def _after_fork(self) -> None:
+        """In a child: another thread of the parent may have held the lock, and no
+        thread but one has come along."""
+        self._reloading = threading.Lock()
+        follower = self._follower
+        if follower is not None:
+            self.follow(follower.every, on_change=follower.on_change, on_error=follower.on_error)
+
+
+def _reopen(path: PathLike, options: "dict[str, bool]") -> LiveBloomFilter:
+    return LiveBloomFilter(path, **options)
+
+
+class _Follower:
+    """The thread behind `follow`.  It ends when nobody holds the filter any more."""
+
+    def __init__(self, live, every, on_change, on_error) -> None:
+        self.every = every
+        self.on_change = on_change
+        self.on_error = on_error
+        self._live = weakref.ref(live)
+        self._over = threading.Event()
+        self._last_error: Optional[str] = None
+        self._pid = os.getpid()
+        self._thread = threading.Thread(target=self._run, name="bloomfilter-follow", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        # After a fork thread and event are the parent's.
+        if self._pid != os.getpid():
+            return
+        self._over.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._over.wait(self.every):
+            live = self._live()
+            if live is None:
+                return
+            self._look(live)
+            del live
+
+    def _look(self, live: LiveBloomFilter) -> None:
+        """One reload.  Whatever goes wrong, the next look comes."""
+        try:
+            changed = live.reload()
+        except Exception as error:
+            self._report(error)
+            return
+        self._last_error = None
+        if changed and self.on_change is not None:
+            self._call(self.on_change, live.current)
+
+    def _report(self, error: Exception) -> None:
+        if self.on_error is not None:
+            self._call(self.on_error, error)
+        elif str(error) != self._last_error:
+            _log.warning("the filter stays the old one: %s", error)
+        self._last_error = str(error)
+
+    def _call(self, function: Callable[[Any], None], argument: Any) -> None:
+        try:
+            function(argument)
+        except Exception:
+            _log.exception("a function that was given to follow failed")
+
+
+_all: "weakref.WeakSet[LiveBloomFilter]" = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for live in list(_all):
+        live._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)

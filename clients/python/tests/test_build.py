@@ -1,0 +1,103 @@
+"""Building: the same bytes as SQL makes, and files that are there whole or not at all."""
+
+import array
+import datetime
+import os
+import tempfile
+import unittest
+import uuid
+
+import bloomfilter
+from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError, PartError
+
+from . import support
+
+
+@unittest.skipIf(bloomfilter.NATIVE, "a rule of the version without the module")
+class WithoutModule(unittest.TestCase):
+    def test_building_says_what_it_needs(self):
+        with self.assertRaisesRegex(NotImplementedError, "extension module"):
+            BloomFilter.build([1], 10)
+
+
+@unittest.skipUnless(bloomfilter.NATIVE, "building takes the extension module")
+class Build(unittest.TestCase):
+    def test_golden_filters_are_reproduced(self):
+        built = 0
+        for row in support.rows("filters.tsv"):
+            if row["made_of"] != "-" and not row["made_of"].startswith("build"):
+                continue
+            whole = bytes.fromhex(row["filter_hex"])
+            keys = [Key(int(row["key_type"]), key) for key in support.key_list(row["keys"])]
+            with self.subTest(row["name"]):
+                like = BloomFilter.from_bytes(whole)
+                self.assertEqual(BloomFilter.build(keys, like=like).to_bytes(), whole)
+                built += 1
+        self.assertGreater(built, 10)
+
+    def test_n_and_p_give_the_size(self):
+        filter_ = BloomFilter.build(range(1000), 1000, 0.001, seed=-5)
+        info = filter_.info
+        self.assertEqual((info.n, info.p, info.seed, info.key_type), (1000, 0.001, -5, "integer"))
+        self.assertLess(info.fpr, 0.001)
+        self.assertAlmostEqual(info.cardinality, 1000, delta=50)
+        self.assertTrue(all(filter_.contains_many(range(1000))))
+        self.assertLess(sum(filter_.contains_many(range(5000, 15000))), 30)
+
+    def test_without_n_the_different_keys_count(self):
+        self.assertEqual(BloomFilter.build([1, 2, 2, 3, 1]).info.n, 3)
+        self.assertEqual(BloomFilter.build(iter([1, 2])).info.n, 2)
+        empty = BloomFilter.build([])
+        self.assertEqual((empty.info.n, empty.info.key_type), (1, "none"))
+        self.assertNotIn("anything", empty)
+
+    def test_order_and_repeats_do_not_matter(self):
+        one = BloomFilter.build(["a", "b", "c"], 10)
+        self.assertEqual(one.to_bytes(), BloomFilter.build(iter("cabbac"), 10).to_bytes())
+
+    def test_keys_of_all_kinds(self):
+        for key in (1, "a", b"a", 1.5, uuid.uuid4(), datetime.date(2024, 1, 1)):
+            self.assertIn(key, BloomFilter.build([key]))
+        self.assertTrue(all(BloomFilter.build(array.array("q", range(50))).contains_many(range(50))))
+
+    def test_too_many_keys_are_told(self):
+        info = BloomFilter.build(range(2000), 100).info
+        self.assertTrue(info.over_capacity)
+        self.assertGreater(info.fpr, info.p)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(KeyTypeError, "^key 1: bloomfilter holds integer keys, not text"):
+            BloomFilter.build([1, "a"])
+        with self.assertRaisesRegex(KeyValueError, "^key 2: "):
+            BloomFilter.build([1, 2, 2**64], 10)
+        with self.assertRaisesRegex(TypeError, "one key"):
+            BloomFilter.build("abc", 10)
+        for n, p in ((0, 0.01), (-1, 0.01), (2**63, 0.01), (10, 0), (10, 1), (10, float("nan"))):
+            with self.assertRaises(ValueError):
+                BloomFilter.build([1], n, p)
+        with self.assertRaisesRegex(BloomFilterError, "a set of parts"):
+            BloomFilter.build([1], 10**10, 0.001)
+        with self.assertRaisesRegex(BloomFilterError, "no size reaches"):
+            BloomFilter.build([1], 10, 1e-300)
+
+    def test_a_part_takes_its_own_keys_only(self):
+        part = BloomFilter.from_bytes(support.build([], 0, 1, 3))
+        with self.assertRaises((BloomFilterError, PartError)):
+            BloomFilter.build(range(50), like=part)
+        with self.assertRaisesRegex(BloomFilterError, "a set of 3"):
+            BloomFilter.build([1], like=BloomFilter.from_parts(support.build_set(3, [])))
+
+    def test_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "f.bloom")
+            for keys in ([1], [1, 2]):
+                built = BloomFilter.build(keys, 100)
+                built.write(path)
+                self.assertEqual(os.listdir(folder), ["f.bloom"])
+                self.assertEqual(BloomFilter.open(path).to_bytes(), built.to_bytes())
+            self.assertEqual(os.stat(path).st_mode & 0o400, 0o400)
+            with self.assertRaises(OSError):
+                built.write(os.path.join(folder, "missing", "f.bloom"))
+            with self.assertRaises(OSError):
+                built.write(folder)
+            self.assertEqual(os.listdir(folder), ["f.bloom"])
