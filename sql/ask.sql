@@ -95,7 +95,7 @@ begin
       copy := f;
     end if;
     begin
-      perform f @> 'text';
+      perform f @> 'text'::text;
       found := -1000;
     exception when datatype_mismatch then null;
     end;

@@ -12,7 +12,7 @@ create temp view member as
 select case prokind when 'a' then 'aggregate ' else '' end || proname
        || '(' || pg_get_function_arguments(p.oid) || ') -> ' || pg_get_function_result(p.oid) as surface
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
-where proname ~ '^bloom_' and proname !~ '_(transfn|combine|serialize|deserialize|finalfn|support)$'
+where proname ~ '^bloom_' and proname !~ '_(transfn|combine|serialize|deserialize|finalfn|support|in|out|recv|send)$'
 order by prokind = 'a', proname, pg_get_function_arguments(p.oid) collate "C";
 -- the operators
 select oprname, oprleft::regtype as "left", oprright::regtype as "right", oprresult::regtype as result,
@@ -23,7 +23,7 @@ order by 1, 2::text, 3::text;
 \pset format aligned
 -- the casts are explicit
 select castsource::regtype as source, casttarget::regtype as target, castcontext as context, castmethod as method
-from member m join pg_cast c on m.classid = 'pg_cast'::regclass and c.oid = m.objid order by 1::text;
+from member m join pg_cast c on m.classid = 'pg_cast'::regclass and c.oid = m.objid order by castsource::regtype::text collate "C";
 -- the type is stored out of line and not compressed
 select typstorage, typalign, typlen, typcategory, typispreferred from pg_type where typname = 'bloomfilter';
 -- an equality by hash, and no order: nothing sorts filters
@@ -88,7 +88,7 @@ drop extension bloomfilter;
 
 -- it does not take over an object that was there before
 create function bloom_home.bloom_cardinality(text) returns int language sql as 'select 1';
-create function bloom_home.bloom_hash(key text, seed bigint default 0) returns bigint language sql as 'select 1';
+create function bloom_home.bloom_hash(key anyelement, seed bigint default 0) returns bigint language sql as 'select 1';
 do $$
 begin
   create extension bloomfilter schema bloom_home;

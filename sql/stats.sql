@@ -48,5 +48,5 @@ select key_type from (values (1, bloom_create(9)), (2, bloom_add(bloom_create(9)
 -- seeds are shown as they were given
 select (bloom_stats(bloom_create(10, 0.01, s))).seed from unnest('{0,1,-1,9223372036854775807,-9223372036854775808}'::bigint[]) s;
 -- bloom_hash: XXH64 as its specification has it
-select bloom_hash(''::bytea) = x'ef46db3751d8e999'::bigint, bloom_hash('abc'::bytea, 42) = x'13c1d910702770e6'::bigint, bloom_hash('abc', 42) = bloom_hash('abc'::bytea, 42), bloom_hash(null::int), bloom_hash(1, null);
+select bloom_hash(''::bytea) = x'ef46db3751d8e999'::bigint, bloom_hash('abc'::bytea, 42) = x'13c1d910702770e6'::bigint, bloom_hash('abc'::text, 42) = bloom_hash('abc'::bytea, 42), bloom_hash(null::int), bloom_hash(1, null);
 select bloom_hash(string_agg(decode(lpad(to_hex((i * 7 + 3) & 255), 2, '0'), 'hex'), ''::bytea order by i), x'deadbeefcafebabe'::bigint) = x'e9d57553e8fa6cfe'::bigint from generate_series(0, 999) i;

@@ -1,11 +1,9 @@
 -- Equal in SQL means found, for every type that can be a key.
 set client_min_messages = warning;
 
-create type pg_temp.mood as enum ('sad', 'ok', 'happy');
 create domain pg_temp.small as smallint check (value < 100);
 create domain pg_temp.smaller as pg_temp.small check (value < 50);
 create domain pg_temp.mail as varchar(40);
-create domain pg_temp.feeling as pg_temp.mood;
 create domain pg_temp.ids as int[];
 
 -- What is wrong if one key is stored and the other, equal in SQL, asked.
@@ -46,12 +44,8 @@ select stored, asked, pg_temp.verdict(stored, asked), pg_temp.verdict(asked, sto
   ($$' a '::char(7)$$, $$' a'::text$$),
   ($$''::text$$, $$''::char(3)$$),
   ($$'abc'::name$$, $$'abc'::text$$),
-  ($$'abc'::name$$, $$'abc'$$),
-  ($$'abc'$$, $$'abc'::varchar$$),
-  ($$'abc'::pg_temp.mail$$, $$'abc'$$),
-  ($$'abc' collate "C"$$, $$'abc'::text$$),
-  -- enum: its label
-  ($$'ok'::pg_temp.mood$$, $$'ok'::pg_temp.mood$$),
+  ($$'abc'::pg_temp.mail$$, $$'abc'::name$$),
+  ($$'abc'::text collate "C"$$, $$'abc'::text$$),
   -- bytea and uuid: one value, many spellings
   ($$'\x616263'::bytea$$, $$'abc'::bytea$$),
   ($$'\x'::bytea$$, $$''::bytea$$),
@@ -101,11 +95,6 @@ select pg_temp.verdict($$'08:00:2b:01:02:03'::macaddr::macaddr8$$, $$'08:00:2b:0
        bloom_agg(m) @> '08:00:2b:ff:fe:01:02:03'::macaddr8, bloom_agg(m::macaddr8) @> '08:00:2b:01:02:03'::macaddr
 from unnest('{08:00:2b:01:02:03}'::macaddr[]) m;
 
--- An enum's label and text are the same key, though SQL cannot compare them.
-select bloom_agg(m) @> 'ok', bloom_agg(m) @> 'happy', 'sad' <@ bloom_agg(m)
-from unnest('{sad,ok}'::pg_temp.mood[]) m;
-select bloom_add(bloom_create(10), 'ok') @> 'ok'::pg_temp.mood, bloom_add(bloom_create(10), 'ok'::pg_temp.mood) @> 'ok'::pg_temp.feeling;
-
 -- Different in SQL means different keys.
 select a, b, pg_temp.verdict(a, b) from (values
   ($$'a '::text$$, $$'a'::text$$),
@@ -139,7 +128,7 @@ create temp table filters as select k, f from (values
   ('inet', bloom_add(bloom_create(10), '1.1.1.1'::inet)),
   ('macaddr', bloom_add(bloom_create(10), '08:00:2b:01:02:03'::macaddr))) v(k, f);
 create temp table keys as select k, e from (values
-  ('integer', '1'), ('text', $$'1'$$), ('bytea', $$'1'::bytea$$),
+  ('integer', '1'), ('text', $$'1'::text$$), ('bytea', $$'1'::bytea$$),
   ('uuid', $$'00000000-0000-0000-0000-000000000001'::uuid$$), ('numeric', '1.0'), ('float', '1.0::float8'),
   ('date', $$'2024-01-01'::date$$), ('timestamp', $$'2024-01-01'::timestamp$$),
   ('timestamptz', $$'2024-01-01'::timestamptz$$), ('inet', $$'1.1.1.1'::inet$$),
@@ -161,17 +150,14 @@ select e.k, pg_temp.error_of(format('select 1 / (not bloom_create(10) @> %s)::in
 -- no key: NULL is added without giving the filter a type
 select (bloom_stats(bloom_add_all(bloom_create(10), array[null::int]))).key_type;
 
--- Arrays: of every key type, of enums, of domains, and a domain over an array.
+-- Arrays: of every key type, of domains, and a domain over an array.
 select bloom_contains_each(bloom_add_all(bloom_create(10), '{a,b}'::text[]), '{a,b}'::varchar[]),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{a,b}'::char(5)[]), '{a,b}'::text[]),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::int[]), '{1,2}'::bigint[]),
-       bloom_contains_each(bloom_add_all(bloom_create(10), '{sad,ok}'::pg_temp.mood[]), '{ok}'::text[]),
-       bloom_contains_each(bloom_add_all(bloom_create(10), '{sad,ok}'::pg_temp.feeling[]), '{ok}'::pg_temp.mood[]),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.smaller[]), '{1,2}'::pg_temp.ids),
        bloom_contains_each(bloom_add_all(bloom_create(10), '{1.50}'::numeric[]), '{1.5}'::numeric[]);
 select bloom_matches(bloom_add_all(bloom_create(10), '{1,2}'::pg_temp.ids), '{2,3,1}'::pg_temp.ids),
-       bloom_matches(bloom_add(bloom_create(10), 'ok'), '{sad,ok}'::pg_temp.mood[]),
-       pg_typeof(bloom_matches(bloom_create(10), '{sad,ok}'::pg_temp.feeling[])) = 'pg_temp.feeling[]'::regtype;
+       pg_typeof(bloom_matches(bloom_create(10), '{1,2}'::pg_temp.smaller[])) = 'pg_temp.smaller[]'::regtype;
 -- one key by one, all at once and the aggregate build the same filter
 select t, one = two, two = three from
   (select 'text' t, bloom_add(bloom_create(2), 'x') one, bloom_add_all(bloom_create(2), '{x}'::text[]) two, bloom_agg('x', 2) three
@@ -195,7 +181,7 @@ create database regress_bloom_latin1 template template0 encoding 'LATIN1' lc_col
 \c regress_bloom_latin1
 create extension bloomfilter;
 -- XXH64 of c3 a4 (a with two dots), and of 61
-select bloom_hash(chr(228)) = bloom_hash('\xc3a4'::bytea), bloom_hash('a') = bloom_hash('a'::bytea),
+select bloom_hash(chr(228)) = bloom_hash('\xc3a4'::bytea), bloom_hash('a'::text) = bloom_hash('a'::bytea),
        bloom_hash(chr(228)::char(5)) = bloom_hash('\xc3a4'::bytea);
 \c :home
 drop database regress_bloom_latin1;

@@ -82,6 +82,13 @@ my %values = (
 		"ARRAY['a']::short_text[]", "'1 2'::int2vector",
 		'(SELECT stavalues1 FROM pg_statistic WHERE stavalues1 IS NOT NULL LIMIT 1)'
 	],
+	'bloom_key' => [
+		"'7'", "'key'", "''", "' '", "'{7}'", "'{a,\"b\",NULL}'", "'{'", "'\\x'", "'NaN'", "NULL::bloom_key",
+		"'1.0e100000'", "'{{7},{8}}'", "'(7,x)'", "repeat('9', 100000)::bloom_key", "'::/0'",
+		"'00000000-0000-0000-0000-000000000000'"
+	],
+	'character varying' => [ "'key'::varchar", 'NULL::varchar' ],
+	'character' => [ "'key'::char(9)", 'NULL::char' ],
 	'cstring' => [
 		"bloomfilter_out(bloom_create(1))", "''::cstring", "'='::cstring", "'===='::cstring",
 		"repeat('A', 1000000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"

@@ -99,7 +99,7 @@ $plain->query('DROP EXTENSION bloomfilter; RESET search_path');
 foreach my $object (
 	'FUNCTION evil.bloom_create(bigint, float8, bigint) RETURNS int LANGUAGE sql AS \'SELECT 1\'',
 	'TYPE evil.bloomfilter AS ENUM (\'mine\')',
-	'FUNCTION evil.bloom_hash(text, bigint) RETURNS bigint LANGUAGE sql AS \'SELECT 1::bigint\'')
+	'FUNCTION evil.bloom_hash(anyelement, bigint) RETURNS bigint LANGUAGE sql AS \'SELECT 1::bigint\'')
 {
 	my ($kind, $name) = $object =~ /^(\w+) (evil\.\w+(?:\([^)]*\))?)/;
 	$plain->query("CREATE $object");

@@ -180,7 +180,7 @@ from empty e cross join lateral bloom_stats(filter) t}), '8 8', 'empty parts are
 is(value(q{
 select bool_or(bloom_contains(bloom_create_part(part, 8, 100, 0.01), 'text of another type'))
 from generate_series(0, 7) part
-where part = bloom_part('text of another type', 8)}), 'f', 'an empty part says no');
+where part = bloom_part('text of another type'::text, 8)}), 'f', 'an empty part says no');
 
 # bloom_progress without the library preloaded.
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});

@@ -127,7 +127,7 @@ add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 		coder = bfpg_call_coder(fcinfo, 1, false);
 		bfpg_agg_add(state, coder->word != NULL
 					 ? coder->word(PG_GETARG_DATUM(1))
-					 : coder->hash(PG_GETARG_DATUM(1), state->parameters.seed));
+					 : bfpg_hash_key(coder, PG_GETARG_DATUM(1), state->parameters.seed));
 	}
 	PG_RETURN_POINTER(state);
 }

@@ -8,6 +8,7 @@
 
 #include "access.h"
 #include "key_array.h"
+#include "key_untyped.h"
 #include "pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_contains);
@@ -41,7 +42,7 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 		fcinfo->flinfo->fn_extra = question;
 	}
 	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));
-	bfpg_check_key_type(&question->access.header, question->coder.type);
+	bfpg_check_key_type(&question->coder, &question->access.header);
 	return question;
 }
 
@@ -79,8 +80,8 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
 	BfpgQuestion *question = open_question(fcinfo, 0, 1, true);
 	uint8	   *found;
 
-	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), &question->coder,
-				   &question->access.header, keys);
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
+				   &question->coder, &question->access.header, keys);
 	found = palloc(keys->count + 1);
 	bfpg_access_contains_hashes(&question->access, keys->hashes, keys->count, found);
 	bfpg_access_close(&question->access);

@@ -12,6 +12,7 @@
 #include "bf_sizing.h"
 #include "filter.h"
 #include "key_array.h"
+#include "key_untyped.h"
 #include "pg_compat.h"
 #include "settings.h"
 
@@ -40,13 +41,13 @@ filter_to_change(FunctionCallInfo fcinfo)
 Datum
 bloomfilter_add(PG_FUNCTION_ARGS)
 {
-	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
 	BfpgFilter   *filter = filter_to_change(fcinfo);
 	bf_header  *header = &filter->header;
 	uint64		before = header->bits_set;
 	uint64		hash;
 
-	bfpg_check_key_type(header, coder->type);
+	bfpg_check_key_type(coder, header);
 	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(1), header->seed);
 	bfpg_check_part(header, hash);
 	bf_add(header, filter->blocks, hash);
@@ -59,12 +60,12 @@ bloomfilter_add(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_add_all(PG_FUNCTION_ARGS)
 {
-	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
 	BfpgFilter   *filter = filter_to_change(fcinfo);
 	BfpgKeyArray	keys;
 
-	bfpg_check_key_type(&filter->header, coder->type);
-	bfpg_key_array(PG_GETARG_ARRAYTYPE_P(1), coder, &filter->header, &keys);
+	bfpg_check_key_type(coder, &filter->header);
+	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(1)), coder, &filter->header, &keys);
 	if (keys.count > 0)
 	{
 		bfpg_filter_add_hashes(filter, keys.hashes, keys.count);

@@ -4,27 +4,47 @@
  *
  * A BfpgKeyCoder is made once per call site for the type that it passes, and
  * refuses what could not keep the promise "equal in SQL means found": types
- * whose equality is not that of their bytes, nondeterministic collations, and
- * case-insensitive text that was silently turned into text.
+ * whose equality is not that of their bytes, or whose text may change, and
+ * nondeterministic collations.
  */
 #ifndef BFPG_KEY_H
 #define BFPG_KEY_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"
 
 #pragma GCC visibility push(hidden)
 
+typedef struct BfpgKeyCoder BfpgKeyCoder;
+
+/* Where a key's bytes go: into a hash, or into the bytes of a key that it is a part of. */
+typedef struct BfpgKeySink
+{
+	uint64		seed;
+	StringInfo	bytes;			/* NULL: hash them */
+} BfpgKeySink;
+
+static inline uint64
+bfpg_sink_bytes(const BfpgKeySink *sink, const void *bytes, size_t length)
+{
+	if (sink->bytes == NULL)
+		return bf_hash(bytes, length, sink->seed);
+	appendBinaryStringInfo(sink->bytes, bytes, (int) length);
+	return 0;
+}
+
 /*
  * Keys of 8 bytes have a word, the number that these bytes are in little-endian
  * order; bf_hash_words makes hashes of many at once.  Others are hashed one by one.
  */
 typedef uint64 (*BfpgKeyWord) (Datum key);
-typedef uint64 (*BfpgKeyHash) (Datum key, uint64 seed);
+typedef uint64 (*BfpgKeyHash) (const BfpgKeyCoder *coder, Datum key,
+							   const BfpgKeySink *sink);
 
-typedef struct BfpgKeyCoder
+struct BfpgKeyCoder
 {
 	bf_key_type type;
 	BfpgKeyWord	word;			/* one of these two, the other is NULL */
@@ -33,7 +53,10 @@ typedef struct BfpgKeyCoder
 	int16		length;
 	bool		by_value;
 	char		align;
-} BfpgKeyCoder;
+	bool		untyped;		/* its text is read as the filter's kind, see key_untyped.h */
+	MemoryContext context;		/* lives as long as the coder */
+	struct BfpgReader *reader;	/* of an untyped key, unless it is taken as text */
+};
 
 /*
  * The coder for the keys that argument argno of a call passes: scalars, or
@@ -43,10 +66,10 @@ extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
 						   BfpgKeyCoder *coder);
 
 /* The same, made once per call site and kept in its fn_extra. */
-extern const BfpgKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
-											  bool array);
+extern BfpgKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
+										  bool array);
 
-static inline const BfpgKeyCoder *
+static inline BfpgKeyCoder *
 bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {
 	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
@@ -54,29 +77,51 @@ bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 	return bfpg_make_call_coder(fcinfo, argno, array);
 }
 
+/* Gives a sink the bytes of one key; its hash, if it makes one. */
+static inline uint64
+bfpg_sink_key(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+{
+	uint8		bytes[8];
+
+	if (coder->word == NULL)
+		return coder->hash(coder, key, sink);
+	if (sink->bytes == NULL)
+		return bf_hash_word(coder->word(key), sink->seed);
+	bf_store_le64(bytes, coder->word(key));
+	return bfpg_sink_bytes(sink, bytes, sizeof(bytes));
+}
+
 /* The hash of one key. */
 static inline uint64
 bfpg_hash_key(const BfpgKeyCoder *coder, Datum key, uint64 seed)
 {
+	BfpgKeySink sink = {seed, NULL};
+
 	if (coder->word != NULL)
 		return bf_hash_word(coder->word(key), seed);
-	return coder->hash(key, seed);
+	return coder->hash(coder, key, &sink);
 }
 
-/* Whether values of an SQL type, or of a domain over it, can be keys. */
-extern bool bfpg_is_key_type(Oid type);
+/* Makes a coder one for keys of an SQL type, if it is in the table. */
+extern bool bfpg_find_key_type(Oid type, BfpgKeyCoder *coder);
+
+/* Makes a coder one for a filter's keys, if it is an untyped key's, or throws. */
+extern void bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header);
+
+/* The same, at the price of a comparison where it is one already. */
+static inline void
+bfpg_check_key_type(BfpgKeyCoder *coder, const bf_header *header)
+{
+	if (header->key_type != coder->type)
+		bfpg_fit_coder(coder, header);
+}
+
 extern void bfpg_refuse_type(Oid type);
 
-extern void bfpg_refuse_key_type(const bf_header *header, bf_key_type type);
+/* Throws unless texts that are equal under a collation have equal bytes. */
+extern void bfpg_check_collation(Oid collation);
+extern void bfpg_refuse_key_type(unsigned held, unsigned asked);
 extern void bfpg_refuse_part(const bf_header *header, uint64 hash);
-
-/* Throws unless a filter holds keys of this type, or none yet. */
-static inline void
-bfpg_check_key_type(const bf_header *header, bf_key_type type)
-{
-	if (header->key_type != type && header->key_type != BF_KEY_NONE)
-		bfpg_refuse_key_type(header, type);
-}
 
 /* Throws unless a hash belongs to the part that the filter is. */
 static inline void

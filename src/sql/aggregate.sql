@@ -20,21 +20,21 @@ CREATE FUNCTION bloom_agg_transfn(state internal, key anyelement, n bigint, p do
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_agg_transfn(internal, anyelement, bigint, double precision, bigint) IS 'support function of bloom_agg';
 
-CREATE FUNCTION bloom_agg_transfn(state internal, key text) RETURNS internal
+CREATE FUNCTION bloom_agg_transfn(state internal, key bloom_key) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_transfn(internal, text) IS 'support function of bloom_agg';
+COMMENT ON FUNCTION bloom_agg_transfn(internal, bloom_key) IS 'support function of bloom_agg';
 
-CREATE FUNCTION bloom_agg_transfn(state internal, key text, n bigint) RETURNS internal
+CREATE FUNCTION bloom_agg_transfn(state internal, key bloom_key, n bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_transfn(internal, text, bigint) IS 'support function of bloom_agg';
+COMMENT ON FUNCTION bloom_agg_transfn(internal, bloom_key, bigint) IS 'support function of bloom_agg';
 
-CREATE FUNCTION bloom_agg_transfn(state internal, key text, n bigint, p double precision) RETURNS internal
+CREATE FUNCTION bloom_agg_transfn(state internal, key bloom_key, n bigint, p double precision) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_transfn(internal, text, bigint, double precision) IS 'support function of bloom_agg';
+COMMENT ON FUNCTION bloom_agg_transfn(internal, bloom_key, bigint, double precision) IS 'support function of bloom_agg';
 
-CREATE FUNCTION bloom_agg_transfn(state internal, key text, n bigint, p double precision, seed bigint) RETURNS internal
+CREATE FUNCTION bloom_agg_transfn(state internal, key bloom_key, n bigint, p double precision, seed bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_agg_transfn(internal, text, bigint, double precision, bigint) IS 'support function of bloom_agg';
+COMMENT ON FUNCTION bloom_agg_transfn(internal, bloom_key, bigint, double precision, bigint) IS 'support function of bloom_agg';
 
 CREATE FUNCTION bloom_part_agg_transfn(state internal, key anyelement, parts integer, n bigint, p double precision) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -44,13 +44,13 @@ CREATE FUNCTION bloom_part_agg_transfn(state internal, key anyelement, parts int
 	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_part_agg_transfn(internal, anyelement, integer, bigint, double precision, bigint) IS 'support function of bloom_part_agg';
 
-CREATE FUNCTION bloom_part_agg_transfn(state internal, key text, parts integer, n bigint, p double precision) RETURNS internal
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key bloom_key, parts integer, n bigint, p double precision) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_part_agg_transfn(internal, text, integer, bigint, double precision) IS 'support function of bloom_part_agg';
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, bloom_key, integer, bigint, double precision) IS 'support function of bloom_part_agg';
 
-CREATE FUNCTION bloom_part_agg_transfn(state internal, key text, parts integer, n bigint, p double precision, seed bigint) RETURNS internal
+CREATE FUNCTION bloom_part_agg_transfn(state internal, key bloom_key, parts integer, n bigint, p double precision, seed bigint) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_part_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_part_agg_transfn(internal, text, integer, bigint, double precision, bigint) IS 'support function of bloom_part_agg';
+COMMENT ON FUNCTION bloom_part_agg_transfn(internal, bloom_key, integer, bigint, double precision, bigint) IS 'support function of bloom_part_agg';
 
 CREATE FUNCTION bloom_agg_combine(state internal, other internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -116,7 +116,7 @@ CREATE AGGREGATE bloom_agg(key anyelement, n bigint, p double precision, seed bi
 );
 COMMENT ON AGGREGATE bloom_agg(anyelement, bigint, double precision, bigint) IS 'filter of a column for n keys at rate p, with a seed';
 
-CREATE AGGREGATE bloom_agg(key text) (
+CREATE AGGREGATE bloom_agg(key bloom_key) (
 	SFUNC = bloom_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -126,9 +126,9 @@ CREATE AGGREGATE bloom_agg(key text) (
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text) IS 'filter of a column, sized for the keys that come';
+COMMENT ON AGGREGATE bloom_agg(bloom_key) IS 'filter of a column, sized for the keys that come';
 
-CREATE AGGREGATE bloom_agg(key text, n bigint) (
+CREATE AGGREGATE bloom_agg(key bloom_key, n bigint) (
 	SFUNC = bloom_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -138,9 +138,9 @@ CREATE AGGREGATE bloom_agg(key text, n bigint) (
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text, bigint) IS 'filter of a column for n keys at a rate of 0.01';
+COMMENT ON AGGREGATE bloom_agg(bloom_key, bigint) IS 'filter of a column for n keys at a rate of 0.01';
 
-CREATE AGGREGATE bloom_agg(key text, n bigint, p double precision) (
+CREATE AGGREGATE bloom_agg(key bloom_key, n bigint, p double precision) (
 	SFUNC = bloom_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -150,9 +150,9 @@ CREATE AGGREGATE bloom_agg(key text, n bigint, p double precision) (
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text, bigint, double precision) IS 'filter of a column for n keys at rate p';
+COMMENT ON AGGREGATE bloom_agg(bloom_key, bigint, double precision) IS 'filter of a column for n keys at rate p';
 
-CREATE AGGREGATE bloom_agg(key text, n bigint, p double precision, seed bigint) (
+CREATE AGGREGATE bloom_agg(key bloom_key, n bigint, p double precision, seed bigint) (
 	SFUNC = bloom_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -162,7 +162,7 @@ CREATE AGGREGATE bloom_agg(key text, n bigint, p double precision, seed bigint) 
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(text, bigint, double precision, bigint) IS 'filter of a column for n keys at rate p, with a seed';
+COMMENT ON AGGREGATE bloom_agg(bloom_key, bigint, double precision, bigint) IS 'filter of a column for n keys at rate p, with a seed';
 
 CREATE AGGREGATE bloom_part_agg(key anyelement, parts integer, n bigint, p double precision) (
 	SFUNC = bloom_part_agg_transfn,
@@ -188,7 +188,7 @@ CREATE AGGREGATE bloom_part_agg(key anyelement, parts integer, n bigint, p doubl
 );
 COMMENT ON AGGREGATE bloom_part_agg(anyelement, integer, bigint, double precision, bigint) IS 'one part of a set of filters for n keys at rate p, with a seed; group by bloom_part';
 
-CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double precision) (
+CREATE AGGREGATE bloom_part_agg(key bloom_key, parts integer, n bigint, p double precision) (
 	SFUNC = bloom_part_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -198,9 +198,9 @@ CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double prec
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_part_agg(text, integer, bigint, double precision) IS 'one part of a set of filters for n keys at rate p; group by bloom_part';
+COMMENT ON AGGREGATE bloom_part_agg(bloom_key, integer, bigint, double precision) IS 'one part of a set of filters for n keys at rate p; group by bloom_part';
 
-CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double precision, seed bigint) (
+CREATE AGGREGATE bloom_part_agg(key bloom_key, parts integer, n bigint, p double precision, seed bigint) (
 	SFUNC = bloom_part_agg_transfn,
 	STYPE = internal,
 	SSPACE = 16384,
@@ -210,7 +210,7 @@ CREATE AGGREGATE bloom_part_agg(key text, parts integer, n bigint, p double prec
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_part_agg(text, integer, bigint, double precision, bigint) IS 'one part of a set of filters for n keys at rate p, with a seed; group by bloom_part';
+COMMENT ON AGGREGATE bloom_part_agg(bloom_key, integer, bigint, double precision, bigint) IS 'one part of a set of filters for n keys at rate p, with a seed; group by bloom_part';
 
 CREATE FUNCTION bloom_union_agg_transfn(state bloomfilter, filter bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_union_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;

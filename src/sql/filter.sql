@@ -30,13 +30,17 @@ CREATE FUNCTION bloom_add(filter bloomfilter, key anyelement) RETURNS bloomfilte
 	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
 COMMENT ON FUNCTION bloom_add(bloomfilter, anyelement) IS 'filter with one more key';
 
-CREATE FUNCTION bloom_add(filter bloomfilter, key text) RETURNS bloomfilter
+CREATE FUNCTION bloom_add(filter bloomfilter, key bloom_key) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
-COMMENT ON FUNCTION bloom_add(bloomfilter, text) IS 'filter with one more key';
+COMMENT ON FUNCTION bloom_add(bloomfilter, bloom_key) IS 'filter with one more key';
 
 CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT bloom_add_support;
 COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'filter with the keys of an array; null keys are skipped';
+
+CREATE FUNCTION bloom_add_all(filter bloomfilter, keys bloom_key) RETURNS bloomfilter
+	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT bloom_add_support;
+COMMENT ON FUNCTION bloom_add_all(bloomfilter, bloom_key) IS 'filter with the keys of an array that is written as text; null keys are skipped';
 
 CREATE FUNCTION bloom_union(a bloomfilter, b bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -58,25 +62,33 @@ CREATE FUNCTION bloom_contains(filter bloomfilter, key anyelement) RETURNS boole
 	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_contains(bloomfilter, anyelement) IS 'whether the filter may contain the key; false is certain';
 
-CREATE FUNCTION bloom_contains(filter bloomfilter, key text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_key_support;
-COMMENT ON FUNCTION bloom_contains(bloomfilter, text) IS 'whether the filter may contain the key; false is certain';
+CREATE FUNCTION bloom_contains(filter bloomfilter, key bloom_key) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION bloom_contains(bloomfilter, bloom_key) IS 'whether the filter may contain the key; false is certain';
 
 CREATE FUNCTION bloom_contained(key anyelement, filter bloomfilter) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_contained(anyelement, bloomfilter) IS 'implementation of <@ operator';
 
-CREATE FUNCTION bloom_contained(key text, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_key_support;
-COMMENT ON FUNCTION bloom_contained(text, bloomfilter) IS 'implementation of <@ operator';
+CREATE FUNCTION bloom_contained(key bloom_key, filter bloomfilter) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
+COMMENT ON FUNCTION bloom_contained(bloom_key, bloomfilter) IS 'implementation of <@ operator';
 
 CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys anyarray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_contains_each' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_contains_each(bloomfilter, anyarray) IS 'whether the filter may contain each key; the array has the same shape';
 
+CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys bloom_key) RETURNS boolean[]
+	AS 'MODULE_PATHNAME', 'bloomfilter_contains_each' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_contains_each(bloomfilter, bloom_key) IS 'the same for an array that is written as text';
+
 CREATE FUNCTION bloom_matches(filter bloomfilter, keys anyarray) RETURNS anyarray
 	AS 'MODULE_PATHNAME', 'bloomfilter_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_matches(bloomfilter, anyarray) IS 'the keys of an array that the filter may contain';
+
+CREATE FUNCTION bloom_matches(filter bloomfilter, keys bloom_key) RETURNS text[]
+	AS 'MODULE_PATHNAME', 'bloomfilter_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_matches(bloomfilter, bloom_key) IS 'the same for an array that is written as text';
 
 --
 -- Knowing
@@ -133,9 +145,9 @@ CREATE FUNCTION bloom_hash(key anyelement, seed bigint DEFAULT 0) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION bloom_hash(anyelement, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
-CREATE FUNCTION bloom_hash(key text, seed bigint DEFAULT 0) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT bloom_key_support;
-COMMENT ON FUNCTION bloom_hash(text, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
+CREATE FUNCTION bloom_hash(key bloom_key, seed bigint DEFAULT 0) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION bloom_hash(bloom_key, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
 --
 -- Sets of filters
@@ -145,7 +157,7 @@ CREATE FUNCTION bloom_part(key anyelement, parts integer, seed bigint DEFAULT 0)
 	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION bloom_part(anyelement, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
 
-CREATE FUNCTION bloom_part(key text, parts integer, seed bigint DEFAULT 0) RETURNS integer
-	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1 SUPPORT bloom_key_support;
-COMMENT ON FUNCTION bloom_part(text, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
+CREATE FUNCTION bloom_part(key bloom_key, parts integer, seed bigint DEFAULT 0) RETURNS integer
+	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
+COMMENT ON FUNCTION bloom_part(bloom_key, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
 

@@ -91,19 +91,19 @@ COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS 'may be contained in';
 
 CREATE OPERATOR @> (
 	LEFTARG = bloomfilter,
-	RIGHTARG = text,
+	RIGHTARG = bloom_key,
 	FUNCTION = bloom_contains,
 	COMMUTATOR = <@
 );
-COMMENT ON OPERATOR @> (bloomfilter, text) IS 'may contain';
+COMMENT ON OPERATOR @> (bloomfilter, bloom_key) IS 'may contain';
 
 CREATE OPERATOR <@ (
-	LEFTARG = text,
+	LEFTARG = bloom_key,
 	RIGHTARG = bloomfilter,
 	FUNCTION = bloom_contained,
 	COMMUTATOR = @>
 );
-COMMENT ON OPERATOR <@ (text, bloomfilter) IS 'may be contained in';
+COMMENT ON OPERATOR <@ (bloom_key, bloomfilter) IS 'may be contained in';
 
 --
 -- Casts, explicit, through the validator

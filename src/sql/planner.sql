@@ -2,10 +2,6 @@
 -- Support functions for the planner
 --
 
-CREATE FUNCTION bloom_key_support(internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_key_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_key_support(internal) IS 'support function of the functions that take a text key';
-
 CREATE FUNCTION bloom_add_support(internal) RETURNS internal
 	AS 'MODULE_PATHNAME', 'bloomfilter_add_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_add_support(internal) IS 'support function of the functions that add keys';
