@@ -10,9 +10,13 @@ commit what it writes.
 
 import os
 import struct
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, os.pardir, 'test', 'vectors')
+
+sys.path.insert(0, VECTORS)
+from make_vectors import xxh64
 
 HEAD = """-- Made from test/vectors by sql/make_vectors_sql.py.
 \\set ECHO none
@@ -142,6 +146,51 @@ where k.part <> a.part and k.parts = a.parts;
 select key from answers where found is not true;
 -- each key type has one name
 select k.key_type, a.key_type as name from keys k join answers a using (key, seed) group by 1, 2 order by 1;
+""")
+
+
+def hash_of_key(field):
+    if field.startswith('xxh64:'):
+        return int(field[6:], 16)
+    return xxh64(bytes.fromhex(field), 0)
+
+
+def texts_test():
+    data = []
+    for r in rows('texts.tsv'):
+        if r['sql'] == 'key':
+            text = r['text']
+            octets = bytes.fromhex(text[4:]) if text.startswith('hex:') else text.encode()
+            data.append((r['type'], octets.hex(), signed(hash_of_key(r['key_hex']))))
+    write('vectors_texts.sql', HEAD + """create temp table texts (type text, hex text, hash bigint);
+""" + copy_data('texts', 'type, hex, hash', data) + """
+-- numeric has infinities from 14 on
+delete from texts where type = 'numeric' and convert_from(decode(hex, 'hex'), 'UTF8') ~* 'inf'
+  and current_setting('server_version_num')::int < 140000;
+
+create function key_hash(type text, t text) returns bigint language plpgsql as $$
+begin
+  case type
+    when 'integer' then return bloom_hash(t::bigint);
+    when 'text' then return bloom_hash(t);
+    when 'bytea' then return bloom_hash(t::bytea);
+    when 'uuid' then return bloom_hash(t::uuid);
+    when 'numeric' then return bloom_hash(t::numeric);
+    when 'float' then return bloom_hash(t::float8);
+    when 'real' then return bloom_hash(t::real);
+    when 'date' then return bloom_hash(t::date);
+    when 'timestamp' then return bloom_hash(t::timestamp);
+    when 'timestamptz' then return bloom_hash(t::timestamptz);
+    when 'inet' then return bloom_hash(t::inet);
+    when 'macaddr' then return bloom_hash(t::macaddr8);
+  end case;
+end $$;
+\\set ECHO all
+-- a key that is written as text is the one that PostgreSQL's cast makes of it
+select type, convert_from(decode(hex, 'hex'), 'UTF8') as text from texts
+where key_hash(type, convert_from(decode(hex, 'hex'), 'UTF8')) is distinct from hash;
+-- of every type there is one
+select type, count(*) > 5 as several from texts group by type order by type;
 """)
 
 
@@ -335,5 +384,6 @@ select pg_temp.valid_inputs();
 
 if __name__ == '__main__':
     keys_test()
+    texts_test()
     filters_test()
     invalid_test()

@@ -3,7 +3,7 @@
 _bloomfilter() {
 	local current=$2 previous=$3
 	local commands='build contains info pull verify'
-	local types='integer text bytea uuid numeric float date timestamp timestamptz inet macaddr'
+	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
 	local command=${COMP_WORDS[1]-} options=''
 
 	COMPREPLY=()

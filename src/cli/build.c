@@ -55,7 +55,7 @@ typedef struct build_plan
 	double		rate;
 	uint64_t	seed;
 	int64_t		parts;			/* -1: one whole filter */
-	int			key_type;
+	int			text_type;
 	char		delimiter;
 	bool		progress;
 	const char *path;
@@ -80,7 +80,7 @@ read_plan(const command_line *line)
 				plan.seed = option_seed("--seed", optarg);
 				break;
 			case 't':
-				plan.key_type = option_key_type(optarg);
+				plan.text_type = option_text_type(optarg);
 				break;
 			case OPTION_PARTS:
 				plan.parts = (int64_t) option_count("--parts", optarg, 0, MAX_PARTS);
@@ -137,7 +137,7 @@ static uint64_t
 add_all(const build_plan *plan, bloomfilter_builder *builder)
 {
 	progress_bar progress;
-	key_feed	feed = {plan->key_type, add, builder, &progress, plan->capacity};
+	key_feed	feed = {plan->text_type, add, builder, &progress, plan->capacity};
 	line_reader reader;
 	uint64_t	lines;
 

@@ -85,9 +85,9 @@ ask(void *state, const key_batch *batch, const text_line *lines, size_t *done)
 }
 
 static void
-ask_all(inquiry *question, int key_type, char **keys, size_t count)
+ask_all(inquiry *question, int text_type, char **keys, size_t count)
 {
-	key_feed	feed = {key_type, ask, question, NULL, 0};
+	key_feed	feed = {text_type, ask, question, NULL, 0};
 	line_reader reader;
 
 	if (count > 0)
@@ -113,7 +113,7 @@ command_contains(int argc, char **argv)
 		switch (option)
 		{
 			case 't':
-				wanted_type = option_key_type(optarg);
+				wanted_type = option_text_type(optarg);
 				break;
 			case 'v':
 				question.selected = 0;
@@ -132,7 +132,7 @@ command_contains(int argc, char **argv)
 		usage_error(&line, "no filter given");
 	filter = open_filter(argv[optind]);
 	question.filter = filter;
-	ask_all(&question, filter_key_type(filter, wanted_type),
+	ask_all(&question, filter_text_type(filter, wanted_type),
 			argv + optind + 1, (size_t) (argc - optind - 1));
 	if (question.count && !question.quiet)
 		output_text("%" PRIu64 "\n", question.matches);

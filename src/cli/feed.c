@@ -35,28 +35,22 @@ show_key(const text_line *key, char shown[SHOWN_CHARACTERS + 4])
 }
 
 static _Noreturn void
-refuse_key(const key_feed *feed, const key_origin *origin, const text_line *lines,
-		   size_t index, const char *reason)
+refuse_key(const key_origin *origin, const text_line *lines,
+		   size_t index, const char *problem)
 {
 	char		shown[SHOWN_CHARACTERS + 4];
 
 	show_key(&lines[index], shown);
 	output_flush();
-	fail("%s %" PRIu64 ": \"%s\" is not a key of type %s: %s", origin->name,
-		 origin->first + index, shown,
-		 bloomfilter_key_type_name(feed->key_type), reason);
+	fail("%s %" PRIu64 ": \"%s\" is %s", origin->name, origin->first + index,
+		 shown, problem);
 }
 
 static _Noreturn void
-refuse_code(const key_feed *feed, const key_origin *origin, const text_line *lines,
-			size_t index, int code)
+refuse_code(const key_origin *origin, const text_line *lines, size_t index, int code)
 {
 	char		shown[SHOWN_CHARACTERS + 4];
 
-	if (code == BLOOMFILTER_ERR_KEY)
-		refuse_key(feed, origin, lines, index,
-				   feed->key_type == BLOOMFILTER_KEY_TEXT ?
-				   "it is not valid UTF-8" : bloomfilter_strerror(code));
 	output_flush();
 	if (code != BLOOMFILTER_ERR_OTHER_PART)
 		fail("%s", bloomfilter_strerror(code));
@@ -74,21 +68,21 @@ feed_some(const key_feed *feed, key_batch *batch, const key_origin *origin,
 
 	while (begin < count)
 	{
-		const char *reason;
+		bloomfilter_detail detail;
 		size_t		added;
 		size_t		done = 0;
 		int			code;
 
 		key_batch_clear(batch);
-		added = key_batch_add(batch, lines + begin, count - begin, &reason);
+		added = key_batch_add(batch, lines + begin, count - begin, &detail);
 		code = feed->sink(feed->state, batch, lines + begin, &done);
 		if (code < 0)
-			refuse_code(feed, origin, lines, begin + done, code);
+			refuse_code(origin, lines, begin + done, code);
 		if (code > 0)
 			return false;
 		begin += added;
-		if (reason != NULL)
-			refuse_key(feed, origin, lines, begin, reason);
+		if (detail.code != BLOOMFILTER_OK)
+			refuse_key(origin, lines, begin, detail.text);
 	}
 	return true;
 }
@@ -131,7 +125,7 @@ feed_lines(const key_feed *feed, line_reader *reader)
 	key_batch	batch;
 
 	snprintf(name, sizeof name, "%s, line", reader->name);
-	key_batch_init(&batch, feed->key_type);
+	key_batch_init(&batch, feed->text_type);
 	while (line_reader_fill(reader))
 	{
 		if (!feed_buffer(feed, &batch, name, reader))
@@ -157,7 +151,7 @@ feed_arguments(const key_feed *feed, char **keys, size_t count)
 		lines[i].text = keys[i];
 		lines[i].length = strlen(keys[i]);
 	}
-	key_batch_init(&batch, feed->key_type);
+	key_batch_init(&batch, feed->text_type);
 	feed_some(feed, &batch, &origin, lines, count);
 	key_batch_free(&batch);
 	free(lines);

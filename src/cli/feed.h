@@ -21,7 +21,7 @@ typedef int (*key_sink) (void *state, const key_batch *batch,
 
 typedef struct key_feed
 {
-	int			key_type;
+	int			text_type;		/* how keys are read */
 	key_sink	sink;
 	void	   *state;
 	progress_bar *progress;		/* or NULL */

@@ -34,14 +34,16 @@ filter_info(const bloomfilter *filter, int64_t part)
 }
 
 int
-filter_key_type(const bloomfilter *filter, int wanted)
+filter_text_type(const bloomfilter *filter, int wanted)
 {
 	int			held = filter_info(filter, -1).key_type;
 
 	if (held == BLOOMFILTER_KEY_NONE)
 		return wanted == BLOOMFILTER_KEY_NONE ? BLOOMFILTER_KEY_TEXT : wanted;
-	if (wanted != BLOOMFILTER_KEY_NONE && wanted != held)
-		fail("bloomfilter holds %s keys, not %s",
-			 bloomfilter_key_type_name(held), bloomfilter_key_type_name(wanted));
-	return held;
+	if (wanted == BLOOMFILTER_KEY_NONE)
+		return held;
+	if (bloomfilter_text_key_type(wanted) != held)
+		fail("bloomfilter holds %s keys, not %s", bloomfilter_key_type_name(held),
+			 bloomfilter_key_type_name(bloomfilter_text_key_type(wanted)));
+	return wanted;
 }

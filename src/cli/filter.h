@@ -14,9 +14,10 @@ extern bloomfilter *open_filter(const char *path);
 extern bloomfilter_info filter_info(const bloomfilter *filter, int64_t part);
 
 /*
- * The type that keys for a filter are read as: the filter's own.  wanted (0:
- * none) may only differ where the filter has none; text is the default there.
+ * The type that the text of keys for a filter is read as: its keys' type, or what
+ * is wanted (0: nothing), which must be another way to write these.  A filter
+ * without keys takes what is wanted, and text by default.
  */
-extern int	filter_key_type(const bloomfilter *filter, int wanted);
+extern int	filter_text_type(const bloomfilter *filter, int wanted);
 
 #endif							/* CLI_FILTER_H */

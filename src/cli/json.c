@@ -7,53 +7,23 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "../lib/libbloomfilter.h"
 #include "output.h"
 
-/* The range of the byte after the first of a character. */
-typedef struct utf8_lead
-{
-	unsigned char first;
-	unsigned char last;
-	size_t		length;
-	unsigned char low;
-	unsigned char high;
-} utf8_lead;
-
-/* Table 3-7 of the Unicode standard: well-formed UTF-8. */
-static const utf8_lead leads[] = {
-	{0x00, 0x7f, 1, 0, 0},
-	{0xc2, 0xdf, 2, 0x80, 0xbf},
-	{0xe0, 0xe0, 3, 0xa0, 0xbf},
-	{0xe1, 0xec, 3, 0x80, 0xbf},
-	{0xed, 0xed, 3, 0x80, 0x9f},
-	{0xee, 0xef, 3, 0x80, 0xbf},
-	{0xf0, 0xf0, 4, 0x90, 0xbf},
-	{0xf1, 0xf3, 4, 0x80, 0xbf},
-	{0xf4, 0xf4, 4, 0x80, 0x8f}
-};
+/* The bytes of a character in UTF-8 at most. */
+#define CHARACTER_BYTES 4
 
 /* Bytes of the character at the beginning of text, 0 if there is none. */
 static size_t
-character_length(const unsigned char *text)
+character_length(const char *text)
 {
-	size_t		i;
-	size_t		byte;
+	bloomfilter_slice key;
+	size_t		length;
 
-	for (i = 0; i < sizeof leads / sizeof leads[0]; i++)
-	{
-		const utf8_lead *lead = &leads[i];
-
-		if (text[0] < lead->first || text[0] > lead->last)
-			continue;
-		if (lead->length > 1 && (text[1] < lead->low || text[1] > lead->high))
-			return 0;
-		for (byte = 2; byte < lead->length; byte++)
-			if ((text[byte] & 0xc0) != 0x80)
-				return 0;
-		return lead->length;
-	}
+	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
+		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
+			return length;
 	return 0;
 }
 
@@ -63,7 +33,7 @@ json_string(const char *text)
 	output_byte('"');
 	while (*text != '\0')
 	{
-		size_t		length = character_length((const unsigned char *) text);
+		size_t		length = character_length(text);
 
 		if (length == 0)
 			output_text("\\ufffd");

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../core/bf_key.h"
 #include "../lib/libbloomfilter.h"
 
 /* SplitMix64: a full period of 2^64, so no key comes twice. */
@@ -23,6 +22,17 @@ next_random(uint64_t *state)
 	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
 	return value ^ value >> 31;
+}
+
+/* 8 bytes, the lowest first: an integer, or the bits of a double. */
+static size_t
+put_word(uint64_t word, uint8_t *bytes)
+{
+	size_t		i;
+
+	for (i = 0; i < 8; i++)
+		bytes[i] = (uint8_t) (word >> 8 * i);
+	return 8;
 }
 
 /* Random bytes: the same on machines of either byte order. */
@@ -49,17 +59,28 @@ random_digits(uint64_t *state, uint8_t *bytes)
 }
 
 /* A number below 1, in all 53 bits. */
-static double
-random_double(uint64_t *state)
+static size_t
+random_double(uint64_t *state, uint8_t *bytes)
 {
-	return (double) (next_random(state) >> 11) * 0x1p-53;
+	double		value = (double) (next_random(state) >> 11) * 0x1p-53;
+	uint64_t	word;
+
+	memcpy(&word, &value, sizeof word);
+	return put_word(word, bytes);
+}
+
+/* An IPv6 address without a network: family, prefix length, and its bytes. */
+static size_t
+random_address(uint64_t *state, uint8_t *bytes)
+{
+	bytes[0] = 6;
+	bytes[1] = 128;
+	return 2 + random_bytes(state, 16, bytes + 2);
 }
 
 size_t
 random_key(uint64_t *state, int key_type, uint8_t *bytes)
 {
-	uint8_t		address[16];
-
 	switch (key_type)
 	{
 		case BLOOMFILTER_KEY_TEXT:
@@ -69,15 +90,14 @@ random_key(uint64_t *state, int key_type, uint8_t *bytes)
 		case BLOOMFILTER_KEY_UUID:
 			return random_bytes(state, 16, bytes);
 		case BLOOMFILTER_KEY_FLOAT:
-			return bf_key_float(random_double(state), bytes);
+			return random_double(state, bytes);
 		case BLOOMFILTER_KEY_DATE:
-			return bf_key_integer((int64_t) (next_random(state)  >> 34), bytes);
+			return put_word(next_random(state) >> 34, bytes);
 		case BLOOMFILTER_KEY_INET:
-			random_bytes(state, sizeof address, address);
-			return bf_key_inet(6, 128, address, bytes);
+			return random_address(state, bytes);
 		case BLOOMFILTER_KEY_MACADDR:
 			return random_bytes(state, 6, bytes);
 		default:
-			return bf_key_integer((int64_t) next_random(state), bytes);
+			return put_word(next_random(state), bytes);
 	}
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/bf_key.h"
+#include "../lib/libbloomfilter.h"
 #include "messages.h"
 #include "output.h"
 
@@ -125,12 +125,12 @@ option_seed(const char *name, const char *text)
 }
 
 int
-option_key_type(const char *text)
+option_text_type(const char *text)
 {
-	int			type = bf_key_type_of_name(text);
+	int			type = bloomfilter_text_type_of_name(text);
 
 	if (type < 0)
-		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr",
+		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, real, date, timestamp, timestamptz, inet, macaddr",
 			 text);
 	return type;
 }

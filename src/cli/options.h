@@ -53,7 +53,7 @@ extern double option_rate(const char *name, const char *text);
 /* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits. */
 extern uint64_t option_seed(const char *name, const char *text);
 
-/* A key type of its name. */
-extern int	option_key_type(const char *text);
+/* How keys are written, by its name: a key type, or "real". */
+extern int	option_text_type(const char *text);
 
 #endif							/* CLI_OPTIONS_H */

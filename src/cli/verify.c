@@ -62,7 +62,7 @@ typedef struct verify_plan
 {
 	const char *path;
 	const char *keys;			/* file, or NULL */
-	int			key_type;		/* 0: the filter's */
+	int			text_type;		/* 0: the filter's */
 	char		delimiter;
 	uint64_t	sample;			/* random keys */
 	uint64_t	sample_seed;
@@ -82,7 +82,7 @@ read_plan(const command_line *line)
 				plan.keys = optarg;
 				break;
 			case 't':
-				plan.key_type = option_key_type(optarg);
+				plan.text_type = option_text_type(optarg);
 				break;
 			case '0':
 				plan.delimiter = '\0';
@@ -184,7 +184,7 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 	key_feed	feed = {0, count_missing, &keys, &progress, 0};
 	line_reader reader;
 
-	feed.key_type = filter_key_type(filter, plan->key_type);
+	feed.text_type = filter_text_type(filter, plan->text_type);
 	if (plan->keys[0] == '-' && plan->keys[1] == '\0')
 		line_reader_stdin(&reader, plan->delimiter);
 	else
@@ -232,7 +232,7 @@ ask_random(const bloomfilter *filter, int key_type, uint64_t *state,
 static uint64_t
 draw_sample(const verify_plan *plan, const bloomfilter *filter, uint64_t *asked)
 {
-	int			key_type = filter_key_type(filter, plan->key_type);
+	int			key_type = bloomfilter_text_key_type(filter_text_type(filter, plan->text_type));
 	uint64_t	state = plan->sample_seed;
 	uint64_t	found = 0;
 	progress_bar progress;

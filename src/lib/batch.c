@@ -37,13 +37,8 @@ lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint64_t seed,
 	*code = BLOOMFILTER_OK;
 	if (keys->slices != NULL)
 		return hash_slices(keys->type, keys->slices + start, count, seed, hashes, code);
-	if (keys->integers == NULL)
-		memcpy(hashes, keys->hashes + start, count * sizeof hashes[0]);
-	else
-	{
-		memcpy(hashes, keys->integers + start, count * sizeof hashes[0]);
-		bf_hash_words(hashes, count, seed);
-	}
+	memcpy(hashes, keys->integers + start, count * sizeof hashes[0]);
+	bf_hash_words(hashes, count, seed);
 	return count;
 }
 
@@ -173,7 +168,7 @@ bloomfilter_contains_batch(const bloomfilter *filter, int key_type,
 						   const bloomfilter_slice *keys, size_t count,
 						   uint8_t *found, size_t *answered)
 {
-	lbf_keys	all = {key_type, keys, NULL, NULL};
+	lbf_keys	all = {key_type, keys, NULL};
 
 	return ask_batch(filter, &all, count, found, answered);
 }
@@ -182,17 +177,7 @@ int
 bloomfilter_contains_int64_batch(const bloomfilter *filter, const int64_t *keys,
 								 size_t count, uint8_t *found, size_t *answered)
 {
-	lbf_keys	all = {BF_KEY_INTEGER, NULL, keys, NULL};
-
-	return ask_batch(filter, &all, count, found, answered);
-}
-
-int
-bloomfilter_contains_hash_batch(const bloomfilter *filter, int key_type,
-								const uint64_t *hashes, size_t count,
-								uint8_t *found, size_t *answered)
-{
-	lbf_keys	all = {key_type, NULL, NULL, hashes};
+	lbf_keys	all = {BF_KEY_INTEGER, NULL, keys};
 
 	return ask_batch(filter, &all, count, found, answered);
 }

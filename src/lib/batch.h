@@ -14,9 +14,8 @@
 typedef struct lbf_keys
 {
 	int			type;
-	const bloomfilter_slice *slices;	/* one of these three */
+	const bloomfilter_slice *slices;	/* one of these two */
 	const int64_t *integers;
-	const uint64_t *hashes;
 } lbf_keys;
 
 /*

@@ -296,7 +296,7 @@ bloomfilter_builder_add_batch(bloomfilter_builder *builder, int key_type,
 							  const bloomfilter_slice *keys, size_t count,
 							  size_t *added)
 {
-	lbf_keys	all = {key_type, keys, NULL, NULL};
+	lbf_keys	all = {key_type, keys, NULL};
 
 	return add_batch(builder, &all, count, added);
 }
@@ -306,7 +306,7 @@ bloomfilter_builder_add_int64_batch(bloomfilter_builder *builder,
 									const int64_t *keys, size_t count,
 									size_t *added)
 {
-	lbf_keys	all = {BF_KEY_INTEGER, NULL, keys, NULL};
+	lbf_keys	all = {BF_KEY_INTEGER, NULL, keys};
 
 	return add_batch(builder, &all, count, added);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bf_bytes.h"
+#include "bf_utf8.h"
 
 /* A part of the key types has one form of check. */
 typedef bool (*key_check) (const uint8_t *bytes, size_t length);
@@ -122,7 +123,7 @@ is_macaddr(const uint8_t *bytes, size_t length)
 }
 
 static const key_check checks[] = {
-	NULL, is_8_bytes, lbf_utf8_valid, is_bytea, is_uuid, is_numeric, is_float,
+	NULL, is_8_bytes, bf_utf8_valid, is_bytea, is_uuid, is_numeric, is_float,
 	is_8_bytes, is_8_bytes, is_8_bytes, is_inet, is_macaddr
 };
 

@@ -46,7 +46,4 @@ extern void lbf_key_free(lbf_key *key);
 /* Whether bytes are canonical bytes of some key of a type; a code if not. */
 extern int	lbf_key_check(int type, const void *bytes, size_t length);
 
-/* Whether bytes are UTF-8 as the Unicode Standard has it (no surrogates). */
-extern bool lbf_utf8_valid(const uint8_t *bytes, size_t length);
-
 #endif							/* LBF_KEYS_H */

@@ -275,6 +275,36 @@ extern int	bloomfilter_contains_macaddr(const bloomfilter *filter,
 										 const uint8_t *address, size_t length);
 
 /* ------------------------------------------------------------------------
+ * Keys as text
+ *
+ * As PostgreSQL prints values and its casts read them: '2024-02-29', '10.0.0.1',
+ * '1.50'.  doc/KEYS.md is the grammar.  No locale, time zone or clock matters.  A
+ * text is read as PostgreSQL's own cast reads it or is refused with
+ * BLOOMFILTER_ERR_KEY, and detail then says what is wrong with it.
+ *
+ * text_type is a bloomfilter_key_type or BLOOMFILTER_TEXT_REAL.
+ * ------------------------------------------------------------------------ */
+
+/*
+ * The text of a column of type real, whose keys are of type float.  The real that
+ * is nearest to 0.1 is another number than the double that is nearest to it: text
+ * of such a column that is read as BLOOMFILTER_KEY_FLOAT is another key.
+ */
+#define BLOOMFILTER_TEXT_REAL	100
+
+/* A key type's number by its name, or BLOOMFILTER_TEXT_REAL for "real". */
+extern int	bloomfilter_text_type_of_name(const char *name);
+
+/* The type of the keys: BLOOMFILTER_KEY_FLOAT for BLOOMFILTER_TEXT_REAL. */
+extern int	bloomfilter_text_key_type(int text_type);
+
+/* As bloomfilter_contains, for the key that the text is. */
+extern int	bloomfilter_contains_from_text(const bloomfilter *filter,
+										   int text_type, const char *text,
+										   size_t length,
+										   bloomfilter_detail *detail);
+
+/* ------------------------------------------------------------------------
  * Asking for many keys at once
  *
  * The memory of several keys is fetched together, which is four times as fast
@@ -298,15 +328,19 @@ extern int	bloomfilter_contains_int64_batch(const bloomfilter *filter,
 											 const int64_t *keys, size_t count,
 											 uint8_t *found, size_t *answered);
 
+/* Room that is enough for the bytes of the key that a text is. */
+extern size_t bloomfilter_text_room(int text_type, const char *text,
+									size_t length);
+
 /*
- * By hashes that the caller has computed: XXH64 of the key's bytes with the
- * seed of the filter.
+ * The bytes of the key that a text is, for batches.  They are written to buffer,
+ * which has bloomfilter_text_room; those of BLOOMFILTER_KEY_TEXT, which need none,
+ * stay where the text is.
  */
-extern int	bloomfilter_contains_hash_batch(const bloomfilter *filter,
-											int key_type,
-											const uint64_t *hashes,
-											size_t count, uint8_t *found,
-											size_t *answered);
+extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
+								 void *buffer, size_t room,
+								 bloomfilter_slice *key,
+								 bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
  * What is in it
@@ -496,6 +530,12 @@ extern int	bloomfilter_builder_add_inet(bloomfilter_builder *builder,
 extern int	bloomfilter_builder_add_macaddr(bloomfilter_builder *builder,
 											const uint8_t *address,
 											size_t length);
+
+/* The key that a text is: see "Keys as text" above. */
+extern int	bloomfilter_builder_add_from_text(bloomfilter_builder *builder,
+											  int text_type, const char *text,
+											  size_t length,
+											  bloomfilter_detail *detail);
 
 /*
  * Add many keys.  On an error *added keys were added and the error is that of

@@ -78,7 +78,7 @@ foreach my $command (@commands)
 # Types of keys: those that the program names
 my ($types) = (run('', 'build', '-t', 'none', 'x'))[2] =~ /one of ([a-z, ]+)$/m;
 my @types = sort split /, /, $types;
-is(scalar @types, 11, 'types of keys');
+is(scalar @types, 12, 'types of keys, and real');
 foreach my $command ('build', 'contains', 'verify')
 {
 	is_deeply(completions($command, $_, ''), \@types, "$command $_: types") foreach '-t', '--type';

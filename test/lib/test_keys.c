@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bf_utf8.h"
 #include "keys.h"
 #include "tap.h"
 
@@ -95,7 +96,7 @@ check_text(void)
 	{
 		bloomfilter *filter;
 
-		ok(lbf_utf8_valid((const uint8_t *) cases[i].bytes, cases[i].length) == cases[i].valid,
+		ok(bf_utf8_valid((const uint8_t *) cases[i].bytes, cases[i].length) == cases[i].valid,
 		   "text %zu is %s", i, cases[i].valid ? "valid" : "refused");
 		if (!cases[i].valid)
 			continue;

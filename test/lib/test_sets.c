@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bf_hash.h"
+#include "bf_key.h"
 #include "bf_limits.h"
 #include "make_filters.h"
 #include "tap.h"
@@ -107,33 +108,37 @@ check_answers(const bloomfilter *set)
 	same(bloomfilter_get_part_info(set, PARTS, &part, sizeof part), BLOOMFILTER_ERR_ARGUMENT, "no part 3");
 }
 
-/* By hashes that were computed outside: the same answers, and the same errors. */
+/* By their bytes: the same answers, and the same errors. */
 static void
-check_hashes(const bloomfilter *set)
+check_slices(const bloomfilter *set)
 {
-	uint64_t	hashes[2000];
+	uint8_t		bytes[2000][8];
+	bloomfilter_slice keys[2000];
 	uint8_t		found[2000];
 	size_t		answered = 9;
 	int			different = 0;
 	int			i;
 
 	for (i = 0; i < 2000; i++)
-		hashes[i] = bf_hash_word((uint64_t) (KEYS - 1000 + i), SEED);
-	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_INTEGER, hashes, 2000, found, &answered),
-		 BLOOMFILTER_OK, "batch of hashes");
+	{
+		keys[i].bytes = bytes[i];
+		keys[i].length = bf_key_integer(KEYS - 1000 + i, bytes[i]);
+	}
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, keys, 2000, found, &answered),
+		 BLOOMFILTER_OK, "batch of slices");
 	same((long long) answered, 2000, "answers all");
 	for (i = 0; i < 2000; i++)
 		different += found[i] != bloomfilter_contains_int64(set, KEYS - 1000 + i);
-	same(different, 0, "hashes and keys agree");
-	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_TEXT, hashes, 2000, found, &answered),
-		 BLOOMFILTER_ERR_KEY_TYPE, "hashes of another type");
+	same(different, 0, "slices and keys agree");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_TEXT, keys, 2000, found, &answered),
+		 BLOOMFILTER_ERR_KEY_TYPE, "slices of another type");
 	same((long long) answered, 0, "answers none");
-	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_NONE, hashes, 2000, found, &answered),
-		 BLOOMFILTER_ERR_ARGUMENT, "hashes of no type");
-	same(bloomfilter_contains_hash_batch(set, 99, hashes, 2000, found, NULL),
-		 BLOOMFILTER_ERR_ARGUMENT, "hashes of a type that is none");
-	same(bloomfilter_contains_hash_batch(set, BLOOMFILTER_KEY_INTEGER, hashes, 0, found, &answered),
-		 BLOOMFILTER_OK, "no hashes");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_NONE, keys, 2000, found, &answered),
+		 BLOOMFILTER_ERR_ARGUMENT, "slices of no type");
+	same(bloomfilter_contains_batch(set, 99, keys, 2000, found, NULL),
+		 BLOOMFILTER_ERR_ARGUMENT, "slices of a type that is none");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, keys, 0, found, &answered),
+		 BLOOMFILTER_OK, "no slices");
 }
 
 static void
@@ -142,7 +147,7 @@ check_single_part(const bloomfilter *set)
 	bloomfilter *part;
 	int			answers[2] = {0, 0};
 	int			others = 0;
-	int			by_hash = 0;
+	int			by_slice = 0;
 	int64_t		key;
 	uint8_t		found;
 	bloomfilter_builder *builder;
@@ -155,13 +160,14 @@ check_single_part(const bloomfilter *set)
 	{
 		int			answer = bloomfilter_contains_int64(part, key);
 		int			batch = bloomfilter_contains_int64_batch(part, &key, 1, &found, NULL);
-		uint64_t	hash = bf_hash_word((uint64_t) key, SEED);
+		uint8_t		bytes[8];
+		bloomfilter_slice slice = {bytes, bf_key_integer(key, bytes)};
 		size_t		answered = 9;
-		int			hashed = bloomfilter_contains_hash_batch(part, BLOOMFILTER_KEY_INTEGER, &hash, 1,
-															 &found, &answered);
+		int			sliced = bloomfilter_contains_batch(part, BLOOMFILTER_KEY_INTEGER, &slice, 1,
+														&found, &answered);
 
-		by_hash += answer < 0 ? hashed == answer && answered == 0 :
-			hashed == BLOOMFILTER_OK && answered == 1 && found == answer;
+		by_slice += answer < 0 ? sliced == answer && answered == 0 :
+			sliced == BLOOMFILTER_OK && answered == 1 && found == answer;
 		if (answer >= 0)
 			answers[answer]++;
 		others += answer == BLOOMFILTER_ERR_OTHER_PART && batch == answer &&
@@ -172,7 +178,7 @@ check_single_part(const bloomfilter *set)
 	same(answers[0], 0, "a part alone denies none of its keys");
 	same(answers[1] + others, KEYS, "and refuses those of other parts, never denies them");
 	ok(others > KEYS / 2, "which are about two thirds");
-	same(by_hash, KEYS, "by their hashes, too");
+	same(by_slice, KEYS, "by their bytes, too");
 	need(bloomfilter_builder_finish(builder, &rebuilt, NULL) == BLOOMFILTER_OK, "finish");
 	ok(equal_bytes(rebuilt, part), "a part can be built alone");
 	bloomfilter_builder_free(builder);
@@ -344,7 +350,7 @@ main(void)
 	need(bloomfilter_builder_create_set(KEYS, 0.01, 8, PARTS, &builder) == BLOOMFILTER_OK, "builder");
 	other = finish_range(builder, 1, KEYS);
 	check_answers(set);
-	check_hashes(set);
+	check_slices(set);
 	check_single_part(set);
 	empty_folder();
 	check_written(set);

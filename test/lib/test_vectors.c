@@ -88,7 +88,6 @@ typedef struct asking
 	int			type;
 	int			wanted;
 	int			wrong;
-	uint64_t	seed;
 } asking;
 
 static void
@@ -96,23 +95,18 @@ ask(void *context, const uint8_t *bytes, size_t length)
 {
 	asking	   *state = context;
 	bloomfilter_slice slice = {bytes, length};
-	uint64_t	hash = bf_hash(bytes, length, state->seed);
 	uint8_t		found = 2;
 	int			code;
 
 	state->wrong += bloomfilter_contains(state->filter, state->type, bytes, length) != state->wanted;
 	code = bloomfilter_contains_batch(state->filter, state->type, &slice, 1, &found, NULL);
 	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
-	found = 2;
-	code = bloomfilter_contains_hash_batch(state->filter, state->type, &hash, 1, &found, NULL);
-	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
 }
 
 static int
 wrong_answers(const bloomfilter *filter, const tsv *table, int type)
 {
-	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0,
-		tsv_number(table, "seed")};
+	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0};
 
 	tsv_keys(table, "keys", ask, &state);
 	tsv_keys(table, "false_positives", ask, &state);
@@ -187,7 +181,7 @@ builds_alike(const bloomfilter *model, const tsv *table, int type,
 {
 	bloomfilter_builder *builder;
 	bloomfilter *filter;
-	asking		state = {NULL, type, 0, 0, 0};
+	asking		state = {NULL, type, 0, 0};
 	bool		alike;
 
 	if (strncmp(tsv_text(table, "made_of"), "and", 3) == 0)

@@ -1,14 +1,14 @@
 /*
- * utf8.c
+ * bf_utf8.c
  *	  Whether text is UTF-8.
  *
  * Text that is not has no key bytes: no filter can hold it, and asking for it is
  * the caller's mistake (another encoding, cut off in a character), which must
  * not be answered with "no".
  */
-#include <string.h>
+#include "bf_utf8.h"
 
-#include "keys.h"
+#include <string.h>
 
 /* Length of the run of ASCII at the start, in whole words of 8. */
 static size_t
@@ -67,7 +67,7 @@ character(const uint8_t *bytes, size_t length)
 }
 
 bool
-lbf_utf8_valid(const uint8_t *bytes, size_t length)
+bf_utf8_valid(const uint8_t *bytes, size_t length)
 {
 	size_t		at = 0;
 

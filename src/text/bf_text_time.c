@@ -1,16 +1,12 @@
 /*
- * keys_time.c
+ * bf_text_time.c
  *	  The text of dates and timestamps.
  *
  * What PostgreSQL prints with DateStyle ISO, and nothing that would need a time
  * zone, a DateStyle or today's date to be understood.  The calendar is the
  * proleptic Gregorian one; the year before 1 is 1 BC.
  */
-#include "keys.h"
-
-#include <string.h>
-
-#include "../core/bf_key.h"
+#include "bf_text_read.h"
 
 #define SECONDS_PER_DAY		86400
 #define MICROSECONDS		INT64_C(1000000)
@@ -72,7 +68,7 @@ cut_bc(scanner *text)
 {
 	size_t		length = (size_t) (text->end - text->at);
 
-	if (length < 3 || !is_word(text->end - 3, 3, " BC"))
+	if (length < 3 || !bf_text_is_word(text->end - 3, 3, " bc"))
 		return false;
 	text->end -= 3;
 	return true;
@@ -167,13 +163,27 @@ scan_time(scanner *text, int64_t *microseconds)
 	return *microseconds <= SECONDS_PER_DAY * MICROSECONDS;
 }
 
-/* Z, or +HH[:MM[:SS]] east of Greenwich, in seconds. */
+/* HH, HHMM, HH:MM or HH:MM:SS. */
+static bool
+scan_offset_time(scanner *text, int64_t *hour, int64_t *minute, int64_t *second)
+{
+	*minute = 0;
+	*second = 0;
+	if (!scan_number(text, 2, 2, hour))
+		return false;
+	if (!scan_character(text, ':'))
+		return text->at == text->end || scan_number(text, 2, 2, minute);
+	return scan_number(text, 2, 2, minute) &&
+		(!scan_character(text, ':') || scan_number(text, 2, 2, second));
+}
+
+/* Z, or + and a time east of Greenwich, or -, in seconds. */
 static bool
 scan_offset(scanner *text, int64_t *seconds)
 {
 	int64_t		hour;
-	int64_t		minute = 0;
-	int64_t		second = 0;
+	int64_t		minute;
+	int64_t		second;
 	bool		west;
 
 	*seconds = 0;
@@ -183,9 +193,7 @@ scan_offset(scanner *text, int64_t *seconds)
 	if (!west && (text->at == text->end || *text->at != '+'))
 		return false;
 	text->at++;
-	if (!scan_number(text, 2, 2, &hour) ||
-		(scan_character(text, ':') && !scan_number(text, 2, 2, &minute)) ||
-		(scan_character(text, ':') && !scan_number(text, 2, 2, &second)) ||
+	if (!scan_offset_time(text, &hour, &minute, &second) ||
 		hour > MAX_OFFSET_HOURS || minute > 59 || second > 59)
 		return false;
 	*seconds = (hour * 60 + minute) * 60 + second;
@@ -195,25 +203,25 @@ scan_offset(scanner *text, int64_t *seconds)
 }
 
 static bool
-encode_infinity(const char *text, size_t length, uint8_t *bytes,
-				size_t *key_length)
+read_infinity(const char *text, size_t length, uint8_t *bytes,
+			  size_t *key_length)
 {
 	bool		minus = length > 0 && text[0] == '-';
 
-	if (!is_word(text + minus, length - minus, "infinity"))
+	if (!bf_text_is_word(text + minus, length - minus, "infinity"))
 		return false;
 	*key_length = bf_key_integer(minus ? INT64_MIN : INT64_MAX, bytes);
 	return true;
 }
 
 const char *
-encode_date(const char *text, size_t length, uint8_t *bytes,
-			size_t *key_length)
+bf_text_date(const char *text, size_t length, uint8_t *bytes,
+			 size_t *key_length)
 {
 	scanner		scan = {text, text + length};
 	int64_t		days;
 
-	if (encode_infinity(text, length, bytes, key_length))
+	if (read_infinity(text, length, bytes, key_length))
 		return NULL;
 	if (!scan_date(&scan, cut_bc(&scan), &days) || scan.at != scan.end)
 		return bad_date;
@@ -229,8 +237,8 @@ encode_date(const char *text, size_t length, uint8_t *bytes,
  * years wrap: see doc/FORMAT.md.
  */
 static const char *
-encode_any_timestamp(const char *text, size_t length, bool with_offset,
-					 uint8_t *bytes, size_t *key_length)
+read_timestamp(const char *text, size_t length, bool with_offset,
+			   uint8_t *bytes, size_t *key_length)
 {
 	const char *bad = with_offset ? bad_timestamptz : bad_timestamp;
 	scanner		scan = {text, text + length};
@@ -239,7 +247,7 @@ encode_any_timestamp(const char *text, size_t length, bool with_offset,
 	int64_t		offset = 0;
 	int64_t		since_2000;
 
-	if (encode_infinity(text, length, bytes, key_length))
+	if (read_infinity(text, length, bytes, key_length))
 		return NULL;
 	if (!scan_date(&scan, cut_bc(&scan), &days) ||
 		(!scan_character(&scan, ' ') && !scan_character(&scan, 'T')) ||
@@ -250,12 +258,10 @@ encode_any_timestamp(const char *text, size_t length, bool with_offset,
 	if (days < FIRST_DAY - POSTGRES_EPOCH_DAYS - 1 ||
 		days > END_TIMESTAMP / (SECONDS_PER_DAY * MICROSECONDS))
 		return bad_range;
-	time -= offset * MICROSECONDS;
-	since_2000 = days * SECONDS_PER_DAY * MICROSECONDS;
-	if (time > 0 ? since_2000 >= END_TIMESTAMP - time : since_2000 >= END_TIMESTAMP)
-		return bad_range;
-	since_2000 += time;
-	if (since_2000 < (FIRST_DAY - POSTGRES_EPOCH_DAYS) * SECONDS_PER_DAY * MICROSECONDS)
+	/* Below END_TIMESTAMP and two days, which 64 bits still hold. */
+	since_2000 = days * SECONDS_PER_DAY * MICROSECONDS + time - offset * MICROSECONDS;
+	if (since_2000 < (FIRST_DAY - POSTGRES_EPOCH_DAYS) * SECONDS_PER_DAY * MICROSECONDS ||
+		since_2000 >= END_TIMESTAMP)
 		return bad_range;
 	*key_length = bf_key_integer((int64_t) ((uint64_t) since_2000 +
 											POSTGRES_EPOCH_DAYS * UINT64_C(86400000000)),
@@ -264,15 +270,15 @@ encode_any_timestamp(const char *text, size_t length, bool with_offset,
 }
 
 const char *
-encode_timestamp(const char *text, size_t length, uint8_t *bytes,
-				 size_t *key_length)
+bf_text_timestamp(const char *text, size_t length, uint8_t *bytes,
+				  size_t *key_length)
 {
-	return encode_any_timestamp(text, length, false, bytes, key_length);
+	return read_timestamp(text, length, false, bytes, key_length);
 }
 
 const char *
-encode_timestamptz(const char *text, size_t length, uint8_t *bytes,
-				   size_t *key_length)
+bf_text_timestamptz(const char *text, size_t length, uint8_t *bytes,
+					size_t *key_length)
 {
-	return encode_any_timestamp(text, length, true, bytes, key_length);
+	return read_timestamp(text, length, true, bytes, key_length);
 }

@@ -1,24 +1,22 @@
 /*
- * keys_bytes.c
+ * bf_text_bytes.c
  *	  The text of keys that are written as bytes: bytea, uuid, macaddr.
  */
-#include "keys.h"
-
-#include "../core/bf_key.h"
+#include "bf_text_read.h"
 
 /* The byte that two hexadecimal digits make, or -1. */
 static int
 hex_byte(const char *text)
 {
-	int			high = hex_digit(text[0]);
-	int			low = high < 0 ? -1 : hex_digit(text[1]);
+	int			high = bf_text_hex_digit(text[0]);
+	int			low = high < 0 ? -1 : bf_text_hex_digit(text[1]);
 
 	return low < 0 ? -1 : high << 4 | low;
 }
 
 const char *
-encode_bytea(const char *text, size_t length, uint8_t *bytes,
-			 size_t *key_length)
+bf_text_bytea(const char *text, size_t length, uint8_t *bytes,
+			  size_t *key_length)
 {
 	size_t		i;
 
@@ -63,8 +61,8 @@ scan_pairs(const char *text, const char *end, char separator, size_t every,
 
 /* PostgreSQL takes braces, and a hyphen after each four digits. */
 const char *
-encode_uuid(const char *text, size_t length, uint8_t *bytes,
-			size_t *key_length)
+bf_text_uuid(const char *text, size_t length, uint8_t *bytes,
+			 size_t *key_length)
 {
 	const char *end = text + length;
 
@@ -81,8 +79,8 @@ encode_uuid(const char *text, size_t length, uint8_t *bytes,
 
 /* PostgreSQL takes one kind of separator, between any two bytes. */
 const char *
-encode_macaddr(const char *text, size_t length, uint8_t *bytes,
-			   size_t *key_length)
+bf_text_macaddr(const char *text, size_t length, uint8_t *bytes,
+				size_t *key_length)
 {
 	static const char separators[] = ":-.";
 	const char *separator;

@@ -1,38 +1,32 @@
 /*
- * keys_number.c
- *	  The text of integers, numerics and floats.
+ * bf_text_number.c
+ *	  The text of integers and numerics, and the pieces of any decimal number.
  *
  * Decimal digits only: PostgreSQL 16 reads 0x1f and 1_000 too, but never prints
  * them.
  */
-#include "keys.h"
+#include "bf_text_number.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../core/bf_key.h"
+#include "bf_text_read.h"
+
+/* Digits before and after the point that a numeric has at most. */
+#define INTEGER_DIGITS	131072
+#define FRACTION_DIGITS 16383
 
 /* Exponents beyond are beyond every type's range, whatever the digits. */
-#define MAX_EXPONENT	1000000000
+#define MAX_EXPONENT	INT64_C(10000000000)
 
-/* The pieces of a written number. */
-typedef struct decimal
-{
-	bool		negative;
-	const char *integer;		/* digits before the point */
-	size_t		integer_digits;
-	const char *fraction;		/* digits after it */
-	size_t		fraction_digits;
-	int64_t		exponent;
-} decimal;
+/* PostgreSQL reads no numeric with this exponent, not even of zero. */
+#define END_EXPONENT	(INT32_MAX / 2)
 
 static size_t
 count_digits(const char *text, const char *end)
 {
 	const char *at = text;
 
-	while (at < end && *at >= '0' && *at <= '9')
+	while (at < end && bf_text_is_digit(*at))
 		at++;
 	return (size_t) (at - text);
 }
@@ -55,9 +49,8 @@ scan_exponent(const char *text, const char *end, int64_t *exponent)
 	return true;
 }
 
-/* [+-]digits[.digits][e[+-]digits], with a digit before or after the point. */
-static bool
-scan_decimal(const char *text, size_t length, decimal *number)
+bool
+bf_text_decimal(const char *text, size_t length, bf_decimal *number)
 {
 	const char *end = text + length;
 
@@ -82,8 +75,8 @@ scan_decimal(const char *text, size_t length, decimal *number)
 }
 
 const char *
-encode_integer(const char *text, size_t length, uint8_t *bytes,
-			   size_t *key_length)
+bf_text_integer(const char *text, size_t length, uint8_t *bytes,
+				size_t *key_length)
 {
 	bool		negative = length > 0 && text[0] == '-';
 	size_t		i = length > 0 && (text[0] == '-' || text[0] == '+');
@@ -106,23 +99,21 @@ encode_integer(const char *text, size_t length, uint8_t *bytes,
 	return NULL;
 }
 
-/* "NaN", "Infinity", "-Infinity" as PostgreSQL prints them, or NULL. */
-static const char *
-special_number(const char *text, size_t length)
+const char *
+bf_text_special(const char *text, size_t length)
 {
 	size_t		sign = length > 0 && (text[0] == '-' || text[0] == '+');
 
-	if (is_word(text, length, "NaN"))
+	if (bf_text_is_word(text, length, "nan"))
 		return "NaN";
-	if (!is_word(text + sign, length - sign, "Infinity") &&
-		!is_word(text + sign, length - sign, "inf"))
+	if (!bf_text_is_word(text + sign, length - sign, "infinity") &&
+		!bf_text_is_word(text + sign, length - sign, "inf"))
 		return NULL;
 	return text[0] == '-' ? "-Infinity" : "Infinity";
 }
 
-/* The digit at a place of integer and fraction taken together, 0 beyond them. */
-static char
-digit_at(const decimal *number, size_t place)
+char
+bf_text_digit(const bf_decimal *number, size_t place)
 {
 	if (place < number->integer_digits)
 		return number->integer[place];
@@ -135,7 +126,7 @@ digit_at(const decimal *number, size_t place)
  * if negative), and returns the length.
  */
 static size_t
-write_plain(const decimal *number, size_t first, int64_t point, char *plain)
+write_plain(const bf_decimal *number, size_t first, int64_t point, char *plain)
 {
 	size_t		digits = number->integer_digits + number->fraction_digits;
 	size_t		length = 0;
@@ -146,24 +137,24 @@ write_plain(const decimal *number, size_t first, int64_t point, char *plain)
 	if (point <= (int64_t) first)
 		plain[length++] = '0';
 	for (place = (int64_t) first; place < point; place++)
-		plain[length++] = digit_at(number, (size_t) place);
+		plain[length++] = bf_text_digit(number, (size_t) place);
 	if (point < (int64_t) digits)
 	{
 		plain[length++] = '.';
 		for (place = point; place < (int64_t) digits; place++)
 			plain[length++] = place < (int64_t) first ? '0' :
-				digit_at(number, (size_t) place);
+				bf_text_digit(number, (size_t) place);
 	}
 	return length;
 }
 
 const char *
-encode_numeric(const char *text, size_t length, uint8_t *bytes,
-			   size_t *key_length)
+bf_text_numeric(const char *text, size_t length, uint8_t *bytes,
+				size_t *key_length)
 {
-	const char *special = special_number(text, length);
+	const char *special = bf_text_special(text, length);
 	char	   *plain = (char *) bytes;
-	decimal		number;
+	bf_decimal	number;
 	size_t		first = 0;
 	size_t		digits;
 	int64_t		point;
@@ -174,13 +165,15 @@ encode_numeric(const char *text, size_t length, uint8_t *bytes,
 		memcpy(plain, special, *key_length);
 		return NULL;
 	}
-	if (!scan_decimal(text, length, &number))
+	if (!bf_text_decimal(text, length, &number))
 		return "it must be a decimal number, NaN, Infinity or -Infinity";
+	if (number.exponent >= END_EXPONENT || number.exponent <= -END_EXPONENT)
+		return "its exponent is out of numeric's range";
 	digits = number.integer_digits + number.fraction_digits;
-	while (first < digits && digit_at(&number, first) == '0')
+	while (first < digits && bf_text_digit(&number, first) == '0')
 		first++;
 	point = (int64_t) number.integer_digits + number.exponent;
-	if ((int64_t) number.fraction_digits - number.exponent > NUMERIC_FRACTION_DIGITS)
+	if ((int64_t) number.fraction_digits - number.exponent > FRACTION_DIGITS)
 		return "it has more digits after the point than numeric can have";
 	if (first == digits)
 	{
@@ -188,26 +181,22 @@ encode_numeric(const char *text, size_t length, uint8_t *bytes,
 		*key_length = 1;
 		return NULL;
 	}
-	if (point - (int64_t) first > NUMERIC_INTEGER_DIGITS)
+	if (point - (int64_t) first > INTEGER_DIGITS)
 		return "it has more digits before the point than numeric can have";
 	*key_length = bf_key_numeric(plain, write_plain(&number, first, point, plain));
 	return NULL;
 }
 
-const char *
-encode_float(const char *text, size_t length, uint8_t *bytes,
-			 size_t *key_length)
+size_t
+bf_text_numeric_room(const char *text, size_t length)
 {
-	const char *special = special_number(text, length);
-	decimal		number;
-	double		value;
+	bf_decimal	number;
+	size_t		most = INTEGER_DIGITS + FRACTION_DIGITS;
+	size_t		zeros;
 
-	if (special == NULL && !scan_decimal(text, length, &number))
-		return "it must be a decimal number, NaN, Infinity or -Infinity";
-	errno = 0;
-	value = strtod(special != NULL ? special : text, NULL);
-	if (errno == ERANGE && (value == 0 || value > 1 || value < -1))
-		return "it is out of double precision's range";
-	*key_length = bf_key_float(value, bytes);
-	return NULL;
+	if (!bf_text_decimal(text, length, &number))
+		return BF_TEXT_ROOM;
+	zeros = (size_t) (number.exponent < 0 ? -number.exponent : number.exponent);
+	most += length;
+	return (zeros < most ? zeros + length : most) + BF_TEXT_ROOM;
 }

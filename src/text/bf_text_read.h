@@ -1,0 +1,64 @@
+/*
+ * bf_text_read.h
+ *	  The readers of single types, and what they share.
+ *
+ * Each reader writes a key's bytes to where there is room for them and sets
+ * *key_length, or returns why the text is no key of its type.
+ */
+#ifndef BF_TEXT_READ_H
+#define BF_TEXT_READ_H
+
+#include "bf_text.h"
+
+typedef const char *(*bf_text_reader) (const char *text, size_t length,
+									   uint8_t *bytes, size_t *key_length);
+
+extern const char *bf_text_integer(const char *text, size_t length,
+								   uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_numeric(const char *text, size_t length,
+								   uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_float(const char *text, size_t length,
+								 uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_real(const char *text, size_t length,
+								uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_bytea(const char *text, size_t length,
+								 uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_uuid(const char *text, size_t length,
+								uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_date(const char *text, size_t length,
+								uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_timestamp(const char *text, size_t length,
+									 uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_timestamptz(const char *text, size_t length,
+									   uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_inet(const char *text, size_t length,
+								uint8_t *bytes, size_t *key_length);
+extern const char *bf_text_macaddr(const char *text, size_t length,
+								   uint8_t *bytes, size_t *key_length);
+
+/* Room for the key of a numeric, which an exponent makes longer than its text. */
+extern size_t bf_text_numeric_room(const char *text, size_t length);
+
+/* Whether text is this word of lower-case letters, in whatever case. */
+extern bool bf_text_is_word(const char *text, size_t length, const char *word);
+
+static inline bool
+bf_text_is_digit(char character)
+{
+	return character >= '0' && character <= '9';
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static inline int
+bf_text_hex_digit(char character)
+{
+	if (bf_text_is_digit(character))
+		return character - '0';
+	if (character >= 'a' && character <= 'f')
+		return character - 'a' + 10;
+	if (character >= 'A' && character <= 'F')
+		return character - 'A' + 10;
+	return -1;
+}
+
+#endif							/* BF_TEXT_READ_H */
