@@ -19,16 +19,24 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-# Seconds, longer than a header is remembered: src/pg/header_cache.h rests on the
+# Seconds, longer than a header is remembered: src/pg/copies.c rests on the
 # counter not going round in that time.
 use constant FORGOTTEN => 1.1;
 
-# Ways to ask: a look-up, many keys at once, a scan that copies the filter, and an
-# expression of PL/pgSQL, whose state lives as long as the transaction.
+# Ways to ask: a look-up, many keys at once, a scan that copies the filter, several
+# call sites that share a copy, an expression of PL/pgSQL, whose state lives as long as
+# the transaction, and statements of it, whose copy does.
 my %ways = (
 	lookup => 'SELECT bloom_contains(f, first) FROM %s',
 	array => 'SELECT true = ALL (bloom_contains_each(f, array(SELECT generate_series(first, first + 1999)))) FROM %s',
 	scan => 'SELECT bool_and(bloom_contains(f, k)) FROM %s, generate_series(first, first + 1999) AS k',
+	shared => 'SELECT bool_and(bloom_contains(f, k) AND f @> k AND k <@ f) FROM %s, generate_series(first, first + 1999) AS k',
+	statements => 'BEGIN
+			FOR k IN first .. first + 1999 LOOP
+				IF NOT (SELECT bloom_contains(f, k) FROM %s) THEN RETURN false; END IF;
+			END LOOP;
+			RETURN true;
+		END',
 	variable => 'DECLARE v bloomfilter := f FROM %s; BEGIN RETURN bloom_contains(v, first); END',
 	loop => 'DECLARE v bloomfilter := f FROM %s;
 		BEGIN

@@ -3,10 +3,8 @@
  *	  Asking a filter that may be anywhere, at the price of the one block asked.
  *
  * A stored filter is not detoasted to be asked.  Its header is read once, and of
- * the blocks the one that the key is in.  Only when the slices read for one value,
- * with those that a call for many keys is about to read, add up to about its size is
- * it copied into memory, once, for the rest of the query: whatever follows, that costs
- * at most twice the best choice in hindsight (the ski-rental rule).
+ * the blocks the one that the key is in, until a copy of it is worth it; copies.h
+ * has both, for all call sites together.
  */
 #ifndef BFPG_ACCESS_H
 #define BFPG_ACCESS_H
@@ -14,32 +12,30 @@
 #include "fmgr.h"
 
 #include "bf_filter.h"
+#include "copies.h"
 #include "filter.h"
 #include "pg_compat.h"
 
 #pragma GCC visibility push(hidden)
 
 /*
- * What a call site knows of the filter that it asked last.  header and blocks
- * are for use between bfpg_access_open and the next one.
+ * The filter that a call site asks.  header and blocks are for use between
+ * bfpg_access_open and bfpg_access_close.
  */
 typedef struct BfpgAccess
 {
-	bf_header	header;
+	const bf_header *header;
 	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
 
 	/* private */
-	MemoryContext context;		/* for the copy; outlives the call */
-	struct varatt_external stored;	/* the stored value that header is of */
-	TransactionId xmin;			/* this process's, when it was seen */
-	bool		has_stored;
-	uint64		fetched;		/* bytes of slices read of it */
-	BfpgFilter   *copy;			/* its copy, which blocks are then of, or NULL */
-	Datum		value;			/* this call's value, to slice */
+	BfpgStored *stored;			/* what is known of a stored value, else NULL */
+	uint64		generation;		/* of the copies, when it was found, or 0 */
+	bf_header	own_header;		/* of a value that is not stored */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
+	MemoryContextCallback leaving;
 } BfpgAccess;
 
-/* Starts with nothing known. */
+/* For a call site whose memory is in this context. */
 extern void bfpg_access_init(BfpgAccess *access, MemoryContext context);
 
 /* The slow ways of the inline functions below. */
@@ -48,16 +44,20 @@ extern bool bfpg_access_slice_contains(BfpgAccess *access, uint64 hash);
 
 /*
  * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
- * it is nearly always the stored value whose copy is at hand.
+ * it is nearly always the stored value that was asked last.
  */
 static inline void
 bfpg_access_open(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	if (access->copy == NULL || access->xmin != bfpg_own_xmin() ||
-		!VARATT_IS_EXTERNAL_ONDISK(attr) ||
-		memcmp(VARDATA_EXTERNAL(attr), &access->stored, sizeof(access->stored)) != 0)
+	if (access->generation == bfpg_copies_generation &&
+		access->stored->xmin == bfpg_own_xmin() &&
+		VARATT_IS_EXTERNAL_ONDISK(attr) &&
+		memcmp(VARDATA_EXTERNAL(attr), &access->stored->pointer,
+			   sizeof(access->stored->pointer)) == 0)
+		access->stored->asked++;
+	else
 		bfpg_access_look(access, value);
 }
 
@@ -77,7 +77,7 @@ bfpg_access_contains(BfpgAccess *access, uint64 hash)
 {
 	if (access->blocks == NULL)
 		return bfpg_access_slice_contains(access, hash);
-	return bf_contains(&access->header, access->blocks, hash);
+	return bf_contains(access->header, access->blocks, hash);
 }
 
 /* The same for many; found[i] is set to 1 or 0. */

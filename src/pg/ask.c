@@ -42,7 +42,7 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 		fcinfo->flinfo->fn_extra = question;
 	}
 	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));
-	bfpg_check_key_type(&question->coder, &question->access.header);
+	bfpg_check_key_type(&question->coder, question->access.header);
 	return question;
 }
 
@@ -54,8 +54,8 @@ contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 	uint64		hash;
 	bool		found;
 
-	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), access->header.seed);
-	bfpg_check_part(&access->header, hash);
+	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), access->header->seed);
+	bfpg_check_part(access->header, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
 	PG_RETURN_BOOL(found);
@@ -81,7 +81,7 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
 	uint8	   *found;
 
 	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
-				   &question->coder, &question->access.header, keys);
+				   &question->coder, question->access.header, keys);
 	found = palloc(keys->count + 1);
 	bfpg_access_contains_hashes(&question->access, keys->hashes, keys->count, found);
 	bfpg_access_close(&question->access);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "copies.h"
 #include "pg_compat.h"
 #include "progress.h"
 #include "settings.h"
@@ -21,4 +22,5 @@ _PG_init(void)
 {
 	bfpg_settings_init();
 	bfpg_progress_init();
+	bfpg_copies_init();
 }

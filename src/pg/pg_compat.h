@@ -86,6 +86,14 @@ bfpg_pass_as_result(void *value)
 #endif
 }
 
+/* Whether anybody reads messages of this level: a function from 14 on. */
+#if PG_VERSION_NUM >= 140000
+#define bfpg_is_interesting(level) message_level_is_interesting(level)
+#else
+#define bfpg_is_interesting(level) \
+	((level) >= log_min_messages || (level) >= client_min_messages)
+#endif
+
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
 
