@@ -9,11 +9,19 @@ create temp view member as
 
 \pset format unaligned
 -- the SQL surface: every function and aggregate that a user calls
-select case prokind when 'a' then 'aggregate ' else '' end || proname
-       || '(' || pg_get_function_arguments(p.oid) || ') -> ' || pg_get_function_result(p.oid) as surface
+select case prokind when 'a' then 'aggregate ' when 'p' then 'procedure ' else '' end || proname
+       || '(' || regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g') || ')'
+       || coalesce(' -> ' || pg_get_function_result(p.oid), '') as surface
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
 where proname ~ '^bloom_' and proname !~ '_(transfn|combine|serialize|deserialize|finalfn|support|in|out|recv|send)$'
 order by prokind = 'a', proname, pg_get_function_arguments(p.oid) collate "C";
+-- tables and views
+select relname, relkind, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum) as columns
+from member m join pg_class c on m.classid = 'pg_class'::regclass and c.oid = m.objid
+     join pg_attribute a on a.attrelid = c.oid and attnum > 0
+group by 1, 2 order by 2, 1;
+-- those with data are dumped
+select c::regclass from pg_extension, unnest(extconfig) c where extname = 'bloomfilter' order by 1::text;
 -- the operators
 select oprname, oprleft::regtype as "left", oprright::regtype as "right", oprresult::regtype as result,
        oprcode::oid::regproc as function, (select c.oprname from pg_operator c where c.oid = o.oprcom) as commutator,
@@ -73,8 +81,11 @@ begin
       and %1$s.bloom_cardinality(f) between 95 and 105 and (%1$s.bloom_stats(f)).n = 100
       and (f::text)::%1$s.bloomfilter operator(%1$s.=) f
       and (f::bytea)::%1$s.bloomfilter operator(%1$s.=) f
+      and %1$s.bloom_publish(''check'', f) > 0
     from (select %1$s.bloom_agg(k, 100), %1$s.bloom_agg(k::text || ''x'') from generate_series(1, 100) k) s(f, u),
          (select %1$s.bloom_add(%1$s.bloom_create(10), ''x'')) v(t)', s) into answer;
+  execute format('select $1 and %1$s.bloom_lookup(''check'', 7) and %1$s.bloom_lookup_each(''check'', array[1, 2]) = ''{t,t}''
+      and %1$s.bloom_missing(''check'', k) = 0 from generate_series(1, 100) k', s) into answer using answer;
   return answer;
 end $$;
 select bloom_home.check_all();
@@ -104,6 +115,12 @@ set role regress_bloom_owner;
 create schema regress_bloom_schema;
 create extension bloomfilter schema regress_bloom_schema;
 select regress_bloom_schema.bloom_contains(regress_bloom_schema.bloom_agg(k, 10), 1) from generate_series(1, 10) k;
+-- and may do all with lists, and let others
+call regress_bloom_schema.bloom_publish('ten', 'SELECT k FROM generate_series(1, 10) k');
+select name, regress_bloom_schema.bloom_lookup('ten', 1) from regress_bloom_schema.bloom_published;
+grant usage on schema regress_bloom_schema to public;
+grant execute on function regress_bloom_schema.bloom_lookup(text, anyelement) to public;
+grant select on regress_bloom_schema.bloom_list_part to public;
 drop extension bloomfilter;
 drop schema regress_bloom_schema;
 reset role;

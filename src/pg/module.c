@@ -8,6 +8,7 @@
 #include "pg_compat.h"
 #include "progress.h"
 #include "settings.h"
+#include "snapshot.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomfilter", .version = BLOOMFILTER_VERSION);
@@ -23,4 +24,5 @@ _PG_init(void)
 	bfpg_settings_init();
 	bfpg_progress_init();
 	bfpg_copies_init();
+	bfpg_snapshot_init();
 }

@@ -72,6 +72,17 @@ bfpg_own_xmin(void)
 #endif
 }
 
+/* This process's number of its transaction, whether it has an identifier or not; moved in 17. */
+static inline LocalTransactionId
+bfpg_own_transaction(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProc->vxid.lxid;
+#else
+	return MyProc->lxid;
+#endif
+}
+
 /*
  * Lets a value outside the current memory context be an aggregate's result without
  * being copied.  It must be aligned, and the pointer in front of it writable: before

@@ -1,0 +1,233 @@
+-- Published lists: building, asking, the way back, and what is refused.
+set client_min_messages = notice;
+\set SHOW_CONTEXT never
+create table account (id bigint primary key, email text not null);
+insert into account select g, 'user' || g || '@example.com' from generate_series(1, 20000) g;
+analyze account;
+
+-- one statement
+call bloom_publish('account', 'SELECT id FROM account');
+select bloom_lookup('account', 42) as present, bloom_lookup('account', -42) as absent,
+       bloom_lookup('account', null::bigint) as "null";
+select count(*) filter (where bloom_lookup('account', id)) as found, count(*) from account;
+select bloom_lookup_each('account', array[[1, 2], [null, -42]]);
+select bloom_lookup_each('account', '{}'::int[]), bloom_lookup_each('account', null::int[]);
+select bloom_missing('account', id) as missing from account;
+select bloom_missing('account', -id) > 19000 as absent_are_missing from account;
+select bloom_missing('account', id) from account where id < 0;
+
+-- what is known of it
+select name, generation, keys, n, p, parts, key_type, has_before,
+       age < '1 hour' as young, build_seconds >= 0 as built, check_seconds >= 0 as checked,
+       abs(measured_rate - rate) < 0.003 as measured, rate < p as kept, bytes
+from bloom_published;
+select l.name, l.part, s.part, s.cardinality between 19900 and 20100 as good
+from bloom_list_part l cross join lateral bloom_stats(l.filter) s where l.name = 'account';
+
+-- a set, of texts; a comment and a semicolon at the end do no harm
+call bloom_publish('email', 'SELECT email FROM account; ', p => 0.001, parts => 5, seed => 7);
+call bloom_publish('email', 'SELECT email FROM account -- all', p => 0.001, parts => 5, seed => 7);
+select count(*) filter (where bloom_lookup('email', email)) as found, bloom_missing('email', email) as missing from account;
+select bloom_lookup('email', 'user1@example.com') as literal, bloom_lookup('email', 'nobody') as absent;
+select bloom_lookup_each('email', array_agg(email order by id)) = array_agg(true order by id) as all_found from account;
+select part, count(*) from bloom_list_part where name = 'email' group by part order by part;
+-- what has no type is read as the list's kind of keys
+prepare asks as select bloom_lookup('account', $1), bloom_lookup('email', $2), bloom_lookup_each('account', $3), bloom_missing('account', $1);
+execute asks('42', 'user1@example.com', '{1, -1}');
+deallocate asks;
+-- also where part 0 is empty
+create temp table few as select g as id from generate_series(1, 50) g where bloom_part(g, 3) = 2;
+call bloom_publish('few', 'SELECT id FROM few', parts => 3);
+select bloom_lookup('few', id::text::bloom_key), bloom_missing('few', id::text::bloom_key) from few group by 1;
+select bloom_lookup_each('few', '{6,7,8}') = bloom_lookup_each('few', array[6, 7, 8]) as same;
+select bloom_lookup('few', 'x'::text);
+select list, bloom_missing(list, key::bloom_key) from (
+  select 'few' as list, id::text as key from few union all select 'email', email from account) s group by 1 order by 1;
+-- both in one query, and lists that change from row to row
+select count(*) from account, (values ('account'), ('email')) l(list)
+where not case list when 'account' then bloom_lookup(list, id) else bloom_lookup(list, email) end;
+select bloom_lookup(list, 1::bigint) from (values ('account'), ('account'), (null)) l(list);
+
+-- it sizes itself: the same shape while there is room, a step when there is none
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1000) g');
+select n, keys from bloom_list where name = 'steps';
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1100) g');
+select n, keys from bloom_list where name = 'steps';
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1200) g');
+select n, keys from bloom_list where name = 'steps';
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1205) g');
+select n, keys from bloom_list where name = 'steps';
+-- outgrown: larger in the same run, and not a word from the aggregate
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 50000) g');
+select n, keys from bloom_list where name = 'steps';
+set bloomfilter.overflow = error;
+call bloom_publish('steps', 'SELECT g FROM generate_series(1, 60000) g', n => 1000, parts => 3);
+reset bloomfilter.overflow;
+select n, keys, parts from bloom_list where name = 'steps';
+-- keys that repeat don't count twice, and far too large becomes smaller
+call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g');
+call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g');
+select n, keys from bloom_list where name = 'steps';
+
+-- NULL keys are skipped
+call bloom_publish('nulls', 'VALUES (1), (NULL), (3)');
+select keys, bloom_lookup('nulls', 1), bloom_lookup('nulls', 3) from bloom_list where name = 'nulls';
+call bloom_publish('nulls', 'VALUES (1), (NULL), (3)', parts => 2, "check" => false);
+select keys, parts, check_seconds, measured_rate from bloom_list where name = 'nulls';
+
+-- no keys
+call bloom_publish('none', 'SELECT id FROM account WHERE id < 0');
+call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3);
+call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3, allow_empty => true);
+select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, keys from bloom_list where name = 'none';
+
+-- a value that is there already, and a set
+select bloom_publish('value', bloom_agg(id, 30000, 0.01)) from account;
+select bloom_lookup('value', 1), keys, n, measured_rate from bloom_list where name = 'value';
+select bloom_publish('value', array_agg(f order by part desc))
+from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
+select bloom_missing('value', id) as missing from account;
+select bloom_publish('value', array_agg(f))
+from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
+select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
+select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
+select bloom_publish('value', bloom_create_part(0, 2, 10));
+select bloom_publish('value', null::bloomfilter);
+select bloom_publish('value', '{}'::bloomfilter[]);
+select bloom_publish('value', array[null]::bloomfilter[]);
+-- too full is a warning that names the list, and is published
+set bloomfilter.overflow = ignore;
+select bloom_publish('value', bloom_agg(id, 10000, 0.01)) from account;
+reset bloomfilter.overflow;
+select bloom_lookup('value', 1), rate > p as too_high, fullest_part > 1.9 as overfull from bloom_published where name = 'value';
+
+-- the way back: once
+select bloom_unpublish('value');
+select bloom_missing('value', id) as missing, bloom_lookup('value', 1) from account group by 2;
+select generation, parts from bloom_list where name = 'value';
+select bloom_unpublish('value');
+select bloom_unpublish('nobody');
+-- numbers never come twice
+select bloom_forget('value');
+select bloom_lookup('value', 1);
+select bloom_forget('value');
+select count(*) from bloom_published where name = 'value';
+select bloom_publish('value', bloom_agg(1));
+select bloom_unpublish('value');
+
+-- in a transaction: one snapshot, or none and an error
+begin;
+call bloom_publish('account', 'SELECT id FROM account');
+rollback;
+begin isolation level repeatable read;
+call bloom_publish('account', 'SELECT id FROM account');
+savepoint s;
+call bloom_publish('account', 'SELECT id FROM account WHERE id <= 10');
+select count(*) filter (where bloom_lookup('account', id)) < 1000 as few from account;
+rollback to s;
+select count(*) filter (where bloom_lookup('account', id)) from account;
+rollback;
+select generation from bloom_list where name = 'account';
+do $$ begin call bloom_publish('account', 'SELECT id FROM account'); end $$;
+select generation, has_before from bloom_published where name = 'account';
+create function publishes() returns void language plpgsql as $$ begin call bloom_publish('account', 'SELECT 1'); end $$;
+select publishes();
+drop function publishes();
+-- an expression of PL/pgSQL sees what is published between two of its calls
+do $$
+declare
+  answers text := '';
+begin
+  for i in 1 .. 4 loop
+    begin
+      perform bloom_publish('loop', bloom_agg(i));
+      answers := answers || bloom_lookup('loop', i)::int;
+      if i % 2 = 0 then
+        raise exception 'back';
+      end if;
+    exception when raise_exception then
+      answers := answers || bloom_lookup('loop', i)::int || bloom_lookup('loop', i - 1)::int || ' ';
+    end;
+  end loop;
+  raise notice '%', answers;
+end $$;
+
+-- refused
+select bloom_lookup('acount', 42);
+select bloom_lookup(null, 42);
+select bloom_lookup('account', 'x');
+select bloom_lookup('account', '{}'::jsonb);
+select bloom_lookup_each('email', array[1]);
+select bloom_missing('acount', id) from account;
+select bloom_missing(case when id < 100 then 'account' else 'email' end, id) from account;
+call bloom_publish('', 'SELECT 1');
+call bloom_publish(repeat('x', 1001), 'SELECT 1');
+call bloom_publish(null, 'SELECT 1');
+call bloom_publish('x', null);
+call bloom_publish('x', 'SELECT 1', p => null);
+call bloom_publish('x', 'SELECT 1', p => 0);
+call bloom_publish('x', 'SELECT 1', n => 0);
+call bloom_publish('x', 'SELECT 1', parts => 0);
+call bloom_publish('x', 'SELECT 1', "check" => null);
+call bloom_publish('x', 'SELECT 1', allow_empty => null);
+call bloom_publish('x', 'SELECT id, email FROM account');
+call bloom_publish('x', '');
+call bloom_publish('x', 'SELECT 1; SELECT 2');
+call bloom_publish('x', 'EXPLAIN SELECT 1');
+call bloom_publish('x', 'DELETE FROM account RETURNING id');
+call bloom_publish('x', 'WITH d AS (DELETE FROM account RETURNING id) SELECT id FROM d');
+call bloom_publish('x', 'SELECT $1');
+call bloom_publish('x', 'SELECT id::text::jsonb FROM account');
+-- a query that is another one each time
+create temp sequence other;
+call bloom_publish('x', 'SELECT nextval(''other'') FROM account');
+select count(*) from bloom_list where name = 'x';
+
+-- rights: an asker gets answers and no filter; a fetcher, filters; a publisher, no more than his own
+create role regress_bloom_asker;
+create role regress_bloom_fetcher;
+create role regress_bloom_publisher;
+set role regress_bloom_asker;
+select bloom_lookup('account', 42);
+select bloom_lookup_each('account', array[42]);
+select bloom_missing('account', 42::bigint);
+reset role;
+grant execute on function bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
+  bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key)
+to regress_bloom_asker;
+grant select on bloom_list, bloom_list_part, bloom_list_delta to regress_bloom_fetcher;
+grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_publisher;
+set role regress_bloom_asker;
+select bloom_lookup('account', 42), bloom_lookup_each('account', array[42]);
+select filter from bloom_list_part;
+select filter from bloom_generation_part;
+select count(*) from bloom_published;
+select bloom_missing('account', 42::bigint);
+select bloom_publish('account', bloom_agg(1));
+call bloom_publish('account', 'SELECT 1');
+select bloom_unpublish('account');
+select bloom_forget('account');
+set role regress_bloom_fetcher;
+select count(*) > 0 from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name);
+delete from bloom_list_part;
+select bloom_lookup('account', 42);
+set role regress_bloom_publisher;
+call bloom_publish('other', 'SELECT id FROM account');
+call bloom_publish('other', 'SELECT 1');
+select bloom_forget('other');
+reset role;
+drop owned by regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
+drop role regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
+
+-- whatever the caller's search_path has in front
+create schema evil;
+create function evil.count(bigint) returns bigint language sql as 'select 0::bigint';
+create table evil.bloom_generation (name text);
+set search_path = evil, public, pg_catalog;
+call bloom_publish('account', 'SELECT id FROM account');
+select public.bloom_missing('account', id) as missing from account;
+reset search_path;
+drop schema evil cascade;
+
+select bloom_forget(name) from (select name from bloom_list order by name collate "C") l;
+drop table account;

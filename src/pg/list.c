@@ -1,0 +1,129 @@
+/*
+ * list.c
+ *	  The filters of published lists, read from the extension's own tables.
+ *
+ * The index is read by the functions that are meant for the system's catalogs: they
+ * take any table, are the same in all majors, and compare text by the collation "C",
+ * which the column has for this reason.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "list.h"
+#include "pg_compat.h"
+
+/* Columns of bloom_generation_part. */
+enum
+{
+	PART_NAME = 1,
+	PART_BACK = 2,
+	PART_PART = 3,
+	PART_FILTER = 4
+};
+
+Oid
+bfpg_extension_schema(Oid function)
+{
+	Oid			schema = get_func_namespace(function);
+
+	if (!OidIsValid(schema))
+		elog(ERROR, "function %u has no schema", function);
+	return schema;
+}
+
+/* A relation of the extension by its name. */
+static Oid
+own_relation(Oid schema, const char *name)
+{
+	Oid			relation = get_relname_relid(name, schema);
+
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" of bloomfilter is not in schema \"%s\"",
+						name, get_namespace_name(schema)),
+				 errhint("Run ALTER EXTENSION bloomfilter UPDATE.")));
+	return relation;
+}
+
+Oid
+bfpg_list_table(Oid schema)
+{
+	return own_relation(schema, "bloom_generation_part");
+}
+
+void
+bfpg_list_open(Oid schema, BfpgListTable *table)
+{
+	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
+	table->index = own_relation(schema, "bloom_generation_part_pkey");
+	table->scan = NULL;
+}
+
+void
+bfpg_list_close(BfpgListTable *table)
+{
+	table_close(table->table, NoLock);
+}
+
+bool
+bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
+{
+	ScanKeyData keys[3];
+	HeapTuple	tuple;
+	bool		is_null;
+
+	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
+	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(BFPG_CURRENT));
+	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
+	table->scan = systable_beginscan(table->table, table->index, true,
+									 GetActiveSnapshot(), lengthof(keys), keys);
+	tuple = systable_getnext(table->scan);
+	if (tuple == NULL)
+	{
+		bfpg_list_done(table);
+		return false;
+	}
+	*filter = heap_getattr(tuple, PART_FILTER, RelationGetDescr(table->table), &is_null);
+	if (is_null)
+		elog(ERROR, "filter of a published list is null");
+	return true;
+}
+
+void
+bfpg_list_done(BfpgListTable *table)
+{
+	systable_endscan(table->scan);
+	table->scan = NULL;
+}
+
+void
+bfpg_list_unknown(Datum name)
+{
+	const char *list = text_to_cstring(DatumGetTextPP(name));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("list \"%s\" is not published", list),
+			 errhint("Publish it with CALL bloom_publish(%s, 'SELECT ...'), or look for its name in bloom_published.",
+					 quote_literal_cstr(list))));
+}
+
+void
+bfpg_list_damaged(Datum name, uint32 part, uint32 parts)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("list \"%s\" lacks part %u of %u",
+					text_to_cstring(DatumGetTextPP(name)), part, parts),
+			 errhint("Publish it again.")));
+}

@@ -1,0 +1,60 @@
+/*
+ * list.h
+ *	  The filters of published lists, read from the extension's own tables.
+ *
+ * A look-up reads bloom_generation_part by its primary key, under the snapshot that
+ * the caller's query has, and without the caller's rights on it: whoever may execute
+ * bloom_lookup gets answers and no filter.
+ */
+#ifndef BFPG_LIST_H
+#define BFPG_LIST_H
+
+#include "access/genam.h"
+#include "utils/relcache.h"
+
+#include "bf_format.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Which of a list's generations: the number that the tables have in back. */
+#define BFPG_CURRENT 0
+#define BFPG_BEFORE 1
+#define BFPG_FORGOTTEN 2
+
+/* The table of filters, open, and where one part was found. */
+typedef struct BfpgListTable
+{
+	Relation	table;
+	Oid			index;
+	SysScanDesc scan;
+} BfpgListTable;
+
+/* The schema that a function, and so the extension, is in. */
+extern Oid	bfpg_extension_schema(Oid function);
+
+/* The table that has the filters of lists. */
+extern Oid	bfpg_list_table(Oid schema);
+
+/*
+ * Opens the table of filters.  It stays locked until the transaction ends, so that
+ * what was read of it can be kept for as long as the snapshot is.
+ */
+extern void bfpg_list_open(Oid schema, BfpgListTable *table);
+extern void bfpg_list_close(BfpgListTable *table);
+
+/*
+ * Finds one part of a list, in the generation that is asked.  False where there is
+ * none; else *filter is good until bfpg_list_done, and has to be followed by that.
+ */
+extern bool bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter);
+extern void bfpg_list_done(BfpgListTable *table);
+
+/* The error for a list that was never published. */
+extern void bfpg_list_unknown(Datum name) pg_attribute_noreturn();
+
+/* The error for a list that lacks a part that it must have. */
+extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts) pg_attribute_noreturn();
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIST_H */

@@ -1,0 +1,111 @@
+/*
+ * publish.h
+ *	  Publishing a list: what is asked for, what was made, and the steps between.
+ *
+ * publish.c has the functions that users call, publish_plan.c sizes, publish_build.c
+ * runs the user's query, publish_write.c changes the tables.  All statements run with
+ * the rights of whoever calls.
+ */
+#ifndef BFPG_PUBLISH_H
+#define BFPG_PUBLISH_H
+
+#include "bf_format.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What is known of a list that was published before. */
+typedef struct BfpgLastList
+{
+	bool		exists;			/* has filters now, is not only a number */
+	int64		generation;		/* the last number of this name, or 0 */
+	int64		n;
+	int64		seed;
+	double		keys;			/* different ones, by the filters' estimate */
+} BfpgLastList;
+
+/* Where the extension's objects are. */
+typedef struct BfpgPlace
+{
+	Oid			schema;
+	const char *prefix;			/* the schema, quoted, and a dot */
+	Oid			type;			/* bloomfilter */
+} BfpgPlace;
+
+typedef struct BfpgPublication
+{
+	BfpgPlace	place;
+	const char *name;
+
+	/* asked for */
+	const char *query;
+	double		p;
+	int64		n;				/* 0: to be found */
+	int32		parts;			/* 0: to be found */
+	int64		seed;
+	bool		check;
+	bool		allow_empty;
+
+	/* made */
+	int64		generation;
+	int32		count;			/* of filters: all parts */
+	Datum	   *filters;		/* of the parts, in their order */
+	bf_header  *headers;		/* theirs */
+	int64		keys;			/* rows with a key; -1: not known */
+	double		build_seconds;	/* these three: -1 where there was none */
+	double		check_seconds;
+	double		measured_rate;
+} BfpgPublication;
+
+/* Keys to plan for so that so many have room to grow, in steps. */
+extern int64 bfpg_plan_step(double keys);
+
+/*
+ * The n of a list whose caller gives none: that of the last time, as long as its keys
+ * have room in it and it isn't far too large, else a step.
+ */
+extern int64 bfpg_plan_capacity(const BfpgLastList *last, double expected_keys);
+
+/* The fewest parts that n keys at rate p fit in. */
+extern int32 bfpg_plan_parts(int64 n, double p);
+
+/* Different keys in the filters, at most the keys that were read, if that is known. */
+extern double bfpg_estimate_list_keys(const BfpgPublication *list);
+
+/*
+ * Builds the filters by the query, again and larger where they turn out too small.
+ * Fails on an empty source unless that is allowed.
+ */
+extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
+
+/* Asks the filters, as they are stored, for all keys of the query. */
+extern void bfpg_publish_check(BfpgPublication *list);
+
+/* The share of absent keys that the filters let pass, found by asking. */
+extern double bfpg_measure_rate(const BfpgPublication *list);
+
+/*
+ * Locks a list against other publishers until the transaction ends.  Where wait is
+ * false and somebody has it, that is an error.
+ */
+extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
+
+/* What the tables know of a list. */
+extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
+
+/* Makes what is asked the generation before, and these filters what is asked. */
+extern void bfpg_publish_write_parts(BfpgPublication *list);
+
+/* The row of the list, with what its build and its check took, and the notification. */
+extern void bfpg_publish_finish(const BfpgPublication *list);
+
+/* The way back, and away; the lock is held. */
+extern int64 bfpg_publish_back(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_remove(const BfpgPlace *place, const char *name);
+
+/* Runs one of our statements with a search_path of pg_catalog alone. */
+extern void bfpg_publish_run(const char *sql, int count, Oid *types, Datum *values,
+							 const char *nulls, int expected);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_PUBLISH_H */

@@ -1,0 +1,37 @@
+/*
+ * snapshot.h
+ *	  Whether what was read under one snapshot holds under another.
+ */
+#ifndef BFPG_SNAPSHOT_H
+#define BFPG_SNAPSHOT_H
+
+#include "access/transam.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * What two snapshots that see the same have in common.  For the same xmax the
+ * transactions in progress only get fewer, so it is enough to count them; what the
+ * own transaction did is told by its command and by how many of its subtransactions
+ * were rolled back.
+ */
+typedef struct BfpgSnapshotMark
+{
+	TransactionId xmin;
+	TransactionId xmax;
+	uint32		running;
+	int32		running_sub;
+	CommandId	command;
+	uint32		rollbacks;
+	LocalTransactionId transaction;
+} BfpgSnapshotMark;
+
+/* To be called once, from _PG_init. */
+extern void bfpg_snapshot_init(void);
+
+/* The mark of the snapshot that the query at hand has. */
+extern void bfpg_snapshot_mark(BfpgSnapshotMark *mark);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_SNAPSHOT_H */
