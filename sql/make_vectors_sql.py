@@ -25,6 +25,10 @@ set client_encoding = 'UTF8';
 
 
 
+# Key types that SQL can't make yet: filters of them are read and written only.
+UNASKED = (12,)
+
+
 def rows(name):
     with open(os.path.join(VECTORS, name), encoding='utf-8', newline='\n') as f:
         lines = f.read().split('\n')[:-1]
@@ -114,7 +118,8 @@ def write(name, text):
 def keys_test():
     data = [(r['sql'], signed(int(r['seed'])), signed(int(r['hash_hex'], 16)),
              r['key_type'], r['parts'], r['part'])
-            for r in rows('keys.tsv') if r['sql'] != '-']
+            for r in rows('keys.tsv')
+            if r['sql'] != '-' and int(r['key_type']) not in UNASKED]
     write('vectors_keys.sql', HEAD + """create temp table keys (
   key text, seed bigint, hash bigint, key_type int, parts int, part int);
 """ + copy_data('keys', 'key, seed, hash, key_type, parts, part', data) + """
@@ -209,7 +214,7 @@ def filters_test():
                      r['bits_set'], made_of, r['filter_hex']))
         for column, role in (('keys', 'key'), ('absent', 'absent'),
                              ('false_positives', 'false positive')):
-            for key_hex in list_of(r[column]):
+            for key_hex in list_of(r[column]) if kind not in UNASKED else []:
                 asked.append((r['name'], role, sql_of(kind, key_hex, known)))
     write('vectors_filters.sql', HEAD + """create temp table filters (
   name text primary key, n bigint, p float8, seed bigint, hashes int, block_bits int, blocks bigint,
@@ -260,7 +265,7 @@ select role, count(*) > 0 as asked,
 from answers group by role order by role;
 -- a filter built from the keys has the same bytes; an intersection holds more bits
 select name from stored join built b using (name)
-where stored.f <> b.f and made_of not like 'and %'
+where stored.f <> b.f and made_of not like 'and %' and name not like 'row%'
   and not (name = 'numeric' and current_setting('server_version_num')::int < 140000);
 -- unions and intersections of the vectors
 select s.name from stored s

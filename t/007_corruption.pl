@@ -54,6 +54,16 @@ my %flipped = map { ("flipped_$_" => make_filter("flipped_$_")) } 0, 50, 95;
 # One bit of each byte of the header.
 my %header = map { ("header_$_" => make_filter("header_$_")) } 0 .. 63;
 
+# A filter for each bit of the bytes that the header's own checksum is for.
+my $header_bits = 56 * 8;
+$session->query(<<"EOC");
+CREATE TABLE bits AS
+SELECT i AS bit, f FROM generate_series(0, $header_bits - 1) AS i,
+	bloom_add_all(bloom_create(2500), array(SELECT generate_series(1, $keys))) AS f ORDER BY i;
+EOC
+my $bits = BloomTest::Damage->locate_starts($session, 'bits');
+is($bits->count, $header_bits, 'each of these filters is stored in chunks');
+
 # Chunks that are gone, short, or another's.
 my %gone = map { ("gone_$_" => make_filter("gone_$_")) } 0, 1, 50, 95;
 my %short = map { ("short_$_" => make_filter("short_$_")) } 0, 1, 50, 95;
@@ -70,6 +80,7 @@ while_stopped(
 	sub {
 		$flipped{$_}->flip($node, place($_), 1000, 0x10) foreach keys %flipped;
 		$header{$_}->flip($node, 0, place($_), 0x02) foreach keys %header;
+		$bits->flip($node, $_, $_ >> 3, 1 << ($_ & 7)) foreach 0 .. $header_bits - 1;
 		$gone{$_}->remove($node, place($_)) foreach keys %gone;
 		$short{$_}->shorten($node, place($_), 100) foreach keys %short;
 		$tiny{$_}->shorten($node, place($_), 1990) foreach keys %tiny;
@@ -108,12 +119,26 @@ foreach my $table (sort keys %flipped)
 	}
 }
 
-# Each byte of the header: found by who reads all; and at once by a look-up where
-# the byte alone contradicts itself.  A newer version's number is not damage.
-my %at_once = (
-	(map { ($_ => 'XX001') } 0 .. 3, 6, 8 .. 11, 49 .. 55),
-	4 => '0A000',
-	48 => '0A000');
+# A look-up by slices reads the header and one block.  A bit that is flipped in the
+# header is an error for keys that are there and for others, whichever bit it is.
+$session->query(<<'EOC');
+CREATE FUNCTION sliced(bit_number int, k int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN bloom_contains(f, k) FROM bits WHERE bit = bit_number;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END $$;
+EOC
+$session->query('SET bloomfilter.cache_size = 0');
+is($session->query(<<'EOC'), "f|0A000|16\nf|XX001|880", 'a look-up by slices refuses each flipped bit of a header');
+SELECT answer IN ('true', 'false'), answer, count(*)
+FROM bits, unnest('{5, -5}'::int[]) AS k, sliced(bit, k) AS answer GROUP BY answer ORDER BY answer
+EOC
+$session->query('RESET bloomfilter.cache_size');
+
+# Each byte of the header: found by who reads all; and all but the checksum of
+# everything at once by a look-up.  A newer version's number is not damage.
+my %at_once = ((map { ($_ => 'XX001') } 0 .. 55), 4 => '0A000');
 foreach my $table (sort { place($a) <=> place($b) } keys %header)
 {
 	my $byte = place($table);

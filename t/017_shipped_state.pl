@@ -73,11 +73,11 @@ my %keys = (integer => 'k', text => "'key ' || k", uuid => 'md5(k::text)::uuid')
 # What bloom_agg is told, where a test does not say otherwise.
 my %usual = (type => 'integer', part => 0, parts => 1, n => 1000, p => 0.01, seed => 0);
 
-# A state as src/pg/agg_state.c ships it: kind, type of key, part, parts, n, p, seed.
+# A state as src/pg/agg_state.c ships it: kind, part, parts, n, p, seed, type of key.
 sub state
 {
 	my ($kind, $payload, %told) = (@_[ 0, 1 ], %usual, @_[ 2 .. $#_ ]);
-	return pack('CCvVQ<d<Q<x4', $kind, $types{ $told{type} }, @told{qw(part parts n p seed)}) . $payload;
+	return pack('CxvVQ<d<Q<V', $kind, @told{qw(part parts n p seed)}, $types{ $told{type} }) . $payload;
 }
 
 # The keys of one part from one number to another.

@@ -44,12 +44,11 @@ func (s shape) build(keys ...Key) []byte {
 	b := make([]byte, headerBytes+int(s.blocks)<<(s.log2Block-3))
 	copy(b, "BLMF\x01")
 	b[5], b[6], b[48] = s.probes, s.log2Block, 1
-	if len(keys) > 0 {
-		b[7] = byte(keys[0].Type())
+	if len(keys) > 0 && s.keyType == None {
+		s.keyType = keys[0].Type()
 	}
-	if s.keyType != None {
-		b[7] = byte(s.keyType)
-	}
+	b[7] = byte(s.keyType)
+	b[49], b[50], b[51] = byte(s.keyType>>8), byte(s.keyType>>16), byte(s.keyType>>24)
 	binary.LittleEndian.PutUint32(b[8:], s.blocks)
 	binary.LittleEndian.PutUint16(b[12:], s.part)
 	binary.LittleEndian.PutUint16(b[14:], s.parts)
@@ -79,7 +78,12 @@ func (s shape) add(b []byte, hash uint64) {
 // seal makes the counted fields right again.
 func seal(b []byte) {
 	binary.LittleEndian.PutUint64(b[40:], countBits(b[headerBytes:]))
+	sealHeader(b)
 	binary.LittleEndian.PutUint64(b[checksumAt:], checksum(b))
+}
+
+func sealHeader(b []byte) {
+	binary.LittleEndian.PutUint32(b[headerChecksumAt:], headerChecksum(b))
 }
 
 func integers(from, to int64) (keys []Key) {

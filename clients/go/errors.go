@@ -5,8 +5,9 @@ import "fmt"
 // InvalidError says that bytes are not a valid filter.
 type InvalidError struct {
 	// Rule is the word of the first broken rule in the format's description:
-	// short, magic, version, hash, reserved, probes, block_bits, key_type,
-	// blocks, size, part, capacity, rate, bits_set, empty_key_type, checksum.
+	// short, magic, version, header_checksum, hash, probes, block_bits,
+	// key_type, columns, blocks, size, part, capacity, rate, bits_set,
+	// empty_key_type, checksum.
 	Rule string
 	// Reason says it in words.
 	Reason string

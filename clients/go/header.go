@@ -1,10 +1,11 @@
 package bloomfilter
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"github.com/OneOfOne/xxhash"
 )
 
 const (
@@ -17,7 +18,8 @@ const (
 	maxLog2Block = 16
 	maxProbes    = 32
 
-	checksumAt = 56
+	headerChecksumAt = 52
+	checksumAt       = 56
 )
 
 type header struct {
@@ -51,7 +53,7 @@ func readHeader(b []byte, length uint64) (*header, error) {
 	h := &header{
 		probes:    b[5],
 		log2Block: b[6],
-		keyType:   KeyType(b[7]),
+		keyType:   KeyType(b[7]) | KeyType(binary.LittleEndian.Uint32(b[48:]))>>8<<8,
 		blocks:    binary.LittleEndian.Uint32(b[8:]),
 		part:      binary.LittleEndian.Uint16(b[12:]),
 		parts:     binary.LittleEndian.Uint16(b[14:]),
@@ -80,12 +82,25 @@ func checkIdentity(b []byte, length uint64) error {
 		return invalid("magic", "does not start with BLMF")
 	case b[4] != 1:
 		return invalid("version", fmt.Sprintf("unsupported format version %d", b[4]))
+	case binary.LittleEndian.Uint32(b[headerChecksumAt:]) != headerChecksum(b):
+		return invalid("header_checksum", "header checksum does not match")
 	case b[48] != 1:
 		return invalid("hash", fmt.Sprintf("unsupported hash function %d", b[48]))
-	case !bytes.Equal(b[49:checksumAt], make([]byte, checksumAt-49)):
-		return invalid("reserved", "reserved header bytes are not zero")
 	}
 	return nil
+}
+
+// headerChecksum is the low half of the hash of the bytes before it.
+func headerChecksum(b []byte) uint32 {
+	return uint32(xxhash.Checksum64S(b[:headerChecksumAt], 0))
+}
+
+// isWhole tells whether a row's type has columns, and any other has none.
+func (t KeyType) isWhole() bool {
+	if t&0xff != row {
+		return t <= lastKeyType
+	}
+	return t == RowType(t.Columns()...)
 }
 
 // checkGeometry checks that the header promises exactly the length at hand.
@@ -95,8 +110,10 @@ func (h *header) checkGeometry(length uint64) error {
 		return invalid("probes", "number of probes is not between 1 and 32")
 	case h.log2Block < minLog2Block || h.log2Block > maxLog2Block:
 		return invalid("block_bits", "block size is not between 2^9 and 2^16 bits")
-	case h.keyType > lastKeyType:
+	case h.keyType&0xff > row:
 		return invalid("key_type", "unknown key type")
+	case !h.keyType.isWhole():
+		return invalid("columns", "columns do not match the key type")
 	case h.blocks < 1:
 		return invalid("blocks", "number of blocks is zero")
 	case length != headerBytes+h.blocksBytes() || length > maxBytes:

@@ -55,6 +55,28 @@ func fixedKey(t KeyType, parts ...[]byte) Key {
 	return key
 }
 
+// RowKey is a key of several columns, as SQL's ROW(...) makes it, of one to six keys
+// that are no rows themselves.
+func RowKey(columns ...Key) (Key, error) {
+	types := make([]KeyType, len(columns))
+	var bytes []byte
+	for i, column := range columns {
+		own := column.AppendTo(nil)
+		types[i] = column.keyType
+		bytes = append(bytes, byte(column.keyType))
+		bytes = binary.LittleEndian.AppendUint32(bytes, uint32(len(own)))
+		bytes = append(bytes, own...)
+	}
+	t := RowType(types...)
+	if t == None {
+		return Key{}, keyError(row, "a row has one to six columns, and none of them is a row")
+	}
+	if err := checkLength(t, len(bytes)); err != nil {
+		return Key{}, err
+	}
+	return Key{keyType: t, long: string(bytes)}, nil
+}
+
 // IntegerKey is a key of type smallint, integer or bigint.
 func IntegerKey(value int64) Key { return wordKey(Integer, uint64(value)) }
 

@@ -168,6 +168,40 @@ func TestEachTypeInEachFilter(t *testing.T) {
 	}
 }
 
+func TestRows(t *testing.T) {
+	text, _ := TextKey("x")
+	number := IntegerKey(7)
+	key, err := RowKey(number, text)
+	checkBytes(t, key, err, "01080000000700000000000000"+"020100000078")
+	if key.Type() != RowType(Integer, Text) || key.Type().String() != "row(integer, text)" {
+		t.Errorf("type %s", key.Type())
+	}
+	f := mustParse(t, shape{}.build(key))
+	if found, err := f.Contains(key); !found || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+	other, _ := RowKey(IntegerKey(8), text)
+	if found, err := f.Contains(other); found || err != nil {
+		t.Errorf("another row: %v, %v", found, err)
+	}
+	for _, columns := range [][]Key{{number}, {text, number}, {number, text, text}} {
+		other, _ := RowKey(columns...)
+		var typeErr *KeyTypeError
+		if found, err := f.Contains(other); !errors.As(err, &typeErr) {
+			t.Errorf("%s: %v, %v", other.Type(), found, err)
+		}
+	}
+	if _, err := f.ContainsInt64(7); err == nil || err.Error() != "bloomfilter holds row(integer, text) keys, not integer" {
+		t.Errorf("error %v", err)
+	}
+	for _, columns := range [][]Key{nil, {key}, {{}}, {number, number, number, number, number, number, number}} {
+		var keyErr *KeyError
+		if _, err := RowKey(columns...); !errors.As(err, &keyErr) {
+			t.Errorf("%d columns: error %v", len(columns), err)
+		}
+	}
+}
+
 func TestBatchErrors(t *testing.T) {
 	text, _ := TextKey("x")
 	f := mustParse(t, shape{}.build(text))

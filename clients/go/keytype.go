@@ -1,7 +1,10 @@
 package bloomfilter
 
-// KeyType says which SQL types a filter's keys come from.
-type KeyType uint8
+import "strings"
+
+// KeyType says which SQL types a filter's keys come from. That of a row has its
+// columns in it: two are equal if keys of one can be asked of the other.
+type KeyType uint32
 
 // The key types. None is the type of a filter to which no key was added yet; it
 // answers "no" to keys of every type.
@@ -19,7 +22,11 @@ const (
 	Inet        KeyType = 10
 	Macaddr     KeyType = 11
 
-	lastKeyType = Macaddr
+	// row has the columns' types above it, in 4 bits each, the first one lowest.
+	row KeyType = 12
+
+	lastKeyType = Macaddr // that a column may be of
+	maxColumns  = 6
 )
 
 var keyTypeNames = [...]string{
@@ -28,10 +35,44 @@ var keyTypeNames = [...]string{
 }
 
 func (t KeyType) String() string {
-	if t > lastKeyType {
+	if t <= lastKeyType {
+		return keyTypeNames[t]
+	}
+	var names []string
+	for _, column := range t.Columns() {
+		names = append(names, column.String())
+	}
+	if len(names) == 0 {
 		return "unknown"
 	}
-	return keyTypeNames[t]
+	return "row(" + strings.Join(names, ", ") + ")"
+}
+
+// RowType is the type of a row with columns of these types, of which there may be
+// one to six; None if there can be no such row.
+func RowType(columns ...KeyType) KeyType {
+	t := row
+	for i, column := range columns {
+		if i == maxColumns || column == None || column > lastKeyType {
+			return None
+		}
+		t |= column << (8 + 4*i)
+	}
+	if len(columns) == 0 {
+		return None
+	}
+	return t
+}
+
+// Columns returns the types of a row's columns, nothing for other types.
+func (t KeyType) Columns() (columns []KeyType) {
+	if t&0xff != row {
+		return nil
+	}
+	for rest := t >> 8; rest&15 != None; rest >>= 4 {
+		columns = append(columns, rest&15)
+	}
+	return columns
 }
 
 // KeyTypeByName returns the key type of a name such as "integer".

@@ -41,7 +41,8 @@ def make_filter(megabytes, members):
     bits_set = _engine.count_bits(bytes(64) + body)
     n = int(blocks * 512 / 9.92)
     fields = (b"BLMF", 1, K, LOG2_BLOCK_BITS, 1, blocks, 0, 1, 0, n, 0.01, bits_set, 1)
-    head = struct.pack("<4sBBBBIHHQQdQB7s", *fields, bytes(7))
+    head = struct.pack("<4sBBBBIHHQQdQB3x", *fields)
+    head += struct.pack("<I", _engine.xxh64(head, 0) & 0xFFFFFFFF)
     checksum = _engine.checksum(head + bytes(8) + body)
     return head + struct.pack("<Q", checksum) + body
 

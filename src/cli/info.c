@@ -49,7 +49,7 @@ typedef struct field
 {
 	const char *name;
 	bool		quoted;			/* a string in JSON */
-	char		value[NUMBER_TEXT_BYTES];
+	char		value[BLOOMFILTER_KEYS_TEXT];
 } field;
 
 typedef struct field_list
@@ -109,8 +109,7 @@ describe(const bloomfilter_info *info)
 	add_count(&list, "blocks", info->blocks);
 	snprintf(add_string(&list, "seed")->value, NUMBER_TEXT_BYTES, "%" PRId64,
 			 (int64_t) info->seed);
-	snprintf(add_string(&list, "key_type")->value, NUMBER_TEXT_BYTES, "%s",
-			 bloomfilter_key_type_name(info->key_type));
+	bloomfilter_describe_keys(info, add_string(&list, "key_type")->value);
 	add_count(&list, "bits_set", info->bits_set);
 	add_double(&list, "fill", info->fill);
 	add_count(&list, "cardinality", (uint64_t) (info->estimated_keys + 0.5));

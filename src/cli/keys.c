@@ -16,6 +16,8 @@ key_batch_init(key_batch *batch, int text_type)
 {
 	batch->text_type = text_type;
 	batch->key_type = bloomfilter_text_key_type(text_type);
+	if (batch->key_type < 0)
+		fail("keys of several columns can't be read from text");
 	batch->count = 0;
 	batch->used = 0;
 	batch->capacity = ARENA_BYTES;

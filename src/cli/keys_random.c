@@ -13,6 +13,9 @@
 
 #include "../lib/libbloomfilter.h"
 
+/* Bytes of the longest column. */
+#define RANDOM_COLUMN_BYTES 32
+
 /* SplitMix64: a full period of 2^64, so no key comes twice. */
 static uint64_t
 next_random(uint64_t *state)
@@ -50,7 +53,7 @@ random_bytes(uint64_t *state, size_t count, uint8_t *bytes)
 static size_t
 random_digits(uint64_t *state, uint8_t *bytes)
 {
-	char		digits[RANDOM_KEY_BYTES];
+	char		digits[RANDOM_COLUMN_BYTES];
 	int			length = snprintf(digits, sizeof digits, "%" PRIu64,
 								  next_random(state));
 
@@ -78,8 +81,8 @@ random_address(uint64_t *state, uint8_t *bytes)
 	return 2 + random_bytes(state, 16, bytes + 2);
 }
 
-size_t
-random_key(uint64_t *state, int key_type, uint8_t *bytes)
+static size_t
+random_column(uint64_t *state, int key_type, uint8_t *bytes)
 {
 	switch (key_type)
 	{
@@ -100,4 +103,24 @@ random_key(uint64_t *state, int key_type, uint8_t *bytes)
 		default:
 			return put_word(next_random(state), bytes);
 	}
+}
+
+static size_t
+random_row(uint64_t *state, const uint8_t *columns, uint8_t *bytes)
+{
+	bloomfilter_row row = {bytes, RANDOM_KEY_BYTES, 0};
+	uint8_t		column[RANDOM_COLUMN_BYTES];
+
+	for (; *columns != 0; columns++)
+		bloomfilter_row_append(&row, *columns, column,
+							   random_column(state, *columns, column));
+	return row.length;
+}
+
+size_t
+random_key(uint64_t *state, int key_type, const uint8_t *columns, uint8_t *bytes)
+{
+	if (key_type == BLOOMFILTER_KEY_ROW)
+		return random_row(state, columns, bytes);
+	return random_column(state, key_type, bytes);
 }

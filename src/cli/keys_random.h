@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the longest random key. */
-#define RANDOM_KEY_BYTES 32
+/* Bytes of the longest random key, a row of six columns. */
+#define RANDOM_KEY_BYTES 256
 
 /*
- * Writes the bytes of a random key and returns their number.  The same state
- * gives the same keys on every machine.
+ * Writes the bytes of a random key and returns their number.  columns are the key
+ * types of a row's columns, as bloomfilter_info has them.  The same state gives the
+ * same keys on every machine.
  */
-extern size_t random_key(uint64_t *state, int key_type, uint8_t *bytes);
+extern size_t random_key(uint64_t *state, int key_type, const uint8_t *columns,
+						 uint8_t *bytes);
 
 #endif							/* CLI_KEYS_RANDOM_H */

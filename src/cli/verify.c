@@ -129,6 +129,7 @@ static void
 print_soundness(const bloomfilter *filter)
 {
 	bloomfilter_info info = filter_info(filter, -1);
+	char		keys[BLOOMFILTER_KEYS_TEXT];
 
 	output_text("sound: checksum %016" PRIx64 ", %" PRIu64 " of %" PRIu64
 				" bits set", info.checksum, info.bits_set, info.total_bits);
@@ -138,7 +139,7 @@ print_soundness(const bloomfilter *filter)
 		output_text(", part %" PRIu32 " of %" PRIu32, info.part, info.parts);
 	output_text("\nholds about %.0f %s keys of %" PRIu64
 				", expected false-positive rate %.4g of %.4g%s\n",
-				info.estimated_keys, bloomfilter_key_type_name(info.key_type),
+				info.estimated_keys, bloomfilter_describe_keys(&info, keys),
 				info.capacity, info.estimated_rate, info.rate,
 				info.over_capacity ? ": over capacity" : "");
 	output_flush();
@@ -206,8 +207,8 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
  * to it are asked for; *asked says how many they were.
  */
 static uint64_t
-ask_random(const bloomfilter *filter, int key_type, uint64_t *state,
-		   uint64_t *asked)
+ask_random(const bloomfilter *filter, int key_type, const uint8_t *columns,
+		   uint64_t *state, uint64_t *asked)
 {
 	uint8_t		bytes[RANDOM_KEY_BYTES];
 	uint64_t	found = 0;
@@ -215,7 +216,7 @@ ask_random(const bloomfilter *filter, int key_type, uint64_t *state,
 
 	for (*asked = 0, i = 0; i < KEY_BATCH; i++)
 	{
-		size_t		length = random_key(state, key_type, bytes);
+		size_t		length = random_key(state, key_type, columns, bytes);
 		int			code = bloomfilter_contains(filter, key_type, bytes, length);
 
 		if (code == BLOOMFILTER_ERR_OTHER_PART)
@@ -228,11 +229,21 @@ ask_random(const bloomfilter *filter, int key_type, uint64_t *state,
 	return found;
 }
 
+/* The type of random keys: rows have no text but their columns have. */
+static int
+sample_type(const bloomfilter *filter, int wanted)
+{
+	int			type = filter_text_type(filter, wanted);
+
+	return type == BLOOMFILTER_KEY_ROW ? type : bloomfilter_text_key_type(type);
+}
+
 /* At least plan->sample keys; returns how many of them were found. */
 static uint64_t
 draw_sample(const verify_plan *plan, const bloomfilter *filter, uint64_t *asked)
 {
-	int			key_type = bloomfilter_text_key_type(filter_text_type(filter, plan->text_type));
+	int			key_type = sample_type(filter, plan->text_type);
+	bloomfilter_info info = filter_info(filter, -1);
 	uint64_t	state = plan->sample_seed;
 	uint64_t	found = 0;
 	progress_bar progress;
@@ -242,7 +253,7 @@ draw_sample(const verify_plan *plan, const bloomfilter *filter, uint64_t *asked)
 	{
 		uint64_t	batch;
 
-		found += ask_random(filter, key_type, &state, &batch);
+		found += ask_random(filter, key_type, info.columns, &state, &batch);
 		*asked += batch;
 		progress_update(&progress, *asked, *asked, plan->sample);
 	}

@@ -83,9 +83,6 @@ bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor, bf_tick tick)
 	if (tick != NULL)
 		tick();
 	header->blocks /= divisor;
-	header->capacity /= divisor;
-	if (header->capacity == 0)
-		header->capacity = 1;
 	for (i = 0; i < header->blocks; i++)
 		fold_block(blocks + i * size, blocks + i * size * divisor, size, divisor,
 				   &since_tick, tick);

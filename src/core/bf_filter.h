@@ -131,7 +131,7 @@ extern void bf_intersect(bf_header *header, uint8_t *blocks,
 /*
  * Folds a filter in place to blocks / divisor blocks: exactly the filter that
  * its keys would have made in that many.  divisor divides the number of blocks.
- * The capacity falls in proportion (to at least 1); the rate stays.
+ * Capacity and rate stay, which so few blocks may not keep: the caller sets them.
  */
 extern void bf_fold(bf_header *header, uint8_t *blocks, uint32_t divisor,
 					bf_tick tick);

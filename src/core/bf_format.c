@@ -30,7 +30,8 @@ enum
 	AT_RATE = 32,
 	AT_BITS_SET = 40,
 	AT_HASH = 48,
-	AT_RESERVED = 49,
+	AT_COLUMNS = 49,
+	AT_HEADER_CHECKSUM = 52,
 	AT_CHECKSUM = 56
 };
 
@@ -49,16 +50,18 @@ bf_status_text(bf_status status)
 			return "does not start with BLMF";
 		case BF_BAD_VERSION:
 			return "unsupported format version";
+		case BF_BAD_HEADER_CHECKSUM:
+			return "header checksum does not match";
 		case BF_BAD_HASH:
 			return "unsupported hash function";
-		case BF_BAD_RESERVED:
-			return "reserved header bytes are not zero";
 		case BF_BAD_PROBES:
 			return "number of probes is not between 1 and 32";
 		case BF_BAD_BLOCK_BITS:
 			return "block size is not between 2^9 and 2^16 bits";
 		case BF_BAD_KEY_TYPE:
 			return "unknown key type";
+		case BF_BAD_COLUMNS:
+			return "columns do not match the key type";
 		case BF_BAD_BLOCKS:
 			return "number of blocks is zero";
 		case BF_BAD_SIZE:
@@ -98,23 +101,27 @@ store_double(uint8_t *bytes, double value)
 	bf_store_le(bytes, 8, bits);
 }
 
+/* The header's checksum of itself: the low half of XXH64, for which there is room. */
+static uint32_t
+header_checksum(const uint8_t *bytes)
+{
+	return (uint32_t) bf_hash(bytes, AT_HEADER_CHECKSUM, 0);
+}
+
 /* The fields that say what kind of bytes these are, before any is interpreted. */
 static bf_status
 check_identity(const uint8_t *bytes, uint64_t total_bytes)
 {
-	unsigned	i;
-
 	if (total_bytes < BF_HEADER_BYTES)
 		return BF_BAD_LENGTH;
 	if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
 		return BF_BAD_MAGIC;
 	if (bytes[AT_VERSION] != BF_FORMAT_VERSION)
 		return BF_BAD_VERSION;
+	if (bf_load_le(bytes + AT_HEADER_CHECKSUM, 4) != header_checksum(bytes))
+		return BF_BAD_HEADER_CHECKSUM;
 	if (bytes[AT_HASH] != BF_HASH_XXH64)
 		return BF_BAD_HASH;
-	for (i = AT_RESERVED; i < AT_CHECKSUM; i++)
-		if (bytes[i] != 0)
-			return BF_BAD_RESERVED;
 	return BF_OK;
 }
 
@@ -127,8 +134,10 @@ check_geometry(const bf_header *header, uint64_t total_bytes)
 	if (header->log2_block_bits < BF_MIN_LOG2_BLOCK ||
 		header->log2_block_bits > BF_MAX_LOG2_BLOCK)
 		return BF_BAD_BLOCK_BITS;
-	if (header->key_type > BF_KEY_LAST)
+	if (bf_key_kind(header->key_type) > BF_KEY_LAST)
 		return BF_BAD_KEY_TYPE;
+	if (!bf_key_columns_valid(header->key_type))
+		return BF_BAD_COLUMNS;
 	if (header->blocks < 1)
 		return BF_BAD_BLOCKS;
 	if (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES)
@@ -171,7 +180,7 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 		return status;
 	h.probes = bytes[AT_PROBES];
 	h.log2_block_bits = bytes[AT_LOG2_BLOCK];
-	h.key_type = bytes[AT_KEY_TYPE];
+	h.key_type = bytes[AT_KEY_TYPE] | (uint32_t) bf_load_le(bytes + AT_COLUMNS, 3) << 8;
 	h.blocks = (uint32_t) bf_load_le(bytes + AT_BLOCKS, 4);
 	h.part = (uint16_t) bf_load_le(bytes + AT_PART, 2);
 	h.parts = (uint16_t) bf_load_le(bytes + AT_PARTS, 2);
@@ -230,7 +239,7 @@ bf_header_copy(const bf_header *header, uint8_t *bytes)
 	bytes[AT_VERSION] = BF_FORMAT_VERSION;
 	bytes[AT_PROBES] = header->probes;
 	bytes[AT_LOG2_BLOCK] = header->log2_block_bits;
-	bytes[AT_KEY_TYPE] = header->key_type;
+	bytes[AT_KEY_TYPE] = (uint8_t) bf_key_kind(header->key_type);
 	bf_store_le(bytes + AT_BLOCKS, 4, header->blocks);
 	bf_store_le(bytes + AT_PART, 2, header->part);
 	bf_store_le(bytes + AT_PARTS, 2, header->parts);
@@ -239,6 +248,8 @@ bf_header_copy(const bf_header *header, uint8_t *bytes)
 	store_double(bytes + AT_RATE, header->rate);
 	bf_store_le(bytes + AT_BITS_SET, 8, header->bits_set);
 	bytes[AT_HASH] = BF_HASH_XXH64;
+	bf_store_le(bytes + AT_COLUMNS, 3, header->key_type >> 8);
+	bf_store_le(bytes + AT_HEADER_CHECKSUM, 4, header_checksum(bytes));
 	bf_store_le(bytes + AT_CHECKSUM, 8, header->checksum);
 }
 

@@ -26,11 +26,12 @@ typedef enum bf_status
 	BF_BAD_LENGTH,				/* shorter than a header */
 	BF_BAD_MAGIC,
 	BF_BAD_VERSION,				/* made by a newer program */
+	BF_BAD_HEADER_CHECKSUM,		/* damaged before the blocks, whichever field it is */
 	BF_BAD_HASH,
-	BF_BAD_RESERVED,
 	BF_BAD_PROBES,
 	BF_BAD_BLOCK_BITS,
 	BF_BAD_KEY_TYPE,
+	BF_BAD_COLUMNS,				/* not those of a row, or of no row at all */
 	BF_BAD_BLOCKS,
 	BF_BAD_SIZE,				/* header and length disagree */
 	BF_BAD_PARTS,
@@ -48,7 +49,7 @@ typedef struct bf_header
 {
 	uint8_t		probes;			/* bits per key, 1 .. BF_MAX_PROBES */
 	uint8_t		log2_block_bits;	/* BF_MIN_LOG2_BLOCK .. BF_MAX_LOG2_BLOCK */
-	uint8_t		key_type;		/* bf_key_type; 0 while no key was added */
+	uint32_t	key_type;		/* bf_key.h; 0 while no key was added */
 	uint32_t	blocks;			/* at least 1 */
 	uint16_t	part;			/* below parts */
 	uint16_t	parts;			/* 1: a whole filter */
@@ -93,8 +94,10 @@ bf_format_version(const void *bytes)
 
 /*
  * Reads and checks a header of a filter that is total_bytes long, without
- * touching the blocks: bits_set and checksum are taken on trust.  bytes must
- * have min(total_bytes, BF_HEADER_BYTES) bytes.  *header is set only on BF_OK.
+ * touching the blocks: no field is what it is by damage, since the header has a
+ * checksum of its own, but that bits_set and checksum are those of the blocks is
+ * taken on trust.  bytes must have min(total_bytes, BF_HEADER_BYTES) bytes.
+ * *header is set only on BF_OK.
  */
 extern bf_status bf_header_read(const void *bytes, uint64_t total_bytes,
 								bf_header *header);
@@ -114,7 +117,7 @@ extern bf_status bf_parse(const void *bytes, uint64_t length, bf_tick tick,
 extern void bf_header_write(bf_header *header, const uint8_t *blocks,
 							bf_tick tick, uint8_t *bytes);
 
-/* Writes a header as it stands, with the checksum that it has. */
+/* Writes a header as it stands, with the checksum of the blocks that it has. */
 extern void bf_header_copy(const bf_header *header, uint8_t *bytes);
 
 #endif							/* BF_FORMAT_H */

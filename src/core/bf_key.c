@@ -11,12 +11,24 @@
 
 static const char *const names[] = {
 	"none", "integer", "text", "bytea", "uuid", "numeric", "float", "date",
-	"timestamp", "timestamptz", "inet", "macaddr"
+	"timestamp", "timestamptz", "inet", "macaddr", "row"
 };
 
-const char *
-bf_key_type_name(unsigned key_type)
+/* Copies a name and returns where it ends. */
+static char *
+append(char *at, const char *name)
 {
+	size_t		length = strlen(name);
+
+	memcpy(at, name, length + 1);
+	return at + length;
+}
+
+const char *
+bf_key_type_name(uint32_t key_type)
+{
+	if (bf_key_kind(key_type) == BF_KEY_ROW)
+		return names[BF_KEY_ROW];
 	return key_type <= BF_KEY_LAST ? names[key_type] : NULL;
 }
 
@@ -29,6 +41,42 @@ bf_key_type_of_name(const char *name)
 		if (strcmp(names[i], name) == 0)
 			return i;
 	return -1;
+}
+
+const char *
+bf_key_type_text(uint32_t key_type, char *text)
+{
+	const char *name = bf_key_type_name(key_type);
+	char	   *at = text;
+	unsigned	i;
+
+	at = append(at, name != NULL ? name : "unknown");
+	for (i = 0; bf_key_column(key_type, i) != 0; i++)
+	{
+		at = append(at, i == 0 ? "(" : ", ");
+		at = append(at, names[bf_key_column(key_type, i)]);
+	}
+	if (i > 0)
+		append(at, ")");
+	return text;
+}
+
+bool
+bf_key_row_next(const uint8_t **at, const uint8_t *end, bf_row_column *column)
+{
+	const uint8_t *bytes = *at;
+	size_t		left = (size_t) (end - bytes);
+
+	if (left < BF_KEY_COLUMN_HEAD)
+		return false;
+	column->type = bytes[0];
+	column->length = (size_t) bf_load_le(bytes + 1, 4);
+	column->bytes = bytes + BF_KEY_COLUMN_HEAD;
+	if (column->type == BF_KEY_NONE || column->type > BF_KEY_LAST_COLUMN ||
+		column->length > left - BF_KEY_COLUMN_HEAD)
+		return false;
+	*at = column->bytes + column->length;
+	return true;
 }
 
 uint64_t

@@ -6,10 +6,17 @@
  * here writes the canonical bytes of a value that the caller has in C's own
  * types; text, bytea and uuid are hashed as they are and need none.  A new key
  * type is a new number here, a row in the table of bf_key.c, and an encoder.
+ *
+ * A row key has the columns' bytes one after the other, each behind its type and
+ * its length, so that no two rows share bytes.  What kind of keys a filter holds
+ * is one number: the key type in the low byte and above it, four bits each, the
+ * types of a row's columns from the first on.  Two such numbers are equal if
+ * keys of one can be compared with keys of the other.
  */
 #ifndef BF_KEY_H
 #define BF_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,17 +36,103 @@ typedef enum bf_key_type
 	BF_KEY_TIMESTAMPTZ = 9,
 	BF_KEY_INET = 10,
 	BF_KEY_MACADDR = 11,
-	BF_KEY_LAST = BF_KEY_MACADDR
+	BF_KEY_LAST_COLUMN = BF_KEY_MACADDR,	/* so far a row's columns may be of it */
+	BF_KEY_ROW = 12,
+	BF_KEY_LAST = BF_KEY_ROW
 } bf_key_type;
 
 /* Bytes that the longest fixed-size key takes: inet's 2 + 16. */
 #define BF_KEY_MAX_FIXED	18
 
+/* Columns of a row key: what the header has room for. */
+#define BF_KEY_MAX_COLUMNS	6
+
+/* Bytes before each column's own: its type and its length. */
+#define BF_KEY_COLUMN_HEAD	5
+
+/* Room for what bf_key_type_text writes. */
+#define BF_KEY_TEXT_BYTES	96
+
 /* The name of a key type as users see it, "none" for 0, NULL if unknown. */
-extern const char *bf_key_type_name(unsigned key_type);
+extern const char *bf_key_type_name(uint32_t key_type);
 
 /* The key type of a name, or -1. */
 extern int	bf_key_type_of_name(const char *name);
+
+/* A name with a row's columns, "row(integer, text)", in text, which is returned. */
+extern const char *bf_key_type_text(uint32_t key_type, char *text);
+
+/* The bf_key_type, without a row's columns. */
+static inline unsigned
+bf_key_kind(uint32_t key_type)
+{
+	return key_type & 0xff;
+}
+
+/* The type of column i of a row, 0 if it has no such column. */
+static inline unsigned
+bf_key_column(uint32_t key_type, unsigned i)
+{
+	return i < BF_KEY_MAX_COLUMNS ? key_type >> (8 + 4 * i) & 0xf : 0;
+}
+
+/*
+ * Adds a column to a row's key type, which begins as BF_KEY_ROW; false if it has
+ * BF_KEY_MAX_COLUMNS already or if the type is none of a column.
+ */
+static inline bool
+bf_key_row_add(uint32_t *key_type, unsigned column)
+{
+	unsigned	i = 0;
+
+	if (column == BF_KEY_NONE || column > BF_KEY_LAST_COLUMN)
+		return false;
+	while (bf_key_column(*key_type, i) != 0)
+		i++;
+	if (i == BF_KEY_MAX_COLUMNS)
+		return false;
+	*key_type |= (uint32_t) column << (8 + 4 * i);
+	return true;
+}
+
+/* Whether there are columns as a key type demands: one or more for a row, else none. */
+static inline bool
+bf_key_columns_valid(uint32_t key_type)
+{
+	uint32_t	rebuilt = bf_key_kind(key_type);
+	unsigned	i;
+
+	if (rebuilt != BF_KEY_ROW)
+		return rebuilt == key_type;
+	for (i = 0; bf_key_column(key_type, i) != 0; i++)
+		if (!bf_key_row_add(&rebuilt, bf_key_column(key_type, i)))
+			return false;
+	return i > 0 && rebuilt == key_type;
+}
+
+/* Writes the BF_KEY_COLUMN_HEAD bytes that stand before a column's bytes. */
+static inline size_t
+bf_key_row_head(unsigned column, uint32_t length, uint8_t *bytes)
+{
+	bytes[0] = (uint8_t) column;
+	bf_store_le(bytes + 1, 4, length);
+	return BF_KEY_COLUMN_HEAD;
+}
+
+/* One column of a row's bytes. */
+typedef struct bf_row_column
+{
+	unsigned	type;
+	const uint8_t *bytes;
+	size_t		length;
+} bf_row_column;
+
+/*
+ * Reads the column that begins at *at and moves *at behind it.  False if the bytes
+ * up to end hold no whole column, or one of a type that no column has.
+ */
+extern bool bf_key_row_next(const uint8_t **at, const uint8_t *end,
+							bf_row_column *column);
 
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
 static inline size_t

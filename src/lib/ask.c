@@ -24,7 +24,7 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 }
 
 static int
-ask_bytes(const bloomfilter *filter, int type, const void *bytes, size_t length)
+ask_bytes(const bloomfilter *filter, uint32_t type, const void *bytes, size_t length)
 {
 	int			code = lbf_type_code(filter->key_type, type);
 
@@ -46,7 +46,7 @@ ask_key(const bloomfilter *filter, lbf_key *key, int code)
 
 /* The most frequent keys take no way round. */
 static int
-ask_count(const bloomfilter *filter, int type, int64_t value)
+ask_count(const bloomfilter *filter, uint32_t type, int64_t value)
 {
 	int			code = lbf_type_code(filter->key_type, type);
 
@@ -59,11 +59,12 @@ int
 bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
 					 size_t length)
 {
-	int			code = lbf_key_check(key_type, bytes, length);
+	uint32_t	type;
+	int			code = lbf_key_check(key_type, bytes, length, &type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return ask_bytes(filter, key_type, bytes, length);
+	return ask_bytes(filter, type, bytes, length);
 }
 
 int

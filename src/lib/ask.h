@@ -42,11 +42,14 @@ extern bool lbf_chunk_take(lbf_chunk *chunk, lbf_group *group);
 extern size_t lbf_count_own(const bloomfilter *filter, const uint64_t *hashes,
 							size_t count);
 
-/* What asking and adding refuse: keys of a type that is not the one held. */
+/*
+ * What asking and adding refuse: keys of a type that is not the one held.  Of rows
+ * both have their columns, or neither.
+ */
 static inline int
-lbf_type_code(unsigned held, int type)
+lbf_type_code(uint32_t held, uint32_t type)
 {
-	return held == 0 || held == (unsigned) type ? BLOOMFILTER_OK :
+	return held == 0 || held == type ? BLOOMFILTER_OK :
 		BLOOMFILTER_ERR_KEY_TYPE;
 }
 

@@ -14,15 +14,28 @@
 #include "bf_filter.h"
 #include "keys.h"
 
+uint32_t
+lbf_keys_type(const lbf_keys *keys)
+{
+	uint32_t	full = (uint32_t) keys->type;
+
+	if (keys->type == BF_KEY_ROW && keys->slices != NULL)
+		lbf_key_check(keys->type, keys->slices[0].bytes, keys->slices[0].length, &full);
+	return full;
+}
+
 static size_t
 hash_slices(int type, const bloomfilter_slice *slices, size_t count,
-			uint64_t seed, uint64_t *hashes, int *code)
+			uint32_t held, uint64_t seed, uint64_t *hashes, int *code)
 {
+	uint32_t	full;
 	size_t		i;
 
 	for (i = 0; i < count; i++)
 	{
-		*code = lbf_key_check(type, slices[i].bytes, slices[i].length);
+		*code = lbf_key_check(type, slices[i].bytes, slices[i].length, &full);
+		if (*code == BLOOMFILTER_OK)
+			*code = lbf_type_code(held, full);
 		if (*code != BLOOMFILTER_OK)
 			return i;
 		hashes[i] = bf_hash(slices[i].bytes, slices[i].length, seed);
@@ -31,12 +44,13 @@ hash_slices(int type, const bloomfilter_slice *slices, size_t count,
 }
 
 size_t
-lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint64_t seed,
-			  uint64_t *hashes, int *code)
+lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint32_t held,
+			  uint64_t seed, uint64_t *hashes, int *code)
 {
 	*code = BLOOMFILTER_OK;
 	if (keys->slices != NULL)
-		return hash_slices(keys->type, keys->slices + start, count, seed, hashes, code);
+		return hash_slices(keys->type, keys->slices + start, count, held, seed,
+						   hashes, code);
 	memcpy(hashes, keys->integers + start, count * sizeof hashes[0]);
 	bf_hash_words(hashes, count, seed);
 	return count;
@@ -128,7 +142,7 @@ static int
 ask_all(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 		uint8_t *found, size_t *answered)
 {
-	int			code = lbf_type_code(filter->key_type, keys->type);
+	int			code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
 	lbf_chunk	chunk;
 
 	while (code == BLOOMFILTER_OK && *answered < count)
@@ -137,8 +151,8 @@ ask_all(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 		size_t		length = count - start < LBF_CHUNK ? count - start : LBF_CHUNK;
 		int			ask_code;
 
-		chunk.count = lbf_hash_keys(keys, start, length, filter->seed,
-									chunk.hashes, &code);
+		chunk.count = lbf_hash_keys(keys, start, length, filter->key_type,
+									filter->seed, chunk.hashes, &code);
 		ask_code = ask_chunk(filter, &chunk, found + start, answered);
 		/* A key of another part comes before one that could not be hashed. */
 		if (ask_code != BLOOMFILTER_OK)

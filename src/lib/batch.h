@@ -19,10 +19,18 @@ typedef struct lbf_keys
 } lbf_keys;
 
 /*
- * Hashes keys from the one at start on.  Returns how many of count were hashed;
- * where these are fewer, *code says what is wrong with the next one.
+ * The type of keys, of which there is one, of rows with the first one's columns: all
+ * must be alike.
+ */
+extern uint32_t lbf_keys_type(const lbf_keys *keys);
+
+/*
+ * Hashes keys from the one at start on, for a filter that holds keys of a type, or
+ * none.  Returns how many of count were hashed; where these are fewer, *code says
+ * what is wrong with the next one.
  */
 extern size_t lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count,
-							uint64_t seed, uint64_t *hashes, int *code);
+							uint32_t held, uint64_t seed, uint64_t *hashes,
+							int *code);
 
 #endif							/* LBF_BATCH_H */

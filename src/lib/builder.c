@@ -28,7 +28,7 @@ struct bloomfilter_builder
 {
 	bloomfilter *filter;		/* NULL while its size is not known */
 	bool		finished;
-	uint8_t		key_type;
+	uint32_t	key_type;
 	uint64_t	seed;
 	double		rate;			/* for the size at the end */
 	uint64_t   *hashes;
@@ -201,16 +201,16 @@ grow_list(bloomfilter_builder *builder, size_t more)
 }
 
 static void
-add_to_part(lbf_part *part, int type, const uint64_t *hashes, size_t count)
+add_to_part(lbf_part *part, uint32_t type, const uint64_t *hashes, size_t count)
 {
 	if (count == 0)
 		return;
-	part->header.key_type = (uint8_t) type;
+	part->header.key_type = type;
 	bf_add_hashes(&part->header, part->bytes.start + BF_HEADER_BYTES, hashes, count);
 }
 
 static void
-add_to_set(bloomfilter *filter, int type, lbf_chunk *chunk)
+add_to_set(bloomfilter *filter, uint32_t type, lbf_chunk *chunk)
 {
 	lbf_group	group;
 
@@ -221,7 +221,7 @@ add_to_set(bloomfilter *filter, int type, lbf_chunk *chunk)
 
 /* Adds a chunk of hashes; *added of them were when an error is returned. */
 static int
-add_chunk(bloomfilter_builder *builder, int type, lbf_chunk *chunk, size_t *added)
+add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk, size_t *added)
 {
 	bloomfilter *filter = builder->filter;
 	size_t		own = chunk->count;
@@ -243,35 +243,38 @@ add_chunk(bloomfilter_builder *builder, int type, lbf_chunk *chunk, size_t *adde
 	}
 	*added = own;
 	if (own > 0)
-		builder->key_type = (uint8_t) type;
+		builder->key_type = type;
 	return own < chunk->count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
 }
 
-/* Whether keys of a type can be added now. */
+/* Whether keys of a type, rows of whatever columns, can be added now. */
 static int
-check_builder(const bloomfilter_builder *builder, int type)
+check_builder(const bloomfilter_builder *builder, unsigned kind)
 {
-	if (builder->finished || type <= BF_KEY_NONE || type > BF_KEY_LAST)
+	if (builder->finished || kind == BF_KEY_NONE || kind > BF_KEY_LAST)
 		return BLOOMFILTER_ERR_ARGUMENT;
-	return lbf_type_code(builder->key_type, type);
+	return lbf_type_code(bf_key_kind(builder->key_type), kind);
 }
 
 static int
 add_all(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 		size_t *added)
 {
-	int			code = check_builder(builder, keys->type);
+	int			code = check_builder(builder, (unsigned) keys->type);
+	uint32_t	type = builder->key_type;
 	lbf_chunk	chunk;
 
+	if (type == BF_KEY_NONE && count > 0)
+		type = lbf_keys_type(keys);
 	while (code == BLOOMFILTER_OK && *added < count)
 	{
 		size_t		length = count - *added < LBF_CHUNK ? count - *added : LBF_CHUNK;
 		size_t		done;
 		int			add_code;
 
-		chunk.count = lbf_hash_keys(keys, *added, length, builder->seed,
+		chunk.count = lbf_hash_keys(keys, *added, length, type, builder->seed,
 									chunk.hashes, &code);
-		add_code = add_chunk(builder, keys->type, &chunk, &done);
+		add_code = add_chunk(builder, type, &chunk, &done);
 		*added += done;
 		if (add_code != BLOOMFILTER_OK)
 			code = add_code;
@@ -312,13 +315,15 @@ bloomfilter_builder_add_int64_batch(bloomfilter_builder *builder,
 }
 
 int
-lbf_builder_add_hash(bloomfilter_builder *builder, int type, const void *bytes,
+lbf_builder_add_hash(bloomfilter_builder *builder, uint32_t type, const void *bytes,
 					 size_t length)
 {
-	int			code = check_builder(builder, type);
+	int			code = check_builder(builder, bf_key_kind(type));
 	lbf_chunk	chunk;
 	size_t		added;
 
+	if (code == BLOOMFILTER_OK)
+		code = lbf_type_code(builder->key_type, type);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	chunk.count = 1;

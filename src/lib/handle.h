@@ -40,7 +40,7 @@ typedef struct lbf_part
 struct bloomfilter
 {
 	uint32_t	open_parts;		/* 1, or all parts of a set */
-	uint8_t		key_type;		/* of the parts that have one, else none */
+	uint32_t	key_type;		/* of the parts that have one, else none */
 	uint64_t	seed;
 	uint64_t	identity;		/* of the files it was opened from; see source.h */
 	lbf_part	part[];

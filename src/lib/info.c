@@ -7,6 +7,7 @@
 #include "bf_bytes.h"
 #include "bf_estimate.h"
 #include "bf_hash.h"
+#include "bf_key.h"
 #include "bytes.h"
 #include "error.h"
 #include "handle.h"
@@ -25,10 +26,13 @@ static void
 fill_info(const lbf_part *part, bloomfilter_info *info)
 {
 	const bf_header *header = &part->header;
+	unsigned	i;
 
 	memset(info, 0, sizeof *info);
 	info->version = BF_FORMAT_VERSION;
-	info->key_type = header->key_type;
+	info->key_type = (int) bf_key_kind(header->key_type);
+	for (i = 0; i < BF_KEY_MAX_COLUMNS; i++)
+		info->columns[i] = (uint8_t) bf_key_column(header->key_type, i);
 	info->probes = header->probes;
 	info->block_bits = (uint32_t) (bf_block_bytes(header) * 8);
 	info->blocks = header->blocks;
@@ -61,7 +65,10 @@ add_info(bloomfilter_info *sum, const bloomfilter_info *part)
 	bf_store_le(checksums + 8, 8, part->checksum);
 	sum->checksum = bf_hash(checksums, sizeof checksums, 0);
 	if (sum->key_type == 0)
+	{
 		sum->key_type = part->key_type;
+		memcpy(sum->columns, part->columns, sizeof sum->columns);
+	}
 	sum->blocks += part->blocks;
 	sum->over_capacity |= part->over_capacity;
 	sum->capacity = part->capacity > UINT64_MAX - sum->capacity ? UINT64_MAX :
@@ -141,4 +148,15 @@ bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 	*bytes = filter->part[index].bytes.start;
 	*length = filter->part[index].bytes.length;
 	return BLOOMFILTER_OK;
+}
+
+const char *
+bloomfilter_describe_keys(const bloomfilter_info *info, char *text)
+{
+	uint32_t	type = (uint32_t) info->key_type;
+	int			i;
+
+	for (i = 0; i < BF_KEY_MAX_COLUMNS && info->columns[i] != 0; i++)
+		bf_key_row_add(&type, info->columns[i]);
+	return bf_key_type_text(type, text);
 }

@@ -127,19 +127,42 @@ static const key_check checks[] = {
 	is_8_bytes, is_8_bytes, is_8_bytes, is_inet, is_macaddr
 };
 
-int
-lbf_key_check(int type, const void *bytes, size_t length)
+/* Whether bytes are columns one after the other, each canonical; *full gets their types. */
+static bool
+is_row(const uint8_t *bytes, size_t length, uint32_t *full)
 {
+	const uint8_t *end = bytes + length;
+	bf_row_column column;
+
+	*full = BF_KEY_ROW;
+	while (bytes < end)
+		if (!bf_key_row_next(&bytes, end, &column) ||
+			!checks[column.type](column.bytes, column.length) ||
+			!bf_key_row_add(full, column.type))
+			return false;
+	return bf_key_columns_valid(*full);
+}
+
+int
+lbf_key_check(int type, const void *bytes, size_t length, uint32_t *full)
+{
+	bool		valid;
+
 	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && length > 0))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (bytes == NULL)
 		bytes = "";
-	return checks[type](bytes, length) ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
+	*full = (uint32_t) type;
+	if (type == BF_KEY_ROW)
+		valid = is_row(bytes, length, full);
+	else
+		valid = checks[type](bytes, length);
+	return valid ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
 }
 
 /* A key whose bytes are these. */
 static int
-set_key(lbf_key *key, int type, const void *bytes, size_t length)
+set_key(lbf_key *key, uint32_t type, const void *bytes, size_t length)
 {
 	key->type = type;
 	key->bytes = bytes;
@@ -151,13 +174,14 @@ set_key(lbf_key *key, int type, const void *bytes, size_t length)
 int
 lbf_key_bytes(lbf_key *key, int type, const void *bytes, size_t length)
 {
-	int			code = lbf_key_check(type, bytes, length);
+	uint32_t	full;
+	int			code = lbf_key_check(type, bytes, length, &full);
 
-	return code == BLOOMFILTER_OK ? set_key(key, type, bytes, length) : code;
+	return code == BLOOMFILTER_OK ? set_key(key, full, bytes, length) : code;
 }
 
 int
-lbf_key_count(lbf_key *key, int type, int64_t value)
+lbf_key_count(lbf_key *key, uint32_t type, int64_t value)
 {
 	return set_key(key, type, key->buffer, bf_key_integer(value, key->buffer));
 }

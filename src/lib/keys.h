@@ -20,7 +20,7 @@
 
 typedef struct lbf_key
 {
-	int			type;
+	uint32_t	type;			/* with a row's columns, as in bf_key.h */
 	const void *bytes;			/* the caller's, or one of the two below */
 	size_t		length;
 	void	   *allocated;		/* NULL for most */
@@ -39,11 +39,15 @@ extern int	lbf_key_inet(lbf_key *key, int family, unsigned prefix,
 extern int	lbf_key_macaddr(lbf_key *key, const uint8_t *address, size_t length);
 
 /* integer, date, timestamp, timestamptz */
-extern int	lbf_key_count(lbf_key *key, int type, int64_t value);
+extern int	lbf_key_count(lbf_key *key, uint32_t type, int64_t value);
 
 extern void lbf_key_free(lbf_key *key);
 
-/* Whether bytes are canonical bytes of some key of a type; a code if not. */
-extern int	lbf_key_check(int type, const void *bytes, size_t length);
+/*
+ * Whether bytes are canonical bytes of some key of a type; a code if not.  If so,
+ * *full is that type, and of a row with its columns.
+ */
+extern int	lbf_key_check(int type, const void *bytes, size_t length,
+						  uint32_t *full);
 
 #endif							/* LBF_KEYS_H */

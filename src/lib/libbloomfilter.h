@@ -55,7 +55,8 @@ typedef enum bloomfilter_key_type
 	BLOOMFILTER_KEY_TIMESTAMP = 8,
 	BLOOMFILTER_KEY_TIMESTAMPTZ = 9,
 	BLOOMFILTER_KEY_INET = 10,
-	BLOOMFILTER_KEY_MACADDR = 11
+	BLOOMFILTER_KEY_MACADDR = 11,
+	BLOOMFILTER_KEY_ROW = 12	/* several columns, see bloomfilter_row */
 } bloomfilter_key_type;
 
 typedef enum bloomfilter_error
@@ -93,19 +94,20 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_FORMAT_LENGTH = -101,
 	BLOOMFILTER_ERR_FORMAT_MAGIC = -102,
 	BLOOMFILTER_ERR_FORMAT_VERSION = -103,
-	BLOOMFILTER_ERR_FORMAT_HASH = -104,
-	BLOOMFILTER_ERR_FORMAT_RESERVED = -105,
+	BLOOMFILTER_ERR_FORMAT_HEADER_CHECKSUM = -104,	/* damage in the first 56 bytes */
+	BLOOMFILTER_ERR_FORMAT_HASH = -105,
 	BLOOMFILTER_ERR_FORMAT_PROBES = -106,
 	BLOOMFILTER_ERR_FORMAT_BLOCK_BITS = -107,
 	BLOOMFILTER_ERR_FORMAT_KEY_TYPE = -108,
-	BLOOMFILTER_ERR_FORMAT_BLOCKS = -109,
-	BLOOMFILTER_ERR_FORMAT_SIZE = -110,
-	BLOOMFILTER_ERR_FORMAT_PARTS = -111,
-	BLOOMFILTER_ERR_FORMAT_CAPACITY = -112,
-	BLOOMFILTER_ERR_FORMAT_RATE = -113,
-	BLOOMFILTER_ERR_FORMAT_BITS_SET = -114,
-	BLOOMFILTER_ERR_FORMAT_EMPTY = -115,	/* bits are set, but no key type */
-	BLOOMFILTER_ERR_FORMAT_CHECKSUM = -116
+	BLOOMFILTER_ERR_FORMAT_COLUMNS = -109,
+	BLOOMFILTER_ERR_FORMAT_BLOCKS = -110,
+	BLOOMFILTER_ERR_FORMAT_SIZE = -111,
+	BLOOMFILTER_ERR_FORMAT_PARTS = -112,
+	BLOOMFILTER_ERR_FORMAT_CAPACITY = -113,
+	BLOOMFILTER_ERR_FORMAT_RATE = -114,
+	BLOOMFILTER_ERR_FORMAT_BITS_SET = -115,
+	BLOOMFILTER_ERR_FORMAT_EMPTY = -116,	/* bits are set, but no key type */
+	BLOOMFILTER_ERR_FORMAT_CHECKSUM = -117
 } bloomfilter_error;
 
 typedef struct bloomfilter_detail
@@ -275,6 +277,43 @@ extern int	bloomfilter_contains_macaddr(const bloomfilter *filter,
 										 const uint8_t *address, size_t length);
 
 /* ------------------------------------------------------------------------
+ * Keys of several columns
+ *
+ * SQL's ROW(tenant, email) is a key of type BLOOMFILTER_KEY_ROW.  Its bytes are
+ * appended column by column, then asked for, or added, like those of any key:
+ *
+ *	uint8_t bytes[200];
+ *	bloomfilter_row row = {bytes, sizeof bytes, 0};
+ *
+ *	bloomfilter_row_append_int64(&row, 7);
+ *	bloomfilter_row_append(&row, BLOOMFILTER_KEY_TEXT, "x", 1);
+ *	bloomfilter_contains(filter, BLOOMFILTER_KEY_ROW, row.bytes, row.length);
+ *
+ * A row whose columns are not of the types that the filter's rows have is refused
+ * with BLOOMFILTER_ERR_KEY_TYPE, as keys of another type are.
+ * ------------------------------------------------------------------------ */
+
+/* A row in the making.  Set length to 0 to begin another one. */
+typedef struct bloomfilter_row
+{
+	uint8_t    *bytes;			/* the caller's memory */
+	size_t		room;			/* bytes that it has */
+	size_t		length;			/* bytes that are taken */
+} bloomfilter_row;
+
+/* Bytes that a row takes for each column besides the column's own. */
+#define BLOOMFILTER_COLUMN_BYTES 5
+
+/*
+ * Appends a column by its key bytes, of any type but row.  BLOOMFILTER_ERR_KEY if
+ * these are none of the type, BLOOMFILTER_ERR_ARGUMENT for the seventh column or
+ * where there is no room.  On an error the row is as before.
+ */
+extern int	bloomfilter_row_append(bloomfilter_row *row, int key_type,
+								   const void *bytes, size_t length);
+extern int	bloomfilter_row_append_int64(bloomfilter_row *row, int64_t value);
+
+/* ------------------------------------------------------------------------
  * Keys as text
  *
  * As PostgreSQL prints values and its casts read them: '2024-02-29', '10.0.0.1',
@@ -374,7 +413,18 @@ typedef struct bloomfilter_info
 	double		fill;			/* bits_set / total_bits */
 	double		estimated_keys;
 	double		estimated_rate; /* expected rate with the keys it holds now */
+	uint8_t		columns[8];		/* key types of a row's columns; 0 after the last */
 } bloomfilter_info;
+
+/* Room for what bloomfilter_describe_keys writes. */
+#define BLOOMFILTER_KEYS_TEXT 96
+
+/*
+ * What keys it holds, "integer" or "row(integer, text)", written to text, which is
+ * returned.
+ */
+extern const char *bloomfilter_describe_keys(const bloomfilter_info *info,
+											 char *text);
 
 /*
  * Fills info, of which the caller knows sizeof(bloomfilter_info) bytes: later

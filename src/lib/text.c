@@ -88,7 +88,7 @@ read_key(lbf_key *key, int text_type, const char *text, size_t length,
 		lbf_key_free(key);
 		return code;
 	}
-	key->type = bloomfilter_text_key_type(text_type);
+	key->type = bf_text_key_type(text_type);
 	key->bytes = slice.bytes;
 	key->length = slice.length;
 	return BLOOMFILTER_OK;
@@ -111,7 +111,7 @@ bloomfilter_contains_from_text(const bloomfilter *filter, int text_type,
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	code = bloomfilter_contains(filter, key.type, key.bytes, key.length);
+	code = bloomfilter_contains(filter, (int) key.type, key.bytes, key.length);
 	lbf_key_free(&key);
 	return answer(detail, code);
 }
@@ -126,7 +126,7 @@ bloomfilter_builder_add_from_text(bloomfilter_builder *builder, int text_type,
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	code = bloomfilter_builder_add(builder, key.type, key.bytes, key.length);
+	code = bloomfilter_builder_add(builder, (int) key.type, key.bytes, key.length);
 	lbf_key_free(&key);
 	return answer(detail, code);
 }

@@ -46,13 +46,13 @@
 enum
 {
 	AT_KIND = 0,
-	AT_KEY_TYPE = 1,
+	AT_ZERO = 1,
 	AT_PART = 2,
 	AT_PARTS = 4,
 	AT_N = 8,
 	AT_P = 16,
 	AT_SEED = 24,
-	AT_ZERO = 32,				/* four bytes that make the length right */
+	AT_KEY_TYPE = 32,
 	SHIPPED_HEADER = 36
 };
 
@@ -86,7 +86,7 @@ plan_filter(const BfpgAggState *state, int64 n)
 }
 
 BfpgAggState *
-bfpg_agg_new(const BfpgAggParameters *parameters, uint8 key_type, bool words,
+bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
 			 MemoryContext context)
 {
 	BfpgAggState *state = MemoryContextAllocZero(context, sizeof(BfpgAggState));
@@ -289,14 +289,14 @@ ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
 
 	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
 	bytes[AT_KIND] = kind;
-	bytes[AT_KEY_TYPE] = state->key_type;
+	bytes[AT_ZERO] = 0;
 	bf_store_le(bytes + AT_PART, 2, state->part);
 	bf_store_le(bytes + AT_PARTS, 4, (uint64) parameters->parts);
 	bf_store_le(bytes + AT_N, 8, (uint64) parameters->n);
 	memcpy(&p_bits, &parameters->p, sizeof(p_bits));
 	bf_store_le(bytes + AT_P, 8, p_bits);
 	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
-	bf_store_le(bytes + AT_ZERO, 4, 0);
+	bf_store_le(bytes + AT_KEY_TYPE, 4, state->key_type);
 	return result;
 }
 
@@ -392,6 +392,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	BfpgAggParameters parameters;
 	BfpgAggState *state;
 	uint64		p_bits;
+	uint32		key_type;
 	uint16		part;
 
 	if (length < SHIPPED_HEADER)
@@ -402,12 +403,14 @@ bfpg_agg_deserialize(bytea *shipped)
 	parameters.seed = bf_load_le(bytes + AT_SEED, 8);
 	parameters.parts = (int32) bf_load_le(bytes + AT_PARTS, 4);
 	part = (uint16) bf_load_le(bytes + AT_PART, 2);
+	key_type = (uint32) bf_load_le(bytes + AT_KEY_TYPE, 4);
 	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS ||
 		part >= parameters.parts || parameters.n < 0 ||
-		bytes[AT_KEY_TYPE] < 1 || bytes[AT_KEY_TYPE] > BF_KEY_LAST)
+		key_type == BF_KEY_NONE || bf_key_kind(key_type) > BF_KEY_LAST ||
+		!bf_key_columns_valid(key_type))
 		refuse_shipment();
 
-	state = bfpg_agg_new(&parameters, bytes[AT_KEY_TYPE], false, CurrentMemoryContext);
+	state = bfpg_agg_new(&parameters, key_type, false, CurrentMemoryContext);
 	state->part = state->planned.part = part;
 	bytes += SHIPPED_HEADER;
 	length -= SHIPPED_HEADER;

@@ -37,7 +37,7 @@ typedef struct BfpgAggState
 	BfpgAggParameters parameters;
 	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
 	MemoryContext context;		/* of the list and the filter */
-	uint8		key_type;
+	uint32		key_type;		/* with a row's columns, as in bf_key.h */
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
 	BfpgFilter   *filter;			/* NULL while there is only the list */
@@ -56,7 +56,7 @@ typedef struct BfpgAggState
  * where no filter can have these parameters.
  */
 extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
-								uint8 key_type, bool words,
+								uint32 key_type, bool words,
 								MemoryContext context);
 
 /* Whether any key was added; rows with NULL keys make a state too. */

@@ -123,11 +123,16 @@ cast_target(unsigned key_type)
 void
 bfpg_refuse_key_type(unsigned held, unsigned asked)
 {
+	char		held_text[BF_KEY_TEXT_BYTES];
+	char		asked_text[BF_KEY_TEXT_BYTES];
+
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("bloomfilter holds %s keys, not %s",
-					bf_key_type_name(held), bf_key_type_name(asked)),
-			 errhint("Cast the key, for example with ::%s.", cast_target(held))));
+					bf_key_type_text(held, held_text), bf_key_type_text(asked, asked_text)),
+			 bf_key_kind(held) == BF_KEY_ROW
+			 ? errhint("Ask for a row whose columns are of these types.")
+			 : errhint("Cast the key, for example with ::%s.", cast_target(held))));
 }
 
 void

@@ -46,7 +46,7 @@ typedef uint64 (*BfpgKeyHash) (const BfpgKeyCoder *coder, Datum key,
 
 struct BfpgKeyCoder
 {
-	bf_key_type type;
+	uint32		type;			/* as in bf_header */
 	BfpgKeyWord	word;			/* one of these two, the other is NULL */
 	BfpgKeyHash	hash;			/* leaves no memory behind */
 	Oid			element;		/* its SQL type: of an array's elements if array */

@@ -63,6 +63,9 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 void
 bfpg_check_compatible(const bf_header *a, const bf_header *b)
 {
+	char		a_keys[BF_KEY_TEXT_BYTES];
+	char		b_keys[BF_KEY_TEXT_BYTES];
+
 	if (bf_compatible(a, b))
 		return;
 	ereport(ERROR,
@@ -71,9 +74,9 @@ bfpg_check_compatible(const bf_header *a, const bf_header *b)
 			 errdetail("One has %u blocks of %u bits, %u hashes, %s keys, part %u of %u; "
 					   "the other %u blocks of %u bits, %u hashes, %s keys, part %u of %u; their seeds %s.",
 					   a->blocks, 1u << a->log2_block_bits, a->probes,
-					   bf_key_type_name(a->key_type), a->part, a->parts,
+					   bf_key_type_text(a->key_type, a_keys), a->part, a->parts,
 					   b->blocks, 1u << b->log2_block_bits, b->probes,
-					   bf_key_type_name(b->key_type), b->part, b->parts,
+					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
 					   a->seed == b->seed ? "are equal" : "differ"),
 			 errhint("Build both with the same n, p, seed and type of key.")));
 }

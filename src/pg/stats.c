@@ -80,6 +80,7 @@ Datum
 bloomfilter_stats(PG_FUNCTION_ARGS)
 {
 	Datum		values[STATS_COLUMNS];
+	char		keys[BF_KEY_TEXT_BYTES];
 	bf_header	header;
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &header);
@@ -91,7 +92,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[5] = Int32GetDatum((int32) 1 << header.log2_block_bits);
 	values[6] = Int64GetDatum((int64) header.blocks);
 	values[7] = Int64GetDatum((int64) header.seed);
-	values[8] = CStringGetTextDatum(bf_key_type_name(header.key_type));
+	values[8] = CStringGetTextDatum(bf_key_type_text(header.key_type, keys));
 	values[9] = Int64GetDatum((int64) header.bits_set);
 	values[10] = Float8GetDatum(bf_fill(&header));
 	values[11] = Int64GetDatum(whole_keys(&header));

@@ -30,7 +30,11 @@ bf_text_is_word(const char *text, size_t length, const char *word)
 int
 bf_text_type_of_name(const char *name)
 {
-	return strcmp(name, "real") == 0 ? BF_TEXT_REAL : bf_key_type_of_name(name);
+	int			type = bf_key_type_of_name(name);
+
+	if (strcmp(name, "real") == 0)
+		return BF_TEXT_REAL;
+	return type == BF_KEY_ROW ? -1 : type;
 }
 
 const char *

@@ -409,7 +409,7 @@ fold_is_smaller_build(uint32_t blocks, unsigned log2_block_bits, uint32_t diviso
 	filter		built;
 
 	header.capacity = 500;
-	smaller.capacity = 500 / divisor > 0 ? 500 / divisor : 1;
+	smaller.capacity = 500;
 	folded = filter_new(&header);
 	built = filter_new(&smaller);
 	filter_add_integers(&folded, 0, 3000);

@@ -9,13 +9,14 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
+#include "bf_key.h"
 #include "harness.h"
 #include "support.h"
 
 /* The worked example of doc/FORMAT.md, section 13: header and two blocks. */
 static const char worked_header[] =
 "424c4d460107090102000000000001000000000000000000640000000000000"
-"07b14ae47e17a843f07000000000000000100000000000000dacd72f5e74a97e1";
+"07b14ae47e17a843f07000000000000000100000022af682cf8272352e84db1a4";
 
 static filter
 worked_example(void)
@@ -28,6 +29,9 @@ worked_example(void)
 	filter_add_integers(&f, 42, 1);
 	return f;
 }
+
+/* A row of a text, a macaddr and an integer. */
+#define SOME_ROW (BF_KEY_ROW | 0x1b2u << 8)
 
 /* A filter in which every field of the header differs from its neighbours. */
 static filter
@@ -43,6 +47,7 @@ various_fields(void)
 	header.rate = 0.123;
 	f = filter_new(&header);
 	filter_add_integers(&f, 0, 30);
+	f.header.key_type = SOME_ROW;
 	return f;
 }
 
@@ -56,7 +61,7 @@ test_written_bytes(void)
 
 	ok(length == BF_HEADER_BYTES && memcmp(bytes, wanted, length) == 0,
 	   "the header of the worked example is the one in FORMAT.md");
-	ok(f.header.checksum == UINT64_C(0xe1974ae7f572cdda),
+	ok(f.header.checksum == UINT64_C(0xa4b14de8522327f8),
 	   "bf_header_write puts the checksum into the header");
 	f.header.checksum = UINT64_C(0x1122334455667788);
 	bf_header_copy(&f.header, bytes);
@@ -97,6 +102,10 @@ test_round_trip(void)
 	   bytes[15] == 0x03 && bytes[16] == 0x0c && bytes[23] == 0x05 &&
 	   bytes[24] == 0x14 && bytes[31] == 0x0d,
 	   "numbers are stored with their least byte first");
+	ok(bytes[7] == 12 && bytes[49] == 0xb2 && bytes[50] == 0x01 && bytes[51] == 0,
+	   "columns are stored in four bits each, the first lowest");
+	ok(bf_load_le(bytes + 52, 4) == (bf_hash(bytes, 52, 0) & UINT32_MAX),
+	   "the header's checksum is the low half of XXH64 of the 52 bytes before it");
 	free(bytes);
 	free(header_alone);
 	filter_free(&f);
@@ -168,6 +177,33 @@ test_bit_flips(void)
 	filter_free(&f);
 }
 
+/* What a look-up by slices reads and nothing else. */
+static void
+test_header_flips(void)
+{
+	filter		f = various_fields();
+	uint8_t    *bytes = filter_bytes(&f);
+	uint8_t    *header_alone = exact_copy(bytes, BF_HEADER_BYTES);
+	uint64_t	total = bf_total_bytes(&f.header);
+	bf_header	header;
+	bool		refused = true;
+	size_t		bit;
+
+	for (bit = 0; bit < 8 * 56; bit++)
+	{
+		header_alone[bit / 8] = (uint8_t) (header_alone[bit / 8] ^ 1u << bit % 8);
+		refused &= check(bf_header_read(header_alone, total, &header) != BF_OK, "bit %zu", bit);
+		header_alone[bit / 8] = (uint8_t) (header_alone[bit / 8] ^ 1u << bit % 8);
+	}
+	ok(refused, "a flip of any bit of the first 56 bytes is detected by the header alone");
+	bytes[16] = (uint8_t) (bytes[16] ^ 1);
+	ok(bf_parse(bytes, total, NULL, &header) == BF_BAD_HEADER_CHECKSUM,
+	   "and called damage of the header");
+	free(header_alone);
+	free(bytes);
+	filter_free(&f);
+}
+
 static unsigned
 count_ones(const uint8_t *bytes, size_t length)
 {
@@ -186,13 +222,26 @@ rate_in_model(uint64_t bits)
 	return bits > 0 && bits < UINT64_C(0x3ff0000000000000);
 }
 
+/* Types 1 to 11 in the lowest of six groups of four bits, and nothing above them. */
+static bool
+columns_in_model(unsigned key_type, uint32_t columns)
+{
+	if (key_type != 12)
+		return columns == 0;
+	for (; columns != 0; columns >>= 4)
+		if (columns % 16 < 1 || columns % 16 > 11)
+			return false;
+		else if (columns < 16)
+			return true;
+	return false;
+}
+
 /* The first broken rule of doc/FORMAT.md, section 7. */
 static bf_status
 model(const uint8_t *bytes, uint64_t length)
 {
 	uint64_t	blocks;
 	uint64_t	capacity;
-	unsigned	i;
 
 	if (length < 64)
 		return BF_BAD_LENGTH;
@@ -200,17 +249,18 @@ model(const uint8_t *bytes, uint64_t length)
 		return BF_BAD_MAGIC;
 	if (bytes[4] != 1)
 		return BF_BAD_VERSION;
+	if (bf_load_le(bytes + 52, 4) != bf_hash(bytes, 52, 0) % UINT64_C(0x100000000))
+		return BF_BAD_HEADER_CHECKSUM;
 	if (bytes[48] != 1)
 		return BF_BAD_HASH;
-	for (i = 49; i < 56; i++)
-		if (bytes[i] != 0)
-			return BF_BAD_RESERVED;
 	if (bytes[5] < 1 || bytes[5] > 32)
 		return BF_BAD_PROBES;
 	if (bytes[6] < 9 || bytes[6] > 16)
 		return BF_BAD_BLOCK_BITS;
-	if (bytes[7] > 11)
+	if (bytes[7] > 12)
 		return BF_BAD_KEY_TYPE;
+	if (!columns_in_model(bytes[7], (uint32_t) bf_load_le(bytes + 49, 3)))
+		return BF_BAD_COLUMNS;
 	blocks = bf_load_le(bytes + 8, 4);
 	if (blocks == 0)
 		return BF_BAD_BLOCKS;
@@ -235,13 +285,14 @@ static void
 damage_field(uint8_t *bytes, uint64_t *random)
 {
 	static const uint8_t starts[] = {
-		0, 4, 5, 6, 7, 8, 12, 14, 16, 24, 32, 40, 48, 49, 52, 55, 64
+		0, 4, 5, 6, 7, 7, 8, 12, 14, 16, 24, 32, 40, 48, 49, 49, 49, 51, 64
 	};
 	static const uint8_t sizes[] = {
-		4, 1, 1, 1, 1, 4, 2, 2, 8, 8, 8, 8, 1, 1, 1, 1, 8
+		4, 1, 1, 1, 1, 1, 4, 2, 2, 8, 8, 8, 8, 1, 1, 1, 3, 1, 8
 	};
 	static const uint64_t values[] = {
-		0, 1, 2, 3, 8, 9, 10, 11, 12, 16, 17, 32, 33, 65535, 4294967295u,
+		0, 1, 2, 3, 8, 9, 10, 11, 12, 12, 13, 16, 17, 32, 33, 0xb1, 0xc1, 0xb0,
+		0x1b2, 0x1011, 0xabcdef, 65535, 4294967295u,
 		UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_MAX,
 		UINT64_C(0x3fefffffffffffff), UINT64_C(0x3ff0000000000000),
 		UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000000),
@@ -256,7 +307,7 @@ damage_field(uint8_t *bytes, uint64_t *random)
 	bf_store_le(bytes + starts[field], sizes[field], value);
 }
 
-/* The verdict of the core on bytes whose checksum is made right first. */
+/* The verdict of the core on bytes whose last checksum is made right first. */
 static bf_status
 verdict(uint8_t *bytes, uint64_t length)
 {
@@ -287,6 +338,8 @@ test_against_model(void)
 			damage_field(bytes, &random);
 		if (next_random(&random) % 8 == 0)
 			bf_store_le(bytes + 40, 8, count_ones(bytes + 64, (size_t) length - 64));
+		if (next_random(&random) % 8 != 0)
+			bf_store_le(bytes + 52, 4, bf_hash(bytes, 52, 0));
 		wanted = model(bytes, length);
 		seen[wanted]++;
 		holds = holds && check(verdict(bytes, length) == wanted,
@@ -391,6 +444,7 @@ main(void)
 	test_round_trip();
 	test_truncation();
 	test_bit_flips();
+	test_header_flips();
 	test_against_model();
 	test_largest();
 	test_texts();

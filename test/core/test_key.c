@@ -16,19 +16,19 @@ test_names(void)
 {
 	static const char *const wanted[] = {
 		"none", "integer", "text", "bytea", "uuid", "numeric", "float", "date",
-		"timestamp", "timestamptz", "inet", "macaddr"
+		"timestamp", "timestamptz", "inet", "macaddr", "row"
 	};
 	bool		holds = true;
 	unsigned	i;
 
-	for (i = 0; i < 12; i++)
+	for (i = 0; i < 13; i++)
 	{
 		holds &= strcmp(bf_key_type_name(i), wanted[i]) == 0;
 		if (i > 0)
 			holds &= bf_key_type_of_name(wanted[i]) == (int) i;
 	}
 	ok(holds, "key types have the numbers and names of FORMAT.md");
-	ok(bf_key_type_name(12) == NULL && bf_key_type_name(255) == NULL &&
+	ok(bf_key_type_name(13) == NULL && bf_key_type_name(255) == NULL &&
 	   bf_key_type_name(UINT32_MAX) == NULL, "unknown numbers have no name");
 	ok(bf_key_type_of_name("none") == -1 && bf_key_type_of_name("") == -1 &&
 	   bf_key_type_of_name("Integer") == -1 && bf_key_type_of_name("int") == -1 &&
@@ -239,6 +239,105 @@ test_random_numeric(void)
 	ok(stays, "a key in its shortest form stays as it is");
 }
 
+/* A row's bytes of columns that are given as type, hex, type, hex ..., 0. */
+static size_t
+row_bytes(uint8_t *bytes, const unsigned *types, const char *const *columns)
+{
+	size_t		length = 0;
+
+	for (; *types != 0; types++, columns++)
+	{
+		size_t		own;
+		uint8_t    *column = from_hex(*columns, &own);
+
+		length += bf_key_row_head(*types, (uint32_t) own, bytes + length);
+		memcpy(bytes + length, column, own);
+		length += own;
+		free(column);
+	}
+	return length;
+}
+
+static void
+test_row(void)
+{
+	static const unsigned types[] = {1, 2, 3, 0};
+	static const char *const columns[] = {"0700000000000000", "78", ""};
+	static const char wanted[] = "0108000000" "0700000000000000" "0201000000" "78" "0300000000";
+	uint8_t    *bytes = allocate(24);
+	size_t		length = row_bytes(bytes, types, columns);
+	size_t		wanted_length;
+	uint8_t    *wanted_bytes = from_hex(wanted, &wanted_length);
+	const uint8_t *at = bytes;
+	bf_row_column column;
+	bool		holds = true;
+	size_t		cut;
+	unsigned	i;
+
+	ok(length == 24 && wanted_length == 24 && memcmp(bytes, wanted_bytes, 24) == 0,
+	   "a row's bytes are its columns', each behind its type and its length");
+	for (i = 0; i < 3; i++)
+		holds &= bf_key_row_next(&at, bytes + length, &column) && column.type == types[i] &&
+			column.length == strlen(columns[i]) / 2 &&
+			memcmp(column.bytes, at - column.length, column.length) == 0;
+	ok(holds && at == bytes + length, "they are read column by column");
+	holds = true;
+	for (cut = 0; cut < 13; cut++)
+	{
+		uint8_t    *part = exact_copy(bytes, cut);
+
+		at = part;
+		holds &= !bf_key_row_next(&at, part + cut, &column) && at == part;
+		free(part);
+	}
+	for (i = 0; i < 256; i++)
+	{
+		bytes[0] = (uint8_t) i;
+		at = bytes;
+		holds &= bf_key_row_next(&at, bytes + length, &column) == (i >= 1 && i <= 11);
+	}
+	ok(holds, "a column that is cut, or of a type that no column has, is none");
+	free(bytes);
+	free(wanted_bytes);
+}
+
+static void
+test_row_types(void)
+{
+	uint32_t	type = BF_KEY_ROW;
+	char		text[BF_KEY_TEXT_BYTES];
+	uint32_t	six = BF_KEY_ROW;
+	bool		holds = true;
+	unsigned	i;
+
+	ok(bf_key_row_add(&type, BF_KEY_INTEGER) && bf_key_row_add(&type, BF_KEY_TEXT) &&
+	   type == 0x210c && bf_key_kind(type) == BF_KEY_ROW &&
+	   bf_key_column(type, 0) == BF_KEY_INTEGER && bf_key_column(type, 1) == BF_KEY_TEXT &&
+	   bf_key_column(type, 2) == 0 && bf_key_column(type, 6) == 0,
+	   "columns stand above the key type, the first lowest");
+	ok(strcmp(bf_key_type_text(type, text), "row(integer, text)") == 0 &&
+	   strcmp(bf_key_type_name(type), "row") == 0 &&
+	   strcmp(bf_key_type_text(BF_KEY_UUID, text), "uuid") == 0 &&
+	   strcmp(bf_key_type_text(0, text), "none") == 0, "a row is named with its columns");
+	for (i = 0; i < 256; i++)
+	{
+		uint32_t	row = BF_KEY_ROW;
+
+		holds &= bf_key_row_add(&row, i) == (i >= 1 && i <= 11);
+	}
+	for (i = 0; i < 6; i++)
+		holds &= bf_key_row_add(&six, BF_KEY_TIMESTAMPTZ);
+	ok(holds && six == 0x9999990c && !bf_key_row_add(&six, BF_KEY_TEXT) && six == 0x9999990c,
+	   "a row has at most six columns, and none of them a row");
+	ok(strlen(bf_key_type_text(six, text)) + 1 <= BF_KEY_TEXT_BYTES, "the longest name has room");
+	ok(bf_key_columns_valid(type) && bf_key_columns_valid(six) && bf_key_columns_valid(0) &&
+	   bf_key_columns_valid(BF_KEY_MACADDR) && !bf_key_columns_valid(BF_KEY_ROW) &&
+	   !bf_key_columns_valid(0x201c) && !bf_key_columns_valid(0xc0c) &&
+	   !bf_key_columns_valid(0x20010c) && !bf_key_columns_valid(0x0101) &&
+	   !bf_key_columns_valid(0x80000002) && !bf_key_columns_valid(0x100),
+	   "columns belong to rows, without a gap");
+}
+
 int
 main(void)
 {
@@ -247,6 +346,8 @@ main(void)
 	test_float();
 	test_inet();
 	test_macaddr();
+	test_row();
+	test_row_types();
 	test_numeric();
 	test_random_numeric();
 	return done();

@@ -86,6 +86,20 @@ test_keys(const table *t)
 	ok(parts, "keys.tsv: all are in their part");
 }
 
+/* The key type of a row, with the columns of a row key. */
+static uint32_t
+row_key_type(const table *t, size_t row)
+{
+	uint32_t	type = (uint32_t) table_number(t, row, "key_type");
+	const char *list = table_text(t, row, "columns");
+	char	   *end = NULL;
+
+	for (; strcmp(list, "-") != 0 && (end == NULL || *end == ','); list = end + 1)
+		if (!bf_key_row_add(&type, (unsigned) strtoul(list, &end, 10)))
+			exit(1);
+	return type;
+}
+
 /* The header of a row but for bits set and checksum. */
 static bf_header
 row_header(const table *t, size_t row)
@@ -114,7 +128,7 @@ row_is(const table *t, size_t row, const bf_header *h)
 		h->parts == wanted.parts && h->seed == wanted.seed &&
 		h->capacity == wanted.capacity && h->rate == wanted.rate &&
 		h->rate == strtod(table_text(t, row, "p"), NULL) &&
-		h->key_type == table_number(t, row, "key_type") &&
+		h->key_type == row_key_type(t, row) &&
 		h->bits_set == table_number(t, row, "bits_set") &&
 		h->checksum == table_hex_number(t, row, "checksum_hex");
 }
@@ -204,7 +218,7 @@ built_as(const table *t, size_t row)
 	bool		same;
 	size_t		i;
 
-	f.header.key_type = (uint8_t) table_number(t, row, "key_type");
+	f.header.key_type = row_key_type(t, row);
 	bf_add_hashes(&f.header, f.blocks, hashes, count);
 	for (i = count; i > 0; i--)
 		bf_add(&f.header, f.blocks, hashes[i - 1]);
@@ -241,7 +255,10 @@ made_as(const table *t, size_t row)
 		return false;
 	f = row_filter(t, row_named(t, first));
 	if (strcmp(operation, "fold") == 0)
+	{
 		bf_fold(&f.header, f.blocks, (uint32_t) strtoul(second, NULL, 10), NULL);
+		f.header.capacity = table_number(t, row, "n");
+	}
 	else
 	{
 		filter		other = row_filter(t, row_named(t, second));
@@ -285,9 +302,10 @@ status_of_rule(const char *rule)
 		bf_status	status;
 	}			rules[] = {
 		{"short", BF_BAD_LENGTH}, {"magic", BF_BAD_MAGIC},
-		{"version", BF_BAD_VERSION}, {"hash", BF_BAD_HASH},
-		{"reserved", BF_BAD_RESERVED}, {"probes", BF_BAD_PROBES},
-		{"block_bits", BF_BAD_BLOCK_BITS}, {"key_type", BF_BAD_KEY_TYPE},
+		{"version", BF_BAD_VERSION},
+		{"header_checksum", BF_BAD_HEADER_CHECKSUM}, {"hash", BF_BAD_HASH},
+		{"probes", BF_BAD_PROBES}, {"block_bits", BF_BAD_BLOCK_BITS},
+		{"key_type", BF_BAD_KEY_TYPE}, {"columns", BF_BAD_COLUMNS},
 		{"blocks", BF_BAD_BLOCKS}, {"size", BF_BAD_SIZE}, {"part", BF_BAD_PARTS},
 		{"capacity", BF_BAD_CAPACITY}, {"rate", BF_BAD_RATE},
 		{"bits_set", BF_BAD_BITS_SET}, {"empty_key_type", BF_BAD_EMPTY},

@@ -2,8 +2,8 @@
  * fuzz_delta.c
  *	  Bytes of any origin as a delta for a filter.
  *
- * The input is tried as it is, and with the checksum at its end and that of the
- * old filter made right, so that the mutations reach what they guard.  What is
+ * The input is tried as it is, and with its own checksum, the header's and that of
+ * the old filter made right, so that the mutations reach what they guard.  What is
  * accepted must be a valid filter.
  */
 #include <stdint.h>
@@ -17,6 +17,8 @@
 #include "bf_key.h"
 
 #define AT_OLD_CHECKSUM 8
+#define AT_HEADER 24
+#define AT_HEADER_CHECKSUM 52	/* in the header */
 
 static void *
 allocate(void *context, size_t size)
@@ -71,6 +73,9 @@ apply(const uint8_t *delta, size_t length, bfd_filter old_filter)
 static void
 repair(uint8_t *delta, size_t length, uint64_t old_checksum)
 {
+	uint8_t    *header = delta + AT_HEADER;
+
+	bf_store_le(header + AT_HEADER_CHECKSUM, 4, bf_hash(header, AT_HEADER_CHECKSUM, 0));
 	bf_store_le(delta + AT_OLD_CHECKSUM, 8, old_checksum);
 	bf_store_le(delta + length - 8, 8, bf_checksum(delta, 0, delta, length - 8, NULL));
 }

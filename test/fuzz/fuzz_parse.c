@@ -2,8 +2,8 @@
  * fuzz_parse.c
  *	  Bytes of any origin as a filter: bf_parse, and all that a filter is for.
  *
- * The input is tried as it is, and once more with the number of bits set and the
- * checksum made right, so that the mutations reach what they guard.
+ * The input is tried as it is, and once more with the number of bits set and both
+ * checksums made right, so that the mutations reach what they guard.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@
 #include "bf_sizing.h"
 
 #define AT_BITS_SET	40
+#define AT_HEADER_CHECKSUM	52
 #define AT_CHECKSUM	56
 
 #define KEYS	40
@@ -144,6 +145,7 @@ repair(uint8_t *bytes, size_t length)
 
 	if (blocks_length % 64 == 0)
 		bf_store_le(bytes + AT_BITS_SET, 8, bf_count_bits(blocks, blocks_length, NULL));
+	bf_store_le(bytes + AT_HEADER_CHECKSUM, 4, bf_hash(bytes, AT_HEADER_CHECKSUM, 0));
 	bf_store_le(bytes + AT_CHECKSUM, 8,
 				bf_checksum(bytes, AT_CHECKSUM, blocks, blocks_length, NULL));
 }

@@ -190,7 +190,7 @@ check_skipping(uint8_t *bytes, size_t length)
 	probes = bytes[5];
 	bytes[5] = 0;
 	same(bloomfilter_open_memory(bytes, length, BLOOMFILTER_SKIP_CHECK, &filter, NULL),
-		 BLOOMFILTER_ERR_FORMAT_PROBES, "a bad header is refused even so");
+		 BLOOMFILTER_ERR_FORMAT_HEADER_CHECKSUM, "a bad header is refused even so");
 	bytes[5] = probes;
 }
 

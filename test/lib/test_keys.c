@@ -90,6 +90,7 @@ check_text(void)
 		{"\xff", 1, false}, {"\xe2\x82", 2, false}, {"\xe2\x28\xa1", 3, false}, {"\xe2\x82\x28", 3, false},
 		{"1234567\xff" "90123456", 16, false}
 	};
+	uint32_t	full;
 	size_t		i;
 
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -105,8 +106,8 @@ check_text(void)
 		same(bloomfilter_contains_text(filter, "\xff", 1), BLOOMFILTER_ERR_KEY, "and bad text an error");
 		bloomfilter_close(filter);
 	}
-	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 0), BLOOMFILTER_OK, "no bytes at NULL are a text");
-	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 1), BLOOMFILTER_ERR_ARGUMENT, "one byte at NULL is not");
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 0, &full), BLOOMFILTER_OK, "no bytes at NULL are a text");
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 1, &full), BLOOMFILTER_ERR_ARGUMENT, "one byte at NULL is not");
 }
 
 static void
@@ -215,18 +216,130 @@ check_types(void)
 	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_TEXT, "x", 1);
 	int			type;
 
-	for (type = 1; type <= 11; type++)
+	for (type = 1; type <= 12; type++)
 		same(bloomfilter_key_type_of_name(bloomfilter_key_type_name(type)), type, "name of type %d", type);
-	ok(bloomfilter_key_type_name(12) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of type 12 and -1");
+	ok(bloomfilter_key_type_name(13) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of type 13 and -1");
 	same(bloomfilter_key_type_of_name("int4"), BLOOMFILTER_ERR_ARGUMENT, "no type int4");
 	same(bloomfilter_contains(filter, 0, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "type 0 can't be asked");
-	same(bloomfilter_contains(filter, 12, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor type 12");
+	same(bloomfilter_contains(filter, 13, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor type 13");
 	bloomfilter_close(filter);
+}
+
+/* A row of an integer and a text, in memory that the next call overwrites. */
+static bloomfilter_row
+make_row(int64_t number, const char *text)
+{
+	static uint8_t bytes[100];
+	bloomfilter_row row = {bytes, sizeof bytes, 0};
+
+	need(bloomfilter_row_append_int64(&row, number) == BLOOMFILTER_OK &&
+		 bloomfilter_row_append(&row, BLOOMFILTER_KEY_TEXT, text, strlen(text)) == BLOOMFILTER_OK, "row");
+	return row;
+}
+
+static int
+ask_row(const bloomfilter *filter, bloomfilter_row row)
+{
+	bloomfilter_slice slice = {row.bytes, row.length};
+	uint8_t		found = 2;
+	int			code = bloomfilter_contains(filter, BLOOMFILTER_KEY_ROW, row.bytes, row.length);
+
+	same(bloomfilter_contains_batch(filter, BLOOMFILTER_KEY_ROW, &slice, 1, &found, NULL),
+		 code < 0 ? code : BLOOMFILTER_OK, "the same in a batch");
+	same(found, code < 0 ? 2 : code, "and the same answer");
+	return code;
+}
+
+static void
+check_row_bytes(void)
+{
+	static const uint8_t wanted[] = {1, 8, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 0, 'x'};
+	uint8_t		bytes[60];
+	bloomfilter_row row = make_row(7, "x");
+	bloomfilter_row small = {bytes, 12, 0};
+	bloomfilter_row full = {bytes, sizeof bytes, 0};
+	int			i;
+
+	ok(row.length == sizeof wanted && memcmp(row.bytes, wanted, sizeof wanted) == 0,
+	   "the bytes of a row");
+	same(bloomfilter_row_append_int64(&small, 1), BLOOMFILTER_ERR_ARGUMENT, "no room");
+	same(bloomfilter_row_append(&small, BLOOMFILTER_KEY_UUID, "x", 1), BLOOMFILTER_ERR_KEY, "no uuid");
+	same(bloomfilter_row_append(&small, BLOOMFILTER_KEY_ROW, wanted, 7), BLOOMFILTER_ERR_ARGUMENT, "no row in a row");
+	same(bloomfilter_row_append(&small, BLOOMFILTER_KEY_NONE, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "no type 0");
+	same((int) small.length, 0, "a column that was refused leaves nothing");
+	for (i = 0; i < 6; i++)
+		same(bloomfilter_row_append(&full, BLOOMFILTER_KEY_BYTEA, NULL, 0), BLOOMFILTER_OK, "column %d", i);
+	same(bloomfilter_row_append(&full, BLOOMFILTER_KEY_BYTEA, NULL, 0), BLOOMFILTER_ERR_ARGUMENT, "a seventh column");
+	same((int) full.length, 30, "six empty columns");
+}
+
+static void
+check_rows(void)
+{
+	bloomfilter_row row = make_row(7, "x");
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_ROW, row.bytes, row.length);
+	bloomfilter_info info;
+	char		text[BLOOMFILTER_KEYS_TEXT];
+	uint8_t		bytes[40];
+	bloomfilter_row other = {bytes, sizeof bytes, 0};
+	size_t		length;
+
+	bloomfilter_get_info(filter, &info, sizeof info);
+	ok(info.key_type == BLOOMFILTER_KEY_ROW && info.columns[0] == BLOOMFILTER_KEY_INTEGER &&
+	   info.columns[1] == BLOOMFILTER_KEY_TEXT && info.columns[2] == 0 &&
+	   strcmp(bloomfilter_describe_keys(&info, text), "row(integer, text)") == 0, "info tells the columns");
+	same(ask_row(filter, row), 1, "a row is found");
+	same(ask_row(filter, make_row(8, "x")), 0, "another is not");
+	same(ask_row(filter, make_row(7, "")), 0, "nor one with an empty text");
+	bloomfilter_row_append(&other, BLOOMFILTER_KEY_TEXT, "x", 1);
+	same(ask_row(filter, other), BLOOMFILTER_ERR_KEY_TYPE, "a row of one column");
+	bloomfilter_row_append_int64(&other, 7);
+	same(ask_row(filter, other), BLOOMFILTER_ERR_KEY_TYPE, "the columns the other way round");
+	same(bloomfilter_contains_int64(filter, 7), BLOOMFILTER_ERR_KEY_TYPE, "an integer");
+	row = make_row(7, "x");
+	for (length = 0; length < row.length; length++)
+		same(bloomfilter_contains(filter, BLOOMFILTER_KEY_ROW, row.bytes, length),
+			 length == 13 ? BLOOMFILTER_ERR_KEY_TYPE : BLOOMFILTER_ERR_KEY, "cut to %d bytes", (int) length);
+	row.bytes[row.length - 1] = 0xff;
+	same(ask_row(filter, row), BLOOMFILTER_ERR_KEY, "a column that is no text");
+	bloomfilter_close(filter);
+	filter = filter_of(BLOOMFILTER_KEY_INTEGER, "\7\0\0\0\0\0\0", 8);
+	same(ask_row(filter, make_row(7, "x")), BLOOMFILTER_ERR_KEY_TYPE, "a filter of integers");
+	bloomfilter_close(filter);
+}
+
+/* Rows of one builder all have the columns of the first. */
+static void
+check_built_rows(void)
+{
+	bloomfilter_builder *builder;
+	uint8_t		bytes[40];
+	bloomfilter_row number = {bytes, sizeof bytes, 0};
+	bloomfilter_row row = make_row(7, "x");
+	bloomfilter_slice keys[3] = {{row.bytes, row.length}, {bytes, 0}, {row.bytes, row.length}};
+	size_t		added;
+
+	bloomfilter_row_append_int64(&number, 7);
+	keys[1].length = number.length;
+	need(bloomfilter_builder_create(10, 0.01, 0, &builder) == BLOOMFILTER_OK, "builder");
+	same(bloomfilter_builder_add_batch(builder, BLOOMFILTER_KEY_ROW, keys, 3, &added),
+		 BLOOMFILTER_ERR_KEY_TYPE, "other columns in a batch");
+	same((int) added, 1, "after the first row");
+	same(bloomfilter_builder_add(builder, BLOOMFILTER_KEY_ROW, bytes, number.length),
+		 BLOOMFILTER_ERR_KEY_TYPE, "other columns alone");
+	same(bloomfilter_builder_add(builder, BLOOMFILTER_KEY_ROW, row.bytes, row.length), BLOOMFILTER_OK, "the same columns");
+	same(bloomfilter_builder_add_int64(builder, 7), BLOOMFILTER_ERR_KEY_TYPE, "an integer");
+	same(bloomfilter_builder_add(builder, BLOOMFILTER_KEY_ROW, row.bytes, 3), BLOOMFILTER_ERR_KEY, "a cut row");
+	same(bloomfilter_builder_add(builder, BLOOMFILTER_KEY_ROW, NULL, 0), BLOOMFILTER_ERR_KEY, "a row of no column");
+	bloomfilter_builder_free(builder);
 }
 
 int
 main(void)
 {
+	check_row_bytes();
+	check_rows();
+	check_built_rows();
 	check_numerics();
 	check_text();
 	check_floats();

@@ -57,6 +57,7 @@ check_key_row(const tsv *table)
 	size_t		length;
 	uint8_t    *bytes = tsv_bytes(table, "key_hex", &length);
 	uint64_t	hash = bf_hash(bytes, length, tsv_number(table, "seed"));
+	uint32_t	full;
 	char		bits[1024];
 	bool		good = hash == tsv_hex_number(table, "hash_hex");
 
@@ -65,7 +66,7 @@ check_key_row(const tsv *table)
 	good = good && strcmp(bits, tsv_text(table, "bits")) == 0 &&
 		bf_block_of(hash, (uint32_t) tsv_number(table, "blocks")) == tsv_number(table, "block") &&
 		bf_part_of(hash, (uint32_t) tsv_number(table, "parts")) == tsv_number(table, "part") &&
-		lbf_key_check(type, bytes, length) == BLOOMFILTER_OK &&
+		lbf_key_check(type, bytes, length, &full) == BLOOMFILTER_OK &&
 		(type != BLOOMFILTER_KEY_NUMERIC || numeric_survives(bytes, length));
 	ok(good, "keys.tsv: %s %s", tsv_text(table, "sql"), tsv_text(table, "key_hex"));
 	free(bytes);
@@ -115,6 +116,20 @@ wrong_answers(const bloomfilter *filter, const tsv *table, int type)
 	return state.wrong;
 }
 
+/* The row's list of columns, as info has it. */
+static bool
+columns_agree(const bloomfilter_info *info, const char *list)
+{
+	char		columns[32] = "";
+	size_t		length = 0;
+	int			i;
+
+	for (i = 0; info->columns[i] != 0; i++)
+		length += (size_t) sprintf(columns + length, "%s%d", i > 0 ? "," : "",
+								   info->columns[i]);
+	return strcmp(i > 0 ? columns : "-", list) == 0;
+}
+
 static bool
 fields_agree(const bloomfilter *filter, const tsv *table)
 {
@@ -132,6 +147,7 @@ fields_agree(const bloomfilter *filter, const tsv *table)
 		info.part == tsv_number(table, "part") &&
 		info.parts == tsv_number(table, "parts") &&
 		(unsigned) info.key_type == tsv_number(table, "key_type") &&
+		columns_agree(&info, tsv_text(table, "columns")) &&
 		info.bits_set == tsv_number(table, "bits_set") &&
 		info.checksum == tsv_hex_number(table, "checksum_hex");
 }
@@ -292,7 +308,8 @@ code_of_rule(const char *rule)
 	}			rules[] = {
 		{"short", BLOOMFILTER_ERR_FORMAT_LENGTH}, {"magic", BLOOMFILTER_ERR_FORMAT_MAGIC},
 		{"version", BLOOMFILTER_ERR_FORMAT_VERSION}, {"hash", BLOOMFILTER_ERR_FORMAT_HASH},
-		{"reserved", BLOOMFILTER_ERR_FORMAT_RESERVED}, {"probes", BLOOMFILTER_ERR_FORMAT_PROBES},
+		{"header_checksum", BLOOMFILTER_ERR_FORMAT_HEADER_CHECKSUM},
+		{"columns", BLOOMFILTER_ERR_FORMAT_COLUMNS}, {"probes", BLOOMFILTER_ERR_FORMAT_PROBES},
 		{"block_bits", BLOOMFILTER_ERR_FORMAT_BLOCK_BITS}, {"key_type", BLOOMFILTER_ERR_FORMAT_KEY_TYPE},
 		{"blocks", BLOOMFILTER_ERR_FORMAT_BLOCKS}, {"size", BLOOMFILTER_ERR_FORMAT_SIZE},
 		{"part", BLOOMFILTER_ERR_FORMAT_PARTS}, {"capacity", BLOOMFILTER_ERR_FORMAT_CAPACITY},

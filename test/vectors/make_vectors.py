@@ -31,10 +31,10 @@ HEADER_SIZE = 64
 CEILING = 512 * 1024 * 1024 - 4 * 1024
 PROBE_MULTIPLIER = 0x9E3779B97F4A7C15
 PART_MULTIPLIER = 0xD6E8FEB86659FD93
-HEADER = struct.Struct("<4sBBBBIHHQQdQB7sQ")
+HEADER = struct.Struct("<4sBBBBIHHQQdQB3sIQ")
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
-DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR = 7, 8, 9, 10, 11
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 12
 
 SEEDS = [0, 1, 2**63, 2**64 - 1, 0xDEADBEEFCAFEBABE]
 
@@ -245,6 +245,12 @@ def macaddr_bytes(spelling):
     if len(raw) == 8 and raw[3:5] == b"\xff\xfe":
         return raw[:3] + raw[5:]
     return raw
+
+
+def row_bytes(columns):
+    """Of (key type, key bytes) of each column."""
+    return b"".join(struct.pack("<BI", key_type, len(data)) + data
+                    for key_type, data in columns)
 
 
 # ---------------------------------------------------------------- the keys
@@ -480,6 +486,33 @@ def macaddr_keys():
     return keys
 
 
+def row_keys():
+    number = (INTEGER, "7::integer", int64_bytes(7))
+    big = (INTEGER, "7::bigint", int64_bytes(7))
+    short = (TEXT, "'x'::text", b"x")
+    empty = (TEXT, "''::text", b"")
+    no_bytes = (BYTEA, "'\\x'::bytea", b"")
+    # Keys that only their columns' lengths tell apart.
+    ab_c = [(TEXT, "'ab'::text", b"ab"), (TEXT, "'c'::text", b"c")]
+    a_bc = [(TEXT, "'a'::text", b"a"), (TEXT, "'bc'::text", b"bc")]
+    # A text that holds the bytes of a column.
+    forged = (TEXT, "E'\\x02\\x01'::text", b"\x02\x01")
+    rows = [[number], [short], [empty], [no_bytes], [number, short],
+            [big, short], [short, number], ab_c, a_bc, [empty, empty],
+            [empty, no_bytes], [no_bytes, empty], [number] * 6, [short] * 6,
+            [forged, short], [(TEXT, "'7'::text", b"7"), short]]
+    # Every type in every column.
+    one_of_each = [make()[1] for make in KEY_LISTS]
+    for first in range(len(one_of_each)):
+        rows.append([one_of_each[(first + i) % len(one_of_each)]
+                     for i in range(1 + first % 6)])
+    long_text = (TEXT, "repeat('0123456789', 100)::text", b"0123456789" * 100)
+    rows += [[long_text, number], [number, long_text]]
+    return [(ROW, "ROW(%s)" % ", ".join(sql for _, sql, _ in row),
+             row_bytes((key_type, data) for key_type, _, data in row))
+            for row in rows]
+
+
 KEY_LISTS = [integer_keys, text_keys, bytea_keys, uuid_keys, numeric_keys,
              float_keys, date_keys, timestamp_keys, timestamptz_keys,
              inet_keys, macaddr_keys]
@@ -531,7 +564,7 @@ def keys_row(key, seed, log2_block_bits, blocks, k, parts):
 def rows_of_every_key():
     """Every key once, the other columns cycling with coprime periods."""
     rows = []
-    for make in KEY_LISTS:
+    for make in KEY_LISTS + [row_keys]:
         for key in make():
             i = len(rows)
             log2_block_bits = 9 + i % 8
@@ -615,6 +648,7 @@ class Filter:
         self.log2_block_bits, self.blocks = log2_block_bits, blocks
         self.part, self.parts = part, parts
         self.key_type = 0
+        self.columns = ()
         self.keys = []
         self.bits = bytearray(blocks << (log2_block_bits - 3))
 
@@ -649,13 +683,29 @@ class Filter:
         head = HEADER.pack(b"BLMF", 1, self.k, self.log2_block_bits,
                            self.key_type, self.blocks, self.part, self.parts,
                            self.seed, self.n, self.p, popcount(self.bits), 1,
-                           bytes(7), 0)
+                           packed_columns(self.columns), 0, 0)
         return resealed(head + bytes(self.bits))
 
 
+def packed_columns(columns):
+    """Four bits for each column's type, the first column lowest."""
+    number = sum(key_type << (4 * i) for i, key_type in enumerate(columns))
+    return number.to_bytes(3, "little")
+
+
+def header_checksum_of(data):
+    return xxh64(data[:52], 0) & 0xFFFFFFFF
+
+
 def resealed(data):
-    """The same bytes with the right checksum."""
+    """The same bytes with the right checksums, the header's own first."""
     data = bytes(data)
+    data = data[:52] + struct.pack("<I", header_checksum_of(data)) + data[56:]
+    return checksummed(data)
+
+
+def checksummed(data):
+    """The same bytes with the right checksum behind the header's own."""
     return data[:56] + struct.pack("<Q", checksum_of(data)) + data[64:]
 
 
@@ -663,6 +713,7 @@ def combined(name, word, left, right, join_bits, keys):
     result = left.same_shape(name, max(left.n, right.n), max(left.p, right.p),
                              left.blocks)
     result.key_type = left.key_type or right.key_type
+    result.columns = left.columns or right.columns
     result.made_of = "%s %s %s" % (word, left.name, right.name)
     result.keys = keys
     result.bits = bytearray(join_bits(a, b)
@@ -681,9 +732,10 @@ def intersection(name, left, right):
 
 
 def folded(name, source, divisor):
-    result = source.same_shape(name, max(1, source.n // divisor), source.p,
+    result = source.same_shape(name, source.n // divisor - 3, source.p,
                                source.blocks // divisor)
     result.key_type = source.key_type
+    result.columns = source.columns
     result.made_of = "fold %s %d" % (source.name, divisor)
     result.keys = list(source.keys)
     size = 1 << (source.log2_block_bits - 3)
@@ -697,8 +749,8 @@ def folded(name, source, divisor):
 # ---------------------------------------------------------------- filters.tsv
 
 FILTERS_COLUMNS = ["name", "n", "p", "p_hex", "seed", "k", "log2_block_bits",
-                   "blocks", "part", "parts", "key_type", "bits_set",
-                   "checksum_hex", "keys", "filter_hex", "made_of", "absent",
+                   "blocks", "part", "parts", "key_type", "columns",
+                   "bits_set", "checksum_hex", "keys", "filter_hex", "made_of", "absent",
                    "false_positives"]
 
 SAMPLES = {
@@ -731,13 +783,30 @@ SAMPLES = {
                "08:00:2b:ff:fe:01:02:04", "08:00:2b:fe:ff:01:02:04")],
 }
 
+# Of the row filters: the types of their columns.
+ROW_COLUMNS = {
+    "row": (INTEGER, TEXT),
+    "row_of_one": (UUID,),
+    "row_of_six": (TEXT, NUMERIC, FLOAT, INET, MACADDR, BYTEA),
+    "row_of_times": (DATE, TIMESTAMP, TIMESTAMPTZ, INTEGER),
+}
+
+
+def sample_rows(columns):
+    """Rows that take each column's samples in turn."""
+    return [row_bytes((key_type, SAMPLES[key_type][(i + at) % len(SAMPLES[key_type])])
+                      for at, key_type in enumerate(columns))
+            for i in range(8 if len(columns) > 1 else len(SAMPLES[columns[0]]))]
+
 TYPE_NAMES = ["empty", "integer", "text", "bytea", "uuid", "numeric", "float",
               "date", "timestamp", "timestamptz", "inet", "macaddr"]
 
 
-def stranger(key_type, i):
+def stranger(key_type, i, columns=()):
     """The i-th key that no filter here holds, of the form of its type."""
     number = 1000000 + i
+    if key_type == ROW:
+        return row_bytes((column, stranger(column, i)) for column in columns)
     if key_type == TEXT:
         return b"stranger %d" % i
     if key_type == BYTEA:
@@ -759,7 +828,7 @@ def strangers(a_filter, wanted_answer, count):
     """Keys not added to the filter to which it gives this answer."""
     found = []
     for i in range(600):
-        key = stranger(a_filter.key_type, i)
+        key = stranger(a_filter.key_type, i, a_filter.columns)
         if len(found) < count and a_filter.takes(key) \
                 and a_filter.may_contain(key) == wanted_answer:
             found.append(key)
@@ -788,6 +857,22 @@ def filters_per_type():
             log2_block_bits=log2_block_bits, blocks=blocks,
         ).add(key_type, SAMPLES[key_type]))
     return filters
+
+
+def filters_of_rows():
+    """Key type 12, with the columns in the header."""
+    filters = []
+    for i, (name, columns) in enumerate(ROW_COLUMNS.items()):
+        a_filter = Filter(name, n=60, seed=SEEDS[i], blocks=1 + i)
+        a_filter.columns = columns
+        filters.append(a_filter.add(ROW, sample_rows(columns)))
+    left, right = filters[0], Filter("row_right", n=60, blocks=1)
+    right.columns = left.columns
+    right.add(ROW, [row_bytes([(INTEGER, int64_bytes(8)), (TEXT, b"y")])])
+    nothing = Filter("row_nothing", n=10, blocks=1)
+    return filters + [right, nothing, union("row_union", left, right),
+                      union("row_union_with_nothing", nothing, left),
+                      intersection("row_intersection", left, right)]
 
 
 def filters_of_parts():
@@ -841,7 +926,7 @@ def filters_of_limits():
 
 def filters():
     return ([Filter("empty"), worked_example(), sound_filter()]
-            + filters_per_type()
+            + filters_per_type() + filters_of_rows()
             + filters_of_parts() + filters_of_sets() + filters_of_folds()
             + filters_of_limits())
 
@@ -857,6 +942,7 @@ def filters_row(f):
     assert all(f.may_contain(key) for key in f.keys)
     return [f.name, f.n, repr(f.p), double_bits(f.p), f.seed, f.k,
             f.log2_block_bits, f.blocks, f.part, f.parts, f.key_type,
+            ",".join(str(column) for column in f.columns) or "-",
             popcount(f.bits), "%016x" % checksum_of(data), hex_list(f.keys),
             data.hex(), f.made_of, hex_list(strangers(f, False, 12)),
             hex_list(strangers(f, True, 3))]
@@ -869,22 +955,36 @@ def filters_rows():
 # ---------------------------------------------------------------- validity
 
 
+def are_columns(packed, key_type):
+    """Whether three header bytes have columns as the key type demands."""
+    number = int.from_bytes(packed, "little")
+    nibbles = [number >> (4 * i) & 15 for i in range(6)]
+    columns = nibbles[:nibbles.index(0)] if 0 in nibbles else nibbles
+    if key_type != ROW:
+        return number == 0
+    return (len(columns) >= 1 and all(1 <= c <= 11 for c in columns)
+            and not any(nibbles[len(columns):]))
+
+
 def first_violation(data):
     """The word for the first rule that the bytes break, or None."""
     if len(data) < HEADER_SIZE:
         return "short"
     (magic, version, k, log2_block_bits, key_type, blocks, part, parts, _,
-     n, p, bits_set, hash_id, reserved, checksum) = HEADER.unpack_from(data)
+     n, p, bits_set, hash_id, columns, header_checksum,
+     checksum) = HEADER.unpack_from(data)
     size = HEADER_SIZE + blocks * 2**log2_block_bits // 8
     payload = data[HEADER_SIZE:]
     rules = [
         ("magic", lambda: magic == b"BLMF"),
         ("version", lambda: version == 1),
+        ("header_checksum",
+         lambda: header_checksum == header_checksum_of(data)),
         ("hash", lambda: hash_id == 1),
-        ("reserved", lambda: reserved == bytes(7)),
         ("probes", lambda: 1 <= k <= 32),
         ("block_bits", lambda: 9 <= log2_block_bits <= 16),
-        ("key_type", lambda: key_type <= 11),
+        ("key_type", lambda: key_type <= 12),
+        ("columns", lambda: are_columns(columns, key_type)),
         ("blocks", lambda: blocks >= 1),
         ("size", lambda: len(data) == size <= CEILING),
         ("part", lambda: part < parts),
@@ -925,7 +1025,7 @@ BAD_NUMBERS = [
     ("hash", 48, "<B", [0, 2, 129, 255]),
     ("probes", 5, "<B", [0, 33, 34, 64, 128, 255]),
     ("block_bits", 6, "<B", [0, 3, 8, 17, 32, 41, 73, 255]),
-    ("key_type", 7, "<B", [12, 13, 129, 255]),
+    ("key_type", 7, "<B", [13, 14, 129, 255]),
     ("blocks", 8, "<I", [0]),
     # The right number is 2.  The last four give the right size if computed in
     # 32 bits, for 2^26 blocks of 64 bytes are 2^32 bytes.
@@ -950,14 +1050,46 @@ def bad_magic_rows():
             for word in words]
 
 
-def bad_reserved_rows():
+def bad_columns_rows():
+    """Columns without a row, a row without columns, and what is no column."""
     good = sound_filter().to_bytes()
-    rows = []
-    for offset in range(49, 56):
-        for value in (1, 128):
-            rows.append(("reserved_%d_%d" % (offset, value), "reserved",
-                         patched_number(good, offset, "<B", value)))
-    return rows
+    row = filters_of_rows()[0].to_bytes()
+    rows = [("columns_of_no_row_%06x" % number, number, good)
+            for number in (1, 0x10, 0x100, 0x800000, 0x21, 0xffffff)]
+    rows += [("columns_%06x" % number, number, row)
+             for number in (0, 0x0c, 0x0d, 0x0f, 0xc1, 0x20, 0x201, 0x200021,
+                            0x100000, 0xc11111, 0xffffff)]
+    none = patched_number(row, 7, "<B", 0)
+    rows.append(("columns_of_none", 0x21, none))
+    return [(name, "columns",
+             resealed(patched(data, 49, number.to_bytes(3, "little"))))
+            for name, number, data in rows]
+
+
+def bad_header_checksum_rows():
+    """Every byte of the header, each damaged in one bit, and other checksums."""
+    good = sound_filter().to_bytes()
+    right = header_checksum_of(good)
+    rows = [("header_checksum_flip_at_%d" % offset,
+             patched(good, offset, bytes([good[offset] ^ 1 << offset % 8])))
+            for offset in range(5, 56)]
+    others = {
+        "zero": 0, "all_ones": 0xFFFFFFFF,
+        "high_half": xxh64(good[:52], 0) >> 32,
+        "big_endian": int.from_bytes(struct.pack("<I", right), "big"),
+        "with_the_seed": xxh64(good[:52], 0xDEADBEEFCAFEBABE) & 0xFFFFFFFF,
+        "of_itself": xxh64(good[:52] + bytes(4), 0) & 0xFFFFFFFF,
+    }
+    rows += [("header_checksum_" + name, patched(good, 52, struct.pack("<I", value)))
+             for name, value in others.items()]
+    # Every field to another valid value without a new checksum of the header.
+    for name, offset, new in (("k", 5, b"\x08"), ("key_type", 7, b"\x02"),
+                              ("part", 12, b"\x01\x00\x02\x00"),
+                              ("seed", 16, b"\xbf"), ("n", 24, b"\x65"),
+                              ("p", 32, b"\x7c")):
+        rows.append(("header_checksum_stale_" + name, patched(good, offset, new)))
+    # The checksum of everything is right, that of the header is not.
+    return [(name, "header_checksum", checksummed(data)) for name, data in rows]
 
 
 def bad_part_rows():
@@ -1048,18 +1180,20 @@ def bad_checksum_rows():
         "of_all_bytes": xxh64(zeroed, 0),
         "of_blocks_only": xxh64(good[64:], 0),
         "of_header_only": xxh64(good[:56], 0),
+        "without_the_header_checksum": xxh64(good[:52] + good[64:], 0),
         "with_the_seed": xxh64(good[:56] + good[64:], 0xDEADBEEFCAFEBABE),
     }
     rows = [("checksum_" + name, "checksum",
              patched(good, 56, struct.pack("<Q", value)))
             for name, value in others.items()]
-    # Every field to another valid value without a new checksum.
+    # Every field to another valid value without a new checksum of everything.
     for name, offset, new in (("k", 5, b"\x08"), ("key_type", 7, b"\x02"),
                               ("part", 12, b"\x01\x00\x02\x00"),
                               ("seed", 16, b"\xbf"), ("n", 24, b"\x65"),
                               ("p", 32, b"\x7c")):
+        stale = patched_number(good, offset, "<%ds" % len(new), new)
         rows.append(("checksum_stale_" + name, "checksum",
-                     patched(good, offset, new)))
+                     patched(stale, 56, good[56:64])))
     rows.append(("checksum_moved_bit", "checksum", moved_bit(good)))
     swapped = good[:64] + good[128:192] + good[64:128]
     rows.append(("checksum_swapped_blocks", "checksum", swapped))
@@ -1070,11 +1204,12 @@ def bad_checksum_rows():
 DAMAGES = [
     ("magic", lambda d: patched(d, 0, b"X")),
     ("version", lambda d: patched(d, 4, b"\x02")),
+    ("header_checksum", lambda d: patched(d, 52, bytes(4))),
     ("hash", lambda d: patched(d, 48, b"\x02")),
-    ("reserved", lambda d: patched(d, 55, b"\x01")),
     ("probes", lambda d: patched(d, 5, b"\x21")),
     ("block_bits", lambda d: patched(d, 6, b"\x08")),
-    ("key_type", lambda d: patched(d, 7, b"\x0c")),
+    ("key_type", lambda d: patched(d, 7, b"\x0d")),
+    ("columns", lambda d: patched(d, 49, b"\x01")),
     ("blocks", lambda d: patched(d, 8, b"\0\0\0\0")),
     ("size", lambda d: d + b"\0"),
     ("part", lambda d: patched(d, 14, b"\0\0")),
@@ -1090,13 +1225,17 @@ def order_rows():
     """Row i breaks rule i and all later ones: the first rule is the verdict.
 
     The damage is done from the last rule to the first, so that where two
-    rules share a field the earlier one decides.
+    rules share a field the earlier one decides.  Only the rules after that
+    of the header's checksum need it to be right.
     """
     rows = []
     for i, (rule, _) in enumerate(DAMAGES):
         data = sound_filter().to_bytes()
         for _, damage in reversed(DAMAGES[i:]):
             data = damage(data)
+        if i > [word for word, _ in DAMAGES].index("header_checksum"):
+            head = struct.pack("<I", header_checksum_of(data))
+            data = patched(data, 52, head)
         rows.append(("order_from_" + rule, rule, data))
     rows.append(("order_from_short", "short", rows[0][2][:63]))
     return rows
@@ -1104,7 +1243,7 @@ def order_rows():
 
 def invalid_rows():
     rows = (bad_length_rows() + bad_magic_rows() + bad_number_rows()
-            + bad_reserved_rows() + bad_part_rows() + bad_rate_rows()
+            + bad_header_checksum_rows() + bad_columns_rows() + bad_part_rows() + bad_rate_rows()
             + bad_bits_set_rows() + bad_empty_rows() + bad_checksum_rows()
             + order_rows())
     for name, rule, data in rows:
@@ -1118,9 +1257,10 @@ def invalid_rows():
 
 def test_laws():
     """A union or a fold is what a builder would make of the same keys."""
-    for f in filters_of_sets() + filters_of_folds():
+    for f in filters_of_sets() + filters_of_folds() + filters_of_rows():
         built = f.same_shape(f.name, f.n, f.p, f.blocks)
         if f.keys:
+            built.columns = f.columns
             built.add(f.key_type, reversed(f.keys))
         if not f.made_of.startswith("and "):
             assert built.to_bytes() == f.to_bytes(), f.name

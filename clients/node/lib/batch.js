@@ -5,7 +5,7 @@
 // filter hashes and answers them in one call. A set hashes them in its first
 // part, and then asks each part for its own.
 import { KeyError, PartError, checkType, show } from './errors.js'
-import { Key, checkSafe, int64, writeFloat } from './key.js'
+import { Key, checkSafe, int64, rowKey, writeFloat } from './key.js'
 import { BYTEA, FLOAT, INTEGER, TEXT } from './key-types.js'
 import { encodeInto, writeShort } from './text.js'
 
@@ -170,6 +170,10 @@ export class Batch {
     }
     if (key instanceof Uint8Array) {
       return { type: BYTEA, bytes: key }
+    }
+    if (Array.isArray(key)) {
+      const row = rowKey(key, this.#keyType)
+      return { type: Key.typeOf(row), bytes: Key.bytesOf(row) }
     }
     switch (typeof key) {
       case 'string':

@@ -1,4 +1,4 @@
-import { NONE, keyTypeNames } from './key-types.js'
+import { NONE, kindName } from './key-types.js'
 
 // The parent of all errors that this package makes.
 export class BloomfilterError extends Error {
@@ -24,9 +24,9 @@ export class SetError extends BloomfilterError {
 // The filter was asked for a key of a type that it does not hold.
 export class KeyTypeError extends BloomfilterError {
   constructor (holds, asked) {
-    super(`bloomfilter holds ${keyTypeNames[holds]} keys, not ${keyTypeNames[asked]}`)
-    this.holds = keyTypeNames[holds]
-    this.asked = keyTypeNames[asked]
+    super(`bloomfilter holds ${kindName(holds)} keys, not ${kindName(asked)}`)
+    this.holds = kindName(holds)
+    this.asked = kindName(asked)
   }
 }
 
@@ -43,8 +43,8 @@ export class PartError extends BloomfilterError {
 // A value has no key bytes, such as a number that is not an integer.
 export class KeyError extends BloomfilterError {
   constructor (type, reason) {
-    super(`no ${type === NONE ? '' : `${keyTypeNames[type]} `}key: ${reason}`)
-    this.type = keyTypeNames[type]
+    super(`no ${type === NONE ? '' : `${kindName(type)} `}key: ${reason}`)
+    this.type = kindName(type)
   }
 }
 

@@ -2,8 +2,8 @@
 import { KeyError, PartError, checkType, show } from './errors.js'
 import { Batch } from './batch.js'
 import { asyncIo, runAsync, runSync, syncIo } from './files.js'
-import { Key, checkSafe, int64, writeFloat } from './key.js'
-import { BYTEA, FLOAT, INTEGER, NONE, TEXT, keyTypeNames } from './key-types.js'
+import { Key, checkSafe, int64, rowKey, writeFloat } from './key.js'
+import { BYTEA, FLOAT, INTEGER, NONE, TEXT, kindName } from './key-types.js'
 import { loadBytes, loadPath, named } from './load.js'
 import { encodeInto, writeShort } from './text.js'
 
@@ -17,14 +17,14 @@ export class Filter {
 
   /** Use open, openSync or fromBytes. */
   constructor (parts) {
-    const types = parts.map(({ header }) => keyTypeNames.indexOf(header.keyType))
+    const kinds = parts.map(({ header }) => header.kind)
     this.#parts = parts
     this.#first = parts[0].instance
-    this.#keyType = Math.max(...new Set(types))
+    this.#keyType = Math.max(...new Set(kinds))
   }
 
-  /** The name of the type of the keys that the filter holds. */
-  get keyType () { return keyTypeNames[this.#keyType] }
+  /** The name of the type of the keys that the filter holds, of rows with their columns. */
+  get keyType () { return kindName(this.#keyType) }
 
   /** Describes the filter. */
   get info () {
@@ -97,7 +97,8 @@ export class Filter {
     return encodeInto(this.#first.bytes, to, key)
   }
 
-  #containsObject (key) {
+  #containsObject (object) {
+    const key = Array.isArray(object) ? rowKey(object, this.#keyType) : object
     const isKey = key instanceof Key
     if (!isKey && !(key instanceof Uint8Array)) {
       throw new KeyError(this.#keyType, `${show(key)} has no type of SQL; see Key`)

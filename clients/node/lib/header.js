@@ -1,9 +1,12 @@
 // The fields of a header that has been checked.
-import { keyTypeNames } from './key-types.js'
+import { kindName } from './key-types.js'
 
 export class PartHeader {
+  #kind
+
   constructor (view, bytes) {
-    this.keyType = keyTypeNames[view.getUint8(7)]
+    this.#kind = (view.getUint8(7) | view.getUint32(48, true) & ~0xff) >>> 0
+    this.keyType = kindName(this.#kind)
     this.part = view.getUint16(12, true)
     this.parts = view.getUint16(14, true)
     this.seed = view.getBigUint64(16, true)
@@ -17,6 +20,9 @@ export class PartHeader {
     this.bytes = bytes
     this.estimatedKeys = this.#estimate()
   }
+
+  /** The keys it holds as a number; see key-types.js. */
+  get kind () { return this.#kind }
 
   /** -ln(1 - fill) * blocks / (1 - (1 - 1/B)^k); nothing counts insertions. */
   #estimate () {

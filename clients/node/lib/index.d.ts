@@ -2,9 +2,13 @@
 export type KeyTypeName =
   | 'none' | 'integer' | 'text' | 'bytea' | 'uuid' | 'numeric' | 'float'
   | 'date' | 'timestamp' | 'timestamptz' | 'inet' | 'macaddr'
+  | `row(${string})`
 
 /** What leaves no doubt about its SQL type, or a Key. */
-export type KeyLike = number | bigint | string | Uint8Array | Key
+export type KeyLike = number | bigint | string | Uint8Array | Key | readonly ColumnLike[]
+
+/** A column of a row. */
+export type ColumnLike = number | bigint | string | Uint8Array | Key
 
 /** Numbers in typed arrays are integers, or floats in a filter of floats. */
 export type KeyList =
@@ -112,6 +116,8 @@ export class Key {
   static inet (value: string): Key
   /** Text, or 6 or 8 bytes. */
   static mac (value: string | Uint8Array): Key
+  /** One to six columns; an array of them is as good. */
+  static row (...columns: ColumnLike[]): Key
 }
 
 /** The parent of all errors that this package makes. */

@@ -11,8 +11,35 @@ export const TIMESTAMP = 8
 export const TIMESTAMPTZ = 9
 export const INET = 10
 export const MACADDR = 11
+export const ROW = 12
+
+export const MAX_COLUMNS = 6
 
 export const keyTypeNames = [
   'none', 'integer', 'text', 'bytea', 'uuid', 'numeric', 'float', 'date',
-  'timestamp', 'timestamptz', 'inet', 'macaddr'
+  'timestamp', 'timestamptz', 'inet', 'macaddr', 'row'
 ]
+
+// What keys a filter holds is one number, its kind: the key type, and above it, in
+// 4 bits each, the types of a row's columns. Keys of equal kinds can be compared.
+
+/** The kind of a row with columns of these types. */
+export function rowKind (columns) {
+  return columns.reduce((kind, type, i) => (kind | type << (8 + 4 * i)) >>> 0, ROW)
+}
+
+/** The types of a row's columns; none for other keys. */
+export function columnsOf (kind) {
+  const columns = []
+  for (let rest = kind >>> 8; (rest & 15) !== 0; rest >>>= 4) {
+    columns.push(rest & 15)
+  }
+  return columns
+}
+
+/** As messages show it: 'integer', 'row(integer, text)'. */
+export function kindName (kind) {
+  const columns = columnsOf(kind).map((type) => keyTypeNames[type])
+  const name = keyTypeNames[kind & 0xff]
+  return columns.length > 0 ? `${name}(${columns.join(', ')})` : name
+}

@@ -5,7 +5,8 @@
 import { KeyError, show } from './errors.js'
 import { inetBytes, macBytes, uuidBytes } from './addresses.js'
 import {
-  BYTEA, DATE, FLOAT, INET, INTEGER, MACADDR, NUMERIC, TEXT, TIMESTAMP, TIMESTAMPTZ, UUID, keyTypeNames
+  BYTEA, DATE, FLOAT, INET, INTEGER, MACADDR, MAX_COLUMNS, NUMERIC, ROW, TEXT, TIMESTAMP, TIMESTAMPTZ, UUID,
+  columnsOf, kindName, rowKind
 } from './key-types.js'
 import { canonicalNumeric } from './numeric.js'
 import { dateDays, timestampMicros, timestamptzMicros } from './times.js'
@@ -21,8 +22,8 @@ export class Key {
     this.#bytes = bytes
   }
 
-  /** The name of the key's type. */
-  get type () { return keyTypeNames[this.#type] }
+  /** The name of the key's type, of a row with those of its columns. */
+  get type () { return kindName(this.#type) }
 
   /** The bytes that are hashed. */
   get bytes () { return this.#bytes.slice() }
@@ -43,6 +44,49 @@ export class Key {
   static timestamptz (value) { return new Key(TIMESTAMPTZ, integerBytes(TIMESTAMPTZ, timestamptzMicros(value))) }
   static inet (value) { return new Key(INET, inetBytes(value)) }
   static mac (value) { return new Key(MACADDR, macBytes(value)) }
+  static row (...columns) { return rowKey(columns, ROW) }
+}
+
+/**
+ * A key of several columns for a filter of this kind, which tells whether a number
+ * is an integer or a float, where the filter holds rows.
+ */
+export function rowKey (columns, kind) {
+  const wanted = columnsOf(kind)
+  const keys = columns.map((value, i) => columnKey(value, wanted[i]))
+  if (keys.length < 1 || keys.length > MAX_COLUMNS) {
+    throw new KeyError(ROW, `a row has 1 to ${MAX_COLUMNS} columns, not ${keys.length}`)
+  }
+  const bytes = Buffer.concat(keys.flatMap((key) => {
+    const own = Key.bytesOf(key)
+    const head = Buffer.alloc(5)
+    head.writeUInt8(Key.typeOf(key))
+    head.writeUInt32LE(own.length, 1)
+    return [head, own]
+  }))
+  return new Key(rowKind(keys.map(Key.typeOf)), new Uint8Array(bytes))
+}
+
+function columnKey (value, wanted) {
+  if (value instanceof Key) {
+    if ((Key.typeOf(value) & 0xff) === ROW) {
+      throw new KeyError(ROW, 'a column of a row can\'t be a row')
+    }
+    return value
+  }
+  if (value instanceof Uint8Array) {
+    return Key.bytea(value)
+  }
+  switch (typeof value) {
+    case 'number':
+      return wanted === FLOAT ? Key.float(value) : Key.integer(value)
+    case 'bigint':
+      return Key.integer(value)
+    case 'string':
+      return Key.text(value)
+    default:
+      throw new KeyError(ROW, `${show(value)} has no type of SQL; see Key`)
+  }
 }
 
 /** An integer of 64 bits as a bigint. */

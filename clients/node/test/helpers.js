@@ -7,29 +7,48 @@ import { Key } from '../lib/index.js'
 import { Instance } from '../lib/instance.js'
 
 const MASK = 2n ** 64n - 1n
+let hashUnseeded
+
 const PROBE_MULTIPLIER = 0x9e3779b97f4a7c15n
 
-/** The header of a filter; missing fields take ordinary values. */
+const vectors = new URL('../../../test/vectors/filters.tsv', import.meta.url)
+
+/** A filter whose seed is 0: the first of the golden ones. */
+const unseeded = Buffer.from(
+  fs.readFileSync(vectors, 'utf8').split('\n')[1].split('\t').find((field) => field.startsWith('424c4d46')), 'hex')
+
+/** The header of a filter; missing fields take ordinary values. keyType is a kind. */
 export function header ({
   k = 7, log2 = 9, keyType = 1, blocks = 20, part = 0, parts = 1, seed = 0n, n = 1000n, p = 0.01
 }) {
   const bytes = Buffer.alloc(64)
   bytes.write('BLMF')
-  bytes.set([1, k, log2, keyType], 4)
+  bytes.set([1, k, log2, keyType & 0xff], 4)
   bytes.writeUInt32LE(blocks, 8)
   bytes.writeUInt16LE(part, 12)
   bytes.writeUInt16LE(parts, 14)
   bytes.writeBigUInt64LE(seed, 16)
   bytes.writeBigUInt64LE(n, 24)
   bytes.writeDoubleLE(p, 32)
-  bytes[48] = 1
+  bytes.writeUInt32LE((keyType & ~0xff | 1) >>> 0, 48)
+  return sealHeader(bytes)
+}
+
+/** Makes the header's own checksum right again. */
+export function sealHeader (bytes) {
+  hashUnseeded ??= hasherOf(unseeded)
+  bytes.writeUInt32LE(Number(hashUnseeded(bytes.subarray(0, 52)) & 0xffffffffn), 52)
   return bytes
 }
 
 /** An instance that hashes with the seed of any header. */
 export function hasher (bytes) {
+  return hasherOf(Buffer.concat([header({ blocks: 1, seed: bytes.readBigUInt64LE(16) }), Buffer.alloc(64)]))
+}
+
+function hasherOf (filter) {
   const instance = new Instance()
-  instance.room(64 + 64).set(header({ blocks: 1, seed: bytes.readBigUInt64LE(16) }))
+  instance.room(filter.length).set(filter)
   instance.check(false)
   return (key) => {
     const scratch = instance.needScratch(64 + key.length)
@@ -40,8 +59,6 @@ export function hasher (bytes) {
   }
 }
 
-const hashUnseeded = hasher(header({}))
-
 /** Makes the counted fields right again. */
 export function seal (filter) {
   let bits = 0
@@ -51,6 +68,7 @@ export function seal (filter) {
     }
   }
   filter.writeBigUInt64LE(BigInt(bits), 40)
+  sealHeader(filter)
   filter.writeBigUInt64LE(hashUnseeded(Buffer.concat([filter.subarray(0, 56), filter.subarray(64)])), 56)
   return filter
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { Key, KeyError, KeyTypeError, fromBytes } from '../lib/index.js'
-import { keyTypeNames } from '../lib/key-types.js'
+import { keyTypeNames, rowKind } from '../lib/key-types.js'
 import { parseKey } from '../lib/parse.js'
 import { build, sound } from './helpers.js'
 
@@ -213,4 +213,32 @@ test('bytea from any view', () => {
   assert.equal(filter.contains(Buffer.from([0, 1, 2, 3]).subarray(1)), true)
   assert.equal(filter.contains(long), true)
   assert.throws(() => filter.contains('abc'), KeyTypeError)
+})
+
+test('rows', () => {
+  const row = Key.row(7, 'x')
+  assert.equal(Buffer.from(row.bytes).toString('hex'), '0108000000' + '0700000000000000' + '0201000000' + '78')
+  assert.equal(row.type, 'row(integer, text)')
+  const filter = fromBytes(build({ keyType: rowKind([1, 2]) }, [row]))
+  assert.equal(filter.keyType, 'row(integer, text)')
+  assert.deepEqual([...filter.containsMany([row, [7, 'x'], [7n, 'x'], [8, 'x'], [7, '']])], [1, 1, 1, 0, 0])
+  assert.equal(filter.contains([7, 'x']), true)
+  assert.equal(filter.contains([8, 'x']), false)
+  for (const other of [[7], ['x', 7], [7, 'x', 1], [7, Buffer.of(1)], 7, 'x']) {
+    assert.throws(() => filter.contains(other), /^KeyTypeError: bloomfilter holds row\(integer, text\) keys/)
+    assert.throws(() => filter.containsMany([other]), /bloomfilter holds row\(integer, text\) keys/)
+  }
+})
+
+test('a number in a row is what the filter holds there', () => {
+  const filter = fromBytes(build({ keyType: rowKind([6, 1]) }, [Key.row(Key.float(2), 2)]))
+  assert.equal(filter.contains([2, 2]), true)
+  assert.equal(filter.contains([2.5, 2]), false)
+  assert.throws(() => filter.contains([2, 2.5]), KeyError)
+})
+
+test('what is no row', () => {
+  for (const columns of [[], [1, 2, 3, 4, 5, 6, 7], [1, null], [1, undefined], [Key.row(1)], [[1]], [true], [0.5]]) {
+    assert.throws(() => Key.row(...columns), KeyError)
+  }
 })

@@ -209,7 +209,7 @@ hash_keys(PyObject *module, PyObject *args)
 	int			status;
 
 	(void) module;
-	if (!PyArg_ParseTuple(args, "OiKO:hash_keys", &keys, &hasher.key_type, &seed,
+	if (!PyArg_ParseTuple(args, "OIKO:hash_keys", &keys, &hasher.key_type, &seed,
 						  &hasher.key_bytes))
 		return NULL;
 	hasher.seed = seed;
@@ -249,7 +249,7 @@ static PyObject *
 fill(PyObject *module, PyObject *args)
 {
 	PyObject   *start;
-	int			key_type;
+	unsigned	key_type;
 	const char *hashes;
 	Py_ssize_t	length;
 	bf_header	header;
@@ -257,7 +257,7 @@ fill(PyObject *module, PyObject *args)
 	uint8_t    *bytes;
 
 	(void) module;
-	if (!PyArg_ParseTuple(args, "Oiy#:fill", &start, &key_type, &hashes, &length) ||
+	if (!PyArg_ParseTuple(args, "OIy#:fill", &start, &key_type, &hashes, &length) ||
 		read_start(start, &header) < 0)
 		return NULL;
 	header.bits_set = 0;

@@ -15,7 +15,7 @@
 static int
 hash_any(const Hasher *hasher, PyObject *key, uint64_t *hash)
 {
-	PyObject   *bytes = PyObject_CallFunction(hasher->key_bytes, "Oi", key,
+	PyObject   *bytes = PyObject_CallFunction(hasher->key_bytes, "OI", key,
 											  hasher->key_type);
 	char	   *data;
 	Py_ssize_t	length;

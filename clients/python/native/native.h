@@ -19,7 +19,7 @@
 /* How keys become hashes. */
 typedef struct
 {
-	int			key_type;
+	unsigned	key_type;		/* as bf_header has it */
 	uint64_t	seed;
 	PyObject   *key_bytes;		/* (key, key_type) -> bytes, or raises */
 } Hasher;

@@ -303,10 +303,10 @@ prober_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 	PyObject   *buffers;
 	PyObject   *key_bytes;
 	PyObject   *missing_part;
-	int			key_type;
+	unsigned	key_type;
 	Prober	   *self;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO:Prober", names,
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOIOO:Prober", names,
 									 &headers, &buffers, &key_type, &key_bytes,
 									 &missing_part))
 		return NULL;

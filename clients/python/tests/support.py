@@ -4,7 +4,7 @@ import os
 import struct
 from typing import Dict, Iterable, List, Tuple
 
-from bloomfilter import _engine, _pure
+from bloomfilter import _engine, _format, _pure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.environ.get(
@@ -46,6 +46,7 @@ def build(
     k: int = 7,
     log2_block_bits: int = 9,
     blocks: int = 4,
+    columns: Tuple[int, ...] = (),
 ) -> bytes:
     """A valid filter of those keys that belong to the part."""
     size = 1 << (log2_block_bits - 3)
@@ -58,17 +59,22 @@ def build(
         for bit in positions(hash_, k, log2_block_bits):
             body[start + (bit >> 3)] |= 1 << (bit & 7)
     shape = (k, log2_block_bits, key_type, blocks, part, parts, seed)
-    return seal(shape, bytes(body))
+    return seal(shape, bytes(body), columns)
 
 
-def seal(shape: Tuple[int, ...], body: bytes) -> bytes:
-    """Header and checksum around blocks; n and p do not matter here."""
+def seal(shape: Tuple[int, ...], body: bytes, columns: Tuple[int, ...] = ()) -> bytes:
+    """Header and checksums around blocks; n and p do not matter here."""
     count = _engine.count_bits(bytes(64) + body)
-    head = struct.pack(
-        "<4sBBBBIHHQQdQB7s", b"BLMF", 1, *shape, 100, 0.01, count, 1, bytes(7)
-    )
+    head = struct.pack("<4sBBBBIHHQQdQB", b"BLMF", 1, *shape, 100, 0.01, count, 1)
+    head += (_format.make_kind(0, columns) >> 8).to_bytes(3, "little")
+    head += struct.pack("<I", _format.header_checksum(head))
     checksum = _engine.checksum(head + bytes(8) + body)
     return head + struct.pack("<Q", checksum) + body
+
+
+def sealed_again(data: bytes) -> bytes:
+    """With the header's checksum made right."""
+    return data[:52] + struct.pack("<I", _format.header_checksum(data)) + data[56:]
 
 
 def integers(numbers: Iterable[int]) -> List[bytes]:

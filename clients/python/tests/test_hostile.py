@@ -68,7 +68,7 @@ class HostileFiles(unittest.TestCase):
 
     def test_lying_header_allocates_nothing(self):
         blocks = struct.pack("<I", 8388543)
-        lying = self.sound[:8] + blocks + self.sound[12:]
+        lying = support.sealed_again(self.sound[:8] + blocks + self.sound[12:])
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         self.refused(lying, "size")
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

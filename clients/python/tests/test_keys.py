@@ -10,6 +10,7 @@ import unittest
 import uuid
 
 from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
+from bloomfilter._format import ROW
 
 from . import support
 
@@ -59,13 +60,39 @@ class Types(unittest.TestCase):
             "42" in filter_of(1, 42)
         self.assertEqual(str(caught.exception), "bloomfilter holds integer keys, not text")
 
+    def test_rows(self):
+        kind, data = keys.encode((7, "x"))
+        filter_ = BloomFilter.from_bytes(
+            support.build([data], ROW, columns=(keys.INTEGER, keys.TEXT))
+        )
+        self.assertEqual(filter_.info.key_type, "row(integer, text)")
+        self.assertIn((7, "x"), filter_)
+        self.assertIn(Key("row", data), filter_)
+        self.assertNotIn((8, "x"), filter_)
+        self.assertEqual(filter_.contains_many([(7, "x"), (7, "")]), [True, False])
+        for other in ((7,), ("x", 7), (7, "x", 1), (7, b"x"), 7, "x"):
+            with self.subTest(repr(other)):
+                with self.assertRaisesRegex(KeyTypeError, r"row\(integer, text\)"):
+                    other in filter_
+
+    def test_what_is_no_row(self):
+        for value in ((), (1,) * 7, (1, None), (1, (2, 3)), (True,), (1, [2])):
+            with self.subTest(repr(value)):
+                with self.assertRaises(KeyTypeError):
+                    keys.encode(value)
+        for data in (b"", b"\1", b"\2\2\0\0\0x", b"\2\0\0\0\0x", b"\0\0\0\0\0",
+                     b"\x0c\0\0\0\0", b"\2\1\0\0\0\xff", b"\3\0\0\0\0" * 7):
+            with self.subTest(data.hex()):
+                with self.assertRaises(KeyValueError):
+                    Key("row", data)
+
     def test_key_type_0_answers_no_to_all(self):
         empty = BloomFilter.from_bytes(support.build([], 0))
         for value in SAMPLES.values():
             self.assertNotIn(value, empty)
 
     def test_objects_that_are_no_keys(self):
-        for value in (None, True, False, object(), [], (1, 2), 1j, datetime.time(1), {}):
+        for value in (None, True, False, object(), [], (1, ()), 1j, datetime.time(1), {}):
             for key_type in (0, 1, 2, 6):
                 with self.subTest(f"{value!r} in {key_type}"):
                     with self.assertRaises(KeyTypeError):

@@ -14,6 +14,7 @@ from bloomfilter import BloomFilter, InvalidFilterError, Key, MacAddress, _engin
 from . import support
 
 LITERAL = re.compile(r"'((?:[^']|'')*)'::([a-z0-9 ]+?)( ?\(\d+\))?", re.DOTALL)
+COLUMN = re.compile(r"(?:'(?:[^']|'')*'|\(?-?\d+\)?)::[a-z]+(?: precision)?")
 SMALL = re.compile(r"\(?(-?\d+)\)?::(smallint|integer|bigint)")
 PARSED_TYPES = {
     "bytea": "bytea",
@@ -65,6 +66,16 @@ def python_time(text, sql_type):
         return None
 
 
+def columns_of(kind):
+    """The columns of a row's kind, which a filter of it has in its header."""
+    columns = [kind >> (8 + 4 * at) & 15 for at in range(6)]
+    return tuple(column for column in columns if column)
+
+
+def columns_of_row(row):
+    return () if row["columns"] == "-" else tuple(map(int, row["columns"].split(",")))
+
+
 class KeyVectors(unittest.TestCase):
     rows = support.rows("keys.tsv")
 
@@ -95,14 +106,15 @@ class KeyVectors(unittest.TestCase):
         shape = (int(row["k"]), log2, int(row["key_type"]), int(row["blocks"]))
         shape += (int(row["part"]), int(row["parts"]), int(row["seed"]))
         key = Key(int(row["key_type"]), bytes.fromhex(row["key_hex"]))
+        columns = columns_of(keys.encode(key)[0])
         bits = [int(bit) for bit in row["bits"].split(",")]
         start = int(row["block"]) << (log2 - 3)
         body = bytearray(size)
         for bit in bits:
             body[start + (bit >> 3)] |= 1 << (bit & 7)
-        self.assertIn(key, BloomFilter.from_bytes(support.seal(shape, bytes(body))))
+        self.assertIn(key, BloomFilter.from_bytes(support.seal(shape, bytes(body), columns)))
         body[start + (bits[-1] >> 3)] ^= 1 << (bits[-1] & 7)
-        self.assertNotIn(key, BloomFilter.from_bytes(support.seal(shape, bytes(body))))
+        self.assertNotIn(key, BloomFilter.from_bytes(support.seal(shape, bytes(body), columns)))
 
     def test_own_types_give_the_key_bytes(self):
         checked = 0
@@ -112,11 +124,16 @@ class KeyVectors(unittest.TestCase):
                 continue
             with self.subTest(row["sql"]):
                 expected = (int(row["key_type"]), bytes.fromhex(row["key_hex"]))
-                self.assertEqual(keys.encode(value), expected)
+                kind, data = keys.encode(value)
+                self.assertEqual((kind & 0xFF, data), expected)
+                self.assertEqual(keys.encode(Key(*expected))[0], kind)
                 checked += 1
-        self.assertGreater(checked, 550)
+        self.assertGreater(checked, 570)
 
     def value_of(self, sql):
+        if sql.startswith("ROW("):
+            columns = tuple(self.value_of(column) for column in COLUMN.findall(sql))
+            return None if None in columns or "E'" in sql or "repeat" in sql else columns
         small = SMALL.fullmatch(sql)
         if small:
             return int(small[1])
@@ -163,6 +180,7 @@ class FilterVectors(unittest.TestCase):
                     self.assertEqual(getattr(header, name), int(row[name]), name)
                 self.assertEqual(struct.pack(">d", header.p).hex(), row["p_hex"])
                 self.assertEqual(header.key_type_number, int(row["key_type"]))
+                self.assertEqual(header.columns, columns_of_row(row))
                 self.assertEqual(header.checksum, support.number(row["checksum_hex"]))
                 self.assertEqual(info.bytes, len(data))
 
@@ -222,7 +240,9 @@ class FilterVectors(unittest.TestCase):
             with self.subTest(row["name"]):
                 fields = "key_type part parts seed k log2_block_bits blocks".split()
                 shape = {name: int(row[name]) for name in fields}
-                built = support.build(support.key_list(row["keys"]), **shape)
+                built = support.build(
+                    support.key_list(row["keys"]), **shape, columns=columns_of_row(row)
+                )
                 self.assertEqual(built[64:], bytes.fromhex(row["filter_hex"])[64:])
 
 

@@ -26,6 +26,19 @@ EOC
 	return bless { path => $path, chunks => \%chunks }, $class;
 }
 
+# Where the first chunks of a table's filters are: number i is that of row i, from 0,
+# if the rows were inserted in their order and each has one filter.
+sub locate_starts
+{
+	my ($class, $session, $table) = @_;
+	my $self = $class->locate($session, $table);
+	my ($toast) = $session->query("SELECT reltoastrelid::regclass FROM pg_class WHERE oid = '$table'::regclass");
+	my @starts = split /\n/,
+	  $session->query("SELECT ctid FROM $toast WHERE chunk_seq = 0 ORDER BY chunk_id");
+	$self->{chunks} = { map { $_ => $starts[$_] } 0 .. $#starts };
+	return $self;
+}
+
 # The number of chunks.
 sub count
 {

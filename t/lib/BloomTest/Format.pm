@@ -1,5 +1,5 @@
-# The format's two derived fields, so that changed bytes can be made to look whole:
-# the number of set bits and the checksum, XXH64 with seed 0 (doc/FORMAT.md).
+# The format's derived fields, so that changed bytes can be made to look whole: the
+# number of set bits and both checksums, XXH64 with seed 0 (doc/FORMAT.md).
 package BloomTest::Format;
 
 use strict;
@@ -7,6 +7,7 @@ use warnings;
 
 use constant HEADER => 64;
 use constant AT_BITS_SET => 40;
+use constant AT_HEADER_CHECKSUM => 52;
 use constant AT_CHECKSUM => 56;
 
 # Multiplication and addition modulo 2^64.
@@ -85,6 +86,8 @@ sub sealed
 	return $bytes if length $bytes < HEADER;
 	my $blocks = substr($bytes, HEADER);
 	substr($bytes, AT_BITS_SET, 8) = pack('q<', unpack('%32b*', $blocks));
+	substr($bytes, AT_HEADER_CHECKSUM, 4) =
+	  pack('V', xxh64(substr($bytes, 0, AT_HEADER_CHECKSUM)) & 0xffffffff);
 	substr($bytes, AT_CHECKSUM, 8) =
 	  pack('q<', xxh64(substr($bytes, 0, AT_CHECKSUM) . $blocks));
 	return $bytes;

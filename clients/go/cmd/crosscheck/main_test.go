@@ -11,7 +11,7 @@ import (
 
 // The filter of the format's worked example, which holds the integer 42.
 const example = "424c4d4601070901020000000000010000000000000000006400000000000000" +
-	"7b14ae47e17a843f07000000000000000100000000000000dacd72f5e74a97e1"
+	"7b14ae47e17a843f07000000000000000100000022af682cf8272352e84db1a4"
 
 func exampleFile(t *testing.T) string {
 	t.Helper()

@@ -2,9 +2,9 @@
 
 import struct
 from dataclasses import dataclass
-from typing import Union
+from typing import List, Sequence, Tuple, Union
 
-from ._engine import checksum, count_bits
+from ._engine import checksum, count_bits, xxh64
 from .errors import InvalidFilterError
 
 Buffer = Union[bytes, memoryview]
@@ -26,9 +26,14 @@ KEY_TYPES = (
     "timestamptz",
     "inet",
     "macaddr",
+    "row",
 )
 
-_LAYOUT = struct.Struct("<4sBBBBIHHQQdQB7sQ")
+ROW = KEY_TYPES.index("row")
+MAX_COLUMNS = 6
+
+_LAYOUT = struct.Struct("<4sBBBBIHHQQdQB3sIQ")
+_HEADER_CHECKSUM_AT = 52
 
 
 @dataclass(frozen=True)
@@ -47,11 +52,18 @@ class Header:
     p: float
     bits_set: int
     hash: int
+    columns: Tuple[int, ...]
+    """The numbers of the key types of a row's columns."""
     checksum: int
 
     @property
+    def kind(self) -> int:
+        """What keys it holds as one number: see `make_kind`."""
+        return make_kind(self.key_type_number, self.columns)
+
+    @property
     def key_type(self) -> str:
-        return KEY_TYPES[self.key_type_number]
+        return kind_name(self.kind)
 
     @property
     def bits(self) -> int:
@@ -63,19 +75,46 @@ class Header:
         return HEADER_BYTES + self.bits // 8
 
 
+def make_kind(key_type: int, columns: Sequence[int] = ()) -> int:
+    """A key type and above it, in 4 bits each, the types of a row's columns."""
+    return key_type | sum(column << (8 + 4 * at) for at, column in enumerate(columns))
+
+
+def kind_name(kind: int) -> str:
+    """Such as "integer" or "row(integer, text)"."""
+    name = KEY_TYPES[kind & 0xFF]
+    columns = [KEY_TYPES[column] for column in _nibbles(kind >> 8) if column]
+    return f"{name}({', '.join(columns)})" if columns else name
+
+
+def _nibbles(number: int) -> List[int]:
+    return [number >> (4 * at) & 15 for at in range(MAX_COLUMNS)]
+
+
+def header_checksum(start: bytes) -> int:
+    """The low half of XXH64, seed 0, of the bytes before it."""
+    return xxh64(start[:_HEADER_CHECKSUM_AT], 0) & 0xFFFFFFFF
+
+
 def read_header(start: bytes, length: int) -> Header:
-    """Check rules 1 to 13 of a filter of `length` bytes.
+    """Check rules 1 to 14 of a filter of `length` bytes.
 
     `start` has the first 64 bytes, or all where there are fewer.
     """
     _require(length >= HEADER_BYTES, "short", "shorter than the 64-byte header")
-    magic, version, *middle, hash_id, reserved, checksum = _LAYOUT.unpack(start)
+    magic, version, *middle, hash_id, packed, own_checksum, checksum = _LAYOUT.unpack(start)
     _require(magic == MAGIC, "magic", "does not start with BLMF")
     _require(version == 1, "version", f"unsupported format version {version}")
+    _require(
+        header_checksum(start) == own_checksum,
+        "header_checksum",
+        "header checksum does not match",
+    )
     _require(hash_id == 1, "hash", f"unsupported hash function {hash_id}")
-    _require(not any(reserved), "reserved", "reserved header bytes are not zero")
-    header = Header(version, *middle, hash_id, checksum)
-    _check_geometry(header, length)
+    nibbles = _nibbles(int.from_bytes(packed, "little"))
+    columns = tuple(nibbles[: nibbles.index(0)] if 0 in nibbles else nibbles)
+    header = Header(version, *middle, hash_id, columns, checksum)
+    _check_geometry(header, nibbles, length)
     _check_parameters(header)
     return header
 
@@ -85,7 +124,7 @@ def _require(condition: bool, rule: str, message: str) -> None:
         raise InvalidFilterError(rule, f"not a valid filter: {message}")
 
 
-def _check_geometry(header: Header, length: int) -> None:
+def _check_geometry(header: Header, nibbles: List[int], length: int) -> None:
     _require(1 <= header.k <= 32, "probes", f"{header.k} probes are not 1 to 32")
     _require(
         9 <= header.log2_block_bits <= 16,
@@ -96,6 +135,13 @@ def _check_geometry(header: Header, length: int) -> None:
         header.key_type_number < len(KEY_TYPES),
         "key_type",
         f"unknown key type {header.key_type_number}",
+    )
+    _require(
+        not any(nibbles[len(header.columns) :])
+        and all(column < ROW for column in header.columns)
+        and (header.key_type_number == ROW) == bool(header.columns),
+        "columns",
+        "columns do not match the key type",
     )
     _require(header.blocks >= 1, "blocks", "number of blocks is zero")
     _require(
@@ -116,7 +162,7 @@ def _check_parameters(header: Header) -> None:
 
 
 def check_blocks(header: Header, data: Buffer, verify: bool) -> None:
-    """Check rules 14 to 16; without `verify` only what the header tells."""
+    """Check rules 15 to 17; without `verify` only what the header tells."""
     counted = count_bits(data) if verify else min(header.bits_set, header.bits)
     _require(
         counted == header.bits_set,

@@ -2,10 +2,13 @@
 
 import re
 import struct
-from typing import Callable, Dict
+from typing import Callable, Dict, List, Optional, Tuple
 
 _NUMERIC = re.compile(rb"0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]*[1-9]|NaN|-?Infinity")
 _NAN = struct.pack("<Q", 0x7FF8000000000000)
+_COLUMN = struct.Struct("<BI")
+
+_ROW = 12
 
 
 def _is_text(data: bytes) -> bool:
@@ -58,4 +61,24 @@ _CHECKS: Dict[int, Callable[[bytes], bool]] = {
 
 def is_key(key_type: int, data: bytes) -> bool:
     """Whether a key of this type has these bytes."""
-    return _CHECKS[key_type](data)
+    return columns_of(data) is not None if key_type == _ROW else _CHECKS[key_type](data)
+
+
+def columns_of(data: bytes) -> Optional[List[int]]:
+    """The key types of a row's columns, or None if these are the bytes of no row."""
+    columns: List[int] = []
+    at = 0
+    while at + _COLUMN.size <= len(data):
+        column, length = _COLUMN.unpack_from(data, at)
+        at += _COLUMN.size
+        own = data[at : at + length]
+        if column not in _CHECKS or len(own) != length or not _CHECKS[column](own):
+            return None
+        columns.append(column)
+        at += length
+    return columns if at == len(data) and 1 <= len(columns) <= 6 else None
+
+
+def row_of(columns: List[Tuple[int, bytes]]) -> bytes:
+    """Of the key type and the key bytes of each column."""
+    return b"".join(_COLUMN.pack(number, len(own)) + own for number, own in columns)

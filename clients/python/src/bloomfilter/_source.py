@@ -147,7 +147,7 @@ def check_set(filters: Sequence[Filter]) -> None:
 
 def common_key_type(filters: Sequence[Filter]) -> int:
     """The key type of all filters that hold keys; 0 if none does."""
-    types = {filter_.header.key_type_number for filter_ in filters} - {0}
+    types = {filter_.header.kind for filter_ in filters} - {0}
     if len(types) > 1:
         raise InvalidSetError("filters of different key types")
     return types.pop() if types else 0

@@ -6,7 +6,7 @@ from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Uni
 
 from . import _build, _source
 from ._engine import NATIVE, native
-from ._format import HEADER_BYTES, KEY_TYPES
+from ._format import HEADER_BYTES, kind_name
 from ._source import Filter, PathLike, Source
 from .errors import BloomFilterError, PartError
 from .info import Info, describe
@@ -102,7 +102,7 @@ class BloomFilter(Prober):
         self._filters = list(filters)
         self._headers = headers
         self._starts = [bytes(buffer[:HEADER_BYTES]) for buffer in buffers]
-        self._type_name = KEY_TYPES[key_type]
+        self._type_name = kind_name(key_type)
         self._info = None
         self._origin = origin
         return self

@@ -14,8 +14,8 @@ import struct
 import uuid
 from typing import Any, Callable, Dict, Tuple, Type, Union
 
-from ._format import KEY_TYPES
-from ._raw import is_key
+from ._format import KEY_TYPES, MAX_COLUMNS, ROW, kind_name, make_kind
+from ._raw import columns_of, is_key, row_of
 from .errors import KeyTypeError, KeyValueError
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
@@ -208,7 +208,18 @@ def _inet_bytes(address: Any, prefix: int) -> bytes:
 
 
 def _encode_key(key: Key) -> Tuple[int, bytes]:
+    if key._number == ROW:
+        return make_kind(ROW, columns_of(key._data) or ()), key._data
     return key._number, key._data
+
+
+def _encode_row(key: Tuple[Any, ...]) -> Tuple[int, bytes]:
+    if not 1 <= len(key) <= MAX_COLUMNS:
+        raise KeyTypeError(f"a row has 1 to {MAX_COLUMNS} columns, not {len(key)}")
+    columns = [encode(column) for column in key]
+    if any(kind & 0xFF == ROW for kind, _ in columns):
+        raise KeyTypeError("a column of a row can't be a row")
+    return make_kind(ROW, [kind for kind, _ in columns]), row_of(columns)
 
 
 def text_bytes(value: str) -> bytes:
@@ -255,12 +266,16 @@ _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     ipaddress.IPv4Network: _encode_network,
     ipaddress.IPv6Network: _encode_network,
     MacAddress: lambda key: (MACADDR, key.data),
+    tuple: _encode_row,
     Key: _encode_key,
 }
 
 
 def encode(key: Any) -> Tuple[int, bytes]:
-    """The key type and the key bytes of a Python value."""
+    """The key type and the key bytes of a Python value.
+
+    The key type of a tuple is that of a row with these columns, see `make_kind`.
+    """
     encoder = _ENCODERS.get(type(key))
     if encoder is not None:
         return encoder(key)
@@ -280,11 +295,11 @@ def _is_other_float(key: Any) -> bool:
             and (key != key or float(key) == key))
 
 
-def key_bytes(key: Any, key_type: int) -> bytes:
-    """The bytes of a key for a filter of this key type; 0 takes all types."""
-    own_type, data = encode(key)
-    if own_type != key_type and key_type != 0:
+def key_bytes(key: Any, kind: int) -> bytes:
+    """The bytes of a key for a filter of this kind of keys; 0 takes all."""
+    own_kind, data = encode(key)
+    if own_kind != kind and kind != 0:
         raise KeyTypeError(
-            f"bloomfilter holds {KEY_TYPES[key_type]} keys, not {KEY_TYPES[own_type]}"
+            f"bloomfilter holds {kind_name(kind)} keys, not {kind_name(own_kind)}"
         )
     return data

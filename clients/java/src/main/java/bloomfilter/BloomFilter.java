@@ -24,7 +24,7 @@ public final class BloomFilter {
     /** By part number; null where a part is not open. */
     private final Part[] parts;
     private final Part only;
-    private final KeyType keyType;
+    private final int kind;
     private final long seed;
     private final Info info;
 
@@ -35,9 +35,9 @@ public final class BloomFilter {
             parts[part.header.part()] = part;
         }
         only = parts.length == 1 ? parts[0] : null;
-        keyType = Source.commonKeyType(open);
+        kind = Source.commonKind(open);
         seed = first.seed();
-        info = new Info(keyType,
+        info = new Info(kind,
                 open.stream().map(part -> part.header).collect(Collectors.toUnmodifiableList()));
     }
 
@@ -150,13 +150,18 @@ public final class BloomFilter {
 
     private long hash(Object object) {
         Key key = Key.of(object);
-        requireType(key.type());
+        requireKind(key.kind());
         return Hash.of(key.ownBytes(), seed);
     }
 
     private void requireType(KeyType type) {
-        if (type != keyType && keyType != KeyType.NONE) {
-            throw new KeyTypeException("bloomfilter holds " + keyType + " keys, not " + type);
+        requireKind(Kind.of(type));
+    }
+
+    private void requireKind(int asked) {
+        if (asked != kind && kind != Kind.NONE) {
+            throw new KeyTypeException("bloomfilter holds " + Kind.describe(kind) + " keys, not "
+                    + Kind.describe(asked));
         }
     }
 

@@ -1,16 +1,18 @@
 package bloomfilter;
 
 import java.nio.ByteBuffer;
+import java.util.List;
 
-/** The fields of one filter file, checked by rules 1 to 13 of FORMAT.md. */
+/** The fields of one filter file, checked by rules 1 to 14 of FORMAT.md. */
 public final class Header {
     static final int BYTES = 64;
     static final int MAX_BYTES = 512 * 1024 * 1024 - 4096;
     private static final int MAGIC = 0x464d4c42;
+    private static final int CHECKSUM_AT = 52;
 
     private final int probes;
     private final int log2BlockBits;
-    private final KeyType keyType;
+    private final int kind;
     private final int blocks;
     private final int part;
     private final int parts;
@@ -23,7 +25,7 @@ public final class Header {
     private Header(ByteBuffer bytes) {
         probes = bytes.get(5) & 0xff;
         log2BlockBits = bytes.get(6) & 0xff;
-        keyType = KeyType.ofNumber(bytes.get(7));
+        kind = kind(bytes);
         blocks = bytes.getInt(8);
         part = bytes.getShort(12) & 0xffff;
         parts = bytes.getShort(14) & 0xffff;
@@ -60,10 +62,24 @@ public final class Header {
         int version = bytes.get(4) & 0xff;
         require(bytes.getInt(0) == MAGIC, "magic", "does not start with BLMF");
         require(version == 1, "version", "unsupported format version " + version);
+        require(bytes.getInt(CHECKSUM_AT) == checksum(bytes), "header_checksum",
+                "header checksum does not match");
         require(bytes.get(48) == 1, "hash",
                 "unsupported hash function " + (bytes.get(48) & 0xff));
-        // The hash in the lowest byte, and nothing in the seven reserved ones.
-        require(bytes.getLong(48) == 1, "reserved", "reserved header bytes are not zero");
+    }
+
+    /** The low half of XXH64, seed 0, of the bytes before it. */
+    static int checksum(ByteBuffer bytes) {
+        byte[] start = new byte[CHECKSUM_AT];
+        ByteBuffer copy = bytes.duplicate();
+        copy.position(0);
+        copy.get(start);
+        return (int) Hash.of(start, 0);
+    }
+
+    /** The key type in byte 7, the columns in bytes 49 to 51. */
+    private static int kind(ByteBuffer bytes) {
+        return bytes.get(7) & 0xff | bytes.getInt(48) & ~0xff;
     }
 
     private static void checkGeometry(ByteBuffer bytes, long length)
@@ -76,6 +92,7 @@ public final class Header {
         require(log2 >= 9 && log2 <= 16, "block_bits",
                 "block size 2^" + log2 + " bits is not 2^9 to 2^16");
         require(keyType < KeyType.COUNT, "key_type", "unknown key type " + keyType);
+        require(Kind.isWhole(kind(bytes)), "columns", "columns do not match the key type");
         require(blocks >= 1, "blocks", "number of blocks is zero");
         long size = BYTES + (blocks << (log2 - 3));
         require(size == length && length <= MAX_BYTES, "size",
@@ -103,7 +120,16 @@ public final class Header {
     }
 
     public KeyType keyType() {
-        return keyType;
+        return Kind.type(kind);
+    }
+
+    /** The key types of a row's columns; empty for other keys. */
+    public List<KeyType> columns() {
+        return Kind.columns(kind);
+    }
+
+    int kind() {
+        return kind;
     }
 
     public int blocks() {

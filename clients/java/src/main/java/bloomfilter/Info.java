@@ -4,16 +4,21 @@ import java.util.List;
 
 /** What a filter, or a set of parts taken as one, says about itself. */
 public final class Info {
-    private final KeyType keyType;
+    private final int kind;
     private final List<Header> filters;
 
-    Info(KeyType keyType, List<Header> filters) {
-        this.keyType = keyType;
+    Info(int kind, List<Header> filters) {
+        this.kind = kind;
         this.filters = filters;
     }
 
     public KeyType keyType() {
-        return keyType;
+        return Kind.type(kind);
+    }
+
+    /** The key types of a row's columns; empty for other keys. */
+    public List<KeyType> columns() {
+        return Kind.columns(kind);
     }
 
     /** The headers of the open parts. */
@@ -65,7 +70,7 @@ public final class Info {
 
     @Override
     public String toString() {
-        return String.format("%d %s keys at %s, %d parts, %d bytes", n(), keyType, p(), parts(),
+        return String.format("%d %s keys at %s, %d parts, %d bytes", n(), Kind.describe(kind), p(), parts(),
                 size());
     }
 }

@@ -1,5 +1,6 @@
 package bloomfilter;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.math.BigDecimal;
@@ -14,7 +15,9 @@ import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
 
@@ -39,16 +42,27 @@ public final class Key {
     private static final long LAST_DATE = 2145042905;
     private static final long LAST_TIMESTAMP_DAY = 106762939;
 
-    private final KeyType type;
+    /** What stands before a column's bytes: its type and its length. */
+    private static final int COLUMN_HEAD = 5;
+
+    private final int kind;
     private final byte[] bytes;
 
     private Key(KeyType type, byte[] bytes) {
-        this.type = type;
+        this(Kind.of(type), bytes);
+    }
+
+    private Key(int kind, byte[] bytes) {
+        this.kind = kind;
         this.bytes = bytes;
     }
 
     public KeyType type() {
-        return type;
+        return Kind.type(kind);
+    }
+
+    int kind() {
+        return kind;
     }
 
     /** The key bytes, a copy. */
@@ -222,12 +236,46 @@ public final class Key {
         return new Key(KeyType.MACADDR, narrow);
     }
 
+    /** A key of one to six columns, as SQL's {@code ROW(...)}; each as {@link #of} takes it. */
+    public static Key row(Object... columns) {
+        List<KeyType> types = new ArrayList<>();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (Object value : columns) {
+            Key column = of(value);
+            byte[] head = ByteBuffer.allocate(COLUMN_HEAD).order(ByteOrder.LITTLE_ENDIAN)
+                    .put((byte) column.kind).putInt(column.bytes.length).array();
+            types.add(column.type());
+            bytes.write(head, 0, head.length);
+            bytes.write(column.bytes, 0, column.bytes.length);
+        }
+        return new Key(Kind.ofRow(types), bytes.toByteArray());
+    }
+
     /** Key bytes that the caller made. */
     public static Key raw(KeyType type, byte[] bytes) {
         if (type == KeyType.NONE) {
             throw new KeyTypeException("a key has a type");
         }
-        return new Key(type, bytes.clone());
+        return new Key(type == KeyType.ROW ? kindOfRow(bytes) : Kind.of(type), bytes.clone());
+    }
+
+    /** From the bytes of a row, which its columns must fill exactly. */
+    private static int kindOfRow(byte[] bytes) {
+        List<KeyType> types = new ArrayList<>();
+        ByteBuffer rest = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        while (rest.remaining() >= COLUMN_HEAD) {
+            int type = rest.get() & 0xff;
+            int length = rest.getInt();
+            if (type >= KeyType.COUNT || length < 0 || length > rest.remaining()) {
+                throw new KeyValueException("not the bytes of a row");
+            }
+            types.add(KeyType.ofNumber(type));
+            rest.position(rest.position() + length);
+        }
+        if (rest.hasRemaining()) {
+            throw new KeyValueException("not the bytes of a row");
+        }
+        return Kind.ofRow(types);
     }
 
     /** The key that PostgreSQL's type reads from a text. */
@@ -304,18 +352,18 @@ public final class Key {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Key && ((Key) other).type == type
+        return other instanceof Key && ((Key) other).kind == kind
                 && Arrays.equals(((Key) other).bytes, bytes);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(type, Arrays.hashCode(bytes));
+        return Objects.hash(kind, Arrays.hashCode(bytes));
     }
 
     /** The type alone: keys may be secrets that a log must not show. */
     @Override
     public String toString() {
-        return type + " key";
+        return Kind.describe(kind) + " key";
     }
 }

@@ -16,7 +16,9 @@ public enum KeyType {
     TIMESTAMP,
     TIMESTAMPTZ,
     INET,
-    MACADDR;
+    MACADDR,
+    /** Several columns; {@link Header#columns} has their types. */
+    ROW;
 
     private static final KeyType[] BY_NUMBER = values();
 

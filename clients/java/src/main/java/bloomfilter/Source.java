@@ -69,17 +69,17 @@ final class Source {
             require(header.part() == i,
                     "part " + header.part() + " is where part " + i + " should be");
         }
-        commonKeyType(parts);
+        commonKind(parts);
     }
 
-    /** The key type of all filters that hold keys; NONE if none does. */
-    static KeyType commonKeyType(List<Part> parts) throws InvalidSetException {
-        KeyType common = KeyType.NONE;
+    /** The kind of key of all filters that hold keys; NONE if none does. */
+    static int commonKind(List<Part> parts) throws InvalidSetException {
+        int common = Kind.NONE;
         for (Part part : parts) {
-            KeyType type = part.header.keyType();
-            require(type == KeyType.NONE || common == KeyType.NONE || type == common,
+            int kind = part.header.kind();
+            require(kind == Kind.NONE || common == Kind.NONE || kind == common,
                     "filters of different key types");
-            common = type == KeyType.NONE ? common : type;
+            common = kind == Kind.NONE ? common : kind;
         }
         return common;
     }

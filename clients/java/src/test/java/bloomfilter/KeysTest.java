@@ -50,6 +50,38 @@ public class KeysTest {
     }
 
     @Test
+    public void rows() throws IOException {
+        Key key = Key.row(7, "x");
+        Support.Shape shape = new Support.Shape();
+        shape.type = KeyType.ROW;
+        shape.columns = List.of(KeyType.INTEGER, KeyType.TEXT);
+        BloomFilter filter = BloomFilter.of(Support.build(List.of(key.bytes()), shape));
+        assertEquals("row(integer, text) key", key.toString());
+        assertEquals(shape.columns, filter.info().columns());
+        assertTrue(filter.contains(key));
+        assertTrue(filter.contains(Key.raw(KeyType.ROW, key.bytes())));
+        assertFalse(filter.contains(Key.row(8L, "x")));
+        assertFalse(filter.containsEach(List.of(Key.row(7, "")))[0]);
+        for (Object other : new Object[] {Key.row(7), Key.row("x", 7), Key.row(7, "x", 1), 7, "x"}) {
+            KeyTypeException error =
+                    assertThrows(KeyTypeException.class, () -> filter.contains(other));
+            assertTrue(error.getMessage(), error.getMessage().contains("row(integer, text)"));
+        }
+    }
+
+    @Test
+    public void whatIsNoRow() {
+        for (Object[] columns : new Object[][] {
+                {}, {1, 2, 3, 4, 5, 6, 7}, {1, null}, {Key.row(1)}, {true}}) {
+            assertThrows(KeyTypeException.class, () -> Key.row(columns));
+        }
+        for (byte[] bytes : new byte[][] {{}, {1}, {2, 2, 0, 0, 0, 'x'}, {2, 0, 0, 0, 0, 'x'},
+                {0, 0, 0, 0, 0}, {12, 0, 0, 0, 0}, {13, 0, 0, 0, 0}, {2, -1, -1, -1, -1}}) {
+            assertThrows(KeyException.class, () -> Key.raw(KeyType.ROW, bytes));
+        }
+    }
+
+    @Test
     public void eachTypeFindsItsOwnKeyAndRefusesOthers() throws IOException {
         for (Map.Entry<KeyType, Object> own : samples().entrySet()) {
             BloomFilter filter = Support.filterOf(own.getKey(), own.getValue());

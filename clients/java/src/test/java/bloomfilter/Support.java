@@ -58,6 +58,7 @@ final class Support {
     /** The shape of a filter to build. */
     static final class Shape {
         KeyType type = KeyType.INTEGER;
+        List<KeyType> columns = List.of();
         int part = 0;
         int parts = 1;
         long seed = 0;
@@ -92,7 +93,7 @@ final class Support {
         return bits;
     }
 
-    /** Header and checksum around blocks; n and p do not matter here. */
+    /** Header and checksums around blocks; n and p do not matter here. */
     static byte[] seal(Shape shape, byte[] body) {
         ByteBuffer bytes = ByteBuffer.allocate(64 + body.length).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(0x464d4c42).put((byte) 1).put((byte) shape.k).put((byte) shape.log2BlockBits);
@@ -100,9 +101,18 @@ final class Support {
         bytes.putShort((short) shape.parts).putLong(shape.seed).putLong(100).putDouble(0.01);
         bytes.position(64);
         bytes.put(body).flip();
-        bytes.putLong(40, Part.countBits(bytes)).putLong(48, 1);
+        int kind = shape.columns.isEmpty() ? 0 : Kind.ofRow(shape.columns);
+        bytes.putLong(40, Part.countBits(bytes)).putInt(48, kind & ~0xff | 1);
+        bytes.putInt(52, Header.checksum(bytes));
         bytes.putLong(56, Part.checksum(bytes));
         return bytes.array();
+    }
+
+    /** Makes the header's checksum right again. */
+    static byte[] sealHeader(byte[] filter) {
+        ByteBuffer bytes = ByteBuffer.wrap(filter).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.putInt(52, Header.checksum(bytes));
+        return filter;
     }
 
     static List<byte[]> integers(long from, long to) {

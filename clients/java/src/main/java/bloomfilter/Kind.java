@@ -1,0 +1,70 @@
+package bloomfilter;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What keys a filter holds, as one number: the key type, and above it, in 4 bits each, the types
+ * of a row's columns. Keys of equal kinds can be compared.
+ */
+final class Kind {
+    static final int NONE = 0;
+    static final int MAX_COLUMNS = 6;
+
+    private Kind() {
+    }
+
+    static int of(KeyType type) {
+        return type.ordinal();
+    }
+
+    static int ofRow(List<KeyType> columns) {
+        if (columns.isEmpty() || columns.size() > MAX_COLUMNS) {
+            throw new KeyTypeException(
+                    "a row has 1 to " + MAX_COLUMNS + " columns, not " + columns.size());
+        }
+        int kind = of(KeyType.ROW);
+        for (int i = 0; i < columns.size(); i++) {
+            KeyType column = columns.get(i);
+            if (column == KeyType.NONE || column == KeyType.ROW) {
+                throw new KeyTypeException("a column of a row can't be of type " + column);
+            }
+            kind |= of(column) << (8 + 4 * i);
+        }
+        return kind;
+    }
+
+    static KeyType type(int kind) {
+        return KeyType.ofNumber(kind & 0xff);
+    }
+
+    static List<KeyType> columns(int kind) {
+        List<KeyType> columns = new ArrayList<>();
+        for (int rest = kind >>> 8; (rest & 15) != 0; rest >>>= 4) {
+            columns.add(KeyType.ofNumber(rest & 15));
+        }
+        return columns;
+    }
+
+    /** Whether a row has columns, without a gap, and another type has none. */
+    static boolean isWhole(int kind) {
+        if ((kind & 0xff) != of(KeyType.ROW)) {
+            return kind >>> 8 == 0;
+        }
+        int rest = kind >>> 8;
+        while ((rest & 15) >= 1 && (rest & 15) < of(KeyType.ROW)) {
+            rest >>>= 4;
+        }
+        return rest == 0 && kind >>> 8 != 0;
+    }
+
+    /** As messages show it: "integer", "row(integer, text)". */
+    static String describe(int kind) {
+        if (type(kind) != KeyType.ROW) {
+            return type(kind).toString();
+        }
+        return columns(kind).stream().map(KeyType::toString)
+                .collect(Collectors.joining(", ", "row(", ")"));
+    }
+}

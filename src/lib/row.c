@@ -1,0 +1,44 @@
+/*
+ * row.c
+ *	  The bytes of a key of several columns, appended one by one.
+ */
+#include <string.h>
+
+#include "keys.h"
+
+int
+bloomfilter_row_append(bloomfilter_row *row, int key_type, const void *bytes,
+					   size_t length)
+{
+	uint32_t	columns = BF_KEY_ROW;
+	size_t		left = row->room - row->length;
+	int			code = BLOOMFILTER_OK;
+
+	if (key_type > BF_KEY_LAST_COLUMN || length > UINT32_MAX ||
+		left < BF_KEY_COLUMN_HEAD || left - BF_KEY_COLUMN_HEAD < length)
+		return BLOOMFILTER_ERR_ARGUMENT;
+	if (row->length > 0)
+		code = lbf_key_check(BF_KEY_ROW, row->bytes, row->length, &columns);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (!bf_key_row_add(&columns, (unsigned) key_type))
+		return BLOOMFILTER_ERR_ARGUMENT;
+	code = lbf_key_check(key_type, bytes, length, &columns);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	row->length += bf_key_row_head((unsigned) key_type, (uint32_t) length,
+								   row->bytes + row->length);
+	if (length > 0)
+		memcpy(row->bytes + row->length, bytes, length);
+	row->length += length;
+	return BLOOMFILTER_OK;
+}
+
+int
+bloomfilter_row_append_int64(bloomfilter_row *row, int64_t value)
+{
+	uint8_t		bytes[8];
+
+	return bloomfilter_row_append(row, BF_KEY_INTEGER, bytes,
+								  bf_key_integer(value, bytes));
+}
