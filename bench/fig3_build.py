@@ -2,7 +2,7 @@
 
 The statements differ in the aggregate only, so that count(key) is the scan's part.
 One process and many take turns too: their ratio is the efficiency. Bytes are those
-of the result.
+of the result. Many small filters are built as well: one for each group of 100 keys.
 """
 
 from measure import Refused, interleave
@@ -17,6 +17,9 @@ TYPES = {
     "uuid": (f"md5({key_sql('g')}::text)::uuid", "hll_hash_any"),
     "text": (f"'https://www.example.com/article/details/' || {key_sql('g')}", "hll_hash_text"),
 }
+
+# Keys of each group where there are many.
+GROUP = 100
 
 
 def make_table(session, data, kind, count):
@@ -95,6 +98,24 @@ def measure(run, tables, kind, count, runs):
             space.add(kind, name_of(count), name, unit="bytes/key", samples=sizes[processes, name] / count)
 
 
+def measure_groups(run, session, data, speed, count):
+    """A filter for each of many groups: what it costs to begin and to end one."""
+    groups = f"from {data.keys(count)} group by abs(k % {count // GROUP})"
+    runs = {}
+    for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
+        for name, result in (("array_agg", "array_agg(k)"), ("bloom_agg(key)", "bloom_agg(k)"),
+                             ("bloom_agg(key, n)", f"bloom_agg(k, {2 * GROUP}, 0.001)")):
+            def build(settings=settings, result=result):
+                session.run(settings)
+                return session.seconds(f"select count(r) from (select {result} r {groups}) s")
+            # It is not parallel before PostgreSQL 16.
+            if name != "array_agg" or processes == "serial":
+                runs[processes, name] = build
+    for (processes, name), found in interleave(runs, run.choose(2, 5), budget=run.choose(1, 60)).items():
+        speed.add(f"bigint, a filter per group of {GROUP}", name_of(count), processes, name, unit="ns/key",
+                  samples=found.scaled(1e9 / count))
+
+
 def main():
     run, session, data = start()
     session.run("create extension if not exists hll")
@@ -106,6 +127,8 @@ def main():
             measure(run, (speed, space), kind, count, contenders(run, session, kind, count, table))
             if TYPES[kind][0] is not None:
                 session.run(f"drop table {table}; checkpoint")
+    for count in run.sizes[:2]:
+        measure_groups(run, session, data, speed, count)
     speed.write()
     space.write()
     session.close()

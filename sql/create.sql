@@ -107,3 +107,7 @@ select bloom_create_part(0, 1, 1000) = bloom_create(1000), bloom_create_part(nul
 select call, pg_temp.error_of('select bloom_create_part(' || call || ')') from (values
   ('-1, 8, 100'), ('8, 8, 100'), ('0, 0, 100'), ('0, 65536, 100'), ('0, 8, 0'), ('0, 8, -1'), ('0, 8, 100, 0'), ('0, 1, 1000000000')
 ) v(call);
+-- sizes are remembered, each for its own n and p
+with once as materialized (select n, p, bloom_sizing(n, p)::text as size from generate_series(1, 6000, 40) n, unnest('{0.1,0.01,0.001}'::float8[]) p order by n, p),
+     again as materialized (select n, p, bloom_sizing(n, p)::text as size from generate_series(1, 6000, 40) n, unnest('{0.1,0.01,0.001}'::float8[]) p order by p desc, n desc)
+select count(*), count(distinct once.size), count(*) filter (where once.size <> again.size) as wrong from once join again using (n, p);

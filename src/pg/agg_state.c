@@ -26,6 +26,7 @@
 #include "key.h"
 #include "pg_compat.h"
 #include "progress.h"
+#include "sizes.h"
 
 /* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
 #define FIRST_ROOM 16
@@ -199,11 +200,14 @@ make_set(BfpgAggState *state)
 		became_set(state, bf_hashlist_unique(state->list, state->count, bfpg_tick));
 }
 
-/* Whether a list of so many hashes is too large beside the filter. */
+/*
+ * Whether a list of so many hashes is too large beside the filter.  One that is no
+ * longer than that in front of a filter costs nothing.
+ */
 static bool
 gives_way(const BfpgAggState *state, uint64 count)
 {
-	return state->parameters.n != 0 &&
+	return state->parameters.n != 0 && count > FRONT_ROOM &&
 		count * sizeof(uint64) > bf_blocks_bytes(&state->planned) / LIST_SHARE;
 }
 
@@ -323,7 +327,6 @@ ship_list(BfpgAggState *state)
 	uint64		length;
 	uint8	   *payload;
 
-	make_set(state);
 	length = state->count * sizeof(uint64);
 	if (length > MaxAllocSize - VARHDRSZ - SHIPPED_HEADER)
 		ereport(ERROR,
@@ -336,10 +339,16 @@ ship_list(BfpgAggState *state)
 	return ship(state, KIND_LIST, payload, length);
 }
 
+/* Whichever is shorter. */
 bytea *
 bfpg_agg_serialize(BfpgAggState *state)
 {
 	settle(state);
+	if (state->filter == NULL)
+		make_set(state);
+	if (state->filter == NULL && state->parameters.n != 0 &&
+		state->count * sizeof(uint64) > bf_blocks_bytes(&state->planned))
+		become_filter(state);
 	return state->filter != NULL ? ship_filter(state) : ship_list(state);
 }
 

@@ -7,6 +7,7 @@
 #include "bf_sizing.h"
 #include "filter.h"
 #include "pg_compat.h"
+#include "sizes.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_create);
 PG_FUNCTION_INFO_V1(bloomfilter_create_bits_per_key);

@@ -133,20 +133,6 @@ bfpg_check_fits(const bf_sizing *sizing)
 }
 
 void
-bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
-{
-	bfpg_check_capacity(n);
-	bfpg_check_rate(p);
-	if (!bf_size_for_rate((uint64_t) n, p, sizing))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a false-positive rate of %.7g cannot be reached for " INT64_FORMAT " keys", p, n),
-				 errdetail("Hashes have 64 bits, so that %g of all other keys have the hash of one of these.",
-						   (double) n / 18446744073709551616.0),
-				 errhint("Ask for a higher rate.")));
-}
-
-void
 bfpg_check_overflow(const bf_header *header)
 {
 	if (bfpg_overflow == BFPG_OVERFLOW_IGNORE || !bf_over_capacity(header))
@@ -154,8 +140,10 @@ bfpg_check_overflow(const bf_header *header)
 	ereport(bfpg_overflow == BFPG_OVERFLOW_ERROR ? ERROR : WARNING,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("bloomfilter holds more keys than it was sized for"),
-			 errdetail("It was sized for " UINT64_FORMAT " keys at a false-positive rate of %.7g; "
+			 errdetail("It holds %s keys, is part %u of %u, and was sized for " UINT64_FORMAT
+					   " keys at a false-positive rate of %.7g; "
 					   "it holds about %.0f and has a rate of %.3g.",
+					   bf_key_type_name(header->key_type), header->part, header->parts,
 					   (uint64) header->capacity, header->rate,
 					   bf_estimate_keys(header), bf_estimate_rate(header)),
 			 errhint("Build it again with a larger n, or see the setting bloomfilter.overflow.")));

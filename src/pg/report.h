@@ -39,9 +39,6 @@ extern void bfpg_check_parts(int32 parts);
 /* Throws unless a sizing fits one filter. */
 extern void bfpg_check_fits(const bf_sizing *sizing);
 
-/* bf_size_for_rate with every error thrown. */
-extern void bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing);
-
 /*
  * Does what bloomfilter.overflow says if a filter holds more keys than it was
  * sized for.

@@ -17,6 +17,7 @@
 #include "filter.h"
 #include "key.h"
 #include "pg_compat.h"
+#include "sizes.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_sizing);
 PG_FUNCTION_INFO_V1(bloomfilter_stats);
