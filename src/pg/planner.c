@@ -1,14 +1,45 @@
 /*
  * planner.c
- *	  What the planner asks about the functions.
+ *	  What the planner asks about the functions: how many rows will pass.
+ *
+ * A filter that is known when the query is planned, as a constant or a parameter, tells by
+ * its header how many keys it holds, and statistics tell how many different ones a column
+ * has: as in a semi-join with the keys, the filter's are taken to be among the column's.
+ * That they are is a guess, so the values that statistics have of the column are asked for.
+ * Operators and functions are estimated alike.
  */
 #include "postgres.h"
 
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "access/htup_details.h"
 #include "fmgr.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
+#include "bf_estimate.h"
+#include "filter.h"
+#include "key_untyped.h"
 #include "pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add_support);
+PG_FUNCTION_INFO_V1(bloomfilter_contains_support);
+PG_FUNCTION_INFO_V1(bloomfilter_contains_sel);
+PG_FUNCTION_INFO_V1(bloomfilter_contains_joinsel);
+
+/*
+ * The share of rows where the filter is not known: a column, or a scalar subquery.  It is
+ * meant for filters that let few rows pass, and large enough that a nested loop over a
+ * large table is not chosen on the strength of it.
+ */
+#define UNKNOWN_SHARE 0.05
+
+/* The largest guess: if it is wrong, NOT must not be expected to leave nothing. */
+#define LARGEST_SHARE 0.9
 
 /*
  * Of the functions that add keys: tells PL/pgSQL, from 18 on, that in
@@ -19,4 +50,184 @@ Datum
 bloomfilter_add_support(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
+}
+
+/* A known filter, in memory, and how the values of a column are hashed for it. */
+typedef struct BfpgSampler
+{
+	bf_header	header;
+	const uint8 *blocks;
+	BfpgKeyCoder coder;
+} BfpgSampler;
+
+/*
+ * Whether a column's values can be asked for: a filter that is still stored would be
+ * read for it.
+ */
+static bool
+can_sample(BfpgSampler *sampler, Datum filter, const VariableStatData *column)
+{
+	struct varlena *flat;
+
+	if (!HeapTupleIsValid(column->statsTuple) || !column->acl_ok ||
+		VARATT_IS_EXTERNAL(DatumGetPointer(filter)) ||
+		!bfpg_find_key_type(getBaseType(column->atttype), &sampler->coder) ||
+		sampler->coder.type != sampler->header.key_type || sampler->header.parts > 1)
+		return false;
+	flat = pg_detoast_datum_packed((struct varlena *) DatumGetPointer(filter));
+	sampler->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
+	return true;
+}
+
+static bool
+passes(const BfpgSampler *sampler, Datum value)
+{
+	return bf_contains(&sampler->header, sampler->blocks,
+					   bfpg_hash_key(&sampler->coder, value, sampler->header.seed));
+}
+
+/*
+ * The share of the values that statistics have no frequency of.  Of the histogram's bounds
+ * so many pass; the guess must agree with them.  Two are the least and the largest value,
+ * and may be no sample of the others.
+ */
+static double
+share_of_others(const BfpgSampler *sampler, HeapTuple statistics, double guess)
+{
+	AttStatsSlot slot;
+	int			passed = 0;
+	double		least = 0.0;
+	double		most = 1.0;
+	int			i;
+
+	if (get_attstatsslot(&slot, statistics, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						 ATTSTATSSLOT_VALUES))
+	{
+		for (i = 0; i < slot.nvalues; i++)
+			passed += passes(sampler, slot.values[i]);
+		least = (double) Max(passed - 2, 0) / slot.nvalues;
+		most = (double) (passed + 1) / (slot.nvalues + 1);
+		free_attstatsslot(&slot);
+	}
+	return Max(least, Min(most, guess));
+}
+
+/* The share of a column's values that pass, by its statistics. */
+static double
+share_by_statistics(const BfpgSampler *sampler, HeapTuple statistics, double guess)
+{
+	double		nulls = ((Form_pg_statistic) GETSTRUCT(statistics))->stanullfrac;
+	AttStatsSlot slot;
+	double		passed = 0.0;
+	double		common = 0.0;
+	int			i;
+
+	if (get_attstatsslot(&slot, statistics, STATISTIC_KIND_MCV, InvalidOid,
+						 ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS))
+	{
+		for (i = 0; i < slot.nvalues; i++)
+		{
+			common += slot.numbers[i];
+			if (passes(sampler, slot.values[i]))
+				passed += slot.numbers[i];
+		}
+		free_attstatsslot(&slot);
+	}
+	return passed + share_of_others(sampler, statistics, guess) * Max(1.0 - nulls - common, 0.0);
+}
+
+/* The share of a column's different keys that a filter holds or lets through. */
+static double
+share_of_keys(const bf_header *header, double different)
+{
+	double		members = Min(bf_estimate_keys(header) / different, 1.0);
+
+	return members + (1.0 - members) * bf_estimate_rate(header);
+}
+
+/* The share of rows that a known filter lets pass. */
+static double
+share_of_rows(Datum filter, VariableStatData *column)
+{
+	BfpgSampler sampler;
+	bool		is_default;
+	double		guess;
+
+	bfpg_read_header(filter, &sampler.header);
+	guess = share_of_keys(&sampler.header, get_variable_numdistinct(column, &is_default));
+	if (can_sample(&sampler, filter, column))
+		return share_by_statistics(&sampler, column->statsTuple, guess);
+	return Min(guess, LARGEST_SHARE);
+}
+
+static double
+estimate(PlannerInfo *root, Node *filter, Node *key, int varRelid)
+{
+	VariableStatData column;
+	double		share = UNKNOWN_SHARE;
+
+	filter = estimate_expression_value(root, filter);
+	if (IsA(filter, Const))
+	{
+		if (((Const *) filter)->constisnull)
+			return 0.0;
+		examine_variable(root, key, varRelid, &column);
+		share = share_of_rows(((Const *) filter)->constvalue, &column);
+		ReleaseVariableStats(column);
+	}
+	return share;
+}
+
+/* Whether of two declared types of arguments the first is the key's. */
+static bool
+key_is_first(Oid first)
+{
+	return first == ANYELEMENTOID || bfpg_is_untyped(first);
+}
+
+static double
+estimate_arguments(PlannerInfo *root, Oid first_type, List *args, int varRelid)
+{
+	Node	   *first = linitial(args);
+	Node	   *second = lsecond(args);
+
+	return key_is_first(first_type)
+		? estimate(root, second, first, varRelid)
+		: estimate(root, first, second, varRelid);
+}
+
+/* Of bloom_contains and bloom_contained. */
+Datum
+bloomfilter_contains_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) request;
+	Oid		   *types;
+	int			count;
+
+	if (!IsA(request, SupportRequestSelectivity))
+		PG_RETURN_POINTER(NULL);
+	(void) get_func_signature(wanted->funcid, &types, &count);
+	wanted->selectivity = wanted->is_join ? UNKNOWN_SHARE
+		: estimate_arguments(wanted->root, types[0], wanted->args, wanted->varRelid);
+	PG_RETURN_POINTER(wanted);
+}
+
+/* RESTRICT of their operators. */
+Datum
+bloomfilter_contains_sel(PG_FUNCTION_ARGS)
+{
+	Oid			left;
+	Oid			right;
+
+	op_input_types(PG_GETARG_OID(1), &left, &right);
+	PG_RETURN_FLOAT8(estimate_arguments((PlannerInfo *) PG_GETARG_POINTER(0), left,
+										(List *) PG_GETARG_POINTER(2), PG_GETARG_INT32(3)));
+}
+
+/* JOIN of their operators: the filter comes from a table that is joined. */
+Datum
+bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(UNKNOWN_SHARE);
 }

@@ -77,7 +77,9 @@ CREATE OPERATOR @> (
 	LEFTARG = bloomfilter,
 	RIGHTARG = anyelement,
 	FUNCTION = bloom_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@,
+	RESTRICT = bloom_contains_sel,
+	JOIN = bloom_contains_joinsel
 );
 COMMENT ON OPERATOR @> (bloomfilter, anyelement) IS 'may contain';
 
@@ -85,7 +87,9 @@ CREATE OPERATOR <@ (
 	LEFTARG = anyelement,
 	RIGHTARG = bloomfilter,
 	FUNCTION = bloom_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>,
+	RESTRICT = bloom_contains_sel,
+	JOIN = bloom_contains_joinsel
 );
 COMMENT ON OPERATOR <@ (anyelement, bloomfilter) IS 'may be contained in';
 
@@ -93,7 +97,9 @@ CREATE OPERATOR @> (
 	LEFTARG = bloomfilter,
 	RIGHTARG = bloom_key,
 	FUNCTION = bloom_contains,
-	COMMUTATOR = <@
+	COMMUTATOR = <@,
+	RESTRICT = bloom_contains_sel,
+	JOIN = bloom_contains_joinsel
 );
 COMMENT ON OPERATOR @> (bloomfilter, bloom_key) IS 'may contain';
 
@@ -101,7 +107,9 @@ CREATE OPERATOR <@ (
 	LEFTARG = bloom_key,
 	RIGHTARG = bloomfilter,
 	FUNCTION = bloom_contained,
-	COMMUTATOR = @>
+	COMMUTATOR = @>,
+	RESTRICT = bloom_contains_sel,
+	JOIN = bloom_contains_joinsel
 );
 COMMENT ON OPERATOR <@ (bloom_key, bloomfilter) IS 'may be contained in';
 

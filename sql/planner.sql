@@ -1,0 +1,61 @@
+-- What the planner expects of a filter: as many rows as in a semi-join with its keys.
+set client_min_messages = warning;
+\pset format unaligned
+\pset tuples_only on
+set max_parallel_workers_per_gather = 0;
+
+create temp table members as select g as id, g::text as name, g % 100 as few, case when g % 2 = 0 then g end as half from generate_series(1, 20000) g;
+analyze members;
+-- keys that none of the members has, though the filter holds as many as there are
+create temp table strangers as select bloom_agg(-g, 20000) f, bloom_agg((-g)::text, 20000) as texts from generate_series(1, 20000) g;
+create temp table held as select bloom_agg(id, 20000) filter (where id <= 200) as few, bloom_agg(id, 20000) filter (where id <= 5000) as many,
+  bloom_agg(name, 20000) filter (where id <= 200) as names, bloom_agg(id, 20000, 0.3) as "all", bloom_create(1000) as none from members;
+analyze held;
+
+-- whether the rows expected are within a factor of so many
+create function pg_temp.expects(query text, expected float8) returns text language plpgsql as $$
+declare
+  plan json;
+  rows float8;
+begin
+  execute 'explain (format json) ' || query into plan;
+  rows := plan->0->'Plan'->>'Plan Rows';
+  return case when rows between expected / 1.5 - 1 and expected * 1.5 + 1 then 'as expected' else rows || ' rows instead of ' || expected end;
+end $$;
+select format('%L::bloomfilter', few::text) as few, format('%L::bloomfilter', many::text) as many, format('%L::bloomfilter', names::text) as names,
+  format('%L::bloomfilter', "all"::text) as "all", format('%L::bloomfilter', f::text) as strangers, format('%L::bloomfilter', texts::text) as texts, format('%L::bloomfilter', none::text) as none from held, strangers \gset
+
+-- a known filter, in each spelling
+create temp table queries (q text, expected float8);
+insert into queries values
+  (format('%s @> id', :'few'), 200 + 20000 * 0.001), (format('id <@ %s', :'few'), 200), (format('bloom_contains(%s, id)', :'few'), 200),
+  (format('bloom_contained(id, %s)', :'few'), 200), (format('%s @> name', :'names'), 200), (format('name <@ %s', :'names'), 200),
+  (format('bloom_contains(%s, name)', :'names'), 200), (format('%s @> id', :'many'), 5000), (format('not %s @> id', :'many'), 15000),
+  (format('bloom_contains(%s, id)', :'all'), 20000), (format('%s @> id', :'none'), 0),
+  (format('not bloom_contains(%s, id)', :'none'), 20000),
+  -- of a column with few keys, or NULLs
+  (format('%s @> few', :'few'), 20000 * 0.99), (format('%s @> half', :'few'), 200), ('null::bloomfilter @> id', 0),
+  -- of other keys: the column's statistics know better
+  (format('%s @> id', :'strangers'), 20000 * 2 / 102), (format('not %s @> id', :'strangers'), 20000), (format('bloom_contains(%s, name)', :'texts'), 20000 / 101),
+  -- both
+  (format('%s @> id and %s @> name', :'few', :'names'), 2);
+select left(regexp_replace(q, '''[^'']{20,}''', '''...''', 'g'), 60), pg_temp.expects('select from members where ' || q, expected) from queries;
+-- an index on the key's expression has statistics of its own
+create index on members ((id % 1000));
+analyze members;
+select pg_temp.expects(format('select from members where %s @> id %% 1000', :'few'), 20000 * 0.2);
+
+-- a parameter is known to a custom plan only
+prepare ask(bloomfilter) as select from members where $1 @> id;
+set plan_cache_mode = force_custom_plan;
+select pg_temp.expects(format('execute ask(%s)', :'few'), 200);
+set plan_cache_mode = force_generic_plan;
+select pg_temp.expects(format('execute ask(%s)', :'few'), 1000);
+reset plan_cache_mode;
+
+-- a filter that is not known: a twentieth, by either spelling
+select q, pg_temp.expects(q, 1000) from (values
+  ('select from members where (select few from held) @> id'), ('select from members where bloom_contains((select few from held), id)'),
+  ('select from members, held where held.few @> id'), ('select from members, held where id <@ held.few'), ('select from members, held where bloom_contains(held.few, id)'),
+  ('select from members, held where bloom_contained(name, names)')) v(q);
+select pg_temp.expects('select from generate_series(1, 1000) g where (select few from held) @> g', 50);
