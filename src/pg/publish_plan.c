@@ -14,6 +14,7 @@
 #include "bf_sizing.h"
 #include "publish.h"
 #include "report.h"
+#include "sizes.h"
 
 /* Steps of a decade, each about a quarter more than the one before. */
 static const int64 steps[] = {100, 125, 160, 200, 250, 320, 400, 500, 640, 800};
