@@ -25,6 +25,7 @@
 #include "filter.h"
 #include "pg_compat.h"
 #include "publish.h"
+#include "sizes.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */
 #define MOST_BUILDS 4
