@@ -109,6 +109,21 @@ bloomfilter_strerror(int code)
 	}
 }
 
+/* Of a long path the end says more than the beginning, and the text says most. */
+static void
+write_detail(char *line, size_t size, const char *subject, const char *text)
+{
+	size_t		length = strlen(subject);
+	size_t		used = strlen(text) + sizeof "...: ";
+	size_t		cut = 0;
+
+	if (length == 0)
+		subject = "\"\"";
+	else if (used + length > size)
+		cut = used < size ? used + length - size : length;
+	snprintf(line, size, "%s%s: %s", cut > 0 ? "..." : "", subject + cut, text);
+}
+
 int
 lbf_fail_text(bloomfilter_detail *detail, int code, const char *subject,
 			  const char *text)
@@ -118,7 +133,7 @@ lbf_fail_text(bloomfilter_detail *detail, int code, const char *subject,
 	detail->code = code;
 	detail->system_error = 0;
 	if (subject != NULL)
-		snprintf(detail->text, sizeof detail->text, "%s: %s", subject, text);
+		write_detail(detail->text, sizeof detail->text, subject, text);
 	else
 		snprintf(detail->text, sizeof detail->text, "%s", text);
 	return code;

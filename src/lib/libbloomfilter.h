@@ -117,7 +117,13 @@ typedef struct bloomfilter_detail
 	char		text[512];		/* one line without capital and period */
 } bloomfilter_detail;
 
-/* The library's version, "1.0". */
+/*
+ * The version of this header, for #if: 10000 times the first number, 100 times the
+ * second, and the third.  1.0 is 10000.
+ */
+#define BLOOMFILTER_VERSION_NUMBER	10000
+
+/* The version of the library that the program runs with, "1.0". */
 extern const char *bloomfilter_version(void);
 
 /* A constant sentence for a code, without capital and period.  Never NULL. */
@@ -169,8 +175,7 @@ typedef struct bloomfilter bloomfilter;
  *   followed by a line for each part, in the order of the parts, that has its
  *   file's name in the manifest's own folder (without any "/"); lines that begin
  *   with "#" are notes;
- * - a folder: its file "manifest" if there is one, else all its files "*.bloom",
- *   which must be one whole set of parts or one single filter.
+ * - a folder, which stands for the manifest in it that is called "manifest".
  *
  * A set must be whole, and all its parts must have the same seed and the same
  * key type (or none).  A name that ends in ".", 16 hexadecimal digits and ".bloom"
@@ -476,10 +481,11 @@ extern int	bloomfilter_live_open(const char *path, unsigned flags,
 								  bloomfilter_detail *detail);
 
 /*
- * Opens the path anew if one of its files was replaced (device, inode, size,
- * time or header differ).  1: another filter is in place; 0: it is the same, by its
- * checksum; an error: the old filter stays.  Any thread may call this at any
- * time; concurrent calls wait for each other, readers never do.
+ * Opens the path anew if one of its files was replaced (device, inode, size, time
+ * or header differ).  1: another filter is in place; 0: it is the same, by its
+ * checksum; an error: the old filter stays.  Any thread may call this at any time;
+ * concurrent calls wait for each other, readers never do.  A relative path means
+ * what it meant when the live filter was opened.
  */
 extern int	bloomfilter_live_reload(bloomfilter_live *live,
 									bloomfilter_detail *detail);

@@ -30,8 +30,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "handle.h"
@@ -70,6 +73,26 @@ struct bloomfilter_live
 	char	   *path;
 };
 
+/*
+ * The path as it stays right when the program changes its folder, as daemons do.
+ * Its last name may be a symbolic link that is replaced, so it is not followed.
+ */
+static char *
+absolute_path(const char *path)
+{
+	char		here[PATH_MAX];
+	size_t		length;
+	char	   *absolute;
+
+	if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+		return strdup(path);
+	length = strlen(here) + strlen(path) + sizeof "/";
+	absolute = malloc(length);
+	if (absolute != NULL)
+		snprintf(absolute, length, "%s/%s", here, path);
+	return absolute;
+}
+
 static bloomfilter_live *
 create_live(const char *path, unsigned flags)
 {
@@ -77,7 +100,7 @@ create_live(const char *path, unsigned flags)
 
 	if (live == NULL)
 		return NULL;
-	live->path = strdup(path);
+	live->path = absolute_path(path);
 	if (live->path == NULL)
 	{
 		free(live);

@@ -52,24 +52,24 @@ read_up_to(int fd, char *bytes, size_t length)
 
 /* The rest of a manifest after its magic, with the magic before it. */
 static int
-read_rest(int fd, const char *name, size_t size, char **text, size_t *length,
+read_rest(int fd, const char *path, size_t size, char **text, size_t *length,
 		  bloomfilter_detail *detail)
 {
 	char	   *bytes;
 	ssize_t		got;
 
 	if (size > MOST_MANIFEST_BYTES)
-		return lbf_fail_text(detail, BLOOMFILTER_ERR_MANIFEST, name,
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_MANIFEST, path,
 							 "manifest is too long");
 	bytes = malloc(size + 1);
 	if (bytes == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, name);
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	memcpy(bytes, LBF_MANIFEST_MAGIC, MAGIC_BYTES);
 	got = read_up_to(fd, bytes + MAGIC_BYTES, size - MAGIC_BYTES);
 	if (got < 0)
 	{
 		free(bytes);
-		return lbf_fail_system(detail, name, "read file");
+		return lbf_fail_system(detail, path, "read file");
 	}
 	*length = MAGIC_BYTES + (size_t) got;
 	bytes[*length] = '\0';
@@ -78,26 +78,26 @@ read_rest(int fd, const char *name, size_t size, char **text, size_t *length,
 }
 
 static int
-read_open(int fd, const char *name, char **text, size_t *length,
+read_open(int fd, const char *path, char **text, size_t *length,
 		  bloomfilter_detail *detail)
 {
 	char		magic[MAGIC_BYTES];
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
-		return lbf_fail_system(detail, name, "stat file");
+		return lbf_fail_system(detail, path, "stat file");
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t) MAGIC_BYTES)
 		return BLOOMFILTER_OK;
 	if (read_up_to(fd, magic, MAGIC_BYTES) < 0)
-		return lbf_fail_system(detail, name, "read file");
+		return lbf_fail_system(detail, path, "read file");
 	if (memcmp(magic, LBF_MANIFEST_MAGIC, MAGIC_BYTES) != 0)
 		return BLOOMFILTER_OK;
-	return read_rest(fd, name, (size_t) st.st_size, text, length, detail);
+	return read_rest(fd, path, (size_t) st.st_size, text, length, detail);
 }
 
 int
-lbf_manifest_read(int folder, const char *name, char **text, size_t *length,
-				  bloomfilter_detail *detail)
+lbf_manifest_read(int folder, const char *name, const char *path, char **text,
+				  size_t *length, bloomfilter_detail *detail)
 {
 	/* O_NONBLOCK: a pipe of this name that nobody writes to must not hang us. */
 	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -105,8 +105,8 @@ lbf_manifest_read(int folder, const char *name, char **text, size_t *length,
 
 	*text = NULL;
 	if (fd < 0)
-		return lbf_fail_system(detail, name, "open file");
-	code = read_open(fd, name, text, length, detail);
+		return lbf_fail_system(detail, path, "open file");
+	code = read_open(fd, path, text, length, detail);
 	close(fd);
 	return code;
 }

@@ -31,33 +31,32 @@
 				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
 
 static int
-open_part(const lbf_source *source, uint32_t index, unsigned flags,
-		  lbf_part *part, bloomfilter_detail *detail)
+open_part(const lbf_source *source, uint32_t index, const char *path,
+		  unsigned flags, lbf_part *part, bloomfilter_detail *detail)
 {
-	const char *name = source->names[index];
-	int			fd = openat(source->folder, name, O_RDONLY | O_CLOEXEC);
+	int			fd = openat(source->folder, source->names[index], O_RDONLY | O_CLOEXEC);
 	lbf_bytes	bytes;
 	int			code;
 
 	if (fd < 0)
-		return lbf_fail_system(detail, name, "open file");
-	code = lbf_bytes_of_file(fd, flags, name, &bytes, detail);
+		return lbf_fail_system(detail, path, "open file");
+	code = lbf_bytes_of_file(fd, flags, path, &bytes, detail);
 	close(fd);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return lbf_part_of_bytes(&bytes, flags, name, part, detail);
+	return lbf_part_of_bytes(&bytes, flags, path, part, detail);
 }
 
 static int
-fail_set(bloomfilter_detail *detail, const char *name, const char *reason)
+fail_set(bloomfilter_detail *detail, const char *path, const char *reason)
 {
-	return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, name, reason);
+	return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, reason);
 }
 
-/* Whether a part that was just opened belongs into a set as its part number at. */
+/* Whether a part that was just opened from path is the set's part number at. */
 static int
 check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
-			 const char *name, bloomfilter_detail *detail)
+			 const char *path, bloomfilter_detail *detail)
 {
 	const bf_header *header = &part->header;
 	char		text[128];
@@ -67,47 +66,22 @@ check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
 	{
 		snprintf(text, sizeof text, "is part of a set of %u, which has %lu files here",
 				 (unsigned) header->parts, (unsigned long) filter->open_parts);
-		return fail_set(detail, name, text);
+		return fail_set(detail, path, text);
 	}
 	if (header->part != at)
 	{
 		snprintf(text, sizeof text, "is part %u, not part %lu as the manifest has it",
 				 (unsigned) header->part, (unsigned long) at);
-		return fail_set(detail, name, text);
+		return fail_set(detail, path, text);
 	}
-	if (lbf_name_checksum(name, &promised) && promised != header->checksum)
-		return fail_set(detail, name, "is another filter than its name says");
-	return BLOOMFILTER_OK;
-}
-
-/* Puts an opened part into its place; it belongs to the handle then. */
-static int
-place_part(bloomfilter *filter, lbf_part *part, const lbf_source *source,
-		   uint32_t index, bloomfilter_detail *detail)
-{
-	const char *name = source->names[index];
-	uint32_t	at = index;
-	int			code;
-
-	if (source->kind == LBF_SOURCE_FOLDER)
-		at = part->header.part;
-	if (source->kind == LBF_SOURCE_FILE)
-		at = 0;
-	else
-	{
-		code = check_member(filter, part, at, name, detail);
-		if (code != BLOOMFILTER_OK)
-			return code;
-		if (filter->part[at].bytes.start != NULL)
-			return fail_set(detail, name, "is a part that another file here is, too");
-	}
-	filter->part[at] = *part;
+	if (lbf_name_checksum(path, &promised) && promised != header->checksum)
+		return fail_set(detail, path, "is another filter than its name says");
 	return BLOOMFILTER_OK;
 }
 
 /* That all parts have one seed and one key type. */
 static int
-check_agreement(const bloomfilter *filter, bloomfilter_detail *detail)
+check_agreement(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
 {
 	uint32_t	i;
 
@@ -116,11 +90,30 @@ check_agreement(const bloomfilter *filter, bloomfilter_detail *detail)
 		const bf_header *header = &filter->part[i].header;
 
 		if (header->seed != filter->seed)
-			return fail_set(detail, NULL, "parts have different seeds");
+			return fail_set(detail, path, "parts have different seeds");
 		if (header->key_type != 0 && header->key_type != filter->key_type)
-			return fail_set(detail, NULL, "parts hold keys of different types");
+			return fail_set(detail, path, "parts hold keys of different types");
 	}
 	return BLOOMFILTER_OK;
+}
+
+/* Opens a part into its place. */
+static int
+place_part(bloomfilter *filter, const lbf_source *source, uint32_t index,
+		   const char *path, unsigned flags, bloomfilter_detail *detail)
+{
+	lbf_part	part;
+	int			code = open_part(source, index, path, flags, &part, detail);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (source->kind == LBF_SOURCE_MANIFEST)
+		code = check_member(filter, &part, index, path, detail);
+	if (code == BLOOMFILTER_OK)
+		filter->part[index] = part;
+	else
+		lbf_release(&part.bytes);
+	return code;
 }
 
 static int
@@ -131,35 +124,35 @@ open_parts(bloomfilter *filter, const lbf_source *source, unsigned flags,
 
 	for (i = 0; i < source->count; i++)
 	{
-		lbf_part	part;
-		int			code = open_part(source, i, flags, &part, detail);
+		char	   *path = lbf_source_path(source, source->names[i]);
+		int			code;
 
+		if (path == NULL)
+			return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, source->names[i]);
+		code = place_part(filter, source, i, path, flags, detail);
+		free(path);
 		if (code != BLOOMFILTER_OK)
 			return code;
-		code = place_part(filter, &part, source, i, detail);
-		if (code != BLOOMFILTER_OK)
-		{
-			lbf_release(&part.bytes);
-			return code;
-		}
 	}
 	lbf_handle_complete(filter);
-	return check_agreement(filter, detail);
+	return BLOOMFILTER_OK;
 }
 
 /* Opens what a source names.  The identity is older than the content, if at all. */
 static int
-open_source(const lbf_source *source, unsigned flags, bloomfilter **result,
-			bloomfilter_detail *detail)
+open_source(const lbf_source *source, const char *path, unsigned flags,
+			bloomfilter **result, bloomfilter_detail *detail)
 {
 	uint64_t	identity = lbf_source_identity(source);
 	bloomfilter *filter = lbf_handle_create(source->count);
 	int			code;
 
 	if (filter == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	filter->identity = identity;
 	code = open_parts(filter, source, flags, detail);
+	if (code == BLOOMFILTER_OK)
+		code = check_agreement(filter, path, detail);
 	if (code == BLOOMFILTER_OK)
 		*result = filter;
 	else
@@ -198,7 +191,7 @@ bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter,
 		code = lbf_source_find(path, &source, detail);
 		if (code != BLOOMFILTER_OK)
 			return code;
-		code = open_source(&source, flags, filter, detail);
+		code = open_source(&source, path, flags, filter, detail);
 		again = code != BLOOMFILTER_OK && attempt < MOST_ATTEMPTS &&
 			was_replaced(path, &source);
 		lbf_source_free(&source);

@@ -5,217 +5,153 @@
  * The folder is kept open while its files are: they are all of one folder even
  * if somebody renames it meanwhile.
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE				/* O_PATH */
 
 #include "source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bf_hash.h"
-#include "bf_limits.h"
 #include "error.h"
 
-int
-lbf_folder_open(const char *path, const char **name, bloomfilter_detail *detail)
-{
-	const char *slash = strrchr(path, '/');
-	char	   *folder;
-	int			fd;
-
-	*name = slash == NULL ? path : slash + 1;
-	if (slash == NULL)
-		folder = strdup(".");
-	else if (slash == path)
-		folder = strdup("/");
-	else
-		folder = strndup(path, (size_t) (slash - path));
-	if (folder == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	free(folder);
-	if (fd < 0)
-		return lbf_fail_system(detail, path, "open its folder");
-	return fd;
-}
+/* Only names in it are looked up, so a folder that can't be listed will do. */
+#ifdef O_PATH
+#define FOLDER_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
+#else
+#define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#endif
 
 void
 lbf_source_free(lbf_source *source)
 {
-	close(source->folder);
+	if (source->folder >= 0)
+		close(source->folder);
+	free(source->prefix);
 	free(source->storage);
 	free(source->names);
 }
 
+char *
+lbf_source_path(const lbf_source *source, const char *name)
+{
+	size_t		length = strlen(source->prefix) + strlen(name) + 1;
+	char	   *path = malloc(length);
+
+	if (path != NULL)
+		snprintf(path, length, "%s%s", source->prefix, name);
+	return path;
+}
+
 /* A source of one file. */
 static int
-be_file(lbf_source *source, const char *name, bloomfilter_detail *detail)
+be_file(lbf_source *source, const char *name, const char *path,
+		bloomfilter_detail *detail)
 {
 	source->kind = LBF_SOURCE_FILE;
 	source->count = 1;
 	source->storage = strdup(name);
 	source->names = malloc(sizeof source->names[0]);
 	if (source->storage == NULL || source->names == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, name);
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	source->names[0] = source->storage;
 	return BLOOMFILTER_OK;
 }
 
 /* A source of the files that a manifest names, or of one that is no manifest. */
 static int
-be_manifest_or_file(lbf_source *source, const char *name,
+be_manifest_or_file(lbf_source *source, const char *name, const char *path,
 					bloomfilter_detail *detail)
 {
 	size_t		length;
-	int			code = lbf_manifest_read(source->folder, name, &source->storage,
-										 &length, detail);
+	int			code = lbf_manifest_read(source->folder, name, path,
+										 &source->storage, &length, detail);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if (source->storage == NULL)
-		return be_file(source, name, detail);
+		return be_file(source, name, path, detail);
 	source->kind = LBF_SOURCE_MANIFEST;
-	return lbf_manifest_parse(source->storage, length, name, &source->names,
+	return lbf_manifest_parse(source->storage, length, path, &source->names,
 							  &source->count, detail);
 }
 
-static bool
-is_filter_name(const char *name)
-{
-	size_t		length = strlen(name);
-	size_t		ending = sizeof LBF_FILTER_ENDING - 1;
-
-	return name[0] != '.' && length > ending &&
-		strcmp(name + length - ending, LBF_FILTER_ENDING) == 0;
-}
-
-/* Appends a name to storage, which has *used bytes; pointers are made later. */
-static bool
-append_name(lbf_source *source, size_t *used, const char *name)
-{
-	size_t		length = strlen(name) + 1;
-	char	   *larger = realloc(source->storage, *used + length);
-
-	if (larger == NULL)
-		return false;
-	memcpy(larger + *used, name, length);
-	source->storage = larger;
-	*used += length;
-	source->count++;
-	return true;
-}
-
+/* Opens the folder at path, of which so many bytes are its name: 0 is here. */
 static int
-read_folder(lbf_source *source, DIR *folder, bloomfilter_detail *detail)
+open_folder(lbf_source *source, const char *path, size_t length,
+			const char *action, bloomfilter_detail *detail)
 {
-	const struct dirent *entry;
-	size_t		used = 0;
+	/* "d/" for "d", "/" for "/": what comes before names in it. */
+	bool		slash = length > 0 && path[length - 1] != '/';
 
-	while (errno = 0, (entry = readdir(folder)) != NULL)
-	{
-		if (!is_filter_name(entry->d_name))
-			continue;
-		if (source->count == BF_MAX_PARTS)
-			return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, NULL,
-								 "folder has more filters than a set has parts");
-		if (!append_name(source, &used, entry->d_name))
-			return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
-	}
-	if (errno != 0)
-		return lbf_fail_system(detail, NULL, "read folder");
-	if (source->count == 0)
-		return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, NULL,
-							 "folder has neither a file \"" LBF_MANIFEST_NAME
-							 "\" nor files \"*" LBF_FILTER_ENDING "\"");
-	return BLOOMFILTER_OK;
+	source->prefix = malloc(length + 2);
+	if (source->prefix == NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
+	memcpy(source->prefix, path, length);
+	strcpy(source->prefix + length, slash ? "/" : "");
+	source->folder = open(length == 0 ? "." : source->prefix, FOLDER_FLAGS);
+	return source->folder < 0 ? lbf_fail_system(detail, path, action) : BLOOMFILTER_OK;
 }
 
-/* Makes the pointers to the names that stand one after the other in storage. */
+/* A folder stands for the set whose manifest it has. */
 static int
-point_to_names(lbf_source *source, bloomfilter_detail *detail)
+be_folder(lbf_source *source, const char *path, bloomfilter_detail *detail)
 {
-	char	   *name = source->storage;
-	uint32_t	i;
-
-	source->names = malloc(source->count * sizeof source->names[0]);
-	if (source->names == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
-	for (i = 0; i < source->count; i++)
-	{
-		source->names[i] = name;
-		name += strlen(name) + 1;
-	}
-	return BLOOMFILTER_OK;
-}
-
-/* A source of all filters in a folder that has no manifest. */
-static int
-be_folder(lbf_source *source, bloomfilter_detail *detail)
-{
-	int			fd = openat(source->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *folder = fd < 0 ? NULL : fdopendir(fd);
-	int			code;
-
-	if (folder == NULL)
-	{
-		code = lbf_fail_system(detail, NULL, "read folder");
-		if (fd >= 0)
-			close(fd);
-		return code;
-	}
-	source->kind = LBF_SOURCE_FOLDER;
-	code = read_folder(source, folder, detail);
-	closedir(folder);
-	return code == BLOOMFILTER_OK ? point_to_names(source, detail) : code;
-}
-
-static int
-find_in_folder(lbf_source *source, const char *path, bloomfilter_detail *detail)
-{
+	char	   *manifest;
 	struct stat st;
-	int			code;
+	int			code = open_folder(source, path, strlen(path), "open folder", detail);
 
-	source->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (source->folder < 0)
-		return lbf_fail_system(detail, path, "open folder");
-	if (fstatat(source->folder, LBF_MANIFEST_NAME, &st, 0) != 0)
-		return be_folder(source, detail);
-	code = be_manifest_or_file(source, LBF_MANIFEST_NAME, detail);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (fstatat(source->folder, LBF_MANIFEST_NAME, &st, 0) != 0 && errno == ENOENT)
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path,
+							 "folder has no file \"" LBF_MANIFEST_NAME "\"");
+	manifest = lbf_source_path(source, LBF_MANIFEST_NAME);
+	if (manifest == NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
+	code = be_manifest_or_file(source, LBF_MANIFEST_NAME, manifest, detail);
 	if (code == BLOOMFILTER_OK && source->kind != LBF_SOURCE_MANIFEST)
-		code = lbf_fail(detail, BLOOMFILTER_ERR_MANIFEST, LBF_MANIFEST_NAME);
+		code = lbf_fail(detail, BLOOMFILTER_ERR_MANIFEST, manifest);
+	free(manifest);
 	return code;
+}
+
+/* A file, with the folder that it is in. */
+static int
+be_path(lbf_source *source, const char *path, bool regular,
+		bloomfilter_detail *detail)
+{
+	const char *slash = strrchr(path, '/');
+	size_t		folder = slash == NULL ? 0 : (size_t) (slash - path) + 1;
+	int			code = open_folder(source, path, folder, "open its folder", detail);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	/* A pipe is a filter; looking into it would take bytes from its reader. */
+	return regular ? be_manifest_or_file(source, path + folder, path, detail) :
+		be_file(source, path + folder, path, detail);
 }
 
 int
 lbf_source_find(const char *path, lbf_source *source, bloomfilter_detail *detail)
 {
 	struct stat st;
-	const char *name;
 	int			code;
 
 	memset(source, 0, sizeof *source);
+	source->folder = -1;
 	if (stat(path, &st) != 0)
 		return lbf_fail_system(detail, path, "open file");
 	if (S_ISDIR(st.st_mode))
-	{
-		source->folder = -1;
-		code = find_in_folder(source, path, detail);
-	}
+		code = be_folder(source, path, detail);
 	else
-	{
-		source->folder = lbf_folder_open(path, &name, detail);
-		if (source->folder < 0)
-			return source->folder;
-		/* A pipe is a filter; looking into it would take bytes from its reader. */
-		code = S_ISREG(st.st_mode) ? be_manifest_or_file(source, name, detail) :
-			be_file(source, name, detail);
-	}
-	if (code != BLOOMFILTER_OK && source->folder >= 0)
+		code = be_path(source, path, S_ISREG(st.st_mode), detail);
+	if (code != BLOOMFILTER_OK)
 		lbf_source_free(source);
 	return code;
 }

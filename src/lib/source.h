@@ -1,6 +1,6 @@
 /*
  * source.h
- *	  From a path to the files behind it: a filter, a manifest, or a folder.
+ *	  From a path to the files behind it: a filter, or a manifest.
  */
 #ifndef LBF_SOURCE_H
 #define LBF_SOURCE_H
@@ -18,25 +18,22 @@
 /* What a line of it begins with that names no part. */
 #define LBF_MANIFEST_NOTE		'#'
 
-/* The manifest's name in a folder, and the ending of filters beside it. */
+/* The manifest's name where a folder is opened, and the ending of filters beside it. */
 #define LBF_MANIFEST_NAME		"manifest"
 #define LBF_FILTER_ENDING		".bloom"
 
 typedef enum lbf_source_kind
 {
 	LBF_SOURCE_FILE,
-	LBF_SOURCE_MANIFEST,
-	LBF_SOURCE_FOLDER
+	LBF_SOURCE_MANIFEST
 } lbf_source_kind;
 
-/*
- * The files that make up a filter, by names in a folder.  Of a manifest they are
- * in the order of the parts; of a folder in none.
- */
+/* The files that make up a filter, by names in a folder, in the order of the parts. */
 typedef struct lbf_source
 {
 	lbf_source_kind kind;
 	int			folder;			/* descriptor that the names are relative to */
+	char	   *prefix;			/* what messages have before a name: the folder's path */
 	char	   *storage;		/* the names' memory */
 	char	  **names;
 	uint32_t	count;
@@ -47,6 +44,9 @@ extern int	lbf_source_find(const char *path, lbf_source *source,
 							bloomfilter_detail *detail);
 extern void lbf_source_free(lbf_source *source);
 
+/* A file's path, for messages, in memory to be freed; NULL if there is none. */
+extern char *lbf_source_path(const lbf_source *source, const char *name);
+
 /*
  * A number that is another one as soon as a file was replaced or changed: a hash
  * of all files' device, inode, size, modification time and header.  A file that
@@ -56,10 +56,11 @@ extern uint64_t lbf_source_identity(const lbf_source *source);
 
 /*
  * Reads a manifest, or as much as makes sure that a file is none: then *text is
- * NULL.  *text is terminated, and to be freed.
+ * NULL.  *text is terminated, and to be freed.  Messages call it path.
  */
-extern int	lbf_manifest_read(int folder, const char *name, char **text,
-							  size_t *length, bloomfilter_detail *detail);
+extern int	lbf_manifest_read(int folder, const char *name, const char *path,
+							  char **text, size_t *length,
+							  bloomfilter_detail *detail);
 
 /*
  * Splits a manifest's text into names, in place.  *names is an array in new
@@ -74,12 +75,5 @@ extern int	lbf_manifest_parse(char *text, size_t length, const char *subject,
  * false if it promises none.
  */
 extern bool lbf_name_checksum(const char *name, uint64_t *checksum);
-
-/*
- * Opens the folder that path's file is in, and says what its name there is.
- * Returns the descriptor, or a code < 0 (descriptors are never negative).
- */
-extern int	lbf_folder_open(const char *path, const char **name,
-							bloomfilter_detail *detail);
 
 #endif							/* LBF_SOURCE_H */

@@ -115,7 +115,7 @@ read_old(const bloomfilter_writer *writer, old_manifest *old,
 
 	memset(old, 0, sizeof *old);
 	code = lbf_manifest_read(writer->target.folder, writer->target.name,
-							 &old->text, &length, &reason);
+							 writer->target.path, &old->text, &length, &reason);
 	if (code == BLOOMFILTER_OK && old->text != NULL)
 		code = lbf_manifest_parse(old->text, length, NULL, &old->names,
 								  &old->count, &reason);

@@ -26,6 +26,7 @@ $(foreach program,$(4),$(OUT)/$(3)/$(program)): $(OUT)/$(3)/%: \
 		$(OUT)/$(3)/$(5)/%.o $(addprefix $(OUT)/$(3)/,$(INNER))
 	$(1) $(2) -pthread $$(LINK_$$(notdir $$@)) -o $$@ $$^ -lzstd -lm
 
--include $(foreach object,$(INNER),$(OUT)/$(3)/$(object:.o=.d))
+-include $(foreach object,$(INNER),$(OUT)/$(3)/$(object:.o=.d)) \
+	$(foreach program,$(4),$(OUT)/$(3)/$(5)/$(program).d)
 .SECONDARY:
 endef

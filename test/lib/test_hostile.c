@@ -134,6 +134,41 @@ code_of_path(const char *path, unsigned flags, bloomfilter_detail *detail)
 	return code;
 }
 
+/* A folder that can be entered but not listed; an ordinary user asks. */
+static void
+check_unlisted(const uint8_t *bytes, size_t length)
+{
+	const char *folder = scratch_path("unlisted");
+	char		path[300];
+	bool		root = geteuid() == 0;
+	bloomfilter_detail detail;
+	int			code;
+
+	snprintf(path, sizeof path, "%s/f.bloom", folder);
+	need(mkdir(folder, 0777) == 0, "folder");
+	write_file(path, bytes, length);
+	need(chmod(scratch(), 0711) == 0 && chmod(folder, 0111) == 0, "rights");
+	need(!root || seteuid(65534) == 0, "an ordinary user");
+	code = code_of_path(path, 0, &detail);
+	need(!root || seteuid(0) == 0, "root again");
+	same(code, BLOOMFILTER_OK, "a file in a folder that can't be listed");
+	need(chmod(folder, 0755) == 0 && unlink(path) == 0 && rmdir(folder) == 0, "folder removed");
+}
+
+/* However long a path is, the reason is told, and the file's name. */
+static void
+check_long_path(void)
+{
+	char		path[2000];
+	bloomfilter_detail detail;
+
+	memset(path, '/', sizeof path);
+	strcpy(path + 1900, "missing.bloom");
+	same(code_of_path(path, 0, &detail), BLOOMFILTER_ERR_SYSTEM, "a long path");
+	ok(strncmp(detail.text, ".../", 4) == 0 && strstr(detail.text, "/missing.bloom: could not open file: ") != NULL &&
+	   strstr(detail.text, strerror(ENOENT)) != NULL, "is cut at its beginning: %s", detail.text + 440);
+}
+
 static void
 check_paths(const uint8_t *bytes, size_t length)
 {
@@ -147,6 +182,7 @@ check_paths(const uint8_t *bytes, size_t length)
 	same(code_of_path(folder, 0, &detail), BLOOMFILTER_ERR_SET, "an empty folder");
 	need(rmdir(folder) == 0, "folder removed");
 	same(code_of_path("", 0, &detail), BLOOMFILTER_ERR_SYSTEM, "an empty path");
+	ok(strncmp(detail.text, "\"\": ", 4) == 0, "is shown as one: %s", detail.text);
 	same(code_of_path("/dev/null", 0, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "/dev/null");
 	same(code_of_path("/dev/zero", 0, &detail), BLOOMFILTER_ERR_FORMAT_MAGIC, "/dev/zero, without reading it all");
 	same(code_of_path(NULL, 0, &detail), BLOOMFILTER_ERR_ARGUMENT, "no path");
@@ -241,6 +277,8 @@ main(void)
 	check_flips(bytes, length);
 	check_lying_header(bytes, length);
 	check_paths(bytes, length);
+	check_unlisted(bytes, length);
+	check_long_path();
 	check_version_text(bytes, length);
 	check_skipping(bytes, length);
 	check_shrinking(bytes, length);

@@ -167,6 +167,25 @@ check_reload(const char *path, bloomfilter *const *versions)
 	same(bloomfilter_live_open(scratch_path("missing"), 0, &live, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
 }
 
+/* A daemon changes its folder to "/" after it has opened what it needs. */
+static void
+check_relative(const char *path, bloomfilter *const *versions)
+{
+	char		here[512];
+	const char *name = strrchr(path, '/') + 1;
+	bloomfilter_detail detail;
+
+	need(getcwd(here, sizeof here) != NULL && chdir(scratch()) == 0, "in the folder");
+	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_live_open(name, 0, &live, NULL) == BLOOMFILTER_OK, "opened by a relative path");
+	need(chdir("/") == 0, "in another folder");
+	same(bloomfilter_live_reload(live, &detail), 0, "the path still leads to the file");
+	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "replaced");
+	same(bloomfilter_live_reload(live, &detail), 1, "and it is read again there");
+	bloomfilter_live_close(live);
+	need(chdir(here) == 0, "back");
+}
+
 static void
 check_set(void)
 {
@@ -204,6 +223,7 @@ main(void)
 		versions[i] = make_version(i + 1);
 	check_threads(path, versions);
 	check_reload(path, versions);
+	check_relative(path, versions);
 	check_set();
 	for (i = 0; i < VERSIONS; i++)
 		bloomfilter_close(versions[i]);

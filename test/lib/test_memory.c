@@ -84,12 +84,12 @@ __wrap_strndup(const char *text, size_t size)
 
 /* What the operations below work on. */
 static bloomfilter *single;
+static bloomfilter *empty;
 static bloomfilter *changed;
 static bloomfilter *set;
 static const char *single_path;
 static const char *set_folder;
 static const char *set_path;
-static const char *parts_folder;
 static void *delta;
 static size_t delta_length;
 
@@ -131,12 +131,19 @@ open_set(void)
 }
 
 static int
-open_folder(void)
+open_manifest(void)
 {
 	bloomfilter *filter = NULL;
-	int			code = bloomfilter_open(parts_folder, BLOOMFILTER_COPY, &filter, NULL);
+	int			code = bloomfilter_open(set_path, BLOOMFILTER_COPY, &filter, NULL);
 
 	return closed(code, filter);
+}
+
+/* A numeric whose bytes need memory. */
+static int
+ask_text(void)
+{
+	return bloomfilter_contains_from_text(empty, BLOOMFILTER_KEY_NUMERIC, "1e1000", 6, NULL);
 }
 
 static int
@@ -313,30 +320,18 @@ exhaust(const char *name, operation run)
 static void
 prepare(void)
 {
-	char		name[64];
-	uint32_t	i;
-
 	single = make_range(KEYS, 1, 1, KEYS);
+	empty = make_range(KEYS, 1, 1, 0);
 	changed = make_range(KEYS, 1, 1, KEYS + 5);
 	set = make_range(KEYS, 3, 1, KEYS);
 	single_path = scratch_path("single.bloom");
 	set_folder = scratch_path("set");
 	set_path = scratch_path("set/manifest");
-	parts_folder = scratch_path("parts");
-	need(mkdir(set_folder, 0777) == 0 && mkdir(parts_folder, 0777) == 0 &&
+	need(mkdir(set_folder, 0777) == 0 &&
 		 bloomfilter_write(single, single_path, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_write(set, set_path, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_diff(single, changed, &delta, &delta_length, NULL) == BLOOMFILTER_OK,
 		 "files");
-	for (i = 0; i < 3; i++)
-	{
-		const void *bytes;
-		size_t		length;
-
-		snprintf(name, sizeof name, "parts/%u.bloom", (unsigned) i);
-		bloomfilter_get_bytes(set, i, &bytes, &length);
-		write_file(scratch_path(name), bytes, length);
-	}
 }
 
 static void
@@ -344,10 +339,11 @@ clean_up(void)
 {
 	char		command[600];
 
-	snprintf(command, sizeof command, "rm -rf '%s' '%s'", set_folder, parts_folder);
+	snprintf(command, sizeof command, "rm -rf '%s'", set_folder);
 	need(system(command) == 0, "folders deleted");
 	bloomfilter_free(delta);
 	bloomfilter_close(single);
+	bloomfilter_close(empty);
 	bloomfilter_close(changed);
 	bloomfilter_close(set);
 }
@@ -359,7 +355,8 @@ main(void)
 	exhaust("open a file", open_single);
 	exhaust("open a copy", open_copy);
 	exhaust("open a set", open_set);
-	exhaust("open a folder", open_folder);
+	exhaust("open a set by its manifest", open_manifest);
+	exhaust("ask for a long numeric as text", ask_text);
 	exhaust("open memory", open_memory);
 	exhaust("build", build_single);
 	exhaust("build of unknown size", build_unsized);

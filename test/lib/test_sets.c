@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,18 +212,36 @@ check_written(const bloomfilter *set)
 static void
 check_folders(const bloomfilter *set, const bloomfilter *other)
 {
+	static const char manifest[] = "bloomfilter-set 1\nc.bloom\na.bloom\nb.bloom\n";
+	bloomfilter *opened;
+	bloomfilter_detail detail;
+	char		wanted[256];
+
 	write_part(set, 0, "c.bloom");
 	write_part(set, 1, "a.bloom");
-	check_open(folder, BLOOMFILTER_ERR_SET, "a part is missing");
 	write_part(set, 2, "b.bloom");
-	check_open(folder, BLOOMFILTER_OK, "a folder without manifest");
+	same(bloomfilter_open(folder, 0, &opened, &detail), BLOOMFILTER_ERR_SET, "a folder without manifest is no set");
+	snprintf(wanted, sizeof wanted, "%s: folder has no file \"manifest\"", folder);
+	ok(strcmp(detail.text, wanted) == 0, "and the error says so: %s", detail.text);
+	write_file(in_folder("manifest"), manifest, sizeof manifest - 1);
+	check_open(folder, BLOOMFILTER_OK, "a folder with a manifest");
+	snprintf(wanted, sizeof wanted, "%s/", folder);
+	check_open(wanted, BLOOMFILTER_OK, "and a slash after it");
 	write_file(in_folder("notes.txt"), "x", 1);
 	write_file(in_folder(".hidden.bloom"), "x", 1);
+	write_part(set, 2, "d.bloom");
 	check_open(folder, BLOOMFILTER_OK, "other files don't matter");
 	write_part(set, 1, "b.bloom");
 	check_open(folder, BLOOMFILTER_ERR_SET, "a part twice");
+	same(bloomfilter_open(in_folder("manifest"), 0, &opened, &detail), BLOOMFILTER_ERR_SET, "by the manifest, too");
+	snprintf(wanted, sizeof wanted, "%s/b.bloom: is part 1, not part 2 as the manifest has it", folder);
+	ok(strcmp(detail.text, wanted) == 0, "with the file's whole path: %s", detail.text);
 	write_part(other, 2, "b.bloom");
 	check_open(folder, BLOOMFILTER_ERR_SET, "a part with another seed");
+	unlink(in_folder("b.bloom"));
+	same(bloomfilter_open(folder, 0, &opened, &detail), BLOOMFILTER_ERR_SYSTEM, "a part is missing");
+	snprintf(wanted, sizeof wanted, "%s/b.bloom: could not open file: %s", folder, strerror(ENOENT));
+	ok(strcmp(detail.text, wanted) == 0, "which one: %s", detail.text);
 	write_file(in_folder("b.bloom"), "x", 1);
 	check_open(folder, BLOOMFILTER_ERR_FORMAT_LENGTH, "a file that is no filter");
 	empty_folder();
@@ -311,6 +330,7 @@ check_long_manifests(void)
 static void
 check_key_types(void)
 {
+	static const char manifest[] = "bloomfilter-set 1\n0.bloom\n1.bloom\n";
 	bloomfilter_builder *builder;
 	bloomfilter *texts = NULL;
 	bloomfilter *integers = make_range(10, 2, 1, 10);
@@ -324,6 +344,7 @@ check_key_types(void)
 		 bloomfilter_builder_add_text(builder, "d", 1) == BLOOMFILTER_OK &&
 		 bloomfilter_builder_finish(builder, &texts, NULL) == BLOOMFILTER_OK, "texts");
 	bloomfilter_builder_free(builder);
+	write_file(in_folder("manifest"), manifest, sizeof manifest - 1);
 	write_part(integers, 0, "0.bloom");
 	write_part(texts, 1, "1.bloom");
 	check_open(folder, BLOOMFILTER_ERR_SET, "parts of different types");
@@ -360,7 +381,7 @@ main(void)
 	check_long_manifests();
 	check_key_types();
 	write_part(single, 0, "one.bloom");
-	check_open(folder, BLOOMFILTER_OK, "a folder with one whole filter");
+	check_open(folder, BLOOMFILTER_ERR_SET, "a folder with one whole filter");
 	empty_folder();
 	rmdir(folder);
 	bloomfilter_close(set);
