@@ -34,6 +34,8 @@ CREATE TABLE bloom_generation_part (
 	toast.autovacuum_vacuum_cost_delay = 0,
 	toast.vacuum_truncate = false
 );
+-- As its type is: to be read by slices.
+ALTER TABLE bloom_generation_part ALTER filter SET STORAGE external;
 COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 
 CREATE TABLE bloom_list_delta (

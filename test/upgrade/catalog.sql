@@ -10,7 +10,7 @@
 --
 -- Attributes come from whole rows of the catalogs, so those that a later PostgreSQL
 -- adds are compared without a change here. Kinds of objects that have no section below
--- (operator classes, tables, ...) are compared by identity, comment and what they
+-- (operator classes, ...) are compared by identity, comment and what they
 -- depend on.
 
 \set QUIET on
@@ -41,7 +41,9 @@ WITH RECURSIVE m AS (
 	WHERE d.deptype = 'i' AND d.objsubid = 0
 )
 SELECT m.classid, m.objid, i.type AS kind, i.identity
-FROM m, pg_identify_object(m.classid, m.objid, 0) i;
+FROM m, pg_identify_object(m.classid, m.objid, 0) i
+-- Its name has an OID; what it has of its own is with its table.
+WHERE i.type <> 'toast table';
 
 -- Privileges in a fixed order. None written down means the default ones.
 CREATE FUNCTION pg_temp.privileges(acl aclitem[], kind "char", owner oid) RETURNS text
@@ -130,7 +132,34 @@ SELECT m.kind, m.identity, to_jsonb(c) - u.columns || jsonb_build_object(
 	'function', c.castfunc::regprocedure)
 FROM member m
 JOIN pg_cast c ON m.classid = 'pg_cast'::regclass AND m.objid = c.oid
-JOIN unportable u ON u.attrelid = m.classid;
+JOIN unportable u ON u.attrelid = m.classid
+
+-- Tables and views
+UNION ALL
+SELECT m.kind, m.identity, jsonb_build_object(
+	'owner', c.relowner::regrole,
+	'persistence', c.relpersistence,
+	'options', c.reloptions,
+	'options of its toast table', (SELECT t.reloptions FROM pg_class t WHERE t.oid = c.reltoastrelid),
+	'columns', (
+		SELECT jsonb_agg(jsonb_build_object(
+			'name', attname, 'type', format_type(atttypid, atttypmod), 'storage', CASE WHEN c.relkind = 'r' THEN attstorage END,
+			'not null', attnotnull, 'collation', (SELECT collname FROM pg_collation k WHERE k.oid = attcollation),
+			'default', (SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef d WHERE d.adrelid = attrelid AND d.adnum = attnum)
+			) ORDER BY attnum)
+		FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0),
+	'constraints', (
+		SELECT jsonb_agg(conname || ' ' || pg_get_constraintdef(k.oid) ORDER BY conname)
+		FROM pg_constraint k WHERE k.conrelid = c.oid),
+	'indexes', (
+		SELECT jsonb_agg(pg_get_indexdef(x.indexrelid) ORDER BY x.indexrelid::regclass::text)
+		FROM pg_index x WHERE x.indrelid = c.oid),
+	'query', CASE WHEN c.relkind = 'v' THEN pg_get_viewdef(c.oid) END,
+	'privileges', pg_temp.privileges(c.relacl, 'r', c.relowner),
+	'initial privileges', pg_temp.privileges(i.initprivs, 'r', c.relowner))
+FROM member m
+JOIN pg_class c ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
+LEFT JOIN pg_init_privs i ON i.classoid = m.classid AND i.objoid = m.objid AND i.objsubid = 0;
 
 SELECT a.kind, a.identity, v.key, v.value
 FROM attributes a, jsonb_each_text(a.attributes) v
