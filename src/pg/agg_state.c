@@ -104,7 +104,7 @@ bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
 	state->room = FIRST_ROOM;
 	state->unique_at = FIRST_ROOM;
 	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
-	bfpg_progress_start(context);
+	bfpg_progress_start(context, BFPG_PHASE_BUILD);
 	return state;
 }
 

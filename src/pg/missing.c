@@ -124,7 +124,7 @@ load_list(FunctionCallInfo fcinfo)
 		if (!load_part(state, &table, i, context))
 			bfpg_list_damaged(PointerGetDatum(state->name), i, state->parts);
 	bfpg_list_close(&table);
-	bfpg_progress_start(context);
+	bfpg_progress_start(context, BFPG_PHASE_CHECK);
 	return state;
 }
 

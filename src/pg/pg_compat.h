@@ -40,6 +40,11 @@ typedef uint8 bfpg_b64_byte;
 typedef char bfpg_b64_byte;
 #endif
 
+/* The role that sees everybody's statistics got its name in 14. */
+#if PG_VERSION_NUM < 140000
+#define ROLE_PG_READ_ALL_STATS DEFAULT_ROLE_READ_ALL_STATS
+#endif
+
 /* Reserving a GUC prefix got its name in 15. */
 #if PG_VERSION_NUM < 150000
 #define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)

@@ -25,6 +25,7 @@
 #include "filter.h"
 #include "list.h"
 #include "pg_compat.h"
+#include "progress.h"
 #include "publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
@@ -173,6 +174,7 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 	read_arguments(fcinfo, &list);
 	list.seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
 	begin_snapshot(&list, may_end);
+	bfpg_progress_publish(CurrentMemoryContext, list.name);
 	bfpg_publish_last(&list.place, list.name, &last);
 	if (PG_ARGISNULL(ARG_SEED))
 		list.seed = last.seed;

@@ -24,6 +24,7 @@
 #include "bf_sizing.h"
 #include "filter.h"
 #include "pg_compat.h"
+#include "progress.h"
 #include "publish.h"
 #include "sizes.h"
 
@@ -177,6 +178,7 @@ build_once(BfpgPublication *list, bool fixed_parts)
 	int			nest = NewGUCNestLevel();
 	int			status;
 
+	bfpg_progress_phase(BFPG_PHASE_BUILD, -1);
 	if (!fixed_parts)
 		list->count = bfpg_plan_parts(list->n, list->p);
 	(void) set_config_option("bloomfilter.overflow", "ignore", PGC_USERSET, PGC_S_SESSION,
@@ -258,6 +260,7 @@ bfpg_publish_check(BfpgPublication *list)
 	int64		missing;
 	int64		asked;
 
+	bfpg_progress_phase(BFPG_PHASE_CHECK, list->keys);
 	if (SPI_execute(statement, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
 		elog(ERROR, "the check of a list returned no row");
 	missing = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));

@@ -24,6 +24,7 @@
 #include "filter.h"
 #include "list.h"
 #include "pg_compat.h"
+#include "progress.h"
 #include "publish.h"
 
 /* The channel that listeners hear of new generations on. */
@@ -199,12 +200,14 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	bool	   *comparable = comparable_parts(list);
 	int32		part;
 
+	bfpg_progress_phase(BFPG_PHASE_WRITE, list->count);
 	move_back(list);
 	for (part = 0; part < list->count; part++)
 	{
 		write_part(list, part);
 		if (comparable[part])
 			write_delta(list, part);
+		bfpg_progress_add(1);
 	}
 	pfree(comparable);
 }

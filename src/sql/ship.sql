@@ -33,10 +33,14 @@ COMMENT ON FUNCTION bloom_random_seed() IS 'seed from a strong random source, ag
 CREATE FUNCTION bloom_progress(
 	OUT pid integer,
 	OUT leader_pid integer,
+	OUT database text,
+	OUT list text,
+	OUT phase text,
 	OUT started timestamp with time zone,
 	OUT rows bigint,
+	OUT total bigint,
 	OUT rows_per_second double precision
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomfilter_progress' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION bloom_progress() IS 'processes that build filters now, with the rows that they have read';
+COMMENT ON FUNCTION bloom_progress() IS 'processes that build, write or check filters now, with the rows that they are done with';
 

@@ -1,0 +1,281 @@
+# Publishing a list: whatever ends it, in whichever of its phases, readers keep what
+# they had, nothing is left behind, and the next run publishes.  Publishers of one
+# list don't mix, and a list survives a dump.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+use BloomTest::SmallDisk;
+
+my $node = new_node('publish', conf => <<'EOC');
+shared_preload_libraries = 'bloomfilter'
+restart_after_crash = on
+max_wal_size = 100MB
+EOC
+
+# The night waits for a lock that the test holds: in its build, in its check, and when
+# it writes.
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE account AS SELECT g::bigint AS id FROM generate_series(1, 20000) g;
+ANALYZE account;
+CREATE SEQUENCE pass;
+CREATE FUNCTION held(k bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	IF k = 19999 THEN
+		PERFORM pg_advisory_xact_lock(CASE nextval('pass') WHEN 1 THEN 1 ELSE 2 END);
+	END IF;
+	RETURN k;
+END $$;
+CREATE FUNCTION held_write() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF TG_OP = 'INSERT' AND new.part = 1 THEN PERFORM pg_advisory_xact_lock(3); END IF;
+	RETURN new;
+END $$;
+CREATE TRIGGER held BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION held_write();
+CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 10000', parts => 3);
+CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 15000', parts => 3);
+EOC
+my $night = "CALL bloom_publish('account', 'SELECT held(id) FROM account', parts => 3)";
+my %lock = (build => 1, check => 2, write => 3);
+
+sub value
+{
+	my ($sql) = @_;
+	return $node->safe_psql('postgres', $sql);
+}
+
+# What readers must find until the next night ends, and nothing else in the tables.
+sub state_of_list
+{
+	return value(<<'EOC');
+SET lock_timeout = '10s';
+SELECT (SELECT string_agg(generation || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
+	(SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part),
+	(SELECT count(*) FROM bloom_list_delta),
+	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id)),
+	(SELECT bloom_missing('account', id) FROM account WHERE id <= 15000)
+EOC
+}
+
+# A night that has come to a phase and waits there; the session that holds it there too.
+sub night_at
+{
+	my ($phase) = @_;
+	my $holder = session($node);
+	my $session = session($node);
+	my $pid = $session->pid;
+
+	value("SELECT setval('pass', 1, false)");
+	$holder->query("SELECT pg_advisory_lock($lock{$phase})");
+	$session->start($night);
+	$node->poll_query_until('postgres',
+		"SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+	  or die "the night does not come to its $phase";
+	return ($session, $holder);
+}
+
+my $before = state_of_list();
+like($before, qr/^2 0 3, 1 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0\|0$/, 'two generations are published');
+
+# What a phase shows to others.
+foreach my $phase (qw(build write check))
+{
+	my ($session, $holder) = night_at($phase);
+	my $total = { build => 'unknown', write => 3, check => 20000 }->{$phase};
+	is(value("SELECT pid, database, list, phase, coalesce(total::text, 'unknown'), rows <= 20000 FROM bloom_progress()"),
+		$session->pid . "|postgres|account|$phase|$total|t", "the $phase is shown");
+	is(value(<<'EOC'), 0, "and not to those without the right ($phase)");
+SET client_min_messages = error;
+DROP ROLE IF EXISTS nobody; CREATE ROLE nobody; SET ROLE nobody;
+SELECT count(*) FROM bloom_progress();
+EOC
+	is(state_of_list(), $before, "readers do not wait for the $phase, and see the list as it was");
+	value('SELECT pg_cancel_backend(' . $session->pid . ')');
+	is(($session->finish)[1], '57014', "the $phase is cancelled");
+	$_->quit foreach $session, $holder;
+	is(state_of_list(), $before, "a night cancelled in its $phase leaves nothing");
+}
+
+# Backends that die, with and without the others.
+sub is_up
+{
+	wait_until_up($node);
+	return 1;
+}
+
+foreach my $phase (qw(build write check))
+{
+	my ($session, $holder) = night_at($phase);
+	value('SELECT pg_terminate_backend(' . $session->pid . ')');
+	$_->abandon foreach $session, $holder;
+	is(state_of_list(), $before, "a night terminated in its $phase leaves nothing");
+
+	($session, $holder) = night_at($phase);
+	kill 'KILL', $session->pid;
+	foreach (1 .. 600)
+	{
+		last if !kill 0, $holder->pid;
+		sleep(0.1);
+	}
+	$_->abandon foreach $session, $holder;
+	is_up();
+	is(state_of_list(), $before, "a night killed in its $phase leaves nothing");
+	is(value('SELECT count(*) FROM bloom_progress()'), 0, 'and is shown no more');
+
+	($session, $holder) = night_at($phase);
+	$node->stop('immediate');
+	$_->abandon foreach $session, $holder;
+	$node->start;
+	is(state_of_list(), $before, "after a crash of the server in its $phase as well");
+}
+
+# Two publishers: the second one waits outside of a block, and is refused in one.
+{
+	my ($first, $holder) = night_at('build');
+	my $second = session($node);
+	my $pid = $second->pid;
+	is($second->state_of("BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish('account', 'SELECT 1')"), '55P03',
+		'in a block a second publisher is refused');
+	$second->query('ROLLBACK');
+	$second->start("CALL bloom_publish('account', 'SELECT id FROM account', parts => 2)");
+	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the second publisher does not wait';
+	is(value("CALL bloom_publish('other', 'SELECT id FROM account'); SELECT bloom_forget('other')"), '',
+		'another list is published meanwhile');
+	$holder->query('SELECT pg_advisory_unlock_all()');
+	is(($first->finish)[1], '', 'the first one publishes');
+	is(($second->finish)[1], '', 'then the second one');
+	$_->quit foreach $first, $second, $holder;
+	is(value("SELECT string_agg(generation || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation WHERE name = 'account'"),
+		'4 0 2, 3 1 3', 'one after the other');
+	is(value("SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part"),
+		'0.0 0.1 1.0 1.1 1.2', 'and no mixture');
+}
+
+# Listeners are told of a night, of the way back and of the end, and only then.
+{
+	my $told = value(<<'EOC');
+LISTEN bloom_published;
+CALL bloom_publish('told', 'SELECT id FROM account');
+SELECT bloom_publish('told', bloom_agg(id)) FROM account;
+SELECT bloom_unpublish('told');
+SELECT bloom_forget('told');
+EOC
+	is(scalar(() = $told =~ /notification "bloom_published" with payload "told"/g), 4, 'listeners are told');
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', "LISTEN bloom_published; CALL bloom_publish('told', 'SELECT 1 WHERE false')",
+		stdout => \$out, stderr => \$err);
+	unlike($out, qr/notification/, 'but not of a night that failed');
+	like($err, qr/returns no keys/, 'which it did');
+}
+
+# In parallel: the same bytes, and the check finds the rows that its leader has written.
+{
+	my $parallel = <<'EOC';
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+EOC
+	value('DROP TRIGGER held ON bloom_generation_part');
+	foreach my $parts (1, 5)
+	{
+		value("SET max_parallel_workers_per_gather = 0; CALL bloom_publish('serial', 'SELECT id FROM account', parts => $parts)");
+		value("$parallel CALL bloom_publish('parallel', 'SELECT id FROM account', parts => $parts)");
+		is(value("SELECT count(*), bool_and(a.filter = b.filter) FROM bloom_list_part a JOIN bloom_list_part b USING (part)
+			WHERE a.name = 'serial' AND b.name = 'parallel'"), "$parts|t", "$parts parts are built the same in parallel");
+	}
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', "$parallel LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;
+SET auto_explain.log_nested_statements = on; CALL bloom_publish('parallel', 'SELECT id FROM account', parts => 5)",
+		stdout => \$out, stderr => \$err);
+	like($err, qr/bloom_part_agg.*Partial HashAggregate.*bloom_missing.*Partial Aggregate/s, 'a set is built and checked by workers');
+	value("SELECT bloom_forget('serial'), bloom_forget('parallel')");
+}
+
+# A delta leads from what was before to what is asked.
+SKIP:
+{
+	my $session = session($node);
+	skip 'built without deltas', 3 if !has_deltas($session);
+	$session->query("CALL bloom_publish('grown', 'SELECT id FROM account', parts => 2, n => 40000)");
+	$session->query("CALL bloom_publish('grown', 'SELECT id FROM account UNION ALL SELECT -1', parts => 2, n => 40000)");
+	is($session->query(<<'EOC'), '2|t|t|t', 'deltas lead from one generation to the next');
+SELECT count(*), bool_and(bloom_apply(b.filter, d.delta) = c.filter), bool_and(length(d.delta) < pg_column_size(c.filter) / 10),
+	bool_and(d.generation = l.generation)
+FROM bloom_list_delta d
+JOIN bloom_list l USING (name)
+JOIN bloom_generation_part b ON b.name = d.name AND b.part = d.part AND b.back = 1
+JOIN bloom_list_part c ON c.name = d.name AND c.part = d.part
+WHERE d.name = 'grown'
+EOC
+	$session->query("CALL bloom_publish('grown', 'SELECT -id FROM account', parts => 2, n => 40000)");
+	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'none where it would not be worth it');
+	$session->query("SELECT bloom_publish('grown', bloom_agg(1))");
+	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'nor between different shapes');
+	$session->query("SELECT bloom_forget('grown')");
+	$session->quit;
+}
+
+# A dump has the lists, also of a role of no special rights.
+{
+	my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+	value(<<'EOC');
+CREATE ROLE asker LOGIN;
+GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement) TO asker;
+CREATE DATABASE restored;
+EOC
+	$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'a dump');
+	$node->command_ok([ 'pg_restore', '-d', $node->connstr('restored'), $dump ], 'is restored');
+	my $content = 'SELECT g, md5(bloomfilter_send(filter)) FROM bloom_generation g JOIN bloom_generation_part p USING (name, back) ORDER BY name, back, part';
+	is($node->safe_psql('restored', $content), value($content), 'with all lists');
+	is($node->safe_psql('restored', "SET ROLE asker; SELECT bloom_lookup('account', 1::bigint)"), 't', 'and their rights');
+	is($node->safe_psql('restored', "SELECT bloom_unpublish('account')"), 5, 'and the way back');
+	is($node->safe_psql('restored', "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT generation FROM bloom_list"), 6,
+		'and the next night');
+}
+stayed_alive_but_killed();
+
+# Only those processes ended by a signal that were sent one.
+sub stayed_alive_but_killed
+{
+	my $log = slurp_file($node->logfile);
+	unlike($log, qr/PANIC:|TRAP:/, 'no process crashed by itself');
+	is(scalar(() = $log =~ /was terminated by signal/g), 3, 'nor ended by a signal but those that were sent one');
+	return;
+}
+
+# A full disk, after a night that filled it and before one that finds room.
+SKIP:
+{
+	my $disk = BloomTest::SmallDisk->new(24 * 1024 * 1024);
+	skip 'no user namespaces here, in which to mount a small disk', 8 if !defined $disk;
+	my $space = $disk->make_folder('space');
+	my $session = session($node);
+	$session->query("CREATE TABLESPACE small LOCATION '$space'");
+	$session->query('ALTER TABLE bloom_generation_part SET TABLESPACE small');
+	my $large = "CALL bloom_publish('account', 'SELECT id FROM account', n => 2000000)";
+	$session->query($large);
+	my $kept = state_of_list();
+	foreach my $free (8192, 500_000, 1000_000)
+	{
+		$session->query('VACUUM bloom_generation_part');
+		$disk->fill($free);
+		is($session->state_of($large), '53100', "a night with $free bytes free: the disk is full");
+		is(state_of_list(), $kept, 'readers keep what they had');
+		$disk->give_back;
+	}
+	$session->query('VACUUM bloom_generation_part');
+	is($session->state_of($large), '', 'the next night has room and publishes');
+	isnt(state_of_list(), $kept, 'another generation');
+	$session->quit;
+}
+
+$node->stop;
+done_testing();
