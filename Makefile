@@ -16,7 +16,8 @@ MODULE_big = bloomfilter
 objects = $(patsubst $(SOURCE)/%.c,%.o,$(sort $(wildcard $(SOURCE)/$(1)/*.c)))
 CORE_OBJS = $(call objects,src/core)
 PG_OBJS = $(call objects,src/pg)
-OBJS = $(CORE_OBJS) $(PG_OBJS)
+LIVE_OBJS = $(call objects,src/live)
+OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
 # Deltas (bloom_diff, bloom_apply) are compressed by libzstd, where it is installed.
 WITH_ZSTD ?= $(shell printf '\043include <zstd.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes)
@@ -28,12 +29,12 @@ ZSTD_LIBS = -lzstd
 endif
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.
-SQL_PARTS = $(patsubst %,$(SOURCE)/src/sql/%.sql,head type key planner filter ship aggregate operator publish)
+SQL_PARTS = $(patsubst %,$(SOURCE)/src/sql/%.sql,head type key planner filter ship aggregate operator publish live)
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
-PG_CPPFLAGS = -I$(SOURCE)/src/core -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
+PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src/live -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
 PG_CFLAGS = $(OPTFLAGS)
 SHLIB_LINK = -lm $(ZSTD_LIBS)
 
@@ -52,7 +53,7 @@ bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control
 # The server exports names that a core could clash with; ours stay inside.
 $(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
 
-$(OBJS): $(foreach folder,core delta pg,$(wildcard $(SOURCE)/src/$(folder)/*.h))
+$(OBJS): $(foreach folder,core delta pg live,$(wildcard $(SOURCE)/src/$(folder)/*.h))
 
 # In a VPATH build there are no folders yet to put objects into.
 ifneq ($(SOURCE),.)

@@ -4,8 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
-
 #include "access.h"
 #include "key_array.h"
 #include "key_untyped.h"
@@ -94,17 +92,8 @@ bloomfilter_contains_each(PG_FUNCTION_ARGS)
 {
 	BfpgKeyArray	keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
-	Datum	   *answers = palloc0((keys.length + 1) * sizeof(Datum));
-	int			i;
 
-	for (i = 0; i < keys.count; i++)
-		answers[keys.places[i]] = BoolGetDatum(found[i] != 0);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
-											 ARR_NDIM(keys.array),
-											 ARR_DIMS(keys.array),
-											 ARR_LBOUND(keys.array),
-											 BOOLOID, sizeof(bool), true,
-											 TYPALIGN_CHAR));
+	return bfpg_key_array_answers(&keys, found);
 }
 
 /* The keys that may be in the filter, in their order, in one dimension. */
@@ -113,14 +102,7 @@ bloomfilter_matches(PG_FUNCTION_ARGS)
 {
 	BfpgKeyArray	keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
-	const BfpgKeyCoder *coder = &((BfpgQuestion *) fcinfo->flinfo->fn_extra)->coder;
-	int			count = 0;
-	int			i;
 
-	for (i = 0; i < keys.count; i++)
-		if (found[i])
-			keys.keys[count++] = keys.keys[keys.places[i]];
-	PG_RETURN_ARRAYTYPE_P(construct_array(keys.keys, count, coder->element,
-										  coder->length, coder->by_value,
-										  coder->align));
+	return bfpg_key_array_matches(&keys, found,
+								  &((BfpgQuestion *) fcinfo->flinfo->fn_extra)->coder);
 }

@@ -87,6 +87,18 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *cod
 		bfpg_check_collation(PG_GET_COLLATION());
 }
 
+void
+bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
+{
+	memset(coder, 0, sizeof(*coder));
+	coder->context = CurrentMemoryContext;
+	type = getBaseType(type);
+	if (!bfpg_find_key_type(type, coder))
+		bfpg_refuse_type(type);
+	if (OidIsValid(get_typcollation(type)))
+		bfpg_check_collation(collation);
+}
+
 BfpgKeyCoder *
 bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {

@@ -65,7 +65,10 @@ struct BfpgKeyCoder
 extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
 						   BfpgKeyCoder *coder);
 
-/* The same, made once per call site and kept in its fn_extra. */
+/* The coder for values of a column, or of an index's expression. */
+extern void bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder);
+
+/* The same as bfpg_key_coder, made once per call site and kept in its fn_extra. */
 extern BfpgKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
 										  bool array);
 

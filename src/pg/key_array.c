@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 
 #include "key_array.h"
@@ -39,4 +40,34 @@ bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder, const bf_header *hea
 		result->places[result->count] = i;
 		result->count++;
 	}
+}
+
+Datum
+bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found)
+{
+	Datum	   *answers = palloc0((keys->length + 1) * sizeof(Datum));
+	int			i;
+
+	for (i = 0; i < keys->count; i++)
+		answers[keys->places[i]] = BoolGetDatum(found[i] != 0);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys->nulls,
+											 ARR_NDIM(keys->array),
+											 ARR_DIMS(keys->array),
+											 ARR_LBOUND(keys->array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}
+
+Datum
+bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found, const BfpgKeyCoder *coder)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < keys->count; i++)
+		if (found[i])
+			keys->keys[count++] = keys->keys[keys->places[i]];
+	PG_RETURN_ARRAYTYPE_P(construct_array(keys->keys, count, coder->element,
+										  coder->length, coder->by_value,
+										  coder->align));
 }

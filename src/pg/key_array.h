@@ -29,6 +29,14 @@ typedef struct BfpgKeyArray
 extern void bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder,
 						   const bf_header *header, BfpgKeyArray *result);
 
+/*
+ * What is answered of the keys, found[i] telling of hashes[i]: a boolean for each, in
+ * an array of the same shape; or those that were found, in one dimension.
+ */
+extern Datum bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found);
+extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
+									const BfpgKeyCoder *coder);
+
 #pragma GCC visibility pop
 
 #endif							/* BFPG_KEY_ARRAY_H */

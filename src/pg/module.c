@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "copies.h"
+#include "live_am.h"
 #include "pg_compat.h"
 #include "progress.h"
 #include "settings.h"
@@ -25,4 +26,5 @@ _PG_init(void)
 	bfpg_progress_init();
 	bfpg_copies_init();
 	bfpg_snapshot_init();
+	bfpg_live_init();
 }

@@ -1,0 +1,351 @@
+-- Live filters: an index whose pages are the filter.
+set client_min_messages = warning;
+
+-- keys that were there, keys that come, and none that never was
+create table account (id bigint, email text, active boolean default true);
+insert into account select k, 'user' || k from generate_series(1, 1000) k;
+create index account_filter on account using bloomfilter (id) with (p = 0.001);
+insert into account select k, 'user' || k from generate_series(1001, 2000) k;
+insert into account values (null, null);
+select count(*) filter (where bloom_index_contains('account_filter', id)) as found,
+       count(*) filter (where bloom_index_contains('account', 'id', id)) as by_column,
+       count(*) filter (where bloom_index_contains('account_filter', -id)) < 10 as few_others
+from account;
+select bloom_index_contains('account_filter', null::bigint);
+
+-- what was asked about stays "perhaps": updated, deleted and rolled back keys
+update account set id = 5001 where id = 1;
+begin;
+insert into account values (6001);
+select bloom_index_contains('account_filter', 6001);
+rollback;
+delete from account where id = 2;
+select array_agg(bloom_index_contains('account_filter', k)) from unnest(array[1, 5001, 2]) k;
+-- until it is rebuilt
+reindex index account_filter;
+select array_agg(bloom_index_contains('account_filter', k)) from unnest(array[1, 5001, 2, 6001]) k;
+
+-- arrays
+select bloom_index_contains_each('account_filter', array[[3, null], [-3, 5001]]);
+select bloom_index_contains_each('account', 'id', array[3, -3]), bloom_index_contains_each('account_filter', array[]::int[]);
+select bloom_index_matches('account_filter', array[7, -7, null, 5001]), bloom_index_matches('account', 'id', array[-1, 8]);
+
+-- an untyped key is read as the column's type does
+select bloom_index_contains('account_filter', '42'), bloom_index_contains('account', 'id', ' 042 ');
+prepare ask as select bloom_index_contains('account_filter', $1);
+execute ask ('43');
+deallocate ask;
+select bloom_index_contains('account_filter', 'forty-two');
+select bloom_index_contains('account_filter', 42.0);
+select bloom_index_contains_each('account_filter', array['42']);
+select bloom_index_contains_each('account_filter', '{42,-42}'), bloom_index_matches('account', 'id', '{42,-42}');
+select bloom_index_contains('account_filter', 'forty-two'::text);
+
+-- the same bytes as bloom_agg's, also after the filter has grown and of any page
+select bloom_snapshot('account_filter') = (select bloom_agg(id, (select n from bloom_index_stats('account_filter')), 0.001) from account) as same,
+       bloom_verify(bloom_snapshot('account_filter'));
+select n >= 100000 as room, p, hashes, block_bits, key_type, cardinality between 1990 and 2010 as keys,
+       fpr < p as rate, parts, overflow_pages, overflow_depth, bytes = pg_relation_size('account_filter') as bytes
+from bloom_index_stats('account_filter');
+select bloom_index_verify('account_filter');
+
+-- the planner does not consider it
+set enable_seqscan = off;
+do $$
+declare line text;
+begin
+  for line in explain select * from account where id = 5 loop
+    if line ~ 'account_filter' then raise exception 'considered: %', line; end if;
+  end loop;
+end $$;
+reset enable_seqscan;
+
+-- partial, of an expression, of a domain, with options
+create index account_email on account using bloomfilter (lower(email)) with (n = 5000, p = 0.01, seed = -7) where active;
+select bloom_index_contains('account_email', 'user77'), bloom_index_contains('account_email', 'USER77');
+select seed, key_type from bloom_index_stats('account_email');
+select bloom_snapshot('account_email') = (select bloom_agg(lower(email), (select n from bloom_index_stats('account_email')), 0.01, -7) from account where active) as same;
+select pg_get_indexdef('account_email'::regclass);
+create domain label as varchar(20);
+create table labelled (l label);
+insert into labelled values ('a');
+create index on labelled using bloomfilter (l);
+select bloom_index_contains('labelled', 'l', 'a'), bloom_index_contains('labelled', 'l', 'a'::label), bloom_index_contains('labelled', 'l', 'b'::varchar);
+
+-- of every key type, with what equals what under the type's own equality
+create table every (i2 int2, i4 int4, i8 int8, t text, vc varchar, bc char(10), nm name, b bytea, u uuid,
+  n numeric, f4 real, f8 float8, d date, ts timestamp, tz timestamptz, ip inet, net cidr, mac macaddr, mac8 macaddr8);
+do $$
+declare c name;
+begin
+  for c in select attname from pg_attribute where attrelid = 'every'::regclass and attnum > 0 loop
+    execute format('create index on every using bloomfilter (%I) with (n = 100)', c);
+  end loop;
+end $$;
+insert into every values (1, 2, 3, 't', 'v', 'c', 'n', '\x00ff', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 1.50, 'nan', '-0',
+  '2026-01-01', '2026-01-01 00:00', '2026-01-01 00:00+00', '10.0.0.1', '10.0.0.0/8', '08:00:2b:01:02:03', '08:00:2b:ff:fe:01:02:03');
+select bloom_index_contains('every', 'i2', 1), bloom_index_contains('every', 'i4', 2::int8), bloom_index_contains('every', 'i8', 3::int2),
+  bloom_index_contains('every', 't', 't'), bloom_index_contains('every', 'vc', 'v'), bloom_index_contains('every', 'bc', 'c'::char(20)),
+  bloom_index_contains('every', 'nm', 'n'), bloom_index_contains('every', 'b', '\x00ff'::bytea),
+  bloom_index_contains('every', 'u', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'), bloom_index_contains('every', 'n', 1.5),
+  bloom_index_contains('every', 'f4', 'nan'::float8), bloom_index_contains('every', 'f8', 0::real),
+  bloom_index_contains('every', 'd', '2026-01-01'::date), bloom_index_contains('every', 'ts', '2026-01-01'::timestamp),
+  bloom_index_contains('every', 'tz', '2026-01-01 01:00+01'::timestamptz), bloom_index_contains('every', 'ip', '10.0.0.1'),
+  bloom_index_contains('every', 'net', '10.0.0.0/8'::inet), bloom_index_contains('every', 'mac', '08:00:2b:01:02:03'::macaddr8),
+  bloom_index_contains('every', 'mac8', '08:00:2b:01:02:03'::macaddr);
+select count(*) from every where bloom_index_contains('every', 'i4', 77) or bloom_index_contains('every', 't', 'x') or bloom_index_contains('every', 'u', '00000000-0000-0000-0000-000000000000');
+
+-- refused: types without an equality of bytes, options out of range, more than one column
+create index on account using bloomfilter (active);
+create index on account using bloomfilter (id, email);
+create unique index on account using bloomfilter (id);
+create index on account using bloomfilter (id) with (p = 0);
+create index on account using bloomfilter (id) with (p = 1);
+create index on account using bloomfilter (id) with (p = 'low');
+create index on account using bloomfilter (id) with (n = 0);
+create index on account using bloomfilter (id) with (n = 'many');
+create index on account using bloomfilter (id) with (n = 1.5);
+create index on account using bloomfilter (id) with (n = 9223372036854775807, p = 1e-9);
+create index on account using bloomfilter (id) with (p = 1e-15);
+create index on account using bloomfilter (id) with (seed = 99999999999999999999);
+create index on account using bloomfilter (id) with (fillfactor = 50);
+alter table account add exclude using bloomfilter (id with =);
+create collation blind (provider = icu, locale = 'und', deterministic = false);
+create index on account using bloomfilter (email collate blind);
+drop collation blind;
+
+-- refused: what is not such an index
+create index account_btree on account (id);
+select bloom_index_contains('account_btree', 42);
+select bloom_index_contains('account', 42);
+select bloom_index_contains(0, 42);
+select bloom_index_contains('account', 'email', 'user77');
+select bloom_index_contains('account', 'missing', 42);
+create view account_view as select * from account;
+select bloom_index_contains('account_view', 'id', 42);
+select bloom_snapshot('account_btree');
+select bloom_index_stats('account_filter', 0);
+select bloom_snapshot('account_filter', 1);
+
+-- an index that is not valid says "perhaps"
+update pg_index set indisvalid = false where indexrelid = 'account_filter'::regclass;
+select bloom_index_contains('account_filter', -1), bloom_index_contains('account', 'id', -1);
+select bloom_snapshot('account_filter');
+update pg_index set indisvalid = true where indexrelid = 'account_filter'::regclass;
+select bloom_index_contains('account_filter', -1), bloom_index_contains('account', 'id', -1);
+
+-- unlogged and temporary tables, another tablespace, another schema, a materialized view
+create unlogged table fleeting (k int);
+create index on fleeting using bloomfilter (k);
+insert into fleeting values (1);
+select bloom_index_contains('fleeting', 'k', 1), bloom_index_contains('fleeting', 'k', 2);
+create temp table own (k int);
+create index own_filter on own using bloomfilter (k);
+insert into own values (1);
+select bloom_index_contains('own_filter', 1), bloom_index_contains('own', 'k', 2);
+alter index account_filter set tablespace pg_default;
+create materialized view account_ids as select id from account;
+create index on account_ids using bloomfilter (id);
+insert into account values (7001);
+refresh materialized view account_ids;
+select bloom_index_contains('account_ids', 'id', 7001), bloom_index_contains('account_ids', 'id', 7002);
+
+-- rewritten tables
+truncate fleeting;
+select bloom_index_contains('fleeting', 'k', 1);
+insert into fleeting values (3);
+alter table fleeting alter k type bigint;
+select bloom_index_contains('fleeting', 'k', 3), key_type from bloom_index_stats('fleeting_k_idx');
+alter table fleeting alter k type text;
+select bloom_index_contains('fleeting', 'k', '3'), key_type from bloom_index_stats('fleeting_k_idx');
+vacuum full fleeting;
+alter table fleeting set logged;
+select bloom_index_contains('fleeting', 'k', '3'), bloom_index_contains('fleeting', 'k', '1');
+
+-- upserts, merges of rows, savepoints, triggers that change the key
+create table stock (sku int primary key, amount int);
+create index stock_amount on stock using bloomfilter (amount);
+insert into stock values (1, 10) on conflict (sku) do update set amount = 11;
+insert into stock values (1, 10) on conflict (sku) do update set amount = 12;
+begin;
+savepoint a;
+insert into stock values (2, 20);
+rollback to a;
+insert into stock values (2, 21);
+savepoint b;
+insert into stock values (3, 30);
+release b;
+commit;
+create function double_amount() returns trigger language plpgsql as 'begin new.amount := new.amount * 2; return new; end';
+create trigger stock_double before insert or update on stock for each row execute function double_amount();
+update stock set amount = 50 where sku = 3;
+copy stock from stdin;
+9	4000
+\.
+select bool_and(bloom_index_contains('stock_amount', amount)) from stock;
+
+-- it is asked in functions, in a loop with subtransactions that fail, and by cursors
+create function asks(k bigint) returns boolean language plpgsql stable as 'begin return bloom_index_contains(''account_filter'', k); end';
+create function asks_in_vain() returns bigint language plpgsql as $$
+declare found bigint := 0;
+begin
+  for k in 3 .. 10 loop
+    begin
+      if bloom_index_contains('account_filter', k) then found := found + 1; end if;
+      if k % 2 = 0 then raise division_by_zero; end if;
+    exception when division_by_zero then null;
+    end;
+  end loop;
+  return found;
+end $$;
+select asks(42), asks(-42), asks_in_vain();
+-- another index takes its place within one statement
+create function asks_and_rebuilds(k bigint) returns boolean language plpgsql as $$
+declare before boolean := bloom_index_contains('account_filter', k);
+begin
+  insert into account values (k);
+  reindex index account_filter;
+  return not before and bloom_index_contains('account_filter', k);
+end $$;
+select asks_and_rebuilds(-500);
+
+-- the view of all, and vacuum's warning
+create table small (k int) with (autovacuum_enabled = off);
+create index small_filter on small using bloomfilter (k) with (n = 1);
+insert into small select generate_series(1, 100000);
+select count(*) filter (where not bloom_index_contains('small_filter', k)) as missing,
+       count(*) filter (where bloom_index_contains('small_filter', -k)) < 5000 as few_others from small;
+select index, key, valid, p, cardinality between 95000 and 102000 as keys, overflow_pages > 10 as grown, overflow_depth, fpr < 0.05 as rate
+from bloom_live where "table" = 'small'::regclass;
+select bloom_index_verify('small_filter');
+set bloomfilter.overflow = ignore;
+select bloom_snapshot('small_filter') = (select bloom_agg(k, (select n from bloom_index_stats('small_filter'))) from small) as same;
+reset bloomfilter.overflow;
+\set VERBOSITY terse
+vacuum small;
+\set VERBOSITY default
+alter index small_filter reset (n);
+reindex index small_filter;
+select n between 120000 and 130000 as sized, overflow_pages, fpr < p as rate from bloom_index_stats('small_filter');
+vacuum small;
+-- it grows when the table was empty, too
+truncate small;
+insert into small select generate_series(1, 300000);
+select count(*) filter (where not bloom_index_contains('small_filter', k)) as missing,
+       count(*) filter (where bloom_index_contains('small_filter', -k)) < 12000 as few_others from small;
+drop table small;
+
+-- beyond one value: parts, as those of bloom_part_agg
+create table many (k int);
+create index many_filter on many using bloomfilter (k) with (n = 500000000);
+insert into many select generate_series(1, 1000);
+select parts, n from bloom_index_stats('many_filter', 4);
+select bool_and(bloom_index_contains('many_filter', k)) from many;
+select bloom_snapshot('many_filter');
+select bloom_snapshot('many_filter', 1) = (select bloom_part_agg(k, 2, 500000000, 0.01) from many where bloom_part(k, 2) = 1);
+drop table many;
+
+-- partitioned tables
+create table event (id int, day date) partition by range (day);
+create index event_filter on event using bloomfilter (id);
+select bloom_index_contains('event_filter', 1), bloom_index_contains('event', 'id', 1);
+create table event_1 partition of event for values from ('2026-01-01') to ('2026-02-01');
+create table event_2 partition of event for values from ('2026-02-01') to ('2026-03-01') partition by list (id);
+create table event_2a partition of event_2 for values in (7, 8);
+create table event_2b partition of event_2 default;
+insert into event values (1, '2026-01-05'), (7, '2026-02-05'), (9, '2026-02-06');
+select array_agg(bloom_index_contains('event_filter', k)), array_agg(bloom_index_contains('event', 'id', k)) from unnest(array[1, 7, 9, 2]) k;
+select bloom_index_contains_each('event', 'id', array[1, 7, 9, 2, null]), bloom_index_matches('event_filter', array[2, 7]);
+select partition, index from bloom_index_partitions('event', 'id', 7);
+select partition from bloom_index_partitions('event', 'id', '9');
+-- a table that is attached brings its keys
+create table event_3 (id int, day date);
+insert into event_3 values (33, '2026-03-03');
+alter table event attach partition event_3 for values from ('2026-03-01') to ('2026-04-01');
+select bloom_index_contains('event_filter', 33), bloom_index_contains('event', 'id', 34);
+-- with an index of other options, hashes are made for each
+drop index event_filter;
+create index on event_1 using bloomfilter (id) with (seed = 1);
+create index on event_2a using bloomfilter (id) with (seed = 2);
+select bloom_index_contains('event', 'id', 1);
+create index event_filter on event using bloomfilter (id);
+select bloom_index_contains_each('event', 'id', array[1, 7, 9, 33, 2]);
+-- a partition whose index is not valid may have anything
+update pg_index set indisvalid = false where indrelid = 'event_2b'::regclass;
+select partition, index from bloom_index_partitions('event', 'id', -1);
+select bloom_index_contains('event_filter', -1);
+select bloom_snapshot('event_filter');
+drop table event;
+
+-- tables that inherit
+create table parent (k int);
+create table child () inherits (parent);
+create index on parent using bloomfilter (k);
+insert into child values (5);
+select bloom_index_contains('parent', 'k', 5), bloom_index_contains('parent', 'k', 6);
+create index on child using bloomfilter (k);
+select bloom_index_contains('parent', 'k', 5), bloom_index_contains('parent', 'k', 6);
+-- by its name, an index is of its own table
+select bloom_index_contains('parent_k_idx', 5);
+drop table parent cascade;
+
+-- a column whose equality is not that of bytes is not asked by an index of another collation
+create collation blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+create table caseless (t text collate blind);
+create index caseless_filter on caseless using bloomfilter (t collate "C");
+insert into caseless values ('Ada');
+select bloom_index_contains('caseless', 't', 'ada');
+select bloom_index_contains('caseless_filter', 'Ada');
+drop table caseless;
+drop collation blind;
+
+-- rights
+create role regress_live_reader;
+create role regress_live_other;
+grant select (id) on account to regress_live_reader;
+set role regress_live_reader;
+select bloom_index_contains('account_filter', 42), bloom_index_contains('account', 'id', 42);
+select bloom_index_contains('account_email', 'user77');
+select index from bloom_live where key = 'id' and fill is not null;
+set role regress_live_other;
+select bloom_index_contains('account_filter', 42);
+select bloom_index_contains_each('account', 'id', array[42]);
+select bloom_snapshot('account_filter');
+select bloom_index_stats('account_filter');
+select bloom_index_verify('account_filter');
+reset role;
+grant pg_stat_scan_tables to regress_live_other;
+set role regress_live_other;
+select p from bloom_index_stats('account_filter');
+select bloom_index_contains('account_filter', 42);
+reset role;
+-- row security hides rows, but not from the owner
+grant select on account to regress_live_reader;
+alter table account enable row level security;
+create policy few on account using (id < 10);
+set role regress_live_reader;
+select bloom_index_contains('account_filter', 42);
+select bloom_snapshot('account_filter');
+reset role;
+select bloom_index_contains('account_filter', 42);
+-- what was found out for one role is not used for another in the same statement
+create function as_reader() returns boolean language plpgsql as $$
+begin
+  set local role regress_live_other;
+  return bloom_index_contains('account_filter', 42);
+end $$;
+select as_reader();
+reset role;
+drop owned by regress_live_reader;
+drop owned by regress_live_other;
+drop role regress_live_reader;
+drop role regress_live_other;
+
+-- comments, names, dependences
+comment on index account_filter is 'who has an account';
+alter index account_filter rename to account_live;
+select bloom_index_contains('account_live', 42);
+drop access method bloomfilter;
+drop table account, labelled, every, fleeting, own, stock cascade;
+drop domain label;
+drop function double_amount, asks, asks_in_vain, asks_and_rebuilds, as_reader;

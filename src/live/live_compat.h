@@ -1,0 +1,65 @@
+/*
+ * live_compat.h
+ *	  What differs between the PostgreSQL versions for an index access method.
+ *
+ * Include it after postgres.h.
+ */
+#ifndef BFPG_LIVE_COMPAT_H
+#define BFPG_LIVE_COMPAT_H
+
+#include "access/genam.h"
+#include "catalog/pg_authid.h"
+#include "storage/bufmgr.h"
+#include "storage/proc.h"
+#include "utils/rel.h"
+
+/*
+ * Records of the generic resource manager are made by hand on the versions on which
+ * the tests have replayed them; others get them by its interface, which compares
+ * whole pages.
+ */
+#if PG_VERSION_NUM < 200000 && !defined(BLOOMFILTER_GENERIC_XLOG)
+#define BFPG_LIVE_WAL_BY_HAND 1
+#endif
+
+/* Where a relation's file is. */
+#if PG_VERSION_NUM >= 160000
+typedef RelFileLocator BfpgFileLocator;
+#define BFPG_LOCATOR(relation) ((relation)->rd_locator)
+#define BFPG_FILE_NUMBER(locator) ((locator).relNumber)
+#else
+typedef RelFileNode BfpgFileLocator;
+#define BFPG_LOCATOR(relation) ((relation)->rd_node)
+#define BFPG_FILE_NUMBER(locator) ((locator).relNode)
+#endif
+
+/* The session's transaction, for as long as it lives. */
+#if PG_VERSION_NUM >= 170000
+#define BFPG_LOCAL_TRANSACTION (MyProc->vxid.lxid)
+#else
+#define BFPG_LOCAL_TRANSACTION (MyProc->lxid)
+#endif
+
+/* Pinning a page in the buffer where it was the last time, if it is still there. */
+static inline bool
+bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent)
+{
+#if PG_VERSION_NUM >= 140000
+	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
+#else
+	return false;
+#endif
+}
+
+#if PG_VERSION_NUM < 140000
+#define ROLE_PG_STAT_SCAN_TABLES DEFAULT_ROLE_STAT_SCAN_TABLES
+#endif
+
+/* From 14 on an insertion is told whether the key has changed, which is only a hint. */
+#if PG_VERSION_NUM >= 140000
+#define BFPG_UNCHANGED_ARGUMENT bool unchanged,
+#else
+#define BFPG_UNCHANGED_ARGUMENT
+#endif
+
+#endif							/* BFPG_LIVE_COMPAT_H */

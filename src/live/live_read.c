@@ -1,0 +1,201 @@
+/*
+ * live_read.c
+ *	  Reading pages of a live filter, and asking them for hashes.
+ *
+ * A page is looked at under its share lock: while a standby replays a full-page image
+ * it is empty for a moment, and without the lock that would be a "no".
+ *
+ * Each process remembers in which buffer it found a page the last time.  It is only a
+ * hint: PostgreSQL pins the buffer and tells whether the page is still there, which
+ * saves looking it up in the shared table of all buffers.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/buf_internals.h"
+#include "storage/predicate.h"
+#include "utils/memutils.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "bf_batch.h"
+#include "live_read.h"
+
+/* So many keys are fetched ahead of the one that is looked at. */
+#define KEYS_AHEAD 8
+
+/* Hints: at most one for each shared buffer, and no more than this. */
+#define MAX_HINTS (1 << 17)
+
+static Buffer *hints = NULL;
+static uint32 hint_mask;
+
+static void
+make_hints(void)
+{
+	uint32		count = 1024;
+
+	while (count < MAX_HINTS && count < (uint32) NBuffers)
+		count *= 2;
+	hints = MemoryContextAllocZero(TopMemoryContext, count * sizeof(Buffer));
+	hint_mask = count - 1;
+}
+
+/* Where the hint for a page is.  Pages of one index are neighbours. */
+static inline Buffer *
+hint_of(const BfpgLiveTarget *target, BlockNumber page)
+{
+	return &hints[(page + (uint32) BFPG_FILE_NUMBER(target->locator) * 0x9e3779b1u) & hint_mask];
+}
+
+static Buffer
+look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
+{
+	Relation	index = RelationIdGetRelation(target->index);
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	*hint = ReadBuffer(index, page);
+	RelationClose(index);
+	return *hint;
+}
+
+/* Pins a page. */
+static inline Buffer
+read_page(const BfpgLiveTarget *target, BlockNumber page)
+{
+	Buffer	   *hint = hint_of(target, page);
+
+	/* Files of temporary tables may have the number of another table's. */
+	if (*hint != InvalidBuffer && BufferIsLocal(*hint) == target->temporary &&
+		bfpg_read_recent_buffer(target->locator, page, *hint))
+		return *hint;
+	return look_up_page(target, page, hint);
+}
+
+/* Locks the page for this transaction, so that inserting the key later is a conflict. */
+static void
+lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
+{
+	Relation	index = RelationIdGetRelation(target->index);
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	PredicateLockPage(index, page, GetActiveSnapshot());
+	RelationClose(index);
+}
+
+/* Asks a page and its overflow pages. */
+static bool
+ask(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
+{
+	const bf_header *header = &target->live.header;
+	BlockNumber number = place.page;
+	unsigned	level;
+
+	for (level = 0;; level++)
+	{
+		Buffer		buffer = read_page(target, number);
+		Page		page;
+		bool		found;
+		BlockNumber overflow;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = bfpg_live_checked_page(target->index, buffer, number, level);
+		found = bf_block_contains(bfpg_live_block(page, place.offset),
+								  header->log2_block_bits, header->probes, hash);
+		overflow = bfpg_live_mark(page)->overflow;
+		UnlockReleaseBuffer(buffer);
+		if (found)
+			return true;
+		if (overflow == 0)
+			return false;
+		number = overflow + bfpg_live_child(hash, level);
+	}
+}
+
+static inline bool
+ask_place(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
+{
+	if (IsolationIsSerializable())
+		lock_predicate(target, place.page);
+	return ask(target, hash, place);
+}
+
+bool
+bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
+{
+	if (!OidIsValid(target->index))
+		return true;
+	if (unlikely(hints == NULL))
+		make_hints();
+	return ask_place(target, hash, bfpg_live_place(&target->live, hash));
+}
+
+/* Fetches what a look at a place will touch, as far as the hints tell where it is. */
+static inline void
+fetch_place(const BfpgLiveTarget *target, BfpgLivePlace place)
+{
+	Buffer		buffer = *hint_of(target, place.page);
+
+	if (buffer <= 0)
+		return;
+	BF_PREFETCH(GetBufferDescriptor(buffer - 1));
+	BF_PREFETCH((const char *) BufferGetBlock(buffer));
+	BF_PREFETCH((const char *) BufferGetBlock(buffer) + place.offset);
+}
+
+/* A hash of a batch: which one, and where it belongs. */
+typedef struct Asked
+{
+	BfpgLivePlace place;
+	int			number;
+} Asked;
+
+static int
+by_page(const void *a, const void *b)
+{
+	BlockNumber x = ((const Asked *) a)->place.page;
+	BlockNumber y = ((const Asked *) b)->place.page;
+
+	return x < y ? -1 : x > y;
+}
+
+void
+bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
+						  uint8 *found)
+{
+	Asked	   *asked;
+	int			open = 0;
+	int			i;
+
+	if (!OidIsValid(target->index))
+	{
+		memset(found, 1, count);
+		return;
+	}
+	if (unlikely(hints == NULL))
+		make_hints();
+	asked = palloc(((Size) count + 1) * sizeof *asked);
+	for (i = 0; i < count; i++)
+	{
+		if (found[i])
+			continue;
+		asked[open].place = bfpg_live_place(&target->live, hashes[i]);
+		asked[open++].number = i;
+	}
+	/* In the order of pages, which is the order in the file. */
+	qsort(asked, open, sizeof *asked, by_page);
+	for (i = 0; i < Min(open, KEYS_AHEAD); i++)
+		fetch_place(target, asked[i].place);
+	for (i = 0; i < open; i++)
+	{
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (i + KEYS_AHEAD < open)
+			fetch_place(target, asked[i + KEYS_AHEAD].place);
+		found[asked[i].number] = ask_place(target, hashes[asked[i].number], asked[i].place);
+	}
+	pfree(asked);
+}

@@ -1,0 +1,24 @@
+/*
+ * live_read.h
+ *	  Reading pages of a live filter, and asking them for hashes.
+ */
+#ifndef BFPG_LIVE_READ_H
+#define BFPG_LIVE_READ_H
+
+#include "live_target.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Whether a target may have a key with this hash. */
+extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
+
+/*
+ * The same for many hashes: found[i] is set where hash i may be there, and left alone
+ * where it is not.
+ */
+extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
+									  int count, uint8 *found);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_READ_H */

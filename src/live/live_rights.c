@@ -1,0 +1,85 @@
+/*
+ * live_rights.c
+ *	  Who may ask a live filter, and which snapshots may trust it.
+ *
+ * An answer tells of keys, so whoever asks must be allowed to read them.  Row security
+ * that is active for the asker refuses: the filter can't tell which rows are hidden.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "live_compat.h"
+#include "live_rights.h"
+
+/*
+ * Whether the user may read the column of the index: of an expression's or a partial
+ * index, the table.
+ */
+static bool
+may_read(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+	AttrNumber	column = index->rd_index->indkey.values[0];
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (column == 0 || !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	return pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+static void
+check_row_security(Oid table)
+{
+	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row security of table \"%s\" hides rows, and its bloomfilter index cannot tell which",
+						get_rel_name(table)),
+				 errhint("Ask as a role that bypasses row security, for example in a function of such an owner.")));
+}
+
+void
+bfpg_live_check_rights(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+
+	if (!may_read(index))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	check_row_security(table);
+}
+
+void
+bfpg_live_check_statistics_rights(Relation index)
+{
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
+		bfpg_live_check_rights(index);
+}
+
+/*
+ * As the planner does: an index that is not valid is of no use, and one whose table had
+ * broken HOT chains is none to older snapshots.  A standby's snapshots may be older
+ * than what CREATE INDEX CONCURRENTLY waited for on the primary, so there the
+ * transaction that made the index valid must be in the past of all of them.
+ */
+bool
+bfpg_live_trusted(Relation index)
+{
+	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
+		return false;
+	if (!index->rd_index->indcheckxmin && !RecoveryInProgress())
+		return true;
+	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+								 TransactionXmin);
+}

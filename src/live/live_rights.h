@@ -1,0 +1,23 @@
+/*
+ * live_rights.h
+ *	  Who may ask a live filter.
+ */
+#ifndef BFPG_LIVE_RIGHTS_H
+#define BFPG_LIVE_RIGHTS_H
+
+#include "utils/rel.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Throws unless the user may read what the index is about. */
+extern void bfpg_live_check_rights(Relation index);
+
+/* The same, but whoever may scan tables for statistics may look, too. */
+extern void bfpg_live_check_statistics_rights(Relation index);
+
+/* Whether a snapshot of this transaction may be told "no" by the index. */
+extern bool bfpg_live_trusted(Relation index);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_RIGHTS_H */

@@ -1,0 +1,65 @@
+/*
+ * live_target.h
+ *	  Which indexes a question is about, and whether they may be asked and trusted.
+ *
+ * A question names an index, or a table and a column.  Of a partitioned table or
+ * index, and of a table that others inherit from, it is about all leaves.
+ */
+#ifndef BFPG_LIVE_TARGET_H
+#define BFPG_LIVE_TARGET_H
+
+#include "live_compat.h"
+#include "live_page.h"
+
+#pragma GCC visibility push(hidden)
+
+/* One table and the index that answers for it. */
+typedef struct BfpgLiveTarget
+{
+	Oid			table;
+	Oid			index;			/* InvalidOid: there is none to be trusted; "perhaps" */
+	bool		temporary;
+	BfpgFileLocator locator;
+	BfpgLive	live;
+} BfpgLiveTarget;
+
+/*
+ * What a call site remembers of a question: for as long as the locks that it took are
+ * held, nothing in the catalogs has changed and the same user asks.
+ */
+typedef struct BfpgLiveTargets
+{
+	Oid			relation;		/* as asked: an index, or a table if column is not 0 */
+	NameData	column;
+	bool		by_column;
+	int			count;
+	BfpgLiveTarget *targets;
+	Oid			key_type;		/* SQL type of the key, InvalidOid if there is no target */
+
+	uint64		generation;
+	LocalTransactionId transaction;
+	SubTransactionId subtransaction;
+	Oid			user;
+	MemoryContext context;		/* of this, and of what it points to */
+} BfpgLiveTargets;
+
+/* Once, when the library is loaded. */
+extern void bfpg_live_target_init(void);
+
+/*
+ * Finds the targets of a question and returns true, or finds that those known are still
+ * right and returns false.  Throws if the user may not ask, or there is nothing to ask.
+ * *targets is in the context given.
+ */
+extern bool bfpg_live_find_targets(BfpgLiveTargets **targets, Oid relation, Name column,
+								   MemoryContext context);
+
+/*
+ * Opens an index for looking at it, as its statistics do: it is one of ours, has
+ * storage, and the user may read the table.  The locks are kept.
+ */
+extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_TARGET_H */

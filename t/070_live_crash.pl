@@ -1,0 +1,103 @@
+# A live filter after crashes: every key that was committed is found, whatever the
+# moment, and so are the keys of tables that grow their filter, of COPY, of prepared
+# transactions and of savepoints.  What is on disk after replay is what bloom_agg makes
+# of the same keys.  Unlogged filters are empty, as their tables are, and take keys.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+use Time::HiRes qw(usleep);
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $seed = 70;
+srand($seed);
+
+my $node = new_node('live_crash',
+	conf => "max_prepared_transactions = 10\nwal_consistency_checking = 'generic'\n");
+
+# Two filters: one with room, one that overflows from its first page on.
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE keys (id bigint, code text);
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 200000);
+CREATE INDEX keys_code ON keys USING bloomfilter (code) WITH (n = 1, p = 0.001);
+CREATE UNLOGGED TABLE fleeting (id bigint);
+CREATE INDEX fleeting_id ON fleeting USING bloomfilter (id) WITH (n = 1000000);
+INSERT INTO fleeting SELECT generate_series(1, 1000);
+CREATE PROCEDURE write(first bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 0 .. 100000 LOOP
+		INSERT INTO keys SELECT k, 'code ' || k FROM generate_series(first + i * 50, first + i * 50 + 49) AS k;
+		COMMIT;
+	END LOOP;
+END $$;
+EOC
+
+sub check
+{
+	my ($name) = @_;
+	my $session = session($node);
+	is($session->query('SELECT count(*) > 0, count(*) FILTER (WHERE NOT bloom_index_contains(\'keys_id\', id)), count(*) FILTER (WHERE NOT bloom_index_contains(\'keys_code\', code)) FROM keys'),
+		't|0|0', "$name: no committed key is denied");
+	is($session->query("SELECT bloom_index_verify('keys_id'), bloom_index_verify('keys_code')"),
+		't|t', "$name: both filters are whole");
+	$session->quit;
+	return;
+}
+
+foreach my $round (1 .. rounds(3, 40))
+{
+	my $session = session($node);
+	my $first = $round * 10_000_000;
+	my $checkpoint = $round % 2 ? 'CHECKPOINT' : 'SELECT 1';
+	$session->start("CALL write($first)");
+	$node->poll_query_until('postgres', "SELECT count(*) > 2000 FROM keys WHERE id >= $first")
+	  or die 'nothing was committed';
+	$node->safe_psql('postgres', $checkpoint);
+	usleep(rand(200_000));
+	$node->stop('immediate');
+	$session->abandon;
+	$node->start;
+	check("seed $seed, immediate stop $round");
+}
+
+# A transaction that is prepared, and lost sessions, before the last crash.
+my $session = session($node);
+$session->query("BEGIN; INSERT INTO keys VALUES (-1, 'prepared'); SAVEPOINT s; INSERT INTO keys VALUES (-2, 'saved'); RELEASE s; PREPARE TRANSACTION 'keys'");
+$session->query("COPY keys FROM PROGRAM 'seq 1 3000 | sed \"s/.*/-1&\\tcopied &/\"'");
+$session->query("BEGIN; CREATE TABLE late (id int); INSERT INTO late SELECT generate_series(1, 5000); CREATE INDEX late_id ON late USING bloomfilter (id); INSERT INTO late VALUES (5001); COMMIT");
+$session->query("INSERT INTO late SELECT generate_series(5002, 5100)");
+$node->stop('immediate');
+$session->abandon;
+$node->start;
+$session = session($node);
+$session->query("COMMIT PREPARED 'keys'");
+is($session->query("SELECT bool_and(bloom_index_contains('keys_id', id)) AND bool_and(bloom_index_contains('keys_code', code)) FROM keys WHERE id < 0"),
+	't', 'keys of a prepared transaction and of COPY are found');
+check('prepared transaction');
+is($session->query("SELECT count(*), count(*) FILTER (WHERE NOT bloom_index_contains('late_id', id)) FROM late"),
+	'5100|0', 'keys of an index that was built just before the crash are found');
+$session->query("SET bloomfilter.overflow = ignore");
+is($session->query(<<'EOC'), 't|t', 'without keys that were lost, the bytes are those of bloom_agg');
+SELECT bloom_snapshot('late_id') = (SELECT bloom_agg(id, (SELECT n FROM bloom_index_stats('late_id'))) FROM late),
+	bytes > 100 * 8192 FROM bloom_index_stats('keys_code')
+EOC
+
+# Unlogged: the table is empty, its filter small, and it grows.
+is($session->query("SELECT count(*) FROM fleeting"), '0', 'an unlogged table is empty after a crash');
+is($session->query("SELECT bloom_index_contains('fleeting_id', 1), n < 1000000 FROM bloom_index_stats('fleeting_id')"),
+	'f|t', 'and so is its filter');
+$session->query("INSERT INTO fleeting SELECT generate_series(1, 300000)");
+is($session->query("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('fleeting_id', id)), bloom_index_verify('fleeting_id') FROM fleeting"),
+	'0|t', 'which takes keys again, beyond its size');
+$session->quit;
+
+stayed_alive($node);
+unlike(slurp_file($node->logfile), qr/inconsistent page found/, 'replayed pages are those that were written');
+$node->stop;
+done_testing();

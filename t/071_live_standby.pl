@@ -1,0 +1,102 @@
+# Live filters on a standby that compares each replayed page with the primary's
+# (wal_consistency_checking), whose snapshots never see a row whose key is denied, and
+# that goes on as a primary; and on a subscriber, which builds its own.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $primary = new_node('live_primary',
+	allows_streaming => 'logical',
+	conf => "wal_consistency_checking = 'generic'\nwal_keep_size = '2GB'\nmax_prepared_transactions = 10\n");
+$primary->safe_psql('postgres', <<'EOC');
+CREATE TABLE keys (id bigint PRIMARY KEY);
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1);
+INSERT INTO keys SELECT generate_series(1, 1000);
+CREATE TABLE pairs (id bigint PRIMARY KEY, other bigint);
+CREATE INDEX pairs_other ON pairs USING bloomfilter (other);
+EOC
+$primary->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('live_standby');
+$standby->init_from_backup($primary, 'base', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\n");
+$standby->start;
+
+my $writer = session($primary);
+my $reader = session($standby);
+my $lost = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'id', id)) FROM keys";
+
+# The standby is asked while it replays insertions, checkpoints' page images and growth.
+my $seen = 0;
+foreach my $round (1 .. rounds(6, 100))
+{
+	my $first = $round * 2000;
+	$writer->start("INSERT INTO keys SELECT generate_series($first, $first + 1999); CHECKPOINT; UPDATE keys SET id = -id WHERE id BETWEEN $first AND $first + 99");
+	$seen += $reader->query($lost) foreach 1 .. 5;
+	$writer->finish;
+	$writer->query('REINDEX INDEX CONCURRENTLY keys_id') if $round == 3;
+}
+is($seen, 0, 'no snapshot of the standby sees a row whose key is denied');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+is($reader->query($lost), 0, 'nor after it has caught up');
+my $pages = "SELECT md5(string_agg(bloom_index_contains('keys', 'id', k)::int::text, '' ORDER BY k)) FROM generate_series(-3000, 200000) AS k";
+is($reader->query($pages), $writer->query($pages), 'it answers as the primary does');
+is($reader->query("SELECT bloom_index_verify('keys_id')"), 't', 'its pages are whole');
+is($reader->query("SET bloomfilter.overflow = ignore; SELECT md5(bloom_snapshot('keys_id')::text)"),
+	$writer->query("SET bloomfilter.overflow = ignore; SELECT md5(bloom_snapshot('keys_id')::text)"), 'and its snapshot is the same');
+
+# Built concurrently on the primary while the standby has a snapshot that sees deleted rows.
+$writer->query('CREATE TABLE old (id int); INSERT INTO old SELECT generate_series(1, 100)');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+$reader->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM old');
+$writer->query('DELETE FROM old WHERE id <= 50');
+$writer->query('CREATE INDEX CONCURRENTLY old_id ON old USING bloomfilter (id)');
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+is($reader->query("SELECT count(*), count(*) FILTER (WHERE NOT bloom_index_contains('old', 'id', id)) FROM old"),
+	'100|0', 'a snapshot of the standby that is older than an index is told "perhaps"');
+$reader->query('COMMIT');
+is($reader->query("SELECT count(*), count(*) FILTER (WHERE NOT bloom_index_contains('old', 'id', id)), bloom_index_contains('old', 'id', -1) FROM old"),
+	'50|0|f', 'a later one is told what is there');
+
+# Logical.
+my $subscriber = new_node('live_subscriber');
+$subscriber->safe_psql('postgres', <<'EOC');
+CREATE TABLE pairs (id bigint PRIMARY KEY, other bigint);
+CREATE INDEX pairs_other ON pairs USING bloomfilter (other) WITH (n = 1);
+EOC
+$writer->query('INSERT INTO pairs SELECT k, k FROM generate_series(1, 20000) AS k');
+$primary->safe_psql('postgres', 'CREATE PUBLICATION pairs_pub FOR TABLE pairs');
+my $source = $primary->connstr . ' dbname=postgres';
+$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION pairs_sub CONNECTION '$source' PUBLICATION pairs_pub");
+$subscriber->poll_query_until('postgres',
+	"SELECT count(*) > 0 AND bool_and(srsubstate IN ('r', 's')) FROM pg_subscription_rel")
+  or die 'the subscription did not start';
+$writer->query('INSERT INTO pairs SELECT k, k FROM generate_series(20001, 30000) AS k; UPDATE pairs SET other = -other WHERE id <= 1000');
+$primary->wait_for_catchup('pairs_sub', 'replay', $primary->lsn('write'));
+is($subscriber->safe_psql('postgres', "SELECT count(*), min(other), count(*) FILTER (WHERE NOT bloom_index_contains('pairs', 'other', other)) FROM pairs"),
+	'30000|-1000|0', 'a subscriber finds what was copied, inserted and updated');
+$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION pairs_sub');
+
+# The standby takes over, with a transaction that was prepared on the primary.
+$writer->query("BEGIN; INSERT INTO keys VALUES (-77777); PREPARE TRANSACTION 'keys'");
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
+$writer->quit;
+$primary->stop;
+$standby->promote;
+$reader->query("COMMIT PREPARED 'keys'; INSERT INTO keys SELECT generate_series(1000001, 1020000)");
+is($reader->query($lost), 0, 'promoted, it finds all keys, those of a prepared transaction and new ones');
+is($reader->query("SELECT bloom_index_contains('keys', 'id', -77777), bloom_index_verify('keys_id')"), 't|t', 'and its pages are whole');
+$reader->quit;
+
+stayed_alive($_) foreach $primary, $standby, $subscriber;
+unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replayed pages are those of the primary');
+$_->stop foreach $subscriber, $standby;
+done_testing();
