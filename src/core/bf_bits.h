@@ -2,7 +2,7 @@
  * bf_bits.h
  *	  Loops over all bytes of the blocks: counting, OR, AND.
  *
- * They are plain loops that compilers vectorize.  Where the processor has the
+ * They are plain loops that compilers vectorize.  Where an x86-64 processor has the
  * popcnt instruction, counting uses it, chosen at run time; the result
  * is the same.  Lengths are multiples of 64 bytes, as blocks are.
  */

@@ -4,6 +4,8 @@
  */
 #include "bf_estimate.h"
 
+#include <math.h>
+
 /* Standard deviations by which the fill must exceed what the capacity explains. */
 #define SURE 5.0
 
@@ -62,7 +64,7 @@ bf_over_capacity(const bf_header *header)
 		return false;
 	expected = bf_expect((double) header->capacity, &geometry);
 	return (double) header->bits_set >
-		blocks * expected.bits + SURE * bf_sqrt(blocks * expected.variance);
+		blocks * expected.bits + SURE * sqrt(blocks * expected.variance);
 }
 
 /* Whether the keys that it holds would meet p in so many blocks. */

@@ -21,6 +21,9 @@
 /* Odds that stand for certainty: with one block, all keys are in it. */
 #define CERTAIN 1e300
 
+/* Bits of a rate that is stored: 7 digits.  Far from the 45 in which machines agree. */
+#define STORED_BITS 24
+
 #define LN_2 0.69314718055994530942
 
 /* 2 artanh(s) by its series, for |s| < 0.2: ln((1 + s) / (1 - s)). */
@@ -58,21 +61,14 @@ bf_ln1p(double x)
 	return bf_ln(1.0 + x);
 }
 
-/* Newton's steps from a power of two; not libm's, which may be inlined or not. */
 double
-bf_sqrt(double x)
+bf_stored_rate(double rate)
 {
 	int			exponent;
-	double		root;
-	int			i;
+	double		mantissa = frexp(rate, &exponent);
+	double		rounded = ldexp(ceil(ldexp(mantissa, STORED_BITS)), exponent - STORED_BITS);
 
-	if (x <= 0.0)
-		return 0.0;
-	frexp(x, &exponent);
-	root = ldexp(1.0, exponent / 2);
-	for (i = 0; i < 8; i++)
-		root = 0.5 * (root + x / root);
-	return root;
+	return rounded < 1.0 ? rounded : rate;
 }
 
 double
@@ -200,6 +196,9 @@ sum_over_keys(const key_spread *spread, const bf_geometry *geometry)
 	sums.rate /= total;
 	sums.bits /= total;
 	sums.variance = (squares / total - sums.bits * sums.bits) * bits * bits;
+	/* Nothing varies, and rounding left less than nothing. */
+	if (sums.variance < 0.0)
+		sums.variance = 0.0;
 	sums.bits *= bits;
 	return sums;
 }

@@ -7,9 +7,11 @@
  * (Bose et al., On the false-positive rate of Bloom filters, 2008).  Both are
  * summed here.
  *
- * The sums use nothing but + - * / and exact scaling, which IEEE 754 defines to
- * the bit, and are compiled without fused operations: every machine sizes a
- * filter alike, whatever its libm.
+ * The sums use nothing but + - * /, sqrt and exact scaling, which IEEE 754 defines
+ * to the bit, and are compiled without fused operations: every machine sizes a
+ * filter alike, whatever its libm.  But for one: 32-bit x86 without SSE2 computes in
+ * more digits than it stores, and its rates differ in their last ones.  So what is
+ * stored of a rate that was computed has fewer; see bf_stored_rate.
  */
 #ifndef BF_RATE_H
 #define BF_RATE_H
@@ -46,8 +48,11 @@ extern bf_expectation bf_expect_load(double keys_per_block,
 extern double bf_ln(double x);
 extern double bf_ln1p(double x);
 
-/* Square root of x >= 0, rounded up or down by at most one unit: alike too. */
-extern double bf_sqrt(double x);
+/*
+ * A computed rate as headers have it: rounded up, as it is a promise, to 24 bits,
+ * which are the same wherever it was computed.
+ */
+extern double bf_stored_rate(double rate);
 
 /* base, 0 .. 1, to the power of a whole number. */
 extern double bf_power(double base, double exponent);

@@ -288,7 +288,7 @@ bf_size_for_bits_per_key(uint64_t n, double bits_per_key, bf_sizing *sizing)
 	geometry->log2_block_bits = log2;
 	sizing->capacity = n;
 	finish_sizing(sizing);
-	sizing->rate = sizing->expected_rate;
+	sizing->rate = bf_stored_rate(sizing->expected_rate);
 }
 
 void
@@ -313,7 +313,7 @@ bf_size_for_bits(uint64_t m, unsigned k, bf_sizing *sizing)
 	if (sizing->capacity < 1)
 		sizing->capacity = 1;
 	finish_sizing(sizing);
-	sizing->rate = sizing->expected_rate;
+	sizing->rate = bf_stored_rate(sizing->expected_rate);
 }
 
 uint64_t
@@ -349,7 +349,7 @@ uint64_t
 bf_part_capacity(uint64_t n, uint32_t parts)
 {
 	uint64_t	share = n / parts + (n % parts != 0);
-	uint64_t	spread = (uint64_t) ceil(PART_SPREAD * bf_sqrt((double) share));
+	uint64_t	spread = (uint64_t) ceil(PART_SPREAD * sqrt((double) share));
 
 	if (parts == 1 || n - share < spread)
 		return n;

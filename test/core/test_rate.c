@@ -77,23 +77,25 @@ test_ln1p(void)
 }
 
 static void
-test_sqrt(void)
+test_stored(void)
 {
 	uint64_t	random = 32;
-	double		worst = 0.0;
-	bool		squares = true;
+	bool		close = true;
+	bool		coarse = true;
 	int			i;
 
 	for (i = 0; i < 200000; i++)
 	{
-		double		x = random_double(&random, -1000, 1000);
+		double		rate = random_double(&random, -60, -1);
+		double		stored = bf_stored_rate(rate);
 
-		worst = fmax(worst, ulps(bf_sqrt(x), sqrtl((long double) x)));
-		squares &= bf_sqrt((double) i * i) == i;
+		close &= stored >= rate && stored <= rate * (1.0 + 0x1p-23) && stored < 1.0;
+		coarse &= bf_stored_rate(stored) == stored &&
+			(stored == (double) (float) stored || stored > 1.0 - 0x1p-24);
 	}
-	ok(worst <= 2.0, "bf_sqrt is within 2 units of the last place of libm's");
-	ok(squares, "bf_sqrt of a square is exact");
-	ok(bf_sqrt(0.0) == 0.0 && bf_sqrt(-1.0) == 0.0, "bf_sqrt is 0 for nothing");
+	ok(close, "a stored rate is at least the rate, and less than one part in 8 million above");
+	ok(coarse, "it has 24 bits, and is not rounded again");
+	ok(bf_stored_rate(0.01) == ldexp(10737419, -30), "a hundredth is rounded up to 24 bits");
 }
 
 static void
@@ -301,7 +303,7 @@ main(void)
 {
 	test_ln();
 	test_ln1p();
-	test_sqrt();
+	test_stored();
 	test_power();
 	test_poisson();
 	test_binomial();

@@ -333,7 +333,7 @@ test_bits_per_key(void)
 			bf_geometry other;
 
 			bf_size_for_bits_per_key(capacities[c], bits[i], &s);
-			rate &= check(s.capacity == capacities[c] && s.rate == s.expected_rate &&
+			rate &= check(s.capacity == capacities[c] && s.rate == bf_stored_rate(s.expected_rate) &&
 						  s.expected_rate == bf_expect((double) capacities[c], &s.geometry).rate &&
 						  s.rate > 0.0 && s.rate <= 1.0, "%g bits, n = %" PRIu64, bits[i], capacities[c]);
 			if (capacities[c] == BF_MAX_CAPACITY)
@@ -375,7 +375,7 @@ test_bits(void)
 			size &= check(s.geometry.probes == k && total_bits(&s) >= (double) sizes[i] &&
 						  total_bits(&s) < (double) sizes[i] + block,
 						  "%" PRIu64 " bits, k = %u", sizes[i], k);
-			rate &= check(s.capacity >= 1 && s.rate == s.expected_rate && s.rate < 1.0 &&
+			rate &= check(s.capacity >= 1 && s.rate == bf_stored_rate(s.expected_rate) && s.rate < 1.0 &&
 						  fabs((double) s.capacity * k / LN_2 - total_bits(&s)) <=
 						  1e-9 * total_bits(&s) + 2.0 * k + 1.0,
 						  "%" PRIu64 " bits, k = %u", sizes[i], k);
@@ -413,6 +413,45 @@ test_limits(void)
 		holds &= !bf_sizing_fits(&s);
 	}
 	ok(holds, "the most blocks of FORMAT.md fit, one more does not, 2^32 + 1 does not");
+}
+
+/*
+ * A rate that was computed is in the header, and so in the bytes: it is the same
+ * wherever it was computed.  Configuration gcc-387 has the other digits of 32-bit x86.
+ */
+static void
+test_stored_rates(void)
+{
+	static const double bits_per_key[] = {4.5, 9.6, 30.0};
+	static const struct
+	{
+		uint64_t	n;
+		double		rates[COUNT(bits_per_key)];
+	}			wanted[] = {
+		{1, {0x1.ae5026p-23, 0x1.66497p-39, 0x1.008f4cp-64}},
+		{50, {0x1.0da972p-6, 0x1.f9289ep-8, 0x1.252184p-27}},
+		{1000, {0x1.c56f66p-4, 0x1.60d65p-7, 0x1.44b626p-22}},
+		{12345, {0x1.d85bccp-4, 0x1.730bacp-7, 0x1.f1dea2p-21}},
+		{1000000, {0x1.dc9b88p-4, 0x1.768e68p-7, 0x1.0ec5a6p-20}},
+		{100000000, {0x1.dcb774p-4, 0x1.765956p-7, 0x1.0e74cp-20}}
+	};
+	bool		same = true;
+	bool		promised = true;
+	unsigned	i;
+	unsigned	j;
+
+	for (i = 0; i < COUNT(wanted); i++)
+		for (j = 0; j < COUNT(bits_per_key); j++)
+		{
+			bf_sizing	s;
+
+			bf_size_for_bits_per_key(wanted[i].n, bits_per_key[j], &s);
+			same &= check(s.rate == wanted[i].rates[j], "%" PRIu64 " keys in %g bits: %a",
+						  wanted[i].n, bits_per_key[j], s.rate);
+			promised &= s.rate >= s.expected_rate && s.rate < s.expected_rate * 1.000001;
+		}
+	ok(same, "the rate that bits per key give is stored alike on all machines");
+	ok(promised, "it is never below the rate that is to be expected");
 }
 
 static void
@@ -557,6 +596,7 @@ main(int count, char **arguments)
 	test_bits_per_key();
 	test_bits();
 	test_limits();
+	test_stored_rates();
 	test_header();
 	test_part_capacity();
 	test_parts();

@@ -65,12 +65,13 @@ static void
 check(int type, const char *text, size_t length, const bf_text_slice *key)
 {
 	char	   *copy = malloc(length + 1);
+	uint32_t	full;
 
 	if (copy == NULL)
 		return;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	if (lbf_key_check((int) bf_text_key_type(type), key->bytes, key->length) != BLOOMFILTER_OK ||
+	if (lbf_key_check((int) bf_text_key_type(type), key->bytes, key->length, &full) != BLOOMFILTER_OK ||
 		!same_in_c(type, copy, key->bytes))
 		abort();
 	free(copy);
