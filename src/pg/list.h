@@ -13,6 +13,7 @@
 #include "utils/relcache.h"
 
 #include "bf_format.h"
+#include "pg_compat.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -50,10 +51,10 @@ extern bool bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *
 extern void bfpg_list_done(BfpgListTable *table);
 
 /* The error for a list that was never published. */
-extern void bfpg_list_unknown(Datum name) pg_attribute_noreturn();
+pg_noreturn extern void bfpg_list_unknown(Datum name);
 
 /* The error for a list that lacks a part that it must have. */
-extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts) pg_attribute_noreturn();
+pg_noreturn extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts);
 
 #pragma GCC visibility pop
 

@@ -40,6 +40,11 @@ typedef uint8 bfpg_b64_byte;
 typedef char bfpg_b64_byte;
 #endif
 
+/* Said in front of a declaration from 18 on, and before behind it. */
+#if PG_VERSION_NUM < 180000
+#define pg_noreturn pg_attribute_noreturn()
+#endif
+
 /* The role that sees everybody's statistics got its name in 14. */
 #if PG_VERSION_NUM < 140000
 #define ROLE_PG_READ_ALL_STATS DEFAULT_ROLE_READ_ALL_STATS

@@ -260,9 +260,10 @@ bfpg_publish_finish(const BfpgPublication *list)
 	values[9] = or_null(list->check_seconds, &nulls[9]);
 	values[10] = or_null(list->measured_rate, &nulls[10]);
 	bfpg_publish_run(psprintf("INSERT INTO %sbloom_generation (name, back, generation, built_at, n, p, seed, parts, keys, "
-							  "build_seconds, check_seconds, measured_rate) "
-							  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-							  list->place.prefix),
+							  "build_seconds, check_seconds, measured_rate, built_xmin) "
+							  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, %s)",
+							  list->place.prefix,
+							  list->query != NULL ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 					 lengthof(types), types, values, nulls, SPI_OK_INSERT);
 	warn_of_rate(list);
 	Async_Notify(CHANNEL, list->name);

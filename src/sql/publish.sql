@@ -11,6 +11,7 @@ CREATE TABLE bloom_generation (
 	back smallint NOT NULL CHECK (back BETWEEN 0 AND 2),
 	generation bigint NOT NULL,
 	built_at timestamp with time zone NOT NULL,
+	built_xmin xid8,
 	n bigint NOT NULL,
 	p double precision NOT NULL,
 	seed bigint NOT NULL,
@@ -59,7 +60,7 @@ SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_list_delta', '');
 
 CREATE VIEW bloom_list AS
-	SELECT name, generation, built_at, n, p, seed, parts, keys,
+	SELECT name, generation, built_at, built_xmin, n, p, seed, parts, keys,
 		build_seconds, check_seconds, measured_rate
 	FROM bloom_generation
 	WHERE back = 0;
