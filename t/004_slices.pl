@@ -111,6 +111,8 @@ EOC
 	my $uncached = toast_blocks($table, $scan->(3 * $chunks));
 	cmp_ok($uncached, '>=', 3 * $chunks,
 		"p $p: with cache_size 0 each row reads its block");
+	cmp_ok($call->(3 * $chunks), '<=', $chunks * 1.25 + 100,
+		"p $p: and a call for many keys each chunk once");
 	is( $session->query(
 			"SELECT count(*) FROM $table, known WHERE NOT bloom_contains(f, k)"),
 		0, "p $p: and finds every key");

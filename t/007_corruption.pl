@@ -181,6 +181,21 @@ EOC
 	}
 	is(join(' ', grep { !/^(true|XX\d\d\d)$/ } sort keys %answers),
 		'', "$table: no key is lost, and other answers are errors");
+	my %together = map { split /\|/ } split /\n/, $session->query(<<"EOC");
+SET bloomfilter.cache_size = 0;
+CREATE OR REPLACE FUNCTION answer_each(first int, many int) RETURNS text LANGUAGE plpgsql AS \$\$
+BEGIN
+	RETURN true = ALL (bloom_contains_each(f, array(SELECT generate_series(first, first + many - 1)))) FROM $table;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END \$\$;
+SELECT a, count(*) FROM (SELECT answer_each(k, 20) AS a FROM generate_series(1, $keys - 20, 20) AS k
+	UNION ALL SELECT answer_each(1, $keys)) AS q GROUP BY a;
+RESET bloomfilter.cache_size;
+EOC
+	is(join(' ', grep { !/^(true|XX001)$/ } sort keys %together),
+		'', "$table: nor of many at a time");
+	cmp_ok($together{XX001} // 0, '>', 0, "$table: of which some are errors");
 	cmp_ok($answers{XX001} // 0, '>', 0, "$table: there are errors");
 
 	my ($out, $state) = $session->try("SELECT bloom_verify(f) FROM $table");

@@ -8,6 +8,7 @@
 #include "utils/memutils.h"
 
 #include "access.h"
+#include "chunks.h"
 
 /* The call site's memory goes: its query has ended. */
 static void
@@ -88,32 +89,13 @@ prepare(BfpgAccess *access, uint64 keys)
 	access->blocks = access->stored->blocks;
 }
 
-/* Asks a stored value by a slice: its one block. */
-static bool
-slice_contains(BfpgStored *stored, uint64 hash)
-{
-	const bf_header *header = &stored->header;
-	struct varlena *block;
-	bool		found;
-
-	stored->fetched += bfpg_slice_cost(stored);
-	stored->slices++;
-	block = bfpg_read_slice(PointerGetDatum(stored->value),
-							BF_HEADER_BYTES + bf_block_offset(header, hash),
-							bf_block_bytes(header));
-	found = bf_block_contains((const uint8 *) VARDATA_ANY(block),
-							  header->log2_block_bits, header->probes, hash);
-	pfree(block);
-	return found;
-}
-
 bool
 bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
 {
 	prepare(access, 1);
 	if (access->blocks != NULL)
 		return bf_contains(access->header, access->blocks, hash);
-	return slice_contains(access->stored, hash);
+	return bfpg_slice_contains(access->stored, hash);
 }
 
 void
@@ -129,11 +111,7 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 		prepare(access, (uint64) count);
 	if (access->blocks == NULL)
 	{
-		for (i = 0; i < count; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			found[i] = slice_contains(access->stored, hashes[i]);
-		}
+		bfpg_chunks_contain(access->stored, hashes, count, found);
 		return;
 	}
 	for (i = 0; i < count; i += length)

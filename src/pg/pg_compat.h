@@ -12,6 +12,7 @@
 #endif
 
 #include "access/detoast.h"
+#include "access/toast_internals.h"
 #include "common/base64.h"
 #include "fmgr.h"
 #include "storage/proc.h"
@@ -114,6 +115,18 @@ bfpg_pass_as_result(void *value)
 #define bfpg_is_interesting(level) \
 	((level) >= log_min_messages || (level) >= client_min_messages)
 #endif
+
+/* The snapshot that chunks of stored values are read by, perhaps in this room; until 17. */
+static inline Snapshot
+bfpg_toast_snapshot(SnapshotData *room)
+{
+#if PG_VERSION_NUM >= 180000
+	return get_toast_snapshot();
+#else
+	init_toast_snapshot(room);
+	return room;
+#endif
+}
 
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
