@@ -348,6 +348,12 @@ extern int	bloomfilter_contains_from_text(const bloomfilter *filter,
 										   size_t length,
 										   bloomfilter_detail *detail);
 
+/* As bloomfilter_row_append, for a column's key.  A whole row has no text. */
+extern int	bloomfilter_row_append_from_text(bloomfilter_row *row,
+											 int text_type, const char *text,
+											 size_t length,
+											 bloomfilter_detail *detail);
+
 /* ------------------------------------------------------------------------
  * Asking for many keys at once
  *

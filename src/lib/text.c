@@ -117,6 +117,21 @@ bloomfilter_contains_from_text(const bloomfilter *filter, int text_type,
 }
 
 int
+bloomfilter_row_append_from_text(bloomfilter_row *row, int text_type,
+								 const char *text, size_t length,
+								 bloomfilter_detail *detail)
+{
+	lbf_key		key;
+	int			code = read_key(&key, text_type, text, length, detail);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	code = bloomfilter_row_append(row, (int) key.type, key.bytes, key.length);
+	lbf_key_free(&key);
+	return answer(detail, code);
+}
+
+int
 bloomfilter_builder_add_from_text(bloomfilter_builder *builder, int text_type,
 								  const char *text, size_t length,
 								  bloomfilter_detail *detail)

@@ -48,17 +48,21 @@ bf_text_is_digit(char character)
 	return character >= '0' && character <= '9';
 }
 
-/* The value of a hexadecimal digit, or -1. */
+/*
+ * The value of a hexadecimal digit, or -1.  Digits and letters come as they like in
+ * a key, and a branch for each would be guessed wrong half the time.
+ */
 static inline int
 bf_text_hex_digit(char character)
 {
-	if (bf_text_is_digit(character))
-		return character - '0';
-	if (character >= 'a' && character <= 'f')
-		return character - 'a' + 10;
-	if (character >= 'A' && character <= 'F')
-		return character - 'A' + 10;
-	return -1;
+	static const uint8_t value_plus_one[256] = {
+		['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6,
+		['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12,
+		['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+		['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16
+	};
+
+	return value_plus_one[(unsigned char) character] - 1;
 }
 
 #endif							/* BF_TEXT_READ_H */

@@ -245,6 +245,35 @@ check_other_type(void)
 	bloomfilter_close(filter);
 }
 
+/* A row of texts is the row of their keys. */
+static void
+check_rows(void)
+{
+	uint8_t		bytes[2][100];
+	bloomfilter_row rows[2] = {{bytes[0], sizeof bytes[0], 0}, {bytes[1], sizeof bytes[1], 0}};
+	bloomfilter_detail detail;
+	const uint8_t address[] = {4, 32, 10, 0, 0, 1};
+	size_t		before;
+
+	need(bloomfilter_row_append_int64(&rows[0], 7) == BLOOMFILTER_OK &&
+		 bloomfilter_row_append(&rows[0], BLOOMFILTER_KEY_INET, address, sizeof address) == BLOOMFILTER_OK &&
+		 bloomfilter_row_append(&rows[0], BLOOMFILTER_KEY_TEXT, "x", 1) == BLOOMFILTER_OK, "a row of keys");
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_KEY_INTEGER, "+7", 2, &detail), BLOOMFILTER_OK, "7");
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_KEY_INET, "10.0.0.1", 8, &detail), BLOOMFILTER_OK, "an address");
+	before = rows[1].length;
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_KEY_DATE, "today", 5, &detail), BLOOMFILTER_ERR_KEY,
+		 "no date: %s", detail.text);
+	same((long long) rows[1].length, (long long) before, "appends nothing");
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_KEY_ROW, "(1)", 3, &detail), BLOOMFILTER_ERR_ARGUMENT,
+		 "a row in a row");
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_KEY_TEXT, "x", 1, &detail), BLOOMFILTER_OK, "x");
+	ok(rows[0].length == rows[1].length && memcmp(bytes[0], bytes[1], rows[0].length) == 0, "make the same row");
+	rows[1].room = rows[1].length;
+	same(bloomfilter_row_append_from_text(&rows[1], BLOOMFILTER_TEXT_REAL, "0.1", 3, &detail), BLOOMFILTER_ERR_ARGUMENT,
+		 "no room");
+	same(detail.code, BLOOMFILTER_ERR_ARGUMENT, "as the detail says");
+}
+
 int
 main(void)
 {
@@ -255,6 +284,7 @@ main(void)
 	check_details();
 	check_arguments(empty);
 	check_other_type();
+	check_rows();
 	bloomfilter_close(empty);
 	return tap_done();
 }
