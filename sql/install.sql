@@ -14,7 +14,7 @@ select case prokind when 'a' then 'aggregate ' when 'p' then 'procedure ' else '
        || coalesce(' -> ' || pg_get_function_result(p.oid), '') as surface
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
 where proname ~ '^bloom_' and proname !~ '_(transfn|combine|serialize|deserialize|finalfn|support|sel|joinsel|in|out|recv|send)$'
-order by prokind = 'a', proname, pg_get_function_arguments(p.oid) collate "C";
+order by prokind = 'a', proname, regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g') collate "C";
 -- tables and views
 select relname, relkind, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' order by attnum) as columns
 from member m join pg_class c on m.classid = 'pg_class'::regclass and c.oid = m.objid

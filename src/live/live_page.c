@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "port/pg_crc32c.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -123,7 +125,7 @@ full_bits(const BfpgLive *live, const bf_sizing *sizing)
 	double		blocks = live->blocks_per_page;
 
 	return (uint32) (blocks * expected.bits +
-					 PAGE_SPREAD * bf_sqrt(blocks * expected.variance));
+					 PAGE_SPREAD * sqrt(blocks * expected.variance));
 }
 
 void
