@@ -89,6 +89,14 @@ my %values = (
 	],
 	'character varying' => [ "'key'::varchar", 'NULL::varchar' ],
 	'character' => [ "'key'::char(9)", 'NULL::char' ],
+	'smallint' => [ '7::smallint', 'NULL::smallint' ],
+	'uuid' => [ "'00000000-0000-0000-0000-000000000000'::uuid", 'NULL::uuid' ],
+	'oid' => [ '0::oid', '1::oid', 'NULL::oid', "'pg_class'::regclass::oid" ],
+	'boolean' => [ 'true', 'NULL::boolean' ],
+	'bloomfilter[]' => [
+		'ARRAY[bloom_create(100)]', 'NULL::bloomfilter[]', "'{}'::bloomfilter[]", 'ARRAY[NULL::bloomfilter]',
+		'ARRAY[bloom_create(100), bloom_add(bloom_create(1000), 1)]', 'ARRAY[ARRAY[bloom_create(100)]]'
+	],
 	'cstring' => [
 		"bloomfilter_out(bloom_create(1))", "''::cstring", "'='::cstring", "'===='::cstring",
 		"repeat('A', 1000000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"

@@ -1,5 +1,5 @@
 # examples/citus.sql, as far as it goes without Citus: stand-ins for its functions,
-# which make a table of four partitions the shards, run every statement of the file.
+# which make four parts of a table the shards, run every statement of the file.
 
 use strict;
 use warnings FATAL => 'all';
@@ -17,18 +17,40 @@ $node->start;
 
 # Interfaces as Citus documents them; its own results are text, and empty for NULL.
 $node->safe_psql('postgres', q{
-create function create_distributed_table(table_name regclass, distribution_column text)
-returns void language sql as 'select';
 create function create_reference_table(table_name regclass)
 returns void language sql as 'select';
-create function run_command_on_shards(table_name regclass, command text)
-returns table (shardid bigint, success boolean, result text) language plpgsql as $$
+-- Two workers with two shards each.
+create table pg_dist_shard (logicalrelid oid, shardid bigint);
+create table pg_dist_placement (placementid bigint, shardid bigint, groupid int);
+create table pg_dist_node (groupid int, nodename text, nodeport int, noderole text);
+create table pg_dist_local_group (groupid int);
+insert into pg_dist_placement select s, s, 1 + s % 2 from generate_series(0, 3) s;
+insert into pg_dist_node values (1, 'one', 5432, 'primary'), (2, 'two', 5432, 'primary');
+create function create_distributed_table(table_name regclass, distribution_column text)
+returns void language sql as $$
+insert into pg_dist_shard select table_name, s from generate_series(0, 3) s where table_name::text = 'member'
+$$;
+create function shard_name(table_name oid, shardid bigint) returns text language sql as $$
+select format('(select * from %s where id %% 4 = %s) shard', table_name::regclass, shardid)
+$$;
+create function run_command_on_workers(command text)
+returns table (nodename text, nodeport int, success boolean, result text) language plpgsql as $$
+declare
+	node pg_dist_node;
 begin
-	for shardid in 0 .. 3 loop
-		success := true;
-		execute format(command, format('(select * from %s where id %% 4 = %s) shard',
-			table_name, shardid)) into result;
-		result := coalesce(result, '');
+	for node in select * from pg_dist_node loop
+		nodename := node.nodename;
+		nodeport := node.nodeport;
+		delete from pg_dist_local_group;
+		insert into pg_dist_local_group values (node.groupid);
+		begin
+			execute command into result;
+			success := true;
+			result := coalesce(result, '');
+		exception when others then
+			success := false;
+			result := sqlerrm;
+		end;
 		return next;
 	end loop;
 end
@@ -43,11 +65,27 @@ is(scalar(() = $out =~ /^0$/mg), 2, 'no member is missing');
 
 is($node->safe_psql('postgres', q{
 select w.filter = (select bloom_agg(id, 1200000, 0.01) from member) from whitelist w}), 't',
-	'the union of the shards is the build of the whole, byte for byte');
+	'the union of the workers is the build of the whole, byte for byte');
 is($node->safe_psql('postgres', q{
 select bool_and(p.filter = l.filter) || ' ' || count(*) from member_part p
 join (select bloom_part(id, 8) as part, bloom_part_agg(id, 8, 1200000, 0.01) as filter
 	from member group by 1) l using (part)}), 'true 8', 'so are the parts');
+
+# The night again, with shards that nobody is asked for, or that a worker has no more.
+my ($night) = $script =~ /(^begin;.*?^commit;)/ms;
+foreach my $trouble (
+	[ q{update pg_dist_placement set groupid = 3 where shardid = 2}, qr/group 3: was not asked/ ],
+	[ q{update pg_dist_placement set groupid = 1 where shardid = 2;
+create or replace function shard_name(table_name oid, shardid bigint) returns text language sql as $$select 'gone'$$},
+		qr/group 1: relation "gone" does not exist/ ])
+{
+	my ($change, $reason) = @$trouble;
+	($status, $out, $err) = $node->psql('postgres', "begin; delete from whitelist; $change; commit; $night",
+		on_error_stop => 1);
+	isnt($status, 0, 'the night fails');
+	like($err, qr/a worker could not build its filter.*$reason/s, 'and says why');
+	is($node->safe_psql('postgres', 'select count(*) from whitelist'), 0, 'without a filter');
+}
 
 # What Citus asks of an aggregate that it splits: a combine function, a state of a
 # type with a text form, concrete arguments.

@@ -90,6 +90,13 @@ start_state(FunctionCallInfo fcinfo, const BfpgAggParameters *parameters,
 	BfpgAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
 	int			i;
 
+	/* An engine that splits aggregates makes a new FmgrInfo for each row. */
+	if (fcinfo->flinfo->fn_expr == NULL)
+	{
+		state->coder = MemoryContextAlloc(context, sizeof(BfpgKeyCoder));
+		*state->coder = *coder;
+		state->coder->context = context;
+	}
 	for (i = 2; i < PG_NARGS(); i++)
 		state->arguments[i] = fcinfo->args[i];
 	return state;
@@ -124,7 +131,7 @@ add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 		state = read_arguments(fcinfo, state, read);
 	if (!PG_ARGISNULL(1))
 	{
-		coder = bfpg_call_coder(fcinfo, 1, false);
+		coder = state->coder != NULL ? state->coder : bfpg_call_coder(fcinfo, 1, false);
 		bfpg_agg_add(state, coder->word != NULL
 					 ? coder->word(PG_GETARG_DATUM(1))
 					 : bfpg_hash_key(coder, PG_GETARG_DATUM(1), state->parameters.seed));

@@ -7,6 +7,7 @@
 #define BFPG_AGG_STATE_H
 
 #include "filter.h"
+#include "key.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -37,6 +38,7 @@ typedef struct BfpgAggState
 	BfpgAggParameters parameters;
 	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
 	MemoryContext context;		/* of the list and the filter */
+	BfpgKeyCoder *coder;		/* where calls have no memory of their own, else NULL */
 	uint32		key_type;		/* with a row's columns, as in bf_key.h */
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */

@@ -39,6 +39,17 @@ bfpg_check_collation(Oid collation)
 				 errhint("Make equal keys equal bytes, for example with lower(key), and add COLLATE \"C\".")));
 }
 
+/* The type that a function's argument is declared with, if that is one. */
+static Oid
+declared_type(Oid function, int argno)
+{
+	Oid		   *types;
+	int			count;
+
+	(void) get_func_signature(function, &types, &count);
+	return argno < count && !IsPolymorphicType(types[argno]) ? types[argno] : InvalidOid;
+}
+
 /* The SQL type of an argument; domains count as what they are over. */
 static Oid
 argument_type(FunctionCallInfo fcinfo, int argno)
@@ -46,7 +57,11 @@ argument_type(FunctionCallInfo fcinfo, int argno)
 	Oid			type = InvalidOid;
 
 	if (fcinfo->flinfo != NULL)
+	{
 		type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+		if (!OidIsValid(type))
+			type = declared_type(fcinfo->flinfo->fn_oid, argno);
+	}
 	if (!OidIsValid(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
@@ -67,6 +82,17 @@ element_type(Oid array, BfpgKeyCoder *coder)
 	return getBaseType(element);
 }
 
+/*
+ * Whether a key has lost its collation on the way through an engine that splits
+ * aggregates.  It was cast to bloom_key then, and the cast has looked at it.
+ */
+static bool
+is_checked_cast(FunctionCallInfo fcinfo, const BfpgKeyCoder *coder)
+{
+	return coder->untyped && fcinfo->flinfo->fn_expr == NULL &&
+		!OidIsValid(PG_GET_COLLATION());
+}
+
 void
 bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
 {
@@ -83,7 +109,7 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *cod
 		type = element_type(type, coder);
 	if (!bfpg_find_key_type(type, coder))
 		bfpg_refuse_type(type);
-	if (OidIsValid(get_typcollation(type)))
+	if (OidIsValid(get_typcollation(type)) && !is_checked_cast(fcinfo, coder))
 		bfpg_check_collation(PG_GET_COLLATION());
 }
 
