@@ -37,8 +37,7 @@ func configOf(options []Option) (c config) {
 //   - a file with one filter, whole or a part of a set;
 //   - a set's manifest: a text file with the line "bloomfilter-set 1" and the
 //     names of the parts' files, one per line, in the order of the parts;
-//   - a folder: its file "manifest" if there is one, or else all its files
-//     *.bloom, which must be one whole set or one whole filter.
+//   - a folder, which stands for its file "manifest".
 //
 // All bytes are checked before it returns, and the first broken rule is an
 // InvalidError.

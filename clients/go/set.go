@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -15,7 +14,6 @@ const (
 	manifestWord = "bloomfilter-set "
 	manifestLine = manifestWord + "1"
 	manifestName = "manifest"
-	filterSuffix = ".bloom"
 
 	maxParts = 65535
 
@@ -27,44 +25,13 @@ const (
 // another build is not.
 var nameWithChecksum = regexp.MustCompile(`\.([0-9a-f]{16})\.bloom$`)
 
+// openFolder opens the set that a folder's manifest names.
 func openFolder(path string, c config) (*Filter, error) {
 	manifest := filepath.Join(path, manifestName)
-	if _, err := os.Stat(manifest); err == nil {
-		return openManifest(manifest, c)
-	} else if !os.IsNotExist(err) {
-		return nil, err
+	if _, err := os.Stat(manifest); os.IsNotExist(err) {
+		return nil, setError("folder has no file %q", manifestName)
 	}
-	names, err := filterFiles(path)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := loadFiles(path, names, c)
-	if err != nil {
-		return nil, err
-	}
-	sort.SliceStable(parts, func(i, j int) bool {
-		return parts[i].part.header.part < parts[j].part.header.part
-	})
-	return assemble(parts)
-}
-
-// filterFiles lists *.bloom as a shell does: without names that begin with a
-// point, under which programs write files that are not complete.
-func filterFiles(path string) (names []string, err error) {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		if strings.HasSuffix(name, filterSuffix) && !strings.HasPrefix(name, ".") {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return nil, setError("folder has neither a manifest nor files *%s", filterSuffix)
-	}
-	return names, nil
+	return openManifest(manifest, c)
 }
 
 func openManifest(path string, c config) (*Filter, error) {

@@ -10,18 +10,22 @@ import (
 	"testing"
 )
 
-// writeSet writes a set's files as part-N.bloom and a manifest of this text,
-// unless it is empty.
+// writeSet writes a set's files as part-N.bloom and a manifest of this text, or
+// where it is empty one that names these files.
 func writeSet(t *testing.T, files [][]byte, manifest string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
+	names := ""
 	for i, b := range files {
 		// Names whose order is not the parts' order.
-		writeFile(t, filepath.Join(folder, fmt.Sprintf("part-%d.bloom", (i+2)%len(files))), b)
+		name := fmt.Sprintf("part-%d.bloom", (i+2)%len(files))
+		writeFile(t, filepath.Join(folder, name), b)
+		names += name + "\n"
 	}
-	if manifest != "" {
-		writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
+	if manifest == "" {
+		manifest = "bloomfilter-set 1\n" + names
 	}
+	writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
 	return folder
 }
 
@@ -55,15 +59,13 @@ func checkWholeSet(t *testing.T, f *Filter) {
 func TestSetByManifestAndFolder(t *testing.T) {
 	files := buildSet(3, 500)
 	for name, manifest := range map[string]string{
-		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"), "folder": "",
+		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := writeSet(t, files, manifest)
 			checkWholeSet(t, mustOpen(t, folder))
 			checkWholeSet(t, mustOpen(t, folder, InMemory(), SkipChecksum()))
-			if manifest != "" {
-				checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
-			}
+			checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
 		})
 	}
 }
@@ -92,12 +94,19 @@ func TestPartOfAnotherBuild(t *testing.T) {
 	}
 }
 
-func TestFolderWithOneWholeFilter(t *testing.T) {
-	folder := writeSet(t, [][]byte{sound()}, "")
-	writeFile(t, filepath.Join(folder, ".next.bloom"), []byte("not complete"))
-	writeFile(t, filepath.Join(folder, "README"), []byte("other"))
-	if found, err := mustOpen(t, folder).ContainsInt64(5); !found || err != nil {
-		t.Error(found, err)
+// The parts in a folder may be of different nights, unless a manifest names them.
+func TestFolderWithoutManifest(t *testing.T) {
+	for name, files := range map[string][][]byte{"whole filter": {sound()}, "set": buildSet(3, 500), "empty": nil} {
+		t.Run(name, func(t *testing.T) {
+			folder := writeSet(t, files, "")
+			if err := os.Remove(filepath.Join(folder, "manifest")); err != nil {
+				t.Fatal(err)
+			}
+			var set *SetError
+			if _, err := Open(folder); !errors.As(err, &set) {
+				t.Errorf("error %v", err)
+			}
+		})
 	}
 }
 
@@ -159,7 +168,7 @@ func TestBadSets(t *testing.T) {
 		}
 	})
 	t.Run("folder as part", func(t *testing.T) {
-		folder := writeSet(t, good[:2], "")
+		folder := writeSet(t, good[:2], "bloomfilter-set 1\npart-0.bloom\npart-1.bloom\nx.bloom\n")
 		if err := os.Mkdir(filepath.Join(folder, "x.bloom"), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ public final class BloomFilter {
     }
 
     /**
-     * Opens a filter file, the manifest of a set, or a folder of one set.
+     * Opens a filter file, the manifest of a set, or a folder with a manifest.
      *
      * @throws InvalidFilterException if a file is damaged
      * @throws InvalidSetException if a manifest or folder is not one whole set

@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -14,14 +13,13 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Where filters come from: a file, the files of a manifest or a folder. */
+/** Where filters come from: a file, or the files of a manifest. */
 final class Source {
     private static final String MANIFEST_NAME = "manifest";
     private static final String MANIFEST_MAGIC = "bloomfilter-set ";
@@ -177,25 +175,11 @@ final class Source {
 
     private List<Part> readFolder(Path folder) throws IOException {
         Path manifest = folder.resolve(MANIFEST_NAME);
-        if (Files.exists(manifest, LinkOption.NOFOLLOW_LINKS)) {
-            try (FileChannel channel = openRegular(manifest)) {
-                return readMembers(folder, manifestNames(channel));
-            }
+        require(Files.exists(manifest, LinkOption.NOFOLLOW_LINKS),
+                "folder has no file \"" + MANIFEST_NAME + "\"");
+        try (FileChannel channel = openRegular(manifest)) {
+            return readMembers(folder, manifestNames(channel));
         }
-        List<Part> parts = new ArrayList<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, Source::isFilterName)) {
-            for (Path file : files) {
-                parts.add(readMember(file));
-            }
-        }
-        parts.sort(Comparator.comparingInt(part -> part.header.part()));
-        checkSet(parts);
-        return parts;
-    }
-
-    private static boolean isFilterName(Path path) {
-        String name = path.getFileName().toString();
-        return name.endsWith(".bloom") && !name.startsWith(".");
     }
 
     private static List<String> manifestNames(FileChannel channel) throws IOException {

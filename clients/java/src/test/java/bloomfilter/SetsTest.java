@@ -11,7 +11,6 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.Before;
@@ -43,6 +42,15 @@ public class SetsTest {
 
     private Path manifest(String name, String text) throws IOException {
         return Files.writeString(folder.resolve(name), text);
+    }
+
+    /** A manifest of the names that writeParts gives so many filters. */
+    private void nameParts(int count, String form) throws IOException {
+        StringBuilder text = new StringBuilder("bloomfilter-set 1\n");
+        for (int i = 0; i < count; i++) {
+            text.append(String.format(form, i)).append('\n');
+        }
+        manifest("manifest", text.toString());
     }
 
     private void checkWhole(BloomFilter filter) {
@@ -103,21 +111,6 @@ public class SetsTest {
     }
 
     @Test
-    public void folderTakesTheOrderFromTheHeaders() throws IOException {
-        Collections.reverse(parts);
-        writeParts(parts, "p%d.bloom");
-        manifest(".hidden.bloom", "being written");
-        manifest("other.txt", "");
-        checkWhole(BloomFilter.open(folder));
-    }
-
-    @Test
-    public void folderOfOneWholeFilter() throws IOException {
-        Files.write(folder.resolve("one.bloom"), Support.integerFilter(0, 3));
-        assertTrue(BloomFilter.open(folder).contains(1));
-    }
-
-    @Test
     public void partWithoutKeys() throws IOException {
         Support.Shape shape = shape(1, 3);
         shape.type = KeyType.NONE;
@@ -169,19 +162,36 @@ public class SetsTest {
         }
     }
 
+    /** The parts in a folder may be of different nights, unless a manifest names them. */
+    @Test
+    public void foldersWithoutManifest() throws IOException {
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        Files.write(folder.resolve("one.bloom"), Support.integerFilter(0, 3));
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        Files.delete(folder.resolve("one.bloom"));
+        writeParts(parts, "p%d.bloom");
+        InvalidSetException error =
+                assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        assertTrue(error.getMessage(), error.getMessage().contains("no file \"manifest\""));
+        nameParts(3, "p%d.bloom");
+        manifest("other.bloom", "no filter");
+        checkWhole(BloomFilter.open(folder));
+    }
+
     @Test
     public void foldersThatAreNoSet() throws IOException {
-        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
-        writeParts(parts.subList(0, 2), "p%d.bloom");
-        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
         writeParts(parts, "p%d.bloom");
-        Files.write(folder.resolve("one.bloom"), Support.integerFilter(0, 3));
+        nameParts(2, "p%d.bloom");
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        Files.write(folder.resolve("p3.bloom"), Support.integerFilter(0, 3));
+        nameParts(4, "p%d.bloom");
         assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
     }
 
     @Test
     public void damagedMemberIsNamed() throws IOException {
         writeParts(parts, "p%d.bloom");
+        nameParts(3, "p%d.bloom");
         Files.write(folder.resolve("p1.bloom"), new byte[70]);
         InvalidFilterException error =
                 assertThrows(InvalidFilterException.class, () -> BloomFilter.open(folder));
