@@ -236,7 +236,7 @@ select count(*) filter (where not bloom_index_contains('small_filter', k)) as mi
 drop table small;
 
 -- beyond one value: parts, as those of bloom_part_agg
-create table many (k int);
+create unlogged table many (k int);
 create index many_filter on many using bloomfilter (k) with (n = 500000000);
 insert into many select generate_series(1, 1000);
 select parts, n from bloom_index_stats('many_filter', 4);
