@@ -11,12 +11,16 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "bf_batch.h"
 #include "bf_hashlist.h"
 #include "live_batch.h"
 #include "report.h"
 
 #define SORT_BITS 11
 #define SORT_VALUES (1 << SORT_BITS)
+
+/* Hashes whose blocks are fetched ahead. */
+#define HASHES_AHEAD 8
 
 /* Fewer make no sense: 1 MB. */
 #define LEAST_ROOM ((Size) 65536)
@@ -87,6 +91,9 @@ set_page(BfpgLiveBatch *batch, Relation index, const BfpgLive *live, Size at)
 	page = bfpg_live_checked_page(RelationGetRelid(index), buffer, number, 0);
 	do
 	{
+		/* One of another page is at no address that matters. */
+		if (at + HASHES_AHEAD < batch->count)
+			BF_PREFETCH(bfpg_live_block(page, bfpg_live_place(live, batch->hashes[at + HASHES_AHEAD]).offset));
 		bf_block_add(bfpg_live_block(page, place.offset), live->header.log2_block_bits,
 					 live->header.probes, batch->hashes[at]);
 		if (++at == batch->count)

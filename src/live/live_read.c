@@ -61,6 +61,19 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 	return *hint;
 }
 
+/* Fetches what a look at a place will touch, as far as the hints tell where it is. */
+static inline void
+fetch_place(const BfpgLiveTarget *target, BfpgLivePlace place)
+{
+	Buffer		buffer = *hint_of(target, place.page);
+
+	if (buffer <= 0)
+		return;
+	BF_PREFETCH(GetBufferDescriptor(buffer - 1));
+	BF_PREFETCH((const char *) BufferGetBlock(buffer));
+	BF_PREFETCH((const char *) BufferGetBlock(buffer) + place.offset);
+}
+
 /* Pins a page. */
 static inline Buffer
 read_page(const BfpgLiveTarget *target, BlockNumber page)
@@ -126,24 +139,16 @@ ask_place(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
 bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
+	BfpgLivePlace place;
+
 	if (!OidIsValid(target->index))
 		return true;
 	if (unlikely(hints == NULL))
 		make_hints();
-	return ask_place(target, hash, bfpg_live_place(&target->live, hash));
-}
-
-/* Fetches what a look at a place will touch, as far as the hints tell where it is. */
-static inline void
-fetch_place(const BfpgLiveTarget *target, BfpgLivePlace place)
-{
-	Buffer		buffer = *hint_of(target, place.page);
-
-	if (buffer <= 0)
-		return;
-	BF_PREFETCH(GetBufferDescriptor(buffer - 1));
-	BF_PREFETCH((const char *) BufferGetBlock(buffer));
-	BF_PREFETCH((const char *) BufferGetBlock(buffer) + place.offset);
+	place = bfpg_live_place(&target->live, hash);
+	/* On its way while the page is pinned and locked. */
+	fetch_place(target, place);
+	return ask_place(target, hash, place);
 }
 
 /* A hash of a batch: which one, and where it belongs. */

@@ -1,0 +1,106 @@
+# A live filter whose file was damaged gives errors and no answers; a dumped one is
+# restored as it was defined; and an index of another session's temporary table is none
+# to be asked.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+use constant PAGE => 8192;
+
+my $node = new_node('live_damage', initdb => ['--data-checksums']);
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE keys (id bigint);
+INSERT INTO keys SELECT generate_series(1, 50000);
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1);
+CREATE INDEX keys_even ON keys USING bloomfilter (id) WITH (n = 40000, p = 0.001, seed = 7) WHERE id % 2 = 0;
+INSERT INTO keys SELECT generate_series(50001, 100000);
+EOC
+my $path = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('keys_id')");
+
+my $ask = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)) FROM keys";
+my $verify = "SELECT bloom_index_verify('keys_id')";
+
+# Changes bytes of the index's file while the server is down, asks, and undoes it.
+# Returns the SQLSTATEs of asking for all keys, of a snapshot and of verifying.
+sub states_after
+{
+	my ($change, @settings) = @_;
+	$node->stop;
+	my $before = slurp_file($path);
+	my $after = $before;
+	$change->(\$after);
+	open(my $file, '>:raw', $path) or die "$path: $!";
+	print $file $after;
+	close($file);
+	$node->start;
+	my $session = session($node);
+	$session->query("SET bloomfilter.overflow = ignore");
+	$session->query($_) foreach @settings;
+	my @states = map { $session->state_of($_) } $ask, "SELECT bloom_snapshot('keys_id')", $verify;
+	$session->quit;
+	$node->stop;
+	open($file, '>:raw', $path) or die "$path: $!";
+	print $file $before;
+	close($file);
+	$node->start;
+	return join ' ', @states;
+}
+
+my $damaged = 'XX001 XX001 XX001';
+my $flip = sub {
+	my ($page, $byte) = @_;
+	return sub { substr(${ $_[0] }, $page * PAGE + $byte, 1) ^= "\x01" };
+};
+is(states_after(sub { }), '  ', 'an index that is whole is asked');
+is(states_after($flip->(1, 5000)), $damaged, 'a bit that flipped in a block is found by the checksum');
+is(states_after($flip->(1, 5000), 'SET zero_damaged_pages = on'), $damaged,
+	'a page that was zeroed for its damage is an error, not a "no"');
+is(states_after(sub { substr(${ $_[0] }, PAGE, PAGE) = "\0" x PAGE }), $damaged, 'so is one that is empty');
+is(states_after(sub { substr(${ $_[0] }, -PAGE()) = "\0" x PAGE }), $damaged, 'and an overflow page');
+is(states_after(sub { substr(${ $_[0] }, 0, PAGE) = "\0" x PAGE }), $damaged, 'and the meta page');
+is(states_after(sub { ${ $_[0] } = substr(${ $_[0] }, 0, -10 * PAGE) }), $damaged, 'a file that ends early is an error');
+
+# Without checksums, by what the pages say of themselves.
+$node->stop;
+system_or_bail('pg_checksums', '--disable', '-D', $node->data_dir);
+$node->start;
+is(states_after(sub { substr(${ $_[0] }, 2 * PAGE, PAGE) = substr(${ $_[0] }, 3 * PAGE, PAGE) }), $damaged,
+	'a page in another\'s place is an error');
+is(states_after($flip->(0, 60)), $damaged, 'so is a changed number in the meta page');
+is(states_after($flip->(1, 28)), $damaged, 'and a page of another level');
+is(states_after($flip->(1, 36)), $damaged, 'and one that names others as its overflow pages');
+
+# Dump and restore.
+my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
+$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('postgres') ], 'it is dumped');
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ], 'and restored');
+my $definitions = "SELECT string_agg(pg_get_indexdef(indexrelid), E'\\n' ORDER BY indexrelid::regclass::text) FROM pg_index WHERE indrelid = 'keys'::regclass";
+is($node->safe_psql('restored', $definitions), $node->safe_psql('postgres', $definitions), 'as it was defined');
+is($node->safe_psql('restored', $ask), '0', 'and it has all keys');
+is($node->safe_psql('restored', "SELECT bloom_snapshot('keys_even') = (SELECT bloom_agg(id, 40000, 0.001, 7) FROM keys WHERE id % 2 = 0)"),
+	't', 'in the same bytes');
+
+# Temporary tables.
+my $owner = session($node);
+$owner->query('CREATE TEMP TABLE own (id int); CREATE INDEX own_id ON own USING bloomfilter (id); INSERT INTO own VALUES (1)');
+my $schema = $owner->query('SELECT pg_my_temp_schema()::regnamespace');
+my $other = session($node);
+is($other->state_of("SELECT bloom_index_contains('$schema.own_id', 1)"), '0A000',
+	'the filter of another session\'s temporary table is not asked');
+is($other->query("SELECT count(*) FROM bloom_live WHERE index::text ~ 'own_id'"), '1', 'but listed');
+$other->quit;
+is($owner->query("SELECT bloom_index_contains('own_id', 1), bloom_index_contains('own', 'id', 2)"), 't|f', 'its own session asks it');
+$owner->quit;
+
+stayed_alive($node);
+$node->stop;
+done_testing();
