@@ -5,7 +5,7 @@
 //
 // The filter's bits are random, half of them set. That is what a full filter
 // looks like, and its keys are found by asking for many.
-import { open } from '../lib/index.js'
+import { BloomFilter, Key } from '../lib/index.js'
 import { header, randomizer, seal, tempFile } from '../test/helpers.js'
 
 const BLOCKS = Number(process.argv[2] ?? 1937500)
@@ -70,7 +70,7 @@ function compare (kind, filter, keys, set, setKeys) {
 
 async function timeOpen (file, options) {
   const start = performance.now()
-  const filter = await open(file, options)
+  const filter = await BloomFilter.open(file, options)
   console.log(`open ${options.verify ? 'with' : 'without'} the check: ${(performance.now() - start).toFixed(0)} ms`)
   return filter
 }
@@ -98,7 +98,7 @@ async function benchIntegers () {
 }
 
 async function benchTexts () {
-  const filter = await open(randomFilter(2))
+  const filter = await BloomFilter.open(randomFilter(2))
   const make = (key) => `user-${key}@example.com`
   // Strings take much memory: fewer are enough to leave the caches.
   const count = SET_KEYS / 16

@@ -2,253 +2,238 @@
 //
 // Keys are written into the first part's memory: integers and floats as words of
 // 8 bytes, all others one after the other with the place where each ends. A whole
-// filter hashes and answers them in one call. A set hashes them in its first
-// part, and then asks each part for its own.
-import { KeyError, PartError, checkType, show } from './errors.js'
-import { Key, checkSafe, int64, rowKey, writeFloat } from './key.js'
-import { BYTEA, FLOAT, INTEGER, TEXT } from './key-types.js'
+// filter hashes and answers them in one call. A set hashes them in its first part,
+// which also sorts the hashes by their parts; each part gets its own in one piece.
+import { atIndex } from './errors.js'
+import { bytesFor, writeFloat } from './key.js'
+import { FLOAT, INTEGER, TEXT } from './key-types.js'
 import { encodeInto, writeShort } from './text.js'
 
 /** Keys of one call into WebAssembly. */
 const CALL_KEYS = 4096
 
-/** Bytes of keys of one call; a longer key has a call of its own. */
+/** Bytes of keys of one call. */
 const CALL_BYTES = 1 << 20
 
+/** A key that may be longer is asked alone. */
+const LONGEST = CALL_BYTES / 4
+
+const MAX_PARTS = 65535
 const TWO_32 = 2 ** 32
 
-// The layout of the scratch: words or hashes, ends of keys or numbers of parts,
-// answers, and the bytes of keys.
+// The layout of the scratch: words or hashes, ends of keys, answers; for sets the
+// hashes by their parts, their order, where each part's begin, their answers; and
+// the bytes of keys.
 const ENDS = CALL_KEYS * 8
 const FOUND = ENDS + CALL_KEYS * 4
-const BYTES = FOUND + CALL_KEYS
+const SORTED = FOUND + CALL_KEYS
+const ORDER = SORTED + CALL_KEYS * 8
+const STARTS = ORDER + CALL_KEYS * 4
+const ANSWERS = STARTS + (MAX_PARTS + 2) * 4
+const BYTES = Math.ceil((ANSWERS + CALL_KEYS) / 8) * 8
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
-export class Batch {
-  #parts
-  #first
-  #keyType
-
-  constructor (parts, keyType) {
-    this.#parts = parts
-    this.#first = parts[0].instance
-    this.#keyType = keyType
+/** Throws unless keys are a list of keys. */
+export function checkList (keys) {
+  if (!Array.isArray(keys) && !(ArrayBuffer.isView(keys) && !(keys instanceof DataView))) {
+    throw new TypeError('keys are an array or a typed array')
   }
+}
 
-  ask (keys) {
-    if (!Array.isArray(keys) && !(ArrayBuffer.isView(keys) && !(keys instanceof DataView))) {
-      throw new TypeError('keys are an array or a typed array')
-    }
-    const found = new Uint8Array(keys.length)
-    const isWords = this.#isWords(keys)
-    for (let from = 0; from < keys.length;) {
-      from += isWords ? this.#askWords(keys, from, found) : this.#askStrings(keys, from, found)
-    }
-    return found
+/** Writes keys of one kind into an instance, and hashes them there. */
+export class Writer {
+  #instance
+  #kind
+
+  constructor (instance, kind) {
+    this.#instance = instance
+    this.#kind = kind
+    instance.needScratch(BYTES + CALL_BYTES)
   }
 
   /** Whether all keys are 8 bytes long; another type is found when it is written. */
-  #isWords (keys) {
+  isWords (keys) {
     const type = typeof keys[0]
-    return (type === 'number' || type === 'bigint') && [INTEGER, FLOAT].includes(this.#keyType)
+    return (type === 'number' || type === 'bigint') && [INTEGER, FLOAT].includes(this.#kind)
   }
 
-  #askWords (keys, from, found) {
+  /** Writes words from a place on, and returns how many. */
+  writeWords (keys, from) {
+    const { bytes, scratch, view } = this.#instance
     const count = Math.min(CALL_KEYS, keys.length - from)
-    const scratch = this.#first.needScratch(BYTES)
-    this.#writeWords(keys, from, count, scratch)
-    this.#answer(count, from, found, this.#parts.length > 1
-      ? () => this.#first.exports.hash_words(scratch, count)
-      : () => this.#first.exports.contains_words(scratch, count, scratch + FOUND))
-    return count
-  }
-
-  #writeWords (keys, from, count, scratch) {
-    if (keys instanceof BigInt64Array && isLittleEndian && this.#keyType === INTEGER) {
+    if (keys instanceof BigInt64Array && isLittleEndian && this.#kind === INTEGER) {
       const words = keys.subarray(from, from + count)
-      this.#first.bytes.set(new Uint8Array(words.buffer, words.byteOffset, count * 8), scratch)
-      return
+      bytes.set(new Uint8Array(words.buffer, words.byteOffset, count * 8), scratch)
+      return count
     }
-    const { view } = this.#first
     for (let i = 0; i < count; i++) {
       this.#writeWord(view, scratch + 8 * i, keys[from + i], from + i)
     }
-  }
-
-  #writeWord (view, at, key, index) {
-    if (typeof key === 'number' && this.#keyType === FLOAT) {
-      writeFloat(view, at, key)
-    } else if (typeof key === 'number' && Number.isSafeInteger(key)) {
-      view.setUint32(at, key >>> 0, true)
-      view.setInt32(at + 4, Math.floor(key / TWO_32), true)
-    } else {
-      view.setBigInt64(at, this.#rareWord(key, index), true)
-    }
-  }
-
-  /** All that is not a safe integer or a float where floats are held. */
-  #rareWord (key, index) {
-    try {
-      if (typeof key === 'bigint') {
-        checkType(this.#keyType, INTEGER)
-        return int64(key)
-      }
-      if (typeof key === 'number') {
-        checkSafe(key)
-      }
-      const { type, bytes } = this.#typed(key)
-      checkType(this.#keyType, type)
-      return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigInt64(0, true)
-    } catch (error) {
-      throw at(error, index)
-    }
-  }
-
-  #askStrings (keys, from, found) {
-    const scratch = this.#first.needScratch(BYTES + CALL_BYTES)
-    const count = this.#writeStrings(keys, from, Math.min(CALL_KEYS, keys.length - from))
-    const { exports } = this.#first
-    this.#answer(count, from, found, this.#parts.length > 1
-      ? () => exports.hash_strings(scratch + BYTES, scratch + ENDS, count, scratch)
-      : () => exports.contains_strings(
-        scratch + BYTES, scratch + ENDS, count, scratch, scratch + FOUND))
     return count
   }
 
-  /** Writes as many of the keys as fit, but at least one. */
-  #writeStrings (keys, from, most) {
+  #writeWord (view, at, key, index) {
+    if (typeof key !== 'number') {
+      this.#writeRare(view, at, key, index)
+    } else if (this.#kind === FLOAT) {
+      writeFloat(view, at, key)
+    } else if (Number.isSafeInteger(key)) {
+      view.setUint32(at, key >>> 0, true)
+      view.setInt32(at + 4, Math.floor(key / TWO_32), true)
+    } else {
+      this.#writeRare(view, at, key, index)
+    }
+  }
+
+  /** All that is not a safe integer, or a float where floats are held. */
+  #writeRare (view, at, key, index) {
+    if (typeof key === 'bigint' && this.#kind === INTEGER && BigInt.asIntN(64, key) === key) {
+      view.setBigInt64(at, key, true)
+      return
+    }
+    try {
+      this.#instance.bytes.set(bytesFor(key, this.#kind), at)
+    } catch (error) {
+      throw atIndex(error, index)
+    }
+  }
+
+  /**
+   * Writes keys of any length from a place on, as many as fit, and returns how many: 0
+   * if the first may be too long.
+   */
+  writeStrings (keys, from) {
+    const { scratch, view } = this.#instance
+    const most = Math.min(CALL_KEYS, keys.length - from)
     let end = 0
     for (let i = 0; i < most; i++) {
-      const key = keys[from + i]
-      const length = this.#writeAny(key, end, from + i, i === 0)
+      const length = this.#writeAny(keys[from + i], end, from + i)
       if (length < 0) {
         return i
       }
       end += length
-      this.#first.view.setUint32(this.#first.scratch + ENDS + 4 * i, end, true)
+      view.setUint32(scratch + ENDS + 4 * i, end, true)
     }
     return most
   }
 
-  /** Returns the number of bytes written, or -1 if there is no room any more. */
-  #writeAny (key, end, index, isFirst) {
-    let bytes
+  /** Returns the number of bytes written, or -1 if there may be no room for them. */
+  #writeAny (key, end, index) {
+    const { bytes, scratch } = this.#instance
+    const to = scratch + BYTES + end
+    const room = CALL_BYTES - end
     try {
-      if (typeof key === 'string' && this.#keyType === TEXT && end + key.length * 3 <= CALL_BYTES) {
-        return this.#writeText(key, this.#first.scratch + BYTES + end)
+      if (typeof key === 'string' && this.#kind === TEXT) {
+        return key.length > LONGEST || key.length * 3 > room ? -1 : writeText(bytes, to, key)
       }
-      bytes = this.#bytesOf(key)
+      const own = bytesFor(key, this.#kind)
+      if (own.length > LONGEST || own.length > room) {
+        return -1
+      }
+      bytes.set(own, to)
+      return own.length
     } catch (error) {
-      throw at(error, index)
-    }
-    if (end + bytes.length > CALL_BYTES && !isFirst) {
-      return -1
-    }
-    const to = this.#first.needScratch(BYTES + Math.max(CALL_BYTES, bytes.length)) + BYTES
-    this.#first.bytes.set(bytes, to + end)
-    return bytes.length
-  }
-
-  /** The common case: a string, and room for it however long its UTF-8 is. */
-  #writeText (key, to) {
-    const { bytes } = this.#first
-    const length = writeShort(bytes, to, key)
-    return length >= 0 ? length : encodeInto(bytes, to, key)
-  }
-
-  #bytesOf (key) {
-    const { type, bytes } = this.#typed(key)
-    checkType(this.#keyType, type)
-    return bytes
-  }
-
-  /** The type of any key, and its bytes. */
-  #typed (key) {
-    if (key instanceof Key) {
-      return { type: Key.typeOf(key), bytes: Key.bytesOf(key) }
-    }
-    if (key instanceof Uint8Array) {
-      return { type: BYTEA, bytes: key }
-    }
-    if (Array.isArray(key)) {
-      const row = rowKey(key, this.#keyType)
-      return { type: Key.typeOf(row), bytes: Key.bytesOf(row) }
-    }
-    switch (typeof key) {
-      case 'string':
-        checkType(this.#keyType, TEXT)
-        return { type: TEXT, bytes: Key.bytesOf(Key.text(key)) }
-      case 'bigint':
-        checkType(this.#keyType, INTEGER)
-        return { type: INTEGER, bytes: Key.bytesOf(Key.integer(key)) }
-      case 'number':
-        return this.#typedNumber(key)
-      default:
-        throw new KeyError(this.#keyType, `${show(key)} has no type of SQL; see Key`)
+      throw atIndex(error, index)
     }
   }
 
-  #typedNumber (key) {
-    const isFloat = this.#keyType === FLOAT ||
-      (this.#keyType !== INTEGER && !Number.isSafeInteger(key))
-    checkType(this.#keyType, isFloat ? FLOAT : INTEGER)
-    return { type: this.#keyType, bytes: Key.bytesOf(isFloat ? Key.float(key) : Key.integer(key)) }
+  /** Replaces what was written by hashes, at the beginning of the scratch. */
+  hash (count, isWords) {
+    const { exports, scratch } = this.#instance
+    if (isWords) {
+      exports.hash_words(scratch, count)
+    } else {
+      exports.hash_strings(scratch + BYTES, scratch + ENDS, count, scratch)
+    }
+    return scratch
+  }
+}
+
+function writeText (bytes, to, text) {
+  const length = writeShort(bytes, to, text)
+  return length >= 0 ? length : encodeInto(bytes, to, text)
+}
+
+export class Batch {
+  #parts
+  #kind
+  #writer
+
+  constructor (parts, kind) {
+    this.#parts = parts
+    this.#kind = kind
+    this.#writer = new Writer(parts.first, kind)
   }
 
-  /** call hashes the keys, or for a whole filter hashes and answers them. */
-  #answer (count, from, found, call) {
-    const done = call()
-    if (this.#parts.length > 1) {
-      this.#askParts(count, from, found)
-      return
+  /** Element i is 1 (perhaps) or 0 (no). */
+  ask (keys) {
+    checkList(keys)
+    const found = new Uint8Array(keys.length)
+    const isWords = this.#writer.isWords(keys)
+    for (let from = 0; from < keys.length;) {
+      const count = isWords
+        ? this.#writer.writeWords(keys, from)
+        : this.#writer.writeStrings(keys, from)
+      if (count === 0) {
+        found[from] = this.#askAlone(keys[from], from)
+        from++
+      } else {
+        this.#writer.hash(count, isWords)
+        this.#answer(count, from, found)
+        from += count
+      }
     }
-    const { bytes, scratch } = this.#first
-    if (done >>> 0 !== count) {
-      throw at(this.#otherPart(done >>> 0), from + (done >>> 0))
+    return found
+  }
+
+  #askAlone (key, index) {
+    try {
+      return typeof key === 'string' && this.#kind === TEXT
+        ? this.#parts.askText(key)
+        : this.#parts.askBytes(bytesFor(key, this.#kind))
+    } catch (error) {
+      throw atIndex(error, index)
+    }
+  }
+
+  /** The hashes are at the beginning of the first part's scratch. */
+  #answer (count, from, found) {
+    const { bytes, exports, scratch } = this.#parts.first
+    if (this.#parts.isSet) {
+      this.#askParts(count)
+    } else {
+      const done = exports.ask_hashes(scratch, count, scratch + FOUND) >>> 0
+      if (done !== count) {
+        const wanted = exports.part_of_hash(scratch + 8 * done)
+        throw atIndex(this.#parts.otherPart(wanted), from + done)
+      }
     }
     found.set(bytes.subarray(scratch + FOUND, scratch + FOUND + count), from)
   }
 
-  /** Hashes are in the scratch of the first part. */
-  #otherPart (number) {
-    const { exports, scratch, view } = this.#first
-    exports.parts_of_hashes(scratch + 8 * number, 1, scratch + ENDS)
-    const { part, parts } = this.#parts[0].header
-    return new PartError(part, parts, view.getUint32(scratch + ENDS, true))
-  }
-
   /** Sends the hashes to their parts, and the answers back to their places. */
-  #askParts (count, from, found) {
-    const { exports, scratch, view } = this.#first
-    exports.parts_of_hashes(scratch, count, scratch + ENDS)
-    const groups = new Map()
-    for (let i = 0; i < count; i++) {
-      const part = view.getUint32(scratch + ENDS + 4 * i, true)
-      const group = groups.get(part) ?? groups.set(part, { places: [], hashes: [] }).get(part)
-      group.places.push(from + i)
-      group.hashes.push(view.getBigUint64(scratch + 8 * i, true))
+  #askParts (count) {
+    const { bytes, exports, scratch } = this.#parts.first
+    exports.group_by_part(scratch, count, scratch + SORTED, scratch + ORDER, scratch + STARTS)
+    const starts = new Uint32Array(bytes.buffer, scratch + STARTS, this.#parts.parts.length + 1)
+    for (const [number, { instance }] of this.#parts.parts.entries()) {
+      const [start, end] = [starts[number], starts[number + 1]]
+      if (start !== end && number === 0) {
+        exports.ask_hashes(scratch + SORTED, end, scratch + ANSWERS)
+      } else if (start !== end) {
+        const hashes = bytes.subarray(scratch + SORTED + 8 * start, scratch + SORTED + 8 * end)
+        bytes.set(askPart(instance, hashes, end - start), scratch + ANSWERS + start)
+      }
     }
-    for (const [part, group] of groups) {
-      askPart(this.#parts[part].instance, group, found)
-    }
+    exports.scatter(scratch + ANSWERS, scratch + ORDER, count, scratch + FOUND)
   }
 }
 
-function askPart (instance, { places, hashes }, found) {
-  const scratch = instance.needScratch(BYTES)
-  for (const [i, hash] of hashes.entries()) {
-    instance.view.setBigUint64(scratch + 8 * i, hash, true)
-  }
-  instance.exports.ask_hashes(scratch, hashes.length, scratch + FOUND)
-  for (const [i, place] of places.entries()) {
-    found[place] = instance.bytes[scratch + FOUND + i]
-  }
-}
-
-/** Says which key of a batch an error is about. */
-function at (error, index) {
-  error.message = `key ${index}: ${error.message}`
-  error.index = index
-  return error
+/** The answers to hashes that belong to another part than the first. */
+function askPart ({ bytes, exports, scratch }, hashes, count) {
+  const answers = scratch + 8 * CALL_KEYS
+  bytes.set(hashes, scratch)
+  exports.ask_hashes(scratch, count, answers)
+  return bytes.subarray(answers, answers + count)
 }

@@ -1,37 +1,36 @@
-import { NONE, kindName } from './key-types.js'
+import { kindName } from './key-types.js'
 
 // The parent of all errors that this package makes.
-export class BloomfilterError extends Error {
+export class BloomFilterError extends Error {
   get name () { return this.constructor.name }
 }
 
 // Bytes are not a valid filter. rule is the word of the first broken rule in the
 // format's description, such as 'checksum'.
-export class FormatError extends BloomfilterError {
+export class InvalidFilterError extends BloomFilterError {
   constructor (rule, reason) {
-    super(`invalid bloomfilter: ${reason}`)
+    super(`not a valid filter: ${reason}`)
     this.rule = rule
   }
 }
 
-// Valid filters are not one whole set, or a manifest is not one.
-export class SetError extends BloomfilterError {
-  constructor (reason) {
-    super(`invalid bloomfilter set: ${reason}`)
+// A manifest is none, or valid filters are not one whole set.
+export class InvalidSetError extends BloomFilterError {}
+
+// A key of another type than the filter's, or a value that is no key at all.
+export class KeyTypeError extends BloomFilterError {
+  constructor (reason, holds, asked) {
+    super(reason)
+    this.holds = holds
+    this.asked = asked
   }
 }
 
-// The filter was asked for a key of a type that it does not hold.
-export class KeyTypeError extends BloomfilterError {
-  constructor (holds, asked) {
-    super(`bloomfilter holds ${kindName(holds)} keys, not ${kindName(asked)}`)
-    this.holds = kindName(holds)
-    this.asked = kindName(asked)
-  }
-}
+// A value that its SQL type can't have, such as an integer of more than 64 bits.
+export class KeyValueError extends BloomFilterError {}
 
-// The key belongs to a part of the set that was not opened.
-export class PartError extends BloomfilterError {
+// The key belongs to a part of the set that is not open.
+export class PartError extends BloomFilterError {
   constructor (part, parts, wanted) {
     super(`key belongs to part ${wanted} of ${parts}, and only part ${part} is open`)
     this.part = part
@@ -40,26 +39,36 @@ export class PartError extends BloomfilterError {
   }
 }
 
-// A value has no key bytes, such as a number that is not an integer.
-export class KeyError extends BloomfilterError {
-  constructor (type, reason) {
-    super(`no ${type === NONE ? '' : `${kindName(type)} `}key: ${reason}`)
-    this.type = kindName(type)
-  }
+export function otherType (holds, asked) {
+  const names = [kindName(holds), kindName(asked)]
+  return new KeyTypeError(`bloomfilter holds ${names[0]} keys, not ${names[1]}`, ...names)
 }
 
-// A filter without keys answers for keys of all types.
-export function checkType (holds, asked) {
-  if (holds !== asked && holds !== NONE) {
-    throw new KeyTypeError(holds, asked)
+export function noKey (value) {
+  return new KeyTypeError(`${show(value)} is no key of an SQL type; see Key`)
+}
+
+// Says which key of a batch an error is about.
+export function atIndex (error, index) {
+  error.message = `key ${index}: ${error.message}`
+  error.index = index
+  return error
+}
+
+// Puts a file's name before an error's message.
+export function inFile (error, path) {
+  if (error instanceof BloomFilterError && error.path === undefined) {
+    error.message = `${path}: ${error.message}`
+    error.path = path
   }
+  return error
 }
 
 // A value for messages, never so long that it fills a log.
 export function show (value) {
   let text
   try {
-    text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+    text = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : String(value)
   } catch {
     text = 'a value that cannot be shown'
   }

@@ -1,49 +1,37 @@
-// Reading files, with and without waiting, from one description of the steps.
-//
-// A generator yields what a step of io returns: a value, or a promise of it. The
-// runner hands the value back. So opening is written once for open and openSync.
+// Files of Node, with and without waiting: the steps of load.js and live.js.
 import fs from 'node:fs'
-import { BloomfilterError } from './errors.js'
-
-export function runSync (steps) {
-  let step = steps.next()
-  while (!step.done) {
-    step = steps.next(step.value)
-  }
-  return step.value
-}
-
-export async function runAsync (steps) {
-  let step = steps.next()
-  while (!step.done) {
-    step = await step.value.then((value) => steps.next(value), (error) => steps.throw(error))
-  }
-  return step.value
-}
+import path from 'node:path'
+import { InvalidFilterError, inFile } from './errors.js'
+import { noPause, pause } from './steps.js'
 
 export const syncIo = {
-  stat: (path) => fs.statSync(path),
-  list: (path) => fs.readdirSync(path),
-  open: (path) => fs.openSync(path, 'r'),
-  size: (file) => fs.fstatSync(file).size,
-  read: (file, bytes, from) => fs.readSync(file, bytes, 0, bytes.length, from),
-  close: (file) => fs.closeSync(file)
+  pause: noPause,
+  stat: (file) => fs.statSync(file, { bigint: true, throwIfNoEntry: false }),
+  open: (file) => fs.openSync(file, 'r'),
+  fstat: (handle) => fs.fstatSync(handle, { bigint: true }),
+  read: (handle, bytes, from) => fs.readSync(handle, bytes, 0, bytes.length, from),
+  close: (handle) => fs.closeSync(handle)
 }
 
 export const asyncIo = {
-  stat: (path) => fs.promises.stat(path),
-  list: (path) => fs.promises.readdir(path),
-  open: (path) => fs.promises.open(path, 'r'),
-  size: (file) => file.stat().then((stat) => stat.size),
-  read: (file, bytes, from) => file.read(bytes, 0, bytes.length, from).then((result) => result.bytesRead),
-  close: (file) => file.close()
+  pause,
+  stat: (file) => fs.promises.stat(file, { bigint: true }).catch((error) => {
+    if (error.code !== 'ENOENT') {
+      throw error
+    }
+  }),
+  open: (file) => fs.promises.open(file, 'r'),
+  fstat: (handle) => handle.stat({ bigint: true }),
+  read: (handle, bytes, from) =>
+    handle.read(bytes, 0, bytes.length, from).then((result) => result.bytesRead),
+  close: (handle) => handle.close()
 }
 
 /** Reads until bytes are full or the file ends; returns how many it read. */
-export function * fill (io, file, bytes) {
+export function * fill (io, handle, bytes, start = 0) {
   let from = 0
   while (from < bytes.length) {
-    const count = yield io.read(file, bytes.subarray(from), from)
+    const count = yield io.read(handle, bytes.subarray(from), start + from)
     if (count === 0) {
       break
     }
@@ -56,15 +44,33 @@ export function * fill (io, file, bytes) {
  * Opens a file of which the size means something and lets use read it. It asks
  * before it opens, as opening a pipe would wait for a writer.
  */
-export function * withFile (io, path, use) {
-  const stat = yield io.stat(path)
-  if (!stat.isFile()) {
-    throw new BloomfilterError('not a regular file')
+export function * withFile (io, file, use) {
+  const before = yield io.stat(file)
+  if (before !== undefined && !before.isFile()) {
+    throw inFile(new InvalidFilterError('short', 'not a regular file'), file)
   }
-  const file = yield io.open(path)
+  const handle = yield io.open(file)
   try {
-    return yield * use(file, yield io.size(file))
+    return yield * use(handle, yield io.fstat(handle))
   } finally {
-    yield io.close(file)
+    yield io.close(handle)
+  }
+}
+
+/** Writes a file beside the path, and renames it over. */
+export async function writeFile (file, bytes) {
+  const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${Date.now()}`)
+  try {
+    const handle = await fs.promises.open(beside, 'wx')
+    try {
+      await handle.writeFile(bytes)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await fs.promises.rename(beside, file)
+  } catch (error) {
+    await fs.promises.rm(beside, { force: true })
+    throw error
   }
 }

@@ -1,170 +1,159 @@
-// A filter that is open: asking it for one key.
-import { KeyError, PartError, checkType, show } from './errors.js'
+// A filter that is open, or a set of parts asked as one.
 import { Batch } from './batch.js'
-import { asyncIo, runAsync, runSync, syncIo } from './files.js'
-import { Key, checkSafe, int64, rowKey, writeFloat } from './key.js'
-import { BYTEA, FLOAT, INTEGER, NONE, TEXT, kindName } from './key-types.js'
-import { loadBytes, loadPath, named } from './load.js'
-import { encodeInto, writeShort } from './text.js'
+import { buildInstance } from './build.js'
+import { BloomFilterError, inFile } from './errors.js'
+import { describe, readPart } from './info.js'
+import { bytesFor, writeFloat } from './key.js'
+import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
+import { Instance } from './instance.js'
+import { loadBytes, wholeSet } from './load.js'
+import { Parts } from './parts.js'
+import { noPause, pause, runAsync, runSync } from './steps.js'
 
 const TWO_32 = 2 ** 32
 
-export class Filter {
+/** What only Node has: its files. index.js puts them here, browser.js doesn't. */
+const platform = {}
+
+export function useFiles (files) {
+  Object.assign(platform, files)
+}
+
+function files () {
+  if (platform.openPath === undefined) {
+    throw new BloomFilterError('there are no files here: use BloomFilter.fetch or fromBytes')
+  }
+  return platform
+}
+
+const PRIVATE = Symbol('a filter that was checked')
+
+export class BloomFilter {
   #parts
-  #first
-  #keyType
+  #kind
   #batch
 
-  /** Use open, openSync or fromBytes. */
-  constructor (parts) {
-    const kinds = parts.map(({ header }) => header.kind)
-    this.#parts = parts
-    this.#first = parts[0].instance
-    this.#keyType = Math.max(...new Set(kinds))
+  constructor (token, parts) {
+    if (token !== PRIVATE) {
+      throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes; ' +
+        'BloomFilter.build(keys, { n, p }) makes one of keys')
+    }
+    this.#parts = new Parts(parts)
+    this.#kind = Math.max(...new Set(parts.map(({ kind }) => kind)))
+  }
+
+  /** Opens a file, a set's manifest, or a folder with a file "manifest". */
+  static async open (path, options) {
+    return (await BloomFilter.openSource(path, options)).filter
+  }
+
+  /** The filter, and what its files were: for LiveBloomFilter. */
+  static async openSource (path, options) {
+    const { asyncIo, openPath } = files()
+    const { parts, source } = await runAsync(openPath(asyncIo, path, options))
+    return { filter: new BloomFilter(PRIVATE, parts), identity: source.identity }
+  }
+
+  /** The identity of what is at a path now. */
+  static async identify (path) {
+    const { asyncIo, findSource } = files()
+    return (await runAsync(findSource(asyncIo, path))).identity
+  }
+
+  /** The same as open, waiting for the disk. */
+  static openSync (path, options) {
+    const { syncIo, openPath } = files()
+    return new BloomFilter(PRIVATE, runSync(openPath(syncIo, path, options)).parts)
+  }
+
+  /** A filter of bytes in memory. They are copied. */
+  static fromBytes (bytes, options) {
+    return new BloomFilter(PRIVATE, [runSync(loadBytes(bytes, options, noPause))])
+  }
+
+  /** A whole set from the bytes of its parts, in their order. */
+  static fromParts (list, options) {
+    const parts = Array.from(list, (bytes) => runSync(loadBytes(bytes, options, noPause)))
+    return new BloomFilter(PRIVATE, wholeSet(parts))
+  }
+
+  /** A filter from the web, with pauses while it is checked. */
+  static async fetch (url, { verify, ...request } = {}) {
+    const response = await fetch(url, request)
+    if (!response.ok) {
+      throw new BloomFilterError(`${url}: ${response.status} ${response.statusText}`)
+    }
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    try {
+      const steps = loadBytes(bytes, { verify }, pause, await Instance.create())
+      return new BloomFilter(PRIVATE, [await runAsync(steps)])
+    } catch (error) {
+      throw inFile(error, String(url))
+    }
+  }
+
+  /**
+   * A filter of these keys, for n keys (or as many different ones as there are) at a
+   * rate of at most p, or like another. The bytes are those that SQL makes.
+   */
+  static build (keys, { like, ...options } = {}) {
+    const instance = buildInstance(keys, options, like?.#one('built like').instance)
+    return new BloomFilter(PRIVATE, [readPart(instance)])
   }
 
   /** The name of the type of the keys that the filter holds, of rows with their columns. */
-  get keyType () { return kindName(this.#keyType) }
+  get keyType () { return kindName(this.#kind) }
 
   /** Describes the filter. */
-  get info () {
-    const headers = this.#parts.map(({ header }) => header)
-    const sum = (field) => headers.reduce((total, header) => total + header[field], 0)
-    return {
-      keyType: this.keyType,
-      seed: headers[0].seed,
-      parts: headers[0].parts,
-      capacity: headers.reduce((total, { capacity }) => total + capacity, 0n),
-      bytes: sum('bytes'),
-      bitsSet: sum('bitsSet'),
-      estimatedKeys: sum('estimatedKeys'),
-      open: headers.map((header) => ({ ...header }))
-    }
-  }
+  get info () { return describe(this.#parts.parts, this.#kind) }
+
+  /** Of its parts; filters that have the same hold the same bytes. */
+  get checksums () { return this.#parts.parts.map(({ checksum }) => checksum) }
 
   /** false: surely not in. true: perhaps in. */
   contains (key) {
-    switch (typeof key) {
-      case 'number':
-        return this.#containsNumber(key)
-      case 'bigint':
-        return this.#containsBigint(key)
-      case 'string':
-        checkType(this.#keyType, TEXT)
-        return this.#containsString(key)
-      default:
-        return this.#containsObject(key)
+    if (typeof key === 'string' && this.#kind === TEXT) {
+      return this.#parts.askText(key)
     }
+    if (typeof key === 'number') {
+      if (this.#kind === INTEGER && Number.isSafeInteger(key)) {
+        return this.#parts.askWord(key >>> 0, Math.floor(key / TWO_32))
+      }
+      if (this.#kind === FLOAT) {
+        const { scratch, view } = this.#parts.first
+        writeFloat(view, scratch, key)
+        return this.#parts.askScratch(8)
+      }
+    }
+    return this.#parts.askBytes(bytesFor(key, this.#kind))
   }
 
   /** Answers for many keys: element i of the result is 1 (perhaps) or 0 (no). */
   containsMany (keys) {
-    this.#batch ??= new Batch(this.#parts, this.#keyType)
+    this.#batch ??= new Batch(this.#parts, this.#kind)
     return this.#batch.ask(keys)
   }
 
-  /** An integer, or in a filter of floats a float; nothing else is certain. */
-  #containsNumber (key) {
-    if (this.#keyType === FLOAT || (this.#keyType === NONE && !Number.isSafeInteger(key))) {
-      return this.#containsFloat(key)
+  /** The bytes of a filter, as its file has them. */
+  toBytes () {
+    const { start, length, bytes } = this.#one('made into bytes').instance
+    return bytes.slice(start, start + length)
+  }
+
+  /** Writes its file: beside the path first, then renamed over it. */
+  async write (path) {
+    const { start, length, bytes } = this.#one('written').instance
+    await files().writeFile(path, bytes.subarray(start, start + length))
+  }
+
+  /** In a log a filter is what it says about itself. */
+  toJSON () { return this.info }
+
+  #one (done) {
+    const { parts } = this.#parts
+    if (parts.length > 1) {
+      throw new BloomFilterError(`one filter can be ${done} here, and this is a set of ${parts.length}`)
     }
-    checkType(this.#keyType, Number.isInteger(key) || this.#keyType === INTEGER ? INTEGER : FLOAT)
-    checkSafe(key)
-    return this.#askWord(key >>> 0, Math.floor(key / TWO_32))
+    return parts[0]
   }
-
-  #containsFloat (key) {
-    const { view, scratch } = this.#first
-    writeFloat(view, scratch, key)
-    return this.#askWord(view.getUint32(scratch, true), view.getUint32(scratch + 4, true))
-  }
-
-  #containsBigint (key) {
-    checkType(this.#keyType, INTEGER)
-    const { view, scratch } = this.#first
-    view.setBigInt64(scratch, int64(key), true)
-    return this.#askWord(view.getUint32(scratch, true), view.getUint32(scratch + 4, true))
-  }
-
-  #containsString (key) {
-    const { bytes, scratch } = this.#first
-    const length = writeShort(bytes, scratch, key)
-    return this.#askBytes(length >= 0 ? length : this.#writeLong(key))
-  }
-
-  #writeLong (key) {
-    const to = this.#first.needScratch(key.length * 3)
-    return encodeInto(this.#first.bytes, to, key)
-  }
-
-  #containsObject (object) {
-    const key = Array.isArray(object) ? rowKey(object, this.#keyType) : object
-    const isKey = key instanceof Key
-    if (!isKey && !(key instanceof Uint8Array)) {
-      throw new KeyError(this.#keyType, `${show(key)} has no type of SQL; see Key`)
-    }
-    checkType(this.#keyType, isKey ? Key.typeOf(key) : BYTEA)
-    const bytes = isKey ? Key.bytesOf(key) : key
-    const from = this.#first.needScratch(bytes.length)
-    this.#first.bytes.set(bytes, from)
-    return this.#askBytes(bytes.length)
-  }
-
-  #askWord (low, high) {
-    const { exports } = this.#first
-    if (this.#parts.length > 1) {
-      const { instance } = this.#parts[exports.part_of_word(low, high)]
-      return instance.exports.contains_word(low, high) === 1
-    }
-    const answer = exports.contains_word(low, high)
-    return answer >= 0 ? answer === 1 : this.#otherPart(exports.part_of_word(low, high))
-  }
-
-  /** The key is in the first instance's scratch. */
-  #askBytes (length) {
-    const { exports, scratch } = this.#first
-    if (this.#parts.length > 1) {
-      return this.#askBytesOf(this.#parts[exports.part_of_bytes(scratch, length)].instance, length)
-    }
-    const answer = exports.contains_bytes(scratch, length)
-    return answer >= 0 ? answer === 1 : this.#otherPart(exports.part_of_bytes(scratch, length))
-  }
-
-  #askBytesOf (instance, length) {
-    const { bytes, scratch } = this.#first
-    const to = instance.needScratch(length)
-    instance.bytes.set(bytes.subarray(scratch, scratch + length), to)
-    return instance.exports.contains_bytes(to, length) === 1
-  }
-
-  #otherPart (wanted) {
-    const { part, parts } = this.#parts[0].header
-    throw new PartError(part, parts, wanted)
-  }
-}
-
-/** Opens a file, a set's manifest or a folder. */
-export async function open (path, options) {
-  try {
-    return new Filter(await runAsync(loadPath(asyncIo, path, options)))
-  } catch (error) {
-    throw named(error, path)
-  }
-}
-
-/** The same, waiting for the disk. */
-export function openSync (path, options) {
-  try {
-    return new Filter(runSync(loadPath(syncIo, path, options)))
-  } catch (error) {
-    throw named(error, path)
-  }
-}
-
-/** A filter of bytes in memory. They are copied. */
-export function fromBytes (bytes, options) {
-  if (!(bytes instanceof Uint8Array)) {
-    throw new TypeError('a filter comes from a Uint8Array')
-  }
-  return new Filter([loadBytes(bytes, options)])
 }

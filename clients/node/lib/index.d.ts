@@ -4,6 +4,11 @@ export type KeyTypeName =
   | 'date' | 'timestamp' | 'timestamptz' | 'inet' | 'macaddr'
   | `row(${string})`
 
+/** Types that have text forms: those of doc/KEYS.md. */
+export type TextTypeName =
+  | 'integer' | 'text' | 'bytea' | 'uuid' | 'numeric' | 'float' | 'real'
+  | 'date' | 'timestamp' | 'timestamptz' | 'inet' | 'macaddr'
+
 /** What leaves no doubt about its SQL type, or a Key. */
 export type KeyLike = number | bigint | string | Uint8Array | Key | readonly ColumnLike[]
 
@@ -24,70 +29,103 @@ export interface OpenOptions {
   verify?: boolean
 }
 
-/** One file. */
+/** What SQL's bloom_stats says of one filter, or of a set's parts together. */
 export interface PartInfo {
-  keyType: KeyTypeName
-  part: number
-  parts: number
-  seed: bigint
-  /** Bits per key. */
-  probes: number
+  /** Keys it was sized for. */
+  n: number
+  /** The false-positive rate at that many keys; of a set the highest. */
+  p: number
+  bits: number
+  bytes: number
+  /** Bits per key; of a set its first part's, as is blockBits. */
+  hashes: number
   blockBits: number
   blocks: number
-  /** Keys it was sized for. */
-  capacity: bigint
-  /** False-positive rate at that many keys. */
-  rate: number
-  bitsSet: number
-  checksum: bigint
-  bytes: number
-  /** Estimated from the bits set; Infinity if all are. */
-  estimatedKeys: number
-}
-
-/** A filter, or all open parts of a set together. */
-export interface Info {
+  /** Signed, as in SQL. */
+  seed: string
   keyType: KeyTypeName
-  /** SQL shows it as the signed BigInt.asIntN(64, seed). */
-  seed: bigint
+  bitsSet: number
+  fill: number
+  /** The number of different keys in it, estimated. */
+  cardinality: number
+  /** The false-positive rate to be expected with the keys in it now. */
+  fpr: number
+  /** Whether it surely holds more keys than it was sized for. */
+  overCapacity: boolean
+  part: number
   /** Of the whole set; 1 for a whole filter. */
   parts: number
-  capacity: bigint
-  bytes: number
-  bitsSet: number
-  estimatedKeys: number
-  open: PartInfo[]
+  formatVersion: number
+  /** 16 hexadecimal digits. */
+  checksum: string
 }
 
-export class Filter {
+export interface Info extends PartInfo {
+  /** Of each open part. */
+  filters: PartInfo[]
+}
+
+export interface BuildOptions {
+  /** Keys to size it for; without it as many as there are different ones. */
+  n?: number | bigint
+  /** The most false positives with so many keys. Default: 0.01. */
+  p?: number
+  seed?: number | bigint | string
+  /** A filter whose size, n, p, seed and part to take. */
+  like?: BloomFilter
+}
+
+export class BloomFilter {
   private constructor ()
+  /** Opens a filter's file, a set's manifest, or a folder with a file "manifest". */
+  static open (path: string, options?: OpenOptions): Promise<BloomFilter>
+  /** The same, waiting for the disk. */
+  static openSync (path: string, options?: OpenOptions): BloomFilter
+  /** A filter of bytes in memory. They are copied. */
+  static fromBytes (bytes: Uint8Array, options?: OpenOptions): BloomFilter
+  /** A whole set from the bytes of its parts, in their order. */
+  static fromParts (parts: Iterable<Uint8Array>, options?: OpenOptions): BloomFilter
+  /** A filter from the web; options are also those of the global fetch. */
+  static fetch (url: string | { toString (): string }, options?: OpenOptions & { [option: string]: unknown }): Promise<BloomFilter>
+  /** A filter of these keys, with the bytes that SQL makes of them. */
+  static build (keys: Iterable<KeyLike> | KeyList, options?: BuildOptions): BloomFilter
   readonly keyType: KeyTypeName
   readonly info: Info
+  /** Of its parts; filters that have the same hold the same bytes. */
+  readonly checksums: string[]
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
   containsMany (keys: KeyList): Uint8Array
+  /** The bytes of one filter, as its file has them. */
+  toBytes (): Uint8Array
+  /** Writes a filter's file: beside the path first, then renamed over it. */
+  write (path: string): Promise<void>
+  toJSON (): Info
 }
 
-/** Opens a filter's file, a set's manifest, or a folder with one or the other. */
-export function open (path: string, options?: OpenOptions): Promise<Filter>
-
-/** The same, waiting for the disk. */
-export function openSync (path: string, options?: OpenOptions): Filter
-
-/** A filter of bytes in memory. They are copied. */
-export function fromBytes (bytes: Uint8Array, options?: OpenOptions): Filter
+export interface FollowOptions {
+  /** Is told of each new filter. */
+  onChange?: (filter: BloomFilter) => void
+  /** Is told of each error; without it there is a warning for each other one. */
+  onError?: (error: Error) => void
+}
 
 /** A filter that is replaced while it is in use. */
-export class Live {
+export class LiveBloomFilter {
   private constructor ()
-  static open (path: string, options?: OpenOptions): Promise<Live>
+  static open (path: string, options?: OpenOptions): Promise<LiveBloomFilter>
   /** The present filter. */
-  readonly filter: Filter
+  readonly current: BloomFilter
+  readonly info: Info
   contains (key: KeyLike): boolean
   containsMany (keys: KeyList): Uint8Array
-  /** Opens the path again; on any error the old filter stays. */
-  reload (): Promise<void>
+  /** Takes what is at the path now: whether it is another filter. On any error the old one stays. */
+  reload (): Promise<boolean>
+  /** Reloads every so many milliseconds (default: 1000), until close. */
+  follow (every?: number, options?: FollowOptions): void
+  /** Ends following. */
+  close (): void
 }
 
 /** A key whose SQL type is said by the caller. */
@@ -95,6 +133,10 @@ export class Key {
   private constructor ()
   readonly type: KeyTypeName
   readonly bytes: Uint8Array
+  /** The key that PostgreSQL's type reads from a text; 'real' is a type, too. */
+  static parse (type: TextTypeName, text: string): Key
+  /** Key bytes as they are; those that no key has are refused. */
+  static raw (type: Exclude<TextTypeName, 'real'> | 'row', bytes: Uint8Array): Key
   static integer (value: number | bigint): Key
   static text (value: string): Key
   static bytea (value: Uint8Array): Key
@@ -121,34 +163,34 @@ export class Key {
 }
 
 /** The parent of all errors that this package makes. */
-export class BloomfilterError extends Error {
+export class BloomFilterError extends Error {
   /** In a batch: the number of the key that the error is about. */
   index?: number
+  /** The file that it is about. */
+  path?: string
 }
 
 /** Bytes are not a valid filter. */
-export class FormatError extends BloomfilterError {
+export class InvalidFilterError extends BloomFilterError {
   /** The word of the first broken rule in the format's description. */
   readonly rule: string
 }
 
-/** Valid filters are not one whole set, or a manifest is not one. */
-export class SetError extends BloomfilterError {}
+/** A manifest is none, or valid filters are not one whole set. */
+export class InvalidSetError extends BloomFilterError {}
 
-/** The filter was asked for a key of a type that it does not hold. */
-export class KeyTypeError extends BloomfilterError {
-  readonly holds: KeyTypeName
-  readonly asked: KeyTypeName
+/** A key of another type than the filter's, or a value that is no key at all. */
+export class KeyTypeError extends BloomFilterError {
+  readonly holds?: KeyTypeName
+  readonly asked?: KeyTypeName
 }
 
-/** The key belongs to a part of the set that was not opened. */
-export class PartError extends BloomfilterError {
+/** A value that its SQL type can't have. */
+export class KeyValueError extends BloomFilterError {}
+
+/** The key belongs to a part of the set that is not open. */
+export class PartError extends BloomFilterError {
   readonly part: number
   readonly parts: number
   readonly wanted: number
-}
-
-/** A value has no key bytes. */
-export class KeyError extends BloomfilterError {
-  readonly type: KeyTypeName
 }

@@ -1,6 +1,8 @@
-export { Filter, open, openSync, fromBytes } from './filter.js'
-export { Live } from './live.js'
-export { Key } from './key.js'
-export {
-  BloomfilterError, FormatError, SetError, KeyTypeError, PartError, KeyError
-} from './errors.js'
+// For Node.
+import { asyncIo, syncIo, writeFile } from './files.js'
+import { useFiles } from './filter.js'
+import { findSource, openPath } from './open.js'
+
+useFiles({ asyncIo, syncIo, findSource, openPath, writeFile })
+
+export * from './main.js'

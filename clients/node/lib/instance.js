@@ -5,31 +5,44 @@
 // also lets a set of parts be larger than the 4 GiB that one memory can have.
 //
 // Addresses come from WebAssembly as signed numbers: >>> 0 makes them unsigned.
-import { readFileSync } from 'node:fs'
-import { BloomfilterError, FormatError } from './errors.js'
+import wasm from '../build/wasm.js'
+import { BloomFilterError, InvalidFilterError } from './errors.js'
 
 const PAGE = 65536
 export const HEADER_BYTES = 64
 
-/** Room for keys and answers that is always there. */
-const LEAST_ROOM = 4 * PAGE
+/** Room for a key and its answer that is always there. */
+export const KEY_ROOM = 4 * PAGE
+
+/** Bytes of blocks that are checked in one go: 1 to 2 ms. */
+const CHECKED_AT_ONCE = 2 << 20
 
 const AT_VERSION = 4
-
+const decoder = new TextDecoder()
 let compiled
+
+/** The module's bytes are in this package, so that no file of it must be found. */
+function wasmBytes () {
+  return Uint8Array.from(atob(wasm), (character) => character.charCodeAt(0))
+}
 
 /** Compiled once, at the first use; each instance then takes a fraction of a millisecond. */
 function wasmModule () {
-  compiled ??= new WebAssembly.Module(
-    readFileSync(new URL('../build/bloomfilter.wasm', import.meta.url)))
+  compiled ??= new WebAssembly.Module(wasmBytes())
   return compiled
 }
 
 export class Instance {
-  constructor () {
-    this.exports = new WebAssembly.Instance(wasmModule()).exports
+  constructor (instance = new WebAssembly.Instance(wasmModule())) {
+    this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
     this.#grow(this.start + HEADER_BYTES)
+  }
+
+  /** Without holding a browser's page up. */
+  static async create () {
+    compiled ??= await WebAssembly.compile(wasmBytes())
+    return new Instance(await WebAssembly.instantiate(compiled))
   }
 
   /** Makes room for a filter of this length and returns it, for the caller to fill. */
@@ -37,8 +50,8 @@ export class Instance {
     this.length = length
     // Keys of 8 bytes need to lie on multiples of 8.
     this.scratch = Math.ceil((this.start + length) / 8) * 8
-    this.scratchLength = LEAST_ROOM
-    this.#grow(this.scratch + LEAST_ROOM)
+    this.scratchLength = KEY_ROOM
+    this.#grow(this.scratch + KEY_ROOM)
     return this.bytes.subarray(this.start, this.start + length)
   }
 
@@ -58,7 +71,7 @@ export class Instance {
       try {
         memory.grow(Math.ceil(missing / PAGE))
       } catch (error) {
-        throw new BloomfilterError(`no memory for ${end} bytes`, { cause: error })
+        throw new BloomFilterError(`no memory for ${end} bytes`, { cause: error })
       }
     }
     this.bytes = new Uint8Array(memory.buffer)
@@ -74,39 +87,54 @@ export class Instance {
    * lies at the start, of a filter of this length.
    */
   checkHeader (length) {
-    const [rule, text] = this.#check(length, false)
+    const status = this.#headerStatus(length)
     // Whether this rule is the first that is broken depends on the blocks.
-    if (rule !== 'empty_key_type') {
-      throwBroken(rule, text)
+    if (this.#word(status) !== 'empty_key_type') {
+      this.#throwBroken(status)
     }
   }
 
-  /** Throws for the first broken rule; without thorough the blocks are trusted. */
-  check (thorough) {
-    throwBroken(...this.#check(this.length, thorough))
+  /**
+   * Throws for the first broken rule; the header has been checked. Without verify
+   * the blocks are trusted. Takes steps (see steps.js), with pauses between.
+   */
+  * check (verify, pause) {
+    if (!verify) {
+      this.#throwBroken(this.#headerStatus(this.length))
+      return
+    }
+    this.exports.check_begin()
+    const end = this.start + this.length
+    for (let at = this.start + HEADER_BYTES; at < end; at += CHECKED_AT_ONCE) {
+      this.exports.check_some(at, Math.min(CHECKED_AT_ONCE, end - at))
+      if (end - at > CHECKED_AT_ONCE) {
+        yield pause()
+      }
+    }
+    this.#throwBroken(this.exports.check_end(this.length))
   }
 
-  /** The word of the first broken rule and its text, or nothing. */
-  #check (length, thorough) {
+  #headerStatus (length) {
     // No valid filter is near 2^32 bytes; that many are as wrong as more are.
-    const status = this.exports.check(Math.min(length, 0xffffffff), thorough)
-    if (status === 0) {
-      return []
+    return this.exports.check_header(Math.min(length, 0xffffffff))
+  }
+
+  #word (status) {
+    return status === 0 ? undefined : this.string(this.exports.rule_word(status))
+  }
+
+  #throwBroken (status) {
+    const rule = this.#word(status)
+    if (rule !== undefined) {
+      throw new InvalidFilterError(rule, rule === 'version'
+        ? `unsupported format version ${this.header.getUint8(AT_VERSION)}`
+        : this.string(this.exports.rule_text(status)))
     }
-    const rule = this.#string(this.exports.rule_word(status))
-    return [rule, rule === 'version'
-      ? `unsupported format version ${this.header.getUint8(AT_VERSION)}`
-      : this.#string(this.exports.rule_text(status))]
   }
 
-  #string (address) {
+  /** A string of C. */
+  string (address) {
     const from = address >>> 0
-    return Buffer.from(this.bytes.subarray(from, this.bytes.indexOf(0, from))).toString()
-  }
-}
-
-function throwBroken (rule, text) {
-  if (rule !== undefined) {
-    throw new FormatError(rule, text)
+    return decoder.decode(this.bytes.subarray(from, this.bytes.indexOf(0, from)))
   }
 }

@@ -2,16 +2,20 @@
 //
 // A plain number, bigint, string or Uint8Array is enough where JavaScript's type
 // leaves no doubt. All other SQL types go through these functions.
-import { KeyError, show } from './errors.js'
-import { inetBytes, macBytes, uuidBytes } from './addresses.js'
+import { KeyTypeError, KeyValueError, noKey, otherType, show } from './errors.js'
 import {
-  BYTEA, DATE, FLOAT, INET, INTEGER, MACADDR, MAX_COLUMNS, NUMERIC, ROW, TEXT, TIMESTAMP, TIMESTAMPTZ, UUID,
-  columnsOf, kindName, rowKind
+  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, UUID, columnsOf, kindName, rowKind
 } from './key-types.js'
-import { canonicalNumeric } from './numeric.js'
-import { dateDays, timestampMicros, timestamptzMicros } from './times.js'
+import { rawKind } from './raw.js'
+import { parseText } from './texts.js'
+import { uuidBytes } from './uuid.js'
 
 const encoder = new TextEncoder()
+
+const MILLIS_PER_DAY = 86400000
+
+/** 4714-11-24 BC, with which PostgreSQL's dates and timestamps begin. */
+const FIRST_DAY = -2440588
 
 export class Key {
   #type
@@ -32,19 +36,119 @@ export class Key {
   static typeOf (key) { return key.#type }
   static bytesOf (key) { return key.#bytes }
 
-  static integer (value) { return new Key(INTEGER, integerBytes(INTEGER, int64(value))) }
+  /** The key that PostgreSQL's type reads from a text, or 'real' the type real. */
+  static parse (type, text) {
+    const { kind, bytes } = parseText(type, text)
+    return new Key(kind, bytes)
+  }
+
+  /** Key bytes as they are; those that no key has are refused. */
+  static raw (type, bytes) { return new Key(rawKind(type, bytes), bytes.slice()) }
+
+  static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(checkText(value))) }
-  static bytea (value) { return new Key(BYTEA, checkBytes(BYTEA, value).slice()) }
-  static uuid (value) { return new Key(UUID, uuidBytes(value)) }
-  static numeric (value) { return new Key(NUMERIC, encoder.encode(canonicalNumeric(value))) }
+  static bytea (value) { return new Key(BYTEA, checkBytes(value).slice()) }
+  static numeric (value) { return Key.parse('numeric', numericText(value)) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }
-  static real (value) { return new Key(FLOAT, floatBytes(Math.fround(checkNumber(value)))) }
-  static date (value) { return new Key(DATE, integerBytes(DATE, dateDays(value))) }
-  static timestamp (value) { return new Key(TIMESTAMP, integerBytes(TIMESTAMP, timestampMicros(value))) }
-  static timestamptz (value) { return new Key(TIMESTAMPTZ, integerBytes(TIMESTAMPTZ, timestamptzMicros(value))) }
-  static inet (value) { return new Key(INET, inetBytes(value)) }
-  static mac (value) { return new Key(MACADDR, macBytes(value)) }
+  static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
+  static date (value) { return value instanceof Date ? dayKey(value) : Key.parse('date', value) }
+  static timestamp (value) { return Key.parse('timestamp', value) }
+  static timestamptz (value) { return value instanceof Date ? momentKey(value) : Key.parse('timestamptz', value) }
+  static inet (value) { return Key.parse('inet', value) }
   static row (...columns) { return rowKey(columns, ROW) }
+
+  static uuid (value) {
+    if (value instanceof Uint8Array) {
+      return Key.raw('uuid', value)
+    }
+    const bytes = uuidBytes(value)
+    return bytes === undefined ? Key.parse('uuid', value) : new Key(UUID, bytes)
+  }
+
+  /** Eight bytes with ff fe in the middle equal, in SQL, the six without them. */
+  static mac (value) {
+    if (!(value instanceof Uint8Array)) {
+      return Key.parse('macaddr', value)
+    }
+    const widened = value.length === 8 && value[3] === 0xff && value[4] === 0xfe
+    return Key.raw('macaddr', widened ? Uint8Array.from([...value.slice(0, 3), ...value.slice(5)]) : value)
+  }
+}
+
+/** A number is refused: 0.1 is not the decimal that it looks like. */
+function numericText (value) {
+  if (typeof value !== 'bigint' && typeof value !== 'string') {
+    throw new KeyTypeError(`${show(value)} is neither a string nor a bigint`)
+  }
+  return String(value)
+}
+
+/** A number beyond real's range has no nearest one, and infinity is not it. */
+function nearestReal (value) {
+  const nearest = Math.fround(checkNumber(value))
+  if (!Number.isFinite(nearest) && Number.isFinite(value)) {
+    throw new KeyValueError(`${show(value)} is out of real's range`)
+  }
+  return nearest
+}
+
+/** A Date with a clock is refused: which day it is depends on the time zone. */
+function dayKey (value) {
+  const days = value.getTime() / MILLIS_PER_DAY
+  if (!Number.isInteger(days)) {
+    throw new KeyValueError(`${show(value)} is not midnight in UTC`)
+  }
+  if (days < FIRST_DAY) {
+    throw new KeyValueError(`${show(value)} is out of PostgreSQL's range`)
+  }
+  return new Key(DATE, integerBytes(BigInt(days)))
+}
+
+/** All Dates are within PostgreSQL's range, but before its first day. */
+function momentKey (value) {
+  const millis = value.getTime()
+  if (Number.isNaN(millis)) {
+    throw new KeyValueError('the Date is invalid')
+  }
+  if (millis < FIRST_DAY * MILLIS_PER_DAY) {
+    throw new KeyValueError(`${show(value)} is out of PostgreSQL's range`)
+  }
+  return new Key(TIMESTAMPTZ, integerBytes(BigInt(millis) * 1000n))
+}
+
+/** The key that a value is for a filter of this kind, which tells what a number is. */
+export function keyOf (value, kind) {
+  if (value instanceof Key) {
+    return value
+  }
+  if (value instanceof Uint8Array) {
+    return new Key(BYTEA, value)
+  }
+  if (Array.isArray(value)) {
+    return rowKey(value, kind)
+  }
+  switch (typeof value) {
+    case 'string':
+      return Key.text(value)
+    case 'bigint':
+      return Key.integer(value)
+    case 'number':
+      return kind === FLOAT || (kind !== INTEGER && !Number.isSafeInteger(value))
+        ? Key.float(value)
+        : Key.integer(value)
+    default:
+      throw noKey(value)
+  }
+}
+
+/** The bytes of the key that a value is; a filter without keys takes those of all kinds. */
+export function bytesFor (value, kind) {
+  const key = keyOf(value, kind)
+  const own = Key.typeOf(key)
+  if (own !== kind && kind !== NONE) {
+    throw otherType(kind, own)
+  }
+  return Key.bytesOf(key)
 }
 
 /**
@@ -53,40 +157,29 @@ export class Key {
  */
 export function rowKey (columns, kind) {
   const wanted = columnsOf(kind)
-  const keys = columns.map((value, i) => columnKey(value, wanted[i]))
-  if (keys.length < 1 || keys.length > MAX_COLUMNS) {
-    throw new KeyError(ROW, `a row has 1 to ${MAX_COLUMNS} columns, not ${keys.length}`)
+  if (columns.length < 1 || columns.length > MAX_COLUMNS) {
+    throw new KeyTypeError(`a row has 1 to ${MAX_COLUMNS} columns, not ${columns.length}`)
   }
-  const bytes = Buffer.concat(keys.flatMap((key) => {
+  const keys = columns.map((value, i) => columnKey(value, wanted[i]))
+  const bytes = new Uint8Array(keys.reduce((sum, key) => sum + 5 + Key.bytesOf(key).length, 0))
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const key of keys) {
     const own = Key.bytesOf(key)
-    const head = Buffer.alloc(5)
-    head.writeUInt8(Key.typeOf(key))
-    head.writeUInt32LE(own.length, 1)
-    return [head, own]
-  }))
-  return new Key(rowKind(keys.map(Key.typeOf)), new Uint8Array(bytes))
+    bytes[at] = Key.typeOf(key)
+    view.setUint32(at + 1, own.length, true)
+    bytes.set(own, at + 5)
+    at += 5 + own.length
+  }
+  return new Key(rowKind(keys.map(Key.typeOf)), bytes)
 }
 
 function columnKey (value, wanted) {
-  if (value instanceof Key) {
-    if ((Key.typeOf(value) & 0xff) === ROW) {
-      throw new KeyError(ROW, 'a column of a row can\'t be a row')
-    }
-    return value
+  const isRow = Array.isArray(value) || (value instanceof Key && (Key.typeOf(value) & 0xff) === ROW)
+  if (isRow) {
+    throw new KeyTypeError('a column of a row can\'t be a row')
   }
-  if (value instanceof Uint8Array) {
-    return Key.bytea(value)
-  }
-  switch (typeof value) {
-    case 'number':
-      return wanted === FLOAT ? Key.float(value) : Key.integer(value)
-    case 'bigint':
-      return Key.integer(value)
-    case 'string':
-      return Key.text(value)
-    default:
-      throw new KeyError(ROW, `${show(value)} has no type of SQL; see Key`)
-  }
+  return keyOf(value, wanted ?? INTEGER)
 }
 
 /** An integer of 64 bits as a bigint. */
@@ -96,10 +189,10 @@ export function int64 (value) {
     return BigInt(value)
   }
   if (typeof value !== 'bigint') {
-    throw new KeyError(INTEGER, `${show(value)} is neither a number nor a bigint`)
+    throw new KeyTypeError(`${show(value)} is neither a number nor a bigint`)
   }
   if (BigInt.asIntN(64, value) !== value) {
-    throw new KeyError(INTEGER, `${show(value)} has more than 64 bits`)
+    throw new KeyValueError(`${show(value)} has more than 64 bits`)
   }
   return value
 }
@@ -107,36 +200,36 @@ export function int64 (value) {
 /** Numbers beyond 2^53 may have been rounded already: nobody knows which is meant. */
 export function checkSafe (value) {
   if (!Number.isSafeInteger(value)) {
-    throw new KeyError(INTEGER, `${show(value)} is not a safe integer`)
+    throw new KeyValueError(`${show(value)} is not a safe integer`)
   }
 }
 
 /** An unpaired surrogate has no UTF-8, and encoders put another character there. */
 export function checkText (value) {
   if (typeof value !== 'string') {
-    throw new KeyError(TEXT, `${show(value)} is not a string`)
+    throw new KeyTypeError(`${show(value)} is not a string`)
   }
   if (!value.isWellFormed()) {
-    throw new KeyError(TEXT, 'the string has an unpaired surrogate')
+    throw new KeyValueError('the string has an unpaired surrogate')
   }
   return value
 }
 
-export function checkBytes (type, value) {
+function checkBytes (value) {
   if (!(value instanceof Uint8Array)) {
-    throw new KeyError(type, `${show(value)} is not a Uint8Array`)
+    throw new KeyTypeError(`${show(value)} is not a Uint8Array`)
   }
   return value
 }
 
 function checkNumber (value) {
   if (typeof value !== 'number') {
-    throw new KeyError(FLOAT, `${show(value)} is not a number`)
+    throw new KeyTypeError(`${show(value)} is not a number`)
   }
   return value
 }
 
-function integerBytes (type, value) {
+function integerBytes (value) {
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigInt64(0, BigInt.asIntN(64, value), true)
   return bytes

@@ -1,39 +1,141 @@
 // A filter that is replaced while it is in use.
-import { open } from './filter.js'
+import { BloomFilter } from './filter.js'
 
-export class Live {
+export class LiveBloomFilter {
   #path
   #options
-  #filter
+  #current
+  #identity
   #last = Promise.resolve()
+  #follower
 
-  constructor (path, options, filter) {
+  constructor (path, options, { filter, identity }) {
     this.#path = path
     this.#options = options
-    this.#filter = filter
+    this.#current = filter
+    this.#identity = identity
   }
 
   static async open (path, options) {
-    return new Live(path, options, await open(path, options))
+    return new LiveBloomFilter(path, options, await BloomFilter.openSource(path, options))
   }
 
   /** The present filter. Keep it for one piece of work: its answers then agree. */
-  get filter () { return this.#filter }
+  get current () { return this.#current }
 
-  contains (key) { return this.#filter.contains(key) }
+  get info () { return this.#current.info }
 
-  containsMany (keys) { return this.#filter.containsMany(keys) }
+  contains (key) { return this.#current.contains(key) }
+
+  containsMany (keys) { return this.#current.containsMany(keys) }
 
   /**
-   * Opens the path again and swaps the filters at once. On any error the old one
-   * stays and the promise is rejected. Reloads run one after the other, so that
-   * an older file never comes last.
+   * Takes what is at the path now; resolves to whether that is another filter. Where no
+   * file was replaced (device, inode, size, time and header are the same) nothing is
+   * read. On any error the old filter stays and the promise is rejected. Reloads run
+   * one after the other, so that an older file never comes last.
    */
   reload () {
-    const reloading = this.#last.then(async () => {
-      this.#filter = await open(this.#path, this.#options)
-    })
+    const reloading = this.#last.then(() => this.#reload())
     this.#last = reloading.catch(() => {})
     return reloading
+  }
+
+  async #reload () {
+    if (await BloomFilter.identify(this.#path) === this.#identity) {
+      return false
+    }
+    const { filter, identity } = await BloomFilter.openSource(this.#path, this.#options)
+    this.#identity = identity
+    if (String(filter.checksums) === String(this.#current.checksums)) {
+      return false
+    }
+    this.#current = filter
+    return true
+  }
+
+  /**
+   * Reloads every so many milliseconds, until close. onChange is told of each new
+   * filter, onError of each error; without it there is a warning where the error is
+   * another one than the time before. The timer doesn't keep a process alive.
+   */
+  follow (every = 1000, { onChange, onError = warnOnce() } = {}) {
+    if (!(every > 0)) {
+      throw new RangeError('milliseconds between two looks are more than 0')
+    }
+    this.close()
+    this.#follower = new Follower(this, every, onChange, onError)
+  }
+
+  /** Ends following. The present filter stays and answers. */
+  close () {
+    this.#follower?.stop()
+    this.#follower = undefined
+  }
+}
+
+/** Holds its filter weakly, and ends when nobody else holds it any more. */
+class Follower {
+  #live
+  #every
+  #onChange
+  #onError
+  #timer
+
+  constructor (live, every, onChange, onError) {
+    this.#live = new WeakRef(live)
+    this.#every = every
+    this.#onChange = onChange
+    this.#onError = onError
+    this.#wait()
+  }
+
+  stop () {
+    clearTimeout(this.#timer)
+    this.#every = undefined
+  }
+
+  #wait () {
+    if (this.#every !== undefined) {
+      this.#timer = setTimeout(() => this.#look(), this.#every)
+      this.#timer.unref?.()
+    }
+  }
+
+  async #look () {
+    const live = this.#live.deref()
+    if (live === undefined) {
+      return
+    }
+    try {
+      const changed = await live.reload()
+      if (this.#every === undefined) {
+        return
+      }
+      if (changed) {
+        tell(this.#onChange, live.current)
+      }
+    } catch (error) {
+      if (this.#every !== undefined) {
+        tell(this.#onError, error)
+      }
+    }
+    this.#wait()
+  }
+}
+
+/** What a caller's function throws is the caller's, as from any timer. */
+function tell (callback, argument) {
+  queueMicrotask(() => callback?.(argument))
+}
+
+function warnOnce () {
+  let last
+  return ({ message }) => {
+    if (message !== last) {
+      const text = `bloomfilter: the filter stays the old one: ${message}`
+      globalThis.process?.emitWarning ? process.emitWarning(text) : console.warn(text)
+    }
+    last = message
   }
 }

@@ -6,6 +6,7 @@
  * loads and stores; these are for the rest.
  */
 #define READER_DEFINES_STRING
+#include <stdint.h>
 #include <string.h>
 
 void *
@@ -37,4 +38,37 @@ memcmp(const void *a, const void *b, size_t length)
 		if (x[i] != y[i])
 			return x[i] < y[i] ? -1 : 1;
 	return 0;
+}
+
+void *
+memchr(const void *bytes, int byte, size_t length)
+{
+	const unsigned char *at = bytes;
+	const unsigned char *end = at + length;
+
+	for (; at < end; at++)
+		if (*at == (unsigned char) byte)
+			return (void *) (uintptr_t) at;
+	return NULL;
+}
+
+size_t
+strlen(const char *text)
+{
+	size_t		length = 0;
+
+	while (text[length] != '\0')
+		length++;
+	return length;
+}
+
+int
+strcmp(const char *a, const char *b)
+{
+	while (*a != '\0' && *a == *b)
+	{
+		a++;
+		b++;
+	}
+	return (unsigned char) *a - (unsigned char) *b;
 }

@@ -7,22 +7,26 @@
  * keys and answers of a call, which JavaScript lays out behind the filter.
  *
  * Addresses and counts come from our own JavaScript and are trusted.  The
- * filter's bytes are not, until check() has found no broken rule.
+ * filter's bytes are not, until check_header() and check_end() have found no
+ * broken rule.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "reader.h"
 
+#include "bf_bits.h"
+#include "bf_bytes.h"
+#include "bf_estimate.h"
 #include "bf_filter.h"
-#include "bf_format.h"
-#include "bf_hash.h"
-
-#define EXPORT(name) __attribute__((export_name(name)))
 
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
 
-/* Filled by check(); nothing else is called before it returned BF_OK. */
-static bf_header header;
+bf_header	header;
+
+/* The hash of the key that was asked last, for the other parts of a set. */
+static uint64_t last_hash;
+
+/* Bits that check_some() has counted. */
+static uint64_t counted;
 
 /* The format's word for the rule behind each status. */
 static const char *const rule_words[] = {
@@ -58,16 +62,45 @@ blocks(void)
 	return filter_at() + BF_HEADER_BYTES;
 }
 
-/*
- * Checks the bytes at filter_at(), of which there are length: with thorough
- * all of them, or else just the header.  Returns a bf_status.
- */
-EXPORT("check") int
-check(uint32_t length, int thorough)
+/* All rules that the header alone can break, of a filter of this length. */
+EXPORT("check_header") int
+check_header(uint32_t length)
 {
-	if (thorough)
-		return (int) bf_parse(filter_at(), length, NULL, &header);
 	return (int) bf_header_read(filter_at(), length, &header);
+}
+
+/*
+ * The rules about the blocks, piece by piece, so that JavaScript can do other things
+ * between two pieces: check_begin(), check_some() for all bytes of the blocks in
+ * turn, check_end().  The header need not have been taken yet: that bits are set
+ * without a key type is a rule behind that of their number.
+ */
+EXPORT("check_begin") void
+check_begin(void)
+{
+	counted = 0;
+	long_begin(0);
+	long_add(filter_at(), CHECKSUM_AT);
+}
+
+EXPORT("check_some") void
+check_some(const uint8_t *bytes, size_t length)
+{
+	counted += bf_count_bits(bytes, length, NULL);
+	long_add(bytes, length);
+}
+
+EXPORT("check_end") int
+check_end(uint32_t length)
+{
+	bf_status	status;
+
+	if (counted != bf_load_le64(filter_at() + BITS_SET_AT))
+		return BF_BAD_BITS_SET;
+	status = bf_header_read(filter_at(), length, &header);
+	if (status == BF_OK && long_end() != header.checksum)
+		status = BF_BAD_CHECKSUM;
+	return (int) status;
 }
 
 EXPORT("rule_word") const char *
@@ -112,16 +145,43 @@ contains_bytes(const uint8_t *bytes, size_t length)
 	return ask(bf_hash(bytes, length, header.seed));
 }
 
+EXPORT("contains_hash") int
+contains_hash(uint32_t low, uint32_t high)
+{
+	return ask((uint64_t) high << 32 | low);
+}
+
+/* The part of a key in its set; its hash is at hash_at() then. */
+static uint32_t
+part_of(uint64_t hash)
+{
+	last_hash = hash;
+	return bf_part_of(hash, header.parts);
+}
+
+EXPORT("hash_at") const uint64_t *
+hash_at(void)
+{
+	return &last_hash;
+}
+
 EXPORT("part_of_word") uint32_t
 part_of_word(uint32_t low, uint32_t high)
 {
-	return bf_part_of(hash_word(low, high), header.parts);
+	return part_of(hash_word(low, high));
 }
 
 EXPORT("part_of_bytes") uint32_t
 part_of_bytes(const uint8_t *bytes, size_t length)
 {
-	return bf_part_of(bf_hash(bytes, length, header.seed), header.parts);
+	return part_of(bf_hash(bytes, length, header.seed));
+}
+
+/* A key that came in pieces, by long_begin() and long_add(). */
+EXPORT("part_of_long") uint32_t
+part_of_long(void)
+{
+	return part_of(long_end());
 }
 
 /* Replaces keys of 8 bytes by their hashes. */
@@ -149,13 +209,45 @@ hash_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
 	}
 }
 
-EXPORT("parts_of_hashes") void
-parts_of_hashes(const uint64_t *hashes, size_t count, uint32_t *parts)
+EXPORT("part_of_hash") uint32_t
+part_of_hash(const uint64_t *hash)
+{
+	return bf_part_of(*hash, header.parts);
+}
+
+/*
+ * Sorts hashes by their parts: sorted[i] was hashes[order[i]], and those of a part
+ * begin at starts[part] and end at starts[part + 1].
+ */
+EXPORT("group_by_part") void
+group_by_part(const uint64_t *hashes, size_t count, uint64_t *sorted,
+			  uint32_t *order, uint32_t *starts)
+{
+	uint32_t	parts = header.parts;
+	size_t		i;
+
+	memset(starts, 0, (parts + 2) * sizeof *starts);
+	for (i = 0; i < count; i++)
+		starts[bf_part_of(hashes[i], parts) + 2]++;
+	for (i = 2; i <= parts; i++)
+		starts[i] += starts[i - 1];
+	for (i = 0; i < count; i++)
+	{
+		uint32_t	at = starts[bf_part_of(hashes[i], parts) + 1]++;
+
+		sorted[at] = hashes[i];
+		order[at] = (uint32_t) i;
+	}
+}
+
+/* Puts the answers to sorted hashes where their keys were. */
+EXPORT("scatter") void
+scatter(const uint8_t *answers, const uint32_t *order, size_t count, uint8_t *found)
 {
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		parts[i] = bf_part_of(hashes[i], header.parts);
+		found[order[i]] = answers[i];
 }
 
 /*
@@ -226,4 +318,23 @@ contains_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
 {
 	hash_strings(bytes, ends, count, hashes);
 	return ask_hashes(hashes, count, found);
+}
+
+/* What the header says about the keys in the filter. */
+EXPORT("cardinality") double
+cardinality(void)
+{
+	return bf_estimate_keys(&header);
+}
+
+EXPORT("fpr") double
+fpr(void)
+{
+	return bf_estimate_rate(&header);
+}
+
+EXPORT("over_capacity") int
+over_capacity(void)
+{
+	return bf_over_capacity(&header);
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Key } from '../lib/index.js'
 import { build, sound, tempFile } from './helpers.js'
 
-const program = fileURLToPath(new URL('../bin/cross-check.js', import.meta.url))
+const program = fileURLToPath(new URL('./cross-check.js', import.meta.url))
 const run = (args, input) => spawnSync(process.execPath, [program, ...args], { input, encoding: 'utf8' })
 
 test('answers line by line', () => {

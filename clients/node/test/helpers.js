@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { Key } from '../lib/index.js'
 import { Instance } from '../lib/instance.js'
+import { runSync } from '../lib/steps.js'
 
 const MASK = 2n ** 64n - 1n
 let hashUnseeded
@@ -49,7 +50,7 @@ export function hasher (bytes) {
 function hasherOf (filter) {
   const instance = new Instance()
   instance.room(filter.length).set(filter)
-  instance.check(false)
+  runSync(instance.check(false))
   return (key) => {
     const scratch = instance.needScratch(64 + key.length)
     instance.bytes.set(key, scratch + 64)

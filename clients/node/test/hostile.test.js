@@ -3,15 +3,15 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
-import { BloomfilterError, FormatError, fromBytes, open, openSync } from '../lib/index.js'
+import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
 import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
 /** Every door through which bytes come in. */
 async function refuse (bytes) {
   const file = tempFile(bytes)
-  assert.throws(() => fromBytes(bytes), FormatError)
-  assert.throws(() => openSync(file), FormatError)
-  await assert.rejects(open(file), FormatError)
+  assert.throws(() => BloomFilter.fromBytes(bytes), InvalidFilterError)
+  assert.throws(() => BloomFilter.openSync(file), InvalidFilterError)
+  await assert.rejects(BloomFilter.open(file), InvalidFilterError)
 }
 
 test('files cut off at each byte of the header', async () => {
@@ -28,10 +28,10 @@ test('bytes after the filter', async () => {
 /** Instances come and go by thousands: one is enough to check many bytes. */
 function isRefused (bytes) {
   try {
-    fromBytes(bytes)
+    BloomFilter.fromBytes(bytes)
     return false
   } catch (error) {
-    assert.ok(error instanceof FormatError, error)
+    assert.ok(error instanceof InvalidFilterError, error)
     return true
   }
 }
@@ -73,14 +73,14 @@ test('a header that promises much costs nothing', () => {
   sealHeader(bytes)
   const file = tempFile(bytes)
   const before = process.memoryUsage().external
-  assert.throws(() => openSync(file), { rule: 'size' })
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'size' })
   assert.ok(process.memoryUsage().external - before < 4 << 20)
 })
 
 test('a file of 17 GiB', () => {
   const file = tempFile(sound().subarray(0, 64))
   fs.truncateSync(file, 17 * 2 ** 30)
-  assert.throws(() => openSync(file), { rule: 'size' })
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'size' })
 })
 
 test('what is no file', async () => {
@@ -88,15 +88,15 @@ test('what is no file', async () => {
   const pipe = path.join(folder, 'pipe')
   execFileSync('mkfifo', [pipe])
   for (const name of [pipe, path.join(folder, 'missing'), folder, '/dev/null', '', 'a\0b']) {
-    assert.throws(() => openSync(name), Error, name)
-    await assert.rejects(open(name), Error, name)
+    assert.throws(() => BloomFilter.openSync(name), Error, name)
+    await assert.rejects(BloomFilter.open(name), Error, name)
   }
-  assert.throws(() => openSync(pipe), BloomfilterError)
+  assert.throws(() => BloomFilter.openSync(pipe), BloomFilterError)
 })
 
 test('what is no bytes', () => {
   for (const bytes of [undefined, null, 'BLMF', [1, 2], new ArrayBuffer(64), new DataView(new ArrayBuffer(64))]) {
-    assert.throws(() => fromBytes(bytes), TypeError)
+    assert.throws(() => BloomFilter.fromBytes(bytes), TypeError)
   }
 })
 
@@ -106,18 +106,18 @@ test('without verification only the blocks are trusted', () => {
     const copy = Buffer.from(bytes)
     change(copy)
     sealHeader(copy)
-    return () => fromBytes(copy, { verify: false })
+    return () => BloomFilter.fromBytes(copy, { verify: false })
   }
   assert.ok(trusted((copy) => { copy[copy.length - 1] ^= 1 })().contains(5))
-  assert.throws(() => fromBytes(bytes.subarray(1), { verify: false }), { rule: 'magic' })
-  assert.throws(() => fromBytes(bytes.subarray(0, -1), { verify: false }), { rule: 'size' })
+  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(1), { verify: false }), { rule: 'magic' })
+  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(0, -1), { verify: false }), { rule: 'size' })
   assert.throws(trusted((copy) => copy.writeBigUInt64LE(1n << 40n, 40)), { rule: 'bits_set' })
   assert.throws(trusted((copy) => { copy[7] = 0 }), { rule: 'empty_key_type' })
 })
 
 test('a file cut short or replaced while it is open', async () => {
   const file = tempFile(sound())
-  const filter = await open(file)
+  const filter = await BloomFilter.open(file)
   fs.truncateSync(file, 0)
   assert.equal(filter.containsMany(integers(0, 200)).indexOf(0), -1)
   fs.writeFileSync(file, build({}, integers(900, 901)))
@@ -126,16 +126,45 @@ test('a file cut short or replaced while it is open', async () => {
 
 test('bytes that change after they were taken', () => {
   const bytes = sound()
-  const filter = fromBytes(bytes)
+  const filter = BloomFilter.fromBytes(bytes)
   bytes.fill(0)
   assert.equal(filter.contains(5), true)
 })
 
 test('a filter of the largest size', () => {
   const keys = integers(0, 50)
-  const filter = fromBytes(build({ log2: 16, blocks: 65535, k: 32 }, keys))
+  const filter = BloomFilter.fromBytes(build({ log2: 16, blocks: 65535, k: 32 }, keys))
   assert.equal(filter.info.bytes, 536862784)
   assert.ok(keys.every((key) => filter.contains(key)))
   assert.equal(filter.containsMany(keys).indexOf(0), -1)
   assert.equal(filter.contains(123456789), false)
+})
+
+test('a huge key leaves nothing behind', () => {
+  const filter = BloomFilter.build(['a', 'x'.repeat(1e6)])
+  filter.containsMany(['a'])
+  const before = process.memoryUsage().external
+  for (const key of ['x'.repeat(3e7), '\u20ac'.repeat(1e7)]) {
+    assert.equal(filter.contains(key), false)
+    assert.deepEqual([...filter.containsMany(['a', key, 'a'])], [1, 0, 1])
+  }
+  assert.equal(filter.contains('x'.repeat(1e6)), true)
+  const bytes = BloomFilter.build([new Uint8Array(2e6)])
+  assert.equal(bytes.contains(new Uint8Array(2e6)), true)
+  assert.equal(bytes.contains(new Uint8Array(3e7)), false)
+  // A view of 30 MB may be waiting for the collector, copies of it in our memory not.
+  assert.ok(process.memoryUsage().external - before < 1e8, `${process.memoryUsage().external - before} bytes`)
+})
+
+test('pieces of a long text end between characters', () => {
+  for (const start of ['', 'a', 'ab']) {
+    const key = start + '\u{1f600}'.repeat(100000)
+    assert.equal(BloomFilter.build([Key.text(key)]).contains(key), true)
+    assert.equal(BloomFilter.build([Key.text(key)]).containsMany([key])[0], 1)
+  }
+})
+
+test('what others\' users type', () => {
+  assert.throws(() => BloomFilter.fromBytes('QkxNRgE='), { name: 'TypeError', message: /filter::bytea/ })
+  assert.throws(() => BloomFilter.fromBytes(Buffer.from('QkxNRgE=')), { rule: 'magic', message: /filter::bytea/ })
 })

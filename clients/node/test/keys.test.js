@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Key, KeyError, KeyTypeError, fromBytes } from '../lib/index.js'
+import { BloomFilter, Key, KeyTypeError, KeyValueError } from '../lib/index.js'
 import { keyTypeNames, rowKind } from '../lib/key-types.js'
-import { parseKey } from '../lib/parse.js'
 import { build, sound } from './helpers.js'
+
+const isNoKey = (error) => error instanceof KeyValueError || error instanceof KeyTypeError
 
 const hex = (key) => Buffer.from(key.bytes).toString('hex')
 
@@ -42,7 +43,7 @@ test('values that have no key bytes', () => {
     () => Key.timestamptz(0), () => Key.inet(1), () => Key.inet(null), () => Key.mac(new Uint8Array(20)),
     () => Key.mac(1), () => Key.text(Symbol('s')), () => Key.text(Object.create(null))
   ]) {
-    assert.throws(make, KeyError, String(make))
+    assert.throws(make, isNoKey, String(make))
   }
 })
 
@@ -82,19 +83,21 @@ test('texts that spell no value', () => {
     macaddr: ['', '08:00:2b:01:02', '08002b01020', '08:00:2b:01:02:0g']
   })) {
     for (const text of texts) {
-      assert.throws(() => parseKey(type, text), KeyError, `${type} ${JSON.stringify(text)}`)
+      assert.throws(() => Key.parse(type, text), KeyValueError, `${type} ${JSON.stringify(text)}`)
     }
   }
-  assert.throws(() => parseKey('none', '1'), TypeError)
-  assert.throws(() => parseKey('toString', '1'), TypeError)
+  assert.throws(() => Key.parse('none', '1'), KeyTypeError)
+  assert.throws(() => Key.parse('toString', '1'), KeyTypeError)
+  assert.throws(() => Key.parse('row', '(1,2)'), KeyTypeError)
+  assert.throws(() => Key.parse('date', 1), KeyTypeError)
 })
 
 test('long hostile texts take no long time', () => {
   const start = performance.now()
   for (const text of ['0'.repeat(1e5) + 'x', '1.' + '0'.repeat(16000) + 'x', '1.' + '0'.repeat(1e5) + '1']) {
-    assert.throws(() => Key.numeric(text), KeyError)
-    assert.throws(() => Key.inet(text), KeyError)
-    assert.throws(() => Key.timestamptz(text), KeyError)
+    assert.throws(() => Key.numeric(text), KeyValueError)
+    assert.throws(() => Key.inet(text), KeyValueError)
+    assert.throws(() => Key.timestamptz(text), KeyValueError)
   }
   assert.ok(performance.now() - start < 1000)
 })
@@ -115,7 +118,7 @@ const ofEachType = {
 
 test('each type in each filter', () => {
   for (const [holds, member] of Object.entries(ofEachType)) {
-    const filter = fromBytes(build({ keyType: keyTypeNames.indexOf(holds) }, [member]))
+    const filter = BloomFilter.fromBytes(build({ keyType: keyTypeNames.indexOf(holds) }, [member]))
     for (const [asked, key] of Object.entries(ofEachType)) {
       if (asked === holds) {
         assert.equal(filter.contains(key), true)
@@ -126,7 +129,7 @@ test('each type in each filter', () => {
       }
     }
   }
-  const empty = fromBytes(build({ keyType: 0 }))
+  const empty = BloomFilter.fromBytes(build({ keyType: 0 }))
   for (const key of [...Object.values(ofEachType), 1, 0.5, NaN, 1n, 'x', new Uint8Array(3)]) {
     assert.equal(empty.contains(key), false)
     assert.deepEqual([...empty.containsMany([1, key])], [0, 0])
@@ -134,16 +137,16 @@ test('each type in each filter', () => {
 })
 
 test('a number is an integer, or in a filter of floats a float', () => {
-  const integer = fromBytes(sound())
+  const integer = BloomFilter.fromBytes(sound())
   assert.equal(integer.contains(7), true)
   assert.equal(integer.contains(-0), true)
   for (const key of [0.5, 2 ** 53, NaN, Infinity, -(2 ** 60)]) {
-    assert.throws(() => integer.contains(key), KeyError)
-    assert.throws(() => integer.containsMany([1, key]), { name: 'KeyError', index: 1 })
-    assert.throws(() => integer.containsMany([Key.integer(1), key]), { name: 'KeyError', index: 1 })
+    assert.throws(() => integer.contains(key), KeyValueError)
+    assert.throws(() => integer.containsMany([1, key]), { name: 'KeyValueError', index: 1 })
+    assert.throws(() => integer.containsMany([Key.integer(1), key]), { name: 'KeyValueError', index: 1 })
   }
   const floats = [0, 0.1, -1.5, NaN, Infinity, 2 ** 60]
-  const float = fromBytes(build({ keyType: 6 }, floats.map((value) => Key.float(value))))
+  const float = BloomFilter.fromBytes(build({ keyType: 6 }, floats.map((value) => Key.float(value))))
   assert.ok(floats.every((value) => float.contains(value)))
   assert.equal(float.contains(-0), true)
   assert.equal(float.containsMany([...floats, -0]).indexOf(0), -1)
@@ -151,10 +154,10 @@ test('a number is an integer, or in a filter of floats a float', () => {
   assert.equal(float.containsMany([Key.float(0.1), 0.1]).indexOf(0), -1)
   assert.throws(() => float.contains(1n), KeyTypeError)
   assert.throws(() => float.containsMany([1, 1n]), KeyTypeError)
-  const text = fromBytes(build({ keyType: 2 }, [Key.text('1')]))
+  const text = BloomFilter.fromBytes(build({ keyType: 2 }, [Key.text('1')]))
   assert.throws(() => text.contains(1), { message: 'bloomfilter holds text keys, not integer' })
   assert.throws(() => text.contains(0.5), { message: 'bloomfilter holds text keys, not float' })
-  const numeric = fromBytes(build({ keyType: 5 }, [Key.numeric('1')]))
+  const numeric = BloomFilter.fromBytes(build({ keyType: 5 }, [Key.numeric('1')]))
   for (const key of [1, 1n, '1']) {
     assert.throws(() => numeric.contains(key), KeyTypeError)
     assert.throws(() => numeric.containsMany([key]), KeyTypeError)
@@ -162,11 +165,11 @@ test('a number is an integer, or in a filter of floats a float', () => {
 })
 
 test('what is no key', () => {
-  const filter = fromBytes(sound())
+  const filter = BloomFilter.fromBytes(sound())
   for (const key of [undefined, null, true, {}, [], () => 1, Symbol('s'), new Date(0), new ArrayBuffer(8)]) {
-    assert.throws(() => filter.contains(key), KeyError)
-    assert.throws(() => filter.containsMany([key]), KeyError)
-    assert.throws(() => filter.containsMany([1, key]), { index: 1 })
+    assert.throws(() => filter.contains(key), KeyTypeError)
+    assert.throws(() => filter.containsMany([key]), KeyTypeError)
+    assert.throws(() => filter.containsMany([1, key]), { index: 1, message: /^key 1: / })
   }
   for (const keys of [undefined, null, 'abc', {}, 5, new Set([1]), new DataView(new ArrayBuffer(8))]) {
     assert.throws(() => filter.containsMany(keys), TypeError)
@@ -175,7 +178,7 @@ test('what is no key', () => {
 
 test('a batch of integers of all sizes and arrays', () => {
   const members = [0, -1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53) + 1]
-  const filter = fromBytes(build({ blocks: 100 }, members.map((key) => Key.integer(key))))
+  const filter = BloomFilter.fromBytes(build({ blocks: 100 }, members.map((key) => Key.integer(key))))
   const many = Array.from({ length: 10000 }, (_, i) => members[i % members.length])
   assert.equal(filter.containsMany(many).indexOf(0), -1)
   assert.equal(filter.containsMany(many.map(BigInt)).indexOf(0), -1)
@@ -183,7 +186,7 @@ test('a batch of integers of all sizes and arrays', () => {
   assert.equal(filter.containsMany(Int32Array.of(0, -1, -(2 ** 31))).indexOf(0), -1)
   assert.equal(filter.containsMany(Uint32Array.of(0, 2 ** 31)).indexOf(0), -1)
   assert.equal(filter.containsMany(BigUint64Array.of(0n, 2n ** 32n)).indexOf(0), -1)
-  assert.throws(() => filter.containsMany(BigUint64Array.of(2n ** 63n)), KeyError)
+  assert.throws(() => filter.containsMany(BigUint64Array.of(2n ** 63n)), KeyValueError)
   assert.equal(filter.containsMany([]).length, 0)
   for (const key of members) {
     assert.ok(filter.contains(key) && filter.contains(BigInt(key)))
@@ -194,13 +197,13 @@ test('texts of all lengths and alphabets', () => {
   const alphabets = ['a', '\u00e9', '\u20ac', '\u{1f600}', '\0', '\ufeff']
   const texts = [0, 1, 7, 15, 16, 47, 48, 49, 100, 1000, 70000, 400000]
     .flatMap((length) => alphabets.map((letter) => letter.repeat(length)))
-  const filter = fromBytes(build({ keyType: 2 }, texts.map((text) => Key.text(text))))
+  const filter = BloomFilter.fromBytes(build({ keyType: 2 }, texts.map((text) => Key.text(text))))
   assert.ok(texts.every((text) => filter.contains(text)))
   assert.equal(filter.containsMany(texts).indexOf(0), -1)
   assert.equal(filter.containsMany([...texts].reverse()).indexOf(0), -1)
   assert.equal(filter.contains('e\u0301'), false)
   for (const bad of ['\ud800', `${'a'.repeat(100)}\udc00`]) {
-    assert.throws(() => filter.contains(bad), KeyError)
+    assert.throws(() => filter.contains(bad), KeyValueError)
     assert.throws(() => filter.containsMany(['a', bad]), { index: 1 })
   }
 })
@@ -208,7 +211,7 @@ test('texts of all lengths and alphabets', () => {
 test('bytea from any view', () => {
   const long = new Uint8Array(300000).fill(5)
   const keys = [new Uint8Array(0), Uint8Array.of(1, 2, 3), long]
-  const filter = fromBytes(build({ keyType: 3 }, keys.map((key) => Key.bytea(key))))
+  const filter = BloomFilter.fromBytes(build({ keyType: 3 }, keys.map((key) => Key.bytea(key))))
   assert.equal(filter.containsMany(keys).indexOf(0), -1)
   assert.equal(filter.contains(Buffer.from([0, 1, 2, 3]).subarray(1)), true)
   assert.equal(filter.contains(long), true)
@@ -219,7 +222,7 @@ test('rows', () => {
   const row = Key.row(7, 'x')
   assert.equal(Buffer.from(row.bytes).toString('hex'), '0108000000' + '0700000000000000' + '0201000000' + '78')
   assert.equal(row.type, 'row(integer, text)')
-  const filter = fromBytes(build({ keyType: rowKind([1, 2]) }, [row]))
+  const filter = BloomFilter.fromBytes(build({ keyType: rowKind([1, 2]) }, [row]))
   assert.equal(filter.keyType, 'row(integer, text)')
   assert.deepEqual([...filter.containsMany([row, [7, 'x'], [7n, 'x'], [8, 'x'], [7, '']])], [1, 1, 1, 0, 0])
   assert.equal(filter.contains([7, 'x']), true)
@@ -231,14 +234,14 @@ test('rows', () => {
 })
 
 test('a number in a row is what the filter holds there', () => {
-  const filter = fromBytes(build({ keyType: rowKind([6, 1]) }, [Key.row(Key.float(2), 2)]))
+  const filter = BloomFilter.fromBytes(build({ keyType: rowKind([6, 1]) }, [Key.row(Key.float(2), 2)]))
   assert.equal(filter.contains([2, 2]), true)
   assert.equal(filter.contains([2.5, 2]), false)
-  assert.throws(() => filter.contains([2, 2.5]), KeyError)
+  assert.throws(() => filter.contains([2, 2.5]), KeyValueError)
 })
 
 test('what is no row', () => {
   for (const columns of [[], [1, 2, 3, 4, 5, 6, 7], [1, null], [1, undefined], [Key.row(1)], [[1]], [true], [0.5]]) {
-    assert.throws(() => Key.row(...columns), KeyError)
+    assert.throws(() => Key.row(...columns), isNoKey)
   }
 })

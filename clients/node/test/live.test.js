@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import test from 'node:test'
-import { Live } from '../lib/index.js'
+import { BloomFilter, LiveBloomFilter } from '../lib/index.js'
 import { build, integers, sound, tempFile } from './helpers.js'
 
 function replace (file, bytes) {
@@ -16,14 +17,15 @@ function checkShared (filter) {
   assert.equal(filter.containsMany(shared).indexOf(0), -1)
 }
 
-test('nobody sees a wrong answer while filters take turns', async () => {
+test('nobody sees a wrong answer while filters take turns', async (t) => {
   const builds = [
     build({ blocks: 40 }, integers(0, 300)),
     build({ blocks: 9, log2: 10, seed: 8n }, integers(0, 100))
   ]
   const file = tempFile(builds[0])
-  const live = await Live.open(file)
+  const live = await LiveBloomFilter.open(file)
   let isOver = false
+  t.after(() => { isOver = true })
   let asked = 0
   const readers = Array.from({ length: 4 }, async () => {
     while (!isOver) {
@@ -34,8 +36,8 @@ test('nobody sees a wrong answer while filters take turns', async () => {
   })
   for (let i = 1; i <= 100; i++) {
     replace(file, builds[i % 2])
-    await Promise.all([live.reload(), live.reload()])
-    assert.equal(live.filter.info.seed, i % 2 === 0 ? 0n : 8n)
+    assert.deepEqual(await Promise.all([live.reload(), live.reload()]), [true, false])
+    assert.equal(live.current.info.seed, i % 2 === 0 ? '0' : '8')
   }
   isOver = true
   await Promise.all(readers)
@@ -44,7 +46,7 @@ test('nobody sees a wrong answer while filters take turns', async () => {
 
 test('a failed reload keeps the old filter', async () => {
   const file = tempFile(sound())
-  const live = await Live.open(file)
+  const live = await LiveBloomFilter.open(file)
   for (const bytes of ['', sound().subarray(0, 100), 'bloomfilter-set 1\nmissing\n']) {
     replace(file, bytes)
     await assert.rejects(live.reload())
@@ -56,13 +58,13 @@ test('a failed reload keeps the old filter', async () => {
   replace(file, build({}, integers(0, 300)))
   await live.reload()
   assert.equal(live.contains(250), true)
-  await assert.rejects(Live.open(tempFile('')))
+  await assert.rejects(LiveBloomFilter.open(tempFile('')))
 })
 
 test('a filter in use survives the swap', async () => {
   const file = tempFile(sound())
-  const live = await Live.open(file)
-  const { filter } = live
+  const live = await LiveBloomFilter.open(file)
+  const filter = live.current
   replace(file, build({ keyType: 0 }))
   await live.reload()
   checkShared(filter)
@@ -70,11 +72,67 @@ test('a filter in use survives the swap', async () => {
 })
 
 test('memory of old filters comes back', async () => {
-  const file = tempFile(build({ blocks: 2 ** 17 }))
-  const live = await Live.open(file)
+  const builds = [1, 2].map((key) => build({ blocks: 2 ** 17 }, integers(0, key)))
+  const file = tempFile(builds[1])
+  const live = await LiveBloomFilter.open(file)
   for (let i = 0; i < 150; i++) {
+    replace(file, builds[i % 2])
     await live.reload()
   }
   // 150 filters of 8 MiB would be 1.2 GiB.
   assert.ok(process.memoryUsage().rss < 800 * 2 ** 20, `${process.memoryUsage().rss} bytes`)
+})
+
+test('a reload reads nothing where nothing changed', async () => {
+  const file = tempFile(sound())
+  const live = await LiveBloomFilter.open(file)
+  const before = live.current
+  assert.equal(await live.reload(), false)
+  // The same bytes in another file are the same filter.
+  replace(file, sound())
+  assert.equal(await live.reload(), false)
+  assert.equal(live.current, before)
+})
+
+const next = () => Promise.withResolvers?.() ?? (() => {
+  const both = {}
+  both.promise = new Promise((resolve) => { both.resolve = resolve })
+  return both
+})()
+
+test('following', async (t) => {
+  const awake = setInterval(() => {}, 1000)
+  t.after(() => clearInterval(awake))
+  const file = tempFile(sound())
+  const live = await LiveBloomFilter.open(file)
+  const error = next()
+  const change = next()
+  live.follow(5, { onChange: change.resolve, onError: error.resolve })
+  replace(file, Buffer.from('BLMF'))
+  assert.equal((await error.promise).name, 'InvalidFilterError')
+  checkShared(live)
+  replace(file, build({}, integers(0, 300)))
+  assert.equal(await change.promise, live.current)
+  assert.equal(live.contains(250), true)
+  live.close()
+  assert.throws(() => live.follow(0), RangeError)
+})
+
+test('a follower lets its process end', () => {
+  const file = tempFile(sound())
+  const program = `import { BloomFilter, LiveBloomFilter } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url))}
+    const live = await LiveBloomFilter.open(${JSON.stringify(file)})
+    live.follow(5)`
+  execFileSync(process.execPath, ['--input-type=module', '-e', program], { timeout: 60000 })
+})
+
+test('the check of a large file lets others have the thread', async () => {
+  const file = tempFile(build({ log2: 16, blocks: 8000 }))
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  const filter = await BloomFilter.open(file)
+  clearInterval(timer)
+  // 64 MB are 32 slices, and before each the timer may fire.
+  assert.ok(turns >= 8, `${turns} turns`)
+  assert.equal(filter.contains(1), false)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
-import { Key, KeyTypeError, PartError, SetError, fromBytes, open, openSync } from '../lib/index.js'
+import { BloomFilter, BloomFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
 import { build, buildSet, integers, sound, tempFolder } from './helpers.js'
 
 const GOOD = 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-1.bloom\n'
@@ -33,34 +33,68 @@ function checkWhole (filter) {
 }
 
 test('a set by its manifest and by its folder', async () => {
-  for (const manifest of [GOOD, GOOD.trimEnd(), undefined]) {
+  for (const manifest of [GOOD, GOOD.trimEnd()]) {
     const folder = writeSet(files, manifest)
-    checkWhole(openSync(folder))
-    checkWhole(await open(folder, { verify: false }))
-    if (manifest !== undefined) {
-      checkWhole(await open(path.join(folder, 'manifest')))
-    }
+    checkWhole(BloomFilter.openSync(folder))
+    checkWhole(await BloomFilter.open(folder, { verify: false }))
+    checkWhole(await BloomFilter.open(path.join(folder, 'manifest')))
   }
+  const inOrder = [...files].sort((a, b) => a.readUInt16LE(12) - b.readUInt16LE(12))
+  checkWhole(BloomFilter.fromParts(inOrder))
+  assert.throws(() => BloomFilter.fromParts(inOrder.slice(1)), InvalidSetError)
+  assert.throws(() => BloomFilter.fromParts([]), InvalidSetError)
+})
+
+test('a folder without a manifest is refused', async () => {
+  const folder = writeSet([sound()])
+  assert.throws(() => BloomFilter.openSync(folder), {
+    name: 'InvalidSetError', message: `${folder}: a folder is opened by its file "manifest", and it has none`
+  })
+  await assert.rejects(BloomFilter.open(folder), InvalidSetError)
 })
 
 test('notes in a manifest', () => {
-  checkWhole(openSync(writeSet(files, GOOD.replace('part-0', '# generation 17\npart-0'))))
+  checkWhole(BloomFilter.openSync(writeSet(files, GOOD.replace('part-0', '# generation 17\npart-0'))))
 })
 
 test('a part of another build', () => {
   const names = files.map((bytes) => `p.${Buffer.from(bytes).readBigUInt64LE(56).toString(16).padStart(16, '0')}.bloom`)
   const folder = writeSet(files, `bloomfilter-set 1\n${names.join('\n')}\n`)
   names.forEach((name, i) => fs.writeFileSync(path.join(folder, name), files[i]))
-  checkWhole(openSync(folder))
+  checkWhole(BloomFilter.openSync(folder))
   fs.writeFileSync(path.join(folder, names[1]), buildSet(3, 400)[1])
-  assert.throws(() => openSync(folder), { name: 'SetError', message: /another filter than its name says/ })
+  assert.throws(() => BloomFilter.openSync(folder), { name: 'InvalidSetError', message: /another filter than its name says/ })
 })
 
-test('a folder with one whole filter', () => {
-  const folder = writeSet([sound()])
-  fs.writeFileSync(path.join(folder, '.next.bloom'), 'not complete')
-  fs.writeFileSync(path.join(folder, 'README'), 'other')
-  assert.equal(openSync(folder).contains(5), true)
+test('a set that is replaced while it is opened', async () => {
+  // As `bloomfilter pull` does it: new names, the manifest last, the old parts deleted.
+  const folder = tempFolder()
+  const builds = [500, 600].map((more) => [0, 1, 2].map((part) =>
+    build({ part, parts: 3, blocks: 40 }, [...integers(0, 300), Key.integer(more)])))
+  let swaps = 0
+  let old = []
+  const publish = () => {
+    const names = [0, 1, 2].map((part) => `${swaps}.${part}`)
+    names.forEach((name, part) => fs.writeFileSync(path.join(folder, name), builds[swaps % 2][part]))
+    fs.writeFileSync(path.join(folder, 'next'), `bloomfilter-set 1\n${names.join('\n')}\n`)
+    fs.renameSync(path.join(folder, 'next'), path.join(folder, 'manifest'))
+    old.forEach((name) => fs.rmSync(path.join(folder, name)))
+    old = names
+    swaps++
+  }
+  publish()
+  // One swap falls between other steps of the opening each time.
+  for (let i = 0; i < 200; i++) {
+    const opening = BloomFilter.open(folder)
+    for (let turns = i % 20; turns > 0; turns--) {
+      await new Promise(setImmediate)
+    }
+    publish()
+    const filter = await opening
+    assert.notEqual(filter.contains(500), filter.contains(600))
+    assert.equal(filter.containsMany(integers(0, 300)).indexOf(0), -1)
+  }
+  await assert.rejects(BloomFilter.open(writeSet(files, GOOD.replace('part-1', 'missing'))), { code: 'ENOENT' })
 })
 
 for (const [name, manifest] of Object.entries({
@@ -83,11 +117,11 @@ for (const [name, manifest] of Object.entries({
 })) {
   test(`manifest: ${name}`, async () => {
     const folder = writeSet(files, manifest)
-    assert.throws(() => openSync(folder))
-    await assert.rejects(open(path.join(folder, 'manifest')).then((filter) => {
+    assert.throws(() => BloomFilter.openSync(folder))
+    await assert.rejects(BloomFilter.open(path.join(folder, 'manifest')).then((filter) => {
       // The one manifest that may be opened as what it is: a part.
       assert.equal(name, 'a filter')
-      throw new Error(`part ${filter.info.open[0].part}`)
+      throw new Error(`part ${filter.info.part}`)
     }))
   })
 }
@@ -101,21 +135,13 @@ for (const [name, bytes] of Object.entries({
   damaged: files[1].subarray(0, -1)
 })) {
   test(`set: ${name}`, () => {
-    assert.throws(() => openSync(writeSet([files[0], bytes, files[2]])))
+    assert.throws(() => BloomFilter.openSync(writeSet([files[0], bytes, files[2]], GOOD)), BloomFilterError)
   })
 }
 
-test('a part missing, no part, a folder as part', () => {
-  assert.throws(() => openSync(writeSet(files.slice(0, 2))), SetError)
-  assert.throws(() => openSync(tempFolder()), SetError)
-  const folder = writeSet(files.slice(0, 2))
-  fs.mkdirSync(path.join(folder, 'x.bloom'))
-  assert.throws(() => openSync(folder))
-})
-
 test('an empty part takes the key type of the set', () => {
   const empty = build({ part: 1, parts: 3, keyType: 0 })
-  const filter = openSync(writeSet([files[0], empty, files[2]]))
+  const filter = BloomFilter.openSync(writeSet([files[0], empty, files[2]], GOOD))
   assert.equal(filter.keyType, 'integer')
   for (let i = 0; i < 100; i++) {
     assert.throws(() => filter.contains(String(i)), KeyTypeError)
@@ -123,7 +149,7 @@ test('an empty part takes the key type of the set', () => {
 })
 
 test('a single part', () => {
-  const filter = fromBytes(files[1])
+  const filter = BloomFilter.fromBytes(files[1])
   let refused = 0
   for (let key = 0; key < 500; key++) {
     try {
@@ -143,17 +169,18 @@ test('texts in a set', () => {
   const texts = Array.from({ length: 5000 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i}`)
   const parts = [0, 1].map((part) =>
     build({ part, parts: 2, keyType: 2, blocks: 60 }, texts.map((text) => Key.text(text))))
-  const filter = openSync(writeSet(parts))
+  const filter = BloomFilter.openSync(writeSet(parts, 'bloomfilter-set 1\npart-0.bloom\npart-1.bloom\n'))
   assert.equal(filter.containsMany(texts).indexOf(0), -1)
   assert.ok(texts.every((text) => filter.contains(text)))
   assert.equal(filter.contains('x'.repeat(300000)), filter.containsMany(['x'.repeat(300000)])[0] === 1)
 })
 
 test('info of a set', () => {
-  const { info } = openSync(writeSet(files))
+  const { info } = BloomFilter.openSync(writeSet(files, GOOD))
   assert.equal(info.parts, 3)
-  assert.equal(info.open.length, 3)
-  assert.equal(info.capacity, 3000n)
+  assert.equal(info.filters.length, 3)
+  assert.equal(info.n, 3000)
   assert.equal(info.bytes, 3 * 64 + (20 + 21 + 22) * 64)
-  assert.ok(info.estimatedKeys > 450 && info.estimatedKeys < 550)
+  assert.ok(info.cardinality > 450 && info.cardinality < 550)
+  assert.equal(JSON.parse(JSON.stringify(info)).filters[2].blocks, 22)
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import test from 'node:test'
-import { FormatError, Key, KeyTypeError, PartError, fromBytes, open, openSync } from '../lib/index.js'
+import { BloomFilter, InvalidFilterError, Key, KeyTypeError, KeyValueError, PartError } from '../lib/index.js'
 import { Instance } from '../lib/instance.js'
+import { runSync } from '../lib/steps.js'
 import { ROW, columnsOf, kindName, keyTypeNames, rowKind } from '../lib/key-types.js'
-import { parseKey } from '../lib/parse.js'
 import { header, tempFile } from './helpers.js'
 
 const MAX_BYTES = 512 * 1024 * 1024 - 4096
@@ -57,7 +57,7 @@ function prepare (row, key) {
   const bytes = header(shape)
   large.bytes.set(bytes, large.start)
   large.length = 64 + shape.blocks * 2 ** shape.log2 / 8
-  large.check(false)
+  runSync(large.check(false))
   large.bytes.set(key, large.needScratch(key.length))
 }
 
@@ -123,7 +123,7 @@ function valueOfSql (sql) {
   if (type === 'real' && Number.isFinite(Number(text))) {
     return Key.real(Number(text))
   }
-  return parseKey(sqlTypes[type] ?? type, type === 'char' ? text.replace(/ +$/, '') : text)
+  return Key.parse(sqlTypes[type] ?? type, type === 'char' ? text.replace(/ +$/, '') : text)
 }
 
 test('keys are made from the SQL of keys.tsv', () => {
@@ -146,7 +146,7 @@ function keysOf (row, column) {
 
 for (const row of rows('filters.tsv')) {
   test(`filters.tsv: ${row.name}`, () => {
-    const filter = fromBytes(Buffer.from(row.filter_hex, 'hex'))
+    const filter = BloomFilter.fromBytes(Buffer.from(row.filter_hex, 'hex'))
     checkFields(filter.info, row)
     for (const [column, want] of [['keys', true], ['absent', false], ['false_positives', true]]) {
       const keys = keysOf(row, column)
@@ -159,21 +159,21 @@ for (const row of rows('filters.tsv')) {
 }
 
 function checkFields (info, row) {
-  const [part] = info.open
+  const [part] = info.filters
   assert.deepEqual({
-    n: String(part.capacity),
-    p: part.rate,
-    seed: String(part.seed),
-    k: String(part.probes),
+    n: String(part.n),
+    p: part.p,
+    seed: String(BigInt.asUintN(64, BigInt(part.seed))),
+    k: String(part.hashes),
     log2_block_bits: String(Math.log2(part.blockBits)),
     blocks: String(part.blocks),
     part: String(part.part),
     parts: String(part.parts),
     key_type: part.keyType,
     bits_set: String(part.bitsSet),
-    checksum_hex: part.checksum.toString(16).padStart(16, '0')
+    checksum_hex: part.checksum
   }, {
-    n: row.n,
+    n: String(Number(row.n)),
     p: Number(row.p),
     seed: row.seed,
     k: row.k,
@@ -225,19 +225,79 @@ for (const row of rows('invalid.tsv')) {
     const bytes = Buffer.from(row.filter_hex, 'hex')
     const file = tempFile(bytes)
     const isRule = (error) => {
-      assert.ok(error instanceof FormatError, error)
+      assert.ok(error instanceof InvalidFilterError, error)
       assert.equal(error.rule, row.rule)
       if (row.rule === 'version') {
         assert.match(error.message, new RegExp(`unsupported format version ${bytes[4]}$`))
       }
       return true
     }
-    assert.throws(() => fromBytes(bytes), isRule)
-    assert.throws(() => openSync(file), isRule)
-    await assert.rejects(open(file), isRule)
+    assert.throws(() => BloomFilter.fromBytes(bytes), isRule)
+    assert.throws(() => BloomFilter.openSync(file), isRule)
+    await assert.rejects(BloomFilter.open(file), isRule)
   })
 }
 
+for (const row of rows('filters.tsv').filter(({ made_of: of }) => of === '-')) {
+  test(`filters.tsv, built: ${row.name}`, () => {
+    const whole = Buffer.from(row.filter_hex, 'hex')
+    const built = BloomFilter.build(keysOf(row, 'keys'), { like: BloomFilter.fromBytes(whole) })
+    assert.deepEqual(Buffer.from(built.toBytes()), whole)
+  })
+}
+
+/** The bytes of a text in texts.tsv. */
+function bytesOfText (text) {
+  return text.startsWith('hex:') ? Buffer.from(text.slice(4), 'hex') : Buffer.from(text)
+}
+
+function matches (bytes, keyHex) {
+  if (!keyHex.startsWith('xxh64:')) {
+    return Buffer.from(bytes).toString('hex') === keyHex
+  }
+  const room = large.room(MAX_BYTES)
+  room.set(bytes)
+  large.exports.hash_in_place(large.start, bytes.length)
+  return large.view.getBigUint64(large.start, true).toString(16).padStart(16, '0') === keyHex.slice(6)
+}
+
+test('texts.tsv', () => {
+  let read = 0
+  for (const { type, text, key_hex: keyHex } of rows('texts.tsv')) {
+    const bytes = bytesOfText(text)
+    const string = bytes.toString()
+    if (!Buffer.from(string).equals(bytes)) {
+      continue // not UTF-8, which no string of JavaScript is
+    }
+    const shown = `${type} ${text.slice(0, 60)}`
+    if (keyHex === '-') {
+      assert.throws(() => Key.parse(type, string), KeyValueError, shown)
+    } else {
+      assert.ok(matches(Key.parse(type, string).bytes, keyHex), shown)
+    }
+    read++
+  }
+  assert.ok(read > 750, `only ${read} rows were read`)
+})
+
+test('shapes for n and p are those of SQL', () => {
+  const file = new URL('../../../test/core/sizes.tsv', import.meta.url)
+  const lines = fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => line.split('\t'))
+  let built = 0
+  for (const [n, p, blocks, log2, k] of lines) {
+    if (blocks * 2 ** log2 > 8e6) {
+      continue
+    }
+    const { info } = BloomFilter.build([], { n: BigInt(n), p: Number(p) })
+    assert.deepEqual([info.blocks, Math.log2(info.blockBits), info.hashes], [blocks, log2, k].map(Number), `${n} ${p}`)
+    built++
+  }
+  assert.ok(built > 50)
+})
+
 test('an error names both types', () => {
-  assert.equal(new KeyTypeError(1, 2).message, 'bloomfilter holds integer keys, not text')
+  const text = BloomFilter.fromBytes(Buffer.from(rows('filters.tsv').find(({ name }) => name === 'integer').filter_hex, 'hex'))
+  assert.throws(() => text.contains('x'), {
+    name: 'KeyTypeError', message: 'bloomfilter holds integer keys, not text', holds: 'integer', asked: 'text'
+  })
 })

@@ -1,6 +1,6 @@
 /*
  * string.h
- *	  The few functions of the C library that the core needs, for WebAssembly.
+ *	  The few functions of the C library that our sources need, for WebAssembly.
  */
 #ifndef READER_STRING_H
 #define READER_STRING_H
@@ -11,6 +11,9 @@ extern void *memcpy(void *target, const void *source, size_t length);
 extern void *memmove(void *target, const void *source, size_t length);
 extern void *memset(void *target, int value, size_t length);
 extern int	memcmp(const void *a, const void *b, size_t length);
+extern void *memchr(const void *bytes, int byte, size_t length);
+extern size_t strlen(const char *text);
+extern int	strcmp(const char *a, const char *b);
 
 /*
  * Without a C library the compiler calls these functions for the smallest copy,

@@ -67,11 +67,12 @@ class Opened(NamedTuple):
 def find_source(path: PathLike) -> Source:
     """Look at a file or a manifest; a folder is its file `manifest`."""
     path = os.fsdecode(path)
-    if os.path.isdir(path):
+    is_folder = os.path.isdir(path)
+    if is_folder:
         path = _manifest_of(path)
     with open(path, "rb", opener=_opener) as file:
         stamp = _stamp_of(file, path)
-        if not stamp[-1].startswith(_MANIFEST_MAGIC):
+        if not is_folder and not stamp[-1].startswith(_MANIFEST_MAGIC):
             return Source(path, None, (stamp,))
         text = stamp[-1] + file.read(_MANIFEST_MAX_BYTES)
     try:

@@ -5,9 +5,8 @@
 //   cross-check.js FILE TYPE <keys >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
-// prints them, bytea in hex.
-import { openSync } from '../lib/index.js'
-import { parseKey } from '../lib/parse.js'
+// prints them.
+import { BloomFilter, Key } from '../lib/index.js'
 
 // Lines per write, and per batch.
 const MANY = 4096
@@ -16,14 +15,14 @@ async function run ([path, type, ...rest]) {
   if (type === undefined || rest.length > 0) {
     throw new Error('usage: cross-check.js FILE TYPE')
   }
-  const filter = openSync(path)
+  const filter = BloomFilter.openSync(path)
   let keys = []
   const answer = () => {
     process.stdout.write(Array.from(filter.containsMany(keys), (found) => `${found}\n`).join(''))
     keys = []
   }
   for await (const line of lines(process.stdin)) {
-    keys.push(parseKey(type, line))
+    keys.push(Key.parse(type, line))
     if (keys.length === MANY) {
       answer()
     }

@@ -1,0 +1,86 @@
+// What a filter says about itself: the columns of SQL's bloom_stats. Numbers of 64
+// bits are text, as in the JSON of `bloomfilter info`, where a number would lose some.
+import { kindName } from './key-types.js'
+
+const AT_KEY_TYPE = 7
+const AT_COLUMNS = 48
+const AT_CHECKSUM = 56
+
+/** A part of a set, or a filter: its instance, and what its header says. */
+export function readPart (instance) {
+  const { header } = instance
+  return {
+    instance,
+    kind: (header.getUint8(AT_KEY_TYPE) | header.getUint32(AT_COLUMNS, true) & ~0xff) >>> 0,
+    part: header.getUint16(12, true),
+    parts: header.getUint16(14, true),
+    seed: header.getBigInt64(16, true),
+    checksum: header.getBigUint64(AT_CHECKSUM, true).toString(16).padStart(16, '0')
+  }
+}
+
+/** Describes one part. */
+function describePart ({ instance, kind, part, parts, seed, checksum }) {
+  const { header, exports } = instance
+  const blockBits = 2 ** header.getUint8(6)
+  const blocks = header.getUint32(8, true)
+  const bits = blocks * blockBits
+  const bitsSet = Number(header.getBigUint64(40, true))
+  return {
+    n: Number(header.getBigUint64(24, true)),
+    p: header.getFloat64(32, true),
+    bits,
+    bytes: instance.length,
+    hashes: header.getUint8(5),
+    blockBits,
+    blocks,
+    seed: String(seed),
+    keyType: kindName(kind),
+    bitsSet,
+    fill: bitsSet / bits,
+    cardinality: exports.cardinality(),
+    fpr: exports.fpr(),
+    overCapacity: exports.over_capacity() !== 0,
+    part,
+    parts,
+    formatVersion: header.getUint8(4),
+    checksum
+  }
+}
+
+/** Describes the parts taken as one. */
+export function describe (parts, kind) {
+  const filters = parts.map(describePart)
+  const sum = (field) => filters.reduce((total, filter) => total + filter[field], 0)
+  return {
+    ...filters[0],
+    n: sum('n'),
+    p: Math.max(...filters.map(({ p }) => p)),
+    bits: sum('bits'),
+    bytes: sum('bytes'),
+    blocks: sum('blocks'),
+    keyType: kindName(kind),
+    bitsSet: sum('bitsSet'),
+    fill: sum('bitsSet') / sum('bits'),
+    cardinality: sum('cardinality'),
+    // An absent key goes to each part as likely.
+    fpr: sum('fpr') / filters.length,
+    overCapacity: filters.some(({ overCapacity }) => overCapacity),
+    checksum: checksumOf(parts),
+    filters
+  }
+}
+
+/** Of a set: each part's, hashed with that of those before it. */
+function checksumOf (parts) {
+  const { instance } = parts[0]
+  const at = instance.scratch
+  const sums = parts.map(({ checksum }) => BigInt(`0x${checksum}`))
+  const whole = sums.reduce((sum, checksum) => {
+    instance.view.setBigUint64(at, sum, true)
+    instance.view.setBigUint64(at + 8, checksum, true)
+    instance.exports.hash_in_place(at, 16)
+    return instance.view.getBigUint64(at, true)
+  })
+  return whole.toString(16).padStart(16, '0')
+}

@@ -1,0 +1,161 @@
+// From a path of Node's file system to the parts of a filter or of a whole set.
+import path from 'node:path'
+import { BloomFilterError, InvalidSetError, inFile } from './errors.js'
+import { fill, withFile } from './files.js'
+import { HEADER_BYTES, Instance } from './instance.js'
+import { checked, wholeSet } from './load.js'
+
+const MANIFEST_WORD = 'bloomfilter-set '
+const MANIFEST_LINE = `${MANIFEST_WORD}1`
+const MANIFEST_NAME = 'manifest'
+const MAX_PARTS = 65535
+
+// A name that promises what is in its file, which a part of another build is not.
+const NAME_WITH_CHECKSUM = /\.([0-9a-f]{16})\.bloom$/
+
+// Room for all parts' names of the longest kind.
+const MAX_MANIFEST = (MAX_PARTS + 1) * 256
+
+/** How often a set may be replaced while it is being opened. */
+const MOST_ATTEMPTS = 8
+
+/**
+ * Returns parts in their order, one filter or all of a set, and what their files were
+ * before. Between the reading of a manifest and of its parts, a writer may put a new
+ * one in its place and delete the old parts: then it is read again.
+ */
+export function * openPath (io, file, options) {
+  for (let attempt = 1; ; attempt++) {
+    const source = yield * findSource(io, file)
+    try {
+      return { parts: yield * readSource(io, source, options), source }
+    } catch (error) {
+      if (attempt === MOST_ATTEMPTS || !(yield * wasReplaced(io, file, source))) {
+        throw error
+      }
+    }
+  }
+}
+
+/**
+ * What a path names: a filter, or a manifest and its files. Sources of equal identity
+ * name the same bytes: device, inode, size, time and header of all files are in it.
+ */
+export function * findSource (io, file) {
+  const stat = yield io.stat(file)
+  const at = stat?.isDirectory() ? yield * manifestOf(io, file) : file
+  const { stamp, start, text } = yield * look(io, at)
+  if (!start.startsWith(MANIFEST_WORD) && at === file) {
+    return { path: at, identity: stamp }
+  }
+  const names = parseManifest(text, at)
+  const stamps = [stamp]
+  for (const name of names) {
+    stamps.push(yield * stampOf(io, path.join(path.dirname(at), name)))
+  }
+  return { path: at, names, identity: [...stamps, ...names].join('\n') }
+}
+
+function * manifestOf (io, folder) {
+  const manifest = path.join(folder, MANIFEST_NAME)
+  if ((yield io.stat(manifest)) === undefined) {
+    throw inFile(new InvalidSetError('a folder is opened by its file "manifest", and it has none'), folder)
+  }
+  return manifest
+}
+
+/** A file's stamp, its first bytes, and all of it if it is a manifest. */
+function * look (io, file) {
+  return yield * withFile(io, file, function * (handle, stat) {
+    const bytes = Buffer.alloc(HEADER_BYTES)
+    const start = bytes.toString('latin1', 0, yield * fill(io, handle, bytes))
+    const stamp = [stat.dev, stat.ino, stat.size, stat.mtimeNs, bytes.toString('hex')].join(' ')
+    if (!start.startsWith(MANIFEST_WORD)) {
+      return { stamp, start, text: start }
+    }
+    if (stat.size > MAX_MANIFEST) {
+      throw inFile(new InvalidSetError('manifest is too long'), file)
+    }
+    const whole = Buffer.alloc(Number(stat.size))
+    return { stamp, start, text: whole.toString('utf8', 0, yield * fill(io, handle, whole)) }
+  })
+}
+
+function * stampOf (io, file) {
+  try {
+    return (yield * look(io, file)).stamp
+  } catch {
+    return 'missing'
+  }
+}
+
+function * wasReplaced (io, file, source) {
+  try {
+    return (yield * findSource(io, file)).identity !== source.identity
+  } catch {
+    return false
+  }
+}
+
+function * readSource (io, source, options) {
+  if (source.names === undefined) {
+    return [yield * readFile(io, source.path, options)]
+  }
+  const parts = []
+  for (const name of source.names) {
+    const file = path.join(path.dirname(source.path), name)
+    const part = yield * readFile(io, file, options)
+    checkName(file, part)
+    parts.push(part)
+  }
+  try {
+    return wholeSet(parts)
+  } catch (error) {
+    throw inFile(error, source.path)
+  }
+}
+
+function checkName (file, part) {
+  const promised = NAME_WITH_CHECKSUM.exec(file)
+  if (promised !== null && promised[1] !== part.checksum) {
+    throw inFile(new InvalidSetError('is another filter than its name says'), file)
+  }
+}
+
+function * readFile (io, file, { verify = true } = {}) {
+  try {
+    return yield * withFile(io, file, function * (handle, stat) {
+      const size = Number(stat.size)
+      const instance = new Instance()
+      const start = instance.bytes.subarray(instance.start, instance.start + HEADER_BYTES)
+      // Nothing is allocated before the header fits the file's size.
+      const headerLength = yield * fill(io, handle, start)
+      instance.checkHeader(headerLength < HEADER_BYTES ? headerLength : size)
+      const room = instance.room(size)
+      if ((yield * fill(io, handle, room)) !== size) {
+        throw new BloomFilterError('file was cut short while it was read')
+      }
+      return yield * checked(instance, verify, io.pause)
+    })
+  } catch (error) {
+    throw inFile(error, file)
+  }
+}
+
+function parseManifest (text, file) {
+  const fail = (reason) => inFile(new InvalidSetError(reason), file)
+  const [first, ...lines] = text.replace(/\n$/, '').split('\n')
+  if (first !== MANIFEST_LINE) {
+    throw fail(`manifest does not begin with "${MANIFEST_LINE}"`)
+  }
+  const names = lines.filter((line) => !line.startsWith('#'))
+  if (names.length < 1 || names.length > MAX_PARTS) {
+    throw fail(`manifest names ${names.length} files, which are not the parts of a set`)
+  }
+  for (const name of names) {
+    if (['', '.', '..'].includes(name) || /[/\0]/.test(name)) {
+      throw fail(`manifest names ${JSON.stringify(name.slice(0, 80))}, which is no file name`)
+    }
+  }
+  return names
+}

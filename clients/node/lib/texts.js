@@ -1,0 +1,68 @@
+// Keys from the text that PostgreSQL prints and reads: the grammar of doc/KEYS.md, by
+// the same C as in the command line, in an instance of its own.
+import { KeyTypeError, KeyValueError, show } from './errors.js'
+import { Instance } from './instance.js'
+import { encodeInto, writeShort } from './text.js'
+
+/** Longer texts get an instance that goes when they are read: memory never shrinks. */
+const SHORT_TEXT = 20000
+
+/** Bytes that the key of a text may need besides the text's own. */
+const KEY_BYTES = 4
+
+let reader
+
+function newReader () {
+  const instance = new Instance()
+  instance.room(0)
+  return instance
+}
+
+/** The kind of a key and its bytes, from the name of a type and a text. */
+export function parseText (type, text) {
+  if (typeof text !== 'string') {
+    throw new KeyTypeError(`${show(text)} is not the text of a key of type ${type}`)
+  }
+  reader ??= newReader()
+  const instance = text.length > SHORT_TEXT ? newReader() : reader
+  return read(instance, typeNumber(reader, type), type, text)
+}
+
+const numbers = new Map()
+
+function typeNumber (instance, type) {
+  let number = numbers.get(type)
+  if (number === undefined) {
+    number = askTypeNumber(instance, type)
+    numbers.set(type, number)
+  }
+  return number
+}
+
+function askTypeNumber (instance, type) {
+  const { bytes, exports, scratch } = instance
+  if (typeof type === 'string' && type.length < 100) {
+    bytes[scratch + encodeInto(bytes, scratch, type)] = 0
+    const number = exports.text_type(scratch)
+    if (number > 0) {
+      return number
+    }
+  }
+  throw new KeyTypeError(`unknown key type ${show(type)}`)
+}
+
+function read (instance, number, type, text) {
+  const { exports } = instance
+  let at = instance.needScratch(text.length * 3)
+  let length = writeShort(instance.bytes, at, text)
+  length = length >= 0 ? length : encodeInto(instance.bytes, at, text)
+  const room = exports.text_room(number, at, length) >>> 0
+  at = instance.needScratch(length + room + KEY_BYTES)
+  const reason = exports.text_key(number, at, length, at + length) >>> 0
+  if (reason !== 0) {
+    throw new KeyValueError(`${show(text)} is not a key of type ${type}: ${instance.string(reason)}`)
+  }
+  const from = exports.text_at() >>> 0
+  const bytes = instance.bytes.slice(from, from + (exports.text_length() >>> 0))
+  return { kind: exports.text_key_type(number), bytes }
+}

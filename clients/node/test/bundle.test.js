@@ -1,0 +1,97 @@
+// What users' tools make of the package: CommonJS, bundlers, browsers.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import http from 'node:http'
+import path from 'node:path'
+import test from 'node:test'
+import { fileURLToPath } from 'node:url'
+import vm from 'node:vm'
+import { sound, tempFile, tempFolder } from './helpers.js'
+
+const here = path.dirname(fileURLToPath(import.meta.url))
+const file = tempFile(sound())
+
+let esbuild
+try {
+  esbuild = await import('esbuild')
+} catch {
+  // It is not to be had everywhere: run-tests says so.
+}
+
+const run = (args) => execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tempFolder(), timeout: 60000 })
+
+function runProgram (name, text) {
+  const program = path.join(tempFolder(), name)
+  fs.writeFileSync(program, text)
+  return run([program])
+}
+
+test('CommonJS', () => {
+  const main = JSON.stringify(path.join(here, '../lib/index.cjs'))
+  const program = `const { BloomFilter } = require(${main})
+    BloomFilter.open(${JSON.stringify(file)}).then((filter) => console.log(filter.contains(7), filter.contains(-7)))`
+  assert.equal(runProgram('use.cjs', program), 'true false\n')
+})
+
+/** The modules that a module is made of, and what they take from elsewhere. */
+function imports (from, seen = new Set()) {
+  if (seen.has(from)) {
+    return seen
+  }
+  seen.add(from)
+  for (const [, name] of fs.readFileSync(from, 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)'|^\} from '([^']+)'/gm)) {
+    if (name?.startsWith('.')) {
+      imports(path.join(path.dirname(from), name), seen)
+    } else if (name !== undefined) {
+      seen.add(name)
+    }
+  }
+  return seen
+}
+
+test('the entry for browsers takes nothing of Node', () => {
+  const modules = [...imports(path.join(here, '../lib/browser.js'))].map((name) => path.basename(name))
+  assert.ok(modules.includes('filter.js') && modules.includes('wasm.js'))
+  assert.deepEqual(modules.filter((name) => name.startsWith('node:') || name === 'open.js' || name === 'files.js'), [])
+  assert.ok([...imports(path.join(here, '../lib/index.js'))].includes('node:fs'))
+})
+
+const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse('numeric', '1.50').bytes.length].join())`
+
+for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
+  test(`a bundle for Node, ${format}`, { skip: esbuild === undefined && 'esbuild is not installed' }, () => {
+    const source = path.join(tempFolder(), 'in.mjs')
+    fs.writeFileSync(source, `import fs from 'node:fs'
+      import { BloomFilter, Key } from ${JSON.stringify(path.join(here, '..'))}
+      const bytes = fs.readFileSync(${JSON.stringify(file)})
+      console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))
+      ${asked}`)
+    const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'node', format, write: false }).outputFiles
+    assert.equal(runProgram(name, out.text), 'true\ntrue,3\n')
+  })
+}
+
+test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not installed' }, async () => {
+  const source = path.join(tempFolder(), 'in.mjs')
+  fs.writeFileSync(source, `import { BloomFilter, Key } from ${JSON.stringify(path.join(here, '..'))}
+    ${asked}
+    globalThis.done = BloomFilter.fetch(url).then((filter) => filter.contains(7))
+    globalThis.refused = BloomFilter.open('x').catch((error) => error.message)`)
+  const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'browser', format: 'iife', write: false }).outputFiles
+  const server = http.createServer((_, response) => response.end(fs.readFileSync(file))).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  // What a page has, and nothing of Node.
+  const lines = []
+  const page = {
+    bytes: fs.readFileSync(file), url: `http://127.0.0.1:${server.address().port}/`, console: { log: (line) => lines.push(line) },
+    atob, fetch, TextDecoder, TextEncoder, MessageChannel, queueMicrotask, setTimeout, clearTimeout,
+    Uint8Array, WebAssembly
+  }
+  page.globalThis = vm.createContext(page)
+  vm.runInContext(out.text, page)
+  assert.deepEqual(lines, ['true,3'])
+  assert.equal(await page.done, true)
+  assert.match(await page.refused, /no files here/)
+  server.close()
+})
