@@ -55,71 +55,79 @@ foreach my $block (doc::sql_blocks('doc/OPERATIONS.md'))
 	}
 }
 
-# The look-ups, each for every member.
+# What the page says of the nights, after all of its statements.
 is(value(q{
-select count(*) from account cross join lateral in_whitelist('account', id)
-where found is not true}), 0, 'in_whitelist finds every key');
+select count(*) from account
+where not (bloom_lookup('account', id) or bloom_lookup('account today', id) or id = 200002)}), 0,
+	'no member is denied');
+is(value(q{select string_agg(name, ', ' order by name) from bloom_published}), 'account, account today',
+	'and two lists are published');
 is(value(q{
-select count(*) from account cross join lateral in_whitelist_or_day('account', id)
-where found is not true}), 0, 'in_whitelist_or_day finds every key');
-is(value(q{
-select count(*) from account cross join lateral in_whitelist_now(id)
-where found is not true}), 0, 'in_whitelist_now finds every key');
-is(value(q{
-select count(*) from generate_series(1, 99999) g
-cross join lateral in_whitelist_part(g) where found is not true}), 0,
-	'in_whitelist_part finds every key of its night');
-is(value(q{select count(*) from in_whitelist('nobody', 1)}), 0,
-	'a set that nobody published has no answer');
+select count(*) from account join whitelist_part on name = 'account' and part = bloom_part(id, 8)
+where id < 100000 and not bloom_contains(filter, id)}), 0, 'the set of one\'s own finds every key of its night');
+like(value(q{explain (costs off) select part, bloom_part_agg(id, 8, 200000, 0.01)
+from (select id, bloom_part(id, 8) as part from account offset '0') keys group by part}),
+	qr/HashAggregate/, 'and is hashed, not sorted');
 
-like(value(q{
-explain (costs off) select found from in_whitelist_part(4711)}),
-	qr/Scan .*on whitelist_part/, 'the function is taken into the calling query');
-
-# An old generation was kept, and no more than that.
-my $procedure = q{begin isolation level repeatable read;
-call publish_account(4, 300000, 0.01, 42);
-commit;};
-value($procedure) for 1 .. 3;
-is(value(q{select count(distinct generation) from whitelist_set_part where name = 'account'}),
-	2, 'two generations are kept');
-is(value(q{select distinct parts || ' ' || seed from whitelist_set}), '4 42',
-	'the shape of a set may change');
-is(value(q{
-select count(*) from account cross join lateral in_whitelist('account', id)
-where found is not true}), 0, 'no key is lost by the change');
-
-# Nights without a rebuild leave behind what every night does, and the same bytes.
-foreach my $night (1, 2)
+# The rights of the roles of the page, no more and no less.
+sub allowed
 {
-	my ($first, $last) = (300000 + 1000 * $night, 300499 + 1000 * $night);
-	my $told = value(qq{
-insert into account select g, 'news' from generate_series($first, $last) g;
-listen whitelist;
-begin isolation level repeatable read;
-call unite_account();
-commit;});
-	like($told, qr/notification "whitelist" with payload "account"/,
-		"united night $night is told to listeners");
-	is(value(qq{
-select count(*) from generate_series($first, $last) g
-cross join lateral in_whitelist('account', g) where found is not true}), 0,
-		"and finds its keys");
-	is(value(q{select count(distinct generation) from whitelist_set_part where name = 'account'}),
-		2, 'two generations are kept');
-	is(value(q{select s.generation - b.generation from whitelist_set s join whitelist_before b using (name)}),
-		1, 'the night before is the way back');
+	my ($role, $sql) = @_;
+	my ($status) = $node->psql('operations', "set role $role; $sql", on_error_stop => 1);
+	return $status == 0;
 }
-is(value(q{
-select bool_and(p.filter::bytea = r.filter::bytea) || ' ' || count(*)
-from whitelist_set s
-join whitelist_set_part p using (name, generation)
-join (select bloom_part(id, 4, 42) as part,
-		bloom_part_agg(id, 4, 300000, 0.01, 42) as filter
-	from account group by 1) r using (part)}), 'true 4',
-	'united nights are a rebuild of the same keys, byte for byte');
 
-# What the job refuses.
+my %may = (
+	nightly => "call bloom_publish('of nightly', 'select id from account')",
+	app => "select bloom_lookup('account', 1), bloom_lookup_each('account', '{1}')",
+	filter_puller => 'select filter from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name, part)',
+	watcher => 'select * from bloom_published');
+foreach my $role (sort keys %may)
+{
+	foreach my $other (sort keys %may)
+	{
+		is(allowed($role, $may{$other}) ? 1 : 0, $role eq $other ? 1 : 0, "$role and what is for $other");
+	}
+}
+value(q{select bloom_forget('of nightly')});
+
+# Each alert is silent where all is well, and speaks where it is not.
+my ($monitoring) = grep { $_->{section} eq 'Monitoring' } doc::sql_blocks('doc/OPERATIONS.md');
+my %alert = $monitoring->{sql} =~ /^-- (\d)\.[^\n]*\n(.*?;)/msg;
+is(scalar(keys %alert), 5, 'there are five alerts');
+value(q{select bloom_forget('account today'); call bloom_publish('account', 'select id from account');
+call bloom_publish('account', 'select id from account')});
+is(value($alert{$_}), '', "alert $_ is silent") foreach sort keys %alert;
+my %wrong = (
+	1 => q{update bloom_generation set built_at = now() - interval '2 days'},
+	2 => q{set bloomfilter.overflow = ignore; set client_min_messages = error;
+		select 'published' from (select bloom_publish('account', bloom_agg(id, 50000, 0.01)) from account) p},
+	3 => q{update bloom_generation set measured_rate = 0.02},
+	4 => q{call bloom_publish('account', 'select id from account', "check" => false)},
+	5 => q{call bloom_publish('account', 'select id from account where id <= 50000')});
+foreach my $number (sort keys %alert)
+{
+	like(value("begin isolation level repeatable read; $wrong{$number}; $alert{$number} rollback;"),
+		qr/^account\|/m, "alert $number speaks");
+}
+
+# Errors that are looked for by their text have it.
+my $sources = join '', map { slurp_file($_) } glob(doc::root() . '/src/pg/*.c ' . doc::root() . '/src/core/*.c');
+$sources =~ s/\\"/"/g;
+my @texts = slurp_file(doc::root() . '/doc/OPERATIONS.md') =~ /^\| `([^`]*)`[^|]*\| [^|]*\| [^|]*\|$/mg;
+my %elsewhere = map { $_ => 1 } ('permission denied for table bloom_generation',
+	'permission denied for function bloom_lookup', "cannot execute \xe2\x80\xa6 in a read-only transaction");
+my $looked_for = 0;
+foreach my $text (@texts)
+{
+	next if $elsewhere{$text} || $text !~ /list|bloom|progress|stored/;
+	my $pattern = join '[^\n]{1,80}?', map { quotemeta } split /\xe2\x80\xa6/, $text, -1;
+	ok($sources =~ /$pattern/, "an error says: $text");
+	$looked_for++;
+}
+cmp_ok($looked_for, '>=', 14, 'all of them were looked for');
+
+# A way back that isn't there is an error, and a publisher in a block waits for nobody.
 sub refused
 {
 	my ($sql, $message, $name) = @_;
@@ -127,60 +135,8 @@ sub refused
 	like($err, $message, $name);
 }
 
-my $generation = value('select generation from whitelist_set');
-refused('call publish_account(4, 300000, 0.01)', qr/needs a repeatable read/,
-	'READ COMMITTED is refused');
-refused('call unite_account()', qr/needs a repeatable read/, 'also to unite');
-refused(q{begin isolation level repeatable read;
-insert into account select g, 'too many' from generate_series(400000, 700000) g;
-call unite_account();
-commit;}, qr/absent keys pass/, 'a union that is too full is not published');
-refused(q{begin isolation level repeatable read;
-call publish_account(4, 30000, 0.01);
-commit;}, qr/absent keys pass/, 'a filter that is too full is not published');
-refused(q{begin isolation level repeatable read;
-delete from account where id > 3;
-call publish_account(16, 30000, 0.01);
-commit;}, qr/of 16 parts are there/, 'a set that is not whole is not published');
-is(value('select generation from whitelist_set'), $generation,
-	'a refused night leaves the old set in place');
-
-# Two jobs at once: the second one waits, then fails.  Readers do neither.
-my $job = "begin isolation level repeatable read;\ncall publish_account(4, 300000, 0.01, 42);\n";
-my $first = $node->background_psql('operations', on_error_die => 1);
-my $second = $node->background_psql('operations', on_error_stop => 0);
-$first->query_safe($job);
-$second->query_until(qr/started/, "\\echo started\n$job");
-ok($node->poll_query_until('operations', q{
-select count(*) = 1 from pg_stat_activity
-where wait_event_type = 'Lock' and query like 'call publish_account%'}),
-	'the second job waits for the first');
-is(value(q{
-set lock_timeout = '1ms';
-select found from in_whitelist('account', 4711)}), 't', 'readers do not wait');
-is(value('select generation from whitelist_set'), $generation, 'and see the old set');
-$first->query_safe('commit');
-$first->quit;
-$second->query('commit');
-like($second->{stderr}, qr/duplicate key|could not serialize/, 'the second job fails');
-$second->quit;
-is(value('select generation from whitelist_set'), $generation + 1, 'the set is the first job\'s');
-
-# Empty parts of a small set, by the documented statement.
-value(q{create table few as select id from account where id <= 3});
-is(value(q{
-select count(*) from (
-	select bloom_part(id, 8) from few group by 1) p}) <= 3, 1, 'three keys, three parts at most');
-is(value(q{
-with empty as (
-	select part, bloom_create_part(part, 8, 100, 0.01) as filter from generate_series(0, 7) part)
-select count(*) || ' ' || count(*) filter (where t.part = e.part and t.parts = 8
-	and t.bits_set = 0 and t.key_type = 'none' and bloom_verify(filter))
-from empty e cross join lateral bloom_stats(filter) t}), '8 8', 'empty parts are parts');
-is(value(q{
-select bool_or(bloom_contains(bloom_create_part(part, 8, 100, 0.01), 'text of another type'))
-from generate_series(0, 7) part
-where part = bloom_part('text of another type'::text, 8)}), 'f', 'an empty part says no');
+refused(q{select bloom_unpublish('account'); select bloom_unpublish('account')},
+	qr/has no generation before/, 'the way back is one step');
 
 # bloom_progress without the library preloaded.
 $node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});

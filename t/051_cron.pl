@@ -37,16 +37,16 @@ value(doc::text_block('doc/OPERATIONS.md', qr/create extension pg_cron/));
 my ($schedule) = split /\n/, doc::text_block('doc/OPERATIONS.md', qr/cron\.schedule/);
 $schedule =~ s/30 2 \* \* \*/* * * * */ or die 'no schedule';
 
-# The set of last night is asked from many connections.
-my $before = value('select generation from whitelist_set');
+# The list of last night is asked from many connections.
+my $before = value('select generation from bloom_list');
 my $clients = doc::ask_members($node, q{
 \set k random(1, 99999)
-select 1 / (count(*) filter (where found))::int from in_whitelist('account', :k);
+select 1 / bloom_lookup('account', :k::bigint)::int;
 });
 
 # A listener, as an application server would be.
 my $listener = $node->background_psql('postgres', on_error_die => 1);
-$listener->query_safe('listen whitelist');
+$listener->query_safe('listen bloom_published');
 
 my $job = value($schedule, extra_params => [ '-U', 'nightly' ]);
 ok($job > 0, 'the job is scheduled');
@@ -56,21 +56,19 @@ select count(*) > 0 from cron.job_run_details where status in ('succeeded', 'fai
 is(value('select status || \': \' || return_message from cron.job_run_details order by runid limit 1') =~
 	s/: .*CALL.*/: CALL/r, 'succeeded: CALL', 'and succeeded');
 value("select cron.unschedule($job)", extra_params => [ '-U', 'nightly' ]);
-cmp_ok(value('select generation from whitelist_set'), '>', $before, 'another generation is asked');
+cmp_ok(value('select generation from bloom_list'), '>', $before, 'another generation is asked');
 like($listener->query_safe('select 1'),
-	qr/notification "whitelist" with payload "account"/, 'the listener was told');
+	qr/notification "bloom_published" with payload "account"/, 'the listener was told');
 $listener->quit;
 
 is(doc::stop_asking($clients), '', 'no error and no denied member');
-is(value(q{
-select count(*) from account cross join lateral in_whitelist('account', id)
-where found is not true}), 0, 'every key is found in the new set');
+is(value(q{select bloom_missing('account', id) from account}), 0, 'every key is found in the new list');
 
-# A job without the role's setting fails and changes nothing.
-my $generation = value('select generation from whitelist_set');
-my ($status, $out, $err) = $node->psql('postgres', 'call publish_account(8, 200000, 0.01)');
-like($err, qr/needs a repeatable read/, 'READ COMMITTED is refused');
-is(value('select generation from whitelist_set'), $generation, 'the set is as before');
+# By cron: psql and its one argument.
+my ($line) = doc::text_block('doc/OPERATIONS.md', qr/^30 2/) =~ /psql .* -c "(.*)"/;
+$before = value('select generation from bloom_list');
+command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('postgres'), '-c', $line ], 'the line of cron runs');
+is(value('select generation from bloom_list'), $before + 1, 'and publishes');
 
 $node->stop;
 done_testing();

@@ -20,15 +20,11 @@ max_prepared_transactions = 2
 $node->start;
 $node->safe_psql('postgres', doc::operations_until('New keys by day'));
 
-my ($day_job) = grep { /insert into whitelist_day/ }
-  map { $_->{sql} } doc::sql_blocks('doc/OPERATIONS.md');
-$day_job =~ s/.*(?=insert into whitelist_day)//s;
+my ($day_job) = map { /(call bloom_publish\('account today'.*?;)/s } doc::operations_until('New keys by day');
 
 sub night
 {
-	$node->safe_psql('postgres', q{begin isolation level repeatable read;
-call publish_account(8, 200000, 0.01);
-commit;});
+	$node->safe_psql('postgres', q{call bloom_publish('account', 'select id from account')});
 }
 
 sub day
@@ -36,24 +32,25 @@ sub day
 	$node->safe_psql('postgres', $day_job);
 }
 
-# The answers of the set alone, with the day's filter, and with the table.
+# The answers of the night's list alone, with the day's, and with the table.
 sub answers
 {
 	my ($key) = @_;
 	return $node->safe_psql('postgres', qq{
-select (select found from in_whitelist('account', $key)),
-	(select found from in_whitelist_or_day('account', $key)),
-	(select found from in_whitelist_now($key))});
+select night, night or day, night or day or exists (
+	select from account where id = $key
+		and added_xid >= (select built_xmin from bloom_list where name = 'account today'))
+from (select bloom_lookup('account', $key) as night, bloom_lookup('account today', $key) as day) l});
 }
 
-# Keys that the set denies, so that no false positive hides a lost key.
+# Keys that both lists deny, so that no false positive hides a lost key.
 sub fresh_keys
 {
 	my ($count) = @_;
 	return split /\n/, $node->safe_psql('postgres', qq{
-select g from generate_series(500000, 600000) g
-cross join lateral in_whitelist_now(g)
-where not found and not exists (select from account where id = g)
+select g from generate_series(600000, 700000) g
+where not bloom_lookup('account', g) and not bloom_lookup('account today', g)
+	and not exists (select from account where id = g)
 limit $count});
 }
 
@@ -65,11 +62,11 @@ is(answers($after), 'f|f|f', 'a key that is not there');
 $node->safe_psql('postgres', "insert into account values ($after, 'after')");
 is(answers($after), 'f|f|t', 'found in the table from its commit on');
 day();
-is(answers($after), 'f|t|t', 'found in the filters from the next run on');
+is(answers($after), 'f|t|t', 'found in the lists from the next run on');
 night();
-is(answers($after), 't|t|t', 'and in the set from the next night on');
+is(answers($after), 't|t|t', 'and in the list of the next night');
 
-# Transactions that are open while the set and the day's filter are built.
+# Transactions that are open while the lists are built.
 my $session = $node->background_psql('postgres', on_error_die => 1);
 my $timestamped = 'alter table account add created_at timestamptz default now()';
 $node->safe_psql('postgres', $timestamped);
@@ -88,24 +85,24 @@ $session->quit;
 is(answers($open), 'f|f|t', 'a row that was open during the build, in the table');
 is(answers($prepared), 'f|f|t', 'a prepared one too');
 day();
-is(answers($_), 'f|t|t', 'and in the filters from the next run on')
+is(answers($_), 'f|t|t', 'and in the lists from the next run on')
   foreach $open, $nested, $prepared;
 is(answers($rolled_back), 'f|f|f', 'a row that was rolled back');
 
 # What the page warns of: the timestamp says that the row is older than the build.
 is($node->safe_psql('postgres', qq{
-select count(*) from account a, whitelist_set s
-where a.id in ($open, $prepared) and a.created_at >= s.built_at}), '0',
+select count(*) from account a, bloom_list s
+where s.name = 'account' and a.id in ($open, $prepared) and a.created_at >= s.built_at}), '0',
 	'a timestamp would lose these rows');
 
 night();
-is(answers($_), 't|t|t', 'all are in the set of the next night')
+is(answers($_), 't|t|t', 'all are in the list of the next night')
   foreach $open, $nested, $prepared;
 
-# The old day's filter beside the new set: nothing is lost between the two jobs.
+# The old day's list beside the new night's: nothing is lost between the two jobs.
 is($node->safe_psql('postgres', q{
 select count(*) from account
-cross join lateral in_whitelist_or_day('account', id) where not found}), '0',
+where not (bloom_lookup('account', id) or bloom_lookup('account today', id))}), '0',
 	'every key is found');
 
 # A changed key is a new one.

@@ -73,15 +73,17 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
 
+# The night is the role's of its own.
 sub run_file
 {
 	my ($file) = @_;
-	command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'),
+	my @role = $file eq 'night.sql' ? ('-U', 'nightly') : ();
+	command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), @role,
 			'-f', "$example/$file" ], $file);
 }
 
 run_file('schema.sql');
-$node->safe_psql('postgres', 'insert into account select generate_series(1, 200000)');
+run_file('schema.sql');
 run_file('night.sql');
 
 sub start
@@ -106,10 +108,10 @@ sub wait_until
 	die "waited in vain: $what";
 }
 
-my $pull = start("$dir/cli/bloomfilter", 'pull', '--dsn', $node->connstr('postgres'),
-	'--listen', 'whitelist', '--out', "$dir/account.bloom",
-	'--query', q{select filter from whitelist where name = 'account'},
-	'--delta-query', q{select delta from whitelist_delta where name = 'account'});
+my $pull = start("$dir/cli/bloomfilter", 'pull', '--dsn', $node->connstr('postgres') . ' user=filter_puller',
+	'--listen', 'bloom_published', '--out', "$dir/account.bloom",
+	'--query', q{select filter from bloom_list_part where name = 'account'},
+	'--delta-query', q{select delta from bloom_list_delta where name = 'account'});
 wait_until(sub { -e "$dir/account.bloom" }, 'the first file');
 
 sub connect_to
@@ -179,11 +181,27 @@ foreach my $name (sort keys %server)
 	like(ask($socket{$name}, map { -$_ } 1 .. 1000), qr/0/, "and does not say yes to everything");
 }
 
-# A filter that is not good enough is not published.
-$node->safe_psql('postgres', 'insert into account select generate_series(10000000, 11000000)');
-command_fails_like([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-f', "$example/night.sql" ],
-	qr/not published/, 'a night with too many keys is refused');
+# A source that is empty by accident is not published, and one that grows fivefold is.
+$node->safe_psql('postgres', 'create table kept as select * from account; truncate account');
+command_fails_like([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', "$example/night.sql" ],
+	qr/returns no keys/, 'a night without keys is refused');
 is(ask($socket{$_}, 1 .. 1000) =~ /0/ ? 1 : 0, 0, "the server in $_ goes on") foreach sort keys %socket;
+$node->safe_psql('postgres', 'insert into account select * from kept union all select generate_series(10000000, 11000000)');
+run_file('night.sql');
+foreach my $name (sort keys %socket)
+{
+	ok(wait_until(sub { ask($socket{$name}, 10_500_000 .. 10_500_999) =~ /^1+$/ }, 'a night with too many keys'),
+		"a night with more keys than there was room for reaches the server in $name");
+}
+
+# A server takes the place of one that was killed.
+foreach my $name (sort keys %server)
+{
+	my $again = start(@{ $server{$name} }, "$dir/account.bloom", "$dir/$name.sock");
+	push @process, $again;
+	ok(wait_until(sub { ask(connect_to($name), 1) eq '1' }, 'a second server'), "the server in $name can be started again");
+	is($again->{err}, '', 'and does not complain');
+}
 
 $pull->{run}->signal('TERM');
 $pull->{run}->finish;

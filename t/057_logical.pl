@@ -22,7 +22,8 @@ select 'whole', 0, bloom_agg(g, 100000, 0.01), now() from generate_series(1, 100
 insert into whitelist
 select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 100000, 0.01), now()
 from generate_series(1, 100000) g group by 2;
-create publication whitelist for table whitelist;
+call bloom_publish('account', 'select generate_series(1, 50000)', parts => 2);
+create publication whitelist for table whitelist, bloom_generation, bloom_generation_part, bloom_list_delta;
 });
 
 # What a night and a day change, one after the other.
@@ -37,10 +38,17 @@ delete from whitelist where name = 'set';
 insert into whitelist
 select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 200000, 0.001), now()
 from generate_series(1, 150000) g group by 2;
-commit} ]);
+commit} ],
+	[ 'a night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 2)} ],
+	[ 'the way back', q{select bloom_unpublish('account')} ],
+	[ 'another night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 3)} ]);
 
 my $content = q{
-select md5(string_agg(name || part || filter::text || built_at, ',' order by name, part))
+select md5(string_agg(name || part || filter::text || built_at, ',' order by name, part)),
+	(select md5(string_agg(g || p.part::text || p.filter::text || coalesce(d.delta::text, ''), ',' order by back, part))
+	from bloom_generation g
+	join bloom_generation_part p using (name, back)
+	left join bloom_list_delta d using (name, part))
 from whitelist};
 my $dsn = $publisher->connstr . ' dbname=postgres';
 
@@ -71,6 +79,8 @@ create subscription whitelist_$binary connection '$dsn' publication whitelist
 select count(*) from generate_series(1, 150000) g
 join whitelist on name = 'set' and part = bloom_part(g, 3)
 where not bloom_contains(filter, g)}), '0', "binary = $binary: no key is missing");
+	is($node->safe_psql('postgres', q{select bloom_missing('account', g) from generate_series(1, 60000) g}),
+		0, "binary = $binary: the subscriber asks the list");
 	$node->safe_psql('postgres', "drop subscription whitelist_$binary");
 	$node->stop;
 }

@@ -2,20 +2,21 @@
 create extension if not exists bloomfilter;
 
 -- The source of keys: your own table.
-create table account (id bigint primary key);
+create table if not exists account (id bigint primary key);
+insert into account select generate_series(1, 200000) on conflict do nothing;
 
--- What everybody asks and fetches.
-create table whitelist (
-    name text primary key,
-    filter bloomfilter not null,
-    built_at timestamptz not null
-);
-
--- What leads from last night's filter to the published one.
-create table whitelist_delta (name text primary key, delta bytea not null);
-alter table whitelist_delta alter delta set storage external;
-
--- Where a filter waits for its check.  Lost in a crash, and that doesn't matter.
-create unlogged table whitelist_next (name text primary key, filter bloomfilter not null);
-
-alter table whitelist set (toast.vacuum_truncate = false);
+-- Who runs the night, and who fetches what it publishes.
+do $$
+begin
+    create role nightly login;
+exception when duplicate_object then
+end $$;
+do $$
+begin
+    create role filter_puller login;
+exception when duplicate_object then
+end $$;
+grant select on account to nightly;
+grant select, insert, update, delete
+on bloom_generation, bloom_generation_part, bloom_list_delta to nightly;
+grant select on bloom_list, bloom_list_part, bloom_list_delta to filter_puller;

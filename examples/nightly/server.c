@@ -104,6 +104,8 @@ listen_on(const char *path)
 	if (strlen(path) >= sizeof address.sun_path)
 		die("the socket's name is too long");
 	strcpy(address.sun_path, path);
+	/* What the run before has left. */
+	unlink(path);
 	if (fd < 0 || bind(fd, (struct sockaddr *) &address, sizeof address) != 0 ||
 		listen(fd, 64) != 0)
 		die("can't listen");

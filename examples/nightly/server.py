@@ -5,6 +5,8 @@ Reads lines with one integer each, and answers each with a line: 1 (perhaps) or 
 (surely not).  Takes a new filter when FILE is replaced, while it answers.
 """
 
+import contextlib
+import os
 import socketserver
 import sys
 
@@ -27,6 +29,9 @@ def complain(error):
     print(f"server.py: keeping the old filter: {error}", file=sys.stderr)
 
 
+# What the run before has left.
+with contextlib.suppress(FileNotFoundError):
+    os.unlink(SOCKET)
 with LiveBloomFilter(PATH) as customers, Server(SOCKET, Answers) as server:
     customers.follow(0.1, on_error=complain)
     server.serve_forever()
