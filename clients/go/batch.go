@@ -4,26 +4,24 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
-
-	"github.com/OneOfOne/xxhash"
 )
 
 // batchKeys is how many keys wait for memory together.
 const batchKeys = 32
 
-// ContainsInt64s asks for many keys of type integer and writes the answers to
+// ContainsManyInt64 asks for many keys of type integer and writes the answers to
 // found, which must be as long as keys.
-func (f *Filter) ContainsInt64s(keys []int64, found []bool) error {
+func (f *Filter) ContainsManyInt64(keys []int64, found []bool) error {
 	return askBatch(f, Integer, keys, found, hashInt64s)
 }
 
-// ContainsStrings does the same for keys of type text.
-func (f *Filter) ContainsStrings(keys []string, found []bool) error {
+// ContainsManyString does the same for keys of type text.
+func (f *Filter) ContainsManyString(keys []string, found []bool) error {
 	return askBatch(f, Text, keys, found, hashStrings)
 }
 
-// ContainsKeys does the same for keys made by functions such as UUIDKey.
-func (f *Filter) ContainsKeys(keys []Key, found []bool) error {
+// ContainsMany does the same for keys made by functions such as UUIDKey.
+func (f *Filter) ContainsMany(keys []Key, found []bool) error {
 	return askBatch(f, f.keyType, keys, found, hashKeys)
 }
 
@@ -50,7 +48,7 @@ func hashStrings(f *Filter, keys []string, to *hashes) (int, error) {
 		if err := checkText(key); err != nil {
 			return i, err
 		}
-		to[i] = xxhash.ChecksumString64S(key, f.seed)
+		to[i] = hashOf(key, f.seed)
 	}
 	return len(keys), nil
 }

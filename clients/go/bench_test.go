@@ -51,7 +51,7 @@ func prepare(b *testing.B) {
 		bench.folder, _ = os.MkdirTemp("", "bloomfilter-bench")
 		path := writeFile(b, filepath.Join(bench.folder, "bench.bloom"), raw)
 		bench.mapped = mustOpen(b, path)
-		bench.memory = mustOpen(b, path, InMemory())
+		bench.memory = mustOpen(b, path, Copy())
 		raw[7] = byte(Text)
 		seal(raw)
 		bench.texts = mustParse(b, raw)
@@ -86,7 +86,7 @@ func BenchmarkInt64Mapped(b *testing.B) {
 	eachKind(b, func(b *testing.B, keys []int64) { askSingly(b, bench.mapped, keys) })
 }
 
-func BenchmarkInt64InMemory(b *testing.B) {
+func BenchmarkInt64Copy(b *testing.B) {
 	eachKind(b, func(b *testing.B, keys []int64) { askSingly(b, bench.memory, keys) })
 }
 
@@ -104,7 +104,7 @@ func BenchmarkInt64Batch(b *testing.B) {
 		found := make([]bool, size)
 		for i := 0; i < b.N; i += size {
 			from := i & (len(keys) - 1)
-			if err := bench.mapped.ContainsInt64s(keys[from:from+size], found); err != nil {
+			if err := bench.mapped.ContainsManyInt64(keys[from:from+size], found); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -129,7 +129,7 @@ func BenchmarkStrings(b *testing.B) {
 		found := make([]bool, size)
 		for i := 0; i < b.N; i += size {
 			from := i & (len(keys) - 1)
-			if err := bench.texts.ContainsStrings(keys[from:from+size], found); err != nil {
+			if err := bench.texts.ContainsManyString(keys[from:from+size], found); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -161,7 +161,7 @@ func BenchmarkOpen(b *testing.B) {
 	prepare(b)
 	path := filepath.Join(bench.folder, "bench.bloom")
 	for name, options := range map[string][]Option{
-		"checked": nil, "trusted": {SkipChecksum()}, "checked in memory": {InMemory()},
+		"checked": nil, "trusted": {NoVerify()}, "checked in memory": {Copy()},
 	} {
 		b.Run(name, func(b *testing.B) {
 			size := binary.Size(bench.mapped.parts[0].blocks)

@@ -4,8 +4,6 @@ import (
 	"net"
 	"net/netip"
 	"time"
-
-	"github.com/OneOfOne/xxhash"
 )
 
 // ContainsInt64 asks for a key of type smallint, integer or bigint.
@@ -24,7 +22,7 @@ func (f *Filter) ContainsString(key string) (bool, error) {
 	if err := checkText(key); err != nil {
 		return false, err
 	}
-	return f.ask(xxhash.ChecksumString64S(key, f.seed))
+	return f.ask(hashOf(key, f.seed))
 }
 
 // ContainsBytes asks for a key of type bytea.
@@ -35,7 +33,7 @@ func (f *Filter) ContainsBytes(key []byte) (bool, error) {
 	if err := checkLength(Bytea, len(key)); err != nil {
 		return false, err
 	}
-	return f.ask(xxhash.Checksum64S(key, f.seed))
+	return f.ask(hashOf(key, f.seed))
 }
 
 // ContainsUUID asks for a key of type uuid, its bytes in the order of the text.

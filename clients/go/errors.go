@@ -2,8 +2,8 @@ package bloomfilter
 
 import "fmt"
 
-// InvalidError says that bytes are not a valid filter.
-type InvalidError struct {
+// InvalidFilterError says that bytes are not a valid filter.
+type InvalidFilterError struct {
 	// Rule is the word of the first broken rule in the format's description:
 	// short, magic, version, header_checksum, hash, probes, block_bits,
 	// key_type, columns, blocks, size, part, capacity, rate, bits_set,
@@ -13,21 +13,21 @@ type InvalidError struct {
 	Reason string
 }
 
-func (e *InvalidError) Error() string {
+func (e *InvalidFilterError) Error() string {
 	return "invalid bloomfilter: " + e.Reason
 }
 
-// SetError says that valid filters are not one whole set.
-type SetError struct {
+// InvalidSetError says that valid filters are not one whole set.
+type InvalidSetError struct {
 	Reason string
 }
 
-func (e *SetError) Error() string {
+func (e *InvalidSetError) Error() string {
 	return "invalid bloomfilter set: " + e.Reason
 }
 
 func setError(format string, args ...any) error {
-	return &SetError{fmt.Sprintf(format, args...)}
+	return &InvalidSetError{fmt.Sprintf(format, args...)}
 }
 
 // KeyTypeError says that a filter was asked for a key of a type that it does
@@ -52,19 +52,19 @@ func (e *PartError) Error() string {
 		e.Wanted, e.Parts, e.Part)
 }
 
-// KeyError says that a value has no key bytes, such as a string that is not
+// KeyValueError says that a value has no key bytes, such as a string that is not
 // UTF-8 or a time with nanoseconds.
-type KeyError struct {
+type KeyValueError struct {
 	Type   KeyType
 	Reason string
 }
 
-func (e *KeyError) Error() string {
+func (e *KeyValueError) Error() string {
 	return fmt.Sprintf("not a %s key: %s", e.Type, e.Reason)
 }
 
 func keyError(t KeyType, format string, args ...any) error {
-	return &KeyError{t, fmt.Sprintf(format, args...)}
+	return &KeyValueError{t, fmt.Sprintf(format, args...)}
 }
 
 // BatchError says which key of a batch could not be asked for. All answers of

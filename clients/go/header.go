@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-
-	"github.com/OneOfOne/xxhash"
 )
 
 const (
@@ -41,7 +39,7 @@ func (h *header) blocksBytes() uint64 {
 }
 
 func invalid(rule, reason string) error {
-	return &InvalidError{rule, reason}
+	return &InvalidFilterError{rule, reason}
 }
 
 // readHeader checks all rules that need only the header and the length of the
@@ -92,7 +90,7 @@ func checkIdentity(b []byte, length uint64) error {
 
 // headerChecksum is the low half of the hash of the bytes before it.
 func headerChecksum(b []byte) uint32 {
-	return uint32(xxhash.Checksum64S(b[:headerChecksumAt], 0))
+	return uint32(hashOf(b[:headerChecksumAt], 0))
 }
 
 // isWhole tells whether a row's type has columns, and any other has none.

@@ -25,7 +25,7 @@ func refuse(t *testing.T, b []byte) error {
 		t.Errorf("%d damaged bytes were accepted", len(b))
 	}
 	path := tempFile(t, "x.bloom", b)
-	for _, options := range [][]Option{nil, {InMemory()}} {
+	for _, options := range [][]Option{nil, {Copy()}} {
 		if _, openErr := Open(path, options...); openErr == nil {
 			t.Errorf("a file of %d damaged bytes was accepted", len(b))
 		}
@@ -86,7 +86,7 @@ func TestLyingHeaderAllocatesNothing(t *testing.T) {
 	path := tempFile(t, "big.bloom", b)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := Open(path, InMemory())
+	_, err := Open(path, Copy())
 	checkRule(t, err, "size")
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
@@ -118,22 +118,22 @@ func TestNotAFile(t *testing.T) {
 	}
 }
 
-func TestSkipChecksumTrustsOnlyTheBlocks(t *testing.T) {
+func TestNoVerifyTrustsOnlyTheBlocks(t *testing.T) {
 	b := sound()
 	b[len(b)-1] ^= 1
-	if _, err := FromBytes(b, SkipChecksum()); err != nil {
+	if _, err := FromBytes(b, NoVerify()); err != nil {
 		t.Error(err)
 	}
-	_, err := FromBytes(b[:len(b)-1], SkipChecksum())
+	_, err := FromBytes(b[:len(b)-1], NoVerify())
 	checkRule(t, err, "size")
 	binary.LittleEndian.PutUint64(b[40:], 1<<40)
 	sealHeader(b)
-	_, err = FromBytes(b, SkipChecksum())
+	_, err = FromBytes(b, NoVerify())
 	checkRule(t, err, "bits_set")
 	binary.LittleEndian.PutUint64(b[40:], 1)
 	b[7] = 0
 	sealHeader(b)
-	_, err = FromBytes(b, SkipChecksum())
+	_, err = FromBytes(b, NoVerify())
 	checkRule(t, err, "empty_key_type")
 }
 
@@ -152,14 +152,14 @@ func TestCutShortWhileMapped(t *testing.T) {
 	if _, err := f.ContainsInt64(1); !errors.As(err, &fault) {
 		t.Errorf("error %v", err)
 	}
-	if err := f.ContainsInt64s(make([]int64, 100), make([]bool, 100)); !errors.As(err, &fault) {
+	if err := f.ContainsManyInt64(make([]int64, 100), make([]bool, 100)); !errors.As(err, &fault) {
 		t.Errorf("error of a batch %v", err)
 	}
 }
 
-func TestInMemoryDoesNotNeedTheFile(t *testing.T) {
+func TestCopyDoesNotNeedTheFile(t *testing.T) {
 	path := tempFile(t, "x.bloom", sound())
-	f := mustOpen(t, path, InMemory())
+	f := mustOpen(t, path, Copy())
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestUserPanicsAreNotSwallowed(t *testing.T) {
 			t.Error("a wrong length of found was accepted")
 		}
 	}()
-	_ = mustParse(t, sound()).ContainsInt64s([]int64{1, 2}, make([]bool, 1))
+	_ = mustParse(t, sound()).ContainsManyInt64([]int64{1, 2}, make([]bool, 1))
 }
 
 func ExampleKeyTypeError() {

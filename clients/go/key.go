@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"unicode/utf8"
-
-	"github.com/OneOfOne/xxhash"
 )
 
 // maxKeyBytes is what PostgreSQL allows for one value.
@@ -35,9 +33,9 @@ func (k Key) AppendTo(b []byte) []byte {
 
 func (k *Key) hash(seed uint64) uint64 {
 	if k.length == 0 {
-		return xxhash.ChecksumString64S(k.long, seed)
+		return hashOf(k.long, seed)
 	}
-	return xxhash.Checksum64S(k.fixed[:k.length], seed)
+	return hashOf(k.fixed[:k.length], seed)
 }
 
 func wordKey(t KeyType, word uint64) Key {

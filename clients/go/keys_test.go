@@ -65,7 +65,7 @@ func TestValuesWithoutKeyBytes(t *testing.T) {
 		"no MAC":          func() (Key, error) { return MACKey(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var keyErr *KeyError
+			var keyErr *KeyValueError
 			if _, err := make(); !errors.As(err, &keyErr) {
 				t.Errorf("error %v", err)
 			}
@@ -110,7 +110,7 @@ func TestBadTexts(t *testing.T) {
 		None:    {"1"},
 	} {
 		for _, text := range texts {
-			var keyErr *KeyError
+			var keyErr *KeyValueError
 			if _, err := ParseKey(keyType, text); !errors.As(err, &keyErr) {
 				t.Errorf("%s %q: error %v", keyType, text, err)
 			}
@@ -195,7 +195,7 @@ func TestRows(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for _, columns := range [][]Key{nil, {key}, {{}}, {number, number, number, number, number, number, number}} {
-		var keyErr *KeyError
+		var keyErr *KeyValueError
 		if _, err := RowKey(columns...); !errors.As(err, &keyErr) {
 			t.Errorf("%d columns: error %v", len(columns), err)
 		}
@@ -208,14 +208,14 @@ func TestBatchErrors(t *testing.T) {
 	keys := make([]string, 40)
 	keys[35] = "\xff"
 	var batch *BatchError
-	if err := f.ContainsStrings(keys, make([]bool, 40)); !errors.As(err, &batch) || batch.Index != 35 {
+	if err := f.ContainsManyString(keys, make([]bool, 40)); !errors.As(err, &batch) || batch.Index != 35 {
 		t.Errorf("error %v", err)
 	}
-	if err := f.ContainsInt64s([]int64{1}, make([]bool, 1)); err == nil {
+	if err := f.ContainsManyInt64([]int64{1}, make([]bool, 1)); err == nil {
 		t.Error("integers in a filter of texts")
 	}
 	mixed := []Key{text, IntegerKey(1)}
-	if err := f.ContainsKeys(mixed, make([]bool, 2)); !errors.As(err, &batch) || batch.Index != 1 {
+	if err := f.ContainsMany(mixed, make([]bool, 2)); !errors.As(err, &batch) || batch.Index != 1 {
 		t.Errorf("error %v", err)
 	}
 	if _, err := f.Contains(Key{}); err == nil {
@@ -244,9 +244,9 @@ func TestNoAllocations(t *testing.T) {
 	texts := make([]string, 1000)
 	for name, ask := range map[string]func(){
 		"integer":       func() { filters[0].ContainsInt64(5) },
-		"integer batch": func() { filters[0].ContainsInt64s(keys, found) },
+		"integer batch": func() { filters[0].ContainsManyInt64(keys, found) },
 		"text":          func() { filters[1].ContainsString("some text") },
-		"text batch":    func() { filters[1].ContainsStrings(texts, found) },
+		"text batch":    func() { filters[1].ContainsManyString(texts, found) },
 		"numeric":       func() { filters[2].ContainsNumeric("-17.50") },
 	} {
 		if count := testing.AllocsPerRun(100, ask); count != 0 {

@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Live is a filter that is replaced while it is in use. Any number of goroutines
+// LiveFilter is a filter that is replaced while it is in use. Any number of goroutines
 // may ask it; they take no lock.
-type Live struct {
+type LiveFilter struct {
 	path    string
 	options []Option
 	current atomic.Pointer[Filter]
@@ -15,8 +15,8 @@ type Live struct {
 }
 
 // OpenLive opens path as Open does.
-func OpenLive(path string, options ...Option) (*Live, error) {
-	l := &Live{path: path, options: options}
+func OpenLive(path string, options ...Option) (*LiveFilter, error) {
+	l := &LiveFilter{path: path, options: options}
 	if err := l.Reload(); err != nil {
 		return nil, err
 	}
@@ -25,11 +25,11 @@ func OpenLive(path string, options ...Option) (*Live, error) {
 
 // Filter returns the present filter. Keep it for one piece of work, such as a
 // request: all its answers then come from the same filter.
-func (l *Live) Filter() *Filter { return l.current.Load() }
+func (l *LiveFilter) Filter() *Filter { return l.current.Load() }
 
 // Reload opens the path again and swaps the filters at once. On any error the
 // old filter stays. Look-ups that run keep the filter that they have begun with.
-func (l *Live) Reload() error {
+func (l *LiveFilter) Reload() error {
 	l.reloads.Lock()
 	defer l.reloads.Unlock()
 	f, err := Open(l.path, l.options...)

@@ -16,15 +16,15 @@ type config struct {
 	inMemory bool
 }
 
-// SkipChecksum leaves out the pass over all blocks that counts their bits and
+// NoVerify leaves out the pass over all blocks that counts their bits and
 // compares the checksum. Opening then takes the same time for every size, and
 // damage of the blocks goes unseen. For files that were checked after they were
 // copied.
-func SkipChecksum() Option { return func(c *config) { c.trust = true } }
+func NoVerify() Option { return func(c *config) { c.trust = true } }
 
-// InMemory reads files into memory of the process instead of mapping them. Such
+// Copy reads files into memory of the process instead of mapping them. Such
 // a filter keeps answering whatever happens to its file.
-func InMemory() Option { return func(c *config) { c.inMemory = true } }
+func Copy() Option { return func(c *config) { c.inMemory = true } }
 
 func configOf(options []Option) (c config) {
 	for _, option := range options {
@@ -40,7 +40,7 @@ func configOf(options []Option) (c config) {
 //   - a folder, which stands for its file "manifest".
 //
 // All bytes are checked before it returns, and the first broken rule is an
-// InvalidError.
+// InvalidFilterError.
 func Open(path string, options ...Option) (*Filter, error) {
 	f, err := openPath(path, configOf(options))
 	if err != nil {

@@ -20,7 +20,7 @@ func ParseKey(t KeyType, text string) (Key, error) {
 	}
 	key, err := keyParsers[t](text)
 	if err != nil {
-		if _, ok := err.(*KeyError); !ok {
+		if _, ok := err.(*KeyValueError); !ok {
 			err = keyError(t, "%.60q: %v", text, err)
 		}
 		return Key{}, err

@@ -10,22 +10,18 @@ import (
 	"testing"
 )
 
-// writeSet writes a set's files as part-N.bloom and a manifest of this text, or
-// where it is empty one that names these files.
+// writeSet writes a set's files as part-N.bloom and a manifest of this text,
+// unless it is empty.
 func writeSet(t *testing.T, files [][]byte, manifest string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	names := ""
 	for i, b := range files {
 		// Names whose order is not the parts' order.
-		name := fmt.Sprintf("part-%d.bloom", (i+2)%len(files))
-		writeFile(t, filepath.Join(folder, name), b)
-		names += name + "\n"
+		writeFile(t, filepath.Join(folder, fmt.Sprintf("part-%d.bloom", (i+2)%len(files))), b)
 	}
-	if manifest == "" {
-		manifest = "bloomfilter-set 1\n" + names
+	if manifest != "" {
+		writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
 	}
-	writeFile(t, filepath.Join(folder, "manifest"), []byte(manifest))
 	return folder
 }
 
@@ -38,7 +34,7 @@ func checkWholeSet(t *testing.T, f *Filter) {
 		keys[i] = int64(i)
 	}
 	found := make([]bool, len(keys))
-	if err := f.ContainsInt64s(keys, found); err != nil {
+	if err := f.ContainsManyInt64(keys, found); err != nil {
 		t.Fatal(err)
 	}
 	perhaps := 0
@@ -59,13 +55,15 @@ func checkWholeSet(t *testing.T, f *Filter) {
 func TestSetByManifestAndFolder(t *testing.T) {
 	files := buildSet(3, 500)
 	for name, manifest := range map[string]string{
-		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"),
+		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"), "folder": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := writeSet(t, files, manifest)
 			checkWholeSet(t, mustOpen(t, folder))
-			checkWholeSet(t, mustOpen(t, folder, InMemory(), SkipChecksum()))
-			checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
+			checkWholeSet(t, mustOpen(t, folder, Copy(), NoVerify()))
+			if manifest != "" {
+				checkWholeSet(t, mustOpen(t, filepath.Join(folder, "manifest")))
+			}
 		})
 	}
 }
@@ -94,19 +92,12 @@ func TestPartOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// The parts in a folder may be of different nights, unless a manifest names them.
-func TestFolderWithoutManifest(t *testing.T) {
-	for name, files := range map[string][][]byte{"whole filter": {sound()}, "set": buildSet(3, 500), "empty": nil} {
-		t.Run(name, func(t *testing.T) {
-			folder := writeSet(t, files, "")
-			if err := os.Remove(filepath.Join(folder, "manifest")); err != nil {
-				t.Fatal(err)
-			}
-			var set *SetError
-			if _, err := Open(folder); !errors.As(err, &set) {
-				t.Errorf("error %v", err)
-			}
-		})
+func TestFolderWithOneWholeFilter(t *testing.T) {
+	folder := writeSet(t, [][]byte{sound()}, "")
+	writeFile(t, filepath.Join(folder, ".next.bloom"), []byte("not complete"))
+	writeFile(t, filepath.Join(folder, "README"), []byte("other"))
+	if found, err := mustOpen(t, folder).ContainsInt64(5); !found || err != nil {
+		t.Error(found, err)
 	}
 }
 
@@ -157,7 +148,7 @@ func TestBadSets(t *testing.T) {
 		})
 	}
 	t.Run("part missing", func(t *testing.T) {
-		var set *SetError
+		var set *InvalidSetError
 		if _, err := Open(writeSet(t, good[:2], "")); !errors.As(err, &set) {
 			t.Errorf("error %v", err)
 		}
@@ -168,7 +159,7 @@ func TestBadSets(t *testing.T) {
 		}
 	})
 	t.Run("folder as part", func(t *testing.T) {
-		folder := writeSet(t, good[:2], "bloomfilter-set 1\npart-0.bloom\npart-1.bloom\nx.bloom\n")
+		folder := writeSet(t, good[:2], "")
 		if err := os.Mkdir(filepath.Join(folder, "x.bloom"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +199,7 @@ func TestSinglePart(t *testing.T) {
 		t.Errorf("%d of 500 keys are of other parts", refused)
 	}
 	var batch *BatchError
-	if err := f.ContainsInt64s(make([]int64, 1000), make([]bool, 1000)); err != nil && !errors.As(err, &batch) {
+	if err := f.ContainsManyInt64(make([]int64, 1000), make([]bool, 1000)); err != nil && !errors.As(err, &batch) {
 		t.Errorf("error %v", err)
 	}
 }

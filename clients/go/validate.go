@@ -3,8 +3,6 @@ package bloomfilter
 import (
 	"encoding/binary"
 	"math/bits"
-
-	"github.com/OneOfOne/xxhash"
 )
 
 // parse returns a valid filter over b, which it does not copy, or the first
@@ -38,8 +36,5 @@ func countBits(blocks []byte) (sum uint64) {
 
 // checksum covers everything but its own 8 bytes.
 func checksum(b []byte) uint64 {
-	x := xxhash.NewS64(0)
-	x.Write(b[:checksumAt])
-	x.Write(b[headerBytes:])
-	return x.Sum64()
+	return hashOfBoth(b[:checksumAt], b[headerBytes:], 0)
 }

@@ -214,7 +214,7 @@ func checkFields(t *testing.T, f *Filter, r vector) {
 func checkAnswers(t *testing.T, f *Filter, keys []Key, want bool) {
 	t.Helper()
 	found := make([]bool, len(keys))
-	if err := f.ContainsKeys(keys, found); err != nil {
+	if err := f.ContainsMany(keys, found); err != nil {
 		t.Fatal(err)
 	}
 	for i, key := range keys {
@@ -275,7 +275,7 @@ func TestInvalidVectors(t *testing.T) {
 			path := tempFile(t, "filter.bloom", b)
 			_, err = Open(path)
 			checkRule(t, err, r["rule"])
-			_, err = Open(path, InMemory())
+			_, err = Open(path, Copy())
 			checkRule(t, err, r["rule"])
 			if r["rule"] == "version" && !strings.Contains(err.Error(),
 				fmt.Sprintf("unsupported format version %d", b[4])) {
@@ -287,7 +287,7 @@ func TestInvalidVectors(t *testing.T) {
 
 func checkRule(t *testing.T, err error, rule string) {
 	t.Helper()
-	var invalid *InvalidError
+	var invalid *InvalidFilterError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("error %v, not rule %s", err, rule)
 	}
