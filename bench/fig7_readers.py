@@ -89,8 +89,8 @@ class Java:
 
 class Go:
     name = "Go"
-    ROWS = {"Int64InMemory/members": ("bloomfilter", "there"),
-            "Int64InMemory/others": ("bloomfilter", "absent"),
+    ROWS = {"Int64Copy/members": ("bloomfilter", "there"),
+            "Int64Copy/others": ("bloomfilter", "absent"),
             "Int64Batch/members": ("bloomfilter", "batch there"),
             "Int64Batch/others": ("bloomfilter", "batch absent"),
             "Strings/single": ("bloomfilter", "text absent"),
@@ -100,9 +100,9 @@ class Go:
         self.run, self.folder = run, os.path.join(run.tree, "clients", "go")
 
     def ours(self, size):
-        text = output(self.folder, "./with-debian-libraries", "test", "-run", "^$", "-bench",
-                      "Int64InMemory|Int64Batch|Strings|Map", "-benchtime", self.run.choose("20ms", "300ms"),
-                      BENCH_KEYS=str(KEYS[size]))
+        text = output(self.folder, "go", "test", "-run", "^$", "-bench",
+                      "Int64Copy|Int64Batch|Strings|Map", "-benchtime", self.run.choose("20ms", "300ms"),
+                      BENCH_KEYS=str(KEYS[size]), GO111MODULE="on", GOPROXY="off", GOFLAGS="-mod=mod")
         rows = re.findall(r"^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op", text, re.MULTILINE)
         return [(*self.ROWS[name], float(ns)) for name, ns in rows if name in self.ROWS]
 

@@ -99,13 +99,15 @@ func (f *Filter) askFew(few *hashes, found []bool) (int, error) {
 		f.parts[0].containsFew(few, found)
 		return len(found), nil
 	}
+	var parts [batchKeys]*part
 	for i := range found {
 		p, err := f.partFor(few[i])
 		if err != nil {
 			return i, err
 		}
-		found[i] = p.contains(few[i])
+		parts[i&(batchKeys-1)] = p
 	}
+	containsFewOf(&parts, few, found)
 	return len(found), nil
 }
 
@@ -126,5 +128,20 @@ func (p *part) containsFew(few *hashes, found []bool) {
 	}
 	for i := range found {
 		found[i] = p.contains(few[i&(batchKeys-1)])
+	}
+}
+
+// containsFewOf is containsFew for keys of different parts.
+func containsFewOf(parts *[batchKeys]*part, few *hashes, found []bool) {
+	var sum uint64
+	for i := range found {
+		i &= batchKeys - 1
+		sum += uint64(parts[i].firstByte(few[i]))
+	}
+	if sum > batchKeys*255 {
+		touched = sum
+	}
+	for i := range found {
+		found[i] = parts[i&(batchKeys-1)].contains(few[i&(batchKeys-1)])
 	}
 }

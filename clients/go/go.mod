@@ -1,3 +1,3 @@
-module bloomfilter
+module example.org/bloomfilter
 
 go 1.19

@@ -1,60 +1,85 @@
 package bloomfilter
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// Info describes a filter.
+// Info describes a filter, or the open parts of a set taken as one: the columns of
+// SQL's bloom_stats.
 type Info struct {
+	N             uint64  // keys it was sized for, of all open parts
+	P             float64 // the rate it was sized for; the highest of the parts
+	Bits          uint64
+	Bytes         uint64 // of all files, headers included
+	Hashes        int    // bits of a key; the first part's, as is BlockBits
+	BlockBits     int
+	Blocks        uint64
+	Seed          int64
 	KeyType       KeyType
-	Seed          uint64 // SQL shows it as the signed int64(Seed)
-	Parts         int    // of the whole set; 1 for a whole filter
-	Capacity      uint64 // keys it was sized for, all open parts together
-	Bytes         uint64 // headers included
 	BitsSet       uint64
-	EstimatedKeys float64 // infinite if all bits are set
-	Open          []PartInfo
+	Fill          float64  // the share of bits that are set; close to 1/2 when N keys are in
+	Cardinality   float64  // different keys in it, estimated from the bits set
+	FPR           float64  // the rate to be expected with the keys in it now
+	OverCapacity  bool     // it surely holds more keys than it was sized for
+	Part, Parts   int      // which part, of how many
+	FormatVersion int      // 1
+	Checksums     []uint64 // of the parts; filters that have the same hold the same bytes
+	Filters       []Info   // the open parts one by one; nil for one of them
 }
 
-// PartInfo describes one file.
-type PartInfo struct {
-	Part      int
-	Probes    int // bits per key
-	BlockBits int
-	Blocks    uint32
-	Capacity  uint64
-	Rate      float64 // false-positive rate at Capacity keys
-	Bytes     uint64
-	BitsSet   uint64
-	Checksum  uint64
-	// EstimatedKeys comes from the bits set; nothing counts insertions.
-	EstimatedKeys float64
-}
-
-// Info describes the filter. It takes no time worth mentioning.
+// Info describes the filter, from its headers alone.
 func (f *Filter) Info() Info {
-	info := Info{KeyType: f.keyType, Seed: f.seed, Parts: int(f.total)}
+	info := f.parts[0].header.info()
+	for _, p := range f.parts[1:] {
+		info.include(p.header.info())
+	}
+	info.KeyType = f.keyType
+	info.Fill = float64(info.BitsSet) / float64(info.Bits)
+	// An absent key goes to each part as likely.
+	info.FPR /= float64(len(f.parts))
 	for _, p := range f.parts {
-		one := p.header.info()
-		info.Capacity = addCapacity(info.Capacity, one.Capacity)
-		info.Bytes += one.Bytes
-		info.BitsSet += one.BitsSet
-		info.EstimatedKeys += one.EstimatedKeys
-		info.Open = append(info.Open, one)
+		info.Filters = append(info.Filters, p.header.info())
 	}
 	return info
 }
 
-func (h *header) info() PartInfo {
-	return PartInfo{
-		Part:          int(h.part),
-		Probes:        int(h.probes),
-		BlockBits:     1 << h.log2Block,
-		Blocks:        h.blocks,
-		Capacity:      h.capacity,
-		Rate:          h.rate,
+// include adds a part; FPR is then a sum.
+func (i *Info) include(part Info) {
+	i.N = addCapacity(i.N, part.N)
+	i.P = math.Max(i.P, part.P)
+	i.Bits += part.Bits
+	i.Bytes += part.Bytes
+	i.Blocks += part.Blocks
+	i.BitsSet += part.BitsSet
+	i.Cardinality += part.Cardinality
+	i.FPR += part.FPR
+	i.OverCapacity = i.OverCapacity || part.OverCapacity
+	i.Checksums = append(i.Checksums, part.Checksums...)
+}
+
+func (h *header) info() Info {
+	bits := h.blocksBytes() * 8
+	cardinality := h.cardinality()
+	return Info{
+		N:             h.capacity,
+		P:             h.rate,
+		Bits:          bits,
 		Bytes:         headerBytes + h.blocksBytes(),
+		Hashes:        int(h.probes),
+		BlockBits:     1 << h.log2Block,
+		Blocks:        uint64(h.blocks),
+		Seed:          int64(h.seed),
+		KeyType:       h.keyType,
 		BitsSet:       h.bitsSet,
-		Checksum:      h.checksum,
-		EstimatedKeys: h.estimate(),
+		Fill:          float64(h.bitsSet) / float64(bits),
+		Cardinality:   cardinality,
+		FPR:           h.expect(cardinality).rate,
+		OverCapacity:  h.overCapacity(),
+		Part:          int(h.part),
+		Parts:         int(h.parts),
+		FormatVersion: 1,
+		Checksums:     []uint64{h.checksum},
 	}
 }
 
@@ -66,9 +91,9 @@ func addCapacity(a, b uint64) uint64 {
 	return a + b
 }
 
-// estimate is -ln(1 - fill) * blocks / (1 - (1 - 1/B)^k).
-func (h *header) estimate() float64 {
-	fill := float64(h.bitsSet) / float64(h.blocksBytes()*8)
-	perBlock := -math.Expm1(float64(h.probes) * math.Log1p(-1/float64(uint64(1)<<h.log2Block)))
-	return -math.Log1p(-fill) * float64(h.blocks) / perBlock
+// String is for logs: what the filter holds, and how well.
+func (f *Filter) String() string {
+	info := f.Info()
+	return fmt.Sprintf("bloomfilter of about %.0f %s keys, sized for %d at %g, %d of %d parts, rate now %.3g",
+		info.Cardinality, info.KeyType, info.N, info.P, len(f.parts), info.Parts, info.FPR)
 }

@@ -126,6 +126,11 @@ func floatBits(value float64) uint64 {
 	return math.Float64bits(value)
 }
 
+// RealKey is a key of type real. A driver that gives the values of a real column as
+// float64 may give another number: the one nearest to its text, 0.1 for what is
+// 0.10000000149011612. RealKey(float32(x)) is right for both.
+func RealKey(value float32) Key { return FloatKey(float64(value)) }
+
 // AddrKey is a key of type inet or cidr, a single address without a zone.
 func AddrKey(value netip.Addr) (Key, error) {
 	return inetKey(value, value.BitLen())

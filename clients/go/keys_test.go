@@ -137,7 +137,7 @@ func TestEachTypeInEachFilter(t *testing.T) {
 		Inet:        func(f *Filter) (bool, error) { return f.ContainsPrefix(prefix) },
 		Macaddr:     func(f *Filter) (bool, error) { return f.ContainsMAC(mac) },
 	}
-	texts := []string{Integer: "7", Text: "", Bytea: "", UUID: "01000000-0000-0000-0000-000000000000",
+	texts := []string{Integer: "7", Text: "", Bytea: `\x`, UUID: "01000000-0000-0000-0000-000000000000",
 		Numeric: "7", Float: "7", Date: "2024-01-31", Timestamp: "2024-01-31 00:00:00",
 		Timestamptz: "2024-01-31 01:00:00+01", Inet: "::/0", Macaddr: "01:02:03:04:05:06"}
 	for holds := Integer; holds <= lastKeyType; holds++ {
@@ -256,15 +256,90 @@ func TestNoAllocations(t *testing.T) {
 }
 
 func TestInfo(t *testing.T) {
-	info := mustOpen(t, writeSet(t, buildSet(3, 500), "")).Info()
-	if info.Parts != 3 || len(info.Open) != 3 || info.KeyType != Integer || info.Capacity != 3000 {
+	info := mustOpen(t, writeSet(t, buildSet(3, 500), goodManifest)).Info()
+	if info.Parts != 3 || len(info.Filters) != 3 || len(info.Checksums) != 3 || info.KeyType != Integer || info.N != 3000 {
 		t.Errorf("%+v", info)
 	}
-	if info.EstimatedKeys < 450 || info.EstimatedKeys > 550 {
-		t.Errorf("estimate %v of 500 keys", info.EstimatedKeys)
+	if info.Cardinality < 450 || info.Cardinality > 550 || info.OverCapacity {
+		t.Errorf("estimate %v of 500 keys", info.Cardinality)
 	}
-	one := info.Open[2]
-	if one.Part != 2 || one.Probes != 7 || one.BlockBits != 512 || one.Blocks != 22 || one.Rate != 0.01 {
+	one := info.Filters[2]
+	if one.Part != 2 || one.Hashes != 7 || one.BlockBits != 512 || one.Blocks != 22 || one.P != 0.01 {
 		t.Errorf("%+v", one)
+	}
+}
+
+// The figures are those of SQL's bloom_stats for the same filters.
+func TestInfoIsThatOfSQL(t *testing.T) {
+	for _, c := range []struct {
+		shape       shape
+		keys        int64
+		bitsSet     uint64
+		cardinality float64
+		fpr         float64
+		over        bool
+	}{
+		{shape{probes: 6}, 700, 3441, 702, 0.0018603044434307816, false},
+		{shape{probes: 6}, 1000, 4563, 1011, 0.009124476735953409, false},
+		{shape{probes: 6}, 1500, 5978, 1503, 0.04284795182186319, true},
+		{shape{probes: 11, blocks: 1, capacity: 10}, 12, 118, 12, 1.897582351877721e-07, true},
+	} {
+		info := mustParse(t, c.shape.build(integers(0, c.keys)...)).Info()
+		if info.BitsSet != c.bitsSet || math.Round(info.Cardinality) != c.cardinality || info.OverCapacity != c.over {
+			t.Errorf("%d keys: %+v", c.keys, info)
+		}
+		if math.Abs(info.FPR/c.fpr-1) > 1e-6 {
+			t.Errorf("%d keys: rate %v, not %v", c.keys, info.FPR, c.fpr)
+		}
+	}
+}
+
+func TestRawKeys(t *testing.T) {
+	for i, r := range readRows(t, "keys.tsv") {
+		keyType := KeyType(r.number(t, "key_type"))
+		raw := r.bytes(t, "key_hex")
+		if keyType == row {
+			columns, ok := columnsOf(raw)
+			if !ok {
+				t.Errorf("row %d: no columns", i)
+			}
+			keyType = RowType(columns...)
+		}
+		if key, err := RawKey(keyType, raw); err != nil || key.hash(1) != hashOf(raw, 1) {
+			t.Errorf("row %d: %v", i, err)
+		}
+	}
+	for i, c := range []struct {
+		keyType KeyType
+		bytes   string
+	}{
+		{Numeric, "1.50"}, {Numeric, "01"}, {Numeric, "-0"}, {Numeric, ""}, {Numeric, "1\n"},
+		{Integer, "\x2a\x00\x00\x00"}, {UUID, "short"}, {Text, "\xff"}, {Float, "\x00\x00\x00\x00\x00\x00\x00\x80"},
+		{Inet, "\x04\x21\x01\x02\x03\x04"}, {Inet, "\x05\x20\x01\x02\x03\x04"}, {Macaddr, "12345"},
+		{Macaddr, "abc\xff\xfeabc"}, {None, ""}, {row, "\x01\x08\x00\x00\x00"},
+		{RowType(Integer), "\x02\x01\x00\x00\x00a"}, {RowType(Integer), "\x01\xff\xff\xff\xffabcdefgh"},
+	} {
+		var keyErr *KeyValueError
+		if _, err := RawKey(c.keyType, []byte(c.bytes)); !errors.As(err, &keyErr) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+func TestRealKeys(t *testing.T) {
+	parsed, err := ParseRealKey("0.1")
+	if want := RealKey(0.1); err != nil || parsed != want || parsed == FloatKey(0.1) {
+		t.Error(parsed, err)
+	}
+}
+
+// A million digits are refused, and 131,072 read, without being divided.
+func TestLongNumerics(t *testing.T) {
+	if _, err := NumericKey(strings.Repeat("9", 1000000)); err == nil {
+		t.Error("a million nines are no numeric")
+	}
+	long := "1" + strings.Repeat("0", 131071)
+	if key, err := NumericKey(long); err != nil || key.long != long {
+		t.Error(err)
 	}
 }

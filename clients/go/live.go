@@ -1,41 +1,131 @@
 package bloomfilter
 
 import (
+	"errors"
+	"log"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// LiveFilter is a filter that is replaced while it is in use. Any number of goroutines
-// may ask it; they take no lock.
+// LiveFilter is a filter that is replaced while it is in use. Any number of
+// goroutines may ask it; they take no lock.
 type LiveFilter struct {
 	path    string
 	options []Option
 	current atomic.Pointer[Filter]
 	reloads sync.Mutex // one at a time, so that an older file never comes last
+	source  *source    // what current was read from
+
+	follows sync.Mutex
+	stop    chan struct{} // nil: nobody follows
 }
 
 // OpenLive opens path as Open does.
 func OpenLive(path string, options ...Option) (*LiveFilter, error) {
 	l := &LiveFilter{path: path, options: options}
-	if err := l.Reload(); err != nil {
+	if _, err := l.Reload(); err != nil {
 		return nil, err
 	}
 	return l, nil
 }
 
-// Filter returns the present filter. Keep it for one piece of work, such as a
+// Current returns the present filter. Keep it for one piece of work, such as a
 // request: all its answers then come from the same filter.
-func (l *LiveFilter) Filter() *Filter { return l.current.Load() }
+func (l *LiveFilter) Current() *Filter { return l.current.Load() }
 
-// Reload opens the path again and swaps the filters at once. On any error the
-// old filter stays. Look-ups that run keep the filter that they have begun with.
-func (l *LiveFilter) Reload() error {
+// Reload takes what is at the path now, and says whether that is another filter.
+// Where no file was replaced (the same file, size, time and header) nothing else is
+// read. On any error the old filter stays. Look-ups that run keep the filter that
+// they have begun with.
+func (l *LiveFilter) Reload() (bool, error) {
 	l.reloads.Lock()
 	defer l.reloads.Unlock()
-	f, err := Open(l.path, l.options...)
+	found, err := findSource(l.path)
+	if err == nil && found.equal(l.source) {
+		return false, nil
+	}
+	f, found, err := openPath(l.path, configOf(l.options))
 	if err != nil {
-		return err
+		return false, err
+	}
+	l.source = found
+	if before := l.current.Load(); before != nil && before.sameBytes(f) {
+		return false, nil
 	}
 	l.current.Store(f)
+	return true, nil
+}
+
+// sameBytes compares checksums.
+func (f *Filter) sameBytes(other *Filter) bool {
+	if len(f.parts) != len(other.parts) {
+		return false
+	}
+	for i := range f.parts {
+		if *f.parts[i].header != *other.parts[i].header {
+			return false
+		}
+	}
+	return true
+}
+
+// Follow reloads every so often, in a goroutine of its own, until Close. report is
+// told of each new filter and of each error; if it is nil, an error is logged when it
+// is another one than the time before. What report gets with an error is nil.
+func (l *LiveFilter) Follow(every time.Duration, report func(*Filter, error)) error {
+	if every <= 0 {
+		return errors.New("bloomfilter: the time between two looks must be positive")
+	}
+	if report == nil {
+		report = logChanges()
+	}
+	l.Close()
+	l.follows.Lock()
+	defer l.follows.Unlock()
+	l.stop = make(chan struct{})
+	go l.look(every, report, l.stop)
 	return nil
+}
+
+func (l *LiveFilter) look(every time.Duration, report func(*Filter, error), stop <-chan struct{}) {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-ticks.C:
+		}
+		changed, err := l.Reload()
+		if err != nil {
+			report(nil, err)
+		} else if changed {
+			report(l.Current(), nil)
+		}
+	}
+}
+
+func logChanges() func(*Filter, error) {
+	last := ""
+	return func(_ *Filter, err error) {
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if text != "" && text != last {
+			log.Printf("bloomfilter: the filter stays the old one: %v", err)
+		}
+		last = text
+	}
+}
+
+// Close ends following. The present filter stays, and answers.
+func (l *LiveFilter) Close() {
+	l.follows.Lock()
+	defer l.follows.Unlock()
+	if l.stop != nil {
+		close(l.stop)
+		l.stop = nil
+	}
 }

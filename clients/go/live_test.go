@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 func countLines(text, word string) (count int) {
@@ -45,13 +46,13 @@ func TestReloadUnderReaders(t *testing.T) {
 			defer readers.Done()
 			for !stop.Load() {
 				asked.Add(100)
-				wrong.Add(askAll(live.Filter()))
+				wrong.Add(askAll(live.Current()))
 			}
 		}()
 	}
 	for i := 1; i <= 300; i++ {
 		replace(t, path, builds[i%2])
-		if err := live.Reload(); err != nil {
+		if _, err := live.Reload(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -79,21 +80,21 @@ func TestReloadKeepsTheOldFilterOnErrors(t *testing.T) {
 	}
 	for _, b := range [][]byte{{}, sound()[:100], []byte("bloomfilter-set 1\nmissing\n")} {
 		replace(t, path, b)
-		if live.Reload() == nil {
+		if _, err := live.Reload(); err == nil {
 			t.Errorf("%d bad bytes were loaded", len(b))
 		}
-		if wrong := askAll(live.Filter()); wrong != 0 {
+		if wrong := askAll(live.Current()); wrong != 0 {
 			t.Errorf("%d wrong answers", wrong)
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if live.Reload() == nil || askAll(live.Filter()) != 0 {
+	if _, err := live.Reload(); err == nil || askAll(live.Current()) != 0 {
 		t.Error("the old filter is gone with its file")
 	}
 	replace(t, path, sound())
-	if err := live.Reload(); err != nil {
+	if _, err := live.Reload(); err != nil {
 		t.Error(err)
 	}
 }
@@ -102,4 +103,60 @@ func TestOpenLiveNeedsAFilter(t *testing.T) {
 	if _, err := OpenLive(tempFile(t, "x", nil)); err == nil {
 		t.Error("an empty file was opened")
 	}
+}
+
+func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
+	path := tempFile(t, "live.bloom", sound())
+	live, err := OpenLive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := live.Current()
+	expect := func(want bool, what string) {
+		t.Helper()
+		if changed, err := live.Reload(); changed != want || err != nil {
+			t.Errorf("%s: %v, %v", what, changed, err)
+		}
+	}
+	expect(false, "nothing happened")
+	replace(t, path, sound())
+	expect(false, "the same bytes in another file")
+	if live.Current() != before {
+		t.Error("the filter was replaced by itself")
+	}
+	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
+	expect(true, "other bytes")
+	expect(false, "nothing happened again")
+}
+
+func TestFollow(t *testing.T) {
+	path := tempFile(t, "live.bloom", sound())
+	live, err := OpenLive(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if live.Follow(0, nil) == nil {
+		t.Error("looks without a pause")
+	}
+	type news struct {
+		f   *Filter
+		err error
+	}
+	told := make(chan news, 100)
+	if err := live.Follow(time.Millisecond, func(f *Filter, err error) { told <- news{f, err} }); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
+	if got := <-told; got.f == nil || got.err != nil || got.f != live.Current() {
+		t.Error(got)
+	}
+	replace(t, path, []byte("no filter"))
+	if got := <-told; got.f != nil || got.err == nil {
+		t.Error(got)
+	}
+	if wrong := askAll(live.Current()); wrong != 0 {
+		t.Error("the old filter is gone")
+	}
+	live.Close()
+	live.Close()
 }

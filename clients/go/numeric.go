@@ -10,32 +10,28 @@ import (
 const (
 	maxIntegerDigits  = 131072
 	maxFractionDigits = 16383
+	maxExponent       = 1<<30 - 2
 )
 
 // NumericKey is a key of type numeric: a decimal such as "-1.50" or "1e3",
 // "NaN", "Infinity" or "-Infinity". Equal numbers make equal keys, whatever
 // their spelling. The common spellings are used in place, without a copy.
 func NumericKey(value string) (Key, error) {
-	if special, ok := specialNumeric(value); ok {
+	if special, ok := specialNumber(value); ok {
 		return Key{keyType: Numeric, long: special}, nil
 	}
 	d, ok := splitDecimal(value)
 	if !ok {
 		return Key{}, keyError(Numeric, "%.40q is not a number", value)
 	}
-	if d.exponent != 0 {
-		if !d.shiftPoint() {
-			return Key{}, keyError(Numeric, "%.40q is out of range", value)
-		}
-	}
-	d.trim()
-	if len(d.integer) > maxIntegerDigits || len(d.fraction) > maxFractionDigits {
-		return Key{}, keyError(Numeric, "%.40q... is out of range", value)
+	if !d.applyExponent() {
+		return Key{}, keyError(Numeric, "%.40q is out of range", value)
 	}
 	return Key{keyType: Numeric, long: d.spell(value)}, nil
 }
 
-func specialNumeric(value string) (string, bool) {
+// specialNumber knows the names that numeric and float share.
+func specialNumber(value string) (string, bool) {
 	if len(value) > len("-infinity") {
 		return "", false
 	}
@@ -56,7 +52,7 @@ type decimal struct {
 	negative bool
 	integer  string
 	fraction string
-	exponent int
+	exponent string // with its sign; empty: none
 }
 
 func splitDecimal(value string) (d decimal, ok bool) {
@@ -73,7 +69,8 @@ func splitDecimal(value string) (d decimal, ok bool) {
 		return d, false
 	}
 	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
-		return d.withExponent(rest[1:])
+		d.exponent = rest[1:]
+		return d, isExponent(d.exponent)
 	}
 	return d, rest == ""
 }
@@ -86,33 +83,65 @@ func splitDigits(text string) (digits, rest string) {
 	return text[:i], text[i:]
 }
 
-func (d decimal) withExponent(text string) (decimal, bool) {
-	exponent, err := strconv.Atoi(text)
-	if err != nil || strings.Contains(text, "_") {
-		return d, false
+func isExponent(text string) bool {
+	if text != "" && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
 	}
-	d.exponent = exponent
-	return d, true
+	digits, rest := splitDigits(text)
+	return digits != "" && rest == ""
 }
 
-// shiftPoint takes the exponent into the digits, unless that makes more of them
-// than any numeric has.
-func (d *decimal) shiftPoint() bool {
-	const most = maxIntegerDigits + maxFractionDigits
+// isZero tells whether no digit is another than 0.
+func (d *decimal) isZero() bool {
+	return strings.Trim(d.integer, "0") == "" && strings.Trim(d.fraction, "0") == ""
+}
 
-	switch {
-	case d.exponent > most || d.exponent < -most:
+// applyExponent moves the point and leaves the digits that equal numbers share. It
+// returns false for what no numeric can hold, before it makes any digits.
+func (d *decimal) applyExponent() bool {
+	exponent := 0
+	if d.exponent != "" {
+		var err error
+		exponent, err = strconv.Atoi(d.exponent)
+		if err != nil || exponent > maxExponent || exponent < -maxExponent {
+			return false
+		}
+	}
+	if len(d.fraction)-exponent > maxFractionDigits {
 		return false
-	case d.exponent > 0:
-		digits := d.fraction + zeros(d.exponent-len(d.fraction))
-		d.integer += digits[:d.exponent]
-		d.fraction = digits[d.exponent:]
-	default:
-		digits := zeros(-d.exponent-len(d.integer)) + d.integer
-		d.fraction = digits[len(digits)+d.exponent:] + d.fraction
-		d.integer = digits[:len(digits)+d.exponent]
+	}
+	if d.isZero() {
+		*d = decimal{integer: "0"}
+		return true
+	}
+	d.integer = strings.TrimLeft(d.integer, "0")
+	leading := 0
+	if d.integer == "" {
+		leading = len(d.fraction) - len(strings.TrimLeft(d.fraction, "0"))
+	}
+	if len(d.integer)-leading+exponent > maxIntegerDigits {
+		return false
+	}
+	d.movePoint(exponent)
+	d.integer = strings.TrimLeft(d.integer, "0")
+	d.fraction = strings.TrimRight(d.fraction, "0")
+	if d.integer == "" {
+		d.integer = "0"
 	}
 	return true
+}
+
+func (d *decimal) movePoint(exponent int) {
+	switch {
+	case exponent > 0:
+		digits := d.fraction + zeros(exponent-len(d.fraction))
+		d.integer += digits[:exponent]
+		d.fraction = digits[exponent:]
+	case exponent < 0:
+		digits := zeros(-exponent-len(d.integer)) + d.integer
+		d.fraction = digits[len(digits)+exponent:] + d.fraction
+		d.integer = digits[:len(digits)+exponent]
+	}
 }
 
 func zeros(count int) string {
@@ -120,18 +149,6 @@ func zeros(count int) string {
 		return ""
 	}
 	return strings.Repeat("0", count)
-}
-
-// trim leaves the digits that equal numbers share.
-func (d *decimal) trim() {
-	d.integer = strings.TrimLeft(d.integer, "0")
-	d.fraction = strings.TrimRight(d.fraction, "0")
-	if d.integer == "" {
-		d.integer = "0"
-	}
-	if d.integer == "0" && d.fraction == "" {
-		d.negative = false
-	}
 }
 
 // spell writes the canonical form. Most texts begin with it already; only the

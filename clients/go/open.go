@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -37,16 +38,56 @@ func configOf(options []Option) (c config) {
 //   - a file with one filter, whole or a part of a set;
 //   - a set's manifest: a text file with the line "bloomfilter-set 1" and the
 //     names of the parts' files, one per line, in the order of the parts;
-//   - a folder, which stands for its file "manifest".
+//   - a folder, of which its file "manifest" is opened.
 //
 // All bytes are checked before it returns, and the first broken rule is an
-// InvalidFilterError.
+// InvalidFilterError. A set that is replaced meanwhile is read again.
 func Open(path string, options ...Option) (*Filter, error) {
-	f, err := openPath(path, configOf(options))
-	if err != nil {
-		return nil, fmt.Errorf("open bloomfilter %s: %w", path, err)
+	f, _, err := openPath(path, configOf(options))
+	return f, err
+}
+
+// mostAttempts is how often a set may be replaced while it is being opened.
+const mostAttempts = 8
+
+// openPath also returns what the files were before they were read. Between a
+// manifest and its parts a writer may put another manifest in its place, and delete
+// the old parts: then it is read again.
+func openPath(path string, c config) (*Filter, *source, error) {
+	for attempt := 1; ; attempt++ {
+		found, err := findSource(path)
+		if err != nil {
+			return nil, nil, inFile(path, err)
+		}
+		f, err := found.open(c)
+		if err == nil {
+			return f, found, nil
+		}
+		now, again := findSource(path)
+		if attempt == mostAttempts || again != nil || now.equal(found) {
+			return nil, nil, err
+		}
 	}
-	return f, nil
+}
+
+func (s *source) open(c config) (*Filter, error) {
+	if s.names != nil {
+		return s.openSet(c)
+	}
+	l, err := loadFile(s.path, c)
+	if err != nil {
+		return nil, err
+	}
+	return single(l), nil
+}
+
+// inFile puts a file's name before what is wrong with it. The system's errors have it.
+func inFile(path string, err error) error {
+	var system *os.PathError
+	if err == nil || errors.As(err, &system) || strings.HasPrefix(err.Error(), path+": ") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // FromBytes checks a filter in memory. The bytes are used where they lie and
@@ -57,6 +98,20 @@ func FromBytes(b []byte, options ...Option) (*Filter, error) {
 		return nil, err
 	}
 	return single(&loaded{part: p}), nil
+}
+
+// FromParts makes one filter of all parts of a set, in their order, as FromBytes
+// does of one.
+func FromParts(parts [][]byte, options ...Option) (*Filter, error) {
+	var files []*loaded
+	for i, b := range parts {
+		p, err := parse(b, !configOf(options).trust)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", i, err)
+		}
+		files = append(files, &loaded{part: p})
+	}
+	return assemble(files)
 }
 
 // loaded is a filter and the mapping that it lies in, if it does.
@@ -85,61 +140,13 @@ func (f *Filter) hold(l *loaded) {
 	}
 }
 
-func openPath(path string, c config) (*Filter, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.IsDir() {
-		return openFolder(path, c)
-	}
-	isSet, err := isManifest(path)
-	if err != nil {
-		return nil, err
-	}
-	if isSet {
-		return openManifest(path, c)
-	}
-	l, err := loadFile(path, c)
-	if err != nil {
-		return nil, err
-	}
-	return single(l), nil
-}
-
-// openRegular opens a file of which the size means something. It asks before it
-// opens, as opening a pipe would wait for a writer.
-func openRegular(path string) (*os.File, int64, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("not a regular file")
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	if info, err = file.Stat(); err != nil {
-		file.Close()
-		return nil, 0, err
-	}
-	return file, info.Size(), nil
-}
-
-// readStart returns the first bytes of a file, fewer if it is shorter.
-func readStart(file *os.File, count int) ([]byte, error) {
-	start := make([]byte, count)
-	n, err := io.ReadFull(io.NewSectionReader(file, 0, int64(count)), start)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return start[:n], err
-}
-
-// loadFile opens one filter's file.
+// loadFile opens one filter's file. Errors name it.
 func loadFile(path string, c config) (*loaded, error) {
+	l, err := load(path, c)
+	return l, inFile(path, err)
+}
+
+func load(path string, c config) (*loaded, error) {
 	file, size, err := openRegular(path)
 	if err != nil {
 		return nil, err
@@ -186,14 +193,4 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 func parseMemory(b []byte, thorough bool) (p *part, err error) {
 	defer catchFault(debug.SetPanicOnFault(true), &err)
 	return parse(b, thorough)
-}
-
-func isManifest(path string) (bool, error) {
-	file, _, err := openRegular(path)
-	if err != nil {
-		return false, err
-	}
-	defer file.Close()
-	start, err := readStart(file, len(manifestWord))
-	return strings.HasPrefix(string(start), manifestWord), err
 }

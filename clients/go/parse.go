@@ -2,39 +2,29 @@ package bloomfilter
 
 import (
 	"encoding/hex"
-	"net"
 	"net/netip"
-	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// ParseKey makes a key from text, spelled as PostgreSQL prints values of the
-// type: integers in decimal, bytea and uuid in hex, dates and times in ISO form
-// with BC and infinity, timestamptz with its offset from UTC. Text is taken as
-// it is.
+// ParseKey makes a key from text, by the grammar of doc/KEYS.md: as PostgreSQL
+// prints values of the type, and in the other spellings that mean the same in every
+// session. bytea must begin with \x and timestamptz must have its offset from UTC.
+// A value of a column of type real is read by ParseRealKey.
 func ParseKey(t KeyType, text string) (Key, error) {
 	if t == None || t > lastKeyType {
-		return Key{}, keyError(t, "no values of this type exist")
+		return Key{}, keyError(t, "keys of this type have no form as text")
 	}
-	key, err := keyParsers[t](text)
-	if err != nil {
-		if _, ok := err.(*KeyValueError); !ok {
-			err = keyError(t, "%.60q: %v", text, err)
-		}
-		return Key{}, err
-	}
-	return key, nil
+	return keyParsers[t](text)
 }
 
 var keyParsers = [...]func(text string) (Key, error){
 	Integer:     parseInteger,
-	Text:        TextKey,
+	Text:        parseText,
 	Bytea:       parseBytea,
 	UUID:        parseUUID,
 	Numeric:     NumericKey,
-	Float:       parseFloat,
+	Float:       func(text string) (Key, error) { return parseFloat(text, 64) },
 	Date:        parseDate,
 	Timestamp:   parseTimestamp,
 	Timestamptz: parseTimestamptz,
@@ -42,171 +32,134 @@ var keyParsers = [...]func(text string) (Key, error){
 	Macaddr:     parseMAC,
 }
 
+// ParseRealKey makes a key of a column of type real from its text. ParseKey would
+// take 0.1 for the double precision number, which is another.
+func ParseRealKey(text string) (Key, error) { return parseFloat(text, 32) }
+
 func parseInteger(text string) (Key, error) {
 	value, err := strconv.ParseInt(text, 10, 64)
-	return IntegerKey(value), err
+	if err != nil {
+		return Key{}, keyError(Integer, "%.60q is not a whole number of 64 bits", text)
+	}
+	return IntegerKey(value), nil
+}
+
+func parseText(text string) (Key, error) {
+	if strings.IndexByte(text, 0) >= 0 {
+		return Key{}, keyError(Text, "PostgreSQL's text has no zero byte")
+	}
+	return TextKey(text)
 }
 
 func parseBytea(text string) (Key, error) {
-	value, err := hex.DecodeString(strings.TrimPrefix(text, `\x`))
+	if !strings.HasPrefix(text, `\x`) {
+		return Key{}, keyError(Bytea, `%.60q does not begin with \x: set bytea_output to hex`, text)
+	}
+	value, err := hex.DecodeString(text[2:])
 	if err != nil {
-		return Key{}, err
+		return Key{}, keyError(Bytea, `%.60q is not \x and two hexadecimal digits for each byte`, text)
 	}
 	return ByteaKey(value)
 }
 
-var uuidForm = regexp.MustCompile(
-	`^(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
+// A uuid may have a hyphen after each group of so many digits.
+const uuidGroup = 4
 
 func parseUUID(text string) (Key, error) {
-	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
-		text = text[1 : len(text)-1]
-	}
-	if !uuidForm.MatchString(text) {
-		return Key{}, keyError(UUID, "%.60q is not a uuid", text)
+	digits := text
+	if strings.HasPrefix(digits, "{") && strings.HasSuffix(digits, "}") && len(digits) > 1 {
+		digits = digits[1 : len(digits)-1]
 	}
 	var value [16]byte
-	_, err := hex.Decode(value[:], []byte(strings.ReplaceAll(text, "-", "")))
-	return UUIDKey(value), err
+	for i := range value {
+		if i > 0 && i*2%uuidGroup == 0 && strings.HasPrefix(digits, "-") {
+			digits = digits[1:]
+		}
+		if len(digits) < 2 {
+			return Key{}, keyError(UUID, "%.60q is not a uuid", text)
+		}
+		if _, err := hex.Decode(value[i:i+1], []byte(digits[:2])); err != nil {
+			return Key{}, keyError(UUID, "%.60q is not a uuid", text)
+		}
+		digits = digits[2:]
+	}
+	if digits != "" {
+		return Key{}, keyError(UUID, "%.60q is longer than a uuid", text)
+	}
+	return UUIDKey(value), nil
 }
 
-func parseFloat(text string) (Key, error) {
-	if strings.ContainsAny(text, "xX_") {
-		return Key{}, keyError(Float, "%.60q is not a decimal", text)
+// parseFloat reads a number of so many bits. It refuses what would be an infinity, or
+// zero, without being that: PostgreSQL does, too.
+func parseFloat(text string, bits int) (Key, error) {
+	number, isName := specialNumber(text)
+	if !isName {
+		d, ok := splitDecimal(text)
+		if !ok {
+			return Key{}, keyError(Float, "%.60q is not a number", text)
+		}
+		if d.isZero() {
+			return FloatKey(0), nil
+		}
+		number = text
 	}
-	value, err := strconv.ParseFloat(text, 64)
-	return FloatKey(value), err
+	value, err := strconv.ParseFloat(number, bits)
+	if err != nil || value == 0 {
+		return Key{}, keyError(Float, "%.60q is out of range", text)
+	}
+	return FloatKey(value), nil
 }
 
 func parseInet(text string) (Key, error) {
-	if strings.Contains(text, "/") {
-		value, err := netip.ParsePrefix(text)
-		if err != nil {
-			return Key{}, err
+	address, prefix, hasPrefix := strings.Cut(text, "/")
+	value, err := netip.ParseAddr(address)
+	if err != nil || hasLongGroup(address) {
+		return Key{}, keyError(Inet, "%.60q is not an address", text)
+	}
+	bits := value.BitLen()
+	if hasPrefix {
+		digits, rest := splitDigits(prefix)
+		number, err := strconv.Atoi(digits)
+		if err != nil || rest != "" || len(digits) > 1 && digits[0] == '0' || number > bits {
+			return Key{}, keyError(Inet, "%.60q has no prefix length from 0 to %d", text, bits)
 		}
-		return PrefixKey(value)
+		bits = number
 	}
-	value, err := netip.ParseAddr(text)
-	if err != nil {
-		return Key{}, err
-	}
-	return AddrKey(value)
+	return inetKey(value, bits)
 }
 
-func parseMAC(text string) (Key, error) {
-	if len(text) == 12 || len(text) == 16 {
-		if value, err := hex.DecodeString(text); err == nil {
-			return MACKey(value)
+// hasLongGroup finds what netip takes and PostgreSQL does not: more than four digits.
+func hasLongGroup(address string) bool {
+	for _, group := range strings.Split(address, ":") {
+		if len(group) > 4 && !strings.Contains(group, ".") {
+			return true
 		}
 	}
-	value, err := net.ParseMAC(text)
-	if err != nil {
-		return Key{}, err
+	return false
+}
+
+// parseMAC reads six or eight bytes, with one kind of separator between some or all
+// of them.
+func parseMAC(text string) (Key, error) {
+	var value []byte
+	rest := text
+	separator := strings.IndexAny(text, ":-.")
+	for len(rest) >= 2 {
+		if len(value) > 0 && separator >= 0 && rest[0] == text[separator] {
+			rest = rest[1:]
+		}
+		if len(rest) < 2 {
+			break
+		}
+		own, err := hex.DecodeString(rest[:2])
+		if err != nil {
+			return Key{}, keyError(Macaddr, "%.60q is not a hardware address", text)
+		}
+		value = append(value, own[0])
+		rest = rest[2:]
+	}
+	if rest != "" || len(value) != 6 && len(value) != 8 {
+		return Key{}, keyError(Macaddr, "%.60q is not six or eight bytes", text)
 	}
 	return MACKey(value)
-}
-
-const dateForm = `(\d{4,7})-(\d\d)-(\d\d)`
-
-var (
-	dateText = regexp.MustCompile(`^` + dateForm + `( BC)?$`)
-	timeText = regexp.MustCompile(`^` + dateForm + `[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?` +
-		`(Z|[+-]\d\d(?::\d\d){0,2})?( BC)?$`)
-)
-
-func parseDate(text string) (Key, error) {
-	if key, ok := parseInfinity(Date, text); ok {
-		return key, nil
-	}
-	fields := dateText.FindStringSubmatch(text)
-	if fields == nil {
-		return Key{}, keyError(Date, "%.60q is not an ISO date", text)
-	}
-	value, ok := dateOf(fields[1], fields[2], fields[3], fields[4] != "")
-	if !ok {
-		return Key{}, keyError(Date, "%.60q is no day of the calendar", text)
-	}
-	return DateKey(value)
-}
-
-func parseTimestamp(text string) (Key, error) {
-	return parseTime(Timestamp, text)
-}
-
-func parseTimestamptz(text string) (Key, error) {
-	return parseTime(Timestamptz, text)
-}
-
-// parseTime reads the form of both types. An offset from UTC is needed for
-// timestamptz and refused for timestamp, so that none is ever ignored.
-func parseTime(t KeyType, text string) (Key, error) {
-	if key, ok := parseInfinity(t, text); ok {
-		return key, nil
-	}
-	fields := timeText.FindStringSubmatch(text)
-	if fields == nil || (fields[8] != "") != (t == Timestamptz) {
-		return Key{}, keyError(t, "%.60q is not an ISO %s", text, t)
-	}
-	day, dayOK := dateOf(fields[1], fields[2], fields[3], fields[9] != "")
-	clock, clockOK := clockOf(fields[4], fields[5], fields[6], fields[7])
-	offset, offsetOK := offsetOf(fields[8])
-	if !dayOK || !clockOK || !offsetOK {
-		return Key{}, keyError(t, "%.60q is no time of the calendar", text)
-	}
-	return microsecondsKey(t, day.Add(clock).Add(-offset))
-}
-
-func parseInfinity(t KeyType, text string) (Key, bool) {
-	if text != "infinity" && text != "-infinity" {
-		return Key{}, false
-	}
-	return infinityKey(t, text[0] == '-'), true
-}
-
-// dateOf takes digits and refuses days such as February 30.
-func dateOf(year, month, day string, beforeChrist bool) (time.Time, bool) {
-	y, m, d := number(year), number(month), number(day)
-	if y == 0 {
-		return time.Time{}, false
-	}
-	if beforeChrist {
-		y = 1 - y
-	}
-	date := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-	return date, int(date.Month()) == m && date.Day() == d
-}
-
-// clockOf allows 24:00:00 as the end of a day, as PostgreSQL does.
-func clockOf(hours, minutes, seconds, fraction string) (time.Duration, bool) {
-	micros := number((fraction + "000000")[:6])
-	clock := time.Duration(number(hours))*time.Hour +
-		time.Duration(number(minutes))*time.Minute +
-		time.Duration(number(seconds))*time.Second +
-		time.Duration(micros)*time.Microsecond
-	return clock, clock <= 24*time.Hour && number(minutes) < 60 && number(seconds) < 60
-}
-
-// offsetOf reads Z, +02, -04:30 and +05:53:28.
-func offsetOf(text string) (time.Duration, bool) {
-	if text == "" || text == "Z" {
-		return 0, true
-	}
-	sum, unit := time.Duration(0), time.Hour
-	for i, field := range strings.Split(text[1:], ":") {
-		if i > 0 && number(field) >= 60 {
-			return 0, false
-		}
-		sum += time.Duration(number(field)) * unit
-		unit /= 60
-	}
-	if text[0] == '-' {
-		sum = -sum
-	}
-	return sum, sum > -16*time.Hour && sum < 16*time.Hour
-}
-
-// number reads digits that a pattern has found; there are at most seven.
-func number(digits string) int {
-	value, _ := strconv.Atoi(digits)
-	return value
 }

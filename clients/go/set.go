@@ -1,10 +1,7 @@
 package bloomfilter
 
 import (
-	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,25 +22,22 @@ const (
 // another build is not.
 var nameWithChecksum = regexp.MustCompile(`\.([0-9a-f]{16})\.bloom$`)
 
-// openFolder opens the set that a folder's manifest names.
-func openFolder(path string, c config) (*Filter, error) {
-	manifest := filepath.Join(path, manifestName)
-	if _, err := os.Stat(manifest); os.IsNotExist(err) {
-		return nil, setError("folder has no file %q", manifestName)
+// openSet opens all files of a manifest as one filter.
+func (s *source) openSet(c config) (*Filter, error) {
+	parts := make([]*loaded, len(s.names))
+	for i, name := range s.names {
+		path := s.file(name)
+		l, err := loadFile(path, c)
+		if err != nil {
+			return nil, err
+		}
+		if !hasPromised(name, l.part.header.checksum) {
+			return nil, inFile(path, setError("is another filter than its name says"))
+		}
+		parts[i] = l
 	}
-	return openManifest(manifest, c)
-}
-
-func openManifest(path string, c config) (*Filter, error) {
-	names, err := readManifest(path)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := loadFiles(filepath.Dir(path), names, c)
-	if err != nil {
-		return nil, err
-	}
-	return assemble(parts)
+	f, err := assemble(parts)
+	return f, inFile(s.path, err)
 }
 
 // readManifest returns the names of the parts' files.
@@ -74,25 +68,10 @@ func readManifest(path string) ([]string, error) {
 		}
 		names = append(names, name)
 	}
-	return names, nil
-}
-
-func loadFiles(folder string, names []string, c config) ([]*loaded, error) {
 	if len(names) < 1 || len(names) > maxParts {
-		return nil, setError("%d files are not the parts of a set", len(names))
+		return nil, setError("manifest names %d files, not 1 to %d", len(names), maxParts)
 	}
-	parts := make([]*loaded, len(names))
-	for i, name := range names {
-		l, err := loadFile(filepath.Join(folder, name), c)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if !hasPromised(name, l.part.header.checksum) {
-			return nil, setError("%s: is another filter than its name says", name)
-		}
-		parts[i] = l
-	}
-	return parts, nil
+	return names, nil
 }
 
 // hasPromised says whether a file's name has this checksum, or none.
@@ -107,6 +86,9 @@ func hasPromised(name string, checksum uint64) bool {
 
 // assemble makes one Filter of parts in their order, if they are all of a set.
 func assemble(parts []*loaded) (*Filter, error) {
+	if len(parts) == 0 {
+		return nil, setError("no part is there")
+	}
 	set := &Filter{
 		total: uint64(parts[0].part.header.parts),
 		seed:  parts[0].part.header.seed,

@@ -55,7 +55,7 @@ func checkWholeSet(t *testing.T, f *Filter) {
 func TestSetByManifestAndFolder(t *testing.T) {
 	files := buildSet(3, 500)
 	for name, manifest := range map[string]string{
-		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"), "folder": "",
+		"manifest": goodManifest, "no newline at the end": strings.TrimSuffix(goodManifest, "\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := writeSet(t, files, manifest)
@@ -92,12 +92,62 @@ func TestPartOfAnotherBuild(t *testing.T) {
 	}
 }
 
-func TestFolderWithOneWholeFilter(t *testing.T) {
-	folder := writeSet(t, [][]byte{sound()}, "")
-	writeFile(t, filepath.Join(folder, ".next.bloom"), []byte("not complete"))
-	writeFile(t, filepath.Join(folder, "README"), []byte("other"))
-	if found, err := mustOpen(t, folder).ContainsInt64(5); !found || err != nil {
-		t.Error(found, err)
+// Without a manifest nothing tells which files are of one build.
+func TestFolderNeedsAManifest(t *testing.T) {
+	for _, files := range [][][]byte{{sound()}, buildSet(3, 500)} {
+		var setErr *InvalidSetError
+		if _, err := Open(writeSet(t, files, "")); !errors.As(err, &setErr) {
+			t.Error(err)
+		}
+	}
+}
+
+// A set is replaced all the while as bloomfilter_write does it: new names, the
+// manifest by rename, then the old parts go. Every opening ends well.
+func TestSetIsReplacedWhileItIsOpened(t *testing.T) {
+	folder := t.TempDir()
+	manifest := filepath.Join(folder, "manifest")
+	publish := func(generation int) (names []string) {
+		lines := "bloomfilter-set 1\n"
+		for i, b := range buildSet(8, int64(500+generation%2)) {
+			name := fmt.Sprintf("g%d-%d.bloom", generation, i)
+			writeFile(t, filepath.Join(folder, name), b)
+			names = append(names, name)
+			lines += name + "\n"
+		}
+		if err := os.Rename(writeFile(t, manifest+".next", []byte(lines)), manifest); err != nil {
+			t.Error(err)
+		}
+		return names
+	}
+	before := publish(0)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for generation := 1; generation <= 150; generation++ {
+			now := publish(generation)
+			for _, name := range before {
+				os.Remove(filepath.Join(folder, name))
+			}
+			before = now
+		}
+	}()
+	for opened := 0; ; opened++ {
+		select {
+		case <-done:
+			if opened == 0 {
+				t.Error("nothing was opened meanwhile")
+			}
+			return
+		default:
+		}
+		f, err := Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := askAll(f); wrong != 0 {
+			t.Fatal(wrong)
+		}
 	}
 }
 
@@ -130,6 +180,8 @@ func TestBadManifests(t *testing.T) {
 }
 
 func TestBadSets(t *testing.T) {
+	const twoParts = "bloomfilter-set 1\npart-0.bloom\npart-1.bloom\n"
+
 	good := buildSet(3, 500)
 	text, _ := TextKey("x")
 	other := map[string][]byte{
@@ -142,14 +194,14 @@ func TestBadSets(t *testing.T) {
 	}
 	for name, b := range other {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Open(writeSet(t, [][]byte{good[0], b, good[2]}, "")); err == nil {
+			if _, err := Open(writeSet(t, [][]byte{good[0], b, good[2]}, goodManifest)); err == nil {
 				t.Error("was opened")
 			}
 		})
 	}
 	t.Run("part missing", func(t *testing.T) {
 		var set *InvalidSetError
-		if _, err := Open(writeSet(t, good[:2], "")); !errors.As(err, &set) {
+		if _, err := Open(writeSet(t, good[:2], twoParts)); !errors.As(err, &set) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -159,7 +211,7 @@ func TestBadSets(t *testing.T) {
 		}
 	})
 	t.Run("folder as part", func(t *testing.T) {
-		folder := writeSet(t, good[:2], "")
+		folder := writeSet(t, good[:2], twoParts+"x.bloom\n")
 		if err := os.Mkdir(filepath.Join(folder, "x.bloom"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +224,7 @@ func TestBadSets(t *testing.T) {
 func TestEmptyPartTakesTheSetsType(t *testing.T) {
 	files := buildSet(3, 500)
 	files[1] = shape{part: 1, parts: 3}.build()
-	f := mustOpen(t, writeSet(t, files, ""))
+	f := mustOpen(t, writeSet(t, files, goodManifest))
 	if f.KeyType() != Integer {
 		t.Errorf("key type %s", f.KeyType())
 	}

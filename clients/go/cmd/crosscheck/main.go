@@ -4,7 +4,7 @@
 //	crosscheck FILE TYPE <keys >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
-// prints them, bytea in hex.
+// prints them, bytea in hex; "real" is a type here, too.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"os"
 	"strings"
 
-	"bloomfilter"
+	"example.org/bloomfilter"
 )
 
 func main() {
@@ -32,9 +32,9 @@ func fail(err error) {
 }
 
 func run(path, typeName string, in io.Reader, out io.Writer) error {
-	keyType, ok := bloomfilter.KeyTypeByName(typeName)
-	if !ok {
-		return fmt.Errorf("unknown key type %q", typeName)
+	parse, err := parserOf(typeName)
+	if err != nil {
+		return err
 	}
 	filter, err := bloomfilter.Open(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func run(path, typeName string, in io.Reader, out io.Writer) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		answer, err := ask(filter, keyType, strings.TrimSuffix(line, "\n"))
+		answer, err := ask(filter, parse, strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return err
 		}
@@ -58,8 +58,21 @@ func run(path, typeName string, in io.Reader, out io.Writer) error {
 	}
 }
 
-func ask(filter *bloomfilter.Filter, t bloomfilter.KeyType, text string) (string, error) {
-	key, err := bloomfilter.ParseKey(t, text)
+type parser func(text string) (bloomfilter.Key, error)
+
+func parserOf(typeName string) (parser, error) {
+	if typeName == "real" {
+		return bloomfilter.ParseRealKey, nil
+	}
+	keyType, ok := bloomfilter.KeyTypeByName(typeName)
+	if !ok {
+		return nil, fmt.Errorf("unknown key type %q", typeName)
+	}
+	return func(text string) (bloomfilter.Key, error) { return bloomfilter.ParseKey(keyType, text) }, nil
+}
+
+func ask(filter *bloomfilter.Filter, parse parser, text string) (string, error) {
+	key, err := parse(text)
 	if err != nil {
 		return "", err
 	}
