@@ -17,10 +17,13 @@ from setuptools.command.sdist import sdist
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-NATIVE_UNITS = ["bytes.c", "keys.c", "module.c", "prober.c"]
+NATIVE_UNITS = ["bytes.c", "keys.c", "module.c", "prober.c", "text.c"]
 CORE_UNITS = ["bf_avx2.c", "bf_bits.c", "bf_estimate.c", "bf_filter.c", "bf_format.c", "bf_hash.c",
               "bf_hashlist.c", "bf_kernel.c", "bf_key.c", "bf_portable.c", "bf_rate.c",
               "bf_sizing.c"]
+
+# The folders of C sources, by a file that is in them.
+HEADERS = {"core": "bf_format.h", "text": "bf_text.h"}
 
 # Equal sizes on all machines need arithmetic that is not contracted.
 C_OPTIONS = ["-fvisibility=hidden", "-ffp-contract=off"]
@@ -31,10 +34,10 @@ def first_file(*places):
     return next((place for place in places if place and os.path.isfile(place)), None)
 
 
-def find_core():
-    """The folder of the C core, or None."""
-    header = first_file(os.path.join(HERE, "core", "bf_format.h"),
-                        os.path.join(ROOT, "src", "core", "bf_format.h"))
+def find_source(folder):
+    """The folder `core` or `text` of the C sources, or None."""
+    header = first_file(*(os.path.join(place, folder, HEADERS[folder])
+                          for place in (HERE, os.path.join(ROOT, "src"))))
     return header and os.path.dirname(header)
 
 
@@ -45,11 +48,17 @@ def find_xxhash():
     return first_file(*(folder and os.path.join(folder, "xxhash.h") for folder in folders))
 
 
-def copy_core(target):
-    os.makedirs(target, exist_ok=True)
-    for name in sorted(os.listdir(find_core())):
-        if name.endswith((".c", ".h")):
-            copy(os.path.join(find_core(), name), os.path.join(target, name))
+def copy_sources(target):
+    """The C sources, in their folders; returns the paths of those to compile."""
+    units = []
+    for folder in HEADERS:
+        os.makedirs(os.path.join(target, folder), exist_ok=True)
+        for name in sorted(os.listdir(find_source(folder))):
+            if name.endswith((".c", ".h")):
+                copy(os.path.join(find_source(folder), name), os.path.join(target, folder, name))
+            if name in CORE_UNITS or (folder == "text" and name.endswith(".c")):
+                units.append(os.path.join(target, folder, name))
+    return units
 
 
 def copy(source, target):
@@ -72,28 +81,27 @@ def gather_licences():
 
 
 class BuildExt(build_ext):
-    """Compiles a copy of the core: sources above this folder would put their
+    """Compiles a copy of the sources: sources above this folder would put their
     objects outside of the build folder."""
 
     def build_extension(self, ext):
-        staged = os.path.join(self.build_temp, "core")
-        copy_core(staged)
-        ext.include_dirs += [staged, "native"]
+        staged = os.path.join(self.build_temp, "sources")
+        ext.sources += copy_sources(staged)
+        ext.include_dirs += [os.path.join(staged, folder) for folder in HEADERS] + ["native"]
         if find_xxhash():
             ext.include_dirs.append(os.path.dirname(find_xxhash()))
-        ext.sources += [os.path.join(staged, unit) for unit in CORE_UNITS]
         super().build_extension(ext)
 
 
 class Sdist(sdist):
-    """Puts the core, xxhash.h and the headers into the source distribution."""
+    """Puts the C sources, xxhash.h and our header into the source distribution."""
 
     def make_release_tree(self, base_dir, files):
         super().make_release_tree(base_dir, files)
         if not find_xxhash():
             raise SystemExit("a source distribution carries xxhash.h: install libxxhash-dev, "
                              "or say its folder with XXHASH_INCLUDE")
-        copy_core(os.path.join(base_dir, "core"))
+        copy_sources(base_dir)
         copy(find_xxhash(), os.path.join(base_dir, "core", "xxhash.h"))
         copy(os.path.join(HERE, "native", "native.h"),
              os.path.join(base_dir, "native", "native.h"))
@@ -109,6 +117,6 @@ NATIVE = Extension(
 
 gather_licences()
 setup(
-    ext_modules=[NATIVE] if find_core() else [],
+    ext_modules=[NATIVE] if all(map(find_source, HEADERS)) else [],
     cmdclass={"build_ext": BuildExt, "sdist": Sdist},
 )

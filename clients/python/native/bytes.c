@@ -276,13 +276,14 @@ fill(PyObject *module, PyObject *args)
 	return filter;
 }
 
-PyMethodDef bytes_methods[] = {
+PyMethodDef module_functions[] = {
 	{"xxh64", xxh64, METH_VARARGS, "XXH64 of bytes with a seed."},
 	{"count_bits", count_bits, METH_O, "The number of 1 bits in a filter's blocks."},
 	{"checksum", checksum, METH_O, "The checksum of a filter's bytes."},
 	{"estimate", estimate, METH_O, "What a header says about the keys in the filter."},
 	{"start_for", start_for, METH_VARARGS, "The header of an empty filter for n keys."},
 	{"hash_keys", hash_keys, METH_VARARGS, "The hashes of keys."},
+	{"parse_text", parse_text, METH_VARARGS, "A key from the text that PostgreSQL prints."},
 	{"fill", fill, METH_VARARGS, "A filter of hashes."},
 	{NULL, NULL, 0, NULL}
 };

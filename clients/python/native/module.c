@@ -29,7 +29,7 @@ static struct PyModuleDef module_def = {
 	.m_name = "bloomfilter._native",
 	.m_doc = "The look-up of the package, compiled.",
 	.m_size = 0,
-	.m_methods = bytes_methods,
+	.m_methods = module_functions,
 	.m_slots = module_slots,
 };
 

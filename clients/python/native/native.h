@@ -50,7 +50,10 @@ extern void set_error_index(Py_ssize_t index);
 /* The type Prober. */
 extern PyType_Spec prober_spec;
 
-/* Functions over the bytes of filters. */
-extern PyMethodDef bytes_methods[];
+/* parse_text(type, text) -> (key_type, bytes); why it is no key comes as a ValueError. */
+extern PyObject *parse_text(PyObject *module, PyObject *args);
+
+/* The functions of the module. */
+extern PyMethodDef module_functions[];
 
 #endif							/* NATIVE_H */

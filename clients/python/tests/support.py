@@ -2,14 +2,17 @@
 
 import os
 import struct
+import unittest
 from typing import Dict, Iterable, List, Tuple
 
+import bloomfilter
 from bloomfilter import _engine, _format, _pure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.environ.get(
     "BLOOMFILTER_VECTORS", os.path.join(HERE, "..", "..", "..", "test", "vectors")
 )
+needs_native = unittest.skipUnless(bloomfilter.NATIVE, "takes the extension module")
 MULTIPLIER = 0x9E3779B97F4A7C15
 
 

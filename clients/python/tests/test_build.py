@@ -8,7 +8,7 @@ import unittest
 import uuid
 
 import bloomfilter
-from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError, PartError
+from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError, MacAddress, PartError
 
 from . import support
 
@@ -19,8 +19,13 @@ class WithoutModule(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "extension module"):
             BloomFilter.build([1], 10)
 
+    def test_so_does_reading_text(self):
+        for read in (lambda: Key.parse("date", "infinity"), lambda: MacAddress("08:00:2b:01:02:03")):
+            with self.assertRaisesRegex(NotImplementedError, "reading keys from text needs"):
+                read()
 
-@unittest.skipUnless(bloomfilter.NATIVE, "building takes the extension module")
+
+@support.needs_native
 class Build(unittest.TestCase):
     def test_golden_filters_are_reproduced(self):
         built = 0
@@ -34,6 +39,20 @@ class Build(unittest.TestCase):
                 self.assertEqual(BloomFilter.build(keys, like=like).to_bytes(), whole)
                 built += 1
         self.assertGreater(built, 10)
+
+    def test_shapes_for_n_and_p_are_those_of_sql(self):
+        path = os.path.join(support.VECTORS, "..", "core", "sizes.tsv")
+        with open(path, encoding="utf-8") as file:
+            rows = [line.split() for line in file.readlines()[1:]]
+        built = 0
+        for n, p, *shape in rows:
+            blocks, log2_block_bits, k = map(int, shape)
+            if blocks << log2_block_bits > 8_000_000:
+                continue
+            info = BloomFilter.build([], int(n), float(p)).info
+            self.assertEqual((info.blocks, info.block_bits, info.hashes), (blocks, 1 << log2_block_bits, k))
+            built += 1
+        self.assertGreater(built, 50)
 
     def test_n_and_p_give_the_size(self):
         filter_ = BloomFilter.build(range(1000), 1000, 0.001, seed=-5)
@@ -56,7 +75,7 @@ class Build(unittest.TestCase):
         self.assertEqual(one.to_bytes(), BloomFilter.build(iter("cabbac"), 10).to_bytes())
 
     def test_keys_of_all_kinds(self):
-        for key in (1, "a", b"a", 1.5, uuid.uuid4(), datetime.date(2024, 1, 1)):
+        for key in (1, "a", b"a", 1.5, (1, "a"), (7,), uuid.uuid4(), datetime.date(2024, 1, 1)):
             self.assertIn(key, BloomFilter.build([key]))
         self.assertTrue(all(BloomFilter.build(array.array("q", range(50))).contains_many(range(50))))
 

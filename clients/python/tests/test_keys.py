@@ -9,7 +9,7 @@ import struct
 import unittest
 import uuid
 
-from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
+from bloomfilter import NATIVE, BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
 from bloomfilter._format import ROW
 
 from . import support
@@ -235,10 +235,12 @@ class Values(unittest.TestCase):
             "::ffff:1.2.3.4": ipaddress.ip_address("::ffff:1.2.3.4"),
         }
         for text, value in cases.items():
-            self.assertEqual(keys.encode(value), keys.encode(Key.parse("inet", text)))
+            if NATIVE:
+                self.assertEqual(keys.encode(value), keys.encode(Key.parse("inet", text)))
         with self.assertRaises(KeyValueError):
             keys.encode(ipaddress.ip_address("fe80::1%eth0"))
 
+    @support.needs_native
     def test_mac_addresses(self):
         for text in ("08002b010203", "08-00-2b-01-02-03", "08002b:010203", "0800.2B01.0203"):
             self.assertEqual(MacAddress(text), SAMPLES[11])
@@ -247,11 +249,12 @@ class Values(unittest.TestCase):
                 MacAddress(bad)
 
 
+@support.needs_native
 class Text(unittest.TestCase):
     def test_bad_texts(self):
         cases = {
             "integer": ["", "1.0", "1_000", "x", " 1", "\u0661", "9223372036854775808"],
-            "bytea": ["0", "zz"],
+            "bytea": ["0", "zz", "ab", "deadbeef"],
             "uuid": ["", "123"],
             "numeric": ["", "1_0", "snan", "1e", "--1", "1e200000"],
             "float": ["", "1_0", "0x1p3"],

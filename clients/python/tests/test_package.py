@@ -56,7 +56,7 @@ class Package(unittest.TestCase):
                    BLOOMFILTER_PURE="")
 
     def test_a_source_distribution_needs_a_compiler_only(self):
-        for name in ("LICENSE", "LICENSE.xxHash", "core/xxhash.h", "core/bf_format.h",
+        for name in ("LICENSE", "LICENSE.xxHash", "core/xxhash.h", "core/bf_format.h", "text/bf_text.h",
                      "native/native.h", "src/bloomfilter/py.typed"):
             self.assertTrue(os.path.isfile(os.path.join(self.source, name)), name)
         # Its own xxhash.h comes first, whether the system has one or not.

@@ -1,10 +1,11 @@
 """What a filter says about itself: the columns of SQL's bloom_stats."""
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import Optional, Sequence, Tuple
 
-from ._engine import native
+from ._engine import native, xxh64
 from ._format import Header
 
 
@@ -38,8 +39,8 @@ class Info:
     part: int
     parts: int
     format_version: int
-    checksums: Tuple[int, ...]
-    """Of the parts; filters that have the same hold the same bytes."""
+    checksum: str
+    """16 hexadecimal digits; filters that have the same hold the same bytes."""
     filters: Tuple[Header, ...]
     """The headers of the open parts."""
 
@@ -68,9 +69,17 @@ def describe(key_type: str, headers: Sequence[Header], starts: Sequence[bytes]) 
         part=first.part if len(headers) == 1 else 0,
         parts=first.parts,
         format_version=first.version,
-        checksums=tuple(header.checksum for header in headers),
+        checksum=_checksum(headers),
         filters=tuple(headers),
     )
+
+
+def _checksum(headers: Sequence[Header]) -> str:
+    """Of a set: each part's, hashed with that of those before it."""
+    whole = headers[0].checksum
+    for header in headers[1:]:
+        whole = xxh64(struct.pack("<QQ", whole, header.checksum), 0)
+    return f"{whole:016x}"
 
 
 def _estimate(

@@ -9,11 +9,11 @@ import decimal
 import ipaddress
 import numbers
 import operator
-import re
 import struct
 import uuid
 from typing import Any, Callable, Dict, Tuple, Type, Union
 
+from ._engine import require_native
 from ._format import KEY_TYPES, MAX_COLUMNS, ROW, kind_name, make_kind
 from ._raw import columns_of, is_key, row_of
 from .errors import KeyTypeError, KeyValueError
@@ -55,9 +55,7 @@ class Key:
 
         doc/KEYS.md has the forms that are taken, such as "infinity" for a date.
         """
-        from .text import parse_key
-
-        return parse_key(key_type, text)
+        return cls(*_parse(key_type, text))
 
     @property
     def key_type(self) -> str:
@@ -79,6 +77,22 @@ class Key:
 
     def __repr__(self) -> str:
         return f"Key({self.key_type!r}, {self._data!r})"
+
+
+def _parse(key_type: str, text: str) -> Tuple[int, bytes]:
+    """By the C of src/text, which is the grammar of all readers."""
+    native = require_native("reading keys from text")
+    if not isinstance(text, str):
+        raise KeyTypeError(f"an object of type {type(text).__name__} is no text of a key")
+    try:
+        return native.parse_text(str(key_type), text_bytes(text))
+    except LookupError:
+        raise KeyTypeError(f"unknown key type {key_type!r}") from None
+    except KeyValueError:
+        raise
+    except ValueError as error:
+        shown = repr(text if len(text) <= 60 else text[:60] + "...")
+        raise KeyValueError(f"{shown} is not a key of type {key_type}: {error}") from None
 
 
 def _key_type_number(key_type: Union[str, int]) -> int:
@@ -115,7 +129,7 @@ class MacAddress:
 
     def __init__(self, address: Union[str, bytes]) -> None:
         if isinstance(address, str):
-            address = _mac_from_text(address)
+            address = _parse("macaddr", address)[1]
         if len(address) not in (6, 8):
             raise KeyValueError("a MAC address has 6 or 8 bytes")
         self.data = _narrow_mac(bytes(address))
@@ -128,18 +142,6 @@ class MacAddress:
 
     def __repr__(self) -> str:
         return f"MacAddress({self.data.hex(':')!r})"
-
-
-_MAC = re.compile(r"[0-9a-f]{2}(([:-]?)[0-9a-f]{2})((\2[0-9a-f]{2}){4}|(\2[0-9a-f]{2}){6})")
-_MAC_GROUPS = re.compile(r"[0-9a-f]{4}([.-])[0-9a-f]{4}\1[0-9a-f]{4}(\1[0-9a-f]{4})?")
-_MAC_HALVES = re.compile(r"[0-9a-f]{6}([:-])[0-9a-f]{6}([0-9a-f]{4})?")
-
-
-def _mac_from_text(text: str) -> bytes:
-    text = text.strip().lower()
-    if not any(form.fullmatch(text) for form in (_MAC, _MAC_GROUPS, _MAC_HALVES)):
-        raise KeyValueError(f"not a MAC address: {text!r}")
-    return bytes.fromhex(re.sub("[:.-]", "", text))
 
 
 def _narrow_mac(address: bytes) -> bytes:
