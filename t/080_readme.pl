@@ -29,6 +29,8 @@ foreach my $block (@blocks)
 is($node->safe_psql('postgres', q{
 select count(*) from users, whitelist where name = 'users' and not filter @> id}),
 	'0', 'the filter of the 60 seconds contains all its users');
+is($node->safe_psql('postgres', q{select bloom_missing('users', id) from users}),
+	'0', 'and so does the list');
 
 $node->stop;
 done_testing();
