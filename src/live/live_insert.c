@@ -92,9 +92,6 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	BlockNumber number = place.page;
 	unsigned	level;
 
-	/* Whoever was told "no" for this key has this page's predicate lock. */
-	CheckForSerializableConflictIn(index, NULL, place.page);
-
 	for (level = 0;; level++)
 	{
 		Buffer		buffer = ReadBuffer(index, number);
@@ -114,7 +111,14 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 			is_full(live, page, place.page, hash))
 			overflow = bfpg_live_grow(index, buffer, level);
 		if (overflow == 0)
+		{
+			/*
+			 * Whoever was told "no" for this key has the predicate lock of its first
+			 * page, and had it before he read the page that is locked now.
+			 */
+			CheckForSerializableConflictIn(index, NULL, place.page);
 			set_bits(index, live, buffer, place.offset, hash);
+		}
 		UnlockReleaseBuffer(buffer);
 		if (overflow == 0)
 			return;
