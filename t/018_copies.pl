@@ -167,6 +167,20 @@ like($told, qr/bloomfilter \d+ of TOAST relation \d+, \d+ bytes, was asked for 1
 $told = ($own->try('SELECT f @> 1 FROM large WHERE id = 1'))[2];
 like($told, qr/was asked for 1 keys: 1 slices$/m, 'and that none was');
 
+SKIP:
+{
+	skip 'options of EXPLAIN come from extensions from PostgreSQL 18 on', 2
+	  if server_version($node) < 18;
+	my $explain = 'EXPLAIN (ANALYZE, BLOOMFILTER, COSTS OFF, TIMING OFF)';
+	my $in_turn = 'SELECT count(*) FROM event JOIN tenant_64 USING (tenant) WHERE f @> k';
+	like($own->query("$explain $in_turn"),
+		qr/Bloomfilter Keys: 200000\n.*Bloomfilter Slices: \d+\n.*Bloomfilter Copies: 64$/m,
+		'EXPLAIN tells how filters were asked');
+	like($own->query("BEGIN; SET LOCAL bloomfilter.cache_size = 0; $in_turn; $explain $in_turn; COMMIT"),
+		qr/Bloomfilter Keys: 200000\n.*Bloomfilter Slices: 200000\n.*Bloomfilter Copies: 0$/m,
+		'of its own statement');
+}
+
 $own->quit;
 $session->quit;
 stayed_alive($node);

@@ -84,6 +84,9 @@ static SubTransactionId youngest = InvalidSubTransactionId;
 static Oid	relation = InvalidOid;
 static bool many_relations = false;
 
+/* What was asked in this transaction of what is forgotten, and copies that are no more. */
+static BfpgTally gone;
+
 static uint64
 clock_usecs(void)
 {
@@ -132,6 +135,11 @@ forget(BfpgStored *stored)
 {
 	if (stored->copy != NULL)
 		bfpg_copy_drop(stored);
+	if (stored->transaction == transaction)
+	{
+		gone.keys += stored->asked;
+		gone.slices += stored->slices;
+	}
 	bfpg_copies_generation++;
 	dlist_delete(&stored->node);
 	hash_search(known, &stored->pointer, HASH_REMOVE, NULL);
@@ -247,6 +255,7 @@ bfpg_copy_drop(BfpgStored *stored)
 	stored->fetched = 0;
 	dlist_delete(&stored->node);
 	dlist_push_tail(&bfpg_sliced, &stored->node);
+	gone.copies++;
 	bfpg_copied_count--;
 	bfpg_copied_bytes -= bfpg_copy_room(stored);
 	bfpg_filter_free(copy);
@@ -294,6 +303,33 @@ subtransaction_ends(SubXactEvent event, SubTransactionId mine,
 	youngest = mine - 1;
 }
 
+static void
+add_tally(BfpgTally *sum, dlist_head *list)
+{
+	dlist_iter	each;
+
+	dlist_foreach(each, list)
+	{
+		const BfpgStored *stored = dlist_container(BfpgStored, node, each.cur);
+
+		if (stored->transaction != transaction)
+			continue;
+		sum->keys += stored->asked;
+		sum->slices += stored->slices;
+		sum->copies += stored->copy != NULL;
+	}
+}
+
+BfpgTally
+bfpg_tally(void)
+{
+	BfpgTally	sum = gone;
+
+	add_tally(&sum, &bfpg_copied);
+	add_tally(&sum, &bfpg_sliced);
+	return sum;
+}
+
 /* How what was asked in this transaction was asked. */
 static void
 report_list(dlist_head *list)
@@ -336,6 +372,7 @@ transaction_ends(XactEvent event, void *arg)
 		bfpg_copy_drop(dlist_head_element(BfpgStored, node, &bfpg_copied));
 	if (hash_get_num_entries(known) > MAX_KEPT)
 		end_registry();
+	memset(&gone, 0, sizeof(gone));
 }
 
 void

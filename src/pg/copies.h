@@ -59,6 +59,16 @@ extern uint64 bfpg_copied_bytes;
 /* The memory of copies; exists while a value is known. */
 extern MemoryContext bfpg_copies_context;
 
+/* How the filters of this transaction were asked, all together. */
+typedef struct BfpgTally
+{
+	uint64		keys;
+	uint64		slices;			/* reads of one chunk or some together */
+	uint64		copies;
+} BfpgTally;
+
+extern BfpgTally bfpg_tally(void);
+
 /* Asks to be told of transactions and relations, when the module is loaded. */
 extern void bfpg_copies_init(void);
 

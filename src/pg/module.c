@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "copies.h"
+#include "explain.h"
 #include "live_am.h"
 #include "pg_compat.h"
 #include "progress.h"
@@ -25,6 +26,7 @@ _PG_init(void)
 	bfpg_settings_init();
 	bfpg_progress_init();
 	bfpg_copies_init();
+	bfpg_explain_init();
 	bfpg_snapshot_init();
 	bfpg_live_init();
 }

@@ -128,6 +128,17 @@ bfpg_toast_snapshot(SnapshotData *room)
 #endif
 }
 
+/* Options of EXPLAIN that extensions add, from 18 on. */
+#if PG_VERSION_NUM >= 180000
+#define BFPG_CAN_EXPLAIN
+#if PG_VERSION_NUM >= 190000
+#define bfpg_register_explain(name, handler) \
+	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
+#else
+#define bfpg_register_explain(name, handler) RegisterExtensionExplainOption(name, handler)
+#endif
+#endif
+
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
 
