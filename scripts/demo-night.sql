@@ -1,16 +1,15 @@
--- demo-night.sql: builds the filter and shows what it is.
+-- demo-night.sql: builds, checks and publishes the filter, and shows what it is.
 \pset footer off
 \timing on
-insert into whitelist
-select 'words', bloom_agg(word, (select count(*) from words), 0.001) from words;
+call bloom_publish('words', 'select word from words', p => 0.001);
 create index words_again on words (word);
 \timing off
 drop index words_again;
 
 \echo
-select s.n as keys, s.p as asked_rate, s.fpr as expected_rate,
-       round(s.bits::numeric / s.n, 2) as bits_per_key,
-       pg_size_pretty(s.bytes) as filter,
+select keys, p as promised_rate, round(measured_rate::numeric, 6) as measured_rate,
+       pg_size_pretty(bytes) as filter,
+       pg_size_pretty(pg_relation_size('words_pkey')) as btree,
        pg_size_pretty(pg_relation_size('words')) as "table",
-       pg_size_pretty(pg_relation_size('words_pkey')) as btree
-from whitelist, bloom_stats(filter) s;
+       round(pg_relation_size('words_pkey')::numeric / bytes) as "btree/filter"
+from bloom_published;
