@@ -87,25 +87,25 @@ public final class BloomFilter {
     /** Asks for an integer key: a long, int, short or byte. */
     public boolean contains(long key) {
         requireType(KeyType.INTEGER);
-        return answer(Hash.of(Key.integerBytes(key), seed));
+        return answer(Xxh64.ofLong(key, seed));
     }
 
     /** Asks for a float key: a double, or a float, which is widened. */
     public boolean contains(double key) {
         requireType(KeyType.FLOAT);
-        return answer(Hash.of(Key.floatBytes(key), seed));
+        return answer(Xxh64.ofLong(Key.floatBits(key), seed));
     }
 
     /** Asks for a text key. */
     public boolean contains(String key) {
         requireType(KeyType.TEXT);
-        return answer(Hash.of(Key.textBytes(key), seed));
+        return answer(Xxh64.of(Key.textBytes(key), seed));
     }
 
     /** Asks for a bytea key. */
     public boolean contains(byte[] key) {
         requireType(KeyType.BYTEA);
-        return answer(Hash.of(key, seed));
+        return answer(Xxh64.of(key, seed));
     }
 
     /** Refused: Java would take a char for an integer. */
@@ -126,7 +126,7 @@ public final class BloomFilter {
         for (int from = 0; from < keys.length; from += BATCH) {
             int count = Math.min(BATCH, keys.length - from);
             for (int i = 0; i < count; i++) {
-                hashes[i] = Hash.of(Key.integerBytes(keys[from + i]), seed);
+                hashes[i] = Xxh64.ofLong(keys[from + i], seed);
             }
             answerBatch(hashes, count, answers, from);
         }
@@ -151,7 +151,7 @@ public final class BloomFilter {
     private long hash(Object object) {
         Key key = Key.of(object);
         requireKind(key.kind());
-        return Hash.of(key.ownBytes(), seed);
+        return Xxh64.of(key.ownBytes(), seed);
     }
 
     private void requireType(KeyType type) {

@@ -74,7 +74,7 @@ public final class Header {
         ByteBuffer copy = bytes.duplicate();
         copy.position(0);
         copy.get(start);
-        return (int) Hash.of(start, 0);
+        return (int) Xxh64.of(start, 0);
     }
 
     /** The key type in byte 7, the columns in bytes 49 to 51. */

@@ -290,10 +290,15 @@ public final class Key {
     }
 
     static byte[] floatBytes(double value) {
+        return integerBytes(floatBits(value));
+    }
+
+    /** There is one zero, and one NaN. */
+    static long floatBits(double value) {
         if (value == 0.0) {
-            return new byte[8]; // -0 is 0
+            return 0;
         }
-        return integerBytes(value != value ? CANONICAL_NAN : Double.doubleToRawLongBits(value));
+        return value != value ? CANONICAL_NAN : Double.doubleToRawLongBits(value);
     }
 
     /** UTF-8. String.getBytes alone would put "?" for an unpaired surrogate: another key. */

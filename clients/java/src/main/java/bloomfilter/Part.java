@@ -2,15 +2,18 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import net.jpountz.xxhash.StreamingXXHash64;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
     private static final int CHECKSUM_AT = 56;
     private static final int STEP = 64 * 1024;
+    private static final long TWO_PROBES = Hash.PROBE_MULTIPLIER * Hash.PROBE_MULTIPLIER;
 
     final Header header;
     private final ByteBuffer bytes;
+
+    /** The same bytes where they are in the heap, as a buffer costs half of a look-up; or null. */
+    private final byte[] heap;
     private final long blocks;
     private final int probes;
     private final int log2BlockBytes;
@@ -19,13 +22,14 @@ final class Part {
     private Part(Header header, ByteBuffer bytes) {
         this.header = header;
         this.bytes = bytes;
+        heap = bytes.hasArray() ? bytes.array() : null;
         blocks = header.blocks();
         probes = header.k();
         log2BlockBytes = header.log2BlockBits() - 3;
         bitShift = 64 - header.log2BlockBits();
     }
 
-    /** Checks all rules in their order. The buffer must be the filter's own. */
+    /** Checks all rules in their order. The buffer must be the filter's own, from its first byte. */
     static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
         ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
         Header header = Header.read(bytes, bytes.limit());
@@ -50,7 +54,7 @@ final class Part {
 
     /** XXH64, seed 0, of the header without its checksum, and the blocks. */
     static long checksum(ByteBuffer bytes) {
-        StreamingXXHash64 hash = Hash.checksum();
+        Xxh64 hash = new Xxh64(0);
         byte[] step = new byte[STEP];
         ByteBuffer rest = bytes.duplicate();
         rest.position(0);
@@ -62,10 +66,33 @@ final class Part {
             rest.get(step, 0, length);
             hash.update(step, 0, length);
         }
-        return hash.getValue();
+        return hash.value();
     }
 
     boolean contains(long hash) {
+        return heap != null ? containsInHeap(hash) : containsInBuffer(hash);
+    }
+
+    /** Two probes for each branch: a stranger is guessed wrong less often, and nobody waits longer. */
+    private boolean containsInHeap(long hash) {
+        byte[] all = heap;
+        int start = start(hash);
+        long probe = hash;
+        int i = probes;
+        for (; i >= 2; i -= 2) {
+            int first = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
+            probe *= TWO_PROBES;
+            int second = (int) (probe >>> bitShift);
+            if ((all[start + (first >>> 3)] >>> (first & 7)
+                    & all[start + (second >>> 3)] >>> (second & 7) & 1) == 0) {
+                return false;
+            }
+        }
+        int last = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
+        return i == 0 || (all[start + (last >>> 3)] >>> (last & 7) & 1) != 0;
+    }
+
+    private boolean containsInBuffer(long hash) {
         int start = start(hash);
         long probe = hash;
         for (int i = probes; i > 0; i--) {
@@ -80,8 +107,8 @@ final class Part {
 
     /** Reads what the first probe will read, so that it is in the cache later. */
     byte touch(long hash) {
-        int bit = (int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift);
-        return bytes.get(start(hash) + (bit >>> 3));
+        int at = start(hash) + ((int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift) >>> 3);
+        return heap != null ? heap[at] : bytes.get(at);
     }
 
     /** Where the block of a hash begins; below 2^29, as the size is checked. */

@@ -86,7 +86,7 @@ public final class Bench {
         byte[] body = new byte[blocks * 64];
         random.nextBytes(body);
         for (long key : members) {
-            long hash = Hash.of(Key.integerBytes(key), 0);
+            long hash = Xxh64.of(Key.integerBytes(key), 0);
             int start = (int) Hash.reduce(hash, blocks) * 64;
             for (int bit : Support.positions(hash, shape.k, shape.log2BlockBits)) {
                 body[start + (bit >> 3)] |= 1 << (bit & 7);
@@ -170,6 +170,6 @@ public final class Bench {
 
     private static BloomFilter retyped(byte[] bytes, KeyType type) throws IOException {
         bytes[7] = (byte) type.ordinal();
-        return BloomFilter.of(bytes, ReadOption.SKIP_VERIFICATION);
+        return BloomFilter.of(Support.sealHeader(bytes), ReadOption.SKIP_VERIFICATION);
     }
 }

@@ -71,7 +71,7 @@ final class Support {
         int blockBytes = 1 << (shape.log2BlockBits - 3);
         byte[] body = new byte[shape.blocks * blockBytes];
         for (byte[] key : keys) {
-            long hash = Hash.of(key, shape.seed);
+            long hash = Xxh64.of(key, shape.seed);
             if (Hash.part(hash, shape.parts) != shape.part) {
                 continue;
             }

@@ -68,7 +68,7 @@ public class VectorsTest {
     @Test
     public void keysHashBlockBitsPart() throws IOException {
         for (Map<String, String> row : Support.rows("keys.tsv")) {
-            long hash = Hash.of(Support.hex(row.get("key_hex")),
+            long hash = Xxh64.of(Support.hex(row.get("key_hex")),
                     Long.parseUnsignedLong(row.get("seed")));
             int[] bits =
                     Support.positions(hash, number(row, "k"), number(row, "log2_block_bits"));
@@ -317,7 +317,7 @@ public class VectorsTest {
 
     private void checkPart(BloomFilter filter, long key) {
         Header header = filter.info().filters().get(0);
-        long hash = Hash.of(Key.integerBytes(key), header.seed());
+        long hash = Xxh64.of(Key.integerBytes(key), header.seed());
         if (Hash.part(hash, header.parts()) == header.part()) {
             filter.contains(key);
             return;
