@@ -11,7 +11,7 @@ exception when others then
   get stacked diagnostics hint = pg_exception_hint;
   return sqlstate || ': ' || sqlerrm || coalesce(' / ' || nullif(hint, ''), '');
 end $$;
-create type pg_temp.pair as (a int, b int);
+create type pg_temp.pair as (a int, b boolean);
 create domain pg_temp.answer as boolean;
 create type pg_temp.mood as enum ('sad', 'ok');
 create domain pg_temp.feeling as pg_temp.mood;
@@ -35,8 +35,8 @@ select key, split_part(pg_temp.error_of(format('select bloom_hash(%s)', key)), '
   ($$1::money$$),
   ($$array[1]$$),
   ($$array[array[1]]$$),
-  ($$row(1, 2)$$),
-  ($$row(1, 2)::pg_temp.pair$$),
+  ($$row(row(1, 2))$$),
+  ($$row(1, true)::pg_temp.pair$$),
   ($$'[1,2)'::int4range$$),
   ($$'(1,2)'::point$$),
   ($$'1'::bit$$),

@@ -71,7 +71,7 @@ my %values = (
 		"'-infinity'::timestamptz", "'5874897-12-31'::date", "'294276-12-31'::timestamp",
 		"'10.0.0.1/8'::inet", "'::/0'::cidr", "'08:00:2b:01:02:03:04:05'::macaddr8",
 		"'00000000-0000-0000-0000-000000000000'::uuid", "''::bytea", 'true', "'a'::\"char\"",
-		"'{1}'::int[]", 'ROW(1, 2)', 'NULL::record', 'ROW(1)::record', "'1 day'::interval", "'{}'::jsonb",
+		"'{1}'::int[]", 'ROW(1, 2)', 'NULL::record', 'ROW(1)::record', 'ROW()', "ROW('x', NULL)", "ROW(1, 'x', ROW(2))", "ROW('x', repeat('y', 100000))", 'ROW(1, 2, 3, 4, 5, 6, 7)', '(SELECT c FROM pg_class c LIMIT 1)', "'1 day'::interval", "'{}'::jsonb",
 		"'(1,1)'::point", "'[1,2)'::int4range", "B'1'", 'cash_out(0::money)', "'pg_class'::regclass",
 		'bloom_create(1)', $loose
 	],
@@ -89,6 +89,8 @@ my %values = (
 	],
 	'character varying' => [ "'key'::varchar", 'NULL::varchar' ],
 	'character' => [ "'key'::char(9)", 'NULL::char' ],
+	'regclass' => [ "'pg_class'::regclass", "'stored'::regclass", '0::regclass', 'NULL::regclass' ],
+	'name' => [ "'f'::name", "'none'::name", 'NULL::name' ],
 	'smallint' => [ '7::smallint', 'NULL::smallint' ],
 	'uuid' => [ "'00000000-0000-0000-0000-000000000000'::uuid", 'NULL::uuid' ],
 	'oid' => [ '0::oid', '1::oid', 'NULL::oid', "'pg_class'::regclass::oid" ],

@@ -67,7 +67,7 @@ open_question(FunctionCallInfo fcinfo, bool by_column, bool array)
 }
 
 static bool
-contains(const BfpgLiveQuestion *question, Datum key)
+contains(BfpgLiveQuestion *question, Datum key)
 {
 	const BfpgLiveTargets *targets = question->targets;
 	int			i;

@@ -27,7 +27,7 @@ bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
 }
 
 /* Kept with the statement's index information, which outlives its rows. */
-static const BfpgKeyCoder *
+static BfpgKeyCoder *
 insert_coder(Relation index, IndexInfo *info)
 {
 	if (info->ii_AmCache == NULL)
@@ -38,7 +38,7 @@ insert_coder(Relation index, IndexInfo *info)
 		info->ii_AmCache = MemoryContextAlloc(info->ii_Context, sizeof coder);
 		memcpy(info->ii_AmCache, &coder, sizeof coder);
 	}
-	return (const BfpgKeyCoder *) info->ii_AmCache;
+	return (BfpgKeyCoder *) info->ii_AmCache;
 }
 
 /* Whether a page has the keys that it was sized for. */

@@ -120,21 +120,33 @@ read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters 
 	return state;
 }
 
+/* What columns a key has is known when it is hashed. */
+static inline void
+add_hash(BfpgAggState *state, BfpgKeyCoder *coder, Datum key)
+{
+	uint64		hash = bfpg_hash_key(coder, key, state->parameters.seed);
+
+	if (state->key_type != coder->type)
+		bfpg_agg_set_key_type(state, coder->type);
+	bfpg_agg_add(state, hash);
+}
+
 /* One row of a group.  Parameters are read again only when they look different. */
 static inline Datum
 add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
 {
 	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
-	const BfpgKeyCoder *coder;
+	BfpgKeyCoder *coder;
 
 	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
 		state = read_arguments(fcinfo, state, read);
 	if (!PG_ARGISNULL(1))
 	{
 		coder = state->coder != NULL ? state->coder : bfpg_call_coder(fcinfo, 1, false);
-		bfpg_agg_add(state, coder->word != NULL
-					 ? coder->word(PG_GETARG_DATUM(1))
-					 : bfpg_hash_key(coder, PG_GETARG_DATUM(1), state->parameters.seed));
+		if (coder->word != NULL)
+			bfpg_agg_add(state, coder->word(PG_GETARG_DATUM(1)));
+		else
+			add_hash(state, coder, PG_GETARG_DATUM(1));
 	}
 	PG_RETURN_POINTER(state);
 }

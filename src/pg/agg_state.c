@@ -270,6 +270,8 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 	bfpg_agg_check_parameters(state, &other->parameters);
 	if (!bfpg_agg_has_keys(other))
 		return;
+	if (state->key_type == BF_KEY_ROW)	/* without columns: it has no keys */
+		bfpg_agg_set_key_type(state, other->key_type);
 	if (state->key_type != other->key_type ||
 		(state->has_part && state->part != other->part))
 		elog(ERROR, "bloom_agg states of different keys");
@@ -416,7 +418,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS ||
 		part >= parameters.parts || parameters.n < 0 ||
 		key_type == BF_KEY_NONE || bf_key_kind(key_type) > BF_KEY_LAST ||
-		!bf_key_columns_valid(key_type))
+		!(bf_key_columns_valid(key_type) || key_type == BF_KEY_ROW))
 		refuse_shipment();
 
 	state = bfpg_agg_new(&parameters, key_type, false, CurrentMemoryContext);
@@ -428,6 +430,8 @@ bfpg_agg_deserialize(bytea *shipped)
 	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
 		unship_list(state, bytes, length);
 	else
+		refuse_shipment();
+	if (key_type == BF_KEY_ROW && bfpg_agg_has_keys(state))
 		refuse_shipment();
 	return state;
 }

@@ -68,6 +68,13 @@ bfpg_agg_has_keys(const BfpgAggState *state)
 	return state->filter != NULL || state->count > 0;
 }
 
+/* The columns of the first key, where keys are rows. */
+static inline void
+bfpg_agg_set_key_type(BfpgAggState *state, uint32 key_type)
+{
+	state->key_type = state->planned.key_type = key_type;
+}
+
 /* Throws if a row's parameters are not those of its group. */
 extern void bfpg_agg_check_parameters(const BfpgAggState *state,
 									  const BfpgAggParameters *parameters);

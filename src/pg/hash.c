@@ -7,6 +7,7 @@
 
 #include "bf_hash.h"
 #include "key.h"
+#include "key_row.h"
 #include "pg_compat.h"
 #include "report.h"
 
@@ -18,16 +19,18 @@ PG_FUNCTION_INFO_V1(bloomfilter_random_seed);
  * The coder of a call without a filter, which could tell what an untyped key is: taken
  * for text, an integer's hash or part would be another than the one in use.
  */
-static const BfpgKeyCoder *
+static BfpgKeyCoder *
 typed_coder(FunctionCallInfo fcinfo)
 {
-	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
 
 	if (coder->untyped)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("the key has no type, and without a filter nothing tells its kind"),
 				 errhint("Cast the key to the type of the set's keys, for example with ::bigint or ::text.")));
+	if (bf_key_kind(coder->type) == BF_KEY_ROW)
+		bfpg_expect_typed_row(coder);
 	return coder;
 }
 
@@ -35,7 +38,7 @@ typed_coder(FunctionCallInfo fcinfo)
 Datum
 bloomfilter_hash(PG_FUNCTION_ARGS)
 {
-	const BfpgKeyCoder *coder = typed_coder(fcinfo);
+	BfpgKeyCoder *coder = typed_coder(fcinfo);
 
 	PG_RETURN_INT64((int64) bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
 }
@@ -44,7 +47,7 @@ bloomfilter_hash(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_part(PG_FUNCTION_ARGS)
 {
-	const BfpgKeyCoder *coder = typed_coder(fcinfo);
+	BfpgKeyCoder *coder = typed_coder(fcinfo);
 	int32		parts = PG_GETARG_INT32(1);
 	uint64		hash;
 

@@ -10,6 +10,7 @@
 #include "utils/lsyscache.h"
 
 #include "key.h"
+#include "key_row.h"
 #include "key_untyped.h"
 #include "pg_compat.h"
 
@@ -107,7 +108,9 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *cod
 	}
 	if (array)
 		type = element_type(type, coder);
-	if (!bfpg_find_key_type(type, coder))
+	if (bfpg_is_row(type))
+		bfpg_row_coder(coder);
+	else if (!bfpg_find_key_type(type, coder))
 		bfpg_refuse_type(type);
 	if (OidIsValid(get_typcollation(type)) && !is_checked_cast(fcinfo, coder))
 		bfpg_check_collation(PG_GET_COLLATION());
@@ -143,6 +146,8 @@ bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header)
 {
 	if (coder->untyped)
 		bfpg_read_as(coder, header->key_type);
+	else if (bf_key_kind(coder->type) == BF_KEY_ROW)
+		bfpg_expect_row(coder, header->key_type);
 	else if (header->key_type != BF_KEY_NONE)
 		bfpg_refuse_key_type(header->key_type, coder->type);
 }

@@ -41,7 +41,7 @@ bfpg_sink_bytes(const BfpgKeySink *sink, const void *bytes, size_t length)
  * order; bf_hash_words makes hashes of many at once.  Others are hashed one by one.
  */
 typedef uint64 (*BfpgKeyWord) (Datum key);
-typedef uint64 (*BfpgKeyHash) (const BfpgKeyCoder *coder, Datum key,
+typedef uint64 (*BfpgKeyHash) (BfpgKeyCoder *coder, Datum key,
 							   const BfpgKeySink *sink);
 
 struct BfpgKeyCoder
@@ -56,6 +56,7 @@ struct BfpgKeyCoder
 	bool		untyped;		/* its text is read as the filter's kind, see key_untyped.h */
 	MemoryContext context;		/* lives as long as the coder */
 	struct BfpgReader *reader;	/* of an untyped key, unless it is taken as text */
+	struct BfpgRow *row;		/* of a key of several columns, see key_row.h */
 };
 
 /*
@@ -82,7 +83,7 @@ bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 
 /* Gives a sink the bytes of one key; its hash, if it makes one. */
 static inline uint64
-bfpg_sink_key(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+bfpg_sink_key(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	uint8		bytes[8];
 
@@ -96,7 +97,7 @@ bfpg_sink_key(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 
 /* The hash of one key. */
 static inline uint64
-bfpg_hash_key(const BfpgKeyCoder *coder, Datum key, uint64 seed)
+bfpg_hash_key(BfpgKeyCoder *coder, Datum key, uint64 seed)
 {
 	BfpgKeySink sink = {seed, NULL};
 

@@ -14,7 +14,7 @@
 #define KEYS_BETWEEN_CHECKS 1024
 
 void
-bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder, const bf_header *header,
+bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder, const bf_header *header,
 			   BfpgKeyArray *result)
 {
 	int			i;
@@ -59,7 +59,7 @@ bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found)
 }
 
 Datum
-bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found, const BfpgKeyCoder *coder)
+bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found, BfpgKeyCoder *coder)
 {
 	int			count = 0;
 	int			i;

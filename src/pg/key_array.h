@@ -26,7 +26,7 @@ typedef struct BfpgKeyArray
  * Hashes the keys of an array for a filter.  Throws if one of them belongs to
  * another part.
  */
-extern void bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder,
+extern void bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder,
 						   const bf_header *header, BfpgKeyArray *result);
 
 /*
@@ -35,7 +35,7 @@ extern void bfpg_key_array(ArrayType *array, const BfpgKeyCoder *coder,
  */
 extern Datum bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found);
 extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
-									const BfpgKeyCoder *coder);
+									BfpgKeyCoder *coder);
 
 #pragma GCC visibility pop
 

@@ -94,7 +94,7 @@ key_string(const char *string, int length, const BfpgKeySink *sink)
 }
 
 static uint64
-key_text(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_text(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	text	   *value = DatumGetTextPP(key);
 	uint64		hash = key_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), sink);
@@ -106,7 +106,7 @@ key_text(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 
 /* char(n) without its padding, as its comparison ignores it. */
 static uint64
-key_bpchar(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_bpchar(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	BpChar	   *value = DatumGetBpCharPP(key);
 	char	   *data = VARDATA_ANY(value);
@@ -118,7 +118,7 @@ key_bpchar(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 }
 
 static uint64
-key_name(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_name(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	const char *name = NameStr(*DatumGetName(key));
 
@@ -126,7 +126,7 @@ key_name(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 }
 
 static uint64
-key_bytea(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_bytea(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	bytea	   *value = DatumGetByteaPP(key);
 	uint64		hash = bfpg_sink_bytes(sink, VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value));
@@ -137,13 +137,13 @@ key_bytea(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 }
 
 static uint64
-key_uuid(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_uuid(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	return bfpg_sink_bytes(sink, DatumGetUUIDP(key)->data, UUID_LEN);
 }
 
 static uint64
-key_numeric(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_numeric(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	char	   *decimal = DatumGetCString(DirectFunctionCall1(numeric_out, key));
 	uint64		hash = bfpg_sink_bytes(sink, decimal, bf_key_numeric(decimal, strlen(decimal)));
@@ -153,7 +153,7 @@ key_numeric(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 }
 
 static uint64
-key_inet(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_inet(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	inet	   *value = DatumGetInetPP(key);
 	uint8		bytes[BF_KEY_MAX_FIXED];
@@ -175,13 +175,13 @@ key_mac(const uint8 *address, size_t length, const BfpgKeySink *sink)
 }
 
 static uint64
-key_macaddr(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_macaddr(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	return key_mac((const uint8 *) DatumGetMacaddrP(key), sizeof(macaddr), sink);
 }
 
 static uint64
-key_macaddr8(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_macaddr8(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	return key_mac((const uint8 *) DatumGetMacaddr8P(key), sizeof(macaddr8), sink);
 }

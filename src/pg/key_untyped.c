@@ -116,7 +116,7 @@ reading_type(bf_key_type type)
 }
 
 static uint64
-key_read(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_read(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	BfpgReader *reader = coder->reader;
 	char	   *string = TextDatumGetCString(key);
@@ -148,7 +148,7 @@ make_reader(BfpgKeyCoder *coder, Oid type)
 }
 
 static uint64
-key_unreadable(const BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+key_unreadable(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	bfpg_refuse_key_type(coder->type, BF_KEY_TEXT);
 	return 0;

@@ -80,7 +80,7 @@ can_sample(BfpgSampler *sampler, Datum filter, const VariableStatData *column)
 }
 
 static bool
-passes(const BfpgSampler *sampler, Datum value)
+passes(BfpgSampler *sampler, Datum value)
 {
 	return bf_contains(&sampler->header, sampler->blocks,
 					   bfpg_hash_key(&sampler->coder, value, sampler->header.seed));
@@ -92,7 +92,7 @@ passes(const BfpgSampler *sampler, Datum value)
  * and may be no sample of the others.
  */
 static double
-share_of_others(const BfpgSampler *sampler, HeapTuple statistics, double guess)
+share_of_others(BfpgSampler *sampler, HeapTuple statistics, double guess)
 {
 	AttStatsSlot slot;
 	int			passed = 0;
@@ -114,7 +114,7 @@ share_of_others(const BfpgSampler *sampler, HeapTuple statistics, double guess)
 
 /* The share of a column's values that pass, by its statistics. */
 static double
-share_by_statistics(const BfpgSampler *sampler, HeapTuple statistics, double guess)
+share_by_statistics(BfpgSampler *sampler, HeapTuple statistics, double guess)
 {
 	double		nulls = ((Form_pg_statistic) GETSTRUCT(statistics))->stanullfrac;
 	AttStatsSlot slot;
