@@ -27,7 +27,7 @@ EOC
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('live_standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\n");
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = -1\nhot_standby_feedback = on\nwal_receiver_status_interval = 1s\n");
 $standby->start;
 
 my $writer = session($primary);
@@ -57,6 +57,9 @@ is($reader->query("SET bloomfilter.overflow = ignore; SELECT md5(bloom_snapshot(
 $writer->query('CREATE TABLE old (id int); INSERT INTO old SELECT generate_series(1, 100)');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 $reader->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM old');
+# Told of this snapshot, the primary does not prune what it sees; and the build does not wait.
+$primary->poll_query_until('postgres', 'SELECT bool_or(backend_xmin IS NOT NULL) FROM pg_stat_replication')
+  or die 'the primary is not told of the snapshot';
 $writer->query('DELETE FROM old WHERE id <= 50');
 $writer->query('CREATE INDEX CONCURRENTLY old_id ON old USING bloomfilter (id)');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));

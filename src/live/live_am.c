@@ -101,6 +101,9 @@ static const IndexAmRoutine routine = {
 	/* No row pointers: a new key of a row may be added without a new version's pointer. */
 	.amsummarizing = true,
 #endif
+#if PG_VERSION_NUM >= 170000
+	.amcanbuildparallel = true,
+#endif
 	.ambuild = bfpg_live_build,
 	.ambuildempty = bfpg_live_build_empty,
 	.aminsert = bfpg_live_insert,

@@ -37,6 +37,13 @@ bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes)
 }
 
 void
+bfpg_live_batch_free(BfpgLiveBatch *batch)
+{
+	pfree(batch->hashes);
+	pfree(batch->spare);
+}
+
+void
 bfpg_live_batch_unique(BfpgLiveBatch *batch)
 {
 	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);

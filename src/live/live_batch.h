@@ -20,6 +20,8 @@ typedef struct BfpgLiveBatch
 /* A batch that takes so many bytes of the current memory context, or the least useful. */
 extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
 
+extern void bfpg_live_batch_free(BfpgLiveBatch *batch);
+
 /* Drops repeats. */
 extern void bfpg_live_batch_unique(BfpgLiveBatch *batch);
 

@@ -26,6 +26,7 @@
 #include "live_build.h"
 #include "live_insert.h"
 #include "live_options.h"
+#include "live_parallel.h"
 #include "report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
@@ -123,6 +124,10 @@ lay_out(BfpgLiveBuild *build, uint64 n)
 {
 	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
+	/* Of a first try, with another size. */
+	if (build->index->rd_amcache != NULL)
+		pfree(build->index->rd_amcache);
+	build->index->rd_amcache = NULL;
 	write_empty(build->index, MAIN_FORKNUM, &build->live);
 	build->laid_out = true;
 	report_phase(PHASE_SCAN);
@@ -168,25 +173,62 @@ add_row(Relation index, ItemPointer row, Datum *values, bool *isnull, bool alive
 		bfpg_hash_key(&build->coder, values[0], build->options.seed);
 }
 
-/* Reads the table into the filter; returns the number of its rows. */
+/* Reads the table by this process alone; returns the number of its rows. */
 static double
-scan(BfpgLiveBuild *build, IndexInfo *info)
+scan_alone(BfpgLiveBuild *build, IndexInfo *info, Size memory, TableScanDesc part, bool progress)
 {
 	double		rows;
 
-	report_phase(PHASE_SCAN);
-	build->keys = 0;
+	bfpg_live_batch_init(&build->batch, memory);
 	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
 	rows = table_index_build_scan(build->heap, build->index, info,
 								  false /* in order, or the estimate would be wrong */ ,
-								  true, add_row, build, NULL);
+								  progress, add_row, build, part);
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
 		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS));
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
+	bfpg_live_batch_free(&build->batch);
 	return rows;
+}
+
+void
+bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, TableScanDesc part,
+					 Size memory, bool progress, BfpgLiveCounts *counts)
+{
+	BfpgLiveBuild build = {0};
+
+	build.heap = heap;
+	build.index = index;
+	build.live = *bfpg_live_meta(index);
+	build.options.seed = build.live.header.seed;
+	build.laid_out = true;
+	bfpg_live_key_coder(index, &build.coder);
+	counts->rows = scan_alone(&build, info, memory, part, progress);
+	counts->keys = build.keys;
+	counts->broken_hot_chain = info->ii_BrokenHotChain;
+}
+
+/*
+ * Reads the table into the filter; returns the number of its rows.  Workers help where
+ * the pages are there: the size for an unknown n shows only on the way.
+ */
+static double
+scan(BfpgLiveBuild *build, IndexInfo *info)
+{
+	int			workers = build->laid_out ? bfpg_live_plan_workers(build->heap, build->index, info) : 0;
+	BfpgLiveCounts counts = {0};
+
+	report_phase(PHASE_SCAN);
+	build->keys = 0;
+	if (workers > 0 && bfpg_live_parallel_scan(build->heap, build->index, info, workers, &counts))
+	{
+		build->keys = counts.keys;
+		return counts.rows;
+	}
+	return scan_alone(build, info, (Size) maintenance_work_mem * 1024, NULL, true);
 }
 
 /* How many different keys the filter has, from the bits of all pages. */
@@ -240,7 +282,6 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	build.index = index;
 	build.options = bfpg_live_options(index);
 	bfpg_live_key_coder(index, &build.coder);
-	bfpg_live_batch_init(&build.batch, (Size) maintenance_work_mem * 1024);
 	if (build.options.n != 0)
 		lay_out(&build, build.options.n);
 	result->heap_tuples = scan(&build, info);

@@ -8,6 +8,7 @@
 #define BFPG_LIVE_COMPAT_H
 
 #include "access/genam.h"
+#include "access/tableam.h"
 #include "catalog/pg_authid.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
@@ -48,6 +49,17 @@ bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent
 	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
 #else
 	return false;
+#endif
+}
+
+/* A parallel scan takes flags from 19 on. */
+static inline TableScanDesc
+bfpg_begin_parallel_scan(Relation heap, ParallelTableScanDesc scan)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan_parallel(heap, scan, SO_NONE);
+#else
+	return table_beginscan_parallel(heap, scan);
 #endif
 }
 

@@ -25,6 +25,9 @@
 /* So many keys are fetched ahead of the one that is looked at. */
 #define KEYS_AHEAD 8
 
+/* Pages that are not known to be in a buffer are asked for so many keys ahead. */
+#define PAGES_AHEAD 32
+
 /* Hints: at most one for each shared buffer, and no more than this. */
 #define MAX_HINTS (1 << 17)
 
@@ -61,8 +64,11 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 	return *hint;
 }
 
-/* Fetches what a look at a place will touch, as far as the hints tell where it is. */
-static inline void
+/*
+ * Fetches what a look at a place will touch, as far as the hints tell where it is.
+ * Forced inline: gcc drops calls of a function that does nothing but prefetch.
+ */
+BF_INLINE void
 fetch_place(const BfpgLiveTarget *target, BfpgLivePlace place)
 {
 	Buffer		buffer = *hint_of(target, place.page);
@@ -172,7 +178,9 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 						  uint8 *found)
 {
 	Asked	   *asked;
+	Relation	index = NULL;
 	int			open = 0;
+	int			unknown = 0;
 	int			i;
 
 	if (!OidIsValid(target->index))
@@ -188,10 +196,15 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 		if (found[i])
 			continue;
 		asked[open].place = bfpg_live_place(&target->live, hashes[i]);
+		unknown += *hint_of(target, asked[open].place.page) == InvalidBuffer;
 		asked[open++].number = i;
 	}
-	/* In the order of pages, which is the order in the file. */
-	qsort(asked, open, sizeof *asked, by_page);
+	/* Where some pages may have to be read, in their order in the file. */
+	if (unknown > 0)
+	{
+		qsort(asked, open, sizeof *asked, by_page);
+		index = RelationIdGetRelation(target->index);
+	}
 	for (i = 0; i < Min(open, KEYS_AHEAD); i++)
 		fetch_place(target, asked[i].place);
 	for (i = 0; i < open; i++)
@@ -200,7 +213,12 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 			CHECK_FOR_INTERRUPTS();
 		if (i + KEYS_AHEAD < open)
 			fetch_place(target, asked[i + KEYS_AHEAD].place);
+		if (index != NULL && i + PAGES_AHEAD < open &&
+			*hint_of(target, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
 		found[asked[i].number] = ask_place(target, hashes[asked[i].number], asked[i].place);
 	}
+	if (index != NULL)
+		RelationClose(index);
 	pfree(asked);
 }
