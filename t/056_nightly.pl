@@ -109,9 +109,7 @@ sub wait_until
 }
 
 my $pull = start("$dir/cli/bloomfilter", 'pull', '--dsn', $node->connstr('postgres') . ' user=filter_puller',
-	'--listen', 'bloom_published', '--out', "$dir/account.bloom",
-	'--query', q{select filter from bloom_list_part where name = 'account'},
-	'--delta-query', q{select delta from bloom_list_delta where name = 'account'});
+	'--list', 'account', '--out', "$dir/account.bloom", '--follow');
 wait_until(sub { -e "$dir/account.bloom" }, 'the first file');
 
 sub connect_to

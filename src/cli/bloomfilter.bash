@@ -2,7 +2,7 @@
 
 _bloomfilter() {
 	local current=$2 previous=$3
-	local commands='build contains info pull verify'
+	local commands='build contains info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
 	local command=${COMP_WORDS[1]-} options=''
 
@@ -23,20 +23,22 @@ _bloomfilter() {
 			;;
 		# numbers, and texts that only the user knows
 		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
-			--dsn | --query | --delta-query | --listen)
+			--dsn | --list | --query | --delta-query | --listen | --every | --max-age)
 			# of pull, --parts has no argument
 			[[ $command == pull && $previous == --parts ]] || return
 			;;
 	esac
 
 	case $command in
-		build) options='--capacity --rate --seed --type --parts --null --no-progress --help' ;;
+		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
 		contains) options='--type --invert --count --quiet --null --help' ;;
 		info) options='--json --help' ;;
-		verify) options='--keys --type --null --sample --sample-seed --no-progress --help' ;;
+		verify) options='--keys --type --null --sample --sample-seed --allow-empty --no-progress
+			--help' ;;
+		status) options='--max-age --quiet --help' ;;
 		pull)
-			options='--dsn --query --out --parts --delta --delta-query --listen --once --quiet
-				--no-progress --help'
+			options='--dsn --list --query --out --follow --every --parts --delta-query --listen
+				--quiet --no-progress --help'
 			;;
 	esac
 	if [[ $current == -* ]]; then

@@ -4,9 +4,8 @@
  *
  * The file is byte for byte what SQL builds of the same keys and parameters.
  */
-#include "command.h"
-#include "feed.h"
 #include "filter.h"
+#include "input.h"
 #include "options.h"
 
 static const char help[] =
@@ -25,14 +24,16 @@ static const char help[] =
 "      --parts PARTS  build a set of so many filters, with FILE as its manifest;\n"
 "                     0: as few as can hold N keys; needs -n\n"
 "  -0, --null         keys end with a zero byte, not with a newline\n"
+"      --allow-empty  no keys at all are no error; needs -n\n"
 "      --no-progress  draw no progress bar on a terminal\n"
 "      --help         print this\n"
 "\n"
-"Repeated keys count once.  Exit status: 0, or 2 if there was an error; FILE is\n"
-"then as before.\n";
+"Repeated keys count once.  FILE - is standard output.  Exit status: 0, or 2\n"
+"if there was an error; FILE is then as before.\n";
 
 #define OPTION_PARTS		OPTION_ANY
 #define OPTION_NO_PROGRESS	(OPTION_ANY + 1)
+#define OPTION_ALLOW_EMPTY	(OPTION_ANY + 2)
 
 /* Parts of one set; the format has 16 bits for them. */
 #define MAX_PARTS			65535
@@ -45,6 +46,7 @@ static const struct option names[] = {
 	{"type", required_argument, NULL, 't'},
 	{"parts", required_argument, NULL, OPTION_PARTS},
 	{"null", no_argument, NULL, '0'},
+	{"allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY},
 	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
 	{NULL, 0, NULL, 0}
 };
@@ -57,6 +59,7 @@ typedef struct build_plan
 	int64_t		parts;			/* -1: one whole filter */
 	int			text_type;
 	char		delimiter;
+	bool		allow_empty;
 	bool		progress;
 	const char *path;
 } build_plan;
@@ -64,7 +67,7 @@ typedef struct build_plan
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', true, NULL};
+	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', false, true, NULL};
 	int			option;
 
 	while ((option = next_option(line)) != -1)
@@ -88,6 +91,9 @@ read_plan(const command_line *line)
 			case '0':
 				plan.delimiter = '\0';
 				break;
+			case OPTION_ALLOW_EMPTY:
+				plan.allow_empty = true;
+				break;
 			case OPTION_NO_PROGRESS:
 				plan.progress = false;
 				break;
@@ -95,6 +101,8 @@ read_plan(const command_line *line)
 	plan.path = only_operand(line, "file to write");
 	if (plan.parts >= 0 && plan.capacity == 0)
 		usage_error(line, "--parts needs -n");
+	if (plan.allow_empty && plan.capacity == 0)
+		usage_error(line, "an empty filter needs -n");
 	return plan;
 }
 
@@ -114,6 +122,8 @@ create_builder(const build_plan *plan)
 	else
 		code = bloomfilter_builder_create(plan->capacity, plan->rate,
 										  plan->seed, &builder);
+	if (code == BLOOMFILTER_ERR_TOO_LARGE && plan->parts == 0)
+		fail("the keys need more than the largest set can hold, of %d parts", MAX_PARTS);
 	if (code == BLOOMFILTER_ERR_TOO_LARGE)
 		fail("the keys need more than one filter can hold; build a set with %s",
 			 plan->parts > 0 ? "more --parts" : "--parts 0");
@@ -181,15 +191,13 @@ command_build(int argc, char **argv)
 	build_plan	plan = read_plan(&line);
 	bloomfilter_builder *builder = create_builder(&plan);
 	bloomfilter *filter;
-	bloomfilter_detail detail;
 
 	/* more likely a failed program before the pipe than a wish */
-	if (add_all(&plan, builder) == 0 && plan.capacity == 0)
-		fail("no keys on standard input; an empty filter needs -n");
+	if (add_all(&plan, builder) == 0 && !plan.allow_empty)
+		fail("no keys on standard input; if it is to be empty, add --allow-empty");
 	filter = finish(builder);
 	warn_of_overflow(&plan, filter);
-	if (bloomfilter_write(filter, plan.path, &detail) < 0)
-		fail("%s", detail.text);
+	write_filter(filter, plan.path);
 	bloomfilter_close(filter);
 	return STATUS_YES;
 }

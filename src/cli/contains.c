@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "command.h"
-#include "feed.h"
 #include "filter.h"
+#include "input.h"
 #include "options.h"
 #include "output.h"
 
@@ -24,7 +23,8 @@ static const char help[] =
 "  -0, --null        keys end with a zero byte, not with a newline\n"
 "      --help        print this\n"
 "\n"
-"FILE is a filter, the manifest of a set of parts, or a folder with one.\n"
+"FILE is a filter, the manifest of a set of parts, or a folder with one; - (with\n"
+"KEYs only) is a filter on standard input.\n"
 "\n"
 "A key that may be in the filter is in it, or one of the few false positives.\n"
 "For how keys of each type are written see bloomfilter(1); put -- before keys\n"
@@ -130,6 +130,8 @@ command_contains(int argc, char **argv)
 		}
 	if (optind == argc)
 		usage_error(&line, "no filter given");
+	if (is_standard(argv[optind]) && optind + 1 == argc)
+		usage_error(&line, "the filter and its keys can't both come from standard input");
 	filter = open_filter(argv[optind]);
 	question.filter = filter;
 	ask_all(&question, filter_text_type(filter, wanted_type),

@@ -1,10 +1,38 @@
 /*
  * filter.c
- *	  Opening a filter for a subcommand, and what its errors are called.
+ *	  Opening and writing a filter for a subcommand, and what its errors are called.
  */
 #include "filter.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "messages.h"
+#include "output.h"
+
+bool
+is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+int
+try_open_filter(const char *path, bloomfilter **filter, bloomfilter_detail *detail)
+{
+	bloomfilter_detail reason;
+	int			code;
+
+	if (!is_standard(path))
+		return bloomfilter_open(path, 0, filter, detail);
+	code = bloomfilter_open_fd(STDIN_FILENO, 0, filter, &reason);
+	if (code < 0)
+	{
+		*detail = reason;
+		snprintf(detail->text, sizeof detail->text, "standard input: %.400s", reason.text);
+	}
+	return code;
+}
 
 bloomfilter *
 open_filter(const char *path)
@@ -12,9 +40,29 @@ open_filter(const char *path)
 	bloomfilter *filter;
 	bloomfilter_detail detail;
 
-	if (bloomfilter_open(path, 0, &filter, &detail) < 0)
+	if (try_open_filter(path, &filter, &detail) < 0)
 		fail("%s", detail.text);
 	return filter;
+}
+
+void
+write_filter(const bloomfilter *filter, const char *path)
+{
+	bloomfilter_detail detail;
+	const void *bytes;
+	size_t		length;
+
+	if (!is_standard(path))
+	{
+		if (bloomfilter_write(filter, path, &detail) < 0)
+			fail("%s", detail.text);
+		return;
+	}
+	if (filter_info(filter, -1).open_parts > 1)
+		fail("a set of parts can't be written to standard output");
+	bloomfilter_get_bytes(filter, 0, &bytes, &length);
+	output_bytes(bytes, length);
+	output_flush();
 }
 
 bloomfilter_info

@@ -6,11 +6,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
 #include "filter.h"
-#include "json.h"
 #include "options.h"
 #include "output.h"
 
@@ -19,6 +18,7 @@ static const char help[] =
 "\n"
 "Prints what is in a filter, after checking it.  FILE is a filter, the manifest\n"
 "of a set of parts, or a folder with one: then of all parts together and of each.\n"
+"FILE - is standard input.\n"
 "\n"
 "      --json  as one JSON object; seed and checksum are strings there, since\n"
 "              many programs read JSON's numbers as 53 bits\n"
@@ -41,6 +41,71 @@ static const struct option names[] = {
 	{"json", no_argument, NULL, OPTION_JSON},
 	{NULL, 0, NULL, 0}
 };
+
+/* ------------------------------------------------------------------------
+ * JSON
+ * ------------------------------------------------------------------------ */
+
+/* The bytes of a character in UTF-8 at most. */
+#define CHARACTER_BYTES 4
+
+/* Bytes of the character at the beginning of text, 0 if there is none. */
+static size_t
+character_length(const char *text)
+{
+	bloomfilter_slice key;
+	size_t		length;
+
+	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
+		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
+			return length;
+	return 0;
+}
+
+/*
+ * A string in quotes.  Bytes that are not UTF-8, as file names may have, become
+ * U+FFFD: JSON has no others.
+ */
+static void
+json_string(const char *text)
+{
+	output_byte('"');
+	while (*text != '\0')
+	{
+		size_t		length = character_length(text);
+
+		if (length == 0)
+			output_text("\\ufffd");
+		else if (*text == '"' || *text == '\\')
+			output_text("\\%c", *text);
+		else if ((unsigned char) *text < ' ')
+			output_text("\\u%04x", (unsigned) *text);
+		else
+			output_bytes(text, length);
+		text += length > 0 ? length : 1;
+	}
+	output_byte('"');
+}
+
+/* Writes a double into text: the shortest decimal that reads back as the same. */
+#define NUMBER_TEXT_BYTES	32
+
+static void
+shortest_double(char text[NUMBER_TEXT_BYTES], double number)
+{
+	int			digits;
+
+	for (digits = 1; digits <= 17; digits++)
+	{
+		snprintf(text, NUMBER_TEXT_BYTES, "%.*g", digits, number);
+		if (strtod(text, NULL) == number)
+			break;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Fields
+ * ------------------------------------------------------------------------ */
 
 /* One line of the table, or one member of the JSON object. */
 #define FIELDS_MAX	24

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../lib/libbloomfilter.h"
-#include "command.h"
+#include "options.h"
 #include "output.h"
 
 static const char help[] =
@@ -23,6 +23,7 @@ static const char help[] =
 "  build     build a filter of the lines of standard input\n"
 "  verify    check a filter, that keys are in it, and its false-positive rate\n"
 "  pull      fetch a filter from a PostgreSQL server, once or whenever it changes\n"
+"  status    tell how fresh a filter is that was pulled\n"
 "\n"
 "  --help, --version\n"
 "\n"
@@ -43,6 +44,7 @@ static const command commands[] = {
 	{"contains", command_contains},
 	{"info", command_info},
 	{"pull", command_pull},
+	{"status", command_status},
 	{"verify", command_verify}
 };
 
@@ -63,7 +65,14 @@ main(int argc, char **argv)
 {
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)
+	if (strcmp(argv[1], "help") == 0 && argc > 2)
+	{
+		char	   *question[] = {argv[2], "--help", NULL};
+
+		return (int) run(2, question);
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0)
 		output_bytes(help, strlen(help));
 	else if (strcmp(argv[1], "--version") == 0)
 		output_text("bloomfilter %s\n", bloomfilter_version());

@@ -50,6 +50,8 @@ next_option(const command_line *line)
 	opterr = 0;
 	option = getopt_long(line->argc, line->argv, line->letters, line->names,
 						 NULL);
+	if (option == '?' && optopt == 'h')
+		option = OPTION_HELP;
 	if (option == '?')
 		refuse_option(line);
 	if (option == ':')

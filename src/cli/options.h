@@ -1,6 +1,6 @@
 /*
  * options.h
- *	  The options of a subcommand, and the numbers in them.
+ *	  The subcommands, their options, and the numbers in them.
  *
  * getopt_long does the work; its messages are replaced by ours, so that every
  * error is one line that says what to do.
@@ -11,6 +11,16 @@
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "messages.h"
+
+/* The subcommands.  argv[0] is the subcommand's name. */
+extern exit_status command_build(int argc, char **argv);
+extern exit_status command_contains(int argc, char **argv);
+extern exit_status command_info(int argc, char **argv);
+extern exit_status command_pull(int argc, char **argv);
+extern exit_status command_status(int argc, char **argv);
+extern exit_status command_verify(int argc, char **argv);
 
 /* Values of long options that have no letter. */
 typedef enum long_option

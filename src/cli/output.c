@@ -15,8 +15,8 @@
 static char buffer[BUFFER_BYTES];
 static size_t used;
 
-/* Writes all of it.  What can't be written is given up before the end. */
-static void
+/* Writes all of it, or gives the rest up and returns false with errno. */
+static bool
 write_all(const char *bytes, size_t length)
 {
 	while (length > 0)
@@ -26,19 +26,33 @@ write_all(const char *bytes, size_t length)
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written < 0)
-			fail("cannot write to standard output: %s", strerror(errno));
+			return false;
 		bytes += written;
 		length -= (size_t) written;
 	}
+	return true;
+}
+
+bool
+output_try_flush(void)
+{
+	size_t		length = used;
+
+	used = 0;
+	return write_all(buffer, length);
+}
+
+static _Noreturn void
+give_up(void)
+{
+	fail("cannot write to standard output: %s", strerror(errno));
 }
 
 void
 output_flush(void)
 {
-	size_t		length = used;
-
-	used = 0;
-	write_all(buffer, length);
+	if (!output_try_flush())
+		give_up();
 }
 
 void
@@ -47,7 +61,10 @@ output_bytes(const char *bytes, size_t length)
 	if (length > BUFFER_BYTES - used)
 		output_flush();
 	if (length > BUFFER_BYTES)
-		write_all(bytes, length);
+	{
+		if (!write_all(bytes, length))
+			give_up();
+	}
 	else
 	{
 		memcpy(buffer + used, bytes, length);

@@ -8,6 +8,7 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "messages.h"
@@ -21,5 +22,8 @@ extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
 
 /* Writes what is buffered; a failure ends the program. */
 extern void output_flush(void);
+
+/* The same for what is not worth the end: false, with errno. */
+extern bool output_try_flush(void);
 
 #endif							/* CLI_OUTPUT_H */

@@ -2,54 +2,65 @@
  * pull.c
  *	  bloomfilter pull: fetch a filter from a PostgreSQL server, once or whenever
  *	  it changes.
+ *
+ * An attempt compares headers first, so that one which finds nothing new costs the
+ * server next to nothing, and leaves a note of when it looked.
  */
 #include "pull.h"
 
-#include <inttypes.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "command.h"
 #include "filter.h"
 #include "options.h"
 #include "output.h"
-#include "scale.h"
-#include "stop.h"
+#include "status.h"
 
 static const char help[] =
-"Usage: bloomfilter pull --dsn DSN --query QUERY --out FILE [OPTION]...\n"
+"Usage: bloomfilter pull --dsn DSN (--list NAME | --query QUERY) --out FILE\n"
+"                        [OPTION]...\n"
 "\n"
 "Fetches a filter from a PostgreSQL server, checks it, and replaces FILE by it in\n"
 "one step.  FILE is left alone if it has the same filter, or if anything fails.\n"
 "\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
-"  --query QUERY        SELECT of one row with one filter, as it is stored\n"
-"  --out FILE           file to replace\n"
-"  --parts              QUERY has a row for each part of a set; FILE will be\n"
-"                       its manifest\n"
-"  --delta-query QUERY  SELECT of one bytea, made by bloom_diff of the filter in\n"
-"                       FILE and the new one; fetches all if that doesn't fit\n"
-"  --delta              no more than what --delta-query says\n"
-"  --listen CHANNEL     stay, and pull again at each NOTIFY; end on SIGTERM\n"
-"  --once               pull once (without --listen the default)\n"
+"  --list NAME          a list of bloom_publish, with its parts and deltas\n"
+"  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
+"  --parts              QUERY has a row for each part; FILE is the manifest\n"
+"  --delta-query QUERY  SELECT of the bytea of bloom_diff from FILE to that\n"
+"  --out FILE           file to replace; - is standard output\n"
+"  --follow             stay, and look again every so often; end on SIGTERM\n"
+"  --every SECONDS      between two looks (default: 300)\n"
+"  --listen CHANNEL     --follow, and look at each NOTIFY; --list does by itself\n"
 "  --quiet              say nothing but errors, and draw no progress bar\n"
 "  --no-progress        draw no progress bar on a terminal\n"
 "  --help               print this\n"
 "\n"
+"FILE.status says when the server was last looked at: \"bloomfilter status FILE\".\n"
+"\n"
 "Exit status: 0, or 2 if there was an error; FILE is then as before.\n";
+
+/* What bloom_publish notifies, with the list's name. */
+#define LIST_CHANNEL "bloom_published"
+
+#define DEFAULT_EVERY	300
+#define LONGEST_EVERY	86400
 
 typedef enum pull_option
 {
 	OPTION_DSN = OPTION_ANY,
+	OPTION_LIST,
 	OPTION_QUERY,
 	OPTION_OUT,
 	OPTION_PARTS,
-	OPTION_DELTA,
 	OPTION_DELTA_QUERY,
+	OPTION_FOLLOW,
+	OPTION_EVERY,
 	OPTION_LISTEN,
-	OPTION_ONCE,
 	OPTION_QUIET,
 	OPTION_NO_PROGRESS
 } pull_option;
@@ -57,13 +68,14 @@ typedef enum pull_option
 static const struct option names[] = {
 	OPTION_HELP_ENTRY,
 	{"dsn", required_argument, NULL, OPTION_DSN},
+	{"list", required_argument, NULL, OPTION_LIST},
 	{"query", required_argument, NULL, OPTION_QUERY},
 	{"out", required_argument, NULL, OPTION_OUT},
 	{"parts", no_argument, NULL, OPTION_PARTS},
-	{"delta", no_argument, NULL, OPTION_DELTA},
 	{"delta-query", required_argument, NULL, OPTION_DELTA_QUERY},
+	{"follow", no_argument, NULL, OPTION_FOLLOW},
+	{"every", required_argument, NULL, OPTION_EVERY},
 	{"listen", required_argument, NULL, OPTION_LISTEN},
-	{"once", no_argument, NULL, OPTION_ONCE},
 	{"quiet", no_argument, NULL, OPTION_QUIET},
 	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
 	{NULL, 0, NULL, 0}
@@ -71,34 +83,42 @@ static const struct option names[] = {
 
 /* What contradicts itself, or is not there. */
 static void
-check_plan(const command_line *line, const pull_plan *plan, bool delta, bool once)
+check_plan(const command_line *line, const pull_plan *plan)
 {
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the file is given by --out");
-	if (plan->dsn == NULL || plan->query == NULL || plan->out == NULL)
-		usage_error(line, "--dsn, --query and --out are needed");
-	if (delta && plan->delta_query == NULL)
-		usage_error(line, "--delta needs --delta-query");
+	if (plan->dsn == NULL || plan->out == NULL)
+		usage_error(line, "--dsn and --out are needed");
+	if ((plan->list == NULL) == (plan->query == NULL))
+		usage_error(line, "one of --list and --query is needed");
+	if (plan->list != NULL &&
+		(plan->set || plan->delta_query != NULL || plan->channel != NULL))
+		usage_error(line, "--list knows by itself what --parts, --delta-query and --listen say");
 	if (plan->set && plan->delta_query != NULL)
 		usage_error(line, "there are no deltas of sets: --parts excludes --delta-query");
-	if (once && plan->channel != NULL)
-		usage_error(line, "--once excludes --listen");
+	if (plan->every != 0 && !plan->follow)
+		usage_error(line, "--every needs --follow");
+	if (plan->to_stdout && plan->follow)
+		usage_error(line, "standard output is written once: --out - excludes --follow");
 	server_check_dsn(plan->dsn);
 }
 
 static pull_plan
-read_plan(const command_line *line)
+read_options(const command_line *line)
 {
-	pull_plan	plan = {NULL, NULL, NULL, NULL, NULL, false, false, true};
-	bool		delta = false;
-	bool		once = false;
+	pull_plan	plan;
 	int			option;
 
+	memset(&plan, 0, sizeof plan);
+	plan.progress = true;
 	while ((option = next_option(line)) != -1)
 		switch (option)
 		{
 			case OPTION_DSN:
 				plan.dsn = optarg;
+				break;
+			case OPTION_LIST:
+				plan.list = optarg;
 				break;
 			case OPTION_QUERY:
 				plan.query = subquery_of(optarg);
@@ -109,17 +129,18 @@ read_plan(const command_line *line)
 			case OPTION_PARTS:
 				plan.set = true;
 				break;
-			case OPTION_DELTA:
-				delta = true;
-				break;
 			case OPTION_DELTA_QUERY:
 				plan.delta_query = subquery_of(optarg);
 				break;
+			case OPTION_FOLLOW:
+				plan.follow = true;
+				break;
+			case OPTION_EVERY:
+				plan.every = (int) option_count("--every", optarg, 1, LONGEST_EVERY);
+				break;
 			case OPTION_LISTEN:
 				plan.channel = optarg;
-				break;
-			case OPTION_ONCE:
-				once = true;
+				plan.follow = true;
 				break;
 			case OPTION_QUIET:
 				plan.quiet = true;
@@ -129,98 +150,145 @@ read_plan(const command_line *line)
 				plan.progress = false;
 				break;
 		}
-	check_plan(line, &plan, delta, once);
 	return plan;
 }
 
+static pull_plan
+read_plan(const command_line *line)
+{
+	pull_plan	plan = read_options(line);
+
+	plan.to_stdout = plan.out != NULL && is_standard(plan.out);
+	check_plan(line, &plan);
+	if (plan.every == 0)
+		plan.every = DEFAULT_EVERY;
+	if (plan.list != NULL)
+		plan.channel = LIST_CHANNEL;
+	return plan;
+}
+
+/* A line that can't be written is no failure of what was pulled. */
 void
 report(const pull_plan *plan, const char *format,...)
 {
+	static bool failed;
+	char		prefix[TIME_TEXT_BYTES + 1];
 	char		text[1024];
 	va_list		arguments;
 
-	if (plan->quiet)
+	if (plan->quiet || plan->to_stdout)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
+	message_prefix(prefix);
 	progress_clear();
-	output_text("%s: %s\n", plan->out, text);
-	output_flush();
-}
-
-/* What is in the file now, checked; NULL if nothing of use. */
-static bloomfilter *
-open_old(const pull_plan *plan)
-{
-	bloomfilter *filter;
-
-	if (bloomfilter_open(plan->out, 0, &filter, NULL) < 0)
-		return NULL;
-	return filter;
-}
-
-static bool
-fetch_all(const pull_plan *plan, PGconn *connection, const remote_set *set)
-{
-	double		begin = monotonic_seconds();
-	uint64_t	checksum = set->filters[0].header.checksum;
-	char		size[SCALE_TEXT_BYTES];
-
-	if (!fetch_files(plan, connection, set))
-		return false;
-	scale(size, (double) remote_bytes(set), true);
-	if (plan->set)
-		report(plan, "pulled %" PRIu32 " parts, %s, in %.2f s", set->count, size,
-			   monotonic_seconds() - begin);
-	else
-		report(plan, "pulled %s in %.2f s, checksum %016" PRIx64, size,
-			   monotonic_seconds() - begin, checksum);
-	return true;
-}
-
-/* Within a transaction: makes the file what the query gives. */
-static bool
-update(const pull_plan *plan, PGconn *connection, const bloomfilter *old,
-	   const remote_set *set)
-{
-	if (old != NULL && is_remote(old, set))
+	output_text("%s%s: %s\n", prefix, plan->out, text);
+	if (!output_try_flush() && !failed)
 	{
-		report(plan, "unchanged");
-		return true;
+		complain("cannot write to standard output: %s", strerror(errno));
+		failed = true;
 	}
-	if (plan->delta_query != NULL &&
-		fetch_delta(plan, connection, old, &set->filters[0]))
-		return true;
-	return fetch_all(plan, connection, set);
 }
 
 /*
- * Leaves its transaction open.  It only reads, so nothing depends on its end; and
- * when the answer to a COMMIT is lost, that is no failure of what has been pulled.
+ * What is in the file now; NULL if nothing of use.  All of it is checked once, and
+ * then only before something is made of it.
  */
-bool
-pull_once(const pull_plan *plan, PGconn *connection)
+static bloomfilter *
+open_old(pull_plan *plan)
 {
-	remote_set	set = {0, NULL};
+	bloomfilter *filter;
+
+	if (plan->to_stdout ||
+		bloomfilter_open(plan->out, plan->checked ? BLOOMFILTER_SKIP_CHECK : 0,
+						 &filter, NULL) < 0)
+		return NULL;
+	plan->checked = true;
+	return filter;
+}
+
+/* When the file was replaced, as far as that is known. */
+static time_t
+time_of_change(const pull_plan *plan, const pull_status *status)
+{
+	struct stat st;
+	pull_status before;
+
+	if (status_read(plan->out, &before) && before.checksum == status->checksum)
+		return before.changed;
+	return stat(plan->out, &st) == 0 ? st.st_mtime : status->looked;
+}
+
+/* Notes in FILE.status that the file is what the server has. */
+static void
+write_status(const pull_plan *plan, PGconn *connection, const remote_set *set)
+{
+	static bool failed;
+	pull_status status;
+	bloomfilter *filter;
+
+	if (plan->to_stdout ||
+		bloomfilter_open(plan->out, BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
+		return;
+	memset(&status, 0, sizeof status);
+	status.looked = time(NULL);
+	status.checksum = filter_info(filter, -1).checksum;
+	status.changed = time_of_change(plan, &status);
+	snprintf(status.list, sizeof status.list, "%s", plan->list != NULL ? plan->list : "");
+	snprintf(status.generation, sizeof status.generation, "%s", set->generation);
+	snprintf(status.built, sizeof status.built, "%s", set->built);
+	snprintf(status.server, sizeof status.server, "host=%s port=%s dbname=%s",
+			 PQhost(connection), PQport(connection), PQdb(connection));
+	/* another program may have replaced it since */
+	if (is_remote(filter, set) && !status_write(plan->out, &status) && !failed)
+	{
+		complain("cannot write \"%s.status\": %s", plan->out, strerror(errno));
+		failed = true;
+	}
+	bloomfilter_close(filter);
+}
+
+/* Within a transaction: makes the file what the server has. */
+static bool
+update(const pull_plan *plan, PGconn *connection, bloomfilter *old,
+	   const remote_set *set, bool told)
+{
+	if (old != NULL && is_remote(old, set))
+	{
+		if (told)
+			report(plan, "unchanged");
+		return true;
+	}
+	if (old != NULL && bloomfilter_check(old, NULL) < 0)
+		old = NULL;
+	return fetch(plan, connection, old, set);
+}
+
+bool
+pull_once(pull_plan *plan, PGconn *connection, bool told)
+{
+	remote_set	set;
 	bloomfilter *old = open_old(plan);
 	bool		went_well;
 
-	went_well =
-		server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
-		remote_read(plan, connection, &set) &&
-		update(plan, connection, old, &set);
+	went_well = remote_read(plan, connection, &set) &&
+		update(plan, connection, old, &set, told);
+	if (went_well)
+		write_status(plan, connection, &set);
 	remote_free(&set);
 	bloomfilter_close(old);
+	/* how it ends is no failure of what has been pulled */
+	server_end(connection);
 	return went_well;
 }
 
-/* For the one pull without --listen. */
+/* For the one pull without --follow. */
 static exit_status
-pull_now(const pull_plan *plan)
+pull_now(pull_plan *plan)
 {
-	PGconn	   *connection = server_connect(plan->dsn);
-	bool		went_well = connection != NULL && pull_once(plan, connection);
+	PGconn	   *connection = server_connect(plan->dsn, plan->quiet, false);
+	bool		went_well = connection != NULL && pull_once(plan, connection, true);
 
 	PQfinish(connection);
 	if (stop_requested())
@@ -235,9 +303,12 @@ command_pull(int argc, char **argv)
 	pull_plan	plan = read_plan(&line);
 	exit_status status = STATUS_YES;
 
-	stop_catch(plan.channel != NULL);
-	if (plan.channel != NULL)
+	stop_catch(plan.follow);
+	if (plan.follow)
+	{
+		messages_have_time();
 		pull_forever(&plan);
+	}
 	else
 		status = pull_now(&plan);
 	free(plan.query);

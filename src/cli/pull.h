@@ -2,10 +2,10 @@
  * pull.h
  *	  The pieces of bloomfilter pull.
  *
- * An attempt (pull.c) reads the headers of the server's filters, and stops there
- * if the files have them already.  Otherwise it fetches a delta (pull_delta.c), a
- * filter, or the parts of a set (pull_files.c); all within one snapshot
- * (pull_remote.c).  pull_listen.c makes an attempt at each NOTIFY.
+ * An attempt (pull.c) reads the headers of the server's filters (pull_remote.c) and
+ * stops there if the file has them already.  Otherwise each part is made by a delta
+ * or fetched, and goes to the library's writer (pull_fetch.c); all within one
+ * snapshot.  pull_follow.c makes an attempt every so often, and at each NOTIFY.
  *
  * Functions that return bool say what is wrong before they return false.
  */
@@ -15,85 +15,96 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../core/bf_format.h"
 #include "../lib/libbloomfilter.h"
 #include "messages.h"
-#include "progress.h"
 #include "server.h"
-#include "tempfile.h"
 
 typedef struct pull_plan
 {
 	const char *dsn;
 	const char *out;
+	bool		to_stdout;		/* --out - */
+	const char *list;			/* name of a published list; or NULL, and then: */
 	char	   *query;			/* as a subquery */
 	char	   *delta_query;	/* as a subquery, or NULL */
-	const char *channel;		/* or NULL */
 	bool		set;			/* a row for each part */
+	bool		follow;
+	int			every;			/* seconds between two looks */
+	const char *channel;		/* of NOTIFY, or NULL */
 	bool		quiet;
 	bool		progress;
+	bool		checked;		/* the file was read and found sound before */
 } pull_plan;
 
-/* pull_remote.c: what the server has */
+/* ------------------------------------------------------------------------
+ * pull_remote.c: what the server has
+ * ------------------------------------------------------------------------ */
 
 typedef struct remote_filter
 {
-	uint8_t		bytes[BF_HEADER_BYTES]; /* its header as it is stored */
-	bf_header	header;
+	uint8_t		bytes[BLOOMFILTER_HEADER_BYTES];	/* its header as it is stored */
+	bloomfilter_info info;
 } remote_filter;
 
 typedef struct remote_set
 {
+	char	   *schema;			/* the extension's, quoted; or NULL */
+	char	   *name;			/* the list's, as a literal; or NULL */
+	char		generation[24]; /* of the list, else "" */
+	char		built[32];		/* when, in UTC; else "" */
 	uint32_t	count;
 	remote_filter *filters;		/* in the order of the parts */
 } remote_set;
 
-/* An SQL text that has the one column f of a user's query, evaluated once per row. */
+/* An SQL text that has the first column of a user's query, evaluated once per row. */
 extern char *subquery_of(const char *query);
 
-/* The headers of all rows: of one filter, or for a set of all its parts. */
+/*
+ * Begins the transaction and reads the headers of all rows: of one filter, or of
+ * all parts of a set.  To be freed with remote_free, also on failure.
+ */
 extern bool remote_read(const pull_plan *plan, PGconn *connection,
 						remote_set *set);
 extern void remote_free(remote_set *set);
 extern uint64_t remote_bytes(const remote_set *set);
 
-/* What the progress bar shows: bytes of all filters. */
-typedef struct transfer_state
-{
-	progress_bar bar;
-	uint64_t	done;
-	uint64_t	total;
-} transfer_state;
+/* Takes the bytes of a filter, chunk by chunk. */
+typedef bool (*chunk_function) (void *state, const void *bytes, size_t length);
 
-/* Writes the bytes of one of them to a file. */
 extern bool remote_fetch(const pull_plan *plan, PGconn *connection,
-						 const remote_filter *filter, const temp_file *file,
-						 transfer_state *transfer);
+						 const remote_set *set, uint32_t part,
+						 chunk_function function, void *state);
 
-/* pull_files.c: a file, or a manifest and its parts */
+/*
+ * The delta that the server offers for a part, in a result's only field; NULL,
+ * quietly, if it offers none.  Deltas that are larger than the filter stay there.
+ */
+extern PGresult *remote_delta(const pull_plan *plan, PGconn *connection,
+							  const remote_set *set, uint32_t part);
 
-extern bool fetch_files(const pull_plan *plan, PGconn *connection,
-						const remote_set *set);
+/* ------------------------------------------------------------------------
+ * pull_fetch.c: into the file that applications open
+ * ------------------------------------------------------------------------ */
+
+/* Replaces the file by what these headers belong to; old may be NULL. */
+extern bool fetch(const pull_plan *plan, PGconn *connection,
+				  const bloomfilter *old, const remote_set *set);
 
 /* Whether an open filter is what these headers belong to. */
 extern bool is_remote(const bloomfilter *filter, const remote_set *set);
 
-/* pull_delta.c: from the old file to the new one */
+/* ------------------------------------------------------------------------
+ * pull.c: an attempt, and what is said about it
+ * ------------------------------------------------------------------------ */
 
-/*
- * False if there is no delta that fits: then the filter must be fetched, in the
- * same transaction.
- */
-extern bool fetch_delta(const pull_plan *plan, PGconn *connection,
-						const bloomfilter *old, const remote_filter *new);
-
-/* pull.c: an attempt, and what is said about it */
-
-extern bool pull_once(const pull_plan *plan, PGconn *connection);
+/* told: says also that nothing has changed. */
+extern bool pull_once(pull_plan *plan, PGconn *connection, bool told);
 extern void report(const pull_plan *plan, const char *format,...) LIKE_PRINTF(2, 3);
 
-/* pull_listen.c */
+/* ------------------------------------------------------------------------
+ * pull_follow.c
+ * ------------------------------------------------------------------------ */
 
-extern void pull_forever(const pull_plan *plan);
+extern void pull_forever(pull_plan *plan);
 
 #endif							/* CLI_PULL_H */

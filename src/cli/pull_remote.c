@@ -1,22 +1,29 @@
 /*
  * pull_remote.c
- *	  What the server has: headers, and the bytes of a filter.
+ *	  What the server has: headers, the bytes of filters, deltas.
  *
- * Bytes come from the SQL function bloom_chunk in chunks, one in memory at a
- * time, each with its offset.  A filter is known by its header, whose checksum
- * covers everything: so the row is found again without the user naming a key.
+ * All that an attempt asks is asked in one snapshot.  Bytes come from the SQL
+ * function bloom_chunk in chunks, one in memory at a time, each with its offset.  A
+ * filter is known by its header, whose checksum covers everything: so the row is
+ * found again without the user naming a key.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../core/bf_bytes.h"
-#include "paths.h"
 #include "pull.h"
 
 /* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
 #define CHUNK_BYTES ((uint64_t) 1024 * 1024)
+
+/* Parts of one set; the format has 16 bits for them. */
+#define MOST_PARTS 65535
+
+/* A user's column of another name than ours never meets it. */
+#define COLUMN "bloomfilter_pull_f"
+#define SOURCE "bloomfilter_pull_q"
+#define SERIES "bloomfilter_pull_g"
 
 /*
  * OFFSET 0 keeps the planner from merging the query into ours, where an
@@ -30,41 +37,140 @@ subquery_of(const char *query)
 	/* a closing semicolon is right where a query stands alone */
 	while (length > 0 && strchr("; \t\r\n", query[length - 1]) != NULL)
 		length--;
-	return text_of("(SELECT * FROM (\n%.*s\n) AS s OFFSET 0) AS q(f)",
+	return text_of("(SELECT * FROM (\n%.*s\n) AS bloomfilter_pull_s OFFSET 0) AS " SOURCE "(" COLUMN ")",
 				   (int) length, query);
 }
 
-/* The length that a header speaks of, 0 if none can be. */
-static uint64_t
-length_of(const uint8_t *bytes)
-{
-	unsigned	log2_block_bits = bytes[6];
+/* ------------------------------------------------------------------------
+ * The transaction, and the list
+ * ------------------------------------------------------------------------ */
 
-	if (log2_block_bits < BF_MIN_LOG2_BLOCK || log2_block_bits > BF_MAX_LOG2_BLOCK)
-		return BF_HEADER_BYTES;
-	return BF_HEADER_BYTES + (bf_load_le(bytes + 8, 4) << (log2_block_bits - 3));
+/* The text of a field, in new memory. */
+static char *
+field_text(const PGresult *rows, int row, int column)
+{
+	return text_of("%.*s", PQgetlength(rows, row, column), PQgetvalue(rows, row, column));
 }
+
+/*
+ * Begins, and puts the extension's schema behind all others on the search path of
+ * this transaction: then its functions are found, whatever path the role has.
+ */
+static bool
+begin(PGconn *connection, remote_set *set)
+{
+	PGresult   *rows;
+
+	if (!server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
+		return false;
+	rows = server_query(connection,
+						"SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.set_config('search_path',"
+						" pg_catalog.concat_ws(', ', NULLIF(pg_catalog.current_setting('search_path'), ''),"
+						" pg_catalog.quote_ident(n.nspname)), true)"
+						" FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n"
+						" ON n.oid = e.extnamespace WHERE e.extname = 'bloomfilter'");
+	if (rows == NULL)
+		return false;
+	if (PQntuples(rows) == 1)
+		set->schema = field_text(rows, 0, 0);
+	PQclear(rows);
+	server_explain(set->schema == NULL ?
+				   "the extension bloomfilter is not in this database" :
+				   "is the first column of the query a bloomfilter?");
+	return true;
+}
+
+static bool
+take_list(const pull_plan *plan, const PGresult *rows, remote_set *set)
+{
+	if (PQntuples(rows) != 1)
+	{
+		complain("there is no published list \"%s\"", plan->list);
+		return false;
+	}
+	snprintf(set->generation, sizeof set->generation, "%.*s",
+			 PQgetlength(rows, 0, 0), PQgetvalue(rows, 0, 0));
+	snprintf(set->built, sizeof set->built, "%.*s",
+			 PQgetlength(rows, 0, 1), PQgetvalue(rows, 0, 1));
+	return true;
+}
+
+/* Finds the list; its parts and deltas are found by its name afterwards. */
+static bool
+read_list(const pull_plan *plan, PGconn *connection, remote_set *set)
+{
+	char	   *literal = PQescapeLiteral(connection, plan->list, strlen(plan->list));
+	PGresult   *rows;
+	char	   *sql;
+	bool		found;
+
+	if (literal == NULL || set->schema == NULL)
+	{
+		if (literal == NULL)
+			complain("bad name of a list: %s", server_problem(connection, NULL));
+		else
+			complain("the extension bloomfilter is not in this database");
+		PQfreemem(literal);
+		return false;
+	}
+	set->name = text_of("%s", literal);
+	PQfreemem(literal);
+	sql = text_of("SELECT generation::pg_catalog.text, pg_catalog.to_char(built_at AT TIME ZONE 'UTC',"
+				  " 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM %s.bloom_list WHERE name = %s",
+				  set->schema, set->name);
+	rows = server_query(connection, sql);
+	free(sql);
+	found = rows != NULL && take_list(plan, rows, set);
+	PQclear(rows);
+	return found;
+}
+
+/* The rows with the filters, as a subquery: all, or of a list one part (-1: all). */
+static char *
+source_of(const pull_plan *plan, const remote_set *set, int64_t part)
+{
+	char	   *query;
+	char	   *source;
+
+	if (plan->list == NULL)
+		return text_of("%s", plan->query);
+	if (part < 0)
+		query = text_of("SELECT filter FROM %s.bloom_list_part WHERE name = %s",
+						set->schema, set->name);
+	else
+		query = text_of("SELECT filter FROM %s.bloom_list_part WHERE name = %s AND part = %" PRId64,
+						set->schema, set->name, part);
+	source = subquery_of(query);
+	free(query);
+	return source;
+}
+
+/* ------------------------------------------------------------------------
+ * Headers
+ * ------------------------------------------------------------------------ */
 
 static bool
 read_header(const PGresult *rows, int row, remote_filter *filter)
 {
 	int			length = PQgetlength(rows, row, 0);
-	bf_status	status = BF_BAD_LENGTH;
+	bloomfilter_detail detail;
+	int			code;
 
 	if (PQgetisnull(rows, row, 0))
 	{
 		complain("the query gives a NULL instead of a filter");
 		return false;
 	}
-	if (length == BF_HEADER_BYTES)
-	{
-		memcpy(filter->bytes, PQgetvalue(rows, row, 0), BF_HEADER_BYTES);
-		status = bf_header_read(filter->bytes, length_of(filter->bytes),
-								&filter->header);
-	}
-	if (status != BF_OK)
-		complain("the server's filter is not valid: %s", bf_status_text(status));
-	return status == BF_OK;
+	/* what is shorter breaks the first rule of the format */
+	memset(filter->bytes, 0, sizeof filter->bytes);
+	memcpy(filter->bytes, PQgetvalue(rows, row, 0),
+		   (size_t) length < sizeof filter->bytes ? (size_t) length : sizeof filter->bytes);
+	code = length < (int) sizeof filter->bytes ? BLOOMFILTER_ERR_FORMAT_LENGTH :
+		bloomfilter_get_header_info(filter->bytes, &filter->info, sizeof filter->info, &detail);
+	if (code < 0)
+		complain("the server's filter is not valid: %s",
+				 code == BLOOMFILTER_ERR_FORMAT_LENGTH ? bloomfilter_strerror(code) : detail.text);
+	return code >= 0;
 }
 
 static int
@@ -73,8 +179,8 @@ compare_parts(const void *a, const void *b)
 	const remote_filter *first = a;
 	const remote_filter *second = b;
 
-	return (first->header.part > second->header.part) -
-		(first->header.part < second->header.part);
+	return (first->info.part > second->info.part) -
+		(first->info.part < second->info.part);
 }
 
 /* Whether they are all parts of one set, each once. */
@@ -85,11 +191,10 @@ check_parts(const remote_set *set)
 
 	qsort(set->filters, set->count, sizeof *set->filters, compare_parts);
 	for (i = 0; i < set->count; i++)
-		if (set->filters[i].header.parts != set->count ||
-			set->filters[i].header.part != i)
+		if (set->filters[i].info.parts != set->count || set->filters[i].info.part != i)
 		{
 			complain("the query gives %" PRIu32 " rows that are not the %u parts of one set",
-					 set->count, set->filters[i].header.parts);
+					 set->count, set->filters[i].info.parts);
 			return false;
 		}
 	return true;
@@ -98,11 +203,17 @@ check_parts(const remote_set *set)
 static bool
 check_count(const pull_plan *plan, int rows)
 {
+	bool		one = !plan->set && plan->list == NULL;
+
 	if (rows == 0)
 		complain("the query gives no row");
-	else if (rows > 1 && !plan->set)
+	else if (rows > 1 && one)
 		complain("the query gives more than one row; for a set of parts add --parts");
-	return rows > 0 && (rows == 1 || plan->set);
+	else if (rows > 1 && plan->to_stdout)
+		complain("a set of parts can't be written to standard output");
+	else
+		return true;
+	return false;
 }
 
 static bool
@@ -118,20 +229,27 @@ read_headers(const pull_plan *plan, const PGresult *rows, remote_set *set)
 	for (row = 0; row < count; row++)
 		if (!read_header(rows, row, &set->filters[row]))
 			return false;
-	return !plan->set || check_parts(set);
+	return (!plan->set && plan->list == NULL) || check_parts(set);
 }
 
 bool
 remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 {
-	char	   *sql = text_of("SELECT bloom_chunk(q.f, 0, %d) FROM %s LIMIT %d",
-							  BF_HEADER_BYTES, plan->query, BF_MAX_PARTS + 1);
-	PGresult   *rows = server_query(connection, sql);
+	PGresult   *rows;
+	char	   *source;
+	char	   *sql;
 	bool		went_well;
 
+	memset(set, 0, sizeof *set);
+	if (!begin(connection, set) ||
+		(plan->list != NULL && !read_list(plan, connection, set)))
+		return false;
+	source = source_of(plan, set, -1);
+	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", 0, %d) FROM %s LIMIT %d",
+				  BLOOMFILTER_HEADER_BYTES, source, MOST_PARTS + 1);
+	rows = server_query(connection, sql);
 	free(sql);
-	set->count = 0;
-	set->filters = NULL;
+	free(source);
 	if (rows == NULL)
 		return false;
 	went_well = read_headers(plan, rows, set);
@@ -142,8 +260,10 @@ remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 void
 remote_free(remote_set *set)
 {
+	free(set->schema);
+	free(set->name);
 	free(set->filters);
-	set->filters = NULL;
+	memset(set, 0, sizeof *set);
 }
 
 uint64_t
@@ -153,22 +273,26 @@ remote_bytes(const remote_set *set)
 	uint32_t	i;
 
 	for (i = 0; i < set->count; i++)
-		bytes += bf_total_bytes(&set->filters[i].header);
+		bytes += set->filters[i].info.total_bytes;
 	return bytes;
 }
+
+/* ------------------------------------------------------------------------
+ * Content
+ * ------------------------------------------------------------------------ */
 
 /* Where chunks go. */
 typedef struct download
 {
-	const temp_file *file;
+	chunk_function function;
+	void	   *state;
 	uint64_t	received;
 	uint64_t	total;
-	transfer_state *transfer;
 } download;
 
 /* A row_function: the next chunk. */
 static bool
-write_chunk(void *state, const PGresult *row)
+take_chunk(void *state, const PGresult *row)
 {
 	download   *target = state;
 	uint64_t	left = target->total - target->received;
@@ -186,46 +310,43 @@ write_chunk(void *state, const PGresult *row)
 				 target->total);
 		return false;
 	}
-	if (!temp_file_write(target->file, PQgetvalue(row, 0, 0), (size_t) length,
-						 target->received))
-		return false;
 	target->received += length;
-	target->transfer->done += length;
-	progress_update(&target->transfer->bar, target->transfer->done,
-					target->transfer->done, target->transfer->total);
-	return true;
+	return target->function(target->state, PQgetvalue(row, 0, 0), (size_t) length);
 }
 
 /*
- * The series begins at an expression of q, which is always 0, so that the planner
- * must read the filter's row once and go through the series for it, and not the
- * other way round.
+ * The series begins at an expression of the row, which is always 0, so that the
+ * planner must read the filter's row once and go through the series for it, and
+ * not the other way round.
  */
 static char *
-chunk_query(const pull_plan *plan, const remote_filter *filter)
+chunk_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 {
-	char		hex[2 * BF_HEADER_BYTES + 1];
+	const remote_filter *filter = &set->filters[part];
+	char	   *source = source_of(plan, set, part);
+	char		hex[2 * BLOOMFILTER_HEADER_BYTES + 1];
+	char	   *sql;
 	int			i;
 
-	for (i = 0; i < BF_HEADER_BYTES; i++)
+	for (i = 0; i < BLOOMFILTER_HEADER_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", filter->bytes[i]);
-	return text_of("SELECT bloom_chunk(q.f, g.o, %" PRIu64 ") FROM %s"
-				   " CROSS JOIN LATERAL pg_catalog.generate_series("
-				   "(q.f IS NULL)::int4::int8, %" PRIu64 ", %" PRIu64 ") AS g(o)"
-				   " WHERE bloom_chunk(q.f, 0, %d) = pg_catalog.decode('%s', 'hex')",
-				   CHUNK_BYTES, plan->query,
-				   bf_total_bytes(&filter->header) - 1, CHUNK_BYTES,
-				   BF_HEADER_BYTES, hex);
+	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", " SERIES ".o, %" PRIu64 ") FROM %s"
+				  " CROSS JOIN LATERAL pg_catalog.generate_series("
+				  "(" SOURCE "." COLUMN " IS NULL)::pg_catalog.int4::pg_catalog.int8, %" PRIu64 ", %" PRIu64 ") AS " SERIES "(o)"
+				  " WHERE bloom_chunk(" SOURCE "." COLUMN ", 0, %d) = pg_catalog.decode('%s', 'hex')",
+				  CHUNK_BYTES, source, filter->info.total_bytes - 1, CHUNK_BYTES,
+				  BLOOMFILTER_HEADER_BYTES, hex);
+	free(source);
+	return sql;
 }
 
 bool
-remote_fetch(const pull_plan *plan, PGconn *connection,
-			 const remote_filter *filter, const temp_file *file,
-			 transfer_state *transfer)
+remote_fetch(const pull_plan *plan, PGconn *connection, const remote_set *set,
+			 uint32_t part, chunk_function function, void *state)
 {
-	download	target = {file, 0, bf_total_bytes(&filter->header), transfer};
-	char	   *sql = chunk_query(plan, filter);
-	bool		streamed = server_stream(connection, sql, write_chunk, &target);
+	download	target = {function, state, 0, set->filters[part].info.total_bytes};
+	char	   *sql = chunk_query(plan, set, part);
+	bool		streamed = server_stream(connection, sql, take_chunk, &target);
 
 	free(sql);
 	if (!streamed)
@@ -235,4 +356,59 @@ remote_fetch(const pull_plan *plan, PGconn *connection,
 				 " bytes: the query must give the same filter each time",
 				 target.received, target.total);
 	return target.received == target.total;
+}
+
+/* ------------------------------------------------------------------------
+ * Deltas
+ * ------------------------------------------------------------------------ */
+
+static char *
+delta_query(const pull_plan *plan, const remote_set *set, uint32_t part)
+{
+	char	   *query;
+	char	   *source;
+	char	   *sql;
+
+	if (plan->list == NULL)
+		source = text_of("%s", plan->delta_query);
+	else
+	{
+		query = text_of("SELECT delta FROM %s.bloom_list_delta"
+						" WHERE name = %s AND part = %" PRIu32 " AND generation = %s",
+						set->schema, set->name, part, set->generation);
+		source = subquery_of(query);
+		free(query);
+	}
+	sql = text_of("SELECT " SOURCE "." COLUMN " FROM %s WHERE pg_catalog.octet_length("
+				  SOURCE "." COLUMN ") < %" PRIu64 " LIMIT 2",
+				  source, set->filters[part].info.total_bytes);
+	free(source);
+	return sql;
+}
+
+/*
+ * Whatever is the matter with a delta, the filter can still be fetched in the same
+ * snapshot: the savepoint keeps the transaction alive if the server refuses.
+ */
+PGresult *
+remote_delta(const pull_plan *plan, PGconn *connection, const remote_set *set,
+			 uint32_t part)
+{
+	PGresult   *rows;
+	char	   *sql;
+
+	if (!server_command(connection, "SAVEPOINT delta"))
+		return NULL;
+	sql = delta_query(plan, set, part);
+	rows = server_query(connection, sql);
+	free(sql);
+	if (rows == NULL)
+	{
+		server_command(connection, "ROLLBACK TO SAVEPOINT delta");
+		return NULL;
+	}
+	if (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0))
+		return rows;
+	PQclear(rows);
+	return NULL;
 }

@@ -1,6 +1,7 @@
 /*
  * server.h
- *	  Questions to a PostgreSQL server that a signal can interrupt.
+ *	  Questions to a PostgreSQL server that a signal can interrupt: SIGINT, SIGTERM
+ *	  and SIGHUP end the program cleanly, temporary files go first.
  *
  * Functions say what is wrong, in one line, before they return failure; a
  * connection that failed is only good for closing.
@@ -11,8 +12,44 @@
 #include <libpq-fe.h>
 #include <stdbool.h>
 
-/* NULL on failure.  A connection string that is none ends the program. */
-extern PGconn *server_connect(const char *dsn);
+/* ------------------------------------------------------------------------
+ * Signals
+ * ------------------------------------------------------------------------ */
+
+/*
+ * From now on the signals are only noted, and stop_wait returns.  clean: the end
+ * they bring is the one that was planned, with status 0.
+ */
+extern void stop_catch(bool clean);
+extern bool stop_requested(void);
+
+/*
+ * Between these two there is nothing to clean up, and the signals end the program
+ * at once, whatever call it waits in.
+ */
+extern void stop_begin_immediate(void);
+extern void stop_end_immediate(void);
+
+/*
+ * Waits until fd (-1: none) can be read, a signal comes or the time is over
+ * (negative: no limit).  True if fd can be read.
+ */
+extern bool stop_wait(int fd, double seconds);
+
+/* Ends the program as the signal that came would have. */
+extern void stop_die(void);
+
+/* ------------------------------------------------------------------------
+ * The server
+ * ------------------------------------------------------------------------ */
+
+/*
+ * NULL on failure.  quiet: the server's notices are not shown.  to_stay: dead
+ * connections are noticed within minutes, unless the connection string says else.
+ */
+extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
+
+/* A connection string that is none ends the program. */
 extern void server_check_dsn(const char *dsn);
 
 /* A command without an answer. */
@@ -29,6 +66,15 @@ typedef bool (*row_function) (void *state, const PGresult *row);
 
 extern bool server_stream(PGconn *connection, const char *sql,
 						  row_function function, void *state);
+
+/*
+ * Ends a transaction that only reads, so that a pooler keeps the connection.  False
+ * if the connection is of no use any more.
+ */
+extern bool server_end(PGconn *connection);
+
+/* What to say after the server's words where a function is not there. */
+extern void server_explain(const char *reason);
 
 /* What went wrong last, in one line, valid until the next call. */
 extern const char *server_problem(PGconn *connection, const PGresult *result);

@@ -5,11 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "command.h"
-#include "feed.h"
 #include "filter.h"
-#include "keys_random.h"
+#include "input.h"
 #include "options.h"
 #include "output.h"
 
@@ -22,6 +21,7 @@ static const char help[] =
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"
 "  -t, --type TYPE      read them as this type (default: the filter's key type)\n"
 "  -0, --null           they end with a zero byte, not with a newline\n"
+"      --allow-empty    no keys at all are no error\n"
 "      --sample N       measure the false-positive rate on N random keys of the\n"
 "                       filter's key type, and compare it with the expected one\n"
 "      --sample-seed S  draw other random keys (default: 1)\n"
@@ -32,11 +32,12 @@ static const char help[] =
 "bound.  It fails if it exceeds the expected rate by 10 % and 5 standard errors.\n"
 "\n"
 "Exit status: 0 if all is well, 1 if the filter is damaged, a key is missing or\n"
-"the rate is too high, 2 if it could not be told.\n";
+"the rate is too high, 2 if it could not be told.  FILE - is standard input.\n";
 
 #define OPTION_NO_PROGRESS	OPTION_ANY
 #define OPTION_SAMPLE		(OPTION_ANY + 1)
 #define OPTION_SAMPLE_SEED	(OPTION_ANY + 2)
+#define OPTION_ALLOW_EMPTY	(OPTION_ANY + 3)
 
 /* A measured rate this far above the expected one is not chance any more. */
 #define STANDARD_ERRORS		5.0
@@ -54,6 +55,7 @@ static const struct option names[] = {
 	{"null", no_argument, NULL, '0'},
 	{"sample", required_argument, NULL, OPTION_SAMPLE},
 	{"sample-seed", required_argument, NULL, OPTION_SAMPLE_SEED},
+	{"allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY},
 	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
 	{NULL, 0, NULL, 0}
 };
@@ -66,13 +68,14 @@ typedef struct verify_plan
 	char		delimiter;
 	uint64_t	sample;			/* random keys */
 	uint64_t	sample_seed;
+	bool		allow_empty;
 	bool		progress;
 } verify_plan;
 
 static verify_plan
 read_plan(const command_line *line)
 {
-	verify_plan plan = {NULL, NULL, BLOOMFILTER_KEY_NONE, '\n', 0, 1, true};
+	verify_plan plan = {NULL, NULL, BLOOMFILTER_KEY_NONE, '\n', 0, 1, false, true};
 	int			option;
 
 	while ((option = next_option(line)) != -1)
@@ -93,20 +96,28 @@ read_plan(const command_line *line)
 			case OPTION_SAMPLE_SEED:
 				plan.sample_seed = option_seed("--sample-seed", optarg);
 				break;
+			case OPTION_ALLOW_EMPTY:
+				plan.allow_empty = true;
+				break;
 			case OPTION_NO_PROGRESS:
 				plan.progress = false;
 				break;
 		}
 	plan.path = only_operand(line, "filter");
+	if (is_standard(plan.path) && plan.keys != NULL && is_standard(plan.keys))
+		usage_error(line, "the filter and its keys can't both come from standard input");
 	return plan;
 }
 
-/* Damage is an answer here, where for the other subcommands it is trouble. */
+/*
+ * Damage is an answer here, where for the other subcommands it is trouble.  Of a
+ * filter that a later program made this one can't tell.
+ */
 static bool
 is_damage(int code)
 {
 	return code == BLOOMFILTER_ERR_MANIFEST || code == BLOOMFILTER_ERR_SET ||
-		code <= BLOOMFILTER_ERR_FORMAT_LENGTH;
+		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 
 /* NULL if it is damaged. */
@@ -115,7 +126,7 @@ open_sound(const char *path)
 {
 	bloomfilter *filter;
 	bloomfilter_detail detail;
-	int			code = bloomfilter_open(path, 0, &filter, &detail);
+	int			code = try_open_filter(path, &filter, &detail);
 
 	if (code >= 0)
 		return filter;
@@ -144,6 +155,10 @@ print_soundness(const bloomfilter *filter)
 				info.over_capacity ? ": over capacity" : "");
 	output_flush();
 }
+
+/* ------------------------------------------------------------------------
+ * Keys that must be there
+ * ------------------------------------------------------------------------ */
 
 typedef struct missing_keys
 {
@@ -186,7 +201,7 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 	line_reader reader;
 
 	feed.text_type = filter_text_type(filter, plan->text_type);
-	if (plan->keys[0] == '-' && plan->keys[1] == '\0')
+	if (is_standard(plan->keys))
 		line_reader_stdin(&reader, plan->delimiter);
 	else
 		line_reader_open(&reader, plan->keys, plan->delimiter);
@@ -194,6 +209,10 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 	feed_lines(&feed, &reader);
 	progress_end(&progress);
 	line_reader_close(&reader);
+	/* more likely a failed program before the pipe than a set without members */
+	if (keys.asked == 0 && !plan->allow_empty)
+		fail("no keys in %s; if it is as it should be, add --allow-empty",
+			 is_standard(plan->keys) ? "standard input" : plan->keys);
 	if (keys.missing == 0)
 		output_text("keys: %" PRIu64 ", none missing\n", keys.asked);
 	else
@@ -201,6 +220,137 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 					PRIu64 "\n", keys.asked, keys.missing, keys.first);
 	return keys.missing == 0 ? STATUS_YES : STATUS_NO;
 }
+
+/* ------------------------------------------------------------------------
+ * Random keys
+ *
+ * They are spread over so many values of their type that a filter's own keys are
+ * hardly ever among them: 2^30 for dates, 2^48 and more for all others.
+ * ------------------------------------------------------------------------ */
+
+/* Bytes of the longest random key, a row of six columns. */
+#define RANDOM_KEY_BYTES 256
+
+/* Bytes of the longest column. */
+#define RANDOM_COLUMN_BYTES 32
+
+/* SplitMix64: a full period of 2^64, so no key comes twice. */
+static uint64_t
+next_random(uint64_t *state)
+{
+	uint64_t	value = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
+	return value ^ value >> 31;
+}
+
+/* 8 bytes, the lowest first: an integer, or the bits of a double. */
+static size_t
+put_word(uint64_t word, uint8_t *bytes)
+{
+	size_t		i;
+
+	for (i = 0; i < 8; i++)
+		bytes[i] = (uint8_t) (word >> 8 * i);
+	return 8;
+}
+
+/* Random bytes: the same on machines of either byte order. */
+static size_t
+random_bytes(uint64_t *state, size_t count, uint8_t *bytes)
+{
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes[i] = (uint8_t) (next_random(state) >> 56);
+	return count;
+}
+
+/* Digits that are a numeric, and as good a text. */
+static size_t
+random_digits(uint64_t *state, uint8_t *bytes)
+{
+	char		digits[RANDOM_COLUMN_BYTES];
+	int			length = snprintf(digits, sizeof digits, "%" PRIu64,
+								  next_random(state));
+
+	memcpy(bytes, digits, (size_t) length);
+	return (size_t) length;
+}
+
+/* A number below 1, in all 53 bits. */
+static size_t
+random_double(uint64_t *state, uint8_t *bytes)
+{
+	double		value = (double) (next_random(state) >> 11) * 0x1p-53;
+	uint64_t	word;
+
+	memcpy(&word, &value, sizeof word);
+	return put_word(word, bytes);
+}
+
+/* An IPv6 address without a network: family, prefix length, and its bytes. */
+static size_t
+random_address(uint64_t *state, uint8_t *bytes)
+{
+	bytes[0] = 6;
+	bytes[1] = 128;
+	return 2 + random_bytes(state, 16, bytes + 2);
+}
+
+static size_t
+random_column(uint64_t *state, int key_type, uint8_t *bytes)
+{
+	switch (key_type)
+	{
+		case BLOOMFILTER_KEY_TEXT:
+		case BLOOMFILTER_KEY_NUMERIC:
+			return random_digits(state, bytes);
+		case BLOOMFILTER_KEY_BYTEA:
+		case BLOOMFILTER_KEY_UUID:
+			return random_bytes(state, 16, bytes);
+		case BLOOMFILTER_KEY_FLOAT:
+			return random_double(state, bytes);
+		case BLOOMFILTER_KEY_DATE:
+			return put_word(next_random(state) >> 34, bytes);
+		case BLOOMFILTER_KEY_INET:
+			return random_address(state, bytes);
+		case BLOOMFILTER_KEY_MACADDR:
+			return random_bytes(state, 6, bytes);
+		default:
+			return put_word(next_random(state), bytes);
+	}
+}
+
+static size_t
+random_row(uint64_t *state, const uint8_t *columns, uint8_t *bytes)
+{
+	bloomfilter_row row = {bytes, RANDOM_KEY_BYTES, 0};
+	uint8_t		column[RANDOM_COLUMN_BYTES];
+
+	for (; *columns != 0; columns++)
+		bloomfilter_row_append(&row, *columns, column,
+							   random_column(state, *columns, column));
+	return row.length;
+}
+
+/*
+ * Writes the bytes of a random key and returns their number.  columns are the key
+ * types of a row's columns, as bloomfilter_info has them.  The same state gives the
+ * same keys on every machine.
+ */
+static size_t
+random_key(uint64_t *state, int key_type, const uint8_t *columns, uint8_t *bytes)
+{
+	if (key_type == BLOOMFILTER_KEY_ROW)
+		return random_row(state, columns, bytes);
+	return random_column(state, key_type, bytes);
+}
+
+/* ------------------------------------------------------------------------
+ * The rate
+ * ------------------------------------------------------------------------ */
 
 /*
  * Asks for up to KEY_BATCH random keys.  Of a part opened alone those that belong

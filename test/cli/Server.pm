@@ -10,7 +10,7 @@ use Exporter qw(import);
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-our @EXPORT = qw(server_dsn scope_to sql bytea build wait_for);
+our @EXPORT = qw(server_dsn scope_to own_database speak_to sql bytea build publish wait_for);
 
 my $scoped;
 
@@ -29,6 +29,45 @@ sub scope_to
 	my ($schema) = @_;
 	$scoped = server_dsn() . " options='-csearch_path=$schema,public'";
 	return $scoped;
+}
+
+# A new database with the extension in a schema that is on nobody's search path, which
+# is what sql speaks to from now on; without the extension the test is skipped.
+sub own_database
+{
+	my ($name) = @_;
+	$scoped = server_dsn();
+	plan skip_all => 'the extension is not installed'
+	  if !sql("SELECT count(*) FROM pg_available_extensions WHERE name = 'bloomfilter'");
+	sql("DROP DATABASE IF EXISTS $name");
+	sql("CREATE DATABASE $name");
+	$scoped = server_dsn() =~ s/dbname=\S+/dbname=$name/r;
+	sql('CREATE SCHEMA ext; CREATE EXTENSION bloomfilter SCHEMA ext');
+	return $scoped;
+}
+
+# Lets sql speak to another server meanwhile.
+sub speak_to
+{
+	my ($dsn, $function) = @_;
+	my $before = $scoped;
+	$scoped = $dsn;
+	my $result = $function->();
+	$scoped = $before;
+	return $result;
+}
+
+# Publishes the integers of a range as a list of so many parts.
+sub publish
+{
+	my ($name, $parts, $first, $last) = @_;
+	sql(qq{
+SET search_path = public, ext;
+SELECT bloom_publish('$name', array_agg(filter ORDER BY part)) IS NULL FROM (
+	SELECT bloom_part(g, $parts) AS part, bloom_part_agg(g, $parts, 20000, 0.01) AS filter
+	FROM generate_series($first, $last) AS g GROUP BY 1) AS s;
+});
+	return;
 }
 
 # Runs statements, and gives what they answer.

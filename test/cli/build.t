@@ -63,9 +63,10 @@ like($err, qr/\Abloomfilter: warning: about \d+ different keys came, more than -
 is((run(lines(@keys), 'contains', '-v', 'small'))[0], 1, 'and no key is lost');
 
 # No keys: a filter only if it was asked for
-refuses(qr/no keys on standard input; an empty filter needs -n/, '', 'build', 'none');
+refuses(qr/no keys on standard input; if it is to be empty, add --allow-empty/, '', 'build', @$_, 'none') foreach [], [ '-n', '1' ];
 ok(!-e 'none', 'no file');
-is((run('', 'build', '-n', '1', 'none'))[0], 0, 'an empty filter with -n');
+refuses(qr/an empty filter needs -n/, '', 'build', '--allow-empty', 'none');
+is((run('', 'build', '-n', '1', '--allow-empty', 'none'))[0], 0, 'an empty filter that was asked for');
 is((run("\n", 'build', 'one'))[0], 0, 'an empty line is a key');
 
 # Bad parameters
@@ -116,5 +117,24 @@ SKIP:
 	$drawn = `script -qec '$command --no-progress shown' /dev/null </dev/null`;
 	is($drawn, '', 'no bar with --no-progress');
 }
+
+# Standard output, and what is no file
+my ($printed, $print_err) = (run(lines(@keys), 'build', '-n', '20000', '-'))[ 1, 2 ];
+is((run(lines(@keys), 'build', '-n', '20000', 'same'))[0], 0, 'a filter in a file');
+ok($printed eq slurp('same') && $print_err eq '', 'is printed by -');
+ok(!-e '-', 'and not called so');
+refuses(qr/can't be written to standard output/, lines(@keys), 'build', '-n', '20000', '--parts', '2', '-');
+SKIP:
+{
+	require POSIX;
+	skip 'no pipe', 2 if !POSIX::mkfifo('pipe', 0600);
+	refuses(qr/pipe: is no regular file/, lines(@keys), 'build', '-n', '20000', 'pipe');
+	ok(-p 'pipe', 'a pipe is not replaced');
+}
+refuses(qr/null: is no regular file/, lines(@keys), 'build', '-n', '20000', '/dev/null');
+ok(-c '/dev/null', 'nor is a device');
+chmod 0600, 'same';
+is((run(lines(@keys), 'build', '-n', '30000', 'same'))[0], 0, 'a file that is replaced');
+is((stat 'same')[2] & 07777, 0600, 'keeps its mode');
 
 done_testing();

@@ -55,7 +55,7 @@ like(`bash -c '. "\$1" && complete -p bloomfilter' bash \Q$script\E`, qr/\Acompl
 # Commands
 my $help = (run('', '--help'))[1];
 my @commands = $help =~ /^  ([a-z]+)  /mg;
-is(scalar @commands, 5, 'commands');
+is(scalar @commands, 6, 'commands');
 is_deeply(completions(''), [ sort @commands, '--help', '--version' ], 'the first word: commands');
 is_deeply(completions('p'), ['pull'], 'the first word, begun');
 is_deeply(completions('x'), [], 'no such command');
@@ -101,10 +101,10 @@ is_deeply(completions('pull', ''), [], 'pull has no file of its own');
 foreach my $words ([ 'build', '-n' ], [ 'build', '--capacity' ], [ 'build', '-p' ], [ 'build', '--rate' ],
 	[ 'build', '-s' ], [ 'build', '--seed' ], [ 'build', '--parts' ], [ 'verify', '--sample' ],
 	[ 'verify', '--sample-seed' ], [ 'pull', '--dsn' ], [ 'pull', '--query' ], [ 'pull', '--delta-query' ],
-	[ 'pull', '--listen' ])
+	[ 'pull', '--listen' ], [ 'pull', '--list' ], [ 'pull', '--every' ], [ 'status', '--max-age' ])
 {
 	is_deeply(completions(@$words, ''), [], "@{$words}: nothing");
 }
-is_deeply(completions('pull', '--parts', '--o'), [ '--once', '--out' ], 'pull --parts has no argument');
+is_deeply(completions('pull', '--parts', '--l'), [ '--list', '--listen' ], 'pull --parts has no argument');
 
 done_testing();

@@ -87,7 +87,7 @@ refuses(qr/unknown key type "int"; one of integer, text/, '', 'contains', '-t', 
 refuses(qr/key 2: "x" is not/, '', 'contains', '-v', 'numbers', '1', 'x');
 
 # A filter without keys denies keys of all types.
-run('', 'build', '-n', '10', 'empty');
+run('', 'build', '-n', '10', '--allow-empty', 'empty');
 is_deeply([ run(lines('a'), 'contains', 'empty') ], [ 1, '', '' ], 'empty filter, text by default');
 is_deeply([ run(lines(1), 'contains', '-t', 'integer', '-v', 'empty') ], [ 0, lines(1), '' ], 'empty filter, any type');
 
@@ -133,5 +133,12 @@ is(`$command 2>&1 <&-; echo \$?`, "bloomfilter: cannot read standard input: Bad 
 	waitpid $pid, 0;
 	is($? >> 8, 0, 'its end');
 }
+
+# A filter on standard input
+is((run("1\n2\n", 'build', '-t', 'integer', '-n', '10', 'piped'))[0], 0, 'a filter');
+is((run(slurp('piped'), 'contains', '-', '2'))[1], "2\n", 'asked from standard input');
+refuses(qr/can't both come from standard input/, '', 'contains', '-');
+like((run(slurp('piped'), 'info', '-'))[1], qr/^cardinality +2$/m, 'and looked into');
+refuses(qr/standard input: /, 'x', 'info', '-');
 
 done_testing();

@@ -17,7 +17,7 @@ my ($status, $out, $err) = run('', '--version');
 is($status, 0, '--version');
 like($out, qr/\Abloomfilter \d+\.\d+\n\z/, '--version prints name and number');
 
-foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['verify'])
+foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['status'], ['verify'])
 {
 	($status, $out, $err) = run('', @$command, '--help');
 	is("$status$err", '0', "help of @$command");
@@ -25,6 +25,8 @@ foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['verify']
 	cmp_ok(scalar @lines, '<=', 24, "help of @$command fits on a screen");
 	is((grep { length > 80 } @lines), 0, "help of @$command fits in its width");
 }
+is((run('', 'help', 'build'))[1], (run('', 'build', '--help'))[1], 'help of a command');
+is((run('', 'build', '-h'))[1], (run('', 'build', '--help'))[1], '-h is --help');
 refuses(qr/no command given; see/, '');
 refuses(qr/unknown command "nfo"/, '', 'nfo');
 refuses(qr/unknown option "--verison"/, '', '--verison');

@@ -43,7 +43,8 @@ sub keeps
 	return;
 }
 
-sub files { return sort grep { !/^\.(?:std|sql|\.?$)/ } map { m{([^/]*)$} } glob('* .*'); }
+# All but the status, which tests of its own are about.
+sub files { return sort grep { !/^\.(?:std|sql|\.?$)|\.status$/ } map { m{([^/]*)$} } glob('* .*'); }
 
 sql(qq{
 DROP SCHEMA IF EXISTS $schema CASCADE;
@@ -86,7 +87,7 @@ keeps(qr/relation "nowhere" does not exist/, 'SELECT f FROM nowhere');
 keeps(qr/syntax error/, 'SELEC');
 keeps(qr/not valid: .*BLMF/, "SELECT repeat('x', 64)::bytea");
 keeps(qr/not valid: .*64-byte/, "SELECT 'x'::bytea");
-keeps(qr/search path/, 'SELECT 1');
+keeps(qr/bloom_chunk\(integer, integer, integer\) does not exist; is the first column of the query a bloomfilter\?|; the extension bloomfilter is not in this database/, 'SELECT 1');
 sql('CREATE SEQUENCE counter');
 keeps(qr/read-only transaction/, "SELECT nextval('counter')::text::bytea");
 spew('out', slurp('old'));
@@ -97,10 +98,14 @@ keeps(qr/division by zero/, "SELECT CASE WHEN 1 / (length(f) - length(f)) > 0 TH
 refuses(qr/cannot connect: .*nowhere/, '', 'pull', '--dsn', 'host=/nowhere', '--query', $day, '--out', 'out');
 refuses(qr/bad connection string in --dsn: invalid connection option "hots"/, '', 'pull', '--dsn', 'hots=x', '--query', $day, '--out', 'out');
 refuses(qr/nowhere/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'nowhere/out');
-refuses(qr/--dsn, --query and --out are needed/, '', 'pull', '--dsn', $scoped, '--query', $day);
-refuses(qr/--delta needs --delta-query/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'x', '--delta');
+refuses(qr/--dsn and --out are needed/, '', 'pull', '--dsn', $scoped, '--query', $day);
+refuses(qr/one of --list and --query is needed/, '', 'pull', '--dsn', $scoped, '--out', 'x');
+refuses(qr/one of --list and --query is needed/, '', 'pull', '--dsn', $scoped, '--out', 'x', '--list', 'a', '--query', $day);
+refuses(qr/--list knows by itself/, '', 'pull', '--dsn', $scoped, '--out', 'x', '--list', 'a', '--parts');
 refuses(qr/--parts excludes/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'x', '--parts', '--delta-query', 'x');
-refuses(qr/--once excludes/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'x', '--once', '--listen', 'x');
+refuses(qr/--every needs --follow/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'x', '--every', '5');
+refuses(qr/--every must be a whole number/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'x', '--follow', '--every', '0');
+refuses(qr/--out - excludes --follow/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', '-', '--follow');
 mkdir 'folder';
 refuses(qr/folder/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'folder');
 rmdir 'folder';
@@ -119,17 +124,22 @@ BEGIN
 END $$;
 });
 sql('INSERT INTO slow_filters VALUES (' . bytea('old') . ')');
+# Whether the server sleeps over a chunk
+sub is_sent
+{
+	return sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull' AND wait_event = 'PgSleep'") > 0;
+}
 unlink 'out';
 my $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out', '--quiet' if $pid == 0;
-ok(wait_for(30, sub { grep { /^\.out/ } files() }), 'it has begun');
+ok(wait_for(30, \&is_sent), 'it has begun');
 sql('UPDATE slow_filters SET f = ' . bytea('new'));
 waitpid $pid, 0;
 is($?, 0, 'a filter that is changed while it is pulled');
 ok(slurp('out') eq slurp('old'), 'is pulled as it was');
 $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out' if $pid == 0;
-wait_for(30, sub { grep { /^\.out/ } files() });
+wait_for(30, \&is_sent);
 my $begin = time;
 kill 'TERM', $pid;
 waitpid $pid, 0;
@@ -143,7 +153,7 @@ if ($pid == 0)
 	open STDERR, '>', '.stderr2';
 	exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out';
 }
-wait_for(30, sub { grep { /^\.out/ } files() });
+wait_for(30, \&is_sent);
 sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull'");
 waitpid $pid, 0;
 is($? >> 8, 2, 'a connection that breaks is an error');
@@ -184,7 +194,7 @@ my $bytes = insert_parts(3, 1 .. 3000);
 ($status, $out, $err) = pull('SELECT f FROM parts', '--parts');
 is("$status$err", '0', 'a set');
 like($out, qr/\Aout: pulled 3 parts, [\d.]+ KiB, in/, 'what it says');
-my @first = sort glob 'out.*';
+my @first = sort glob 'out.0*';
 is(join('', map { slurp($_) } @first), $bytes, 'all parts');
 is((run(join('', map { "$_\n" } 1 .. 3000), 'contains', '-c', 'out'))[1], "3000\n", 'is asked as one');
 is((pull('SELECT f FROM parts', '--parts'))[1], "out: unchanged\n", 'the same set again');
@@ -192,14 +202,14 @@ keeps(qr/add --parts/, 'SELECT f FROM parts');
 keeps(qr/2 rows that are not the 3 parts/, 'SELECT f FROM parts LIMIT 2', '--parts');
 $bytes = insert_parts(2, 5 .. 3000);
 is((pull('SELECT f FROM parts', '--parts'))[0], 0, 'a new set');
-is(join('', map { slurp($_) } sort glob 'out.*'), $bytes, 'its parts, and no others');
+is(join('', map { slurp($_) } sort glob 'out.0*'), $bytes, 'its parts, and no others');
 is((grep { -e } @first), 0, 'old parts are removed');
 unlink glob 'out*';
 
 # Deltas that don't fit
 spew('out', slurp('old'));
 sql('CREATE TABLE deltas (d bytea)');
-my @delta = ('--delta', '--delta-query', 'SELECT d FROM deltas');
+my @delta = ('--delta-query', 'SELECT d FROM deltas');
 ($status, $out, $err) = pull($day, @delta);
 is("$status$err", '0', 'no delta');
 like($out, qr/\Aout: no delta, since the query gives none: fetching the whole filter\nout: pulled /, 'says so, and pulls');
@@ -232,6 +242,7 @@ sub listener
 sub logged { my ($count) = @_; return sub { my @lines = split /\n/, slurp('.stdlog'); @lines >= $count } }
 unlink 'out';
 spew('.stdlog', '');
+unlink 'out.status';
 $pid = listener('.stdlog');
 ok(wait_for(30, logged(1)), 'listening begins with a pull');
 ok(slurp('out') eq slurp('new'), 'of the filter');
@@ -240,7 +251,7 @@ ok(wait_for(30, logged(2)), 'a notification');
 ok(slurp('out') eq slurp('old'), 'pulls again');
 sql('NOTIFY "new ""day"""');
 ok(wait_for(30, logged(3)), 'another one');
-like((split /\n/, slurp('.stdlog'))[2], qr/unchanged/, 'does not, if nothing changed');
+like((split /\n/, slurp('.stdlog'))[2], qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ out: unchanged\z/, 'does not, if nothing changed');
 my $terminate = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull'";
 is(sql($terminate), 1, 'a connection that breaks');
 sql("UPDATE filters SET f = " . bytea('new') . " WHERE name = 'day'; NOTIFY \"new \"\"day\"\"\"");

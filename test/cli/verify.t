@@ -140,4 +140,22 @@ is((run('', 'verify', 'set'))[0] > 0, 1, 'a set that misses a part');
 spew('set', "bloomfilter-set 1\n$part\n$part\n");
 is((run('', 'verify', 'set'))[0], 1, 'a set with a part twice');
 
+# No keys are no proof
+is((run("1\n", 'build', '-t', 'integer', '-n', '10', 'proof'))[0], 0, 'a filter');
+($status, undef, $err) = run('', 'verify', 'proof', '--keys', '-');
+is($status, 2, 'no keys');
+like($err, qr/no keys in standard input; if it is as it should be, add --allow-empty/, 'are refused');
+spew('nothing', '');
+like((run('', 'verify', 'proof', '--keys', 'nothing'))[2], qr/no keys in nothing;/, 'from a file, too');
+is((run('', 'verify', 'proof', '--keys', '-', '--allow-empty'))[0], 0, 'unless they are allowed');
+
+# A later version can't be told; standard input can be a filter
+my $later = slurp('proof');
+substr($later, 4, 1) = "\2";
+spew('later', $later);
+is((run('', 'verify', 'later'))[0], 2, 'a later version is no damage');
+is((run(slurp('proof'), 'verify', '-'))[0], 0, 'a filter on standard input');
+is((run(substr(slurp('proof'), 0, 100), 'verify', '-'))[0], 1, 'damaged on standard input');
+refuses(qr/can't both come from standard input/, '', 'verify', '-', '--keys', '-');
+
 done_testing();

@@ -42,11 +42,12 @@ sub file
 	return "$self->{folder}/filter";
 }
 
-# All files of the folder, each with its content.
+# All files of the folder, each with its content, but for the status, which tells of
+# times.
 sub files
 {
 	my ($self) = @_;
-	my @names = grep { !/^\.\.?$/ } slurp_dir($self->{folder});
+	my @names = grep { !/^\.\.?$|\.status$/ } slurp_dir($self->{folder});
 	return { map { ($_ => slurp_file("$self->{folder}/$_")) } @names };
 }
 
