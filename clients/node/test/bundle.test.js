@@ -1,6 +1,6 @@
 // What users' tools make of the package: CommonJS, bundlers, browsers.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
@@ -32,6 +32,17 @@ test('CommonJS', () => {
   const program = `const { BloomFilter } = require(${main})
     BloomFilter.open(${JSON.stringify(file)}).then((filter) => console.log(filter.contains(7), filter.contains(-7)))`
   assert.equal(runProgram('use.cjs', program), 'true false\n')
+})
+
+test('what is published', { skip: spawnSync('npm', ['--version']).error && 'npm is not installed' }, () => {
+  const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
+    { cwd: path.join(here, '..'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const names = JSON.parse(text)[0].files.map((entry) => entry.path)
+  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', 'build/index.d.cts', 'lib/index.d.ts']) {
+    assert.ok(names.includes(wanted), wanted)
+  }
+  assert.deepEqual(names.filter((name) => /^(test|bench|src|bin)|\.wasm$/.test(name)), [])
+  assert.equal(JSON.parse(fs.readFileSync(path.join(here, '../package.json'), 'utf8')).bin, undefined)
 })
 
 /** The modules that a module is made of, and what they take from elsewhere. */

@@ -1,7 +1,7 @@
 """Building a filter from keys, by the C core: the same bytes as SQL's."""
 
 import itertools
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Tuple
 
 from ._engine import require_native
 from .errors import BloomFilterError
@@ -28,7 +28,7 @@ def build(
         raise BloomFilterError(str(error)) from None
 
 
-def _first_type(keys: Iterable[Any]):
+def _first_type(keys: Iterable[Any]) -> Tuple[Iterable[Any], int]:
     """All keys, and the type of the first, which the others must have; 0 for none.
 
     An array stays one: its numbers are read where they lie.

@@ -5,14 +5,14 @@ BLOOMFILTER_PURE=1 tells to do without the module, as the tests do.
 
 import os
 import warnings
+from typing import Any
 
-if os.environ.get("BLOOMFILTER_PURE"):
-    native = None
-else:
+native: Any = None
+
+if not os.environ.get("BLOOMFILTER_PURE"):
     try:
         from . import _native as native
     except ImportError:
-        native = None
         warnings.warn(
             "bloomfilter works without its extension module, which was not compiled when it was "
             "installed (that takes a C compiler and Python's headers): a question takes "
@@ -31,7 +31,7 @@ else:
 __all__ = ["NATIVE", "checksum", "count_bits", "native", "require_native", "xxh64"]
 
 
-def require_native(what: str):
+def require_native(what: str) -> Any:
     """The module, or an error that says what can't be done without it."""
     if native is None:
         raise NotImplementedError(

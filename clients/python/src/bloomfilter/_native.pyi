@@ -1,16 +1,18 @@
-from typing import Any, Callable, Iterable, List, NoReturn, Sequence, Tuple, Union
+from typing import Any, Callable, Iterable, List, NoReturn, Sequence, Tuple, Type, TypeVar, Union
 
 from ._format import Buffer, Header
 
+Self = TypeVar("Self", bound="Prober")
+
 class Prober:
     def __new__(
-        cls,
+        cls: Type[Self],
         headers: Sequence[Header],
         buffers: Sequence[Buffer],
         key_type: int,
         key_bytes: Callable[[Any, int], bytes],
         missing_part: Callable[[int], NoReturn],
-    ) -> "Prober": ...
+    ) -> Self: ...
     def __contains__(self, key: Any) -> bool: ...
     def contains(self, key: Any) -> bool: ...
     def contains_many(self, keys: Iterable[Any]) -> List[bool]: ...

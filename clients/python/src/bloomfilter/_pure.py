@@ -45,6 +45,13 @@ class Prober:
     raises the error for a key whose filter is not here.
     """
 
+    _files: Optional[List[Optional[File]]]
+    _key_bytes: Callable[[Any, int], bytes]
+    _key_type: int
+    _missing_part: Callable[[int], NoReturn]
+    _parts: int
+    _seed: int
+
     __slots__ = ("_files", "_key_bytes", "_key_type", "_missing_part", "_parts", "_seed")
 
     def __new__(
@@ -60,10 +67,11 @@ class Prober:
         self._key_bytes = key_bytes
         self._missing_part = missing_part
         self._seed = headers[0].seed
-        self._files: Optional[List[Optional[File]]] = [None] * headers[0].parts
+        files: List[Optional[File]] = [None] * headers[0].parts
         for header, buffer in zip(headers, buffers):
-            self._files[header.part] = _file(header, buffer)
-        self._parts = len(self._files)
+            files[header.part] = _file(header, buffer)
+        self._files = files
+        self._parts = len(files)
         return self
 
     def __contains__(self, key: Any) -> bool:

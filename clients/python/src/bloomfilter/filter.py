@@ -2,17 +2,17 @@
 
 import os
 import tempfile
-from typing import Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, Union
 
 from . import _build, _source
 from ._engine import NATIVE, native
-from ._format import HEADER_BYTES, kind_name
+from ._format import HEADER_BYTES, Header, kind_name
 from ._source import Filter, PathLike, Source
 from .errors import BloomFilterError, PartError
 from .info import Info, describe
 from .keys import key_bytes
 
-if native is not None:
+if TYPE_CHECKING or native is not None:
     from ._native import Prober
 else:
     from ._pure import Prober
@@ -33,6 +33,13 @@ class BloomFilter(Prober):
     probably was.  Made by `open`, `from_bytes`, `from_parts` or `build`; any
     number of threads may ask it.
     """
+
+    _filters: List[Filter]
+    _headers: List[Header]
+    _info: Optional[Info]
+    _origin: Optional[Tuple[str, bool, bool]]
+    _starts: List[bytes]
+    _type_name: str
 
     __slots__ = ("_filters", "_headers", "_info", "_origin", "_starts", "_type_name", "__weakref__")
 
@@ -98,7 +105,7 @@ class BloomFilter(Prober):
         headers = [filter_.header for filter_ in filters]
         buffers = [filter_.data for filter_ in filters]
         key_type = _source.common_key_type(filters)
-        self = Prober.__new__(cls, headers, buffers, key_type, key_bytes, _missing_part)
+        self: BloomFilter = Prober.__new__(cls, headers, buffers, key_type, key_bytes, _missing_part)
         self._filters = list(filters)
         self._headers = headers
         self._starts = [bytes(buffer[:HEADER_BYTES]) for buffer in buffers]
@@ -150,7 +157,7 @@ class BloomFilter(Prober):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         """By path where it was opened by one: the other process opens it itself."""
         if self._origin is not None:
             return _reopen, (type(self), *self._origin)
@@ -176,11 +183,11 @@ def _umask() -> int:
     return mask
 
 
-def _reopen(cls, path: str, verify: bool, copy: bool) -> BloomFilter:
+def _reopen(cls: Type[BloomFilter], path: str, verify: bool, copy: bool) -> BloomFilter:
     return cls.open(path, verify=verify, copy=copy)
 
 
-def _from_parts(cls, parts: List[bytes]) -> BloomFilter:
+def _from_parts(cls: Type[BloomFilter], parts: List[bytes]) -> BloomFilter:
     if len(parts) == 1:
         return cls.from_bytes(parts[0], verify=False)
     return cls.from_parts(parts, verify=False)

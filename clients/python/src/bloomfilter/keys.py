@@ -72,7 +72,7 @@ class Key:
     def __hash__(self) -> int:
         return hash((self._number, self._data))
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return Key, (self._number, self._data)
 
     def __repr__(self) -> str:

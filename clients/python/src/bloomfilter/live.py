@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 import weakref
-from typing import Any, Callable, Iterable, List, Optional
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from . import _source
 from ._source import PathLike
@@ -86,7 +86,7 @@ class LiveBloomFilter:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return _reopen, (self._path, self._options)
 
     def __contains__(self, key: Any) -> bool:
@@ -107,14 +107,20 @@ class LiveBloomFilter:
             self.follow(follower.every, on_change=follower.on_change, on_error=follower.on_error)
 
 
-def _reopen(path: PathLike, options: "dict[str, bool]") -> LiveBloomFilter:
+def _reopen(path: PathLike, options: Dict[str, bool]) -> LiveBloomFilter:
     return LiveBloomFilter(path, **options)
 
 
 class _Follower:
     """The thread behind `follow`.  It ends when nobody holds the filter any more."""
 
-    def __init__(self, live, every, on_change, on_error) -> None:
+    def __init__(
+        self,
+        live: LiveBloomFilter,
+        every: float,
+        on_change: Optional[Callable[[BloomFilter], None]],
+        on_error: Optional[Callable[[Exception], None]],
+    ) -> None:
         self.every = every
         self.on_change = on_change
         self.on_error = on_error
