@@ -52,6 +52,7 @@ def contenders(run, data, count):
     name = data.filter(count)
     found = {
         "bloomfilter": filter_sql(name),
+        "bloom_lookup": f"select bloom_lookup('{data.publish(count)}', KEY::bigint)",
         "whole detoast": f"select get_bit(body, BIT) from blobs where name = '{data.blob(count)}'",
     }
     if count in run.sizes:

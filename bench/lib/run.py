@@ -105,6 +105,13 @@ class Data:
                              f" from (select generate_series(1, {count}) g) s")
         return name
 
+    def publish(self, count):
+        """The same filter as a published list of the same name."""
+        name = self.filter(count)
+        if self.session.value(f"select count(*) from bloom_list where name = '{name}'") == "0":
+            self.session.run(f"select bloom_publish(name, filter) from filters where name = '{name}'")
+        return name
+
     def warm(self, count):
         """Reads into shared memory what look-ups among count keys touch, filters last.
 
@@ -115,7 +122,7 @@ class Data:
         self.session.run("select pg_prewarm(i) from unnest(array[to_regclass('%s_c'), to_regclass('%s_k')]) i"
                          " where i is not null" % (table, table))
         self.session.run("select pg_prewarm(i.indrelid), pg_prewarm(i.indexrelid) from pg_index i"
-                         " join pg_class c on c.reltoastrelid = i.indrelid where c.relname in ('blobs', 'filters')"
+                         " join pg_class c on c.reltoastrelid = i.indrelid where c.relname in ('blobs', 'filters', 'bloom_generation_part')"
                          " order by c.relname")
 
     def filter_bytes(self, count):
