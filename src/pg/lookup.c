@@ -40,6 +40,8 @@ typedef struct BfpgLookup
 	BfpgSnapshotMark mark;
 	bf_header	header;			/* of part 0, with the kind of keys that the list has */
 	BfpgLookupPart **parts;		/* NULL where no key of it came yet */
+	BfpgListTable table;		/* while is_open */
+	bool		is_open;		/* in this call */
 } BfpgLookup;
 
 static BfpgLookup *
@@ -69,10 +71,29 @@ copy_as_is(Datum value, MemoryContext context)
 	return copy;
 }
 
+/* A call that finds nothing remembered opens the table once, for all that it reads. */
+static BfpgListTable *
+open_table(BfpgLookup *lookup)
+{
+	if (!lookup->is_open)
+		bfpg_list_open(lookup->schema, &lookup->table);
+	lookup->is_open = true;
+	return &lookup->table;
+}
+
+static inline void
+end_call(BfpgLookup *lookup)
+{
+	if (lookup->is_open)
+		bfpg_list_close(&lookup->table);
+	lookup->is_open = false;
+}
+
 /* Reads one part's row, if it is there, and keeps where its filter is. */
 static BfpgLookupPart *
-read_part(BfpgLookup *lookup, BfpgListTable *table, int32 number)
+read_part(BfpgLookup *lookup, int32 number)
 {
+	BfpgListTable *table = open_table(lookup);
 	BfpgLookupPart *part;
 	Datum		filter;
 
@@ -91,8 +112,9 @@ read_part(BfpgLookup *lookup, BfpgListTable *table, int32 number)
  * is the reading that tells which part that is.
  */
 static uint32
-find_kind(BfpgLookup *lookup, BfpgListTable *table)
+find_kind(BfpgLookup *lookup)
 {
+	BfpgListTable *table = open_table(lookup);
 	uint32		i;
 
 	for (i = 1; i < lookup->header.parts; i++)
@@ -114,14 +136,12 @@ find_kind(BfpgLookup *lookup, BfpgListTable *table)
 static void
 begin_list(BfpgLookup *lookup, text *name, const BfpgSnapshotMark *mark)
 {
-	BfpgListTable table;
 	BfpgLookupPart *first;
 
 	lookup->name = NULL;		/* should what follows fail */
 	MemoryContextReset(lookup->context);
-	bfpg_list_open(lookup->schema, &table);
 	lookup->name = (text *) DatumGetPointer(copy_as_is(PointerGetDatum(name), lookup->context));
-	first = read_part(lookup, &table, 0);
+	first = read_part(lookup, 0);
 	if (first == NULL)
 	{
 		lookup->name = NULL;
@@ -131,8 +151,7 @@ begin_list(BfpgLookup *lookup, text *name, const BfpgSnapshotMark *mark)
 	lookup->header = *first->access.header;
 	bfpg_access_close(&first->access);
 	if (lookup->header.key_type == BF_KEY_NONE)
-		lookup->header.key_type = find_kind(lookup, &table);
-	bfpg_list_close(&table);
+		lookup->header.key_type = find_kind(lookup);
 	lookup->parts = MemoryContextAllocZero(lookup->context,
 										   lookup->header.parts * sizeof(BfpgLookupPart *));
 	lookup->parts[0] = first;
@@ -161,6 +180,7 @@ open_lookup(FunctionCallInfo fcinfo, bool array)
 	name = PG_GETARG_TEXT_PP(0);
 	if (lookup == NULL)
 		lookup = make_lookup(fcinfo, array);
+	lookup->is_open = false;	/* should the last call have failed */
 	bfpg_snapshot_mark(&mark);
 	if (lookup->name == NULL || !same_name(lookup->name, name) ||
 		memcmp(&lookup->mark, &mark, sizeof(mark)) != 0)
@@ -173,11 +193,7 @@ open_lookup(FunctionCallInfo fcinfo, bool array)
 static pg_noinline BfpgLookupPart *
 find_part(BfpgLookup *lookup, uint32 number)
 {
-	BfpgListTable table;
-
-	bfpg_list_open(lookup->schema, &table);
-	lookup->parts[number] = read_part(lookup, &table, (int32) number);
-	bfpg_list_close(&table);
+	lookup->parts[number] = read_part(lookup, (int32) number);
 	if (lookup->parts[number] == NULL)
 		bfpg_list_damaged(PointerGetDatum(lookup->name), number, lookup->header.parts);
 	return lookup->parts[number];
@@ -212,11 +228,15 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 	bool		found;
 
 	if (PG_ARGISNULL(1))
+	{
+		end_call(lookup);
 		PG_RETURN_NULL();
+	}
 	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
 	access = open_part(lookup, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
+	end_call(lookup);
 	PG_RETURN_BOOL(found);
 }
 
@@ -287,7 +307,10 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	int			length;
 
 	if (PG_ARGISNULL(1))
+	{
+		end_call(lookup);
 		PG_RETURN_NULL();
+	}
 	any_part.parts = 1;			/* keys of all parts are in one array */
 	any_part.part = 0;
 	bfpg_key_array(bfpg_array_argument(&lookup->coder, PG_GETARG_DATUM(1)), &lookup->coder, &any_part, &keys);
@@ -299,6 +322,7 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 			length++;
 		ask_part(lookup, asked + i, length, answers);
 	}
+	end_call(lookup);
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
 											 ARR_NDIM(keys.array),
 											 ARR_DIMS(keys.array),
