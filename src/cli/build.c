@@ -192,6 +192,7 @@ command_build(int argc, char **argv)
 	bloomfilter_builder *builder = create_builder(&plan);
 	bloomfilter *filter;
 
+	check_target(plan.path);
 	/* more likely a failed program before the pipe than a wish */
 	if (add_all(&plan, builder) == 0 && !plan.allow_empty)
 		fail("no keys on standard input; if it is to be empty, add --allow-empty");

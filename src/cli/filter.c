@@ -46,6 +46,19 @@ open_filter(const char *path)
 }
 
 void
+check_target(const char *path)
+{
+	bloomfilter_writer *writer;
+	bloomfilter_detail detail;
+
+	if (is_standard(path))
+		return;
+	if (bloomfilter_writer_begin(path, 1, &writer, &detail) < 0)
+		fail("%s", detail.text);
+	bloomfilter_writer_free(writer);
+}
+
+void
 write_filter(const bloomfilter *filter, const char *path)
 {
 	bloomfilter_detail detail;

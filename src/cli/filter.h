@@ -29,6 +29,9 @@ extern bloomfilter_info filter_info(const bloomfilter *filter, int64_t part);
  */
 extern int	filter_text_type(const bloomfilter *filter, int wanted);
 
+/* Ends the program before its work if a path can't be written to, as far as that shows. */
+extern void check_target(const char *path);
+
 /* Writes it to a file in one step, or to standard output, or ends the program. */
 extern void write_filter(const bloomfilter *filter, const char *path);
 

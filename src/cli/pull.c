@@ -303,6 +303,7 @@ command_pull(int argc, char **argv)
 	pull_plan	plan = read_plan(&line);
 	exit_status status = STATUS_YES;
 
+	check_target(plan.out);
 	stop_catch(plan.follow);
 	if (plan.follow)
 	{

@@ -94,6 +94,15 @@ refuses(qr/is another filter than its name says/, "1\n", 'contains', 'out');
 is((pull_list('account'))[0], 0, 'the next pull');
 ok(slurp($part) eq $own, 'puts it right');
 
+# What is no file is not waited for
+SKIP:
+{
+	require POSIX;
+	skip 'no pipe', 1 if !POSIX::mkfifo('pipe', 0600);
+	refuses(qr/pipe: is no regular file/, '', 'pull', '--dsn', $dsn, '--list', 'account', '--out', 'pipe', '--follow');
+	unlink 'pipe';
+}
+
 # Whose name is what
 refuses(qr/there is no published list "acount"/, '', 'pull', '--dsn', $dsn, '--list', 'acount', '--out', 'x');
 publish(q{it''s "1"}, 1, 1, 10);
