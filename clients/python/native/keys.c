@@ -93,6 +93,18 @@ encode_character(Py_UCS4 c, uint8_t *to)
 	return 4;
 }
 
+/* Whether a text's characters can be read; before 3.12 some old ones can't. */
+static int
+is_ready(PyObject *text)
+{
+#if PY_VERSION_HEX < 0x030C0000
+	return PyUnicode_IS_READY(text);
+#else
+	(void) text;
+	return 1;
+#endif
+}
+
 /*
  * Python would encode other text than ASCII into an object, or keep a copy of its
  * UTF-8 with the text for ever.
@@ -148,7 +160,7 @@ hash_key(const Hasher *hasher, PyObject *key, uint64_t *hash)
 		case BF_KEY_TEXT:
 			if (PyUnicode_CheckExact(key) && PyUnicode_IS_COMPACT_ASCII(key))
 				return hash_ascii(hasher, key, hash);
-			if (PyUnicode_CheckExact(key) && PyUnicode_IS_READY(key))
+			if (PyUnicode_CheckExact(key) && is_ready(key))
 				return hash_text(hasher, key, hash);
 			break;
 		case BF_KEY_BYTEA:

@@ -49,11 +49,11 @@ class LiveBloomFilter:
             if _source.find_source(self._path) == self._source:
                 return False
             current, self._source = BloomFilter._open(self._path, **self._options)
-            if current.checksums == self._current.checksums:
-                return False
-            # One assignment: readers see the old filter or the new one.
+            changed = current.checksums != self._current.checksums
+            # One assignment: readers see the old filter or the new one.  Files with the
+            # same bytes are taken, too: they may have replaced damaged ones.
             self._current = current
-            return True
+            return changed
 
     def follow(
         self,
