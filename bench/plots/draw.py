@@ -164,8 +164,15 @@ def draw_readers(run, results):
              "bloomfilter without C"])
 
 
+def draw_live(run, results):
+    most = results.values("keys")[-1]
+    rows = [{**row, "clients": f"{row['clients']} connections"} for row in results.select(keys=most, what="look-up")]
+    Plot(run, results, "fig8_live", "bars", f"Look-ups with {most} keys", "", "look-ups per second").contenders(
+        rows, "clients", plot_least=0)
+
+
 DRAWERS = {"fig1_point": draw_point, "fig2_scan": draw_scan, "fig3_build": draw_build, "fig4_batch": draw_batch,
-           "fig5_core": draw_core, "fig6_accuracy": draw_accuracy, "fig7_readers": draw_readers}
+           "fig5_core": draw_core, "fig6_accuracy": draw_accuracy, "fig7_readers": draw_readers, "fig8_live": draw_live}
 
 
 def main():

@@ -1,0 +1,197 @@
+"""Figure 8: live filters, against a B-tree, a stored value and nothing.
+
+Look-ups by pgbench, questions in a loop inside the server, batches as an application
+sends them, a scan's rows, COPY into a table that has the index with what it logs, the
+build, the sizes, and the snapshot. The table of keys is random in the order of its rows.
+"""
+
+import os
+
+from measure import Samples, interleave
+from run import key_sql, name_of, start
+from server import SERIAL, parallel, pgbench
+from table import Table
+
+# Settings under which a stored value is asked by slices, not by a copy.
+SLICES = "PGOPTIONS"
+
+
+def with_options(options, run):
+    """A pgbench run with settings of its own sessions."""
+    os.environ[SLICES] = options
+    try:
+        return run()
+    finally:
+        os.environ.pop(SLICES)
+
+
+def live(data, count):
+    """keys_N with a live filter on k."""
+    table = data.btree(count)
+    if data.missing(f"{table}_live"):
+        data.session.run(f"create index {table}_live on {table} using bloomfilter (k) with (n = {count})")
+    return table
+
+
+def lookups(run, table, data, count):
+    keys, name = live(data, count), data.filter(count)
+    asked = {
+        "SELECT :k": "select :k::bigint",
+        "live": f"select bloom_index_contains('{keys}_live', :k::bigint)",
+        "live, by column": f"select bloom_index_contains('{keys}', 'k', :k::bigint)",
+        "stored value": f"select bloom_contains(filter, :k::bigint) from filters where name = '{name}'",
+        "EXISTS, B-tree": f"select exists (select from {keys} where k = :k::bigint)",
+    }
+    for clients in (2, 4):
+        runs = {who: (lambda sql=sql: pgbench(
+                    f"\\set g random(1, {2 * count})\n\\set k (:g * 48271) % 2147483647\n{sql};\n",
+                    run.work, clients, run.amount)) for who, sql in asked.items()}
+        table.add_all(name_of(count), "look-up", clients, unit="1/s",
+                      samples=interleave(runs, run.choose(2, 5)))
+
+
+def loop(run, session, table, data, count):
+    """Microseconds of a question in PL/pgSQL, the loop's own included."""
+    keys, rounds = live(data, count), run.choose(1000, 100_000)
+    asked = {
+        "nothing": "asked is null",
+        "live": f"bloom_index_contains('{keys}_live', asked)",
+        "EXISTS, B-tree": f"exists (select from {keys} where k = asked)",
+    }
+
+    def seconds(expression):
+        return session.seconds(
+            f"do $$ declare found boolean; asked bigint; begin for i in 1..{rounds} loop asked :="
+            f" {key_sql(f'(i * 7919) % {2 * count}')}; found := {expression}; end loop; end $$") / rounds * 1e6
+
+    runs = {who: (lambda sql=sql: seconds(sql)) for who, sql in asked.items()}
+    table.add_all(name_of(count), "loop in PL/pgSQL", 1, unit="us", samples=interleave(runs, run.rounds))
+
+
+def batches(run, session, table, data, count):
+    keys, name = live(data, count), data.filter(count)
+    session.run("drop table if exists asked_live")
+    session.run("create unlogged table asked_live (size int, id int, keys bigint[], primary key (size, id))")
+    for size in (100, 1000):
+        number = f"1 + (g::bigint * 7919 + {size}) % {2 * count}"
+        session.run(f"insert into asked_live select {size}, 1 + g / {size}, array_agg({key_sql(number)})"
+                    f" from generate_series(0, {100 * size - 1}) g group by g / {size}")
+        chosen = f"from asked_live where size = {size} and id = :id"
+        asked = {
+            "live": ("", f"select cardinality(bloom_index_contains_each('{keys}_live', keys)) {chosen}"),
+            "stored value, by slices": ("-c bloomfilter.cache_size=0",
+                                        "select cardinality(bloom_contains_each(filter, keys)) from filters,"
+                                        f" (select keys {chosen}) a where name = '{name}'"),
+            "stored value, copied": ("", "select cardinality(bloom_contains_each(filter, keys)) from filters,"
+                                         f" (select keys {chosen}) a where name = '{name}'"),
+            "nothing": ("", f"select cardinality(keys) {chosen}"),
+        }
+        runs = {who: (lambda options=options, sql=sql: with_options(options, lambda: pgbench(
+                    f"\\set id random(1, 100)\n{sql};\n", run.work, 4, run.amount)) * size)
+                for who, (options, sql) in asked.items()}
+        table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s", samples=interleave(runs, run.rounds))
+
+
+def scan(run, session, table, data, count):
+    """Nanoseconds of a row above what hashing its key takes."""
+    keys, name, rows = live(data, count), data.filter(count), run.choose(10_000, 1_000_000)
+    session.run("drop table if exists scanned")
+    session.run(f"create unlogged table scanned as select {key_sql('g * 2')} k from generate_series(1, {rows}) g")
+    session.run("vacuum analyze scanned")
+    asked = {
+        "hash alone": "bloom_hash(k) is null",
+        "live": f"bloom_index_contains('{keys}_live', k)",
+        "stored value, copied": f"bloom_contains((select filter from filters where name = '{name}'), k)",
+    }
+    runs = {who: (lambda sql=sql: session.seconds(f"select count(*) from scanned where {sql}") / rows * 1e9)
+            for who, sql in asked.items()}
+    table.add_all(name_of(count), "scan", 1, unit="ns/row", samples=interleave(runs, run.choose(2, 5)))
+
+
+INDEXES = {
+    "no index": None,
+    "live": "using bloomfilter (k) with (n = {n})",
+    "B-tree": "(k)",
+}
+
+
+def copy(run, session, table, count):
+    """COPY of rows into a logged table that has count of them: seconds, and bytes of log a row."""
+    rows = run.choose(10_000, 1_000_000)
+    path = os.path.join(run.work, "copied")
+    for order, key in (("random keys", key_sql(f"g + {count}")), ("ascending keys", f"(g + {2**31})::bigint")):
+        # Pages are logged whole once after a checkpoint: the second file counts.
+        for part in (0, 1):
+            session.run(f"copy (select {key} from generate_series({part * rows + 1}, {(part + 1) * rows}) g)"
+                        f" to '{path}{part}'")
+        samples = {who: Samples() for who in INDEXES}
+        logged = {who: Samples() for who in INDEXES}
+        for _ in range(run.choose(1, 2)):
+            for who, definition in INDEXES.items():
+                session.run("drop table if exists copied")
+                session.run(f"create table copied as select {key_sql('g')} k from generate_series(1, {count}) g")
+                if definition:
+                    session.run("create index on copied " + definition.format(n=count + 2 * rows))
+                session.run("checkpoint")
+                session.run(f"copy copied from '{path}0'")
+                before = session.value("select pg_current_wal_insert_lsn()")
+                samples[who].values.append(session.seconds(f"copy copied from '{path}1'"))
+                logged[who].values.append(float(session.value(
+                    f"select pg_current_wal_insert_lsn() - '{before}'")) / rows)
+        table.add_all(name_of(count), f"COPY, {order}", 1, unit="s", samples=samples)
+        table.add_all(name_of(count), f"COPY, {order}", 1, unit="bytes of log/row", samples=logged)
+    session.run("drop table copied")
+
+
+def build(run, session, table, data, count):
+    keys = data.keys(count)
+    for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
+        session.run(settings)
+        asked = {
+            "live": f"create index built on {keys} using bloomfilter (k) with (n = {count})",
+            "bloom_agg": f"select cardinality(array[bloom_agg(k, {count}, 0.01)]) from {keys}",
+        }
+        if processes == "serial":
+            asked["B-tree"] = f"create index built on {keys} (k)"
+
+        def seconds(sql):
+            took = session.seconds(sql)
+            session.run("drop index if exists built")
+            return took
+
+        runs = {who: (lambda sql=sql: seconds(sql)) for who, sql in asked.items()}
+        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, run.rounds))
+    session.run(SERIAL)
+
+
+def sizes(run, session, table, data, count):
+    keys = live(data, count)
+    for who, index in (("live", f"{keys}_live"), ("B-tree", f"{keys}_k")):
+        table.add(name_of(count), "size", 1, who, unit="bytes",
+                  samples=float(session.value(f"select pg_relation_size('{index}')")))
+    runs = {"live": lambda: session.seconds(f"select bloom_snapshot('{keys}_live') is null")}
+    table.add_all(name_of(count), "snapshot", 1, unit="s", samples=interleave(runs, run.rounds))
+
+
+def main():
+    run, session, data = start()
+    table = Table(run, "fig8_live", "live filters", ["keys", "what", "clients", "contender"])
+    for count in run.sizes[:2]:
+        live(data, count)
+        session.run(f"create extension if not exists pg_prewarm; select pg_prewarm('{live(data, count)}_live')")
+        data.warm(count)
+        lookups(run, table, data, count)
+        session.run(SERIAL)
+        loop(run, session, table, data, count)
+        batches(run, session, table, data, count)
+        scan(run, session, table, data, count)
+        sizes(run, session, table, data, count)
+        build(run, session, table, data, count)
+        copy(run, session, table, count)
+    table.write()
+    session.run("drop table asked_live, scanned")
+    session.close()
+
+
+if __name__ == "__main__":
+    main()
