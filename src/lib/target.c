@@ -163,14 +163,15 @@ lbf_target_unlock(lbf_target *target)
 }
 
 int
-lbf_target_sync(const lbf_target *target, bloomfilter_detail *detail)
+lbf_target_sync(const lbf_target *target, bool replaced, bloomfilter_detail *detail)
 {
 	if (fsync(target->folder) == 0)
 		return BLOOMFILTER_OK;
 	/* some file systems can't sync folders, and say so in different ways */
 	if (errno == EINVAL || errno == EBADF || errno == EOPNOTSUPP || errno == ENOTSUP)
 		return BLOOMFILTER_OK;
-	return lbf_fail_system(detail, target->path, "sync its folder");
+	return lbf_fail_system(detail, target->path,
+						   replaced ? "sync its folder, after it was replaced" : "sync its folder");
 }
 
 /* ------------------------------------------------------------------------

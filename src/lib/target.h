@@ -41,8 +41,12 @@ extern void lbf_target_close(lbf_target *target);
 extern int	lbf_target_lock(lbf_target *target, bloomfilter_detail *detail);
 extern void lbf_target_unlock(lbf_target *target);
 
-/* Makes sure that what was renamed in the folder stays so after a crash. */
-extern int	lbf_target_sync(const lbf_target *target, bloomfilter_detail *detail);
+/*
+ * Makes sure that what was renamed in the folder stays so after a crash.  replaced:
+ * the target itself is among it, which the error then says.
+ */
+extern int	lbf_target_sync(const lbf_target *target, bool replaced,
+							bloomfilter_detail *detail);
 
 /* A file in the making. */
 typedef struct lbf_new_file

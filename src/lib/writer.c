@@ -440,7 +440,7 @@ rename_parts(bloomfilter_writer *writer, uint32_t *renamed,
 		if (code != BLOOMFILTER_OK)
 			return code;
 	}
-	return lbf_target_sync(&writer->target, detail);
+	return lbf_target_sync(&writer->target, false, detail);
 }
 
 /* All that may fail for want of room is done before the first rename. */
@@ -487,7 +487,7 @@ publish(bloomfilter_writer *writer, bloomfilter_detail *detail)
 		code = lbf_file_rename(&writer->target, &writer->part[0].file,
 							   writer->target.name, detail);
 	if (code == BLOOMFILTER_OK)
-		code = lbf_target_sync(&writer->target, detail);
+		code = lbf_target_sync(&writer->target, true, detail);
 	if (code == BLOOMFILTER_OK)
 		clean_up(writer, &old);
 	free_old(&old);

@@ -25,6 +25,24 @@
 
 static const char *folder;
 
+/* The error of each fsync of a folder after so many that succeed. */
+static int	folder_error;
+static int	folder_syncs;
+
+extern int	__real_fsync(int fd);
+extern int	__wrap_fsync(int fd);
+
+int
+__wrap_fsync(int fd)
+{
+	struct stat st;
+
+	if (folder_error == 0 || fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode) || folder_syncs-- > 0)
+		return __real_fsync(fd);
+	errno = folder_error;
+	return -1;
+}
+
 static const char *
 in_folder(const char *name)
 {
@@ -348,6 +366,39 @@ check_failing_writer(const bloomfilter *set)
 	empty_folder();
 }
 
+static int
+write_unsynced(const bloomfilter *filter, int error, int syncs, bloomfilter_detail *detail)
+{
+	int			code;
+
+	folder_error = error;
+	folder_syncs = syncs;
+	code = bloomfilter_write(filter, in_folder("s"), detail);
+	folder_error = 0;
+	return code;
+}
+
+/* Where a folder can't be synced nothing is lost; where that fails it is said. */
+static void
+check_sync(const bloomfilter *single, const bloomfilter *set, const bloomfilter *other)
+{
+	bloomfilter_detail detail;
+
+	same(write_unsynced(set, EINVAL, 0, NULL), BLOOMFILTER_OK, "a folder that can't be synced");
+	same(write_unsynced(other, EBADF, 0, NULL), BLOOMFILTER_OK, "and says so otherwise");
+	same(write_unsynced(set, EOPNOTSUPP, 0, NULL), BLOOMFILTER_OK, "or otherwise");
+	ok(holds(in_folder("s"), set), "has the set");
+	same(write_unsynced(other, EIO, 0, &detail), BLOOMFILTER_ERR_SYSTEM, "before the manifest: %s", detail.text);
+	ok(holds(in_folder("s"), set), "the old set stays");
+	same(count_entries(folder), 1 + PARTS, "and nothing of the new one");
+	same(write_unsynced(other, EIO, 1, &detail), BLOOMFILTER_ERR_SYSTEM, "after the manifest: %s", detail.text);
+	ok(strstr(detail.text, "after it was replaced") != NULL && holds(in_folder("s"), other), "the new set is there");
+	same(count_entries(folder), 1 + 2 * PARTS, "and the old parts, should a crash bring its manifest back");
+	same(write_unsynced(single, EIO, 0, &detail), BLOOMFILTER_ERR_SYSTEM, "a filter: %s", detail.text);
+	ok(holds(in_folder("s"), single), "is there, too");
+	empty_folder();
+}
+
 static void
 write_in_turn(const bloomfilter *const *filters, int count)
 {
@@ -413,6 +464,7 @@ main(void)
 	check_other_targets(single);
 	check_sweep(single, set);
 	check_failing_writer(set);
+	check_sync(single, set, other);
 	filters[0] = set;
 	filters[1] = other;
 	filters[2] = single;
