@@ -30,10 +30,16 @@ func NumericKey(value string) (Key, error) {
 	return Key{keyType: Numeric, long: d.spell(value)}, nil
 }
 
-// specialNumber knows the names that numeric and float share.
+// specialNumber knows the names that numeric and float share, in ASCII of either
+// case: a dotted capital I is none of their letters, though its lower case is.
 func specialNumber(value string) (string, bool) {
 	if len(value) > len("-infinity") {
 		return "", false
+	}
+	for i := 0; i < len(value); i++ {
+		if value[i] >= 0x80 {
+			return "", false
+		}
 	}
 	switch strings.ToLower(value) {
 	case "nan":

@@ -34,8 +34,6 @@ public final class Key {
     private static final long CANONICAL_NAN = 0x7ff8000000000000L;
 
     /** What numeric can store: digits before the point, and behind it. */
-    private static final int NUMERIC_WHOLE_DIGITS = 131072;
-    private static final int NUMERIC_FRACTION_DIGITS = 16383;
 
     /** What PostgreSQL's types can hold, in days since 1970-01-01. */
     private static final long FIRST_DAY = -2440588;
@@ -151,7 +149,15 @@ public final class Key {
         return new Key(KeyType.NUMERIC, ascii(spelling));
     }
 
-    /** real and double precision; a float is widened, which is exact. */
+    /**
+     * The key of a real column whose value came as a double: JDBC's getDouble gives 0.1 for
+     * 0.1::real, and the filter holds the real nearest to it, 0.10000000149011612.
+     */
+    public static Key real(double value) {
+        return floating((float) value);
+    }
+
+    /** double precision, and real as a float, which is widened exactly; see {@link #real}. */
     public static Key floating(double value) {
         return new Key(KeyType.FLOAT, floatBytes(value));
     }
@@ -278,9 +284,17 @@ public final class Key {
         return Kind.ofRow(types);
     }
 
-    /** The key that PostgreSQL's type reads from a text. */
+    /**
+     * The key of a text as PostgreSQL prints values of the type; doc/KEYS.md is the grammar. What
+     * is no key of the type, or would be read by a setting, is a {@link KeyValueException}.
+     */
     public static Key parse(KeyType type, String text) {
         return KeyText.parse(type, text);
+    }
+
+    /** The same for the text of a column of type real: see {@link #real}. */
+    public static Key parseReal(String text) {
+        return KeyText.parseReal(text);
     }
 
     static byte[] integerBytes(long value) {
@@ -321,19 +335,11 @@ public final class Key {
     }
 
     private static String plainDecimal(BigDecimal value) {
-        if (value.signum() == 0) {
-            return "0";
-        }
-        // Before formatting: 1e999999999 as plain digits fills the memory.
-        long wholeDigits = (long) value.precision() - value.scale();
-        if (wholeDigits > NUMERIC_WHOLE_DIGITS || wholeDigits <= -NUMERIC_FRACTION_DIGITS) {
+        String plain = Decimal.of(value);
+        if (plain == null) {
             throw new KeyValueException("value is outside of numeric's range");
         }
-        BigDecimal shortest = value.stripTrailingZeros();
-        if (shortest.scale() > NUMERIC_FRACTION_DIGITS) {
-            throw new KeyValueException("value has more digits than numeric can store");
-        }
-        return shortest.toPlainString();
+        return plain;
     }
 
     static Key infinity(KeyType type, boolean positive) {

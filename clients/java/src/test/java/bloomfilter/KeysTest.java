@@ -182,6 +182,16 @@ public class KeysTest {
             assertThrows(KeyValueException.class, () -> Key.numeric(new BigDecimal(bad)));
         }
         assertEquals(131072, Key.numeric(new BigDecimal("1E+131071")).bytes().length);
+        BigDecimal longest = new BigDecimal("1" + "0".repeat(131071) + "." + "5".repeat(16383));
+        assertEquals(131072 + 1 + 16383, Key.numeric(longest).bytes().length);
+        String zeros = "1" + "0".repeat(131071);
+        assertEquals(zeros, new String(Key.numeric(new BigDecimal(zeros)).bytes(),
+                StandardCharsets.US_ASCII));
+        assertEquals(Key.numeric(new BigDecimal(zeros)), Key.parse(KeyType.NUMERIC, zeros));
+        assertThrows(KeyValueException.class,
+                () -> Key.parse(KeyType.NUMERIC, "9".repeat(1_000_000)));
+        assertThrows(KeyValueException.class,
+                () -> Key.numeric(new BigDecimal(java.math.BigInteger.ONE.shiftLeft(3_000_000))));
         assertEquals(16385, Key.numeric(new BigDecimal("1E-16383")).bytes().length);
     }
 
@@ -233,6 +243,15 @@ public class KeysTest {
                 () -> Key.of(Inet6Address.getByAddress(null, linkLocal, 2)));
     }
 
+    /** What JDBC's getDouble makes of 0.1::real, and the same as text. */
+    @Test
+    public void realColumns() {
+        assertEquals(Key.of(0.1f), Key.real(0.1));
+        assertEquals(Key.of(0.1f), Key.parseReal("0.1"));
+        assertEquals(Key.of(0.10000000149011612), Key.parseReal("0.1"));
+        assertThrows(KeyValueException.class, () -> Key.parseReal("1e39"));
+    }
+
     @Test
     public void macAddresses() {
         Key key = Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3});
@@ -258,7 +277,8 @@ public class KeysTest {
     @Test
     public void longTexts() {
         String digits = "12".repeat(1 << 20);
-        assertEquals(1 << 20, Key.parse(KeyType.BYTEA, digits).bytes().length);
+        assertEquals(1 << 20, Key.parse(KeyType.BYTEA, "\\x" + digits).bytes().length);
+        assertThrows(KeyException.class, () -> Key.parse(KeyType.BYTEA, digits));
         assertThrows(KeyException.class, () -> Key.parse(KeyType.INTEGER, digits));
         assertThrows(KeyException.class, () -> Key.parse(KeyType.INET, digits));
         assertThrows(KeyException.class, () -> Key.parse(KeyType.MACADDR, digits));
@@ -268,7 +288,7 @@ public class KeysTest {
     public void badTexts() {
         Map<KeyType, List<String>> cases = new LinkedHashMap<>();
         cases.put(KeyType.INTEGER, List.of("", "1.0", "x", " 1", "\u0661", "9223372036854775808"));
-        cases.put(KeyType.BYTEA, List.of("0", "zz", "\uff11\uff12"));
+        cases.put(KeyType.BYTEA, List.of("0", "zz", "\uff11\uff12", "ab", "deadbeef", ""));
         cases.put(KeyType.UUID, List.of("", "123", "1-1-1-1-1"));
         cases.put(KeyType.NUMERIC, List.of("", "1_0", "1e", "--1", "1e200000", "1e9999999999"));
         cases.put(KeyType.FLOAT, List.of("", "1d", "0x1p3", " 1"));

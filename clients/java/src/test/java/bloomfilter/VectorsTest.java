@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;
@@ -228,6 +229,49 @@ public class VectorsTest {
             checked++;
         }
         assertTrue("only " + checked, checked > 380);
+    }
+
+    /** Text that is no UTF-8 can't be a String. */
+    private static String text(String field) {
+        if (!field.startsWith("hex:")) {
+            return field;
+        }
+        String text = new String(Support.hex(field.substring(4)), StandardCharsets.UTF_8);
+        return text.indexOf('\ufffd') < 0 ? text : null;
+    }
+
+    private static Key parsed(String type, String text) {
+        return type.equals("real") ? Key.parseReal(text) : Key.parse(KeyType.ofName(type), text);
+    }
+
+    @Test
+    public void textsAreKeysOrRefused() throws IOException {
+        int keys = 0;
+        for (Map<String, String> row : Support.rows("texts.tsv")) {
+            String type = row.get("type");
+            String text = text(row.get("text"));
+            String name = type + " " + row.get("text");
+            if (text == null) {
+                continue;
+            }
+            if (row.get("key_hex").equals("-")) {
+                KeyValueException error = assertThrows(name, KeyValueException.class,
+                        () -> parsed(type, text));
+                assertTrue(error.getMessage(),
+                        error.getMessage().startsWith("not a key of type " + type + ": it ")
+                        || error.getMessage().endsWith(": there is white space around it"));
+                continue;
+            }
+            byte[] bytes = parsed(type, text).bytes();
+            String wanted = row.get("key_hex");
+            if (wanted.startsWith("xxh64:")) {
+                assertEquals(name, wanted, String.format("xxh64:%016x", Xxh64.of(bytes, 0)));
+            } else {
+                assertArrayEquals(name, Support.hex(wanted), bytes);
+            }
+            keys++;
+        }
+        assertTrue("only " + keys, keys > 380);
     }
 
     @Test
