@@ -232,7 +232,7 @@ write_status(const pull_plan *plan, PGconn *connection, const remote_set *set)
 		bloomfilter_open(plan->out, BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
 		return;
 	memset(&status, 0, sizeof status);
-	status.looked = time(NULL);
+	status.looked = set->begun;
 	status.checksum = filter_info(filter, -1).checksum;
 	status.changed = time_of_change(plan, &status);
 	snprintf(status.list, sizeof status.list, "%s", plan->list != NULL ? plan->list : "");
@@ -249,11 +249,32 @@ write_status(const pull_plan *plan, PGconn *connection, const remote_set *set)
 	bloomfilter_close(filter);
 }
 
+/*
+ * Whether a standby has a list as it was before the one in the file: members that
+ * came since would be denied.  Of a primary the older generation is the truth, as
+ * after a failover that lost the newer one.
+ */
+static bool
+is_behind(const pull_plan *plan, const bloomfilter *old, const remote_set *set)
+{
+	pull_status status;
+
+	return old != NULL && plan->list != NULL && set->standby &&
+		status_read(plan->out, &status) && strcmp(status.list, plan->list) == 0 &&
+		status.checksum == filter_info(old, -1).checksum &&
+		strtoll(status.generation, NULL, 10) > strtoll(set->generation, NULL, 10);
+}
+
 /* Within a transaction: makes the file what the server has. */
 static bool
 update(const pull_plan *plan, PGconn *connection, bloomfilter *old,
 	   const remote_set *set, bool told)
 {
+	if (is_behind(plan, old, set))
+	{
+		report(plan, "kept, since the standby is behind, at generation %s", set->generation);
+		return true;
+	}
 	if (old != NULL && is_remote(old, set))
 	{
 		if (told)

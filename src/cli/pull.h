@@ -48,6 +48,8 @@ typedef struct remote_filter
 
 typedef struct remote_set
 {
+	time_t		begun;			/* the server was looked at */
+	bool		standby;		/* which may be behind its primary */
 	char	   *schema;			/* the extension's, quoted; or NULL */
 	char	   *name;			/* the list's, as a literal; or NULL */
 	char		generation[24]; /* of the list, else "" */

@@ -66,13 +66,17 @@ begin(PGconn *connection, remote_set *set)
 	rows = server_query(connection,
 						"SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.set_config('search_path',"
 						" pg_catalog.concat_ws(', ', NULLIF(pg_catalog.current_setting('search_path'), ''),"
-						" pg_catalog.quote_ident(n.nspname)), true)"
+						" pg_catalog.quote_ident(n.nspname)), true),"
+						" pg_catalog.pg_is_in_recovery()::pg_catalog.text"
 						" FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n"
 						" ON n.oid = e.extnamespace WHERE e.extname = 'bloomfilter'");
 	if (rows == NULL)
 		return false;
 	if (PQntuples(rows) == 1)
+	{
 		set->schema = field_text(rows, 0, 0);
+		set->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
+	}
 	PQclear(rows);
 	server_explain(set->schema == NULL ?
 				   "the extension bloomfilter is not in this database" :
@@ -241,6 +245,7 @@ remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 	bool		went_well;
 
 	memset(set, 0, sizeof *set);
+	set->begun = time(NULL);
 	if (!begin(connection, set) ||
 		(plan->list != NULL && !read_list(plan, connection, set)))
 		return false;

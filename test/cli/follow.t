@@ -168,19 +168,28 @@ SKIP:
 	is(() = slurp('.stdstandby') =~ /not listening/g, 1, 'standby: said once');
 	end_follower('standby');
 
+	speak_to($standby, sub { sql('SELECT pg_wal_replay_pause() IS NULL') });
+	publish('account', 1, 1, 1010);
+	is((run('', 'pull', '--dsn', $dsn, '--list', 'account', '--out', 'lag'))[0], 0, 'lag: a pull from the primary');
+	like((run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[1], qr/lag: kept, since the standby is behind, at generation \d+\n/, 'lag: the standby has an older generation');
+	ok(has('lag', 1010)->(), 'lag: which denies nobody');
+	speak_to($standby, sub { sql('SELECT pg_wal_replay_resume() IS NULL') });
+	ok(wait_for(30, sub { (run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[1] =~ /unchanged/ }), 'lag: until it has caught up');
+	is((run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'new'))[0], 0, 'lag: and a host that has nothing takes what there is');
+
 	follow('failing', "host=$place,$host port=6433,$port user=$user dbname=bloomfilter_cli_follow connect_timeout=5", 1);
 	ok(as_owner("$bin/pg_ctl", '-D', "$place/data", '-m', 'immediate', '-w', 'stop'), 'failover: the server that was followed is gone');
-	publish('account', 1, 1, 1007);
-	ok(wait_for(60, has('failing', 1007)), 'failover: what the other one publishes comes');
-	publish('account', 1, 1, 1008);
-	ok(wait_for(60, has('failing', 1008)), 'failover: and so does the next');
+	publish('account', 1, 1, 1011);
+	ok(wait_for(60, has('failing', 1011)), 'failover: what the other one publishes comes');
+	publish('account', 1, 1, 1012);
+	ok(wait_for(60, has('failing', 1012)), 'failover: and so does the next');
 	end_follower('failing');
 
 	ok(as_owner(@start), 'promotion: the standby runs again');
 	follow('promoted', $standby, 1);
 	ok(as_owner("$bin/pg_ctl", '-D', "$place/data", '-w', 'promote'), 'promotion: it becomes a primary');
-	speak_to($standby, sub { publish('account', 1, 1, 1009) });
-	ok(wait_for(30, has('promoted', 1009)), 'promotion: what it publishes comes');
+	speak_to($standby, sub { publish('account', 1, 1, 1013) });
+	ok(wait_for(30, has('promoted', 1013)), 'promotion: what it publishes comes');
 	end_follower('promoted');
 	as_owner("$bin/pg_ctl", '-D', "$place/data", '-m', 'immediate', '-w', 'stop');
 }
