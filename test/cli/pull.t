@@ -113,30 +113,38 @@ spew('out', 'damaged');
 is((pull($day))[0], 0, 'a damaged old file is replaced');
 ok(slurp('out') eq slurp('new'), 'by the new one');
 
-# A slow server: one snapshot, and a clean end. bloom_slow is a bytea whose chunks take time.
+# A slow server: one snapshot, and a clean end. Chunks of slow take time, and wait for the
+# gate, a sequence: its value is seen whatever snapshot one has.
 sql(q{
 CREATE DOMAIN slow AS bytea;
+CREATE SEQUENCE gate;
 CREATE TABLE slow_filters (f slow);
 CREATE FUNCTION bloom_chunk(filter slow, "offset" bigint, length int) RETURNS bytea LANGUAGE plpgsql AS $$
 BEGIN
+	WHILE "offset" > 0 AND (SELECT last_value FROM gate) = 2 LOOP PERFORM pg_sleep(0.1); END LOOP;
 	IF "offset" > 0 THEN PERFORM pg_sleep(1.5); END IF;
 	RETURN substr(filter::bytea, ("offset" + 1)::int, length);
 END $$;
 });
 sql('INSERT INTO slow_filters VALUES (' . bytea('old') . ')');
+sub gate { my ($what) = @_; sql("SELECT setval('gate', " . ($what eq 'closed' ? 2 : 1) . ') IS NULL'); return; }
+
 # Whether the server sleeps over a chunk
 sub is_sent
 {
 	return sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull' AND wait_event = 'PgSleep'") > 0;
 }
 unlink 'out';
+gate('closed');
 my $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out', '--quiet' if $pid == 0;
 ok(wait_for(30, \&is_sent), 'it has begun');
 sql('UPDATE slow_filters SET f = ' . bytea('new'));
+gate('open');
 waitpid $pid, 0;
 is($?, 0, 'a filter that is changed while it is pulled');
 ok(slurp('out') eq slurp('old'), 'is pulled as it was');
+gate('closed');
 $pid = fork();
 exec program(), 'pull', '--dsn', $scoped, '--query', 'SELECT f FROM slow_filters', '--out', 'out' if $pid == 0;
 wait_for(30, \&is_sent);
@@ -157,6 +165,7 @@ wait_for(30, \&is_sent);
 sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter pull'");
 waitpid $pid, 0;
 is($? >> 8, 2, 'a connection that breaks is an error');
+gate('open');
 like(slurp('.stderr2'), qr/\Abloomfilter: [^\n]+\n\z/, 'of one line');
 unlink '.stderr2';
 is_deeply([ files() ], [qw(new old out)], 'without a temporary file');
