@@ -57,6 +57,8 @@ is($reader->query("SET bloomfilter.overflow = ignore; SELECT md5(bloom_snapshot(
 $writer->query('CREATE TABLE old (id int); INSERT INTO old SELECT generate_series(1, 100)');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 $reader->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM old');
+my $keeper = session($standby);
+$keeper->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM old');
 # Told of this snapshot, the primary does not prune what it sees; and the build does not wait.
 $primary->poll_query_until('postgres', 'SELECT bool_or(backend_xmin IS NOT NULL) FROM pg_stat_replication')
   or die 'the primary is not told of the snapshot';
@@ -95,6 +97,9 @@ $writer->quit;
 $primary->stop;
 $standby->promote;
 $reader->query("COMMIT PREPARED 'keys'; INSERT INTO keys SELECT generate_series(1000001, 1020000)");
+is($keeper->query("SELECT count(*), count(*) FILTER (WHERE NOT bloom_index_contains('old', 'id', id)) FROM old"),
+	'100|0', 'a snapshot of its time as a standby is still told "perhaps"');
+$keeper->quit;
 is($reader->query($lost), 0, 'promoted, it finds all keys, those of a prepared transaction and new ones');
 is($reader->query("SELECT bloom_index_contains('keys', 'id', -77777), bloom_index_verify('keys_id')"), 't|t', 'and its pages are whole');
 $reader->quit;

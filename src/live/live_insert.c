@@ -131,10 +131,13 @@ bfpg_live_insert(Relation index, Datum *values, bool *isnull, ItemPointer row,
 				 Relation heap, IndexUniqueCheck unique, BFPG_UNCHANGED_ARGUMENT
 				 IndexInfo *info)
 {
-	const BfpgLive *live = bfpg_live_meta(index);
-
 	if (!isnull[0])
-		add_hash(index, live, bfpg_hash_key(insert_coder(index, info), values[0],
-											live->header.seed));
+	{
+		/* A copy, as the relation's cache may be dropped while we hold locks. */
+		const BfpgLive live = *bfpg_live_meta(index);
+
+		add_hash(index, &live, bfpg_hash_key(insert_coder(index, info), values[0],
+											 live.header.seed));
+	}
 	return false;
 }

@@ -67,6 +67,14 @@ bfpg_live_check_statistics_rights(Relation index)
 		bfpg_live_check_rights(index);
 }
 
+/* Whether the snapshot was taken on a standby: it may have been promoted since. */
+static bool
+snapshot_of_standby(void)
+{
+	return RecoveryInProgress() ||
+		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
+}
+
 /*
  * As the planner does: an index that is not valid is of no use, and one whose table had
  * broken HOT chains is none to older snapshots.  A standby's snapshots may be older
@@ -78,7 +86,7 @@ bfpg_live_trusted(Relation index)
 {
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
 		return false;
-	if (!index->rd_index->indcheckxmin && !RecoveryInProgress())
+	if (!index->rd_index->indcheckxmin && !snapshot_of_standby())
 		return true;
 	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
 								 TransactionXmin);
