@@ -175,7 +175,9 @@ bloomfilter_missing_transfn(PG_FUNCTION_ARGS)
 	BfpgMissingPart *part;
 	uint64		hash;
 
-	(void) aggregate_context(fcinfo);
+	/* Asked in full only where it would throw, since this is for each row. */
+	if (fcinfo->context == NULL || !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState)))
+		(void) aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
