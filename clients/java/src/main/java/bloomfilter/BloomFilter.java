@@ -1,14 +1,10 @@
 package bloomfilter;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -28,55 +24,52 @@ public final class BloomFilter {
     private final long seed;
     private final Info info;
 
-    private BloomFilter(List<Part> open) throws InvalidSetException {
+    BloomFilter(List<Part> open) throws InvalidSetException {
         Header first = open.get(0).header;
         parts = new Part[first.parts()];
         for (Part part : open) {
             parts[part.header.part()] = part;
         }
         only = parts.length == 1 ? parts[0] : null;
-        kind = Source.commonKind(open);
+        kind = Opening.commonKind(open);
         seed = first.seed();
         info = new Info(kind,
                 open.stream().map(part -> part.header).collect(Collectors.toUnmodifiableList()));
     }
 
     /**
-     * Opens a filter file, the manifest of a set, or a folder with a manifest.
+     * Opens a filter file, the manifest of a set, or a folder with a file "manifest". A set that is
+     * replaced meanwhile is read again.
      *
      * @throws InvalidFilterException if a file is damaged
-     * @throws InvalidSetException if a manifest or folder is not one whole set
+     * @throws InvalidSetException if a manifest is none, or its files are not one whole set
      */
     public static BloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new BloomFilter(new Source(setOf(options)).read(path));
+        return new BloomFilter(new Opening(options).open(path).parts);
     }
 
-    /** A filter from its bytes, as a query returns them; they are copied. */
-    public static BloomFilter of(byte[] filter, ReadOption... options) throws IOException {
-        return new BloomFilter(List.of(check(filter, options)));
+    /** A filter from its bytes, as {@code filter::bytea} in a query returns them; copied. */
+    public static BloomFilter fromBytes(byte[] filter, ReadOption... options)
+            throws IOException {
+        return new BloomFilter(List.of(new Opening(options).check(filter)));
     }
 
     /** A whole set from the bytes of its parts, in their order. */
-    public static BloomFilter ofParts(List<byte[]> filters, ReadOption... options)
+    public static BloomFilter fromParts(List<byte[]> filters, ReadOption... options)
             throws IOException {
+        Opening opening = new Opening(options);
         List<Part> parts = new ArrayList<>();
         for (byte[] filter : filters) {
-            parts.add(check(filter, options));
+            parts.add(opening.check(filter));
         }
-        Source.checkSet(parts);
+        Opening.checkSet(parts);
         return new BloomFilter(parts);
     }
 
-    private static Part check(byte[] filter, ReadOption... options)
-            throws InvalidFilterException {
-        boolean verify = !setOf(options).contains(ReadOption.SKIP_VERIFICATION);
-        return Part.check(ByteBuffer.wrap(filter.clone()), verify);
-    }
-
-    private static Set<ReadOption> setOf(ReadOption... options) {
-        Set<ReadOption> set = EnumSet.noneOf(ReadOption.class);
-        set.addAll(Arrays.asList(options));
-        return set;
+    /** Whether both are of the same bytes, by their checksums. */
+    boolean hasBytesOf(BloomFilter other) {
+        return parts.length == other.parts.length
+                && info.checksum().equals(other.info.checksum());
     }
 
     /** What the filter says about itself. */
@@ -118,8 +111,8 @@ public final class BloomFilter {
         return answer(hash(key));
     }
 
-    /** One answer for each integer key, in their order; faster than one by one. */
-    public boolean[] containsEach(long[] keys) {
+    /** One answer for each integer key, in their order; faster than one by one in large filters. */
+    public boolean[] containsMany(long[] keys) {
         requireType(KeyType.INTEGER);
         boolean[] answers = new boolean[keys.length];
         long[] hashes = new long[BATCH];
@@ -133,19 +126,27 @@ public final class BloomFilter {
         return answers;
     }
 
-    /** One answer for each key, in their order. */
-    public boolean[] containsEach(Collection<?> keys) {
+    /** One answer for each key, in their order. An exception has the {@code index} of its key. */
+    public boolean[] containsMany(Collection<?> keys) {
         Object[] all = keys.toArray();
         boolean[] answers = new boolean[all.length];
         long[] hashes = new long[BATCH];
         for (int from = 0; from < all.length; from += BATCH) {
             int count = Math.min(BATCH, all.length - from);
             for (int i = 0; i < count; i++) {
-                hashes[i] = hash(all[from + i]);
+                hashes[i] = hash(all[from + i], from + i);
             }
             answerBatch(hashes, count, answers, from);
         }
         return answers;
+    }
+
+    private long hash(Object object, int index) {
+        try {
+            return hash(object);
+        } catch (KeyException error) {
+            throw error.at(index);
+        }
     }
 
     private long hash(Object object) {
@@ -188,12 +189,20 @@ public final class BloomFilter {
     private void answerBatch(long[] hashes, int count, boolean[] answers, int from) {
         int touched = 0;
         for (int i = 0; i < count; i++) {
-            touched |= partOf(hashes[i]).touch(hashes[i]);
+            touched |= partOf(hashes[i], from + i).touch(hashes[i]);
         }
         // A use of the bytes, so that the compiler keeps the reads: a key whose
         // first byte is 0 is not there.
         for (int i = 0; i < count; i++) {
             answers[from + i] = touched != 0 && answer(hashes[i]);
+        }
+    }
+
+    private Part partOf(long hash, int index) {
+        try {
+            return partOf(hash);
+        } catch (PartException error) {
+            throw error.at(index);
         }
     }
 

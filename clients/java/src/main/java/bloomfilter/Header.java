@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /** The fields of one filter file, checked by rules 1 to 14 of FORMAT.md. */
-public final class Header {
+final class Header {
     static final int BYTES = 64;
     static final int MAX_BYTES = 512 * 1024 * 1024 - 4096;
     private static final int MAGIC = 0x464d4c42;
@@ -111,76 +111,61 @@ public final class Header {
     }
 
     /** Bits per key. */
-    public int k() {
+    int k() {
         return probes;
     }
 
-    public int log2BlockBits() {
+    int log2BlockBits() {
         return log2BlockBits;
-    }
-
-    public KeyType keyType() {
-        return Kind.type(kind);
-    }
-
-    /** The key types of a row's columns; empty for other keys. */
-    public List<KeyType> columns() {
-        return Kind.columns(kind);
     }
 
     int kind() {
         return kind;
     }
 
-    public int blocks() {
+    KeyType keyType() {
+        return Kind.type(kind);
+    }
+
+    int blocks() {
         return blocks;
     }
 
-    public int part() {
+    int part() {
         return part;
     }
 
-    public int parts() {
+    int parts() {
         return parts;
     }
 
-    /** The seed of the hash, as SQL's bigint shows it. */
-    public long seed() {
+    long seed() {
         return seed;
     }
 
-    /** Keys that it was sized for. */
-    public long n() {
+    long n() {
         return n;
     }
 
-    /** The false-positive rate that it was sized for. */
-    public double p() {
+    double p() {
         return p;
     }
 
-    public long bitsSet() {
+    long bitsSet() {
         return bitsSet;
     }
 
-    public long checksum() {
+    long checksum() {
         return checksum;
     }
 
     /** All bits of all blocks. */
-    public long bits() {
+    long bits() {
         return (long) blocks << log2BlockBits;
     }
 
     /** Bytes of header and blocks. */
-    public int size() {
+    int bytes() {
         return BYTES + (int) (bits() / 8);
-    }
-
-    /** The number of keys added, from the bits set; infinite if all are set. */
-    public double estimatedKeys() {
-        double blockBits = 1L << log2BlockBits;
-        double bitsOfAKey = -Math.expm1(probes * Math.log1p(-1 / blockBits));
-        return -Math.log1p(-(double) bitsSet / bits()) * blocks / bitsOfAKey;
     }
 }

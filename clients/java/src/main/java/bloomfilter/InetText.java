@@ -12,25 +12,20 @@ import java.util.regex.Pattern;
  */
 final class InetText {
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,2}");
-    private static final String REASON =
-            "it must be an address such as 192.168.1.5, 10.0.0.0/8 or 2001:db8::1/64";
     private static final Pattern GROUP = Pattern.compile("[0-9a-fA-F]{1,4}");
 
     private InetText() {
     }
 
-    static Key parse(String text) throws KeyText.Bad {
+    static Key parse(String text) {
         int slash = text.indexOf('/');
         String address = slash < 0 ? text : text.substring(0, slash);
         byte[] bytes = address.indexOf(':') < 0 ? version4(address) : version6(address);
-        if (bytes == null || slash >= 0 && !NUMBER.matcher(text.substring(slash + 1)).matches()) {
-            throw new KeyText.Bad(REASON);
-        }
-        int prefix = slash < 0 ? bytes.length * 8 : Integer.parseInt(text.substring(slash + 1));
-        if (prefix > bytes.length * 8) {
-            throw new KeyText.Bad(REASON);
-        }
-        return Key.inet(bytes, prefix);
+        KeyText.require(bytes != null
+                        && (slash < 0 || NUMBER.matcher(text.substring(slash + 1)).matches()),
+                "it must be an address such as 192.168.1.5, 10.0.0.0/8 or 2001:db8::1/64");
+        return Key.inet(bytes,
+                slash < 0 ? bytes.length * 8 : Integer.parseInt(text.substring(slash + 1)));
     }
 
     /** The 4 bytes, or null. */

@@ -1,15 +1,63 @@
 package bloomfilter;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
+import java.util.stream.Collectors;
 
-/** What a filter, or a set of parts taken as one, says about itself. */
+/** A filter, or the open parts of a set taken as one: the columns of SQL's bloom_stats. */
 public final class Info {
-    private final int kind;
-    private final List<Header> filters;
+    private static final int FORMAT_VERSION = 1;
 
-    Info(int kind, List<Header> filters) {
+    private final int kind;
+    private final List<Header> headers;
+
+    Info(int kind, List<Header> headers) {
         this.kind = kind;
-        this.filters = filters;
+        this.headers = headers;
+    }
+
+    /** Keys that it was sized for, of all open parts. */
+    public long n() {
+        return headers.stream().mapToLong(Header::n).reduce(0, Info::sum);
+    }
+
+    /** Stops at the largest number: each of two addends may be near it. */
+    private static long sum(long one, long other) {
+        return one > Long.MAX_VALUE - other ? Long.MAX_VALUE : one + other;
+    }
+
+    /** The rate that it was sized for; the highest of the parts. */
+    public double p() {
+        return headers.stream().mapToDouble(Header::p).max().getAsDouble();
+    }
+
+    public long bits() {
+        return headers.stream().mapToLong(Header::bits).sum();
+    }
+
+    /** Of all files, headers included. */
+    public long bytes() {
+        return headers.stream().mapToLong(Header::bytes).sum();
+    }
+
+    /** Bits of a key; the first part's. */
+    public int hashes() {
+        return headers.get(0).k();
+    }
+
+    /** Bits of a block; the first part's. */
+    public int blockBits() {
+        return 1 << headers.get(0).log2BlockBits();
+    }
+
+    public long blocks() {
+        return headers.stream().mapToLong(Header::blocks).sum();
+    }
+
+    /** The seed of the hash, signed as in SQL. */
+    public long seed() {
+        return headers.get(0).seed();
     }
 
     public KeyType keyType() {
@@ -21,41 +69,8 @@ public final class Info {
         return Kind.columns(kind);
     }
 
-    /** The headers of the open parts. */
-    public List<Header> filters() {
-        return filters;
-    }
-
-    /** Parts of the whole set, open or not. */
-    public int parts() {
-        return filters.get(0).parts();
-    }
-
-    public long seed() {
-        return filters.get(0).seed();
-    }
-
-    /** Keys that the open parts were sized for. */
-    public long n() {
-        return filters.stream().mapToLong(Header::n).sum();
-    }
-
-    /** The rate it was sized for; the highest of the parts. */
-    public double p() {
-        return filters.stream().mapToDouble(Header::p).max().getAsDouble();
-    }
-
-    /** Bytes of all files. */
-    public long size() {
-        return filters.stream().mapToLong(Header::size).sum();
-    }
-
-    public long bits() {
-        return filters.stream().mapToLong(Header::bits).sum();
-    }
-
     public long bitsSet() {
-        return filters.stream().mapToLong(Header::bitsSet).sum();
+        return headers.stream().mapToLong(Header::bitsSet).sum();
     }
 
     /** The share of bits that are set; close to 1/2 when n keys are in. */
@@ -63,14 +78,58 @@ public final class Info {
         return (double) bitsSet() / bits();
     }
 
-    /** The number of keys added, from the bits set; infinite if all of a part are set. */
-    public double estimatedKeys() {
-        return filters.stream().mapToDouble(Header::estimatedKeys).sum();
+    /** The number of different keys in it, estimated from the bits that are set. */
+    public double cardinality() {
+        return headers.stream().mapToDouble(Estimate::cardinality).sum();
     }
 
+    /** The rate to be expected with the keys that are in it now. */
+    public double fpr() {
+        // An absent key goes to each part as likely.
+        return headers.stream().mapToDouble(Estimate::rate).sum() / headers.size();
+    }
+
+    /** Whether it, or a part of it, surely holds more keys than it was sized for. */
+    public boolean overCapacity() {
+        return headers.stream().anyMatch(Estimate::overCapacity);
+    }
+
+    /** Which part this is; 0 for a whole set. */
+    public int part() {
+        return headers.size() == 1 ? headers.get(0).part() : 0;
+    }
+
+    /** Parts of the whole set, open or not. */
+    public int parts() {
+        return headers.get(0).parts();
+    }
+
+    public int formatVersion() {
+        return FORMAT_VERSION;
+    }
+
+    /** 16 hexadecimal digits, as the command line has them; the same are the same bytes. */
+    public String checksum() {
+        long whole = headers.get(0).checksum();
+        for (Header header : headers.subList(1, headers.size())) {
+            whole = Xxh64.of(ByteBuffer.allocate(2 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN)
+                    .putLong(whole).putLong(header.checksum()).array(), 0);
+        }
+        return String.format("%016x", whole);
+    }
+
+    /** The open parts one by one. */
+    public List<Info> filters() {
+        return headers.stream().map(header -> new Info(header.kind(), List.of(header)))
+                .collect(Collectors.toUnmodifiableList());
+    }
+
+    /** For logs: what it holds, and how well. */
     @Override
     public String toString() {
-        return String.format("%d %s keys at %s, %d parts, %d bytes", n(), Kind.describe(kind), p(), parts(),
-                size());
+        return String.format(
+                "about %.0f %s keys, sized for %d at %s, %d of %d parts, %d bytes, rate now %.3g",
+                cardinality(), Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(),
+                fpr());
     }
 }

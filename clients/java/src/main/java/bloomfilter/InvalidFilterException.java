@@ -1,9 +1,7 @@
 package bloomfilter;
 
-import java.io.IOException;
-
 /** The bytes are not a valid filter. */
-public final class InvalidFilterException extends IOException {
+public final class InvalidFilterException extends FileException {
     private static final long serialVersionUID = 1L;
 
     private final String rule;

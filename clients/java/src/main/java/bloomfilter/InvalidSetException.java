@@ -1,10 +1,16 @@
 package bloomfilter;
 
-/** A manifest or folder is not exactly one whole set of filters. */
-public final class InvalidSetException extends java.io.IOException {
+/** A manifest that is none, or files that are not exactly one whole set of filters. */
+public final class InvalidSetException extends FileException {
     private static final long serialVersionUID = 1L;
 
     InvalidSetException(String message) {
         super(message);
+    }
+
+    static void require(boolean condition, String message) throws InvalidSetException {
+        if (!condition) {
+            throw new InvalidSetException(message);
+        }
     }
 }

@@ -33,15 +33,13 @@ public final class Key {
 
     private static final long CANONICAL_NAN = 0x7ff8000000000000L;
 
-    /** What numeric can store: digits before the point, and behind it. */
-
     /** What PostgreSQL's types can hold, in days since 1970-01-01. */
     private static final long FIRST_DAY = -2440588;
     private static final long LAST_DATE = 2145042905;
     private static final long LAST_TIMESTAMP_DAY = 106762939;
 
     /** What stands before a column's bytes: its type and its length. */
-    private static final int COLUMN_HEAD = 5;
+    static final int COLUMN_HEAD = 5;
 
     private final int kind;
     private final byte[] bytes;
@@ -136,30 +134,39 @@ public final class Key {
     }
 
     public static Key uuid(UUID value) {
-        return new Key(KeyType.UUID, ByteBuffer.allocate(16).putLong(value.getMostSignificantBits())
+        return uuid(ByteBuffer.allocate(16).putLong(value.getMostSignificantBits())
                 .putLong(value.getLeastSignificantBits()).array());
     }
 
-    public static Key numeric(BigDecimal value) {
-        return new Key(KeyType.NUMERIC, ascii(plainDecimal(value)));
+    static Key uuid(byte[] bytes) {
+        return new Key(KeyType.UUID, bytes);
     }
 
-    /** numeric's NaN and infinities, which BigDecimal lacks. */
-    static Key numericSpecial(String spelling) {
-        return new Key(KeyType.NUMERIC, ascii(spelling));
+    public static Key numeric(BigDecimal value) {
+        return numeric(Decimal.of(value).plain());
+    }
+
+    /** In its one spelling; so numeric's NaN and infinities, which BigDecimal lacks. */
+    static Key numeric(String spelling) {
+        return new Key(KeyType.NUMERIC, spelling.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** double precision; for a value of a column of type real see {@link #real}. */
+    public static Key floating(double value) {
+        return new Key(KeyType.FLOAT, floatBytes(value));
     }
 
     /**
-     * The key of a real column whose value came as a double: JDBC's getDouble gives 0.1 for
-     * 0.1::real, and the filter holds the real nearest to it, 0.10000000149011612.
+     * A value of a column of type real. Right for what getFloat of a driver gives, and for
+     * getDouble, which gives the double that is nearest to the value's text: another number.
      */
     public static Key real(double value) {
-        return floating((float) value);
-    }
-
-    /** double precision, and real as a float, which is widened exactly; see {@link #real}. */
-    public static Key floating(double value) {
-        return new Key(KeyType.FLOAT, floatBytes(value));
+        float nearest = (float) value;
+        if (Float.isInfinite(nearest) != Double.isInfinite(value)
+                || (nearest == 0) != (value == 0)) {
+            throw new KeyValueException("value is outside of real's range");
+        }
+        return floating(nearest);
     }
 
     /** LocalDate.MIN and MAX are the infinities, as in PostgreSQL's JDBC driver. */
@@ -234,12 +241,17 @@ public final class Key {
         if (address.length != 6 && address.length != 8) {
             throw new KeyValueException("a MAC address has 6 or 8 bytes");
         }
-        if (address.length == 6 || address[3] != (byte) 0xff || address[4] != (byte) 0xfe) {
+        if (address.length == 6 || !isNarrow(address)) {
             return new Key(KeyType.MACADDR, address.clone());
         }
         byte[] narrow = Arrays.copyOf(address, 6);
         System.arraycopy(address, 5, narrow, 3, 3);
         return new Key(KeyType.MACADDR, narrow);
+    }
+
+    /** Whether a MAC address of 8 bytes stands for one of 6. */
+    static boolean isNarrow(byte[] address) {
+        return address[3] == (byte) 0xff && address[4] == (byte) 0xfe;
     }
 
     /** A key of one to six columns, as SQL's {@code ROW(...)}; each as {@link #of} takes it. */
@@ -257,44 +269,19 @@ public final class Key {
         return new Key(Kind.ofRow(types), bytes.toByteArray());
     }
 
-    /** Key bytes that the caller made. */
+    /** Key bytes that the caller made; bytes that no key of the type has are refused. */
     public static Key raw(KeyType type, byte[] bytes) {
-        if (type == KeyType.NONE) {
-            throw new KeyTypeException("a key has a type");
-        }
-        return new Key(type == KeyType.ROW ? kindOfRow(bytes) : Kind.of(type), bytes.clone());
+        return new Key(RawKey.kind(type, bytes), bytes.clone());
     }
 
-    /** From the bytes of a row, which its columns must fill exactly. */
-    private static int kindOfRow(byte[] bytes) {
-        List<KeyType> types = new ArrayList<>();
-        ByteBuffer rest = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        while (rest.remaining() >= COLUMN_HEAD) {
-            int type = rest.get() & 0xff;
-            int length = rest.getInt();
-            if (type >= KeyType.COUNT || length < 0 || length > rest.remaining()) {
-                throw new KeyValueException("not the bytes of a row");
-            }
-            types.add(KeyType.ofNumber(type));
-            rest.position(rest.position() + length);
-        }
-        if (rest.hasRemaining()) {
-            throw new KeyValueException("not the bytes of a row");
-        }
-        return Kind.ofRow(types);
-    }
-
-    /**
-     * The key of a text as PostgreSQL prints values of the type; doc/KEYS.md is the grammar. What
-     * is no key of the type, or would be read by a setting, is a {@link KeyValueException}.
-     */
+    /** The key that PostgreSQL's type reads from a text, by the grammar of doc/KEYS.md. */
     public static Key parse(KeyType type, String text) {
         return KeyText.parse(type, text);
     }
 
-    /** The same for the text of a column of type real: see {@link #real}. */
-    public static Key parseReal(String text) {
-        return KeyText.parseReal(text);
+    /** The same by the type's name; also "real", whose keys are of type float. */
+    public static Key parse(String type, String text) {
+        return KeyText.parse(type, text);
     }
 
     static byte[] integerBytes(long value) {
@@ -328,18 +315,6 @@ public final class Key {
             i++;
         }
         return value.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static byte[] ascii(String text) {
-        return text.getBytes(StandardCharsets.US_ASCII);
-    }
-
-    private static String plainDecimal(BigDecimal value) {
-        String plain = Decimal.of(value);
-        if (plain == null) {
-            throw new KeyValueException("value is outside of numeric's range");
-        }
-        return plain;
     }
 
     static Key infinity(KeyType type, boolean positive) {

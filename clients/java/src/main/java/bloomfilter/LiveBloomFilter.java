@@ -2,27 +2,37 @@ package bloomfilter;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * A filter that is replaced by newer ones while threads ask it.
  *
- * <p>{@link #current} is one volatile read. Each question is answered by one whole filter, the
- * old or the new one.
+ * <p>{@link #current} is one volatile read. Each question is answered by one whole filter, the old
+ * or the new one.
  */
-public final class LiveBloomFilter {
+public final class LiveBloomFilter implements AutoCloseable {
     private final Path path;
-    private final ReadOption[] options;
+    private final Opening opening;
     private volatile BloomFilter current;
 
-    private LiveBloomFilter(Path path, ReadOption... options) throws IOException {
+    /** What the files were that the last reload read. */
+    private Source source;
+
+    private final Object following = new Object();
+    private Follower follower;
+
+    private LiveBloomFilter(Path path, Opening opening) throws IOException {
         this.path = path;
-        this.options = options.clone();
-        current = BloomFilter.open(path, options);
+        this.opening = opening;
+        Opening.Opened opened = opening.open(path);
+        source = opened.source;
+        current = new BloomFilter(opened.parts);
     }
 
     /** Opens what {@link BloomFilter#open} opens. */
     public static LiveBloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new LiveBloomFilter(path, options);
+        return new LiveBloomFilter(path, new Opening(options));
     }
 
     /** The filter of this moment; keep it to ask several questions of one. */
@@ -31,10 +41,56 @@ public final class LiveBloomFilter {
     }
 
     /**
-     * Opens the path again and takes what is there now. On any error the old filter stays and
-     * the error is thrown.
+     * Takes what is at the path now, and says whether that is another filter.
+     *
+     * <p>Where no file was replaced (file key, size, time and header are the same) nothing else is
+     * read. On any error the old filter stays and the error is thrown.
      */
-    public synchronized void reload() throws IOException {
-        current = BloomFilter.open(path, options);
+    public synchronized boolean reload() throws IOException {
+        if (Source.find(path).equals(source)) {
+            return false;
+        }
+        Opening.Opened opened = opening.open(path);
+        BloomFilter fresh = new BloomFilter(opened.parts);
+        boolean changed = !fresh.hasBytesOf(current);
+        source = opened.source;
+        // One of the same bytes is taken, too: it may have replaced a damaged one.
+        current = fresh;
+        return changed;
+    }
+
+    /** Follows as the other form does, and logs errors by {@link System.Logger}. */
+    public void follow(Duration every) {
+        follow(every, filter -> { }, null);
+    }
+
+    /**
+     * Reloads every so often, in a daemon thread of its own, until {@link #close}, or until nobody
+     * holds this object any more.
+     *
+     * @param onChange is given each new filter
+     * @param onError is given each error; if it is null, an error is logged when it is another one
+     *     than the time before
+     */
+    public void follow(Duration every, Consumer<BloomFilter> onChange,
+            Consumer<Throwable> onError) {
+        Follower fresh = new Follower(this, every, onChange, onError);
+        replaceFollower(fresh);
+        fresh.start();
+    }
+
+    /** Ends following. The present filter stays, and answers. */
+    @Override
+    public void close() {
+        replaceFollower(null);
+    }
+
+    private void replaceFollower(Follower fresh) {
+        synchronized (following) {
+            if (follower != null) {
+                follower.end();
+            }
+            follower = fresh;
+        }
     }
 }

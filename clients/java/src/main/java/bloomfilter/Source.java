@@ -1,207 +1,165 @@
 package bloomfilter;
 
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.Objects;
 
-/** Where filters come from: a file, or the files of a manifest. */
+/**
+ * What a path names: a filter, or a manifest and its files; and what these files were before
+ * anything else of them was read. Two sources that are equal name the same bytes.
+ */
 final class Source {
-    private static final String MANIFEST_NAME = "manifest";
-    private static final String MANIFEST_MAGIC = "bloomfilter-set ";
-    private static final String MANIFEST_FIRST_LINE = MANIFEST_MAGIC + "1";
-    private static final int MAX_PARTS = 65535;
+    private final Path path;
+    private final List<Path> parts;
+    private final List<Stamp> stamps;
 
-    /** A name that promises what is in its file, which a part of another build is not. */
-    private static final Pattern NAME_WITH_CHECKSUM = Pattern.compile(".*\\.([0-9a-f]{16})\\.bloom");
-
-    /** A name of 255 bytes and its line end for each part. */
-    private static final int MAX_MANIFEST_BYTES = 32 + MAX_PARTS * 256;
-
-    private final boolean map;
-    private final boolean verify;
-
-    Source(Set<ReadOption> options) {
-        map = options.contains(ReadOption.MAP);
-        verify = !options.contains(ReadOption.SKIP_VERIFICATION);
+    private Source(Path path, List<Path> parts, List<Stamp> stamps) {
+        this.path = path;
+        this.parts = parts;
+        this.stamps = stamps;
     }
 
-    /** One filter, or all filters of a set in part order. */
-    List<Part> read(Path path) throws IOException {
-        if (Files.isDirectory(path)) {
-            return readFolder(path);
-        }
-        try (FileChannel channel = openRegular(path)) {
-            ByteBuffer start = readUpTo(channel, Header.BYTES);
-            if (!isManifest(start)) {
-                return List.of(readFilter(channel, start));
-            }
-            return readMembers(path.toAbsolutePath().getParent(), manifestNames(channel));
-        }
+    /** The filter's file, or the manifest. */
+    Path path() {
+        return path;
     }
 
-    /** Refuses what is not exactly one whole set in part order. */
-    static void checkSet(List<Part> parts) throws InvalidSetException {
-        require(!parts.isEmpty(), "no filter is there");
-        Header first = parts.get(0).header;
-        require(first.parts() == parts.size(),
-                parts.size() + " filters of a set of " + first.parts() + " parts");
-        for (int i = 0; i < parts.size(); i++) {
-            Header header = parts.get(i).header;
-            require(header.parts() == first.parts() && header.seed() == first.seed(),
-                    "filters of different sets");
-            require(header.part() == i,
-                    "part " + header.part() + " is where part " + i + " should be");
-        }
-        commonKind(parts);
-    }
-
-    /** The kind of key of all filters that hold keys; NONE if none does. */
-    static int commonKind(List<Part> parts) throws InvalidSetException {
-        int common = Kind.NONE;
-        for (Part part : parts) {
-            int kind = part.header.kind();
-            require(kind == Kind.NONE || common == Kind.NONE || kind == common,
-                    "filters of different key types");
-            common = kind == Kind.NONE ? common : kind;
-        }
-        return common;
-    }
-
-    private static void require(boolean condition, String message) throws InvalidSetException {
-        if (!condition) {
-            throw new InvalidSetException(message);
-        }
-    }
-
-    /** A pipe would hang its opener, a device has no size. */
-    private static FileChannel openRegular(Path path) throws IOException {
-        if (Files.exists(path) && !Files.isRegularFile(path)) {
-            throw new InvalidFilterException("short", "not a regular file: " + path);
-        }
-        return FileChannel.open(path, StandardOpenOption.READ);
-    }
-
-    private static ByteBuffer readUpTo(FileChannel channel, long most) throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(most, channel.size()));
-        readAll(channel, bytes, 0);
-        return bytes.flip().order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    /** Fills the buffer, or stops where the file ends. */
-    private static void readAll(FileChannel channel, ByteBuffer bytes, long from)
-            throws IOException {
-        long at = from;
-        while (bytes.hasRemaining()) {
-            int got = channel.read(bytes, at);
-            if (got < 0) {
-                return;
-            }
-            at += got;
-        }
-    }
-
-    private static boolean isManifest(ByteBuffer start) {
-        byte[] magic = MANIFEST_MAGIC.getBytes(StandardCharsets.US_ASCII);
-        return start.limit() >= magic.length
-                && Arrays.equals(Arrays.copyOf(start.array(), magic.length), magic);
-    }
-
-    /** The header is checked against the file's length before anything is allocated or mapped. */
-    private Part readFilter(FileChannel channel, ByteBuffer start) throws IOException {
-        long length = channel.size();
-        Header.read(start, length);
-        if (map) {
-            return Part.check(channel.map(FileChannel.MapMode.READ_ONLY, 0, length), verify);
-        }
-        ByteBuffer bytes = ByteBuffer.allocate((int) length);
-        readAll(channel, bytes, 0);
-        if (bytes.hasRemaining()) {
-            throw new EOFException("file became shorter while it was read");
-        }
-        return Part.check(bytes.flip(), verify);
-    }
-
-    /** A file of a set, which must be a filter itself; errors name it. */
-    private Part readMember(Path path) throws IOException {
-        try (FileChannel channel = openRegular(path)) {
-            Part part = readFilter(channel, readUpTo(channel, Header.BYTES));
-            checkName(path.getFileName().toString(), part.header);
-            return part;
-        } catch (InvalidFilterException error) {
-            throw new InvalidFilterException(error.rule(),
-                    path.getFileName() + ": " + error.getMessage());
-        }
-    }
-
-    private static void checkName(String name, Header header) throws InvalidSetException {
-        Matcher promised = NAME_WITH_CHECKSUM.matcher(name);
-        require(!promised.matches()
-                        || Long.parseUnsignedLong(promised.group(1), 16) == header.checksum(),
-                name + ": is another filter than its name says");
-    }
-
-    private List<Part> readMembers(Path folder, List<String> names) throws IOException {
-        List<Part> parts = new ArrayList<>();
-        for (String name : names) {
-            parts.add(readMember(resolve(folder, name)));
-        }
-        checkSet(parts);
+    /** The files that a manifest names, or null. */
+    List<Path> parts() {
         return parts;
     }
 
+    /** Looks at a file, at a manifest and its files, or at the manifest of a folder. */
+    static Source find(Path path) throws IOException {
+        boolean isFolder = Files.isDirectory(path);
+        Path own = isFolder ? manifestOf(path) : path;
+        try (FileChannel channel = openRegular(own)) {
+            Stamp stamp = Stamp.of(own, channel);
+            if (!isFolder && !Manifest.isOne(stamp.start)) {
+                return new Source(own, null, List.of(stamp));
+            }
+            return ofManifest(own, stamp, Manifest.names(read(channel, Manifest.MAX_BYTES + 1)));
+        } catch (FileException error) {
+            error.in(own);
+            throw error;
+        }
+    }
+
+    private static Path manifestOf(Path folder) throws InvalidSetException {
+        Path manifest = folder.resolve(Manifest.NAME);
+        if (!Files.exists(manifest, LinkOption.NOFOLLOW_LINKS)) {
+            InvalidSetException error = new InvalidSetException("a folder is opened by its file \""
+                    + Manifest.NAME + "\", and it has none");
+            error.in(folder);
+            throw error;
+        }
+        return manifest;
+    }
+
+    private static Source ofManifest(Path path, Stamp own, List<String> names)
+            throws InvalidSetException {
+        List<Path> parts = new ArrayList<>();
+        List<Stamp> stamps = new ArrayList<>(List.of(own));
+        for (String name : names) {
+            Path part = resolve(path, name);
+            parts.add(part);
+            stamps.add(Stamp.orNull(part));
+        }
+        return new Source(path, parts, stamps);
+    }
+
     /** Some names can't be spelled in the file names' encoding of this machine. */
-    private static Path resolve(Path folder, String name) throws InvalidSetException {
+    private static Path resolve(Path manifest, String name) throws InvalidSetException {
         try {
-            return folder.resolve(name);
+            return manifest.resolveSibling(name);
         } catch (InvalidPathException error) {
             throw new InvalidSetException("manifest has a bad file name: " + error.getMessage());
         }
     }
 
-    private List<Part> readFolder(Path folder) throws IOException {
-        Path manifest = folder.resolve(MANIFEST_NAME);
-        require(Files.exists(manifest, LinkOption.NOFOLLOW_LINKS),
-                "folder has no file \"" + MANIFEST_NAME + "\"");
-        try (FileChannel channel = openRegular(manifest)) {
-            return readMembers(folder, manifestNames(channel));
+    /** Asks before it opens: a pipe would hang its opener, and a device has no size. */
+    static FileChannel openRegular(Path path) throws IOException {
+        if (!Files.readAttributes(path, BasicFileAttributes.class).isRegularFile()) {
+            InvalidFilterException error =
+                    new InvalidFilterException("short", "not a regular file");
+            error.in(path);
+            throw error;
         }
+        return FileChannel.open(path, StandardOpenOption.READ);
     }
 
-    private static List<String> manifestNames(FileChannel channel) throws IOException {
-        require(channel.size() <= MAX_MANIFEST_BYTES, "manifest is too long");
-        ByteBuffer bytes = readUpTo(channel, MAX_MANIFEST_BYTES);
-        String text = StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
-        String whole = text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;
-        List<String> lines = Arrays.asList(whole.split("\n", -1));
-        require(lines.get(0).equals(MANIFEST_FIRST_LINE),
-                "manifest does not begin with the line \"" + MANIFEST_FIRST_LINE + "\"");
-        List<String> names = lines.stream().skip(1)
-                .filter(line -> !line.startsWith("#")).collect(Collectors.toList());
-        require(!names.isEmpty() && names.size() <= MAX_PARTS,
-                "manifest must name 1 to 65535 parts");
-        for (String name : names) {
-            require(isPlainName(name), "manifest has a bad file name: \"" + name + "\"");
+    /** The file's first bytes, as many as there are and are wanted. */
+    static byte[] read(FileChannel channel, int most) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(most, channel.size()));
+        int got = 0;
+        while (bytes.hasRemaining() && got >= 0) {
+            got = channel.read(bytes, bytes.position());
         }
-        return names;
+        return Arrays.copyOf(bytes.array(), bytes.position());
     }
 
-    private static boolean isPlainName(String name) {
-        return !name.isEmpty() && !name.equals(".") && !name.equals("..")
-                && name.indexOf('/') < 0 && name.indexOf('\0') < 0;
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Source && ((Source) other).path.equals(path)
+                && Objects.equals(((Source) other).parts, parts)
+                && ((Source) other).stamps.equals(stamps);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(path, parts, stamps);
+    }
+
+    /** What a file was when it was looked at. */
+    private static final class Stamp {
+        private final Object key;
+        private final long size;
+        private final FileTime time;
+        private final byte[] start;
+
+        private Stamp(BasicFileAttributes attributes, byte[] start) {
+            key = attributes.fileKey();
+            size = attributes.size();
+            time = attributes.lastModifiedTime();
+            this.start = start;
+        }
+
+        /** If the file is replaced in between, the next look finds other attributes. */
+        static Stamp of(Path path, FileChannel channel) throws IOException {
+            return new Stamp(Files.readAttributes(path, BasicFileAttributes.class),
+                    read(channel, Header.BYTES));
+        }
+
+        /** Null for one that can't be read: that shows when it is opened. */
+        static Stamp orNull(Path path) {
+            try (FileChannel channel = openRegular(path)) {
+                return of(path, channel);
+            } catch (IOException error) {
+                return null;
+            }
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Stamp && Objects.equals(((Stamp) other).key, key)
+                    && ((Stamp) other).size == size && ((Stamp) other).time.equals(time)
+                    && Arrays.equals(((Stamp) other).start, start);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(key, size, time, Arrays.hashCode(start));
+        }
     }
 }

@@ -147,7 +147,7 @@ public final class Bench {
     private static long countBatch(BloomFilter filter, long[] keys) {
         long count = 0;
         for (int from = 0; from < keys.length; from += 1000) {
-            for (boolean found : filter.containsEach(Arrays.copyOfRange(keys, from, from + 1000))) {
+            for (boolean found : filter.containsMany(Arrays.copyOfRange(keys, from, from + 1000))) {
                 count += found ? 1 : 0;
             }
         }
@@ -170,6 +170,6 @@ public final class Bench {
 
     private static BloomFilter retyped(byte[] bytes, KeyType type) throws IOException {
         bytes[7] = (byte) type.ordinal();
-        return BloomFilter.of(Support.sealHeader(bytes), ReadOption.SKIP_VERIFICATION);
+        return BloomFilter.fromBytes(Support.sealHeader(bytes), ReadOption.NO_VERIFY);
     }
 }

@@ -17,8 +17,7 @@ import java.time.OffsetDateTime;
 /**
  * CrossCheck FILE TYPE: answers 1 or 0 for each key on standard input.
  *
- * <p>Keys come one on a line, as PostgreSQL prints them. Each is asked twice, as a value of Java's own
- * type where it has one, and from its text; the two must
+ * <p>Keys come one on a line, as PostgreSQL prints them; TYPE may be real. Each is asked twice, as a value of Java's own type where it has one, and from its text; the two must
  * agree. Any error ends the program with status 1.
  */
 public final class CrossCheck {
@@ -26,11 +25,13 @@ public final class CrossCheck {
     private static final String NO_PLAIN_TIME = "-?infinity|[0-9]{5,}-.*|.* BC";
 
     private final BloomFilter filter;
+    private final String typeName;
     private final KeyType type;
 
-    private CrossCheck(BloomFilter filter, KeyType type) {
+    private CrossCheck(BloomFilter filter, String typeName) {
         this.filter = filter;
-        this.type = type;
+        this.typeName = typeName;
+        type = typeName.equals("real") ? KeyType.NONE : KeyType.ofName(typeName);
     }
 
     public static void main(String[] arguments) throws IOException {
@@ -42,7 +43,7 @@ public final class CrossCheck {
 
     static void run(Path file, String type, InputStream keys, PrintStream out)
             throws IOException {
-        CrossCheck check = new CrossCheck(BloomFilter.open(file), KeyType.ofName(type));
+        CrossCheck check = new CrossCheck(BloomFilter.open(file), type);
         BufferedReader reader = new BufferedReader(new InputStreamReader(keys,
                 StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
         StringBuilder answers = new StringBuilder();
@@ -68,10 +69,10 @@ public final class CrossCheck {
     }
 
     private boolean answer(String text) throws IOException {
-        boolean found = filter.contains(Key.parse(type, text));
+        boolean found = filter.contains(Key.parse(typeName, text));
         Object own = ownValue(text);
         if (own != null && filter.contains(own) != found || overload(text, found) != found) {
-            throw new IllegalStateException("two answers for " + type + " " + text);
+            throw new IllegalStateException("two answers for " + typeName + " " + text);
         }
         return found;
     }

@@ -72,10 +72,24 @@ public class CrossCheckTest {
     }
 
     @Test
+    public void columnsOfTypeReal() throws IOException {
+        byte[] filter = Support.build(List.of(Key.floating(0.1f).bytes()), floats());
+        assertEquals("1\n0\n", ask(filter, "real", List.of("0.1", "0.2")));
+        assertEquals("0\n", ask(filter, "float", List.of("0.1")));
+    }
+
+    private static Support.Shape floats() {
+        Support.Shape shape = new Support.Shape();
+        shape.type = KeyType.FLOAT;
+        return shape;
+    }
+
+    @Test
     public void errorsEndIt() {
         byte[] filter = Support.integerFilter(0, 1);
         assertThrows(KeyException.class, () -> ask(filter, "integer", List.of("x")));
         assertThrows(KeyException.class, () -> ask(filter, "text", List.of("42")));
         assertThrows(KeyException.class, () -> ask(filter, "json", List.of("1")));
+        assertThrows(KeyException.class, () -> ask(filter, "bytea", List.of("00ff")));
     }
 }

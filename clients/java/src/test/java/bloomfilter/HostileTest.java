@@ -10,6 +10,7 @@ import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Random;
 import org.junit.Before;
@@ -38,8 +39,9 @@ public class HostileTest {
             InvalidFilterException error = assertThrows(InvalidFilterException.class,
                     () -> BloomFilter.open(path, options));
             assertTrue(error.rule(), rule == null || rule.equals(error.rule()));
+            assertTrue(error.getMessage(), error.getMessage().startsWith(path + ": "));
         }
-        assertThrows(InvalidFilterException.class, () -> BloomFilter.of(bytes));
+        assertThrows(InvalidFilterException.class, () -> BloomFilter.fromBytes(bytes));
     }
 
     @Test
@@ -50,9 +52,10 @@ public class HostileTest {
         }
         BloomFilter filter = BloomFilter.open(path);
         assertTrue(filter.contains(7));
-        assertEquals("BloomFilter of 100 integer keys at 0.01, 1 parts, 320 bytes",
+        assertEquals("BloomFilter of about 30 integer keys, sized for 100 at 0.01, 1 of 1 parts, 320 bytes,"
+                        + " rate now 3.51e-07",
                 filter.toString());
-        assertEquals(30, filter.info().estimatedKeys(), 3);
+        assertEquals(30, filter.info().cardinality(), 3);
         assertTrue(filter.info().fill() > 0);
     }
 
@@ -61,6 +64,13 @@ public class HostileTest {
         for (int length = 0; length < sound.length; length++) {
             refused(Arrays.copyOf(sound, length), length < 64 ? "short" : "size");
         }
+    }
+
+    @Test
+    public void textOfAFilter() {
+        InvalidFilterException error = assertThrows(InvalidFilterException.class,
+                () -> BloomFilter.fromBytes(Base64.getEncoder().encode(sound)));
+        assertTrue(error.getMessage(), error.getMessage().contains("filter::bytea"));
     }
 
     @Test
@@ -78,7 +88,7 @@ public class HostileTest {
             byte[] damaged = sound.clone();
             damaged[bit >> 3] ^= 1 << (bit & 7);
             assertThrows("bit " + bit + ", seed " + SEED, InvalidFilterException.class,
-                    () -> BloomFilter.of(damaged));
+                    () -> BloomFilter.fromBytes(damaged));
         }
     }
 
@@ -133,8 +143,8 @@ public class HostileTest {
                 continue;
             }
             InvalidFilterException error = assertThrows(InvalidFilterException.class,
-                    () -> BloomFilter.of(Support.hex(row.get("filter_hex")),
-                            ReadOption.SKIP_VERIFICATION));
+                    () -> BloomFilter.fromBytes(Support.hex(row.get("filter_hex")),
+                            ReadOption.NO_VERIFY));
             assertEquals(row.get("rule"), error.rule());
         }
     }
@@ -142,7 +152,7 @@ public class HostileTest {
     @Test
     public void changedSourceDoesNotChangeTheFilter() throws IOException {
         byte[] source = sound.clone();
-        BloomFilter filter = BloomFilter.of(source);
+        BloomFilter filter = BloomFilter.fromBytes(source);
         Arrays.fill(source, (byte) 0);
         assertTrue(filter.contains(7));
     }

@@ -3,6 +3,7 @@ package bloomfilter;
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -55,13 +56,13 @@ public class KeysTest {
         Support.Shape shape = new Support.Shape();
         shape.type = KeyType.ROW;
         shape.columns = List.of(KeyType.INTEGER, KeyType.TEXT);
-        BloomFilter filter = BloomFilter.of(Support.build(List.of(key.bytes()), shape));
+        BloomFilter filter = BloomFilter.fromBytes(Support.build(List.of(key.bytes()), shape));
         assertEquals("row(integer, text) key", key.toString());
         assertEquals(shape.columns, filter.info().columns());
         assertTrue(filter.contains(key));
         assertTrue(filter.contains(Key.raw(KeyType.ROW, key.bytes())));
         assertFalse(filter.contains(Key.row(8L, "x")));
-        assertFalse(filter.containsEach(List.of(Key.row(7, "")))[0]);
+        assertFalse(filter.containsMany(List.of(Key.row(7, "")))[0]);
         for (Object other : new Object[] {Key.row(7), Key.row("x", 7), Key.row(7, "x", 1), 7, "x"}) {
             KeyTypeException error =
                     assertThrows(KeyTypeException.class, () -> filter.contains(other));
@@ -88,12 +89,12 @@ public class KeysTest {
             for (Map.Entry<KeyType, Object> other : samples().entrySet()) {
                 if (other.getKey() == own.getKey()) {
                     assertTrue(filter.contains(other.getValue()));
-                    assertTrue(filter.containsEach(List.of(other.getValue()))[0]);
+                    assertTrue(filter.containsMany(List.of(other.getValue()))[0]);
                     continue;
                 }
                 assertThrows(KeyTypeException.class, () -> filter.contains(other.getValue()));
                 assertThrows(KeyTypeException.class,
-                        () -> filter.containsEach(List.of(own.getValue(), other.getValue())));
+                        () -> filter.containsMany(List.of(own.getValue(), other.getValue())));
             }
         }
     }
@@ -109,7 +110,7 @@ public class KeysTest {
         assertThrows(KeyTypeException.class,
                 () -> Support.filterOf(KeyType.TEXT, "a").contains(1));
         assertThrows(KeyTypeException.class,
-                () -> Support.filterOf(KeyType.TEXT, "a").containsEach(new long[1]));
+                () -> Support.filterOf(KeyType.TEXT, "a").containsMany(new long[1]));
     }
 
     @Test
@@ -133,7 +134,7 @@ public class KeysTest {
             for (Object other : others) {
                 assertThrows(KeyTypeException.class, () -> filter.contains(other));
                 assertThrows(KeyTypeException.class,
-                        () -> filter.containsEach(Collections.singletonList(other)));
+                        () -> filter.containsMany(Collections.singletonList(other)));
             }
             assertThrows(KeyTypeException.class, () -> filter.contains('c'));
         }
@@ -181,6 +182,7 @@ public class KeysTest {
         for (String bad : List.of("1E+131072", "1E-16384", "1E+999999999", "1E-999999999")) {
             assertThrows(KeyValueException.class, () -> Key.numeric(new BigDecimal(bad)));
         }
+        assertEquals(Key.numeric(BigDecimal.ONE), Key.numeric(BigDecimal.ONE.setScale(20000)));
         assertEquals(131072, Key.numeric(new BigDecimal("1E+131071")).bytes().length);
         BigDecimal longest = new BigDecimal("1" + "0".repeat(131071) + "." + "5".repeat(16383));
         assertEquals(131072 + 1 + 16383, Key.numeric(longest).bytes().length);
@@ -191,7 +193,7 @@ public class KeysTest {
         assertThrows(KeyValueException.class,
                 () -> Key.parse(KeyType.NUMERIC, "9".repeat(1_000_000)));
         assertThrows(KeyValueException.class,
-                () -> Key.numeric(new BigDecimal(java.math.BigInteger.ONE.shiftLeft(3_000_000))));
+                () -> Key.numeric(new BigDecimal(BigInteger.ONE.shiftLeft(3_000_000))));
         assertEquals(16385, Key.numeric(new BigDecimal("1E-16383")).bytes().length);
     }
 
@@ -243,15 +245,6 @@ public class KeysTest {
                 () -> Key.of(Inet6Address.getByAddress(null, linkLocal, 2)));
     }
 
-    /** What JDBC's getDouble makes of 0.1::real, and the same as text. */
-    @Test
-    public void realColumns() {
-        assertEquals(Key.of(0.1f), Key.real(0.1));
-        assertEquals(Key.of(0.1f), Key.parseReal("0.1"));
-        assertEquals(Key.of(0.10000000149011612), Key.parseReal("0.1"));
-        assertThrows(KeyValueException.class, () -> Key.parseReal("1e39"));
-    }
-
     @Test
     public void macAddresses() {
         Key key = Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3});
@@ -282,6 +275,84 @@ public class KeysTest {
         assertThrows(KeyException.class, () -> Key.parse(KeyType.INTEGER, digits));
         assertThrows(KeyException.class, () -> Key.parse(KeyType.INET, digits));
         assertThrows(KeyException.class, () -> Key.parse(KeyType.MACADDR, digits));
+    }
+
+    /** What took seconds, a time that grew with the square of the length. */
+    @Test(timeout = 20_000)
+    public void longNumerics() {
+        for (String text : List.of("1" + "0".repeat(131071), "9".repeat(131072),
+                "0." + "0".repeat(16382) + "1", "9".repeat(131072) + "." + "9".repeat(16383))) {
+            Key key = Key.parse(KeyType.NUMERIC, text);
+            assertEquals(text, new String(key.bytes(), StandardCharsets.US_ASCII));
+            for (int again = 0; again < 20; again++) {
+                assertEquals(key, Key.parse(KeyType.NUMERIC, text));
+            }
+            assertEquals(key, Key.numeric(new BigDecimal(text)));
+        }
+        String nines = "9".repeat(1_000_000);
+        for (int again = 0; again < 20; again++) {
+            assertThrows(KeyValueException.class, () -> Key.parse(KeyType.NUMERIC, nines));
+        }
+        BigDecimal huge = new BigDecimal(BigInteger.ONE.shiftLeft(100_000_000));
+        assertThrows(KeyValueException.class, () -> Key.numeric(huge));
+        assertEquals("1" + "0".repeat(131071), new String(
+                Key.numeric(new BigDecimal("1E+131071")).bytes(), StandardCharsets.US_ASCII));
+    }
+
+    @Test
+    public void realColumns() {
+        Key key = Key.real(0.1);
+        assertEquals(key, Key.real(0.1f));
+        assertEquals(key, Key.of(0.1f));
+        assertEquals(key, Key.parse("real", "0.1"));
+        assertNotEquals(key, Key.parse("float", "0.1"));
+        assertEquals(Key.floating(Double.NaN), Key.real(Double.NaN));
+        assertEquals(Key.floating(Double.NEGATIVE_INFINITY), Key.real(Double.NEGATIVE_INFINITY));
+        assertEquals(Key.floating(0), Key.real(-0.0));
+        for (double none : new double[] {1e39, -1e300, 1e-60}) {
+            assertThrows(KeyValueException.class, () -> Key.real(none));
+        }
+    }
+
+    @Test
+    public void rawBytesOfNoKey() {
+        Map<KeyType, List<String>> cases = new LinkedHashMap<>();
+        cases.put(KeyType.INTEGER, List.of("*\0\0\0", ""));
+        cases.put(KeyType.TEXT, List.of("\u00ff", "\u00c0\u0080"));
+        cases.put(KeyType.UUID, List.of("short"));
+        cases.put(KeyType.NUMERIC, List.of("1.50", "01", "-0", "", "1\n", "1e3", "nan", "."));
+        cases.put(KeyType.FLOAT, List.of("\0\0\0\0\0\0\0\u0080", "\0\0\0\0\0\0\u00f8\u00ff"));
+        cases.put(KeyType.DATE, List.of("1"));
+        cases.put(KeyType.INET, List.of("\4!\1\2\3\4", "\5 \1\2\3\4", "\4 \1\2\3"));
+        cases.put(KeyType.MACADDR, List.of("12345", "abc\u00ff\u00feabc"));
+        cases.put(KeyType.ROW, List.of("\2\1\0\0\0\u00ff", "\1\b\0\0\0", "\5\1\0\0\0x"));
+        cases.forEach((type, keys) -> keys.forEach(key -> assertThrows(type + " " + key,
+                KeyValueException.class,
+                () -> Key.raw(type, key.getBytes(StandardCharsets.ISO_8859_1)))));
+    }
+
+    @Test
+    public void errorsOfABatchNameTheKey() throws IOException {
+        BloomFilter filter = Support.filterOf(KeyType.TEXT, "a");
+        List<Object> keys = new ArrayList<>(Collections.nCopies(40, "a"));
+        keys.set(35, "\ud800");
+        KeyException error = assertThrows(KeyValueException.class, () -> filter.containsMany(keys));
+        assertEquals(35, error.index());
+        assertEquals("key 35: text has an unpaired surrogate", error.getMessage());
+        keys.set(33, 7);
+        assertEquals(33, assertThrows(KeyTypeException.class,
+                () -> filter.containsMany(keys)).index());
+        assertEquals(-1, assertThrows(KeyTypeException.class, () -> filter.contains(7)).index());
+    }
+
+    @Test
+    public void reasonsOfTexts() {
+        Map<String, String> cases = Map.of("", "it is empty", "1\r", "it ends with a carriage return",
+                " 1", "there is white space around it", "x", "it must be a whole number");
+        cases.forEach((text, reason) -> assertEquals(
+                "\"" + text + "\" is not a key of type integer: " + reason,
+                assertThrows(KeyValueException.class,
+                        () -> Key.parse(KeyType.INTEGER, text)).getMessage()));
     }
 
     @Test

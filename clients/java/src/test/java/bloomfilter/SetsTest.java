@@ -2,16 +2,21 @@ package bloomfilter;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.Before;
 import org.junit.Rule;
@@ -58,7 +63,7 @@ public class SetsTest {
         for (long key : MEMBERS) {
             assertTrue(filter.contains(key));
         }
-        for (boolean answer : filter.containsEach(MEMBERS)) {
+        for (boolean answer : filter.containsMany(MEMBERS)) {
             assertTrue(answer);
         }
         boolean[] singles = new boolean[STRANGERS.length];
@@ -66,12 +71,12 @@ public class SetsTest {
             singles[i] = filter.contains(STRANGERS[i]);
             found += singles[i] ? 1 : 0;
         }
-        assertArrayEquals(singles, filter.containsEach(STRANGERS));
+        assertArrayEquals(singles, filter.containsMany(STRANGERS));
         assertTrue(found < 30);
         assertEquals(3, filter.info().parts());
         assertEquals(3, filter.info().filters().size());
         assertEquals(300, filter.info().n());
-        assertEquals(MEMBERS.length, filter.info().estimatedKeys(), 30);
+        assertEquals(MEMBERS.length, filter.info().cardinality(), 30);
     }
 
     @Test
@@ -79,7 +84,7 @@ public class SetsTest {
         writeParts(parts, "any name %d");
         String names = "bloomfilter-set 1\nany name 0\nany name 1\nany name 2";
         checkWhole(BloomFilter.open(manifest("nightly", names + "\n")));
-        checkWhole(BloomFilter.ofParts(parts));
+        checkWhole(BloomFilter.fromParts(parts));
         manifest("manifest", names);
         checkWhole(BloomFilter.open(folder));
         checkWhole(BloomFilter.open(folder, ReadOption.values()));
@@ -115,7 +120,7 @@ public class SetsTest {
         Support.Shape shape = shape(1, 3);
         shape.type = KeyType.NONE;
         parts.set(1, Support.build(List.of(), shape));
-        BloomFilter whole = BloomFilter.ofParts(parts);
+        BloomFilter whole = BloomFilter.fromParts(parts);
         assertEquals(KeyType.INTEGER, whole.info().keyType());
         assertThrows(KeyTypeException.class, () -> whole.contains("text"));
     }
@@ -129,7 +134,7 @@ public class SetsTest {
 
     @Test
     public void onePartAlone() throws IOException {
-        BloomFilter alone = BloomFilter.of(parts.get(1));
+        BloomFilter alone = BloomFilter.fromBytes(parts.get(1));
         int found = 0;
         int refused = 0;
         for (long key : MEMBERS) {
@@ -158,7 +163,7 @@ public class SetsTest {
                 List.of(zero, one, Support.build(List.of(), shape(2, 4))),
                 List.of(zero, one, Support.build(List.of(), type)));
         for (List<byte[]> filters : cases) {
-            assertThrows(InvalidSetException.class, () -> BloomFilter.ofParts(filters));
+            assertThrows(InvalidSetException.class, () -> BloomFilter.fromParts(filters));
         }
     }
 
@@ -172,7 +177,7 @@ public class SetsTest {
         writeParts(parts, "p%d.bloom");
         InvalidSetException error =
                 assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
-        assertTrue(error.getMessage(), error.getMessage().contains("no file \"manifest\""));
+        assertTrue(error.getMessage(), error.getMessage().startsWith(folder + ": "));
         nameParts(3, "p%d.bloom");
         manifest("other.bloom", "no filter");
         checkWhole(BloomFilter.open(folder));
@@ -195,8 +200,56 @@ public class SetsTest {
         Files.write(folder.resolve("p1.bloom"), new byte[70]);
         InvalidFilterException error =
                 assertThrows(InvalidFilterException.class, () -> BloomFilter.open(folder));
-        assertTrue(error.getMessage(), error.getMessage().startsWith("p1.bloom: "));
+        assertTrue(error.getMessage(), error.getMessage().startsWith(folder.resolve("p1.bloom") + ": "));
         assertEquals("magic", error.rule());
+    }
+
+    /**
+     * A set is replaced all the while as bloomfilter_write does it: new names, the manifest by
+     * rename, then the old parts go. The writer is at most one set ahead of the reader, so that
+     * each opening meets a change and none meets eight.
+     */
+    @Test
+    public void replacedWhileItIsOpened() throws Exception {
+        SetWriter writer = new SetWriter(folder, 8);
+        writer.publish(300);
+        Semaphore opened = new Semaphore(0);
+        AtomicReference<Throwable> failed = new AtomicReference<>();
+        AtomicBoolean stop = new AtomicBoolean();
+        Thread reader = new Thread(() -> {
+            try {
+                while (!stop.get()) {
+                    for (boolean found : BloomFilter.open(folder).containsMany(MEMBERS)) {
+                        assertTrue(found);
+                    }
+                    opened.release();
+                }
+            } catch (Throwable error) {
+                failed.set(error);
+                opened.release(1000);
+            }
+        });
+        reader.start();
+        for (int generation = 1; generation <= 150; generation++) {
+            opened.acquire();
+            writer.publish(300 + generation % 2);
+        }
+        stop.set(true);
+        reader.join();
+        assertNull(String.valueOf(failed.get()), failed.get());
+    }
+
+    @Test
+    public void folderWhoseManifestIsNone() throws IOException {
+        manifest("manifest", "p0.bloom");
+        InvalidSetException error =
+                assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        assertEquals(folder.resolve("manifest").toString(), error.file());
+        Files.write(folder.resolve("manifest"), Support.integerFilter(0, 3));
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
+        Files.write(folder.resolve("manifest"),
+                "bloomfilter-set 1\np\u00ff\n".getBytes(StandardCharsets.ISO_8859_1));
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(folder));
     }
 
     @Test

@@ -62,6 +62,7 @@ final class Support {
         int part = 0;
         int parts = 1;
         long seed = 0;
+        long n = 100;
         int k = 7;
         int log2BlockBits = 9;
         int blocks = 4;
@@ -93,12 +94,12 @@ final class Support {
         return bits;
     }
 
-    /** Header and checksums around blocks; n and p do not matter here. */
+    /** Header and checksums around blocks; p does not matter here. */
     static byte[] seal(Shape shape, byte[] body) {
         ByteBuffer bytes = ByteBuffer.allocate(64 + body.length).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(0x464d4c42).put((byte) 1).put((byte) shape.k).put((byte) shape.log2BlockBits);
         bytes.put((byte) shape.type.ordinal()).putInt(shape.blocks).putShort((short) shape.part);
-        bytes.putShort((short) shape.parts).putLong(shape.seed).putLong(100).putDouble(0.01);
+        bytes.putShort((short) shape.parts).putLong(shape.seed).putLong(shape.n).putDouble(0.01);
         bytes.position(64);
         bytes.put(body).flip();
         int kind = shape.columns.isEmpty() ? 0 : Kind.ofRow(shape.columns);
@@ -133,7 +134,7 @@ final class Support {
         }
         Shape shape = new Shape();
         shape.type = type;
-        return BloomFilter.of(build(keys, shape));
+        return BloomFilter.fromBytes(build(keys, shape));
     }
 
     static List<byte[]> set(int parts, List<byte[]> keys) {
