@@ -8,7 +8,6 @@ no warnings 'portable';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use IPC::Run ();
 use MIME::Base64;
 use Test::More;
 
@@ -20,22 +19,7 @@ my $seed = 1986;
 srand($seed);
 sub pick { return $_[ int(rand(@_)) ] }
 
-# A library of three functions; undef if it can't be built.
-sub build_library
-{
-	my $library = PostgreSQL::Test::Utils::tempdir . '/shipped_state.so';
-	my ($include, $log) = ('', '');
-	return undef
-	  if !IPC::Run::run([ 'pg_config', '--includedir-server' ], '>', \$include);
-	chomp $include;
-	return $library
-	  if IPC::Run::run([ $ENV{CC} // 'cc', '-shared', '-fPIC', "-I$include", '-o', $library,
-			"$FindBin::RealBin/lib/shipped_state.c" ], '>&', \$log);
-	note $log;
-	return undef;
-}
-
-my $library = build_library();
+my $library = build_library('shipped_state');
 plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
 
 # All rows go to workers: reading and sending them is made to look dear, and the leader takes no part.

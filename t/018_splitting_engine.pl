@@ -8,28 +8,13 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use IPC::Run ();
 use Test::More;
 
 use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-sub build_library
-{
-	my $library = PostgreSQL::Test::Utils::tempdir . '/splitting_engine.so';
-	my ($include, $log) = ('', '');
-	return undef
-	  if !IPC::Run::run([ 'pg_config', '--includedir-server' ], '>', \$include);
-	chomp $include;
-	return $library
-	  if IPC::Run::run([ $ENV{CC} // 'cc', '-shared', '-fPIC', "-I$include", '-o', $library,
-			"$FindBin::RealBin/lib/splitting_engine.c" ], '>&', \$log);
-	note $log;
-	return undef;
-}
-
-my $library = build_library();
+my $library = build_library('splitting_engine');
 plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
 
 my $node = new_node('splitting_engine');

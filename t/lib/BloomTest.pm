@@ -32,6 +32,7 @@ our @EXPORT = qw(
   stayed_alive
   vectors
   copy_binary_file
+  build_library
 );
 
 # The largest filter, header included, in bytes.
@@ -45,6 +46,24 @@ sub rounds
 {
 	my ($short, $long) = @_;
 	return $ENV{BLOOMFILTER_LONG} ? $long : $short;
+}
+
+# A library of the functions in t/lib/NAME.c, for a server to load; undef if it can't be
+# built here.
+sub build_library
+{
+	my ($name) = @_;
+	my $library = PostgreSQL::Test::Utils::tempdir . "/$name.so";
+	my $source = dirname(__FILE__) . "/$name.c";
+	my ($include, $log) = ('', '');
+	return undef
+	  if !IPC::Run::run([ 'pg_config', '--includedir-server' ], '>', \$include);
+	chomp $include;
+	return $library
+	  if IPC::Run::run([ $ENV{CC} // 'cc', '-shared', '-fPIC', "-I$include", '-o', $library, $source ],
+		'>&', \$log);
+	note $log;
+	return undef;
 }
 
 # A server, running, with the extension in database postgres.  Options: conf
