@@ -10,20 +10,11 @@
 #include "access.h"
 #include "chunks.h"
 
-/* The call site's memory goes: its query has ended. */
-static void
-leave(void *access)
-{
-	bfpg_stored_leave(access);
-}
-
 void
 bfpg_access_init(BfpgAccess *access, MemoryContext context)
 {
 	memset(access, 0, sizeof(*access));
-	access->leaving.func = leave;
-	access->leaving.arg = access;
-	MemoryContextRegisterResetCallback(context, &access->leaving);
+	bfpg_stored_watch(access, context, &access->leaving);
 }
 
 static void

@@ -79,8 +79,12 @@ extern void bfpg_copies_init(void);
  */
 extern BfpgStored *bfpg_stored_find(Datum value, const void *asker);
 
-/* A call site is no more. */
-extern void bfpg_stored_leave(const void *asker);
+/*
+ * Has a call site, whose memory is in this context, forgotten when that goes.  Not to
+ * be inlined: JIT would take the address of a function that is not there.
+ */
+extern pg_noinline void bfpg_stored_watch(const void *asker, MemoryContext context,
+										  MemoryContextCallback *leaving);
 
 /*
  * Has a copy of a value that so many more keys are about to be asked of, if that is

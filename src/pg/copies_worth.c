@@ -208,8 +208,9 @@ bfpg_copies_shrink(void)
 		bfpg_copy_drop(dlist_tail_element(BfpgStored, node, &bfpg_copied));
 }
 
-void
-bfpg_stored_leave(const void *asker)
+/* A call site's memory goes: its query has ended. */
+static void
+leave(void *asker)
 {
 	dlist_iter	each;
 
@@ -223,4 +224,12 @@ bfpg_stored_leave(const void *asker)
 			least_useful = UNASKED;
 		}
 	}
+}
+
+void
+bfpg_stored_watch(const void *asker, MemoryContext context, MemoryContextCallback *leaving)
+{
+	leaving->func = leave;
+	leaving->arg = (void *) asker;
+	MemoryContextRegisterResetCallback(context, leaving);
 }
