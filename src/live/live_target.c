@@ -268,7 +268,8 @@ find_by_index(BfpgLiveTargets *targets)
 	else
 	{
 		targets->key_type = index_key_type(index);
-		wanted.indexes = find_all_inheritors(targets->relation, AccessShareLock, NULL);
+		/* Each is locked after its table, as everybody does. */
+		wanted.indexes = find_all_inheritors(targets->relation, NoLock, NULL);
 		add_descendants(targets, table, &wanted);
 	}
 	index_close(index, NoLock);
@@ -314,6 +315,8 @@ find_by_column(BfpgLiveTargets *targets)
 	{
 		targets->key_type = own.key_type;
 		wanted.check_rights = false;
+		if (own.targets != NULL)
+			pfree(own.targets);
 		add_descendants(targets, table, &wanted);
 	}
 	else
