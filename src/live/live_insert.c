@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "live_insert.h"
+#include "live_pin.h"
 #include "live_wal.h"
 
 /*
@@ -85,6 +86,16 @@ set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uin
 	bfpg_live_write(index, buffer, &changes);
 }
 
+/*
+ * Whoever was told "no" for a key has the predicate lock of its first page, and had it
+ * before he read the page on which its bits are, which the caller has locked.
+ */
+static void
+check_conflict(Relation index, BfpgLivePlace place)
+{
+	CheckForSerializableConflictIn(index, NULL, place.page);
+}
+
 static void
 add_hash(Relation index, const BfpgLive *live, uint64 hash)
 {
@@ -92,9 +103,14 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	BlockNumber number = place.page;
 	unsigned	level;
 
+	if (unlikely(bfpg_live_hints == NULL))
+		bfpg_live_make_hints();
+	/* On its way while the page is pinned and locked. */
+	bfpg_live_fetch(&BFPG_LOCATOR(index), place);
+
 	for (level = 0;; level++)
 	{
-		Buffer		buffer = ReadBuffer(index, number);
+		Buffer		buffer = bfpg_live_pin(index, number);
 		Page		page;
 		BlockNumber overflow;
 
@@ -103,6 +119,8 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 		if (bf_block_contains(bfpg_live_block(page, place.offset),
 							  live->header.log2_block_bits, live->header.probes, hash))
 		{
+			/* Other keys may have set the bits since he who looks for this one was told "no". */
+			check_conflict(index, place);
 			UnlockReleaseBuffer(buffer);
 			return;
 		}
@@ -112,11 +130,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 			overflow = bfpg_live_grow(index, buffer, level);
 		if (overflow == 0)
 		{
-			/*
-			 * Whoever was told "no" for this key has the predicate lock of its first
-			 * page, and had it before he read the page that is locked now.
-			 */
-			CheckForSerializableConflictIn(index, NULL, place.page);
+			check_conflict(index, place);
 			set_bits(index, live, buffer, place.offset, hash);
 		}
 		UnlockReleaseBuffer(buffer);

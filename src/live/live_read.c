@@ -4,22 +4,16 @@
  *
  * A page is looked at under its share lock: while a standby replays a full-page image
  * it is empty for a moment, and without the lock that would be a "no".
- *
- * Each process remembers in which buffer it found a page the last time.  It is only a
- * hint: PostgreSQL pins the buffer and tells whether the page is still there, which
- * saves looking it up in the shared table of all buffers.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "storage/buf_internals.h"
 #include "storage/predicate.h"
-#include "utils/memutils.h"
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
-#include "bf_batch.h"
+#include "live_pin.h"
 #include "live_read.h"
 
 /* So many keys are fetched ahead of the one that is looked at. */
@@ -27,30 +21,6 @@
 
 /* Pages that are not known to be in a buffer are asked for so many keys ahead. */
 #define PAGES_AHEAD 32
-
-/* Hints: at most one for each shared buffer, and no more than this. */
-#define MAX_HINTS (1 << 17)
-
-static Buffer *hints = NULL;
-static uint32 hint_mask;
-
-static void
-make_hints(void)
-{
-	uint32		count = 1024;
-
-	while (count < MAX_HINTS && count < (uint32) NBuffers)
-		count *= 2;
-	hints = MemoryContextAllocZero(TopMemoryContext, count * sizeof(Buffer));
-	hint_mask = count - 1;
-}
-
-/* Where the hint for a page is.  Pages of one index are neighbours. */
-static inline Buffer *
-hint_of(const BfpgLiveTarget *target, BlockNumber page)
-{
-	return &hints[(page + (uint32) BFPG_FILE_NUMBER(target->locator) * 0x9e3779b1u) & hint_mask];
-}
 
 static Buffer
 look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
@@ -64,31 +34,13 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 	return *hint;
 }
 
-/*
- * Fetches what a look at a place will touch, as far as the hints tell where it is.
- * Forced inline: gcc drops calls of a function that does nothing but prefetch.
- */
-BF_INLINE void
-fetch_place(const BfpgLiveTarget *target, BfpgLivePlace place)
-{
-	Buffer		buffer = *hint_of(target, place.page);
-
-	if (buffer <= 0)
-		return;
-	BF_PREFETCH(GetBufferDescriptor(buffer - 1));
-	BF_PREFETCH((const char *) BufferGetBlock(buffer));
-	BF_PREFETCH((const char *) BufferGetBlock(buffer) + place.offset);
-}
-
 /* Pins a page. */
 static inline Buffer
 read_page(const BfpgLiveTarget *target, BlockNumber page)
 {
-	Buffer	   *hint = hint_of(target, page);
+	Buffer	   *hint = bfpg_live_hint(&target->locator, page);
 
-	/* Files of temporary tables may have the number of another table's. */
-	if (*hint != InvalidBuffer && BufferIsLocal(*hint) == target->temporary &&
-		bfpg_read_recent_buffer(target->locator, page, *hint))
+	if (bfpg_live_pin_hinted(&target->locator, target->temporary, page, *hint))
 		return *hint;
 	return look_up_page(target, page, hint);
 }
@@ -149,11 +101,11 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 
 	if (!OidIsValid(target->index))
 		return true;
-	if (unlikely(hints == NULL))
-		make_hints();
+	if (unlikely(bfpg_live_hints == NULL))
+		bfpg_live_make_hints();
 	place = bfpg_live_place(&target->live, hash);
 	/* On its way while the page is pinned and locked. */
-	fetch_place(target, place);
+	bfpg_live_fetch(&target->locator, place);
 	return ask_place(target, hash, place);
 }
 
@@ -188,15 +140,15 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 		memset(found, 1, count);
 		return;
 	}
-	if (unlikely(hints == NULL))
-		make_hints();
+	if (unlikely(bfpg_live_hints == NULL))
+		bfpg_live_make_hints();
 	asked = palloc(((Size) count + 1) * sizeof *asked);
 	for (i = 0; i < count; i++)
 	{
 		if (found[i])
 			continue;
 		asked[open].place = bfpg_live_place(&target->live, hashes[i]);
-		unknown += *hint_of(target, asked[open].place.page) == InvalidBuffer;
+		unknown += *bfpg_live_hint(&target->locator, asked[open].place.page) == InvalidBuffer;
 		asked[open++].number = i;
 	}
 	/* Where some pages may have to be read, in their order in the file. */
@@ -206,15 +158,15 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 		index = RelationIdGetRelation(target->index);
 	}
 	for (i = 0; i < Min(open, KEYS_AHEAD); i++)
-		fetch_place(target, asked[i].place);
+		bfpg_live_fetch(&target->locator, asked[i].place);
 	for (i = 0; i < open; i++)
 	{
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (i + KEYS_AHEAD < open)
-			fetch_place(target, asked[i + KEYS_AHEAD].place);
+			bfpg_live_fetch(&target->locator, asked[i + KEYS_AHEAD].place);
 		if (index != NULL && i + PAGES_AHEAD < open &&
-			*hint_of(target, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
 			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
 		found[asked[i].number] = ask_place(target, hashes[asked[i].number], asked[i].place);
 	}
