@@ -182,7 +182,7 @@ scan_alone(BfpgLiveBuild *build, IndexInfo *info, Size memory, TableScanDesc par
 	bfpg_live_batch_init(&build->batch, memory);
 	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
 	rows = table_index_build_scan(build->heap, build->index, info,
-								  false /* in order, or the estimate would be wrong */ ,
+								  build->laid_out /* else in order, or the estimate would be wrong */ ,
 								  progress, add_row, build, part);
 	if (!build->laid_out)
 	{
