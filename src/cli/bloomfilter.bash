@@ -31,7 +31,7 @@ _bloomfilter() {
 
 	case $command in
 		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
-		contains) options='--type --invert --count --quiet --null --help' ;;
+		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
 		info) options='--json --help' ;;
 		verify) options='--keys --type --null --sample --sample-seed --allow-empty --no-progress
 			--help' ;;

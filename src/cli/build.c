@@ -147,7 +147,7 @@ static uint64_t
 add_all(const build_plan *plan, bloomfilter_builder *builder)
 {
 	progress_bar progress;
-	key_feed	feed = {plan->text_type, add, builder, &progress, plan->capacity};
+	key_feed	feed = {plan->text_type, add, builder, &progress, plan->capacity, NULL};
 	line_reader reader;
 	uint64_t	lines;
 

@@ -21,6 +21,7 @@ static const char help[] =
 "  -c, --count       print only how many there are\n"
 "  -q, --quiet       print nothing, and stop at the first\n"
 "  -0, --null        keys end with a zero byte, not with a newline\n"
+"      --skip-bad    say which lines are no keys of the type, and go on\n"
 "      --help        print this\n"
 "\n"
 "FILE is a filter, the manifest of a set of parts, or a folder with one; - (with\n"
@@ -33,6 +34,8 @@ static const char help[] =
 "Exit status: 0 if a key was printed (or counted, or found by -q), 1 if none,\n"
 "2 if there was an error, such as a line that is no key of the type.\n";
 
+#define OPTION_SKIP_BAD OPTION_ANY
+
 static const struct option names[] = {
 	OPTION_HELP_ENTRY,
 	{"type", required_argument, NULL, 't'},
@@ -40,6 +43,7 @@ static const struct option names[] = {
 	{"count", no_argument, NULL, 'c'},
 	{"quiet", no_argument, NULL, 'q'},
 	{"null", no_argument, NULL, '0'},
+	{"skip-bad", no_argument, NULL, OPTION_SKIP_BAD},
 	{NULL, 0, NULL, 0}
 };
 
@@ -50,7 +54,9 @@ typedef struct inquiry
 	uint8_t		selected;		/* the answer whose keys are wanted */
 	bool		count;
 	bool		quiet;
+	bool		skip;			/* lines that are no keys */
 	uint64_t	matches;
+	uint64_t	skipped;
 } inquiry;
 
 static void
@@ -87,7 +93,8 @@ ask(void *state, const key_batch *batch, const text_line *lines, size_t *done)
 static void
 ask_all(inquiry *question, int text_type, char **keys, size_t count)
 {
-	key_feed	feed = {text_type, ask, question, NULL, 0};
+	key_feed	feed = {text_type, ask, question, NULL, 0,
+							question->skip ? &question->skipped : NULL};
 	line_reader reader;
 
 	if (count > 0)
@@ -104,7 +111,7 @@ exit_status
 command_contains(int argc, char **argv)
 {
 	command_line line = {"contains", help, ":t:vcq0", names, argc, argv};
-	inquiry		question = {NULL, '\n', 1, false, false, 0};
+	inquiry		question = {NULL, '\n', 1, false, false, false, 0, 0};
 	int			wanted_type = BLOOMFILTER_KEY_NONE;
 	bloomfilter *filter;
 	int			option;
@@ -127,6 +134,9 @@ command_contains(int argc, char **argv)
 			case '0':
 				question.delimiter = '\0';
 				break;
+			case OPTION_SKIP_BAD:
+				question.skip = true;
+				break;
 		}
 	if (optind == argc)
 		usage_error(&line, "no filter given");
@@ -140,5 +150,7 @@ command_contains(int argc, char **argv)
 		output_text("%" PRIu64 "\n", question.matches);
 	output_flush();
 	bloomfilter_close(filter);
+	if (question.skipped > 0)
+		return STATUS_TROUBLE;
 	return question.matches > 0 ? STATUS_YES : STATUS_NO;
 }

@@ -247,16 +247,20 @@ show_key(const text_line *key, char shown[SHOWN_CHARACTERS + 4])
 	strcpy(shown + i, i < key->length ? "..." : "");
 }
 
-static _Noreturn void
-refuse_key(const key_origin *origin, const text_line *lines,
+/* Says so, and ends the program unless such lines are skipped. */
+static void
+refuse_key(const key_feed *feed, const key_origin *origin, const text_line *lines,
 		   size_t index, const char *problem)
 {
 	char		shown[SHOWN_CHARACTERS + 4];
 
 	show_key(&lines[index], shown);
 	output_flush();
-	fail("%s %" PRIu64 ": \"%s\" is %s", origin->name, origin->first + index,
-		 shown, problem);
+	complain("%s %" PRIu64 ": \"%s\" is %s", origin->name, origin->first + index,
+			 shown, problem);
+	if (feed->skipped == NULL)
+		exit(STATUS_TROUBLE);
+	++*feed->skipped;
 }
 
 static _Noreturn void
@@ -295,7 +299,7 @@ feed_some(const key_feed *feed, key_batch *batch, const key_origin *origin,
 			return false;
 		begin += added;
 		if (detail.code != BLOOMFILTER_OK)
-			refuse_key(origin, lines, begin, detail.text);
+			refuse_key(feed, origin, lines, begin++, detail.text);
 	}
 	return true;
 }

@@ -112,6 +112,7 @@ typedef struct key_feed
 	void	   *state;
 	progress_bar *progress;		/* or NULL */
 	uint64_t	expected;		/* keys, 0 if not known; for the progress */
+	uint64_t   *skipped;		/* counts lines that are no keys; NULL: the first ends all */
 } key_feed;
 
 /* Feeds all keys; returns how many lines there were. */

@@ -197,7 +197,7 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 {
 	missing_keys keys = {filter, 0, 0, 0};
 	progress_bar progress;
-	key_feed	feed = {0, count_missing, &keys, &progress, 0};
+	key_feed	feed = {0, count_missing, &keys, &progress, 0, NULL};
 	line_reader reader;
 
 	feed.text_type = filter_text_type(filter, plan->text_type);
