@@ -72,7 +72,7 @@ final class Decimal {
         return text.charAt(from + 1) == '-' ? -value : value;
     }
 
-    /** The same number, without zeros at its end; lengths are checked before the digits are made. */
+    /** The same, without zeros at its end; the length is checked before digits are made. */
     static Decimal of(BigDecimal value) {
         if (value.signum() == 0) {
             return new Decimal(false, "0", 1, 0);
@@ -139,7 +139,8 @@ final class Decimal {
             throw new KeyValueException("it has more digits after the point than numeric can have");
         }
         if (first < digits.length() && point - first > WHOLE_DIGITS) {
-            throw new KeyValueException("it has more digits before the point than numeric can have");
+            throw new KeyValueException(
+                    "it has more digits before the point than numeric can have");
         }
     }
 }

@@ -84,7 +84,7 @@ final class Estimate {
         private final double bits;
         private final int k;
 
-        /** The logarithms of the shares of bits, and of pairs of bits, that one key leaves empty. */
+        /** The logarithms of the shares of bits, and of pairs, that one key leaves empty. */
         private final double step1;
         private final double step2;
         private double total;

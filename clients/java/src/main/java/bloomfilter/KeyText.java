@@ -113,7 +113,7 @@ final class KeyText {
         }
     }
 
-    /** Whether text is this word in either case; Java's own methods know more letters than ASCII's. */
+    /** Whether text is this word in either case, in ASCII: Java thinks of all scripts. */
     static boolean isWord(String text, String word) {
         return text.length() == word.length() && text.chars().allMatch(c -> c < 128)
                 && text.equalsIgnoreCase(word);
@@ -165,7 +165,8 @@ final class KeyText {
     }
 
     private static Key bytea(String text) {
-        byte[] bytes = text.startsWith("\\x") ? pairs(text, 2, text.length(), NO_SEPARATOR, 1) : null;
+        byte[] bytes = text.startsWith("\\x")
+                ? pairs(text, 2, text.length(), NO_SEPARATOR, 1) : null;
         require(bytes != null, "it must be \\x and two hexadecimal digits for each byte");
         return Key.bytea(bytes);
     }
@@ -202,7 +203,8 @@ final class KeyText {
             if (count > 0 && count % every == 0 && text.charAt(at) == separator) {
                 at++;
             }
-            int value = at + 1 < end ? digit(text.charAt(at)) << 4 | digit(text.charAt(at + 1)) : -1;
+            int value = at + 1 < end
+                    ? digit(text.charAt(at)) << 4 | digit(text.charAt(at + 1)) : -1;
             if (value < 0) {
                 return null;
             }

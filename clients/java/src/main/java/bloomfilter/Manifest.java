@@ -20,7 +20,8 @@ final class Manifest {
     static final int MAX_BYTES = 32 + MAX_PARTS * 256;
 
     /** A name that promises what is in its file, which a part of another build is not. */
-    private static final Pattern NAME_WITH_CHECKSUM = Pattern.compile(".*\\.([0-9a-f]{16})\\.bloom");
+    private static final Pattern NAME_WITH_CHECKSUM =
+            Pattern.compile(".*\\.([0-9a-f]{16})\\.bloom");
 
     private Manifest() {
     }

@@ -29,7 +29,7 @@ final class Part {
         bitShift = 64 - header.log2BlockBits();
     }
 
-    /** Checks all rules in their order. The buffer must be the filter's own, from its first byte. */
+    /** Checks all rules in their order. The buffer is the filter's own, from its first byte. */
     static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
         ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
         Header header = Header.read(bytes, bytes.limit());
@@ -73,7 +73,7 @@ final class Part {
         return heap != null ? containsInHeap(hash) : containsInBuffer(hash);
     }
 
-    /** Two probes for each branch: a stranger is guessed wrong less often, and nobody waits longer. */
+    /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
     private boolean containsInHeap(long hash) {
         byte[] all = heap;
         int start = start(hash);

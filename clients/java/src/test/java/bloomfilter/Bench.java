@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
@@ -30,7 +32,7 @@ public final class Bench {
     private final Set<Long> set = new HashSet<>();
     private final long[] members = new long[ASKED];
     private final long[] strangers = new long[ASKED];
-    private double base;
+    private final Map<String, LongSupplier> tasks = new LinkedHashMap<>();
 
     private Bench() {
     }
@@ -57,17 +59,17 @@ public final class Bench {
         System.out.printf("filter %d MB, opened and verified in %.2f s; HashSet of %d Longs;"
                 + " (times the set's)%n", megabytes, (System.nanoTime() - start) / 1e9, inSet);
 
-        base = measure(() -> countSet(members));
-        report("HashSet, there", base);
-        report("HashSet, not there", measure(() -> countSet(strangers)));
-        report("BloomFilter, there", measure(() -> countOne(filter, members)));
-        report("BloomFilter, not there", measure(() -> countOne(filter, strangers)));
-        report("BloomFilter batch, there", measure(() -> countBatch(filter, members)));
-        report("BloomFilter batch, not there", measure(() -> countBatch(filter, strangers)));
+        tasks.put("HashSet, there", () -> countSet(members));
+        tasks.put("HashSet, not there", () -> countSet(strangers));
+        tasks.put("BloomFilter, there", () -> countOne(filter, members));
+        tasks.put("BloomFilter, not there", () -> countOne(filter, strangers));
+        tasks.put("BloomFilter batch, there", () -> countBatch(filter, members));
+        tasks.put("BloomFilter batch, not there", () -> countBatch(filter, strangers));
         BloomFilter mapped = BloomFilter.open(path, ReadOption.MAP);
-        report("mapped, there", measure(() -> countOne(mapped, members)));
-        report("mapped batch, there", measure(() -> countBatch(mapped, members)));
-        measureTexts(path);
+        tasks.put("mapped, there", () -> countOne(mapped, members));
+        tasks.put("mapped batch, there", () -> countBatch(mapped, members));
+        addTexts(path);
+        measure();
         System.out.printf("memory: HashSet %.0f bits per key, filter %.1f%n",
                 setBytes * 8.0 / inSet, BITS_PER_KEY);
     }
@@ -109,23 +111,23 @@ public final class Bench {
         return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
-    /** The best of some rounds, after those that the compiler needs. */
-    private double measure(LongSupplier round) {
-        double best = Double.MAX_VALUE;
+    /** The best of some rounds, the tasks in turn, so that a busy machine is busy for all. */
+    private void measure() {
+        Map<String, Double> best = new LinkedHashMap<>();
         long sink = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            long start = System.nanoTime();
-            sink += round.getAsLong();
-            best = Math.min(best, (System.nanoTime() - start) / (double) ASKED);
+            for (Map.Entry<String, LongSupplier> task : tasks.entrySet()) {
+                long start = System.nanoTime();
+                sink += task.getValue().getAsLong();
+                best.merge(task.getKey(), (System.nanoTime() - start) / (double) ASKED, Math::min);
+            }
         }
         if (sink == Long.MIN_VALUE) {
             System.out.println("never");
         }
-        return best;
-    }
-
-    private void report(String name, double nanoseconds) {
-        System.out.printf("%-36s %6.1f ns (%.2f)%n", name, nanoseconds, nanoseconds / base);
+        double base = best.values().iterator().next();
+        best.forEach((name, nanoseconds) -> System.out.printf("%-36s %6.1f ns (%.2f)%n", name,
+                nanoseconds, nanoseconds / base));
     }
 
     private long countSet(long[] keys) {
@@ -155,17 +157,17 @@ public final class Bench {
     }
 
     /** Texts and objects, with the key type of the file changed. */
-    private void measureTexts(Path path) throws IOException {
+    private void addTexts(Path path) throws IOException {
         byte[] bytes = Files.readAllBytes(path);
         List<UUID> uuids = random.longs(ASKED).mapToObj(bits -> new UUID(bits, ~bits))
                 .collect(Collectors.toList());
         List<String> texts = uuids.stream().map(UUID::toString).collect(Collectors.toList());
         BloomFilter text = retyped(bytes, KeyType.TEXT);
-        report("BloomFilter, text of 36, not there",
-                measure(() -> texts.stream().filter(text::contains).count()));
+        tasks.put("BloomFilter, text of 36, not there",
+                () -> texts.stream().filter(text::contains).count());
         BloomFilter uuid = retyped(bytes, KeyType.UUID);
-        report("BloomFilter, UUID, not there",
-                measure(() -> uuids.stream().filter(uuid::contains).count()));
+        tasks.put("BloomFilter, UUID, not there",
+                () -> uuids.stream().filter(uuid::contains).count());
     }
 
     private static BloomFilter retyped(byte[] bytes, KeyType type) throws IOException {

@@ -17,7 +17,8 @@ import java.time.OffsetDateTime;
 /**
  * CrossCheck FILE TYPE: answers 1 or 0 for each key on standard input.
  *
- * <p>Keys come one on a line, as PostgreSQL prints them; TYPE may be real. Each is asked twice, as a value of Java's own type where it has one, and from its text; the two must
+ * <p>Keys come one on a line, as PostgreSQL prints them; TYPE may be real. Each
+ * is asked twice, as a value of Java's own type where it has one, and from its text; the two must
  * agree. Any error ends the program with status 1.
  */
 public final class CrossCheck {

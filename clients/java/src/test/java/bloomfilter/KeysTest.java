@@ -63,7 +63,8 @@ public class KeysTest {
         assertTrue(filter.contains(Key.raw(KeyType.ROW, key.bytes())));
         assertFalse(filter.contains(Key.row(8L, "x")));
         assertFalse(filter.containsMany(List.of(Key.row(7, "")))[0]);
-        for (Object other : new Object[] {Key.row(7), Key.row("x", 7), Key.row(7, "x", 1), 7, "x"}) {
+        for (Object other : new Object[] {
+                Key.row(7), Key.row("x", 7), Key.row(7, "x", 1), 7, "x"}) {
             KeyTypeException error =
                     assertThrows(KeyTypeException.class, () -> filter.contains(other));
             assertTrue(error.getMessage(), error.getMessage().contains("row(integer, text)"));
@@ -347,8 +348,9 @@ public class KeysTest {
 
     @Test
     public void reasonsOfTexts() {
-        Map<String, String> cases = Map.of("", "it is empty", "1\r", "it ends with a carriage return",
-                " 1", "there is white space around it", "x", "it must be a whole number");
+        Map<String, String> cases = Map.of("", "it is empty",
+                "1\r", "it ends with a carriage return", " 1", "there is white space around it",
+                "x", "it must be a whole number");
         cases.forEach((text, reason) -> assertEquals(
                 "\"" + text + "\" is not a key of type integer: " + reason,
                 assertThrows(KeyValueException.class,

@@ -200,7 +200,8 @@ public class SetsTest {
         Files.write(folder.resolve("p1.bloom"), new byte[70]);
         InvalidFilterException error =
                 assertThrows(InvalidFilterException.class, () -> BloomFilter.open(folder));
-        assertTrue(error.getMessage(), error.getMessage().startsWith(folder.resolve("p1.bloom") + ": "));
+        assertTrue(error.getMessage(),
+                error.getMessage().startsWith(folder.resolve("p1.bloom") + ": "));
         assertEquals("magic", error.rule());
     }
 
