@@ -50,11 +50,9 @@ func (l *LiveFilter) Reload() (bool, error) {
 		return false, err
 	}
 	l.source = found
-	if before := l.current.Load(); before != nil && before.sameBytes(f) {
-		return false, nil
-	}
-	l.current.Store(f)
-	return true, nil
+	// Also of the same bytes it is taken: the old file may have been damaged in place.
+	before := l.current.Swap(f)
+	return before == nil || !before.sameBytes(f), nil
 }
 
 // sameBytes compares checksums.

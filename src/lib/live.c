@@ -202,16 +202,13 @@ open_anew(bloomfilter_live *live, bloomfilter_detail *detail)
 {
 	bloomfilter *filter;
 	retired    *entry;
+	bool		changed;
 	int			code = bloomfilter_open(live->path, live->flags, &filter, detail);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	if (same_content(filter, atomic_load(&live->current)))
-	{
-		live->identity = filter->identity;
-		bloomfilter_close(filter);
-		return 0;
-	}
+	/* Also of the same content it is taken: the old file may have been damaged in place. */
+	changed = !same_content(filter, atomic_load(&live->current));
 	entry = malloc(sizeof *entry);
 	if (entry == NULL)
 	{
@@ -220,7 +217,7 @@ open_anew(bloomfilter_live *live, bloomfilter_detail *detail)
 	}
 	live->identity = filter->identity;
 	replace(live, filter, entry);
-	return 1;
+	return changed;
 }
 
 int

@@ -138,7 +138,11 @@ check_reload(const char *path, bloomfilter *const *versions)
 		 bloomfilter_reader_open(live, &reader) == BLOOMFILTER_OK, "live");
 	same(bloomfilter_live_reload(live, NULL), 0, "nothing has changed");
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK, "same content");
+	held = bloomfilter_reader_enter(reader);
+	bloomfilter_reader_leave(reader);
 	same(bloomfilter_live_reload(live, NULL), 0, "a new file with the same content");
+	ok(bloomfilter_reader_enter(reader) != held, "which is taken: the old one may have been damaged in place");
+	bloomfilter_reader_leave(reader);
 	held = bloomfilter_reader_enter(reader);
 	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "new content");
 	same(bloomfilter_live_reload(live, NULL), 1, "a new file with other content");
