@@ -21,7 +21,7 @@ static Datum
 accumulate(FunctionCallInfo fcinfo, bf_combine operation)
 {
 	MemoryContext context;
-	BfpgFilter   *state;
+	BfpgFilter *state;
 
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "bloomfilter aggregate support function called in non-aggregate context");
@@ -54,7 +54,7 @@ bloomfilter_intersection_agg_transfn(PG_FUNCTION_ARGS)
 static Datum
 result_datum(Datum state)
 {
-	BfpgFilter   *filter = bfpg_filter_expanded(state);
+	BfpgFilter *filter = bfpg_filter_expanded(state);
 
 	return filter != NULL ? bfpg_filter_ro_datum(filter) : state;
 }

@@ -369,7 +369,7 @@ refuse_shipment(void)
 static BfpgFilter *
 unship_filter(const BfpgAggState *state, uint8 *payload, uint64 length)
 {
-	BfpgFilter   *filter = palloc0(sizeof(BfpgFilter));
+	BfpgFilter *filter = palloc0(sizeof(BfpgFilter));
 
 	if (length != bf_blocks_bytes(&state->planned))
 		refuse_shipment();
@@ -441,7 +441,7 @@ static Datum
 list_result(BfpgAggState *state)
 {
 	bf_header	header = state->planned;
-	BfpgFilter   *filter;
+	BfpgFilter *filter;
 
 	make_set(state);
 	if (state->parameters.n == 0)

@@ -42,7 +42,7 @@ typedef struct BfpgAggState
 	uint32		key_type;		/* with a row's columns, as in bf_key.h */
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
-	BfpgFilter   *filter;			/* NULL while there is only the list */
+	BfpgFilter *filter;			/* NULL while there is only the list */
 	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */

@@ -17,7 +17,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_matches);
 /* What a call site keeps between calls. */
 typedef struct BfpgQuestion
 {
-	BfpgKeyCoder	coder;
+	BfpgKeyCoder coder;
 	BfpgAccess	access;
 } BfpgQuestion;
 
@@ -31,7 +31,7 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 		question = fcinfo->flinfo->fn_extra;
 	if (question == NULL)
 	{
-		BfpgKeyCoder	coder;
+		BfpgKeyCoder coder;
 
 		bfpg_key_coder(fcinfo, key_arg, array, &coder);
 		question = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
@@ -48,7 +48,7 @@ static Datum
 contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
 {
 	BfpgQuestion *question = open_question(fcinfo, filter_arg, key_arg, false);
-	BfpgAccess   *access = &question->access;
+	BfpgAccess *access = &question->access;
 	uint64		hash;
 	bool		found;
 
@@ -90,7 +90,7 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
 Datum
 bloomfilter_contains_each(PG_FUNCTION_ARGS)
 {
-	BfpgKeyArray	keys;
+	BfpgKeyArray keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
 
 	return bfpg_key_array_answers(&keys, found);
@@ -100,7 +100,7 @@ bloomfilter_contains_each(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_matches(PG_FUNCTION_ARGS)
 {
-	BfpgKeyArray	keys;
+	BfpgKeyArray keys;
 	uint8	   *found = answer_array(fcinfo, &keys);
 
 	return bfpg_key_array_matches(&keys, found,

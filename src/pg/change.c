@@ -42,7 +42,7 @@ Datum
 bloomfilter_add(PG_FUNCTION_ARGS)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	BfpgFilter   *filter = filter_to_change(fcinfo);
+	BfpgFilter *filter = filter_to_change(fcinfo);
 	bf_header  *header = &filter->header;
 	uint64		before = header->bits_set;
 	uint64		hash;
@@ -61,8 +61,8 @@ Datum
 bloomfilter_add_all(PG_FUNCTION_ARGS)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, true);
-	BfpgFilter   *filter = filter_to_change(fcinfo);
-	BfpgKeyArray	keys;
+	BfpgFilter *filter = filter_to_change(fcinfo);
+	BfpgKeyArray keys;
 
 	bfpg_check_key_type(coder, &filter->header);
 	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(1)), coder, &filter->header, &keys);
@@ -81,7 +81,7 @@ combine(FunctionCallInfo fcinfo, bf_combine operation)
 {
 	bf_header	a;
 	bf_header	b;
-	BfpgFilter   *result;
+	BfpgFilter *result;
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &a);
 	bfpg_read_header(PG_GETARG_DATUM(1), &b);
@@ -94,7 +94,7 @@ combine(FunctionCallInfo fcinfo, bf_combine operation)
 Datum
 bloomfilter_union(PG_FUNCTION_ARGS)
 {
-	BfpgFilter   *result = combine(fcinfo, bf_union);
+	BfpgFilter *result = combine(fcinfo, bf_union);
 
 	bfpg_check_overflow(&result->header);
 	return bfpg_filter_rw_datum(result);
@@ -114,7 +114,7 @@ bloomfilter_intersection(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_shrink(PG_FUNCTION_ARGS)
 {
-	BfpgFilter   *filter;
+	BfpgFilter *filter;
 	double		p;
 	uint32		divisor;
 

@@ -84,7 +84,7 @@ check_delta(bfd_status status)
 static BfpgFilter *
 whole_filter(Datum value)
 {
-	BfpgFilter   *filter = bfpg_filter_copy(value, CurrentMemoryContext);
+	BfpgFilter *filter = bfpg_filter_copy(value, CurrentMemoryContext);
 
 	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
 	return filter;
@@ -93,8 +93,8 @@ whole_filter(Datum value)
 Datum
 bloomfilter_diff(PG_FUNCTION_ARGS)
 {
-	BfpgFilter   *from = whole_filter(PG_GETARG_DATUM(0));
-	BfpgFilter   *to = whole_filter(PG_GETARG_DATUM(1));
+	BfpgFilter *from = whole_filter(PG_GETARG_DATUM(0));
+	BfpgFilter *to = whole_filter(PG_GETARG_DATUM(1));
 	bfd_allocator allocator = current_allocator();
 	bfd_filter	old_filter = {&from->header, from->blocks};
 	bfd_filter	new_filter = {&to->header, to->blocks};
@@ -113,7 +113,7 @@ bloomfilter_diff(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_apply(PG_FUNCTION_ARGS)
 {
-	BfpgFilter   *from = whole_filter(PG_GETARG_DATUM(0));
+	BfpgFilter *from = whole_filter(PG_GETARG_DATUM(0));
 	bytea	   *delta = PG_GETARG_BYTEA_PP(1);
 	uint64		total = bf_total_bytes(&from->header);
 	bfd_allocator allocator = current_allocator();

@@ -50,7 +50,7 @@ allocate_filter(uint64 total, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter",
 												  ALLOCSET_START_SMALL_SIZES);
-	BfpgFilter   *filter = MemoryContextAlloc(context, sizeof(BfpgFilter));
+	BfpgFilter *filter = MemoryContextAlloc(context, sizeof(BfpgFilter));
 	char	   *room = MemoryContextAlloc(context, total + CACHE_LINE - 1);
 
 	EOH_init_header(&filter->eoh, &filter_methods, context);
@@ -65,7 +65,7 @@ allocate_filter(uint64 total, MemoryContext parent)
 BfpgFilter *
 bfpg_filter_new(const bf_header *header, MemoryContext parent)
 {
-	BfpgFilter   *filter = allocate_filter(bf_total_bytes(header), parent);
+	BfpgFilter *filter = allocate_filter(bf_total_bytes(header), parent);
 	uint64		size = bf_blocks_bytes(header);
 	uint64		at = 0;
 
@@ -83,7 +83,7 @@ bfpg_filter_new(const bf_header *header, MemoryContext parent)
 BfpgFilter *
 bfpg_filter_expanded(Datum value)
 {
-	BfpgFilter   *filter;
+	BfpgFilter *filter;
 
 	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 		return NULL;
@@ -153,7 +153,7 @@ static BfpgFilter *
 copy_expanded(const BfpgFilter *source, MemoryContext parent)
 {
 	uint64		total = bf_total_bytes(&source->header);
-	BfpgFilter   *filter = allocate_filter(total, parent);
+	BfpgFilter *filter = allocate_filter(total, parent);
 
 	filter->header = source->header;
 	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
@@ -164,7 +164,7 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 static BfpgFilter *
 load_filter(Datum value, MemoryContext parent, bf_status *status)
 {
-	BfpgFilter   *filter = bfpg_filter_expanded(value);
+	BfpgFilter *filter = bfpg_filter_expanded(value);
 	uint64		total;
 
 	*status = BF_OK;
@@ -180,7 +180,7 @@ load_filter(Datum value, MemoryContext parent, bf_status *status)
 BfpgFilter *
 bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
 {
-	BfpgFilter   *filter = load_filter(value, parent, status);
+	BfpgFilter *filter = load_filter(value, parent, status);
 
 	if (*status == BF_OK)
 		return filter;
@@ -192,7 +192,7 @@ BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
 	bf_status	status;
-	BfpgFilter   *filter = load_filter(value, parent, &status);
+	BfpgFilter *filter = load_filter(value, parent, &status);
 
 	if (status != BF_OK)
 		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
@@ -223,8 +223,8 @@ bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
 void
 bfpg_filter_combine(BfpgFilter *filter, Datum value, bf_combine operation)
 {
-	BfpgFilter   *expanded = bfpg_filter_expanded(value);
-	BfpgFilter   *other = expanded;
+	BfpgFilter *expanded = bfpg_filter_expanded(value);
+	BfpgFilter *other = expanded;
 	bf_header	header;
 
 	bfpg_read_header(value, &header);
@@ -278,7 +278,7 @@ bfpg_filter_free(BfpgFilter *filter)
 void
 bfpg_read_header(Datum value, bf_header *header)
 {
-	BfpgFilter   *filter = bfpg_filter_expanded(value);
+	BfpgFilter *filter = bfpg_filter_expanded(value);
 	uint64		total;
 	struct varlena *slice;
 	bf_status	status;
@@ -305,7 +305,7 @@ filter_flat_size(ExpandedObjectHeader *eoh)
 static void
 filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
 {
-	BfpgFilter   *filter = (BfpgFilter *) eoh;
+	BfpgFilter *filter = (BfpgFilter *) eoh;
 	uint64		total = bf_total_bytes(&filter->header);
 
 	Assert(filter->magic == BFPG_FILTER_MAGIC);

@@ -47,8 +47,8 @@ typedef uint64 (*BfpgKeyHash) (BfpgKeyCoder *coder, Datum key,
 struct BfpgKeyCoder
 {
 	uint32		type;			/* as in bf_header */
-	BfpgKeyWord	word;			/* one of these two, the other is NULL */
-	BfpgKeyHash	hash;			/* leaves no memory behind */
+	BfpgKeyWord word;			/* one of these two, the other is NULL */
+	BfpgKeyHash hash;			/* leaves no memory behind */
 	Oid			element;		/* its SQL type: of an array's elements if array */
 	int16		length;
 	bool		by_value;

@@ -190,8 +190,8 @@ static const struct
 {
 	Oid			sql_type;
 	bf_key_type type;
-	BfpgKeyWord	word;
-	BfpgKeyHash	hash;
+	BfpgKeyWord word;
+	BfpgKeyHash hash;
 }			key_types[] =
 {
 	{INT2OID, BF_KEY_INTEGER, word_int2, NULL},

@@ -36,7 +36,7 @@ Datum
 bloomfilter_verify(PG_FUNCTION_ARGS)
 {
 	bf_status	status;
-	BfpgFilter   *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
+	BfpgFilter *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
 										   &status);
 
 	if (filter == NULL)
