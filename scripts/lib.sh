@@ -71,6 +71,16 @@ install_postgres() {
 		"postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" postgresql-contrib
 }
 
+# extra_suites [CODENAME]: lines of apt for the other suites of this Debian, or of another
+# release: updates and security. What is built here needs a server of the same minor
+# release at least, and pg_upgrade one that knows what the older one's security fixes added.
+extra_suites() {
+	local codename
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) main' 'Created-By: Packages' |
+		grep -E " $codename-(updates|security) main" | sort -u | sed "s/ $codename-/ ${1:-$codename}-/"
+}
+
 SCRATCH=
 CLUSTERS=()
 

@@ -30,7 +30,7 @@ mirror() {
 # major_folder MAJOR [--keep FOLDER]: sets FOLDER, and makes it unless it was kept.
 # pg_cron is not there for every major.
 major_folder() {
-	local major=$1 packages suffix= suite sources=() url
+	local major=$1 packages suffix= suite sources=() newest=() url
 	major_suites "$major" || die "usage: $(basename "$0") 13|17|18|19 [--keep FOLDER]"
 	[ "$major" != "$PG_MAJOR" ] || die "$major is this system's own"
 	FOLDER=$SCRATCH/major
@@ -41,6 +41,8 @@ major_folder() {
 	for suite in "${SUITES[@]}"; do
 		sources+=("deb $url $suite main")
 	done
+	# Of releases that have such suites.
+	mapfile -t newest < <(extra_suites; [ "${SUITES[0]}" != trixie ] || extra_suites trixie)
 	packages=ca-certificates,gcc,make,libxxhash-dev,libzstd-dev,libipc-run-perl,python3-xxhash,postgresql-common
 	packages+=,postgresql-$major$suffix,postgresql-server-dev-$major$suffix,postgresql-$PG_MAJOR
 	[ -z "$suffix" ] || packages+=,libpq5$suffix,libpq-dev$suffix
@@ -49,7 +51,7 @@ major_folder() {
 		--setup-hook='mkdir -p "$1"/etc/postgresql-common; echo "create_main_cluster = false" >"$1"/etc/postgresql-common/createcluster.conf' \
 		--customize-hook="chroot \"\$1\" apt-get install -y --no-install-recommends postgresql-$major-cron || echo no pg_cron" \
 		--dpkgopt=force-unsafe-io --aptopt='Acquire::Check-Valid-Until "false"' \
-		"${SUITES[0]}" "$FOLDER" "${sources[@]}" >&2
+		"${SUITES[0]}" "$FOLDER" "${sources[@]}" "${newest[@]}" >&2
 	as_root touch "$FOLDER/srv/made"
 }
 

@@ -45,6 +45,10 @@ SELECT 'lost', 'built', id FROM asked WHERE NOT holds;
 SELECT 'lost', 'nested', k FROM nested, generate_series(1, 1000) AS k
 WHERE NOT (list[1] @> ('Schlüssel ' || k) AND (labelled).filter @> ('Schlüssel ' || k) AND small @> ('Schlüssel ' || k));
 
+SELECT 'lost', 'published', id FROM account WHERE NOT bloom_lookup('account', id);
+SELECT 'lost', 'live', id FROM built WHERE NOT bloom_index_contains('built_live', id);
+SELECT 'lost', 'live partitions', id FROM account WHERE NOT bloom_index_contains('account', 'id', id);
+
 SELECT kind, shape, passed FROM answer WHERE passed IS NOT NULL ORDER BY kind COLLATE "C", shape COLLATE "C";
 SELECT kind, shape, md5(filter::bytea), s.*
 FROM stored JOIN recipe USING (id), bloom_stats(filter) AS s ORDER BY kind COLLATE "C", shape COLLATE "C";
@@ -63,3 +67,7 @@ SELECT ask_or(42), ask_or(-42), ask_or(-42, bloom_add(bloom_create(10), -42::big
 SELECT md5(joined(filter)::bytea), md5(bloom_union_agg(filter)::bytea) FROM built;
 SELECT md5(lo_get(id)), lo_get(id)::bloomfilter = (SELECT bloom_union_agg(filter) FROM stored WHERE filter::bytea = lo_get(file.id))
 FROM file ORDER BY 1;
+SELECT name, generation, part, md5(filter::bytea) FROM bloom_list JOIN bloom_list_part USING (name) ORDER BY part;
+SELECT name, part, md5(filter::bytea) FROM bloom_generation_part WHERE back = 1 ORDER BY part;
+SELECT md5(bloom_snapshot('built_live')::bytea), bloom_index_verify('built_live');
+SELECT count(*) FROM generate_series(1, 6000) AS k WHERE bloom_index_contains('account', 'id', k::bigint);

@@ -26,7 +26,7 @@ INSERT INTO kind (kind, key) VALUES
 	('varchar', '(''key '' || i)::varchar(20)'),
 	('char', '(''key '' || i)::char(20)'),
 	('name', '(''key '' || i)::name'),
-	('enum', '(enum_range(null::mood))[1 + i % 4]'),
+	('enum', '(enum_range(null::mood))[1 + i % 4]::text'),
 	('bytea', 'decode(md5(i::text), ''hex'')'),
 	('uuid', 'md5(i::text)::uuid'),
 	('numeric', '(i - 500) * 1.10::numeric / 8'),
@@ -189,6 +189,12 @@ CREATE TRIGGER known_id AFTER INSERT ON built FOR EACH ROW WHEN (bloom_contains(
 CREATE RULE known_part AS ON UPDATE TO part WHERE OLD.filter <> NEW.filter DO ALSO INSERT INTO journal VALUES (OLD.part);
 ALTER TABLE account_0 ENABLE ROW LEVEL SECURITY;
 CREATE POLICY known ON account_0 USING (bloom_part(id, 3) = 0);
+
+-- A published list, with the filter before it, and live filters, which are indexes.
+CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 2000');
+CALL bloom_publish('account', 'SELECT id FROM account', parts => 3);
+CREATE INDEX account_live ON account USING bloomfilter (id) WITH (n = 10000, seed = 5);
+CREATE INDEX built_live ON built USING bloomfilter (id) WITH (n = 10000, p = 0.001);
 
 -- A file that somebody keeps in the database.
 CREATE TABLE file (id oid);
