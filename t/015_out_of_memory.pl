@@ -144,6 +144,32 @@ limit(undef);
 cmp_ok($session->query($contexts), '<=', $bytes + 128 * 1024, 'and leave nothing behind');
 is($session->query('SELECT bool_and(bloom_verify(f)) FROM large'), 't', 'with memory it works');
 
+# A published list: with less and less missing, in its build, its check and its writing,
+# what is asked is the generation before it until one is published whole.
+$session->query(<<'EOC');
+CREATE TABLE account AS SELECT g::bigint AS id FROM generate_series(1, 3000) g;
+CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 2000', n => 30000000);
+EOC
+my ($published, $unpublished, @mixed) = (0, 0);
+foreach my $free (map { $_ * 6 + 4 } 0 .. 24)
+{
+	my $before = $session->query("SELECT generation FROM bloom_list WHERE name = 'account'");
+	limit($free * MEGABYTE);
+	my ($out, $state) = $session->try("CALL bloom_publish('account', 'SELECT id FROM account', n => 30000000)");
+	limit(undef);
+	my $after = $session->query("SELECT generation FROM bloom_list WHERE name = 'account'");
+	my $denied = $session->query(
+		'SELECT count(*) FROM account WHERE NOT bloom_lookup(\'account\', id) AND id <= '
+		  . ($published + ($state eq '') > 0 ? 3000 : 2000));
+	push @mixed, "$free MB: '$state', generation $before then $after, $denied denied"
+	  if $state !~ /^(53200)?$/ || $after != $before + ($state eq '') || $denied != 0;
+	$state eq '' ? $published++ : $unpublished++;
+}
+is(join('; ', @mixed), '', 'a list is published whole, or is the one before');
+cmp_ok($unpublished, '>', 0, "no memory to publish $unpublished times");
+cmp_ok($published, '>', 0, "and enough $published times");
+is($session->query('SELECT pg_backend_pid()'), $pid, 'the session lives on');
+
 $session->quit;
 stayed_alive($node);
 $node->stop;
