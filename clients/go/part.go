@@ -1,10 +1,16 @@
 package bloomfilter
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 const (
 	probeMultiplier = 0x9e3779b97f4a7c15
 	partMultiplier  = 0xd6e8feb86659fd93
+
+	// log2Line is of the bits of the smallest block, a cache line.
+	log2Line = 9
 )
 
 // part is one filter, with the numbers that a look-up needs side by side.
@@ -45,6 +51,9 @@ func (p *part) block(hash uint64) []byte {
 }
 
 func (p *part) contains(hash uint64) bool {
+	if p.bitShift == 64-log2Line {
+		return p.lineContains(hash)
+	}
 	block := p.block(hash)
 	for probe, n := hash, p.probes; n > 0; n-- {
 		probe *= probeMultiplier
@@ -54,6 +63,26 @@ func (p *part) contains(hash uint64) bool {
 		}
 	}
 	return true
+}
+
+// lineContains is contains for blocks of one cache line, as most filters have: two
+// probes a branch, and no index that the compiler could not see to be in range.
+func (p *part) lineContains(hash uint64) bool {
+	number, _ := bits.Mul64(hash, p.count)
+	line := (*[1 << (log2Line - 3)]byte)(p.blocks[number<<(log2Line-3):])
+	probe, n := hash, p.probes
+	for ; n >= 2; n -= 2 {
+		one := probe * probeMultiplier
+		probe *= probeMultiplier * probeMultiplier & math.MaxUint64
+		if line[one>>58]>>(one>>55&7)&(line[probe>>58]>>(probe>>55&7))&1 == 0 {
+			return false
+		}
+	}
+	if n == 0 {
+		return true
+	}
+	probe *= probeMultiplier
+	return line[probe>>58]>>(probe>>55&7)&1 != 0
 }
 
 // firstByte returns the byte that contains looks at first.
