@@ -259,7 +259,7 @@ def figure(name, results, plots):
 
 HEAD = """# Benchmarks
 
-Made by `{command}`; do not edit. All contenders of a comparison ran in turns in
+Made by `bench/run`; do not edit. All contenders of a comparison ran in turns in
 one run on one machine; numbers are medians, with the least and the most in
 brackets. A look-up of ours may answer *perhaps* for a key that is not there, at
 the rate asked for; exact stores do not. Data: [results/](results).
@@ -268,7 +268,7 @@ Switched off, for all contenders alike: JIT (`jit`), `autovacuum` (tables are va
 when they are made), and durability (`fsync`). A server as installed compiles long
 queries first, and vacuums beside them.
 
-{machine}; {versions}; {date}.
+What a figure ran on, and when, stands above its table.
 
 ## What you would pick instead, and how many times as good this is
 
@@ -319,7 +319,7 @@ def main():
                    glob.glob(os.path.join(run.tree, "bench", "plots", "*.svg")))
     heads = [results.head for results in all_of.tables.values()]
     with open(os.path.join(run.tree, "bench", "results.md"), "w", encoding="ascii") as file:
-        file.write(HEAD.format(**max(heads, key=lambda head: head["date"])))
+        file.write(HEAD)
         file.write("\n".join(ratios.first) + "\n")
         file.write(LOST + ("\n".join(ratios.lost) or "None.") + "\n")
         file.write(LIMITS + "\n".join(limit_lines(all_of)) + "\n")
