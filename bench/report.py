@@ -317,7 +317,6 @@ def main():
         add(ratios, all_of)
     plots = sorted(os.path.basename(path) for path in
                    glob.glob(os.path.join(run.tree, "bench", "plots", "*.svg")))
-    heads = [results.head for results in all_of.tables.values()]
     with open(os.path.join(run.tree, "bench", "results.md"), "w", encoding="ascii") as file:
         file.write(HEAD)
         file.write("\n".join(ratios.first) + "\n")
