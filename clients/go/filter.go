@@ -18,6 +18,7 @@ type Filter struct {
 	seed    uint64
 	keyType KeyType
 	mapped  []*mapping // kept reachable as long as the filter is
+	plain   *part      // a whole filter in memory whose blocks are cache lines, or nil
 }
 
 // KeyType returns the type of the keys that the filter holds.

@@ -131,6 +131,9 @@ func single(l *loaded) *Filter {
 		keyType: h.keyType,
 	}
 	f.hold(l)
+	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line {
+		f.plain = l.part
+	}
 	return f
 }
 
