@@ -62,15 +62,6 @@ sub wait_for_query
 	return;
 }
 
-# A zombie that nobody has waited for yet has let go of all memory.
-sub is_gone
-{
-	my ($pid) = @_;
-	return 1 if !kill 0, $pid;
-	open(my $stat, '<', "/proc/$pid/stat") or return 0;
-	return <$stat> =~ /\) Z /;
-}
-
 # Starts a build that takes longer than any test.
 sub start_build
 {

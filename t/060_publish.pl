@@ -111,6 +111,21 @@ sub is_up
 	return 1;
 }
 
+# The postmaster first, then what it leaves behind.
+sub kill_server
+{
+	my @pids = split /\n/, value('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+	my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
+	$node->kill9;
+	kill 'KILL', grep { !is_gone($_) } @pids;
+	foreach (1 .. 600)
+	{
+		last if !kill(0, $postmaster) && !grep { !is_gone($_) } @pids;
+		sleep(0.1);
+	}
+	return;
+}
+
 foreach my $phase (qw(build write check))
 {
 	my ($session, $holder) = night_at($phase);
@@ -131,7 +146,7 @@ foreach my $phase (qw(build write check))
 	is(value('SELECT count(*) FROM bloom_progress()'), 0, 'and is shown no more');
 
 	($session, $holder) = night_at($phase);
-	$node->stop('immediate');
+	kill_server();
 	$_->abandon foreach $session, $holder;
 	$node->start;
 	is(state_of_list(), $before, "after a crash of the server in its $phase as well");

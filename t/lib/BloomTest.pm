@@ -29,6 +29,7 @@ our @EXPORT = qw(
   server_version
   has_deltas
   wait_until_up
+  is_gone
   stayed_alive
   vectors
   copy_binary_file
@@ -40,6 +41,15 @@ use constant MAX_BYTES => 512 * 1024 * 1024 - 4096;
 
 # Bits that bloom_create_sized turns into a filter of exactly that size.
 use constant MAX_BITS => (MAX_BYTES - 64) * 8;
+
+# A zombie that nobody has waited for yet has let go of all memory.
+sub is_gone
+{
+	my ($pid) = @_;
+	return 1 if !kill 0, $pid;
+	open(my $stat, '<', "/proc/$pid/stat") or return 0;
+	return <$stat> =~ /\) Z /;
+}
 
 # How many rounds this run does.
 sub rounds
