@@ -102,10 +102,6 @@ extern void bfpg_publish_finish(const BfpgPublication *list);
 extern int64 bfpg_publish_back(const BfpgPlace *place, const char *name);
 extern void bfpg_publish_remove(const BfpgPlace *place, const char *name);
 
-/* Runs one of our statements with a search_path of pg_catalog alone. */
-extern void bfpg_publish_run(const char *sql, int count, Oid *types, Datum *values,
-							 const char *nulls, int expected);
-
 #pragma GCC visibility pop
 
 #endif							/* BFPG_PUBLISH_H */

@@ -53,8 +53,9 @@ bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
 				 errhint("In a transaction block the snapshot is there already, so that waiting would be in vain. Try again later, or CALL bloom_publish outside of a transaction block: then it waits.")));
 }
 
-void
-bfpg_publish_run(const char *sql, int count, Oid *types, Datum *values, const char *nulls, int expected)
+/* Runs one of our statements with a search_path of pg_catalog alone. */
+static void
+run_sql(const char *sql, int count, Oid *types, Datum *values, const char *nulls, int expected)
 {
 	int			nest = NewGUCNestLevel();
 	int			status;
@@ -75,7 +76,7 @@ run_for_name(const char *sql, const char *name, int expected)
 	Datum		values[1];
 
 	values[0] = CStringGetTextDatum(name);
-	bfpg_publish_run(sql, 1, types, values, NULL, expected);
+	run_sql(sql, 1, types, values, NULL, expected);
 }
 
 static Datum
@@ -134,9 +135,9 @@ write_part(const BfpgPublication *list, int32 part)
 	values[0] = CStringGetTextDatum(list->name);
 	values[1] = Int32GetDatum(part);
 	values[2] = list->filters[part];
-	bfpg_publish_run(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
-							  list->place.prefix),
-					 3, types, values, NULL, SPI_OK_INSERT);
+	run_sql(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
+					 list->place.prefix),
+			3, types, values, NULL, SPI_OK_INSERT);
 }
 
 /*
@@ -154,15 +155,15 @@ write_delta(const BfpgPublication *list, int32 part)
 	values[1] = Int32GetDatum(part);
 	values[2] = Int64GetDatum(list->generation);
 	values[3] = Int64GetDatum((int64) bf_total_bytes(&list->headers[part]) / DELTA_SHARE);
-	bfpg_publish_run(psprintf("INSERT INTO %sbloom_list_delta (name, part, generation, delta) "
-							  "SELECT $1, $2, $3, d.delta "
-							  "FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
-							  "FROM %sbloom_generation_part b, %sbloom_generation_part c "
-							  "WHERE b.name = $1 AND b.back = 1 AND b.part = $2 "
-							  "AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
-							  "WHERE pg_catalog.octet_length(d.delta) <= $4",
-							  prefix, prefix, prefix, prefix),
-					 4, types, values, NULL, SPI_OK_INSERT);
+	run_sql(psprintf("INSERT INTO %sbloom_list_delta (name, part, generation, delta) "
+					 "SELECT $1, $2, $3, d.delta "
+					 "FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
+					 "FROM %sbloom_generation_part b, %sbloom_generation_part c "
+					 "WHERE b.name = $1 AND b.back = 1 AND b.part = $2 "
+					 "AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
+					 "WHERE pg_catalog.octet_length(d.delta) <= $4",
+					 prefix, prefix, prefix, prefix),
+			4, types, values, NULL, SPI_OK_INSERT);
 }
 
 /* The parts before that a delta could lead from: true for those of the same shape. */
@@ -259,12 +260,12 @@ bfpg_publish_finish(const BfpgPublication *list)
 	values[8] = or_null(list->build_seconds, &nulls[8]);
 	values[9] = or_null(list->check_seconds, &nulls[9]);
 	values[10] = or_null(list->measured_rate, &nulls[10]);
-	bfpg_publish_run(psprintf("INSERT INTO %sbloom_generation (name, back, generation, built_at, n, p, seed, parts, keys, "
-							  "build_seconds, check_seconds, measured_rate, built_xmin) "
-							  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, %s)",
-							  list->place.prefix,
-							  list->query != NULL ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-					 lengthof(types), types, values, nulls, SPI_OK_INSERT);
+	run_sql(psprintf("INSERT INTO %sbloom_generation (name, back, generation, built_at, n, p, seed, parts, keys, "
+					 "build_seconds, check_seconds, measured_rate, built_xmin) "
+					 "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, %s)",
+					 list->place.prefix,
+					 list->query != NULL ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+			lengthof(types), types, values, nulls, SPI_OK_INSERT);
 	warn_of_rate(list);
 	Async_Notify(CHANNEL, list->name);
 }
