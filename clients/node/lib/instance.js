@@ -36,6 +36,7 @@ export class Instance {
   constructor (instance = new WebAssembly.Instance(wasmModule())) {
     this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
+    this.scratch = this.start + HEADER_BYTES
     this.#grow(this.start + HEADER_BYTES)
   }
 
@@ -76,6 +77,8 @@ export class Instance {
     }
     this.bytes = new Uint8Array(memory.buffer)
     this.view = new DataView(memory.buffer)
+    // For keys that are asked one by one: a view made for each would cost as much as its hash.
+    this.keyRoom = this.bytes.subarray(this.scratch, this.scratch + KEY_ROOM)
   }
 
   get header () {

@@ -1,7 +1,7 @@
 // The parts of a filter or of a set, asked for one key.
 import { PartError } from './errors.js'
 import { KEY_ROOM } from './instance.js'
-import { PIECE, encodeInto, hashBytePieces, hashPieces, writeShort } from './text.js'
+import { PIECE, encodeAt, hashBytePieces, hashPieces, writeShort } from './text.js'
 
 export class Parts {
   /** Parts in their order: all of a set, or one. */
@@ -23,12 +23,12 @@ export class Parts {
 
   askText (text) {
     const { first } = this
-    const length = writeShort(first.bytes, first.scratch, text)
+    const length = writeShort(first, first.scratch, text)
     if (length >= 0) {
       return this.askScratch(length)
     }
     if (text.length <= PIECE) {
-      return this.askScratch(encodeInto(first.bytes, first.scratch, text))
+      return this.askScratch(encodeAt(first.keyRoom, text))
     }
     hashPieces(first, text)
     return this.#askPart(first.exports.part_of_long())

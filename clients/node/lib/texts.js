@@ -54,7 +54,7 @@ function askTypeNumber (instance, type) {
 function read (instance, number, type, text) {
   const { exports } = instance
   let at = instance.needScratch(text.length * 3)
-  let length = writeShort(instance.bytes, at, text)
+  let length = writeShort(instance, at, text)
   length = length >= 0 ? length : encodeInto(instance.bytes, at, text)
   const room = exports.text_room(number, at, length) >>> 0
   at = instance.needScratch(length + room + KEY_BYTES)

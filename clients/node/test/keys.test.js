@@ -202,9 +202,23 @@ test('texts of all lengths and alphabets', () => {
   assert.equal(filter.containsMany(texts).indexOf(0), -1)
   assert.equal(filter.containsMany([...texts].reverse()).indexOf(0), -1)
   assert.equal(filter.contains('e\u0301'), false)
-  for (const bad of ['\ud800', `${'a'.repeat(100)}\udc00`]) {
+  for (const bad of ['\ud800', `${'a'.repeat(20)}\udc00`, `${'a'.repeat(100)}\udc00`, '\ud800'.repeat(70000)]) {
     assert.throws(() => filter.contains(bad), KeyValueError)
     assert.throws(() => filter.containsMany(['a', bad]), { index: 1 })
+  }
+})
+
+test('each character of a short text counts, whatever it is and wherever it stands', () => {
+  const ascii = [...Array(70).keys()].map((length) => 'abcdefghij'.repeat(7).slice(0, length))
+  const others = ascii.flatMap((text) => [...Array(text.length % 9).keys()]
+    .map((i) => `${text.slice(0, i)}\u0161${text.slice(i + 1)}`))
+  const shape = { keyType: 2, blocks: 200 }
+  for (const [members, absent] of [[ascii, others], [others, ascii]]) {
+    const filter = BloomFilter.fromBytes(build(shape, members.map((text) => Key.text(text))))
+    assert.deepEqual(members.filter((text) => !filter.contains(text)), [])
+    assert.equal(filter.containsMany(members).indexOf(0), -1)
+    assert.deepEqual(absent.filter((text) => filter.contains(text)), [])
+    assert.equal(filter.containsMany(absent).indexOf(1), -1)
   }
 })
 
