@@ -24,6 +24,7 @@
 #include "bf_estimate.h"
 #include "live_batch.h"
 #include "live_build.h"
+#include "live_hot.h"
 #include "live_insert.h"
 #include "live_options.h"
 #include "live_parallel.h"
@@ -194,6 +195,18 @@ scan_alone(BfpgLiveBuild *build, IndexInfo *info, Size memory, TableScanDesc par
 	return rows;
 }
 
+/* Adds the older versions of rows that were updated in place: scan_alone passes them by. */
+static void
+add_hot_updated(BfpgLiveBuild *build, IndexInfo *info)
+{
+	if (!info->ii_BrokenHotChain)
+		return;
+	bfpg_live_batch_init(&build->batch, (Size) maintenance_work_mem * 1024);
+	bfpg_live_scan_hot_updated(build->heap, build->index, info, add_row, build);
+	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
+	bfpg_live_batch_free(&build->batch);
+}
+
 void
 bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, TableScanDesc part,
 					 Size memory, bool progress, BfpgLiveCounts *counts)
@@ -224,11 +237,11 @@ scan(BfpgLiveBuild *build, IndexInfo *info)
 	report_phase(PHASE_SCAN);
 	build->keys = 0;
 	if (workers > 0 && bfpg_live_parallel_scan(build->heap, build->index, info, workers, &counts))
-	{
 		build->keys = counts.keys;
-		return counts.rows;
-	}
-	return scan_alone(build, info, (Size) maintenance_work_mem * 1024, NULL, true);
+	else
+		counts.rows = scan_alone(build, info, (Size) maintenance_work_mem * 1024, NULL, true);
+	add_hot_updated(build, info);
+	return counts.rows;
 }
 
 /* How many different keys the filter has, from the bits of all pages. */
