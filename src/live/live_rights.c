@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "access/xlog.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
@@ -18,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "live_compat.h"
 #include "live_rights.h"
@@ -67,27 +69,52 @@ bfpg_live_check_statistics_rights(Relation index)
 		bfpg_live_check_rights(index);
 }
 
-/* Whether the snapshot was taken on a standby: it may have been promoted since. */
+/* Whether there are snapshots that were taken on a standby: it may have been promoted since. */
 static bool
-snapshot_of_standby(void)
+snapshots_of_standby(void)
 {
-	return RecoveryInProgress() ||
+	return RecoveryInProgress() || TransactionStartedDuringRecovery() ||
 		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
+}
+
+/* The transaction that made a relation's row in pg_class: at the latest, that of its last build. */
+static TransactionId
+last_defined(Oid relation)
+{
+	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	TransactionId xmin;
+
+	if (!HeapTupleIsValid(row))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	xmin = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return xmin;
+}
+
+/* Whether a transaction is in the past of all snapshots that this one has. */
+static bool
+is_past(TransactionId transaction)
+{
+	return TransactionIdPrecedes(transaction, TransactionXmin);
 }
 
 /*
  * As the planner does: an index that is not valid is of no use, and one whose table had
  * broken HOT chains is none to older snapshots.  A standby's snapshots may be older
- * than what CREATE INDEX CONCURRENTLY waited for on the primary, so there the
- * transaction that made the index valid must be in the past of all of them.
+ * than what CREATE INDEX CONCURRENTLY waited for on the primary, and see rows that
+ * nobody saw there any more when the index was rebuilt.  So the transactions that made
+ * the index valid and gave it its pages must be in the past of all of them.
  */
 bool
 bfpg_live_trusted(Relation index)
 {
+	bool		standby;
+
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
 		return false;
-	if (!index->rd_index->indcheckxmin && !snapshot_of_standby())
+	standby = snapshots_of_standby();
+	if (!index->rd_index->indcheckxmin && !standby)
 		return true;
-	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-								 TransactionXmin);
+	return is_past(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data)) &&
+		(!standby || is_past(last_defined(RelationGetRelid(index))));
 }
