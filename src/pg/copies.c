@@ -50,8 +50,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "common/hashfn.h"
 #include "portability/instr_time.h"
-#include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
@@ -71,8 +71,34 @@ uint32		bfpg_copied_count = 0;
 uint64		bfpg_copied_bytes = 0;
 MemoryContext bfpg_copies_context = NULL;
 
+/* A place in the table of what is known: the beginning of a BfpgStored. */
+typedef struct BfpgKnown
+{
+	const struct varatt_external *pointer;
+	uint32		hash;
+	char		status;
+} BfpgKnown;
+
+/*
+ * A call site that asks many filters in turn looks here for each row, so the table is
+ * one of few cache lines, and the hash one of few instructions: an identifier of 32 bits
+ * is the same in two relations only by chance.
+ */
+#define SH_PREFIX known
+#define SH_ELEMENT_TYPE BfpgKnown
+#define SH_KEY_TYPE const struct varatt_external *
+#define SH_KEY pointer
+#define SH_HASH_KEY(table, key) murmurhash32((key)->va_valueid)
+#define SH_EQUAL(table, a, b) (memcmp((a), (b), sizeof(*(a))) == 0)
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, place) (place)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
 /* By pointer, or NULL while nothing is known. */
-static HTAB *known = NULL;
+static known_hash *known = NULL;
 
 /* Counts this process's transactions. */
 static uint64 transaction = 1;
@@ -99,18 +125,11 @@ clock_usecs(void)
 static void
 begin_registry(void)
 {
-	HASHCTL		control;
-
-	/* It is there if hash_create failed the last time. */
+	/* It is there if known_create failed the last time. */
 	if (bfpg_copies_context == NULL)
 		bfpg_copies_context = AllocSetContextCreate(TopMemoryContext, "bloomfilter copies",
 													ALLOCSET_DEFAULT_SIZES);
-	memset(&control, 0, sizeof(control));
-	control.keysize = sizeof(struct varatt_external);
-	control.entrysize = sizeof(BfpgStored);
-	control.hcxt = bfpg_copies_context;
-	known = hash_create("bloomfilter copies", 256, &control,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	known = known_create(bfpg_copies_context, 64, NULL);
 	relation = InvalidOid;
 	many_relations = false;
 }
@@ -142,7 +161,8 @@ forget(BfpgStored *stored)
 	}
 	bfpg_copies_generation++;
 	dlist_delete(&stored->node);
-	hash_search(known, &stored->pointer, HASH_REMOVE, NULL);
+	known_delete(known, &stored->pointer);
+	pfree(stored);
 }
 
 /* Whether the transaction vouches for what is known of a value. */
@@ -181,9 +201,10 @@ learn(Datum value, const struct varatt_external *pointer)
 {
 	BfpgStored *stored;
 	bf_header	header;
+	bool		found;
 
 	bfpg_read_header(value, &header);
-	if (known != NULL && hash_get_num_entries(known) >= MAX_KNOWN)
+	if (known != NULL && known->members >= MAX_KNOWN)
 	{
 		dlist_mutable_iter each;
 
@@ -192,8 +213,9 @@ learn(Datum value, const struct varatt_external *pointer)
 	}
 	if (known == NULL)
 		begin_registry();
-	stored = hash_search(known, pointer, HASH_ENTER, NULL);
-	memset((char *) stored + sizeof(*pointer), 0, sizeof(*stored) - sizeof(*pointer));
+	stored = MemoryContextAllocZero(bfpg_copies_context, sizeof(BfpgStored));
+	stored->pointer = *pointer;
+	(void) known_insert(known, &stored->pointer, &found);
 	memcpy(stored->value, DatumGetPointer(value), TOAST_POINTER_SIZE);
 	stored->header = header;
 	dlist_push_tail(&bfpg_sliced, &stored->node);
@@ -202,16 +224,28 @@ learn(Datum value, const struct varatt_external *pointer)
 	return stored;
 }
 
+/* What is known of a value, or NULL. */
+static inline BfpgStored *
+look_up(const struct varatt_external *pointer)
+{
+	BfpgKnown  *place = NULL;
+
+	if (known != NULL)
+		place = known_lookup(known, pointer);
+	if (place == NULL)
+		return NULL;
+	return (BfpgStored *) ((char *) place->pointer - offsetof(BfpgStored, pointer));
+}
+
 BfpgStored *
 bfpg_stored_find(Datum value, const void *asker)
 {
 	struct varatt_external pointer;
-	BfpgStored *stored = NULL;
+	BfpgStored *stored;
 
 	bfpg_copies_shrink();
 	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
-	if (known != NULL)
-		stored = hash_search(known, &pointer, HASH_FIND, NULL);
+	stored = look_up(&pointer);
 	if (stored == NULL || !is_vouched(stored))
 	{
 		uint64		now = clock_usecs();
@@ -370,7 +404,7 @@ transaction_ends(XactEvent event, void *arg)
 		return;
 	while (!dlist_is_empty(&bfpg_copied))
 		bfpg_copy_drop(dlist_head_element(BfpgStored, node, &bfpg_copied));
-	if (hash_get_num_entries(known) > MAX_KEPT)
+	if (known->members > MAX_KEPT)
 		end_registry();
 	memset(&gone, 0, sizeof(gone));
 }
