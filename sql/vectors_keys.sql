@@ -517,6 +517,35 @@ repeat('9', 500)::numeric	1	-1085593342853499780	5	3	2
 '08:00:2b:ff:fd:01:02:03'::macaddr8	-1	2967186792466664982	11	1000	122
 '08:00:2b:01:02:03'::macaddr8	-2401053089206453570	8837578762023953342	11	65535	32612
 '08:00:2b:01:02:03'::macaddr::macaddr8	0	4364027471571088534	11	65535	868
+ROW(7::integer)	1	6127800222173720770	12	1	0
+ROW('x'::text)	-9223372036854775808	6263482740532917693	12	1	0
+ROW(''::text)	-1	-4709035471067292995	12	2	0
+ROW('\\x'::bytea)	-2401053089206453570	1920723000540962227	12	2	1
+ROW(7::integer, 'x'::text)	0	4732064350243758020	12	3	1
+ROW(7::bigint, 'x'::text)	1	-7831976998891638466	12	3	2
+ROW('x'::text, 7::integer)	-9223372036854775808	-919310988006213405	12	7	1
+ROW('ab'::text, 'c'::text)	-1	-6359473821059069640	12	7	3
+ROW('a'::text, 'bc'::text)	-2401053089206453570	1603698861756585199	12	1000	313
+ROW(''::text, ''::text)	0	2307176292669891971	12	1000	711
+ROW(''::text, '\\x'::bytea)	1	5547834106181504597	12	65535	32957
+ROW('\\x'::bytea, ''::text)	-9223372036854775808	-2519717042322385396	12	65535	20275
+ROW(7::integer, 7::integer, 7::integer, 7::integer, 7::integer, 7::integer)	-1	-5382463353601454489	12	1	0
+ROW('x'::text, 'x'::text, 'x'::text, 'x'::text, 'x'::text, 'x'::text)	-2401053089206453570	8373804517328314783	12	1	0
+ROW(E'\\x02\\x01'::text, 'x'::text)	0	-9016095324800816668	12	2	1
+ROW('7'::text, 'x'::text)	1	-8719105584473325851	12	2	0
+ROW(0::integer)	-9223372036854775808	4001090721125071259	12	3	0
+ROW(' '::text, '\\x00'::bytea)	-1	7831314762763878409	12	3	0
+ROW('\\x00'::bytea, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, '0.0'::numeric)	-2401053089206453570	8257394598501388343	12	7	6
+ROW('ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid, '0.0'::numeric, '0'::real, '1969-12-31'::date)	0	4740269294475665444	12	7	5
+ROW('0.0'::numeric, '0'::real, '1969-12-31'::date, '1969-12-31 00:00:00'::timestamp, '1970-01-01 00:00:00+00'::timestamptz)	1	-8083619919148092916	12	1000	785
+ROW('0'::real, '1969-12-31'::date, '1969-12-31 00:00:00'::timestamp, '1970-01-01 00:00:00+00'::timestamptz, '255.255.255.255'::inet, 'ff:ff:ff:ff:ff:ff'::macaddr)	-9223372036854775808	555019546831308483	12	1000	139
+ROW('1969-12-31'::date)	-1	-1151049658316905504	12	65535	4584
+ROW('1969-12-31 00:00:00'::timestamp, '1970-01-01 00:00:00+00'::timestamptz)	-2401053089206453570	8978527199387456236	12	65535	59814
+ROW('1970-01-01 00:00:00+00'::timestamptz, '255.255.255.255'::inet, 'ff:ff:ff:ff:ff:ff'::macaddr)	0	-4606002401659967644	12	1	0
+ROW('255.255.255.255'::inet, 'ff:ff:ff:ff:ff:ff'::macaddr, 0::integer, ' '::text)	1	-3967015854774336196	12	1	0
+ROW('ff:ff:ff:ff:ff:ff'::macaddr, 0::integer, ' '::text, '\\x00'::bytea, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)	-9223372036854775808	-418422215847399482	12	2	1
+ROW(repeat('0123456789', 100)::text, 7::integer)	-1	-3587228507271131545	12	2	1
+ROW(7::integer, repeat('0123456789', 100)::text)	-2401053089206453570	4030703996961290718	12	3	2
 0::bigint	0	3803688792395291579	1	1	0
 1::bigint	1	-8432069089065462007	1	1	0
 2::bigint	-9223372036854775808	6182381409415041830	1	1	0
@@ -690,5 +719,5 @@ select k.key, k.part, a.part from keys k join answers a using (key, seed)
 where k.part <> a.part and k.parts = a.parts;
 -- each key is found in a filter of it
 select key from answers where found is not true;
--- each key type has one name
-select k.key_type, a.key_type as name from keys k join answers a using (key, seed) group by 1, 2 order by 1;
+-- each key type has one name, and a row those of its columns
+select k.key_type, a.key_type as name from keys k join answers a using (key, seed) group by 1, 2 order by 1, 2 collate "C";
