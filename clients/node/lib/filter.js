@@ -6,7 +6,7 @@ import { describe, readPart } from './info.js'
 import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
 import { Instance } from './instance.js'
-import { loadBytes, wholeSet } from './load.js'
+import { loadBytes, loadChunks, wholeSet } from './load.js'
 import { Parts } from './parts.js'
 import { noPause, pause, runAsync, runSync } from './steps.js'
 
@@ -24,6 +24,16 @@ function files () {
     throw new BloomFilterError('there are no files here: use BloomFilter.fetch or fromBytes')
   }
   return platform
+}
+
+/** What came from the web, as it came: one array of all would be copied in one go. */
+async function chunksOf (response) {
+  const chunks = []
+  const reader = response.body?.getReader()
+  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader.read()) {
+    chunks.push(read.value)
+  }
+  return chunks
 }
 
 const PRIVATE = Symbol('a filter that was checked')
@@ -83,9 +93,9 @@ export class BloomFilter {
     if (!response.ok) {
       throw new BloomFilterError(`${url}: ${response.status} ${response.statusText}`)
     }
-    const bytes = new Uint8Array(await response.arrayBuffer())
+    const chunks = await chunksOf(response)
     try {
-      const steps = loadBytes(bytes, { verify }, pause, await Instance.create())
+      const steps = loadChunks(chunks, { verify }, pause, await Instance.create())
       return new BloomFilter(PRIVATE, [await runAsync(steps)])
     } catch (error) {
       throw inFile(error, String(url))

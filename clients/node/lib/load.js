@@ -6,14 +6,47 @@ import { readPart } from './info.js'
 /** The first bytes of a filter's text in base64, as a driver gives it. */
 const BASE64_START = 'QkxNR'
 
+/** Bytes that are copied in one go: 1 ms, as they go where no memory was used before. */
+const COPIED_AT_ONCE = 2 << 20
+
 /** Steps that check a filter in memory; bytes are copied. */
-export function * loadBytes (bytes, { verify = true } = {}, pause, instance = new Instance()) {
+export function loadBytes (bytes, options, pause) {
   refuseText(bytes)
-  const start = Math.min(bytes.length, HEADER_BYTES)
-  instance.bytes.set(bytes.subarray(0, start), instance.start)
-  instance.checkHeader(bytes.length)
-  instance.room(bytes.length).set(bytes)
+  return loadChunks([bytes], options, pause)
+}
+
+/** The same of a filter that came in chunks. */
+export function * loadChunks (chunks, { verify = true } = {}, pause, instance = new Instance()) {
+  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  const start = firstBytes(chunks, HEADER_BYTES)
+  refuseBase64(start)
+  instance.bytes.set(start, instance.start)
+  instance.checkHeader(length)
+  yield * copyChunks(instance.room(length), chunks, pause)
   return yield * checked(instance, verify, pause)
+}
+
+function firstBytes (chunks, most) {
+  const bytes = []
+  for (let i = 0; i < chunks.length && bytes.length < most; i++) {
+    bytes.push(...chunks[i].subarray(0, most - bytes.length))
+  }
+  return bytes
+}
+
+function * copyChunks (room, chunks, pause) {
+  let [at, pauseAt] = [0, COPIED_AT_ONCE]
+  for (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; from += COPIED_AT_ONCE) {
+      const piece = chunk.subarray(from, from + COPIED_AT_ONCE)
+      room.set(piece, at)
+      at += piece.length
+      if (at >= pauseAt) {
+        pauseAt = at + COPIED_AT_ONCE
+        yield pause()
+      }
+    }
+  }
 }
 
 /** Steps that check the filter in an instance's room. */
@@ -30,7 +63,10 @@ function refuseText (bytes) {
   if (!(bytes instanceof Uint8Array)) {
     throw new TypeError('a filter comes as a Uint8Array')
   }
-  if (BASE64_START === String.fromCharCode(...bytes.subarray(0, BASE64_START.length))) {
+}
+
+function refuseBase64 (start) {
+  if (BASE64_START === String.fromCharCode(...start.slice(0, BASE64_START.length))) {
     throw new InvalidFilterError('magic', 'this is base64 text of one; select filter::bytea')
   }
 }

@@ -132,6 +132,8 @@ function * readFile (io, file, { verify = true } = {}) {
       const headerLength = yield * fill(io, handle, start)
       instance.checkHeader(headerLength < HEADER_BYTES ? headerLength : size)
       const room = instance.room(size)
+      // So much memory at once may make the garbage collector work: that is its turn.
+      yield io.pause()
       if ((yield * fill(io, handle, room)) !== size) {
         throw new BloomFilterError('file was cut short while it was read')
       }
