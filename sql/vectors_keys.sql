@@ -720,4 +720,4 @@ where k.part <> a.part and k.parts = a.parts;
 -- each key is found in a filter of it
 select key from answers where found is not true;
 -- each key type has one name, and a row those of its columns
-select k.key_type, a.key_type as name from keys k join answers a using (key, seed) group by 1, 2 order by 1, 2 collate "C";
+select k.key_type, a.key_type as name from keys k join answers a using (key, seed) group by 1, 2 order by 1, a.key_type collate "C";
