@@ -92,51 +92,29 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 	return nil
 }
 
-// askFew answers for as many hashes as found has places. With an error it
-// returns the number of the hash that it is about.
-func (f *Filter) askFew(few *hashes, found []bool) (int, error) {
-	if f.total == 1 {
-		f.parts[0].containsFew(few, found)
-		return len(found), nil
-	}
-	var parts [batchKeys]*part
-	for i := range found {
-		p, err := f.partFor(few[i])
-		if err != nil {
-			return i, err
-		}
-		parts[i&(batchKeys-1)] = p
-	}
-	containsFewOf(&parts, few, found)
-	return len(found), nil
-}
-
 // touched keeps the compiler from leaving out reads whose result nobody needs.
 // It is only written in a case that never comes, so that goroutines don't share
 // its cache line.
 var touched uint64
 
-// containsFew reads the first byte of every key before it looks at any: these
-// reads wait for memory together, as none depends on the one before.
-func (p *part) containsFew(few *hashes, found []bool) {
+// askFew answers for as many hashes as found has places. It reads the first byte
+// of every key before it looks at any: these reads wait for memory together, as
+// none depends on the one before. With an error it returns the number of the hash
+// that it is about.
+func (f *Filter) askFew(few *hashes, found []bool) (int, error) {
+	var parts [batchKeys]*part
 	var sum uint64
+	p := f.parts[0]
 	for i := range found {
-		sum += uint64(p.firstByte(few[i&(batchKeys-1)]))
-	}
-	if sum > batchKeys*255 {
-		touched = sum
-	}
-	for i := range found {
-		found[i] = p.contains(few[i&(batchKeys-1)])
-	}
-}
-
-// containsFewOf is containsFew for keys of different parts.
-func containsFewOf(parts *[batchKeys]*part, few *hashes, found []bool) {
-	var sum uint64
-	for i := range found {
-		i &= batchKeys - 1
-		sum += uint64(parts[i].firstByte(few[i]))
+		hash := few[i&(batchKeys-1)]
+		if f.total != 1 {
+			var err error
+			if p, err = f.partFor(hash); err != nil {
+				return i, err
+			}
+		}
+		parts[i&(batchKeys-1)] = p
+		sum += uint64(p.firstByte(hash))
 	}
 	if sum > batchKeys*255 {
 		touched = sum
@@ -144,4 +122,5 @@ func containsFewOf(parts *[batchKeys]*part, few *hashes, found []bool) {
 	for i := range found {
 		found[i] = parts[i&(batchKeys-1)].contains(few[i&(batchKeys-1)])
 	}
+	return len(found), nil
 }
