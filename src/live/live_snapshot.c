@@ -15,6 +15,7 @@
 #include "bf_key.h"
 #include "filter.h"
 #include "live_am.h"
+#include "live_insert.h"
 #include "live_rights.h"
 #include "live_target.h"
 #include "live_tree.h"
@@ -71,7 +72,10 @@ static Relation
 open_for_snapshot(Oid oid)
 {
 	Relation	index = bfpg_live_open_index(oid, false);
+	BfpgKeyCoder coder;
 
+	/* The column may have got a type of another equality: text becomes citext in place. */
+	bfpg_live_key_coder(index, &coder);
 	if (!bfpg_live_trusted(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
