@@ -14,6 +14,8 @@
 #include "storage/proc.h"
 #include "utils/rel.h"
 
+#include "pg_compat.h"
+
 /*
  * Records of the generic resource manager are made by hand on the versions on which
  * the tests have replayed them; others get them by its interface, which compares
@@ -23,14 +25,10 @@
 #define BFPG_LIVE_WAL_BY_HAND 1
 #endif
 
-/* Where a relation's file is. */
+/* The number of a relation's file. */
 #if PG_VERSION_NUM >= 160000
-typedef RelFileLocator BfpgFileLocator;
-#define BFPG_LOCATOR(relation) ((relation)->rd_locator)
 #define BFPG_FILE_NUMBER(locator) ((locator).relNumber)
 #else
-typedef RelFileNode BfpgFileLocator;
-#define BFPG_LOCATOR(relation) ((relation)->rd_node)
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
 #endif
 
@@ -40,17 +38,6 @@ typedef RelFileNode BfpgFileLocator;
 #else
 #define BFPG_LOCAL_TRANSACTION (MyProc->lxid)
 #endif
-
-/* Pinning a page in the buffer where it was the last time, if it is still there. */
-static inline bool
-bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent)
-{
-#if PG_VERSION_NUM >= 140000
-	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
-#else
-	return false;
-#endif
-}
 
 /* A parallel scan takes flags from 19 on. */
 static inline TableScanDesc

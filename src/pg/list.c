@@ -4,20 +4,26 @@
  *
  * The index is read by the functions that are meant for the system's catalogs: they
  * take any table, are the same in all majors, and compare text by the collation "C",
- * which the column has for this reason.
+ * which the column has for this reason.  Before the index the place is looked at
+ * where the row was the last time.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "catalog/pg_collation.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "bf_hash.h"
 #include "list.h"
+#include "list_recent.h"
 #include "pg_compat.h"
 
 /* Columns of bloom_generation_part. */
@@ -64,8 +70,9 @@ void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
 	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
-	table->index = own_relation(schema, "bloom_generation_part_pkey");
+	table->schema = schema;
 	table->scan = NULL;
+	table->buffer = InvalidBuffer;
 }
 
 void
@@ -74,36 +81,85 @@ bfpg_list_close(BfpgListTable *table)
 	table_close(table->table, NoLock);
 }
 
-bool
-bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
+static Datum
+column(const BfpgListTable *table, HeapTuple tuple, int number)
+{
+	bool		is_null;
+	Datum		value = heap_getattr(tuple, number, RelationGetDescr(table->table), &is_null);
+
+	if (is_null)
+		elog(ERROR, "column %d of a published list's row is null", number);
+	return value;
+}
+
+/* Whether a row is this part of this list, in the generation that is asked. */
+static bool
+is_part(const BfpgListTable *table, HeapTuple tuple, Datum name, int32 part)
+{
+	return DatumGetInt32(column(table, tuple, PART_PART)) == part &&
+		DatumGetInt16(column(table, tuple, PART_BACK)) == BFPG_CURRENT &&
+		DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID,
+											 column(table, tuple, PART_NAME), name));
+}
+
+/* What this part of this list is remembered by. */
+static uint64
+row_number(const BfpgListTable *table, Datum name, int32 part)
+{
+	text	   *bytes = DatumGetTextPP(name);
+
+	return bf_hash(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
+				   (uint64) RelationGetRelid(table->table) << 32 | (uint32) part);
+}
+
+/* Finds a row by the primary key. */
+static HeapTuple
+scan_for(BfpgListTable *table, Datum name, int32 part)
 {
 	ScanKeyData keys[3];
-	HeapTuple	tuple;
-	bool		is_null;
 
 	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
 	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
 				Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
-	table->scan = systable_beginscan(table->table, table->index, true,
-									 GetActiveSnapshot(), lengthof(keys), keys);
-	tuple = systable_getnext(table->scan);
-	if (tuple == NULL)
+	table->scan = systable_beginscan(table->table,
+									 own_relation(table->schema, "bloom_generation_part_pkey"),
+									 true, GetActiveSnapshot(), lengthof(keys), keys);
+	return systable_getnext(table->scan);
+}
+
+bool
+bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
+{
+	uint64		number = row_number(table, name, part);
+	HeapTupleData recent;
+	HeapTuple	tuple = &recent;
+
+	if (!bfpg_recent_read(table->table, number, GetActiveSnapshot(), tuple, &table->buffer) ||
+		!is_part(table, tuple, name, part))
 	{
 		bfpg_list_done(table);
-		return false;
+		tuple = scan_for(table, name, part);
+		if (tuple == NULL)
+		{
+			bfpg_list_done(table);
+			return false;
+		}
+		bfpg_recent_note(table->table, number, table->scan->slot);
 	}
-	*filter = heap_getattr(tuple, PART_FILTER, RelationGetDescr(table->table), &is_null);
-	if (is_null)
-		elog(ERROR, "filter of a published list is null");
+	*filter = column(table, tuple, PART_FILTER);
 	return true;
 }
 
 void
 bfpg_list_done(BfpgListTable *table)
 {
-	systable_endscan(table->scan);
+	if (table->scan != NULL)
+		systable_endscan(table->scan);
+	if (BufferIsValid(table->buffer))
+		ReleaseBuffer(table->buffer);
 	table->scan = NULL;
+	table->buffer = InvalidBuffer;
 }
 
 void

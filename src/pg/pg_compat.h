@@ -15,6 +15,7 @@
 #include "access/toast_internals.h"
 #include "common/base64.h"
 #include "fmgr.h"
+#include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/palloc.h"
@@ -125,6 +126,28 @@ bfpg_toast_snapshot(SnapshotData *room)
 #else
 	init_toast_snapshot(room);
 	return room;
+#endif
+}
+
+/* Where a relation's file is; renamed in 16. */
+#if PG_VERSION_NUM >= 160000
+typedef RelFileLocator BfpgFileLocator;
+#define BFPG_LOCATOR(relation) ((relation)->rd_locator)
+#define BFPG_SAME_LOCATOR(a, b) RelFileLocatorEquals(a, b)
+#else
+typedef RelFileNode BfpgFileLocator;
+#define BFPG_LOCATOR(relation) ((relation)->rd_node)
+#define BFPG_SAME_LOCATOR(a, b) RelFileNodeEquals(a, b)
+#endif
+
+/* Pinning a page in the buffer where it was the last time, if it is still there: from 14 on. */
+static inline bool
+bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent)
+{
+#if PG_VERSION_NUM >= 140000
+	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
+#else
+	return false;
 #endif
 }
 

@@ -1,0 +1,180 @@
+# bloom_lookup looks for a list's row where it was the last time.  Whatever is there by
+# now, the answer is that of the snapshot: of another row at the same place, of a file
+# that was cut off or replaced, and of what the own transaction did and took back.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use BloomTest;
+
+my $node = new_node('lookup');
+my $asker = session($node);
+my $writer = session($node);
+
+# Lists that hold one key each; an answer names the keys from 1 to 9 that are held.
+$writer->query(<<'EOC');
+CREATE FUNCTION publish(name text, key int, parts int DEFAULT 1) RETURNS void LANGUAGE sql AS $$
+SELECT bloom_publish(name, array_agg(bloom_add_all(bloom_create_part(part, parts, 2000, 1e-9),
+	CASE bloom_part(key, parts) WHEN part THEN ARRAY[key] ELSE '{}' END) ORDER BY part))
+FROM generate_series(0, parts - 1) AS part
+$$;
+CREATE FUNCTION held(name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	keys text := '';
+BEGIN
+	FOR k IN 1 .. 9 LOOP
+		IF bloom_lookup(name, k) THEN keys := keys || k; END IF;
+	END LOOP;
+	RETURN keys;
+EXCEPTION WHEN undefined_object THEN
+	RETURN 'unknown';
+END $$;
+CREATE FUNCTION place(list text) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(ctid::text, ' ' ORDER BY part) FROM bloom_generation_part WHERE name = list AND back = 0 $$;
+CREATE FUNCTION statement(name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	keys text;
+BEGIN
+	SELECT string_agg(k::text, '' ORDER BY k) INTO keys FROM generate_series(1, 9) AS k WHERE bloom_lookup(name, k);
+	RETURN keys;
+EXCEPTION WHEN undefined_object THEN
+	RETURN 'unknown';
+END $$;
+EOC
+
+# What a session is told about a list, by a statement, by an expression, by an array.
+sub held
+{
+	my ($session, $list) = @_;
+	my $told = $session->query("SELECT held('$list') || ' ' || coalesce(statement('$list'), '')");
+	my ($one, $other) = split / /, $told, -1;
+	return $one eq $other ? $one : "two answers: $told";
+}
+
+# Index scans of the table of filters by all sessions so far.
+sub index_scans
+{
+	$asker->query('SELECT pg_stat_force_next_flush()');
+	return $asker->query("SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'bloom_generation_part_pkey'");
+}
+
+$writer->query("SELECT publish('a', 1), publish('set', 2, 8)");
+is(held($asker, 'a') . held($asker, 'set'), '12', 'lists are asked');
+SKIP:
+{
+	skip 'counting scans needs pg_stat_force_next_flush, 15', 2 if server_version($node) < 15;
+	my $before = index_scans();
+	$asker->query("SELECT bloom_lookup('a', $_), bloom_lookup('set', $_)") foreach 1 .. 9;
+	is(index_scans(), $before, 'from then on without the index');
+	$asker->query('BEGIN ISOLATION LEVEL SERIALIZABLE');
+	is(held($asker, 'a'), '1', 'but a serializable transaction asks it');
+	$asker->query('COMMIT');
+	cmp_ok(index_scans(), '>', $before, 'to lock what it has read');
+}
+
+# Another night, whose row is elsewhere, and one whose row is at the same place.
+sub vacuumed
+{
+	my ($truncate) = @_;
+	$writer->query("VACUUM (TRUNCATE $truncate) bloom_generation_part");
+	return;
+}
+$writer->query("SELECT publish('a', 3)");
+is(held($asker, 'a'), '3', 'the next night is heeded');
+$writer->query("SELECT bloom_unpublish('a')");
+is(held($asker, 'a'), '1', 'so is the way back');
+$writer->query("SELECT bloom_forget('a')");
+is(held($asker, 'a'), 'unknown', 'and the end');
+vacuumed('off');
+
+my $reused = 0;
+foreach my $key (4 .. 7)
+{
+	my $list = $key % 2 ? 'a' : 'b';
+	my $other = $key % 2 ? 'b' : 'a';
+	$writer->query("SELECT publish('$list', $key)");
+	my $place = $writer->query("SELECT place('$list')");
+	is(held($asker, $list), $key, "$list has $key");
+	$writer->query("SELECT bloom_forget('$list')");
+	vacuumed('off');
+	$writer->query("SELECT publish('$other', 9)");
+	$reused++ if $writer->query("SELECT place('$other')") eq $place;
+	is(held($asker, $list), 'unknown', "the row of $other at its place is not that of $list");
+	is(held($asker, $other), '9', 'but its own');
+	$writer->query("SELECT bloom_forget('$other')");
+	vacuumed('off');
+	$writer->query("SELECT publish('$list', 8)");
+	$reused++ if $writer->query("SELECT place('$list')") eq $place;
+	is(held($asker, $list), '8', "and another row of $list there is asked itself");
+	$writer->query("SELECT bloom_forget('$list')");
+	vacuumed('off');
+}
+is($reused, 8, 'all of them were at one place');
+
+# The page is cut off, the file is another one.
+my $large = join ', ', map { "publish('x$_', 1)" } 1 .. 200;
+$writer->query("SELECT publish('a', 1)");
+$writer->query("SELECT $large");
+my $lists = join ', ', map { "held('x$_')" } 1 .. 200;
+like($asker->query("SELECT $lists"), qr/^1(\|1){199}$/, 'lists on many pages');
+$writer->query('SELECT ' . join ', ', map { "bloom_forget('x$_')" } 1 .. 200);
+vacuumed('on');
+is($writer->query("SELECT pg_relation_size('bloom_generation_part') < 3 * 8192"), 't', 'pages are cut off');
+like($asker->query("SELECT $lists"), qr/^unknown(\|unknown){199}$/, 'what was there is gone');
+is(held($asker, 'a'), '1', 'what was on another page is not');
+foreach my $rewrite ('VACUUM FULL bloom_generation_part', 'CLUSTER bloom_generation_part USING bloom_generation_part_pkey')
+{
+	$writer->query($rewrite);
+	is(held($asker, 'a') . held($asker, 'set'), '12', $rewrite);
+}
+
+# A snapshot keeps its list, whatever others do meanwhile.
+$asker->query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is(held($asker, 'a') . held($asker, 'set'), '12', 'a snapshot');
+foreach my $key (3 .. 5)
+{
+	$writer->query("SELECT publish('a', $key), publish('set', $key, $key)");
+	vacuumed('off');
+	is(held($asker, 'a') . held($asker, 'set'), '12', "keeps its lists beside generation $key");
+}
+$asker->query('COMMIT');
+is(held($asker, 'a') . held($asker, 'set'), '55', 'and the next one has the new ones');
+
+# What the own transaction does, and takes back.
+my @steps = (
+	[ "SELECT publish('a', 6), publish('set', 6, 2)", '66' ],
+	[ 'SAVEPOINT one', '66' ],
+	[ "SELECT bloom_unpublish('a'), bloom_unpublish('set')", '55' ],
+	[ "SELECT bloom_forget('a')", 'unknown5' ],
+	[ 'SAVEPOINT two', 'unknown5' ],
+	[ "SELECT publish('a', 7), publish('set', 7, 8)", '77' ],
+	[ 'ROLLBACK TO two', 'unknown5' ],
+	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_list_delta', 'unknownunknown' ],
+	[ "SELECT publish('a', 8), publish('set', 8, 8)", '88' ],
+	# In place this time: the file is new in this transaction.
+	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_list_delta', 'unknownunknown' ],
+	[ "SELECT publish('a', 9), publish('set', 9, 4)", '99' ],
+	[ 'ROLLBACK TO two', 'unknown5' ],
+	[ 'ROLLBACK TO one', '66' ]);
+foreach my $end ([ 'ROLLBACK', '55' ], [ 'COMMIT', '66' ])
+{
+	$asker->query('BEGIN');
+	foreach my $step (@steps)
+	{
+		$asker->query($step->[0]);
+		is(held($asker, 'a') . held($asker, 'set'), $step->[1], $step->[0]);
+	}
+	is(held($writer, 'a') . held($writer, 'set'), '55', 'nothing of it is for others') if $end->[0] eq 'ROLLBACK';
+	$asker->query($end->[0]);
+	is(held($asker, 'a') . held($asker, 'set'), $end->[1], $end->[0]);
+	is(held($writer, 'a') . held($writer, 'set'), $end->[1], 'for others as well');
+}
+
+$_->quit foreach $asker, $writer;
+stayed_alive($node);
+$node->stop;
+done_testing();
