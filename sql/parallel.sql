@@ -152,3 +152,12 @@ begin
                           then 'debug_parallel_query' else 'force_parallel_mode' end, 'off', false);
 end $$;
 drop table rows_of, filters_of, more_rows, one_filter;
+-- groups of few keys are not worth shipping, larger ones are
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+create table small_groups as select i % 100000 as g, i as k from generate_series(1, 300000) i;
+analyze small_groups;
+select pg_temp.plan_of('select g, bloom_agg(k, 100, 0.001) from small_groups group by g');
+select pg_temp.plan_of('select k > 1000, bloom_agg(k, 100, 0.001) from small_groups group by 1');
+drop table small_groups;

@@ -349,11 +349,12 @@ uint64_t
 bf_part_capacity(uint64_t n, uint32_t parts)
 {
 	uint64_t	share = n / parts + (n % parts != 0);
-	uint64_t	spread = (uint64_t) ceil(PART_SPREAD * sqrt((double) share));
+	uint64_t	spread;
 
-	if (parts == 1 || n - share < spread)
+	if (parts == 1)
 		return n;
-	return share + spread;
+	spread = (uint64_t) ceil(PART_SPREAD * sqrt((double) share));
+	return n - share < spread ? n : share + spread;
 }
 
 uint32_t

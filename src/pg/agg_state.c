@@ -448,7 +448,9 @@ list_result(BfpgAggState *state)
 		header = plan_filter(state, (int64) state->count);
 	filter = bfpg_filter_new(&header, CurrentMemoryContext);
 	bfpg_filter_add_hashes(filter, state->list, state->count);
-	bfpg_check_overflow(&filter->header);
+	/* Here it is known how many keys there are, as it isn't of a filter. */
+	if (state->count > header.capacity)
+		bfpg_check_overflow(&filter->header);
 	return bfpg_filter_ro_datum(filter);
 }
 
