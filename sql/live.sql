@@ -235,35 +235,6 @@ select count(*) filter (where not bloom_index_contains('small_filter', k)) as mi
        count(*) filter (where bloom_index_contains('small_filter', -k)) < 12000 as few_others from small;
 drop table small;
 
--- by several processes, beside an alone one, and concurrently: the same bytes
-create table wide (k int, t text);
-insert into wide select i, 'text ' || i from generate_series(1, 30000) i;
-delete from wide where k % 10 = 0;
-alter table wide set (parallel_workers = 2);
-set min_parallel_table_scan_size = 0;
-set maintenance_work_mem = '96MB';
-set max_parallel_maintenance_workers = 2;
-create index wide_k on wide using bloomfilter (k) with (n = 50000);
-create index concurrently wide_t on wide using bloomfilter ((t || 'x')) with (n = 50000, p = 0.0001, seed = 3) where k % 2 = 0;
-set max_parallel_maintenance_workers = 0;
-create index wide_alone on wide using bloomfilter (k) with (n = 50000);
-select bloom_snapshot('wide_k') = bloom_agg(k, 50000) as same, bloom_snapshot('wide_alone') = bloom_agg(k, 50000) as same,
-       bloom_snapshot('wide_t') = bloom_agg(t || 'x', 50000, 0.0001, 3) filter (where k % 2 = 0) as same from wide;
-reset min_parallel_table_scan_size;
-reset maintenance_work_mem;
-reset max_parallel_maintenance_workers;
--- more keys than a batch has room for, and than the first part of the table lets expect:
--- it is built once more
-create table skewed (k int);
-insert into skewed select i % 33000 from generate_series(1, 65600) i;
-insert into skewed select i from generate_series(1, 600000) i;
-set maintenance_work_mem = '1MB';
-create index skewed_k on skewed using bloomfilter (k);
-reset maintenance_work_mem;
-select n >= 600000 as room, fpr < p as rate, overflow_pages from bloom_index_stats('skewed_k');
-select bloom_snapshot('skewed_k') = bloom_agg(k, (select n from bloom_index_stats('skewed_k'))) as same from skewed;
-drop table wide, skewed;
-
 -- beyond one value: parts, as those of bloom_part_agg
 create unlogged table many (k int);
 create index many_filter on many using bloomfilter (k) with (n = 500000000);

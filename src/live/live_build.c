@@ -24,10 +24,10 @@
 #include "bf_estimate.h"
 #include "live_batch.h"
 #include "live_build.h"
-#include "live_hot.h"
 #include "live_insert.h"
 #include "live_options.h"
 #include "live_parallel.h"
+#include "live_scan.h"
 #include "report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
@@ -41,6 +41,9 @@
 /* And the least such n, so that a filter of an empty table begins with some pages. */
 #define LEAST_KEYS 100000
 
+/* Pages of the table that a process takes at a time, so that they are read in order. */
+#define PAGES_AT_ONCE 64
+
 typedef struct BfpgLiveBuild
 {
 	Relation	heap;
@@ -51,7 +54,7 @@ typedef struct BfpgLiveBuild
 	bool		laid_out;		/* live is set and the pages are there */
 	bool		estimated;		/* for an n that may be too small */
 	BfpgLiveBatch batch;
-	double		keys;			/* not null, repeats counted */
+	BfpgLiveCounts counts;
 	BlockNumber heap_pages;
 	BlockNumber heap_page;		/* where the scan is */
 } BfpgLiveBuild;
@@ -72,6 +75,12 @@ bfpg_live_build_phase(int64 phase)
 		default:
 			return NULL;
 	}
+}
+
+static Size
+build_memory(void)
+{
+	return (Size) maintenance_work_mem * 1024;
 }
 
 static void
@@ -160,31 +169,32 @@ empty_batch(BfpgLiveBuild *build)
 }
 
 static void
-add_row(Relation index, ItemPointer row, Datum *values, bool *isnull, bool alive, void *state)
+take_key(Datum key, void *state)
 {
 	BfpgLiveBuild *build = (BfpgLiveBuild *) state;
 
-	if (isnull[0])
-		return;
-	build->heap_page = ItemPointerGetBlockNumber(row);
-	build->keys++;
+	build->counts.keys++;
 	if (build->batch.count == build->batch.room)
 		empty_batch(build);
 	build->batch.hashes[build->batch.count++] =
-		bfpg_hash_key(&build->coder, values[0], build->options.seed);
+		bfpg_hash_key(&build->coder, key, build->options.seed);
 }
 
-/* Reads the table by this process alone; returns the number of its rows. */
-static double
-scan_alone(BfpgLiveBuild *build, IndexInfo *info, Size memory, TableScanDesc part, bool progress)
+/* The same, as PostgreSQL's scan of a table of another kind calls it. */
+static void
+take_row(Relation index, ItemPointer row, Datum *values, bool *isnull, bool alive, void *state)
 {
-	double		rows;
+	BfpgLiveBuild *build = (BfpgLiveBuild *) state;
 
-	bfpg_live_batch_init(&build->batch, memory);
-	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
-	rows = table_index_build_scan(build->heap, build->index, info,
-								  build->laid_out /* else in order, or the estimate would be wrong */ ,
-								  progress, add_row, build, part);
+	build->heap_page = ItemPointerGetBlockNumber(row);
+	if (!isnull[0])
+		take_key(values[0], state);
+}
+
+/* Empties what the scan has left, into pages that are there from now on. */
+static void
+finish_batch(BfpgLiveBuild *build)
+{
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
@@ -192,56 +202,112 @@ scan_alone(BfpgLiveBuild *build, IndexInfo *info, Size memory, TableScanDesc par
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
 	bfpg_live_batch_free(&build->batch);
-	return rows;
-}
-
-/* Adds the older versions of rows that were updated in place: scan_alone passes them by. */
-static void
-add_hot_updated(BfpgLiveBuild *build, IndexInfo *info)
-{
-	if (!info->ii_BrokenHotChain)
-		return;
-	bfpg_live_batch_init(&build->batch, (Size) maintenance_work_mem * 1024);
-	bfpg_live_scan_hot_updated(build->heap, build->index, info, add_row, build);
-	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
-	bfpg_live_batch_free(&build->batch);
 }
 
 void
-bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, TableScanDesc part,
+bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePages *pages,
 					 Size memory, bool progress, BfpgLiveCounts *counts)
 {
 	BfpgLiveBuild build = {0};
+	BfpgLiveScan *scan = bfpg_live_scan_begin(heap, index, info);
+	uint64		page;
+	uint64		end;
 
-	build.heap = heap;
 	build.index = index;
 	build.live = *bfpg_live_meta(index);
 	build.options.seed = build.live.header.seed;
 	build.laid_out = true;
 	bfpg_live_key_coder(index, &build.coder);
-	counts->rows = scan_alone(&build, info, memory, part, progress);
-	counts->keys = build.keys;
-	counts->broken_hot_chain = info->ii_BrokenHotChain;
+	bfpg_live_batch_init(&build.batch, memory);
+	while ((page = pg_atomic_fetch_add_u64(&pages->next, PAGES_AT_ONCE)) < pages->end)
+	{
+		if (progress)
+			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, (int64) page);
+		for (end = Min(page + PAGES_AT_ONCE, pages->end); page < end; page++)
+			bfpg_live_scan_page(scan, (BlockNumber) page, take_key, &build);
+	}
+	finish_batch(&build);
+	counts->rows += bfpg_live_scan_end(scan);
+	counts->keys += build.counts.keys;
+}
+
+/* Reads the table until it is known how many keys there are; returns the next page. */
+static BlockNumber
+scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
+{
+	BfpgLiveScan *scan = bfpg_live_scan_begin(build->heap, build->index, info);
+	BlockNumber page;
+
+	bfpg_live_batch_init(&build->batch, build_memory());
+	for (page = 0; page < build->heap_pages && !build->laid_out; page++)
+	{
+		build->heap_page = page;
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, page);
+		bfpg_live_scan_page(scan, page, take_key, build);
+	}
+	finish_batch(build);
+	build->counts.rows += bfpg_live_scan_end(scan);
+	return page;
+}
+
+/* Reads the pages from first on, with workers' help where there are some. */
+static void
+scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
+{
+	int			workers = bfpg_live_plan_workers(build->heap, build->index, info);
+	BfpgLivePages pages;
+
+	if (workers > 0 &&
+		bfpg_live_parallel_scan(build->heap, build->index, info, workers,
+								first, build->heap_pages, &build->counts))
+		return;
+	pg_atomic_init_u64(&pages.next, first);
+	pages.end = build->heap_pages;
+	bfpg_live_scan_share(build->heap, build->index, info, &pages, build_memory(), true,
+						 &build->counts);
 }
 
 /*
- * Reads the table into the filter; returns the number of its rows.  Workers help where
- * the pages are there: the size for an unknown n shows only on the way.
+ * Reads a table of another kind, row by row as PostgreSQL does.  Where that leaves out
+ * versions of rows it hides a new index from older snapshots, but not one that REINDEX
+ * makes anew.
  */
-static double
+static void
+scan_by_rows(BfpgLiveBuild *build, IndexInfo *info)
+{
+	bfpg_live_batch_init(&build->batch, build_memory());
+	build->counts.rows = table_index_build_scan(build->heap, build->index, info,
+												false /* in order, for the estimate */ ,
+												true, take_row, build, NULL);
+	if (info->ii_BrokenHotChain)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" has versions of rows that older transactions see and its access method left out",
+						RelationGetRelationName(build->heap)),
+				 errhint("Build the index when those transactions have ended.")));
+	finish_batch(build);
+}
+
+/* Reads the table into the filter. */
+static void
 scan(BfpgLiveBuild *build, IndexInfo *info)
 {
-	int			workers = build->laid_out ? bfpg_live_plan_workers(build->heap, build->index, info) : 0;
-	BfpgLiveCounts counts = {0};
+	BlockNumber next = 0;
 
 	report_phase(PHASE_SCAN);
-	build->keys = 0;
-	if (workers > 0 && bfpg_live_parallel_scan(build->heap, build->index, info, workers, &counts))
-		build->keys = counts.keys;
-	else
-		counts.rows = scan_alone(build, info, (Size) maintenance_work_mem * 1024, NULL, true);
-	add_hot_updated(build, info);
-	return counts.rows;
+	memset(&build->counts, 0, sizeof build->counts);
+	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
+	if (!bfpg_live_can_scan(build->heap))
+	{
+		scan_by_rows(build, info);
+		return;
+	}
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->heap_pages);
+	if (!build->laid_out)
+		next = scan_for_size(build, info);
+	if (next < build->heap_pages)
+		scan_rest(build, info, next);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, build->heap_pages);
 }
 
 /* How many different keys the filter has, from the bits of all pages. */
@@ -273,13 +339,13 @@ correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
 {
 	double		keys;
 
-	if (!build->estimated || build->keys <= (double) build->live.keys)
+	if (!build->estimated || build->counts.keys <= (double) build->live.keys)
 		return;
 	keys = count_keys(build);
 	if (keys <= (double) build->live.keys)
 		return;
 	lay_out(build, WITH_ROOM(keys));
-	(void) scan(build, info);
+	scan(build, info);
 }
 
 IndexBuildResult *
@@ -297,9 +363,10 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	bfpg_live_key_coder(index, &build.coder);
 	if (build.options.n != 0)
 		lay_out(&build, build.options.n);
-	result->heap_tuples = scan(&build, info);
+	scan(&build, info);
 	correct_estimate(&build, info);
-	result->index_tuples = build.keys;
+	result->heap_tuples = build.counts.rows;
+	result->index_tuples = build.counts.keys;
 	report_phase(PHASE_LOG);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);

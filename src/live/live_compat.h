@@ -8,10 +8,10 @@
 #define BFPG_LIVE_COMPAT_H
 
 #include "access/genam.h"
-#include "access/tableam.h"
 #include "catalog/pg_authid.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
+#include "storage/procarray.h"
 #include "utils/rel.h"
 
 #include "pg_compat.h"
@@ -39,14 +39,14 @@
 #define BFPG_LOCAL_TRANSACTION (MyProc->lxid)
 #endif
 
-/* A parallel scan takes flags from 19 on. */
-static inline TableScanDesc
-bfpg_begin_parallel_scan(Relation heap, ParallelTableScanDesc scan)
+/* Row versions that were deleted before this transaction are seen by nobody any more. */
+static inline TransactionId
+bfpg_oldest_needed(Relation table)
 {
-#if PG_VERSION_NUM >= 190000
-	return table_beginscan_parallel(heap, scan, SO_NONE);
+#if PG_VERSION_NUM >= 140000
+	return GetOldestNonRemovableTransactionId(table);
 #else
-	return table_beginscan_parallel(heap, scan);
+	return GetOldestXmin(table, PROCARRAY_FLAGS_VACUUM);
 #endif
 }
 

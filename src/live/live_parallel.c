@@ -2,9 +2,9 @@
  * live_parallel.c
  *	  Building a live filter by several processes.
  *
- * They share nothing but the scan and the index's own pages in shared buffers, each of
- * which a process locks while it sets the bits of a batch.  The bits are the same
- * whoever sets them in which order.
+ * They share nothing but the number of the table's next page and the index's own pages
+ * in shared buffers, each of which a process locks while it sets the bits of a batch.
+ * The bits are the same whoever sets them in which order.
  */
 #include "postgres.h"
 
@@ -18,14 +18,12 @@
 #include "pgstat.h"
 #include "storage/spin.h"
 #include "tcop/tcopprot.h"
-#include "utils/snapmgr.h"
+#include "utils/rel.h"
 
-#include "live_compat.h"
 #include "live_parallel.h"
 
 #define KEY_SHARED UINT64CONST(0xB700000000000001)
-#define KEY_SCAN UINT64CONST(0xB700000000000002)
-#define KEY_QUERY UINT64CONST(0xB700000000000003)
+#define KEY_QUERY UINT64CONST(0xB700000000000002)
 
 typedef struct Shared
 {
@@ -33,6 +31,7 @@ typedef struct Shared
 	Oid			index;
 	bool		concurrent;
 	Size		memory;			/* of each process */
+	BfpgLivePages pages;
 	slock_t		mutex;			/* for what follows */
 	BfpgLiveCounts counts;		/* of those that have ended */
 } Shared;
@@ -55,19 +54,16 @@ add_counts(Shared *shared, const BfpgLiveCounts *counts)
 	SpinLockAcquire(&shared->mutex);
 	shared->counts.rows += counts->rows;
 	shared->counts.keys += counts->keys;
-	shared->counts.broken_hot_chain |= counts->broken_hot_chain;
 	SpinLockRelease(&shared->mutex);
 }
 
-/* A process's part: until the scan is at its end. */
+/* A process's part: until all pages are taken. */
 static void
-take_part(Shared *shared, ParallelTableScanDesc scan, Relation heap, Relation index,
-		  IndexInfo *info, bool progress)
+take_part(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
 {
 	BfpgLiveCounts counts = {0};
 
-	bfpg_live_scan_share(heap, index, info, bfpg_begin_parallel_scan(heap, scan),
-						 shared->memory, progress, &counts);
+	bfpg_live_scan_share(heap, index, info, &shared->pages, shared->memory, progress, &counts);
 	add_counts(shared, &counts);
 }
 
@@ -76,7 +72,6 @@ void
 bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 {
 	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
-	ParallelTableScanDesc scan = shm_toc_lookup(toc, KEY_SCAN, false);
 	/* Those that the leader holds. */
 	LOCKMODE	heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE	index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
@@ -90,7 +85,7 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	index = index_open(shared->index, index_lock);
 	info = BuildIndexInfo(index);
 	info->ii_Concurrent = shared->concurrent;
-	take_part(shared, scan, heap, index, info, false);
+	take_part(shared, heap, index, info, false);
 	index_close(index, index_lock);
 	table_close(heap, heap_lock);
 }
@@ -111,11 +106,10 @@ share_query(ParallelContext *context)
 }
 
 static void
-estimate(ParallelContext *context, Relation heap, Snapshot snapshot)
+estimate(ParallelContext *context)
 {
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
-	shm_toc_estimate_chunk(&context->estimator, table_parallelscan_estimate(heap, snapshot));
-	shm_toc_estimate_keys(&context->estimator, 2);
+	shm_toc_estimate_keys(&context->estimator, 1);
 	if (debug_query_string != NULL)
 	{
 		shm_toc_estimate_chunk(&context->estimator, strlen(debug_query_string) + 1);
@@ -141,40 +135,33 @@ make_shared(ParallelContext *context, Relation heap, Relation index, IndexInfo *
 
 bool
 bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int workers,
-						BfpgLiveCounts *counts)
+						BlockNumber first, BlockNumber end, BfpgLiveCounts *counts)
 {
-	Snapshot	snapshot = SnapshotAny;
 	ParallelContext *context;
 	bool		done = false;
 
 	EnterParallelMode();
 	context = CreateParallelContext("bloomfilter", "bloomfilter_parallel_build", workers);
-	if (info->ii_Concurrent)
-		snapshot = RegisterSnapshot(GetTransactionSnapshot());
-	estimate(context, heap, snapshot);
+	estimate(context);
 	InitializeParallelDSM(context);
 	/* Without shared memory, or without a worker, the caller does all. */
 	if (context->seg != NULL)
 	{
 		Shared	   *shared = make_shared(context, heap, index, info, workers + 1);
-		ParallelTableScanDesc scan = shm_toc_allocate(context->toc,
-													  table_parallelscan_estimate(heap, snapshot));
 
-		table_parallelscan_initialize(heap, scan, snapshot);
-		shm_toc_insert(context->toc, KEY_SCAN, scan);
+		pg_atomic_init_u64(&shared->pages.next, first);
+		shared->pages.end = end;
+		shared->counts = *counts;
 		share_query(context);
 		LaunchParallelWorkers(context);
 		if (context->nworkers_launched > 0)
 		{
-			take_part(shared, scan, heap, index, info, true);
+			take_part(shared, heap, index, info, true);
 			WaitForParallelWorkersToFinish(context);
 			*counts = shared->counts;
-			info->ii_BrokenHotChain |= counts->broken_hot_chain;
 			done = true;
 		}
 	}
-	if (IsMVCCSnapshot(snapshot))
-		UnregisterSnapshot(snapshot);
 	DestroyParallelContext(context);
 	ExitParallelMode();
 	return done;

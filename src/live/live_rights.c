@@ -99,8 +99,8 @@ is_past(TransactionId transaction)
 }
 
 /*
- * As the planner does: an index that is not valid is of no use, and one whose table had
- * broken HOT chains is none to older snapshots.  A standby's snapshots may be older
+ * As the planner does: an index that is not valid is of no use, and one that PostgreSQL
+ * has marked so is none to older snapshots.  A standby's snapshots may be older
  * than what CREATE INDEX CONCURRENTLY waited for on the primary, and see rows that
  * nobody saw there any more when the index was rebuilt.  So the transactions that made
  * the index valid and gave it its pages must be in the past of all of them.
