@@ -24,6 +24,10 @@ CREATE INDEX keys_even ON keys USING bloomfilter (id) WITH (n = 40000, p = 0.001
 INSERT INTO keys SELECT generate_series(50001, 100000);
 EOC
 my $path = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('keys_id')");
+# A page of a B-tree, to be put among its pages.
+$node->safe_psql('postgres', 'CREATE INDEX keys_other ON keys (id); CHECKPOINT');
+my $btree = slurp_file($node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('keys_other')"));
+$node->safe_psql('postgres', 'DROP INDEX keys_other');
 
 my $ask = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)) FROM keys";
 my $verify = "SELECT bloom_index_verify('keys_id')";
@@ -77,6 +81,8 @@ is(states_after(sub { substr(${ $_[0] }, 2 * PAGE, PAGE) = substr(${ $_[0] }, 3 
 is(states_after($flip->(0, 60)), $damaged, 'so is a changed number in the meta page');
 is(states_after($flip->(1, 28)), $damaged, 'and a page of another level');
 is(states_after($flip->(1, 36)), $damaged, 'and one that names others as its overflow pages');
+is(states_after(sub { substr(${ $_[0] }, PAGE, PAGE) = substr($btree, PAGE, PAGE) }), $damaged, 'and one of another kind of index');
+is(states_after(sub { ${ $_[0] } = '' }), $damaged, 'and no page at all');
 
 # Dump and restore.
 my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
