@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 )
@@ -18,14 +19,14 @@ type Info struct {
 	Seed          int64
 	KeyType       KeyType
 	BitsSet       uint64
-	Fill          float64  // the share of bits that are set; close to 1/2 when N keys are in
-	Cardinality   float64  // different keys in it, estimated from the bits set
-	FPR           float64  // the rate to be expected with the keys in it now
-	OverCapacity  bool     // it surely holds more keys than it was sized for
-	Part, Parts   int      // which part, of how many
-	FormatVersion int      // 1
-	Checksums     []uint64 // of the parts; filters that have the same hold the same bytes
-	Filters       []Info   // the open parts one by one; nil for one of them
+	Fill          float64 // the share of bits that are set; close to 1/2 when N keys are in
+	Cardinality   float64 // different keys in it, estimated from the bits set
+	FPR           float64 // the rate to be expected with the keys in it now
+	OverCapacity  bool    // it surely holds more keys than it was sized for
+	Part, Parts   int     // which part, of how many
+	FormatVersion int     // 1
+	Checksum      string  // 16 hexadecimal digits; filters that have the same hold the same bytes
+	Filters       []Info  // the open parts one by one; nil for one of them
 }
 
 // Info describes the filter, from its headers alone.
@@ -41,7 +42,21 @@ func (f *Filter) Info() Info {
 	for _, p := range f.parts {
 		info.Filters = append(info.Filters, p.header.info())
 	}
+	info.Checksum = f.checksum()
 	return info
+}
+
+// checksum is that of the bytes of all parts: each part's is hashed with that of
+// those before it.
+func (f *Filter) checksum() string {
+	whole := f.parts[0].header.checksum
+	var both [16]byte
+	for _, p := range f.parts[1:] {
+		binary.LittleEndian.PutUint64(both[:8], whole)
+		binary.LittleEndian.PutUint64(both[8:], p.header.checksum)
+		whole = hashOf(both[:], 0)
+	}
+	return fmt.Sprintf("%016x", whole)
 }
 
 // include adds a part; FPR is then a sum.
@@ -55,7 +70,6 @@ func (i *Info) include(part Info) {
 	i.Cardinality += part.Cardinality
 	i.FPR += part.FPR
 	i.OverCapacity = i.OverCapacity || part.OverCapacity
-	i.Checksums = append(i.Checksums, part.Checksums...)
 }
 
 func (h *header) info() Info {
@@ -79,7 +93,7 @@ func (h *header) info() Info {
 		Part:          int(h.part),
 		Parts:         int(h.parts),
 		FormatVersion: 1,
-		Checksums:     []uint64{h.checksum},
+		Checksum:      fmt.Sprintf("%016x", h.checksum),
 	}
 }
 

@@ -18,6 +18,7 @@ import time
 
 import bloomfilter
 from bloomfilter import BloomFilter, _engine, _pure, keys
+from bloomfilter._format import read_header
 
 K, LOG2_BLOCK_BITS, BLOCK_BYTES = 7, 9, 64
 ASKED = 200_000
@@ -97,9 +98,9 @@ def main():
         engine = "extension" if bloomfilter.NATIVE else "Python"
         report(f"BloomFilter, {engine}", filter_, members, strangers, base)
         if bloomfilter.NATIVE:
-            header = filter_.info.filters
             data = memoryview(open(path, "rb").read())
-            pure = _pure.Prober(header, [data], 1, keys.key_bytes, None)
+            header = read_header(bytes(data[:64]), len(data))
+            pure = _pure.Prober([header], [data], 1, keys.key_bytes, None)
             report("the same in Python", pure, members, strangers, base)
         size = sys.getsizeof(all_keys) + in_set * sys.getsizeof(members[0])
         per_key = 8 * megabytes * 1e6 / filter_.info.n

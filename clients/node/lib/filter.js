@@ -117,9 +117,6 @@ export class BloomFilter {
   /** Describes the filter. */
   get info () { return describe(this.#parts.parts, this.#kind) }
 
-  /** Of its parts; filters that have the same hold the same bytes. */
-  get checksums () { return this.#parts.parts.map(({ checksum }) => checksum) }
-
   /** false: surely not in. true: perhaps in. */
   contains (key) {
     if (typeof key === 'string' && this.#kind === TEXT) {

@@ -91,8 +91,6 @@ export class BloomFilter {
   static build (keys: Iterable<KeyLike> | KeyList, options?: BuildOptions): BloomFilter
   readonly keyType: KeyTypeName
   readonly info: Info
-  /** Of its parts; filters that have the same hold the same bytes. */
-  readonly checksums: string[]
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */

@@ -47,7 +47,7 @@ export class LiveBloomFilter {
     }
     const { filter, identity } = await BloomFilter.openSource(this.#path, this.#options)
     this.#identity = identity
-    if (String(filter.checksums) === String(this.#current.checksums)) {
+    if (filter.info.checksum === this.#current.info.checksum) {
       return false
     }
     this.#current = filter

@@ -184,3 +184,14 @@ test('info of a set', () => {
   assert.ok(info.cardinality > 450 && info.cardinality < 550)
   assert.equal(JSON.parse(JSON.stringify(info)).filters[2].blocks, 22)
 })
+
+test('one checksum for a set, the same in all readers and on the command line', () => {
+  const vectors = new URL('../../../test/vectors/filters.tsv', import.meta.url)
+  const row = fs.readFileSync(vectors, 'utf8').split('\n').find((line) => line.startsWith('empty_part_1_of_2\t'))
+  const second = row.split('\t').find((field) => field.startsWith('424c4d46'))
+  const first = '424c4d46010709000100000000000200000000000000000032000000000000007b' +
+    '14ae47e17a843f0000000000000000010000007fa7c6555f1e5710152920cf' + '00'.repeat(64)
+  const { info } = BloomFilter.fromParts([first, second].map((hex) => Buffer.from(hex, 'hex')))
+  assert.equal(info.checksum, 'aad0582a58c07fa2')
+  assert.deepEqual(info.filters.map(({ checksum }) => checksum), ['cf20291510571e5f', '9ea138acca94a5af'])
+})

@@ -11,6 +11,7 @@ import weakref
 
 import bloomfilter
 from bloomfilter import BloomFilter, KeyTypeError, KeyValueError, LiveBloomFilter, _pure
+from bloomfilter._format import read_header
 
 from . import support
 
@@ -26,7 +27,8 @@ class ProberObject(unittest.TestCase):
                 support.integers(range(200)), k=k, log2_block_bits=log2_block_bits, blocks=3
             )
             filter_ = BloomFilter.from_bytes(data)
-            pure = _pure.Prober(filter_.info.filters, [data], 1, bloomfilter.keys.key_bytes, None)
+            header = read_header(data[:64], len(data))
+            pure = _pure.Prober([header], [data], 1, bloomfilter.keys.key_bytes, None)
             asked = range(-3000, 3000)
             self.assertEqual(filter_.contains_many(asked), pure.contains_many(asked))
             self.assertEqual([key in filter_ for key in asked], pure.contains_many(asked))

@@ -49,6 +49,20 @@ class Sets(unittest.TestCase):
         self.assertEqual(len(filter_.info.filters), 3)
         self.assertAlmostEqual(filter_.info.cardinality, len(MEMBERS), delta=30)
 
+    def test_one_checksum_for_a_set(self):
+        """The same in all readers and on the command line."""
+        first = bytes.fromhex(
+            "424c4d46010709000100000000000200000000000000000032000000000000007b"
+            "14ae47e17a843f0000000000000000010000007fa7c6555f1e5710152920cf"
+        ) + bytes(64)
+        rows = {row["name"]: row for row in support.rows("filters.tsv")}
+        second = bytes.fromhex(rows["empty_part_1_of_2"]["filter_hex"])
+        info = BloomFilter.from_parts([first, second]).info
+        self.assertEqual(info.checksum, "aad0582a58c07fa2")
+        parts = [(part.part, part.checksum, part.filters) for part in info.filters]
+        wanted = [(0, "cf20291510571e5f", ()), (1, rows["empty_part_1_of_2"]["checksum_hex"], ())]
+        self.assertEqual(parts, wanted)
+
     def test_manifest_folder_and_bytes(self):
         self.write_parts(self.parts, "any name {}")
         path = self.manifest("any name 0", "any name 1", "any name 2", name="nightly")

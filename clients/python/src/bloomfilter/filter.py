@@ -121,11 +121,6 @@ class BloomFilter(Prober):
             self._info = describe(self._type_name, self._headers, self._starts)
         return self._info
 
-    @property
-    def checksums(self) -> Tuple[int, ...]:
-        """Of its parts; filters that have the same hold the same bytes."""
-        return tuple(header.checksum for header in self._headers)
-
     def to_bytes(self) -> bytes:
         """The bytes of a filter, as its file has them."""
         return bytes(self._one("made into bytes").data)

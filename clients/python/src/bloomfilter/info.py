@@ -2,7 +2,7 @@
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Optional, Sequence, Tuple
 
 from ._engine import native, xxh64
@@ -41,12 +41,19 @@ class Info:
     format_version: int
     checksum: str
     """16 hexadecimal digits; filters that have the same hold the same bytes."""
-    filters: Tuple[Header, ...]
-    """The headers of the open parts."""
+    filters: Tuple["Info", ...] = ()
+    """The open parts one by one; none for one of them."""
 
 
 def describe(key_type: str, headers: Sequence[Header], starts: Sequence[bytes]) -> Info:
     """starts are the bytes of the headers."""
+    parts = (
+        _describe(header.key_type, [header], [start]) for header, start in zip(headers, starts)
+    )
+    return replace(_describe(key_type, headers, starts), filters=tuple(parts))
+
+
+def _describe(key_type: str, headers: Sequence[Header], starts: Sequence[bytes]) -> Info:
     first = headers[0]
     bits = sum(header.bits for header in headers)
     bits_set = sum(header.bits_set for header in headers)
@@ -70,7 +77,6 @@ def describe(key_type: str, headers: Sequence[Header], starts: Sequence[bytes]) 
         parts=first.parts,
         format_version=first.version,
         checksum=_checksum(headers),
-        filters=tuple(headers),
     )
 
 

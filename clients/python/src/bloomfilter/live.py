@@ -49,7 +49,7 @@ class LiveBloomFilter:
             if _source.find_source(self._path) == self._source:
                 return False
             current, self._source = BloomFilter._open(self._path, **self._options)
-            changed = current.checksums != self._current.checksums
+            changed = current.info.checksum != self._current.info.checksum
             # One assignment: readers see the old filter or the new one.  Files with the
             # same bytes are taken, too: they may have replaced damaged ones.
             self._current = current
