@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """cross_check.py FILE TYPE: answers 1 or 0 for each key on standard input.
 
-Keys come one on a line, as PostgreSQL prints them.  Each is asked twice, as a value
-of Python's own type where it has one, and from its text where the extension module
-is compiled; the two must agree.  Any error ends the program with status 1.
+Keys come one on a line, as PostgreSQL prints them; TYPE may be real.  Each is asked
+twice, as a value of Python's own type where it has one, and from its text where the
+extension module is compiled; the two must agree.  Any error ends the program with status 1.
 """
 
 import datetime
@@ -13,7 +13,7 @@ import re
 import sys
 import uuid
 
-from bloomfilter import NATIVE, BloomFilter, Key, MacAddress
+from bloomfilter import NATIVE, BloomFilter, Key, MacAddress, Real
 
 
 def zoned(text):
@@ -33,6 +33,7 @@ OWN_TYPES = {
     "uuid": uuid.UUID,
     "numeric": decimal.Decimal,
     "float": float,
+    "real": lambda text: Real(float(text)),
     "date": datetime.date.fromisoformat,
     "timestamp": lambda text: datetime.datetime.fromisoformat(padded(text)),
     "timestamptz": lambda text: zoned(padded(text)),
