@@ -95,6 +95,13 @@ SKIP:
 	$node->safe_psql('postgres', "INSERT INTO users VALUES ($absent, 'new')");
 	command_ok([ 'sh', '-c', $cron ], 'the line of cron');
 	eventually(sub { $ask->($absent) eq "1\n" }, 'and follows the next night');
+	# A second list is the second command again.
+	my ($publish) = grep { /bloom_publish/ && !/crontab/ } @commands;
+	(my $second = $publish) =~ s/bloom_publish\('users'/bloom_publish('others'/;
+	isnt($second, $publish, 'another name');
+	command_ok([ 'sh', '-c', $second ], 'a second list is one more command');
+	is($node->safe_psql('postgres', "SELECT bloom_lookup('others', 42), bloom_missing('others', id) FROM users"), 't|0',
+		'and is asked');
 	$_->signal('TERM'), $_->finish foreach @running;
 }
 
