@@ -17,9 +17,9 @@
 #include "live_build.h"
 #include "live_compat.h"
 #include "live_insert.h"
+#include "live_known.h"
 #include "live_options.h"
 #include "live_stats.h"
-#include "live_target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
 
@@ -142,5 +142,5 @@ void
 bfpg_live_init(void)
 {
 	bfpg_live_options_init();
-	bfpg_live_target_init();
+	bfpg_live_known_init();
 }

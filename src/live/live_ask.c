@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_collation.h"
 #include "funcapi.h"
 #include "utils/tuplestore.h"
 
@@ -25,7 +24,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
 /* What a call site keeps between calls. */
 typedef struct BfpgLiveQuestion
 {
-	BfpgLiveTargets *targets;
+	BfpgLiveTargets targets;
 	BfpgKeyCoder coder;
 } BfpgLiveQuestion;
 
@@ -33,14 +32,10 @@ typedef struct BfpgLiveQuestion
 static void
 check_key_type(BfpgLiveQuestion *question)
 {
-	BfpgKeyCoder column;
-	bf_header	header = {0};
+	bf_header	header = {.key_type = question->targets.key_type};
 
-	if (!OidIsValid(question->targets->key_type))
-		return;
-	bfpg_column_coder(question->targets->key_type, DEFAULT_COLLATION_OID, &column);
-	header.key_type = column.type;
-	bfpg_check_key_type(&question->coder, &header);
+	if (header.key_type != BF_KEY_NONE)
+		bfpg_check_key_type(&question->coder, &header);
 }
 
 /* This call site's question, with its targets found. */
@@ -69,7 +64,7 @@ open_question(FunctionCallInfo fcinfo, bool by_column, bool array)
 static bool
 contains(BfpgLiveQuestion *question, Datum key)
 {
-	const BfpgLiveTargets *targets = question->targets;
+	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
 	for (i = 0; i < targets->count; i++)
@@ -100,7 +95,7 @@ static uint8 *
 answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys)
 {
 	BfpgLiveQuestion *question = open_question(fcinfo, by_column, true);
-	const BfpgLiveTargets *targets = question->targets;
+	const BfpgLiveTargets *targets = &question->targets;
 	bf_header	whole = {.parts = 1};
 	uint8	   *found;
 	int			i;
@@ -179,7 +174,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	BfpgLiveQuestion *question = open_question(fcinfo, true, false);
-	const BfpgLiveTargets *targets = question->targets;
+	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
 	bfpg_init_materialized_srf(fcinfo);

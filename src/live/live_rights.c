@@ -41,37 +41,40 @@ may_read(Relation index)
 	return pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-static void
+/* Returns whether the table has none at all; who is exempt may depend on who called. */
+static bool
 check_row_security(Oid table)
 {
-	if (check_enable_rls(table, InvalidOid, true) == RLS_ENABLED)
+	int			active = check_enable_rls(table, InvalidOid, true);
+
+	if (active == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("row security of table \"%s\" hides rows, and its bloomfilter index cannot tell which",
 						get_rel_name(table)),
 				 errhint("Ask as a role that bypasses row security, for example in a function of such an owner.")));
+	return active == RLS_NONE;
 }
 
-void
+bool
 bfpg_live_check_rights(Relation index)
 {
 	Oid			table = index->rd_index->indrelid;
 
 	if (!may_read(index))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
-	check_row_security(table);
+	return check_row_security(table);
 }
 
 void
 bfpg_live_check_statistics_rights(Relation index)
 {
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
-		bfpg_live_check_rights(index);
+		(void) bfpg_live_check_rights(index);
 }
 
-/* Whether there are snapshots that were taken on a standby: it may have been promoted since. */
-static bool
-snapshots_of_standby(void)
+bool
+bfpg_live_snapshots_of_standby(void)
 {
 	return RecoveryInProgress() || TransactionStartedDuringRecovery() ||
 		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
@@ -112,7 +115,7 @@ bfpg_live_trusted(Relation index)
 
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
 		return false;
-	standby = snapshots_of_standby();
+	standby = bfpg_live_snapshots_of_standby();
 	if (!index->rd_index->indcheckxmin && !standby)
 		return true;
 	return is_past(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data)) &&

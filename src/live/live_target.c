@@ -14,6 +14,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
@@ -23,24 +24,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "key.h"
 #include "live_am.h"
+#include "live_known.h"
 #include "live_rights.h"
 #include "live_target.h"
-
-/* Counts what this process is told of changes to relations. */
-static uint64 generation = 0;
-
-static void
-relation_changed(Datum arg, Oid relation)
-{
-	generation++;
-}
-
-void
-bfpg_live_target_init(void)
-{
-	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
-}
 
 static void
 refuse_relation(Oid relation)
@@ -111,7 +99,7 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 	if (for_statistics)
 		bfpg_live_check_statistics_rights(index);
 	else
-		bfpg_live_check_rights(index);
+		(void) bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -136,10 +124,14 @@ add_target(BfpgLiveTargets *targets, Oid table)
 	return target;
 }
 
-static Oid
+static uint32
 index_key_type(Relation index)
 {
-	return TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	BfpgKeyCoder coder;
+
+	bfpg_column_coder(TupleDescAttr(RelationGetDescr(index), 0)->atttypid,
+					  DEFAULT_COLLATION_OID, &coder);
+	return coder.type;
 }
 
 /* Adds an open index as the one that answers for its table. */
@@ -151,6 +143,7 @@ add_index(BfpgLiveTargets *targets, Relation index)
 	targets->key_type = index_key_type(index);
 	if (!bfpg_live_trusted(index))
 		return;
+	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
 	target->index = RelationGetRelid(index);
 	target->temporary = RelationUsesLocalBuffers(index);
 	target->locator = BFPG_LOCATOR(index);
@@ -218,7 +211,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 	{
 		check_storage(found);
 		if (wanted->check_rights)
-			bfpg_live_check_rights(found);
+			targets->lasting = bfpg_live_check_rights(found);
 		if (found->rd_rel->relkind == RELKIND_INDEX)
 			add_index(targets, found);
 		else
@@ -262,11 +255,12 @@ find_by_index(BfpgLiveTargets *targets)
 	Relation	index = open_live(targets->relation);
 	Wanted		wanted = {NULL, NIL, false};
 
-	bfpg_live_check_rights(index);
+	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else
 	{
+		targets->lasting = false;
 		targets->key_type = index_key_type(index);
 		/* Each is locked after its table, as everybody does. */
 		wanted.indexes = find_all_inheritors(targets->relation, NoLock, NULL);
@@ -323,10 +317,10 @@ find_by_column(BfpgLiveTargets *targets)
 		*targets = own;
 }
 
-static bool
+static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, Name column)
 {
-	return targets->generation == generation &&
+	return targets->generation == bfpg_live_generation &&
 		targets->transaction == BFPG_LOCAL_TRANSACTION &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
@@ -335,15 +329,31 @@ still_right(const BfpgLiveTargets *targets, Oid relation, Name column)
 		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
 }
 
-bool
-bfpg_live_find_targets(BfpgLiveTargets **kept, Oid relation, Name column, MemoryContext context)
+/* Finds the targets in the catalogs, as they are when all locks are held. */
+static void
+find_in_catalogs(BfpgLiveTargets *targets)
 {
-	BfpgLiveTargets *targets = *kept;
+	do
+	{
+		if (targets->targets != NULL)
+			pfree(targets->targets);
+		targets->targets = NULL;
+		targets->count = 0;
+		targets->lasting = false;
+		AcceptInvalidationMessages();
+		targets->generation = bfpg_live_generation;
+		if (targets->by_column)
+			find_by_column(targets);
+		else
+			find_by_index(targets);
+	} while (targets->generation != bfpg_live_generation);
+}
 
-	if (targets != NULL && likely(still_right(targets, relation, column)))
+bool
+bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column, MemoryContext context)
+{
+	if (likely(still_right(targets, relation, column)))
 		return false;
-	if (targets == NULL)
-		targets = *kept = MemoryContextAllocZero(context, sizeof *targets);
 	if (targets->targets != NULL)
 		pfree(targets->targets);
 	memset(targets, 0, sizeof *targets);
@@ -354,19 +364,11 @@ bfpg_live_find_targets(BfpgLiveTargets **kept, Oid relation, Name column, Memory
 		targets->column = *column;
 	/* Not right before all is found: an error on the way leaves it wrong. */
 	targets->transaction = InvalidLocalTransactionId;
-	do
+	if (!bfpg_live_recall(targets))
 	{
-		if (targets->targets != NULL)
-			pfree(targets->targets);
-		targets->targets = NULL;
-		targets->count = 0;
-		AcceptInvalidationMessages();
-		targets->generation = generation;
-		if (column == NULL)
-			find_by_index(targets);
-		else
-			find_by_column(targets);
-	} while (targets->generation != generation);
+		find_in_catalogs(targets);
+		bfpg_live_remember(targets);
+	}
 	targets->subtransaction = GetCurrentSubTransactionId();
 	targets->user = GetUserId();
 	targets->transaction = BFPG_LOCAL_TRANSACTION;

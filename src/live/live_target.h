@@ -34,7 +34,8 @@ typedef struct BfpgLiveTargets
 	bool		by_column;
 	int			count;
 	BfpgLiveTarget *targets;
-	Oid			key_type;		/* SQL type of the key, InvalidOid if there is no target */
+	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
+	bool		lasting;		/* right for other transactions, too: see live_known.h */
 
 	uint64		generation;
 	LocalTransactionId transaction;
@@ -43,15 +44,12 @@ typedef struct BfpgLiveTargets
 	MemoryContext context;		/* of this, and of what it points to */
 } BfpgLiveTargets;
 
-/* Once, when the library is loaded. */
-extern void bfpg_live_target_init(void);
-
 /*
  * Finds the targets of a question and returns true, or finds that those known are still
  * right and returns false.  Throws if the user may not ask, or there is nothing to ask.
- * *targets is in the context given.
+ * All zeros is a question that was not asked yet.
  */
-extern bool bfpg_live_find_targets(BfpgLiveTargets **targets, Oid relation, Name column,
+extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column,
 								   MemoryContext context);
 
 /*
