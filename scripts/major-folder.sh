@@ -55,13 +55,15 @@ major_folder() {
 	as_root touch "$FOLDER/srv/made"
 }
 
-# inside COMMAND: runs it in the folder, with a /proc of its own so that its servers
-# end with it.
+# inside COMMAND: runs it in the folder, with processes, a /proc and shared memory of its
+# own, so that its servers end with it.  Process 1 there is bash, which buries what a
+# killed server leaves behind; the last "exit" keeps it from becoming a su, that doesn't.
 inside() {
-	as_root env -u TMPDIR unshare --mount --pid --fork bash -c "
+	as_root env -u TMPDIR unshare --mount --pid --ipc --fork bash -c "
 		mount -t proc proc '$FOLDER/proc'
 		mount -t tmpfs tmpfs '$FOLDER/dev/shm'
-		exec chroot '$FOLDER' bash -c '$1'"
+		exec chroot '$FOLDER' bash -c '$1
+			exit'"
 }
 
 # build_inside MAJOR: a fresh copy of the scratch tree as /srv/tree, built for the
