@@ -59,7 +59,7 @@ foreach my $case (@cases)
 	$node->safe_psql('postgres', "CREATE DATABASE $from OWNER \"$owner\" TEMPLATE template0");
 	$node->safe_psql('postgres', "CREATE DATABASE $to OWNER $restores TEMPLATE template0");
 	my $as = sub { return $node->connstr($_[0]) . " user=$_[1]" };
-	$node->safe_psql($from, <<"EOC", connstr => $as->($from, $owner));
+	$node->safe_psql($from, <<"EOC", extra_params => [ '-U', $owner ]);
 CREATE EXTENSION bloomfilter;
 CREATE TABLE account (id bigint);
 INSERT INTO account SELECT generate_series(1, 20000);

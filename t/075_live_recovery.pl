@@ -94,10 +94,10 @@ $blocker->query('COMMIT');
 $builder->finish;
 add_keys(70_000);
 point('rebuilt');
+my $segment = $primary->safe_psql('postgres', 'SELECT pg_walfile_name(pg_current_wal_lsn())');
 $primary->safe_psql('postgres', 'SELECT pg_switch_wal()');
 $_->quit foreach $writer, $blocker, $builder, $snapshot;
-$primary->poll_query_until('postgres', "SELECT last_archived_wal >= pg_walfile_name(pg_lsn '" .
-	  $primary->safe_psql('postgres', 'SELECT pg_current_wal_lsn() - 1') . "') FROM pg_stat_archiver")
+$primary->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' FROM pg_stat_archiver")
   or die 'the log was not archived';
 
 my $lost = "SELECT count(*), sum(id), count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'id', id)), count(*) FILTER (WHERE id > 0 AND NOT bloom_index_contains('keys_code', lower(code))) FROM keys";
