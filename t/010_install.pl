@@ -95,7 +95,8 @@ is( $super->query(
 	),
 	't|t', 'and it works for a superuser in that schema');
 is($super->query('SELECT count(*) FROM evil.seen'), 0, "still none of an attacker's functions ran");
-$plain->query('DROP EXTENSION bloomfilter; RESET search_path');
+$dropper->query('DROP EXTENSION bloomfilter');
+$plain->query('RESET search_path');
 
 # Objects that have its names already are not taken over.
 foreach my $object (
