@@ -9,6 +9,7 @@
 
 #include "access/genam.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_inherits.h"
 #include "storage/bufmgr.h"
 #include "storage/proc.h"
 #include "storage/procarray.h"
@@ -47,6 +48,17 @@ bfpg_oldest_needed(Relation table)
 	return GetOldestNonRemovableTransactionId(table);
 #else
 	return GetOldestXmin(table, PROCARRAY_FLAGS_VACUUM);
+#endif
+}
+
+/* A relation's partitions, from 14 on with those that are being detached concurrently. */
+static inline List *
+bfpg_partitions(Oid relation, LOCKMODE lock)
+{
+#if PG_VERSION_NUM >= 140000
+	return find_inheritance_children_extended(relation, false, lock, NULL, NULL);
+#else
+	return find_inheritance_children(relation, lock);
 #endif
 }
 

@@ -26,6 +26,7 @@
 
 #include "key.h"
 #include "live_am.h"
+#include "live_compat.h"
 #include "live_known.h"
 #include "live_rights.h"
 #include "live_target.h"
@@ -230,6 +231,27 @@ has_rows(Oid relation)
 }
 
 /*
+ * A relation and all below it, each locked when it is found, as the planner does.
+ * Partitions of which DETACH CONCURRENTLY still waits for others are among them: this
+ * statement's plan may be from before, and one that is asked too much denies nothing.
+ * Only plain inheritance has relations below two others, and nothing pending.
+ */
+static List *
+all_below(Oid root, LOCKMODE lock)
+{
+	char		kind = get_rel_relkind(root);
+	List	   *found = list_make1_oid(root);
+	ListCell   *cell;
+
+	if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_PARTITIONED_INDEX)
+		return find_all_inheritors(root, lock, NULL);
+	/* The list grows on the way. */
+	foreach(cell, found)
+		found = list_concat(found, bfpg_partitions(lfirst_oid(cell), lock));
+	return found;
+}
+
+/*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
  * trusted is "perhaps".
  */
@@ -238,7 +260,7 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 {
 	ListCell   *cell;
 
-	foreach(cell, find_all_inheritors(root, AccessShareLock, NULL))
+	foreach(cell, all_below(root, AccessShareLock))
 	{
 		Oid			table = lfirst_oid(cell);
 
@@ -263,7 +285,7 @@ find_by_index(BfpgLiveTargets *targets)
 		targets->lasting = false;
 		targets->key_type = index_key_type(index);
 		/* Each is locked after its table, as everybody does. */
-		wanted.indexes = find_all_inheritors(targets->relation, NoLock, NULL);
+		wanted.indexes = all_below(targets->relation, NoLock);
 		add_descendants(targets, table, &wanted);
 	}
 	index_close(index, NoLock);
