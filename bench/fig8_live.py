@@ -3,17 +3,23 @@
 Look-ups by pgbench, questions in a loop inside the server, batches as an application
 sends them, a scan's rows, COPY into a table that has the index with what it logs, the
 build, the sizes, and the snapshot. The table of keys is random in the order of its rows.
+
+A stored value is asked by a statement that finds the filter's row by primary key and
+reads slices of its TOAST; EXISTS is an index-only scan of a vacuumed table. Look-ups are
+timed when each contender's rate has come to rest. Of the largest size each index is built
+once, and rows are not copied into tables of it: what is built is what is then asked.
 """
 
 import os
 
-from measure import Samples, interleave
-from run import key_sql, name_of, start
+from measure import Samples, at_rest, interleave
+from run import key_sql, keys_table, name_of, start
 from server import SERIAL, parallel, pgbench
 from table import Table
 
 # Settings under which a stored value is asked by slices, not by a copy.
 SLICES = "PGOPTIONS"
+STORED = "finds the row by primary key, reads slices of TOAST"
 
 
 def with_options(options, run):
@@ -25,16 +31,23 @@ def with_options(options, run):
         os.environ.pop(SLICES)
 
 
-def live(data, count):
-    """keys_N with a live filter on k."""
-    table = data.btree(count)
-    if data.missing(f"{table}_live"):
-        data.session.run(f"create index {table}_live on {table} using bloomfilter (k) with (n = {count})")
-    return table
+def indexes(count):
+    """{contender: (the index's name, its definition)} on keys_N."""
+    keys = keys_table(count)
+    return {
+        "live": (f"{keys}_live", f"create index {keys}_live on {keys} using bloomfilter (k) with (n = {count})"),
+        "B-tree": (f"{keys}_k", f"create unique index {keys}_k on {keys} (k)"),
+    }
 
 
-def lookups(run, table, data, count):
-    keys, name = live(data, count), data.filter(count)
+def exists_note(session, keys):
+    """How EXISTS reads a row that is there."""
+    plan = session.plan(f"select exists (select from {keys} where k = {key_sql(1)})")["Plans"][0]
+    return f"{plan['Node Type']}, {plan.get('Heap Fetches', 'all')} heap fetches"
+
+
+def lookups(run, session, table, data, count):
+    keys, name = data.keys(count), data.filter(count)
     asked = {
         "SELECT :k": "select :k::bigint",
         "live": f"select bloom_index_contains('{keys}_live', :k::bigint)",
@@ -42,17 +55,25 @@ def lookups(run, table, data, count):
         "stored value": f"select bloom_contains(filter, :k::bigint) from filters where name = '{name}'",
         "EXISTS, B-tree": f"select exists (select from {keys} where k = :k::bigint)",
     }
-    for clients in (2, 4):
-        runs = {who: (lambda sql=sql: pgbench(
+    notes = {"stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
+
+    def contenders(clients):
+        return {who: (lambda sql=sql: pgbench(
                     f"\\set g random(1, {2 * count})\n\\set k (:g * 48271) % 2147483647\n{sql};\n",
                     run.work, clients, run.amount)) for who, sql in asked.items()}
-        table.add_all(name_of(count), "look-up", clients, unit="1/s",
-                      samples=interleave(runs, run.choose(2, 5)))
+
+    cold = {who: at_rest(ask) for who, ask in contenders(4).items()}
+    for clients in (2, 4):
+        samples = interleave(contenders(clients), run.choose(2, 5))
+        for who, one in samples.items():
+            one.add_note(notes.get(who, ""))
+            one.add_note(cold[who])
+        table.add_all(name_of(count), "look-up", clients, unit="1/s", samples=samples)
 
 
 def loop(run, session, table, data, count):
     """Microseconds of a question in PL/pgSQL, the loop's own included."""
-    keys, rounds = live(data, count), run.choose(1000, 100_000)
+    keys, rounds = data.keys(count), run.choose(1000, 100_000)
     asked = {
         "nothing": "asked is null",
         "live": f"bloom_index_contains('{keys}_live', asked)",
@@ -69,13 +90,17 @@ def loop(run, session, table, data, count):
 
 
 def batches(run, session, table, data, count):
-    keys, name = live(data, count), data.filter(count)
+    keys, name = data.keys(count), data.filter(count)
     session.run("drop table if exists asked_live")
     session.run("create unlogged table asked_live (size int, id int, keys bigint[], primary key (size, id))")
+    # More keys than a processor's cache has lines.
+    total = run.choose(20_000, 1_000_000)
     for size in (100, 1000):
         number = f"1 + (g::bigint * 7919 + {size}) % {2 * count}"
         session.run(f"insert into asked_live select {size}, 1 + g / {size}, array_agg({key_sql(number)})"
-                    f" from generate_series(0, {100 * size - 1}) g group by g / {size}")
+                    f" from generate_series(0, {total - 1}) g group by g / {size}")
+    session.run("vacuum (analyze, freeze) asked_live")
+    for size in (100, 1000):
         chosen = f"from asked_live where size = {size} and id = :id"
         asked = {
             "live": ("", f"select cardinality(bloom_index_contains_each('{keys}_live', keys)) {chosen}"),
@@ -87,14 +112,14 @@ def batches(run, session, table, data, count):
             "nothing": ("", f"select cardinality(keys) {chosen}"),
         }
         runs = {who: (lambda options=options, sql=sql: with_options(options, lambda: pgbench(
-                    f"\\set id random(1, 100)\n{sql};\n", run.work, 4, run.amount)) * size)
+                    f"\\set id random(1, {total // size})\n{sql};\n", run.work, 4, run.amount)) * size)
                 for who, (options, sql) in asked.items()}
         table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s", samples=interleave(runs, run.rounds))
 
 
 def scan(run, session, table, data, count):
     """Nanoseconds of a row above what hashing its key takes."""
-    keys, name, rows = live(data, count), data.filter(count), run.choose(10_000, 1_000_000)
+    keys, name, rows = data.keys(count), data.filter(count), run.choose(10_000, 1_000_000)
     session.run("drop table if exists scanned")
     session.run(f"create unlogged table scanned as select {key_sql('g * 2')} k from generate_series(1, {rows}) g")
     session.run("vacuum analyze scanned")
@@ -143,51 +168,51 @@ def copy(run, session, table, count):
     session.run("drop table copied")
 
 
-def build(run, session, table, data, count):
-    keys = data.keys(count)
-    for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
+def build(run, session, table, data, count, rounds):
+    """Builds each index so many times; the last ones stay, to be asked."""
+    keys, made = data.keys(count), indexes(count)
+
+    def seconds(who):
+        index, definition = made[who]
+        session.run(f"drop index if exists {index}")
+        return session.seconds(definition)
+
+    runs = {
+        "live": lambda: seconds("live"),
+        "bloom_agg": lambda: session.seconds(
+            f"select cardinality(array[bloom_agg(k, {count}, 0.01)]) from {keys}"),
+    }
+    for processes, settings in (("parallel", parallel()), ("serial", SERIAL)):
         session.run(settings)
-        asked = {
-            "live": f"create index built on {keys} using bloomfilter (k) with (n = {count})",
-            "bloom_agg": f"select cardinality(array[bloom_agg(k, {count}, 0.01)]) from {keys}",
-        }
         if processes == "serial":
-            asked["B-tree"] = f"create index built on {keys} (k)"
-
-        def seconds(sql):
-            took = session.seconds(sql)
-            session.run("drop index if exists built")
-            return took
-
-        runs = {who: (lambda sql=sql: seconds(sql)) for who, sql in asked.items()}
-        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, run.rounds))
-    session.run(SERIAL)
+            runs["B-tree"] = lambda: seconds("B-tree")
+        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, rounds))
 
 
-def sizes(run, session, table, data, count):
-    keys = live(data, count)
-    for who, index in (("live", f"{keys}_live"), ("B-tree", f"{keys}_k")):
+def sizes(run, session, table, count):
+    made = indexes(count)
+    for who, (index, _) in made.items():
         table.add(name_of(count), "size", 1, who, unit="bytes",
                   samples=float(session.value(f"select pg_relation_size('{index}')")))
-    runs = {"live": lambda: session.seconds(f"select bloom_snapshot('{keys}_live') is null")}
+    runs = {"live": lambda: session.seconds(f"select bloom_snapshot('{made['live'][0]}') is null")}
     table.add_all(name_of(count), "snapshot", 1, unit="s", samples=interleave(runs, run.rounds))
 
 
 def main():
     run, session, data = start()
     table = Table(run, "fig8_live", "live filters", ["keys", "what", "clients", "contender"])
-    for count in run.sizes[:2]:
-        live(data, count)
-        session.run(f"create extension if not exists pg_prewarm; select pg_prewarm('{live(data, count)}_live')")
+    *small, largest = run.sizes
+    for count in run.sizes:
+        build(run, session, table, data, count, 1 if count == largest else run.rounds)
+        data.filter(count)
         data.warm(count)
-        lookups(run, table, data, count)
-        session.run(SERIAL)
+        lookups(run, session, table, data, count)
         loop(run, session, table, data, count)
         batches(run, session, table, data, count)
         scan(run, session, table, data, count)
-        sizes(run, session, table, data, count)
-        build(run, session, table, data, count)
-        copy(run, session, table, count)
+        sizes(run, session, table, count)
+    # A smaller table than the largest of these says nothing new.
+    copy(run, session, table, small[-1])
     table.write()
     session.run("drop table asked_live, scanned")
     session.close()

@@ -53,6 +53,20 @@ def interleave(contenders, rounds, budget=float("inf")):
     return samples
 
 
+def at_rest(run, within=0.05, most=8):
+    """Runs until two rates one after the other differ by less than within: what was cold is warm.
+
+    Returns a note where that took more than most runs.
+    """
+    last = run()
+    for _ in range(most - 1):
+        rate = run()
+        if abs(rate - last) < within * last:
+            return ""
+        last = rate
+    return f"not at rest after {most} runs"
+
+
 def tell(sign, value):
     """A number in three digits."""
     if value >= 100:
