@@ -151,6 +151,32 @@ def reader_ratios(ratios, all_of):
                      "fig7_readers", "bloomfilter", row["contender"], common, first=row["operation"] == "there")
 
 
+# Of figure 8: what, by how many connections, its unit, and the others.
+LIVE = [("look-up", clients, "1/s", ("EXISTS, B-tree", "stored value")) for clients in ("2", "4")] + [
+    ("loop in PL/pgSQL", "1", "us", ("EXISTS, B-tree",)),
+    ("batch of 100", "4", "keys/s", ("stored value, by slices",)),
+    ("batch of 1000", "4", "keys/s", ("stored value, by slices",)),
+    ("scan", "1", "ns/row", ("stored value, copied",)),
+    ("build, serial", "1", "s", ("B-tree", "bloom_agg")),
+    ("build, parallel", "1", "s", ("bloom_agg",)),
+    ("size", "1", "bytes", ("B-tree",)),
+    ("COPY, random keys", "1", "s", ("B-tree",)),
+    ("COPY, ascending keys", "1", "s", ("B-tree",)),
+]
+
+
+def live_ratios(ratios, all_of):
+    for what, clients, unit, others in LIVE:
+        for theirs in others:
+            common = {"what": what, "clients": clients, "unit": unit}
+            keys = all_of.last("fig8_live", "keys", contender=theirs, **common)
+            if keys:
+                asked = f", {clients} connections" if clients != "1" else ""
+                ratios.among(theirs, f"live filter, {what}, {keys} keys{asked}", "fig8_live", "live", theirs,
+                             {**common, "keys": keys}, larger_is_better=unit.endswith("/s"), what=unit,
+                             first=theirs != "bloom_agg")
+
+
 def limit_lines(all_of):
     """What each hot path is bound by, what of it is ours, and the ratio of the two."""
     lines = []
@@ -313,7 +339,8 @@ def main():
     run = Run()
     all_of = Everything(run.results)
     ratios = Ratios(all_of)
-    for add in (point_ratios, scan_ratios, build_ratios, batch_ratios, core_ratios, reader_ratios):
+    for add in (point_ratios, scan_ratios, build_ratios, batch_ratios, core_ratios, reader_ratios,
+                live_ratios):
         add(ratios, all_of)
     plots = sorted(os.path.basename(path) for path in
                    glob.glob(os.path.join(run.tree, "bench", "plots", "*.svg")))

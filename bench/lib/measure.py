@@ -56,15 +56,15 @@ def interleave(contenders, rounds, budget=float("inf")):
 def at_rest(run, within=0.05, most=8):
     """Runs until two rates one after the other differ by less than within: what was cold is warm.
 
-    Returns a note where that took more than most runs.
+    False where most runs did not come to that.
     """
     last = run()
     for _ in range(most - 1):
         rate = run()
         if abs(rate - last) < within * last:
-            return ""
+            return True
         last = rate
-    return f"not at rest after {most} runs"
+    return False
 
 
 def tell(sign, value):
