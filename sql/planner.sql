@@ -59,3 +59,33 @@ select q, pg_temp.expects(q, 1000) from (values
   ('select from members, held where held.few @> id'), ('select from members, held where id <@ held.few'), ('select from members, held where bloom_contains(held.few, id)'),
   ('select from members, held where bloom_contained(name, names)')) v(q);
 select pg_temp.expects('select from generate_series(1, 1000) g where (select few from held) @> g', 50);
+
+-- a published list is known by its name, in one part or several
+select count(bloom_publish(name, f)) from held, lateral (values ('few', few), ('many', many), ('names', names), ('none', none)) v(name, f);
+select count(bloom_publish('parts', array(select bloom_part_agg(id, 4, 20000, 0.01) from members where id <= 5000 group by bloom_part(id, 4) order by bloom_part(id, 4))));
+-- one that is in its row can be asked for the values that statistics have
+select count(bloom_publish('strangers', f)) from (select bloom_agg(-id, 1000) from members where id <= 1000) v(f);
+select q, pg_temp.expects('select from members where ' || q, expected) from (values
+  ('bloom_lookup(''few'', id)', 200), ('bloom_lookup(''many'', id)', 5000), ('not bloom_lookup(''many'', id)', 15000), ('bloom_lookup(''names'', name)', 200),
+  ('bloom_lookup(''strangers'', id)', 20000 * 2 / 102), ('bloom_lookup(''parts'', id)', 5000), ('bloom_lookup(''few'', few)', 20000 * 0.99), ('bloom_lookup(lower(''FEW''), id)', 200),
+  -- by what it will hold, not by what it holds, if that is nothing
+  ('bloom_lookup(''none'', id)', 1000),
+  -- not known, or nothing that can be asked
+  ('bloom_lookup(lower(name), id)', 1000), ('bloom_lookup((select ''few''), id)', 1000), ('bloom_lookup(''unpublished'', id)', 1000), ('bloom_lookup(null, id)', 1000)) v(q, expected);
+select pg_temp.expects('select from members a, members b where bloom_lookup(''few'', a.id + b.id)', 20000 * 1000);
+prepare look(text) as select from members where bloom_lookup($1, id);
+set plan_cache_mode = force_custom_plan;
+select pg_temp.expects('execute look(''few'')', 200);
+set plan_cache_mode = force_generic_plan;
+select pg_temp.expects('execute look(''few'')', 1000);
+reset plan_cache_mode;
+
+-- a damaged list is an error where it is asked, and none of a plan
+create function pg_temp.unchecked(bytea, bytea default '') returns bloomfilter language internal immutable strict as 'byteacat';
+begin;
+update bloom_generation_part set filter = pg_temp.unchecked(set_byte(filter::bytea, 20, 255 - get_byte(filter::bytea, 20))) where name = 'few' and back = 0;
+select pg_temp.expects('select from members where bloom_lookup(''few'', id)', 1000);
+select bloom_lookup('few', 1);
+rollback;
+
+select count(bloom_forget(name)) from bloom_list;

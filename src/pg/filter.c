@@ -275,11 +275,21 @@ bfpg_filter_free(BfpgFilter *filter)
 	MemoryContextDelete(filter->eoh.eoh_context);
 }
 
+/* Reads a flat value's header; the slice that it was in is for the caller to free. */
+static struct varlena *
+read_flat_header(Datum value, bf_header *header, bf_status *status)
+{
+	uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
+	struct varlena *slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
+
+	*status = bf_header_read(VARDATA_ANY(slice), total, header);
+	return slice;
+}
+
 void
 bfpg_read_header(Datum value, bf_header *header)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
-	uint64		total;
 	struct varlena *slice;
 	bf_status	status;
 
@@ -288,12 +298,19 @@ bfpg_read_header(Datum value, bf_header *header)
 		*header = filter->header;
 		return;
 	}
-	total = toast_raw_datum_size(value) - VARHDRSZ;
-	slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
-	status = bf_header_read(VARDATA_ANY(slice), total, header);
+	slice = read_flat_header(value, header, &status);
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
 	pfree(slice);
+}
+
+bool
+bfpg_try_header(Datum value, bf_header *header)
+{
+	bf_status	status;
+
+	pfree(read_flat_header(value, header, &status));
+	return status == BF_OK;
 }
 
 static Size

@@ -85,6 +85,9 @@ extern void bfpg_filter_free(BfpgFilter *filter);
  */
 extern void bfpg_read_header(Datum value, bf_header *header);
 
+/* The same of a value that was stored, for who can do without: false where it is damaged. */
+extern bool bfpg_try_header(Datum value, bf_header *header);
+
 /*
  * Reads length bytes at offset of a stored value's payload into a new varlena,
  * and throws if the value has fewer.

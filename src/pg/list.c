@@ -45,6 +45,9 @@ bfpg_extension_schema(Oid function)
 	return schema;
 }
 
+#define PARTS_TABLE "bloom_generation_part"
+#define PARTS_INDEX "bloom_generation_part_pkey"
+
 /* A relation of the extension by its name. */
 static Oid
 own_relation(Oid schema, const char *name)
@@ -63,7 +66,7 @@ own_relation(Oid schema, const char *name)
 Oid
 bfpg_list_table(Oid schema)
 {
-	return own_relation(schema, "bloom_generation_part");
+	return own_relation(schema, PARTS_TABLE);
 }
 
 void
@@ -73,6 +76,16 @@ bfpg_list_open(Oid schema, BfpgListTable *table)
 	table->schema = schema;
 	table->scan = NULL;
 	table->buffer = InvalidBuffer;
+}
+
+bool
+bfpg_list_try_open(Oid schema, BfpgListTable *table)
+{
+	if (!OidIsValid(get_relname_relid(PARTS_TABLE, schema)) ||
+		!OidIsValid(get_relname_relid(PARTS_INDEX, schema)))
+		return false;
+	bfpg_list_open(schema, table);
+	return true;
 }
 
 void
@@ -123,7 +136,7 @@ scan_for(BfpgListTable *table, Datum name, int32 part)
 				Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
 	table->scan = systable_beginscan(table->table,
-									 own_relation(table->schema, "bloom_generation_part_pkey"),
+									 own_relation(table->schema, PARTS_INDEX),
 									 true, GetActiveSnapshot(), lengthof(keys), keys);
 	return systable_getnext(table->scan);
 }

@@ -45,6 +45,9 @@ extern Oid	bfpg_list_table(Oid schema);
 extern void bfpg_list_open(Oid schema, BfpgListTable *table);
 extern void bfpg_list_close(BfpgListTable *table);
 
+/* The same for who can do without: false where the table or its index isn't there. */
+extern bool bfpg_list_try_open(Oid schema, BfpgListTable *table);
+
 /*
  * Finds one part of a list, in the generation that is asked.  False where there is
  * none; else *filter is good until bfpg_list_done, and has to be followed by that.

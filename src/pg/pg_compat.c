@@ -4,11 +4,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_proc.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/supportnodes.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
+#include "utils/acl.h"
 #include "utils/tuplestore.h"
 
 #include "pg_compat.h"
@@ -28,6 +30,16 @@ bfpg_modify_in_place(Node *request)
 	}
 #endif
 	return NULL;
+}
+
+bool
+bfpg_may_execute(Oid function)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#endif
 }
 
 #if PG_VERSION_NUM >= 150000

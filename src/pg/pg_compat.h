@@ -162,6 +162,9 @@ bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent
 #endif
 #endif
 
+/* Whether the current user may execute a function; asked by the object's class from 16 on. */
+extern bool bfpg_may_execute(Oid function);
+
 /* Asks for shared memory while the server starts: from 15 on by a hook. */
 extern void bfpg_request_shmem(Size size);
 

@@ -6,7 +6,8 @@
  * its header how many keys it holds, and statistics tell how many different ones a column
  * has: as in a semi-join with the keys, the filter's are taken to be among the column's.
  * That they are is a guess, so the values that statistics have of the column are asked for.
- * Operators and functions are estimated alike.
+ * Operators and functions are estimated alike, and bloom_lookup as they are, by the filters
+ * that its list has while the query is planned.
  */
 #include "postgres.h"
 
@@ -20,16 +21,19 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/snapmgr.h"
 
 #include "bf_estimate.h"
 #include "filter.h"
 #include "key_untyped.h"
+#include "list.h"
 #include "pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add_support);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_support);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_sel);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_joinsel);
+PG_FUNCTION_INFO_V1(bloomfilter_lookup_support);
 
 /*
  * The share of rows where the filter is not known: a column, or a scalar subquery.  It is
@@ -136,46 +140,49 @@ share_by_statistics(BfpgSampler *sampler, HeapTuple statistics, double guess)
 	return passed + share_of_others(sampler, statistics, guess) * Max(1.0 - nulls - common, 0.0);
 }
 
-/* The share of a column's different keys that a filter holds or lets through. */
+/*
+ * The share of a column's different keys that a filter holds or lets through: of a part
+ * all parts do, since each has as many keys as the others and is asked for its own.
+ */
 static double
 share_of_keys(const bf_header *header, double different)
 {
-	double		members = Min(bf_estimate_keys(header) / different, 1.0);
+	double		members = Min(bf_estimate_keys(header) * header->parts / different, 1.0);
 
 	return members + (1.0 - members) * bf_estimate_rate(header);
 }
 
 /* The share of rows that a known filter lets pass. */
 static double
-share_of_rows(Datum filter, VariableStatData *column)
+share_of_rows(PlannerInfo *root, Datum filter, const bf_header *header, Node *key, int varRelid)
 {
-	BfpgSampler sampler;
+	VariableStatData column;
+	BfpgSampler sampler = {.header = *header};
 	bool		is_default;
-	double		guess;
+	double		share;
 
-	bfpg_read_header(filter, &sampler.header);
-	guess = share_of_keys(&sampler.header, get_variable_numdistinct(column, &is_default));
-	if (can_sample(&sampler, filter, column))
-		return share_by_statistics(&sampler, column->statsTuple, guess);
-	return Min(guess, LARGEST_SHARE);
+	examine_variable(root, key, varRelid, &column);
+	share = share_of_keys(header, get_variable_numdistinct(&column, &is_default));
+	if (can_sample(&sampler, filter, &column))
+		share = share_by_statistics(&sampler, column.statsTuple, share);
+	else
+		share = Min(share, LARGEST_SHARE);
+	ReleaseVariableStats(column);
+	return share;
 }
 
 static double
 estimate(PlannerInfo *root, Node *filter, Node *key, int varRelid)
 {
-	VariableStatData column;
-	double		share = UNKNOWN_SHARE;
+	Const	   *known = (Const *) estimate_expression_value(root, filter);
+	bf_header	header;
 
-	filter = estimate_expression_value(root, filter);
-	if (IsA(filter, Const))
-	{
-		if (((Const *) filter)->constisnull)
-			return 0.0;
-		examine_variable(root, key, varRelid, &column);
-		share = share_of_rows(((Const *) filter)->constvalue, &column);
-		ReleaseVariableStats(column);
-	}
-	return share;
+	if (!IsA(known, Const))
+		return UNKNOWN_SHARE;
+	if (known->constisnull)
+		return 0.0;
+	bfpg_read_header(known->constvalue, &header);
+	return share_of_rows(root, known->constvalue, &header, key, varRelid);
 }
 
 /* Whether of two declared types of arguments the first is the key's. */
@@ -230,4 +237,53 @@ Datum
 bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(UNKNOWN_SHARE);
+}
+
+/*
+ * The share of rows that pass a list's first part and, as all are alike, each other.  An
+ * empty list is not expected to stay so for as long as a prepared statement has its plan.
+ */
+static double
+share_of_list(PlannerInfo *root, BfpgListTable *table, Datum name, Node *key, int varRelid)
+{
+	double		share = UNKNOWN_SHARE;
+	Datum		filter;
+	bf_header	header;
+
+	if (!bfpg_list_part(table, name, 0, &filter))
+		return share;
+	if (bfpg_try_header(filter, &header) && header.key_type != BF_KEY_NONE)
+		share = share_of_rows(root, filter, &header, key, varRelid);
+	bfpg_list_done(table);
+	return share;
+}
+
+/* What is wrong with a list, or with who asks it, is said when it is asked. */
+static double
+estimate_list(PlannerInfo *root, Oid function, List *args, int varRelid)
+{
+	Const	   *name = (Const *) estimate_expression_value(root, linitial(args));
+	BfpgListTable table;
+	double		share;
+
+	if (!IsA(name, Const) || name->constisnull || !ActiveSnapshotSet() ||
+		!bfpg_may_execute(function) ||
+		!bfpg_list_try_open(bfpg_extension_schema(function), &table))
+		return UNKNOWN_SHARE;
+	share = share_of_list(root, &table, name->constvalue, lsecond(args), varRelid);
+	bfpg_list_close(&table);
+	return share;
+}
+
+/* Of bloom_lookup. */
+Datum
+bloomfilter_lookup_support(PG_FUNCTION_ARGS)
+{
+	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) PG_GETARG_POINTER(0);
+
+	if (!IsA(wanted, SupportRequestSelectivity))
+		PG_RETURN_POINTER(NULL);
+	wanted->selectivity = wanted->is_join ? UNKNOWN_SHARE
+		: estimate_list(wanted->root, wanted->funcid, wanted->args, wanted->varRelid);
+	PG_RETURN_POINTER(wanted);
 }

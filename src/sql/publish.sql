@@ -124,11 +124,11 @@ COMMENT ON FUNCTION bloom_forget(text) IS 'removes a list';
 -- than an answer.
 
 CREATE FUNCTION bloom_lookup(list text, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, anyelement) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup(list text, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, bloom_key) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup_each(list text, keys anyarray) RETURNS boolean[]
