@@ -22,6 +22,9 @@
 /* Pages that are not known to be in a buffer are asked for so many keys ahead. */
 #define PAGES_AHEAD 32
 
+/* With so many pages for each key, or fewer, some keys meet on a page, and are sorted. */
+#define PAGES_PER_KEY 4
+
 static Buffer
 look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 {
@@ -57,15 +60,20 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 	RelationClose(index);
 }
 
-/* Asks a page and its overflow pages. */
-static bool
-ask(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
+static inline bool
+ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 {
 	const bf_header *header = &target->live.header;
-	BlockNumber number = place.page;
-	unsigned	level;
 
-	for (level = 0;; level++)
+	return bf_block_contains(bfpg_live_block(page, offset), header->log2_block_bits,
+							 header->probes, hash);
+}
+
+/* Asks a page of some level, and its overflow pages. */
+static bool
+ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level)
+{
+	for (;; level++)
 	{
 		Buffer		buffer = read_page(target, number);
 		Page		page;
@@ -74,8 +82,7 @@ ask(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = bfpg_live_checked_page(target->index, buffer, number, level);
-		found = bf_block_contains(bfpg_live_block(page, place.offset),
-								  header->log2_block_bits, header->probes, hash);
+		found = ask_block(target, page, offset, hash);
 		overflow = bfpg_live_mark(page)->overflow;
 		UnlockReleaseBuffer(buffer);
 		if (found)
@@ -84,14 +91,6 @@ ask(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
 			return false;
 		number = overflow + bfpg_live_child(hash, level);
 	}
-}
-
-static inline bool
-ask_place(const BfpgLiveTarget *target, uint64 hash, BfpgLivePlace place)
-{
-	if (IsolationIsSerializable())
-		lock_predicate(target, place.page);
-	return ask(target, hash, place);
 }
 
 bool
@@ -106,7 +105,9 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	place = bfpg_live_place(&target->live, hash);
 	/* On its way while the page is pinned and locked. */
 	bfpg_live_fetch(&target->locator, place);
-	return ask_place(target, hash, place);
+	if (IsolationIsSerializable())
+		lock_predicate(target, place.page);
+	return ask(target, hash, place.offset, place.page, 0);
 }
 
 /* A hash of a batch: which one, and where it belongs. */
@@ -115,6 +116,16 @@ typedef struct Asked
 	BfpgLivePlace place;
 	int			number;
 } Asked;
+
+/* A batch for one filter. */
+typedef struct BfpgLiveAsked
+{
+	const BfpgLiveTarget *target;
+	const uint64 *hashes;
+	uint8	   *found;			/* by the number of the hash */
+	Asked	   *asked;			/* those that are not found yet */
+	int			count;
+} BfpgLiveAsked;
 
 static int
 by_page(const void *a, const void *b)
@@ -125,15 +136,115 @@ by_page(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Sorts by page where there are not many more pages than keys: by counting. */
+static void
+count_by_page(BfpgLiveAsked *batch, uint64 pages)
+{
+	Asked	   *sorted = palloc(((Size) batch->count + 1) * sizeof *sorted);
+	int		   *ends = palloc0(pages * sizeof *ends);
+	uint64		page;
+	int			i;
+
+	for (i = 0; i < batch->count; i++)
+		ends[batch->asked[i].place.page]++;
+	for (page = 1; page < pages; page++)
+		ends[page] += ends[page - 1];
+	for (i = batch->count - 1; i >= 0; i--)
+		sorted[--ends[batch->asked[i].place.page]] = batch->asked[i];
+	pfree(ends);
+	pfree(batch->asked);
+	batch->asked = sorted;
+}
+
+/* Gathers the hashes that have not been found; returns whether a page may have to be read. */
+static bool
+gather(BfpgLiveAsked *batch, int count)
+{
+	const BfpgLiveTarget *target = batch->target;
+	int			unknown = 0;
+	int			i;
+
+	batch->asked = palloc(((Size) count + 1) * sizeof *batch->asked);
+	batch->count = 0;
+	for (i = 0; i < count; i++)
+	{
+		Asked	   *asked = &batch->asked[batch->count];
+
+		if (batch->found[i])
+			continue;
+		asked->place = bfpg_live_place(&target->live, batch->hashes[i]);
+		unknown += *bfpg_live_hint(&target->locator, asked->place.page) == InvalidBuffer;
+		asked->number = i;
+		batch->count++;
+	}
+	return unknown > 0;
+}
+
+/* Asks for the keys from at on that are on the same page, under one lock; returns the next. */
+static int
+ask_page(const BfpgLiveAsked *batch, int at)
+{
+	const BfpgLiveTarget *target = batch->target;
+	const Asked *asked = batch->asked;
+	BlockNumber number = asked[at].place.page;
+	Buffer		buffer;
+	Page		page;
+	BlockNumber overflow;
+	int			next;
+
+	if (IsolationIsSerializable())
+		lock_predicate(target, number);
+	buffer = read_page(target, number);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = bfpg_live_checked_page(target->index, buffer, number, 0);
+	for (next = at; next < batch->count && asked[next].place.page == number; next++)
+	{
+		if (next + KEYS_AHEAD < batch->count)
+			bfpg_live_fetch(&target->locator, asked[next + KEYS_AHEAD].place);
+		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
+													 batch->hashes[asked[next].number]);
+	}
+	overflow = bfpg_live_mark(page)->overflow;
+	UnlockReleaseBuffer(buffer);
+	for (; overflow != 0 && at < next; at++)
+	{
+		uint64		hash = batch->hashes[asked[at].number];
+
+		if (!batch->found[asked[at].number])
+			batch->found[asked[at].number] =
+				ask(target, hash, asked[at].place.offset, overflow + bfpg_live_child(hash, 0), 1);
+	}
+	return next;
+}
+
+/* Asks for the keys in their order, with pages that must be read on their way before. */
+static void
+ask_all(const BfpgLiveAsked *batch, Relation index)
+{
+	const BfpgLiveTarget *target = batch->target;
+	const Asked *asked = batch->asked;
+	int			i;
+
+	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
+		bfpg_live_fetch(&target->locator, asked[i].place);
+	for (i = 0; i < batch->count;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (index != NULL && i + PAGES_AHEAD < batch->count &&
+			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
+		i = ask_page(batch, i);
+	}
+}
+
 void
 bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
 						  uint8 *found)
 {
-	Asked	   *asked;
+	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found};
 	Relation	index = NULL;
-	int			open = 0;
-	int			unknown = 0;
-	int			i;
+	uint64		pages;
+	bool		reads;
 
 	if (!OidIsValid(target->index))
 	{
@@ -142,35 +253,17 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	}
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
-	asked = palloc(((Size) count + 1) * sizeof *asked);
-	for (i = 0; i < count; i++)
-	{
-		if (found[i])
-			continue;
-		asked[open].place = bfpg_live_place(&target->live, hashes[i]);
-		unknown += *bfpg_live_hint(&target->locator, asked[open].place.page) == InvalidBuffer;
-		asked[open++].number = i;
-	}
-	/* Where some pages may have to be read, in their order in the file. */
-	if (unknown > 0)
-	{
-		qsort(asked, open, sizeof *asked, by_page);
+	reads = gather(&batch, count);
+	pages = bfpg_live_fixed_pages(&target->live);
+	/* Keys of one page together, or pages in their order in the file: where it pays. */
+	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
+		count_by_page(&batch, pages);
+	else if (reads)
+		qsort(batch.asked, batch.count, sizeof *batch.asked, by_page);
+	if (reads)
 		index = RelationIdGetRelation(target->index);
-	}
-	for (i = 0; i < Min(open, KEYS_AHEAD); i++)
-		bfpg_live_fetch(&target->locator, asked[i].place);
-	for (i = 0; i < open; i++)
-	{
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (i + KEYS_AHEAD < open)
-			bfpg_live_fetch(&target->locator, asked[i + KEYS_AHEAD].place);
-		if (index != NULL && i + PAGES_AHEAD < open &&
-			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
-			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
-		found[asked[i].number] = ask_place(target, hashes[asked[i].number], asked[i].place);
-	}
+	ask_all(&batch, index);
 	if (index != NULL)
 		RelationClose(index);
-	pfree(asked);
+	pfree(batch.asked);
 }
