@@ -103,6 +103,8 @@ EOC
 			"SELECT bloom_contains_each(f, array(SELECT generate_series(1, $asked))) FROM $table");
 	};
 	cmp_ok($call->(3 * $chunks), '<=', $chunks * 1.25 + 100,
+		"p $p: a call for some keys a chunk reads each chunk once");
+	cmp_ok($call->(30 * $chunks), '<=', $chunks * 1.25 + 100,
 		"p $p: a call for many keys copies and reads no slices before");
 	cmp_ok($call->(int($chunks / 10)), '<=', $chunks / 4 + 100,
 		"p $p: a call for few copies nothing");

@@ -166,6 +166,11 @@ like($told, qr/bloomfilter \d+ of TOAST relation \d+, \d+ bytes, was asked for 1
 	'a message says that a copy was made');
 $told = ($own->try('SELECT f @> 1 FROM large WHERE id = 1'))[2];
 like($told, qr/was asked for 1 keys: 1 slices$/m, 'and that none was');
+my $each = 'SELECT bloom_contains_each(f, array(SELECT generate_series(1, %d))) FROM large WHERE id = 1';
+$told = ($own->try(sprintf $each, 6000))[2];
+like($told, qr/was asked for 6000 keys: \d+ slices$/m, 'a call for some keys a chunk copies nothing');
+$told = ($own->try(sprintf $each, 200000))[2];
+like($told, qr/was asked for 200000 keys: 0 slices, then a copy/, 'and one for many more does');
 
 SKIP:
 {

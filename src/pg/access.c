@@ -72,18 +72,18 @@ bfpg_access_look(BfpgAccess *access, Datum value)
 		open_inline(access, value);
 }
 
-/* Copies the opened stored value if it is worth it for so many keys. */
+/* Copies the opened stored value if that is worth it for what else would be read of it. */
 static void
-prepare(BfpgAccess *access, uint64 keys)
+prepare(BfpgAccess *access, uint64 cost)
 {
-	bfpg_stored_prepare(access->stored, keys);
+	bfpg_stored_prepare(access->stored, cost);
 	access->blocks = access->stored->blocks;
 }
 
 bool
 bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
 {
-	prepare(access, 1);
+	prepare(access, bfpg_slice_cost(access->stored));
 	if (access->blocks != NULL)
 		return bf_contains(access->header, access->blocks, hash);
 	return bfpg_slice_contains(access->stored, hash);
@@ -99,7 +99,7 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 	if (access->stored != NULL)
 		access->stored->asked += (uint64) count - 1;	/* opening it counted one */
 	if (access->blocks == NULL)
-		prepare(access, (uint64) count);
+		prepare(access, bfpg_chunks_cost(access->stored, (uint64) count));
 	if (access->blocks == NULL)
 	{
 		bfpg_chunks_contain(access->stored, hashes, count, found);

@@ -34,6 +34,14 @@
 /* Chunks read at a time. */
 #define MAX_RUN 32
 
+/*
+ * Where a call's keys are in most of the chunks, reading these costs a quarter of what a
+ * copy does, which has to find memory and to count bits, and sorting each key as much as
+ * so many bytes of it.
+ */
+#define COPY_COST 4
+#define KEY_COST 128
+
 /* One stored value's chunks, opened to be read. */
 typedef struct BfpgChunks
 {
@@ -49,6 +57,16 @@ typedef struct BfpgChunks
 	int32		last;
 	char		bytes[MAX_RUN * TOAST_MAX_CHUNK_SIZE];
 } BfpgChunks;
+
+uint64
+bfpg_chunks_cost(const BfpgStored *stored, uint64 keys)
+{
+	uint64		one_by_one = keys * bfpg_slice_cost(stored);
+
+	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
+		return one_by_one;
+	return Min(one_by_one, bf_total_bytes(&stored->header) / COPY_COST + keys * KEY_COST);
+}
 
 bool
 bfpg_slice_contains(BfpgStored *stored, uint64 hash)
@@ -227,13 +245,13 @@ bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *
 		}
 		return;
 	}
+	stored->fetched += bfpg_chunks_cost(stored, (uint64) count);
 	order = sort_by_block(header, hashes, count);
 	for (at = 0; at < count; at = end)
 	{
 		end = at + run_length(header, order + at, count - at);
 		read_chunks(chunks, first_chunk(header, order[at]), last_chunk(header, order[end - 1]));
 		stored->slices++;
-		stored->fetched += (uint64) (chunks->last - chunks->first + 1) * TOAST_MAX_CHUNK_SIZE;
 		for (; at < end; at++)
 		{
 			uint64		hash = hashes[(uint32) order[at]];

@@ -9,6 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* What asking for so many keys at once costs, as bytes of a copy that take as long. */
+extern uint64 bfpg_chunks_cost(const BfpgStored *stored, uint64 keys);
+
 /*
  * Asks for many hashes by slices: found[i] is set to 1 or 0.  Reads each chunk that
  * has a block of theirs once.

@@ -36,7 +36,7 @@ typedef struct BfpgStored
 	BfpgFilter *copy;
 	uint64		seen;			/* microseconds of a clock that is not set */
 	uint64		slices;			/* slices in this transaction */
-	uint64		fetched;		/* bytes of slices since a copy was last decided on */
+	uint64		fetched;		/* cost of slices since a copy was last decided on */
 	uint64		faded;			/* of the keys asked, those that count no more */
 	uint64		refused;		/* the last round in which there was no room for it */
 	dlist_node	node;			/* in bfpg_copied or bfpg_sliced */
@@ -87,10 +87,10 @@ extern pg_noinline void bfpg_stored_watch(const void *asker, MemoryContext conte
 										  MemoryContextCallback *leaving);
 
 /*
- * Has a copy of a value that so many more keys are about to be asked of, if that is
- * worth it.  They have been counted as asked.
+ * Has a copy of a value of which as much is about to be read as these bytes cost, if
+ * that is worth it.  The keys have been counted as asked.
  */
-extern void bfpg_stored_prepare(BfpgStored *stored, uint64 keys);
+extern void bfpg_stored_prepare(BfpgStored *stored, uint64 cost);
 
 /* Bytes that a slice of one block reads: whole chunks, or all if compressed. */
 extern uint64 bfpg_slice_cost(const BfpgStored *stored);

@@ -2,9 +2,9 @@
  * copies_worth.c
  *	  Which stored filters are worth a copy, and whose copy makes room for another's.
  *
- * A value is worth a copy when the slices read of it, with those that a call for many
- * keys is about to read, add up to about its size: whatever follows, that costs at
- * most twice the best choice in hindsight (the ski-rental rule).
+ * A value is worth a copy when the slices read of it, with what a call for many keys
+ * is about to read, cost about as much as reading all of it: whatever follows, that
+ * costs at most twice the best choice in hindsight (the ski-rental rule).
  *
  * When all copies and the new one are more than bloomfilter.cache_size, those give
  * way that nobody asks any more, as their queries have ended; then those that are the
@@ -184,15 +184,14 @@ make_copy(BfpgStored *stored)
 }
 
 void
-bfpg_stored_prepare(BfpgStored *stored, uint64 keys)
+bfpg_stored_prepare(BfpgStored *stored, uint64 cost)
 {
-	uint64		cost = bfpg_slice_cost(stored);
 	uint64		due = bf_total_bytes(&stored->header);
 
 	/* Looking for room shall not cost much beside the slices. */
 	if (stored->refused != 0)
-		due = Max(due, CHANCE * cost);
-	if (stored->copy != NULL || stored->fetched + keys * cost <= due ||
+		due = Max(due, CHANCE * bfpg_slice_cost(stored));
+	if (stored->copy != NULL || stored->fetched + cost <= due ||
 		bfpg_copy_room(stored) > (uint64) bfpg_cache_size * 1024)
 		return;
 	if (make_room(stored))
