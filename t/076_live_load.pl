@@ -25,6 +25,8 @@ CREATE TABLE keys (id bigint PRIMARY KEY, other bigint);
 CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1);
 CREATE INDEX keys_other ON keys USING bloomfilter (other) WITH (n = 100000);
 INSERT INTO keys SELECT k, -k FROM generate_series(1, 1000) AS k;
+CREATE TABLE plain (id bigint PRIMARY KEY, other bigint);
+CREATE INDEX plain_other ON plain (other);
 EOC
 
 # A division by zero is a key that was denied.
@@ -33,6 +35,16 @@ my %scripts = (
 \set k random(1, 1000000000000)
 INSERT INTO keys VALUES (:k::bigint, - :k::bigint) ON CONFLICT (id) DO UPDATE SET other = keys.other - 1;
 SELECT 1 / bloom_index_contains('keys', 'id', :k::bigint)::int;
+EOC
+	write_plain => <<'EOC',
+\set k random(1, 1000000000000)
+INSERT INTO plain VALUES (:k::bigint, - :k::bigint) ON CONFLICT (id) DO UPDATE SET other = plain.other - 1;
+SELECT 1 / EXISTS (SELECT FROM plain WHERE id = :k::bigint)::int;
+EOC
+	ask_plain => <<'EOC',
+\set k random(1, 1000000000000)
+SELECT EXISTS (SELECT FROM plain WHERE id = :k::bigint), EXISTS (SELECT FROM plain WHERE other = :k::bigint);
+SELECT 1 / bool_and(EXISTS (SELECT FROM plain WHERE id = o.id) AND EXISTS (SELECT FROM plain WHERE other = o.other))::int FROM (SELECT id, other FROM plain WHERE id >= :k::bigint ORDER BY id LIMIT 10) AS o HAVING count(*) > 0;
 EOC
 	ask => <<'EOC');
 \set k random(1, 1000000000000)
@@ -57,11 +69,12 @@ sub start_clients
 # rebuilds, still at it, and the counts.
 sub rebuild_and_watch
 {
-	my ($done) = @_;
+	my ($table, $done) = @_;
+	my $rebuild = "REINDEX TABLE CONCURRENTLY $table";
 	my ($builder, $watcher) = map { session($node) } 1 .. 2;
 	my %waits;
 	my $rebuilt = 0;
-	$builder->start('REINDEX TABLE CONCURRENTLY keys');
+	$builder->start($rebuild);
 	while (!$done->())
 	{
 		my $seen = $watcher->query("SELECT coalesce(wait_event_type || ' ' || wait_event, 'running'), count(*) FROM pg_stat_activity WHERE application_name = 'pgbench' AND state = 'active' GROUP BY 1");
@@ -73,11 +86,37 @@ sub rebuild_and_watch
 		# A client's lock and the rebuild's may be in a circle, which PostgreSQL ends.
 		is($state, '', 'rebuilt') or diag $err if $state !~ /^(|40P01)$/;
 		$rebuilt++;
-		$builder->start('REINDEX TABLE CONCURRENTLY keys');
+		$builder->start($rebuild);
 	}
 	$watcher->quit;
 	note "rebuilt $rebuilt times";
 	return ($builder, %waits);
+}
+
+# Notes the counts as shares.
+sub note_waits
+{
+	my (%waits) = @_;
+	my $all = 1;
+	$all += $_ foreach values %waits;
+	note sprintf('%5.1f %% %s', 100 * $waits{$_} / $all, $_)
+	  foreach sort { $waits{$b} <=> $waits{$a} } keys %waits;
+	return;
+}
+
+# Waits for clients of a round in which nobody is killed.
+sub finish_whole
+{
+	my ($name, $builder, @runs) = @_;
+	foreach my $run (@runs)
+	{
+		$run->{run}->finish;
+		unlike($run->{out}, qr/aborted|ERROR/, "$name: no client had an error ($run->{kind})") or diag $run->{out};
+		note "$clients clients, $run->{kind}: $1" if $run->{out} =~ /(tps = \S+)/;
+	}
+	$builder->finish;
+	$builder->quit;
+	return;
 }
 
 # Whether all of these have ended.
@@ -104,36 +143,33 @@ foreach my $round (1 .. rounds(2, 6))
 	my $killed = $round % 2 == 0;
 	my @runs = map { start_clients($_, $killed ? ('-T', 600) : ('-t', $transactions)) } 'write', 'ask';
 	my $enough = $node->safe_psql('postgres', 'SELECT count(*) FROM keys') + $clients * $transactions;
-	my ($builder, %waits) = rebuild_and_watch($killed
+	my ($builder, %waits) = rebuild_and_watch('keys', $killed
 		? sub { $node->safe_psql('postgres', "SELECT count(*) >= $enough FROM keys") eq 't' }
 		: sub { all_ended(@runs) });
-	kill 'KILL', $node->safe_psql('postgres', "SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'pgbench'") if $killed;
-	foreach my $run (@runs)
-	{
-		$run->{run}->finish;
-		unlike($run->{out}, qr/division by zero/, "round $round: no client was denied a key ($run->{kind})");
-		next if $killed;
-		unlike($run->{out}, qr/aborted|ERROR/, "round $round: no client had an error ($run->{kind})") or diag $run->{out};
-		note "$clients clients, $run->{kind}: $1" if $run->{out} =~ /(tps = \S+)/;
-	}
 	if ($killed)
 	{
+		kill 'KILL', $node->safe_psql('postgres', "SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'pgbench'");
+		$_->{run}->finish foreach @runs;
 		$builder->abandon;
 		wait_until_up($node);
 	}
 	else
 	{
-		$builder->finish;
-		$builder->quit;
+		finish_whole("round $round", $builder, @runs);
 	}
+	unlike($_->{out}, qr/division by zero/, "round $round: no client was denied a key ($_->{kind})") foreach @runs;
 	check("round $round");
-	my $all = 1;
-	$all += $_ foreach values %waits;
-	note sprintf('%5.1f %% %s', 100 * $waits{$_} / $all, $_)
-	  foreach sort { $waits{$b} <=> $waits{$a} } keys %waits;
+	note_waits(%waits);
 	# What a rebuild that was killed has left behind.
 	$node->safe_psql('postgres', $_)
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");
+}
+if ($ENV{BLOOMFILTER_LONG})
+{
+	my @runs = map { start_clients($_, '-t', $transactions) } 'write_plain', 'ask_plain';
+	my ($builder, %waits) = rebuild_and_watch('plain', sub { all_ended(@runs) });
+	finish_whole('B-trees alone', $builder, @runs);
+	note_waits(%waits);
 }
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:/, 'the server crashed for nothing but the kill');
 $node->stop;
