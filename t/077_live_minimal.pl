@@ -1,0 +1,77 @@
+# Live filters under wal_level = minimal, where PostgreSQL logs nothing of files that the
+# transaction itself has made and writes them out at commit, or logs them whole if they are
+# small: after an immediate stop every key that was committed is found.  And filters that have
+# been moved to another tablespace, under either wal_level.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $node = new_node('live_minimal', conf => "wal_level = minimal\nmax_wal_senders = 0\n");
+my $elsewhere = PostgreSQL::Test::Utils::tempdir;
+$node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
+my $copy = "COPY keys FROM PROGRAM 'seq 20001 30000'";
+
+# What one transaction does with the table keys and its filter, if there was one before.
+my @cases = (
+	[ 'made with its table', 0, 'CREATE TABLE keys (id bigint)', 'CREATE INDEX keys_id ON keys USING bloomfilter (id)', $copy, 'INSERT INTO keys SELECT generate_series(1, 5000)' ],
+	[ 'made after its table was filled', 0, 'CREATE TABLE keys (id bigint)', $copy, 'CREATE INDEX keys_id ON keys USING bloomfilter (id)', 'INSERT INTO keys VALUES (1)' ],
+	[ 'that grows', 0, 'CREATE TABLE keys (id bigint)', 'CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1)', $copy ],
+	[ 'made on an old table', 1, 'DROP INDEX keys_id', $copy, 'CREATE INDEX keys_id ON keys USING bloomfilter (id)', 'INSERT INTO keys VALUES (1)' ],
+	[ 'rebuilt', 1, $copy, 'REINDEX INDEX keys_id', 'INSERT INTO keys SELECT generate_series(1, 5000)' ],
+	[ 'truncated', 1, 'TRUNCATE keys', $copy, 'INSERT INTO keys SELECT generate_series(1, 5000)' ],
+	[ 'rebuilt in a savepoint that was rolled back', 1, 'SAVEPOINT s', 'REINDEX INDEX keys_id', 'ROLLBACK TO s', $copy ],
+	[ 'truncated in a savepoint that was rolled back', 1, 'SAVEPOINT s', 'TRUNCATE keys', 'INSERT INTO keys VALUES (1)', 'ROLLBACK TO s', $copy ],
+	[ 'moved', 1, 'ALTER INDEX keys_id SET TABLESPACE elsewhere', $copy ],
+	[ 'of a table that was moved', 1, 'ALTER TABLE keys SET TABLESPACE elsewhere', 'ALTER INDEX keys_id SET TABLESPACE elsewhere', $copy, 'ALTER INDEX keys_id SET TABLESPACE pg_default' ],
+);
+
+sub check
+{
+	my ($name) = @_;
+	is($node->safe_psql('postgres', <<'EOC'), 't|0|t|f', $name);
+SELECT count(*) > 9000, count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)), bloom_index_verify('keys_id'),
+	bool_and(bloom_index_contains('keys_id', -id)) FROM keys
+EOC
+	return;
+}
+
+sub try_case
+{
+	my ($name, $filled, @statements) = @_;
+	my $session = session($node);
+	$session->query('DROP TABLE IF EXISTS keys');
+	$session->query("CREATE TABLE keys (id bigint); CREATE INDEX keys_id ON keys USING bloomfilter (id); INSERT INTO keys SELECT generate_series(10001, 20000)") if $filled;
+	$session->query('CHECKPOINT');
+	$session->query(join(';', 'BEGIN', @statements, 'COMMIT'));
+	$session->query('INSERT INTO keys SELECT generate_series(30001, 31000)');
+	$node->stop('immediate');
+	$session->abandon;
+	$node->start;
+	check($name);
+	$node->safe_psql('postgres', 'INSERT INTO keys SELECT generate_series(31001, 32000)');
+	check("$name, and takes keys");
+	return;
+}
+
+# Files are written out from this size on, and logged below it.
+foreach my $threshold ('0', '1GB')
+{
+	$node->append_conf('postgresql.conf', "wal_skip_threshold = $threshold");
+	$node->restart;
+	try_case("wal_skip_threshold = $threshold: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach @cases;
+}
+$node->append_conf('postgresql.conf', 'wal_level = replica');
+$node->restart;
+try_case("wal_level = replica: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach @cases;
+
+stayed_alive($node);
+$node->stop;
+done_testing();
