@@ -137,7 +137,9 @@ start_cluster() {
 	export PGHOST=$SCRATCH PGUSER=postgres PGDATABASE=postgres PATH="$PG_BIN:$PATH"
 }
 
+# Its folder's name is the next one's.
 stop_cluster() {
 	as_postgres "$PG_BIN/pg_ctl" -D "${CLUSTERS[-1]}" -m fast -w stop >/dev/null
+	as_postgres rm -rf "${CLUSTERS[-1]}"
 	unset 'CLUSTERS[-1]'
 }
