@@ -146,6 +146,14 @@ select f @> 7, 7 <@ f, bloom_contains_each(f, '{1,2}'::int[]), bloom_matches(f, 
        (bloom_sizing(10, 0.1)).hashes = (bloom_stats(bloom_create(10, 0.1))).hashes
 from one_filter;
 select bloom_agg(i, 20000) = (select f from one_filter) from rows_of;
+-- live filters, too; a temporary table's can be read by its session alone, so a worker says "perhaps"
+create table shared_keys as select 7 as k;
+create index shared_live on shared_keys using bloomfilter (k);
+create temp table own_keys as select 7 as k;
+create index own_live on own_keys using bloomfilter (k);
+select bloom_index_contains('shared_live', 7) as member, bloom_index_contains('shared_live', -7) as other;
+select bloom_index_contains('own_live', 7) as member, bloom_index_contains('own_keys', 'k', -7) as perhaps, bloom_index_contains_each('own_live', array[7, -7]) as each;
+drop table shared_keys, own_keys;
 do $$
 begin
   perform set_config(case when current_setting('server_version_num')::int >= 160000

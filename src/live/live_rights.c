@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -106,7 +107,8 @@ is_past(TransactionId transaction)
  * has marked so is none to older snapshots.  A standby's snapshots may be older
  * than what CREATE INDEX CONCURRENTLY waited for on the primary, and see rows that
  * nobody saw there any more when the index was rebuilt.  So the transactions that made
- * the index valid and gave it its pages must be in the past of all of them.
+ * the index valid and gave it its pages must be in the past of all of them.  And a
+ * parallel worker can't read an index of a temporary table.
  */
 bool
 bfpg_live_trusted(Relation index)
@@ -114,6 +116,9 @@ bfpg_live_trusted(Relation index)
 	bool		standby;
 
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
+		return false;
+	/* Its pages are in memory of the session's own. */
+	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
 		return false;
 	standby = bfpg_live_snapshots_of_standby();
 	if (!index->rd_index->indcheckxmin && !standby)
