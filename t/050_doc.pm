@@ -92,7 +92,7 @@ sub stop_asking
 	my ($clients) = @_;
 
 	return "the clients have ended: $clients->{err}" unless $clients->{run}->pumpable;
-	$clients->{run}->signal('INT');
+	$clients->{run}->signal('TERM');
 	$clients->{run}->finish;
 	return $clients->{err} =~ /error|abort/i ? $clients->{err} : '';
 }
