@@ -11,7 +11,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
 #include "storage/bufmgr.h"
-#include "storage/proc.h"
 #include "storage/procarray.h"
 #include "utils/rel.h"
 
@@ -31,13 +30,6 @@
 #define BFPG_FILE_NUMBER(locator) ((locator).relNumber)
 #else
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
-#endif
-
-/* The session's transaction, for as long as it lives. */
-#if PG_VERSION_NUM >= 170000
-#define BFPG_LOCAL_TRANSACTION (MyProc->vxid.lxid)
-#else
-#define BFPG_LOCAL_TRANSACTION (MyProc->lxid)
 #endif
 
 /* Row versions that were deleted before this transaction are seen by nobody any more. */

@@ -34,7 +34,7 @@ struct BfpgLiveScan
 	Relation	heap;
 	IndexInfo  *info;
 	Snapshot	snapshot;		/* of a concurrent build; else NULL: all who may still see */
-	TransactionId oldest;		/* what was deleted before it, nobody sees */
+	TransactionId oldest;		/* else: what was deleted before it, nobody sees */
 	BufferAccessStrategy strategy;
 	EState	   *state;			/* for expressions and predicates */
 	ExprContext *context;
@@ -61,7 +61,8 @@ bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
 	/* Others write to the table meanwhile, and validation adds what this doesn't see. */
 	if (info->ii_Concurrent)
 		scan->snapshot = GetActiveSnapshot();
-	scan->oldest = bfpg_oldest_needed(heap);
+	else
+		scan->oldest = bfpg_oldest_needed(heap);
 	scan->strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->state = CreateExecutorState();
 	scan->context = GetPerTupleExprContext(scan->state);

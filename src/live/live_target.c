@@ -343,7 +343,7 @@ static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, Name column)
 {
 	return targets->generation == bfpg_live_generation &&
-		targets->transaction == BFPG_LOCAL_TRANSACTION &&
+		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
 		targets->relation == relation &&
@@ -393,6 +393,6 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column, Memo
 	}
 	targets->subtransaction = GetCurrentSubTransactionId();
 	targets->user = GetUserId();
-	targets->transaction = BFPG_LOCAL_TRANSACTION;
+	targets->transaction = bfpg_own_transaction();
 	return true;
 }
