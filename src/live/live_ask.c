@@ -4,11 +4,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "funcapi.h"
 #include "utils/tuplestore.h"
 
 #include "key_array.h"
 #include "key_untyped.h"
+#include "live_known.h"
 #include "live_read.h"
 #include "live_target.h"
 #include "pg_compat.h"
@@ -28,41 +30,100 @@ typedef struct BfpgLiveQuestion
 	BfpgKeyCoder coder;
 } BfpgLiveQuestion;
 
-/* Throws unless keys of the call's type can be in the indexes that it asks. */
-static void
-check_key_type(BfpgLiveQuestion *question)
-{
-	bf_header	header = {.key_type = question->targets.key_type};
+/* The last transaction that has asked. */
+static LocalTransactionId asked_in = InvalidLocalTransactionId;
 
-	if (header.key_type != BF_KEY_NONE)
-		bfpg_check_key_type(&question->coder, &header);
+/* What this call asks, and where its key is. */
+typedef struct BfpgLiveCall
+{
+	Oid			relation;
+	const NameData *column;		/* NULL: the relation is an index */
+	int			key_arg;
+	bool		array;			/* of keys */
+} BfpgLiveCall;
+
+static BfpgLiveCall
+read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
+{
+	BfpgLiveCall call = {
+		PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array
+	};
+
+	return call;
 }
 
-/* This call site's question, with its targets found. */
+/* Throws unless keys of the coder's type can be in what is asked. */
+static void
+check_key_type(BfpgKeyCoder *coder, uint32 key_type)
+{
+	bf_header	header = {.key_type = key_type};
+
+	if (key_type != BF_KEY_NONE)
+		bfpg_check_key_type(coder, &header);
+}
+
+/* This call site's question, with its targets found and locked. */
 static BfpgLiveQuestion *
-open_question(FunctionCallInfo fcinfo, bool by_column, bool array)
+open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 {
 	BfpgLiveQuestion *question = fcinfo->flinfo->fn_extra;
-	int			key_arg = by_column ? 2 : 1;
 
 	if (question == NULL)
 	{
 		BfpgKeyCoder coder;
 
-		bfpg_key_coder(fcinfo, key_arg, array, &coder);
+		bfpg_key_coder(fcinfo, call->key_arg, call->array, &coder);
 		question = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *question);
 		question->coder = coder;
 		fcinfo->flinfo->fn_extra = question;
 	}
-	if (bfpg_live_find_targets(&question->targets, PG_GETARG_OID(0),
-							   by_column ? PG_GETARG_NAME(1) : NULL,
+	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
 							   fcinfo->flinfo->fn_mcxt))
-		check_key_type(question);
+		check_key_type(&question->coder, question->targets.key_type);
 	return question;
 }
 
+/*
+ * What is known of a transaction's first question, with the coder of its keys; NULL if
+ * nothing is.  Mostly it is its only one, so nothing is made to be kept for a next.  A
+ * transaction block keeps its locks: it would be told in its middle that an index that
+ * it has asked is gone.
+ */
+static const BfpgLiveKnown *
+known_at_first(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder)
+{
+	const BfpgLiveKnown *known;
+
+	if (fcinfo->flinfo->fn_extra != NULL || asked_in == bfpg_own_transaction() ||
+		IsTransactionBlock())
+		return NULL;
+	asked_in = bfpg_own_transaction();
+	known = bfpg_live_known(call->relation, call->column);
+	if (known == NULL)
+		return NULL;
+	bfpg_key_coder(fcinfo, call->key_arg, call->array, coder);
+	check_key_type(coder, known->key_type);
+	return known;
+}
+
+/* Asks the only target that is known; returns whether there was an answer. */
 static bool
-contains(BfpgLiveQuestion *question, Datum key)
+ask_known(const BfpgLiveKnown *known, uint64 hash, bool *found)
+{
+	bool		answered;
+
+	/* On its way while the locks are taken. */
+	bfpg_live_fetch(&known->target, hash);
+	if (!bfpg_live_begin_single(known))
+		return false;
+	answered = bfpg_live_contains_at_hand(&known->target, hash, found);
+	bfpg_live_end_single(known);
+	return answered;
+}
+
+/* Whether the filter of one of the targets may have the key. */
+static bool
+ask_targets(BfpgLiveQuestion *question, Datum key)
 {
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
@@ -78,48 +139,104 @@ contains(BfpgLiveQuestion *question, Datum key)
 	return false;
 }
 
+static bool
+contains(FunctionCallInfo fcinfo, bool by_column)
+{
+	BfpgLiveCall call = read_call(fcinfo, by_column, false);
+	Datum		key = PG_GETARG_DATUM(call.key_arg);
+	BfpgKeyCoder coder;
+	const BfpgLiveKnown *known = known_at_first(fcinfo, &call, &coder);
+	bool		found;
+
+	if (known != NULL &&
+		ask_known(known, bfpg_hash_key(&coder, key, known->target.live.header.seed), &found))
+		return found;
+	return ask_targets(open_question(fcinfo, &call), key);
+}
+
 Datum
 bloomfilter_index_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(open_question(fcinfo, false, false), PG_GETARG_DATUM(1)));
+	PG_RETURN_BOOL(contains(fcinfo, false));
 }
 
 Datum
 bloomfilter_index_contains_column(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(open_question(fcinfo, true, false), PG_GETARG_DATUM(2)));
+	PG_RETURN_BOOL(contains(fcinfo, true));
 }
 
-/* Asks for all keys of an array; found[i] tells of keys->hashes[i]. */
-static uint8 *
-answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys)
+/* Hashes the keys of the call's array. */
+static void
+hash_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder, uint64 seed,
+		   BfpgKeyArray *keys)
 {
-	BfpgLiveQuestion *question = open_question(fcinfo, by_column, true);
+	bf_header	whole = {.parts = 1, .seed = seed};
+
+	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(call->key_arg)), coder, &whole, keys);
+}
+
+/* Asks all targets for hashed keys. */
+static void
+ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, uint8 *found)
+{
 	const BfpgLiveTargets *targets = &question->targets;
-	bf_header	whole = {.parts = 1};
-	uint8	   *found;
 	int			i;
 
-	/* All targets mostly have one seed, so that keys are hashed once. */
-	if (targets->count > 0)
-		whole.seed = targets->targets[0].live.header.seed;
-	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(by_column ? 2 : 1)),
-				   &question->coder, &whole, keys);
-	found = palloc0(keys->count + 1);
 	for (i = 0; i < targets->count; i++)
 	{
 		const BfpgLiveTarget *target = &targets->targets[i];
 		int			j;
 
-		if (target->live.header.seed != whole.seed)
+		if (target->live.header.seed != seed)
 		{
-			whole.seed = target->live.header.seed;
+			seed = target->live.header.seed;
 			for (j = 0; j < keys->count; j++)
-				keys->hashes[j] = bfpg_hash_key(&question->coder, keys->keys[keys->places[j]],
-												whole.seed);
+				keys->hashes[j] = bfpg_hash_key(&question->coder, keys->keys[keys->places[j]], seed);
 		}
 		bfpg_live_contains_hashes(target, keys->hashes, keys->count, found);
 	}
+}
+
+/* Asks the only target that is known for all keys; returns NULL if there was no answer. */
+static uint8 *
+ask_known_array(const BfpgLiveKnown *known, const BfpgKeyArray *keys)
+{
+	uint8	   *found = palloc0(keys->count + 1);
+	bool		answered;
+
+	if (!bfpg_live_begin_single(known))
+		return NULL;
+	answered = bfpg_live_contains_hashes_at_hand(&known->target, keys->hashes, keys->count, found);
+	bfpg_live_end_single(known);
+	return answered ? found : NULL;
+}
+
+/* Asks for all keys of an array, and gives their coder; found[i] tells of keys->hashes[i]. */
+static uint8 *
+answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyCoder *coder, BfpgKeyArray *keys)
+{
+	BfpgLiveCall call = read_call(fcinfo, by_column, true);
+	const BfpgLiveKnown *known = known_at_first(fcinfo, &call, coder);
+	BfpgLiveQuestion *question;
+	uint64		seed = 0;
+	uint8	   *found;
+
+	if (known != NULL)
+	{
+		hash_array(fcinfo, &call, coder, known->target.live.header.seed, keys);
+		found = ask_known_array(known, keys);
+		if (found != NULL)
+			return found;
+	}
+	question = open_question(fcinfo, &call);
+	/* All targets mostly have one seed, so that keys are hashed once. */
+	if (question->targets.count > 0)
+		seed = question->targets.targets[0].live.header.seed;
+	hash_array(fcinfo, &call, &question->coder, seed, keys);
+	found = palloc0(keys->count + 1);
+	ask_targets_array(question, seed, keys, found);
+	*coder = question->coder;
 	return found;
 }
 
@@ -127,8 +244,9 @@ answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys)
 static Datum
 contains_each(FunctionCallInfo fcinfo, bool by_column)
 {
+	BfpgKeyCoder coder;
 	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, by_column, &keys);
+	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
 
 	return bfpg_key_array_answers(&keys, found);
 }
@@ -149,11 +267,11 @@ bloomfilter_index_contains_each_column(PG_FUNCTION_ARGS)
 static Datum
 matches(FunctionCallInfo fcinfo, bool by_column)
 {
+	BfpgKeyCoder coder;
 	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, by_column, &keys);
+	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
 
-	return bfpg_key_array_matches(&keys, found,
-								  &((BfpgLiveQuestion *) fcinfo->flinfo->fn_extra)->coder);
+	return bfpg_key_array_matches(&keys, found, &coder);
 }
 
 Datum
@@ -173,7 +291,8 @@ Datum
 bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	BfpgLiveQuestion *question = open_question(fcinfo, true, false);
+	BfpgLiveCall call = read_call(fcinfo, true, false);
+	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 

@@ -106,7 +106,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
 	/* On its way while the page is pinned and locked. */
-	bfpg_live_fetch(&BFPG_LOCATOR(index), place);
+	bfpg_live_fetch_place(&BFPG_LOCATOR(index), place);
 
 	for (level = 0;; level++)
 	{

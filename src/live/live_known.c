@@ -10,6 +10,24 @@
  *
  * What depends on more than that is not kept: whom row security exempts, and which
  * snapshots may trust an index whose table had broken HOT chains, or any on a standby.
+ *
+ * The first question of a transaction is mostly its only one.  If it is about an index by
+ * its name, it locks that alone and for the moment: most of what a look-up costs is locks.
+ * It is enough:
+ *
+ * - Who gives the index another file, or drops it, in a transaction that may also insert
+ *   rows (TRUNCATE, REINDEX, a rewrite, DROP INDEX) holds its exclusive lock until
+ *   everybody has been told.  So we hear of it when we have ours.
+ * - Who lets insertions pass an index by without that lock (REINDEX CONCURRENTLY, DROP
+ *   INDEX CONCURRENTLY) does so in a transaction of its own, after everybody was told, in
+ *   one before, that the index isn't valid.  A row that our snapshot sees was inserted
+ *   before that was taken; so if the index lacks it, we were told before.
+ * - Rows that are inserted after the snapshot was taken aren't asked for.  But the file may
+ *   be dropped meanwhile: so only pages are asked that are found in their buffers.
+ *
+ * What a column's name means changes without a lock of the index (RENAME COLUMN), so a
+ * question by table and column takes both locks.  The lock of the index alone isn't kept:
+ * who waits for the table's then could be waited for by who truncates it.
  */
 #include "postgres.h"
 
@@ -24,17 +42,6 @@
 
 /* Questions that are kept: a place for each, by a hash. */
 #define PLACES 64
-
-typedef struct BfpgLiveKnown
-{
-	Oid			relation;		/* InvalidOid: the place is free */
-	bool		by_column;
-	NameData	column;
-	Oid			user;
-	uint64		generation;
-	uint32		key_type;
-	BfpgLiveTarget target;
-} BfpgLiveKnown;
 
 uint64		bfpg_live_generation = 0;
 
@@ -63,57 +70,72 @@ bfpg_live_known_init(void)
 }
 
 static BfpgLiveKnown *
-place_of(const BfpgLiveTargets *targets)
+place_of(Oid relation, const NameData *column)
 {
-	uint64		hash = targets->relation;
+	uint64		hash = relation;
 
-	if (targets->by_column)
-		hash = bf_hash(NameStr(targets->column), strlen(NameStr(targets->column)), hash);
+	if (column != NULL)
+		hash = bf_hash(NameStr(*column), strlen(NameStr(*column)), hash);
 	return &places[hash % PLACES];
 }
 
-static bool
-is_about(const BfpgLiveKnown *known, const BfpgLiveTargets *targets)
+const BfpgLiveKnown *
+bfpg_live_known(Oid relation, const NameData *column)
 {
-	return known->generation == bfpg_live_generation &&
-		known->relation == targets->relation &&
-		known->user == GetUserId() &&
-		known->by_column == targets->by_column &&
-		(!known->by_column || strcmp(NameStr(known->column), NameStr(targets->column)) == 0);
+	const BfpgLiveKnown *known;
+
+	if (places == NULL || bfpg_live_snapshots_of_standby())
+		return NULL;
+	/* Had this transaction the locks already, nothing would be read when they are taken. */
+	AcceptInvalidationMessages();
+	known = place_of(relation, column);
+	if (known->generation != bfpg_live_generation ||
+		known->relation != relation ||
+		known->user != GetUserId() ||
+		known->by_column != (column != NULL) ||
+		(column != NULL && strcmp(NameStr(known->column), NameStr(*column)) != 0))
+		return NULL;
+	return known;
 }
 
 bool
-bfpg_live_recall(BfpgLiveTargets *targets)
+bfpg_live_lock_known(const BfpgLiveKnown *known)
 {
-	BfpgLiveKnown *known;
-
-	if (places == NULL || bfpg_live_snapshots_of_standby())
-		return false;
-	known = place_of(targets);
-	if (!is_about(known, targets))
-		return false;
 	LockRelationOid(known->target.table, AccessShareLock);
 	LockRelationOid(known->target.index, AccessShareLock);
-	if (known->generation != bfpg_live_generation)
-		return false;
-	targets->generation = known->generation;
-	targets->key_type = known->key_type;
-	targets->count = 1;
-	targets->targets = MemoryContextAlloc(targets->context, sizeof *targets->targets);
-	targets->targets[0] = known->target;
-	return true;
+	return known->generation == bfpg_live_generation;
+}
+
+bool
+bfpg_live_begin_single(const BfpgLiveKnown *known)
+{
+	if (known->by_column)
+		return bfpg_live_lock_known(known);
+	LockRelationOid(known->target.index, AccessShareLock);
+	if (known->generation == bfpg_live_generation)
+		return true;
+	bfpg_live_end_single(known);
+	return false;
+}
+
+void
+bfpg_live_end_single(const BfpgLiveKnown *known)
+{
+	if (!known->by_column)
+		UnlockRelationOid(known->target.index, AccessShareLock);
 }
 
 void
 bfpg_live_remember(const BfpgLiveTargets *targets)
 {
+	const NameData *column = targets->by_column ? &targets->column : NULL;
 	BfpgLiveKnown *known;
 
 	if (!targets->lasting || targets->count != 1 || !OidIsValid(targets->targets[0].index))
 		return;
 	if (places == NULL)
 		places = MemoryContextAllocZero(TopMemoryContext, PLACES * sizeof *places);
-	known = place_of(targets);
+	known = place_of(targets->relation, column);
 	known->relation = targets->relation;
 	known->by_column = targets->by_column;
 	known->column = targets->column;

@@ -19,11 +19,34 @@ extern uint64 bfpg_live_generation;
 /* Once, when the library is loaded. */
 extern void bfpg_live_known_init(void);
 
+/* A question about one index that was asked before. */
+typedef struct BfpgLiveKnown
+{
+	Oid			relation;		/* InvalidOid: there is none */
+	bool		by_column;
+	NameData	column;
+	Oid			user;
+	uint64		generation;
+	uint32		key_type;
+	BfpgLiveTarget target;
+} BfpgLiveKnown;
+
 /*
- * Takes the locks of a question that was asked before, and fills in its targets if they
- * are still right for the current user and the snapshot.
+ * What is known of a question that the current user asks, as far as this process has
+ * been told; NULL if nothing is.  Nothing is locked.  It stays until another question is
+ * remembered.
  */
-extern bool bfpg_live_recall(BfpgLiveTargets *targets);
+extern const BfpgLiveKnown *bfpg_live_known(Oid relation, const NameData *column);
+
+/* Takes a question's locks for this transaction; returns whether what is known is still right. */
+extern bool bfpg_live_lock_known(const BfpgLiveKnown *known);
+
+/*
+ * The same for a single question, which takes less; see live_known.c.  If it is right, its
+ * pages may be asked where they are known to be, and the end is to be told.
+ */
+extern bool bfpg_live_begin_single(const BfpgLiveKnown *known);
+extern void bfpg_live_end_single(const BfpgLiveKnown *known);
 
 /* Keeps the targets of a question that were found just now, if they may be kept. */
 extern void bfpg_live_remember(const BfpgLiveTargets *targets);

@@ -46,7 +46,7 @@ bfpg_live_pin_hinted(const BfpgFileLocator *locator, bool temporary, BlockNumber
  * Forced inline: gcc drops calls of a function that does nothing but prefetch.
  */
 BF_INLINE void
-bfpg_live_fetch(const BfpgFileLocator *locator, BfpgLivePlace place)
+bfpg_live_fetch_place(const BfpgFileLocator *locator, BfpgLivePlace place)
 {
 	Buffer		buffer = *bfpg_live_hint(locator, place.page);
 

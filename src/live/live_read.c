@@ -37,15 +37,22 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 	return *hint;
 }
 
-/* Pins a page. */
+/* Where pages may be looked for. */
+typedef enum BfpgLiveReach
+{
+	ANYWHERE,
+	AT_HAND						/* in the buffers where they were the last time */
+} BfpgLiveReach;
+
+/* Pins a page; InvalidBuffer if it is out of reach. */
 static inline Buffer
-read_page(const BfpgLiveTarget *target, BlockNumber page)
+read_page(const BfpgLiveTarget *target, BlockNumber page, BfpgLiveReach reach)
 {
 	Buffer	   *hint = bfpg_live_hint(&target->locator, page);
 
 	if (bfpg_live_pin_hinted(&target->locator, target->temporary, page, *hint))
 		return *hint;
-	return look_up_page(target, page, hint);
+	return reach == AT_HAND ? InvalidBuffer : look_up_page(target, page, hint);
 }
 
 /* Locks the page for this transaction, so that inserting the key later is a conflict. */
@@ -69,26 +76,29 @@ ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 							 header->probes, hash);
 }
 
-/* Asks a page of some level, and its overflow pages. */
-static bool
-ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level)
+/*
+ * Asks a page of some level, and its overflow pages; returns whether all that had to be
+ * were in reach.
+ */
+static inline bool
+ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level,
+	BfpgLiveReach reach, bool *found)
 {
 	for (;; level++)
 	{
-		Buffer		buffer = read_page(target, number);
+		Buffer		buffer = read_page(target, number, reach);
 		Page		page;
-		bool		found;
 		BlockNumber overflow;
 
+		if (buffer == InvalidBuffer)
+			return false;
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = bfpg_live_checked_page(target->index, buffer, number, level);
-		found = ask_block(target, page, offset, hash);
+		*found = ask_block(target, page, offset, hash);
 		overflow = bfpg_live_mark(page)->overflow;
 		UnlockReleaseBuffer(buffer);
-		if (found)
+		if (*found || overflow == 0)
 			return true;
-		if (overflow == 0)
-			return false;
 		number = overflow + bfpg_live_child(hash, level);
 	}
 }
@@ -97,6 +107,7 @@ bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
+	bool		found;
 
 	if (!OidIsValid(target->index))
 		return true;
@@ -104,10 +115,27 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 		bfpg_live_make_hints();
 	place = bfpg_live_place(&target->live, hash);
 	/* On its way while the page is pinned and locked. */
-	bfpg_live_fetch(&target->locator, place);
+	bfpg_live_fetch_place(&target->locator, place);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
-	return ask(target, hash, place.offset, place.page, 0);
+	(void) ask(target, hash, place.offset, place.page, 0, ANYWHERE, &found);
+	return found;
+}
+
+bool
+bfpg_live_contains_at_hand(const BfpgLiveTarget *target, uint64 hash, bool *found)
+{
+	BfpgLivePlace place = bfpg_live_place(&target->live, hash);
+
+	return bfpg_live_hints != NULL && !IsolationIsSerializable() &&
+		ask(target, hash, place.offset, place.page, 0, AT_HAND, found);
+}
+
+void
+bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash)
+{
+	if (bfpg_live_hints != NULL)
+		bfpg_live_fetch_place(&target->locator, bfpg_live_place(&target->live, hash));
 }
 
 /* A hash of a batch: which one, and where it belongs. */
@@ -125,6 +153,7 @@ typedef struct BfpgLiveAsked
 	uint8	   *found;			/* by the number of the hash */
 	Asked	   *asked;			/* those that are not found yet */
 	int			count;
+	BfpgLiveReach reach;
 } BfpgLiveAsked;
 
 static int
@@ -180,7 +209,10 @@ gather(BfpgLiveAsked *batch, int count)
 	return unknown > 0;
 }
 
-/* Asks for the keys from at on that are on the same page, under one lock; returns the next. */
+/*
+ * Asks for the keys from at on that are on the same page, under one lock; returns the next,
+ * or at if a page is out of reach.
+ */
 static int
 ask_page(const BfpgLiveAsked *batch, int at)
 {
@@ -191,59 +223,85 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	Page		page;
 	BlockNumber overflow;
 	int			next;
+	int			i;
 
 	if (IsolationIsSerializable())
 		lock_predicate(target, number);
-	buffer = read_page(target, number);
+	buffer = read_page(target, number, batch->reach);
+	if (buffer == InvalidBuffer)
+		return at;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = bfpg_live_checked_page(target->index, buffer, number, 0);
 	for (next = at; next < batch->count && asked[next].place.page == number; next++)
 	{
 		if (next + KEYS_AHEAD < batch->count)
-			bfpg_live_fetch(&target->locator, asked[next + KEYS_AHEAD].place);
+			bfpg_live_fetch_place(&target->locator, asked[next + KEYS_AHEAD].place);
 		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
 													 batch->hashes[asked[next].number]);
 	}
 	overflow = bfpg_live_mark(page)->overflow;
 	UnlockReleaseBuffer(buffer);
-	for (; overflow != 0 && at < next; at++)
+	for (i = at; overflow != 0 && i < next; i++)
 	{
-		uint64		hash = batch->hashes[asked[at].number];
+		uint64		hash = batch->hashes[asked[i].number];
+		bool		found;
 
-		if (!batch->found[asked[at].number])
-			batch->found[asked[at].number] =
-				ask(target, hash, asked[at].place.offset, overflow + bfpg_live_child(hash, 0), 1);
+		if (batch->found[asked[i].number])
+			continue;
+		if (!ask(target, hash, asked[i].place.offset, overflow + bfpg_live_child(hash, 0), 1,
+				 batch->reach, &found))
+			return at;
+		batch->found[asked[i].number] = found;
 	}
 	return next;
 }
 
-/* Asks for the keys in their order, with pages that must be read on their way before. */
-static void
+/*
+ * Asks for the keys in their order, with pages that must be read on their way before;
+ * returns whether all were in reach.
+ */
+static bool
 ask_all(const BfpgLiveAsked *batch, Relation index)
 {
 	const BfpgLiveTarget *target = batch->target;
 	const Asked *asked = batch->asked;
+	int			next;
 	int			i;
 
 	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
-		bfpg_live_fetch(&target->locator, asked[i].place);
-	for (i = 0; i < batch->count;)
+		bfpg_live_fetch_place(&target->locator, asked[i].place);
+	for (i = 0; i < batch->count; i = next)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (index != NULL && i + PAGES_AHEAD < batch->count &&
 			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
 			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
-		i = ask_page(batch, i);
+		next = ask_page(batch, i);
+		if (next == i)
+			return false;
 	}
+	return true;
+}
+
+/* Brings the keys into the order in which they are asked. */
+static void
+sort_batch(BfpgLiveAsked *batch, bool reads)
+{
+	uint64		pages = bfpg_live_fixed_pages(&batch->target->live);
+
+	/* Keys of one page together, or pages in their order in the file: where it pays. */
+	if (pages <= (uint64) batch->count * PAGES_PER_KEY)
+		count_by_page(batch, pages);
+	else if (reads)
+		qsort(batch->asked, batch->count, sizeof *batch->asked, by_page);
 }
 
 void
 bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
 						  uint8 *found)
 {
-	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found};
+	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found, .reach = ANYWHERE};
 	Relation	index = NULL;
-	uint64		pages;
 	bool		reads;
 
 	if (!OidIsValid(target->index))
@@ -254,16 +312,30 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
 	reads = gather(&batch, count);
-	pages = bfpg_live_fixed_pages(&target->live);
-	/* Keys of one page together, or pages in their order in the file: where it pays. */
-	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
-		count_by_page(&batch, pages);
-	else if (reads)
-		qsort(batch.asked, batch.count, sizeof *batch.asked, by_page);
+	sort_batch(&batch, reads);
 	if (reads)
 		index = RelationIdGetRelation(target->index);
-	ask_all(&batch, index);
+	(void) ask_all(&batch, index);
 	if (index != NULL)
 		RelationClose(index);
 	pfree(batch.asked);
+}
+
+bool
+bfpg_live_contains_hashes_at_hand(const BfpgLiveTarget *target, const uint64 *hashes, int count,
+								  uint8 *found)
+{
+	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found, .reach = AT_HAND};
+	bool		answered;
+
+	if (bfpg_live_hints == NULL || IsolationIsSerializable())
+		return false;
+	answered = !gather(&batch, count);
+	if (answered)
+	{
+		sort_batch(&batch, false);
+		answered = ask_all(&batch, NULL);
+	}
+	pfree(batch.asked);
+	return answered;
 }

@@ -12,12 +12,23 @@
 /* Whether a target may have a key with this hash. */
 extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
 
+/* Fetches what the answer will be read from, as far as it is known where that is. */
+extern void bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash);
+
 /*
  * The same for many hashes: found[i] is set where hash i may be there, and left alone
  * where it is not.
  */
 extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
 									  int count, uint8 *found);
+
+/*
+ * The same, of pages alone that are in the buffers where they were the last time: false if
+ * one of them isn't, and there is no answer.
+ */
+extern bool bfpg_live_contains_at_hand(const BfpgLiveTarget *target, uint64 hash, bool *found);
+extern bool bfpg_live_contains_hashes_at_hand(const BfpgLiveTarget *target, const uint64 *hashes,
+											  int count, uint8 *found);
 
 #pragma GCC visibility pop
 

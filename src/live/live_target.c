@@ -340,7 +340,7 @@ find_by_column(BfpgLiveTargets *targets)
 }
 
 static inline bool
-still_right(const BfpgLiveTargets *targets, Oid relation, Name column)
+still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
 	return targets->generation == bfpg_live_generation &&
 		targets->transaction == bfpg_own_transaction() &&
@@ -371,8 +371,23 @@ find_in_catalogs(BfpgLiveTargets *targets)
 	} while (targets->generation != bfpg_live_generation);
 }
 
+/* Finds the target of a question that was asked before. */
+static bool
+find_known(BfpgLiveTargets *targets)
+{
+	const BfpgLiveKnown *known =
+		bfpg_live_known(targets->relation, targets->by_column ? &targets->column : NULL);
+
+	if (known == NULL || !bfpg_live_lock_known(known))
+		return false;
+	targets->generation = known->generation;
+	targets->key_type = known->key_type;
+	*add_target(targets, known->target.table) = known->target;
+	return true;
+}
+
 bool
-bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column, MemoryContext context)
+bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column, MemoryContext context)
 {
 	if (likely(still_right(targets, relation, column)))
 		return false;
@@ -386,7 +401,7 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column, Memo
 		targets->column = *column;
 	/* Not right before all is found: an error on the way leaves it wrong. */
 	targets->transaction = InvalidLocalTransactionId;
-	if (!bfpg_live_recall(targets))
+	if (!find_known(targets))
 	{
 		find_in_catalogs(targets);
 		bfpg_live_remember(targets);

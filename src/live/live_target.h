@@ -49,7 +49,7 @@ typedef struct BfpgLiveTargets
  * right and returns false.  Throws if the user may not ask, or there is nothing to ask.
  * All zeros is a question that was not asked yet.
  */
-extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, Name column,
+extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 								   MemoryContext context);
 
 /*

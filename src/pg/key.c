@@ -119,10 +119,12 @@ bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *cod
 	}
 	if (array)
 		type = element_type(type, coder);
-	if (bfpg_is_row(type))
+	if (!bfpg_find_key_type(type, coder))
+	{
+		if (!bfpg_is_row(type))
+			bfpg_refuse_type(type);
 		bfpg_row_coder(coder);
-	else if (!bfpg_find_key_type(type, coder))
-		bfpg_refuse_type(type);
+	}
 	/* Keys of 8 bytes have none. */
 	if (coder->word == NULL && OidIsValid(get_typcollation(type)) && !is_checked_cast(fcinfo, coder))
 		bfpg_check_collation(PG_GET_COLLATION());
