@@ -64,7 +64,7 @@ def lookups(run, session, table, data, count):
 
     warm = {who: at_rest(ask) for who, ask in contenders(4).items()}
     for clients in (2, 4):
-        samples = interleave(contenders(clients), run.choose(2, 5))
+        samples = interleave(contenders(clients), run.choose(2, 11))
         for who, one in samples.items():
             one.add_note(notes.get(who, ""))
             one.add_note("" if warm[who] else f"{name_of(count)} keys: rates not at rest")
@@ -114,7 +114,8 @@ def batches(run, session, table, data, count):
         runs = {who: (lambda options=options, sql=sql: with_options(options, lambda: pgbench(
                     f"\\set id random(1, {total // size})\n{sql};\n", run.work, 4, run.amount)) * size)
                 for who, (options, sql) in asked.items()}
-        table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s", samples=interleave(runs, run.rounds))
+        table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s",
+                      samples=interleave(runs, run.choose(2, 7)))
 
 
 def scan(run, session, table, data, count):

@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "funcapi.h"
+#include "tcop/pquery.h"
 #include "utils/tuplestore.h"
 
 #include "key_array.h"
@@ -30,7 +31,7 @@ typedef struct BfpgLiveQuestion
 	BfpgKeyCoder coder;
 } BfpgLiveQuestion;
 
-/* The last transaction that has asked. */
+/* The last transaction that has asked a single question. */
 static LocalTransactionId asked_in = InvalidLocalTransactionId;
 
 /* What this call asks, and where its key is. */
@@ -84,18 +85,29 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 }
 
 /*
- * What is known of a transaction's first question, with the coder of its keys; NULL if
- * nothing is.  Mostly it is its only one, so nothing is made to be kept for a next.  A
- * transaction block keeps its locks: it would be told in its middle that an index that
- * it has asked is gone.
+ * Whether the call is the first question of a statement that is a transaction by itself, as
+ * an application asks.  Others keep their locks: a function or a transaction block would be
+ * told in its middle that an index that it has asked is gone.
+ */
+static bool
+is_single(FunctionCallInfo fcinfo)
+{
+	return fcinfo->flinfo->fn_extra == NULL && asked_in != bfpg_own_transaction() &&
+		!IsTransactionBlock() &&
+		ActivePortal != NULL && ActivePortal->queryDesc != NULL &&
+		ActivePortal->queryDesc->estate->es_query_cxt == fcinfo->flinfo->fn_mcxt;
+}
+
+/*
+ * What is known of a single question, with the coder of its key; NULL if nothing is.  It is
+ * mostly the statement's only one, so nothing is made to be kept for a next.
  */
 static const BfpgLiveKnown *
-known_at_first(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder)
+known_single(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder)
 {
 	const BfpgLiveKnown *known;
 
-	if (fcinfo->flinfo->fn_extra != NULL || asked_in == bfpg_own_transaction() ||
-		IsTransactionBlock())
+	if (!is_single(fcinfo))
 		return NULL;
 	asked_in = bfpg_own_transaction();
 	known = bfpg_live_known(call->relation, call->column);
@@ -145,7 +157,7 @@ contains(FunctionCallInfo fcinfo, bool by_column)
 	BfpgLiveCall call = read_call(fcinfo, by_column, false);
 	Datum		key = PG_GETARG_DATUM(call.key_arg);
 	BfpgKeyCoder coder;
-	const BfpgLiveKnown *known = known_at_first(fcinfo, &call, &coder);
+	const BfpgLiveKnown *known = known_single(fcinfo, &call, &coder);
 	bool		found;
 
 	if (known != NULL &&
@@ -217,7 +229,7 @@ static uint8 *
 answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyCoder *coder, BfpgKeyArray *keys)
 {
 	BfpgLiveCall call = read_call(fcinfo, by_column, true);
-	const BfpgLiveKnown *known = known_at_first(fcinfo, &call, coder);
+	const BfpgLiveKnown *known = known_single(fcinfo, &call, coder);
 	BfpgLiveQuestion *question;
 	uint64		seed = 0;
 	uint8	   *found;

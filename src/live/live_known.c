@@ -11,9 +11,9 @@
  * What depends on more than that is not kept: whom row security exempts, and which
  * snapshots may trust an index whose table had broken HOT chains, or any on a standby.
  *
- * The first question of a transaction is mostly its only one.  If it is about an index by
- * its name, it locks that alone and for the moment: most of what a look-up costs is locks.
- * It is enough:
+ * A single question, the first of a statement that is a transaction by itself, locks the
+ * index alone and for the moment, if it is about an index by its name: most of what a
+ * look-up costs is locks.  It is enough:
  *
  * - Who gives the index another file, or drops it, in a transaction that may also insert
  *   rows (TRUNCATE, REINDEX, a rewrite, DROP INDEX) holds its exclusive lock until
