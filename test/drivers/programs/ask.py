@@ -1,4 +1,4 @@
-"""Asks by psycopg; "run" puts the document's lines in."""
+"""Asks by psycopg; "lines.py" puts the document's lines in."""
 import sys
 
 import psycopg

@@ -1,4 +1,4 @@
-// Asks by node-postgres; "run" puts the document's lines in, and the types of the table.
+// Asks by node-postgres; "lines.py" puts the document's lines in, and the types of the table.
 'use strict'
 const readline = require('readline')
 const { Client } = require('pg')

@@ -1,4 +1,4 @@
-// Asks by JDBC; "run" puts the document's lines in, and the types of the table.
+// Asks by JDBC; "lines.py" puts the document's lines in, and the types of the table.
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

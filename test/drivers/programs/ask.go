@@ -1,4 +1,4 @@
-// Asks by pgx; "run" puts the document's lines in, and the types of the table.
+// Asks by pgx; "lines.py" puts the document's lines in, and the types of the table.
 package main
 
 import (

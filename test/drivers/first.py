@@ -1,0 +1,112 @@
+"""first.py: what each client's README shows first, from a table to the first answer.
+
+The first block of each README is put as it stands into a small program, which runs with
+the driver and the client that it names.  The database is called "shop", as in the blocks;
+the drivers find its server in the environment, and JDBC, which doesn't look there, in the
+file of its own defaults.
+"""
+import base64
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import drivers
+
+CUSTOMERS = """
+    create extension bloomfilter;
+    create table customers (id bigint primary key);
+    insert into customers values (2), (42)"""
+FILTER = "select bloom_agg(id, 100000, 0.01) from customers"
+
+# What the programs say: of 42, and of 1, 2 and 3, where the block asks for them.
+ANSWERS = {
+    "python": "True [False, True, False]",
+    "node": "true [0,1,0]",
+    "java": "true [false, true, false]",
+    "go": "true",
+}
+# The blocks that write customers.bloom; that of Go keeps the filter in memory.
+WRITERS = ["python", "node", "java"]
+
+
+def write_program(language, name, folder):
+    readme = drivers.read("clients", language, "README.md")
+    block = re.search(r"^```\w+\n(.*?)^```$", readme, re.M | re.S).group(1)
+    return drivers.write_program(name, {"BLOCK": block.rstrip()}, folder)
+
+
+def client(language):
+    return os.path.join(drivers.ROOT, "clients", language)
+
+
+def python_command(folder):
+    package = os.path.join(folder, "package")
+    subprocess.run([sys.executable, "-W", "ignore", "setup.py", "--quiet", "build", "--build-base", folder,
+                    "--build-lib", package], cwd=client("python"), check=True)
+    return ["env", "PYTHONPATH=" + package, sys.executable, write_program("python", "first.py", folder)]
+
+
+def node_command(folder):
+    subprocess.run([os.path.join(client("node"), "build-wasm")], check=True)
+    command = drivers.node_command(write_program("node", "first.mjs", folder), folder)
+    os.symlink(client("node"), os.path.join(folder, "node_modules", "bloomfilter-reader"))
+    return command
+
+
+def java_command(folder):
+    subprocess.run(["make", "-s", "-C", client("java")], check=True)
+    defaults = os.path.join(folder, "org", "postgresql", "driverconfig.properties")
+    os.makedirs(os.path.dirname(defaults))
+    with open(defaults, "w", encoding="utf-8") as file:
+        file.write("PGHOST=127.0.0.1\nPGPORT=%s\nuser=%s\n" % (os.environ["PGPORT"], os.environ["PGUSER"]))
+    return drivers.java_command(write_program("java", "First.java", folder), folder,
+                                os.path.join(client("java"), "build", "bloomfilter.jar"))
+
+
+def go_command(folder):
+    # By the name in its go.mod.
+    package = os.path.join(folder, "usr", "share", "gocode", "src", "example.org", "bloomfilter")
+    os.makedirs(os.path.dirname(package))
+    os.symlink(client("go"), package)
+    return drivers.go_command(write_program("go", "first.go", folder), folder, ["golang-github-lib-pq-dev"])
+
+
+COMMANDS = {"python": python_command, "node": node_command, "java": java_command, "go": go_command}
+
+
+def answer(language, folder):
+    """What the program says, or that it can't be built or fails."""
+    try:
+        return subprocess.run(COMMANDS[language](folder), cwd=folder, check=True, timeout=60,
+                              stdout=subprocess.PIPE, text=True).stdout.strip()
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+        return str(error)
+
+
+def written(folder):
+    path = os.path.join(folder, "customers.bloom")
+    if not os.path.exists(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def check_blocks(score):
+    of_sql = base64.b64decode(drivers.psql(FILTER, "shop"))
+    for language, expected in ANSWERS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            score.check("%s's first block, its answers" % language, answer(language, folder), expected)
+            if language in WRITERS:
+                score.check("%s's first block writes the filter of the table" % language,
+                            written(folder) == of_sql, True)
+
+
+def check(score):
+    drivers.psql("create database shop")
+    try:
+        drivers.psql(CUSTOMERS, "shop")
+        check_blocks(score)
+    finally:
+        drivers.psql("drop database shop")

@@ -1,0 +1,138 @@
+"""lines.py: the look-ups that the documents show for drivers, as they stand there.
+
+The lines of README's "From your language" and of OPERATIONS' "Drivers" are put into a
+small program for each driver, which stays connected while the list is published with a
+key, without it, and is removed.  A line is run often enough for the drivers to prepare
+its statement.  Then OPERATIONS' table: which parameters may have no type.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import drivers
+
+GO_PACKAGES = ["golang-github-jackc-%s-dev" % name for name in (
+    "pgx-v4", "pgconn", "pgio", "pgpassfile", "pgproto3-v2", "pgservicefile", "chunkreader-v2",
+    "pgtype")] + ["golang-golang-x-crypto-dev", "golang-golang-x-text-dev"]
+
+# psycopg and JDBC prepare the fifth time.
+TIMES = 7
+
+# What stands in the document: the list, and what the drivers must answer then.
+STATES = {
+    "with the key": ("select bloom_publish('users', bloom_add(bloom_create(10, 1e-9), 42))",
+                     "true [true,false]"),
+    "without it": ("select bloom_publish('users', bloom_add(bloom_create(10, 1e-9), 43))",
+                   "false [false,false]"),
+    "not published": ("select bloom_forget('users')", "42704 42704"),
+}
+
+HELD = """
+    create table held (kind text, filter bloomfilter);
+    insert into held values
+        ('integer', bloom_add(bloom_create(10, 1e-9), 42)),
+        ('text', bloom_add(bloom_create(10, 1e-9), 'a'::text)),
+        ('uuid', bloom_add(bloom_create(10, 1e-9), '00000000-0000-0000-0000-000000000042'::uuid)),
+        ('numeric', bloom_add(bloom_create(10, 1e-9), 1.5)),
+        ('float', bloom_add(bloom_create(10, 1e-9), 1.5::float8)),
+        ('date', bloom_add(bloom_create(10, 1e-9), '2024-01-01'::date)),
+        ('timestamp', bloom_add(bloom_create(10, 1e-9), '2024-01-01'::timestamp)),
+        ('timestamptz', bloom_add(bloom_create(10, 1e-9), '2024-01-01 00:00+00'::timestamptz)),
+        ('bytea', bloom_add(bloom_create(10, 1e-9), 'abc'::bytea)),
+        ('inet', bloom_add(bloom_create(10, 1e-9), '10.0.0.1'::inet))"""
+
+# The table: kind, type, and the answers to a key, another one and a list of both (of JDBC
+# to one of them).  A key that needs a type is an error.  psycopg's are in t/059_drivers.pl.
+TAKEN = "true false [true,false]"
+REFUSED = "42804 42804 42804"
+TYPES = {
+    "node-postgres": {
+        **dict.fromkeys(["integer number", "integer string", "integer BigInt", "text string", "uuid string",
+                         "numeric number", "bytea Buffer", "inet string"], TAKEN),
+        **dict.fromkeys(["float number", "date string", "timestamptz Date"], REFUSED)},
+    "JDBC": {
+        "integer setLong": "false",
+        **dict.fromkeys(["integer setArray", "text setArray"], "[true,false]"),
+        **dict.fromkeys(["integer setInt", "numeric setBigDecimal", "float setDouble", "bytea setBytes",
+                         "text setString", "uuid setObject UUID", "date setObject LocalDate",
+                         "timestamp setObject LocalDateTime", "timestamptz setObject OffsetDateTime",
+                         "inet setObject Types.OTHER", "integer setString, unspecified"], "true"),
+        **dict.fromkeys(["date setDate", "timestamp setTimestamp", "integer setString"], "42804")},
+    "pgx": {
+        **dict.fromkeys(["integer int64", "integer string", "text string", "uuid string", "numeric string",
+                         "bytea []uint8", "inet string"], TAKEN),
+        **dict.fromkeys(["float float64", "date time.Time"], REFUSED)},
+}
+
+
+def lines_of(page, section):
+    """A document's line for each driver: the first block marked text in a section."""
+    block = re.search(r"^## %s\n(?:(?!^## ).*\n)*?```text\n((?:(?!```).*\n)*)```" % section,
+                      drivers.read(page), re.M)
+    return dict(line.split(None, 1) for line in block.group(1).splitlines())
+
+
+def write_program(driver, name, folder):
+    """A driver's program, with the documents' lines in it."""
+    end = ";" if driver == "JDBC" else ""
+    marks = {"LOOKUP": lines_of("README.md", "From your language")[driver] + end,
+             "EACH": lines_of("doc/OPERATIONS.md", "Drivers")[driver] + end}
+    return drivers.write_program(name, marks, folder)
+
+
+def psycopg_command(folder):
+    return [sys.executable, write_program("psycopg", "ask.py", folder)]
+
+
+def node_command(folder):
+    return drivers.node_command(write_program("node-postgres", "ask.js", folder), folder)
+
+
+def jdbc_command(folder):
+    url = "jdbc:postgresql://127.0.0.1:%s/%s?user=%s" % tuple(
+        os.environ[name] for name in ("PGPORT", "PGDATABASE", "PGUSER"))
+    return drivers.java_command(write_program("JDBC", "Ask.java", folder), folder) + [url]
+
+
+def pgx_command(folder):
+    return drivers.go_command(write_program("pgx", "ask.go", folder), folder, GO_PACKAGES)
+
+
+COMMANDS = {"psycopg": psycopg_command, "node-postgres": node_command, "JDBC": jdbc_command,
+            "pgx": pgx_command}
+
+
+def check_lines(score, driver, command):
+    """One connection asks while the list changes under its prepared statements."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        for state, (sql, expected) in STATES.items():
+            drivers.psql(sql)
+            answers = []
+            for _ in range(TIMES):
+                program.stdin.write("\n")
+                program.stdin.flush()
+                answers.append(program.stdout.readline().strip())
+            score.check("%s, a list %s" % (driver, state), answers, [expected] * TIMES)
+        program.stdin.close()
+
+
+def check_types(score, driver, command):
+    output = subprocess.run(command + ["types"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    got = dict(line.split(": ", 1) for line in output.splitlines())
+    for name, expected in TYPES[driver].items():
+        score.check("%s, without a cast: %s" % (driver, name), got.pop(name, None), expected)
+    score.check("%s: nothing else is asked" % driver, got, {})
+
+
+def check(score):
+    drivers.psql("drop table if exists held; create extension if not exists bloomfilter")
+    drivers.psql(HELD)
+    for driver, command in COMMANDS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            program = command(folder)
+            check_lines(score, driver, program)
+            if driver in TYPES:
+                check_types(score, driver, program)
+    drivers.psql("drop table held")
