@@ -42,8 +42,8 @@ extern const BfpgLiveKnown *bfpg_live_known(Oid relation, const NameData *column
 extern bool bfpg_live_lock_known(const BfpgLiveKnown *known);
 
 /*
- * The same for a single question, which takes less; see the head of live_known.c.  If it is right, its
- * pages may be asked where they are known to be, and the end is to be told.
+ * The same for a single question, which takes less: see the head of live_known.c.  If it
+ * returns true, only pages at hand may be asked, and bfpg_live_end_single must follow.
  */
 extern bool bfpg_live_begin_single(const BfpgLiveKnown *known);
 extern void bfpg_live_end_single(const BfpgLiveKnown *known);
