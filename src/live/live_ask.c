@@ -92,7 +92,10 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 static bool
 is_single(FunctionCallInfo fcinfo)
 {
-	return fcinfo->flinfo->fn_extra == NULL && asked_in != bfpg_own_transaction() &&
+	/* Nothing is at hand where PostgreSQL can't tell. */
+	return BFPG_READS_RECENT_BUFFERS &&
+		fcinfo->flinfo->fn_extra == NULL &&
+		asked_in != bfpg_own_transaction() &&
 		!IsTransactionBlock() &&
 		ActivePortal != NULL && ActivePortal->queryDesc != NULL &&
 		ActivePortal->queryDesc->estate->es_query_cxt == fcinfo->flinfo->fn_mcxt;
