@@ -57,14 +57,15 @@ def lookups(run, session, table, data, count):
     }
     notes = {"stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
 
-    def contenders(clients):
+    def contenders(clients, amount):
         return {who: (lambda sql=sql: pgbench(
                     f"\\set g random(1, {2 * count})\n\\set k (:g * 48271) % 2147483647\n{sql};\n",
-                    run.work, clients, run.amount)) for who, sql in asked.items()}
+                    run.work, clients, amount)) for who, sql in asked.items()}
 
-    warm = {who: at_rest(ask) for who, ask in contenders(4).items()}
+    warm = {who: at_rest(ask) for who, ask in contenders(4, run.amount).items()}
     for clients in (2, 4):
-        samples = interleave(contenders(clients), run.choose(2, 11))
+        # Short turns, many of them: a few per cent are to be seen, and the machine's speed changes by more.
+        samples = interleave(contenders(clients, run.choose("-t 200", f"-t {30_000 // clients}")), run.choose(2, 41))
         for who, one in samples.items():
             one.add_note(notes.get(who, ""))
             one.add_note("" if warm[who] else f"{name_of(count)} keys: rates not at rest")
