@@ -25,6 +25,8 @@
  * - Rows that are inserted after the snapshot was taken aren't asked for.  But the file may
  *   be dropped meanwhile: so only pages are asked that are found in their buffers.
  *
+ * Rights that are taken away count from that commit on: nobody waits for it.
+ *
  * What a column's name means changes without a lock of the index (RENAME COLUMN), so a
  * question by table and column takes both locks.  The lock of the index alone isn't kept:
  * who waits for the table's then could be waited for by who truncates it.

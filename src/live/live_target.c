@@ -3,9 +3,9 @@
  *	  Which indexes a question is about, and whether they may be asked and trusted.
  *
  * Tables are locked before their indexes, and all locks are kept until the transaction
- * ends, as a scan does.  The table's matters: REINDEX CONCURRENTLY and DROP INDEX
- * CONCURRENTLY wait for those who hold one before they let insertions pass an index
- * by.
+ * ends, as a scan does; those of a parallel worker, until it ends.  The table's matters:
+ * REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one before they
+ * let insertions pass an index by.  A single question takes less: see live_known.c.
  */
 #include "postgres.h"
 
