@@ -31,9 +31,6 @@ typedef struct BfpgLiveQuestion
 	BfpgKeyCoder coder;
 } BfpgLiveQuestion;
 
-/* The last transaction that has asked a single question. */
-static LocalTransactionId asked_in = InvalidLocalTransactionId;
-
 /* What this call asks, and where its key is. */
 typedef struct BfpgLiveCall
 {
@@ -92,10 +89,8 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 static bool
 is_single(FunctionCallInfo fcinfo)
 {
-	/* Nothing is at hand where PostgreSQL can't tell. */
-	return BFPG_READS_RECENT_BUFFERS &&
-		fcinfo->flinfo->fn_extra == NULL &&
-		asked_in != bfpg_own_transaction() &&
+	return fcinfo->flinfo->fn_extra == NULL &&
+		!OidIsValid(bfpg_live_single()) &&
 		!IsTransactionBlock() &&
 		ActivePortal != NULL && ActivePortal->queryDesc != NULL &&
 		ActivePortal->queryDesc->estate->es_query_cxt == fcinfo->flinfo->fn_mcxt;
@@ -112,7 +107,6 @@ known_single(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *co
 
 	if (!is_single(fcinfo))
 		return NULL;
-	asked_in = bfpg_own_transaction();
 	known = bfpg_live_known(call->relation, call->column);
 	if (known == NULL)
 		return NULL;
@@ -121,19 +115,17 @@ known_single(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *co
 	return known;
 }
 
-/* Asks the only target that is known; returns whether there was an answer. */
+/* Asks the only target that is known; returns whether it still was right. */
 static bool
 ask_known(const BfpgLiveKnown *known, uint64 hash, bool *found)
 {
-	bool		answered;
-
 	/* On its way while the locks are taken. */
 	bfpg_live_fetch(&known->target, hash);
 	if (!bfpg_live_begin_single(known))
 		return false;
-	answered = bfpg_live_contains_at_hand(&known->target, hash, found);
+	*found = bfpg_live_contains(&known->target, hash);
 	bfpg_live_end_single(known);
-	return answered;
+	return true;
 }
 
 /* Whether the filter of one of the targets may have the key. */
@@ -213,18 +205,15 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 	}
 }
 
-/* Asks the only target that is known for all keys; returns NULL if there was no answer. */
-static uint8 *
-ask_known_array(const BfpgLiveKnown *known, const BfpgKeyArray *keys)
+/* Asks the only target that is known for all keys; returns whether it still was right. */
+static bool
+ask_known_array(const BfpgLiveKnown *known, const BfpgKeyArray *keys, uint8 *found)
 {
-	uint8	   *found = palloc0(keys->count + 1);
-	bool		answered;
-
 	if (!bfpg_live_begin_single(known))
-		return NULL;
-	answered = bfpg_live_contains_hashes_at_hand(&known->target, keys->hashes, keys->count, found);
+		return false;
+	bfpg_live_contains_hashes(&known->target, keys->hashes, keys->count, found);
 	bfpg_live_end_single(known);
-	return answered ? found : NULL;
+	return true;
 }
 
 /* Asks for all keys of an array, and gives their coder; found[i] tells of keys->hashes[i]. */
@@ -240,8 +229,8 @@ answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyCoder *coder, BfpgK
 	if (known != NULL)
 	{
 		hash_array(fcinfo, &call, coder, known->target.live.header.seed, keys);
-		found = ask_known_array(known, keys);
-		if (found != NULL)
+		found = palloc0(keys->count + 1);
+		if (ask_known_array(known, keys, found))
 			return found;
 	}
 	question = open_question(fcinfo, &call);

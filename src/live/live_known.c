@@ -12,8 +12,8 @@
  * snapshots may trust an index whose table had broken HOT chains, or any on a standby.
  *
  * A single question, the first of a statement that is a transaction by itself, locks the
- * index alone and for the moment, if it is about an index by its name: most of what a
- * look-up costs is locks.  It is enough:
+ * index alone and until it is answered, if it names the index: most of what a look-up
+ * costs is locks.  It is enough:
  *
  * - Who gives the index another file, or drops it, in a transaction that may also insert
  *   rows (TRUNCATE, REINDEX, a rewrite, DROP INDEX) holds its exclusive lock until
@@ -22,14 +22,14 @@
  *   INDEX CONCURRENTLY) does so in a transaction of its own, after everybody was told, in
  *   one before, that the index isn't valid.  A row that our snapshot sees was inserted
  *   before that was taken; so if the index lacks it, we were told before.
- * - Rows that are inserted after the snapshot was taken aren't asked for.  But the file may
- *   be dropped meanwhile: so only pages are asked that are found in their buffers.
- *
- * Rights that are taken away count from that commit on: nobody waits for it.
+ * - Rows that are inserted after the snapshot was taken aren't asked for, and nobody drops
+ *   a file without the index's exclusive lock.
  *
  * What a column's name means changes without a lock of the index (RENAME COLUMN), so a
- * question by table and column takes both locks.  The lock of the index alone isn't kept:
- * who waits for the table's then could be waited for by who truncates it.
+ * question by table and column takes both locks, and keeps them.  The lock of the index
+ * alone isn't kept: who waits for the table's then could be waited for by who truncates it.
+ * So the index may be gone when the statement asks again: that is "perhaps".  Rights that
+ * are taken away count from that commit on: nobody waits for it.
  */
 #include "postgres.h"
 
@@ -48,6 +48,10 @@
 uint64		bfpg_live_generation = 0;
 
 static BfpgLiveKnown *places = NULL;
+
+/* The last transaction that has asked a single question, and about what. */
+static LocalTransactionId single_in = InvalidLocalTransactionId;
+static Oid	single_about = InvalidOid;
 
 static void
 relation_changed(Datum arg, Oid relation)
@@ -112,12 +116,22 @@ bool
 bfpg_live_begin_single(const BfpgLiveKnown *known)
 {
 	if (known->by_column)
-		return bfpg_live_lock_known(known);
-	LockRelationOid(known->target.index, AccessShareLock);
-	if (known->generation == bfpg_live_generation)
-		return true;
-	bfpg_live_end_single(known);
-	return false;
+	{
+		if (!bfpg_live_lock_known(known))
+			return false;
+	}
+	else
+	{
+		LockRelationOid(known->target.index, AccessShareLock);
+		if (known->generation != bfpg_live_generation)
+		{
+			bfpg_live_end_single(known);
+			return false;
+		}
+	}
+	single_in = bfpg_own_transaction();
+	single_about = known->relation;
+	return true;
 }
 
 void
@@ -125,6 +139,12 @@ bfpg_live_end_single(const BfpgLiveKnown *known)
 {
 	if (!known->by_column)
 		UnlockRelationOid(known->target.index, AccessShareLock);
+}
+
+Oid
+bfpg_live_single(void)
+{
+	return single_in == bfpg_own_transaction() ? single_about : InvalidOid;
 }
 
 void

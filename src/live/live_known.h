@@ -42,11 +42,14 @@ extern const BfpgLiveKnown *bfpg_live_known(Oid relation, const NameData *column
 extern bool bfpg_live_lock_known(const BfpgLiveKnown *known);
 
 /*
- * The same for a single question, which takes less: see the head of live_known.c.  If it
- * returns true, only pages at hand may be asked, and bfpg_live_end_single must follow.
+ * The same for a single question: see the head of live_known.c.  If it returns true,
+ * bfpg_live_end_single must follow, which unlocks what isn't kept.
  */
 extern bool bfpg_live_begin_single(const BfpgLiveKnown *known);
 extern void bfpg_live_end_single(const BfpgLiveKnown *known);
+
+/* What this transaction has asked a single question about, InvalidOid if it has not. */
+extern Oid	bfpg_live_single(void);
 
 /* Keeps the targets of a question that were found just now, if they may be kept. */
 extern void bfpg_live_remember(const BfpgLiveTargets *targets);

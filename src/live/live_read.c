@@ -37,22 +37,15 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 	return *hint;
 }
 
-/* Where pages may be looked for. */
-typedef enum BfpgLiveReach
-{
-	ANYWHERE,
-	AT_HAND						/* in the buffers where they were the last time */
-} BfpgLiveReach;
-
-/* Pins a page; InvalidBuffer if it is out of reach. */
+/* Pins a page. */
 static inline Buffer
-read_page(const BfpgLiveTarget *target, BlockNumber page, BfpgLiveReach reach)
+read_page(const BfpgLiveTarget *target, BlockNumber page)
 {
 	Buffer	   *hint = bfpg_live_hint(&target->locator, page);
 
 	if (bfpg_live_pin_hinted(&target->locator, target->temporary, page, *hint))
 		return *hint;
-	return reach == AT_HAND ? InvalidBuffer : look_up_page(target, page, hint);
+	return look_up_page(target, page, hint);
 }
 
 /* Locks the page for this transaction, so that inserting the key later is a conflict. */
@@ -76,29 +69,26 @@ ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 							 header->probes, hash);
 }
 
-/*
- * Asks a page of some level, and its overflow pages; returns whether all that had to be
- * were in reach.
- */
-static inline bool
-ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level,
-	BfpgLiveReach reach, bool *found)
+/* Asks a page of some level, and its overflow pages. */
+static bool
+ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level)
 {
 	for (;; level++)
 	{
-		Buffer		buffer = read_page(target, number, reach);
+		Buffer		buffer = read_page(target, number);
 		Page		page;
+		bool		found;
 		BlockNumber overflow;
 
-		if (buffer == InvalidBuffer)
-			return false;
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = bfpg_live_checked_page(target->index, buffer, number, level);
-		*found = ask_block(target, page, offset, hash);
+		found = ask_block(target, page, offset, hash);
 		overflow = bfpg_live_mark(page)->overflow;
 		UnlockReleaseBuffer(buffer);
-		if (*found || overflow == 0)
+		if (found)
 			return true;
+		if (overflow == 0)
+			return false;
 		number = overflow + bfpg_live_child(hash, level);
 	}
 }
@@ -107,7 +97,6 @@ bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
-	bool		found;
 
 	if (!OidIsValid(target->index))
 		return true;
@@ -118,17 +107,7 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	bfpg_live_fetch_place(&target->locator, place);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
-	(void) ask(target, hash, place.offset, place.page, 0, ANYWHERE, &found);
-	return found;
-}
-
-bool
-bfpg_live_contains_at_hand(const BfpgLiveTarget *target, uint64 hash, bool *found)
-{
-	BfpgLivePlace place = bfpg_live_place(&target->live, hash);
-
-	return bfpg_live_hints != NULL && !IsolationIsSerializable() &&
-		ask(target, hash, place.offset, place.page, 0, AT_HAND, found);
+	return ask(target, hash, place.offset, place.page, 0);
 }
 
 void
@@ -153,7 +132,6 @@ typedef struct BfpgLiveAsked
 	uint8	   *found;			/* by the number of the hash */
 	Asked	   *asked;			/* those that are not found yet */
 	int			count;
-	BfpgLiveReach reach;
 } BfpgLiveAsked;
 
 static int
@@ -209,10 +187,7 @@ gather(BfpgLiveAsked *batch, int count)
 	return unknown > 0;
 }
 
-/*
- * Asks for the keys from at on that are on the same page, under one lock; returns the next,
- * or at if a page is out of reach.
- */
+/* Asks for the keys from at on that are on the same page, under one lock; returns the next. */
 static int
 ask_page(const BfpgLiveAsked *batch, int at)
 {
@@ -223,13 +198,10 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	Page		page;
 	BlockNumber overflow;
 	int			next;
-	int			i;
 
 	if (IsolationIsSerializable())
 		lock_predicate(target, number);
-	buffer = read_page(target, number, batch->reach);
-	if (buffer == InvalidBuffer)
-		return at;
+	buffer = read_page(target, number);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = bfpg_live_checked_page(target->index, buffer, number, 0);
 	for (next = at; next < batch->count && asked[next].place.page == number; next++)
@@ -241,67 +213,44 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	}
 	overflow = bfpg_live_mark(page)->overflow;
 	UnlockReleaseBuffer(buffer);
-	for (i = at; overflow != 0 && i < next; i++)
+	for (; overflow != 0 && at < next; at++)
 	{
-		uint64		hash = batch->hashes[asked[i].number];
-		bool		found;
+		uint64		hash = batch->hashes[asked[at].number];
 
-		if (batch->found[asked[i].number])
-			continue;
-		if (!ask(target, hash, asked[i].place.offset, overflow + bfpg_live_child(hash, 0), 1,
-				 batch->reach, &found))
-			return at;
-		batch->found[asked[i].number] = found;
+		if (!batch->found[asked[at].number])
+			batch->found[asked[at].number] =
+				ask(target, hash, asked[at].place.offset, overflow + bfpg_live_child(hash, 0), 1);
 	}
 	return next;
 }
 
-/*
- * Asks for the keys in their order, with pages that must be read on their way before;
- * returns whether all were in reach.
- */
-static bool
+/* Asks for the keys in their order, with pages that must be read on their way before. */
+static void
 ask_all(const BfpgLiveAsked *batch, Relation index)
 {
 	const BfpgLiveTarget *target = batch->target;
 	const Asked *asked = batch->asked;
-	int			next;
 	int			i;
 
 	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
 		bfpg_live_fetch_place(&target->locator, asked[i].place);
-	for (i = 0; i < batch->count; i = next)
+	for (i = 0; i < batch->count;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (index != NULL && i + PAGES_AHEAD < batch->count &&
 			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
 			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
-		next = ask_page(batch, i);
-		if (next == i)
-			return false;
+		i = ask_page(batch, i);
 	}
-	return true;
-}
-
-/* Brings the keys into the order in which they are asked. */
-static void
-sort_batch(BfpgLiveAsked *batch, bool reads)
-{
-	uint64		pages = bfpg_live_fixed_pages(&batch->target->live);
-
-	/* Keys of one page together, or pages in their order in the file: where it pays. */
-	if (pages <= (uint64) batch->count * PAGES_PER_KEY)
-		count_by_page(batch, pages);
-	else if (reads)
-		qsort(batch->asked, batch->count, sizeof *batch->asked, by_page);
 }
 
 void
 bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
 						  uint8 *found)
 {
-	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found, .reach = ANYWHERE};
+	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found};
 	Relation	index = NULL;
+	uint64		pages;
 	bool		reads;
 
 	if (!OidIsValid(target->index))
@@ -312,30 +261,16 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
 	reads = gather(&batch, count);
-	sort_batch(&batch, reads);
+	pages = bfpg_live_fixed_pages(&target->live);
+	/* Keys of one page together, or pages in their order in the file: where it pays. */
+	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
+		count_by_page(&batch, pages);
+	else if (reads)
+		qsort(batch.asked, batch.count, sizeof *batch.asked, by_page);
 	if (reads)
 		index = RelationIdGetRelation(target->index);
-	(void) ask_all(&batch, index);
+	ask_all(&batch, index);
 	if (index != NULL)
 		RelationClose(index);
 	pfree(batch.asked);
-}
-
-bool
-bfpg_live_contains_hashes_at_hand(const BfpgLiveTarget *target, const uint64 *hashes, int count,
-								  uint8 *found)
-{
-	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found, .reach = AT_HAND};
-	bool		answered;
-
-	if (bfpg_live_hints == NULL || IsolationIsSerializable())
-		return false;
-	answered = !gather(&batch, count);
-	if (answered)
-	{
-		sort_batch(&batch, false);
-		answered = ask_all(&batch, NULL);
-	}
-	pfree(batch.asked);
-	return answered;
 }

@@ -22,14 +22,6 @@ extern void bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash);
 extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
 									  int count, uint8 *found);
 
-/*
- * The same, of pages alone that are in the buffers where they were the last time: false if
- * one of them isn't, and there is no answer.
- */
-extern bool bfpg_live_contains_at_hand(const BfpgLiveTarget *target, uint64 hash, bool *found);
-extern bool bfpg_live_contains_hashes_at_hand(const BfpgLiveTarget *target, const uint64 *hashes,
-											  int count, uint8 *found);
-
 #pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_READ_H */

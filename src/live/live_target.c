@@ -32,40 +32,52 @@
 #include "live_target.h"
 
 static void
+refuse_missing(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("index with OID %u does not exist", relation),
+			 errdetail("REINDEX CONCURRENTLY gives an index another OID."),
+			 errhint("Ask by table and column, which outlive it.")));
+}
+
+static void
 refuse_relation(Oid relation)
 {
 	const char *name = get_rel_name(relation);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("index with OID %u does not exist", relation),
-				 errdetail("REINDEX CONCURRENTLY gives an index another OID."),
-				 errhint("Ask by table and column, which outlive it.")));
+		refuse_missing(relation);
 	ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 			 errmsg("\"%s\" is not a bloomfilter index", name),
 			 errhint("Make one with CREATE INDEX ... USING bloomfilter.")));
 }
 
-/* The table of an index, both locked. */
+/*
+ * The table of an index, both locked.  InvalidOid if the index is gone and this statement
+ * has asked it before, when it did not keep the lock.
+ */
 static Oid
 lock_index(Oid index)
 {
 	char		kind = get_rel_relkind(index);
 	Oid			table;
 
-	if (kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX)
+	if (kind != '\0' && kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX)
 		refuse_relation(index);
 	table = IndexGetRelation(index, true);
-	if (!OidIsValid(table))
-		refuse_relation(index);
-	LockRelationOid(table, AccessShareLock);
-	LockRelationOid(index, AccessShareLock);
-	/* It may have been dropped, and the OID be another's, before we had the lock. */
-	if (IndexGetRelation(index, true) != table)
-		refuse_relation(index);
-	return table;
+	if (OidIsValid(table))
+	{
+		LockRelationOid(table, AccessShareLock);
+		LockRelationOid(index, AccessShareLock);
+		/* It may have been dropped, and the OID be another's, before we had the lock. */
+		if (IndexGetRelation(index, true) == table)
+			return table;
+	}
+	if (!OidIsValid(index) || index != bfpg_live_single())
+		refuse_missing(index);
+	return InvalidOid;
 }
 
 static void
@@ -95,7 +107,8 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 {
 	Relation	index;
 
-	lock_index(oid);
+	if (!OidIsValid(lock_index(oid)))
+		refuse_missing(oid);
 	index = open_live(oid);
 	if (for_statistics)
 		bfpg_live_check_statistics_rights(index);
@@ -274,9 +287,15 @@ static void
 find_by_index(BfpgLiveTargets *targets)
 {
 	Oid			table = lock_index(targets->relation);
-	Relation	index = open_live(targets->relation);
+	Relation	index;
 	Wanted		wanted = {NULL, NIL, false};
 
+	if (!OidIsValid(table))
+	{
+		add_target(targets, InvalidOid);
+		return;
+	}
+	index = open_live(targets->relation);
 	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);

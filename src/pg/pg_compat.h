@@ -141,12 +141,10 @@ typedef RelFileNode BfpgFileLocator;
 #endif
 
 /* Pinning a page in the buffer where it was the last time, if it is still there: from 14 on. */
-#define BFPG_READS_RECENT_BUFFERS (PG_VERSION_NUM >= 140000)
-
 static inline bool
 bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent)
 {
-#if BFPG_READS_RECENT_BUFFERS
+#if PG_VERSION_NUM >= 140000
 	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
 #else
 	return false;
