@@ -19,6 +19,8 @@ from table import Table
 
 # Settings under which a stored value is asked by slices, not by a copy.
 SLICES = "PGOPTIONS"
+# A session meets each page of shared memory for the first time once, which is a page fault.
+TURN = "-T 2"
 STORED = "finds the row by primary key, reads slices of TOAST"
 
 
@@ -57,15 +59,14 @@ def lookups(run, session, table, data, count):
     }
     notes = {"stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
 
-    def contenders(clients, amount):
+    def contenders(clients):
         return {who: (lambda sql=sql: pgbench(
                     f"\\set g random(1, {2 * count})\n\\set k (:g * 48271) % 2147483647\n{sql};\n",
-                    run.work, clients, amount)) for who, sql in asked.items()}
+                    run.work, clients, run.choose("-t 200", TURN))) for who, sql in asked.items()}
 
-    warm = {who: at_rest(ask) for who, ask in contenders(4, run.amount).items()}
+    warm = {who: at_rest(ask) for who, ask in contenders(4).items()}
     for clients in (2, 4):
-        # Short turns, many of them: a few per cent are to be seen, and the machine's speed changes by more.
-        samples = interleave(contenders(clients, run.choose("-t 200", f"-t {30_000 // clients}")), run.choose(2, 41))
+        samples = interleave(contenders(clients), run.choose(2, 5))
         for who, one in samples.items():
             one.add_note(notes.get(who, ""))
             one.add_note("" if warm[who] else f"{name_of(count)} keys: rates not at rest")
