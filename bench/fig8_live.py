@@ -19,7 +19,7 @@ from table import Table
 
 # Settings under which a stored value is asked by slices, not by a copy.
 SLICES = "PGOPTIONS"
-# A session meets each page of shared memory for the first time once, which is a page fault.
+# Longer than the page faults of a new session, one for each page of shared memory that it meets.
 TURN = "-T 2"
 STORED = "finds the row by primary key, reads slices of TOAST"
 
