@@ -1,6 +1,6 @@
-# Single questions, which lock their index alone and ask only pages that are where they were:
-# while pages leave their buffers, and while the index gets another file in transactions that
-# also insert.  Every key that was committed before a question is found by it.
+# Single questions, which lock their index alone: while pages leave their buffers, and while
+# the index gets another file in transactions that also insert.  Every key that was committed
+# before a question is found by it.
 use strict;
 use warnings;
 

@@ -116,18 +116,12 @@ bool
 bfpg_live_begin_single(const BfpgLiveKnown *known)
 {
 	if (known->by_column)
+		LockRelationOid(known->target.table, AccessShareLock);
+	LockRelationOid(known->target.index, AccessShareLock);
+	if (known->generation != bfpg_live_generation)
 	{
-		if (!bfpg_live_lock_known(known))
-			return false;
-	}
-	else
-	{
-		LockRelationOid(known->target.index, AccessShareLock);
-		if (known->generation != bfpg_live_generation)
-		{
-			bfpg_live_end_single(known);
-			return false;
-		}
+		bfpg_live_end_single(known);
+		return false;
 	}
 	single_in = bfpg_own_transaction();
 	single_about = known->relation;

@@ -406,7 +406,8 @@ find_known(BfpgLiveTargets *targets)
 }
 
 bool
-bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column, MemoryContext context)
+bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
+					   MemoryContext context)
 {
 	if (likely(still_right(targets, relation, column)))
 		return false;
