@@ -137,10 +137,10 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 
 	for (i = 0; i < targets->count; i++)
 	{
-		const BfpgLiveTarget *target = &targets->targets[i];
+		BfpgLiveTarget *target = &targets->targets[i];
 
 		/* Filters of partitions may have different seeds. */
-		if (bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
+		if (bfpg_live_contains_row(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
 			return true;
 	}
 	return false;

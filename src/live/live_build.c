@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
 #include "commands/progress.h"
@@ -348,6 +349,48 @@ correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
 	scan(build, info);
 }
 
+/*
+ * Whether TRUNCATE has emptied the index's file in place though a rollback brings the rows
+ * back.  It does so where the table's file is of the current subtransaction, without a look
+ * at the index's, which ALTER TABLE SET TABLESPACE leaves as it was.
+ */
+static bool
+emptied_for_good(const BfpgLiveBuild *build)
+{
+	SubTransactionId own = GetCurrentSubTransactionId();
+
+	return bfpg_file_is_of(build->heap, own) && !bfpg_file_is_of(build->index, own);
+}
+
+/*
+ * Makes a filter that says "perhaps" to all keys, those lost as well.  With n it has the pages
+ * that it had, which others remember who aren't told if this is rolled back; without, they
+ * get an error where they miss one.
+ */
+static void
+fill(BfpgLiveBuild *build)
+{
+	BlockNumber number;
+
+	lay_out(build, Max(build->options.n, 1));
+	for (number = BFPG_LIVE_FIRST_PAGE; number < bfpg_live_fixed_pages(&build->live); number++)
+	{
+		Buffer		buffer = ReadBuffer(build->index, number);
+		uint32		blocks = bfpg_live_page_blocks(&build->live, number);
+
+		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+		memset(bfpg_live_block(BufferGetPage(buffer), BFPG_LIVE_BLOCKS_AT), 0xff,
+			   (Size) blocks << (build->live.header.log2_block_bits - 3));
+		MarkBufferDirty(buffer);
+		UnlockReleaseBuffer(buffer);
+	}
+	ereport(WARNING,
+			(errmsg("index \"%s\" says \"perhaps\" to all keys from now on",
+					RelationGetRelationName(build->index)),
+			 errdetail("TRUNCATE empties it in place after its table was moved to another tablespace in the same transaction, which ROLLBACK would not undo."),
+			 errhint("Rebuild it with REINDEX when the transaction has ended.")));
+}
+
 IndexBuildResult *
 bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 {
@@ -361,10 +404,15 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	build.index = index;
 	build.options = bfpg_live_options(index);
 	bfpg_live_key_coder(index, &build.coder);
-	if (build.options.n != 0)
-		lay_out(&build, build.options.n);
-	scan(&build, info);
-	correct_estimate(&build, info);
+	if (emptied_for_good(&build))
+		fill(&build);
+	else
+	{
+		if (build.options.n != 0)
+			lay_out(&build, build.options.n);
+		scan(&build, info);
+		correct_estimate(&build, info);
+	}
 	result->heap_tuples = build.counts.rows;
 	result->index_tuples = build.counts.keys;
 	report_phase(PHASE_LOG);

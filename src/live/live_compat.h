@@ -32,6 +32,30 @@
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
 #endif
 
+/* When this transaction first and last gave a relation another file; renamed in 16. */
+#if PG_VERSION_NUM >= 160000
+#define BFPG_FIRST_FILE_SUBID(relation) ((relation)->rd_firstRelfilelocatorSubid)
+#define BFPG_LAST_FILE_SUBID(relation) ((relation)->rd_newRelfilelocatorSubid)
+#else
+#define BFPG_FIRST_FILE_SUBID(relation) ((relation)->rd_firstRelfilenodeSubid)
+#define BFPG_LAST_FILE_SUBID(relation) ((relation)->rd_newRelfilenodeSubid)
+#endif
+
+/* Whether this transaction has made a relation's file. */
+static inline bool
+bfpg_file_is_new(Relation relation)
+{
+	return relation->rd_createSubid != InvalidSubTransactionId ||
+		BFPG_FIRST_FILE_SUBID(relation) != InvalidSubTransactionId;
+}
+
+/* Whether it was this subtransaction, whose rollback undoes all that is done to the file. */
+static inline bool
+bfpg_file_is_of(Relation relation, SubTransactionId own)
+{
+	return relation->rd_createSubid == own || BFPG_LAST_FILE_SUBID(relation) == own;
+}
+
 /* Row versions that were deleted before this transaction are seen by nobody any more. */
 static inline TransactionId
 bfpg_oldest_needed(Relation table)

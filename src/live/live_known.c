@@ -39,6 +39,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "live_kept.h"
 #include "live_known.h"
 #include "live_rights.h"
 
@@ -56,6 +57,7 @@ static Oid	single_about = InvalidOid;
 static void
 relation_changed(Datum arg, Oid relation)
 {
+	bfpg_live_let_go();
 	bfpg_live_generation++;
 }
 

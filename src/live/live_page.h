@@ -130,7 +130,7 @@ bfpg_live_mark(Page page)
 	return (BfpgLiveMark *) PageGetContents(page);
 }
 
-/* The page in a locked buffer.  Throws unless it is what it must be. */
+/* The page in a pinned buffer.  Throws unless it is what it must be. */
 extern Page bfpg_live_checked_page(Oid index, Buffer buffer, BlockNumber number,
 								   unsigned level);
 

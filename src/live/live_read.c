@@ -2,17 +2,29 @@
  * live_read.c
  *	  Reading pages of a live filter, and asking them for hashes.
  *
- * A page is looked at under its share lock: while a standby replays a full-page image
- * it is empty for a moment, and without the lock that would be a "no".
+ * Pages of level 0 are looked at without their lock.  Who writes sets bits and clears none,
+ * so a look sees at least what was there before; and what a row that our snapshot sees has
+ * set was there before, since its transaction had ended, under a lock that we took after it
+ * for the snapshot.  The page can't leave its buffer, as it is pinned.  But:
+ *
+ * - While a standby replays a full-page image the page is empty for a moment, and without
+ *   the lock that would be a "no".
+ * - Whoever is serializable has either his predicate lock seen by who writes, or what was
+ *   written, as both are under the page's lock.
+ * - The number of the first overflow page may be half written, so it is read again.  Who
+ *   has half of it asks for no key below it, since that comes later.
+ * - Overflow pages come into being while others ask.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
+#include "live_kept.h"
 #include "live_pin.h"
 #include "live_read.h"
 
@@ -60,6 +72,34 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 	RelationClose(index);
 }
 
+/* Locks a page of level 0, where that matters; returns whether it does. */
+static inline bool
+begin_look(Buffer buffer)
+{
+	if (likely(!RecoveryInProgress() && !IsolationIsSerializable()))
+		return false;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	return true;
+}
+
+/* The first overflow page of what was looked at, 0 if there is none. */
+static inline BlockNumber
+end_look(Buffer buffer, Page page, bool locked)
+{
+	const volatile BfpgLiveMark *mark = bfpg_live_mark(page);
+	BlockNumber overflow = mark->overflow;
+
+	if (overflow != 0 && !locked)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		overflow = mark->overflow;
+		locked = true;
+	}
+	if (locked)
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return overflow;
+}
+
 static inline bool
 ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 {
@@ -69,16 +109,18 @@ ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 							 header->probes, hash);
 }
 
-/* Asks a page of some level, and its overflow pages. */
+/* Asks the overflow pages of a page, of which the first is named, and theirs. */
 static bool
-ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number, unsigned level)
+ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber overflow)
 {
-	for (;; level++)
+	unsigned	level;
+
+	for (level = 1; overflow != 0; level++)
 	{
+		BlockNumber number = overflow + bfpg_live_child(hash, level - 1);
 		Buffer		buffer = read_page(target, number);
 		Page		page;
 		bool		found;
-		BlockNumber overflow;
 
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		page = bfpg_live_checked_page(target->index, buffer, number, level);
@@ -87,16 +129,30 @@ ask(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber number
 		UnlockReleaseBuffer(buffer);
 		if (found)
 			return true;
-		if (overflow == 0)
-			return false;
-		number = overflow + bfpg_live_child(hash, level);
 	}
+	return false;
+}
+
+/* Asks a page of level 0 that is pinned, and returns its overflow page if that must be asked. */
+static inline bool
+ask_pinned(const BfpgLiveTarget *target, BfpgLivePlace place, Buffer buffer, uint64 hash,
+		   BlockNumber *overflow)
+{
+	bool		locked = begin_look(buffer);
+	Page		page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
+	bool		found = ask_block(target, page, place.offset, hash);
+
+	*overflow = end_look(buffer, page, locked);
+	return found;
 }
 
 bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
+	Buffer		buffer;
+	BlockNumber overflow;
+	bool		found;
 
 	if (!OidIsValid(target->index))
 		return true;
@@ -107,7 +163,38 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	bfpg_live_fetch_place(&target->locator, place);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
-	return ask(target, hash, place.offset, place.page, 0);
+	buffer = read_page(target, place.page);
+	found = ask_pinned(target, place, buffer, hash, &overflow);
+	ReleaseBuffer(buffer);
+	return found || ask_overflow(target, hash, place.offset, overflow);
+}
+
+bool
+bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
+{
+	BfpgLiveKept *kept = target->kept;
+	BfpgLivePlace place;
+	Buffer		buffer;
+	BlockNumber overflow;
+	bool		found;
+
+	if (kept == NULL)
+	{
+		/* From when each page has been asked once, were they asked evenly. */
+		if (OidIsValid(target->index) && ++target->asked == bfpg_live_fixed_pages(&target->live))
+			target->kept = bfpg_live_kept(target);
+		return bfpg_live_contains(target, hash);
+	}
+	place = bfpg_live_place(&target->live, hash);
+	buffer = kept->buffers[place.page];
+	if (unlikely(buffer == InvalidBuffer))
+	{
+		buffer = read_page(target, place.page);
+		bfpg_live_keep(kept, place.page, buffer);
+		ReleaseBuffer(buffer);
+	}
+	found = ask_pinned(target, place, buffer, hash, &overflow);
+	return found || ask_overflow(target, hash, place.offset, overflow);
 }
 
 void
@@ -187,7 +274,7 @@ gather(BfpgLiveAsked *batch, int count)
 	return unknown > 0;
 }
 
-/* Asks for the keys from at on that are on the same page, under one lock; returns the next. */
+/* Asks for the keys from at on that are on the same page; returns the next. */
 static int
 ask_page(const BfpgLiveAsked *batch, int at)
 {
@@ -197,12 +284,13 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	Buffer		buffer;
 	Page		page;
 	BlockNumber overflow;
+	bool		locked;
 	int			next;
 
 	if (IsolationIsSerializable())
 		lock_predicate(target, number);
 	buffer = read_page(target, number);
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	locked = begin_look(buffer);
 	page = bfpg_live_checked_page(target->index, buffer, number, 0);
 	for (next = at; next < batch->count && asked[next].place.page == number; next++)
 	{
@@ -211,15 +299,15 @@ ask_page(const BfpgLiveAsked *batch, int at)
 		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
 													 batch->hashes[asked[next].number]);
 	}
-	overflow = bfpg_live_mark(page)->overflow;
-	UnlockReleaseBuffer(buffer);
+	overflow = end_look(buffer, page, locked);
+	ReleaseBuffer(buffer);
 	for (; overflow != 0 && at < next; at++)
 	{
 		uint64		hash = batch->hashes[asked[at].number];
 
 		if (!batch->found[asked[at].number])
 			batch->found[asked[at].number] =
-				ask(target, hash, asked[at].place.offset, overflow + bfpg_live_child(hash, 0), 1);
+				ask_overflow(target, hash, asked[at].place.offset, overflow);
 	}
 	return next;
 }

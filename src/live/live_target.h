@@ -21,6 +21,8 @@ typedef struct BfpgLiveTarget
 	bool		temporary;
 	BfpgFileLocator locator;
 	BfpgLive	live;
+	uint64		asked;			/* so many rows ... */
+	struct BfpgLiveKept *kept;	/* ... and then by pages that stay pinned: see live_kept.h */
 } BfpgLiveTarget;
 
 /*
