@@ -4,11 +4,10 @@ One in a hundred rows has a key that is in the set. What does not finish in CAP
 seconds is reported as capped, with no time. Contenders that take long run once.
 """
 
-import os
 import subprocess
 
 from measure import Samples, interleave
-from run import MILLION, PRIME, key_sql, name_of, start
+from run import MILLION, PRIME, empty_function, key_sql, name_of, start
 from server import SERIAL, parallel
 from table import Table
 
@@ -86,13 +85,6 @@ def scans(run, session, table):
         session.run(f"{FREE}; {SERIAL}; drop table {name}")
 
 
-def empty_functions(run, session):
-    library = os.path.join(run.tree, "bench", "empty", "empty")
-    for name in ("bench_true", "bench_false"):
-        session.run(f"create or replace function {name}(bloomfilter, bigint) returns boolean"
-                    f" as '{library}' language c immutable strict parallel safe cost 50")
-
-
 # Keys of a filter of 124 kB, in anybody's cache.
 SMALL_FILTER = 100_000
 
@@ -136,7 +128,8 @@ def main():
     for count in run.sizes:
         data.btree(count)
         data.filter(count)
-    empty_functions(run, session)
+    for name in ("bench_true", "bench_false"):
+        empty_function(run, session, name, "bloomfilter, bigint")
     overhead(run, session, data, cost)
     latency(run, data, cost)
     scans(run, session, table)

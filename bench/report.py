@@ -157,6 +157,7 @@ LIVE = [("look-up", clients, "1/s", ("EXISTS, B-tree", "stored value")) for clie
     ("batch of 100", "4", "keys/s", ("stored value, by slices",)),
     ("batch of 1000", "4", "keys/s", ("stored value, by slices",)),
     ("scan", "1", "ns/row", ("stored value, copied",)),
+    ("scan above an empty function", "1", "ns/row", ("stored value, copied",)),
     ("build, serial", "1", "s", ("B-tree", "bloom_agg")),
     ("build, parallel", "1", "s", ("bloom_agg",)),
     ("size", "1", "bytes", ("B-tree",)),

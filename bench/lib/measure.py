@@ -28,6 +28,10 @@ class Samples:
     def inverted(self, factor):
         return Samples([factor / value for value in self.values], self.note)
 
+    def above(self, floor):
+        """What each is more than the floor's of the same round."""
+        return Samples([value - low for value, low in zip(self.values, floor.values)], self.note)
+
     def add_note(self, note):
         self.note = "; ".join(part for part in (self.note, note) if part)
 

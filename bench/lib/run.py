@@ -47,6 +47,13 @@ def name_of(count):
     return str(count)
 
 
+def empty_function(run, session, name, arguments):
+    """Makes a function of bench/empty that takes these types and does nothing."""
+    library = os.path.join(run.tree, "bench", "empty", "empty")
+    session.run(f"create or replace function {name}({arguments}) returns boolean"
+                f" as '{library}' language c immutable strict parallel safe cost 50")
+
+
 def keys_table(count):
     """The table of so many keys, whether it is there or not."""
     return f"keys_{name_of(count)}"
