@@ -1,6 +1,5 @@
-# Pages that a transaction keeps pinned while it asks for row after row: they are let go
-# however it ends, and before anything happens to the file; what others commit meanwhile is
-# found.
+# Pages that a query keeps pinned while it asks for row after row: they are let go however it
+# ends, and before anything happens to the file; what others commit meanwhile is found.
 use strict;
 use warnings;
 
@@ -13,7 +12,7 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-my $node = new_node('live_kept', conf => "max_prepared_transactions = 5\n");
+my $node = new_node('live_kept', conf => "shared_buffers = 64MB\n");
 my $elsewhere = PostgreSQL::Test::Utils::tempdir;
 
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
@@ -23,9 +22,41 @@ CREATE TABLE keys AS SELECT generate_series(1, 50000) AS id;
 CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000);
 CREATE TABLE many AS SELECT generate_series(1, 1000000) AS id;
 CREATE INDEX many_id ON many USING bloomfilter (id) WITH (n = 1000000);
+
+-- A key that is there, when who has the lock lets go of it.
+CREATE FUNCTION pause() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_lock(1), pg_advisory_unlock(1);
+	RETURN 1;
+END $$;
+
+-- All keys by a snapshot of its own, in a subtransaction.
+CREATE FUNCTION all_there() RETURNS int LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	ASSERT NOT EXISTS (SELECT FROM keys WHERE NOT bloom_index_contains('keys_id', id));
+	RETURN 1;
+EXCEPTION WHEN division_by_zero THEN
+	RETURN 1;
+END $$;
+
+-- The same, in one that is rolled back.
+CREATE FUNCTION roll_back() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM 1 / (all_there() - 1);
+EXCEPTION WHEN division_by_zero THEN
+	RETURN 1;
+END $$;
+
+-- Asked in the middle of a command, too.
+CREATE FUNCTION before_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM all_there(); RETURN NULL; END $$;
+CREATE TRIGGER before_truncate BEFORE TRUNCATE ON keys EXECUTE FUNCTION before_truncate();
+
+CREATE FUNCTION run(command text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE command; RETURN 1; END $$;
 EOC
 
 my $denied = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)) FROM keys";
+# Whether somebody waits in pause().
+my $waits = "SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 my ($asker, $other) = (session($node), session($node));
 
 # Pages of an index that somebody has pinned.
@@ -35,115 +66,177 @@ sub pinned
 	return $other->query("SELECT count(*) FROM pg_buffercache WHERE pinning_backends > 0 AND relfilenode = pg_relation_filenode('$index') AND reldatabase = (SELECT oid FROM pg_database WHERE datname = current_database())");
 }
 
+# Starts statements that pause, does something and lets them go on.
+# Returns what that gave, the statements' output and their SQLSTATE.
+sub while_paused
+{
+	my ($sql, $do) = @_;
+	$other->query('SELECT pg_advisory_lock(1)');
+	$asker->start($sql);
+	$node->poll_query_until('postgres', $waits) or die 'there is no pause';
+	my $seen = $do->();
+	$other->query('SELECT pg_advisory_unlock(1)');
+	return ($seen, $asker->finish);
+}
+
+# Cancels the statement that waits.
+sub cancel
+{
+	$other->query('SELECT pg_cancel_backend(' . $asker->pid . ')');
+	$node->poll_query_until('postgres', "SELECT NOT ($waits)") or die 'it still waits';
+	return;
+}
+
+# Keys of a table, each asked for, then those of a list.
+sub asked
+{
+	my ($table, $question, @then) = @_;
+	return "SELECT count(*) FILTER (WHERE NOT $question) FROM (SELECT id FROM $table" . join('', map { " UNION ALL SELECT $_" } @then) . ') AS asked';
+}
+
+my $of_keys = "bloom_index_contains('keys_id', id)";
 my $pages = $other->query("SELECT (pg_relation_size('keys_id') - 1) / current_setting('block_size')::int");
 cmp_ok($pages, '>', 5, 'the filter has several pages');
 
-# How transactions end.
-foreach my $end ('COMMIT', 'ROLLBACK', "PREPARE TRANSACTION 'kept'", 'SELECT 1 / 0; ROLLBACK', 'SAVEPOINT s; ROLLBACK TO s')
+# What a query keeps while it runs.
+foreach my $case (
+	[ 'alone', asked('keys', $of_keys, 'pause()'), $pages ],
+	[ 'in a transaction block', 'BEGIN; ' . asked('keys', $of_keys, 'pause()'), $pages ],
+	[ 'in a subtransaction', 'BEGIN; SAVEPOINT s; ' . asked('keys', $of_keys, 'pause()'), $pages ],
+	[ 'in a block of code', 'DO $$ BEGIN ASSERT 0 = (' . asked('keys', $of_keys, 'pause()') . '); END $$; SELECT 0', $pages ],
+	[ 'of a cursor', 'BEGIN; DECLARE c CURSOR FOR ' . asked('keys', $of_keys, 'pause()') . '; FETCH c', $pages ],
+	[ 'of a cursor that is kept', 'BEGIN; DECLARE c CURSOR WITH HOLD FOR ' . asked('keys', $of_keys, 'pause()') . '; COMMIT; FETCH c; CLOSE c', $pages ],
+	[ 'serializable', 'BEGIN ISOLATION LEVEL SERIALIZABLE; ' . asked('keys', $of_keys, 'pause()'), 0 ],
+	[ 'in a subtransaction of its own', asked('keys', $of_keys, 'all_there()', 'pause()'), $pages ],
+	[ 'that has rolled back a subtransaction', asked('keys', $of_keys, 'roll_back()', 'pause()'), 0 ],
+	[ 'that has run a command', asked('keys', $of_keys, q{run('CREATE TEMP TABLE empty ()')}, 'pause()'), 0 ])
 {
-	is($asker->query("BEGIN; $denied"), 0, "$end: no key is denied");
-	is(pinned('keys_id'), $pages, "$end: all pages are kept until then");
-	$asker->try($end);
-	is(pinned('keys_id'), 0, "$end: none is afterwards");
-	is($asker->query($denied), 0, "$end: and no key is denied");
-	$asker->query('COMMIT') if $end =~ /SAVEPOINT/;
+	my ($name, $sql, $kept) = @$case;
+	my ($seen, $answer, $state, $error) = while_paused($sql, sub { pinned('keys_id') });
+	is($seen, $kept, "a query $name keeps $kept pages");
+	is("$answer|$state", '0|', 'no key is denied') or diag $error;
+	is(pinned('keys_id'), 0, 'and none is kept afterwards');
+	$asker->query('ROLLBACK');
 }
-$other->query("COMMIT PREPARED 'kept'");
+my ($seen) = while_paused(asked('many', "bloom_index_contains('many_id', id)", 'pause()'), sub { pinned('many_id') });
+is($seen, 0, 'pages of a filter that has too many are not kept');
 
-# Statements that fail in their middle.
-is($asker->state_of("SELECT count(*) FROM keys WHERE bloom_index_contains('keys_id', id) AND 1 / (50000 - id) >= 0"),
-	'22012', 'a statement fails at its last row');
-is(pinned('keys_id'), 0, 'no page is kept afterwards');
-is($asker->state_of("BEGIN; SELECT count(*) FROM keys WHERE bloom_index_contains('keys_id', id) AND 1 / (50000 - id) >= 0; COMMIT"),
-	'22012', 'and one in a transaction block');
-is(pinned('keys_id'), 0, 'nor there');
+# Ends of queries.
+foreach my $case (
+	[ 'an error', asked('keys', $of_keys, 'pause()', '1 / (id - id) FROM keys'), sub { }, '22012' ],
+	[ 'a cancellation', asked('keys', $of_keys, 'pause()'), \&cancel, '57014' ])
+{
+	my ($name, $sql, $end, $expected) = @$case;
+	foreach my $before ('', 'BEGIN; ', 'BEGIN; SAVEPOINT s; ')
+	{
+		my (undef, undef, $state) = while_paused($before . $sql, $end);
+		is($state, $expected, "$before$name ends a query");
+		is(pinned('keys_id'), 0, 'and none of its pages is kept');
+		$asker->query('ROLLBACK TO s') if $before =~ /SAVEPOINT/;
+		$asker->query('ROLLBACK');
+	}
+}
+my $victim = session($node);
+$other->query('SELECT pg_advisory_lock(1)');
+$victim->start(asked('keys', $of_keys, 'pause()'));
+$node->poll_query_until('postgres', $waits) or die 'there is no pause';
+is(pinned('keys_id'), $pages, 'a session keeps pages');
+$other->query('SELECT pg_terminate_backend(' . $victim->pid . ')');
+$node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ' . $victim->pid);
+$victim->abandon;
+$other->query('SELECT pg_advisory_unlock(1)');
+is(pinned('keys_id'), 0, 'and none when it was ended');
 
-# A cursor, whose statement waits for the next row.  It reads no table, whose locks would stay.
-$asker->query("BEGIN; DECLARE c CURSOR FOR SELECT bloom_index_contains('keys_id', k), 1 / (50000 - k) FROM generate_series(1, 50000) AS k; MOVE 40000 FROM c");
-is(pinned('keys_id'), $pages, 'a cursor keeps all pages');
-is($asker->state_of('SAVEPOINT s; MOVE ALL FROM c; ROLLBACK TO s'), '22012', 'it fails in a subtransaction');
-is(pinned('keys_id'), 0, 'which lets go');
-$other->query('SET statement_timeout = 300000; DROP INDEX keys_id; RESET statement_timeout; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000)');
-pass('so that others may drop the index');
-$asker->query('COMMIT');
-
-# A subtransaction may lose its locks, so it keeps nothing.
-$asker->query("BEGIN; SAVEPOINT s; $denied");
-is(pinned('keys_id'), 0, 'a subtransaction keeps no page');
-$asker->query('COMMIT');
-$asker->query("BEGIN ISOLATION LEVEL SERIALIZABLE; $denied");
-is(pinned('keys_id'), 0, 'nor does who is serializable');
-$asker->query('COMMIT');
-$asker->query("BEGIN; SELECT count(*) FROM many WHERE NOT bloom_index_contains('many_id', id)");
-is(pinned('many_id'), 0, 'nor does who asks a filter of too many pages');
-$asker->query('COMMIT');
-
-# A function's loop, and workers.
-is($asker->query(<<'EOC'), '', 'a loop finds all keys');
-BEGIN;
-DO $$ BEGIN FOR k IN 1 .. 1000 LOOP ASSERT bloom_index_contains('keys_id', k); END LOOP; END $$
-EOC
-is(pinned('keys_id'), $pages, 'a loop keeps all pages');
-is($asker->query("DO \$\$ BEGIN FOR k IN 1 .. 1000 LOOP ASSERT bloom_index_contains('keys_id', k); COMMIT; END LOOP; END \$\$"), '', 'one that commits finds them')
-  if $asker->state_of('COMMIT') eq '';
-is(pinned('keys_id'), 0, 'and keeps none');
 is($asker->query(<<"EOC"), 0, 'workers find all keys');
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 $denied;
 EOC
 is(pinned('keys_id'), 0, 'and keep no page when they are done');
+$asker->query('RESET ALL');
 
-# Others' keys, committed while this transaction keeps the pages, until most have overflowed.
-$asker->query("RESET ALL; BEGIN; $denied");
+# Others' keys, committed while a query keeps the pages, until most have overflowed.
+$asker->query('BEGIN');
 foreach my $round (1 .. 5)
 {
-	$other->query("INSERT INTO keys SELECT generate_series($round * 50000 + 1, $round * 50000 + 50000)");
-	is($asker->query($denied), 0, "round $round of insertions: no key is denied");
+	my $insert = "INSERT INTO keys SELECT generate_series($round * 50000 + 1, $round * 50000 + 50000)";
+	my (undef, $answer) = while_paused(asked('keys', $of_keys, 'pause()', 'all_there()'), sub { $other->query($insert) });
+	is($answer, 0, "round $round of insertions: no key is denied");
+	is($asker->query($denied), 0, 'nor later');
 }
-cmp_ok(pinned('keys_id'), '>=', $pages, 'by pages that were kept');
 $asker->query('COMMIT');
 
-# What a transaction does to the file that it asks.  New files are truncated in place.
+# What functions of a query and later commands of its transaction do to the file.  New files
+# are truncated in place.
+my $again = 'INSERT INTO keys SELECT generate_series(1, 50000)';
 foreach my $change (
-	'TRUNCATE keys',
+	"TRUNCATE keys; $again",
+	"TRUNCATE keys; $again; TRUNCATE keys; $again",
 	'REINDEX INDEX keys_id',
 	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000)',
 	'ALTER INDEX keys_id SET TABLESPACE elsewhere',
-	'ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys',
-	'ALTER TABLE keys ALTER id TYPE bigint',
-	"CREATE TABLE fresh (id int); CREATE INDEX fresh_id ON fresh USING bloomfilter (id) WITH (n = 1000); INSERT INTO fresh VALUES (1); SELECT 1 / bool_and(bloom_index_contains('fresh_id', 1))::int FROM generate_series(1, 100); TRUNCATE fresh; INSERT INTO fresh VALUES (2); SELECT 1 / bool_and(bloom_index_contains('fresh_id', 2))::int FROM generate_series(1, 100)")
+	'ALTER TABLE keys SET TABLESPACE elsewhere',
+	"ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; $again",
+	"ALTER INDEX keys_id SET (n = 500000); TRUNCATE keys; $again",
+	'ALTER TABLE keys ALTER id TYPE bigint')
 {
-	$node->safe_psql('postgres', 'TRUNCATE keys; INSERT INTO keys SELECT generate_series(1, 50000)');
+	# By name, as some give it another OID.
+	my $asks = "bloom_index_contains('keys_id'::text::regclass, k)";
+	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 50000) AS k";
+	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 50000) AS k";
+	my @steps = split /; /, $change;
 	foreach my $end ('ROLLBACK', 'COMMIT')
 	{
-		$asker->query("BEGIN; $denied; DECLARE c CURSOR FOR SELECT bloom_index_contains('keys_id', k) FROM generate_series(1, 50000) AS k; MOVE 1000 FROM c; $change; INSERT INTO keys VALUES (-1)");
-		is($asker->query("$denied; SELECT bool_and(bloom_index_contains('keys_id', -1)) FROM generate_series(1, 100)"), "0\nt", "$change: all keys are found afterwards");
+		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 50000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
+		is($asker->query("BEGIN; $of_series"), 0, "$change: no key is denied before");
+		foreach my $step (@steps)
+		{
+			$asker->query($step);
+			next if $asker->query("SELECT to_regclass('keys_id') IS NULL OR NOT EXISTS (SELECT FROM keys)") eq 't';
+			is($asker->query($of_series), 0, "nor after $step");
+		}
 		$asker->query($end);
-		is($other->query($denied), 0, "$change: and after $end");
+		is($other->query($denied), 0, "nor after $end");
+		is($asker->query("BEGIN; $inside; $of_series"), "0\n0", 'nor where a function of the query does it');
+		$asker->query($end);
+		is($other->query($denied), 0, "nor after $end");
+		is(pinned('keys_id'), 0, 'and no page is kept');
 	}
-	is(pinned('keys_id'), 0, "$change: no page is kept");
 }
 
-# TRUNCATE then empties the index's old file, which a rollback does not bring back.
-foreach my $before ('', 'SAVEPOINT first; REINDEX INDEX keys_id; RELEASE first; SAVEPOINT second; ')
+# TRUNCATE may empty the index's old file, which a rollback does not bring back.
+foreach my $options ('WITH (n = 50000)', '')
 {
-	$other->query('TRUNCATE keys; INSERT INTO keys SELECT generate_series(1, 50000)');
-	my ($found, undef, $said) = $asker->try("BEGIN; ${before}ALTER TABLE keys SET TABLESPACE pg_default; ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; SELECT bloom_index_contains('keys_id', 1)");
-	is($found, 't', "emptied in place: perhaps ($before)");
-	like($said, qr/WARNING:.*says "perhaps" to all keys.*HINT: .*REINDEX/s, 'and a warning');
-	$asker->query($before eq '' ? 'ROLLBACK' : 'ROLLBACK TO second; COMMIT');
-	is($other->query("$denied; SELECT bloom_index_contains('keys_id', -1), bloom_index_verify('keys_id')"), "0\nt|t", 'still so when it is rolled back');
-	is($other->query("REINDEX INDEX keys_id; $denied; SELECT bloom_index_contains('keys_id', -1)"), "0\nf", 'until it is rebuilt');
+	foreach my $before ('', 'SAVEPOINT first; REINDEX INDEX keys_id; RELEASE first; SAVEPOINT second; ')
+	{
+		$other->query("ALTER TABLE keys ALTER id TYPE int; TRUNCATE keys; $again; DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) $options");
+		$other->query('ALTER INDEX keys_id SET (n = 60000)') if $options;
+		is($other->query($denied), 0, "$options $before: another session knows the layout");
+		my ($found, undef, $said) = $asker->try("BEGIN; ${before}ALTER TABLE keys SET TABLESPACE elsewhere; ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; SELECT bloom_index_contains('keys_id', 1)");
+		is($found, 't', 'emptied in place: perhaps');
+		like($said, qr/WARNING:.*says "perhaps" to all keys.*HINT: .*REINDEX/s, 'and a warning');
+		$asker->query($before eq '' ? 'ROLLBACK' : 'ROLLBACK TO second; COMMIT');
+		my ($lost, $state, $error) = $other->try($denied);
+		like("$lost$state", qr/^(0|XX001)$/, 'rolled back, who knew it is denied no key') or diag $error;
+		my $fresh = session($node);
+		is($fresh->query("$denied; SELECT bloom_index_contains('keys_id', -1), bloom_index_verify('keys_id')"), "0\nt|t", 'nor is anybody else');
+		is($fresh->query("REINDEX INDEX keys_id; $denied; SELECT bloom_index_contains('keys_id', -1)"), "0\nf", 'until it is rebuilt');
+		$fresh->quit;
+	}
 }
 
-# A backend that is ended.
-my $victim = session($node);
-$victim->query("BEGIN; $denied");
-cmp_ok(pinned('keys_id'), '>', 0, 'a session keeps pages');
-$other->query('SELECT pg_terminate_backend(' . $victim->pid . ')');
-$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = " . $victim->pid);
-$victim->abandon;
-is(pinned('keys_id'), 0, 'and none when it was ended');
+# Questions of a function outlive the portal that has taken the locks for them.
+$node->safe_psql('postgres', <<'EOC');
+CREATE FUNCTION ask(k int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_index_contains('keys_id', k); END $$;
+CREATE FUNCTION fail(k int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM 1 / (1001 - k); RETURN ask(k); END $$;
+EOC
+$asker->query('BEGIN; DECLARE c CURSOR FOR SELECT fail(k) FROM generate_series(1, 2000) AS k; MOVE 1000 FROM c');
+is($asker->state_of('SAVEPOINT s; MOVE ALL FROM c'), '22012', 'a portal fails');
+my $locks = "SELECT count(*) FROM pg_locks WHERE relation = 'keys_id'::regclass AND pid = " . $asker->pid;
+$asker->query('ROLLBACK TO s; RELEASE s');
+is($other->query($locks), 0, 'and its locks are gone');
+is($asker->query('SELECT bool_and(ask(k)) FROM generate_series(1, 2000) AS k'), 't', 'the function asks again');
+is($other->query($locks), 1, 'with a lock');
+$asker->query('COMMIT');
 
 $_->quit foreach $asker, $other;
 unlike(slurp_file($node->logfile), qr/leak|still referenced|is pinned/, 'nothing was left to the transaction to release');

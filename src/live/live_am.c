@@ -17,6 +17,7 @@
 #include "live_build.h"
 #include "live_compat.h"
 #include "live_insert.h"
+#include "live_kept.h"
 #include "live_known.h"
 #include "live_options.h"
 #include "live_stats.h"
@@ -143,4 +144,5 @@ bfpg_live_init(void)
 {
 	bfpg_live_options_init();
 	bfpg_live_known_init();
+	bfpg_live_kept_init();
 }

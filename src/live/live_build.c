@@ -45,6 +45,10 @@
 /* Pages of the table that a process takes at a time, so that they are read in order. */
 #define PAGES_AT_ONCE 64
 
+/* Bytes of blocks: without a key, or with all. */
+#define EMPTY 0
+#define FULL 0xff
+
 typedef struct BfpgLiveBuild
 {
 	Relation	heap;
@@ -99,9 +103,30 @@ take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber prese
 	return bfpg_live_extend(index, fork);
 }
 
-/* Writes an empty filter: all pages of level 0.  The init fork's are logged at once. */
+/* Writes a page with these bytes for blocks.  The init fork's are logged at once. */
 static void
-write_empty(Relation index, ForkNumber fork, const BfpgLive *live)
+write_page(Buffer buffer, ForkNumber fork, BlockNumber number, const BfpgLive *live, uint8 blocks)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	if (number == BFPG_LIVE_META_PAGE)
+		bfpg_live_init_meta(page, live);
+	else
+	{
+		bfpg_live_init_page(page, number, 0);
+		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), blocks, BFPG_LIVE_ROOM);
+	}
+	MarkBufferDirty(buffer);
+	if (fork == INIT_FORKNUM)
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Writes all pages of level 0, with these bytes for blocks. */
+static void
+write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 blocks)
 {
 	BlockNumber present = RelationGetNumberOfBlocksInFork(index, fork);
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
@@ -112,26 +137,15 @@ write_empty(Relation index, ForkNumber fork, const BfpgLive *live)
 		LockRelationForExtension(index, ExclusiveLock);
 	for (number = 0; number < pages; number++)
 	{
-		Buffer		buffer = take_page(index, fork, number, present);
-
 		CHECK_FOR_INTERRUPTS();
-		START_CRIT_SECTION();
-		if (number == BFPG_LIVE_META_PAGE)
-			bfpg_live_init_meta(BufferGetPage(buffer), live);
-		else
-			bfpg_live_init_page(BufferGetPage(buffer), number, 0);
-		MarkBufferDirty(buffer);
-		if (fork == INIT_FORKNUM)
-			log_newpage_buffer(buffer, true);
-		END_CRIT_SECTION();
-		UnlockReleaseBuffer(buffer);
+		write_page(take_page(index, fork, number, present), fork, number, live, blocks);
 	}
 	if (extension_lock)
 		UnlockRelationForExtension(index, ExclusiveLock);
 }
 
 static void
-lay_out(BfpgLiveBuild *build, uint64 n)
+lay_out(BfpgLiveBuild *build, uint64 n, uint8 blocks)
 {
 	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
@@ -139,7 +153,7 @@ lay_out(BfpgLiveBuild *build, uint64 n)
 	if (build->index->rd_amcache != NULL)
 		pfree(build->index->rd_amcache);
 	build->index->rd_amcache = NULL;
-	write_empty(build->index, MAIN_FORKNUM, &build->live);
+	write_pages(build->index, MAIN_FORKNUM, &build->live, blocks);
 	build->laid_out = true;
 	report_phase(PHASE_SCAN);
 }
@@ -151,7 +165,7 @@ lay_out_by_estimate(BfpgLiveBuild *build)
 	double		share = ((double) build->heap_page + 1) / Max(build->heap_pages, 1);
 	double		keys = (double) build->batch.count / Min(share, 1.0);
 
-	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS));
+	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS), EMPTY);
 	build->estimated = true;
 }
 
@@ -199,7 +213,7 @@ finish_batch(BfpgLiveBuild *build)
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
-		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS));
+		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS), EMPTY);
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
 	bfpg_live_batch_free(&build->batch);
@@ -345,8 +359,15 @@ correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
 	keys = count_keys(build);
 	if (keys <= (double) build->live.keys)
 		return;
-	lay_out(build, WITH_ROOM(keys));
+	lay_out(build, WITH_ROOM(keys), EMPTY);
 	scan(build, info);
+}
+
+/* Whether a relation's file is of a subtransaction, whose rollback undoes all that is done to it. */
+static bool
+has_file_of(Relation relation, SubTransactionId own)
+{
+	return relation->rd_createSubid == own || BFPG_NEW_FILE_SUBID(relation) == own;
 }
 
 /*
@@ -359,31 +380,19 @@ emptied_for_good(const BfpgLiveBuild *build)
 {
 	SubTransactionId own = GetCurrentSubTransactionId();
 
-	return bfpg_file_is_of(build->heap, own) && !bfpg_file_is_of(build->index, own);
+	return has_file_of(build->heap, own) && !has_file_of(build->index, own);
 }
 
 /*
- * Makes a filter that says "perhaps" to all keys, those lost as well.  With n it has the pages
- * that it had, which others remember who aren't told if this is rolled back; without, they
- * get an error where they miss one.
+ * Makes a filter that says "perhaps" to all keys, those lost as well.  Others who aren't told
+ * of it, if it is rolled back, ask by the pages that they remember: these are full wherever
+ * they look, or missing, which is an error.  No page is ever empty, as an error here would
+ * leave it so.
  */
 static void
 fill(BfpgLiveBuild *build)
 {
-	BlockNumber number;
-
-	lay_out(build, Max(build->options.n, 1));
-	for (number = BFPG_LIVE_FIRST_PAGE; number < bfpg_live_fixed_pages(&build->live); number++)
-	{
-		Buffer		buffer = ReadBuffer(build->index, number);
-		uint32		blocks = bfpg_live_page_blocks(&build->live, number);
-
-		LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-		memset(bfpg_live_block(BufferGetPage(buffer), BFPG_LIVE_BLOCKS_AT), 0xff,
-			   (Size) blocks << (build->live.header.log2_block_bits - 3));
-		MarkBufferDirty(buffer);
-		UnlockReleaseBuffer(buffer);
-	}
+	lay_out(build, Max(build->options.n, 1), FULL);
 	ereport(WARNING,
 			(errmsg("index \"%s\" says \"perhaps\" to all keys from now on",
 					RelationGetRelationName(build->index)),
@@ -409,7 +418,7 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	else
 	{
 		if (build.options.n != 0)
-			lay_out(&build, build.options.n);
+			lay_out(&build, build.options.n, EMPTY);
 		scan(&build, info);
 		correct_estimate(&build, info);
 	}
@@ -436,5 +445,5 @@ bfpg_live_build_empty(Relation index)
 
 	bfpg_live_key_coder(index, &coder);
 	bfpg_live_layout(n, options.p, options.seed, coder.type, &live);
-	write_empty(index, INIT_FORKNUM, &live);
+	write_pages(index, INIT_FORKNUM, &live, EMPTY);
 }

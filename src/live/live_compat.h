@@ -12,6 +12,7 @@
 #include "catalog/pg_inherits.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
+#include "tcop/utility.h"
 #include "utils/rel.h"
 
 #include "pg_compat.h"
@@ -32,29 +33,34 @@
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
 #endif
 
-/* When this transaction first and last gave a relation another file; renamed in 16. */
+/* When this transaction gave a relation another file; renamed in 16. */
 #if PG_VERSION_NUM >= 160000
-#define BFPG_FIRST_FILE_SUBID(relation) ((relation)->rd_firstRelfilelocatorSubid)
-#define BFPG_LAST_FILE_SUBID(relation) ((relation)->rd_newRelfilelocatorSubid)
+#define BFPG_NEW_FILE_SUBID(relation) ((relation)->rd_newRelfilelocatorSubid)
 #else
-#define BFPG_FIRST_FILE_SUBID(relation) ((relation)->rd_firstRelfilenodeSubid)
-#define BFPG_LAST_FILE_SUBID(relation) ((relation)->rd_newRelfilenodeSubid)
+#define BFPG_NEW_FILE_SUBID(relation) ((relation)->rd_newRelfilenodeSubid)
 #endif
 
-/* Whether this transaction has made a relation's file. */
-static inline bool
-bfpg_file_is_new(Relation relation)
-{
-	return relation->rd_createSubid != InvalidSubTransactionId ||
-		BFPG_FIRST_FILE_SUBID(relation) != InvalidSubTransactionId;
-}
+/* What a hook of the executor's run gets after the count: until 17, whether it is the only run. */
+#if PG_VERSION_NUM >= 180000
+#define BFPG_RUN_ONCE_PARAMETER
+#define BFPG_RUN_ONCE
+#else
+#define BFPG_RUN_ONCE_PARAMETER , bool once
+#define BFPG_RUN_ONCE , once
+#endif
 
-/* Whether it was this subtransaction, whose rollback undoes all that is done to the file. */
-static inline bool
-bfpg_file_is_of(Relation relation, SubTransactionId own)
-{
-	return relation->rd_createSubid == own || BFPG_LAST_FILE_SUBID(relation) == own;
-}
+/* What a hook of commands gets: from 14 on, whether it must leave the tree as it is, too. */
+#if PG_VERSION_NUM >= 140000
+#define BFPG_COMMAND_PARAMETERS \
+	PlannedStmt *command, const char *text, bool keep_tree, ProcessUtilityContext context, \
+	ParamListInfo params, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *done
+#define BFPG_COMMAND command, text, keep_tree, context, params, environment, receiver, done
+#else
+#define BFPG_COMMAND_PARAMETERS \
+	PlannedStmt *command, const char *text, ProcessUtilityContext context, \
+	ParamListInfo params, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *done
+#define BFPG_COMMAND command, text, context, params, environment, receiver, done
+#endif
 
 /* Row versions that were deleted before this transaction are seen by nobody any more. */
 static inline TransactionId

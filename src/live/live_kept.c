@@ -1,117 +1,48 @@
 /*
  * live_kept.c
- *	  Pages of a filter that stay pinned while row after row is asked for.
+ *	  Pages of a filter that stay pinned while a query asks for row after row.
  *
- * A page that is pinned can't leave its buffer, so nobody may drop or truncate the file
- * meanwhile.  Others can't: they wait for the index's lock, which who asks holds to the
- * end of the transaction.  So pins are kept by transactions alone whose locks nothing takes
- * from them before that, not in subtransactions, and let go when one is rolled back, as
- * the portal that took the lock may be among what failed.  And this transaction itself
- * doesn't: files go when it ends, after what is kept was let go; but those that are new in
- * it are truncated in place, so they aren't kept, and a file that becomes new is told of as
- * a change of its relation.
+ * A page that is pinned can't leave its buffer, so nobody may drop, truncate or move its
+ * file meanwhile: others would wait for the pin without an end, and this process fail.
  *
- * The pins are the transaction's: they outlive the statement that asked, which may be one
- * of a function's loop.
+ * - Pages are kept while a query runs, and by a command of the same process never: when a
+ *   function of the query begins one, all are let go, and it keeps none but for queries of
+ *   its own.
+ * - Other processes wait for the index's lock, which who asks has taken before.  He has it
+ *   for as long as the query runs, but for what a subtransaction loses that is rolled back:
+ *   then all are let go, too.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
+#include "tcop/utility.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "live_kept.h"
 
-/* This transaction's. */
+/* No target was kept before the first. */
+uint64		bfpg_live_times_let_go = 1;
+
 static BfpgLiveKept *all_kept = NULL;
 
+/* Whether a query runs, and no command that it began. */
+static bool query_runs = false;
+
+static ExecutorRun_hook_type next_run = NULL;
+static ProcessUtility_hook_type next_command = NULL;
+
 /*
- * Half of this process's share of the buffers: pages of that many are pinned by each
- * process at the worst, and all still find a buffer for a page.
+ * Half of this process's share of the buffers: if all processes have pinned as many, each
+ * still finds a buffer for a page.
  */
 static uint32
 pages_allowed(void)
 {
 	return (uint32) NBuffers / (2 * (MaxBackends + NUM_AUXILIARY_PROCS));
-}
-
-void
-bfpg_live_keep(BfpgLiveKept *kept, BlockNumber page, Buffer buffer)
-{
-	ResourceOwner owner = CurrentResourceOwner;
-
-	Assert(page < kept->pages && kept->buffers[page] == InvalidBuffer);
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	IncrBufferRefCount(buffer);
-	CurrentResourceOwner = owner;
-	kept->buffers[page] = buffer;
-}
-
-void
-bfpg_live_let_go(void)
-{
-	ResourceOwner owner = CurrentResourceOwner;
-	BfpgLiveKept *kept;
-	uint32		page;
-
-	CurrentResourceOwner = TopTransactionResourceOwner;
-	for (kept = all_kept; kept != NULL; kept = kept->next)
-	{
-		for (page = 0; page < kept->pages; page++)
-		{
-			if (kept->buffers[page] != InvalidBuffer)
-				ReleaseBuffer(kept->buffers[page]);
-			kept->buffers[page] = InvalidBuffer;
-		}
-	}
-	CurrentResourceOwner = owner;
-}
-
-/* Before the transaction's resources are released, which would find pins left behind. */
-static void
-end_transaction(XactEvent event, void *arg)
-{
-	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_PARALLEL_COMMIT ||
-		event == XACT_EVENT_PREPARE)
-		return;
-	bfpg_live_let_go();
-	/* They are in the transaction's memory. */
-	all_kept = NULL;
-}
-
-static void
-end_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *arg)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		bfpg_live_let_go();
-}
-
-static void
-watch_transactions(void)
-{
-	static bool watching = false;
-
-	if (watching)
-		return;
-	RegisterXactCallback(end_transaction, NULL);
-	RegisterSubXactCallback(end_subtransaction, NULL);
-	watching = true;
-}
-
-/* Whether this transaction has made the index's file. */
-static bool
-is_new(Oid oid)
-{
-	Relation	index = RelationIdGetRelation(oid);
-	bool		result;
-
-	if (index == NULL)
-		return true;
-	result = bfpg_file_is_new(index);
-	RelationClose(index);
-	return result;
 }
 
 BfpgLiveKept *
@@ -121,24 +52,112 @@ bfpg_live_kept(const BfpgLiveTarget *target)
 	uint64		reserved = pages;
 	BfpgLiveKept *kept;
 
-	/* Whoever is serializable locks what he asks for, page by page. */
-	if (target->temporary || GetCurrentTransactionNestLevel() > 1 || IsolationIsSerializable() ||
-		is_new(target->index))
+	if (!query_runs || target->temporary)
 		return NULL;
 	for (kept = all_kept; kept != NULL; kept = kept->next)
 	{
-		if (BFPG_SAME_LOCATOR(kept->locator, target->locator))
+		if (BFPG_SAME_LOCATOR(kept->locator, target->locator) && kept->pages == pages)
 			return kept;
 		reserved += kept->pages;
 	}
 	if (reserved > pages_allowed())
 		return NULL;
-	watch_transactions();
-	kept = MemoryContextAllocZero(TopTransactionContext,
+	kept = MemoryContextAllocZero(TopMemoryContext,
 								  offsetof(BfpgLiveKept, buffers) + pages * sizeof kept->buffers[0]);
 	kept->locator = target->locator;
 	kept->pages = (uint32) pages;
 	kept->next = all_kept;
 	all_kept = kept;
 	return kept;
+}
+
+void
+bfpg_live_keep(BfpgLiveKept *kept, BlockNumber page, Buffer buffer)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+
+	Assert(page < kept->pages && kept->buffers[page] == InvalidBuffer);
+	/* Those of statements and subtransactions may end before the query. */
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	IncrBufferRefCount(buffer);
+	CurrentResourceOwner = owner;
+	kept->buffers[page] = buffer;
+}
+
+static void
+let_go(void)
+{
+	ResourceOwner owner = CurrentResourceOwner;
+	uint32		page;
+
+	bfpg_live_times_let_go++;
+	CurrentResourceOwner = TopTransactionResourceOwner;
+	while (all_kept != NULL)
+	{
+		BfpgLiveKept *kept = all_kept;
+
+		for (page = 0; page < kept->pages; page++)
+		{
+			if (kept->buffers[page] != InvalidBuffer)
+				ReleaseBuffer(kept->buffers[page]);
+		}
+		all_kept = kept->next;
+		pfree(kept);
+	}
+	CurrentResourceOwner = owner;
+}
+
+static void
+run_query(QueryDesc *query, ScanDirection direction, uint64 count BFPG_RUN_ONCE_PARAMETER)
+{
+	bool		inner = query_runs;
+
+	query_runs = true;
+	PG_TRY();
+	{
+		(next_run != NULL ? next_run : standard_ExecutorRun) (query, direction, count BFPG_RUN_ONCE);
+	}
+	PG_FINALLY();
+	{
+		if (!inner)
+			let_go();
+		query_runs = inner;
+	}
+	PG_END_TRY();
+}
+
+static void
+run_command(BFPG_COMMAND_PARAMETERS)
+{
+	bool		inner = query_runs;
+
+	let_go();
+	query_runs = false;
+	PG_TRY();
+	{
+		(next_command != NULL ? next_command : standard_ProcessUtility) (BFPG_COMMAND);
+	}
+	PG_FINALLY();
+	{
+		query_runs = inner;
+	}
+	PG_END_TRY();
+}
+
+/* What is rolled back may be the portal that has taken the locks. */
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		let_go();
+}
+
+void
+bfpg_live_kept_init(void)
+{
+	next_run = ExecutorRun_hook;
+	ExecutorRun_hook = run_query;
+	next_command = ProcessUtility_hook;
+	ProcessUtility_hook = run_command;
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -33,13 +33,13 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "live_kept.h"
 #include "live_known.h"
 #include "live_rights.h"
 
@@ -47,6 +47,7 @@
 #define PLACES 64
 
 uint64		bfpg_live_generation = 0;
+uint64		bfpg_live_rollbacks = 0;
 
 static BfpgLiveKnown *places = NULL;
 
@@ -57,7 +58,6 @@ static Oid	single_about = InvalidOid;
 static void
 relation_changed(Datum arg, Oid relation)
 {
-	bfpg_live_let_go();
 	bfpg_live_generation++;
 }
 
@@ -67,9 +67,17 @@ role_changed(Datum arg, int cache, uint32 hash)
 	bfpg_live_generation++;
 }
 
+static void
+subtransaction_ended(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		bfpg_live_rollbacks++;
+}
+
 void
 bfpg_live_known_init(void)
 {
+	RegisterSubXactCallback(subtransaction_ended, NULL);
 	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHOID, role_changed, (Datum) 0);
 	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, role_changed, (Datum) 0);

@@ -16,6 +16,9 @@
 /* Moves with each change that this process is told of: of relations, or of who is whom. */
 extern uint64 bfpg_live_generation;
 
+/* Moves with each subtransaction that is rolled back: locks may be gone, as a failed portal's. */
+extern uint64 bfpg_live_rollbacks;
+
 /* Once, when the library is loaded. */
 extern void bfpg_live_known_init(void);
 

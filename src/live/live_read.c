@@ -14,6 +14,7 @@
  * - The number of the first overflow page may be half written, so it is read again.  Who
  *   has half of it asks for no key below it, since that comes later.
  * - Overflow pages come into being while others ask.
+ * - PostgreSQL's own interface for generic records copies whole pages to and fro.
  */
 #include "postgres.h"
 
@@ -76,8 +77,10 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 static inline bool
 begin_look(Buffer buffer)
 {
+#ifdef BFPG_LIVE_WAL_BY_HAND
 	if (likely(!RecoveryInProgress() && !IsolationIsSerializable()))
 		return false;
+#endif
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	return true;
 }
@@ -133,17 +136,16 @@ ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumb
 	return false;
 }
 
-/* Asks a page of level 0 that is pinned, and returns its overflow page if that must be asked. */
+/* Asks a page of level 0, which the caller has pinned, and its overflow pages. */
 static inline bool
-ask_pinned(const BfpgLiveTarget *target, BfpgLivePlace place, Buffer buffer, uint64 hash,
-		   BlockNumber *overflow)
+ask_pinned(const BfpgLiveTarget *target, BfpgLivePlace place, Buffer buffer, uint64 hash)
 {
 	bool		locked = begin_look(buffer);
 	Page		page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
 	bool		found = ask_block(target, page, place.offset, hash);
+	BlockNumber overflow = end_look(buffer, page, locked);
 
-	*overflow = end_look(buffer, page, locked);
-	return found;
+	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
 }
 
 bool
@@ -151,7 +153,6 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
 	Buffer		buffer;
-	BlockNumber overflow;
 	bool		found;
 
 	if (!OidIsValid(target->index))
@@ -159,32 +160,40 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
 	place = bfpg_live_place(&target->live, hash);
-	/* On its way while the page is pinned and locked. */
+	/* On its way while the page is pinned. */
 	bfpg_live_fetch_place(&target->locator, place);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
 	buffer = read_page(target, place.page);
-	found = ask_pinned(target, place, buffer, hash, &overflow);
+	found = ask_pinned(target, place, buffer, hash);
 	ReleaseBuffer(buffer);
-	return found || ask_overflow(target, hash, place.offset, overflow);
+	return found;
+}
+
+/* Where the pages of a target are kept, as of when each was asked once, were they asked evenly. */
+static inline BfpgLiveKept *
+kept_pages(BfpgLiveTarget *target)
+{
+	if (likely(target->kept_since == bfpg_live_times_let_go))
+		return target->kept;
+	if (!OidIsValid(target->index) || ++target->rows < bfpg_live_fixed_pages(&target->live))
+		return NULL;
+	target->rows = 0;
+	target->kept_since = bfpg_live_times_let_go;
+	/* Whoever is serializable locks what he asks for, page by page. */
+	target->kept = IsolationIsSerializable() ? NULL : bfpg_live_kept(target);
+	return target->kept;
 }
 
 bool
 bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
 {
-	BfpgLiveKept *kept = target->kept;
+	BfpgLiveKept *kept = kept_pages(target);
 	BfpgLivePlace place;
 	Buffer		buffer;
-	BlockNumber overflow;
-	bool		found;
 
 	if (kept == NULL)
-	{
-		/* From when each page has been asked once, were they asked evenly. */
-		if (OidIsValid(target->index) && ++target->asked == bfpg_live_fixed_pages(&target->live))
-			target->kept = bfpg_live_kept(target);
 		return bfpg_live_contains(target, hash);
-	}
 	place = bfpg_live_place(&target->live, hash);
 	buffer = kept->buffers[place.page];
 	if (unlikely(buffer == InvalidBuffer))
@@ -193,8 +202,7 @@ bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
 		bfpg_live_keep(kept, place.page, buffer);
 		ReleaseBuffer(buffer);
 	}
-	found = ask_pinned(target, place, buffer, hash, &overflow);
-	return found || ask_overflow(target, hash, place.offset, overflow);
+	return ask_pinned(target, place, buffer, hash);
 }
 
 void

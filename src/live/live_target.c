@@ -362,6 +362,7 @@ static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
 	return targets->generation == bfpg_live_generation &&
+		targets->rollbacks == bfpg_live_rollbacks &&
 		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
@@ -427,6 +428,7 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 		bfpg_live_remember(targets);
 	}
 	targets->subtransaction = GetCurrentSubTransactionId();
+	targets->rollbacks = bfpg_live_rollbacks;
 	targets->user = GetUserId();
 	targets->transaction = bfpg_own_transaction();
 	return true;

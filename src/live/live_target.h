@@ -21,8 +21,9 @@ typedef struct BfpgLiveTarget
 	bool		temporary;
 	BfpgFileLocator locator;
 	BfpgLive	live;
-	uint64		asked;			/* so many rows ... */
-	struct BfpgLiveKept *kept;	/* ... and then by pages that stay pinned: see live_kept.h */
+	uint64		rows;			/* asked for, since its pages could be kept the last time */
+	struct BfpgLiveKept *kept;	/* where they are kept, NULL if nowhere; see live_kept.h ... */
+	uint64		kept_since;		/* ... if bfpg_live_times_let_go still is that */
 } BfpgLiveTarget;
 
 /*
@@ -42,6 +43,7 @@ typedef struct BfpgLiveTargets
 	uint64		generation;
 	LocalTransactionId transaction;
 	SubTransactionId subtransaction;
+	uint64		rollbacks;		/* of subtransactions, which may have had the locks */
 	Oid			user;
 	MemoryContext context;		/* of this, and of what it points to */
 } BfpgLiveTargets;
