@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
+use List::Util qw(first);
 use Test::More;
 
 use PostgreSQL::Test::Utils;
@@ -15,7 +16,7 @@ use BloomTest;
 
 use constant PAGE => 8192;
 
-my $node = new_node('live_damage', initdb => ['--data-checksums']);
+my $node = new_node('live_damage', allows_streaming => 1, initdb => ['--data-checksums']);
 $node->safe_psql('postgres', <<'EOC');
 CREATE TABLE keys (id bigint);
 INSERT INTO keys SELECT generate_series(1, 50000);
@@ -32,6 +33,15 @@ $node->safe_psql('postgres', 'DROP INDEX keys_other');
 my $ask = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)) FROM keys";
 my $verify = "SELECT bloom_index_verify('keys_id')";
 
+sub write_file
+{
+	my ($name, $bytes) = @_;
+	open(my $file, '>:raw', $name) or die "$name: $!";
+	print $file $bytes;
+	close($file);
+	return;
+}
+
 # Changes bytes of the index's file while the server is down, asks, and undoes it.
 # Returns the SQLSTATEs of asking for all keys, of a snapshot and of verifying.
 sub states_after
@@ -41,9 +51,7 @@ sub states_after
 	my $before = slurp_file($path);
 	my $after = $before;
 	$change->(\$after);
-	open(my $file, '>:raw', $path) or die "$path: $!";
-	print $file $after;
-	close($file);
+	write_file($path, $after);
 	$node->start;
 	my $session = session($node);
 	$session->query("SET bloomfilter.overflow = ignore");
@@ -51,9 +59,7 @@ sub states_after
 	my @states = map { $session->state_of($_) } $ask, "SELECT bloom_snapshot('keys_id')", $verify;
 	$session->quit;
 	$node->stop;
-	open($file, '>:raw', $path) or die "$path: $!";
-	print $file $before;
-	close($file);
+	write_file($path, $before);
 	$node->start;
 	return join ' ', @states;
 }
@@ -83,6 +89,8 @@ is(states_after($flip->(1, 28)), $damaged, 'and a page of another level');
 is(states_after($flip->(1, 36)), $damaged, 'and one that names others as its overflow pages');
 is(states_after(sub { substr(${ $_[0] }, PAGE, PAGE) = substr($btree, PAGE, PAGE) }), $damaged, 'and one of another kind of index');
 is(states_after(sub { ${ $_[0] } = '' }), $damaged, 'and no page at all');
+is(states_after(sub { substr(${ $_[0] }, PAGE + 64, PAGE - 64) = "\xfe" . "\xff" x (PAGE - 65) }), '  XX001', 'bits behind the blocks are for a page that is full');
+is(states_after(sub { substr(${ $_[0] }, PAGE + 64, PAGE - 64) = "\xff" x (PAGE - 64) }), '  ', 'and right in one that is');
 
 # Dump and restore.
 my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
@@ -106,6 +114,23 @@ is($other->query("SELECT count(*) FROM bloom_live WHERE index::text ~ 'own_id'")
 $other->quit;
 is($owner->query("SELECT bloom_index_contains('own_id', 1), bloom_index_contains('own', 'id', 2)"), 't|f', 'its own session asks it');
 $owner->quit;
+
+# A standby locks a page that it keeps pinned for a query; both end when the look fails.
+$path = $node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('keys_even')");
+$node->stop;
+my $bytes = slurp_file($path);
+$flip->(3, 28)->(\$bytes);
+write_file($path, $bytes);
+$node->set_standby_mode;
+$node->start;
+my $reader = session($node);
+my $elsewhere = first { $reader->state_of("SELECT bloom_index_contains('keys_even', $_)") eq '' } map { 2 * $_ } 1 .. 100;
+my $keys = "SELECT $elsewhere AS id FROM generate_series(1, 1000) UNION ALL SELECT id FROM keys WHERE id % 2 = 0";
+is($reader->state_of("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_even', id)) FROM ($keys) AS asked"),
+	'XX001', 'a damaged page is an error of a standby, too');
+is($reader->query("SELECT bloom_index_contains('keys_even', $elsewhere)"), 't', 'of that statement alone');
+$reader->quit;
+unlike(slurp_file($node->logfile), qr/refcount leak|still referenced/, 'and no page stays pinned');
 
 stayed_alive($node);
 $node->stop;

@@ -224,6 +224,19 @@ foreach my $options ('WITH (n = 50000)', '')
 	}
 }
 
+# Cancelled in the middle, it has all pages; and after a crash.
+$other->query('ALTER INDEX keys_id SET (n = 20000000); REINDEX INDEX keys_id; CHECKPOINT');
+like($asker->state_of("BEGIN; ALTER TABLE keys SET TABLESPACE elsewhere; ALTER TABLE keys SET TABLESPACE pg_default; SET LOCAL statement_timeout = '20ms'; TRUNCATE keys"),
+	qr/^(57014)?$/, 'TRUNCATE in place may be cancelled');
+$asker->query('ROLLBACK');
+is($other->query("$denied; INSERT INTO keys SELECT generate_series(50001, 60000); $denied; SELECT bloom_index_verify('keys_id')"), "0\n0\nt", 'rolled back, no key is denied, and the table takes more');
+$_->quit foreach $asker, $other;
+$node->stop('immediate');
+$node->start;
+($asker, $other) = (session($node), session($node));
+is($asker->query("$denied; SELECT bloom_index_verify('keys_id')"), "0\nt", 'nor is any after a crash');
+$other->query('ALTER INDEX keys_id SET (n = 50000); REINDEX INDEX keys_id');
+
 # Questions of a function outlive the portal that has taken the locks for them.
 $node->safe_psql('postgres', <<'EOC');
 CREATE FUNCTION ask(k int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_index_contains('keys_id', k); END $$;

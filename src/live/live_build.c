@@ -45,7 +45,7 @@
 /* Pages of the table that a process takes at a time, so that they are read in order. */
 #define PAGES_AT_ONCE 64
 
-/* Bytes of blocks: without a key, or with all. */
+/* What all bytes of blocks are in a page without a key, and in one that has them all. */
 #define EMPTY 0
 #define FULL 0xff
 
@@ -103,9 +103,14 @@ take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber prese
 	return bfpg_live_extend(index, fork);
 }
 
-/* Writes a page with these bytes for blocks.  The init fork's are logged at once. */
+/*
+ * Writes a page with this content: EMPTY or FULL.  Pages are logged when the index is built:
+ * before, there is nobody for whom they would have to be whole after a crash.  But for those
+ * of the init fork, and full ones, which a rollback leaves to all.
+ */
 static void
-write_page(Buffer buffer, ForkNumber fork, BlockNumber number, const BfpgLive *live, uint8 blocks)
+write_page(Relation index, Buffer buffer, ForkNumber fork, BlockNumber number,
+		   const BfpgLive *live, uint8 content)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -115,18 +120,18 @@ write_page(Buffer buffer, ForkNumber fork, BlockNumber number, const BfpgLive *l
 	else
 	{
 		bfpg_live_init_page(page, number, 0);
-		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), blocks, BFPG_LIVE_ROOM);
+		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), content, BFPG_LIVE_ROOM);
 	}
 	MarkBufferDirty(buffer);
-	if (fork == INIT_FORKNUM)
+	if (fork == INIT_FORKNUM || (content == FULL && RelationNeedsWAL(index)))
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Writes all pages of level 0, with these bytes for blocks. */
+/* Writes all pages of level 0 with this content. */
 static void
-write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 blocks)
+write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 content)
 {
 	BlockNumber present = RelationGetNumberOfBlocksInFork(index, fork);
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
@@ -138,14 +143,14 @@ write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 blocks)
 	for (number = 0; number < pages; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(take_page(index, fork, number, present), fork, number, live, blocks);
+		write_page(index, take_page(index, fork, number, present), fork, number, live, content);
 	}
 	if (extension_lock)
 		UnlockRelationForExtension(index, ExclusiveLock);
 }
 
 static void
-lay_out(BfpgLiveBuild *build, uint64 n, uint8 blocks)
+lay_out(BfpgLiveBuild *build, uint64 n, uint8 content)
 {
 	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
@@ -153,7 +158,7 @@ lay_out(BfpgLiveBuild *build, uint64 n, uint8 blocks)
 	if (build->index->rd_amcache != NULL)
 		pfree(build->index->rd_amcache);
 	build->index->rd_amcache = NULL;
-	write_pages(build->index, MAIN_FORKNUM, &build->live, blocks);
+	write_pages(build->index, MAIN_FORKNUM, &build->live, content);
 	build->laid_out = true;
 	report_phase(PHASE_SCAN);
 }
@@ -371,16 +376,16 @@ has_file_of(Relation relation, SubTransactionId own)
 }
 
 /*
- * Whether TRUNCATE has emptied the index's file in place though a rollback brings the rows
- * back.  It does so where the table's file is of the current subtransaction, without a look
- * at the index's, which ALTER TABLE SET TABLESPACE leaves as it was.
+ * Whether TRUNCATE has emptied the index's file in place, which a rollback would not undo.
+ * It does so where the table's file is of the current subtransaction, without a look at the
+ * index's, which ALTER TABLE SET TABLESPACE leaves as it was.
  */
 static bool
-emptied_for_good(const BfpgLiveBuild *build)
+emptied_for_good(Relation heap, Relation index)
 {
 	SubTransactionId own = GetCurrentSubTransactionId();
 
-	return has_file_of(build->heap, own) && !has_file_of(build->index, own);
+	return has_file_of(heap, own) && !has_file_of(index, own);
 }
 
 /*
@@ -394,39 +399,49 @@ fill(BfpgLiveBuild *build)
 {
 	lay_out(build, Max(build->options.n, 1), FULL);
 	ereport(WARNING,
-			(errmsg("index \"%s\" says \"perhaps\" to all keys from now on",
+			(errmsg("index \"%s\" says \"perhaps\" to all keys until it is rebuilt",
 					RelationGetRelationName(build->index)),
 			 errdetail("TRUNCATE empties it in place after its table was moved to another tablespace in the same transaction, which ROLLBACK would not undo."),
 			 errhint("Rebuild it with REINDEX when the transaction has ended.")));
+}
+
+/* Fills the index from its table. */
+static void
+collect(BfpgLiveBuild *build, IndexInfo *info)
+{
+	if (build->options.n != 0)
+		lay_out(build, build->options.n, EMPTY);
+	scan(build, info);
+	correct_estimate(build, info);
+	report_phase(PHASE_LOG);
+	if (RelationNeedsWAL(build->index))
+		log_newpage_range(build->index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(build->index), true);
 }
 
 IndexBuildResult *
 bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc0(sizeof *result);
-	BfpgLiveBuild build = {0};
+	BfpgLiveBuild build = {.heap = heap, .index = index};
+	bool		emptied = emptied_for_good(heap, index);
 
+	/* Cancelled and rolled back, it would miss pages, and its table take no rows. */
+	if (emptied)
+		HOLD_INTERRUPTS();
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	report_phase(PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE);
-	build.heap = heap;
-	build.index = index;
 	build.options = bfpg_live_options(index);
 	bfpg_live_key_coder(index, &build.coder);
-	if (emptied_for_good(&build))
-		fill(&build);
-	else
+	if (emptied)
 	{
-		if (build.options.n != 0)
-			lay_out(&build, build.options.n, EMPTY);
-		scan(&build, info);
-		correct_estimate(&build, info);
+		fill(&build);
+		RESUME_INTERRUPTS();
 	}
+	else
+		collect(&build, info);
 	result->heap_tuples = build.counts.rows;
 	result->index_tuples = build.counts.keys;
-	report_phase(PHASE_LOG);
-	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
 	return result;
 }
 

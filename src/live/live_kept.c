@@ -5,9 +5,8 @@
  * A page that is pinned can't leave its buffer, so nobody may drop, truncate or move its
  * file meanwhile: others would wait for the pin without an end, and this process fail.
  *
- * - Pages are kept while a query runs, and by a command of the same process never: when a
- *   function of the query begins one, all are let go, and it keeps none but for queries of
- *   its own.
+ * - Pages are kept while a query runs.  When a function of the query begins a command, all
+ *   are let go, and none is kept while that runs, but by queries that it begins itself.
  * - Other processes wait for the index's lock, which who asks has taken before.  He has it
  *   for as long as the query runs, but for what a subtransaction loses that is rolled back:
  *   then all are let go, too.
@@ -52,7 +51,8 @@ bfpg_live_kept(const BfpgLiveTarget *target)
 	uint64		reserved = pages;
 	BfpgLiveKept *kept;
 
-	if (!query_runs || target->temporary)
+	/* Whoever is serializable locks what he asks for, page by page. */
+	if (!query_runs || target->temporary || IsolationIsSerializable())
 		return NULL;
 	for (kept = all_kept; kept != NULL; kept = kept->next)
 	{
@@ -119,11 +119,11 @@ run_query(QueryDesc *query, ScanDirection direction, uint64 count BFPG_RUN_ONCE_
 	}
 	PG_FINALLY();
 	{
-		if (!inner)
-			let_go();
 		query_runs = inner;
 	}
 	PG_END_TRY();
+	if (!inner)
+		let_go();
 }
 
 static void
@@ -144,12 +144,21 @@ run_command(BFPG_COMMAND_PARAMETERS)
 	PG_END_TRY();
 }
 
-/* What is rolled back may be the portal that has taken the locks. */
+/*
+ * A query that has failed lets go here, when the lock of the page that it looked at is free
+ * again.  What is rolled back may also be the portal that has taken the locks.
+ */
 static void
 end_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *arg)
 {
 	if (event == SUBXACT_EVENT_ABORT_SUB)
 		let_go();
+}
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	let_go();
 }
 
 void
@@ -159,5 +168,6 @@ bfpg_live_kept_init(void)
 	ExecutorRun_hook = run_query;
 	next_command = ProcessUtility_hook;
 	ProcessUtility_hook = run_command;
+	RegisterXactCallback(end_transaction, NULL);
 	RegisterSubXactCallback(end_subtransaction, NULL);
 }

@@ -180,8 +180,7 @@ kept_pages(BfpgLiveTarget *target)
 		return NULL;
 	target->rows = 0;
 	target->kept_since = bfpg_live_times_let_go;
-	/* Whoever is serializable locks what he asks for, page by page. */
-	target->kept = IsolationIsSerializable() ? NULL : bfpg_live_kept(target);
+	target->kept = bfpg_live_kept(target);
 	return target->kept;
 }
 
@@ -194,6 +193,8 @@ bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
 
 	if (kept == NULL)
 		return bfpg_live_contains(target, hash);
+	/* By rows that were asked for before. */
+	Assert(bfpg_live_hints != NULL);
 	place = bfpg_live_place(&target->live, hash);
 	buffer = kept->buffers[place.page];
 	if (unlikely(buffer == InvalidBuffer))

@@ -67,6 +67,19 @@ in_index(Verification *verification, BlockNumber overflow, unsigned level)
 	return end <= verification->pages;
 }
 
+/*
+ * Whether a page has no bits behind those of its blocks, unless it is full of them.  Room
+ * without blocks is a multiple of 64 bytes, as blocks are.
+ */
+static bool
+room_is_right(Page page, uint64 used)
+{
+	const uint8 *blocks = bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT);
+	uint64		beyond = bf_count_bits(blocks + used, BFPG_LIVE_ROOM - used, NULL);
+
+	return beyond == 0 || bf_count_bits(blocks, BFPG_LIVE_ROOM, NULL) == 8 * BFPG_LIVE_ROOM;
+}
+
 static void
 verify_page(const BfpgLiveNode *node, void *argument)
 {
@@ -75,15 +88,11 @@ verify_page(const BfpgLiveNode *node, void *argument)
 	uint64		used = (uint64) verification->blocks << (live->header.log2_block_bits - 3);
 	BlockNumber overflow = bfpg_live_mark(node->page)->overflow;
 	uint8		mask = (uint8) (1 << node->number % 8);
-	uint64		beyond;
 
 	if (verification->seen[node->number / 8] & mask)
 		refuse(verification, node->number, "two pages name it");
 	verification->seen[node->number / 8] |= mask;
-	/* Room without blocks is a multiple of 64 bytes, as blocks are; it is full in a page that is. */
-	beyond = bf_count_bits(bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT + (uint32) used),
-						   BFPG_LIVE_ROOM - used, NULL);
-	if (beyond != 0 && beyond != 8 * (BFPG_LIVE_ROOM - used))
+	if (!room_is_right(node->page, used))
 		refuse(verification, node->number, "there are bits where it has no blocks");
 	if (overflow != 0 && !in_index(verification, overflow, node->level))
 		refuse(verification, node->number, "its overflow pages are not in the index");
