@@ -21,6 +21,8 @@ from table import Table
 SLICES = "PGOPTIONS"
 # Longer than the page faults of a new session, one for each page of shared memory that it meets.
 TURN = "-T 2"
+# A virtual machine's neighbours change a turn's rate by a tenth and more.
+TURNS = 11
 STORED = "finds the row by primary key, reads slices of TOAST"
 
 
@@ -66,7 +68,7 @@ def lookups(run, session, table, data, count):
 
     warm = {who: at_rest(ask) for who, ask in contenders(4).items()}
     for clients in (2, 4):
-        samples = interleave(contenders(clients), run.choose(2, 5))
+        samples = interleave(contenders(clients), run.choose(2, TURNS))
         for who, one in samples.items():
             one.add_note(notes.get(who, ""))
             one.add_note("" if warm[who] else f"{name_of(count)} keys: rates not at rest")
@@ -117,7 +119,7 @@ def batches(run, session, table, data, count):
                     f"\\set id random(1, {total // size})\n{sql};\n", run.work, 4, run.amount)) * size)
                 for who, (options, sql) in asked.items()}
         table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s",
-                      samples=interleave(runs, run.choose(2, 7)))
+                      samples=interleave(runs, run.choose(2, TURNS)))
 
 
 def scan(run, session, table, data, count):
