@@ -103,14 +103,9 @@ take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber prese
 	return bfpg_live_extend(index, fork);
 }
 
-/*
- * Writes a page with this content: EMPTY or FULL.  Pages are logged when the index is built:
- * before, there is nobody for whom they would have to be whole after a crash.  But for those
- * of the init fork, and full ones, which a rollback leaves to all.
- */
+/* Writes a page with this content: EMPTY or FULL.  Logs it at once, or leaves that to the end. */
 static void
-write_page(Relation index, Buffer buffer, ForkNumber fork, BlockNumber number,
-		   const BfpgLive *live, uint8 content)
+write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, uint8 content, bool at_once)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -123,13 +118,17 @@ write_page(Relation index, Buffer buffer, ForkNumber fork, BlockNumber number,
 		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), content, BFPG_LIVE_ROOM);
 	}
 	MarkBufferDirty(buffer);
-	if (fork == INIT_FORKNUM || (content == FULL && RelationNeedsWAL(index)))
+	if (at_once)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Writes all pages of level 0 with this content. */
+/*
+ * Writes all pages of level 0 with this content.  They are logged when the index is built:
+ * before, there is nobody for whom they would have to be whole after a crash.  But for those
+ * of the init fork, and full ones, which a rollback leaves to all.
+ */
 static void
 write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 content)
 {
@@ -137,13 +136,14 @@ write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 content
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
 	BlockNumber number;
 	bool		extension_lock = !RELATION_IS_LOCAL(index);
+	bool		at_once = fork == INIT_FORKNUM || (content == FULL && RelationNeedsWAL(index));
 
 	if (extension_lock)
 		LockRelationForExtension(index, ExclusiveLock);
 	for (number = 0; number < pages; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(index, take_page(index, fork, number, present), fork, number, live, content);
+		write_page(take_page(index, fork, number, present), number, live, content, at_once);
 	}
 	if (extension_lock)
 		UnlockRelationForExtension(index, ExclusiveLock);

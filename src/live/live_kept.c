@@ -145,8 +145,8 @@ run_command(BFPG_COMMAND_PARAMETERS)
 }
 
 /*
- * A query that has failed lets go here, when the lock of the page that it looked at is free
- * again.  What is rolled back may also be the portal that has taken the locks.
+ * A query that has failed lets go in these two, when the lock of the page that it looked at
+ * is free again.  What is rolled back may also be the portal that has taken the locks.
  */
 static void
 end_subtransaction(SubXactEvent event, SubTransactionId own, SubTransactionId parent, void *arg)
