@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -400,14 +401,27 @@ check_sync(const bloomfilter *single, const bloomfilter *set, const bloomfilter 
 }
 
 static void
-write_in_turn(const bloomfilter *const *filters, int count)
+write_in_turn(const bloomfilter *const *filters, int count, int turns)
 {
 	int			round;
+	char		turn;
 
 	for (round = 0; round < ROUNDS; round++)
-		if (bloomfilter_write(filters[round % count], in_folder("s"), NULL) != BLOOMFILTER_OK)
+		if (read(turns, &turn, 1) != 1 ||
+			bloomfilter_write(filters[round % count], in_folder("s"), NULL) != BLOOMFILTER_OK)
 			_exit(1);
 	_exit(0);
+}
+
+/* Lets a writer go on, unless two turns wait: no opening meets eight changes. */
+static void
+give_turn(const int turns[2])
+{
+	int			waiting;
+
+	need(ioctl(turns[0], FIONREAD, &waiting) == 0, "turns that wait");
+	if (waiting < 2)
+		need(write(turns[1], "", 1) == 1, "a turn");
 }
 
 /* Two writers of the same sets: whoever looks sees one of them, whole. */
@@ -415,25 +429,31 @@ static void
 check_two_writers(const bloomfilter *const *filters, int count)
 {
 	pid_t		children[2];
+	int			turns[2];
 	int			status[2] = {-1, -1};
 	int			broken = 0;
 	int			running;
 	int			i;
 
-	need(bloomfilter_write(filters[0], in_folder("s"), NULL) == BLOOMFILTER_OK, "the first");
+	need(bloomfilter_write(filters[0], in_folder("s"), NULL) == BLOOMFILTER_OK && pipe(turns) == 0,
+		 "the first");
 	fflush(stdout);
 	for (i = 0; i < 2; i++)
 	{
 		children[i] = fork();
 		need(children[i] >= 0, "fork");
 		if (children[i] == 0)
-			write_in_turn(filters + i, count - 1);
+		{
+			close(turns[1]);
+			write_in_turn(filters + i, count - 1, turns[0]);
+		}
 	}
 	for (running = 2; running > 0;)
 	{
 		bloomfilter *opened;
 		bloomfilter_detail detail;
 
+		give_turn(turns);
 		if (bloomfilter_open(in_folder("s"), 0, &opened, &detail) == BLOOMFILTER_OK)
 			bloomfilter_close(opened);
 		else if (broken++ == 0)
@@ -441,6 +461,8 @@ check_two_writers(const bloomfilter *const *filters, int count)
 		for (i = 0; i < 2; i++)
 			running -= status[i] == -1 && waitpid(children[i], &status[i], WNOHANG) == children[i];
 	}
+	close(turns[0]);
+	close(turns[1]);
 	same(broken, 0, "the set is whole at any time");
 	ok(status[0] == 0 && status[1] == 0, "both writers succeed");
 	ok(count_entries(folder) <= 1 + PARTS, "the parts of replaced sets are gone");
