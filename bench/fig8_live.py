@@ -6,8 +6,9 @@ build, the sizes, and the snapshot. The table of keys is random in the order of 
 
 A stored value is asked by a statement that finds the filter's row by primary key and
 reads slices of its TOAST; EXISTS is an index-only scan of a vacuumed table. Look-ups are
-timed when each contender's rate has come to rest. Of the largest size each index is built
-once, and rows are not copied into tables of it: what is built is what is then asked.
+timed when each contender's rate has come to rest. "Live over it" is how many times each
+contender's rate a live filter's was in the same round. Rows are not copied into tables of
+the largest size.
 """
 
 import os
@@ -44,6 +45,13 @@ def indexes(count):
     }
 
 
+def add_rates(table, count, what, clients, unit, samples):
+    """The rates, and the live filter's over each of the others'."""
+    table.add_all(name_of(count), what, clients, unit=unit, samples=samples)
+    table.add_all(name_of(count), f"{what}: live over it", clients, unit="times",
+                  samples={who: samples["live"].over(one) for who, one in samples.items() if who != "live"})
+
+
 def exists_note(session, keys):
     """How EXISTS reads a row that is there."""
     plan = session.plan(f"select exists (select from {keys} where k = {key_sql(1)})")["Plans"][0]
@@ -72,7 +80,7 @@ def lookups(run, session, table, data, count):
         for who, one in samples.items():
             one.add_note(notes.get(who, ""))
             one.add_note("" if warm[who] else f"{name_of(count)} keys: rates not at rest")
-        table.add_all(name_of(count), "look-up", clients, unit="1/s", samples=samples)
+        add_rates(table, count, "look-up", clients, "1/s", samples)
 
 
 def loop(run, session, table, data, count):
@@ -118,8 +126,7 @@ def batches(run, session, table, data, count):
         runs = {who: (lambda options=options, sql=sql: with_options(options, lambda: pgbench(
                     f"\\set id random(1, {total // size})\n{sql};\n", run.work, 4, run.amount)) * size)
                 for who, (options, sql) in asked.items()}
-        table.add_all(name_of(count), f"batch of {size}", 4, unit="keys/s",
-                      samples=interleave(runs, run.choose(2, TURNS)))
+        add_rates(table, count, f"batch of {size}", 4, "keys/s", interleave(runs, run.choose(2, TURNS)))
 
 
 def scan(run, session, table, data, count):
@@ -177,8 +184,8 @@ def copy(run, session, table, count):
     session.run("drop table copied")
 
 
-def build(run, session, table, data, count, rounds):
-    """Builds each index so many times; the last ones stay, to be asked."""
+def build(run, session, table, data, count):
+    """Builds each index some times; the last ones stay, to be asked."""
     keys, made = data.keys(count), indexes(count)
 
     def seconds(who):
@@ -195,7 +202,7 @@ def build(run, session, table, data, count, rounds):
         session.run(settings)
         if processes == "serial":
             runs["B-tree"] = lambda: seconds("B-tree")
-        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, rounds))
+        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, run.rounds))
 
 
 def sizes(run, session, table, count):
@@ -210,10 +217,10 @@ def sizes(run, session, table, count):
 def main():
     run, session, data = start()
     table = Table(run, "fig8_live", "live filters", ["keys", "what", "clients", "contender"])
-    *small, largest = run.sizes
+    before_largest = run.sizes[-2]
     empty_function(run, session, "bench_true", "bigint")
     for count in run.sizes:
-        build(run, session, table, data, count, 1 if count == largest else run.rounds)
+        build(run, session, table, data, count)
         data.filter(count)
         data.warm(count)
         lookups(run, session, table, data, count)
@@ -222,7 +229,7 @@ def main():
         scan(run, session, table, data, count)
         sizes(run, session, table, count)
     # A smaller table than the largest of these says nothing new.
-    copy(run, session, table, small[-1])
+    copy(run, session, table, before_largest)
     table.write()
     session.run("drop table asked_live, scanned")
     session.close()

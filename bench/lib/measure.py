@@ -32,6 +32,10 @@ class Samples:
         """What each is more than the floor's of the same round."""
         return Samples([value - low for value, low in zip(self.values, floor.values)], self.note)
 
+    def over(self, other):
+        """How many times the other's of the same round each is: what slows both has no part in it."""
+        return Samples([value / base for value, base in zip(self.values, other.values)], other.note)
+
     def add_note(self, note):
         self.note = "; ".join(part for part in (self.note, note) if part)
 
