@@ -185,24 +185,31 @@ def copy(run, session, table, count):
 
 
 def build(run, session, table, data, count):
-    """Builds each index some times; the last ones stay, to be asked."""
+    """Builds each index some times, by one process and by all; the last ones stay, to be asked."""
     keys, made = data.keys(count), indexes(count)
 
-    def seconds(who):
-        index, definition = made[who]
-        session.run(f"drop index if exists {index}")
+    def index(who, settings):
+        name, definition = made[who]
+        session.run(f"drop index if exists {name}")
+        session.run(settings)
         return session.seconds(definition)
 
-    runs = {
-        "live": lambda: seconds("live"),
-        "bloom_agg": lambda: session.seconds(
-            f"select cardinality(array[bloom_agg(k, {count}, 0.01)]) from {keys}"),
-    }
-    for processes, settings in (("parallel", parallel()), ("serial", SERIAL)):
+    def aggregate(settings):
         session.run(settings)
-        if processes == "serial":
-            runs["B-tree"] = lambda: seconds("B-tree")
-        table.add_all(name_of(count), f"build, {processes}", 1, unit="s", samples=interleave(runs, run.rounds))
+        return session.seconds(f"select cardinality(array[bloom_agg(k, {count}, 0.01)]) from {keys}")
+
+    samples = interleave({
+        ("parallel", "live"): lambda: index("live", parallel()),
+        ("serial", "live"): lambda: index("live", SERIAL),
+        ("parallel", "bloom_agg"): lambda: aggregate(parallel()),
+        ("serial", "bloom_agg"): lambda: aggregate(SERIAL),
+        ("serial", "B-tree"): lambda: index("B-tree", SERIAL),
+    }, run.rounds)
+    for (processes, who), one in samples.items():
+        table.add(name_of(count), f"build, {processes}", 1, who, unit="s", samples=one)
+    for who in ("live", "bloom_agg"):
+        table.add(name_of(count), "build, serial over parallel", 1, who, unit="times",
+                  samples=samples["serial", who].over(samples["parallel", who]))
 
 
 def sizes(run, session, table, count):
