@@ -203,6 +203,7 @@ def build(run, session, table, data, count):
         ("serial", "live"): lambda: index("live", SERIAL),
         ("parallel", "bloom_agg"): lambda: aggregate(parallel()),
         ("serial", "bloom_agg"): lambda: aggregate(SERIAL),
+        # The last one leaves the session to one process, for what follows.
         ("serial", "B-tree"): lambda: index("B-tree", SERIAL),
     }, run.rounds)
     for (processes, who), one in samples.items():
@@ -224,7 +225,6 @@ def sizes(run, session, table, count):
 def main():
     run, session, data = start()
     table = Table(run, "fig8_live", "live filters", ["keys", "what", "clients", "contender"])
-    before_largest = run.sizes[-2]
     empty_function(run, session, "bench_true", "bigint")
     for count in run.sizes:
         build(run, session, table, data, count)
@@ -236,7 +236,7 @@ def main():
         scan(run, session, table, data, count)
         sizes(run, session, table, count)
     # A smaller table than the largest of these says nothing new.
-    copy(run, session, table, before_largest)
+    copy(run, session, table, run.sizes[-2])
     table.write()
     session.run("drop table asked_live, scanned")
     session.close()

@@ -180,6 +180,7 @@ class Sets(unittest.TestCase):
         builds = [support.build_set(3, support.integers([*MEMBERS, more])) for more in (500, 600)]
         turn = threading.Event()
         failed = threading.Event()
+        swaps = range(1, 300)
 
         def publish(swap):
             names = [f"{swap}.{part}" for part in range(3)]
@@ -189,7 +190,7 @@ class Sets(unittest.TestCase):
             return names
 
         def take_turns(old):
-            for swap in range(1, 300):
+            for swap in swaps:
                 turn.wait()
                 turn.clear()
                 if failed.is_set():
@@ -211,6 +212,7 @@ class Sets(unittest.TestCase):
             failed.set()
             turn.set()
             writer.join()
+        self.assertIn(f"{swaps[-1]}.0", os.listdir(self.folder), "the writer has come to its end")
 
     def test_errors_of_a_set_that_stays_are_raised(self):
         with self.assertRaisesRegex(FileNotFoundError, "missing"):

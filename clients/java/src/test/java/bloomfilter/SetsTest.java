@@ -227,11 +227,11 @@ public class SetsTest {
                 }
             } catch (Throwable error) {
                 failed.set(error);
-                opened.release(1000);
+                opened.release();
             }
         });
         reader.start();
-        for (int generation = 1; generation <= 150; generation++) {
+        for (int generation = 1; generation <= 150 && failed.get() == null; generation++) {
             opened.acquire();
             opened.drainPermits();
             writer.publish(300 + generation % 2);
