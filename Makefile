@@ -15,7 +15,7 @@ EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(SOURCE)/bloo
 MODULE_big = bloomfilter
 objects = $(patsubst $(SOURCE)/%.c,%.o,$(sort $(wildcard $(SOURCE)/$(1)/*.c)))
 CORE_OBJS = $(call objects,src/core)
-PG_OBJS = $(call objects,src/pg)
+PG_OBJS = $(call objects,src/pg) $(call objects,src/pg/*)
 LIVE_OBJS = $(call objects,src/live)
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
@@ -34,7 +34,7 @@ DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
-PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src/live -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
+PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
 PG_CFLAGS = $(OPTFLAGS)
 SHLIB_LINK = -lm $(ZSTD_LIBS)
 
@@ -42,6 +42,9 @@ REGRESS = $(patsubst $(SOURCE)/sql/%.sql,%,$(sort $(wildcard $(SOURCE)/sql/*.sql
 ISOLATION = $(patsubst $(SOURCE)/specs/%.spec,%,$(sort $(wildcard $(SOURCE)/specs/*.spec)))
 ISOLATION_OPTS = --load-extension=bloomfilter
 REGRESS_OPTS = --load-extension=bloomfilter --encoding=UTF8
+
+DEPENDENCIES = $(OBJS:=.d) $(OBJS:.o=.bc.d)
+EXTRA_CLEAN = $(DEPENDENCIES)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -53,7 +56,16 @@ bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control
 # The server exports names that a core could clash with; ours stay inside.
 $(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
 
-$(OBJS): $(foreach folder,core delta pg live,$(wildcard $(SOURCE)/src/$(folder)/*.h))
+# The compiler writes down which headers an object and a file of bitcode were made from, and
+# both are made anew when one of these changes.  PGXS does so for objects alone, and only where
+# PostgreSQL was configured for it; its files would clash for sources of the same name.
+COMPILE.c += -MMD -MP -MF $@.d
+COMPILE.c.bc += -MMD -MP -MF $@.d
+%.o: %.c
+	$(COMPILE.c) -o $@ $<
+%.bc: %.c
+	$(COMPILE.c.bc) -o $@ $<
+-include $(wildcard $(DEPENDENCIES))
 
 # In a VPATH build there are no folders yet to put objects into.
 ifneq ($(SOURCE),.)

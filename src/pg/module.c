@@ -4,13 +4,13 @@
  */
 #include "postgres.h"
 
-#include "copies.h"
-#include "explain.h"
-#include "live_am.h"
-#include "pg_compat.h"
-#include "progress.h"
-#include "settings.h"
-#include "snapshot.h"
+#include "ask/copies.h"
+#include "plan/explain.h"
+#include "live/am.h"
+#include "base/pg_compat.h"
+#include "list/progress.h"
+#include "base/settings.h"
+#include "base/snapshot.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomfilter", .version = BLOOMFILTER_VERSION);

@@ -1,0 +1,148 @@
+/*
+ * am.c
+ *	  The index access method "bloomfilter": what it can and can't do.
+ *
+ * Its operator classes have no operators.  So the planner finds no clause that the
+ * index could answer and never considers it, which costs nothing; the index is asked
+ * by functions.  It holds no row pointers: VACUUM has nothing to remove.
+ */
+#include "postgres.h"
+
+#include "access/amapi.h"
+#include "commands/vacuum.h"
+#include "fmgr.h"
+#include "nodes/pathnodes.h"
+
+#include "live/am.h"
+#include "live/build.h"
+#include "live/compat.h"
+#include "live/insert.h"
+#include "live/kept.h"
+#include "live/known.h"
+#include "live/options.h"
+#include "live/stats.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
+
+/* Nothing is deleted; and CREATE INDEX CONCURRENTLY is told of no row, so adds all again. */
+static IndexBulkDeleteResult *
+bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+			IndexBulkDeleteCallback callback, void *callback_state)
+{
+	return stats != NULL ? stats : palloc0(sizeof(IndexBulkDeleteResult));
+}
+
+static IndexBulkDeleteResult *
+vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+{
+	if (info->analyze_only)
+		return stats;
+	if (stats == NULL)
+		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	stats->num_pages = RelationGetNumberOfBlocks(info->index);
+	stats->num_index_tuples = info->num_heap_tuples;
+	stats->estimated_count = true;
+	bfpg_live_warn_if_outgrown(info->index);
+	return stats;
+}
+
+/* Never chosen: there is no operator by which it could be. */
+static void
+cost_estimate(PlannerInfo *root, IndexPath *path, double loop_count,
+			  Cost *startup, Cost *total, Selectivity *selectivity,
+			  double *correlation, double *pages)
+{
+	*startup = *total = 1e300;
+	*selectivity = 1.0;
+	*correlation = 0.0;
+	*pages = path->indexinfo->pages;
+}
+
+static void
+refuse_scan(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a bloomfilter index cannot be scanned"),
+			 errhint("Ask it with bloom_index_contains.")));
+}
+
+static IndexScanDesc
+begin_scan(Relation index, int keys, int order_bys)
+{
+	refuse_scan();
+	return NULL;
+}
+
+static void
+rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys, int order_by_count)
+{
+	refuse_scan();
+}
+
+static void
+end_scan(IndexScanDesc scan)
+{
+	refuse_scan();
+}
+
+/* Any operator class will do: all that matters is the type, which the build looks at. */
+static bool
+validate(Oid opclass)
+{
+	return true;
+}
+
+static const IndexAmRoutine routine = {
+	.type = T_IndexAmRoutine,
+	/* Pages are locked by those who are told "no", and looked at by who inserts. */
+	.ampredlocks = true,
+	.amusemaintenanceworkmem = true,
+#if PG_VERSION_NUM >= 160000
+	/* No row pointers: a new key of a row may be added without a new version's pointer. */
+	.amsummarizing = true,
+#endif
+#if PG_VERSION_NUM >= 170000
+	.amcanbuildparallel = true,
+#endif
+	.ambuild = bfpg_live_build,
+	.ambuildempty = bfpg_live_build_empty,
+	.aminsert = bfpg_live_insert,
+	.ambulkdelete = bulk_delete,
+	.amvacuumcleanup = vacuum_cleanup,
+	.amcostestimate = cost_estimate,
+	.amoptions = bfpg_live_parse_options,
+	.ambuildphasename = bfpg_live_build_phase,
+	.amvalidate = validate,
+	.ambeginscan = begin_scan,
+	.amrescan = rescan,
+	.amendscan = end_scan,
+};
+
+Datum
+bloomfilter_index_handler(PG_FUNCTION_ARGS)
+{
+#if PG_VERSION_NUM >= 190000
+	PG_RETURN_POINTER(&routine);
+#else
+	/* The caller frees it. */
+	IndexAmRoutine *copy = palloc(sizeof *copy);
+
+	*copy = routine;
+	PG_RETURN_POINTER(copy);
+#endif
+}
+
+bool
+bfpg_is_live(Relation index)
+{
+	return index->rd_indam != NULL && index->rd_indam->aminsert == bfpg_live_insert;
+}
+
+void
+bfpg_live_init(void)
+{
+	bfpg_live_options_init();
+	bfpg_live_known_init();
+	bfpg_live_kept_init();
+}

@@ -1,0 +1,315 @@
+/*
+ * ask.c
+ *	  bloom_index_contains and its kin: whether a live filter may contain keys.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "funcapi.h"
+#include "tcop/pquery.h"
+#include "utils/tuplestore.h"
+
+#include "key/key_array.h"
+#include "key/key_untyped.h"
+#include "live/known.h"
+#include "live/read.h"
+#include "live/target.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
+PG_FUNCTION_INFO_V1(bloomfilter_index_contains_column);
+PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each);
+PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each_column);
+PG_FUNCTION_INFO_V1(bloomfilter_index_matches);
+PG_FUNCTION_INFO_V1(bloomfilter_index_matches_column);
+PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
+
+/* What a call site keeps between calls. */
+typedef struct BfpgLiveQuestion
+{
+	BfpgLiveTargets targets;
+	BfpgKeyCoder coder;
+} BfpgLiveQuestion;
+
+/* What this call asks, and where its key is. */
+typedef struct BfpgLiveCall
+{
+	Oid			relation;
+	const NameData *column;		/* NULL: the relation is an index */
+	int			key_arg;
+	bool		array;			/* of keys */
+} BfpgLiveCall;
+
+static BfpgLiveCall
+read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
+{
+	BfpgLiveCall call = {
+		PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array
+	};
+
+	return call;
+}
+
+/* Throws unless keys of the coder's type can be in what is asked. */
+static void
+check_key_type(BfpgKeyCoder *coder, uint32 key_type)
+{
+	bf_header	header = {.key_type = key_type};
+
+	if (key_type != BF_KEY_NONE)
+		bfpg_check_key_type(coder, &header);
+}
+
+/* This call site's question, with its targets found and locked. */
+static BfpgLiveQuestion *
+open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
+{
+	BfpgLiveQuestion *question = fcinfo->flinfo->fn_extra;
+
+	if (question == NULL)
+	{
+		BfpgKeyCoder coder;
+
+		bfpg_key_coder(fcinfo, call->key_arg, call->array, &coder);
+		question = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *question);
+		question->coder = coder;
+		fcinfo->flinfo->fn_extra = question;
+	}
+	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
+							   fcinfo->flinfo->fn_mcxt))
+		check_key_type(&question->coder, question->targets.key_type);
+	return question;
+}
+
+/*
+ * Whether the call is the first question of a statement that is a transaction by itself, as
+ * an application asks.  Others keep their locks: a function or a transaction block would be
+ * told in its middle that an index that it has asked is gone.
+ */
+static bool
+is_single(FunctionCallInfo fcinfo)
+{
+	return fcinfo->flinfo->fn_extra == NULL &&
+		!OidIsValid(bfpg_live_single()) &&
+		!IsTransactionBlock() &&
+		ActivePortal != NULL && ActivePortal->queryDesc != NULL &&
+		ActivePortal->queryDesc->estate->es_query_cxt == fcinfo->flinfo->fn_mcxt;
+}
+
+/*
+ * What is known of a single question, with the coder of its key; NULL if nothing is.  It is
+ * mostly the statement's only one, so nothing is made to be kept for a next.
+ */
+static const BfpgLiveKnown *
+known_single(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder)
+{
+	const BfpgLiveKnown *known;
+
+	if (!is_single(fcinfo))
+		return NULL;
+	known = bfpg_live_known(call->relation, call->column);
+	if (known == NULL)
+		return NULL;
+	bfpg_key_coder(fcinfo, call->key_arg, call->array, coder);
+	check_key_type(coder, known->key_type);
+	return known;
+}
+
+/* Asks the only target that is known; returns whether it still was right. */
+static bool
+ask_known(const BfpgLiveKnown *known, uint64 hash, bool *found)
+{
+	/* On its way while the locks are taken. */
+	bfpg_live_fetch(&known->target, hash);
+	if (!bfpg_live_begin_single(known))
+		return false;
+	*found = bfpg_live_contains(&known->target, hash);
+	bfpg_live_end_single(known);
+	return true;
+}
+
+/* Whether the filter of one of the targets may have the key. */
+static bool
+ask_targets(BfpgLiveQuestion *question, Datum key)
+{
+	const BfpgLiveTargets *targets = &question->targets;
+	int			i;
+
+	for (i = 0; i < targets->count; i++)
+	{
+		BfpgLiveTarget *target = &targets->targets[i];
+
+		/* Filters of partitions may have different seeds. */
+		if (bfpg_live_contains_row(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
+			return true;
+	}
+	return false;
+}
+
+static bool
+contains(FunctionCallInfo fcinfo, bool by_column)
+{
+	BfpgLiveCall call = read_call(fcinfo, by_column, false);
+	Datum		key = PG_GETARG_DATUM(call.key_arg);
+	BfpgKeyCoder coder;
+	const BfpgLiveKnown *known = known_single(fcinfo, &call, &coder);
+	bool		found;
+
+	if (known != NULL &&
+		ask_known(known, bfpg_hash_key(&coder, key, known->target.live.header.seed), &found))
+		return found;
+	return ask_targets(open_question(fcinfo, &call), key);
+}
+
+Datum
+bloomfilter_index_contains(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, false));
+}
+
+Datum
+bloomfilter_index_contains_column(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(contains(fcinfo, true));
+}
+
+/* Hashes the keys of the call's array. */
+static void
+hash_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder, uint64 seed,
+		   BfpgKeyArray *keys)
+{
+	bf_header	whole = {.parts = 1, .seed = seed};
+
+	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(call->key_arg)), coder, &whole, keys);
+}
+
+/* Asks all targets for hashed keys. */
+static void
+ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, uint8 *found)
+{
+	const BfpgLiveTargets *targets = &question->targets;
+	int			i;
+
+	for (i = 0; i < targets->count; i++)
+	{
+		const BfpgLiveTarget *target = &targets->targets[i];
+		int			j;
+
+		if (target->live.header.seed != seed)
+		{
+			seed = target->live.header.seed;
+			for (j = 0; j < keys->count; j++)
+				keys->hashes[j] = bfpg_hash_key(&question->coder, keys->keys[keys->places[j]], seed);
+		}
+		bfpg_live_contains_hashes(target, keys->hashes, keys->count, found);
+	}
+}
+
+/* Asks the only target that is known for all keys; returns whether it still was right. */
+static bool
+ask_known_array(const BfpgLiveKnown *known, const BfpgKeyArray *keys, uint8 *found)
+{
+	if (!bfpg_live_begin_single(known))
+		return false;
+	bfpg_live_contains_hashes(&known->target, keys->hashes, keys->count, found);
+	bfpg_live_end_single(known);
+	return true;
+}
+
+/* Asks for all keys of an array, and gives their coder; found[i] tells of keys->hashes[i]. */
+static uint8 *
+answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyCoder *coder, BfpgKeyArray *keys)
+{
+	BfpgLiveCall call = read_call(fcinfo, by_column, true);
+	const BfpgLiveKnown *known = known_single(fcinfo, &call, coder);
+	BfpgLiveQuestion *question;
+	uint64		seed = 0;
+	uint8	   *found;
+
+	if (known != NULL)
+	{
+		hash_array(fcinfo, &call, coder, known->target.live.header.seed, keys);
+		found = palloc0(keys->count + 1);
+		if (ask_known_array(known, keys, found))
+			return found;
+	}
+	question = open_question(fcinfo, &call);
+	/* All targets mostly have one seed, so that keys are hashed once. */
+	if (question->targets.count > 0)
+		seed = question->targets.targets[0].live.header.seed;
+	hash_array(fcinfo, &call, &question->coder, seed, keys);
+	found = palloc0(keys->count + 1);
+	ask_targets_array(question, seed, keys, found);
+	*coder = question->coder;
+	return found;
+}
+
+/* A boolean for each key, in an array of the same shape. */
+static Datum
+contains_each(FunctionCallInfo fcinfo, bool by_column)
+{
+	BfpgKeyCoder coder;
+	BfpgKeyArray keys;
+	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
+
+	return bfpg_key_array_answers(&keys, found);
+}
+
+Datum
+bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
+{
+	return contains_each(fcinfo, false);
+}
+
+Datum
+bloomfilter_index_contains_each_column(PG_FUNCTION_ARGS)
+{
+	return contains_each(fcinfo, true);
+}
+
+/* The keys that may be there, in their order, in one dimension. */
+static Datum
+matches(FunctionCallInfo fcinfo, bool by_column)
+{
+	BfpgKeyCoder coder;
+	BfpgKeyArray keys;
+	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
+
+	return bfpg_key_array_matches(&keys, found, &coder);
+}
+
+Datum
+bloomfilter_index_matches(PG_FUNCTION_ARGS)
+{
+	return matches(fcinfo, false);
+}
+
+Datum
+bloomfilter_index_matches_column(PG_FUNCTION_ARGS)
+{
+	return matches(fcinfo, true);
+}
+
+/* The tables that may have the key, with the index that was asked: NULL where none was. */
+Datum
+bloomfilter_index_partitions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	BfpgLiveCall call = read_call(fcinfo, true, false);
+	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	const BfpgLiveTargets *targets = &question->targets;
+	int			i;
+
+	bfpg_init_materialized_srf(fcinfo);
+	for (i = 0; i < targets->count; i++)
+	{
+		const BfpgLiveTarget *target = &targets->targets[i];
+		Datum		values[2] = {ObjectIdGetDatum(target->table), ObjectIdGetDatum(target->index)};
+		bool		nulls[2] = {false, !OidIsValid(target->index)};
+
+		if (bfpg_live_contains(target, bfpg_hash_key(&question->coder, PG_GETARG_DATUM(2),
+													 target->live.header.seed)))
+			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

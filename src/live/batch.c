@@ -1,0 +1,127 @@
+/*
+ * batch.c
+ *	  Hashes gathered by a build, to be set page by page.
+ *
+ * A build that set bits as keys come would visit pages at random.  So hashes are
+ * gathered in as much memory as maintenance_work_mem allows and sorted by their page,
+ * by counting; then each page is visited once for all of its hashes.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "bf_batch.h"
+#include "bf_hashlist.h"
+#include "live/batch.h"
+#include "base/report.h"
+
+#define SORT_BITS 11
+#define SORT_VALUES (1 << SORT_BITS)
+
+/* Hashes whose blocks are fetched ahead. */
+#define HASHES_AHEAD 8
+
+/* Fewer make no sense: 1 MB. */
+#define LEAST_ROOM ((Size) 65536)
+
+void
+bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes)
+{
+	Size		room = Min(bytes, MaxAllocHugeSize / 2) / (2 * sizeof(uint64));
+
+	batch->room = Max(room, LEAST_ROOM);
+	batch->count = 0;
+	batch->hashes = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
+	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
+}
+
+void
+bfpg_live_batch_free(BfpgLiveBatch *batch)
+{
+	pfree(batch->hashes);
+	pfree(batch->spare);
+}
+
+void
+bfpg_live_batch_unique(BfpgLiveBatch *batch)
+{
+	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);
+}
+
+/* One pass: sorts by SORT_BITS bits of the page, leaving equal ones in their order. */
+static void
+sort_by_digit(BfpgLiveBatch *batch, const BfpgLive *live, int shift)
+{
+	Size		starts[SORT_VALUES] = {0};
+	Size		start = 0;
+	uint64	   *sorted = batch->spare;
+	Size		i;
+
+	for (i = 0; i < batch->count; i++)
+		starts[bfpg_live_place(live, batch->hashes[i]).page >> shift & (SORT_VALUES - 1)]++;
+	for (i = 0; i < SORT_VALUES; i++)
+	{
+		Size		count = starts[i];
+
+		starts[i] = start;
+		start += count;
+	}
+	for (i = 0; i < batch->count; i++)
+		sorted[starts[bfpg_live_place(live, batch->hashes[i]).page >> shift & (SORT_VALUES - 1)]++] =
+			batch->hashes[i];
+	batch->spare = batch->hashes;
+	batch->hashes = sorted;
+	CHECK_FOR_INTERRUPTS();
+}
+
+static void
+sort_by_page(BfpgLiveBatch *batch, const BfpgLive *live)
+{
+	uint64		pages = bfpg_live_fixed_pages(live);
+	int			shift;
+
+	for (shift = 0; shift == 0 || pages >> shift > 0; shift += SORT_BITS)
+		sort_by_digit(batch, live, shift);
+}
+
+/* Sets the hashes from at on that are on the same page; returns where the next begin. */
+static Size
+set_page(BfpgLiveBatch *batch, Relation index, const BfpgLive *live, Size at)
+{
+	BfpgLivePlace place = bfpg_live_place(live, batch->hashes[at]);
+	BlockNumber number = place.page;
+	Buffer		buffer = ReadBuffer(index, number);
+	Page		page;
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	page = bfpg_live_checked_page(RelationGetRelid(index), buffer, number, 0);
+	do
+	{
+		/* One of another page is at no address that matters. */
+		if (at + HASHES_AHEAD < batch->count)
+			BF_PREFETCH(bfpg_live_block(page, bfpg_live_place(live, batch->hashes[at + HASHES_AHEAD]).offset));
+		bf_block_add(bfpg_live_block(page, place.offset), live->header.log2_block_bits,
+					 live->header.probes, batch->hashes[at]);
+		if (++at == batch->count)
+			break;
+		place = bfpg_live_place(live, batch->hashes[at]);
+	} while (place.page == number);
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+	return at;
+}
+
+void
+bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live)
+{
+	Size		at = 0;
+
+	sort_by_page(batch, live);
+	while (at < batch->count)
+	{
+		CHECK_FOR_INTERRUPTS();
+		at = set_page(batch, index, live, at);
+	}
+	batch->count = 0;
+}

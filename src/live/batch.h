@@ -1,0 +1,33 @@
+/*
+ * batch.h
+ *	  Hashes gathered by a build, to be set page by page.
+ */
+#ifndef BFPG_LIVE_BATCH_H
+#define BFPG_LIVE_BATCH_H
+
+#include "live/page.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct BfpgLiveBatch
+{
+	uint64	   *hashes;
+	uint64	   *spare;			/* as long, to sort by */
+	Size		count;
+	Size		room;
+} BfpgLiveBatch;
+
+/* A batch that takes so many bytes of the current memory context, or the least useful. */
+extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
+
+extern void bfpg_live_batch_free(BfpgLiveBatch *batch);
+
+/* Drops repeats. */
+extern void bfpg_live_batch_unique(BfpgLiveBatch *batch);
+
+/* Sets the bits of all hashes in pages of level 0, without logging them, and empties it. */
+extern void bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_BATCH_H */

@@ -1,0 +1,464 @@
+/*
+ * build.c
+ *	  Building a live filter: CREATE INDEX and REINDEX.
+ *
+ * Nobody else writes to an index that is being built, and nobody sees it before the
+ * build commits.  So pages are changed without logging each change, and logged whole
+ * at the end.
+ *
+ * Without n, hashes are gathered first: if all fit into memory the number of different
+ * keys is known exactly; if not, it is estimated from the part of the table that has
+ * been read, and checked at the end.
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/lmgr.h"
+
+#include "bf_bits.h"
+#include "bf_estimate.h"
+#include "live/batch.h"
+#include "live/build.h"
+#include "live/insert.h"
+#include "live/options.h"
+#include "live/parallel.h"
+#include "live/heap_scan.h"
+#include "base/report.h"
+
+/* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
+#define PHASE_LAY_OUT 2
+#define PHASE_SCAN 3
+#define PHASE_LOG 4
+
+/* Room to grow where n is not given: a quarter more than the keys that are there. */
+#define WITH_ROOM(keys) ((uint64) ((double) (keys) * 1.25) + 1)
+
+/* And the least such n, so that a filter of an empty table begins with some pages. */
+#define LEAST_KEYS 100000
+
+/* Pages of the table that a process takes at a time, so that they are read in order. */
+#define PAGES_AT_ONCE 64
+
+/* What all bytes of blocks are in a page without a key, and in one that has them all. */
+#define EMPTY 0
+#define FULL 0xff
+
+typedef struct BfpgLiveBuild
+{
+	Relation	heap;
+	Relation	index;
+	BfpgKeyCoder coder;
+	BfpgLiveOptions options;
+	BfpgLive	live;
+	bool		laid_out;		/* live is set and the pages are there */
+	bool		estimated;		/* for an n that may be too small */
+	BfpgLiveBatch batch;
+	BfpgLiveCounts counts;
+	BlockNumber heap_pages;
+	BlockNumber heap_page;		/* where the scan is */
+} BfpgLiveBuild;
+
+char *
+bfpg_live_build_phase(int64 phase)
+{
+	switch (phase)
+	{
+		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+			return "initializing";
+		case PHASE_LAY_OUT:
+			return "laying out pages";
+		case PHASE_SCAN:
+			return "scanning table";
+		case PHASE_LOG:
+			return "logging pages";
+		default:
+			return NULL;
+	}
+}
+
+static Size
+build_memory(void)
+{
+	return (Size) maintenance_work_mem * 1024;
+}
+
+static void
+report_phase(int64 phase)
+{
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
+}
+
+/* A page of the index that is being built, locked: it may be there from a first try. */
+static Buffer
+take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber present)
+{
+	if (number < present)
+		return ReadBufferExtended(index, fork, number, RBM_ZERO_AND_LOCK, NULL);
+	return bfpg_live_extend(index, fork);
+}
+
+/* Writes a page with this content: EMPTY or FULL.  Logs it at once, or leaves that to the end. */
+static void
+write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, uint8 content, bool at_once)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	if (number == BFPG_LIVE_META_PAGE)
+		bfpg_live_init_meta(page, live);
+	else
+	{
+		bfpg_live_init_page(page, number, 0);
+		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), content, BFPG_LIVE_ROOM);
+	}
+	MarkBufferDirty(buffer);
+	if (at_once)
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
+ * Writes all pages of level 0 with this content.  They are logged when the index is built:
+ * before, there is nobody for whom they would have to be whole after a crash.  But for those
+ * of the init fork, and full ones, which a rollback leaves to all.
+ */
+static void
+write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 content)
+{
+	BlockNumber present = RelationGetNumberOfBlocksInFork(index, fork);
+	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
+	BlockNumber number;
+	bool		extension_lock = !RELATION_IS_LOCAL(index);
+	bool		at_once = fork == INIT_FORKNUM || (content == FULL && RelationNeedsWAL(index));
+
+	if (extension_lock)
+		LockRelationForExtension(index, ExclusiveLock);
+	for (number = 0; number < pages; number++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		write_page(take_page(index, fork, number, present), number, live, content, at_once);
+	}
+	if (extension_lock)
+		UnlockRelationForExtension(index, ExclusiveLock);
+}
+
+static void
+lay_out(BfpgLiveBuild *build, uint64 n, uint8 content)
+{
+	report_phase(PHASE_LAY_OUT);
+	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
+	/* Of a first try, with another size. */
+	if (build->index->rd_amcache != NULL)
+		pfree(build->index->rd_amcache);
+	build->index->rd_amcache = NULL;
+	write_pages(build->index, MAIN_FORKNUM, &build->live, content);
+	build->laid_out = true;
+	report_phase(PHASE_SCAN);
+}
+
+/* For as many keys as the whole table has if the rest is like the part that was read. */
+static void
+lay_out_by_estimate(BfpgLiveBuild *build)
+{
+	double		share = ((double) build->heap_page + 1) / Max(build->heap_pages, 1);
+	double		keys = (double) build->batch.count / Min(share, 1.0);
+
+	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS), EMPTY);
+	build->estimated = true;
+}
+
+/* Makes room in a full batch. */
+static void
+empty_batch(BfpgLiveBuild *build)
+{
+	if (!build->laid_out)
+	{
+		bfpg_live_batch_unique(&build->batch);
+		if (build->batch.count < build->batch.room / 2)
+			return;
+		lay_out_by_estimate(build);
+	}
+	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
+}
+
+static void
+take_key(Datum key, void *state)
+{
+	BfpgLiveBuild *build = (BfpgLiveBuild *) state;
+
+	build->counts.keys++;
+	if (build->batch.count == build->batch.room)
+		empty_batch(build);
+	build->batch.hashes[build->batch.count++] =
+		bfpg_hash_key(&build->coder, key, build->options.seed);
+}
+
+/* The same, as PostgreSQL's scan of a table of another kind calls it. */
+static void
+take_row(Relation index, ItemPointer row, Datum *values, bool *isnull, bool alive, void *state)
+{
+	BfpgLiveBuild *build = (BfpgLiveBuild *) state;
+
+	build->heap_page = ItemPointerGetBlockNumber(row);
+	if (!isnull[0])
+		take_key(values[0], state);
+}
+
+/* Empties what the scan has left, into pages that are there from now on. */
+static void
+finish_batch(BfpgLiveBuild *build)
+{
+	if (!build->laid_out)
+	{
+		bfpg_live_batch_unique(&build->batch);
+		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS), EMPTY);
+	}
+	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
+	bfpg_live_batch_free(&build->batch);
+}
+
+void
+bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePages *pages,
+					 Size memory, bool progress, BfpgLiveCounts *counts)
+{
+	BfpgLiveBuild build = {0};
+	BfpgLiveScan *scan = bfpg_live_scan_begin(heap, index, info);
+	uint64		page;
+	uint64		end;
+
+	build.index = index;
+	build.live = *bfpg_live_meta(index);
+	build.options.seed = build.live.header.seed;
+	build.laid_out = true;
+	bfpg_live_key_coder(index, &build.coder);
+	bfpg_live_batch_init(&build.batch, memory);
+	while ((page = pg_atomic_fetch_add_u64(&pages->next, PAGES_AT_ONCE)) < pages->end)
+	{
+		if (progress)
+			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, (int64) page);
+		for (end = Min(page + PAGES_AT_ONCE, pages->end); page < end; page++)
+			bfpg_live_scan_page(scan, (BlockNumber) page, take_key, &build);
+	}
+	finish_batch(&build);
+	counts->rows += bfpg_live_scan_end(scan);
+	counts->keys += build.counts.keys;
+}
+
+/* Reads the table until it is known how many keys there are; returns the next page. */
+static BlockNumber
+scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
+{
+	BfpgLiveScan *scan = bfpg_live_scan_begin(build->heap, build->index, info);
+	BlockNumber page;
+
+	bfpg_live_batch_init(&build->batch, build_memory());
+	for (page = 0; page < build->heap_pages && !build->laid_out; page++)
+	{
+		build->heap_page = page;
+		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, page);
+		bfpg_live_scan_page(scan, page, take_key, build);
+	}
+	finish_batch(build);
+	build->counts.rows += bfpg_live_scan_end(scan);
+	return page;
+}
+
+/* Reads the pages from first on, with workers' help where there are some. */
+static void
+scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
+{
+	int			workers = bfpg_live_plan_workers(build->heap, build->index, info);
+	BfpgLivePages pages;
+
+	if (workers > 0 &&
+		bfpg_live_parallel_scan(build->heap, build->index, info, workers,
+								first, build->heap_pages, &build->counts))
+		return;
+	pg_atomic_init_u64(&pages.next, first);
+	pages.end = build->heap_pages;
+	bfpg_live_scan_share(build->heap, build->index, info, &pages, build_memory(), true,
+						 &build->counts);
+}
+
+/*
+ * Reads a table of another kind, row by row as PostgreSQL does.  Where that leaves out
+ * versions of rows it hides a new index from older snapshots, but not one that REINDEX
+ * makes anew.
+ */
+static void
+scan_by_rows(BfpgLiveBuild *build, IndexInfo *info)
+{
+	bfpg_live_batch_init(&build->batch, build_memory());
+	build->counts.rows = table_index_build_scan(build->heap, build->index, info,
+												false /* in order, for the estimate */ ,
+												true, take_row, build, NULL);
+	if (info->ii_BrokenHotChain)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("table \"%s\" has versions of rows that older transactions see and its access method left out",
+						RelationGetRelationName(build->heap)),
+				 errhint("Build the index when those transactions have ended.")));
+	finish_batch(build);
+}
+
+/* Reads the table into the filter. */
+static void
+scan(BfpgLiveBuild *build, IndexInfo *info)
+{
+	BlockNumber next = 0;
+
+	report_phase(PHASE_SCAN);
+	memset(&build->counts, 0, sizeof build->counts);
+	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
+	if (!bfpg_live_can_scan(build->heap))
+	{
+		scan_by_rows(build, info);
+		return;
+	}
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->heap_pages);
+	if (!build->laid_out)
+		next = scan_for_size(build, info);
+	if (next < build->heap_pages)
+		scan_rest(build, info, next);
+	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, build->heap_pages);
+}
+
+/* How many different keys the filter has, from the bits of all pages. */
+static double
+count_keys(BfpgLiveBuild *build)
+{
+	bf_header	header = build->live.header;
+	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(&build->live);
+	BlockNumber number;
+
+	/* The parts together, as if they were one filter of average fill. */
+	header.bits_set = 0;
+	for (number = BFPG_LIVE_FIRST_PAGE; number < pages; number++)
+	{
+		Buffer		buffer = ReadBuffer(build->index, number);
+
+		CHECK_FOR_INTERRUPTS();
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		header.bits_set += bfpg_live_page_bits(&build->live, BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+	}
+	header.bits_set /= header.parts;
+	return bf_estimate_keys(&header) * header.parts;
+}
+
+/* Builds the filter anew where the estimated n was too small.  Seldom comes to it. */
+static void
+correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
+{
+	double		keys;
+
+	if (!build->estimated || build->counts.keys <= (double) build->live.keys)
+		return;
+	keys = count_keys(build);
+	if (keys <= (double) build->live.keys)
+		return;
+	lay_out(build, WITH_ROOM(keys), EMPTY);
+	scan(build, info);
+}
+
+/* Whether a relation's file is of a subtransaction, whose rollback undoes all that is done to it. */
+static bool
+has_file_of(Relation relation, SubTransactionId own)
+{
+	return relation->rd_createSubid == own || BFPG_NEW_FILE_SUBID(relation) == own;
+}
+
+/*
+ * Whether TRUNCATE has emptied the index's file in place, which a rollback would not undo.
+ * It does so where the table's file is of the current subtransaction, without a look at the
+ * index's, which ALTER TABLE SET TABLESPACE leaves as it was.
+ */
+static bool
+emptied_for_good(Relation heap, Relation index)
+{
+	SubTransactionId own = GetCurrentSubTransactionId();
+
+	return has_file_of(heap, own) && !has_file_of(index, own);
+}
+
+/*
+ * Makes a filter that says "perhaps" to all keys, those lost as well.  Others who aren't told
+ * of it, if it is rolled back, ask by the pages that they remember: these are full wherever
+ * they look, or missing, which is an error.  No page is ever empty, as an error here would
+ * leave it so.
+ */
+static void
+fill(BfpgLiveBuild *build)
+{
+	lay_out(build, Max(build->options.n, 1), FULL);
+	ereport(WARNING,
+			(errmsg("index \"%s\" says \"perhaps\" to all keys until it is rebuilt",
+					RelationGetRelationName(build->index)),
+			 errdetail("TRUNCATE empties it in place after its table was moved to another tablespace in the same transaction, which ROLLBACK would not undo."),
+			 errhint("Rebuild it with REINDEX when the transaction has ended.")));
+}
+
+/* Fills the index from its table. */
+static void
+collect(BfpgLiveBuild *build, IndexInfo *info)
+{
+	if (build->options.n != 0)
+		lay_out(build, build->options.n, EMPTY);
+	scan(build, info);
+	correct_estimate(build, info);
+	report_phase(PHASE_LOG);
+	if (RelationNeedsWAL(build->index))
+		log_newpage_range(build->index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(build->index), true);
+}
+
+IndexBuildResult *
+bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
+{
+	IndexBuildResult *result = palloc0(sizeof *result);
+	BfpgLiveBuild build = {.heap = heap, .index = index};
+	bool		emptied = emptied_for_good(heap, index);
+
+	/* Cancelled and rolled back, it would miss pages, and its table take no rows. */
+	if (emptied)
+		HOLD_INTERRUPTS();
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	report_phase(PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE);
+	build.options = bfpg_live_options(index);
+	bfpg_live_key_coder(index, &build.coder);
+	if (emptied)
+	{
+		fill(&build);
+		RESUME_INTERRUPTS();
+	}
+	else
+		collect(&build, info);
+	result->heap_tuples = build.counts.rows;
+	result->index_tuples = build.counts.keys;
+	return result;
+}
+
+/*
+ * What an unlogged index is after a crash, with its table empty: a filter of a few
+ * pages, which grows, since all pages of one for n keys would be a file twice as
+ * large as the index.
+ */
+void
+bfpg_live_build_empty(Relation index)
+{
+	BfpgLiveOptions options = bfpg_live_options(index);
+	BfpgKeyCoder coder;
+	BfpgLive	live;
+	uint64		n = options.n == 0 ? LEAST_KEYS : Min(options.n, LEAST_KEYS);
+
+	bfpg_live_key_coder(index, &coder);
+	bfpg_live_layout(n, options.p, options.seed, coder.type, &live);
+	write_pages(index, INIT_FORKNUM, &live, EMPTY);
+}

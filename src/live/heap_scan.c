@@ -1,0 +1,201 @@
+/*
+ * heap_scan.c
+ *	  Reading a table for the build of a live filter.
+ *
+ * PostgreSQL's own scan for CREATE INDEX locks the page again for each row, as an index
+ * needs to know which row a version belongs to, and passes by the older versions of a
+ * HOT chain.  A filter needs the keys alone: here a page is locked once, all versions
+ * that any snapshot may see are noted, and their keys are read while the page is only
+ * pinned, as sequential scans do.
+ *
+ * All versions: a chain's may have several keys, of an index that is new and, from 16
+ * on, of every one of ours (it is summarizing: it does not end HOT updates of its
+ * column).  PostgreSQL hides a new index from the snapshots that see the older ones
+ * (indcheckxmin), but not one that REINDEX made anew.
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_am.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/snapmgr.h"
+
+#include "live/compat.h"
+#include "live/heap_scan.h"
+
+struct BfpgLiveScan
+{
+	Relation	heap;
+	IndexInfo  *info;
+	Snapshot	snapshot;		/* of a concurrent build; else NULL: all who may still see */
+	TransactionId oldest;		/* else: what was deleted before it, nobody sees */
+	BufferAccessStrategy strategy;
+	EState	   *state;			/* for expressions and predicates */
+	ExprContext *context;
+	ExprState  *predicate;
+	TupleTableSlot *slot;
+	double		rows;
+	int			versions;		/* of a page, to be read */
+	OffsetNumber offsets[MaxHeapTuplesPerPage];
+};
+
+bool
+bfpg_live_can_scan(Relation heap)
+{
+	return heap->rd_rel->relam == HEAP_TABLE_AM_OID;
+}
+
+BfpgLiveScan *
+bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
+{
+	BfpgLiveScan *scan = palloc0(sizeof *scan);
+
+	scan->heap = heap;
+	scan->info = info;
+	/* Others write to the table meanwhile, and validation adds what this doesn't see. */
+	if (info->ii_Concurrent)
+		scan->snapshot = GetActiveSnapshot();
+	else
+		scan->oldest = bfpg_oldest_needed(heap);
+	scan->strategy = GetAccessStrategy(BAS_BULKREAD);
+	scan->state = CreateExecutorState();
+	scan->context = GetPerTupleExprContext(scan->state);
+	scan->predicate = ExecPrepareQual(info->ii_Predicate, scan->state);
+	scan->slot = table_slot_create(heap, NULL);
+	scan->context->ecxt_scantuple = scan->slot;
+	return scan;
+}
+
+double
+bfpg_live_scan_end(BfpgLiveScan *scan)
+{
+	double		rows = scan->rows;
+
+	ExecDropSingleTupleTableSlot(scan->slot);
+	FreeExecutorState(scan->state);
+	FreeAccessStrategy(scan->strategy);
+	/* They may have been prepared in the state that is gone. */
+	scan->info->ii_ExpressionsState = NIL;
+	scan->info->ii_PredicateState = NULL;
+	pfree(scan);
+	return rows;
+}
+
+/* A version on the page that is locked: whether to read it.  Counts the rows that are alive. */
+static bool
+judge(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
+{
+	if (scan->snapshot != NULL)
+	{
+		bool		visible = HeapTupleSatisfiesVisibility(version, scan->snapshot, buffer);
+
+		scan->rows += visible;
+		return visible;
+	}
+	switch (HeapTupleSatisfiesVacuum(version, scan->oldest, buffer))
+	{
+		case HEAPTUPLE_DEAD:
+			return false;
+		case HEAPTUPLE_LIVE:
+			scan->rows++;
+			return true;
+		case HEAPTUPLE_INSERT_IN_PROGRESS:
+			/* Only our own can be: the lock keeps others from writing. */
+			scan->rows += TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(version->t_data));
+			return true;
+		case HEAPTUPLE_RECENTLY_DEAD:
+		case HEAPTUPLE_DELETE_IN_PROGRESS:
+			return true;
+	}
+	elog(ERROR, "unexpected state of a row version");
+}
+
+static void
+point_at(HeapTuple version, Relation heap, Page page, BlockNumber number, OffsetNumber offset)
+{
+	ItemId		item = PageGetItemId(page, offset);
+
+	version->t_data = (HeapTupleHeader) PageGetItem(page, item);
+	version->t_len = ItemIdGetLength(item);
+	version->t_tableOid = RelationGetRelid(heap);
+	ItemPointerSet(&version->t_self, number, offset);
+}
+
+/* Notes which versions of a page are to be read, under its lock. */
+static void
+judge_page(BfpgLiveScan *scan, Buffer buffer)
+{
+	BlockNumber number = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
+	OffsetNumber last;
+	OffsetNumber offset;
+	bool		all_visible;
+
+	scan->versions = 0;
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	last = PageGetMaxOffsetNumber(page);
+	all_visible = PageIsAllVisible(page);
+	for (offset = FirstOffsetNumber; offset <= last; offset++)
+	{
+		HeapTupleData version;
+
+		if (!ItemIdIsNormal(PageGetItemId(page, offset)))
+			continue;
+		if (!all_visible)
+		{
+			point_at(&version, scan->heap, page, number, offset);
+			if (!judge(scan, &version, buffer))
+				continue;
+		}
+		scan->offsets[scan->versions++] = offset;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	if (all_visible)
+		scan->rows += scan->versions;
+}
+
+/* The key of the version in the slot, unless the index leaves it out. */
+static bool
+key_of_row(BfpgLiveScan *scan, Datum *key)
+{
+	AttrNumber	column = scan->info->ii_IndexAttrNumbers[0];
+	bool		null;
+
+	if (scan->predicate != NULL && !ExecQual(scan->predicate, scan->context))
+		return false;
+	if (column > 0)
+		*key = slot_getattr(scan->slot, column, &null);
+	else
+		FormIndexDatum(scan->info, scan->slot, scan->state, key, &null);
+	return !null;
+}
+
+void
+bfpg_live_scan_page(BfpgLiveScan *scan, BlockNumber page, BfpgLiveTakeKey take, void *state)
+{
+	Buffer		buffer = ReadBufferExtended(scan->heap, MAIN_FORKNUM, page, RBM_NORMAL,
+											scan->strategy);
+	HeapTupleData version;		/* the slot points at it */
+	Datum		key;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	judge_page(scan, buffer);
+	for (i = 0; i < scan->versions; i++)
+	{
+
+		point_at(&version, scan->heap, BufferGetPage(buffer), page, scan->offsets[i]);
+		ExecStoreBufferHeapTuple(&version, scan->slot, buffer);
+		MemoryContextReset(scan->context->ecxt_per_tuple_memory);
+		if (key_of_row(scan, &key))
+			take(key, state);
+	}
+	ExecClearTuple(scan->slot);
+	ReleaseBuffer(buffer);
+}

@@ -1,0 +1,168 @@
+/*
+ * parallel.c
+ *	  Building a live filter by several processes.
+ *
+ * They share nothing but the number of the table's next page and the index's own pages
+ * in shared buffers, each of which a process locks while it sets the bits of a batch.
+ * The bits are the same whoever sets them in which order.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/parallel.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "optimizer/optimizer.h"
+#include "pgstat.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
+#include "utils/rel.h"
+
+#include "live/parallel.h"
+
+#define KEY_SHARED UINT64CONST(0xB700000000000001)
+#define KEY_QUERY UINT64CONST(0xB700000000000002)
+
+typedef struct Shared
+{
+	Oid			heap;
+	Oid			index;
+	bool		concurrent;
+	Size		memory;			/* of each process */
+	BfpgLivePages pages;
+	slock_t		mutex;			/* for what follows */
+	BfpgLiveCounts counts;		/* of those that have ended */
+} Shared;
+
+PGDLLEXPORT void bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc);
+
+int
+bfpg_live_plan_workers(Relation heap, Relation index, IndexInfo *info)
+{
+#if PG_VERSION_NUM >= 170000
+	return info->ii_ParallelWorkers;
+#else
+	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
+#endif
+}
+
+static void
+add_counts(Shared *shared, const BfpgLiveCounts *counts)
+{
+	SpinLockAcquire(&shared->mutex);
+	shared->counts.rows += counts->rows;
+	shared->counts.keys += counts->keys;
+	SpinLockRelease(&shared->mutex);
+}
+
+/* A process's part: until all pages are taken. */
+static void
+take_part(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
+{
+	BfpgLiveCounts counts = {0};
+
+	bfpg_live_scan_share(heap, index, info, &shared->pages, shared->memory, progress, &counts);
+	add_counts(shared, &counts);
+}
+
+/* What a worker begins with; the server finds it by its name. */
+void
+bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
+{
+	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	/* Those that the leader holds. */
+	LOCKMODE	heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+	LOCKMODE	index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+	Relation	heap;
+	Relation	index;
+	IndexInfo  *info;
+
+	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
+	heap = table_open(shared->heap, heap_lock);
+	index = index_open(shared->index, index_lock);
+	info = BuildIndexInfo(index);
+	info->ii_Concurrent = shared->concurrent;
+	take_part(shared, heap, index, info, false);
+	index_close(index, index_lock);
+	table_close(heap, heap_lock);
+}
+
+/* Puts a copy of the query's text where workers show it. */
+static void
+share_query(ParallelContext *context)
+{
+	Size		length;
+	char	   *copy;
+
+	if (debug_query_string == NULL)
+		return;
+	length = strlen(debug_query_string) + 1;
+	copy = shm_toc_allocate(context->toc, length);
+	memcpy(copy, debug_query_string, length);
+	shm_toc_insert(context->toc, KEY_QUERY, copy);
+}
+
+static void
+estimate(ParallelContext *context)
+{
+	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
+	shm_toc_estimate_keys(&context->estimator, 1);
+	if (debug_query_string != NULL)
+	{
+		shm_toc_estimate_chunk(&context->estimator, strlen(debug_query_string) + 1);
+		shm_toc_estimate_keys(&context->estimator, 1);
+	}
+}
+
+static Shared *
+make_shared(ParallelContext *context, Relation heap, Relation index, IndexInfo *info,
+			int processes)
+{
+	Shared	   *shared = shm_toc_allocate(context->toc, sizeof(Shared));
+
+	memset(shared, 0, sizeof *shared);
+	shared->heap = RelationGetRelid(heap);
+	shared->index = RelationGetRelid(index);
+	shared->concurrent = info->ii_Concurrent;
+	shared->memory = (Size) maintenance_work_mem * 1024 / processes;
+	SpinLockInit(&shared->mutex);
+	shm_toc_insert(context->toc, KEY_SHARED, shared);
+	return shared;
+}
+
+bool
+bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int workers,
+						BlockNumber first, BlockNumber end, BfpgLiveCounts *counts)
+{
+	ParallelContext *context;
+	bool		done = false;
+
+	EnterParallelMode();
+	context = CreateParallelContext("bloomfilter", "bloomfilter_parallel_build", workers);
+	estimate(context);
+	InitializeParallelDSM(context);
+	/* Without shared memory, or without a worker, the caller does all. */
+	if (context->seg != NULL)
+	{
+		Shared	   *shared = make_shared(context, heap, index, info, workers + 1);
+
+		pg_atomic_init_u64(&shared->pages.next, first);
+		shared->pages.end = end;
+		shared->counts = *counts;
+		share_query(context);
+		LaunchParallelWorkers(context);
+		if (context->nworkers_launched > 0)
+		{
+			take_part(shared, heap, index, info, true);
+			WaitForParallelWorkersToFinish(context);
+			*counts = shared->counts;
+			done = true;
+		}
+	}
+	DestroyParallelContext(context);
+	ExitParallelMode();
+	return done;
+}

@@ -1,0 +1,373 @@
+/*
+ * read.c
+ *	  Reading pages of a live filter, and asking them for hashes.
+ *
+ * Pages of level 0 are looked at without their lock.  Who writes sets bits and clears none,
+ * so a look sees at least what was there before; and what a row that our snapshot sees has
+ * set was there before, since its transaction had ended, under a lock that we took after it
+ * for the snapshot.  The page can't leave its buffer, as it is pinned.  But:
+ *
+ * - While a standby replays a full-page image the page is empty for a moment, and without
+ *   the lock that would be a "no".
+ * - Whoever is serializable has either his predicate lock seen by who writes, or what was
+ *   written, as both are under the page's lock.
+ * - The number of the first overflow page may be half written, so it is read again.  Who
+ *   has half of it asks for no key below it, since that comes later.
+ * - Overflow pages come into being while others ask.
+ * - PostgreSQL's own interface for generic records copies whole pages to and fro.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "storage/predicate.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+#include "live/kept.h"
+#include "live/pin.h"
+#include "live/read.h"
+
+/* So many keys are fetched ahead of the one that is looked at. */
+#define KEYS_AHEAD 8
+
+/* Pages that are not known to be in a buffer are asked for so many keys ahead. */
+#define PAGES_AHEAD 32
+
+/* With so many pages for each key, or fewer, some keys meet on a page, and are sorted. */
+#define PAGES_PER_KEY 4
+
+static Buffer
+look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
+{
+	Relation	index = RelationIdGetRelation(target->index);
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	*hint = ReadBuffer(index, page);
+	RelationClose(index);
+	return *hint;
+}
+
+/* Pins a page. */
+static inline Buffer
+read_page(const BfpgLiveTarget *target, BlockNumber page)
+{
+	Buffer	   *hint = bfpg_live_hint(&target->locator, page);
+
+	if (bfpg_live_pin_hinted(&target->locator, target->temporary, page, *hint))
+		return *hint;
+	return look_up_page(target, page, hint);
+}
+
+/* Locks the page for this transaction, so that inserting the key later is a conflict. */
+static void
+lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
+{
+	Relation	index = RelationIdGetRelation(target->index);
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	PredicateLockPage(index, page, GetActiveSnapshot());
+	RelationClose(index);
+}
+
+/* Locks a page of level 0, where that matters; returns whether it does. */
+static inline bool
+begin_look(Buffer buffer)
+{
+#ifdef BFPG_LIVE_WAL_BY_HAND
+	if (likely(!RecoveryInProgress() && !IsolationIsSerializable()))
+		return false;
+#endif
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	return true;
+}
+
+/* The first overflow page of what was looked at, 0 if there is none. */
+static inline BlockNumber
+end_look(Buffer buffer, Page page, bool locked)
+{
+	const volatile BfpgLiveMark *mark = bfpg_live_mark(page);
+	BlockNumber overflow = mark->overflow;
+
+	if (overflow != 0 && !locked)
+	{
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		overflow = mark->overflow;
+		locked = true;
+	}
+	if (locked)
+		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return overflow;
+}
+
+static inline bool
+ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
+{
+	const bf_header *header = &target->live.header;
+
+	return bf_block_contains(bfpg_live_block(page, offset), header->log2_block_bits,
+							 header->probes, hash);
+}
+
+/* Asks the overflow pages of a page, of which the first is named, and theirs. */
+static bool
+ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumber overflow)
+{
+	unsigned	level;
+
+	for (level = 1; overflow != 0; level++)
+	{
+		BlockNumber number = overflow + bfpg_live_child(hash, level - 1);
+		Buffer		buffer = read_page(target, number);
+		Page		page;
+		bool		found;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = bfpg_live_checked_page(target->index, buffer, number, level);
+		found = ask_block(target, page, offset, hash);
+		overflow = bfpg_live_mark(page)->overflow;
+		UnlockReleaseBuffer(buffer);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+/* Asks a page of level 0, which the caller has pinned, and its overflow pages. */
+static inline bool
+ask_pinned(const BfpgLiveTarget *target, BfpgLivePlace place, Buffer buffer, uint64 hash)
+{
+	bool		locked = begin_look(buffer);
+	Page		page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
+	bool		found = ask_block(target, page, place.offset, hash);
+	BlockNumber overflow = end_look(buffer, page, locked);
+
+	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
+}
+
+bool
+bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
+{
+	BfpgLivePlace place;
+	Buffer		buffer;
+	bool		found;
+
+	if (!OidIsValid(target->index))
+		return true;
+	if (unlikely(bfpg_live_hints == NULL))
+		bfpg_live_make_hints();
+	place = bfpg_live_place(&target->live, hash);
+	/* On its way while the page is pinned. */
+	bfpg_live_fetch_place(&target->locator, place);
+	if (IsolationIsSerializable())
+		lock_predicate(target, place.page);
+	buffer = read_page(target, place.page);
+	found = ask_pinned(target, place, buffer, hash);
+	ReleaseBuffer(buffer);
+	return found;
+}
+
+/* Where the pages of a target are kept, as of when each was asked once, were they asked evenly. */
+static inline BfpgLiveKept *
+kept_pages(BfpgLiveTarget *target)
+{
+	if (likely(target->kept_since == bfpg_live_times_let_go))
+		return target->kept;
+	if (!OidIsValid(target->index) || ++target->rows < bfpg_live_fixed_pages(&target->live))
+		return NULL;
+	target->rows = 0;
+	target->kept_since = bfpg_live_times_let_go;
+	target->kept = bfpg_live_kept(target);
+	return target->kept;
+}
+
+bool
+bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
+{
+	BfpgLiveKept *kept = kept_pages(target);
+	BfpgLivePlace place;
+	Buffer		buffer;
+
+	if (kept == NULL)
+		return bfpg_live_contains(target, hash);
+	/* By rows that were asked for before. */
+	Assert(bfpg_live_hints != NULL);
+	place = bfpg_live_place(&target->live, hash);
+	buffer = kept->buffers[place.page];
+	if (unlikely(buffer == InvalidBuffer))
+	{
+		buffer = read_page(target, place.page);
+		bfpg_live_keep(kept, place.page, buffer);
+		ReleaseBuffer(buffer);
+	}
+	return ask_pinned(target, place, buffer, hash);
+}
+
+void
+bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash)
+{
+	if (bfpg_live_hints != NULL)
+		bfpg_live_fetch_place(&target->locator, bfpg_live_place(&target->live, hash));
+}
+
+/* A hash of a batch: which one, and where it belongs. */
+typedef struct Asked
+{
+	BfpgLivePlace place;
+	int			number;
+} Asked;
+
+/* A batch for one filter. */
+typedef struct BfpgLiveAsked
+{
+	const BfpgLiveTarget *target;
+	const uint64 *hashes;
+	uint8	   *found;			/* by the number of the hash */
+	Asked	   *asked;			/* those that are not found yet */
+	int			count;
+} BfpgLiveAsked;
+
+static int
+by_page(const void *a, const void *b)
+{
+	BlockNumber x = ((const Asked *) a)->place.page;
+	BlockNumber y = ((const Asked *) b)->place.page;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Sorts by page where there are not many more pages than keys: by counting. */
+static void
+count_by_page(BfpgLiveAsked *batch, uint64 pages)
+{
+	Asked	   *sorted = palloc(((Size) batch->count + 1) * sizeof *sorted);
+	int		   *ends = palloc0(pages * sizeof *ends);
+	uint64		page;
+	int			i;
+
+	for (i = 0; i < batch->count; i++)
+		ends[batch->asked[i].place.page]++;
+	for (page = 1; page < pages; page++)
+		ends[page] += ends[page - 1];
+	for (i = batch->count - 1; i >= 0; i--)
+		sorted[--ends[batch->asked[i].place.page]] = batch->asked[i];
+	pfree(ends);
+	pfree(batch->asked);
+	batch->asked = sorted;
+}
+
+/* Gathers the hashes that have not been found; returns whether a page may have to be read. */
+static bool
+gather(BfpgLiveAsked *batch, int count)
+{
+	const BfpgLiveTarget *target = batch->target;
+	int			unknown = 0;
+	int			i;
+
+	batch->asked = palloc(((Size) count + 1) * sizeof *batch->asked);
+	batch->count = 0;
+	for (i = 0; i < count; i++)
+	{
+		Asked	   *asked = &batch->asked[batch->count];
+
+		if (batch->found[i])
+			continue;
+		asked->place = bfpg_live_place(&target->live, batch->hashes[i]);
+		unknown += *bfpg_live_hint(&target->locator, asked->place.page) == InvalidBuffer;
+		asked->number = i;
+		batch->count++;
+	}
+	return unknown > 0;
+}
+
+/* Asks for the keys from at on that are on the same page; returns the next. */
+static int
+ask_page(const BfpgLiveAsked *batch, int at)
+{
+	const BfpgLiveTarget *target = batch->target;
+	const Asked *asked = batch->asked;
+	BlockNumber number = asked[at].place.page;
+	Buffer		buffer;
+	Page		page;
+	BlockNumber overflow;
+	bool		locked;
+	int			next;
+
+	if (IsolationIsSerializable())
+		lock_predicate(target, number);
+	buffer = read_page(target, number);
+	locked = begin_look(buffer);
+	page = bfpg_live_checked_page(target->index, buffer, number, 0);
+	for (next = at; next < batch->count && asked[next].place.page == number; next++)
+	{
+		if (next + KEYS_AHEAD < batch->count)
+			bfpg_live_fetch_place(&target->locator, asked[next + KEYS_AHEAD].place);
+		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
+													 batch->hashes[asked[next].number]);
+	}
+	overflow = end_look(buffer, page, locked);
+	ReleaseBuffer(buffer);
+	for (; overflow != 0 && at < next; at++)
+	{
+		uint64		hash = batch->hashes[asked[at].number];
+
+		if (!batch->found[asked[at].number])
+			batch->found[asked[at].number] =
+				ask_overflow(target, hash, asked[at].place.offset, overflow);
+	}
+	return next;
+}
+
+/* Asks for the keys in their order, with pages that must be read on their way before. */
+static void
+ask_all(const BfpgLiveAsked *batch, Relation index)
+{
+	const BfpgLiveTarget *target = batch->target;
+	const Asked *asked = batch->asked;
+	int			i;
+
+	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
+		bfpg_live_fetch_place(&target->locator, asked[i].place);
+	for (i = 0; i < batch->count;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (index != NULL && i + PAGES_AHEAD < batch->count &&
+			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
+		i = ask_page(batch, i);
+	}
+}
+
+void
+bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
+						  uint8 *found)
+{
+	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found};
+	Relation	index = NULL;
+	uint64		pages;
+	bool		reads;
+
+	if (!OidIsValid(target->index))
+	{
+		memset(found, 1, count);
+		return;
+	}
+	if (unlikely(bfpg_live_hints == NULL))
+		bfpg_live_make_hints();
+	reads = gather(&batch, count);
+	pages = bfpg_live_fixed_pages(&target->live);
+	/* Keys of one page together, or pages in their order in the file: where it pays. */
+	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
+		count_by_page(&batch, pages);
+	else if (reads)
+		qsort(batch.asked, batch.count, sizeof *batch.asked, by_page);
+	if (reads)
+		index = RelationIdGetRelation(target->index);
+	ask_all(&batch, index);
+	if (index != NULL)
+		RelationClose(index);
+	pfree(batch.asked);
+}

@@ -1,0 +1,30 @@
+/*
+ * read.h
+ *	  Reading pages of a live filter, and asking them for hashes.
+ */
+#ifndef BFPG_LIVE_READ_H
+#define BFPG_LIVE_READ_H
+
+#include "live/target.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Whether a target may have a key with this hash. */
+extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
+
+/* The same for one row of many, for which it may keep pages pinned. */
+extern bool bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash);
+
+/* Fetches what the answer will be read from, as far as it is known where that is. */
+extern void bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash);
+
+/*
+ * The same for many hashes: found[i] is set where hash i may be there, and left alone
+ * where it is not.
+ */
+extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
+									  int count, uint8 *found);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_READ_H */

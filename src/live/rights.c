@@ -1,0 +1,128 @@
+/*
+ * rights.c
+ *	  Who may ask a live filter, and which snapshots may trust it.
+ *
+ * An answer tells of keys, so whoever asks must be allowed to read them.  Row security
+ * that is active for the asker refuses: the filter can't tell which rows are hidden.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "nodes/bitmapset.h"
+#include "optimizer/optimizer.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "live/compat.h"
+#include "live/rights.h"
+
+/*
+ * Whether the user may read the column of the index: of an expression's or a partial
+ * index, the table.
+ */
+static bool
+may_read(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+	AttrNumber	column = index->rd_index->indkey.values[0];
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	if (column == 0 || !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	return pg_attribute_aclcheck(table, column, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Returns whether the table has none at all; who is exempt may depend on who called. */
+static bool
+check_row_security(Oid table)
+{
+	int			active = check_enable_rls(table, InvalidOid, true);
+
+	if (active == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row security of table \"%s\" hides rows, and its bloomfilter index cannot tell which",
+						get_rel_name(table)),
+				 errhint("Ask as a role that bypasses row security, for example in a function of such an owner.")));
+	return active == RLS_NONE;
+}
+
+bool
+bfpg_live_check_rights(Relation index)
+{
+	Oid			table = index->rd_index->indrelid;
+
+	if (!may_read(index))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	return check_row_security(table);
+}
+
+void
+bfpg_live_check_statistics_rights(Relation index)
+{
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
+		(void) bfpg_live_check_rights(index);
+}
+
+bool
+bfpg_live_snapshots_of_standby(void)
+{
+	return RecoveryInProgress() || TransactionStartedDuringRecovery() ||
+		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
+}
+
+/* The transaction that made a relation's row in pg_class: at the latest, that of its last build. */
+static TransactionId
+last_defined(Oid relation)
+{
+	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	TransactionId xmin;
+
+	if (!HeapTupleIsValid(row))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	xmin = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return xmin;
+}
+
+/* Whether a transaction is in the past of all snapshots that this one has. */
+static bool
+is_past(TransactionId transaction)
+{
+	return TransactionIdPrecedes(transaction, TransactionXmin);
+}
+
+/*
+ * As the planner does: an index that is not valid is of no use, and one that PostgreSQL
+ * has marked so is none to older snapshots.  A standby's snapshots may be older
+ * than what CREATE INDEX CONCURRENTLY waited for on the primary, and see rows that
+ * nobody saw there any more when the index was rebuilt.  So the transactions that made
+ * the index valid and gave it its pages must be in the past of all of them.  And a
+ * parallel worker can't read an index of a temporary table.
+ */
+bool
+bfpg_live_trusted(Relation index)
+{
+	bool		standby;
+
+	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
+		return false;
+	/* Its pages are in memory of the session's own. */
+	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
+		return false;
+	standby = bfpg_live_snapshots_of_standby();
+	if (!index->rd_index->indcheckxmin && !standby)
+		return true;
+	return is_past(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data)) &&
+		(!standby || is_past(last_defined(RelationGetRelid(index))));
+}

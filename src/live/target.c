@@ -1,0 +1,435 @@
+/*
+ * target.c
+ *	  Which indexes a question is about, and whether they may be asked and trusted.
+ *
+ * Tables are locked before their indexes, and all locks are kept until the transaction
+ * ends, as a scan does; those of a parallel worker, until it ends.  The table's matters:
+ * REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one before they
+ * let insertions pass an index by.  A single question takes less: see known.c.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "key/key.h"
+#include "live/am.h"
+#include "live/compat.h"
+#include "live/known.h"
+#include "live/rights.h"
+#include "live/target.h"
+
+static void
+refuse_missing(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("index with OID %u does not exist", relation),
+			 errdetail("REINDEX CONCURRENTLY gives an index another OID."),
+			 errhint("Ask by table and column, which outlive it.")));
+}
+
+static void
+refuse_relation(Oid relation)
+{
+	const char *name = get_rel_name(relation);
+
+	if (name == NULL)
+		refuse_missing(relation);
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not a bloomfilter index", name),
+			 errhint("Make one with CREATE INDEX ... USING bloomfilter.")));
+}
+
+/*
+ * The table of an index, both locked.  InvalidOid if the index is gone and this statement
+ * has asked it before, when it did not keep the lock.
+ */
+static Oid
+lock_index(Oid index)
+{
+	char		kind = get_rel_relkind(index);
+	Oid			table;
+
+	if (kind != '\0' && kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX)
+		refuse_relation(index);
+	table = IndexGetRelation(index, true);
+	if (OidIsValid(table))
+	{
+		LockRelationOid(table, AccessShareLock);
+		LockRelationOid(index, AccessShareLock);
+		/* It may have been dropped, and the OID be another's, before we had the lock. */
+		if (IndexGetRelation(index, true) == table)
+			return table;
+	}
+	if (!OidIsValid(index) || index != bfpg_live_single())
+		refuse_missing(index);
+	return InvalidOid;
+}
+
+static void
+check_storage(Relation index)
+{
+	if (RELATION_IS_OTHER_TEMP(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot ask index \"%s\" of another session's temporary table",
+						RelationGetRelationName(index))));
+}
+
+/* Opens an index that is locked. */
+static Relation
+open_live(Oid oid)
+{
+	Relation	index = index_open(oid, NoLock);
+
+	if (!bfpg_is_live(index))
+		refuse_relation(oid);
+	check_storage(index);
+	return index;
+}
+
+Relation
+bfpg_live_open_index(Oid oid, bool for_statistics)
+{
+	Relation	index;
+
+	if (!OidIsValid(lock_index(oid)))
+		refuse_missing(oid);
+	index = open_live(oid);
+	if (for_statistics)
+		bfpg_live_check_statistics_rights(index);
+	else
+		(void) bfpg_live_check_rights(index);
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is partitioned and has no pages of its own",
+						RelationGetRelationName(index)),
+				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+	return index;
+}
+
+static BfpgLiveTarget *
+add_target(BfpgLiveTargets *targets, Oid table)
+{
+	BfpgLiveTarget *target;
+
+	if (targets->targets == NULL)
+		targets->targets = MemoryContextAlloc(targets->context, sizeof *target);
+	else
+		targets->targets = repalloc(targets->targets, (targets->count + 1) * sizeof *target);
+	target = &targets->targets[targets->count++];
+	memset(target, 0, sizeof *target);
+	target->table = table;
+	return target;
+}
+
+static uint32
+index_key_type(Relation index)
+{
+	BfpgKeyCoder coder;
+
+	bfpg_column_coder(TupleDescAttr(RelationGetDescr(index), 0)->atttypid,
+					  DEFAULT_COLLATION_OID, &coder);
+	return coder.type;
+}
+
+/* Adds an open index as the one that answers for its table. */
+static void
+add_index(BfpgLiveTargets *targets, Relation index)
+{
+	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
+
+	targets->key_type = index_key_type(index);
+	if (!bfpg_live_trusted(index))
+		return;
+	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
+	target->index = RelationGetRelid(index);
+	target->temporary = RelationUsesLocalBuffers(index);
+	target->locator = BFPG_LOCATOR(index);
+	target->live = *bfpg_live_meta(index);
+}
+
+/* What makes an index of a table the right one. */
+typedef struct Wanted
+{
+	const char *column;			/* this column alone, or ... */
+	List	   *indexes;		/* ... one of these */
+	bool		check_rights;	/* not for descendants: the named table's rights count */
+} Wanted;
+
+/*
+ * Whether an index is of all rows' values in a column, with the column's own equality:
+ * a "no" is then true of the whole table.
+ */
+static bool
+covers_column(Relation table, Relation index, const char *column)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+	Form_pg_attribute attribute;
+
+	if (number == InvalidAttrNumber || index->rd_index->indkey.values[0] != number)
+		return false;
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	attribute = TupleDescAttr(RelationGetDescr(table), number - 1);
+	return !OidIsValid(attribute->attcollation) ||
+		get_collation_isdeterministic(attribute->attcollation);
+}
+
+/*
+ * Adds the index that answers for a locked table: one to be trusted if there is one.
+ * Returns whether there is any.
+ */
+static bool
+add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
+{
+	Relation	table = table_open(oid, NoLock);
+	Relation	found = NULL;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		Oid			candidate = lfirst_oid(cell);
+		Relation	index;
+
+		if (wanted->column == NULL && !list_member_oid(wanted->indexes, candidate))
+			continue;
+		index = index_open(candidate, AccessShareLock);
+		if (!bfpg_is_live(index) ||
+			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
+			(found != NULL && bfpg_live_trusted(found)))
+		{
+			index_close(index, NoLock);
+			continue;
+		}
+		if (found != NULL)
+			index_close(found, NoLock);
+		found = index;
+	}
+	if (found != NULL)
+	{
+		check_storage(found);
+		if (wanted->check_rights)
+			targets->lasting = bfpg_live_check_rights(found);
+		if (found->rd_rel->relkind == RELKIND_INDEX)
+			add_index(targets, found);
+		else
+			targets->key_type = index_key_type(found);
+		index_close(found, NoLock);
+	}
+	table_close(table, NoLock);
+	return found != NULL;
+}
+
+/* Whether a relation has rows itself. */
+static bool
+has_rows(Oid relation)
+{
+	return get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE;
+}
+
+/*
+ * A relation and all below it, each locked when it is found, as the planner does.
+ * Partitions of which DETACH CONCURRENTLY still waits for others are among them: this
+ * statement's plan may be from before, and one that is asked too much denies nothing.
+ * Only plain inheritance has relations below two others, and nothing pending.
+ */
+static List *
+all_below(Oid root, LOCKMODE lock)
+{
+	char		kind = get_rel_relkind(root);
+	List	   *found = list_make1_oid(root);
+	ListCell   *cell;
+
+	if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_PARTITIONED_INDEX)
+		return find_all_inheritors(root, lock, NULL);
+	/* The list grows on the way. */
+	foreach(cell, found)
+		found = list_concat(found, bfpg_partitions(lfirst_oid(cell), lock));
+	return found;
+}
+
+/*
+ * Adds a table's descendants, itself included.  A leaf without an index that could be
+ * trusted is "perhaps".
+ */
+static void
+add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
+{
+	ListCell   *cell;
+
+	foreach(cell, all_below(root, AccessShareLock))
+	{
+		Oid			table = lfirst_oid(cell);
+
+		if (has_rows(table) && !add_table(targets, table, wanted))
+			add_target(targets, table);
+	}
+}
+
+/* The index that was named, or the leaves of a partitioned one. */
+static void
+find_by_index(BfpgLiveTargets *targets)
+{
+	Oid			table = lock_index(targets->relation);
+	Relation	index;
+	Wanted		wanted = {NULL, NIL, false};
+
+	if (!OidIsValid(table))
+	{
+		add_target(targets, InvalidOid);
+		return;
+	}
+	index = open_live(targets->relation);
+	targets->lasting = bfpg_live_check_rights(index);
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		add_index(targets, index);
+	else
+	{
+		targets->lasting = false;
+		targets->key_type = index_key_type(index);
+		/* Each is locked after its table, as everybody does. */
+		wanted.indexes = all_below(targets->relation, NoLock);
+		add_descendants(targets, table, &wanted);
+	}
+	index_close(index, NoLock);
+}
+
+static void
+refuse_column(Oid table, const char *column)
+{
+	if (get_attnum(table, column) == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(table))));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("column \"%s\" of table \"%s\" has no bloomfilter index of all rows",
+					column, get_rel_name(table)),
+			 errhint("Make one with CREATE INDEX ON %s USING bloomfilter (%s).  "
+					 "A partial index, or one of an expression, is asked by its own name.",
+					 quote_identifier(get_rel_name(table)), quote_identifier(column))));
+}
+
+/* The index of a table's column. */
+static void
+find_by_column(BfpgLiveTargets *targets)
+{
+	Oid			table = targets->relation;
+	Wanted		wanted = {NameStr(targets->column), NIL, true};
+	BfpgLiveTargets own = *targets;
+	char		kind = get_rel_relkind(table);
+
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
+	{
+		if (kind == '\0')
+			refuse_relation(table);
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", get_rel_name(table))));
+	}
+	LockRelationOid(table, AccessShareLock);
+	if (!add_table(&own, table, &wanted))
+		refuse_column(table, wanted.column);
+	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
+	{
+		targets->key_type = own.key_type;
+		wanted.check_rights = false;
+		if (own.targets != NULL)
+			pfree(own.targets);
+		add_descendants(targets, table, &wanted);
+	}
+	else
+		*targets = own;
+}
+
+static inline bool
+still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
+{
+	return targets->generation == bfpg_live_generation &&
+		targets->rollbacks == bfpg_live_rollbacks &&
+		targets->transaction == bfpg_own_transaction() &&
+		targets->subtransaction == GetCurrentSubTransactionId() &&
+		targets->user == GetUserId() &&
+		targets->relation == relation &&
+		targets->by_column == (column != NULL) &&
+		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
+}
+
+/* Finds the targets in the catalogs, as they are when all locks are held. */
+static void
+find_in_catalogs(BfpgLiveTargets *targets)
+{
+	do
+	{
+		if (targets->targets != NULL)
+			pfree(targets->targets);
+		targets->targets = NULL;
+		targets->count = 0;
+		targets->lasting = false;
+		AcceptInvalidationMessages();
+		targets->generation = bfpg_live_generation;
+		if (targets->by_column)
+			find_by_column(targets);
+		else
+			find_by_index(targets);
+	} while (targets->generation != bfpg_live_generation);
+}
+
+/* Finds the target of a question that was asked before. */
+static bool
+find_known(BfpgLiveTargets *targets)
+{
+	const BfpgLiveKnown *known =
+		bfpg_live_known(targets->relation, targets->by_column ? &targets->column : NULL);
+
+	if (known == NULL || !bfpg_live_lock_known(known))
+		return false;
+	targets->generation = known->generation;
+	targets->key_type = known->key_type;
+	*add_target(targets, known->target.table) = known->target;
+	return true;
+}
+
+bool
+bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
+					   MemoryContext context)
+{
+	if (likely(still_right(targets, relation, column)))
+		return false;
+	if (targets->targets != NULL)
+		pfree(targets->targets);
+	memset(targets, 0, sizeof *targets);
+	targets->context = context;
+	targets->relation = relation;
+	targets->by_column = column != NULL;
+	if (column != NULL)
+		targets->column = *column;
+	/* Not right before all is found: an error on the way leaves it wrong. */
+	targets->transaction = InvalidLocalTransactionId;
+	if (!find_known(targets))
+	{
+		find_in_catalogs(targets);
+		bfpg_live_remember(targets);
+	}
+	targets->subtransaction = GetCurrentSubTransactionId();
+	targets->rollbacks = bfpg_live_rollbacks;
+	targets->user = GetUserId();
+	targets->transaction = bfpg_own_transaction();
+	return true;
+}

@@ -1,0 +1,67 @@
+/*
+ * target.h
+ *	  Which indexes a question is about, and whether they may be asked and trusted.
+ *
+ * A question names an index, or a table and a column.  Of a partitioned table or
+ * index, and of a table that others inherit from, it is about all leaves.
+ */
+#ifndef BFPG_LIVE_TARGET_H
+#define BFPG_LIVE_TARGET_H
+
+#include "live/compat.h"
+#include "live/page.h"
+
+#pragma GCC visibility push(hidden)
+
+/* One table and the index that answers for it. */
+typedef struct BfpgLiveTarget
+{
+	Oid			table;
+	Oid			index;			/* InvalidOid: there is none to be trusted; "perhaps" */
+	bool		temporary;
+	BfpgFileLocator locator;
+	BfpgLive	live;
+	uint64		rows;			/* asked for, since its pages could be kept the last time */
+	struct BfpgLiveKept *kept;	/* where they are kept, NULL if nowhere; see kept.h ... */
+	uint64		kept_since;		/* ... if bfpg_live_times_let_go still is that */
+} BfpgLiveTarget;
+
+/*
+ * What a call site remembers of a question: for as long as the locks that it took are
+ * held, nothing in the catalogs has changed and the same user asks.
+ */
+typedef struct BfpgLiveTargets
+{
+	Oid			relation;		/* as asked: an index, or a table if column is not 0 */
+	NameData	column;
+	bool		by_column;
+	int			count;
+	BfpgLiveTarget *targets;
+	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
+	bool		lasting;		/* right for other transactions, too: see known.h */
+
+	uint64		generation;
+	LocalTransactionId transaction;
+	SubTransactionId subtransaction;
+	uint64		rollbacks;		/* of subtransactions, which may have had the locks */
+	Oid			user;
+	MemoryContext context;		/* of this, and of what it points to */
+} BfpgLiveTargets;
+
+/*
+ * Finds the targets of a question and returns true, or finds that those known are still
+ * right and returns false.  Throws if the user may not ask, or there is nothing to ask.
+ * All zeros is a question that was not asked yet.
+ */
+extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
+								   MemoryContext context);
+
+/*
+ * Opens an index for looking at it, as its statistics do: it is one of ours, has
+ * storage, and the user may read the table.  The locks are kept.
+ */
+extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_LIVE_TARGET_H */

@@ -1,0 +1,120 @@
+/*
+ * verify.c
+ *	  bloom_index_verify: whether an index is whole.
+ *
+ * Every page must be there, be what it says, be named by one page at most, and have
+ * nothing where it has no blocks.  Whether all rows' keys are found is asked by a
+ * query: doc/OPERATIONS.md has it.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "bf_bits.h"
+#include "live/target.h"
+#include "live/tree.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_index_verify);
+
+typedef struct Verification
+{
+	Relation	index;
+	const BfpgLive *live;
+	uint32		blocks;			/* of the page of level 0, and of those below it */
+	BlockNumber pages;			/* of the index */
+	uint8	   *seen;			/* a bit for each page */
+} Verification;
+
+static void
+refuse(const Verification *verification, BlockNumber number, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("page %u of index \"%s\" is damaged: %s", number,
+					RelationGetRelationName(verification->index), what),
+			 errhint("Rebuild it with REINDEX.")));
+}
+
+/* Takes notice of pages that the index has got. */
+static void
+see_all_pages(Verification *verification)
+{
+	BlockNumber pages = RelationGetNumberOfBlocks(verification->index);
+	uint8	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, pages / 8 + 1,
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	if (verification->seen != NULL)
+	{
+		memcpy(seen, verification->seen, verification->pages / 8 + 1);
+		pfree(verification->seen);
+	}
+	verification->seen = seen;
+	verification->pages = pages;
+}
+
+/* Whether a page's overflow pages are behind those of level 0 and in the index. */
+static bool
+in_index(Verification *verification, BlockNumber overflow, unsigned level)
+{
+	uint64		end = (uint64) overflow + bfpg_live_fanout(level);
+
+	if (overflow < bfpg_live_fixed_pages(verification->live))
+		return false;
+	/* They may be younger than this verification. */
+	if (end > verification->pages)
+		see_all_pages(verification);
+	return end <= verification->pages;
+}
+
+/*
+ * Whether a page has no bits behind those of its blocks, unless it is full of them.  Room
+ * without blocks is a multiple of 64 bytes, as blocks are.
+ */
+static bool
+room_is_right(Page page, uint64 used)
+{
+	const uint8 *blocks = bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT);
+	uint64		beyond = bf_count_bits(blocks + used, BFPG_LIVE_ROOM - used, NULL);
+
+	return beyond == 0 || bf_count_bits(blocks, BFPG_LIVE_ROOM, NULL) == 8 * BFPG_LIVE_ROOM;
+}
+
+static void
+verify_page(const BfpgLiveNode *node, void *argument)
+{
+	Verification *verification = (Verification *) argument;
+	const BfpgLive *live = verification->live;
+	uint64		used = (uint64) verification->blocks << (live->header.log2_block_bits - 3);
+	BlockNumber overflow = bfpg_live_mark(node->page)->overflow;
+	uint8		mask = (uint8) (1 << node->number % 8);
+
+	if (verification->seen[node->number / 8] & mask)
+		refuse(verification, node->number, "two pages name it");
+	verification->seen[node->number / 8] |= mask;
+	if (!room_is_right(node->page, used))
+		refuse(verification, node->number, "there are bits where it has no blocks");
+	if (overflow != 0 && !in_index(verification, overflow, node->level))
+		refuse(verification, node->number, "its overflow pages are not in the index");
+}
+
+Datum
+bloomfilter_index_verify(PG_FUNCTION_ARGS)
+{
+	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
+	const BfpgLive live = *bfpg_live_meta(index);
+	Verification verification = {index, &live};
+	uint64		fixed = bfpg_live_fixed_pages(&live);
+	BlockNumber number;
+
+	see_all_pages(&verification);
+	if (verification.pages < fixed)
+		refuse(&verification, verification.pages, "it is missing");
+	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)
+	{
+		verification.blocks = bfpg_live_page_blocks(&live, number);
+		bfpg_live_walk(index, number, verify_page, &verification);
+	}
+	index_close(index, NoLock);
+	PG_RETURN_BOOL(true);
+}

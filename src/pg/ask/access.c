@@ -1,0 +1,114 @@
+/*
+ * access.c
+ *	  Asking a filter that may be anywhere, at the price of the one block asked.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "ask/access.h"
+#include "ask/chunks.h"
+
+void
+bfpg_access_init(BfpgAccess *access, MemoryContext context)
+{
+	memset(access, 0, sizeof(*access));
+	bfpg_stored_watch(access, context, &access->leaving);
+}
+
+static void
+open_stored(BfpgAccess *access, Datum value)
+{
+	BfpgStored *stored = bfpg_stored_find(value, access);
+
+	stored->asked++;
+	access->stored = stored;
+	access->header = &stored->header;
+	access->blocks = stored->blocks;
+	/* Without an xmin, nothing but the time vouches for it: look again next time. */
+	if (TransactionIdIsValid(stored->xmin))
+		access->generation = bfpg_copies_generation;
+}
+
+/* A value within its row, or behind an indirect pointer, is detoasted for the call. */
+static void
+open_inline(BfpgAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	struct varlena *flat = pg_detoast_datum_packed(attr);
+	uint64		total = VARSIZE_ANY_EXHDR(flat);
+	bf_status	status;
+
+	status = bf_header_read(VARDATA_ANY(flat), total, &access->own_header);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
+	access->header = &access->own_header;
+	access->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
+	if (flat != attr)
+		access->detoasted = flat;
+}
+
+static void
+open_expanded(BfpgAccess *access, const BfpgFilter *filter)
+{
+	access->header = &filter->header;
+	access->blocks = filter->blocks;
+}
+
+void
+bfpg_access_look(BfpgAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+
+	access->generation = 0;
+	access->stored = NULL;
+	access->detoasted = NULL;
+	if (VARATT_IS_EXTERNAL_ONDISK(attr))
+		open_stored(access, value);
+	else if (VARATT_IS_EXTERNAL_EXPANDED(attr))
+		open_expanded(access, bfpg_filter_expanded(value));
+	else
+		open_inline(access, value);
+}
+
+/* Copies the opened stored value if that is worth it for what else would be read of it. */
+static void
+prepare(BfpgAccess *access, uint64 cost)
+{
+	bfpg_stored_prepare(access->stored, cost);
+	access->blocks = access->stored->blocks;
+}
+
+bool
+bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
+{
+	prepare(access, bfpg_slice_cost(access->stored));
+	if (access->blocks != NULL)
+		return bf_contains(access->header, access->blocks, hash);
+	return bfpg_slice_contains(access->stored, hash);
+}
+
+void
+bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
+							uint8 *found)
+{
+	int			i;
+	int			length;
+
+	if (access->stored != NULL)
+		access->stored->asked += (uint64) count - 1;	/* opening it counted one */
+	if (access->blocks == NULL)
+		prepare(access, bfpg_chunks_cost(access->stored, (uint64) count));
+	if (access->blocks == NULL)
+	{
+		bfpg_chunks_contain(access->stored, hashes, count, found);
+		return;
+	}
+	for (i = 0; i < count; i += length)
+	{
+		CHECK_FOR_INTERRUPTS();
+		length = Min(count - i, HASHES_BETWEEN_CHECKS);
+		bf_contains_hashes(access->header, access->blocks, hashes + i, length, found + i);
+	}
+}

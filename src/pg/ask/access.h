@@ -1,0 +1,89 @@
+/*
+ * access.h
+ *	  Asking a filter that may be anywhere, at the price of the one block asked.
+ *
+ * A stored filter is not detoasted to be asked.  Its header is read once, and of
+ * the blocks the one that the key is in, until a copy of it is worth it; copies.h
+ * has both, for all call sites together.
+ */
+#ifndef BFPG_ACCESS_H
+#define BFPG_ACCESS_H
+
+#include "fmgr.h"
+
+#include "bf_filter.h"
+#include "ask/copies.h"
+#include "value/filter.h"
+#include "base/pg_compat.h"
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * The filter that a call site asks.  header and blocks are for use between
+ * bfpg_access_open and bfpg_access_close.
+ */
+typedef struct BfpgAccess
+{
+	const bf_header *header;
+	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
+
+	/* private */
+	BfpgStored *stored;			/* what is known of a stored value, else NULL */
+	uint64		generation;		/* of the copies, when it was found, or 0 */
+	bf_header	own_header;		/* of a value that is not stored */
+	struct varlena *detoasted;	/* this call's flat copy, or NULL */
+	MemoryContextCallback leaving;
+} BfpgAccess;
+
+/* For a call site whose memory is in this context. */
+extern void bfpg_access_init(BfpgAccess *access, MemoryContext context);
+
+/* The slow ways of the inline functions below. */
+extern void bfpg_access_look(BfpgAccess *access, Datum value);
+extern bool bfpg_access_slice_contains(BfpgAccess *access, uint64 hash);
+
+/*
+ * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
+ * it is nearly always the stored value that was asked last.
+ */
+static inline void
+bfpg_access_open(BfpgAccess *access, Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+
+	if (access->generation == bfpg_copies_generation &&
+		access->stored->xmin == bfpg_own_xmin() &&
+		VARATT_IS_EXTERNAL_ONDISK(attr) &&
+		memcmp(VARDATA_EXTERNAL(attr), &access->stored->pointer,
+			   sizeof(access->stored->pointer)) == 0)
+		access->stored->asked++;
+	else
+		bfpg_access_look(access, value);
+}
+
+static inline void
+bfpg_access_close(BfpgAccess *access)
+{
+	if (access->detoasted != NULL)
+	{
+		pfree(access->detoasted);
+		access->detoasted = NULL;
+	}
+}
+
+/* Whether the opened filter may contain a key with this hash. */
+static inline bool
+bfpg_access_contains(BfpgAccess *access, uint64 hash)
+{
+	if (access->blocks == NULL)
+		return bfpg_access_slice_contains(access, hash);
+	return bf_contains(access->header, access->blocks, hash);
+}
+
+/* The same for many; found[i] is set to 1 or 0. */
+extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
+										int count, uint8 *found);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_ACCESS_H */

@@ -1,0 +1,108 @@
+/*
+ * ask.c
+ *	  bloom_contains and its kin: whether a filter may contain keys.
+ */
+#include "postgres.h"
+
+#include "ask/access.h"
+#include "key/key_array.h"
+#include "key/key_untyped.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_contains);
+PG_FUNCTION_INFO_V1(bloomfilter_contained);
+PG_FUNCTION_INFO_V1(bloomfilter_contains_each);
+PG_FUNCTION_INFO_V1(bloomfilter_matches);
+
+/* What a call site keeps between calls. */
+typedef struct BfpgQuestion
+{
+	BfpgKeyCoder coder;
+	BfpgAccess	access;
+} BfpgQuestion;
+
+/* This call site's question, with the filter of this call opened. */
+static BfpgQuestion *
+open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
+{
+	BfpgQuestion *question = NULL;
+
+	if (fcinfo->flinfo != NULL)
+		question = fcinfo->flinfo->fn_extra;
+	if (question == NULL)
+	{
+		BfpgKeyCoder coder;
+
+		bfpg_key_coder(fcinfo, key_arg, array, &coder);
+		question = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
+		question->coder = coder;
+		bfpg_access_init(&question->access, fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = question;
+	}
+	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));
+	bfpg_check_key_type(&question->coder, question->access.header);
+	return question;
+}
+
+static Datum
+contains(FunctionCallInfo fcinfo, int filter_arg, int key_arg)
+{
+	BfpgQuestion *question = open_question(fcinfo, filter_arg, key_arg, false);
+	BfpgAccess *access = &question->access;
+	uint64		hash;
+	bool		found;
+
+	hash = bfpg_hash_key(&question->coder, PG_GETARG_DATUM(key_arg), access->header->seed);
+	bfpg_check_part(access->header, hash);
+	found = bfpg_access_contains(access, hash);
+	bfpg_access_close(access);
+	PG_RETURN_BOOL(found);
+}
+
+Datum
+bloomfilter_contains(PG_FUNCTION_ARGS)
+{
+	return contains(fcinfo, 0, 1);
+}
+
+Datum
+bloomfilter_contained(PG_FUNCTION_ARGS)
+{
+	return contains(fcinfo, 1, 0);
+}
+
+/* Asks for all keys of the array in argument 1; found[i] tells of keys->hashes[i]. */
+static uint8 *
+answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys)
+{
+	BfpgQuestion *question = open_question(fcinfo, 0, 1, true);
+	uint8	   *found;
+
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(1)),
+				   &question->coder, question->access.header, keys);
+	found = palloc(keys->count + 1);
+	bfpg_access_contains_hashes(&question->access, keys->hashes, keys->count, found);
+	bfpg_access_close(&question->access);
+	return found;
+}
+
+/* A boolean for each key, in an array of the same shape. */
+Datum
+bloomfilter_contains_each(PG_FUNCTION_ARGS)
+{
+	BfpgKeyArray keys;
+	uint8	   *found = answer_array(fcinfo, &keys);
+
+	return bfpg_key_array_answers(&keys, found);
+}
+
+/* The keys that may be in the filter, in their order, in one dimension. */
+Datum
+bloomfilter_matches(PG_FUNCTION_ARGS)
+{
+	BfpgKeyArray keys;
+	uint8	   *found = answer_array(fcinfo, &keys);
+
+	return bfpg_key_array_matches(&keys, found,
+								  &((BfpgQuestion *) fcinfo->flinfo->fn_extra)->coder);
+}

@@ -1,0 +1,156 @@
+/*
+ * report.c
+ *	  The wording and SQLSTATE of errors that more than one file reports.
+ *
+ * Each rule of the format is worded once, in bf_status_text; what is added here
+ * is where the bytes came from and what to do.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "bf_estimate.h"
+#include "bf_filter.h"
+#include "bf_key.h"
+#include "base/pg_compat.h"
+#include "base/report.h"
+#include "base/settings.h"
+
+static int
+door_sqlstate(BfpgDoor door)
+{
+	switch (door)
+	{
+		case BFPG_DOOR_TEXT:
+			return ERRCODE_INVALID_TEXT_REPRESENTATION;
+		case BFPG_DOOR_BINARY:
+			return ERRCODE_INVALID_BINARY_REPRESENTATION;
+		case BFPG_DOOR_ARGUMENT:
+			return ERRCODE_INVALID_PARAMETER_VALUE;
+		case BFPG_DOOR_STORED:
+			return ERRCODE_DATA_CORRUPTED;
+	}
+	return ERRCODE_INTERNAL_ERROR;
+}
+
+void
+bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
+					struct Node *escontext)
+{
+	if (status == BF_BAD_VERSION)
+		bfpg_errsave(escontext,
+					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					  errmsg("invalid bloomfilter value: %s %u", bf_status_text(status),
+							 bf_format_version(bytes)),
+					  errhint("It was made by another version of bloomfilter; update this one.")));
+	else if (status == BF_BAD_HASH)
+		bfpg_errsave(escontext,
+					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					  errmsg("invalid bloomfilter value: %s", bf_status_text(status)),
+					  errhint("It was made by a newer version of bloomfilter; update this one.")));
+	else if (door == BFPG_DOOR_STORED)
+		ereport(ERROR,
+				(errcode(door_sqlstate(door)),
+				 errmsg("stored bloomfilter value is damaged: %s", bf_status_text(status)),
+				 errhint("Build the filter again or restore it from a backup.")));
+	else
+		bfpg_errsave(escontext,
+					 (errcode(door_sqlstate(door)),
+					  errmsg("invalid bloomfilter value: %s", bf_status_text(status))));
+}
+
+/* A seed is not told: whoever may combine filters, or ask them, need not know it. */
+void
+bfpg_check_compatible(const bf_header *a, const bf_header *b)
+{
+	char		a_keys[BF_KEY_TEXT_BYTES];
+	char		b_keys[BF_KEY_TEXT_BYTES];
+
+	if (bf_compatible(a, b))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("bloomfilters cannot be combined"),
+			 errdetail("One has %u blocks of %u bits, %u hashes, %s keys, part %u of %u; "
+					   "the other %u blocks of %u bits, %u hashes, %s keys, part %u of %u; their seeds %s.",
+					   a->blocks, 1u << a->log2_block_bits, a->probes,
+					   bf_key_type_text(a->key_type, a_keys), a->part, a->parts,
+					   b->blocks, 1u << b->log2_block_bits, b->probes,
+					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
+					   a->seed == b->seed ? "are equal" : "differ"),
+			 errhint("Build both with the same n, p, seed and type of key.")));
+}
+
+void
+bfpg_check_capacity(int64 n)
+{
+	if (n < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of keys of a bloomfilter must be at least 1, not " INT64_FORMAT, n)));
+}
+
+void
+bfpg_check_rate(double p)
+{
+	if (!bf_rate_valid(p))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %.7g", p),
+				 errhint("The number of keys comes first, then the rate, for example 1000000, 0.01.")));
+}
+
+void
+bfpg_check_parts(int32 parts)
+{
+	if (parts < 1 || parts > BF_MAX_PARTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of parts of a bloomfilter must be between 1 and %d, not %d",
+						BF_MAX_PARTS, parts)));
+}
+
+void
+bfpg_check_fits(const bf_sizing *sizing)
+{
+	uint32_t	parts = 0;
+
+	if (bf_sizing_fits(sizing))
+		return;
+	if (bf_rate_valid(sizing->rate))
+		parts = bf_parts_for_rate(sizing->capacity, sizing->rate);
+	if (parts == 1)				/* a rate that another shape reaches in one */
+		parts = 2;
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("a bloomfilter for " UINT64_FORMAT " keys at a false-positive rate of %.7g is too large",
+					(uint64) sizing->capacity, sizing->rate),
+			 errdetail("It would take " UINT64_FORMAT " bytes; the largest is " UINT64_FORMAT " bytes.",
+					   (uint64) bf_sizing_bytes(sizing), (uint64) BF_MAX_BYTES),
+			 parts == 0
+			 ? errhint("Not even %d parts are enough; ask for fewer keys or a higher rate.", BF_MAX_PARTS)
+			 : errhint("Split the keys into %u parts, or ask for a higher rate.", parts)));
+}
+
+void
+bfpg_check_overflow(const bf_header *header)
+{
+	if (bfpg_overflow == BFPG_OVERFLOW_IGNORE || !bf_over_capacity(header))
+		return;
+	ereport(bfpg_overflow == BFPG_OVERFLOW_ERROR ? ERROR : WARNING,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("bloomfilter holds more keys than it was sized for"),
+			 errdetail("It holds %s keys, is part %u of %u, and was sized for " UINT64_FORMAT
+					   " keys at a false-positive rate of %.7g; "
+					   "it holds about %.0f and has a rate of %.3g.",
+					   bf_key_type_name(header->key_type), header->part, header->parts,
+					   (uint64) header->capacity, header->rate,
+					   bf_estimate_keys(header), bf_estimate_rate(header)),
+			 errhint("Build it again with a larger n, or see the setting bloomfilter.overflow.")));
+}
+
+void
+bfpg_tick(void)
+{
+	CHECK_FOR_INTERRUPTS();
+}

@@ -1,0 +1,52 @@
+/*
+ * settings.c
+ *	  What users can set: bloomfilter.* in postgresql.conf and SET.
+ */
+#include "postgres.h"
+
+#include "ask/copies.h"
+#include "base/pg_compat.h"
+#include "base/settings.h"
+
+/*
+ * 128 MB, as the server's own shared_buffers: a filter of 100 million keys at 1 %, and
+ * what a hundred connections that all scan at once can take.
+ */
+#define CACHE_SIZE (128 * 1024)
+
+int			bfpg_overflow = BFPG_OVERFLOW_WARNING;
+int			bfpg_cache_size = CACHE_SIZE;
+
+static const struct config_enum_entry overflow_options[] = {
+	{"ignore", BFPG_OVERFLOW_IGNORE, false},
+	{"warning", BFPG_OVERFLOW_WARNING, false},
+	{"error", BFPG_OVERFLOW_ERROR, false},
+	{NULL, 0, false}
+};
+
+/* Copies that are too many now are freed when a filter is asked next. */
+static void
+assign_cache_size(int kilobytes, void *extra)
+{
+	bfpg_copies_generation++;
+}
+
+void
+bfpg_settings_init(void)
+{
+	DefineCustomIntVariable("bloomfilter.cache_size",
+							"Memory that a process may use for its copies of stored filters.",
+							"A larger filter is always asked by slices of its stored value.",
+							&bfpg_cache_size,
+							CACHE_SIZE, 0, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB | GUC_EXPLAIN,
+							NULL, assign_cache_size, NULL);
+	DefineCustomEnumVariable("bloomfilter.overflow",
+							 "What happens when a filter comes to hold more keys than it was sized for.",
+							 "It changes no bytes of the filter.",
+							 &bfpg_overflow,
+							 BFPG_OVERFLOW_WARNING, overflow_options,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	MarkGUCPrefixReserved("bloomfilter");
+}

@@ -1,0 +1,226 @@
+/*
+ * agg.c
+ *	  bloom_agg: a filter of a column.  The state itself is in agg_state.c.
+ *
+ * One transition function serves all forms of the aggregate: parameters that a
+ * form lacks have their defaults.
+ */
+#include "postgres.h"
+
+#include "build/agg_state.h"
+#include "key/key.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_agg_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_part_agg_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_agg_combine);
+PG_FUNCTION_INFO_V1(bloomfilter_agg_serialize);
+PG_FUNCTION_INFO_V1(bloomfilter_agg_deserialize);
+PG_FUNCTION_INFO_V1(bloomfilter_agg_finalfn);
+
+/* The rate where none is given. */
+#define DEFAULT_RATE 0.01
+
+/* The parameters of a call: n, p and seed from argument first on, as many as it has. */
+static BfpgAggParameters
+call_parameters(FunctionCallInfo fcinfo, int first)
+{
+	BfpgAggParameters parameters = {0, DEFAULT_RATE, 0, 1};
+	int			i;
+
+	if (PG_NARGS() > first && !PG_ARGISNULL(first))
+	{
+		parameters.n = PG_GETARG_INT64(first);
+		bfpg_check_capacity(parameters.n);
+	}
+	for (i = first + 1; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s of a bloomfilter must not be null",
+							i == first + 1 ? "false-positive rate" : "seed")));
+	if (PG_NARGS() > first + 1)
+		parameters.p = PG_GETARG_FLOAT8(first + 1);
+	if (PG_NARGS() > first + 2)
+		parameters.seed = (uint64) PG_GETARG_INT64(first + 2);
+	return parameters;
+}
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "bloom_agg support function called in non-aggregate context");
+	return context;
+}
+
+/* Whether aggregate_context would not throw, to be asked for each row. */
+static inline bool
+is_aggregate_call(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context != NULL &&
+		(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState));
+}
+
+/* Whether a row has the very arguments that the state's parameters were read from. */
+static inline bool
+same_arguments(FunctionCallInfo fcinfo, const BfpgAggState *state)
+{
+	int			i;
+
+	for (i = 2; i < PG_NARGS(); i++)
+	{
+		if (PG_ARGISNULL(i) != state->arguments[i].isnull)
+			return false;
+		/* A NULL has no value to compare. */
+		if (!PG_ARGISNULL(i) && PG_GETARG_DATUM(i) != state->arguments[i].value)
+			return false;
+	}
+	return true;
+}
+
+/* The first row of a group; its key may be NULL. */
+static BfpgAggState *
+start_state(FunctionCallInfo fcinfo, const BfpgAggParameters *parameters,
+			MemoryContext context)
+{
+	const BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
+	BfpgAggState *state = bfpg_agg_new(parameters, coder->type, coder->word != NULL, context);
+	int			i;
+
+	/* An engine that splits aggregates makes a new FmgrInfo for each row. */
+	if (fcinfo->flinfo->fn_expr == NULL)
+	{
+		state->coder = MemoryContextAlloc(context, sizeof(BfpgKeyCoder));
+		*state->coder = *coder;
+		state->coder->context = context;
+	}
+	for (i = 2; i < PG_NARGS(); i++)
+		state->arguments[i] = fcinfo->args[i];
+	return state;
+}
+
+typedef BfpgAggParameters (*BfpgReadParameters) (FunctionCallInfo fcinfo);
+
+/*
+ * The state for a row that has none yet, or whose arguments look different.  Kept
+ * out of add_row, which is called for each row and fits into registers without it.
+ */
+static pg_noinline BfpgAggState *
+read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters read)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	BfpgAggParameters parameters = read(fcinfo);
+
+	if (state == NULL)
+		return start_state(fcinfo, &parameters, context);
+	bfpg_agg_check_parameters(state, &parameters);
+	return state;
+}
+
+/* What columns a key has is known when it is hashed. */
+static inline void
+add_hash(BfpgAggState *state, BfpgKeyCoder *coder, Datum key)
+{
+	uint64		hash = bfpg_hash_key(coder, key, state->parameters.seed);
+
+	if (state->key_type != coder->type)
+		bfpg_agg_set_key_type(state, coder->type);
+	bfpg_agg_add(state, hash);
+}
+
+/* One row of a group.  Parameters are read again only when they look different. */
+static inline Datum
+add_row(FunctionCallInfo fcinfo, BfpgReadParameters read)
+{
+	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
+	BfpgKeyCoder *coder;
+
+	if (state == NULL || !is_aggregate_call(fcinfo) || !same_arguments(fcinfo, state))
+		state = read_arguments(fcinfo, state, read);
+	if (!PG_ARGISNULL(1))
+	{
+		coder = state->coder != NULL ? state->coder : bfpg_call_coder(fcinfo, 1, false);
+		if (coder->word != NULL)
+			bfpg_agg_add(state, coder->word(PG_GETARG_DATUM(1)));
+		else
+			add_hash(state, coder, PG_GETARG_DATUM(1));
+	}
+	PG_RETURN_POINTER(state);
+}
+
+static BfpgAggParameters
+whole_parameters(FunctionCallInfo fcinfo)
+{
+	return call_parameters(fcinfo, 2);
+}
+
+Datum
+bloomfilter_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, whole_parameters);
+}
+
+/* For a part of a set: argument 2 is the number of parts. */
+static BfpgAggParameters
+part_parameters(FunctionCallInfo fcinfo)
+{
+	BfpgAggParameters parameters = call_parameters(fcinfo, 3);
+
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("number of parts of a bloomfilter must not be null")));
+	parameters.parts = PG_GETARG_INT32(2);
+	bfpg_check_parts(parameters.parts);
+	return parameters;
+}
+
+Datum
+bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
+{
+	return add_row(fcinfo, part_parameters);
+}
+
+Datum
+bloomfilter_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
+	BfpgAggState *other = PG_ARGISNULL(1) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(1);
+
+	if (other != NULL)
+	{
+		if (state == NULL)
+			state = bfpg_agg_new(&other->parameters, other->key_type, false, context);
+		bfpg_agg_merge(state, other);
+	}
+	if (state == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+bloomfilter_agg_serialize(PG_FUNCTION_ARGS)
+{
+	(void) aggregate_context(fcinfo);
+	PG_RETURN_BYTEA_P(bfpg_agg_serialize((BfpgAggState *) PG_GETARG_POINTER(0)));
+}
+
+Datum
+bloomfilter_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	(void) aggregate_context(fcinfo);
+	PG_RETURN_POINTER(bfpg_agg_deserialize(PG_GETARG_BYTEA_PP(0)));
+}
+
+Datum
+bloomfilter_agg_finalfn(PG_FUNCTION_ARGS)
+{
+	(void) aggregate_context(fcinfo);
+	if (PG_ARGISNULL(0) || !bfpg_agg_has_keys((BfpgAggState *) PG_GETARG_POINTER(0)))
+		PG_RETURN_NULL();
+	return bfpg_agg_result((BfpgAggState *) PG_GETARG_POINTER(0));
+}

@@ -1,0 +1,466 @@
+/*
+ * agg_state.c
+ *	  The state of bloom_agg.
+ *
+ * It begins as a list of hashes and becomes a filter only when the list would be
+ * no longer small beside it.  So small groups are small, workers of a parallel query
+ * send each other lists rather than half-empty filters, and where n is not given
+ * the filter is sized for the keys that came.
+ *
+ * Hashes always go through the list.  When it is full, it is either made a set
+ * and enlarged, or, once there is a filter, added to that, many at a time, so
+ * that their cache misses overlap.
+ *
+ * The filter's bytes depend on the keys and the parameters only, not on the order
+ * of rows, on workers or on when the list gave way.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "build/agg_state.h"
+#include "bf_bytes.h"
+#include "bf_filter.h"
+#include "bf_hashlist.h"
+#include "bf_sizing.h"
+#include "key/key.h"
+#include "base/pg_compat.h"
+#include "list/progress.h"
+#include "base/sizes.h"
+
+/* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
+#define FIRST_ROOM 16
+
+/* Room of the list in front of a filter: some batches, within the first cache. */
+#define FRONT_ROOM (BF_BATCH * 4)
+
+/* A list with repeats is at most this many times as long as its set. */
+#define REPEATS 4
+
+/*
+ * The list gives way to the filter when it is this share of the filter's size.
+ * Both exist for a moment, so this is what a build takes beside the filter.
+ */
+#define LIST_SHARE 8
+
+/* Bytes before a shipped state's hashes or filter. */
+enum
+{
+	AT_KIND = 0,
+	AT_ZERO = 1,
+	AT_PART = 2,
+	AT_PARTS = 4,
+	AT_N = 8,
+	AT_P = 16,
+	AT_SEED = 24,
+	AT_KEY_TYPE = 32,
+	SHIPPED_HEADER = 36
+};
+
+/* So the header fits in front of a filter's blocks, aligned as executors expect. */
+StaticAssertDecl((VARHDRSZ + SHIPPED_HEADER) % MAXIMUM_ALIGNOF == 0 &&
+				 VARHDRSZ + SHIPPED_HEADER + sizeof(void *) <= BF_HEADER_BYTES,
+				 "a shipped state has no place in front of a filter's blocks");
+
+/* What follows the header; a change of meaning takes a new number. */
+enum
+{
+	KIND_LIST = 1,				/* hashes, in the machine's order of bytes */
+	KIND_FILTER = 2				/* the blocks of the planned filter */
+};
+
+/* The header of the filter for so many keys, or for the parameters' n. */
+static bf_header
+plan_filter(const BfpgAggState *state, int64 n)
+{
+	const BfpgAggParameters *parameters = &state->parameters;
+	bf_sizing	sizing;
+	bf_header	header;
+
+	bfpg_size_for_rate(n, parameters->p, &sizing);
+	bfpg_check_fits(&sizing);
+	header = bf_sizing_header(&sizing, parameters->seed);
+	header.key_type = state->key_type;
+	header.part = state->part;
+	header.parts = (uint16) parameters->parts;
+	return header;
+}
+
+BfpgAggState *
+bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
+			 MemoryContext context)
+{
+	BfpgAggState *state = MemoryContextAllocZero(context, sizeof(BfpgAggState));
+
+	state->parameters = *parameters;
+	state->context = context;
+	state->key_type = key_type;
+	state->words = words;
+	if (parameters->n == 0)
+		bfpg_check_rate(parameters->p);
+	else
+		state->planned = plan_filter(state,
+									 bf_part_capacity(parameters->n, parameters->parts));
+	state->room = FIRST_ROOM;
+	state->unique_at = FIRST_ROOM;
+	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
+	bfpg_progress_start(context, BFPG_PHASE_BUILD);
+	return state;
+}
+
+void
+bfpg_agg_check_parameters(const BfpgAggState *state,
+						  const BfpgAggParameters *parameters)
+{
+	const BfpgAggParameters *first = &state->parameters;
+
+	if (parameters->n != first->n || parameters->p != first->p ||
+		parameters->seed != first->seed || parameters->parts != first->parts)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("parameters of a bloomfilter must not change within a group"),
+				 errdetail("n, p, seed and parts were " INT64_FORMAT ", %g, " INT64_FORMAT " and %d, "
+						   "and are " INT64_FORMAT ", %g, " INT64_FORMAT " and %d (n is 0 where it is not given).",
+						   first->n, first->p, (int64) first->seed, first->parts,
+						   parameters->n, parameters->p, (int64) parameters->seed,
+						   parameters->parts)));
+}
+
+/* The first key of a set's part says which part it is. */
+static void
+check_part(BfpgAggState *state, uint64 hash)
+{
+	uint16		part = (uint16) bf_part_of(hash, state->parameters.parts);
+
+	if (!state->has_part)
+	{
+		state->has_part = true;
+		state->part = state->planned.part = part;
+	}
+	else if (part != state->part)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("keys of parts %u and %u of %d are in one group",
+						state->part, part, state->parameters.parts),
+				 errhint("Use GROUP BY bloom_part(key, %d, " INT64_FORMAT ").",
+						 state->parameters.parts, (int64) state->parameters.seed)));
+}
+
+/* Turns what came since the last time into hashes, all at once. */
+static void
+settle(BfpgAggState *state)
+{
+	uint64		came = state->count - state->settled;
+	uint64		i;
+
+	if (state->words)
+		bf_hash_words(state->list + state->settled, came, state->parameters.seed);
+	for (i = state->settled; i < state->count && state->parameters.parts > 1; i++)
+		check_part(state, state->list[i]);
+	state->settled = state->count;
+	bfpg_progress_add(came);
+}
+
+/* Adds what is in the list to the filter and empties it. */
+static void
+flush_list(BfpgAggState *state)
+{
+	bfpg_filter_add_hashes(state->filter, state->list, state->count);
+	state->count = state->settled = state->set = 0;
+}
+
+static void
+resize_list(BfpgAggState *state, uint64 room)
+{
+	state->list = repalloc_huge(state->list, room * sizeof(uint64));
+	state->room = room;
+}
+
+static void
+become_filter(BfpgAggState *state)
+{
+	state->filter = bfpg_filter_new(&state->planned, state->context);
+	flush_list(state);
+	resize_list(state, FRONT_ROOM);
+}
+
+/* The list is a set of so many hashes now. */
+static void
+became_set(BfpgAggState *state, uint64 count)
+{
+	state->count = state->settled = state->set = count;
+	state->unique_at = Max(count * REPEATS, FIRST_ROOM);
+}
+
+static void
+make_set(BfpgAggState *state)
+{
+	settle(state);
+	if (state->set < state->count)
+		became_set(state, bf_hashlist_unique(state->list, state->count, bfpg_tick));
+}
+
+/*
+ * Whether a list of so many hashes is too large beside the filter.  One that is no
+ * longer than that in front of a filter costs nothing.
+ */
+static bool
+gives_way(const BfpgAggState *state, uint64 count)
+{
+	return state->parameters.n != 0 && count > FRONT_ROOM &&
+		count * sizeof(uint64) > bf_blocks_bytes(&state->planned) / LIST_SHARE;
+}
+
+/* Makes room for at least one more key. */
+void
+bfpg_agg_make_room(BfpgAggState *state)
+{
+	bool		give_way = gives_way(state, state->room * 2);
+
+	settle(state);
+	if (state->filter != NULL)
+	{
+		flush_list(state);
+		return;
+	}
+	if (give_way || state->count >= state->unique_at)
+		make_set(state);
+	if (state->count <= state->room / 2)
+		return;
+	if (give_way)
+		become_filter(state);
+	else
+		resize_list(state, state->room * 2);
+}
+
+static void
+merge_filter(BfpgAggState *state, const BfpgFilter *filter)
+{
+	if (state->filter == NULL)
+		become_filter(state);
+	bf_union(&state->filter->header, state->filter->blocks,
+			 &filter->header, filter->blocks, bfpg_tick);
+}
+
+/* Sorted lists are merged, not sorted again. */
+static void
+merge_list(BfpgAggState *state, BfpgAggState *other)
+{
+	uint64		count;
+
+	make_set(other);
+	if (state->filter != NULL)
+	{
+		bfpg_filter_add_hashes(state->filter, other->list, other->count);
+		return;
+	}
+	make_set(state);
+	count = state->count + other->count;
+	if (count > state->room)
+		resize_list(state, count);
+	became_set(state, bf_hashlist_merge(state->list, state->count,
+										other->list, other->count, bfpg_tick));
+	if (gives_way(state, state->count))
+		become_filter(state);
+}
+
+void
+bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
+{
+	bfpg_agg_check_parameters(state, &other->parameters);
+	if (!bfpg_agg_has_keys(other))
+		return;
+	if (state->key_type == BF_KEY_ROW)	/* without columns: it has no keys */
+		bfpg_agg_set_key_type(state, other->key_type);
+	if (state->key_type != other->key_type ||
+		(state->has_part && state->part != other->part))
+		elog(ERROR, "bloom_agg states of different keys");
+	settle(state);
+	state->has_part = true;
+	state->part = state->planned.part = other->part;
+	if (other->filter != NULL)
+		merge_filter(state, other->filter);
+	if (other->count > 0)
+		merge_list(state, other);
+}
+
+/* Writes what both kinds of shipped state begin with, in front of the payload. */
+static bytea *
+ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
+{
+	const BfpgAggParameters *parameters = &state->parameters;
+	uint8	   *bytes = payload - SHIPPED_HEADER;
+	bytea	   *result = (bytea *) (bytes - VARHDRSZ);
+	uint64		p_bits;
+
+	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
+	bytes[AT_KIND] = kind;
+	bytes[AT_ZERO] = 0;
+	bf_store_le(bytes + AT_PART, 2, state->part);
+	bf_store_le(bytes + AT_PARTS, 4, (uint64) parameters->parts);
+	bf_store_le(bytes + AT_N, 8, (uint64) parameters->n);
+	memcpy(&p_bits, &parameters->p, sizeof(p_bits));
+	bf_store_le(bytes + AT_P, 8, p_bits);
+	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
+	bf_store_le(bytes + AT_KEY_TYPE, 4, state->key_type);
+	return result;
+}
+
+/*
+ * Of the filter only the blocks: its header follows from the parameters.  They are
+ * shipped from where they are, so that a process has them once; what goes in front
+ * is written over the image's header, which is stale until the filter is flattened.
+ */
+static bytea *
+ship_filter(BfpgAggState *state)
+{
+	bytea	   *result;
+
+	Assert(state->filter->image != NULL);	/* not one that was read from bytes */
+	flush_list(state);
+	result = ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
+	bfpg_pass_as_result(result);
+	return result;
+}
+
+static bytea *
+ship_list(BfpgAggState *state)
+{
+	uint64		length;
+	uint8	   *payload;
+
+	length = state->count * sizeof(uint64);
+	if (length > MaxAllocSize - VARHDRSZ - SHIPPED_HEADER)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
+				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
+				 errhint("Give bloom_agg the number of keys, n.")));
+	payload = (uint8 *) palloc(VARHDRSZ + SHIPPED_HEADER + length) + VARHDRSZ + SHIPPED_HEADER;
+	bfpg_copy_bytes(payload, state->list, length);
+	return ship(state, KIND_LIST, payload, length);
+}
+
+/* Whichever is shorter. */
+bytea *
+bfpg_agg_serialize(BfpgAggState *state)
+{
+	settle(state);
+	if (state->filter == NULL)
+		make_set(state);
+	if (state->filter == NULL && state->parameters.n != 0 &&
+		state->count * sizeof(uint64) > bf_blocks_bytes(&state->planned))
+		become_filter(state);
+	return state->filter != NULL ? ship_filter(state) : ship_list(state);
+}
+
+static void
+refuse_shipment(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid state of bloom_agg")));
+}
+
+/*
+ * A shipped filter, to be merged from where it is; that counts its bits.  It has
+ * come through shared memory as PostgreSQL's own rows do, so it has no checksum.
+ */
+static BfpgFilter *
+unship_filter(const BfpgAggState *state, uint8 *payload, uint64 length)
+{
+	BfpgFilter *filter = palloc0(sizeof(BfpgFilter));
+
+	if (length != bf_blocks_bytes(&state->planned))
+		refuse_shipment();
+	filter->header = state->planned;
+	filter->blocks = payload;
+	return filter;
+}
+
+static void
+unship_list(BfpgAggState *state, const uint8 *payload, uint64 length)
+{
+	uint32		parts = (uint32) state->parameters.parts;
+	uint64		i;
+
+	state->count = length / sizeof(uint64);
+	resize_list(state, Max(state->count, FIRST_ROOM));
+	bfpg_copy_bytes(state->list, payload, length);
+	if (!bf_hashlist_is_set(state->list, state->count))
+		refuse_shipment();
+	for (i = 0; i < state->count && parts > 1; i++)
+		if (bf_part_of(state->list[i], parts) != state->part)
+			refuse_shipment();
+	became_set(state, state->count);
+}
+
+BfpgAggState *
+bfpg_agg_deserialize(bytea *shipped)
+{
+	uint8	   *bytes = (uint8 *) VARDATA_ANY(shipped);
+	uint64		length = VARSIZE_ANY_EXHDR(shipped);
+	BfpgAggParameters parameters;
+	BfpgAggState *state;
+	uint64		p_bits;
+	uint32		key_type;
+	uint16		part;
+
+	if (length < SHIPPED_HEADER)
+		refuse_shipment();
+	parameters.n = (int64) bf_load_le(bytes + AT_N, 8);
+	p_bits = bf_load_le(bytes + AT_P, 8);
+	memcpy(&parameters.p, &p_bits, sizeof(p_bits));
+	parameters.seed = bf_load_le(bytes + AT_SEED, 8);
+	parameters.parts = (int32) bf_load_le(bytes + AT_PARTS, 4);
+	part = (uint16) bf_load_le(bytes + AT_PART, 2);
+	key_type = (uint32) bf_load_le(bytes + AT_KEY_TYPE, 4);
+	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS ||
+		part >= parameters.parts || parameters.n < 0 ||
+		key_type == BF_KEY_NONE || bf_key_kind(key_type) > BF_KEY_LAST ||
+		!(bf_key_columns_valid(key_type) || key_type == BF_KEY_ROW))
+		refuse_shipment();
+
+	state = bfpg_agg_new(&parameters, key_type, false, CurrentMemoryContext);
+	state->part = state->planned.part = part;
+	bytes += SHIPPED_HEADER;
+	length -= SHIPPED_HEADER;
+	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
+		state->filter = unship_filter(state, bytes, length);
+	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
+		unship_list(state, bytes, length);
+	else
+		refuse_shipment();
+	if (key_type == BF_KEY_ROW && bfpg_agg_has_keys(state))
+		refuse_shipment();
+	return state;
+}
+
+/* A filter of the list, sized for it where n is not given. */
+static Datum
+list_result(BfpgAggState *state)
+{
+	bf_header	header = state->planned;
+	BfpgFilter *filter;
+
+	make_set(state);
+	if (state->parameters.n == 0)
+		header = plan_filter(state, (int64) state->count);
+	filter = bfpg_filter_new(&header, CurrentMemoryContext);
+	bfpg_filter_add_hashes(filter, state->list, state->count);
+	/* Here it is known how many keys there are, as it isn't of a filter. */
+	if (state->count > header.capacity)
+		bfpg_check_overflow(&filter->header);
+	return bfpg_filter_ro_datum(filter);
+}
+
+Datum
+bfpg_agg_result(BfpgAggState *state)
+{
+	settle(state);
+	if (state->filter == NULL)
+		return list_result(state);
+	flush_list(state);
+	bfpg_check_overflow(&state->filter->header);
+	return bfpg_filter_ro_datum(state->filter);
+}

@@ -1,0 +1,109 @@
+/*
+ * agg_state.h
+ *	  The state of bloom_agg: a list of hashes that becomes a filter when the
+ *	  list is no longer small beside it.
+ */
+#ifndef BFPG_AGG_STATE_H
+#define BFPG_AGG_STATE_H
+
+#include "value/filter.h"
+#include "key/key.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What a call of the aggregate says; the same in each row of a group. */
+typedef struct BfpgAggParameters
+{
+	int64		n;				/* keys of the whole set; 0: as many as come */
+	double		p;
+	uint64		seed;
+	int32		parts;			/* 1: a whole filter */
+} BfpgAggParameters;
+
+/* Arguments of the longest form of an aggregate, the state included. */
+#define BFPG_AGG_ARGUMENTS 6
+
+/*
+ * The list, from what came first to what came last:
+ *
+ *	 |  sorted, each once  |  hashes as they came  |  words or hashes  |   free   |
+ *	 0                    set                  settled              count       room
+ *
+ * Keys are added at count. When the list is full, what came since is hashed
+ * (settled moves to count); then it either goes into the filter, or is sorted and
+ * its repeats are dropped (set moves there, too), or the list gets more room.
+ */
+typedef struct BfpgAggState
+{
+	BfpgAggParameters parameters;
+	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
+	MemoryContext context;		/* of the list and the filter */
+	BfpgKeyCoder *coder;		/* where calls have no memory of their own, else NULL */
+	uint32		key_type;		/* with a row's columns, as in bf_key.h */
+	uint16		part;			/* the one that all keys belong to */
+	bf_header	planned;		/* of the filter, where n is given */
+	BfpgFilter *filter;			/* NULL while there is only the list */
+	uint64	   *list;			/* hashes not yet in the filter, then words */
+	uint64		count;
+	uint64		settled;		/* as many are hashes; the rest came since */
+	uint64		set;			/* as many are sorted, each once */
+	uint64		room;			/* hashes that the list has room for */
+	uint64		unique_at;		/* make it a set when it is full and this long */
+	bool		words;			/* what comes is words, else hashes */
+	bool		has_part;		/* part is known, as soon as there is a key */
+} BfpgAggState;
+
+/*
+ * A state without keys, to which words or hashes of keys will be added.  Throws
+ * where no filter can have these parameters.
+ */
+extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
+								uint32 key_type, bool words,
+								MemoryContext context);
+
+/* Whether any key was added; rows with NULL keys make a state too. */
+static inline bool
+bfpg_agg_has_keys(const BfpgAggState *state)
+{
+	return state->filter != NULL || state->count > 0;
+}
+
+/* The columns of the first key, where keys are rows. */
+static inline void
+bfpg_agg_set_key_type(BfpgAggState *state, uint32 key_type)
+{
+	state->key_type = state->planned.key_type = key_type;
+}
+
+/* Throws if a row's parameters are not those of its group. */
+extern void bfpg_agg_check_parameters(const BfpgAggState *state,
+									  const BfpgAggParameters *parameters);
+
+extern void bfpg_agg_make_room(BfpgAggState *state);
+
+/* Adds one key: its word or its hash, as the state was made for. */
+static inline void
+bfpg_agg_add(BfpgAggState *state, uint64 key)
+{
+	if (state->count == state->room)
+		bfpg_agg_make_room(state);
+	state->list[state->count++] = key;
+}
+
+/* Adds all keys of another state, whose list is sorted for it. */
+extern void bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other);
+
+/*
+ * To and from the bytes that parallel workers send.  These may be in the state's own
+ * memory, until it changes; a state read from them may share theirs and is only good
+ * for merging.
+ */
+extern bytea *bfpg_agg_serialize(BfpgAggState *state);
+extern BfpgAggState *bfpg_agg_deserialize(bytea *bytes);
+
+/* The filter of all keys, at least one.  The state can take more keys afterwards. */
+extern Datum bfpg_agg_result(BfpgAggState *state);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_AGG_STATE_H */

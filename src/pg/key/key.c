@@ -1,0 +1,204 @@
+/*
+ * key.c
+ *	  The coder of a call site: what its keys are, and whether they can be any.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "key/key.h"
+#include "key/key_row.h"
+#include "key/key_untyped.h"
+#include "base/pg_compat.h"
+
+void
+bfpg_refuse_type(Oid type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("a key of a bloomfilter cannot be of type %s", format_type_be(type)),
+			 errhint("Cast it to a type whose equal values have equal bytes, for example with ::text.")));
+}
+
+/* Without a collation nobody knows. */
+void
+bfpg_check_collation(Oid collation)
+{
+	if (!OidIsValid(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_COLLATION),
+				 errmsg("could not determine which collation the key of a bloomfilter has"),
+				 errhint("Use the COLLATE clause, for example COLLATE \"C\".")));
+	if (!get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a key of a bloomfilter cannot have the nondeterministic collation \"%s\"",
+						get_collation_name(collation)),
+				 errhint("Make equal keys equal bytes, for example with lower(key), and add COLLATE \"C\".")));
+}
+
+/* The type that a function's argument is declared with, if that is one. */
+static Oid
+declared_type(Oid function, int argno)
+{
+	Oid		   *types;
+	int			count;
+
+	(void) get_func_signature(function, &types, &count);
+	return argno < count && !IsPolymorphicType(types[argno]) ? types[argno] : InvalidOid;
+}
+
+/*
+ * Domains count as what they are over.  What has its number from PostgreSQL's sources is
+ * none, which spares most statements a look at the catalog.
+ */
+static Oid
+base_type(Oid type)
+{
+	return type < FirstGenbkiObjectId ? type : getBaseType(type);
+}
+
+/* The SQL type of an argument. */
+static Oid
+argument_type(FunctionCallInfo fcinfo, int argno)
+{
+	Oid			type = InvalidOid;
+
+	if (fcinfo->flinfo != NULL)
+	{
+		type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+		if (!OidIsValid(type))
+			type = declared_type(fcinfo->flinfo->fn_oid, argno);
+	}
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the type of the key of a bloomfilter")));
+	return base_type(type);
+}
+
+/* The type of the keys themselves, where an argument is an array of them. */
+static Oid
+element_type(Oid array, BfpgKeyCoder *coder)
+{
+	Oid			element = get_element_type(array);
+
+	if (!OidIsValid(element))
+		bfpg_refuse_type(array);
+	coder->element = element;
+	get_typlenbyvalalign(element, &coder->length, &coder->by_value, &coder->align);
+	return base_type(element);
+}
+
+/*
+ * Whether a key has lost its collation on the way through an engine that splits
+ * aggregates.  It was cast to bloom_key then, and the cast has looked at it.
+ */
+static bool
+is_checked_cast(FunctionCallInfo fcinfo, const BfpgKeyCoder *coder)
+{
+	return coder->untyped && fcinfo->flinfo->fn_expr == NULL &&
+		!OidIsValid(PG_GET_COLLATION());
+}
+
+void
+bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
+{
+	Oid			type = argument_type(fcinfo, argno);
+
+	memset(coder, 0, sizeof(*coder));
+	coder->context = fcinfo->flinfo->fn_mcxt;
+	if (bfpg_is_untyped(type))
+	{
+		coder->untyped = true;
+		type = array ? TEXTARRAYOID : TEXTOID;
+	}
+	if (array)
+		type = element_type(type, coder);
+	if (!bfpg_find_key_type(type, coder))
+	{
+		if (!bfpg_is_row(type))
+			bfpg_refuse_type(type);
+		bfpg_row_coder(coder);
+	}
+	/* Keys of 8 bytes have none. */
+	if (coder->word == NULL && OidIsValid(get_typcollation(type)) && !is_checked_cast(fcinfo, coder))
+		bfpg_check_collation(PG_GET_COLLATION());
+}
+
+void
+bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
+{
+	memset(coder, 0, sizeof(*coder));
+	coder->context = CurrentMemoryContext;
+	type = base_type(type);
+	if (!bfpg_find_key_type(type, coder))
+		bfpg_refuse_type(type);
+	if (OidIsValid(get_typcollation(type)))
+		bfpg_check_collation(collation);
+}
+
+BfpgKeyCoder *
+bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
+{
+	BfpgKeyCoder coder;
+	BfpgKeyCoder *kept;
+
+	bfpg_key_coder(fcinfo, argno, array, &coder);
+	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgKeyCoder));
+	*kept = coder;
+	fcinfo->flinfo->fn_extra = kept;
+	return kept;
+}
+
+void
+bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header)
+{
+	if (coder->untyped)
+		bfpg_read_as(coder, header->key_type);
+	else if (bf_key_kind(coder->type) == BF_KEY_ROW)
+		bfpg_expect_row(coder, header->key_type);
+	else if (header->key_type != BF_KEY_NONE)
+		bfpg_refuse_key_type(header->key_type, coder->type);
+}
+
+/* The SQL type to cast keys of a kind to. */
+static const char *
+cast_target(unsigned key_type)
+{
+	if (key_type == BF_KEY_INTEGER)
+		return "bigint";
+	if (key_type == BF_KEY_FLOAT)
+		return "double precision";
+	return bf_key_type_name(key_type);
+}
+
+void
+bfpg_refuse_key_type(unsigned held, unsigned asked)
+{
+	char		held_text[BF_KEY_TEXT_BYTES];
+	char		asked_text[BF_KEY_TEXT_BYTES];
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("bloomfilter holds %s keys, not %s",
+					bf_key_type_text(held, held_text), bf_key_type_text(asked, asked_text)),
+			 bf_key_kind(held) == BF_KEY_ROW
+			 ? errhint("Ask for a row whose columns are of these types.")
+			 : errhint("Cast the key, for example with ::%s.", cast_target(held))));
+}
+
+void
+bfpg_refuse_part(const bf_header *header, uint64 hash)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("key belongs to part %u of %u, not to part %u",
+					bf_part_of(hash, header->parts), header->parts, header->part),
+			 errhint("Choose the filter by bloom_part(key, %u, seed), with the seed of the filters.",
+					 header->parts)));
+}

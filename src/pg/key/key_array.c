@@ -1,0 +1,100 @@
+/*
+ * key_array.c
+ *	  The keys of an array argument, hashed.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+
+#include "key/key_array.h"
+#include "base/pg_compat.h"
+
+/* Keys between two looks at whether the query is cancelled. */
+#define KEYS_BETWEEN_CHECKS 1024
+
+void
+bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder, const bf_header *header,
+			   BfpgKeyArray *result)
+{
+	int			i;
+
+	result->array = array;
+	result->count = 0;
+	deconstruct_array(array, coder->element, coder->length, coder->by_value,
+					  coder->align, &result->keys, &result->nulls, &result->length);
+	/* One more than needed: an empty array has none. */
+	result->hashes = palloc((result->length + 1) * sizeof(uint64));
+	result->places = palloc((result->length + 1) * sizeof(int));
+	for (i = 0; i < result->length; i++)
+	{
+		uint64		hash;
+
+		if (i % KEYS_BETWEEN_CHECKS == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (result->nulls[i])
+			continue;
+		hash = bfpg_hash_key(coder, result->keys[i], header->seed);
+		bfpg_check_part(header, hash);
+		result->hashes[result->count] = hash;
+		result->places[result->count] = i;
+		result->count++;
+	}
+}
+
+/*
+ * The answers where no key is null: written in place, as construct_md_array takes longer
+ * than a filter in the processor's cache is asked.
+ */
+static ArrayType *
+answers_without_nulls(const BfpgKeyArray *keys, const uint8 *found)
+{
+	int			dimensions = ARR_NDIM(keys->array);
+	Size		size = ARR_OVERHEAD_NONULLS(dimensions) + keys->count;
+	ArrayType  *answers = palloc0(size);
+	bool	   *answer;
+	int			i;
+
+	SET_VARSIZE(answers, size);
+	answers->ndim = dimensions;
+	answers->elemtype = BOOLOID;
+	memcpy(ARR_DIMS(answers), ARR_DIMS(keys->array), dimensions * sizeof(int));
+	memcpy(ARR_LBOUND(answers), ARR_LBOUND(keys->array), dimensions * sizeof(int));
+	answer = (bool *) ARR_DATA_PTR(answers);
+	for (i = 0; i < keys->count; i++)
+		answer[i] = found[i] != 0;
+	return answers;
+}
+
+Datum
+bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found)
+{
+	Datum	   *answers;
+	int			i;
+
+	if (keys->count == keys->length)
+		PG_RETURN_ARRAYTYPE_P(answers_without_nulls(keys, found));
+	answers = palloc0((keys->length + 1) * sizeof(Datum));
+	for (i = 0; i < keys->count; i++)
+		answers[keys->places[i]] = BoolGetDatum(found[i] != 0);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys->nulls,
+											 ARR_NDIM(keys->array),
+											 ARR_DIMS(keys->array),
+											 ARR_LBOUND(keys->array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}
+
+Datum
+bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found, BfpgKeyCoder *coder)
+{
+	int			count = 0;
+	int			i;
+
+	for (i = 0; i < keys->count; i++)
+		if (found[i])
+			keys->keys[count++] = keys->keys[keys->places[i]];
+	PG_RETURN_ARRAYTYPE_P(construct_array(keys->keys, count, coder->element,
+										  coder->length, coder->by_value,
+										  coder->align));
+}

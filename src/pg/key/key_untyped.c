@@ -1,0 +1,177 @@
+/*
+ * key_untyped.c
+ *	  Keys as they are written: literals and parameters without a type.
+ *
+ * To SQL a bloom_key is like a text.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "key/key_untyped.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_key_in);
+PG_FUNCTION_INFO_V1(bloomfilter_key_out);
+PG_FUNCTION_INFO_V1(bloomfilter_key_recv);
+PG_FUNCTION_INFO_V1(bloomfilter_key_send);
+PG_FUNCTION_INFO_V1(bloomfilter_key_from_text);
+PG_FUNCTION_INFO_V1(bloomfilter_key_from_bpchar);
+
+Datum
+bloomfilter_key_in(PG_FUNCTION_ARGS)
+{
+	return textin(fcinfo);
+}
+
+Datum
+bloomfilter_key_out(PG_FUNCTION_ARGS)
+{
+	return textout(fcinfo);
+}
+
+Datum
+bloomfilter_key_recv(PG_FUNCTION_ARGS)
+{
+	return textrecv(fcinfo);
+}
+
+Datum
+bloomfilter_key_send(PG_FUNCTION_ARGS)
+{
+	return textsend(fcinfo);
+}
+
+/*
+ * The explicit casts look at the collation, too: an engine that calls an aggregate's
+ * functions by itself may not tell them any.
+ */
+Datum
+bloomfilter_key_from_text(PG_FUNCTION_ARGS)
+{
+	bfpg_check_collation(PG_GET_COLLATION());
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+Datum
+bloomfilter_key_from_bpchar(PG_FUNCTION_ARGS)
+{
+	bfpg_check_collation(PG_GET_COLLATION());
+	return rtrim1(fcinfo);
+}
+
+/* Its input function is in this file, wherever the extension is installed. */
+bool
+bfpg_is_untyped(Oid type)
+{
+	Oid			input;
+	Oid			parameter;
+	FmgrInfo	function;
+
+	/* No type of PostgreSQL itself. */
+	if (type < FirstNormalObjectId || get_typtype(type) != TYPTYPE_BASE)
+		return false;
+	getTypeInputInfo(type, &input, &parameter);
+	fmgr_info(input, &function);
+	return function.fn_addr == bloomfilter_key_in;
+}
+
+/* Reads the text of keys as one SQL type. */
+typedef struct BfpgReader
+{
+	FmgrInfo	input;
+	Oid			parameter;
+	bool		by_value;
+	BfpgKeyCoder coder;			/* for what is read */
+} BfpgReader;
+
+/*
+ * The type that reads the keys of a kind, if the same text is always the same key.
+ * It depends on settings for dates and times, and on the type for real and double
+ * precision, whose nearest numbers to 0.1 are two.
+ */
+static Oid
+reading_type(bf_key_type type)
+{
+	switch (type)
+	{
+		case BF_KEY_INTEGER:
+			return INT8OID;
+		case BF_KEY_BYTEA:
+			return BYTEAOID;
+		case BF_KEY_UUID:
+			return UUIDOID;
+		case BF_KEY_NUMERIC:
+			return NUMERICOID;
+		case BF_KEY_INET:
+			return INETOID;
+		case BF_KEY_MACADDR:	/* it reads six bytes, too, as the same key */
+			return MACADDR8OID;
+		default:
+			return InvalidOid;
+	}
+}
+
+static uint64
+key_read(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+{
+	BfpgReader *reader = coder->reader;
+	char	   *string = TextDatumGetCString(key);
+	Datum		value = InputFunctionCall(&reader->input, string, reader->parameter, -1);
+	uint64		hash = bfpg_sink_key(&reader->coder, value, sink);
+
+	if (!reader->by_value)
+		pfree(DatumGetPointer(value));
+	pfree(string);
+	return hash;
+}
+
+static void
+make_reader(BfpgKeyCoder *coder, Oid type)
+{
+	BfpgReader *reader = coder->reader;
+	Oid			input;
+
+	if (reader == NULL)
+		reader = coder->reader = MemoryContextAlloc(coder->context, sizeof(BfpgReader));
+	memset(reader, 0, sizeof(*reader));
+	getTypeInputInfo(type, &input, &reader->parameter);
+	fmgr_info_cxt(input, &reader->input, coder->context);
+	reader->by_value = get_typbyval(type);
+	(void) bfpg_find_key_type(type, &reader->coder);
+	coder->type = reader->coder.type;
+	coder->word = NULL;
+	coder->hash = key_read;
+}
+
+static uint64
+key_unreadable(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
+{
+	bfpg_refuse_key_type(coder->type, BF_KEY_TEXT);
+	return 0;
+}
+
+void
+bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type)
+{
+	if (type == BF_KEY_TEXT || type == BF_KEY_NONE)
+		(void) bfpg_find_key_type(TEXTOID, coder);
+	else if (OidIsValid(reading_type(type)))
+		make_reader(coder, reading_type(type));
+	else
+	{
+		coder->type = type;
+		coder->hash = key_unreadable;
+	}
+}
+
+ArrayType *
+bfpg_array_argument(const BfpgKeyCoder *coder, Datum argument)
+{
+	if (coder->untyped)
+		argument = OidInputFunctionCall(F_ARRAY_IN, TextDatumGetCString(argument), TEXTOID, -1);
+	return DatumGetArrayTypeP(argument);
+}

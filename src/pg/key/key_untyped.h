@@ -1,0 +1,34 @@
+/*
+ * key_untyped.h
+ *	  Keys as they are written: literals and parameters without a type.
+ *
+ * PostgreSQL's own literals take the type of what they are compared with, as '42' does
+ * in id = '42'.  A filter's kind of keys is known only when it is asked.  So what has no
+ * type becomes a bloom_key, a type that exists for it alone, and its text is read as the
+ * filter's kind.  Nothing that has a type is cast to it unless somebody writes that.
+ */
+#ifndef BFPG_KEY_UNTYPED_H
+#define BFPG_KEY_UNTYPED_H
+
+#include "utils/array.h"
+
+#include "key/key.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Whether a type is bloom_key. */
+extern bool bfpg_is_untyped(Oid type);
+
+/*
+ * Makes an untyped key's coder read keys of a kind, text for none.  It throws at the
+ * first key if their text would mean different keys, by a setting or for two types of
+ * the kind: an empty array is one of any kind.
+ */
+extern void bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type);
+
+/* The array that an argument is, or that its text says, of texts then. */
+extern ArrayType *bfpg_array_argument(const BfpgKeyCoder *coder, Datum argument);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_KEY_UNTYPED_H */

@@ -1,0 +1,198 @@
+/*
+ * list.c
+ *	  The filters of published lists, read from the extension's own tables.
+ *
+ * The index is read by the functions that are meant for the system's catalogs: they
+ * take any table, are the same in all majors, and compare text by the collation "C",
+ * which the column has for this reason.  Before the index the place is looked at
+ * where the row was the last time.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/pg_collation.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "bf_hash.h"
+#include "list/list.h"
+#include "list/list_recent.h"
+#include "base/pg_compat.h"
+
+/* Columns of bloom_generation_part. */
+enum
+{
+	PART_NAME = 1,
+	PART_BACK = 2,
+	PART_PART = 3,
+	PART_FILTER = 4
+};
+
+Oid
+bfpg_extension_schema(Oid function)
+{
+	Oid			schema = get_func_namespace(function);
+
+	if (!OidIsValid(schema))
+		elog(ERROR, "function %u has no schema", function);
+	return schema;
+}
+
+#define PARTS_TABLE "bloom_generation_part"
+#define PARTS_INDEX "bloom_generation_part_pkey"
+
+/* A relation of the extension by its name. */
+static Oid
+own_relation(Oid schema, const char *name)
+{
+	Oid			relation = get_relname_relid(name, schema);
+
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation \"%s\" of bloomfilter is not in schema \"%s\"",
+						name, get_namespace_name(schema)),
+				 errhint("Run ALTER EXTENSION bloomfilter UPDATE.")));
+	return relation;
+}
+
+Oid
+bfpg_list_table(Oid schema)
+{
+	return own_relation(schema, PARTS_TABLE);
+}
+
+void
+bfpg_list_open(Oid schema, BfpgListTable *table)
+{
+	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
+	table->schema = schema;
+	table->scan = NULL;
+	table->buffer = InvalidBuffer;
+}
+
+bool
+bfpg_list_try_open(Oid schema, BfpgListTable *table)
+{
+	if (!OidIsValid(get_relname_relid(PARTS_TABLE, schema)) ||
+		!OidIsValid(get_relname_relid(PARTS_INDEX, schema)))
+		return false;
+	bfpg_list_open(schema, table);
+	return true;
+}
+
+void
+bfpg_list_close(BfpgListTable *table)
+{
+	table_close(table->table, NoLock);
+}
+
+static Datum
+column(const BfpgListTable *table, HeapTuple tuple, int number)
+{
+	bool		is_null;
+	Datum		value = heap_getattr(tuple, number, RelationGetDescr(table->table), &is_null);
+
+	if (is_null)
+		elog(ERROR, "column %d of a published list's row is null", number);
+	return value;
+}
+
+/* Whether a row is this part of this list, in the generation that is asked. */
+static bool
+is_part(const BfpgListTable *table, HeapTuple tuple, Datum name, int32 part)
+{
+	return DatumGetInt32(column(table, tuple, PART_PART)) == part &&
+		DatumGetInt16(column(table, tuple, PART_BACK)) == BFPG_CURRENT &&
+		DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID,
+											 column(table, tuple, PART_NAME), name));
+}
+
+/* What this part of this list is remembered by. */
+static uint64
+row_number(const BfpgListTable *table, Datum name, int32 part)
+{
+	text	   *bytes = DatumGetTextPP(name);
+
+	return bf_hash(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
+				   (uint64) RelationGetRelid(table->table) << 32 | (uint32) part);
+}
+
+/* Finds a row by the primary key. */
+static HeapTuple
+scan_for(BfpgListTable *table, Datum name, int32 part)
+{
+	ScanKeyData keys[3];
+
+	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
+	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
+				Int16GetDatum(BFPG_CURRENT));
+	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
+	table->scan = systable_beginscan(table->table,
+									 own_relation(table->schema, PARTS_INDEX),
+									 true, GetActiveSnapshot(), lengthof(keys), keys);
+	return systable_getnext(table->scan);
+}
+
+bool
+bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
+{
+	uint64		number = row_number(table, name, part);
+	HeapTupleData recent;
+	HeapTuple	tuple = &recent;
+
+	if (!bfpg_recent_read(table->table, number, GetActiveSnapshot(), tuple, &table->buffer) ||
+		!is_part(table, tuple, name, part))
+	{
+		bfpg_list_done(table);
+		tuple = scan_for(table, name, part);
+		if (tuple == NULL)
+		{
+			bfpg_list_done(table);
+			return false;
+		}
+		bfpg_recent_note(table->table, number, table->scan->slot);
+	}
+	*filter = column(table, tuple, PART_FILTER);
+	return true;
+}
+
+void
+bfpg_list_done(BfpgListTable *table)
+{
+	if (table->scan != NULL)
+		systable_endscan(table->scan);
+	if (BufferIsValid(table->buffer))
+		ReleaseBuffer(table->buffer);
+	table->scan = NULL;
+	table->buffer = InvalidBuffer;
+}
+
+void
+bfpg_list_unknown(Datum name)
+{
+	const char *list = text_to_cstring(DatumGetTextPP(name));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("list \"%s\" is not published", list),
+			 errhint("Publish it with CALL bloom_publish(%s, 'SELECT ...'), or look for its name in bloom_published.",
+					 quote_literal_cstr(list))));
+}
+
+void
+bfpg_list_damaged(Datum name, uint32 part, uint32 parts)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("list \"%s\" lacks part %u of %u",
+					text_to_cstring(DatumGetTextPP(name)), part, parts),
+			 errhint("Publish it again.")));
+}

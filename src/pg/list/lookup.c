@@ -1,0 +1,332 @@
+/*
+ * lookup.c
+ *	  bloom_lookup and bloom_lookup_each: asking a published list by its name.
+ *
+ * A list that is not there, or lacks a part, is an error and never a "no".  A call
+ * site reads the rows of a list once for all calls under one snapshot, and each
+ * part's row when the first key of it comes.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+
+#include "ask/access.h"
+#include "key/key_array.h"
+#include "key/key_untyped.h"
+#include "list/list.h"
+#include "base/pg_compat.h"
+#include "base/snapshot.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_lookup);
+PG_FUNCTION_INFO_V1(bloomfilter_lookup_each);
+
+/* One part of the list: its value as the row has it, and how it is asked. */
+typedef struct BfpgLookupPart
+{
+	Datum		filter;
+	BfpgAccess	access;
+} BfpgLookupPart;
+
+/* What a call site keeps between calls. */
+typedef struct BfpgLookup
+{
+	BfpgKeyCoder coder;
+	Oid			schema;
+	MemoryContext context;		/* of all below, for one list under one snapshot */
+	text	   *name;			/* NULL: no list yet */
+	BfpgSnapshotMark mark;
+	bf_header	header;			/* of part 0, with the kind of keys that the list has */
+	BfpgLookupPart **parts;		/* NULL where no key of it came yet */
+	BfpgListTable table;		/* while is_open */
+	bool		is_open;		/* in this call */
+} BfpgLookup;
+
+static BfpgLookup *
+make_lookup(FunctionCallInfo fcinfo, bool array)
+{
+	BfpgLookup *lookup;
+	BfpgKeyCoder coder;
+
+	bfpg_key_coder(fcinfo, 1, array, &coder);
+	lookup = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BfpgLookup));
+	lookup->coder = coder;
+	lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+	lookup->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "bloomfilter lookup",
+											ALLOCSET_SMALL_SIZES);
+	fcinfo->flinfo->fn_extra = lookup;
+	return lookup;
+}
+
+/* A copy of a varlena as it is: of a stored value only the pointer. */
+static Datum
+copy_as_is(Datum value, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Datum		copy = datumCopy(value, false, -1);
+
+	MemoryContextSwitchTo(old);
+	return copy;
+}
+
+/* A call that finds nothing remembered opens the table once, for all that it reads. */
+static BfpgListTable *
+open_table(BfpgLookup *lookup)
+{
+	if (!lookup->is_open)
+		bfpg_list_open(lookup->schema, &lookup->table);
+	lookup->is_open = true;
+	return &lookup->table;
+}
+
+static inline void
+end_call(BfpgLookup *lookup)
+{
+	if (lookup->is_open)
+		bfpg_list_close(&lookup->table);
+	lookup->is_open = false;
+}
+
+/* Reads one part's row, if it is there, and keeps where its filter is. */
+static BfpgLookupPart *
+read_part(BfpgLookup *lookup, int32 number)
+{
+	BfpgListTable *table = open_table(lookup);
+	BfpgLookupPart *part;
+	Datum		filter;
+
+	if (!bfpg_list_part(table, PointerGetDatum(lookup->name), number, &filter))
+		return NULL;
+	part = MemoryContextAllocZero(lookup->context, sizeof(BfpgLookupPart));
+	part->filter = copy_as_is(filter, lookup->context);
+	bfpg_list_done(table);
+	bfpg_access_init(&part->access, lookup->context);
+	return part;
+}
+
+/*
+ * The kind of keys in a list whose part 0 has none: that of the first part that has
+ * some.  A key without a type is read as the list's kind, not as its part's, since it
+ * is the reading that tells which part that is.
+ */
+static uint32
+find_kind(BfpgLookup *lookup)
+{
+	BfpgListTable *table = open_table(lookup);
+	uint32		i;
+
+	for (i = 1; i < lookup->header.parts; i++)
+	{
+		bf_header	header;
+		Datum		filter;
+
+		if (!bfpg_list_part(table, PointerGetDatum(lookup->name), (int32) i, &filter))
+			bfpg_list_damaged(PointerGetDatum(lookup->name), i, lookup->header.parts);
+		bfpg_read_header(filter, &header);
+		bfpg_list_done(table);
+		if (header.key_type != BF_KEY_NONE)
+			return header.key_type;
+	}
+	return BF_KEY_NONE;
+}
+
+/* Begins with a list: its part 0 says how many parts there are, and the seed. */
+static void
+begin_list(BfpgLookup *lookup, text *name, const BfpgSnapshotMark *mark)
+{
+	BfpgLookupPart *first;
+
+	lookup->name = NULL;		/* should what follows fail */
+	MemoryContextReset(lookup->context);
+	lookup->name = (text *) DatumGetPointer(copy_as_is(PointerGetDatum(name), lookup->context));
+	first = read_part(lookup, 0);
+	if (first == NULL)
+	{
+		lookup->name = NULL;
+		bfpg_list_unknown(PointerGetDatum(name));
+	}
+	bfpg_access_open(&first->access, first->filter);
+	lookup->header = *first->access.header;
+	bfpg_access_close(&first->access);
+	if (lookup->header.key_type == BF_KEY_NONE)
+		lookup->header.key_type = find_kind(lookup);
+	lookup->parts = MemoryContextAllocZero(lookup->context,
+										   lookup->header.parts * sizeof(BfpgLookupPart *));
+	lookup->parts[0] = first;
+	lookup->mark = *mark;
+}
+
+static inline bool
+same_name(const text *a, const text *b)
+{
+	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) &&
+		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
+}
+
+/* This call site's look-up, with the list of this call. */
+static BfpgLookup *
+open_lookup(FunctionCallInfo fcinfo, bool array)
+{
+	BfpgLookup *lookup = fcinfo->flinfo->fn_extra;
+	BfpgSnapshotMark mark;
+	text	   *name;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("name of a list must not be null")));
+	name = PG_GETARG_TEXT_PP(0);
+	if (lookup == NULL)
+		lookup = make_lookup(fcinfo, array);
+	lookup->is_open = false;	/* should the last call have failed */
+	bfpg_snapshot_mark(&mark);
+	if (lookup->name == NULL || !same_name(lookup->name, name) ||
+		memcmp(&lookup->mark, &mark, sizeof(mark)) != 0)
+		begin_list(lookup, name, &mark);
+	bfpg_check_key_type(&lookup->coder, &lookup->header);
+	return lookup;
+}
+
+/* Reads the row of another part than 0. */
+static pg_noinline BfpgLookupPart *
+find_part(BfpgLookup *lookup, uint32 number)
+{
+	lookup->parts[number] = read_part(lookup, (int32) number);
+	if (lookup->parts[number] == NULL)
+		bfpg_list_damaged(PointerGetDatum(lookup->name), number, lookup->header.parts);
+	return lookup->parts[number];
+}
+
+/* Opens the part that a hash belongs to. */
+static BfpgAccess *
+open_part(BfpgLookup *lookup, uint64 hash)
+{
+	uint32		number = 0;
+	BfpgLookupPart *part;
+
+	if (lookup->header.parts > 1)
+		number = bf_part_of(hash, lookup->header.parts);
+	part = lookup->parts[number];
+	if (part == NULL)
+		part = find_part(lookup, number);
+	bfpg_access_open(&part->access, part->filter);
+	if (part->access.header->key_type != BF_KEY_NONE &&
+		part->access.header->key_type != lookup->header.key_type)
+		bfpg_refuse_key_type(part->access.header->key_type, lookup->coder.type);
+	bfpg_check_part(part->access.header, hash);
+	return &part->access;
+}
+
+Datum
+bloomfilter_lookup(PG_FUNCTION_ARGS)
+{
+	BfpgLookup *lookup = open_lookup(fcinfo, false);
+	BfpgAccess *access;
+	uint64		hash;
+	bool		found;
+
+	if (PG_ARGISNULL(1))
+	{
+		end_call(lookup);
+		PG_RETURN_NULL();
+	}
+	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
+	access = open_part(lookup, hash);
+	found = bfpg_access_contains(access, hash);
+	bfpg_access_close(access);
+	end_call(lookup);
+	PG_RETURN_BOOL(found);
+}
+
+/* A key of an array: its hash, and where its answer goes. */
+typedef struct BfpgAsked
+{
+	uint64		hash;
+	uint32		part;
+	int			place;
+} BfpgAsked;
+
+static int
+by_part(const void *a, const void *b)
+{
+	uint32		one = ((const BfpgAsked *) a)->part;
+	uint32		other = ((const BfpgAsked *) b)->part;
+
+	return one < other ? -1 : one > other;
+}
+
+/* Asks one part for keys that all belong to it. */
+static void
+ask_part(BfpgLookup *lookup, const BfpgAsked *asked, int count, Datum *answers)
+{
+	uint64	   *hashes = palloc(count * sizeof(uint64));
+	uint8	   *found = palloc(count);
+	BfpgAccess *access = open_part(lookup, asked[0].hash);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		hashes[i] = asked[i].hash;
+	bfpg_access_contains_hashes(access, hashes, count, found);
+	bfpg_access_close(access);
+	for (i = 0; i < count; i++)
+		answers[asked[i].place] = BoolGetDatum(found[i] != 0);
+	pfree(hashes);
+	pfree(found);
+}
+
+/* The keys in the order of their parts, so that each part is asked once. */
+static BfpgAsked *
+sort_by_part(const BfpgKeyArray *keys, uint32 parts)
+{
+	BfpgAsked  *asked = palloc((keys->count + 1) * sizeof(BfpgAsked));
+	int			i;
+
+	for (i = 0; i < keys->count; i++)
+	{
+		asked[i].hash = keys->hashes[i];
+		asked[i].part = parts > 1 ? bf_part_of(keys->hashes[i], parts) : 0;
+		asked[i].place = keys->places[i];
+	}
+	if (parts > 1)
+		qsort(asked, keys->count, sizeof(BfpgAsked), by_part);
+	return asked;
+}
+
+/* A boolean for each key, in an array of the same shape. */
+Datum
+bloomfilter_lookup_each(PG_FUNCTION_ARGS)
+{
+	BfpgLookup *lookup = open_lookup(fcinfo, true);
+	bf_header	any_part = lookup->header;
+	BfpgKeyArray keys;
+	BfpgAsked  *asked;
+	Datum	   *answers;
+	int			i;
+	int			length;
+
+	if (PG_ARGISNULL(1))
+	{
+		end_call(lookup);
+		PG_RETURN_NULL();
+	}
+	any_part.parts = 1;			/* keys of all parts are in one array */
+	any_part.part = 0;
+	bfpg_key_array(bfpg_array_argument(&lookup->coder, PG_GETARG_DATUM(1)), &lookup->coder, &any_part, &keys);
+	asked = sort_by_part(&keys, lookup->header.parts);
+	answers = palloc0((keys.length + 1) * sizeof(Datum));
+	for (i = 0; i < keys.count; i += length)
+	{
+		for (length = 1; i + length < keys.count && asked[i + length].part == asked[i].part;)
+			length++;
+		ask_part(lookup, asked + i, length, answers);
+	}
+	end_call(lookup);
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
+											 ARR_NDIM(keys.array),
+											 ARR_DIMS(keys.array),
+											 ARR_LBOUND(keys.array),
+											 BOOLOID, sizeof(bool), true,
+											 TYPALIGN_CHAR));
+}

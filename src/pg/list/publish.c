@@ -1,0 +1,329 @@
+/*
+ * publish.c
+ *	  bloom_publish, bloom_unpublish, bloom_forget: what users call.
+ *
+ * The procedure needs one snapshot for the build and its check.  Called by itself, as
+ * psql and pg_cron do, it ends the transaction that it was called in and begins one at
+ * REPEATABLE READ, in which it takes the lock before the snapshot: so it sees what the
+ * publisher before it left.  In a transaction block only the block's owner can do that.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "tcop/pquery.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "bf_key.h"
+#include "value/filter.h"
+#include "list/list.h"
+#include "base/pg_compat.h"
+#include "list/progress.h"
+#include "list/publish.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
+PG_FUNCTION_INFO_V1(bloomfilter_unpublish);
+PG_FUNCTION_INFO_V1(bloomfilter_forget);
+
+/* Bytes of a name: what a notification can carry, and an index without effort. */
+#define MOST_NAME_BYTES 1000
+
+/* Arguments of the procedure. */
+enum
+{
+	ARG_NAME,
+	ARG_QUERY,
+	ARG_P,
+	ARG_N,
+	ARG_PARTS,
+	ARG_SEED,
+	ARG_CHECK,
+	ARG_ALLOW_EMPTY
+};
+
+static void
+find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
+{
+	place->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+	place->prefix = psprintf("%s.", quote_identifier(get_namespace_name(place->schema)));
+	place->type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloomfilter"),
+								  ObjectIdGetDatum(place->schema));
+}
+
+static void
+refuse_null(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", what)));
+}
+
+static const char *
+name_argument(FunctionCallInfo fcinfo)
+{
+	const char *name;
+
+	if (PG_ARGISNULL(ARG_NAME))
+		refuse_null("name of a list");
+	name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
+	if (name[0] == '\0' || strlen(name) > MOST_NAME_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("name of a list must have between 1 and %d bytes", MOST_NAME_BYTES)));
+	return name;
+}
+
+/* The query without the semicolon that people copy along. */
+static const char *
+query_argument(FunctionCallInfo fcinfo)
+{
+	char	   *query;
+	size_t		length;
+
+	if (PG_ARGISNULL(ARG_QUERY))
+		refuse_null("query of a list");
+	query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
+	length = strlen(query);
+	while (length > 0 && strchr("; \t\r\n", query[length - 1]) != NULL)
+		query[--length] = '\0';
+	return query;
+}
+
+static bool
+flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
+{
+	if (PG_ARGISNULL(argument))
+		refuse_null(what);
+	return PG_GETARG_BOOL(argument);
+}
+
+static void
+read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
+{
+	memset(list, 0, sizeof(*list));
+	find_place(fcinfo, &list->place);
+	list->name = name_argument(fcinfo);
+	list->query = query_argument(fcinfo);
+	if (PG_ARGISNULL(ARG_P))
+		refuse_null("false-positive rate of a list");
+	list->p = PG_GETARG_FLOAT8(ARG_P);
+	bfpg_check_rate(list->p);
+	if (!PG_ARGISNULL(ARG_N))
+	{
+		list->n = PG_GETARG_INT64(ARG_N);
+		bfpg_check_capacity(list->n);
+	}
+	if (!PG_ARGISNULL(ARG_PARTS))
+	{
+		list->parts = PG_GETARG_INT32(ARG_PARTS);
+		bfpg_check_parts(list->parts);
+	}
+	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
+	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
+	list->build_seconds = list->check_seconds = list->measured_rate = -1;
+}
+
+/* Whether the caller leaves transactions to the procedure. */
+static bool
+may_end_transaction(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context != NULL && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic;
+}
+
+/* One snapshot for all that follows, and the list locked. */
+static void
+begin_snapshot(const BfpgPublication *list, bool may_end)
+{
+	if (may_end)
+	{
+		SPI_commit();
+		SPI_start_transaction();
+		if (!IsolationUsesXactSnapshot())
+			(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
+		bfpg_publish_lock(&list->place, list->name, true);
+		EnsurePortalSnapshotExists();
+		return;
+	}
+	if (!IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
+				 errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ.")));
+	bfpg_publish_lock(&list->place, list->name, false);
+}
+
+Datum
+bloomfilter_publish_query(PG_FUNCTION_ARGS)
+{
+	bool		may_end = may_end_transaction(fcinfo);
+	BfpgPublication list;
+	BfpgLastList last;
+
+	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
+	/* In SPI's memory, which outlives the transaction that ends here. */
+	read_arguments(fcinfo, &list);
+	list.seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
+	begin_snapshot(&list, may_end);
+	bfpg_progress_publish(CurrentMemoryContext, list.name);
+	bfpg_publish_last(&list.place, list.name, &last);
+	if (PG_ARGISNULL(ARG_SEED))
+		list.seed = last.seed;
+	list.generation = last.generation + 1;
+	bfpg_publish_build(&list, &last);
+	bfpg_publish_write_parts(&list);
+	if (list.check)
+		bfpg_publish_check(&list);
+	bfpg_publish_finish(&list);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+static void
+refuse_set(const BfpgPublication *list, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("these filters are not the set of list \"%s\"", list->name),
+			 errdetail_internal("%s", detail),
+			 errhint("Give all parts of one set, each once, in any order.")));
+}
+
+static bool
+same_keys(const bf_header *a, const bf_header *b)
+{
+	return a->key_type == b->key_type ||
+		a->key_type == BF_KEY_NONE || b->key_type == BF_KEY_NONE;
+}
+
+/* Puts the filters in the order of their parts, and reads what they are. */
+static void
+take_set(BfpgPublication *list, const Datum *filters, int count)
+{
+	bf_header	header;
+	bool	   *there = palloc0(count * sizeof(bool));
+	int			i;
+
+	list->filters = palloc(count * sizeof(Datum));
+	list->headers = palloc(count * sizeof(bf_header));
+	list->count = count;
+	for (i = 0; i < count; i++)
+	{
+		bfpg_read_header(filters[i], &header);
+		if (header.parts != count)
+			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));
+		if (there[header.part])
+			refuse_set(list, psprintf("Part %u is there twice.", header.part));
+		there[header.part] = true;
+		list->filters[header.part] = filters[i];
+		list->headers[header.part] = header;
+	}
+	for (i = 1; i < count; i++)
+		if (list->headers[i].seed != list->headers[0].seed ||
+			list->headers[i].capacity != list->headers[0].capacity ||
+			list->headers[i].rate != list->headers[0].rate ||
+			!same_keys(&list->headers[i], &list->headers[0]))
+			refuse_set(list, psprintf("Parts 0 and %d differ in n, p, seed or type of keys.", i));
+}
+
+/* Publishes filters that are there already, inside the caller's transaction. */
+static int64
+publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
+{
+	BfpgPublication list;
+	BfpgLastList last;
+
+	memset(&list, 0, sizeof(list));
+	SPI_connect();
+	find_place(fcinfo, &list.place);
+	list.name = name_argument(fcinfo);
+	take_set(&list, filters, count);
+	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
+	bfpg_publish_last(&list.place, list.name, &last);
+	list.generation = last.generation + 1;
+	list.keys = -1;
+	list.build_seconds = list.check_seconds = list.measured_rate = -1;
+	list.n = (int64) list.headers[0].capacity;
+	if (count > 1)
+		list.n = (int64) ((double) list.n * count);
+	list.p = list.headers[0].rate;
+	list.seed = (int64) list.headers[0].seed;
+	bfpg_publish_write_parts(&list);
+	bfpg_publish_finish(&list);
+	SPI_finish();
+	return list.generation;
+}
+
+Datum
+bloomfilter_publish_filter(PG_FUNCTION_ARGS)
+{
+	Datum		filter;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("filter of a list");
+	filter = PG_GETARG_DATUM(1);
+	PG_RETURN_INT64(publish_filters(fcinfo, &filter, 1));
+}
+
+Datum
+bloomfilter_publish_filters(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array;
+	Datum	   *filters;
+	bool	   *nulls;
+	int			count;
+	int			i;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("filters of a list");
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &filters, &nulls, &count);
+	for (i = 0; i < count; i++)
+		if (nulls[i])
+			refuse_null("filter of a list");
+	if (count == 0)
+		refuse_null("filters of a list");
+	PG_RETURN_INT64(publish_filters(fcinfo, filters, count));
+}
+
+Datum
+bloomfilter_unpublish(PG_FUNCTION_ARGS)
+{
+	const char *name = name_argument(fcinfo);
+	BfpgPlace	place;
+	int64		generation;
+
+	find_place(fcinfo, &place);
+	SPI_connect();
+	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
+	generation = bfpg_publish_back(&place, name);
+	SPI_finish();
+	PG_RETURN_INT64(generation);
+}
+
+Datum
+bloomfilter_forget(PG_FUNCTION_ARGS)
+{
+	const char *name = name_argument(fcinfo);
+	BfpgPlace	place;
+
+	find_place(fcinfo, &place);
+	SPI_connect();
+	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
+	bfpg_publish_remove(&place, name);
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,98 @@
+/*
+ * compare.c
+ *	  Whether two filters are equal byte for byte, and a hash to go with it.
+ *
+ * The hash is what PostgreSQL groups, joins and replicates by: IS DISTINCT FROM of
+ * rows, DISTINCT, UNION, and logical replication of tables without a key all look for
+ * an equality in a default operator class.  There is no order, as nothing sorts filters.
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+
+#include "value/filter.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_eq);
+PG_FUNCTION_INFO_V1(bloomfilter_ne);
+PG_FUNCTION_INFO_V1(bloomfilter_hash_value);
+PG_FUNCTION_INFO_V1(bloomfilter_hash_value_extended);
+
+/* Bytes between two looks at whether the query is cancelled. */
+#define PIECE_BYTES ((size_t) 4 * 1024 * 1024)
+
+/* Whether the bytes are equal; different sizes tell without a detoast. */
+static bool
+same_bytes(FunctionCallInfo fcinfo)
+{
+	Datum		a = PG_GETARG_DATUM(0);
+	Datum		b = PG_GETARG_DATUM(1);
+	struct varlena *flat_a;
+	struct varlena *flat_b;
+	size_t		length;
+	size_t		at;
+
+	if (toast_raw_datum_size(a) != toast_raw_datum_size(b))
+		return false;
+	flat_a = bfpg_flat_value(a);
+	flat_b = bfpg_flat_value(b);
+	length = VARSIZE(flat_a) - VARHDRSZ;
+	for (at = 0; at < length; at += PIECE_BYTES)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (memcmp(VARDATA(flat_a) + at, VARDATA(flat_b) + at,
+				   Min(PIECE_BYTES, length - at)) != 0)
+			return false;
+	}
+	return true;
+}
+
+Datum
+bloomfilter_eq(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(same_bytes(fcinfo));
+}
+
+Datum
+bloomfilter_ne(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(!same_bytes(fcinfo));
+}
+
+/*
+ * The checksum of all bytes, which a stored filter has in its header; a filter in
+ * memory gets one only when it is flattened.
+ */
+static uint64
+checksum(Datum value)
+{
+	const BfpgFilter *filter = bfpg_filter_expanded(value);
+	bf_header	header;
+	uint8		bytes[BF_HEADER_BYTES];
+
+	if (filter == NULL)
+		bfpg_read_header(value, &header);
+	else
+	{
+		header = filter->header;
+		bf_header_write(&header, filter->blocks, bfpg_tick, bytes);
+	}
+	return header.checksum;
+}
+
+Datum
+bloomfilter_hash_value(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_UINT32((uint32) checksum(PG_GETARG_DATUM(0)));
+}
+
+/* With the seed 0 its lower half is the hash above, as PostgreSQL asks. */
+Datum
+bloomfilter_hash_value_extended(PG_FUNCTION_ARGS)
+{
+	uint64		hash = checksum(PG_GETARG_DATUM(0));
+	uint64		seed = (uint64) PG_GETARG_INT64(1);
+
+	PG_RETURN_UINT64(seed == 0 ? hash : hash_combine64(hash, seed));
+}

@@ -1,0 +1,333 @@
+/*
+ * filter.c
+ *	  A filter in this process's memory, and the ways from and to a Datum.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "value/filter.h"
+#include "base/pg_compat.h"
+
+#define BFPG_FILTER_MAGIC 0x424c4d46
+
+#define CACHE_LINE 64
+#define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
+
+/* A stored value is read in pieces of this many bytes, to be cancelled between. */
+#define LOAD_STEP ((uint64) 4 * 1024 * 1024)
+
+static Size filter_flat_size(ExpandedObjectHeader *eoh);
+static void filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size);
+
+static const ExpandedObjectMethods filter_methods = {
+	filter_flat_size,
+	filter_flatten
+};
+
+/*
+ * Asks for huge pages under a large image: random look-ups then miss the TLB far
+ * less.  A wish only; whether it is granted changes nothing but speed.
+ */
+static void
+wish_huge_pages(uint8 *image, uint64 bytes)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	start = ((uintptr_t) image + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	uintptr_t	end = ((uintptr_t) image + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+	if (end > start)
+		(void) madvise((void *) start, end - start, MADV_HUGEPAGE);
+#endif
+}
+
+/* A filter whose image has room for total bytes but no content yet. */
+static BfpgFilter *
+allocate_filter(uint64 total, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "bloomfilter",
+												  ALLOCSET_START_SMALL_SIZES);
+	BfpgFilter *filter = MemoryContextAlloc(context, sizeof(BfpgFilter));
+	char	   *room = MemoryContextAlloc(context, total + CACHE_LINE - 1);
+
+	EOH_init_header(&filter->eoh, &filter_methods, context);
+	filter->magic = BFPG_FILTER_MAGIC;
+	filter->image = (uint8 *) TYPEALIGN(CACHE_LINE, room);
+	filter->blocks = filter->image + BF_HEADER_BYTES;
+	Assert(filter->blocks == (uint8 *) TYPEALIGN(CACHE_LINE, filter->blocks));
+	wish_huge_pages(filter->image, total);
+	return filter;
+}
+
+BfpgFilter *
+bfpg_filter_new(const bf_header *header, MemoryContext parent)
+{
+	BfpgFilter *filter = allocate_filter(bf_total_bytes(header), parent);
+	uint64		size = bf_blocks_bytes(header);
+	uint64		at = 0;
+
+	filter->header = *header;
+	while (at < size)
+	{
+		uint64		step = bf_tick_step(size - at, bfpg_tick);
+
+		memset(filter->blocks + at, 0, step);
+		at += step;
+	}
+	return filter;
+}
+
+BfpgFilter *
+bfpg_filter_expanded(Datum value)
+{
+	BfpgFilter *filter;
+
+	if (!VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+		return NULL;
+	filter = (BfpgFilter *) DatumGetEOHP(value);
+	if (filter->magic != BFPG_FILTER_MAGIC)
+		elog(ERROR, "expanded object is not a bloomfilter");
+	return filter;
+}
+
+struct varlena *
+bfpg_read_slice(Datum value, uint64 offset, uint64 length)
+{
+	struct varlena *slice;
+
+	slice = detoast_attr_slice((struct varlena *) DatumGetPointer(value),
+							   (int32) offset, (int32) length);
+	/* A slice past the end is short, without an error. */
+	if (VARSIZE_ANY_EXHDR(slice) != length)
+		bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
+	return slice;
+}
+
+void
+bfpg_copy_bytes(void *target, const void *source, uint64 length)
+{
+	uint64		at = 0;
+
+	while (at < length)
+	{
+		uint64		step = bf_tick_step(length - at, bfpg_tick);
+
+		memcpy((char *) target + at, (const char *) source + at, step);
+		at += step;
+	}
+}
+
+/* Copies a payload into an image, stored values piece by piece. */
+static void
+load_image(uint8 *image, Datum value, uint64 total)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	uint64		step = total;
+	uint64		at;
+
+	if (VARATT_IS_EXTERNAL_ONDISK(attr))
+	{
+		struct varatt_external pointer;
+
+		VARATT_EXTERNAL_GET_POINTER(pointer, attr);
+		/* Each slice of a compressed value decompresses all before it. */
+		if (!VARATT_EXTERNAL_IS_COMPRESSED(pointer))
+			step = LOAD_STEP;
+	}
+	for (at = 0; at < total; at += step)
+	{
+		uint64		length = Min(step, total - at);
+		struct varlena *slice = bfpg_read_slice(value, at, length);
+
+		memcpy(image + at, VARDATA_ANY(slice), length);
+		pfree(slice);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* A copy of an expanded filter, which is valid by construction. */
+static BfpgFilter *
+copy_expanded(const BfpgFilter *source, MemoryContext parent)
+{
+	uint64		total = bf_total_bytes(&source->header);
+	BfpgFilter *filter = allocate_filter(total, parent);
+
+	filter->header = source->header;
+	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
+	return filter;
+}
+
+/* A copy of any value with what bf_parse says of it: usable only on BF_OK. */
+static BfpgFilter *
+load_filter(Datum value, MemoryContext parent, bf_status *status)
+{
+	BfpgFilter *filter = bfpg_filter_expanded(value);
+	uint64		total;
+
+	*status = BF_OK;
+	if (filter != NULL)
+		return copy_expanded(filter, parent);
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	filter = allocate_filter(total, parent);
+	load_image(filter->image, value, total);
+	*status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
+	return filter;
+}
+
+BfpgFilter *
+bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
+{
+	BfpgFilter *filter = load_filter(value, parent, status);
+
+	if (*status == BF_OK)
+		return filter;
+	bfpg_filter_free(filter);
+	return NULL;
+}
+
+BfpgFilter *
+bfpg_filter_copy(Datum value, MemoryContext parent)
+{
+	bf_status	status;
+	BfpgFilter *filter = load_filter(value, parent, &status);
+
+	if (status != BF_OK)
+		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
+	return filter;
+}
+
+BfpgFilter *
+bfpg_filter_writable(Datum value, MemoryContext parent)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
+		return bfpg_filter_expanded(value);
+	return bfpg_filter_copy(value, parent);
+}
+
+void
+bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
+{
+	uint64		at;
+
+	for (at = 0; at < count; at += HASHES_BETWEEN_CHECKS)
+	{
+		CHECK_FOR_INTERRUPTS();
+		bf_add_hashes(&filter->header, filter->blocks, hashes + at,
+					  Min(HASHES_BETWEEN_CHECKS, count - at));
+	}
+}
+
+void
+bfpg_filter_combine(BfpgFilter *filter, Datum value, bf_combine operation)
+{
+	BfpgFilter *expanded = bfpg_filter_expanded(value);
+	BfpgFilter *other = expanded;
+	bf_header	header;
+
+	bfpg_read_header(value, &header);
+	bfpg_check_compatible(&filter->header, &header);
+	if (other == NULL)
+		other = bfpg_filter_copy(value, CurrentMemoryContext);
+	operation(&filter->header, filter->blocks, &other->header, other->blocks,
+			  bfpg_tick);
+	if (expanded == NULL)
+		bfpg_filter_free(other);
+}
+
+struct varlena *
+bfpg_flat_value(Datum value)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	struct varlena *flat;
+	uint64		total;
+
+	/* The server's own detoasting can't be cancelled, and a filter may be large. */
+	if (!VARATT_IS_EXTERNAL_ONDISK(attr))
+		return pg_detoast_datum(attr);
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	flat = palloc(VARHDRSZ + total);
+	SET_VARSIZE(flat, VARHDRSZ + total);
+	load_image((uint8 *) VARDATA(flat), value, total);
+	return flat;
+}
+
+Datum
+bfpg_filter_rw_datum(BfpgFilter *filter)
+{
+	return EOHPGetRWDatum(&filter->eoh);
+}
+
+Datum
+bfpg_filter_ro_datum(BfpgFilter *filter)
+{
+	char	   *pointer = palloc(EXPANDED_POINTER_SIZE);
+
+	memcpy(pointer, filter->eoh.eoh_ro_ptr, EXPANDED_POINTER_SIZE);
+	return PointerGetDatum(pointer);
+}
+
+void
+bfpg_filter_free(BfpgFilter *filter)
+{
+	MemoryContextDelete(filter->eoh.eoh_context);
+}
+
+/* Reads a flat value's header; the slice that it was in is for the caller to free. */
+static struct varlena *
+read_flat_header(Datum value, bf_header *header, bf_status *status)
+{
+	uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
+	struct varlena *slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
+
+	*status = bf_header_read(VARDATA_ANY(slice), total, header);
+	return slice;
+}
+
+void
+bfpg_read_header(Datum value, bf_header *header)
+{
+	BfpgFilter *filter = bfpg_filter_expanded(value);
+	struct varlena *slice;
+	bf_status	status;
+
+	if (filter != NULL)
+	{
+		*header = filter->header;
+		return;
+	}
+	slice = read_flat_header(value, header, &status);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
+	pfree(slice);
+}
+
+bool
+bfpg_try_header(Datum value, bf_header *header)
+{
+	bf_status	status;
+
+	pfree(read_flat_header(value, header, &status));
+	return status == BF_OK;
+}
+
+static Size
+filter_flat_size(ExpandedObjectHeader *eoh)
+{
+	return VARHDRSZ + bf_total_bytes(&((BfpgFilter *) eoh)->header);
+}
+
+static void
+filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
+{
+	BfpgFilter *filter = (BfpgFilter *) eoh;
+	uint64		total = bf_total_bytes(&filter->header);
+
+	Assert(filter->magic == BFPG_FILTER_MAGIC);
+	Assert(size == VARHDRSZ + total);
+	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
+	SET_VARSIZE(result, size);
+	bfpg_copy_bytes(VARDATA(result), filter->image, total);
+}

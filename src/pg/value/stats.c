@@ -1,0 +1,123 @@
+/*
+ * stats.c
+ *	  What a filter is and what it would be: sizes, estimates, hashes.
+ *
+ * All of them read a header at most, and so cost the same for every size.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+#include "bf_estimate.h"
+#include "bf_sizing.h"
+#include "value/filter.h"
+#include "key/key.h"
+#include "base/pg_compat.h"
+#include "base/sizes.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_sizing);
+PG_FUNCTION_INFO_V1(bloomfilter_stats);
+PG_FUNCTION_INFO_V1(bloomfilter_cardinality);
+PG_FUNCTION_INFO_V1(bloomfilter_fpr);
+
+#define SIZING_COLUMNS 10
+#define STATS_COLUMNS 16
+
+static Datum
+make_row(FunctionCallInfo fcinfo, Datum *values, int columns)
+{
+	bool		nulls[STATS_COLUMNS] = {false};
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != columns)
+		elog(ERROR, "unexpected result type of a bloomfilter function");
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+}
+
+/* The calculator: what a filter for n keys at rate p takes. */
+Datum
+bloomfilter_sizing(PG_FUNCTION_ARGS)
+{
+	int64		n = PG_GETARG_INT64(0);
+	double		p = PG_GETARG_FLOAT8(1);
+	double		ideal_bits = -bf_ln(p > 0 ? p : 1) / (M_LN2 * M_LN2);
+	Datum		values[SIZING_COLUMNS];
+	bf_sizing	sizing;
+	const bf_geometry *geometry = &sizing.geometry;
+	uint32_t	parts;
+	double		bits;
+
+	bfpg_size_for_rate(n, p, &sizing);
+	parts = bf_parts_for_rate((uint64_t) n, p);
+	if (parts == 0)
+		bfpg_check_fits(&sizing);
+	bits = (double) (geometry->blocks << geometry->log2_block_bits);
+	values[0] = Int64GetDatum((int64) (geometry->blocks << geometry->log2_block_bits));
+	values[1] = Int64GetDatum((int64) bf_sizing_bytes(&sizing));
+	values[2] = Int32GetDatum((int32) geometry->probes);
+	values[3] = Int32GetDatum((int32) 1 << geometry->log2_block_bits);
+	values[4] = Int64GetDatum((int64) geometry->blocks);
+	values[5] = Float8GetDatum(bits / (double) n);
+	values[6] = Float8GetDatum(sizing.expected_rate);
+	values[7] = Int64GetDatum((int64) ceil((double) n * ideal_bits));
+	values[8] = Int32GetDatum(Max((int32) rint(ideal_bits * M_LN2), 1));
+	values[9] = Int32GetDatum((int32) parts);
+	return make_row(fcinfo, values, SIZING_COLUMNS);
+}
+
+/* An estimate as a count of keys. */
+static int64
+whole_keys(const bf_header *header)
+{
+	return (int64) rint(bf_estimate_keys(header));
+}
+
+Datum
+bloomfilter_stats(PG_FUNCTION_ARGS)
+{
+	Datum		values[STATS_COLUMNS];
+	char		keys[BF_KEY_TEXT_BYTES];
+	bf_header	header;
+
+	bfpg_read_header(PG_GETARG_DATUM(0), &header);
+	values[0] = Int64GetDatum((int64) header.capacity);
+	values[1] = Float8GetDatum(header.rate);
+	values[2] = Int64GetDatum((int64) bf_total_bits(&header));
+	values[3] = Int64GetDatum((int64) bf_total_bytes(&header));
+	values[4] = Int32GetDatum(header.probes);
+	values[5] = Int32GetDatum((int32) 1 << header.log2_block_bits);
+	values[6] = Int64GetDatum((int64) header.blocks);
+	values[7] = Int64GetDatum((int64) header.seed);
+	values[8] = CStringGetTextDatum(bf_key_type_text(header.key_type, keys));
+	values[9] = Int64GetDatum((int64) header.bits_set);
+	values[10] = Float8GetDatum(bf_fill(&header));
+	values[11] = Int64GetDatum(whole_keys(&header));
+	values[12] = Float8GetDatum(bf_estimate_rate(&header));
+	values[13] = Int32GetDatum(header.part);
+	values[14] = Int32GetDatum(header.parts);
+	values[15] = Int32GetDatum(BF_FORMAT_VERSION);
+	return make_row(fcinfo, values, STATS_COLUMNS);
+}
+
+Datum
+bloomfilter_cardinality(PG_FUNCTION_ARGS)
+{
+	bf_header	header;
+
+	bfpg_read_header(PG_GETARG_DATUM(0), &header);
+	PG_RETURN_INT64(whole_keys(&header));
+}
+
+Datum
+bloomfilter_fpr(PG_FUNCTION_ARGS)
+{
+	bf_header	header;
+
+	bfpg_read_header(PG_GETARG_DATUM(0), &header);
+	PG_RETURN_FLOAT8(bf_estimate_rate(&header));
+}
