@@ -11,7 +11,6 @@ FOLDER=
 # The releases that have a major, newest first.
 major_suites() {
 	case $1 in
-		13) SUITES=(bookworm bullseye) ;;
 		17) SUITES=(trixie bookworm) ;;
 		18) SUITES=(forky bookworm) ;;
 		19) SUITES=(sid experimental bookworm) ;;
@@ -31,7 +30,7 @@ mirror() {
 # pg_cron is not there for every major.
 major_folder() {
 	local major=$1 packages suffix= suite sources=() newest=() url
-	major_suites "$major" || die "usage: $(basename "$0") 13|17|18|19 [--keep FOLDER]"
+	major_suites "$major" || die "usage: $(basename "$0") 17|18|19 [--keep FOLDER]"
 	[ "$major" != "$PG_MAJOR" ] || die "$major is this system's own"
 	FOLDER=$SCRATCH/major
 	[ "${2:-}" != --keep ] || FOLDER=${3:?--keep needs a folder}

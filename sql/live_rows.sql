@@ -52,13 +52,10 @@ insert into item select id + 10000, code || ' moved', price + 100 from moved;
 select * from denied('item');
 
 -- merged, where there is MERGE
-select current_setting('server_version_num')::int >= 150000 as has_merge \gset
-\if :has_merge
 merge into item using (select k, 'Merged ' || k as code from generate_series(990, 1020) k) s on s.k = item.id
 when matched and s.k % 3 = 0 then delete
 when matched then update set code = s.code, id = -item.id
 when not matched then insert (id, code, price) values (s.k, s.code, s.k);
-\endif
 select count(*) from denied('item') where one + each > 0 or not whole;
 
 -- updated: the key, another column of the same page, into the predicate, to and from null

@@ -80,20 +80,18 @@ ALTER TABLE keyless REPLICA IDENTITY FULL;
 EOC
 $primary->safe_psql('postgres', $keyless . "INSERT INTO keyless SELECT 'old', build(i) FROM generate_series(1, 2) AS i");
 
-# Logical, in text and, from 14 on, in binary.
+# Logical, in text and in binary.
 my $subscriber = new_node('subscriber', conf => "max_wal_size = 4GB\n");
-my @forms = server_version($primary) >= 14 ? ('off', 'on') : ('off');
 $primary->safe_psql('postgres', 'CREATE PUBLICATION filters_pub FOR TABLE filters, keyless');
-foreach my $binary (@forms)
+foreach my $binary ('off', 'on')
 {
 	my $name = "binary = $binary";
 	my $source = $primary->connstr . ' dbname=postgres';
-	my $with = @forms > 1 ? "WITH (binary = $binary)" : '';
 	$subscriber->safe_psql('postgres', <<"EOC");
 DROP TABLE IF EXISTS filters, keyless;
 CREATE TABLE filters (id int PRIMARY KEY, note text, f bloomfilter);
 $keyless
-CREATE SUBSCRIPTION filters_sub CONNECTION '$source' PUBLICATION filters_pub $with;
+CREATE SUBSCRIPTION filters_sub CONNECTION '$source' PUBLICATION filters_pub WITH (binary = $binary);
 EOC
 	$subscriber->poll_query_until('postgres',
 		"SELECT count(*) > 0 AND bool_and(srsubstate IN ('r', 's')) FROM pg_subscription_rel")

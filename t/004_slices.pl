@@ -11,8 +11,6 @@ use Test::More;
 use BloomTest;
 
 my $node = new_node('slices');
-plan skip_all => 'counting blocks needs pg_stat_force_next_flush, 15'
-  if server_version($node) < 15;
 my $session = session($node);
 
 # Keys for a filter of about 12 MB, or 124 MB, by rate.

@@ -79,9 +79,8 @@ EOC
 	[ 'SELECT bloom_apply(a.f, bloom_diff(a.f, b.f)) = b.f FROM large AS a, large AS b WHERE a.ctid < b.ctid', 't' ])
   if has_deltas($session);
 
-# Bytes that the session's memory contexts have, where the server tells (14).
-my $contexts = server_version($node) < 14 ? 'SELECT 0'
-  : 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
+# Bytes that the session's memory contexts have.
+my $contexts = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
 
 # Once with memory: nothing is loaded or cached for the first time later.
 foreach my $name (sort keys %statements)

@@ -12,8 +12,6 @@ use BloomTest;
 
 my $node = new_node('copies', conf => "max_parallel_workers_per_gather = 0\nenable_nestloop = off\n");
 my $session = session($node);
-plan skip_all => 'counting blocks needs pg_stat_force_next_flush, 15'
-  if server_version($node) < 15;
 plan skip_all => 'no /proc to read memory from' unless defined peak_kb($session->pid);
 
 # A filter of 10 MB; 64 and 1000 filters of tenants, whose rows come in turn.

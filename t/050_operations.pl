@@ -34,8 +34,6 @@ sub missing
 {
 	my ($sql) = @_;
 
-	return 'statistics of expressions came with 14'
-	  if $sql =~ /create statistics/ && server_version($node) < 14;
 	return 'built without deltas'
 	  if $sql =~ /bloom_diff/
 	  && $node->psql('operations', 'select bloom_diff(bloom_create(1), bloom_create(1))') != 0;

@@ -96,13 +96,9 @@ explain (costs off) select bloom_part(id, 8), bloom_part_agg(id, 8, 200000, 0.01
 from source group by 1; commit};
 my $serial = build('set local max_parallel_workers_per_gather = 0;');
 is(build($parallel), $serial, 'a sorted parallel build makes the same bytes');
-SKIP:
-{
-	skip 'statistics of expressions came with 14', 1 if value('show server_version_num') < 140000;
-	value('create statistics source_part on (bloom_part(id, 8)) from source; analyze source');
-	like(value($plan), qr/Finalize.*Gather.*Partial HashAggregate/s,
-		'with statistics of the expression the plan is parallel');
-}
+value('create statistics source_part on (bloom_part(id, 8)) from source; analyze source');
+like(value($plan), qr/Finalize.*Gather.*Partial HashAggregate/s,
+	'with statistics of the expression the plan is parallel');
 is(build($parallel), $serial, 'a parallel build makes the same bytes');
 is(build($parallel . 'set local parallel_leader_participation = off;'), $serial,
 	'so do workers alone');

@@ -29,9 +29,8 @@ create table member (region text not null, id bigint not null, word text not nul
 });
 
 # Statistics of expressions and asynchronous foreign scans came with 14.
-my $has_14 = $node->safe_psql('postgres', 'show server_version_num') >= 140000;
-my $statistics = $has_14 ? 'create statistics member_part on (bloom_part(id, 4)) from member;' : '';
-my $async = $has_14 ? q{, async_capable 'true'} : '';
+my $statistics = 'create statistics member_part on (bloom_part(id, 4)) from member;';
+my $async = q{, async_capable 'true'};
 
 foreach my $i (0 .. $#regions)
 {
@@ -118,17 +117,13 @@ select part, bloom_union_agg(f) from (
 	select region, bloom_part(id, 4) as part, bloom_part_agg(id, 4, 60000, 0.01) as f
 	from member group by region, bloom_part(id, 4)) r
 group by part},
-	$has_14 ? qr/public\.bloom_part_agg\(id, 4, 60000::bigint, 0\.01::double precision\).* GROUP BY/ : qr/^SELECT/,
+	qr/public\.bloom_part_agg\(id, 4, 60000::bigint, 0\.01::double precision\).* GROUP BY/,
 	'select bloom_part(id, 4), bloom_part_agg(id, 4, 60000, 0.01) from gathered group by 1');
 
-SKIP:
-{
-	skip 'asynchronous foreign scans came with 14', 1 if !$has_14;
-	like(value(q{
+like(value(q{
 explain (verbose, costs off) select bloom_union_agg(f) from (
 	select bloom_agg(id, 60000, 0.01) as f from member group by region) r}),
-		qr/Async Foreign Scan/, 'the servers build at the same time');
-}
+	qr/Async Foreign Scan/, 'the servers build at the same time');
 
 # Filters that remote servers keep can be united there, too, and be asked there.
 $remote{$_}->safe_psql('postgres', q{

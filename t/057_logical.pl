@@ -53,16 +53,14 @@ from whitelist};
 my $dsn = $publisher->connstr . ' dbname=postgres';
 
 # 13 has no binary form.
-my $has_14 = $publisher->safe_psql('postgres', 'show server_version_num') >= 140000;
-foreach my $binary ('false', $has_14 ? 'true' : ())
+foreach my $binary ('false', 'true')
 {
-	my $with = $has_14 ? "with (binary = $binary)" : '';
 	my $node = PostgreSQL::Test::Cluster->new("subscriber_$binary");
 	$node->init;
 	$node->start;
 	$node->safe_psql('postgres', $table . qq{
 create subscription whitelist_$binary connection '$dsn' publication whitelist
-	$with});
+	with (binary = $binary)});
 	$node->wait_for_subscription_sync($publisher, "whitelist_$binary");
 	is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
 		"binary = $binary: the first copy");

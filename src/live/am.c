@@ -98,13 +98,9 @@ static const IndexAmRoutine routine = {
 	/* Pages are locked by those who are told "no", and looked at by who inserts. */
 	.ampredlocks = true,
 	.amusemaintenanceworkmem = true,
-#if PG_VERSION_NUM >= 160000
 	/* No row pointers: a new key of a row may be added without a new version's pointer. */
-	.amsummarizing = true,
-#endif
-#if PG_VERSION_NUM >= 170000
-	.amcanbuildparallel = true,
-#endif
+	BFPG_AM_SUMMARIZING
+	BFPG_AM_CAN_BUILD_PARALLEL
 	.ambuild = bfpg_live_build,
 	.ambuildempty = bfpg_live_build_empty,
 	.aminsert = bfpg_live_insert,
@@ -122,15 +118,7 @@ static const IndexAmRoutine routine = {
 Datum
 bloomfilter_index_handler(PG_FUNCTION_ARGS)
 {
-#if PG_VERSION_NUM >= 190000
-	PG_RETURN_POINTER(&routine);
-#else
-	/* The caller frees it. */
-	IndexAmRoutine *copy = palloc(sizeof *copy);
-
-	*copy = routine;
-	PG_RETURN_POINTER(copy);
-#endif
+	PG_RETURN_POINTER(bfpg_am_routine(&routine));
 }
 
 bool

@@ -300,7 +300,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
-	bfpg_init_materialized_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; i < targets->count; i++)
 	{
 		const BfpgLiveTarget *target = &targets->targets[i];

@@ -274,7 +274,7 @@ scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 static void
 scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
 {
-	int			workers = bfpg_live_plan_workers(build->heap, build->index, info);
+	int			workers = bfpg_build_workers(build->heap, build->index, info);
 	BfpgLivePages pages;
 
 	if (workers > 0 &&

@@ -7,9 +7,13 @@
 #ifndef BFPG_LIVE_COMPAT_H
 #define BFPG_LIVE_COMPAT_H
 
+#include "access/amapi.h"
 #include "access/genam.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_inherits.h"
+#include "nodes/execnodes.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
 #include "tcop/utility.h"
@@ -49,50 +53,47 @@
 #define BFPG_RUN_ONCE , once
 #endif
 
-/* What a hook of commands gets: from 14 on, whether it must leave the tree as it is, too. */
-#if PG_VERSION_NUM >= 140000
+/* What a hook of commands gets. */
 #define BFPG_COMMAND_PARAMETERS \
 	PlannedStmt *command, const char *text, bool keep_tree, ProcessUtilityContext context, \
 	ParamListInfo params, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *done
 #define BFPG_COMMAND command, text, keep_tree, context, params, environment, receiver, done
+
+/* Members of the access method's table that came after 15: .amsummarizing, .amcanbuildparallel. */
+#if PG_VERSION_NUM >= 160000
+#define BFPG_AM_SUMMARIZING .amsummarizing = true,
 #else
-#define BFPG_COMMAND_PARAMETERS \
-	PlannedStmt *command, const char *text, ProcessUtilityContext context, \
-	ParamListInfo params, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *done
-#define BFPG_COMMAND command, text, context, params, environment, receiver, done
+#define BFPG_AM_SUMMARIZING
+#endif
+#if PG_VERSION_NUM >= 170000
+#define BFPG_AM_CAN_BUILD_PARALLEL .amcanbuildparallel = true,
+#else
+#define BFPG_AM_CAN_BUILD_PARALLEL
 #endif
 
-/* Row versions that were deleted before this transaction are seen by nobody any more. */
-static inline TransactionId
-bfpg_oldest_needed(Relation table)
+/* The access method's table as its handler returns it: until 18 the caller frees it. */
+static inline const IndexAmRoutine *
+bfpg_am_routine(const IndexAmRoutine *routine)
 {
-#if PG_VERSION_NUM >= 140000
-	return GetOldestNonRemovableTransactionId(table);
+#if PG_VERSION_NUM >= 190000
+	return routine;
 #else
-	return GetOldestXmin(table, PROCARRAY_FLAGS_VACUUM);
+	IndexAmRoutine *copy = palloc(sizeof *copy);
+
+	*copy = *routine;
+	return copy;
 #endif
 }
 
-/* A relation's partitions, from 14 on with those that are being detached concurrently. */
-static inline List *
-bfpg_partitions(Oid relation, LOCKMODE lock)
+/* How many workers a build may have: planned by CREATE INDEX itself from 17 on. */
+static inline int
+bfpg_build_workers(Relation heap, Relation index, const IndexInfo *info)
 {
-#if PG_VERSION_NUM >= 140000
-	return find_inheritance_children_extended(relation, false, lock, NULL, NULL);
+#if PG_VERSION_NUM >= 170000
+	return info->ii_ParallelWorkers;
 #else
-	return find_inheritance_children(relation, lock);
+	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
 #endif
 }
-
-#if PG_VERSION_NUM < 140000
-#define ROLE_PG_STAT_SCAN_TABLES DEFAULT_ROLE_STAT_SCAN_TABLES
-#endif
-
-/* From 14 on an insertion is told whether the key has changed, which is only a hint. */
-#if PG_VERSION_NUM >= 140000
-#define BFPG_UNCHANGED_ARGUMENT bool unchanged,
-#else
-#define BFPG_UNCHANGED_ARGUMENT
-#endif
 
 #endif							/* BFPG_LIVE_COMPAT_H */

@@ -62,7 +62,7 @@ bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
 	if (info->ii_Concurrent)
 		scan->snapshot = GetActiveSnapshot();
 	else
-		scan->oldest = bfpg_oldest_needed(heap);
+		scan->oldest = GetOldestNonRemovableTransactionId(heap);
 	scan->strategy = GetAccessStrategy(BAS_BULKREAD);
 	scan->state = CreateExecutorState();
 	scan->context = GetPerTupleExprContext(scan->state);

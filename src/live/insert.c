@@ -142,8 +142,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 
 bool
 bfpg_live_insert(Relation index, Datum *values, bool *isnull, ItemPointer row,
-				 Relation heap, IndexUniqueCheck unique, BFPG_UNCHANGED_ARGUMENT
-				 IndexInfo *info)
+				 Relation heap, IndexUniqueCheck unique, bool unchanged, IndexInfo *info)
 {
 	if (!isnull[0])
 	{

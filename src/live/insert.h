@@ -17,7 +17,7 @@
 /* aminsert. */
 extern bool bfpg_live_insert(Relation index, Datum *values, bool *isnull,
 							 ItemPointer row, Relation heap, IndexUniqueCheck unique,
-							 BFPG_UNCHANGED_ARGUMENT IndexInfo *info);
+							 bool unchanged, IndexInfo *info);
 
 /* The coder for an index's column.  Throws if its values can't be keys. */
 extern void bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder);

@@ -38,16 +38,6 @@ typedef struct Shared
 
 PGDLLEXPORT void bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc);
 
-int
-bfpg_live_plan_workers(Relation heap, Relation index, IndexInfo *info)
-{
-#if PG_VERSION_NUM >= 170000
-	return info->ii_ParallelWorkers;
-#else
-	return plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
-#endif
-}
-
 static void
 add_counts(Shared *shared, const BfpgLiveCounts *counts)
 {

@@ -25,9 +25,6 @@ typedef struct BfpgLiveCounts
 	double		keys;			/* not null, repeats counted */
 } BfpgLiveCounts;
 
-/* How many workers PostgreSQL would have for this build. */
-extern int	bfpg_live_plan_workers(Relation heap, Relation index, IndexInfo *info);
-
 /*
  * Reads the table, from page first until before page end, into an index that is laid
  * out, by up to so many workers and the caller, and adds what it has read to counts.

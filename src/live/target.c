@@ -260,7 +260,9 @@ all_below(Oid root, LOCKMODE lock)
 		return find_all_inheritors(root, lock, NULL);
 	/* The list grows on the way. */
 	foreach(cell, found)
-		found = list_concat(found, bfpg_partitions(lfirst_oid(cell), lock));
+		/* Those that are being detached concurrently, too. */
+		found = list_concat(found, find_inheritance_children_extended(lfirst_oid(cell), false, lock,
+																	  NULL, NULL));
 	return found;
 }
 

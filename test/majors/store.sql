@@ -1,14 +1,13 @@
 -- store.sql: filters of every kind and shape, and whatever a database may build on
 -- them.
 --
---	psql -v least=13 -f store.sql DATABASE
+--	psql -f store.sql DATABASE
 --
 -- Nothing here depends on the PostgreSQL that makes it, so two databases made by two
 -- majors hold the same bytes. What came after version :least is left out.
 
 \set ON_ERROR_STOP on
 \set QUIET on
-SELECT :least >= 14 AS has_14 \gset
 SET timezone = 'UTC';
 SET client_min_messages = error;
 CREATE EXTENSION IF NOT EXISTS bloomfilter;
@@ -104,10 +103,8 @@ ALTER TABLE form_main ALTER filter SET STORAGE main;
 ALTER TABLE form_extended ALTER filter SET STORAGE extended;
 ALTER TABLE form_external ALTER filter SET STORAGE external;
 ALTER TABLE form_lz4 ALTER filter SET STORAGE extended;
-\if :has_14
 ALTER TABLE form_extended ALTER filter SET COMPRESSION pglz;
 ALTER TABLE form_lz4 ALTER filter SET COMPRESSION lz4;
-\endif
 INSERT INTO form_plain
 SELECT keys, bloom_add_all(bloom_create_sized(m, 5), array(SELECT generate_series(1, keys)))
 FROM (VALUES (512, 10), (16384, 100), (50000, 1000)) AS v (m, keys);
@@ -159,9 +156,7 @@ CREATE INDEX built_cardinality ON built (bloom_cardinality(filter)) WHERE bloom_
 CREATE UNIQUE INDEX built_bytes ON built (md5(filter::bytea), id);
 INSERT INTO built (id) SELECT generate_series(41, 43);
 INSERT INTO built SELECT k, bloom_add_all(bloom_create(100), ARRAY[k, 42::bigint]) FROM generate_series(101, 200) AS k;
-\if :has_14
 CREATE STATISTICS account_part ON (bloom_part(id, 8)) FROM account;
-\endif
 ANALYZE;
 
 CREATE VIEW asked AS SELECT id, 42::bigint <@ filter AS holds, bloom_contains(filter, id) AS own FROM built;
@@ -176,11 +171,7 @@ BEGIN
 	RETURN $2 @> $1 OR ask($1);
 END
 $$;
-\if :has_14
 CREATE FUNCTION size_of(bloomfilter) RETURNS integer LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT octet_length($1::bytea); END;
-\else
-CREATE FUNCTION size_of(bloomfilter) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT octet_length($1::bytea)';
-\endif
 CREATE AGGREGATE joined(bloomfilter) (SFUNC = bloom_union, STYPE = bloomfilter, COMBINEFUNC = bloom_union);
 CREATE TABLE journal (id bigint);
 CREATE FUNCTION note_id() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT

@@ -390,7 +390,7 @@ transaction_ends(XactEvent event, void *arg)
 	if (event == XACT_EVENT_PRE_COMMIT || event == XACT_EVENT_PARALLEL_PRE_COMMIT ||
 		event == XACT_EVENT_PRE_PREPARE)
 	{
-		if (bfpg_is_interesting(DEBUG1))
+		if (message_level_is_interesting(DEBUG1))
 		{
 			report_list(&bfpg_copied);
 			report_list(&bfpg_sliced);

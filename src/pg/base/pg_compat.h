@@ -1,14 +1,15 @@
 /*
  * pg_compat.h
- *	  What differs between the PostgreSQL versions that we build on, 13 to 19.
+ *	  What differs between the PostgreSQL versions that we build on, 15 to 19.
  *
- * Everything that asks for PG_VERSION_NUM is here.  Include it after postgres.h.
+ * What an index access method needs besides is in live/compat.h.  No other file asks for
+ * PG_VERSION_NUM.  Include it after postgres.h.
  */
 #ifndef PG_COMPAT_H
 #define PG_COMPAT_H
 
-#if PG_VERSION_NUM < 130000
-#error "bloomfilter needs PostgreSQL 13 or newer"
+#if PG_VERSION_NUM < 150000
+#error "bloomfilter needs PostgreSQL 15 or newer"
 #endif
 
 #include "access/detoast.h"
@@ -42,28 +43,14 @@ typedef uint8 bfpg_b64_byte;
 typedef char bfpg_b64_byte;
 #endif
 
-/* Said in front of a declaration from 18 on, and before behind it. */
+/* A prefix from 18 on; before, an attribute behind the declarator. */
 #if PG_VERSION_NUM < 180000
 #define pg_noreturn pg_attribute_noreturn()
 #endif
 
-/* The role that sees everybody's statistics got its name in 14. */
-#if PG_VERSION_NUM < 140000
-#define ROLE_PG_READ_ALL_STATS DEFAULT_ROLE_READ_ALL_STATS
-#endif
-
-/* Reserving a GUC prefix got its name in 15. */
-#if PG_VERSION_NUM < 150000
-#define MarkGUCPrefixReserved(prefix) EmitWarningsOnPlaceholders(prefix)
-#endif
-
-/* A function that returns all its rows at once: a helper from 15 on. */
-#if PG_VERSION_NUM >= 160000
-#define bfpg_init_materialized_srf(fcinfo) InitMaterializedSRF(fcinfo, 0)
-#elif PG_VERSION_NUM >= 150000
-#define bfpg_init_materialized_srf(fcinfo) SetSingleFuncCall(fcinfo, 0)
-#else
-extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
+/* A function that returns all its rows at once; the helper was renamed in 16. */
+#if PG_VERSION_NUM < 160000
+#define InitMaterializedSRF(fcinfo, flags) SetSingleFuncCall(fcinfo, flags)
 #endif
 
 /*
@@ -73,16 +60,8 @@ extern void bfpg_init_materialized_srf(FunctionCallInfo fcinfo);
  */
 extern struct Node *bfpg_modify_in_place(struct Node *request);
 
-/* The oldest transaction whose effects this process holds vacuum off from; moved in 14. */
-static inline TransactionId
-bfpg_own_xmin(void)
-{
-#if PG_VERSION_NUM >= 140000
-	return MyProc->xmin;
-#else
-	return MyPgXact->xmin;
-#endif
-}
+/* The oldest transaction whose effects this process holds vacuum off from. */
+#define bfpg_own_xmin() (MyProc->xmin)
 
 /* This process's number of its transaction, whether it has an identifier or not; moved in 17. */
 static inline LocalTransactionId
@@ -109,14 +88,6 @@ bfpg_pass_as_result(void *value)
 #endif
 }
 
-/* Whether anybody reads messages of this level: a function from 14 on. */
-#if PG_VERSION_NUM >= 140000
-#define bfpg_is_interesting(level) message_level_is_interesting(level)
-#else
-#define bfpg_is_interesting(level) \
-	((level) >= log_min_messages || (level) >= client_min_messages)
-#endif
-
 /* The snapshot that chunks of stored values are read by, perhaps in this room; until 17. */
 static inline Snapshot
 bfpg_toast_snapshot(SnapshotData *room)
@@ -140,16 +111,8 @@ typedef RelFileNode BfpgFileLocator;
 #define BFPG_SAME_LOCATOR(a, b) RelFileNodeEquals(a, b)
 #endif
 
-/* Pinning a page in the buffer where it was the last time, if it is still there: from 14 on. */
-static inline bool
-bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent)
-{
-#if PG_VERSION_NUM >= 140000
-	return ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent);
-#else
-	return false;
-#endif
-}
+/* Pinning a page in the buffer where it was the last time, if it is still there. */
+#define bfpg_read_recent_buffer(locator, page, recent) ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent)
 
 /* Options of EXPLAIN that extensions add, from 18 on. */
 #if PG_VERSION_NUM >= 180000
@@ -165,7 +128,7 @@ bfpg_read_recent_buffer(BfpgFileLocator locator, BlockNumber page, Buffer recent
 /* Whether the current user may execute a function; asked by the object's class from 16 on. */
 extern bool bfpg_may_execute(Oid function);
 
-/* Asks for shared memory while the server starts: from 15 on by a hook. */
+/* Asks for shared memory while the server starts. */
 extern void bfpg_request_shmem(Size size);
 
 #pragma GCC visibility pop

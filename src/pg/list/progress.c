@@ -260,7 +260,7 @@ bloomfilter_progress(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("progress of bloomfilter builds is not recorded"),
 				 errhint("Add bloomfilter to shared_preload_libraries and restart the server.")));
-	bfpg_init_materialized_srf(fcinfo);
+	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; i < SLOTS; i++)
 		show_slot((ReturnSetInfo *) fcinfo->resultinfo, &slots[i], now);
 	return (Datum) 0;
