@@ -99,8 +99,10 @@ make_scratch() {
 	trap 'exit 130' INT TERM
 	chmod 755 "$SCRATCH"
 	mkdir "$SCRATCH/tree"
+	# What a build has left behind stays; src/pg/build is a folder of sources.
 	(cd "$ROOT" && tar cf - --exclude=.git --exclude=node_modules \
-		--exclude='*.o' --exclude='*.bc' --exclude='*.so*' --exclude=build .) |
+		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so*' --exclude=./build \
+		--exclude='./test/*/build' --exclude='./clients/*/build' --exclude='./src/lib/build' .) |
 		tar xf - -C "$SCRATCH/tree"
 	as_root chown -R postgres "$SCRATCH"
 }
