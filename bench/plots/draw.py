@@ -171,8 +171,16 @@ def draw_live(run, results):
         rows, "clients", plot_least=0)
 
 
+def draw_scaling(run, results):
+    rows = [{**row, "case": row["case"].split()[0]} for row in results.select(what="look-up, 2 connections")
+            if row["case"].endswith(" MB")]
+    Plot(run, results, "fig9_flat", "lines", "A look-up costs the same for every size of the filter",
+         "MB of the filter", "look-ups per second").contenders(rows, "case", plot_powers=0)
+
+
 DRAWERS = {"fig1_point": draw_point, "fig2_scan": draw_scan, "fig3_build": draw_build, "fig4_batch": draw_batch,
-           "fig5_core": draw_core, "fig6_accuracy": draw_accuracy, "fig7_readers": draw_readers, "fig8_live": draw_live}
+           "fig5_core": draw_core, "fig6_accuracy": draw_accuracy, "fig7_readers": draw_readers, "fig8_live": draw_live,
+           "fig9_scaling": draw_scaling}
 
 
 def main():
