@@ -21,7 +21,7 @@
 
 #include <libbloomfilter.h>
 
-static bloomfilter_live *customers;
+static bloomfilter_watched *customers;
 
 static void
 die(const char *what)
@@ -80,7 +80,7 @@ take_new_files(void *unused)
 	for (;;)
 	{
 		nanosleep(&pause, NULL);
-		if (bloomfilter_live_reload(customers, &detail) < 0)
+		if (bloomfilter_watched_reload(customers, &detail) < 0)
 			fprintf(stderr, "server: keeping the old filter: %s\n", detail.text);
 	}
 }
@@ -120,7 +120,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		die("usage: server FILE SOCKET");
-	if (bloomfilter_live_open(argv[1], 0, &customers, &detail) != BLOOMFILTER_OK)
+	if (bloomfilter_watched_open(argv[1], 0, &customers, &detail) != BLOOMFILTER_OK)
 		die(detail.text);
 	signal(SIGPIPE, SIG_IGN);
 	start_thread(take_new_files, NULL);

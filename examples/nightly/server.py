@@ -10,7 +10,7 @@ import os
 import socketserver
 import sys
 
-from bloomfilter import LiveBloomFilter
+from bloomfilter import WatchedBloomFilter
 
 PATH, SOCKET = sys.argv[1:]
 
@@ -32,6 +32,6 @@ def complain(error):
 # What the run before has left.
 with contextlib.suppress(FileNotFoundError):
     os.unlink(SOCKET)
-with LiveBloomFilter(PATH) as customers, Server(SOCKET, Answers) as server:
+with WatchedBloomFilter(PATH) as customers, Server(SOCKET, Answers) as server:
     customers.follow(0.1, on_error=complain)
     server.serve_forever()

@@ -35,9 +35,6 @@ static const char help[] =
 #define OPTION_NO_PROGRESS	(OPTION_ANY + 1)
 #define OPTION_ALLOW_EMPTY	(OPTION_ANY + 2)
 
-/* Parts of one set; the format has 16 bits for them. */
-#define MAX_PARTS			65535
-
 static const struct option names[] = {
 	OPTION_HELP_ENTRY,
 	{"capacity", required_argument, NULL, 'n'},
@@ -86,7 +83,7 @@ read_plan(const command_line *line)
 				plan.text_type = option_text_type(optarg);
 				break;
 			case OPTION_PARTS:
-				plan.parts = (int64_t) option_count("--parts", optarg, 0, MAX_PARTS);
+				plan.parts = (int64_t) option_count("--parts", optarg, 0, BLOOMFILTER_MAX_PARTS);
 				break;
 			case '0':
 				plan.delimiter = '\0';
@@ -123,7 +120,7 @@ create_builder(const build_plan *plan)
 		code = bloomfilter_builder_create(plan->capacity, plan->rate,
 										  plan->seed, &builder);
 	if (code == BLOOMFILTER_ERR_TOO_LARGE && plan->parts == 0)
-		fail("the keys need more than the largest set can hold, of %d parts", MAX_PARTS);
+		fail("the keys need more than the largest set can hold, of %d parts", BLOOMFILTER_MAX_PARTS);
 	if (code == BLOOMFILTER_ERR_TOO_LARGE)
 		fail("the keys need more than one filter can hold; build a set with %s",
 			 plan->parts > 0 ? "more --parts" : "--parts 0");

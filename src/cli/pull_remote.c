@@ -17,9 +17,6 @@
 /* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
 #define CHUNK_BYTES ((uint64_t) 1024 * 1024)
 
-/* Parts of one set; the format has 16 bits for them. */
-#define MOST_PARTS 65535
-
 /* A user's column of another name than ours never meets it. */
 #define COLUMN "bloomfilter_pull_f"
 #define SOURCE "bloomfilter_pull_q"
@@ -251,7 +248,7 @@ remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 		return false;
 	source = source_of(plan, set, -1);
 	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", 0, %d) FROM %s LIMIT %d",
-				  BLOOMFILTER_HEADER_BYTES, source, MOST_PARTS + 1);
+				  BLOOMFILTER_HEADER_BYTES, source, BLOOMFILTER_MAX_PARTS + 1);
 	rows = server_query(connection, sql);
 	free(sql);
 	free(source);

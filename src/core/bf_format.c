@@ -197,6 +197,17 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 	return status;
 }
 
+uint64_t
+bf_header_length(const void *data)
+{
+	const uint8_t *bytes = data;
+	unsigned	log2_block = bytes[AT_LOG2_BLOCK];
+
+	if (log2_block < BF_MIN_LOG2_BLOCK || log2_block > BF_MAX_LOG2_BLOCK)
+		return BF_HEADER_BYTES;
+	return BF_HEADER_BYTES + (bf_load_le(bytes + AT_BLOCKS, 4) << (log2_block - 3));
+}
+
 bf_status
 bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
 {

@@ -10,7 +10,7 @@
  *		offset	size
  *		0		4	magic BLMD
  *		4		1	version, 1
- *		5		1	method: 1 XOR, 2 gaps
+ *		5		1	method: 1, XOR
  *		6		2	reserved, 0
  *		8		8	checksum of the old filter
  *		16		8	checksum of the new filter
@@ -19,30 +19,22 @@
  *		96			payload: one zstd frame, window at most 2^23 bytes
  *		end - 8	8	XXH64, seed 0, of all before
  *
- * Payload of method XOR: the old blocks XOR the new ones.
+ * The payload is the old blocks XOR the new ones.
  *
- * Payload of method gaps: for each changed bit, in rising order, the number of
- * unchanged bits since the one before.  A gap g below 224 is the byte g.  A gap
- * from 224 to 8159 is the bytes 224 + (g - 224) / 256 and (g - 224) % 256.  A
- * byte 255 stands for 8160 unchanged bits and is followed by the rest of the gap.
- * Bits are numbered as in the filter: bit b is bit b & 7 of the blocks' byte
- * b >> 3.
+ * How long it is, in bytes and as a share of the filter, of 10 million keys at 1 %
+ * (12402752 bytes), some of them replaced by others ("make -C test/delta measure"):
  *
- * Why two methods: the compressed payload, in bytes and as a share of the filter,
- * of 10 million keys at 1 % (12402752 bytes), some of them replaced by others
- * ("make -C test/delta measure"):
+ *		replaced	bits changed	payload
+ *		0.1 %		0.07 %			148149  (1.2 %)
+ *		1 %			0.66 %			1201127  (9.7 %)
+ *		10 %		6.4 %			5058282  (41 %)
+ *		30 %		18 %			8588737  (69 %)
+ *		100 %		50 %			12402983  (100 %)
  *
- *		replaced	bits changed	gaps				XOR
- *		0.1 %		0.07 %			88169  (0.7 %)		148149  (1.2 %)
- *		1 %			0.66 %			695220  (5.6 %)		1201127  (9.7 %)
- *		10 %		6.4 %			4313930  (35 %)		5058282  (41 %)
- *		20 %		12 %			6791674  (55 %)		7007465  (57 %)
- *		30 %		18 %			8599574  (69 %)		8588737  (69 %)
- *		100 %		50 %			15864413  (128 %)	12402983  (100 %)
- *
- * XOR never gets longer than the filter, gaps are shorter while few bits change.
- * A diff takes gaps up to one changed bit in six, XOR beyond.  Higher levels of
- * compression win nothing on gaps; on XOR level 9 wins about a tenth.
+ * The distances between changed bits, as a string of bytes, would take 5.6 % of the
+ * filter at 1 % and 0.7 % at 0.1 %, and more than XOR from 30 % on.  A second method
+ * for that was there and was taken away: a list that changes by 1 % a day saves a
+ * twentieth of the filter.
  *
  * This code is part of the library and of the PostgreSQL extension: it does no
  * I/O, takes its memory from its caller, keeps no globals, and uses about 2 MB
@@ -111,14 +103,12 @@ typedef struct bfd_filter
 
 typedef struct bfd_info
 {
-	unsigned	method;
 	uint64_t	old_checksum;
 	uint64_t	raw_length;		/* of the payload before compression */
 	bf_header	header;			/* of the new filter */
 } bfd_info;
 
 #define BFD_METHOD_XOR		1
-#define BFD_METHOD_GAPS		2
 
 /* The longest delta between filters with this header, in bytes. */
 extern uint64_t bfd_diff_bound(const bf_header *header);

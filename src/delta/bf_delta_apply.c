@@ -11,7 +11,6 @@
 
 #include "bf_delta_frame.h"
 #include "bf_filter.h"
-#include "bf_gaps.h"
 
 /* What is being applied, and where it has come to. */
 typedef struct apply_state
@@ -19,7 +18,6 @@ typedef struct apply_state
 	bfd_info	info;
 	uint8_t    *blocks;			/* of the result, the old ones at first */
 	uint64_t	done;			/* bytes of payload applied */
-	bf_gaps_reader gaps;
 	ZSTD_DCtx  *zstd;
 	uint8_t    *raw;			/* BFD_PIECE_BYTES */
 } apply_state;
@@ -34,8 +32,6 @@ apply_piece(apply_state *state, size_t length)
 	if (length > state->info.raw_length - state->done)
 		return false;
 	state->done += length;
-	if (state->info.method == BFD_METHOD_GAPS)
-		return bf_gaps_read(&state->gaps, state->raw, length);
 	for (i = 0; i < length; i++)
 		target[i] ^= state->raw[i];
 	return true;
@@ -67,7 +63,7 @@ apply_payload(apply_state *state, const uint8_t *payload, size_t length,
 	} while (left > 0);
 	if (in.pos != length || state->done != state->info.raw_length)
 		return BFD_BAD_PAYLOAD;
-	return bf_gaps_read_ended(&state->gaps) ? BFD_OK : BFD_BAD_PAYLOAD;
+	return BFD_OK;
 }
 
 static bfd_status
@@ -125,7 +121,6 @@ bfd_apply(bfd_filter old_filter, const void *delta, uint64_t length,
 	state.blocks = result + BF_HEADER_BYTES;
 	bf_header_copy(&state.info.header, result);
 	copy_blocks(state.blocks, old_filter.blocks, blocks_bytes, tick);
-	bf_gaps_reader_init(&state.gaps, state.blocks, blocks_bytes);
 	status = apply_with_memory(&state, delta, length, allocator, tick);
 	if (status != BFD_OK)
 		return status;

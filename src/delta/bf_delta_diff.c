@@ -2,26 +2,20 @@
  * bf_delta_diff.c
  *	  Writing a delta.
  *
- * Two passes over the filters: one counts the changed bits and the length of
- * their gaps, which decides the method, one writes.  All goes through pieces of
- * a fixed size, from the filters to zstd to the sink.
+ * All goes through pieces of a fixed size, from the filters to zstd to the sink.
  */
 #include <string.h>
 
 #include "bf_bytes.h"
 #include "bf_delta_frame.h"
 #include "bf_filter.h"
-#include "bf_gaps.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* Changed bits beyond one in so many are written as XOR: see bf_delta.h. */
-#define GAPS_BREAK_EVEN 6
-
 /*
- * Gaps are random, which leaves only entropy coding to win, and level 1 does that
- * best.  Of XOR level 9 would leave about a tenth less, at a multiple of the time.
+ * Changed bits lie at random, which leaves little to win beside entropy coding:
+ * level 9 would leave about a tenth less, at a multiple of the time.
  */
 #define COMPRESSION_LEVEL 1
 
@@ -32,10 +26,7 @@ typedef struct diff_state
 	bfd_filter	new_filter;
 	bf_tick		tick;
 	const bfd_sink *sink;
-	unsigned	method;
-	uint64_t	raw_length;
-	uint64_t	at;				/* XOR: bytes done */
-	bf_gaps_writer gaps;
+	uint64_t	at;				/* bytes of blocks done */
 	XXH64_state_t checksum;
 	ZSTD_CCtx  *zstd;
 	uint8_t    *raw;			/* BFD_PIECE_BYTES of payload */
@@ -47,43 +38,8 @@ bfd_diff_bound(const bf_header *header)
 {
 	uint64_t	raw = bf_blocks_bytes(header);
 
-	/* One bit in GAPS_BREAK_EVEN at a byte each, long gaps one more, skips. */
-	raw = raw * 8 / GAPS_BREAK_EVEN + raw * 8 / BF_GAPS_ONE_BYTE +
-		raw * 8 / BF_GAPS_SKIP + 1;
 	return BFD_HEADER_BYTES + ZSTD_compressBound((size_t) raw) +
 		raw / BFD_PIECE_BYTES * 8 + BFD_CHECKSUM_BYTES + 64;
-}
-
-static void
-start_gaps(diff_state *state)
-{
-	bf_gaps_writer_init(&state->gaps, state->old_filter.blocks,
-						state->new_filter.blocks,
-						bf_blocks_bytes(state->new_filter.header), state->tick);
-}
-
-/* The first pass: which method, and how long its payload is. */
-static void
-choose_method(diff_state *state)
-{
-	const bf_header *header = state->new_filter.header;
-	uint64_t	most = bf_total_bits(header) / GAPS_BREAK_EVEN;
-	size_t		length;
-
-	start_gaps(state);
-	state->method = BFD_METHOD_GAPS;
-	state->raw_length = 0;
-	while ((length = bf_gaps_write(&state->gaps, state->raw, BFD_PIECE_BYTES)) > 0)
-	{
-		state->raw_length += length;
-		if (state->gaps.changed > most)
-		{
-			state->method = BFD_METHOD_XOR;
-			state->raw_length = bf_blocks_bytes(header);
-			return;
-		}
-	}
-	start_gaps(state);
 }
 
 /* The next piece of the payload; 0 at its end. */
@@ -92,12 +48,10 @@ next_piece(diff_state *state)
 {
 	const uint8_t *a = state->old_filter.blocks + state->at;
 	const uint8_t *b = state->new_filter.blocks + state->at;
-	uint64_t	left = state->raw_length - state->at;
+	uint64_t	left = bf_blocks_bytes(state->new_filter.header) - state->at;
 	size_t		length = left < BFD_PIECE_BYTES ? (size_t) left : BFD_PIECE_BYTES;
 	size_t		i;
 
-	if (state->method == BFD_METHOD_GAPS)
-		return bf_gaps_write(&state->gaps, state->raw, BFD_PIECE_BYTES);
 	if (state->tick != NULL && state->at % BF_TICK_BYTES == 0)
 		state->tick();
 	for (i = 0; i < length; i++)
@@ -121,11 +75,11 @@ put_header(diff_state *state)
 
 	memcpy(bytes + BFD_AT_MAGIC, bfd_magic, sizeof bfd_magic);
 	bytes[BFD_AT_VERSION] = BFD_VERSION;
-	bytes[BFD_AT_METHOD] = (uint8_t) state->method;
+	bytes[BFD_AT_METHOD] = BFD_METHOD_XOR;
 	bf_store_le(bytes + BFD_AT_OLD_CHECKSUM, 8, state->old_filter.header->checksum);
 	bf_store_le(bytes + BFD_AT_NEW_CHECKSUM, 8, header->checksum);
 	bf_header_copy(header, bytes + BFD_AT_HEADER);
-	bf_store_le(bytes + BFD_AT_RAW_LENGTH, 8, state->raw_length);
+	bf_store_le(bytes + BFD_AT_RAW_LENGTH, 8, bf_blocks_bytes(header));
 	return put(state, bytes, sizeof bytes);
 }
 
@@ -165,7 +119,6 @@ write_delta(diff_state *state)
 	bfd_status	status;
 	size_t		length;
 
-	choose_method(state);
 	if (!put_header(state))
 		return BFD_SINK_FAILED;
 	do
@@ -182,7 +135,7 @@ bfd_status
 bfd_diff(bfd_filter old_filter, bfd_filter new_filter,
 		 const bfd_allocator *allocator, bf_tick tick, const bfd_sink *sink)
 {
-	diff_state	state = {old_filter, new_filter, tick, sink, 0, 0, 0, {0}, {0}, NULL, NULL, NULL};
+	diff_state	state = {old_filter, new_filter, tick, sink, 0, {0}, NULL, NULL, NULL};
 	bfd_status	status = BFD_NO_MEMORY;
 
 	if (!bf_compatible(old_filter.header, new_filter.header))

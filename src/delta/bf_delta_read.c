@@ -62,8 +62,7 @@ check_identity(const uint8_t *delta, uint64_t length, bf_tick tick)
 		return BFD_BAD_MAGIC;
 	if (delta[BFD_AT_VERSION] != BFD_VERSION)
 		return BFD_BAD_VERSION;
-	if (delta[BFD_AT_METHOD] != BFD_METHOD_XOR &&
-		delta[BFD_AT_METHOD] != BFD_METHOD_GAPS)
+	if (delta[BFD_AT_METHOD] != BFD_METHOD_XOR)
 		return BFD_BAD_METHOD;
 	if (bf_load_le(delta + BFD_AT_RESERVED, 2) != 0)
 		return BFD_BAD_RESERVED;
@@ -73,25 +72,9 @@ check_identity(const uint8_t *delta, uint64_t length, bf_tick tick)
 }
 
 /*
- * The length that a filter header states.  The delta does not hold the blocks
- * that bf_header_read wants to compare with; so it is tried with what is stated.
+ * The delta does not hold the blocks whose length bf_header_read wants to compare
+ * with what the header states.
  */
-static uint64_t
-stated_bytes(const uint8_t *header)
-{
-	enum
-	{
-		AT_LOG2_BLOCK = 6,
-		AT_BLOCKS = 8
-	};
-
-	if (header[AT_LOG2_BLOCK] < BF_MIN_LOG2_BLOCK ||
-		header[AT_LOG2_BLOCK] > BF_MAX_LOG2_BLOCK)
-		return BF_HEADER_BYTES;
-	return BF_HEADER_BYTES +
-		(bf_load_le(header + AT_BLOCKS, 4) << (header[AT_LOG2_BLOCK] - 3));
-}
-
 bfd_status
 bfd_read(const void *bytes, uint64_t length, bf_tick tick, bfd_info *info)
 {
@@ -102,16 +85,12 @@ bfd_read(const void *bytes, uint64_t length, bf_tick tick, bfd_info *info)
 
 	if (status != BFD_OK)
 		return status;
-	if (bf_header_read(header, stated_bytes(header), &result.header) != BF_OK ||
+	if (bf_header_read(header, bf_header_length(header), &result.header) != BF_OK ||
 		bf_load_le(delta + BFD_AT_NEW_CHECKSUM, 8) != result.header.checksum)
 		return BFD_BAD_HEADER;
-	result.method = delta[BFD_AT_METHOD];
 	result.old_checksum = bf_load_le(delta + BFD_AT_OLD_CHECKSUM, 8);
 	result.raw_length = bf_load_le(delta + BFD_AT_RAW_LENGTH, 8);
-	/* Gaps take at most two bytes for a bit. */
-	if (result.method == BFD_METHOD_XOR ?
-		result.raw_length != bf_blocks_bytes(&result.header) :
-		result.raw_length > 2 * bf_total_bits(&result.header))
+	if (result.raw_length != bf_blocks_bytes(&result.header))
 		return BFD_BAD_PAYLOAD;
 	*info = result;
 	return BFD_OK;

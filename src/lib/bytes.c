@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bf_bytes.h"
 #include "bf_limits.h"
 #include "error.h"
 
@@ -25,23 +24,6 @@
 
 /* One byte beyond the largest filter tells a longer one from it. */
 #define MOST_BYTES ((size_t) BF_MAX_BYTES + 1)
-
-/* The length that the header itself tells is the one that it is checked against. */
-bf_status
-lbf_header_read(const uint8_t *bytes, bf_header *header)
-{
-	enum
-	{
-		AT_LOG2_BLOCK_BITS = 6,
-		AT_BLOCKS = 8
-	};
-	unsigned	log2_block_bits = bytes[AT_LOG2_BLOCK_BITS];
-	uint64_t	length = BF_HEADER_BYTES;
-
-	if (log2_block_bits >= BF_MIN_LOG2_BLOCK && log2_block_bits <= BF_MAX_LOG2_BLOCK)
-		length += bf_load_le(bytes + AT_BLOCKS, 4) << (log2_block_bits - 3);
-	return bf_header_read(bytes, length, header);
-}
 
 static void
 advise(const lbf_bytes *bytes, int advice)

@@ -7,9 +7,6 @@
 
 #include "handle.h"
 
-/* A header alone, of a filter whose blocks are elsewhere or still to come. */
-extern bf_status lbf_header_read(const uint8_t *bytes, bf_header *header);
-
 /*
  * The bytes of the file that is open at fd, mapped, or read where flags say so
  * or where it is no regular file.  subject is for messages.

@@ -2,8 +2,8 @@
  * handle.h
  *	  What an open filter is inside: one or more parts, each with its bytes.
  *
- * A handle is filled by its maker and then never changed, which is what makes
- * asking it safe from all threads.  Internal names begin with lbf_, so that they
+ * A handle is filled by its maker and then never changed, but for its holders,
+ * which makes it safe to look up keys in it from all threads.  Internal names begin with lbf_, so that they
  * meet neither the core's nor a program's.
  */
 #ifndef LBF_HANDLE_H
@@ -43,6 +43,7 @@ struct bloomfilter
 	uint32_t	key_type;		/* of the parts that have one, else none */
 	uint64_t	seed;
 	uint64_t	identity;		/* of the files it was opened from; see source.h */
+	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];
 };
 

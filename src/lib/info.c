@@ -119,7 +119,7 @@ bloomfilter_get_header_info(const void *header, bloomfilter_info *info,
 {
 	bloomfilter_info result;
 	lbf_part	part;
-	bf_status	status = lbf_header_read(header, &part.header);
+	bf_status	status = bf_header_read(header, bf_header_length(header), &part.header);
 
 	if (status != BF_OK)
 		return lbf_fail_format(detail, status, NULL, header, BF_HEADER_BYTES);

@@ -454,6 +454,9 @@ extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
  */
 #define BLOOMFILTER_HEADER_BYTES 64
 
+/* The most parts that a set can have. */
+#define BLOOMFILTER_MAX_PARTS 65535
+
 extern int	bloomfilter_get_header_info(const void *header,
 										bloomfilter_info *info,
 										size_t info_size,
@@ -466,24 +469,26 @@ extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 /* ------------------------------------------------------------------------
  * A filter that is replaced while it is asked
  *
- * A bloomfilter_live has a current filter.  Each thread that asks has a
+ * A bloomfilter_watched has a current filter.  Each thread that asks has a
  * bloomfilter_reader of its own, and asks between enter and leave:
  *
  *		filter = bloomfilter_reader_enter(reader);
  *		answer = bloomfilter_contains_int64(filter, key);
  *		bloomfilter_reader_leave(reader);
  *
- * Nothing is locked there, and the filter that was entered stays what it is
- * until leave, whatever is reloaded meanwhile.  A filter that was replaced is
- * closed as soon as no reader is inside of it.
+ * The filter that was entered stays what it is until leave, whatever is reloaded
+ * meanwhile.  Only the first enter after a reload takes a lock, for a moment.  A
+ * reader holds the filter that it entered last until it enters again or is closed,
+ * so an idle thread keeps the memory of a filter that was replaced: close its
+ * reader if it will be idle for long.
  * ------------------------------------------------------------------------ */
 
-typedef struct bloomfilter_live bloomfilter_live;
+typedef struct bloomfilter_watched bloomfilter_watched;
 typedef struct bloomfilter_reader bloomfilter_reader;
 
 /* path and flags as for bloomfilter_open. */
-extern int	bloomfilter_live_open(const char *path, unsigned flags,
-								  bloomfilter_live **live,
+extern int	bloomfilter_watched_open(const char *path, unsigned flags,
+								  bloomfilter_watched **watched,
 								  bloomfilter_detail *detail);
 
 /*
@@ -491,22 +496,16 @@ extern int	bloomfilter_live_open(const char *path, unsigned flags,
  * or header differ).  1: another filter is in place; 0: it is the same, by its
  * checksum; an error: the old filter stays.  Any thread may call this at any time;
  * concurrent calls wait for each other, readers never do.  A relative path means
- * what it meant when the live filter was opened.
+ * what it meant when the watched filter was opened.
  */
-extern int	bloomfilter_live_reload(bloomfilter_live *live,
+extern int	bloomfilter_watched_reload(bloomfilter_watched *watched,
 									bloomfilter_detail *detail);
 
-/*
- * Closes replaced filters that no reader is inside of any more, and returns how
- * many are left.  bloomfilter_live_reload does it too.  Any thread.
- */
-extern int	bloomfilter_live_reclaim(bloomfilter_live *live);
-
-/* Closes it, its filters and its readers, none of which may be in use. */
-extern void bloomfilter_live_close(bloomfilter_live *live);
+/* Closes it.  All its readers must have been closed before. */
+extern void bloomfilter_watched_close(bloomfilter_watched *watched);
 
 /* A reader for one thread at a time.  Any thread may open and close readers. */
-extern int	bloomfilter_reader_open(bloomfilter_live *live,
+extern int	bloomfilter_reader_open(bloomfilter_watched *watched,
 									bloomfilter_reader **reader);
 extern void bloomfilter_reader_close(bloomfilter_reader *reader);
 

@@ -227,7 +227,8 @@ static int
 begin_part(bloomfilter_writer *writer, bloomfilter_detail *detail)
 {
 	new_part   *part = &writer->part[writer->done];
-	bf_status	status = lbf_header_read(writer->header, &part->header);
+	bf_status	status = bf_header_read(writer->header, bf_header_length(writer->header),
+										  &part->header);
 	char		text[96];
 
 	if (status != BF_OK)

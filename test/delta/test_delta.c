@@ -8,7 +8,6 @@
 #include "bf_bytes.h"
 #include "bf_delta.h"
 #include "bf_delta_frame.h"
-#include "bf_gaps.h"
 #include "bf_hash.h"
 #include "make_filters.h"
 #include "tap.h"
@@ -58,7 +57,7 @@ bound_of(const bloomfilter *filter)
 
 /* With a share of the keys replaced by others. */
 static void
-check_round_trip(int64_t replaced, int method)
+check_round_trip(int64_t replaced)
 {
 	bloomfilter *a = make_range(KEYS, 1, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 1, 1 + replaced, KEYS + replaced);
@@ -69,7 +68,6 @@ check_round_trip(int64_t replaced, int method)
 
 	ok(gives(a, &there, b), "%ld keys replaced, there", (long) replaced);
 	ok(gives(b, &back, a), "%ld keys replaced, back", (long) replaced);
-	same(there.bytes[5], method, "by method %d", method);
 	ok(there.length <= bound_of(b), "within the bound");
 	need(bloomfilter_get_delta_info(there.bytes, there.length, &info, sizeof info) == BLOOMFILTER_OK, "info");
 	bloomfilter_get_info(a, &filter, sizeof filter);
@@ -228,25 +226,21 @@ code_of_payload(const bloomfilter *base, const delta *d, const uint8_t *payload,
 static void
 check_payloads(const bloomfilter *base, const delta *d)
 {
-	static const uint8_t wrong_bit[] = {17};
-	static const uint8_t half[] = {5, 230};
-	static const uint8_t skip_at_end[] = {5, 255};
-	static const uint8_t empty[1] = {0};
+	uint64_t	stated = bf_load_le(d->bytes + BFD_AT_RAW_LENGTH, 8);
+	size_t		length = (size_t) stated;
 	size_t		bomb_length = (size_t) 64 * 1024 * 1024;
-	uint8_t    *bomb = malloc(bomb_length);
+	uint8_t    *bomb = calloc(1, bomb_length);
 
-	need(bomb != NULL, "memory");
-	same(code_of_payload(base, d, wrong_bit, 1, 1), BLOOMFILTER_ERR_DELTA_RESULT, "other bits than promised");
-	same(code_of_payload(base, d, empty, 0, 0), BLOOMFILTER_ERR_DELTA_RESULT, "no bits at all");
-	same(code_of_payload(base, d, half, 2, 2), BLOOMFILTER_ERR_DELTA, "half a gap at the end");
-	same(code_of_payload(base, d, skip_at_end, 2, 2), BLOOMFILTER_ERR_DELTA, "a skip at the end");
-	same(code_of_payload(base, d, wrong_bit, 1, 2), BLOOMFILTER_ERR_DELTA, "less than stated");
-	same(code_of_payload(base, d, half, 2, 1), BLOOMFILTER_ERR_DELTA, "more than stated");
-	memset(bomb, 255, bomb_length);
-	same(code_of_payload(base, d, bomb, bomb_length, 1000), BLOOMFILTER_ERR_DELTA, "a bomb, stopped at the stated length");
-	same(code_of_payload(base, d, bomb, 1000, 1000), BLOOMFILTER_ERR_DELTA, "skips beyond the filter");
-	memset(bomb, 0, bomb_length);
-	same(code_of_payload(base, d, bomb, bomb_length, bomb_length), BLOOMFILTER_ERR_DELTA, "a stated length beyond all bits");
+	need(bomb != NULL && length < bomb_length, "memory");
+	same(code_of_payload(base, d, bomb, length, stated), BLOOMFILTER_ERR_DELTA_RESULT, "no bits at all");
+	bomb[length / 2] = 4;
+	same(code_of_payload(base, d, bomb, length, stated), BLOOMFILTER_ERR_DELTA_RESULT, "other bits than promised");
+	same(code_of_payload(base, d, bomb, 0, stated), BLOOMFILTER_ERR_DELTA, "nothing");
+	same(code_of_payload(base, d, bomb, length - 1, stated), BLOOMFILTER_ERR_DELTA, "less than stated");
+	same(code_of_payload(base, d, bomb, length + 1, stated), BLOOMFILTER_ERR_DELTA, "more than stated");
+	same(code_of_payload(base, d, bomb, bomb_length, stated), BLOOMFILTER_ERR_DELTA, "a bomb, stopped at the stated length");
+	same(code_of_payload(base, d, bomb, length - 1, stated - 1), BLOOMFILTER_ERR_DELTA, "a stated length below the filter's");
+	same(code_of_payload(base, d, bomb, length + 1, stated + 1), BLOOMFILTER_ERR_DELTA, "a stated length beyond the filter's");
 	free(bomb);
 }
 
@@ -254,15 +248,17 @@ check_payloads(const bloomfilter *base, const delta *d)
 static void
 check_window(const bloomfilter *base, const delta *d)
 {
-	static const uint8_t frame[] = {
-		0x28, 0xb5, 0x2f, 0xfd, 0x00, (27 - 10) << 3, 0x09, 0x00, 0x00, 0x05
+	/* the last block, of one byte repeated as often as the filter has bytes */
+	uint64_t	block = bf_load_le(d->bytes + BFD_AT_RAW_LENGTH, 8) << 3 | 3;
+	uint8_t		frame[] = {
+		0x28, 0xb5, 0x2f, 0xfd, 0x00, (27 - 10) << 3,
+		(uint8_t) block, (uint8_t) (block >> 8), (uint8_t) (block >> 16), 0x05
 	};
 	delta		forged = {malloc(BFD_HEADER_BYTES + sizeof frame + 8), BFD_HEADER_BYTES + sizeof frame + 8};
 
 	need(forged.bytes != NULL, "memory");
 	memcpy(forged.bytes, d->bytes, BFD_HEADER_BYTES);
 	memcpy(forged.bytes + BFD_HEADER_BYTES, frame, sizeof frame);
-	bf_store_le(forged.bytes + BFD_AT_RAW_LENGTH, 8, 1);
 	reseal(&forged);
 	same(apply_code(base, &forged), BLOOMFILTER_ERR_DELTA, "a window of 128 MB");
 	forged.bytes[BFD_HEADER_BYTES + 5] = (20 - 10) << 3;
@@ -372,7 +368,7 @@ check_limits(void)
 	filters[1].header = &headers[1];
 	filters[1].blocks = (const uint8_t *) bytes + BF_HEADER_BYTES;
 	same(bfd_diff(filters[0], filters[1], &allocator, count_tick, &sink), BFD_OK, "a delta of 12 MB filters");
-	ok(ticks >= 12, "calls its tick: %d", ticks);
+	ok(ticks >= 6, "calls its tick: %d", ticks);
 	ok(allocated < 3000000, "takes %zu bytes of memory", allocated);
 	sink.write = refuse;
 	sink.context = &pieces;
@@ -394,13 +390,13 @@ main(void)
 	bloomfilter *b = make_range(300, 1, 6, 303);
 	delta		d = make_delta(a, b);
 
-	check_round_trip(0, BFD_METHOD_GAPS);
-	check_round_trip(1, BFD_METHOD_GAPS);
-	check_round_trip(KEYS / 1000, BFD_METHOD_GAPS);
-	check_round_trip(KEYS / 100, BFD_METHOD_GAPS);
-	check_round_trip(KEYS / 10, BFD_METHOD_GAPS);
-	check_round_trip(KEYS / 2, BFD_METHOD_XOR);
-	check_round_trip(KEYS, BFD_METHOD_XOR);
+	check_round_trip(0);
+	check_round_trip(1);
+	check_round_trip(KEYS / 1000);
+	check_round_trip(KEYS / 100);
+	check_round_trip(KEYS / 10);
+	check_round_trip(KEYS / 2);
+	check_round_trip(KEYS);
 	check_to_and_from_nothing();
 	check_misfits();
 	check_reasons(&d);

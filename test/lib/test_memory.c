@@ -268,11 +268,11 @@ write_set(void)
 
 /* Opens, replaces and reads; the file is changed and back for the next time. */
 static int
-live(void)
+watched(void)
 {
-	bloomfilter_live *filter = NULL;
+	bloomfilter_watched *filter = NULL;
 	bloomfilter_reader *reader = NULL;
-	int			code = bloomfilter_live_open(single_path, 0, &filter, NULL);
+	int			code = bloomfilter_watched_open(single_path, 0, &filter, NULL);
 
 	if (code == BLOOMFILTER_OK)
 		code = bloomfilter_reader_open(filter, &reader);
@@ -280,13 +280,14 @@ live(void)
 		code = bloomfilter_write(changed, single_path, NULL);
 	if (code == BLOOMFILTER_OK)
 	{
-		code = bloomfilter_live_reload(filter, NULL);
+		code = bloomfilter_watched_reload(filter, NULL);
 		if (count_missing(bloomfilter_reader_enter(reader), 1, KEYS) != 0)
 			code = 99;
 		bloomfilter_reader_leave(reader);
 		code = code == 1 ? BLOOMFILTER_OK : code;
 	}
-	bloomfilter_live_close(filter);
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(filter);
 	left = -1;
 	need(bloomfilter_write(single, single_path, NULL) == BLOOMFILTER_OK, "file back");
 	return code;
@@ -368,7 +369,7 @@ main(void)
 	exhaust("apply", apply);
 	exhaust("write a file", write_single);
 	exhaust("write a set", write_set);
-	exhaust("live", live);
+	exhaust("watched", watched);
 	clean_up();
 	return tap_done();
 }

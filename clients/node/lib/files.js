@@ -1,4 +1,4 @@
-// Files of Node, with and without waiting: the steps of load.js and live.js.
+// Files of Node, with and without waiting: the steps of load.js and watched.js.
 import fs from 'node:fs'
 import path from 'node:path'
 import { InvalidFilterError, inFile } from './errors.js'

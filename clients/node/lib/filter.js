@@ -57,7 +57,7 @@ export class BloomFilter {
     return (await BloomFilter.openSource(path, options)).filter
   }
 
-  /** The filter, and what its files were: for LiveBloomFilter. */
+  /** The filter, and what its files were: for WatchedBloomFilter. */
   static async openSource (path, options) {
     const { asyncIo, openPath } = files()
     const { parts, source } = await runAsync(openPath(asyncIo, path, options))

@@ -110,9 +110,9 @@ export interface FollowOptions {
 }
 
 /** A filter that is replaced while it is in use. */
-export class LiveBloomFilter {
+export class WatchedBloomFilter {
   private constructor ()
-  static open (path: string, options?: OpenOptions): Promise<LiveBloomFilter>
+  static open (path: string, options?: OpenOptions): Promise<WatchedBloomFilter>
   /** The present filter. */
   readonly current: BloomFilter
   readonly info: Info

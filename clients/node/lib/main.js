@@ -1,6 +1,6 @@
 // What all platforms have.
 export { BloomFilter } from './filter.js'
-export { LiveBloomFilter } from './live.js'
+export { WatchedBloomFilter } from './watched.js'
 export { Key } from './key.js'
 export {
   BloomFilterError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, PartError

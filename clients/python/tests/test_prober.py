@@ -10,7 +10,7 @@ import unittest
 import weakref
 
 import bloomfilter
-from bloomfilter import BloomFilter, KeyTypeError, KeyValueError, LiveBloomFilter, _pure
+from bloomfilter import BloomFilter, KeyTypeError, KeyValueError, WatchedBloomFilter, _pure
 from bloomfilter._format import read_header
 
 from . import support
@@ -146,9 +146,9 @@ class ProberObject(unittest.TestCase):
                 file.write(data)
             by_path = pickle.dumps(BloomFilter.open(path, verify=False))
             self.assertLess(len(by_path), 300)
-            live = pickle.dumps(LiveBloomFilter(path))
+            watched = pickle.dumps(WatchedBloomFilter(path))
             parts = support.build_set(3, support.integers([1]))
-            for pickled in (by_path, live, pickle.dumps(BloomFilter.from_bytes(data)),
+            for pickled in (by_path, watched, pickle.dumps(BloomFilter.from_bytes(data)),
                             pickle.dumps(BloomFilter.from_parts(parts))):
                 self.assertIn(1, pickle.loads(pickled))
             with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -1,5 +1,5 @@
 // Compiled, never run: the types allow what the README shows and no more.
-import { BloomFilter, Key, KeyTypeError, LiveBloomFilter } from 'bloomfilter-reader'
+import { BloomFilter, Key, KeyTypeError, WatchedBloomFilter } from 'bloomfilter-reader'
 
 export async function use (bytes: Uint8Array): Promise<string> {
   const filter: BloomFilter = await BloomFilter.open('users.bloom', { verify: false })
@@ -11,12 +11,12 @@ export async function use (bytes: Uint8Array): Promise<string> {
   BloomFilter.openSync('users.bloom').containsMany(['a', 'b'])
   BloomFilter.fromBytes(bytes).contains(found ? 1 : many[0])
   await BloomFilter.build(new Set([1, 2]), { n: 10n, p: 0.01, like: filter }).write('x.bloom')
-  const live = await LiveBloomFilter.open('users.bloom')
-  const changed: boolean = await live.reload()
-  live.follow(1000, { onChange: (now) => now.contains(changed ? 1 : 2) })
-  live.close()
+  const watched = await WatchedBloomFilter.open('users.bloom')
+  const changed: boolean = await watched.reload()
+  watched.follow(1000, { onChange: (now) => now.contains(changed ? 1 : 2) })
+  watched.close()
   // @ts-expect-error a Date has no SQL type of its own
-  live.contains(new Date())
+  watched.contains(new Date())
   // @ts-expect-error numeric takes no number
   Key.numeric(0.1)
   // @ts-expect-error rows have no form as text
@@ -24,10 +24,10 @@ export async function use (bytes: Uint8Array): Promise<string> {
   // @ts-expect-error filters come from open
   new BloomFilter()
   try {
-    live.current.contains('x')
+    watched.current.contains('x')
   } catch (error) {
     if (error instanceof KeyTypeError && error.holds === 'integer') {
-      return live.current.info.filters[0].checksum
+      return watched.current.info.filters[0].checksum
     }
   }
   return filter.info.seed

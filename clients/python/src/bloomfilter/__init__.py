@@ -20,7 +20,7 @@ from .errors import (
 from .filter import NATIVE, BloomFilter
 from .info import Info
 from .keys import Key, MacAddress, Real
-from .live import LiveBloomFilter
+from .watched import WatchedBloomFilter
 
 __all__ = [
     "NATIVE",
@@ -33,7 +33,7 @@ __all__ = [
     "Key",
     "KeyTypeError",
     "KeyValueError",
-    "LiveBloomFilter",
+    "WatchedBloomFilter",
     "MacAddress",
     "PartError",
     "Real",

@@ -6,23 +6,23 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** The thread behind {@link LiveBloomFilter#follow}. */
+/** The thread behind {@link WatchedBloomFilter#follow}. */
 final class Follower {
     private static final System.Logger LOG = System.getLogger("bloomfilter");
 
-    private final WeakReference<LiveBloomFilter> followed;
+    private final WeakReference<WatchedBloomFilter> followed;
     private final long nanos;
     private final Consumer<BloomFilter> onChange;
     private final Consumer<Throwable> onError;
     private final CountDownLatch over = new CountDownLatch(1);
     private String lastError;
 
-    Follower(LiveBloomFilter live, Duration every, Consumer<BloomFilter> onChange,
+    Follower(WatchedBloomFilter watched, Duration every, Consumer<BloomFilter> onChange,
             Consumer<Throwable> onError) {
         if (every.isZero() || every.isNegative()) {
             throw new IllegalArgumentException("the time between two looks must be more than 0");
         }
-        followed = new WeakReference<>(live);
+        followed = new WeakReference<>(watched);
         nanos = TimeUnit.NANOSECONDS.convert(every);
         this.onChange = onChange;
         this.onError = onError != null ? onError : this::log;
@@ -53,15 +53,15 @@ final class Follower {
      * nobody holds the filter any more.
      */
     private boolean look() {
-        LiveBloomFilter live = followed.get();
-        if (live == null) {
+        WatchedBloomFilter watched = followed.get();
+        if (watched == null) {
             return false;
         }
         try {
-            boolean changed = live.reload();
+            boolean changed = watched.reload();
             lastError = null;
             if (changed) {
-                tell(onChange, live.current());
+                tell(onChange, watched.current());
             }
         } catch (Throwable error) {
             tell(onError, error);

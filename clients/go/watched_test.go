@@ -32,8 +32,8 @@ func TestReloadUnderReaders(t *testing.T) {
 		shape{blocks: 40}.build(integers(0, 300)...),
 		shape{blocks: 9, seed: 8, log2Block: 10}.build(integers(0, 100)...),
 	}
-	path := tempFile(t, "live.bloom", builds[0])
-	live, err := OpenLive(path)
+	path := tempFile(t, "watched.bloom", builds[0])
+	watched, err := OpenWatched(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +46,13 @@ func TestReloadUnderReaders(t *testing.T) {
 			defer readers.Done()
 			for !stop.Load() {
 				asked.Add(100)
-				wrong.Add(askAll(live.Current()))
+				wrong.Add(askAll(watched.Current()))
 			}
 		}()
 	}
 	for i := 1; i <= 300; i++ {
 		replace(t, path, builds[i%2])
-		if _, err := live.Reload(); err != nil {
+		if _, err := watched.Reload(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -73,55 +73,55 @@ func askAll(f *Filter) (wrong int64) {
 }
 
 func TestReloadKeepsTheOldFilterOnErrors(t *testing.T) {
-	path := tempFile(t, "live.bloom", sound())
-	live, err := OpenLive(path)
+	path := tempFile(t, "watched.bloom", sound())
+	watched, err := OpenWatched(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range [][]byte{{}, sound()[:100], []byte("bloomfilter-set 1\nmissing\n")} {
 		replace(t, path, b)
-		if _, err := live.Reload(); err == nil {
+		if _, err := watched.Reload(); err == nil {
 			t.Errorf("%d bad bytes were loaded", len(b))
 		}
-		if wrong := askAll(live.Current()); wrong != 0 {
+		if wrong := askAll(watched.Current()); wrong != 0 {
 			t.Errorf("%d wrong answers", wrong)
 		}
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := live.Reload(); err == nil || askAll(live.Current()) != 0 {
+	if _, err := watched.Reload(); err == nil || askAll(watched.Current()) != 0 {
 		t.Error("the old filter is gone with its file")
 	}
 	replace(t, path, sound())
-	if _, err := live.Reload(); err != nil {
+	if _, err := watched.Reload(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestOpenLiveNeedsAFilter(t *testing.T) {
-	if _, err := OpenLive(tempFile(t, "x", nil)); err == nil {
+func TestOpenWatchedNeedsAFilter(t *testing.T) {
+	if _, err := OpenWatched(tempFile(t, "x", nil)); err == nil {
 		t.Error("an empty file was opened")
 	}
 }
 
 func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
-	path := tempFile(t, "live.bloom", sound())
-	live, err := OpenLive(path)
+	path := tempFile(t, "watched.bloom", sound())
+	watched, err := OpenWatched(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := live.Current()
+	before := watched.Current()
 	expect := func(want bool, what string) {
 		t.Helper()
-		if changed, err := live.Reload(); changed != want || err != nil {
+		if changed, err := watched.Reload(); changed != want || err != nil {
 			t.Errorf("%s: %v, %v", what, changed, err)
 		}
 	}
 	expect(false, "nothing happened")
 	replace(t, path, sound())
 	expect(false, "the same bytes in another file")
-	if live.Current() == before {
+	if watched.Current() == before {
 		t.Error("the old file is held on to, though it may have been damaged")
 	}
 	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
@@ -130,12 +130,12 @@ func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
 }
 
 func TestFollow(t *testing.T) {
-	path := tempFile(t, "live.bloom", sound())
-	live, err := OpenLive(path)
+	path := tempFile(t, "watched.bloom", sound())
+	watched, err := OpenWatched(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if live.Follow(0, nil) == nil {
+	if watched.Follow(0, nil) == nil {
 		t.Error("looks without a pause")
 	}
 	type news struct {
@@ -143,20 +143,20 @@ func TestFollow(t *testing.T) {
 		err error
 	}
 	told := make(chan news, 100)
-	if err := live.Follow(time.Millisecond, func(f *Filter, err error) { told <- news{f, err} }); err != nil {
+	if err := watched.Follow(time.Millisecond, func(f *Filter, err error) { told <- news{f, err} }); err != nil {
 		t.Fatal(err)
 	}
 	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
-	if got := <-told; got.f == nil || got.err != nil || got.f != live.Current() {
+	if got := <-told; got.f == nil || got.err != nil || got.f != watched.Current() {
 		t.Error(got)
 	}
 	replace(t, path, []byte("no filter"))
 	if got := <-told; got.f != nil || got.err == nil {
 		t.Error(got)
 	}
-	if wrong := askAll(live.Current()); wrong != 0 {
+	if wrong := askAll(watched.Current()); wrong != 0 {
 		t.Error("the old filter is gone")
 	}
-	live.Close()
-	live.Close()
+	watched.Close()
+	watched.Close()
 }

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * <p>{@link #current} is one volatile read. Each question is answered by one whole filter, the old
  * or the new one.
  */
-public final class LiveBloomFilter implements AutoCloseable {
+public final class WatchedBloomFilter implements AutoCloseable {
     private final Path path;
     private final Opening opening;
     private volatile BloomFilter current;
@@ -22,7 +22,7 @@ public final class LiveBloomFilter implements AutoCloseable {
     private final Object following = new Object();
     private Follower follower;
 
-    private LiveBloomFilter(Path path, Opening opening) throws IOException {
+    private WatchedBloomFilter(Path path, Opening opening) throws IOException {
         this.path = path;
         this.opening = opening;
         Opening.Opened opened = opening.open(path);
@@ -31,8 +31,8 @@ public final class LiveBloomFilter implements AutoCloseable {
     }
 
     /** Opens what {@link BloomFilter#open} opens. */
-    public static LiveBloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new LiveBloomFilter(path, new Opening(options));
+    public static WatchedBloomFilter open(Path path, ReadOption... options) throws IOException {
+        return new WatchedBloomFilter(path, new Opening(options));
     }
 
     /** The filter of this moment; keep it to ask several questions of one. */

@@ -14,7 +14,7 @@ from .info import Info
 _log = logging.getLogger("bloomfilter")
 
 
-class LiveBloomFilter:
+class WatchedBloomFilter:
     """A filter that is replaced by newer ones while threads ask it.
 
     Each question is answered by one whole filter, the old or the new one.
@@ -80,7 +80,7 @@ class LiveBloomFilter:
         if follower is not None:
             follower.stop()
 
-    def __enter__(self) -> "LiveBloomFilter":
+    def __enter__(self) -> "WatchedBloomFilter":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,8 +107,8 @@ class LiveBloomFilter:
             self.follow(follower.every, on_change=follower.on_change, on_error=follower.on_error)
 
 
-def _reopen(path: PathLike, options: Dict[str, bool]) -> LiveBloomFilter:
-    return LiveBloomFilter(path, **options)
+def _reopen(path: PathLike, options: Dict[str, bool]) -> WatchedBloomFilter:
+    return WatchedBloomFilter(path, **options)
 
 
 class _Follower:
@@ -116,7 +116,7 @@ class _Follower:
 
     def __init__(
         self,
-        live: LiveBloomFilter,
+        watched: WatchedBloomFilter,
         every: float,
         on_change: Optional[Callable[[BloomFilter], None]],
         on_error: Optional[Callable[[Exception], None]],
@@ -124,7 +124,7 @@ class _Follower:
         self.every = every
         self.on_change = on_change
         self.on_error = on_error
-        self._live = weakref.ref(live)
+        self._watched = weakref.ref(watched)
         self._over = threading.Event()
         self._last_error: Optional[str] = None
         self._pid = os.getpid()
@@ -143,22 +143,22 @@ class _Follower:
 
     def _run(self) -> None:
         while not self._over.wait(self.every):
-            live = self._live()
-            if live is None:
+            watched = self._watched()
+            if watched is None:
                 return
-            self._look(live)
-            del live
+            self._look(watched)
+            del watched
 
-    def _look(self, live: LiveBloomFilter) -> None:
+    def _look(self, watched: WatchedBloomFilter) -> None:
         """One reload.  Whatever goes wrong, the next look comes."""
         try:
-            changed = live.reload()
+            changed = watched.reload()
         except Exception as error:
             self._report(error)
             return
         self._last_error = None
         if changed and self.on_change is not None:
-            self._call(self.on_change, live.current)
+            self._call(self.on_change, watched.current)
 
     def _report(self, error: Exception) -> None:
         if self.on_error is not None:
@@ -174,12 +174,12 @@ class _Follower:
             _log.exception("a function that was given to follow failed")
 
 
-_all: "weakref.WeakSet[LiveBloomFilter]" = weakref.WeakSet()
+_all: "weakref.WeakSet[WatchedBloomFilter]" = weakref.WeakSet()
 
 
 def _after_fork_in_child() -> None:
-    for live in list(_all):
-        live._after_fork()
+    for watched in list(_all):
+        watched._after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// LiveFilter is a filter that is replaced while it is in use. Any number of
+// WatchedFilter is a filter that is replaced while it is in use. Any number of
 // goroutines may ask it; they take no lock.
-type LiveFilter struct {
+type WatchedFilter struct {
 	path    string
 	options []Option
 	current atomic.Pointer[Filter]
@@ -21,9 +21,9 @@ type LiveFilter struct {
 	stop    chan struct{} // nil: nobody follows
 }
 
-// OpenLive opens path as Open does.
-func OpenLive(path string, options ...Option) (*LiveFilter, error) {
-	l := &LiveFilter{path: path, options: options}
+// OpenWatched opens path as Open does.
+func OpenWatched(path string, options ...Option) (*WatchedFilter, error) {
+	l := &WatchedFilter{path: path, options: options}
 	if _, err := l.Reload(); err != nil {
 		return nil, err
 	}
@@ -32,13 +32,13 @@ func OpenLive(path string, options ...Option) (*LiveFilter, error) {
 
 // Current returns the present filter. Keep it for one piece of work, such as a
 // request: all its answers then come from the same filter.
-func (l *LiveFilter) Current() *Filter { return l.current.Load() }
+func (l *WatchedFilter) Current() *Filter { return l.current.Load() }
 
 // Reload takes what is at the path now, and says whether that is another filter.
 // Where no file was replaced (the same file, size, time and header) nothing else is
 // read. On any error the old filter stays. Look-ups that run keep the filter that
 // they have begun with.
-func (l *LiveFilter) Reload() (bool, error) {
+func (l *WatchedFilter) Reload() (bool, error) {
 	l.reloads.Lock()
 	defer l.reloads.Unlock()
 	found, err := findSource(l.path)
@@ -71,7 +71,7 @@ func (f *Filter) sameBytes(other *Filter) bool {
 // Follow reloads every so often, in a goroutine of its own, until Close. report is
 // told of each new filter and of each error; if it is nil, an error is logged when it
 // is another one than the time before. What report gets with an error is nil.
-func (l *LiveFilter) Follow(every time.Duration, report func(*Filter, error)) error {
+func (l *WatchedFilter) Follow(every time.Duration, report func(*Filter, error)) error {
 	if every <= 0 {
 		return errors.New("bloomfilter: the time between two looks must be positive")
 	}
@@ -86,7 +86,7 @@ func (l *LiveFilter) Follow(every time.Duration, report func(*Filter, error)) er
 	return nil
 }
 
-func (l *LiveFilter) look(every time.Duration, report func(*Filter, error), stop <-chan struct{}) {
+func (l *WatchedFilter) look(every time.Duration, report func(*Filter, error), stop <-chan struct{}) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
 	for {
@@ -119,7 +119,7 @@ func logChanges() func(*Filter, error) {
 }
 
 // Close ends following. The present filter stays, and answers.
-func (l *LiveFilter) Close() {
+func (l *WatchedFilter) Close() {
 	l.follows.Lock()
 	defer l.follows.Unlock()
 	if l.stop != nil {

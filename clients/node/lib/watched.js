@@ -1,7 +1,7 @@
 // A filter that is replaced while it is in use.
 import { BloomFilter } from './filter.js'
 
-export class LiveBloomFilter {
+export class WatchedBloomFilter {
   #path
   #options
   #current
@@ -17,7 +17,7 @@ export class LiveBloomFilter {
   }
 
   static async open (path, options) {
-    return new LiveBloomFilter(path, options, await BloomFilter.openSource(path, options))
+    return new WatchedBloomFilter(path, options, await BloomFilter.openSource(path, options))
   }
 
   /** The present filter. Keep it for one piece of work: its answers then agree. */
@@ -76,14 +76,14 @@ export class LiveBloomFilter {
 
 /** Holds its filter weakly, and ends when nobody else holds it any more. */
 class Follower {
-  #live
+  #watched
   #every
   #onChange
   #onError
   #timer
 
-  constructor (live, every, onChange, onError) {
-    this.#live = new WeakRef(live)
+  constructor (watched, every, onChange, onError) {
+    this.#watched = new WeakRef(watched)
     this.#every = every
     this.#onChange = onChange
     this.#onError = onError
@@ -103,17 +103,17 @@ class Follower {
   }
 
   async #look () {
-    const live = this.#live.deref()
-    if (live === undefined) {
+    const watched = this.#watched.deref()
+    if (watched === undefined) {
       return
     }
     try {
-      const changed = await live.reload()
+      const changed = await watched.reload()
       if (this.#every === undefined) {
         return
       }
       if (changed) {
-        tell(this.#onChange, live.current)
+        tell(this.#onChange, watched.current)
       }
     } catch (error) {
       if (this.#every !== undefined) {

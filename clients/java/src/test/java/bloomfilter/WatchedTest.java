@@ -28,7 +28,7 @@ import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 
 /** Reload: a swap under readers, and the old filter kept on any error. */
-public class LiveTest {
+public class WatchedTest {
     private static final long[] ONE_TWO_THREE = {1, 2, 3};
 
     @Rule
@@ -52,41 +52,41 @@ public class LiveTest {
 
     @Test
     public void reloadTakesTheNewFile() throws IOException {
-        LiveBloomFilter live = LiveBloomFilter.open(path);
-        BloomFilter before = live.current();
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        BloomFilter before = watched.current();
         Support.replace(path, Support.integerFilter(2, 4));
-        assertFalse(live.current().contains(3));
-        assertTrue(live.reload());
+        assertFalse(watched.current().contains(3));
+        assertTrue(watched.reload());
         assertArrayEquals(new boolean[] {false, true, true},
-                live.current().containsMany(ONE_TWO_THREE));
+                watched.current().containsMany(ONE_TWO_THREE));
         assertTrue(before.contains(1));
     }
 
     @Test
     public void anyErrorKeepsTheOldFilter() throws IOException {
-        LiveBloomFilter live = LiveBloomFilter.open(path);
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
         for (byte[] bytes : List.of(new byte[0], new byte[4], new byte[100])) {
             Support.replace(path, bytes);
-            assertThrows(InvalidFilterException.class, live::reload);
-            assertTrue(live.current().contains(1));
+            assertThrows(InvalidFilterException.class, watched::reload);
+            assertTrue(watched.current().contains(1));
         }
         Files.delete(path);
-        assertThrows(IOException.class, live::reload);
-        assertTrue(live.current().contains(1));
+        assertThrows(IOException.class, watched::reload);
+        assertTrue(watched.current().contains(1));
     }
 
     @Test
     public void reloadSaysWhetherItChangedSomething() throws IOException {
-        LiveBloomFilter live = LiveBloomFilter.open(path);
-        BloomFilter before = live.current();
-        assertFalse(live.reload());
-        assertSame(before, live.current());
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        BloomFilter before = watched.current();
+        assertFalse(watched.reload());
+        assertSame(before, watched.current());
         Support.replace(path, Support.integerFilter(1, 3));
-        assertFalse("the same bytes in another file", live.reload());
-        assertNotSame("it may have replaced a damaged one", before, live.current());
+        assertFalse("the same bytes in another file", watched.reload());
+        assertNotSame("it may have replaced a damaged one", before, watched.current());
         Support.replace(path, Support.integerFilter(2, 4));
-        assertTrue(live.reload());
-        assertFalse(live.reload());
+        assertTrue(watched.reload());
+        assertFalse(watched.reload());
     }
 
     @Test
@@ -94,15 +94,15 @@ public class LiveTest {
         Path folder = subfolder("set");
         SetWriter writer = new SetWriter(folder, 3);
         writer.publish(100);
-        LiveBloomFilter live = LiveBloomFilter.open(folder);
-        assertFalse(live.reload());
+        WatchedBloomFilter watched = WatchedBloomFilter.open(folder);
+        assertFalse(watched.reload());
         writer.publish(101);
-        assertTrue(live.reload());
-        assertTrue(live.current().contains(100));
+        assertTrue(watched.reload());
+        assertTrue(watched.current().contains(100));
         Files.delete(folder.resolve(writer.names.get(1)));
-        IOException error = assertThrows(IOException.class, live::reload);
+        IOException error = assertThrows(IOException.class, watched::reload);
         assertTrue(error.getMessage(), error.getMessage().contains(writer.names.get(1)));
-        assertTrue(live.current().contains(100));
+        assertTrue(watched.current().contains(100));
     }
 
     private Path subfolder(String name) throws IOException {
@@ -111,32 +111,32 @@ public class LiveTest {
 
     @Test
     public void followTellsOfNewFiltersAndErrors() throws IOException, InterruptedException {
-        LiveBloomFilter live = LiveBloomFilter.open(path);
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
         for (Duration none : List.of(Duration.ZERO, Duration.ofMillis(-1))) {
-            assertThrows(IllegalArgumentException.class, () -> live.follow(none));
+            assertThrows(IllegalArgumentException.class, () -> watched.follow(none));
         }
         BlockingQueue<Object> news = new LinkedBlockingQueue<>();
-        live.follow(Duration.ofMillis(1), news::add, news::add);
+        watched.follow(Duration.ofMillis(1), news::add, news::add);
         Support.replace(path, Support.integerFilter(2, 4));
-        assertSame(news.take(), live.current());
-        assertTrue(live.current().contains(3));
+        assertSame(news.take(), watched.current());
+        assertTrue(watched.current().contains(3));
         Support.replace(path, new byte[100]);
         InvalidFilterException error = (InvalidFilterException) news.take();
         assertEquals(path.toString(), error.file());
-        assertTrue(live.current().contains(3));
-        live.follow(Duration.ofMillis(1), filter -> {
+        assertTrue(watched.current().contains(3));
+        watched.follow(Duration.ofMillis(1), filter -> {
             throw new IllegalStateException("told, and fails");
         }, news::add);
         Support.replace(path, Support.integerFilter(1, 3));
-        while (!live.current().contains(1)) {
+        while (!watched.current().contains(1)) {
             Thread.sleep(1);
         }
         news.clear();
         Support.replace(path, new byte[100]);
         assertTrue(news.take() instanceof InvalidFilterException);
-        live.close();
-        live.close();
-        assertTrue(live.current().contains(1));
+        watched.close();
+        watched.close();
+        assertTrue(watched.current().contains(1));
     }
 
     @Test
@@ -157,9 +157,9 @@ public class LiveTest {
             }
         };
         LOGGER.addHandler(handler);
-        try (LiveBloomFilter live = LiveBloomFilter.open(path)) {
+        try (WatchedBloomFilter watched = WatchedBloomFilter.open(path)) {
             Files.delete(path);
-            live.follow(Duration.ofMillis(1));
+            watched.follow(Duration.ofMillis(1));
             String message = logged.take();
             assertTrue(message, message.startsWith("the filter stays the old one: "));
             assertTrue(message, message.contains(path.toString()));
@@ -171,7 +171,7 @@ public class LiveTest {
     /** Key 2 is in every filter; of 1 and 3 exactly one. */
     @Test
     public void readersSeeNoWrongNo() throws IOException, InterruptedException {
-        LiveBloomFilter live = LiveBloomFilter.open(path);
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
         AtomicBoolean stop = new AtomicBoolean();
         AtomicLong asked = new AtomicLong();
         AtomicLong wrong = new AtomicLong();
@@ -179,9 +179,9 @@ public class LiveTest {
         for (int i = 0; i < 4; i++) {
             readers.add(new Thread(() -> {
                 while (!stop.get()) {
-                    boolean[] found = live.current().containsMany(ONE_TWO_THREE);
+                    boolean[] found = watched.current().containsMany(ONE_TWO_THREE);
                     boolean right = found[1] && found[0] != found[2];
-                    wrong.addAndGet(right && live.current().contains(2) ? 0 : 1);
+                    wrong.addAndGet(right && watched.current().contains(2) ? 0 : 1);
                     asked.incrementAndGet();
                 }
             }));
@@ -189,7 +189,7 @@ public class LiveTest {
         readers.forEach(Thread::start);
         for (int round = 0; round < 300; round++) {
             Support.replace(path, Support.integerFilter(1 + round % 2, 3 + round % 2));
-            live.reload();
+            watched.reload();
         }
         stop.set(true);
         for (Thread reader : readers) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import test from 'node:test'
-import { BloomFilter, LiveBloomFilter } from '../lib/index.js'
+import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
 import { build, integers, sound, tempFile } from './helpers.js'
 
 function replace (file, bytes) {
@@ -23,21 +23,21 @@ test('nobody sees a wrong answer while filters take turns', async (t) => {
     build({ blocks: 9, log2: 10, seed: 8n }, integers(0, 100))
   ]
   const file = tempFile(builds[0])
-  const live = await LiveBloomFilter.open(file)
+  const watched = await WatchedBloomFilter.open(file)
   let isOver = false
   t.after(() => { isOver = true })
   let asked = 0
   const readers = Array.from({ length: 4 }, async () => {
     while (!isOver) {
-      checkShared(live)
+      checkShared(watched)
       asked++
       await new Promise(setImmediate)
     }
   })
   for (let i = 1; i <= 100; i++) {
     replace(file, builds[i % 2])
-    assert.deepEqual(await Promise.all([live.reload(), live.reload()]), [true, false])
-    assert.equal(live.current.info.seed, i % 2 === 0 ? '0' : '8')
+    assert.deepEqual(await Promise.all([watched.reload(), watched.reload()]), [true, false])
+    assert.equal(watched.current.info.seed, i % 2 === 0 ? '0' : '8')
   }
   isOver = true
   await Promise.all(readers)
@@ -46,38 +46,38 @@ test('nobody sees a wrong answer while filters take turns', async (t) => {
 
 test('a failed reload keeps the old filter', async () => {
   const file = tempFile(sound())
-  const live = await LiveBloomFilter.open(file)
+  const watched = await WatchedBloomFilter.open(file)
   for (const bytes of ['', sound().subarray(0, 100), 'bloomfilter-set 1\nmissing\n']) {
     replace(file, bytes)
-    await assert.rejects(live.reload())
-    checkShared(live)
+    await assert.rejects(watched.reload())
+    checkShared(watched)
   }
   fs.rmSync(file)
-  await assert.rejects(live.reload())
-  checkShared(live)
+  await assert.rejects(watched.reload())
+  checkShared(watched)
   replace(file, build({}, integers(0, 300)))
-  await live.reload()
-  assert.equal(live.contains(250), true)
-  await assert.rejects(LiveBloomFilter.open(tempFile('')))
+  await watched.reload()
+  assert.equal(watched.contains(250), true)
+  await assert.rejects(WatchedBloomFilter.open(tempFile('')))
 })
 
 test('a filter in use survives the swap', async () => {
   const file = tempFile(sound())
-  const live = await LiveBloomFilter.open(file)
-  const filter = live.current
+  const watched = await WatchedBloomFilter.open(file)
+  const filter = watched.current
   replace(file, build({ keyType: 0 }))
-  await live.reload()
+  await watched.reload()
   checkShared(filter)
-  assert.equal(live.contains(5), false)
+  assert.equal(watched.contains(5), false)
 })
 
 test('memory of old filters comes back', async () => {
   const builds = [1, 2].map((key) => build({ blocks: 2 ** 17 }, integers(0, key)))
   const file = tempFile(builds[1])
-  const live = await LiveBloomFilter.open(file)
+  const watched = await WatchedBloomFilter.open(file)
   for (let i = 0; i < 150; i++) {
     replace(file, builds[i % 2])
-    await live.reload()
+    await watched.reload()
   }
   // 150 filters of 8 MiB would be 1.2 GiB.
   assert.ok(process.memoryUsage().rss < 800 * 2 ** 20, `${process.memoryUsage().rss} bytes`)
@@ -85,13 +85,13 @@ test('memory of old filters comes back', async () => {
 
 test('a reload reads nothing where nothing changed', async () => {
   const file = tempFile(sound())
-  const live = await LiveBloomFilter.open(file)
-  const before = live.current
-  assert.equal(await live.reload(), false)
+  const watched = await WatchedBloomFilter.open(file)
+  const before = watched.current
+  assert.equal(await watched.reload(), false)
   // The same bytes in another file are the same filter.
   replace(file, sound())
-  assert.equal(await live.reload(), false)
-  assert.equal(live.current, before)
+  assert.equal(await watched.reload(), false)
+  assert.equal(watched.current, before)
 })
 
 const next = () => Promise.withResolvers?.() ?? (() => {
@@ -104,25 +104,25 @@ test('following', async (t) => {
   const awake = setInterval(() => {}, 1000)
   t.after(() => clearInterval(awake))
   const file = tempFile(sound())
-  const live = await LiveBloomFilter.open(file)
+  const watched = await WatchedBloomFilter.open(file)
   const error = next()
   const change = next()
-  live.follow(5, { onChange: change.resolve, onError: error.resolve })
+  watched.follow(5, { onChange: change.resolve, onError: error.resolve })
   replace(file, Buffer.from('BLMF'))
   assert.equal((await error.promise).name, 'InvalidFilterError')
-  checkShared(live)
+  checkShared(watched)
   replace(file, build({}, integers(0, 300)))
-  assert.equal(await change.promise, live.current)
-  assert.equal(live.contains(250), true)
-  live.close()
-  assert.throws(() => live.follow(0), RangeError)
+  assert.equal(await change.promise, watched.current)
+  assert.equal(watched.contains(250), true)
+  watched.close()
+  assert.throws(() => watched.follow(0), RangeError)
 })
 
 test('a follower lets its process end', () => {
   const file = tempFile(sound())
-  const program = `import { BloomFilter, LiveBloomFilter } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url))}
-    const live = await LiveBloomFilter.open(${JSON.stringify(file)})
-    live.follow(5)`
+  const program = `import { BloomFilter, WatchedBloomFilter } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url))}
+    const watched = await WatchedBloomFilter.open(${JSON.stringify(file)})
+    watched.follow(5)`
   execFileSync(process.execPath, ['--input-type=module', '-e', program], { timeout: 60000 })
 })
 

@@ -1,5 +1,5 @@
 /*
- * test_live.c
+ * test_watched.c
  *	  A filter that is replaced while it is asked: no reader sees an error, a key
  *	  denied that is in all versions, or a filter that was closed.
  *
@@ -27,7 +27,7 @@
 /* Keys 1 .. KEYS are in every version; KEYS + v is what version v has beside. */
 #define VERSIONS 3
 
-static bloomfilter_live *live;
+static bloomfilter_watched *watched;
 static atomic_int stop;
 static atomic_int started;
 static atomic_long wrong;
@@ -58,7 +58,7 @@ read_on(void *argument)
 	int64_t		key = 1;
 
 	(void) argument;
-	if (bloomfilter_reader_open(live, &reader) != BLOOMFILTER_OK)
+	if (bloomfilter_reader_open(watched, &reader) != BLOOMFILTER_OK)
 	{
 		wrong++;
 		return NULL;
@@ -79,7 +79,7 @@ reload_on(void *argument)
 {
 	(void) argument;
 	while (!atomic_load(&stop))
-		wrong += bloomfilter_live_reload(live, NULL) < 0;
+		wrong += bloomfilter_watched_reload(watched, NULL) < 0;
 	return NULL;
 }
 
@@ -96,6 +96,21 @@ make_version(int version)
 	return finish_range(builder, KEYS + version, KEYS + version);
 }
 
+/* How many filters of this path are mapped, replaced ones included. */
+static int
+mappings(const char *path)
+{
+	FILE	   *maps = fopen("/proc/self/maps", "r");
+	char		line[1024];
+	int			count = 0;
+
+	need(maps != NULL, "/proc/self/maps");
+	while (fgets(line, sizeof line, maps) != NULL)
+		count += strstr(line, path) != NULL;
+	fclose(maps);
+	return count;
+}
+
 static void
 check_threads(const char *path, bloomfilter *const *versions)
 {
@@ -104,7 +119,7 @@ check_threads(const char *path, bloomfilter *const *versions)
 	int			i;
 
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_live_open(path, 0, &live, NULL) == BLOOMFILTER_OK, "live");
+		 bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
 	for (i = 0; i < READERS; i++)
 		need(pthread_create(&readers[i], NULL, read_on, NULL) == 0, "thread");
 	while (atomic_load(&started) < READERS)
@@ -113,15 +128,16 @@ check_threads(const char *path, bloomfilter *const *versions)
 	for (i = 1; i <= REPLACEMENTS; i++)
 	{
 		need(bloomfilter_write(versions[i % VERSIONS], path, NULL) == BLOOMFILTER_OK, "write");
-		wrong += bloomfilter_live_reload(live, NULL) < 0;
+		wrong += bloomfilter_watched_reload(watched, NULL) < 0;
 	}
 	atomic_store(&stop, 1);
 	for (i = 0; i < READERS; i++)
 		pthread_join(readers[i], NULL);
 	pthread_join(reloader, NULL);
 	same(atomic_load(&wrong), 0, "%d readers, %d replacements: no wrong answer", READERS, REPLACEMENTS);
-	same(bloomfilter_live_reclaim(live), 0, "no replaced filter is left");
-	bloomfilter_live_close(live);
+	same(mappings(path), 1, "no replaced filter is left");
+	bloomfilter_watched_close(watched);
+	same(mappings(path), 0, "and none when it is closed");
 }
 
 static void
@@ -134,41 +150,44 @@ check_reload(const char *path, bloomfilter *const *versions)
 
 	unlink(path);
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_live_open(path, 0, &live, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(live, &reader) == BLOOMFILTER_OK, "live");
-	same(bloomfilter_live_reload(live, NULL), 0, "nothing has changed");
+		 bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	same(bloomfilter_watched_reload(watched, NULL), 0, "nothing has changed");
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK, "same content");
 	held = bloomfilter_reader_enter(reader);
 	bloomfilter_reader_leave(reader);
-	same(bloomfilter_live_reload(live, NULL), 0, "a new file with the same content");
+	same(bloomfilter_watched_reload(watched, NULL), 0, "a new file with the same content");
 	ok(bloomfilter_reader_enter(reader) != held, "which is taken: the old one may have been damaged in place");
 	bloomfilter_reader_leave(reader);
 	held = bloomfilter_reader_enter(reader);
 	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "new content");
-	same(bloomfilter_live_reload(live, NULL), 1, "a new file with other content");
-	same(bloomfilter_live_reclaim(live), 1, "the old one is kept while somebody is inside");
+	same(bloomfilter_watched_reload(watched, NULL), 1, "a new file with other content");
+	same(mappings(path), 2, "the old one is kept while a reader is inside");
 	same(bloomfilter_contains_int64(held, KEYS + 1), 1, "who asks it on");
-	need(bloomfilter_reader_open(live, &second) == BLOOMFILTER_OK, "second reader");
+	need(bloomfilter_reader_open(watched, &second) == BLOOMFILTER_OK, "second reader");
 	same(bloomfilter_contains_int64(bloomfilter_reader_enter(second), KEYS + 2), 1, "others ask the new one");
 	bloomfilter_reader_leave(second);
 	bloomfilter_reader_close(second);
 	bloomfilter_reader_leave(reader);
-	same(bloomfilter_live_reclaim(live), 0, "and it is closed after the last has left");
-	need(bloomfilter_reader_open(live, &second) == BLOOMFILTER_OK, "second reader again");
-	ok(second != reader, "a closed reader's place is used again, an open one's is not");
+	bloomfilter_reader_enter(reader);
+	bloomfilter_reader_leave(reader);
+	same(mappings(path), 1, "and closed when its last reader enters the new one");
 
 	need(unlink(path) == 0, "unlinked");
-	same(bloomfilter_live_reload(live, &detail), BLOOMFILTER_ERR_SYSTEM, "the file is gone: %s", detail.text);
+	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "the file is gone: %s", detail.text);
 	write_file(path, "rubbish", 7);
-	same(bloomfilter_live_reload(live, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "rubbish: %s", detail.text);
+	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "rubbish: %s", detail.text);
 	held = bloomfilter_reader_enter(reader);
 	same(bloomfilter_contains_int64(held, KEYS + 2), 1, "the old filter stays");
 	bloomfilter_reader_leave(reader);
 	unlink(path);
 	need(bloomfilter_write(versions[2], path, NULL) == BLOOMFILTER_OK, "repaired");
-	same(bloomfilter_live_reload(live, NULL), 1, "and is replaced when a good one comes");
-	bloomfilter_live_close(live);
-	same(bloomfilter_live_open(scratch_path("missing"), 0, &live, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
+	same(bloomfilter_watched_reload(watched, NULL), 1, "and is replaced when a good one comes");
+	same(mappings(path), 2, "an idle reader keeps the old one");
+	bloomfilter_reader_close(reader);
+	same(mappings(path), 1, "until it is closed");
+	bloomfilter_watched_close(watched);
+	same(bloomfilter_watched_open(scratch_path("missing"), 0, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
 }
 
 /* A daemon changes its folder to "/" after it has opened what it needs. */
@@ -181,19 +200,19 @@ check_relative(const char *path, bloomfilter *const *versions)
 
 	need(getcwd(here, sizeof here) != NULL && chdir(scratch()) == 0, "in the folder");
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_live_open(name, 0, &live, NULL) == BLOOMFILTER_OK, "opened by a relative path");
+		 bloomfilter_watched_open(name, 0, &watched, NULL) == BLOOMFILTER_OK, "opened by a relative path");
 	need(chdir("/") == 0, "in another folder");
-	same(bloomfilter_live_reload(live, &detail), 0, "the path still leads to the file");
+	same(bloomfilter_watched_reload(watched, &detail), 0, "the path still leads to the file");
 	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "replaced");
-	same(bloomfilter_live_reload(live, &detail), 1, "and it is read again there");
-	bloomfilter_live_close(live);
+	same(bloomfilter_watched_reload(watched, &detail), 1, "and it is read again there");
+	bloomfilter_watched_close(watched);
 	need(chdir(here) == 0, "back");
 }
 
 static void
 check_set(void)
 {
-	const char *folder = scratch_path("live");
+	const char *folder = scratch_path("watched");
 	char		path[600];
 	bloomfilter *a = make_range(KEYS, 2, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 2, 1, KEYS / 2);
@@ -201,14 +220,15 @@ check_set(void)
 
 	snprintf(path, sizeof path, "%s/manifest", folder);
 	need(mkdir(folder, 0777) == 0 && bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_live_open(folder, 0, &live, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(live, &reader) == BLOOMFILTER_OK, "live set");
-	same(bloomfilter_live_reload(live, NULL), 0, "a set that has not changed");
+		 bloomfilter_watched_open(folder, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched set");
+	same(bloomfilter_watched_reload(watched, NULL), 0, "a set that has not changed");
 	need(bloomfilter_write(b, path, NULL) == BLOOMFILTER_OK, "another set");
-	same(bloomfilter_live_reload(live, NULL), 1, "a set that was replaced");
+	same(bloomfilter_watched_reload(watched, NULL), 1, "a set that was replaced");
 	ok(equal_bytes(bloomfilter_reader_enter(reader), b), "is the one that is asked");
 	bloomfilter_reader_leave(reader);
-	bloomfilter_live_close(live);
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
 	need(bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK, "cleaned up");
 	bloomfilter_close(a);
 	bloomfilter_close(b);
@@ -219,7 +239,7 @@ check_set(void)
 int
 main(void)
 {
-	const char *path = scratch_path("live.bloom");
+	const char *path = scratch_path("watched.bloom");
 	bloomfilter *versions[VERSIONS];
 	int			i;
 
