@@ -17,9 +17,8 @@
 #include "live/build.h"
 #include "live/compat.h"
 #include "live/insert.h"
-#include "live/kept.h"
-#include "live/known.h"
 #include "live/options.h"
+#include "live/question_cache.h"
 #include "live/stats.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
@@ -42,7 +41,9 @@ vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->num_index_tuples = info->num_heap_tuples;
 	stats->estimated_count = true;
-	bfpg_live_warn_if_outgrown(info->index);
+	/* One that TRUNCATE has emptied in place is no reason not to vacuum its table. */
+	if (stats->num_pages > 0)
+		bfpg_live_warn_if_outgrown(info->index);
 	return stats;
 }
 
@@ -131,6 +132,5 @@ void
 bfpg_live_init(void)
 {
 	bfpg_live_options_init();
-	bfpg_live_known_init();
-	bfpg_live_kept_init();
+	bfpg_live_question_cache_init();
 }

@@ -4,14 +4,11 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "funcapi.h"
-#include "tcop/pquery.h"
 #include "utils/tuplestore.h"
 
 #include "key/key_array.h"
 #include "key/key_untyped.h"
-#include "live/known.h"
 #include "live/read.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
@@ -81,53 +78,6 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 	return question;
 }
 
-/*
- * Whether the call is the first question of a statement that is a transaction by itself, as
- * an application asks.  Others keep their locks: a function or a transaction block would be
- * told in its middle that an index that it has asked is gone.
- */
-static bool
-is_single(FunctionCallInfo fcinfo)
-{
-	return fcinfo->flinfo->fn_extra == NULL &&
-		!OidIsValid(bfpg_live_single()) &&
-		!IsTransactionBlock() &&
-		ActivePortal != NULL && ActivePortal->queryDesc != NULL &&
-		ActivePortal->queryDesc->estate->es_query_cxt == fcinfo->flinfo->fn_mcxt;
-}
-
-/*
- * What is known of a single question, with the coder of its key; NULL if nothing is.  It is
- * mostly the statement's only one, so nothing is made to be kept for a next.
- */
-static const BfpgLiveKnown *
-known_single(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder)
-{
-	const BfpgLiveKnown *known;
-
-	if (!is_single(fcinfo))
-		return NULL;
-	known = bfpg_live_known(call->relation, call->column);
-	if (known == NULL)
-		return NULL;
-	bfpg_key_coder(fcinfo, call->key_arg, call->array, coder);
-	check_key_type(coder, known->key_type);
-	return known;
-}
-
-/* Asks the only target that is known; returns whether it still was right. */
-static bool
-ask_known(const BfpgLiveKnown *known, uint64 hash, bool *found)
-{
-	/* On its way while the locks are taken. */
-	bfpg_live_fetch(&known->target, hash);
-	if (!bfpg_live_begin_single(known))
-		return false;
-	*found = bfpg_live_contains(&known->target, hash);
-	bfpg_live_end_single(known);
-	return true;
-}
-
 /* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
@@ -137,10 +87,10 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 
 	for (i = 0; i < targets->count; i++)
 	{
-		BfpgLiveTarget *target = &targets->targets[i];
+		const BfpgLiveTarget *target = &targets->targets[i];
 
 		/* Filters of partitions may have different seeds. */
-		if (bfpg_live_contains_row(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
+		if (bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
 			return true;
 	}
 	return false;
@@ -150,15 +100,8 @@ static bool
 contains(FunctionCallInfo fcinfo, bool by_column)
 {
 	BfpgLiveCall call = read_call(fcinfo, by_column, false);
-	Datum		key = PG_GETARG_DATUM(call.key_arg);
-	BfpgKeyCoder coder;
-	const BfpgLiveKnown *known = known_single(fcinfo, &call, &coder);
-	bool		found;
 
-	if (known != NULL &&
-		ask_known(known, bfpg_hash_key(&coder, key, known->target.live.header.seed), &found))
-		return found;
-	return ask_targets(open_question(fcinfo, &call), key);
+	return ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg));
 }
 
 Datum
@@ -205,53 +148,34 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 	}
 }
 
-/* Asks the only target that is known for all keys; returns whether it still was right. */
-static bool
-ask_known_array(const BfpgLiveKnown *known, const BfpgKeyArray *keys, uint8 *found)
-{
-	if (!bfpg_live_begin_single(known))
-		return false;
-	bfpg_live_contains_hashes(&known->target, keys->hashes, keys->count, found);
-	bfpg_live_end_single(known);
-	return true;
-}
-
-/* Asks for all keys of an array, and gives their coder; found[i] tells of keys->hashes[i]. */
-static uint8 *
-answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyCoder *coder, BfpgKeyArray *keys)
+/*
+ * Asks for all keys of the call's array; found[i] tells of keys->hashes[i].  Returns the
+ * question, whose coder reads the array's keys.
+ */
+static BfpgLiveQuestion *
+answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys, uint8 **found)
 {
 	BfpgLiveCall call = read_call(fcinfo, by_column, true);
-	const BfpgLiveKnown *known = known_single(fcinfo, &call, coder);
-	BfpgLiveQuestion *question;
+	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	uint64		seed = 0;
-	uint8	   *found;
 
-	if (known != NULL)
-	{
-		hash_array(fcinfo, &call, coder, known->target.live.header.seed, keys);
-		found = palloc0(keys->count + 1);
-		if (ask_known_array(known, keys, found))
-			return found;
-	}
-	question = open_question(fcinfo, &call);
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
 		seed = question->targets.targets[0].live.header.seed;
 	hash_array(fcinfo, &call, &question->coder, seed, keys);
-	found = palloc0(keys->count + 1);
-	ask_targets_array(question, seed, keys, found);
-	*coder = question->coder;
-	return found;
+	*found = palloc0(keys->count + 1);
+	ask_targets_array(question, seed, keys, *found);
+	return question;
 }
 
 /* A boolean for each key, in an array of the same shape. */
 static Datum
 contains_each(FunctionCallInfo fcinfo, bool by_column)
 {
-	BfpgKeyCoder coder;
 	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
+	uint8	   *found;
 
+	answer_array(fcinfo, by_column, &keys, &found);
 	return bfpg_key_array_answers(&keys, found);
 }
 
@@ -271,11 +195,11 @@ bloomfilter_index_contains_each_column(PG_FUNCTION_ARGS)
 static Datum
 matches(FunctionCallInfo fcinfo, bool by_column)
 {
-	BfpgKeyCoder coder;
 	BfpgKeyArray keys;
-	uint8	   *found = answer_array(fcinfo, by_column, &coder, &keys);
+	uint8	   *found;
+	BfpgLiveQuestion *question = answer_array(fcinfo, by_column, &keys, &found);
 
-	return bfpg_key_array_matches(&keys, found, &coder);
+	return bfpg_key_array_matches(&keys, found, &question->coder);
 }
 
 Datum

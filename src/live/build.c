@@ -45,10 +45,6 @@
 /* Pages of the table that a process takes at a time, so that they are read in order. */
 #define PAGES_AT_ONCE 64
 
-/* What all bytes of blocks are in a page without a key, and in one that has them all. */
-#define EMPTY 0
-#define FULL 0xff
-
 typedef struct BfpgLiveBuild
 {
 	Relation	heap;
@@ -103,9 +99,9 @@ take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber prese
 	return bfpg_live_extend(index, fork);
 }
 
-/* Writes a page with this content: EMPTY or FULL.  Logs it at once, or leaves that to the end. */
+/* Writes an empty page of level 0, or the meta page. */
 static void
-write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, uint8 content, bool at_once)
+write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, bool log)
 {
 	Page		page = BufferGetPage(buffer);
 
@@ -113,44 +109,40 @@ write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, uint8 conten
 	if (number == BFPG_LIVE_META_PAGE)
 		bfpg_live_init_meta(page, live);
 	else
-	{
 		bfpg_live_init_page(page, number, 0);
-		memset(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT), content, BFPG_LIVE_ROOM);
-	}
 	MarkBufferDirty(buffer);
-	if (at_once)
+	if (log)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
 
 /*
- * Writes all pages of level 0 with this content.  They are logged when the index is built:
- * before, there is nobody for whom they would have to be whole after a crash.  But for those
- * of the init fork, and full ones, which a rollback leaves to all.
+ * Writes all pages of level 0.  Those of the main fork are logged when the index is built:
+ * before that nobody reads it.
  */
 static void
-write_pages(Relation index, ForkNumber fork, const BfpgLive *live, uint8 content)
+write_pages(Relation index, ForkNumber fork, const BfpgLive *live)
 {
 	BlockNumber present = RelationGetNumberOfBlocksInFork(index, fork);
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
 	BlockNumber number;
 	bool		extension_lock = !RELATION_IS_LOCAL(index);
-	bool		at_once = fork == INIT_FORKNUM || (content == FULL && RelationNeedsWAL(index));
 
 	if (extension_lock)
 		LockRelationForExtension(index, ExclusiveLock);
 	for (number = 0; number < pages; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(take_page(index, fork, number, present), number, live, content, at_once);
+		write_page(take_page(index, fork, number, present), number, live,
+				   fork == INIT_FORKNUM);
 	}
 	if (extension_lock)
 		UnlockRelationForExtension(index, ExclusiveLock);
 }
 
 static void
-lay_out(BfpgLiveBuild *build, uint64 n, uint8 content)
+lay_out(BfpgLiveBuild *build, uint64 n)
 {
 	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
@@ -158,7 +150,7 @@ lay_out(BfpgLiveBuild *build, uint64 n, uint8 content)
 	if (build->index->rd_amcache != NULL)
 		pfree(build->index->rd_amcache);
 	build->index->rd_amcache = NULL;
-	write_pages(build->index, MAIN_FORKNUM, &build->live, content);
+	write_pages(build->index, MAIN_FORKNUM, &build->live);
 	build->laid_out = true;
 	report_phase(PHASE_SCAN);
 }
@@ -170,7 +162,7 @@ lay_out_by_estimate(BfpgLiveBuild *build)
 	double		share = ((double) build->heap_page + 1) / Max(build->heap_pages, 1);
 	double		keys = (double) build->batch.count / Min(share, 1.0);
 
-	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS), EMPTY);
+	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS));
 	build->estimated = true;
 }
 
@@ -218,7 +210,7 @@ finish_batch(BfpgLiveBuild *build)
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
-		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS), EMPTY);
+		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS));
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
 	bfpg_live_batch_free(&build->batch);
@@ -364,7 +356,7 @@ correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
 	keys = count_keys(build);
 	if (keys <= (double) build->live.keys)
 		return;
-	lay_out(build, WITH_ROOM(keys), EMPTY);
+	lay_out(build, WITH_ROOM(keys));
 	scan(build, info);
 }
 
@@ -376,33 +368,16 @@ has_file_of(Relation relation, SubTransactionId own)
 }
 
 /*
- * Whether TRUNCATE has emptied the index's file in place, which a rollback would not undo.
- * It does so where the table's file is of the current subtransaction, without a look at the
- * index's, which ALTER TABLE SET TABLESPACE leaves as it was.
+ * Whether TRUNCATE has emptied the index's file in place, which ROLLBACK does not undo.  It
+ * does so where the table's file was made by the current subtransaction, without looking at
+ * the index's file, which ALTER TABLE SET TABLESPACE leaves as it was.
  */
 static bool
-emptied_for_good(Relation heap, Relation index)
+truncated_in_place(Relation heap, Relation index)
 {
 	SubTransactionId own = GetCurrentSubTransactionId();
 
 	return has_file_of(heap, own) && !has_file_of(index, own);
-}
-
-/*
- * Makes a filter that says "perhaps" to all keys, those lost as well.  Others who aren't told
- * of it, if it is rolled back, ask by the pages that they remember: these are full wherever
- * they look, or missing, which is an error.  No page is ever empty, as an error here would
- * leave it so.
- */
-static void
-fill(BfpgLiveBuild *build)
-{
-	lay_out(build, Max(build->options.n, 1), FULL);
-	ereport(WARNING,
-			(errmsg("index \"%s\" says \"perhaps\" to all keys until it is rebuilt",
-					RelationGetRelationName(build->index)),
-			 errdetail("TRUNCATE empties it in place after its table was moved to another tablespace in the same transaction, which ROLLBACK would not undo."),
-			 errhint("Rebuild it with REINDEX when the transaction has ended.")));
 }
 
 /* Fills the index from its table. */
@@ -410,7 +385,7 @@ static void
 collect(BfpgLiveBuild *build, IndexInfo *info)
 {
 	if (build->options.n != 0)
-		lay_out(build, build->options.n, EMPTY);
+		lay_out(build, build->options.n);
 	scan(build, info);
 	correct_estimate(build, info);
 	report_phase(PHASE_LOG);
@@ -423,23 +398,20 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 {
 	IndexBuildResult *result = palloc0(sizeof *result);
 	BfpgLiveBuild build = {.heap = heap, .index = index};
-	bool		emptied = emptied_for_good(heap, index);
 
-	/* Cancelled and rolled back, it would miss pages, and its table take no rows. */
-	if (emptied)
-		HOLD_INTERRUPTS();
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	/*
+	 * After a rollback the table has its rows again, and an index built in this file would say
+	 * that none is there.  So it is built in another one: the file without any page, which a
+	 * rollback brings back, is an error for all who read the index or write to it.
+	 */
+	if (truncated_in_place(heap, index))
+		bfpg_set_new_file(index);
 	report_phase(PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE);
 	build.options = bfpg_live_options(index);
 	bfpg_live_key_coder(index, &build.coder);
-	if (emptied)
-	{
-		fill(&build);
-		RESUME_INTERRUPTS();
-	}
-	else
-		collect(&build, info);
+	collect(&build, info);
 	result->heap_tuples = build.counts.rows;
 	result->index_tuples = build.counts.keys;
 	return result;
@@ -460,5 +432,5 @@ bfpg_live_build_empty(Relation index)
 
 	bfpg_live_key_coder(index, &coder);
 	bfpg_live_layout(n, options.p, options.seed, coder.type, &live);
-	write_pages(index, INIT_FORKNUM, &live, EMPTY);
+	write_pages(index, INIT_FORKNUM, &live);
 }

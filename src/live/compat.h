@@ -16,8 +16,8 @@
 #include "optimizer/planner.h"
 #include "storage/bufmgr.h"
 #include "storage/procarray.h"
-#include "tcop/utility.h"
 #include "utils/rel.h"
+#include "utils/relcache.h"
 
 #include "base/pg_compat.h"
 
@@ -44,20 +44,16 @@
 #define BFPG_NEW_FILE_SUBID(relation) ((relation)->rd_newRelfilenodeSubid)
 #endif
 
-/* What a hook of the executor's run gets after the count: until 17, whether it is the only run. */
-#if PG_VERSION_NUM >= 180000
-#define BFPG_RUN_ONCE_PARAMETER
-#define BFPG_RUN_ONCE
+/* Gives an exclusively locked index a new file, which a rollback takes away; renamed in 16. */
+static inline void
+bfpg_set_new_file(Relation index)
+{
+#if PG_VERSION_NUM >= 160000
+	RelationSetNewRelfilenumber(index, index->rd_rel->relpersistence);
 #else
-#define BFPG_RUN_ONCE_PARAMETER , bool once
-#define BFPG_RUN_ONCE , once
+	RelationSetNewRelfilenode(index, index->rd_rel->relpersistence);
 #endif
-
-/* What a hook of commands gets. */
-#define BFPG_COMMAND_PARAMETERS \
-	PlannedStmt *command, const char *text, bool keep_tree, ProcessUtilityContext context, \
-	ParamListInfo params, QueryEnvironment *environment, DestReceiver *receiver, QueryCompletion *done
-#define BFPG_COMMAND command, text, keep_tree, context, params, environment, receiver, done
+}
 
 /* Members of the access method's table that came after 15: .amsummarizing, .amcanbuildparallel. */
 #if PG_VERSION_NUM >= 160000

@@ -243,6 +243,17 @@ read_meta(Oid index, Page page, BfpgLive *live)
 	live->full_bits = meta->full_bits;
 }
 
+/* Of an index that TRUNCATE has emptied in place: see bfpg_live_build. */
+static void
+refuse_empty(Relation index)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("bloomfilter index \"%s\" is empty", RelationGetRelationName(index)),
+			 errdetail("TRUNCATE emptied it in place, after its table was moved to another tablespace in the same transaction, and ROLLBACK did not bring its pages back."),
+			 errhint("Rebuild it with REINDEX.")));
+}
+
 /*
  * The meta page is written before anybody knows of the index, and never again: what
  * the relation cache keeps of it can't be stale.
@@ -252,9 +263,12 @@ bfpg_live_meta(Relation index)
 {
 	if (index->rd_amcache == NULL)
 	{
-		Buffer		buffer = ReadBuffer(index, BFPG_LIVE_META_PAGE);
+		Buffer		buffer;
 		BfpgLive	live;
 
+		if (RelationGetNumberOfBlocks(index) == 0)
+			refuse_empty(index);
+		buffer = ReadBuffer(index, BFPG_LIVE_META_PAGE);
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 		read_meta(RelationGetRelid(index), BufferGetPage(buffer), &live);
 		UnlockReleaseBuffer(buffer);

@@ -2,30 +2,17 @@
  * read.c
  *	  Reading pages of a live filter, and asking them for hashes.
  *
- * Pages of level 0 are looked at without their lock.  Who writes sets bits and clears none,
- * so a look sees at least what was there before; and what a row that our snapshot sees has
- * set was there before, since its transaction had ended, under a lock that we took after it
- * for the snapshot.  The page can't leave its buffer, as it is pinned.  But:
- *
- * - While a standby replays a full-page image the page is empty for a moment, and without
- *   the lock that would be a "no".
- * - Whoever is serializable has either his predicate lock seen by who writes, or what was
- *   written, as both are under the page's lock.
- * - The number of the first overflow page may be half written, so it is read again.  Who
- *   has half of it asks for no key below it, since that comes later.
- * - Overflow pages come into being while others ask.
- * - PostgreSQL's own interface for generic records copies whole pages to and fro.
+ * A page is looked at under its share lock, so a look sees each insertion into it as a
+ * whole: the bits, and the overflow pages that took keys from then on.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
-#include "live/kept.h"
 #include "live/pin.h"
 #include "live/read.h"
 
@@ -73,36 +60,6 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 	RelationClose(index);
 }
 
-/* Locks a page of level 0, where that matters; returns whether it does. */
-static inline bool
-begin_look(Buffer buffer)
-{
-#ifdef BFPG_LIVE_WAL_BY_HAND
-	if (likely(!RecoveryInProgress() && !IsolationIsSerializable()))
-		return false;
-#endif
-	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	return true;
-}
-
-/* The first overflow page of what was looked at, 0 if there is none. */
-static inline BlockNumber
-end_look(Buffer buffer, Page page, bool locked)
-{
-	const volatile BfpgLiveMark *mark = bfpg_live_mark(page);
-	BlockNumber overflow = mark->overflow;
-
-	if (overflow != 0 && !locked)
-	{
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		overflow = mark->overflow;
-		locked = true;
-	}
-	if (locked)
-		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return overflow;
-}
-
 static inline bool
 ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 {
@@ -136,23 +93,13 @@ ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumb
 	return false;
 }
 
-/* Asks a page of level 0, which the caller has pinned, and its overflow pages. */
-static inline bool
-ask_pinned(const BfpgLiveTarget *target, BfpgLivePlace place, Buffer buffer, uint64 hash)
-{
-	bool		locked = begin_look(buffer);
-	Page		page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
-	bool		found = ask_block(target, page, place.offset, hash);
-	BlockNumber overflow = end_look(buffer, page, locked);
-
-	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
-}
-
 bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
+	BlockNumber overflow;
 	Buffer		buffer;
+	Page		page;
 	bool		found;
 
 	if (!OidIsValid(target->index))
@@ -160,57 +107,17 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
 	place = bfpg_live_place(&target->live, hash);
-	/* On its way while the page is pinned. */
+	/* The memory is fetched while the page is pinned. */
 	bfpg_live_fetch_place(&target->locator, place);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
 	buffer = read_page(target, place.page);
-	found = ask_pinned(target, place, buffer, hash);
-	ReleaseBuffer(buffer);
-	return found;
-}
-
-/* Where the pages of a target are kept, as of when each was asked once, were they asked evenly. */
-static inline BfpgLiveKept *
-kept_pages(BfpgLiveTarget *target)
-{
-	if (likely(target->kept_since == bfpg_live_times_let_go))
-		return target->kept;
-	if (!OidIsValid(target->index) || ++target->rows < bfpg_live_fixed_pages(&target->live))
-		return NULL;
-	target->rows = 0;
-	target->kept_since = bfpg_live_times_let_go;
-	target->kept = bfpg_live_kept(target);
-	return target->kept;
-}
-
-bool
-bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash)
-{
-	BfpgLiveKept *kept = kept_pages(target);
-	BfpgLivePlace place;
-	Buffer		buffer;
-
-	if (kept == NULL)
-		return bfpg_live_contains(target, hash);
-	/* By rows that were asked for before. */
-	Assert(bfpg_live_hints != NULL);
-	place = bfpg_live_place(&target->live, hash);
-	buffer = kept->buffers[place.page];
-	if (unlikely(buffer == InvalidBuffer))
-	{
-		buffer = read_page(target, place.page);
-		bfpg_live_keep(kept, place.page, buffer);
-		ReleaseBuffer(buffer);
-	}
-	return ask_pinned(target, place, buffer, hash);
-}
-
-void
-bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash)
-{
-	if (bfpg_live_hints != NULL)
-		bfpg_live_fetch_place(&target->locator, bfpg_live_place(&target->live, hash));
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = bfpg_live_checked_page(target->index, buffer, place.page, 0);
+	found = ask_block(target, page, place.offset, hash);
+	overflow = bfpg_live_mark(page)->overflow;
+	UnlockReleaseBuffer(buffer);
+	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
 }
 
 /* A hash of a batch: which one, and where it belongs. */
@@ -293,13 +200,12 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	Buffer		buffer;
 	Page		page;
 	BlockNumber overflow;
-	bool		locked;
 	int			next;
 
 	if (IsolationIsSerializable())
 		lock_predicate(target, number);
 	buffer = read_page(target, number);
-	locked = begin_look(buffer);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = bfpg_live_checked_page(target->index, buffer, number, 0);
 	for (next = at; next < batch->count && asked[next].place.page == number; next++)
 	{
@@ -308,8 +214,8 @@ ask_page(const BfpgLiveAsked *batch, int at)
 		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
 													 batch->hashes[asked[next].number]);
 	}
-	overflow = end_look(buffer, page, locked);
-	ReleaseBuffer(buffer);
+	overflow = bfpg_live_mark(page)->overflow;
+	UnlockReleaseBuffer(buffer);
 	for (; overflow != 0 && at < next; at++)
 	{
 		uint64		hash = batch->hashes[asked[at].number];

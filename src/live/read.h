@@ -12,12 +12,6 @@
 /* Whether a target may have a key with this hash. */
 extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
 
-/* The same for one row of many, for which it may keep pages pinned. */
-extern bool bfpg_live_contains_row(BfpgLiveTarget *target, uint64 hash);
-
-/* Fetches what the answer will be read from, as far as it is known where that is. */
-extern void bfpg_live_fetch(const BfpgLiveTarget *target, uint64 hash);
-
 /*
  * The same for many hashes: found[i] is set where hash i may be there, and left alone
  * where it is not.

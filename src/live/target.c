@@ -5,7 +5,7 @@
  * Tables are locked before their indexes, and all locks are kept until the transaction
  * ends, as a scan does; those of a parallel worker, until it ends.  The table's matters:
  * REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one before they
- * let insertions pass an index by.  A single question takes less: see known.c.
+ * let insertions pass an index by.
  */
 #include "postgres.h"
 
@@ -27,7 +27,7 @@
 #include "key/key.h"
 #include "live/am.h"
 #include "live/compat.h"
-#include "live/known.h"
+#include "live/question_cache.h"
 #include "live/rights.h"
 #include "live/target.h"
 
@@ -54,10 +54,7 @@ refuse_relation(Oid relation)
 			 errhint("Make one with CREATE INDEX ... USING bloomfilter.")));
 }
 
-/*
- * The table of an index, both locked.  InvalidOid if the index is gone and this statement
- * has asked it before, when it did not keep the lock.
- */
+/* The table of an index, both locked.  Throws if the index is gone. */
 static Oid
 lock_index(Oid index)
 {
@@ -75,8 +72,7 @@ lock_index(Oid index)
 		if (IndexGetRelation(index, true) == table)
 			return table;
 	}
-	if (!OidIsValid(index) || index != bfpg_live_single())
-		refuse_missing(index);
+	refuse_missing(index);
 	return InvalidOid;
 }
 
@@ -107,8 +103,7 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 {
 	Relation	index;
 
-	if (!OidIsValid(lock_index(oid)))
-		refuse_missing(oid);
+	(void) lock_index(oid);
 	index = open_live(oid);
 	if (for_statistics)
 		bfpg_live_check_statistics_rights(index);
@@ -289,15 +284,9 @@ static void
 find_by_index(BfpgLiveTargets *targets)
 {
 	Oid			table = lock_index(targets->relation);
-	Relation	index;
+	Relation	index = open_live(targets->relation);
 	Wanted		wanted = {NULL, NIL, false};
 
-	if (!OidIsValid(table))
-	{
-		add_target(targets, InvalidOid);
-		return;
-	}
-	index = open_live(targets->relation);
 	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
@@ -363,7 +352,7 @@ find_by_column(BfpgLiveTargets *targets)
 static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
-	return targets->generation == bfpg_live_generation &&
+	return targets->epoch == bfpg_live_catalog_epoch &&
 		targets->rollbacks == bfpg_live_rollbacks &&
 		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
@@ -385,26 +374,27 @@ find_in_catalogs(BfpgLiveTargets *targets)
 		targets->count = 0;
 		targets->lasting = false;
 		AcceptInvalidationMessages();
-		targets->generation = bfpg_live_generation;
+		targets->epoch = bfpg_live_catalog_epoch;
 		if (targets->by_column)
 			find_by_column(targets);
 		else
 			find_by_index(targets);
-	} while (targets->generation != bfpg_live_generation);
+	} while (targets->epoch != bfpg_live_catalog_epoch);
 }
 
-/* Finds the target of a question that was asked before. */
+/* Finds the target of a question that this backend has asked before. */
 static bool
-find_known(BfpgLiveTargets *targets)
+find_in_cache(BfpgLiveTargets *targets)
 {
-	const BfpgLiveKnown *known =
-		bfpg_live_known(targets->relation, targets->by_column ? &targets->column : NULL);
+	const BfpgLiveCachedQuestion *entry =
+		bfpg_live_question_cache_find(targets->relation,
+									  targets->by_column ? &targets->column : NULL);
 
-	if (known == NULL || !bfpg_live_lock_known(known))
+	if (entry == NULL || !bfpg_live_question_cache_lock(entry))
 		return false;
-	targets->generation = known->generation;
-	targets->key_type = known->key_type;
-	*add_target(targets, known->target.table) = known->target;
+	targets->epoch = entry->epoch;
+	targets->key_type = entry->key_type;
+	*add_target(targets, entry->target.table) = entry->target;
 	return true;
 }
 
@@ -424,10 +414,10 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 		targets->column = *column;
 	/* Not right before all is found: an error on the way leaves it wrong. */
 	targets->transaction = InvalidLocalTransactionId;
-	if (!find_known(targets))
+	if (!find_in_cache(targets))
 	{
 		find_in_catalogs(targets);
-		bfpg_live_remember(targets);
+		bfpg_live_question_cache_add(targets);
 	}
 	targets->subtransaction = GetCurrentSubTransactionId();
 	targets->rollbacks = bfpg_live_rollbacks;

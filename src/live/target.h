@@ -21,9 +21,6 @@ typedef struct BfpgLiveTarget
 	bool		temporary;
 	BfpgFileLocator locator;
 	BfpgLive	live;
-	uint64		rows;			/* asked for, since its pages could be kept the last time */
-	struct BfpgLiveKept *kept;	/* where they are kept, NULL if nowhere; see kept.h ... */
-	uint64		kept_since;		/* ... if bfpg_live_times_let_go still is that */
 } BfpgLiveTarget;
 
 /*
@@ -38,9 +35,9 @@ typedef struct BfpgLiveTargets
 	int			count;
 	BfpgLiveTarget *targets;
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
-	bool		lasting;		/* right for other transactions, too: see known.h */
+	bool		lasting;		/* right for other transactions, too: see question_cache.h */
 
-	uint64		generation;
+	uint64		epoch;			/* bfpg_live_catalog_epoch when they were found */
 	LocalTransactionId transaction;
 	SubTransactionId subtransaction;
 	uint64		rollbacks;		/* of subtransactions, which may have had the locks */

@@ -67,17 +67,12 @@ in_index(Verification *verification, BlockNumber overflow, unsigned level)
 	return end <= verification->pages;
 }
 
-/*
- * Whether a page has no bits behind those of its blocks, unless it is full of them.  Room
- * without blocks is a multiple of 64 bytes, as blocks are.
- */
+/* Whether a page has no bits behind its blocks, which end at a multiple of 64 bytes. */
 static bool
 room_is_right(Page page, uint64 used)
 {
-	const uint8 *blocks = bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT);
-	uint64		beyond = bf_count_bits(blocks + used, BFPG_LIVE_ROOM - used, NULL);
-
-	return beyond == 0 || bf_count_bits(blocks, BFPG_LIVE_ROOM, NULL) == 8 * BFPG_LIVE_ROOM;
+	return bf_count_bits(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT) + used, BFPG_LIVE_ROOM - used,
+						 NULL) == 0;
 }
 
 static void

@@ -1,0 +1,352 @@
+# No member is denied: while pages leave their buffers, while the index gets another file in
+# transactions that also insert, in ten kinds of queries, however they end, and whatever a
+# function of the query or its transaction does to the table.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+# 128 buffers for more pages than that.
+my $node = new_node('live_members', conf => "shared_buffers = 1MB\n");
+my $elsewhere = PostgreSQL::Test::Utils::tempdir;
+
+$node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE many AS SELECT generate_series(1, 1000000) AS id;
+CREATE INDEX many_id ON many USING bloomfilter (id);
+CREATE TABLE snapshot AS SELECT bloom_snapshot('many_id') AS filter;
+EOC
+
+sub ask_beside_reading
+{
+	my ($asker, $reader) = (session($node), session($node));
+	my $asked = "array(SELECT g * 13 FROM generate_series(1, 500) g)";
+	my ($right, $rounds) = (0, rounds(100, 2000));
+	$asker->query("SELECT bloom_index_contains('many_id', 1)");
+	foreach my $i (1 .. $rounds)
+	{
+		# Half of these are in the table.
+		my $key = $i * 19 * 1000;
+		$right += $asker->query("SELECT bloom_index_contains('many_id', $key) = bloom_contains(filter, $key) FROM snapshot") eq 't';
+		$right += $asker->query("SELECT bloom_index_contains('many_id', $key % 1000000 + 1)") eq 't';
+		$right += $asker->query("SELECT bool_and(a) FROM unnest(bloom_index_contains_each('many_id', $asked)) a") eq 't';
+		$reader->query('SELECT count(*) FROM many') if $i % 10 == 0;
+	}
+	is($right, 3 * $rounds, 'the same answers while other pages are read');
+	$_->quit foreach $asker, $reader;
+	return;
+}
+ask_beside_reading();
+
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE keys (id bigint PRIMARY KEY);
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 10000);
+CREATE SEQUENCE asked;
+CREATE TABLE latest (k bigint) WITH (fillfactor = 10);
+INSERT INTO latest VALUES (0);
+
+-- Commits the next key in the transaction that replaces the file, which keeps all others.
+CREATE PROCEDURE replace(statement text, seconds float8) LANGUAGE plpgsql AS $$
+DECLARE
+	last timestamptz := clock_timestamp() + seconds * interval '1 second';
+	next bigint;
+BEGIN
+	WHILE clock_timestamp() < last LOOP
+		next := k + 1 FROM latest;
+		EXECUTE statement;
+		IF statement LIKE 'TRUNCATE%' THEN
+			INSERT INTO keys SELECT generate_series(1, next);
+		ELSE
+			INSERT INTO keys VALUES (next);
+		END IF;
+		UPDATE latest SET k = next;
+		COMMIT;
+	END LOOP;
+END $$;
+
+-- A question a transaction: of the last key that its snapshot sees.  What a cursor runs is a
+-- statement of its own, as if a client had sent it, but comes sooner after the last.
+CREATE PROCEDURE ask(seconds float8) LANGUAGE plpgsql AS $$
+DECLARE
+	last timestamptz := clock_timestamp() + seconds * interval '1 second';
+	question refcursor;
+	found bool;
+	at bigint;
+BEGIN
+	WHILE clock_timestamp() < last LOOP
+		OPEN question FOR SELECT bloom_index_contains('keys_id', latest.k), latest.k FROM latest WHERE latest.k > 0;
+		FETCH question INTO found, at;
+		CLOSE question;
+		IF NOT found THEN RAISE 'key % was denied', at; END IF;
+		PERFORM nextval('asked');
+		COMMIT;
+	END LOOP;
+END $$;
+EOC
+
+# What gives the index another file, and lets it keep its OID.
+foreach my $statement (
+	'TRUNCATE keys',
+	'REINDEX INDEX keys_id',
+	'CLUSTER keys USING keys_pkey',
+	'ALTER TABLE keys SET UNLOGGED; ALTER TABLE keys SET LOGGED',
+	'ALTER INDEX keys_id SET TABLESPACE elsewhere; ALTER INDEX keys_id SET TABLESPACE pg_default')
+{
+	my ($replacer, @askers) = map { session($node) } 1 .. 3;
+	my $seconds = rounds(1, 60);
+	my ($from, $asked) = split /\|/, $node->safe_psql('postgres', 'SELECT k, last_value FROM latest, asked');
+	$_->start("CALL ask($seconds)") foreach @askers;
+	my (undef, $state, $error) = $replacer->try("CALL replace('$statement', $seconds)");
+	is($state, '', "$statement: all files were replaced") or diag $error;
+	foreach my $asker (@askers)
+	{
+		(undef, $state, $error) = $asker->finish;
+		is($state, '', "$statement: no key was denied") or diag $error;
+	}
+	my ($files, $questions) = split /\|/, $node->safe_psql('postgres', "SELECT k - $from, last_value - $asked FROM latest, asked");
+	ok($files > 0 && $questions > 0, "$statement: files were replaced and questions asked");
+	note "$files files, $questions questions";
+	$_->quit foreach $replacer, @askers;
+}
+
+# From here on in another database, with enough buffers.
+$node->append_conf('postgresql.conf', "shared_buffers = 64MB\n");
+$node->restart;
+$node->safe_psql('postgres', <<'EOC');
+DROP TABLE keys;
+CREATE TABLE keys AS SELECT generate_series(1, 50000) AS id;
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000);
+
+-- A key that is there, when who has the lock lets go of it.
+CREATE FUNCTION pause() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM pg_advisory_lock(1), pg_advisory_unlock(1);
+	RETURN 1;
+END $$;
+
+-- All keys by a snapshot of its own, in a subtransaction.
+CREATE FUNCTION all_there() RETURNS int LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+	ASSERT NOT EXISTS (SELECT FROM keys WHERE NOT bloom_index_contains('keys_id', id));
+	RETURN 1;
+EXCEPTION WHEN division_by_zero THEN
+	RETURN 1;
+END $$;
+
+-- The same, in one that is rolled back.
+CREATE FUNCTION roll_back() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM 1 / (all_there() - 1);
+EXCEPTION WHEN division_by_zero THEN
+	RETURN 1;
+END $$;
+
+-- Asked in the middle of a command, too.
+CREATE FUNCTION before_truncate() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM all_there(); RETURN NULL; END $$;
+CREATE TRIGGER before_truncate BEFORE TRUNCATE ON keys EXECUTE FUNCTION before_truncate();
+
+CREATE FUNCTION run(command text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE command; RETURN 1; END $$;
+EOC
+
+my $denied = "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)) FROM keys";
+# Whether somebody waits in pause().
+my $waits = "SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+my ($asker, $other) = (session($node), session($node));
+
+# Starts statements that pause, does something and lets them go on.
+# Returns what that gave, the statements' output and their SQLSTATE.
+sub while_paused
+{
+	my ($sql, $do) = @_;
+	$other->query('SELECT pg_advisory_lock(1)');
+	$asker->start($sql);
+	$node->poll_query_until('postgres', $waits) or die 'there is no pause';
+	my $seen = $do->();
+	$other->query('SELECT pg_advisory_unlock(1)');
+	return ($seen, $asker->finish);
+}
+
+# Cancels the statement that waits.
+sub cancel
+{
+	$other->query('SELECT pg_cancel_backend(' . $asker->pid . ')');
+	$node->poll_query_until('postgres', "SELECT NOT ($waits)") or die 'it still waits';
+	return;
+}
+
+# Keys of a table, each asked for, then those of a list.
+sub asked
+{
+	my ($table, $question, @then) = @_;
+	return "SELECT count(*) FILTER (WHERE NOT $question) FROM (SELECT id FROM $table" . join('', map { " UNION ALL SELECT $_" } @then) . ') AS asked';
+}
+
+my $of_keys = "bloom_index_contains('keys_id', id)";
+
+foreach my $case (
+	[ 'alone', asked('keys', $of_keys, 'pause()') ],
+	[ 'in a transaction block', 'BEGIN; ' . asked('keys', $of_keys, 'pause()') ],
+	[ 'in a subtransaction', 'BEGIN; SAVEPOINT s; ' . asked('keys', $of_keys, 'pause()') ],
+	[ 'in a block of code', 'DO $$ BEGIN ASSERT 0 = (' . asked('keys', $of_keys, 'pause()') . '); END $$; SELECT 0' ],
+	[ 'of a cursor', 'BEGIN; DECLARE c CURSOR FOR ' . asked('keys', $of_keys, 'pause()') . '; FETCH c' ],
+	[ 'of a cursor that is kept', 'BEGIN; DECLARE c CURSOR WITH HOLD FOR ' . asked('keys', $of_keys, 'pause()') . '; COMMIT; FETCH c; CLOSE c' ],
+	[ 'serializable', 'BEGIN ISOLATION LEVEL SERIALIZABLE; ' . asked('keys', $of_keys, 'pause()') ],
+	[ 'with a subtransaction of its own', asked('keys', $of_keys, 'all_there()', 'pause()') ],
+	[ 'that rolls back a subtransaction', asked('keys', $of_keys, 'roll_back()', 'pause()') ],
+	[ 'that runs a command', asked('keys', $of_keys, q{run('CREATE TEMP TABLE empty ()')}, 'pause()') ])
+{
+	my ($name, $sql) = @$case;
+	my (undef, $answer, $state, $error) = while_paused($sql, sub { });
+	is("$answer|$state", '0|', "a query $name: no key is denied") or diag $error;
+	$asker->query('ROLLBACK');
+}
+
+# Ends of queries.
+foreach my $case (
+	[ 'an error', asked('keys', $of_keys, 'pause()', '1 / (id - id) FROM keys'), sub { }, '22012' ],
+	[ 'a cancellation', asked('keys', $of_keys, 'pause()'), \&cancel, '57014' ])
+{
+	my ($name, $sql, $end, $expected) = @$case;
+	foreach my $before ('', 'BEGIN; ', 'BEGIN; SAVEPOINT s; ')
+	{
+		my (undef, undef, $state) = while_paused($before . $sql, $end);
+		is($state, $expected, "$before$name ends a query");
+		$asker->query('ROLLBACK TO s') if $before =~ /SAVEPOINT/;
+		$asker->query('ROLLBACK');
+		is($asker->query($denied), 0, 'and no key is denied then');
+	}
+}
+my $victim = session($node);
+$other->query('SELECT pg_advisory_lock(1)');
+$victim->start(asked('keys', $of_keys, 'pause()'));
+$node->poll_query_until('postgres', $waits) or die 'there is no pause';
+$other->query('SELECT pg_terminate_backend(' . $victim->pid . ')');
+$node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = ' . $victim->pid);
+$victim->abandon;
+$other->query('SELECT pg_advisory_unlock(1)');
+is($asker->query($denied), 0, 'no key is denied when a session was terminated');
+
+is($asker->query(<<"EOC"), 0, 'workers find all keys');
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+$denied;
+EOC
+$asker->query('RESET ALL');
+
+# Others' keys, committed while a query runs, until most pages have overflowed.
+$asker->query('BEGIN');
+foreach my $round (1 .. 5)
+{
+	my $insert = "INSERT INTO keys SELECT generate_series($round * 50000 + 1, $round * 50000 + 50000)";
+	my (undef, $answer) = while_paused(asked('keys', $of_keys, 'pause()', 'all_there()'), sub { $other->query($insert) });
+	is($answer, 0, "round $round of insertions: no key is denied");
+	is($asker->query($denied), 0, 'nor later');
+}
+$asker->query('COMMIT');
+
+# What functions of a query and later commands of its transaction do to the file.  New files
+# are truncated in place.
+my $again = 'INSERT INTO keys SELECT generate_series(1, 50000)';
+foreach my $change (
+	"TRUNCATE keys; $again",
+	"TRUNCATE keys; $again; TRUNCATE keys; $again",
+	'REINDEX INDEX keys_id',
+	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000)',
+	'ALTER INDEX keys_id SET TABLESPACE elsewhere',
+	'ALTER TABLE keys SET TABLESPACE elsewhere',
+	"ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; $again",
+	"ALTER INDEX keys_id SET (n = 500000); TRUNCATE keys; $again",
+	'ALTER TABLE keys ALTER id TYPE bigint')
+{
+	# By name, as some give it another OID.
+	my $asks = "bloom_index_contains('keys_id'::text::regclass, k)";
+	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 50000) AS k";
+	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 50000) AS k";
+	my @steps = split /; /, $change;
+	# What a rollback leaves of a file that was truncated in place is asked below.
+	foreach my $end ($change =~ /TABLE keys SET TABLESPACE.*TRUNCATE/ ? 'COMMIT' : ('ROLLBACK', 'COMMIT'))
+	{
+		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 50000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
+		is($asker->query("BEGIN; $of_series"), 0, "$change: no key is denied before");
+		foreach my $step (@steps)
+		{
+			$asker->query($step);
+			next if $asker->query("SELECT to_regclass('keys_id') IS NULL OR NOT EXISTS (SELECT FROM keys)") eq 't';
+			is($asker->query($of_series), 0, "nor after $step");
+		}
+		$asker->query($end);
+		is($other->query($denied), 0, "nor after $end");
+		is($asker->query("BEGIN; $inside; $of_series"), "0\n0", 'nor where a function of the query does it');
+		$asker->query($end);
+		is($other->query($denied), 0, "nor after $end");
+	}
+}
+
+# TRUNCATE may empty the index's old file in place, which a rollback does not bring back: after
+# it each look-up, insertion and verification is an error, in each session.
+my $others = session($node);
+foreach my $options ('WITH (n = 50000)', '')
+{
+	foreach my $before ('', 'SAVEPOINT first; REINDEX INDEX keys_id; RELEASE first; SAVEPOINT second; ')
+	{
+		$other->query("ALTER TABLE keys ALTER id TYPE int; TRUNCATE keys; $again; DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) $options");
+		$other->query('ALTER INDEX keys_id SET (n = 60000)') if $options;
+		is($_->query($denied), 0, "$options $before: another session knows the layout") foreach $other, $others;
+		is($asker->query("BEGIN; ${before}ALTER TABLE keys SET TABLESPACE elsewhere; ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; SELECT bloom_index_contains('keys_id', 1)"), 'f', 'emptied in place');
+		is($asker->query("INSERT INTO keys VALUES (1); $denied"), 0, 'it takes keys');
+		$asker->query($before eq '' ? 'ROLLBACK' : 'ROLLBACK TO second; COMMIT');
+		my $fresh = session($node);
+		foreach my $session ($asker, $other, $fresh)
+		{
+			my (undef, $state, $said) = $session->try($denied);
+			is($state, 'XX001', 'rolled back: an error');
+			like($said, qr/is empty.*HINT: .*REINDEX|could not read block/s, 'that says so');
+			is($session->state_of("SELECT bloom_index_contains('keys_id', 1)"), 'XX001', 'for each key');
+			is($session->state_of("SELECT bloom_index_contains_each('keys_id', array[1, 2])"), 'XX001', 'and arrays of keys');
+		}
+		is($others->state_of('INSERT INTO keys VALUES (1000000)'), 'XX001', 'who knew the index cannot insert');
+		is($fresh->state_of('INSERT INTO keys VALUES (1000000)'), 'XX001', 'nor can a new session');
+		is($fresh->state_of("SELECT bloom_index_verify('keys_id')"), 'XX001', 'verification fails');
+		is($fresh->state_of("SELECT bloom_snapshot('keys_id')"), 'XX001', 'and so does a snapshot');
+		is($fresh->state_of('VACUUM keys'), '', 'its table can be vacuumed');
+		is($fresh->query("REINDEX INDEX keys_id; $denied; SELECT bloom_index_contains('keys_id', -1)"), "0\nf", 'REINDEX mends it');
+		is($others->query("INSERT INTO keys VALUES (1000000); $denied; DELETE FROM keys WHERE id = 1000000"), 0, 'for all');
+		$fresh->quit;
+	}
+}
+$others->quit;
+
+# And after a crash.
+$asker->query('BEGIN; ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; ROLLBACK');
+$_->quit foreach $asker, $other;
+$node->stop('immediate');
+$node->start;
+($asker, $other) = (session($node), session($node));
+is($asker->state_of($denied), 'XX001', 'an error after a crash as well');
+is($asker->query("REINDEX INDEX keys_id; $denied; SELECT count(*) FROM keys"), "0\n50000", 'until it is rebuilt');
+
+# Questions of a function outlive the portal that has taken the locks for them.
+$node->safe_psql('postgres', <<'EOC');
+CREATE FUNCTION ask(k int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN bloom_index_contains('keys_id', k); END $$;
+CREATE FUNCTION fail(k int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM 1 / (1001 - k); RETURN ask(k); END $$;
+EOC
+$asker->query('BEGIN; DECLARE c CURSOR FOR SELECT fail(k) FROM generate_series(1, 2000) AS k; MOVE 1000 FROM c');
+is($asker->state_of('SAVEPOINT s; MOVE ALL FROM c'), '22012', 'a portal fails');
+my $locks = "SELECT count(*) FROM pg_locks WHERE relation = 'keys_id'::regclass AND pid = " . $asker->pid;
+$asker->query('ROLLBACK TO s; RELEASE s');
+is($other->query($locks), 0, 'and its locks are gone');
+is($asker->query('SELECT bool_and(ask(k)) FROM generate_series(1, 2000) AS k'), 't', 'the function asks again');
+is($other->query($locks), 1, 'with a lock');
+$asker->query('COMMIT');
+
+$_->quit foreach $asker, $other;
+unlike(slurp_file($node->logfile), qr/leak|still referenced|is pinned/, 'nothing was left to the transaction to release');
+stayed_alive($node);
+$node->stop;
+done_testing();
