@@ -88,4 +88,4 @@ select pg_temp.expects('select from members where bloom_lookup(''few'', id)', 10
 select bloom_lookup('few', 1);
 rollback;
 
-select count(bloom_forget(name)) from bloom_list;
+select count(bloom_drop(name)) from bloom_list;

@@ -17,7 +17,7 @@ select bloom_missing('account', -id) > 19000 as absent_are_missing from account;
 select bloom_missing('account', id) from account where id < 0;
 
 -- what is known of it
-select name, generation, keys, n, p, parts, key_type, has_before,
+select name, keys, n, p, parts, key_type, has_before,
        age < '1 hour' as young, build_seconds >= 0 as built, check_seconds >= 0 as checked,
        abs(measured_rate - rate) < 0.003 as measured, rate < p as kept, bytes
 from bloom_published;
@@ -82,9 +82,9 @@ call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3, al
 select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, keys from bloom_list where name = 'none';
 
 -- a value that is there already, and a set
-select bloom_publish('value', bloom_agg(id, 30000, 0.01)) from account;
+select bloom_publish('value', bloom_agg(id, 30000, 0.01)) > 0 as published from account;
 select bloom_lookup('value', 1), keys, n, measured_rate from bloom_list where name = 'value';
-select bloom_publish('value', array_agg(f order by part desc))
+select bloom_publish('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
 select bloom_missing('value', id) as missing from account;
 select bloom_publish('value', array_agg(f))
@@ -97,23 +97,44 @@ select bloom_publish('value', '{}'::bloomfilter[]);
 select bloom_publish('value', array[null]::bloomfilter[]);
 -- too full is a warning that names the list, and is published
 set bloomfilter.overflow = ignore;
-select bloom_publish('value', bloom_agg(id, 10000, 0.01)) from account;
+select bloom_publish('value', bloom_agg(id, 10000, 0.01)) > 0 as published from account;
 reset bloomfilter.overflow;
 select bloom_lookup('value', 1), rate > p as too_high, fullest_part > 1.9 as overfull from bloom_published where name = 'value';
 
 -- the way back: once
-select bloom_unpublish('value');
+select bloom_rollback('value') > 0 as went_back;
 select bloom_missing('value', id) as missing, bloom_lookup('value', 1) from account group by 2;
-select generation, parts from bloom_list where name = 'value';
-select bloom_unpublish('value');
-select bloom_unpublish('nobody');
--- numbers never come twice
-select bloom_forget('value');
+select parts from bloom_list where name = 'value';
+select bloom_rollback('value');
+select bloom_rollback('nobody');
+-- away; what is published under the name again is another list
+select identity as dropped from bloom_list where name = 'value' \gset
+select bloom_drop('value');
 select bloom_lookup('value', 1);
-select bloom_forget('value');
+select bloom_drop('value');
 select count(*) from bloom_published where name = 'value';
-select bloom_publish('value', bloom_agg(1));
-select bloom_unpublish('value');
+select bloom_publish('value', bloom_agg(1)) > 0 as published;
+select bloom_rollback('value');
+select identity <> :'dropped' as other from bloom_list where name = 'value';
+
+-- identity and serial: a serial grows whatever is done, and by the clock
+create temp table told (step serial, serial bigint, identity uuid);
+insert into told(serial) select bloom_publish('value', bloom_agg(2));
+insert into told(serial) select bloom_rollback('value');
+insert into told(serial) select bloom_set_identity('value', :'dropped');
+insert into told(serial) select bloom_publish('value', bloom_agg(3));
+update bloom_generation set serial = serial + 1000000000000 where name = 'value' and back = 0;
+insert into told(serial) select bloom_publish('value', bloom_agg(4));
+select step, serial > lag(serial) over (order by step) as grows,
+       abs(serial / 1e6 - extract(epoch from now())) < 60 as is_clock from told order by step;
+select identity = :'dropped' as adopted, serial = (select max(serial) from told) as told, bloom_lookup('value', 4)
+from bloom_list where name = 'value';
+select count(distinct identity) from bloom_generation where name = 'value';
+-- a copy of the list gets another one
+select bloom_set_identity(name, gen_random_uuid()) > 0 as set from bloom_list where name = 'value';
+select identity <> :'dropped' as other from bloom_list where name = 'value';
+select bloom_set_identity('value', null);
+select bloom_set_identity('nobody', gen_random_uuid());
 
 -- in a transaction: one snapshot, or none and an error
 begin;
@@ -127,9 +148,9 @@ select count(*) filter (where bloom_lookup('account', id)) < 1000 as few from ac
 rollback to s;
 select count(*) filter (where bloom_lookup('account', id)) from account;
 rollback;
-select generation from bloom_list where name = 'account';
+select keys from bloom_list where name = 'account';
 do $$ begin call bloom_publish('account', 'SELECT id FROM account'); end $$;
-select generation, has_before from bloom_published where name = 'account';
+select keys, has_before from bloom_published where name = 'account';
 create function publishes() returns void language plpgsql as $$ begin call bloom_publish('account', 'SELECT 1'); end $$;
 select publishes();
 drop function publishes();
@@ -205,8 +226,8 @@ select count(*) from bloom_published;
 select bloom_missing('account', 42::bigint);
 select bloom_publish('account', bloom_agg(1));
 call bloom_publish('account', 'SELECT 1');
-select bloom_unpublish('account');
-select bloom_forget('account');
+select bloom_rollback('account');
+select bloom_drop('account');
 set role regress_bloom_fetcher;
 select count(*) > 0 from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name);
 delete from bloom_list_part;
@@ -214,7 +235,7 @@ select bloom_lookup('account', 42);
 set role regress_bloom_publisher;
 call bloom_publish('other', 'SELECT id FROM account');
 call bloom_publish('other', 'SELECT 1');
-select bloom_forget('other');
+select bloom_drop('other');
 reset role;
 drop owned by regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
 drop role regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
@@ -229,5 +250,5 @@ select public.bloom_missing('account', id) as missing from account;
 reset search_path;
 drop schema evil cascade;
 
-select bloom_forget(name) from (select name from bloom_list order by name collate "C") l;
+select bloom_drop(name) from (select name from bloom_list order by name collate "C") l;
 drop table account;

@@ -152,11 +152,11 @@ EOC
 my ($published, $unpublished, @mixed) = (0, 0);
 foreach my $free (map { $_ * 6 + 4 } 0 .. 24)
 {
-	my $before = $session->query("SELECT generation FROM bloom_list WHERE name = 'account'");
+	my $before = $session->query("SELECT serial FROM bloom_list WHERE name = 'account'");
 	limit($free * MEGABYTE);
 	my ($out, $state) = $session->try("CALL bloom_publish('account', 'SELECT id FROM account', n => 30000000)");
 	limit(undef);
-	my $after = $session->query("SELECT generation FROM bloom_list WHERE name = 'account'");
+	my $after = $session->query("SELECT serial FROM bloom_list WHERE name = 'account'");
 	my $denied = $session->query(
 		'SELECT count(*) FROM account WHERE NOT bloom_lookup(\'account\', id) AND id <= '
 		  . ($published + ($state eq '') > 0 ? 3000 : 2000));

@@ -87,13 +87,13 @@ foreach my $role (sort keys %may)
 		is(allowed($role, $may{$other}) ? 1 : 0, $role eq $other ? 1 : 0, "$role and what is for $other");
 	}
 }
-value(q{select bloom_forget('of nightly')});
+value(q{select bloom_drop('of nightly')});
 
 # Each alert is silent where all is well, and speaks where it is not.
 my ($monitoring) = grep { $_->{section} eq 'Monitoring' } doc::sql_blocks('doc/OPERATIONS.md');
 my %alert = $monitoring->{sql} =~ /^-- (\d)\.[^\n]*\n(.*?;)/msg;
 is(scalar(keys %alert), 5, 'there are five alerts');
-value(q{select bloom_forget('account today'); call bloom_publish('account', 'select id from account');
+value(q{select bloom_drop('account today'); call bloom_publish('account', 'select id from account');
 call bloom_publish('account', 'select id from account')});
 is(value($alert{$_}), '', "alert $_ is silent") foreach sort keys %alert;
 my %wrong = (
@@ -110,7 +110,7 @@ foreach my $number (sort keys %alert)
 }
 
 # Errors that are looked for by their text have it.
-my $sources = join '', map { slurp_file($_) } glob(doc::root() . '/src/pg/*.c ' . doc::root() . '/src/core/*.c');
+my $sources = join '', map { slurp_file($_) } glob(doc::root() . '/src/pg/*/*.c ' . doc::root() . '/src/core/*.c');
 $sources =~ s/\\"/"/g;
 my @texts = slurp_file(doc::root() . '/doc/OPERATIONS.md') =~ /^\| `([^`]*)`[^|]*\| [^|]*\| [^|]*\|$/mg;
 my %elsewhere = map { $_ => 1 } ('permission denied for table bloom_generation',
@@ -133,7 +133,7 @@ sub refused
 	like($err, $message, $name);
 }
 
-refused(q{select bloom_unpublish('account'); select bloom_unpublish('account')},
+refused(q{select bloom_rollback('account'); select bloom_rollback('account')},
 	qr/has no generation before/, 'the way back is one step');
 
 # bloom_progress without the library preloaded.

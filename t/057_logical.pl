@@ -40,7 +40,7 @@ select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 200000, 0.001), now()
 from generate_series(1, 150000) g group by 2;
 commit} ],
 	[ 'a night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 2)} ],
-	[ 'the way back', q{select bloom_unpublish('account')} ],
+	[ 'the way back', q{select bloom_rollback('account')} ],
 	[ 'another night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 3)} ]);
 
 my $content = q{

@@ -57,7 +57,7 @@ sub state_of_list
 {
 	return value(<<'EOC');
 SET lock_timeout = '10s';
-SELECT (SELECT string_agg(generation || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
+SELECT (SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
 	(SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part),
 	(SELECT count(*) FROM bloom_list_delta),
 	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id)),
@@ -83,7 +83,7 @@ sub night_at
 }
 
 my $before = state_of_list();
-like($before, qr/^2 0 3, 1 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0\|0$/, 'two generations are published');
+like($before, qr/^15000 0 3, 10000 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0\|0$/, 'two generations are published');
 
 # What a phase shows to others.
 foreach my $phase (qw(build write check))
@@ -163,14 +163,14 @@ foreach my $phase (qw(build write check))
 	$second->start("CALL bloom_publish('account', 'SELECT id FROM account', parts => 2)");
 	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the second publisher does not wait';
-	is(value("CALL bloom_publish('other', 'SELECT id FROM account'); SELECT bloom_forget('other')"), '',
+	is(value("CALL bloom_publish('other', 'SELECT id FROM account'); SELECT bloom_drop('other')"), '',
 		'another list is published meanwhile');
 	$holder->query('SELECT pg_advisory_unlock_all()');
 	is(($first->finish)[1], '', 'the first one publishes');
 	is(($second->finish)[1], '', 'then the second one');
 	$_->quit foreach $first, $second, $holder;
-	is(value("SELECT string_agg(generation || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation WHERE name = 'account'"),
-		'4 0 2, 3 1 3', 'one after the other');
+	is(value("SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation WHERE name = 'account'"),
+		'20000 0 2, 20000 1 3', 'one after the other');
 	is(value("SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part"),
 		'0.0 0.1 1.0 1.1 1.2', 'and no mixture');
 }
@@ -181,10 +181,12 @@ foreach my $phase (qw(build write check))
 LISTEN bloom_published;
 CALL bloom_publish('told', 'SELECT id FROM account');
 SELECT bloom_publish('told', bloom_agg(id)) FROM account;
-SELECT bloom_unpublish('told');
-SELECT bloom_forget('told');
+SELECT bloom_rollback('told');
+SELECT bloom_drop('told');
 EOC
-	is(scalar(() = $told =~ /notification "bloom_published" with payload "told"/g), 4, 'listeners are told');
+	my @told = $told =~ /notification "bloom_published" with payload "(\d{16} [0-9a-f-]{36}) told"/g;
+	is(scalar(@told), 4, 'listeners are told');
+	is_deeply(\@told, [ sort @told ], 'of serials that grow');
 	my ($out, $err) = ('', '');
 	$node->psql('postgres', "LISTEN bloom_published; CALL bloom_publish('told', 'SELECT 1 WHERE false')",
 		stdout => \$out, stderr => \$err);
@@ -213,7 +215,7 @@ EOC
 SET auto_explain.log_nested_statements = on; CALL bloom_publish('parallel', 'SELECT id FROM account', parts => 5)",
 		stdout => \$out, stderr => \$err);
 	like($err, qr/bloom_part_agg.*Partial HashAggregate.*bloom_missing.*Partial Aggregate/s, 'a set is built and checked by workers');
-	value("SELECT bloom_forget('serial'), bloom_forget('parallel')");
+	value("SELECT bloom_drop('serial'), bloom_drop('parallel')");
 }
 
 # A delta leads from what was before to what is asked.
@@ -225,7 +227,7 @@ SKIP:
 	$session->query("CALL bloom_publish('grown', 'SELECT id FROM account UNION ALL SELECT -1', parts => 2, n => 40000)");
 	is($session->query(<<'EOC'), '2|t|t|t', 'deltas lead from one generation to the next');
 SELECT count(*), bool_and(bloom_apply(b.filter, d.delta) = c.filter), bool_and(length(d.delta) < pg_column_size(c.filter) / 10),
-	bool_and(d.generation = l.generation)
+	bool_and(d.serial = l.serial)
 FROM bloom_list_delta d
 JOIN bloom_list l USING (name)
 JOIN bloom_generation_part b ON b.name = d.name AND b.part = d.part AND b.back = 1
@@ -236,7 +238,7 @@ EOC
 	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'none where it would not be worth it');
 	$session->query("SELECT bloom_publish('grown', bloom_agg(1))");
 	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'nor between different shapes');
-	$session->query("SELECT bloom_forget('grown')");
+	$session->query("SELECT bloom_drop('grown')");
 	$session->quit;
 }
 
@@ -250,11 +252,13 @@ CREATE DATABASE restored;
 EOC
 	$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, '-d', $node->connstr('postgres') ], 'a dump');
 	$node->command_ok([ 'pg_restore', '-d', $node->connstr('restored'), $dump ], 'is restored');
+	my ($serial, $identity) = split /\|/, value("SELECT serial, identity FROM bloom_list WHERE name = 'account'");
 	my $content = 'SELECT g, md5(bloomfilter_send(filter)) FROM bloom_generation g JOIN bloom_generation_part p USING (name, back) ORDER BY name, back, part';
 	is($node->safe_psql('restored', $content), value($content), 'with all lists');
 	is($node->safe_psql('restored', "SET ROLE asker; SELECT bloom_lookup('account', 1::bigint)"), 't', 'and their rights');
-	is($node->safe_psql('restored', "SELECT bloom_unpublish('account')"), 5, 'and the way back');
-	is($node->safe_psql('restored', "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT generation FROM bloom_list"), 6,
+	is($node->safe_psql('restored', "SELECT bloom_rollback('account') > $serial, identity = '$identity' FROM bloom_list WHERE name = 'account'"), 't|t',
+		'and the way back, with a serial that is newer');
+	is($node->safe_psql('restored', "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT serial > $serial, identity = '$identity' FROM bloom_list"), 't|t',
 		'and the next night');
 }
 stayed_alive_but_killed();

@@ -81,9 +81,9 @@ sub vacuumed
 }
 $writer->query("SELECT publish('a', 3)");
 is(held($asker, 'a'), '3', 'the next night is heeded');
-$writer->query("SELECT bloom_unpublish('a')");
+$writer->query("SELECT bloom_rollback('a')");
 is(held($asker, 'a'), '1', 'so is the way back');
-$writer->query("SELECT bloom_forget('a')");
+$writer->query("SELECT bloom_drop('a')");
 is(held($asker, 'a'), 'unknown', 'and the end');
 vacuumed('off');
 
@@ -95,18 +95,18 @@ foreach my $key (4 .. 7)
 	$writer->query("SELECT publish('$list', $key)");
 	my $place = $writer->query("SELECT place('$list')");
 	is(held($asker, $list), $key, "$list has $key");
-	$writer->query("SELECT bloom_forget('$list')");
+	$writer->query("SELECT bloom_drop('$list')");
 	vacuumed('off');
 	$writer->query("SELECT publish('$other', 9)");
 	$reused++ if $writer->query("SELECT place('$other')") eq $place;
 	is(held($asker, $list), 'unknown', "the row of $other at its place is not that of $list");
 	is(held($asker, $other), '9', 'but its own');
-	$writer->query("SELECT bloom_forget('$other')");
+	$writer->query("SELECT bloom_drop('$other')");
 	vacuumed('off');
 	$writer->query("SELECT publish('$list', 8)");
 	$reused++ if $writer->query("SELECT place('$list')") eq $place;
 	is(held($asker, $list), '8', "and another row of $list there is asked itself");
-	$writer->query("SELECT bloom_forget('$list')");
+	$writer->query("SELECT bloom_drop('$list')");
 	vacuumed('off');
 }
 is($reused, 8, 'all of them were at one place');
@@ -117,7 +117,7 @@ $writer->query("SELECT publish('a', 1)");
 $writer->query("SELECT $large");
 my $lists = join ', ', map { "held('x$_')" } 1 .. 200;
 like($asker->query("SELECT $lists"), qr/^1(\|1){199}$/, 'lists on many pages');
-$writer->query('SELECT ' . join ', ', map { "bloom_forget('x$_')" } 1 .. 200);
+$writer->query('SELECT ' . join ', ', map { "bloom_drop('x$_')" } 1 .. 200);
 vacuumed('on');
 is($writer->query("SELECT pg_relation_size('bloom_generation_part') < 3 * 8192"), 't', 'pages are cut off');
 like($asker->query("SELECT $lists"), qr/^unknown(\|unknown){199}$/, 'what was there is gone');
@@ -144,8 +144,8 @@ is(held($asker, 'a') . held($asker, 'set'), '55', 'and the next one has the new 
 my @steps = (
 	[ "SELECT publish('a', 6), publish('set', 6, 2)", '66' ],
 	[ 'SAVEPOINT one', '66' ],
-	[ "SELECT bloom_unpublish('a'), bloom_unpublish('set')", '55' ],
-	[ "SELECT bloom_forget('a')", 'unknown5' ],
+	[ "SELECT bloom_rollback('a'), bloom_rollback('set')", '55' ],
+	[ "SELECT bloom_drop('a')", 'unknown5' ],
 	[ 'SAVEPOINT two', 'unknown5' ],
 	[ "SELECT publish('a', 7), publish('set', 7, 8)", '77' ],
 	[ 'ROLLBACK TO two', 'unknown5' ],

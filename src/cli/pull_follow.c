@@ -109,6 +109,16 @@ start_listening(const pull_plan *plan, PGconn *connection)
 	return reason;
 }
 
+/* Whether a payload names the list: after its serial and identity, or alone. */
+static bool
+names_list(const char *payload, const char *list)
+{
+	const char *rest = strchr(payload, ' ');
+
+	rest = rest != NULL ? strchr(rest + 1, ' ') : NULL;
+	return strcmp(payload, list) == 0 || (rest != NULL && strcmp(rest + 1, list) == 0);
+}
+
 /* Whether notifications came that mean us; one look answers all of them. */
 static bool
 take_notifications(const pull_plan *plan, PGconn *connection)
@@ -119,7 +129,7 @@ take_notifications(const pull_plan *plan, PGconn *connection)
 	while ((notification = PQnotifies(connection)) != NULL)
 	{
 		any |= plan->list == NULL || notification->extra[0] == '\0' ||
-			strcmp(notification->extra, plan->list) == 0;
+			names_list(notification->extra, plan->list);
 		PQfreemem(notification);
 	}
 	return any;

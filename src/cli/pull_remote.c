@@ -116,7 +116,7 @@ read_list(const pull_plan *plan, PGconn *connection, remote_set *set)
 	}
 	set->name = text_of("%s", literal);
 	PQfreemem(literal);
-	sql = text_of("SELECT generation::pg_catalog.text, pg_catalog.to_char(built_at AT TIME ZONE 'UTC',"
+	sql = text_of("SELECT serial::pg_catalog.text, pg_catalog.to_char(built_at AT TIME ZONE 'UTC',"
 				  " 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM %s.bloom_list WHERE name = %s",
 				  set->schema, set->name);
 	rows = server_query(connection, sql);
@@ -376,7 +376,7 @@ delta_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 	else
 	{
 		query = text_of("SELECT delta FROM %s.bloom_list_delta"
-						" WHERE name = %s AND part = %" PRIu32 " AND generation = %s",
+						" WHERE name = %s AND part = %" PRIu32 " AND serial = %s",
 						set->schema, set->name, part, set->generation);
 		source = subquery_of(query);
 		free(query);

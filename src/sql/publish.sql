@@ -2,14 +2,15 @@
 -- Published lists
 --
 
--- The tables: what is asked now (back = 0), what was before it (back = 1), and the
--- last number of a list that was forgotten (back = 2), so that no number of a name
--- ever comes twice.  Names have the collation "C", by which look-ups read the index.
+-- The tables: each list's current generation (back = 0) and the one before it (back = 1).
+-- Identity and serial are the list's own, in its row, so that dumps, replication and
+-- pg_upgrade carry them.  Names have the collation "C", by which look-ups read the index.
 
 CREATE TABLE bloom_generation (
 	name text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 1000),
-	back smallint NOT NULL CHECK (back BETWEEN 0 AND 2),
-	generation bigint NOT NULL,
+	back smallint NOT NULL CHECK (back BETWEEN 0 AND 1),
+	identity uuid NOT NULL,
+	serial bigint NOT NULL CHECK (serial > 0),
 	built_at timestamp with time zone NOT NULL,
 	built_xmin xid8,
 	n bigint NOT NULL,
@@ -22,7 +23,7 @@ CREATE TABLE bloom_generation (
 	measured_rate double precision,
 	PRIMARY KEY (name, back)
 );
-COMMENT ON TABLE bloom_generation IS 'published lists: the generation that is asked, and the one before it';
+COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';
 
 CREATE TABLE bloom_generation_part (
 	name text COLLATE "C" NOT NULL,
@@ -42,7 +43,7 @@ COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 CREATE TABLE bloom_list_delta (
 	name text COLLATE "C" NOT NULL,
 	part integer NOT NULL,
-	generation bigint NOT NULL,
+	serial bigint NOT NULL,
 	delta bytea NOT NULL,
 	PRIMARY KEY (name, part)
 ) WITH (
@@ -52,7 +53,7 @@ CREATE TABLE bloom_list_delta (
 );
 -- Compressed already.
 ALTER TABLE bloom_list_delta ALTER delta SET STORAGE external;
-COMMENT ON TABLE bloom_list_delta IS 'what leads from a part of the generation before to the part that is asked';
+COMMENT ON TABLE bloom_list_delta IS 'what leads from a part of the generation before to the current part';
 
 -- They are data of the database, to be dumped with it.
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation', '');
@@ -60,7 +61,7 @@ SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_list_delta', '');
 
 CREATE VIEW bloom_list AS
-	SELECT name, generation, built_at, built_xmin, n, p, seed, parts, keys,
+	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, keys,
 		build_seconds, check_seconds, measured_rate
 	FROM bloom_generation
 	WHERE back = 0;
@@ -73,7 +74,7 @@ CREATE VIEW bloom_list_part AS
 COMMENT ON VIEW bloom_list_part IS 'the filters of published lists, as they are asked now';
 
 CREATE VIEW bloom_published AS
-	SELECT l.name, l.generation, l.built_at, now() - l.built_at AS age,
+	SELECT l.name, l.identity, l.serial, l.built_at, now() - l.built_at AS age,
 		l.build_seconds, l.check_seconds, l.keys, l.n, l.p,
 		f.rate, l.measured_rate, f.fullest_part, f.bytes, l.parts, f.key_type,
 		EXISTS (SELECT FROM bloom_generation b WHERE b.name = l.name AND b.back = 1) AS has_before
@@ -106,19 +107,23 @@ COMMENT ON PROCEDURE bloom_publish(text, text, double precision, bigint, integer
 
 CREATE FUNCTION bloom_publish(name text, filter bloomfilter) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filter' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter) IS 'publishes a filter as a list and returns its generation';
+COMMENT ON FUNCTION bloom_publish(text, bloomfilter) IS 'publishes a filter as a list and returns its serial';
 
 CREATE FUNCTION bloom_publish(name text, filters bloomfilter[]) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filters' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter[]) IS 'publishes a set of filters, all its parts, as a list and returns its generation';
+COMMENT ON FUNCTION bloom_publish(text, bloomfilter[]) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
 
-CREATE FUNCTION bloom_unpublish(name text) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_unpublish' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_unpublish(text) IS 'takes a list back to what was published before, once, and returns the new generation';
+CREATE FUNCTION bloom_rollback(name text) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_rollback' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION bloom_rollback(text) IS 'brings the generation before back, once, and returns its new serial';
 
-CREATE FUNCTION bloom_forget(name text) RETURNS void
-	AS 'MODULE_PATHNAME', 'bloomfilter_forget' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_forget(text) IS 'removes a list';
+CREATE FUNCTION bloom_drop(name text) RETURNS void
+	AS 'MODULE_PATHNAME', 'bloomfilter_drop' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION bloom_drop(text) IS 'removes a list';
+
+CREATE FUNCTION bloom_set_identity(name text, identity uuid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION bloom_set_identity(text, uuid) IS 'gives a list the identity by which its followers know it, and returns its new serial';
 
 -- Asking: they read the tables for whoever may execute them, and give away no more
 -- than an answer.

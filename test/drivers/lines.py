@@ -26,7 +26,7 @@ STATES = {
                      "true [true,false]"),
     "without it": ("select bloom_publish('users', bloom_add(bloom_create(10, 1e-9), 43))",
                    "false [false,false]"),
-    "not published": ("select bloom_forget('users')", "42704 42704"),
+    "not published": ("select bloom_drop('users')", "42704 42704"),
 }
 
 HELD = """

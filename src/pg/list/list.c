@@ -105,7 +105,7 @@ column(const BfpgListTable *table, HeapTuple tuple, int number)
 	return value;
 }
 
-/* Whether a row is this part of this list, in the generation that is asked. */
+/* Whether a row is this part of this list, in the current generation. */
 static bool
 is_part(const BfpgListTable *table, HeapTuple tuple, Datum name, int32 part)
 {

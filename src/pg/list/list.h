@@ -21,7 +21,6 @@
 /* Which of a list's generations: the number that the tables have in back. */
 #define BFPG_CURRENT 0
 #define BFPG_BEFORE 1
-#define BFPG_FORGOTTEN 2
 
 /* The table of filters, open, and where one part was found. */
 typedef struct BfpgListTable
@@ -49,7 +48,7 @@ extern void bfpg_list_close(BfpgListTable *table);
 extern bool bfpg_list_try_open(Oid schema, BfpgListTable *table);
 
 /*
- * Finds one part of a list, in the generation that is asked.  False where there is
+ * Finds one part of a list, in the current generation.  False where there is
  * none; else *filter is good until bfpg_list_done, and has to be followed by that.
  */
 extern bool bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter);

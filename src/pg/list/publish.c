@@ -1,6 +1,6 @@
 /*
  * publish.c
- *	  bloom_publish, bloom_unpublish, bloom_forget: what users call.
+ *	  bloom_publish, bloom_rollback, bloom_drop, bloom_set_identity: what users call.
  *
  * The procedure needs one snapshot for the build and its check.  Called by itself, as
  * psql and pg_cron do, it ends the transaction that it was called in and begins one at
@@ -31,8 +31,9 @@
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
-PG_FUNCTION_INFO_V1(bloomfilter_unpublish);
-PG_FUNCTION_INFO_V1(bloomfilter_forget);
+PG_FUNCTION_INFO_V1(bloomfilter_rollback);
+PG_FUNCTION_INFO_V1(bloomfilter_drop);
+PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
 
 /* Bytes of a name: what a notification can carry, and an index without effort. */
 #define MOST_NAME_BYTES 1000
@@ -178,12 +179,12 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 	bfpg_publish_last(&list.place, list.name, &last);
 	if (PG_ARGISNULL(ARG_SEED))
 		list.seed = last.seed;
-	list.generation = last.generation + 1;
+	list.serial = bfpg_next_serial(&last);
 	bfpg_publish_build(&list, &last);
 	bfpg_publish_write_parts(&list);
 	if (list.check)
 		bfpg_publish_check(&list);
-	bfpg_publish_finish(&list);
+	bfpg_publish_finish(&list, &last);
 	SPI_finish();
 	PG_RETURN_VOID();
 }
@@ -249,7 +250,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	take_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
-	list.generation = last.generation + 1;
+	list.serial = bfpg_next_serial(&last);
 	list.keys = -1;
 	list.build_seconds = list.check_seconds = list.measured_rate = -1;
 	list.n = (int64) list.headers[0].capacity;
@@ -258,9 +259,9 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	list.p = list.headers[0].rate;
 	list.seed = (int64) list.headers[0].seed;
 	bfpg_publish_write_parts(&list);
-	bfpg_publish_finish(&list);
+	bfpg_publish_finish(&list, &last);
 	SPI_finish();
-	return list.generation;
+	return list.serial;
 }
 
 Datum
@@ -300,22 +301,22 @@ bloomfilter_publish_filters(PG_FUNCTION_ARGS)
 }
 
 Datum
-bloomfilter_unpublish(PG_FUNCTION_ARGS)
+bloomfilter_rollback(PG_FUNCTION_ARGS)
 {
 	const char *name = name_argument(fcinfo);
 	BfpgPlace	place;
-	int64		generation;
+	int64		serial;
 
 	find_place(fcinfo, &place);
 	SPI_connect();
 	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
-	generation = bfpg_publish_back(&place, name);
+	serial = bfpg_publish_rollback(&place, name);
 	SPI_finish();
-	PG_RETURN_INT64(generation);
+	PG_RETURN_INT64(serial);
 }
 
 Datum
-bloomfilter_forget(PG_FUNCTION_ARGS)
+bloomfilter_drop(PG_FUNCTION_ARGS)
 {
 	const char *name = name_argument(fcinfo);
 	BfpgPlace	place;
@@ -323,7 +324,25 @@ bloomfilter_forget(PG_FUNCTION_ARGS)
 	find_place(fcinfo, &place);
 	SPI_connect();
 	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
-	bfpg_publish_remove(&place, name);
+	bfpg_publish_drop(&place, name);
 	SPI_finish();
 	PG_RETURN_VOID();
+}
+
+/* One statement for a list that was made anew, and for one that was copied. */
+Datum
+bloomfilter_set_identity(PG_FUNCTION_ARGS)
+{
+	const char *name = name_argument(fcinfo);
+	BfpgPlace	place;
+	int64		serial;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("identity of a list");
+	find_place(fcinfo, &place);
+	SPI_connect();
+	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
+	serial = bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
+	SPI_finish();
+	PG_RETURN_INT64(serial);
 }

@@ -9,6 +9,8 @@
 #ifndef BFPG_PUBLISH_H
 #define BFPG_PUBLISH_H
 
+#include "utils/uuid.h"
+
 #include "bf_format.h"
 
 #pragma GCC visibility push(hidden)
@@ -16,8 +18,9 @@
 /* What is known of a list that was published before. */
 typedef struct BfpgLastList
 {
-	bool		exists;			/* has filters now, is not only a number */
-	int64		generation;		/* the last number of this name, or 0 */
+	bool		exists;
+	pg_uuid_t	identity;
+	int64		serial;			/* 0: none yet */
 	int64		n;
 	int64		seed;
 	double		keys;			/* different ones, by the filters' estimate */
@@ -46,7 +49,7 @@ typedef struct BfpgPublication
 	bool		allow_empty;
 
 	/* made */
-	int64		generation;
+	int64		serial;
 	int32		count;			/* of filters: all parts */
 	Datum	   *filters;		/* of the parts, in their order */
 	bf_header  *headers;		/* theirs */
@@ -92,15 +95,22 @@ extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wai
 /* What the tables know of a list. */
 extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
 
-/* Makes what is asked the generation before, and these filters what is asked. */
+/* Makes the current generation the one before, and these filters the current one. */
 extern void bfpg_publish_write_parts(BfpgPublication *list);
 
-/* The row of the list, with what its build and its check took, and the notification. */
-extern void bfpg_publish_finish(const BfpgPublication *list);
+/*
+ * The serial of what is published next: greater than the last one, and the microseconds
+ * since 1970, so that it is also greater than those of rows that were lost.
+ */
+extern int64 bfpg_next_serial(const BfpgLastList *last);
 
-/* The way back, and away; the lock is held. */
-extern int64 bfpg_publish_back(const BfpgPlace *place, const char *name);
-extern void bfpg_publish_remove(const BfpgPlace *place, const char *name);
+/* The row of the list, with what its build and its check took, and the notification. */
+extern void bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last);
+
+/* Changes of a list that is there; the lock is held.  Two return its new serial. */
+extern int64 bfpg_publish_rollback(const BfpgPlace *place, const char *name);
+extern int64 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
+extern void bfpg_publish_drop(const BfpgPlace *place, const char *name);
 
 #pragma GCC visibility pop
 

@@ -85,22 +85,42 @@ result_column(int column, bool *is_null)
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
 }
 
+/* Tells listeners of the serial and identity in the statement's only row. */
+static void
+notify_result(const char *name)
+{
+	bool		is_null;
+	int64		serial = DatumGetInt64(result_column(1, &is_null));
+
+	Async_Notify(CHANNEL, psprintf(INT64_FORMAT " %s %s", serial,
+								   TextDatumGetCString(result_column(2, &is_null)), name));
+}
+
+int64
+bfpg_next_serial(const BfpgLastList *last)
+{
+	int64		now = GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+
+	return Max(last->serial + 1, now);
+}
+
 void
 bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
 	bool		is_null;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(psprintf("SELECT g.generation, g.back, g.n, g.seed, "
+	run_for_name(psprintf("SELECT g.identity, g.serial, g.n, g.seed, "
 						  "(SELECT sum(s.cardinality)::float8 FROM %sbloom_generation_part t, %sbloom_stats(t.filter) s "
 						  "WHERE t.name = g.name AND t.back = 0) "
-						  "FROM %sbloom_generation g WHERE g.name = $1 AND g.back IN (0, 2)",
+						  "FROM %sbloom_generation g WHERE g.name = $1 AND g.back = 0",
 						  place->prefix, place->prefix, place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
-	last->generation = DatumGetInt64(result_column(1, &is_null));
-	last->exists = DatumGetInt16(result_column(2, &is_null)) == BFPG_CURRENT;
+	last->exists = true;
+	last->identity = *DatumGetUUIDP(result_column(1, &is_null));
+	last->serial = DatumGetInt64(result_column(2, &is_null));
 	last->n = DatumGetInt64(result_column(3, &is_null));
 	last->seed = DatumGetInt64(result_column(4, &is_null));
 	last->keys = DatumGetFloat8(result_column(5, &is_null));
@@ -108,7 +128,13 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 		last->keys = 0;
 }
 
-/* What was asked becomes what was before; what was before goes. */
+static void
+delete_deltas(const BfpgPlace *place, const char *name)
+{
+	run_for_name(psprintf("DELETE FROM %sbloom_list_delta WHERE name = $1", place->prefix), name, SPI_OK_DELETE);
+}
+
+/* The current generation becomes the one before; that one goes. */
 static void
 move_back(const BfpgPublication *list)
 {
@@ -123,7 +149,7 @@ move_back(const BfpgPublication *list)
 		run_for_name(psprintf("UPDATE %s%s SET back = 1 WHERE name = $1 AND back = 0", prefix, tables[i]),
 					 list->name, SPI_OK_UPDATE);
 	}
-	run_for_name(psprintf("DELETE FROM %sbloom_list_delta WHERE name = $1", prefix), list->name, SPI_OK_DELETE);
+	delete_deltas(&list->place, list->name);
 }
 
 static void
@@ -153,9 +179,9 @@ write_delta(const BfpgPublication *list, int32 part)
 
 	values[0] = CStringGetTextDatum(list->name);
 	values[1] = Int32GetDatum(part);
-	values[2] = Int64GetDatum(list->generation);
+	values[2] = Int64GetDatum(list->serial);
 	values[3] = Int64GetDatum((int64) bf_total_bytes(&list->headers[part]) / DELTA_SHARE);
-	run_sql(psprintf("INSERT INTO %sbloom_list_delta (name, part, generation, delta) "
+	run_sql(psprintf("INSERT INTO %sbloom_list_delta (name, part, serial, delta) "
 					 "SELECT $1, $2, $3, d.delta "
 					 "FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
 					 "FROM %sbloom_generation_part b, %sbloom_generation_part c "
@@ -241,15 +267,15 @@ or_null(double value, char *null)
 }
 
 void
-bfpg_publish_finish(const BfpgPublication *list)
+bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 {
-	Oid			types[11] = {TEXTOID, INT8OID, TIMESTAMPTZOID, INT8OID, FLOAT8OID, INT8OID,
-	INT4OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
-	Datum		values[11];
-	char		nulls[] = "           ";
+	Oid			types[12] = {TEXTOID, INT8OID, TIMESTAMPTZOID, INT8OID, FLOAT8OID, INT8OID,
+	INT4OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, UUIDOID};
+	Datum		values[12];
+	char		nulls[] = "            ";
 
 	values[0] = CStringGetTextDatum(list->name);
-	values[1] = Int64GetDatum(list->generation);
+	values[1] = Int64GetDatum(list->serial);
 	values[2] = TimestampTzGetDatum(GetCurrentTransactionStartTimestamp());
 	values[3] = Int64GetDatum(list->n);
 	values[4] = Float8GetDatum(list->p);
@@ -260,26 +286,37 @@ bfpg_publish_finish(const BfpgPublication *list)
 	values[8] = or_null(list->build_seconds, &nulls[8]);
 	values[9] = or_null(list->check_seconds, &nulls[9]);
 	values[10] = or_null(list->measured_rate, &nulls[10]);
-	run_sql(psprintf("INSERT INTO %sbloom_generation (name, back, generation, built_at, n, p, seed, parts, keys, "
-					 "build_seconds, check_seconds, measured_rate, built_xmin) "
-					 "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, %s)",
+	values[11] = UUIDPGetDatum(&last->identity);
+	nulls[11] = last->exists ? ' ' : 'n';
+	run_sql(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, "
+					 "build_seconds, check_seconds, measured_rate, identity, built_xmin) "
+					 "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, gen_random_uuid()), %s) "
+					 "RETURNING serial, identity::text",
 					 list->place.prefix,
 					 list->query != NULL ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-			lengthof(types), types, values, nulls, SPI_OK_INSERT);
+			lengthof(types), types, values, nulls, SPI_OK_INSERT_RETURNING);
+	notify_result(list->name);
 	warn_of_rate(list);
-	Async_Notify(CHANNEL, list->name);
+}
+
+/* Fails for a list that isn't there. */
+static void
+find_list(const BfpgPlace *place, const char *name, BfpgLastList *last)
+{
+	bfpg_publish_last(place, name, last);
+	if (!last->exists)
+		bfpg_list_unknown(CStringGetTextDatum(name));
 }
 
 int64
-bfpg_publish_back(const BfpgPlace *place, const char *name)
+bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
 	const char *prefix = place->prefix;
-	bool		is_null;
+	int64		serial;
 
-	bfpg_publish_last(place, name, &last);
-	if (!last.exists)
-		bfpg_list_unknown(CStringGetTextDatum(name));
+	find_list(place, name, &last);
+	serial = bfpg_next_serial(&last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
 						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
 						  prefix, prefix),
@@ -287,32 +324,55 @@ bfpg_publish_back(const BfpgPlace *place, const char *name)
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("list \"%s\" has no generation before the one that is asked", name),
-				 errhint("The way back is one step. Publish the list again.")));
-	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, generation = '" INT64_FORMAT "' "
-						  "WHERE name = $1 AND back = 1 RETURNING generation",
-						  prefix, last.generation + 1),
-				 name, SPI_OK_UPDATE_RETURNING);
-	last.generation = DatumGetInt64(result_column(1, &is_null));
+				 errmsg("list \"%s\" has no generation before the current one", name),
+				 errhint("bloom_rollback goes back one step. Publish the list again.")));
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
-	run_for_name(psprintf("DELETE FROM %sbloom_list_delta WHERE name = $1", prefix), name, SPI_OK_DELETE);
-	Async_Notify(CHANNEL, name);
-	return last.generation;
+	delete_deltas(place, name);
+	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' "
+						  "WHERE name = $1 RETURNING serial, identity::text",
+						  prefix, serial),
+				 name, SPI_OK_UPDATE_RETURNING);
+	notify_result(name);
+	return serial;
+}
+
+/*
+ * The serial is new, since followers of this identity may have one that is greater than
+ * that of the row.  Deltas name the serial that they lead to, so they go.
+ */
+int64
+bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
+{
+	BfpgLastList last;
+	Oid			types[3] = {TEXTOID, INT8OID, UUIDOID};
+	Datum		values[3];
+
+	find_list(place, name, &last);
+	delete_deltas(place, name);
+	values[0] = CStringGetTextDatum(name);
+	values[1] = Int64GetDatum(bfpg_next_serial(&last));
+	values[2] = identity;
+	run_sql(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
+					 "UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "
+					 "RETURNING serial, identity::text",
+					 place->prefix, place->prefix),
+			lengthof(types), types, values, NULL, SPI_OK_UPDATE_RETURNING);
+	notify_result(name);
+	return DatumGetInt64(values[1]);
 }
 
 void
-bfpg_publish_remove(const BfpgPlace *place, const char *name)
+bfpg_publish_drop(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
 	const char *prefix = place->prefix;
 
-	bfpg_publish_last(place, name, &last);
-	if (!last.exists)
-		bfpg_list_unknown(CStringGetTextDatum(name));
-	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
-	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 2 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
+	find_list(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1", prefix), name, SPI_OK_DELETE);
-	run_for_name(psprintf("DELETE FROM %sbloom_list_delta WHERE name = $1", prefix), name, SPI_OK_DELETE);
-	Async_Notify(CHANNEL, name);
+	delete_deltas(place, name);
+	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
+	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 RETURNING serial, identity::text", prefix),
+				 name, SPI_OK_DELETE_RETURNING);
+	notify_result(name);
 }
