@@ -84,4 +84,16 @@ select bloom_index_verify('skewed_shared');
 reset min_parallel_table_scan_size;
 reset max_parallel_maintenance_workers;
 reset maintenance_work_mem;
-drop table wide, skewed;
+-- a column with repeats is not sized for the rows that its first part lets expect, and one
+-- whose keys come late is not too small
+create table repeated as select (i * 7919::bigint % 50000)::int as k from generate_series(1, 500000) i;
+create table late as select case when i <= 200000 then i % 20000 else i end as k from generate_series(1, 600000) i;
+set maintenance_work_mem = '1MB';
+create index repeated_k on repeated using bloomfilter (k);
+create index late_k on late using bloomfilter (k);
+select n between 50000 and 125000 as sized, bytes = pg_relation_size('repeated_k') as bytes, bloom_index_verify('repeated_k') from bloom_index_stats('repeated_k');
+select n between 420000 and 1050000 as sized, fpr < p as rate, bloom_index_verify('late_k') from bloom_index_stats('late_k');
+select bloom_snapshot('repeated_k') = bloom_agg(k, (select n from bloom_index_stats('repeated_k'))) as same from repeated;
+select bloom_snapshot('late_k') = bloom_agg(k, (select n from bloom_index_stats('late_k'))) as same from late;
+reset maintenance_work_mem;
+drop table wide, skewed, repeated, late;

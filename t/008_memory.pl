@@ -109,6 +109,29 @@ foreach my $how ('copy', 'scan', 'union', 'key', 'kept', 'agg', 'after a scan')
 	$own->quit;
 }
 
+# Keys of each kind of row that an index takes, however many come: what a key's bytes were made
+# in is given back.
+$session->query(<<'EOC');
+CREATE TABLE many_keys AS
+SELECT i::numeric AS n, i::text AS t, repeat('long', 1000) || i AS packed, decode(lpad(to_hex(i), 8, '0'), 'hex') AS b, '10.0.0.0'::inet + i AS a
+FROM generate_series(1, 200000) AS i;
+EOC
+foreach my $column ('n', 't', 'packed', 'b', 'a')
+{
+	my $own = session($node);
+	$own->query("SET maintenance_work_mem = '1MB'; CREATE TEMP TABLE taken (LIKE many_keys); CREATE INDEX ON taken USING bloomfilter ($column)");
+	$own->query("INSERT INTO taken SELECT * FROM many_keys LIMIT 1000; CREATE INDEX few ON taken USING bloomfilter ($column)");
+	my $before = own_peak_kb($own->pid);
+	$own->query("CREATE INDEX many ON many_keys USING bloomfilter ($column) WITH (n = 200000)");
+	cmp_ok(own_peak_kb($own->pid) - $before, '<', 4 * 1024, "an index of $column takes no memory for each row");
+	$own->query('BEGIN; INSERT INTO many_keys SELECT * FROM many_keys; ROLLBACK');
+	cmp_ok(own_peak_kb($own->pid) - $before, '<', 4 * 1024, "nor does INSERT");
+	$own->query("DROP INDEX many; CREATE INDEX CONCURRENTLY many ON many_keys USING bloomfilter ($column) WITH (n = 200000)");
+	cmp_ok(own_peak_kb($own->pid) - $before, '<', 4 * 1024, "nor does CREATE INDEX CONCURRENTLY");
+	$own->query('DROP INDEX many');
+	$own->quit;
+}
+
 # A loop that adds to a variable keeps one filter, not one for each round.
 my ($answer, $peak) = measured(<<'EOC', 'SET bloomfilter.overflow = ignore');
 CREATE FUNCTION add_many() RETURNS boolean LANGUAGE plpgsql AS $$

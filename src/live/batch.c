@@ -28,12 +28,44 @@
 void
 bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes)
 {
-	Size		room = Min(bytes, MaxAllocHugeSize / 2) / (2 * sizeof(uint64));
+	Size		most = Min(bytes, MaxAllocHugeSize / 2) / (2 * sizeof(uint64));
 
-	batch->room = Max(room, LEAST_ROOM);
+	batch->room = LEAST_ROOM;
+	batch->most_room = Max(most, LEAST_ROOM);
 	batch->count = 0;
 	batch->hashes = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
 	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, batch->room * sizeof(uint64));
+}
+
+bool
+bfpg_live_batch_grow(BfpgLiveBatch *batch)
+{
+	Size		room = Min(batch->room * 2, batch->most_room);
+	uint64	   *hashes;
+	uint64	   *spare;
+
+	if (room == batch->room)
+		return false;
+	/* A build goes on with the room that there is. */
+	hashes = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	spare = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (hashes == NULL || spare == NULL)
+	{
+		if (hashes != NULL)
+			pfree(hashes);
+		if (spare != NULL)
+			pfree(spare);
+		batch->most_room = batch->room;
+		return false;
+	}
+	memcpy(hashes, batch->hashes, batch->count * sizeof(uint64));
+	bfpg_live_batch_free(batch);
+	batch->hashes = hashes;
+	batch->spare = spare;
+	batch->room = room;
+	return true;
 }
 
 void

@@ -14,11 +14,18 @@ typedef struct BfpgLiveBatch
 	uint64	   *hashes;
 	uint64	   *spare;			/* as long, to sort by */
 	Size		count;
-	Size		room;
+	Size		room;			/* hashes that fit now */
+	Size		most_room;		/* hashes that fit when it has grown */
 } BfpgLiveBatch;
 
-/* A batch that takes so many bytes of the current memory context, or the least useful. */
+/*
+ * A batch in the current memory context that may grow to so many bytes, or to the least
+ * useful size if that is more.
+ */
 extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
+
+/* Doubles a full batch's room; returns false if it may not grow, or there is no memory. */
+extern bool bfpg_live_batch_grow(BfpgLiveBatch *batch);
 
 extern void bfpg_live_batch_free(BfpgLiveBatch *batch);
 

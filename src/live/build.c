@@ -8,7 +8,7 @@
  *
  * Without n, hashes are gathered first: if all fit into memory the number of different
  * keys is known exactly; if not, it is estimated from the part of the table that has
- * been read, and checked at the end.
+ * been read, and corrected at the end by the bits of the filter.
  */
 #include "postgres.h"
 
@@ -16,6 +16,8 @@
 #include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/index.h"
+#include "catalog/partition.h"
+#include "catalog/storage.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -36,11 +38,17 @@
 #define PHASE_SCAN 3
 #define PHASE_LOG 4
 
-/* Room to grow where n is not given: a quarter more than the keys that are there. */
-#define WITH_ROOM(keys) ((uint64) ((double) (keys) * 1.25) + 1)
-
-/* And the least such n, so that a filter of an empty table begins with some pages. */
+/* The least n where it is not given, so that a filter of an empty table begins with some pages. */
 #define LEAST_KEYS 100000
+
+/* An estimated n is corrected if it is so many times what it should have been. */
+#define TOO_LARGE 1.8
+
+/* With so many times n keys, a filter's bits no longer tell their number. */
+#define SATURATED 4.0
+
+/* Attempts to correct an estimate: by the keys with their repeats, then by the bits. */
+#define MOST_CORRECTIONS 2
 
 /* Pages of the table that a process takes at a time, so that they are read in order. */
 #define PAGES_AT_ONCE 64
@@ -78,6 +86,13 @@ bfpg_live_build_phase(int64 phase)
 	}
 }
 
+/* The n for so many keys where it is not given: with room to grow by a quarter. */
+static uint64
+keys_with_room(double keys)
+{
+	return Max((uint64) (keys * 1.25) + 1, LEAST_KEYS);
+}
+
 static Size
 build_memory(void)
 {
@@ -88,15 +103,6 @@ static void
 report_phase(int64 phase)
 {
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
-}
-
-/* A page of the index that is being built, locked: it may be there from a first try. */
-static Buffer
-take_page(Relation index, ForkNumber fork, BlockNumber number, BlockNumber present)
-{
-	if (number < present)
-		return ReadBufferExtended(index, fork, number, RBM_ZERO_AND_LOCK, NULL);
-	return bfpg_live_extend(index, fork);
 }
 
 /* Writes an empty page of level 0, or the meta page. */
@@ -124,7 +130,6 @@ write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, bool log)
 static void
 write_pages(Relation index, ForkNumber fork, const BfpgLive *live)
 {
-	BlockNumber present = RelationGetNumberOfBlocksInFork(index, fork);
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
 	BlockNumber number;
 	bool		extension_lock = !RELATION_IS_LOCAL(index);
@@ -134,8 +139,7 @@ write_pages(Relation index, ForkNumber fork, const BfpgLive *live)
 	for (number = 0; number < pages; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(take_page(index, fork, number, present), number, live,
-				   fork == INIT_FORKNUM);
+		write_page(bfpg_live_extend(index, fork), number, live, fork == INIT_FORKNUM);
 	}
 	if (extension_lock)
 		UnlockRelationForExtension(index, ExclusiveLock);
@@ -146,10 +150,14 @@ lay_out(BfpgLiveBuild *build, uint64 n)
 {
 	report_phase(PHASE_LAY_OUT);
 	bfpg_live_layout(n, build->options.p, build->options.seed, build->coder.type, &build->live);
-	/* Of a first try, with another size. */
-	if (build->index->rd_amcache != NULL)
-		pfree(build->index->rd_amcache);
-	build->index->rd_amcache = NULL;
+	if (build->laid_out)
+	{
+		/* The pages of an attempt with another size, and what was read of them. */
+		RelationTruncate(build->index, 0);
+		if (build->index->rd_amcache != NULL)
+			pfree(build->index->rd_amcache);
+		build->index->rd_amcache = NULL;
+	}
 	write_pages(build->index, MAIN_FORKNUM, &build->live);
 	build->laid_out = true;
 	report_phase(PHASE_SCAN);
@@ -162,14 +170,16 @@ lay_out_by_estimate(BfpgLiveBuild *build)
 	double		share = ((double) build->heap_page + 1) / Max(build->heap_pages, 1);
 	double		keys = (double) build->batch.count / Min(share, 1.0);
 
-	lay_out(build, Max(WITH_ROOM(keys), LEAST_KEYS));
+	lay_out(build, keys_with_room(keys));
 	build->estimated = true;
 }
 
 /* Makes room in a full batch. */
 static void
-empty_batch(BfpgLiveBuild *build)
+make_room(BfpgLiveBuild *build)
 {
+	if (bfpg_live_batch_grow(&build->batch))
+		return;
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
@@ -187,7 +197,7 @@ take_key(Datum key, void *state)
 
 	build->counts.keys++;
 	if (build->batch.count == build->batch.room)
-		empty_batch(build);
+		make_room(build);
 	build->batch.hashes[build->batch.count++] =
 		bfpg_hash_key(&build->coder, key, build->options.seed);
 }
@@ -210,7 +220,7 @@ finish_batch(BfpgLiveBuild *build)
 	if (!build->laid_out)
 	{
 		bfpg_live_batch_unique(&build->batch);
-		lay_out(build, Max(WITH_ROOM(build->batch.count), LEAST_KEYS));
+		lay_out(build, keys_with_room((double) build->batch.count));
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
 	bfpg_live_batch_free(&build->batch);
@@ -345,19 +355,31 @@ count_keys(BfpgLiveBuild *build)
 	return bf_estimate_keys(&header) * header.parts;
 }
 
-/* Builds the filter anew where the estimated n was too small.  Seldom comes to it. */
+/*
+ * Builds the filter anew where the estimated n was smaller than the number of keys, or much
+ * larger than what that number would have been laid out for.
+ *
+ * count_keys says little of a filter nearly all of whose bits are set.  Then the number of
+ * keys with their repeats is taken, which is never too small, and the next attempt can count.
+ */
 static void
 correct_estimate(BfpgLiveBuild *build, IndexInfo *info)
 {
-	double		keys;
+	int			attempt;
 
-	if (!build->estimated || build->counts.keys <= (double) build->live.keys)
-		return;
-	keys = count_keys(build);
-	if (keys <= (double) build->live.keys)
-		return;
-	lay_out(build, WITH_ROOM(keys));
-	scan(build, info);
+	for (attempt = 0; build->estimated && attempt < MOST_CORRECTIONS; attempt++)
+	{
+		double		keys = count_keys(build);
+
+		if (keys > SATURATED * (double) build->live.keys)
+			keys = build->counts.keys;
+		keys = Min(keys, build->counts.keys);
+		if (keys <= (double) build->live.keys &&
+			(double) build->live.keys <= TOO_LARGE * (double) keys_with_room(keys))
+			return;
+		lay_out(build, keys_with_room(keys));
+		scan(build, info);
+	}
 }
 
 /* Whether a relation's file is of a subtransaction, whose rollback undoes all that is done to it. */
@@ -380,12 +402,40 @@ truncated_in_place(Relation heap, Relation index)
 	return has_file_of(heap, own) && !has_file_of(index, own);
 }
 
+/*
+ * Tells that n is each partition's, once for all partitions of which a transaction makes
+ * the index.
+ */
+static void
+notice_partition(Relation index)
+{
+	static Oid	last_parent = InvalidOid;
+	static LocalTransactionId last_transaction = InvalidLocalTransactionId;
+	Oid			parent;
+
+	if (!index->rd_rel->relispartition || ReindexIsProcessingIndex(RelationGetRelid(index)))
+		return;
+	parent = get_partition_parent(RelationGetRelid(index), true);
+	if (parent == last_parent && bfpg_own_transaction() == last_transaction)
+		return;
+	last_parent = parent;
+	last_transaction = bfpg_own_transaction();
+	ereport(NOTICE,
+			(errmsg("index \"%s\" is sized for n keys of its partition alone",
+					RelationGetRelationName(index)),
+			 errdetail("The option n of a partitioned index is that of each partition's index, not of all together."),
+			 errhint("Leave n away to size each index for the keys that its partition has.")));
+}
+
 /* Fills the index from its table. */
 static void
 collect(BfpgLiveBuild *build, IndexInfo *info)
 {
 	if (build->options.n != 0)
+	{
+		notice_partition(build->index);
 		lay_out(build, build->options.n);
+	}
 	scan(build, info);
 	correct_estimate(build, info);
 	report_phase(PHASE_LOG);

@@ -145,10 +145,14 @@ key_uuid(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 static uint64
 key_numeric(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
-	char	   *decimal = DatumGetCString(DirectFunctionCall1(numeric_out, key));
+	/* Unpacked here, as numeric_out would leave its own copy behind. */
+	Numeric		value = DatumGetNumeric(key);
+	char	   *decimal = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
 	uint64		hash = bfpg_sink_bytes(sink, decimal, bf_key_numeric(decimal, strlen(decimal)));
 
 	pfree(decimal);
+	if (NumericGetDatum(value) != key)
+		pfree(value);
 	return hash;
 }
 
