@@ -88,7 +88,7 @@ lbf_bytes_of_file(int fd, unsigned flags, const char *subject,
 	if (fstat(fd, &st) != 0)
 		return lbf_fail_system(detail, subject, "stat file");
 	if (!S_ISREG(st.st_mode))
-		return lbf_bytes_of_stream(fd, flags, subject, bytes, detail);
+		return lbf_fail_no_file(detail, subject);
 	code = check_start(fd, (uint64_t) st.st_size, subject, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;

@@ -8,8 +8,8 @@
 #include "handle.h"
 
 /*
- * The bytes of the file that is open at fd, mapped, or read where flags say so
- * or where it is no regular file.  subject is for messages.
+ * The bytes of the regular file that is open at fd, mapped, or read where flags say
+ * so.  subject is for messages.
  */
 extern int	lbf_bytes_of_file(int fd, unsigned flags, const char *subject,
 							  lbf_bytes *bytes, bloomfilter_detail *detail);

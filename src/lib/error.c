@@ -166,6 +166,13 @@ lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 }
 
 int
+lbf_fail_no_file(bloomfilter_detail *detail, const char *subject)
+{
+	return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, subject,
+						 "is no regular file; a pipe can be read by its descriptor only, as standard input");
+}
+
+int
 lbf_fail_format(bloomfilter_detail *detail, bf_status status,
 				const char *subject, const uint8_t *bytes, size_t length)
 {

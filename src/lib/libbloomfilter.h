@@ -183,7 +183,8 @@ typedef struct bloomfilter bloomfilter;
  * so parts of different nights are no set.  Under other names they would be
  * accepted, and keys that came since be denied: name files so, and rename the
  * manifest last, as bloomfilter_write does.  A single part of a set can be opened by its file's
- * name: it answers only for the keys that belong to it.
+ * name: it answers only for the keys that belong to it.  Pipes and devices are
+ * refused, as BLOOMFILTER_ERR_ARGUMENT; bloomfilter_open_fd reads them.
  *
  * Files are mapped read-only and shared: all processes of a host use the same
  * memory.  All rules of the format are checked here, once, checksum included;

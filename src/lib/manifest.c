@@ -86,7 +86,9 @@ read_open(int fd, const char *path, char **text, size_t *length,
 
 	if (fstat(fd, &st) != 0)
 		return lbf_fail_system(detail, path, "stat file");
-	if (!S_ISREG(st.st_mode) || st.st_size < (off_t) MAGIC_BYTES)
+	if (!S_ISREG(st.st_mode))
+		return lbf_fail_no_file(detail, path);
+	if (st.st_size < (off_t) MAGIC_BYTES)
 		return BLOOMFILTER_OK;
 	if (read_up_to(fd, magic, MAGIC_BYTES) < 0)
 		return lbf_fail_system(detail, path, "read file");

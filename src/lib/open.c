@@ -34,7 +34,9 @@ static int
 open_part(const lbf_source *source, uint32_t index, const char *path,
 		  unsigned flags, lbf_part *part, bloomfilter_detail *detail)
 {
-	int			fd = openat(source->folder, source->names[index], O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: a pipe that nobody writes to must not hang us before it is refused */
+	int			fd = openat(source->folder, source->names[index],
+							O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	lbf_bytes	bytes;
 	int			code;
 
@@ -61,13 +63,11 @@ check_member(const bloomfilter *filter, const lbf_part *part, uint32_t at,
 	const bf_header *header = &part->header;
 	char		text[128];
 	uint64_t	promised;
+	int			code;
 
-	if (header->parts != filter->open_parts)
-	{
-		snprintf(text, sizeof text, "is part of a set of %u, which has %lu files here",
-				 (unsigned) header->parts, (unsigned long) filter->open_parts);
-		return fail_set(detail, path, text);
-	}
+	code = lbf_check_parts(header, filter->open_parts, path, detail);
+	if (code != BLOOMFILTER_OK)
+		return code;
 	if (header->part != at)
 	{
 		snprintf(text, sizeof text, "is part %u, not part %lu as the manifest has it",

@@ -48,6 +48,55 @@ lbf_source_path(const lbf_source *source, const char *name)
 	return path;
 }
 
+/* A file's header; zeros where it has none. */
+static void
+read_header(int folder, const char *name, uint8_t *header)
+{
+	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || pread(fd, header, BF_HEADER_BYTES, 0) != BF_HEADER_BYTES)
+		memset(header, 0, BF_HEADER_BYTES);
+	if (fd >= 0)
+		close(fd);
+}
+
+int
+lbf_check_parts(const bf_header *header, uint32_t count, const char *path,
+				bloomfilter_detail *detail)
+{
+	char		text[96];
+
+	if (header->parts == count)
+		return BLOOMFILTER_OK;
+	snprintf(text, sizeof text, "is part of a set of %u, which has %lu files here",
+			 (unsigned) header->parts, (unsigned long) count);
+	return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, text);
+}
+
+/*
+ * A manifest of 65535 lines is soon written, and looking at as many files takes
+ * long: so the first part must say that the set has so many.  What is the matter
+ * with that file otherwise is found when it is opened.
+ */
+static int
+check_count(const lbf_source *source, bloomfilter_detail *detail)
+{
+	uint8_t		bytes[BF_HEADER_BYTES];
+	bf_header	header;
+	char	   *path;
+	int			code;
+
+	read_header(source->folder, source->names[0], bytes);
+	if (bf_header_read(bytes, bf_header_length(bytes), &header) != BF_OK ||
+		header.parts == source->count)
+		return BLOOMFILTER_OK;
+	path = lbf_source_path(source, source->names[0]);
+	code = path == NULL ? lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL) :
+		lbf_check_parts(&header, source->count, path, detail);
+	free(path);
+	return code;
+}
+
 /* A source of one file. */
 static int
 be_file(lbf_source *source, const char *name, const char *path,
@@ -77,8 +126,9 @@ be_manifest_or_file(lbf_source *source, const char *name, const char *path,
 	if (source->storage == NULL)
 		return be_file(source, name, path, detail);
 	source->kind = LBF_SOURCE_MANIFEST;
-	return lbf_manifest_parse(source->storage, length, path, &source->names,
+	code = lbf_manifest_parse(source->storage, length, path, &source->names,
 							  &source->count, detail);
+	return code == BLOOMFILTER_OK ? check_count(source, detail) : code;
 }
 
 /* Opens the folder at path, of which so many bytes are its name: 0 is here. */
@@ -123,8 +173,7 @@ be_folder(lbf_source *source, const char *path, bloomfilter_detail *detail)
 
 /* A file, with the folder that it is in. */
 static int
-be_path(lbf_source *source, const char *path, bool regular,
-		bloomfilter_detail *detail)
+be_path(lbf_source *source, const char *path, bloomfilter_detail *detail)
 {
 	const char *slash = strrchr(path, '/');
 	size_t		folder = slash == NULL ? 0 : (size_t) (slash - path) + 1;
@@ -132,9 +181,7 @@ be_path(lbf_source *source, const char *path, bool regular,
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	/* A pipe is a filter; looking into it would take bytes from its reader. */
-	return regular ? be_manifest_or_file(source, path + folder, path, detail) :
-		be_file(source, path + folder, path, detail);
+	return be_manifest_or_file(source, path + folder, path, detail);
 }
 
 int
@@ -150,30 +197,18 @@ lbf_source_find(const char *path, lbf_source *source, bloomfilter_detail *detail
 	if (S_ISDIR(st.st_mode))
 		code = be_folder(source, path, detail);
 	else
-		code = be_path(source, path, S_ISREG(st.st_mode), detail);
+		code = be_path(source, path, detail);
 	if (code != BLOOMFILTER_OK)
 		lbf_source_free(source);
 	return code;
 }
 
 /*
- * A file's header, which has the checksum of all of it.  Times have a coarse
- * grain and numbers of inodes are used again: a file that was replaced twice in a
- * moment can look like the first one.
+ * Chains what tells a file from another one to an identity.  Its header is among
+ * it, which has the checksum of all: times have a coarse grain and numbers of
+ * inodes are used again, so a file that was replaced twice in a moment can look
+ * like the first one otherwise.
  */
-static void
-read_header(int folder, const char *name, uint8_t *header)
-{
-	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return;
-	if (pread(fd, header, BF_HEADER_BYTES, 0) != BF_HEADER_BYTES)
-		memset(header, 0, BF_HEADER_BYTES);
-	close(fd);
-}
-
-/* Chains what tells a file from another one to an identity. */
 static uint64_t
 add_identity(uint64_t identity, int folder, const char *name)
 {

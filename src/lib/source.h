@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bf_format.h"
 #include "libbloomfilter.h"
 
 /* The first line of a manifest, and what it begins with in every version. */
@@ -53,6 +54,13 @@ extern char *lbf_source_path(const lbf_source *source, const char *name);
  * is not there counts, too.
  */
 extern uint64_t lbf_source_identity(const lbf_source *source);
+
+/*
+ * That a part, whose header this is, belongs to a set of so many files.  The first
+ * part's is looked at before a manifest is believed that names many.
+ */
+extern int	lbf_check_parts(const bf_header *header, uint32_t count,
+							const char *path, bloomfilter_detail *detail);
 
 /*
  * Reads a manifest, or as much as makes sure that a file is none: then *text is

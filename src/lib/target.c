@@ -1,6 +1,12 @@
 /*
  * target.c
  *	  A path that is replaced in one step, and the new files beside it.
+ *
+ * A new file is named after the target, with a number of its writer's and one of
+ * its own: ".users.0123abcd.00000.tmp".  The writer's first one is its token, which
+ * stays locked until the writer is done or killed.  So the new files of a killed
+ * writer are known by a token that can be locked, or isn't there any more, and the
+ * next writer deletes them, however young they are.
  */
 #define _GNU_SOURCE				/* O_PATH, flock */
 
@@ -25,15 +31,16 @@
  */
 #define MOST_ATTEMPTS 100
 
-/* What a new file's name has beside the target's: ".", and a number of its own. */
-#define NUMBER_DIGITS	8
+/* What a new file's name has beside the target's. */
 #define ENDING			".tmp"
-#define APPENDED_BYTES	(2 + NUMBER_DIGITS + sizeof ENDING - 1)
+#define WRITER_DIGITS	8
+#define FILE_DIGITS		5
+#define APPENDED_BYTES	(3 + WRITER_DIGITS + FILE_DIGITS + sizeof ENDING - 1)
 
 /* The target's name in it, cut off where both don't fit. */
 #define NAME_IN_NEW		((int) (LBF_MOST_NAME_BYTES - APPENDED_BYTES))
 
-/* Seconds after which a file in the making is nobody's any more. */
+/* Seconds after which a file is nobody's any more where no lock can tell. */
 #define LEFT_AFTER		(24 * 60 * 60)
 
 /* How long another writer is waited for, and how often it is asked. */
@@ -111,6 +118,7 @@ lbf_target_open(lbf_target *target, const char *path, bloomfilter_detail *detail
 
 	memset(target, 0, sizeof *target);
 	target->folder = -1;
+	target->token = -1;
 	if (path == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	target->path = strdup(path);
@@ -132,6 +140,9 @@ lbf_target_close(lbf_target *target)
 	if (target->folder >= 0)
 		close(target->folder);
 	target->folder = -1;
+	if (target->token >= 0)
+		close(target->token);
+	target->token = -1;
 	free(target->path);
 	target->path = NULL;
 }
@@ -152,6 +163,13 @@ lbf_target_lock(lbf_target *target, bloomfilter_detail *detail)
 	}
 	errno = EWOULDBLOCK;
 	return lbf_fail_system(detail, target->path, "lock its folder, which another writer holds");
+}
+
+bool
+lbf_target_try_lock(lbf_target *target)
+{
+	target->locked = flock(target->folder, LOCK_EX | LOCK_NB) == 0;
+	return target->locked;
 }
 
 void
@@ -197,27 +215,75 @@ draw(uint64_t previous)
 	return bf_hash(values, sizeof values, previous);
 }
 
-int
-lbf_file_create(const lbf_target *target, lbf_new_file *file,
-				bloomfilter_detail *detail)
+static void
+new_name(const lbf_target *target, char *name, size_t size)
+{
+	snprintf(name, size, ".%.*s.%0*x.%0*u" ENDING, NAME_IN_NEW, target->name,
+			 WRITER_DIGITS, (unsigned) target->number,
+			 FILE_DIGITS, (unsigned) (target->files % 100000));
+}
+
+/* Makes the writer's next file; errno says why not. */
+static bool
+create_new(lbf_target *target, lbf_new_file *file)
 {
 	/* what others may not read they may not read while it is written, either */
 	mode_t		mode = target->there ? 0600 : 0666;
+
+	new_name(target, file->name, sizeof file->name);
+	file->fd = openat(target->folder, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (file->fd >= 0)
+		target->files++;
+	return file->fd >= 0;
+}
+
+/*
+ * Locks the token.  False if another writer took it for one of a killed writer's
+ * between its creation and here.  Where there are no locks nobody does.
+ */
+static bool
+keep_token(lbf_target *target, const lbf_new_file *file)
+{
+	struct stat st;
+
+	if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		return false;
+	if (fstat(file->fd, &st) != 0 || st.st_nlink == 0)
+		return false;
+	target->token = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+	return target->token >= 0;
+}
+
+static bool
+create_token(lbf_target *target, lbf_new_file *file)
+{
 	uint64_t	number = 0;
 	int			attempt;
 
+	errno = EEXIST;
 	for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++)
 	{
 		number = draw(number);
-		snprintf(file->name, sizeof file->name, ".%.*s.%0*lx" ENDING, NAME_IN_NEW,
-				 target->name, NUMBER_DIGITS, (unsigned long) (number & 0xffffffff));
-		file->fd = openat(target->folder, file->name,
-						  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (file->fd >= 0)
-			return BLOOMFILTER_OK;
-		if (errno != EEXIST)
-			break;
+		target->number = (uint32_t) number;
+		target->files = 0;
+		if (!create_new(target, file))
+		{
+			if (errno != EEXIST)
+				return false;
+			continue;
+		}
+		if (keep_token(target, file))
+			return true;
+		lbf_file_remove(target, file);
 	}
+	return false;
+}
+
+int
+lbf_file_create(lbf_target *target, lbf_new_file *file, bloomfilter_detail *detail)
+{
+	if (target->token < 0 ? create_token(target, file) : create_new(target, file))
+		return BLOOMFILTER_OK;
 	file->name[0] = '\0';
 	return lbf_fail_system(detail, target->path, "create a file beside it");
 }
@@ -312,15 +378,17 @@ static bool
 is_new_name(const lbf_target *target, const char *name)
 {
 	size_t		length = strnlen(target->name, (size_t) NAME_IN_NEW);
-	const char *number;
+	const char *writer;
+	const char *file;
 
 	if (strlen(name) != length + APPENDED_BYTES || name[0] != '.' ||
 		memcmp(name + 1, target->name, length) != 0)
 		return false;
-	number = name + 1 + length + 1;
-	return number[-1] == '.' &&
-		strspn(number, "0123456789abcdef") == NUMBER_DIGITS &&
-		strcmp(number + NUMBER_DIGITS, ENDING) == 0;
+	writer = name + 1 + length + 1;
+	file = writer + WRITER_DIGITS + 1;
+	return writer[-1] == '.' && strspn(writer, "0123456789abcdef") == WRITER_DIGITS &&
+		file[-1] == '.' && strspn(file, "0123456789") == FILE_DIGITS &&
+		strcmp(file + FILE_DIGITS, ENDING) == 0;
 }
 
 /* A clock that was set back makes files of the future: they are not old. */
@@ -331,6 +399,36 @@ is_old(const lbf_target *target, const char *name)
 
 	return fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 		S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - LEFT_AFTER;
+}
+
+/* Whether the writer of a new file is no more. */
+static bool
+is_orphan(const lbf_target *target, const char *name)
+{
+	char		token[LBF_MOST_NAME_BYTES + 1];
+	size_t		digits = strlen(name) - (sizeof ENDING - 1) - FILE_DIGITS;
+	bool		orphan;
+	int			fd;
+
+	snprintf(token, sizeof token, "%.*s%0*d" ENDING, (int) digits, name, FILE_DIGITS, 0);
+	fd = openat(target->folder, token, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT;
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		orphan = true;
+	else
+		orphan = errno != EWOULDBLOCK && is_old(target, name);
+	close(fd);
+	return orphan;
+}
+
+static bool
+is_left_behind(const lbf_target *target, const char *name, lbf_is_left is_left,
+			   const void *state)
+{
+	if (is_new_name(target, name))
+		return is_orphan(target, name);
+	return is_left != NULL && is_left(state, name) && is_old(target, name);
 }
 
 /* Nothing depends on it, so nothing is said where it can't be done. */
@@ -348,8 +446,7 @@ lbf_target_sweep(const lbf_target *target, lbf_is_left is_left, const void *stat
 		return;
 	}
 	while ((entry = readdir(folder)) != NULL)
-		if ((is_new_name(target, entry->d_name) || is_left(state, entry->d_name)) &&
-			is_old(target, entry->d_name))
+		if (is_left_behind(target, entry->d_name, is_left, state))
 			unlinkat(target->folder, entry->d_name, 0);
 	closedir(folder);
 }

@@ -25,6 +25,9 @@ typedef struct lbf_target
 	const char *name;			/* in path */
 	int			folder;			/* descriptor that names are relative to */
 	bool		locked;
+	int			token;			/* its first new file, or -1: see target.c */
+	uint32_t	number;			/* in the names of all its new files */
+	uint32_t	files;			/* that it has made so far */
 	bool		there;			/* something is replaced, whose rights these are */
 	struct stat old;
 } lbf_target;
@@ -39,6 +42,7 @@ extern void lbf_target_close(lbf_target *target);
  * a minute at most.  Where the file system has no locks there are none.
  */
 extern int	lbf_target_lock(lbf_target *target, bloomfilter_detail *detail);
+extern bool lbf_target_try_lock(lbf_target *target);
 extern void lbf_target_unlock(lbf_target *target);
 
 /*
@@ -57,7 +61,7 @@ typedef struct lbf_new_file
 
 #define LBF_NO_FILE {-1, ""}
 
-extern int	lbf_file_create(const lbf_target *target, lbf_new_file *file,
+extern int	lbf_file_create(lbf_target *target, lbf_new_file *file,
 							bloomfilter_detail *detail);
 extern int	lbf_file_append(const lbf_target *target, lbf_new_file *file,
 							const void *bytes, size_t length,
@@ -76,7 +80,8 @@ extern void lbf_file_remove(const lbf_target *target, lbf_new_file *file);
 
 /*
  * Deletes what writers of this target that were killed have left: their new files,
- * and other files of whose names is_left says so, once they are a day old.
+ * and, once they are a day old, other files of whose names is_left, which may be
+ * NULL, says so.  To be called under the lock.
  */
 typedef bool (*lbf_is_left) (const void *state, const char *name);
 

@@ -176,11 +176,17 @@ bloomfilter_writer_begin(const char *path, uint32_t parts,
 							 "name is too long for the manifest of a set");
 		lbf_target_close(&writer->target);
 	}
-	if (code == BLOOMFILTER_OK)
-		*result = writer;
-	else
+	if (code != BLOOMFILTER_OK)
+	{
 		free(writer);
-	return code;
+		return code;
+	}
+	/* Room is made before it is taken; who holds the lock does the same at its end. */
+	if (lbf_target_try_lock(&writer->target))
+		lbf_target_sweep(&writer->target, NULL, NULL);
+	lbf_target_unlock(&writer->target);
+	*result = writer;
+	return BLOOMFILTER_OK;
 }
 
 void
@@ -391,7 +397,7 @@ manifest_text(const bloomfilter_writer *writer, size_t *length)
 
 /* The manifest in a file that is still to be renamed. */
 static int
-write_manifest(const bloomfilter_writer *writer, lbf_new_file *file,
+write_manifest(bloomfilter_writer *writer, lbf_new_file *file,
 			   bloomfilter_detail *detail)
 {
 	size_t		length = 0;

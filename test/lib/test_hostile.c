@@ -183,8 +183,8 @@ check_paths(const uint8_t *bytes, size_t length)
 	need(rmdir(folder) == 0, "folder removed");
 	same(code_of_path("", 0, &detail), BLOOMFILTER_ERR_SYSTEM, "an empty path");
 	ok(strncmp(detail.text, "\"\": ", 4) == 0, "is shown as one: %s", detail.text);
-	same(code_of_path("/dev/null", 0, &detail), BLOOMFILTER_ERR_FORMAT_LENGTH, "/dev/null");
-	same(code_of_path("/dev/zero", 0, &detail), BLOOMFILTER_ERR_FORMAT_MAGIC, "/dev/zero, without reading it all");
+	same(code_of_path("/dev/null", 0, &detail), BLOOMFILTER_ERR_ARGUMENT, "/dev/null");
+	same(code_of_path("/dev/zero", 0, &detail), BLOOMFILTER_ERR_ARGUMENT, "/dev/zero, without reading it");
 	same(code_of_path(NULL, 0, &detail), BLOOMFILTER_ERR_ARGUMENT, "no path");
 	same(code_of_path("/dev/null", 0x8000, &detail), BLOOMFILTER_ERR_ARGUMENT, "unknown flags");
 

@@ -327,6 +327,66 @@ check_long_manifests(void)
 	empty_folder();
 }
 
+/*
+ * What the library opens is counted: it is led here by the linker.
+ */
+extern int	__real_openat(int folder, const char *path, int flags, ...);
+extern int	__wrap_openat(int folder, const char *path, int flags, ...);
+
+static int	opened_files;
+
+int
+__wrap_openat(int at, const char *path, int flags, ...)
+{
+	opened_files++;
+	return __real_openat(at, path, flags, 0);
+}
+
+/* Many lines in a manifest cost nobody anything unless the parts say the same. */
+static void
+check_many_lines(const bloomfilter *single)
+{
+	static const char first[] = "bloomfilter-set 1\n";
+	size_t		start = sizeof first - 1;
+	char	   *text = malloc(start + 2 * BF_MAX_PARTS);
+	size_t		i;
+
+	need(text != NULL, "memory");
+	memcpy(text, first, start);
+	for (i = 0; i < BF_MAX_PARTS; i++)
+		memcpy(text + start + 2 * i, "p\n", 2);
+	write_part(single, 0, "p");
+	opened_files = 0;
+	check_manifest(text, start + 2 * BF_MAX_PARTS, BLOOMFILTER_ERR_SET, "65535 times the same filter");
+	same(opened_files, 2, "the manifest and the first part are opened, and no other");
+	free(text);
+	empty_folder();
+}
+
+/* Waiting for a writer of a pipe would hang for good: alarm ends the test then. */
+static void
+check_no_files(const bloomfilter *single)
+{
+	static const char manifest[] = "bloomfilter-set 1\nfile\n";
+	bloomfilter_detail detail;
+	bloomfilter *opened;
+
+	alarm(60);
+	need(mkfifo(in_folder("pipe"), 0600) == 0, "pipe");
+	same(bloomfilter_open(in_folder("pipe"), 0, &opened, &detail), BLOOMFILTER_ERR_ARGUMENT, "a pipe: %s", detail.text);
+	same(bloomfilter_open(in_folder("pipe"), BLOOMFILTER_COPY, &opened, NULL), BLOOMFILTER_ERR_ARGUMENT, "or a copy of it");
+	same(bloomfilter_open("/dev/zero", 0, &opened, NULL), BLOOMFILTER_ERR_ARGUMENT, "a device");
+	need(rename(in_folder("pipe"), in_folder("file")) == 0, "renamed");
+	check_manifest(manifest, sizeof manifest - 1, BLOOMFILTER_ERR_ARGUMENT, "a pipe that a manifest names");
+	need(unlink(in_folder("file")) == 0 && symlink("/dev/zero", in_folder("file")) == 0, "link");
+	check_manifest(manifest, sizeof manifest - 1, BLOOMFILTER_ERR_ARGUMENT, "a device that it names");
+	need(unlink(in_folder("file")) == 0, "unlinked");
+	write_part(single, 0, "file");
+	check_manifest(manifest, sizeof manifest - 1, BLOOMFILTER_OK, "a file that it names");
+	alarm(0);
+	empty_folder();
+}
+
 static void
 check_key_types(void)
 {
@@ -379,6 +439,8 @@ main(void)
 	check_manifests(set);
 	check_names(set);
 	check_long_manifests();
+	check_many_lines(single);
+	check_no_files(single);
 	check_key_types();
 	write_part(single, 0, "one.bloom");
 	check_open(folder, BLOOMFILTER_ERR_SET, "a folder with one whole filter");

@@ -304,14 +304,14 @@ make_old(const char *name, long seconds)
 	need(utimes(in_folder(name), times) == 0, "utimes");
 }
 
-/* What killed writers left is deleted after a day, and nothing else ever. */
+/* What killed writers left is deleted, renamed parts after a day, and nothing else ever. */
 static void
 check_sweep(const bloomfilter *single, const bloomfilter *set)
 {
-	static const char *const gone[] = {".s.0123abcd.tmp", "s.00007-of-00009.0123456789abcdef.bloom"};
+	static const char *const gone[] = {".s.0123abcd.00001.tmp", ".s.89abcdef.00000.tmp", "s.00007-of-00009.0123456789abcdef.bloom"};
 	static const char *const kept[] = {
-		".s.89abcdef.tmp", ".t.0123abcd.tmp", ".s.0123abcdef.tmp", ".s.0123ABCD.tmp",
-		"s.00008-of-00009.0123456789abcdef.bloom", "s.00007-of-00009.0123456789abcde.bloom",
+		".s.0123abcd.tmp", ".t.0123abcd.00000.tmp", ".s.0123abcdef.00000.tmp",
+		".s.0123ABCD.00000.tmp", "s.00008-of-00009.0123456789abcdef.bloom", "s.00007-of-00009.0123456789abcde.bloom",
 		"t.00007-of-00009.0123456789abcdef.bloom", "s.old", "s.bloom"
 	};
 	size_t		i;
@@ -319,12 +319,13 @@ check_sweep(const bloomfilter *single, const bloomfilter *set)
 	for (i = 0; i < sizeof gone / sizeof gone[0]; i++)
 	{
 		write_file(in_folder(gone[i]), "x", 1);
-		make_old(gone[i], 90000);
+		if (strchr(gone[i], '-') != NULL)
+			make_old(gone[i], 90000);
 	}
 	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
 	{
 		write_file(in_folder(kept[i]), "x", 1);
-		make_old(kept[i], i == 0 || i == 4 ? 3600 : 90000);
+		make_old(kept[i], i == 4 ? 3600 : 90000);
 	}
 	need(bloomfilter_write(set, in_folder("s"), NULL) == BLOOMFILTER_OK, "a set is written");
 	for (i = 0; i < sizeof gone / sizeof gone[0]; i++)
@@ -336,6 +337,47 @@ check_sweep(const bloomfilter *single, const bloomfilter *set)
 	ok(holds(in_folder("s"), set), "parts of any age are kept while they are named");
 	need(bloomfilter_write(set, in_folder("s"), NULL) == BLOOMFILTER_OK, "the same set again");
 	ok(holds(in_folder("s"), set), "keeps its parts");
+	empty_folder();
+}
+
+/*
+ * A writer that is killed leaves its new files, which the next one deletes as it
+ * begins; those of a writer that is alive are left to it, however old they are.
+ */
+static void
+check_killed(const bloomfilter *set)
+{
+	size_t		length;
+	uint8_t    *bytes = all_bytes(set, PARTS, &length);
+	bloomfilter_writer *living;
+	bloomfilter_writer *next;
+	int			status;
+	int			killed;
+	pid_t		child;
+
+	need(bloomfilter_writer_begin(in_folder("s"), PARTS, &living, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_writer_append(living, bytes, length - 1, NULL) == BLOOMFILTER_OK, "one writer");
+	same(count_entries(folder), PARTS, "has its parts in the folder");
+	for (killed = 0; killed < 3; killed++)
+	{
+		child = fork();
+		if (child == 0)
+		{
+			need(bloomfilter_writer_begin(in_folder("s"), PARTS, &next, NULL) == BLOOMFILTER_OK &&
+				 bloomfilter_writer_append(next, bytes, length - 1, NULL) == BLOOMFILTER_OK, "child");
+			raise(SIGKILL);
+		}
+		need(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "killed");
+		same(count_entries(folder), 2 * PARTS, "no more than one killed writer's files are there");
+	}
+	need(bloomfilter_writer_begin(in_folder("s"), PARTS, &next, NULL) == BLOOMFILTER_OK, "the next one");
+	same(count_entries(folder), PARTS, "deletes them as it begins");
+	bloomfilter_writer_free(next);
+	same(bloomfilter_writer_append(living, bytes + length - 1, 1, NULL), BLOOMFILTER_OK, "the first one goes on");
+	same(bloomfilter_writer_commit(living, NULL), BLOOMFILTER_OK, "and is done");
+	ok(holds(in_folder("s"), set), "with all that it wrote");
+	bloomfilter_writer_free(living);
+	free(bytes);
 	empty_folder();
 }
 
@@ -485,6 +527,7 @@ main(void)
 	check_rights(single, set);
 	check_other_targets(single);
 	check_sweep(single, set);
+	check_killed(set);
 	check_failing_writer(set);
 	check_sync(single, set, other);
 	filters[0] = set;
