@@ -262,3 +262,19 @@ func TestSinglePart(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A manifest of many lines is refused by the first part's header, before the other
+// files are looked at.
+func TestManyLinesInAManifest(t *testing.T) {
+	folder := t.TempDir()
+	writeFile(t, filepath.Join(folder, "p"), sound())
+	manifest := filepath.Join(folder, "manifest")
+	writeFile(t, manifest, []byte("bloomfilter-set 1\n"+strings.Repeat("p\n", 65535)))
+	if s, err := findSource(manifest); err == nil {
+		t.Fatalf("%d files were looked at", len(s.files))
+	}
+	var invalid *InvalidSetError
+	if _, err := Open(folder); !errors.As(err, &invalid) {
+		t.Error(err)
+	}
+}

@@ -66,12 +66,28 @@ func findSource(path string) (*source, error) {
 	if s.names, err = readManifest(path); err != nil {
 		return nil, err
 	}
-	for _, name := range s.names {
+	for i, name := range s.names {
 		// One that is not there shows when it is opened.
 		file, _ := look(s.file(name))
+		if i == 0 && file.info != nil {
+			if err := checkCount(file, len(s.names)); err != nil {
+				return nil, err
+			}
+		}
 		s.files = append(s.files, file)
 	}
 	return s, nil
+}
+
+// checkCount believes a manifest of many lines when the first part's header says the
+// same: before the other files are looked at. What else is the matter with that file
+// shows when it is opened.
+func checkCount(first stamp, count int) error {
+	h, err := readHeader([]byte(first.start), uint64(first.info.Size()))
+	if err == nil && int(h.parts) != count {
+		return setError("%d files, but the set has %d parts", count, h.parts)
+	}
+	return nil
 }
 
 // file is the path of a file that the manifest names.

@@ -3,6 +3,8 @@ package bloomfilter
 import (
 	"errors"
 	"log"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +25,15 @@ type WatchedFilter struct {
 
 // OpenWatched opens path as Open does.
 func OpenWatched(path string, options ...Option) (*WatchedFilter, error) {
+	// The path stays right when the program changes its folder. It is not cleaned, as a
+	// folder in it may be a link.
+	if !filepath.IsAbs(path) {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		path = here + string(filepath.Separator) + path
+	}
 	l := &WatchedFilter{path: path, options: options}
 	if _, err := l.Reload(); err != nil {
 		return nil, err
@@ -78,9 +89,9 @@ func (l *WatchedFilter) Follow(every time.Duration, report func(*Filter, error))
 	if report == nil {
 		report = logChanges()
 	}
-	l.Close()
 	l.follows.Lock()
 	defer l.follows.Unlock()
+	l.end()
 	l.stop = make(chan struct{})
 	go l.look(every, report, l.stop)
 	return nil
@@ -122,6 +133,11 @@ func logChanges() func(*Filter, error) {
 func (l *WatchedFilter) Close() {
 	l.follows.Lock()
 	defer l.follows.Unlock()
+	l.end()
+}
+
+// end stops who follows; the caller holds the lock.
+func (l *WatchedFilter) end() {
 	if l.stop != nil {
 		close(l.stop)
 		l.stop = nil

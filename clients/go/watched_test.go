@@ -2,6 +2,8 @@ package bloomfilter
 
 import (
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,4 +161,56 @@ func TestFollow(t *testing.T) {
 	}
 	watched.Close()
 	watched.Close()
+}
+
+// Close ends all that was begun, however many begin at once.
+func TestFollowConcurrently(t *testing.T) {
+	watched, err := OpenWatched(tempFile(t, "watched.bloom", sound()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	for round := 0; round < 50; round++ {
+		var all sync.WaitGroup
+		for i := 0; i < 8; i++ {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				if err := watched.Follow(time.Hour, nil); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		all.Wait()
+	}
+	watched.Close()
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines are left", runtime.NumGoroutine()-before)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestWatchedRelativePath(t *testing.T) {
+	path := tempFile(t, "watched.bloom", sound())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir(here)
+	if err := os.Chdir(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	watched, err := OpenWatched("watched.bloom")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chdir("/"); err != nil {
+		t.Fatal(err)
+	}
+	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
+	if changed, err := watched.Reload(); !changed || err != nil {
+		t.Error(changed, err)
+	}
 }

@@ -57,6 +57,14 @@ export function * withFile (io, file, use) {
   }
 }
 
+/**
+ * The path as it stays right when the program changes its folder. It is not normalised,
+ * as a folder in it may be a link.
+ */
+export function absolute (file) {
+  return typeof file !== 'string' || path.isAbsolute(file) ? file : `${process.cwd()}${path.sep}${file}`
+}
+
 /** Writes a file beside the path, and renames it over. */
 export async function writeFile (file, bytes) {
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${Date.now()}`)

@@ -57,6 +57,11 @@ export class BloomFilter {
     return (await BloomFilter.openSource(path, options)).filter
   }
 
+  /** A path that stays right: for WatchedBloomFilter. */
+  static absolute (path) {
+    return files().absolute(path)
+  }
+
   /** The filter, and what its files were: for WatchedBloomFilter. */
   static async openSource (path, options) {
     const { asyncIo, openPath } = files()

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { BloomFilterError, InvalidSetError, inFile } from './errors.js'
 import { fill, withFile } from './files.js'
 import { HEADER_BYTES, Instance } from './instance.js'
+import { readPart } from './info.js'
 import { checked, wholeSet } from './load.js'
 
 const MANIFEST_WORD = 'bloomfilter-set '
@@ -50,8 +51,12 @@ export function * findSource (io, file) {
   }
   const names = parseManifest(text, at)
   const stamps = [stamp]
-  for (const name of names) {
-    stamps.push(yield * stampOf(io, path.join(path.dirname(at), name)))
+  for (const [number, name] of names.entries()) {
+    const part = yield * lookAtPart(io, path.join(path.dirname(at), name))
+    if (number === 0) {
+      checkCount(part, names.length, at)
+    }
+    stamps.push(part.stamp)
   }
   return { path: at, names, identity: [...stamps, ...names].join('\n') }
 }
@@ -71,7 +76,7 @@ function * look (io, file) {
     const start = bytes.toString('latin1', 0, yield * fill(io, handle, bytes))
     const stamp = [stat.dev, stat.ino, stat.size, stat.mtimeNs, bytes.toString('hex')].join(' ')
     if (!start.startsWith(MANIFEST_WORD)) {
-      return { stamp, start, text: start }
+      return { stamp, start, size: Number(stat.size), text: start }
     }
     if (stat.size > MAX_MANIFEST) {
       throw inFile(new InvalidSetError('manifest is too long'), file)
@@ -81,11 +86,29 @@ function * look (io, file) {
   })
 }
 
-function * stampOf (io, file) {
+function * lookAtPart (io, file) {
   try {
-    return (yield * look(io, file)).stamp
+    return yield * look(io, file)
   } catch {
-    return 'missing'
+    return { stamp: 'missing' }
+  }
+}
+
+/**
+ * A manifest of many lines is believed when the first part's header says the same,
+ * before the other files are looked at. What else is the matter with that file shows
+ * when it is opened.
+ */
+function checkCount ({ start, size }, count, manifest) {
+  let parts = count
+  try {
+    const instance = new Instance()
+    instance.bytes.set(Buffer.from(start ?? '', 'latin1'), instance.start)
+    instance.checkHeader(size ?? 0)
+    parts = readPart(instance).parts
+  } catch {}
+  if (parts !== count) {
+    throw inFile(new InvalidSetError(`${count} files, but the set has ${parts} parts`), manifest)
   }
 }
 

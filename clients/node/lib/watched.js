@@ -17,7 +17,8 @@ export class WatchedBloomFilter {
   }
 
   static async open (path, options) {
-    return new WatchedBloomFilter(path, options, await BloomFilter.openSource(path, options))
+    const stays = BloomFilter.absolute(path)
+    return new WatchedBloomFilter(stays, options, await BloomFilter.openSource(stays, options))
   }
 
   /** The present filter. Keep it for one piece of work: its answers then agree. */

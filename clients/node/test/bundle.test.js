@@ -27,18 +27,42 @@ function runProgram (name, text) {
   return run([program])
 }
 
-test('CommonJS', () => {
-  const main = JSON.stringify(path.join(here, '../lib/index.cjs'))
-  const program = `const { BloomFilter } = require(${main})
-    BloomFilter.open(${JSON.stringify(file)}).then((filter) => console.log(filter.contains(7), filter.contains(-7)))`
-  assert.equal(runProgram('use.cjs', program), 'true false\n')
+/** A folder in which the package is installed, as npm does it. */
+function installed () {
+  const folder = tempFolder()
+  const target = path.join(folder, 'node_modules/bloomfilter-reader')
+  for (const name of ['package.json', 'lib', 'build/wasm.js', 'build/index.cjs'].filter((name) => fs.existsSync(path.join(here, '..', name)))) {
+    fs.cpSync(path.join(here, '..', name), path.join(target, name), { recursive: true })
+  }
+  return folder
+}
+
+const noBundle = esbuild === undefined && 'esbuild is not to be had'
+
+// Jest can't require ES modules, and neither can Node with this option.
+test('CommonJS, all of it', { skip: noBundle }, () => {
+  const folder = installed()
+  const program = path.join(folder, 'use.cjs')
+  fs.writeFileSync(program, `const { BloomFilter } = require('bloomfilter-reader')
+    BloomFilter.open(${JSON.stringify(file)}).then((filter) => console.log(filter.contains(7), filter.contains(-7)))`)
+  assert.equal(run(['--no-experimental-require-module', program]), 'true false\n')
+})
+
+test('import and require give the same classes', { skip: noBundle }, () => {
+  const program = path.join(installed(), 'both.mjs')
+  fs.writeFileSync(program, `import * as imported from 'bloomfilter-reader'
+    import { createRequire } from 'node:module'
+    const required = createRequire(import.meta.url)('bloomfilter-reader')
+    const names = Object.keys(required)
+    console.log(names.length > 8 && names.every((name) => imported[name] === required[name]))`)
+  assert.equal(run([program]), 'true\n')
 })
 
 test('what is published', { skip: spawnSync('npm', ['--version']).error && 'npm is not installed' }, () => {
   const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
     { cwd: path.join(here, '..'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const names = JSON.parse(text)[0].files.map((entry) => entry.path)
-  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', 'build/index.d.cts', 'lib/index.d.ts']) {
+  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', ...(esbuild ? ['build/index.cjs'] : []), 'build/index.d.cts', 'lib/index.d.ts']) {
     assert.ok(names.includes(wanted), wanted)
   }
   assert.deepEqual(names.filter((name) => /^(test|bench|src|bin)|\.wasm$/.test(name)), [])
@@ -72,9 +96,9 @@ const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse(
 
 for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
   test(`a bundle for Node, ${format}`, { skip: esbuild === undefined && 'esbuild is not installed' }, () => {
-    const source = path.join(tempFolder(), 'in.mjs')
+    const source = path.join(installed(), 'in.mjs')
     fs.writeFileSync(source, `import fs from 'node:fs'
-      import { BloomFilter, Key } from ${JSON.stringify(path.join(here, '..'))}
+      import { BloomFilter, Key } from 'bloomfilter-reader'
       const bytes = fs.readFileSync(${JSON.stringify(file)})
       console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))
       ${asked}`)
@@ -84,8 +108,8 @@ for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
 }
 
 test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not installed' }, async () => {
-  const source = path.join(tempFolder(), 'in.mjs')
-  fs.writeFileSync(source, `import { BloomFilter, Key } from ${JSON.stringify(path.join(here, '..'))}
+  const source = path.join(installed(), 'in.mjs')
+  fs.writeFileSync(source, `import { BloomFilter, Key } from 'bloomfilter-reader'
     ${asked}
     globalThis.done = BloomFilter.fetch(url).then((filter) => filter.contains(7))
     globalThis.refused = BloomFilter.open('x').catch((error) => error.message)`)

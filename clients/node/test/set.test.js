@@ -3,6 +3,9 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, BloomFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
+import { syncIo } from '../lib/files.js'
+import { findSource } from '../lib/open.js'
+import { runSync } from '../lib/steps.js'
 import { build, buildSet, integers, sound, tempFolder } from './helpers.js'
 
 const GOOD = 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-1.bloom\n'
@@ -194,4 +197,15 @@ test('one checksum for a set, the same in all readers and on the command line', 
   const { info } = BloomFilter.fromParts([first, second].map((hex) => Buffer.from(hex, 'hex')))
   assert.equal(info.checksum, 'aad0582a58c07fa2')
   assert.deepEqual(info.filters.map(({ checksum }) => checksum), ['cf20291510571e5f', '9ea138acca94a5af'])
+})
+
+test('many lines in a manifest are refused before the second file is opened', () => {
+  const folder = tempFolder()
+  fs.writeFileSync(path.join(folder, 'p'), sound())
+  fs.writeFileSync(path.join(folder, 'manifest'), `bloomfilter-set 1\n${'p\n'.repeat(65535)}`)
+  const opened = []
+  const io = { ...syncIo, open: (file) => { opened.push(path.basename(file)); return syncIo.open(file) } }
+  assert.throws(() => runSync(findSource(io, folder)), InvalidSetError)
+  assert.deepEqual(opened, ['manifest', 'p'])
+  assert.throws(() => BloomFilter.openSync(folder), InvalidSetError)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
+import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
 import { build, integers, sound, tempFile } from './helpers.js'
@@ -59,6 +60,16 @@ test('a failed reload keeps the old filter', async () => {
   await watched.reload()
   assert.equal(watched.contains(250), true)
   await assert.rejects(WatchedBloomFilter.open(tempFile('')))
+})
+
+test('a relative path after chdir', async () => {
+  const file = tempFile(sound())
+  const here = process.cwd()
+  process.chdir(path.dirname(file))
+  const watched = await WatchedBloomFilter.open(path.basename(file))
+  process.chdir(here)
+  replace(file, build({ keyType: 0 }))
+  assert.equal(await watched.reload(), true)
 })
 
 test('a filter in use survives the swap', async () => {

@@ -4,6 +4,7 @@ import os
 import tempfile
 import threading
 import unittest
+from unittest.mock import patch
 
 from bloomfilter import (
     BloomFilter,
@@ -12,6 +13,7 @@ from bloomfilter import (
     InvalidSetError,
     KeyTypeError,
     PartError,
+    _source,
 )
 
 from . import support
@@ -141,6 +143,15 @@ class Sets(unittest.TestCase):
         self.write("p1.bloom", self.parts[0])
         with self.assertRaisesRegex(InvalidSetError, f"{path}: part 0 is where"):
             BloomFilter.open(path)
+
+    def test_many_lines_are_refused_before_the_second_file_is_opened(self):
+        self.write("p", support.build(support.integers([1])))
+        path = self.manifest(*["p"] * 65535)
+        looked, look = [], _source._stamp
+        with patch.object(_source, "_stamp", lambda file: looked.append(file) or look(file)):
+            with self.assertRaisesRegex(InvalidSetError, "65535 filters of a set of 1 parts"):
+                BloomFilter.open(path)
+        self.assertEqual(looked, [os.path.join(self.folder, "p")])
 
     def test_bad_manifests(self):
         self.write_parts(self.parts)

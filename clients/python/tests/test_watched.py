@@ -89,6 +89,33 @@ class Watched(unittest.TestCase):
                 changes.get(timeout=30)
         self.assertIn("OSError: mine", logs.output[0])
 
+    def test_one_follower_however_many_begin_at_once(self):
+        with WatchedBloomFilter(self.path) as watched:
+            begin = threading.Barrier(8)
+
+            def follow():
+                begin.wait()
+                watched.follow(0.01)
+
+            for _ in range(20):
+                threads = [threading.Thread(target=follow) for _ in range(8)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+        self.assertEqual([thread for thread in threading.enumerate()
+                          if "bloomfilter" in thread.name], [])
+
+    def test_a_relative_path_after_chdir(self):
+        here = os.getcwd()
+        self.addCleanup(os.chdir, here)
+        os.chdir(os.path.dirname(self.path))
+        watched = WatchedBloomFilter("f.bloom")
+        os.chdir("/")
+        self.replace(support.build(support.integers([2, 3])))
+        self.assertIs(watched.reload(), True)
+        self.assertIn(3, watched)
+
     def test_a_follower_ends_with_its_filter(self):
         watched = WatchedBloomFilter(self.path)
         watched.follow(0.01)

@@ -80,8 +80,27 @@ def find_source(path: PathLike) -> Source:
     except InvalidSetError as error:
         error.path = path
         raise
-    folder = os.path.dirname(path)
-    return Source(path, names, (stamp, *(_stamp(os.path.join(folder, name)) for name in names)))
+    files = [os.path.join(os.path.dirname(path), name) for name in names]
+    first = _stamp(files[0])
+    try:
+        _check_count(first, len(files))
+    except InvalidSetError as error:
+        error.path = path
+        raise
+    return Source(path, names, (stamp, first, *(_stamp(file) for file in files[1:])))
+
+
+def _check_count(first: Stamp, count: int) -> None:
+    """A manifest of many lines is believed when the first part's header says the same,
+    before the other files are looked at."""
+    if first is None:
+        return
+    try:
+        header = read_header(first[-1], first[2])
+    except InvalidFilterError:
+        return  # it is raised again when the file is opened
+    if header.parts != count:
+        raise InvalidSetError(f"{count} filters of a set of {header.parts} parts")
 
 
 def _manifest_of(folder: str) -> str:

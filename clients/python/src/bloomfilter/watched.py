@@ -22,9 +22,12 @@ class WatchedBloomFilter:
     """
 
     def __init__(self, path: PathLike, *, verify: bool = True, copy: bool = False) -> None:
-        self._path = path
+        # The path stays right when the program changes its folder.  It is not
+        # normalised, as a folder in it may be a link.
+        self._path = os.path.join(os.getcwd(), os.fsdecode(path))
         self._options = {"verify": verify, "copy": copy}
         self._reloading = threading.Lock()
+        self._following = threading.Lock()
         self._follower: Optional[_Follower] = None
         self._current, self._source = BloomFilter._open(path, **self._options)
         _all.add(self)
@@ -70,13 +73,17 @@ class WatchedBloomFilter:
         """
         if not every > 0:
             raise ValueError("seconds between two looks are more than 0")
-        self.close()
-        self._follower = _Follower(self, every, on_change, on_error)
-        self._follower.start()
+        follower = _Follower(self, every, on_change, on_error)
+        with self._following:
+            before, self._follower = self._follower, follower
+            follower.start()
+        if before is not None:
+            before.stop()
 
     def close(self) -> None:
         """End following.  The current filter stays and answers."""
-        follower, self._follower = self._follower, None
+        with self._following:
+            follower, self._follower = self._follower, None
         if follower is not None:
             follower.stop()
 
@@ -102,6 +109,7 @@ class WatchedBloomFilter:
         """In a child: another thread of the parent may have held the lock, and no
         thread but one has come along."""
         self._reloading = threading.Lock()
+        self._following = threading.Lock()
         follower = self._follower
         if follower is not None:
             self.follow(follower.every, on_change=follower.on_change, on_error=follower.on_error)

@@ -2,6 +2,7 @@ package bloomfilter;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -73,8 +74,12 @@ final class Source {
         List<Stamp> stamps = new ArrayList<>(List.of(own));
         for (String name : names) {
             Path part = resolve(path, name);
+            Stamp stamp = Stamp.orNull(part);
+            if (parts.isEmpty() && stamp != null) {
+                stamp.checkCount(names.size());
+            }
             parts.add(part);
-            stamps.add(Stamp.orNull(part));
+            stamps.add(stamp);
         }
         return new Source(path, parts, stamps);
     }
@@ -139,6 +144,21 @@ final class Source {
         static Stamp of(Path path, FileChannel channel) throws IOException {
             return new Stamp(Files.readAttributes(path, BasicFileAttributes.class),
                     read(channel, Header.BYTES));
+        }
+
+        /**
+         * A manifest of many lines is believed when the first part's header says the same, before
+         * the other files are looked at. What else is the matter with it shows when it is opened.
+         */
+        void checkCount(int count) throws InvalidSetException {
+            Header header;
+            try {
+                header = Header.read(ByteBuffer.wrap(start).order(ByteOrder.LITTLE_ENDIAN), size);
+            } catch (InvalidFilterException shownLater) {
+                return;
+            }
+            InvalidSetException.require(header.parts() == count,
+                    count + " filters of a set of " + header.parts() + " parts");
         }
 
         /** Null for one that can't be read: that shows when it is opened. */

@@ -280,4 +280,13 @@ public class SetsTest {
             assertThrows(body, IOException.class, () -> BloomFilter.open(folder));
         }
     }
+
+    /** The first part's header is asked before the other files are looked at. */
+    @Test
+    public void manyLinesInAManifest() throws IOException {
+        Files.write(folder.resolve("p"), Support.set(1, Support.integers(0, 3)).get(0));
+        Path path = manifest("manifest", "bloomfilter-set 1\n" + "p\n".repeat(65535));
+        assertThrows(InvalidSetException.class, () -> Source.find(path));
+        assertThrows(InvalidSetException.class, () -> BloomFilter.open(path));
+    }
 }

@@ -1,0 +1,7 @@
+// For import in Node: what require gives, so that both have the same classes.
+import all from '../build/index.cjs'
+
+export const {
+  BloomFilter, WatchedBloomFilter, Key,
+  BloomFilterError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, PartError
+} = all
