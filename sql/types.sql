@@ -97,13 +97,16 @@ from unnest('{08:00:2b:01:02:03}'::macaddr[]) m;
 
 -- Different in SQL means different keys.
 select a, b, pg_temp.verdict(a, b) from (values
-  ($$'a '::text$$, $$'a'::text$$),
-  ($$'a '::varchar$$, $$'a'::varchar$$),
+  ($$' a'::text$$, $$'a'::text$$),
+  ($$E'a\t'::varchar$$, $$'a'::varchar$$),
   ($$'A'::text$$, $$'a'::text$$),
   ($$0.1::real$$, $$0.1::double precision$$),
   ($$'192.168.1.5/24'::inet$$, $$'192.168.1.5'::inet$$),
   ($$'08:00:2b:ff:ff:01:02:03'::macaddr8$$, $$'08:00:2b:01:02:03'::macaddr8$$)
 ) v(a, b);
+
+-- Different in SQL and one key all the same: the blanks at the end of a text, see blanks.sql.
+select pg_temp.verdict($$'pw '::text$$, $$'pw'::text$$);
 
 -- Keys of another type are an error, in both directions, and never "no".
 create function pg_temp.error_of(statement text) returns text language plpgsql as $$

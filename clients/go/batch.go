@@ -45,10 +45,11 @@ func hashInt64s(f *Filter, keys []int64, to *hashes) (int, error) {
 
 func hashStrings(f *Filter, keys []string, to *hashes) (int, error) {
 	for i, key := range keys {
-		if err := checkText(key); err != nil {
+		text, err := textOf(key)
+		if err != nil {
 			return i, err
 		}
-		to[i] = hashOf(key, f.seed)
+		to[i] = hashOf(text, f.seed)
 	}
 	return len(keys), nil
 }

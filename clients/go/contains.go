@@ -23,10 +23,11 @@ func (f *Filter) ContainsString(key string) (bool, error) {
 	if err := f.checkType(Text); err != nil {
 		return false, err
 	}
-	if err := checkText(key); err != nil {
+	text, err := textOf(key)
+	if err != nil {
 		return false, err
 	}
-	return f.ask(hashOf(key, f.seed))
+	return f.ask(hashOf(text, f.seed))
 }
 
 // ContainsBytes asks for a key of type bytea.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"net"
 	"net/netip"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -78,19 +79,26 @@ func RowKey(columns ...Key) (Key, error) {
 // IntegerKey is a key of type smallint, integer or bigint.
 func IntegerKey(value int64) Key { return wordKey(Integer, uint64(value)) }
 
-// TextKey is a key of type text. It must be valid UTF-8.
+// TextKey is a key of type text. It must be valid UTF-8. The blanks at its end, U+0020
+// and nothing else, are no part of the key.
 func TextKey(value string) (Key, error) {
-	if err := checkText(value); err != nil {
+	text, err := textOf(value)
+	if err != nil {
 		return Key{}, err
 	}
-	return Key{keyType: Text, long: value}, nil
+	return Key{keyType: Text, long: text}, nil
 }
 
-func checkText(value string) error {
+// blank is what the end of a text key loses.
+const blank = " "
+
+// textOf is the text that is hashed.
+func textOf(value string) (string, error) {
 	if !utf8.ValidString(value) {
-		return keyError(Text, "the string is not valid UTF-8")
+		return "", keyError(Text, "the string is not valid UTF-8")
 	}
-	return checkLength(Text, len(value))
+	text := strings.TrimRight(value, blank)
+	return text, checkLength(Text, len(text))
 }
 
 func checkLength(t KeyType, length int) error {

@@ -42,6 +42,60 @@ func TestTypedValues(t *testing.T) {
 	checkBytes(t, key, err, "08002b010203")
 }
 
+func TestBlanksAtTheEnd(t *testing.T) {
+	for _, text := range []string{"", "ab", "größe", "\U0001f600", strings.Repeat("é", 300)} {
+		key, err := TextKey(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, err := RowKey(key, IntegerKey(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := mustParse(t, shape{keyType: Text}.build(key))
+		rows := mustParse(t, shape{keyType: RowType(Text, Integer)}.build(row))
+		for _, blanks := range []int{0, 1, 7, 300} {
+			padded := text + strings.Repeat(" ", blanks)
+			raw, rawErr := RawKey(Text, []byte(padded))
+			own, ownErr := TextKey(padded)
+			parsed, parsedErr := ParseKey(Text, padded)
+			paddedRow, rowErr := RowKey(own, IntegerKey(7))
+			if rawErr != nil || ownErr != nil || parsedErr != nil || rowErr != nil ||
+				raw != key || own != key || parsed != key || paddedRow != row {
+				t.Errorf("%q and %d blanks is another key", text, blanks)
+			}
+			found := make([]bool, 1)
+			if err := f.ContainsManyString([]string{padded}, found); err != nil || !found[0] {
+				t.Errorf("a batch returns false for %q and %d blanks; error %v", text, blanks, err)
+			}
+			if found, err := f.ContainsString(padded); err != nil || !found {
+				t.Errorf("false for %q and %d blanks; error %v", text, blanks, err)
+			}
+			if found, err := rows.Contains(paddedRow); err != nil || !found {
+				t.Errorf("false for a row with %q and %d blanks; error %v", text, blanks, err)
+			}
+		}
+	}
+}
+
+func TestOnlyBlanksAndOnlyOfTexts(t *testing.T) {
+	a, _ := TextKey("a")
+	f := mustParse(t, shape{keyType: Text}.build(a))
+	for _, other := range []string{" a", "a\t", "a\r", "a\n", "a \t", "a\u00a0", "a\u2002", "a\u3000", "a\v "} {
+		if found, err := f.ContainsString(other); err != nil || found {
+			t.Errorf("%q is found; error %v", other, err)
+		}
+	}
+	one, _ := ByteaKey([]byte("a"))
+	two, _ := ByteaKey([]byte("a "))
+	if one == two {
+		t.Error("bytea loses a blank")
+	}
+	if _, err := RawKey(RowType(Text), []byte{2, 2, 0, 0, 0, 'a', ' '}); err == nil {
+		t.Error("a row's text with a blank at its end is taken")
+	}
+}
+
 func TestValuesWithoutKeyBytes(t *testing.T) {
 	noon := time.Date(2024, 1, 31, 12, 0, 0, 0, time.UTC)
 	fine := time.Date(2024, 1, 31, 0, 0, 0, 1, time.UTC)

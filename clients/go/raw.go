@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"regexp"
@@ -10,9 +11,12 @@ import (
 var canonicalNumeric = regexp.MustCompile(`^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9]|NaN|-?Infinity)$`)
 
 // RawKey is a key of these bytes, as section 3 of doc/FORMAT.md defines them. Bytes
-// that no key of the type has are refused: no filter can hold them. The type of a row
-// is RowType of its columns.
+// that no key of the type has are refused: no filter can hold them. A text loses the
+// blanks at its end. The type of a row is RowType of its columns.
 func RawKey(t KeyType, key []byte) (Key, error) {
+	if t == Text {
+		key = withoutBlanks(key)
+	}
 	if t&0xff == row {
 		columns, ok := columnsOf(key)
 		if !ok || RowType(columns...) != t {
@@ -27,12 +31,15 @@ func RawKey(t KeyType, key []byte) (Key, error) {
 	return Key{keyType: t, long: string(key)}, nil
 }
 
+// withoutBlanks is a text without the blanks at its end.
+func withoutBlanks(text []byte) []byte { return bytes.TrimRight(text, blank) }
+
 func isKey(t KeyType, key []byte) bool {
 	switch t {
 	case Integer, Date, Timestamp, Timestamptz:
 		return len(key) == 8
 	case Text:
-		return utf8.Valid(key)
+		return utf8.Valid(key) && len(withoutBlanks(key)) == len(key)
 	case Bytea:
 		return true
 	case UUID:

@@ -4,7 +4,7 @@
  *
  * Equal in SQL means equal bytes, whatever the type's spelling.  Each function
  * here writes the canonical bytes of a value that the caller has in C's own
- * types; text, bytea and uuid are hashed as they are and need none.  A new key
+ * types; bytea and uuid are hashed as they are and need none.  A new key
  * type is a new number here, a row in the table of bf_key.c, and an encoder.
  *
  * A row key has the columns' bytes one after the other, each behind its type and
@@ -140,6 +140,21 @@ bf_key_integer(int64_t value, uint8_t *bytes)
 {
 	bf_store_le64(bytes, (uint64_t) value);
 	return 8;
+}
+
+/*
+ * text: how many of its bytes of UTF-8 are the key's.  The blanks at its end (U+0020
+ * and nothing else) are not, as char(n) is compared without them and drivers hand its
+ * values out with them.
+ */
+static inline size_t
+bf_key_text(const void *text, size_t length)
+{
+	const uint8_t *bytes = (const uint8_t *) text;
+
+	while (length > 0 && bytes[length - 1] == ' ')
+		length--;
+	return length;
 }
 
 /* float: 8 bytes; -0 becomes 0, every NaN the same.  The word is their number. */

@@ -60,7 +60,7 @@ bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
 					 size_t length)
 {
 	uint32_t	type;
-	int			code = lbf_key_check(key_type, bytes, length, &type);
+	int			code = lbf_key_check(key_type, bytes, &length, &type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;

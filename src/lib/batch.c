@@ -18,9 +18,13 @@ uint32_t
 lbf_keys_type(const lbf_keys *keys)
 {
 	uint32_t	full = (uint32_t) keys->type;
+	size_t		length;
 
 	if (keys->type == BF_KEY_ROW && keys->slices != NULL)
-		lbf_key_check(keys->type, keys->slices[0].bytes, keys->slices[0].length, &full);
+	{
+		length = keys->slices[0].length;
+		lbf_key_check(keys->type, keys->slices[0].bytes, &length, &full);
+	}
 	return full;
 }
 
@@ -33,12 +37,14 @@ hash_slices(int type, const bloomfilter_slice *slices, size_t count,
 
 	for (i = 0; i < count; i++)
 	{
-		*code = lbf_key_check(type, slices[i].bytes, slices[i].length, &full);
+		size_t		length = slices[i].length;
+
+		*code = lbf_key_check(type, slices[i].bytes, &length, &full);
 		if (*code == BLOOMFILTER_OK)
 			*code = lbf_type_code(held, full);
 		if (*code != BLOOMFILTER_OK)
 			return i;
-		hashes[i] = bf_hash(slices[i].bytes, slices[i].length, seed);
+		hashes[i] = bf_hash(slices[i].bytes, length, seed);
 	}
 	return count;
 }

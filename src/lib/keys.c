@@ -25,6 +25,12 @@ is_8_bytes(const uint8_t *bytes, size_t length)
 }
 
 static bool
+is_text(const uint8_t *bytes, size_t length)
+{
+	return bf_key_text(bytes, length) == length && bf_utf8_valid(bytes, length);
+}
+
+static bool
 is_bytea(const uint8_t *bytes, size_t length)
 {
 	(void) bytes;
@@ -123,7 +129,7 @@ is_macaddr(const uint8_t *bytes, size_t length)
 }
 
 static const key_check checks[] = {
-	NULL, is_8_bytes, bf_utf8_valid, is_bytea, is_uuid, is_numeric, is_float,
+	NULL, is_8_bytes, is_text, is_bytea, is_uuid, is_numeric, is_float,
 	is_8_bytes, is_8_bytes, is_8_bytes, is_inet, is_macaddr
 };
 
@@ -144,19 +150,21 @@ is_row(const uint8_t *bytes, size_t length, uint32_t *full)
 }
 
 int
-lbf_key_check(int type, const void *bytes, size_t length, uint32_t *full)
+lbf_key_check(int type, const void *bytes, size_t *length, uint32_t *full)
 {
 	bool		valid;
 
-	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && length > 0))
+	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && *length > 0))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (bytes == NULL)
 		bytes = "";
 	*full = (uint32_t) type;
+	if (type == BF_KEY_TEXT)
+		*length = bf_key_text(bytes, *length);
 	if (type == BF_KEY_ROW)
-		valid = is_row(bytes, length, full);
+		valid = is_row(bytes, *length, full);
 	else
-		valid = checks[type](bytes, length);
+		valid = checks[type](bytes, *length);
 	return valid ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
 }
 
@@ -175,7 +183,7 @@ int
 lbf_key_bytes(lbf_key *key, int type, const void *bytes, size_t length)
 {
 	uint32_t	full;
-	int			code = lbf_key_check(type, bytes, length, &full);
+	int			code = lbf_key_check(type, bytes, &length, &full);
 
 	return code == BLOOMFILTER_OK ? set_key(key, full, bytes, length) : code;
 }

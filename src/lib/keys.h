@@ -45,9 +45,10 @@ extern void lbf_key_free(lbf_key *key);
 
 /*
  * Whether bytes are canonical bytes of some key of a type; a code if not.  If so,
- * *full is that type, and of a row with its columns.
+ * *full is that type, and of a row with its columns.  *length loses the blanks at the
+ * end of a text, which are no part of the key; a text in a row must not have them.
  */
-extern int	lbf_key_check(int type, const void *bytes, size_t length,
+extern int	lbf_key_check(int type, const void *bytes, size_t *length,
 						  uint32_t *full);
 
 #endif							/* LBF_KEYS_H */

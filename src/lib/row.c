@@ -18,12 +18,12 @@ bloomfilter_row_append(bloomfilter_row *row, int key_type, const void *bytes,
 		left < BF_KEY_COLUMN_HEAD || left - BF_KEY_COLUMN_HEAD < length)
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (row->length > 0)
-		code = lbf_key_check(BF_KEY_ROW, row->bytes, row->length, &columns);
+		code = lbf_key_check(BF_KEY_ROW, row->bytes, &row->length, &columns);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if (!bf_key_row_add(&columns, (unsigned) key_type))
 		return BLOOMFILTER_ERR_ARGUMENT;
-	code = lbf_key_check(key_type, bytes, length, &columns);
+	code = lbf_key_check(key_type, bytes, &length, &columns);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	row->length += bf_key_row_head((unsigned) key_type, (uint32_t) length,

@@ -109,7 +109,7 @@ bf_text_key(int type, const char *text, size_t length, uint8_t *buffer,
 	{
 		reason = read_text(text, length);
 		if (reason == NULL)
-			*key = (bf_text_slice) {text, length};
+			*key = (bf_text_slice) {text, bf_key_text(text, length)};
 		return reason;
 	}
 	if (bf_text_key_type(type) == BF_KEY_NONE)

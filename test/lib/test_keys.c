@@ -91,6 +91,8 @@ check_text(void)
 		{"1234567\xff" "90123456", 16, false}
 	};
 	uint32_t	full;
+	size_t		none = 0;
+	size_t		one = 1;
 	size_t		i;
 
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -106,8 +108,77 @@ check_text(void)
 		same(bloomfilter_contains_text(filter, "\xff", 1), BLOOMFILTER_ERR_KEY, "and bad text an error");
 		bloomfilter_close(filter);
 	}
-	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 0, &full), BLOOMFILTER_OK, "no bytes at NULL are a text");
-	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, 1, &full), BLOOMFILTER_ERR_ARGUMENT, "one byte at NULL is not");
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, &none, &full), BLOOMFILTER_OK, "no bytes at NULL are a text");
+	same(lbf_key_check(BLOOMFILTER_KEY_TEXT, NULL, &one, &full), BLOOMFILTER_ERR_ARGUMENT, "one byte at NULL is not");
+}
+
+/* Ways of asking a filter of "x" for a text: 1, 0 or an error, or 2 if they differ. */
+static int
+every_way(const bloomfilter *filter, const char *text)
+{
+	size_t		length = strlen(text);
+	bloomfilter_slice slice = {text, length};
+	uint8_t		found = 2;
+	int			answer = bloomfilter_contains_text(filter, text, length);
+	bool		same_everywhere;
+
+	same_everywhere = bloomfilter_contains(filter, BLOOMFILTER_KEY_TEXT, text, length) == answer &&
+		bloomfilter_contains_from_text(filter, BLOOMFILTER_KEY_TEXT, text, length, NULL) == answer &&
+		bloomfilter_contains_batch(filter, BLOOMFILTER_KEY_TEXT, &slice, 1, &found, NULL) == BLOOMFILTER_OK &&
+		found == answer;
+	return same_everywhere ? answer : 2;
+}
+
+/* A row of the text and 7. */
+static bloomfilter_slice
+row_of(const char *text, uint8_t *bytes, size_t room)
+{
+	bloomfilter_row row = {bytes, room, 0};
+
+	need(bloomfilter_row_append(&row, BLOOMFILTER_KEY_TEXT, text, strlen(text)) == BLOOMFILTER_OK, "text column");
+	need(bloomfilter_row_append_int64(&row, 7) == BLOOMFILTER_OK, "integer column");
+	return (bloomfilter_slice) {bytes, row.length};
+}
+
+static void
+check_blanks_of_rows(void)
+{
+	static const uint8_t not_canonical[] = {2, 2, 0, 0, 0, 'x', ' '};
+	uint8_t		plain_bytes[100];
+	uint8_t		padded_bytes[100];
+	bloomfilter_slice plain = row_of("x", plain_bytes, sizeof plain_bytes);
+	bloomfilter_slice padded = row_of("x  ", padded_bytes, sizeof padded_bytes);
+	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_ROW, plain.bytes, plain.length);
+
+	ok(plain.length == padded.length && memcmp(plain.bytes, padded.bytes, plain.length) == 0,
+	   "a text column of a row has no blanks at its end");
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_ROW, not_canonical, sizeof not_canonical),
+		 BLOOMFILTER_ERR_KEY, "and bytes of a row that have them are refused");
+	bloomfilter_close(filter);
+}
+
+static void
+check_blanks(void)
+{
+	static const char *const spellings[] = {"x", "x ", "x      "};
+	static const char *const others[] = {" x", "x\t", "x\t ", "x\r", "x \n", "x\xc2\xa0", "x\xe3\x80\x80", ""};
+	bloomfilter *bytea = filter_of(BLOOMFILTER_KEY_BYTEA, "x", 1);
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < sizeof spellings / sizeof spellings[0]; i++)
+	{
+		bloomfilter *filter = filter_of(BLOOMFILTER_KEY_TEXT, spellings[i], strlen(spellings[i]));
+
+		for (j = 0; j < sizeof spellings / sizeof spellings[0]; j++)
+			same(every_way(filter, spellings[j]), 1, "spelling %zu is key %zu", j, i);
+		for (j = 0; j < sizeof others / sizeof others[0]; j++)
+			same(every_way(filter, others[j]), 0, "other text %zu is another key than %zu", j, i);
+		bloomfilter_close(filter);
+	}
+	same(bloomfilter_contains_bytea(bytea, "x ", 2), 0, "bytea keeps its blanks");
+	bloomfilter_close(bytea);
+	check_blanks_of_rows();
 }
 
 static void
@@ -342,6 +413,7 @@ main(void)
 	check_built_rows();
 	check_numerics();
 	check_text();
+	check_blanks();
 	check_floats();
 	check_counts();
 	check_addresses();

@@ -27,7 +27,7 @@ LONGEST_KEY = 256
 # By type: what PostgreSQL casts the text to, and how the value's bytes are had.
 CASTS = {
     "integer": "int8send(t::bigint)",
-    "text": "convert_to(t, 'UTF8')",
+    "text": "convert_to(rtrim(t), 'UTF8')",
     "bytea": "t::bytea",
     "uuid": "uuid_send(t::uuid)",
     "numeric": "convert_to(trim_scale(t::numeric)::text, 'UTF8')",
@@ -50,7 +50,9 @@ ACCEPTED = {
         32767 -32768 2147483647 2147483648 -2147483649 9007199254740993
         9223372036854775807 -9223372036854775808
         +9223372036854775807 09223372036854775807""".split(),
-    "text": ["", "a", " a", "a ", "a\r", "a\n", "\t", "\\x41", "hex:41", "NULL",
+    "text": ["", "a", " a", "a ", "a   ", " ", "   ", "a\r", "a \r", "a\r ", "a\n", "a \n", "\t", "a \t", "a\t ",
+             "a\u00a0", "a\u00a0 ", "a \u00a0", "a\u3000", "\u3000 ", "\u00e9  ", "日本語 ", "\U0001f600 ",
+             "x" * 31 + " ", "y" * 48 + "  ", "z" * 300 + " " * 30, "é" * 300 + " ", " " * 300, "\\x41", "hex:41", "NULL",
              "Grüße", "e\u0301", "\u00e9", "日本語", "\U0001f600",
              "\ufeffbom", "\u200d", "\x01\x7f", "12345678é", "\U0010ffff", "\ud7ff", "\ue000"],
     "bytea": ["\\x", "\\x00", "\\xff", "\\xdeadBEEF", "\\xDEADBEEF", "\\x6162", "\\x" + "5a" * 300],

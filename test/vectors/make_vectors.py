@@ -279,7 +279,7 @@ def integer_keys():
 
 
 TEXTS = [
-    "", " ", "a", "A", "abc", "abc ", " abc", "0", "42", "null", "NaN",
+    "", " ", "   ", "a", "A", "abc", "abc ", "abc   ", " abc", " a b ", "0", "42", "null", "NaN",
     "it's", "a\\b", "100%", "a,b", '"quoted"', "user@example.com",
     "https://example.com/a/b?c=d&e=f#g",
     "Gr\u00f6\u00dfe", "\u00e4\u00f6\u00fc\u00c4\u00d6\u00dc\u00df",
@@ -291,6 +291,10 @@ TEXTS = [
     "\ud55c\uad6d\uc5b4", "\u20ac", "\ufeffabc", "\ufffd", "\uffff",
     "\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
     "\U0001f1e9\U0001f1ea", "\U00010000", "\U0010ffff", "\u007f", "\u0080",
+    # Only U+0020 is a blank, and only at the end: not no-break, en, ideographic space.
+    "a\u00a0", "a \u00a0", "a\u00a0 ", "a\u2002", "a\u3000 ", "\u3000",
+    "\u00e9 ", "\u20ac  ", "\U0001f600   ", "%s " % ("x" * 31), "y" * 47 + "  ",
+    "z" * 300 + " " * 20, "\u00e9" * 300 + " " * 300, " " * 300,
 ]
 
 
@@ -301,7 +305,8 @@ def special_text_keys():
         (TEXT, "E'line\\nbreak\\r\\n'::text", b"line\nbreak\r\n"),
         (TEXT, "E'\\u00e9'::text", "\u00e9".encode("utf-8")),
         (TEXT, "'abc'::varchar", b"abc"),
-        (TEXT, "'abc  '::varchar(10)", b"abc  "),
+        (TEXT, "'abc  '::varchar(10)", b"abc"),
+        (TEXT, "'abc  '::varchar(10)::text", b"abc"),
         (TEXT, "'abc'::char(3)", b"abc"),
         (TEXT, "'abc'::char(10)", b"abc"),
         (TEXT, "'abc  '::char(10)", b"abc"),
@@ -310,7 +315,12 @@ def special_text_keys():
         (TEXT, "''::char(4)", b""),
         (TEXT, "'    '::char(4)", b""),
         (TEXT, "'abc'::name", b"abc"),
-        (TEXT, "'abc '::name", b"abc "),
+        (TEXT, "'abc '::name", b"abc"),
+        (TEXT, "E'a\\t '::text", b"a\t"),
+        (TEXT, "E'a \\t'::text", b"a \t"),
+        (TEXT, "E'a \\r'::text", b"a \r"),
+        (TEXT, "E'a \\n '::text", b"a \n"),
+        (TEXT, "E' \\v'::text", b" \x0b"),
         (TEXT, "repeat('n', 63)::name", b"n" * 63),
         (TEXT, "repeat('0123456789', 100)::text", b"0123456789" * 100),
         (TEXT, "repeat('\u6f22', 333)::text", "\u6f22".encode("utf-8") * 333),
@@ -322,6 +332,11 @@ def special_text_keys():
     ]
 
 
+def text_bytes(text):
+    """Without the blanks at the end."""
+    return re.sub(" *$", "", text).encode("utf-8")
+
+
 def text_of_length(length):
     alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
     return "".join(alphabet[scrambled(length * 1000 + i) % len(alphabet)]
@@ -330,7 +345,7 @@ def text_of_length(length):
 
 def text_keys():
     texts = TEXTS + [text_of_length(length) for length in range(1, 101)]
-    keys = [(TEXT, quoted(text) + "::text", text.encode("utf-8"))
+    keys = [(TEXT, quoted(text) + "::text", text_bytes(text))
             for text in texts]
     return keys + special_text_keys()
 
@@ -339,6 +354,7 @@ def bytea_keys():
     values = [b"", b"\x00", b"\xff", b"abc", b"\x00\x00", bytes(8), bytes(64),
               b"\xff" * 32, "\u00e9".encode("latin-1")]
     values += [scrambled_bytes(length, length) for length in range(1, 41)]
+    values += [b" ", b"abc  "]
     values.append(bytes((i * 7 + 3) & 255 for i in range(1000)))
     return [(BYTEA, "'\\x%s'::bytea" % value.hex(), value) for value in values]
 
@@ -492,6 +508,10 @@ def row_keys():
     short = (TEXT, "'x'::text", b"x")
     empty = (TEXT, "''::text", b"")
     no_bytes = (BYTEA, "'\\x'::bytea", b"")
+    padded = (TEXT, "'x'::char(9)", b"x")
+    blanks = (TEXT, "'x  '::text", b"x")
+    only_blanks = (TEXT, "'   '::text", b"")
+    blank_bytes = (BYTEA, "'\\x7820'::bytea", b"x ")
     # Keys that only their columns' lengths tell apart.
     ab_c = [(TEXT, "'ab'::text", b"ab"), (TEXT, "'c'::text", b"c")]
     a_bc = [(TEXT, "'a'::text", b"a"), (TEXT, "'bc'::text", b"bc")]
@@ -500,7 +520,9 @@ def row_keys():
     rows = [[number], [short], [empty], [no_bytes], [number, short],
             [big, short], [short, number], ab_c, a_bc, [empty, empty],
             [empty, no_bytes], [no_bytes, empty], [number] * 6, [short] * 6,
-            [forged, short], [(TEXT, "'7'::text", b"7"), short]]
+            [forged, short], [(TEXT, "'7'::text", b"7"), short],
+            [number, padded], [blanks, number], [only_blanks, blanks],
+            [blanks, blank_bytes]]
     # Every type in every column.
     one_of_each = [make()[1] for make in KEY_LISTS]
     for first in range(len(one_of_each)):

@@ -7,7 +7,7 @@
 import { atIndex } from './errors.js'
 import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT } from './key-types.js'
-import { SHORT_OF_BATCH, encodeInto, writeShort } from './text.js'
+import { SHORT_OF_BATCH, encodeInto, withoutBlanks, writeShort } from './text.js'
 
 /** Keys of one call into WebAssembly. */
 const CALL_KEYS = 4096
@@ -125,7 +125,9 @@ export class Writer {
     const room = CALL_BYTES - end
     try {
       if (typeof key === 'string' && this.#kind === TEXT) {
-        return key.length > LONGEST || key.length * 3 > room ? -1 : writeText(this.#instance, to, key)
+        return key.length > LONGEST || key.length * 3 > room
+          ? -1
+          : writeText(this.#instance, to, withoutBlanks(key))
       }
       const own = bytesFor(key, this.#kind)
       if (own.length > LONGEST || own.length > room) {

@@ -7,6 +7,7 @@ import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, UUID, columnsOf, kindName, rowKind
 } from './key-types.js'
 import { rawKind } from './raw.js'
+import { bytesWithoutBlanks, withoutBlanks } from './text.js'
 import { parseText } from './texts.js'
 import { uuidBytes } from './uuid.js'
 
@@ -42,11 +43,14 @@ export class Key {
     return new Key(kind, bytes)
   }
 
-  /** Key bytes as they are; those that no key has are refused. */
-  static raw (type, bytes) { return new Key(rawKind(type, bytes), bytes.slice()) }
+  /** Key bytes; those that no key has are refused, and a text loses the blanks at its end. */
+  static raw (type, bytes) {
+    const own = type === 'text' && bytes instanceof Uint8Array ? bytesWithoutBlanks(bytes) : bytes
+    return new Key(rawKind(type, own), own.slice())
+  }
 
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
-  static text (value) { return new Key(TEXT, encoder.encode(checkText(value))) }
+  static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }
   static bytea (value) { return new Key(BYTEA, checkBytes(value).slice()) }
   static numeric (value) { return Key.parse('numeric', numericText(value)) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }

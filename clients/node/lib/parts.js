@@ -1,7 +1,7 @@
 // The parts of a filter or of a set, asked for one key.
 import { PartError } from './errors.js'
 import { KEY_ROOM } from './instance.js'
-import { PIECE, encodeAt, hashBytePieces, hashPieces, writeShort } from './text.js'
+import { PIECE, encodeAt, hashBytePieces, hashPieces, withoutBlanks, writeShort } from './text.js'
 
 export class Parts {
   /** Parts in their order: all of a set, or one. */
@@ -21,8 +21,9 @@ export class Parts {
     return answer >= 0 ? answer === 1 : this.#otherPart(exports.part_of_word(low, high))
   }
 
-  askText (text) {
+  askText (whole) {
     const { first } = this
+    const text = withoutBlanks(whole)
     const length = writeShort(first, first.scratch, text)
     if (length >= 0) {
       return this.askScratch(length)

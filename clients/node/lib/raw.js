@@ -9,12 +9,14 @@ const numericForm = /^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9]|NaN|-?
 const strictText = new TextDecoder('utf-8', { fatal: true })
 const latin1 = new TextDecoder('latin1')
 
+const BLANK = 0x20
+
 const is8 = (bytes) => bytes.length === 8
 
 function isText (bytes) {
   try {
     strictText.decode(bytes)
-    return true
+    return bytes[bytes.length - 1] !== BLANK
   } catch {
     return false
   }

@@ -6,6 +6,29 @@ const encoder = new TextEncoder()
 /** Longer strings go to the encoder at once: it is faster from there on. */
 const SHORT = 32
 
+const BLANK = 0x20
+
+/**
+ * The part of a text that is its key: the blanks at its end, U+0020 and nothing else,
+ * are not, as char(n) is compared without them.
+ */
+export function withoutBlanks (text) {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === BLANK) {
+    end--
+  }
+  return end === text.length ? text : text.slice(0, end)
+}
+
+/** The same of bytes. */
+export function bytesWithoutBlanks (bytes) {
+  let end = bytes.length
+  while (end > 0 && bytes[end - 1] === BLANK) {
+    end--
+  }
+  return bytes.subarray(0, end)
+}
+
 /** With a view of the memory to be made for each string, which batches need, from here on. */
 export const SHORT_OF_BATCH = 48
 

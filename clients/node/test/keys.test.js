@@ -30,6 +30,36 @@ test('values of the language', () => {
   }
 })
 
+test('blanks at the end of a text are no part of the key', () => {
+  const shape = { blocks: 2000 }
+  for (const text of ['', 'ab', 'größe', '€', '\u{1f600}', 'x'.repeat(31), 'x'.repeat(47), 'x'.repeat(300),
+    'é'.repeat(300), 'x'.repeat(65536), 'x'.repeat(70000), 'é'.repeat(400000)]) {
+    const filter = BloomFilter.fromBytes(build({ ...shape, keyType: 2 }, [Key.text(text)]))
+    const row = BloomFilter.build([[text, 7]], { n: 1 })
+    const spellings = [0, 1, 7, 40, 300, 70000].map((count) => text + ' '.repeat(count))
+    for (const spelling of spellings) {
+      const bytes = new TextEncoder().encode(spelling)
+      assert.ok(filter.contains(spelling))
+      assert.ok(filter.contains(Key.text(spelling)))
+      assert.ok(filter.contains(Key.parse('text', spelling)))
+      assert.ok(filter.contains(Key.raw('text', bytes)))
+      assert.ok(row.contains([spelling, 7]))
+      assert.deepEqual(BloomFilter.build([spelling], { n: 1 }).toBytes(), BloomFilter.build([text], { n: 1 }).toBytes())
+    }
+    assert.deepEqual([...filter.containsMany(spellings)], spellings.map(() => 1))
+  }
+})
+
+test('only blanks, and only of texts', () => {
+  const filter = BloomFilter.fromBytes(build({ keyType: 2 }, [Key.text('a')]))
+  for (const other of [' a', 'a\t', 'a\r', 'a\n', 'a \t', 'a\u00a0', 'a\u2002', 'a\u3000', 'a\v ']) {
+    assert.ok(!filter.contains(other))
+    assert.equal(filter.containsMany([other])[0], 0)
+  }
+  assert.ok(!BloomFilter.build([Buffer.from('a')], { n: 1 }).contains(Buffer.from('a ')))
+  assert.throws(() => Key.raw('row', Uint8Array.of(2, 2, 0, 0, 0, 0x61, 0x20)), KeyValueError)
+})
+
 test('values that have no key bytes', () => {
   for (const make of [
     () => Key.integer(0.5), () => Key.integer(2 ** 53), () => Key.integer(NaN), () => Key.integer('1'),

@@ -132,14 +132,16 @@ hash_text(const Hasher *hasher, PyObject *key, uint64_t *hash)
 			return hash_any(hasher, key, hash);
 		end += (size_t) count;
 	}
-	*hash = bf_hash(bytes, end, hasher->seed);
+	*hash = bf_hash(bytes, bf_key_text(bytes, end), hasher->seed);
 	return 0;
 }
 
 static int
 hash_ascii(const Hasher *hasher, PyObject *key, uint64_t *hash)
 {
-	*hash = bf_hash(PyUnicode_DATA(key), (size_t) PyUnicode_GET_LENGTH(key),
+	const void *text = PyUnicode_DATA(key);
+
+	*hash = bf_hash(text, bf_key_text(text, (size_t) PyUnicode_GET_LENGTH(key)),
 					hasher->seed);
 	return 0;
 }

@@ -132,6 +132,43 @@ class Values(unittest.TestCase):
                      "a\u00e9\u20ac\U0001f600" * 50):
             self.assertIn(text, filter_of(2, text))
 
+    def test_blanks_at_the_end_of_a_text_are_no_part_of_the_key(self):
+        class Text(str):
+            pass
+
+        for text in ("", "ab", "gr\u00f6\u00dfe", "\u20ac", "\U0001f600", "x" * 300, "\u00e9" * 300):
+            padded = [text + " " * count for count in (0, 1, 7, 300)]
+            holder = filter_of(2, text)
+            for spelling in padded:
+                self.assertIn(spelling, holder)
+                self.assertIn(Text(spelling), holder)
+                self.assertIn(Key("text", spelling.encode("utf-8")), holder)
+                self.assertEqual(Key("text", text.encode("utf-8")), Key("text", spelling.encode("utf-8")))
+                self.assertEqual(keys.encode((spelling, 7)), keys.encode((text, 7)))
+                if NATIVE:
+                    self.assertEqual(Key.parse("text", text), Key.parse("text", spelling))
+                    self.assertEqual(BloomFilter.build([spelling], 1).to_bytes(),
+                                     BloomFilter.build([text], 1).to_bytes())
+            self.assertEqual(holder.contains_many(padded), [True] * len(padded))
+
+    def test_only_blanks_and_only_in_texts(self):
+        holder = filter_of(2, "a")
+        for other in (" a", "a\t", "a\r", "a\n", "a \t", "a\u00a0", "a\u2002", "a\u3000", "a\v "):
+            self.assertEqual((other in holder, holder.contains_many([other])), (False, [False]))
+        self.assertNotIn(b"a ", filter_of(3, b"a"))
+        with self.assertRaises(KeyValueError):
+            Key("row", b"\x02\x02\x00\x00\x00a ")
+
+    def test_numpy_texts(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("needs numpy")
+        holder = filter_of(2, "ab")
+        for dtype in ("U8", object):
+            self.assertEqual(holder.contains_many(numpy.array(["ab", "ab  ", "ab\t"], dtype=dtype)),
+                             [True, True, False])
+
     def test_real_is_the_number_that_the_column_holds(self):
         column = filter_of(6, 0.10000000149011612, 1.5, -0.0, math.inf)
         for value in (Real(0.1), Real("0.1"), Real(1.5), Real(0), Real("Infinity")):

@@ -79,7 +79,7 @@ word_float8(Datum key)
 	return bf_key_float_word(DatumGetFloat8(key));
 }
 
-/* Text in the database's encoding is hashed as UTF-8. */
+/* Text in the database's encoding is hashed as UTF-8, without the blanks at its end. */
 static uint64
 key_string(const char *string, int length, const BfpgKeySink *sink)
 {
@@ -87,8 +87,8 @@ key_string(const char *string, int length, const BfpgKeySink *sink)
 	uint64		hash;
 
 	if (utf8 == string)
-		return bfpg_sink_bytes(sink, string, length);
-	hash = bfpg_sink_bytes(sink, utf8, strlen(utf8));
+		return bfpg_sink_bytes(sink, string, bf_key_text(string, length));
+	hash = bfpg_sink_bytes(sink, utf8, bf_key_text(utf8, strlen(utf8)));
 	pfree(utf8);
 	return hash;
 }
@@ -98,19 +98,6 @@ key_text(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
 {
 	text	   *value = DatumGetTextPP(key);
 	uint64		hash = key_string(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), sink);
-
-	if (PointerGetDatum(value) != key)
-		pfree(value);
-	return hash;
-}
-
-/* char(n) without its padding, as its comparison ignores it. */
-static uint64
-key_bpchar(BfpgKeyCoder *coder, Datum key, const BfpgKeySink *sink)
-{
-	BpChar	   *value = DatumGetBpCharPP(key);
-	char	   *data = VARDATA_ANY(value);
-	uint64		hash = key_string(data, bpchartruelen(data, VARSIZE_ANY_EXHDR(value)), sink);
 
 	if (PointerGetDatum(value) != key)
 		pfree(value);
@@ -203,7 +190,7 @@ static const struct
 	{INT8OID, BF_KEY_INTEGER, word_int8, NULL},
 	{TEXTOID, BF_KEY_TEXT, NULL, key_text},
 	{VARCHAROID, BF_KEY_TEXT, NULL, key_text},
-	{BPCHAROID, BF_KEY_TEXT, NULL, key_bpchar},
+	{BPCHAROID, BF_KEY_TEXT, NULL, key_text},
 	{NAMEOID, BF_KEY_TEXT, NULL, key_name},
 	{BYTEAOID, BF_KEY_BYTEA, NULL, key_bytea},
 	{UUIDOID, BF_KEY_UUID, NULL, key_uuid},

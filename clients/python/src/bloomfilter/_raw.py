@@ -16,7 +16,7 @@ def _is_text(data: bytes) -> bool:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return False
-    return True
+    return not data.endswith(b" ")
 
 
 def _is_float(data: bytes) -> bool:

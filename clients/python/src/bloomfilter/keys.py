@@ -29,6 +29,8 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_UTC = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
+_BLANK = b" "
+
 # What numeric can store: digits before the point, and behind it.
 _NUMERIC_WHOLE_DIGITS = 131072
 _NUMERIC_FRACTION_DIGITS = 16383
@@ -46,6 +48,8 @@ class Key:
     def __init__(self, key_type: Union[str, int], data: Union[bytes, bytearray, memoryview]) -> None:
         self._number = _key_type_number(key_type)
         self._data = bytes(data)
+        if self._number == TEXT:
+            self._data = self._data.rstrip(_BLANK)
         if not is_key(self._number, self._data):
             raise KeyValueError(f"no key of type {self.key_type} has the bytes {_show(self._data)}")
 
@@ -85,7 +89,7 @@ def _parse(key_type: str, text: str) -> Tuple[int, bytes]:
     if not isinstance(text, str):
         raise KeyTypeError(f"an object of type {type(text).__name__} is no text of a key")
     try:
-        return native.parse_text(str(key_type), text_bytes(text))
+        return native.parse_text(str(key_type), utf8_bytes(text))
     except LookupError:
         raise KeyTypeError(f"unknown key type {key_type!r}") from None
     except KeyValueError:
@@ -225,6 +229,11 @@ def _encode_row(key: Tuple[Any, ...]) -> Tuple[int, bytes]:
 
 
 def text_bytes(value: str) -> bytes:
+    """Without the blanks at the end, as char(n) is compared, and no other white space."""
+    return utf8_bytes(value).rstrip(_BLANK)
+
+
+def utf8_bytes(value: str) -> bytes:
     try:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:

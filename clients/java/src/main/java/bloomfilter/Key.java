@@ -269,9 +269,13 @@ public final class Key {
         return new Key(Kind.ofRow(types), bytes.toByteArray());
     }
 
-    /** Key bytes that the caller made; bytes that no key of the type has are refused. */
+    /**
+     * Key bytes that the caller made; bytes that no key of the type has are refused. A text loses
+     * the blanks at its end.
+     */
     public static Key raw(KeyType type, byte[] bytes) {
-        return new Key(RawKey.kind(type, bytes), bytes.clone());
+        byte[] own = type == KeyType.TEXT ? RawKey.withoutBlanks(bytes) : bytes.clone();
+        return new Key(RawKey.kind(type, own), own);
     }
 
     /** The key that PostgreSQL's type reads from a text, by the grammar of doc/KEYS.md. */
@@ -302,6 +306,15 @@ public final class Key {
         return value != value ? CANONICAL_NAN : Double.doubleToRawLongBits(value);
     }
 
+    /** The blanks at a text's end, U+0020 and nothing else, are no part of the key. */
+    private static int lengthWithoutBlanks(String value) {
+        int length = value.length();
+        while (length > 0 && value.charAt(length - 1) == ' ') {
+            length--;
+        }
+        return length;
+    }
+
     /** UTF-8. String.getBytes alone would put "?" for an unpaired surrogate: another key. */
     static byte[] textBytes(String value) {
         for (int i = 0; i < value.length(); i++) {
@@ -314,7 +327,7 @@ public final class Key {
             }
             i++;
         }
-        return value.getBytes(StandardCharsets.UTF_8);
+        return value.substring(0, lengthWithoutBlanks(value)).getBytes(StandardCharsets.UTF_8);
     }
 
     static Key infinity(KeyType type, boolean positive) {

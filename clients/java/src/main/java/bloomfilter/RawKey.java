@@ -5,6 +5,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -52,7 +53,7 @@ final class RawKey {
             case TIMESTAMPTZ:
                 return bytes.length == Long.BYTES;
             case TEXT:
-                return isUtf8(bytes);
+                return isUtf8(bytes) && lengthWithoutBlanks(bytes) == bytes.length;
             case BYTEA:
                 return true;
             case UUID:
@@ -69,6 +70,19 @@ final class RawKey {
             default:
                 return false;
         }
+    }
+
+    private static int lengthWithoutBlanks(byte[] text) {
+        int length = text.length;
+        while (length > 0 && text[length - 1] == ' ') {
+            length--;
+        }
+        return length;
+    }
+
+    /** A copy without the blanks at the end of a text. */
+    static byte[] withoutBlanks(byte[] text) {
+        return Arrays.copyOf(text, lengthWithoutBlanks(text));
     }
 
     private static boolean isUtf8(byte[] bytes) {

@@ -175,6 +175,37 @@ public class KeysTest {
     }
 
     @Test
+    public void blanksAtTheEndOfAText() throws IOException {
+        for (String text : List.of("", "ab", "gr\u00f6\u00dfe", "\ud83d\ude00", "x".repeat(300))) {
+            BloomFilter filter = Support.filterOf(KeyType.TEXT, text);
+            for (int blanks : new int[] {0, 1, 7, 300}) {
+                String padded = text + " ".repeat(blanks);
+                assertTrue(filter.contains(padded));
+                assertTrue(filter.contains((Object) padded));
+                assertTrue(filter.containsMany(List.of("", padded))[1]);
+                assertEquals(Key.text(text), Key.text(padded));
+                assertEquals(Key.text(text), Key.parse(KeyType.TEXT, padded));
+                assertEquals(Key.text(text),
+                        Key.raw(KeyType.TEXT, padded.getBytes(StandardCharsets.UTF_8)));
+                assertEquals(Key.row(text, 7), Key.row(padded, 7));
+            }
+        }
+    }
+
+    @Test
+    public void onlyBlanksAndOnlyOfTexts() throws IOException {
+        BloomFilter filter = Support.filterOf(KeyType.TEXT, "a");
+        for (String other : List.of(" a", "a\t", "a\r", "a\n", "a \t", "a\u00a0", "a\u2002",
+                "a\u3000", "a\u000b ")) {
+            assertFalse(filter.contains(other));
+            assertFalse(filter.containsMany(List.of(other))[0]);
+        }
+        assertNotEquals(Key.bytea(new byte[] {'a'}), Key.bytea(new byte[] {'a', ' '}));
+        assertThrows(KeyValueException.class,
+                () -> Key.raw(KeyType.ROW, new byte[] {2, 2, 0, 0, 0, 'a', ' '}));
+    }
+
+    @Test
     public void numericSpellings() {
         Map<String, String> cases = Map.of("1.00", "1", "1E+3", "1000", "-0.00", "0", "0E+999999",
                 "0", "-0.50", "-0.5", "100", "100", "1E-7", "0.0000001");
