@@ -238,14 +238,15 @@ extern int	bloomfilter_check(const bloomfilter *filter,
 /*
  * By a key's bytes, as section 3 of doc/FORMAT.md defines them.  Bytes that no
  * key of the type has (wrong length, invalid UTF-8, a numeric with trailing
- * zeros) are refused, since no filter can hold them.
+ * zeros) are refused, since no filter can hold them.  Of a text the blanks at its
+ * end (U+0020 and nothing else) are left out.
  */
 extern int	bloomfilter_contains(const bloomfilter *filter, int key_type,
 								 const void *bytes, size_t length);
 
 extern int	bloomfilter_contains_int64(const bloomfilter *filter, int64_t value);
 
-/* UTF-8, not terminated. */
+/* UTF-8, not terminated; the blanks at its end are no part of the key. */
 extern int	bloomfilter_contains_text(const bloomfilter *filter,
 									  const char *text, size_t length);
 extern int	bloomfilter_contains_bytea(const bloomfilter *filter,
@@ -311,7 +312,8 @@ typedef struct bloomfilter_row
 #define BLOOMFILTER_COLUMN_BYTES 5
 
 /*
- * Appends a column by its key bytes, of any type but row.  BLOOMFILTER_ERR_KEY if
+ * Appends a column by its key bytes, of any type but row; a text's without the blanks
+ * at its end.  BLOOMFILTER_ERR_KEY if
  * these are none of the type, BLOOMFILTER_ERR_ARGUMENT for the seventh column or
  * where there is no room.  On an error the row is as before.
  */

@@ -80,7 +80,7 @@ CREATE AGGREGATE bloom_agg(key anyelement) (
 	DESERIALFUNC = bloom_agg_deserialize,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'filter of a column, sized for the keys that come';
+COMMENT ON AGGREGATE bloom_agg(anyelement) IS 'filter of a column, sized for the keys that come; texts are taken without the blanks at their end';
 
 CREATE AGGREGATE bloom_agg(key anyelement, n bigint) (
 	SFUNC = bloom_agg_transfn,

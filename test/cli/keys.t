@@ -64,6 +64,8 @@ note("$_: $tested{$_} vectors, " . ($skipped{$_} // 0) . ' without a text of our
 
 # Other spellings of a key.
 my @same = (
+	[ 'text', 'ab', 'ab ', 'ab        ' ],
+	[ 'text', '', ' ', '    ' ],
 	[ 'integer', '42', '+42', '042', '0000000000000000000000000042' ],
 	[ 'integer', '0', '-0', '+0' ],
 	[ 'integer', '-9223372036854775808', '-09223372036854775808' ],

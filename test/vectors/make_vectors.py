@@ -320,7 +320,7 @@ def special_text_keys():
         (TEXT, "E'a \\t'::text", b"a \t"),
         (TEXT, "E'a \\r'::text", b"a \r"),
         (TEXT, "E'a \\n '::text", b"a \n"),
-        (TEXT, "E' \\v'::text", b" \x0b"),
+        (TEXT, "E' \\x0b'::text", b" \x0b"),
         (TEXT, "repeat('n', 63)::name", b"n" * 63),
         (TEXT, "repeat('0123456789', 100)::text", b"0123456789" * 100),
         (TEXT, "repeat('\u6f22', 333)::text", "\u6f22".encode("utf-8") * 333),
