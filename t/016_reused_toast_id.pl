@@ -19,7 +19,7 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 
-# Seconds, longer than a header is remembered: src/pg/copies.c rests on the
+# Seconds, longer than a header is remembered: src/pg/ask/copies.c rests on the
 # counter not going round in that time.
 use constant FORGOTTEN => 1.1;
 

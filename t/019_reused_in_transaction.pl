@@ -13,7 +13,7 @@ use Time::HiRes qw(sleep);
 
 use BloomTest;
 
-# Seconds, longer than a value is taken to be the same for the time alone: src/pg/copies.c.
+# Seconds, longer than a value is taken to be the same for the time alone: src/pg/ask/copies.c.
 use constant FORGOTTEN => 1.1;
 
 my $library = build_library('next_oid');

@@ -5,12 +5,11 @@
 #include "postgres.h"
 
 #include "ask/copies.h"
-#include "plan/explain.h"
+#include "base/epoch.h"
 #include "live/am.h"
 #include "base/pg_compat.h"
 #include "list/progress.h"
 #include "base/settings.h"
-#include "base/snapshot.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "bloomfilter", .version = BLOOMFILTER_VERSION);
@@ -24,9 +23,8 @@ void
 _PG_init(void)
 {
 	bfpg_settings_init();
+	bfpg_epoch_init();
 	bfpg_progress_init();
 	bfpg_copies_init();
-	bfpg_explain_init();
-	bfpg_snapshot_init();
 	bfpg_live_init();
 }

@@ -5,30 +5,19 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #include "ask/access.h"
 #include "ask/chunks.h"
 
-void
-bfpg_access_init(BfpgAccess *access, MemoryContext context)
-{
-	memset(access, 0, sizeof(*access));
-	bfpg_stored_watch(access, context, &access->leaving);
-}
-
 static void
 open_stored(BfpgAccess *access, Datum value)
 {
-	BfpgStored *stored = bfpg_stored_find(value, access);
+	BfpgStored *stored = bfpg_stored_find(value);
 
-	stored->asked++;
 	access->stored = stored;
 	access->header = &stored->header;
 	access->blocks = stored->blocks;
-	/* Without an xmin, nothing but the time vouches for it: look again next time. */
-	if (TransactionIdIsValid(stored->xmin))
-		access->generation = bfpg_copies_generation;
+	access->epoch = bfpg_epoch;
 }
 
 /* A value within its row, or behind an indirect pointer, is detoasted for the call. */
@@ -61,7 +50,7 @@ bfpg_access_look(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	access->generation = 0;
+	access->epoch = 0;
 	access->stored = NULL;
 	access->detoasted = NULL;
 	if (VARATT_IS_EXTERNAL_ONDISK(attr))
@@ -96,8 +85,6 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 	int			i;
 	int			length;
 
-	if (access->stored != NULL)
-		access->stored->asked += (uint64) count - 1;	/* opening it counted one */
 	if (access->blocks == NULL)
 		prepare(access, bfpg_chunks_cost(access->stored, (uint64) count));
 	if (access->blocks == NULL)

@@ -11,10 +11,7 @@
 
 #include "fmgr.h"
 
-#include "bf_filter.h"
 #include "ask/copies.h"
-#include "value/filter.h"
-#include "base/pg_compat.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -27,16 +24,12 @@ typedef struct BfpgAccess
 	const bf_header *header;
 	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
 
-	/* private */
+	/* private; all zero in the beginning */
 	BfpgStored *stored;			/* what is known of a stored value, else NULL */
-	uint64		generation;		/* of the copies, when it was found, or 0 */
+	uint64		epoch;			/* bfpg_epoch when that was found, or 0 */
 	bf_header	own_header;		/* of a value that is not stored */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
-	MemoryContextCallback leaving;
 } BfpgAccess;
-
-/* For a call site whose memory is in this context. */
-extern void bfpg_access_init(BfpgAccess *access, MemoryContext context);
 
 /* The slow ways of the inline functions below. */
 extern void bfpg_access_look(BfpgAccess *access, Datum value);
@@ -51,12 +44,11 @@ bfpg_access_open(BfpgAccess *access, Datum value)
 {
 	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
 
-	if (access->generation == bfpg_copies_generation &&
-		access->stored->xmin == bfpg_own_xmin() &&
-		VARATT_IS_EXTERNAL_ONDISK(attr) &&
+	if (access->epoch == bfpg_epoch && VARATT_IS_EXTERNAL_ONDISK(attr) &&
 		memcmp(VARDATA_EXTERNAL(attr), &access->stored->pointer,
-			   sizeof(access->stored->pointer)) == 0)
-		access->stored->asked++;
+			   sizeof(access->stored->pointer)) == 0 &&
+		bfpg_clock() < access->stored->believed_until)
+		access->blocks = access->stored->blocks;
 	else
 		bfpg_access_look(access, value);
 }

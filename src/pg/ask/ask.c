@@ -34,9 +34,8 @@ open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 		BfpgKeyCoder coder;
 
 		bfpg_key_coder(fcinfo, key_arg, array, &coder);
-		question = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
+		question = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
 		question->coder = coder;
-		bfpg_access_init(&question->access, fcinfo->flinfo->fn_mcxt);
 		fcinfo->flinfo->fn_extra = question;
 	}
 	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));

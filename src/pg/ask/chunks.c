@@ -76,7 +76,6 @@ bfpg_slice_contains(BfpgStored *stored, uint64 hash)
 	bool		found;
 
 	stored->fetched += bfpg_slice_cost(stored);
-	stored->slices++;
 	block = bfpg_read_slice(PointerGetDatum(stored->value),
 							BF_HEADER_BYTES + bf_block_offset(header, hash),
 							bf_block_bytes(header));
@@ -251,8 +250,7 @@ bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *
 	{
 		end = at + run_length(header, order + at, count - at);
 		read_chunks(chunks, first_chunk(header, order[at]), last_chunk(header, order[end - 1]));
-		stored->slices++;
-		for (; at < end; at++)
+			for (; at < end; at++)
 		{
 			uint64		hash = hashes[(uint32) order[at]];
 			int32		offset = first_byte(header, order[at]) - chunks->first * TOAST_MAX_CHUNK_SIZE;

@@ -60,9 +60,6 @@ typedef char bfpg_b64_byte;
  */
 extern struct Node *bfpg_modify_in_place(struct Node *request);
 
-/* The oldest transaction whose effects this process holds vacuum off from. */
-#define bfpg_own_xmin() (MyProc->xmin)
-
 /* This process's number of its transaction, whether it has an identifier or not; moved in 17. */
 static inline LocalTransactionId
 bfpg_own_transaction(void)
@@ -113,17 +110,6 @@ typedef RelFileNode BfpgFileLocator;
 
 /* Pinning a page in the buffer where it was the last time, if it is still there. */
 #define bfpg_read_recent_buffer(locator, page, recent) ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent)
-
-/* Options of EXPLAIN that extensions add, from 18 on. */
-#if PG_VERSION_NUM >= 180000
-#define BFPG_CAN_EXPLAIN
-#if PG_VERSION_NUM >= 190000
-#define bfpg_register_explain(name, handler) \
-	RegisterExtensionExplainOption(name, handler, GUCCheckBooleanExplainOption)
-#else
-#define bfpg_register_explain(name, handler) RegisterExtensionExplainOption(name, handler)
-#endif
-#endif
 
 /* Whether the current user may execute a function; asked by the object's class from 16 on. */
 extern bool bfpg_may_execute(Oid function);

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "ask/copies.h"
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"
 
@@ -28,7 +28,7 @@ static const struct config_enum_entry overflow_options[] = {
 static void
 assign_cache_size(int kilobytes, void *extra)
 {
-	bfpg_copies_generation++;
+	bfpg_epoch++;
 }
 
 void

@@ -8,26 +8,11 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "utils/snapmgr.h"
 
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "base/snapshot.h"
-
-static uint32 rollbacks = 0;	/* of subtransactions, in this process */
-
-static void
-count_rollback(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *unused)
-{
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		rollbacks++;
-}
-
-void
-bfpg_snapshot_init(void)
-{
-	RegisterSubXactCallback(count_rollback, NULL);
-}
 
 void
 bfpg_snapshot_mark(BfpgSnapshotMark *mark)
@@ -40,6 +25,6 @@ bfpg_snapshot_mark(BfpgSnapshotMark *mark)
 	mark->running = snapshot->xcnt;
 	mark->running_sub = snapshot->subxcnt;
 	mark->command = snapshot->curcid;
-	mark->rollbacks = rollbacks;
+	mark->epoch = bfpg_epoch;
 	mark->transaction = bfpg_own_transaction();
 }

@@ -12,8 +12,8 @@
 /*
  * What two snapshots that see the same have in common.  For the same xmax the
  * transactions in progress only get fewer, so it is enough to count them; what the
- * own transaction did is told by its command and by how many of its subtransactions
- * were rolled back.
+ * own transaction did is told by its command and by the epoch, which its rollbacks of
+ * subtransactions move.
  */
 typedef struct BfpgSnapshotMark
 {
@@ -22,12 +22,9 @@ typedef struct BfpgSnapshotMark
 	uint32		running;
 	int32		running_sub;
 	CommandId	command;
-	uint32		rollbacks;
+	uint64		epoch;			/* moves when a subtransaction is rolled back */
 	LocalTransactionId transaction;
 } BfpgSnapshotMark;
-
-/* To be called once, from _PG_init. */
-extern void bfpg_snapshot_init(void);
 
 /* The mark of the snapshot that the query at hand has. */
 extern void bfpg_snapshot_mark(BfpgSnapshotMark *mark);

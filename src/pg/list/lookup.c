@@ -102,7 +102,6 @@ read_part(BfpgLookup *lookup, int32 number)
 	part = MemoryContextAllocZero(lookup->context, sizeof(BfpgLookupPart));
 	part->filter = copy_as_is(filter, lookup->context);
 	bfpg_list_done(table);
-	bfpg_access_init(&part->access, lookup->context);
 	return part;
 }
 
