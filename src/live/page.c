@@ -214,7 +214,7 @@ bfpg_live_init_meta(Page page, const BfpgLive *live)
 	meta->crc = meta_crc(meta);
 }
 
-static void
+static uint32
 read_meta(Oid index, Page page, BfpgLive *live)
 {
 	const BfpgLiveMeta *meta = (const BfpgLiveMeta *) PageGetContents(page);
@@ -241,6 +241,7 @@ read_meta(Oid index, Page page, BfpgLive *live)
 	live->blocks_per_page = meta->blocks_per_page;
 	live->pages_per_part = meta->pages_per_part;
 	live->full_bits = meta->full_bits;
+	return meta->crc;
 }
 
 /* Of an index that TRUNCATE has emptied in place: see bfpg_live_build. */
@@ -254,6 +255,21 @@ refuse_empty(Relation index)
 			 errhint("Rebuild it with REINDEX.")));
 }
 
+uint32
+bfpg_live_read_meta(Relation index, BfpgLive *live)
+{
+	Buffer		buffer;
+	uint32		crc;
+
+	if (RelationGetNumberOfBlocks(index) == 0)
+		refuse_empty(index);
+	buffer = ReadBuffer(index, BFPG_LIVE_META_PAGE);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	crc = read_meta(RelationGetRelid(index), BufferGetPage(buffer), live);
+	UnlockReleaseBuffer(buffer);
+	return crc;
+}
+
 /*
  * The meta page is written before anybody knows of the index, and never again: what
  * the relation cache keeps of it can't be stale.
@@ -263,15 +279,9 @@ bfpg_live_meta(Relation index)
 {
 	if (index->rd_amcache == NULL)
 	{
-		Buffer		buffer;
 		BfpgLive	live;
 
-		if (RelationGetNumberOfBlocks(index) == 0)
-			refuse_empty(index);
-		buffer = ReadBuffer(index, BFPG_LIVE_META_PAGE);
-		LockBuffer(buffer, BUFFER_LOCK_SHARE);
-		read_meta(RelationGetRelid(index), BufferGetPage(buffer), &live);
-		UnlockReleaseBuffer(buffer);
+		(void) bfpg_live_read_meta(index, &live);
 		index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof live);
 		memcpy(index->rd_amcache, &live, sizeof live);
 	}

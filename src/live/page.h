@@ -149,6 +149,9 @@ extern void bfpg_live_layout(uint64 n, double p, uint64 seed, unsigned key_type,
 extern void bfpg_live_init_page(Page page, BlockNumber number, unsigned level);
 extern void bfpg_live_init_meta(Page page, const BfpgLive *live);
 
+/* Reads an open index's meta page as it is now, and returns the checksum that it has. */
+extern uint32 bfpg_live_read_meta(Relation index, BfpgLive *live);
+
 /* What an open index's meta page says; valid while the index is open. */
 extern const BfpgLive *bfpg_live_meta(Relation index);
 

@@ -17,6 +17,7 @@
 #include "live/am.h"
 #include "live/insert.h"
 #include "live/rights.h"
+#include "live/snapshot.h"
 #include "live/target.h"
 #include "live/tree.h"
 
@@ -57,7 +58,7 @@ snapshot(Relation index, const BfpgLive *live, uint32 part)
 		CHECK_FOR_INTERRUPTS();
 		target.blocks = filter->blocks + i * page_bytes;
 		target.bytes = (uint64) bfpg_live_page_blocks(live, home) << (header.log2_block_bits - 3);
-		bfpg_live_walk(index, home, or_page, &target);
+		bfpg_live_walk(index, home, NULL, or_page, &target);
 	}
 	filter->header.bits_set = bf_count_bits(filter->blocks, bf_blocks_bytes(&header), bfpg_tick);
 	/* As a filter to which no key was added. */
@@ -67,9 +68,8 @@ snapshot(Relation index, const BfpgLive *live, uint32 part)
 	return bfpg_filter_rw_datum(filter);
 }
 
-/* An index that a snapshot can be made of: one that knows all keys of its table. */
-static Relation
-open_for_snapshot(Oid oid)
+Relation
+bfpg_live_open_for_snapshot(Oid oid)
 {
 	Relation	index = bfpg_live_open_index(oid, false);
 	BfpgKeyCoder coder;
@@ -88,7 +88,7 @@ open_for_snapshot(Oid oid)
 Datum
 bloomfilter_snapshot(PG_FUNCTION_ARGS)
 {
-	Relation	index = open_for_snapshot(PG_GETARG_OID(0));
+	Relation	index = bfpg_live_open_for_snapshot(PG_GETARG_OID(0));
 	BfpgLive	live = *bfpg_live_meta(index);
 	Datum		result;
 
@@ -106,7 +106,7 @@ bloomfilter_snapshot(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_snapshot_part(PG_FUNCTION_ARGS)
 {
-	Relation	index = open_for_snapshot(PG_GETARG_OID(0));
+	Relation	index = bfpg_live_open_for_snapshot(PG_GETARG_OID(0));
 	int32		part = PG_GETARG_INT32(1);
 	BfpgLive	live = *bfpg_live_meta(index);
 	Datum		result;

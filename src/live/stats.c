@@ -83,7 +83,7 @@ take_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *sample)
 	{
 		sample->home = BFPG_LIVE_FIRST_PAGE + (BlockNumber) (i * pages / count);
 		sample->blocks = bfpg_live_page_blocks(live, sample->home);
-		bfpg_live_walk(index, sample->home, look_at_page, sample);
+		bfpg_live_walk(index, sample->home, NULL, look_at_page, sample);
 	}
 	return (uint32) count;
 }

@@ -10,9 +10,9 @@
 
 static void
 walk(Relation index, BlockNumber number, unsigned level, double share,
-	 BfpgLiveVisit visit, void *argument)
+	 BufferAccessStrategy strategy, BfpgLiveVisit visit, void *argument)
 {
-	Buffer		buffer = ReadBuffer(index, number);
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, number, RBM_NORMAL, strategy);
 	BfpgLiveNode node = {NULL, number, level, share};
 	BlockNumber overflow;
 	uint32		i;
@@ -26,12 +26,12 @@ walk(Relation index, BlockNumber number, unsigned level, double share,
 	if (overflow == 0)
 		return;
 	for (i = 0; i < bfpg_live_fanout(level); i++)
-		walk(index, overflow + i, level + 1, share / bfpg_live_fanout(level), visit, argument);
+		walk(index, overflow + i, level + 1, share / bfpg_live_fanout(level), strategy, visit, argument);
 }
 
 void
-bfpg_live_walk(Relation index, BlockNumber home,
+bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
 			   BfpgLiveVisit visit, void *argument)
 {
-	walk(index, home, 0, 1.0, visit, argument);
+	walk(index, home, 0, 1.0, strategy, visit, argument);
 }

@@ -20,8 +20,11 @@ typedef struct BfpgLiveNode
 
 typedef void (*BfpgLiveVisit) (const BfpgLiveNode *node, void *argument);
 
-/* Visits a page of level 0 and what is below it, each page after the one that names it. */
-extern void bfpg_live_walk(Relation index, BlockNumber home,
+/*
+ * Visits a page of level 0 and what is below it, each page after the one that names it.
+ * strategy may be NULL.
+ */
+extern void bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
 						   BfpgLiveVisit visit, void *argument);
 
 #pragma GCC visibility pop

@@ -108,7 +108,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)
 	{
 		verification.blocks = bfpg_live_page_blocks(&live, number);
-		bfpg_live_walk(index, number, verify_page, &verification);
+		bfpg_live_walk(index, number, NULL, verify_page, &verification);
 	}
 	index_close(index, NoLock);
 	PG_RETURN_BOOL(true);

@@ -136,6 +136,20 @@ CREATE FUNCTION bloom_snapshot(index regclass, part integer) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_snapshot_part' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION bloom_snapshot(regclass, integer) IS 'a part of a live filter that is too large for one value, from 0';
 
+-- The first row has the token in bytes; then come the headers of all parts, with a part, if
+-- all is told; then pages, with their part and first block.
+CREATE FUNCTION bloom_index_changes(
+	index regclass,
+	since bytea,
+	OUT part integer,
+	OUT block bigint,
+	OUT bytes bytea,
+	OUT build bigint,
+	OUT true_at timestamptz
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_changes' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
+COMMENT ON FUNCTION bloom_index_changes(regclass, bytea) IS 'what was set in a live filter since a token of this session, or all of it';
+
 CREATE FUNCTION bloom_index_stats(
 	index regclass,
 	sample integer DEFAULT 100,

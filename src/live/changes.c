@@ -1,0 +1,307 @@
+/*
+ * changes.c
+ *	  bloom_index_changes: what was set in a live filter since the last call.
+ *
+ * A page has changed if its LSN is beyond the one that the last call returned.  The rows
+ * are the blocks of changed pages, overflow pages as those of the page above them; the
+ * reader ORs them into its copy.  Keys of open transactions may be among them: no more
+ * than false positives, which SQL's own answers have then, too.
+ *
+ * Why no key is left out:
+ *
+ *	1. The call's position L is read before its first page is locked.
+ *	2. L is flushed write-ahead log, on a standby replayed one.  The insert position would
+ *	   be used again by other keys after a crash that lost what was not flushed.
+ *	3. A page is looked at under a share lock.  A change whose record ends at or before L
+ *	   was made under the exclusive lock, which had been taken before L was read: so the
+ *	   page that we see has it.
+ *	4. A change that is not seen has an LSN beyond L, and the next call tells of it.
+ *	5. Overflow pages are visited from the page that names them.  One that is named after
+ *	   L changes that page beyond L.
+ *	6. The token of the next call is right for this file, this layout and this backend
+ *	   alone.  Whatever else it meets is told as a whole: another file or another meta
+ *	   page (TRUNCATE can lay the same file out anew), another server behind a pooler, a
+ *	   restart, which ends the backend.
+ *
+ * t/081_changes.pl fails without 2, 5 and 6.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "access/xlogrecovery.h"
+#include "catalog/pg_class.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "bf_bits.h"
+#include "bf_format.h"
+#include "bf_hash.h"
+#include "live/compat.h"
+#include "live/snapshot.h"
+#include "live/tree.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_index_changes);
+
+#define TOKEN_VERSION 1
+#define COLUMNS 5
+
+/* What a build of an index is told by, on the primary and its standbys alike. */
+typedef struct ChangesBuild
+{
+	uint64		system;
+	uint32		database;
+	uint32		tablespace;
+	uint32		index;
+	uint32		file;
+	uint32		meta_crc;
+	uint32		fixed_pages;
+} ChangesBuild;
+
+/* What is handed out as bytea.  Without holes, as it is compared as bytes. */
+typedef struct ChangesToken
+{
+	uint32		version;
+	uint32		backend;
+	int64		backend_started;
+	ChangesBuild build;
+	uint64		position;		/* the last member */
+} ChangesToken;
+
+StaticAssertDecl(sizeof(ChangesToken) == 16 + sizeof(ChangesBuild) + 8 && sizeof(ChangesBuild) == 32, "the token has no holes");
+
+/* A changed page's blocks, until they are returned. */
+typedef struct ChangedPage
+{
+	uint32		part;
+	uint32		block;
+	bytea	   *bytes;
+} ChangedPage;
+
+typedef struct ChangesState
+{
+	Oid			oid;
+	BfpgLive	live;
+	ChangesToken token;
+	TimestampTz true_at;		/* 0: not known */
+	bool		whole;
+	XLogRecPtr	since;			/* 0 if whole: all pages are beyond it */
+	bool		token_told;
+	uint32		headers_told;
+	BlockNumber next_page;		/* of level 0 */
+	BufferAccessStrategy strategy;
+	MemoryContext context;		/* of what is below, for one page of level 0 */
+	List	   *changed;
+	int			told;
+	BlockNumber home;
+} ChangesState;
+
+static void
+check_logged(Relation index)
+{
+	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("changes of index \"%s\" are not known, as its table is %s",
+						RelationGetRelationName(index),
+						index->rd_rel->relpersistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged"),
+				 errdetail("Its pages have no positions in the write-ahead log."),
+				 errhint("Use bloom_snapshot, or ALTER TABLE ... SET LOGGED.")));
+}
+
+/* See the proof above.  The time is read first: what was committed before it is told. */
+static void
+take_position(ChangesState *state)
+{
+	if (RecoveryInProgress())
+	{
+		/* The standby's clock says nothing of what it has replayed. */
+		state->true_at = GetLatestXTime();
+		state->token.position = GetXLogReplayRecPtr(NULL);
+	}
+	else
+	{
+		state->true_at = GetCurrentTimestamp();
+		state->token.position = GetFlushRecPtr(NULL);
+	}
+}
+
+static void
+begin(ChangesState *state, Relation index, bytea *since)
+{
+	ChangesToken *token = &state->token;
+
+	token->version = TOKEN_VERSION;
+	token->backend = (uint32) MyProcPid;
+	token->backend_started = MyStartTimestamp;
+	token->build.system = GetSystemIdentifier();
+	token->build.database = BFPG_FILE_DATABASE(BFPG_LOCATOR(index));
+	token->build.tablespace = BFPG_FILE_TABLESPACE(BFPG_LOCATOR(index));
+	token->build.index = RelationGetRelid(index);
+	token->build.file = BFPG_FILE_NUMBER(BFPG_LOCATOR(index));
+	take_position(state);
+	token->build.meta_crc = bfpg_live_read_meta(index, &state->live);
+	token->build.fixed_pages = (uint32) bfpg_live_fixed_pages(&state->live);
+	state->whole = true;
+	if (since != NULL && VARSIZE_ANY_EXHDR(since) == sizeof(ChangesToken))
+	{
+		ChangesToken old;
+
+		memcpy(&old, VARDATA_ANY(since), sizeof old);
+		state->whole = memcmp(&old, token, offsetof(ChangesToken, position)) != 0 ||
+			old.position > token->position;
+		state->since = state->whole ? 0 : old.position;
+	}
+	state->next_page = BFPG_LIVE_FIRST_PAGE;
+}
+
+static void
+take_page(const BfpgLiveNode *node, void *argument)
+{
+	ChangesState *state = (ChangesState *) argument;
+	const BfpgLive *live = &state->live;
+	uint64		length = (uint64) bfpg_live_page_blocks(live, state->home) << (live->header.log2_block_bits - 3);
+	uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
+	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
+	MemoryContext old;
+	ChangedPage *changed;
+
+	if (state->whole ? bf_count_bits(blocks, length, NULL) == 0 : PageGetLSN(node->page) <= state->since)
+		return;
+	old = MemoryContextSwitchTo(state->context);
+	changed = palloc(sizeof *changed);
+	changed->part = at / live->pages_per_part;
+	changed->block = at % live->pages_per_part * live->blocks_per_page;
+	changed->bytes = palloc(VARHDRSZ + length);
+	SET_VARSIZE(changed->bytes, VARHDRSZ + length);
+	memcpy(VARDATA(changed->bytes), blocks, length);
+	state->changed = lappend(state->changed, changed);
+	MemoryContextSwitchTo(old);
+}
+
+/* The next changed page, or NULL.  The index stays locked between two calls, but not open. */
+static const ChangedPage *
+next_changed(ChangesState *state)
+{
+	Relation	index;
+
+	if (state->told < list_length(state->changed))
+		return (const ChangedPage *) list_nth(state->changed, state->told++);
+	MemoryContextReset(state->context);
+	state->changed = NIL;
+	state->told = 0;
+	index = index_open(state->oid, NoLock);
+	while (state->changed == NIL && state->next_page < bfpg_live_fixed_pages(&state->live))
+	{
+		state->home = state->next_page++;
+		bfpg_live_walk(index, state->home, state->strategy, take_page, state);
+	}
+	index_close(index, NoLock);
+	return state->changed == NIL ? NULL : (const ChangedPage *) list_nth(state->changed, state->told++);
+}
+
+static Datum
+copied(const void *bytes, size_t length)
+{
+	bytea	   *copy = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(copy, VARHDRSZ + length);
+	memcpy(VARDATA(copy), bytes, length);
+	return PointerGetDatum(copy);
+}
+
+/* The header of a part to which no bit was set, with the key type that the index has. */
+static Datum
+header_of(const BfpgLive *live, uint32 part)
+{
+	bf_header	header = live->header;
+	uint8		bytes[BF_HEADER_BYTES];
+
+	header.part = (uint16) part;
+	header.bits_set = 0;
+	header.checksum = 0;
+	bf_header_copy(&header, bytes);
+	return copied(bytes, sizeof bytes);
+}
+
+/* Fills the next row; false after the last one. */
+static bool
+next_row(ChangesState *state, Datum *values, bool *nulls)
+{
+	const ChangedPage *changed;
+
+	memset(nulls, true, COLUMNS * sizeof *nulls);
+	nulls[2] = false;
+	if (!state->token_told)
+	{
+		state->token_told = true;
+		values[2] = copied(&state->token, sizeof state->token);
+		nulls[3] = false;
+		values[3] = Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0));
+		nulls[4] = state->true_at == 0;
+		values[4] = TimestampTzGetDatum(state->true_at);
+		return true;
+	}
+	nulls[0] = false;
+	if (state->whole && state->headers_told < state->live.header.parts)
+	{
+		values[0] = Int32GetDatum((int32) state->headers_told);
+		values[2] = header_of(&state->live, state->headers_told++);
+		return true;
+	}
+	changed = next_changed(state);
+	if (changed == NULL)
+		return false;
+	nulls[1] = false;
+	values[0] = Int32GetDatum((int32) changed->part);
+	values[1] = Int64GetDatum((int64) changed->block);
+	values[2] = PointerGetDatum(changed->bytes);
+	return true;
+}
+
+static ChangesState *
+first_call(FunctionCallInfo fcinfo, FuncCallContext *call)
+{
+	MemoryContext old = MemoryContextSwitchTo(call->multi_call_memory_ctx);
+	ChangesState *state = palloc0(sizeof *state);
+	Relation	index;
+
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("index must not be null")));
+	if (get_call_result_type(fcinfo, NULL, &call->tuple_desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "bloom_index_changes must return rows");
+	call->tuple_desc = BlessTupleDesc(call->tuple_desc);
+	state->oid = PG_GETARG_OID(0);
+	index = bfpg_live_open_for_snapshot(state->oid);
+	check_logged(index);
+	begin(state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
+	index_close(index, NoLock);
+	/* Else an index that is looked at each second would drive all others from memory. */
+	state->strategy = GetAccessStrategy(BAS_BULKREAD);
+	state->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+Datum
+bloomfilter_index_changes(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *call;
+	Datum		values[COLUMNS];
+	bool		nulls[COLUMNS];
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		call = SRF_FIRSTCALL_INIT();
+		call->user_fctx = first_call(fcinfo, call);
+	}
+	call = SRF_PERCALL_SETUP();
+	if (!next_row((ChangesState *) call->user_fctx, values, nulls))
+		SRF_RETURN_DONE(call);
+	SRF_RETURN_NEXT(call, HeapTupleGetDatum(heap_form_tuple(call->tuple_desc, values, nulls)));
+}
