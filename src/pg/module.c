@@ -7,7 +7,6 @@
 #include "ask/copies.h"
 #include "base/epoch.h"
 #include "live/am.h"
-#include "base/elsewhere.h"
 #include "base/pg_compat.h"
 #include "list/progress.h"
 #include "base/settings.h"
@@ -25,7 +24,6 @@ _PG_init(void)
 {
 	bfpg_settings_init();
 	bfpg_epoch_init();
-	bfpg_elsewhere_init();
 	bfpg_progress_init();
 	bfpg_copies_init();
 	bfpg_live_init();

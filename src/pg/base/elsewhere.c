@@ -33,13 +33,13 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
 #include "base/elsewhere.h"
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 
 #define CITUS_CATALOG "pg_dist_partition"
@@ -52,23 +52,11 @@
 /* Tables that were found to keep their rows, a place for each by its OID. */
 #define PLACES 64
 
-static Oid	kept_here[PLACES];
-
-/* Moves with each change that this process is told of. */
-static uint64 changes = 0;
-
-static void
-relation_changed(Datum arg, Oid relation)
+static struct
 {
-	changes++;
-	memset(kept_here, 0, sizeof kept_here);
-}
-
-void
-bfpg_elsewhere_init(void)
-{
-	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
-}
+	Oid			table;
+	uint64		epoch;			/* bfpg_epoch when it was found */
+}			kept_here[PLACES];
 
 /* An engine's catalog while it is read. */
 typedef struct Catalog
@@ -249,12 +237,17 @@ find_chunk(Oid table)
 	return kept;
 }
 
-/* Another name for heap's own routines is heap. */
+static bool
+has_heap(Relation table)
+{
+	return table->rd_tableam == NULL || table->rd_tableam == GetHeapamTableAmRoutine();
+}
+
 static bool
 is_heap(Oid oid)
 {
 	Relation	table = relation_open(oid, NoLock);
-	bool		heap = table->rd_tableam == NULL || table->rd_tableam == GetHeapamTableAmRoutine();
+	bool		heap = has_heap(table);
 
 	relation_close(table, NoLock);
 	return heap;
@@ -277,15 +270,18 @@ find_kept(Oid table)
 BfpgKept
 bfpg_kept(Oid table)
 {
-	Oid		   *place = &kept_here[table % PLACES];
-	uint64		before = changes;
+	int			place = table % PLACES;
+	uint64		epoch = bfpg_epoch;
 	BfpgKept	kept;
 
-	if (likely(*place == table))
+	if (likely(kept_here[place].table == table && kept_here[place].epoch == epoch))
 		return BFPG_KEPT_HERE;
 	kept = find_kept(table);
-	if (kept == BFPG_KEPT_HERE && changes == before)
-		*place = table;
+	if (kept == BFPG_KEPT_HERE)
+	{
+		kept_here[place].table = table;
+		kept_here[place].epoch = epoch;
+	}
 	return kept;
 }
 
@@ -325,20 +321,31 @@ kept_hint(BfpgKept kept)
 	return "";
 }
 
+static void
+refuse_kept(const char *table, BfpgKept kept)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("rows of table \"%s\" are not kept in the table: %s", table, bfpg_kept_text(kept)),
+			 errdetail("Neither the table's file nor its indexes know all of its rows."),
+			 errhint("%s", kept_hint(kept))));
+}
+
 bool
 bfpg_check_kept_here(Oid table)
 {
 	BfpgKept	kept = bfpg_kept(table);
 
-	if (likely(kept == BFPG_KEPT_HERE || kept == BFPG_KEPT_HERE_NOW))
-		return kept == BFPG_KEPT_HERE;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("rows of table \"%s\" are not kept in the table: %s",
-					get_rel_name(table), bfpg_kept_text(kept)),
-			 errdetail("Neither the table's file nor its indexes know all of its rows."),
-			 errhint("%s", kept_hint(kept))));
-	return false;
+	if (unlikely(kept > BFPG_KEPT_HERE_NOW))
+		refuse_kept(get_rel_name(table), kept);
+	return kept == BFPG_KEPT_HERE;
+}
+
+void
+bfpg_check_heap(Relation table)
+{
+	if (!has_heap(table))
+		refuse_kept(RelationGetRelationName(table), BFPG_KEPT_BY_TABLE_AM);
 }
 
 bool
