@@ -59,15 +59,15 @@ static struct
 }			kept_here[PLACES];
 
 /* An engine's catalog while it is read. */
-typedef struct Catalog
+typedef struct EngineCatalog
 {
 	const char *engine;
 	const char *schema;
 	Relation	relation;
-} Catalog;
+} EngineCatalog;
 
 pg_noreturn static void
-refuse_shape(const Catalog *catalog)
+refuse_shape(const EngineCatalog *catalog)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -95,7 +95,7 @@ is_genuine(Oid relation)
 
 /* Opens an engine's catalog; returns whether there is one. */
 static bool
-open_catalog(Catalog *catalog, Oid schema, const char *name)
+open_catalog(EngineCatalog *catalog, Oid schema, const char *name)
 {
 	Oid			relation = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
 
@@ -109,7 +109,7 @@ open_catalog(Catalog *catalog, Oid schema, const char *name)
 
 /* The number of a column, if it has one of two types; 0 if there is no such column. */
 static AttrNumber
-find_column(const Catalog *catalog, const char *name, Oid type, Oid other_type)
+find_column(const EngineCatalog *catalog, const char *name, Oid type, Oid other_type)
 {
 	AttrNumber	number = get_attnum(RelationGetRelid(catalog->relation), name);
 	Oid			found;
@@ -147,7 +147,7 @@ find_index(Relation catalog, const ScanKeyData *keys, int count)
 
 /* A catalog's row about a table, under a snapshot of now. */
 static SysScanDesc
-find_row(const Catalog *catalog, ScanKeyData *keys, int count, HeapTuple *row)
+find_row(const EngineCatalog *catalog, ScanKeyData *keys, int count, HeapTuple *row)
 {
 	Oid			index = find_index(catalog->relation, keys, count);
 	SysScanDesc scan = systable_beginscan(catalog->relation, index, OidIsValid(index),
@@ -160,7 +160,7 @@ find_row(const Catalog *catalog, ScanKeyData *keys, int count, HeapTuple *row)
 static bool
 is_of_citus(Oid table)
 {
-	Catalog		catalog = {"Citus", "pg_catalog", NULL};
+	EngineCatalog		catalog = {"Citus", "pg_catalog", NULL};
 	ScanKeyData key;
 	AttrNumber	relation;
 	SysScanDesc scan;
@@ -180,7 +180,7 @@ is_of_citus(Oid table)
 
 /* Makes the keys by which a chunk is found, in the shape that the catalog has. */
 static int
-chunk_keys(const Catalog *catalog, Oid table, ScanKeyData *keys, NameData *names)
+chunk_keys(const EngineCatalog *catalog, Oid table, ScanKeyData *keys, NameData *names)
 {
 	AttrNumber	relation = find_column(catalog, "relid", REGCLASSOID, OIDOID);
 	AttrNumber	schema = find_column(catalog, "schema_name", NAMEOID, NAMEOID);
@@ -202,7 +202,7 @@ chunk_keys(const Catalog *catalog, Oid table, ScanKeyData *keys, NameData *names
 
 /* Whether a chunk's row says that it is compressed, wholly or in part. */
 static bool
-says_compressed(const Catalog *catalog, HeapTuple row)
+says_compressed(const EngineCatalog *catalog, HeapTuple row)
 {
 	AttrNumber	status = find_column(catalog, "status", INT4OID, INT4OID);
 	AttrNumber	compressed = find_column(catalog, "compressed_chunk_id", INT4OID, INT4OID);
@@ -220,7 +220,7 @@ says_compressed(const Catalog *catalog, HeapTuple row)
 static BfpgKept
 find_chunk(Oid table)
 {
-	Catalog		catalog = {"TimescaleDB", TIMESCALE_SCHEMA, NULL};
+	EngineCatalog		catalog = {"TimescaleDB", TIMESCALE_SCHEMA, NULL};
 	ScanKeyData keys[2];
 	NameData	names[2];
 	SysScanDesc scan;
