@@ -29,7 +29,7 @@ ZSTD_LIBS = -lzstd
 endif
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.
-SQL_PARTS = $(patsubst %,$(SOURCE)/src/sql/%.sql,head type key planner filter ship aggregate aggregate_types operator publish live)
+SQL_PARTS = $(patsubst %,$(SOURCE)/src/sql/%.sql,head type key planner filter ship aggregate aggregate_types operator publish publish_agg live)
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 

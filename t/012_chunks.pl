@@ -1,5 +1,4 @@
-# Chunks of a filter make the filter, within one snapshot also while it is swapped;
-# and a build that runs is seen, until it ends in whatever way.
+# Chunks of a filter make the filter, within one snapshot also while it is swapped.
 use strict;
 use warnings;
 
@@ -10,7 +9,7 @@ use Test::More;
 
 use BloomTest;
 
-my $node = new_node('chunks', conf => "shared_preload_libraries = 'bloomfilter'\nmax_parallel_workers_per_gather = 0\n");
+my $node = new_node('chunks', conf => "max_parallel_workers_per_gather = 0\n");
 my $reader = session($node);
 my $writer = session($node);
 
@@ -59,70 +58,6 @@ is( $reader->query("SELECT decode('$fetched', 'hex')::bloomfilter = f FROM filte
 	't', 'and are the filter of that snapshot');
 $reader->query('COMMIT');
 is($reader->query('SELECT f @> 5 FROM filters WHERE id = 1000000'), 't', 'the next sees the last one');
-
-# Progress.  The build waits in the middle, for a lock that this test holds.
-$writer->query(<<'EOC');
-CREATE FUNCTION wait_at(k int, stop int) RETURNS int LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-	IF k = stop THEN
-		PERFORM pg_advisory_lock(1);
-		PERFORM pg_advisory_unlock(1);
-	END IF;
-	RETURN k;
-END $$;
-EOC
-my $builder = session($node);
-my $pid = $builder->pid;
-my $rows = 100_000;
-my $slots = 'SELECT count(*) FROM bloom_progress()';
-
-# Starts a build that waits after so many rows, and waits until it does.
-sub build_until
-{
-	my ($stop, $then) = @_;
-	$writer->query('SELECT pg_advisory_lock(1)');
-	$builder->start(
-		"SELECT bloom_verify(bloom_agg($then)) FROM (SELECT wait_at(k, $stop) AS k FROM generate_series(1, $rows) AS k OFFSET 0) AS q");
-	$node->poll_query_until('postgres',
-		"SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
-	  or die 'the build did not come to its stop';
-	return;
-}
-
-is($reader->query($slots), 0, 'no build, no row');
-build_until($rows / 2, "k, $rows");
-is($reader->query("SELECT pid = $pid, leader_pid = $pid, started <= clock_timestamp(), rows <= $rows / 2, rows > $rows / 10, rows_per_second > 0 FROM bloom_progress()"),
-	't|t|t|t|t|t', 'a build that runs is shown, with about as many rows as it has read');
-$writer->query('SELECT pg_advisory_unlock(1)');
-is(($builder->finish)[0], 't', 'the build ends');
-is($reader->query($slots), 0, 'and is shown no more');
-
-build_until($rows / 2, "k / (k - $rows)");
-is($reader->query($slots), 1, 'a build that will fail is shown');
-$writer->query('SELECT pg_advisory_unlock(1)');
-is(($builder->finish)[1], '22012', 'it fails');
-is($reader->query($slots), 0, 'and is shown no more');
-
-build_until($rows / 2, 'k');
-is($reader->query($slots), 1, 'a build that will be cancelled is shown');
-$reader->query("SELECT pg_cancel_backend($pid)");
-is(($builder->finish)[1], '57014', 'it is cancelled');
-is($reader->query($slots), 0, 'and is shown no more');
-$writer->query('SELECT pg_advisory_unlock(1)');
-
-build_until($rows / 2, 'k');
-$reader->query("SELECT pg_terminate_backend($pid)");
-ok(!defined eval { $builder->finish; 1 }, 'a build is terminated');
-$builder->abandon;
-$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
-  or die 'the backend did not end';
-is($reader->query($slots), 0, 'and is shown no more');
-$writer->query('SELECT pg_advisory_unlock(1)');
-
-# More builds than there is room to show are built all the same.
-is($reader->query('SELECT count(*), bool_and(bloom_verify(f)) FROM (SELECT bloom_agg(k) AS f FROM generate_series(1, 1000) AS k GROUP BY k % 200) AS q'),
-	'200|t', 'many builds in one process');
-is($reader->query($slots), 0, 'leave no row');
 
 $_->quit foreach $reader, $writer;
 stayed_alive($node);

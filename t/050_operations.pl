@@ -17,7 +17,6 @@ require "$FindBin::Bin/050_doc.pm";
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', q{
-shared_preload_libraries = 'bloomfilter'
 autovacuum = off
 });
 $node->start;
@@ -135,12 +134,6 @@ sub refused
 
 refused(q{select bloom_rollback('account'); select bloom_rollback('account')},
 	qr/has no generation before/, 'the way back is one step');
-
-# bloom_progress without the library preloaded.
-$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
-$node->restart;
-refused('select * from bloom_progress()', qr/progress of bloomfilter builds is not recorded/,
-	'bloom_progress says what is missing');
 
 $node->stop;
 done_testing();

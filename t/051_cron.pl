@@ -19,7 +19,7 @@ plan skip_all => 'pg_cron is not installed' unless -e "$library/pg_cron.so";
 
 my $host = $node->host;
 $node->append_conf('postgresql.conf', qq{
-shared_preload_libraries = 'pg_cron, bloomfilter'
+shared_preload_libraries = 'pg_cron'
 cron.use_background_workers = on
 cron.host = '$host'
 max_worker_processes = 16

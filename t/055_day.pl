@@ -14,7 +14,6 @@ require "$FindBin::Bin/050_doc.pm";
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', q{
-shared_preload_libraries = 'bloomfilter'
 max_prepared_transactions = 2
 });
 $node->start;

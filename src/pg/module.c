@@ -8,7 +8,6 @@
 #include "base/epoch.h"
 #include "live/am.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
 #include "base/settings.h"
 
 #ifdef PG_MODULE_MAGIC_EXT
@@ -24,7 +23,6 @@ _PG_init(void)
 {
 	bfpg_settings_init();
 	bfpg_epoch_init();
-	bfpg_progress_init();
 	bfpg_copies_init();
 	bfpg_live_init();
 }

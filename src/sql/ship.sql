@@ -25,22 +25,3 @@ COMMENT ON FUNCTION bloom_verify(bloomfilter) IS 'whether the stored bytes are w
 CREATE FUNCTION bloom_random_seed() RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_random_seed' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION bloom_random_seed() IS 'seed from a strong random source, against crafted keys';
-
---
--- Watching
---
-
-CREATE FUNCTION bloom_progress(
-	OUT pid integer,
-	OUT leader_pid integer,
-	OUT database text,
-	OUT list text,
-	OUT phase text,
-	OUT started timestamp with time zone,
-	OUT rows bigint,
-	OUT total bigint,
-	OUT rows_per_second double precision
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'bloomfilter_progress' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION bloom_progress() IS 'processes that build, write or check filters now, with the rows that they are done with';
-

@@ -7,8 +7,6 @@
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/supportnodes.h"
-#include "storage/ipc.h"
-#include "storage/shmem.h"
 #include "utils/acl.h"
 
 #include "base/pg_compat.h"
@@ -38,23 +36,4 @@ bfpg_may_execute(Oid function)
 #else
 	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 #endif
-}
-
-static shmem_request_hook_type prev_request_hook = NULL;
-static Size requested = 0;
-
-static void
-request_shmem(void)
-{
-	if (prev_request_hook != NULL)
-		prev_request_hook();
-	RequestAddinShmemSpace(requested);
-}
-
-void
-bfpg_request_shmem(Size size)
-{
-	requested = size;
-	prev_request_hook = shmem_request_hook;
-	shmem_request_hook = request_shmem;
 }

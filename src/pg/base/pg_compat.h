@@ -111,11 +111,22 @@ typedef RelFileNode BfpgFileLocator;
 /* Pinning a page in the buffer where it was the last time, if it is still there. */
 #define bfpg_read_recent_buffer(locator, page, recent) ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent)
 
+/* Plans a statement; from 19 on there is room for what EXPLAIN wants to know. */
+#if PG_VERSION_NUM >= 190000
+#define bfpg_plan_query(query, text, options, params) pg_plan_query(query, text, options, params, NULL)
+#else
+#define bfpg_plan_query(query, text, options, params) pg_plan_query(query, text, options, params)
+#endif
+
+/* Runs a plan to its end; before 18 one says besides that this is done once. */
+#if PG_VERSION_NUM >= 180000
+#define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0)
+#else
+#define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
+#endif
+
 /* Whether the current user may execute a function; asked by the object's class from 16 on. */
 extern bool bfpg_may_execute(Oid function);
-
-/* Asks for shared memory while the server starts. */
-extern void bfpg_request_shmem(Size size);
 
 #pragma GCC visibility pop
 

@@ -14,6 +14,10 @@
  */
 #define CACHE_SIZE (128 * 1024)
 
+/* 4 GB: lists of three billion keys at 1 %. */
+#define PUBLISH_MEMORY (4 * 1024 * 1024)
+
+int			bfpg_publish_memory = PUBLISH_MEMORY;
 int			bfpg_overflow = BFPG_OVERFLOW_WARNING;
 int			bfpg_cache_size = CACHE_SIZE;
 
@@ -48,5 +52,12 @@ bfpg_settings_init(void)
 							 BFPG_OVERFLOW_WARNING, overflow_options,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
+	DefineCustomIntVariable("bloomfilter.publish_memory",
+							"Memory that bloom_publish may use for the filters that it builds.",
+							"A list that needs more is an error before its query runs.",
+							&bfpg_publish_memory,
+							PUBLISH_MEMORY, 1024, MAX_KILOBYTES,
+							PGC_USERSET, GUC_UNIT_KB | GUC_EXPLAIN,
+							NULL, NULL, NULL);
 	MarkGUCPrefixReserved("bloomfilter");
 }

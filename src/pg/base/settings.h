@@ -17,6 +17,7 @@ typedef enum BfpgOverflow
 
 extern int	bfpg_overflow;
 extern int	bfpg_cache_size;	/* kB */
+extern int	bfpg_publish_memory;	/* kB */
 
 /* Defines the settings, when the module is loaded. */
 extern void bfpg_settings_init(void);

@@ -25,7 +25,6 @@
 #include "bf_sizing.h"
 #include "key/key.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
 #include "base/sizes.h"
 
 /* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
@@ -104,7 +103,6 @@ bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
 	state->room = FIRST_ROOM;
 	state->unique_at = FIRST_ROOM;
 	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
-	bfpg_progress_start(context, BFPG_PHASE_BUILD);
 	return state;
 }
 
@@ -150,15 +148,13 @@ check_part(BfpgAggState *state, uint64 hash)
 static void
 settle(BfpgAggState *state)
 {
-	uint64		came = state->count - state->settled;
 	uint64		i;
 
 	if (state->words)
-		bf_hash_words(state->list + state->settled, came, state->parameters.seed);
+		bf_hash_words(state->list + state->settled, state->count - state->settled, state->parameters.seed);
 	for (i = state->settled; i < state->count && state->parameters.parts > 1; i++)
 		check_part(state, state->list[i]);
 	state->settled = state->count;
-	bfpg_progress_add(came);
 }
 
 /* Adds what is in the list to the filter and empties it. */

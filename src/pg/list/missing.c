@@ -20,7 +20,6 @@
 #include "key/key.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_missing_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_missing_combine);
@@ -124,7 +123,6 @@ load_list(FunctionCallInfo fcinfo)
 		if (!load_part(state, &table, i, context))
 			bfpg_list_damaged(PointerGetDatum(state->name), i, state->parts);
 	bfpg_list_close(&table);
-	bfpg_progress_start(context, BFPG_PHASE_CHECK);
 	return state;
 }
 
@@ -153,7 +151,6 @@ ask_part(BfpgMissing *state, BfpgMissingPart *part)
 					   part->hashes, part->count, found);
 	for (i = 0; i < part->count; i++)
 		state->missing += found[i] == 0;
-	bfpg_progress_add(part->count);
 	part->count = 0;
 }
 

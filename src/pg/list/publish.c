@@ -22,10 +22,10 @@
 #include "utils/syscache.h"
 
 #include "bf_key.h"
+#include "base/activity.h"
 #include "value/filter.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
 #include "list/publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
@@ -175,7 +175,7 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 	read_arguments(fcinfo, &list);
 	list.seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
 	begin_snapshot(&list, may_end);
-	bfpg_progress_publish(CurrentMemoryContext, list.name);
+	bfpg_activity_begin(list.name);
 	bfpg_publish_last(&list.place, list.name, &last);
 	if (PG_ARGISNULL(ARG_SEED))
 		list.seed = last.seed;
@@ -185,6 +185,8 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 	if (list.check)
 		bfpg_publish_check(&list);
 	bfpg_publish_finish(&list, &last);
+	bfpg_publish_build_done(&list);
+	bfpg_activity_end();
 	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -54,6 +54,8 @@ typedef struct BfpgPublication
 	Datum	   *filters;		/* of the parts, in their order */
 	bf_header  *headers;		/* theirs */
 	int64		keys;			/* rows with a key; -1: not known */
+	int64		nulls;			/* rows without */
+	struct BfpgBuild *build;	/* how; NULL: not by a query */
 	double		build_seconds;	/* these three: -1 where there was none */
 	double		check_seconds;
 	double		measured_rate;
@@ -76,11 +78,16 @@ extern double bfpg_estimate_list_keys(const BfpgPublication *list);
 
 /*
  * Builds the filters by the query, again and larger where they turn out too small.
- * Fails on an empty source unless that is allowed.
+ * Fails on an empty source unless that is allowed.  The filters are valid until
+ * bfpg_publish_build_done.
  */
 extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
+extern void bfpg_publish_build_done(BfpgPublication *list);
 
-/* Asks the filters, as they are stored, for all keys of the query. */
+/*
+ * Looks all keys of the query up in the filters that were built, and reads what was
+ * written of them.  Throws where a key is missing or a byte is another.
+ */
 extern void bfpg_publish_check(BfpgPublication *list);
 
 /* The share of absent keys that the filters let pass, found by asking. */

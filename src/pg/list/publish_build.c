@@ -1,32 +1,30 @@
 /*
  * publish_build.c
- *	  The query of a list, run to build its filters and to check them.
+ *	  The query of a list, run to build its filters.
  *
- * Both are one aggregate over the query each, which PostgreSQL may run in parallel.
- * The parts of a set are grouped behind an OFFSET '0': the planner then takes them for
- * two hundred groups and hashes, where bloom_part itself would look to it like as many
- * groups as there are keys, to be sorted.  A 0 without quotes would be cast only after
- * the planner has looked whether it is one, and cost the parallel plan.
+ * They are built once, in shared memory that all processes of the query set bits in; see
+ * publish_agg.c.  Where that can't be they are built apart and merged.
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "nodes/plannodes.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/plancache.h"
+#include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
+#include "bf_bits.h"
 #include "bf_estimate.h"
-#include "bf_filter.h"
+#include "bf_key.h"
 #include "bf_sizing.h"
-#include "value/filter.h"
+#include "base/activity.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
-#include "list/publish.h"
+#include "base/settings.h"
 #include "base/sizes.h"
+#include "list/publish_build.h"
+#include "value/filter.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */
 #define MOST_BUILDS 4
@@ -34,102 +32,74 @@
 /* A first build is repeated when its n was so many times what the keys need. */
 #define WASTEFUL 4
 
-/* Random hashes that are asked to measure the rate. */
-#define MEASURED_HASHES 100000
-
-/* Their seed: of no list, unless somebody chose it and has just these keys. */
-#define MEASURE_SEED UINT64CONST(0x9e3779b97f4a7c15)
-
-/* Columns of the statements. */
-enum
-{
-	BUILT_PART = 1,
-	BUILT_FILTER = 2,
-	BUILT_KEYS = 3
-};
-
-static double
-seconds_since(TimestampTz start)
+double
+bfpg_seconds_since(TimestampTz start)
 {
 	return (double) (GetCurrentTimestamp() - start) / USECS_PER_SEC;
 }
 
+ParamListInfo
+bfpg_publish_parameters(int count, const Oid *types, const Datum *values)
+{
+	ParamListInfo list = makeParamList(count);
+	int			i;
+
+	for (i = 0; i < count; i++)
+		list->params[i] = (ParamExternData) {.value = values[i], .ptype = types[i]};
+	return list;
+}
+
+Expr *
+bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
+{
+	BfpgCall	call = {
+		key == NULL ? F_COUNT_ : F_COUNT_ANY, INT8OID, key == NULL ? NIL : list_make1(key), filter
+	};
+
+	return bfpg_source_aggregate(source, &call);
+}
+
+void
+bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current, int64 counts[BFPG_PASS_COUNTS])
+{
+	const Oid	type = BYTEAOID;
+	const Datum value = PointerGetDatum(argument);
+	List	   *rows = bfpg_source_run(build->source, build->plan,
+									   bfpg_publish_parameters(1, &type, &value), current);
+	const NullableDatum *row = linitial(rows);
+	ArrayType  *array = DatumGetArrayTypeP(row[0].value);
+
+	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
+}
+
+/* Plans the aggregate over the query, and looks where it would run. */
 static void
-refuse_query(const BfpgPublication *list, const char *detail)
+plan_build(BfpgPublication *list)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the query of list \"%s\" must return one column, the keys", list->name),
-			 errdetail_internal("%s", detail)));
+	BfpgBuild  *build = list->build;
+	const Oid	types[] = {BYTEAOID, InvalidOid};
+	Oid			aggregate;
+
+	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
+	aggregate = bfpg_source_function(build->source, BFPG_PUBLISH_AGG, lengthof(types), types);
+	{
+		BfpgCall	call = {
+			aggregate, INT8ARRAYOID,
+			list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(build->source)), NULL
+		};
+		Query	   *statement = bfpg_source_select(build->source,
+												   list_make1(bfpg_source_aggregate(build->source, &call)));
+
+		build->plan = bfpg_source_plan(build->source, statement, true);
+	}
+	build->here = bfpg_source_runs_here(build->plan, aggregate);
+	build->remote = bfpg_source_is_remote(build->plan);
+	build->rows = bfpg_source_rows(build->source);
 }
 
-/*
- * Refuses what isn't a query of one column of keys, before anything of it runs, and
- * returns how many rows the planner expects of it.
- */
-static double
-look_at_query(const BfpgPublication *list)
-{
-	SPIPlanPtr	plan = SPI_prepare(list->query, 0, NULL);
-	List	   *sources;
-	CachedPlan *cached;
-	TupleDesc	columns;
-	PlannedStmt *statement;
-	double		rows;
-
-	if (plan == NULL)
-		refuse_query(list, SPI_result_code_string(SPI_result));
-	sources = SPI_plan_get_plan_sources(plan);
-	if (list_length(sources) != 1)
-		refuse_query(list, "It is not one query that returns rows and changes none.");
-	columns = ((CachedPlanSource *) linitial(sources))->resultDesc;
-	if (columns == NULL || columns->natts != 1)
-		refuse_query(list, psprintf("It returns %d columns.", columns == NULL ? 0 : columns->natts));
-	cached = SPI_plan_get_cached_plan(plan);
-	if (cached == NULL)
-		refuse_query(list, "It can't be planned.");
-	statement = linitial_node(PlannedStmt, cached->stmt_list);
-	if (statement->commandType != CMD_SELECT || statement->hasModifyingCTE)
-		refuse_query(list, "It is not one query that returns rows and changes none.");
-	rows = statement->planTree->plan_rows;
-	ReleaseCachedPlan(cached, 0);
-	SPI_freeplan(plan);
-	return rows;
-}
-
-/* The query as it stands in FROM, whatever comment it ends with. */
-static const char *
-as_source(const BfpgPublication *list)
-{
-	return psprintf("(\n%s\n) AS q(key)", list->query);
-}
-
-/* n, p and seed as the arguments of an aggregate. */
-static const char *
-parameters(const BfpgPublication *list)
-{
-	return psprintf("'" INT64_FORMAT "'::pg_catalog.int8, '%.17g'::pg_catalog.float8, '" INT64_FORMAT "'::pg_catalog.int8",
-					list->n, list->p, list->seed);
-}
-
-static const char *
-build_statement(const BfpgPublication *list)
-{
-	const char *prefix = list->place.prefix;
-
-	if (list->count == 1)
-		return psprintf("SELECT 0, %sbloom_agg(q.key, %s), pg_catalog.count(q.key) FROM %s",
-						prefix, parameters(list), as_source(list));
-	return psprintf("SELECT s.part, %sbloom_part_agg(s.key, %d, %s), pg_catalog.count(*) "
-					"FROM (SELECT %sbloom_part(q.key, %d, '" INT64_FORMAT "'::pg_catalog.int8) AS part, q.key "
-					"FROM %s OFFSET '0') AS s WHERE s.part IS NOT NULL GROUP BY s.part",
-					prefix, list->count, parameters(list),
-					prefix, list->count, list->seed, as_source(list));
-}
-
-/* An empty part, for one that no key belongs to. */
-static Datum
-empty_part(const BfpgPublication *list, int32 part)
+/* What each part is like. */
+static bf_header
+plan_part(const BfpgPublication *list)
 {
 	bf_sizing	sizing;
 	bf_header	header;
@@ -137,58 +107,115 @@ empty_part(const BfpgPublication *list, int32 part)
 	bfpg_size_for_rate((int64) bf_part_capacity(list->n, list->count), list->p, &sizing);
 	bfpg_check_fits(&sizing);
 	header = bf_sizing_header(&sizing, (uint64) list->seed);
-	header.part = (uint16) part;
 	header.parts = (uint16) list->count;
-	return bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
+	return header;
 }
 
-/* Takes the filters from the rows of the statement, which stay where they are. */
+/* A machine that has less would kill a process of the server, and all others end with it. */
 static void
-take_filters(BfpgPublication *list, SPITupleTable *rows)
+check_memory(const BfpgPublication *list, const bf_header *header)
 {
-	bool	   *there = palloc0(list->count * sizeof(bool));
-	uint64		i;
+	double		needed = bfpg_shared_bytes(header) / 1024;
+
+	if (needed > bfpg_publish_memory)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("list \"%s\" needs %.0f MB of memory to be built, and bloomfilter.publish_memory is %d MB",
+						list->name, ceil(needed / 1024), bfpg_publish_memory / 1024),
+				 errdetail("It is planned for n = " INT64_FORMAT " keys at p = %g.", list->n, list->p),
+				 errhint("Raise bloomfilter.publish_memory if the machine, or the container, has the memory free.")));
+}
+
+/* Takes the filters from shared memory.  Other processes have ended. */
+static void
+take_shared(BfpgPublication *list)
+{
+	const BfpgShared *shared = list->build->shared;
+	uint32		key_type = pg_atomic_read_u32(&shared->set->key_type);
 	int32		part;
 
-	list->filters = palloc(list->count * sizeof(Datum));
-	list->headers = palloc(list->count * sizeof(bf_header));
-	list->keys = 0;
-	for (i = 0; i < rows->numvals; i++)
-	{
-		bool		is_null;
-
-		part = DatumGetInt32(SPI_getbinval(rows->vals[i], rows->tupdesc, BUILT_PART, &is_null));
-		list->filters[part] = SPI_getbinval(rows->vals[i], rows->tupdesc, BUILT_FILTER, &is_null);
-		there[part] = !is_null;
-		list->keys += DatumGetInt64(SPI_getbinval(rows->vals[i], rows->tupdesc, BUILT_KEYS, &is_null));
-	}
 	for (part = 0; part < list->count; part++)
 	{
-		if (!there[part])
-			list->filters[part] = empty_part(list, part);
-		bfpg_read_header(list->filters[part], &list->headers[part]);
+		bf_header  *header = &list->headers[part];
+
+		*header = shared->set->header;
+		header->part = (uint16) part;
+		header->bits_set = bf_count_bits(shared->images[part] + BF_HEADER_BYTES, bf_blocks_bytes(header), bfpg_tick);
+		header->key_type = header->bits_set > 0 ? key_type : BF_KEY_NONE;
+		list->filters[part] = bfpg_shared_value(shared, (uint32) part);
 	}
-	pfree(there);
 }
 
-/* One build with the n that the list has now.  Too many keys are our business. */
-static SPITupleTable *
+/* Writes the headers, by which the filters become values. */
+static void
+finish_shared(BfpgPublication *list)
+{
+	const BfpgShared *shared = list->build->shared;
+	int32		part;
+
+	for (part = 0; part < list->count; part++)
+	{
+		uint8	   *image = shared->images[part];
+
+		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_total_bytes(&list->headers[part]));
+		bf_header_write(&list->headers[part], image + BF_HEADER_BYTES, bfpg_tick, image);
+	}
+}
+
+/* Builds in shared memory; false where there is no room for it. */
+static bool
+build_shared(BfpgPublication *list, const bf_header *header)
+{
+	BfpgBuild  *build = list->build;
+	char	   *reason = NULL;
+	int64		counts[BFPG_PASS_COUNTS];
+
+	build->shared = bfpg_shared_create(header, build->source->type, !build->plan->parallelModeNeeded, &reason);
+	if (build->shared == NULL)
+	{
+		ereport(LOG,
+				(errmsg("list \"%s\" is built in each process's own memory, as there is too little that is shared", list->name),
+				 errdetail_internal("%s", reason),
+				 errhint("It takes %.0f MB. Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.",
+						 ceil(bfpg_shared_bytes(header) / (1024 * 1024)))));
+		return false;
+	}
+	bfpg_publish_pass(build, bfpg_pass_of_shared(build->shared), false, counts);
+	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and added " UINT64_FORMAT,
+						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
+	list->keys = counts[BFPG_PASS_KEYS];
+	list->nulls = counts[BFPG_PASS_NULLS];
+	take_shared(list);
+	return true;
+}
+
+static void
+free_shared(BfpgBuild *build)
+{
+	if (build->shared != NULL)
+		bfpg_shared_free(build->shared);
+	build->shared = NULL;
+}
+
+/* One build with the n that the list has now. */
+static void
 build_once(BfpgPublication *list, bool fixed_parts)
 {
-	int			nest = NewGUCNestLevel();
-	int			status;
+	bf_header	header;
 
-	bfpg_progress_phase(BFPG_PHASE_BUILD, -1);
+	free_shared(list->build);
 	if (!fixed_parts)
 		list->count = bfpg_plan_parts(list->n, list->p);
-	(void) set_config_option("bloomfilter.overflow", "ignore", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	status = SPI_execute(build_statement(list), false, 0);
-	AtEOXact_GUC(true, nest);
-	if (status != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(status));
-	take_filters(list, SPI_tuptable);
-	return SPI_tuptable;
+	header = plan_part(list);
+	check_memory(list, &header);
+	list->filters = palloc(list->count * sizeof(Datum));
+	list->headers = palloc(list->count * sizeof(bf_header));
+	bfpg_activity_phase("building", (int64) list->build->rows);
+	if (!list->build->here || !build_shared(list, &header))
+		bfpg_publish_build_apart(list);
 }
 
 static bool
@@ -219,19 +246,21 @@ void
 bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 {
 	TimestampTz start = GetCurrentTimestamp();
-	double		rows = look_at_query(list);
 	bool		given = list->n != 0;
 	bool		fixed_parts = list->parts != 0;
 	int			builds;
 
+	list->build = palloc0(sizeof(BfpgBuild));
+	plan_build(list);
 	if (!given)
-		list->n = bfpg_plan_capacity(last, rows);
+		list->n = bfpg_plan_capacity(last, list->build->rows);
 	list->count = list->parts;
 	for (builds = 1;; builds++)
 	{
-		SPITupleTable *built = build_once(list, fixed_parts);
-		int64		better = better_capacity(list, !given && !last->exists);
+		int64		better;
 
+		build_once(list, fixed_parts);
+		better = better_capacity(list, !given && !last->exists);
 		if (list->keys == 0 && !list->allow_empty)
 			ereport(ERROR,
 					(errcode(ERRCODE_NO_DATA_FOUND),
@@ -244,105 +273,18 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 			ereport(NOTICE,
 					(errmsg("list \"%s\" has outgrown n = " INT64_FORMAT " and is built again for " INT64_FORMAT " keys",
 							list->name, list->n, better)));
-		SPI_freetuptable(built);
 		list->n = better;
 	}
-	list->build_seconds = seconds_since(start);
+	if (list->build->shared != NULL)
+		finish_shared(list);
+	list->build_seconds = bfpg_seconds_since(start);
+	if (list->check)
+		bfpg_publish_check_built(list);
 }
 
 void
-bfpg_publish_check(BfpgPublication *list)
+bfpg_publish_build_done(BfpgPublication *list)
 {
-	TimestampTz start = GetCurrentTimestamp();
-	const char *statement = psprintf("SELECT %sbloom_missing(%s, q.key), pg_catalog.count(q.key) FROM %s",
-									 list->place.prefix, quote_literal_cstr(list->name), as_source(list));
-	bool		is_null;
-	int64		missing;
-	int64		asked;
-
-	bfpg_progress_phase(BFPG_PHASE_CHECK, list->keys);
-	if (SPI_execute(statement, false, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "the check of a list returned no row");
-	missing = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
-	asked = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2, &is_null));
-	if (missing > 0 || asked != list->keys)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("list \"%s\" was not published: its filter lacks keys of its query", list->name),
-				 errdetail("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
-						   list->keys, asked, missing),
-				 errhint("The query must return the same keys each time that it runs under one snapshot.")));
-	list->check_seconds = seconds_since(start);
-	list->measured_rate = bfpg_measure_rate(list);
-}
-
-/* A hash that is asked, and the part that it belongs to. */
-typedef struct BfpgMeasured
-{
-	uint32		part;
-	uint64		hash;
-} BfpgMeasured;
-
-static int
-by_part(const void *a, const void *b)
-{
-	uint32		one = ((const BfpgMeasured *) a)->part;
-	uint32		other = ((const BfpgMeasured *) b)->part;
-
-	return one < other ? -1 : one > other;
-}
-
-/*
- * Hashes of keys that nobody has, in the order of their parts: any 64 bits are as
- * likely as any others, whatever the type of the keys.
- */
-static BfpgMeasured *
-random_hashes(uint32 parts)
-{
-	BfpgMeasured *hashes = palloc(MEASURED_HASHES * sizeof(BfpgMeasured));
-	int			i;
-
-	for (i = 0; i < MEASURED_HASHES; i++)
-	{
-		hashes[i].hash = bf_hash_word(PG_UINT64_MAX / 3 + (uint64) i, MEASURE_SEED);
-		hashes[i].part = parts > 1 ? bf_part_of(hashes[i].hash, parts) : 0;
-	}
-	qsort(hashes, MEASURED_HASHES, sizeof(BfpgMeasured), by_part);
-	return hashes;
-}
-
-/* How many of the hashes, all of one part, a filter lets pass. */
-static int
-count_passing(const bf_header *header, Datum filter, const BfpgMeasured *hashes, int count)
-{
-	struct varlena *flat = bfpg_flat_value(filter);
-	const uint8 *blocks = (const uint8 *) VARDATA(flat) + BF_HEADER_BYTES;
-	int			passed = 0;
-	int			i;
-
-	for (i = 0; i < count; i++)
-		passed += bf_contains(header, blocks, hashes[i].hash);
-	if (PointerGetDatum(flat) != filter)
-		pfree(flat);
-	return passed;
-}
-
-double
-bfpg_measure_rate(const BfpgPublication *list)
-{
-	BfpgMeasured *hashes = random_hashes((uint32) list->count);
-	int			passed = 0;
-	int			at;
-	int			length;
-
-	for (at = 0; at < MEASURED_HASHES; at += length)
-	{
-		uint32		part = hashes[at].part;
-
-		for (length = 1; at + length < MEASURED_HASHES && hashes[at + length].part == part;)
-			length++;
-		passed += count_passing(&list->headers[part], list->filters[part], hashes + at, length);
-	}
-	pfree(hashes);
-	return (double) passed / MEASURED_HASHES;
+	free_shared(list->build);
+	bfpg_source_done(list->build->source);
 }

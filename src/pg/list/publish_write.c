@@ -22,9 +22,9 @@
 
 #include "bf_estimate.h"
 #include "value/filter.h"
+#include "base/activity.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "list/progress.h"
 #include "list/publish.h"
 
 /* The channel that listeners hear of new generations on. */
@@ -227,14 +227,14 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	bool	   *comparable = comparable_parts(list);
 	int32		part;
 
-	bfpg_progress_phase(BFPG_PHASE_WRITE, list->count);
+	bfpg_activity_phase("writing parts", list->count);
 	move_back(list);
 	for (part = 0; part < list->count; part++)
 	{
 		write_part(list, part);
 		if (comparable[part])
 			write_delta(list, part);
-		bfpg_progress_add(1);
+		bfpg_activity_rows((uint64) part + 1);
 	}
 	pfree(comparable);
 }

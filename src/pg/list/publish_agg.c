@@ -1,0 +1,423 @@
+/*
+ * publish_agg.c
+ *	  bloom_publish_agg: reads the keys of a list's query.
+ *
+ * Each process hashes its keys and gathers them by the region of the filters that they
+ * belong to, so that those of a batch meet in a cache and a few pages.  A full batch is
+ * added to the filters in shared memory, or looked up there.  Parts of a set are regions
+ * like others.  What processes send each other is how many keys they have read.
+ *
+ * Where a list was built without shared memory, each process looks its keys up in a
+ * copy of what was stored.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+#include "bf_filter.h"
+#include "base/activity.h"
+#include "base/pg_compat.h"
+#include "key/key.h"
+#include "list/list.h"
+#include "list/publish_agg.h"
+#include "value/filter.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_publish_transfn);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_combine);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_serialize);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_deserialize);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
+
+/* What the first byte of the argument says. */
+#define OF_SHARED 's'
+#define OF_LIST 'l'
+
+/* Bytes of a region: the second level of most caches holds it, and of the TLB its pages. */
+#define REGION_BYTES ((uint64) 1 << 21)
+
+/* Keys that are hashed at once. */
+#define FRONT_KEYS 1024
+
+typedef struct Batch
+{
+	uint32		part;
+	int			count;
+	uint64		hashes[BF_BATCH];
+} Batch;
+
+typedef struct Pass
+{
+	bytea	   *argument;		/* NULL in a state that came from a worker */
+	bool		adds;			/* keys to the filters, else looks them up */
+	BfpgShared *shared;			/* NULL: copies of stored filters */
+	bf_header	kind;			/* of the keys and of each part's blocks */
+	const uint8 **blocks;		/* of the parts */
+	int			region_shift;	/* of a block's number */
+	uint32		regions;		/* of a part */
+	Batch	   *batches;		/* of all regions of all parts */
+	bool		words;			/* the front has words, else hashes */
+	int			front_count;
+	uint64		front[FRONT_KEYS];
+	int64		counts[BFPG_PASS_COUNTS];
+} Pass;
+
+static MemoryContext
+aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "bloom_publish_agg support function called in non-aggregate context");
+	return context;
+}
+
+static bytea *
+make_argument(char kind, const void *bytes, size_t length)
+{
+	bytea	   *argument = palloc(VARHDRSZ + 1 + length);
+
+	SET_VARSIZE(argument, VARHDRSZ + 1 + length);
+	*VARDATA(argument) = kind;
+	memcpy(VARDATA(argument) + 1, bytes, length);
+	return argument;
+}
+
+bytea *
+bfpg_pass_of_shared(const BfpgShared *shared)
+{
+	bytea	   *ticket = bfpg_shared_ticket(shared);
+
+	return make_argument(OF_SHARED, VARDATA(ticket), VARSIZE(ticket) - VARHDRSZ);
+}
+
+bytea *
+bfpg_pass_of_list(const char *name)
+{
+	return make_argument(OF_LIST, name, strlen(name));
+}
+
+/* What follows the first byte of the argument. */
+static bytea *
+rest_of(const bytea *argument)
+{
+	size_t		length = VARSIZE_ANY_EXHDR(argument) - 1;
+	bytea	   *rest = palloc(VARHDRSZ + length);
+
+	SET_VARSIZE(rest, VARHDRSZ + length);
+	memcpy(VARDATA(rest), VARDATA_ANY(argument) + 1, length);
+	return rest;
+}
+
+/* It reads whole filters, as its caller might. */
+static void
+check_may_read(Oid schema)
+{
+	Oid			table = bfpg_list_table(schema);
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+}
+
+/* Copies one part; false if it is not there.  The first says what the others are like. */
+static bool
+load_part(Pass *pass, BfpgListTable *table, Datum name, uint32 part, MemoryContext context)
+{
+	Datum		value;
+	BfpgFilter *filter;
+
+	if (!bfpg_list_part(table, name, (int32) part, &value))
+		return false;
+	filter = bfpg_filter_copy(value, context);
+	bfpg_list_done(table);
+	if (part == 0)
+	{
+		pass->kind = filter->header;
+		pass->blocks = MemoryContextAllocZero(context, pass->kind.parts * sizeof(uint8 *));
+	}
+	else if (bf_blocks_bytes(&filter->header) != bf_blocks_bytes(&pass->kind))
+		bfpg_list_damaged(name, part, pass->kind.parts);
+	if (pass->kind.key_type == BF_KEY_NONE)
+		pass->kind.key_type = filter->header.key_type;
+	pass->blocks[part] = filter->blocks;
+	return true;
+}
+
+static void
+load_list(Pass *pass, Oid schema, Datum name, MemoryContext context)
+{
+	BfpgListTable table;
+	uint32		part;
+
+	check_may_read(schema);
+	bfpg_list_open(schema, &table);
+	if (!load_part(pass, &table, name, 0, context))
+		bfpg_list_unknown(name);
+	for (part = 1; part < pass->kind.parts; part++)
+		if (!load_part(pass, &table, name, part, context))
+			bfpg_list_damaged(name, part, pass->kind.parts);
+	bfpg_list_close(&table);
+}
+
+static void
+attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
+{
+	uint32		part;
+
+	pass->shared = bfpg_shared_attach(ticket, type, context);
+	pass->adds = !pass->shared->set->check;
+	pass->kind = pass->shared->set->header;
+	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->set->key_type);
+	pass->blocks = MemoryContextAlloc(context, pass->shared->parts * sizeof(uint8 *));
+	for (part = 0; part < pass->shared->parts; part++)
+		pass->blocks[part] = pass->shared->images[part] + BF_HEADER_BYTES;
+}
+
+/* An empty batch for each region. */
+static void
+make_batches(Pass *pass, MemoryContext context)
+{
+	uint32		i;
+
+	while (bf_block_bytes(&pass->kind) << pass->region_shift < REGION_BYTES)
+		pass->region_shift++;
+	pass->regions = ((pass->kind.blocks - 1) >> pass->region_shift) + 1;
+	pass->batches = MemoryContextAllocHuge(context, (Size) pass->kind.parts * pass->regions * sizeof(Batch));
+	for (i = 0; i < pass->kind.parts * pass->regions; i++)
+	{
+		pass->batches[i].part = i / pass->regions;
+		pass->batches[i].count = 0;
+	}
+}
+
+/* The state of a process's first row. */
+static Pass *
+begin_pass(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
+	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
+	MemoryContext old;
+
+	if (VARSIZE_ANY_EXHDR(argument) > 0 && *VARDATA_ANY(argument) == OF_LIST)
+		load_list(pass, bfpg_extension_schema(fcinfo->flinfo->fn_oid),
+				  PointerGetDatum(rest_of(argument)), context);
+	else if (VARSIZE_ANY_EXHDR(argument) > 0 && *VARDATA_ANY(argument) == OF_SHARED)
+		attach_shared(pass, rest_of(argument), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
+	old = MemoryContextSwitchTo(context);
+	pass->argument = (bytea *) DatumGetPointer(datumCopy(PointerGetDatum(argument), false, -1));
+	MemoryContextSwitchTo(old);
+	pass->words = coder->word != NULL;
+	make_batches(pass, context);
+	return pass;
+}
+
+/* The argument must be one and the same in all rows of a group. */
+static void
+check_argument(FunctionCallInfo fcinfo, const Pass *pass)
+{
+	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
+
+	if (VARSIZE_ANY_EXHDR(argument) != VARSIZE_ANY_EXHDR(pass->argument) ||
+		memcmp(VARDATA_ANY(argument), VARDATA_ANY(pass->argument), VARSIZE_ANY_EXHDR(argument)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("what bloom_publish_agg reads keys for must not change within a group")));
+}
+
+/*
+ * The columns of a row are known with the first key.  Processes agree on the kind of keys
+ * in shared memory: the first one says it.
+ */
+static void
+note_kind(Pass *pass, uint32 key_type)
+{
+	uint32		known = BF_KEY_NONE;
+
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->set->key_type, &known, key_type) &&
+		known != key_type)
+		bfpg_refuse_key_type(known, key_type);
+	pass->kind.key_type = key_type;
+}
+
+static void
+empty_batch(Pass *pass, Batch *batch)
+{
+	uint8		found[BF_BATCH];
+	int			i;
+
+	if (pass->adds)
+		bfpg_shared_add(pass->shared, batch->part, batch->hashes, batch->count);
+	else
+	{
+		bf_contains_hashes(&pass->kind, pass->blocks[batch->part], batch->hashes, batch->count, found);
+		for (i = 0; i < batch->count; i++)
+			pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
+	}
+	batch->count = 0;
+}
+
+/* Hashes the keys in front and sorts them into batches, which are emptied when full. */
+static void
+empty_front(Pass *pass)
+{
+	uint32		parts = pass->kind.parts;
+	int			i;
+
+	CHECK_FOR_INTERRUPTS();
+	if (pass->words)
+		bf_hash_words(pass->front, pass->front_count, pass->kind.seed);
+	for (i = 0; i < pass->front_count; i++)
+	{
+		uint64		hash = pass->front[i];
+		uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
+		Batch	   *batch;
+
+		if (parts > 1)
+			region += bf_part_of(hash, parts) * pass->regions;
+		batch = &pass->batches[region];
+		batch->hashes[batch->count++] = hash;
+		if (batch->count == BF_BATCH)
+			empty_batch(pass, batch);
+	}
+	pass->counts[BFPG_PASS_KEYS] += pass->front_count;
+	if (pass->shared != NULL)
+		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, pass->front_count));
+	pass->front_count = 0;
+}
+
+/* Leaves nothing in front and in batches: what others see is whole from here on. */
+static void
+end_pass(Pass *pass)
+{
+	uint32		i;
+
+	if (pass->argument == NULL)
+		return;
+	empty_front(pass);
+	for (i = 0; i < pass->kind.parts * pass->regions; i++)
+		if (pass->batches[i].count > 0)
+			empty_batch(pass, &pass->batches[i]);
+}
+
+/* A key as a word, or its hash where it has none. */
+static inline uint64
+front_key(Pass *pass, BfpgKeyCoder *coder, Datum key)
+{
+	uint64		hash;
+
+	if (!pass->adds)
+		bfpg_check_key_type(coder, &pass->kind);
+	if (pass->words)
+	{
+		if (pass->adds && pass->kind.key_type != coder->type)
+			note_kind(pass, coder->type);
+		return coder->word(key);
+	}
+	hash = bfpg_hash_key(coder, key, pass->kind.seed);
+	if (pass->adds && pass->kind.key_type != coder->type)
+		note_kind(pass, coder->type);
+	return hash;
+}
+
+Datum
+bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
+{
+	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
+
+	/* Asked in full only where it would throw, since this is for each row. */
+	if (fcinfo->context == NULL || !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState)))
+		(void) aggregate_context(fcinfo);
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
+	if (pass == NULL)
+		pass = begin_pass(fcinfo);
+	check_argument(fcinfo, pass);
+	if (PG_ARGISNULL(2))
+		pass->counts[BFPG_PASS_NULLS]++;
+	else
+	{
+		pass->front[pass->front_count++] =
+			front_key(pass, bfpg_call_coder(fcinfo, 2, false), PG_GETARG_DATUM(2));
+		if (pass->front_count == FRONT_KEYS)
+			empty_front(pass);
+	}
+	PG_RETURN_POINTER(pass);
+}
+
+Datum
+bloomfilter_publish_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = aggregate_context(fcinfo);
+	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
+	Pass	   *other = PG_ARGISNULL(1) ? NULL : (Pass *) PG_GETARG_POINTER(1);
+	int			i;
+
+	if (pass == NULL && other == NULL)
+		PG_RETURN_NULL();
+	if (pass == NULL)
+		pass = MemoryContextAllocZero(context, sizeof(Pass));
+	if (other != NULL)
+	{
+		end_pass(other);
+		for (i = 0; i < BFPG_PASS_COUNTS; i++)
+			pass->counts[i] += other->counts[i];
+	}
+	PG_RETURN_POINTER(pass);
+}
+
+Datum
+bloomfilter_publish_serialize(PG_FUNCTION_ARGS)
+{
+	Pass	   *pass = (Pass *) PG_GETARG_POINTER(0);
+	bytea	   *bytes = palloc(VARHDRSZ + sizeof(pass->counts));
+
+	(void) aggregate_context(fcinfo);
+	end_pass(pass);
+	SET_VARSIZE(bytes, VARHDRSZ + sizeof(pass->counts));
+	memcpy(VARDATA(bytes), pass->counts, sizeof(pass->counts));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+bloomfilter_publish_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	Pass	   *pass = palloc0(sizeof(Pass));
+
+	(void) aggregate_context(fcinfo);
+	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(pass->counts))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("invalid state of bloom_publish_agg")));
+	memcpy(pass->counts, VARDATA_ANY(bytes), sizeof(pass->counts));
+	PG_RETURN_POINTER(pass);
+}
+
+Datum
+bloomfilter_publish_finalfn(PG_FUNCTION_ARGS)
+{
+	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
+	Datum		counts[BFPG_PASS_COUNTS];
+	int			i;
+
+	(void) aggregate_context(fcinfo);
+	if (pass != NULL)
+		end_pass(pass);
+	for (i = 0; i < BFPG_PASS_COUNTS; i++)
+		counts[i] = Int64GetDatum(pass == NULL ? 0 : pass->counts[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(counts, BFPG_PASS_COUNTS, INT8OID, sizeof(int64),
+										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}

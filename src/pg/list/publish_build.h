@@ -1,0 +1,50 @@
+/*
+ * publish_build.h
+ *	  How the filters of a list are built and checked, for the files that do it.
+ */
+#ifndef BFPG_PUBLISH_BUILD_H
+#define BFPG_PUBLISH_BUILD_H
+
+#include "utils/timestamp.h"
+
+#include "list/publish.h"
+#include "list/publish_agg.h"
+#include "list/source.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct BfpgBuild
+{
+	BfpgSource *source;
+	PlannedStmt *plan;			/* of bloom_publish_agg over the query */
+	bool		here;			/* this server computes that aggregate */
+	bool		remote;			/* rows come from elsewhere */
+	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
+	double		rows;			/* that the planner expects */
+	bool		checked;		/* all keys were looked up */
+} BfpgBuild;
+
+/* Reads the query once for what the argument says. */
+extern void bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current,
+							  int64 counts[BFPG_PASS_COUNTS]);
+
+/* Looks all keys up in filters that were built, where that is possible before they are written. */
+extern void bfpg_publish_check_built(BfpgPublication *list);
+
+extern double bfpg_seconds_since(TimestampTz start);
+
+/* Parameters of a statement, by their types and values. */
+extern ParamListInfo bfpg_publish_parameters(int count, const Oid *types, const Datum *values);
+
+/* Keys in a filter's column or rows at all: an aggregate of PostgreSQL's. */
+extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter);
+
+/*
+ * Builds the filters in the memory of each process and merges them: where there is no
+ * shared memory, or another engine computes the aggregate.
+ */
+extern void bfpg_publish_build_apart(BfpgPublication *list);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_PUBLISH_BUILD_H */

@@ -1,0 +1,228 @@
+/*
+ * publish_check.c
+ *	  Whether a list that was built has all keys of its query, and was written as built.
+ *
+ * The query is run again, under the same snapshot.  Its keys are looked up in the
+ * filters where they were built, before a byte is written; what was written is then read
+ * back once and compared by checksum.  Filters that were built apart are looked up as
+ * they were stored.  Where rows come from another engine and the filter isn't large, it
+ * goes there as a parameter, so that no rows have to travel.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "bf_filter.h"
+#include "bf_hash.h"
+#include "base/activity.h"
+#include "base/pg_compat.h"
+#include "list/list.h"
+#include "list/publish_build.h"
+#include "value/filter.h"
+
+/* Random hashes that are looked up to measure the rate. */
+#define MEASURED_HASHES 100000
+
+/* Their seed: of no list, unless somebody chose it and has just these keys. */
+#define MEASURE_SEED UINT64CONST(0x9e3779b97f4a7c15)
+
+/* Bytes of a filter that is sent to other engines, which take it as text: twice as long. */
+#define MOST_SENT ((uint64) 128 * 1024 * 1024)
+
+static void
+refuse_keys(const BfpgPublication *list, int64 asked, int64 missing)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("list \"%s\" was not published: its filter lacks keys of its query", list->name),
+			 errdetail("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
+					   list->keys, asked, missing),
+			 list->build->remote
+			 ? errhint("Rows come from another engine or server, which may show each statement what was just written there. Use BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish(...); COMMIT, or publish while nobody writes.")
+			 : errhint("The query must return the same keys each time that it runs under one snapshot.")));
+}
+
+/* One pass of bloom_publish_agg over the query. */
+static void
+check_by_pass(const BfpgPublication *list, bytea *argument, bool current)
+{
+	int64		counts[BFPG_PASS_COUNTS];
+
+	bfpg_publish_pass(list->build, argument, current, counts);
+	if (counts[BFPG_PASS_MISSING] > 0 || counts[BFPG_PASS_KEYS] != list->keys)
+		refuse_keys(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
+}
+
+/* SELECT count(key), count(key) FILTER (WHERE NOT bloom_contains($1, key)), not in parallel. */
+static void
+check_by_value(const BfpgPublication *list)
+{
+	const BfpgSource *source = list->build->source;
+	const Oid	types[] = {list->place.type, InvalidOid};
+	Expr	   *key = bfpg_source_key(source);
+	Expr	   *contains = (Expr *)
+		makeFuncExpr(bfpg_source_function(source, "bloom_contains", lengthof(types), types), BOOLOID,
+					 list_make2(bfpg_source_parameter(1, list->place.type), key),
+					 InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
+	Query	   *statement = bfpg_source_select(source,
+											   list_make2(bfpg_publish_count(source, key, NULL),
+														  bfpg_publish_count(source, key,
+																			 makeBoolExpr(NOT_EXPR, list_make1(contains), -1))));
+	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, false),
+									   bfpg_publish_parameters(1, types, list->filters), false);
+	const NullableDatum *row = linitial(rows);
+	int64		asked = DatumGetInt64(row[0].value);
+	int64		missing = DatumGetInt64(row[1].value);
+
+	if (missing > 0 || asked != list->keys)
+		refuse_keys(list, asked, missing);
+}
+
+void
+bfpg_publish_check_built(BfpgPublication *list)
+{
+	BfpgBuild  *build = list->build;
+	TimestampTz start = GetCurrentTimestamp();
+	bool		by_value = build->remote && list->count == 1 && bf_blocks_bytes(&list->headers[0]) <= MOST_SENT;
+
+	if (!by_value && build->shared == NULL)
+		return;
+	bfpg_activity_phase("checking", list->keys);
+	if (by_value)
+		check_by_value(list);
+	else
+	{
+		bfpg_shared_look_up(build->shared);
+		check_by_pass(list, bfpg_pass_of_shared(build->shared), false);
+	}
+	build->checked = true;
+	list->check_seconds = bfpg_seconds_since(start);
+}
+
+static void
+refuse_part(const BfpgPublication *list, int32 part)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("list \"%s\" was not published: part %d is not stored as it was built", list->name, part),
+			 errhint("Look for triggers and rules on bloom_generation_part.")));
+}
+
+/* Reads what was written: all bytes of each part. */
+static void
+read_back(const BfpgPublication *list)
+{
+	Datum		name = CStringGetTextDatum(list->name);
+	BfpgListTable table;
+	int32		part;
+
+	CommandCounterIncrement();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	bfpg_list_open(list->place.schema, &table);
+	for (part = 0; part < list->count; part++)
+	{
+		BfpgFilter *filter;
+		Datum		value;
+
+		if (!bfpg_list_part(&table, name, part, &value))
+			refuse_part(list, part);
+		filter = bfpg_filter_copy(value, CurrentMemoryContext);
+		bfpg_list_done(&table);
+		if (memcmp(filter->image, list->build->shared->images[part], BF_HEADER_BYTES) != 0)
+			refuse_part(list, part);
+		bfpg_filter_free(filter);
+	}
+	bfpg_list_close(&table);
+	PopActiveSnapshot();
+}
+
+void
+bfpg_publish_check(BfpgPublication *list)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	double		before = Max(list->check_seconds, 0);
+
+	bfpg_activity_phase("checking what was written", -1);
+	if (list->build->shared != NULL)
+		read_back(list);
+	if (!list->build->checked)
+		check_by_pass(list, bfpg_pass_of_list(list->name), true);
+	list->check_seconds = before + bfpg_seconds_since(start);
+	list->measured_rate = bfpg_measure_rate(list);
+}
+
+/* A hash that is asked, and the part that it belongs to. */
+typedef struct BfpgMeasured
+{
+	uint32		part;
+	uint64		hash;
+} BfpgMeasured;
+
+static int
+by_part(const void *a, const void *b)
+{
+	uint32		one = ((const BfpgMeasured *) a)->part;
+	uint32		other = ((const BfpgMeasured *) b)->part;
+
+	return one < other ? -1 : one > other;
+}
+
+/*
+ * Hashes of keys that nobody has, in the order of their parts: any 64 bits are as
+ * likely as any others, whatever the type of the keys.
+ */
+static BfpgMeasured *
+random_hashes(uint32 parts)
+{
+	BfpgMeasured *hashes = palloc(MEASURED_HASHES * sizeof(BfpgMeasured));
+	int			i;
+
+	for (i = 0; i < MEASURED_HASHES; i++)
+	{
+		hashes[i].hash = bf_hash_word(PG_UINT64_MAX / 3 + (uint64) i, MEASURE_SEED);
+		hashes[i].part = parts > 1 ? bf_part_of(hashes[i].hash, parts) : 0;
+	}
+	qsort(hashes, MEASURED_HASHES, sizeof(BfpgMeasured), by_part);
+	return hashes;
+}
+
+/* How many of the hashes, all of one part, a filter lets pass. */
+static int
+count_passing(const bf_header *header, Datum filter, const BfpgMeasured *hashes, int count)
+{
+	struct varlena *flat = bfpg_flat_value(filter);
+	const uint8 *blocks = (const uint8 *) VARDATA(flat) + BF_HEADER_BYTES;
+	int			passed = 0;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		passed += bf_contains(header, blocks, hashes[i].hash);
+	if (PointerGetDatum(flat) != filter)
+		pfree(flat);
+	return passed;
+}
+
+double
+bfpg_measure_rate(const BfpgPublication *list)
+{
+	BfpgMeasured *hashes = random_hashes((uint32) list->count);
+	int			passed = 0;
+	int			at;
+	int			length;
+
+	for (at = 0; at < MEASURED_HASHES; at += length)
+	{
+		uint32		part = hashes[at].part;
+
+		for (length = 1; at + length < MEASURED_HASHES && hashes[at + length].part == part;)
+			length++;
+		passed += count_passing(&list->headers[part], list->filters[part], hashes + at, length);
+	}
+	pfree(hashes);
+	return (double) passed / MEASURED_HASHES;
+}

@@ -1,0 +1,362 @@
+/*
+ * shared.c
+ *	  The filters of a list that is published, in dynamic shared memory.
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "port/pg_bswap.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+#include "bf_batch.h"
+#include "bf_key.h"
+#include "list/shared.h"
+#include "base/pg_compat.h"
+#include "value/filter.h"
+
+#define MAGIC 0x62664c53
+
+/* Bytes of one segment, where a part isn't larger. */
+#define SEGMENT_BYTES ((uint64) 1 << 30)
+
+#define CACHE_LINE 64
+
+/* From one part to the next; the room in front of each is for the header of a value. */
+static uint64
+part_bytes(const bf_header *header)
+{
+	return CACHE_LINE + TYPEALIGN64(CACHE_LINE, bf_total_bytes(header));
+}
+
+static uint32
+parts_each(const bf_header *header)
+{
+	return (uint32) Min(Max(SEGMENT_BYTES / part_bytes(header), 1), header->parts);
+}
+
+static uint32
+segments_for(const bf_header *header)
+{
+	return (header->parts - 1) / parts_each(header) + 1;
+}
+
+static Size
+control_bytes(uint32 segments)
+{
+	return offsetof(BfpgSharedSet, handles) + segments * sizeof(dsm_handle);
+}
+
+double
+bfpg_shared_bytes(const bf_header *header)
+{
+	return (double) part_bytes(header) * header->parts;
+}
+
+/* Files that memory lies in may be written in part, for which there is no reason but that. */
+static bool
+is_lack_of_memory(const ErrorData *error)
+{
+	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR;
+}
+
+/*
+ * A new segment, or NULL and the reason.  Only the lack of memory is a reason: all else is
+ * an error.  The subtransaction cleans up after that; the segment is not its own.
+ */
+static dsm_segment *
+create_segment(Size bytes, char **reason)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	dsm_segment *volatile segment = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	CurrentResourceOwner = owner;
+	PG_TRY();
+	{
+		segment = dsm_create(bytes, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(context);
+		CurrentResourceOwner = owner;
+		if (!is_lack_of_memory(error))
+			ReThrowError(error);
+		*reason = error->message;
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (segment == NULL && *reason == NULL)
+		*reason = "There are too many segments of dynamic shared memory.";
+	return segment;
+}
+
+/* Not all kinds of such memory are empty at first. */
+static void
+clear(dsm_segment *segment, uint64 bytes)
+{
+	uint8	   *address = dsm_segment_address(segment);
+	uint64		at;
+	uint64		step;
+
+	for (at = 0; at < bytes; at += step)
+	{
+		step = bf_tick_step(bytes - at, bfpg_tick);
+		memset(address + at, 0, step);
+	}
+}
+
+/* A view of a set of which only the control segment is known. */
+static BfpgShared *
+new_view(dsm_segment *control)
+{
+	BfpgShared *shared = palloc0(sizeof(BfpgShared));
+
+	shared->control = control;
+	shared->set = dsm_segment_address(control);
+	shared->parts = shared->set->header.parts;
+	shared->images = palloc(shared->parts * sizeof(uint8 *));
+	shared->segments = palloc0(shared->set->segments * sizeof(dsm_segment *));
+	return shared;
+}
+
+/* Says where the parts in one segment are. */
+static void
+find_images(BfpgShared *shared, uint32 segment)
+{
+	uint64		stride = part_bytes(&shared->set->header);
+	uint8	   *address = dsm_segment_address(shared->segments[segment]);
+	uint32		first = segment * shared->set->parts_each;
+	uint32		end = Min(first + shared->set->parts_each, shared->parts);
+	uint32		part;
+
+	for (part = first; part < end; part++)
+		shared->images[part] = address + (part - first) * stride + CACHE_LINE;
+}
+
+static void
+init_control(dsm_segment *control, const bf_header *header, Oid type, bool alone)
+{
+	BfpgSharedSet *set = dsm_segment_address(control);
+
+	clear(control, control_bytes(segments_for(header)));
+	set->database = MyDatabaseId;
+	set->type = type;
+	set->alone = alone;
+	set->header = *header;
+	set->header.key_type = BF_KEY_NONE;
+	set->parts_each = parts_each(header);
+	set->segments = segments_for(header);
+	pg_atomic_init_u32(&set->key_type, BF_KEY_NONE);
+	pg_atomic_init_u64(&set->keys, 0);
+	if (!pg_strong_random(set->secret, BFPG_SECRET_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not get random bytes")));
+	set->magic = MAGIC;
+}
+
+BfpgShared *
+bfpg_shared_create(const bf_header *header, Oid type, bool alone, char **reason)
+{
+	dsm_segment *control = create_segment(control_bytes(segments_for(header)), reason);
+	uint64		bytes = part_bytes(header) * parts_each(header);
+	BfpgShared *shared;
+	uint32		i;
+
+	if (control == NULL)
+		return NULL;
+	init_control(control, header, type, alone);
+	shared = new_view(control);
+	for (i = 0; i < shared->set->segments; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		shared->segments[i] = create_segment(bytes, reason);
+		if (shared->segments[i] == NULL)
+		{
+			bfpg_shared_free(shared);
+			return NULL;
+		}
+		clear(shared->segments[i], bytes);
+		shared->set->handles[i] = dsm_segment_handle(shared->segments[i]);
+		find_images(shared, i);
+	}
+	return shared;
+}
+
+void
+bfpg_shared_free(BfpgShared *shared)
+{
+	uint32		count = shared->set->segments;
+	uint32		i;
+
+	for (i = 0; i < count; i++)
+		if (shared->segments[i] != NULL)
+			dsm_detach(shared->segments[i]);
+	dsm_detach(shared->control);
+	pfree(shared->segments);
+	pfree(shared->images);
+	pfree(shared);
+}
+
+void
+bfpg_shared_look_up(BfpgShared *shared)
+{
+	shared->set->check = true;
+	pg_atomic_write_u64(&shared->set->keys, 0);
+}
+
+bytea *
+bfpg_shared_ticket(const BfpgShared *shared)
+{
+	dsm_handle	handle = dsm_segment_handle(shared->control);
+	bytea	   *ticket = palloc(VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
+
+	SET_VARSIZE(ticket, VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
+	memcpy(VARDATA(ticket), &handle, sizeof(handle));
+	memcpy(VARDATA(ticket) + sizeof(handle), shared->set->secret, BFPG_SECRET_BYTES);
+	return ticket;
+}
+
+pg_noreturn static void
+refuse_ticket(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("there is no list being built that this call belongs to"),
+			 errdetail("This aggregate is a part of bloom_publish and of no use by itself.")));
+}
+
+/* Whether a segment is the control segment that a ticket was made for. */
+static bool
+is_control(dsm_segment *segment, const uint8 *secret, Oid type)
+{
+	const BfpgSharedSet *set = dsm_segment_address(segment);
+
+	return dsm_segment_map_length(segment) >= control_bytes(1) &&
+		set->magic == MAGIC &&
+		memcmp(set->secret, secret, BFPG_SECRET_BYTES) == 0 &&
+		set->database == MyDatabaseId && set->type == type &&
+		dsm_segment_map_length(segment) >= control_bytes(set->segments);
+}
+
+BfpgShared *
+bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
+{
+	const uint8 *bytes = (const uint8 *) VARDATA_ANY(ticket);
+	MemoryContext old;
+	dsm_handle	handle;
+	dsm_segment *control;
+	BfpgShared *shared;
+	bool		attached;
+	uint32		i;
+
+	if (VARSIZE_ANY_EXHDR(ticket) != sizeof(handle) + BFPG_SECRET_BYTES)
+		refuse_ticket();
+	memcpy(&handle, bytes, sizeof(handle));
+	control = dsm_find_mapping(handle);
+	attached = control == NULL;
+	if (attached)
+		control = dsm_attach(handle);
+	if (control == NULL)
+		refuse_ticket();
+	if (!is_control(control, bytes + sizeof(handle), type))
+	{
+		if (attached)
+			dsm_detach(control);
+		refuse_ticket();
+	}
+
+	old = MemoryContextSwitchTo(context);
+	shared = new_view(control);
+	for (i = 0; i < shared->set->segments; i++)
+	{
+		shared->segments[i] = dsm_find_mapping(shared->set->handles[i]);
+		if (shared->segments[i] == NULL)
+			shared->segments[i] = dsm_attach(shared->set->handles[i]);
+		if (shared->segments[i] == NULL ||
+			dsm_segment_map_length(shared->segments[i]) <
+			part_bytes(&shared->set->header) * shared->set->parts_each)
+			refuse_ticket();
+		find_images(shared, i);
+	}
+	MemoryContextSwitchTo(old);
+	/* States of a worker hold addresses until it ends, whatever owns resources now. */
+	if (IsParallelWorker() && attached)
+	{
+		dsm_pin_mapping(control);
+		for (i = 0; i < shared->set->segments; i++)
+			dsm_pin_mapping(shared->segments[i]);
+	}
+	return shared;
+}
+
+/* Bits of a byte are numbered from the lowest, and bytes as they lie. */
+static inline uint32
+word_mask(uint32 bit)
+{
+	uint32		mask = (uint32) 1 << bit % 32;
+
+#ifdef WORDS_BIGENDIAN
+	mask = pg_bswap32(mask);
+#endif
+	return mask;
+}
+
+/*
+ * Sets the bits of a hash that aren't set.  They are looked at first, since most are set in
+ * the end, and an atomic operation costs more.  No order is needed between bits: who counts
+ * and writes them has waited for all processes.
+ */
+static inline void
+set_bits(uint8 *block, unsigned log2_block_bits, unsigned probes, uint64 hash)
+{
+	unsigned	i;
+
+	for (i = 0; i < probes; i++)
+	{
+		uint32		bit = bf_probe_bit(bf_probe(hash, i), log2_block_bits);
+		pg_atomic_uint32 *word = (pg_atomic_uint32 *) block + bit / 32;
+		uint32		mask = word_mask(bit);
+
+		if ((pg_atomic_read_u32(word) & mask) == 0)
+			(void) pg_atomic_fetch_or_u32(word, mask);
+	}
+}
+
+void
+bfpg_shared_add(const BfpgShared *shared, uint32 part, const uint64 *hashes, int count)
+{
+	bf_header	header = shared->set->header;
+	uint8	   *blocks = shared->images[part] + BF_HEADER_BYTES;
+	int			ahead;
+	int			i;
+
+	if (shared->set->alone)
+	{
+		bf_add_hashes(&header, blocks, hashes, count);
+		return;
+	}
+	ahead = (int) bf_fetch_first(&header, blocks, hashes, count);
+	for (i = 0; i < count; i++)
+	{
+		if (ahead < count)
+			bf_fetch(&header, blocks, hashes[ahead++]);
+		set_bits(blocks + bf_block_offset(&header, hashes[i]),
+				 header.log2_block_bits, header.probes, hashes[i]);
+	}
+}

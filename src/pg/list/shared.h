@@ -1,0 +1,89 @@
+/*
+ * shared.h
+ *	  The filters of a list that is published, in dynamic shared memory: one set of
+ *	  blocks, in which all processes of a query set bits.
+ *
+ * A control segment says what they are; the filters lie in others, as many in one as fit
+ * in a gigabyte.  Each stands behind room for the header of a value, so that it is one
+ * without being copied.  The memory is the creator's and goes with its transaction or
+ * earlier.
+ *
+ * A process finds it by a ticket, a bytea with the control segment's handle and a random
+ * secret that stands in the segment, too.  So nobody who calls the aggregate by hand
+ * gets at it, or at any other segment.
+ */
+#ifndef BFPG_SHARED_H
+#define BFPG_SHARED_H
+
+#include "port/atomics.h"
+#include "storage/dsm.h"
+
+#include "bf_format.h"
+
+#pragma GCC visibility push(hidden)
+
+#define BFPG_SECRET_BYTES 16
+
+/* What the control segment holds. */
+typedef struct BfpgSharedSet
+{
+	uint32		magic;
+	Oid			database;
+	Oid			type;			/* the keys', in SQL */
+	bool		alone;			/* no other process than the creator sets bits */
+	bool		check;			/* keys are looked up, not added */
+	uint8		secret[BFPG_SECRET_BYTES];
+	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
+	pg_atomic_uint64 keys;		/* that all processes together have read */
+	bf_header	header;			/* of each part, but for key_type and part */
+	uint32		parts_each;		/* in a segment */
+	uint32		segments;
+	dsm_handle	handles[FLEXIBLE_ARRAY_MEMBER];
+} BfpgSharedSet;
+
+/* A process's view of it. */
+typedef struct BfpgShared
+{
+	BfpgSharedSet *set;
+	uint32		parts;
+	uint8	  **images;			/* of each part: the bytes of the format */
+	dsm_segment *control;
+	dsm_segment **segments;
+} BfpgShared;
+
+/* Bytes of memory that a set takes. */
+extern double bfpg_shared_bytes(const bf_header *header);
+
+/*
+ * Makes empty filters of this shape for keys of an SQL type.  Returns NULL where the
+ * server has no memory of the kind, and why in *reason.
+ */
+extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, bool alone, char **reason);
+
+/* From now on keys are looked up.  No process has it but the creator. */
+extern void bfpg_shared_look_up(BfpgShared *shared);
+
+/* Gives the memory back. */
+extern void bfpg_shared_free(BfpgShared *shared);
+
+extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
+
+/*
+ * Attaches to the set of a ticket, in a context that lives as long as the query.  Throws,
+ * with nothing attached, unless it is one for such keys, of this database.
+ */
+extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
+
+/* The value that a part is once its header has been written. */
+static inline Datum
+bfpg_shared_value(const BfpgShared *shared, uint32 part)
+{
+	return PointerGetDatum(shared->images[part] - VARHDRSZ);
+}
+
+/* Adds hashes of keys to a part, also while other processes do. */
+extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, const uint64 *hashes, int count);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_SHARED_H */

@@ -1,0 +1,49 @@
+--
+-- What bloom_publish reads the keys of its query by; of no use to anybody else
+--
+
+CREATE FUNCTION bloom_publish_transfn(state internal, what bytea, key anyelement) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_transfn' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_transfn(internal, bytea, anyelement) IS 'support function of bloom_publish_agg';
+
+CREATE FUNCTION bloom_publish_transfn(state internal, what bytea, key bloom_key) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_transfn' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_transfn(internal, bytea, bloom_key) IS 'support function of bloom_publish_agg';
+
+CREATE FUNCTION bloom_publish_combine(state internal, other internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_combine' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_combine(internal, internal) IS 'support function of bloom_publish_agg';
+
+CREATE FUNCTION bloom_publish_serialize(state internal) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_serialize' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_serialize(internal) IS 'support function of bloom_publish_agg';
+
+CREATE FUNCTION bloom_publish_deserialize(state bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_deserialize' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_deserialize(bytea, internal) IS 'support function of bloom_publish_agg';
+
+CREATE FUNCTION bloom_publish_finalfn(state internal) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_finalfn' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_finalfn(internal) IS 'support function of bloom_publish_agg';
+
+CREATE AGGREGATE bloom_publish_agg(what bytea, key anyelement) (
+	SFUNC = bloom_publish_transfn,
+	STYPE = internal,
+	FINALFUNC = bloom_publish_finalfn,
+	COMBINEFUNC = bloom_publish_combine,
+	SERIALFUNC = bloom_publish_serialize,
+	DESERIALFUNC = bloom_publish_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_publish_agg(bytea, anyelement) IS 'support aggregate of bloom_publish';
+
+CREATE AGGREGATE bloom_publish_agg(what bytea, key bloom_key) (
+	SFUNC = bloom_publish_transfn,
+	STYPE = internal,
+	FINALFUNC = bloom_publish_finalfn,
+	COMBINEFUNC = bloom_publish_combine,
+	SERIALFUNC = bloom_publish_serialize,
+	DESERIALFUNC = bloom_publish_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_publish_agg(bytea, bloom_key) IS 'support aggregate of bloom_publish';

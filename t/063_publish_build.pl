@@ -1,0 +1,290 @@
+# How bloom_publish builds: once, in shared memory, by functions that are found by their
+# OIDs; and apart, where there is too little of such memory or another server aggregates.
+# The bytes are those of bloom_agg, whatever the way.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+use Time::HiRes qw(sleep);
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+use BloomTest::SmallDisk;
+
+use constant MEGABYTE => 1024 * 1024;
+
+my $parallel = <<'EOC';
+SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0;
+EOC
+
+my %keys = (bigint => 'id', text => 'email', uuid => 'u', row => 'ROW(id, email)', untyped => 'email::bloom_key');
+
+# Keys of several types with the filters that bloom_agg makes of them; then functions that
+# a role plants where the extension is, and that would be taken for keys of text.
+sub prepare
+{
+	my ($node, $n) = @_;
+	$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE account AS SELECT g::bigint AS id, 'user ' || g AS email, md5(g::text)::uuid AS u FROM generate_series(1, 30000) g;
+ANALYZE account;
+CREATE TABLE expected (type text, parts int, part int, filter bloomfilter);
+EOC
+	foreach my $type (sort keys %keys)
+	{
+		$node->safe_psql('postgres', "INSERT INTO expected SELECT '$type', 1, 0, bloom_agg($keys{$type}, $n, 0.02, 7) FROM account");
+		$node->safe_psql('postgres', qq{INSERT INTO expected SELECT '$type', 3, bloom_part($keys{$type}, 3, 7),
+			bloom_part_agg($keys{$type}, 3, $n, 0.02, 7) FROM account GROUP BY 3}) if $type ne 'untyped';
+	}
+	$node->safe_psql('postgres', <<'EOC');
+CREATE ROLE planter;
+GRANT CREATE ON SCHEMA public TO planter;
+SET ROLE planter;
+CREATE FUNCTION public.planted() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'planted, run by %', current_user; END $$;
+CREATE FUNCTION public.planted_state(bloomfilter, text, bigint, float8, bigint) RETURNS bloomfilter LANGUAGE sql AS 'SELECT $1 WHERE planted()';
+CREATE FUNCTION public.planted_part_state(bloomfilter, text, int, bigint, float8, bigint) RETURNS bloomfilter LANGUAGE sql AS 'SELECT $1 WHERE planted()';
+CREATE FUNCTION public.planted_pass(bigint[], bytea, text) RETURNS bigint[] LANGUAGE sql AS 'SELECT $1 WHERE planted()';
+CREATE AGGREGATE public.bloom_agg(text, bigint, float8, bigint) (SFUNC = planted_state, STYPE = bloomfilter);
+CREATE AGGREGATE public.bloom_part_agg(text, int, bigint, float8, bigint) (SFUNC = planted_part_state, STYPE = bloomfilter);
+CREATE AGGREGATE public.bloom_publish_agg(bytea, text) (SFUNC = planted_pass, STYPE = bigint[]);
+CREATE FUNCTION public.bloom_part(text, int, bigint) RETURNS int LANGUAGE sql AS 'SELECT 0 WHERE planted()';
+CREATE FUNCTION public.bloom_contains(bloomfilter, text) RETURNS boolean LANGUAGE sql AS 'SELECT planted()';
+EOC
+	return;
+}
+
+# Lists of all kinds have the bytes that bloom_agg gives them.
+sub same_bytes
+{
+	my ($node, $n, $name) = @_;
+
+	foreach my $settings ('SET max_parallel_workers_per_gather = 0;', $parallel)
+	{
+		foreach my $type (sort keys %keys)
+		{
+			foreach my $parts (1, 3)
+			{
+				next if $type eq 'untyped' && $parts > 1;
+				is($node->safe_psql('postgres', qq{
+$settings
+CALL bloom_publish('x', 'SELECT $keys{$type} FROM account -- all;', n => $n, p => 0.02, seed => 7, parts => $parts);
+SELECT count(*), bool_and(l.filter = e.filter) FROM bloom_list_part l JOIN expected e USING (part)
+WHERE l.name = 'x' AND e.type = '$type' AND e.parts = $parts}), "$parts|t", "$name: $type in $parts");
+			}
+		}
+	}
+	return;
+}
+
+my $node = new_node('build', conf => <<'EOC');
+shared_preload_libraries = 'pg_stat_statements'
+pg_stat_statements.track = all
+restart_after_crash = on
+EOC
+prepare($node, 40_000);
+
+sub value
+{
+	my ($sql) = @_;
+	return $node->safe_psql('postgres', $sql);
+}
+
+sub error_of
+{
+	my ($sql) = @_;
+	my $err = '';
+	$node->psql('postgres', $sql, stderr => \$err);
+	return $err;
+}
+
+# Segments of this server's dynamic shared memory; all servers' lie in one folder.
+sub segments
+{
+	my %mine;
+	foreach my $pid (split /\n/, value('SELECT pid FROM pg_stat_activity'))
+	{
+		open(my $maps, '<', "/proc/$pid/maps") or next;
+		/\/dev\/shm\/PostgreSQL\.(\d+)/ && ($mine{$1} = 1) while <$maps>;
+	}
+	return sort keys %mine;
+}
+
+same_bytes($node, 40_000, 'in shared memory');
+unlike(slurp_file($node->logfile), qr/own memory/, 'all of these were built there');
+like(error_of("SELECT bloom_agg(email, 10, 0.01, 0) FROM account"), qr/planted, run by/, 'a planted function would run where names are looked up');
+
+# The text of the user is counted, and none of ours.
+value("SELECT pg_stat_statements_reset()") if value("CREATE EXTENSION pg_stat_statements; SELECT 1");
+value("CALL bloom_publish('x', 'SELECT id FROM account WHERE id > 5')");
+is(value(q{SELECT query, calls FROM pg_stat_statements WHERE query ~ '^SELECT .*FROM account'}),
+	'SELECT id FROM account WHERE id > $1|2', 'pg_stat_statements counts the query, for its build and its check');
+
+# Errors are about the text of the user, and the seed is nobody's business.
+my $err = error_of("CALL bloom_publish('x', 'SELECT 1 / (id - 5) FROM account', seed => 987654321987)");
+like($err, qr/^psql:<stdin>:1: ERROR:  division by zero\nCONTEXT:  query of list "x"$/, 'an error of the query');
+like(error_of("CALL bloom_publish('x', 'SELECT id FROM acount')"),
+	qr/relation "acount" does not exist\nLINE 1: SELECT id FROM acount\n +\^\nQUERY:  SELECT id FROM acount\nCONTEXT:  query of list "x"$/,
+	'a position is one in the query');
+unlike(slurp_file($node->logfile), qr/(?<!seed => )987654321987/, 'no seed is in the log');
+like(error_of("CALL bloom_publish('x', 'SELECT id FROM account ORDER BY email')"), qr/^$/, 'a column to sort by is none of the keys');
+
+# A limit comes before the work.
+like(error_of("SET bloomfilter.publish_memory = '1MB'; CALL bloom_publish('x', 'SELECT planted()', n => 10000000)"),
+	qr/list "x" needs 12 MB of memory to be built, and bloomfilter.publish_memory is 1 MB/, 'a limit on memory');
+
+# A list that the query itself publishes.
+value(<<'EOC');
+CREATE FUNCTION publishes(k bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+	IF k % 10000 = 0 THEN CALL bloom_publish('inner', format('SELECT g FROM generate_series(1, %s) g', k), n => 100000); END IF;
+	RETURN k;
+END $$;
+CALL bloom_publish('outer', 'SELECT publishes(id) FROM account', n => 40000);
+EOC
+is(value("SELECT count(*) FILTER (WHERE NOT bloom_lookup('outer', id)), count(*) FILTER (WHERE NOT bloom_lookup('inner', id)) FROM account"),
+	'0|0', 'a query may publish another list');
+
+# What is stored is what was built, or nothing is.
+value(<<'EOC');
+CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.filter := public.bloom_create(30000, 0.01); RETURN new; END $$;
+CREATE TRIGGER spoil BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION spoil();
+EOC
+like(error_of("CALL bloom_publish('spoilt', 'SELECT id FROM account')"), qr/part 0 is not stored as it was built/, 'what is written is read back');
+value('DROP TRIGGER spoil ON bloom_generation_part');
+
+# Nobody gets at the memory by hand.
+{
+	my %others = map { $_ => 1 } segments();
+	my $holder = session($node);
+	my $builder = session($node);
+	my $stranger = session($node);
+	my $pid = $builder->pid;
+	my $own = $stranger->pid;
+	$holder->query('SELECT pg_advisory_lock(1)');
+	$builder->start("CALL bloom_publish('held', 'SELECT id FROM account WHERE id < 20000 OR pg_advisory_lock(1) IS NULL', n => 40000)");
+	$node->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the build does not wait';
+	my %handles = map { $_ => 1 } segments();
+	my @new = grep { !$others{$_} } keys %handles;
+	my @before = split /\n/, `grep -o PostgreSQL.* /proc/$own/maps`;
+	is(scalar(@new), 2, 'the segments of a build are there');
+	foreach my $handle (sort keys %handles)
+	{
+		my $ticket = '\x73' . unpack('H*', pack('L', $handle)) . '00' x 16;
+		is($stranger->state_of("SELECT bloom_publish_agg('$ticket', id) FROM account"), '22023', "segment $handle is refused");
+	}
+	is_deeply([ split /\n/, `grep -o PostgreSQL.* /proc/$own/maps` ], \@before, 'and stays mapped nowhere');
+	$holder->query('SELECT pg_advisory_unlock_all()');
+	is(($builder->finish)[1], '', 'the build ends well');
+	$_->quit foreach $holder, $builder, $stranger;
+	is(value("SELECT count(*) FROM account WHERE id < 20000 AND NOT bloom_lookup('held', id)"), 0, 'with all keys');
+	is_deeply([ segments() ], [ sort keys %others ], 'its memory is gone');
+}
+
+# A worker that ends, by an order and by a signal.
+value("CREATE FUNCTION slow(k bigint) RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS \$\$ BEGIN IF k % 100 = 0 THEN PERFORM pg_sleep(1); END IF; RETURN k; END \$\$");
+foreach my $how (qw(terminated killed))
+{
+	my $kept = value("SELECT md5(bloomfilter_send(filter)) FROM bloom_list_part WHERE name = 'held'");
+	my $builder = session($node);
+	my $pid = $builder->pid;
+	$builder->start("$parallel CALL bloom_publish('held', 'SELECT slow(id) FROM account', n => 40000)");
+	$node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE leader_pid = $pid") or die 'no worker';
+	my $worker = value("SELECT min(pid) FROM pg_stat_activity WHERE leader_pid = $pid");
+	if ($how eq 'killed')
+	{
+		kill 'KILL', $worker;
+		$builder->abandon;
+		foreach (1 .. 600)
+		{
+			last if is_gone($pid);
+			sleep(0.1);
+		}
+		wait_until_up($node);
+	}
+	else
+	{
+		value("SELECT pg_terminate_backend($worker)");
+		is(($builder->finish)[1], '57P01', 'a build whose worker is terminated fails');
+		$builder->quit;
+	}
+	is(value("SELECT md5(bloomfilter_send(filter)) FROM bloom_list_part WHERE name = 'held'"), $kept, "a worker is $how: the list stays");
+	is(value("$parallel CALL bloom_publish('x', 'SELECT id FROM account', n => 40000); SELECT count(*) FROM account WHERE NOT bloom_lookup('x', id)"),
+		0, 'the next run publishes');
+}
+
+# A foreign server that aggregates does so with the aggregate that it knows, and is asked for the check.
+{
+	my $host = $node->host;
+	my $port = $node->port;
+	value(<<"EOC");
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'bloomfilter');
+CREATE USER MAPPING FOR CURRENT_USER SERVER loop;
+CREATE FOREIGN TABLE far (id bigint) SERVER loop OPTIONS (table_name 'account');
+SET client_min_messages = warning;
+CALL bloom_publish('far', 'SELECT id FROM far', n => 40000);
+CALL bloom_publish('near', 'SELECT id FROM account', n => 40000);
+EOC
+	is(value("SELECT a.filter = b.filter FROM bloom_list_part a, bloom_list_part b WHERE a.name = 'far' AND b.name = 'near'"),
+		't', 'a foreign table is published');
+	my $plans = error_of(<<'EOC');
+LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;
+SET auto_explain.log_nested_statements = on; SET auto_explain.log_verbose = on;
+CALL bloom_publish('far', 'SELECT id FROM far', n => 40000);
+EOC
+	like($plans, qr/Remote SQL: SELECT 0, public\.bloom_agg\(id, \$1::bigint.*Remote SQL: SELECT count\(id\), count\(id\) FILTER \(WHERE \(NOT public\.bloom_contains/s,
+		'by its own aggregate, and no row travels for the check');
+	unlike($plans, qr/bloom_publish_agg/, 'nothing of the shared memory is sent');
+	value("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 3)");
+	is(value("SELECT count(*) FROM account WHERE NOT bloom_lookup('far', id)"), 0, 'in parts, too');
+}
+$node->stop;
+
+# Memory of other kinds: such that isn't empty at first, and files on a disk that is full.
+{
+	my $other = new_node('recycled', conf => "min_dynamic_shared_memory = 64MB\n");
+	is($other->safe_psql('postgres', <<'EOC'), '1', 'memory that was used before is emptied');
+CALL bloom_publish('many', 'SELECT g FROM generate_series(1, 100000) g', n => 100000);
+CALL bloom_publish('one', 'SELECT 1', n => 100000);
+SELECT s.cardinality FROM bloom_list_part, bloom_stats(filter) s WHERE name = 'one';
+EOC
+	$other->stop;
+}
+foreach my $kind (qw(sysv mmap))
+{
+	my $other = new_node($kind, conf => "dynamic_shared_memory_type = $kind\n");
+	is($other->safe_psql('postgres', $parallel . <<'EOC'), '0', "dynamic_shared_memory_type = $kind");
+CREATE TABLE account AS SELECT g AS id FROM generate_series(1, 100000) g;
+CALL bloom_publish('many', 'SELECT id FROM account');
+SELECT count(*) FROM account WHERE NOT bloom_lookup('many', id);
+EOC
+	unlike(slurp_file($other->logfile), qr/own memory/, 'is enough');
+	$other->stop;
+}
+SKIP:
+{
+	my $disk = BloomTest::SmallDisk->new(4 * MEGABYTE);
+	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
+	my $small = new_node('small', conf => "dynamic_shared_memory_type = mmap\n");
+	my $data = $small->data_dir;
+	$small->stop;
+	rmdir "$data/pg_dynshmem" or die $!;
+	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
+	$small->start;
+	prepare($small, 5_000_000);
+	my $large = "CALL bloom_publish('large', 'SELECT email FROM account', n => 10000000)";
+	is($small->safe_psql('postgres', "$parallel $large; SELECT count(*) FROM account WHERE NOT bloom_lookup('large', email)"), 0,
+		'a list that shared memory has no room for is published');
+	my $log = slurp_file($small->logfile);
+	like($log, qr/LOG:  list "large" is built in each process's own memory, as there is too little that is shared\n.*DETAIL:  could not .*\n.*HINT:  It takes 12 MB\. Enlarge \/dev\/shm/,
+		'the log says why');
+	same_bytes($small, 5_000_000, 'apart');
+	cmp_ok(scalar(() = slurp_file($small->logfile) =~ /own memory/g), '==', 1 + 18, 'all of these for lack of shared memory');
+	$small->stop;
+}
+
+done_testing();
