@@ -201,7 +201,7 @@ open_old(pull_plan *plan)
 	bloomfilter *filter;
 
 	if (plan->to_stdout ||
-		bloomfilter_open(plan->out, plan->checked ? BLOOMFILTER_SKIP_CHECK : 0,
+		bloomfilter_open(plan->out, BLOOMFILTER_BASE | (plan->checked ? BLOOMFILTER_SKIP_CHECK : 0),
 						 &filter, NULL) < 0)
 		return NULL;
 	plan->checked = true;
@@ -229,7 +229,7 @@ write_status(const pull_plan *plan, PGconn *connection, const remote_set *set)
 	bloomfilter *filter;
 
 	if (plan->to_stdout ||
-		bloomfilter_open(plan->out, BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
+		bloomfilter_open(plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
 		return;
 	memset(&status, 0, sizeof status);
 	status.looked = set->begun;

@@ -232,7 +232,7 @@ is_pulled(const char *file, const pull_status *status)
 	bloomfilter_detail detail;
 	bool		same;
 
-	if (bloomfilter_open(file, BLOOMFILTER_SKIP_CHECK, &filter, &detail) < 0)
+	if (bloomfilter_open(file, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, &detail) < 0)
 	{
 		complain("%s", detail.text);
 		return false;

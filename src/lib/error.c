@@ -82,6 +82,8 @@ bloomfilter_strerror(int code)
 			return "system call failed";
 		case BLOOMFILTER_ERR_ARGUMENT:
 			return "argument is out of range";
+		case BLOOMFILTER_ERR_WORKING:
+			return "a working copy changes while it is read: open it with BLOOMFILTER_COPY or BLOOMFILTER_BASE";
 		case BLOOMFILTER_ERR_KEY_TYPE:
 			return "bloomfilter holds keys of another type";
 		case BLOOMFILTER_ERR_KEY:

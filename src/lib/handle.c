@@ -113,6 +113,7 @@ bloomfilter_close(bloomfilter *filter)
 		return;
 	for (i = 0; i < filter->open_parts; i++)
 		lbf_release(&filter->part[i].bytes);
+	lbf_release(&filter->working);
 	free(filter);
 }
 

@@ -43,6 +43,8 @@ struct bloomfilter
 	uint32_t	key_type;		/* of the parts that have one, else none */
 	uint64_t	seed;
 	uint64_t	identity;		/* of the files it was opened from; see source.h */
+	uint64_t	serial;			/* of a copy of a working copy, else 0 */
+	lbf_bytes	working;		/* the mapped working copy that the parts lie in; no start if none */
 	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];
 };

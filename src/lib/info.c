@@ -11,6 +11,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "handle.h"
+#include "working.h"
 
 #ifndef BLOOMFILTER_VERSION
 #error "BLOOMFILTER_VERSION must be defined, see Makefile"
@@ -82,6 +83,17 @@ add_info(bloomfilter_info *sum, const bloomfilter_info *part)
 	sum->estimated_rate += part->estimated_rate;
 }
 
+/* Of a working copy, what it is at this moment. */
+static void
+fill_part_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
+{
+	lbf_part	part = filter->part[index];
+
+	if (filter->working.start != NULL)
+		lbf_working_count(&filter->part[index], &part.header);
+	fill_info(&part, info);
+}
+
 /* Gives a caller as much of info as it knows of. */
 static int
 copy_out(const bloomfilter_info *from, bloomfilter_info *info, size_t info_size)
@@ -99,12 +111,12 @@ bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
 	bloomfilter_info sum;
 	uint32_t	i;
 
-	fill_info(&filter->part[0], &sum);
+	fill_part_info(filter, 0, &sum);
 	for (i = 1; i < filter->open_parts; i++)
 	{
 		bloomfilter_info part;
 
-		fill_info(&filter->part[i], &part);
+		fill_part_info(filter, i, &part);
 		add_info(&sum, &part);
 	}
 	sum.open_parts = filter->open_parts;
@@ -135,7 +147,7 @@ bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 
 	if (index >= filter->open_parts)
 		return BLOOMFILTER_ERR_ARGUMENT;
-	fill_info(&filter->part[index], &part);
+	fill_part_info(filter, index, &part);
 	return copy_out(&part, info, info_size);
 }
 
@@ -145,6 +157,8 @@ bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 {
 	if (index >= filter->open_parts)
 		return BLOOMFILTER_ERR_ARGUMENT;
+	if (filter->working.start != NULL)
+		return BLOOMFILTER_ERR_WORKING;
 	*bytes = filter->part[index].bytes.start;
 	*length = filter->part[index].bytes.length;
 	return BLOOMFILTER_OK;

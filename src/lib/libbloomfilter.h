@@ -68,6 +68,9 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_SYSTEM = -2,	/* a system call failed: detail.system_error */
 	BLOOMFILTER_ERR_ARGUMENT = -3,	/* a parameter is outside its range */
 
+	/* Working copies, see BLOOMFILTER_BASE */
+	BLOOMFILTER_ERR_WORKING = -5,	/* it changes, or is damaged */
+
 	/* Asking and adding */
 	BLOOMFILTER_ERR_KEY_TYPE = -10, /* the filter holds keys of another type */
 	BLOOMFILTER_ERR_KEY = -11,	/* not a key of this type, e.g. invalid UTF-8 */
@@ -168,6 +171,15 @@ typedef struct bloomfilter bloomfilter;
 #define BLOOMFILTER_HUGE_PAGES	0x08u
 
 /*
+ * Open FILE itself.  Without this flag FILE.working is opened instead where a follower
+ * ("bloomfilter pull --url --follow") keeps one: then keys come in while the filter is
+ * open.  What needs bytes that stay as they are (bloomfilter_get_bytes, _write, _check,
+ * _union, _diff, _apply) refuses such a filter with BLOOMFILTER_ERR_WORKING, unless it
+ * was opened with BLOOMFILTER_COPY, too.  A working copy is not checked as a whole.
+ */
+#define BLOOMFILTER_BASE		0x10u
+
+/*
  * Opens path, which is one of
  *
  * - a file with one filter, or with one part of a set;
@@ -217,6 +229,26 @@ extern int	bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
 
 /* Closes it.  No other thread may be using it.  NULL is allowed. */
 extern void bloomfilter_close(bloomfilter *filter);
+
+/*
+ * How fresh a working copy is.  Times are in microseconds since 1970 in UTC, 0 if not
+ * known; all is 0 of a filter that is none, but serial of a copy of one.
+ */
+typedef struct bloomfilter_working
+{
+	uint64_t	serial;			/* all that this serial has is found */
+	uint64_t	true_at;		/* all that was committed before is found */
+	uint64_t	looked;			/* the follower's last good look, by the host's clock */
+	uint64_t	looked_boot;	/* the same in microseconds since boot (CLOCK_BOOTTIME) */
+	uint64_t	failures;		/* looks that failed since */
+	uint64_t	superseded;		/* not 0: another file took its place */
+	uint64_t	every;			/* microseconds between two looks */
+	uint64_t	expires;		/* signed content is not to be trusted after this */
+} bloomfilter_working;
+
+/* Fills *working, of which the caller knows so many bytes; 1 if filter is a working copy, else 0. */
+extern int	bloomfilter_get_working(const bloomfilter *filter, bloomfilter_working *working,
+									size_t working_size);
 
 /* All rules of the format, for one that was opened with BLOOMFILTER_SKIP_CHECK. */
 extern int	bloomfilter_check(const bloomfilter *filter,

@@ -23,12 +23,14 @@
 #include "error.h"
 #include "handle.h"
 #include "source.h"
+#include "working.h"
 
 /* How often a set may be replaced while it is being opened. */
 #define MOST_ATTEMPTS 8
 
 #define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | \
-				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
+				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES | \
+				   BLOOMFILTER_BASE)
 
 static int
 open_part(const lbf_source *source, uint32_t index, const char *path,
@@ -138,18 +140,16 @@ open_parts(bloomfilter *filter, const lbf_source *source, unsigned flags,
 	return BLOOMFILTER_OK;
 }
 
-/* Opens what a source names.  The identity is older than the content, if at all. */
+/* Opens the files that a source names. */
 static int
-open_source(const lbf_source *source, const char *path, unsigned flags,
+open_base(const lbf_source *source, const char *path, unsigned flags,
 			bloomfilter **result, bloomfilter_detail *detail)
 {
-	uint64_t	identity = lbf_source_identity(source);
 	bloomfilter *filter = lbf_handle_create(source->count);
 	int			code;
 
 	if (filter == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
-	filter->identity = identity;
 	code = open_parts(filter, source, flags, detail);
 	if (code == BLOOMFILTER_OK)
 		code = check_agreement(filter, path, detail);
@@ -158,6 +158,26 @@ open_source(const lbf_source *source, const char *path, unsigned flags,
 	else
 		bloomfilter_close(filter);
 	return code;
+}
+
+/* Opens what a source names.  The identity is older than the content, if at all. */
+static int
+open_source(const lbf_source *source, const char *path, unsigned flags,
+			bloomfilter **result, bloomfilter_detail *detail)
+{
+	uint64_t	identity = lbf_source_identity(source);
+	bloomfilter *filter = NULL;
+	int			code = BLOOMFILTER_OK;
+
+	if ((flags & BLOOMFILTER_BASE) == 0)
+		code = lbf_working_open(source, path, flags, &filter, detail);
+	if (code == BLOOMFILTER_OK && filter == NULL)
+		code = open_base(source, path, flags, &filter, detail);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	filter->identity = identity;
+	*result = filter;
+	return BLOOMFILTER_OK;
 }
 
 /* Whether path now names other files than a source that could not be opened. */
@@ -285,6 +305,8 @@ bloomfilter_check(const bloomfilter *filter, bloomfilter_detail *detail)
 {
 	uint32_t	i;
 
+	if (filter->working.start != NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_WORKING, NULL);
 	for (i = 0; i < filter->open_parts; i++)
 	{
 		const lbf_bytes *bytes = &filter->part[i].bytes;

@@ -83,6 +83,8 @@ delta_filter(const bloomfilter *filter)
 static int
 check_single(const bloomfilter *filter, bloomfilter_detail *detail)
 {
+	if (filter->working.start != NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_WORKING, NULL);
 	if (filter->open_parts == 1)
 		return BLOOMFILTER_OK;
 	return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, NULL,
@@ -97,9 +99,12 @@ bloomfilter_diff(const bloomfilter *old_filter, const bloomfilter *new_filter,
 	bfd_sink	sink = {append, NULL};
 	bfd_status	status;
 
-	if (check_single(old_filter, detail) != BLOOMFILTER_OK ||
-		check_single(new_filter, detail) != BLOOMFILTER_OK)
-		return BLOOMFILTER_ERR_ARGUMENT;
+	int			code = check_single(old_filter, detail);
+
+	if (code == BLOOMFILTER_OK)
+		code = check_single(new_filter, detail);
+	if (code != BLOOMFILTER_OK)
+		return code;
 	sink.context = &result;
 	status = bfd_diff(delta_filter(old_filter), delta_filter(new_filter),
 					  &delta_memory, NULL, &sink);

@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "bf_hash.h"
+#include "bf_working.h"
 #include "error.h"
+#include "working.h"
 
 /* Only names in it are looked up, so a folder that can't be listed will do. */
 #ifdef O_PATH
@@ -33,6 +35,7 @@ lbf_source_free(lbf_source *source)
 	if (source->folder >= 0)
 		close(source->folder);
 	free(source->prefix);
+	free(source->working);
 	free(source->storage);
 	free(source->names);
 }
@@ -148,6 +151,19 @@ open_folder(lbf_source *source, const char *path, size_t length,
 	return source->folder < 0 ? lbf_fail_system(detail, path, action) : BLOOMFILTER_OK;
 }
 
+/* Where a follower puts a working copy of what is opened by this name. */
+static int
+name_working_copy(lbf_source *source, const char *name, bloomfilter_detail *detail)
+{
+	size_t		length = strlen(name) + sizeof BF_WORKING_ENDING;
+
+	source->working = malloc(length);
+	if (source->working == NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, name);
+	snprintf(source->working, length, "%s%s", name, BF_WORKING_ENDING);
+	return BLOOMFILTER_OK;
+}
+
 /* A folder stands for the set whose manifest it has. */
 static int
 be_folder(lbf_source *source, const char *path, bloomfilter_detail *detail)
@@ -167,6 +183,8 @@ be_folder(lbf_source *source, const char *path, bloomfilter_detail *detail)
 	code = be_manifest_or_file(source, LBF_MANIFEST_NAME, manifest, detail);
 	if (code == BLOOMFILTER_OK && source->kind != LBF_SOURCE_MANIFEST)
 		code = lbf_fail(detail, BLOOMFILTER_ERR_MANIFEST, manifest);
+	if (code == BLOOMFILTER_OK)
+		code = name_working_copy(source, LBF_MANIFEST_NAME, detail);
 	free(manifest);
 	return code;
 }
@@ -179,6 +197,9 @@ be_path(lbf_source *source, const char *path, bloomfilter_detail *detail)
 	size_t		folder = slash == NULL ? 0 : (size_t) (slash - path) + 1;
 	int			code = open_folder(source, path, folder, "open its folder", detail);
 
+	if (code != BLOOMFILTER_OK)
+		return code;
+	code = name_working_copy(source, path + folder, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	return be_manifest_or_file(source, path + folder, path, detail);
@@ -237,5 +258,5 @@ lbf_source_identity(const lbf_source *source)
 
 	for (i = 0; i < source->count; i++)
 		identity = add_identity(identity, source->folder, source->names[i]);
-	return identity;
+	return lbf_working_identity(source, identity);
 }

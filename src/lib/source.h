@@ -38,6 +38,7 @@ typedef struct lbf_source
 	char	   *storage;		/* the names' memory */
 	char	  **names;
 	uint32_t	count;
+	char	   *working;		/* name that a working copy of it would have; or NULL */
 } lbf_source;
 
 /* Finds out what is at path.  To be freed with lbf_source_free on success. */

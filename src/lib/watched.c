@@ -142,7 +142,8 @@ same_content(const bloomfilter *a, const bloomfilter *b)
 {
 	uint32_t	i;
 
-	if (a->open_parts != b->open_parts)
+	/* Bits of a working copy are not counted for this. */
+	if (a->open_parts != b->open_parts || a->working.start != NULL || b->working.start != NULL)
 		return false;
 	for (i = 0; i < a->open_parts; i++)
 		if (a->part[i].header.checksum != b->part[i].header.checksum)

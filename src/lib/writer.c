@@ -528,6 +528,8 @@ bloomfilter_write(const bloomfilter *filter, const char *path,
 	uint32_t	i;
 	int			code;
 
+	if (filter->working.start != NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_WORKING, NULL);
 	code = bloomfilter_writer_begin(path, filter->open_parts, &writer, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
