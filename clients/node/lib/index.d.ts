@@ -192,3 +192,25 @@ export class PartError extends BloomFilterError {
   readonly parts: number
   readonly wanted: number
 }
+
+/** What SQL's bloom_sizing says of n keys at a rate of at most p. */
+export interface Sizing {
+  bits: number
+  bytes: number
+  hashes: number
+  blockBits: number
+  blocks: number
+  bitsPerKey: number
+  /** The exact expected rate at n keys. */
+  expectedFpr: number
+  /** The textbook's bits and hashes, which promise a rate that a blocked filter would not have. */
+  classicBits: number
+  classicHashes: number
+  /** The fewest parts in which it can be stored. */
+  parts: number
+}
+
+export function sizing (n: number | bigint, p: number): Sizing
+
+/** The false-positive rates of a filter sized for n keys at rate p that holds so many keys. */
+export function ratesWith (n: number | bigint, p: number, counts: readonly number[]): number[]
