@@ -1,6 +1,6 @@
 // The room "size": a filter for n keys at rate p, its rate with other numbers of keys.
 import { ratesWith, sizing } from '../clients/node/lib/browser.js'
-import { byId, bytesText, make, rateText, row, shortBytes, showingErrors, whole } from './dom.js'
+import { byId, make, rateText, row, shortBytes, showingErrors, whole } from './dom.js'
 
 /** Of n, where the curve begins and ends. */
 const FROM = 0.05
@@ -35,7 +35,8 @@ function rate (text) {
 function showTable (size, n) {
   const { bytes, bits, bitsPerKey, hashes, blockBits, blocks, parts, expectedFpr, classicBits, classicHashes } = size
   byId('size-table').replaceChildren(
-    row('bytes', bytesText(bytes), bytesText(Math.ceil(classicBits / 8))),
+    row('size', shortBytes(bytes), shortBytes(Math.ceil(classicBits / 8))),
+    row('bytes', whole(bytes), whole(Math.ceil(classicBits / 8))),
     row('bits', whole(bits), whole(classicBits)),
     row('bits a key', String(bitsPerKey), String(classicBits / Number(n))),
     row('hashes', String(hashes), String(classicHashes)),

@@ -6,6 +6,8 @@
 
 #include "bf_sizing.h"
 
+#define LN_2 0.69314718055994530942
+
 /* What size_of() found, for JavaScript to read: eight numbers of 8 bytes. */
 static double found[8];
 static bf_sizing sizing;
@@ -35,7 +37,8 @@ size_of(uint64_t n, double p)
 	found[2] = sizing.geometry.probes;
 	found[3] = (double) bf_sizing_bytes(&sizing);
 	found[4] = sizing.expected_rate;
-	found[5] = bf_ideal_bits_per_key(p);
+	/* The textbook's, which goes on above p = 0.5, where the core's ideal is one probe. */
+	found[5] = -bf_ln(p) / (LN_2 * LN_2);
 	found[6] = parts;
 	return 1;
 }
