@@ -29,7 +29,13 @@ ZSTD_LIBS = -lzstd
 endif
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.
-SQL_PARTS = $(patsubst %,$(SOURCE)/src/sql/%.sql,head type key planner filter ship aggregate aggregate_types operator publish publish_agg live)
+SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql)
+# Aggregates have forms for these.  Engines that split aggregates between machines compare
+# the declared types of arguments with those of columns, and call the transition function
+# without an expression to tell its types; so the types by which people distribute tables
+# have forms of their own.  Keys of text go there as bloom_key: a form for text would take
+# citext's keys for text's.
+KEY_TYPES = anyelement bloom_key smallint integer bigint uuid
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
@@ -50,8 +56,13 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
-bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control
-	cat $(SQL_PARTS) >$@
+bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control $(SOURCE)/Makefile
+	for part in $(SQL_PARTS); do \
+		case $$part in \
+		*.in) for key in $(KEY_TYPES); do sed "s/@key@/$$key/g" $$part || exit 1; done ;; \
+		*) cat $$part ;; \
+		esac || exit 1; \
+	done >$@
 
 # The server exports names that a core could clash with; ours stay inside.
 $(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
