@@ -15,7 +15,7 @@ select count(*) filter (where word is not null) as are_words from texts left joi
 \echo
 \echo 'No word is missing, and of other keys no more than promised are let through'
 \echo
-select (select bloom_missing('words', word) from words) as words_missing,
+select (select count(*) filter (where not bloom_lookup('words', word)) from words) as words_missing,
        count(*) as others_asked,
        count(*) filter (where bloom_lookup('words', 'other ' || g)) as let_through,
        max(l.p) * count(*) as promised_at_most

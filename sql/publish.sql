@@ -12,9 +12,9 @@ select bloom_lookup('account', 42) as present, bloom_lookup('account', -42) as a
 select count(*) filter (where bloom_lookup('account', id)) as found, count(*) from account;
 select bloom_lookup_each('account', array[[1, 2], [null, -42]]);
 select bloom_lookup_each('account', '{}'::int[]), bloom_lookup_each('account', null::int[]);
-select bloom_missing('account', id) as missing from account;
-select bloom_missing('account', -id) > 19000 as absent_are_missing from account;
-select bloom_missing('account', id) from account where id < 0;
+select count(*) filter (where not bloom_lookup('account', id)) as missing from account;
+select count(*) filter (where not bloom_lookup('account', -id)) > 19000 as absent_are_missing from account;
+select count(*) filter (where not bloom_lookup('account', id)) from account where id < 0;
 
 -- what is known of it
 select name, keys, n, p, parts, key_type, has_before,
@@ -27,21 +27,21 @@ from bloom_list_part l cross join lateral bloom_stats(l.filter) s where l.name =
 -- a set, of texts; a comment and a semicolon at the end do no harm
 call bloom_publish('email', 'SELECT email FROM account; ', p => 0.001, parts => 5, seed => 7);
 call bloom_publish('email', 'SELECT email FROM account -- all', p => 0.001, parts => 5, seed => 7);
-select count(*) filter (where bloom_lookup('email', email)) as found, bloom_missing('email', email) as missing from account;
+select count(*) filter (where bloom_lookup('email', email)) as found, count(*) filter (where not bloom_lookup('email', email)) as missing from account;
 select bloom_lookup('email', 'user1@example.com') as literal, bloom_lookup('email', 'nobody') as absent;
 select bloom_lookup_each('email', array_agg(email order by id)) = array_agg(true order by id) as all_found from account;
 select part, count(*) from bloom_list_part where name = 'email' group by part order by part;
 -- what has no type is read as the list's kind of keys
-prepare asks as select bloom_lookup('account', $1), bloom_lookup('email', $2), bloom_lookup_each('account', $3), bloom_missing('account', $1);
+prepare asks as select bloom_lookup('account', $1), bloom_lookup('email', $2), bloom_lookup_each('account', $3), count(*) filter (where not bloom_lookup('account', $1));
 execute asks('42', 'user1@example.com', '{1, -1}');
 deallocate asks;
 -- also where part 0 is empty
 create temp table few as select g as id from generate_series(1, 50) g where bloom_part(g, 3) = 2;
 call bloom_publish('few', 'SELECT id FROM few', parts => 3);
-select bloom_lookup('few', id::text::bloom_key), bloom_missing('few', id::text::bloom_key) from few group by 1;
+select bloom_lookup('few', id::text::bloom_key), count(*) filter (where not bloom_lookup('few', id::text::bloom_key)) from few group by 1;
 select bloom_lookup_each('few', '{6,7,8}') = bloom_lookup_each('few', array[6, 7, 8]) as same;
 select bloom_lookup('few', 'x'::text);
-select list, bloom_missing(list, key::bloom_key) from (
+select list, count(*) filter (where not bloom_lookup(list, key::bloom_key)) from (
   select 'few' as list, id::text as key from few union all select 'email', email from account) s group by 1 order by 1;
 -- both in one query, and lists that change from row to row
 select count(*) from account, (values ('account'), ('email')) l(list)
@@ -86,7 +86,7 @@ select bloom_publish('value', bloom_agg(id, 30000, 0.01)) > 0 as published from 
 select bloom_lookup('value', 1), keys, n, measured_rate from bloom_list where name = 'value';
 select bloom_publish('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
-select bloom_missing('value', id) as missing from account;
+select count(*) filter (where not bloom_lookup('value', id)) as missing from account;
 select bloom_publish('value', array_agg(f))
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
 select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
@@ -103,7 +103,7 @@ select bloom_lookup('value', 1), rate > p as too_high, fullest_part > 1.9 as ove
 
 -- the way back: once
 select bloom_rollback('value') > 0 as went_back;
-select bloom_missing('value', id) as missing, bloom_lookup('value', 1) from account group by 2;
+select count(*) filter (where not bloom_lookup('value', id)) as missing, bloom_lookup('value', 1) from account group by 2;
 select parts from bloom_list where name = 'value';
 select bloom_rollback('value');
 select bloom_rollback('nobody');
@@ -179,8 +179,12 @@ select bloom_lookup(null, 42);
 select bloom_lookup('account', 'x');
 select bloom_lookup('account', '{}'::jsonb);
 select bloom_lookup_each('email', array[1]);
-select bloom_missing('acount', id) from account;
-select bloom_missing(case when id < 100 then 'account' else 'email' end, id) from account;
+select bloom_publish_agg('x', 1), bloom_publish_agg('', 2);
+select bloom_publish_agg('s', 1);
+select bloom_publish_agg('s0123456789abcdefghij', 1);
+select bloom_publish_agg('lacount', 1);
+select bloom_publish_agg(case when id < 100 then 'laccount'::bytea else 'lother' end, id) from account;
+select bloom_publish_agg(null, 1);
 call bloom_publish('', 'SELECT 1');
 call bloom_publish(repeat('x', 1001), 'SELECT 1');
 call bloom_publish(null, 'SELECT 1');
@@ -211,7 +215,7 @@ create role regress_bloom_publisher;
 set role regress_bloom_asker;
 select bloom_lookup('account', 42);
 select bloom_lookup_each('account', array[42]);
-select bloom_missing('account', 42::bigint);
+select bloom_publish_agg('laccount', 42::bigint);
 reset role;
 grant execute on function bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
   bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key)
@@ -223,7 +227,6 @@ select bloom_lookup('account', 42), bloom_lookup_each('account', array[42]);
 select filter from bloom_list_part;
 select filter from bloom_generation_part;
 select count(*) from bloom_published;
-select bloom_missing('account', 42::bigint);
 select bloom_publish('account', bloom_agg(1));
 call bloom_publish('account', 'SELECT 1');
 select bloom_rollback('account');
@@ -246,7 +249,7 @@ create function evil.count(bigint) returns bigint language sql as 'select 0::big
 create table evil.bloom_generation (name text);
 set search_path = evil, public, pg_catalog;
 call bloom_publish('account', 'SELECT id FROM account');
-select public.bloom_missing('account', id) as missing from account;
+select count(*) filter (where not public.bloom_lookup('account', id)) as missing from account;
 reset search_path;
 drop schema evil cascade;
 

@@ -48,7 +48,7 @@ foreach my $night (1 .. 12)
 is($last, 12, 'the standby has seen the last swap');
 
 is(doc::stop_asking($clients), '', 'no error and no denied member');
-is($standby->safe_psql('postgres', q{select bloom_missing('account', id) from account}),
+is($standby->safe_psql('postgres', q{select count(*) filter (where not bloom_lookup('account', id)) from account}),
 	0, 'the standby finds every key');
 my $bytes = q{select md5(string_agg(filter::text, ',' order by back, part)) from bloom_generation_part};
 is($standby->safe_psql('postgres', $bytes), $primary->safe_psql('postgres', $bytes), 'the same bytes');
@@ -57,7 +57,7 @@ like($err, qr/read-only transaction/, 'a standby does not publish');
 
 # A standby that is promoted goes on, with what came by day.
 $standby->promote;
-is($standby->safe_psql('postgres', q{select bloom_missing('account', id) from account}),
+is($standby->safe_psql('postgres', q{select count(*) filter (where not bloom_lookup('account', id)) from account}),
 	0, 'so it does after promotion');
 my $serial = $standby->safe_psql('postgres', 'select serial from bloom_list');
 cmp_ok($standby->safe_psql('postgres', q{

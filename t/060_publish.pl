@@ -59,8 +59,7 @@ SET lock_timeout = '10s';
 SELECT (SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
 	(SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part),
 	(SELECT count(*) FROM bloom_list_delta),
-	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id)),
-	(SELECT bloom_missing('account', id) FROM account WHERE id <= 15000)
+	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id))
 EOC
 }
 
@@ -82,7 +81,7 @@ sub night_at
 }
 
 my $before = state_of_list();
-like($before, qr/^15000 0 3, 10000 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0\|0$/, 'two generations are published');
+like($before, qr/^15000 0 3, 10000 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0$/, 'two generations are published');
 
 # What a phase shows to others.
 foreach my $phase (qw(build write check))

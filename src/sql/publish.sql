@@ -144,54 +144,6 @@ CREATE FUNCTION bloom_lookup_each(list text, keys bloom_key) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_lookup_each' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_lookup_each(text, bloom_key) IS 'the same for an array that is written as text';
 
-CREATE FUNCTION bloom_missing_transfn(state internal, list text, key anyelement) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_transfn' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_transfn(internal, text, anyelement) IS 'support function of bloom_missing';
-
-CREATE FUNCTION bloom_missing_transfn(state internal, list text, key bloom_key) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_transfn' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_transfn(internal, text, bloom_key) IS 'support function of bloom_missing';
-
-CREATE FUNCTION bloom_missing_combine(state internal, other internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_combine(internal, internal) IS 'support function of bloom_missing';
-
-CREATE FUNCTION bloom_missing_serialize(state internal) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_serialize(internal) IS 'support function of bloom_missing';
-
-CREATE FUNCTION bloom_missing_deserialize(state bytea, internal) RETURNS internal
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_deserialize(bytea, internal) IS 'support function of bloom_missing';
-
-CREATE FUNCTION bloom_missing_finalfn(state internal) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_missing_finalfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_missing_finalfn(internal) IS 'support function of bloom_missing';
-
-CREATE AGGREGATE bloom_missing(list text, key anyelement) (
-	SFUNC = bloom_missing_transfn,
-	STYPE = internal,
-	SSPACE = 1048576,
-	FINALFUNC = bloom_missing_finalfn,
-	COMBINEFUNC = bloom_missing_combine,
-	SERIALFUNC = bloom_missing_serialize,
-	DESERIALFUNC = bloom_missing_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_missing(text, anyelement) IS 'how many of the keys the published list denies: 0, or something is wrong';
-
-CREATE AGGREGATE bloom_missing(list text, key bloom_key) (
-	SFUNC = bloom_missing_transfn,
-	STYPE = internal,
-	SSPACE = 1048576,
-	FINALFUNC = bloom_missing_finalfn,
-	COMBINEFUNC = bloom_missing_combine,
-	SERIALFUNC = bloom_missing_serialize,
-	DESERIALFUNC = bloom_missing_deserialize,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE bloom_missing(text, bloom_key) IS 'how many of the keys the published list denies: 0, or something is wrong';
-
 -- Whoever created the extension may do all of this, and let others.
 
 REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
