@@ -19,11 +19,16 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "base/elsewhere.h"
+#include "base/snapshot.h"
 #include "key/key.h"
 #include "live/am.h"
 #include "live/compat.h"
@@ -98,24 +103,79 @@ open_live(Oid oid)
 	return index;
 }
 
+/*
+ * The index of a table that others inherit from has the rows of that table alone, where a
+ * query of the table has theirs, too.  A partitioned one has no rows.
+ */
+static void
+refuse_children(Relation index, Oid table)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		find_inheritance_children(table, NoLock) == NIL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("index \"%s\" has not the keys of the tables that inherit from \"%s\"",
+					RelationGetRelationName(index), get_rel_name(table)),
+			 errhint("Ask by table and column, which asks these, too, or name the index of each.")));
+}
+
+bool
+bfpg_live_is_built(Oid index)
+{
+	HeapTuple	row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	bool		built = !HeapTupleIsValid(row) || ((Form_pg_index) GETSTRUCT(row))->indisready;
+
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
+	return built;
+}
+
+static void
+check_built(Oid index)
+{
+	if (!bfpg_live_is_built(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is being built, or its build was cancelled", get_rel_name(index)),
+				 errhint("If nobody builds it, drop it with DROP INDEX.")));
+}
+
 Relation
 bfpg_live_open_index(Oid oid, bool for_statistics)
 {
+	Oid			table = lock_index(oid);
 	Relation	index;
 
-	(void) lock_index(oid);
 	index = open_live(oid);
+	check_built(oid);
+	(void) bfpg_check_kept_here(table);
 	if (for_statistics)
 		bfpg_live_check_statistics_rights(index);
 	else
+	{
 		(void) bfpg_live_check_rights(index);
+		refuse_children(index, table);
+	}
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is partitioned and has no pages of its own",
 						RelationGetRelationName(index)),
 				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+	/* All of it is read, so a later insertion of any key is a conflict. */
+	PredicateLockRelation(index, GetActiveSnapshot());
 	return index;
+}
+
+bool
+bfpg_live_lock_if_free(Oid index)
+{
+	Oid			table = IndexGetRelation(index, true);
+
+	return !OidIsValid(table) ||
+		(ConditionalLockRelationOid(table, AccessShareLock) &&
+		 ConditionalLockRelationOid(index, AccessShareLock));
 }
 
 static BfpgLiveTarget *
@@ -143,6 +203,16 @@ index_key_type(Relation index)
 	return coder.type;
 }
 
+/* Throws unless a locked table keeps its own rows; what may change unseen isn't lasting. */
+static void
+check_kept(BfpgLiveTargets *targets, Oid table)
+{
+	if (bfpg_check_kept_here(table))
+		return;
+	targets->lasting = false;
+	targets->of_snapshot = true;
+}
+
 /* Adds an open index as the one that answers for its table. */
 static void
 add_index(BfpgLiveTargets *targets, Relation index)
@@ -150,6 +220,7 @@ add_index(BfpgLiveTargets *targets, Relation index)
 	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
 
 	targets->key_type = index_key_type(index);
+	check_kept(targets, target->table);
 	if (!bfpg_live_trusted(index))
 		return;
 	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
@@ -287,6 +358,8 @@ find_by_index(BfpgLiveTargets *targets)
 	Relation	index = open_live(targets->relation);
 	Wanted		wanted = {NULL, NIL, false};
 
+	(void) bfpg_check_kept_here(table);
+	refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
@@ -335,6 +408,7 @@ find_by_column(BfpgLiveTargets *targets)
 				 errmsg("\"%s\" is not a table", get_rel_name(table))));
 	}
 	LockRelationOid(table, AccessShareLock);
+	(void) bfpg_check_kept_here(table);
 	if (!add_table(&own, table, &wanted))
 		refuse_column(table, wanted.column);
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
@@ -349,6 +423,15 @@ find_by_column(BfpgLiveTargets *targets)
 		*targets = own;
 }
 
+static bool
+same_snapshot(const BfpgLiveTargets *targets)
+{
+	BfpgSnapshotMark mark;
+
+	bfpg_snapshot_mark(&mark);
+	return memcmp(&targets->mark, &mark, sizeof mark) == 0;
+}
+
 static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
@@ -357,6 +440,7 @@ still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column
 		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
+		(!targets->of_snapshot || same_snapshot(targets)) &&
 		targets->relation == relation &&
 		targets->by_column == (column != NULL) &&
 		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
@@ -373,6 +457,8 @@ find_in_catalogs(BfpgLiveTargets *targets)
 		targets->targets = NULL;
 		targets->count = 0;
 		targets->lasting = false;
+		targets->of_snapshot = false;
+		bfpg_snapshot_mark(&targets->mark);
 		AcceptInvalidationMessages();
 		targets->epoch = bfpg_live_catalog_epoch;
 		if (targets->by_column)

@@ -24,6 +24,7 @@
 #include "bf_hash.h"
 #include "list/list.h"
 #include "list/list_recent.h"
+#include "base/elsewhere.h"
 #include "base/pg_compat.h"
 
 /* Columns of bloom_generation_part. */
@@ -73,6 +74,7 @@ void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
 	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
+	bfpg_check_kept_here(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
 	table->buffer = InvalidBuffer;
