@@ -56,11 +56,11 @@ static const struct option names[] = {
  */
 #define CLOCKS_DIFFER 60
 
-typedef struct limits
+typedef struct age_limits
 {
 	int64_t		looked_age;
 	int64_t		built_age;
-} limits;
+} age_limits;
 
 const char *const status_words[STATUS_WORDS] = {
 	"first", "old", "built", "clock", "other", "back", "forked", "identity", "list",
@@ -82,7 +82,7 @@ mark(file_status *found, const char *word)
 }
 
 static void
-check_look(file_status *found, const limits *most)
+check_look(file_status *found, const age_limits *most)
 {
 	if (found->status.looked == 0)
 	{
@@ -104,7 +104,7 @@ check_look(file_status *found, const limits *most)
 }
 
 static void
-check_build(file_status *found, const limits *most)
+check_build(file_status *found, const age_limits *most)
 {
 	if (found->status.built == 0)
 	{
@@ -155,7 +155,7 @@ check_refusal(file_status *found)
 }
 
 static file_status
-look_at(const char *file, const limits *most)
+look_at(const char *file, const age_limits *most)
 {
 	file_status found;
 	const char *problem;
@@ -188,7 +188,7 @@ exit_status
 command_status(int argc, char **argv)
 {
 	command_line line = {"status", help, ":q", names, argc, argv};
-	limits		most = {INT64_MAX, INT64_MAX};
+	age_limits	most = {INT64_MAX, INT64_MAX};
 	status_form form = FORM_TEXT;
 	exit_status result = STATUS_YES;
 	file_status *found;

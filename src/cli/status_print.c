@@ -15,25 +15,25 @@
  * ------------------------------------------------------------------------ */
 
 /* One value: its name, and its text, "" where there is none. */
-typedef struct value
+typedef struct shown_value
 {
 	const char *name;
 	bool		is_number;
 	char		text[512];
-} value;
+} shown_value;
 
 #define MOST_VALUES 16
 
-typedef struct value_list
+typedef struct shown_values
 {
 	int			count;
-	value		values[MOST_VALUES];
-} value_list;
+	shown_value values[MOST_VALUES];
+} shown_values;
 
 static char *
-new_value(value_list *list, const char *name, bool is_number)
+new_value(shown_values *list, const char *name, bool is_number)
 {
-	value	   *new = &list->values[list->count++];
+	shown_value *new = &list->values[list->count++];
 
 	new->name = name;
 	new->is_number = is_number;
@@ -42,13 +42,13 @@ new_value(value_list *list, const char *name, bool is_number)
 }
 
 static void
-add_text(value_list *list, const char *name, const char *text)
+add_text(shown_values *list, const char *name, const char *text)
 {
 	snprintf(new_value(list, name, false), sizeof list->values[0].text, "%s", text);
 }
 
 static void
-add_time(value_list *list, const char *name, int64_t time)
+add_time(shown_values *list, const char *name, int64_t time)
 {
 	char	   *text = new_value(list, name, false);
 
@@ -57,7 +57,7 @@ add_time(value_list *list, const char *name, int64_t time)
 }
 
 static void
-add_number(value_list *list, const char *name, bool there, int64_t number)
+add_number(shown_values *list, const char *name, bool there, int64_t number)
 {
 	char	   *text = new_value(list, name, true);
 
@@ -79,7 +79,7 @@ join_words(const file_status *found, const char *between, char *text, size_t siz
 }
 
 static void
-describe(const file_status *found, value_list *list)
+describe(const file_status *found, shown_values *list)
 {
 	const bloomfilter_status *status = &found->status;
 
@@ -103,7 +103,7 @@ describe(const file_status *found, value_list *list)
 static void
 print_text(const file_status *found, bool named)
 {
-	value_list	list;
+	shown_values list;
 	char		wrong[256];
 	int			i;
 
@@ -123,7 +123,7 @@ print_text(const file_status *found, bool named)
 static void
 print_json(const file_status *found)
 {
-	value_list	list;
+	shown_values list;
 	char		wrong[256];
 	int			i;
 

@@ -27,13 +27,11 @@
 /* No status is longer: the rest of a longer file is not read. */
 #define MOST_BYTES 16384
 
-typedef bloomfilter_status status;
-
 /* What FILE.status tells of the filter that comes next. */
 typedef struct next_filter
 {
 	bool		there;
-	status		values;			/* checksum, identity, serial, built, list */
+	bloomfilter_status values;			/* checksum, identity, serial, built, list */
 } next_filter;
 
 /* ------------------------------------------------------------------------
@@ -63,7 +61,7 @@ time_of(const char *text)
 
 /* The values that tell which filter it is, in FILE.status and in a manifest's notes. */
 static bool
-take_origin(status *target, const char *name, const char *value)
+take_origin(bloomfilter_status *target, const char *name, const char *value)
 {
 	if (strcmp(name, "list") == 0)
 		take_text(target->list, sizeof target->list, value);
@@ -81,7 +79,7 @@ take_origin(status *target, const char *name, const char *value)
 }
 
 static void
-take_look(status *target, const char *name, const char *value)
+take_look(bloomfilter_status *target, const char *name, const char *value)
 {
 	if (strcmp(name, "looked") == 0)
 		target->looked = time_of(value);
@@ -100,7 +98,7 @@ take_look(status *target, const char *name, const char *value)
 }
 
 static void
-copy_origin(status *target, const status *from)
+copy_origin(bloomfilter_status *target, const bloomfilter_status *from)
 {
 	memcpy(target->list, from->list, sizeof target->list);
 	memcpy(target->identity, from->identity, sizeof target->identity);
@@ -115,7 +113,7 @@ copy_origin(status *target, const status *from)
 
 /* One line, "name value"; lines of names that nobody knows are skipped. */
 static void
-take_line(status *target, next_filter *next, char *line)
+take_line(bloomfilter_status *target, next_filter *next, char *line)
 {
 	static const char prefix[] = "next_";
 	char	   *value = strchr(line, ' ');
@@ -151,7 +149,7 @@ read_text(const char *path, bloomfilter_detail *detail)
 }
 
 static int
-read_status(const char *path, status *target, next_filter *next,
+read_status(const char *path, bloomfilter_status *target, next_filter *next,
 			bloomfilter_detail *detail)
 {
 	char	   *text = read_text(path, detail);
@@ -179,7 +177,7 @@ read_status(const char *path, status *target, next_filter *next,
 
 /* What a manifest's notes tell, "# name value"; false if FILE is no manifest of pull's. */
 static bool
-take_notes(const char *path, status *target)
+take_notes(const char *path, bloomfilter_status *target)
 {
 	char	   *text = NULL;
 	char	   *rest;
@@ -207,11 +205,11 @@ take_notes(const char *path, status *target)
 
 /* Which of the two filters FILE is that FILE.status tells of, if any. */
 static void
-match(const char *path, status *target, const next_filter *next)
+match(const char *path, bloomfilter_status *target, const next_filter *next)
 {
 	bloomfilter *filter;
 	bloomfilter_info info;
-	status		notes;
+	bloomfilter_status notes;
 
 	if (bloomfilter_open(path, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) != BLOOMFILTER_OK)
 		return;
@@ -252,7 +250,7 @@ int
 bloomfilter_get_status(const char *path, bloomfilter_status *result, size_t size,
 					   bloomfilter_detail *detail)
 {
-	status		found;
+	bloomfilter_status found;
 	next_filter next;
 	char	   *file;
 	char	   *status_path;
