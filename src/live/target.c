@@ -193,14 +193,15 @@ add_target(BfpgLiveTargets *targets, Oid table)
 	return target;
 }
 
-static uint32
-index_key_type(Relation index)
+/* Notes what an index's keys are. */
+static void
+take_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
-	bfpg_column_coder(TupleDescAttr(RelationGetDescr(index), 0)->atttypid,
-					  DEFAULT_COLLATION_OID, &coder);
-	return coder.type;
+	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
+	targets->key_type = coder.type;
 }
 
 /* Throws unless a locked table keeps its own rows; what may change unseen isn't lasting. */
@@ -219,7 +220,7 @@ add_index(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
 
-	targets->key_type = index_key_type(index);
+	take_type(targets, index);
 	check_kept(targets, target->table);
 	if (!bfpg_live_trusted(index))
 		return;
@@ -295,7 +296,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 		if (found->rd_rel->relkind == RELKIND_INDEX)
 			add_index(targets, found);
 		else
-			targets->key_type = index_key_type(found);
+			take_type(targets, found);
 		index_close(found, NoLock);
 	}
 	table_close(table, NoLock);
@@ -366,7 +367,7 @@ find_by_index(BfpgLiveTargets *targets)
 	else
 	{
 		targets->lasting = false;
-		targets->key_type = index_key_type(index);
+		take_type(targets, index);
 		/* Each is locked after its table, as everybody does. */
 		wanted.indexes = all_below(targets->relation, NoLock);
 		add_descendants(targets, table, &wanted);
@@ -414,6 +415,7 @@ find_by_column(BfpgLiveTargets *targets)
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
 	{
 		targets->key_type = own.key_type;
+		targets->column_type = own.column_type;
 		wanted.check_rights = false;
 		if (own.targets != NULL)
 			pfree(own.targets);
@@ -480,6 +482,7 @@ find_in_cache(BfpgLiveTargets *targets)
 		return false;
 	targets->epoch = entry->epoch;
 	targets->key_type = entry->key_type;
+	targets->column_type = entry->column_type;
 	*add_target(targets, entry->target.table) = entry->target;
 	return true;
 }

@@ -36,6 +36,7 @@ typedef struct BfpgLiveTargets
 	int			count;
 	BfpgLiveTarget *targets;
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
+	Oid			column_type;	/* the SQL type that the indexes have, then */
 	bool		lasting;		/* right for other transactions, too: see question_cache.h */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
 	BfpgSnapshotMark mark;
