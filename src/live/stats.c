@@ -24,6 +24,9 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_stats);
 /* Pages that VACUUM looks at, with those below them. */
 #define VACUUM_SAMPLE 32
 
+/* Pages that the planner looks at, for each query. */
+#define PLANNER_SAMPLE 4
+
 /* VACUUM warns of a rate so many times p. */
 #define OUTGROWN 2.0
 
@@ -94,6 +97,17 @@ estimated_keys(const Sample *sample)
 	double		blocks = (double) sample->live->header.blocks * sample->live->header.parts;
 
 	return sample->keys * blocks / (double) sample->blocks_seen;
+}
+
+void
+bfpg_live_estimate(Relation index, double *keys, double *rate)
+{
+	const BfpgLive live = *bfpg_live_meta(index);
+	Sample		sample;
+	uint32		count = take_sample(index, &live, PLANNER_SAMPLE, &sample);
+
+	*keys = estimated_keys(&sample);
+	*rate = Min(sample.rate / count, 1.0);
 }
 
 void

@@ -258,6 +258,23 @@ covers_column(Relation table, Relation index, const char *column)
 		get_collation_isdeterministic(attribute->attcollation);
 }
 
+Oid
+bfpg_live_index_of_column(Relation table, const char *column)
+{
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		bool		fits = bfpg_is_live(index) && covers_column(table, index, column);
+
+		index_close(index, NoLock);
+		if (fits)
+			return lfirst_oid(cell);
+	}
+	return InvalidOid;
+}
+
 /*
  * Adds the index that answers for a locked table: one to be trusted if there is one.
  * Returns whether there is any.

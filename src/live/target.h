@@ -57,6 +57,9 @@ typedef struct BfpgLiveTargets
 extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 								   MemoryContext context);
 
+/* Finds a live filter of all rows' values in a locked table's column; InvalidOid if there is none. */
+extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
+
 /*
  * Opens an index for looking at it, as its statistics do: it is one of ours, has
  * storage, and the user may read the table.  The locks are kept, and where the transaction

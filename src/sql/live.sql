@@ -69,19 +69,19 @@ COMMENT ON OPERATOR FAMILY bloom_macaddr8_ops USING bloomfilter IS 'keys of type
 --
 
 CREATE FUNCTION bloom_index_contains(index regclass, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, anyelement) IS 'whether rows of the index may have the key; false is certain';
 
 CREATE FUNCTION bloom_index_contains(index regclass, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, bloom_key) IS 'whether rows of the index may have the key; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, anyelement) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, bloom_key) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains_each(index regclass, keys anyarray) RETURNS boolean[]

@@ -214,11 +214,11 @@ COMMENT ON FUNCTION bloom_set_identity(text, uuid) IS 'gives a list the identity
 -- than an answer.
 
 CREATE FUNCTION bloom_lookup(list text, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 20 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, anyelement) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup(list text, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 20 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, bloom_key) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup_each(list text, keys anyarray) RETURNS boolean[]
