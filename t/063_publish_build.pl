@@ -147,6 +147,14 @@ EOC
 is(value("SELECT count(*) FILTER (WHERE NOT bloom_lookup('outer', id)), count(*) FILTER (WHERE NOT bloom_lookup('inner', id)) FROM account"),
 	'0|0', 'a query may publish another list');
 
+# Citus would split the aggregate among nodes, which have no part in this memory: it is told not to.
+is(value(<<'EOC'), "30000\non", 'a setting of Citus is off while the query runs, and as it was afterwards');
+SET citus.allow_aggregate_worker_combine_on_internal_types = on;
+CALL bloom_publish('x', $$SELECT id FROM account WHERE current_setting('citus.allow_aggregate_worker_combine_on_internal_types') = 'off'$$);
+SELECT keys FROM bloom_list WHERE name = 'x';
+SHOW citus.allow_aggregate_worker_combine_on_internal_types;
+EOC
+
 # What is stored is what was built, or nothing is.
 value(<<'EOC');
 CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.filter := public.bloom_create(30000, 0.01); RETURN new; END $$;

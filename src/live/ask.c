@@ -47,20 +47,13 @@ read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
 	return call;
 }
 
-/*
- * Throws unless keys of the coder's type can be in what is asked.  A key without a type is
- * read as SQL reads it beside the column, which is known here.
- */
+/* Throws unless keys of the coder's type can be in what is asked. */
 static void
-check_key_type(BfpgKeyCoder *coder, const BfpgLiveTargets *targets)
+check_key_type(BfpgKeyCoder *coder, uint32 key_type)
 {
-	bf_header	header = {.key_type = targets->key_type};
+	bf_header	header = {.key_type = key_type};
 
-	if (targets->key_type == BF_KEY_NONE)
-		return;
-	if (coder->untyped)
-		bfpg_read_as_column(coder, targets->column_type);
-	else
+	if (key_type != BF_KEY_NONE)
 		bfpg_check_key_type(coder, &header);
 }
 
@@ -81,7 +74,7 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 	}
 	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
 							   fcinfo->flinfo->fn_mcxt))
-		check_key_type(&question->coder, &question->targets);
+		check_key_type(&question->coder, question->targets.key_type);
 	return question;
 }
 

@@ -27,7 +27,6 @@ typedef struct BfpgLiveCachedQuestion
 	Oid			user;
 	uint64		epoch;			/* bfpg_live_catalog_epoch when it was found */
 	uint32		key_type;
-	Oid			column_type;
 	BfpgLiveTarget target;
 } BfpgLiveCachedQuestion;
 

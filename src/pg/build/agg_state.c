@@ -18,7 +18,9 @@
 
 #include "utils/memutils.h"
 
+#include "build/agg_bits.h"
 #include "build/agg_state.h"
+#include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_filter.h"
 #include "bf_hashlist.h"
@@ -65,7 +67,8 @@ StaticAssertDecl((VARHDRSZ + SHIPPED_HEADER) % MAXIMUM_ALIGNOF == 0 &&
 enum
 {
 	KIND_LIST = 1,				/* hashes, in the machine's order of bytes */
-	KIND_FILTER = 2				/* the blocks of the planned filter */
+	KIND_FILTER = 2,			/* the blocks of the planned filter */
+	KIND_BITS = 3				/* which bits of them are set, see agg_bits.h */
 };
 
 /* The header of the filter for so many keys, or for the parameters' n. */
@@ -238,6 +241,26 @@ merge_filter(BfpgAggState *state, const BfpgFilter *filter)
 			 &filter->header, filter->blocks, bfpg_tick);
 }
 
+static void
+refuse_shipment(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid state of bloom_agg")));
+}
+
+static void
+merge_bits(BfpgAggState *state, const BfpgAggState *other)
+{
+	uint64		bytes = bf_blocks_bytes(&state->planned);
+
+	if (state->filter == NULL)
+		become_filter(state);
+	if (!bfpg_bits_set(state->filter->blocks, bytes, other->bits, other->bits_length))
+		refuse_shipment();
+	state->filter->header.bits_set = bf_count_bits(state->filter->blocks, bytes, bfpg_tick);
+}
+
 /* Sorted lists are merged, not sorted again. */
 static void
 merge_list(BfpgAggState *state, BfpgAggState *other)
@@ -276,6 +299,8 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 	state->part = state->planned.part = other->part;
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
+	if (other->bits != NULL)
+		merge_bits(state, other);
 	if (other->count > 0)
 		merge_list(state, other);
 }
@@ -313,10 +338,27 @@ ship_filter(BfpgAggState *state)
 	bytea	   *result;
 
 	Assert(state->filter->image != NULL);	/* not one that was read from bytes */
-	flush_list(state);
 	result = ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
 	bfpg_pass_as_result(result);
 	return result;
+}
+
+/* Room for a payload with what goes in front. */
+static uint8 *
+payload_room(uint64 length)
+{
+	return (uint8 *) palloc(VARHDRSZ + SHIPPED_HEADER + length) + VARHDRSZ + SHIPPED_HEADER;
+}
+
+/* Of a filter that other processes fill, too, each has few bits. */
+static bytea *
+ship_bits(BfpgAggState *state, uint64 room)
+{
+	uint8	   *payload = payload_room(room);
+	uint64		length = bfpg_bits_write(state->filter->blocks, bf_blocks_bytes(&state->planned), payload);
+
+	Assert(length <= room);
+	return ship(state, KIND_BITS, payload, length);
 }
 
 static bytea *
@@ -332,30 +374,28 @@ ship_list(BfpgAggState *state)
 				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
 				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
 				 errhint("Give bloom_agg the number of keys, n.")));
-	payload = (uint8 *) palloc(VARHDRSZ + SHIPPED_HEADER + length) + VARHDRSZ + SHIPPED_HEADER;
+	payload = payload_room(length);
 	bfpg_copy_bytes(payload, state->list, length);
 	return ship(state, KIND_LIST, payload, length);
 }
 
-/* Whichever is shorter. */
+/* Whichever is the shortest. */
 bytea *
 bfpg_agg_serialize(BfpgAggState *state)
 {
+	uint64		room;
+
 	settle(state);
 	if (state->filter == NULL)
 		make_set(state);
 	if (state->filter == NULL && state->parameters.n != 0 &&
 		state->count * sizeof(uint64) > bf_blocks_bytes(&state->planned))
 		become_filter(state);
-	return state->filter != NULL ? ship_filter(state) : ship_list(state);
-}
-
-static void
-refuse_shipment(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-			 errmsg("invalid state of bloom_agg")));
+	if (state->filter == NULL)
+		return ship_list(state);
+	flush_list(state);
+	room = bfpg_bits_room(bf_blocks_bytes(&state->planned), state->filter->header.bits_set);
+	return room < bf_blocks_bytes(&state->planned) ? ship_bits(state, room) : ship_filter(state);
 }
 
 /*
@@ -423,6 +463,11 @@ bfpg_agg_deserialize(bytea *shipped)
 	length -= SHIPPED_HEADER;
 	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
 		state->filter = unship_filter(state, bytes, length);
+	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_BITS && parameters.n != 0 && length > 0)
+	{
+		state->bits = bytes;
+		state->bits_length = length;
+	}
 	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
 		unship_list(state, bytes, length);
 	else

@@ -43,6 +43,8 @@ typedef struct BfpgAggState
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
 	BfpgFilter *filter;			/* NULL while there is only the list */
+	const uint8 *bits;			/* of a state that came as a list of set bits, else NULL */
+	uint64		bits_length;
 	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */
@@ -65,7 +67,7 @@ extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
 static inline bool
 bfpg_agg_has_keys(const BfpgAggState *state)
 {
-	return state->filter != NULL || state->count > 0;
+	return state->filter != NULL || state->bits != NULL || state->count > 0;
 }
 
 /* The columns of the first key, where keys are rows. */
