@@ -133,21 +133,12 @@ bf_working_status
 bf_working_part(const uint8_t *file, const bf_working *working, uint32_t part, uint64_t *at,
 				bf_header *header)
 {
-	enum
-	{
-		AT_LOG2_BLOCK_BITS = 6,
-		AT_BLOCKS = 8
-	};
 	const uint8_t *bytes = file + *at;
 	uint64_t	length;
-	unsigned	log2_block_bits;
 
 	if (*at >= working->length || working->length - *at < BF_HEADER_BYTES)
 		return BF_WORKING_PART;
-	log2_block_bits = bytes[AT_LOG2_BLOCK_BITS];
-	if (log2_block_bits < BF_MIN_LOG2_BLOCK || log2_block_bits > BF_MAX_LOG2_BLOCK)
-		return BF_WORKING_PART;
-	length = BF_HEADER_BYTES + (bf_load_le(bytes + AT_BLOCKS, 4) << (log2_block_bits - 3));
+	length = bf_header_length(bytes);
 	if (length > working->length - *at || bf_header_read(bytes, length, header) != BF_OK ||
 		header->part != part || header->parts != working->parts)
 		return BF_WORKING_PART;

@@ -6,9 +6,13 @@ import shutil
 import signal
 import tempfile
 import threading
+import time
 import unittest
+from datetime import datetime, timezone
+from unittest.mock import patch
 
-from bloomfilter import BloomFilterError, WatchedBloomFilter, _source
+from bloomfilter import BloomFilter, BloomFilterError, WatchedBloomFilter, _source
+from bloomfilter import watched as watched_module
 
 from . import support
 
@@ -88,6 +92,48 @@ class Watched(unittest.TestCase):
                 self.replace(support.build(support.integers([2, key])))
                 changes.get(timeout=30)
         self.assertIn("OSError: mine", logs.output[0])
+
+    def test_wait_for_the_first_file(self):
+        os.rename(self.path, self.path + ".later")
+        with self.assertRaises(FileNotFoundError):
+            WatchedBloomFilter.wait(self.path, 0.2)
+        comes = threading.Timer(0.2, os.rename, (self.path + ".later", self.path))
+        comes.start()
+        self.assertIn(1, WatchedBloomFilter.wait(self.path, 60))
+        comes.join()
+
+    def test_a_lasting_error_is_logged_again(self):
+        with patch.object(watched_module, "_REPEAT_SECONDS", 0.05):
+            with WatchedBloomFilter(self.path) as watched, self.assertLogs("bloomfilter") as logs:
+                os.unlink(self.path)
+                watched.follow(0.01)
+                while len(logs.records) < 3:
+                    time.sleep(0.01)
+        self.assertEqual(len({record.getMessage() for record in logs.records}), 1)
+
+    def test_status(self):
+        checksum = BloomFilter.open(self.path).info.checksum
+        lines = ["bloomfilter-status 1", "looked 2026-11-22T01:02:03Z", "checksum " + checksum,
+                 "list users", "identity 0f8fad5b-d9cb-469f-a165-70867728950e",
+                 "serial 1795395655123456", "built 2026-11-21T01:02:03Z", "failures 2",
+                 "error no server", "next_checksum 0000000000000001", "next_serial 7", ""]
+        watched = WatchedBloomFilter(self.path)
+        self.assertIsNone(watched.status.serial)
+        with open(self.path + ".status", "w") as file:
+            file.write("\n".join(lines))
+        status = watched.status
+        self.assertEqual((status.list, status.serial, status.failures, status.error),
+                         ("users", 1795395655123456, 2, "no server"))
+        self.assertEqual(status.identity, "0f8fad5b-d9cb-469f-a165-70867728950e")
+        self.assertEqual(status.built, datetime(2026, 11, 21, 1, 2, 3, tzinfo=timezone.utc))
+        self.assertEqual(status.looked, datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc))
+        with open(self.path + ".status", "w") as file:
+            file.write("\n".join(lines).replace("0000000000000001", checksum)
+                       .replace("\nchecksum " + checksum, "\nchecksum 1"))
+        self.assertEqual(watched.status.serial, 7)
+        self.replace(support.build(support.integers([9])))
+        watched.reload()
+        self.assertEqual((watched.status.serial, watched.status.failures), (None, 2))
 
     def test_one_follower_however_many_begin_at_once(self):
         with WatchedBloomFilter(self.path) as watched:

@@ -17,6 +17,7 @@ from .errors import (
     KeyValueError,
     PartError,
 )
+from ._status import Status
 from .filter import NATIVE, BloomFilter
 from .info import Info
 from .keys import Key, MacAddress, Real
@@ -37,5 +38,6 @@ __all__ = [
     "MacAddress",
     "PartError",
     "Real",
+    "Status",
     "__version__",
 ]

@@ -4,9 +4,11 @@ import mmap
 import os
 import re
 import stat
-from typing import Any, BinaryIO, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
+from . import _working
 from ._format import HEADER_BYTES, Buffer, Header, check_blocks, read_header
+from ._status import notes_of
 from .errors import BloomFilterError, InvalidFilterError, InvalidSetError
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -57,11 +59,14 @@ class Source(NamedTuple):
     path: str
     names: Optional[List[str]]  # of a manifest; None for a filter
     stamps: Tuple[Stamp, ...]
+    working: _working.Stamp  # of its working copy
+    notes: Dict[str, str]  # of a manifest
 
 
 class Opened(NamedTuple):
     filters: List[Filter]
     source: Source
+    working: Optional[_working.Working]  # that the filters lie in
 
 
 def find_source(path: PathLike) -> Source:
@@ -73,7 +78,7 @@ def find_source(path: PathLike) -> Source:
     with open(path, "rb", opener=_opener) as file:
         stamp = _stamp_of(file, path)
         if not is_folder and not stamp[-1].startswith(_MANIFEST_MAGIC):
-            return Source(path, None, (stamp,))
+            return Source(path, None, (stamp,), _working.look(path), {})
         text = stamp[-1] + file.read(_MANIFEST_MAX_BYTES)
     try:
         names = _manifest_names(text)
@@ -87,7 +92,8 @@ def find_source(path: PathLike) -> Source:
     except InvalidSetError as error:
         error.path = path
         raise
-    return Source(path, names, (stamp, first, *(_stamp(file) for file in files[1:])))
+    stamps = (stamp, first, *(_stamp(file) for file in files[1:]))
+    return Source(path, names, stamps, _working.look(path), notes_of(text.split(b"\n")))
 
 
 def _check_count(first: Stamp, count: int) -> None:
@@ -122,11 +128,37 @@ def read_path(path: PathLike, verify: bool, copy: bool) -> Opened:
     while True:
         source = find_source(path)
         try:
-            return Opened(_read_source(source, verify, copy), source)
+            return _open_source(source, verify, copy)
         except (OSError, BloomFilterError):
             if attempt == _MOST_ATTEMPTS or not _was_replaced(path, source):
                 raise
         attempt += 1
+
+
+def _open_source(source: Source, verify: bool, copy: bool) -> Opened:
+    """The working copy, where there is one in use, or else the files themselves."""
+    if source.working is not None:
+        checksums = _stated_checksums(source)
+        found = None if checksums is None else _working.open_working(source.path, checksums)
+        if found is not None:
+            working, parts = found
+            serial = working.serial  # before the blocks: a copy has everything of it
+            if not copy:
+                return Opened([Filter(*part) for part in parts], source, working)
+            copies = [_check(_working.snapshot(data), False) for _, data in parts]
+            return Opened(copies, source, _working.Copied(working, serial))
+        if find_source(source.path) != source:
+            raise BloomFilterError("the working copy was replaced while it was opened")
+    return Opened(_read_source(source, verify, copy), source, None)
+
+
+def _stated_checksums(source: Source) -> Optional[List[int]]:
+    """What the headers of the files say; None where a file has none."""
+    stamps = source.stamps if source.names is None else source.stamps[1:]
+    starts = [stamp[-1] for stamp in stamps if stamp is not None]
+    if len(starts) < len(stamps) or any(len(start) < HEADER_BYTES for start in starts):
+        return None
+    return [int.from_bytes(start[56:64], "little") for start in starts]
 
 
 def _was_replaced(path: PathLike, source: Source) -> bool:

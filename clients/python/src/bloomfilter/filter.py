@@ -4,10 +4,12 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, Union
 
-from . import _build, _source
+from . import _build, _source, _working
 from ._engine import NATIVE, native
 from ._format import HEADER_BYTES, Header, kind_name
 from ._source import Filter, PathLike, Source
+from ._status import Status, of_working, read_status
+from ._working import Copied, Working
 from .errors import BloomFilterError, PartError
 from .info import Info, describe
 from .keys import key_bytes
@@ -40,8 +42,11 @@ class BloomFilter(Prober):
     _origin: Optional[Tuple[str, bool, bool]]
     _starts: List[bytes]
     _type_name: str
+    _source: Optional[Source]
+    _working: Union[Working, Copied, None]
 
-    __slots__ = ("_filters", "_headers", "_info", "_origin", "_starts", "_type_name", "__weakref__")
+    __slots__ = ("_filters", "_headers", "_info", "_origin", "_source", "_starts", "_type_name",
+                 "_working", "__weakref__")
 
     def __new__(cls, *_: Any, **__: Any) -> "BloomFilter":
         raise TypeError(
@@ -65,7 +70,9 @@ class BloomFilter(Prober):
     def _open(cls, path: PathLike, *, verify: bool, copy: bool) -> Tuple["BloomFilter", Source]:
         opened = _source.read_path(path, verify, copy)
         origin = (os.path.abspath(os.fsdecode(path)), verify, copy)
-        return cls._of(opened.filters, origin), opened.source
+        self = cls._of(opened.filters, origin)
+        self._source, self._working = opened.source, opened.working
+        return self, opened.source
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
@@ -111,24 +118,45 @@ class BloomFilter(Prober):
         self._starts = [bytes(buffer[:HEADER_BYTES]) for buffer in buffers]
         self._type_name = kind_name(key_type)
         self._info = None
+        self._source = self._working = None
         self._origin = origin
         return self
 
     @property
     def info(self) -> Info:
         """What it says about itself."""
+        if isinstance(self._working, Working):
+            whole = [_source.read_bytes(_working.snapshot(part.data), False)
+                     for part in self._filters]
+            return describe(self._type_name, [part.header for part in whole],
+                            [bytes(part.data[:HEADER_BYTES]) for part in whole])
         if self._info is None:
             self._info = describe(self._type_name, self._headers, self._starts)
         return self._info
 
+    @property
+    def status(self) -> Status:
+        """Which content of which list it is, and how fresh: what `bloomfilter pull`
+        wrote beside its file."""
+        if self._source is None:
+            return Status()
+        headers = self._headers if self._working is None else ()
+        checksum = describe(self._type_name, headers, self._starts).checksum if headers else ""
+        status = read_status(self._source.path, self._source.notes, checksum)
+        if self._working is None:
+            return status
+        working = self._working
+        return of_working(status, working.identity, working.serial, working.looked,
+                          working.failures, working.true_at)
+
     def to_bytes(self) -> bytes:
         """The bytes of a filter, as its file has them."""
-        return bytes(self._one("made into bytes").data)
+        return self._bytes_of(self._one("made into bytes"))
 
     def write(self, path: PathLike) -> None:
         """Write its file: beside the path first, then renamed over it."""
         path = os.fsdecode(path)
-        data = self._one("written").data
+        data = self._bytes_of(self._one("written"))
         descriptor, new = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path) or ".")
         try:
             with open(descriptor, "wb") as file:
@@ -156,11 +184,23 @@ class BloomFilter(Prober):
         """By path where it was opened by one: the other process opens it itself."""
         if self._origin is not None:
             return _reopen, (type(self), *self._origin)
-        return _from_parts, (type(self), [bytes(filter_.data) for filter_ in self._filters])
+        return _from_parts, (type(self), [self._bytes_of(filter_) for filter_ in self._filters])
 
     def __repr__(self) -> str:
         info = self.info
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
+
+    def _differs(self, other: "BloomFilter") -> bool:
+        """Of working copies any may differ: they change all the time."""
+        if self._working is not None or other._working is not None:
+            return self._source is None or other._source is None or (
+                self._source.working != other._source.working)
+        return self._starts != other._starts
+
+    def _bytes_of(self, part: Filter) -> bytes:
+        if isinstance(self._working, Working):
+            return _working.snapshot(memoryview(part.data))
+        return bytes(part.data)
 
     def _one(self, done: str) -> Filter:
         if not self._filters:

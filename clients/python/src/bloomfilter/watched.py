@@ -3,15 +3,22 @@
 import logging
 import os
 import threading
+import time
 import weakref
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from . import _source
 from ._source import PathLike
+from ._status import Status
+from .errors import BloomFilterError
 from .filter import BloomFilter
 from .info import Info
 
 _log = logging.getLogger("bloomfilter")
+
+# Between two looks of `wait`, and between two lines about a lasting error.
+_WAIT_SECONDS = 0.1
+_REPEAT_SECONDS = 60.0
 
 
 class WatchedBloomFilter:
@@ -41,6 +48,28 @@ class WatchedBloomFilter:
     def info(self) -> Info:
         return self._current.info
 
+    @property
+    def status(self) -> Status:
+        """Which content of which list it is, and how fresh."""
+        return self._current.status
+
+    @classmethod
+    def wait(
+        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False
+    ) -> "WatchedBloomFilter":
+        """The same as soon as there is a file, for a service that starts before the
+        first one has come.  After `timeout` seconds the last error is raised."""
+        path = os.path.join(os.getcwd(), os.fsdecode(path))
+        until = time.monotonic() + timeout
+        while True:
+            try:
+                return cls(path, verify=verify, copy=copy)
+            except (FileNotFoundError, BloomFilterError):
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise
+                time.sleep(min(left, _WAIT_SECONDS))
+
     def reload(self) -> bool:
         """Take what is at the path now; say whether that is another filter.
 
@@ -52,7 +81,7 @@ class WatchedBloomFilter:
             if _source.find_source(self._path) == self._source:
                 return False
             current, self._source = BloomFilter._open(self._path, **self._options)
-            changed = current.info.checksum != self._current.info.checksum
+            changed = current._differs(self._current)
             # One assignment: readers see the old filter or the new one.  Files with the
             # same bytes are taken, too: they may have replaced damaged ones.
             self._current = current
@@ -68,8 +97,8 @@ class WatchedBloomFilter:
         """Reload every so many seconds, in a thread of its own, until `close`.
 
         `on_change` is told of each new filter, `on_error` of each error; without
-        it an error is logged when it is another one than the time before.  A
-        forked child follows, too.
+        it an error is logged when it is another one than the time before, and a
+        lasting one again each minute.  A forked child follows, too.
         """
         if not every > 0:
             raise ValueError("seconds between two looks are more than 0")
@@ -135,6 +164,7 @@ class _Follower:
         self._watched = weakref.ref(watched)
         self._over = threading.Event()
         self._last_error: Optional[str] = None
+        self._again = 0.0  # when the same error is logged again
         self._pid = os.getpid()
         self._thread = threading.Thread(target=self._run, name="bloomfilter-follow", daemon=True)
 
@@ -171,7 +201,8 @@ class _Follower:
     def _report(self, error: Exception) -> None:
         if self.on_error is not None:
             self._call(self.on_error, error)
-        elif str(error) != self._last_error:
+        elif str(error) != self._last_error or time.monotonic() >= self._again:
+            self._again = time.monotonic() + _REPEAT_SECONDS
             _log.warning("the filter stays the old one: %s", error)
         self._last_error = str(error)
 
