@@ -7,8 +7,8 @@ create index small_filter on small using bloomfilter (k) with (n = 1);
 insert into small select generate_series(1, 100000);
 select count(*) filter (where not bloom_index_contains('small_filter', k)) as missing,
        count(*) filter (where bloom_index_contains('small_filter', -k)) < 5000 as few_others from small;
-select index, key, valid, p, cardinality between 95000 and 102000 as keys, overflow_pages > 10 as grown, overflow_depth, fpr < 0.05 as rate
-from bloom_live where "table" = 'small'::regclass;
+select indexname, key, valid, status, p, cardinality between 95000 and 102000 as keys, overflow_pages > 10 as grown, overflow_depth, fpr < 0.05 as rate
+from bloom_live where tablename = 'small';
 select bloom_index_verify('small_filter');
 set bloomfilter.overflow = ignore;
 select bloom_snapshot('small_filter') = (select bloom_agg(k, (select n from bloom_index_stats('small_filter'))) from small) as same;

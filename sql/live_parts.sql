@@ -51,7 +51,7 @@ insert into child values (5);
 select bloom_index_contains('parent', 'k', 5), bloom_index_contains('parent', 'k', 6);
 create index on child using bloomfilter (k);
 select bloom_index_contains('parent', 'k', 5), bloom_index_contains('parent', 'k', 6);
--- by its name, an index is of its own table
+-- by its name, an index is of its own table: a false could be a child's key
 select bloom_index_contains('parent_k_idx', 5);
 drop table parent cascade;
 

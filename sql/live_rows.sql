@@ -115,13 +115,13 @@ select count(*) from denied('item') where one + each > 0 or not whole;
 alter table item drop column doubled, alter id type bigint;
 drop index item_lower_f;
 alter table item alter price type text, alter at type timestamptz, alter code type varchar(100);
-select index, key, (bloom_index_stats(index)).key_type from bloom_live where "table" = 'item'::regclass order by key;
+select indexname, key, (bloom_index_stats(indexrelid)).key_type from bloom_live where tablename = 'item' order by key;
 select count(*) from denied('item') where one + each > 0 or not whole;
 -- without being rewritten: from timestamp to timestamptz in UTC the index is, text and inet stay
 set timezone = 'UTC';
 alter table item alter at type timestamp, alter code type text, alter place type cidr using network(place);
 alter table item alter at type timestamptz, alter code type varchar, alter place type inet;
-select index, key, (bloom_index_stats(index)).key_type from bloom_live where "table" = 'item'::regclass order by key;
+select indexname, key, (bloom_index_stats(indexrelid)).key_type from bloom_live where tablename = 'item' order by key;
 select count(*) from denied('item') where one + each > 0 or not whole;
 -- to a type whose equality is not that of bytes: each question is an error, and each insertion
 create table caseless (t text);

@@ -65,7 +65,7 @@ call bloom_publish('steps', 'SELECT g FROM generate_series(1, 60000) g', n => 10
 reset bloomfilter.overflow;
 select n, keys, parts from bloom_list where name = 'steps';
 -- keys that repeat don't count twice, and far too large becomes smaller
-call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g');
+call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g', n => 1, parts => 1, max_shrink => 1);
 call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g');
 select n, keys from bloom_list where name = 'steps';
 
@@ -143,7 +143,7 @@ rollback;
 begin isolation level repeatable read;
 call bloom_publish('account', 'SELECT id FROM account');
 savepoint s;
-call bloom_publish('account', 'SELECT id FROM account WHERE id <= 10');
+call bloom_publish('account', 'SELECT id FROM account WHERE id <= 10', max_shrink => 1);
 select count(*) filter (where bloom_lookup('account', id)) < 1000 as few from account;
 rollback to s;
 select count(*) filter (where bloom_lookup('account', id)) from account;
@@ -189,7 +189,6 @@ call bloom_publish('', 'SELECT 1');
 call bloom_publish(repeat('x', 1001), 'SELECT 1');
 call bloom_publish(null, 'SELECT 1');
 call bloom_publish('x', null);
-call bloom_publish('x', 'SELECT 1', p => null);
 call bloom_publish('x', 'SELECT 1', p => 0);
 call bloom_publish('x', 'SELECT 1', n => 0);
 call bloom_publish('x', 'SELECT 1', parts => 0);

@@ -110,7 +110,7 @@ foreach my $round (1 .. rounds(2, 20))
 SELECT count(*) > 1000, count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'id', id)),
 	count(*) FILTER (WHERE NOT bloom_index_contains('keys_code', lower(code))) FROM keys
 EOC
-	is($node->safe_psql('postgres', "SELECT bool_and(bloom_index_verify(index)) FROM bloom_live WHERE valid"),
+	is($node->safe_psql('postgres', "SELECT bool_and(bloom_index_verify(indexrelid)) FROM bloom_live WHERE valid"),
 		't', "round $round: all filters are whole");
 }
 

@@ -101,7 +101,7 @@ $primary->poll_query_until('postgres', "SELECT last_archived_wal >= '$segment' F
   or die 'the log was not archived';
 
 my $lost = "SELECT count(*), sum(id), count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'id', id)), count(*) FILTER (WHERE id > 0 AND NOT bloom_index_contains('keys_code', lower(code))) FROM keys";
-my $whole = "SELECT bool_and(bloom_index_verify(index)) FROM bloom_live WHERE valid";
+my $whole = "SELECT bool_and(bloom_index_verify(indexrelid)) FROM bloom_live WHERE valid";
 foreach my $point (@points)
 {
 	my ($name, $content) = @$point;

@@ -133,7 +133,7 @@ sub check
 	is($node->safe_psql('postgres', <<'EOC'), '0|0', "$name: no key is denied");
 SELECT count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'id', id)), count(*) FILTER (WHERE NOT bloom_index_contains('keys', 'other', other)) FROM keys
 EOC
-	is($node->safe_psql('postgres', 'SELECT bool_and(bloom_index_verify(index)) FROM bloom_live WHERE valid'),
+	is($node->safe_psql('postgres', 'SELECT bool_and(bloom_index_verify(indexrelid)) FROM bloom_live WHERE valid'),
 		't', "$name: the filters are whole");
 	return;
 }

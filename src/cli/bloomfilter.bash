@@ -23,7 +23,7 @@ _bloomfilter() {
 			;;
 		# numbers, and texts that only the user knows
 		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
-			--dsn | --list | --query | --delta-query | --listen | --every | --max-age)
+			--dsn | --list | --query | --delta-query | --listen | --every | --max-age | --max-built-age)
 			# of pull, --parts has no argument
 			[[ $command == pull && $previous == --parts ]] || return
 			;;
@@ -35,10 +35,10 @@ _bloomfilter() {
 		info) options='--json --help' ;;
 		verify) options='--keys --type --null --sample --sample-seed --allow-empty --no-progress
 			--help' ;;
-		status) options='--max-age --quiet --help' ;;
+		status) options='--max-age --max-built-age --json --prometheus --quiet --help' ;;
 		pull)
 			options='--dsn --list --query --out --follow --every --parts --delta-query --listen
-				--quiet --no-progress --help'
+				--allow-older --new-identity --replace --quiet --no-progress --help'
 			;;
 	esac
 	if [[ $current == -* ]]; then

@@ -46,46 +46,6 @@ static const struct option names[] = {
  * JSON
  * ------------------------------------------------------------------------ */
 
-/* The bytes of a character in UTF-8 at most. */
-#define CHARACTER_BYTES 4
-
-/* Bytes of the character at the beginning of text, 0 if there is none. */
-static size_t
-character_length(const char *text)
-{
-	bloomfilter_slice key;
-	size_t		length;
-
-	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
-		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
-			return length;
-	return 0;
-}
-
-/*
- * A string in quotes.  Bytes that are not UTF-8, as file names may have, become
- * U+FFFD: JSON has no others.
- */
-static void
-json_string(const char *text)
-{
-	output_byte('"');
-	while (*text != '\0')
-	{
-		size_t		length = character_length(text);
-
-		if (length == 0)
-			output_text("\\ufffd");
-		else if (*text == '"' || *text == '\\')
-			output_text("\\%c", *text);
-		else if ((unsigned char) *text < ' ')
-			output_text("\\u%04x", (unsigned) *text);
-		else
-			output_bytes(text, length);
-		text += length > 0 ? length : 1;
-	}
-	output_byte('"');
-}
 
 /* Writes a double into text: the shortest decimal that reads back as the same. */
 #define NUMBER_TEXT_BYTES	32
@@ -210,7 +170,7 @@ print_members(const field_list *list, const char *indent)
 
 		output_text("%s%s\"%s\": ", i > 0 ? ",\n" : "", indent, member->name);
 		if (member->quoted)
-			json_string(member->value);
+			output_json(member->value);
 		else
 			output_text("%s", member->value);
 	}
@@ -251,7 +211,7 @@ print_json(const char *path, const bloomfilter *filter)
 	uint32_t	part;
 
 	output_text("{\n  \"file\": ");
-	json_string(path);
+	output_json(path);
 	output_text(",\n");
 	print_members(&list, "  ");
 	if (info.open_parts > 1)

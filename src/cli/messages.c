@@ -179,14 +179,25 @@ say(const char *format, va_list arguments)
 	fputc('\n', stderr);
 }
 
+static char complaint[512];
+
 void
 complain(const char *format,...)
 {
 	va_list		arguments;
 
 	va_start(arguments, format);
+	vsnprintf(complaint, sizeof complaint, format, arguments);
+	va_end(arguments);
+	va_start(arguments, format);
 	say(format, arguments);
 	va_end(arguments);
+}
+
+const char *
+last_complaint(void)
+{
+	return complaint;
 }
 
 void

@@ -35,6 +35,9 @@ typedef enum exit_status
 /* Says what is wrong and goes on. */
 extern void complain(const char *format,...) LIKE_PRINTF(1, 2);
 
+/* What was said last by it, cut off where it is long. */
+extern const char *last_complaint(void);
+
 /* Says what is wrong and ends the program with STATUS_TROUBLE. */
 extern _Noreturn void fail(const char *format,...) LIKE_PRINTF(1, 2);
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/libbloomfilter.h"
+
 #define BUFFER_BYTES ((size_t) 64 * 1024)
 
 static char buffer[BUFFER_BYTES];
@@ -93,4 +95,45 @@ output_text(const char *format,...)
 	if (length < 0 || (size_t) length >= sizeof text)
 		fail("cannot format a line of output");
 	output_bytes(text, (size_t) length);
+}
+
+/* The bytes of a character in UTF-8 at most. */
+#define CHARACTER_BYTES 4
+
+/* Bytes of the character at the beginning of text, 0 if there is none. */
+static size_t
+character_length(const char *text)
+{
+	bloomfilter_slice key;
+	size_t		length;
+
+	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
+		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
+			return length;
+	return 0;
+}
+
+/*
+ * A string in quotes.  Bytes that are not UTF-8, as file names may have, become
+ * U+FFFD: JSON has no others.
+ */
+void
+output_json(const char *text)
+{
+	output_byte('"');
+	while (*text != '\0')
+	{
+		size_t		length = character_length(text);
+
+		if (length == 0)
+			output_text("\\ufffd");
+		else if (*text == '"' || *text == '\\')
+			output_text("\\%c", *text);
+		else if ((unsigned char) *text < ' ')
+			output_text("\\u%04x", (unsigned) *text);
+		else
+			output_bytes(text, length);
+		text += length > 0 ? length : 1;
+	}
+	output_byte('"');
 }

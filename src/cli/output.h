@@ -20,6 +20,9 @@ extern void output_bytes(const char *bytes, size_t length);
 extern void output_byte(char byte);
 extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
 
+/* A string of JSON, with its quotes. */
+extern void output_json(const char *text);
+
 /* Writes what is buffered; a failure ends the program. */
 extern void output_flush(void);
 

@@ -2,10 +2,11 @@
  * pull.h
  *	  The pieces of bloomfilter pull.
  *
- * An attempt (pull.c) reads the headers of the server's filters (pull_remote.c) and
- * stops there if the file has them already.  Otherwise each part is made by a delta
- * or fetched, and goes to the library's writer (pull_fetch.c); all within one
- * snapshot.  pull_follow.c makes an attempt every so often, and at each NOTIFY.
+ * A look (pull_look.c) reads the headers of the server's filters (pull_remote.c) and
+ * stops there if the file has them already, or must not be replaced by them
+ * (pull_refuse.c).  Otherwise each part is made by a delta or fetched, and goes to
+ * the library's writer (pull_fetch.c); all within one snapshot.  pull_follow.c looks
+ * every so often, and at each NOTIFY.
  *
  * Functions that return bool say what is wrong before they return false.
  */
@@ -34,6 +35,12 @@ typedef struct pull_plan
 	bool		quiet;
 	bool		progress;
 	bool		checked;		/* the file was read and found sound before */
+
+	/* Told by the user; in force until the first look that goes well. */
+	bool		allow_older;
+	bool		new_identity;
+	bool		replace;		/* whatever the file is */
+	bool		refused;		/* what the server had, at the last look */
 } pull_plan;
 
 /* ------------------------------------------------------------------------
@@ -52,8 +59,10 @@ typedef struct remote_set
 	bool		standby;		/* which may be behind its primary */
 	char	   *schema;			/* the extension's, quoted; or NULL */
 	char	   *name;			/* the list's, as a literal; or NULL */
-	char		generation[24]; /* of the list, else "" */
+	char		identity[40];	/* of the list, else "" */
+	char		serial[24];		/* of the list, else "" */
 	char		built[32];		/* when, in UTC; else "" */
+	int64_t		built_at;		/* the same in seconds; else 0 */
 	uint32_t	count;
 	remote_filter *filters;		/* in the order of the parts */
 } remote_set;
@@ -96,11 +105,30 @@ extern bool fetch(const pull_plan *plan, PGconn *connection,
 extern bool is_remote(const bloomfilter *filter, const remote_set *set);
 
 /* ------------------------------------------------------------------------
- * pull.c: an attempt, and what is said about it
+ * pull_refuse.c: what must not be replaced
  * ------------------------------------------------------------------------ */
 
-/* told: says also that nothing has changed. */
+/*
+ * Whether the file may be replaced by what the server has; if not, says why, and
+ * *word is the case in one word.  status is what is known of the file, if known;
+ * old is NULL where it can't be opened.
+ */
+extern bool may_replace(const pull_plan *plan, const remote_set *set,
+						const bloomfilter *old, const bloomfilter_status *status,
+						bool known, const char **word);
+
+/* ------------------------------------------------------------------------
+ * pull_look.c: a look, and what is said about it
+ * ------------------------------------------------------------------------ */
+
+/*
+ * told: says also that nothing has changed.  False if the connection is of no use
+ * any more.  FILE.status has it either way.
+ */
 extern bool pull_once(pull_plan *plan, PGconn *connection, bool told);
+
+/* Notes a look that failed before it began; the last complaint says why. */
+extern void note_failure(const pull_plan *plan, const char *refused);
 extern void report(const pull_plan *plan, const char *format,...) LIKE_PRINTF(2, 3);
 
 /* ------------------------------------------------------------------------

@@ -232,8 +232,8 @@ report_fetched(const pull_plan *plan, const remote_set *set,
 	char		size[SCALE_TEXT_BYTES];
 	char		what[96] = "";
 
-	if (set->generation[0] != '\0')
-		snprintf(what, sizeof what, "generation %s, ", set->generation);
+	if (set->serial[0] != '\0')
+		snprintf(what, sizeof what, "serial %s, ", set->serial);
 	if (target->deltas > 0)
 	{
 		scale(size, (double) target->delta_bytes, true);
@@ -254,18 +254,29 @@ report_fetched(const pull_plan *plan, const remote_set *set,
 			   set->filters[0].info.checksum);
 }
 
+/* In the manifest, which so tells of itself what it is. */
 static bool
-note_list(const remote_set *set, transfer *target)
+note_list(const pull_plan *plan, const remote_set *set, transfer *target)
 {
+	const struct
+	{
+		const char *name;
+		const char *value;
+	}			notes[] = {
+		{"list", plan->list}, {"identity", set->identity}, {"serial", set->serial}, {"built", set->built}
+	};
 	bloomfilter_detail detail;
+	size_t		i;
 
-	if (set->generation[0] == '\0')
-		return true;
-	if (bloomfilter_writer_note(target->writer, "generation", set->generation, &detail) >= 0 &&
-		bloomfilter_writer_note(target->writer, "built", set->built, &detail) >= 0)
-		return true;
-	complain("%s", detail.text);
-	return false;
+	/* a note is one line, whatever somebody calls his list */
+	for (i = strchr(plan->list == NULL ? "" : plan->list, '\n') != NULL;
+		 plan->list != NULL && i < sizeof notes / sizeof notes[0]; i++)
+		if (bloomfilter_writer_note(target->writer, notes[i].name, notes[i].value, &detail) < 0)
+		{
+			complain("%s", detail.text);
+			return false;
+		}
+	return true;
 }
 
 static bool
@@ -280,7 +291,7 @@ fetch_to_file(const pull_plan *plan, PGconn *connection, const bloomfilter *old,
 		complain("%s", detail.text);
 		return false;
 	}
-	went_well = note_list(set, target) &&
+	went_well = note_list(plan, set, target) &&
 		fetch_parts(plan, connection, old, set, target);
 	if (went_well && !stop_requested() &&
 		bloomfilter_writer_commit(target->writer, &detail) < 0)

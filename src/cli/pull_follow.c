@@ -209,6 +209,8 @@ pull_forever(pull_plan *plan)
 	{
 		PGconn	   *connection = server_connect(plan->dsn, plan->quiet, true);
 
+		if (connection == NULL && !stop_requested())
+			note_failure(plan, NULL);
 		if (connection != NULL && stay(plan, connection))
 			next_wait = FIRST_WAIT;
 		PQfinish(connection);

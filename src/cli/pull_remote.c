@@ -81,18 +81,27 @@ begin(PGconn *connection, remote_set *set)
 	return true;
 }
 
+static void
+take_field(const PGresult *rows, int column, char *target, size_t size)
+{
+	snprintf(target, size, "%.*s", PQgetlength(rows, 0, column), PQgetvalue(rows, 0, column));
+}
+
 static bool
 take_list(const pull_plan *plan, const PGresult *rows, remote_set *set)
 {
+	char		seconds[24];
+
 	if (PQntuples(rows) != 1)
 	{
 		complain("there is no published list \"%s\"", plan->list);
 		return false;
 	}
-	snprintf(set->generation, sizeof set->generation, "%.*s",
-			 PQgetlength(rows, 0, 0), PQgetvalue(rows, 0, 0));
-	snprintf(set->built, sizeof set->built, "%.*s",
-			 PQgetlength(rows, 0, 1), PQgetvalue(rows, 0, 1));
+	take_field(rows, 0, set->serial, sizeof set->serial);
+	take_field(rows, 1, set->built, sizeof set->built);
+	take_field(rows, 2, set->identity, sizeof set->identity);
+	take_field(rows, 3, seconds, sizeof seconds);
+	set->built_at = strtoll(seconds, NULL, 10);
 	return true;
 }
 
@@ -117,7 +126,9 @@ read_list(const pull_plan *plan, PGconn *connection, remote_set *set)
 	set->name = text_of("%s", literal);
 	PQfreemem(literal);
 	sql = text_of("SELECT serial::pg_catalog.text, pg_catalog.to_char(built_at AT TIME ZONE 'UTC',"
-				  " 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') FROM %s.bloom_list WHERE name = %s",
+				  " 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"'), identity::pg_catalog.text,"
+				  " pg_catalog.floor(EXTRACT(epoch FROM built_at))::pg_catalog.int8::pg_catalog.text"
+				  " FROM %s.bloom_list WHERE name = %s",
 				  set->schema, set->name);
 	rows = server_query(connection, sql);
 	free(sql);
@@ -377,7 +388,7 @@ delta_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 	{
 		query = text_of("SELECT delta FROM %s.bloom_list_delta"
 						" WHERE name = %s AND part = %" PRIu32 " AND serial = %s",
-						set->schema, set->name, part, set->generation);
+						set->schema, set->name, part, set->serial);
 		source = subquery_of(query);
 		free(query);
 	}

@@ -1,35 +1,30 @@
 /*
  * status.h
- *	  What is known about a file that was pulled: when, from where, how old.
+ *	  FILE.status: what is known about a file that was pulled.
  *
- * It stands beside the file, as FILE.status, and is written at every look at the
- * server, so that a host that looks no more is not taken for one where nothing
- * changes.  The file itself is left alone, since its readers watch it.
+ * It is written at every look at the server, so that a host that looks no more is
+ * not taken for one where nothing changes.  The file itself is left alone, since its
+ * readers watch it.  The library reads it: bloomfilter_get_status.
  */
 #ifndef CLI_STATUS_H
 #define CLI_STATUS_H
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
 
-#define STATUS_VALUE_BYTES 512
+#include "../lib/libbloomfilter.h"
 
-typedef struct pull_status
-{
-	time_t		looked;			/* at the server, the last time that it went well */
-	time_t		changed;		/* when the file was replaced */
-	uint64_t	checksum;		/* of the file's filter, or of the set */
-	char		list[STATUS_VALUE_BYTES];	/* "" where there is no list */
-	char		generation[STATUS_VALUE_BYTES];
-	char		built[STATUS_VALUE_BYTES];
-	char		server[STATUS_VALUE_BYTES];
-} pull_status;
+/*
+ * next is the filter that is about to take the file's name, or NULL.  False, with
+ * errno, if it can't be written.
+ */
+extern bool status_write(const char *file, const bloomfilter_status *status,
+						 const bloomfilter_status *next);
 
-/* False, with errno, if it can't be written. */
-extern bool status_write(const char *file, const pull_status *status);
-
-/* False, with errno, if there is none; errno 0 if it is not one. */
-extern bool status_read(const char *file, pull_status *status);
+/*
+ * False if nothing is known; *problem is then why, valid until the next call, or
+ * NULL where there is no FILE.status.
+ */
+extern bool status_read(const char *file, bloomfilter_status *status,
+						const char **problem);
 
 #endif							/* CLI_STATUS_H */

@@ -502,6 +502,39 @@ extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 								  const void **bytes, size_t *length);
 
 /* ------------------------------------------------------------------------
+ * A file that "bloomfilter pull" keeps
+ * ------------------------------------------------------------------------ */
+
+/* Times are seconds since 1970 in UTC; 0 and "" are what isn't known. */
+typedef struct bloomfilter_status
+{
+	int32_t		matches;		/* 1: the file is the filter that this tells of */
+	int64_t		serial;			/* of the list's content: a later one is greater */
+	int64_t		built;			/* on the server */
+	int64_t		looked;			/* at the server, the last time that it went well */
+	int64_t		changed;		/* the file, by pull */
+	int64_t		failed;			/* the last look that didn't go well */
+	uint64_t	failures;		/* looks that failed since looked */
+	uint64_t	checksum;		/* of the filter, as bloomfilter_info has it */
+	char		identity[40];	/* of the list: a UUID */
+	char		list[256];		/* its name */
+	char		server[256];
+	char		error[512];		/* of the last look that failed */
+	char		refused[32];	/* why a look refused what the server has, in a word */
+} bloomfilter_status;
+
+/*
+ * What is known about the file at path: from its manifest's notes, which are true
+ * of it however it came there, and from path.status, which pull writes at each
+ * look.  Where matches is 0, serial, built, identity and list are those of another
+ * filter.  status_size is sizeof (bloomfilter_status) of the caller.
+ * BLOOMFILTER_ERR_SYSTEM if nothing tells; BLOOMFILTER_ERR_ARGUMENT if path.status
+ * is something else.
+ */
+extern int	bloomfilter_get_status(const char *path, bloomfilter_status *status,
+								   size_t status_size, bloomfilter_detail *detail);
+
+/* ------------------------------------------------------------------------
  * A filter that is replaced while it is asked
  *
  * A bloomfilter_watched has a current filter.  Each thread that asks has a

@@ -47,13 +47,20 @@ read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
 	return call;
 }
 
-/* Throws unless keys of the coder's type can be in what is asked. */
+/*
+ * Throws unless keys of the coder's type can be in what is asked.  A key without a type is
+ * read as SQL reads it beside the column, which is known here.
+ */
 static void
-check_key_type(BfpgKeyCoder *coder, uint32 key_type)
+check_key_type(BfpgKeyCoder *coder, const BfpgLiveTargets *targets)
 {
-	bf_header	header = {.key_type = key_type};
+	bf_header	header = {.key_type = targets->key_type};
 
-	if (key_type != BF_KEY_NONE)
+	if (targets->key_type == BF_KEY_NONE)
+		return;
+	if (coder->untyped)
+		bfpg_read_as_column(coder, targets->column_type);
+	else
 		bfpg_check_key_type(coder, &header);
 }
 
@@ -74,7 +81,7 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 	}
 	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
 							   fcinfo->flinfo->fn_mcxt))
-		check_key_type(&question->coder, question->targets.key_type);
+		check_key_type(&question->coder, &question->targets);
 	return question;
 }
 

@@ -31,6 +31,7 @@
 #include "live/options.h"
 #include "live/parallel.h"
 #include "live/heap_scan.h"
+#include "base/elsewhere.h"
 #include "base/report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
@@ -449,6 +450,7 @@ bfpg_live_build(Relation heap, Relation index, IndexInfo *info)
 	IndexBuildResult *result = palloc0(sizeof *result);
 	BfpgLiveBuild build = {.heap = heap, .index = index};
 
+	bfpg_check_heap(heap);
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	/*

@@ -127,5 +127,6 @@ bfpg_live_question_cache_add(const BfpgLiveTargets *targets)
 	entry->user = GetUserId();
 	entry->epoch = targets->epoch;
 	entry->key_type = targets->key_type;
+	entry->column_type = targets->column_type;
 	entry->target = targets->targets[0];
 }

@@ -27,6 +27,7 @@ typedef struct BfpgLiveCachedQuestion
 	Oid			user;
 	uint64		epoch;			/* bfpg_live_catalog_epoch when it was found */
 	uint32		key_type;
+	Oid			column_type;
 	BfpgLiveTarget target;
 } BfpgLiveCachedQuestion;
 

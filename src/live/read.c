@@ -9,6 +9,7 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/predicate.h"
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
@@ -60,6 +61,18 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 	RelationClose(index);
 }
 
+/* Counts a look-up as a scan, or reports of unused indexes would name this one. */
+static void
+count_look(const BfpgLiveTarget *target)
+{
+	Relation	index = RelationIdGetRelation(target->index);
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	pgstat_count_index_scan(index);
+	RelationClose(index);
+}
+
 static inline bool
 ask_block(const BfpgLiveTarget *target, Page page, uint32 offset, uint64 hash)
 {
@@ -106,6 +119,7 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 		return true;
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
+	count_look(target);
 	place = bfpg_live_place(&target->live, hash);
 	/* The memory is fetched while the page is pinned. */
 	bfpg_live_fetch_place(&target->locator, place);
@@ -263,6 +277,7 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	}
 	if (unlikely(bfpg_live_hints == NULL))
 		bfpg_live_make_hints();
+	count_look(target);
 	reads = gather(&batch, count);
 	pages = bfpg_live_fixed_pages(&target->live);
 	/* Keys of one page together, or pages in their order in the file: where it pays. */

@@ -15,6 +15,9 @@
  */
 extern bool bfpg_live_check_rights(Relation index);
 
+/* Whether it would not throw. */
+extern bool bfpg_live_may_ask(Relation index);
+
 /* The same, but whoever may scan tables for statistics may look, too. */
 extern void bfpg_live_check_statistics_rights(Relation index);
 

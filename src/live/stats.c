@@ -24,6 +24,9 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_stats);
 /* Pages that VACUUM looks at, with those below them. */
 #define VACUUM_SAMPLE 32
 
+/* Pages that the planner looks at, for each query. */
+#define PLANNER_SAMPLE 4
+
 /* VACUUM warns of a rate so many times p. */
 #define OUTGROWN 2.0
 
@@ -97,6 +100,17 @@ estimated_keys(const Sample *sample)
 }
 
 void
+bfpg_live_estimate(Relation index, double *keys, double *rate)
+{
+	const BfpgLive live = *bfpg_live_meta(index);
+	Sample		sample;
+	uint32		count = take_sample(index, &live, PLANNER_SAMPLE, &sample);
+
+	*keys = estimated_keys(&sample);
+	*rate = Min(sample.rate / count, 1.0);
+}
+
+void
 bfpg_live_warn_if_outgrown(Relation index)
 {
 	const BfpgLive live = *bfpg_live_meta(index);
@@ -114,29 +128,17 @@ bfpg_live_warn_if_outgrown(Relation index)
 			 errhint("Rebuild it with REINDEX INDEX CONCURRENTLY; an option n that is too small goes away with ALTER INDEX ... RESET (n).")));
 }
 
-Datum
-bloomfilter_index_stats(PG_FUNCTION_ARGS)
+void
+bfpg_live_stats(Relation index, uint32 wanted, Datum *values)
 {
-	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
-	int32		wanted = PG_GETARG_INT32(1);
 	const BfpgLive live = *bfpg_live_meta(index);
 	const bf_header *header = &live.header;
 	BlockNumber pages = RelationGetNumberOfBlocks(index);
 	uint64		blocks = (uint64) header->blocks * header->parts;
 	Sample		sample;
-	uint32		count;
-	TupleDesc	desc;
-	Datum		values[16];
-	bool		nulls[16] = {false};
+	uint32		count = take_sample(index, &live, wanted, &sample);
 	int			i = 0;
 
-	if (wanted < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of pages to look at must be at least 1, not %d", wanted)));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	count = take_sample(index, &live, (uint32) wanted, &sample);
 	values[i++] = Int64GetDatum((int64) live.keys);
 	values[i++] = Float8GetDatum(header->rate);
 	values[i++] = Int64GetDatum((int64) (blocks << header->log2_block_bits));
@@ -154,6 +156,25 @@ bloomfilter_index_stats(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum((int64) (pages - bfpg_live_fixed_pages(&live)));
 	values[i++] = Int32GetDatum((int32) sample.depth);
 	values[i++] = Int32GetDatum((int32) count);
+	Assert(i == BFPG_LIVE_STATS);
+}
+
+Datum
+bloomfilter_index_stats(PG_FUNCTION_ARGS)
+{
+	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
+	int32		wanted = PG_GETARG_INT32(1);
+	TupleDesc	desc;
+	Datum		values[BFPG_LIVE_STATS];
+	bool		nulls[BFPG_LIVE_STATS] = {false};
+
+	if (wanted < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of pages to look at must be at least 1, not %d", wanted)));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	bfpg_live_stats(index, (uint32) wanted, values);
 	index_close(index, NoLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -19,11 +19,16 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "base/elsewhere.h"
+#include "base/snapshot.h"
 #include "key/key.h"
 #include "live/am.h"
 #include "live/compat.h"
@@ -98,24 +103,79 @@ open_live(Oid oid)
 	return index;
 }
 
+/*
+ * The index of a table that others inherit from has the rows of that table alone, where a
+ * query of the table has theirs, too.  A partitioned one has no rows.
+ */
+static void
+refuse_children(Relation index, Oid table)
+{
+	if (index->rd_rel->relkind != RELKIND_INDEX ||
+		find_inheritance_children(table, NoLock) == NIL)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("index \"%s\" has not the keys of the tables that inherit from \"%s\"",
+					RelationGetRelationName(index), get_rel_name(table)),
+			 errhint("Ask by table and column, which asks these, too, or name the index of each.")));
+}
+
+bool
+bfpg_live_is_built(Oid index)
+{
+	HeapTuple	row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	bool		built = !HeapTupleIsValid(row) || ((Form_pg_index) GETSTRUCT(row))->indisready;
+
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
+	return built;
+}
+
+static void
+check_built(Oid index)
+{
+	if (!bfpg_live_is_built(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is being built, or its build was cancelled", get_rel_name(index)),
+				 errhint("If nobody builds it, drop it with DROP INDEX.")));
+}
+
 Relation
 bfpg_live_open_index(Oid oid, bool for_statistics)
 {
+	Oid			table = lock_index(oid);
 	Relation	index;
 
-	(void) lock_index(oid);
 	index = open_live(oid);
+	check_built(oid);
+	(void) bfpg_check_kept_here(table);
 	if (for_statistics)
 		bfpg_live_check_statistics_rights(index);
 	else
+	{
 		(void) bfpg_live_check_rights(index);
+		refuse_children(index, table);
+	}
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is partitioned and has no pages of its own",
 						RelationGetRelationName(index)),
 				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+	/* All of it is read, so a later insertion of any key is a conflict. */
+	PredicateLockRelation(index, GetActiveSnapshot());
 	return index;
+}
+
+bool
+bfpg_live_lock_if_free(Oid index)
+{
+	Oid			table = IndexGetRelation(index, true);
+
+	return !OidIsValid(table) ||
+		(ConditionalLockRelationOid(table, AccessShareLock) &&
+		 ConditionalLockRelationOid(index, AccessShareLock));
 }
 
 static BfpgLiveTarget *
@@ -133,14 +193,25 @@ add_target(BfpgLiveTargets *targets, Oid table)
 	return target;
 }
 
-static uint32
-index_key_type(Relation index)
+/* Notes what an index's keys are. */
+static void
+take_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
-	bfpg_column_coder(TupleDescAttr(RelationGetDescr(index), 0)->atttypid,
-					  DEFAULT_COLLATION_OID, &coder);
-	return coder.type;
+	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
+	targets->key_type = coder.type;
+}
+
+/* Throws unless a locked table keeps its own rows; what may change unseen isn't lasting. */
+static void
+check_kept(BfpgLiveTargets *targets, Oid table)
+{
+	if (bfpg_check_kept_here(table))
+		return;
+	targets->lasting = false;
+	targets->of_snapshot = true;
 }
 
 /* Adds an open index as the one that answers for its table. */
@@ -149,7 +220,8 @@ add_index(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
 
-	targets->key_type = index_key_type(index);
+	take_type(targets, index);
+	check_kept(targets, target->table);
 	if (!bfpg_live_trusted(index))
 		return;
 	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
@@ -184,6 +256,23 @@ covers_column(Relation table, Relation index, const char *column)
 	attribute = TupleDescAttr(RelationGetDescr(table), number - 1);
 	return !OidIsValid(attribute->attcollation) ||
 		get_collation_isdeterministic(attribute->attcollation);
+}
+
+Oid
+bfpg_live_index_of_column(Relation table, const char *column)
+{
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
+		bool		fits = bfpg_is_live(index) && covers_column(table, index, column);
+
+		index_close(index, NoLock);
+		if (fits)
+			return lfirst_oid(cell);
+	}
+	return InvalidOid;
 }
 
 /*
@@ -224,7 +313,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 		if (found->rd_rel->relkind == RELKIND_INDEX)
 			add_index(targets, found);
 		else
-			targets->key_type = index_key_type(found);
+			take_type(targets, found);
 		index_close(found, NoLock);
 	}
 	table_close(table, NoLock);
@@ -287,13 +376,15 @@ find_by_index(BfpgLiveTargets *targets)
 	Relation	index = open_live(targets->relation);
 	Wanted		wanted = {NULL, NIL, false};
 
+	(void) bfpg_check_kept_here(table);
+	refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else
 	{
 		targets->lasting = false;
-		targets->key_type = index_key_type(index);
+		take_type(targets, index);
 		/* Each is locked after its table, as everybody does. */
 		wanted.indexes = all_below(targets->relation, NoLock);
 		add_descendants(targets, table, &wanted);
@@ -335,11 +426,13 @@ find_by_column(BfpgLiveTargets *targets)
 				 errmsg("\"%s\" is not a table", get_rel_name(table))));
 	}
 	LockRelationOid(table, AccessShareLock);
+	(void) bfpg_check_kept_here(table);
 	if (!add_table(&own, table, &wanted))
 		refuse_column(table, wanted.column);
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
 	{
 		targets->key_type = own.key_type;
+		targets->column_type = own.column_type;
 		wanted.check_rights = false;
 		if (own.targets != NULL)
 			pfree(own.targets);
@@ -347,6 +440,15 @@ find_by_column(BfpgLiveTargets *targets)
 	}
 	else
 		*targets = own;
+}
+
+static bool
+same_snapshot(const BfpgLiveTargets *targets)
+{
+	BfpgSnapshotMark mark;
+
+	bfpg_snapshot_mark(&mark);
+	return memcmp(&targets->mark, &mark, sizeof mark) == 0;
 }
 
 static inline bool
@@ -357,6 +459,7 @@ still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column
 		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
+		(!targets->of_snapshot || same_snapshot(targets)) &&
 		targets->relation == relation &&
 		targets->by_column == (column != NULL) &&
 		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
@@ -373,6 +476,8 @@ find_in_catalogs(BfpgLiveTargets *targets)
 		targets->targets = NULL;
 		targets->count = 0;
 		targets->lasting = false;
+		targets->of_snapshot = false;
+		bfpg_snapshot_mark(&targets->mark);
 		AcceptInvalidationMessages();
 		targets->epoch = bfpg_live_catalog_epoch;
 		if (targets->by_column)
@@ -394,6 +499,7 @@ find_in_cache(BfpgLiveTargets *targets)
 		return false;
 	targets->epoch = entry->epoch;
 	targets->key_type = entry->key_type;
+	targets->column_type = entry->column_type;
 	*add_target(targets, entry->target.table) = entry->target;
 	return true;
 }

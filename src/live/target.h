@@ -8,6 +8,7 @@
 #ifndef BFPG_LIVE_TARGET_H
 #define BFPG_LIVE_TARGET_H
 
+#include "base/snapshot.h"
 #include "live/compat.h"
 #include "live/page.h"
 
@@ -35,7 +36,10 @@ typedef struct BfpgLiveTargets
 	int			count;
 	BfpgLiveTarget *targets;
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
+	Oid			column_type;	/* the SQL type that the indexes have, then */
 	bool		lasting;		/* right for other transactions, too: see question_cache.h */
+	bool		of_snapshot;	/* right for one snapshot only, that of mark */
+	BfpgSnapshotMark mark;
 
 	uint64		epoch;			/* bfpg_live_catalog_epoch when they were found */
 	LocalTransactionId transaction;
@@ -53,11 +57,27 @@ typedef struct BfpgLiveTargets
 extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 								   MemoryContext context);
 
+/* Finds a live filter of all rows' values in a locked table's column; InvalidOid if there is none. */
+extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
+
 /*
  * Opens an index for looking at it, as its statistics do: it is one of ours, has
- * storage, and the user may read the table.  The locks are kept.
+ * storage, and the user may read the table.  The locks are kept, and where the transaction
+ * is serializable that of the predicate, too.
  */
 extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
+
+/*
+ * Locks an index and its table as bfpg_live_open_index does, but doesn't wait; returns
+ * whether that can be called without waiting, be it for an error.
+ */
+extern bool bfpg_live_lock_if_free(Oid index);
+
+/*
+ * Whether an index has its pages: CREATE and REINDEX INDEX CONCURRENTLY make them in a
+ * later transaction than the index, and leave one without if they are cancelled.
+ */
+extern bool bfpg_live_is_built(Oid index);
 
 #pragma GCC visibility pop
 

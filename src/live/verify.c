@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bf_bits.h"
@@ -93,14 +94,42 @@ verify_page(const BfpgLiveNode *node, void *argument)
 		refuse(verification, node->number, "its overflow pages are not in the index");
 }
 
+/*
+ * Opens an index, or warns that it can't be read now.  One that nobody has built has no
+ * pages, and one that somebody has locked isn't waited for: the others of the same query
+ * are verified.
+ */
+static Relation
+open_if_readable(Oid oid)
+{
+	const char *why = NULL;
+
+	if (!bfpg_live_lock_if_free(oid))
+		why = "somebody has locked it or its table";
+	else if (!bfpg_live_is_built(oid))
+		why = "it is being built, or its build was cancelled";
+	if (why == NULL)
+		return bfpg_live_open_index(oid, true);
+	ereport(WARNING,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("index \"%s\" was not verified: %s", get_rel_name(oid), why)));
+	return NULL;
+}
+
 Datum
 bloomfilter_index_verify(PG_FUNCTION_ARGS)
 {
-	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
-	const BfpgLive live = *bfpg_live_meta(index);
-	Verification verification = {index, &live};
-	uint64		fixed = bfpg_live_fixed_pages(&live);
+	Relation	index = open_if_readable(PG_GETARG_OID(0));
+	Verification verification = {index};
+	BfpgLive	live;
+	uint64		fixed;
 	BlockNumber number;
+
+	if (index == NULL)
+		PG_RETURN_NULL();
+	live = *bfpg_live_meta(index);
+	verification.live = &live;
+	fixed = bfpg_live_fixed_pages(&live);
 
 	see_all_pages(&verification);
 	if (verification.pages < fixed)

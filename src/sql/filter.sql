@@ -59,19 +59,19 @@ COMMENT ON FUNCTION bloom_shrink(bloomfilter, double precision) IS 'filter folde
 --
 
 CREATE FUNCTION bloom_contains(filter bloomfilter, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloomfilter, anyelement) IS 'whether the filter may contain the key; false is certain';
 
 CREATE FUNCTION bloom_contains(filter bloomfilter, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contains(bloomfilter, bloom_key) IS 'whether the filter may contain the key; false is certain';
 
 CREATE FUNCTION bloom_contained(key anyelement, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contained(anyelement, bloomfilter) IS 'implementation of <@ operator';
 
 CREATE FUNCTION bloom_contained(key bloom_key, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50 SUPPORT bloom_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
 COMMENT ON FUNCTION bloom_contained(bloom_key, bloomfilter) IS 'implementation of <@ operator';
 
 CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys anyarray) RETURNS boolean[]

@@ -69,19 +69,19 @@ COMMENT ON OPERATOR FAMILY bloom_macaddr8_ops USING bloomfilter IS 'keys of type
 --
 
 CREATE FUNCTION bloom_index_contains(index regclass, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, anyelement) IS 'whether rows of the index may have the key; false is certain';
 
 CREATE FUNCTION bloom_index_contains(index regclass, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, bloom_key) IS 'whether rows of the index may have the key; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, anyelement) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 50;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, bloom_key) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains_each(index regclass, keys anyarray) RETURNS boolean[]
@@ -177,25 +177,66 @@ CREATE FUNCTION bloom_index_verify(index regclass) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_verify' LANGUAGE C VOLATILE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION bloom_index_verify(regclass) IS 'whether all pages of a live filter are whole; an error says what is not';
 
--- Statistics of what the user may look at; NULL where there are none.
+-- An error is the status.  It runs a subtransaction, which a parallel query can't.
+CREATE FUNCTION bloom_live_row(
+	index regclass,
+	OUT status text,
+	OUT n bigint,
+	OUT p double precision,
+	OUT bits bigint,
+	OUT bytes bigint,
+	OUT hashes integer,
+	OUT block_bits integer,
+	OUT blocks bigint,
+	OUT seed bigint,
+	OUT key_type text,
+	OUT fill double precision,
+	OUT cardinality bigint,
+	OUT fpr double precision,
+	OUT parts integer,
+	OUT overflow_pages bigint,
+	OUT overflow_depth integer,
+	OUT sampled_pages integer
+) RETURNS record
+	AS 'MODULE_PATHNAME', 'bloomfilter_live_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION bloom_live_row(regclass) IS 'support function of bloom_live: bloom_index_stats, with the reason where there are none';
+
 CREATE VIEW bloom_live AS
-	SELECT t.relnamespace::regnamespace AS schema,
-		t.oid::regclass AS "table",
-		c.oid::regclass AS index,
+	SELECT s.nspname AS schemaname,
+		t.relname AS tablename,
+		c.relname AS indexname,
+		t.oid AS relid,
+		c.oid AS indexrelid,
 		pg_get_indexdef(c.oid, 1, true) AS key,
 		pg_get_expr(i.indpred, i.indrelid) AS predicate,
 		i.indisvalid AS valid,
-		s.n, s.p, s.bytes, s.fill, s.cardinality, s.fpr, s.parts,
-		s.overflow_pages, s.overflow_depth
+		r.status,
+		r.n, r.p, r.bytes, r.fill, r.cardinality, r.fpr, r.parts,
+		r.overflow_pages, r.overflow_depth
 	FROM pg_catalog.pg_am a
 		JOIN pg_catalog.pg_class c ON c.relam = a.oid AND c.relkind = 'i'
 		JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
 		JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
-		LEFT JOIN LATERAL bloom_index_stats(
-			CASE WHEN NOT pg_is_other_temp_schema(c.relnamespace)
-				AND (pg_has_role('pg_stat_scan_tables', 'USAGE')
-					OR has_table_privilege(t.oid, 'SELECT') AND NOT row_security_active(t.oid))
-			THEN c.oid::regclass END) s ON true
+		JOIN pg_catalog.pg_namespace s ON s.oid = t.relnamespace
+		CROSS JOIN LATERAL bloom_live_row(c.oid) r
 	WHERE a.amname = 'bloomfilter';
 COMMENT ON VIEW bloom_live IS 'all live filters of the database, with their statistics';
+COMMENT ON COLUMN bloom_live.schemaname IS 'schema of the table';
+COMMENT ON COLUMN bloom_live.tablename IS 'name of the table';
+COMMENT ON COLUMN bloom_live.indexname IS 'name of the index, which is the filter';
+COMMENT ON COLUMN bloom_live.relid IS 'OID of the table';
+COMMENT ON COLUMN bloom_live.indexrelid IS 'OID of the index';
+COMMENT ON COLUMN bloom_live.key IS 'column or expression whose values are the keys';
+COMMENT ON COLUMN bloom_live.predicate IS 'of a partial index, the condition of the rows that it has';
+COMMENT ON COLUMN bloom_live.valid IS 'whether the index has all rows, so that look-ups can be false';
+COMMENT ON COLUMN bloom_live.status IS 'ok, or why the columns below are null or the filter is of no use';
+COMMENT ON COLUMN bloom_live.n IS 'number of keys that it was sized for';
+COMMENT ON COLUMN bloom_live.p IS 'false-positive rate that it was sized for';
+COMMENT ON COLUMN bloom_live.bytes IS 'size of its file';
+COMMENT ON COLUMN bloom_live.fill IS 'share of bits that are set';
+COMMENT ON COLUMN bloom_live.cardinality IS 'number of keys that it holds, estimated from the bits';
+COMMENT ON COLUMN bloom_live.fpr IS 'false-positive rate that it has, estimated from the bits';
+COMMENT ON COLUMN bloom_live.parts IS 'number of parts that a snapshot of it has';
+COMMENT ON COLUMN bloom_live.overflow_pages IS 'pages that it needed beyond those that it was sized for';
+COMMENT ON COLUMN bloom_live.overflow_depth IS 'pages that a look-up reads at most, beyond the first';
 GRANT SELECT ON bloom_live TO PUBLIC;

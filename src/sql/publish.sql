@@ -18,9 +18,16 @@ CREATE TABLE bloom_generation (
 	seed bigint NOT NULL,
 	parts integer NOT NULL,
 	keys bigint,
+	nulls bigint,
 	build_seconds double precision,
 	check_seconds double precision,
 	measured_rate double precision,
+	published_by name NOT NULL,
+	min_n bigint,
+	min_parts integer,
+	max_shrink double precision NOT NULL,
+	refused_at timestamp with time zone,
+	refusal text,
 	PRIMARY KEY (name, back)
 );
 COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';
@@ -55,6 +62,33 @@ CREATE TABLE bloom_list_delta (
 ALTER TABLE bloom_list_delta ALTER delta SET STORAGE external;
 COMMENT ON TABLE bloom_list_delta IS 'what leads from a part of the generation before to the current part';
 
+-- By which query a list was published, for bloom_refresh to run it again.  Only the
+-- extension's C code writes this table.  Nobody gets rights on it, and the triggers stop those
+-- who write without such rights, as members of pg_write_all_data do; the one for rows stops
+-- logical replication, which fires no others, and skips its rows.  It is not dumped: in another
+-- cluster a role's OID is another role's.
+
+CREATE TABLE bloom_definition (
+	name text COLLATE "C" PRIMARY KEY,
+	role oid NOT NULL,
+	role_name name NOT NULL,
+	query text NOT NULL,
+	search_path text NOT NULL,
+	"check" boolean NOT NULL,
+	allow_empty boolean NOT NULL
+) USING heap;
+COMMENT ON TABLE bloom_definition IS 'queries of published lists, for bloom_refresh; written by bloom_publish alone';
+
+CREATE FUNCTION bloom_definition_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'bloomfilter_definition_guard' LANGUAGE C;
+COMMENT ON FUNCTION bloom_definition_guard() IS 'trigger function that keeps SQL from changing bloom_definition';
+REVOKE EXECUTE ON FUNCTION bloom_definition_guard() FROM PUBLIC;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_definition
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_definition_guard();
+CREATE TRIGGER guard_row BEFORE INSERT OR UPDATE OR DELETE ON bloom_definition
+	FOR EACH ROW EXECUTE FUNCTION bloom_definition_guard();
+ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER guard_row;
+
 -- They are data of the database, to be dumped with it.
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
@@ -65,7 +99,20 @@ CREATE VIEW bloom_list AS
 		build_seconds, check_seconds, measured_rate
 	FROM bloom_generation
 	WHERE back = 0;
-COMMENT ON VIEW bloom_list IS 'published lists, as they are asked now';
+COMMENT ON VIEW bloom_list IS 'published lists, their current generations';
+COMMENT ON COLUMN bloom_list.name IS 'by which the list is published and looked up';
+COMMENT ON COLUMN bloom_list.identity IS 'random when the list is first published; another list of the same name has another one';
+COMMENT ON COLUMN bloom_list.serial IS 'grows whenever the list changes: the last one + 1, or the microseconds since 1970 if these are more';
+COMMENT ON COLUMN bloom_list.built_at IS 'when the transaction began that built the filters';
+COMMENT ON COLUMN bloom_list.built_xmin IS 'transactions from this one on may have committed after the build; NULL where no query was run';
+COMMENT ON COLUMN bloom_list.n IS 'number of keys that the list is sized for';
+COMMENT ON COLUMN bloom_list.p IS 'false-positive rate that was asked for';
+COMMENT ON COLUMN bloom_list.seed IS 'seed of the filters; keep it secret where users choose the keys';
+COMMENT ON COLUMN bloom_list.parts IS 'number of filters that the keys are split into';
+COMMENT ON COLUMN bloom_list.keys IS 'rows of the query that had a key; NULL where no query was run';
+COMMENT ON COLUMN bloom_list.build_seconds IS 'time that the build took';
+COMMENT ON COLUMN bloom_list.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
+COMMENT ON COLUMN bloom_list.measured_rate IS 'share of 100,000 absent keys that the filters let pass; NULL without the check';
 
 CREATE VIEW bloom_list_part AS
 	SELECT name, part, filter
@@ -73,12 +120,20 @@ CREATE VIEW bloom_list_part AS
 	WHERE back = 0;
 COMMENT ON VIEW bloom_list_part IS 'the filters of published lists, as they are asked now';
 
+COMMENT ON COLUMN bloom_list_part.name IS 'of the list';
+COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
+COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
+
+-- A query may hold what only its publisher should read.
 CREATE VIEW bloom_published AS
-	SELECT l.name, l.identity, l.serial, l.built_at, now() - l.built_at AS age,
-		l.build_seconds, l.check_seconds, l.keys, l.n, l.p,
+	SELECT l.name, l.identity, l.serial, l.built_at, now() - l.built_at AS age, l.published_by,
+		CASE WHEN pg_has_role(d.role, 'USAGE') OR pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
+		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
 		f.rate, l.measured_rate, f.fullest_part, f.bytes, l.parts, f.key_type,
+		l.max_shrink, l.refused_at, l.refusal,
 		EXISTS (SELECT FROM bloom_generation b WHERE b.name = l.name AND b.back = 1) AS has_before
-	FROM bloom_list l
+	FROM bloom_generation l
+	LEFT JOIN bloom_definition d ON d.name = l.name
 	CROSS JOIN LATERAL (
 		SELECT max(s.fpr) AS rate,
 			max(s.cardinality / s.n::double precision) AS fullest_part,
@@ -87,31 +142,61 @@ CREATE VIEW bloom_published AS
 		FROM bloom_list_part t
 		CROSS JOIN LATERAL bloom_stats(t.filter) s
 		WHERE t.name = l.name
-	) f;
-COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, and what their build and check took';
+	) f
+	WHERE l.back = 0;
+COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, what their build and check took, and what was refused';
+COMMENT ON COLUMN bloom_published.name IS 'by which the list is published and looked up';
+COMMENT ON COLUMN bloom_published.identity IS 'random when the list is first published; another list of the same name has another one';
+COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
+COMMENT ON COLUMN bloom_published.built_at IS 'when the transaction began that built the filters';
+COMMENT ON COLUMN bloom_published.age IS 'time since built_at; negative if the clock was set back';
+COMMENT ON COLUMN bloom_published.published_by IS 'role that published, with whose rights the query ran';
+COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of its publisher and of pg_read_all_stats';
+COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
+COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
+COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
+COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
+COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits';
+COMMENT ON COLUMN bloom_published.measured_rate IS 'share of 100,000 absent keys that the filters let pass; NULL without the check';
+COMMENT ON COLUMN bloom_published.fullest_part IS 'keys of the fullest part as a share of what it is sized for';
+COMMENT ON COLUMN bloom_published.bytes IS 'size of all filters';
+COMMENT ON COLUMN bloom_published.parts IS 'number of filters that the keys are split into';
+COMMENT ON COLUMN bloom_published.key_type IS 'type of the keys; NULL if there is no key';
+COMMENT ON COLUMN bloom_published.max_shrink IS 'share of its keys that the list may lose by a publish; 1 allows all';
+COMMENT ON COLUMN bloom_published.refused_at IS 'when a publish was last refused, since this generation was published';
+COMMENT ON COLUMN bloom_published.refusal IS 'the error of that refusal';
+COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a generation to go back to';
 
 -- Nobody runs with another's rights: who publishes needs rights on the tables.
 
 CREATE PROCEDURE bloom_publish(
 	name text,
 	query text,
-	p double precision DEFAULT 0.01,
 	n bigint DEFAULT NULL,
+	p double precision DEFAULT NULL,
 	parts integer DEFAULT NULL,
 	seed bigint DEFAULT NULL,
 	"check" boolean DEFAULT true,
-	allow_empty boolean DEFAULT false
+	allow_empty boolean DEFAULT false,
+	max_shrink double precision DEFAULT NULL,
+	allow_type_change boolean DEFAULT false
 )
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_query' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_publish(text, text, double precision, bigint, integer, bigint, boolean, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
+COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
 
-CREATE FUNCTION bloom_publish(name text, filter bloomfilter) RETURNS bigint
+CREATE PROCEDURE bloom_refresh(name text)
+	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_refresh(text) IS 'publishes a list again by its query, as the role that published it';
+
+CREATE FUNCTION bloom_publish(name text, filter bloomfilter, max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filter' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter) IS 'publishes a filter as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish(text, bloomfilter, double precision, boolean) IS 'publishes a filter as a list and returns its serial';
 
-CREATE FUNCTION bloom_publish(name text, filters bloomfilter[]) RETURNS bigint
+CREATE FUNCTION bloom_publish(name text, filters bloomfilter[], max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filters' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter[]) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish(text, bloomfilter[], double precision, boolean) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
 
 CREATE FUNCTION bloom_rollback(name text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_rollback' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -129,11 +214,11 @@ COMMENT ON FUNCTION bloom_set_identity(text, uuid) IS 'gives a list the identity
 -- than an answer.
 
 CREATE FUNCTION bloom_lookup(list text, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 20 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, anyelement) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup(list text, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 100 SUPPORT bloom_lookup_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 20 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, bloom_key) IS 'whether the published list may contain the key; false is certain';
 
 CREATE FUNCTION bloom_lookup_each(list text, keys anyarray) RETURNS boolean[]

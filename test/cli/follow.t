@@ -171,7 +171,11 @@ SKIP:
 	speak_to($standby, sub { sql('SELECT pg_wal_replay_pause() IS NULL') });
 	publish('account', 1, 1, 1010);
 	is((run('', 'pull', '--dsn', $dsn, '--list', 'account', '--out', 'lag'))[0], 0, 'lag: a pull from the primary');
-	like((run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[1], qr/lag: kept, since the standby is behind, at generation \d+\n/, 'lag: the standby has an older generation');
+	like((run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[2], qr/lag: kept: the standby is behind: it has serial \d+, older than \d+ of the file/, 'lag: the standby has an older serial');
+	my $known = slurp('lag.status');
+	unlink 'lag.status';
+	is((run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[0], 1, 'lag: nor without FILE.status');
+	spew('lag.status', $known);
 	ok(has('lag', 1010)->(), 'lag: which denies nobody');
 	speak_to($standby, sub { sql('SELECT pg_wal_replay_resume() IS NULL') });
 	ok(wait_for(30, sub { (run('', 'pull', '--dsn', $standby, '--list', 'account', '--out', 'lag'))[1] =~ /unchanged/ }), 'lag: until it has caught up');

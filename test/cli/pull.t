@@ -109,7 +109,10 @@ refuses(qr/--out - excludes --follow/, '', 'pull', '--dsn', $scoped, '--query', 
 mkdir 'folder';
 refuses(qr/folder/, '', 'pull', '--dsn', $scoped, '--query', $day, '--out', 'folder');
 rmdir 'folder';
-spew('out', 'damaged');
+spew('out', 'precious');
+is((pull($day))[0], 1, 'what is no filter is not replaced');
+is(slurp('out'), 'precious', 'by itself');
+spew('out', substr(slurp('new'), 0, 5000));
 is((pull($day))[0], 0, 'a damaged old file is replaced');
 ok(slurp('out') eq slurp('new'), 'by the new one');
 

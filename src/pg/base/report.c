@@ -97,7 +97,7 @@ bfpg_check_rate(double p)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %.7g", p),
-				 errhint("The number of keys comes first, then the rate, for example 1000000, 0.01.")));
+				 errhint("n is the number of keys and p is the rate, in this order: for example 1000000, 0.01.")));
 }
 
 void

@@ -141,7 +141,8 @@ make_reader(BfpgKeyCoder *coder, Oid type)
 	getTypeInputInfo(type, &input, &reader->parameter);
 	fmgr_info_cxt(input, &reader->input, coder->context);
 	reader->by_value = get_typbyval(type);
-	(void) bfpg_find_key_type(type, &reader->coder);
+	if (!bfpg_find_key_type(type, &reader->coder))
+		elog(ERROR, "type %u is none of keys", type);
 	coder->type = reader->coder.type;
 	coder->word = NULL;
 	coder->hash = key_read;
@@ -166,6 +167,17 @@ bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type)
 		coder->type = type;
 		coder->hash = key_unreadable;
 	}
+}
+
+/* varchar and cidr have the operators of text and inet, which the literal is read as. */
+void
+bfpg_read_as_column(BfpgKeyCoder *coder, Oid type)
+{
+	type = getBaseType(type);
+	if (type == TEXTOID || type == VARCHAROID)
+		(void) bfpg_find_key_type(TEXTOID, coder);
+	else
+		make_reader(coder, type == CIDROID ? INETOID : type);
 }
 
 ArrayType *

@@ -26,6 +26,13 @@ extern bool bfpg_is_untyped(Oid type);
  */
 extern void bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type);
 
+/*
+ * Makes an untyped key's coder read keys as the values of a column of a type, by the
+ * session's settings as SQL does, but without the column's length: 'a' = column
+ * is not cut to it either.
+ */
+extern void bfpg_read_as_column(BfpgKeyCoder *coder, Oid type);
+
 /* The array that an argument is, or that its text says, of texts then. */
 extern ArrayType *bfpg_array_argument(const BfpgKeyCoder *coder, Datum argument);
 

@@ -24,6 +24,7 @@
 #include "bf_hash.h"
 #include "list/list.h"
 #include "list/list_recent.h"
+#include "base/elsewhere.h"
 #include "base/pg_compat.h"
 
 /* Columns of bloom_generation_part. */
@@ -48,9 +49,8 @@ bfpg_extension_schema(Oid function)
 #define PARTS_TABLE "bloom_generation_part"
 #define PARTS_INDEX "bloom_generation_part_pkey"
 
-/* A relation of the extension by its name. */
-static Oid
-own_relation(Oid schema, const char *name)
+Oid
+bfpg_list_relation(Oid schema, const char *name)
 {
 	Oid			relation = get_relname_relid(name, schema);
 
@@ -66,13 +66,14 @@ own_relation(Oid schema, const char *name)
 Oid
 bfpg_list_table(Oid schema)
 {
-	return own_relation(schema, PARTS_TABLE);
+	return bfpg_list_relation(schema, PARTS_TABLE);
 }
 
 void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
 	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
+	bfpg_check_kept_here(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
 	table->buffer = InvalidBuffer;
@@ -136,7 +137,7 @@ scan_for(BfpgListTable *table, Datum name, int32 part)
 				Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
 	table->scan = systable_beginscan(table->table,
-									 own_relation(table->schema, PARTS_INDEX),
+									 bfpg_list_relation(table->schema, PARTS_INDEX),
 									 true, GetActiveSnapshot(), lengthof(keys), keys);
 	return systable_getnext(table->scan);
 }

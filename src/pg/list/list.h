@@ -34,6 +34,9 @@ typedef struct BfpgListTable
 /* The schema that a function, and so the extension, is in. */
 extern Oid	bfpg_extension_schema(Oid function);
 
+/* A relation of the extension by its name. */
+extern Oid	bfpg_list_relation(Oid schema, const char *name);
+
 /* The table that has the filters of lists. */
 extern Oid	bfpg_list_table(Oid schema);
 

@@ -1,6 +1,6 @@
 /*
  * publish.c
- *	  bloom_publish, bloom_rollback, bloom_drop, bloom_set_identity: what users call.
+ *	  bloom_publish, bloom_refresh and what else users call to change lists.
  *
  * The procedure needs one snapshot for the build and its check.  Called by itself, as
  * psql and pg_cron do, it ends the transaction that it was called in and begins one at
@@ -18,17 +18,20 @@
 #include "tcop/pquery.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "bf_key.h"
 #include "base/activity.h"
 #include "value/filter.h"
+#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "list/publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
+PG_FUNCTION_INFO_V1(bloomfilter_refresh);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
 PG_FUNCTION_INFO_V1(bloomfilter_rollback);
@@ -43,13 +46,26 @@ enum
 {
 	ARG_NAME,
 	ARG_QUERY,
-	ARG_P,
 	ARG_N,
+	ARG_P,
 	ARG_PARTS,
 	ARG_SEED,
 	ARG_CHECK,
-	ARG_ALLOW_EMPTY
+	ARG_ALLOW_EMPTY,
+	ARG_MAX_SHRINK,
+	ARG_ALLOW_TYPE_CHANGE
 };
+
+/* Arguments of the functions that publish values, after name and filters. */
+enum
+{
+	ARG_VALUE_MAX_SHRINK = 2,
+	ARG_VALUE_ALLOW_TYPE_CHANGE
+};
+
+/* What a list gets that was never given another one. */
+#define DEFAULT_RATE 0.01
+#define DEFAULT_MAX_SHRINK 0.5
 
 static void
 find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
@@ -107,21 +123,37 @@ flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
 	return PG_GETARG_BOOL(argument);
 }
 
+/* Reads how much a list may change: -1 where the caller leaves it as it was. */
+static void
+read_guards(FunctionCallInfo fcinfo, BfpgPublication *list, int max_shrink, int allow_type_change)
+{
+	list->max_shrink = -1;
+	if (!PG_ARGISNULL(max_shrink))
+	{
+		list->max_shrink = PG_GETARG_FLOAT8(max_shrink);
+		if (!(list->max_shrink >= 0 && list->max_shrink <= 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("max_shrink must be between 0 and 1, not %g", list->max_shrink),
+					 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
+	}
+	list->allow_type_change = flag_argument(fcinfo, allow_type_change, "allow_type_change");
+}
+
+/* Numbers that aren't given are 0, or less where 0 could be given. */
 static void
 read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 {
-	memset(list, 0, sizeof(*list));
-	find_place(fcinfo, &list->place);
-	list->name = name_argument(fcinfo);
 	list->query = query_argument(fcinfo);
-	if (PG_ARGISNULL(ARG_P))
-		refuse_null("false-positive rate of a list");
-	list->p = PG_GETARG_FLOAT8(ARG_P);
-	bfpg_check_rate(list->p);
 	if (!PG_ARGISNULL(ARG_N))
 	{
 		list->n = PG_GETARG_INT64(ARG_N);
 		bfpg_check_capacity(list->n);
+	}
+	if (!PG_ARGISNULL(ARG_P))
+	{
+		list->p = PG_GETARG_FLOAT8(ARG_P);
+		bfpg_check_rate(list->p);
 	}
 	if (!PG_ARGISNULL(ARG_PARTS))
 	{
@@ -130,7 +162,20 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 	}
 	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
 	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
+	read_guards(fcinfo, list, ARG_MAX_SHRINK, ARG_ALLOW_TYPE_CHANGE);
+}
+
+/* The name, and where the tables are; nothing else is done for those without rights. */
+static void
+begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
+{
+	memset(list, 0, sizeof(*list));
+	find_place(fcinfo, &list->place);
+	list->name = name_argument(fcinfo);
+	list->keys = -1;
 	list->build_seconds = list->check_seconds = list->measured_rate = -1;
+	PreventCommandIfReadOnly("publishing a list");
+	bfpg_publish_check_rights(&list->place);
 }
 
 /* Whether the caller leaves transactions to the procedure. */
@@ -143,9 +188,9 @@ may_end_transaction(FunctionCallInfo fcinfo)
 
 /* One snapshot for all that follows, and the list locked. */
 static void
-begin_snapshot(const BfpgPublication *list, bool may_end)
+begin_snapshot(const BfpgPublication *list)
 {
-	if (may_end)
+	if (list->may_end)
 	{
 		SPI_commit();
 		SPI_start_transaction();
@@ -159,8 +204,45 @@ begin_snapshot(const BfpgPublication *list, bool may_end)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
-				 errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ.")));
+				 IsTransactionBlock()
+				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ.")
+				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
 	bfpg_publish_lock(&list->place, list->name, false);
+}
+
+/* What the caller left open is as it was for this list. */
+static void
+keep_parameters(BfpgPublication *list, const BfpgLastList *last)
+{
+	list->min_n = list->n > 0 ? list->n : last->min_n;
+	if (list->parts == 0)
+		list->parts = last->min_parts;
+	if (list->p == 0)
+		list->p = last->exists ? last->p : DEFAULT_RATE;
+	if (list->max_shrink < 0)
+		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->serial = bfpg_next_serial(last);
+}
+
+/* Publishes by the query, in the transaction that has the snapshot and the lock. */
+static void
+publish_query(BfpgPublication *list, const int64 *seed)
+{
+	BfpgLastList last;
+
+	bfpg_activity_begin(list->name);
+	bfpg_publish_last(&list->place, list->name, &last);
+	keep_parameters(list, &last);
+	list->seed = seed != NULL ? *seed : last.seed;
+	bfpg_publish_expect_room(list, &last);
+	bfpg_publish_build(list, &last);
+	bfpg_publish_guard(list, &last);
+	bfpg_publish_write_parts(list);
+	if (list->check)
+		bfpg_publish_check(list);
+	bfpg_publish_finish(list, &last);
+	bfpg_publish_build_done(list);
+	bfpg_activity_end();
 }
 
 Datum
@@ -168,25 +250,46 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 {
 	bool		may_end = may_end_transaction(fcinfo);
 	BfpgPublication list;
-	BfpgLastList last;
+	int64		seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
 
 	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
 	/* In SPI's memory, which outlives the transaction that ends here. */
+	begin_publication(fcinfo, &list);
 	read_arguments(fcinfo, &list);
-	list.seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
-	begin_snapshot(&list, may_end);
-	bfpg_activity_begin(list.name);
-	bfpg_publish_last(&list.place, list.name, &last);
-	if (PG_ARGISNULL(ARG_SEED))
-		list.seed = last.seed;
-	list.serial = bfpg_next_serial(&last);
-	bfpg_publish_build(&list, &last);
-	bfpg_publish_write_parts(&list);
-	if (list.check)
-		bfpg_publish_check(&list);
-	bfpg_publish_finish(&list, &last);
-	bfpg_publish_build_done(&list);
-	bfpg_activity_end();
+	list.may_end = may_end;
+	begin_snapshot(&list);
+	publish_query(&list, PG_ARGISNULL(ARG_SEED) ? NULL : &seed);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/*
+ * The definition is read before the lock, so that nobody else gets as far as that, and again
+ * behind it, as the publisher before has left it.
+ */
+Datum
+bloomfilter_refresh(PG_FUNCTION_ARGS)
+{
+	BfpgPublication list;
+	BfpgDefinition definition;
+	bool		may_end = may_end_transaction(fcinfo);
+	int			nest;
+
+	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
+	begin_publication(fcinfo, &list);
+	bfpg_definition_read(list.place.schema, list.name, &definition);
+	list.may_end = may_end;
+	begin_snapshot(&list);
+	bfpg_definition_read(list.place.schema, list.name, &definition);
+	list.query = definition.query;
+	list.check = definition.check;
+	list.allow_empty = definition.allow_empty;
+	list.max_shrink = -1;
+	nest = NewGUCNestLevel();
+	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	publish_query(&list, NULL);
+	AtEOXact_GUC(true, nest);
 	SPI_finish();
 	PG_RETURN_VOID();
 }
@@ -245,21 +348,19 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	BfpgPublication list;
 	BfpgLastList last;
 
-	memset(&list, 0, sizeof(list));
 	SPI_connect();
-	find_place(fcinfo, &list.place);
-	list.name = name_argument(fcinfo);
+	begin_publication(fcinfo, &list);
+	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
-	list.serial = bfpg_next_serial(&last);
-	list.keys = -1;
-	list.build_seconds = list.check_seconds = list.measured_rate = -1;
+	keep_parameters(&list, &last);
 	list.n = (int64) list.headers[0].capacity;
 	if (count > 1)
 		list.n = (int64) ((double) list.n * count);
 	list.p = list.headers[0].rate;
 	list.seed = (int64) list.headers[0].seed;
+	bfpg_publish_guard(&list, &last);
 	bfpg_publish_write_parts(&list);
 	bfpg_publish_finish(&list, &last);
 	SPI_finish();
@@ -302,17 +403,27 @@ bloomfilter_publish_filters(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(publish_filters(fcinfo, filters, count));
 }
 
+/* Begins a change of a list that is there. */
+static const char *
+begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
+{
+	const char *name = name_argument(fcinfo);
+
+	find_place(fcinfo, place);
+	PreventCommandIfReadOnly("changing a list");
+	bfpg_publish_check_rights(place);
+	SPI_connect();
+	bfpg_publish_lock(place, name, !IsolationUsesXactSnapshot());
+	return name;
+}
+
 Datum
 bloomfilter_rollback(PG_FUNCTION_ARGS)
 {
-	const char *name = name_argument(fcinfo);
 	BfpgPlace	place;
-	int64		serial;
+	const char *name = begin_change(fcinfo, &place);
+	int64		serial = bfpg_publish_rollback(&place, name);
 
-	find_place(fcinfo, &place);
-	SPI_connect();
-	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
-	serial = bfpg_publish_rollback(&place, name);
 	SPI_finish();
 	PG_RETURN_INT64(serial);
 }
@@ -320,12 +431,9 @@ bloomfilter_rollback(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_drop(PG_FUNCTION_ARGS)
 {
-	const char *name = name_argument(fcinfo);
 	BfpgPlace	place;
+	const char *name = begin_change(fcinfo, &place);
 
-	find_place(fcinfo, &place);
-	SPI_connect();
-	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
 	bfpg_publish_drop(&place, name);
 	SPI_finish();
 	PG_RETURN_VOID();
@@ -335,15 +443,13 @@ bloomfilter_drop(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_set_identity(PG_FUNCTION_ARGS)
 {
-	const char *name = name_argument(fcinfo);
 	BfpgPlace	place;
+	const char *name;
 	int64		serial;
 
 	if (PG_ARGISNULL(1))
 		refuse_null("identity of a list");
-	find_place(fcinfo, &place);
-	SPI_connect();
-	bfpg_publish_lock(&place, name, !IsolationUsesXactSnapshot());
+	name = begin_change(fcinfo, &place);
 	serial = bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
 	SPI_finish();
 	PG_RETURN_INT64(serial);

@@ -9,9 +9,11 @@
 #ifndef BFPG_PUBLISH_H
 #define BFPG_PUBLISH_H
 
+#include "datatype/timestamp.h"
 #include "utils/uuid.h"
 
 #include "bf_format.h"
+#include "base/pg_compat.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -21,9 +23,17 @@ typedef struct BfpgLastList
 	bool		exists;
 	pg_uuid_t	identity;
 	int64		serial;			/* 0: none yet */
+	TimestampTz built_at;
 	int64		n;
+	double		p;
 	int64		seed;
+	int64		min_n;			/* these two as the caller gave them; 0: never */
+	int32		min_parts;
+	double		max_shrink;
+	int64		rows;			/* that had a key; -1: not known */
 	double		keys;			/* different ones, by the filters' estimate */
+	double		bytes;
+	const char *key_type;		/* NULL: no keys */
 } BfpgLastList;
 
 /* Where the extension's objects are. */
@@ -42,11 +52,15 @@ typedef struct BfpgPublication
 	/* asked for */
 	const char *query;
 	double		p;
-	int64		n;				/* 0: to be found */
-	int32		parts;			/* 0: to be found */
+	int64		n;				/* 0: to be found; then what it is sized for */
+	int64		min_n;			/* of this call or an earlier one; 0: none */
+	int32		parts;			/* at least so many; 0: none */
 	int64		seed;
 	bool		check;
 	bool		allow_empty;
+	double		max_shrink;		/* share of its keys that the list may lose */
+	bool		allow_type_change;
+	bool		may_end;		/* the procedure may end transactions */
 
 	/* made */
 	int64		serial;
@@ -99,8 +113,51 @@ extern double bfpg_measure_rate(const BfpgPublication *list);
  */
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
 
+/* The same; false where somebody has it. */
+extern bool bfpg_publish_try_lock(const BfpgPlace *place, const char *name);
+
+/*
+ * Throws where the current role has not the rights that every publisher needs, or would run
+ * another role's trigger.  Locks the tables, so that no trigger comes until the transaction ends.
+ */
+extern void bfpg_publish_check_rights(const BfpgPlace *place);
+
 /* What the tables know of a list. */
 extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
+
+/* The type of a list's keys, as bloom_stats shows it. */
+extern const char *bfpg_publish_key_type(const BfpgPublication *list);
+
+/*
+ * Throws where the filters that were built have lost too many keys, or hold keys of another
+ * type than the list.
+ */
+extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last);
+
+/*
+ * Throws, and keeps the message in the list's row if the procedure may end transactions; all
+ * else that it did is rolled back.
+ */
+pg_noreturn extern void bfpg_publish_refuse(const BfpgPublication *list, int sqlstate, const char *message,
+											const char *detail, const char *hint);
+
+/* Keeps a refusal in the list's row.  For bfpg_publish_refuse. */
+extern void bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char *message);
+
+/*
+ * Throws where so many bytes of filters can't be written: the disk of the table, or that of
+ * WAL, has not the room.
+ */
+extern void bfpg_publish_check_room(const BfpgPublication *list, double bytes);
+
+/* The same before the filters are built, where n is known. */
+extern void bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last);
+
+/* What to do about a full disk. */
+extern const char *bfpg_publish_room_hint(const BfpgPlace *place);
+
+/* Bytes of all filters. */
+extern double bfpg_publish_bytes(const BfpgPublication *list);
 
 /* Makes the current generation the one before, and these filters the current one. */
 extern void bfpg_publish_write_parts(BfpgPublication *list);

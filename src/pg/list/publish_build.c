@@ -202,13 +202,12 @@ free_shared(BfpgBuild *build)
 
 /* One build with the n that the list has now. */
 static void
-build_once(BfpgPublication *list, bool fixed_parts)
+build_once(BfpgPublication *list)
 {
 	bf_header	header;
 
 	free_shared(list->build);
-	if (!fixed_parts)
-		list->count = bfpg_plan_parts(list->n, list->p);
+	list->count = Max(list->parts, bfpg_plan_parts(list->n, list->p));
 	header = plan_part(list);
 	check_memory(list, &header);
 	list->filters = palloc(list->count * sizeof(Datum));
@@ -247,26 +246,23 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 {
 	TimestampTz start = GetCurrentTimestamp();
 	bool		given = list->n != 0;
-	bool		fixed_parts = list->parts != 0;
 	int			builds;
 
 	list->build = palloc0(sizeof(BfpgBuild));
 	plan_build(list);
 	if (!given)
-		list->n = bfpg_plan_capacity(last, list->build->rows);
-	list->count = list->parts;
+		list->n = Max(list->min_n, bfpg_plan_capacity(last, list->build->rows));
 	for (builds = 1;; builds++)
 	{
 		int64		better;
 
-		build_once(list, fixed_parts);
+		build_once(list);
 		better = better_capacity(list, !given && !last->exists);
 		if (list->keys == 0 && !list->allow_empty)
-			ereport(ERROR,
-					(errcode(ERRCODE_NO_DATA_FOUND),
-					 errmsg("the query of list \"%s\" returns no keys", list->name),
-					 errdetail("Nothing was published."),
-					 errhint("An empty list answers every question with no. If that is meant, add allow_empty => true.")));
+			bfpg_publish_refuse(list, ERRCODE_NO_DATA_FOUND,
+								psprintf("the query of list \"%s\" returns no keys", list->name),
+								"Nothing was published.",
+								"Look-ups in an empty list return false for every key. If that is meant, add allow_empty => true.");
 		if (better == 0 || builds == MOST_BUILDS)
 			break;
 		if (better > list->n && (given || last->exists))

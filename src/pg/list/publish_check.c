@@ -37,14 +37,13 @@
 static void
 refuse_keys(const BfpgPublication *list, int64 asked, int64 missing)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("list \"%s\" was not published: its filter lacks keys of its query", list->name),
-			 errdetail("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
-					   list->keys, asked, missing),
-			 list->build->remote
-			 ? errhint("Rows come from another engine or server, which may show each statement what was just written there. Use BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish(...); COMMIT, or publish while nobody writes.")
-			 : errhint("The query must return the same keys each time that it runs under one snapshot.")));
+	bfpg_publish_refuse(list, ERRCODE_DATA_EXCEPTION,
+						psprintf("list \"%s\" was not published: its filter lacks keys of its query", list->name),
+						psprintf("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
+								 list->keys, asked, missing),
+						list->build->remote
+						? "Rows come from another engine or server, which may show each statement what was just written there. Use BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish(...); COMMIT, or publish while nobody writes."
+						: "The query must return the same keys each time that it runs under one snapshot.");
 }
 
 /* One pass of bloom_publish_agg over the query. */

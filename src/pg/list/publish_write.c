@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "common/hashfn.h"
@@ -23,6 +24,7 @@
 #include "bf_estimate.h"
 #include "value/filter.h"
 #include "base/activity.h"
+#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "list/publish.h"
@@ -39,14 +41,26 @@
 /* A delta is kept if it is at most this share of its filter. */
 #define DELTA_SHARE 2
 
-void
-bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
+static bool
+lock_list(const BfpgPlace *place, const char *name, bool wait)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, place->schema,
 						 hash_bytes((const unsigned char *) name, (int) strlen(name)), LOCK_SPACE);
-	if (LockAcquire(&tag, ExclusiveLock, false, !wait) == LOCKACQUIRE_NOT_AVAIL)
+	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+bool
+bfpg_publish_try_lock(const BfpgPlace *place, const char *name)
+{
+	return lock_list(place, name, false);
+}
+
+void
+bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
+{
+	if (!lock_list(place, name, wait))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("list \"%s\" is being published by another session", name),
@@ -108,12 +122,16 @@ void
 bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
 	bool		is_null;
+	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(psprintf("SELECT g.identity, g.serial, g.n, g.seed, "
-						  "(SELECT sum(s.cardinality)::float8 FROM %sbloom_generation_part t, %sbloom_stats(t.filter) s "
-						  "WHERE t.name = g.name AND t.back = 0) "
-						  "FROM %sbloom_generation g WHERE g.name = $1 AND g.back = 0",
+	run_for_name(psprintf("SELECT g.identity, g.serial, g.built_at, g.n, g.p, g.seed, coalesce(g.min_n, 0), "
+						  "coalesce(g.min_parts, 0), g.max_shrink, coalesce(g.keys, -1), coalesce(f.keys, 0), "
+						  "coalesce(f.bytes, 0), f.key_type FROM %sbloom_generation g, LATERAL "
+						  "(SELECT sum(s.cardinality)::float8 AS keys, sum(s.bytes)::float8 AS bytes, "
+						  "max(s.key_type) FILTER (WHERE s.key_type <> 'none') AS key_type "
+						  "FROM %sbloom_generation_part t, %sbloom_stats(t.filter) s "
+						  "WHERE t.name = g.name AND t.back = 0) f WHERE g.name = $1 AND g.back = 0",
 						  place->prefix, place->prefix, place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
@@ -121,11 +139,18 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->exists = true;
 	last->identity = *DatumGetUUIDP(result_column(1, &is_null));
 	last->serial = DatumGetInt64(result_column(2, &is_null));
-	last->n = DatumGetInt64(result_column(3, &is_null));
-	last->seed = DatumGetInt64(result_column(4, &is_null));
-	last->keys = DatumGetFloat8(result_column(5, &is_null));
-	if (is_null)
-		last->keys = 0;
+	last->built_at = DatumGetTimestampTz(result_column(3, &is_null));
+	last->n = DatumGetInt64(result_column(4, &is_null));
+	last->p = DatumGetFloat8(result_column(5, &is_null));
+	last->seed = DatumGetInt64(result_column(6, &is_null));
+	last->min_n = DatumGetInt64(result_column(7, &is_null));
+	last->min_parts = DatumGetInt32(result_column(8, &is_null));
+	last->max_shrink = DatumGetFloat8(result_column(9, &is_null));
+	last->rows = DatumGetInt64(result_column(10, &is_null));
+	last->keys = DatumGetFloat8(result_column(11, &is_null));
+	last->bytes = DatumGetFloat8(result_column(12, &is_null));
+	key_type = result_column(13, &is_null);
+	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
 }
 
 static void
@@ -221,11 +246,35 @@ comparable_parts(const BfpgPublication *list)
 	return comparable;
 }
 
+double
+bfpg_publish_bytes(const BfpgPublication *list)
+{
+	double		bytes = 0;
+	int32		part;
+
+	for (part = 0; part < list->count; part++)
+		bytes += (double) bf_total_bytes(&list->headers[part]);
+	return bytes;
+}
+
+/* A disk that gets full meanwhile has dead rows on it, which a failed write can't take along. */
+static void
+hint_at_room(void *list)
+{
+	if (geterrcode() == ERRCODE_DISK_FULL)
+		errhint("%s", bfpg_publish_room_hint(&((const BfpgPublication *) list)->place));
+}
+
 void
 bfpg_publish_write_parts(BfpgPublication *list)
 {
 	bool	   *comparable = comparable_parts(list);
+	ErrorContextCallback callback = {error_context_stack, hint_at_room, list};
 	int32		part;
+
+	bfpg_publish_check_rights(&list->place);
+	bfpg_publish_check_room(list, bfpg_publish_bytes(list));
+	error_context_stack = &callback;
 
 	bfpg_activity_phase("writing parts", list->count);
 	move_back(list);
@@ -236,6 +285,7 @@ bfpg_publish_write_parts(BfpgPublication *list)
 			write_delta(list, part);
 		bfpg_activity_rows((uint64) part + 1);
 	}
+	error_context_stack = callback.previous;
 	pfree(comparable);
 }
 
@@ -259,44 +309,119 @@ warn_of_rate(const BfpgPublication *list)
 				 errhint("Nobody is denied. Publish it again with a larger n, or by its query without n.")));
 }
 
-static Datum
-or_null(double value, char *null)
+/* What a number of the list comes from, for the log. */
+static const char *
+origin(bool given, bool kept)
 {
-	*null = value < 0 ? 'n' : ' ';
-	return Float8GetDatum(value);
+	return given ? "given" : kept ? "as before" : "planned";
+}
+
+/* One line that says what was decided. */
+static void
+log_publication(const BfpgPublication *list, const BfpgLastList *last)
+{
+	ereport(LOG,
+			(errmsg("list \"%s\" is published: serial " INT64_FORMAT ", about %.0f keys (%.0f before) of type %s, " INT64_FORMAT " NULLs skipped, "
+					"n = " INT64_FORMAT " (%s), p = %g, parts = %d, %.0f bytes, build %.3g s, check %.3g s, by \"%s\"",
+					list->name, list->serial, bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list),
+					list->nulls, list->n, origin(list->n == list->min_n, last->exists && list->n == last->n),
+					list->p, list->count, bfpg_publish_bytes(list),
+					Max(list->build_seconds, 0), Max(list->check_seconds, 0), GetUserNameFromId(GetUserId(), false)),
+			 errhidestmt(true)));
+}
+
+/* A parameter of a statement. */
+typedef struct BfpgParameter
+{
+	Oid			type;
+	Datum		value;
+	bool		is_null;
+} BfpgParameter;
+
+static BfpgParameter
+number_or_null(int64 value, int64 null)
+{
+	return (BfpgParameter) {INT8OID, Int64GetDatum(value), value == null};
+}
+
+static BfpgParameter
+real_or_null(double value)
+{
+	return (BfpgParameter) {FLOAT8OID, Float8GetDatum(value), value < 0};
+}
+
+/* Runs a statement of our own with so many parameters. */
+static void
+run_with(const char *sql, const BfpgParameter *parameters, int count, int expected)
+{
+	Oid		   *types = palloc(count * sizeof(Oid));
+	Datum	   *values = palloc(count * sizeof(Datum));
+	char	   *nulls = palloc(count);
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		types[i] = parameters[i].type;
+		values[i] = parameters[i].value;
+		nulls[i] = parameters[i].is_null ? 'n' : ' ';
+	}
+	run_sql(sql, count, types, values, nulls, expected);
+}
+
+/* Keeps the query, or forgets the one of a list that is published as a value now. */
+static void
+write_definition(const BfpgPublication *list)
+{
+	BfpgDefinition definition = {GetUserId(), list->query, namespace_search_path, list->check, list->allow_empty};
+
+	bfpg_definition_write(list->place.schema, list->name, list->query != NULL ? &definition : NULL);
 }
 
 void
 bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 {
-	Oid			types[12] = {TEXTOID, INT8OID, TIMESTAMPTZOID, INT8OID, FLOAT8OID, INT8OID,
-	INT4OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, UUIDOID};
-	Datum		values[12];
-	char		nulls[] = "            ";
+	bool		by_query = list->query != NULL;
+	BfpgParameter	row[] = {
+		{TEXTOID, CStringGetTextDatum(list->name)},
+		{INT8OID, Int64GetDatum(list->serial)},
+		{TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())},
+		{INT8OID, Int64GetDatum(list->n)},
+		{FLOAT8OID, Float8GetDatum(list->p)},
+		{INT8OID, Int64GetDatum(list->seed)},
+		{INT4OID, Int32GetDatum(list->count)},
+		number_or_null(list->keys, -1),
+		number_or_null(by_query ? list->nulls : -1, -1),
+		real_or_null(list->build_seconds),
+		real_or_null(list->check_seconds),
+		real_or_null(list->measured_rate),
+		number_or_null(list->min_n, 0),
+		number_or_null(list->parts, 0),
+		{FLOAT8OID, Float8GetDatum(list->max_shrink)},
+		{UUIDOID, UUIDPGetDatum(&last->identity), !last->exists},
+	};
 
-	values[0] = CStringGetTextDatum(list->name);
-	values[1] = Int64GetDatum(list->serial);
-	values[2] = TimestampTzGetDatum(GetCurrentTransactionStartTimestamp());
-	values[3] = Int64GetDatum(list->n);
-	values[4] = Float8GetDatum(list->p);
-	values[5] = Int64GetDatum(list->seed);
-	values[6] = Int32GetDatum(list->count);
-	values[7] = Int64GetDatum(list->keys);
-	nulls[7] = list->keys < 0 ? 'n' : ' ';
-	values[8] = or_null(list->build_seconds, &nulls[8]);
-	values[9] = or_null(list->check_seconds, &nulls[9]);
-	values[10] = or_null(list->measured_rate, &nulls[10]);
-	values[11] = UUIDPGetDatum(&last->identity);
-	nulls[11] = last->exists ? ' ' : 'n';
-	run_sql(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, "
-					 "build_seconds, check_seconds, measured_rate, identity, built_xmin) "
-					 "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce($12, gen_random_uuid()), %s) "
-					 "RETURNING serial, identity::text",
-					 list->place.prefix,
-					 list->query != NULL ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-			lengthof(types), types, values, nulls, SPI_OK_INSERT_RETURNING);
+	run_with(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
+					  "build_seconds, check_seconds, measured_rate, min_n, min_parts, max_shrink, identity, published_by, built_xmin) "
+					  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
+					  "coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
+					  list->place.prefix, by_query ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+			 row, lengthof(row), SPI_OK_INSERT_RETURNING);
 	notify_result(list->name);
+	write_definition(list);
 	warn_of_rate(list);
+	log_publication(list, last);
+}
+
+void
+bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char *message)
+{
+	Oid			types[2] = {TEXTOID, TEXTOID};
+	Datum		values[2];
+
+	values[0] = CStringGetTextDatum(name);
+	values[1] = CStringGetTextDatum(message);
+	run_sql(psprintf("UPDATE %sbloom_generation SET refused_at = now(), refusal = $2 WHERE name = $1 AND back = 0", place->prefix),
+			lengthof(types), types, values, NULL, SPI_OK_UPDATE);
 }
 
 /* Fails for a list that isn't there. */
@@ -371,6 +496,7 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 	find_list(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1", prefix), name, SPI_OK_DELETE);
 	delete_deltas(place, name);
+	bfpg_definition_write(place->schema, name, NULL);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 RETURNING serial, identity::text", prefix),
 				 name, SPI_OK_DELETE_RETURNING);

@@ -1,0 +1,95 @@
+-- What a list keeps from one publish to the next, and what a publish is refused for.
+set client_min_messages = notice;
+\set SHOW_CONTEXT never
+set timezone = 'UTC';
+set datestyle = 'ISO';
+create function shown(name text) returns table (n bigint, p float8, seed bigint, parts int, max_shrink float8, keys bigint, nulls bigint)
+language sql as 'select n, p, seed, parts, max_shrink, keys, nulls from bloom_generation where name = $1 and back = 0';
+create table member as select g as id from generate_series(1, 2000) g;
+
+-- p and seed stay; n and parts stay as a minimum, until another one is given
+call bloom_publish('member', 'select id from member', 5000, 0.001, 3, 42, max_shrink => 0.8);
+select * from shown('member');
+call bloom_publish('member', 'select id from member');
+select * from shown('member');
+call bloom_publish('member', 'select g from generate_series(1, 9000) g');
+select * from shown('member');
+call bloom_publish('member', 'select id from member', p => 0.02, seed => 7);
+select * from shown('member');
+call bloom_publish('member', 'select id from member', n => 1, parts => 1);
+select * from shown('member');
+call bloom_publish('member', 'select id from member');
+select * from shown('member');
+call bloom_publish('member', 'select id from member', max_shrink => 0.5);
+
+-- NULLs are counted
+call bloom_publish('member', 'select id from member union all select null from generate_series(1, 5)');
+select nulls, keys from bloom_published where name = 'member';
+call bloom_publish('member', 'select id from member union all select null from generate_series(1, 5)', parts => 3);
+select nulls, keys from bloom_published where name = 'member';
+call bloom_publish('member', 'select id from member', parts => 1);
+select nulls, keys from bloom_published where name = 'member';
+
+-- a list that lost more than it may: nothing changes but what is shown
+select serial as before from bloom_published where name = 'member' \gset
+\set VERBOSITY terse
+call bloom_publish('member', 'select id from member where id <= 900');
+\set VERBOSITY default
+select serial = :before as stays, refused_at > built_at as later, refusal from bloom_published where name = 'member';
+select count(*) filter (where bloom_lookup('member', id)) from member;
+-- the error says which list stays
+do $$
+declare
+  detail text;
+  hint text;
+begin
+  begin
+    perform bloom_publish('member', bloom_agg(id)) from member where id <= 900;
+  exception when data_exception then
+    get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
+    raise notice '% | %', replace(detail, (select built_at::text from bloom_published where name = 'member'), 'BUILT AT'), hint;
+  end;
+end $$;
+-- half is what it may lose; all, when that is said
+call bloom_publish('member', 'select id from member where id <= 1000');
+select keys, refused_at, refusal from bloom_published where name = 'member';
+\set VERBOSITY terse
+call bloom_publish('member', 'select id from member where id < 0', allow_empty => true);
+\set VERBOSITY default
+call bloom_publish('member', 'select id from member where id < 0', allow_empty => true, max_shrink => 1);
+select keys, max_shrink from bloom_published where name = 'member';
+-- one that had fewer than 1,000 keys may lose any number
+call bloom_publish('few', 'select id from member where id <= 999');
+call bloom_publish('few', 'select id from member where id <= 1');
+call bloom_publish('few', 'select id from member where id <= 1000');
+\set VERBOSITY terse
+call bloom_publish('few', 'select id from member where id <= 1');
+call bloom_publish('few', 'select id from member where id <= 499', max_shrink => 0.1);
+call bloom_publish('few', 'select id from member where id <= 950', max_shrink => 0.1);
+call bloom_publish('few', 'select id from member where id <= 800');
+
+-- other keys: also where the list is small
+call bloom_publish('few', 'select id::text from member', max_shrink => 1);
+select bloom_publish('few', bloom_agg(id::text)) from member;
+select bloom_lookup('few', 1), refusal from bloom_published where name = 'few';
+call bloom_publish('few', 'select id::bigint from member');
+call bloom_publish('few', 'select id::text from member', allow_type_change => true);
+select bloom_lookup('few', '1'::text), key_type, refusal from bloom_published where name = 'few';
+-- an empty list takes any
+call bloom_publish('few', 'select ''''::text where false', allow_empty => true, max_shrink => 1);
+call bloom_publish('few', 'select id from member');
+select key_type from bloom_published where name = 'few';
+
+-- refused
+call bloom_publish('few', 'select 1', max_shrink => -0.1);
+call bloom_publish('few', 'select 1', max_shrink => 1.1);
+call bloom_publish('few', 'select 1', max_shrink => 'NaN');
+call bloom_publish('few', 'select 1', allow_type_change => null);
+call bloom_publish('few', 'select 1', 1000000, 2);
+\set VERBOSITY default
+-- what the hint says works
+call bloom_publish('few', 'select id from member', 1000000, 0.01);
+
+select bloom_drop('member'), bloom_drop('few');
+drop table member;
+drop function shown(text);

@@ -1,0 +1,53 @@
+/*
+ * elsewhere.h
+ *	  Tables whose rows PostgreSQL's heap doesn't have: another engine keeps them.
+ *
+ * An engine that keeps rows of a table in other tables, on other nodes or in a storage of
+ * its own doesn't tell the table's indexes of them, and the table's own file lacks them.
+ * Whoever concludes from an index or a file of ours that a row isn't there asks here first.
+ */
+#ifndef BFPG_ELSEWHERE_H
+#define BFPG_ELSEWHERE_H
+
+#include "nodes/pg_list.h"
+#include "utils/relcache.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef enum BfpgKept
+{
+	BFPG_KEPT_HERE,				/* in the table's own heap */
+	BFPG_KEPT_HERE_NOW,			/* the same, of a chunk, until it is compressed */
+	BFPG_KEPT_BY_CITUS,			/* in shards; or it may be */
+	BFPG_KEPT_COMPRESSED,		/* a chunk of TimescaleDB that is compressed, also partly */
+	BFPG_KEPT_BY_TABLE_AM		/* by an access method that isn't heap */
+} BfpgKept;
+
+/*
+ * Where the rows of a table are kept.  The caller has a lock on the table.  Known until
+ * PostgreSQL tells of a change, but for chunks.  Throws where an engine's catalog isn't as
+ * we know it.
+ */
+extern BfpgKept bfpg_kept(Oid table);
+
+/* Why the rows of a table aren't in its heap, in a few words without the table's name. */
+extern const char *bfpg_kept_text(BfpgKept kept);
+
+/*
+ * Throws unless the rows of a table are kept in its own heap.  Returns whether that holds
+ * until PostgreSQL tells of a change: of a chunk it holds for the snapshot only.
+ */
+extern bool bfpg_check_kept_here(Oid table);
+
+/* Throws unless the access method of an open table is heap, also by another name. */
+extern void bfpg_check_heap(Relation table);
+
+/*
+ * Whether rows of one of these relations come from another node, where transactions have
+ * other numbers: foreign tables, and tables of Citus.
+ */
+extern bool bfpg_any_on_other_node(List *relations);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_ELSEWHERE_H */

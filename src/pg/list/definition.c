@@ -1,0 +1,171 @@
+/*
+ * definition.c
+ *	  By which query a list was published, so that bloom_refresh can run it again.
+ *
+ * Whoever could write a query here under another role's OID would have it run with that role's
+ * rights.  So:
+ *
+ * 1. A row is written only here, past SQL: without an executor there is no trigger, rule or
+ *	  policy that somebody with rights on the table could have added.
+ * 2. A row has the role that is current when the query is run for the first time, and that had
+ *	  the rights to run it.
+ * 3. SQL can't write the table, whatever rights somebody has: the guard throws, also for members
+ *	  of pg_write_all_data, after GRANT ALL, and under session_replication_role.  Logical
+ *	  replication is not stopped by it, but its rows are skipped.
+ * 4. Only the table's owner could take the guard away.  That is the superuser who created the
+ *	  extension, or the bootstrap superuser where another role did; a table that has been given
+ *	  to somebody else is not believed.
+ * 5. Only the role of the row runs its query, as itself.  No superuser does, so that a row that
+ *	  got in by any other way can't have a query run with more rights than its writer has.  The
+ *	  role's name is compared as well: a dropped role's OID can come round.
+ *
+ * sql/refresh.sql plants queries and fails without 2, 3 or 5.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "replication/logicalworker.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "list/definition.h"
+#include "list/list.h"
+#include "base/pg_compat.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_definition_guard);
+
+/* Columns of bloom_definition. */
+enum
+{
+	DEFINITION_NAME,
+	DEFINITION_ROLE,
+	DEFINITION_ROLE_NAME,
+	DEFINITION_QUERY,
+	DEFINITION_SEARCH_PATH,
+	DEFINITION_CHECK,
+	DEFINITION_ALLOW_EMPTY,
+	DEFINITION_COLUMNS
+};
+
+/* The row of a list, as the newest transaction left it; or NULL. */
+static HeapTuple
+begin_scan(Relation table, const char *name, SysScanDesc *scan)
+{
+	ScanKeyData key;
+
+	ScanKeyInit(&key, DEFINITION_NAME + 1, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(name));
+	*scan = systable_beginscan(table, bfpg_list_relation(table->rd_rel->relnamespace, "bloom_definition_pkey"),
+							   true, NULL, 1, &key);
+	return systable_getnext(*scan);
+}
+
+static void
+check_owner(Relation table)
+{
+	if (!superuser_arg(table->rd_rel->relowner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("table \"%s\" must belong to a superuser", RelationGetRelationName(table)),
+				 errdetail("Its owner could have written queries for others to run.")));
+}
+
+static void
+check_role(const char *name, const Datum *values)
+{
+	Oid			role = DatumGetObjectId(values[DEFINITION_ROLE]);
+	const char *role_name = NameStr(*DatumGetName(values[DEFINITION_ROLE_NAME]));
+
+	if (role != GetUserId() || strcmp(role_name, GetUserNameFromId(GetUserId(), false)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("list \"%s\" was published by role \"%s\", which alone may refresh it", name, role_name),
+				 errdetail("The query runs with the rights of the role that gave it, and with no other's, not even a superuser's."),
+				 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
+}
+
+void
+bfpg_definition_read(Oid schema, const char *name, BfpgDefinition *definition)
+{
+	Relation	table = table_open(bfpg_list_relation(schema, "bloom_definition"), AccessShareLock);
+	Datum		values[DEFINITION_COLUMNS];
+	bool		nulls[DEFINITION_COLUMNS];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	check_owner(table);
+	tuple = begin_scan(table, name, &scan);
+	if (tuple == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("list \"%s\" has no query to be refreshed by", name),
+				 errhint("CALL bloom_publish keeps one. A list that was published as a value has none, nor has one that was restored from a dump.")));
+	heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
+	check_role(name, values);
+	definition->role = GetUserId();
+	definition->query = TextDatumGetCString(values[DEFINITION_QUERY]);
+	definition->search_path = TextDatumGetCString(values[DEFINITION_SEARCH_PATH]);
+	definition->check = DatumGetBool(values[DEFINITION_CHECK]);
+	definition->allow_empty = DatumGetBool(values[DEFINITION_ALLOW_EMPTY]);
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+}
+
+static HeapTuple
+form_row(Relation table, const char *name, const BfpgDefinition *definition)
+{
+	Datum		values[DEFINITION_COLUMNS];
+	bool		nulls[DEFINITION_COLUMNS] = {false};
+	NameData	role_name;
+
+	namestrcpy(&role_name, GetUserNameFromId(definition->role, false));
+	values[DEFINITION_NAME] = CStringGetTextDatum(name);
+	values[DEFINITION_ROLE] = ObjectIdGetDatum(definition->role);
+	values[DEFINITION_ROLE_NAME] = NameGetDatum(&role_name);
+	values[DEFINITION_QUERY] = CStringGetTextDatum(definition->query);
+	values[DEFINITION_SEARCH_PATH] = CStringGetTextDatum(definition->search_path);
+	values[DEFINITION_CHECK] = BoolGetDatum(definition->check);
+	values[DEFINITION_ALLOW_EMPTY] = BoolGetDatum(definition->allow_empty);
+	return heap_form_tuple(RelationGetDescr(table), values, nulls);
+}
+
+void
+bfpg_definition_write(Oid schema, const char *name, const BfpgDefinition *definition)
+{
+	Relation	table = table_open(bfpg_list_relation(schema, "bloom_definition"), RowExclusiveLock);
+	SysScanDesc scan;
+	HeapTuple	tuple = begin_scan(table, name, &scan);
+
+	if (tuple != NULL)
+		CatalogTupleDelete(table, &tuple->t_self);
+	systable_endscan(scan);
+	if (definition != NULL)
+		CatalogTupleInsert(table, form_row(table, name, definition));
+	table_close(table, NoLock);
+	CommandCounterIncrement();
+}
+
+/* Throws for a statement; skips the rows of logical replication, which has no statements. */
+Datum
+bloomfilter_definition_guard(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		elog(ERROR, "bloom_definition_guard called outside of a trigger");
+	if (!IsLogicalWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("table \"%s\" can't be changed by SQL",
+						RelationGetRelationName(((TriggerData *) fcinfo->context)->tg_relation)),
+				 errhint("CALL bloom_publish keeps the query of a list, and bloom_drop removes it.")));
+	return PointerGetDatum(NULL);
+}

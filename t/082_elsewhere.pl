@@ -1,0 +1,217 @@
+# Rows that another engine keeps: nothing of ours says then that a row is not there.
+# Stand-ins have the catalogs of Citus and TimescaleDB as these make them.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use BloomTest;
+
+my $library = build_library('other_storage');
+plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
+
+my $node = new_node('elsewhere');
+my $session = session($node);
+$session->query(<<"EOC");
+SET allow_system_table_mods = on;
+CREATE FUNCTION announce(oid) RETURNS void AS '$library' LANGUAGE C;
+CREATE FUNCTION other_storage(internal) RETURNS table_am_handler AS '$library' LANGUAGE C;
+CREATE ACCESS METHOD other_storage TYPE TABLE HANDLER other_storage;
+CREATE ACCESS METHOD other_heap TYPE TABLE HANDLER heap_tableam_handler;
+CREATE TABLE plain AS SELECT g AS id FROM generate_series(1, 1000) AS g;
+CREATE INDEX plain_f ON plain USING bloomfilter (id);
+CREATE TABLE acct AS SELECT g AS id FROM generate_series(1, 1000) AS g;
+CREATE INDEX acct_f ON acct USING bloomfilter (id);
+CREATE TABLE part (id int, day int) PARTITION BY RANGE (day);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (1) TO (2);
+CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (2) TO (3);
+CREATE INDEX part_f ON part USING bloomfilter (id);
+INSERT INTO part SELECT g, 1 + g % 2 FROM generate_series(1, 1000) AS g;
+CREATE TABLE ev (id int);
+CREATE TABLE ev_1 () INHERITS (ev);
+CREATE TABLE ev_2 () INHERITS (ev);
+CREATE INDEX ev_f ON ev USING bloomfilter (id);
+CREATE INDEX ev_1_f ON ev_1 USING bloomfilter (id);
+CREATE INDEX ev_2_f ON ev_2 USING bloomfilter (id);
+INSERT INTO ev_1 SELECT generate_series(1, 500);
+INSERT INTO ev_2 SELECT generate_series(501, 1000);
+EOC
+
+# Every way to ask a table's live filter, by its index and by its column.
+sub by_index
+{
+	my ($index) = @_;
+	return map { "SELECT $_" } "bloom_index_contains('$index', 42)", "bloom_index_contains('$index', '42')",
+	  "bloom_index_contains_each('$index', array[42])", "bloom_index_matches('$index', array[42])",
+	  "bloom_snapshot('$index') IS NULL", "bloom_snapshot('$index', 0) IS NULL";
+}
+
+sub by_column
+{
+	my ($table) = @_;
+	return ((map { "SELECT $_" } "bloom_index_contains('$table', 'id', 42)", "bloom_index_contains_each('$table', 'id', array[42])",
+		"bloom_index_matches('$table', 'id', array[42])"), "SELECT * FROM bloom_index_partitions('$table', 'id', 42)");
+}
+
+sub looks
+{
+	my ($index) = @_;
+	return map { "SELECT $_ IS NULL" } "bloom_index_stats('$index')", "bloom_index_verify('$index')";
+}
+
+sub refused
+{
+	my ($why, @statements) = @_;
+	foreach my $statement (@statements)
+	{
+		my (undef, undef, $error) = $session->try($statement);
+		like($error, qr/rows of table "\w+" are not kept in the table: $why/, "$statement: refused");
+	}
+}
+
+sub answered
+{
+	foreach my $statement (@_)
+	{
+		my (undef, $state) = $session->try($statement);
+		is($state, '', "$statement: answered");
+	}
+}
+
+my @plain = (by_index('plain_f'), by_column('plain'), looks('plain_f'), by_index('part_1_id_idx'), by_column('part'),
+	'SELECT bloom_index_contains(\'part_f\', 42)');
+my @acct = (by_index('acct_f'), by_column('acct'), looks('acct_f'), "SELECT bloom_publish('acct', bloom_snapshot('acct_f'))");
+answered(@plain, @acct);
+
+# Citus: CREATE EXTENSION comes later than the index, and so does the table's own row.
+$session->query(<<'EOC');
+CREATE SCHEMA trap;
+CREATE TABLE trap.pg_dist_partition (logicalrelid regclass);
+INSERT INTO trap.pg_dist_partition VALUES ('plain');
+CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass NOT NULL, partmethod "char" NOT NULL, partkey text,
+	colocationid int NOT NULL DEFAULT 0, repmodel "char" NOT NULL DEFAULT 'c', autoconverted bool NOT NULL DEFAULT false);
+CREATE UNIQUE INDEX pg_dist_partition_logical_relid_index ON pg_catalog.pg_dist_partition (logicalrelid);
+SET search_path = trap, public;
+EOC
+answered(@plain, @acct);
+$session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('acct', 'h'); SELECT announce('acct'::regclass)");
+refused(qr/Citus keeps the rows in shards/, @acct);
+answered(@plain);
+$session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('part', 'h'), ('part_1', 'h'); SELECT announce('part'::regclass)");
+refused(qr/Citus/, by_column('part'), by_index('part_1_id_idx'), 'SELECT bloom_index_contains(\'part_f\', 42)');
+# One partition of a table that itself is not managed
+$session->query("DELETE FROM pg_catalog.pg_dist_partition WHERE logicalrelid = 'part'::regclass; SELECT announce('part'::regclass)");
+refused(qr/Citus/, by_column('part'), 'SELECT bloom_index_contains(\'part_f\', 42)');
+answered(by_index('part_2_id_idx'));
+# On a worker a shard is an ordinary table, which the catalog doesn't list.
+$session->query('CREATE TABLE acct_102008 AS SELECT * FROM acct; CREATE INDEX acct_102008_f ON acct_102008 USING bloomfilter (id)');
+is($session->query("SELECT bloom_index_contains('acct_102008_f', 42), bloom_index_contains('acct_102008', 'id', -42)"), 't|f', 'a shard');
+$session->query("DELETE FROM pg_catalog.pg_dist_partition; SELECT announce('acct'::regclass)");
+answered(@plain, @acct);
+
+# The lists' own tables, made reference tables.
+$session->query("SELECT bloom_publish('members', bloom_agg(id)) FROM plain");
+my @list = ("SELECT bloom_lookup('members', 42)", "SELECT bloom_lookup_each('members', array[42])");
+answered(@list);
+$session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('bloom_generation_part', 'n'); SELECT announce('bloom_generation_part'::regclass)");
+refused(qr/Citus/, @list);
+answered(@plain);
+
+# A shape that nobody knows.
+$session->query('ALTER TABLE pg_catalog.pg_dist_partition RENAME logicalrelid TO relation');
+foreach my $statement (@plain, @acct, @list)
+{
+	my (undef, undef, $error) = $session->try($statement);
+	like($error, qr/table "pg_catalog.pg_dist_partition" has not the columns that bloomfilter knows/, "$statement: refused");
+}
+is($session->query("SELECT count(*) FROM bloom_live WHERE status ~ 'has not the columns'"), $session->query('SELECT count(*) FROM bloom_live'), 'the view says so');
+$session->query('DROP TABLE pg_catalog.pg_dist_partition');
+answered(@plain, @acct, @list);
+
+# TimescaleDB: chunks inherit.  By the name of the parent's index they would be left out.
+my @chunk = (by_index('ev_2_f'), looks('ev_2_f'));
+my @hypertable = by_column('ev');
+foreach my $statement (by_index('ev_f'))
+{
+	my (undef, undef, $error) = $session->try($statement);
+	like($error, qr/index "ev_f" has not the keys of the tables that inherit from "ev"/, "$statement: refused");
+}
+is($session->query('SELECT bloom_index_contains(\'ev\', \'id\', 42), bloom_index_contains(\'ev\', \'id\', -42)'), 't|f', 'by table and column');
+$session->query('DROP TABLE ev_1; ALTER TABLE ev_2 NO INHERIT ev');
+answered(by_index('ev_f'));
+$session->query('ALTER TABLE ev_2 INHERIT ev');
+
+my $named = "id int PRIMARY KEY, hypertable_id int NOT NULL, schema_name name NOT NULL, table_name name NOT NULL";
+my %shapes = (
+	'up to 2.26' => [ "$named, compressed_chunk_id int, dropped bool NOT NULL DEFAULT false, status int NOT NULL DEFAULT 0,
+			osm_chunk bool NOT NULL DEFAULT false, UNIQUE (schema_name, table_name)",
+		"VALUES (1, 1, 'public', 'ev_2')", 'status = 1, compressed_chunk_id = 2', 'status = 9, compressed_chunk_id = 2',
+		'compressed_chunk_id = 2', 'status = 8' ],
+	'before status' => [ "$named, compressed_chunk_id int", "VALUES (1, 1, 'public', 'ev_2')", 'compressed_chunk_id = 2' ],
+	'from 2.29 on' => [ "id int PRIMARY KEY, relid regclass NOT NULL UNIQUE, hypertable_id int NOT NULL, status int NOT NULL DEFAULT 0,
+			osm_chunk bool NOT NULL DEFAULT false", "VALUES (1, 'ev_2', 1)", 'status = 1', 'status = 11', 'status = 16' ]);
+foreach my $name (sort keys %shapes)
+{
+	my ($columns, $row, @compressed) = @{ $shapes{$name} };
+	my @reset = $columns =~ /\b(status|compressed_chunk_id)\b/g;
+	my $reset = join ', ', map { $_ eq 'status' ? 'status = 0' : 'compressed_chunk_id = NULL' } @reset;
+	note "the catalog $name";
+	$session->query("CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.chunk ($columns)");
+	answered(@chunk, @hypertable, @plain);
+	# A table becomes a chunk when it is made or attached, so it inherits then.
+	$session->query("INSERT INTO _timescaledb_catalog.chunk (id, " . ($row =~ /public/ ? 'hypertable_id, schema_name, table_name' : 'relid, hypertable_id') . ") $row; ALTER TABLE ev_2 NO INHERIT ev; ALTER TABLE ev_2 INHERIT ev");
+	answered(@chunk, @hypertable, @plain);
+	foreach my $compressed (@compressed)
+	{
+		# A chunk's status is read each time: nobody announces that it has changed.
+		$session->query("UPDATE _timescaledb_catalog.chunk SET $compressed");
+		refused(qr/TimescaleDB keeps rows in a compressed chunk/, @chunk, @hypertable);
+		answered(@plain);
+		is($session->query("SELECT string_agg(indexname || ' ' || status, ',') FROM bloom_live WHERE status <> 'ok'"),
+			'ev_2_f rows of table "ev_2" are not kept in the table: TimescaleDB keeps rows in a compressed chunk', 'the view says it of the chunk');
+		$session->query("UPDATE _timescaledb_catalog.chunk SET $reset");
+		answered(@chunk, @hypertable);
+	}
+	# Within one transaction and at one call site, too.
+	$session->query('CREATE OR REPLACE FUNCTION ask_twice(change text) RETURNS bool LANGUAGE plpgsql AS $$
+		DECLARE found bool;
+		BEGIN
+			FOR i IN 1 .. 2 LOOP
+				found := bloom_index_contains(\'ev\', \'id\', 42);
+				EXECUTE \'UPDATE _timescaledb_catalog.chunk SET \' || change;
+			END LOOP;
+			RETURN found;
+		END $$');
+	refused(qr/TimescaleDB/, "SELECT ask_twice('$compressed[0]')");
+	if ($reset =~ /status/)
+	{
+		$session->query('UPDATE _timescaledb_catalog.chunk SET status = 4');
+		answered(@chunk, @hypertable);
+	}
+	$session->query('ALTER TABLE _timescaledb_catalog.chunk RENAME ' . ($row =~ /public/ ? 'table_name' : 'relid') . ' TO other');
+	my (undef, undef, $error) = $session->try($chunk[0]);
+	like($error, qr/"_timescaledb_catalog.chunk" has not the columns/, 'an unknown shape');
+	$session->query('DROP SCHEMA _timescaledb_catalog CASCADE');
+}
+
+# Somebody's own table of that name says nothing, and stops nobody.
+$session->query('CREATE ROLE stranger; GRANT CREATE ON DATABASE postgres TO stranger; SET ROLE stranger;
+	CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.chunk (nothing int); RESET ROLE');
+answered(@chunk, @hypertable, @plain);
+$session->query('DROP SCHEMA _timescaledb_catalog CASCADE');
+
+# A table access method that is not heap, and one that is by another name.
+$session->query('CREATE TABLE other (id int) USING other_storage; CREATE TABLE alias (id int) USING other_heap;
+	CREATE INDEX alias_f ON alias USING bloomfilter (id)');
+answered(by_index('alias_f'), by_column('alias'), looks('alias_f'));
+refused(qr/the table's access method is not heap/, 'CREATE INDEX ON other USING bloomfilter (id)');
+$session->query("UPDATE pg_class SET relam = (SELECT oid FROM pg_am WHERE amname = 'other_storage') WHERE relname = 'alias'; SELECT announce('alias'::regclass)");
+refused(qr/the table's access method is not heap/, by_index('alias_f'), by_column('alias'), looks('alias_f'));
+
+$session->quit;
+$node->stop;
+done_testing();
