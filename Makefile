@@ -29,7 +29,7 @@ ZSTD_LIBS = -lzstd
 endif
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.
-SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql)
+SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql rights.sql)
 # Aggregates have forms for these.  Engines that split aggregates between machines compare
 # the declared types of arguments with those of columns, and call the transition function
 # without an expression to tell its types; so the types by which people distribute tables

@@ -185,6 +185,13 @@ select bloom_publish_agg('s0123456789abcdefghij', 1);
 select bloom_publish_agg('lacount', 1);
 select bloom_publish_agg(case when id < 100 then 'laccount'::bytea else 'lother' end, id) from account;
 select bloom_publish_agg(null, 1);
+-- an error names the list that it is about
+\set SHOW_CONTEXT errors
+select bloom_lookup('account', 'x');
+select bloom_lookup('account', 'x'::text);
+select bloom_lookup_each('email', array[1]);
+select bloom_lookup_each('account', '{1,x}');
+\set SHOW_CONTEXT never
 call bloom_publish('', 'SELECT 1');
 call bloom_publish(repeat('x', 1001), 'SELECT 1');
 call bloom_publish(null, 'SELECT 1');

@@ -183,6 +183,9 @@ EOC
 	my ($out, $err) = ('', '');
 	$node->psql('postgres', "LISTEN bloom_published; CALL bloom_publish('told', 'SELECT 1 WHERE false')",
 		stdout => \$out, stderr => \$err);
+	like(slurp_file($node->logfile),
+		qr/LOG:  list "told" is published by "\w+": serial \d{16}, about \d+ keys \(0 before\), type integer, n = 25000 \(planned\), p = 0.01, parts = 1, 31104 bytes, 0 NULLs skipped, build \S+ s, check \S+ s$/m,
+		'and so is the log, of what was decided');
 	unlike($out, qr/notification/, 'but not of a night that failed');
 	like($err, qr/returns no keys/, 'which it did');
 }
@@ -269,7 +272,7 @@ sub stayed_alive_but_killed
 SKIP:
 {
 	my $disk = BloomTest::SmallDisk->new(24 * 1024 * 1024);
-	skip 'no user namespaces here, in which to mount a small disk', 8 if !defined $disk;
+	skip 'no user namespaces here, in which to mount a small disk', 15 if !defined $disk;
 	my $space = $disk->make_folder('space');
 	my $session = session($node);
 	$session->query("CREATE TABLESPACE small LOCATION '$space'");
@@ -288,6 +291,37 @@ SKIP:
 	$session->query('VACUUM bloom_generation_part');
 	is($session->state_of($large), '', 'the next night has room and publishes');
 	isnt(state_of_list(), $kept, 'another generation');
+
+	# What can't fit is refused before its query runs.
+	value('CREATE SEQUENCE ran');
+	my $from = -s $node->logfile;
+	is($session->state_of("CALL bloom_publish('account', 'SELECT nextval(''ran'')', n => 40000000)"), '53100', 'a list that can not fit is refused');
+	is(value('SELECT is_called FROM ran'), 'f', 'before its query');
+	like(slurp_file($node->logfile, $from), qr/list "account" is not published: it needs \d+\.\d MB in the tablespace of bloom_generation_part, where \d+\.\d MB are free/,
+		'by an error that says what it needs and what there is');
+
+	# A disk that gets full in the midst of a write: the hint names the statement that takes away what was written.
+	my $size = 'SELECT pg_total_relation_size(\'bloom_generation_part\')';
+	value('VACUUM (TRUNCATE) bloom_generation_part');
+	my $before_write = value($size);
+	value('CREATE TRIGGER held BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION held_write()');
+	my $holder = session($node);
+	my $pid = $session->pid;
+	$holder->query('SELECT pg_advisory_lock(3)');
+	$from = -s $node->logfile;
+	$session->start("CALL bloom_publish('account', 'SELECT id FROM account', n => 6000000, parts => 2)");
+	$node->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the publisher does not come to its second part';
+	$disk->fill(8192);
+	$holder->query('SELECT pg_advisory_unlock_all()');
+	is(($session->finish)[1], '53100', 'a disk that gets full meanwhile is an error');
+	like(slurp_file($node->logfile, $from), qr/HINT:  VACUUM \(TRUNCATE\) public\.bloom_generation_part gives back/, 'whose hint names a statement');
+	cmp_ok(value($size), '>', $before_write + 1_000_000, 'what was written takes room');
+	value('VACUUM (TRUNCATE) public.bloom_generation_part');
+	cmp_ok(value($size), '<', $before_write + 200_000, 'that the statement gives back, on the full disk');
+	$disk->give_back;
+	value('DROP TRIGGER held ON bloom_generation_part');
+	$holder->quit;
 	$session->quit;
 }
 

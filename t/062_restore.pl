@@ -92,6 +92,30 @@ EOC
 	is(told($to, $restores, 'GRANT SELECT ON bloom_list TO asker'), '', "$name: who restores may let others");
 }
 
+# The extension is handed over with its database by REASSIGN OWNED and DROP OWNED: the new owner
+# publishes and grants, and nobody has to be a superuser for it.
+{
+	$node->safe_psql('postgres', 'CREATE ROLE leaves LOGIN; CREATE ROLE comes LOGIN; CREATE DATABASE handed OWNER leaves TEMPLATE template0');
+	is(told('handed', 'leaves', "CREATE EXTENSION bloomfilter; CREATE TABLE account AS SELECT generate_series(1, 2000)::bigint AS id;
+CALL bloom_publish('account', 'SELECT id FROM account'); $grants"), '', 'handed over: published by the owner that leaves');
+	$node->safe_psql('handed', 'REASSIGN OWNED BY leaves TO comes');
+	is(told('handed', 'comes', $grants), '', 'handed over: the new owner grants the same rights');
+	$node->safe_psql('handed', 'DROP OWNED BY leaves; DROP ROLE leaves');
+	is(told('handed', 'asker', "SELECT bloom_lookup('account', 10::bigint)"), 't', 'handed over: an asker asks');
+	is(told('handed', 'watcher', 'SELECT published_by FROM bloom_published'), 'leaves', 'handed over: a watcher watches');
+	is(told('handed', 'comes', "CALL bloom_refresh('account')"), '42501', 'handed over: the query is still that of the role that is gone');
+	is(told('handed', 'comes', "CALL bloom_publish('account', 'SELECT id FROM account')"), '', 'handed over: the new owner publishes');
+	is(told('handed', 'comes', "CALL bloom_refresh('account'); SELECT published_by FROM bloom_published"), 'comes', 'handed over: and refreshes');
+	is(told('handed', 'asker', "SELECT bloom_lookup('account', 10::bigint)"), 't', 'handed over: an asker asks then');
+	$node->command_ok([ 'pg_dump', '-Fc', '-f', "$dump.handed", '-d', $node->connstr('handed') ], 'handed over: a dump');
+	$node->safe_psql('postgres', 'CREATE DATABASE handed2 OWNER comes TEMPLATE template0');
+	# Up to 16 PostgreSQL keeps a dropped role's initial rights, and dumps their removal by number.
+	$node->command_ok([ 'pg_restore', '--exit-on-error', '--no-privileges', '-d', $node->connstr('handed2') . ' user=comes', "$dump.handed" ],
+		'handed over: is restored by the new owner');
+	is(told('handed2', 'comes', $grants), '', 'handed over: who grants again');
+	is(told('handed2', 'asker', "SELECT bloom_lookup('account', 10::bigint)"), 't', 'handed over: and an asker asks there');
+}
+
 stayed_alive($node);
 $node->stop;
 done_testing();

@@ -228,13 +228,3 @@ COMMENT ON FUNCTION bloom_lookup_each(text, anyarray) IS 'whether the published 
 CREATE FUNCTION bloom_lookup_each(list text, keys bloom_key) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_lookup_each' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_lookup_each(text, bloom_key) IS 'the same for an array that is written as text';
-
--- Whoever created the extension may do all of this, and let others.
-
-REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
-	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
-	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) TO @extowner@ WITH GRANT OPTION;
-GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_list_delta
-	TO @extowner@ WITH GRANT OPTION;
-GRANT SELECT ON bloom_list, bloom_list_part, bloom_published TO @extowner@ WITH GRANT OPTION;

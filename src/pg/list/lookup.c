@@ -42,6 +42,7 @@ typedef struct BfpgLookup
 	BfpgLookupPart **parts;		/* NULL where no key of it came yet */
 	BfpgListTable table;		/* while is_open */
 	bool		is_open;		/* in this call */
+	ErrorContextCallback callback;	/* names the list in errors of this call */
 } BfpgLookup;
 
 static BfpgLookup *
@@ -87,6 +88,7 @@ end_call(BfpgLookup *lookup)
 	if (lookup->is_open)
 		bfpg_list_close(&lookup->table);
 	lookup->is_open = false;
+	error_context_stack = lookup->callback.previous;
 }
 
 /* Reads one part's row, if it is there, and keeps where its filter is. */
@@ -164,6 +166,22 @@ same_name(const text *a, const text *b)
 		memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
 }
 
+/* Of many lists that an application looks keys up in, which one didn't take the key. */
+static void
+tell_list(void *name)
+{
+	errcontext("look-up in list \"%s\"", text_to_cstring(name));
+}
+
+/* Errors name the list until end_call. */
+static inline void
+begin_call(BfpgLookup *lookup, text *name)
+{
+	lookup->is_open = false;	/* should the last call have failed */
+	lookup->callback = (ErrorContextCallback) {error_context_stack, tell_list, name};
+	error_context_stack = &lookup->callback;
+}
+
 /* This call site's look-up, with the list of this call. */
 static BfpgLookup *
 open_lookup(FunctionCallInfo fcinfo, bool array)
@@ -179,7 +197,7 @@ open_lookup(FunctionCallInfo fcinfo, bool array)
 	name = PG_GETARG_TEXT_PP(0);
 	if (lookup == NULL)
 		lookup = make_lookup(fcinfo, array);
-	lookup->is_open = false;	/* should the last call have failed */
+	begin_call(lookup, name);
 	bfpg_snapshot_mark(&mark);
 	if (lookup->name == NULL || !same_name(lookup->name, name) ||
 		memcmp(&lookup->mark, &mark, sizeof(mark)) != 0)

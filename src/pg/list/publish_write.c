@@ -309,11 +309,25 @@ warn_of_rate(const BfpgPublication *list)
 				 errhint("Nobody is denied. Publish it again with a larger n, or by its query without n.")));
 }
 
-/* What a number of the list comes from, for the log. */
+/* Where n comes from. */
 static const char *
-origin(bool given, bool kept)
+origin(const BfpgPublication *list, const BfpgLastList *last)
 {
-	return given ? "given" : kept ? "as before" : "planned";
+	if (list->query == NULL)
+		return "the filters'";
+	if (list->n == list->min_n)
+		return "given";
+	return last->exists && list->n == last->n ? "as before" : "planned";
+}
+
+/* What was read and how long it took; of filters that were there nobody knows. */
+static const char *
+effort(const BfpgPublication *list)
+{
+	if (list->query == NULL)
+		return "";
+	return psprintf(", " INT64_FORMAT " NULLs skipped, build %.3g s, check %.3g s",
+					list->nulls, list->build_seconds, Max(list->check_seconds, 0));
 }
 
 /* One line that says what was decided. */
@@ -321,12 +335,11 @@ static void
 log_publication(const BfpgPublication *list, const BfpgLastList *last)
 {
 	ereport(LOG,
-			(errmsg("list \"%s\" is published: serial " INT64_FORMAT ", about %.0f keys (%.0f before) of type %s, " INT64_FORMAT " NULLs skipped, "
-					"n = " INT64_FORMAT " (%s), p = %g, parts = %d, %.0f bytes, build %.3g s, check %.3g s, by \"%s\"",
-					list->name, list->serial, bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list),
-					list->nulls, list->n, origin(list->n == list->min_n, last->exists && list->n == last->n),
-					list->p, list->count, bfpg_publish_bytes(list),
-					Max(list->build_seconds, 0), Max(list->check_seconds, 0), GetUserNameFromId(GetUserId(), false)),
+			(errmsg("list \"%s\" is published by \"%s\": serial " INT64_FORMAT ", about %.0f keys (%.0f before), type %s, "
+					"n = " INT64_FORMAT " (%s), p = %g, parts = %d, %.0f bytes%s",
+					list->name, GetUserNameFromId(GetUserId(), false), list->serial,
+					bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list),
+					list->n, origin(list, last), list->p, list->count, bfpg_publish_bytes(list), effort(list)),
 			 errhidestmt(true)));
 }
 
