@@ -13,13 +13,14 @@ use PostgreSQL::Test::Utils ();
 
 my $root = abs_path(dirname(__FILE__) . '/..');
 
-# A list of { section, line, sql } for each block marked "sql", or otherwise.
+# A list of { section, line, sql, output } for each block marked "sql", or otherwise.  Its
+# output is the block marked "output" right behind it, where there is one.
 sub sql_blocks
 {
 	my ($page, $mark) = @_;
 
 	$mark //= 'sql';
-	my ($section, $block, @blocks) = ('');
+	my ($section, $block, $output, @blocks) = ('');
 
 	open my $in, '<', "$root/$page" or die "$page: $!";
 	while (my $line = <$in>)
@@ -41,9 +42,33 @@ sub sql_blocks
 		{
 			$block->{sql} .= $line;
 		}
+		elsif (!defined $output && @blocks && $line =~ /^```output$/)
+		{
+			$output = '';
+		}
+		elsif (defined $output && $line =~ /^```$/)
+		{
+			$blocks[-1]{output} = $output;
+			$output = undef;
+		}
+		elsif (defined $output)
+		{
+			$output .= $line;
+		}
 	}
 	die "$page: a block does not end" if $block;
 	return @blocks;
+}
+
+# What psql shows of a block, aligned as on a page: standard output, and errors and notices.
+sub shown
+{
+	my ($node, $database, $sql) = @_;
+	my ($out, $err) = ('', '');
+
+	IPC::Run::run([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-P', 'footer=off', '-d', $node->connstr($database) ],
+		'<', \$sql, '>', \$out, '2>', \$err);
+	return map { s/[ \t]+$//mgr =~ s/\n+\z/\n/r } ($out, $err);
 }
 
 # The blocks of OPERATIONS.md, up to the end of a section, as one script.

@@ -32,7 +32,7 @@ sub value
 	return $node->safe_psql('postgres', $sql, %options);
 }
 
-value(doc::operations_until('Every night'));
+value(doc::operations_until('Publish'));
 value(doc::text_block('doc/OPERATIONS.md', qr/create extension pg_cron/));
 my ($schedule) = split /\n/, doc::text_block('doc/OPERATIONS.md', qr/cron\.schedule/);
 $schedule =~ s/30 2 \* \* \*/* * * * */ or die 'no schedule';

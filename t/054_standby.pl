@@ -18,7 +18,7 @@ autovacuum_naptime = 1
 hot_standby_feedback = on
 });
 $primary->start;
-$primary->safe_psql('postgres', doc::operations_until('Every night'));
+$primary->safe_psql('postgres', doc::operations_until('Publish'));
 # The page's account has ids from 1 to 100000.
 $primary->safe_psql('postgres', q{call bloom_publish('account', 'select id from account', parts => 8)});
 
