@@ -9,6 +9,7 @@
 
 #include "key/key_array.h"
 #include "key/key_untyped.h"
+#include "live/ask.h"
 #include "live/read.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
@@ -85,6 +86,14 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 	return question;
 }
 
+/* Whether one target may have the key. */
+static bool
+ask_target(BfpgLiveQuestion *question, const BfpgLiveTarget *target, Datum key)
+{
+	/* Filters of partitions may have different seeds. */
+	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
+}
+
 /* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
@@ -94,10 +103,7 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 
 	for (i = 0; i < targets->count; i++)
 	{
-		const BfpgLiveTarget *target = &targets->targets[i];
-
-		/* Filters of partitions may have different seeds. */
-		if (bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed)))
+		if (ask_target(question, &targets->targets[i], key))
 			return true;
 	}
 	return false;
@@ -221,6 +227,20 @@ bloomfilter_index_matches_column(PG_FUNCTION_ARGS)
 	return matches(fcinfo, true);
 }
 
+List *
+bfpg_live_tables_of(FunctionCallInfo fcinfo, Oid table)
+{
+	BfpgLiveCall call = {table, PG_GETARG_NAME(1), 2, false};
+	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	List	   *tables = NIL;
+	int			i;
+
+	for (i = 0; i < question->targets.count; i++)
+		if (ask_target(question, &question->targets.targets[i], PG_GETARG_DATUM(2)))
+			tables = lappend_oid(tables, question->targets.targets[i].table);
+	return tables;
+}
+
 /* The tables that may have the key, with the index that was asked: NULL where none was. */
 Datum
 bloomfilter_index_partitions(PG_FUNCTION_ARGS)
@@ -238,8 +258,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 		Datum		values[2] = {ObjectIdGetDatum(target->table), ObjectIdGetDatum(target->index)};
 		bool		nulls[2] = {false, !OidIsValid(target->index)};
 
-		if (bfpg_live_contains(target, bfpg_hash_key(&question->coder, PG_GETARG_DATUM(2),
-													 target->live.header.seed)))
+		if (ask_target(question, target, PG_GETARG_DATUM(2)))
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

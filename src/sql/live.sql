@@ -124,6 +124,15 @@ CREATE FUNCTION bloom_index_partitions(relation regclass, column_name name, key 
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_partitions' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_partitions(regclass, name, bloom_key) IS 'partitions whose rows may have the key in the column; all others have not';
 
+-- Not strict: the first argument is a NULL of the table's row type.  It runs a query.
+CREATE FUNCTION bloom_search("table" anyelement, column_name name, key anycompatible) RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'bloomfilter_search' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 10;
+COMMENT ON FUNCTION bloom_search(anyelement, name, anycompatible) IS 'rows of the table that have the key in the column, from the partitions that may have it';
+
+CREATE FUNCTION bloom_search("table" anyelement, column_name name, key bloom_key) RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'bloomfilter_search' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 10;
+COMMENT ON FUNCTION bloom_search(anyelement, name, bloom_key) IS 'rows of the table that have the key in the column, from the partitions that may have it';
+
 --
 -- Knowing and shipping live filters
 --

@@ -169,15 +169,24 @@ bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type)
 	}
 }
 
-/* varchar and cidr have the operators of text and inet, which the literal is read as. */
+/* varchar and cidr have the operators of text and inet. */
+Oid
+bfpg_reading_type_of_column(Oid type)
+{
+	type = getBaseType(type);
+	if (type == VARCHAROID)
+		return TEXTOID;
+	return type == CIDROID ? INETOID : type;
+}
+
 void
 bfpg_read_as_column(BfpgKeyCoder *coder, Oid type)
 {
-	type = getBaseType(type);
-	if (type == TEXTOID || type == VARCHAROID)
+	type = bfpg_reading_type_of_column(type);
+	if (type == TEXTOID)
 		(void) bfpg_find_key_type(TEXTOID, coder);
 	else
-		make_reader(coder, type == CIDROID ? INETOID : type);
+		make_reader(coder, type);
 }
 
 ArrayType *

@@ -26,6 +26,9 @@ extern bool bfpg_is_untyped(Oid type);
  */
 extern void bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type);
 
+/* The type that SQL reads a literal as, beside a column of a type that keys can have. */
+extern Oid	bfpg_reading_type_of_column(Oid type);
+
 /*
  * Makes an untyped key's coder read keys as the values of a column of a type, by the
  * session's settings as SQL does, but without the column's length: 'a' = column
