@@ -18,6 +18,8 @@ type Filter struct {
 	seed    uint64
 	keyType KeyType
 	mapped  []*mapping // kept reachable as long as the filter is
+	working *working   // that it lies in or was copied from, or nil
+	source  *source    // nil: it comes from bytes
 	plain   *part      // a whole filter in memory whose blocks are cache lines, or nil
 }
 

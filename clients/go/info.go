@@ -29,31 +29,35 @@ type Info struct {
 	Filters       []Info  // the open parts one by one; nil for one of them
 }
 
-// Info describes the filter, from its headers alone.
+// Info describes the filter, from its headers alone; of a working copy, the bits are
+// counted.
 func (f *Filter) Info() Info {
-	info := f.parts[0].header.info()
-	for _, p := range f.parts[1:] {
-		info.include(p.header.info())
+	headers := f.headers()
+	info := headers[0].info()
+	for _, h := range headers[1:] {
+		info.include(h.info())
 	}
 	info.KeyType = f.keyType
 	info.Fill = float64(info.BitsSet) / float64(info.Bits)
 	// An absent key goes to each part as likely.
 	info.FPR /= float64(len(f.parts))
-	for _, p := range f.parts {
-		info.Filters = append(info.Filters, p.header.info())
+	for _, h := range headers {
+		info.Filters = append(info.Filters, h.info())
 	}
-	info.Checksum = f.checksum()
+	info.Checksum = checksumOf(headers)
 	return info
 }
 
 // checksum is that of the bytes of all parts: each part's is hashed with that of
 // those before it.
-func (f *Filter) checksum() string {
-	whole := f.parts[0].header.checksum
+func (f *Filter) checksum() string { return checksumOf(f.headers()) }
+
+func checksumOf(headers []*header) string {
+	whole := headers[0].checksum
 	var both [16]byte
-	for _, p := range f.parts[1:] {
+	for _, h := range headers[1:] {
 		binary.LittleEndian.PutUint64(both[:8], whole)
-		binary.LittleEndian.PutUint64(both[8:], p.header.checksum)
+		binary.LittleEndian.PutUint64(both[8:], h.checksum)
 		whole = hashOf(both[:], 0)
 	}
 	return fmt.Sprintf("%016x", whole)

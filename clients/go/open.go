@@ -61,6 +61,7 @@ func openPath(path string, c config) (*Filter, *source, error) {
 		}
 		f, err := found.open(c)
 		if err == nil {
+			f.source = found
 			return f, found, nil
 		}
 		now, again := findSource(path)
@@ -71,6 +72,16 @@ func openPath(path string, c config) (*Filter, *source, error) {
 }
 
 func (s *source) open(c config) (*Filter, error) {
+	if s.working.info != nil {
+		f, err := s.openWorking(c)
+		if f != nil || err != nil {
+			return f, err
+		}
+		// None is in use; or the follower has just changed both.
+		if now, err := findSource(s.path); err == nil && !now.equal(s) {
+			return nil, setError("was replaced while it was opened")
+		}
+	}
 	if s.names != nil {
 		return s.openSet(c)
 	}

@@ -40,38 +40,37 @@ func (s *source) openSet(c config) (*Filter, error) {
 	return f, inFile(s.path, err)
 }
 
-// readManifest returns the names of the parts' files.
-func readManifest(path string) ([]string, error) {
+// readManifest returns the names of the parts' files, and what its notes tell.
+func readManifest(path string) (names []string, notes map[string]string, err error) {
 	file, _, err := openRegular(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(text) > maxManifest {
-		return nil, setError("manifest is too long")
+		return nil, nil, setError("manifest is too long")
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	if lines[0] != manifestLine {
-		return nil, setError("manifest does not begin with %q", manifestLine)
+		return nil, nil, setError("manifest does not begin with %q", manifestLine)
 	}
-	var names []string
 	for _, name := range lines[1:] {
 		if strings.HasPrefix(name, "#") {
 			continue
 		}
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-			return nil, setError("manifest names %.80q, which is no file name", name)
+			return nil, nil, setError("manifest names %.80q, which is no file name", name)
 		}
 		names = append(names, name)
 	}
 	if len(names) < 1 || len(names) > maxParts {
-		return nil, setError("manifest names %d files, not 1 to %d", len(names), maxParts)
+		return nil, nil, setError("manifest names %d files, not 1 to %d", len(names), maxParts)
 	}
-	return names, nil
+	return names, valuesOf(lines[1:], "# "), nil
 }
 
 // hasPromised says whether a file's name has this checksum, or none.

@@ -14,6 +14,9 @@ type source struct {
 	path  string
 	names []string // of a manifest's files; nil for a filter
 	files []stamp  // the path's own first
+
+	working workingStamp
+	notes   map[string]string // of a manifest
 }
 
 // stamp is what a file was when it was looked at; without info it was not there.
@@ -31,7 +34,8 @@ func (s stamp) equal(other stamp) bool {
 }
 
 func (s *source) equal(other *source) bool {
-	if other == nil || s.path != other.path || len(s.files) != len(other.files) {
+	if other == nil || s.path != other.path || len(s.files) != len(other.files) ||
+		!s.working.equal(other.working) {
 		return false
 	}
 	for i := range s.files {
@@ -59,11 +63,11 @@ func findSource(path string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &source{path: path, files: []stamp{own}}
+	s := &source{path: path, files: []stamp{own}, working: lookAtWorking(path)}
 	if !info.IsDir() && !strings.HasPrefix(own.start, manifestWord) {
 		return s, nil
 	}
-	if s.names, err = readManifest(path); err != nil {
+	if s.names, s.notes, err = readManifest(path); err != nil {
 		return nil, err
 	}
 	for i, name := range s.names {

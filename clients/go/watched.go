@@ -41,6 +41,23 @@ func OpenWatched(path string, options ...Option) (*WatchedFilter, error) {
 	return l, nil
 }
 
+// Status tells which content of which list the present filter is, and how fresh.
+func (l *WatchedFilter) Status() Status { return l.Current().Status() }
+
+// waitBetween is the time between two looks of WaitFor.
+const waitBetween = 100 * time.Millisecond
+
+// WaitFor is OpenWatched as soon as there is a file, for a program that starts before
+// the first one has come. After timeout it returns the last error.
+func WaitFor(path string, timeout time.Duration, options ...Option) (*WatchedFilter, error) {
+	for end := time.Now().Add(timeout); ; time.Sleep(waitBetween) {
+		l, err := OpenWatched(path, options...)
+		if err == nil || !time.Now().Before(end) {
+			return l, err
+		}
+	}
+}
+
 // Current returns the present filter. Keep it for one piece of work, such as a
 // request: all its answers then come from the same filter.
 func (l *WatchedFilter) Current() *Filter { return l.current.Load() }
@@ -63,7 +80,7 @@ func (l *WatchedFilter) Reload() (bool, error) {
 	l.source = found
 	// Also of the same bytes it is taken: the old file may have been damaged in place.
 	before := l.current.Swap(f)
-	return before == nil || !before.sameBytes(f), nil
+	return before == nil || before.working != f.working || !before.sameBytes(f), nil
 }
 
 // sameBytes compares checksums.
@@ -81,7 +98,7 @@ func (f *Filter) sameBytes(other *Filter) bool {
 
 // Follow reloads every so often, in a goroutine of its own, until Close. report is
 // told of each new filter and of each error; if it is nil, an error is logged when it
-// is another one than the time before. What report gets with an error is nil.
+// is another one than the time before, and a lasting one again each minute. What report gets with an error is nil.
 func (l *WatchedFilter) Follow(every time.Duration, report func(*Filter, error)) error {
 	if every <= 0 {
 		return errors.New("bloomfilter: the time between two looks must be positive")
@@ -115,14 +132,19 @@ func (l *WatchedFilter) look(every time.Duration, report func(*Filter, error), s
 	}
 }
 
+// logAgain is the time between two lines about a lasting error.
+var logAgain = time.Minute
+
 func logChanges() func(*Filter, error) {
 	last := ""
+	var again time.Time
 	return func(_ *Filter, err error) {
 		text := ""
 		if err != nil {
 			text = err.Error()
 		}
-		if text != "" && text != last {
+		if now := time.Now(); text != "" && (text != last || !now.Before(again)) {
+			again = now.Add(logAgain)
 			log.Printf("bloomfilter: the filter stays the old one: %v", err)
 		}
 		last = text

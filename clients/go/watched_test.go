@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"log"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -212,5 +213,51 @@ func TestWatchedRelativePath(t *testing.T) {
 	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
 	if changed, err := watched.Reload(); !changed || err != nil {
 		t.Error(changed, err)
+	}
+}
+
+func TestWaitFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if _, err := WaitFor(path, time.Millisecond); !os.IsNotExist(err) {
+		t.Error(err)
+	}
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		replace(t, path, sound())
+	}()
+	if _, err := WaitFor(path, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+// lines counts what is logged.
+type lines struct {
+	sync.Mutex
+	texts []string
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.Lock()
+	defer l.Unlock()
+	l.texts = append(l.texts, string(text))
+	return len(text), nil
+}
+
+func TestLastingErrorIsLoggedAgain(t *testing.T) {
+	var logged lines
+	log.SetOutput(&logged)
+	defer log.SetOutput(os.Stderr)
+	before := logAgain
+	defer func() { logAgain = before }()
+	report := logChanges()
+	for i := 0; i < 3; i++ {
+		report(nil, os.ErrNotExist)
+	}
+	logAgain = 0
+	report(nil, os.ErrClosed)
+	report(nil, os.ErrClosed)
+	report(nil, os.ErrClosed)
+	if len(logged.texts) != 4 {
+		t.Error(logged.texts)
 	}
 }
