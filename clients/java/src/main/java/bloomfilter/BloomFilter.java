@@ -24,7 +24,24 @@ public final class BloomFilter {
     private final long seed;
     private final Info info;
 
+    /** Null where it comes from bytes. */
+    private final Source source;
+
+    /** That the parts lie in or were copied from, or null. */
+    private final Working working;
+
+    BloomFilter(Opening.Opened opened) throws InvalidSetException {
+        this(opened.parts, opened.source, opened.working);
+    }
+
     BloomFilter(List<Part> open) throws InvalidSetException {
+        this(open, null, null);
+    }
+
+    private BloomFilter(List<Part> open, Source source, Working working)
+            throws InvalidSetException {
+        this.source = source;
+        this.working = working;
         Header first = open.get(0).header;
         parts = new Part[first.parts()];
         for (Part part : open) {
@@ -45,7 +62,7 @@ public final class BloomFilter {
      * @throws InvalidSetException if a manifest is none, or its files are not one whole set
      */
     public static BloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new BloomFilter(new Opening(options).open(path).parts);
+        return new BloomFilter(new Opening(options).open(path));
     }
 
     /** A filter from its bytes, as {@code filter::bytea} in a query returns them; copied. */
@@ -68,13 +85,29 @@ public final class BloomFilter {
 
     /** Whether both are of the same bytes, by their checksums. */
     boolean hasBytesOf(BloomFilter other) {
-        return parts.length == other.parts.length
+        return working == null && other.working == null && parts.length == other.parts.length
                 && info.checksum().equals(other.info.checksum());
     }
 
-    /** What the filter says about itself. */
+    /** What the filter says about itself; of a working copy, the bits are counted. */
     public Info info() {
-        return info;
+        if (working == null || working.isCopied()) {
+            return info;
+        }
+        List<Header> headers = new ArrayList<>();
+        try {
+            for (Part part : parts) {
+                headers.add(part.now());
+            }
+        } catch (InvalidFilterException error) {
+            throw new IllegalStateException("a working copy was damaged while it was open", error);
+        }
+        return new Info(kind, headers);
+    }
+
+    /** Which content of which list it is, and how fresh; FILE.status is read each time. */
+    public Status status() {
+        return Status.of(source, working, info.checksum());
     }
 
     /** Asks for an integer key: a long, int, short or byte. */

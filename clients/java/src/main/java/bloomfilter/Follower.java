@@ -16,6 +16,10 @@ final class Follower {
     private final Consumer<Throwable> onError;
     private final CountDownLatch over = new CountDownLatch(1);
     private String lastError;
+    private long loggedAt;
+
+    /** Between two lines about a lasting error. */
+    static long logAgainNanos = TimeUnit.MINUTES.toNanos(1);
 
     Follower(WatchedBloomFilter watched, Duration every, Consumer<BloomFilter> onChange,
             Consumer<Throwable> onError) {
@@ -79,7 +83,9 @@ final class Follower {
     }
 
     private void log(Throwable error) {
-        if (!error.toString().equals(lastError)) {
+        long now = System.nanoTime();
+        if (!error.toString().equals(lastError) || now - loggedAt >= logAgainNanos) {
+            loggedAt = now;
             LOG.log(System.Logger.Level.WARNING, "the filter stays the old one: " + error);
         }
         lastError = error.toString();

@@ -17,7 +17,7 @@ public enum KeyType {
     TIMESTAMPTZ,
     INET,
     MACADDR,
-    /** Several columns; {@link Header#columns} has their types. */
+    /** Several columns; {@link Info#columns} has their types. */
     ROW;
 
     private static final KeyType[] BY_NUMBER = values();

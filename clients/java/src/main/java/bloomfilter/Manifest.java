@@ -5,6 +5,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -14,7 +15,7 @@ final class Manifest {
     static final String NAME = "manifest";
     private static final String MAGIC = "bloomfilter-set ";
     private static final String FIRST_LINE = MAGIC + "1";
-    private static final int MAX_PARTS = 65535;
+    static final int MAX_PARTS = 65535;
 
     /** A name of 255 bytes and its line end for each part. */
     static final int MAX_BYTES = 32 + MAX_PARTS * 256;
@@ -47,6 +48,11 @@ final class Manifest {
                     "manifest has a bad file name: \"" + name + "\"");
         }
         return names;
+    }
+
+    /** What its notes tell, "# name value". */
+    static Map<String, String> notes(byte[] bytes) throws InvalidSetException {
+        return Status.values(Arrays.asList(decode(bytes).split("\n")), "# ");
     }
 
     private static String decode(byte[] bytes) throws InvalidSetException {

@@ -37,9 +37,13 @@ final class Opening {
         final List<Part> parts;
         final Source source;
 
-        Opened(List<Part> parts, Source source) {
+        /** That the parts lie in or were copied from, or null. */
+        final Working working;
+
+        Opened(List<Part> parts, Source source, Working working) {
             this.parts = parts;
             this.source = source;
+            this.working = working;
         }
     }
 
@@ -48,13 +52,28 @@ final class Opening {
         for (int attempt = 1; ; attempt++) {
             Source source = Source.find(path);
             try {
-                return new Opened(read(source), source);
+                return open(source);
             } catch (IOException error) {
                 if (attempt == MOST_ATTEMPTS || !wasReplaced(path, source)) {
                     throw error;
                 }
             }
         }
+    }
+
+    private Opened open(Source source) throws IOException {
+        long[] checksums = source.working() == null ? null : source.checksums();
+        if (checksums != null) {
+            Working working = Working.open(source.path(), checksums, map);
+            if (working != null) {
+                return new Opened(working.parts(), source, working);
+            }
+            // None is in use; or the follower has just changed both.
+            if (wasReplaced(source.path(), source)) {
+                throw new InvalidSetException("was replaced while it was opened");
+            }
+        }
+        return new Opened(read(source), source, null);
     }
 
     private static boolean wasReplaced(Path path, Source before) {

@@ -44,6 +44,36 @@ final class Part {
         return new Part(header, bytes);
     }
 
+    /** One of a working copy: its header is right, and what it says of the bits is left out. */
+    static Part ofWorking(Header header, ByteBuffer bytes) {
+        return new Part(header, bytes.order(ByteOrder.LITTLE_ENDIAN));
+    }
+
+    /** What such a part is now, in memory of its own. */
+    static Part copyOfWorking(ByteBuffer source) throws InvalidFilterException {
+        byte[] bytes = new byte[source.limit()];
+        source.duplicate().get(bytes);
+        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        System.arraycopy(sealed(buffer), 0, bytes, 0, Header.BYTES);
+        return check(buffer, false);
+    }
+
+    /** Its header with the bits that are set now. */
+    Header now() throws InvalidFilterException {
+        return Header.read(ByteBuffer.wrap(sealed(bytes)).order(ByteOrder.LITTLE_ENDIAN),
+                bytes.limit());
+    }
+
+    private static byte[] sealed(ByteBuffer bytes) {
+        byte[] start = new byte[Header.BYTES];
+        bytes.duplicate().get(start);
+        ByteBuffer header = ByteBuffer.wrap(start).order(ByteOrder.LITTLE_ENDIAN);
+        header.putLong(40, countBits(bytes));
+        header.putInt(52, Header.checksum(header));
+        header.putLong(CHECKSUM_AT, checksum(header, bytes));
+        return start;
+    }
+
     static long countBits(ByteBuffer bytes) {
         long count = 0;
         for (int at = Header.BYTES; at < bytes.limit(); at += Long.BYTES) {
@@ -54,11 +84,16 @@ final class Part {
 
     /** XXH64, seed 0, of the header without its checksum, and the blocks. */
     static long checksum(ByteBuffer bytes) {
+        return checksum(bytes, bytes);
+    }
+
+    private static long checksum(ByteBuffer header, ByteBuffer bytes) {
         Xxh64 hash = new Xxh64(0);
         byte[] step = new byte[STEP];
         ByteBuffer rest = bytes.duplicate();
-        rest.position(0);
-        rest.get(step, 0, CHECKSUM_AT);
+        ByteBuffer start = header.duplicate();
+        start.position(0);
+        start.get(step, 0, CHECKSUM_AT);
         hash.update(step, 0, CHECKSUM_AT);
         rest.position(Header.BYTES);
         while (rest.hasRemaining()) {

@@ -14,6 +14,7 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 /**
@@ -24,11 +25,39 @@ final class Source {
     private final Path path;
     private final List<Path> parts;
     private final List<Stamp> stamps;
+    private final Map<String, String> notes;
+    private final Working.Stamp working;
 
-    private Source(Path path, List<Path> parts, List<Stamp> stamps) {
+    private Source(Path path, List<Path> parts, List<Stamp> stamps, Map<String, String> notes) {
         this.path = path;
         this.parts = parts;
         this.stamps = stamps;
+        this.notes = notes;
+        working = Working.Stamp.of(path);
+    }
+
+    /** What the notes of a manifest tell. */
+    Map<String, String> notes() {
+        return notes;
+    }
+
+    /** Null where there is no working copy. */
+    Working.Stamp working() {
+        return working;
+    }
+
+    /** What the headers of the filters say of their checksums; null where one has no header. */
+    long[] checksums() {
+        List<Stamp> files = parts == null ? stamps : stamps.subList(1, stamps.size());
+        long[] checksums = new long[files.size()];
+        for (int i = 0; i < checksums.length; i++) {
+            Stamp stamp = files.get(i);
+            if (stamp == null || stamp.start.length < Header.BYTES) {
+                return null;
+            }
+            checksums[i] = ByteBuffer.wrap(stamp.start).order(ByteOrder.LITTLE_ENDIAN).getLong(56);
+        }
+        return checksums;
     }
 
     /** The filter's file, or the manifest. */
@@ -48,9 +77,10 @@ final class Source {
         try (FileChannel channel = openRegular(own)) {
             Stamp stamp = Stamp.of(own, channel);
             if (!isFolder && !Manifest.isOne(stamp.start)) {
-                return new Source(own, null, List.of(stamp));
+                return new Source(own, null, List.of(stamp), Map.of());
             }
-            return ofManifest(own, stamp, Manifest.names(read(channel, Manifest.MAX_BYTES + 1)));
+            byte[] text = read(channel, Manifest.MAX_BYTES + 1);
+            return ofManifest(own, stamp, Manifest.names(text), Manifest.notes(text));
         } catch (FileException error) {
             error.in(own);
             throw error;
@@ -68,8 +98,8 @@ final class Source {
         return manifest;
     }
 
-    private static Source ofManifest(Path path, Stamp own, List<String> names)
-            throws InvalidSetException {
+    private static Source ofManifest(Path path, Stamp own, List<String> names,
+            Map<String, String> notes) throws InvalidSetException {
         List<Path> parts = new ArrayList<>();
         List<Stamp> stamps = new ArrayList<>(List.of(own));
         for (String name : names) {
@@ -81,7 +111,7 @@ final class Source {
             parts.add(part);
             stamps.add(stamp);
         }
-        return new Source(path, parts, stamps);
+        return new Source(path, parts, stamps, notes);
     }
 
     /** Some names can't be spelled in the file names' encoding of this machine. */
@@ -118,7 +148,8 @@ final class Source {
     public boolean equals(Object other) {
         return other instanceof Source && ((Source) other).path.equals(path)
                 && Objects.equals(((Source) other).parts, parts)
-                && ((Source) other).stamps.equals(stamps);
+                && ((Source) other).stamps.equals(stamps)
+                && Objects.equals(((Source) other).working, working);
     }
 
     @Override

@@ -12,6 +12,9 @@ import java.util.function.Consumer;
  * or the new one.
  */
 public final class WatchedBloomFilter implements AutoCloseable {
+    /** Between two looks of {@link #waitFor}. */
+    private static final long WAIT_MILLIS = 100;
+
     private final Path path;
     private final Opening opening;
     private volatile BloomFilter current;
@@ -27,12 +30,37 @@ public final class WatchedBloomFilter implements AutoCloseable {
         this.opening = opening;
         Opening.Opened opened = opening.open(path);
         source = opened.source;
-        current = new BloomFilter(opened.parts);
+        current = new BloomFilter(opened);
     }
 
     /** Opens what {@link BloomFilter#open} opens. */
     public static WatchedBloomFilter open(Path path, ReadOption... options) throws IOException {
         return new WatchedBloomFilter(path, new Opening(options));
+    }
+
+    /**
+     * Opens as soon as there is a file, for a service that starts before the first one has come.
+     *
+     * @throws IOException the last error, after the time-out
+     */
+    public static WatchedBloomFilter waitFor(Path path, Duration timeout, ReadOption... options)
+            throws IOException, InterruptedException {
+        long end = System.nanoTime() + timeout.toNanos();
+        while (true) {
+            try {
+                return open(path, options);
+            } catch (IOException error) {
+                if (System.nanoTime() - end >= 0) {
+                    throw error;
+                }
+            }
+            Thread.sleep(WAIT_MILLIS);
+        }
+    }
+
+    /** Which content of which list it is, and how fresh. */
+    public Status status() {
+        return current.status();
     }
 
     /** The filter of this moment; keep it to ask several questions of one. */
@@ -51,7 +79,7 @@ public final class WatchedBloomFilter implements AutoCloseable {
             return false;
         }
         Opening.Opened opened = opening.open(path);
-        BloomFilter fresh = new BloomFilter(opened.parts);
+        BloomFilter fresh = new BloomFilter(opened);
         boolean changed = !fresh.hasBytesOf(current);
         source = opened.source;
         // One of the same bytes is taken, too: it may have replaced a damaged one.
@@ -70,7 +98,7 @@ public final class WatchedBloomFilter implements AutoCloseable {
      *
      * @param onChange is given each new filter
      * @param onError is given each error; if it is null, an error is logged when it is another one
-     *     than the time before
+     *     than the time before, and a lasting one again each minute
      */
     public void follow(Duration every, Consumer<BloomFilter> onChange,
             Consumer<Throwable> onError) {
