@@ -137,6 +137,29 @@ drop_repeats(uint64_t *hashes, size_t count, ticker *ticks)
 	return kept + 1;
 }
 
+/* The bits to shift the highest byte by in which numbers differ. */
+static unsigned
+first_shift(const uint64_t *numbers, size_t count)
+{
+	uint64_t	differing = 0;
+	unsigned	shift = 0;
+	size_t		i;
+
+	for (i = 1; i < count; i++)
+		differing |= numbers[i] ^ numbers[0];
+	while (shift < 56 && differing >> shift >= RADIX)
+		shift += 8;
+	return shift;
+}
+
+void
+bf_hashlist_sort(uint64_t *numbers, size_t count, bf_tick tick)
+{
+	ticker		ticks = {tick, 0};
+
+	radix_sort(numbers, count, first_shift(numbers, count), &ticks);
+}
+
 size_t
 bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
 {
@@ -144,7 +167,7 @@ bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
 
 	if (count == 0)
 		return 0;
-	radix_sort(hashes, count, 56, &ticks);
+	bf_hashlist_sort(hashes, count, tick);
 	return drop_repeats(hashes, count, &ticks);
 }
 

@@ -16,6 +16,9 @@
 
 #include "bf_tick.h"
 
+/* Sorts numbers in place: hashes, or others, in the same bounded time. */
+extern void bf_hashlist_sort(uint64_t *numbers, size_t count, bf_tick tick);
+
 /* Sorts hashes in place, drops repeats, and returns how many are left. */
 extern size_t bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick);
 

@@ -30,13 +30,6 @@
 #define BFPG_LIVE_WAL_BY_HAND 1
 #endif
 
-/* The number of a relation's file. */
-#if PG_VERSION_NUM >= 160000
-#define BFPG_FILE_NUMBER(locator) ((locator).relNumber)
-#else
-#define BFPG_FILE_NUMBER(locator) ((locator).relNode)
-#endif
-
 /* Its tablespace and database. */
 #if PG_VERSION_NUM >= 160000
 #define BFPG_FILE_TABLESPACE(locator) ((locator).spcOid)

@@ -11,7 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "live/insert.h"
-#include "live/pin.h"
+#include "base/pin.h"
 #include "live/wal.h"
 
 /*
@@ -103,14 +103,14 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	BlockNumber number = place.page;
 	unsigned	level;
 
-	if (unlikely(bfpg_live_hints == NULL))
-		bfpg_live_make_hints();
+	if (unlikely(bfpg_pin_hints == NULL))
+		bfpg_pin_make_hints();
 	/* On its way while the page is pinned and locked. */
-	bfpg_live_fetch_place(&BFPG_LOCATOR(index), place);
+	bfpg_pin_fetch(&BFPG_LOCATOR(index), place.page, place.offset);
 
 	for (level = 0;; level++)
 	{
-		Buffer		buffer = bfpg_live_pin(index, number);
+		Buffer		buffer = bfpg_pin_page(index, number);
 		Page		page;
 		BlockNumber overflow;
 

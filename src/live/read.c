@@ -14,7 +14,7 @@
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
-#include "live/pin.h"
+#include "base/pin.h"
 #include "live/read.h"
 
 /* So many keys are fetched ahead of the one that is looked at. */
@@ -42,9 +42,9 @@ look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
 static inline Buffer
 read_page(const BfpgLiveTarget *target, BlockNumber page)
 {
-	Buffer	   *hint = bfpg_live_hint(&target->locator, page);
+	Buffer	   *hint = bfpg_pin_hint(&target->locator, page);
 
-	if (bfpg_live_pin_hinted(&target->locator, target->temporary, page, *hint))
+	if (bfpg_pin_hinted(&target->locator, target->temporary, page, *hint))
 		return *hint;
 	return look_up_page(target, page, hint);
 }
@@ -117,12 +117,12 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 
 	if (!OidIsValid(target->index))
 		return true;
-	if (unlikely(bfpg_live_hints == NULL))
-		bfpg_live_make_hints();
+	if (unlikely(bfpg_pin_hints == NULL))
+		bfpg_pin_make_hints();
 	count_look(target);
 	place = bfpg_live_place(&target->live, hash);
 	/* The memory is fetched while the page is pinned. */
-	bfpg_live_fetch_place(&target->locator, place);
+	bfpg_pin_fetch(&target->locator, place.page, place.offset);
 	if (IsolationIsSerializable())
 		lock_predicate(target, place.page);
 	buffer = read_page(target, place.page);
@@ -197,7 +197,7 @@ gather(BfpgLiveAsked *batch, int count)
 		if (batch->found[i])
 			continue;
 		asked->place = bfpg_live_place(&target->live, batch->hashes[i]);
-		unknown += *bfpg_live_hint(&target->locator, asked->place.page) == InvalidBuffer;
+		unknown += *bfpg_pin_hint(&target->locator, asked->place.page) == InvalidBuffer;
 		asked->number = i;
 		batch->count++;
 	}
@@ -224,7 +224,8 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	for (next = at; next < batch->count && asked[next].place.page == number; next++)
 	{
 		if (next + KEYS_AHEAD < batch->count)
-			bfpg_live_fetch_place(&target->locator, asked[next + KEYS_AHEAD].place);
+			bfpg_pin_fetch(&target->locator, asked[next + KEYS_AHEAD].place.page,
+						   asked[next + KEYS_AHEAD].place.offset);
 		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
 													 batch->hashes[asked[next].number]);
 	}
@@ -250,12 +251,12 @@ ask_all(const BfpgLiveAsked *batch, Relation index)
 	int			i;
 
 	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
-		bfpg_live_fetch_place(&target->locator, asked[i].place);
+		bfpg_pin_fetch(&target->locator, asked[i].place.page, asked[i].place.offset);
 	for (i = 0; i < batch->count;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (index != NULL && i + PAGES_AHEAD < batch->count &&
-			*bfpg_live_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			*bfpg_pin_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
 			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
 		i = ask_page(batch, i);
 	}
@@ -275,8 +276,8 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 		memset(found, 1, count);
 		return;
 	}
-	if (unlikely(bfpg_live_hints == NULL))
-		bfpg_live_make_hints();
+	if (unlikely(bfpg_pin_hints == NULL))
+		bfpg_pin_make_hints();
 	count_look(target);
 	reads = gather(&batch, count);
 	pages = bfpg_live_fixed_pages(&target->live);

@@ -203,9 +203,43 @@ test_is_set(void)
 	   "a set rises from hash to hash");
 }
 
+/* Numbers of so many bits, each with repeats. */
+static bool
+sorts(unsigned bits, size_t count)
+{
+	size_t		size = count * sizeof(uint64_t);
+	uint64_t   *numbers = allocate(size);
+	uint64_t   *naive;
+	uint64_t	random = bits;
+	size_t		i;
+	bool		same;
+
+	for (i = 0; i < count; i++)
+		numbers[i] = next_random(&random) >> (64 - bits) & ~(uint64_t) (i % 3);
+	naive = (uint64_t *) (void *) exact_copy(numbers, size);
+	bf_hashlist_sort(numbers, count, NULL);
+	qsort(naive, count, sizeof *naive, compare_hashes);
+	same = memcmp(numbers, naive, size) == 0;
+	free(numbers);
+	free(naive);
+	return same;
+}
+
+static void
+test_sort(void)
+{
+	bool		holds = true;
+	unsigned	bits;
+
+	for (bits = 1; bits <= 64; bits++)
+		holds &= check(sorts(bits, 40), "%u bits", bits) && check(sorts(bits, 5000), "%u bits", bits);
+	ok(holds, "numbers of any length are sorted, and repeats stay");
+}
+
 int
 main(void)
 {
+	test_sort();
 	ok(bf_hashlist_unique(NULL, 0, NULL) == 0, "no hashes stay no hashes");
 	ok(holds_for(any), "random hashes are sorted, each once");
 	ok(holds_for(sorted), "sorted hashes stay so");

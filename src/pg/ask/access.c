@@ -72,10 +72,13 @@ prepare(BfpgAccess *access, uint64 cost)
 bool
 bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
 {
+	uint8		found;
+
 	prepare(access, bfpg_slice_cost(access->stored));
 	if (access->blocks != NULL)
 		return bf_contains(access->header, access->blocks, hash);
-	return bfpg_slice_contains(access->stored, hash);
+	bfpg_chunks_contain(access->stored, &hash, 1, &found);
+	return found;
 }
 
 void

@@ -1,62 +1,381 @@
 /*
  * chunks.c
- *	  Asking a stored filter for many keys at once, without a copy of it.
+ *	  Asking a stored filter for keys without a copy of it: one chunk of the value a key.
  *
- * PostgreSQL stores a value in chunks of about 2 kB, as rows of a TOAST relation.
- * detoast_attr_slice opens that relation and its index for each slice, and looks up
- * the index for it.  Here that is done once for all keys of a call, whose blocks are
- * taken in the order in which they are stored: those in one chunk are read together,
- * and so are chunks that are near each other.
+ * A chunk is read where runs.c guesses that it lies, which costs as much as a page of an
+ * index, or else by the TOAST index, which costs some pages of that before.
  *
- * What is read is checked as detoast_attr_slice does it: each chunk must be there,
- * once, in its place, and have the size that it must have.
+ * What is found at a guessed place counts only if the tuple itself says that it is the chunk:
+ *
+ * 1. It is visible for TOAST, has the value's identifier, the chunk's number and the size that
+ *	  this chunk must have, and no transaction but that of the run's first and last chunk has
+ *	  written it.  (All chunks of a value are written by one.)
+ * 2. An identifier is not given out while the index has an entry for it.  A dead chunk of an
+ *	  earlier value can outlive its entry, and its identifier can come round; but the index
+ *	  never leads to it, so its transaction is not that of a run.  t/020_places.pl kills
+ *	  entries and sets the counter of identifiers back.
+ * 3. Runs live as long as what is known of their pointer, whose header is confirmed by the
+ *	  index: a stale place can't confirm itself.
+ * 4. The file is as long as when we have opened it, as only an exclusive lock on the TOAST
+ *	  relation makes it shorter.
+ *
+ * Anything else, and a chunk is read by the index.  Then it is checked as detoast_attr_slice
+ * does it: each chunk must be there, once, and have its size, or it is an error.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/heapam.h"
 #include "access/heaptoast.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/toast_internals.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
+#include "bf_hashlist.h"
 #include "ask/chunks.h"
+#include "base/pin.h"
+
+/* Keys whose pages are fetched ahead of the one that is asked. */
+#define KEYS_AHEAD 8
 
 /*
- * Chunks between two that are needed that are read with them, since that is cheaper
- * than to look up the index again.
- */
-#define MAX_GAP 3
-
-/* Chunks read at a time. */
-#define MAX_RUN 32
-
-/*
- * Where a call's keys are in most of the chunks, reading these costs a quarter of what a
- * copy does, which has to find memory and to count bits, and sorting each key as much as
- * so many bytes of it.
+ * A call for many keys reads each chunk once.  Where it needs most of them, that costs a
+ * quarter of what a copy does, which has to find memory and to count bits, and sorting each
+ * key as much as so many bytes of it.
  */
 #define COPY_COST 4
 #define KEY_COST 128
 
+/* The largest block. */
+#define MAX_BLOCK_BYTES (1 << (BF_MAX_LOG2_BLOCK - 3))
+
 /* One stored value's chunks, opened to be read. */
 typedef struct BfpgChunks
 {
-	const BfpgStored *stored;
+	BfpgStored *stored;
 	Relation	relation;
-	Relation   *indexes;
-	int			index_count;
-	int			valid_index;
+	BlockNumber pages;
+	int32		size;			/* bytes of the value */
 	Snapshot	snapshot;
 	SnapshotData snapshot_room;
-	int32		size;			/* bytes of the value */
-	int32		first;			/* chunks in bytes: from here, to here */
-	int32		last;
-	char		bytes[MAX_RUN * TOAST_MAX_CHUNK_SIZE];
+	Buffer		buffer;			/* a page of guessed places, locked, or 0 */
+	Relation   *indexes;		/* NULL until a guess fails */
+	int			index_count;
+	int			valid_index;
+	int32		read;			/* the chunk that was read by the index last, or -1 */
+	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 } BfpgChunks;
+
+/* False if the value's chunks are stored in another way than these here. */
+static bool
+open_chunks(BfpgChunks *chunks, BfpgStored *stored)
+{
+	Relation	relation;
+
+	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
+		return false;
+	chunks->snapshot = bfpg_toast_snapshot(&chunks->snapshot_room);
+	relation = table_open(stored->pointer.va_toastrelid, AccessShareLock);
+	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID || RELATION_IS_OTHER_TEMP(relation) ||
+		TupleDescAttr(RelationGetDescr(relation), 0)->atttypid != OIDOID)
+	{
+		table_close(relation, AccessShareLock);
+		return false;
+	}
+	chunks->stored = stored;
+	chunks->relation = relation;
+	if (unlikely(bfpg_pin_hints == NULL))
+		bfpg_pin_make_hints();
+	chunks->pages = RelationGetNumberOfBlocks(relation);
+	chunks->size = stored->pointer.va_rawsize - VARHDRSZ;
+	chunks->buffer = InvalidBuffer;
+	chunks->indexes = NULL;
+	chunks->read = -1;
+	return true;
+}
+
+static void
+leave_page(BfpgChunks *chunks)
+{
+	if (BufferIsValid(chunks->buffer))
+		UnlockReleaseBuffer(chunks->buffer);
+	chunks->buffer = InvalidBuffer;
+}
+
+static void
+close_chunks(BfpgChunks *chunks)
+{
+	leave_page(chunks);
+	if (chunks->indexes != NULL)
+		toast_close_indexes(chunks->indexes, chunks->index_count, AccessShareLock);
+	table_close(chunks->relation, AccessShareLock);
+}
+
+static void
+refuse_chunk(void)
+{
+	bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
+}
+
+/* The bytes of a chunk, or NULL if the tuple isn't this chunk whole. */
+static const char *
+chunk_bytes(const BfpgChunks *chunks, HeapTuple tuple, int32 number)
+{
+	TupleDesc	desc = RelationGetDescr(chunks->relation);
+	int32		size = Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE);
+	bool		is_null;
+	struct varlena *bytes;
+
+	if (!HeapTupleNoNulls(tuple) || HeapTupleHeaderGetNatts(tuple->t_data) != 3 ||
+		tuple->t_len < tuple->t_data->t_hoff + sizeof(Oid) + sizeof(int32) + size ||
+		DatumGetObjectId(fastgetattr(tuple, 1, desc, &is_null)) != chunks->stored->pointer.va_valueid ||
+		DatumGetInt32(fastgetattr(tuple, 2, desc, &is_null)) != number)
+		return NULL;
+	bytes = (struct varlena *) DatumGetPointer(fastgetattr(tuple, 3, desc, &is_null));
+	if (VARATT_IS_EXTERNAL(bytes) || VARATT_IS_COMPRESSED(bytes) ||
+		VARSIZE_ANY_EXHDR(bytes) != (Size) size)
+		return NULL;
+	return VARDATA_ANY(bytes);
+}
+
+/* The bytes of a chunk at its place on the locked page, or NULL if it isn't there. */
+static const char *
+chunk_at(const BfpgChunks *chunks, const BfpgRun *run, const ItemPointerData *place, int32 number)
+{
+	Page		page = BufferGetPage(chunks->buffer);
+	OffsetNumber offset = ItemPointerGetOffsetNumber(place);
+	ItemId		item;
+	HeapTupleData tuple;
+
+	if (offset > PageGetMaxOffsetNumber(page))
+		return NULL;
+	item = PageGetItemId(page, offset);
+	if (!ItemIdIsNormal(item) || ItemIdGetLength(item) < SizeofHeapTupleHeader)
+		return NULL;
+	tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
+	tuple.t_len = ItemIdGetLength(item);
+	tuple.t_tableOid = RelationGetRelid(chunks->relation);
+	tuple.t_self = *place;
+	if (!HeapTupleSatisfiesVisibility(&tuple, chunks->snapshot, chunks->buffer) ||
+		HeapTupleHeaderGetRawXmin(tuple.t_data) != run->xmin)
+		return NULL;
+	return chunk_bytes(chunks, &tuple, number);
+}
+
+/* The bytes of a chunk where it is guessed to be, on a page that stays locked, or NULL. */
+static const char *
+read_by_place(BfpgChunks *chunks, int32 number)
+{
+	BfpgRun    *run = bfpg_runs_find(&chunks->stored->runs, number);
+	ItemPointerData place;
+	BlockNumber page;
+	const char *bytes = NULL;
+
+	if (run == NULL)
+		return NULL;
+	bfpg_run_place(run, number, &place);
+	page = ItemPointerGetBlockNumber(&place);
+	if (page < chunks->pages)
+	{
+		if (!BufferIsValid(chunks->buffer) || BufferGetBlockNumber(chunks->buffer) != page)
+		{
+			leave_page(chunks);
+			CHECK_FOR_INTERRUPTS();
+			chunks->buffer = bfpg_pin_page(chunks->relation, page);
+			LockBuffer(chunks->buffer, BUFFER_LOCK_SHARE);
+		}
+		bytes = chunk_at(chunks, run, &place, number);
+	}
+	if (bytes == NULL)
+		bfpg_run_miss(run, number);
+	return bytes;
+}
+
+/* Reads a chunk by the index, and notes where it was. */
+static const char *
+read_by_index(BfpgChunks *chunks, int32 number)
+{
+	ScanKeyData keys[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	const char *bytes;
+
+	if (chunks->read == number)
+		return chunks->bytes;
+	leave_page(chunks);
+	CHECK_FOR_INTERRUPTS();
+	chunks->read = -1;
+	if (chunks->indexes == NULL)
+		chunks->valid_index = toast_open_indexes(chunks->relation, AccessShareLock,
+												 &chunks->indexes, &chunks->index_count);
+	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(chunks->stored->pointer.va_valueid));
+	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(number));
+	scan = systable_beginscan_ordered(chunks->relation, chunks->indexes[chunks->valid_index],
+									  chunks->snapshot, lengthof(keys), keys);
+	while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
+	{
+		bytes = chunk_bytes(chunks, tuple, number);
+		if (bytes == NULL || chunks->read == number)
+			refuse_chunk();
+		memcpy(chunks->bytes, bytes,
+			   Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE));
+		chunks->read = number;
+		bfpg_runs_note(&chunks->stored->runs, number, &tuple->t_self,
+					   HeapTupleHeaderGetRawXmin(tuple->t_data));
+	}
+	systable_endscan_ordered(scan);
+	if (chunks->read != number)
+		refuse_chunk();
+	return chunks->bytes;
+}
+
+/* Where the block of a key begins in the value. */
+static int64
+block_at(const bf_header *header, uint64 hash)
+{
+	return BF_HEADER_BYTES + (int64) bf_block_offset(header, hash);
+}
+
+/* The bytes of a chunk, good until another one is read. */
+static const char *
+read_chunk(BfpgChunks *chunks, int32 number)
+{
+	const char *bytes = read_by_place(chunks, number);
+
+	return bytes != NULL ? bytes : read_by_index(chunks, number);
+}
+
+/* Gathers a block that is in several chunks. */
+static void
+gather_block(BfpgChunks *chunks, int64 at, int32 size, uint8 *block)
+{
+	while (size > 0)
+	{
+		int32		offset = (int32) (at % TOAST_MAX_CHUNK_SIZE);
+		int32		length = Min(size, TOAST_MAX_CHUNK_SIZE - offset);
+
+		memcpy(block, read_chunk(chunks, (int32) (at / TOAST_MAX_CHUNK_SIZE)) + offset, length);
+		block += length;
+		at += length;
+		size -= length;
+	}
+}
+
+static bool
+ask_block(BfpgChunks *chunks, uint64 hash)
+{
+	const bf_header *header = &chunks->stored->header;
+	int64		at = block_at(header, hash);
+	int32		offset = (int32) (at % TOAST_MAX_CHUNK_SIZE);
+	int32		size = (int32) bf_block_bytes(header);
+	uint8		gathered[MAX_BLOCK_BYTES];
+	const uint8 *block = gathered;
+
+	if (offset + size <= TOAST_MAX_CHUNK_SIZE)
+		block = (const uint8 *) read_chunk(chunks, (int32) (at / TOAST_MAX_CHUNK_SIZE)) + offset;
+	else
+		gather_block(chunks, at, size, gathered);
+	return bf_block_contains(block, header->log2_block_bits, header->probes, hash);
+}
+
+/* Has the page of a block on its way, from the disk or to the processor. */
+static void
+fetch_page(const BfpgChunks *chunks, uint64 hash)
+{
+	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
+	int64		at = block_at(&chunks->stored->header, hash);
+	int32		number = (int32) (at / TOAST_MAX_CHUNK_SIZE);
+	const BfpgRun *run = bfpg_runs_find(&chunks->stored->runs, number);
+	ItemPointerData place;
+	BlockNumber page;
+
+	if (run == NULL)
+		return;
+	bfpg_run_place(run, number, &place);
+	page = ItemPointerGetBlockNumber(&place);
+	if (*bfpg_pin_hint(locator, page) == InvalidBuffer && page < chunks->pages)
+		PrefetchBuffer(chunks->relation, MAIN_FORKNUM, page);
+	else
+	{
+		/* The tuple's end on a page of full chunks, and where the block begins in it. */
+		uint32		end = BLCKSZ - (ItemPointerGetOffsetNumber(&place) - 1) * EXTERN_TUPLE_MAX_SIZE;
+		uint32		block = end - TOAST_MAX_CHUNK_SIZE + (uint32) (at % TOAST_MAX_CHUNK_SIZE);
+
+		bfpg_pin_fetch(locator, page, end - EXTERN_TUPLE_MAX_SIZE);
+		bfpg_pin_fetch(locator, page, block);
+		bfpg_pin_fetch(locator, page, Min(block + BF_CACHE_LINE - 1, BLCKSZ - 1));
+	}
+}
+
+/* The keys' numbers in the order of their blocks, in the lower halves. */
+static uint64 *
+sort_by_block(const bf_header *header, const uint64 *hashes, int count)
+{
+	uint64	   *order = palloc(count * sizeof(uint64));
+	int			i;
+
+	for (i = 0; i < count; i++)
+		order[i] = (uint64) bf_block_of(hashes[i], header->blocks) << 32 | (uint32) i;
+	bf_hashlist_sort(order, count, bfpg_tick);
+	return order;
+}
+
+/* Lets the index show where the chunk of a key is, unless it is in a run. */
+static void
+show_chunk(BfpgChunks *chunks, uint64 hash)
+{
+	int32		number = (int32) (block_at(&chunks->stored->header, hash) / TOAST_MAX_CHUNK_SIZE);
+
+	if (bfpg_runs_find(&chunks->stored->runs, number) == NULL)
+		(void) read_by_index(chunks, number);
+}
+
+/* Asks for keys in the order of their blocks, so that each page is locked once. */
+static void
+ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
+{
+	uint64	   *order = sort_by_block(&chunks->stored->header, hashes, count);
+	int			fetched = 0;
+	int			i;
+
+	/* All between these two can be guessed then. */
+	show_chunk(chunks, hashes[(uint32) order[0]]);
+	show_chunk(chunks, hashes[(uint32) order[count - 1]]);
+	for (i = 0; i < count; i++)
+	{
+		uint32		key = (uint32) order[i];
+
+		for (; fetched < Min(count, i + KEYS_AHEAD); fetched++)
+			fetch_page(chunks, hashes[(uint32) order[fetched]]);
+		found[key] = ask_block(chunks, hashes[key]);
+	}
+	pfree(order);
+}
+
+/* Asks for keys by slices, one by one. */
+static void
+ask_slices(const BfpgStored *stored, const uint64 *hashes, int count, uint8 *found)
+{
+	const bf_header *header = &stored->header;
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		struct varlena *block = bfpg_read_slice(PointerGetDatum(stored->value),
+												block_at(header, hashes[i]), bf_block_bytes(header));
+
+		found[i] = bf_block_contains((const uint8 *) VARDATA_ANY(block),
+									 header->log2_block_bits, header->probes, hashes[i]);
+		pfree(block);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
 
 uint64
 bfpg_chunks_cost(const BfpgStored *stored, uint64 keys)
@@ -68,197 +387,20 @@ bfpg_chunks_cost(const BfpgStored *stored, uint64 keys)
 	return Min(one_by_one, bf_total_bytes(&stored->header) / COPY_COST + keys * KEY_COST);
 }
 
-bool
-bfpg_slice_contains(BfpgStored *stored, uint64 hash)
-{
-	const bf_header *header = &stored->header;
-	struct varlena *block;
-	bool		found;
-
-	stored->fetched += bfpg_slice_cost(stored);
-	block = bfpg_read_slice(PointerGetDatum(stored->value),
-							BF_HEADER_BYTES + bf_block_offset(header, hash),
-							bf_block_bytes(header));
-	found = bf_block_contains((const uint8 *) VARDATA_ANY(block),
-							  header->log2_block_bits, header->probes, hash);
-	pfree(block);
-	return found;
-}
-
-/* NULL if the value's chunks are stored in another way than these here. */
-static BfpgChunks *
-open_chunks(const BfpgStored *stored)
-{
-	BfpgChunks *chunks;
-	Relation	relation;
-
-	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
-		return NULL;
-	relation = table_open(stored->pointer.va_toastrelid, AccessShareLock);
-	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID)
-	{
-		table_close(relation, AccessShareLock);
-		return NULL;
-	}
-	chunks = palloc(sizeof(BfpgChunks));
-	chunks->stored = stored;
-	chunks->relation = relation;
-	chunks->valid_index = toast_open_indexes(relation, AccessShareLock,
-											 &chunks->indexes, &chunks->index_count);
-	chunks->snapshot = bfpg_toast_snapshot(&chunks->snapshot_room);
-	chunks->size = stored->pointer.va_rawsize - VARHDRSZ;
-	chunks->first = 0;
-	chunks->last = -1;
-	return chunks;
-}
-
-static void
-close_chunks(BfpgChunks *chunks)
-{
-	toast_close_indexes(chunks->indexes, chunks->index_count, AccessShareLock);
-	table_close(chunks->relation, AccessShareLock);
-	pfree(chunks);
-}
-
-static void
-refuse_chunk(void)
-{
-	bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
-}
-
-/* Takes a chunk's bytes to their place; number is the one that must come. */
-static void
-take_chunk(BfpgChunks *chunks, HeapTuple row, int32 number)
-{
-	TupleDesc	desc = RelationGetDescr(chunks->relation);
-	int32		size = Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE);
-	bool		no_number;
-	bool		no_bytes;
-	Datum		found = fastgetattr(row, 2, desc, &no_number);
-	struct varlena *bytes = (struct varlena *) DatumGetPointer(fastgetattr(row, 3, desc, &no_bytes));
-
-	if (no_number || no_bytes || number > chunks->last || DatumGetInt32(found) != number ||
-		VARATT_IS_EXTERNAL(bytes) || VARATT_IS_COMPRESSED(bytes) ||
-		VARSIZE_ANY_EXHDR(bytes) != (Size) size)
-		refuse_chunk();
-	memcpy(chunks->bytes + (number - chunks->first) * TOAST_MAX_CHUNK_SIZE,
-		   VARDATA_ANY(bytes), size);
-}
-
-/* Reads a run of chunks. */
-static void
-read_chunks(BfpgChunks *chunks, int32 first, int32 last)
-{
-	ScanKeyData keys[3];
-	SysScanDesc scan;
-	HeapTuple	row;
-	int32		next = first;
-
-	CHECK_FOR_INTERRUPTS();
-	chunks->first = first;
-	chunks->last = last;
-	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(chunks->stored->pointer.va_valueid));
-	ScanKeyInit(&keys[1], 2, BTGreaterEqualStrategyNumber, F_INT4GE, Int32GetDatum(first));
-	ScanKeyInit(&keys[2], 2, BTLessEqualStrategyNumber, F_INT4LE, Int32GetDatum(last));
-	scan = systable_beginscan_ordered(chunks->relation, chunks->indexes[chunks->valid_index],
-									  chunks->snapshot, lengthof(keys), keys);
-	while ((row = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
-		take_chunk(chunks, row, next++);
-	systable_endscan_ordered(scan);
-	if (next != last + 1)
-		refuse_chunk();
-}
-
-/* Blocks in the order in which they are stored, each with its hash's number. */
-static int
-by_block(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
-static uint64 *
-sort_by_block(const bf_header *header, const uint64 *hashes, int count)
-{
-	uint64	   *order = palloc(count * sizeof(uint64));
-	int			i;
-
-	for (i = 0; i < count; i++)
-		order[i] = (uint64) bf_block_of(hashes[i], header->blocks) << 32 | (uint32) i;
-	qsort(order, count, sizeof(uint64), by_block);
-	return order;
-}
-
-static int32
-first_byte(const bf_header *header, uint64 in_order)
-{
-	return (int32) (BF_HEADER_BYTES + (in_order >> 32) * bf_block_bytes(header));
-}
-
-static int32
-first_chunk(const bf_header *header, uint64 in_order)
-{
-	return first_byte(header, in_order) / TOAST_MAX_CHUNK_SIZE;
-}
-
-static int32
-last_chunk(const bf_header *header, uint64 in_order)
-{
-	return (first_byte(header, in_order) + (int32) bf_block_bytes(header) - 1) / TOAST_MAX_CHUNK_SIZE;
-}
-
-/* How many blocks from the first are in chunks that are read together. */
-static int
-run_length(const bf_header *header, const uint64 *order, int count)
-{
-	int32		first = first_chunk(header, order[0]);
-	int			i;
-
-	for (i = 1; i < count; i++)
-	{
-		if (first_chunk(header, order[i]) > last_chunk(header, order[i - 1]) + 1 + MAX_GAP ||
-			last_chunk(header, order[i]) >= first + MAX_RUN)
-			break;
-	}
-	return i;
-}
-
 void
 bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *found)
 {
-	const bf_header *header = &stored->header;
-	BfpgChunks *chunks = open_chunks(stored);
-	uint64	   *order;
-	int			at;
-	int			end;
+	BfpgChunks	chunks;
 
-	if (chunks == NULL)
+	stored->fetched += bfpg_chunks_cost(stored, (uint64) count);
+	if (!open_chunks(&chunks, stored))
 	{
-		for (at = 0; at < count; at++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			found[at] = bfpg_slice_contains(stored, hashes[at]);
-		}
+		ask_slices(stored, hashes, count, found);
 		return;
 	}
-	stored->fetched += bfpg_chunks_cost(stored, (uint64) count);
-	order = sort_by_block(header, hashes, count);
-	for (at = 0; at < count; at = end)
-	{
-		end = at + run_length(header, order + at, count - at);
-		read_chunks(chunks, first_chunk(header, order[at]), last_chunk(header, order[end - 1]));
-			for (; at < end; at++)
-		{
-			uint64		hash = hashes[(uint32) order[at]];
-			int32		offset = first_byte(header, order[at]) - chunks->first * TOAST_MAX_CHUNK_SIZE;
-
-			found[(uint32) order[at]] = bf_block_contains((const uint8 *) chunks->bytes + offset,
-														  header->log2_block_bits, header->probes, hash);
-		}
-	}
-	pfree(order);
-	close_chunks(chunks);
+	if (count == 1)
+		found[0] = ask_block(&chunks, hashes[0]);
+	else if (count > 1)
+		ask_in_order(&chunks, hashes, count, found);
+	close_chunks(&chunks);
 }

@@ -194,10 +194,12 @@ same_header(const bf_header *a, const bf_header *b)
 static void
 confirm(BfpgStored *stored)
 {
+	BfpgRuns	runs = stored->runs;
 	bf_header	header;
 
-	/* Should reading it fail, nobody may go on with the copy. */
+	/* Should reading it fail, no caller may go on with what is known. */
 	stored->believed_until = 0;
+	stored->runs.count = 0;
 	bfpg_read_header(PointerGetDatum(stored->value), &header);
 	if (!same_header(&header, &stored->header))
 	{
@@ -205,8 +207,10 @@ confirm(BfpgStored *stored)
 			drop_copy(stored);
 		stored->header = header;
 		stored->fetched = 0;
+		return;
 	}
-	else if (stored->copy != NULL)
+	stored->runs = runs;
+	if (stored->copy != NULL)
 	{
 		dlist_delete(&stored->node);
 		dlist_push_tail(&copied, &stored->node);

@@ -16,6 +16,7 @@
 #include "lib/ilist.h"
 
 #include "bf_filter.h"
+#include "ask/runs.h"
 #include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
@@ -33,6 +34,7 @@ typedef struct BfpgStored
 	uint64		fetched;		/* bytes by slices, since a copy was last decided on */
 	dlist_node	node;			/* in the list of copies, while there is one */
 	char		value[TOAST_POINTER_SIZE];	/* a Datum of it */
+	BfpgRuns	runs;			/* where its chunks lie */
 } BfpgStored;
 
 /*

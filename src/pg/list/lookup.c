@@ -13,6 +13,7 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
+#include "bf_hashlist.h"
 #include "ask/access.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
@@ -257,58 +258,50 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(found);
 }
 
-/* A key of an array: its hash, and where its answer goes. */
-typedef struct BfpgAsked
+/* A key of an array in the order of parts: its part, and below it its number. */
+static inline uint32
+part_of(uint64 in_order)
 {
-	uint64		hash;
-	uint32		part;
-	int			place;
-} BfpgAsked;
-
-static int
-by_part(const void *a, const void *b)
-{
-	uint32		one = ((const BfpgAsked *) a)->part;
-	uint32		other = ((const BfpgAsked *) b)->part;
-
-	return one < other ? -1 : one > other;
+	return (uint32) (in_order >> 32);
 }
 
-/* Asks one part for keys that all belong to it. */
+/* Looks up keys that all belong to one part. */
 static void
-ask_part(BfpgLookup *lookup, const BfpgAsked *asked, int count, Datum *answers)
+ask_part(BfpgLookup *lookup, const BfpgKeyArray *keys, const uint64 *order, int count,
+		 Datum *answers)
 {
 	uint64	   *hashes = palloc(count * sizeof(uint64));
 	uint8	   *found = palloc(count);
-	BfpgAccess *access = open_part(lookup, asked[0].hash);
+	BfpgAccess *access;
 	int			i;
 
 	for (i = 0; i < count; i++)
-		hashes[i] = asked[i].hash;
+		hashes[i] = keys->hashes[(uint32) order[i]];
+	access = open_part(lookup, hashes[0]);
 	bfpg_access_contains_hashes(access, hashes, count, found);
 	bfpg_access_close(access);
 	for (i = 0; i < count; i++)
-		answers[asked[i].place] = BoolGetDatum(found[i] != 0);
+		answers[keys->places[(uint32) order[i]]] = BoolGetDatum(found[i] != 0);
 	pfree(hashes);
 	pfree(found);
 }
 
 /* The keys in the order of their parts, so that each part is asked once. */
-static BfpgAsked *
+static uint64 *
 sort_by_part(const BfpgKeyArray *keys, uint32 parts)
 {
-	BfpgAsked  *asked = palloc((keys->count + 1) * sizeof(BfpgAsked));
+	uint64	   *order = palloc((keys->count + 1) * sizeof(uint64));
 	int			i;
 
 	for (i = 0; i < keys->count; i++)
 	{
-		asked[i].hash = keys->hashes[i];
-		asked[i].part = parts > 1 ? bf_part_of(keys->hashes[i], parts) : 0;
-		asked[i].place = keys->places[i];
+		order[i] = (uint32) i;
+		if (parts > 1)
+			order[i] |= (uint64) bf_part_of(keys->hashes[i], parts) << 32;
 	}
 	if (parts > 1)
-		qsort(asked, keys->count, sizeof(BfpgAsked), by_part);
-	return asked;
+		bf_hashlist_sort(order, keys->count, bfpg_tick);
+	return order;
 }
 
 /* A boolean for each key, in an array of the same shape. */
@@ -318,7 +311,7 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	BfpgLookup *lookup = open_lookup(fcinfo, true);
 	bf_header	any_part = lookup->header;
 	BfpgKeyArray keys;
-	BfpgAsked  *asked;
+	uint64	   *order;
 	Datum	   *answers;
 	int			i;
 	int			length;
@@ -331,13 +324,13 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	any_part.parts = 1;			/* keys of all parts are in one array */
 	any_part.part = 0;
 	bfpg_key_array(bfpg_array_argument(&lookup->coder, PG_GETARG_DATUM(1)), &lookup->coder, &any_part, &keys);
-	asked = sort_by_part(&keys, lookup->header.parts);
+	order = sort_by_part(&keys, lookup->header.parts);
 	answers = palloc0((keys.length + 1) * sizeof(Datum));
 	for (i = 0; i < keys.count; i += length)
 	{
-		for (length = 1; i + length < keys.count && asked[i + length].part == asked[i].part;)
+		for (length = 1; i + length < keys.count && part_of(order[i + length]) == part_of(order[i]);)
 			length++;
-		ask_part(lookup, asked + i, length, answers);
+		ask_part(lookup, &keys, order + i, length, answers);
 	}
 	end_call(lookup);
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
