@@ -69,7 +69,7 @@ from regress_blanks;
 select bloom_index_contains('regress_blanks_c', 'ab      '), bloom_index_contains('regress_blanks', 'v', 'later'),
        bloom_index_contains('regress_blanks', 'v', E'later\t'), bloom_index_verify('regress_blanks_c'), bloom_index_verify('regress_blanks_v');
 drop table regress_blanks;
-do $$ begin perform bloom_forget('regress blanks'); end $$;
+do $$ begin perform bloom_drop('regress blanks'); end $$;
 
 -- In other encodings a blank is a blank, too, beside characters of several bytes: the same hash as in UTF-8.
 \set home :DBNAME

@@ -228,6 +228,17 @@ grant execute on function bloom_lookup(text, anyelement), bloom_lookup(text, blo
 to regress_bloom_asker;
 grant select on bloom_list, bloom_list_part, bloom_list_delta to regress_bloom_fetcher;
 grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_publisher;
+-- without all rights nothing of the query runs
+create sequence ran;
+grant select on account, bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_asker;
+grant insert, update on bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_asker;
+grant usage on sequence ran to regress_bloom_asker;
+set role regress_bloom_asker;
+call bloom_publish('account', 'SELECT nextval(''ran'')');
+reset role;
+select is_called from ran;
+revoke all on account, bloom_generation, bloom_generation_part, bloom_list_delta, ran from regress_bloom_asker;
+drop sequence ran;
 set role regress_bloom_asker;
 select bloom_lookup('account', 42), bloom_lookup_each('account', array[42]);
 select filter from bloom_list_part;

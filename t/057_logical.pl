@@ -23,8 +23,10 @@ insert into whitelist
 select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 100000, 0.01), now()
 from generate_series(1, 100000) g group by 2;
 call bloom_publish('account', 'select generate_series(1, 50000)', parts => 2);
-create publication whitelist for table whitelist, bloom_generation, bloom_generation_part, bloom_list_delta;
+create publication whitelist for table whitelist, bloom_generation, bloom_generation_part, bloom_list_delta, bloom_definition;
 });
+
+is($publisher->safe_psql('postgres', 'select count(*) from bloom_definition'), 1, 'the publisher keeps a query');
 
 # What a night and a day change, one after the other.
 my @changes = (
@@ -71,6 +73,8 @@ create subscription whitelist_$binary connection '$dsn' publication whitelist
 		is($node->safe_psql('postgres', $content), $publisher->safe_psql('postgres', $content),
 			"binary = $binary: $change->[0]");
 	}
+	is($node->safe_psql('postgres', 'select count(*) from bloom_definition'), '0',
+		"binary = $binary: queries stay where they were given, by the first copy and by changes");
 	is($node->safe_psql('postgres', 'select bool_and(bloom_verify(filter)) from whitelist'),
 		't', "binary = $binary: whole");
 	is($node->safe_psql('postgres', q{
