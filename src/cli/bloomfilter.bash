@@ -2,7 +2,7 @@
 
 _bloomfilter() {
 	local current=$2 previous=$3
-	local commands='build contains info pull status verify'
+	local commands='build contains export info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
 	local command=${COMP_WORDS[1]-} options=''
 
@@ -17,19 +17,22 @@ _bloomfilter() {
 			mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current")
 			return
 			;;
-		-k | --keys | --out)
+		-k | --keys | --out | --to | --sign | --key | --header-file | --working)
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return
 			;;
 		# numbers, and texts that only the user knows
 		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
-			--dsn | --list | --query | --delta-query | --listen | --every | --max-age | --max-built-age)
+			--dsn | --url | --index | --name | --identity | --poll | --heartbeat | --expires | --keep | --after | \
+			--limit-rate | --list | --query | --delta-query | --listen | --every | --max-age | --max-built-age)
 			# of pull, --parts has no argument
 			[[ $command == pull && $previous == --parts ]] || return
 			;;
 	esac
 
 	case $command in
+		export) options='--dsn --index --to --name --identity --new-source --follow --every --poll --heartbeat
+			--expires --keep --sign --after --quiet --help' ;;
 		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
 		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
 		info) options='--json --help' ;;
@@ -37,13 +40,17 @@ _bloomfilter() {
 			--help' ;;
 		status) options='--max-age --max-built-age --json --prometheus --quiet --help' ;;
 		pull)
-			options='--dsn --list --query --out --follow --every --parts --delta-query --listen
+			options='--url --dsn --list --query --out --follow --every --parts --delta-query --listen
 				--allow-older --new-identity --replace --quiet --no-progress --help'
 			;;
 	esac
+	if [[ $command == pull && " ${COMP_WORDS[*]} " == *' --url '* ]]; then
+		options='--url --out --follow --every --key --name --allow-older --allow-http --header-file --limit-rate
+			--working --no-agent --quiet --help'
+	fi
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-	elif [[ $command != pull ]]; then
+	elif [[ $command != pull && $command != export ]]; then
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 	fi
 }

@@ -22,6 +22,7 @@ static const char help[] =
 "  contains  print those of the given keys that may be in a filter\n"
 "  build     build a filter of the lines of standard input\n"
 "  verify    check a filter, that keys are in it, and its false-positive rate\n"
+"  export    make a folder for web servers of a live filter\n"
 "  pull      fetch a filter from a PostgreSQL server, once or whenever it changes\n"
 "  status    tell how fresh a filter is that was pulled\n"
 "\n"
@@ -42,6 +43,7 @@ typedef struct command
 static const command commands[] = {
 	{"build", command_build},
 	{"contains", command_contains},
+	{"export", command_export},
 	{"info", command_info},
 	{"pull", command_pull},
 	{"status", command_status},

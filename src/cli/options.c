@@ -99,6 +99,17 @@ option_count(const char *name, const char *text, uint64_t min, uint64_t max)
 }
 
 double
+option_seconds(const char *name, const char *text, double min, double max)
+{
+	char	   *end;
+	double		value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= min && value <= max))
+		fail("%s must be a number of seconds from %g to %g, not \"%s\"", name, min, max, text);
+	return value;
+}
+
+double
 option_rate(const char *name, const char *text)
 {
 	char	   *end;

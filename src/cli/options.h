@@ -16,9 +16,11 @@
 
 /* The subcommands.  argv[0] is the subcommand's name. */
 extern exit_status command_build(int argc, char **argv);
+extern exit_status command_export(int argc, char **argv);
 extern exit_status command_contains(int argc, char **argv);
 extern exit_status command_info(int argc, char **argv);
 extern exit_status command_pull(int argc, char **argv);
+extern exit_status command_pull_url(int argc, char **argv);
 extern exit_status command_status(int argc, char **argv);
 extern exit_status command_verify(int argc, char **argv);
 
@@ -58,6 +60,7 @@ extern const char *only_operand(const command_line *line, const char *what);
 /* Numbers; what is not one, or out of range, ends the program. */
 extern uint64_t option_count(const char *name, const char *text,
 							 uint64_t min, uint64_t max);
+extern double option_seconds(const char *name, const char *text, double min, double max);
 extern double option_rate(const char *name, const char *text);
 
 /* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits. */

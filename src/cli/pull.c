@@ -22,6 +22,8 @@ static const char help[] =
 "Fetches a filter from a PostgreSQL server, checks it, and replaces FILE by it in\n"
 "one step.  FILE is left alone if it has the same filter, or if anything fails.\n"
 "\n"
+"  --url URL            instead of a server a folder of \"bloomfilter export\": see\n"
+"                       \"bloomfilter pull --url URL --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish, with its parts and deltas\n"
 "  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
@@ -218,9 +220,15 @@ exit_status
 command_pull(int argc, char **argv)
 {
 	command_line line = {"pull", help, ":", names, argc, argv};
-	pull_plan	plan = read_plan(&line);
+	pull_plan	plan;
 	exit_status status = STATUS_YES;
+	int			i;
 
+	/* another kind of source, with options of its own */
+	for (i = 1; i < argc; i++)
+		if (strncmp(argv[i], "--url", strlen("--url")) == 0)
+			return command_pull_url(argc, argv);
+	plan = read_plan(&line);
 	check_target(plan.out);
 	stop_catch(plan.follow);
 	if (plan.follow)

@@ -55,7 +55,7 @@ like(`bash -c '. "\$1" && complete -p bloomfilter' bash \Q$script\E`, qr/\Acompl
 # Commands
 my $help = (run('', '--help'))[1];
 my @commands = $help =~ /^  ([a-z]+)  /mg;
-is(scalar @commands, 6, 'commands');
+is(scalar @commands, 7, 'commands');
 is_deeply(completions(''), [ sort @commands, '--help', '--version' ], 'the first word: commands');
 is_deeply(completions('p'), ['pull'], 'the first word, begun');
 is_deeply(completions('x'), [], 'no such command');
@@ -68,12 +68,16 @@ foreach my $command (@commands)
 	cmp_ok(scalar @$listed, '>=', 2, "$command: has options");
 	is_deeply(completions($command, '--'), $listed, "$command: options");
 	is_deeply(completions($command, '-'), $listed, "$command: options after one minus");
-	is_deeply(completions($command, 'filter.bloom', '--h'), ['--help'], "$command: an option, begun, after a file");
+	is_deeply(completions($command, 'filter.bloom', '--hel'), ['--help'], "$command: an option, begun, after a file");
 	foreach my $option (@$listed)
 	{
 		unlike((run('', $command, $option))[2], qr/unknown option/, "$command: takes $option");
 	}
 }
+
+# Of pull from a web server, which has options of its own
+is_deeply(completions('pull', '--url', 'x', '--'), options_of((run('', 'pull', '--url', 'x', '--help'))[1]), 'pull --url: options');
+is_deeply(completions($_, ''), [], "$_ has no file of its own") foreach 'export';
 
 # Types of keys: those that the program names
 my ($types) = (run('', 'build', '-t', 'none', 'x'))[2] =~ /one of ([a-z, ]+)$/m;

@@ -1,0 +1,101 @@
+/*
+ * export.h
+ *	  The pieces of bloomfilter export.
+ *
+ * A look (export_index.c) ORs what changed in a live index into a copy in memory.  What
+ * is new then goes into the folder (export_folder.c): as a step, or as whole files where
+ * an epoch begins.  export.c does so every so often.
+ *
+ * Functions that return bool say what is wrong before they return false.
+ */
+#ifndef CLI_EXPORT_H
+#define CLI_EXPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "feed_copy.h"
+#include "feed_manifest.h"
+#include "feed_sign.h"
+#include "messages.h"
+#include "server.h"
+
+#define EXPORT_MOST_KEYS 8
+
+typedef struct export_plan
+{
+	const char *dsn;
+	const char *index;
+	const char *to;				/* the folder */
+	const char *name;			/* NULL: the index's */
+	const char *identity;		/* NULL: the folder's, or a new one */
+	const char *after;			/* command, or NULL */
+	bool		follow;
+	bool		new_source;
+	bool		quiet;
+	double		every;			/* seconds between two looks */
+	uint64_t	poll;			/* seconds, for the manifest */
+	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed */
+	uint64_t	expires;		/* seconds; 0: manifests don't expire */
+	uint64_t	keep;			/* bytes of the folder beyond which files go early; 0: none */
+	feed_key	keys[EXPORT_MOST_KEYS];
+	size_t		key_count;
+} export_plan;
+
+typedef struct exporter
+{
+	export_plan *plan;
+
+	/* What the server told */
+	char	   *function;		/* bloom_index_changes with its schema */
+	char	   *index;			/* name with its schema, as a literal */
+	char	   *index_name;		/* the same as people write it */
+	char	   *source;			/* the server's system identifier */
+	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
+	int64_t		build;
+	uint64_t	true_at;
+	bool		standby;
+
+	/* What it is made into */
+	feed_copy	copy;
+	bool		complete;		/* the copy has all of its build */
+	bool		new_epoch;		/* and was not published */
+	bool		whole_needed;	/* there was more news than is worth a step */
+
+	/* The folder */
+	int			folder;
+	feed_manifest manifest;		/* the one that is there; serial 0: none */
+	char		exporter[FEED_EXPORTER_BYTES + 1];	/* this process, in manifests */
+	bool		taken_up;		/* what was there has been read */
+	bool		taken;			/* the manifest was written by this process */
+	int64_t		published_build;	/* that the manifest's epoch is of */
+	size_t		manifest_length;
+	double		published;		/* when; monotonic seconds */
+	double		whole_written;
+	double		swept;
+} exporter;
+
+/* ------------------------------------------------------------------------
+ * export_index.c: what changed in a live index
+ * ------------------------------------------------------------------------ */
+
+/* Finds index and function on a new connection, whose first look asks for all. */
+extern bool export_begin(exporter *e, PGconn *connection);
+
+/* Takes what changed since the last look into the copy. */
+extern bool export_look(exporter *e, PGconn *connection);
+
+/* ------------------------------------------------------------------------
+ * export_folder.c: steps, whole files and manifests
+ * ------------------------------------------------------------------------ */
+
+/* Opens and locks the folder, and reads its manifest; or ends the program. */
+extern void export_open_folder(exporter *e);
+
+/* Before the first look, when the server is known: goes on with what is in the folder. */
+extern bool export_take_up(exporter *e);
+
+/* Publishes what is new; *published: there was something. */
+extern bool export_publish(exporter *e, bool *published);
+
+#endif							/* CLI_EXPORT_H */

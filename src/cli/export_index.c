@@ -1,0 +1,280 @@
+/*
+ * export_index.c
+ *	  What changed in a live index, from the server into a copy in memory.
+ *
+ * Bits that came are kept whatever happens to the rest of an answer: they are of keys.
+ * A token counts only when all of its answer was taken.  It is never kept beyond its
+ * connection: a new one asks for all, and only what is different is news.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bf_limits.h"
+#include "export.h"
+#include "feed_files.h"
+
+/* Microseconds from 1970 to PostgreSQL's 2000. */
+#define EPOCH_OFFSET INT64_C(946684800000000)
+
+/* Serials are times: a server with another time must not make any. */
+#define MOST_DIFFERENCE UINT64_C(60000000)
+
+enum
+{
+	PART,
+	BLOCK,
+	BYTES,
+	BUILD,
+	TRUE_AT
+};
+
+static char *
+field(const PGresult *rows, int row, int column)
+{
+	return text_of("%.*s", PQgetlength(rows, row, column), PQgetvalue(rows, row, column));
+}
+
+/* One row of texts; NULL if it isn't there, which what says. */
+static PGresult *
+one_row(PGconn *connection, const char *sql, const char *problem)
+{
+	PGresult   *rows = server_query(connection, sql);
+
+	if (rows == NULL)
+		return NULL;
+	if (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0))
+		return rows;
+	complain("%s", problem);
+	PQclear(rows);
+	return NULL;
+}
+
+/* By its name as it is now: REINDEX CONCURRENTLY gives the name to another index. */
+static bool
+find_index(exporter *e, PGconn *connection)
+{
+	char	   *name = PQescapeLiteral(connection, e->plan->index, strlen(e->plan->index));
+	char	   *problem = text_of("there is no index \"%s\"", e->plan->index);
+	char	   *sql = text_of("SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
+							  " pg_catalog.concat(n.nspname, '.', c.relname)"
+							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"
+							  " WHERE c.oid = pg_catalog.to_regclass(%s)", name != NULL ? name : "NULL");
+	PGresult   *rows = one_row(connection, sql, problem);
+
+	free(e->index);
+	free(e->index_name);
+	e->index = rows == NULL ? NULL : field(rows, 0, 0);
+	e->index_name = rows == NULL ? NULL : field(rows, 0, 1);
+	PQclear(rows);
+	PQfreemem(name);
+	free(problem);
+	free(sql);
+	return e->index != NULL;
+}
+
+bool
+export_begin(exporter *e, PGconn *connection)
+{
+	PGresult   *rows;
+	char		pid[16];
+
+	free(e->token);
+	e->token = NULL;
+	free(e->function);
+	e->function = NULL;
+	if (!server_command(connection, "SET lock_timeout = '2s'") ||
+		!server_command(connection, "SET statement_timeout = '10min'"))
+		return false;
+	rows = one_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
+				   " pg_catalog.pg_is_in_recovery()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
+				   " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace,"
+				   " pg_catalog.pg_control_system() AS s WHERE e.extname = 'bloomfilter'",
+				   "the extension bloomfilter is not in this database");
+	if (rows == NULL)
+		return false;
+	e->function = text_of("%.*s.bloom_index_changes", PQgetlength(rows, 0, 0), PQgetvalue(rows, 0, 0));
+	free(e->source);
+	e->source = field(rows, 0, 1);
+	e->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
+	snprintf(pid, sizeof pid, "%d", PQbackendPID(connection));
+	if (strlen(pid) != (size_t) PQgetlength(rows, 0, 3) || memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0)
+		complain("a pooler stands before the server: each look may have to read the whole index");
+	PQclear(rows);
+	return find_index(e, connection);
+}
+
+/* ------------------------------------------------------------------------
+ * A look
+ * ------------------------------------------------------------------------ */
+
+typedef struct answer
+{
+	exporter   *e;
+	char	   *token;			/* the first row's */
+	int64_t		build;
+	uint64_t	true_at;
+	bf_header  *headers;		/* of all parts, if all is told */
+	uint32_t	parts;
+	bool		decided;		/* what they mean was found out */
+} answer;
+
+static int64_t
+number(const PGresult *row, int column)
+{
+	const uint8_t *bytes = (const uint8_t *) PQgetvalue(row, 0, column);
+	int			length = PQgetlength(row, 0, column);
+	uint64_t	value = 0;
+	int			i;
+
+	for (i = 0; i < length; i++)
+		value = value << 8 | bytes[i];
+	return (int64_t) value;
+}
+
+static bool
+refuse_answer(const char *what)
+{
+	complain("the server's answer is not that of bloom_index_changes: %s", what);
+	return false;
+}
+
+static bool
+take_token(answer *a, const PGresult *row)
+{
+	size_t		length = (size_t) PQgetlength(row, 0, BYTES);
+	char	   *hex = allocate(NULL, 2 * length + 1, 1);
+
+	feed_hex(hex, (const uint8_t *) PQgetvalue(row, 0, BYTES), length);
+	a->token = text_of("'\\x%s'::pg_catalog.bytea", hex);
+	free(hex);
+	a->build = number(row, BUILD);
+	a->true_at = PQgetisnull(row, 0, TRUE_AT) ? 0 : (uint64_t) (number(row, TRUE_AT) + EPOCH_OFFSET);
+	return true;
+}
+
+static bool
+take_header(answer *a, const PGresult *row)
+{
+	const void *bytes = PQgetvalue(row, 0, BYTES);
+	bf_header	header;
+
+	if (PQgetlength(row, 0, BYTES) != BF_HEADER_BYTES || number(row, PART) != (int64_t) a->parts ||
+		a->parts >= BF_MAX_PARTS || a->decided)
+		return refuse_answer("a header");
+	/* the length that it is checked against is its own */
+	a->headers = allocate(a->headers, a->parts + 1, sizeof header);
+	if (bf_header_read(bytes, bf_header_length(bytes), &header) != BF_OK)
+		return refuse_answer("a header");
+	a->headers[a->parts++] = header;
+	return true;
+}
+
+/* With all headers there: whether this is another build, which begins another epoch. */
+static bool
+decide(answer *a)
+{
+	exporter   *e = a->e;
+
+	a->decided = true;
+	if (a->headers == NULL)
+		return e->complete && e->token != NULL ? true : refuse_answer("no headers");
+	if (a->headers[0].parts != a->parts)
+		return refuse_answer("parts are missing");
+	if (e->copy.parts > 0 && e->build == a->build && feed_copy_fits(&e->copy, a->headers, a->parts))
+		return true;
+	feed_copy_free(&e->copy);
+	feed_copy_create(&e->copy, a->headers, a->parts);
+	e->build = a->build;
+	e->complete = false;
+	e->new_epoch = true;
+	return true;
+}
+
+static bool
+take_blocks(answer *a, const PGresult *row)
+{
+	exporter   *e = a->e;
+	int64_t		part = number(row, PART);
+	int64_t		block = number(row, BLOCK);
+	uint64_t	length = (uint64_t) PQgetlength(row, 0, BYTES);
+	const bf_header *header;
+
+	if (!a->decided && !decide(a))
+		return false;
+	if (part < 0 || part >= (int64_t) e->copy.parts)
+		return refuse_answer("a part that there is not");
+	header = &e->copy.headers[part];
+	if (block < 0 || block >= (int64_t) header->blocks || length % bf_block_bytes(header) != 0 ||
+		length > bf_blocks_bytes(header) - (uint64_t) block * bf_block_bytes(header))
+		return refuse_answer("blocks beyond the filter's end");
+	/* of a new epoch nothing is news; more than whole files would take isn't noted either */
+	feed_copy_or(&e->copy, (uint32_t) part, (uint64_t) block * bf_block_bytes(header),
+				 (const uint8_t *) PQgetvalue(row, 0, BYTES), length, !e->new_epoch);
+	if (e->copy.news_count > feed_copy_bytes(&e->copy))
+	{
+		feed_copy_settle(&e->copy);
+		e->whole_needed = true;
+	}
+	return true;
+}
+
+/* A row_function. */
+static bool
+take_row(void *state, const PGresult *row)
+{
+	answer	   *a = state;
+
+	if (PQnfields(row) != 5 || PQgetisnull(row, 0, BYTES))
+		return refuse_answer("columns");
+	if (PQgetisnull(row, 0, PART))
+		return a->token == NULL ? take_token(a, row) : refuse_answer("two tokens");
+	if (PQgetisnull(row, 0, BLOCK))
+		return take_header(a, row);
+	return take_blocks(a, row);
+}
+
+static bool
+check_clock(const exporter *e, uint64_t true_at)
+{
+	uint64_t	now = feed_now();
+	uint64_t	difference = true_at > now ? true_at - now : now - true_at;
+
+	/* a standby's time is that of its last transaction */
+	if (true_at == 0 || difference <= MOST_DIFFERENCE || (e->standby && true_at < now))
+		return true;
+	complain("this host's clock and the server's differ by %" PRIu64 " s; set them right", difference / 1000000);
+	return false;
+}
+
+bool
+export_look(exporter *e, PGconn *connection)
+{
+	answer		a;
+	char	   *sql = text_of("SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
+							  " FROM (SELECT %s(%s::pg_catalog.regclass, %s) AS c OFFSET 0) AS r",
+							  e->function, e->index,
+							  e->token != NULL ? e->token : "NULL");
+	bool		went_well;
+
+	memset(&a, 0, sizeof a);
+	a.e = e;
+	went_well = server_stream(connection, sql, take_row, &a) &&
+		(a.token != NULL || refuse_answer("no token")) &&
+		(a.decided || decide(&a));
+	if (went_well && check_clock(e, a.true_at))
+	{
+		free(e->token);
+		e->token = a.token;
+		a.token = NULL;
+		e->true_at = a.true_at;
+		e->complete = true;
+	}
+	else
+		went_well = false;
+	free(a.token);
+	free(a.headers);
+	free(sql);
+	return went_well;
+}

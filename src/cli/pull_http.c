@@ -1,0 +1,263 @@
+/*
+ * pull_http.c
+ *	  Fetching by HTTP, by libcurl.
+ *
+ * Nothing is decoded on the way: lengths mean what they say, and there are no bombs.
+ * There is no limit of time for a transfer that goes on, only for one that has stopped.
+ */
+#include "pull_http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "messages.h"
+#include "server.h"
+
+#define CONNECT_SECONDS 10L
+#define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */
+#define SLOW_SECONDS 30L
+#define MOST_REDIRECTS 3L
+
+struct http_client
+{
+	const http_plan *plan;
+	CURL	   *curl;
+	struct curl_slist *headers;
+	char		problem[CURL_ERROR_SIZE];
+};
+
+/* One answer as it comes. */
+typedef struct incoming
+{
+	http_client *client;
+	http_answer *answer;
+	http_bytes *bytes;
+	uint64_t	most;
+	size_t		begun;			/* bytes that were there before */
+	uint64_t	range_start;	/* of Content-Range */
+	bool		too_long;
+	bool		wrong_range;
+	bool		checked;
+} incoming;
+
+static size_t
+take_bytes(char *bytes, size_t size, size_t count, void *state)
+{
+	incoming   *in = state;
+	size_t		length = size * count;
+	long		status = 0;
+
+	if (!in->checked)
+	{
+		curl_easy_getinfo(in->client->curl, CURLINFO_RESPONSE_CODE, &status);
+		/* a server without ranges sends all of it */
+		if (status == 200)
+			in->bytes->length = 0;
+		in->wrong_range = status == 206 && in->range_start != in->begun;
+		in->checked = true;
+		/* what an error says is of no interest */
+		if (status != 200 && status != 206)
+			in->most = 0;
+	}
+	if (in->wrong_range)
+		return 0;
+	if (in->most == 0)
+		return length;
+	if (length > in->most - in->bytes->length)
+	{
+		in->too_long = true;
+		return 0;
+	}
+	if (in->bytes->length + length + 1 > in->bytes->room)
+	{
+		in->bytes->room = 2 * in->bytes->room + length + 4096;
+		in->bytes->bytes = allocate(in->bytes->bytes, in->bytes->room, 1);
+	}
+	memcpy(in->bytes->bytes + in->bytes->length, bytes, length);
+	in->bytes->length += length;
+	return length;
+}
+
+/* The value of a header, copied, if the line is of that name. */
+static bool
+is_header(const char *line, size_t length, const char *name, char *value, size_t size)
+{
+	size_t		begin = strlen(name);
+
+	if (length <= begin || strncasecmp(line, name, begin) != 0 || line[begin] != ':')
+		return false;
+	for (begin++; begin < length && line[begin] == ' '; begin++)
+		;
+	while (length > begin && (line[length - 1] == '\r' || line[length - 1] == '\n' || line[length - 1] == ' '))
+		length--;
+	if (length - begin >= size)
+		return false;
+	memcpy(value, line + begin, length - begin);
+	value[length - begin] = '\0';
+	return true;
+}
+
+static size_t
+take_header(char *line, size_t size, size_t count, void *state)
+{
+	incoming   *in = state;
+	size_t		length = size * count;
+	char		value[256];
+
+	/* of a redirection's answers the last one counts */
+	if (length >= 5 && memcmp(line, "HTTP/", 5) == 0)
+		memset(in->answer, 0, sizeof *in->answer);
+	else if (is_header(line, length, "ETag", value, sizeof value))
+		snprintf(in->answer->tag, sizeof in->answer->tag, "%s", value);
+	else if (is_header(line, length, "Age", value, sizeof value))
+		in->answer->age = strtoll(value, NULL, 10);
+	else if (is_header(line, length, "Content-Type", value, sizeof value))
+		snprintf(in->answer->type, sizeof in->answer->type, "%.63s", value);
+	else if (is_header(line, length, "Content-Range", value, sizeof value))
+		if (sscanf(value, "bytes %" SCNu64 "-", &in->range_start) != 1)
+			in->range_start = UINT64_MAX;
+	return length;
+}
+
+/* Ends a transfer when a signal came. */
+static int
+look_for_signal(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+	(void) state;
+	(void) total;
+	(void) now;
+	(void) up_total;
+	(void) up_now;
+	return stop_requested();
+}
+
+/* Headers of a file: secrets, which don't belong into arguments that all users see. */
+static struct curl_slist *
+read_headers(const char *path, struct curl_slist *headers)
+{
+	FILE	   *stream = fopen(path, "r");
+	char		line[8192];
+
+	if (stream == NULL)
+		fail("cannot read \"%s\": %s", path, strerror(errno));
+	while (fgets(line, sizeof line, stream) != NULL)
+	{
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0] != '\0')
+			headers = curl_slist_append(headers, line);
+	}
+	fclose(stream);
+	return headers;
+}
+
+http_client *
+http_begin(const http_plan *plan)
+{
+	http_client *client = allocate(NULL, 1, sizeof *client);
+	const char *protocols = plan->plain ? "http,https" : "https";
+
+	memset(client, 0, sizeof *client);
+	client->plan = plan;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+		fail("libcurl can't be used on this system");
+	client->curl = curl_easy_init();
+	if (client->curl == NULL)
+		fail("out of memory");
+	client->headers = curl_slist_append(client->headers, "Cache-Control: max-age=0");
+	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
+	if (plan->header_file != NULL)
+		client->headers = read_headers(plan->header_file, client->headers);
+	curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, client->problem);
+	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, protocols);
+	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+	/* headers that are secrets would go to wherever a redirection leads */
+	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
+	curl_easy_setopt(client->curl, CURLOPT_MAXREDIRS, MOST_REDIRECTS);
+	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
+	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, plan->agent);
+	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_signal);
+	curl_easy_setopt(client->curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) plan->rate);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
+	return client;
+}
+
+void
+http_end(http_client *client)
+{
+	curl_slist_free_all(client->headers);
+	curl_easy_cleanup(client->curl);
+	curl_global_cleanup();
+	free(client);
+}
+
+/* Why a transfer didn't go well; the query of an address may be a secret. */
+static void
+explain(const char *url, CURLcode code, const incoming *in)
+{
+	int			length = (int) strcspn(url, "?");
+
+	if (stop_requested())
+		return;
+	if (in->too_long)
+		complain("%.*s: is longer than it may be", length, url);
+	else if (in->wrong_range)
+		complain("%.*s: the server sent another range than was asked for", length, url);
+	else if (code != CURLE_OK)
+		complain("%.*s: %s", length, url,
+				 in->client->problem[0] != '\0' ? in->client->problem : curl_easy_strerror(code));
+	else
+		complain("%.*s: the server answered %ld", length, url, in->answer->status);
+}
+
+bool
+http_get(http_client *client, const char *url, const char *tag, uint64_t most, http_bytes *bytes,
+		 http_answer *answer)
+{
+	incoming	in = {client, answer, bytes, most, bytes->length, 0, false, false, false};
+	struct curl_slist *headers = client->headers;
+	struct curl_slist *last = headers;
+	struct curl_slist *condition = NULL;
+	char		range[32];
+	curl_off_t	retry = 0;
+	CURLcode	code;
+
+	memset(answer, 0, sizeof *answer);
+	while (last->next != NULL)
+		last = last->next;
+	if (tag != NULL && tag[0] != '\0')
+	{
+		char	   *line = text_of("If-None-Match: %s", tag);
+
+		condition = curl_slist_append(NULL, line);
+		free(line);
+		last->next = condition;
+	}
+	snprintf(range, sizeof range, "%zu-", bytes->length);
+	client->problem[0] = '\0';
+	curl_easy_setopt(client->curl, CURLOPT_URL, url);
+	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &in);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, &in);
+	code = curl_easy_perform(client->curl);
+	last->next = NULL;
+	curl_slist_free_all(condition);
+	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
+	answer->retry = (int64_t) retry;
+	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
+		return true;
+	explain(url, code, &in);
+	return false;
+}

@@ -1,0 +1,49 @@
+/*
+ * pull_http.h
+ *	  Fetching by HTTP, by libcurl.
+ */
+#ifndef CLI_PULL_HTTP_H
+#define CLI_PULL_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct http_client http_client;
+
+typedef struct http_plan
+{
+	const char *header_file;	/* lines of headers that nobody may see; or NULL */
+	const char *agent;
+	bool		plain;			/* http: is allowed, too */
+	uint64_t	rate;			/* bytes a second at most; 0: as fast as it goes */
+} http_plan;
+
+typedef struct http_answer
+{
+	long		status;			/* 200, 206, 304, ... */
+	char		tag[256];		/* ETag as it came, or "" */
+	int64_t		age;			/* seconds that a cache held it back; 0: none said so */
+	int64_t		retry;			/* seconds after which the server wants to be asked again */
+	char		type[64];		/* content type */
+} http_answer;
+
+typedef struct http_bytes
+{
+	uint8_t    *bytes;
+	size_t		length;
+	size_t		room;
+} http_bytes;
+
+extern http_client *http_begin(const http_plan *plan);
+extern void http_end(http_client *client);
+
+/*
+ * Fetches what comes after bytes->length of a file, at most so many bytes in all; tag:
+ * only if it has another one.  True for an answer of 200, 206 or 304; else says what
+ * is wrong.
+ */
+extern bool http_get(http_client *client, const char *url, const char *tag, uint64_t most,
+					 http_bytes *bytes, http_answer *answer);
+
+#endif							/* CLI_PULL_HTTP_H */

@@ -1,0 +1,123 @@
+/*
+ * pull_url.h
+ *	  The pieces of bloomfilter pull --url.
+ *
+ * A look (pull_list.c) fetches the manifest and what of its content isn't here yet,
+ * checks all of it, and gives it to the host's place (pull_place.c): the file that programs
+ * open, and its working copy in memory.  pull_url.c looks every so often.
+ *
+ * Functions that return bool say what is wrong before they return false.
+ */
+#ifndef CLI_PULL_URL_H
+#define CLI_PULL_URL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../lib/libbloomfilter.h"
+#include "feed_copy.h"
+#include "feed_manifest.h"
+#include "feed_sign.h"
+#include "pull_http.h"
+
+#define URL_MOST_KEYS 8
+
+typedef struct url_plan
+{
+	const char *url;			/* of the folder */
+	const char *out;
+	const char *name;			/* the list's, NULL: whatever it is at first */
+	const char *working;		/* folder of working copies, "no": none; NULL: by itself */
+	bool		follow;
+	bool		allow_older;
+	bool		quiet;
+	uint64_t	every;			/* seconds */
+	feed_key	keys[URL_MOST_KEYS];
+	size_t		key_count;
+	http_plan	http;
+} url_plan;
+
+/* What the host has seen last and must not go back behind, FILE.mark. */
+typedef struct url_mark
+{
+	bool		known;
+	char		name[FEED_NAME_BYTES + 1];
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+	uint64_t	serial;			/* of the last manifest that was taken */
+	uint8_t		digest[FEED_DIGEST_BYTES];	/* of its bytes */
+	uint64_t	epoch;
+	uint64_t	bases[2];		/* FILE is one of these (FORMAT.md, 18), ... */
+	uint64_t	base_serials[2];	/* ... which has everything of this serial */
+} url_mark;
+
+typedef struct url_host
+{
+	const url_plan *plan;
+	http_client *client;
+
+	/* The place */
+	int			folder;			/* that FILE is in */
+	const char *file;			/* its name there */
+	int			lock;
+	url_mark	mark;
+	feed_copy	copy;			/* parts 0: none yet */
+	uint64_t	serial;			/* that the copy has */
+	uint64_t	content;		/* the serial of its bits; 0: not known */
+	bool		exact;			/* and it has no others */
+	bool		changed;		/* since the base was written */
+	double		base_written;
+	double		marked;
+	uint8_t    *map;			/* the working copy, or NULL */
+	size_t		map_length;
+	uint64_t	true_at;
+	uint64_t	built;
+	uint64_t	expires;
+	uint64_t	failures;
+	uint64_t	poll;
+	double		status_written;
+	const char *refused;		/* a word of bloomfilter status, or "" */
+
+	/* The look */
+	char		tag[256];
+	double		full_look;		/* the last one without a condition */
+	unsigned	misses;			/* looks at which a step was not there */
+	double		spread_until;
+	bool		waiting;		/* for this host's turn to fetch whole files */
+	http_bytes	partial;		/* of a file whose fetch was interrupted */
+	uint8_t		partial_digest[FEED_DIGEST_BYTES];
+	int64_t		retry;			/* seconds, as the server wants it */
+} url_host;
+
+/* ------------------------------------------------------------------------
+ * pull_list.c
+ * ------------------------------------------------------------------------ */
+
+/* One look, after which the place has what the server has, or refused says why not. */
+extern bool list_look(url_host *host);
+
+/* ------------------------------------------------------------------------
+ * pull_place.c
+ * ------------------------------------------------------------------------ */
+
+/* Finds out what is here, or ends the program. */
+extern void place_open(url_host *host);
+
+/* All checks are done: this serial is taken from now on, also after a loss of power if synced. */
+extern bool place_mark(url_host *host, const feed_manifest *manifest, const uint8_t digest[FEED_DIGEST_BYTES],
+					   bool sync);
+
+/* Another epoch, or the first one: the copy becomes the host's, with a new base. */
+extern bool place_begin(url_host *host, feed_copy *copy, uint64_t serial);
+
+/* The copy has this serial now. */
+extern void place_advance(url_host *host, uint64_t serial);
+
+/* Makes the base what the copy is. */
+extern bool place_fold(url_host *host);
+
+/* Notes how a look went: in the working copy, and in FILE.status. */
+extern void place_looked(url_host *host, bool well);
+
+extern void place_close(url_host *host);
+
+#endif							/* CLI_PULL_URL_H */

@@ -1,0 +1,331 @@
+# url.t
+#	  From a live index to hosts: bloomfilter export, a stock web server, bloomfilter pull
+#	  --url, and who opens the file meanwhile.
+#
+# Needs a server with the extension, nginx and minisign.  Everything listens on loopback.
+# Each wait is for a condition.
+
+use strict;
+use warnings;
+
+use File::Copy qw(copy);
+use FindBin;
+use IO::Socket::INET;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Server;
+use Test::More;
+
+my $dsn = own_database('bloomfilter_cli_url');
+my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
+plan skip_all => 'nginx is not installed' if !defined $nginx;
+plan skip_all => 'minisign is not installed' if system('command -v minisign >/dev/null') != 0;
+
+my $here = `pwd`;
+chomp $here;
+my %children;
+
+sub free_port
+{
+	my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "socket: $!";
+	return $socket->sockport;
+}
+
+# Starts a program whose output goes to .NAME.log.
+sub begin
+{
+	my ($name, @command) = @_;
+	my $child = fork() // die "fork: $!";
+	if ($child == 0)
+	{
+		open STDIN, '<', '/dev/null' or die;
+		open STDOUT, '>>', ".$name.log" or die;
+		open STDERR, '>&', \*STDOUT or die;
+		exec @command or die "exec: $!";
+	}
+	$children{$name} = $child;
+	return;
+}
+
+sub finish
+{
+	my ($name, $signal) = @_;
+	my $child = delete $children{$name} // return '';
+	kill $signal, $child;
+	waitpid $child, 0;
+	return ending();
+}
+
+END { my $status = $?; finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children; $? = $status; }
+
+my $port = free_port();
+mkdir $_ foreach 'www', 'hosts';
+spew('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $here/nginx.pid;",
+	'events { worker_connections 256; }',
+	"http { access_log $here/access.log; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
+	"server { listen 127.0.0.1:$port; root $here/www; location ~ /\\. { deny all; } } }", ''));
+begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+my $url = "http://127.0.0.1:$port";
+ok(wait_for(20, sub { defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) }), 'nginx answers');
+
+sub export { return run('', 'export', '--dsn', $dsn, @_); }
+sub pull { return run('', 'pull', '--url', @_); }
+sub has { my ($file, @keys) = @_; return (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] == @keys; }
+
+sub manifest
+{
+	my ($folder) = @_;
+	my %words;
+	push @{ $words{ (split / /, $_, 2)[0] } }, (split / /, $_, 2)[1] foreach split /\n/, slurp("www/$folder/manifest");
+	return \%words;
+}
+
+# ------------------------------------------------------------------------
+# Manifests of the golden file
+# ------------------------------------------------------------------------
+
+mkdir 'www/v';
+foreach my $row (read_table('lists.tsv'))
+{
+	spew('www/v/manifest', $row->{manifest_hex} eq '-' ? '' : pack('H*', $row->{manifest_hex}));
+	my %pattern = (line => qr/manifest line \d+ /, must => qr/takes a newer version/, signature => qr/no right signature/);
+	foreach my $try ([ 'word', '--allow-http' ], [ 'word_with_key', '--key', $row->{key} ])
+	{
+		my ($column, @options) = @$try;
+		my ($status, undef, $err) = pull("$url/v", '--out', 'v.bloom', @options);
+		my $word = $row->{$column};
+		# what is right is refused later, as its files aren't there, or its times are not of now
+		my $as_it_should = $word eq '-' ? !grep { $err =~ $_ } values %pattern : $err =~ $pattern{$word};
+		ok($status ne '0' && $as_it_should && !-e 'v.bloom', "manifest $row->{name}, $column") || diag("status $status: $err");
+	}
+}
+
+# ------------------------------------------------------------------------
+# An empty index, then keys; once by once
+# ------------------------------------------------------------------------
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+my @to = ('--index', 'users_filter', '--to', 'www/users');
+is((export(@to))[0], 0, 'an empty index is exported');
+my @here = ("$url/users/", '--allow-http', '--out', 'once.bloom');
+is((pull(@here))[0], 0, 'and pulled');
+is((run('', 'info', 'once.bloom'))[1] =~ /key_type\s+(\w+)/ ? $1 : '', 'integer', 'it has its key type from the start');
+my $whole_serial = manifest('users')->{serial}[0];
+my @lengths = -s 'www/users/manifest';
+foreach my $i (1 .. 12)
+{
+	sql("INSERT INTO users SELECT generate_series($i * 100, $i * 100 + 99)");
+	is((export(@to))[0], 0, "export $i") if $i == 12;
+	export(@to) if $i < 12;
+	push @lengths, -s 'www/users/manifest';
+}
+my $m = manifest('users');
+is($m->{epoch}[0], $whole_serial, 'keys that come are no new epoch');
+cmp_ok(@{ $m->{step} }, '<', 8, 'steps are merged as they age');
+is(scalar(grep { $lengths[$_] == $lengths[ $_ - 1 ] } 1 .. $#lengths), 0, 'no two manifests after each other have the same length');
+is((pull(@here))[0], 0, 'a host that is behind pulls steps');
+ok(has('once.bloom', 100 .. 1299), 'and has all keys');
+my $snapshot = sql("SET search_path = public, ext; SELECT encode(ext.bloomfilter_send(bloom_snapshot('users_filter')), 'hex')");
+ok(pack('H*', $snapshot) eq slurp('once.bloom'), 'its file is bloom_snapshot, byte for byte');
+is(scalar(() = slurp("access.log") =~ m{GET /users/\w+\.bloom }g), 1, "the whole was fetched once");
+is((run('', 'status', 'once.bloom'))[0], 0, 'status is content');
+is((run('', 'verify', 'once.bloom'))[0], 0, 'and so is verify');
+
+# ------------------------------------------------------------------------
+# What is refused
+# ------------------------------------------------------------------------
+
+sub refused
+{
+	my ($name, $pattern, @arguments) = @_;
+	my $before = -e 'once.bloom' ? slurp('once.bloom') : '';
+	my ($status, undef, $err) = pull(@arguments);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($status ne '0' && $err =~ $pattern && $before eq slurp('once.bloom'), "refused: $name") || diag("status $status: $err");
+	return;
+}
+
+my @out = ('--allow-http', '--out', 'once.bloom');
+system('cp', '-r', 'www/users', 'www/older');
+sql('INSERT INTO users VALUES (5000)');
+export(@to);
+pull(@here);
+refused('an older manifest', qr/older than what was here/, "$url/older", @out);
+like((run('', 'status', 'once.bloom'))[2], qr/back|older/, 'status says so');
+is((pull("$url/older", @out, '--allow-older'))[0], 0, 'unless it is told to');
+ok(!has('once.bloom', 5000), 'then the older one is there');
+is((pull(@here))[0], 0, 'and the newer one again');
+system('cp', '-r', 'www/users', 'www/fork');
+spew('www/fork/manifest', slurp('www/fork/manifest') =~ s/^poll .*/poll 77/mr);
+refused('another manifest of the same serial', qr/two different ones of one serial/, "$url/fork", @out);
+spew('www/fork/manifest', slurp('www/users/manifest') =~ s/^identity .*/identity 0f8fad5b-d9cb-469f-a165-70867728950e/mr =~ s/^serial (\d+)/'serial ' . ($1 + 1)/emr);
+refused('another identity', qr/another list of this name/, "$url/fork", @out);
+refused('another name', qr/is the list "public.users_filter", not "x"/, @here, '--name', 'x');
+refused('http', qr/use https:/, "$url/users", '--out', 'once.bloom');
+refused('what is not there', qr/answered 404/, "$url/nothing", @out);
+spew('www/fork/manifest', "<html>\n");
+refused('a page', qr/is no manifest .*manifest line 1 /, "$url/fork", @out);
+spew('www/fork/manifest', slurp('www/users/manifest') =~ s/^serial .*/serial 9000000000000000000/mr);
+refused('a serial of the future', qr/serial is of the future/, "$url/fork", @out);
+spew('www/fork/manifest', slurp('www/users/manifest') =~ s/^expires .*/expires 1700000000000000/mr);
+refused('an expired one', qr/it has expired/, "$url/fork", @out);
+spew('other.bloom', 'mine');
+refused('a file that was not pulled', qr/other.bloom/, "$url/users", '--allow-http', '--out', 'other.bloom');
+is(slurp('other.bloom'), 'mine', 'it is left alone');
+
+# A file of the server that is damaged, for a host that needs it
+my ($digest) = manifest('users')->{whole}[0] =~ /(\w{64})/;
+my $content = slurp("www/users/$digest.bloom");
+spew("www/users/$digest.bloom", substr($content, 0, -1) . 'x');
+like((pull("$url/users", '--allow-http', '--out', 'new.bloom'))[2], qr/is not what the manifest says/, 'a damaged whole is refused');
+ok(!-e 'new.bloom', 'and leaves no file');
+is((export(@to))[0], 0, 'the exporter, started anew, notices');
+is((pull("$url/users", '--allow-http', '--out', 'new.bloom'))[0], 0, 'and publishes all anew');
+ok(has('new.bloom', 100 .. 1299, 5000), 'with all keys');
+
+# ------------------------------------------------------------------------
+# Signatures
+# ------------------------------------------------------------------------
+
+foreach my $key ('a', 'b')
+{
+	is(system("minisign -G -W -p $key.pub -s $key.key >/dev/null </dev/null"), 0, "minisign makes key $key");
+}
+my @signed_to = ('--index', 'users_filter', '--to', 'www/signed');
+is((export(@signed_to, '--sign', 'a.key', '--sign', 'b.key'))[0], 0, 'signed by two keys');
+is((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[0], 0, 'a host with one of them takes it');
+is((pull("$url/signed", '--key', (split /\n/, slurp('b.pub'))[1], '--out', 'signed_b.bloom'))[0], 0, 'and one with the text of the other');
+spew('part', slurp('www/signed/manifest') =~ s/^signature .*//msr);
+my @values = split / /, manifest('signed')->{signature}[0];
+spew('part.minisig', "untrusted comment: list\n$values[0]\ntrusted comment: bloomfilter-list 1\n$values[1]\n");
+is(system('minisign -V -q -p a.pub -m part'), 0, 'minisign verifies it, split as FORMAT.md says');
+spew('www/signed/manifest', slurp('www/signed/manifest') =~ s/^poll .*/poll 9/mr);
+like((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'what was changed is refused');
+like((pull("$url/users", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'and what is not signed');
+system('rm', '-r', 'www/signed');
+is((export(@signed_to, '--sign', 'b.key'))[0], 0, 'a new folder of the same name, signed by the second key');
+like((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'is refused with the first');
+is((pull("$url/signed", '--key', 'b.pub', '--out', 'signed_b.bloom'))[0], 0, 'and taken with the second, whatever its identity');
+spew('c.key', (split /\n/, slurp('a.key'))[0] . "\n" . do { my $b = (split /\n/, slurp('a.key'))[1]; substr($b, 2, 4) = 'RTY0'; $b } . "\n");
+refuses(qr/has a password/, '', 'export', '--dsn', $dsn, @signed_to, '--sign', 'c.key');
+refuses(qr/not a public key|neither/, '', 'pull', '--url', "$url/signed", '--key', 'x', '--out', 'signed.bloom');
+
+# ------------------------------------------------------------------------
+# Exporters
+# ------------------------------------------------------------------------
+
+spew('after', "echo \"\$1\" >>$here/after.log\ncase \$1 in *.step) exit \$(cat $here/after.status);; esac\n");
+spew('after.status', '0');
+my @after = ('--index', 'users_filter', '--to', 'www/after', '--after', "sh $here/after \"\$1\"");
+is((export(@after))[0], 0, 'a command for each file');
+my @passed = split /\n/, slurp('after.log');
+like($passed[0], qr/\.bloom$/, 'the whole first');
+like($passed[-1], qr/manifest$/, 'the manifest last');
+spew('after.status', '1');
+my $before = slurp('www/after/manifest');
+sql('INSERT INTO users VALUES (6000)');
+is((export(@after))[0], 2, 'a step that it fails for');
+is(slurp('www/after/manifest'), $before, 'is not published');
+spew('after.status', '0');
+is((export(@after))[0], 0, 'but once it does');
+isnt(slurp('www/after/manifest'), $before, 'it is');
+
+begin('exporter', program(), 'export', '--dsn', $dsn, @to, '--follow', '--every', '0.25', '--poll', '1', '--heartbeat', '1', '--quiet');
+my $settled = manifest('users')->{exporter}[0];
+ok(wait_for(30, sub { manifest('users')->{exporter}[0] ne $settled }), 'an exporter follows');
+refuses(qr/another process exports to/, '', 'export', '--dsn', $dsn, @to);
+refuses(qr/is the folder of the list/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/after', '--name', 'y');
+refuses(qr/there is no index "nothing"/, '', 'export', '--dsn', $dsn, '--index', 'nothing', '--to', 'www/none');
+
+# ------------------------------------------------------------------------
+# A host that follows
+# ------------------------------------------------------------------------
+
+my @follow = (program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
+begin('host', @follow);
+ok(wait_for(30, sub { -e 'hosts/u.bloom.status' }), 'a host begins');
+refuses(qr/another process keeps/, '', 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom');
+SKIP:
+{
+	skip 'there is no folder in memory', 2 if !-e 'hosts/u.bloom.working';
+	my $inode = (stat 'hosts/u.bloom')[1];
+	sql('INSERT INTO users SELECT generate_series(10000, 10999)');
+	ok(wait_for(30, sub { has('hosts/u.bloom', 10000 .. 10999) }), 'keys that come are found by who opens the file');
+	is((stat 'hosts/u.bloom')[1], $inode, 'although the file is as it was');
+}
+my $next = 20000;
+
+# Keys that were committed are there soon, whoever was killed.
+sub arrive
+{
+	my ($name) = @_;
+	my $first = $next;
+	$next += 50;
+	sql("INSERT INTO users SELECT generate_series($first, $first + 49)");
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_for(60, sub { has('hosts/u.bloom', $first .. $first + 49) }), "keys arrive: $name");
+	return;
+}
+
+arrive('to begin with');
+foreach my $round (1 .. 3)
+{
+	finish('host', 'KILL');
+	sql("INSERT INTO users VALUES (7000 + $round)");
+	begin('host', @follow);
+	arrive("a follower that was killed, $round");
+	ok(has('hosts/u.bloom', 7000 + $round), "and what came meanwhile, $round");
+	finish('exporter', 'KILL');
+	begin('exporter', program(), 'export', '--dsn', $dsn, @to, '--follow', '--every', '0.25', '--poll', '1', '--heartbeat', '1', '--quiet');
+	arrive("an exporter that was killed, $round");
+}
+finish('nginx', 'TERM');
+unlink 'nginx.pid';
+ok(wait_for(30, sub { slurp('hosts/u.bloom.status') =~ /^failures [1-9]/m }), 'status tells of looks that fail');
+begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+arrive('after the web server was gone');
+my $epoch = manifest('users')->{epoch}[0];
+foreach my $statement ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY users_filter',
+	'DROP INDEX users_filter; CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 30000)',
+	'TRUNCATE users', 'INSERT INTO users SELECT generate_series(1000000, 1080000)')
+{
+	sql($statement) foreach $statement =~ /; / ? () : ($statement);
+	sql("SET search_path = public, ext; $statement") if $statement =~ /; /;
+	arrive($statement);
+}
+cmp_ok(manifest('users')->{epoch}[0], '>', $epoch, 'a rebuild is a new epoch');
+ok(has('hosts/u.bloom', 1000000 .. 1000999), 'keys beyond n are there');
+sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%bloom_index_changes%'");
+arrive('after the connection was cut');
+
+# Time: all that was committed before true_at is in what a host has of that serial.
+like((run('', 'status', 'hosts/u.bloom'))[1], qr/serial\s+\d+/, 'status tells the serial');
+finish('exporter', 'TERM');
+wait_for(5, sub { 0 });
+is(finish('host', 'TERM'), 0, 'the follower ends with 0');
+$snapshot = sql("SET search_path = public, ext; SELECT encode(ext.bloomfilter_send(bloom_snapshot('users_filter')), 'hex')");
+ok(pack('H*', $snapshot) eq slurp('hosts/u.bloom'), 'what it leaves is bloom_snapshot, byte for byte');
+
+# What is left over: the file holds without the working copy, and a copy of another boot is left aside.
+my $target = readlink 'hosts/u.bloom.working';
+unlink $target // 'hosts/u.bloom.working';
+ok(has('hosts/u.bloom', 1000000 .. 1000999), 'without the working copy the file is there');
+begin('host', @follow);
+ok(wait_for(30, sub { -e 'hosts/u.bloom.working' }) || !defined $target, 'and a new one is made');
+is(finish('host', 'TERM'), 0, 'and it ends');
+unlink $target if defined $target;
+
+# Where no folder is in memory, the file is replaced.
+begin('exporter', program(), 'export', '--dsn', $dsn, @to, '--follow', '--every', '0.25', '--poll', '1', '--quiet');
+begin('plain', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/plain.bloom', '--follow', '--every', '1', '--working', 'no');
+ok(wait_for(30, sub { -e 'hosts/plain.bloom' }), 'a host without a working copy');
+sql('INSERT INTO users VALUES (-77)');
+ok(wait_for(30, sub { has('hosts/plain.bloom', -77) }), 'has new keys in the file');
+ok(!-e 'hosts/plain.bloom.working', 'and no working copy');
+finish($_, 'TERM') foreach 'plain', 'exporter', 'nginx';
+is(scalar(() = glob 'www/users/.tmp-*'), 0, 'nothing unfinished is left');
+
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_url WITH (FORCE)');
+done_testing();
