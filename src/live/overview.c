@@ -32,9 +32,14 @@ read_index(Oid oid, Datum *stats)
 {
 	Relation	index = bfpg_live_open_index(oid, true);
 	bool		valid = index->rd_index->indisvalid;
+	BfpgLiveMakers makers = bfpg_live_makers(index);
+	TransactionId unseen = bfpg_live_unseen_maker(&makers);
 
 	bfpg_live_stats(index, PAGES, stats);
 	index_close(index, NoLock);
+	if (valid && TransactionIdIsValid(unseen))
+		return psprintf("of no use to this snapshot, which is older than transaction %u that built it",
+						unseen);
 	return valid ? "ok" : "not valid";
 }
 

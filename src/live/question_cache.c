@@ -21,19 +21,18 @@
  *	  are taken, and kept as a scan keeps them.  (t/078_live_members.pl, specs/live_ddl.spec.)
  *
  * What depends on more than the catalogs is not kept: whom row security exempts, and which
- * snapshots may trust an index whose table had broken HOT chains, or any on a standby.
+ * snapshots may see an index that PostgreSQL has marked for broken HOT chains.
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "access/xact.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "live/question_cache.h"
-#include "live/rights.h"
 
 /* Questions that are kept at most, one in a slot chosen by a hash. */
 #define SLOTS 64
@@ -88,7 +87,7 @@ bfpg_live_question_cache_find(Oid relation, const NameData *column)
 {
 	const BfpgLiveCachedQuestion *entry;
 
-	if (slots == NULL || bfpg_live_snapshots_of_standby())
+	if (slots == NULL)
 		return NULL;
 	/* LockRelationOid reads no messages for a lock that the transaction already holds. */
 	AcceptInvalidationMessages();

@@ -106,6 +106,14 @@ ask_overflow(const BfpgLiveTarget *target, uint64 hash, uint32 offset, BlockNumb
 	return false;
 }
 
+/* Whether a target has an index, and the snapshots of this look-up may believe it. */
+static inline bool
+can_be_false(const BfpgLiveTarget *target)
+{
+	return OidIsValid(target->index) &&
+		!TransactionIdIsValid(bfpg_live_unseen_maker(&target->makers));
+}
+
 bool
 bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 {
@@ -115,7 +123,7 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	Page		page;
 	bool		found;
 
-	if (!OidIsValid(target->index))
+	if (!can_be_false(target))
 		return true;
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
@@ -271,7 +279,7 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	uint64		pages;
 	bool		reads;
 
-	if (!OidIsValid(target->index))
+	if (!can_be_false(target))
 	{
 		memset(found, 1, count);
 		return;

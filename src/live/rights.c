@@ -1,6 +1,6 @@
 /*
  * rights.c
- *	  Who may ask a live filter, and which snapshots may trust it.
+ *	  Who may look keys up in a live filter.
  *
  * An answer tells of keys, so whoever asks must be allowed to read them.  Row security
  * that is active for the asker refuses: the filter can't tell which rows are hidden.
@@ -8,10 +8,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/parallel.h"
-#include "access/transam.h"
-#include "access/xact.h"
-#include "access/xlog.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
 #include "optimizer/optimizer.h"
@@ -19,8 +15,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "live/compat.h"
 #include "live/rights.h"
@@ -79,57 +73,4 @@ bfpg_live_check_statistics_rights(Relation index)
 {
 	if (!has_privs_of_role(GetUserId(), ROLE_PG_STAT_SCAN_TABLES))
 		(void) bfpg_live_check_rights(index);
-}
-
-bool
-bfpg_live_snapshots_of_standby(void)
-{
-	return RecoveryInProgress() || TransactionStartedDuringRecovery() ||
-		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
-}
-
-/* The transaction that made a relation's row in pg_class: at the latest, that of its last build. */
-static TransactionId
-last_defined(Oid relation)
-{
-	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	TransactionId xmin;
-
-	if (!HeapTupleIsValid(row))
-		elog(ERROR, "cache lookup failed for relation %u", relation);
-	xmin = HeapTupleHeaderGetXmin(row->t_data);
-	ReleaseSysCache(row);
-	return xmin;
-}
-
-/* Whether a transaction is in the past of all snapshots that this one has. */
-static bool
-is_past(TransactionId transaction)
-{
-	return TransactionIdPrecedes(transaction, TransactionXmin);
-}
-
-/*
- * As the planner does: an index that is not valid is of no use, and one that PostgreSQL
- * has marked so is none to older snapshots.  A standby's snapshots may be older
- * than what CREATE INDEX CONCURRENTLY waited for on the primary, and see rows that
- * nobody saw there any more when the index was rebuilt.  So the transactions that made
- * the index valid and gave it its pages must be in the past of all of them.  And a
- * parallel worker can't read an index of a temporary table.
- */
-bool
-bfpg_live_trusted(Relation index)
-{
-	bool		standby;
-
-	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
-		return false;
-	/* Its pages are in memory of the session's own. */
-	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
-		return false;
-	standby = bfpg_live_snapshots_of_standby();
-	if (!index->rd_index->indcheckxmin && !standby)
-		return true;
-	return is_past(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data)) &&
-		(!standby || is_past(last_defined(RelationGetRelid(index))));
 }

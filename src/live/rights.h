@@ -21,12 +21,6 @@ extern bool bfpg_live_may_ask(Relation index);
 /* The same, but whoever may scan tables for statistics may look, too. */
 extern void bfpg_live_check_statistics_rights(Relation index);
 
-/* Whether a snapshot of this transaction may be told "no" by the index. */
-extern bool bfpg_live_trusted(Relation index);
-
-/* Whether there are snapshots that were taken on a standby: it may have been promoted since. */
-extern bool bfpg_live_snapshots_of_standby(void);
-
 #pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_RIGHTS_H */

@@ -73,10 +73,12 @@ bfpg_live_open_for_snapshot(Oid oid)
 {
 	Relation	index = bfpg_live_open_index(oid, false);
 	BfpgKeyCoder coder;
+	BfpgLiveMakers makers;
 
 	/* The column may have got a type of another equality: text becomes citext in place. */
 	bfpg_live_key_coder(index, &coder);
-	if (!bfpg_live_trusted(index))
+	makers = bfpg_live_makers(index);
+	if (!bfpg_live_usable(index) || TransactionIdIsValid(bfpg_live_unseen_maker(&makers)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("index \"%s\" is not ready to be asked", RelationGetRelationName(index)),

@@ -13,6 +13,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/index.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
@@ -222,13 +223,14 @@ add_index(BfpgLiveTargets *targets, Relation index)
 
 	take_type(targets, index);
 	check_kept(targets, target->table);
-	if (!bfpg_live_trusted(index))
+	if (!bfpg_live_usable(index))
 		return;
 	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
 	target->index = RelationGetRelid(index);
 	target->temporary = RelationUsesLocalBuffers(index);
 	target->locator = BFPG_LOCATOR(index);
 	target->live = *bfpg_live_meta(index);
+	target->makers = bfpg_live_makers(index);
 }
 
 /* What makes an index of a table the right one. */
@@ -296,7 +298,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 		index = index_open(candidate, AccessShareLock);
 		if (!bfpg_is_live(index) ||
 			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
-			(found != NULL && bfpg_live_trusted(found)))
+			(found != NULL && bfpg_live_usable(found)))
 		{
 			index_close(index, NoLock);
 			continue;
@@ -508,6 +510,9 @@ bool
 bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 					   MemoryContext context)
 {
+	/* Nobody waits for the locks of a standby: see trust.c, 5. */
+	if (unlikely(RecoveryInProgress()))
+		AcceptInvalidationMessages();
 	if (likely(still_right(targets, relation, column)))
 		return false;
 	if (targets->targets != NULL)

@@ -11,6 +11,7 @@
 #include "base/snapshot.h"
 #include "live/compat.h"
 #include "live/page.h"
+#include "live/trust.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -22,6 +23,7 @@ typedef struct BfpgLiveTarget
 	bool		temporary;
 	BfpgFileLocator locator;
 	BfpgLive	live;
+	BfpgLiveMakers makers;		/* the snapshot of each look-up must see them */
 } BfpgLiveTarget;
 
 /*

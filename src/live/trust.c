@@ -1,0 +1,141 @@
+/*
+ * trust.c
+ *	  Which snapshots may be told by an index that a key is not there.
+ *
+ * On a primary those that the planner would let use the index.  A standby's snapshots may be
+ * older than the index there: they see rows that nobody saw on the primary any more when the
+ * index was built, so that the build left them out.  A snapshot of a standby may be told so
+ * if it sees the transactions that made the index (its makers) as committed.  Then each row
+ * that it sees has its key in the index:
+ *
+ * 1. If a transaction had ended when a maker looked, its commit record is before the maker's
+ *	  in the log.  A standby replays commits in that order, so that a snapshot which sees the
+ *	  maker sees the other one.
+ * 2. A build leaves out the rows that were deleted by a transaction which had ended, for all
+ *	  snapshots of the primary, and those that are no longer in the table for the same reason.
+ *	  The snapshot sees that deletion by 1, and not the row.  (t/074_live_standby_old.pl: an
+ *	  older snapshot.)
+ * 3. A build waits for all that wrote to the table before, prepared transactions too, by its
+ *	  lock.  CREATE INDEX CONCURRENTLY waits for those who may not know of the index, and then
+ *	  adds the rows that a snapshot taken after that sees; the index becomes valid later.  (The
+ *	  same test: writers that began before, prepared ones, subtransactions, a concurrent build.)
+ * 4. All later writers add their keys.  The log has these before their commit, and a look-up
+ *	  reads pages after its snapshot was taken.  (t/071_live_standby.pl.)
+ * 5. Insertions pass an index by when DROP INDEX CONCURRENTLY or REINDEX CONCURRENTLY has
+ *	  declared it dead, which doesn't wait for locks on a standby.  A look-up of a standby reads
+ *	  all messages about that first: they were sent when its commit was replayed, before that of
+ *	  any such insertion.  (The same test: an index that is dropped concurrently.)
+ * 6. The snapshot of the function that looks up may be younger than that of the rows it looks
+ *	  for.  So all by which this backend reads rows must see the makers: all are newer than
+ *	  TransactionXmin; at REPEATABLE READ they are alike; else there is the statement's alone,
+ *	  or nothing is known.  (The same test: a volatile function, a cursor.)
+ *
+ * An older transaction that is open on the primary keeps TransactionXmin back and thus matters
+ * to queries of functions alone.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "miscadmin.h"
+#include "tcop/pquery.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "live/trust.h"
+
+static bool
+snapshots_of_standby(void)
+{
+	return RecoveryInProgress() || TransactionStartedDuringRecovery() ||
+		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
+}
+
+/* As the planner does: an index that PostgreSQL has marked is hidden from older snapshots. */
+static bool
+is_hidden(Relation index)
+{
+	return index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin);
+}
+
+bool
+bfpg_live_usable(Relation index)
+{
+	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
+		return false;
+	/* Its pages are in memory of the session's own. */
+	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
+		return false;
+	return !is_hidden(index);
+}
+
+static TransactionId
+maker_of_file(Oid relation)
+{
+	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	TransactionId xmin;
+
+	if (!HeapTupleIsValid(row))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	xmin = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return xmin;
+}
+
+BfpgLiveMakers
+bfpg_live_makers(Relation index)
+{
+	BfpgLiveMakers makers = {snapshots_of_standby(),
+		HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+	maker_of_file(RelationGetRelid(index))};
+
+	return makers;
+}
+
+/*
+ * The snapshot by which the running statement reads rows, if this backend has no other one:
+ * rows are read by registered snapshots, that of the catalogs apart.
+ */
+static Snapshot
+only_snapshot(void)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	/* What an expression of a function takes for itself is not registered. */
+	if (snapshot->regd_count == 0 && ActivePortal != NULL && ActivePortal->queryDesc != NULL)
+		snapshot = ActivePortal->queryDesc->snapshot;
+	InvalidateCatalogSnapshot();
+	return snapshot != NULL && snapshot->regd_count > 0 && ThereAreNoPriorRegisteredSnapshots() ?
+		snapshot : NULL;
+}
+
+/* Whether all snapshots by which this backend reads rows see that a transaction has committed. */
+static bool
+is_seen(TransactionId maker)
+{
+	Snapshot	snapshot;
+
+	if (TransactionIdPrecedes(maker, TransactionXmin))
+		return true;
+	if (!ActiveSnapshotSet() || !IsMVCCSnapshot(GetActiveSnapshot()) ||
+		XidInMVCCSnapshot(maker, GetActiveSnapshot()))
+		return false;
+	if (IsolationUsesXactSnapshot())
+		return true;
+	snapshot = only_snapshot();
+	return snapshot != NULL && IsMVCCSnapshot(snapshot) && !XidInMVCCSnapshot(maker, snapshot);
+}
+
+TransactionId
+bfpg_live_unseen_maker(const BfpgLiveMakers *makers)
+{
+	if (likely(!makers->matter))
+		return InvalidTransactionId;
+	if (!is_seen(makers->index))
+		return makers->index;
+	return is_seen(makers->file) ? InvalidTransactionId : makers->file;
+}
