@@ -100,7 +100,6 @@ static const IndexAmRoutine routine = {
 	.ampredlocks = true,
 	.amusemaintenanceworkmem = true,
 	/* No row pointers: a new key of a row may be added without a new version's pointer. */
-	BFPG_AM_SUMMARIZING
 	BFPG_AM_CAN_BUILD_PARALLEL
 	.ambuild = bfpg_live_build,
 	.ambuildempty = bfpg_live_build_empty,

@@ -57,12 +57,7 @@ bfpg_set_new_file(Relation index)
 #endif
 }
 
-/* Members of the access method's table that came after 15: .amsummarizing, .amcanbuildparallel. */
-#if PG_VERSION_NUM >= 160000
-#define BFPG_AM_SUMMARIZING .amsummarizing = true,
-#else
-#define BFPG_AM_SUMMARIZING
-#endif
+/* A member of the access method's table that came after 15. */
 #if PG_VERSION_NUM >= 170000
 #define BFPG_AM_CAN_BUILD_PARALLEL .amcanbuildparallel = true,
 #else

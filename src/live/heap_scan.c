@@ -8,10 +8,10 @@
  * that any snapshot may see are noted, and their keys are read while the page is only
  * pinned, as sequential scans do.
  *
- * All versions: a chain's may have several keys, of an index that is new and, from 16
- * on, of every one of ours (it is summarizing: it does not end HOT updates of its
- * column).  PostgreSQL hides a new index from the snapshots that see the older ones
- * (indcheckxmin), but not one that REINDEX made anew.
+ * The scan takes every version but those that HeapTupleSatisfiesVacuum calls dead.  So it
+ * takes all versions of a chain that is older than the index and has several keys, for which
+ * PostgreSQL hides a new index from the snapshots that see the older ones (indcheckxmin), but
+ * not one that REINDEX made anew.  (sql/live_build.sql, specs/live_rewrite.spec.)
  */
 #include "postgres.h"
 
