@@ -15,7 +15,7 @@ LAYOUT = {
     "fig4_batch": ("keys", "batch", "way"), "fig5_core": ("size", "operation", "unit"),
     "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
     "fig7_readers": ("language", "size", "contender"), "fig8_live": ("keys", "what", "clients", "unit"),
-    "fig9_scaling": ("what", "case", "unit"),
+    "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
           "fig7_readers": "operation"}

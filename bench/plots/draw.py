@@ -187,7 +187,7 @@ def main():
     run = Run()
     for name in sys.argv[1:] or DRAWERS:
         path = os.path.join(run.results, name + ".tsv")
-        if os.path.exists(path):
+        if name in DRAWERS and os.path.exists(path):
             print(f"    {name}", file=sys.stderr)
             DRAWERS[name](run, Results(path))
 

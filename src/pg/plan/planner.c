@@ -48,16 +48,109 @@ value_contains(void *state, uint64 hash)
 	return bfpg_access_contains((BfpgAccess *) state, hash);
 }
 
-static double
-estimate(PlannerInfo *root, Node *filter, Node *key, int varRelid)
+/* A clause that looks a key up in a filter. */
+typedef struct BfpgClause
 {
-	Const	   *value = (Const *) estimate_expression_value(root, filter);
+	Oid			function;		/* also of an operator */
+	List	   *args;
+	Node	   *filter;
+	Node	   *key;
+} BfpgClause;
+
+/* Whether of two declared types of arguments the first is the key's. */
+static bool
+key_is_first(Oid first)
+{
+	return first == ANYELEMENTOID || bfpg_is_untyped(first);
+}
+
+static BfpgClause
+make_clause(Oid function, List *args)
+{
+	BfpgClause	clause = {.function = function, .args = args};
+	Oid		   *types;
+	int			count;
+	bool		swapped;
+
+	(void) get_func_signature(function, &types, &count);
+	swapped = key_is_first(types[0]);
+	clause.filter = swapped ? lsecond(args) : linitial(args);
+	clause.key = swapped ? linitial(args) : lsecond(args);
+	return clause;
+}
+
+static bool
+is_known(PlannerInfo *root, const BfpgClause *clause)
+{
+	return IsA(estimate_expression_value(root, clause->filter), Const);
+}
+
+/* Whether an expression looks a key up in a filter that is not known. */
+static bool
+is_unknown_look_up(PlannerInfo *root, Node *node, Oid support)
+{
+	BfpgClause	clause;
+	Oid			function = InvalidOid;
+	List	   *args = NIL;
+
+	if (IsA(node, OpExpr))
+	{
+		function = get_opcode(((OpExpr *) node)->opno);
+		args = ((OpExpr *) node)->args;
+	}
+	else if (IsA(node, FuncExpr))
+	{
+		function = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+	}
+	if (!OidIsValid(function) || get_func_support(function) != support)
+		return false;
+	clause = make_clause(function, args);
+	return !is_known(root, &clause);
+}
+
+/*
+ * Whether a clause comes behind another of its relation whose filter is unknown, too.
+ * Filters made from a join's own sides count twice, by themselves and by the conditions of
+ * the join.  Were each of three taken for a twentieth, the planner would expect some rows
+ * where there are tens of thousands, and join them by nested loops over whole tables.
+ */
+static bool
+is_further(PlannerInfo *root, const BfpgClause *clause)
+{
+	Oid			support = get_func_support(clause->function);
+	int			relation;
+	RelOptInfo *rel;
+	ListCell   *cell;
+	bool		others = false;
+
+	if (!bms_get_singleton_member(pull_varnos(root, clause->key), &relation) ||
+		relation >= root->simple_rel_array_size || root->simple_rel_array[relation] == NULL)
+		return false;
+	rel = root->simple_rel_array[relation];
+	foreach(cell, rel->baserestrictinfo)
+	{
+		Node	   *node = (Node *) lfirst_node(RestrictInfo, cell)->clause;
+		List	   *args = IsA(node, OpExpr) ? ((OpExpr *) node)->args
+			: IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : NIL;
+
+		if (args != NIL && equal(args, clause->args))
+			return others;
+		others = others || is_unknown_look_up(root, node, support);
+	}
+	return false;
+}
+
+static double
+estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
+{
+	Const	   *value = (Const *) estimate_expression_value(root, clause->filter);
 	BfpgAccess	access = {0};
 	BfpgKnownFilter known;
 	double		share;
 
 	if (!IsA(value, Const))
-		return BFPG_UNKNOWN_SHARE;
+		return is_further(root, clause) ? 1.0 : BFPG_UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
 	bfpg_access_open(&access, value->constvalue);
@@ -67,27 +160,9 @@ estimate(PlannerInfo *root, Node *filter, Node *key, int varRelid)
 		known.contains = value_contains;
 	known.state = &access;
 	known.is_stored = VARATT_IS_EXTERNAL(DatumGetPointer(value->constvalue));
-	share = bfpg_share_of_rows(root, &known, key, varRelid);
+	share = bfpg_share_of_rows(root, &known, clause->key, varRelid);
 	bfpg_access_close(&access);
 	return share;
-}
-
-/* Whether of two declared types of arguments the first is the key's. */
-static bool
-key_is_first(Oid first)
-{
-	return first == ANYELEMENTOID || bfpg_is_untyped(first);
-}
-
-static double
-estimate_arguments(PlannerInfo *root, Oid first_type, List *args, int varRelid)
-{
-	Node	   *first = linitial(args);
-	Node	   *second = lsecond(args);
-
-	return key_is_first(first_type)
-		? estimate(root, second, first, varRelid)
-		: estimate(root, first, second, varRelid);
 }
 
 /* Of bloom_contains and bloom_contained. */
@@ -96,14 +171,13 @@ bloomfilter_contains_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) request;
-	Oid		   *types;
-	int			count;
+	BfpgClause	clause;
 
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
-	(void) get_func_signature(wanted->funcid, &types, &count);
+	clause = make_clause(wanted->funcid, wanted->args);
 	wanted->selectivity = wanted->is_join ? BFPG_UNKNOWN_SHARE
-		: estimate_arguments(wanted->root, types[0], wanted->args, wanted->varRelid);
+		: estimate(wanted->root, &clause, wanted->varRelid);
 	PG_RETURN_POINTER(wanted);
 }
 
@@ -111,12 +185,9 @@ bloomfilter_contains_support(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_contains_sel(PG_FUNCTION_ARGS)
 {
-	Oid			left;
-	Oid			right;
+	BfpgClause	clause = make_clause(get_opcode(PG_GETARG_OID(1)), (List *) PG_GETARG_POINTER(2));
 
-	op_input_types(PG_GETARG_OID(1), &left, &right);
-	PG_RETURN_FLOAT8(estimate_arguments((PlannerInfo *) PG_GETARG_POINTER(0), left,
-										(List *) PG_GETARG_POINTER(2), PG_GETARG_INT32(3)));
+	PG_RETURN_FLOAT8(estimate((PlannerInfo *) PG_GETARG_POINTER(0), &clause, PG_GETARG_INT32(3)));
 }
 
 /* JOIN of their operators: the filter comes from a table that is joined. */

@@ -14,12 +14,10 @@
 
 /*
  * The share where nothing is known of the filter: a column, a scalar subquery, another
- * query's result.  It is what PostgreSQL takes for any function.  A filter made from a
- * side of the same join counts twice, by itself and by the join's condition; a smaller
- * share, for two or three such filters, makes the planner expect some rows where there are
- * tens of thousands, and join them by nested loops over whole tables.
+ * query's result.  It is meant for filters that let few rows pass, and large enough that a
+ * nested loop over a large table is not chosen on the strength of it.
  */
-#define BFPG_UNKNOWN_SHARE (1.0 / 3.0)
+#define BFPG_UNKNOWN_SHARE 0.05
 
 /* What is known of a filter. */
 typedef struct BfpgKnownFilter
