@@ -65,6 +65,11 @@ export function absolute (file) {
   return typeof file !== 'string' || path.isAbsolute(file) ? file : `${process.cwd()}${path.sep}${file}`
 }
 
+/** The text of a small file; undefined where it can't be read. */
+export function readText (file) {
+  return fs.promises.readFile(file, 'utf8').catch(() => undefined)
+}
+
 /** Writes a file beside the path, and renames it over. */
 export async function writeFile (file, bytes) {
   const beside = path.join(path.dirname(file), `.${path.basename(file)}.${process.pid}.${Date.now()}`)

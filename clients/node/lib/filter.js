@@ -8,6 +8,8 @@ import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
 import { Instance } from './instance.js'
 import { loadBytes, loadChunks, wholeSet } from './load.js'
 import { Parts } from './parts.js'
+import { RemoteBloomFilter } from './remote.js'
+import { statusOf } from './status.js'
 import { noPause, pause, runAsync, runSync } from './steps.js'
 
 const TWO_32 = 2 ** 32
@@ -42,12 +44,14 @@ export class BloomFilter {
   #parts
   #kind
   #batch
+  #source
 
-  constructor (token, parts) {
+  constructor (token, parts, source) {
     if (token !== PRIVATE) {
       throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes; ' +
         'BloomFilter.build(keys, { n, p }) makes one of keys')
     }
+    this.#source = source
     this.#parts = new Parts(parts)
     this.#kind = Math.max(...new Set(parts.map(({ kind }) => kind)))
   }
@@ -66,7 +70,7 @@ export class BloomFilter {
   static async openSource (path, options) {
     const { asyncIo, openPath } = files()
     const { parts, source } = await runAsync(openPath(asyncIo, path, options))
-    return { filter: new BloomFilter(PRIVATE, parts), identity: source.identity }
+    return { filter: new BloomFilter(PRIVATE, parts, source), identity: source.identity }
   }
 
   /** The identity of what is at a path now. */
@@ -78,7 +82,8 @@ export class BloomFilter {
   /** The same as open, waiting for the disk. */
   static openSync (path, options) {
     const { syncIo, openPath } = files()
-    return new BloomFilter(PRIVATE, runSync(openPath(syncIo, path, options)).parts)
+    const { parts, source } = runSync(openPath(syncIo, path, options))
+    return new BloomFilter(PRIVATE, parts, source)
   }
 
   /** A filter of bytes in memory. They are copied. */
@@ -108,6 +113,14 @@ export class BloomFilter {
   }
 
   /**
+   * Resolves to a filter on a web server that is asked by ranges: contains fetches one
+   * block. request is what the global fetch takes.
+   */
+  static openUrl (url, request) {
+    return RemoteBloomFilter.open(url, request)
+  }
+
+  /**
    * A filter of these keys, for n keys (or as many different ones as there are) at a
    * rate of at most p, or like another. The bytes are those that SQL makes.
    */
@@ -121,6 +134,15 @@ export class BloomFilter {
 
   /** Describes the filter. */
   get info () { return describe(this.#parts.parts, this.#kind) }
+
+  /**
+   * Resolves to which content of which list it is, and how fresh: what bloomfilter pull
+   * wrote beside its file, which is read each time.
+   */
+  async status () {
+    const text = this.#source === undefined ? undefined : await files().readText(`${this.#source.path}.status`)
+    return statusOf(text, this.#source?.notes, this.info.checksum)
+  }
 
   /** false: surely not in. true: perhaps in. */
   contains (key) {

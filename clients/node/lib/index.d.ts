@@ -75,6 +75,26 @@ export interface BuildOptions {
   like?: BloomFilter
 }
 
+/** Which content of which list a filter is, and how fresh. */
+export interface Status {
+  list?: string
+  /** Of the list: a UUID. */
+  identity?: string
+  /** Of the content, as text: a later one is greater. */
+  serial?: string
+  built?: Date
+  /** The last look at the server that went well. */
+  looked?: Date
+  changed?: Date
+  /** Looks that failed since. */
+  failures: number
+  failed?: Date
+  error?: string
+  /** Why pull refused what the server has, in a word. */
+  refused?: string
+  server?: string
+}
+
 export class BloomFilter {
   private constructor ()
   /** Opens a filter's file, a set's manifest, or a folder with a file "manifest". */
@@ -87,10 +107,14 @@ export class BloomFilter {
   static fromParts (parts: Iterable<Uint8Array>, options?: OpenOptions): BloomFilter
   /** A filter from the web; options are also those of the global fetch. */
   static fetch (url: string | { toString (): string }, options?: OpenOptions & { [option: string]: unknown }): Promise<BloomFilter>
+  /** A filter on a web server that is asked by ranges; options are those of the global fetch. */
+  static openUrl (url: string | { toString (): string }, options?: { [option: string]: unknown }): Promise<RemoteBloomFilter>
   /** A filter of these keys, with the bytes that SQL makes of them. */
   static build (keys: Iterable<KeyLike> | KeyList, options?: BuildOptions): BloomFilter
   readonly keyType: KeyTypeName
   readonly info: Info
+  /** What `bloomfilter pull` wrote beside its file. */
+  status (): Promise<Status>
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
@@ -100,6 +124,16 @@ export class BloomFilter {
   /** Writes a filter's file: beside the path first, then renamed over it. */
   write (path: string): Promise<void>
   toJSON (): Info
+}
+
+/** A filter that stays on a web server. */
+export class RemoteBloomFilter {
+  private constructor ()
+  readonly keyType: KeyTypeName
+  /** 16 hexadecimal digits: where they are the same, so are the bytes. */
+  readonly checksum: string
+  /** Fetches one block. false: surely not in. true: perhaps in. */
+  contains (key: KeyLike): Promise<boolean>
 }
 
 export interface FollowOptions {
@@ -113,6 +147,9 @@ export interface FollowOptions {
 export class WatchedBloomFilter {
   private constructor ()
   static open (path: string, options?: OpenOptions): Promise<WatchedBloomFilter>
+  /** The same as soon as there is a file; after so many milliseconds the last error. */
+  static wait (path: string, timeout: number, options?: OpenOptions): Promise<WatchedBloomFilter>
+  status (): Promise<Status>
   /** The present filter. */
   readonly current: BloomFilter
   readonly info: Info

@@ -1,8 +1,8 @@
 // For Node.
-import { absolute, asyncIo, syncIo, writeFile } from './files.js'
+import { absolute, asyncIo, readText, syncIo, writeFile } from './files.js'
 import { useFiles } from './filter.js'
 import { findSource, openPath } from './open.js'
 
-useFiles({ absolute, asyncIo, syncIo, findSource, openPath, writeFile })
+useFiles({ absolute, readText, asyncIo, syncIo, findSource, openPath, writeFile })
 
 export * from './main.js'

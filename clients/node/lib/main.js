@@ -1,5 +1,6 @@
 // What all platforms have.
 export { BloomFilter } from './filter.js'
+export { RemoteBloomFilter } from './remote.js'
 export { WatchedBloomFilter } from './watched.js'
 export { Key } from './key.js'
 export { ratesWith, sizing } from './size.js'

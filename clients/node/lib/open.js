@@ -5,6 +5,7 @@ import { fill, withFile } from './files.js'
 import { HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { checked, wholeSet } from './load.js'
+import { valuesOf } from './status.js'
 
 const MANIFEST_WORD = 'bloomfilter-set '
 const MANIFEST_LINE = `${MANIFEST_WORD}1`
@@ -58,7 +59,7 @@ export function * findSource (io, file) {
     }
     stamps.push(part.stamp)
   }
-  return { path: at, names, identity: [...stamps, ...names].join('\n') }
+  return { path: at, names, notes: valuesOf(text.split('\n'), '# '), identity: [...stamps, ...names].join('\n') }
 }
 
 function * manifestOf (io, folder) {

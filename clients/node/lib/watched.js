@@ -1,6 +1,10 @@
 // A filter that is replaced while it is in use.
 import { BloomFilter } from './filter.js'
 
+/** Between two looks of wait, and between two warnings of a lasting error. */
+const WAIT_MILLISECONDS = 100
+const REPEAT_MILLISECONDS = 60000
+
 export class WatchedBloomFilter {
   #path
   #options
@@ -20,6 +24,27 @@ export class WatchedBloomFilter {
     const stays = BloomFilter.absolute(path)
     return new WatchedBloomFilter(stays, options, await BloomFilter.openSource(stays, options))
   }
+
+  /**
+   * The same as soon as there is a file, for a service that starts before the first one
+   * has come; after so many milliseconds rejected with the last error.
+   */
+  static async wait (path, timeout, options) {
+    const stays = BloomFilter.absolute(path)
+    for (const end = performance.now() + timeout; ;) {
+      try {
+        return await WatchedBloomFilter.open(stays, options)
+      } catch (error) {
+        if (performance.now() >= end) {
+          throw error
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, WAIT_MILLISECONDS))
+    }
+  }
+
+  /** Which content of which list it is, and how fresh. */
+  status () { return this.#current.status() }
 
   /** The present filter. Keep it for one piece of work: its answers then agree. */
   get current () { return this.#current }
@@ -58,7 +83,7 @@ export class WatchedBloomFilter {
   /**
    * Reloads every so many milliseconds, until close. onChange is told of each new
    * filter, onError of each error; without it there is a warning where the error is
-   * another one than the time before. The timer doesn't keep a process alive.
+   * another one than the time before, and for a lasting one again each minute. The timer doesn't keep a process alive.
    */
   follow (every = 1000, { onChange, onError = warnOnce() } = {}) {
     if (!(every > 0)) {
@@ -130,10 +155,13 @@ function tell (callback, argument) {
   queueMicrotask(() => callback?.(argument))
 }
 
-function warnOnce () {
+/** Says a lasting error again after so many milliseconds. */
+export function warnOnce (pause = REPEAT_MILLISECONDS, now = () => performance.now()) {
   let last
+  let again
   return ({ message }) => {
-    if (message !== last) {
+    if (message !== last || now() >= again) {
+      again = now() + pause
       const text = `bloomfilter: the filter stays the old one: ${message}`
       globalThis.process?.emitWarning ? process.emitWarning(text) : console.warn(text)
     }

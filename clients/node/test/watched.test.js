@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
+import { warnOnce } from '../lib/watched.js'
 import { build, integers, sound, tempFile } from './helpers.js'
 
 function replace (file, bytes) {
@@ -151,4 +152,42 @@ test('the check of a large file lets others have the thread', async () => {
   // 64 MB are 32 slices, with the others' turn between each two.
   assert.ok(turns > 31, `${turns} turns`)
   assert.equal(filter.contains(1), false)
+})
+
+test('wait for the first file', async () => {
+  const file = tempFile(sound())
+  fs.renameSync(file, `${file}.later`)
+  await assert.rejects(WatchedBloomFilter.wait(file, 0), { code: 'ENOENT' })
+  setTimeout(() => fs.renameSync(`${file}.later`, file), 50)
+  checkShared(await WatchedBloomFilter.wait(file, 60000))
+})
+
+test('a lasting error is said again', (t) => {
+  const said = []
+  t.mock.method(process, 'emitWarning', (text) => said.push(text))
+  let clock = 0
+  const warn = warnOnce(10, () => clock)
+  for (clock of [0, 5, 9, 10, 19, 20]) {
+    warn(new Error('gone'))
+  }
+  assert.equal(said.length, 3)
+})
+
+test('status', async () => {
+  const file = tempFile(sound())
+  const watched = await WatchedBloomFilter.open(file)
+  assert.equal((await watched.status()).serial, undefined)
+  const { checksum } = watched.info
+  const text = ['bloomfilter-status 1', 'looked 2026-11-22T01:02:03Z', `checksum ${checksum}`, 'list my users',
+    'identity 0f8fad5b-d9cb-469f-a165-70867728950e', 'serial 1795395655123456', 'built 2026-11-21T01:02:03Z',
+    'failures 2', 'error no server', 'next_checksum 0000000000000001', 'next_serial 7', ''].join('\n')
+  fs.writeFileSync(`${file}.status`, text)
+  const status = await watched.status()
+  assert.deepEqual([status.list, status.serial, status.failures, status.error, status.looked, status.built],
+    ['my users', '1795395655123456', 2, 'no server', new Date('2026-11-22T01:02:03Z'), new Date('2026-11-21T01:02:03Z')])
+  fs.writeFileSync(`${file}.status`, text.replace(`\nchecksum ${checksum}`, '\nchecksum 1').replace('0000000000000001', checksum))
+  assert.equal((await watched.status()).serial, '7')
+  replace(file, build({ keyType: 0 }))
+  await watched.reload()
+  assert.deepEqual([(await watched.status()).serial, (await watched.status()).failures], [undefined, 2])
 })

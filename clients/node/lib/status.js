@@ -1,0 +1,53 @@
+// What is known about a file that `bloomfilter pull` keeps.
+
+const FIRST_LINE = 'bloomfilter-status 1'
+
+/** What lines "name value" tell that begin with a prefix. */
+export function valuesOf (lines, prefix) {
+  const values = {}
+  for (const line of lines) {
+    const space = line.indexOf(' ', prefix.length)
+    if (line.startsWith(prefix) && space > 0) {
+      values[line.slice(prefix.length, space)] = line.slice(space + 1)
+    }
+  }
+  return values
+}
+
+const time = (text) => text === undefined || Number.isNaN(Date.parse(text)) ? undefined : new Date(text)
+
+/** Which of the two filters it is that FILE.status tells of, if any. */
+function originOf (values, notes, checksum) {
+  if (notes?.serial !== undefined) {
+    return notes
+  }
+  // Before a new filter takes the file's name, what comes is noted under "next_".
+  const next = valuesOf(Object.entries(values).map(([name, value]) => `${name} ${value}`), 'next_')
+  if (next.checksum === checksum) {
+    return next
+  }
+  return values.checksum === checksum ? values : {}
+}
+
+/**
+ * Of the filter with this checksum: text is that of FILE.status, if there is one, notes
+ * are those of its manifest, if it has one. What isn't known is undefined.
+ */
+export function statusOf (text, notes, checksum) {
+  const lines = (text ?? '').split('\n')
+  const values = lines[0] === FIRST_LINE ? valuesOf(lines.slice(1), '') : {}
+  const { list, identity, serial, built } = originOf(values, notes, checksum)
+  return {
+    list,
+    identity,
+    serial,
+    built: time(built),
+    looked: time(values.looked),
+    changed: time(values.changed),
+    failures: Number(values.failures ?? 0),
+    failed: time(values.failed),
+    error: values.error,
+    refused: values.refused,
+    server: values.server
+  }
+}
