@@ -65,6 +65,15 @@ export function absolute (file) {
   return typeof file !== 'string' || path.isAbsolute(file) ? file : `${process.cwd()}${path.sep}${file}`
 }
 
+/** This boot's id; zeros where the system has none. */
+export function thisBoot () {
+  try {
+    return Buffer.from(fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replace(/[-\n]/g, ''), 'hex')
+  } catch {
+    return Buffer.alloc(16)
+  }
+}
+
 /** The text of a small file; undefined where it can't be read. */
 export function readText (file) {
   return fs.promises.readFile(file, 'utf8').catch(() => undefined)

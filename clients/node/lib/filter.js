@@ -45,13 +45,15 @@ export class BloomFilter {
   #kind
   #batch
   #source
+  #working
 
-  constructor (token, parts, source) {
+  constructor (token, parts, source, working) {
     if (token !== PRIVATE) {
       throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes; ' +
         'BloomFilter.build(keys, { n, p }) makes one of keys')
     }
     this.#source = source
+    this.#working = working
     this.#parts = new Parts(parts)
     this.#kind = Math.max(...new Set(parts.map(({ kind }) => kind)))
   }
@@ -69,8 +71,8 @@ export class BloomFilter {
   /** The filter, and what its files were: for WatchedBloomFilter. */
   static async openSource (path, options) {
     const { asyncIo, openPath } = files()
-    const { parts, source } = await runAsync(openPath(asyncIo, path, options))
-    return { filter: new BloomFilter(PRIVATE, parts, source), identity: source.identity }
+    const { parts, source, working } = await runAsync(openPath(asyncIo, path, options))
+    return { filter: new BloomFilter(PRIVATE, parts, source, working), identity: source.identity }
   }
 
   /** The identity of what is at a path now. */
@@ -82,8 +84,8 @@ export class BloomFilter {
   /** The same as open, waiting for the disk. */
   static openSync (path, options) {
     const { syncIo, openPath } = files()
-    const { parts, source } = runSync(openPath(syncIo, path, options))
-    return new BloomFilter(PRIVATE, parts, source)
+    const { parts, source, working } = runSync(openPath(syncIo, path, options))
+    return new BloomFilter(PRIVATE, parts, source, working)
   }
 
   /** A filter of bytes in memory. They are copied. */
@@ -133,7 +135,29 @@ export class BloomFilter {
   get keyType () { return kindName(this.#kind) }
 
   /** Describes the filter. */
-  get info () { return describe(this.#parts.parts, this.#kind) }
+  get info () { return describe(this.#sealed(), this.#kind) }
+
+  /** The parts; what the headers of a working copy say of the bits is counted first. */
+  #sealed () {
+    if (this.#working === undefined) {
+      return this.#parts.parts
+    }
+    return this.#parts.parts.map(({ instance }) => {
+      instance.seal()
+      return readPart(instance)
+    })
+  }
+
+  /** Takes the bits that a follower has set in the working copy since: for WatchedBloomFilter. */
+  async refresh () {
+    const { asyncIo, refreshWorking } = files()
+    if (this.#working !== undefined) {
+      await runAsync(refreshWorking(asyncIo, this.#working))
+    }
+  }
+
+  /** Whether it is a copy of a working copy, or the other one is. */
+  isOrWasWorking (other) { return this.#working !== undefined || other.#working !== undefined }
 
   /**
    * Resolves to which content of which list it is, and how fresh: what bloomfilter pull
@@ -141,7 +165,7 @@ export class BloomFilter {
    */
   async status () {
     const text = this.#source === undefined ? undefined : await files().readText(`${this.#source.path}.status`)
-    return statusOf(text, this.#source?.notes, this.info.checksum)
+    return statusOf(text, this.#source?.notes, this.#working ?? this.info.checksum)
   }
 
   /** false: surely not in. true: perhaps in. */
@@ -188,6 +212,7 @@ export class BloomFilter {
     if (parts.length > 1) {
       throw new BloomFilterError(`one filter can be ${done} here, and this is a set of ${parts.length}`)
     }
+    parts[0].instance.seal()
     return parts[0]
   }
 }

@@ -86,6 +86,8 @@ export interface Status {
   /** The last look at the server that went well. */
   looked?: Date
   changed?: Date
+  /** Of a working copy: what was committed before is in it. */
+  trueAt?: Date
   /** Looks that failed since. */
   failures: number
   failed?: Date

@@ -2,7 +2,8 @@
 import { absolute, asyncIo, readText, syncIo, writeFile } from './files.js'
 import { useFiles } from './filter.js'
 import { findSource, openPath } from './open.js'
+import { refreshWorking } from './working.js'
 
-useFiles({ absolute, readText, asyncIo, syncIo, findSource, openPath, writeFile })
+useFiles({ absolute, readText, asyncIo, syncIo, findSource, openPath, refreshWorking, writeFile })
 
 export * from './main.js'

@@ -81,6 +81,15 @@ export class Instance {
     this.keyRoom = this.bytes.subarray(this.scratch, this.scratch + KEY_ROOM)
   }
 
+  /** The header of a copy whose bits change is made right when it is wanted. */
+  seal () {
+    if (this.isSealed === false) {
+      this.#throwBroken(this.#headerStatus(this.length))
+      this.exports.seal()
+      this.isSealed = true
+    }
+  }
+
   get header () {
     return new DataView(this.exports.memory.buffer, this.start, HEADER_BYTES)
   }

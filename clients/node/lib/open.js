@@ -6,11 +6,15 @@ import { HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { checked, wholeSet } from './load.js'
 import { valuesOf } from './status.js'
+import { openWorking, stampOfWorking } from './working.js'
 
 const MANIFEST_WORD = 'bloomfilter-set '
 const MANIFEST_LINE = `${MANIFEST_WORD}1`
 const MANIFEST_NAME = 'manifest'
 const MAX_PARTS = 65535
+
+/** Where a header has the checksum of all: its last bytes. */
+const AT_CHECKSUM = 56
 
 // A name that promises what is in its file, which a part of another build is not.
 const NAME_WITH_CHECKSUM = /\.([0-9a-f]{16})\.bloom$/
@@ -30,13 +34,29 @@ export function * openPath (io, file, options) {
   for (let attempt = 1; ; attempt++) {
     const source = yield * findSource(io, file)
     try {
-      return { parts: yield * readSource(io, source, options), source }
+      return yield * openSource(io, source, options)
     } catch (error) {
       if (attempt === MOST_ATTEMPTS || !(yield * wasReplaced(io, file, source))) {
         throw error
       }
     }
   }
+}
+
+/** The working copy, where there is one in use, or else the files themselves. */
+function * openSource (io, source, options) {
+  if (source.working !== undefined && source.starts.every((start) => start?.length === HEADER_BYTES)) {
+    const checksums = source.starts.map((start) => Buffer.from(start.slice(AT_CHECKSUM), 'latin1'))
+    const working = yield * openWorking(io, source.path, checksums)
+    if (working !== undefined) {
+      return { parts: working.parts, source, working }
+    }
+    // None is in use; or the follower has just changed both.
+    if (yield * wasReplaced(io, source.path, source)) {
+      throw new InvalidSetError('was replaced while it was opened')
+    }
+  }
+  return { parts: yield * readSource(io, source, options), source }
 }
 
 /**
@@ -48,18 +68,23 @@ export function * findSource (io, file) {
   const at = stat?.isDirectory() ? yield * manifestOf(io, file) : file
   const { stamp, start, text } = yield * look(io, at)
   if (!start.startsWith(MANIFEST_WORD) && at === file) {
-    return { path: at, identity: stamp }
+    const working = yield * stampOfWorking(io, at)
+    return { path: at, starts: [start], working, identity: [stamp, working].join('\n') }
   }
   const names = parseManifest(text, at)
   const stamps = [stamp]
+  const starts = []
   for (const [number, name] of names.entries()) {
     const part = yield * lookAtPart(io, path.join(path.dirname(at), name))
     if (number === 0) {
       checkCount(part, names.length, at)
     }
     stamps.push(part.stamp)
+    starts.push(part.start)
   }
-  return { path: at, names, notes: valuesOf(text.split('\n'), '# '), identity: [...stamps, ...names].join('\n') }
+  const working = yield * stampOfWorking(io, at)
+  const notes = valuesOf(text.split('\n'), '# ')
+  return { path: at, names, notes, starts, working, identity: [...stamps, ...names, working].join('\n') }
 }
 
 function * manifestOf (io, folder) {

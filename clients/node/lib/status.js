@@ -29,14 +29,22 @@ function originOf (values, notes, checksum) {
   return values.checksum === checksum ? values : {}
 }
 
+const moment = (microseconds) => microseconds === 0n ? undefined : new Date(Number(microseconds / 1000n))
+
+/** What a working copy told when it was copied last. */
+function ofWorking ({ serial, identity, trueAt, looked, failures }) {
+  const known = { identity, serial: String(serial), trueAt: moment(trueAt) }
+  return looked === 0n ? known : { ...known, looked: moment(looked), failures: Number(failures) }
+}
+
 /**
- * Of the filter with this checksum: text is that of FILE.status, if there is one, notes
+ * Of the filter with this checksum, or of a working copy: text is that of FILE.status, if there is one, notes
  * are those of its manifest, if it has one. What isn't known is undefined.
  */
-export function statusOf (text, notes, checksum) {
+export function statusOf (text, notes, of) {
   const lines = (text ?? '').split('\n')
   const values = lines[0] === FIRST_LINE ? valuesOf(lines.slice(1), '') : {}
-  const { list, identity, serial, built } = originOf(values, notes, checksum)
+  const { list, identity, serial, built } = typeof of === 'string' ? originOf(values, notes, of) : values
   return {
     list,
     identity,
@@ -48,6 +56,7 @@ export function statusOf (text, notes, checksum) {
     failed: time(values.failed),
     error: values.error,
     refused: values.refused,
-    server: values.server
+    server: values.server,
+    ...typeof of === 'string' ? {} : ofWorking(of)
   }
 }

@@ -69,11 +69,12 @@ export class WatchedBloomFilter {
 
   async #reload () {
     if (await BloomFilter.identify(this.#path) === this.#identity) {
+      await this.#current.refresh()
       return false
     }
     const { filter, identity } = await BloomFilter.openSource(this.#path, this.#options)
     this.#identity = identity
-    if (filter.info.checksum === this.#current.info.checksum) {
+    if (!filter.isOrWasWorking(this.#current) && filter.info.checksum === this.#current.info.checksum) {
       return false
     }
     this.#current = filter

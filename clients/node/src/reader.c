@@ -90,6 +90,14 @@ check_some(const uint8_t *bytes, size_t length)
 	long_add(bytes, length);
 }
 
+/* Puts the number of bits that are set now, and checksums, into the header. */
+EXPORT("seal") void
+seal(void)
+{
+	header.bits_set = bf_count_bits(blocks(), bf_blocks_bytes(&header), NULL);
+	bf_header_write(&header, blocks(), NULL, filter_at());
+}
+
 EXPORT("check_end") int
 check_end(uint32_t length)
 {
