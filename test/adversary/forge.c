@@ -12,7 +12,7 @@
 
 #include "bf_filter.h"
 #include "forge.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* The bytes of a file; a file that can't be read ends the program. */

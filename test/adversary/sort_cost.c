@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bf_hashlist.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* Hash number i; each kind is a way to meet the sort where it hurts. */

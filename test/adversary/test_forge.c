@@ -13,7 +13,7 @@
 #include "bf_filter.h"
 #include "bf_key.h"
 #include "forge.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define KEYS 100000
@@ -236,5 +236,5 @@ main(void)
 	test_forged();
 	test_blind();
 	test_pollution();
-	return done();
+	return tap_done();
 }

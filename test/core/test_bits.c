@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bf_bits.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* Twice the strips in which the core works, and some blocks more. */
@@ -146,5 +146,5 @@ main(void)
 	test_combinations();
 	test_count();
 	test_single_bits();
-	return done();
+	return tap_done();
 }

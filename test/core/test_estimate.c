@@ -7,7 +7,7 @@
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "bf_sizing.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -228,5 +228,5 @@ main(void)
 	test_rate();
 	test_over_capacity();
 	test_fold_divisor();
-	return done();
+	return tap_done();
 }

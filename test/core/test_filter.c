@@ -7,7 +7,7 @@
 
 #include "bf_bits.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 static bool
@@ -524,5 +524,5 @@ main(void)
 	test_union();
 	test_compatible();
 	test_part();
-	return done();
+	return tap_done();
 }

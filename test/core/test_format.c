@@ -10,7 +10,7 @@
 #include "bf_bytes.h"
 #include "bf_hash.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* The worked example of doc/FORMAT.md, section 13: header and two blocks. */
@@ -449,5 +449,5 @@ main(void)
 	test_largest();
 	test_texts();
 	test_little_endian();
-	return done();
+	return tap_done();
 }

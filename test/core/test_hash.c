@@ -9,7 +9,7 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define PRIME_1 UINT64_C(0x9e3779b185ebca87)
@@ -337,5 +337,5 @@ main(void)
 	test_block();
 	test_evenness();
 	test_worked_example();
-	return done();
+	return tap_done();
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bf_hashlist.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 static int
@@ -252,5 +252,5 @@ main(void)
 	ok(holds_for(extremes), "the least and the greatest hashes");
 	test_is_set();
 	test_merge();
-	return done();
+	return tap_done();
 }

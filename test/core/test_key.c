@@ -8,7 +8,7 @@
 
 #include "bf_bytes.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 static void
@@ -350,5 +350,5 @@ main(void)
 	test_row_types();
 	test_numeric();
 	test_random_numeric();
-	return done();
+	return tap_done();
 }

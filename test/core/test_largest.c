@@ -11,7 +11,7 @@
 #include "bf_bits.h"
 #include "bf_estimate.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define LARGEST_BLOCKS	8388543
@@ -167,5 +167,5 @@ main(int count, char **arguments)
 	test_keys(&f, strtoull(arguments[2], NULL, 10));
 	test_stored(&f);
 	filter_free(&f);
-	return done();
+	return tap_done();
 }

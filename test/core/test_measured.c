@@ -11,7 +11,7 @@
 #include "bf_estimate.h"
 #include "bf_hash.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -159,5 +159,5 @@ main(void)
 	test_keys(high_key, "integers whose low bits are 0");
 	test_keys(float_key, "floats");
 	test_keys(uuid_key, "random uuids");
-	return done();
+	return tap_done();
 }

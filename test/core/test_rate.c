@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "bf_rate.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* Distance in units of the last place of the reference. */
@@ -310,5 +310,5 @@ main(void)
 	test_one_block();
 	test_limits();
 	test_rises();
-	return done();
+	return tap_done();
 }

@@ -9,7 +9,7 @@
 
 #include "bf_hash.h"
 #include "bf_sizing.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -601,5 +601,5 @@ main(int count, char **arguments)
 	test_part_capacity();
 	test_parts();
 	test_capacity();
-	return done();
+	return tap_done();
 }

@@ -10,7 +10,7 @@
 #include "bf_bits.h"
 #include "bf_hash.h"
 #include "bf_hashlist.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 /* Blocks of 7 MiB: they take three ticks and a rest. */
@@ -228,5 +228,5 @@ main(void)
 	test_loop(sort_random, "bf_hashlist_unique of random hashes");
 	test_loop(sort_equal, "bf_hashlist_unique of equal hashes");
 	test_late_ticks();
-	return done();
+	return tap_done();
 }

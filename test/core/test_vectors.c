@@ -10,7 +10,7 @@
 #include "bf_bytes.h"
 #include "bf_hash.h"
 #include "bf_key.h"
-#include "harness.h"
+#include "tap.h"
 #include "support.h"
 
 static table
@@ -372,5 +372,5 @@ main(int count, char **arguments)
 	for (row = 0; row < t.rows; row++)
 		test_invalid_row(&t, row);
 	table_free(&t);
-	return done();
+	return tap_done();
 }

@@ -10,6 +10,7 @@
 #include "bf_delta_frame.h"
 #include "bf_hash.h"
 #include "make_filters.h"
+#include "files.h"
 #include "tap.h"
 
 #define KEYS 20000

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "tap.h"
 
 const char *const door_names[DOORS] = {

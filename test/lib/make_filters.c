@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "files.h"
 #include "tap.h"
 
 bloomfilter *

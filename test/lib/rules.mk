@@ -8,11 +8,11 @@ COMPILERS ?= gcc clang
 SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -pedantic -Werror
 TEST_CFLAGS := -std=c11 -g -O1 -ffp-contract=off -fno-omit-frame-pointer -pthread $(WARNINGS)
-TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/text -I$(ROOT)/src/delta -I$(ROOT)/src/feed -I$(ROOT)/src/lib -I$(ROOT)/test/lib \
+TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/text -I$(ROOT)/src/delta -I$(ROOT)/src/feed -I$(ROOT)/src/lib -I$(ROOT)/test/lib -I$(ROOT)/test/tap \
 	-DVECTORS='"$(ROOT)/test/vectors"' -DBLOOMFILTER_VERSION='"test"'
 
 SOURCES := $(wildcard $(ROOT)/src/core/*.c $(ROOT)/src/text/*.c $(ROOT)/src/delta/*.c $(ROOT)/src/feed/*.c $(ROOT)/src/lib/*.c) \
-	$(addprefix $(ROOT)/test/lib/,tap.c doors.c tsv.c make_filters.c)
+	$(addprefix $(ROOT)/test/lib/,files.c doors.c tsv.c make_filters.c) $(ROOT)/test/tap/tap.c
 INNER := $(patsubst $(ROOT)/%.c,%.o,$(SOURCES))
 
 # Objects of all sources by compiler $(1) with sanitizers $(2) in folder $(3), and

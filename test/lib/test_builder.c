@@ -7,6 +7,7 @@
 
 #include "bf_sizing.h"
 #include "make_filters.h"
+#include "files.h"
 #include "tap.h"
 
 #define KEYS 20000

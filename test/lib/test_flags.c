@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "make_filters.h"
+#include "files.h"
 #include "tap.h"
 
 /* Keys that there is room for: about 6 MB, several huge pages. */

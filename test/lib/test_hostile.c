@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "doors.h"
+#include "files.h"
 #include "tap.h"
 
 #define KEYS 500

@@ -9,6 +9,7 @@
 
 #include "bf_utf8.h"
 #include "keys.h"
+#include "files.h"
 #include "tap.h"
 
 /* A filter that holds one key, added by its bytes. */

@@ -17,6 +17,7 @@
 #include "bf_key.h"
 #include "bf_limits.h"
 #include "make_filters.h"
+#include "files.h"
 #include "tap.h"
 
 #define KEYS 5000

@@ -8,6 +8,7 @@
 
 #include "bf_hashlist.h"
 #include "bf_step.h"
+#include "files.h"
 #include "tap.h"
 #include "tsv.h"
 

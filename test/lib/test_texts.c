@@ -8,6 +8,7 @@
 
 #include "bf_hash.h"
 #include "libbloomfilter.h"
+#include "files.h"
 #include "tap.h"
 #include "tsv.h"
 

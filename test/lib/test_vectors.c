@@ -9,6 +9,7 @@
 #include "bf_hash.h"
 #include "doors.h"
 #include "keys.h"
+#include "files.h"
 #include "tap.h"
 #include "tsv.h"
 

@@ -16,6 +16,7 @@
 #include "bf_hash.h"
 #include "bf_working.h"
 #include "libbloomfilter.h"
+#include "files.h"
 #include "tap.h"
 #include "tsv.h"
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "make_filters.h"
+#include "files.h"
 #include "tap.h"
 
 #define KEYS	3000

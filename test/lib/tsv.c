@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
 #include "tap.h"
 
 #define MOST_COLUMNS 32

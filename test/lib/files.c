@@ -1,57 +1,22 @@
 /*
- * tap.c
- *	  What the tests share.
+ * files.c
+ *	  A scratch folder and the files in it.
  */
 #define _GNU_SOURCE
 
-#include "tap.h"
+#include "files.h"
 
 #include <dirent.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int	tests;
-static int	failed;
+#include "tap.h"
+
 static char folder[64];
 static char *paths[4096];
 static int	path_count;
-
-static void
-print_line(bool holds, const char *format, va_list arguments)
-{
-	tests++;
-	failed += !holds;
-	printf("%s %d - ", holds ? "ok" : "not ok", tests);
-	vprintf(format, arguments);
-	printf("\n");
-}
-
-bool
-ok(bool holds, const char *format,...)
-{
-	va_list		arguments;
-
-	va_start(arguments, format);
-	print_line(holds, format, arguments);
-	va_end(arguments);
-	return holds;
-}
-
-bool
-same(long long got, long long wanted, const char *format,...)
-{
-	va_list		arguments;
-
-	va_start(arguments, format);
-	print_line(got == wanted, format, arguments);
-	va_end(arguments);
-	if (got != wanted)
-		printf("# got %lld, wanted %lld\n", got, wanted);
-	return got == wanted;
-}
 
 static void
 delete_scratch(void)
@@ -70,37 +35,8 @@ delete_scratch(void)
 	if (dir != NULL)
 		closedir(dir);
 	rmdir(folder);
-}
-
-int
-tap_done(void)
-{
-	printf("1..%d\n", tests);
-	if (folder[0] != '\0')
-		delete_scratch();
 	while (path_count > 0)
 		free(paths[--path_count]);
-	return failed > 0;
-}
-
-void
-need(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	printf("Bail out! %s\n", what);
-	exit(2);
-}
-
-/* splitmix64 */
-uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t	z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
 }
 
 const char *
@@ -110,6 +46,7 @@ scratch(void)
 	{
 		strcpy(folder, "/tmp/bloomfilter-test-XXXXXX");
 		need(mkdtemp(folder) != NULL, "no scratch folder");
+		tap_at_end = delete_scratch;
 	}
 	return folder;
 }
