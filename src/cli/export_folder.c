@@ -578,9 +578,11 @@ copy_manifest(const feed_manifest *m)
 	feed_manifest next = *m;
 
 	next.wholes = allocate(NULL, m->parts + 1, sizeof *next.wholes);
-	memcpy(next.wholes, m->wholes, m->parts * sizeof *next.wholes);
+	if (m->parts > 0)
+		memcpy(next.wholes, m->wholes, m->parts * sizeof *next.wholes);
 	next.steps = allocate(NULL, m->step_count + 1, sizeof *next.steps);
-	memcpy(next.steps, m->steps, m->step_count * sizeof *next.steps);
+	if (m->step_count > 0)
+		memcpy(next.steps, m->steps, m->step_count * sizeof *next.steps);
 	next.inlined = NULL;
 	return next;
 }

@@ -101,7 +101,7 @@ check_serial(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_D
 static bool
 read_manifest(url_host *host, const http_bytes *bytes, const http_answer *answer, feed_manifest *m)
 {
-	const char *text = (const char *) bytes->bytes;
+	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
 	const char *problem;
 	unsigned	line;
 	size_t		which;
