@@ -184,6 +184,12 @@ decide(answer *a)
 		return refuse_answer("parts are missing");
 	if (e->copy.parts > 0 && e->build == a->build && feed_copy_fits(&e->copy, a->headers, a->parts))
 		return true;
+	/* a standby that has not come to the rebuild yet, or to its keys */
+	if (e->standby && e->manifest.serial != 0 && a->true_at < e->manifest.true_at)
+	{
+		complain("the standby is behind what was exported, and has another build of the index: waiting for it");
+		return false;
+	}
 	feed_copy_free(&e->copy);
 	feed_copy_create(&e->copy, a->headers, a->parts);
 	e->build = a->build;
