@@ -3,8 +3,8 @@
  *	  The index access method "bloomfilter": what it can and can't do.
  *
  * Its operator classes have no operators.  So the planner finds no clause that the
- * index could answer and never considers it, which costs nothing; the index is asked
- * by functions.  It holds no row pointers: VACUUM has nothing to remove.
+ * index could answer and never considers it, which costs nothing; functions look keys
+ * up in it.  It holds no row pointers: VACUUM has nothing to remove.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
 
-/* Nothing is deleted; and CREATE INDEX CONCURRENTLY is told of no row, so adds all again. */
+/* Nothing is deleted.  CREATE INDEX CONCURRENTLY is shown no row here, and adds all again. */
 static IndexBulkDeleteResult *
 bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			IndexBulkDeleteCallback callback, void *callback_state)
@@ -96,7 +96,7 @@ validate(Oid opclass)
 
 static const IndexAmRoutine routine = {
 	.type = T_IndexAmRoutine,
-	/* Pages are locked by those who are told "no", and looked at by who inserts. */
+	/* Readers take predicate locks on pages, and insertions check them. */
 	.ampredlocks = true,
 	.amusemaintenanceworkmem = true,
 	/* No row pointers: a new key of a row may be added without a new version's pointer. */

@@ -22,7 +22,7 @@
 /* Hashes whose blocks are fetched ahead. */
 #define HASHES_AHEAD 8
 
-/* Fewer make no sense: 1 MB. */
+/* Hashes of the smallest batch: 1 MB with the spare. */
 #define LEAST_ROOM ((Size) 65536)
 
 void
@@ -130,7 +130,7 @@ set_page(BfpgLiveBatch *batch, Relation index, const BfpgLive *live, Size at)
 	page = bfpg_live_checked_page(RelationGetRelid(index), buffer, number, 0);
 	do
 	{
-		/* One of another page is at no address that matters. */
+		/* For a hash of the next page the prefetch is useless, and harmless. */
 		if (at + HASHES_AHEAD < batch->count)
 			BF_PREFETCH(bfpg_live_block(page, bfpg_live_place(live, batch->hashes[at + HASHES_AHEAD]).offset));
 		bf_block_add(bfpg_live_block(page, place.offset), live->header.log2_block_bits,

@@ -3,8 +3,9 @@
  *	  Overflow pages, for a filter that gets more keys than it was sized for.
  *
  * The full page itself names its overflow pages, from before the first key goes
- * there, and whoever asks reads the full page.  Were they announced in the meta page,
- * which every session remembers, some would not know of them, and deny their keys.
+ * there, and every look-up reads the full page.  Were they announced in the meta page,
+ * which every backend remembers, some would not know of them, and return false for their
+ * keys.
  */
 #include "postgres.h"
 

@@ -33,8 +33,8 @@ struct BfpgLiveScan
 {
 	Relation	heap;
 	IndexInfo  *info;
-	Snapshot	snapshot;		/* of a concurrent build; else NULL: all who may still see */
-	TransactionId oldest;		/* else: what was deleted before it, nobody sees */
+	Snapshot	snapshot;		/* of a concurrent build, else NULL */
+	TransactionId oldest;		/* without it: no snapshot sees what was deleted before */
 	BufferAccessStrategy strategy;
 	EState	   *state;			/* for expressions and predicates */
 	ExprContext *context;
@@ -87,9 +87,9 @@ bfpg_live_scan_end(BfpgLiveScan *scan)
 	return rows;
 }
 
-/* A version on the page that is locked: whether to read it.  Counts the rows that are alive. */
+/* Whether any snapshot may see a version on the locked page.  Counts the rows that are alive. */
 static bool
-judge(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
+may_be_seen(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
 {
 	if (scan->snapshot != NULL)
 	{
@@ -117,7 +117,7 @@ judge(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
 }
 
 static void
-point_at(HeapTuple version, Relation heap, Page page, BlockNumber number, OffsetNumber offset)
+fill_tuple(HeapTuple version, Relation heap, Page page, BlockNumber number, OffsetNumber offset)
 {
 	ItemId		item = PageGetItemId(page, offset);
 
@@ -129,7 +129,7 @@ point_at(HeapTuple version, Relation heap, Page page, BlockNumber number, Offset
 
 /* Notes which versions of a page are to be read, under its lock. */
 static void
-judge_page(BfpgLiveScan *scan, Buffer buffer)
+collect_versions(BfpgLiveScan *scan, Buffer buffer)
 {
 	BlockNumber number = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
@@ -149,8 +149,8 @@ judge_page(BfpgLiveScan *scan, Buffer buffer)
 			continue;
 		if (!all_visible)
 		{
-			point_at(&version, scan->heap, page, number, offset);
-			if (!judge(scan, &version, buffer))
+			fill_tuple(&version, scan->heap, page, number, offset);
+			if (!may_be_seen(scan, &version, buffer))
 				continue;
 		}
 		scan->offsets[scan->versions++] = offset;
@@ -186,11 +186,10 @@ bfpg_live_scan_page(BfpgLiveScan *scan, BlockNumber page, BfpgLiveTakeKey take, 
 	int			i;
 
 	CHECK_FOR_INTERRUPTS();
-	judge_page(scan, buffer);
+	collect_versions(scan, buffer);
 	for (i = 0; i < scan->versions; i++)
 	{
-
-		point_at(&version, scan->heap, BufferGetPage(buffer), page, scan->offsets[i]);
+		fill_tuple(&version, scan->heap, BufferGetPage(buffer), page, scan->offsets[i]);
 		ExecStoreBufferHeapTuple(&version, scan->slot, buffer);
 		MemoryContextReset(scan->context->ecxt_per_tuple_memory);
 		if (key_of_row(scan, &key))

@@ -3,7 +3,7 @@
  *	  Adding the key of a new row: on its page, in place, under the page's lock.
  *
  * What is set is never cleared, and a key's bits are set before the row's transaction
- * can commit.  So whoever sees the row finds its key.
+ * can commit.  So a snapshot that sees the row finds its key.
  */
 #include "postgres.h"
 
@@ -27,7 +27,7 @@ bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
 					  index->rd_indcollation[0], coder);
 }
 
-/* Kept with the statement's index information, which outlives its rows. */
+/* The coder of a statement, kept in its index information, which outlives its rows. */
 static BfpgKeyCoder *
 insert_coder(Relation index, IndexInfo *info)
 {
@@ -87,8 +87,9 @@ set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uin
 }
 
 /*
- * Whoever was told "no" for a key has the predicate lock of its first page, and had it
- * before he read the page on which its bits are, which the caller has locked.
+ * A serializable reader takes its predicate lock on the page of level 0 before it reads any
+ * page of the key.  The caller has locked the page that gets the bits: so either we see the
+ * reader's lock, or the reader sees the bits.  (specs/live_serializable.spec)
  */
 static void
 check_conflict(Relation index, BfpgLivePlace place)
@@ -105,7 +106,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
-	/* On its way while the page is pinned and locked. */
+	/* The memory is fetched while the page is pinned and locked. */
 	bfpg_pin_fetch(&BFPG_LOCATOR(index), place.page, place.offset);
 
 	for (level = 0;; level++)
@@ -119,7 +120,10 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 		if (bf_block_contains(bfpg_live_block(page, place.offset),
 							  live->header.log2_block_bits, live->header.probes, hash))
 		{
-			/* Other keys may have set the bits since he who looks for this one was told "no". */
+			/*
+			 * Nothing to write, as other keys set these bits.  A serializable reader may have
+			 * read the page before they did.
+			 */
 			check_conflict(index, place);
 			UnlockReleaseBuffer(buffer);
 			return;

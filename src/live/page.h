@@ -43,7 +43,7 @@
 /* Overflow pages of overflow pages: enough for any file. */
 #define BFPG_LIVE_MAX_LEVEL 12
 
-/* What each page of blocks says of itself.  A page without it is an error, not a "no". */
+/* What each page of blocks says of itself.  A page without it is an error, never false. */
 typedef struct BfpgLiveMark
 {
 	uint32		magic;			/* BFPG_LIVE_PAGE_MAGIC */

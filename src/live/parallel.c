@@ -4,7 +4,7 @@
  *
  * They share nothing but the number of the table's next page and the index's own pages
  * in shared buffers, each of which a process locks while it sets the bits of a batch.
- * The bits are the same whoever sets them in which order.
+ * The bits are the same, whichever process sets them and in whatever order.
  */
 #include "postgres.h"
 

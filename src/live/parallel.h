@@ -11,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The pages of a table that are still to be read, by whoever comes first. */
+/* The pages of a table that no process has taken yet. */
 typedef struct BfpgLivePages
 {
 	pg_atomic_uint64 next;

@@ -143,70 +143,70 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 }
 
 /* A hash of a batch: which one, and where it belongs. */
-typedef struct Asked
+typedef struct BatchKey
 {
 	BfpgLivePlace place;
 	int			number;
-} Asked;
+} BatchKey;
 
 /* A batch for one filter. */
-typedef struct BfpgLiveAsked
+typedef struct BfpgLivePageBatch
 {
 	const BfpgLiveTarget *target;
 	const uint64 *hashes;
 	uint8	   *found;			/* by the number of the hash */
-	Asked	   *asked;			/* those that are not found yet */
+	BatchKey   *keys;			/* those that are not found yet */
 	int			count;
-} BfpgLiveAsked;
+} BfpgLivePageBatch;
 
 static int
 by_page(const void *a, const void *b)
 {
-	BlockNumber x = ((const Asked *) a)->place.page;
-	BlockNumber y = ((const Asked *) b)->place.page;
+	BlockNumber x = ((const BatchKey *) a)->place.page;
+	BlockNumber y = ((const BatchKey *) b)->place.page;
 
 	return x < y ? -1 : x > y;
 }
 
 /* Sorts by page where there are not many more pages than keys: by counting. */
 static void
-count_by_page(BfpgLiveAsked *batch, uint64 pages)
+count_by_page(BfpgLivePageBatch *batch, uint64 pages)
 {
-	Asked	   *sorted = palloc(((Size) batch->count + 1) * sizeof *sorted);
+	BatchKey   *sorted = palloc(((Size) batch->count + 1) * sizeof *sorted);
 	int		   *ends = palloc0(pages * sizeof *ends);
 	uint64		page;
 	int			i;
 
 	for (i = 0; i < batch->count; i++)
-		ends[batch->asked[i].place.page]++;
+		ends[batch->keys[i].place.page]++;
 	for (page = 1; page < pages; page++)
 		ends[page] += ends[page - 1];
 	for (i = batch->count - 1; i >= 0; i--)
-		sorted[--ends[batch->asked[i].place.page]] = batch->asked[i];
+		sorted[--ends[batch->keys[i].place.page]] = batch->keys[i];
 	pfree(ends);
-	pfree(batch->asked);
-	batch->asked = sorted;
+	pfree(batch->keys);
+	batch->keys = sorted;
 }
 
 /* Gathers the hashes that have not been found; returns whether a page may have to be read. */
 static bool
-gather(BfpgLiveAsked *batch, int count)
+gather(BfpgLivePageBatch *batch, int count)
 {
 	const BfpgLiveTarget *target = batch->target;
 	int			unknown = 0;
 	int			i;
 
-	batch->asked = palloc(((Size) count + 1) * sizeof *batch->asked);
+	batch->keys = palloc(((Size) count + 1) * sizeof *batch->keys);
 	batch->count = 0;
 	for (i = 0; i < count; i++)
 	{
-		Asked	   *asked = &batch->asked[batch->count];
+		BatchKey   *key = &batch->keys[batch->count];
 
 		if (batch->found[i])
 			continue;
-		asked->place = bfpg_live_place(&target->live, batch->hashes[i]);
-		unknown += *bfpg_pin_hint(&target->locator, asked->place.page) == InvalidBuffer;
-		asked->number = i;
+		key->place = bfpg_live_place(&target->live, batch->hashes[i]);
+		unknown += *bfpg_pin_hint(&target->locator, key->place.page) == InvalidBuffer;
+		key->number = i;
 		batch->count++;
 	}
 	return unknown > 0;
@@ -214,11 +214,11 @@ gather(BfpgLiveAsked *batch, int count)
 
 /* Asks for the keys from at on that are on the same page; returns the next. */
 static int
-ask_page(const BfpgLiveAsked *batch, int at)
+ask_page(const BfpgLivePageBatch *batch, int at)
 {
 	const BfpgLiveTarget *target = batch->target;
-	const Asked *asked = batch->asked;
-	BlockNumber number = asked[at].place.page;
+	const BatchKey *keys = batch->keys;
+	BlockNumber number = keys[at].place.page;
 	Buffer		buffer;
 	Page		page;
 	BlockNumber overflow;
@@ -229,43 +229,43 @@ ask_page(const BfpgLiveAsked *batch, int at)
 	buffer = read_page(target, number);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	page = bfpg_live_checked_page(target->index, buffer, number, 0);
-	for (next = at; next < batch->count && asked[next].place.page == number; next++)
+	for (next = at; next < batch->count && keys[next].place.page == number; next++)
 	{
 		if (next + KEYS_AHEAD < batch->count)
-			bfpg_pin_fetch(&target->locator, asked[next + KEYS_AHEAD].place.page,
-						   asked[next + KEYS_AHEAD].place.offset);
-		batch->found[asked[next].number] = ask_block(target, page, asked[next].place.offset,
-													 batch->hashes[asked[next].number]);
+			bfpg_pin_fetch(&target->locator, keys[next + KEYS_AHEAD].place.page,
+						   keys[next + KEYS_AHEAD].place.offset);
+		batch->found[keys[next].number] = ask_block(target, page, keys[next].place.offset,
+													 batch->hashes[keys[next].number]);
 	}
 	overflow = bfpg_live_mark(page)->overflow;
 	UnlockReleaseBuffer(buffer);
 	for (; overflow != 0 && at < next; at++)
 	{
-		uint64		hash = batch->hashes[asked[at].number];
+		uint64		hash = batch->hashes[keys[at].number];
 
-		if (!batch->found[asked[at].number])
-			batch->found[asked[at].number] =
-				ask_overflow(target, hash, asked[at].place.offset, overflow);
+		if (!batch->found[keys[at].number])
+			batch->found[keys[at].number] =
+				ask_overflow(target, hash, keys[at].place.offset, overflow);
 	}
 	return next;
 }
 
 /* Asks for the keys in their order, with pages that must be read on their way before. */
 static void
-ask_all(const BfpgLiveAsked *batch, Relation index)
+ask_all(const BfpgLivePageBatch *batch, Relation index)
 {
 	const BfpgLiveTarget *target = batch->target;
-	const Asked *asked = batch->asked;
+	const BatchKey *keys = batch->keys;
 	int			i;
 
 	for (i = 0; i < Min(batch->count, KEYS_AHEAD); i++)
-		bfpg_pin_fetch(&target->locator, asked[i].place.page, asked[i].place.offset);
+		bfpg_pin_fetch(&target->locator, keys[i].place.page, keys[i].place.offset);
 	for (i = 0; i < batch->count;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (index != NULL && i + PAGES_AHEAD < batch->count &&
-			*bfpg_pin_hint(&target->locator, asked[i + PAGES_AHEAD].place.page) == InvalidBuffer)
-			PrefetchBuffer(index, MAIN_FORKNUM, asked[i + PAGES_AHEAD].place.page);
+			*bfpg_pin_hint(&target->locator, keys[i + PAGES_AHEAD].place.page) == InvalidBuffer)
+			PrefetchBuffer(index, MAIN_FORKNUM, keys[i + PAGES_AHEAD].place.page);
 		i = ask_page(batch, i);
 	}
 }
@@ -274,7 +274,7 @@ void
 bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, int count,
 						  uint8 *found)
 {
-	BfpgLiveAsked batch = {.target = target, .hashes = hashes, .found = found};
+	BfpgLivePageBatch batch = {.target = target, .hashes = hashes, .found = found};
 	Relation	index = NULL;
 	uint64		pages;
 	bool		reads;
@@ -293,11 +293,11 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
 		count_by_page(&batch, pages);
 	else if (reads)
-		qsort(batch.asked, batch.count, sizeof *batch.asked, by_page);
+		qsort(batch.keys, batch.count, sizeof *batch.keys, by_page);
 	if (reads)
 		index = RelationIdGetRelation(target->index);
 	ask_all(&batch, index);
 	if (index != NULL)
 		RelationClose(index);
-	pfree(batch.asked);
+	pfree(batch.keys);
 }

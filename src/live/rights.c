@@ -2,7 +2,7 @@
  * rights.c
  *	  Who may look keys up in a live filter.
  *
- * An answer tells of keys, so whoever asks must be allowed to read them.  Row security
+ * An answer tells of keys, so the user must be allowed to read them.  Row security
  * that is active for the asker refuses: the filter can't tell which rows are hidden.
  */
 #include "postgres.h"

@@ -1,6 +1,6 @@
 /*
  * rights.h
- *	  Who may ask a live filter.
+ *	  Who may look keys up in a live filter.
  */
 #ifndef BFPG_LIVE_RIGHTS_H
 #define BFPG_LIVE_RIGHTS_H
@@ -18,7 +18,7 @@ extern bool bfpg_live_check_rights(Relation index);
 /* Whether it would not throw. */
 extern bool bfpg_live_may_ask(Relation index);
 
-/* The same, but whoever may scan tables for statistics may look, too. */
+/* As bfpg_live_check_rights, but a member of pg_stat_scan_tables may look, too. */
 extern void bfpg_live_check_statistics_rights(Relation index);
 
 #pragma GCC visibility pop

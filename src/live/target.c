@@ -243,7 +243,7 @@ typedef struct Wanted
 
 /*
  * Whether an index is of all rows' values in a column, with the column's own equality:
- * a "no" is then true of the whole table.
+ * false is then right for the whole table.
  */
 static bool
 covers_column(Relation table, Relation index, const char *column)
@@ -354,7 +354,7 @@ all_below(Oid root, LOCKMODE lock)
 
 /*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
- * trusted is "perhaps".
+ * trusted is true for each key.
  */
 static void
 add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)

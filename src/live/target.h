@@ -19,7 +19,7 @@
 typedef struct BfpgLiveTarget
 {
 	Oid			table;
-	Oid			index;			/* InvalidOid: there is none to be trusted; "perhaps" */
+	Oid			index;			/* InvalidOid: there is none to be trusted; true for each key */
 	bool		temporary;
 	BfpgFileLocator locator;
 	BfpgLive	live;

@@ -1,12 +1,12 @@
 /*
  * trust.c
- *	  Which snapshots may be told by an index that a key is not there.
+ *	  For which snapshots a live filter may say that a key is not there.
  *
- * On a primary those that the planner would let use the index.  A standby's snapshots may be
- * older than the index there: they see rows that nobody saw on the primary any more when the
- * index was built, so that the build left them out.  A snapshot of a standby may be told so
- * if it sees the transactions that made the index (its makers) as committed.  Then each row
- * that it sees has its key in the index:
+ * On a primary: for those that the planner would let use the index.  A standby's snapshots may
+ * be older than the index.  They see rows that no snapshot of the primary saw any more when the
+ * index was built, so that the build left them out.  A look-up on a standby may return false
+ * only if its snapshot sees the transactions that made the index (its makers) as committed.
+ * Then each row that the snapshot sees has its key in the index:
  *
  * 1. If a transaction had ended when a maker looked, its commit record is before the maker's
  *	  in the log.  A standby replays commits in that order, so that a snapshot which sees the

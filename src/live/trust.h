@@ -1,6 +1,6 @@
 /*
  * trust.h
- *	  Which snapshots may be told by an index that a key is not there.
+ *	  For which snapshots a live filter may say that a key is not there.
  */
 #ifndef BFPG_LIVE_TRUST_H
 #define BFPG_LIVE_TRUST_H
@@ -23,7 +23,7 @@ typedef struct BfpgLiveMakers
 /* Whether an open index may answer for its table at all: it is valid, and can be read here. */
 extern bool bfpg_live_usable(Relation index);
 
-/* Who made an open index. */
+/* The transactions that made an open index. */
 extern BfpgLiveMakers bfpg_live_makers(Relation index);
 
 /*
