@@ -29,12 +29,21 @@ sub catch_up
 	return;
 }
 
+# Leaves room on the pages of the catalogs, so that none is pruned while a snapshot of the standby
+# is open, for which replay would wait.
+sub make_room
+{
+	$writer->query('VACUUM');
+	catch_up();
+	return;
+}
+
 my @readers = map { session($standby) } 1 .. 2;
 foreach my $rebuild ('REINDEX INDEX old_id', 'REINDEX TABLE old')
 {
 	$writer->query('DROP TABLE IF EXISTS old; CREATE TABLE old (id int) WITH (fillfactor = 50)');
 	$writer->query('CREATE INDEX old_id ON old USING bloomfilter (id); INSERT INTO old SELECT generate_series(1, 100)');
-	catch_up();
+	make_room();
 	$_->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1') foreach @readers;
 	$writer->query('DELETE FROM old WHERE id <= 50; UPDATE old SET id = id + 1000 WHERE id > 80');
 	$writer->query($rebuild);
@@ -101,6 +110,7 @@ is($reader->query('SELECT bool_and(may(k)) FROM unnest(array[6001, 6002, 6003]) 
 
 # Without them, a build leaves out what is deleted.
 $writer->query("ROLLBACK PREPARED 'forgotten'");
+make_room();
 $reader->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 $writer->query('DELETE FROM old WHERE id = 51');
 $writer->query('REINDEX INDEX old_id');
@@ -111,6 +121,7 @@ $reader->query('COMMIT');
 is($readers[1]->query($ask), '0|f', 'a later one is told what is there');
 
 # A statement that is older than the index calls a function whose snapshots are younger.
+make_room();
 $readers[1]->query('SELECT pg_advisory_lock(1)');
 my $waits = "SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
 $reader->start("WITH paused AS MATERIALIZED (SELECT pause()) SELECT count(*) FILTER (WHERE NOT may(k)) FROM paused, generate_series(52, 60) AS k");
@@ -124,11 +135,9 @@ is(($reader->finish)[0], '0', 'but not for a statement that could see it, and as
 
 # An index that is dropped concurrently while a function of the standby uses it, for which nobody
 # on the primary waits: insertions pass it by.
-# A snapshot on the primary, or catalogs were pruned, for which replay would wait.
+make_room();
 my $keeper = session($primary);
 $keeper->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
-$writer->query('VACUUM old');
-catch_up();
 $readers[1]->query('SELECT pg_advisory_lock(1)');
 $reader->start('SELECT may_twice(7001)');
 $standby->poll_query_until('postgres', $waits) or die 'there is no pause';
@@ -158,7 +167,7 @@ BEGIN
 	RETURN CASE WHEN found THEN NOT bloom_index_contains('old', 'id', k) ELSE false END;
 END $$
 EOC
-catch_up();
+make_room();
 $readers[0]->query('BEGIN; DECLARE seen CURSOR FOR SELECT count(*) FILTER (WHERE is_lost(k)) FROM generate_series(1, 200) AS k');
 $writer->query('DELETE FROM old WHERE id <= 60');
 $writer->query('REINDEX INDEX old_id');
