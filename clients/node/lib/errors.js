@@ -3,11 +3,16 @@ import { kindName } from './key-types.js'
 // The parent of all errors that this package makes.
 export class BloomFilterError extends Error {
   get name () { return this.constructor.name }
+
+  /** As errors of Node have it: ERR_BLOOMFILTER, or with what it is about. */
+  get code () { return 'ERR_BLOOMFILTER' }
 }
 
 // Bytes are not a valid filter. rule is the word of the first broken rule in the
 // format's description, such as 'checksum'.
 export class InvalidFilterError extends BloomFilterError {
+  get code () { return 'ERR_BLOOMFILTER_INVALID_FILTER' }
+
   constructor (rule, reason) {
     super(`not a valid filter: ${reason}`)
     this.rule = rule
@@ -15,10 +20,14 @@ export class InvalidFilterError extends BloomFilterError {
 }
 
 // A manifest is none, or valid filters are not one whole set.
-export class InvalidSetError extends BloomFilterError {}
+export class InvalidSetError extends BloomFilterError {
+  get code () { return 'ERR_BLOOMFILTER_INVALID_SET' }
+}
 
 // A key of another type than the filter's, or a value that is no key at all.
 export class KeyTypeError extends BloomFilterError {
+  get code () { return 'ERR_BLOOMFILTER_KEY_TYPE' }
+
   constructor (reason, holds, asked) {
     super(reason)
     this.holds = holds
@@ -27,10 +36,14 @@ export class KeyTypeError extends BloomFilterError {
 }
 
 // A value that its SQL type can't have, such as an integer of more than 64 bits.
-export class KeyValueError extends BloomFilterError {}
+export class KeyValueError extends BloomFilterError {
+  get code () { return 'ERR_BLOOMFILTER_KEY_VALUE' }
+}
 
 // The key belongs to a part of the set that is not open.
 export class PartError extends BloomFilterError {
+  get code () { return 'ERR_BLOOMFILTER_PART' }
+
   constructor (part, parts, wanted) {
     super(`key belongs to part ${wanted} of ${parts}, and only part ${part} is open`)
     this.part = part

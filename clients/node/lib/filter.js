@@ -207,6 +207,14 @@ export class BloomFilter {
   /** In a log a filter is what it says about itself. */
   toJSON () { return this.info }
 
+  toString () {
+    const { n, p, cardinality, parts } = this.info
+    return `BloomFilter of about ${Math.round(cardinality)} ${this.keyType} keys, sized for ${n} at ${p}` +
+      (parts > 1 ? `, ${this.#parts.parts.length} of ${parts} parts` : '')
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')] () { return this.toString() }
+
   #one (done) {
     const { parts } = this.#parts
     if (parts.length > 1) {

@@ -201,6 +201,8 @@ export class Key {
 
 /** The parent of all errors that this package makes. */
 export class BloomFilterError extends Error {
+  /** 'ERR_BLOOMFILTER', or that and what it is about, such as 'ERR_BLOOMFILTER_KEY_TYPE'. */
+  readonly code: string
   /** In a batch: the number of the key that the error is about. */
   index?: number
   /** The file that it is about. */

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
+import { inspect } from 'node:util'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
 import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
@@ -167,4 +168,13 @@ test('pieces of a long text end between characters', () => {
 test('what others\' users type', () => {
   assert.throws(() => BloomFilter.fromBytes('QkxNRgE='), { name: 'TypeError', message: /filter::bytea/ })
   assert.throws(() => BloomFilter.fromBytes(Buffer.from('QkxNRgE=')), { rule: 'magic', message: /filter::bytea/ })
+})
+
+test('errors have codes, and a filter says what it is', () => {
+  const filter = BloomFilter.fromBytes(sound())
+  assert.throws(() => filter.contains('x'), { code: 'ERR_BLOOMFILTER_KEY_TYPE' })
+  assert.throws(() => BloomFilter.fromBytes(Buffer.alloc(64)), { code: 'ERR_BLOOMFILTER_INVALID_FILTER' })
+  assert.throws(() => BloomFilter.fromParts([]), { code: 'ERR_BLOOMFILTER_INVALID_SET' })
+  assert.match(inspect(filter), /^BloomFilter of about \d+ integer keys, sized for \d+ at [\d.e-]+$/)
+  assert.equal(`${filter}`, inspect(filter))
 })
