@@ -62,7 +62,8 @@ read_geometry(const char *text, bf_header *headers)
 		headers[parts].log2_block_bits = (uint8_t) width;
 		headers[parts].blocks = blocks;
 		text = strchr(text, ';');
-		text += text != NULL;
+		if (text != NULL)
+			text++;
 	}
 	return parts;
 }

@@ -65,7 +65,7 @@ has_all(const bloomfilter *filter, const char *keys)
 {
 	bool		all = true;
 
-	for (; all && keys != NULL && *keys != '-'; keys = strchr(keys, ','), keys += keys != NULL)
+	for (; all && keys != NULL && *keys != '-'; keys = strchr(keys, ','), keys = keys == NULL ? NULL : keys + 1)
 		all = bloomfilter_contains_int64(filter, strtoll(keys, NULL, 10)) == 1;
 	return all;
 }
