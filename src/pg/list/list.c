@@ -4,8 +4,7 @@
  *
  * The index is read by the functions that are meant for the system's catalogs: they
  * take any table, are the same in all majors, and compare text by the collation "C",
- * which the column has for this reason.  Before the index the place is looked at
- * where the row was the last time.
+ * which the column has for this reason.
  */
 #include "postgres.h"
 
@@ -14,16 +13,13 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_collation.h"
-#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "bf_hash.h"
 #include "list/list.h"
-#include "list/list_recent.h"
 #include "base/elsewhere.h"
 #include "base/pg_compat.h"
 
@@ -76,7 +72,6 @@ bfpg_list_open(Oid schema, BfpgListTable *table)
 	bfpg_check_kept_here(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
-	table->buffer = InvalidBuffer;
 }
 
 bool
@@ -106,26 +101,6 @@ column(const BfpgListTable *table, HeapTuple tuple, int number)
 	return value;
 }
 
-/* Whether a row is this part of this list, in the current generation. */
-static bool
-is_part(const BfpgListTable *table, HeapTuple tuple, Datum name, int32 part)
-{
-	return DatumGetInt32(column(table, tuple, PART_PART)) == part &&
-		DatumGetInt16(column(table, tuple, PART_BACK)) == BFPG_CURRENT &&
-		DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID,
-											 column(table, tuple, PART_NAME), name));
-}
-
-/* What this part of this list is remembered by. */
-static uint64
-row_number(const BfpgListTable *table, Datum name, int32 part)
-{
-	text	   *bytes = DatumGetTextPP(name);
-
-	return bf_hash(VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes),
-				   (uint64) RelationGetRelid(table->table) << 32 | (uint32) part);
-}
-
 /* Finds a row by the primary key. */
 static HeapTuple
 scan_for(BfpgListTable *table, Datum name, int32 part)
@@ -145,21 +120,12 @@ scan_for(BfpgListTable *table, Datum name, int32 part)
 bool
 bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
 {
-	uint64		number = row_number(table, name, part);
-	HeapTupleData recent;
-	HeapTuple	tuple = &recent;
+	HeapTuple	tuple = scan_for(table, name, part);
 
-	if (!bfpg_recent_read(table->table, number, GetActiveSnapshot(), tuple, &table->buffer) ||
-		!is_part(table, tuple, name, part))
+	if (tuple == NULL)
 	{
 		bfpg_list_done(table);
-		tuple = scan_for(table, name, part);
-		if (tuple == NULL)
-		{
-			bfpg_list_done(table);
-			return false;
-		}
-		bfpg_recent_note(table->table, number, table->scan->slot);
+		return false;
 	}
 	*filter = column(table, tuple, PART_FILTER);
 	return true;
@@ -170,10 +136,7 @@ bfpg_list_done(BfpgListTable *table)
 {
 	if (table->scan != NULL)
 		systable_endscan(table->scan);
-	if (BufferIsValid(table->buffer))
-		ReleaseBuffer(table->buffer);
 	table->scan = NULL;
-	table->buffer = InvalidBuffer;
 }
 
 void

@@ -10,7 +10,6 @@
 #define BFPG_LIST_H
 
 #include "access/genam.h"
-#include "storage/buf.h"
 #include "utils/relcache.h"
 
 #include "bf_format.h"
@@ -28,7 +27,6 @@ typedef struct BfpgListTable
 	Relation	table;
 	Oid			schema;
 	SysScanDesc scan;			/* of the index, or NULL */
-	Buffer		buffer;			/* of a row that was found without, or 0 */
 } BfpgListTable;
 
 /* The schema that a function, and so the extension, is in. */
