@@ -190,7 +190,9 @@ export class Key {
   /** YYYY-MM-DD HH:MM:SS.ffffff without an offset, or infinity. */
   static timestamp (value: string): Key
   /** The same with an offset such as +02 or Z, or a Date. */
-  static timestamptz (value: string | Date): Key
+  static timestamptz (value: string): Key
+  /** A Date has no microseconds: right only where all timestamps are whole milliseconds. */
+  static timestamptz (value: Date, options: { milliseconds: true }): Key
   /** An address, with its prefix length or without. */
   static inet (value: string): Key
   /** Text, or 6 or 8 bytes. */

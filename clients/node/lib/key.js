@@ -57,7 +57,14 @@ export class Key {
   static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
   static date (value) { return value instanceof Date ? dayKey(value) : Key.parse('date', value) }
   static timestamp (value) { return Key.parse('timestamp', value) }
-  static timestamptz (value) { return value instanceof Date ? momentKey(value) : Key.parse('timestamptz', value) }
+  /**
+   * From text, or from a Date whose instant is known to be a whole millisecond: what a
+   * driver makes of a timestamp with microseconds is another key, which no filter holds.
+   */
+  static timestamptz (value, { milliseconds = false } = {}) {
+    return value instanceof Date ? momentKey(value, milliseconds) : Key.parse('timestamptz', value)
+  }
+
   static inet (value) { return Key.parse('inet', value) }
   static row (...columns) { return rowKey(columns, ROW) }
 
@@ -109,8 +116,12 @@ function dayKey (value) {
 }
 
 /** All Dates are within PostgreSQL's range, but before its first day. */
-function momentKey (value) {
+function momentKey (value, milliseconds) {
   const millis = value.getTime()
+  if (milliseconds !== true) {
+    throw new KeyTypeError('a Date has no microseconds, which a timestamptz may have: take the timestamp as text, ' +
+      'or say { milliseconds: true } where all are whole milliseconds')
+  }
   if (Number.isNaN(millis)) {
     throw new KeyValueError('the Date is invalid')
   }

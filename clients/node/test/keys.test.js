@@ -18,7 +18,7 @@ test('values of the language', () => {
     [Key.real(0.1), '000000a09999b93f'],
     [Key.numeric(-15n), '2d3135'],
     [Key.date(new Date('2000-01-01T00:00:00Z')), 'cd2a000000000000'],
-    [Key.timestamptz(new Date(-1)), '18fcffffffffffff'],
+    [Key.timestamptz(new Date(-1), { milliseconds: true }), '18fcffffffffffff'],
     [Key.timestamptz('2024-02-29T12:34:56.789012Z'), '1466aa7c84120600'],
     [Key.inet('10.0.0.1/8'), '04080a000001'],
     [Key.inet('1:2:3:4:5:6:1.2.3.4'), '0680000100020003000400050006' + '01020304'],
@@ -28,6 +28,20 @@ test('values of the language', () => {
   ]) {
     assert.equal(hex(key), want)
   }
+})
+
+test('a Date stands for a timestamptz only where the caller says that it is whole', () => {
+  // What node-postgres makes of 4,000 timestamps with microseconds.
+  const stored = Array.from({ length: 4000 }, (_, i) => 1700000000000000n + BigInt(i) * 7123457n)
+  const text = (micros) => new Date(Number(micros / 1000n)).toISOString().replace('Z', `${micros % 1000n}`.padStart(3, '0') + 'Z')
+  const filter = BloomFilter.build(stored.map((micros) => Key.timestamptz(text(micros))))
+  for (const micros of stored) {
+    const date = new Date(Number(micros / 1000n))
+    assert.throws(() => filter.contains(Key.timestamptz(date)), /\{ milliseconds: true \}/)
+    assert.throws(() => Key.timestamptz(date, { milliseconds: 1 }), KeyTypeError)
+    assert.ok(filter.contains(Key.timestamptz(text(micros))))
+  }
+  assert.deepEqual(Key.timestamptz(new Date(5), { milliseconds: true }).bytes, Key.timestamptz('1970-01-01T00:00:00.005Z').bytes)
 })
 
 test('blanks at the end of a text are no part of the key', () => {
@@ -69,7 +83,7 @@ test('values that have no key bytes', () => {
     () => Key.numeric(0.1), () => Key.numeric(1), () => Key.numeric(null),
     () => Key.uuid('x'), () => Key.uuid(new Uint8Array(15)), () => Key.uuid(7),
     () => Key.date(new Date('2024-01-31T12:00:00Z')), () => Key.date(new Date(NaN)), () => Key.date(0),
-    () => Key.timestamp(new Date(0)), () => Key.timestamp(0), () => Key.timestamptz(new Date(NaN)),
+    () => Key.timestamp(new Date(0)), () => Key.timestamp(0), () => Key.timestamptz(new Date(NaN), { milliseconds: true }),
     () => Key.timestamptz(0), () => Key.inet(1), () => Key.inet(null), () => Key.mac(new Uint8Array(20)),
     () => Key.mac(1), () => Key.text(Symbol('s')), () => Key.text(Object.create(null))
   ]) {
