@@ -21,7 +21,8 @@ CREATE FUNCTION bloom_key_send(bloom_key) RETURNS bytea
 COMMENT ON FUNCTION bloom_key_send(bloom_key) IS 'I/O';
 
 -- A string, so that PostgreSQL takes a literal of no type for it; not the preferred one,
--- and without implicit casts, so that it takes nothing else for it.
+-- and without implicit casts, so that it takes nothing else for it.  Casts of other types
+-- by their text, which PostgreSQL allows for strings, are refused by bloom_key_in.
 CREATE TYPE bloom_key (
 	INPUT = bloom_key_in,
 	OUTPUT = bloom_key_out,

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -21,9 +22,45 @@ PG_FUNCTION_INFO_V1(bloomfilter_key_send);
 PG_FUNCTION_INFO_V1(bloomfilter_key_from_text);
 PG_FUNCTION_INFO_V1(bloomfilter_key_from_bpchar);
 
+/* Whether a value's text is the key that the value is: so it is with PostgreSQL's own strings. */
+static bool
+is_string(Oid type)
+{
+	type = getBaseType(type);
+	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == UNKNOWNOID;
+}
+
+/*
+ * PostgreSQL lets every type be cast to a string type by its text, which says nothing of
+ * what is equal: citext's case, the scale of a numeric, DateStyle.  The executor tells
+ * an input function of the cast that it is called for; the planner, which works casts of
+ * constants out, calls it as a function.  Literals and parameters come without an
+ * expression, and for text and varchar there are casts of their own.
+ */
+static void
+check_source(const FmgrInfo *function)
+{
+	Node	   *cast = function == NULL ? NULL : (Node *) function->fn_expr;
+	Oid			source = InvalidOid;
+
+	if (cast == NULL)
+		return;
+	if (IsA(cast, CoerceViaIO))
+		source = exprType((Node *) ((CoerceViaIO *) cast)->arg);
+	if (OidIsValid(source) && is_string(source))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CANNOT_COERCE),
+			 OidIsValid(source)
+			 ? errmsg("cannot cast type %s to bloom_key", format_type_be(source))
+			 : errmsg("cannot cast a value that is not text to bloom_key"),
+			 errhint("Give the key as it is, without the cast. If its text is meant, with the case and the form in which it comes, cast it to text first.")));
+}
+
 Datum
 bloomfilter_key_in(PG_FUNCTION_ARGS)
 {
+	check_source(fcinfo->flinfo);
 	return textin(fcinfo);
 }
 
