@@ -111,6 +111,19 @@ where (s.n, s.p, s.seed, s.hashes, s.block_bits, s.blocks, s.part, s.parts, s.bi
 select role, count(*) > 0 as asked,
        count(*) filter (where (role <> 'absent') is distinct from found or found is distinct from contained) as wrong
 from answers group by role order by role;
+-- look-ups of the first key and of the first absent one are explained in the golden lines
+create temp table explained (name text, said text, wanted text);
+do $$
+declare
+  l record;
+begin
+  for l in select f[1] as name, f[11]::int as type, decode(split_part(f[at], ',', 1), 'hex') as key, f[explained] as wanted
+           from lines, (values (15, 20), (18, 21)) r(at, explained) where f[explained] <> '-' loop
+    execute format('insert into explained select name, replace(bloom_explain(f, %s), E''\n'', ''|''), %L from stored where name = %L',
+                   pg_temp.expression(l.type, l.key), l.wanted, l.name);
+  end loop;
+end $$;
+select count(*) > 50 as several, count(*) filter (where said is distinct from wanted) as wrong from explained;
 -- a filter built from the keys has the same bytes; an intersection holds more bits
 select name from stored join built b using (name)
 where stored.f <> b.f and made_of not like 'and %';

@@ -56,12 +56,19 @@ def answer(filter_, key_type, text):
     return found
 
 
+def explanation(filter_, key_type, text):
+    return filter_.explain(Key.parse(key_type, text) if NATIVE else OWN_TYPES[key_type](text))
+
+
 def main():
-    if len(sys.argv) != 3 or sys.argv[2] not in OWN_TYPES:
-        raise SystemExit("usage: cross_check.py FILE TYPE < KEYS")
+    if len(sys.argv) not in (3, 4) or sys.argv[2] not in OWN_TYPES:
+        raise SystemExit("usage: cross_check.py FILE TYPE [explain] < KEYS")
     filter_ = BloomFilter.open(sys.argv[1])
     for line in sys.stdin.buffer:
         text = line.removesuffix(b"\n").decode("utf-8")
+        if len(sys.argv) == 4:
+            sys.stdout.write(explanation(filter_, sys.argv[2], text) + "\n\n")
+            continue
         sys.stdout.write("1\n" if answer(filter_, sys.argv[2], text) else "0\n")
 
 

@@ -2,7 +2,7 @@
 
 _bloomfilter() {
 	local current=$2 previous=$3
-	local commands='build contains export info pull status verify'
+	local commands='build contains explain export info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
 	local command=${COMP_WORDS[1]-} options=''
 
@@ -35,6 +35,7 @@ _bloomfilter() {
 			--expires --keep --sign --after --quiet --help' ;;
 		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
 		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
+		explain) options='--type --help' ;;
 		info) options='--json --help' ;;
 		verify) options='--keys --type --null --sample --sample-seed --allow-empty --no-progress
 			--help' ;;

@@ -20,6 +20,7 @@ static const char help[] =
 "\n"
 "  info      print what is in a filter\n"
 "  contains  print those of the given keys that may be in a filter\n"
+"  explain   print what a look-up of one key computes and sees\n"
 "  build     build a filter of the lines of standard input\n"
 "  verify    check a filter, that keys are in it, and its false-positive rate\n"
 "  export    make a folder for web servers of a live filter\n"
@@ -43,6 +44,7 @@ typedef struct command
 static const command commands[] = {
 	{"build", command_build},
 	{"contains", command_contains},
+	{"explain", command_explain},
 	{"export", command_export},
 	{"info", command_info},
 	{"pull", command_pull},

@@ -18,6 +18,7 @@
 extern exit_status command_build(int argc, char **argv);
 extern exit_status command_export(int argc, char **argv);
 extern exit_status command_contains(int argc, char **argv);
+extern exit_status command_explain(int argc, char **argv);
 extern exit_status command_info(int argc, char **argv);
 extern exit_status command_pull(int argc, char **argv);
 extern exit_status command_pull_url(int argc, char **argv);

@@ -428,6 +428,30 @@ extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
 								 bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
+ * Explaining a look-up
+ *
+ * What it computes and sees, in lines that SQL's bloom_explain, the command line and
+ * the readers in other languages write alike: doc/FORMAT.md, section 17.  Where two
+ * programs answer differently, the first line that differs says why.
+ * ------------------------------------------------------------------------ */
+
+/* Room for the text, its zero byte included. */
+#define BLOOMFILTER_EXPLAIN_TEXT 2048
+
+/*
+ * As bloomfilter_contains, and writes the lines to text, of which the last has no
+ * newline.  text is written for BLOOMFILTER_ERR_OTHER_PART, too, and for no other error.
+ */
+extern int	bloomfilter_explain(const bloomfilter *filter, int key_type,
+								const void *bytes, size_t length, char *text);
+
+/* The same for the key that a text is: see "Keys as text" above. */
+extern int	bloomfilter_explain_from_text(const bloomfilter *filter,
+										  int text_type, const char *key,
+										  size_t length, char *text,
+										  bloomfilter_detail *detail);
+
+/* ------------------------------------------------------------------------
  * What is in it
  * ------------------------------------------------------------------------ */
 

@@ -5,8 +5,10 @@
 #include "postgres.h"
 
 #include "funcapi.h"
+#include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
+#include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "live/ask.h"
@@ -21,6 +23,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_matches);
 PG_FUNCTION_INFO_V1(bloomfilter_index_matches_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
+PG_FUNCTION_INFO_V1(bloomfilter_index_explain);
 
 /* What a call site keeps between calls. */
 typedef struct BfpgLiveQuestion
@@ -131,8 +134,8 @@ bloomfilter_index_contains_column(PG_FUNCTION_ARGS)
 
 /* Hashes the keys of the call's array. */
 static void
-hash_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder, uint64 seed,
-		   BfpgKeyArray *keys)
+hash_call_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder,
+				uint64 seed, BfpgKeyArray *keys)
 {
 	bf_header	whole = {.parts = 1, .seed = seed};
 
@@ -175,7 +178,7 @@ answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys, uint8 
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
 		seed = question->targets.targets[0].live.header.seed;
-	hash_array(fcinfo, &call, &question->coder, seed, keys);
+	hash_call_array(fcinfo, &call, &question->coder, seed, keys);
 	*found = palloc0(keys->count + 1);
 	ask_targets_array(question, seed, keys, *found);
 	return question;
@@ -262,4 +265,30 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/* What bloom_index_contains computes and sees, page by page. */
+Datum
+bloomfilter_index_explain(PG_FUNCTION_ARGS)
+{
+	BfpgLiveCall call = read_call(fcinfo, false, false);
+	BfpgLiveQuestion *question = open_question(fcinfo, &call);
+	const BfpgLiveTarget *target = &question->targets.targets[0];
+	const bf_header *header = &target->live.header;
+	StringInfoData key;
+	StringInfoData lines;
+	char		text[BF_EXPLAIN_ROOM];
+	uint64		hash;
+
+	initStringInfo(&lines);
+	if (question->targets.count != 1 || !OidIsValid(target->index))
+		PG_RETURN_TEXT_P(cstring_to_text("answer    true\nreason    the index can't be read under this snapshot"));
+	bfpg_key_bytes(&question->coder, PG_GETARG_DATUM(1), &key);
+	hash = bf_hash(key.data, (size_t) key.len, header->seed);
+	bf_explain_key(text, header, question->coder.type, key.data, (size_t) key.len, hash);
+	appendStringInfoString(&lines, text);
+	bfpg_live_explain(target, hash, &lines);
+	bf_explain_answer(text, bfpg_live_contains(target, hash));
+	appendStringInfoString(&lines, text);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(lines.data, lines.len));
 }

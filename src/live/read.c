@@ -14,6 +14,7 @@
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
+#include "bf_explain.h"
 #include "base/pin.h"
 #include "live/read.h"
 
@@ -140,6 +141,36 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 	overflow = bfpg_live_mark(page)->overflow;
 	UnlockReleaseBuffer(buffer);
 	return found || (overflow != 0 && ask_overflow(target, hash, place.offset, overflow));
+}
+
+void
+bfpg_live_explain(const BfpgLiveTarget *target, uint64 hash, StringInfo lines)
+{
+	BfpgLivePlace place = bfpg_live_place(&target->live, hash);
+	Relation	index = RelationIdGetRelation(target->index);
+	BlockNumber number = place.page;
+	unsigned	level;
+
+	if (index == NULL)
+		elog(ERROR, "could not open index with OID %u", target->index);
+	PredicateLockPage(index, number, GetActiveSnapshot());
+	for (level = 0; number != 0; level++)
+	{
+		Buffer		buffer = ReadBuffer(index, number);
+		char		text[BF_EXPLAIN_ROOM];
+		BlockNumber overflow;
+		Page		page;
+
+		LockBuffer(buffer, BUFFER_LOCK_SHARE);
+		page = bfpg_live_checked_page(target->index, buffer, number, level);
+		bf_explain_probes(bf_explain_number(bf_explain_number(text, "level", level), "page", number),
+						  &target->live.header, hash, bfpg_live_block(page, place.offset));
+		overflow = bfpg_live_mark(page)->overflow;
+		UnlockReleaseBuffer(buffer);
+		appendStringInfoString(lines, text);
+		number = overflow == 0 ? 0 : overflow + bfpg_live_child(hash, level);
+	}
+	RelationClose(index);
 }
 
 /* A hash of a batch: which one, and where it belongs. */

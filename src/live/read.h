@@ -5,6 +5,8 @@
 #ifndef BFPG_LIVE_READ_H
 #define BFPG_LIVE_READ_H
 
+#include "lib/stringinfo.h"
+
 #include "live/target.h"
 
 #pragma GCC visibility push(hidden)
@@ -18,6 +20,12 @@ extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
  */
 extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
 									  int count, uint8 *found);
+
+/*
+ * Appends what a look-up of a hash sees of a target that has an index: a page of each
+ * level, whether or not the one before had the key.
+ */
+extern void bfpg_live_explain(const BfpgLiveTarget *target, uint64 hash, StringInfo lines);
 
 #pragma GCC visibility pop
 

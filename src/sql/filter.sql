@@ -149,6 +149,14 @@ CREATE FUNCTION bloom_hash(key bloom_key, seed bigint DEFAULT 0) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION bloom_hash(bloom_key, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
 
+CREATE FUNCTION bloom_explain(filter bloomfilter, key anyelement) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_explain' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_explain(bloomfilter, anyelement) IS 'what a look-up of the key computes and sees, as every reader and the command line say it';
+
+CREATE FUNCTION bloom_explain(filter bloomfilter, key bloom_key) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_explain' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_explain(bloomfilter, bloom_key) IS 'what a look-up of the key computes and sees, as every reader and the command line say it';
+
 --
 -- Sets of filters
 --

@@ -116,6 +116,14 @@ CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys bl
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, name, bloom_key) IS 'the same for an array that is written as text';
 
+CREATE FUNCTION bloom_index_explain(index regclass, key anyelement) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_explain' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_index_explain(regclass, anyelement) IS 'what bloom_index_contains of the key computes and sees, page by page';
+
+CREATE FUNCTION bloom_index_explain(index regclass, key bloom_key) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_explain' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_index_explain(regclass, bloom_key) IS 'what bloom_index_contains of the key computes and sees, page by page';
+
 CREATE FUNCTION bloom_index_partitions(relation regclass, column_name name, key anyelement, OUT partition regclass, OUT index regclass) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_partitions' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_partitions(regclass, name, anyelement) IS 'partitions whose rows may have the key in the column; all others have not';

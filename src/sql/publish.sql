@@ -221,6 +221,15 @@ CREATE FUNCTION bloom_lookup(list text, key bloom_key) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomfilter_lookup' LANGUAGE C STABLE PARALLEL SAFE COST 20 SUPPORT bloom_lookup_support;
 COMMENT ON FUNCTION bloom_lookup(text, bloom_key) IS 'whether the published list may contain the key; false is certain';
 
+-- It shows bits and the seed: only for those who may read the filters.
+CREATE FUNCTION bloom_explain(list text, key anyelement) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_explain_list' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_explain(text, anyelement) IS 'what bloom_lookup of the key computes and sees';
+
+CREATE FUNCTION bloom_explain(list text, key bloom_key) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_explain_list' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_explain(text, bloom_key) IS 'what bloom_lookup of the key computes and sees';
+
 CREATE FUNCTION bloom_lookup_each(list text, keys anyarray) RETURNS boolean[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_lookup_each' LANGUAGE C STABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_lookup_each(text, anyarray) IS 'whether the published list may contain each key; the array has the same shape';

@@ -105,6 +105,40 @@ ask(void *context, const uint8_t *bytes, size_t length)
 	state->wrong += code != BLOOMFILTER_OK || found != state->wanted;
 }
 
+/* Whether the first key of a list is explained as the table has it, in lines joined by |. */
+typedef struct explaining
+{
+	const bloomfilter *filter;
+	int			type;
+	const char *wanted;
+	int			asked;
+	bool		right;
+} explaining;
+
+static void
+explain(void *context, const uint8_t *bytes, size_t length)
+{
+	explaining *state = context;
+	char		text[BLOOMFILTER_EXPLAIN_TEXT];
+	char	   *line;
+
+	if (state->asked++ > 0)
+		return;
+	state->right = bloomfilter_explain(state->filter, state->type, bytes, length, text) >= 0;
+	while (state->right && (line = strchr(text, '\n')) != NULL)
+		*line = '|';
+	state->right = state->right && strcmp(text, state->wanted) == 0;
+}
+
+static bool
+explains(const bloomfilter *filter, const tsv *table, int type, const char *keys, const char *wanted)
+{
+	explaining	state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, tsv_text(table, wanted), 0, true};
+
+	tsv_keys(table, keys, explain, &state);
+	return state.right;
+}
+
 static int
 wrong_answers(const bloomfilter *filter, const tsv *table, int type)
 {
@@ -281,6 +315,8 @@ check_filter_row(const tsv *table)
 		same(wrong_answers(filter, table, type), 0, "filters.tsv: %s answers, %s", name, door_names[door]);
 		ok(refuses_others(filter, type, tsv_number(table, "parts")),
 		   "filters.tsv: %s refuses, %s", name, door_names[door]);
+		ok(explains(filter, table, type, "keys", "key_explained") &&
+		   explains(filter, table, type, "absent", "absent_explained"), "filters.tsv: %s is explained", name);
 		if (door == 0)
 			ok(builds_alike(filter, table, type, bytes, length), "filters.tsv: %s is built alike", name);
 		bloomfilter_close(filter);

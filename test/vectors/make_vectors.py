@@ -773,7 +773,10 @@ def folded(name, source, divisor):
 FILTERS_COLUMNS = ["name", "n", "p", "p_hex", "seed", "k", "log2_block_bits",
                    "blocks", "part", "parts", "key_type", "columns",
                    "bits_set", "checksum_hex", "keys", "filter_hex", "made_of", "absent",
-                   "false_positives"]
+                   "false_positives", "key_explained", "absent_explained"]
+
+KIND_NAMES = ["none", "integer", "text", "bytea", "uuid", "numeric", "float",
+              "date", "timestamp", "timestamptz", "inet", "macaddr", "row"]
 
 SAMPLES = {
     INTEGER: [int64_bytes(v) for v in
@@ -967,7 +970,29 @@ def filters_row(f):
             ",".join(str(column) for column in f.columns) or "-",
             popcount(f.bits), "%016x" % checksum_of(data), hex_list(f.keys),
             data.hex(), f.made_of, hex_list(strangers(f, False, 12)),
-            hex_list(strangers(f, True, 3))]
+            hex_list(strangers(f, True, 3)), explained(f, f.keys),
+            explained(f, strangers(f, False, 12))]
+
+
+def explained(f, keys):
+    """The lines of a look-up of the first key, joined by |; section 17."""
+    if not keys:
+        return "-"
+    key = keys[0]
+    hash64 = xxh64(key, f.seed)
+    name = KIND_NAMES[f.key_type or INTEGER]
+    if f.columns:
+        name += "(%s)" % ", ".join(KIND_NAMES[column] for column in f.columns)
+    block = block_of(hash64, f.blocks)
+    probes = ["%d=%d" % (bit, f.bits[(block << f.log2_block_bits) + bit >> 3] >> (bit & 7) & 1)
+              for bit in probes_of(hash64, f.log2_block_bits, f.k)]
+    lines = [("filter", "%016x" % checksum_of(f.to_bytes())), ("kind", name),
+             ("length", len(key)), ("bytes", key[:64].hex() + "..." * (len(key) > 64) or "-"),
+             ("seed", "%016x" % f.seed), ("hash", "%016x" % hash64),
+             ("part", "%d of %d" % (part_of(hash64, f.parts), f.parts)),
+             ("block", "%d of %d" % (block, f.blocks)), ("probes", " ".join(probes)),
+             ("answer", "true" if f.may_contain(key) else "false")]
+    return "|".join("%-10s%s" % line for line in lines)
 
 
 def filters_rows():

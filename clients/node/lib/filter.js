@@ -3,7 +3,7 @@ import { Batch } from './batch.js'
 import { buildInstance } from './build.js'
 import { BloomFilterError, inFile } from './errors.js'
 import { describe, readPart } from './info.js'
-import { bytesFor, writeFloat } from './key.js'
+import { Key, bytesFor, keyOf, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
 import { Instance } from './instance.js'
 import { loadBytes, loadChunks, wholeSet } from './load.js'
@@ -184,6 +184,15 @@ export class BloomFilter {
       }
     }
     return this.#parts.askBytes(bytesFor(key, this.#kind))
+  }
+
+  /**
+   * What a look-up of the key computes and sees, in lines that SQL's bloom_explain, the
+   * command line and the readers in other languages write alike.
+   */
+  explain (key) {
+    const bytes = bytesFor(key, this.#kind)
+    return this.#parts.explain(Key.typeOf(keyOf(key, this.#kind)), bytes)
   }
 
   /** Answers for many keys: element i of the result is 1 (perhaps) or 0 (no). */

@@ -119,6 +119,8 @@ export class BloomFilter {
   status (): Promise<Status>
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
+  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
+  explain (key: KeyLike): string
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
   containsMany (keys: KeyList): Uint8Array
   /** The bytes of one filter, as its file has them. */
@@ -156,6 +158,8 @@ export class WatchedBloomFilter {
   readonly current: BloomFilter
   readonly info: Info
   contains (key: KeyLike): boolean
+  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
+  explain (key: KeyLike): string
   containsMany (keys: KeyList): Uint8Array
   /** Takes what is at the path now: whether it is another filter. On any error the old one stays. */
   reload (): Promise<boolean>

@@ -45,6 +45,16 @@ export class Parts {
     return this.#askPart(first.exports.part_of_long())
   }
 
+  /** The lines of a look-up in the part that a key belongs to, or of the part that is open. */
+  explain (kind, key) {
+    const { first } = this
+    first.bytes.set(key, first.needScratch(key.length))
+    const number = this.isSet ? first.exports.part_of_bytes(first.scratch, key.length) : 0
+    const { instance } = this.parts[number]
+    instance.bytes.set(key, instance.needScratch(key.length))
+    return instance.string(instance.exports.explain(kind, instance.scratch, key.length))
+  }
+
   /** The key is in the first instance's scratch. */
   askScratch (length) {
     const { exports, scratch } = this.first

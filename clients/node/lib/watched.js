@@ -53,6 +53,9 @@ export class WatchedBloomFilter {
 
   contains (key) { return this.#current.contains(key) }
 
+  /** As explain of the filter that is current. */
+  explain (key) { return this.#current.explain(key) }
+
   containsMany (keys) { return this.#current.containsMany(keys) }
 
   /**

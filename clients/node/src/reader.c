@@ -15,6 +15,7 @@
 #include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_estimate.h"
+#include "bf_explain.h"
 #include "bf_filter.h"
 
 /* The end of the module's own memory; the linker sets it. */
@@ -326,6 +327,19 @@ contains_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
 {
 	hash_strings(bytes, ends, count, hashes);
 	return ask_hashes(hashes, count, found);
+}
+
+/*
+ * What a look-up of a key's bytes computes and sees: a string of BF_EXPLAIN_ROOM bytes
+ * at most, a zero byte included.
+ */
+EXPORT("explain") const char *
+explain(uint32_t kind, const uint8_t *bytes, size_t length)
+{
+	static char text[BF_EXPLAIN_ROOM];
+
+	bf_explain(text, &header, blocks(), kind, bytes, length);
+	return text;
 }
 
 /* What the header says about the keys in the filter. */

@@ -2,7 +2,7 @@
 // Asks a filter for keys, one per line of standard input, and prints 1 or 0 for
 // each. Tests compare its output with the answers of SQL.
 //
-//   cross-check.js FILE TYPE <keys >answers
+//   cross-check.js FILE TYPE [explain] <keys >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
 // prints them.
@@ -11,9 +11,9 @@ import { BloomFilter, Key } from '../lib/index.js'
 // Lines per write, and per batch.
 const MANY = 4096
 
-async function run ([path, type, ...rest]) {
+async function run ([path, type, explain, ...rest]) {
   if (type === undefined || rest.length > 0) {
-    throw new Error('usage: cross-check.js FILE TYPE')
+    throw new Error('usage: cross-check.js FILE TYPE [explain]')
   }
   const filter = BloomFilter.openSync(path)
   let keys = []
@@ -22,6 +22,10 @@ async function run ([path, type, ...rest]) {
     keys = []
   }
   for await (const line of lines(process.stdin)) {
+    if (explain) {
+      process.stdout.write(filter.explain(Key.parse(type, line)) + '\n\n')
+      continue
+    }
     keys.push(Key.parse(type, line))
     if (keys.length === MANY) {
       answer()

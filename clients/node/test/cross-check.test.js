@@ -23,7 +23,7 @@ test('texts with all characters but the newline', () => {
 test('errors', () => {
   const file = tempFile(sound())
   for (const [args, input] of [
-    [[], ''], [[file], ''], [[file, 'integer', 'x'], ''], [[file, 'text'], 'a\n'], [[file, 'integer'], 'x\n'],
+    [[], ''], [[file], ''], [[file, 'integer', 'explain', 'x'], ''], [[file, 'text'], 'a\n'], [[file, 'integer'], 'x\n'],
     [[`${file}.not`, 'integer'], '1\n'], [[file, 'what'], '1\n'], [[file, 'text'], Buffer.from('\xff\n', 'latin1')]
   ]) {
     const result = run(args, input)

@@ -153,6 +153,11 @@ for (const row of rows('filters.tsv')) {
       assert.deepEqual(keys.map((key) => filter.contains(key)), keys.map(() => want))
       assert.deepEqual([...filter.containsMany(keys)], keys.map(() => Number(want)))
     }
+    for (const [column, wanted] of [['keys', 'key_explained'], ['absent', 'absent_explained']]) {
+      if (row[wanted] !== '-') {
+        assert.equal(filter.explain(keysOf(row, column)[0]), row[wanted].replaceAll('|', '\n'))
+      }
+    }
     checkOtherTypes(filter, row)
     checkOtherParts(filter, row)
   })

@@ -229,6 +229,10 @@ class FilterVectors(unittest.TestCase):
             asked = [Key(key_type, key) for key in support.key_list(row[column])]
             self.assertEqual([key in filter_ for key in asked], [answer] * len(asked))
             self.assertEqual(filter_.contains_many(asked), [answer] * len(asked))
+        for column, wanted in (("keys", "key_explained"), ("absent", "absent_explained")):
+            if row[wanted] != "-":
+                key = Key(key_type, support.key_list(row[column])[0])
+                self.assertEqual(filter_.explain(key), row[wanted].replace("|", "\n"))
 
     def test_key_of_another_type(self):
         for row in self.rows:

@@ -9,12 +9,16 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bf_hashlist.h"
 #include "ask/access.h"
+#include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "list/list.h"
@@ -23,6 +27,7 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_lookup);
 PG_FUNCTION_INFO_V1(bloomfilter_lookup_each);
+PG_FUNCTION_INFO_V1(bloomfilter_explain_list);
 
 /* One part of the list: its value as the row has it, and how it is asked. */
 typedef struct BfpgLookupPart
@@ -339,4 +344,29 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 											 ARR_LBOUND(keys.array),
 											 BOOLOID, sizeof(bool), true,
 											 TYPALIGN_CHAR));
+}
+
+/*
+ * What bloom_lookup sees.  The text shows bits and the seed, so that the caller must be
+ * allowed to read the filters.
+ */
+Datum
+bloomfilter_explain_list(PG_FUNCTION_ARGS)
+{
+	Oid			table = bfpg_list_table(bfpg_extension_schema(fcinfo->flinfo->fn_oid));
+	BfpgLookup *lookup;
+	BfpgLookupPart *part;
+	uint32		number;
+	StringInfoData key;
+	Datum		result;
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	lookup = open_lookup(fcinfo, false);
+	bfpg_key_bytes(&lookup->coder, PG_GETARG_DATUM(1), &key);
+	number = bf_part_of(bf_hash(key.data, (size_t) key.len, lookup->header.seed), lookup->header.parts);
+	part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
+	result = bfpg_explain(part->filter, lookup->coder.type, &key);
+	end_call(lookup);
+	PG_RETURN_DATUM(result);
 }

@@ -1,7 +1,7 @@
 // Command crosscheck asks a filter for keys, one per line of standard input,
 // and prints 1 or 0 for each. Tests compare its output with the answers of SQL.
 //
-//	crosscheck FILE TYPE <keys >answers
+//	crosscheck FILE TYPE [explain] <keys >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
 // prints them, bytea in hex; "real" is a type here, too.
@@ -18,10 +18,14 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fail(fmt.Errorf("usage: crosscheck FILE TYPE"))
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		fail(fmt.Errorf("usage: crosscheck FILE TYPE [explain]"))
 	}
-	if err := run(os.Args[1], os.Args[2], os.Stdin, os.Stdout); err != nil {
+	answer := ask
+	if len(os.Args) == 4 {
+		answer = explain
+	}
+	if err := run(os.Args[1], os.Args[2], answer, os.Stdin, os.Stdout); err != nil {
 		fail(err)
 	}
 }
@@ -31,7 +35,9 @@ func fail(err error) {
 	os.Exit(2)
 }
 
-func run(path, typeName string, in io.Reader, out io.Writer) error {
+type answerer func(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error)
+
+func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) error {
 	parse, err := parserOf(typeName)
 	if err != nil {
 		return err
@@ -50,7 +56,11 @@ func run(path, typeName string, in io.Reader, out io.Writer) error {
 		if err != nil && err != io.EOF {
 			return err
 		}
-		answer, err := ask(filter, parse, strings.TrimSuffix(line, "\n"))
+		key, err := parse(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			return err
+		}
+		answer, err := answerOf(filter, key)
 		if err != nil {
 			return err
 		}
@@ -71,11 +81,12 @@ func parserOf(typeName string) (parser, error) {
 	return func(text string) (bloomfilter.Key, error) { return bloomfilter.ParseKey(keyType, text) }, nil
 }
 
-func ask(filter *bloomfilter.Filter, parse parser, text string) (string, error) {
-	key, err := parse(text)
-	if err != nil {
-		return "", err
-	}
+func explain(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {
+	text, err := filter.Explain(key)
+	return text + "\n\n", err
+}
+
+func ask(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {
 	found, err := filter.Contains(key)
 	if found {
 		return "1\n", err

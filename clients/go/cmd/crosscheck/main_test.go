@@ -34,7 +34,7 @@ func exampleFile(t *testing.T) string {
 
 func TestAnswers(t *testing.T) {
 	var out bytes.Buffer
-	err := run(exampleFile(t), "integer", strings.NewReader("42\n1000000\n42"), &out)
+	err := run(exampleFile(t), "integer", ask, strings.NewReader("42\n1000000\n42"), &out)
 	if err != nil || out.String() != "1\n0\n1\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
@@ -45,7 +45,7 @@ func TestErrors(t *testing.T) {
 	for _, c := range [][3]string{
 		{path, "text", "42\n"}, {path, "integer", "x\n"}, {path, "none", "1\n"}, {path + "x", "integer", "1\n"},
 	} {
-		if err := run(c[0], c[1], strings.NewReader(c[2]), &bytes.Buffer{}); err == nil {
+		if err := run(c[0], c[1], ask, strings.NewReader(c[2]), &bytes.Buffer{}); err == nil {
 			t.Errorf("%s: no error", c[1])
 		}
 	}

@@ -4,7 +4,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, Union
 
-from . import _build, _source, _working
+from . import _build, _explain, _source, _working
 from ._engine import NATIVE, native
 from ._format import HEADER_BYTES, Header, kind_name
 from ._source import Filter, PathLike, Source
@@ -148,6 +148,18 @@ class BloomFilter(Prober):
         working = self._working
         return of_working(status, working.identity, working.serial, working.looked,
                           working.failures, working.true_at)
+
+    def explain(self, key: Any) -> str:
+        """What a look-up of the key computes and sees.
+
+        The lines are those of SQL's `bloom_explain`, of `bloomfilter explain` and of the
+        readers in other languages: where two programs answer differently, the first line
+        that differs says why.
+        """
+        if not self._filters:
+            raise ValueError("the filter is closed")
+        key_bytes(key, _source.common_key_type(self._filters))
+        return _explain.explain([(filter_.header, filter_.data) for filter_ in self._filters], key)
 
     def to_bytes(self) -> bytes:
         """The bytes of a filter, as its file has them."""

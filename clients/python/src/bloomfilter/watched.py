@@ -131,6 +131,10 @@ class WatchedBloomFilter:
     def contains(self, key: Any) -> bool:
         return key in self._current
 
+    def explain(self, key: Any) -> str:
+        """As `BloomFilter.explain`, of the current filter."""
+        return self._current.explain(key)
+
     def contains_many(self, keys: Iterable[Any]) -> List[bool]:
         return self._current.contains_many(keys)
 

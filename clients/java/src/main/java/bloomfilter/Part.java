@@ -140,6 +140,19 @@ final class Part {
         return true;
     }
 
+    /** The positions of a hash's probes in its block, each with the bit that is there. */
+    String probes(long hash) {
+        StringBuilder text = new StringBuilder();
+        long probe = hash;
+        for (int i = 0; i < probes; i++) {
+            probe *= Hash.PROBE_MULTIPLIER;
+            int bit = (int) (probe >>> bitShift);
+            text.append(i == 0 ? "" : " ").append(bit).append('=')
+                    .append(bytes.get(start(hash) + (bit >>> 3)) >>> (bit & 7) & 1);
+        }
+        return text.toString();
+    }
+
     /** Reads what the first probe will read, so that it is in the cache later. */
     byte touch(long hash) {
         int at = start(hash) + ((int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift) >>> 3);

@@ -36,17 +36,35 @@ public final class CrossCheck {
     }
 
     public static void main(String[] arguments) throws IOException {
-        if (arguments.length != 2) {
-            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE < KEYS");
+        if (arguments.length != 2 && arguments.length != 3) {
+            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [explain] < KEYS");
         }
-        run(Path.of(arguments[0]), arguments[1], System.in, System.out);
+        if (arguments.length == 3) {
+            explain(Path.of(arguments[0]), arguments[1], System.in, System.out);
+        } else {
+            run(Path.of(arguments[0]), arguments[1], System.in, System.out);
+        }
+    }
+
+    private static BufferedReader lines(InputStream keys) {
+        return new BufferedReader(new InputStreamReader(keys,
+                StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
+    }
+
+    static void explain(Path file, String type, InputStream keys, PrintStream out)
+            throws IOException {
+        BloomFilter filter = BloomFilter.open(file);
+        BufferedReader reader = lines(keys);
+        for (String line = readLine(reader); line != null; line = readLine(reader)) {
+            out.print(filter.explain(Key.parse(type, line)) + "\n\n");
+        }
+        out.flush();
     }
 
     static void run(Path file, String type, InputStream keys, PrintStream out)
             throws IOException {
         CrossCheck check = new CrossCheck(BloomFilter.open(file), type);
-        BufferedReader reader = new BufferedReader(new InputStreamReader(keys,
-                StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
+        BufferedReader reader = lines(keys);
         StringBuilder answers = new StringBuilder();
         for (String line = readLine(reader); line != null; line = readLine(reader)) {
             answers.append(check.answer(line) ? "1\n" : "0\n");

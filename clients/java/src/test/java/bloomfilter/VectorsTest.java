@@ -272,6 +272,17 @@ public class VectorsTest {
             checkAnswers(row, filter, "keys", true);
             checkAnswers(row, filter, "absent", false);
             checkAnswers(row, filter, "false_positives", true);
+            checkExplained(row, filter, "keys", "key_explained");
+            checkExplained(row, filter, "absent", "absent_explained");
+        }
+    }
+
+    private void checkExplained(Map<String, String> row, BloomFilter filter, String column,
+            String wanted) {
+        KeyType type = type(row) == KeyType.NONE ? KeyType.INTEGER : type(row);
+        if (!row.get(wanted).equals("-")) {
+            Key key = Key.raw(type, Support.keyList(row.get(column)).get(0));
+            assertEquals(row.get(wanted).replace('|', '\n'), filter.explain(key));
         }
     }
 
