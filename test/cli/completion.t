@@ -83,7 +83,7 @@ is_deeply(completions($_, ''), [], "$_ has no file of its own") foreach 'export'
 my ($types) = (run('', 'build', '-t', 'none', 'x'))[2] =~ /one of ([a-z, ]+)$/m;
 my @types = sort split /, /, $types;
 is(scalar @types, 12, 'types of keys, and real');
-foreach my $command ('build', 'contains', 'verify')
+foreach my $command ('build', 'contains', 'explain', 'verify')
 {
 	is_deeply(completions($command, $_, ''), \@types, "$command $_: types") foreach '-t', '--type';
 }

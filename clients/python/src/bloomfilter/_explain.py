@@ -1,4 +1,4 @@
-"""What a look-up of one key computes and sees: section 17 of FORMAT.md."""
+"""What a look-up of one key computes and sees: section 20 of FORMAT.md."""
 
 from typing import Any, Optional, Sequence, Tuple
 

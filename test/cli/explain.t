@@ -1,0 +1,57 @@
+# explain.t
+#	  bloomfilter explain: the lines of a look-up, as section 20 of doc/FORMAT.md has them.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Test::More;
+
+# The worked example of section 13, and its lines.
+my ($example) = grep { $_->{name} eq 'worked_example' } read_table('filters.tsv');
+spew('example', pack 'H*', $example->{filter_hex});
+foreach my $row ([ '42', 'key_explained', 0 ], [ '1000000', 'absent_explained', 1 ])
+{
+	my ($key, $column, $wanted) = @$row;
+	(my $lines = $example->{$column} . "\n") =~ tr/|/\n/;
+	my ($status, $out, $err) = run('', 'explain', 'example', $key);
+	is($status, $wanted, "$key: exit status");
+	is($out, $lines, "$key: lines");
+	is($err, '', "$key: nothing else");
+}
+my ($status, $out) = run(slurp('example'), 'explain', '-', '42');
+like($out, qr/^answer    true$/m, 'a filter on standard input');
+
+# Every key of a filter, and others: the answer is that of contains.
+run(join('', map { "$_ \n" } 'ab', 'x y', "gr\xc3\xbc\xc3\x9fe", ''), 'build', '-n', '4', '-p', '1e-9', 'texts');
+foreach my $key ('ab', 'ab   ', 'x y', "gr\xc3\xbc\xc3\x9fe", '', '   ', ' ab', "ab\t", 'y' x 65)
+{
+	my $shown = length $key > 64 ? ('79' x 64) . '...' : unpack('H*', $key =~ s/ +$//r) || '-';
+	my ($found) = run('', 'contains', '-q', 'texts', $key);
+	($status, $out) = run('', 'explain', 'texts', $key);
+	is($status, $found, "\"$key\": as contains");
+	like($out, qr/^bytes     \Q$shown\E$/m, "\"$key\": bytes");
+	is(!!($out =~ /=0/), $status == 1, "\"$key\": probes") if $status < 2;
+}
+
+# A type of text that is no key type, keys that begin with a minus, sets and their parts.
+run("0.1\n", 'build', '-n', '1', '-p', '1e-9', '-t', 'real', 'reals');
+is((run('', 'explain', '-t', 'real', 'reals', '0.1'))[0], 0, 'a real is read as one');
+is((run('', 'explain', 'reals', '0.1'))[0], 1, 'and the double of its text is another key');
+run(join('', map { "-$_\n" } 1 .. 1000), 'build', '-t', 'integer', '-n', '1000', '--parts', '3', 'set');
+is((run('', 'explain', '--', 'set', '-7'))[0], 0, 'a set is one filter');
+my @answers = map { (run('', 'explain', '--', $_, '-7'))[1] =~ /^answer    (.*)$/m } glob 'set.*.bloom';
+is_deeply([ sort @answers ], [ 'other part', 'other part', 'true' ], 'a part tells of keys that are not its own');
+is((run('', 'explain', '--', (glob 'set.*.bloom')[ $answers[0] eq 'true' ], '-7'))[0], 2, 'which is no answer');
+
+# Errors
+refuses(qr/a filter and one key are needed/, '', 'explain', @$_) foreach [], ['example'], [ 'example', '1', '2' ];
+refuses(qr/"x" is not a key of type integer/, '', 'explain', 'example', 'x');
+refuses(qr/holds integer keys, not text/, '', 'explain', '-t', 'text', 'example', 'x');
+refuses(qr/no such file/, '', 'explain', 'no such file', '1');
+refuses(qr/not valid UTF-8/, '', 'explain', 'texts', "\xff");
+
+done_testing();
