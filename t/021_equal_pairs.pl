@@ -33,6 +33,12 @@ sub rows
 	return $node->safe_psql('postgres', $_[0]);
 }
 
+is( rows(q{SELECT string_agg(t.oid::regtype::text, ' ' ORDER BY t.oid) FROM pg_type t,
+			lateral run(format('SELECT 0, 0 FROM bloom_add_all(bloom_create(1), %L::%s)', '{}', t.typarray::regtype)) r
+		WHERE t.typtype = 'b' AND t.typnamespace = 'pg_catalog'::regnamespace AND t.typarray <> 0 AND r.state IS NULL
+			AND t.oid NOT IN (SELECT atttypid FROM pg_attribute a JOIN types ON attrelid = ('k' || id)::regclass WHERE attname = 'k')}),
+	'', 'every type that can be a key is among them');
+
 # Typed keys.
 cmp_ok(rows('SELECT count(DISTINCT (a, b)) FROM typed'), '>=', 170, 'many pairs of types have equal values');
 cmp_ok(rows('SELECT sum(members) FROM typed WHERE state IS NULL'), '>=', 20000, 'many members are looked up');

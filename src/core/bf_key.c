@@ -14,6 +14,9 @@ static const char *const names[] = {
 	"timestamp", "timestamptz", "inet", "macaddr", "row"
 };
 
+/* Doesn't compile unless each kind has its name. */
+typedef char bf_all_kinds_have_names[sizeof names / sizeof names[0] == BF_KEY_LAST + 1 ? 1 : -1];
+
 /* Copies a name and returns where it ends. */
 static char *
 append(char *at, const char *name)

@@ -133,6 +133,8 @@ static const key_check checks[] = {
 	is_8_bytes, is_8_bytes, is_8_bytes, is_inet, is_macaddr
 };
 
+_Static_assert(sizeof checks / sizeof checks[0] == BF_KEY_LAST_COLUMN + 1, "each kind has its check");
+
 /* Whether bytes are columns one after the other, each canonical; *full gets their types. */
 static bool
 is_row(const uint8_t *bytes, size_t length, uint32_t *full)

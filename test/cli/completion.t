@@ -55,7 +55,7 @@ like(`bash -c '. "\$1" && complete -p bloomfilter' bash \Q$script\E`, qr/\Acompl
 # Commands
 my $help = (run('', '--help'))[1];
 my @commands = $help =~ /^  ([a-z]+)  /mg;
-is(scalar @commands, 7, 'commands');
+is(scalar @commands, 8, 'commands');
 is_deeply(completions(''), [ sort @commands, '--help', '--version' ], 'the first word: commands');
 is_deeply(completions('p'), ['pull'], 'the first word, begun');
 is_deeply(completions('x'), [], 'no such command');

@@ -168,13 +168,28 @@ bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header)
 
 /* The SQL type to cast keys of a kind to. */
 static const char *
-cast_target(unsigned key_type)
+cast_target(bf_key_type type)
 {
-	if (key_type == BF_KEY_INTEGER)
-		return "bigint";
-	if (key_type == BF_KEY_FLOAT)
-		return "double precision";
-	return bf_key_type_name(key_type);
+	switch (type)
+	{
+		case BF_KEY_INTEGER:
+			return "bigint";
+		case BF_KEY_FLOAT:
+			return "double precision";
+		case BF_KEY_NONE:
+		case BF_KEY_TEXT:
+		case BF_KEY_BYTEA:
+		case BF_KEY_UUID:
+		case BF_KEY_NUMERIC:
+		case BF_KEY_DATE:
+		case BF_KEY_TIMESTAMP:
+		case BF_KEY_TIMESTAMPTZ:
+		case BF_KEY_INET:
+		case BF_KEY_MACADDR:
+		case BF_KEY_ROW:
+			break;				/* as the kind is called */
+	}
+	return bf_key_type_name(type);
 }
 
 void

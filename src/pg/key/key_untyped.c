@@ -147,9 +147,16 @@ reading_type(bf_key_type type)
 			return INETOID;
 		case BF_KEY_MACADDR:	/* it reads six bytes, too, as the same key */
 			return MACADDR8OID;
-		default:
-			return InvalidOid;
+		case BF_KEY_FLOAT:
+		case BF_KEY_DATE:
+		case BF_KEY_TIMESTAMP:
+		case BF_KEY_TIMESTAMPTZ:
+		case BF_KEY_NONE:
+		case BF_KEY_TEXT:
+		case BF_KEY_ROW:
+			break;
 	}
+	return InvalidOid;
 }
 
 static uint64
