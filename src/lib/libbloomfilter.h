@@ -584,6 +584,16 @@ extern int	bloomfilter_watched_open(const char *path, unsigned flags,
 								  bloomfilter_detail *detail);
 
 /*
+ * The same as soon as there is a file, for a program that starts before the first
+ * one has come: it is tried again ten times a second.  After so many milliseconds
+ * the last error is returned.
+ */
+extern int	bloomfilter_watched_wait(const char *path, unsigned flags,
+									 unsigned milliseconds,
+									 bloomfilter_watched **watched,
+									 bloomfilter_detail *detail);
+
+/*
  * Opens the path anew if one of its files was replaced (device, inode, size, time
  * or header differ).  1: another filter is in place; 0: it is the same, by its
  * checksum; an error: the old filter stays.  Any thread may call this at any time;

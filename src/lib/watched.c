@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -25,6 +26,9 @@
 
 /* Readers write to their own memory only: no two share a cache line. */
 #define CACHE_LINE_BYTES 64
+
+/* Between two attempts to open what is waited for. */
+#define WAIT_NANOSECONDS 100000000L
 
 struct bloomfilter_reader
 {
@@ -134,6 +138,33 @@ bloomfilter_watched_open(const char *path, unsigned flags,
 	(*watched)->identity = filter->identity;
 	replace(*watched, filter);
 	return BLOOMFILTER_OK;
+}
+
+static int64_t
+milliseconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int
+bloomfilter_watched_wait(const char *path, unsigned flags, unsigned milliseconds,
+						 bloomfilter_watched **watched, bloomfilter_detail *detail)
+{
+	const struct timespec pause = {0, WAIT_NANOSECONDS};
+	int64_t		end = milliseconds_now() + (int64_t) milliseconds;
+
+	for (;;)
+	{
+		int			code = bloomfilter_watched_open(path, flags, watched, detail);
+
+		if (code == BLOOMFILTER_OK || code == BLOOMFILTER_ERR_NO_MEMORY ||
+			milliseconds_now() >= end)
+			return code;
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* Whether two handles hold the same bytes: checksums are of headers, too. */

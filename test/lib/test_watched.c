@@ -191,6 +191,32 @@ check_reload(const char *path, bloomfilter *const *versions)
 	same(bloomfilter_watched_open(scratch_path("missing"), 0, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
 }
 
+static void *
+write_later(void *path)
+{
+	bloomfilter *filter = make_version(1);
+
+	usleep(50000);
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "the first file");
+	bloomfilter_close(filter);
+	return NULL;
+}
+
+static void
+check_wait(void)
+{
+	char	   *path = strdup(scratch_path("later"));
+	pthread_t	writer;
+
+	same(bloomfilter_watched_wait(path, 0, 1, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "no first file in time");
+	need(pthread_create(&writer, NULL, write_later, path) == 0, "thread");
+	same(bloomfilter_watched_wait(path, 0, 60000, &watched, NULL), BLOOMFILTER_OK, "a first file that comes later");
+	pthread_join(writer, NULL);
+	bloomfilter_watched_close(watched);
+	unlink(path);
+	free(path);
+}
+
 /* A daemon changes its folder to "/" after it has opened what it needs. */
 static void
 check_relative(const char *path, bloomfilter *const *versions)
@@ -250,6 +276,7 @@ main(void)
 	check_reload(path, versions);
 	check_relative(path, versions);
 	check_set();
+	check_wait();
 	for (i = 0; i < VERSIONS; i++)
 		bloomfilter_close(versions[i]);
 	return tap_done();
