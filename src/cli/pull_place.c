@@ -172,6 +172,50 @@ write_base(url_host *host, const feed_copy *copy, uint8_t (*headers)[BF_HEADER_B
 	return written || say_detail(&detail);
 }
 
+/* FORMAT.md's "base" of an open file. */
+static uint64_t
+base_of_filter(const bloomfilter *filter)
+{
+	bloomfilter_info info;
+	uint64_t   *checksums;
+	uint64_t	base;
+	uint32_t	parts;
+	uint32_t	i;
+
+	bloomfilter_get_info(filter, &info, sizeof info);
+	parts = info.open_parts;
+	checksums = allocate(NULL, parts, sizeof *checksums);
+	for (i = 0; i < parts; i++)
+	{
+		bloomfilter_get_part_info(filter, i, &info, sizeof info);
+		checksums[i] = info.checksum;
+	}
+	base = base_of(checksums, parts);
+	free(checksums);
+	return base;
+}
+
+/* Whether FILE still is what this process put there, or nothing. */
+static bool
+is_ours(const url_host *host)
+{
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+	bool		ours;
+	int			code = bloomfilter_open(host->plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, &detail);
+
+	if (code < 0)
+		ours = code == BLOOMFILTER_ERR_SYSTEM && detail.system_error == ENOENT;
+	else
+	{
+		ours = base_of_filter(filter) == host->mark.bases[0];
+		bloomfilter_close(filter);
+	}
+	if (!ours)
+		complain("\"%s\" was replaced by another program and is left alone: remove it, if it may go", host->plan->out);
+	return ours;
+}
+
 /* Makes FILE what a copy is, with the mark before. */
 static bool
 replace_base(url_host *host, feed_copy *copy, uint64_t serial)
@@ -183,6 +227,12 @@ replace_base(url_host *host, feed_copy *copy, uint64_t serial)
 	bool		replaced;
 	uint32_t	i;
 
+	if (!is_ours(host))
+	{
+		free(headers);
+		free(checksums);
+		return false;
+	}
 	for (i = 0; i < copy->parts; i++)
 	{
 		feed_copy_seal(copy, i, headers[i]);
@@ -213,26 +263,13 @@ open_base(url_host *host, uint64_t *base)
 {
 	bloomfilter *filter;
 	bloomfilter_detail detail;
-	bloomfilter_info info;
-	uint64_t   *checksums;
-	uint32_t	parts;
-	uint32_t	i;
 	int			code = bloomfilter_open(host->plan->out, BLOOMFILTER_BASE, &filter, &detail);
 
 	if (code < 0 && code == BLOOMFILTER_ERR_SYSTEM && detail.system_error == ENOENT)
 		return NULL;
 	if (code < 0)
 		fail("%s; it is not replaced: remove it, if it may go", detail.text);
-	bloomfilter_get_info(filter, &info, sizeof info);
-	parts = info.open_parts;
-	checksums = allocate(NULL, parts, sizeof *checksums);
-	for (i = 0; i < parts; i++)
-	{
-		bloomfilter_get_part_info(filter, i, &info, sizeof info);
-		checksums[i] = info.checksum;
-	}
-	*base = base_of(checksums, parts);
-	free(checksums);
+	*base = base_of_filter(filter);
 	return filter;
 }
 

@@ -316,6 +316,20 @@ ok(wait_for(30, sub { -e 'hosts/u.bloom.working' }) || !defined $target, 'and a 
 is(finish('host', 'TERM'), 0, 'and it ends');
 unlink $target if defined $target;
 
+# A file that somebody else put there is left alone.
+begin('exporter', program(), 'export', '--dsn', $dsn, @to, '--follow', '--every', '0.25', '--poll', '1', '--quiet');
+begin('mine', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/mine.bloom', '--follow', '--every', '1');
+ok(wait_for(30, sub { -e 'hosts/mine.bloom.status' }), 'a host whose file is replaced by another program');
+build('mine', [ 1, 2, 3 ], '-n', 100);
+my $mine = slurp('mine');
+rename 'mine', 'hosts/mine.bloom';
+sql('REINDEX INDEX users_filter');
+ok(wait_for(30, sub { slurp('.mine.log') =~ /was replaced by another program and is left alone/ }), 'says so');
+is(slurp('hosts/mine.bloom'), $mine, 'and leaves it alone');
+ok(has('hosts/mine.bloom', 1, 2, 3) && !has('hosts/mine.bloom', 1000000), 'which is what programs then open');
+finish($_, 'TERM') foreach 'mine', 'exporter';
+is(slurp('hosts/mine.bloom'), $mine, 'also when it ends');
+
 # Where no folder is in memory, the file is replaced.
 begin('exporter', program(), 'export', '--dsn', $dsn, @to, '--follow', '--every', '0.25', '--poll', '1', '--quiet');
 begin('plain', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/plain.bloom', '--follow', '--every', '1', '--working', 'no');
