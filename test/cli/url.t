@@ -340,6 +340,7 @@ ok(!-e 'hosts/plain.bloom.working', 'and no working copy');
 finish($_, 'TERM') foreach 'plain', 'exporter', 'nginx';
 is(scalar(() = glob 'www/users/.tmp-*'), 0, 'nothing unfinished is left');
 
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url WITH (FORCE)');
 done_testing();
