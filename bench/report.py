@@ -16,9 +16,10 @@ LAYOUT = {
     "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
     "fig7_readers": ("language", "size", "contender"), "fig8_live": ("keys", "what", "clients", "unit"),
     "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
+    "fig11_publish": ("keys", "what", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
-          "fig7_readers": "operation"}
+          "fig7_readers": "operation", "fig11_publish": "processes"}
 
 
 class Everything:
