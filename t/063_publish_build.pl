@@ -70,9 +70,9 @@ sub same_bytes
 				next if $type eq 'untyped' && $parts > 1;
 				is($node->safe_psql('postgres', qq{
 $settings
-CALL bloom_publish('x', 'SELECT $keys{$type} FROM account -- all;', n => $n, p => 0.02, seed => 7, parts => $parts);
+CALL bloom_publish('all $type', 'SELECT $keys{$type} FROM account -- all;', n => $n, p => 0.02, seed => 7, parts => $parts);
 SELECT count(*), bool_and(l.filter = e.filter) FROM bloom_list_part l JOIN expected e USING (part)
-WHERE l.name = 'x' AND e.type = '$type' AND e.parts = $parts}), "$parts|t", "$name: $type in $parts");
+WHERE l.name = 'all $type' AND e.type = '$type' AND e.parts = $parts}), "$parts|t", "$name: $type in $parts");
 			}
 		}
 	}
@@ -139,7 +139,7 @@ like(error_of("SET bloomfilter.publish_memory = '1MB'; CALL bloom_publish('x', '
 value(<<'EOC');
 CREATE FUNCTION publishes(k bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	IF k % 10000 = 0 THEN CALL bloom_publish('inner', format('SELECT g FROM generate_series(1, %s) g', k), n => 100000); END IF;
+	IF k % 10000 = 0 THEN CALL bloom_publish('inner', format('SELECT g FROM generate_series(1, %s) g', k), n => 100000, max_shrink => 1); END IF;
 	RETURN k;
 END $$;
 CALL bloom_publish('outer', 'SELECT publishes(id) FROM account', n => 40000);

@@ -69,6 +69,7 @@ typedef struct BfpgPublication
 	bf_header  *headers;		/* theirs */
 	int64		keys;			/* rows with a key; -1: not known */
 	int64		nulls;			/* rows without */
+	bool		remote;			/* rows come from another server or engine */
 	struct BfpgBuild *build;	/* how; NULL: not by a query */
 	double		build_seconds;	/* these three: -1 where there was none */
 	double		check_seconds;

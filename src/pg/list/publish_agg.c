@@ -2,10 +2,11 @@
  * publish_agg.c
  *	  bloom_publish_agg: reads the keys of a list's query.
  *
- * Each process hashes its keys and gathers them by the region of the filters that they
- * belong to, so that those of a batch meet in a cache and a few pages.  A full batch is
- * added to the filters in shared memory, or looked up there.  Parts of a set are regions
- * like others.  What processes send each other is how many keys they have read.
+ * Each process gathers hashes of keys, as many as its share of maintenance_work_mem has
+ * room for, sorts them by the region of the filters that they belong to, and adds them to
+ * the filters in shared memory, or looks them up there.  A region is locked once for many
+ * keys, which is cheaper than atomic operations for each.  Parts of a set are regions like
+ * others.  What processes send each other is how many keys they have read.
  *
  * Where a list was built without shared memory, each process looks its keys up in a
  * copy of what was stored.
@@ -19,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "bf_filter.h"
 #include "base/activity.h"
@@ -38,32 +40,32 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 #define OF_SHARED 's'
 #define OF_LIST 'l'
 
-/* Bytes of a region: the second level of most caches holds it, and of the TLB its pages. */
-#define REGION_BYTES ((uint64) 1 << 21)
+/* The most regions, unless there are more parts: one pass sorts by so many. */
+#define MOST_REGIONS 2048
 
-/* Keys that are hashed at once. */
-#define FRONT_KEYS 1024
+/* The fewest hashes that are gathered. */
+#define LEAST_ROOM 65536
 
-typedef struct Batch
-{
-	uint32		part;
-	int			count;
-	uint64		hashes[BF_BATCH];
-} Batch;
+/* Keys that are hashed and counted at once. */
+#define KEYS_AT_ONCE 1024
 
 typedef struct Pass
 {
 	bytea	   *argument;		/* NULL in a state that came from a worker */
+	Datum		passed;			/* the same as a row passed it, to spare a comparison */
 	bool		adds;			/* keys to the filters, else looks them up */
 	BfpgShared *shared;			/* NULL: copies of stored filters */
 	bf_header	kind;			/* of the keys and of each part's blocks */
 	const uint8 **blocks;		/* of the parts */
 	int			region_shift;	/* of a block's number */
 	uint32		regions;		/* of a part */
-	Batch	   *batches;		/* of all regions of all parts */
-	bool		words;			/* the front has words, else hashes */
-	int			front_count;
-	uint64		front[FRONT_KEYS];
+	Size	   *starts;			/* of each region's hashes, of all parts, once sorted */
+	bool		words;			/* keys are words until they are hashed */
+	uint64	   *hashes;			/* then words that aren't hashed yet */
+	uint64	   *sorted;
+	Size		count;
+	Size		hashed;
+	Size		room;
 	int64		counts[BFPG_PASS_COUNTS];
 } Pass;
 
@@ -178,21 +180,21 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 		pass->blocks[part] = pass->shared->images[part] + BF_HEADER_BYTES;
 }
 
-/* An empty batch for each region. */
+/* Regions of all parts, and room for hashes. */
 static void
-make_batches(Pass *pass, MemoryContext context)
+make_room(Pass *pass, MemoryContext context)
 {
-	uint32		i;
+	Size		memory = (Size) maintenance_work_mem * 1024;
 
-	while (bf_block_bytes(&pass->kind) << pass->region_shift < REGION_BYTES)
-		pass->region_shift++;
-	pass->regions = ((pass->kind.blocks - 1) >> pass->region_shift) + 1;
-	pass->batches = MemoryContextAllocHuge(context, (Size) pass->kind.parts * pass->regions * sizeof(Batch));
-	for (i = 0; i < pass->kind.parts * pass->regions; i++)
-	{
-		pass->batches[i].part = i / pass->regions;
-		pass->batches[i].count = 0;
-	}
+	if (pass->shared != NULL)
+		memory /= pass->shared->set->processes;
+	pass->room = Max(Min(memory, (Size) MaxAllocHugeSize) / (2 * sizeof(uint64)), LEAST_ROOM);
+	pass->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
+	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
+	do
+		pass->regions = ((pass->kind.blocks - 1) >> ++pass->region_shift) + 1;
+	while ((uint64) pass->regions * pass->kind.parts > MOST_REGIONS && pass->regions > 1);
+	pass->starts = MemoryContextAlloc(context, ((Size) pass->regions * pass->kind.parts + 1) * sizeof(Size));
 }
 
 /* The state of a process's first row. */
@@ -217,8 +219,9 @@ begin_pass(FunctionCallInfo fcinfo)
 	old = MemoryContextSwitchTo(context);
 	pass->argument = (bytea *) DatumGetPointer(datumCopy(PointerGetDatum(argument), false, -1));
 	MemoryContextSwitchTo(old);
+	pass->passed = PG_GETARG_DATUM(1);
 	pass->words = coder->word != NULL;
-	make_batches(pass, context);
+	make_room(pass, context);
 	return pass;
 }
 
@@ -226,8 +229,11 @@ begin_pass(FunctionCallInfo fcinfo)
 static void
 check_argument(FunctionCallInfo fcinfo, const Pass *pass)
 {
-	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
+	bytea	   *argument;
 
+	if (PG_GETARG_DATUM(1) == pass->passed)
+		return;
+	argument = PG_GETARG_BYTEA_PP(1);
 	if (VARSIZE_ANY_EXHDR(argument) != VARSIZE_ANY_EXHDR(pass->argument) ||
 		memcmp(VARDATA_ANY(argument), VARDATA_ANY(pass->argument), VARSIZE_ANY_EXHDR(argument)) != 0)
 		ereport(ERROR,
@@ -250,69 +256,98 @@ note_kind(Pass *pass, uint32 key_type)
 	pass->kind.key_type = key_type;
 }
 
+/* Adds the hashes of a region or looks them up. */
 static void
-empty_batch(Pass *pass, Batch *batch)
+take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 {
+	uint32		part = region / pass->regions;
 	uint8		found[BF_BATCH];
-	int			i;
+	Size		at;
+	Size		length;
+	Size		i;
 
+	CHECK_FOR_INTERRUPTS();
 	if (pass->adds)
-		bfpg_shared_add(pass->shared, batch->part, batch->hashes, batch->count);
-	else
 	{
-		bf_contains_hashes(&pass->kind, pass->blocks[batch->part], batch->hashes, batch->count, found);
-		for (i = 0; i < batch->count; i++)
+		bfpg_shared_add(pass->shared, part, region, hashes, count);
+		return;
+	}
+	for (at = 0; at < count; at += length)
+	{
+		length = Min(count - at, BF_BATCH);
+		bf_contains_hashes(&pass->kind, pass->blocks[part], hashes + at, length, found);
+		for (i = 0; i < length; i++)
 			pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
 	}
-	batch->count = 0;
 }
 
-/* Hashes the keys in front and sorts them into batches, which are emptied when full. */
-static void
-empty_front(Pass *pass)
+/* The region of a hash, of all parts. */
+static inline uint32
+region_of(const Pass *pass, uint64 hash)
 {
-	uint32		parts = pass->kind.parts;
-	int			i;
+	uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
+
+	if (pass->kind.parts > 1)
+		region += bf_part_of(hash, pass->kind.parts) * pass->regions;
+	return region;
+}
+
+/* Hashes the words that came since, and counts their keys. */
+static void
+hash_keys(Pass *pass)
+{
+	Size		came = pass->count - pass->hashed;
 
 	CHECK_FOR_INTERRUPTS();
 	if (pass->words)
-		bf_hash_words(pass->front, pass->front_count, pass->kind.seed);
-	for (i = 0; i < pass->front_count; i++)
-	{
-		uint64		hash = pass->front[i];
-		uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
-		Batch	   *batch;
-
-		if (parts > 1)
-			region += bf_part_of(hash, parts) * pass->regions;
-		batch = &pass->batches[region];
-		batch->hashes[batch->count++] = hash;
-		if (batch->count == BF_BATCH)
-			empty_batch(pass, batch);
-	}
-	pass->counts[BFPG_PASS_KEYS] += pass->front_count;
+		bf_hash_words(pass->hashes + pass->hashed, came, pass->kind.seed);
+	pass->hashed = pass->count;
+	pass->counts[BFPG_PASS_KEYS] += came;
 	if (pass->shared != NULL)
-		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, pass->front_count));
-	pass->front_count = 0;
+		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, (int64) came));
 }
 
-/* Leaves nothing in front and in batches: what others see is whole from here on. */
+/* Sorts the hashes by their regions, and empties each. */
+static void
+empty_hashes(Pass *pass)
+{
+	uint32		count = pass->regions * pass->kind.parts;
+	Size		start = 0;
+	uint32		region;
+	Size		i;
+
+	memset(pass->starts, 0, count * sizeof(Size));
+	for (i = 0; i < pass->count; i++)
+		pass->starts[region_of(pass, pass->hashes[i])]++;
+	for (region = 0; region < count; region++)
+	{
+		Size		length = pass->starts[region];
+
+		pass->starts[region] = start;
+		start += length;
+	}
+	for (i = 0; i < pass->count; i++)
+		pass->sorted[pass->starts[region_of(pass, pass->hashes[i])]++] = pass->hashes[i];
+	/* Each start has become the next one's. */
+	for (region = 0, start = 0; region < count; start = pass->starts[region++])
+		if (pass->starts[region] > start)
+			take_region(pass, region, pass->sorted + start, pass->starts[region] - start);
+	pass->count = pass->hashed = 0;
+}
+
+/* Leaves no key that isn't taken: what others see is whole from here on. */
 static void
 end_pass(Pass *pass)
 {
-	uint32		i;
-
 	if (pass->argument == NULL)
 		return;
-	empty_front(pass);
-	for (i = 0; i < pass->kind.parts * pass->regions; i++)
-		if (pass->batches[i].count > 0)
-			empty_batch(pass, &pass->batches[i]);
+	hash_keys(pass);
+	empty_hashes(pass);
 }
 
 /* A key as a word, or its hash where it has none. */
 static inline uint64
-front_key(Pass *pass, BfpgKeyCoder *coder, Datum key)
+read_key(Pass *pass, BfpgKeyCoder *coder, Datum key)
 {
 	uint64		hash;
 
@@ -349,10 +384,12 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 		pass->counts[BFPG_PASS_NULLS]++;
 	else
 	{
-		pass->front[pass->front_count++] =
-			front_key(pass, bfpg_call_coder(fcinfo, 2, false), PG_GETARG_DATUM(2));
-		if (pass->front_count == FRONT_KEYS)
-			empty_front(pass);
+		pass->hashes[pass->count++] =
+			read_key(pass, bfpg_call_coder(fcinfo, 2, false), PG_GETARG_DATUM(2));
+		if (pass->count - pass->hashed == KEYS_AT_ONCE || pass->count == pass->room)
+			hash_keys(pass);
+		if (pass->count == pass->room)
+			empty_hashes(pass);
 	}
 	PG_RETURN_POINTER(pass);
 }

@@ -93,7 +93,7 @@ plan_build(BfpgPublication *list)
 		build->plan = bfpg_source_plan(build->source, statement, true);
 	}
 	build->here = bfpg_source_runs_here(build->plan, aggregate);
-	build->remote = bfpg_source_is_remote(build->plan);
+	list->remote = bfpg_source_is_remote(build->plan);
 	build->rows = bfpg_source_rows(build->source);
 }
 
@@ -170,7 +170,7 @@ build_shared(BfpgPublication *list, const bf_header *header)
 	char	   *reason = NULL;
 	int64		counts[BFPG_PASS_COUNTS];
 
-	build->shared = bfpg_shared_create(header, build->source->type, !build->plan->parallelModeNeeded, &reason);
+	build->shared = bfpg_shared_create(header, build->source->type, bfpg_source_processes(build->plan), &reason);
 	if (build->shared == NULL)
 	{
 		ereport(LOG,

@@ -18,7 +18,6 @@ typedef struct BfpgBuild
 	BfpgSource *source;
 	PlannedStmt *plan;			/* of bloom_publish_agg over the query */
 	bool		here;			/* this server computes that aggregate */
-	bool		remote;			/* rows come from elsewhere */
 	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
 	double		rows;			/* that the planner expects */
 	bool		checked;		/* all keys were looked up */

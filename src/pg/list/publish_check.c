@@ -41,7 +41,7 @@ refuse_keys(const BfpgPublication *list, int64 asked, int64 missing)
 						psprintf("list \"%s\" was not published: its filter lacks keys of its query", list->name),
 						psprintf("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
 								 list->keys, asked, missing),
-						list->build->remote
+						list->remote
 						? "Rows come from another engine or server, which may show each statement what was just written there. Use BEGIN ISOLATION LEVEL REPEATABLE READ; CALL bloom_publish(...); COMMIT, or publish while nobody writes."
 						: "The query must return the same keys each time that it runs under one snapshot.");
 }
@@ -87,7 +87,7 @@ bfpg_publish_check_built(BfpgPublication *list)
 {
 	BfpgBuild  *build = list->build;
 	TimestampTz start = GetCurrentTimestamp();
-	bool		by_value = build->remote && list->count == 1 && bf_blocks_bytes(&list->headers[0]) <= MOST_SENT;
+	bool		by_value = list->remote && list->count == 1 && bf_blocks_bytes(&list->headers[0]) <= MOST_SENT;
 
 	if (!by_value && build->shared == NULL)
 		return;

@@ -7,12 +7,10 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "port/atomics.h"
-#include "port/pg_bswap.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "bf_batch.h"
+#include "bf_filter.h"
 #include "bf_key.h"
 #include "list/shared.h"
 #include "base/pg_compat.h"
@@ -149,14 +147,15 @@ find_images(BfpgShared *shared, uint32 segment)
 }
 
 static void
-init_control(dsm_segment *control, const bf_header *header, Oid type, bool alone)
+init_control(dsm_segment *control, const bf_header *header, Oid type, int processes)
 {
 	BfpgSharedSet *set = dsm_segment_address(control);
+	int			i;
 
 	clear(control, control_bytes(segments_for(header)));
 	set->database = MyDatabaseId;
 	set->type = type;
-	set->alone = alone;
+	set->processes = processes;
 	set->header = *header;
 	set->header.key_type = BF_KEY_NONE;
 	set->parts_each = parts_each(header);
@@ -167,11 +166,14 @@ init_control(dsm_segment *control, const bf_header *header, Oid type, bool alone
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not get random bytes")));
+	/* A tranche of our own would be one more for each publication, and there are few. */
+	for (i = 0; i < BFPG_REGION_LOCKS; i++)
+		LWLockInitialize(&set->locks[i].lock, LWTRANCHE_PARALLEL_APPEND);
 	set->magic = MAGIC;
 }
 
 BfpgShared *
-bfpg_shared_create(const bf_header *header, Oid type, bool alone, char **reason)
+bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason)
 {
 	dsm_segment *control = create_segment(control_bytes(segments_for(header)), reason);
 	uint64		bytes = part_bytes(header) * parts_each(header);
@@ -180,7 +182,7 @@ bfpg_shared_create(const bf_header *header, Oid type, bool alone, char **reason)
 
 	if (control == NULL)
 		return NULL;
-	init_control(control, header, type, alone);
+	init_control(control, header, type, processes);
 	shared = new_view(control);
 	for (i = 0; i < shared->set->segments; i++)
 	{
@@ -305,58 +307,16 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 	return shared;
 }
 
-/* Bits of a byte are numbered from the lowest, and bytes as they lie. */
-static inline uint32
-word_mask(uint32 bit)
-{
-	uint32		mask = (uint32) 1 << bit % 32;
-
-#ifdef WORDS_BIGENDIAN
-	mask = pg_bswap32(mask);
-#endif
-	return mask;
-}
-
-/*
- * Sets the bits of a hash that aren't set.  They are looked at first, since most are set in
- * the end, and an atomic operation costs more.  No order is needed between bits: who counts
- * and writes them has waited for all processes.
- */
-static inline void
-set_bits(uint8 *block, unsigned log2_block_bits, unsigned probes, uint64 hash)
-{
-	unsigned	i;
-
-	for (i = 0; i < probes; i++)
-	{
-		uint32		bit = bf_probe_bit(bf_probe(hash, i), log2_block_bits);
-		pg_atomic_uint32 *word = (pg_atomic_uint32 *) block + bit / 32;
-		uint32		mask = word_mask(bit);
-
-		if ((pg_atomic_read_u32(word) & mask) == 0)
-			(void) pg_atomic_fetch_or_u32(word, mask);
-	}
-}
-
 void
-bfpg_shared_add(const BfpgShared *shared, uint32 part, const uint64 *hashes, int count)
+bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count)
 {
 	bf_header	header = shared->set->header;
 	uint8	   *blocks = shared->images[part] + BF_HEADER_BYTES;
-	int			ahead;
-	int			i;
+	LWLock	   *lock = &shared->set->locks[region % BFPG_REGION_LOCKS].lock;
 
-	if (shared->set->alone)
-	{
-		bf_add_hashes(&header, blocks, hashes, count);
-		return;
-	}
-	ahead = (int) bf_fetch_first(&header, blocks, hashes, count);
-	for (i = 0; i < count; i++)
-	{
-		if (ahead < count)
-			bf_fetch(&header, blocks, hashes[ahead++]);
-		set_bits(blocks + bf_block_offset(&header, hashes[i]),
-				 header.log2_block_bits, header.probes, hashes[i]);
-	}
+	if (shared->set->processes > 1)
+		LWLockAcquire(lock, LW_EXCLUSIVE);
+	bf_add_hashes(&header, blocks, hashes, count);
+	if (shared->set->processes > 1)
+		LWLockRelease(lock);
 }

@@ -1,7 +1,7 @@
 /*
  * shared.h
  *	  The filters of a list that is published, in dynamic shared memory: one set of
- *	  blocks, in which all processes of a query set bits.
+ *	  blocks, in which all processes of a query set bits, each region under a lock.
  *
  * A control segment says what they are; the filters lie in others, as many in one as fit
  * in a gigabyte.  Each stands behind room for the header of a value, so that it is one
@@ -17,6 +17,7 @@
 
 #include "port/atomics.h"
 #include "storage/dsm.h"
+#include "storage/lwlock.h"
 
 #include "bf_format.h"
 
@@ -24,13 +25,16 @@
 
 #define BFPG_SECRET_BYTES 16
 
+/* Many times the processes of a query, so that these seldom wait for each other. */
+#define BFPG_REGION_LOCKS 256
+
 /* What the control segment holds. */
 typedef struct BfpgSharedSet
 {
 	uint32		magic;
 	Oid			database;
 	Oid			type;			/* the keys', in SQL */
-	bool		alone;			/* no other process than the creator sets bits */
+	int			processes;		/* that may set bits; 1: the creator alone */
 	bool		check;			/* keys are looked up, not added */
 	uint8		secret[BFPG_SECRET_BYTES];
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
@@ -38,6 +42,7 @@ typedef struct BfpgSharedSet
 	bf_header	header;			/* of each part, but for key_type and part */
 	uint32		parts_each;		/* in a segment */
 	uint32		segments;
+	LWLockPadded locks[BFPG_REGION_LOCKS];
 	dsm_handle	handles[FLEXIBLE_ARRAY_MEMBER];
 } BfpgSharedSet;
 
@@ -58,7 +63,7 @@ extern double bfpg_shared_bytes(const bf_header *header);
  * Makes empty filters of this shape for keys of an SQL type.  Returns NULL where the
  * server has no memory of the kind, and why in *reason.
  */
-extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, bool alone, char **reason);
+extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason);
 
 /* From now on keys are looked up.  No process has it but the creator. */
 extern void bfpg_shared_look_up(BfpgShared *shared);
@@ -81,8 +86,11 @@ bfpg_shared_value(const BfpgShared *shared, uint32 part)
 	return PointerGetDatum(shared->images[part] - VARHDRSZ);
 }
 
-/* Adds hashes of keys to a part, also while other processes do. */
-extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, const uint64 *hashes, int count);
+/*
+ * Adds hashes of keys to a part, also while other processes do.  All are of one region: no
+ * hash of another region is in one of its blocks.
+ */
+extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count);
 
 #pragma GCC visibility pop
 

@@ -398,6 +398,7 @@ typedef struct PlanLook
 {
 	Oid			aggregate;
 	bool		here;			/* an Agg node computes it */
+	int			workers;		/* of all Gather nodes */
 	bool		remote;			/* there is a scan of rows from elsewhere */
 	bool		elsewhere;		/* and one that computes the aggregate itself */
 } PlanLook;
@@ -431,10 +432,14 @@ look_at_plan(Plan *plan, PlanLook *look)
 	}
 	if (IsA(plan, ForeignScan) || IsA(plan, CustomScan))
 	{
-		look->remote = true;
+		look->remote |= IsA(plan, ForeignScan) || ((CustomScan *) plan)->custom_plans == NIL;
 		look->elsewhere |= mentions((Node *) computed, &look->aggregate) ||
 			mentions((Node *) plan->targetlist, &look->aggregate);
 	}
+	if (IsA(plan, Gather))
+		look->workers += ((Gather *) plan)->num_workers;
+	if (IsA(plan, GatherMerge))
+		look->workers += ((GatherMerge *) plan)->num_workers;
 	if (IsA(plan, Agg))
 		look->here |= mentions((Node *) plan->targetlist, &look->aggregate);
 	if (IsA(plan, Append))
@@ -472,6 +477,14 @@ bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate)
 	PlanLook	look = look_for(plan, aggregate);
 
 	return look.here && !look.elsewhere;
+}
+
+int
+bfpg_source_processes(PlannedStmt *plan)
+{
+	int			workers = look_for(plan, InvalidOid).workers;
+
+	return plan->parallelModeNeeded ? 1 + Max(workers, 1) : 1;
 }
 
 bool

@@ -91,7 +91,13 @@ extern List *bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamL
  */
 extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate);
 
-/* Whether rows come from elsewhere: a foreign server or another engine. */
+/* Processes that run a plan, this one included, if there are as many as it wants. */
+extern int	bfpg_source_processes(PlannedStmt *plan);
+
+/*
+ * Whether rows come from elsewhere: a foreign server, or an engine whose scan has no plans of
+ * PostgreSQL's below it.
+ */
 extern bool bfpg_source_is_remote(PlannedStmt *plan);
 
 #pragma GCC visibility pop
