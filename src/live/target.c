@@ -179,6 +179,7 @@ bfpg_live_lock_if_free(Oid index)
 		 ConditionalLockRelationOid(index, AccessShareLock));
 }
 
+/* Room is doubled whenever the count is a power of two: tables have thousands of partitions. */
 static BfpgLiveTarget *
 add_target(BfpgLiveTargets *targets, Oid table)
 {
@@ -186,8 +187,8 @@ add_target(BfpgLiveTargets *targets, Oid table)
 
 	if (targets->targets == NULL)
 		targets->targets = MemoryContextAlloc(targets->context, sizeof *target);
-	else
-		targets->targets = repalloc(targets->targets, (targets->count + 1) * sizeof *target);
+	else if ((targets->count & (targets->count - 1)) == 0)
+		targets->targets = repalloc(targets->targets, 2 * targets->count * sizeof *target);
 	target = &targets->targets[targets->count++];
 	memset(target, 0, sizeof *target);
 	target->table = table;

@@ -50,7 +50,7 @@
 #define TIMESCALE_FROZEN 4
 
 /* Tables that were found to keep their rows, a place for each by its OID. */
-#define PLACES 64
+#define PLACES 1024
 
 static struct
 {
