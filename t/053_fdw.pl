@@ -125,6 +125,14 @@ explain (verbose, costs off) select bloom_union_agg(f) from (
 	select bloom_agg(id, 60000, 0.01) as f from member group by region) r}),
 	qr/Async Foreign Scan/, 'the servers build at the same time');
 
+# Rows that other servers wrote have their transactions' numbers, which mean nothing here.
+$node->safe_psql('postgres', q{
+create table here as select 1 as id;
+call bloom_publish('here', 'select id from here');
+call bloom_publish('gathered', 'select id from member')});
+is($node->safe_psql('postgres', 'select name, built_xmin is null from bloom_list order by 1'), "gathered|t\nhere|f",
+	'built_xmin is of lists of rows of this server');
+
 # Filters that remote servers keep can be united there, too, and be asked there.
 $remote{$_}->safe_psql('postgres', q{
 create table whitelist as

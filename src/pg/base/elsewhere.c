@@ -347,18 +347,3 @@ bfpg_check_heap(Relation table)
 	if (!has_heap(table))
 		refuse_kept(RelationGetRelationName(table), BFPG_KEPT_BY_TABLE_AM);
 }
-
-bool
-bfpg_any_on_other_node(List *relations)
-{
-	ListCell   *cell;
-
-	foreach(cell, relations)
-	{
-		Oid			relation = lfirst_oid(cell);
-
-		if (get_rel_relkind(relation) == RELKIND_FOREIGN_TABLE || is_of_citus(relation))
-			return true;
-	}
-	return false;
-}

@@ -9,7 +9,6 @@
 #ifndef BFPG_ELSEWHERE_H
 #define BFPG_ELSEWHERE_H
 
-#include "nodes/pg_list.h"
 #include "utils/relcache.h"
 
 #pragma GCC visibility push(hidden)
@@ -41,12 +40,6 @@ extern bool bfpg_check_kept_here(Oid table);
 
 /* Throws unless the access method of an open table is heap, also by another name. */
 extern void bfpg_check_heap(Relation table);
-
-/*
- * Whether rows of one of these relations come from another node, where transactions have
- * other numbers: foreign tables, and tables of Citus.
- */
-extern bool bfpg_any_on_other_node(List *relations);
 
 #pragma GCC visibility pop
 

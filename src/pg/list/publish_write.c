@@ -28,6 +28,7 @@
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "list/publish.h"
+#include "list/publish_build.h"
 
 /* The channel that listeners hear of new generations on. */
 #define CHANNEL "bloom_published"
@@ -413,11 +414,13 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 		{UUIDOID, UUIDPGetDatum(&last->identity), !last->exists},
 	};
 
+	/* Transactions of another node have numbers of its own. */
 	run_with(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
 					  "build_seconds, check_seconds, measured_rate, min_n, min_parts, max_shrink, identity, published_by, built_xmin) "
 					  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
 					  "coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
-					  list->place.prefix, by_query ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+					  list->place.prefix,
+					  by_query && !list->build->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 			 row, lengthof(row), SPI_OK_INSERT_RETURNING);
 	notify_result(list->name);
 	write_definition(list);
