@@ -28,7 +28,6 @@
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "list/publish.h"
-#include "list/publish_build.h"
 
 /* The channel that listeners hear of new generations on. */
 #define CHANNEL "bloom_published"
@@ -420,7 +419,7 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 					  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
 					  "coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
 					  list->place.prefix,
-					  by_query && !list->build->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+					  by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 			 row, lengthof(row), SPI_OK_INSERT_RETURNING);
 	notify_result(list->name);
 	write_definition(list);
