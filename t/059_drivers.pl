@@ -1,5 +1,5 @@
 # Keys as drivers send them: parameters without a type, in the extended protocol, are
-# read as the filter's kind.  doc/OPERATIONS.md has a table of drivers.
+# read as the filter's kind.  doc/DRIVERS.md has a table of drivers.
 
 use strict;
 use warnings FATAL => 'all';

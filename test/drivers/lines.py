@@ -1,6 +1,6 @@
 """lines.py: the look-ups that the documents show for drivers, as they stand there.
 
-The lines of README's "Look keys up" and of OPERATIONS' "Drivers" are put into a
+The lines of README's "Look keys up" and of DRIVERS' "Many keys" are put into a
 small program for each driver, which stays connected while the list is published with a
 key, without it, and is removed.  A line is run often enough for the drivers to prepare
 its statement.  Then OPERATIONS' table: which parameters may have no type.
@@ -78,7 +78,7 @@ def write_program(driver, name, folder):
     """A driver's program, with the documents' lines in it."""
     end = ";" if driver == "JDBC" else ""
     marks = {"LOOKUP": lines_of("README.md", "Look keys up")[driver] + end,
-             "EACH": lines_of("doc/OPERATIONS.md", "Drivers")[driver] + end}
+             "EACH": lines_of("doc/DRIVERS.md", "Many keys")[driver] + end}
     return drivers.write_program(name, marks, folder)
 
 
