@@ -33,8 +33,8 @@ select * from bloom_search(null::log, 'key', 42);
 select id, at from bloom_search(null::log, 'key', '42') where id % 2 = 0;
 select * from bloom_search(null::log, 'key', -42);
 prepare search as select id from bloom_search(null::log, 'key', $1);
-execute search(42);
-execute search(43);
+execute search('42');
+execute search('43');
 
 -- what was read: of partitions whose filter says false nothing
 create function pg_temp.scanned(k int) returns text language plpgsql as $$
