@@ -1,10 +1,13 @@
 // The room "ask": keys as text, looked up in the dropped file or in a file of the web.
-import { Key } from '../clients/node/lib/browser.js'
+import { BloomFilter, Key } from '../clients/node/lib/browser.js'
 import { looked } from './look.js'
 import { byId, make, row, showingErrors, whole } from './dom.js'
 
 /** Of these the page shows each; of more it shows how many. */
 const MOST_ROWS = 200
+
+/** Of a web address each key is a request: so many at a time. */
+const MOST_REQUESTS = 20
 
 const keysOf = (text) => text.split('\n').map((line) => line.replace(/\r$/, '')).filter((line) => line !== '')
 
@@ -25,24 +28,9 @@ function verdict (found) {
     : make('span', { class: 'out' }, 'not in the list')
 }
 
-function source () {
-  if (looked.filter === undefined) {
-    throw new Error('no file was dropped yet')
-  }
-  return looked.filter
-}
-
-async function ask () {
-  const result = byId('ask-result')
-  result.replaceChildren()
-  const lines = keysOf(byId('ask-keys').value)
-  if (lines.length === 0) {
-    throw new Error('no key was typed')
-  }
-  const filter = source()
-  const type = filter.keyType
-  const answers = lines.map((line) => filter.contains(keyOf(type, line)))
+function showAll (lines, answers) {
   const found = answers.filter(Boolean).length
+  const result = byId('ask-result')
   result.append(make('p', {}, `${whole(lines.length)} looked up: ${whole(found)} in the list or false positives, ` +
     `${whole(lines.length - found)} not in the list.`))
   result.append(make('div', { class: 'scroll' }, make('table', {},
@@ -50,6 +38,62 @@ async function ask () {
     make('tbody', {}, ...lines.slice(0, MOST_ROWS).map((line, i) => row(line, verdict(answers[i])))))))
   if (lines.length > MOST_ROWS) {
     result.append(make('p', { class: 'note' }, `The first ${MOST_ROWS} are shown.`))
+  }
+}
+
+/** How the first key is looked up, in the words of SQL's bloom_explain. */
+function showExplained (line, text) {
+  byId('ask-result').append(make('h3', {}, `How ${line} is looked up`), make('pre', {}, text.trimEnd()),
+    make('p', { class: 'note' }, 'SQL\'s bloom_explain, the command line and each reader print the same lines: lay two side ' +
+      'by side, and the first that differs is why one says false.'))
+}
+
+function askFile (lines) {
+  const { filter } = looked
+  if (filter === undefined) {
+    throw new Error('no file was dropped yet')
+  }
+  const keys = lines.map((line) => keyOf(filter.keyType, line))
+  showAll(lines, keys.map((key) => filter.contains(key)))
+  showExplained(lines[0], filter.explain(keys[0]))
+}
+
+function fetched (line, { hash, block, blocks, from, bytes, bits }) {
+  return row(line, `bytes ${whole(from)} to ${whole(from + bytes - 1)}`, `${whole(block)} of ${whole(blocks)}`, hash,
+    bits.map(({ bit, set }) => `${bit}=${Number(set)}`).join(' '))
+}
+
+async function askUrl (address, lines) {
+  if (address === '') {
+    throw new Error('no web address was typed')
+  }
+  if (lines.length > MOST_REQUESTS) {
+    throw new Error(`each key is a request, so ${MOST_REQUESTS} keys at a time; for more download the file and drop it above`)
+  }
+  const filter = await BloomFilter.openUrl(address)
+  const looks = []
+  for (const line of lines) {
+    looks.push(await filter.look(keyOf(filter.keyType, line)))
+  }
+  showAll(lines, looks.map(({ found }) => found))
+  const total = looks.reduce((sum, { bytes }) => sum + bytes, 0)
+  byId('ask-result').append(make('div', { class: 'scroll' }, make('table', {},
+    make('caption', {}, `Fetched: the header of 64 bytes, and ${whole(total)} bytes of blocks. The server learns which blocks.`),
+    make('thead', {}, make('tr', {}, ...['key', 'of the file', 'block', 'hash', 'probes: bit=set'].map((head) =>
+      make('th', { scope: 'col' }, head)))),
+    make('tbody', {}, ...lines.map((line, i) => fetched(line, looks[i]))))))
+}
+
+async function ask () {
+  byId('ask-result').replaceChildren()
+  const lines = keysOf(byId('ask-keys').value)
+  if (lines.length === 0) {
+    throw new Error('no key was typed')
+  }
+  if (document.querySelector('input[name=ask-source]:checked').value === 'url') {
+    await askUrl(byId('ask-url').value.trim(), lines)
+  } else {
+    askFile(lines)
   }
 }
 

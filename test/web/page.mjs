@@ -1,5 +1,6 @@
 // The page as a person uses it: page.mjs READER WORK, in Chromium and in Firefox.
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import path from 'node:path'
 import puppeteer from 'puppeteer-core'
 
@@ -27,6 +28,8 @@ function is (got, wanted, name) {
 
 const file = (name) => path.join(work, name)
 
+let expected
+
 async function makeFiles () {
   const keys = Array.from({ length: 5000 }, (_, i) => `user${i}@example.com`)
   const filter = BloomFilter.build(keys, { n: 5000, p: 0.001 })
@@ -37,7 +40,9 @@ async function makeFiles () {
   await filter.write(file('short.bloom'))
   truncateSync(file('short.bloom'), 700)
   writeFileSync(file('letter.txt'), 'Dear Sir or Madam')
-  await BloomFilter.build([1, 2, 3], { n: 10, p: 0.001 }).write(file('numbers.bloom'))
+  const numbers = BloomFilter.build([1, 2, 3], { n: 10, p: 0.001 })
+  await numbers.write(file('numbers.bloom'))
+  expected = { filter: numbers }
 }
 
 /** The sizes that SQL gave, by the function that the page calls. */
@@ -123,7 +128,10 @@ async function ask (page, browser) {
   await lookUp(page, 'user0@example.com')
   ok((await says(page, '#ask-error')).includes('integer'), `${browser}: a key of another kind is an error`, await text(page, '#ask-error'))
   await lookUp(page, '2')
-  ok((await says(page, '#ask-result')).includes('in the list'), `${browser}: a key of the filter's kind is looked up`)
+  const answer = await says(page, '#ask-result')
+  ok(answer.includes('in the list'), `${browser}: a key of the filter's kind is looked up`)
+  const { filter } = expected
+  ok(answer.includes(filter.explain(2).trimEnd()), `${browser}: and explained in the reader's own words`, answer)
 }
 
 const luminance = (color) => {
@@ -132,6 +140,40 @@ const luminance = (color) => {
     return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
   })
   return 0.2126 * r + 0.7152 * g + 0.0722 * b
+}
+
+/** A file server that answers ranges, as any does; without ranges where the path says so. */
+function serve () {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://localhost')
+    const bytes = readFileSync(file('users.bloom'))
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+    const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Content-Range, ETag',
+      'Access-Control-Allow-Headers': 'Range' }
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204, headers).end()
+    } else if (from === undefined || pathname === '/whole.bloom') {
+      response.writeHead(200, headers).end(bytes)
+    } else {
+      response.writeHead(206, { ...headers, 'Content-Range': `bytes ${from}-${to}/${bytes.length}` })
+        .end(bytes.subarray(Number(from), Number(to) + 1))
+    }
+  })
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+async function askByRanges (page, browser, port) {
+  await type(page, '#ask-url', `http://127.0.0.1:${port}/users.bloom`)
+  await lookUp(page, 'user7@example.com\nnobody@example.com')
+  const result = await says(page, '#ask-result')
+  ok(result.includes('1 in the list or false positives, 1 not in the list'), `${browser}: a key is looked up on a web server`, result)
+  ok(/Fetched: the header of 64 bytes, and \d[\d,]* bytes of blocks/.test(result), `${browser}: and what was fetched is shown`, result)
+  ok(/ \d+=1/.test(result) && /\d+=0/.test(result), `${browser}: with the bits of the probes`, result)
+  await type(page, '#ask-url', `http://127.0.0.1:${port}/whole.bloom`)
+  await lookUp(page, 'user7@example.com')
+  ok((await says(page, '#ask-error')).includes('does not answer ranges'), `${browser}: a server without ranges is an error`,
+    await text(page, '#ask-error'))
+  await page.click('input[name=ask-source][value=file]')
 }
 
 /** Contrast of 4.5 at least for text, names for all that is filled in, no sideways scrolling. */
@@ -159,7 +201,7 @@ async function accessible (page, browser) {
   ok(await page.evaluate(() => document.documentElement.scrollWidth <= 360), `${browser}: a small screen scrolls down only`)
 }
 
-async function inBrowser (browser, executablePath) {
+async function inBrowser (browser, executablePath, port) {
   const options = { browser: browser === 'firefox' ? 'firefox' : 'chrome', executablePath, headless: true }
   const program = await puppeteer.launch({ ...options, args: browser === 'firefox' ? [] : ['--no-sandbox'] })
   try {
@@ -172,8 +214,9 @@ async function inBrowser (browser, executablePath) {
     await size(page, browser)
     await look(page, browser)
     await ask(page, browser)
+    await askByRanges(page, browser, port)
     await accessible(page, browser)
-    const others = asked.filter((url) => !/^(file|data|blob):/.test(url))
+    const others = asked.filter((url) => !/^(file|data|blob):/.test(url) && !url.startsWith(`http://127.0.0.1:${port}/`))
     ok(others.length === 0, `${browser}: nobody else is asked`, others)
     ok(errors.length === 0, `${browser}: no error goes unseen`, errors)
   } finally {
@@ -184,7 +227,11 @@ async function inBrowser (browser, executablePath) {
 ok(statSync(PAGE).size < 300000, `the page is ${statSync(PAGE).size} bytes, under 300 kB`)
 await makeFiles()
 await sameSizes()
-await inBrowser('chromium', '/usr/bin/chromium')
-await inBrowser('firefox', existsSync('/usr/bin/firefox-esr') ? '/usr/bin/firefox-esr' : '/usr/bin/firefox')
+const server = await serve()
+const { port } = server.address()
+await inBrowser('chromium', '/usr/bin/chromium', port)
+await inBrowser('firefox', existsSync('/usr/bin/firefox-esr') ? '/usr/bin/firefox-esr' : '/usr/bin/firefox', port)
+server.closeAllConnections()
+server.close()
 console.log(`${passed} passed, ${failed} failed`)
 process.exit(failed === 0 ? 0 : 1)

@@ -138,6 +138,21 @@ export class RemoteBloomFilter {
   readonly checksum: string
   /** Fetches one block. false: surely not in. true: perhaps in. */
   contains (key: KeyLike): Promise<boolean>
+  /** The same, with what was fetched and seen. */
+  look (key: KeyLike): Promise<RemoteLook>
+}
+
+/** A look-up by range: the block that was fetched, and the bit of each probe in it. */
+export interface RemoteLook {
+  found: boolean
+  /** Of the key: 16 hexadecimal digits. */
+  hash: string
+  block: number
+  blocks: number
+  /** The block's place in the file, and its length. */
+  from: number
+  bytes: number
+  bits: { bit: number, set: boolean }[]
 }
 
 export interface FollowOptions {

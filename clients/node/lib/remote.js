@@ -67,21 +67,33 @@ export class RemoteBloomFilter {
   /** Of the whole filter; where it is the same, so are the bytes. */
   get checksum () { return this.#header.checksum }
 
-  /** Resolves to false: surely not in; or true: perhaps in. Fetches one block. */
+  /** Resolves to false: not in; or true: in, or a false positive. Fetches one block. */
   async contains (key) {
+    return (await this.look(key)).found
+  }
+
+  /** The same, with what was fetched and seen: the block, its place in the file, and each probe's bit. */
+  async look (key) {
     const { kind, probes, blocks, log2, parts, part } = this.#header
     const hash = this.#hash(bytesFor(key, kind), part, parts)
     const size = 2 ** (log2 - 3)
     const number = Number(hash * blocks >> 64n)
     const block = await this.#range(HEADER_BYTES + number * size, size)
+    const bits = []
     for (let probe = hash, i = 0; i < probes; i++) {
       probe = BigInt.asUintN(64, probe * PROBE_MULTIPLIER)
       const bit = Number(probe >> BigInt(64 - log2))
-      if ((block[bit >> 3] >> (bit & 7) & 1) === 0) {
-        return false
-      }
+      bits.push({ bit, set: (block[bit >> 3] >> (bit & 7) & 1) === 1 })
     }
-    return true
+    return {
+      found: bits.every(({ set }) => set),
+      hash: hash.toString(16).padStart(16, '0'),
+      block: number,
+      blocks: Number(blocks),
+      from: HEADER_BYTES + number * size,
+      bytes: size,
+      bits
+    }
   }
 
   #hash (bytes, part, parts) {
