@@ -101,7 +101,7 @@ make_scratch() {
 	mkdir "$SCRATCH/tree"
 	# What a build has left behind stays; src/pg/build is a folder of sources.
 	(cd "$ROOT" && tar cf - --exclude=.git --exclude=node_modules \
-		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so*' --exclude=./build \
+		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so' --exclude='*.so.*' --exclude=./build \
 		--exclude='./test/*/build' --exclude='./clients/*/build' --exclude='./src/lib/build' .) |
 		tar xf - -C "$SCRATCH/tree"
 	as_root chown -R postgres "$SCRATCH"

@@ -1,9 +1,9 @@
 """lines.py: the look-ups that the documents show for drivers, as they stand there.
 
-The lines of README's "Look keys up" and of DRIVERS' "Many keys" are put into a
+The lines of DRIVERS' "One key" and "Many keys" are put into a
 small program for each driver, which stays connected while the list is published with a
 key, without it, and is removed.  A line is run often enough for the drivers to prepare
-its statement.  Then OPERATIONS' table: which parameters may have no type.
+its statement.  Then that page's table: which parameters may have no type.
 """
 import os
 import re
@@ -77,7 +77,7 @@ def lines_of(page, section):
 def write_program(driver, name, folder):
     """A driver's program, with the documents' lines in it."""
     end = ";" if driver == "JDBC" else ""
-    marks = {"LOOKUP": lines_of("README.md", "Look keys up")[driver] + end,
+    marks = {"LOOKUP": lines_of("doc/DRIVERS.md", "One key")[driver] + end,
              "EACH": lines_of("doc/DRIVERS.md", "Many keys")[driver] + end}
     return drivers.write_program(name, marks, folder)
 

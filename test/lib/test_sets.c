@@ -6,6 +6,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,8 +341,17 @@ static int	opened_files;
 int
 __wrap_openat(int at, const char *path, int flags, ...)
 {
+	mode_t		mode = 0;
+	va_list		arguments;
+
 	opened_files++;
-	return __real_openat(at, path, flags, 0);
+	if (flags & O_CREAT)
+	{
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		va_end(arguments);
+	}
+	return __real_openat(at, path, flags, mode);
 }
 
 /* Many lines in a manifest cost nobody anything unless the parts say the same. */
