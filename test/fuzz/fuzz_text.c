@@ -65,14 +65,16 @@ static void
 check(int type, const char *text, size_t length, const bf_text_slice *key)
 {
 	char	   *copy = malloc(length + 1);
+	size_t		key_length = key->length;
 	uint32_t	full;
 
 	if (copy == NULL)
 		return;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	if (lbf_key_check((int) bf_text_key_type(type), key->bytes, key->length, &full) != BLOOMFILTER_OK ||
-		!same_in_c(type, copy, key->bytes))
+	/* Blanks at the end of a text are gone before it is a key. */
+	if (lbf_key_check((int) bf_text_key_type(type), key->bytes, &key_length, &full) != BLOOMFILTER_OK ||
+		key_length != key->length || !same_in_c(type, copy, key->bytes))
 		abort();
 	free(copy);
 }
