@@ -26,7 +26,7 @@ $$;
 create function pg_temp.moment(type text, zone text, at numeric) returns text language sql immutable as $$
   select case at when 9223372036854775807 then format('%L::%s', 'infinity', type) when -9223372036854775808 then format('%L::%s', '-infinity', type)
     else (select format('(%L::%s + make_interval(days => %s) + %s * interval %L)', '1970-01-01 00:00:00' || zone, type,
-                        floor(micros / 86400000000), micros - floor(micros / 86400000000) * 86400000000, '1 microsecond')
+                        div(micros, 86400000000), mod(micros, 86400000000), '1 microsecond')
           from (select case when at < -210866803200000000 then at + 2::numeric ^ 64 else at end) m(micros)) end
 $$;
 create function pg_temp.columns(key bytea) returns text language plpgsql immutable as $$
