@@ -95,6 +95,24 @@ call bloom_publish('member', 'select id from shop.member');
 reset role;
 select bloom_drop('member');
 drop trigger steals on bloom_generation;
+-- nor by a trigger whose function is PostgreSQL's own: by its condition, or in a table that refers
+set role regress_bloom_other;
+create trigger steals before update on bloom_generation for each row when (planted() = 0)
+  execute function suppress_redundant_updates_trigger();
+reset role;
+set role regress_bloom_nightly;
+call bloom_publish('member', 'select id from shop.member');
+reset role;
+drop trigger steals on bloom_generation;
+set role regress_bloom_other;
+create table referring (name text collate "C", back smallint, query text,
+  foreign key (name, back) references bloom_generation on update cascade on delete cascade);
+create trigger steals after insert or update or delete on referring for each row execute function steals();
+reset role;
+set role regress_bloom_nightly;
+call bloom_publish('member', 'select id from shop.member');
+reset role;
+drop table referring;
 set role regress_bloom_other;
 -- its own list, by its own name
 call bloom_publish('planted', 'select planted()', "check" => false);

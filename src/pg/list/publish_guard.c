@@ -15,6 +15,7 @@
 #include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
@@ -44,6 +45,20 @@ function_owner(Oid function)
 	return owner;
 }
 
+static Oid
+table_owner(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
 static void
 check_grants(const BfpgPlace *place, Relation table)
 {
@@ -57,9 +72,28 @@ check_grants(const BfpgPlace *place, Relation table)
 						 place->prefix, place->prefix, place->prefix)));
 }
 
+/* Whether code of a role may run with the rights of whoever publishes. */
+static bool
+is_trusted(Oid owner)
+{
+	return owner == GetUserId() || superuser_arg(owner);
+}
+
+static void
+refuse_trigger(Relation table, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("table \"%s\" %s", RelationGetRelationName(table), what),
+			 errdetail("It would run with the rights of the role that publishes."),
+			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
+}
+
 /*
  * GRANT ALL lets a role add triggers, and a trigger runs with the rights of whoever publishes:
- * only functions of superusers and of that role itself are let.
+ * its function, the functions in its condition, and, before 18, triggers of the table that a
+ * foreign key cascades to.  Only those of superusers and of that role itself are let; a
+ * condition says of no function whose it is.
  */
 static void
 check_triggers(Relation table)
@@ -71,13 +105,14 @@ check_triggers(Relation table)
 		const Trigger *trigger = &table->trigdesc->triggers[i];
 		Oid			owner = function_owner(trigger->tgfoid);
 
-		if (owner != GetUserId() && !superuser_arg(owner))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("table \"%s\" has a trigger \"%s\" whose function belongs to role \"%s\"",
-							RelationGetRelationName(table), trigger->tgname, GetUserNameFromId(owner, true)),
-					 errdetail("It would run with the rights of the role that publishes."),
-					 errhint("Drop the trigger, and REVOKE TRIGGER on the table.")));
+		if (!is_trusted(owner))
+			refuse_trigger(table, psprintf("has a trigger \"%s\" whose function belongs to role \"%s\"",
+										   trigger->tgname, GetUserNameFromId(owner, true)));
+		if (trigger->tgqual != NULL)
+			refuse_trigger(table, psprintf("has a trigger \"%s\" with a condition", trigger->tgname));
+		if (OidIsValid(trigger->tgconstrrelid) && !is_trusted(table_owner(trigger->tgconstrrelid)))
+			refuse_trigger(table, psprintf("is referred to by table \"%s\" of another role",
+										   get_rel_name(trigger->tgconstrrelid)));
 	}
 }
 
@@ -104,6 +139,8 @@ keep_refusal(const BfpgPublication *list, const char *message)
 	SPI_rollback();
 	if (bfpg_publish_try_lock(&list->place, list->name))
 	{
+		/* Since the rights were looked at there was no lock: a trigger may have come. */
+		bfpg_publish_check_rights(&list->place);
 		EnsurePortalSnapshotExists();
 		bfpg_publish_write_refusal(&list->place, list->name, message);
 	}
