@@ -65,7 +65,8 @@ is_lack_of_memory(const ErrorData *error)
 
 /*
  * A new segment, or NULL and the reason.  Only the lack of memory is a reason: all else is
- * an error.  The subtransaction cleans up after that; the segment is not its own.
+ * an error.  A segment that can't be made is the subtransaction's, whose rollback forgets it;
+ * one that was made passes to the caller's resource owner.
  */
 static dsm_segment *
 create_segment(Size bytes, char **reason)
@@ -75,10 +76,11 @@ create_segment(Size bytes, char **reason)
 	dsm_segment *volatile segment = NULL;
 
 	BeginInternalSubTransaction(NULL);
-	CurrentResourceOwner = owner;
 	PG_TRY();
 	{
 		segment = dsm_create(bytes, DSM_CREATE_NULL_IF_MAXSEGMENTS);
+		if (segment != NULL)
+			dsm_pin_mapping(segment);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -98,7 +100,9 @@ create_segment(Size bytes, char **reason)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
-	if (segment == NULL && *reason == NULL)
+	if (segment != NULL)
+		dsm_unpin_mapping(segment);
+	else if (*reason == NULL)
 		*reason = "There are too many segments of dynamic shared memory.";
 	return segment;
 }
