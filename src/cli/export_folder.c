@@ -248,7 +248,11 @@ take_up(exporter *e)
 		snprintf(e->manifest.name, sizeof e->manifest.name, "%s", name);
 	}
 	else if (known && epoch == e->manifest.epoch)
+	{
 		load_published(e);
+		/* of another source this is said once */
+		return strcmp(source, e->source) == 0 || write_state(e, epoch);
+	}
 	return true;
 }
 
@@ -499,11 +503,10 @@ check_alone(exporter *e)
 		complain("cannot read the manifest of \"%s\": %s", e->plan->to, strerror(errno));
 		return false;
 	}
-	if (e->taken && feed_manifest_read(text, length, &there, &line) == NULL)
-	{
-		alone = strcmp(there.exporter, e->manifest.exporter) == 0 && there.serial == e->manifest.serial;
-		feed_manifest_free(&there);
-	}
+	if (feed_manifest_read(text, length, &there, &line) == NULL)
+		alone = strcmp(there.exporter, e->exporter) == 0 ||
+			(strcmp(there.exporter, e->manifest.exporter) == 0 && there.serial == e->manifest.serial);
+	feed_manifest_free(&there);
 	free(text);
 	if (!alone)
 		fail("another exporter writes to \"%s\": this one ends", e->plan->to);

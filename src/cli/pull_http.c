@@ -21,6 +21,7 @@
 #define CONNECT_SECONDS 10L
 #define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */
 #define SLOW_SECONDS 30L
+#define LEAST_BUFFER 1024		/* that libcurl takes */
 #define MOST_REDIRECTS 3L
 
 struct http_client
@@ -155,6 +156,20 @@ read_headers(const char *path, struct curl_slist *headers)
 	return headers;
 }
 
+/* libcurl reads up to a hundred buffers before it looks at the rate: a second's worth at once. */
+static void
+limit_rate(CURL *curl, uint64_t rate)
+{
+	long		buffer = rate < 100 * LEAST_BUFFER ? LEAST_BUFFER : (long) (rate / 100);
+
+	curl_easy_setopt(curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) rate);
+	if (buffer < CURL_MAX_WRITE_SIZE)
+		curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer);
+	/* what was asked for is no transfer that has stopped */
+	if (rate < 2 * SLOW_BYTES)
+		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long) rate / 2);
+}
+
 http_client *
 http_begin(const http_plan *plan)
 {
@@ -183,13 +198,19 @@ http_begin(const http_plan *plan)
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
 	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, plan->agent);
 	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_signal);
-	curl_easy_setopt(client->curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) plan->rate);
+	if (plan->rate > 0)
+		limit_rate(client->curl, plan->rate);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
 	return client;
+}
+
+void
+http_agent(http_client *client, const char *agent)
+{
+	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, agent);
 }
 
 void
@@ -258,6 +279,9 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	answer->retry = (int64_t) retry;
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;
+	/* going on from these bytes would fail each time */
+	if (in.wrong_range || in.too_long)
+		bytes->length = 0;
 	explain(url, code, &in);
 	return false;
 }

@@ -14,7 +14,6 @@ typedef struct http_client http_client;
 typedef struct http_plan
 {
 	const char *header_file;	/* lines of headers that nobody may see; or NULL */
-	const char *agent;
 	bool		plain;			/* http: is allowed, too */
 	uint64_t	rate;			/* bytes a second at most; 0: as fast as it goes */
 } http_plan;
@@ -36,6 +35,9 @@ typedef struct http_bytes
 } http_bytes;
 
 extern http_client *http_begin(const http_plan *plan);
+
+/* What the client is called from now on; copied. */
+extern void http_agent(http_client *client, const char *agent);
 extern void http_end(http_client *client);
 
 /*

@@ -89,7 +89,7 @@ check_serial(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_D
 		return refuse(host, "expired", "it has expired: the exporter is dead, or somebody holds an old manifest back");
 	if (!mark->known || host->plan->allow_older)
 		return true;
-	if (m->serial < mark->serial)
+	if (m->serial < mark->serial || m->content < host->serial)
 		return refuse(host, "back", "it is older than what was here; if that is right, say --allow-older once");
 	/* after a kill the working copy can be later than the mark, whose digest is not known then */
 	if (m->serial == mark->serial && !sodium_is_zero(mark->digest, FEED_DIGEST_BYTES) && memcmp(digest, mark->digest, FEED_DIGEST_BYTES) != 0)
@@ -363,7 +363,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	{
 		host->misses = 0;
 		host->content = m->content;
-		place_advance(host, m->serial);
+		place_advance(host, m->content);
 	}
 	free_steps(&list);
 	return found;
@@ -403,7 +403,7 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		taken = false;
 	}
 	free_steps(&list);
-	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->serial);
+	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content);
 	feed_copy_free(&copy);
 	if (taken)
 	{

@@ -161,7 +161,7 @@ write_base(url_host *host, const feed_copy *copy, uint8_t (*headers)[BF_HEADER_B
 	if (bloomfilter_writer_begin(host->plan->out, copy->parts, &writer, &detail) < 0)
 		return say_detail(&detail);
 	feed_uuid_text(identity, host->mark.identity);
-	snprintf(serial, sizeof serial, "%" PRIu64, host->mark.serial);
+	snprintf(serial, sizeof serial, "%" PRIu64, host->mark.base_serials[0]);
 	written = bloomfilter_writer_note(writer, "identity", identity, &detail) >= 0 &&
 		bloomfilter_writer_note(writer, "serial", serial, &detail) >= 0;
 	for (i = 0; i < copy->parts && written; i++)
@@ -679,45 +679,62 @@ boot_now(void)
 	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
 }
 
+/* What FILE is now. */
 static void
-put_status(url_host *host, bool well)
+describe_file(const url_host *host, bloomfilter_status *status)
 {
-	bloomfilter_status status;
-	const char *problem;
+	bloomfilter *filter;
+	bloomfilter_info info;
 	char		identity[FEED_UUID_TEXT_BYTES];
 
-	if (!status_read(host->plan->out, &status, &problem))
-		memset(&status, 0, sizeof status);
+	if (bloomfilter_open(host->plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) >= 0)
+	{
+		bloomfilter_get_info(filter, &info, sizeof info);
+		if (status->checksum != info.checksum)
+			status->changed = (int64_t) time(NULL);
+		status->checksum = info.checksum;
+		bloomfilter_close(filter);
+	}
+	status->serial = (int64_t) host->serial;
+	status->built = (int64_t) (host->built / 1000000);
+	feed_uuid_text(identity, host->mark.identity);
+	snprintf(status->identity, sizeof status->identity, "%s", identity);
+	snprintf(status->list, sizeof status->list, "%s", host->mark.name);
+	snprintf(status->server, sizeof status->server, "%.*s", (int) strcspn(host->plan->url, "?"), host->plan->url);
+}
+
+static void
+describe_look(const url_host *host, bool well, bloomfilter_status *status)
+{
 	if (well)
 	{
-		bloomfilter *filter;
-		bloomfilter_info info;
-
-		status.looked = (int64_t) time(NULL);
-		if (bloomfilter_open(host->plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) >= 0)
-		{
-			bloomfilter_get_info(filter, &info, sizeof info);
-			if (status.checksum != info.checksum)
-				status.changed = status.looked;
-			status.checksum = info.checksum;
-			bloomfilter_close(filter);
-		}
-		status.serial = (int64_t) host->serial;
-		status.built = (int64_t) (host->built / 1000000);
-		feed_uuid_text(identity, host->mark.identity);
-		snprintf(status.identity, sizeof status.identity, "%s", identity);
-		snprintf(status.list, sizeof status.list, "%s", host->mark.name);
-		snprintf(status.server, sizeof status.server, "%.*s", (int) strcspn(host->plan->url, "?"), host->plan->url);
-		status.failures = 0;
-		status.error[0] = '\0';
+		status->looked = (int64_t) time(NULL);
+		status->failures = 0;
+		status->error[0] = '\0';
 	}
 	else
 	{
-		status.failed = (int64_t) time(NULL);
-		status.failures = host->failures;
-		snprintf(status.error, sizeof status.error, "%s", last_complaint());
+		status->failed = (int64_t) time(NULL);
+		status->failures = host->failures;
+		snprintf(status->error, sizeof status->error, "%s", last_complaint());
 	}
-	snprintf(status.refused, sizeof status.refused, "%s", host->refused);
+	snprintf(status->refused, sizeof status->refused, "%s", host->refused);
+}
+
+/* Writes FILE.status, of a look if there was one. */
+static void
+put_status(url_host *host, bool looked, bool well)
+{
+	bloomfilter_status status;
+	const char *problem;
+
+	if (!status_read(host->plan->out, &status, &problem))
+		memset(&status, 0, sizeof status);
+	if (looked)
+		describe_look(host, well, &status);
+	/* content is known from the first look that went well on */
+	if (host->content != 0)
+		describe_file(host, &status);
 	if (!status_write(host->plan->out, &status, NULL))
 		complain("cannot write \"%s.status\": %s", host->plan->out, strerror(errno));
 	host->status_written = monotonic_seconds();
@@ -741,16 +758,16 @@ place_looked(url_host *host, bool well)
 	/* without a working copy the file is what readers have */
 	if (well && host->changed && (host->map == NULL || monotonic_seconds() - host->base_written >= FOLD_SECONDS))
 		(void) place_fold(host);
-	if (!well || host->status_written == 0 || monotonic_seconds() - host->status_written >= STATUS_SECONDS)
-		put_status(host, well);
+	if (!well || host->status_written == 0 || host->base_written > host->status_written || monotonic_seconds() - host->status_written >= STATUS_SECONDS)
+		put_status(host, true, well);
 }
 
 void
 place_close(url_host *host)
 {
 	(void) place_fold(host);
-	if (host->copy.parts > 0 && host->failures == 0)
-		put_status(host, true);
+	if (host->content != 0)
+		put_status(host, false, false);
 	feed_copy_free(&host->copy);
 	unmap(host);
 	close(host->lock);

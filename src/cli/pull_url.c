@@ -134,7 +134,7 @@ read_options(const command_line *line, url_plan *plan)
 				plan->working = optarg;
 				break;
 			case OPTION_NO_AGENT:
-				plan->http.agent = "";
+				plan->no_agent = true;
 				break;
 			case OPTION_QUIET:
 				plan->quiet = true;
@@ -180,13 +180,27 @@ say_changed(const url_host *host, uint64_t epoch)
 	(void) output_try_flush();
 }
 
+/* The web server's log is so the list of hosts, with what each has. */
+static void
+name_agent(url_host *host)
+{
+	char	   *agent = text_of("bloomfilter-pull/%s (%s %llu)", bloomfilter_version(), host->mark.name,
+								(unsigned long long) host->serial);
+
+	http_agent(host->client, agent);
+	free(agent);
+}
+
 static bool
 look(url_host *host)
 {
 	uint64_t	serial = host->serial;
 	uint64_t	epoch = host->mark.epoch;
-	bool		well = list_look(host);
+	bool		well;
 
+	if (!host->plan->no_agent)
+		name_agent(host);
+	well = list_look(host);
 	if (stop_requested())
 		return well;
 	/* steps come each second: of these nothing is said */
@@ -244,7 +258,6 @@ command_pull_url(int argc, char **argv)
 	command_line line = {"pull", help, ":", names, argc, argv};
 	url_plan	plan;
 	url_host	host;
-	char	   *agent;
 	exit_status status = STATUS_YES;
 
 	memset(&plan, 0, sizeof plan);
@@ -256,10 +269,6 @@ command_pull_url(int argc, char **argv)
 	srandom(randombytes_random());
 	host.plan = &plan;
 	place_open(&host);
-	agent = text_of("bloomfilter-pull/%s (%s %llu)", bloomfilter_version(), host.mark.name,
-					(unsigned long long) host.serial);
-	if (plan.http.agent == NULL)
-		plan.http.agent = agent;
 	host.client = http_begin(&plan.http);
 	if (plan.follow)
 	{
@@ -271,7 +280,6 @@ command_pull_url(int argc, char **argv)
 	http_end(host.client);
 	place_close(&host);
 	free(host.partial.bytes);
-	free(agent);
 	if (!plan.follow && stop_requested())
 		stop_die();
 	return status;

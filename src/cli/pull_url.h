@@ -31,6 +31,7 @@ typedef struct url_plan
 	bool		follow;
 	bool		allow_older;
 	bool		quiet;
+	bool		no_agent;		/* the server isn't told the list and its serial */
 	uint64_t	every;			/* seconds */
 	feed_key	keys[URL_MOST_KEYS];
 	size_t		key_count;
@@ -61,8 +62,8 @@ typedef struct url_host
 	int			lock;
 	url_mark	mark;
 	feed_copy	copy;			/* parts 0: none yet */
-	uint64_t	serial;			/* that the copy has */
-	uint64_t	content;		/* the serial of its bits; 0: not known */
+	uint64_t	serial;			/* of the content that the copy has */
+	uint64_t	content;		/* the same, once a look went well; before it 0 */
 	bool		exact;			/* and it has no others */
 	bool		changed;		/* since the base was written */
 	double		base_written;

@@ -21,7 +21,7 @@ typedef enum status_form
 /*
  * What may be wrong with a file, each in a word: see bloomfilter(1).
  */
-#define STATUS_WORDS 11
+#define STATUS_WORDS 13
 
 extern const char *const status_words[STATUS_WORDS];
 

@@ -10,76 +10,24 @@ use warnings;
 
 use File::Copy qw(copy);
 use FindBin;
-use IO::Socket::INET;
 use lib $FindBin::Bin;
 
 use CommandLine;
+use Hosts;
 use Server;
 use Test::More;
 
 my $dsn = own_database('bloomfilter_cli_url');
-my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
-plan skip_all => 'nginx is not installed' if !defined $nginx;
 plan skip_all => 'minisign is not installed' if system('command -v minisign >/dev/null') != 0;
 
 my $here = `pwd`;
 chomp $here;
-my %children;
-
-sub free_port
-{
-	my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "socket: $!";
-	return $socket->sockport;
-}
-
-# Starts a program whose output goes to .NAME.log.
-sub begin
-{
-	my ($name, @command) = @_;
-	my $child = fork() // die "fork: $!";
-	if ($child == 0)
-	{
-		open STDIN, '<', '/dev/null' or die;
-		open STDOUT, '>>', ".$name.log" or die;
-		open STDERR, '>&', \*STDOUT or die;
-		exec @command or die "exec: $!";
-	}
-	$children{$name} = $child;
-	return;
-}
-
-sub finish
-{
-	my ($name, $signal) = @_;
-	my $child = delete $children{$name} // return '';
-	kill $signal, $child;
-	waitpid $child, 0;
-	return ending();
-}
-
-END { my $status = $?; finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children; $? = $status; }
-
 my $port = free_port();
-mkdir $_ foreach 'www', 'hosts';
-spew('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $here/nginx.pid;",
-	'events { worker_connections 256; }',
-	"http { access_log $here/access.log; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
-	"server { listen 127.0.0.1:$port; root $here/www; location ~ /\\. { deny all; } } }", ''));
-begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
-my $url = "http://127.0.0.1:$port";
-ok(wait_for(20, sub { defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) }), 'nginx answers');
+mkdir 'hosts';
+my $url = begin_nginx($port);
 
 sub export { return run('', 'export', '--dsn', $dsn, @_); }
 sub pull { return run('', 'pull', '--url', @_); }
-sub has { my ($file, @keys) = @_; return (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] == @keys; }
-
-sub manifest
-{
-	my ($folder) = @_;
-	my %words;
-	push @{ $words{ (split / /, $_, 2)[0] } }, (split / /, $_, 2)[1] foreach split /\n/, slurp("www/$folder/manifest");
-	return \%words;
-}
 
 # ------------------------------------------------------------------------
 # Manifests of the golden file
@@ -281,9 +229,8 @@ foreach my $round (1 .. 3)
 	arrive("an exporter that was killed, $round");
 }
 finish('nginx', 'TERM');
-unlink 'nginx.pid';
 ok(wait_for(30, sub { slurp('hosts/u.bloom.status') =~ /^failures [1-9]/m }), 'status tells of looks that fail');
-begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+begin_nginx($port);
 arrive('after the web server was gone');
 my $epoch = manifest('users')->{epoch}[0];
 foreach my $statement ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY users_filter',

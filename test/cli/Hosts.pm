@@ -1,0 +1,83 @@
+# Hosts.pm
+#	  What the tests of export and pull --url share: children, and a stock web server over
+#	  the folder www, on loopback.
+package Hosts;
+
+use strict;
+use warnings;
+
+use CommandLine;
+use Exporter qw(import);
+use IO::Socket::INET;
+use Server;
+use Test::More;
+
+our @EXPORT = qw(free_port begin finish begin_nginx manifest has);
+
+my %children;
+
+sub free_port
+{
+	my $socket = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1') or die "socket: $!";
+	return $socket->sockport;
+}
+
+# Starts a program whose output goes to .NAME.log.
+sub begin
+{
+	my ($name, @command) = @_;
+	my $child = fork() // die "fork: $!";
+	if ($child == 0)
+	{
+		open STDIN, '<', '/dev/null' or die;
+		open STDOUT, '>>', ".$name.log" or die;
+		open STDERR, '>&', \*STDOUT or die;
+		exec @command or die "exec: $!";
+	}
+	$children{$name} = $child;
+	return;
+}
+
+sub finish
+{
+	my ($name, $signal) = @_;
+	my $child = delete $children{$name} // return '';
+	kill $signal, $child;
+	waitpid $child, 0;
+	return ending();
+}
+
+END { my $status = $?; finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children; $? = $status; }
+
+# The web server's address; lines are more of its configuration.  Without it the test is skipped.
+sub begin_nginx
+{
+	my ($port, @lines) = @_;
+	my $here = `pwd`;
+	chomp $here;
+	my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
+	plan skip_all => 'nginx is not installed' if !defined $nginx;
+	mkdir 'www';
+	spew('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $here/nginx.pid;",
+		'events { worker_connections 256; }',
+		"http { access_log $here/access.log; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
+		"server { listen 127.0.0.1:$port; root $here/www; location ~ /\\. { deny all; }", @lines, '} }', ''));
+	unlink 'nginx.pid';
+	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+	ok(wait_for(20, sub { defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) }), 'nginx answers');
+	return "http://127.0.0.1:$port";
+}
+
+# A folder's manifest: the values of each word.
+sub manifest
+{
+	my ($folder) = @_;
+	my %words;
+	push @{ $words{ (split / /, $_, 2)[0] } }, (split / /, $_, 2)[1] foreach split /\n/, slurp("www/$folder/manifest");
+	return \%words;
+}
+
+# Whether a file has all of these integers.
+sub has { my ($file, @keys) = @_; return (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] eq @keys . "\n"; }
+
+1;

@@ -1,0 +1,302 @@
+# url_edges.t
+#	  The edges of bloomfilter export and pull --url: looks that find nothing, transfers that
+#	  are interrupted, a second exporter, the sweep, another boot, and the words of status.
+#
+# Needs a server with the extension and nginx; minisign for the signature's word.
+# Everything listens on loopback.  Each wait is for a condition.
+
+use strict;
+use warnings;
+
+use FindBin;
+use IO::Socket::INET;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+use Time::HiRes;
+
+my $dsn = own_database('bloomfilter_cli_url_edges');
+mkdir 'hosts';
+my $port = free_port();
+my $url = begin_nginx($port, 'location /secret/ { if ($http_authorization != "Bearer hush") { return 403; } }',
+	'location /moved/ { return 302 /users/manifest; }');
+
+sub export { return run('', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', @_); }
+sub pull { return run('', 'pull', '--url', @_); }
+sub add { my ($first, $last) = @_; sql("INSERT INTO users SELECT generate_series($first, $last)"); return; }
+
+# The status of a file in each form: exit status, words that are wrong, and Prometheus' for a word.
+sub words
+{
+	my ($file) = @_;
+	my ($status, undef, $err) = run('', 'status', '--quiet', $file);
+	my @json = (run('', 'status', '--json', $file))[1] =~ /"wrong": \[(.*?)\]/;
+	return "$status $json[0]";
+}
+
+sub metric
+{
+	my ($file, $word) = @_;
+	return (run('', 'status', '--prometheus', $file))[1] =~ /^bloomfilter_wrong\{file="\Q$file\E",list="[^"]*",word="$word"\} ([01])$/m ? $1 : 'none';
+}
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+add(1, 1000);
+my @to = ('www/users', '--poll', '1');
+is((export(@to))[0], 0, 'an index is exported');
+
+# ------------------------------------------------------------------------
+# A look that finds nothing
+# ------------------------------------------------------------------------
+
+my @follow = ('--allow-http', '--follow', '--every', '1');
+begin('host', program(), 'pull', '--url', "$url/users", '--out', 'hosts/u.bloom', @follow);
+ok(wait_for(30, sub { slurp('access.log') =~ m{"GET /users/manifest HTTP/1.1" 304 } }), 'an unchanged manifest is answered by 304');
+my $serial = manifest('users')->{content}[0];
+ok(wait_for(30, sub { slurp('access.log') =~ m{"bloomfilter-pull/\S+ \(public.users_filter $serial\)"} }), 'the log tells the list and its serial');
+is(words('hosts/u.bloom'), '0 ', 'status is content');
+add(2000, 2099);
+export(@to);
+ok(wait_for(30, sub { has('hosts/u.bloom', 2000 .. 2099) }), 'after it new keys are taken');
+my $content = manifest('users')->{content}[0];
+ok(wait_for(30, sub { slurp('hosts/u.bloom.status') =~ /^serial $content$/m }), 'and the serial is that of the content');
+is(finish('host', 'TERM'), 0, 'the follower ends');
+is(words('hosts/u.bloom'), '0 ', 'status is content with the file that it leaves');
+begin('quiet', program(), 'pull', '--url', "$url/users", '--out', 'hosts/q.bloom', '--allow-http', '--no-agent');
+ok(wait_for(30, sub { -e 'hosts/q.bloom' && slurp('access.log') =~ m{"GET /users/manifest HTTP/1.1" 200 \d+ "-" "-"} }), 'without an agent the log has none');
+finish('quiet', 'TERM');
+
+# ------------------------------------------------------------------------
+# A web server that fails
+# ------------------------------------------------------------------------
+
+# Answers requests out of www/users.  For each fetch of a .bloom file the next line of
+# "cuts" counts: "half" ends it in the middle, "wrong" says another range, "all" knows of none.
+sub serve
+{
+	my ($door) = @_;
+	while (my $client = $door->accept)
+	{
+		my ($path, $from) = ('', 0);
+		while (defined(my $line = <$client>))
+		{
+			last if $line =~ /^\r?\n/;
+			$path = $1 if $line =~ m{^GET (\S+)};
+			$from = $1 if $line =~ /^Range: bytes=(\d+)-/;
+		}
+		my $content = -e "www$path" ? slurp("www$path") : '';
+		my @cuts = split /\n/, slurp('cuts');
+		my $cut = $path =~ /\.bloom$/ && @cuts ? shift @cuts : '';
+		spew('cuts', join '', map { "$_\n" } @cuts) if $cut ne '';
+		open my $log, '>>', 'requests' or die;
+		print $log "$path $from $cut\n";
+		close $log;
+		$from = 0 if $cut eq 'all' || $from >= length $content;
+		my $first = $cut eq 'wrong' ? $from + 1 : $from;
+		my $rest = substr $content, $from;
+		print $client $from > 0 ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes $first-" . (length($content) - 1) . '/' . length($content) . "\r\n" : "HTTP/1.1 200 OK\r\n",
+			'Content-Length: ', length($rest), "\r\nConnection: close\r\n\r\n", $cut eq 'half' ? substr($rest, 0, length($rest) / 2) : $rest;
+		close $client;
+	}
+	exit 0;
+}
+
+my $door = IO::Socket::INET->new(Listen => 10, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
+my $broken = 'http://127.0.0.1:' . $door->sockport;
+spew('cuts', '');
+my $server = fork() // die "fork: $!";
+serve($door) if $server == 0;
+close $door;
+END { kill 'KILL', $server if $server; }
+
+foreach my $try ([ "half\n", 'an interrupted transfer is gone on with', qr/\A\S+ 0 half\n\S+ [1-9]\d* \n\z/ ],
+	[ "half\nhalf\n", 'twice', qr/\A\S+ 0 half\n\S+ ([1-9]\d*) half\n\S+ (?!\1 )[1-9]\d* \n\z/ ],
+	[ "half\nall\n", 'a server without ranges sends all of it', qr/\A\S+ 0 half\n\S+ [1-9]\d* all\n\z/ ],
+	[ "half\nwrong\n", 'after a wrong range it begins anew', qr/\A\S+ 0 half\n\S+ [1-9]\d* wrong\n\S+ 0 \n\z/ ])
+{
+	my ($cuts, $name, $pattern) = @$try;
+	spew('cuts', $cuts);
+	spew('requests', '');
+	begin('broken', program(), 'pull', '--url', "$broken/users", '--out', 'hosts/b.bloom', @follow);
+	ok(wait_for(60, sub { -e 'hosts/b.bloom' && has('hosts/b.bloom', 1 .. 1000, 2000 .. 2099) }), $name);
+	finish('broken', 'TERM');
+	my $requests = join '', grep { /\.bloom / } map { "$_\n" } split /\n/, slurp('requests');
+	like($requests, $pattern, 'by these requests');
+	unlink glob('hosts/b.bloom*'), map { readlink // () } 'hosts/b.bloom.working';
+}
+
+# ------------------------------------------------------------------------
+# Options
+# ------------------------------------------------------------------------
+
+sql('SET search_path = public, ext; CREATE TABLE large (id bigint); CREATE INDEX large_filter ON large USING bloomfilter (id) WITH (n = 1000000)');
+is((run('', 'export', '--dsn', $dsn, '--index', 'large_filter', '--to', 'www/large'))[0], 0, 'a file of more than a million bytes');
+my $begun = Time::HiRes::time;
+is((pull("$url/large", '--allow-http', '--out', 'slow.bloom', '--limit-rate', 400000))[0], 0, 'at 400,000 bytes a second');
+cmp_ok(Time::HiRes::time - $begun, '>=', 1, 'takes more than a second');
+cmp_ok(-s 'slow.bloom', '>', 1000000, 'and is all there');
+system('cp', '-r', 'www/users', 'www/secret');
+like((pull("$url/secret", '--allow-http', '--out', 'secret.bloom'))[2], qr/answered 403/, 'without a header the server refuses');
+spew('headers', "Authorization: Bearer hush\n");
+my ($status, $out, $err) = pull("$url/secret", '--allow-http', '--out', 'secret.bloom', '--header-file', 'headers');
+is($status, 0, 'with the header of --header-file it does not') || diag($err);
+unlike("$out$err" . join('', map { slurp($_) } glob 'secret.bloom.*'), qr/hush/, 'which is told to nobody');
+like((pull("$url/moved", '--allow-http', '--out', 'moved.bloom', '--header-file', 'headers'))[2], qr/answered 302/, 'nor taken to where a redirection leads');
+is((pull("$url/moved", '--allow-http', '--out', 'moved.bloom'))[2] =~ /answered 302/, '', 'which is followed without secrets');
+refuses(qr/cannot read "nothing"/, '', 'pull', '--url', "$url/secret", '--allow-http', '--out', 'x.bloom', '--header-file', 'nothing');
+
+# ------------------------------------------------------------------------
+# Two exporters, and another server
+# ------------------------------------------------------------------------
+
+is((export('www/two'))[0], 0, 'a folder for two exporters');
+begin('first', program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/two', '--follow', '--every', '0.25', '--heartbeat', '1', '--quiet');
+my $before = manifest('two')->{exporter}[0];
+ok(wait_for(30, sub { manifest('two')->{exporter}[0] ne $before }), 'the first one writes');
+refuses(qr/another process exports to "www\/two"/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/two');
+
+# The other host's exporter has the same folder over a network that knows no locks.
+system('cp', '-r', 'www/two', 'www/three');
+is((export('www/three'))[0], 0, 'the second one, on another host,');
+system('cp www/three/*.bloom www/two/ && cp www/three/manifest www/two/new && mv www/two/new www/two/manifest');
+ok(wait_for(30, sub { -e '.first.log' && slurp('.first.log') =~ /another exporter writes to "www\/two": this one ends/ }), 'makes the first one end');
+is(manifest('two')->{exporter}[0], manifest('three')->{exporter}[0], 'and its manifest stays');
+finish('first', 'TERM');
+
+spew('www/three/.state', slurp('www/three/.state') =~ s/^source .*/source 1/mr);
+refuses(qr/exported from another server.*--new-source/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/three');
+my $epoch = manifest('three')->{epoch}[0];
+is((export('www/three', '--new-source'))[0], 0, 'another server takes its place if told so');
+is((export('www/three'))[0], 0, 'which need be said once');
+is((pull("$url/three", '--allow-http', '--out', 'three.bloom'))[0] || has('three.bloom', 1 .. 1000), 1, 'and hosts have all keys');
+
+# ------------------------------------------------------------------------
+# What is deleted
+# ------------------------------------------------------------------------
+
+# Files of the folder that nobody names, so many hours old.
+sub leave
+{
+	my ($ending, $hours) = @_;
+	my $name = sprintf('www/three/%064x', 1000 * $hours + length $ending) . $ending;
+	spew($name, 'x' x 1000);
+	utime time - 3600 * $hours, time - 3600 * $hours, $name;
+	return $name;
+}
+
+my ($named) = glob 'www/three/*.bloom';
+utime 0, 0, glob 'www/three/*.bloom';
+my %is = (young_step => leave('.step', 0.5), step => leave('.step', 2), whole => leave('.bloom', 2), old_step => leave('.step', 25), old_whole => leave('.bloom', 25));
+spew('www/three/mine.txt', 'mine');
+utime 0, 0, 'www/three/mine.txt';
+export('www/three', '--keep', '1000000000');
+is(join(' ', grep { -e $is{$_} } sort keys %is), 'step whole young_step', 'what nobody named for a day goes');
+($status, $out, $err) = export('www/three', '--keep', '1');
+is(join(' ', grep { -e $is{$_} } sort keys %is), 'whole young_step', 'where bytes press, steps go after an hour');
+like($err, qr/more than --keep/, 'and it is said if that is not enough');
+ok(-e "www/three/" . (manifest('three')->{whole}[0] =~ /(\w{64})$/)[0] . '.bloom', 'what the manifest names stays, however old');
+ok(-e 'www/three/mine.txt', 'and so does what others put there');
+
+# ------------------------------------------------------------------------
+# Another boot
+# ------------------------------------------------------------------------
+
+# XXH64 with seed 0 of fewer than 32 * n + 32 bytes, as unsigned numbers.
+no warnings 'portable';
+my @prime = (undef, 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5);
+sub times { my ($a, $b) = @_; use integer; return $a * $b; }
+sub plus { my ($a, $b) = @_; use integer; return $a + $b; }
+sub rotated { my ($x, $n) = @_; return ($x << $n) | ($x >> (64 - $n)); }
+sub unsigned { my ($x) = @_; return unpack 'Q', pack 'q', $x; }
+sub round_of { my ($sum, $lane) = @_; return unsigned(&times(rotated(unsigned(plus($sum, &times($lane, $prime[2]))), 31), $prime[1])); }
+sub xxh64
+{
+	my ($bytes) = @_;
+	my $length = length $bytes;
+	my @sum = (plus($prime[1], $prime[2]), $prime[2], 0, -$prime[1]);
+	$sum[3] = &times(-1, $prime[1]);
+	my $at = 0;
+	for (; $at + 32 <= $length; $at += 32)
+	{
+		my @lanes = unpack 'Q<4', substr $bytes, $at, 32;
+		@sum = map { round_of($sum[$_], $lanes[$_]) } 0 .. 3;
+	}
+	my $h = unsigned(plus(plus(rotated($sum[0], 1), rotated($sum[1], 7)), plus(rotated($sum[2], 12), rotated($sum[3], 18))));
+	$h = unsigned(plus(&times($h ^ round_of(0, $_), $prime[1]), $prime[4])) foreach @sum;
+	$h = unsigned(plus($h, $length));
+	for (; $at + 8 <= $length; $at += 8)
+	{
+		$h ^= round_of(0, unpack 'Q<', substr $bytes, $at, 8);
+		$h = unsigned(plus(&times(rotated($h, 27), $prime[1]), $prime[4]));
+	}
+	$h = unsigned(&times($h ^ ($h >> 33), $prime[2]));
+	$h = unsigned(&times($h ^ ($h >> 29), $prime[3]));
+	return $h ^ ($h >> 32);
+}
+
+begin('host', program(), 'pull', '--url', "$url/users", '--out', 'hosts/u.bloom', @follow);
+SKIP:
+{
+	skip 'there is no folder in memory', 8 if !wait_for(10, sub { -e 'hosts/u.bloom.working' });
+	system('cp', '-r', 'www/users', 'www/old');
+	add(3000, 3099);
+	export(@to);
+	ok(wait_for(30, sub { has('hosts/u.bloom', 3000 .. 3099) }), 'a working copy has more than the file');
+	finish('host', 'KILL');
+	ok(!has('hosts/u.bloom.working', 5000000 .. 5000009) && has('hosts/u.bloom', 3000 .. 3099), 'also when the follower was killed');
+	my $copy = slurp('hosts/u.bloom.working');
+	is(sprintf('%016x', xxh64(substr $copy, 0, 120)), sprintf('%016x', unpack 'Q<', substr $copy, 120, 8), 'its header has its checksum');
+	substr($copy, 48, 16) = 'another boot of ';
+	substr($copy, 120, 8) = pack 'Q<', xxh64(substr $copy, 0, 120);
+	# bits that no list has: who took this copy would find every key
+	substr($copy, 4096 + 64) = "\xff" x (length($copy) - 4096 - 64);
+	spew('hosts/u.bloom.working', $copy);
+	ok(!has('hosts/u.bloom', 3000 .. 3099) && has('hosts/u.bloom', 1 .. 1000, 2000 .. 2099), 'after another boot programs have the file');
+	begin('host', program(), 'pull', '--url', "$url/users", '--out', 'hosts/u.bloom', @follow);
+	ok(wait_for(30, sub { has('hosts/u.bloom', 3000 .. 3099) }), 'until the follower has looked');
+	ok(has('hosts/u.bloom', 1 .. 1000, 2000 .. 2099), 'which has the others, too');
+	ok(!has('hosts/u.bloom', 5000000 .. 5000009), 'and nothing of the left-over copy');
+	is(finish('host', 'TERM'), 0, 'it ends');
+}
+
+# ------------------------------------------------------------------------
+# The words of status
+# ------------------------------------------------------------------------
+
+my @out = ('--allow-http', '--out', 'word.bloom');
+pull("$url/users", @out);
+is(words('word.bloom'), '0 ', 'a file with which nothing is wrong');
+is(metric('word.bloom', $_), 0, "its metric $_") foreach 'signature', 'expired', 'back';
+sub bad
+{
+	my ($word, $edit, @options) = @_;
+	system('rm', '-rf', 'www/bad');
+	system('cp', '-r', 'www/users', 'www/bad');
+	spew('www/bad/manifest', $edit->(slurp('www/bad/manifest')));
+	is((pull("$url/bad", @out, @options))[0], 1, "$word: refused by exit status 1");
+	is(words('word.bloom'), qq(1 "$word"), "$word: the word of status");
+	is(metric('word.bloom', $word), 1, "$word: its metric");
+	like((run('', 'status', '--prometheus', 'word.bloom'))[1], qr/^bloomfilter_healthy\{[^}]*\} 0$/m, "$word: not healthy");
+	is((run('', 'status', 'word.bloom'))[1] =~ /^wrong\s+(.*)$/m ? $1 : '', $word, "$word: in the text");
+	return;
+}
+my $key = 'RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3';
+bad('signature', sub { $_[0] }, '--key', $key);
+bad('expired', sub { $_[0] =~ s/^expires .*/expires 1700000000000000/mr });
+bad('clock', sub { $_[0] =~ s/^serial .*/serial 9000000000000000000/mr });
+bad('list', sub { $_[0] =~ s/^name .*/name other/mr });
+bad('identity', sub { $_[0] =~ s/^identity .*/identity 0f8fad5b-d9cb-469f-a165-70867728950e/mr });
+bad('forked', sub { $_[0] =~ s/^poll .*/poll 77/mr });
+bad('back', sub { slurp('www/old/manifest') });
+pull("$url/users", @out);
+is(words('word.bloom'), '0 ', 'a look that goes well ends it');
+is(metric('word.bloom', 'back'), 0, 'in the metrics, too');
+
+finish('nginx', 'TERM');
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_url_edges WITH (FORCE)');
+done_testing();
