@@ -249,6 +249,10 @@ EOC
 	unlike($plans, qr/bloom_publish_agg/, 'nothing of the shared memory is sent');
 	value("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 3)");
 	is(value("SELECT count(*) FROM account WHERE NOT bloom_lookup('far', id)"), 0, 'in parts, too');
+	value("CALL bloom_publish('none', 'SELECT id FROM far WHERE id < 0', allow_empty => true)");
+	value('CREATE TRIGGER spoil BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION spoil()');
+	like(error_of("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 1)"),
+		qr/part 0 is not stored as it was built/, 'what is written is read back');
 }
 $node->stop;
 

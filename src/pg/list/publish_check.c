@@ -6,7 +6,7 @@
  * filters where they were built, before a byte is written; what was written is then read
  * back once and compared by checksum.  Filters that were built apart are looked up as
  * they were stored.  Where rows come from another engine and the filter isn't large, it
- * goes there as a parameter, so that no rows have to travel.
+ * goes there as a parameter, so that no rows have to travel, and is read back as well.
  */
 #include "postgres.h"
 
@@ -112,6 +112,18 @@ refuse_part(const BfpgPublication *list, int32 part)
 			 errhint("Look for triggers and rules on bloom_generation_part.")));
 }
 
+/* Whether a stored part has the header that was built, which has a checksum of all bytes. */
+static bool
+is_as_built(const BfpgFilter *stored, Datum built)
+{
+	struct varlena *flat = bfpg_flat_value(built);
+	bool		same = memcmp(stored->image, VARDATA(flat), BF_HEADER_BYTES) == 0;
+
+	if (PointerGetDatum(flat) != built)
+		pfree(flat);
+	return same;
+}
+
 /* Reads what was written: all bytes of each part. */
 static void
 read_back(const BfpgPublication *list)
@@ -132,7 +144,7 @@ read_back(const BfpgPublication *list)
 			refuse_part(list, part);
 		filter = bfpg_filter_copy(value, CurrentMemoryContext);
 		bfpg_list_done(&table);
-		if (memcmp(filter->image, list->build->shared->images[part], BF_HEADER_BYTES) != 0)
+		if (!is_as_built(filter, list->filters[part]))
 			refuse_part(list, part);
 		bfpg_filter_free(filter);
 	}
@@ -147,9 +159,9 @@ bfpg_publish_check(BfpgPublication *list)
 	double		before = Max(list->check_seconds, 0);
 
 	bfpg_activity_phase("checking what was written", -1);
-	if (list->build->shared != NULL)
+	if (list->build->checked)
 		read_back(list);
-	if (!list->build->checked)
+	else
 		check_by_pass(list, bfpg_pass_of_list(list->name), true);
 	list->check_seconds = before + bfpg_seconds_since(start);
 	list->measured_rate = bfpg_measure_rate(list);
