@@ -61,4 +61,11 @@ set role regress_explain_reader;
 select bloom_index_explain('regress_explained_k', 42);
 reset role;
 drop table regress_explained_live;
+-- a partitioned index has no pages to be shown
+create table regress_explained_parted (k int) partition by range (k);
+create table regress_explained_low partition of regress_explained_parted for values from (0) to (10);
+create table regress_explained_high partition of regress_explained_parted for values from (10) to (20);
+create index regress_explained_all on regress_explained_parted using bloomfilter (k);
+select bloom_index_contains('regress_explained_all', 5), bloom_index_explain('regress_explained_all', 5);
+drop table regress_explained_parted;
 drop role regress_explain_reader;

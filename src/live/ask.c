@@ -280,8 +280,9 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	char		text[BF_EXPLAIN_ROOM];
 	uint64		hash;
 
+	bfpg_live_refuse_partitioned(call.relation);
 	initStringInfo(&lines);
-	if (question->targets.count != 1 || !OidIsValid(target->index))
+	if (!OidIsValid(target->index))
 		PG_RETURN_TEXT_P(cstring_to_text("answer    true\nreason    the index can't be read under this snapshot"));
 	bfpg_key_bytes(&question->coder, PG_GETARG_DATUM(1), &key);
 	hash = bf_hash(key.data, (size_t) key.len, header->seed);

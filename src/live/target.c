@@ -142,6 +142,16 @@ check_built(Oid index)
 				 errhint("If nobody builds it, drop it with DROP INDEX.")));
 }
 
+void
+bfpg_live_refuse_partitioned(Oid index)
+{
+	if (get_rel_relkind(index) == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is partitioned and has no pages of its own", get_rel_name(index)),
+				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+}
+
 Relation
 bfpg_live_open_index(Oid oid, bool for_statistics)
 {
@@ -158,12 +168,7 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 		(void) bfpg_live_check_rights(index);
 		refuse_children(index, table);
 	}
-	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("index \"%s\" is partitioned and has no pages of its own",
-						RelationGetRelationName(index)),
-				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
+	bfpg_live_refuse_partitioned(oid);
 	/* All of it is read, so a later insertion of any key is a conflict. */
 	PredicateLockRelation(index, GetActiveSnapshot());
 	return index;

@@ -69,6 +69,9 @@ extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
  */
 extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
 
+/* Throws for a partitioned index. */
+extern void bfpg_live_refuse_partitioned(Oid index);
+
 /*
  * Locks an index and its table as bfpg_live_open_index does, but doesn't wait; returns
  * whether that can be called without waiting, be it for an error.
