@@ -68,6 +68,15 @@ foreach my $threshold ('0', '1GB')
 	$node->restart;
 	try_case("wal_skip_threshold = $threshold: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach @cases;
 }
+
+# What such a transaction adds has no position in the log, by which changes are told.
+{
+	my $session = session($node);
+	$session->query('BEGIN; DROP TABLE IF EXISTS keys; CREATE TABLE keys (id bigint); CREATE INDEX keys_id ON keys USING bloomfilter (id)');
+	is($session->state_of("SELECT bloom_index_changes('keys_id', NULL)"), '55000', 'changes of a file that is not logged are refused');
+	$session->query('ROLLBACK');
+	is($session->query("SELECT count(*) > 1 FROM bloom_index_changes('keys_id', NULL)"), 't', 'and told later');
+}
 $node->append_conf('postgresql.conf', 'wal_level = replica');
 $node->restart;
 try_case("wal_level = replica: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach @cases;

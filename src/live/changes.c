@@ -110,6 +110,13 @@ check_logged(Relation index)
 						index->rd_rel->relpersistence == RELPERSISTENCE_TEMP ? "temporary" : "unlogged"),
 				 errdetail("Its pages have no positions in the write-ahead log."),
 				 errhint("Use bloom_snapshot, or ALTER TABLE ... SET LOGGED.")));
+	/* At wal_level = minimal a file is not logged in the transaction that made it. */
+	if (!RelationNeedsWAL(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("changes of index \"%s\" are not known in the transaction that made its file",
+						RelationGetRelationName(index)),
+				 errhint("Ask again when it has committed.")));
 }
 
 /* See the proof above.  The time is read first: what was committed before it is told. */
