@@ -4,12 +4,21 @@ The keys of a call are a stored array, half of them members, so that both sides
 read them alike. "one call" asks a stored filter by one statement per call, as an
 application does; "many calls" asks for all arrays in one statement, whose copy of
 the filter is in memory.
+
+"literal", "text" and "binary" are keys as drivers send them, to a published list by its name
+and to a live filter: an array written into the statement, or bound to a prepared one. The
+bytes that are sent are made before the clock runs.
 """
 
+import struct
 import subprocess
+import time
+
+import psycopg
+from psycopg import pq
 
 from measure import Samples, interleave
-from run import key_sql, name_of, start
+from run import PRIME, STEP, key_sql, name_of, start
 from server import SERIAL, pgbench
 from table import Table
 
@@ -53,6 +62,68 @@ def many_calls(filter_name, keys, size):
     }
 
 
+# OIDs of PostgreSQL's types.
+INT8, INT8_ARRAY, UNKNOWN = 20, 1016, 0
+
+
+def text_array(keys):
+    return b"{%s}" % b",".join(b"%d" % key for key in keys)
+
+
+def binary_array(keys):
+    """As array_recv reads it: dimensions, no NULLs, type, length, lower bound, elements."""
+    return struct.pack("!iiIii", 1, 0, INT8, len(keys), 1) + b"".join(struct.pack("!iq", 8, key) for key in keys)
+
+
+# How a parameter is bound: its bytes, its type and its format.
+BOUND = {"text": (text_array, UNKNOWN, pq.Format.TEXT), "binary": (binary_array, INT8_ARRAY, pq.Format.BINARY)}
+
+
+def checked(result, status, answer=None):
+    if result.status != status or (answer is not None and result.get_value(0, 0) != answer):
+        raise RuntimeError(result.error_message.decode() or "not an answer for each key")
+
+
+def calls_of(connection, function, batches, way):
+    """A function for each batch, which sends it in one of the ways."""
+    query = f"select cardinality({function})"
+    if way == "literal":
+        queries = [query.format(f"'{text_array(keys).decode()}'").encode() for keys in batches]
+        return [lambda query=query: connection.exec_(query) for query in queries]
+    encode, oid, form = BOUND[way]
+    name = f"{way} {function}".encode()
+    checked(connection.prepare(name, query.format("$1").encode(), [oid]), pq.ExecStatus.COMMAND_OK)
+    return [lambda value=encode(keys): connection.exec_prepared(name, [value], [form]) for keys in batches]
+
+
+def keys_per_second(calls, size, seconds):
+    """Sends the calls in turn for so many seconds."""
+    began, done, passed = time.perf_counter(), 0, 0.0
+    while passed < seconds:
+        for call in calls:
+            checked(call(), pq.ExecStatus.TUPLES_OK, b"%d" % size)
+        done += size * len(calls)
+        passed = time.perf_counter() - began
+    return done / passed
+
+
+def as_drivers_send(run, session, data, table, count):
+    session.run(f"create index batch_live on {data.keys(count)} using bloomfilter (k) with (n = {count})")
+    functions = {"bloom_lookup_each": f"bloom_lookup_each('{data.publish(count)}', {{}})",
+                 "bloom_index_contains_each": "bloom_index_contains_each('batch_live', {})"}
+    with psycopg.connect() as connection:
+        for size in BATCHES:
+            numbers = [range(at, at + size) for at in range(0, 20 * size, size)]
+            batches = [[(1 + (g * 7919 + size) % (2 * count)) * STEP % PRIME for g in some] for some in numbers]
+            for way in ("literal", *BOUND):
+                runs = {who: (lambda calls=calls_of(connection.pgconn, function, batches, way):
+                              keys_per_second(calls, size, run.choose(0.05, 1)))
+                        for who, function in functions.items()}
+                table.add_all(name_of(count), size, way, unit="keys/s", samples=interleave(runs, run.rounds))
+            checked(connection.pgconn.exec_(b"deallocate all"), pq.ExecStatus.COMMAND_OK)
+    session.run("drop index batch_live")
+
+
 def measure(run, session, data, table, count):
     keys, name = data.btree(count), data.filter(count)
     session.run(f"drop table if exists asked; {SERIAL}")
@@ -81,6 +152,7 @@ def main():
     table = Table(run, "fig4_batch", "many keys in one call", ["keys", "batch", "way", "contender"])
     for count in run.sizes:
         measure(run, session, data, table, count)
+        as_drivers_send(run, session, data, table, count)
         in_c(run, data, table, count)
     table.write()
     session.run("drop table asked")

@@ -115,7 +115,7 @@ def draw_build(run, results):
 def draw_batch(run, results):
     most = results.values("keys")[-1]
     rows = [{**row, "contender": f"{row['contender']}, {row['way']}"} for row in results.select(keys=most)
-            if row["batch"] != "0"]
+            if row["way"] in ("one call", "many calls")]
     Plot(run, results, "fig4_batch", "lines", f"Many keys in one call, filter of {most} keys", "keys per call",
          "keys per second").contenders(rows, "batch", plot_powers=1)
 
