@@ -48,9 +48,14 @@ install_packages() {
 			as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
 	fi
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
+	# Nor do we want its web server, or any other service, to be started.
+	local policy=/usr/sbin/policy-rc.d status=0
+	[ -e $policy ] && policy= || printf '#!/bin/sh\nexit 101\n' | as_root install -m 755 /dev/stdin $policy
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
 		--no-install-recommends -o Dpkg::Options::=--force-confold "${missing[@]}" \
-		>/dev/null
+		>/dev/null || status=$?
+	[ -z "$policy" ] || as_root rm -f "$policy"
+	return $status
 }
 
 # The PostgreSQL major that this Debian brings, unless PG_MAJOR says another.
