@@ -272,3 +272,15 @@ drop schema evil cascade;
 
 select bloom_drop(name) from (select name from bloom_list order by name collate "C") l;
 drop table account;
+
+-- what other sessions see names the list that is published, not one that failed before
+create function shows() returns trigger language plpgsql as $$ begin
+  raise notice '%', (select substring(query from '^/[*] bloom_publish [a-z]+') from pg_stat_activity where pid = pg_backend_pid());
+  return new;
+end $$;
+create trigger shows before insert on bloom_generation_part for each row execute function shows();
+call bloom_publish('failing', 'select 1 / 0');
+select bloom_publish('shown', bloom_create(10)) > 0;
+drop trigger shows on bloom_generation_part;
+drop function shows;
+select bloom_drop('shown');

@@ -352,6 +352,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	begin_publication(fcinfo, &list);
 	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
+	bfpg_activity_begin(list.name);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
@@ -363,6 +364,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	bfpg_publish_guard(&list, &last);
 	bfpg_publish_write_parts(&list);
 	bfpg_publish_finish(&list, &last);
+	bfpg_activity_end();
 	SPI_finish();
 	return list.serial;
 }
