@@ -1,6 +1,6 @@
 /*
  * export.c
- *	  bloomfilter export: a live index as a folder of files that any web server serves.
+ *	  bloomfilter export: a live index or a list as a folder of files that any web server serves.
  */
 #include "export.h"
 
@@ -16,19 +16,22 @@
 
 static const char help[] =
 "Usage: bloomfilter export --dsn DSN --index INDEX --to FOLDER [OPTION]...\n"
+"       bloomfilter export --dsn DSN --list NAME --to FOLDER [OPTION]...\n"
 "\n"
-"Exports a live filter, an index of PostgreSQL, as a folder of files for hosts that\n"
-"follow it by \"bloomfilter pull --url\".  Serve FOLDER by any web server.\n"
+"Exports a live filter, an index of PostgreSQL, or a list that bloom_publish keeps, as\n"
+"a folder of files for hosts that follow it by \"bloomfilter pull --url\".  Serve FOLDER by any web server.\n"
 "\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --index INDEX        the index; with its schema where that is not on the path\n"
+"  --list NAME          the published list\n"
 "  --to FOLDER          made if it isn't there; one list and one exporter each\n"
-"  --name NAME          of the list (default: schema.index); hosts compare it\n"
-"  --identity UUID      the list's, where FOLDER was lost\n"
+"  --name NAME          of the list (default: schema.index, or the list's)\n"
+"  --identity UUID      the index's, where FOLDER was lost; a list has its own\n"
 "  --new-source         go on in a folder that another server was exported to\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
-"  --every SECONDS      between two looks (default: 1; 0.25 is fine)\n"
-"  --poll SECONDS       how often hosts are to look, at least (default: 10)\n"
+"  --every SECONDS      between two looks (default: 1; 0.25 is fine); of a list 10, and\n"
+"                       at each NOTIFY\n"
+"  --poll SECONDS       how often hosts are to look, at least (default: 10; 300 of a list)\n"
 "  --heartbeat SECONDS  renew an unchanged manifest so often (default: 60)\n"
 "  --expires SECONDS    hosts report an error so long after the last manifest\n"
 "                       (default: 86400; 0: never)\n"
@@ -49,6 +52,7 @@ typedef enum export_option
 {
 	OPTION_DSN = OPTION_ANY,
 	OPTION_INDEX,
+	OPTION_LIST,
 	OPTION_TO,
 	OPTION_NAME,
 	OPTION_IDENTITY,
@@ -68,6 +72,7 @@ static const struct option names[] = {
 	OPTION_HELP_ENTRY,
 	{"dsn", required_argument, NULL, OPTION_DSN},
 	{"index", required_argument, NULL, OPTION_INDEX},
+	{"list", required_argument, NULL, OPTION_LIST},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"name", required_argument, NULL, OPTION_NAME},
 	{"identity", required_argument, NULL, OPTION_IDENTITY},
@@ -105,6 +110,9 @@ read_options(const command_line *line, export_plan *plan)
 				break;
 			case OPTION_INDEX:
 				plan->index = optarg;
+				break;
+			case OPTION_LIST:
+				plan->list = optarg;
 				break;
 			case OPTION_TO:
 				plan->to = optarg;
@@ -153,15 +161,19 @@ check_plan(const command_line *line, export_plan *plan)
 {
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the folder is given by --to");
-	if (plan->dsn == NULL || plan->index == NULL || plan->to == NULL)
-		usage_error(line, "--dsn, --index and --to are needed");
+	if (plan->dsn == NULL || (plan->index == NULL) == (plan->list == NULL) || plan->to == NULL)
+		usage_error(line, "--dsn, --to and either --index or --list are needed");
+	if (plan->list != NULL && plan->identity != NULL)
+		usage_error(line, "--list excludes --identity: a list has its own, which bloom_set_identity sets");
 	if (plan->every != 0 && !plan->follow)
 		usage_error(line, "--every needs --follow");
 	if (plan->expires != 0 && plan->expires < 3 * plan->heartbeat)
 		usage_error(line, "--expires must be at least three times --heartbeat");
 	server_check_dsn(plan->dsn);
 	if (plan->every == 0)
-		plan->every = 1;
+		plan->every = plan->list != NULL ? 10 : 1;
+	if (plan->poll == 0)
+		plan->poll = plan->list != NULL ? 300 : 10;
 }
 
 static void
@@ -192,7 +204,7 @@ export_once(exporter *e, PGconn *connection)
 	bool		published;
 	bool		went_well;
 
-	if (!export_look(e, connection))
+	if (!(e->plan->list != NULL ? export_list_look(e, connection) : export_look(e, connection)))
 		return false;
 	bits = e->copy.news_count;
 	went_well = export_publish(e, &published);
@@ -201,13 +213,24 @@ export_once(exporter *e, PGconn *connection)
 	return went_well;
 }
 
+/* Until the next look is due; false if there can't be one on this connection. */
+static bool
+wait_for_look(const exporter *e, PGconn *connection, double begun)
+{
+	if (e->plan->list != NULL)
+		return export_list_wait(e, connection);
+	stop_wait(-1, fmax(0, begun + e->plan->every - monotonic_seconds()));
+	return true;
+}
+
 /* Until something fails; whether anything went well before. */
 static bool
 stay(exporter *e, PGconn *connection)
 {
 	bool		looked = false;
 
-	if (!export_begin(e, connection) || !export_take_up(e))
+	if (!(e->plan->list != NULL ? export_list_begin(e, connection) : export_begin(e, connection)) ||
+		!export_take_up(e))
 		return false;
 	while (!stop_requested())
 	{
@@ -218,7 +241,8 @@ stay(exporter *e, PGconn *connection)
 		looked = true;
 		if (!e->plan->follow)
 			return true;
-		stop_wait(-1, fmax(0, begun + e->plan->every - monotonic_seconds()));
+		if (!wait_for_look(e, connection, begun))
+			break;
 	}
 	return looked;
 }
@@ -255,7 +279,6 @@ command_export(int argc, char **argv)
 
 	memset(&plan, 0, sizeof plan);
 	memset(&e, 0, sizeof e);
-	plan.poll = 10;
 	plan.heartbeat = 60;
 	plan.expires = 86400;
 	feed_sign_begin();

@@ -2,8 +2,8 @@
  * export.h
  *	  The pieces of bloomfilter export.
  *
- * A look (export_index.c) ORs what changed in a live index into a copy in memory.  What
- * is new then goes into the folder (export_folder.c): as a step, or as whole files where
+ * A look takes what is new into a copy in memory: what changed in a live index
+ * (export_index.c), or a published list (export_list.c).  What is new then goes into the folder (export_folder.c): as a step, or as whole files where
  * an epoch begins.  export.c does so every so often.
  *
  * Functions that return bool say what is wrong before they return false.
@@ -25,9 +25,10 @@
 typedef struct export_plan
 {
 	const char *dsn;
-	const char *index;
+	const char *index;			/* or NULL, and then: */
+	const char *list;
 	const char *to;				/* the folder */
-	const char *name;			/* NULL: the index's */
+	const char *name;			/* NULL: the index's, the list's */
 	const char *identity;		/* NULL: the folder's, or a new one */
 	const char *after;			/* command, or NULL */
 	bool		follow;
@@ -56,6 +57,11 @@ typedef struct exporter
 	uint64_t	true_at;
 	bool		standby;
 
+	/* What it told of a list */
+	char		identity[40];
+	uint64_t	list_serial;	/* that the copy has; 0: it is not of a list, or not read yet */
+	uint64_t	built;			/* when, microseconds since 1970 */
+
 	/* What it is made into */
 	feed_copy	copy;
 	bool		complete;		/* the copy has all of its build */
@@ -79,11 +85,30 @@ typedef struct exporter
  * export_index.c: what changed in a live index
  * ------------------------------------------------------------------------ */
 
+/* Finds the extension and who the server is; *pooled: a pooler stands before it. */
+extern bool export_find_server(exporter *e, PGconn *connection, bool *pooled);
+
+/* Whether the server's time is this host's; said if not. */
+extern bool export_check_clock(const exporter *e, uint64_t true_at);
+
 /* Finds index and function on a new connection, whose first look asks for all. */
 extern bool export_begin(exporter *e, PGconn *connection);
 
 /* Takes what changed since the last look into the copy. */
 extern bool export_look(exporter *e, PGconn *connection);
+
+/* ------------------------------------------------------------------------
+ * export_list.c: a published list
+ * ------------------------------------------------------------------------ */
+
+/* Finds the list on a new connection, and listens for its changes. */
+extern bool export_list_begin(exporter *e, PGconn *connection);
+
+/* Takes the list into the copy, if it has another serial. */
+extern bool export_list_look(exporter *e, PGconn *connection);
+
+/* Waits until it is time to look; false when the connection is lost or a signal came. */
+extern bool export_list_wait(const exporter *e, PGconn *connection);
 
 /* ------------------------------------------------------------------------
  * export_folder.c: steps, whole files and manifests

@@ -223,7 +223,8 @@ take_up(exporter *e)
 {
 	char		source[64];
 	uint64_t	epoch = 0;
-	const char *name = e->plan->name != NULL ? e->plan->name : e->index_name;
+	const char *name = e->plan->name != NULL ? e->plan->name : e->plan->list != NULL ? e->plan->list : e->index_name;
+	const char *identity = e->plan->list != NULL ? e->identity : e->plan->identity;
 	bool		known = read_state(e, source, &epoch);
 
 	if (!feed_is_name(name))
@@ -243,7 +244,7 @@ take_up(exporter *e)
 	}
 	if (e->manifest.serial == 0)
 	{
-		if (e->plan->identity == NULL || !feed_uuid_read(e->manifest.identity, e->plan->identity))
+		if (identity == NULL || !feed_uuid_read(e->manifest.identity, identity))
 			randombytes_buf(e->manifest.identity, FEED_IDENTITY_BYTES);
 		snprintf(e->manifest.name, sizeof e->manifest.name, "%s", name);
 	}
@@ -694,6 +695,8 @@ next_serial(const exporter *e)
 {
 	uint64_t	now = feed_now();
 
+	if (now < e->list_serial)
+		now = e->list_serial;
 	return now > e->manifest.serial ? now : e->manifest.serial + 1;
 }
 
@@ -701,7 +704,8 @@ bool
 export_publish(exporter *e, bool *published)
 {
 	bool		new_epoch = e->new_epoch || e->manifest.serial == 0;
-	bool		news = new_epoch || e->copy.news_count > 0 || e->whole_needed;
+	bool		news = new_epoch || e->copy.news_count > 0 || e->whole_needed ||
+		(e->list_serial != 0 && e->list_serial != e->manifest.content);
 	feed_manifest next;
 	bool		went_well = true;
 
@@ -713,11 +717,16 @@ export_publish(exporter *e, bool *published)
 	}
 	next = copy_manifest(&e->manifest);
 	next.serial = next_serial(e);
+	/* a list has a serial of its own, and is built at each */
 	if (news)
-		next.content = next.serial;
+		next.content = e->list_serial != 0 ? e->list_serial : next.serial;
+	if (e->list_serial != 0)
+		next.built = e->built;
 	if (new_epoch)
 	{
-		next.epoch = next.built = next.serial;
+		next.epoch = next.content;
+		if (e->list_serial == 0)
+			next.built = next.epoch;
 		next.step_count = 0;
 		went_well = write_wholes(e, &next) && write_state(e, next.epoch);
 	}

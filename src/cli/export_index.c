@@ -75,18 +75,13 @@ find_index(exporter *e, PGconn *connection)
 }
 
 bool
-export_begin(exporter *e, PGconn *connection)
+export_find_server(exporter *e, PGconn *connection, bool *pooled)
 {
 	PGresult   *rows;
 	char		pid[16];
 
-	free(e->token);
-	e->token = NULL;
 	free(e->function);
 	e->function = NULL;
-	if (!server_command(connection, "SET lock_timeout = '2s'") ||
-		!server_command(connection, "SET statement_timeout = '10min'"))
-		return false;
 	rows = one_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
 				   " pg_catalog.pg_is_in_recovery()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
 				   " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace,"
@@ -99,9 +94,24 @@ export_begin(exporter *e, PGconn *connection)
 	e->source = field(rows, 0, 1);
 	e->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
 	snprintf(pid, sizeof pid, "%d", PQbackendPID(connection));
-	if (strlen(pid) != (size_t) PQgetlength(rows, 0, 3) || memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0)
-		complain("a pooler stands before the server: each look may have to read the whole index");
+	*pooled = strlen(pid) != (size_t) PQgetlength(rows, 0, 3) || memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0;
 	PQclear(rows);
+	return true;
+}
+
+bool
+export_begin(exporter *e, PGconn *connection)
+{
+	bool		pooled;
+
+	free(e->token);
+	e->token = NULL;
+	if (!server_command(connection, "SET lock_timeout = '2s'") ||
+		!server_command(connection, "SET statement_timeout = '10min'") ||
+		!export_find_server(e, connection, &pooled))
+		return false;
+	if (pooled)
+		complain("a pooler stands before the server: each look may have to read the whole index");
 	return find_index(e, connection);
 }
 
@@ -241,8 +251,8 @@ take_row(void *state, const PGresult *row)
 	return take_blocks(a, row);
 }
 
-static bool
-check_clock(const exporter *e, uint64_t true_at)
+bool
+export_check_clock(const exporter *e, uint64_t true_at)
 {
 	uint64_t	now = feed_now();
 	uint64_t	difference = true_at > now ? true_at - now : now - true_at;
@@ -269,7 +279,7 @@ export_look(exporter *e, PGconn *connection)
 	went_well = server_stream(connection, sql, take_row, &a) &&
 		(a.token != NULL || refuse_answer("no token")) &&
 		(a.decided || decide(&a));
-	if (went_well && check_clock(e, a.true_at))
+	if (went_well && export_check_clock(e, a.true_at))
 	{
 		free(e->token);
 		e->token = a.token;

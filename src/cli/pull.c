@@ -44,7 +44,6 @@ static const char help[] =
 "FILE is then as before.\n";
 
 /* What bloom_publish notifies, with the list's name. */
-#define LIST_CHANNEL "bloom_published"
 
 #define DEFAULT_EVERY	300
 #define LONGEST_EVERY	86400

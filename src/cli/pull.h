@@ -20,6 +20,9 @@
 #include "messages.h"
 #include "server.h"
 
+/* Of NOTIFY, at each publish. */
+#define LIST_CHANNEL "bloom_published"
+
 typedef struct pull_plan
 {
 	const char *dsn;
@@ -136,5 +139,14 @@ extern void report(const pull_plan *plan, const char *format,...) LIKE_PRINTF(2,
  * ------------------------------------------------------------------------ */
 
 extern void pull_forever(pull_plan *plan);
+
+/* Listens for notifications, or says why that can't be. */
+extern void follow_listen(const pull_plan *plan, PGconn *connection);
+
+/*
+ * Waits for a notification or until it is time to look; *told says for which.
+ * False when the connection is lost or a signal came.
+ */
+extern bool follow_wait(const pull_plan *plan, PGconn *connection, bool *told);
 
 #endif							/* CLI_PULL_H */

@@ -109,6 +109,12 @@ start_listening(const pull_plan *plan, PGconn *connection)
 	return reason;
 }
 
+void
+follow_listen(const pull_plan *plan, PGconn *connection)
+{
+	(void) start_listening(plan, connection);
+}
+
 /* Whether a payload names the list: after its serial and identity, or alone. */
 static bool
 names_list(const char *payload, const char *list)
@@ -143,12 +149,8 @@ next_look(const pull_plan *plan)
 		plan->every * (0.9 + 0.1 * (double) random() / (double) 0x7fffffff);
 }
 
-/*
- * Waits for a notification or until it is time to look; *told says for which.
- * False when the connection is lost or a signal came.
- */
-static bool
-wait_for_look(const pull_plan *plan, PGconn *connection, bool *told)
+bool
+follow_wait(const pull_plan *plan, PGconn *connection, bool *told)
 {
 	double		until = next_look(plan);
 
@@ -184,7 +186,7 @@ stay(pull_plan *plan, PGconn *connection)
 	while (PQstatus(connection) == CONNECTION_OK && pull_once(plan, connection, told))
 	{
 		looked = true;
-		if (!wait_for_look(plan, connection, &told))
+		if (!follow_wait(plan, connection, &told))
 			break;
 		/* it becomes the primary without a new connection */
 		if (reason == STANDBY)

@@ -420,14 +420,18 @@ take_content(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_D
 {
 	bool		same_epoch = host->copy.parts > 0 && host->copy.parts == m->parts && host->mark.epoch == m->epoch &&
 		memcmp(host->mark.identity, m->identity, FEED_IDENTITY_BYTES) == 0 && m->serial >= host->serial;
-	led			led_on = same_epoch ? take_steps(host, m, digest) : NO_STEPS;
+	led			led_on;
+	uint64_t	built = host->built;
 
-	if (led_on == FAILED)
-		return false;
-	if (led_on == NO_STEPS && !take_wholes(host, m, digest))
-		return false;
-	host->true_at = m->true_at;
+	/* a new file tells it */
 	host->built = m->built;
+	led_on = same_epoch ? take_steps(host, m, digest) : NO_STEPS;
+	if (led_on == FAILED || (led_on == NO_STEPS && !take_wholes(host, m, digest)))
+	{
+		host->built = built;
+		return false;
+	}
+	host->true_at = m->true_at;
 	host->expires = m->expires;
 	host->poll = m->poll;
 	return true;

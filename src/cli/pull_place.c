@@ -155,6 +155,7 @@ write_base(url_host *host, const feed_copy *copy, uint8_t (*headers)[BF_HEADER_B
 	bloomfilter_detail detail;
 	char		identity[FEED_UUID_TEXT_BYTES];
 	char		serial[24];
+	char		built[TIME_TEXT_BYTES];
 	bool		written;
 	uint32_t	i;
 
@@ -162,8 +163,11 @@ write_base(url_host *host, const feed_copy *copy, uint8_t (*headers)[BF_HEADER_B
 		return say_detail(&detail);
 	feed_uuid_text(identity, host->mark.identity);
 	snprintf(serial, sizeof serial, "%" PRIu64, host->mark.base_serials[0]);
-	written = bloomfilter_writer_note(writer, "identity", identity, &detail) >= 0 &&
-		bloomfilter_writer_note(writer, "serial", serial, &detail) >= 0;
+	message_time(built, (time_t) (host->built / 1000000));
+	written = bloomfilter_writer_note(writer, "list", host->mark.name, &detail) >= 0 &&
+		bloomfilter_writer_note(writer, "identity", identity, &detail) >= 0 &&
+		bloomfilter_writer_note(writer, "serial", serial, &detail) >= 0 &&
+		(host->built == 0 || bloomfilter_writer_note(writer, "built", built, &detail) >= 0);
 	for (i = 0; i < copy->parts && written; i++)
 		written = bloomfilter_writer_append(writer, headers[i], BF_HEADER_BYTES, &detail) >= 0 &&
 			bloomfilter_writer_append(writer, copy->blocks[i], (size_t) bf_blocks_bytes(&copy->headers[i]), &detail) >= 0;
@@ -605,6 +609,37 @@ open_folder(url_host *host)
 	free(folder);
 }
 
+/*
+ * Whether FILE is of "bloomfilter pull --dsn", whose list has the same identity and
+ * serials: then it is gone on from there, and not back.
+ */
+static bool
+take_over(url_host *host, uint64_t base)
+{
+	url_mark   *mark = &host->mark;
+	bloomfilter_status status;
+	const char *problem;
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+
+	if (!status_read(host->plan->out, &status, &problem) || !status.matches || status.serial <= 0 ||
+		!feed_uuid_read(identity, status.identity) || !feed_is_name(mark->known ? mark->name : status.list) ||
+		(mark->known && memcmp(identity, mark->identity, sizeof identity) != 0))
+		return false;
+	if (!mark->known)
+		snprintf(mark->name, sizeof mark->name, "%.200s", status.list);
+	if (mark->serial < (uint64_t) status.serial)
+	{
+		mark->serial = (uint64_t) status.serial;
+		memset(mark->digest, 0, sizeof mark->digest);
+	}
+	memcpy(mark->identity, identity, sizeof identity);
+	mark->known = true;
+	mark->epoch = 0;
+	mark->bases[0] = base;
+	mark->base_serials[0] = (uint64_t) status.serial;
+	return true;
+}
+
 void
 place_open(url_host *host)
 {
@@ -621,6 +656,8 @@ place_open(url_host *host)
 	for (i = 0; i < 2; i++)
 		if (host->mark.known && host->mark.bases[i] == base)
 			break;
+	if (i == 2 && take_over(host, base))
+		i = 0;
 	if (i == 2)
 		fail("\"%s\" is not what was pulled from this address: remove it, if it may be replaced", host->plan->out);
 	host->serial = host->mark.base_serials[i];

@@ -1,0 +1,203 @@
+# export_list.t
+#	  From a published list to hosts: bloomfilter export --list, a stock web server, and
+#	  bloomfilter pull by --url and by --dsn, which must agree.
+#
+# Needs a server with the extension and nginx.  Everything listens on loopback.  Each wait
+# is for a condition.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+
+my $dsn = own_database('bloomfilter_cli_export_list');
+my $url = begin_nginx(free_port());
+mkdir 'hosts';
+
+sub export { my ($list, @options) = @_; return run('', 'export', '--dsn', $dsn, '--list', $list, '--to', "www/$list", '--poll', '1', @options); }
+sub by_url { my ($list, $file, @options) = @_; return run('', 'pull', '--url', "$url/$list", '--allow-http', '--out', $file, @options); }
+sub by_dsn { my ($list, $file, @options) = @_; return run('', 'pull', '--dsn', $dsn, '--list', $list, '--out', $file, @options); }
+sub of_list { my ($column, $list) = @_; return sql("SELECT $column FROM ext.bloom_list WHERE name = '$list'"); }
+sub told { my ($file, $word) = @_; return (run('', 'status', $file))[1] =~ /^$word\s+(.*)$/m ? $1 : ''; }
+sub missing { my ($file, @keys) = @_; return @keys - (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1]; }
+sub wholes_fetched { my ($list) = @_; return scalar(() = slurp('access.log') =~ m{GET /$list/\w+\.bloom }g); }
+
+# The folder, a host that pulls by URL and one that pulls by DSN have the same.
+sub agree
+{
+	my ($name, $list) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($status, undef, $err) = export($list);
+	is("$status$err", '0', "$name: exported");
+	my $m = manifest($list);
+	is("$m->{content}[0] $m->{identity}[0]", of_list("serial || ' ' || identity", $list), "$name: with the list's serial and identity");
+	($status, undef, $err) = by_url($list, "$list.url");
+	is("$status$err", '0', "$name: pulled by URL");
+	($status, undef, $err) = by_dsn($list, "$list.dsn");
+	is("$status$err", '0', "$name: pulled by DSN");
+	is(join(' ', map { told("$list.url", $_) } 'list', 'identity', 'serial', 'built', 'checksum'),
+		join(' ', map { told("$list.dsn", $_) } 'list', 'identity', 'serial', 'built', 'checksum'), "$name: status tells the same of both");
+	is((run('', 'status', '--quiet', '--max-built-age', '1000', "$list.url"))[0], 0, "$name: and is content");
+	return;
+}
+
+# ------------------------------------------------------------------------
+# One filter
+# ------------------------------------------------------------------------
+
+publish('one', 1, 1, 5000);
+agree('the first one', 'one');
+ok(slurp('one.url') eq slurp('one.dsn'), 'the same bytes');
+my $epoch = manifest('one')->{epoch}[0];
+is($epoch, of_list('serial', 'one'), 'the epoch begins with the serial');
+publish('one', 1, 1, 5100);
+agree('keys that came', 'one');
+ok(slurp('one.url') eq slurp('one.dsn'), 'the same bytes after a step');
+is(manifest('one')->{epoch}[0], $epoch, 'are no new epoch');
+is(scalar @{ manifest('one')->{step} }, 1, 'but a step');
+is(wholes_fetched('one'), 1, 'the whole was not fetched again');
+is(missing('one.url', 1 .. 5100), 0, 'no key is missing');
+publish('one', 1, 1, 5100);
+agree('the same keys again', 'one');
+is(manifest('one')->{epoch}[0], $epoch, 'are no new epoch either');
+publish('one', 1, 3000, 6000);
+agree('keys that went', 'one');
+ok(slurp('one.url') eq slurp('one.dsn'), 'the same bytes after a new epoch');
+cmp_ok(manifest('one')->{epoch}[0], '>', $epoch, 'which keys that go are');
+is(wholes_fetched('one'), 2, 'with its whole file');
+is(missing('one.url', 3000 .. 6000), 0, 'no key is missing');
+cmp_ok(missing('one.url', 1 .. 2000), '>', 1800, 'and what went is gone');
+my $serial = of_list('serial', 'one');
+sql("SELECT ext.bloom_rollback('one')");
+cmp_ok(of_list('serial', 'one'), '>', $serial, 'a rollback is a new serial');
+agree('the rollback', 'one');
+ok(slurp('one.url') eq slurp('one.dsn'), 'the same bytes after a rollback');
+is(missing('one.url', 1 .. 5100), 0, 'no key is missing');
+my $before = slurp('www/one/manifest');
+is((export('one'))[0], 0, 'an exporter that begins with nothing new');
+is(manifest('one')->{epoch}[0], $before =~ /^epoch (\d+)/m ? $1 : '', 'goes on');
+sql('ALTER DATABASE bloomfilter_cli_export_list SET search_path = public');
+sql("CREATE ROLE bloomfilter_cli_exporter LOGIN; GRANT USAGE ON SCHEMA ext TO bloomfilter_cli_exporter; GRANT SELECT ON ext.bloom_list, ext.bloom_list_part TO bloomfilter_cli_exporter");
+my ($status, undef, $err) = run('', 'export', '--dsn', $dsn =~ s/user=\S+/user=bloomfilter_cli_exporter/r, '--list', 'one', '--to', 'www/role');
+is("$status$err", '0', 'a role needs nothing but to read the list');
+sql('DROP OWNED BY bloomfilter_cli_exporter; DROP ROLE bloomfilter_cli_exporter');
+
+# ------------------------------------------------------------------------
+# A set of parts
+# ------------------------------------------------------------------------
+
+publish('set', 3, 1, 9000);
+agree('a set', 'set');
+is(missing('set.url', 1 .. 9000), 0, 'all parts are there');
+is(manifest('set')->{parts}[0], 3, 'as parts of one manifest');
+publish('set', 3, 1, 9001);
+agree('a key that came to a set', 'set');
+is(scalar @{ manifest('set')->{step} }, 1, 'is a step');
+is(missing('set.url', 1 .. 9001), 0, 'no key is missing');
+publish('set', 2, 1, 9000);
+agree('another number of parts', 'set');
+is(manifest('set')->{parts}[0], 2, 'is another epoch');
+is(missing('set.url', 1 .. 9000), 0, 'no key is missing');
+
+# ------------------------------------------------------------------------
+# One host, by DSN and by URL
+# ------------------------------------------------------------------------
+
+is((by_dsn('one', 'host.bloom'))[0], 0, 'a host by DSN');
+($status, undef, $err) = by_url('one', 'host.bloom');
+is("$status$err", '0', 'goes over to the URL') || diag(slurp('host.bloom.status'));
+publish('one', 1, 1, 5200);
+export('one');
+is((by_url('one', 'host.bloom'))[0], 0, 'pulls by it');
+($status, undef, $err) = by_dsn('one', 'host.bloom');
+is("$status$err", '0', 'and goes back to the DSN');
+system('cp', '-r', 'www/one', 'www/older');
+publish('one', 1, 1, 5300);
+is((by_dsn('one', 'host.bloom'))[0], 0, 'which has a newer one');
+my $newer = slurp('host.bloom');
+($status, undef, $err) = by_url('older', 'host.bloom');
+ok($status eq '1' && $err =~ /older than what was here/, 'an exporter that is behind is refused') || diag("$status $err");
+spew('www/older/manifest', slurp('www/older/manifest') =~ s/^serial .*/'serial ' . (time + 60) . '000000'/mer);
+($status, undef, $err) = by_url('older', 'host.bloom');
+ok($status eq '1' && $err =~ /older than what was here/, 'also where its manifest is new') || diag("$status $err");
+ok(slurp('host.bloom') eq $newer, 'and the file stays');
+export('one');
+is((by_url('one', 'host.bloom'))[0], 0, 'one that is not behind is taken');
+is(missing('host.bloom', 1 .. 5300), 0, 'no key is missing');
+
+# ------------------------------------------------------------------------
+# NOTIFY, and connections that end
+# ------------------------------------------------------------------------
+
+my @exporter = (program(), 'export', '--dsn', $dsn, '--list', 'one', '--to', 'www/one', '--follow', '--every', '3600', '--heartbeat', '3600', '--expires', '0', '--poll', '1');
+my $settled = manifest('one')->{exporter}[0];
+begin('exporter', @exporter);
+begin('host', program(), 'pull', '--url', "$url/one", '--allow-http', '--out', 'hosts/f.bloom', '--follow', '--every', '1');
+ok(wait_for(30, sub { manifest('one')->{exporter}[0] ne $settled }), 'an exporter follows');
+ok(wait_for(30, sub { -e 'hosts/f.bloom' }), 'and a host');
+sub arrives
+{
+	my ($name, $last) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_for(60, sub { missing('hosts/f.bloom', 1 .. $last) == 0 }), "$name: all keys arrive");
+	my $now = of_list('serial', 'one');
+	ok(wait_for(60, sub { told('hosts/f.bloom', 'serial') eq $now }), "$name: with the list's serial");
+	return;
+}
+publish('one', 1, 1, 5400);
+arrives('by NOTIFY', 5400);
+sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()");
+publish('one', 1, 1, 5500);
+arrives('after the connection was cut', 5500);
+finish('exporter', 'KILL');
+publish('one', 1, 1, 5600);
+begin('exporter', @exporter);
+arrives('after a kill of the exporter', 5600);
+sql("SELECT ext.bloom_rollback('one')");
+arrives('after a rollback', 5500);
+is(finish('exporter', 'TERM'), 0, 'the exporter ends');
+is(finish('host', 'TERM'), 0, 'and the host');
+is((by_dsn('one', 'one.dsn'))[0], 0, 'by DSN');
+ok(slurp('hosts/f.bloom') eq slurp('one.dsn'), 'the host that followed has the same bytes');
+
+# ------------------------------------------------------------------------
+# What is refused
+# ------------------------------------------------------------------------
+
+sub refused
+{
+	my ($name, $pattern, $list, @options) = @_;
+	my $manifest = -e "www/$list/manifest" ? slurp("www/$list/manifest") : '';
+	my ($exit, undef, $problem) = export($list, @options);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($exit eq '2' && $problem =~ $pattern && $manifest eq (-e "www/$list/manifest" ? slurp("www/$list/manifest") : ''), "refused: $name")
+	  || diag("$exit $problem");
+	return;
+}
+
+refused('a list that is not there', qr/there is no published list "nothing"/, 'nothing');
+refused('an index and a list', qr/either --index or --list/, 'one', '--index', 'x');
+refused('an identity', qr/a list has its own/, 'one', '--identity', '0f8fad5b-d9cb-469f-a165-70867728950e');
+my $exported = manifest('one')->{content}[0];
+sql("UPDATE ext.bloom_generation SET serial = serial - 1 WHERE name = 'one' AND back = 0");
+refused('a server that went back', qr/older than $exported of "www\/one": the server was restored/, 'one');
+publish('one', 1, 1, 5700);
+sql("UPDATE ext.bloom_generation SET serial = $exported WHERE name = 'one' AND back = 0");
+refused('other bits of the same serial', qr/other bits .* under the same serial/, 'one');
+sql("SELECT ext.bloom_set_identity('one', gen_random_uuid())");
+refused('another identity', qr/has another identity than "www\/one".*bloom_set_identity/, 'one');
+sql("SELECT ext.bloom_set_identity('one', '" . manifest('one')->{identity}[0] . "')");
+agree('which bloom_set_identity gives back', 'one');
+is(missing('one.url', 1 .. 5700), 0, 'no key is missing');
+
+finish('nginx', 'TERM');
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_export_list WITH (FORCE)');
+done_testing();
