@@ -160,7 +160,9 @@ Datum
 bloomfilter_definition_guard(PG_FUNCTION_ARGS)
 {
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		elog(ERROR, "bloom_definition_guard called outside of a trigger");
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("bloom_definition_guard was called outside of a trigger")));
 	if (!IsLogicalWorker())
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
