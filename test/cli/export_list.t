@@ -105,6 +105,28 @@ agree('another number of parts', 'set');
 is(manifest('set')->{parts}[0], 2, 'is another epoch');
 is(missing('set.url', 1 .. 9000), 0, 'no key is missing');
 
+# A host that follows a set: its parts lie in one working copy.
+my @set_host = (program(), 'pull', '--url', "$url/set", '--allow-http', '--out', 'hosts/set.bloom', '--follow', '--every', '1');
+begin('set', @set_host);
+ok(wait_for(30, sub { -e 'hosts/set.bloom' && missing('hosts/set.bloom', 1 .. 9000) == 0 }), 'a host follows the set');
+publish('set', 2, 1, 9200);
+export('set');
+ok(wait_for(30, sub { missing('hosts/set.bloom', 1 .. 9200) == 0 }), 'and gets steps of both parts');
+finish('set', 'KILL');
+is(missing('hosts/set.bloom', 1 .. 9200), 0, 'after a kill all keys are there');
+publish('set', 2, 1, 9300);
+export('set');
+begin('set', @set_host);
+ok(wait_for(30, sub { missing('hosts/set.bloom', 1 .. 9300) == 0 }), 'what came meanwhile comes then');
+publish('set', 3, 1, 9300);
+export('set');
+my $parts = of_list('serial', 'set');
+ok(wait_for(30, sub { told('hosts/set.bloom', 'serial') eq $parts }), 'and another number of parts');
+is(missing('hosts/set.bloom', 1 .. 9300), 0, 'with all keys');
+is(finish('set', 'TERM'), 0, 'the host ends');
+by_dsn('set', 'set.dsn');
+is(join(' ', map { told('hosts/set.bloom', $_) } 'identity', 'serial', 'checksum'), join(' ', map { told('set.dsn', $_) } 'identity', 'serial', 'checksum'), 'with what a host by DSN has');
+
 # ------------------------------------------------------------------------
 # One host, by DSN and by URL
 # ------------------------------------------------------------------------
