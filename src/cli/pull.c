@@ -17,13 +17,11 @@
 
 static const char help[] =
 "Usage: bloomfilter pull --dsn DSN (--list NAME | --query QUERY) --out FILE\n"
-"                        [OPTION]...\n"
 "\n"
 "Fetches a filter from a PostgreSQL server, checks it, and replaces FILE by it in\n"
 "one step.  FILE is left alone if it has the same filter, or if anything fails.\n"
 "\n"
-"  --url URL            instead of a server a folder of \"bloomfilter export\": see\n"
-"                       \"bloomfilter pull --url URL --help\"\n"
+"  --url URL            from a web server instead; see \"pull --url URL --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish, with its parts and deltas\n"
 "  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
@@ -40,8 +38,7 @@ static const char help[] =
 "  --no-progress        draw no progress bar on a terminal\n"
 "  --help               print this\n"
 "\n"
-"Exit status: 0, 1 if what the server has was refused, 2 if there was an error;\n"
-"FILE is then as before.\n";
+"Exit status: 0; 1 if what the server has was refused, 2 at an error: FILE stays.\n";
 
 /* What bloom_publish notifies, with the list's name. */
 

@@ -31,7 +31,8 @@ my %groups;
 my %skipped;
 foreach my $row (read_table('keys.tsv'))
 {
-	my $type = $types[$row->{key_type}];
+	# rows have no text
+	my $type = $types[$row->{key_type}] // next;
 	my $text = text_of_sql($type, $row->{sql});
 	if (defined $text)
 	{
