@@ -29,16 +29,6 @@ enum
 static const uint8_t magic[4] = {'B', 'L', 'M', 'L'};
 
 const char *
-bf_working_word(bf_working_status status)
-{
-	static const char *const words[] = {
-		"-", "length", "magic", "version", "header_checksum", "header", "part"
-	};
-
-	return words[status];
-}
-
-const char *
 bf_working_text(bf_working_status status)
 {
 	static const char *const texts[] = {

@@ -30,8 +30,7 @@ typedef enum bf_working_status
 	BF_WORKING_PART
 } bf_working_status;
 
-/* FORMAT.md's vectors' word for it, and what a message says. */
-extern const char *bf_working_word(bf_working_status status);
+/* What a message says of it. */
 extern const char *bf_working_text(bf_working_status status);
 
 /* The fields that never change. */

@@ -101,12 +101,10 @@ bfpg_toast_snapshot(SnapshotData *room)
 #if PG_VERSION_NUM >= 160000
 typedef RelFileLocator BfpgFileLocator;
 #define BFPG_LOCATOR(relation) ((relation)->rd_locator)
-#define BFPG_SAME_LOCATOR(a, b) RelFileLocatorEquals(a, b)
 #define BFPG_FILE_NUMBER(locator) ((locator).relNumber)
 #else
 typedef RelFileNode BfpgFileLocator;
 #define BFPG_LOCATOR(relation) ((relation)->rd_node)
-#define BFPG_SAME_LOCATOR(a, b) RelFileNodeEquals(a, b)
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
 #endif
 
