@@ -3,8 +3,9 @@
  *	  The pieces of bloomfilter export.
  *
  * A look takes what is new into a copy in memory: what changed in a live index
- * (export_index.c), or a published list (export_list.c).  What is new then goes into the folder (export_folder.c): as a step, or as whole files where
- * an epoch begins.  export.c does so every so often.
+ * (export_index.c), or a published list (export_list.c).  What is new then goes into the
+ * folder (export_publish.c): as a step, or as whole files where an epoch begins.
+ * export.c does so every so often.
  *
  * Functions that return bool say what is wrong before they return false.
  */
@@ -111,7 +112,7 @@ extern bool export_list_look(exporter *e, PGconn *connection);
 extern bool export_list_wait(const exporter *e, PGconn *connection);
 
 /* ------------------------------------------------------------------------
- * export_folder.c: steps, whole files and manifests
+ * export_folder.c: what the folder has at first
  * ------------------------------------------------------------------------ */
 
 /* Opens and locks the folder, and reads its manifest; or ends the program. */
@@ -119,6 +120,10 @@ extern void export_open_folder(exporter *e);
 
 /* Before the first look, when the server is known: goes on with what is in the folder. */
 extern bool export_take_up(exporter *e);
+
+/* ------------------------------------------------------------------------
+ * export_publish.c: steps, whole files and manifests
+ * ------------------------------------------------------------------------ */
 
 /* Publishes what is new; *published: there was something. */
 extern bool export_publish(exporter *e, bool *published);

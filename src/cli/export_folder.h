@@ -1,0 +1,36 @@
+/*
+ * export_folder.h
+ *	  What the files that keep an exporter's folder share.
+ */
+#ifndef CLI_EXPORT_FOLDER_H
+#define CLI_EXPORT_FOLDER_H
+
+#include "export.h"
+#include "feed_files.h"
+
+#define MANIFEST "manifest"
+#define WHOLE_ENDING ".bloom"
+#define STEP_ENDING ".step"
+
+/* export_folder.c: notes of which build the epoch is. */
+extern bool export_write_state(exporter *e, uint64_t epoch);
+
+/* A step of the folder, for the copy, in new memory; NULL if it isn't whole. */
+extern uint8_t *export_load_step(const exporter *e, const feed_file *file, bf_step *step);
+
+/* export_content.c: runs the user's command for a file; true if there is none or it ends with 0. */
+extern bool export_run_after(const exporter *e, const char *name);
+
+/* Whole files of all parts, into next->wholes. */
+extern bool export_write_wholes(exporter *e, feed_manifest *next);
+
+/* The step from the published content to the copy as it is. */
+extern bool export_write_step(exporter *e, feed_manifest *next);
+
+/* export_sweep.c: files that the last manifest named and this one doesn't get their day from now on. */
+extern void export_touch_unnamed(const exporter *e, const feed_manifest *next);
+
+/* Deletes what has had its day, now and then. */
+extern void export_sweep(exporter *e);
+
+#endif							/* CLI_EXPORT_FOLDER_H */
