@@ -16,10 +16,10 @@ LAYOUT = {
     "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
     "fig7_readers": ("language", "size", "contender"), "fig8_live": ("keys", "what", "clients", "unit"),
     "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
-    "fig11_publish": ("keys", "what", "unit"),
+    "fig11_publish": ("keys", "what", "unit"), "fig12_hosts": ("what", "contender", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
-          "fig7_readers": "operation", "fig11_publish": "processes"}
+          "fig7_readers": "operation", "fig11_publish": "processes", "fig12_hosts": "case"}
 
 
 class Everything:
@@ -356,7 +356,7 @@ def main():
         file.write(ALL + "\n".join(ratios.lines) + "\n\n## Figures\n\n")
         shown = set()
         for name, results in all_of.tables.items():
-            mine = [plot for plot in plots if plot[:4] == name[:4] and plot not in shown]
+            mine = [plot for plot in plots if plot.split("_")[0] == name.split("_")[0] and plot not in shown]
             shown.update(mine)
             file.writelines(figure(name, results, mine))
 

@@ -1,0 +1,153 @@
+"""The chain from an index to the hosts: exporter, web server, followers, on loopback."""
+
+import base64
+import mmap
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+# Of a working copy (FORMAT, section 18): serial and true_at, in microseconds.
+SERIAL_AT, TRUE_AT = 128, 144
+
+# Of a step (section 17): from, and behind it to.
+STEP_FROM = 32
+
+NGINX = """daemon off;
+pid {here}/nginx.pid;
+worker_processes 1;
+worker_rlimit_nofile 8192;
+events {{ worker_connections 4096; }}
+http {{
+  log_format bytes '$bytes_sent';
+  access_log {here}/access.log bytes buffer=64k flush=1s;
+  client_body_temp_path {here}/b; proxy_temp_path {here}/p; fastcgi_temp_path {here}/f;
+  uwsgi_temp_path {here}/u; scgi_temp_path {here}/s;
+  keepalive_requests 100000;
+  server {{ listen 127.0.0.1:{port}; root {here}/www; }}
+}}
+"""
+
+
+def wait_for(what, condition, seconds=300):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"{what}: not within {seconds} s")
+        time.sleep(0.05)
+
+
+def cpu_seconds(pid):
+    """User and system time of a process and of the children that it has waited for."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def private_bytes(pid):
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        return sum(int(line.split()[1]) * 1024 for line in file if line.startswith(("Private_Clean:", "Private_Dirty:")))
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class WorkingCopy:
+    """What a host has, read where its programs would."""
+
+    def __init__(self, path):
+        with open(path + ".working", "rb") as file:
+            self.map = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
+
+    def value(self, offset):
+        return struct.unpack_from("<Q", self.map, offset)[0]
+
+    def serial(self):
+        return self.value(SERIAL_AT)
+
+    def age(self):
+        """Seconds since the time up to which all that was committed is in it."""
+        return time.time() - self.value(TRUE_AT) / 1e6
+
+
+class Chain:
+    """An exporter of one index, nginx, and as many hosts as are begun."""
+
+    def __init__(self, run, index, every):
+        self.program = os.path.join(run.tree, "build", "cli", "bloomfilter")
+        self.here = os.path.join(run.work, "hosts")
+        self.running = []
+        self.hosts = {}
+        os.makedirs(self.here + "/www")
+        self.log = open(self.here + "/log", "w", encoding="utf-8")
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}/keys"
+        with open(self.here + "/nginx.conf", "w", encoding="ascii") as file:
+            file.write(NGINX.format(here=self.here, port=port))
+        self.nginx = self.begin("nginx", "-p", self.here, "-e", self.here + "/nginx.log", "-c", self.here + "/nginx.conf")
+        self.exporter = self.begin(self.program, "export", "--dsn", "", "--index", index, "--to", self.here + "/www/keys",
+                                   "--follow", "--every", every, "--poll", "1")
+        wait_for("the first manifest", lambda: os.path.exists(self.here + "/www/keys/manifest"))
+
+    def begin(self, *command):
+        process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        self.running.append(process)
+        return process
+
+    def begin_host(self, name):
+        """A follower that looks each second; its file's path."""
+        path = f"{self.here}/{name}.bloom"
+        self.hosts[path] = self.begin(self.program, "pull", "--url", self.url, "--allow-http", "--out", path,
+                                      "--follow", "--every", "1")
+        return path
+
+    def wait_for_hosts(self):
+        wait_for("all hosts' first files", lambda: all(os.path.exists(path + ".working") for path in self.hosts))
+
+    def manifest(self):
+        """Its lines by their first words."""
+        lines = {}
+        with open(self.here + "/www/keys/manifest", encoding="ascii") as file:
+            for line in file:
+                word, _, rest = line.rstrip("\n").partition(" ")
+                lines.setdefault(word, []).append(rest)
+        return lines
+
+    def last_step(self):
+        """From, to and length of the step that the newest manifest came with, None where there was none."""
+        lines = self.manifest()
+        if "inline" not in lines:
+            return None
+        step = base64.b64decode(lines["inline"][0])
+        return (*struct.unpack_from("<QQ", step, STEP_FROM), len(step))
+
+    def bytes_sent(self):
+        """By the web server since it began."""
+        time.sleep(1.5)
+        with open(self.here + "/access.log", encoding="ascii") as file:
+            return sum(map(int, file))
+
+    def web_cpu(self):
+        return sum(map(cpu_seconds, [self.nginx.pid, *children_of(self.nginx.pid)]))
+
+    def end(self):
+        copies = [os.path.realpath(path + ".working") for path in self.hosts]
+        for process in reversed(self.running):
+            process.send_signal(signal.SIGTERM)
+        for process in self.running:
+            process.wait()
+        for path in filter(os.path.exists, copies):
+            os.unlink(path)
+        self.log.close()
+        shutil.rmtree(self.here)
