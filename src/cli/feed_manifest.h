@@ -64,6 +64,10 @@ extern void feed_manifest_free(feed_manifest *manifest);
 /* The text without signatures, in new memory, with a line of so many dots at its end. */
 extern char *feed_manifest_text(const feed_manifest *manifest, unsigned dots);
 
+/* ------------------------------------------------------------------------
+ * feed_values.c
+ * ------------------------------------------------------------------------ */
+
 /* 2 * length digits and a zero byte; and back: false if text isn't exactly that. */
 extern void feed_hex(char *text, const uint8_t *bytes, size_t length);
 extern bool feed_from_hex(uint8_t *bytes, size_t length, const char *text);

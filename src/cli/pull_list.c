@@ -5,7 +5,7 @@
  * Nothing is used before all of it was checked: the signature first, then the manifest,
  * then that it doesn't lead back, then each file by length and digest, then its content.
  */
-#include "pull_url.h"
+#include "pull_list.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -14,12 +14,7 @@
 #include <string.h>
 
 #include "bf_limits.h"
-#include "feed_files.h"
 #include "messages.h"
-
-#define MANIFEST "manifest"
-#define WHOLE_ENDING ".bloom"
-#define STEP_ENDING ".step"
 
 /* An unconditional look so often: an ETag may stand for two manifests. */
 #define FULL_LOOK_SECONDS 60.0
@@ -30,19 +25,6 @@
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
-
-/* The address of a file of the folder: before a query, if there is one. */
-static char *
-address(const url_host *host, const char *name)
-{
-	const char *url = host->plan->url;
-	size_t		length = strcspn(url, "?");
-	const char *query = url + length;
-
-	while (length > 0 && url[length - 1] == '/')
-		length--;
-	return text_of("%.*s/%s%s", (int) length, url, name, query);
-}
 
 static bool
 refuse(url_host *host, const char *word, const char *text)
@@ -122,182 +104,6 @@ read_manifest(url_host *host, const http_bytes *bytes, const http_answer *answer
  * Files
  * ------------------------------------------------------------------------ */
 
-/*
- * A file that the manifest names, in host->partial, which stays when the fetch is
- * interrupted: the next look goes on there.  *missing: the server has no such file.
- */
-static bool
-fetch_file(url_host *host, const feed_file *file, const char *ending, bool *missing)
-{
-	char		name[FEED_FILE_NAME_BYTES];
-	uint8_t		digest[FEED_DIGEST_BYTES];
-	http_answer answer;
-	feed_piece	piece;
-	char	   *url;
-	int			attempt;
-
-	*missing = false;
-	if (memcmp(host->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
-		host->partial.length = 0;
-	memcpy(host->partial_digest, file->digest, FEED_DIGEST_BYTES);
-	feed_file_name(name, file, ending);
-	url = address(host, name);
-	/* once more from the start, if what was continued is not what it should be */
-	for (attempt = 0; attempt < 2; attempt++)
-	{
-		bool		continued = host->partial.length > 0;
-
-		if (host->partial.length < file->length &&
-			!http_get(host->client, url, NULL, file->length, &host->partial, &answer))
-		{
-			*missing = answer.status == 404 || answer.status == 403 || answer.status == 410;
-			host->retry = answer.retry;
-			if (answer.status == 416)
-				host->partial.length = 0;
-			free(url);
-			return false;
-		}
-		piece.bytes = host->partial.bytes;
-		piece.length = host->partial.length;
-		feed_digest(digest, &piece, 1);
-		if (piece.length == file->length && memcmp(digest, file->digest, sizeof digest) == 0)
-		{
-			free(url);
-			return true;
-		}
-		host->partial.length = 0;
-		if (!continued)
-			break;
-	}
-	complain("%.*s: is not what the manifest says", (int) strcspn(url, "?"), url);
-	free(url);
-	return false;
-}
-
-/* Reads a step for the copy, as bytes that live as long as the caller keeps them. */
-static bool
-read_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const uint8_t *bytes, size_t length,
-		  bf_step *step)
-{
-	bf_step_status status = bf_step_read(bytes, length, copy->headers, copy->parts, step);
-
-	if (status == BF_STEP_OK && step->epoch == m->epoch && memcmp(step->identity, m->identity, FEED_IDENTITY_BYTES) == 0)
-		return true;
-	complain("%s: a step is not valid: %s", host->plan->out,
-			 status == BF_STEP_OK ? "it is of another epoch or list" : bf_step_word(status));
-	return false;
-}
-
-/* Steps that were fetched and checked, until they are applied. */
-typedef struct step_list
-{
-	bf_step	   *steps;
-	uint8_t   **bytes;
-	size_t		count;
-} step_list;
-
-static void
-free_steps(step_list *list)
-{
-	size_t		i;
-
-	for (i = 0; i < list->count; i++)
-		free(list->bytes[i]);
-	free(list->steps);
-	free(list->bytes);
-	memset(list, 0, sizeof *list);
-}
-
-/* Takes bytes over. */
-static bool
-add_step(url_host *host, const feed_manifest *m, const feed_copy *copy, uint8_t *bytes, size_t length,
-		 step_list *list)
-{
-	list->steps = allocate(list->steps, list->count + 1, sizeof *list->steps);
-	list->bytes = allocate(list->bytes, list->count + 1, sizeof *list->bytes);
-	list->bytes[list->count] = bytes;
-	return read_step(host, m, copy, bytes, length, &list->steps[list->count++]);
-}
-
-typedef enum led
-{
-	LED,						/* there are the steps, if any are needed */
-	NO_STEPS,					/* none lead on: the whole is needed */
-	FAILED
-} led;
-
-static led
-add_inline(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial, step_list *list)
-{
-	uint8_t    *bytes;
-
-	if (m->inlined == NULL)
-		return NO_STEPS;
-	bytes = allocate(NULL, m->inlined_length + 1, 1);
-	memcpy(bytes, m->inlined, m->inlined_length);
-	if (!add_step(host, m, copy, bytes, m->inlined_length, list))
-		return FAILED;
-	if (list->steps[0].from <= serial && list->steps[0].to == m->content)
-		return LED;
-	free_steps(list);
-	return NO_STEPS;
-}
-
-/* The steps from a serial to the manifest's content. */
-static led
-find_steps(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial, step_list *list,
-		   bool *missing)
-{
-	size_t		i = m->step_count;
-	led			found;
-
-	*missing = false;
-	if (serial >= m->content)
-		return LED;
-	found = add_inline(host, m, copy, serial, list);
-	if (found != NO_STEPS)
-		return found;
-	while (i > 0 && m->steps[i - 1].from > serial)
-		i--;
-	if (i == 0)
-		return NO_STEPS;
-	for (i--; i < m->step_count; i++)
-	{
-		uint8_t    *bytes;
-
-		if (!fetch_file(host, &m->steps[i], STEP_ENDING, missing))
-			return FAILED;
-		bytes = host->partial.bytes;
-		memset(&host->partial, 0, sizeof host->partial);
-		if (!add_step(host, m, copy, bytes, (size_t) m->steps[i].length, list))
-			return FAILED;
-		if (list->steps[list->count - 1].from != m->steps[i].from || list->steps[list->count - 1].to != m->steps[i].to)
-		{
-			complain("%s: a step has other serials than the manifest says", host->plan->out);
-			return FAILED;
-		}
-	}
-	return LED;
-}
-
-/* Sets the bits of steps; false where the result is not what they say. */
-static bool
-apply_steps(feed_copy *copy, const step_list *list, uint64_t serial, bool *exact)
-{
-	size_t		i;
-
-	for (i = 0; i < list->count; i++)
-	{
-		bool		from_here = *exact && list->steps[i].from == serial;
-
-		if (!feed_copy_apply(copy, &list->steps[i], from_here))
-			return false;
-		*exact = from_here;
-		serial = list->steps[i].to;
-	}
-	return true;
-}
-
 /* All parts as the manifest's whole files have them, in a copy of its own. */
 static bool
 fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
@@ -311,7 +117,7 @@ fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
 	memset(bytes, 0, m->parts * sizeof *bytes);
 	for (i = 0; i < m->parts && sound; i++)
 	{
-		sound = fetch_file(host, &m->wholes[i], WHOLE_ENDING, &missing);
+		sound = list_fetch(host, &m->wholes[i], WHOLE_ENDING, &missing);
 		if (!sound)
 			break;
 		bytes[i] = host->partial.bytes;
@@ -344,7 +150,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 {
 	step_list	list = {NULL, NULL, 0};
 	bool		missing;
-	led			found = find_steps(host, m, &host->copy, host->serial, &list, &missing);
+	led			found = list_find_steps(host, m, &host->copy, host->serial, &list, &missing);
 
 	if (found == FAILED && missing && ++host->misses >= MOST_MISSES)
 		found = NO_STEPS;
@@ -353,7 +159,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	if (found == LED)
 	{
 		host->changed |= list.count > 0;
-		if (!apply_steps(&host->copy, &list, host->content, &host->exact))
+		if (!list_apply_steps(&host->copy, &list, host->content, &host->exact))
 		{
 			complain("%s: a step gave other bits than it should: fetching the whole", host->plan->out);
 			found = NO_STEPS;
@@ -365,7 +171,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 		host->content = m->content;
 		place_advance(host, m->content);
 	}
-	free_steps(&list);
+	list_free_steps(&list);
 	return found;
 }
 
@@ -395,14 +201,14 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		return false;
 	memset(&copy, 0, sizeof copy);
 	taken = fetch_wholes(host, m, &copy);
-	if (taken && find_steps(host, m, &copy, m->wholes[0].to, &list, &missing) != LED)
+	if (taken && list_find_steps(host, m, &copy, m->wholes[0].to, &list, &missing) != LED)
 		taken = false;
-	if (taken && !apply_steps(&copy, &list, m->wholes[0].to, &exact))
+	if (taken && !list_apply_steps(&copy, &list, m->wholes[0].to, &exact))
 	{
 		complain("%s: steps and whole files of the server don't fit each other", host->plan->out);
 		taken = false;
 	}
-	free_steps(&list);
+	list_free_steps(&list);
 	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content);
 	feed_copy_free(&copy);
 	if (taken)
@@ -458,7 +264,7 @@ take_manifest(url_host *host, const http_bytes *bytes, const http_answer *answer
 bool
 list_look(url_host *host)
 {
-	char	   *url = address(host, MANIFEST);
+	char	   *url = list_address(host, MANIFEST);
 	bool		full = host->tag[0] == '\0' || host->copy.parts == 0 || host->failures > 0 ||
 		monotonic_seconds() - host->full_look >= FULL_LOOK_SECONDS;
 	http_bytes	bytes = {NULL, 0, 0};

@@ -1,0 +1,117 @@
+/*
+ * pull_steps.c
+ *	  The steps that lead from what a host has to what its list's folder has.
+ */
+#include "pull_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+
+/* Reads a step for the copy, as bytes that live as long as the caller keeps them. */
+static bool
+read_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const uint8_t *bytes, size_t length,
+		  bf_step *step)
+{
+	bf_step_status status = bf_step_read(bytes, length, copy->headers, copy->parts, step);
+
+	if (status == BF_STEP_OK && step->epoch == m->epoch && memcmp(step->identity, m->identity, FEED_IDENTITY_BYTES) == 0)
+		return true;
+	complain("%s: a step is not valid: %s", host->plan->out,
+			 status == BF_STEP_OK ? "it is of another epoch or list" : bf_step_word(status));
+	return false;
+}
+
+void
+list_free_steps(step_list *list)
+{
+	size_t		i;
+
+	for (i = 0; i < list->count; i++)
+		free(list->bytes[i]);
+	free(list->steps);
+	free(list->bytes);
+	memset(list, 0, sizeof *list);
+}
+
+/* Takes bytes over. */
+static bool
+add_step(url_host *host, const feed_manifest *m, const feed_copy *copy, uint8_t *bytes, size_t length,
+		 step_list *list)
+{
+	list->steps = allocate(list->steps, list->count + 1, sizeof *list->steps);
+	list->bytes = allocate(list->bytes, list->count + 1, sizeof *list->bytes);
+	list->bytes[list->count] = bytes;
+	return read_step(host, m, copy, bytes, length, &list->steps[list->count++]);
+}
+
+static led
+add_inline(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial, step_list *list)
+{
+	uint8_t    *bytes;
+
+	if (m->inlined == NULL)
+		return NO_STEPS;
+	bytes = allocate(NULL, m->inlined_length + 1, 1);
+	memcpy(bytes, m->inlined, m->inlined_length);
+	if (!add_step(host, m, copy, bytes, m->inlined_length, list))
+		return FAILED;
+	if (list->steps[0].from <= serial && list->steps[0].to == m->content)
+		return LED;
+	list_free_steps(list);
+	return NO_STEPS;
+}
+
+led
+list_find_steps(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial,
+				step_list *list, bool *missing)
+{
+	size_t		i = m->step_count;
+	led			found;
+
+	*missing = false;
+	if (serial >= m->content)
+		return LED;
+	found = add_inline(host, m, copy, serial, list);
+	if (found != NO_STEPS)
+		return found;
+	while (i > 0 && m->steps[i - 1].from > serial)
+		i--;
+	if (i == 0)
+		return NO_STEPS;
+	for (i--; i < m->step_count; i++)
+	{
+		uint8_t    *bytes;
+
+		if (!list_fetch(host, &m->steps[i], STEP_ENDING, missing))
+			return FAILED;
+		bytes = host->partial.bytes;
+		memset(&host->partial, 0, sizeof host->partial);
+		if (!add_step(host, m, copy, bytes, (size_t) m->steps[i].length, list))
+			return FAILED;
+		if (list->steps[list->count - 1].from != m->steps[i].from || list->steps[list->count - 1].to != m->steps[i].to)
+		{
+			complain("%s: a step has other serials than the manifest says", host->plan->out);
+			return FAILED;
+		}
+	}
+	return LED;
+}
+
+bool
+list_apply_steps(feed_copy *copy, const step_list *list, uint64_t serial, bool *exact)
+{
+	size_t		i;
+
+	for (i = 0; i < list->count; i++)
+	{
+		bool		from_here = *exact && list->steps[i].from == serial;
+
+		if (!feed_copy_apply(copy, &list->steps[i], from_here))
+			return false;
+		*exact = from_here;
+		serial = list->steps[i].to;
+	}
+	return true;
+}
