@@ -268,7 +268,8 @@ command_pull_url(int argc, char **argv)
 	stop_catch(plan.follow);
 	srandom(randombytes_random());
 	host.plan = &plan;
-	place_open(&host);
+	if (!place_open(&host))
+		return STATUS_TROUBLE;
 	host.client = http_begin(&plan.http);
 	if (plan.follow)
 	{

@@ -57,6 +57,7 @@ typedef struct url_host
 	http_client *client;
 
 	/* The place */
+	bool		opened;			/* by place_open, and not closed since */
 	int			folder;			/* that FILE is in */
 	const char *file;			/* its name there */
 	int			lock;
@@ -97,11 +98,11 @@ typedef struct url_host
 extern bool list_look(url_host *host);
 
 /* ------------------------------------------------------------------------
- * pull_place.c
+ * pull_place.c, and its pieces of pull_place.h
  * ------------------------------------------------------------------------ */
 
-/* Finds out what is here, or ends the program. */
-extern void place_open(url_host *host);
+/* Finds out what is here, and keeps it from others; may be tried again if it fails. */
+extern bool place_open(url_host *host);
 
 /* All checks are done: this serial is taken from now on, also after a loss of power if synced. */
 extern bool place_mark(url_host *host, const feed_manifest *manifest, const uint8_t digest[FEED_DIGEST_BYTES],

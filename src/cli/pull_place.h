@@ -1,0 +1,51 @@
+/*
+ * pull_place.h
+ *	  What a place is made of: the mark, the file that programs open, and its working copy.
+ *	  For pull_place.c and these pieces alone.
+ */
+#ifndef CLI_PULL_PLACE_H
+#define CLI_PULL_PLACE_H
+
+#include "pull_url.h"
+
+/* The name in the folder of a file beside FILE, in new memory. */
+extern char *place_beside(const url_host *host, const char *ending);
+
+/* ------------------------------------------------------------------------
+ * pull_mark.c
+ * ------------------------------------------------------------------------ */
+
+extern bool mark_write(url_host *host);
+
+/* mark.known: there is one. */
+extern bool mark_read(url_host *host);
+
+/* ------------------------------------------------------------------------
+ * pull_base.c
+ * ------------------------------------------------------------------------ */
+
+/* Makes FILE what a copy is, with the mark before. */
+extern bool base_replace(url_host *host, feed_copy *copy, uint64_t serial);
+
+/* FILE as it is, checked; NULL if it isn't there. */
+extern bool base_open(url_host *host, bloomfilter **filter, uint64_t *base);
+
+/* The base's bits, into the host's copy. */
+extern bool base_load(url_host *host, const bloomfilter *filter);
+
+/* ------------------------------------------------------------------------
+ * pull_working.c
+ * ------------------------------------------------------------------------ */
+
+/* Puts the copy into memory that all readers of this host map, if there is such memory. */
+extern void working_begin(url_host *host);
+
+/*
+ * Takes up a working copy that a process before this one left: of this boot, of this
+ * list and epoch, and of a base that the mark knows.
+ */
+extern bool working_adopt(url_host *host, uint64_t base);
+
+extern void working_unmap(url_host *host);
+
+#endif							/* CLI_PULL_PLACE_H */
