@@ -222,7 +222,7 @@ key_batch_add(key_batch *batch, const text_line *lines, size_t count,
 }
 
 /* ------------------------------------------------------------------------
- * From lines to whoever wants their keys
+ * From lines to the function that takes their keys
  * ------------------------------------------------------------------------ */
 
 /* Characters of a bad key that are shown. */

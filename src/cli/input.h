@@ -3,7 +3,7 @@
  *	  Keys as lines or arguments, on their way to the library.
  *
  * Lines stay where they were read, keys are read from them as the library reads
- * text (doc/KEYS.md), and go batch by batch to whoever wants them.
+ * text (doc/KEYS.md), and go batch by batch to a function.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -95,7 +95,7 @@ extern size_t key_batch_add(key_batch *batch, const text_line *lines, size_t cou
 							bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
- * From lines to whoever wants their keys
+ * From lines to the function that takes their keys
  * ------------------------------------------------------------------------ */
 
 /*

@@ -16,7 +16,7 @@
 static const char help[] =
 "Usage: bloomfilter COMMAND [OPTION]... FILE\n"
 "\n"
-"A filter answers \"surely not\" or \"perhaps\" for a key.\n"
+"A look-up in a filter says that a key is surely not there, or that it may be.\n"
 "\n"
 "  info      print what is in a filter\n"
 "  contains  print those of the given keys that may be in a filter\n"

@@ -5,7 +5,7 @@
  *
  * A server that was restored, a standby that is behind or was promoted, and another
  * database with a list of the same name all offer older content, or other content,
- * under the right name.  Members that came since would be denied: so the file stays.
+ * under the right name.  Look-ups of members that came since would return false: so the file stays.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,16 +1,17 @@
 /*
  * libbloomfilter.h
- *	  Ask and build the filters of the PostgreSQL extension bloomfilter without
- *	  a server.
+ *	  Look keys up in the filters of the PostgreSQL extension bloomfilter,
+ *	  and build them, without a server.
  *
- * A filter answers "no" or "perhaps" for a key.  "No" is always right.  The file
+ * A look-up returns true or false.  False is always right: the key was not added.
+ * True may be a false positive, at the rate that the filter was made for.  The file
  * that this library opens has the very bytes that SQL stores and sends, and a
  * file that it writes from the same keys and parameters is equal to the one that
- * SQL builds, byte for byte.  doc/FORMAT.md is the contract for these bytes.
+ * SQL builds, byte for byte.  doc/FORMAT.md defines these bytes.
  *
- * Results.  Functions that return int return BLOOMFILTER_OK (0), or 1 where a
- * question was answered with yes, or one of the negative bloomfilter_error
- * codes.  An error is never an answer: test for < 0 before you test for 1.
+ * Results.  Functions that return int return BLOOMFILTER_OK (0), or 1 for
+ * true, or one of the negative bloomfilter_error codes.  An error says nothing of
+ * the key: test for < 0 before you test for 1.
  * Output parameters are set only on success, unless stated otherwise.
  *
  * Detail.  Functions that take a bloomfilter_detail fill it on an error with
@@ -193,7 +194,7 @@ typedef struct bloomfilter bloomfilter;
  * key type (or none).  A name that ends in ".", 16 hexadecimal digits and ".bloom"
  * promises the file's checksum, and a set whose file has another one is refused:
  * so parts of different nights are no set.  Under other names they would be
- * accepted, and keys that came since be denied: name files so, and rename the
+ * accepted, and look-ups of keys that came since return false: name files so, and rename the
  * manifest last, as bloomfilter_write does.  A single part of a set can be opened by its file's
  * name: it answers only for the keys that belong to it.  Pipes and devices are
  * refused, as BLOOMFILTER_ERR_ARGUMENT; bloomfilter_open_fd reads them.
@@ -202,8 +203,8 @@ typedef struct bloomfilter bloomfilter;
  * memory.  All rules of the format are checked here, once, checksum included;
  * questions check nothing again.  So files must be replaced by renaming a new
  * file over them, as bloomfilter_write does, and never be written to in place.
- * Whoever truncates a file that is mapped makes the process that asks it receive
- * SIGBUS, and whoever overwrites it makes it give wrong answers.  With
+ * A process that looks up a key in a mapped file that was truncated receives SIGBUS,
+ * and in one that was overwritten it gets wrong answers.  With
  * BLOOMFILTER_COPY nothing that happens to the file after this call matters.
  *
  * The mapping is advised for random access.
@@ -257,7 +258,7 @@ extern int	bloomfilter_check(const bloomfilter *filter,
 /* ------------------------------------------------------------------------
  * Asking
  *
- * Each returns 1 (perhaps), 0 (surely not), or an error: BLOOMFILTER_ERR_KEY_TYPE
+ * Each returns 1 (true), 0 (false: surely not there), or an error: BLOOMFILTER_ERR_KEY_TYPE
  * where the filter holds keys of another type, BLOOMFILTER_ERR_KEY where the
  * value is none of the type, BLOOMFILTER_ERR_OTHER_PART where a single part is
  * open and the key belongs to another one.  A filter of key type none, which no

@@ -2,7 +2,7 @@
  * target.h
  *	  A path that is replaced in one step, and the new files beside it.
  *
- * Whoever opens the path sees all of the old file or all of the new one, after a
+ * A program that opens the path sees all of the old file or all of the new one, after a
  * crash, too: a new file is written under a name of its own in the same folder and
  * synced before it is renamed.  Who has the old one open keeps it.
  */

@@ -64,7 +64,7 @@ COMMENT ON OPERATOR CLASS bloom_macaddr8_ops USING bloomfilter IS 'keys of type 
 COMMENT ON OPERATOR FAMILY bloom_macaddr8_ops USING bloomfilter IS 'keys of type macaddr8';
 
 --
--- Asking live filters.  An answer may turn from no to perhaps within a statement, never
+-- Look-ups in live filters.  A result may turn from false to true within a statement, never
 -- back: STABLE.
 --
 

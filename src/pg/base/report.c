@@ -59,7 +59,7 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status))));
 }
 
-/* A seed is not told: whoever may combine filters, or ask them, need not know it. */
+/* Errors don't show a seed: combining filters or looking keys up needs no knowledge of it. */
 void
 bfpg_check_compatible(const bf_header *a, const bf_header *b)
 {

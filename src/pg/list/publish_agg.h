@@ -18,7 +18,7 @@ typedef enum BfpgPassCount
 {
 	BFPG_PASS_KEYS,
 	BFPG_PASS_NULLS,
-	BFPG_PASS_MISSING,			/* keys that the filters deny */
+	BFPG_PASS_MISSING,			/* keys that the filters lack */
 	BFPG_PASS_COUNTS
 } BfpgPassCount;
 

@@ -289,7 +289,7 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	pfree(comparable);
 }
 
-/* Too high a rate is told, and published: the other way round members were denied. */
+/* Too high a rate is a warning: without the new list, look-ups of new keys would return false. */
 static void
 warn_of_rate(const BfpgPublication *list)
 {
@@ -306,7 +306,7 @@ warn_of_rate(const BfpgPublication *list)
 						list->name, rate, list->p),
 				 errdetail("It holds about %.0f keys and was sized for " INT64_FORMAT ".",
 						   bfpg_estimate_list_keys(list), list->n),
-				 errhint("Nobody is denied. Publish it again with a larger n, or by its query without n.")));
+				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
 }
 
 /* Where n comes from. */
