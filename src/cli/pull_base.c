@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
@@ -94,7 +95,7 @@ base_of_filter(const bloomfilter *filter)
 
 /* Whether FILE still is what this process put there, or nothing. */
 static bool
-is_ours(const url_host *host)
+is_ours(url_host *host)
 {
 	bloomfilter *filter;
 	bloomfilter_detail detail;
@@ -102,52 +103,42 @@ is_ours(const url_host *host)
 	int			code = bloomfilter_open(host->plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, &detail);
 
 	if (code < 0)
-		ours = code == BLOOMFILTER_ERR_SYSTEM && detail.system_error == ENOENT;
-	else
-	{
-		ours = base_of_filter(filter) == host->mark.bases[0];
-		bloomfilter_close(filter);
-	}
-	if (!ours)
-		complain("\"%s\" was replaced by another program and is left alone: remove it, if it may go", host->plan->out);
+		return code == BLOOMFILTER_ERR_SYSTEM && detail.system_error == ENOENT;
+	ours = mark_settle(&host->mark, base_of_filter(filter));
+	bloomfilter_close(filter);
 	return ours;
 }
 
 bool
-base_replace(url_host *host, feed_copy *copy, uint64_t serial)
+base_replace(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch)
 {
-	uint8_t		(*headers)[BF_HEADER_BYTES] = allocate(NULL, copy->parts, sizeof *headers);
-	uint64_t   *checksums = allocate(NULL, copy->parts, sizeof *checksums);
-	url_mark   *mark = &host->mark;
-	uint64_t	base;
+	uint8_t		(*headers)[BF_HEADER_BYTES];
+	uint64_t   *checksums;
 	bool		replaced;
 	uint32_t	i;
 
 	if (!is_ours(host))
 	{
-		free(headers);
-		free(checksums);
+		complain("\"%s\" was replaced by another program and is left alone: remove it, if it may go", host->plan->out);
 		return false;
 	}
+	headers = allocate(NULL, copy->parts, sizeof *headers);
+	checksums = allocate(NULL, copy->parts, sizeof *checksums);
 	for (i = 0; i < copy->parts; i++)
 	{
 		feed_copy_seal(copy, i, headers[i]);
 		checksums[i] = copy->headers[i].checksum;
 	}
-	base = base_of(checksums, copy->parts);
-	if (base != mark->bases[0])
-	{
-		mark->bases[1] = mark->bases[0];
-		mark->base_serials[1] = mark->base_serials[0];
-	}
-	mark->bases[0] = base;
-	mark->base_serials[0] = serial;
-	replaced = mark_write(host) && write_base(host, copy, headers);
+	replaced = mark_base(host, base_of(checksums, copy->parts), serial, epoch) &&
+		status_announce(host, checksums[0]) && write_base(host, copy, headers);
 	if (replaced)
 	{
 		host->base_written = monotonic_seconds();
+		host->base_changed = (int64_t) time(NULL);
 		host->changed = false;
 	}
+	else
+		(void) is_ours(host);
 	free(headers);
 	free(checksums);
 	return replaced;

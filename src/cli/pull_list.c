@@ -209,7 +209,7 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		taken = false;
 	}
 	list_free_steps(&list);
-	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content);
+	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content, m->epoch);
 	feed_copy_free(&copy);
 	if (taken)
 	{
@@ -224,7 +224,7 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 static bool
 take_content(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	bool		same_epoch = host->copy.parts > 0 && host->copy.parts == m->parts && host->mark.epoch == m->epoch &&
+	bool		same_epoch = host->copy.parts > 0 && host->copy.parts == m->parts && host->mark.epochs[0] == m->epoch &&
 		memcmp(host->mark.identity, m->identity, FEED_IDENTITY_BYTES) == 0 && m->serial >= host->serial;
 	led			led_on;
 	uint64_t	built = host->built;

@@ -32,10 +32,10 @@ mark_write(url_host *host)
 
 	feed_uuid_text(identity, mark->identity);
 	feed_hex(digest, mark->digest, FEED_DIGEST_BYTES);
-	text = text_of(MARK_FIRST_LINE "\nname %s\nidentity %s\nserial %" PRIu64 "\ndigest %s\nepoch %" PRIu64
-				   "\nbase %016" PRIx64 " %" PRIu64 "\nbase %016" PRIx64 " %" PRIu64 "\n",
-				   mark->name, identity, mark->serial, digest, mark->epoch, mark->bases[0],
-				   mark->base_serials[0], mark->bases[1], mark->base_serials[1]);
+	text = text_of(MARK_FIRST_LINE "\nname %s\nidentity %s\nserial %" PRIu64 "\ndigest %s"
+				   "\nbase %016" PRIx64 " %" PRIu64 " %" PRIu64 "\nbase %016" PRIx64 " %" PRIu64 " %" PRIu64 "\n",
+				   mark->name, identity, mark->serial, digest, mark->bases[0], mark->base_serials[0],
+				   mark->epochs[0], mark->bases[1], mark->base_serials[1], mark->epochs[1]);
 	piece.bytes = text;
 	piece.length = strlen(text);
 	written = feed_write(host->folder, name, 0644, &piece, 1);
@@ -44,6 +44,44 @@ mark_write(url_host *host)
 	free(text);
 	free(name);
 	return written;
+}
+
+static void
+swap(uint64_t values[2])
+{
+	uint64_t	first = values[0];
+
+	values[0] = values[1];
+	values[1] = first;
+}
+
+bool
+mark_settle(url_mark *mark, uint64_t base)
+{
+	if (base != mark->bases[0] && base == mark->bases[1])
+	{
+		swap(mark->bases);
+		swap(mark->base_serials);
+		swap(mark->epochs);
+	}
+	return base == mark->bases[0];
+}
+
+bool
+mark_base(url_host *host, uint64_t base, uint64_t serial, uint64_t epoch)
+{
+	url_mark   *mark = &host->mark;
+
+	if (base != mark->bases[0])
+	{
+		mark->bases[1] = mark->bases[0];
+		mark->base_serials[1] = mark->base_serials[0];
+		mark->epochs[1] = mark->epochs[0];
+	}
+	mark->bases[0] = base;
+	mark->base_serials[0] = serial;
+	mark->epochs[0] = epoch;
+	return mark_write(host);
 }
 
 bool
@@ -59,10 +97,10 @@ mark_read(url_host *host)
 
 	if (text != NULL)
 	{
-		mark->known = sscanf(text, MARK_FIRST_LINE "\nname %200[^\n]\nidentity %63s\nserial %" SCNu64 "\ndigest %79s\nepoch %" SCNu64
-							 "\nbase %" SCNx64 " %" SCNu64 "\nbase %" SCNx64 " %" SCNu64,
-							 mark->name, identity, &mark->serial, digest, &mark->epoch, &mark->bases[0],
-							 &mark->base_serials[0], &mark->bases[1], &mark->base_serials[1]) == 9 &&
+		mark->known = sscanf(text, MARK_FIRST_LINE "\nname %200[^\n]\nidentity %63s\nserial %" SCNu64 "\ndigest %79s"
+							 "\nbase %" SCNx64 " %" SCNu64 " %" SCNu64 "\nbase %" SCNx64 " %" SCNu64 " %" SCNu64,
+							 mark->name, identity, &mark->serial, digest, &mark->bases[0], &mark->base_serials[0],
+							 &mark->epochs[0], &mark->bases[1], &mark->base_serials[1], &mark->epochs[1]) == 10 &&
 			feed_uuid_read(mark->identity, identity) && feed_from_hex(mark->digest, FEED_DIGEST_BYTES, digest);
 		well = mark->known;
 		if (!well)
@@ -87,7 +125,6 @@ place_mark(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	memcpy(mark->identity, m->identity, sizeof mark->identity);
 	memcpy(mark->digest, digest, sizeof mark->digest);
 	mark->serial = m->serial;
-	mark->epoch = m->epoch;
 	mark->known = true;
 	return (!sync && host->map != NULL && monotonic_seconds() - host->marked < MARK_SECONDS) || mark_write(host);
 }

@@ -25,78 +25,10 @@
 /* The base is written so often while bits come in. */
 #define FOLD_SECONDS 3600.0
 
-/* FILE.status of a followed list is written so often if nothing happens. */
-#define STATUS_SECONDS 5.0
-
 char *
 place_beside(const url_host *host, const char *ending)
 {
 	return text_of("%s%s", host->file, ending);
-}
-
-/* ------------------------------------------------------------------------
- * FILE.status
- * ------------------------------------------------------------------------ */
-
-/* What FILE is now. */
-static void
-describe_file(const url_host *host, bloomfilter_status *status)
-{
-	bloomfilter *filter;
-	bloomfilter_info info;
-	char		identity[FEED_UUID_TEXT_BYTES];
-
-	if (bloomfilter_open(host->plan->out, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) >= 0)
-	{
-		bloomfilter_get_info(filter, &info, sizeof info);
-		if (status->checksum != info.checksum)
-			status->changed = (int64_t) time(NULL);
-		status->checksum = info.checksum;
-		bloomfilter_close(filter);
-	}
-	status->serial = (int64_t) host->serial;
-	status->built = (int64_t) (host->built / 1000000);
-	feed_uuid_text(identity, host->mark.identity);
-	snprintf(status->identity, sizeof status->identity, "%s", identity);
-	snprintf(status->list, sizeof status->list, "%s", host->mark.name);
-	snprintf(status->server, sizeof status->server, "%.*s", (int) strcspn(host->plan->url, "?"), host->plan->url);
-}
-
-static void
-describe_look(const url_host *host, bool well, bloomfilter_status *status)
-{
-	if (well)
-	{
-		status->looked = (int64_t) time(NULL);
-		status->failures = 0;
-		status->error[0] = '\0';
-	}
-	else
-	{
-		status->failed = (int64_t) time(NULL);
-		status->failures = host->failures;
-		snprintf(status->error, sizeof status->error, "%s", last_complaint());
-	}
-	snprintf(status->refused, sizeof status->refused, "%s", host->refused);
-}
-
-/* Writes FILE.status, of a look if there was one. */
-static void
-put_status(url_host *host, bool looked, bool well)
-{
-	bloomfilter_status status;
-	const char *problem;
-
-	if (!status_read(host->plan->out, &status, &problem))
-		memset(&status, 0, sizeof status);
-	if (looked)
-		describe_look(host, well, &status);
-	/* content is known from the first look that went well on */
-	if (host->content != 0)
-		describe_file(host, &status);
-	if (!status_write(host->plan->out, &status, NULL))
-		complain("cannot write \"%s.status\": %s", host->plan->out, strerror(errno));
-	host->status_written = monotonic_seconds();
 }
 
 /* ------------------------------------------------------------------------
@@ -165,40 +97,22 @@ take_over(url_host *host, uint64_t base)
 	}
 	memcpy(mark->identity, identity, sizeof identity);
 	mark->known = true;
-	mark->epoch = 0;
+	mark->epochs[0] = 0;
 	mark->bases[0] = base;
 	mark->base_serials[0] = (uint64_t) status.serial;
 	return true;
 }
 
-/* Which of the mark's bases FILE is; 2: none. */
-static int
-which_base(url_host *host, uint64_t base)
-{
-	int			i;
-
-	for (i = 0; i < 2; i++)
-		if (host->mark.known && host->mark.bases[i] == base)
-			return i;
-	return take_over(host, base) ? 0 : 2;
-}
-
 static bool
 take_file(url_host *host, const bloomfilter *filter, uint64_t base)
 {
-	int			i = which_base(host, base);
-
-	if (i == 2)
+	if (!(host->mark.known && mark_settle(&host->mark, base)) && !take_over(host, base))
 	{
 		complain("\"%s\" is not what was pulled from this address: remove it, if it may be replaced", host->plan->out);
 		return false;
 	}
-	host->serial = host->mark.base_serials[i];
-	if (i == 1)
-	{
-		host->mark.bases[0] = base;
-		host->mark.base_serials[0] = host->serial;
-	}
+	host->serial = host->mark.base_serials[0];
+	host->base_looked = status_last_look(host);
 	host->base_written = monotonic_seconds();
 	if (working_adopt(host, base))
 		return true;
@@ -229,6 +143,7 @@ place_open(url_host *host)
 
 	host->refused = "";
 	host->serial = 0;
+	host->looked = host->base_looked = host->base_changed = 0;
 	memset(&host->mark, 0, sizeof host->mark);
 	host->opened = open_folder(host) && mark_read(host) && base_open(host, &filter, &base) &&
 		(filter == NULL || take_file(host, filter, base));
@@ -239,7 +154,7 @@ place_open(url_host *host)
 	if (host->lock >= 0)
 	{
 		host->failures++;
-		put_status(host, true, false);
+		status_looked(host, LOOK_FAILED);
 	}
 	let_go(host);
 	return false;
@@ -250,9 +165,9 @@ place_open(url_host *host)
  * ------------------------------------------------------------------------ */
 
 bool
-place_begin(url_host *host, feed_copy *copy, uint64_t serial)
+place_begin(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch)
 {
-	if (!base_replace(host, copy, serial))
+	if (!base_replace(host, copy, serial, epoch))
 		return false;
 	/* the old mapping stays until the new one is in place */
 	feed_copy_free(&host->copy);
@@ -274,7 +189,8 @@ place_advance(url_host *host, uint64_t serial)
 bool
 place_fold(url_host *host)
 {
-	if (!host->changed || host->copy.parts == 0 || !base_replace(host, &host->copy, host->serial))
+	if (!host->changed || host->copy.parts == 0 ||
+		!base_replace(host, &host->copy, host->serial, host->mark.epochs[0]))
 		return !host->changed;
 	if (host->map != NULL)
 		bf_working_store(host->map, BF_WORKING_BASE, host->mark.bases[0]);
@@ -294,6 +210,8 @@ void
 place_looked(url_host *host, bool well)
 {
 	host->failures = well ? 0 : host->failures + 1;
+	if (well)
+		host->looked = (int64_t) time(NULL);
 	if (host->map != NULL)
 	{
 		if (well)
@@ -308,8 +226,8 @@ place_looked(url_host *host, bool well)
 	/* without a working copy the file is what readers have */
 	if (well && host->changed && (host->map == NULL || monotonic_seconds() - host->base_written >= FOLD_SECONDS))
 		(void) place_fold(host);
-	if (!well || host->status_written == 0 || host->base_written > host->status_written || monotonic_seconds() - host->status_written >= STATUS_SECONDS)
-		put_status(host, true, well);
+	if (!well || status_is_due(host))
+		status_looked(host, well ? LOOKED_WELL : LOOK_FAILED);
 }
 
 void
@@ -317,6 +235,6 @@ place_close(url_host *host)
 {
 	(void) place_fold(host);
 	if (host->content != 0)
-		put_status(host, false, false);
+		status_looked(host, NOT_LOOKED);
 	let_go(host);
 }

@@ -20,12 +20,21 @@ extern bool mark_write(url_host *host);
 /* mark.known: there is one. */
 extern bool mark_read(url_host *host);
 
+/*
+ * Makes the base that FILE is the mark's first one; false if it is neither.  It is the
+ * second one after a kill, or on a full disk, between the mark and FILE.
+ */
+extern bool mark_settle(url_mark *mark, uint64_t base);
+
+/* Writes the mark of what FILE is about to be. */
+extern bool mark_base(url_host *host, uint64_t base, uint64_t serial, uint64_t epoch);
+
 /* ------------------------------------------------------------------------
  * pull_base.c
  * ------------------------------------------------------------------------ */
 
-/* Makes FILE what a copy is, with the mark before. */
-extern bool base_replace(url_host *host, feed_copy *copy, uint64_t serial);
+/* Makes FILE what a copy is, with the mark and FILE.status before. */
+extern bool base_replace(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch);
 
 /* FILE as it is, checked; NULL if it isn't there. */
 extern bool base_open(url_host *host, bloomfilter **filter, uint64_t *base);

@@ -176,7 +176,7 @@ say_changed(const url_host *host, uint64_t epoch)
 		return;
 	message_prefix(prefix);
 	output_text("%s%s: serial %llu, %s\n", prefix, host->plan->out, (unsigned long long) host->serial,
-				epoch != host->mark.epoch ? "whole" : "steps");
+				epoch != host->mark.epochs[0] ? "whole" : "steps");
 	(void) output_try_flush();
 }
 
@@ -195,7 +195,7 @@ static bool
 look(url_host *host)
 {
 	uint64_t	serial = host->serial;
-	uint64_t	epoch = host->mark.epoch;
+	uint64_t	epoch = host->mark.epochs[0];
 	bool		well;
 
 	if (!host->plan->no_agent)
@@ -204,7 +204,7 @@ look(url_host *host)
 	if (stop_requested())
 		return well;
 	/* steps come each second: of these nothing is said */
-	if (well && serial != host->serial && (epoch != host->mark.epoch || !host->plan->follow))
+	if (well && serial != host->serial && (epoch != host->mark.epochs[0] || !host->plan->follow))
 		say_changed(host, epoch);
 	place_looked(host, well);
 	return well;

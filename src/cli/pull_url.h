@@ -46,9 +46,9 @@ typedef struct url_mark
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 	uint64_t	serial;			/* of the last manifest that was taken */
 	uint8_t		digest[FEED_DIGEST_BYTES];	/* of its bytes */
-	uint64_t	epoch;
 	uint64_t	bases[2];		/* FILE is one of these (FORMAT.md, 18), ... */
-	uint64_t	base_serials[2];	/* ... which has everything of this serial */
+	uint64_t	base_serials[2];	/* ... which has everything of this serial ... */
+	uint64_t	epochs[2];		/* ... and is of this epoch; what the copy has is of the first */
 } url_mark;
 
 typedef struct url_host
@@ -67,10 +67,14 @@ typedef struct url_host
 	uint64_t	content;		/* the same, once a look went well; before it 0 */
 	bool		exact;			/* and it has no others */
 	bool		changed;		/* since the base was written */
+	int64_t		looked;			/* the last look of this process that went well, else 0 */
+	int64_t		base_looked;	/* ... of any, after which FILE had all that there was */
+	int64_t		base_changed;	/* when this process wrote FILE, else 0 */
 	double		base_written;
 	double		marked;
 	uint8_t    *map;			/* the working copy, or NULL */
 	size_t		map_length;
+	double		map_tried;		/* when there was no room for one, else 0 */
 	uint64_t	true_at;
 	uint64_t	built;
 	uint64_t	expires;
@@ -109,7 +113,7 @@ extern bool place_mark(url_host *host, const feed_manifest *manifest, const uint
 					   bool sync);
 
 /* Another epoch, or the first one: the copy becomes the host's, with a new base. */
-extern bool place_begin(url_host *host, feed_copy *copy, uint64_t serial);
+extern bool place_begin(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch);
 
 /* The copy has this serial now. */
 extern void place_advance(url_host *host, uint64_t serial);
@@ -121,5 +125,26 @@ extern bool place_fold(url_host *host);
 extern void place_looked(url_host *host, bool well);
 
 extern void place_close(url_host *host);
+
+/* ------------------------------------------------------------------------
+ * pull_status.c: FILE.status of a followed list
+ * ------------------------------------------------------------------------ */
+
+typedef enum url_looked
+{
+	NOT_LOOKED,
+	LOOK_FAILED,				/* the last complaint says why */
+	LOOKED_WELL
+} url_looked;
+
+/* It is written at least so often if nothing happens. */
+extern bool status_is_due(const url_host *host);
+extern void status_looked(url_host *host, url_looked looked);
+
+/* Before FILE is replaced: what it will be, by the mark and the first part's checksum. */
+extern bool status_announce(url_host *host, uint64_t checksum);
+
+/* The last look of a process before this one that found FILE as the server's, or 0. */
+extern int64_t status_last_look(const url_host *host);
 
 #endif							/* CLI_PULL_URL_H */

@@ -205,7 +205,7 @@ working_begin(url_host *host)
 	memset(&working, 0, sizeof working);
 	working.length = bf_working_length(host->copy.headers, host->copy.parts);
 	working.parts = host->copy.parts;
-	working.epoch = host->mark.epoch;
+	working.epoch = host->mark.epochs[0];
 	memcpy(working.identity, host->mark.identity, sizeof working.identity);
 	read_boot(working.boot);
 	map = new_memory(unfinished, (size_t) working.length);
@@ -251,6 +251,7 @@ working_adopt(url_host *host, uint64_t base)
 	uint8_t    *map;
 	uint64_t	at = BF_WORKING_PAGE;
 	uint64_t	theirs;
+	bool		ours;
 	bool		fits;
 	uint32_t	i;
 
@@ -264,8 +265,8 @@ working_adopt(url_host *host, uint64_t base)
 	if (map == MAP_FAILED)
 		return false;
 	read_boot(boot);
-	fits = bf_working_read(map, (uint64_t) st.st_size, &working) == BF_WORKING_OK &&
-		memcmp(working.boot, boot, sizeof boot) == 0 && working.epoch == host->mark.epoch &&
+	ours = bf_working_read(map, (uint64_t) st.st_size, &working) == BF_WORKING_OK;
+	fits = ours && memcmp(working.boot, boot, sizeof boot) == 0 && working.epoch == host->mark.epochs[0] &&
 		memcmp(working.identity, host->mark.identity, sizeof working.identity) == 0 &&
 		bf_working_load(map, BF_WORKING_SUPERSEDED) == 0;
 	theirs = fits ? bf_working_load(map, BF_WORKING_BASE) : 0;
@@ -275,6 +276,9 @@ working_adopt(url_host *host, uint64_t base)
 		fits = bf_working_part(map, &working, i, &at, &headers[i]) == BF_WORKING_OK;
 	if (!fits)
 	{
+		/* whoever has it mapped is to look for the one that comes */
+		if (ours)
+			bf_working_store(map, BF_WORKING_SUPERSEDED, 1);
 		munmap(map, (size_t) st.st_size);
 		free(headers);
 		return false;

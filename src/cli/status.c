@@ -154,6 +154,25 @@ check_refusal(file_status *found)
 	mark(found, found->status.refused);
 }
 
+/* What a working copy has besides FILE, which FILE.status tells of. */
+static void
+take_working(const char *file, bloomfilter_status *status)
+{
+	bloomfilter *filter;
+	bloomfilter_working working;
+
+	if (bloomfilter_open(file, BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
+		return;
+	if (bloomfilter_get_working(filter, &working, sizeof working))
+	{
+		status->serial = (int64_t) working.serial;
+		status->failures = working.failures;
+		if (working.looked != 0)
+			status->looked = (int64_t) (working.looked / 1000000);
+	}
+	bloomfilter_close(filter);
+}
+
 static file_status
 look_at(const char *file, const age_limits *most)
 {
@@ -171,6 +190,7 @@ look_at(const char *file, const age_limits *most)
 		return found;
 	}
 	found.healthy = true;
+	take_working(file, &found.status);
 	found.looked_age = now - found.status.looked;
 	found.built_age = now - found.status.built;
 	check_look(&found, most);

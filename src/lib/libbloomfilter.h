@@ -551,7 +551,8 @@ typedef struct bloomfilter_status
 /*
  * What is known about the file at path: from its manifest's notes, which are true
  * of it however it came there, and from path.status, which pull writes at each
- * look.  Where matches is 0, serial, built, identity and list are those of another
+ * look.  It is about the file: of a working copy bloomfilter_get_working tells more, and
+ * newer.  Where matches is 0, serial, built, identity and list are those of another
  * filter.  status_size is sizeof (bloomfilter_status) of the caller.
  * BLOOMFILTER_ERR_SYSTEM if nothing tells; BLOOMFILTER_ERR_ARGUMENT if path.status
  * is something else.

@@ -62,7 +62,7 @@ add(2000, 2099);
 export(@to);
 ok(wait_for(30, sub { has('hosts/u.bloom', 2000 .. 2099) }), 'after it new keys are taken');
 my $content = manifest('users')->{content}[0];
-ok(wait_for(30, sub { slurp('hosts/u.bloom.status') =~ /^serial $content$/m }), 'and the serial is that of the content');
+ok(wait_for(30, sub { (run('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+$content$/m }), 'and the serial is that of the content');
 is(finish('host', 'TERM'), 0, 'the follower ends');
 is(words('hosts/u.bloom'), '0 ', 'status is content with the file that it leaves');
 begin('quiet', program(), 'pull', '--url', "$url/users", '--out', 'hosts/q.bloom', '--allow-http', '--no-agent');
