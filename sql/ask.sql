@@ -181,17 +181,3 @@ set bloomfilter.cache_size = 0;
 execute later;
 reset bloomfilter.cache_size;
 execute later;
--- from 18 on EXPLAIN tells how filters were asked
-create function pg_temp.told(query text) returns text language plpgsql as $$
-declare
-  line text;
-  told text := '';
-begin
-  for line in execute 'explain (analyze, bloomfilter, costs off) ' || query loop
-    if line ~ 'Bloomfilter (Keys|Copies)' then told := told || trim(line) || ';'; end if;
-  end loop;
-  return told;
-end $$;
-select case when current_setting('server_version_num')::int >= 180000
-  then pg_temp.told('select count(*) from two, generate_series(0, 9999) k where f @> k and g = 0')
-  else 'Bloomfilter Keys: 10000;Bloomfilter Copies: 1;' end;
