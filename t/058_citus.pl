@@ -5,9 +5,13 @@ use strict;
 use warnings FATAL => 'all';
 
 use FindBin;
+use lib "$FindBin::RealBin/lib";
+
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use BloomTest;
 
 require "$FindBin::Bin/050_doc.pm";
 
@@ -94,6 +98,32 @@ select a.aggcombinefn <> 0, a.aggtranstype::regtype, p.proargtypes[0]::regtype, 
 from pg_aggregate a join pg_proc p on p.oid = a.aggfnoid join pg_type t on t.oid = a.aggtranstype
 where p.proname = 'bloom_union_agg'}), 't|bloomfilter|bloomfilter|b',
 	'bloom_union_agg can be split');
+
+# Citus plans a statement by its parameters: a list of a distributed table is built and checked
+# with these given, in one part and in several.
+SKIP:
+{
+	my $library = build_library('bound_engine');
+	skip 'a library of C functions can\'t be built here', 1 if !defined $library;
+	my $load = "load '$library'";
+	$node->safe_psql('postgres', 'create table sharded as select id from member where id <= 3000');
+	($status, $out, $err) = $node->psql('postgres', "$load; prepare x(int) as select id from sharded where id = \$1;
+set plan_cache_mode = force_generic_plan; execute x(1)");
+	like($err, qr/could not create distributed plan/, 'the stand-in refuses a plan without parameters');
+	foreach my $parts (1, 3)
+	{
+		is($node->safe_psql('postgres', qq{
+$load;
+call bloom_publish('sharded', 'select id from sharded', n => 4000, parts => $parts);
+call bloom_refresh('sharded');
+select count(*) filter (where not bloom_lookup('sharded', id)), max(parts) from sharded, bloom_list where name = 'sharded'}),
+			"0|$parts", "a list in $parts");
+	}
+	is($node->safe_psql('postgres', q{
+select bool_and(p.filter = l.filter) from bloom_list_part p
+join (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 4000, 0.01) as filter from sharded group by 1) l using (part)
+where p.name = 'sharded'}), 't', 'has the bytes of bloom_part_agg');
+}
 
 $node->stop;
 done_testing();

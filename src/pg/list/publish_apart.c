@@ -97,7 +97,8 @@ parts_statement(const BfpgPublication *list)
 							 list_make4(makeVar(1, 1, INT4OID, -1, InvalidOid, 0),
 										bfpg_source_aggregate(source, &call),
 										bfpg_publish_count(source, key, NULL),
-										bfpg_publish_count(source, NULL, NULL)));
+										bfpg_publish_count(source, NULL, NULL)),
+							 list->remote);
 }
 
 /* An empty part, for one that no key belongs to. */
@@ -150,6 +151,7 @@ bfpg_publish_build_apart(BfpgPublication *list)
 {
 	const BfpgSource *source = list->build->source;
 	Query	   *statement = list->count == 1 ? whole_statement(list) : parts_statement(list);
+	ParamListInfo params = parameters(list);
 
-	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, true), parameters(list), false));
+	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params, false));
 }

@@ -64,11 +64,16 @@ bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current, int64 c
 {
 	const Oid	type = BYTEAOID;
 	const Datum value = PointerGetDatum(argument);
-	List	   *rows = bfpg_source_run(build->source, build->plan,
-									   bfpg_publish_parameters(1, &type, &value), current);
-	const NullableDatum *row = linitial(rows);
-	ArrayType  *array = DatumGetArrayTypeP(row[0].value);
+	ParamListInfo params = bfpg_publish_parameters(1, &type, &value);
+	const NullableDatum *row;
+	ArrayType  *array;
+	PlannedStmt *plan = build->plan;
 
+	/* A plan that runs here is never made anew: it says how many processes may set bits. */
+	if (!build->here)
+		plan = bfpg_source_plan(build->source, copyObject(build->statement), params, true);
+	row = linitial(bfpg_source_run(build->source, plan, params, current));
+	array = DatumGetArrayTypeP(row[0].value);
 	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
 }
 
@@ -87,11 +92,11 @@ plan_build(BfpgPublication *list)
 			aggregate, INT8ARRAYOID,
 			list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(build->source)), NULL
 		};
-		Query	   *statement = bfpg_source_select(build->source,
-												   list_make1(bfpg_source_aggregate(build->source, &call)));
 
-		build->plan = bfpg_source_plan(build->source, statement, true);
+		build->statement = bfpg_source_select(build->source,
+											  list_make1(bfpg_source_aggregate(build->source, &call)));
 	}
+	build->plan = bfpg_source_plan(build->source, copyObject(build->statement), NULL, true);
 	build->here = bfpg_source_runs_here(build->plan, aggregate);
 	list->remote = bfpg_source_is_remote(build->plan);
 	build->rows = bfpg_source_rows(build->source);

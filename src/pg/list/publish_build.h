@@ -16,7 +16,8 @@
 typedef struct BfpgBuild
 {
 	BfpgSource *source;
-	PlannedStmt *plan;			/* of bloom_publish_agg over the query */
+	Query	   *statement;		/* bloom_publish_agg over the query */
+	PlannedStmt *plan;			/* of it, without its parameter */
 	bool		here;			/* this server computes that aggregate */
 	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
 	double		rows;			/* that the planner expects */

@@ -72,8 +72,8 @@ check_by_value(const BfpgPublication *list)
 											   list_make2(bfpg_publish_count(source, key, NULL),
 														  bfpg_publish_count(source, key,
 																			 makeBoolExpr(NOT_EXPR, list_make1(contains), -1))));
-	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, false),
-									   bfpg_publish_parameters(1, types, list->filters), false);
+	ParamListInfo params = bfpg_publish_parameters(1, types, list->filters);
+	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, false), params, false);
 	const NullableDatum *row = linitial(rows);
 	int64		asked = DatumGetInt64(row[0].value);
 	int64		missing = DatumGetInt64(row[1].value);

@@ -146,7 +146,7 @@ bfpg_source_done(BfpgSource *source)
 double
 bfpg_source_rows(BfpgSource *source)
 {
-	PlannedStmt *plan = bfpg_source_plan(source, copyObject(source->query), true);
+	PlannedStmt *plan = bfpg_source_plan(source, copyObject(source->query), NULL, true);
 
 	return plan->planTree->plan_rows;
 }
@@ -268,16 +268,18 @@ bfpg_source_select(const BfpgSource *source, List *expressions)
 /*
  * The inner statement stands behind an OFFSET 0, so that the planner takes its first
  * column for two hundred groups and hashes: the function that makes it would look like
- * as many groups as there are keys, to be sorted.
+ * as many groups as there are keys, to be sorted.  Another engine would run what stands
+ * behind it apart, and without its parameters.
  */
 Query *
-bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
+bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote)
 {
 	Query	   *query;
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
-	inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-											Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+	if (!remote)
+		inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
 	query = select_from(source, inner, expressions);
 	query->hasAggs = true;
 	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
@@ -304,7 +306,7 @@ set_own_settings(void)
 }
 
 PlannedStmt *
-bfpg_source_plan(const BfpgSource *source, Query *statement, bool parallel)
+bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo params, bool parallel)
 {
 	ErrorContextCallback callback;
 	List	   *rewritten;
@@ -317,7 +319,7 @@ bfpg_source_plan(const BfpgSource *source, Query *statement, bool parallel)
 	if (list_length(rewritten) != 1)
 		elog(ERROR, "a query was rewritten to %d", list_length(rewritten));
 	plan = bfpg_plan_query(linitial_node(Query, rewritten), source->text,
-						   parallel ? CURSOR_OPT_PARALLEL_OK : 0, NULL);
+						   parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
 	PopActiveSnapshot();
 	end_context(&callback);
 	AtEOXact_GUC(true, nest);

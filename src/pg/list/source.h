@@ -72,11 +72,19 @@ extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *cal
 /* SELECT of these expressions FROM the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
 
-/* SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer. */
-extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
+/*
+ * SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer.
+ * Of a remote one the rows come from elsewhere.
+ */
+extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote);
 
-/* Plans a statement, which it changes. */
-extern PlannedStmt *bfpg_source_plan(const BfpgSource *source, Query *statement, bool parallel);
+/*
+ * Plans a statement, which it changes.  Engines such as Citus can't run a plan that was made
+ * without its parameters; this server's own plans don't depend on them, so that they may be
+ * NULL where the plan is only looked at, or runs here.
+ */
+extern PlannedStmt *bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo params,
+									 bool parallel);
 
 /*
  * Runs a plan, which may be run again, and returns its rows: each an array of as many
