@@ -109,19 +109,17 @@ static bool
 fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
 {
 	bf_header  *headers = allocate(NULL, m->parts, sizeof *headers);
-	uint8_t   **bytes = allocate(NULL, m->parts, sizeof *bytes);
+	const uint8_t **bytes = allocate(NULL, m->parts, sizeof *bytes);
 	bool		sound = true;
 	bool		missing;
 	uint32_t	i;
 
-	memset(bytes, 0, m->parts * sizeof *bytes);
 	for (i = 0; i < m->parts && sound; i++)
 	{
-		sound = list_fetch(host, &m->wholes[i], WHOLE_ENDING, &missing);
+		bytes[i] = list_fetch(host, &m->wholes[i], WHOLE_ENDING, &missing);
+		sound = bytes[i] != NULL;
 		if (!sound)
 			break;
-		bytes[i] = host->partial.bytes;
-		memset(&host->partial, 0, sizeof host->partial);
 		sound = bf_parse(bytes[i], m->wholes[i].length, NULL, &headers[i]) == BF_OK && headers[i].part == i &&
 			headers[i].parts == m->parts && headers[i].seed == headers[0].seed;
 		if (!sound)
@@ -133,8 +131,6 @@ fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
 		for (i = 0; i < m->parts; i++)
 			feed_copy_or(copy, i, 0, bytes[i] + BF_HEADER_BYTES, bf_blocks_bytes(&headers[i]), false);
 	}
-	for (i = 0; i < m->parts; i++)
-		free(bytes[i]);
 	free(bytes);
 	free(headers);
 	return sound;
@@ -148,7 +144,7 @@ fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
 static led
 take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	step_list	list = {NULL, NULL, 0};
+	step_list	list = {NULL, 0};
 	bool		missing;
 	led			found = list_find_steps(host, m, &host->copy, host->serial, &list, &missing);
 
@@ -190,7 +186,7 @@ is_my_turn(url_host *host, const feed_manifest *m)
 static bool
 take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	step_list	list = {NULL, NULL, 0};
+	step_list	list = {NULL, 0};
 	feed_copy	copy;
 	bool		exact = true;
 	bool		taken;
@@ -209,6 +205,9 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		taken = false;
 	}
 	list_free_steps(&list);
+	/* they are in the copy, and there is to be memory for a working copy */
+	if (taken)
+		list_let_go(host, false);
 	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content, m->epoch);
 	feed_copy_free(&copy);
 	if (taken)
@@ -270,11 +269,13 @@ list_look(url_host *host)
 	http_bytes	bytes = {NULL, 0, 0};
 	http_answer answer;
 	bool		went_well;
+	bool		known;
 
 	host->refused = "";
 	host->retry = 0;
-	host->waiting = false;
+	host->waiting = host->broken_off = false;
 	went_well = http_get(host->client, url, full ? NULL : host->tag, FEED_MANIFEST_BYTES, &bytes, &answer);
+	known = went_well;
 	if (went_well && answer.status != 304)
 	{
 		host->full_look = monotonic_seconds();
@@ -285,7 +286,18 @@ list_look(url_host *host)
 		went_well = refuse(host, "expired", "it has expired: the exporter is dead, or somebody holds an old manifest back");
 	if (!went_well && host->retry == 0)
 		host->retry = answer.retry;
+	/* where the manifest didn't come, nothing tells what is needed */
+	if (known)
+		list_let_go(host, !went_well && host->broken_off);
 	free(bytes.bytes);
 	free(url);
 	return went_well || host->waiting;
+}
+
+void
+list_close(url_host *host)
+{
+	list_let_go(host, false);
+	free(host->partial.bytes);
+	memset(&host->partial, 0, sizeof host->partial);
 }

@@ -20,20 +20,23 @@
 extern char *list_address(const url_host *host, const char *name);
 
 /*
- * A file that the manifest names, in host->partial, which stays when the fetch is
- * interrupted: the next look goes on there.  *missing: the server has no such file.
+ * The bytes of a file that the manifest names, until list_let_go; NULL if it can't be had.
+ * What came of it stays when the transfer is broken off, and so do other files of this
+ * look: the next look goes on there.  *missing: the server has no such file.
  */
-extern bool list_fetch(url_host *host, const feed_file *file, const char *ending, bool *missing);
+extern const uint8_t *list_fetch(url_host *host, const feed_file *file, const char *ending, bool *missing);
+
+/* At a look's end; keep_used: but for the files that this look needed. */
+extern void list_let_go(url_host *host, bool keep_used);
 
 /* ------------------------------------------------------------------------
  * pull_steps.c
  * ------------------------------------------------------------------------ */
 
-/* Steps that were fetched and checked, until they are applied. */
+/* Steps that were fetched and checked; their bytes are those of list_fetch, or the manifest's. */
 typedef struct step_list
 {
 	bf_step	   *steps;
-	uint8_t   **bytes;
 	size_t		count;
 } step_list;
 

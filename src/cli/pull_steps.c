@@ -9,7 +9,7 @@
 
 #include "messages.h"
 
-/* Reads a step for the copy, as bytes that live as long as the caller keeps them. */
+/* Reads a step for the copy. */
 static bool
 read_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const uint8_t *bytes, size_t length,
 		  bf_step *step)
@@ -26,36 +26,24 @@ read_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const u
 void
 list_free_steps(step_list *list)
 {
-	size_t		i;
-
-	for (i = 0; i < list->count; i++)
-		free(list->bytes[i]);
 	free(list->steps);
-	free(list->bytes);
 	memset(list, 0, sizeof *list);
 }
 
-/* Takes bytes over. */
 static bool
-add_step(url_host *host, const feed_manifest *m, const feed_copy *copy, uint8_t *bytes, size_t length,
+add_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const uint8_t *bytes, size_t length,
 		 step_list *list)
 {
 	list->steps = allocate(list->steps, list->count + 1, sizeof *list->steps);
-	list->bytes = allocate(list->bytes, list->count + 1, sizeof *list->bytes);
-	list->bytes[list->count] = bytes;
 	return read_step(host, m, copy, bytes, length, &list->steps[list->count++]);
 }
 
 static led
 add_inline(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial, step_list *list)
 {
-	uint8_t    *bytes;
-
 	if (m->inlined == NULL)
 		return NO_STEPS;
-	bytes = allocate(NULL, m->inlined_length + 1, 1);
-	memcpy(bytes, m->inlined, m->inlined_length);
-	if (!add_step(host, m, copy, bytes, m->inlined_length, list))
+	if (!add_step(host, m, copy, m->inlined, m->inlined_length, list))
 		return FAILED;
 	if (list->steps[0].from <= serial && list->steps[0].to == m->content)
 		return LED;
@@ -82,13 +70,9 @@ list_find_steps(url_host *host, const feed_manifest *m, const feed_copy *copy, u
 		return NO_STEPS;
 	for (i--; i < m->step_count; i++)
 	{
-		uint8_t    *bytes;
+		const uint8_t *bytes = list_fetch(host, &m->steps[i], STEP_ENDING, missing);
 
-		if (!list_fetch(host, &m->steps[i], STEP_ENDING, missing))
-			return FAILED;
-		bytes = host->partial.bytes;
-		memset(&host->partial, 0, sizeof host->partial);
-		if (!add_step(host, m, copy, bytes, (size_t) m->steps[i].length, list))
+		if (bytes == NULL || !add_step(host, m, copy, bytes, (size_t) m->steps[i].length, list))
 			return FAILED;
 		if (list->steps[list->count - 1].from != m->steps[i].from || list->steps[list->count - 1].to != m->steps[i].to)
 		{

@@ -280,7 +280,7 @@ command_pull_url(int argc, char **argv)
 		status = host.refused[0] != '\0' ? STATUS_NO : STATUS_TROUBLE;
 	http_end(host.client);
 	place_close(&host);
-	free(host.partial.bytes);
+	list_close(&host);
 	if (!plan.follow && stop_requested())
 		stop_die();
 	return status;

@@ -51,6 +51,15 @@ typedef struct url_mark
 	uint64_t	epochs[2];		/* ... and is of this epoch; what the copy has is of the first */
 } url_mark;
 
+/* A file of the list's folder that was fetched and is what the manifest says. */
+typedef struct kept_file
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	uint8_t    *bytes;
+	size_t		length;
+	bool		used;			/* by this look */
+} kept_file;
+
 typedef struct url_host
 {
 	const url_plan *plan;
@@ -89,7 +98,10 @@ typedef struct url_host
 	unsigned	misses;			/* looks at which a step was not there */
 	double		spread_until;
 	bool		waiting;		/* for this host's turn to fetch whole files */
-	http_bytes	partial;		/* of a file whose fetch was interrupted */
+	kept_file  *kept;			/* by a look that was broken off later */
+	size_t		kept_count;
+	bool		broken_off;		/* this look, in a transfer of a file */
+	http_bytes	partial;		/* of that file */
 	uint8_t		partial_digest[FEED_DIGEST_BYTES];
 	int64_t		retry;			/* seconds, as the server wants it */
 } url_host;
@@ -100,6 +112,9 @@ typedef struct url_host
 
 /* One look, after which the place has what the server has, or refused says why not. */
 extern bool list_look(url_host *host);
+
+/* Forgets what was fetched for the next look. */
+extern void list_close(url_host *host);
 
 /* ------------------------------------------------------------------------
  * pull_place.c, and its pieces of pull_place.h
