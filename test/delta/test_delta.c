@@ -12,6 +12,7 @@
 #include "make_filters.h"
 #include "files.h"
 #include "tap.h"
+#include "tsv.h"
 
 #define KEYS 20000
 
@@ -384,6 +385,66 @@ check_limits(void)
 	bloomfilter_close(b);
 }
 
+/* ------------------------------------------------------------------------
+ * The golden file
+ * ------------------------------------------------------------------------ */
+
+static uint8_t *
+bytes_of(const tsv *table, const char *column, size_t *length)
+{
+	const char *hex = tsv_text(table, column);
+	uint8_t    *bytes;
+
+	*length = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
+	bytes = malloc(*length + 1);
+	need(bytes != NULL, "memory");
+	from_hex(hex, *length * 2, bytes);
+	return bytes;
+}
+
+static void
+check_row(const tsv *table)
+{
+	/* in the order of bfd_status */
+	static const char *const words[] = {
+		"-", "memory", "sink", "geometry", "length", "magic", "version", "method", "reserved", "checksum",
+		"header", "base", "payload", "result"
+	};
+	const char *name = tsv_text(table, "name");
+	size_t		length[3];
+	uint8_t    *old_bytes = bytes_of(table, "old_hex", &length[0]);
+	uint8_t    *bytes = bytes_of(table, "delta_hex", &length[1]);
+	uint8_t    *new_bytes = bytes_of(table, "new_hex", &length[2]);
+	uint8_t    *result = malloc(length[0]);
+	bf_header	old_header;
+	bf_header	new_header;
+	bfd_filter	old_filter = {&old_header, old_bytes + BF_HEADER_BYTES};
+	size_t		taken = 0;
+	bfd_allocator memory = {allocate, release, &taken};
+	bfd_status	status;
+
+	need(result != NULL && bf_parse(old_bytes, length[0], NULL, &old_header) == BF_OK, "an old filter");
+	status = bfd_apply(old_filter, bytes, length[1], &memory, NULL, result, &new_header);
+	ok(strcmp(words[status], tsv_text(table, "word")) == 0, "delta %s: %s", name, words[status]);
+	ok(taken < 4 * 1024 * 1024 + 2 * ((size_t) 1 << 23), "which took %zu bytes", taken);
+	if (status == BFD_OK)
+		ok(length[2] == length[0] && memcmp(result, new_bytes, length[0]) == 0, "result of %s", name);
+	free(old_bytes);
+	free(bytes);
+	free(new_bytes);
+	free(result);
+}
+
+static void
+check_golden_file(void)
+{
+	tsv		   *table = tsv_open("deltas.tsv");
+
+	while (tsv_next(table))
+		check_row(table);
+	tsv_close(table);
+}
+
 int
 main(void)
 {
@@ -406,6 +467,7 @@ main(void)
 	check_payloads(a, &d);
 	check_window(a, &d);
 	check_limits();
+	check_golden_file();
 	bloomfilter_free(d.bytes);
 	bloomfilter_close(a);
 	bloomfilter_close(b);

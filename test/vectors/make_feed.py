@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes steps.tsv, working.tsv and lists.tsv, from sections 17 to 19 of FORMAT.md.
+"""Makes steps.tsv, working.tsv, lists.tsv and deltas.tsv, from sections 17 to 19 and 21 of FORMAT.md.
 
     python3 make_feed.py            # write the files
     python3 make_feed.py --check    # compare; exit 1 on a difference
@@ -212,6 +212,85 @@ def working_rows():
         yield (name, word, boot, ",".join(f.to_bytes().hex() for f in files), data.hex() or "-",
                keys, "-" if name == "no_bits" else new)
 
+# ---------------------------------------------------------------- deltas
+
+
+def frame(blocks, window_log=17, magic=b"\x28\xb5\x2f\xfd"):
+    """A frame of zstd (RFC 8878); of blocks: (0, bytes) as they are, (1, byte, times)."""
+    out = magic + bytes([0, (window_log - 10) << 3])
+    for i, block in enumerate(blocks):
+        size = block[2] if block[0] else len(block[1])
+        out += struct.pack("<I", (i == len(blocks) - 1) | block[0] << 1 | size << 3)[:3] + block[1]
+    return out
+
+
+def xor(old, new):
+    return bytes(a ^ b for a, b in zip(old[64:], new[64:]))
+
+
+def delta(old, new, payload=None, magic=b"BLMD", version=1, method=1, reserved=0, checksum_off=0,
+          new_checksum_off=0, raw_off=0, header=None):
+    payload = frame([(0, xor(old, new))]) if payload is None else payload
+    out = magic + bytes([version, method]) + struct.pack("<H", reserved) + old[56:64]
+    out += struct.pack("<Q", int.from_bytes(new[56:64], "little") ^ new_checksum_off)
+    out += (new[:64] if header is None else header) + struct.pack("<Q", len(new) - 64 + raw_off) + payload
+    return out + struct.pack("<Q", v.xxh64(out, 0) ^ checksum_off)
+
+
+def deltas():
+    """name, word, bytes of the old filter, delta, bytes of the new filter."""
+    def of_keys(keys, seed=7):
+        return v.Filter("delta", seed=seed).add(v.INTEGER, [v.int64_bytes(i) for i in keys]).to_bytes()
+
+    old, new, empty = of_keys((1, 2, 3)), of_keys((3, 4, 5)), v.Filter("delta", seed=7).to_bytes()
+    changed = xor(old, new)
+    yield "keys_went_and_came", "-", old, delta(old, new), new
+    yield "in_two_blocks", "-", old, delta(old, new, frame([(0, changed[:30]), (0, changed[30:])])), new
+    yield "nothing_changed", "-", old, delta(old, old, frame([(1, b"\0", len(changed))])), old
+    yield "to_an_empty_filter", "-", old, delta(old, empty), empty
+    yield "from_an_empty_filter", "-", empty, delta(empty, new), new
+    yield "largest_window", "-", old, delta(old, new, frame([(0, changed)], window_log=23)), new
+    sound = delta(old, new)
+    damaged = bytearray(new[:64])
+    damaged[5] = 40
+    flipped = bytes([changed[0] ^ 1]) + changed[1:]
+    broken = {
+        "empty": ("length", b""),
+        "short": ("length", sound[:103]),
+        "a_step": ("magic", delta(old, new, magic=b"BLMS")),
+        "later_version": ("version", delta(old, new, version=2)),
+        "method": ("method", delta(old, new, method=2)),
+        "reserved": ("reserved", delta(old, new, reserved=1)),
+        "checksum": ("checksum", delta(old, new, checksum_off=1)),
+        "cut": ("checksum", sound[:-1]),
+        "header": ("header", delta(old, new, header=bytes(damaged))),
+        "new_checksum": ("header", delta(old, new, new_checksum_off=1)),
+        "raw_length": ("payload", delta(old, new, raw_off=1)),
+        "of_another_filter": ("base", delta(of_keys((1, 2)), new)),
+        "of_its_result": ("base", delta(new, new)),
+        "another_seed": ("geometry", delta(old, of_keys((3, 4, 5), seed=8))),
+        "another_size": ("geometry", delta(old, v.Filter("delta", blocks=3, seed=7).to_bytes(), frame([(1, b"\0", 192)]))),
+        "no_frame": ("payload", delta(old, new, b"")),
+        "another_compression": ("payload", delta(old, new, frame([(0, changed)], magic=b"\x1f\x8b\x08\0"))),
+        "frame_cut": ("payload", delta(old, new, frame([(0, changed)])[:-1])),
+        "behind_the_frame": ("payload", delta(old, new, frame([(0, changed)]) + b"\0")),
+        "two_frames": ("payload", delta(old, new, frame([(0, changed[:30])]) + frame([(0, changed[30:])]))),
+        "payload_short": ("payload", delta(old, new, frame([(0, changed[:-1])]))),
+        "payload_long": ("payload", delta(old, new, frame([(0, changed + b"\0")]))),
+        "payload_very_long": ("payload", delta(old, new, frame([(1, b"\0", 1 << 17)] * 64))),
+        "window_too_large": ("payload", delta(old, new, frame([(0, changed)], window_log=24))),
+        "another_result": ("result", delta(old, new, frame([(0, flipped)]))),
+        "nothing_of_it": ("result", delta(old, new, frame([(1, b"\0", len(changed))]))),
+    }
+    for name, (word, data) in broken.items():
+        yield name, word, old, data, b""
+
+
+def deltas_rows():
+    yield ("#name", "word", "old_hex", "delta_hex", "new_hex")
+    for name, word, old, data, new in deltas():
+        yield name, word, old.hex(), data.hex() or "-", new.hex() or "-"
+
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 
 
@@ -310,6 +389,20 @@ def manifest(changes=(), drop=(), add="", signers=(), tail=b""):
     return text + b"".join(signature_line(text, key) for key in signers) + tail
 
 
+def delta_line(part=0, start=EPOCH - 2000, end=EPOCH, length=104):
+    return "delta %d %d %d %d %s %s\n" % (part, start, end, length, "e%d" % part * 32, "f%d" % part * 32)
+
+
+def chain_lines():
+    return {
+        "old-step": "old-step %d %d 100 %s\n" % (EPOCH - 9000, EPOCH - 5000, "dd" * 32),
+        "middle": delta_line(start=EPOCH - 5000, end=EPOCH - 2000),
+        "delta": delta_line(),
+        "second": delta_line(part=1),
+        "last-step": "old-step %d %d 100 %s\n" % (EPOCH - 2000, EPOCH, "dd" * 32),
+    }
+
+
 def manifests():
     """name, verdict without a key, verdict with key a, bytes."""
     yield "unsigned", "-", "signature", manifest()
@@ -325,7 +418,29 @@ def manifests():
     yield "no_steps", "-", "-", manifest({"content": str(EPOCH)}, drop=("step", "step2", "inline"), signers="a")
     yield "no_inline", "-", "-", manifest(drop=("inline",), signers="a")
     yield "no_expires_no_rate_no_true_at", "-", "-", manifest(drop=("expires", "rate", "true_at"), signers="a")
+    chain = chain_lines()
+    yield "delta", "-", "-", manifest(add=chain["delta"], signers="a")
+    yield "delta_and_old_step", "-", "-", manifest(add=chain["old-step"] + chain["middle"] + chain["delta"], signers="a")
+    two = {"parts": "2", "whole": "0 %d 384 %s\nwhole 1 %d 384 %s" % (EPOCH, "ab" * 32, EPOCH, "ac" * 32)}
+    yield "deltas_of_two_parts", "-", "-", manifest(two, add=chain["delta"] + chain["second"], signers="a")
     bad = {
+        "deltas_gap": manifest(add=chain["old-step"] + chain["delta"]),
+        "deltas_in_the_wrong_order": manifest(add=chain["delta"] + chain["middle"]),
+        "delta_to_another_epoch": manifest(add=chain["middle"]),
+        "delta_to_its_base": manifest(add=delta_line(start=EPOCH)),
+        "delta_from_nothing": manifest(add=delta_line(start=0)),
+        "old_step_at_the_end": manifest(add=chain["last-step"]),
+        "delta_of_a_part_that_there_is_not": manifest(add=chain["delta"] + chain["second"]),
+        "delta_of_one_part_of_two": manifest(two, add=chain["delta"]),
+        "delta_of_the_second_part_first": manifest(two, add=chain["second"] + chain["delta"]),
+        "delta_of_one_part_twice": manifest(two, add=chain["delta"] * 2),
+        "deltas_of_two_bases": manifest(two, add=chain["delta"] + delta_line(part=1, start=EPOCH - 1999)),
+        "delta_short": manifest(add=delta_line(length=103)),
+        "delta_beyond": manifest(add=delta_line(length=536870913)),
+        "delta_without_result": manifest(add=chain["delta"][:-66] + "\n"),
+        "delta_result_short": manifest(add=chain["delta"][:-3] + "\n"),
+        "old_step_short": manifest(add=chain["old-step"].replace(" 100 ", " 63 ") + chain["middle"] + chain["delta"]),
+        "old_step_with_result": manifest(add=chain["old-step"].replace("\n", " %s\n" % ("ef" * 32)) + chain["middle"] + chain["delta"]),
         "later_version": manifest().replace(b"bloomfilter-list 1", b"bloomfilter-list 2"),
         "a_page": b"<!doctype html>\n",
         "nothing": b"",
@@ -382,7 +497,7 @@ def main(arguments):
     assert public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")) == \
         bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
     files = [("steps.tsv", table(steps_rows())), ("working.tsv", table(working_rows())),
-             ("lists.tsv", table(manifests_rows()))]
+             ("lists.tsv", table(manifests_rows())), ("deltas.tsv", table(deltas_rows()))]
     if not arguments:
         v.write(files)
         return 0
