@@ -32,6 +32,8 @@ static const char help[] =
 "  --every SECONDS      between two looks (default: 1; 0.25 is fine); of a list 10, and\n"
 "                       at each NOTIFY\n"
 "  --poll SECONDS       how often hosts are to look, at least (default: 10; 300 of a list)\n"
+"  --spread SECONDS     hosts that have the list already fetch whole files within so long,\n"
+"                       one after the other, and keep the old one till then (default: 0)\n"
 "  --heartbeat SECONDS  renew an unchanged manifest so often (default: 60)\n"
 "  --expires SECONDS    hosts report an error so long after the last manifest\n"
 "                       (default: 86400; 0: never)\n"
@@ -60,6 +62,7 @@ typedef enum export_option
 	OPTION_FOLLOW,
 	OPTION_EVERY,
 	OPTION_POLL,
+	OPTION_SPREAD,
 	OPTION_HEARTBEAT,
 	OPTION_EXPIRES,
 	OPTION_KEEP,
@@ -80,6 +83,7 @@ static const struct option names[] = {
 	{"follow", no_argument, NULL, OPTION_FOLLOW},
 	{"every", required_argument, NULL, OPTION_EVERY},
 	{"poll", required_argument, NULL, OPTION_POLL},
+	{"spread", required_argument, NULL, OPTION_SPREAD},
 	{"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
 	{"expires", required_argument, NULL, OPTION_EXPIRES},
 	{"keep", required_argument, NULL, OPTION_KEEP},
@@ -134,6 +138,9 @@ read_options(const command_line *line, export_plan *plan)
 				break;
 			case OPTION_POLL:
 				plan->poll = option_count("--poll", optarg, 1, 86400);
+				break;
+			case OPTION_SPREAD:
+				plan->spread = option_count("--spread", optarg, 0, 86400);
 				break;
 			case OPTION_HEARTBEAT:
 				plan->heartbeat = option_count("--heartbeat", optarg, 1, 86400);

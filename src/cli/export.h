@@ -37,6 +37,7 @@ typedef struct export_plan
 	bool		quiet;
 	double		every;			/* seconds between two looks */
 	uint64_t	poll;			/* seconds, for the manifest */
+	uint64_t	spread;			/* the same */
 	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed */
 	uint64_t	expires;		/* seconds; 0: manifests don't expire */
 	uint64_t	keep;			/* bytes of the folder beyond which files go early; 0: none */
@@ -78,7 +79,6 @@ typedef struct exporter
 	int64_t		published_build;	/* that the manifest's epoch is of */
 	size_t		manifest_length;
 	double		published;		/* when; monotonic seconds */
-	double		whole_written;
 	double		swept;
 } exporter;
 

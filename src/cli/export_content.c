@@ -17,28 +17,13 @@
 /* Steps of a level that are merged into one of the next. */
 #define MERGED 4
 
-/* A whole file at most so often, seconds, while steps are shorter than it. */
-#define WHOLE_SECONDS 3600.0
-
-/* Writes a file under the name of its content, and notes it in *file. */
-static bool
-write_content(exporter *e, const feed_piece *pieces, int count, const char *ending, feed_file *file)
-{
-	char		name[FEED_FILE_NAME_BYTES];
-	uint8_t    *there;
-	int			i;
-
-	feed_digest(file->digest, pieces, count);
-	file->length = 0;
-	for (i = 0; i < count; i++)
-		file->length += pieces[i].length;
-	there = feed_read_file(e->folder, file, ending);
-	free(there);
-	if (there != NULL)
-		return true;
-	feed_file_name(name, file, ending);
-	return feed_write(e->folder, name, 0644, pieces, count);
-}
+/*
+ * Whole files are renewed so often, microseconds, for the sake of hosts that begin, unless
+ * the steps behind them are as long as so many of them.  All bits of a filter, set
+ * one step after the other, take about eight times its length.
+ */
+#define WHOLE_AGE UINT64_C(3600000000)
+#define MOST_BEHIND 8
 
 /* Runs the user's command for a file; true if it has none or it ends with 0. */
 bool
@@ -67,13 +52,21 @@ export_run_after(const exporter *e, const char *name)
 	return child > 0 && status == 0;
 }
 
-static bool
-after_content(const exporter *e, const feed_file *file, const char *ending)
+bool
+export_write_content(exporter *e, const feed_piece *pieces, int count, const char *ending, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
+	uint8_t    *there;
+	int			i;
 
+	feed_digest(file->digest, pieces, count);
+	file->length = 0;
+	for (i = 0; i < count; i++)
+		file->length += pieces[i].length;
+	there = feed_read_file(e->folder, file, ending);
+	free(there);
 	feed_file_name(name, file, ending);
-	return export_run_after(e, name);
+	return (there != NULL || feed_write(e->folder, name, 0644, pieces, count)) && export_run_after(e, name);
 }
 
 /* Whole files of all parts, into next->wholes. */
@@ -97,11 +90,9 @@ export_write_wholes(exporter *e, feed_manifest *next)
 		pieces[1].bytes = e->copy.blocks[i];
 		pieces[1].length = (size_t) bf_blocks_bytes(&e->copy.headers[i]);
 		next->wholes[i].to = next->content;
-		if (!write_content(e, pieces, 2, WHOLE_ENDING, &next->wholes[i]) ||
-			!after_content(e, &next->wholes[i], WHOLE_ENDING))
+		if (!export_write_content(e, pieces, 2, WHOLE_ENDING, &next->wholes[i]))
 			return false;
 	}
-	e->whole_written = monotonic_seconds();
 	return true;
 }
 
@@ -126,7 +117,7 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 			return true;
 	for (i = 0; i < MERGED && went_well; i++)
 	{
-		bytes[i] = export_load_step(e, &first[i], &steps[i]);
+		bytes[i] = export_load_step(e, &e->copy, &first[i], &steps[i]);
 		went_well = bytes[i] != NULL;
 	}
 	if (went_well)
@@ -138,7 +129,7 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 		file.from = first[0].from;
 		file.to = first[MERGED - 1].to;
 		file.level = first[0].level + 1;
-		went_well = write_content(e, &piece, 1, STEP_ENDING, &file) && after_content(e, &file, STEP_ENDING);
+		went_well = export_write_content(e, &piece, 1, STEP_ENDING, &file);
 		free(sum);
 	}
 	else
@@ -154,30 +145,30 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 	return went_well;
 }
 
-static uint64_t
-bytes_of_steps(const feed_manifest *m)
-{
-	uint64_t	bytes = 0;
-	size_t		i;
-
-	for (i = 0; i < m->step_count; i++)
-		bytes += m->steps[i].length;
-	return bytes;
-}
-
-/* Steps that together are longer than the whole are of no use: the oldest go. */
+/*
+ * Hosts that begin take the whole files and the steps behind them: these are kept shorter
+ * than half of it, by new whole files that are made once an hour at most.  The
+ * steps before are for hosts that are behind, as long as they are shorter than the whole.
+ */
 static bool
 renew_wholes(exporter *e, feed_manifest *next)
 {
 	uint64_t	most = feed_copy_bytes(&e->copy);
-	uint64_t	bytes = bytes_of_steps(next);
-	size_t		dropped = 0;
+	uint64_t	bytes = feed_files_bytes(next->steps, next->step_count);
+	size_t		before = 0;
+	size_t		dropped;
+	uint64_t	behind;
 
-	if (bytes <= most && (bytes <= most / 2 || monotonic_seconds() - e->whole_written < WHOLE_SECONDS))
-		return true;
-	if (!export_write_wholes(e, next))
-		return false;
-	for (; bytes > most && dropped < next->step_count; dropped++)
+	while (before < next->step_count && next->steps[before].to <= next->wholes[0].to)
+		before++;
+	behind = feed_files_bytes(next->steps + before, next->step_count - before);
+	if (feed_now() >= next->wholes[0].to + WHOLE_AGE ? behind > most / 2 : behind > MOST_BEHIND * most)
+	{
+		if (!export_write_wholes(e, next))
+			return false;
+		before = next->step_count;
+	}
+	for (dropped = 0; bytes > most && dropped < before; dropped++)
 		bytes -= next->steps[dropped].length;
 	next->step_count -= dropped;
 	memmove(next->steps, next->steps + dropped, next->step_count * sizeof *next->steps);
@@ -208,7 +199,7 @@ export_write_step(exporter *e, feed_manifest *next)
 	memset(file, 0, sizeof *file);
 	file->from = step.from;
 	file->to = step.to;
-	if (!write_content(e, &piece, 1, STEP_ENDING, file) || !after_content(e, file, STEP_ENDING))
+	if (!export_write_content(e, &piece, 1, STEP_ENDING, file))
 	{
 		free(bytes);
 		return false;

@@ -67,7 +67,7 @@ export_write_state(exporter *e, uint64_t epoch)
 
 /* Sets the bits of the whole files that the manifest names. */
 static bool
-load_wholes(exporter *e)
+load_wholes(const exporter *e, feed_copy *copy)
 {
 	const feed_manifest *m = &e->manifest;
 	bf_header  *headers = allocate(NULL, m->parts, sizeof *headers);
@@ -84,9 +84,9 @@ load_wholes(exporter *e)
 	}
 	if (sound)
 	{
-		feed_copy_create(&e->copy, headers, m->parts);
+		feed_copy_create(copy, headers, m->parts);
 		for (i = 0; i < m->parts; i++)
-			feed_copy_or(&e->copy, i, 0, bytes[i] + BF_HEADER_BYTES, bf_blocks_bytes(&headers[i]), false);
+			feed_copy_or(copy, i, 0, bytes[i] + BF_HEADER_BYTES, bf_blocks_bytes(&headers[i]), false);
 	}
 	for (i = 0; i < m->parts; i++)
 		free(bytes[i]);
@@ -95,20 +95,19 @@ load_wholes(exporter *e)
 	return sound;
 }
 
-/* A step of the folder, for the copy; NULL if it isn't whole. */
 uint8_t *
-export_load_step(const exporter *e, const feed_file *file, bf_step *step)
+export_load_step(const exporter *e, const feed_copy *copy, const feed_file *file, bf_step *step)
 {
 	uint8_t    *bytes = feed_read_file(e->folder, file, STEP_ENDING);
 
-	if (bytes != NULL && bf_step_read(bytes, (size_t) file->length, e->copy.headers, e->copy.parts, step) == BF_STEP_OK)
+	if (bytes != NULL && bf_step_read(bytes, (size_t) file->length, copy->headers, copy->parts, step) == BF_STEP_OK)
 		return bytes;
 	free(bytes);
 	return NULL;
 }
 
 static bool
-load_steps(exporter *e)
+load_steps(const exporter *e, feed_copy *copy)
 {
 	const feed_manifest *m = &e->manifest;
 	size_t		i;
@@ -120,26 +119,35 @@ load_steps(exporter *e)
 
 		if (m->steps[i].to <= m->wholes[0].to)
 			continue;
-		bytes = export_load_step(e, &m->steps[i], &step);
+		bytes = export_load_step(e, copy, &m->steps[i], &step);
 		if (bytes == NULL)
 			return false;
-		(void) feed_copy_apply(&e->copy, &step, false);
+		(void) feed_copy_apply(copy, &step, false);
 		free(bytes);
 	}
 	return true;
+}
+
+bool
+export_load_published(const exporter *e, feed_copy *copy)
+{
+	memset(copy, 0, sizeof *copy);
+	if (load_wholes(e, copy) && load_steps(e, copy))
+		return true;
+	feed_copy_free(copy);
+	return false;
 }
 
 /* What a process before this one published, to go on with; an epoch begins if it is damaged. */
 static void
 load_published(exporter *e)
 {
-	if (load_wholes(e) && load_steps(e))
+	if (export_load_published(e, &e->copy))
 	{
 		e->build = e->published_build;
 		return;
 	}
 	complain("files that the manifest of \"%s\" names are missing or damaged: publishing all anew", e->plan->to);
-	feed_copy_free(&e->copy);
 	e->published_build = 0;
 }
 
@@ -239,6 +247,5 @@ export_take_up(exporter *e)
 	randombytes_buf(random, sizeof random);
 	feed_hex(e->exporter, random, sizeof random);
 	e->taken_up = true;
-	e->whole_written = monotonic_seconds();
 	return true;
 }

@@ -82,6 +82,7 @@ write_manifest(exporter *e, feed_manifest *next)
 
 	next->true_at = e->true_at;
 	next->poll = e->plan->poll;
+	next->spread = e->plan->spread;
 	next->expires = e->plan->expires == 0 ? 0 : feed_now() + e->plan->expires * 1000000;
 	next->rate = rate_of(&e->copy);
 	memcpy(next->exporter, e->exporter, sizeof next->exporter);
@@ -118,6 +119,9 @@ copy_manifest(const feed_manifest *m)
 	next.steps = allocate(NULL, m->step_count + 1, sizeof *next.steps);
 	if (m->step_count > 0)
 		memcpy(next.steps, m->steps, m->step_count * sizeof *next.steps);
+	next.chain = allocate(NULL, m->chain_count + 1, sizeof *next.chain);
+	if (m->chain_count > 0)
+		memcpy(next.chain, m->chain, m->chain_count * sizeof *next.chain);
 	next.inlined = NULL;
 	return next;
 }
@@ -160,10 +164,13 @@ export_publish(exporter *e, bool *published)
 		if (e->list_serial == 0)
 			next.built = next.epoch;
 		next.step_count = 0;
-		went_well = export_write_wholes(e, &next) && export_write_state(e, next.epoch);
+		went_well = export_write_wholes(e, &next) && export_write_chain(e, &next) && export_write_state(e, next.epoch);
 	}
 	else if (news)
+	{
 		went_well = export_write_step(e, &next);
+		export_trim_chain(&next);
+	}
 	if (went_well)
 	{
 		export_touch_unnamed(e, &next);

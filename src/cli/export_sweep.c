@@ -13,57 +13,73 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a file stays after the last manifest that named it; steps, where bytes press. */
+/* How long a file stays after the last manifest that named it; steps and deltas, where bytes press. */
 #define KEPT_SECONDS 86400
 #define KEPT_STEP_SECONDS 3600
 #define SWEEP_SECONDS 60.0
 
-static void
-touch_unnamed(const exporter *e, const feed_manifest *old, const feed_manifest *now, const char *ending,
-			  bool steps)
+/* The files that a manifest names, one after the other; NULL behind the last. */
+static const feed_file *
+file_of(const feed_manifest *m, size_t i, const char **ending)
 {
-	const feed_file *was = steps ? old->steps : old->wholes;
-	const feed_file *is = steps ? now->steps : now->wholes;
-	size_t		was_count = steps ? old->step_count : old->parts;
-	size_t		is_count = steps ? now->step_count : now->parts;
+	*ending = WHOLE_ENDING;
+	if (i < m->parts)
+		return &m->wholes[i];
+	i -= m->parts;
+	*ending = STEP_ENDING;
+	if (i < m->step_count)
+		return &m->steps[i];
+	i -= m->step_count;
+	if (i >= m->chain_count)
+		return NULL;
+	if (m->chain[i].delta)
+		*ending = DELTA_ENDING;
+	return &m->chain[i];
+}
+
+static bool
+names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	const feed_file *file;
+	const char *ending;
 	size_t		i;
-	size_t		j;
 
-	for (i = 0; i < was_count; i++)
-	{
-		char		name[FEED_FILE_NAME_BYTES];
-
-		for (j = 0; j < is_count && memcmp(was[i].digest, is[j].digest, FEED_DIGEST_BYTES) != 0; j++)
-			;
-		if (j < is_count)
-			continue;
-		feed_file_name(name, &was[i], ending);
-		utimensat(e->folder, name, NULL, 0);
-	}
+	for (i = 0; (file = file_of(m, i, &ending)) != NULL; i++)
+		if (memcmp(file->digest, digest, FEED_DIGEST_BYTES) == 0)
+			return true;
+	return false;
 }
 
 void
 export_touch_unnamed(const exporter *e, const feed_manifest *next)
 {
-	touch_unnamed(e, &e->manifest, next, WHOLE_ENDING, false);
-	touch_unnamed(e, &e->manifest, next, STEP_ENDING, true);
+	const feed_file *file;
+	const char *ending;
+	size_t		i;
+
+	for (i = 0; (file = file_of(&e->manifest, i, &ending)) != NULL; i++)
+	{
+		char		name[FEED_FILE_NAME_BYTES];
+
+		if (names_digest(next, file->digest))
+			continue;
+		feed_file_name(name, file, ending);
+		utimensat(e->folder, name, NULL, 0);
+	}
 }
 
 static bool
 is_named(const exporter *e, const char *name)
 {
-	char		named[FEED_FILE_NAME_BYTES];
+	const feed_file *file;
+	const char *ending;
 	size_t		i;
 
-	for (i = 0; i < e->manifest.parts; i++)
+	for (i = 0; (file = file_of(&e->manifest, i, &ending)) != NULL; i++)
 	{
-		feed_file_name(named, &e->manifest.wholes[i], WHOLE_ENDING);
-		if (strcmp(named, name) == 0)
-			return true;
-	}
-	for (i = 0; i < e->manifest.step_count; i++)
-	{
-		feed_file_name(named, &e->manifest.steps[i], STEP_ENDING);
+		char		named[FEED_FILE_NAME_BYTES];
+
+		feed_file_name(named, file, ending);
 		if (strcmp(named, name) == 0)
 			return true;
 	}
@@ -84,7 +100,7 @@ sweep_once(exporter *e, time_t steps_before, time_t before)
 	while ((entry = readdir(entries)) != NULL)
 	{
 		const char *ending = strchr(entry->d_name, '.');
-		bool		step = ending != NULL && strcmp(ending, STEP_ENDING) == 0;
+		bool		step = ending != NULL && (strcmp(ending, STEP_ENDING) == 0 || strcmp(ending, DELTA_ENDING) == 0);
 		struct stat st;
 
 		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (!step && strcmp(ending, WHOLE_ENDING) != 0) ||

@@ -16,6 +16,10 @@
 #include "messages.h"
 
 #define NOTE '#'
+
+/* The shortest delta: its header and its checksum. */
+#define FEED_DELTA_BYTES 104
+
 #define MUST "must-"
 
 /* ------------------------------------------------------------------------
@@ -130,6 +134,29 @@ read_step(reading *state, char *values)
 		file->length <= 8 * BF_MAX_BYTES && feed_from_hex(file->digest, FEED_DIGEST_BYTES, value[3]);
 }
 
+/* from, to, length, digest of a step of an older epoch; of a delta the part before, and the result's digest behind */
+static bool
+read_chain(reading *state, char *values, bool delta)
+{
+	feed_manifest *manifest = state->manifest;
+	feed_file  *file;
+	char	   *value[6];
+	uint64_t	part = 0;
+
+	manifest->chain = allocate(manifest->chain, manifest->chain_count + 1, sizeof *file);
+	file = &manifest->chain[manifest->chain_count++];
+	memset(file, 0, sizeof *file);
+	file->delta = delta;
+	if (!split(values, delta ? value : value + 1, delta ? 6 : 4) ||
+		(delta && (!read_number(value[0], &part) || part >= BF_MAX_PARTS || !feed_from_hex(file->result, FEED_DIGEST_BYTES, value[5]))))
+		return false;
+	file->part = (uint32_t) part;
+	return read_number(value[1], &file->from) && read_number(value[2], &file->to) && file->from >= 1 &&
+		file->to > file->from && read_number(value[3], &file->length) &&
+		file->length >= (delta ? FEED_DELTA_BYTES : BF_STEP_HEADER_BYTES) && file->length <= BF_MAX_BYTES &&
+		feed_from_hex(file->digest, FEED_DIGEST_BYTES, value[4]);
+}
+
 static bool
 read_inline(feed_manifest *manifest, const char *value)
 {
@@ -204,6 +231,10 @@ read_line(reading *state, char *line)
 		right = read_whole(state, values);
 	else if (strcmp(line, "step") == 0)
 		right = read_step(state, values);
+	else if (strcmp(line, "old-step") == 0)
+		right = read_chain(state, values, false);
+	else if (strcmp(line, "delta") == 0)
+		right = read_chain(state, values, true);
 	else if (strcmp(line, "inline") == 0)
 		right = read_inline(state->manifest, values);
 	else if (strncmp(line, MUST, strlen(MUST)) == 0)
@@ -211,6 +242,29 @@ read_line(reading *state, char *line)
 	else
 		right = true;
 	return right ? NULL : bad;
+}
+
+/* Whether each of the chain begins where the one before ended, deltas of all parts together, and they end in the epoch. */
+static bool
+is_chain(const feed_manifest *m)
+{
+	uint64_t	at = 0;
+	size_t		i = 0;
+	uint32_t	part;
+
+	while (i < m->chain_count)
+	{
+		const feed_file *first = &m->chain[i];
+
+		if (at != 0 && first->from != at)
+			return false;
+		at = first->to;
+		for (part = 0; part < (first->delta ? m->parts : 1); part++, i++)
+			if (i == m->chain_count || m->chain[i].delta != first->delta || m->chain[i].part != part ||
+				m->chain[i].from != first->from || m->chain[i].to != first->to)
+				return false;
+	}
+	return i == 0 || (m->chain[i - 1].delta && at == m->epoch);
 }
 
 /* What no line tells alone. */
@@ -232,7 +286,20 @@ check_all(const reading *state)
 			return "has steps that don't follow each other";
 	if (m->step_count > 0 ? m->steps[m->step_count - 1].to != m->content : m->wholes[0].to != m->content)
 		return "has steps that don't lead to its content";
+	if (!is_chain(m))
+		return "has deltas that don't lead to its epoch";
 	return NULL;
+}
+
+uint64_t
+feed_files_bytes(const feed_file *files, size_t count)
+{
+	uint64_t	bytes = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes += files[i].length;
+	return bytes;
 }
 
 size_t
@@ -320,6 +387,7 @@ feed_manifest_free(feed_manifest *manifest)
 {
 	free(manifest->wholes);
 	free(manifest->steps);
+	free(manifest->chain);
 	free(manifest->inlined);
 	memset(manifest, 0, sizeof *manifest);
 }
@@ -356,6 +424,27 @@ add(text_buffer *buffer, const char *format,...)
 }
 
 static void
+add_chain(text_buffer *buffer, const feed_manifest *manifest)
+{
+	size_t		i;
+
+	for (i = 0; i < manifest->chain_count; i++)
+	{
+		const feed_file *file = &manifest->chain[i];
+		char		hex[2 * FEED_DIGEST_BYTES + 1];
+		char		result[2 * FEED_DIGEST_BYTES + 1];
+
+		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
+		feed_hex(result, file->result, FEED_DIGEST_BYTES);
+		if (file->delta)
+			add(buffer, "delta %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s %s\n", file->part, file->from,
+				file->to, file->length, hex, result);
+		else
+			add(buffer, "old-step %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->from, file->to, file->length, hex);
+	}
+}
+
+static void
 add_files(text_buffer *buffer, const feed_manifest *manifest)
 {
 	char		hex[2 * FEED_DIGEST_BYTES + 1];
@@ -367,6 +456,7 @@ add_files(text_buffer *buffer, const feed_manifest *manifest)
 		add(buffer, "whole %zu %" PRIu64 " %" PRIu64 " %s\n", i, manifest->wholes[i].to,
 			manifest->wholes[i].length, hex);
 	}
+	add_chain(buffer, manifest);
 	for (i = 0; i < manifest->step_count; i++)
 	{
 		feed_hex(hex, manifest->steps[i].digest, FEED_DIGEST_BYTES);

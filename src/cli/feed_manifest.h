@@ -26,6 +26,9 @@ typedef struct feed_file
 	uint64_t	length;
 	uint8_t		digest[FEED_DIGEST_BYTES];
 	unsigned	level;			/* of a step, the exporter's own: how often it was merged */
+	bool		delta;			/* of the chain: a delta, no step; then: */
+	uint32_t	part;
+	uint8_t		result[FEED_DIGEST_BYTES];	/* the digest of the whole file that it makes */
 } feed_file;
 
 typedef struct feed_manifest
@@ -46,9 +49,14 @@ typedef struct feed_manifest
 	feed_file  *wholes;
 	feed_file  *steps;
 	size_t		step_count;
+	feed_file  *chain;			/* from older epochs to this one: their steps, and deltas */
+	size_t		chain_count;
 	uint8_t    *inlined;		/* a step to content, or NULL */
 	size_t		inlined_length;
 } feed_manifest;
+
+/* Of some files, as bytes that are fetched. */
+extern uint64_t feed_files_bytes(const feed_file *files, size_t count);
 
 /* Bytes before the first signature line. */
 extern size_t feed_signed_length(const char *text, size_t length);
