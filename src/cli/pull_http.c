@@ -117,6 +117,8 @@ take_header(char *line, size_t size, size_t count, void *state)
 		snprintf(in->answer->tag, sizeof in->answer->tag, "%s", value);
 	else if (is_header(line, length, "Age", value, sizeof value))
 		in->answer->age = strtoll(value, NULL, 10);
+	else if (is_header(line, length, "Date", value, sizeof value))
+		in->answer->date = (int64_t) curl_getdate(value, NULL);
 	else if (is_header(line, length, "Content-Type", value, sizeof value))
 		snprintf(in->answer->type, sizeof in->answer->type, "%.63s", value);
 	else if (is_header(line, length, "Content-Range", value, sizeof value))
@@ -154,6 +156,19 @@ read_headers(const char *path, struct curl_slist *headers)
 	}
 	fclose(stream);
 	return headers;
+}
+
+/* Whom to trust: as the program curl does, from the environment; else as the system does. */
+static void
+trust(CURL *curl)
+{
+	const char *file = getenv("SSL_CERT_FILE");
+	const char *folder = getenv("SSL_CERT_DIR");
+
+	if (file != NULL && file[0] != '\0')
+		curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+	if (folder != NULL && folder[0] != '\0')
+		curl_easy_setopt(curl, CURLOPT_CAPATH, folder);
 }
 
 /* libcurl reads up to a hundred buffers before it looks at the rate: a second's worth at once. */
@@ -200,6 +215,7 @@ http_begin(const http_plan *plan)
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_signal);
+	trust(client->curl);
 	if (plan->rate > 0)
 		limit_rate(client->curl, plan->rate);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
@@ -232,6 +248,11 @@ explain(const char *url, CURLcode code, const incoming *in)
 		return;
 	if (in->too_long)
 		complain("%.*s: is longer than it may be", length, url);
+	else if (code == CURLE_UNSUPPORTED_PROTOCOL)
+		complain("%.*s: the server leads to an address that isn't https:, which is not followed", length, url);
+	else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+		complain("%.*s: its certificate is not trusted: %s; SSL_CERT_FILE names another file of certificates", length, url,
+				 in->client->problem);
 	else if (in->wrong_range)
 		complain("%.*s: the server sent another range than was asked for", length, url);
 	else if (code != CURLE_OK)
@@ -277,6 +298,8 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
+	if (answer->date < 0)
+		answer->date = 0;
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;
 	/* going on from these bytes would fail each time */

@@ -23,6 +23,7 @@ typedef struct http_answer
 	long		status;			/* 200, 206, 304, ... */
 	char		tag[256];		/* ETag as it came, or "" */
 	int64_t		age;			/* seconds that a cache held it back; 0: none said so */
+	int64_t		date;			/* the server's clock, seconds since 1970; 0: not told */
 	int64_t		retry;			/* seconds after which the server wants to be asked again */
 	char		type[64];		/* content type */
 } http_answer;

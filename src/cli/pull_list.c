@@ -22,6 +22,13 @@
 /* How often a missing step is waited for: caches keep "not found" for a while. */
 #define MOST_MISSES 3
 
+/* Seconds over which hosts fetch whole files instead, if the manifest doesn't say it; at most. */
+#define MISSED_SPREAD 300
+#define LONGEST_SPREAD 3600
+
+/* Seconds by which clocks of host and web server may differ. */
+#define MOST_DIFFERENCE 60
+
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
@@ -59,6 +66,33 @@ check_identity(url_host *host, const feed_manifest *m)
 	return true;
 }
 
+/* The clock that is ahead counts: what has expired by one of them has expired. */
+static bool
+has_expired(const url_host *host, uint64_t expires)
+{
+	uint64_t	now = feed_now();
+
+	if (host->clock < 0)
+		now += (uint64_t) -host->clock * 1000000;
+	return expires != 0 && expires + CLOCK_GRACE < now;
+}
+
+static bool
+check_expiry(url_host *host, uint64_t expires)
+{
+	return !has_expired(host, expires) ||
+		refuse(host, "expired", "it has expired: the exporter is dead, or somebody holds an old manifest back");
+}
+
+/* An answer's date is of the time at which a cache took it, which says how old that is. */
+static void
+compare_clocks(url_host *host, const http_answer *answer)
+{
+	int64_t		ahead = answer->date == 0 ? 0 : (int64_t) (feed_now() / 1000000) - answer->date - answer->age;
+
+	host->clock = ahead > MOST_DIFFERENCE || ahead < -MOST_DIFFERENCE ? ahead : 0;
+}
+
 static bool
 check_serial(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
@@ -67,8 +101,8 @@ check_serial(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_D
 
 	if (m->serial > now + DAY)
 		return refuse(host, "clock", "its serial is of the future: this clock or the exporter's is wrong");
-	if (m->expires != 0 && m->expires + CLOCK_GRACE < now)
-		return refuse(host, "expired", "it has expired: the exporter is dead, or somebody holds an old manifest back");
+	if (!check_expiry(host, m->expires))
+		return false;
 	if (!mark->known || host->plan->allow_older)
 		return true;
 	if (m->serial < mark->serial || m->content < host->serial)
@@ -164,6 +198,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	if (found == LED)
 	{
 		host->misses = 0;
+		host->spread_until = 0;
 		host->content = m->content;
 		place_advance(host, m->content);
 	}
@@ -171,14 +206,21 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	return found;
 }
 
-/* Hosts that need whole files at the same moment come one after the other. */
+/*
+ * Hosts that need whole files at the same moment come one after the other.  So do those
+ * that miss a step, as a cache says to all of them that it isn't there.
+ */
 static bool
 is_my_turn(url_host *host, const feed_manifest *m)
 {
-	if (host->copy.parts == 0 || m->spread == 0)
+	uint64_t	spread = m->spread == 0 && host->misses > 0 ? MISSED_SPREAD : m->spread;
+
+	if (host->copy.parts == 0 || spread == 0)
 		return true;
+	if (spread > LONGEST_SPREAD)
+		spread = LONGEST_SPREAD;
 	if (host->spread_until == 0)
-		host->spread_until = monotonic_seconds() + (double) m->spread * (double) random() / (double) 0x7fffffff;
+		host->spread_until = monotonic_seconds() + (double) spread * (double) random() / (double) 0x7fffffff;
 	return monotonic_seconds() >= host->spread_until;
 }
 
@@ -192,9 +234,12 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 	bool		taken;
 	bool		missing;
 
-	host->waiting = !is_my_turn(host, m);
-	if (host->waiting)
+	if (!is_my_turn(host, m))
+	{
+		/* to wait for a step that is missing is no look that went well */
+		host->waiting = host->misses == 0;
 		return false;
+	}
 	memset(&copy, 0, sizeof copy);
 	taken = fetch_wholes(host, m, &copy);
 	if (taken && list_find_steps(host, m, &copy, m->wholes[0].to, &list, &missing) != LED)
@@ -276,14 +321,16 @@ list_look(url_host *host)
 	host->waiting = host->broken_off = false;
 	went_well = http_get(host->client, url, full ? NULL : host->tag, FEED_MANIFEST_BYTES, &bytes, &answer);
 	known = went_well;
+	if (known)
+		compare_clocks(host, &answer);
 	if (went_well && answer.status != 304)
 	{
 		host->full_look = monotonic_seconds();
 		went_well = take_manifest(host, &bytes, &answer);
 		snprintf(host->tag, sizeof host->tag, "%s", went_well ? answer.tag : "");
 	}
-	else if (went_well && host->expires != 0 && host->expires + CLOCK_GRACE < feed_now())
-		went_well = refuse(host, "expired", "it has expired: the exporter is dead, or somebody holds an old manifest back");
+	else if (went_well)
+		went_well = check_expiry(host, host->expires);
 	if (!went_well && host->retry == 0)
 		host->retry = answer.retry;
 	/* where the manifest didn't come, nothing tells what is needed */

@@ -210,11 +210,14 @@ void
 place_looked(url_host *host, bool well)
 {
 	host->failures = well ? 0 : host->failures + 1;
-	if (well)
+	/* who waits for its turn knows that there is something newer */
+	if (well && !host->waiting)
 		host->looked = (int64_t) time(NULL);
+	if (well)
+		working_again(host);
 	if (host->map != NULL)
 	{
-		if (well)
+		if (well && !host->waiting)
 		{
 			bf_working_store(host->map, BF_WORKING_TRUE_AT, host->true_at);
 			bf_working_store(host->map, BF_WORKING_EXPIRES, host->expires);

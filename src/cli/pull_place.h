@@ -49,6 +49,9 @@ extern bool base_load(url_host *host, const bloomfilter *filter);
 /* Puts the copy into memory that all readers of this host map, if there is such memory. */
 extern void working_begin(url_host *host);
 
+/* Tries it again, now and then, where there was no room. */
+extern void working_again(url_host *host);
+
 /*
  * Takes up a working copy that a process before this one left: of this boot, of this
  * list and epoch, and of a base that the mark knows.

@@ -96,6 +96,8 @@ status_looked(url_host *host, url_looked looked)
 		status.failures = host->failures;
 		snprintf(status.error, sizeof status.error, "%s", last_complaint());
 	}
+	if (looked == LOOKED_WELL)
+		status.clock = host->clock;
 	if (looked != NOT_LOOKED)
 		snprintf(status.refused, sizeof status.refused, "%s", host->refused);
 	/* content is known from the first look that went well on */

@@ -104,6 +104,7 @@ typedef struct url_host
 	http_bytes	partial;		/* of that file */
 	uint8_t		partial_digest[FEED_DIGEST_BYTES];
 	int64_t		retry;			/* seconds, as the server wants it */
+	int64_t		clock;			/* seconds that this host's is ahead of the server's; 0: a minute at most */
 } url_host;
 
 /* ------------------------------------------------------------------------

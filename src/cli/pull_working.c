@@ -28,6 +28,9 @@
 #include "feed_files.h"
 #include "messages.h"
 
+/* Where there was no room for a working copy, it is tried again so often. */
+#define AGAIN_SECONDS 10.0
+
 static void
 read_boot(uint8_t boot[BF_WORKING_ID_BYTES])
 {
@@ -145,9 +148,17 @@ working_unmap(url_host *host)
 	host->map = NULL;
 }
 
+/* Said once, though it is tried again. */
+static void
+say_no_memory(const url_host *host, const char *path, const char *problem)
+{
+	if (host->map_tried == 0)
+		complain("no working copy in memory: cannot make \"%s\": %s; programs have the file", path, problem);
+}
+
 /* A new file of memory, under a name that nobody looks for; NULL, said, if there is no room. */
 static uint8_t *
-new_memory(const char *path, size_t length)
+new_memory(const url_host *host, const char *path, size_t length)
 {
 	int			fd;
 	uint8_t    *map = NULL;
@@ -157,8 +168,7 @@ new_memory(const char *path, size_t length)
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0 || !is_in_memory(fd) || (error = posix_fallocate(fd, 0, (off_t) length)) != 0 || fchmod(fd, 0644) != 0)
 	{
-		complain("no working copy in memory: cannot make \"%s\": %s", path,
-				 fd >= 0 && !is_in_memory(fd) ? "it would not be in memory" : strerror(error != 0 ? error : errno));
+		say_no_memory(host, path, fd >= 0 && !is_in_memory(fd) ? "it would not be in memory" : strerror(error != 0 ? error : errno));
 		if (fd >= 0)
 			close(fd);
 		unlink(path);
@@ -208,7 +218,7 @@ working_begin(url_host *host)
 	working.epoch = host->mark.epochs[0];
 	memcpy(working.identity, host->mark.identity, sizeof working.identity);
 	read_boot(working.boot);
-	map = new_memory(unfinished, (size_t) working.length);
+	map = new_memory(host, unfinished, (size_t) working.length);
 	if (map != NULL)
 	{
 		bf_working_write(&working, host->copy.headers, map);
@@ -223,12 +233,14 @@ working_begin(url_host *host)
 		fill_words(host, map);
 		if (rename(unfinished, path != NULL ? path : plain) != 0 || (path != NULL && !link_working(host, path)))
 		{
-			complain("no working copy in memory: \"%s\": %s", path != NULL ? path : plain, strerror(errno));
+			say_no_memory(host, path != NULL ? path : plain, strerror(errno));
 			munmap(map, (size_t) working.length);
+			unlink(unfinished);
 		}
 		else
 			map_copy(host, map, (size_t) working.length, &working);
 	}
+	host->map_tried = host->map != NULL ? 0 : monotonic_seconds();
 	if (old != NULL)
 	{
 		bf_working_store(old, BF_WORKING_SUPERSEDED, 1);
@@ -237,6 +249,13 @@ working_begin(url_host *host)
 	free(unfinished);
 	free(plain);
 	free(path);
+}
+
+void
+working_again(url_host *host)
+{
+	if (host->map == NULL && host->map_tried != 0 && host->copy.parts > 0 && monotonic_seconds() - host->map_tried >= AGAIN_SECONDS)
+		working_begin(host);
 }
 
 bool

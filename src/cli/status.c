@@ -3,6 +3,7 @@
  *	  bloomfilter status: whether files that pull keeps are fresh, for people and
  *	  for programs that watch.
  */
+#define _GNU_SOURCE				/* CLOCK_BOOTTIME */
 #include "status.h"
 
 #include <errno.h>
@@ -126,6 +127,19 @@ check_build(file_status *found, const age_limits *most)
 	}
 }
 
+/* Of the host and of the server that it looked at. */
+static void
+check_clocks(file_status *found)
+{
+	int64_t		ahead = found->status.clock;
+
+	if (ahead == 0)
+		return;
+	complain("%s: this host's clock was %" PRId64 " s %s the web server's at the last look: one of them is wrong",
+			 found->file, ahead > 0 ? ahead : -ahead, ahead > 0 ? "ahead of" : "behind");
+	mark(found, "clock");
+}
+
 /* Whether the file is the one that the status is about. */
 static void
 check_content(file_status *found)
@@ -154,23 +168,41 @@ check_refusal(file_status *found)
 	mark(found, found->status.refused);
 }
 
-/* What a working copy has besides FILE, which FILE.status tells of. */
-static void
+/* Seconds since a time of CLOCK_BOOTTIME in microseconds. */
+static int64_t
+boot_age(uint64_t since)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t) now.tv_sec - (int64_t) (since / 1000000);
+}
+
+/*
+ * What a working copy has besides FILE, which FILE.status tells of.  Gives the age of its
+ * last look by the clock since boot, or 0.
+ */
+static int64_t
 take_working(const char *file, bloomfilter_status *status)
 {
 	bloomfilter *filter;
 	bloomfilter_working working;
+	int64_t		age = 0;
 
 	if (bloomfilter_open(file, BLOOMFILTER_SKIP_CHECK, &filter, NULL) < 0)
-		return;
+		return 0;
 	if (bloomfilter_get_working(filter, &working, sizeof working))
 	{
 		status->serial = (int64_t) working.serial;
 		status->failures = working.failures;
 		if (working.looked != 0)
+		{
 			status->looked = (int64_t) (working.looked / 1000000);
+			age = boot_age(working.looked_boot);
+		}
 	}
 	bloomfilter_close(filter);
+	return age;
 }
 
 static file_status
@@ -179,6 +211,7 @@ look_at(const char *file, const age_limits *most)
 	file_status found;
 	const char *problem;
 	int64_t		now = (int64_t) time(NULL);
+	int64_t		since_boot;
 
 	memset(&found, 0, sizeof found);
 	found.file = file;
@@ -190,11 +223,18 @@ look_at(const char *file, const age_limits *most)
 		return found;
 	}
 	found.healthy = true;
-	take_working(file, &found.status);
+	since_boot = take_working(file, &found.status);
 	found.looked_age = now - found.status.looked;
+	/* the clock that has not stopped, nor was set back, since the look */
+	if (found.status.looked != 0 && found.looked_age >= 0 && since_boot > found.looked_age)
+		found.looked_age = since_boot;
 	found.built_age = now - found.status.built;
+	/* a host whose clock is behind takes nothing for fresher than it is */
+	if (found.status.clock < 0)
+		found.built_age -= found.status.clock;
 	check_look(&found, most);
 	check_build(&found, most);
+	check_clocks(&found);
 	check_content(&found);
 	check_refusal(&found);
 	return found;

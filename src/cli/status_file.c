@@ -71,6 +71,8 @@ put_status(FILE *stream, const bloomfilter_status *status, const bloomfilter_sta
 	put_time(stream, "", "failed", status->failed);
 	put_value(stream, "", "error", status->error);
 	put_value(stream, "", "refused", status->refused);
+	if (status->clock != 0)
+		fprintf(stream, "clock %" PRId64 "\n", status->clock);
 	if (next != NULL)
 		put_origin(stream, "next_", next);
 	return fflush(stream) == 0 && !ferror(stream);

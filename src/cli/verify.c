@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filter.h"
 #include "input.h"
 #include "options.h"
 #include "output.h"
+#include "verify.h"
 
 static const char help[] =
 "Usage: bloomfilter verify [OPTION]... FILE\n"
 "\n"
 "Checks a filter or a set: the header, the number of bits set, the checksum, and\n"
-"whether the parts of a set fit.  Prints the estimated number of keys.\n"
+"whether the parts of a set fit; and that a working copy has all bits of FILE.\n"
+"Prints the estimated number of keys.\n"
 "\n"
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"
 "  -t, --type TYPE      read them as this type (default: the filter's key type)\n"
@@ -113,10 +114,10 @@ read_plan(const command_line *line)
  * Damage is an answer here, where for the other subcommands it is trouble.  Of a
  * filter that a later program made this one can't tell.
  */
-static bool
+bool
 is_damage(int code)
 {
-	return code == BLOOMFILTER_ERR_MANIFEST || code == BLOOMFILTER_ERR_SET ||
+	return code == BLOOMFILTER_ERR_WORKING || code == BLOOMFILTER_ERR_MANIFEST || code == BLOOMFILTER_ERR_SET ||
 		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 
@@ -444,8 +445,10 @@ command_verify(int argc, char **argv)
 	if (filter == NULL)
 		return STATUS_NO;
 	print_soundness(filter);
-	if (plan.keys != NULL)
-		status = verify_keys(&plan, filter);
+	if (!is_standard(plan.path))
+		status = verify_working(plan.path);
+	if (plan.keys != NULL && verify_keys(&plan, filter) == STATUS_NO)
+		status = STATUS_NO;
 	if (plan.sample > 0 && verify_rate(&plan, filter) == STATUS_NO)
 		status = STATUS_NO;
 	output_flush();

@@ -546,6 +546,7 @@ typedef struct bloomfilter_status
 	char		server[256];
 	char		error[512];		/* of the last look that failed */
 	char		refused[32];	/* why a look refused what the server has, in a word */
+	int64_t		clock;			/* seconds that the host's was ahead of the server's, if it was a minute or more */
 } bloomfilter_status;
 
 /*

@@ -93,6 +93,8 @@ take_look(bloomfilter_status *target, const char *name, const char *value)
 		take_text(target->server, sizeof target->server, value);
 	else if (strcmp(name, "error") == 0)
 		take_text(target->error, sizeof target->error, value);
+	else if (strcmp(name, "clock") == 0)
+		target->clock = strtoll(value, NULL, 10);
 	else if (strcmp(name, "refused") == 0)
 		take_text(target->refused, sizeof target->refused, value);
 }
