@@ -9,12 +9,13 @@ use warnings;
 use CommandLine;
 use Exporter qw(import);
 use IO::Socket::INET;
+use POSIX qw(WNOHANG);
 use Server;
 use Test::More;
 
-our @EXPORT = qw(free_port begin finish begin_nginx manifest has);
+our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx manifest has);
 
-my %children;
+my (%children, %ended);
 
 sub free_port
 {
@@ -38,13 +39,28 @@ sub begin
 	return;
 }
 
+# Ends it by a signal, if it hasn't ended; how it ended.
 sub finish
 {
 	my ($name, $signal) = @_;
+	return delete $ended{$name} if exists $ended{$name};
 	my $child = delete $children{$name} // return '';
 	kill $signal, $child;
 	waitpid $child, 0;
 	return ending();
+}
+
+sub process_of { my ($name) = @_; return $children{$name}; }
+
+# Whether it has not ended yet.
+sub is_alive
+{
+	my ($name) = @_;
+	my $child = $children{$name} // return 0;
+	return 1 if waitpid($child, WNOHANG) == 0;
+	$ended{$name} = ending();
+	delete $children{$name};
+	return 0;
 }
 
 END { my $status = $?; finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children; $? = $status; }

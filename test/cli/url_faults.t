@@ -1,0 +1,201 @@
+# url_faults.t
+#	  A follower that is killed in each of its system calls, and the order in which follower
+#	  and exporter write: what a loss of power leaves is in order, too.
+#
+# strace kills, and writes down what was called.  Needs a server with the extension, nginx,
+# strace, and the right to trace; a program without sanitizers, which can't be traced.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cwd qw(abs_path);
+my $plain;
+BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
+use CommandLine;
+use Hosts;
+use Readers;
+use Server;
+use Test::More;
+use Time::HiRes qw(sleep stat);
+
+use constant AT_ONCE => 40;
+
+my $dsn = own_database('bloomfilter_cli_url_faults');
+plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run make -C test/cli check-pull'
+  if !defined $plain || !-x $plain;
+plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
+
+my $url = begin_nginx(free_port());
+my $here = `pwd`;
+chomp $here;
+my @calls = qw(openat write fsync rename renameat symlinkat unlink unlinkat mmap fallocate fchmod ftruncate);
+
+# ------------------------------------------------------------------------
+# Three states of a list: a whole file, a step, a new epoch
+# ------------------------------------------------------------------------
+
+my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now');
+my %newest;
+
+sub state_of
+{
+	my ($name, @keys) = @_;
+	is((run('', @export))[0], 0, "the state $name is exported");
+	system('cp', '-r', 'www/now', "www/$name");
+	$newest{$name} = manifest($name)->{content}[0];
+	came_with($newest{$name}, @keys);
+	return;
+}
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 5000)');
+sql('INSERT INTO users SELECT generate_series(1, 300)');
+state_of('first', 1 .. 300);
+sql('INSERT INTO users SELECT generate_series(1001, 1100)');
+state_of('step', 1001 .. 1100);
+sql('INSERT INTO users SELECT generate_series(2001, 2100); REINDEX INDEX users_filter');
+state_of('epoch', 2001 .. 2100);
+cmp_ok(manifest('epoch')->{epoch}[0], '>', manifest('step')->{epoch}[0], 'REINDEX is a new epoch');
+my %bits;
+foreach my $state (keys %newest)
+{
+	is((run('', 'pull', '--url', "$url/$state", '--allow-http', '--out', "$state.bloom"))[0], 0, "what $state is");
+	$bits{$state} = bits_of("$state.bloom");
+}
+
+# ------------------------------------------------------------------------
+# Followers, many at once
+# ------------------------------------------------------------------------
+
+my $hosts = 0;
+my %begun;
+
+sub new_host { $hosts++; mkdir "host$hosts"; return "host$hosts/u.bloom"; }
+sub name_of { my ($file) = @_; return $file =~ s/\/.*//r; }
+
+# Followers of a state, by a tracer's command line if there is one.
+sub follow
+{
+	my ($state, $file, @tracer) = @_;
+	$begun{$file} = -e "$file.status" ? (stat "$file.status")[9] : 0;
+	begin(name_of($file), @tracer, $plain, 'pull', '--url', "$url/$state", '--allow-http', '--out', "$here/$file", '--follow', '--every', '1', '--quiet');
+	return;
+}
+
+sub is_running { my ($file) = @_; return is_alive(name_of($file)); }
+
+# The traced process of a tracer ends as a program does.
+sub end_traced
+{
+	my ($file) = @_;
+	my $tracer = process_of(name_of($file)) // return;
+	my $children = -e "/proc/$tracer/task/$tracer/children" ? slurp("/proc/$tracer/task/$tracer/children") : '';
+	kill 'TERM', split ' ', $children;
+	return;
+}
+
+# Since it was begun it has looked, and has the state.
+sub has_state
+{
+	my ($state, $file) = @_;
+	return working_serial($file) == $newest{$state} && -e "$file.status" && (stat "$file.status")[9] > $begun{$file};
+}
+
+# Each of these has a state, is ended in order, or was killed before.
+sub end_all
+{
+	my ($state, @files) = @_;
+	my @left = wait_in_batch(60, sub { !is_running($_[0]) || has_state($state, $_[0]) }, @files);
+	# FILE.status of the look is written after its serial
+	sleep 0.2;
+	end_traced($_) foreach @files;
+	push @left, wait_in_batch(60, sub { !is_running($_[0]) }, @files);
+	return @left;
+}
+
+# ------------------------------------------------------------------------
+# What it calls
+# ------------------------------------------------------------------------
+
+# Calls of a whole run that are about the host's files, as [ name, which one of this name it is ];
+# and the trace.
+sub calls_of
+{
+	my ($before, $state) = @_;
+	my $file = new_host();
+	if (defined $before)
+	{
+		follow($before, $file);
+		wait_in_batch(60, sub { has_state($before, $_[0]) }, $file);
+		finish(name_of($file), 'KILL');
+	}
+	follow($state, $file, 'strace', '-f', '-y', '-o', "$file.trace", '-e', 'trace=' . join(',', @calls));
+	is(scalar(end_all($state, $file)), 0, "a traced follower comes to the state $state, and ends");
+	my $text = slurp("$file.trace");
+	my (@found, %count);
+	foreach my $line (split /\n/, $text)
+	{
+		my ($call) = $line =~ /^\d+ +(\w+)\(/ or next;
+		$count{$call}++;
+		push @found, [ $call, $count{$call} ] if $line =~ /u\.bloom|\/bloomfilter-\d+-|<\Q$here\E\/host\d+>/;
+	}
+	return ($text, @found);
+}
+
+# ------------------------------------------------------------------------
+# Killed in each of them
+# ------------------------------------------------------------------------
+
+my %traces;
+foreach my $try ([ undef, 'first' ], [ 'first', 'step' ], [ 'first', 'epoch' ])
+{
+	my ($before, $state) = @$try;
+	my ($trace, @points) = calls_of($before, $state);
+	$traces{$state} = $trace;
+	cmp_ok(scalar(@points), '>', 20, "to $state: " . @points . ' system calls to be killed in');
+	my ($killed, @wrong) = (0);
+	while (my @batch = splice @points, 0, AT_ONCE)
+	{
+		my %at = map { (new_host() => $_) } @batch;
+		my @files = sort keys %at;
+		if (defined $before)
+		{
+			follow($before, $_) foreach @files;
+			push @wrong, map { "$_ did not come to $before" } wait_in_batch(60, sub { has_state($before, $_[0]) }, @files);
+			finish(name_of($_), 'KILL') foreach @files;
+		}
+		follow($state, $_, 'strace', '-f', '-o', '/dev/null', '-e', "trace=$at{$_}[0]", '-e', "inject=$at{$_}[0]:signal=KILL:when=$at{$_}[1]") foreach @files;
+		push @wrong, map { "$_ neither ended nor was killed" } end_all($state, @files);
+		my @by_python = denied_by_python(@files);
+		foreach my $i (0 .. $#files)
+		{
+			my $file = $files[$i];
+			my $where = "killed in $at{$file}[0] $at{$file}[1]";
+			$killed++ if finish(name_of($file), 'KILL') eq 'signal 9';
+			my $by_library = denied($file);
+			# a first file that isn't there yet can't be opened
+			next if !-e $file;
+			push @wrong, "$where: $by_library" if $by_library !~ /denied 0$/;
+			push @wrong, "$where: Python: $by_python[$i]" if $by_python[$i] !~ /denied 0$/;
+		}
+		follow($state, $_) foreach @files;
+		push @wrong, map { "killed in @{ $at{$_} }: started again it did not come to $state: " . slurp('.' . name_of($_) . '.log') } wait_in_batch(60, sub { has_state($state, $_[0]) }, @files);
+		push @wrong, map { "killed in @{ $at{$_} }: other bits" } grep { bits_of($_) ne $bits{$state} } @files;
+		foreach my $file (@files)
+		{
+			finish(name_of($file), 'TERM');
+			push @wrong, "killed in @{ $at{$file} }: it left another file" if substr(slurp($file), 64) ne $bits{$state} || denied($file) ne "told $newest{$state}, denied 0";
+			unlink readlink "$file.working" if -l "$file.working";
+		}
+	}
+	is(join("\n", @wrong), '', "to $state: no reader denies a key of the serial that it tells, and the follower started again has all");
+	cmp_ok($killed, '>', 20, "to $state: killed $killed times");
+}
+
+finish('nginx', 'TERM');
+unlink map { -l $_ ? readlink : () } glob 'host*/*.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_url_faults WITH (FORCE)');
+done_testing();
