@@ -50,20 +50,8 @@ checksum_of(const uint8_t *bytes, size_t length)
  * Reading
  * ------------------------------------------------------------------------ */
 
-typedef struct walk
-{
-	const uint8_t *at;
-	const uint8_t *end;
-	const bf_header *headers;	/* NULL: all was checked before */
-	uint32_t	parts;
-	uint64_t	bits;			/* positions so far */
-	bf_step_section section;
-	bf_step_position position;
-	void	   *state;
-} walk;
-
 static bool
-read_varint(walk *w, uint64_t *number)
+read_varint(bf_step_walk *w, uint64_t *number)
 {
 	unsigned	i;
 
@@ -81,7 +69,7 @@ read_varint(walk *w, uint64_t *number)
 
 /* The positions of one block, which begins at bit first of the part. */
 static bool
-walk_positions(walk *w, uint32_t part, uint64_t first, unsigned width, uint64_t count)
+walk_positions(bf_step_walk *w, uint32_t part, uint64_t first, unsigned width, uint64_t count)
 {
 	size_t		length = (size_t) ((count * width + 7) / 8);
 	uint64_t	bits = 0;
@@ -113,59 +101,57 @@ walk_positions(walk *w, uint32_t part, uint64_t first, unsigned width, uint64_t 
 	return bits == 0;
 }
 
+/* What a section begins with. */
 static bool
-walk_blocks(walk *w, uint32_t part, unsigned width, uint64_t blocks, uint64_t touched)
+walk_section(bf_step_walk *w)
 {
-	uint64_t	block = 0;
+	uint64_t	part;
+
+	if (!read_varint(w, &part) || part < w->next_part || w->at == w->end)
+		return false;
+	w->next_part = part + 1;
+	w->part = (uint32_t) part;
+	w->width = *w->at++;
+	if (!read_varint(w, &w->blocks) || !read_varint(w, &w->bits_set) || !read_varint(w, &w->touched) || w->touched == 0)
+		return false;
+	if (w->headers != NULL &&
+		(part >= w->parts || w->width != w->headers[part].log2_block_bits ||
+		 w->blocks != w->headers[part].blocks || w->bits_set > w->blocks << w->width))
+		return false;
+	if (w->section != NULL)
+		w->section(w->state, w->part, w->bits_set);
+	w->block = 0;
+	w->bits_before = w->bits;
+	return true;
+}
+
+/* The next touched block of the section. */
+static bool
+walk_block(bf_step_walk *w)
+{
 	uint64_t	gap;
 	uint64_t	count;
 
-	for (; touched > 0; touched--)
-	{
-		if (!read_varint(w, &gap) || gap >= blocks - block || !read_varint(w, &count))
-			return false;
-		block += gap;
-		if (!walk_positions(w, part, block << width, width, count + 1))
-			return false;
-		block++;
-	}
-	return true;
+	if (!read_varint(w, &gap) || gap >= w->blocks - w->block || !read_varint(w, &count))
+		return false;
+	w->block += gap;
+	if (!walk_positions(w, w->part, w->block << w->width, w->width, count + 1))
+		return false;
+	w->block++;
+	w->touched--;
+	return w->touched > 0 || w->bits - w->bits_before <= w->bits_set;
 }
 
 static bool
-walk_section(walk *w, uint64_t *next_part)
+is_at_end(const bf_step_walk *w)
 {
-	uint64_t	part;
-	uint64_t	blocks;
-	uint64_t	bits_set;
-	uint64_t	touched;
-	uint64_t	bits_before = w->bits;
-	unsigned	width;
-
-	if (!read_varint(w, &part) || part < *next_part || w->at == w->end)
-		return false;
-	*next_part = part + 1;
-	width = *w->at++;
-	if (!read_varint(w, &blocks) || !read_varint(w, &bits_set) || !read_varint(w, &touched) || touched == 0)
-		return false;
-	if (w->headers != NULL &&
-		(part >= w->parts || width != w->headers[part].log2_block_bits ||
-		 blocks != w->headers[part].blocks || bits_set > blocks << width))
-		return false;
-	if (w->section != NULL)
-		w->section(w->state, (uint32_t) part, bits_set);
-	return walk_blocks(w, (uint32_t) part, width, blocks, touched) && w->bits - bits_before <= bits_set;
+	return w->touched == 0 && w->at == w->end;
 }
 
 static bool
-walk_sections(walk *w)
+walk_next(bf_step_walk *w)
 {
-	uint64_t	next_part = 0;
-
-	while (w->at < w->end)
-		if (!walk_section(w, &next_part))
-			return false;
-	return true;
+	return w->touched > 0 ? walk_block(w) : walk_section(w);
 }
 
 static bool
@@ -181,7 +167,7 @@ bf_step_read(const void *input, size_t length, const bf_header *headers, uint32_
 {
 	const uint8_t *bytes = input;
 	bf_step		read;
-	walk		w;
+	bf_step_walk w;
 
 	if (length < BF_STEP_HEADER_BYTES)
 		return BF_STEP_SHORT;
@@ -200,30 +186,45 @@ bf_step_read(const void *input, size_t length, const bf_header *headers, uint32_
 	read.length = length - BF_STEP_HEADER_BYTES;
 	if (!is_sound_header(bytes, &read))
 		return BF_STEP_HEADER;
-	memset(&w, 0, sizeof w);
-	w.at = read.sections;
-	w.end = read.sections + read.length;
+	bf_step_begin(&read, NULL, NULL, NULL, &w);
 	w.headers = headers;
 	w.parts = parts;
-	if (!walk_sections(&w) || w.bits != read.bits)
+	while (!is_at_end(&w))
+		if (!walk_next(&w))
+			return BF_STEP_SECTION;
+	if (w.bits != read.bits)
 		return BF_STEP_SECTION;
 	*step = read;
 	return BF_STEP_OK;
 }
 
 void
+bf_step_begin(const bf_step *step, bf_step_section section, bf_step_position position,
+			  void *state, bf_step_walk *w)
+{
+	memset(w, 0, sizeof *w);
+	w->at = step->sections;
+	w->end = step->sections + step->length;
+	w->section = section;
+	w->position = position;
+	w->state = state;
+}
+
+bool
+bf_step_next(bf_step_walk *w)
+{
+	return !is_at_end(w) && walk_next(w);
+}
+
+void
 bf_step_each(const bf_step *step, bf_step_section section, bf_step_position position,
 			 void *state)
 {
-	walk		w;
+	bf_step_walk w;
 
-	memset(&w, 0, sizeof w);
-	w.at = step->sections;
-	w.end = step->sections + step->length;
-	w.section = section;
-	w.position = position;
-	w.state = state;
-	(void) walk_sections(&w);
+	bf_step_begin(step, section, position, state, &w);
+	while (bf_step_next(&w))
+		;
 }
 
 /* ------------------------------------------------------------------------

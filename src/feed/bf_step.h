@@ -68,6 +68,37 @@ typedef void (*bf_step_position) (void *state, uint32_t part, uint64_t position)
 extern void bf_step_each(const bf_step *step, bf_step_section section,
 						 bf_step_position position, void *state);
 
+/* Where a walk through a step is. */
+typedef struct bf_step_walk
+{
+	const uint8_t *at;
+	const uint8_t *end;
+	const bf_header *headers;	/* NULL: all was checked before */
+	uint32_t	parts;
+	uint64_t	bits;			/* positions so far */
+	bf_step_section section;
+	bf_step_position position;
+	void	   *state;
+
+	/* The section */
+	uint64_t	next_part;		/* the least that the next one may be about */
+	uint32_t	part;
+	unsigned	width;
+	uint64_t	blocks;
+	uint64_t	bits_set;
+	uint64_t	touched;		/* blocks that are still to come */
+	uint64_t	block;			/* the least that the next one may be */
+	uint64_t	bits_before;
+} bf_step_walk;
+
+/*
+ * The same for who must not be long at it: each call takes what a section begins with, or
+ * the positions of one block.  Returns false at the end.
+ */
+extern void bf_step_begin(const bf_step *step, bf_step_section section,
+						  bf_step_position position, void *state, bf_step_walk *walk);
+extern bool bf_step_next(bf_step_walk *walk);
+
 /* Bytes that a step with so many sections and positions never exceeds. */
 extern size_t bf_step_room(size_t sections, size_t positions);
 

@@ -1,7 +1,9 @@
 // A filter that is open, or a set of parts asked as one.
 import { Batch } from './batch.js'
 import { buildInstance } from './build.js'
+import { webDigests } from './digests.js'
 import { BloomFilterError, inFile } from './errors.js'
+import { FollowedBloomFilter } from './followed.js'
 import { describe, readPart } from './info.js'
 import { Key, bytesFor, keyOf, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
@@ -123,6 +125,17 @@ export class BloomFilter {
   }
 
   /**
+   * Resolves to a list that "bloomfilter export" keeps in a folder of a web server, once it is here: it is followed until close.
+   */
+  static followUrl (url, options = {}) {
+    return FollowedBloomFilter.open(url, options, {
+      make: (parts, state) => new BloomFilter(PRIVATE, parts, { state }),
+      digests: platform.digests ?? webDigests,
+      cached: platform.openPath === undefined
+    })
+  }
+
+  /**
    * A filter of these keys, for n keys (or as many different ones as there are) at a
    * rate of at most p, or like another. The bytes are those that SQL makes.
    */
@@ -137,11 +150,8 @@ export class BloomFilter {
   /** Describes the filter. */
   get info () { return describe(this.#sealed(), this.#kind) }
 
-  /** The parts; what the headers of a working copy say of the bits is counted first. */
+  /** The parts; where bits came in, what their headers say of the bits is counted first. */
   #sealed () {
-    if (this.#working === undefined) {
-      return this.#parts.parts
-    }
     return this.#parts.parts.map(({ instance }) => {
       instance.seal()
       return readPart(instance)
@@ -164,6 +174,9 @@ export class BloomFilter {
    * wrote beside its file, which is read each time.
    */
   async status () {
+    if (this.#source?.state !== undefined) {
+      return { ...this.#source.state }
+    }
     const text = this.#source === undefined ? undefined : await files().readText(`${this.#source.path}.status`)
     return statusOf(text, this.#source?.notes, this.#working ?? this.info.checksum)
   }

@@ -37,6 +37,7 @@ export class Instance {
     this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
     this.scratch = this.start + HEADER_BYTES
+    this.scratchLength = 0
     this.#grow(this.start + HEADER_BYTES)
   }
 

@@ -2,6 +2,6 @@
 import all from '../build/index.cjs'
 
 export const {
-  BloomFilter, RemoteBloomFilter, WatchedBloomFilter, Key, ratesWith, sizing,
-  BloomFilterError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, PartError
+  BloomFilter, FollowedBloomFilter, RemoteBloomFilter, WatchedBloomFilter, Key, ratesWith, sizing,
+  BloomFilterError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, ListError, PartError
 } = all

@@ -1,6 +1,7 @@
 // A filter on a web server that is asked by ranges: its header once, then the one block
 // that a key's bits are in. The blocks are not checked: what the server sends is believed.
 import { BloomFilterError, PartError } from './errors.js'
+import { isSafe } from './http.js'
 import { readPart } from './info.js'
 import { HEADER_BYTES, Instance } from './instance.js'
 import { bytesFor } from './key.js'
@@ -10,11 +11,6 @@ const PROBE_MULTIPLIER = 0x9e3779b97f4a7c15n
 const AT_PROBES = 5
 const AT_LOG2_BLOCK = 6
 const AT_BLOCKS = 8
-
-/** Whose content nobody on the way can change. */
-function isSafe (url) {
-  return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-}
 
 export class RemoteBloomFilter {
   #url

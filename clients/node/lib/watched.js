@@ -1,9 +1,9 @@
 // A filter that is replaced while it is in use.
 import { BloomFilter } from './filter.js'
+import { Follower } from './follower.js'
 
-/** Between two looks of wait, and between two warnings of a lasting error. */
+/** Between two looks of wait. */
 const WAIT_MILLISECONDS = 100
-const REPEAT_MILLISECONDS = 60000
 
 export class WatchedBloomFilter {
   #path
@@ -89,86 +89,17 @@ export class WatchedBloomFilter {
    * filter, onError of each error; without it there is a warning where the error is
    * another one than the time before, and for a lasting one again each minute. The timer doesn't keep a process alive.
    */
-  follow (every = 1000, { onChange, onError = warnOnce() } = {}) {
+  follow (every = 1000, { onChange, onError } = {}) {
     if (!(every > 0)) {
       throw new RangeError('milliseconds between two looks are more than 0')
     }
     this.close()
-    this.#follower = new Follower(this, every, onChange, onError)
+    this.#follower = new Follower(this, () => every, onChange, onError)
   }
 
   /** Ends following. The present filter stays and answers. */
   close () {
     this.#follower?.stop()
     this.#follower = undefined
-  }
-}
-
-/** Holds its filter weakly, and ends when nobody else holds it any more. */
-class Follower {
-  #watched
-  #every
-  #onChange
-  #onError
-  #timer
-
-  constructor (watched, every, onChange, onError) {
-    this.#watched = new WeakRef(watched)
-    this.#every = every
-    this.#onChange = onChange
-    this.#onError = onError
-    this.#wait()
-  }
-
-  stop () {
-    clearTimeout(this.#timer)
-    this.#every = undefined
-  }
-
-  #wait () {
-    if (this.#every !== undefined) {
-      this.#timer = setTimeout(() => this.#look(), this.#every)
-      this.#timer.unref?.()
-    }
-  }
-
-  async #look () {
-    const watched = this.#watched.deref()
-    if (watched === undefined) {
-      return
-    }
-    try {
-      const changed = await watched.reload()
-      if (this.#every === undefined) {
-        return
-      }
-      if (changed) {
-        tell(this.#onChange, watched.current)
-      }
-    } catch (error) {
-      if (this.#every !== undefined) {
-        tell(this.#onError, error)
-      }
-    }
-    this.#wait()
-  }
-}
-
-/** What a caller's function throws is the caller's, as from any timer. */
-function tell (callback, argument) {
-  queueMicrotask(() => callback?.(argument))
-}
-
-/** Says a lasting error again after so many milliseconds. */
-export function warnOnce (pause = REPEAT_MILLISECONDS, now = () => performance.now()) {
-  let last
-  let again
-  return ({ message }) => {
-    if (message !== last || now() >= again) {
-      again = now() + pause
-      const text = `bloomfilter: the filter stays the old one: ${message}`
-      globalThis.process?.emitWarning ? process.emitWarning(text) : console.warn(text)
-    }
-    last = message
   }
 }

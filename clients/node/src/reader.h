@@ -5,6 +5,7 @@
 #ifndef READER_H
 #define READER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
-import { warnOnce } from '../lib/watched.js'
+import { warnOnce } from '../lib/follower.js'
 import { build, integers, sound, tempFile } from './helpers.js'
 
 function replace (file, bytes) {
