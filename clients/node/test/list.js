@@ -201,7 +201,8 @@ export async function serve (folders, { port = 0, change = (answer) => answer, h
     if (answer.status === 0) {
       return request.socket.destroy()
     }
-    response.writeHead(answer.status, answer.headers).end(answer.body)
+    response.writeHead(answer.status, answer.headers)
+    answer.open ? response.write(answer.body) : response.end(answer.body)
   }).listen(port, '127.0.0.1')
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject))
   const stop = () => new Promise((resolve) => {
