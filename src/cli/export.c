@@ -140,7 +140,7 @@ read_options(const command_line *line, export_plan *plan)
 				plan->poll = option_count("--poll", optarg, 1, 86400);
 				break;
 			case OPTION_SPREAD:
-				plan->spread = option_count("--spread", optarg, 0, 86400);
+				plan->spread = option_count("--spread", optarg, 0, 3600);
 				break;
 			case OPTION_HEARTBEAT:
 				plan->heartbeat = option_count("--heartbeat", optarg, 1, 86400);

@@ -8,11 +8,6 @@
 #include "export.h"
 #include "feed_files.h"
 
-#define MANIFEST "manifest"
-#define WHOLE_ENDING ".bloom"
-#define STEP_ENDING ".step"
-#define DELTA_ENDING ".delta"
-
 /* export_folder.c: notes of which build the epoch is. */
 extern bool export_write_state(exporter *e, uint64_t epoch);
 

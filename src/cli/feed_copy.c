@@ -51,6 +51,19 @@ feed_copy_free(feed_copy *copy)
 	memset(copy, 0, sizeof *copy);
 }
 
+void
+feed_copy_clone(feed_copy *copy, const feed_copy *of)
+{
+	uint32_t	i;
+
+	feed_copy_create(copy, of->headers, of->parts);
+	for (i = 0; i < of->parts; i++)
+	{
+		memcpy(copy->blocks[i], of->blocks[i], (size_t) bf_blocks_bytes(&of->headers[i]));
+		copy->headers[i].bits_set = of->headers[i].bits_set;
+	}
+}
+
 bool
 feed_copy_fits(const feed_copy *copy, const bf_header *headers, uint32_t parts)
 {

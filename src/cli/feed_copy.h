@@ -34,6 +34,9 @@ typedef struct feed_copy
 extern void feed_copy_create(feed_copy *copy, const bf_header *headers, uint32_t parts);
 extern void feed_copy_free(feed_copy *copy);
 
+/* The same bits in memory of its own. */
+extern void feed_copy_clone(feed_copy *copy, const feed_copy *of);
+
 /* Whether filters with these headers are of the same epoch as far as headers tell. */
 extern bool feed_copy_fits(const feed_copy *copy, const bf_header *headers, uint32_t parts);
 

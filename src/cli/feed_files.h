@@ -12,6 +12,12 @@
 
 #include "feed_manifest.h"
 
+/* Names of a list's folder: doc/FORMAT.md, section 19. */
+#define MANIFEST "manifest"
+#define WHOLE_ENDING ".bloom"
+#define STEP_ENDING ".step"
+#define DELTA_ENDING ".delta"
+
 /* What unfinished files begin with. */
 #define FEED_UNFINISHED ".tmp-"
 

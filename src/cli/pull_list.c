@@ -215,7 +215,8 @@ is_my_turn(url_host *host, const feed_manifest *m)
 {
 	uint64_t	spread = m->spread == 0 && host->misses > 0 ? MISSED_SPREAD : m->spread;
 
-	if (host->copy.parts == 0 || spread == 0)
+	/* who looks once would never have his turn */
+	if (host->copy.parts == 0 || spread == 0 || !host->plan->follow)
 		return true;
 	if (spread > LONGEST_SPREAD)
 		spread = LONGEST_SPREAD;
@@ -224,16 +225,66 @@ is_my_turn(url_host *host, const feed_manifest *m)
 	return monotonic_seconds() >= host->spread_until;
 }
 
-/* By whole files, and the steps behind them. */
+/* A copy of some serial becomes the host's, with the steps behind it; NO_STEPS if they don't fit. */
+static led
+take_copy(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], feed_copy *copy,
+		  uint64_t serial, bool *missing)
+{
+	step_list	list = {NULL, 0};
+	bool		exact = true;
+	led			found = list_find_steps(host, m, copy, serial, &list, missing);
+
+	if (found == FAILED && !host->broken_off)
+		found = NO_STEPS;
+	if (found == LED && !list_apply_steps(copy, &list, serial, &exact))
+	{
+		complain("%s: steps and files of the server don't fit each other", host->plan->out);
+		found = NO_STEPS;
+	}
+	list_free_steps(&list);
+	if (found != LED)
+		return found;
+	/* they are in the copy, and there is to be memory for a working copy */
+	list_let_go(host, false);
+	if (!place_mark(host, m, digest, true) || !place_begin(host, copy, m->content, m->epoch))
+		return FAILED;
+	host->content = m->content;
+	host->exact = exact;
+	host->misses = 0;
+	host->spread_until = 0;
+	return LED;
+}
+
+/* From an older epoch, by deltas. */
+static led
+take_chain(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	feed_copy	copy;
+	bool		missing;
+	led			found = list_follow_chain(host, m, &copy, &missing);
+
+	if (found == LED)
+	{
+		found = take_copy(host, m, digest, &copy, m->epoch, &missing);
+		feed_copy_free(&copy);
+	}
+	if (found == FAILED && missing && (!host->plan->follow || ++host->misses >= MOST_MISSES))
+		found = NO_STEPS;
+	host->way = "deltas";
+	if (found == NO_STEPS)
+		host->no_chain = m->epoch;
+	return found;
+}
+
+/* By whole files. */
 static bool
 take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	step_list	list = {NULL, 0};
 	feed_copy	copy;
-	bool		exact = true;
 	bool		taken;
 	bool		missing;
 
+	host->way = "whole";
 	if (!is_my_turn(host, m))
 	{
 		/* to wait for a step that is missing is no look that went well */
@@ -241,27 +292,8 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		return false;
 	}
 	memset(&copy, 0, sizeof copy);
-	taken = fetch_wholes(host, m, &copy);
-	if (taken && list_find_steps(host, m, &copy, m->wholes[0].to, &list, &missing) != LED)
-		taken = false;
-	if (taken && !list_apply_steps(&copy, &list, m->wholes[0].to, &exact))
-	{
-		complain("%s: steps and whole files of the server don't fit each other", host->plan->out);
-		taken = false;
-	}
-	list_free_steps(&list);
-	/* they are in the copy, and there is to be memory for a working copy */
-	if (taken)
-		list_let_go(host, false);
-	taken = taken && place_mark(host, m, digest, true) && place_begin(host, &copy, m->content, m->epoch);
+	taken = fetch_wholes(host, m, &copy) && take_copy(host, m, digest, &copy, m->wholes[0].to, &missing) == LED;
 	feed_copy_free(&copy);
-	if (taken)
-	{
-		host->content = m->content;
-		host->exact = exact;
-		host->misses = 0;
-		host->spread_until = 0;
-	}
 	return taken;
 }
 
@@ -275,7 +307,8 @@ take_content(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_D
 
 	/* a new file tells it */
 	host->built = m->built;
-	led_on = same_epoch ? take_steps(host, m, digest) : NO_STEPS;
+	host->way = "steps";
+	led_on = same_epoch ? take_steps(host, m, digest) : take_chain(host, m, digest);
 	if (led_on == FAILED || (led_on == NO_STEPS && !take_wholes(host, m, digest)))
 	{
 		host->built = built;

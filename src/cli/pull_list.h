@@ -8,10 +8,6 @@
 #include "feed_files.h"
 #include "pull_url.h"
 
-#define MANIFEST "manifest"
-#define WHOLE_ENDING ".bloom"
-#define STEP_ENDING ".step"
-
 /* ------------------------------------------------------------------------
  * pull_files.c
  * ------------------------------------------------------------------------ */
@@ -54,5 +50,15 @@ extern void list_free_steps(step_list *list);
 
 /* Sets the bits of steps; false where the result is not what they say. */
 extern bool list_apply_steps(feed_copy *copy, const step_list *list, uint64_t serial, bool *exact);
+
+/* ------------------------------------------------------------------------
+ * pull_chain.c
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Makes *copy the first content of the manifest's epoch, from what the host has.
+ * NO_STEPS: the chain doesn't lead from there.  Only after LED *copy is to be freed.
+ */
+extern led list_follow_chain(url_host *host, const feed_manifest *m, feed_copy *copy, bool *missing);
 
 #endif							/* CLI_PULL_LIST_H */

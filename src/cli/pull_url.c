@@ -168,15 +168,14 @@ check_plan(const command_line *line, url_plan *plan)
 }
 
 static void
-say_changed(const url_host *host, uint64_t epoch)
+say_changed(const url_host *host)
 {
 	char		prefix[TIME_TEXT_BYTES + 1];
 
 	if (host->plan->quiet)
 		return;
 	message_prefix(prefix);
-	output_text("%s%s: serial %llu, %s\n", prefix, host->plan->out, (unsigned long long) host->serial,
-				epoch != host->mark.epochs[0] ? "whole" : "steps");
+	output_text("%s%s: serial %llu, %s\n", prefix, host->plan->out, (unsigned long long) host->serial, host->way);
 	(void) output_try_flush();
 }
 
@@ -205,7 +204,7 @@ look(url_host *host)
 		return well;
 	/* steps come each second: of these nothing is said */
 	if (well && serial != host->serial && (epoch != host->mark.epochs[0] || !host->plan->follow))
-		say_changed(host, epoch);
+		say_changed(host);
 	place_looked(host, well);
 	return well;
 }

@@ -96,6 +96,8 @@ typedef struct url_host
 	char		tag[256];
 	double		full_look;		/* the last one without a condition */
 	unsigned	misses;			/* looks at which a step was not there */
+	uint64_t	no_chain;		/* epoch to which none of the host's states leads by deltas */
+	const char *way;			/* by which content came: "whole", "deltas" or "steps" */
 	double		spread_until;
 	bool		waiting;		/* for this host's turn to fetch whole files */
 	kept_file  *kept;			/* by a look that was broken off later */
