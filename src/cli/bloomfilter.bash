@@ -17,7 +17,7 @@ _bloomfilter() {
 			mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current")
 			return
 			;;
-		-k | --keys | --out | --to | --sign | --key | --header-file | --working)
+		-k | --keys | --out | --config | --to | --sign | --key | --header-file | --working)
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return
 			;;
@@ -41,13 +41,15 @@ _bloomfilter() {
 			--help' ;;
 		status) options='--max-age --max-built-age --json --prometheus --quiet --help' ;;
 		pull)
-			options='--url --dsn --list --query --out --follow --every --parts --delta-query --listen
+			options='--url --config --dsn --list --query --out --follow --every --parts --delta-query --listen
 				--allow-older --new-identity --replace --quiet --no-progress --help'
 			;;
 	esac
 	if [[ $command == pull && " ${COMP_WORDS[*]} " == *' --url '* ]]; then
 		options='--url --out --follow --every --key --name --allow-older --allow-http --header-file --limit-rate
 			--working --no-agent --quiet --help'
+	elif [[ $command == pull && " ${COMP_WORDS[*]} " == *' --config '* ]]; then
+		options='--config --once --quiet --help'
 	fi
 	if [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -66,26 +66,25 @@ second_line(const char *path, char *line, size_t size)
 	return found;
 }
 
-feed_key
-feed_public_key(const char *text)
+char *
+feed_public_key(const char *text, feed_key *key)
 {
 	uint8_t		bytes[PUBLIC_BYTES];
 	char		line[256];
-	feed_key	key;
 
-	memset(&key, 0, sizeof key);
+	memset(key, 0, sizeof *key);
 	if (!decode(text, bytes, sizeof bytes))
 	{
 		if (!second_line(text, line, sizeof line))
-			fail("\"%s\" is neither a public key nor a file of one that can be read", text);
+			return text_of("\"%s\" is neither a public key nor a file of one that can be read", text);
 		if (!decode(line, bytes, sizeof bytes))
-			fail("\"%s\" is not a public key of minisign", text);
+			return text_of("\"%s\" is not a public key of minisign", text);
 	}
 	if (memcmp(bytes, "Ed", 2) != 0)
-		fail("\"%s\" is a key for another kind of signature than Ed25519", text);
-	memcpy(key.id, bytes + 2, sizeof key.id);
-	memcpy(key.public_key, bytes + 2 + sizeof key.id, sizeof key.public_key);
-	return key;
+		return text_of("\"%s\" is a key for another kind of signature than Ed25519", text);
+	memcpy(key->id, bytes + 2, sizeof key->id);
+	memcpy(key->public_key, bytes + 2 + sizeof key->id, sizeof key->public_key);
+	return NULL;
 }
 
 feed_key

@@ -22,8 +22,8 @@ typedef struct feed_key
 /* Call it once, before all others. */
 extern void feed_sign_begin(void);
 
-/* A public key: its text, or a file that minisign wrote.  What is none ends the program. */
-extern feed_key feed_public_key(const char *text);
+/* A public key: its text, or a file that minisign wrote.  NULL, or what is wrong, in new memory. */
+extern char *feed_public_key(const char *text, feed_key *key);
 
 /* A secret key's file, which has no password. */
 extern feed_key feed_secret_key(const char *path);

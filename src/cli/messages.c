@@ -165,6 +165,20 @@ message_prefix(char text[TIME_TEXT_BYTES + 1])
 	text[TIME_TEXT_BYTES] = '\0';
 }
 
+static char subject[128];
+
+void
+message_about(const char *about)
+{
+	snprintf(subject, sizeof subject, "%s%s", about != NULL ? about : "", about != NULL ? ": " : "");
+}
+
+const char *
+message_subject(void)
+{
+	return subject;
+}
+
 static void say(const char *format, va_list arguments) LIKE_PRINTF(1, 0);
 
 static void
@@ -174,7 +188,7 @@ say(const char *format, va_list arguments)
 
 	message_prefix(prefix);
 	progress_clear();
-	fprintf(stderr, "%sbloomfilter: ", prefix);
+	fprintf(stderr, "%sbloomfilter: %s", prefix, subject);
 	vfprintf(stderr, format, arguments);
 	fputc('\n', stderr);
 }

@@ -83,16 +83,22 @@ only_operand(const command_line *line, const char *what)
 	return line->argv[optind];
 }
 
+bool
+is_count(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	char	   *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return isdigit((unsigned char) text[0]) && *end == '\0' && errno == 0 && *value >= min && *value <= max;
+}
+
 uint64_t
 option_count(const char *name, const char *text, uint64_t min, uint64_t max)
 {
-	char	   *end;
 	uint64_t	value;
 
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char) text[0]) || *end != '\0' || errno != 0 ||
-		value < min || value > max)
+	if (!is_count(text, min, max, &value))
 		fail("%s must be a whole number from %llu to %llu, not \"%s\"", name,
 			 (unsigned long long) min, (unsigned long long) max, text);
 	return value;

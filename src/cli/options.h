@@ -21,6 +21,7 @@ extern exit_status command_contains(int argc, char **argv);
 extern exit_status command_explain(int argc, char **argv);
 extern exit_status command_info(int argc, char **argv);
 extern exit_status command_pull(int argc, char **argv);
+extern exit_status command_pull_config(int argc, char **argv);
 extern exit_status command_pull_url(int argc, char **argv);
 extern exit_status command_status(int argc, char **argv);
 extern exit_status command_verify(int argc, char **argv);
@@ -57,6 +58,9 @@ extern _Noreturn void usage_error(const command_line *line, const char *problem)
 
 /* The one operand of a subcommand that takes exactly one. */
 extern const char *only_operand(const command_line *line, const char *what);
+
+/* Whether a text is a whole number from min to max, and which. */
+extern bool is_count(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
 /* Numbers; what is not one, or out of range, ends the program. */
 extern uint64_t option_count(const char *name, const char *text,

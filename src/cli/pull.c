@@ -22,6 +22,7 @@ static const char help[] =
 "one step.  FILE is left alone if it has the same filter, or if anything fails.\n"
 "\n"
 "  --url URL            from a web server instead; see \"pull --url URL --help\"\n"
+"  --config FILE        many lists of web servers; see \"pull --config FILE --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish, with its parts and deltas\n"
 "  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
@@ -224,6 +225,8 @@ command_pull(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--url", strlen("--url")) == 0)
 			return command_pull_url(argc, argv);
+		else if (strncmp(argv[i], "--config", strlen("--config")) == 0)
+			return command_pull_config(argc, argv);
 	plan = read_plan(&line);
 	check_target(plan.out);
 	stop_catch(plan.follow);

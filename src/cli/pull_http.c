@@ -24,11 +24,16 @@
 #define LEAST_BUFFER 1024		/* that libcurl takes */
 #define MOST_REDIRECTS 3L
 
+/* Connections that are kept open: of as many servers. */
+#define MOST_CONNECTIONS 64L
+
 struct http_client
 {
-	const http_plan *plan;
 	CURL	   *curl;
 	struct curl_slist *headers;
+	bool		(*is_over) (void *state);
+	void	   *is_over_state;
+	bool		ended;			/* the last transfer, by is_over */
 	char		problem[CURL_ERROR_SIZE];
 };
 
@@ -127,35 +132,53 @@ take_header(char *line, size_t size, size_t count, void *state)
 	return length;
 }
 
-/* Ends a transfer when a signal came. */
+/* Ends a transfer when a signal came, or its time is over. */
 static int
-look_for_signal(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
-	(void) state;
+	http_client *client = state;
+
 	(void) total;
 	(void) now;
 	(void) up_total;
 	(void) up_now;
-	return stop_requested();
+	if (client->is_over != NULL && client->is_over(client->is_over_state))
+		client->ended = true;
+	return client->ended || stop_requested();
+}
+
+static void
+free_headers(http_client *client)
+{
+	curl_slist_free_all(client->headers);
+	client->headers = NULL;
 }
 
 /* Headers of a file: secrets, which don't belong into arguments that all users see. */
-static struct curl_slist *
-read_headers(const char *path, struct curl_slist *headers)
+static bool
+read_headers(http_client *client, const char *path)
 {
-	FILE	   *stream = fopen(path, "r");
+	FILE	   *stream = path != NULL ? fopen(path, "r") : NULL;
 	char		line[8192];
 
+	free_headers(client);
+	client->headers = curl_slist_append(client->headers, "Cache-Control: max-age=0");
+	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
+	if (path == NULL)
+		return true;
 	if (stream == NULL)
-		fail("cannot read \"%s\": %s", path, strerror(errno));
+	{
+		complain("cannot read \"%s\": %s", path, strerror(errno));
+		return false;
+	}
 	while (fgets(line, sizeof line, stream) != NULL)
 	{
 		line[strcspn(line, "\r\n")] = '\0';
 		if (line[0] != '\0')
-			headers = curl_slist_append(headers, line);
+			client->headers = curl_slist_append(client->headers, line);
 	}
 	fclose(stream);
-	return headers;
+	return true;
 }
 
 /* Whom to trust: as the program curl does, from the environment; else as the system does. */
@@ -175,64 +198,82 @@ trust(CURL *curl)
 static void
 limit_rate(CURL *curl, uint64_t rate)
 {
-	long		buffer = rate < 100 * LEAST_BUFFER ? LEAST_BUFFER : (long) (rate / 100);
+	long		buffer = rate >= 100 * CURL_MAX_WRITE_SIZE || rate == 0 ? CURL_MAX_WRITE_SIZE : (long) (rate / 100);
 
 	curl_easy_setopt(curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) rate);
-	if (buffer < CURL_MAX_WRITE_SIZE)
-		curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer);
+	curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer < LEAST_BUFFER ? LEAST_BUFFER : buffer);
 	/* what was asked for is no transfer that has stopped */
-	if (rate < 2 * SLOW_BYTES)
-		curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, (long) rate / 2);
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, rate > 0 && rate < 2 * SLOW_BYTES ? (long) rate / 2 : SLOW_BYTES);
 }
 
 http_client *
-http_begin(const http_plan *plan)
+http_begin(void)
 {
 	http_client *client = allocate(NULL, 1, sizeof *client);
-	const char *protocols = plan->plain ? "http,https" : "https";
 
 	memset(client, 0, sizeof *client);
-	client->plan = plan;
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		fail("libcurl can't be used on this system");
 	client->curl = curl_easy_init();
 	if (client->curl == NULL)
 		fail("out of memory");
-	client->headers = curl_slist_append(client->headers, "Cache-Control: max-age=0");
-	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
-	if (plan->header_file != NULL)
-		client->headers = read_headers(plan->header_file, client->headers);
 	curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, client->problem);
-	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, protocols);
-	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
-	/* headers that are secrets would go to wherever a redirection leads */
-	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
 	curl_easy_setopt(client->curl, CURLOPT_MAXREDIRS, MOST_REDIRECTS);
+	curl_easy_setopt(client->curl, CURLOPT_MAXCONNECTS, MOST_CONNECTIONS);
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
 	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_signal);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, client);
 	trust(client->curl);
-	if (plan->rate > 0)
-		limit_rate(client->curl, plan->rate);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
 	return client;
 }
 
-void
-http_agent(http_client *client, const char *agent)
+bool
+http_use(http_client *client, const http_plan *plan, const char *agent)
 {
+	const char *protocols = plan->plain ? "http,https" : "https";
+
+	client->ended = false;
 	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, agent);
+	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, protocols);
+	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+	/* headers that are secrets would go to wherever a redirection leads */
+	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
+	limit_rate(client->curl, plan->rate);
+	return read_headers(client, plan->header_file);
+}
+
+void
+http_limit(http_client *client, bool (*is_over) (void *state), void *state)
+{
+	client->is_over = is_over;
+	client->is_over_state = state;
+}
+
+bool
+http_was_ended(const http_client *client)
+{
+	return client->ended;
+}
+
+bool
+http_was_connected(const http_client *client)
+{
+	curl_off_t	microseconds = 0;
+
+	curl_easy_getinfo(client->curl, CURLINFO_CONNECT_TIME_T, &microseconds);
+	return microseconds > 0;
 }
 
 void
 http_end(http_client *client)
 {
-	curl_slist_free_all(client->headers);
+	free_headers(client);
 	curl_easy_cleanup(client->curl);
 	curl_global_cleanup();
 	free(client);
@@ -244,7 +285,7 @@ explain(const char *url, CURLcode code, const incoming *in)
 {
 	int			length = (int) strcspn(url, "?");
 
-	if (stop_requested())
+	if (stop_requested() || in->client->ended)
 		return;
 	if (in->too_long)
 		complain("%.*s: is longer than it may be", length, url);
@@ -287,6 +328,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	}
 	snprintf(range, sizeof range, "%zu-", bytes->length);
 	client->problem[0] = '\0';
+	client->ended = false;
 	curl_easy_setopt(client->curl, CURLOPT_URL, url);
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);

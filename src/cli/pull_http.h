@@ -35,11 +35,21 @@ typedef struct http_bytes
 	size_t		room;
 } http_bytes;
 
-extern http_client *http_begin(const http_plan *plan);
-
-/* What the client is called from now on; copied. */
-extern void http_agent(http_client *client, const char *agent);
+/* One for all lists: it keeps connections to their servers open. */
+extern http_client *http_begin(void);
 extern void http_end(http_client *client);
+
+/* From now on for a list: agent is what the client calls itself, or NULL. */
+extern bool http_use(http_client *client, const http_plan *plan, const char *agent);
+
+/* Asks some times a second whether the time of a transfer is over, which then ends. */
+extern void http_limit(http_client *client, bool (*is_over) (void *state), void *state);
+
+/* Whether the last transfer ended so: it fails, and nothing is said. */
+extern bool http_was_ended(const http_client *client);
+
+/* Whether it came so far that the server was there. */
+extern bool http_was_connected(const http_client *client);
 
 /*
  * Fetches what comes after bytes->length of a file, at most so many bytes in all; tag:

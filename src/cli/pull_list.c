@@ -374,6 +374,17 @@ list_look(url_host *host)
 	return went_well || host->waiting;
 }
 
+uint64_t
+list_held(const url_host *host)
+{
+	uint64_t	bytes = host->partial.length;
+	size_t		i;
+
+	for (i = 0; i < host->kept_count; i++)
+		bytes += host->kept[i].length;
+	return bytes;
+}
+
 void
 list_close(url_host *host)
 {

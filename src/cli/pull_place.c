@@ -241,3 +241,15 @@ place_close(url_host *host)
 		status_looked(host, NOT_LOOKED);
 	let_go(host);
 }
+
+void
+place_remove(url_host *host)
+{
+	/* it has all that the working copy had, before readers are sent to it */
+	if (place_fold(host) && host->map != NULL)
+		working_remove(host);
+	complain("\"%s\" stays as it is: its list is followed no more", host->plan->out);
+	host->refused = "removed";
+	status_looked(host, LOOK_FAILED);
+	let_go(host);
+}

@@ -60,4 +60,7 @@ extern bool working_adopt(url_host *host, uint64_t base);
 
 extern void working_unmap(url_host *host);
 
+/* Tells readers that it stands for nothing any more, and removes it. */
+extern void working_remove(url_host *host);
+
 #endif							/* CLI_PULL_PLACE_H */

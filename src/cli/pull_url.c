@@ -4,16 +4,14 @@
  */
 #include "pull_url.h"
 
-#include <math.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
 #include "options.h"
-#include "output.h"
-#include "pull.h"
+#include "pull_settings.h"
+#include "pull_turns.h"
 #include "server.h"
 
 static const char help[] =
@@ -44,10 +42,6 @@ static const char help[] =
 "Exit status: 0, 1 if what the server has was refused, 2 if there was an error;\n"
 "FILE is then as before.\n";
 
-#define DEFAULT_EVERY 10
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 300.0
-#define LONGEST_RETRY 3600.0
 
 typedef enum url_option
 {
@@ -84,12 +78,12 @@ static const struct option names[] = {
 	{NULL, 0, NULL, 0}
 };
 
+/* Ends the program where there is a problem. */
 static void
-add_key(url_plan *plan, const char *text)
+stop_at(const command_line *line, char *problem)
 {
-	if (plan->key_count == URL_MOST_KEYS)
-		fail("at most %d keys can be given", URL_MOST_KEYS);
-	plan->keys[plan->key_count++] = feed_public_key(text);
+	if (problem != NULL)
+		usage_error(line, problem);
 }
 
 static void
@@ -110,10 +104,10 @@ read_options(const command_line *line, url_plan *plan)
 				plan->follow = true;
 				break;
 			case OPTION_EVERY:
-				plan->every = option_count("--every", optarg, 1, 86400);
+				plan->every = option_count("--every", optarg, 1, LONGEST_EVERY);
 				break;
 			case OPTION_KEY:
-				add_key(plan, optarg);
+				stop_at(line, settings_add_key(plan, optarg));
 				break;
 			case OPTION_NAME:
 				plan->name = optarg;
@@ -128,7 +122,7 @@ read_options(const command_line *line, url_plan *plan)
 				plan->http.header_file = optarg;
 				break;
 			case OPTION_LIMIT_RATE:
-				plan->http.rate = option_count("--limit-rate", optarg, 1000, INT64_MAX);
+				plan->http.rate = option_count("--limit-rate", optarg, LEAST_RATE, INT64_MAX);
 				break;
 			case OPTION_WORKING:
 				plan->working = optarg;
@@ -145,110 +139,33 @@ read_options(const command_line *line, url_plan *plan)
 static void
 check_plan(const command_line *line, url_plan *plan)
 {
-	size_t		length;
-
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the file is given by --out");
-	if (plan->url == NULL || plan->out == NULL)
-		usage_error(line, "--url and --out are needed");
 	if (plan->every != 0 && !plan->follow)
 		usage_error(line, "--every needs --follow");
 	if (plan->follow && plan->allow_older)
 		usage_error(line, "--allow-older is for once, and excludes --follow");
-	length = strlen(plan->out);
-	if (length == 0 || plan->out[length - 1] == '/' || strcmp(plan->out, "-") == 0)
-		usage_error(line, "--out must be a file's name");
-	if (strncmp(plan->url, "https://", 8) != 0 && strncmp(plan->url, "http://", 7) != 0)
-		usage_error(line, "--url must begin with https://");
-	if (strncmp(plan->url, "http://", 7) == 0 && !plan->http.plain && plan->key_count == 0)
-		usage_error(line, "http: lets others change what comes: use https:, --key or --allow-http");
-	plan->http.plain |= plan->key_count > 0;
-	if (plan->every == 0)
-		plan->every = DEFAULT_EVERY;
+	stop_at(line, settings_check(plan, "--"));
 }
 
-static void
-say_changed(const url_host *host)
+/* What is wrong from the start is not waited for. */
+static exit_status
+take_turns(pull_turns *turns, const url_plan *plan)
 {
-	char		prefix[TIME_TEXT_BYTES + 1];
+	turn_list  *list = turns_add(turns, plan, NULL);
+	exit_status status = STATUS_TROUBLE;
 
-	if (host->plan->quiet)
-		return;
-	message_prefix(prefix);
-	output_text("%s%s: serial %llu, %s\n", prefix, host->plan->out, (unsigned long long) host->serial, host->way);
-	(void) output_try_flush();
-}
-
-/* The web server's log is so the list of hosts, with what each has. */
-static void
-name_agent(url_host *host)
-{
-	char	   *agent = text_of("bloomfilter-pull/%s (%s %llu)", bloomfilter_version(), host->mark.name,
-								(unsigned long long) host->serial);
-
-	http_agent(host->client, agent);
-	free(agent);
-}
-
-static bool
-look(url_host *host)
-{
-	uint64_t	serial = host->serial;
-	uint64_t	epoch = host->mark.epochs[0];
-	bool		well;
-
-	if (!host->plan->no_agent)
-		name_agent(host);
-	well = list_look(host);
-	if (stop_requested())
-		return well;
-	/* steps come each second: of these nothing is said */
-	if (well && serial != host->serial && (epoch != host->mark.epochs[0] || !host->plan->follow))
-		say_changed(host);
-	place_looked(host, well);
-	return well;
-}
-
-static double
-random_share(void)
-{
-	return (double) random() / (double) 0x7fffffff;
-}
-
-/* When the next look is due, from now on: a fixed period while all goes well. */
-static double
-next_wait(const url_host *host, bool well, double begun, double *wait)
-{
-	double		period = fmax((double) host->plan->every, (double) host->poll);
-
-	if (well)
+	if (http_use(turns->client, &plan->http, NULL) && turns_open(turns, list))
 	{
-		*wait = FIRST_WAIT;
-		return fmax(0, begun + period - monotonic_seconds());
+		if (plan->follow)
+			messages_have_time();
+		turns_take(turns);
+		status = plan->follow ? STATUS_YES : list->status;
+		place_close(&list->host);
 	}
-	if (host->retry > 0)
-		return fmin((double) host->retry, LONGEST_RETRY);
-	*wait = fmin(*wait * 2, LONGEST_WAIT);
-	return *wait * (0.5 + 0.5 * random_share());
-}
-
-static void
-follow(url_host *host)
-{
-	double		wait = FIRST_WAIT;
-	double		pause = host->copy.parts == 0 ? 0 :
-		random_share() * fmin((double) host->plan->every, 60);
-
-	/* hosts that begin at the same moment don't look at the same moment */
-	stop_wait(-1, pause);
-	while (!stop_requested())
-	{
-		double		begun = monotonic_seconds();
-		bool		well = look(host);
-
-		if (!stop_requested())
-			stop_wait(-1, next_wait(host, well, begun, &wait));
-	}
+	list_close(&list->host);
+	turns_drop(turns, list);
+	return status;
 }
 
 exit_status
@@ -256,30 +173,21 @@ command_pull_url(int argc, char **argv)
 {
 	command_line line = {"pull", help, ":", names, argc, argv};
 	url_plan	plan;
-	url_host	host;
-	exit_status status = STATUS_YES;
+	pull_turns	turns;
+	exit_status status;
 
 	memset(&plan, 0, sizeof plan);
-	memset(&host, 0, sizeof host);
+	memset(&turns, 0, sizeof turns);
 	feed_sign_begin();
 	read_options(&line, &plan);
 	check_plan(&line, &plan);
 	stop_catch(plan.follow);
 	srandom(randombytes_random());
-	host.plan = &plan;
-	if (!place_open(&host))
-		return STATUS_TROUBLE;
-	host.client = http_begin(&plan.http);
-	if (plan.follow)
-	{
-		messages_have_time();
-		follow(&host);
-	}
-	else if (!look(&host))
-		status = host.refused[0] != '\0' ? STATUS_NO : STATUS_TROUBLE;
-	http_end(host.client);
-	place_close(&host);
-	list_close(&host);
+	turns.once = !plan.follow;
+	turns.client = http_begin();
+	status = take_turns(&turns, &plan);
+	http_end(turns.client);
+	free(turns.lists);
 	if (!plan.follow && stop_requested())
 		stop_die();
 	return status;

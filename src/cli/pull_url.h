@@ -36,6 +36,7 @@ typedef struct url_plan
 	feed_key	keys[URL_MOST_KEYS];
 	size_t		key_count;
 	http_plan	http;
+	uint32_t	said;			/* names that a file's lines had: of pull_settings.c alone */
 } url_plan;
 
 /* What the host has seen last and must not go back behind, FILE.mark. */
@@ -116,6 +117,9 @@ typedef struct url_host
 /* One look, after which the place has what the server has, or refused says why not. */
 extern bool list_look(url_host *host);
 
+/* Bytes of files that were fetched for the next look. */
+extern uint64_t list_held(const url_host *host);
+
 /* Forgets what was fetched for the next look. */
 extern void list_close(url_host *host);
 
@@ -143,6 +147,9 @@ extern bool place_fold(url_host *host);
 extern void place_looked(url_host *host, bool well);
 
 extern void place_close(url_host *host);
+
+/* The same for a list that nobody follows from now on: programs have its file alone. */
+extern void place_remove(url_host *host);
 
 /* ------------------------------------------------------------------------
  * pull_status.c: FILE.status of a followed list

@@ -318,3 +318,21 @@ working_adopt(url_host *host, uint64_t base)
 	host->changed = true;
 	return true;
 }
+
+void
+working_remove(url_host *host)
+{
+	char	   *name = place_beside(host, BF_WORKING_ENDING);
+	char	   *path = working_path(host);
+	char		there[4096];
+	ssize_t		length = readlinkat(host->folder, name, there, sizeof there - 1);
+
+	bf_working_store(host->map, BF_WORKING_SUPERSEDED, 1);
+	/* what a link leads to is removed if it is where this program would have put it */
+	if (length > 0 && path != NULL && (size_t) length == strlen(path) && memcmp(there, path, (size_t) length) == 0)
+		(void) unlink(path);
+	if (unlinkat(host->folder, name, 0) != 0)
+		complain("cannot remove \"%s%s\": %s", host->plan->out, BF_WORKING_ENDING, strerror(errno));
+	free(path);
+	free(name);
+}

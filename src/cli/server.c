@@ -28,6 +28,8 @@
 static volatile sig_atomic_t stopped_by;
 static volatile sig_atomic_t immediate;
 static volatile sig_atomic_t clean_end;
+static volatile sig_atomic_t reload_caught;
+static volatile sig_atomic_t reload_asked;
 static int	pipe_ends[2];
 
 void
@@ -45,8 +47,11 @@ handle(int signal_number)
 	int			saved_errno = errno;
 	ssize_t		written;
 
-	stopped_by = signal_number;
-	if (immediate)
+	if (signal_number == SIGHUP && reload_caught)
+		reload_asked = 1;
+	else
+		stopped_by = signal_number;
+	if (immediate && stopped_by != 0)
 	{
 		sigset_t	none;
 
@@ -90,6 +95,29 @@ stop_requested(void)
 }
 
 void
+reload_catch(void)
+{
+	reload_caught = 1;
+}
+
+bool
+reload_requested(void)
+{
+	return reload_asked != 0;
+}
+
+/* A signal that comes meanwhile stays noted, whatever becomes of its byte. */
+void
+reload_done(void)
+{
+	char		bytes[16];
+
+	reload_asked = 0;
+	while (read(pipe_ends[0], bytes, sizeof bytes) > 0)
+		;
+}
+
+void
 stop_begin_immediate(void)
 {
 	immediate = 1;
@@ -117,7 +145,7 @@ stop_wait(int fd, double seconds)
 	fds[1].revents = 0;
 	if (stop_requested())
 		return false;
-	/* only a signal interrupts it, and every signal that is caught stops */
+	/* only a signal interrupts it, and every signal that is caught stops, or is seen next */
 	ready = poll(fds, 2, seconds < 0 ? -1 : (int) (seconds * 1000));
 	return ready > 0 && fds[1].revents != 0;
 }

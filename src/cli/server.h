@@ -23,6 +23,11 @@
 extern void stop_catch(bool clean);
 extern bool stop_requested(void);
 
+/* From now on SIGHUP doesn't stop: it asks for something to be read again, and is noted until it is done. */
+extern void reload_catch(void);
+extern bool reload_requested(void);
+extern void reload_done(void);
+
 /*
  * Between these two there is nothing to clean up, and the signals end the program
  * at once, whatever call it waits in.

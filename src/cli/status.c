@@ -65,7 +65,7 @@ typedef struct age_limits
 
 const char *const status_words[STATUS_WORDS] = {
 	"first", "old", "built", "clock", "other", "back", "forked", "identity", "list",
-	"file", "unknown", "signature", "expired"
+	"file", "unknown", "signature", "expired", "removed"
 };
 
 /* ------------------------------------------------------------------------

@@ -21,7 +21,7 @@ typedef enum status_form
 /*
  * What may be wrong with a file, each in a word: see bloomfilter(1).
  */
-#define STATUS_WORDS 13
+#define STATUS_WORDS 14
 
 extern const char *const status_words[STATUS_WORDS];
 

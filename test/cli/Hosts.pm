@@ -76,7 +76,7 @@ sub begin_nginx
 	mkdir 'www';
 	spew('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $here/nginx.pid;",
 		'events { worker_connections 256; }',
-		"http { access_log $here/access.log; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
+		"http { log_format connections '\$connection \$request'; access_log $here/access.log; access_log $here/connections.log connections; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
 		"server { listen 127.0.0.1:$port; root $here/www; location ~ /\\. { deny all; }", @lines, '} }', ''));
 	unlink 'nginx.pid';
 	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");

@@ -77,6 +77,7 @@ foreach my $command (@commands)
 
 # Of pull from a web server, which has options of its own
 is_deeply(completions('pull', '--url', 'x', '--'), options_of((run('', 'pull', '--url', 'x', '--help'))[1]), 'pull --url: options');
+is_deeply(completions('pull', '--config', 'x', '--'), options_of((run('', 'pull', '--config', 'x', '--help'))[1]), 'pull --config: options');
 is_deeply(completions($_, ''), [], "$_ has no file of its own") foreach 'export';
 
 # Types of keys: those that the program names
@@ -92,7 +93,7 @@ is_deeply(completions('build', '-t', 'integer', ''), \@files, 'a file after a ty
 
 # Files
 foreach my $words ([ 'build', '' ], [ 'contains', '' ], [ 'info', '' ], [ 'verify', '' ], [ 'info', '--json', '' ],
-	[ 'verify', 'filter.bloom', '-k', '' ], [ 'verify', '--keys', '' ], [ 'pull', '--out', '' ])
+	[ 'verify', 'filter.bloom', '-k', '' ], [ 'verify', '--keys', '' ], [ 'pull', '--out', '' ], [ 'pull', '--config', '' ])
 {
 	is_deeply(completions(@$words), \@files, "@{$words}: files");
 }
