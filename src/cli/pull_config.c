@@ -218,6 +218,7 @@ read_file(const char *path, pull_config *config)
 	config_reader in;
 	char	   *line = NULL;
 	size_t		room = 0;
+	ssize_t		length;
 
 	if (stream == NULL)
 	{
@@ -228,8 +229,11 @@ read_file(const char *path, pull_config *config)
 	memset(&in, 0, sizeof in);
 	in.path = path;
 	in.config = config;
-	for (in.line = 1; getline(&line, &room, stream) >= 0; in.line++)
-		take_line(&in, line);
+	for (in.line = 1; (length = getline(&line, &room, stream)) >= 0; in.line++)
+		if (strlen(line) == (size_t) length)
+			take_line(&in, line);
+		else
+			say(&in, in.line, in.entry != NULL ? in.entry : &in.head, text_of("the line has a zero byte"));
 	end_entry(&in);
 	settings_free(&in.head.plan);
 	free(line);

@@ -314,10 +314,11 @@ command_pull_config(int argc, char **argv)
 	memset(&all, 0, sizeof all);
 	feed_sign_begin();
 	read_options(&line, &all);
+	if (!all.once)
+		reload_catch();
 	stop_catch(!all.once);
 	if (!all.once)
 	{
-		reload_catch();
 		messages_have_time();
 		all.turns.is_changed = is_changed;
 		all.turns.change = change;

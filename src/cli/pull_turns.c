@@ -19,6 +19,9 @@
 #define FIRST_SHARE 2.0
 #define LONGEST_SHARE 16.0
 
+/* Bytes of files in a turn that are worth another one at once. */
+#define LEAST_PROGRESS 1000
+
 /* Changes are looked for so often, seconds. */
 #define CHANGE_SECONDS 1.0
 
@@ -135,15 +138,15 @@ next_wait(turn_list *list, bool well, double begun)
 }
 
 /*
- * The turn ended before the look did: the list goes on soon.  Where no file came
+ * The turn ended before the look did: the list goes on soon.  Where next to nothing came
  * meanwhile it is a failure, and if the server is there at all, the next turn is longer.
  */
 static bool
 is_on_its_way(pull_turns *turns, turn_list *list, uint64_t held)
 {
-	if (turns->once || list_held(&list->host) > held || monotonic_seconds() < turns->next_due)
+	if (turns->once || list_held(&list->host) >= held + LEAST_PROGRESS || monotonic_seconds() < turns->next_due)
 		return true;
-	complain("%.*s: nothing came for %.0f s, while other lists wait", (int) strcspn(list->host.plan->url, "?"),
+	complain("%.*s: next to nothing came in %.0f s, while other lists wait", (int) strcspn(list->host.plan->url, "?"),
 			 list->host.plan->url, list->share);
 	if (http_was_connected(turns->client))
 		list->share = fmin(2 * list->share, LONGEST_SHARE);

@@ -1,10 +1,11 @@
 /*
  * pull_url.h
- *	  The pieces of bloomfilter pull --url.
+ *	  The pieces of bloomfilter pull --url and pull --config.
  *
  * A look (pull_list.c) fetches the manifest and what of its content isn't here yet,
  * checks all of it, and gives it to the host's place (pull_place.c): the file that programs
- * open, and its working copy in memory.  pull_url.c looks every so often.
+ * open, and its working copy in memory.  pull_turns.c looks every so often, at one list
+ * (pull_url.c) or at those of a file (pull_many.c).
  *
  * Functions that return bool say what is wrong before they return false.
  */

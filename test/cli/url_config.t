@@ -76,6 +76,7 @@ wrong_line('a list without a file', 5, qr/url and out are needed/, $head . "[x]\
 wrong_line('a list without a name', 5, qr/a list begins with its name in brackets/, $head . "[]\n" . $x =~ s/^\[x\]\n//r);
 wrong_line('a name that does not end', 5, qr/a list begins with its name in brackets/, $head . "[x\n" . $x =~ s/^\[x\]\n//r);
 wrong_line('http without being told', 1, qr/http: lets others change what comes: use https:, key or allow-http/, $x);
+wrong_line('a zero byte', 8, qr/the line has a zero byte/, $head . list('x', "$url/a", "name = public.a_filter\0x"));
 wrong_line('a folder for a file', 5, qr/out must be a file's name/, $head . $x =~ s/^out = .*/out = hosts\//mr);
 like((pull('nothing'))[2], qr/cannot read "nothing": .*\n.*there is no list in "nothing" that could be followed/, 'no file at all');
 is((pull('nothing'))[0], 2, 'is an error that ends it');
@@ -192,6 +193,25 @@ arrive('b', 'b', 'in a list that comes back');
 ok(wait_for(30, sub { wrong('hosts/b.bloom') eq '' }), 'with which status is content again');
 
 # ------------------------------------------------------------------------
+# A folder
+# ------------------------------------------------------------------------
+
+finish('many', 'TERM');
+unlink glob 'conf.d/*';
+spew("conf.d/$_.conf", $head . list($_, "$url/$_")) foreach 'a', 'b';
+spew('conf.d/c.conf', $head . list('c', "$url/c", 'key = right.pub'));
+begin('folder', program(), 'pull', '--config', 'conf.d');
+arrive($_, $_, 'by a folder of files') foreach 'a', 'b', 'c';
+unlink 'conf.d/b.conf';
+ok(wait_for(30, sub { wrong('hosts/b.bloom') eq '"removed"' }), 'a file that goes takes its list away');
+arrive($_, $_, 'in the others') foreach 'a', 'c';
+spew('conf.d/b.conf', $head . list('b', "$url/b"));
+arrive('b', 'b', 'when it comes back');
+is(finish('folder', 'TERM'), 0, 'it ends');
+begin('many', @follow);
+arrive($_, $_, 'by one file again') foreach 'a', 'b', 'c';
+
+# ------------------------------------------------------------------------
 # Killed
 # ------------------------------------------------------------------------
 
@@ -251,11 +271,12 @@ my $trickler = fork() // die "fork: $!";
 trickle($door, 120000) if $trickler == 0;
 close $door;
 END { kill 'KILL', $trickler if $trickler; }
-# takes connections, and never says anything
-my $silent = IO::Socket::INET->new(Listen => 10, LocalAddr => '127.0.0.1') or die "socket: $!";
+# takes connections, and never says anything; and one that takes none, as a host that is gone
+my ($silent, $full) = map { IO::Socket::INET->new(Listen => $_, LocalAddr => '127.0.0.1') or die "socket: $!" } 10, 1;
+my @waiting = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0) } 1 .. 4;
 
 unlink glob 'hosts/*';
-spew('many.conf', $head . list('silent', 'http://127.0.0.1:' . $silent->sockport) . list('large', "$slow/large") . list('parts', "$slow/parts") . list('a', "$url/a"));
+spew('many.conf', $head . list('silent', 'http://127.0.0.1:' . $silent->sockport) . list('full', 'http://127.0.0.1:' . $full->sockport) . list('large', "$slow/large") . list('parts', "$slow/parts") . list('a', "$url/a"));
 begin('many', @follow);
 ok(wait_for(60, sub { -e 'requests' && slurp('requests') =~ m{^/large/\S+\.bloom 0$}m }), 'a large file is on its way from a slow server');
 arrive('a', 'a', 'meanwhile, in another list');
@@ -273,7 +294,7 @@ foreach my $file (sort keys %from)
 	is_deeply($from{$file}, \@sorted, "each begins where the one before ended");
 	is(scalar(grep { $_ == 0 } @sorted), 1, 'and nothing is fetched twice');
 }
-like(slurp('.many.log'), qr/bloomfilter: silent: http:\S+: nothing came for 2 s, while other lists wait/, 'a server that says nothing is not waited for');
+like(slurp('.many.log'), qr/bloomfilter: $_: http:\S+: next to nothing came in 2 s, while other lists wait/, "a server that is $_ is not waited for") foreach 'silent', 'full';
 arrive('a', 'a', 'beside it');
 is(finish('many', 'TERM'), 0, 'it ends');
 
