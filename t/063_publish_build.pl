@@ -249,6 +249,17 @@ EOC
 	unlike($plans, qr/bloom_publish_agg/, 'nothing of the shared memory is sent');
 	value("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 3)");
 	is(value("SELECT count(*) FROM account WHERE NOT bloom_lookup('far', id)"), 0, 'in parts, too');
+	# From 16 on auto_explain logs parameters, of any kind of build.
+	foreach my $table ('far', 'account')
+	{
+		value(<<"EOC");
+LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
+CALL bloom_publish('$table', 'SELECT id FROM $table', n => 40000, seed => 123454321);
+EOC
+		my $log = slurp_file($node->logfile);
+		like($log, qr/Query Text: SELECT id FROM $table/, "the query of $table is logged");
+		unlike($log, qr/(?<!seed => )123454321/, 'its seed is not');
+	}
 	value("CALL bloom_publish('none', 'SELECT id FROM far WHERE id < 0', allow_empty => true)");
 	value('CREATE TRIGGER spoil BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION spoil()');
 	like(error_of("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 1)"),

@@ -4,9 +4,12 @@
  *
  * Each process gathers hashes of keys, as many as its share of maintenance_work_mem has
  * room for, sorts them by the region of the filters that they belong to, and adds them to
- * the filters in shared memory, or looks them up there.  A region is locked once for many
- * keys, which is cheaper than atomic operations for each.  Parts of a set are regions like
- * others.  What processes send each other is how many keys they have read.
+ * the filters in shared memory.  A region is locked once for many keys, which is cheaper
+ * than atomic operations for each.  Parts of a set are regions like others.  What processes
+ * send each other is how many keys they have read.
+ *
+ * The check looks keys up while nobody writes, so that there are no locks: they are gathered
+ * in the processor's cache, and a region is a whole part.
  *
  * Where a list was built without shared memory, each process looks its keys up in a
  * copy of what was stored.
@@ -43,10 +46,10 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* The most regions, unless there are more parts: one pass sorts by so many. */
 #define MOST_REGIONS 2048
 
-/* The fewest hashes that are gathered. */
-#define LEAST_ROOM 65536
+/* The fewest hashes that are gathered to be added, and the most to be looked up. */
+#define SMALL_ROOM 65536
 
-/* Keys that are hashed and counted at once. */
+/* Keys that are hashed and counted at once, and looked up. */
 #define KEYS_AT_ONCE 1024
 
 typedef struct Pass
@@ -60,11 +63,12 @@ typedef struct Pass
 	int			region_shift;	/* of a block's number */
 	uint32		regions;		/* of a part */
 	Size	   *starts;			/* of each region's hashes, of all parts, once sorted */
-	bool		words;			/* keys are words until they are hashed */
+	BfpgKeyWord word;			/* of keys that are words until they are hashed, else NULL */
 	uint64	   *hashes;			/* then words that aren't hashed yet */
 	uint64	   *sorted;
 	Size		count;
 	Size		hashed;
+	Size		next;			/* count at which there is something to do */
 	Size		room;
 	int64		counts[BFPG_PASS_COUNTS];
 } Pass;
@@ -180,21 +184,52 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 		pass->blocks[part] = pass->shared->images[part] + BF_HEADER_BYTES;
 }
 
+/*
+ * How many hashes are gathered to be added: as many as memory allows, but no more bytes than
+ * the filters have, since with those each cache line of them has several already.
+ */
+static Size
+room_to_add(const BfpgShared *shared)
+{
+	Size		memory = (Size) maintenance_work_mem * 1024 / shared->set->processes;
+	double		enough = Min(bfpg_shared_bytes(&shared->set->header), MaxAllocHugeSize);
+
+	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
+}
+
 /* Regions of all parts, and room for hashes. */
 static void
 make_room(Pass *pass, MemoryContext context)
 {
-	Size		memory = (Size) maintenance_work_mem * 1024;
-
-	if (pass->shared != NULL)
-		memory /= pass->shared->set->processes;
-	pass->room = Max(Min(memory, (Size) MaxAllocHugeSize) / (2 * sizeof(uint64)), LEAST_ROOM);
+	if (pass->adds)
+	{
+		pass->room = room_to_add(pass->shared);
+		do
+			pass->regions = ((pass->kind.blocks - 1) >> ++pass->region_shift) + 1;
+		while ((uint64) pass->regions * pass->kind.parts > MOST_REGIONS && pass->regions > 1);
+	}
+	else
+	{
+		pass->room = Min((Size) KEYS_AT_ONCE * pass->kind.parts, SMALL_ROOM);
+		pass->region_shift = 31;	/* past all numbers of blocks */
+		pass->regions = 1;
+	}
+	pass->next = Min(KEYS_AT_ONCE, pass->room);
 	pass->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
-	do
-		pass->regions = ((pass->kind.blocks - 1) >> ++pass->region_shift) + 1;
-	while ((uint64) pass->regions * pass->kind.parts > MOST_REGIONS && pass->regions > 1);
 	pass->starts = MemoryContextAlloc(context, ((Size) pass->regions * pass->kind.parts + 1) * sizeof(Size));
+}
+
+/* Processes agree on the kind of keys in shared memory: the first one says it. */
+static void
+note_kind(Pass *pass, uint32 key_type)
+{
+	uint32		known = BF_KEY_NONE;
+
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->set->key_type, &known, key_type) &&
+		known != key_type)
+		bfpg_refuse_key_type(known, key_type);
+	pass->kind.key_type = key_type;
 }
 
 /* The state of a process's first row. */
@@ -220,7 +255,11 @@ begin_pass(FunctionCallInfo fcinfo)
 	pass->argument = (bytea *) DatumGetPointer(datumCopy(PointerGetDatum(argument), false, -1));
 	MemoryContextSwitchTo(old);
 	pass->passed = PG_GETARG_DATUM(1);
-	pass->words = coder->word != NULL;
+	if (!pass->adds)
+		bfpg_check_key_type(coder, &pass->kind);
+	else if (coder->word != NULL)
+		note_kind(pass, coder->type);
+	pass->word = coder->word;
 	make_room(pass, context);
 	return pass;
 }
@@ -229,11 +268,8 @@ begin_pass(FunctionCallInfo fcinfo)
 static void
 check_argument(FunctionCallInfo fcinfo, const Pass *pass)
 {
-	bytea	   *argument;
+	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
 
-	if (PG_GETARG_DATUM(1) == pass->passed)
-		return;
-	argument = PG_GETARG_BYTEA_PP(1);
 	if (VARSIZE_ANY_EXHDR(argument) != VARSIZE_ANY_EXHDR(pass->argument) ||
 		memcmp(VARDATA_ANY(argument), VARDATA_ANY(pass->argument), VARSIZE_ANY_EXHDR(argument)) != 0)
 		ereport(ERROR,
@@ -241,27 +277,12 @@ check_argument(FunctionCallInfo fcinfo, const Pass *pass)
 				 errmsg("what bloom_publish_agg reads keys for must not change within a group")));
 }
 
-/*
- * The columns of a row are known with the first key.  Processes agree on the kind of keys
- * in shared memory: the first one says it.
- */
-static void
-note_kind(Pass *pass, uint32 key_type)
-{
-	uint32		known = BF_KEY_NONE;
-
-	if (!pg_atomic_compare_exchange_u32(&pass->shared->set->key_type, &known, key_type) &&
-		known != key_type)
-		bfpg_refuse_key_type(known, key_type);
-	pass->kind.key_type = key_type;
-}
-
 /* Adds the hashes of a region or looks them up. */
 static void
 take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 {
 	uint32		part = region / pass->regions;
-	uint8		found[BF_BATCH];
+	uint8		found[KEYS_AT_ONCE];
 	Size		at;
 	Size		length;
 	Size		i;
@@ -274,7 +295,7 @@ take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 	}
 	for (at = 0; at < count; at += length)
 	{
-		length = Min(count - at, BF_BATCH);
+		length = Min(count - at, KEYS_AT_ONCE);
 		bf_contains_hashes(&pass->kind, pass->blocks[part], hashes + at, length, found);
 		for (i = 0; i < length; i++)
 			pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
@@ -299,7 +320,7 @@ hash_keys(Pass *pass)
 	Size		came = pass->count - pass->hashed;
 
 	CHECK_FOR_INTERRUPTS();
-	if (pass->words)
+	if (pass->word != NULL)
 		bf_hash_words(pass->hashes + pass->hashed, came, pass->kind.seed);
 	pass->hashed = pass->count;
 	pass->counts[BFPG_PASS_KEYS] += came;
@@ -307,19 +328,18 @@ hash_keys(Pass *pass)
 		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, (int64) came));
 }
 
-/* Sorts the hashes by their regions, and empties each. */
+/* Sorts the hashes by their regions, of which starts has the ends then. */
 static void
-empty_hashes(Pass *pass)
+sort_hashes(Pass *pass, uint32 regions)
 {
-	uint32		count = pass->regions * pass->kind.parts;
 	Size		start = 0;
 	uint32		region;
 	Size		i;
 
-	memset(pass->starts, 0, count * sizeof(Size));
+	memset(pass->starts, 0, regions * sizeof(Size));
 	for (i = 0; i < pass->count; i++)
 		pass->starts[region_of(pass, pass->hashes[i])]++;
-	for (region = 0; region < count; region++)
+	for (region = 0; region < regions; region++)
 	{
 		Size		length = pass->starts[region];
 
@@ -328,11 +348,36 @@ empty_hashes(Pass *pass)
 	}
 	for (i = 0; i < pass->count; i++)
 		pass->sorted[pass->starts[region_of(pass, pass->hashes[i])]++] = pass->hashes[i];
-	/* Each start has become the next one's. */
-	for (region = 0, start = 0; region < count; start = pass->starts[region++])
-		if (pass->starts[region] > start)
-			take_region(pass, region, pass->sorted + start, pass->starts[region] - start);
+}
+
+/* Takes all hashes, region by region. */
+static void
+empty_hashes(Pass *pass)
+{
+	uint32		regions = pass->regions * pass->kind.parts;
+	Size		start = 0;
+	uint32		region;
+
+	if (regions == 1)
+		take_region(pass, 0, pass->hashes, pass->count);
+	else
+	{
+		sort_hashes(pass, regions);
+		for (region = 0; region < regions; start = pass->starts[region++])
+			if (pass->starts[region] > start)
+				take_region(pass, region, pass->sorted + start, pass->starts[region] - start);
+	}
 	pass->count = pass->hashed = 0;
+}
+
+/* What there is to do with so many hashes. */
+static pg_noinline void
+take_hashes(Pass *pass)
+{
+	hash_keys(pass);
+	if (pass->count == pass->room)
+		empty_hashes(pass);
+	pass->next = Min(pass->count + KEYS_AT_ONCE, pass->room);
 }
 
 /* Leaves no key that isn't taken: what others see is whole from here on. */
@@ -345,52 +390,52 @@ end_pass(Pass *pass)
 	empty_hashes(pass);
 }
 
-/* A key as a word, or its hash where it has none. */
-static inline uint64
-read_key(Pass *pass, BfpgKeyCoder *coder, Datum key)
+/* The hash of a key that has no word. */
+static pg_noinline uint64
+hash_one(FunctionCallInfo fcinfo, Pass *pass)
 {
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 	uint64		hash;
 
 	if (!pass->adds)
 		bfpg_check_key_type(coder, &pass->kind);
-	if (pass->words)
-	{
-		if (pass->adds && pass->kind.key_type != coder->type)
-			note_kind(pass, coder->type);
-		return coder->word(key);
-	}
-	hash = bfpg_hash_key(coder, key, pass->kind.seed);
+	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed);
+	/* The columns of a row are known with the first key. */
 	if (pass->adds && pass->kind.key_type != coder->type)
 		note_kind(pass, coder->type);
 	return hash;
 }
 
-Datum
-bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
+/* The state for a row that has none yet, or whose argument looks different. */
+static pg_noinline Pass *
+read_argument(FunctionCallInfo fcinfo, Pass *pass)
 {
-	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
-
-	/* Asked in full only where it would throw, since this is for each row. */
-	if (fcinfo->context == NULL || !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState)))
-		(void) aggregate_context(fcinfo);
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
 	if (pass == NULL)
-		pass = begin_pass(fcinfo);
+		return begin_pass(fcinfo);
 	check_argument(fcinfo, pass);
+	return pass;
+}
+
+/* For each row: what is seldom needed is in functions of its own. */
+Datum
+bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
+{
+	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
+
+	if (pass == NULL || PG_ARGISNULL(1) || PG_GETARG_DATUM(1) != pass->passed)
+		pass = read_argument(fcinfo, pass);
 	if (PG_ARGISNULL(2))
-		pass->counts[BFPG_PASS_NULLS]++;
-	else
 	{
-		pass->hashes[pass->count++] =
-			read_key(pass, bfpg_call_coder(fcinfo, 2, false), PG_GETARG_DATUM(2));
-		if (pass->count - pass->hashed == KEYS_AT_ONCE || pass->count == pass->room)
-			hash_keys(pass);
-		if (pass->count == pass->room)
-			empty_hashes(pass);
+		pass->counts[BFPG_PASS_NULLS]++;
+		PG_RETURN_POINTER(pass);
 	}
+	pass->hashes[pass->count++] = pass->word != NULL ? pass->word(PG_GETARG_DATUM(2)) : hash_one(fcinfo, pass);
+	if (pass->count == pass->next)
+		take_hashes(pass);
 	PG_RETURN_POINTER(pass);
 }
 

@@ -16,6 +16,7 @@
 #include "base/pg_compat.h"
 #include "base/sizes.h"
 #include "list/publish_build.h"
+#include "list/statement.h"
 #include "value/filter.h"
 
 /* Parameters of the statements. */
@@ -37,13 +38,16 @@ enum
 };
 
 static ParamListInfo
-parameters(const BfpgPublication *list)
+make_parameters(const BfpgPublication *list)
 {
-	const Oid	types[] = {INT8OID, FLOAT8OID, INT8OID, INT4OID};
-	const Datum values[] = {Int64GetDatum(list->n), Float8GetDatum(list->p),
-	Int64GetDatum(list->seed), Int32GetDatum(list->count)};
+	const ParamExternData parameters[] = {
+		bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
+		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
+		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
+		bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
+	};
 
-	return bfpg_publish_parameters(lengthof(types), types, values);
+	return bfpg_parameters(lengthof(parameters), parameters);
 }
 
 /* n, p and seed, as the last arguments of an aggregate. */
@@ -151,7 +155,7 @@ bfpg_publish_build_apart(BfpgPublication *list)
 {
 	const BfpgSource *source = list->build->source;
 	Query	   *statement = list->count == 1 ? whole_statement(list) : parts_statement(list);
-	ParamListInfo params = parameters(list);
+	ParamListInfo params = make_parameters(list);
 
 	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params, false));
 }

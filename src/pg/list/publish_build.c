@@ -24,6 +24,7 @@
 #include "base/settings.h"
 #include "base/sizes.h"
 #include "list/publish_build.h"
+#include "list/statement.h"
 #include "value/filter.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */
@@ -36,17 +37,6 @@ double
 bfpg_seconds_since(TimestampTz start)
 {
 	return (double) (GetCurrentTimestamp() - start) / USECS_PER_SEC;
-}
-
-ParamListInfo
-bfpg_publish_parameters(int count, const Oid *types, const Datum *values)
-{
-	ParamListInfo list = makeParamList(count);
-	int			i;
-
-	for (i = 0; i < count; i++)
-		list->params[i] = (ParamExternData) {.value = values[i], .ptype = types[i]};
-	return list;
 }
 
 Expr *
@@ -62,13 +52,14 @@ bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 void
 bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current, int64 counts[BFPG_PASS_COUNTS])
 {
-	const Oid	type = BYTEAOID;
-	const Datum value = PointerGetDatum(argument);
-	ParamListInfo params = bfpg_publish_parameters(1, &type, &value);
+	const ParamExternData parameter = bfpg_parameter(BYTEAOID, PointerGetDatum(argument));
+	ParamListInfo params = bfpg_parameters(1, &parameter);
 	const NullableDatum *row;
 	ArrayType  *array;
 	PlannedStmt *plan = build->plan;
 
+	/* For each row, where a function would cost; a log may have a ticket that is of no use then. */
+	params->paramFetch = NULL;
 	/* A plan that runs here is never made anew: it says how many processes may set bits. */
 	if (!build->here)
 		plan = bfpg_source_plan(build->source, copyObject(build->statement), params, true);

@@ -33,9 +33,6 @@ extern void bfpg_publish_check_built(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);
 
-/* Parameters of a statement, by their types and values. */
-extern ParamListInfo bfpg_publish_parameters(int count, const Oid *types, const Datum *values);
-
 /* Keys in a filter's column or rows at all: an aggregate of PostgreSQL's. */
 extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter);
 

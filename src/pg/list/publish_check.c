@@ -4,8 +4,8 @@
  *
  * The query is run again, under the same snapshot.  Its keys are looked up in the
  * filters where they were built, before a byte is written; what was written is then read
- * back once and compared by checksum.  Filters that were built apart are looked up as
- * they were stored.  Where rows come from another engine and the filter isn't large, it
+ * back once and compared.  Filters that were built apart are looked up as they were
+ * stored.  Where rows come from another engine and the filter isn't large, it
  * goes there as a parameter, so that no rows have to travel, and is read back as well.
  */
 #include "postgres.h"
@@ -23,6 +23,7 @@
 #include "base/pg_compat.h"
 #include "list/list.h"
 #include "list/publish_build.h"
+#include "list/statement.h"
 #include "value/filter.h"
 
 /* Random hashes that are looked up to measure the rate. */
@@ -63,6 +64,7 @@ check_by_value(const BfpgPublication *list)
 {
 	const BfpgSource *source = list->build->source;
 	const Oid	types[] = {list->place.type, InvalidOid};
+	const ParamExternData filter = bfpg_parameter(list->place.type, list->filters[0]);
 	Expr	   *key = bfpg_source_key(source);
 	Expr	   *contains = (Expr *)
 		makeFuncExpr(bfpg_source_function(source, "bloom_contains", lengthof(types), types), BOOLOID,
@@ -72,7 +74,7 @@ check_by_value(const BfpgPublication *list)
 											   list_make2(bfpg_publish_count(source, key, NULL),
 														  bfpg_publish_count(source, key,
 																			 makeBoolExpr(NOT_EXPR, list_make1(contains), -1))));
-	ParamListInfo params = bfpg_publish_parameters(1, types, list->filters);
+	ParamListInfo params = bfpg_parameters(1, &filter);
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, false), params, false);
 	const NullableDatum *row = linitial(rows);
 	int64		asked = DatumGetInt64(row[0].value);
@@ -112,12 +114,11 @@ refuse_part(const BfpgPublication *list, int32 part)
 			 errhint("Look for triggers and rules on bloom_generation_part.")));
 }
 
-/* Whether a stored part has the header that was built, which has a checksum of all bytes. */
 static bool
-is_as_built(const BfpgFilter *stored, Datum built)
+is_as_built(Datum stored, Datum built)
 {
 	struct varlena *flat = bfpg_flat_value(built);
-	bool		same = memcmp(stored->image, VARDATA(flat), BF_HEADER_BYTES) == 0;
+	bool		same = bfpg_has_bytes(stored, VARDATA(flat), VARSIZE(flat) - VARHDRSZ);
 
 	if (PointerGetDatum(flat) != built)
 		pfree(flat);
@@ -137,16 +138,11 @@ read_back(const BfpgPublication *list)
 	bfpg_list_open(list->place.schema, &table);
 	for (part = 0; part < list->count; part++)
 	{
-		BfpgFilter *filter;
 		Datum		value;
 
-		if (!bfpg_list_part(&table, name, part, &value))
+		if (!bfpg_list_part(&table, name, part, &value) || !is_as_built(value, list->filters[part]))
 			refuse_part(list, part);
-		filter = bfpg_filter_copy(value, CurrentMemoryContext);
 		bfpg_list_done(&table);
-		if (!is_as_built(filter, list->filters[part]))
-			refuse_part(list, part);
-		bfpg_filter_free(filter);
 	}
 	bfpg_list_close(&table);
 	PopActiveSnapshot();

@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -28,6 +27,7 @@
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "list/publish.h"
+#include "list/statement.h"
 
 /* The channel that listeners hear of new generations on. */
 #define CHANNEL "bloom_published"
@@ -67,30 +67,13 @@ bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
 				 errhint("In a transaction block the snapshot is there already, so that waiting would be in vain. Try again later, or CALL bloom_publish outside of a transaction block: then it waits.")));
 }
 
-/* Runs one of our statements with a search_path of pg_catalog alone. */
-static void
-run_sql(const char *sql, int count, Oid *types, Datum *values, const char *nulls, int expected)
-{
-	int			nest = NewGUCNestLevel();
-	int			status;
-
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	status = SPI_execute_with_args(sql, count, types, values, nulls, false, 0);
-	AtEOXact_GUC(true, nest);
-	if (status != expected)
-		elog(ERROR, "SPI_execute_with_args returned %s", SPI_result_code_string(status));
-}
-
 /* Runs a statement whose only parameter is the name of a list. */
 static void
 run_for_name(const char *sql, const char *name, int expected)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1];
+	const ParamExternData parameter = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 
-	values[0] = CStringGetTextDatum(name);
-	run_sql(sql, 1, types, values, NULL, expected);
+	bfpg_run_statement(sql, 1, &parameter, expected);
 }
 
 static Datum
@@ -180,15 +163,15 @@ move_back(const BfpgPublication *list)
 static void
 write_part(const BfpgPublication *list, int32 part)
 {
-	Oid			types[3] = {TEXTOID, INT4OID, list->place.type};
-	Datum		values[3];
+	const ParamExternData row[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+		bfpg_parameter(INT4OID, Int32GetDatum(part)),
+		bfpg_parameter(list->place.type, list->filters[part]),
+	};
 
-	values[0] = CStringGetTextDatum(list->name);
-	values[1] = Int32GetDatum(part);
-	values[2] = list->filters[part];
-	run_sql(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
-					 list->place.prefix),
-			3, types, values, NULL, SPI_OK_INSERT);
+	bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
+								list->place.prefix),
+					   lengthof(row), row, SPI_OK_INSERT);
 }
 
 /*
@@ -198,23 +181,23 @@ write_part(const BfpgPublication *list, int32 part)
 static void
 write_delta(const BfpgPublication *list, int32 part)
 {
-	Oid			types[4] = {TEXTOID, INT4OID, INT8OID, INT8OID};
-	Datum		values[4];
+	const ParamExternData parameters[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+		bfpg_parameter(INT4OID, Int32GetDatum(part)),
+		bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
+		bfpg_parameter(INT8OID, Int64GetDatum((int64) bf_total_bytes(&list->headers[part]) / DELTA_SHARE)),
+	};
 	const char *prefix = list->place.prefix;
 
-	values[0] = CStringGetTextDatum(list->name);
-	values[1] = Int32GetDatum(part);
-	values[2] = Int64GetDatum(list->serial);
-	values[3] = Int64GetDatum((int64) bf_total_bytes(&list->headers[part]) / DELTA_SHARE);
-	run_sql(psprintf("INSERT INTO %sbloom_list_delta (name, part, serial, delta) "
-					 "SELECT $1, $2, $3, d.delta "
-					 "FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
-					 "FROM %sbloom_generation_part b, %sbloom_generation_part c "
-					 "WHERE b.name = $1 AND b.back = 1 AND b.part = $2 "
-					 "AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
-					 "WHERE pg_catalog.octet_length(d.delta) <= $4",
-					 prefix, prefix, prefix, prefix),
-			4, types, values, NULL, SPI_OK_INSERT);
+	bfpg_run_statement(psprintf("INSERT INTO %sbloom_list_delta (name, part, serial, delta) "
+								"SELECT $1, $2, $3, d.delta "
+								"FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
+								"FROM %sbloom_generation_part b, %sbloom_generation_part c "
+								"WHERE b.name = $1 AND b.back = 1 AND b.part = $2 "
+								"AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
+								"WHERE pg_catalog.octet_length(d.delta) <= $4",
+								prefix, prefix, prefix, prefix),
+					   lengthof(parameters), parameters, SPI_OK_INSERT);
 }
 
 /* The parts before that a delta could lead from: true for those of the same shape. */
@@ -343,42 +326,16 @@ log_publication(const BfpgPublication *list, const BfpgLastList *last)
 			 errhidestmt(true)));
 }
 
-/* A parameter of a statement. */
-typedef struct BfpgParameter
-{
-	Oid			type;
-	Datum		value;
-	bool		is_null;
-} BfpgParameter;
-
-static BfpgParameter
+static ParamExternData
 number_or_null(int64 value, int64 null)
 {
-	return (BfpgParameter) {INT8OID, Int64GetDatum(value), value == null};
+	return (ParamExternData) {.value = Int64GetDatum(value), .isnull = value == null, .ptype = INT8OID};
 }
 
-static BfpgParameter
+static ParamExternData
 real_or_null(double value)
 {
-	return (BfpgParameter) {FLOAT8OID, Float8GetDatum(value), value < 0};
-}
-
-/* Runs a statement of our own with so many parameters. */
-static void
-run_with(const char *sql, const BfpgParameter *parameters, int count, int expected)
-{
-	Oid		   *types = palloc(count * sizeof(Oid));
-	Datum	   *values = palloc(count * sizeof(Datum));
-	char	   *nulls = palloc(count);
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		types[i] = parameters[i].type;
-		values[i] = parameters[i].value;
-		nulls[i] = parameters[i].is_null ? 'n' : ' ';
-	}
-	run_sql(sql, count, types, values, nulls, expected);
+	return (ParamExternData) {.value = Float8GetDatum(value), .isnull = value < 0, .ptype = FLOAT8OID};
 }
 
 /* Keeps the query, or forgets the one of a list that is published as a value now. */
@@ -394,14 +351,14 @@ void
 bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 {
 	bool		by_query = list->query != NULL;
-	BfpgParameter	row[] = {
-		{TEXTOID, CStringGetTextDatum(list->name)},
-		{INT8OID, Int64GetDatum(list->serial)},
-		{TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())},
-		{INT8OID, Int64GetDatum(list->n)},
-		{FLOAT8OID, Float8GetDatum(list->p)},
-		{INT8OID, Int64GetDatum(list->seed)},
-		{INT4OID, Int32GetDatum(list->count)},
+	const ParamExternData row[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+		bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
+		bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())),
+		bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
+		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
+		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
+		bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
 		number_or_null(list->keys, -1),
 		number_or_null(by_query ? list->nulls : -1, -1),
 		real_or_null(list->build_seconds),
@@ -409,18 +366,18 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 		real_or_null(list->measured_rate),
 		number_or_null(list->min_n, 0),
 		number_or_null(list->parts, 0),
-		{FLOAT8OID, Float8GetDatum(list->max_shrink)},
-		{UUIDOID, UUIDPGetDatum(&last->identity), !last->exists},
+		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->max_shrink)),
+		{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
 	};
 
 	/* Transactions of another node have numbers of its own. */
-	run_with(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
-					  "build_seconds, check_seconds, measured_rate, min_n, min_parts, max_shrink, identity, published_by, built_xmin) "
-					  "VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
-					  "coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
-					  list->place.prefix,
-					  by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-			 row, lengthof(row), SPI_OK_INSERT_RETURNING);
+	bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
+								"build_seconds, check_seconds, measured_rate, min_n, min_parts, max_shrink, identity, published_by, built_xmin) "
+								"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
+								"coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
+								list->place.prefix,
+								by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+					   lengthof(row), row, SPI_OK_INSERT_RETURNING);
 	notify_result(list->name);
 	write_definition(list);
 	warn_of_rate(list);
@@ -430,13 +387,14 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 void
 bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char *message)
 {
-	Oid			types[2] = {TEXTOID, TEXTOID};
-	Datum		values[2];
+	const ParamExternData parameters[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(name)),
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(message)),
+	};
 
-	values[0] = CStringGetTextDatum(name);
-	values[1] = CStringGetTextDatum(message);
-	run_sql(psprintf("UPDATE %sbloom_generation SET refused_at = now(), refusal = $2 WHERE name = $1 AND back = 0", place->prefix),
-			lengthof(types), types, values, NULL, SPI_OK_UPDATE);
+	bfpg_run_statement(psprintf("UPDATE %sbloom_generation SET refused_at = now(), refusal = $2 WHERE name = $1 AND back = 0",
+								place->prefix),
+					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 }
 
 /* Fails for a list that isn't there. */
@@ -485,21 +443,20 @@ int64
 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 {
 	BfpgLastList last;
-	Oid			types[3] = {TEXTOID, INT8OID, UUIDOID};
-	Datum		values[3];
+	ParamExternData parameters[3];
 
 	find_list(place, name, &last);
 	delete_deltas(place, name);
-	values[0] = CStringGetTextDatum(name);
-	values[1] = Int64GetDatum(bfpg_next_serial(&last));
-	values[2] = identity;
-	run_sql(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
-					 "UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "
-					 "RETURNING serial, identity::text",
-					 place->prefix, place->prefix),
-			lengthof(types), types, values, NULL, SPI_OK_UPDATE_RETURNING);
+	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
+	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(&last)));
+	parameters[2] = bfpg_parameter(UUIDOID, identity);
+	bfpg_run_statement(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
+								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "
+								"RETURNING serial, identity::text",
+								place->prefix, place->prefix),
+					   lengthof(parameters), parameters, SPI_OK_UPDATE_RETURNING);
 	notify_result(name);
-	return DatumGetInt64(values[1]);
+	return DatumGetInt64(parameters[1].value);
 }
 
 void

@@ -170,9 +170,12 @@ init_control(dsm_segment *control, const bf_header *header, Oid type, int proces
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not get random bytes")));
-	/* A tranche of our own would be one more for each publication, and there are few. */
+	/*
+	 * A tranche of our own would be one more for each publication, and there are few.  This one
+	 * is shown as a wait for the dynamic shared memory of a parallel query.
+	 */
 	for (i = 0; i < BFPG_REGION_LOCKS; i++)
-		LWLockInitialize(&set->locks[i].lock, LWTRANCHE_PARALLEL_APPEND);
+		LWLockInitialize(&set->locks[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	set->magic = MAGIC;
 }
 

@@ -165,23 +165,46 @@ bfpg_copy_bytes(void *target, const void *source, uint64 length)
 	}
 }
 
+/* Bytes of a payload of so many that are read at once. */
+static uint64
+piece_length(Datum value, uint64 total)
+{
+	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
+	struct varatt_external pointer;
+
+	if (!VARATT_IS_EXTERNAL_ONDISK(attr))
+		return total;
+	VARATT_EXTERNAL_GET_POINTER(pointer, attr);
+	/* Each slice of a compressed value decompresses all before it. */
+	return VARATT_EXTERNAL_IS_COMPRESSED(pointer) ? total : LOAD_STEP;
+}
+
+bool
+bfpg_has_bytes(Datum value, const void *bytes, uint64 total)
+{
+	uint64		step = piece_length(value, total);
+	bool		same = toast_raw_datum_size(value) - VARHDRSZ == total;
+	uint64		at;
+
+	for (at = 0; same && at < total; at += step)
+	{
+		uint64		length = Min(step, total - at);
+		struct varlena *slice = bfpg_read_slice(value, at, length);
+
+		same = memcmp(VARDATA_ANY(slice), (const char *) bytes + at, length) == 0;
+		pfree(slice);
+		CHECK_FOR_INTERRUPTS();
+	}
+	return same;
+}
+
 /* Copies a payload into an image, stored values piece by piece. */
 static void
 load_image(uint8 *image, Datum value, uint64 total)
 {
-	struct varlena *attr = (struct varlena *) DatumGetPointer(value);
-	uint64		step = total;
+	uint64		step = piece_length(value, total);
 	uint64		at;
 
-	if (VARATT_IS_EXTERNAL_ONDISK(attr))
-	{
-		struct varatt_external pointer;
-
-		VARATT_EXTERNAL_GET_POINTER(pointer, attr);
-		/* Each slice of a compressed value decompresses all before it. */
-		if (!VARATT_EXTERNAL_IS_COMPRESSED(pointer))
-			step = LOAD_STEP;
-	}
 	for (at = 0; at < total; at += step)
 	{
 		uint64		length = Min(step, total - at);
