@@ -215,6 +215,8 @@ export_once(exporter *e, PGconn *connection)
 		return false;
 	bits = e->copy.news_count;
 	went_well = export_publish(e, &published);
+	if (went_well)
+		export_note_success(e, published);
 	if (published)
 		say(e, epoch != e->manifest.epoch, bits);
 	return went_well;
@@ -270,6 +272,7 @@ export_forever(exporter *e)
 		PQfinish(connection);
 		if (stop_requested())
 			break;
+		export_note_failure(e);
 		stop_wait(-1, next_wait * (0.5 + 0.5 * (double) random() / (double) 0x7fffffff));
 		next_wait = fmin(next_wait * 2, LONGEST_WAIT);
 	}
@@ -303,6 +306,8 @@ command_export(int argc, char **argv)
 	{
 		connection = server_connect(plan.dsn, plan.quiet, false);
 		went_well = connection != NULL && stay(&e, connection);
+		if (!went_well && !stop_requested())
+			export_note_failure(&e);
 		PQfinish(connection);
 		if (stop_requested())
 			stop_die();
@@ -313,6 +318,7 @@ command_export(int argc, char **argv)
 	free(e.index);
 	free(e.index_name);
 	free(e.source);
+	free(e.server);
 	free(e.token);
 	close(e.folder);
 	return went_well ? STATUS_YES : STATUS_TROUBLE;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "export_status.h"
 #include "feed_copy.h"
 #include "feed_manifest.h"
 #include "feed_sign.h"
@@ -54,10 +55,12 @@ typedef struct exporter
 	char	   *index;			/* name with its schema, as a literal */
 	char	   *index_name;		/* the same as people write it */
 	char	   *source;			/* the server's system identifier */
+	char	   *server;			/* where it is, for people */
 	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
 	int64_t		build;
 	uint64_t	true_at;
 	bool		standby;
+	bool		pooled;			/* a pooler may give each transaction to another server */
 
 	/* What it told of a list */
 	char		identity[40];
@@ -68,6 +71,7 @@ typedef struct exporter
 	feed_copy	copy;
 	bool		complete;		/* the copy has all of its build */
 	bool		new_epoch;		/* and was not published */
+	export_reason reason;		/* why it is new */
 	bool		whole_needed;	/* there was more news than is worth a step */
 
 	/* The folder */
@@ -80,14 +84,21 @@ typedef struct exporter
 	size_t		manifest_length;
 	double		published;		/* when; monotonic seconds */
 	double		swept;
+
+	/* What it tells of itself */
+	export_counts counts;
+	bool		wholes_written;	/* for what is being published, and why: */
+	export_reason whole_reason;
+	uint64_t	step_bytes;		/* of the step that is being published */
+	double		status_written;
 } exporter;
 
 /* ------------------------------------------------------------------------
  * export_index.c: what changed in a live index
  * ------------------------------------------------------------------------ */
 
-/* Finds the extension and who the server is; *pooled: a pooler stands before it. */
-extern bool export_find_server(exporter *e, PGconn *connection, bool *pooled);
+/* Finds the extension and who the server is, which must be the one that was exported. */
+extern bool export_find_server(exporter *e, PGconn *connection);
 
 /* Whether the server's time is this host's; said if not. */
 extern bool export_check_clock(const exporter *e, uint64_t true_at);
@@ -125,7 +136,21 @@ extern bool export_take_up(exporter *e);
  * export_publish.c: steps, whole files and manifests
  * ------------------------------------------------------------------------ */
 
+/* Why such filters begin an epoch: fitting, if they are of the copy's geometry. */
+extern export_reason export_reason_of(const exporter *e, const bf_header *headers, uint32_t parts,
+									  export_reason fitting);
+
 /* Publishes what is new; *published: there was something. */
 extern bool export_publish(exporter *e, bool *published);
+
+/* ------------------------------------------------------------------------
+ * export_status.c: what it tells of itself
+ * ------------------------------------------------------------------------ */
+
+/* After a look that went well to its end; published: there was something. */
+extern void export_note_success(exporter *e, bool published);
+
+/* After anything that failed; the last complaint says why. */
+extern void export_note_failure(exporter *e);
 
 #endif							/* CLI_EXPORT_H */

@@ -71,7 +71,7 @@ export_write_content(exporter *e, const feed_piece *pieces, int count, const cha
 
 /* Whole files of all parts, into next->wholes. */
 bool
-export_write_wholes(exporter *e, feed_manifest *next)
+export_write_wholes(exporter *e, feed_manifest *next, export_reason reason)
 {
 	uint32_t	i;
 
@@ -93,6 +93,8 @@ export_write_wholes(exporter *e, feed_manifest *next)
 		if (!export_write_content(e, pieces, 2, WHOLE_ENDING, &next->wholes[i]))
 			return false;
 	}
+	e->wholes_written = true;
+	e->whole_reason = reason;
 	return true;
 }
 
@@ -164,7 +166,7 @@ renew_wholes(exporter *e, feed_manifest *next)
 	behind = feed_files_bytes(next->steps + before, next->step_count - before);
 	if (feed_now() >= next->wholes[0].to + WHOLE_AGE ? behind > most / 2 : behind > MOST_BEHIND * most)
 	{
-		if (!export_write_wholes(e, next))
+		if (!export_write_wholes(e, next, WHOLE_RENEWED))
 			return false;
 		before = next->step_count;
 	}
@@ -188,11 +190,12 @@ export_write_step(exporter *e, feed_manifest *next)
 	memcpy(step.identity, next->identity, sizeof step.identity);
 	bytes = feed_copy_step(&e->copy, &step, &piece.length);
 	piece.bytes = bytes;
+	e->step_bytes = piece.length;
 	if (e->whole_needed || piece.length > feed_copy_bytes(&e->copy))
 	{
 		free(bytes);
 		next->step_count = 0;
-		return export_write_wholes(e, next);
+		return export_write_wholes(e, next, WHOLE_LONG);
 	}
 	next->steps = allocate(next->steps, next->step_count + 1, sizeof *file);
 	file = &next->steps[next->step_count++];

@@ -39,28 +39,57 @@ remove_unfinished(int folder)
 	closedir(entries);
 }
 
-/* The state file, which belongs to the manifest of the same epoch. */
+/*
+ * The state file, which belongs to the manifest of the same epoch.  boot is that of the
+ * host that wrote it, heartbeat its exporter's: 0 if that didn't stay.
+ */
+typedef struct folder_state
+{
+	char		source[64];
+	uint64_t	epoch;
+	int64_t		build;
+	char		boot[FEED_UUID_TEXT_BYTES];
+	uint64_t	heartbeat;
+} folder_state;
+
 static bool
-read_state(exporter *e, char source[64], uint64_t *epoch)
+read_state(const exporter *e, folder_state *state)
 {
 	size_t		length;
 	char	   *text = (char *) feed_read(e->folder, STATE, 4096, &length);
-	bool		read = text != NULL &&
-		sscanf(text, STATE_FIRST_LINE "\nsource %63s\nepoch %" SCNu64 "\nbuild %" SCNd64 "\n",
-			   source, epoch, &e->published_build) == 3;
+	bool		read;
 
+	memset(state, 0, sizeof *state);
+	read = text != NULL &&
+		sscanf(text, STATE_FIRST_LINE "\nsource %63s\nepoch %" SCNu64 "\nbuild %" SCNd64 "\nboot %36s\nheartbeat %" SCNu64,
+			   state->source, &state->epoch, &state->build, state->boot, &state->heartbeat) >= 3;
 	free(text);
 	return read;
 }
 
-bool
-export_write_state(exporter *e, uint64_t epoch)
+static void
+this_boot(char text[FEED_UUID_TEXT_BYTES])
 {
-	char	   *text = text_of(STATE_FIRST_LINE "\nsource %s\nepoch %" PRIu64 "\nbuild %" PRId64 "\n",
-							   e->source, epoch, e->build);
-	feed_piece	piece = {text, strlen(text)};
-	bool		written = feed_write(e->folder, STATE, 0600, &piece, 1);
+	uint8_t		boot[FEED_BOOT_BYTES];
 
+	feed_boot(boot);
+	feed_uuid_text(text, boot);
+}
+
+bool
+export_write_state(const exporter *e, uint64_t epoch)
+{
+	char		boot[FEED_UUID_TEXT_BYTES];
+	char	   *text;
+	feed_piece	piece;
+	bool		written;
+
+	this_boot(boot);
+	text = text_of(STATE_FIRST_LINE "\nsource %s\nepoch %" PRIu64 "\nbuild %" PRId64 "\nboot %s\nheartbeat %" PRIu64 "\n",
+				   e->source, epoch, e->build, boot, e->plan->follow ? e->plan->heartbeat : 0);
+	piece.bytes = text;
+	piece.length = strlen(text);
+	written = feed_write(e->folder, STATE, 0600, &piece, 1);
 	free(text);
 	return written;
 }
@@ -172,6 +201,55 @@ read_folder(exporter *e)
 		fail("\"%s\" has a serial of the future: set the clock right, or remove the folder's content", e->plan->to);
 }
 
+/* The serial that the folder's manifest has now; 0 if it can't be read. */
+static uint64_t
+serial_there(const exporter *e)
+{
+	size_t		length;
+	char	   *text = (char *) feed_read(e->folder, MANIFEST, FEED_MANIFEST_BYTES, &length);
+	feed_manifest there;
+	unsigned	line;
+	uint64_t	serial;
+
+	if (text == NULL)
+		return 0;
+	serial = feed_manifest_read(text, length, &there, &line) == NULL ? there.serial : 0;
+	feed_manifest_free(&there);
+	free(text);
+	return serial;
+}
+
+/*
+ * The lock says nothing of an exporter on another host that has the same folder, such as
+ * one of a clone of this database.  If it lives, its manifest is renewed in time.
+ */
+static void
+watch_other_host(const exporter *e)
+{
+	folder_state state;
+	char		boot[FEED_UUID_TEXT_BYTES];
+	double		until;
+
+	this_boot(boot);
+	if (e->manifest.serial == 0 || !read_state(e, &state) || state.heartbeat == 0 || strcmp(state.boot, boot) == 0)
+		return;
+	/* both clocks are right within a minute, as they are compared with the server's */
+	if (feed_now() > e->manifest.serial + (3 * state.heartbeat + 120) * 1000000)
+		return;
+	complain("\"%s\" was last exported by another host, or before this one was started anew: looking for %"
+			 PRIu64 " s whether it still is", e->plan->to, 3 * state.heartbeat / 2 + 1);
+	until = monotonic_seconds() + 1.5 * (double) state.heartbeat + 1;
+	while (!stop_requested() && monotonic_seconds() < until)
+	{
+		uint64_t	serial = serial_there(e);
+
+		if (serial != 0 && serial != e->manifest.serial)
+			fail("an exporter on another host writes to \"%s\"; each needs a folder and an address of its own",
+				 e->plan->to);
+		stop_wait(-1, 0.25);
+	}
+}
+
 void
 export_open_folder(exporter *e)
 {
@@ -187,6 +265,7 @@ export_open_folder(exporter *e)
 		fail("another process exports to \"%s\"", plan->to);
 	remove_unfinished(e->folder);
 	read_folder(e);
+	watch_other_host(e);
 	if (plan->identity == NULL)
 		return;
 	if (!feed_uuid_read(identity, plan->identity))
@@ -199,11 +278,10 @@ export_open_folder(exporter *e)
 static bool
 take_up(exporter *e)
 {
-	char		source[64];
-	uint64_t	epoch = 0;
+	folder_state state;
 	const char *name = e->plan->name != NULL ? e->plan->name : e->plan->list != NULL ? e->plan->list : e->index_name;
 	const char *identity = e->plan->list != NULL ? e->identity : e->plan->identity;
-	bool		known = read_state(e, source, &epoch);
+	bool		known = read_state(e, &state);
 
 	if (!feed_is_name(name))
 	{
@@ -215,7 +293,7 @@ take_up(exporter *e)
 		complain("\"%s\" is the folder of the list \"%s\", not of \"%s\"", e->plan->to, e->manifest.name, name);
 		return false;
 	}
-	if (known && e->manifest.serial != 0 && strcmp(source, e->source) != 0 && !e->plan->new_source)
+	if (known && e->manifest.serial != 0 && strcmp(state.source, e->source) != 0 && !e->plan->new_source)
 	{
 		complain("\"%s\" was exported from another server; if it took that one's place, say --new-source", e->plan->to);
 		return false;
@@ -226,11 +304,11 @@ take_up(exporter *e)
 			randombytes_buf(e->manifest.identity, FEED_IDENTITY_BYTES);
 		snprintf(e->manifest.name, sizeof e->manifest.name, "%s", name);
 	}
-	else if (known && epoch == e->manifest.epoch)
+	else if (known && state.epoch == e->manifest.epoch)
 	{
+		e->published_build = state.build;
 		load_published(e);
-		/* of another source this is said once */
-		return strcmp(source, e->source) == 0 || export_write_state(e, epoch);
+		return export_write_state(e, state.epoch);
 	}
 	return true;
 }

@@ -9,7 +9,7 @@
 #include "feed_files.h"
 
 /* export_folder.c: notes of which build the epoch is. */
-extern bool export_write_state(exporter *e, uint64_t epoch);
+extern bool export_write_state(const exporter *e, uint64_t epoch);
 
 /* A step of the folder, for a copy, in new memory; NULL if it isn't whole. */
 extern uint8_t *export_load_step(const exporter *e, const feed_copy *copy, const feed_file *file, bf_step *step);
@@ -24,7 +24,7 @@ extern bool export_run_after(const exporter *e, const char *name);
 extern bool export_write_content(exporter *e, const feed_piece *pieces, int count, const char *ending, feed_file *file);
 
 /* Whole files of all parts, into next->wholes. */
-extern bool export_write_wholes(exporter *e, feed_manifest *next);
+extern bool export_write_wholes(exporter *e, feed_manifest *next, export_reason reason);
 
 /* The step from the published content to the copy as it is. */
 extern bool export_write_step(exporter *e, feed_manifest *next);
@@ -34,6 +34,9 @@ extern bool export_write_chain(exporter *e, feed_manifest *next);
 
 /* Takes away what of the chain nobody can use any more. */
 extern void export_trim_chain(feed_manifest *next);
+
+/* export_publish.c: the false-positive rate now. */
+extern double export_rate(const feed_copy *copy);
 
 /* export_sweep.c: files that the last manifest named and this one doesn't get their day from now on. */
 extern void export_touch_unnamed(const exporter *e, const feed_manifest *next);

@@ -11,12 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bf_bits.h"
 #include "bf_limits.h"
 #include "export.h"
 #include "feed_files.h"
 
 /* Microseconds from 1970 to PostgreSQL's 2000. */
 #define EPOCH_OFFSET INT64_C(946684800000000)
+
+/* Bytes of blocks that come in a row at most: PostgreSQL's largest page has more. */
+#define BLCKSZ_MOST 32768
 
 /* Serials are times: a server with another time must not make any. */
 #define MOST_DIFFERENCE UINT64_C(60000000)
@@ -74,11 +78,42 @@ find_index(exporter *e, PGconn *connection)
 	return e->index != NULL;
 }
 
+/* Where the server is, for people: nothing secret. */
+static char *
+place_of(const PGconn *connection)
+{
+	const char *host = PQhost(connection);
+	const char *port = PQport(connection);
+	const char *database = PQdb(connection);
+
+	return text_of("host=%s port=%s dbname=%s", host != NULL ? host : "", port != NULL ? port : "",
+				   database != NULL ? database : "");
+}
+
+/* Takes the server's identifier; false if another server was exported before. */
+static bool
+take_source(exporter *e, char *source)
+{
+	bool		other = e->taken_up && strcmp(source, e->source) != 0 && !e->plan->new_source;
+
+	if (other)
+	{
+		complain("another server answers than the one that \"%s\" was exported from; if it took that one's place,"
+				 " say --new-source", e->plan->to);
+		free(source);
+		return false;
+	}
+	free(e->source);
+	e->source = source;
+	return true;
+}
+
 bool
-export_find_server(exporter *e, PGconn *connection, bool *pooled)
+export_find_server(exporter *e, PGconn *connection)
 {
 	PGresult   *rows;
 	char		pid[16];
+	bool		right;
 
 	free(e->function);
 	e->function = NULL;
@@ -90,29 +125,44 @@ export_find_server(exporter *e, PGconn *connection, bool *pooled)
 	if (rows == NULL)
 		return false;
 	e->function = text_of("%.*s.bloom_index_changes", PQgetlength(rows, 0, 0), PQgetvalue(rows, 0, 0));
-	free(e->source);
-	e->source = field(rows, 0, 1);
 	e->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
 	snprintf(pid, sizeof pid, "%d", PQbackendPID(connection));
-	*pooled = strlen(pid) != (size_t) PQgetlength(rows, 0, 3) || memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0;
+	e->pooled = strlen(pid) != (size_t) PQgetlength(rows, 0, 3) ||
+		memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0;
+	right = take_source(e, field(rows, 0, 1));
 	PQclear(rows);
-	return true;
+	free(e->server);
+	e->server = place_of(connection);
+	return right;
+}
+
+/* Limits; for this transaction alone where the session may serve others afterwards. */
+static bool
+set_limits(const exporter *e, PGconn *connection)
+{
+	char	   *lock = text_of("SET %s lock_timeout = '2s'", e->pooled ? "LOCAL" : "SESSION");
+	char	   *statement = text_of("SET %s statement_timeout = '10min'", e->pooled ? "LOCAL" : "SESSION");
+	bool		set = server_command(connection, lock) && server_command(connection, statement);
+
+	free(lock);
+	free(statement);
+	return set;
 }
 
 bool
 export_begin(exporter *e, PGconn *connection)
 {
-	bool		pooled;
+	static bool said;
 
 	free(e->token);
 	e->token = NULL;
-	if (!server_command(connection, "SET lock_timeout = '2s'") ||
-		!server_command(connection, "SET statement_timeout = '10min'") ||
-		!export_find_server(e, connection, &pooled))
+	if (!export_find_server(e, connection))
 		return false;
-	if (pooled)
-		complain("a pooler stands before the server: each look may have to read the whole index");
-	return find_index(e, connection);
+	if (e->pooled && !said)
+		complain("a pooler stands before the server: where it changes the server, a look has to read the whole index");
+	said = e->pooled;
+	/* where there is a pooler, each look does */
+	return (e->pooled || set_limits(e, connection)) && find_index(e, connection);
 }
 
 /* ------------------------------------------------------------------------
@@ -128,6 +178,13 @@ typedef struct answer
 	bf_header  *headers;		/* of all parts, if all is told */
 	uint32_t	parts;
 	bool		decided;		/* what they mean was found out */
+
+	/* Of a whole answer: bits that the server has */
+	uint64_t	bits;
+	uint8_t		page[BLCKSZ_MOST];	/* those that came of one page, which come together */
+	size_t		page_length;
+	int64_t		page_part;
+	int64_t		page_block;
 } answer;
 
 static int64_t
@@ -200,12 +257,37 @@ decide(answer *a)
 		complain("the standby is behind what was exported, and has another build of the index: waiting for it");
 		return false;
 	}
+	e->reason = export_reason_of(e, a->headers, a->parts, WHOLE_REBUILD);
 	feed_copy_free(&e->copy);
 	feed_copy_create(&e->copy, a->headers, a->parts);
 	e->build = a->build;
 	e->complete = false;
 	e->new_epoch = true;
 	return true;
+}
+
+/* Counts what has come of a page and its overflow pages. */
+static void
+end_page(answer *a)
+{
+	a->bits += bf_count_bits(a->page, a->page_length, NULL);
+	memset(a->page, 0, a->page_length);
+	a->page_length = 0;
+}
+
+static void
+count_page(answer *a, int64_t part, int64_t block, const uint8_t *bytes, size_t length)
+{
+	size_t		i;
+
+	if (part != a->page_part || block != a->page_block)
+		end_page(a);
+	a->page_part = part;
+	a->page_block = block;
+	if (length > a->page_length)
+		a->page_length = length;
+	for (i = 0; i < length; i++)
+		a->page[i] |= bytes[i];
 }
 
 static bool
@@ -222,12 +304,15 @@ take_blocks(answer *a, const PGresult *row)
 	if (part < 0 || part >= (int64_t) e->copy.parts)
 		return refuse_answer("a part that there is not");
 	header = &e->copy.headers[part];
-	if (block < 0 || block >= (int64_t) header->blocks || length % bf_block_bytes(header) != 0 ||
+	if (length > sizeof a->page || block < 0 || block >= (int64_t) header->blocks || length % bf_block_bytes(header) != 0 ||
 		length > bf_blocks_bytes(header) - (uint64_t) block * bf_block_bytes(header))
 		return refuse_answer("blocks beyond the filter's end");
 	/* of a new epoch nothing is news; more than whole files would take isn't noted either */
 	feed_copy_or(&e->copy, (uint32_t) part, (uint64_t) block * bf_block_bytes(header),
 				 (const uint8_t *) PQgetvalue(row, 0, BYTES), length, !e->new_epoch);
+	e->counts.pages++;
+	if (a->headers != NULL)
+		count_page(a, part, block, (const uint8_t *) PQgetvalue(row, 0, BYTES), length);
 	if (e->copy.news_count > feed_copy_bytes(&e->copy))
 	{
 		feed_copy_settle(&e->copy);
@@ -264,33 +349,102 @@ export_check_clock(const exporter *e, uint64_t true_at)
 	return false;
 }
 
+/* How far a standby is behind, and whether it still is one. */
+static bool
+look_at_standby(exporter *e, PGconn *connection)
+{
+	PGresult   *rows;
+
+	if (!e->standby)
+		return true;
+	rows = one_row(connection, "SELECT CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN ''"
+				   " WHEN pg_catalog.pg_last_wal_receive_lsn() = pg_catalog.pg_last_wal_replay_lsn() THEN '0'"
+				   " ELSE coalesce(pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp() -"
+				   " pg_catalog.pg_last_xact_replay_timestamp()))::pg_catalog.int8, 0)::pg_catalog.text END",
+				   "the server doesn't say whether it is a standby");
+	if (rows == NULL)
+		return false;
+	e->standby = PQgetlength(rows, 0, 0) > 0;
+	e->counts.lag = e->standby ? strtoull(PQgetvalue(rows, 0, 0), NULL, 10) : 0;
+	PQclear(rows);
+	return true;
+}
+
+/* Before a look: a pooler may give each transaction another server, so one is for all. */
+static bool
+begin_look(exporter *e, PGconn *connection)
+{
+	if (e->pooled && !(server_command(connection, "BEGIN") && export_find_server(e, connection) &&
+					   set_limits(e, connection) && find_index(e, connection)))
+		return false;
+	return look_at_standby(e, connection);
+}
+
+/*
+ * A whole answer has all bits that the server has.  If the copy has more, they are of a
+ * server that was lost, or of what a crash took back: false positives until a rebuild.
+ */
+static void
+note_united(answer *a)
+{
+	exporter   *e = a->e;
+	uint64_t	bits = 0;
+	uint32_t	i;
+
+	if (a->headers == NULL)
+		return;
+	end_page(a);
+	for (i = 0; i < e->copy.parts; i++)
+		bits += e->copy.headers[i].bits_set;
+	if (bits == a->bits)
+		e->counts.united = 0;
+	else if (e->counts.united == 0)
+		e->counts.united = feed_now();
+}
+
+static bool
+ask(answer *a, PGconn *connection)
+{
+	exporter   *e = a->e;
+	char	   *sql;
+	bool		went_well;
+
+	if (!begin_look(e, connection))
+		return false;
+	sql = text_of("SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
+				  " FROM (SELECT %s(%s::pg_catalog.regclass, %s) AS c OFFSET 0) AS r",
+				  e->function, e->index, e->token != NULL ? e->token : "NULL");
+	went_well = server_stream(connection, sql, take_row, a) &&
+		(a->token != NULL || refuse_answer("no token")) &&
+		(a->decided || decide(a)) &&
+		(!e->pooled || server_command(connection, "COMMIT"));
+	free(sql);
+	return went_well;
+}
+
 bool
 export_look(exporter *e, PGconn *connection)
 {
 	answer		a;
-	char	   *sql = text_of("SELECT (c).part, (c).block, (c).bytes, (c).build, (c).true_at"
-							  " FROM (SELECT %s(%s::pg_catalog.regclass, %s) AS c OFFSET 0) AS r",
-							  e->function, e->index,
-							  e->token != NULL ? e->token : "NULL");
+	double		begun = monotonic_seconds();
 	bool		went_well;
 
 	memset(&a, 0, sizeof a);
 	a.e = e;
-	went_well = server_stream(connection, sql, take_row, &a) &&
-		(a.token != NULL || refuse_answer("no token")) &&
-		(a.decided || decide(&a));
-	if (went_well && export_check_clock(e, a.true_at))
+	went_well = ask(&a, connection) && export_check_clock(e, a.true_at);
+	e->counts.database_seconds += monotonic_seconds() - begun;
+	e->counts.looks++;
+	e->counts.whole_reads += a.headers != NULL;
+	if (went_well)
 	{
+		note_united(&a);
 		free(e->token);
 		e->token = a.token;
 		a.token = NULL;
 		e->true_at = a.true_at;
 		e->complete = true;
 	}
-	else
-		went_well = false;
 	free(a.token);
 	free(a.headers);
-	free(sql);
 	return went_well;
 }

@@ -132,6 +132,7 @@ take_parts(exporter *e, const list_parts *parts)
 
 	if (!is_step(&e->copy, parts))
 	{
+		e->reason = export_reason_of(e, parts->headers, parts->count, WHOLE_REMOVED);
 		feed_copy_free(&e->copy);
 		feed_copy_create(&e->copy, parts->headers, parts->count);
 		e->new_epoch = true;
@@ -196,6 +197,7 @@ take_list(exporter *e, const pull_plan *plan, PGconn *connection, const remote_s
 		e->list_serial = serial;
 		e->built = (uint64_t) set->built_at * 1000000;
 	}
+	e->counts.whole_reads++;
 	free_parts(&parts);
 	return taken;
 }
@@ -219,10 +221,9 @@ export_list_begin(exporter *e, PGconn *connection)
 {
 	pull_plan	plan = plan_of(e);
 	remote_set	set;
-	bool		pooled;
 	bool		found;
 
-	if (!export_find_server(e, connection, &pooled))
+	if (!export_find_server(e, connection))
 		return false;
 	if (e->plan->follow)
 		follow_listen(&plan, connection);
@@ -239,6 +240,7 @@ export_list_look(exporter *e, PGconn *connection)
 	remote_set	set;
 	uint64_t	serial;
 	uint64_t	true_at;
+	double		begun = monotonic_seconds();
 	bool		went_well = remote_read(&plan, connection, &set);
 
 	if (went_well)
@@ -250,9 +252,13 @@ export_list_look(exporter *e, PGconn *connection)
 		/* of a standby it isn't known */
 		if (went_well)
 			e->true_at = set.standby ? 0 : true_at;
+		e->standby = set.standby;
 	}
 	remote_free(&set);
-	return server_end(connection) && went_well;
+	went_well = server_end(connection) && went_well;
+	e->counts.database_seconds += monotonic_seconds() - begun;
+	e->counts.looks++;
+	return went_well;
 }
 
 bool

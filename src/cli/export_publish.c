@@ -61,8 +61,8 @@ padded_text(const exporter *e, const feed_manifest *next)
 	return feed_signed(text, e->plan->keys, e->plan->key_count);
 }
 
-static double
-rate_of(const feed_copy *copy)
+double
+export_rate(const feed_copy *copy)
 {
 	double		sum = 0;
 	uint32_t	i;
@@ -84,7 +84,7 @@ write_manifest(exporter *e, feed_manifest *next)
 	next->poll = e->plan->poll;
 	next->spread = e->plan->spread;
 	next->expires = e->plan->expires == 0 ? 0 : feed_now() + e->plan->expires * 1000000;
-	next->rate = rate_of(&e->copy);
+	next->rate = export_rate(&e->copy);
 	memcpy(next->exporter, e->exporter, sizeof next->exporter);
 	text = padded_text(e, next);
 	piece.bytes = text;
@@ -98,6 +98,7 @@ write_manifest(exporter *e, feed_manifest *next)
 	e->manifest = *next;
 	memset(next, 0, sizeof *next);
 	e->taken = true;
+	e->counts.published = feed_now();
 	/* where it could not be passed on, the next look tries again */
 	if (!export_run_after(e, MANIFEST))
 	{
@@ -136,6 +137,29 @@ next_serial(const exporter *e)
 	return now > e->manifest.serial ? now : e->manifest.serial + 1;
 }
 
+export_reason
+export_reason_of(const exporter *e, const bf_header *headers, uint32_t parts, export_reason fitting)
+{
+	if (e->copy.parts == 0)
+		return e->manifest.serial == 0 ? WHOLE_FIRST : WHOLE_FOLDER;
+	return feed_copy_fits(&e->copy, headers, parts) ? fitting : WHOLE_GEOMETRY;
+}
+
+/* step: what was published came as a step, too, unless it would have been too long. */
+static void
+count_published(exporter *e, bool step)
+{
+	const feed_manifest *m = &e->manifest;
+
+	if (e->wholes_written)
+		e->counts.wholes[e->whole_reason]++;
+	if (!step || m->step_count == 0 || m->steps[m->step_count - 1].to != m->content)
+		return;
+	e->counts.steps++;
+	e->counts.bits += e->copy.news_count;
+	e->counts.step_bytes += e->step_bytes;
+}
+
 bool
 export_publish(exporter *e, bool *published)
 {
@@ -146,6 +170,7 @@ export_publish(exporter *e, bool *published)
 	bool		went_well = true;
 
 	*published = false;
+	e->wholes_written = false;
 	if (!news && e->taken && monotonic_seconds() - e->published < (double) e->plan->heartbeat)
 	{
 		export_sweep(e);
@@ -164,7 +189,7 @@ export_publish(exporter *e, bool *published)
 		if (e->list_serial == 0)
 			next.built = next.epoch;
 		next.step_count = 0;
-		went_well = export_write_wholes(e, &next) && export_write_chain(e, &next) && export_write_state(e, next.epoch);
+		went_well = export_write_wholes(e, &next, e->reason) && export_write_chain(e, &next) && export_write_state(e, next.epoch);
 	}
 	else if (news)
 	{
@@ -179,6 +204,7 @@ export_publish(exporter *e, bool *published)
 	/* written, though --after may have failed for it */
 	if (next.wholes == NULL)
 	{
+		count_published(e, news && !new_epoch);
 		feed_copy_settle(&e->copy);
 		e->new_epoch = false;
 		e->whole_needed = false;

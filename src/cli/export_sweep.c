@@ -86,16 +86,17 @@ is_named(const exporter *e, const char *name)
 	return false;
 }
 
-/* Bytes of the files that stay; those that nobody can need any more are deleted. */
-static uint64_t
+/* Counts the files that stay; those that nobody can need any more are deleted. */
+static void
 sweep_once(exporter *e, time_t steps_before, time_t before)
 {
 	DIR		   *entries = fdopendir(dup(e->folder));
 	struct dirent *entry;
-	uint64_t	bytes = 0;
 
+	e->counts.files = 0;
+	e->counts.bytes = 0;
 	if (entries == NULL)
-		return 0;
+		return;
 	rewinddir(entries);
 	while ((entry = readdir(entries)) != NULL)
 	{
@@ -109,10 +110,12 @@ sweep_once(exporter *e, time_t steps_before, time_t before)
 		if (st.st_mtime < (step ? steps_before : before) && !is_named(e, entry->d_name))
 			unlinkat(e->folder, entry->d_name, 0);
 		else
-			bytes += (uint64_t) st.st_size;
+		{
+			e->counts.files++;
+			e->counts.bytes += (uint64_t) st.st_size;
+		}
 	}
 	closedir(entries);
-	return bytes;
 }
 
 void
@@ -120,17 +123,16 @@ export_sweep(exporter *e)
 {
 	static bool said;
 	time_t		now = time(NULL);
-	uint64_t	bytes;
 
 	if (e->swept != 0 && monotonic_seconds() - e->swept < SWEEP_SECONDS)
 		return;
 	e->swept = monotonic_seconds();
-	bytes = sweep_once(e, now - KEPT_SECONDS, now - KEPT_SECONDS);
-	if (e->plan->keep == 0 || bytes <= e->plan->keep)
+	sweep_once(e, now - KEPT_SECONDS, now - KEPT_SECONDS);
+	if (e->plan->keep == 0 || e->counts.bytes <= e->plan->keep)
 		return;
-	bytes = sweep_once(e, now - KEPT_STEP_SECONDS, now - KEPT_SECONDS);
-	if (bytes > e->plan->keep && !said)
+	sweep_once(e, now - KEPT_STEP_SECONDS, now - KEPT_SECONDS);
+	if (e->counts.bytes > e->plan->keep && !said)
 		complain("\"%s\" has %" PRIu64 " bytes, more than --keep: files stay for a day after they were named, steps for an hour",
-				 e->plan->to, bytes);
-	said = bytes > e->plan->keep;
+				 e->plan->to, e->counts.bytes);
+	said = e->counts.bytes > e->plan->keep;
 }

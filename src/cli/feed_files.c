@@ -144,6 +144,24 @@ feed_read_file(int folder, const feed_file *file, const char *ending)
 	return NULL;
 }
 
+void
+feed_boot(uint8_t boot[FEED_BOOT_BYTES])
+{
+	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
+	char		line[64] = "";
+
+	memset(boot, 0, FEED_BOOT_BYTES);
+	if (stream == NULL)
+		return;
+	if (fgets(line, sizeof line, stream) != NULL)
+	{
+		line[strcspn(line, "\n")] = '\0';
+		if (!feed_uuid_read(boot, line))
+			memset(boot, 0, FEED_BOOT_BYTES);
+	}
+	fclose(stream);
+}
+
 uint64_t
 feed_now(void)
 {

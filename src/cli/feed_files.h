@@ -45,6 +45,10 @@ extern void feed_digest(uint8_t digest[FEED_DIGEST_BYTES], const feed_piece *pie
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
 extern uint8_t *feed_read_file(int folder, const feed_file *file, const char *ending);
 
+/* What tells this boot of this host from all others; all zeros where the system has none. */
+#define FEED_BOOT_BYTES FEED_IDENTITY_BYTES
+extern void feed_boot(uint8_t boot[FEED_BOOT_BYTES]);
+
 /* Microseconds since 1970. */
 extern uint64_t feed_now(void);
 

@@ -31,24 +31,6 @@
 /* Where there was no room for a working copy, it is tried again so often. */
 #define AGAIN_SECONDS 10.0
 
-static void
-read_boot(uint8_t boot[BF_WORKING_ID_BYTES])
-{
-	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
-	char		line[64] = "";
-
-	memset(boot, 0, BF_WORKING_ID_BYTES);
-	if (stream == NULL)
-		return;
-	if (fgets(line, sizeof line, stream) != NULL)
-	{
-		line[strcspn(line, "\n")] = '\0';
-		if (!feed_uuid_read(boot, line))
-			memset(boot, 0, BF_WORKING_ID_BYTES);
-	}
-	fclose(stream);
-}
-
 static bool
 is_in_memory(int folder)
 {
@@ -217,7 +199,7 @@ working_begin(url_host *host)
 	working.parts = host->copy.parts;
 	working.epoch = host->mark.epochs[0];
 	memcpy(working.identity, host->mark.identity, sizeof working.identity);
-	read_boot(working.boot);
+	feed_boot(working.boot);
 	map = new_memory(host, unfinished, (size_t) working.length);
 	if (map != NULL)
 	{
@@ -283,7 +265,7 @@ working_adopt(url_host *host, uint64_t base)
 	close(fd);
 	if (map == MAP_FAILED)
 		return false;
-	read_boot(boot);
+	feed_boot(boot);
 	ours = bf_working_read(map, (uint64_t) st.st_size, &working) == BF_WORKING_OK;
 	fits = ours && memcmp(working.boot, boot, sizeof boot) == 0 && working.epoch == host->mark.epochs[0] &&
 		memcmp(working.identity, host->mark.identity, sizeof working.identity) == 0 &&

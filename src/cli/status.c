@@ -15,13 +15,15 @@
 
 #include "options.h"
 #include "output.h"
+#include "status_export.h"
 #include "status_print.h"
 
 static const char help[] =
-"Usage: bloomfilter status [OPTION]... FILE...\n"
+"Usage: bloomfilter status [OPTION]... FILE|FOLDER...\n"
 "\n"
 "Tells what is known about files that \"bloomfilter pull\" keeps: of which list\n"
-"they are, their serial, when it was built, the last look, and what is wrong.\n"
+"they are, their serial, when it was built, the last look, and what is wrong; and\n"
+"about folders that \"bloomfilter export\" keeps, and their exporters.\n"
 "\n"
 "      --max-age SECONDS        the last look may be so long ago\n"
 "      --max-built-age SECONDS  the list may have been built so long ago\n"
@@ -244,6 +246,12 @@ look_at(const char *file, const age_limits *most)
  * The command
  * ------------------------------------------------------------------------ */
 
+static exit_status
+worse(exit_status result, bool known, bool healthy)
+{
+	return !known ? STATUS_TROUBLE : !healthy && result == STATUS_YES ? STATUS_NO : result;
+}
+
 exit_status
 command_status(int argc, char **argv)
 {
@@ -252,7 +260,9 @@ command_status(int argc, char **argv)
 	status_form form = FORM_TEXT;
 	exit_status result = STATUS_YES;
 	file_status *found;
-	int			count;
+	folder_status *folders;
+	int			count = 0;
+	int			folder_count = 0;
 	int			option;
 	int			i;
 
@@ -263,20 +273,30 @@ command_status(int argc, char **argv)
 			most.built_age = (int64_t) option_count("--max-built-age", optarg, 0, INT64_MAX);
 		else
 			form = option == OPTION_JSON ? FORM_JSON : option == OPTION_PROMETHEUS ? FORM_PROMETHEUS : FORM_QUIET;
-	count = argc - optind;
-	if (count < 1)
+	if (optind == argc)
 		usage_error(&line, "no file is given");
-	found = allocate(NULL, (size_t) count, sizeof *found);
-	for (i = 0; i < count; i++)
-	{
-		found[i] = look_at(argv[optind + i], &most);
-		if (!found[i].known)
-			result = STATUS_TROUBLE;
-		else if (!found[i].healthy && result == STATUS_YES)
-			result = STATUS_NO;
-	}
-	status_print(found, count, form);
+	found = allocate(NULL, (size_t) (argc - optind), sizeof *found);
+	folders = allocate(NULL, (size_t) (argc - optind), sizeof *folders);
+	for (i = optind; i < argc; i++)
+		if (status_is_folder(argv[i]))
+		{
+			folders[folder_count] = status_of_folder(argv[i], most.looked_age);
+			result = worse(result, folders[folder_count].known, folders[folder_count].healthy);
+			folder_count++;
+		}
+		else
+		{
+			found[count] = look_at(argv[i], &most);
+			result = worse(result, found[count].known, found[count].healthy);
+			count++;
+		}
+	if (count > 0)
+		status_print(found, count, form);
+	status_print_folders(folders, folder_count, form);
 	output_flush();
+	for (i = 0; i < folder_count; i++)
+		status_free_folder(&folders[i]);
+	free(folders);
 	free(found);
 	return result;
 }

@@ -152,8 +152,8 @@ print_json(const file_status *found)
  * Prometheus: all files of a metric stand together
  * ------------------------------------------------------------------------ */
 
-static void
-print_label(const char *text)
+void
+status_print_label(const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text == '\n')
@@ -168,9 +168,9 @@ static void
 print_labels(const char *metric, const file_status *found)
 {
 	output_text("bloomfilter_%s{file=\"", metric);
-	print_label(found->file);
+	status_print_label(found->file);
 	output_text("\",list=\"");
-	print_label(found->status.list);
+	status_print_label(found->status.list);
 	output_byte('"');
 }
 

@@ -36,6 +36,9 @@ typedef struct file_status
 	bloomfilter_status status;
 } file_status;
 
+/* A label's text as Prometheus takes it. */
+extern void status_print_label(const char *text);
+
 extern void status_print(const file_status *found, int count, status_form form);
 
 #endif							/* CLI_STATUS_PRINT_H */
