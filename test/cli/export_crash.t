@@ -1,0 +1,90 @@
+# export_crash.t
+#	  PostgreSQL crashes while an exporter and a host follow: no key that was committed is
+#	  denied after the serial that the host tells.
+#
+# Each crash loses write-ahead log of which the exporter has told keys, and positions of it
+# are used again by other keys.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cluster;
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+
+server_dsn();
+my $url = begin_nginx(free_port());
+my $server = Cluster->new('crash', 'wal_writer_delay = 10s', 'wal_writer_flush_after = 1GB', 'restart_after_crash = on');
+mkdir 'hosts';
+$server->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000); CHECKPOINT');
+
+begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet');
+ok(wait_for(30, sub { -e 'www/users/manifest' }), 'an exporter follows');
+begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
+ok(wait_for(30, sub { -e 'hosts/u.bloom.status' }), 'and a host');
+
+my @committed;
+my $next = 1;
+sub insert
+{
+	my ($count, $before) = @_;
+	my ($first, $last) = ($next, $next + $count - 1);
+	$next += $count;
+	$server->sql(($before // '') . "INSERT INTO users SELECT generate_series($first, $last)");
+	return ($first .. $last);
+}
+
+foreach my $round (1 .. 4)
+{
+	# Told, and not flushed: a crash takes them back.
+	my @lost;
+	my $behind = 0;
+	for my $try (1 .. 5)
+	{
+		@lost = insert(200, 'SET synchronous_commit = off; ');
+		wait_for(30, sub { has('hosts/u.bloom', @lost) });
+		$behind = $server->sql('SELECT pg_current_wal_insert_lsn() > pg_current_wal_flush_lsn()') eq 't';
+		last if $behind;
+		push @committed, @lost;
+	}
+	ok($behind && has('hosts/u.bloom', @lost), "round $round: the host has keys that were not flushed");
+	my $reads = exporter_says('users', 'whole_reads');
+	if ($round % 2)
+	{
+		$server->stop('immediate');
+		$server->start;
+	}
+	else
+	{
+		my $session = $server->session;
+		print $session "SELECT 'victim', pg_sleep(600);\n";
+		my $pid = '';
+		wait_for(30, sub { $pid = $server->sql(q(SELECT pid FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid())); $pid ne '' });
+		$SIG{PIPE} = 'IGNORE';
+		kill 'KILL', $pid;
+		wait_for(60, sub { kill(0, $pid) == 0 });
+		close $session;
+		wait_for(60, sub { eval { $server->sql('SELECT 1') } // '' eq '1' });
+	}
+	is($server->sql("SELECT count(*) FROM users WHERE id BETWEEN $lost[0] AND $lost[-1]"), 0, "round $round: which the crash took back");
+	push @committed, insert(1) foreach 1 .. 5;
+	push @committed, insert(300);
+	is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, "round $round: and none that was committed since is denied");
+	ok(wait_for(30, sub { exporter_says('users', 'whole_reads') > $reads }), "round $round: the exporter has read all of the index anew");
+	ok(wait_for(30, sub { exporter_says('users', 'united') ne '' }), "round $round: and says that it has more than the server");
+}
+is(exporter_says('users', 'wholes_rebuild'), 0, 'no crash made hosts fetch the whole');
+$server->sql('REINDEX INDEX users_filter');
+ok(wait_for(30, sub { exporter_says('users', 'wholes_rebuild') == 1 }), 'a rebuild does');
+ok(wait_for(30, sub { exporter_says('users', 'united') eq '' }), 'after which the exporter has what the server has');
+push @committed, insert(10);
+is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, 'and no key is denied');
+
+finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+done_testing();

@@ -1,0 +1,173 @@
+# export_pool.t
+#	  bloomfilter export through pgbouncer, which gives it another server without its
+#	  knowledge: after a crash, after a failover, and by mistake.
+#
+# Needs pgbouncer and nginx.  Everything listens on sockets and on loopback.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cluster;
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+
+server_dsn();
+my ($pgbouncer) = grep { -x } '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer';
+plan skip_all => 'pgbouncer is not installed' if !defined $pgbouncer;
+my $url = begin_nginx(free_port());
+mkdir 'hosts';
+
+my $primary = Cluster->new('pooled', 'wal_writer_delay = 10s', 'wal_writer_flush_after = 1GB');
+my $stranger = Cluster->new('stranger');
+foreach my $server ($primary, $stranger)
+{
+	$server->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000)');
+}
+$stranger->sql('INSERT INTO users SELECT generate_series(900000, 900100)');
+
+my $next = 1;
+my @committed;
+sub insert
+{
+	my ($server, $count, $before) = @_;
+	my ($first, $last) = ($next, $next + $count - 1);
+	$next += $count;
+	$server->sql(($before // '') . "INSERT INTO users SELECT generate_series($first, $last)");
+	return ($first .. $last);
+}
+
+# The pooler, whose socket is in a folder of its own; what it leads to can be changed.
+my $folder = $primary->folder;
+my $dsn = "host=$folder port=6432 user=postgres dbname=pool";
+sub lead_to
+{
+	my ($mode, $server) = @_;
+	spew("$folder/pgbouncer.ini", join("\n", '[databases]', 'pool = host=' . $server->folder . ' port=5432 dbname=postgres user=postgres',
+		'[pgbouncer]', 'listen_addr =', 'listen_port = 6432', "unix_socket_dir = $folder", 'auth_type = any', 'server_login_retry = 1',
+		'query_wait_timeout = 5', 'admin_users = postgres', "pool_mode = $mode", "logfile = $folder/pgbouncer.log", ''));
+	return;
+}
+sub admin
+{
+	my ($command) = @_;
+	return system("psql -XAtq -d 'host=$folder port=6432 user=postgres dbname=pgbouncer' -c '$command' >/dev/null 2>&1") == 0;
+}
+sub begin_pooler
+{
+	my ($mode) = @_;
+	lead_to($mode, $primary);
+	my $command = Cluster::as_owner($pgbouncer, '-q', "$folder/pgbouncer.ini");
+	begin('pooler', 'sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @$command);
+	ok(wait_for(30, sub { admin('SHOW VERSION') }), "a pooler, by $mode");
+	return;
+}
+sub begin_exporter
+{
+	my ($name) = @_;
+	begin('exporter', program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', "www/$name", '--follow', '--every', '0.2', '--poll', '1', '--heartbeat', '1');
+	ok(wait_for(30, sub { -e "www/$name/manifest" }), "$name: an exporter follows");
+	begin('host', program(), 'pull', '--url', "$url/$name", '--allow-http', '--out', "hosts/$name.bloom", '--follow', '--every', '1');
+	ok(wait_for(30, sub { -e "hosts/$name.bloom.status" }), "$name: and a host");
+	return;
+}
+sub kept
+{
+	my ($mode, $server, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(promised($mode, "hosts/$mode.bloom", $server->now, @committed), 0, "$mode: $name");
+	return;
+}
+
+foreach my $mode ('transaction', 'session')
+{
+	begin_pooler($mode);
+	begin_exporter($mode);
+	push @committed, insert($primary, 500);
+	kept($mode, $primary, 'what is committed arrives');
+	my $reads = exporter_says($mode, 'whole_reads');
+	push @committed, insert($primary, 100);
+	kept($mode, $primary, 'and what comes then');
+	is(exporter_says($mode, 'whole_reads'), $reads, "$mode: as changes, while the pooler keeps its server connection");
+	is(sql_through('SHOW lock_timeout'), '0', "$mode: no setting stays with the pooler's connections");
+
+	# Keys that were told and never flushed: another process of the server has their positions.
+	my @lost = insert($primary, 200, 'SET synchronous_commit = off; ');
+	ok(wait_for(30, sub { has("hosts/$mode.bloom", @lost) }), "$mode: keys are told before they are flushed");
+	my $session = $primary->session;
+	$SIG{PIPE} = 'IGNORE';
+	print $session "SELECT 'victim', pg_sleep(600);\n";
+	my $pid = '';
+	wait_for(30, sub { $pid = $primary->sql(q(SELECT pid FROM pg_stat_activity WHERE query LIKE '%victim%' AND pid <> pg_backend_pid())); $pid ne '' });
+	kill 'KILL', $pid;
+	close $session;
+	ok(wait_for(60, sub { system('psql', '-XAtq', '-d', $primary->dsn, '-c', 'SELECT 1', '-o', '/dev/null') == 0 }), "$mode: the server crashes, and starts anew");
+	push @committed, insert($primary, 1) foreach 1 .. 5;
+	push @committed, insert($primary, 300);
+	kept($mode, $primary, 'nothing is missing after that');
+	cmp_ok(exporter_says($mode, 'whole_reads'), '>', $reads, "$mode: all of the index was read");
+	finish($_, 'TERM') foreach 'exporter', 'host';
+	finish('pooler', 'INT');
+}
+
+sub sql_through
+{
+	my ($statement) = @_;
+	my $answer = `psql -XAtq -d '$dsn' -c '$statement'`;
+	chomp $answer;
+	return $answer;
+}
+
+# ------------------------------------------------------------------------
+# A failover behind the pooler, and a server that is another one
+# ------------------------------------------------------------------------
+
+my $mode = 'transaction';
+begin_pooler($mode);
+begin_exporter($mode);
+kept($mode, $primary, 'an exporter that begins again has all');
+my $standby = $primary->standby('successor');
+push @committed, insert($primary, 50);
+$primary->replayed_by($standby);
+my $epoch = manifest($mode)->{epoch}[0];
+my $reads = exporter_says($mode, 'whole_reads');
+ok(admin('PAUSE pool'), 'the pool is paused');
+$primary->stop('fast');
+$standby->promote;
+lead_to($mode, $standby);
+ok(admin('RELOAD') && admin('RESUME pool'), 'and goes on with the standby that was promoted');
+push @committed, insert($standby, 300);
+kept($mode, $standby, 'nothing is missing after the failover');
+is(manifest($mode)->{epoch}[0], $epoch, 'which is no new epoch');
+ok(wait_for(30, sub { exporter_says($mode, 'whole_reads') > $reads }), 'all of the index was read');
+
+my $content = manifest($mode)->{content}[0];
+ok(admin('PAUSE pool'), 'the pool is paused again');
+lead_to($mode, $stranger);
+ok(admin('RELOAD') && admin('RESUME pool'), 'and leads to another server, by mistake');
+ok(wait_for(60, sub { slurp('.exporter.log') =~ /another server answers than the one that "www\/transaction" was exported from/ }), 'which is noticed');
+like((run('', 'status', '--json', "www/$mode"))[1], qr/"error": "another server answers/, 'and told');
+is(manifest($mode)->{content}[0], $content, 'and not exported');
+ok(admin('PAUSE pool'), 'once more');
+lead_to($mode, $standby);
+ok(admin('RELOAD') && admin('RESUME pool'), 'the right one comes back');
+push @committed, insert($standby, 100);
+kept($mode, $standby, 'and it goes on by itself');
+is(manifest($mode)->{epoch}[0], $epoch, 'in the same epoch');
+
+# A list through it: nobody can listen, so it is looked at each --every seconds.
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 5000) });
+begin('lister', program(), 'export', '--dsn', $dsn, '--list', 'list', '--to', 'www/list', '--follow', '--every', '1', '--poll', '1');
+ok(wait_for(60, sub { -e 'www/list/manifest' }), 'a list comes through it, too');
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 6000) });
+my $serial = $standby->sql("SELECT serial FROM ext.bloom_list WHERE name = 'list'");
+ok(wait_for(60, sub { manifest('list')->{content}[0] eq $serial }), 'and each new one, without NOTIFY');
+
+finish($_, 'TERM') foreach 'lister', 'exporter', 'host', 'nginx';
+finish('pooler', 'INT');
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+done_testing();

@@ -1,0 +1,165 @@
+# export_standby.t
+#	  bloomfilter export of an index and of a list from a hot standby: it lags, refuses its
+#	  index, cancels looks, restarts, and becomes the primary.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cluster;
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+
+server_dsn();
+my $url = begin_nginx(free_port());
+my $primary = Cluster->new('primary');
+mkdir 'hosts';
+$primary->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000)');
+my $standby = $primary->standby('standby', 'max_standby_streaming_delay = 200ms');
+my $dsn = $standby->dsn;
+
+my @committed;
+my $next = 1;
+sub insert
+{
+	my ($server, $count) = @_;
+	my ($first, $last) = ($next, $next + $count - 1);
+	$next += $count;
+	$server->sql("INSERT INTO users SELECT generate_series($first, $last)");
+	push @committed, $first .. $last;
+	return ($first .. $last);
+}
+
+# All that was committed so far is at the host once true_at says so.  On a standby that is
+# the time of a later commit.
+sub kept
+{
+	my ($server, $name) = @_;
+	my $time = $server->now;
+	my @before = @committed;
+	insert($server, 1);
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(promised('users', 'hosts/u.bloom', $time, @before), 0, $name);
+	return;
+}
+
+insert($primary, 500);
+begin('exporter', program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.2', '--poll', '1', '--heartbeat', '1');
+ok(wait_for(60, sub { -e 'www/users/manifest' }), 'a standby is exported');
+begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
+kept($primary, 'a host has what was committed on the primary');
+is(exporter_says('users', 'standby'), 1, 'the exporter says that it reads a standby');
+
+# ------------------------------------------------------------------------
+# It lags
+# ------------------------------------------------------------------------
+
+$standby->sql('SELECT pg_wal_replay_pause()');
+ok(wait_for(30, sub { $standby->sql('SELECT pg_get_wal_replay_pause_state()') eq 'paused' }), 'its replay pauses');
+my $time = $primary->now;
+my @late = insert($primary, 300);
+my $serial = manifest('users')->{serial}[0];
+ok(wait_for(30, sub { manifest('users')->{serial}[0] > $serial + 3000000 }), 'manifests are renewed meanwhile');
+cmp_ok(manifest('users')->{true_at}[0], '<', $time, "but true_at is not the standby's clock");
+ok(wait_for(30, sub { exporter_says('users', 'lag') >= 1 }), 'the exporter tells of the lag');
+is(scalar(grep { has('hosts/u.bloom', $_) } @late[ 0 .. 49 ]) < 40 ? 'no' : 'yes', 'no', 'the host has not what was not replayed');
+$standby->sql('SELECT pg_wal_replay_resume()');
+kept($primary, 'when it replays again, nothing is missing');
+ok(wait_for(30, sub { exporter_says('users', 'lag') eq '0' }), 'and the lag is gone');
+
+# ------------------------------------------------------------------------
+# Its index may not be used
+# ------------------------------------------------------------------------
+
+my $epoch = manifest('users')->{epoch}[0];
+my $old = $primary->session;
+print $old "BEGIN; SELECT txid_current(), 'older';\n";
+ok(wait_for(30, sub { $primary->sql(q(SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction')) eq '1' }), 'an old transaction is open');
+$primary->sql("UPDATE pg_index SET indcheckxmin = true WHERE indexrelid = 'users_filter'::regclass");
+ok(wait_for(60, sub { exporter_says('users', 'failures') > 0 && exporter_says('users', 'failed') ne '' }), 'an index that its snapshots must not use is not exported, and since when is said');
+like((run('', 'status', '--json', 'www/users'))[1], qr/"error": "(?:[^"\\]|\\.)*users_filter/, 'and why');
+is(manifest('users')->{epoch}[0], $epoch, 'what was exported stays');
+insert($primary, 100);
+is(promised('users', 'hosts/u.bloom', 0, @committed[ 0 .. 499 ]), 0, 'and so does what the host has');
+print $old "COMMIT;\n\\q\n";
+close $old;
+kept($primary, 'after the old transaction nothing is missing');
+ok(wait_for(30, sub { exporter_says('users', 'failures') eq '0' }), 'and nothing fails');
+
+# ------------------------------------------------------------------------
+# A look waits for a lock that is replayed, and is cancelled
+# ------------------------------------------------------------------------
+
+my $locker = $primary->session;
+print $locker "BEGIN; LOCK TABLE users; SELECT pg_switch_wal();\n";
+ok(wait_for(60, sub { slurp('.exporter.log') =~ /lock timeout|conflict with recovery/ }), 'a look that a lock holds up ends');
+print $locker "COMMIT;\n\\q\n";
+close $locker;
+kept($primary, 'and is tried again');
+foreach my $round (1 .. 3)
+{
+	$primary->sql('REINDEX INDEX users_filter');
+	insert($primary, 20);
+	$primary->sql('VACUUM users');
+}
+kept($primary, 'rebuilds on the primary reach the host');
+cmp_ok(manifest('users')->{epoch}[0], '>', $epoch, 'as new epochs');
+
+# ------------------------------------------------------------------------
+# It restarts, and becomes the primary
+# ------------------------------------------------------------------------
+
+foreach my $mode ('fast', 'immediate')
+{
+	$standby->stop($mode);
+	insert($primary, 50);
+	$standby->start;
+	kept($primary, "after a restart ($mode) nothing is missing");
+}
+$epoch = manifest('users')->{epoch}[0];
+my $pid = $standby->sql(q(SELECT pid FROM pg_stat_activity WHERE query LIKE '%bloom_index_changes%' AND pid <> pg_backend_pid()));
+$primary->replayed_by($standby);
+$primary->stop('immediate');
+ok($standby->promote, 'it is promoted while the exporter follows');
+insert($standby, 200);
+kept($standby, 'what is committed on the new primary arrives');
+is(manifest('users')->{epoch}[0], $epoch, 'and is no new epoch');
+is($standby->sql(q(SELECT pid FROM pg_stat_activity WHERE query LIKE '%bloom_index_changes%' AND pid <> pg_backend_pid())), $pid, 'by the same connection');
+ok(wait_for(30, sub { exporter_says('users', 'standby') eq '0' }), 'which the exporter knows for a primary now');
+finish('exporter', 'TERM');
+finish('host', 'TERM');
+
+# ------------------------------------------------------------------------
+# A list, of a standby: by --every alone, as nobody can listen there
+# ------------------------------------------------------------------------
+
+my $second = $standby->standby('second');
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 5000) });
+$standby->replayed_by($second);
+begin('exporter', program(), 'export', '--dsn', $second->dsn, '--list', 'list', '--to', 'www/list', '--follow', '--every', '1', '--poll', '1', '--heartbeat', '5');
+ok(wait_for(60, sub { -e 'www/list/manifest' }), 'a list of a standby is exported');
+begin('host', program(), 'pull', '--url', "$url/list", '--allow-http', '--out', 'hosts/l.bloom', '--follow', '--every', '1');
+ok(wait_for(60, sub { -e 'hosts/l.bloom' && has('hosts/l.bloom', 1 .. 5000) }), 'and arrives');
+ok(!defined manifest('list')->{true_at}, 'a standby cannot say when it was true');
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 6000) });
+ok(wait_for(60, sub { has('hosts/l.bloom', 1 .. 6000) }), 'a publish on the primary arrives without NOTIFY');
+$second->sql('SELECT pg_wal_replay_pause()');
+$serial = manifest('list')->{serial}[0];
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 7000) });
+ok(wait_for(60, sub { manifest('list')->{serial}[0] > $serial + 4000000 }), 'while it lags the manifest is renewed');
+is(manifest('list')->{content}[0], $second->sql("SELECT serial FROM ext.bloom_list WHERE name = 'list'"), 'with what the standby has');
+$second->sql('SELECT pg_wal_replay_resume()');
+ok(wait_for(60, sub { has('hosts/l.bloom', 1 .. 7000) }), 'then all arrives');
+is(exporter_says('list', 'standby'), 1, 'the exporter says that it reads a standby');
+$second->stop('immediate');
+Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 7500) });
+$second->start;
+ok(wait_for(90, sub { has('hosts/l.bloom', 1 .. 7500) }), 'after a restart of it, too');
+
+finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+done_testing();
