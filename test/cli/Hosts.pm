@@ -106,7 +106,7 @@ sub promised
 	my ($folder, $file, $time, @keys) = @_;
 	my $serial;
 	wait_for(90, sub { my $m = manifest($folder); $serial = $m->{content}[0]; ($m->{true_at}[0] // 0) >= $time }) or return 'true_at does not come';
-	wait_for(90, sub { -e "$file.status" && (slurp("$file.status") =~ /^serial (\d+)$/m ? $1 : 0) >= $serial }) or return 'the host does not tell the serial';
+	wait_for(90, sub { ((run('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0) >= $serial }) or return "the host does not tell the serial";
 	return @keys - (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1];
 }
 
