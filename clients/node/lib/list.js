@@ -10,6 +10,7 @@ const MAX_INLINE = 16384
 const MAX_FILE = 536866816
 const MIN_FILE = 64 + 64
 const STEP_HEADER = 64
+const MIN_DELTA = 104
 
 /** No manifest is longer. */
 export const MAX_LIST = 1 << 20
@@ -111,6 +112,18 @@ function step (text) {
   return isWhole(file, more) && file.to > file.from ? file : undefined
 }
 
+/** The same of an older epoch; of a delta the part before, and the result's digest behind. */
+function link (text, isDelta) {
+  const values = text.split(' ')
+  const part = isDelta ? small(values.shift(), 0, MAX_PARTS - 1) : 0
+  const result = isDelta ? digest(values.splice(4, 1)[0] ?? '') : ''
+  const [from, to, length, sha256, ...more] = values
+  const file = {
+    isDelta, part, result, from: number(from ?? ''), to: number(to ?? ''), length: small(length ?? '', isDelta ? MIN_DELTA : STEP_HEADER, MAX_FILE), digest: digest(sha256 ?? '')
+  }
+  return isWhole(file, more) && file.from > 0n && file.to > file.from ? file : undefined
+}
+
 const isWhole = (file, more) => more.length === 0 && Object.values(file).every((value) => value !== undefined)
 
 function inline (text) {
@@ -130,6 +143,11 @@ function takeLine (list, word, text) {
     list[`${word}s`].push(file)
     return file !== undefined
   }
+  if (word === 'old-step' || word === 'delta') {
+    const file = link(text, word === 'delta')
+    list.chain.push(file)
+    return file !== undefined
+  }
   if (word === 'inline') {
     const isFirst = list.inline === undefined
     list.inline = inline(text)
@@ -138,8 +156,27 @@ function takeLine (list, word, text) {
   return true
 }
 
+/** Whether each link begins where the one before ended, deltas of all parts together, and they end in the epoch. */
+function isChain (chain, epoch, parts) {
+  let at
+  for (let i = 0; i < chain.length;) {
+    const first = chain[i]
+    if (at !== undefined && first.from !== at) {
+      return false
+    }
+    at = first.to
+    for (let part = 0; part < (first.isDelta ? parts : 1); part++, i++) {
+      const { isDelta, from, to, part: its } = chain[i] ?? {}
+      if (isDelta !== first.isDelta || its !== part || from !== first.from || to !== first.to) {
+        return false
+      }
+    }
+  }
+  return chain.length === 0 || (chain.at(-1).isDelta && at === epoch)
+}
+
 /** What no line tells alone. */
-function problemOf ({ serial, content, epoch, wholes, steps, parts, ...list }) {
+function problemOf ({ serial, content, epoch, wholes, steps, chain, parts, ...list }) {
   const words = { serial, content, epoch, parts, ...list }
   if (Object.keys(ONCE).some((word) => words[word] === undefined && !MAY_BE_MISSING.includes(word)) || wholes.length !== parts) {
     return 'a line is missing'
@@ -153,7 +190,10 @@ function problemOf ({ serial, content, epoch, wholes, steps, parts, ...list }) {
   if (steps.some(({ from }, i) => from < epoch || (i > 0 && from !== steps[i - 1].to))) {
     return 'its steps don\'t follow each other'
   }
-  return (steps.at(-1)?.to ?? wholes[0].to) === content ? undefined : 'its steps don\'t lead to its content'
+  if ((steps.at(-1)?.to ?? wholes[0].to) !== content) {
+    return 'its steps don\'t lead to its content'
+  }
+  return isChain(chain, epoch, parts) ? undefined : 'its deltas don\'t lead to its epoch'
 }
 
 /** Reads a manifest; text has a character for each byte. Serials and times are of 64 bits. */
@@ -163,7 +203,7 @@ export function parseList (text) {
   if (lines.pop() !== '') {
     throw fail(text === '' ? 'it is empty' : 'it has no newline at its end')
   }
-  const list = { wholes: [], steps: [] }
+  const list = { wholes: [], steps: [], chain: [] }
   for (const [i, line] of lines.entries()) {
     const space = line.indexOf(' ')
     const word = line.slice(0, Math.max(space, 0))
