@@ -113,7 +113,10 @@ bounds_of_any(Oid oid, List *partitions)
 	return (Node *) (list_length(any) == 1 ? linitial(any) : makeBoolExpr(OR_EXPR, any, -1));
 }
 
-/* The query of the table, and its text, which is what the server's log tells. */
+/*
+ * The query of the table by its text, which is what the server's log tells.  The table is locked,
+ * but its schema may be renamed, and another table be found by the name.
+ */
 static Query *
 analyse(const Search *search, const char *text)
 {
@@ -121,8 +124,14 @@ analyse(const Search *search, const char *text)
 	List	   *parsed = pg_parse_query(text);
 	List	   *queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, parsed),
 															 text, &type, 1, NULL);
+	Query	   *query = linitial_node(Query, queries);
 
-	return linitial_node(Query, queries);
+	if (linitial_node(RangeTblEntry, query->rtable)->relid != search->table)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the table of bloom_search was renamed meanwhile"),
+				 errhint("Repeat the statement.")));
+	return query;
 }
 
 /* The row type may have columns that were dropped, where SELECT * has none. */

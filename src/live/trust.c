@@ -54,12 +54,26 @@ snapshots_of_standby(void)
 		(ActiveSnapshotSet() && GetActiveSnapshot()->takenDuringRecovery);
 }
 
+/* Which transaction made a row of a catalog, by the cache that finds it by a relation's OID. */
+static TransactionId
+maker_of_row(int cache, Oid relation)
+{
+	HeapTuple	row = SearchSysCache1(cache, ObjectIdGetDatum(relation));
+	TransactionId xmin;
+
+	if (!HeapTupleIsValid(row))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	xmin = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return xmin;
+}
+
 /* As the planner does: an index that PostgreSQL has marked is hidden from older snapshots. */
 static bool
 is_hidden(Relation index)
 {
 	return index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data), TransactionXmin);
+		!TransactionIdPrecedes(maker_of_row(INDEXRELID, RelationGetRelid(index)), TransactionXmin);
 }
 
 bool
@@ -73,27 +87,12 @@ bfpg_live_usable(Relation index)
 	return !is_hidden(index);
 }
 
-static TransactionId
-maker_of_file(Oid relation)
-{
-	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	TransactionId xmin;
-
-	if (!HeapTupleIsValid(row))
-		elog(ERROR, "cache lookup failed for relation %u", relation);
-	xmin = HeapTupleHeaderGetXmin(row->t_data);
-	ReleaseSysCache(row);
-	return xmin;
-}
-
 BfpgLiveMakers
 bfpg_live_makers(Relation index)
 {
-	BfpgLiveMakers makers = {snapshots_of_standby(),
-		HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-	maker_of_file(RelationGetRelid(index))};
+	Oid			oid = RelationGetRelid(index);
 
-	return makers;
+	return (BfpgLiveMakers) {snapshots_of_standby(), maker_of_row(INDEXRELID, oid), maker_of_row(RELOID, oid)};
 }
 
 /*

@@ -31,34 +31,6 @@
 /* By so much the estimates of keys may be wrong: a list that is just allowed passes. */
 #define SLACK 0.01
 
-static Oid
-function_owner(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Oid			owner = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-		ReleaseSysCache(tuple);
-	}
-	return owner;
-}
-
-static Oid
-table_owner(Oid table)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid			owner = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-		ReleaseSysCache(tuple);
-	}
-	return owner;
-}
-
 static void
 check_grants(const BfpgPlace *place, Relation table)
 {
@@ -103,14 +75,15 @@ check_triggers(Relation table)
 	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &table->trigdesc->triggers[i];
-		Oid			owner = function_owner(trigger->tgfoid);
+		Oid			owner = GetSysCacheOid1(PROCOID, Anum_pg_proc_proowner, ObjectIdGetDatum(trigger->tgfoid));
 
 		if (!is_trusted(owner))
 			refuse_trigger(table, psprintf("has a trigger \"%s\" whose function belongs to role \"%s\"",
 										   trigger->tgname, GetUserNameFromId(owner, true)));
 		if (trigger->tgqual != NULL)
 			refuse_trigger(table, psprintf("has a trigger \"%s\" with a condition", trigger->tgname));
-		if (OidIsValid(trigger->tgconstrrelid) && !is_trusted(table_owner(trigger->tgconstrrelid)))
+		if (OidIsValid(trigger->tgconstrrelid) &&
+			!is_trusted(GetSysCacheOid1(RELOID, Anum_pg_class_relowner, ObjectIdGetDatum(trigger->tgconstrrelid))))
 			refuse_trigger(table, psprintf("is referred to by table \"%s\" of another role",
 										   get_rel_name(trigger->tgconstrrelid)));
 	}
