@@ -2,28 +2,32 @@
 
 Contenders take turns, by one process and by as many as there are cores. "Over live" is
 how many times each took of what the build of a live filter took in the same round, and
-"over one part" and "without check" compare publications. What comes after the build is
-counting its bits, its checksum, and writing it: the phases as the list's row has them.
-Each publication is a list's first, so that no delta is made.
+"over one part" and "without check" compare publications. The phases are those of a
+publication with its check, as the server tells them: around the two that read the query,
+one process works alone. Each publication is a list's first, so that no delta is made.
 """
+
+import re
 
 from measure import Samples, interleave
 from run import MILLION, name_of, start
 from server import SERIAL, parallel
 from table import Table
 
-PHASES = "select build_seconds, coalesce(check_seconds, 0) from bloom_list where name = 'bench'"
+PHASE = re.compile(r"DEBUG:  bloom_publish bench: (.*) took ([\d.]+) s")
 
 
 def publish(session, keys, arguments, phases):
-    """Seconds of one publication; its phases are appended."""
+    """Seconds of one publication; those of its phases are appended."""
     session.run("do $$ begin if exists (select from bloom_list where name = 'bench')"
                 " then perform bloom_drop('bench'); end if; end $$")
     session.run("vacuum bloom_generation_part")
-    seconds = session.seconds(f"call bloom_publish('bench', 'select k from {keys}', {arguments})")
-    build, check = map(float, session.value(PHASES).split("\t"))
-    phases.append((build, check, seconds - build - check))
-    return seconds
+    session.run("set client_min_messages = debug1")
+    rows, milliseconds = session.answer(f"call bloom_publish('bench', 'select k from {keys}', {arguments})")
+    session.run("set client_min_messages = warning")
+    for phase, seconds in PHASE.findall("\n".join(rows)):
+        phases.setdefault(phase, []).append(float(seconds))
+    return milliseconds / 1000
 
 
 def build_live(session, keys, count):
@@ -56,11 +60,11 @@ def measure(run, session, data, table, count):
     keys = data.keys(count)
     phases, runs = {}, {}
     for processes, settings in (("serial", SERIAL), ("parallel", parallel())):
-        found = {way: [] for way in ("without check", "16 parts", "with check")}
+        found = {way: {} for way in ("without check", "16 parts", "with check")}
         for way, one in contenders(session, keys, count, found).items():
             runs[processes, way] = one_way(session, settings, one)
         phases[processes] = found
-    samples = interleave(runs, run.choose(2, 5))
+    samples = interleave(runs, run.choose(2, 5 if count < 100 * MILLION else 3))
     size = name_of(count)
     for (processes, way), one in samples.items():
         table.add(size, processes, way, unit="seconds", samples=one)
@@ -71,9 +75,8 @@ def measure(run, session, data, table, count):
                   samples=took["16 parts"].over(took["without check"]))
         table.add(size, processes, "with check over without check", unit="times",
                   samples=took["with check"].over(took["without check"]))
-        for i, phase in enumerate(("build, counting and checksum", "look-ups and reading back", "writing")):
-            table.add(size, processes, f"with check: {phase}", unit="seconds",
-                      samples=Samples([one[i] for one in phases[processes]["with check"]]))
+        for phase, seconds in phases[processes]["with check"].items():
+            table.add(size, processes, f"with check: {phase}", unit="seconds", samples=Samples(seconds))
     for way in ("live", "without check", "16 parts", "with check", "bloom_agg", "count(key)"):
         table.add(size, "serial over parallel", way, unit="times",
                   samples=samples["serial", way].over(samples["parallel", way]))

@@ -4,6 +4,7 @@
  *
  * PostgreSQL's progress views are for its own commands.  What a backend runs is text that
  * the backend reports itself, so there it stands: a comment in front of the statement.
+ * How long each phase took is a message of level DEBUG1.
  */
 #include "postgres.h"
 
@@ -25,6 +26,7 @@
 static char published[NAME_BYTES];
 static const char *phase;
 static int64 total;
+static TimestampTz began;
 static TimestampTz reported;
 
 static void
@@ -53,9 +55,21 @@ report_rows(uint64 rows)
 	reported = GetCurrentTimestamp();
 }
 
+/* How long a phase took is for who looks where the time goes. */
+static void
+end_phase(void)
+{
+	if (published[0] != '\0' && phase != NULL)
+		ereport(DEBUG1,
+				(errmsg_internal("bloom_publish %s: %s took %.4f s", published, phase,
+								 (double) (GetCurrentTimestamp() - began) / USECS_PER_SEC)));
+	phase = NULL;
+}
+
 void
 bfpg_activity_begin(const char *list)
 {
+	phase = NULL;
 	memset(published, 0, sizeof(published));
 	memcpy(published, list, pg_mbcliplen(list, (int) strlen(list), NAME_BYTES - 1));
 }
@@ -63,6 +77,7 @@ bfpg_activity_begin(const char *list)
 void
 bfpg_activity_end(void)
 {
+	end_phase();
 	published[0] = '\0';
 	if (debug_query_string != NULL)
 		report(debug_query_string);
@@ -71,8 +86,10 @@ bfpg_activity_end(void)
 void
 bfpg_activity_phase(const char *name, int64 rows)
 {
+	end_phase();
 	phase = name;
 	total = rows;
+	began = GetCurrentTimestamp();
 	if (published[0] != '\0')
 		report_rows(0);
 }

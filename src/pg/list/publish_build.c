@@ -149,6 +149,7 @@ finish_shared(BfpgPublication *list)
 	const BfpgShared *shared = list->build->shared;
 	int32		part;
 
+	bfpg_activity_phase("making checksums", -1);
 	for (part = 0; part < list->count; part++)
 	{
 		uint8	   *image = shared->images[part];
@@ -156,6 +157,12 @@ finish_shared(BfpgPublication *list)
 		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_total_bytes(&list->headers[part]));
 		bf_header_write(&list->headers[part], image + BF_HEADER_BYTES, bfpg_tick, image);
 	}
+}
+
+static void
+begin_reading(const BfpgPublication *list)
+{
+	bfpg_activity_phase("building", (int64) list->build->rows);
 }
 
 /* Builds in shared memory; false where there is no room for it. */
@@ -166,6 +173,7 @@ build_shared(BfpgPublication *list, const bf_header *header)
 	char	   *reason = NULL;
 	int64		counts[BFPG_PASS_COUNTS];
 
+	bfpg_activity_phase("making room", -1);
 	build->shared = bfpg_shared_create(header, build->source->type, bfpg_source_processes(build->plan), &reason);
 	if (build->shared == NULL)
 	{
@@ -176,6 +184,7 @@ build_shared(BfpgPublication *list, const bf_header *header)
 						 ceil(bfpg_shared_bytes(header) / (1024 * 1024)))));
 		return false;
 	}
+	begin_reading(list);
 	bfpg_publish_pass(build, bfpg_pass_of_shared(build->shared), false, counts);
 	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
 		ereport(ERROR,
@@ -184,6 +193,7 @@ build_shared(BfpgPublication *list, const bf_header *header)
 						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
 	list->keys = counts[BFPG_PASS_KEYS];
 	list->nulls = counts[BFPG_PASS_NULLS];
+	bfpg_activity_phase("counting bits", -1);
 	take_shared(list);
 	return true;
 }
@@ -208,9 +218,10 @@ build_once(BfpgPublication *list)
 	check_memory(list, &header);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->headers = palloc(list->count * sizeof(bf_header));
-	bfpg_activity_phase("building", (int64) list->build->rows);
-	if (!list->build->here || !build_shared(list, &header))
-		bfpg_publish_build_apart(list);
+	if (list->build->here && build_shared(list, &header))
+		return;
+	begin_reading(list);
+	bfpg_publish_build_apart(list);
 }
 
 static bool
