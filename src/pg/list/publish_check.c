@@ -194,7 +194,8 @@ random_hashes(uint32 parts)
 		hashes[i].hash = bf_hash_word(PG_UINT64_MAX / 3 + (uint64) i, MEASURE_SEED);
 		hashes[i].part = parts > 1 ? bf_part_of(hashes[i].hash, parts) : 0;
 	}
-	qsort(hashes, MEASURED_HASHES, sizeof(BfpgMeasured), by_part);
+	if (parts > 1)
+		qsort(hashes, MEASURED_HASHES, sizeof(BfpgMeasured), by_part);
 	return hashes;
 }
 
