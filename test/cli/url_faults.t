@@ -194,6 +194,66 @@ foreach my $try ([ undef, 'first' ], [ 'first', 'step' ], [ 'first', 'epoch' ])
 	cmp_ok($killed, '>', 20, "to $state: killed $killed times");
 }
 
+# ------------------------------------------------------------------------
+# The order of what they write
+# ------------------------------------------------------------------------
+
+# What a loss of power could take of a trace: each name that a file gets must be of synced
+# content; and what is in this list must be synced with its folder before the next of it.
+# Gives what is wrong.  FILE.status of a look that changed nothing may be lost.
+sub disorder
+{
+	my ($trace, $matters) = @_;
+	my (%unsynced, @pending, @wrong);
+	foreach my $line (split /\n/, $trace)
+	{
+		if ($line =~ /^\d+ +write\(\d+<([^>]+)>/) { $unsynced{$1} = 1; }
+		elsif ($line =~ /^\d+ +fsync\(\d+<([^>]+)>\) += 0/)
+		{
+			my $path = $1;
+			delete $unsynced{$path};
+			@pending = grep { $_->[0] ne $path } @pending;
+		}
+		elsif ($line =~ /^\d+ +(?:renameat\((?:AT_FDCWD|\d+)<([^>]+)>, "([^"]+)", (?:AT_FDCWD|\d+)<[^>]+>, "([^"]+)"\)|unlinkat\((?:AT_FDCWD|\d+)<([^>]+)>, "([^"]+)", 0\)) += 0/)
+		{
+			my ($folder, $from, $name) = defined $1 ? ($1, $2, $3) : ($4, undef, $5);
+			next if $name !~ $matters;
+			push @wrong, "$name before $_->[1] was synced" foreach @pending;
+			push @wrong, "$name of content that was not synced" if defined $from && $unsynced{"$folder/$from"};
+			push @pending, [ $folder, $name ] if defined $from && $name !~ /\.(?:bloom|step)$/;
+		}
+	}
+	return join "\n", @wrong, map { "$_->[1] was not synced" } @pending;
+}
+
+foreach my $state (sort keys %traces)
+{
+	my @names = $traces{$state} =~ /renameat\([^"]*"[^"]*", [^"]*"(u\.bloom[^"]*)"\) += 0/g;
+	ok(grep({ $_ eq 'u.bloom.mark' } @names) && ($state eq 'step' || grep { $_ eq 'u.bloom' } @names), "the trace to $state has a mark and a file");
+	is(disorder($traces{$state}, qr/^u\.bloom(\.mark)?$/), '', 'each is synced before the next is written');
+	my ($mark, $file) = (index($traces{$state}, '"u.bloom.mark") = 0'), index($traces{$state}, '"u.bloom") = 0'));
+	cmp_ok($mark, '<', $file, 'the mark before the file');
+}
+
+# An exporter of news, with an old file in its folder that nobody names
+my $old = 'www/now/' . '0' x 64 . '.step';
+spew($old, 'old');
+utime 0, 0, $old;
+sql('INSERT INTO users SELECT generate_series(3001, 3100)');
+system('strace', '-f', '-y', '-s', '200', '-o', 'export.trace', '-e', 'trace=' . join(',', @calls), $plain, @export, '--quiet');
+my $trace = slurp('export.trace');
+ok(!-e $old && $trace =~ /unlinkat\([^"]*"0{64}\.step"/, 'an exporter that deletes what nobody names');
+like($trace, qr/"[0-9a-f]{64}\.step"\) = 0.*"manifest"\) = 0.*fsync\(\d+<[^>]*www\/now>\) += 0.*unlinkat\([^"]*"0{64}\.step"/s, 'writes files, then the manifest, syncs the folder, and then deletes');
+is(disorder($trace, qr/^(?:manifest|\.state|[0-9a-f]{64}\.(?:step|bloom))$/), '', 'and writes nothing before what it needs is synced');
+ok($trace =~ /^(.*)"manifest"\) = 0/ms && $1 =~ /"[0-9a-f]{64}\.step"\) = 0\n(?:(?!renameat).*\n)*\d+ +fsync\(\d+<[^>]*www\/now>\) += 0/, 'the folder is synced with the files before the manifest');
+
+# That the check sees what it is to see
+is(disorder(<<'END', qr/^u\.bloom(\.mark)?$/), "u.bloom.mark of content that was not synced\nu.bloom before u.bloom.mark was synced\nu.bloom.mark was not synced", 'a trace in disorder is found');
+1 write(5</h/.tmp-u.bloom.mark>, "x", 1) = 1
+1 renameat(4</h>, ".tmp-u.bloom.mark", 4</h>, "u.bloom.mark") = 0
+1 renameat(4</h>, "new", 4</h>, "u.bloom") = 0
+END
+
 finish('nginx', 'TERM');
 unlink map { -l $_ ? readlink : () } glob 'host*/*.working';
 scope_to('public');
