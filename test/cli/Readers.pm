@@ -25,12 +25,13 @@ sub came_with { my ($serial, @keys) = @_; push @{ $keys{$serial} }, @keys; retur
 
 sub keys_of { my ($serial) = @_; return map { @{ $keys{$_} } } grep { $_ <= $serial } sort keys %keys; }
 
-# The serial that is told by bloomfilter status; 0 if nothing is known.
+# The serial that is told by bloomfilter status; 0 if nothing is known, or it is that of
+# another file, which it says.
 sub told
 {
 	my ($file) = @_;
 	my ($status, $out) = run('', 'status', '--json', $file);
-	return $out =~ /"serial": "(\d+)"/ ? $1 : 0;
+	return $out !~ /"other"/ && $out =~ /"serial": "(\d+)"/ ? $1 : 0;
 }
 
 # The serial in a working copy; 0 if there is none.

@@ -8,7 +8,7 @@ use warnings;
 use CommandLine;
 use Exporter qw(import);
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes qw(sleep clock_gettime CLOCK_MONOTONIC);
 
 our @EXPORT = qw(server_dsn scope_to own_database speak_to sql bytea build publish wait_for);
 
@@ -103,8 +103,8 @@ sub build
 sub wait_for
 {
 	my ($seconds, $condition) = @_;
-	my $end = time + $seconds;
-	sleep 0.05 while !$condition->() && time < $end;
+	my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
+	sleep 0.05 while !$condition->() && clock_gettime(CLOCK_MONOTONIC) < $end;
 	return $condition->();
 }
 

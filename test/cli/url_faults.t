@@ -15,11 +15,12 @@ use Cwd qw(abs_path);
 my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
+use Followers;
 use Hosts;
 use Readers;
 use Server;
 use Test::More;
-use Time::HiRes qw(sleep stat);
+use Time::HiRes qw(sleep);
 
 use constant AT_ONCE => 40;
 
@@ -33,56 +34,11 @@ my $here = `pwd`;
 chomp $here;
 my @calls = qw(openat write fsync rename renameat symlinkat unlink unlinkat mmap fallocate fchmod ftruncate);
 
-# ------------------------------------------------------------------------
-# Three states of a list: a whole file, a step, a new epoch
-# ------------------------------------------------------------------------
-
-my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now');
-my %newest;
-
-sub state_of
-{
-	my ($name, @keys) = @_;
-	is((run('', @export))[0], 0, "the state $name is exported");
-	system('cp', '-r', 'www/now', "www/$name");
-	$newest{$name} = manifest($name)->{content}[0];
-	came_with($newest{$name}, @keys);
-	return;
-}
-
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 5000)');
-sql('INSERT INTO users SELECT generate_series(1, 300)');
-state_of('first', 1 .. 300);
-sql('INSERT INTO users SELECT generate_series(1001, 1100)');
-state_of('step', 1001 .. 1100);
-sql('INSERT INTO users SELECT generate_series(2001, 2100); REINDEX INDEX users_filter');
-state_of('epoch', 2001 .. 2100);
-cmp_ok(manifest('epoch')->{epoch}[0], '>', manifest('step')->{epoch}[0], 'REINDEX is a new epoch');
-my %bits;
-foreach my $state (keys %newest)
-{
-	is((run('', 'pull', '--url', "$url/$state", '--allow-http', '--out', "$state.bloom"))[0], 0, "what $state is");
-	$bits{$state} = bits_of("$state.bloom");
-}
+make_states($dsn, $url, $plain);
 
 # ------------------------------------------------------------------------
-# Followers, many at once
+# Followers that are traced
 # ------------------------------------------------------------------------
-
-my $hosts = 0;
-my %begun;
-
-sub new_host { $hosts++; mkdir "host$hosts"; return "host$hosts/u.bloom"; }
-sub name_of { my ($file) = @_; return $file =~ s/\/.*//r; }
-
-# Followers of a state, by a tracer's command line if there is one.
-sub follow
-{
-	my ($state, $file, @tracer) = @_;
-	$begun{$file} = -e "$file.status" ? (stat "$file.status")[9] : 0;
-	begin(name_of($file), @tracer, $plain, 'pull', '--url', "$url/$state", '--allow-http', '--out', "$here/$file", '--follow', '--every', '1', '--quiet');
-	return;
-}
 
 sub is_running { my ($file) = @_; return is_alive(name_of($file)); }
 
@@ -94,13 +50,6 @@ sub end_traced
 	my $children = -e "/proc/$tracer/task/$tracer/children" ? slurp("/proc/$tracer/task/$tracer/children") : '';
 	kill 'TERM', split ' ', $children;
 	return;
-}
-
-# Since it was begun it has looked, and has the state.
-sub has_state
-{
-	my ($state, $file) = @_;
-	return working_serial($file) == $newest{$state} && -e "$file.status" && (stat "$file.status")[9] > $begun{$file};
 }
 
 # Each of these has a state, is ended in order, or was killed before.
@@ -182,12 +131,12 @@ foreach my $try ([ undef, 'first' ], [ 'first', 'step' ], [ 'first', 'epoch' ])
 		}
 		follow($state, $_) foreach @files;
 		push @wrong, map { "killed in @{ $at{$_} }: started again it did not come to $state: " . slurp('.' . name_of($_) . '.log') } wait_in_batch(60, sub { has_state($state, $_[0]) }, @files);
-		push @wrong, map { "killed in @{ $at{$_} }: other bits" } grep { bits_of($_) ne $bits{$state} } @files;
+		push @wrong, map { "killed in @{ $at{$_} }: other bits" } grep { bits_of($_) ne bits_at($state) } @files;
 		foreach my $file (@files)
 		{
 			finish(name_of($file), 'TERM');
-			push @wrong, "killed in @{ $at{$file} }: it left another file" if substr(slurp($file), 64) ne $bits{$state} || denied($file) ne "told $newest{$state}, denied 0";
-			unlink readlink "$file.working" if -l "$file.working";
+			push @wrong, "killed in @{ $at{$file} }: it left another file" if substr(slurp($file), 64) ne bits_at($state) || denied($file) ne "told @{[ newest($state) ]}, denied 0";
+			leave($file);
 		}
 	}
 	is(join("\n", @wrong), '', "to $state: no reader denies a key of the serial that it tells, and the follower started again has all");
@@ -240,7 +189,7 @@ my $old = 'www/now/' . '0' x 64 . '.step';
 spew($old, 'old');
 utime 0, 0, $old;
 sql('INSERT INTO users SELECT generate_series(3001, 3100)');
-system('strace', '-f', '-y', '-s', '200', '-o', 'export.trace', '-e', 'trace=' . join(',', @calls), $plain, @export, '--quiet');
+system('strace', '-f', '-y', '-s', '200', '-o', 'export.trace', '-e', 'trace=' . join(',', @calls), $plain, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now', '--quiet');
 my $trace = slurp('export.trace');
 ok(!-e $old && $trace =~ /unlinkat\([^"]*"0{64}\.step"/, 'an exporter that deletes what nobody names');
 like($trace, qr/"[0-9a-f]{64}\.step"\) = 0.*"manifest"\) = 0.*fsync\(\d+<[^>]*www\/now>\) += 0.*unlinkat\([^"]*"0{64}\.step"/s, 'writes files, then the manifest, syncs the folder, and then deletes');
@@ -255,7 +204,7 @@ is(disorder(<<'END', qr/^u\.bloom(\.mark)?$/), "u.bloom.mark of content that was
 END
 
 finish('nginx', 'TERM');
-unlink map { -l $_ ? readlink : () } glob 'host*/*.working';
+leave($_) foreach glob 'host*/u.bloom';
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url_faults WITH (FORCE)');
 done_testing();
