@@ -99,7 +99,7 @@ export_write_chain(exporter *e, feed_manifest *next)
 	bool		written = true;
 	bool		paid = false;
 
-	if (was->serial == 0 || was->content >= next->epoch || !export_load_published(e, &old))
+	if (was->serial == 0 || was->content >= next->epoch || next->parts > MOST_LINES || !export_load_published(e, &old))
 	{
 		next->chain_count = 0;
 		return true;

@@ -62,7 +62,7 @@ follow(url_host *host, const feed_manifest *m, const feed_file *file, feed_copy 
 	problem = file->delta ? feed_delta_apply(copy, file->part, bytes, file) : apply_old_step(m, file, bytes, copy);
 	if (problem == NULL)
 		return LED;
-	complain("%s: what leads from serial %" PRIu64 " to the new epoch doesn't fit: %s", host->plan->out, file->from, problem);
+	complain("%s: what leads from serial %" PRIu64 " to the new epoch doesn't fit: %s: fetching the whole", host->plan->out, file->from, problem);
 	return NO_STEPS;
 }
 

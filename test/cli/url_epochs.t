@@ -135,6 +135,11 @@ foreach my $night (1 .. 10)
 	export_list('nights');
 }
 is(@{ manifest('nights')->{delta} }, 8, 'and no longer than eight');
+my @named = sort map { (split / /)[4] . '.delta' } @{ manifest('nights')->{delta} };
+cmp_ok(scalar(() = glob 'www/nights/*.delta'), '>', 8, 'deltas that nobody names any more are there for a day');
+utime 0, 0, glob 'www/nights/*.delta';
+export_list('nights');
+is(join(' ', sort map { s{.*/}{}r } glob 'www/nights/*.delta'), join(' ', @named), 'and then go, but for those that are named');
 
 # ------------------------------------------------------------------------
 # Deltas that are missing, damaged, or lie
