@@ -61,14 +61,26 @@ export function * refreshWorking (io, working) {
     if (now.serial !== working.serial) {
       let at = PAGE
       for (const { instance } of working.parts) {
-        const from = instance.start + HEADER_BYTES
-        yield * fill(io, handle, instance.bytes.subarray(from, instance.start + instance.length), at + HEADER_BYTES)
-        instance.isSealed = false
+        yield * copyBlocks(io, handle, instance, at)
         at = nextPage(at + instance.length)
       }
     }
     Object.assign(working, now)
   })
+}
+
+/** All blocks of a part that begins at a place of the file: the serial is told only if none is left out. */
+function * copyBlocks (io, handle, instance, at) {
+  for (let from = HEADER_BYTES; from < instance.length;) {
+    const target = instance.bytes.subarray(instance.start + from, instance.start + instance.length)
+    const count = yield io.read(handle, target, at + from)
+    if (target.length > 0) {
+      require(count > 0, 'length', 'it was cut short while it was read')
+      from += count
+    }
+    // Else a look-up of many keys made the memory grow meanwhile: this piece went to where nothing is any more.
+  }
+  instance.isSealed = false
 }
 
 function require (condition, rule, reason) {
@@ -140,7 +152,7 @@ function * readOne (io, handle, at, length) {
   } catch (error) {
     require(false, 'part', error.message)
   }
-  yield * fill(io, handle, instance.room(size), at)
-  instance.isSealed = false
+  instance.room(size)
+  yield * copyBlocks(io, handle, instance, at)
   return readPart(instance)
 }

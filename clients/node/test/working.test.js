@@ -4,8 +4,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
-import { thisBoot } from '../lib/files.js'
+import { asyncIo, thisBoot } from '../lib/files.js'
 import { Instance } from '../lib/instance.js'
+import { runAsync } from '../lib/steps.js'
+import { openWorking, refreshWorking } from '../lib/working.js'
 import { tempFolder } from './helpers.js'
 
 const [first, ...lines] = fs.readFileSync(new URL('../../../test/vectors/working.tsv', import.meta.url), 'utf8')
@@ -93,4 +95,36 @@ test('what a follower sets is there after a reload, and the serial with it', asy
   assert.equal(await watched.reload(), true)
   assert.ok(numbers(row('one').keys).every((key) => watched.contains(key)))
   assert.equal((await watched.status()).identity, undefined)
+})
+
+test('memory that grows while bits are copied', async () => {
+  const file = write(row('no_bits'))
+  const full = workingOf(row('one'))
+  const keys = numbers(row('one').new_keys)
+  const { parts, path: working } = await (async () => {
+    const checksums = [fs.readFileSync(file).subarray(56, 64)]
+    return { ...await runAsync(openWorking(asyncIo, file, checksums)) }
+  })()
+  const state = { parts, path: working, stamp: (({ dev, ino }) => `${dev} ${ino}`)(fs.statSync(working, { bigint: true })), serial: 0n }
+  const handle = fs.openSync(working, 'r+')
+  fs.writeSync(handle, full, 4160, full.length - 4160, 4160)
+  fs.closeSync(handle)
+  const [{ instance }] = parts
+  let grown = false
+  const io = {
+    ...asyncIo,
+    read: async (from, bytes, at) => {
+      const count = await asyncIo.read(from, Buffer.alloc(bytes.length), at)
+      if (!grown && at >= 4096) {
+        grown = true
+        instance.needScratch(1 << 24)
+        return count
+      }
+      return asyncIo.read(from, bytes, at)
+    }
+  }
+  await runAsync(refreshWorking(io, state))
+  assert.ok(grown && instance.bytes.length > 1 << 24)
+  assert.ok(Buffer.from(instance.bytes.subarray(instance.start + 64, instance.start + instance.length)).equals(full.subarray(4160)))
+  assert.ok(keys.length > 0)
 })
