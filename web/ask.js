@@ -1,4 +1,4 @@
-// The room "ask": keys as text, looked up in the dropped file or in a file of the web.
+// The room "ask": keys as text, looked up in the dropped file, in a file of the web, or in a list that is followed.
 import { BloomFilter, Key } from '../clients/node/lib/browser.js'
 import { looked } from './look.js'
 import { byId, make, row, showingErrors, whole } from './dom.js'
@@ -8,6 +8,9 @@ const MOST_ROWS = 200
 
 /** Of a web address each key is a request: so many at a time. */
 const MOST_REQUESTS = 20
+
+/** Between two looks at a list, if its server doesn't want more. */
+const FOLLOW_MILLISECONDS = 1000
 
 const keysOf = (text) => text.split('\n').map((line) => line.replace(/\r$/, '')).filter((line) => line !== '')
 
@@ -84,13 +87,52 @@ async function askUrl (address, lines) {
     make('tbody', {}, ...lines.map((line, i) => fetched(line, looks[i]))))))
 }
 
-async function ask () {
+/** The list that is followed, by its address: one at a time. */
+const followed = { address: undefined, list: undefined }
+
+async function follow (address) {
+  if (followed.address !== address) {
+    followed.list?.close()
+    followed.address = followed.list = undefined
+    followed.list = await BloomFilter.followUrl(address, {
+      every: FOLLOW_MILLISECONDS,
+      onChange: () => source() === 'list' && showingErrors(byId('ask-error'), ask),
+      onError: (error) => { byId('ask-error').textContent = error.message }
+    })
+    followed.address = address
+  }
+  return followed.list
+}
+
+/** As in a file; once something changed the same keys are looked up again. */
+async function askList (address, lines) {
+  if (address === '') {
+    throw new Error('no web address was typed')
+  }
+  const list = await follow(address)
+  const { list: name, serial, looked: at } = await list.status()
+  const filter = list.current
+  const keys = lines.map((line) => keyOf(filter.keyType, line))
   byId('ask-result').replaceChildren()
+  showAll(lines, keys.map((key) => filter.contains(key)))
+  byId('ask-result').append(make('p', { class: 'note' }, `Of the list ${name}, serial ${serial}, of ${at.toISOString()}; it is followed, ` +
+    'and the keys are looked up again when it changes. The server doesn\'t learn the keys.'))
+  showExplained(lines[0], filter.explain(keys[0]))
+}
+
+const source = () => document.querySelector('input[name=ask-source]:checked').value
+
+async function ask () {
   const lines = keysOf(byId('ask-keys').value)
   if (lines.length === 0) {
+    byId('ask-result').replaceChildren()
     throw new Error('no key was typed')
   }
-  if (document.querySelector('input[name=ask-source]:checked').value === 'url') {
+  if (source() === 'list') {
+    return askList(byId('ask-list').value.trim(), lines)
+  }
+  byId('ask-result').replaceChildren()
+  if (source() === 'url') {
     await askUrl(byId('ask-url').value.trim(), lines)
   } else {
     askFile(lines)
@@ -102,7 +144,9 @@ export function startAsk () {
     event.preventDefault()
     showingErrors(byId('ask-error'), ask)
   })
-  byId('ask-url').addEventListener('focus', () => {
-    document.querySelector('input[name=ask-source][value=url]').checked = true
-  })
+  for (const name of ['url', 'list']) {
+    byId(`ask-${name}`).addEventListener('focus', () => {
+      document.querySelector(`input[name=ask-source][value=${name}]`).checked = true
+    })
+  }
 }

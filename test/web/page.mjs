@@ -176,6 +176,95 @@ async function askByRanges (page, browser, port) {
   await page.click('input[name=ask-source][value=file]')
 }
 
+const CORS = { 'Access-Control-Allow-Origin': '*' }
+
+function filtersOf (...counts) {
+  const size = { n: 1000, p: 0.0001 }
+  return counts.map((count) => [Buffer.from(BloomFilter.build(Array.from({ length: count }, (_, i) => i), size).toBytes())])
+}
+
+const shows = (page, selector, pattern) =>
+  page.waitForFunction((at, of) => new RegExp(of).test(document.querySelector(at).textContent), { timeout: 120000 }, selector, pattern)
+
+/** A list that is followed: steps, a rebuild, an older manifest, a damaged file, a server that goes. */
+async function followList (page, browser, origins) {
+  const { Folder, serve } = await import(path.join(reader, 'test', 'list.js'))
+  const [one, two, three, four, five, rebuilt, grown] = filtersOf(100, 200, 300, 400, 500, 101, 201)
+  const folder = new Folder(one)
+  let damage = (bytes) => bytes
+  const change = (answer, name) => name.endsWith('.bloom') ? { ...answer, body: damage(answer.body) } : answer
+  const web = await serve({ users: folder }, { headers: CORS, change })
+  origins.push(web.url)
+  const finds = (count) => shows(page, '#ask-result', `^5 looked up: ${count} in the list`)
+  await type(page, '#ask-list', `${web.url}/users/`)
+  await lookUp(page, '50\n150\n250\n350\n450')
+  await finds(1)
+  ok(true, `${browser}: a list's folder is followed`)
+  const first = folder.manifest
+  folder.advance(two)
+  await finds(2)
+  ok(true, `${browser}: a step of its manifest is taken without a click`)
+  folder.advance(three, { inline: false })
+  await finds(3)
+  ok(true, `${browser}: and one of a file`)
+  is(web.requests.filter(({ name }) => name.endsWith('.bloom')).length, 1, `${browser}: the whole was fetched once`)
+  folder.manifest = first
+  await shows(page, '#ask-error', 'older than what was here')
+  ok((await text(page, '#ask-result')).includes('3 in the list'), `${browser}: an older manifest is refused`)
+  folder.advance(four)
+  await finds(4)
+  folder.manifest = folder.manifest.replace(/^identity .*/m, 'identity 5d9f6f3c-d9cb-469f-a165-70867728950e').replace(/^poll .*/m, 'poll 2')
+  await shows(page, '#ask-error', 'another list of this name')
+  ok((await text(page, '#ask-result')).includes('4 in the list'), `${browser}: another identity is refused`)
+  folder.advance(five)
+  await finds(5)
+  // Of content that the browser has in no cache.
+  damage = (bytes) => { const other = Buffer.from(bytes); other[80] ^= 1; return other }
+  folder.rebuild(rebuilt)
+  await shows(page, '#ask-error', 'is not what the manifest says')
+  ok((await text(page, '#ask-result')).includes('5 in the list'), `${browser}: a damaged file is refused`)
+  damage = (bytes) => bytes
+  await finds(1)
+  ok(true, `${browser}: a rebuilt list takes the old one's place`)
+  await web.stop()
+  await page.waitForFunction(() => document.querySelector('#ask-error').textContent !== '', { timeout: 120000 })
+  ok((await text(page, '#ask-result')).includes('1 in the list'), `${browser}: without its server it goes on answering`)
+  folder.advance(grown)
+  const again = await serve({ users: folder }, { headers: CORS, port: web.port })
+  await finds(2)
+  ok(true, `${browser}: and goes on where it was when it is back`)
+  await signed(page, browser, origins)
+  await again.stop()
+  await page.click('input[name=ask-source][value=file]')
+}
+
+/** Signed lists, by the reader's own bundle, and what a browser that can't verify says. */
+async function signed (page, browser, origins) {
+  const { Folder, keyOf, serve } = await import(path.join(reader, 'test', 'list.js'))
+  const { buildSync } = await import(path.join(reader, 'node_modules', 'esbuild', 'lib', 'main.js'))
+  const [bundle] = buildSync({ entryPoints: [path.join(reader, 'lib', 'browser.js')], bundle: true, format: 'iife',
+    globalName: 'reader', platform: 'browser', write: false }).outputFiles
+  const [a, b] = [keyOf('keyAAAAA', 1), keyOf('keyBBBBB', 2)]
+  const folder = new Folder(filtersOf(100)[0])
+  folder.publish({}, [a])
+  const web = await serve({ users: folder }, { headers: CORS })
+  origins.push(web.url)
+  await page.addScriptTag({ content: bundle.text })
+  const answer = (key) => page.evaluate(async (url, one) => {
+    try {
+      const list = await globalThis.reader.BloomFilter.followUrl(url, { key: one })
+      list.close()
+      return [list.contains(7), list.contains(1007)].join()
+    } catch (error) {
+      return error.message
+    }
+  }, `${web.url}/users`, key)
+  const right = await answer(a.text)
+  ok(right === 'true,false' || /this browser has no Ed25519/.test(right), `${browser}: a signed list: ${right}`)
+  ok(/no right signature/.test(await answer(b.text)), `${browser}: signed by another key is refused`)
+  await web.stop()
+}
+
 /** Contrast of 4.5 at least for text, names for all that is filled in, no sideways scrolling. */
 async function accessible (page, browser) {
   for (const scheme of browser === 'chromium' ? ['light', 'dark'] : ['light']) {
@@ -209,14 +298,17 @@ async function inBrowser (browser, executablePath, port) {
     const asked = []
     const errors = []
     page.on('request', (request) => asked.push(request.url()))
-    page.on('pageerror', (error) => errors.push(error.message))
+    // Firefox tells of a server that is gone as of an error of the page, which it isn't.
+    page.on('pageerror', ({ message }) => /^Cross-Origin Request Blocked.*CORS request did not succeed/.test(message) || errors.push(message))
     await page.goto(`file://${PAGE}`)
     await size(page, browser)
     await look(page, browser)
     await ask(page, browser)
     await askByRanges(page, browser, port)
+    const origins = [`http://127.0.0.1:${port}`]
+    await followList(page, browser, origins)
     await accessible(page, browser)
-    const others = asked.filter((url) => !/^(file|data|blob):/.test(url) && !url.startsWith(`http://127.0.0.1:${port}/`))
+    const others = asked.filter((url) => !/^(file|data|blob):/.test(url) && !origins.some((origin) => url.startsWith(`${origin}/`)))
     ok(others.length === 0, `${browser}: nobody else is asked`, others)
     ok(errors.length === 0, `${browser}: no error goes unseen`, errors)
   } finally {

@@ -86,7 +86,7 @@ export interface Status {
   /** The last look at the server that went well. */
   looked?: Date
   changed?: Date
-  /** Of a working copy: what was committed before is in it. */
+  /** Of a working copy or a followed list: what was committed before is in it. */
   trueAt?: Date
   /** Looks that failed since. */
   failures: number
@@ -111,6 +111,8 @@ export class BloomFilter {
   static fetch (url: string | { toString (): string }, options?: OpenOptions & { [option: string]: unknown }): Promise<BloomFilter>
   /** A filter on a web server that is asked by ranges; options are those of the global fetch. */
   static openUrl (url: string | { toString (): string }, options?: { [option: string]: unknown }): Promise<RemoteBloomFilter>
+  /** A list that `bloomfilter export` keeps in a folder of a web server, followed until close; options are also those of the global fetch. */
+  static followUrl (url: string | { toString (): string }, options?: FollowUrlOptions & { [option: string]: unknown }): Promise<FollowedBloomFilter>
   /** A filter of these keys, with the bytes that SQL makes of them. */
   static build (keys: Iterable<KeyLike> | KeyList, options?: BuildOptions): BloomFilter
   readonly keyType: KeyTypeName
@@ -184,6 +186,39 @@ export class WatchedBloomFilter {
   close (): void
 }
 
+export interface FollowUrlOptions extends FollowOptions {
+  /** Milliseconds between two looks, if the list doesn't want more. Default: 10000. */
+  every?: number
+  /** Public keys of minisign: their text, or what their files have. Only what one of them has signed is taken. */
+  key?: string | readonly string[]
+  /** The list's, where it is to be none other. */
+  name?: string
+  /** What status told before, to be gone on from: another list, or an older state, is refused. */
+  identity?: string
+  serial?: string
+  /** Takes http: from other machines, too. With a key it does so by itself. */
+  allowHttp?: boolean
+  /** Ends following, as close does. */
+  signal?: { readonly aborted: boolean, addEventListener (type: 'abort', listener: () => void): void }
+}
+
+/** A list on a web server, to whose own copy its steps are applied. */
+export class FollowedBloomFilter {
+  private constructor ()
+  status (): Promise<Status>
+  /** The present filter. Keys may come into it; a rebuilt one is another. */
+  readonly current: BloomFilter
+  readonly info: Info
+  contains (key: KeyLike): boolean
+  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
+  explain (key: KeyLike): string
+  containsMany (keys: KeyList): Uint8Array
+  /** Looks now: whether something changed. On any error all stays as it was. */
+  reload (): Promise<boolean>
+  /** Ends following. */
+  close (): void
+}
+
 /** A key whose SQL type is said by the caller. */
 export class Key {
   private constructor ()
@@ -238,6 +273,12 @@ export class InvalidFilterError extends BloomFilterError {
 
 /** A manifest is none, or valid filters are not one whole set. */
 export class InvalidSetError extends BloomFilterError {}
+
+/** A list on a web server is not as it must be, or must not be taken. */
+export class ListError extends BloomFilterError {
+  /** Why: back, identity, list, forked, expired, clock, signature; or line, must, step, file. */
+  readonly word: string
+}
 
 /** A key of another type than the filter's, or a value that is no key at all. */
 export class KeyTypeError extends BloomFilterError {

@@ -1,5 +1,5 @@
 // Compiled, never run: the types allow what the README shows and no more.
-import { BloomFilter, Key, KeyTypeError, WatchedBloomFilter } from 'bloomfilter-reader'
+import { BloomFilter, FollowedBloomFilter, Key, KeyTypeError, ListError, WatchedBloomFilter } from 'bloomfilter-reader'
 
 export async function use (bytes: Uint8Array): Promise<string> {
   const filter: BloomFilter = await BloomFilter.open('users.bloom', { verify: false })
@@ -15,6 +15,11 @@ export async function use (bytes: Uint8Array): Promise<string> {
   const changed: boolean = await watched.reload()
   watched.follow(1000, { onChange: (now) => now.contains(changed ? 1 : 2) })
   watched.close()
+  const followed: FollowedBloomFilter = await BloomFilter.followUrl('https://lists.example.com/users', {
+    every: 1000, key: ['RW'], headers: { authorization: 'x' }, onError: (error) => error instanceof ListError && error.word === 'back'
+  })
+  await followed.reload() && (await followed.status()).serial === '1' && followed.current.contains(42)
+  followed.close()
   // @ts-expect-error a Date has no SQL type of its own
   watched.contains(new Date())
   // @ts-expect-error numeric takes no number
