@@ -174,6 +174,18 @@ fetch_wholes(url_host *host, const feed_manifest *m, feed_copy *copy)
  * Content
  * ------------------------------------------------------------------------ */
 
+/* Whether the whole files have what a step has that isn't there: else they would not help. */
+static bool
+have_wholes_missed(const url_host *host, const feed_manifest *m)
+{
+	size_t		i;
+
+	for (i = 0; i < m->step_count; i++)
+		if (memcmp(m->steps[i].digest, host->partial_digest, FEED_DIGEST_BYTES) == 0)
+			return m->steps[i].to <= m->wholes[0].to;
+	return false;
+}
+
 /* By steps, in place. */
 static led
 take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
@@ -182,7 +194,7 @@ take_steps(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	bool		missing;
 	led			found = list_find_steps(host, m, &host->copy, host->serial, &list, &missing);
 
-	if (found == FAILED && missing && ++host->misses >= MOST_MISSES)
+	if (found == FAILED && missing && ++host->misses >= MOST_MISSES && have_wholes_missed(host, m))
 		found = NO_STEPS;
 	if (found == LED && !place_mark(host, m, digest, false))
 		found = FAILED;

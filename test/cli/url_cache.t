@@ -1,0 +1,215 @@
+# url_cache.t
+#	  Steps that a cache says are not there, servers that ask for patience, and pages that are
+#	  no manifest: bloomfilter pull --url waits, and goes on by itself.
+#
+# A web server of the test's own answers as it is told.  Needs a server with the extension.
+
+use strict;
+use warnings;
+
+use Digest::SHA qw(sha256_hex);
+use FindBin;
+use IO::Socket::INET;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Hosts;
+use Readers;
+use Server;
+use Test::More;
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+
+my $dsn = own_database('bloomfilter_cli_url_cache');
+mkdir 'www';
+
+# ------------------------------------------------------------------------
+# The web server
+# ------------------------------------------------------------------------
+
+# Each line of "rules" is a pattern of paths, a status and headers that are sent for them.  What
+# was asked for is in "requests", with the time.
+sub serve
+{
+	my ($door) = @_;
+	while (my $client = $door->accept)
+	{
+		my $path = '';
+		while (defined(my $line = <$client>))
+		{
+			last if $line =~ /^\r?\n/;
+			$path = $1 if $line =~ m{^GET (\S+)};
+		}
+		my ($status, $headers) = (-e "www$path" ? '200 OK' : '404 Not Found', '');
+		foreach my $rule (split /\n/, slurp('rules'))
+		{
+			my ($pattern, $answer, $more) = split /\t/, $rule;
+			($status, $headers) = ($answer, $more // '') if $path =~ /$pattern/;
+		}
+		open my $log, '>>', 'requests' or die;
+		printf $log "%.3f %s %s\n", clock_gettime(CLOCK_MONOTONIC), $path, $status;
+		close $log;
+		my $content = $status =~ /^200/ && -e "www$path" ? slurp("www$path") : '<html>';
+		print $client "HTTP/1.1 $status\r\nContent-Length: ", length($content), "\r\nConnection: close\r\n", $headers ne '' ? "$headers\r\n" : '', "\r\n", $content;
+		close $client;
+	}
+	exit 0;
+}
+
+sub rules { spew('rules.new', join '', map { "$_\n" } @_); rename 'rules.new', 'rules'; return; }
+sub requests { my ($pattern) = @_; return grep { /$pattern/ } split /\n/, slurp('requests'); }
+
+rules();
+spew('requests', '');
+my $door = IO::Socket::INET->new(Listen => 20, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
+my $url = 'http://127.0.0.1:' . $door->sockport . '/users';
+my $server = fork() // die "fork: $!";
+serve($door) if $server == 0;
+close $door;
+END { kill 'KILL', $server if $server; }
+
+# ------------------------------------------------------------------------
+# A host, and keys that come
+# ------------------------------------------------------------------------
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000)');
+
+# More than goes into the manifest, so that there is a file.
+my $next = 1;
+
+sub add
+{
+	my ($count) = @_;
+	my ($first, $last) = ($next, $next + $count - 1);
+	$next += $count;
+	sql("INSERT INTO users SELECT generate_series($first, $last)");
+	is((run('', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1'))[0], 0, "keys to $last are exported");
+	came_with(manifest('users')->{content}[0], $first .. $last);
+	return;
+}
+
+# Another manifest of the same content
+sub change
+{
+	my ($edit) = @_;
+	spew('www/users/manifest', $edit->(slurp('www/users/manifest')) =~ s/^serial (\d+)/'serial ' . ($1 + 1)/emr);
+	return;
+}
+
+# Failures are forgotten so, and with them the time between two looks.
+sub restart
+{
+	finish('host', 'TERM');
+	begin('host', program(), 'pull', '--url', $url, '--allow-http', '--out', 'u.bloom', '--follow', '--every', '1');
+	return;
+}
+
+sub is_current { return told('u.bloom') eq manifest('users')->{content}[0] && denied('u.bloom') =~ /denied 0$/; }
+sub words { my ($file) = @_; return (run('', 'status', '--json', $file))[1] =~ /"wrong": \[(.*?)\]/ ? $1 : 'nothing is known'; }
+
+add(1000);
+restart();
+ok(wait_for(30, sub { -e 'u.bloom' && is_current() }), 'a host follows');
+is(scalar(requests(qr/\.bloom 200/)), 1, 'by a whole file');
+
+# ------------------------------------------------------------------------
+# A step that isn't there
+# ------------------------------------------------------------------------
+
+rules("\\.step\$\t404 Not Found");
+spew('requests', '');
+add(8000);
+like(join(' ', keys %{ manifest('users') }), qr/step/, 'a step of its own');
+ok(!defined manifest('users')->{inline}, 'that is too long for the manifest');
+ok(wait_for(60, sub { requests(qr/\.step 404/) >= 2 }), 'a cache that says it is not there is asked again');
+is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched');
+like(denied('u.bloom'), qr/denied 0$/, 'readers go on with what they had');
+rules();
+ok(wait_for(60, sub { is_current() }), 'once the cache has it, it is taken');
+is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
+
+# Steps are merged meanwhile: the longer one leads on from here, too.
+my %before = map { $_ => 1 } map { (split / /, $_)[3] } @{ manifest('users')->{step} };
+add(3000);
+my ($missing) = map { (split / /, $_)[3] } grep { !$before{ (split / /, $_)[3] } } @{ manifest('users')->{step} };
+$missing //= (split / /, manifest('users')->{step}[-1])[3];
+rules("$missing\t404 Not Found");
+spew('requests', '');
+ok(wait_for(60, sub { is_current() || requests(qr/$missing\.step 404/) }), 'a step that stays missing');
+foreach (1 .. 4)
+{
+	last if "@{ manifest('users')->{step} }" !~ /$missing/;
+	add(3000);
+}
+unlike("@{ manifest('users')->{step} }", qr/$missing/, 'is merged into a longer one');
+ok(wait_for(60, sub { is_current() }), 'which is taken');
+is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
+
+# One that never comes: whole files that don't have it would not help
+add(8000);
+rules("\\.step\$\t404 Not Found");
+spew('requests', '');
+restart();
+ok(wait_for(60, sub { requests(qr/\.step 404/) >= 4 }), 'a step that never comes is looked for again');
+is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched that does not have it');
+cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>=', 2, 'these looks are failures, by status');
+
+# One that has it is fetched, at a time of the host's own
+rules();
+is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'another host has the whole');
+my $name = sha256_hex(slurp('whole.bloom'));
+my $content = manifest('users')->{content}[0];
+system("cp whole.bloom www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer });
+rules("\\.step\$\t404 Not Found");
+spew('requests', '');
+restart();
+ok(wait_for(60, sub { requests(qr/\.step 404/) >= 4 }), 'a step is missed');
+is(scalar(requests(qr/\.bloom /)), 0, 'for minutes the whole file that has it is left to other hosts');
+change(sub { $_[0] =~ s/^spread .*/spread 1/mr });
+restart();
+ok(wait_for(60, sub { is_current() }), 'where the manifest gives a second for that, it is fetched');
+cmp_ok(scalar(requests(qr/\.step 404/)), '>=', 7, 'after three looks');
+is(scalar(requests(qr/\.bloom 200/)), 1, 'once');
+is(words('u.bloom'), '', 'and status is content');
+rules();
+
+# ------------------------------------------------------------------------
+# A manifest that isn't there, or no manifest
+# ------------------------------------------------------------------------
+
+foreach my $status ('404 Not Found', '403 Forbidden')
+{
+	my ($code) = $status =~ /^(\d+)/;
+	spew('.host.log', '');
+	rules("manifest\$\t$status");
+	ok(wait_for(90, sub { slurp('.host.log') =~ /manifest: the server answered $code/ }), "a manifest that is answered by $code is an error");
+	ok(-e 'u.bloom' && is_current(), 'and the file stays');
+	rules();
+	ok(wait_for(90, sub { (run('', 'status', 'u.bloom'))[1] =~ /^failures\s+0$/m }), 'until it is there again');
+}
+mkdir 'www/portal';
+spew('www/portal/manifest', "<html>Sign in</html>\n");
+rules("portal\t200 OK\tContent-Type: text/html; charset=utf-8");
+like((run('', 'pull', '--url', $url =~ s/users/portal/r, '--allow-http', '--out', 'portal.bloom'))[2], qr/is no manifest \(content type "text\/html; charset=utf-8"\)/, 'the page of a captive portal is told by its type');
+ok(!-e 'portal.bloom', 'and taken for nothing');
+
+# ------------------------------------------------------------------------
+# Patience that a server asks for
+# ------------------------------------------------------------------------
+
+foreach my $status ('429 Too Many Requests', '503 Service Unavailable')
+{
+	spew('requests', '');
+	rules("manifest\$\t$status\tRetry-After: 5");
+	ok(wait_for(60, sub { requests(qr/manifest $status/) >= 2 }), "a server that answers $status, Retry-After: 5");
+	my ($first, $second) = map { (split / /)[0] } requests(qr/manifest $status/);
+	cmp_ok($second - $first, '>=', 4.9, 'is left alone so long');
+	rules();
+	ok(wait_for(60, sub { requests(qr/manifest 200/) > 0 }), 'and looked at again');
+}
+is(finish('host', 'TERM'), 0, 'the host ends');
+
+unlink readlink 'u.bloom.working' if -l 'u.bloom.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_url_cache WITH (FORCE)');
+done_testing();
