@@ -141,6 +141,7 @@ foreach my $try ([ undef, 'first' ], [ 'first', 'step' ], [ 'first', 'epoch' ])
 	}
 	is(join("\n", @wrong), '', "to $state: no reader denies a key of the serial that it tells, and the follower started again has all");
 	cmp_ok($killed, '>', 20, "to $state: killed $killed times");
+	like(slurp('access.log'), qr{GET /epoch/\w{64}\.delta }, 'to the new epoch by a delta') if $state eq 'epoch';
 }
 
 # ------------------------------------------------------------------------
@@ -169,7 +170,7 @@ sub disorder
 			next if $name !~ $matters;
 			push @wrong, "$name before $_->[1] was synced" foreach @pending;
 			push @wrong, "$name of content that was not synced" if defined $from && $unsynced{"$folder/$from"};
-			push @pending, [ $folder, $name ] if defined $from && $name !~ /\.(?:bloom|step)$/;
+			push @pending, [ $folder, $name ] if defined $from && $name !~ /\.(?:bloom|step|delta)$/;
 		}
 	}
 	return join "\n", @wrong, map { "$_->[1] was not synced" } @pending;
@@ -195,6 +196,13 @@ ok(!-e $old && $trace =~ /unlinkat\([^"]*"0{64}\.step"/, 'an exporter that delet
 like($trace, qr/"[0-9a-f]{64}\.step"\) = 0.*"manifest"\) = 0.*fsync\(\d+<[^>]*www\/now>\) += 0.*unlinkat\([^"]*"0{64}\.step"/s, 'writes files, then the manifest, syncs the folder, and then deletes');
 is(disorder($trace, qr/^(?:manifest|\.state|[0-9a-f]{64}\.(?:step|bloom))$/), '', 'and writes nothing before what it needs is synced');
 ok($trace =~ /^(.*)"manifest"\) = 0/ms && $1 =~ /"[0-9a-f]{64}\.step"\) = 0\n(?:(?!renameat).*\n)*\d+ +fsync\(\d+<[^>]*www\/now>\) += 0/, 'the folder is synced with the files before the manifest');
+
+# An exporter of a rebuild
+sql('REINDEX INDEX users_filter');
+system('strace', '-f', '-y', '-s', '200', '-o', 'rebuild.trace', '-e', 'trace=' . join(',', @calls), $plain, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now', '--quiet');
+$trace = slurp('rebuild.trace');
+like($trace, qr/"[0-9a-f]{64}\.bloom"\) = 0.*"[0-9a-f]{64}\.delta"\) = 0.*"manifest"\) = 0/s, 'an exporter of a rebuild writes the whole file, the delta, and the manifest');
+is(disorder($trace, qr/^(?:manifest|\.state|[0-9a-f]{64}\.(?:step|bloom|delta))$/), '', 'and nothing before what it needs is synced');
 
 # That the check sees what it is to see
 is(disorder(<<'END', qr/^u\.bloom(\.mark)?$/), "u.bloom.mark of content that was not synced\nu.bloom before u.bloom.mark was synced\nu.bloom.mark was not synced", 'a trace in disorder is found');
