@@ -1,9 +1,10 @@
 // One request, of whose answer no more is read than it may have, and which ends when
-// nothing comes any more.
+// next to nothing comes any more.
 import { BloomFilterError } from './errors.js'
 
-/** So long nothing may come. */
-const STALL_MILLISECONDS = 30000
+/** So few bytes in so long are no answer, however long it goes on. */
+const SLOW_BYTES = 30000
+const SLOW_MILLISECONDS = 30000
 
 /** An address without its query, which may be a secret. */
 export const shown = (url) => `${url.origin}${url.pathname}`
@@ -20,20 +21,22 @@ export function isSafe (url) {
 export async function get (url, { most, take, signal, onlySafe, ...request }) {
   const stop = new AbortController()
   const end = () => stop.abort(signal.reason)
-  let timer
-  const wait = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => stop.abort(new BloomFilterError(`nothing came for ${STALL_MILLISECONDS / 1000} s`)), STALL_MILLISECONDS)
-  }
+  let came = 0
+  let before = 0
+  const timer = setInterval(() => {
+    if (came - before < SLOW_BYTES) {
+      stop.abort(new BloomFilterError(`less than ${SLOW_BYTES} bytes came in ${SLOW_MILLISECONDS / 1000} s`))
+    }
+    before = came
+  }, SLOW_MILLISECONDS)
   signal.addEventListener('abort', end)
   try {
     signal.throwIfAborted()
-    wait()
     const response = await fetch(url, { ...request, signal: stop.signal })
     check(response, onlySafe)
     if (response.status === 200) {
       await read(response, most, (chunk, at) => {
-        wait()
+        came += chunk.length
         take(chunk, at)
       })
     }
@@ -42,7 +45,7 @@ export async function get (url, { most, take, signal, onlySafe, ...request }) {
     stop.abort(error)
     throw told(error, url)
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
     signal.removeEventListener('abort', end)
   }
 }

@@ -90,11 +90,14 @@ test('what must not be taken', async (t) => {
   const { followed } = await follow(t, folder)
   const older = folder.manifest
   folder.advance(of(200))
+  const beforeBeat = folder.manifest
+  folder.beat()
   await followed.reload()
   const { serial, trueAt } = await followed.status()
   const right = folder.manifest
   for (const [word, manifest] of [
     ['back', older],
+    ['back', beforeBeat],
     ['back', right.replace(/^serial .*/m, `serial ${folder.serial + 1n}`).replace(/^content .*/m, `content ${folder.epoch}`)
       .replace(/^step .*\n/m, '').replace(/^inline .*\n/m, '')],
     ['forked', right.replace(/^poll .*/m, 'poll 77')],
@@ -217,6 +220,11 @@ test('a step after which there are other bits than it says', async (t) => {
   await assert.rejects(followed.reload(), refused('step'), 'and it is not trusted the second time')
   assert.equal((await followed.status()).serial, serial)
   assert.equal(names(requests, '.bloom'), 3, 'the whole was fetched each time')
+  Object.assign(folder, { parts: of(100), content: folder.epoch, steps: [] })
+  folder.advance(of(200))
+  assert.equal(await followed.reload(), true)
+  assert.equal(names(requests, '.bloom'), 4, 'nor is a right step, once that was so')
+  assert.ok(has(followed, 0, 200) && followed.current !== current)
   folder.rebuild(of(200))
   assert.equal(await followed.reload(), true)
   assert.ok(has(followed, 0, 200) && followed.current !== current)
@@ -358,5 +366,18 @@ test('a server that takes a request and says nothing doesn\'t hold up the end', 
   })
   silent = true
   await assert.rejects(followed.reload(), /was closed/)
+  assert.ok(has(followed, 0, 100))
+})
+
+test('a server that trickles is a failure', async (t) => {
+  const folder = new Folder(of(100))
+  let slow = false
+  const { followed } = await follow(t, folder, {}, { change: (answer) => slow ? { ...answer, status: 200, body: 'b', open: true } : answer })
+  slow = true
+  const { setInterval } = globalThis
+  globalThis.setInterval = (run, wait) => setInterval(run, wait / 300)
+  t.after(() => { globalThis.setInterval = setInterval })
+  await assert.rejects(followed.reload(), /less than 30000 bytes came in 30 s/)
+  assert.equal((await followed.status()).failures, 1)
   assert.ok(has(followed, 0, 100))
 })
