@@ -1,0 +1,121 @@
+# url_clock.t
+#	  Clocks that are a day wrong, of the host that follows, of the one that asks for its
+#	  status, and of the exporter.
+#
+# faketime gives one program another time.  Needs a server with the extension, nginx, and a
+# program without sanitizers, which don't go with it.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cwd qw(abs_path);
+my $plain;
+BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
+use CommandLine;
+use Hosts;
+use Readers;
+use Server;
+use Test::More;
+
+my $dsn = own_database('bloomfilter_cli_url_clock');
+plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run make -C test/cli check-pull'
+  if !defined $plain || !-x $plain;
+my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
+plan skip_all => 'faketime is not installed' if !defined $library;
+
+my $url = begin_nginx(free_port());
+my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users');
+my @pull = ('pull', '--url', "$url/users", '--allow-http');
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 1000)');
+sql('INSERT INTO users SELECT generate_series(1, 300)');
+is((run('', @export))[0], 0, 'an index is exported');
+came_with(manifest('users')->{content}[0], 1 .. 300);
+
+# A program to which it is so many hours later: its status and what it says.
+sub later
+{
+	my ($hours, @command) = @_;
+	local %ENV = (%ENV, LD_PRELOAD => $library, FAKETIME => sprintf('%+dh', $hours), FAKETIME_DONT_FAKE_MONOTONIC => 1, DONT_FAKE_MONOTONIC => 1);
+	my $text = `$plain @{[ map { quotemeta } @command ]} 2>&1`;
+	return (ending(), $text);
+}
+
+sub words
+{
+	my ($hours, $file, @limits) = @_;
+	my ($status, $text) = later($hours, 'status', '--json', @limits, $file);
+	return $text =~ /"wrong": \[(.*?)\]/ ? $1 =~ tr/"//dr : $text;
+}
+
+# ------------------------------------------------------------------------
+# The host's clock
+# ------------------------------------------------------------------------
+
+is((later(0, @pull, '--out', 'right.bloom'))[0], 0, 'with the right clock a host pulls');
+is(words(0, 'right.bloom', '--max-built-age', 7200), '', 'and nothing is wrong');
+
+my ($status, $text) = later(-20, @pull, '--out', 'behind.bloom');
+is($status, 0, 'a host whose clock is 20 hours behind pulls, too') || diag($text);
+like(denied('behind.bloom'), qr/denied 0$/, 'and has all keys');
+is(words(-20, 'behind.bloom'), 'clock', 'but its status says that the clock is wrong');
+like((later(-20, 'status', 'behind.bloom'))[1], qr/clock was \d+ s behind the web server's/, 'by how much');
+my ($age) = (later(-20, 'status', '--json', 'behind.bloom'))[1] =~ /"built_age": (-?\d+)/;
+cmp_ok($age, '>=', 0, 'the list is not of the future');
+cmp_ok($age, '<', 3600, 'nor older than it is');
+($age) = (later(-12, 'status', '--json', 'behind.bloom'))[1] =~ /"built_age": (-?\d+)/;
+cmp_ok($age, '>=', 8 * 3600 - 60, 'eight hours later it is eight hours old, though by that clock it is still to come');
+
+($status, $text) = later(-72, @pull, '--out', 'far.bloom');
+ok($status == 1 && $text =~ /serial is of the future: this clock or the exporter's is wrong/, 'three days behind nothing is taken') || diag("$status $text");
+is(words(-72, 'far.bloom') =~ /clock/ ? 'clock' : '', 'clock', 'and status says why');
+
+($status, $text) = later(20, @pull, '--out', 'ahead.bloom');
+is($status, 0, 'a host whose clock is 20 hours ahead pulls') || diag($text);
+is(words(20, 'ahead.bloom'), 'clock', 'and its status says that it is wrong');
+is(words(20, 'ahead.bloom', '--max-built-age', 7200), 'built, clock', 'the list is rather too old than too fresh');
+($status, $text) = later(48, @pull, '--out', 'expired.bloom');
+ok($status == 1 && $text =~ /it has expired/, 'two days ahead what was signed for a day has expired') || diag("$status $text");
+
+# What has expired by the server's clock has expired, though this host's says otherwise
+mkdir 'www/old';
+spew('www/old/manifest', slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 2 * 86400 * 1000000)/emr);
+($status, $text) = later(-47, 'pull', '--url', "$url/old", '--allow-http', '--out', 'old.bloom');
+ok($status != 0 && !-e 'old.bloom', 'a host that is behind does not take what has expired') || diag("$status $text");
+spew('www/old/manifest', slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 86400 * 1000000 - 3600 * 1000000)/emr);
+($status, $text) = later(-20, 'pull', '--url', "$url/old", '--allow-http', '--out', 'old.bloom');
+ok($status == 1 && $text =~ /it has expired/, 'nor what expired an hour ago') || diag("$status $text");
+
+# ------------------------------------------------------------------------
+# The clock steps after the look
+# ------------------------------------------------------------------------
+
+is(words(-24, 'right.bloom'), 'clock', 'set back by a day: the last look is in the future');
+like(words(24, 'right.bloom', '--max-age', 7200), qr/old/, 'set forward by a day: it is old');
+
+begin('host', $plain, @pull, '--out', 'working.bloom', '--follow', '--every', '1');
+ok(wait_for(30, sub { -e 'working.bloom' && told('working.bloom') > 0 }), 'a follower with the right clock');
+is(words(-24, 'working.bloom'), 'clock', 'asked by a clock that is a day behind');
+finish('host', 'TERM');
+
+# ------------------------------------------------------------------------
+# The exporter's clock
+# ------------------------------------------------------------------------
+
+my $before = slurp('www/users/manifest');
+foreach my $hours (-24, 24)
+{
+	($status, $text) = later($hours, @export);
+	ok($status == 2 && $text =~ /clock and the server's differ by \d+ s; set them right/, "an exporter whose clock is $hours h wrong refuses") || diag("$status $text");
+	is(slurp('www/users/manifest'), $before, 'and publishes nothing');
+}
+is((later(0, @export))[0], 0, 'with the right clock it goes on');
+
+finish('nginx', 'TERM');
+unlink readlink 'working.bloom.working' if -l 'working.bloom.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_url_clock WITH (FORCE)');
+done_testing();
