@@ -94,7 +94,7 @@ FROM generate_series(1, 2000) AS k, unnest('{old,new}'::text[]) AS version
 WHERE k > 1 OR version = 'new' GROUP BY version, bloom_part(k, 3);
 EOC
 	my $pull = BloomTest::Pull->new($node, $disk->make_folder('files'));
-	skip 'the command line bloomfilter can\'t be built (libpq-dev, libzstd-dev)', 1 if !$pull->runs;
+	skip 'the command line bloomfilter can\'t be built (libpq-dev, libzstd-dev, libcurl4-openssl-dev, libsodium-dev)', 1 if !$pull->runs;
 
 	# The same files where there is space.
 	my $elsewhere = BloomTest::Pull->new($node, PostgreSQL::Test::Utils::tempdir);
