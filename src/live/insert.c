@@ -111,7 +111,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 
 	for (level = 0;; level++)
 	{
-		Buffer		buffer = bfpg_pin_page(index, number);
+		Buffer		buffer = bfpg_pin_page(index, number, NULL);
 		Page		page;
 		BlockNumber overflow;
 

@@ -59,7 +59,7 @@ typedef struct BfpgChunks
 {
 	BfpgStored *stored;
 	Relation	relation;
-	BlockNumber pages;
+	BlockNumber pages;			/* of the relation, see pin.h */
 	int32		size;			/* bytes of the value */
 	Snapshot	snapshot;
 	SnapshotData snapshot_room;
@@ -91,7 +91,7 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 	chunks->relation = relation;
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
-	chunks->pages = RelationGetNumberOfBlocks(relation);
+	chunks->pages = InvalidBlockNumber;
 	chunks->size = stored->pointer.va_rawsize - VARHDRSZ;
 	chunks->buffer = InvalidBuffer;
 	chunks->indexes = NULL;
@@ -180,17 +180,16 @@ read_by_place(BfpgChunks *chunks, int32 number)
 		return NULL;
 	bfpg_run_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
-	if (page < chunks->pages)
+	if (!BufferIsValid(chunks->buffer) || BufferGetBlockNumber(chunks->buffer) != page)
 	{
-		if (!BufferIsValid(chunks->buffer) || BufferGetBlockNumber(chunks->buffer) != page)
-		{
-			leave_page(chunks);
-			CHECK_FOR_INTERRUPTS();
-			chunks->buffer = bfpg_pin_page(chunks->relation, page);
+		leave_page(chunks);
+		CHECK_FOR_INTERRUPTS();
+		chunks->buffer = bfpg_pin_page(chunks->relation, page, &chunks->pages);
+		if (BufferIsValid(chunks->buffer))
 			LockBuffer(chunks->buffer, BUFFER_LOCK_SHARE);
-		}
-		bytes = chunk_at(chunks, run, &place, number);
 	}
+	if (BufferIsValid(chunks->buffer))
+		bytes = chunk_at(chunks, run, &place, number);
 	if (bytes == NULL)
 		bfpg_run_miss(run, number);
 	return bytes;
@@ -286,7 +285,7 @@ ask_block(BfpgChunks *chunks, uint64 hash)
 
 /* Has the page of a block on its way, from the disk or to the processor. */
 static void
-fetch_page(const BfpgChunks *chunks, uint64 hash)
+fetch_page(BfpgChunks *chunks, uint64 hash)
 {
 	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
 	int64		at = block_at(&chunks->stored->header, hash);
@@ -299,7 +298,8 @@ fetch_page(const BfpgChunks *chunks, uint64 hash)
 		return;
 	bfpg_run_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
-	if (*bfpg_pin_hint(locator, page) == InvalidBuffer && page < chunks->pages)
+	if (*bfpg_pin_hint(locator, page) == InvalidBuffer &&
+		bfpg_pin_has_page(chunks->relation, page, &chunks->pages))
 		PrefetchBuffer(chunks->relation, MAIN_FORKNUM, page);
 	else
 	{

@@ -29,13 +29,23 @@ bfpg_pin_make_hints(void)
 	bfpg_pin_hint_mask = count - 1;
 }
 
+bool
+bfpg_pin_has_page(Relation relation, BlockNumber page, BlockNumber *pages)
+{
+	if (pages == NULL)
+		return true;
+	if (*pages == InvalidBlockNumber)
+		*pages = RelationGetNumberOfBlocks(relation);
+	return page < *pages;
+}
+
 Buffer
-bfpg_pin_page(Relation relation, BlockNumber page)
+bfpg_pin_page(Relation relation, BlockNumber page, BlockNumber *pages)
 {
 	Buffer	   *hint = bfpg_pin_hint(&BFPG_LOCATOR(relation), page);
 
 	if (!bfpg_pin_hinted(&BFPG_LOCATOR(relation), RelationUsesLocalBuffers(relation), page, *hint))
-		return *hint = ReadBuffer(relation, page);
+		return bfpg_pin_has_page(relation, page, pages) ? *hint = ReadBuffer(relation, page) : InvalidBuffer;
 	pgstat_count_buffer_read(relation);
 	pgstat_count_buffer_hit(relation);
 	return *hint;

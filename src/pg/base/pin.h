@@ -56,8 +56,18 @@ bfpg_pin_fetch(const BfpgFileLocator *locator, BlockNumber page, uint32 offset)
 	BF_PREFETCH((const char *) BufferGetBlock(buffer) + offset);
 }
 
-/* Pins a page of an open relation. */
-extern Buffer bfpg_pin_page(Relation relation, BlockNumber page);
+/*
+ * Whether an open relation has a page.  *pages is the length of its file, or InvalidBlockNumber
+ * until it is needed; pages is NULL for a page that is known to be there.
+ */
+extern bool bfpg_pin_has_page(Relation relation, BlockNumber page, BlockNumber *pages);
+
+/*
+ * Pins a page of an open relation, or returns InvalidBuffer if it has no such page.  The length of
+ * the file is a system call, and not needed for a page that is in a buffer: VACUUM takes those
+ * that it cuts off out of the buffers.
+ */
+extern Buffer bfpg_pin_page(Relation relation, BlockNumber page, BlockNumber *pages);
 
 #pragma GCC visibility pop
 
