@@ -69,7 +69,7 @@ insert into typed_parts values ('2026-02-03', 2);
 select bloom_index_contains('typed_parts', 'day', 'Feb 3, 2026'), bloom_index_contains('typed_parts_day_idx', '2026-02-03'), bloom_index_contains('typed_parts', 'day', 'Feb 4, 2026');
 select partition from bloom_index_partitions('typed_parts', 'day', 'Feb 3, 2026');
 
--- look-ups are scans of the index to PostgreSQL: reports of unused indexes don't name it
+-- look-ups of one call site are a scan of the index to PostgreSQL: reports of unused indexes don't name it
 create table counted (id int);
 create index counted_f on counted using bloomfilter (id);
 select pg_stat_force_next_flush();

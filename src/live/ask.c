@@ -91,7 +91,7 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 
 /* Whether one target may have the key. */
 static bool
-ask_target(BfpgLiveQuestion *question, const BfpgLiveTarget *target, Datum key)
+ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 {
 	/* Filters of partitions may have different seeds. */
 	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
@@ -257,7 +257,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	for (i = 0; i < targets->count; i++)
 	{
-		const BfpgLiveTarget *target = &targets->targets[i];
+		BfpgLiveTarget *target = &targets->targets[i];
 		Datum		values[2] = {ObjectIdGetDatum(target->table), ObjectIdGetDatum(target->index)};
 		bool		nulls[2] = {false, !OidIsValid(target->index)};
 
@@ -273,7 +273,7 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 {
 	BfpgLiveCall call = read_call(fcinfo, false, false);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
-	const BfpgLiveTarget *target = &question->targets.targets[0];
+	BfpgLiveTarget *target = &question->targets.targets[0];
 	const bf_header *header = &target->live.header;
 	StringInfoData key;
 	StringInfoData lines;

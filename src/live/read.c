@@ -62,7 +62,10 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 	RelationClose(index);
 }
 
-/* Counts a look-up as a scan, or reports of unused indexes would name this one. */
+/*
+ * Counts a scan, or reports of unused indexes would name this one: of all look-ups by which a call
+ * site asks a target once it has found it, as each costs a search in the relation cache.
+ */
 static void
 count_look(const BfpgLiveTarget *target)
 {
@@ -116,7 +119,7 @@ can_be_false(const BfpgLiveTarget *target)
 }
 
 bool
-bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
+bfpg_live_contains(BfpgLiveTarget *target, uint64 hash)
 {
 	BfpgLivePlace place;
 	BlockNumber overflow;
@@ -128,7 +131,9 @@ bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash)
 		return true;
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
-	count_look(target);
+	if (!target->counted)
+		count_look(target);
+	target->counted = true;
 	place = bfpg_live_place(&target->live, hash);
 	/* The memory is fetched while the page is pinned. */
 	bfpg_pin_fetch(&target->locator, place.page, place.offset);

@@ -12,7 +12,7 @@
 #pragma GCC visibility push(hidden)
 
 /* Whether a target may have a key with this hash. */
-extern bool bfpg_live_contains(const BfpgLiveTarget *target, uint64 hash);
+extern bool bfpg_live_contains(BfpgLiveTarget *target, uint64 hash);
 
 /*
  * The same for many hashes: found[i] is set where hash i may be there, and left alone

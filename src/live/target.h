@@ -24,6 +24,7 @@ typedef struct BfpgLiveTarget
 	BfpgFileLocator locator;
 	BfpgLive	live;
 	BfpgLiveMakers makers;		/* the snapshot of each look-up must see them */
+	bool		counted;		/* as a scan of the index */
 } BfpgLiveTarget;
 
 /*
