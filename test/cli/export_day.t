@@ -1,0 +1,143 @@
+# export_day.t
+#	  A long day: exporter, web server, follower and PostgreSQL are killed, stopped and started
+#	  in random turns while keys come, and one asks for all that were promised: none is denied.
+#
+# What is promised: a manifest's true_at says that all keys committed before are in its
+# content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
+# the day is (30), BLOOMFILTER_DAY_SEED which one.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cluster;
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+server_dsn();
+my $seconds = $ENV{BLOOMFILTER_DAY_SECONDS} // 30;
+my $seed = $ENV{BLOOMFILTER_DAY_SEED} // int(rand(1 << 31));
+srand $seed;
+diag("BLOOMFILTER_DAY_SEED=$seed");
+
+my $port = free_port();
+my $url = begin_nginx($port);
+my $server = Cluster->new('day', 'synchronous_commit = on');
+mkdir 'hosts';
+$server->sql('CREATE TABLE users (id bigint, at bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+
+my %runs;
+my %command = (
+	exporter => sub { begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet') },
+	host => sub { begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1', '--quiet') },
+	nginx => sub { begin_web() },
+	server => sub { $server->start });
+
+sub begin_web
+{
+	my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
+	my $here = `pwd`;
+	chomp $here;
+	unlink 'nginx.pid';
+	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+	return;
+}
+$command{$_}->() foreach 'exporter', 'host';
+$runs{$_} = 1 foreach keys %command;
+ok(wait_for(60, sub { -e 'hosts/u.bloom.status' }), 'a host follows');
+
+# Keys with the time after their commit; and what manifests have promised: content, true_at.
+my (@committed, %promised, @turns);
+my ($next, $asked, $checks, @denied) = (1, 0, 0);
+
+sub write_keys
+{
+	return if !$runs{server};
+	my ($first, $last) = ($next, $next + 19);
+	$next += 20;
+	my $mode = rand() < 0.3 ? 'SET synchronous_commit = off; ' : '';
+	# with synchronous_commit off a crash may take them back: then they are no promise
+	my $statement = "${mode}INSERT INTO users SELECT generate_series($first, $last);";
+	my $done = eval { $server->sql($statement); 1 };
+	push @committed, [ $server->now, $first .. $last ] if $done && $mode eq '' && $runs{server};
+	return;
+}
+
+sub note_manifest
+{
+	return if !-e 'www/users/manifest';
+	my $m = manifest('users');
+	my ($content, $true_at) = ($m->{content}[0], $m->{true_at}[0] // 0);
+	$promised{$content} = $true_at if $true_at > ($promised{$content} // 0);
+	return;
+}
+
+# The serial first, then the keys: what comes meanwhile can only add.
+sub read_keys
+{
+	my $serial = (run('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
+	my ($told) = grep { $_ <= $serial } sort { $b <=> $a } keys %promised;
+	return if !defined $told;
+	my $until = 0;
+	foreach (values %{ { map { $_ => $promised{$_} } grep { $_ <= $serial } keys %promised } }) { $until = $_ if $_ > $until; }
+	my @keys = map { my ($at, @k) = @$_; $at < $until ? @k : () } @committed;
+	return if !@keys;
+	my $missing = @keys - (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', 'hosts/u.bloom'))[1];
+	push @denied, "$missing of " . @keys . " at serial $serial after: " . join(', ', @turns) if $missing;
+	$asked += @keys;
+	$checks++;
+	return;
+}
+
+my %turn = (
+	'exporter killed' => [ 'exporter', sub { finish('exporter', 'KILL') } ],
+	'exporter ended' => [ 'exporter', sub { finish('exporter', 'TERM') } ],
+	'host killed' => [ 'host', sub { finish('host', 'KILL') } ],
+	'host ended' => [ 'host', sub { finish('host', 'TERM') } ],
+	'web server killed' => [ 'nginx', sub { finish('nginx', 'TERM') } ],
+	'PostgreSQL crashed' => [ 'server', sub { $server->stop('immediate') } ],
+	'PostgreSQL stopped' => [ 'server', sub { $server->stop('fast') } ]);
+my @statements = ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY users_filter', 'VACUUM users',
+	'BEGIN; DROP INDEX users_filter; CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 30000); COMMIT', 'CHECKPOINT',
+	'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+
+my $end = time + $seconds;
+while (time < $end)
+{
+	if (rand() < 0.35)
+	{
+		my ($name) = (sort keys %turn)[ rand keys %turn ];
+		my ($who, $what) = @{ $turn{$name} };
+		if ($runs{$who}) { $runs{$who} = 0; $what->(); push @turns, $name; }
+		else { $command{$who}->(); $runs{$who} = 1; push @turns, "$who started"; }
+	}
+	elsif (rand() < 0.1 && $runs{server})
+	{
+		my $statement = $statements[ rand @statements ];
+		push @turns, $statement;
+		eval { Server::speak_to($server->dsn, sub { Server::sql("SET search_path = public, ext; $statement") }) } if $statement !~ /CONCURRENTLY/;
+		eval { Server::speak_to($server->dsn, sub { system('psql', '-XAtq', '-d', $server->dsn, '-c', $statement) }) } if $statement =~ /CONCURRENTLY/;
+	}
+	write_keys();
+	note_manifest() for 1 .. 3;
+	read_keys();
+}
+foreach my $who ('server', 'nginx', 'exporter', 'host')
+{
+	$command{$who}->() if !$runs{$who};
+	$runs{$who} = 1;
+}
+is(join("\n", @denied), '', "no key is denied that was promised, in $checks checks of $asked keys, " . @turns . ' turns');
+cmp_ok($checks, '>', $seconds / 10, 'it was asked often enough');
+write_keys();
+is(promised('users', 'hosts/u.bloom', $server->now, map { my ($at, @keys) = @$_; @keys } @committed), 0, 'in the end all keys are there')
+  || diag("turns: @turns\n" . slurp('.exporter.log') . slurp('.host.log'));
+
+finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+done_testing();

@@ -1,0 +1,174 @@
+# export_kill.t
+#	  An exporter that is killed in each of its system calls, or whose disk is full: the folder
+#	  is whole at every moment, the next exporter goes on with a larger serial, and a host
+#	  gets everything.
+#
+# strace kills, and refuses calls.  Needs a server with the extension, nginx, strace, and the
+# right to trace; a program without sanitizers is faster.  A folder in memory is filled where
+# one can be mounted.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use Cwd qw(abs_path);
+my $plain;
+BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN} && -x $ENV{BLOOMFILTER_PLAIN}; }
+use CommandLine;
+use Digest::SHA;
+use Hosts;
+use Server;
+use Test::More;
+
+my $dsn = own_database('bloomfilter_cli_export_kill');
+plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
+my $url = begin_nginx(free_port());
+$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+my $program = $plain // program();
+my @export = ($program, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
+my @host = ("$url/users", '--allow-http', '--out', 'u.bloom');
+
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 3000)');
+my $next = 1;
+sub insert { my ($count) = @_; sql("INSERT INTO users SELECT generate_series($next, $next + $count - 1)"); $next += $count; return; }
+sub export { my (@options) = @_; waitpid start('', @export, @options), 0; return ending(); }
+sub serial { return -e 'www/users/manifest' ? manifest('users')->{serial}[0] : 0; }
+
+# What the manifest names and isn't there as it says.
+sub torn
+{
+	return '' if !-e 'www/users/manifest';
+	my @torn;
+	foreach my $line (split /\n/, slurp('www/users/manifest'))
+	{
+		my ($word, @values) = split / /, $line;
+		next if $word !~ /^(whole|step|old-step|delta)$/;
+		my ($length, $digest) = @values[ $word eq 'whole' ? (2, 3) : $word eq 'delta' ? (3, 4) : (2, 3) ];
+		my ($file) = glob "www/users/$digest.*";
+		push @torn, $line if !defined $file || -s $file != $length || Digest::SHA::sha256_hex(slurp($file)) ne $digest;
+	}
+	return join "\n", @torn;
+}
+
+# ------------------------------------------------------------------------
+# Killed in each call
+# ------------------------------------------------------------------------
+
+my @calls = qw(openat write fchmod fsync close renameat unlinkat utimensat);
+
+# The calls of a publication, from what it does to the folder first: call, and which of its name.
+sub calls_of
+{
+	my ($name) = @_;
+	system('cp', '-a', 'www/users', 'try');
+	waitpid start('', 'strace', '-y', '-o', 'trace', '-e', 'trace=' . join(',', @calls), map { $_ eq 'www/users' ? 'try' : $_ } @export), 0;
+	is(ending(), 0, "$name: an exporter that is traced ends well");
+	my (@found, %count);
+	foreach my $line (split /\n/, slurp('trace'))
+	{
+		my ($call) = $line =~ /^(\w+)\(/ or next;
+		$count{$call}++;
+		push @found, [ $call, $count{$call} ] if $line =~ m{/try[>/]|\.tmp-};
+	}
+	system('rm', '-rf', 'try');
+	return @found;
+}
+
+is(export(), 0, 'an empty index is exported');
+is((run('', 'pull', '--url', @host))[0], 0, 'and pulled');
+foreach my $try ([ 'a step', sub { insert(5) } ], [ 'a step that is merged', sub { do { insert(3); export() } until @{ manifest('users')->{step} // [] } == 3; insert(3) } ],
+	[ 'a rebuild', sub { sql('REINDEX INDEX users_filter') } ], [ 'a first export', sub { } ])
+{
+	my ($name, $prepare) = @$try;
+	$prepare->();
+	if ($name eq 'a first export')
+	{
+		system('rm -rf www/users u.bloom*; mkdir www/users');
+	}
+	system('rm -rf before');
+	system('cp', '-a', 'www/users', 'before');
+	my @points = calls_of($name);
+	cmp_ok(scalar(@points), '>', 15, "$name: " . @points . ' system calls to be killed in');
+	my ($killed, @wrong) = (0);
+	foreach my $point (@points)
+	{
+		my ($call, $when) = @$point;
+		my $where = "killed in $call $when";
+		system('rm -rf www/users; cp -a before www/users');
+		my $serial = serial();
+		waitpid start('', 'strace', '-o', '/dev/null', '-e', "trace=$call", '-e', "inject=$call:signal=KILL:when=$when", @export), 0;
+		$killed++ if ending() eq 'signal 9';
+		push @wrong, "$where: torn: " . torn() if torn() ne '';
+		my $left = serial();
+		push @wrong, "$where: the serial went back" if $left < $serial;
+		push @wrong, "$where: a host was refused: " . slurp('.stderr') if $left && (run('', 'pull', '--url', @host))[0] ne '0';
+		push @wrong, "$where: the next one failed: " . slurp('.stderr') if export() ne '0';
+		push @wrong, "$where: torn after the next one" if torn() ne '';
+		push @wrong, "$where: no larger serial" if serial() <= $left;
+		push @wrong, "$where: something unfinished is left" if glob 'www/users/.tmp-*';
+		push @wrong, "$where: a host was refused after it: " . slurp('.stderr') if (run('', 'pull', '--url', @host))[0] ne '0';
+		push @wrong, "$where: a host lacks keys" if !has('u.bloom', 1 .. $next - 1);
+		# each folder is one that the host has not gone beyond
+		system('rm -f u.bloom*');
+	}
+	is(join("\n", @wrong), '', "$name: the folder is whole, and the next one goes on");
+	cmp_ok($killed, '>', 15, "$name: killed $killed times");
+	export();
+}
+
+# ------------------------------------------------------------------------
+# No room
+# ------------------------------------------------------------------------
+
+# Each file that the exporter writes is refused its place on the disk, for so many times.
+my $first = serial();
+my $manifest = slurp('www/users/manifest');
+run('', 'pull', '--url', @host);
+insert(50);
+foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'ENOSPC' ], [ 'fsync', 'EIO' ], [ 'renameat', 'EROFS' ])
+{
+	my ($call, $error) = @$try;
+	unlink '.full.log';
+	my $before = manifest('users');
+	insert(20);
+	begin('full', 'strace', '-D', '-o', '/dev/null', '-e', "trace=$call", '-e', "inject=$call:error=$error:when=1..2", @export, '--follow', '--every', '0.2', '--heartbeat', '1');
+	ok(wait_for(60, sub { -e '.full.log' && slurp('.full.log') =~ /cannot write ".*": (No space left|Input\/output|Read-only)/ }), "$call fails by $error: it is said");
+	ok(wait_for(60, sub { serial() > $before->{serial}[0] && torn() eq '' }), "$call, $error: when there is room again, it goes on by itself");
+	finish('full', 'TERM');
+	is((run('', 'pull', '--url', @host))[0], 0, "$call, $error: a host follows");
+	ok(has('u.bloom', 1 .. $next - 1), "$call, $error: and has all");
+}
+
+SKIP:
+{
+	mkdir 'www/small';
+	skip 'nothing can be mounted here', 8 if system('mount -t tmpfs -o size=400k none www/small 2>/dev/null') != 0;
+	my @small = map { $_ eq 'www/users' ? 'www/small' : $_ } @export;
+	begin('small', @small, '--follow', '--every', '0.2', '--heartbeat', '1');
+	ok(wait_for(30, sub { -e 'www/small/manifest' }), 'an exporter to a small disk');
+	begin('small_host', program(), 'pull', '--url', "$url/small", '--allow-http', '--out', 's.bloom', '--follow', '--every', '1');
+	ok(wait_for(30, sub { -e 's.bloom.status' }), 'and a host');
+	system('dd if=/dev/zero of=www/small/ballast bs=4k >/dev/null 2>&1');
+	my $whole = manifest('small')->{whole}[0];
+	my $serial;
+	sql('REINDEX INDEX users_filter');
+	insert(50);
+	ok(wait_for(60, sub { slurp('.small.log') =~ /cannot write ".*": No space left on device/ }), 'a full disk is said');
+	$serial = manifest('small')->{serial}[0];
+	is(manifest('small')->{whole}[0], $whole, 'the old manifest stays');
+	ok(has('s.bloom', 1 .. $next - 51), 'and so does what the host has');
+	unlink 'www/small/ballast';
+	ok(wait_for(90, sub { manifest('small')->{whole}[0] ne $whole && manifest('small')->{serial}[0] > $serial }), 'with room again it goes on by itself');
+	is(promised('small', 's.bloom', 0, 1 .. 100), 0, 'and the host');
+	ok(wait_for(60, sub { has('s.bloom', 1 .. $next - 1) }), 'which gets all');
+	finish($_, 'TERM') foreach 'small', 'small_host';
+}
+system('umount www/small 2>/dev/null');
+
+finish('nginx', 'TERM');
+unlink grep { defined } map { readlink } glob '*.working';
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_export_kill WITH (FORCE)');
+done_testing();
