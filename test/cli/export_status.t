@@ -153,7 +153,7 @@ SKIP:
 	my @elsewhere = ('strace', '-f', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:retval=0', @export, '--heartbeat', '2');
 	begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 	my $first = '';
-	ok(wait_for(30, sub { $first = says('exporter'); $first ne '' && manifest('users')->{exporter}[0] eq $first }), 'a host exports');
+	ok(wait_for(30, sub { $first = says('exporter'); says('next_heartbeat') ne '' && manifest('users')->{exporter}[0] eq $first }), 'a host exports');
 	my $state = slurp('www/users/.state');
 	like($state, qr/^boot [0-9a-f-]{36}\nheartbeat 1$/m, 'and leaves which boot of which host it is');
 	spew('www/users/.state', $state =~ s/^boot .*/boot 0f8fad5b-d9cb-469f-a165-70867728950e/mr);
