@@ -12,6 +12,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "messages.h"
 #include "options.h"
@@ -292,6 +293,18 @@ begin(many_lists *all)
 	begin_lists(all, &config, true);
 }
 
+/* Each list has two files open: as many as the system lets this process have. */
+static void
+allow_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void) setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static exit_status
 worst(const many_lists *all)
 {
@@ -314,6 +327,9 @@ command_pull_config(int argc, char **argv)
 	memset(&all, 0, sizeof all);
 	feed_sign_begin();
 	read_options(&line, &all);
+	if (all.path == NULL)
+		usage_error(&line, "--config is needed");
+	allow_files();
 	if (!all.once)
 		reload_catch();
 	stop_catch(!all.once);

@@ -150,7 +150,7 @@ sub arrive
 	add($table, $first, $first + 9);
 	export($table, $table eq 'c' ? ('--sign', 'right.key') : ());
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(wait_for(60, sub { -e "hosts/$name.bloom" && has("hosts/$name.bloom", $first .. $first + 9) }), "keys arrive: $what");
+	ok(wait_for(60, sub { -e "hosts/$name.bloom" && has("hosts/$name.bloom", $first .. $first + 9) }), "keys arrive: $what") || diag(map { -e $_ ? slurp($_) : () } '.many.log', '.folder.log', "hosts/$name.bloom.status");
 	return;
 }
 
@@ -191,6 +191,32 @@ ok(wait_for(30, sub { slurp('access.log') =~ m{GET /a/manifest HTTP/1.1" \d+ \d+
 spew('many.conf', $head . $lines . list('b', "$url/b"));
 arrive('b', 'b', 'in a list that comes back');
 ok(wait_for(30, sub { wrong('hosts/b.bloom') eq '' }), 'with which status is content again');
+
+# ------------------------------------------------------------------------
+# Files that can't be had, for now
+# ------------------------------------------------------------------------
+
+begin('rival', program(), 'pull', '--url', "$url/a", '--allow-http', '--out', 'hosts/kept.bloom', '--follow', '--every', '1');
+ok(wait_for(30, sub { -e 'hosts/kept.bloom.status' }), 'another process follows a list');
+build('mine', [ 1, 2, 3 ], '-n', 100);
+my $mine = slurp('mine');
+rename 'mine', 'hosts/mine.bloom';
+spew('hosts/mark.bloom.mark', 'rubbish');
+spew('many.conf', $head . $lines . list('b', "$url/b") . list('kept', "$url/a") . list('mine', "$url/a") . list('mark', "$url/a") . list('lost', "$url/a") =~ s/hosts.lost/nowhere\/lost/r);
+ok(says(qr/bloomfilter: kept: another process keeps "hosts\/kept.bloom"/), 'whose file is not taken');
+ok(says(qr/bloomfilter: mine: "hosts\/mine.bloom" is not what was pulled from this address/), 'nor one that was not pulled');
+ok(says(qr/bloomfilter: mark: "hosts\/mark.bloom.mark" is not what bloomfilter pull writes/), 'nor one with a mark of something else');
+ok(says(qr/bloomfilter: lost: cannot open the folder "nowhere\/"/), 'nor one in a folder that is not there');
+arrive($_, $_, 'beside them') foreach 'a', 'b', 'c';
+is(slurp('hosts/mine.bloom'), $mine, 'what was not pulled is left alone');
+like((run('', 'status', 'hosts/mark.bloom'))[1], qr/^error +"hosts\/mark.bloom.mark" is not what/m, 'status tells why there is none');
+unlink 'hosts/mark.bloom.mark', 'hosts/mine.bloom';
+mkdir 'nowhere';
+finish('rival', 'TERM');
+arrive('a', $_, "in $_, once it can be had") foreach 'kept', 'mine', 'mark', '../nowhere/lost';
+unlink map { readlink // () } glob 'nowhere/*.working';
+spew('many.conf', $head . $lines . list('b', "$url/b"));
+ok(wait_for(30, sub { wrong('hosts/kept.bloom') eq '"removed"' && wrong('nowhere/lost.bloom') eq '"removed"' }), 'and they go');
 
 # ------------------------------------------------------------------------
 # A folder
