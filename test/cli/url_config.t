@@ -148,8 +148,9 @@ sub arrive
 	my $first = $next;
 	$next += 10;
 	add($table, $first, $first + 9);
-	export($table, $table eq 'c' ? ('--sign', 'right.key') : ());
+	my ($exported, undef, $why) = export($table, $table eq 'c' ? ('--sign', 'right.key') : ());
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($exported, 0, "$table is exported anew") || diag($why);
 	ok(wait_for(60, sub { -e "hosts/$name.bloom" && has("hosts/$name.bloom", $first .. $first + 9) }), "keys arrive: $what") || diag(map { -e $_ ? slurp($_) : () } '.many.log', '.folder.log', "hosts/$name.bloom.status");
 	return;
 }
