@@ -272,41 +272,46 @@ part_of(uint64 in_order)
 
 /* Looks up keys that all belong to one part. */
 static void
-ask_part(BfpgLookup *lookup, const BfpgKeyArray *keys, const uint64 *order, int count,
-		 Datum *answers)
+ask_part(BfpgLookup *lookup, const uint64 *hashes, int count, uint8 *found)
 {
-	uint64	   *hashes = palloc(count * sizeof(uint64));
-	uint8	   *found = palloc(count);
-	BfpgAccess *access;
-	int			i;
+	BfpgAccess *access = open_part(lookup, hashes[0]);
 
-	for (i = 0; i < count; i++)
-		hashes[i] = keys->hashes[(uint32) order[i]];
-	access = open_part(lookup, hashes[0]);
 	bfpg_access_contains_hashes(access, hashes, count, found);
 	bfpg_access_close(access);
-	for (i = 0; i < count; i++)
-		answers[keys->places[(uint32) order[i]]] = BoolGetDatum(found[i] != 0);
-	pfree(hashes);
-	pfree(found);
 }
 
 /* The keys in the order of their parts, so that each part is asked once. */
 static uint64 *
 sort_by_part(const BfpgKeyArray *keys, uint32 parts)
 {
-	uint64	   *order = palloc((keys->count + 1) * sizeof(uint64));
+	uint64	   *order = palloc(keys->count * sizeof(uint64));
 	int			i;
 
 	for (i = 0; i < keys->count; i++)
-	{
-		order[i] = (uint32) i;
-		if (parts > 1)
-			order[i] |= (uint64) bf_part_of(keys->hashes[i], parts) << 32;
-	}
-	if (parts > 1)
-		bf_hashlist_sort(order, keys->count, bfpg_tick);
+		order[i] = (uint64) bf_part_of(keys->hashes[i], parts) << 32 | (uint32) i;
+	bf_hashlist_sort(order, keys->count, bfpg_tick);
 	return order;
+}
+
+static void
+ask_parts(BfpgLookup *lookup, const BfpgKeyArray *keys, uint8 *found)
+{
+	uint64	   *order = sort_by_part(keys, lookup->header.parts);
+	uint64	   *hashes = palloc(keys->count * sizeof(uint64));
+	uint8	   *in_order = palloc(keys->count);
+	int			i;
+	int			length;
+
+	for (i = 0; i < keys->count; i++)
+		hashes[i] = keys->hashes[(uint32) order[i]];
+	for (i = 0; i < keys->count; i += length)
+	{
+		for (length = 1; i + length < keys->count && part_of(order[i + length]) == part_of(order[i]);)
+			length++;
+		ask_part(lookup, hashes + i, length, in_order + i);
+	}
+	for (i = 0; i < keys->count; i++)
+		found[(uint32) order[i]] = in_order[i];
 }
 
 /* A boolean for each key, in an array of the same shape. */
@@ -316,10 +321,7 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	BfpgLookup *lookup = open_lookup(fcinfo, true);
 	bf_header	any_part = lookup->header;
 	BfpgKeyArray keys;
-	uint64	   *order;
-	Datum	   *answers;
-	int			i;
-	int			length;
+	uint8	   *found;
 
 	if (PG_ARGISNULL(1))
 	{
@@ -329,21 +331,13 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	any_part.parts = 1;			/* keys of all parts are in one array */
 	any_part.part = 0;
 	bfpg_key_array(bfpg_array_argument(&lookup->coder, PG_GETARG_DATUM(1)), &lookup->coder, &any_part, &keys);
-	order = sort_by_part(&keys, lookup->header.parts);
-	answers = palloc0((keys.length + 1) * sizeof(Datum));
-	for (i = 0; i < keys.count; i += length)
-	{
-		for (length = 1; i + length < keys.count && part_of(order[i + length]) == part_of(order[i]);)
-			length++;
-		ask_part(lookup, &keys, order + i, length, answers);
-	}
+	found = palloc(keys.count + 1);
+	if (lookup->header.parts > 1)
+		ask_parts(lookup, &keys, found);
+	else if (keys.count > 0)
+		ask_part(lookup, keys.hashes, keys.count, found);
 	end_call(lookup);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(answers, keys.nulls,
-											 ARR_NDIM(keys.array),
-											 ARR_DIMS(keys.array),
-											 ARR_LBOUND(keys.array),
-											 BOOLOID, sizeof(bool), true,
-											 TYPALIGN_CHAR));
+	return bfpg_key_array_answers(&keys, found);
 }
 
 /*
