@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../lib/libbloomfilter.h"
 #include "feed_copy.h"
@@ -85,6 +86,8 @@ typedef struct url_host
 	double		marked;
 	uint8_t    *map;			/* the working copy, or NULL */
 	size_t		map_length;
+	dev_t		map_device;		/* its file, which others may remove */
+	ino_t		map_inode;
 	double		map_tried;		/* when there was no room for one, else 0 */
 	uint64_t	true_at;
 	uint64_t	built;

@@ -169,6 +169,28 @@ fill_words(url_host *host, uint8_t *map)
 	bf_working_store(map, BF_WORKING_SERIAL, host->serial);
 }
 
+/* The file that FILE.working leads to. */
+static bool
+find_file(const url_host *host, struct stat *st)
+{
+	char	   *name = place_beside(host, BF_WORKING_ENDING);
+	bool		found = fstatat(host->folder, name, st, 0) == 0;
+
+	free(name);
+	return found;
+}
+
+static void
+note_file(url_host *host)
+{
+	struct stat st;
+
+	memset(&st, 0, sizeof st);
+	(void) find_file(host, &st);
+	host->map_device = st.st_dev;
+	host->map_inode = st.st_ino;
+}
+
 void
 working_begin(url_host *host)
 {
@@ -220,7 +242,10 @@ working_begin(url_host *host)
 			unlink(unfinished);
 		}
 		else
+		{
 			map_copy(host, map, (size_t) working.length, &working);
+			note_file(host);
+		}
 	}
 	host->map_tried = host->map != NULL ? 0 : monotonic_seconds();
 	if (old != NULL)
@@ -233,9 +258,38 @@ working_begin(url_host *host)
 	free(path);
 }
 
+/* The copy's blocks become this process's own, and readers of the map look for another one. */
+static void
+leave_map(url_host *host)
+{
+	uint32_t	i;
+
+	for (i = 0; i < host->copy.parts; i++)
+	{
+		size_t		length = (size_t) bf_blocks_bytes(&host->copy.headers[i]);
+		uint8_t    *blocks = allocate(NULL, length, 1);
+
+		memcpy(blocks, host->copy.blocks[i], length);
+		host->copy.blocks[i] = blocks;
+	}
+	host->copy.mapped = false;
+	bf_working_store(host->map, BF_WORKING_SUPERSEDED, 1);
+	working_unmap(host);
+}
+
 void
 working_again(url_host *host)
 {
+	struct stat st;
+
+	/* a clean-up of the folder in memory would leave readers with FILE, which is older */
+	if (host->map != NULL && (!find_file(host, &st) || st.st_dev != host->map_device || st.st_ino != host->map_inode))
+	{
+		complain("\"%s%s\" was removed by another program, and is made again", host->plan->out, BF_WORKING_ENDING);
+		leave_map(host);
+		working_begin(host);
+		return;
+	}
 	if (host->map == NULL && host->map_tried != 0 && host->copy.parts > 0 && monotonic_seconds() - host->map_tried >= AGAIN_SECONDS)
 		working_begin(host);
 }
@@ -286,6 +340,8 @@ working_adopt(url_host *host, uint64_t base)
 	}
 	feed_copy_create(&host->copy, headers, working.parts);
 	map_copy(host, map, (size_t) st.st_size, &working);
+	host->map_device = st.st_dev;
+	host->map_inode = st.st_ino;
 	for (i = 0; i < working.parts; i++)
 		host->copy.headers[i].bits_set = bf_count_bits(host->copy.blocks[i], bf_blocks_bytes(&headers[i]), NULL);
 	free(headers);

@@ -219,6 +219,16 @@ unlink map { readlink // () } glob 'nowhere/*.working';
 spew('many.conf', $head . $lines . list('b', "$url/b"));
 ok(wait_for(30, sub { wrong('hosts/kept.bloom') eq '"removed"' && wrong('nowhere/lost.bloom') eq '"removed"' }), 'and they go');
 
+SKIP:
+{
+	my $copy = readlink 'hosts/c.bloom.working';
+	skip 'the working copy lies beside its file', 4 if !defined $copy;
+	unlink $copy;
+	ok(says(qr/bloomfilter: c: "hosts\/c.bloom.working" was removed by another program, and is made again/), 'a working copy that somebody removed');
+	arrive('c', 'c', 'is made again');
+	ok(-e $copy, 'in its place');
+}
+
 # ------------------------------------------------------------------------
 # A folder
 # ------------------------------------------------------------------------
