@@ -65,7 +65,17 @@ sub is_alive
 
 # A child whose program can't be run ends by itself, without the others.
 my $owner = $$;
-END { my $status = $?; finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach $owner == $$ ? keys %children : (); $? = $status; }
+END
+{
+	my $status = $?;
+	if ($owner == $$)
+	{
+		finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children;
+		# working copies in memory, which no folder's end takes away
+		unlink grep { defined } map { readlink $_ } glob '*.working */*.working */*/*.working';
+	}
+	$? = $status;
+}
 
 # The web server's address; lines are more of its configuration.  Without it the test is skipped.
 sub begin_nginx
