@@ -263,8 +263,41 @@ EOC
 	}
 	value("CALL bloom_publish('none', 'SELECT id FROM far WHERE id < 0', allow_empty => true)");
 	value('CREATE TRIGGER spoil BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION spoil()');
-	like(error_of("CALL bloom_publish('far', 'SELECT id FROM far', n => 40000, parts => 1)"),
-		qr/part 0 is not stored as it was built/, 'what is written is read back');
+	foreach my $parts (1, 3)
+	{
+		like(error_of("CALL bloom_publish('spoiled', 'SELECT id FROM far', n => 40000, parts => $parts)"),
+			qr/part 0 is not stored as it was built|its filter lacks keys of its query|list \"spoiled\" is damaged/, "what is written in $parts parts is looked at");
+	}
+	value('DROP TRIGGER spoil ON bloom_generation_part');
+
+	# The other server's list of the same name is not what is looked up, and its answers are not believed.
+	$node->safe_psql('postgres', 'CREATE DATABASE other');
+	$node->safe_psql('other', <<'EOC');
+CREATE EXTENSION bloomfilter;
+CREATE TABLE account AS SELECT g AS id FROM generate_series(1, 40000) g;
+ALTER TABLE account ALTER id TYPE bigint;
+EOC
+	value(<<"EOC");
+CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'other', extensions 'bloomfilter');
+CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+CREATE FOREIGN TABLE away (id bigint) SERVER other OPTIONS (table_name 'account');
+EOC
+	my $publish = "CALL bloom_publish('away', 'SELECT id FROM away', n => 40000, parts => 3)";
+	value($publish);
+	is(value('SELECT count(*) FROM away WHERE NOT bloom_lookup(\'away\', id)'), 0, 'a list that the other server has not');
+	$node->safe_psql('other', <<'EOC');
+CREATE FUNCTION bloom_part(bigint, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 1000000000';
+CREATE FUNCTION another(bloomfilter, bigint, integer, bigint, double precision, bigint) RETURNS bloomfilter
+	LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, public.bloom_add(public.bloom_create(40000, 0.01), 1::bigint))';
+ALTER EXTENSION bloomfilter DROP AGGREGATE bloom_part_agg(bigint, integer, bigint, double precision, bigint);
+DROP AGGREGATE bloom_part_agg(bigint, integer, bigint, double precision, bigint);
+CREATE AGGREGATE bloom_part_agg(bigint, integer, bigint, double precision, bigint) (SFUNC = another, STYPE = bloomfilter);
+EOC
+	like(error_of($publish), qr/Part 1000000000 of 3 came/, 'a part that is none');
+	$node->safe_psql('other',
+		"CREATE OR REPLACE FUNCTION bloom_part(bigint, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 1'");
+	like(error_of($publish), qr/Part 1 has not the geometry, the seed or the keys/, 'a filter of another kind');
+	is(value('SELECT count(*) FROM away WHERE NOT bloom_lookup(\'away\', id)'), 0, 'the list stays as it was');
 }
 $node->stop;
 

@@ -12,9 +12,9 @@
 #include "nodes/makefuncs.h"
 #include "utils/fmgroids.h"
 
-#include "bf_sizing.h"
+#include "bf_filter.h"
+#include "bf_key.h"
 #include "base/pg_compat.h"
-#include "base/sizes.h"
 #include "list/publish_build.h"
 #include "list/statement.h"
 #include "value/filter.h"
@@ -109,15 +109,40 @@ parts_statement(const BfpgPublication *list)
 static Datum
 empty_part(const BfpgPublication *list, int32 part)
 {
-	bf_sizing	sizing;
-	bf_header	header;
+	bf_header	header = bfpg_publish_plan_part(list);
 
-	bfpg_size_for_rate((int64) bf_part_capacity(list->n, list->count), list->p, &sizing);
-	bfpg_check_fits(&sizing);
-	header = bf_sizing_header(&sizing, (uint64) list->seed);
 	header.part = (uint16) part;
-	header.parts = (uint16) list->count;
 	return bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
+}
+
+/* Other servers and engines may answer anything. */
+static void
+refuse_result(const BfpgPublication *list, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("list \"%s\" was not published: what computes its aggregates gave filters of another kind", list->name),
+			 errdetail_internal("%s", detail),
+			 errhint("All servers that take part must have the same version of the extension.")));
+}
+
+/* The parts of a set have all but their number in common, and so has what is looked up in them. */
+static void
+check_headers(const BfpgPublication *list)
+{
+	bf_header	expected = bfpg_publish_plan_part(list);
+	int32		part;
+
+	for (part = 0; part < list->count; part++)
+	{
+		const bf_header *header = &list->headers[part];
+
+		expected.part = (uint16) part;
+		if (!bf_compatible(&expected, header))
+			refuse_result(list, psprintf("Part %d has not the geometry, the seed or the keys that were asked for.", part));
+		if (expected.key_type == BF_KEY_NONE)
+			expected.key_type = header->key_type;
+	}
 }
 
 static void
@@ -138,6 +163,8 @@ take_filters(BfpgPublication *list, List *rows)
 		if (row[BUILT_PART].isnull || row[BUILT_FILTER].isnull)
 			continue;
 		part = DatumGetInt32(row[BUILT_PART].value);
+		if (part < 0 || part >= list->count || there[part])
+			refuse_result(list, psprintf("Part %d of %d came, or came twice.", part, list->count));
 		list->filters[part] = row[BUILT_FILTER].value;
 		there[part] = true;
 	}
@@ -147,6 +174,7 @@ take_filters(BfpgPublication *list, List *rows)
 			list->filters[part] = empty_part(list, part);
 		bfpg_read_header(list->filters[part], &list->headers[part]);
 	}
+	check_headers(list);
 	pfree(there);
 }
 

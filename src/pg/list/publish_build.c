@@ -49,23 +49,76 @@ bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 	return bfpg_source_aggregate(source, &call);
 }
 
-void
-bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current, int64 counts[BFPG_PASS_COUNTS])
+static void
+run_pass(const BfpgBuild *build, PlannedStmt *plan, ParamListInfo params, bool current, int64 counts[BFPG_PASS_COUNTS])
+{
+	const NullableDatum *row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, plan, params, current), 1);
+	ArrayType  *array = DatumGetArrayTypeP(row[0].value);
+
+	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
+	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
+}
+
+/* The argument is read for each row, where a function would cost. */
+static ParamListInfo
+pass_parameters(bytea *argument)
 {
 	const ParamExternData parameter = bfpg_parameter(BYTEAOID, PointerGetDatum(argument));
 	ParamListInfo params = bfpg_parameters(1, &parameter);
-	const NullableDatum *row;
-	ArrayType  *array;
-	PlannedStmt *plan = build->plan;
 
-	/* For each row, where a function would cost; a log may have a ticket that is of no use then. */
 	params->paramFetch = NULL;
-	/* A plan that runs here is never made anew: it says how many processes may set bits. */
+	return params;
+}
+
+/* A log may have the ticket that is the argument, of no use when the pass has ended: bfpg_shared_seal. */
+void
+bfpg_publish_pass(const BfpgBuild *build, bytea *argument, int64 counts[BFPG_PASS_COUNTS])
+{
+	Assert(build->here);
+	run_pass(build, build->plan, pass_parameters(argument), false, counts);
+}
+
+static Oid
+pass_aggregate(const BfpgSource *source)
+{
+	const Oid	types[] = {BYTEAOID, InvalidOid};
+
+	return bfpg_source_function(source, BFPG_PUBLISH_AGG, lengthof(types), types);
+}
+
+/* SELECT bloom_publish_agg(argument, key) */
+static List *
+pass_expressions(const BfpgSource *source)
+{
+	BfpgCall	call = {
+		pass_aggregate(source), INT8ARRAYOID,
+		list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source)), NULL
+	};
+
+	return list_make1(bfpg_source_aggregate(source, &call));
+}
+
+/* An engine plans by the parameter's value, and computes less behind an OFFSET, or more. */
+void
+bfpg_publish_pass_of_list(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS])
+{
+	const BfpgBuild *build = list->build;
+	const BfpgSource *source = build->source;
+	ParamListInfo params = pass_parameters(bfpg_pass_of_list(list->name));
+	PlannedStmt *plan = build->plan;
+	Oid			aggregate = pass_aggregate(source);
+
 	if (!build->here)
-		plan = bfpg_source_plan(build->source, copyObject(build->statement), params, true);
-	row = linitial(bfpg_source_run(build->source, plan, params, current));
-	array = DatumGetArrayTypeP(row[0].value);
-	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
+		plan = bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), params, true);
+	if (!bfpg_source_runs_here(plan, aggregate))
+		plan = bfpg_source_plan(source, bfpg_source_select_here(source, pass_expressions(source)), params, true);
+	if (!bfpg_source_runs_here(plan, aggregate))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("list \"%s\" was not published: its keys can't be looked up here, as another engine computes aggregates over its query",
+						list->name),
+				 errhint("Publish it in one part of at most 128 MB, which is sent to that engine, or with \"check\" => false.")));
+	run_pass(build, plan, params, true, counts);
 }
 
 /* Plans the aggregate over the query, and looks where it would run. */
@@ -73,29 +126,17 @@ static void
 plan_build(BfpgPublication *list)
 {
 	BfpgBuild  *build = list->build;
-	const Oid	types[] = {BYTEAOID, InvalidOid};
-	Oid			aggregate;
 
 	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
-	aggregate = bfpg_source_function(build->source, BFPG_PUBLISH_AGG, lengthof(types), types);
-	{
-		BfpgCall	call = {
-			aggregate, INT8ARRAYOID,
-			list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(build->source)), NULL
-		};
-
-		build->statement = bfpg_source_select(build->source,
-											  list_make1(bfpg_source_aggregate(build->source, &call)));
-	}
-	build->plan = bfpg_source_plan(build->source, copyObject(build->statement), NULL, true);
-	build->here = bfpg_source_runs_here(build->plan, aggregate);
+	build->plan = bfpg_source_plan(build->source,
+								   bfpg_source_select(build->source, pass_expressions(build->source)), NULL, true);
+	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source));
 	list->remote = bfpg_source_is_remote(build->plan);
 	build->rows = bfpg_source_rows(build->source);
 }
 
-/* What each part is like. */
-static bf_header
-plan_part(const BfpgPublication *list)
+bf_header
+bfpg_publish_plan_part(const BfpgPublication *list)
 {
 	bf_sizing	sizing;
 	bf_header	header;
@@ -185,12 +226,13 @@ build_shared(BfpgPublication *list, const bf_header *header)
 		return false;
 	}
 	begin_reading(list);
-	bfpg_publish_pass(build, bfpg_pass_of_shared(build->shared), false, counts);
+	bfpg_publish_pass(build, bfpg_pass_of_shared(build->shared), counts);
 	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and added " UINT64_FORMAT,
 						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
+	bfpg_shared_seal(build->shared);
 	list->keys = counts[BFPG_PASS_KEYS];
 	list->nulls = counts[BFPG_PASS_NULLS];
 	bfpg_activity_phase("counting bits", -1);
@@ -214,7 +256,7 @@ build_once(BfpgPublication *list)
 
 	free_shared(list->build);
 	list->count = Max(list->parts, bfpg_plan_parts(list->n, list->p));
-	header = plan_part(list);
+	header = bfpg_publish_plan_part(list);
 	check_memory(list, &header);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->headers = palloc(list->count * sizeof(bf_header));

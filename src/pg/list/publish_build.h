@@ -16,17 +16,24 @@
 typedef struct BfpgBuild
 {
 	BfpgSource *source;
-	Query	   *statement;		/* bloom_publish_agg over the query */
-	PlannedStmt *plan;			/* of it, without its parameter */
+	PlannedStmt *plan;			/* of bloom_publish_agg over the query, without its parameter */
 	bool		here;			/* this server computes that aggregate */
 	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
 	double		rows;			/* that the planner expects */
 	bool		checked;		/* all keys were looked up */
 } BfpgBuild;
 
-/* Reads the query once for what the argument says. */
-extern void bfpg_publish_pass(const BfpgBuild *build, bytea *argument, bool current,
-							  int64 counts[BFPG_PASS_COUNTS]);
+/* What each part is like, but for its number and the type of its keys. */
+extern bf_header bfpg_publish_plan_part(const BfpgPublication *list);
+
+/* Reads the query once for filters in shared memory. */
+extern void bfpg_publish_pass(const BfpgBuild *build, bytea *argument, int64 counts[BFPG_PASS_COUNTS]);
+
+/*
+ * The same for a list that this transaction has written.  Throws where another server or
+ * engine would do it, which doesn't have the list, or has another one of its name.
+ */
+extern void bfpg_publish_pass_of_list(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS]);
 
 /* Looks all keys up in filters that were built, where that is possible before they are written. */
 extern void bfpg_publish_check_built(BfpgPublication *list);

@@ -47,15 +47,33 @@ refuse_keys(const BfpgPublication *list, int64 asked, int64 missing)
 						: "The query must return the same keys each time that it runs under one snapshot.");
 }
 
-/* One pass of bloom_publish_agg over the query. */
 static void
-check_by_pass(const BfpgPublication *list, bytea *argument, bool current)
+check_counts(const BfpgPublication *list, int64 asked, int64 missing)
+{
+	if (missing > 0 || asked != list->keys)
+		refuse_keys(list, asked, missing);
+}
+
+/* In shared memory. */
+static void
+check_shared(const BfpgPublication *list)
+{
+	BfpgShared *shared = list->build->shared;
+	int64		counts[BFPG_PASS_COUNTS];
+
+	bfpg_publish_pass(list->build, bfpg_pass_of_shared(shared), counts);
+	bfpg_shared_seal(shared);
+	check_counts(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
+}
+
+/* As they are stored. */
+static void
+check_list(const BfpgPublication *list)
 {
 	int64		counts[BFPG_PASS_COUNTS];
 
-	bfpg_publish_pass(list->build, argument, current, counts);
-	if (counts[BFPG_PASS_MISSING] > 0 || counts[BFPG_PASS_KEYS] != list->keys)
-		refuse_keys(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
+	bfpg_publish_pass_of_list(list, counts);
+	check_counts(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
 }
 
 /* SELECT count(key), count(key) FILTER (WHERE NOT bloom_contains($1, key)), not in parallel. */
@@ -76,12 +94,9 @@ check_by_value(const BfpgPublication *list)
 																			 makeBoolExpr(NOT_EXPR, list_make1(contains), -1))));
 	ParamListInfo params = bfpg_parameters(1, &filter);
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, false), params, false);
-	const NullableDatum *row = linitial(rows);
-	int64		asked = DatumGetInt64(row[0].value);
-	int64		missing = DatumGetInt64(row[1].value);
+	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
 
-	if (missing > 0 || asked != list->keys)
-		refuse_keys(list, asked, missing);
+	check_counts(list, DatumGetInt64(row[0].value), DatumGetInt64(row[1].value));
 }
 
 void
@@ -97,10 +112,7 @@ bfpg_publish_check_built(BfpgPublication *list)
 	if (by_value)
 		check_by_value(list);
 	else
-	{
-		bfpg_shared_look_up(build->shared);
-		check_by_pass(list, bfpg_pass_of_shared(build->shared), false);
-	}
+		check_shared(list);
 	build->checked = true;
 	list->check_seconds = bfpg_seconds_since(start);
 }
@@ -155,10 +167,9 @@ bfpg_publish_check(BfpgPublication *list)
 	double		before = Max(list->check_seconds, 0);
 
 	bfpg_activity_phase("checking what was written", -1);
-	if (list->build->checked)
-		read_back(list);
-	else
-		check_by_pass(list, bfpg_pass_of_list(list->name), true);
+	if (!list->build->checked)
+		check_list(list);
+	read_back(list);
 	list->check_seconds = before + bfpg_seconds_since(start);
 	list->measured_rate = bfpg_measure_rate(list);
 }

@@ -151,6 +151,15 @@ find_images(BfpgShared *shared, uint32 segment)
 }
 
 static void
+make_secret(BfpgSharedSet *set)
+{
+	if (!pg_strong_random(set->secret, BFPG_SECRET_BYTES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not get random bytes")));
+}
+
+static void
 init_control(dsm_segment *control, const bf_header *header, Oid type, int processes)
 {
 	BfpgSharedSet *set = dsm_segment_address(control);
@@ -166,10 +175,7 @@ init_control(dsm_segment *control, const bf_header *header, Oid type, int proces
 	set->segments = segments_for(header);
 	pg_atomic_init_u32(&set->key_type, BF_KEY_NONE);
 	pg_atomic_init_u64(&set->keys, 0);
-	if (!pg_strong_random(set->secret, BFPG_SECRET_BYTES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not get random bytes")));
+	make_secret(set);
 	/*
 	 * A tranche of our own would be one more for each publication, and there are few.  This one
 	 * is shown as a wait for the dynamic shared memory of a parallel query.
@@ -223,10 +229,10 @@ bfpg_shared_free(BfpgShared *shared)
 }
 
 void
-bfpg_shared_look_up(BfpgShared *shared)
+bfpg_shared_seal(BfpgShared *shared)
 {
 	shared->set->check = true;
-	pg_atomic_write_u64(&shared->set->keys, 0);
+	make_secret(shared->set);
 }
 
 bytea *

@@ -65,8 +65,8 @@ extern double bfpg_shared_bytes(const bf_header *header);
  */
 extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason);
 
-/* From now on keys are looked up.  No process has it but the creator. */
-extern void bfpg_shared_look_up(BfpgShared *shared);
+/* From now on keys are looked up, and tickets are new ones.  No process has it but the creator. */
+extern void bfpg_shared_seal(BfpgShared *shared);
 
 /* Gives the memory back. */
 extern void bfpg_shared_free(BfpgShared *shared);

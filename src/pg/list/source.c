@@ -265,6 +265,24 @@ bfpg_source_select(const BfpgSource *source, List *expressions)
 	return query;
 }
 
+/* Nobody but this server computes what stands around a statement with an OFFSET of its own. */
+static void
+fence(Query *inner)
+{
+	if (inner->limitOffset == NULL && inner->limitCount == NULL)
+		inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+}
+
+Query *
+bfpg_source_select_here(const BfpgSource *source, List *expressions)
+{
+	Query	   *query = bfpg_source_select(source, expressions);
+
+	fence(linitial_node(RangeTblEntry, query->rtable)->subquery);
+	return query;
+}
+
 /*
  * The inner statement stands behind an OFFSET 0, so that the planner takes its first
  * column for two hundred groups and hashes: the function that makes it would look like
@@ -278,8 +296,7 @@ bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, boo
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
 	if (!remote)
-		inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+		fence(inner);
 	query = select_from(source, inner, expressions);
 	query->hasAggs = true;
 	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
@@ -393,6 +410,23 @@ bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo param
 	end_context(&callback);
 	AtEOXact_GUC(true, nest);
 	return receiver.rows;
+}
+
+/* Other servers and engines may answer anything. */
+const NullableDatum *
+bfpg_source_only_row(const BfpgSource *source, List *rows, int columns)
+{
+	const NullableDatum *row = list_length(rows) == 1 ? linitial(rows) : NULL;
+	int			i;
+
+	for (i = 0; row != NULL && i < columns; i++)
+		if (row[i].isnull)
+			row = NULL;
+	if (row == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("list \"%s\" was not published: what computes its aggregates gave no result", source->list)));
+	return row;
 }
 
 /* What is looked for in a plan. */

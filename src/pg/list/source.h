@@ -72,6 +72,12 @@ extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *cal
 /* SELECT of these expressions FROM the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
 
+/* The same, with the query behind an OFFSET 0: a foreign server then computes the query alone. */
+extern Query *bfpg_source_select_here(const BfpgSource *source, List *expressions);
+
+/* The only row of a result, of which no column may be null; throws where it is another one. */
+extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List *rows, int columns);
+
 /*
  * SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer.
  * Of a remote one the rows come from elsewhere.
