@@ -22,7 +22,7 @@ static const char help[] =
 "one step.  FILE is left alone if it has the same filter, or if anything fails.\n"
 "\n"
 "  --url URL            from a web server instead; see \"pull --url URL --help\"\n"
-"  --config FILE        many lists of web servers; see \"pull --config FILE --help\"\n"
+"  --config FILE        many lists of web servers: \"pull --config FILE --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish, with its parts and deltas\n"
 "  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
