@@ -20,6 +20,10 @@ func mapFile(file *os.File, size int) (*mapping, error) {
 	return m, nil
 }
 
+func sameOwner(a, b os.FileInfo) bool {
+	return a.Sys().(*syscall.Stat_t).Uid == b.Sys().(*syscall.Stat_t).Uid
+}
+
 // release unmaps at once what no filter uses.
 func (m *mapping) release() {
 	if m.isMapped {

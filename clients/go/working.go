@@ -67,7 +67,7 @@ func (s workingStamp) equal(other workingStamp) bool {
 }
 
 func lookAtWorking(path string) (s workingStamp) {
-	file, _, err := openRegular(path + workingEnding)
+	file, _, err := openOwned(path + workingEnding)
 	if err != nil {
 		return
 	}
@@ -138,8 +138,29 @@ func (s *source) base() (base uint64, known bool) {
 	return hashOf(checksums, 0), true
 }
 
-func mapWorking(path string) (*mapping, error) {
+// openOwned opens a working copy that is of the same user as its name. A link may lead to
+// a name that any user can take: what another one put there is none.
+func openOwned(path string) (*os.File, int64, error) {
 	file, size, err := openRegular(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	own, err := file.Stat()
+	if err == nil {
+		var link os.FileInfo
+		if link, err = os.Lstat(path); err == nil && !sameOwner(own, link) {
+			err = os.ErrNotExist
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, 0, err
+	}
+	return file, size, nil
+}
+
+func mapWorking(path string) (*mapping, error) {
+	file, size, err := openOwned(path)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}

@@ -86,6 +86,34 @@ func workingRow(t *testing.T, name string) vector {
 	return nil
 }
 
+func TestWorkingOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	path := writeWorking(t, t.TempDir(), workingRow(t, "no_bits"))
+	planted := path + ".planted"
+	if err := os.Rename(path+".working", planted); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(planted, path+".working"); err != nil {
+		t.Fatal(err)
+	}
+	if mustOpen(t, path).working == nil {
+		t.Error("what a link of the same user leads to is not taken")
+	}
+	if err := os.Chown(planted, 65534, -1); err != nil {
+		t.Fatal(err)
+	}
+	f := mustOpen(t, path)
+	if f.working != nil {
+		t.Error("another user's is taken")
+	}
+	keys := numbers(t, workingRow(t, "one")["keys"])
+	if found := count(t, f, keys); found != len(keys) {
+		t.Errorf("%d of %d keys", found, len(keys))
+	}
+}
+
 func TestWorkingVectors(t *testing.T) {
 	for _, r := range readRows(t, "working.tsv") {
 		for _, options := range [][]Option{nil, {Copy()}} {

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
@@ -109,6 +111,50 @@ is_ours(url_host *host)
 	return ours;
 }
 
+/* The same, said. */
+static bool
+check_ours(url_host *host)
+{
+	if (is_ours(host))
+		return true;
+	complain("\"%s\" was replaced by another program and is left alone: remove it, if it may go", host->plan->out);
+	return false;
+}
+
+/* The new file lies beside the old one until it is whole. */
+static bool
+has_room(const url_host *host, uint64_t bytes)
+{
+	struct statvfs fs;
+	uint64_t	room;
+
+	/* where nothing is known, the writing tells */
+	if (fstatvfs(host->folder, &fs) != 0 || fs.f_blocks == 0)
+		return true;
+	/* root may take what is kept for it */
+	room = (uint64_t) (geteuid() == 0 ? fs.f_bfree : fs.f_bavail) * fs.f_frsize;
+	if (room >= bytes)
+		return true;
+	complain("cannot write \"%s\": %s: it needs %" PRIu64 " bytes, and %" PRIu64 " are free", host->plan->out,
+			 strerror(ENOSPC), bytes, room);
+	return false;
+}
+
+bool
+base_is_writable(url_host *host, uint32_t parts, uint64_t bytes)
+{
+	bloomfilter_writer *writer;
+	bloomfilter_detail detail;
+
+	if (!check_ours(host))
+		return false;
+	/* a writer that begins deletes what a killed one left */
+	if (bloomfilter_writer_begin(host->plan->out, parts, &writer, &detail) < 0)
+		return say_detail(&detail);
+	bloomfilter_writer_free(writer);
+	return has_room(host, bytes);
+}
+
 bool
 base_replace(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch)
 {
@@ -117,11 +163,8 @@ base_replace(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch)
 	bool		replaced;
 	uint32_t	i;
 
-	if (!is_ours(host))
-	{
-		complain("\"%s\" was replaced by another program and is left alone: remove it, if it may go", host->plan->out);
+	if (!check_ours(host))
 		return false;
-	}
 	headers = allocate(NULL, copy->parts, sizeof *headers);
 	checksums = allocate(NULL, copy->parts, sizeof *checksums);
 	for (i = 0; i < copy->parts; i++)

@@ -267,14 +267,30 @@ take_copy(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGE
 	return LED;
 }
 
+/* Before anything is fetched that would be fetched again at each look. */
+static bool
+can_be_written(url_host *host, const feed_manifest *m)
+{
+	uint64_t	bytes = 0;
+	uint32_t	i;
+
+	for (i = 0; i < m->parts; i++)
+		bytes += m->wholes[i].length;
+	return base_is_writable(host, m->parts, bytes);
+}
+
 /* From an older epoch, by deltas. */
 static led
 take_chain(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	feed_copy	copy;
 	bool		missing;
-	led			found = list_follow_chain(host, m, &copy, &missing);
+	led			found;
 
+	host->way = "deltas";
+	if (!can_be_written(host, m))
+		return FAILED;
+	found = list_follow_chain(host, m, &copy, &missing);
 	if (found == LED)
 	{
 		found = take_copy(host, m, digest, &copy, m->epoch, &missing);
@@ -282,7 +298,6 @@ take_chain(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	}
 	if (found == FAILED && missing && (!host->plan->follow || ++host->misses >= MOST_MISSES))
 		found = NO_STEPS;
-	host->way = "deltas";
 	if (found == NO_STEPS)
 		host->no_chain = m->epoch;
 	return found;
@@ -303,6 +318,8 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		host->waiting = host->misses == 0;
 		return false;
 	}
+	if (!can_be_written(host, m))
+		return false;
 	memset(&copy, 0, sizeof copy);
 	taken = fetch_wholes(host, m, &copy) && take_copy(host, m, digest, &copy, m->wholes[0].to, &missing) == LED;
 	feed_copy_free(&copy);

@@ -25,6 +25,9 @@
 /* The base is written so often while bits come in. */
 #define FOLD_SECONDS 3600.0
 
+/* ... and if that failed, as on a full disk, it is tried again so often. */
+#define FOLD_AGAIN_SECONDS 60.0
+
 char *
 place_beside(const url_host *host, const char *ending)
 {
@@ -103,6 +106,14 @@ take_over(url_host *host, uint64_t base)
 	return true;
 }
 
+/* Nobody else is to put a file where a link leads to nothing; a copy may come back to who looks once. */
+static void
+forget_working(const url_host *host)
+{
+	if (host->plan->follow)
+		working_unlink(host);
+}
+
 static bool
 take_file(url_host *host, const bloomfilter *filter, uint64_t base)
 {
@@ -116,6 +127,7 @@ take_file(url_host *host, const bloomfilter *filter, uint64_t base)
 	host->base_written = monotonic_seconds();
 	if (working_adopt(host, base))
 		return true;
+	forget_working(host);
 	if (!base_load(host, filter))
 		return false;
 	working_begin(host);
@@ -144,9 +156,12 @@ place_open(url_host *host)
 	host->refused = "";
 	host->serial = 0;
 	host->looked = host->base_looked = host->base_changed = 0;
+	host->fold_failed = 0;
 	memset(&host->mark, 0, sizeof host->mark);
 	host->opened = open_folder(host) && mark_read(host) && base_open(host, &filter, &base) &&
 		(filter == NULL || take_file(host, filter, base));
+	if (host->opened && filter == NULL)
+		forget_working(host);
 	bloomfilter_close(filter);
 	if (host->opened)
 		return true;
@@ -189,12 +204,27 @@ place_advance(url_host *host, uint64_t serial)
 bool
 place_fold(url_host *host)
 {
-	if (!host->changed || host->copy.parts == 0 ||
-		!base_replace(host, &host->copy, host->serial, host->mark.epochs[0]))
+	if (!host->changed || host->copy.parts == 0)
 		return !host->changed;
+	host->fold_failed = 0;
+	if (!base_replace(host, &host->copy, host->serial, host->mark.epochs[0]))
+	{
+		host->fold_failed = monotonic_seconds();
+		return false;
+	}
 	if (host->map != NULL)
 		bf_working_store(host->map, BF_WORKING_BASE, host->mark.bases[0]);
 	return true;
+}
+
+/* Without a working copy the file is what readers have. */
+static bool
+is_fold_due(const url_host *host)
+{
+	double		now = monotonic_seconds();
+
+	return host->changed && (host->map == NULL || now - host->base_written >= FOLD_SECONDS) &&
+		(host->fold_failed == 0 || now - host->fold_failed >= FOLD_AGAIN_SECONDS);
 }
 
 static uint64_t
@@ -226,8 +256,7 @@ place_looked(url_host *host, bool well)
 		}
 		bf_working_store(host->map, BF_WORKING_FAILURES, host->failures);
 	}
-	/* without a working copy the file is what readers have */
-	if (well && host->changed && (host->map == NULL || monotonic_seconds() - host->base_written >= FOLD_SECONDS))
+	if (well && is_fold_due(host))
 		(void) place_fold(host);
 	if (!well || status_is_due(host))
 		status_looked(host, well ? LOOKED_WELL : LOOK_FAILED);

@@ -54,11 +54,14 @@ extern void working_again(url_host *host);
 
 /*
  * Takes up a working copy that a process before this one left: of this boot, of this
- * list and epoch, and of a base that the mark knows.
+ * list and epoch, of a base that the mark knows, and not older than FILE.
  */
 extern bool working_adopt(url_host *host, uint64_t base);
 
 extern void working_unmap(url_host *host);
+
+/* Removes FILE.working, whatever it leads to. */
+extern void working_unlink(const url_host *host);
 
 /* Tells readers that it stands for nothing any more, and removes it. */
 extern void working_remove(url_host *host);

@@ -83,6 +83,7 @@ typedef struct url_host
 	int64_t		base_looked;	/* ... of any, after which FILE had all that there was */
 	int64_t		base_changed;	/* when this process wrote FILE, else 0 */
 	double		base_written;
+	double		fold_failed;	/* when FILE last could not be written, else 0 */
 	double		marked;
 	uint8_t    *map;			/* the working copy, or NULL */
 	size_t		map_length;
@@ -137,6 +138,9 @@ extern bool place_open(url_host *host);
 /* All checks are done: this serial is taken from now on, also after a loss of power if synced. */
 extern bool place_mark(url_host *host, const feed_manifest *manifest, const uint8_t digest[FEED_DIGEST_BYTES],
 					   bool sync);
+
+/* Whether FILE may be written, and there is room for so many bytes: before they are fetched. */
+extern bool base_is_writable(url_host *host, uint32_t parts, uint64_t bytes);
 
 /* Another epoch, or the first one: the copy becomes the host's, with a new base. */
 extern bool place_begin(url_host *host, feed_copy *copy, uint64_t serial, uint64_t epoch);

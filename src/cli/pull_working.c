@@ -325,7 +325,9 @@ working_adopt(url_host *host, uint64_t base)
 		memcmp(working.identity, host->mark.identity, sizeof working.identity) == 0 &&
 		bf_working_load(map, BF_WORKING_SUPERSEDED) == 0;
 	theirs = fits ? bf_working_load(map, BF_WORKING_BASE) : 0;
-	fits = fits && (theirs == base || theirs == host->mark.bases[0] || theirs == host->mark.bases[1]);
+	/* its base may be the one before FILE, but its state not: FILE was written by a process without it then */
+	fits = fits && (theirs == base || theirs == host->mark.bases[0] || theirs == host->mark.bases[1]) &&
+		bf_working_load(map, BF_WORKING_SERIAL) >= host->mark.base_serials[0];
 	headers = allocate(NULL, fits ? working.parts : 1, sizeof *headers);
 	for (i = 0; fits && i < working.parts; i++)
 		fits = bf_working_part(map, &working, i, &at, &headers[i]) == BF_WORKING_OK;
@@ -358,6 +360,16 @@ working_adopt(url_host *host, uint64_t base)
 }
 
 void
+working_unlink(const url_host *host)
+{
+	char	   *name = place_beside(host, BF_WORKING_ENDING);
+
+	if (unlinkat(host->folder, name, 0) != 0 && errno != ENOENT)
+		complain("cannot remove \"%s%s\": %s", host->plan->out, BF_WORKING_ENDING, strerror(errno));
+	free(name);
+}
+
+void
 working_remove(url_host *host)
 {
 	char	   *name = place_beside(host, BF_WORKING_ENDING);
@@ -369,8 +381,7 @@ working_remove(url_host *host)
 	/* what a link leads to is removed if it is where this program would have put it */
 	if (length > 0 && path != NULL && (size_t) length == strlen(path) && memcmp(there, path, (size_t) length) == 0)
 		(void) unlink(path);
-	if (unlinkat(host->folder, name, 0) != 0)
-		complain("cannot remove \"%s%s\": %s", host->plan->out, BF_WORKING_ENDING, strerror(errno));
+	working_unlink(host);
 	free(path);
 	free(name);
 }

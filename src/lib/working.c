@@ -83,6 +83,25 @@ read_base(const lbf_source *source, const char *path, uint64_t *base, bool *know
 }
 
 /*
+ * -1 where there is none, and for a file of another user than who put FILE.working there:
+ * after a boot that leads to a name which anybody may take, in a folder of all users.
+ */
+static int
+open_working(const lbf_source *source)
+{
+	int			fd = openat(source->folder, source->working, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat file;
+	struct stat name;
+
+	if (fd < 0 || (fstat(fd, &file) == 0 && fstatat(source->folder, source->working, &name, AT_SYMLINK_NOFOLLOW) == 0 &&
+				   file.st_uid == name.st_uid))
+		return fd;
+	close(fd);
+	errno = ENOENT;
+	return -1;
+}
+
+/*
  * Maps the file, read-only.  *length is 0, and nothing mapped, if there is no such
  * file; one that is too short to be mapped is mapped nowhere, either.
  */
@@ -90,7 +109,7 @@ static int
 map_working(const lbf_source *source, const char *path, uint8_t **file, uint64_t *length,
 			bool *found, bloomfilter_detail *detail)
 {
-	int			fd = openat(source->folder, source->working, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int			fd = open_working(source);
 	struct stat st;
 	void	   *start = NULL;
 	int			code = BLOOMFILTER_OK;
@@ -284,7 +303,7 @@ lbf_working_open(const lbf_source *source, const char *path, unsigned flags,
 uint64_t
 lbf_working_identity(const lbf_source *source, uint64_t identity)
 {
-	int			fd = openat(source->folder, source->working, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int			fd = open_working(source);
 	struct stat st;
 	uint64_t	values[4] = {0};
 	uint8_t		words[8];

@@ -96,16 +96,26 @@ ok(wait_for(30, sub { slurp('.host.log') =~ /No space left on device/ }), 'witho
 ok(!-e 'disk/host/u.bloom', 'and there is none');
 unlink 'disk/filler';
 ok(wait_for(90, sub { is_current('disk/host/u.bloom') }), 'once there is room, it comes by itself');
+sub fetches { return scalar(() = slurp('access.log') =~ m{GET /users/\w+\.(?:bloom|delta) }g); }
+sub looks { return scalar(() = slurp('access.log') =~ m{GET /users/manifest }g); }
 my $before = slurp('disk/host/u.bloom');
 my $told = told('disk/host/u.bloom');
 fill('disk');
+# room for the mark and the status
+truncate 'disk/filler', (-s 'disk/filler') - 100_000 or die $!;
 spew('.host.log', '');
 add(100);
 ok(wait_for(60, sub { slurp('.host.log') =~ /No space left on device/ }), 'without room for the next one that is said');
+my $looks = looks();
+ok(wait_for(60, sub { looks() >= $looks + 3 }), 'the host goes on to look');
+is(scalar(() = slurp('.host.log') =~ /No space left on device/g), 1, 'but does not try to write each time');
 ok(slurp('disk/host/u.bloom') eq $before, 'the file stays');
 like(denied('disk/host/u.bloom'), qr/^told $told, denied 0$/, 'and its serial is told');
+my $fetches = fetches();
+spew('.host.log', '');
 add(100, 'REINDEX INDEX users_filter');
-wait_for(5, sub { 0 });
+ok(wait_for(120, sub { (() = slurp('.host.log') =~ /cannot write "[^"]*": No space left on device: it needs \d+ bytes, and \d+ are free/g) >= 2 }), 'without room at a new epoch that is said');
+is(fetches(), $fetches, 'before anything is fetched');
 like(denied('disk/host/u.bloom'), qr/^told $told, denied 0$/, 'also at a new epoch');
 unlink 'disk/filler';
 ok(wait_for(120, sub { is_current('disk/host/u.bloom') }), 'once there is room, it goes on by itself');

@@ -173,6 +173,60 @@ foreach my $lost ('step', 'first')
 }
 
 # ------------------------------------------------------------------------
+# A working copy that is older than the file
+# ------------------------------------------------------------------------
+
+# The follower ends, and then the file alone is pulled.  Who starts it again finds no server.
+sub says { my ($state) = @_; return "told @{[ newest($state) ]}, denied 0"; }
+my $behind = new_host($memory);
+follow('first', $behind);
+is(join(' ', wait_in_batch(60, sub { has_state('first', $_[0]) }, $behind)), '', 'a host follows');
+finish(name_of($behind), 'TERM');
+is(working_serial($behind), newest('first'), 'and ends, with a working copy');
+is((run('', 'pull', '--url', "$url/step", '--allow-http', '--out', $behind))[0], 0, 'the file alone is pulled');
+is(working_serial($behind), newest('first'), 'and is newer than the working copy');
+is(denied($behind), says('step'), 'readers have the file');
+is((denied_by_python($behind))[0], says('step'), 'in Python, too');
+follow('nowhere', $behind);
+ok(wait_for(60, sub { -e '.' . name_of($behind) . '.log' && slurp('.' . name_of($behind) . '.log') =~ /answered 404/ }), 'it is followed again, and the server has nothing');
+is(denied($behind), says('step'), 'readers still have what the file has');
+is((denied_by_python($behind))[0], says('step'), 'in Python, too');
+is(working_serial($behind), newest('step'), 'in a working copy of its own');
+finish(name_of($behind), 'TERM');
+is(denied($behind), says('step'), 'and after the end');
+is(bits_of($behind), bits_at('step'), 'as the file has not changed');
+
+# ------------------------------------------------------------------------
+# A link that leads to nothing, as after a boot, where no new copy can be made
+# ------------------------------------------------------------------------
+
+my $dangling = new_host();
+is((run('', 'pull', '--url', "$url/step", '--allow-http', '--out', $dangling))[0], 0, 'a file on the disk');
+symlink "$memory/gone", "$dangling.working" or die $!;
+is((run('', 'pull', '--url', "$url/step", '--allow-http', '--out', $dangling))[0], 0, 'who looks once');
+ok(-l "$dangling.working", 'leaves it');
+begin(name_of($dangling), program(), 'pull', '--url', "$url/step", '--allow-http', '--out', $dangling, '--follow', '--every', '1', '--working', 'no');
+ok(wait_for(60, sub { !-l "$dangling.working" }), 'a follower removes it');
+is(denied($dangling), says('step'), 'readers have the file');
+finish(name_of($dangling), 'TERM');
+
+# ------------------------------------------------------------------------
+# A file that another program replaced
+# ------------------------------------------------------------------------
+
+my $replaced = new_host($memory);
+system('cp', '-r', 'www/step', 'www/moving');
+follow('moving', $replaced);
+ok(wait_for(60, sub { working_serial($replaced) == newest('step') }), 'a host follows');
+is((run("1\n2\n", 'build', '-n', '10', '-t', 'integer', '--no-progress', "$replaced.other"))[0], 0, 'another program');
+rename "$replaced.other", $replaced or die $!;
+system('cp www/epoch/*.* www/moving/ && cp www/epoch/manifest www/moving/new && mv www/moving/new www/moving/manifest');
+my $refused = sub { return scalar(() = slurp('.' . name_of($replaced) . '.log') =~ /was replaced by another program/g); };
+ok(wait_for(120, sub { $refused->() >= 3 }), 'replaces its file, which is left alone at a new epoch, again and again');
+is(scalar(() = slurp('access.log') =~ m{GET /moving/\w+\.(?:bloom|delta) }g), 1, 'and nothing is fetched for it but what came at first');
+finish(name_of($replaced), 'TERM');
+
+# ------------------------------------------------------------------------
 # A damaged working copy
 # ------------------------------------------------------------------------
 

@@ -213,6 +213,43 @@ check_dangling(const tsv *table)
 	unlink(scratch_path("f.bloom.working"));
 }
 
+/* A link to what another user put where it leads. */
+static void
+check_planted(const tsv *table)
+{
+	const char *path = write_base(tsv_text(table, "base_hex"));
+	const char *copy = scratch_path("planted");
+	size_t		length = strlen(tsv_text(table, "working_hex")) / 2;
+	uint8_t    *bytes = calloc(1, length);
+	bloomfilter *filter = NULL;
+	bloomfilter_watched *watched;
+	bloomfilter_working state;
+
+	need(bytes != NULL, "memory");
+	from_hex(tsv_text(table, "working_hex"), length * 2, bytes);
+	put_boot(bytes);
+	write_file(copy, bytes, length);
+	need(symlink(copy, scratch_path("f.bloom.working")) == 0, "a link");
+	need(bloomfilter_open(path, 0, &filter, NULL) == BLOOMFILTER_OK, "a filter");
+	same(bloomfilter_get_working(filter, &state, sizeof state), 1, "what a link of the same user leads to is taken");
+	bloomfilter_close(filter);
+	if (geteuid() == 0)
+	{
+		need(chown(copy, 65534, (gid_t) -1) == 0, "another owner");
+		need(bloomfilter_open(path, 0, &filter, NULL) == BLOOMFILTER_OK, "a filter");
+		same(bloomfilter_get_working(filter, &state, sizeof state), 0, "another user's is not");
+		ok(has_all(filter, tsv_text(table, "keys")), "the file is, with its keys");
+		bloomfilter_close(filter);
+		need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
+		write_file(copy, "x", 1);
+		same(bloomfilter_watched_reload(watched, NULL), 0, "what he does with it is nothing to who watches");
+		bloomfilter_watched_close(watched);
+	}
+	free(bytes);
+	unlink(scratch_path("f.bloom.working"));
+	unlink(copy);
+}
+
 int
 main(void)
 {
@@ -226,6 +263,7 @@ main(void)
 		{
 			check_change(table);
 			check_dangling(table);
+			check_planted(table);
 		}
 		first = false;
 	}

@@ -7,6 +7,7 @@ import { noPause, pause } from './steps.js'
 export const syncIo = {
   pause: noPause,
   stat: (file) => fs.statSync(file, { bigint: true, throwIfNoEntry: false }),
+  lstat: (file) => fs.lstatSync(file, { bigint: true }),
   open: (file) => fs.openSync(file, 'r'),
   fstat: (handle) => fs.fstatSync(handle, { bigint: true }),
   read: (handle, bytes, from) => fs.readSync(handle, bytes, 0, bytes.length, from),
@@ -20,6 +21,7 @@ export const asyncIo = {
       throw error
     }
   }),
+  lstat: (file) => fs.promises.lstat(file, { bigint: true }),
   open: (file) => fs.promises.open(file, 'r'),
   fstat: (handle) => handle.stat({ bigint: true }),
   read: (handle, bytes, from) =>

@@ -15,6 +15,14 @@ const MAX_PARTS = 65535
 
 export const workingOf = (file) => `${file}.working`
 
+/**
+ * A link may lead to a name that any user can take: what another one put there than the
+ * name's owner is none.
+ */
+function * isOfOwner (io, path, stat) {
+  return (yield io.lstat(path)).uid === stat.uid
+}
+
 /** What the working copy of a file is now; its bits and its time mean nothing. */
 export function * stampOfWorking (io, file) {
   const path = workingOf(file)
@@ -22,6 +30,9 @@ export function * stampOfWorking (io, file) {
     return undefined
   }
   return yield * withFile(io, path, function * (handle, stat) {
+    if (!(yield * isOfOwner(io, path, stat))) {
+      return undefined
+    }
     const start = Buffer.alloc(WORDS_END)
     yield * fill(io, handle, start)
     return [stat.dev, stat.ino, start.readBigUInt64LE(BASE), start.readBigUInt64LE(SUPERSEDED)].join(' ')
@@ -36,6 +47,9 @@ export function * openWorking (io, file, checksums) {
   const path = workingOf(file)
   try {
     return yield * withFile(io, path, function * (handle, stat) {
+      if (!(yield * isOfOwner(io, path, stat))) {
+        return undefined
+      }
       const page = Buffer.alloc(PAGE)
       require((yield * fill(io, handle, page)) === PAGE, 'length', 'is too short')
       checkHeader(page, Number(stat.size))

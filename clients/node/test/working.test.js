@@ -128,3 +128,16 @@ test('memory that grows while bits are copied', async () => {
   assert.ok(Buffer.from(instance.bytes.subarray(instance.start + 64, instance.start + instance.length)).equals(full.subarray(4160)))
   assert.ok(keys.length > 0)
 })
+
+test('what another user put where a link leads is not taken', { skip: process.geteuid?.() !== 0 }, async () => {
+  const file = write(row('no_bits'))
+  const planted = `${file}.planted`
+  fs.renameSync(`${file}.working`, planted)
+  fs.symlinkSync(planted, `${file}.working`)
+  assert.notEqual((await (await BloomFilter.open(file)).status()).identity, undefined)
+  fs.chownSync(planted, 65534, 0)
+  for (const filter of [await BloomFilter.open(file), BloomFilter.openSync(file)]) {
+    assert.equal((await filter.status()).identity, undefined)
+    assert.ok(numbers(row('one').keys).every((key) => filter.contains(key)))
+  }
+})

@@ -122,6 +122,18 @@ class WorkingCopies(unittest.TestCase):
         self.assertIsNone(watched.current._working)
         self.assertTrue(all(int(key) in watched for key in self.row("one")["keys"].split(",")))
 
+    @unittest.skipUnless(hasattr(os, "geteuid") and os.geteuid() == 0, "needs root")
+    def test_what_another_user_put_where_a_link_leads_is_not_taken(self):
+        self.write_row(self.row("no_bits"))
+        planted = os.path.join(self.folder, "planted")
+        os.rename(self.path + ".working", planted)
+        os.symlink(planted, self.path + ".working")
+        self.assertIsNotNone(BloomFilter.open(self.path)._working)
+        os.chown(planted, 65534, -1)
+        filter_ = BloomFilter.open(self.path)
+        self.assertIsNone(filter_._working)
+        self.assertTrue(all(int(key) in filter_ for key in self.row("one")["keys"].split(",")))
+
     def test_status_of_a_working_copy(self):
         self.write_row(self.row("one"))
         status = WatchedBloomFilter(self.path).status

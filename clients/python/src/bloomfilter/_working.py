@@ -74,7 +74,7 @@ def path_of(file: str) -> str:
 def look(file: str) -> Stamp:
     """What the working copy of a file is now; None where there is none."""
     try:
-        descriptor = _open(path_of(file))
+        descriptor = _open_working(path_of(file))
     except OSError:
         return None
     try:
@@ -121,13 +121,22 @@ def snapshot(data: memoryview) -> bytes:
     return bytes(copy)
 
 
-def _open(path: str) -> int:
-    return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
+def _open_working(path: str) -> int:
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags)
+    try:
+        # A link may lead to a name that any user can take: what another one put there is none.
+        if os.fstat(descriptor).st_uid != os.lstat(path).st_uid:
+            raise FileNotFoundError(path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _map(path: str) -> Optional[memoryview]:
     try:
-        descriptor = _open(path)
+        descriptor = _open_working(path)
     except FileNotFoundError:
         return None
     try:

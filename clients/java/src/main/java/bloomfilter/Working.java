@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -67,7 +68,7 @@ final class Working {
      */
     static Working open(Path file, long[] checksums, boolean map) throws IOException {
         Path path = of(file);
-        try (FileChannel channel = Source.openRegular(path)) {
+        try (FileChannel channel = openOwned(path)) {
             return open(channel, checksums, map);
         } catch (NoSuchFileException none) {
             return null;
@@ -85,6 +86,25 @@ final class Working {
         working.checkHeader(length);
         working.openParts(channel, length);
         return working.isInUse(checksums) ? working : null;
+    }
+
+    /**
+     * Opens a working copy that is of the same user as its name. A link may lead to a name that
+     * any user can take: what another one put there is none. Java tells owners of names alone.
+     */
+    private static FileChannel openOwned(Path path) throws IOException {
+        FileChannel channel = Source.openRegular(path);
+        try {
+            if (path.getFileSystem().supportedFileAttributeViews().contains("unix")
+                    && !Files.getAttribute(path, "unix:uid").equals(
+                            Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS))) {
+                throw new NoSuchFileException(path.toString());
+            }
+        } catch (IOException error) {
+            channel.close();
+            throw error;
+        }
+        return channel;
     }
 
     private static void require(boolean condition, String rule, String message)
@@ -211,7 +231,7 @@ final class Working {
         /** Null where there is none. */
         static Stamp of(Path file) {
             Path path = Working.of(file);
-            try (FileChannel channel = Source.openRegular(path)) {
+            try (FileChannel channel = openOwned(path)) {
                 Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
                 ByteBuffer start = ByteBuffer.wrap(Source.read(channel, SUPERSEDED + Long.BYTES))
                         .order(ByteOrder.LITTLE_ENDIAN);

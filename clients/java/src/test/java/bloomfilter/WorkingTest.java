@@ -5,6 +5,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
+import static org.junit.Assume.assumeNoException;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -155,6 +156,25 @@ public class WorkingTest {
         assertNull(watched.status().identity());
         long[] old = keys(row("one").get("keys"));
         assertEquals(old.length, found(watched.current(), old));
+    }
+
+    /** A link to what another user put where it leads; changing an owner needs root. */
+    @Test
+    public void planted() throws IOException {
+        write(row("no_bits"));
+        Path planted = path.resolveSibling("planted");
+        Files.move(path.resolveSibling("f.working"), planted);
+        Files.createSymbolicLink(path.resolveSibling("f.working"), planted);
+        assertTrue(BloomFilter.open(path).status().identity() != null);
+        try {
+            Files.setAttribute(planted, "unix:uid", 65534);
+        } catch (IOException notRoot) {
+            assumeNoException(notRoot);
+        }
+        BloomFilter filter = BloomFilter.open(path);
+        assertNull(filter.status().identity());
+        long[] keys = keys(row("one").get("keys"));
+        assertEquals(keys.length, found(filter, keys));
     }
 
     @Test
