@@ -24,6 +24,9 @@
 
 #define EXPORT_MOST_KEYS 8
 
+/* Above one new bit to so many bytes of the filter, whole files are published, not a step. */
+#define EXPORT_STEP_SHARE 4
+
 typedef struct export_plan
 {
 	const char *dsn;
@@ -84,6 +87,8 @@ typedef struct exporter
 	size_t		manifest_length;
 	double		published;		/* when; monotonic seconds */
 	double		swept;
+	double		checked;		/* when its files were looked at */
+	bool		lost;			/* one that the manifest names is not there */
 
 	/* What it tells of itself */
 	export_counts counts;

@@ -9,9 +9,12 @@
 #include "export_folder.h"
 
 #include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Steps of a level that are merged into one of the next. */
@@ -25,12 +28,57 @@
 #define WHOLE_AGE UINT64_C(3600000000)
 #define MOST_BEHIND 8
 
+/* How long the user's command may take to end when it is asked to, seconds. */
+#define END_SECONDS 5.0
+
+/* The longest wait until the user's command is looked at again. */
+#define LONGEST_NAP 0.05
+
+/* Ends the user's command, with all that it has started if that has a process group. */
+static void
+end_command(pid_t child, bool group, int *status)
+{
+	static const struct timespec nap = {0, 20000000};
+	double		until = monotonic_seconds() + END_SECONDS;
+
+	kill(group ? -child : child, SIGTERM);
+	while (monotonic_seconds() < until)
+	{
+		if (waitpid(child, status, WNOHANG) != 0)
+			return;
+		nanosleep(&nap, NULL);
+	}
+	kill(group ? -child : child, SIGKILL);
+	while (waitpid(child, status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* It may take as long as it needs, but not beyond a signal that ends the exporter. */
+static void
+wait_for_command(pid_t child, bool group, int *status)
+{
+	double		nap = 0.001;
+
+	while (waitpid(child, status, WNOHANG) == 0)
+	{
+		if (stop_requested())
+		{
+			end_command(child, group, status);
+			return;
+		}
+		stop_wait(-1, nap);
+		nap = fmin(nap * 2, LONGEST_NAP);
+	}
+}
+
 /* Runs the user's command for a file; true if it has none or it ends with 0. */
 bool
 export_run_after(const exporter *e, const char *name)
 {
 	char	   *path = text_of("%s/%s", e->plan->to, name);
-	int			status = 0;
+	int			status = -1;
+	/* another group could not ask for a password at the terminal */
+	bool		group = !isatty(STDIN_FILENO);
 	pid_t		child;
 
 	if (e->plan->after == NULL)
@@ -41,15 +89,22 @@ export_run_after(const exporter *e, const char *name)
 	child = fork();
 	if (child == 0)
 	{
+		if (group)
+			setpgid(0, 0);
 		execl("/bin/sh", "sh", "-c", e->plan->after, "sh", path, (char *) NULL);
 		_exit(127);
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	if (child < 0 || status != 0)
+	if (child > 0)
+	{
+		/* also here: who of the two comes first isn't known */
+		if (group)
+			setpgid(child, child);
+		wait_for_command(child, group, &status);
+	}
+	if (status != 0 && !stop_requested())
 		complain("--after failed for \"%s\"", path);
 	free(path);
-	return child > 0 && status == 0;
+	return status == 0;
 }
 
 bool
@@ -69,6 +124,27 @@ export_write_content(exporter *e, const feed_piece *pieces, int count, const cha
 	return (there != NULL || feed_write(e->folder, name, 0644, pieces, count)) && export_run_after(e, name);
 }
 
+bool
+export_fits(size_t length)
+{
+	if (length <= FEED_MANIFEST_BYTES)
+		return true;
+	complain("the manifest has %zu bytes, and hosts refuse more than %zu: publish fewer parts, each for more keys",
+			 length, FEED_MANIFEST_BYTES);
+	return false;
+}
+
+/* Whether the lines of the parts fit, before their files are written. */
+static bool
+check_parts(const feed_manifest *next)
+{
+	char	   *text = feed_manifest_text(next, 0);
+	size_t		length = strlen(text);
+
+	free(text);
+	return export_fits(length);
+}
+
 /* Whole files of all parts, into next->wholes. */
 bool
 export_write_wholes(exporter *e, feed_manifest *next, export_reason reason)
@@ -81,6 +157,13 @@ export_write_wholes(exporter *e, feed_manifest *next, export_reason reason)
 	next->parts = e->copy.parts;
 	for (i = 0; i < e->copy.parts; i++)
 	{
+		next->wholes[i].to = next->content;
+		next->wholes[i].length = bf_total_bytes(&e->copy.headers[i]);
+	}
+	if (!check_parts(next))
+		return false;
+	for (i = 0; i < e->copy.parts; i++)
+	{
 		uint8_t		header[BF_HEADER_BYTES];
 		feed_piece	pieces[2];
 
@@ -89,13 +172,37 @@ export_write_wholes(exporter *e, feed_manifest *next, export_reason reason)
 		pieces[0].length = sizeof header;
 		pieces[1].bytes = e->copy.blocks[i];
 		pieces[1].length = (size_t) bf_blocks_bytes(&e->copy.headers[i]);
-		next->wholes[i].to = next->content;
 		if (!export_write_content(e, pieces, 2, WHOLE_ENDING, &next->wholes[i]))
 			return false;
 	}
 	e->wholes_written = true;
 	e->whole_reason = reason;
 	return true;
+}
+
+static bool
+is_step_sound(const exporter *e, const feed_file *file)
+{
+	bf_step		step;
+	uint8_t    *bytes = export_load_step(e, &e->copy, file, &step);
+
+	free(bytes);
+	return bytes != NULL;
+}
+
+bool
+export_write_anew(exporter *e, feed_manifest *next)
+{
+	size_t		left = next->step_count;
+
+	complain("files that the manifest of \"%s\" names are missing or damaged: writing whole files anew", e->plan->to);
+	while (left > 0 && is_step_sound(e, &next->steps[left - 1]))
+		left--;
+	next->step_count -= left;
+	memmove(next->steps, next->steps + left, next->step_count * sizeof *next->steps);
+	if (export_is_chain_lost(e, next))
+		next->chain_count = 0;
+	return export_write_wholes(e, next, WHOLE_FOLDER);
 }
 
 /* Replaces the last MERGED steps by one, if all of them are of one level; *merged says so. */
@@ -107,6 +214,7 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 	uint8_t    *bytes[MERGED] = {NULL};
 	feed_piece	piece = {NULL, 0};
 	feed_file	file;
+	bool		sound = true;
 	bool		went_well = true;
 	int			i;
 
@@ -117,12 +225,12 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 	for (i = 1; i < MERGED; i++)
 		if (first[i].level != first[0].level)
 			return true;
-	for (i = 0; i < MERGED && went_well; i++)
+	for (i = 0; i < MERGED && sound; i++)
 	{
 		bytes[i] = export_load_step(e, &e->copy, &first[i], &steps[i]);
-		went_well = bytes[i] != NULL;
+		sound = bytes[i] != NULL;
 	}
-	if (went_well)
+	if (sound)
 	{
 		uint8_t    *sum = feed_merge(&e->copy, steps, MERGED, &piece.length);
 
@@ -134,10 +242,11 @@ merge_last(exporter *e, feed_manifest *next, bool *merged)
 		went_well = export_write_content(e, &piece, 1, STEP_ENDING, &file);
 		free(sum);
 	}
-	else
-		complain("a step that was to be merged is missing or damaged");
 	for (i = 0; i < MERGED; i++)
 		free(bytes[i]);
+	/* all that it had is in memory */
+	if (!sound)
+		return export_write_anew(e, next);
 	if (went_well)
 	{
 		*first = file;

@@ -23,8 +23,17 @@ extern bool export_run_after(const exporter *e, const char *name);
 /* Writes a file under the name of its content, notes it in *file, and runs the user's command. */
 extern bool export_write_content(exporter *e, const feed_piece *pieces, int count, const char *ending, feed_file *file);
 
+/* Whether hosts take a manifest of this length; said if not. */
+extern bool export_fits(size_t length);
+
 /* Whole files of all parts, into next->wholes. */
 extern bool export_write_wholes(exporter *e, feed_manifest *next, export_reason reason);
+
+/*
+ * Where files are lost, whole files take their place.  The steps behind the last lost one
+ * stay, so that hosts that have it need nothing.
+ */
+extern bool export_write_anew(exporter *e, feed_manifest *next);
 
 /* The step from the published content to the copy as it is. */
 extern bool export_write_step(exporter *e, feed_manifest *next);
@@ -40,6 +49,12 @@ extern double export_rate(const feed_copy *copy);
 
 /* export_sweep.c: files that the last manifest named and this one doesn't get their day from now on. */
 extern void export_touch_unnamed(const exporter *e, const feed_manifest *next);
+
+/* Looks now and then whether all files that the manifest names are there, with their lengths. */
+extern bool export_is_lost(exporter *e);
+
+/* The same of the chain alone, now. */
+extern bool export_is_chain_lost(const exporter *e, const feed_manifest *next);
 
 /* Deletes what has had its day, now and then. */
 extern void export_sweep(exporter *e);

@@ -307,13 +307,13 @@ take_blocks(answer *a, const PGresult *row)
 	if (length > sizeof a->page || block < 0 || block >= (int64_t) header->blocks || length % bf_block_bytes(header) != 0 ||
 		length > bf_blocks_bytes(header) - (uint64_t) block * bf_block_bytes(header))
 		return refuse_answer("blocks beyond the filter's end");
-	/* of a new epoch nothing is news; more than whole files would take isn't noted either */
+	/* of a new epoch nothing is news; nor is what comes as whole files, which would take much memory */
 	feed_copy_or(&e->copy, (uint32_t) part, (uint64_t) block * bf_block_bytes(header),
-				 (const uint8_t *) PQgetvalue(row, 0, BYTES), length, !e->new_epoch);
+				 (const uint8_t *) PQgetvalue(row, 0, BYTES), length, !e->new_epoch && !e->whole_needed);
 	e->counts.pages++;
 	if (a->headers != NULL)
 		count_page(a, part, block, (const uint8_t *) PQgetvalue(row, 0, BYTES), length);
-	if (e->copy.news_count > feed_copy_bytes(&e->copy))
+	if (e->copy.news_count > feed_copy_bytes(&e->copy) / EXPORT_STEP_SHARE)
 	{
 		feed_copy_settle(&e->copy);
 		e->whole_needed = true;

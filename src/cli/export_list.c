@@ -108,7 +108,7 @@ is_step(const feed_copy *copy, const list_parts *parts)
 		return false;
 	for (i = 0; i < parts->count; i++)
 		bits += parts->headers[i].bits_set - copy->headers[i].bits_set;
-	if (bits > feed_copy_bytes(copy) / 4)
+	if (bits > feed_copy_bytes(copy) / EXPORT_STEP_SHARE)
 		return false;
 	for (i = 0; i < parts->count; i++)
 	{

@@ -89,7 +89,7 @@ write_manifest(exporter *e, feed_manifest *next)
 	text = padded_text(e, next);
 	piece.bytes = text;
 	piece.length = strlen(text);
-	written = check_alone(e) && feed_write(e->folder, MANIFEST, 0644, &piece, 1);
+	written = export_fits(piece.length) && check_alone(e) && feed_write(e->folder, MANIFEST, 0644, &piece, 1);
 	free(text);
 	if (!written)
 		return false;
@@ -166,12 +166,13 @@ export_publish(exporter *e, bool *published)
 	bool		new_epoch = e->new_epoch || e->manifest.serial == 0;
 	bool		news = new_epoch || e->copy.news_count > 0 || e->whole_needed ||
 		(e->list_serial != 0 && e->list_serial != e->manifest.content);
+	bool		lost = !new_epoch && export_is_lost(e);
 	feed_manifest next;
 	bool		went_well = true;
 
 	*published = false;
 	e->wholes_written = false;
-	if (!news && e->taken && monotonic_seconds() - e->published < (double) e->plan->heartbeat)
+	if (!news && !lost && e->taken && monotonic_seconds() - e->published < (double) e->plan->heartbeat)
 	{
 		export_sweep(e);
 		return true;
@@ -196,6 +197,8 @@ export_publish(exporter *e, bool *published)
 		went_well = export_write_step(e, &next);
 		export_trim_chain(&next);
 	}
+	if (went_well && lost)
+		went_well = export_write_anew(e, &next);
 	if (went_well)
 	{
 		export_touch_unnamed(e, &next);
@@ -208,6 +211,7 @@ export_publish(exporter *e, bool *published)
 		feed_copy_settle(&e->copy);
 		e->new_epoch = false;
 		e->whole_needed = false;
+		e->lost = false;
 		*published = news;
 	}
 	feed_manifest_free(&next);

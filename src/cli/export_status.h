@@ -19,11 +19,11 @@
 typedef enum export_reason
 {
 	WHOLE_FIRST,				/* nothing was exported before */
-	WHOLE_FOLDER,				/* what the folder has can't be continued */
+	WHOLE_FOLDER,				/* files of the folder are missing or damaged */
 	WHOLE_REBUILD,				/* REINDEX, TRUNCATE, DROP and CREATE */
 	WHOLE_GEOMETRY,				/* the same, and of another size */
 	WHOLE_REMOVED,				/* a list lost keys, or got very many */
-	WHOLE_LONG,					/* the step would be longer */
+	WHOLE_LONG,					/* more news than are worth a step */
 	WHOLE_RENEWED,				/* all steps together would be */
 	WHOLE_REASONS
 } export_reason;

@@ -38,6 +38,42 @@ file_of(const feed_manifest *m, size_t i, const char **ending)
 }
 
 static bool
+is_there(const exporter *e, const feed_file *file, const char *ending)
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	struct stat st;
+
+	feed_file_name(name, file, ending);
+	return fstatat(e->folder, name, &st, 0) == 0 && (uint64_t) st.st_size == file->length;
+}
+
+bool
+export_is_lost(exporter *e)
+{
+	const feed_file *file;
+	const char *ending;
+	size_t		i;
+
+	if (e->checked != 0 && monotonic_seconds() - e->checked < SWEEP_SECONDS)
+		return e->lost;
+	e->checked = monotonic_seconds();
+	for (i = 0; !e->lost && (file = file_of(&e->manifest, i, &ending)) != NULL; i++)
+		e->lost = !is_there(e, file, ending);
+	return e->lost;
+}
+
+bool
+export_is_chain_lost(const exporter *e, const feed_manifest *next)
+{
+	size_t		i;
+
+	for (i = 0; i < next->chain_count; i++)
+		if (!is_there(e, &next->chain[i], next->chain[i].delta ? DELTA_ENDING : STEP_ENDING))
+			return true;
+	return false;
+}
+
+static bool
 names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	const feed_file *file;

@@ -74,7 +74,7 @@ fetch_partial(url_host *host, const feed_file *file, const char *url, bool *miss
 	if (host->partial.length >= file->length ||
 		http_get(host->client, url, NULL, file->length, &host->partial, &answer))
 		return true;
-	*missing = answer.status == 404 || answer.status == 403 || answer.status == 410;
+	*missing = answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long;
 	host->retry = answer.retry;
 	host->broken_off = true;
 	if (answer.status == 416)
@@ -111,7 +111,10 @@ list_fetch(url_host *host, const feed_file *file, const char *ending, bool *miss
 		}
 		host->partial.length = 0;
 		if (!continued)
+		{
+			*missing = true;
 			complain("%.*s: is not what the manifest says", (int) strcspn(url, "?"), url);
+		}
 	}
 	while (continued);
 	free(url);

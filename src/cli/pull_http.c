@@ -345,6 +345,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;
 	/* going on from these bytes would fail each time */
+	answer->too_long = in.too_long;
 	if (in.wrong_range || in.too_long)
 		bytes->length = 0;
 	explain(url, code, &in);

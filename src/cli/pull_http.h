@@ -26,6 +26,7 @@ typedef struct http_answer
 	int64_t		date;			/* the server's clock, seconds since 1970; 0: not told */
 	int64_t		retry;			/* seconds after which the server wants to be asked again */
 	char		type[64];		/* content type */
+	bool		too_long;		/* more came than was to be fetched */
 } http_answer;
 
 typedef struct http_bytes

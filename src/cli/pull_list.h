@@ -18,7 +18,7 @@ extern char *list_address(const url_host *host, const char *name);
 /*
  * The bytes of a file that the manifest names, until list_let_go; NULL if it can't be had.
  * What came of it stays when the transfer is broken off, and so do other files of this
- * look: the next look goes on there.  *missing: the server has no such file.
+ * look: the next look goes on there.  *missing: the server has no such file, or a damaged one.
  */
 extern const uint8_t *list_fetch(url_host *host, const feed_file *file, const char *ending, bool *missing);
 

@@ -69,7 +69,7 @@ unlike((run('', 'status', '--json', 'www/users'))[1], qr/password|user=/, 'witho
 my $looks = says('looks');
 ok(wait_for(30, sub { says('looks') > $looks }), 'the status is written although nothing changes');
 ok(wait_for(90, sub { says('files') > 0 && says('bytes') > 0 }), 'files and bytes of the folder');
-foreach my $try ([ 'REINDEX INDEX users_filter', 'wholes_rebuild' ], [ 'TRUNCATE users', 'wholes_rebuild' ],
+foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'wholes_long' ], [ 'REINDEX INDEX users_filter', 'wholes_rebuild' ], [ 'TRUNCATE users', 'wholes_rebuild' ],
 	[ 'ALTER INDEX users_filter SET (n = 50000); REINDEX INDEX users_filter', 'wholes_geometry' ])
 {
 	my ($statement, $reason) = @$try;

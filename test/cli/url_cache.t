@@ -117,7 +117,7 @@ is(scalar(requests(qr/\.bloom 200/)), 1, 'by a whole file');
 
 rules("\\.step\$\t404 Not Found");
 spew('requests', '');
-add(8000);
+add(4000);
 like(join(' ', keys %{ manifest('users') }), qr/step/, 'a step of its own');
 ok(!defined manifest('users')->{inline}, 'that is too long for the manifest');
 ok(wait_for(60, sub { requests(qr/\.step 404/) >= 2 }), 'a cache that says it is not there is asked again');
@@ -126,6 +126,18 @@ like(denied('u.bloom'), qr/denied 0$/, 'readers go on with what they had');
 rules();
 ok(wait_for(60, sub { is_current() }), 'once the cache has it, it is taken');
 is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
+
+# One that is damaged is no better than none: the same is tried with it below.
+sub damage
+{
+	foreach my $file (glob 'www/users/*.step')
+	{
+		my $bytes = slurp($file);
+		substr($bytes, -1) ^= "\x01";
+		spew($file, $bytes);
+	}
+	return;
+}
 
 # Steps are merged meanwhile: the longer one leads on from here, too.
 my %before = map { $_ => 1 } map { (split / /, $_)[3] } @{ manifest('users')->{step} };
@@ -145,7 +157,7 @@ ok(wait_for(60, sub { is_current() }), 'which is taken');
 is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
 
 # One that never comes: whole files that don't have it would not help
-add(8000);
+add(4000);
 rules("\\.step\$\t404 Not Found");
 spew('requests', '');
 restart();
@@ -172,6 +184,25 @@ cmp_ok(scalar(requests(qr/\.step 404/)), '>=', 7, 'after three looks');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'once');
 is(words('u.bloom'), '', 'and status is content');
 rules();
+
+# The same with steps that are damaged at the server
+add(4000);
+is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'the other host has more');
+$name = sha256_hex(slurp('whole.bloom'));
+ok(wait_for(60, sub { is_current() }), 'and so has the first one');
+finish('host', 'TERM');
+add(4000);
+is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'and once more');
+$name = sha256_hex(slurp('whole.bloom'));
+$content = manifest('users')->{content}[0];
+system("cp whole.bloom www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer =~ s/^spread .*/spread 1/mr });
+damage();
+spew('requests', '');
+restart();
+ok(wait_for(90, sub { is_current() }), 'a step that is damaged, too, is left for the whole file that has it');
+cmp_ok(scalar(requests(qr/\.step 200/)), '>=', 3, 'after three looks');
+is(scalar(requests(qr/\.bloom 200/)), 1, 'which is fetched once');
 
 # ------------------------------------------------------------------------
 # A manifest that isn't there, or no manifest

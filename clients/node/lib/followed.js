@@ -21,6 +21,9 @@ const FULL_MILLISECONDS = 60000
 /** How often a step that is missing or damaged is waited for: caches keep "not found" for a while. */
 const MOST_MISSES = 3
 
+/** Seconds over which those that miss a step fetch whole files, if the manifest doesn't say it. */
+const MISSED_SPREAD = 300n
+
 const [FIRST_WAIT, LONGEST_WAIT, LONGEST_RETRY, LONGEST_PERIOD] = [1000, 300000, 3600000, 86400000]
 
 /** What may lie between the clocks of this machine and of the exporter, microseconds. */
@@ -218,17 +221,18 @@ export class FollowedBloomFilter {
     if (this.#copy?.isOf(list) && await this.#bySteps(list)) {
       return true
     }
-    if (!this.#isMyTurn(list)) {
+    if (!this.#isMyTurn(list.spread)) {
       return false
     }
     const copy = await this.#fetchWholes(list)
+    // What comes next can fail: they are not fetched again by each look then.
+    this.#misses = 0
+    this.#turn = undefined
     if (!await this.#takeSteps(copy, list)) {
       throw new ListError('step', 'steps and whole files of the server don\'t fit each other')
     }
     // All at once: what was looked up before saw the old one, what comes sees the new one.
     this.#copy = copy
-    this.#misses = 0
-    this.#turn = undefined
     // The old filter goes on telling what it was.
     this.#state = { ...this.#state, list: list.name, identity: list.identity, serial: String(copy.serial) }
     this.#current = this.#make(copy.parts, this.#state)
@@ -240,9 +244,12 @@ export class FollowedBloomFilter {
     try {
       const led = await this.#takeSteps(this.#copy, list)
       this.#misses = 0
+      this.#turn = led ? undefined : this.#turn
       return led
     } catch (error) {
-      if (!error.isFile || ++this.#misses < MOST_MISSES) {
+      // Whole files help if they have what the step has. A cache says to all hosts that it isn't there.
+      if (error.missed === undefined || ++this.#misses < MOST_MISSES || error.missed > list.wholes[0].to ||
+          !this.#isMyTurn(list.spread || MISSED_SPREAD)) {
         throw error
       }
       return false
@@ -274,7 +281,7 @@ export class FollowedBloomFilter {
   }
 
   /** Those that need whole files at the same moment come one after the other. */
-  #isMyTurn ({ spread }) {
+  #isMyTurn (spread) {
     if (this.#copy === undefined || spread === 0n) {
       return true
     }

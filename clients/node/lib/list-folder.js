@@ -60,9 +60,10 @@ export class ListFolder {
 
   /**
    * Fetches a file that the manifest names; take gets what comes, and all() is all of it then. Throws unless length
-   * and digest are right; error.isFile tells that the file is missing or damaged.
+   * and digest are right; error.missed, the serial that it leads to, tells that the
+   * file is missing or damaged.
    */
-  async fetch ({ length, digest }, ending, take, all) {
+  async fetch ({ length, digest, to }, ending, take, all) {
     const url = this.#file(digest + ending)
     const hash = this.#digests.sha256()
     let came = 0
@@ -79,11 +80,11 @@ export class ListFolder {
         }
       })
     } catch (error) {
-      throw Object.assign(error, { isFile: MISSING.includes(error.status) })
+      throw Object.assign(error, { missed: MISSING.includes(error.status) ? to : undefined })
     }
     if (came !== length || await hash.end(all()) !== digest) {
       this.#damaged = digest
-      throw Object.assign(new ListError('file', `${shown(url)}: is not what the manifest says`), { isFile: true })
+      throw Object.assign(new ListError('file', `${shown(url)}: is not what the manifest says`), { missed: to })
     }
   }
 

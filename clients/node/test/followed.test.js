@@ -22,6 +22,18 @@ async function follow (t, folder, options = {}, server = {}) {
 const has = (filter, from, to) => Array.from({ length: to - from }, (_, i) => from + i).every((key) => filter.contains(key))
 const isLacking = (filter, from, to) => !has(filter, from, to)
 const names = (requests, ending) => requests.filter(({ name }) => name.endsWith(ending)).length
+/** A host whose turn is in the middle, and a clock that can be ahead. */
+function pretend (t) {
+  const { random } = Math
+  const { now } = performance
+  const clock = { seconds: 0 }
+  Math.random = () => 0.5
+  performance.now = () => now.call(performance) + clock.seconds * 1000
+  t.after(() => Object.assign(Math, { random }))
+  t.after(() => { performance.now = now })
+  return clock
+}
+
 const refused = (word) => (error) => error instanceof ListError && error.word === word
 
 test('the whole, then steps by the manifest and by files, in the same filter', async (t) => {
@@ -194,9 +206,46 @@ test('a step that is missing is waited for, then the whole is taken', async (t) 
     folder.files.set(name, bytes)
   }
   folder.manifest = manifest.replace(/^whole .*/m, whole.manifest.match(/^whole .*/m)[0]).replace(/^serial .*/m, `serial ${serial + 1n}`)
+  const clock = pretend(t)
+  await assert.rejects(followed.reload(), /404/, 'not by all at the same moment')
+  assert.equal(names(requests, '.bloom'), 1)
+  clock.seconds = 151
   assert.equal(await followed.reload(), true)
   assert.ok(has(followed, 0, 300))
   assert.equal(names(requests, '.bloom'), 2)
+})
+
+test('whole files that would not help are not fetched', async (t) => {
+  const folder = new Folder(of(100))
+  const { followed, requests } = await follow(t, folder)
+  const clock = pretend(t)
+  folder.advance(of(200), { inline: false })
+  const step = [...folder.files].find(([name]) => name.endsWith('.step'))
+  folder.files.delete(step[0])
+  for (let i = 0; i < 6; i++) {
+    await assert.rejects(followed.reload(), /404/)
+    clock.seconds += 301
+  }
+  assert.equal(names(requests, '.bloom'), 1)
+  // Whole files that have this step, but not the next one, which is gone, too.
+  const { content } = folder
+  folder.advance(of(300), { inline: false })
+  folder.files.delete([...folder.files.keys()].filter((name) => name.endsWith('.step')).at(-1))
+  const whole = new Folder(of(200), { begun: content })
+  for (const [name, bytes] of whole.files) {
+    if (name !== 'manifest') {
+      folder.files.set(name, bytes)
+    }
+  }
+  folder.manifest = folder.manifest.replace(/^whole .*/m, whole.manifest.match(/^whole .*/m)[0])
+  for (let i = 0; i < 6; i++) {
+    await assert.rejects(followed.reload(), /404/)
+    clock.seconds += 301
+  }
+  assert.equal(names(requests, '.bloom'), 3, 'after each three misses and a turn, not by each look')
+  folder.files.set(...step)
+  await assert.rejects(followed.reload(), /404/)
+  assert.ok(has(followed, 0, 100))
 })
 
 test('a step after which there are other bits than it says', async (t) => {

@@ -1,0 +1,130 @@
+# export_lost.t
+#	  A folder that loses files while an exporter runs: whole files take their place, and hosts
+#	  get everything; --after when the exporter is to end; and more parts than a manifest holds.
+#
+# Needs a server with the extension, and nginx.
+
+use strict;
+use warnings;
+
+use Digest::SHA;
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Cwd;
+use Hosts;
+use Server;
+use Test::More;
+
+my $dsn = own_database('bloomfilter_cli_export_lost');
+my $url = begin_nginx(free_port());
+my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+
+my $next = 1;
+sub steps { return @{ manifest('users')->{step} // [] }; }
+sub content { return manifest('users')->{content}[0]; }
+sub path_of { my ($line, $ending) = @_; return 'www/users/' . (split / /, $line)[-1] . $ending; }
+sub pulled { my ($file) = @_; return (run('', 'pull', '--url', "$url/users", '--allow-http', '--out', $file))[0] eq '0' && has($file, 1 .. $next - 1); }
+
+# Keys that come, and are published
+sub insert
+{
+	my $before = content();
+	sql("INSERT INTO users SELECT generate_series($next, $next + 4)");
+	$next += 5;
+	return wait_for(60, sub { content() > $before });
+}
+
+# Three steps behind one that was merged, so that the next one is merged with them
+sub three_steps
+{
+	foreach (1 .. 8)
+	{
+		my $before = steps();
+		insert();
+		last if steps() <= $before;
+	}
+	insert() foreach 1 .. 3;
+	return;
+}
+
+# Files that the manifest names and that are not there as it says
+sub torn
+{
+	my $m = manifest('users');
+	my @files = ((map { path_of($_, '.bloom') } @{ $m->{whole} }), map { path_of($_, '.step') } steps());
+	return join ' ', grep { !-e || index($_, Digest::SHA::sha256_hex(slurp($_))) < 0 } @files;
+}
+
+begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1');
+ok(wait_for(30, sub { exporter_says('users', 'wholes_first') eq '1' }), 'an exporter');
+
+# ------------------------------------------------------------------------
+# Steps
+# ------------------------------------------------------------------------
+
+sub spoil { my ($file) = @_; my $bytes = slurp($file); substr($bytes, -1) ^= "\x01"; return spew($file, $bytes); }
+my $lost = 0;
+foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
+{
+	my ($how, $harm) = @$try;
+	three_steps();
+	ok(pulled('u.bloom'), "a host has all before a step is $how");
+	my @steps = steps();
+	cmp_ok(scalar(@steps), '>=', 3, 'there are steps');
+	$harm->(path_of($steps[-2], '.step'));
+	ok(insert(), "a step that is $how when it is to be merged: new keys are published") || last;
+	$lost++;
+	is(exporter_says('users', 'wholes_folder'), $lost, 'by whole files, and status says why');
+	is(torn(), '', 'all that the manifest names is sound');
+	is(scalar(steps()), 2, 'the steps behind it are still named');
+	ok(pulled('u.bloom'), 'the host has all');
+	ok(pulled("new_$how.bloom"), 'and so has a new one');
+	ok(insert() && pulled('u.bloom'), 'and steps go on');
+}
+
+# ------------------------------------------------------------------------
+# A whole file, while no keys come
+# ------------------------------------------------------------------------
+
+unlink path_of(manifest('users')->{whole}[0], '.bloom');
+ok(wait_for(120, sub { torn() eq '' && exporter_says('users', 'wholes_folder') eq $lost + 1 }), 'a whole file that is gone is written anew');
+ok(pulled('new_whole.bloom'), 'and a new host has all');
+is(exporter_says('users', 'failures'), 0, 'nothing fails');
+is(finish('exporter', 'TERM'), 0, 'the exporter ends');
+
+# ------------------------------------------------------------------------
+# The end, while --after runs
+# ------------------------------------------------------------------------
+
+my $here = getcwd();
+begin('exporter', @export, '--follow', '--heartbeat', '1', '--after', "sleep 600 & echo \$! >$here/pid.new; mv $here/pid.new $here/pid; wait");
+ok(wait_for(60, sub { -e 'pid' }), 'a command that takes long');
+kill 'TERM', process_of('exporter');
+ok(wait_for(60, sub { !is_alive('exporter') }), 'does not keep an exporter that is to end');
+finish('exporter', 'KILL');
+chomp(my $sleep = slurp('pid'));
+ok(wait_for(30, sub { !kill 0, $sleep }), 'and ends with it');
+kill 'KILL', $sleep;
+
+# ------------------------------------------------------------------------
+# More parts than a manifest can name
+# ------------------------------------------------------------------------
+
+sql(q{
+SET search_path = public, ext;
+SET client_min_messages = error;
+SELECT bloom_publish('many', array_agg(filter ORDER BY part), max_shrink => 1) IS NULL FROM (
+	SELECT bloom_part(g, 11000) AS part, bloom_part_agg(g, 11000, 500000, 0.01) AS filter
+	FROM generate_series(1, 330000) AS g GROUP BY 1) AS s;
+});
+my ($status, undef, $err) = run('', 'export', '--dsn', $dsn =~ s/$/ options='-csearch_path=public,ext'/r, '--list', 'many', '--to', 'www/many');
+ok($status eq '2' && $err =~ /the manifest has \d+ bytes, and hosts refuse more than 1048576: publish fewer parts/, 'too many parts are an error') || diag($err);
+is(scalar(() = glob 'www/many/*'), 0, 'before anything is written');
+
+finish('nginx', 'TERM');
+scope_to('public');
+sql('DROP DATABASE bloomfilter_cli_export_lost WITH (FORCE)');
+done_testing();
