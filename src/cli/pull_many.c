@@ -83,6 +83,7 @@ typedef struct many_lists
 	char	   *state;			/* of the files when they were read */
 	char	   *seen;			/* the same, when they were looked at last */
 	double		looked;
+	bool		due;			/* they have changed, and are to be read */
 } many_lists;
 
 static void
@@ -200,7 +201,11 @@ begin_lists(many_lists *all, pull_config *config, bool first)
  * Reading it again
  * ------------------------------------------------------------------------ */
 
-/* An is_changed of turns.  Editors write a file in several steps: of two looks that differ another one follows. */
+/*
+ * An is_changed of turns: once true, until the files are read, as the first to ask ends a
+ * transfer and the next one reads.  Editors write a file in several steps: of two looks
+ * that differ another one follows.
+ */
 static bool
 is_changed(void *state)
 {
@@ -208,7 +213,7 @@ is_changed(void *state)
 	char	   *now;
 	bool		settled;
 
-	if (reload_requested())
+	if (all->due || reload_requested())
 		return true;
 	if (monotonic_seconds() - all->looked < STATE_SECONDS)
 		return false;
@@ -217,7 +222,8 @@ is_changed(void *state)
 	settled = strcmp(now, all->seen) == 0;
 	free(all->seen);
 	all->seen = now;
-	return settled && strcmp(now, all->state) != 0;
+	all->due = settled && strcmp(now, all->state) != 0;
+	return all->due;
 }
 
 static void
@@ -228,6 +234,7 @@ note_state(many_lists *all)
 	all->state = config_state(all->path);
 	all->seen = text_of("%s", all->state);
 	all->looked = monotonic_seconds();
+	all->due = false;
 }
 
 /* A change of turns. */
