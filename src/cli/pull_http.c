@@ -34,6 +34,7 @@ struct http_client
 	bool		(*is_over) (void *state);
 	void	   *is_over_state;
 	bool		ended;			/* the last transfer, by is_over */
+	bool		restarted;		/* and its server sent all of a file, not the rest */
 	char		problem[CURL_ERROR_SIZE];
 };
 
@@ -63,7 +64,10 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		curl_easy_getinfo(in->client->curl, CURLINFO_RESPONSE_CODE, &status);
 		/* a server without ranges sends all of it */
 		if (status == 200)
+		{
+			in->client->restarted = in->begun > 0;
 			in->bytes->length = 0;
+		}
 		in->wrong_range = status == 206 && in->range_start != in->begun;
 		in->checked = true;
 		/* what an error says is of no interest */
@@ -265,9 +269,18 @@ bool
 http_was_connected(const http_client *client)
 {
 	curl_off_t	microseconds = 0;
+	long		sent = 0;
 
 	curl_easy_getinfo(client->curl, CURLINFO_CONNECT_TIME_T, &microseconds);
-	return microseconds > 0;
+	/* a connection that was there already has no such time, but takes the request */
+	curl_easy_getinfo(client->curl, CURLINFO_REQUEST_SIZE, &sent);
+	return microseconds > 0 || sent > 0;
+}
+
+bool
+http_was_restarted(const http_client *client)
+{
+	return client->restarted;
 }
 
 void
@@ -328,7 +341,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	}
 	snprintf(range, sizeof range, "%zu-", bytes->length);
 	client->problem[0] = '\0';
-	client->ended = false;
+	client->ended = client->restarted = false;
 	curl_easy_setopt(client->curl, CURLOPT_URL, url);
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);

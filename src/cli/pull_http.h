@@ -52,6 +52,9 @@ extern bool http_was_ended(const http_client *client);
 /* Whether it came so far that the server was there. */
 extern bool http_was_connected(const http_client *client);
 
+/* Whether it was to go on with a file, and its server, which has no ranges, began anew. */
+extern bool http_was_restarted(const http_client *client);
+
 /*
  * Fetches what comes after bytes->length of a file, at most so many bytes in all; tag:
  * only if it has another one.  True for an answer of 200, 206 or 304; else says what

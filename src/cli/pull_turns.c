@@ -140,16 +140,28 @@ next_wait(turn_list *list, bool well, double begun)
 /*
  * The turn ended before the look did: the list goes on soon.  Where next to nothing came
  * meanwhile it is a failure, and if the server is there at all, the next turn is longer.
+ * So it is where a file comes from its beginning each time, up to a turn in which all of
+ * it comes: else it never would.
  */
 static bool
 is_on_its_way(pull_turns *turns, turn_list *list, uint64_t held)
 {
-	if (turns->once || list_held(&list->host) >= held + LEAST_PROGRESS || monotonic_seconds() < turns->next_due)
+	bool		restarted = http_was_restarted(turns->client);
+	const char *url = list->host.plan->url;
+	int			length = (int) strcspn(url, "?");
+
+	if (turns->once || monotonic_seconds() < turns->next_due ||
+		(!restarted && list_held(&list->host) >= held + LEAST_PROGRESS))
 		return true;
-	complain("%.*s: next to nothing came in %.0f s, while other lists wait", (int) strcspn(list->host.plan->url, "?"),
-			 list->host.plan->url, list->share);
-	if (http_was_connected(turns->client))
-		list->share = fmin(2 * list->share, LONGEST_SHARE);
+	if (restarted)
+		complain("%.*s: a file didn't come in %.0f s, while other lists wait: turn ranges on in its server, or it begins "
+				 "anew at each turn", length, url, list->share);
+	else
+		complain("%.*s: next to nothing came in %.0f s, while other lists wait", length, url, list->share);
+	if (restarted)
+		list->share *= 2;
+	else if (http_was_connected(turns->client))
+		list->share = fmax(list->share, fmin(2 * list->share, LONGEST_SHARE));
 	list->host.retry = 0;
 	return false;
 }
