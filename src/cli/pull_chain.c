@@ -78,6 +78,8 @@ list_follow_chain(url_host *host, const feed_manifest *m, feed_copy *copy, bool 
 		memcmp(host->mark.identity, m->identity, FEED_IDENTITY_BYTES) != 0 ||
 		feed_files_bytes(m->chain + i, m->chain_count - i) >= feed_files_bytes(m->wholes, m->parts))
 		return NO_STEPS;
+	if (!list_has_room(host, list_room_of_wholes(m)))
+		return FAILED;
 	feed_copy_clone(copy, &host->copy);
 	for (; i < m->chain_count && found == LED; i++)
 		found = follow(host, m, &m->chain[i], copy, missing);

@@ -321,7 +321,8 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 	if (!can_be_written(host, m))
 		return false;
 	memset(&copy, 0, sizeof copy);
-	taken = fetch_wholes(host, m, &copy) && take_copy(host, m, digest, &copy, m->wholes[0].to, &missing) == LED;
+	taken = list_has_room(host, list_room_of_wholes(m)) && fetch_wholes(host, m, &copy) &&
+		take_copy(host, m, digest, &copy, m->wholes[0].to, &missing) == LED;
 	feed_copy_free(&copy);
 	return taken;
 }

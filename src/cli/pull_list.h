@@ -26,6 +26,19 @@ extern const uint8_t *list_fetch(url_host *host, const feed_file *file, const ch
 extern void list_let_go(url_host *host, bool keep_used);
 
 /* ------------------------------------------------------------------------
+ * pull_room.c
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Whether there is memory for so many bytes, with those that a look before has fetched;
+ * else says so, and forgets these, which others may need.
+ */
+extern bool list_has_room(url_host *host, uint64_t bytes);
+
+/* What whole files and the steps behind them take, which are held until all are here, and the copy that they make. */
+extern uint64_t list_room_of_wholes(const feed_manifest *m);
+
+/* ------------------------------------------------------------------------
  * pull_steps.c
  * ------------------------------------------------------------------------ */
 

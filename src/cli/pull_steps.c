@@ -9,6 +9,10 @@
 
 #include "messages.h"
 
+/* Steps together may be so many times the whole files, and bytes besides, which tiny lists need. */
+#define MOST_STEPS 16
+#define SMALL_STEPS (1024 * 1024)
+
 /* Reads a step for the copy. */
 static bool
 read_step(url_host *host, const feed_manifest *m, const feed_copy *copy, const uint8_t *bytes, size_t length,
@@ -51,6 +55,21 @@ add_inline(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64
 	return NO_STEPS;
 }
 
+/* Whether it is worth it to fetch these steps, which are held together: the exporter has no more than this. */
+static bool
+are_few(url_host *host, const feed_manifest *m, const feed_file *steps, size_t count)
+{
+	uint64_t	bytes = feed_files_bytes(steps, count);
+	char		size[SCALE_TEXT_BYTES];
+
+	if (bytes <= MOST_STEPS * feed_files_bytes(m->wholes, m->parts) + SMALL_STEPS)
+		return list_has_room(host, bytes);
+	scale(size, (double) bytes, true);
+	complain("%s: the steps of the server are %s, more than %d times its whole files, and are not fetched: "
+			 "if this lasts, export the list to a new folder", host->plan->out, size, MOST_STEPS);
+	return false;
+}
+
 led
 list_find_steps(url_host *host, const feed_manifest *m, const feed_copy *copy, uint64_t serial,
 				step_list *list, bool *missing)
@@ -66,7 +85,7 @@ list_find_steps(url_host *host, const feed_manifest *m, const feed_copy *copy, u
 		return found;
 	while (i > 0 && m->steps[i - 1].from > serial)
 		i--;
-	if (i == 0)
+	if (i == 0 || !are_few(host, m, &m->steps[i - 1], m->step_count - (i - 1)))
 		return NO_STEPS;
 	for (i--; i < m->step_count; i++)
 	{

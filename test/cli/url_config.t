@@ -13,6 +13,7 @@ use IO::Socket::INET;
 use lib $FindBin::Bin;
 
 use CommandLine;
+use Digest::SHA qw(sha256_hex);
 use Hosts;
 use Server;
 use Test::More;
@@ -265,49 +266,82 @@ is(wrong("hosts/$_.bloom"), '', "status is content with $_, which it leaves") fo
 # A slow server, and a dead one
 # ------------------------------------------------------------------------
 
-# Answers out of www, so many bytes a second of files; each request is noted with where it begins.
+# Answers one request out of www; whether the client is still there.
+sub answer
+{
+	my ($client, $rate, $ranges) = @_;
+	my ($path, $from);
+	while (defined(my $line = <$client>))
+	{
+		last if $line =~ /^\r?\n/;
+		$path = $1 if $line =~ m{^GET (\S+)};
+		$from = $1 if $ranges && $line =~ /^Range: bytes=(\d+)-/;
+	}
+	return 0 if !defined $path;
+	$from //= 0;
+	open my $log, '>>', "requests.$rate" or die;
+	print $log "$path $from\n";
+	close $log;
+	my $content = -e "www$path" ? slurp("www$path") : '';
+	my $rest = substr $content, $from;
+	print $client $from > 0 ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes $from-" . (length($content) - 1) . '/' . length($content) . "\r\n" : "HTTP/1.1 200 OK\r\n",
+		'Content-Length: ', length($rest), "\r\n\r\n";
+	my $piece = $path =~ /\.bloom$/ ? int($rate / 10) : length $rest;
+	while (length $rest)
+	{
+		print $client substr $rest, 0, $piece, '' or return 0;
+		Time::HiRes::sleep(0.1) if length $rest;
+	}
+	return 1;
+}
+
+# A server of www that keeps connections, so many bytes a second of files; each request is
+# noted in requests.RATE with where it begins.
+my @tricklers;
 sub trickle
 {
-	my ($door, $rate) = @_;
+	my ($rate, $ranges) = @_;
+	my $door = IO::Socket::INET->new(Listen => 10, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
+	my $trickler = fork() // die "fork: $!";
+	if ($trickler > 0)
+	{
+		push @tricklers, $trickler;
+		return 'http://127.0.0.1:' . $door->sockport;
+	}
+	@tricklers = ();
 	$SIG{PIPE} = 'IGNORE';
 	while (my $client = $door->accept)
 	{
 		$client->autoflush(1);
-		my ($path, $from) = ('', 0);
-		while (defined(my $line = <$client>))
-		{
-			last if $line =~ /^\r?\n/;
-			$path = $1 if $line =~ m{^GET (\S+)};
-			$from = $1 if $line =~ /^Range: bytes=(\d+)-/;
-		}
-		open my $log, '>>', 'requests' or die;
-		print $log "$path $from\n";
-		close $log;
-		my $content = -e "www$path" ? slurp("www$path") : '';
-		my $rest = substr $content, $from;
-		print $client $from > 0 ? "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes $from-" . (length($content) - 1) . '/' . length($content) . "\r\n" : "HTTP/1.1 200 OK\r\n",
-			'Content-Length: ', length($rest), "\r\nConnection: close\r\n\r\n";
-		my $piece = $path =~ /\.bloom$/ ? int($rate / 10) : length $rest;
-		while (length $rest && print $client substr $rest, 0, $piece, '')
-		{
-			Time::HiRes::sleep(0.1) if length $rest;
-		}
+		while (answer($client, $rate, $ranges)) { }
 		close $client;
 	}
 	exit 0;
 }
+END { kill 'KILL', @tricklers if @tricklers; }
 
 sql('SET search_path = public, ext; CREATE TABLE large (id bigint); CREATE INDEX large_filter ON large USING bloomfilter (id) WITH (n = 700000)');
 add('large', 1, 1000);
 is((export('large'))[0], 0, 'a list of some 840,000 bytes');
 publish('parts', 4, 1, 1000);
 is((run('', 'export', '--dsn', $dsn, '--list', 'parts', '--to', 'www/parts', '--poll', '1'))[0], 0, 'and one of four parts');
-my $door = IO::Socket::INET->new(Listen => 10, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
-my $slow = 'http://127.0.0.1:' . $door->sockport;
-my $trickler = fork() // die "fork: $!";
-trickle($door, 120000) if $trickler == 0;
-close $door;
-END { kill 'KILL', $trickler if $trickler; }
+
+# A file that takes longer than any turn, of a server without ranges; it is waited for at the end.
+mkdir 'late';
+spew('late.conf', $head . (list('large', trickle(45000, 0) . '/large') . list('b', "$url/b")) =~ s/hosts/late/gr);
+begin('late', program(), 'pull', '--config', 'late.conf');
+
+unlink glob 'hosts/*';
+spew('many.conf', $head . list('large', trickle(20000, 1) . '/large'));
+begin('many', @follow);
+ok(wait_for(60, sub { -e 'requests.20000' && slurp('requests.20000') =~ m{^/large/\S+\.bloom 0$}m }), 'a file that comes slowly delays no list');
+spew('many.conf', $head . list('large', slurp('many.conf') =~ /^url = (.*)/m) . list('a', "$url/a"));
+ok(wait_for(120, sub { -e 'hosts/a.bloom' || -e 'hosts/large.bloom' }), 'the file of lists has changed meanwhile');
+ok(!-e 'hosts/large.bloom', 'which is taken while the transfer lasts');
+is(finish('many', 'TERM'), 0, 'it ends');
+unlink grep { defined } map { readlink } glob 'hosts/*.working';
+
+my $slow = trickle(120000, 1);
 # takes connections, and never says anything; and one that takes none, as a host that is gone
 my ($silent, $full) = map { IO::Socket::INET->new(Listen => $_, LocalAddr => '127.0.0.1') or die "socket: $!" } 10, 1;
 my @waiting = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $full->sockport, Blocking => 0) } 1 .. 4;
@@ -315,12 +349,12 @@ my @waiting = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $
 unlink glob 'hosts/*';
 spew('many.conf', $head . list('silent', 'http://127.0.0.1:' . $silent->sockport) . list('full', 'http://127.0.0.1:' . $full->sockport) . list('large', "$slow/large") . list('parts', "$slow/parts") . list('a', "$url/a"));
 begin('many', @follow);
-ok(wait_for(60, sub { -e 'requests' && slurp('requests') =~ m{^/large/\S+\.bloom 0$}m }), 'a large file is on its way from a slow server');
+ok(wait_for(60, sub { -e 'requests.120000' && slurp('requests.120000') =~ m{^/large/\S+\.bloom 0$}m }), 'a large file is on its way from a slow server');
 arrive('a', 'a', 'meanwhile, in another list');
 ok(!-e 'hosts/large.bloom', 'before the large file is here');
 ok(wait_for(120, sub { -e 'hosts/large.bloom' && has('hosts/large.bloom', 1 .. 1000) }), 'which comes in the end');
 ok(wait_for(120, sub { -e 'hosts/parts.bloom' && has('hosts/parts.bloom', 1 .. 1000) }), 'and so do the parts of the other');
-my @requests = grep { /\.bloom / } split /\n/, slurp('requests');
+my @requests = grep { /\.bloom / } split /\n/, slurp('requests.120000');
 my %from;
 push @{ $from{ (split / /)[0] } }, (split / /)[1] foreach @requests;
 my ($large) = grep { m{^/large/} } keys %from;
@@ -332,8 +366,58 @@ foreach my $file (sort keys %from)
 	is(scalar(grep { $_ == 0 } @sorted), 1, 'and nothing is fetched twice');
 }
 like(slurp('.many.log'), qr/bloomfilter: $_: http:\S+: next to nothing came in 2 s, while other lists wait/, "a server that is $_ is not waited for") foreach 'silent', 'full';
+unlike(slurp('.many.log'), qr/bloomfilter: full: .*next to nothing came in [^2]/, 'nor longer where nobody takes the connection');
 arrive('a', 'a', 'beside it');
 is(finish('many', 'TERM'), 0, 'it ends');
+
+ok(wait_for(240, sub { -e 'late/large.bloom' && has('late/large.bloom', 1 .. 1000) }), 'of a server without ranges a file comes in the end') || diag(slurp('.late.log'), slurp('requests.45000'));
+like(slurp('.late.log'), qr/large: http:\S+: a file didn't come in 2 s, while other lists wait: turn ranges on/, 'and what to do is said');
+is(finish('late', 'TERM'), 0, 'it ends');
+unlink grep { defined } map { readlink } glob 'late/*.working';
+
+# ------------------------------------------------------------------------
+# Lists that are too large
+# ------------------------------------------------------------------------
+
+# A manifest of whole files of so many bytes with a content of the first second, and other lines.
+sub huge
+{
+	my ($serial, $lengths, @lines) = @_;
+	my $i = 0;
+	my $parts = @$lengths;
+	mkdir 'www/huge';
+	spew('www/huge/manifest', join "\n", 'bloomfilter-list 1', 'name huge', 'identity 00010203-0405-0607-0809-0a0b0c0d0e0f', 'exporter 5d9f6f3c1b2a4e70',
+		"serial $serial", "content $serial", 'epoch 1000000', 'built 1000000', 'poll 1', 'spread 0', "parts $parts",
+		(map { join ' ', 'whole', $i++, $serial, @$_ } @$lengths), @lines, '');
+	return;
+}
+
+# A whole file of these keys in that folder: its length and digest.
+sub whole_of
+{
+	build('www/huge/whole', [@_], '-n', 2000);
+	my $bytes = slurp('www/huge/whole');
+	rename 'www/huge/whole', 'www/huge/' . sha256_hex($bytes) . '.bloom';
+	return [ length $bytes, sha256_hex($bytes) ];
+}
+
+my $digest = 'ab' x 32;
+huge(1000000, [ map { [ 500_000_000, $digest ] } 1 .. 8192 ]);
+unlink glob 'hosts/*';
+spew('many.conf', $head . list('huge', "$url/huge", 'working = no') . list('a', "$url/a", 'working = no'));
+($status, $out, $err) = pull('many.conf', '--once');
+is($status, 2, 'a list of 4 TB is an error');
+like($err, qr/^bloomfilter: huge: hosts\/huge.bloom: what the server has takes 7\.\d+ TiB of memory, and there are [\d.]+ [MG]iB: give this host/m, 'which tells what it takes and what there is');
+unlike(slurp('access.log'), qr{GET /huge/\S+\.bloom}, 'before anything is fetched');
+ok(has('hosts/a.bloom', 1 .. 1000), 'of that list alone');
+
+huge(1000000, [ whole_of(1 .. 100) ]);
+is((pull('many.conf', '--once'))[0], 0, 'when it is of a usual size it comes');
+huge(2000000, [ whole_of(1 .. 200) ], "step 1000000 2000000 4000000000 $digest");
+($status, $out, $err) = pull('many.conf', '--once');
+like($err, qr/^bloomfilter: huge: hosts\/huge.bloom: the steps of the server are 3\.\d+ GiB, more than 16 times its whole files, and are not fetched/, 'steps that are longer than they may be are not fetched');
+unlike(slurp('access.log'), qr{GET /huge/\S+\.step}, 'in fact');
+ok($status eq '0' && has('hosts/huge.bloom', 1 .. 200), 'but the whole is') || diag("$status: $err");
 
 unlink grep { defined } map { readlink } glob 'hosts/*.working';
 finish('nginx', 'TERM');
