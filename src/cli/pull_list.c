@@ -288,7 +288,7 @@ take_chain(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	led			found;
 
 	host->way = "deltas";
-	if (!can_be_written(host, m))
+	if (!list_has_room(host, list_room_of_wholes(m)) || !can_be_written(host, m))
 		return FAILED;
 	found = list_follow_chain(host, m, &copy, &missing);
 	if (found == LED)
@@ -318,10 +318,10 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		host->waiting = host->misses == 0;
 		return false;
 	}
-	if (!can_be_written(host, m))
+	if (!list_has_room(host, list_room_of_wholes(m)) || !can_be_written(host, m))
 		return false;
 	memset(&copy, 0, sizeof copy);
-	taken = list_has_room(host, list_room_of_wholes(m)) && fetch_wholes(host, m, &copy) &&
+	taken = fetch_wholes(host, m, &copy) &&
 		take_copy(host, m, digest, &copy, m->wholes[0].to, &missing) == LED;
 	feed_copy_free(&copy);
 	return taken;
