@@ -67,12 +67,12 @@ typedef struct status_text
 	size_t		length;
 } status_text;
 
-/* Lines that don't fit are left out, the error's end first: it comes last. */
+/* Lines that don't fit are left out, the error's end first: it comes last.  So are those not known yet. */
 static void
 add_line(status_text *status, const char *name, const char *value)
 {
 	size_t		room = sizeof status->text - status->length;
-	int			length = value[0] == '\0' ? 0 : snprintf(status->text + status->length, room, "%s %s\n", name, value);
+	int			length = value == NULL || value[0] == '\0' ? 0 : snprintf(status->text + status->length, room, "%s %s\n", name, value);
 
 	if (length > 0 && (size_t) length < room)
 		status->length += (size_t) length;

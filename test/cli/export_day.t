@@ -53,7 +53,7 @@ ok(wait_for(60, sub { -e 'hosts/u.bloom.status' }), 'a host follows');
 
 # Keys with the time after their commit; and what manifests have promised: content, true_at.
 my (@committed, %promised, @turns);
-my ($next, $asked, $checks, @denied) = (1, 0, 0);
+my ($next, $asked, $checks, @denied, @gone) = (1, 0, 0);
 
 sub write_keys
 {
@@ -113,6 +113,7 @@ while (time < $end)
 	{
 		my ($name) = (sort keys %turn)[ rand keys %turn ];
 		my ($who, $what) = @{ $turn{$name} };
+		push @gone, $who if $runs{$who} && $who ne 'server' && !is_alive($who);
 		if ($runs{$who}) { $runs{$who} = 0; $what->(); push @turns, $name; }
 		else { $command{$who}->(); $runs{$who} = 1; push @turns, "$who started"; }
 	}
@@ -134,6 +135,8 @@ foreach my $who ('server', 'nginx', 'exporter', 'host')
 }
 is(join("\n", @denied), '', "no key is denied that was promised, in $checks checks of $asked keys, " . @turns . ' turns');
 cmp_ok($checks, '>', $seconds / 10, 'it was asked often enough');
+push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx';
+is(join(', ', @gone), '', 'nothing ended by itself');
 write_keys();
 is(promised('users', 'hosts/u.bloom', $server->now, map { my ($at, @keys) = @$_; @keys } @committed), 0, 'in the end all keys are there')
   || diag("turns: @turns\n" . slurp('.exporter.log') . slurp('.host.log'));

@@ -172,6 +172,13 @@ SKIP:
 	is("$status$err", '0', 'and on the same host nothing is waited for');
 }
 
+# A server that is away when the exporter starts
+begin('early', program(), 'export', '--dsn', 'host=/nowhere dbname=x', '--index', 'users_filter', '--to', 'www/early', '--follow', '--quiet');
+ok(wait_for(30, sub { -e '.early.log' && (() = slurp('.early.log') =~ /cannot connect/g) >= 2 }), 'a server that is away is looked for again');
+ok(is_alive('early'), 'and the exporter stays');
+is((run('', 'status', 'www/early'))[0], 1, 'its status says so');
+finish('early', 'TERM');
+
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_export_status WITH (FORCE)');
 done_testing();
