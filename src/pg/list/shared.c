@@ -232,6 +232,7 @@ void
 bfpg_shared_seal(BfpgShared *shared)
 {
 	shared->set->check = true;
+	pg_atomic_write_u64(&shared->set->keys, 0);
 	make_secret(shared->set);
 }
 

@@ -65,7 +65,10 @@ extern double bfpg_shared_bytes(const bf_header *header);
  */
 extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason);
 
-/* From now on keys are looked up, and tickets are new ones.  No process has it but the creator. */
+/*
+ * From now on keys are looked up and counted from 0 on, and older tickets are of no use.
+ * No process has it but the creator.
+ */
 extern void bfpg_shared_seal(BfpgShared *shared);
 
 /* Gives the memory back. */
