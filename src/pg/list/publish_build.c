@@ -98,7 +98,10 @@ pass_expressions(const BfpgSource *source)
 	return list_make1(bfpg_source_aggregate(source, &call));
 }
 
-/* An engine plans by the parameter's value, and computes less behind an OFFSET, or more. */
+/*
+ * An engine such as Citus plans by the parameter's value, and may then leave the aggregate to
+ * this server.  A foreign server leaves it where the query has an OFFSET.
+ */
 void
 bfpg_publish_pass_of_list(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS])
 {

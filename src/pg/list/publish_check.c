@@ -3,10 +3,10 @@
  *	  Whether a list that was built has all keys of its query, and was written as built.
  *
  * The query is run again, under the same snapshot.  Its keys are looked up in the
- * filters where they were built, before a byte is written; what was written is then read
- * back once and compared.  Filters that were built apart are looked up as they were
- * stored.  Where rows come from another engine and the filter isn't large, it
- * goes there as a parameter, so that no rows have to travel, and is read back as well.
+ * filters where they were built, before a byte is written.  Filters that were built apart
+ * are looked up as they were stored.  Where rows come from another engine and the filter
+ * isn't large, it goes there as a parameter, so that no rows have to travel.  In all cases
+ * what was written is read back once and compared.
  */
 #include "postgres.h"
 

@@ -265,7 +265,7 @@ bfpg_source_select(const BfpgSource *source, List *expressions)
 	return query;
 }
 
-/* Nobody but this server computes what stands around a statement with an OFFSET of its own. */
+/* A foreign server is not sent an aggregate over a subquery that has an OFFSET. */
 static void
 fence(Query *inner)
 {

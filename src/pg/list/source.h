@@ -72,11 +72,8 @@ extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *cal
 /* SELECT of these expressions FROM the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
 
-/* The same, with the query behind an OFFSET 0: a foreign server then computes the query alone. */
+/* The same with an OFFSET 0 in the query, so that a foreign server runs the query alone. */
 extern Query *bfpg_source_select_here(const BfpgSource *source, List *expressions);
-
-/* The only row of a result, of which no column may be null; throws where it is another one. */
-extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List *rows, int columns);
 
 /*
  * SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer.
@@ -98,6 +95,9 @@ extern PlannedStmt *bfpg_source_plan(const BfpgSource *source, Query *statement,
  * what this transaction has written since.
  */
 extern List *bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params, bool current);
+
+/* The only row of a result; throws where there is none, more than one, or a null in its first columns. */
+extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List *rows, int columns);
 
 /*
  * Whether the plan calls an aggregate here, in this process and in its workers: false
