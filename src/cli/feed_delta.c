@@ -11,25 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bf_delta.h"
+#include "bf_delta_malloc.h"
 #include "feed_files.h"
 #include "messages.h"
-
-static void *
-take(void *context, size_t size)
-{
-	(void) context;
-	return malloc(size);
-}
-
-static void
-release(void *context, void *memory)
-{
-	(void) context;
-	free(memory);
-}
-
-static const bfd_allocator memory = {take, release, NULL};
 
 /* A delta as it grows. */
 typedef struct growing
@@ -75,7 +59,7 @@ feed_delta_write(feed_copy *old, feed_copy *now, uint32_t part, size_t most, siz
 	growing		delta = {NULL, 0, 0, most};
 	bfd_sink	sink = {append, &delta};
 
-	if (bfd_diff(sealed(old, part), sealed(now, part), &memory, NULL, &sink) == BFD_OK)
+	if (bfd_diff(sealed(old, part), sealed(now, part), &bfd_by_malloc, NULL, &sink) == BFD_OK)
 	{
 		*length = delta.length;
 		return delta.bytes;
@@ -101,7 +85,7 @@ feed_delta_apply(feed_copy *copy, uint32_t part, const uint8_t *delta, const fee
 	size_t		length = (size_t) bf_total_bytes(&copy->headers[part]);
 	uint8_t    *result = allocate(NULL, length, 1);
 	bf_header	header;
-	bfd_status	status = bfd_apply(sealed(copy, part), delta, file->length, &memory, NULL, result, &header);
+	bfd_status	status = bfd_apply(sealed(copy, part), delta, file->length, &bfd_by_malloc, NULL, result, &header);
 	const char *problem = status != BFD_OK ? bfd_status_text(status) :
 		is_result(result, length, file) ? NULL : "its result is not what the manifest says";
 

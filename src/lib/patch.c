@@ -2,30 +2,14 @@
  * patch.c
  *	  Deltas between open filters.
  *
- * src/delta does the work; here are its memory, its sink and its codes.
+ * src/delta does the work; here are its sink and its codes.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "bf_delta.h"
+#include "bf_delta_malloc.h"
 #include "error.h"
 #include "handle.h"
-
-static void *
-delta_allocate(void *context, size_t size)
-{
-	(void) context;
-	return malloc(size);
-}
-
-static void
-delta_release(void *context, void *memory)
-{
-	(void) context;
-	free(memory);
-}
-
-static const bfd_allocator delta_memory = {delta_allocate, delta_release, NULL};
 
 /* A delta as it grows. */
 typedef struct growing
@@ -107,7 +91,7 @@ bloomfilter_diff(const bloomfilter *old_filter, const bloomfilter *new_filter,
 		return code;
 	sink.context = &result;
 	status = bfd_diff(delta_filter(old_filter), delta_filter(new_filter),
-					  &delta_memory, NULL, &sink);
+					  &bfd_by_malloc, NULL, &sink);
 	if (status != BFD_OK)
 	{
 		free(result.bytes);
@@ -131,7 +115,7 @@ apply_to(bloomfilter *target, const bloomfilter *old_filter, const void *delta,
 	if (part->bytes.start == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
 	part->bytes.owner = LBF_ALLOCATED;
-	status = bfd_apply(delta_filter(old_filter), delta, length, &delta_memory,
+	status = bfd_apply(delta_filter(old_filter), delta, length, &bfd_by_malloc,
 					   NULL, part->bytes.start, &part->header);
 	if (status != BFD_OK)
 		return fail_delta(detail, status);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bf_bytes.h"
-#include "bf_delta.h"
+#include "bf_delta_malloc.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "bf_key.h"
@@ -19,22 +19,6 @@
 #define AT_OLD_CHECKSUM 8
 #define AT_HEADER 24
 #define AT_HEADER_CHECKSUM 52	/* in the header */
-
-static void *
-allocate(void *context, size_t size)
-{
-	(void) context;
-	return malloc(size);
-}
-
-static void
-release(void *context, void *memory)
-{
-	(void) context;
-	free(memory);
-}
-
-static const bfd_allocator allocator = {allocate, release, NULL};
 
 /* The filter that deltas are applied to: two blocks, of the keys 0 to 9. */
 static void
@@ -63,7 +47,7 @@ apply(const uint8_t *delta, size_t length, bfd_filter old_filter)
 	bf_header	header;
 
 	if (result != NULL &&
-		bfd_apply(old_filter, delta, length, &allocator, NULL, result, &header) == BFD_OK &&
+		bfd_apply(old_filter, delta, length, &bfd_by_malloc, NULL, result, &header) == BFD_OK &&
 		(bf_total_bytes(&header) != size ||
 		 bf_parse(result, size, NULL, &header) != BF_OK))
 		abort();

@@ -9,24 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bf_delta.h"
+#include "bf_delta_malloc.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "bf_key.h"
-
-static void *
-allocate(void *context, size_t size)
-{
-	(void) context;
-	return malloc(size);
-}
-
-static void
-release(void *context, void *memory)
-{
-	(void) context;
-	free(memory);
-}
 
 static bool
 write_file(void *context, const void *bytes, size_t length)
@@ -62,7 +48,6 @@ main(int count, char **arguments)
 	bf_header	new_header;
 	bfd_filter	old_filter = {&old_header, old_blocks};
 	bfd_filter	new_filter = {&new_header, new_blocks};
-	bfd_allocator allocator = {allocate, release, NULL};
 	bfd_sink	sink = {write_file, NULL};
 
 	if (count != 4)
@@ -73,7 +58,7 @@ main(int count, char **arguments)
 	build(&old_header, old_blocks, 0, 10);
 	build(&new_header, new_blocks, strtoull(arguments[2], NULL, 10),
 		  strtoull(arguments[3], NULL, 10));
-	if (bfd_diff(old_filter, new_filter, &allocator, NULL, &sink) != BFD_OK)
+	if (bfd_diff(old_filter, new_filter, &bfd_by_malloc, NULL, &sink) != BFD_OK)
 		return 2;
 	return fclose(sink.context) == 0 ? 0 : 2;
 }
