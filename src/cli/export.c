@@ -18,8 +18,9 @@ static const char help[] =
 "Usage: bloomfilter export --dsn DSN --index INDEX --to FOLDER [OPTION]...\n"
 "       bloomfilter export --dsn DSN --list NAME --to FOLDER [OPTION]...\n"
 "\n"
-"Exports a live filter, an index of PostgreSQL, or a list that bloom_publish keeps, as\n"
-"a folder of files for hosts that follow it by \"bloomfilter pull --url\".  Serve FOLDER by any web server.\n"
+"Exports a live filter, an index of PostgreSQL, or a list of bloom_publish, as a\n"
+"folder of files for hosts that follow it by \"bloomfilter pull --url\".  Serve\n"
+"FOLDER by any web server.\n"
 "\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --index INDEX        the index; with its schema where that is not on the path\n"
@@ -29,11 +30,12 @@ static const char help[] =
 "  --identity UUID      the index's, where FOLDER was lost; a list has its own\n"
 "  --new-source         go on in a folder that another server was exported to\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
-"  --every SECONDS      between two looks (default: 1; 0.25 is fine); of a list 10, and\n"
-"                       at each NOTIFY\n"
-"  --poll SECONDS       how often hosts are to look, at least (default: 10; 300 of a list)\n"
-"  --spread SECONDS     hosts that have the list already fetch whole files within so long,\n"
-"                       one after the other, and keep the old one till then (default: 0)\n"
+"  --every SECONDS      between two looks (default: 1; 0.25 is fine; of a list 10,\n"
+"                       and at each NOTIFY)\n"
+"  --poll SECONDS       between two looks of a host, at least (default: 10; of a\n"
+"                       list 300)\n"
+"  --spread SECONDS     hosts that have the list fetch whole files at a random time\n"
+"                       within so long, and keep the old ones till then (default: 0)\n"
 "  --heartbeat SECONDS  renew an unchanged manifest so often (default: 60)\n"
 "  --expires SECONDS    hosts report an error so long after the last manifest\n"
 "                       (default: 86400; 0: never)\n"
@@ -187,19 +189,15 @@ static void
 say(const exporter *e, bool epoch, size_t bits)
 {
 	const feed_manifest *m = &e->manifest;
-	char		prefix[TIME_TEXT_BYTES + 1];
 	char		what[64];
 
 	if (e->plan->quiet)
 		return;
-	message_prefix(prefix);
 	if (epoch)
 		snprintf(what, sizeof what, "whole");
 	else
 		snprintf(what, sizeof what, "%zu bits", bits);
-	output_text("%s%s: serial %llu, %s, rate %.3g\n", prefix, e->plan->to, (unsigned long long) m->serial,
-				what, m->rate);
-	(void) output_try_flush();
+	(void) output_news("%s: serial %llu, %s, rate %.3g", e->plan->to, (unsigned long long) m->serial, what, m->rate);
 }
 
 /* One look, and what comes of it. */

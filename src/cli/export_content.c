@@ -180,6 +180,13 @@ export_write_wholes(exporter *e, feed_manifest *next, export_reason reason)
 	return true;
 }
 
+static void
+drop_steps(feed_manifest *next, size_t count)
+{
+	next->step_count -= count;
+	memmove(next->steps, next->steps + count, next->step_count * sizeof *next->steps);
+}
+
 static bool
 is_step_sound(const exporter *e, const feed_file *file)
 {
@@ -198,8 +205,7 @@ export_write_anew(exporter *e, feed_manifest *next)
 	complain("files that the manifest of \"%s\" names are missing or damaged: writing whole files anew", e->plan->to);
 	while (left > 0 && is_step_sound(e, &next->steps[left - 1]))
 		left--;
-	next->step_count -= left;
-	memmove(next->steps, next->steps + left, next->step_count * sizeof *next->steps);
+	drop_steps(next, left);
 	if (export_is_chain_lost(e, next))
 		next->chain_count = 0;
 	return export_write_wholes(e, next, WHOLE_FOLDER);
@@ -281,8 +287,7 @@ renew_wholes(exporter *e, feed_manifest *next)
 	}
 	for (dropped = 0; bytes > most && dropped < before; dropped++)
 		bytes -= next->steps[dropped].length;
-	next->step_count -= dropped;
-	memmove(next->steps, next->steps + dropped, next->step_count * sizeof *next->steps);
+	drop_steps(next, dropped);
 	return true;
 }
 

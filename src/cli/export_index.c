@@ -22,9 +22,6 @@
 /* Bytes of blocks that come in a row at most: PostgreSQL's largest page has more. */
 #define BLCKSZ_MOST 32768
 
-/* Serials are times: a server with another time must not make any. */
-#define MOST_DIFFERENCE UINT64_C(60000000)
-
 enum
 {
 	PART,
@@ -78,18 +75,6 @@ find_index(exporter *e, PGconn *connection)
 	return e->index != NULL;
 }
 
-/* Where the server is, for people: nothing secret. */
-static char *
-place_of(const PGconn *connection)
-{
-	const char *host = PQhost(connection);
-	const char *port = PQport(connection);
-	const char *database = PQdb(connection);
-
-	return text_of("host=%s port=%s dbname=%s", host != NULL ? host : "", port != NULL ? port : "",
-				   database != NULL ? database : "");
-}
-
 /* Takes the server's identifier; false if another server was exported before. */
 static bool
 take_source(exporter *e, char *source)
@@ -132,7 +117,7 @@ export_find_server(exporter *e, PGconn *connection)
 	right = take_source(e, field(rows, 0, 1));
 	PQclear(rows);
 	free(e->server);
-	e->server = place_of(connection);
+	e->server = server_place(connection);
 	return right;
 }
 
@@ -342,8 +327,8 @@ export_check_clock(const exporter *e, uint64_t true_at)
 	uint64_t	now = feed_now();
 	uint64_t	difference = true_at > now ? true_at - now : now - true_at;
 
-	/* a standby's time is that of its last transaction */
-	if (true_at == 0 || difference <= MOST_DIFFERENCE || (e->standby && true_at < now))
+	/* serials are times, but a standby's time is that of its last transaction */
+	if (true_at == 0 || difference <= CLOCKS_DIFFER * UINT64_C(1000000) || (e->standby && true_at < now))
 		return true;
 	complain("this host's clock and the server's differ by %" PRIu64 " s; set them right", difference / 1000000);
 	return false;

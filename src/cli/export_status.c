@@ -193,9 +193,8 @@ replace_status(const exporter *e, const status_text *status)
 static void
 write_status(exporter *e)
 {
-	status_text status = {"", 0};
+	status_text status = {EXPORT_STATUS_FIRST_LINE "\n", sizeof EXPORT_STATUS_FIRST_LINE};
 
-	add_line(&status, "bloomfilter-export-status", "1");
 	add_manifest(&status, e);
 	add_text(&status, VALUE_SERVER, e->server);
 	add_number(&status, VALUE_STANDBY, e->standby);

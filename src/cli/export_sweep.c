@@ -65,10 +65,13 @@ export_is_lost(exporter *e)
 bool
 export_is_chain_lost(const exporter *e, const feed_manifest *next)
 {
+	const feed_file *file;
+	const char *ending;
 	size_t		i;
 
-	for (i = 0; i < next->chain_count; i++)
-		if (!is_there(e, &next->chain[i], next->chain[i].delta ? DELTA_ENDING : STEP_ENDING))
+	/* it comes behind all others */
+	for (i = next->parts + next->step_count; (file = file_of(next, i, &ending)) != NULL; i++)
+		if (!is_there(e, file, ending))
 			return true;
 	return false;
 }

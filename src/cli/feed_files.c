@@ -170,3 +170,11 @@ feed_now(void)
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
 }
+
+bool
+feed_is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}

@@ -52,4 +52,6 @@ extern void feed_boot(uint8_t boot[FEED_BOOT_BYTES]);
 /* Microseconds since 1970. */
 extern uint64_t feed_now(void);
 
+extern bool feed_is_folder(const char *path);
+
 #endif							/* CLI_FEED_FILES_H */

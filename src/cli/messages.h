@@ -95,6 +95,9 @@ extern void progress_clear(void);
 
 extern void scale(char text[SCALE_TEXT_BYTES], double number, bool bytes);
 
+/* Seconds by which the clocks of two machines may differ where both are right. */
+#define CLOCKS_DIFFER 60
+
 /* The clock that it goes by: seconds since some moment. */
 extern double monotonic_seconds(void);
 

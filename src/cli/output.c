@@ -97,6 +97,22 @@ output_text(const char *format,...)
 	output_bytes(text, (size_t) length);
 }
 
+bool
+output_news(const char *format,...)
+{
+	char		prefix[TIME_TEXT_BYTES + 1];
+	char		text[OUTPUT_TEXT_BYTES / 2];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	message_prefix(prefix);
+	progress_clear();
+	output_text("%s%s%s\n", prefix, message_subject(), text);
+	return output_try_flush();
+}
+
 /* The bytes of a character in UTF-8 at most. */
 #define CHARACTER_BYTES 4
 

@@ -23,6 +23,12 @@ extern void output_text(const char *format,...) LIKE_PRINTF(1, 2);
 /* A string of JSON, with its quotes. */
 extern void output_json(const char *text);
 
+/*
+ * Writes a line that tells what was done, which begins as messages do.  One that can't be
+ * written is no failure of that: false, with errno.
+ */
+extern bool output_news(const char *format,...) LIKE_PRINTF(1, 2);
+
 /* Writes what is buffered; a failure ends the program. */
 extern void output_flush(void);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "feed_files.h"
 #include "messages.h"
 #include "pull_settings.h"
 
@@ -255,14 +256,6 @@ is_config(const struct dirent *entry)
 		strcmp(entry->d_name + length - strlen(FILE_ENDING), FILE_ENDING) == 0;
 }
 
-static bool
-is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* The paths of a folder's files in their order, or of the one file; freed by free_paths. */
 static int
 find_files(const char *path, char ***paths)
@@ -271,7 +264,7 @@ find_files(const char *path, char ***paths)
 	int			count;
 	int			i;
 
-	if (!is_folder(path))
+	if (!feed_is_folder(path))
 	{
 		*paths = allocate(NULL, 1, sizeof **paths);
 		(*paths)[0] = text_of("%s", path);

@@ -26,9 +26,6 @@
 #define MISSED_SPREAD 300
 #define LONGEST_SPREAD 3600
 
-/* Seconds by which clocks of host and web server may differ. */
-#define MOST_DIFFERENCE 60
-
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
@@ -90,7 +87,7 @@ compare_clocks(url_host *host, const http_answer *answer)
 {
 	int64_t		ahead = answer->date == 0 ? 0 : (int64_t) (feed_now() / 1000000) - answer->date - answer->age;
 
-	host->clock = ahead > MOST_DIFFERENCE || ahead < -MOST_DIFFERENCE ? ahead : 0;
+	host->clock = ahead > CLOCKS_DIFFER || ahead < -CLOCKS_DIFFER ? ahead : 0;
 }
 
 static bool
@@ -227,7 +224,7 @@ is_my_turn(url_host *host, const feed_manifest *m)
 {
 	uint64_t	spread = m->spread == 0 && host->misses > 0 ? MISSED_SPREAD : m->spread;
 
-	/* who looks once would never have his turn */
+	/* a program that looks once would never get its turn */
 	if (host->copy.parts == 0 || spread == 0 || !host->plan->follow)
 		return true;
 	if (spread > LONGEST_SPREAD)
@@ -269,14 +266,10 @@ take_copy(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIGE
 
 /* Before anything is fetched that would be fetched again at each look. */
 static bool
-can_be_written(url_host *host, const feed_manifest *m)
+can_be_taken(url_host *host, const feed_manifest *m)
 {
-	uint64_t	bytes = 0;
-	uint32_t	i;
-
-	for (i = 0; i < m->parts; i++)
-		bytes += m->wholes[i].length;
-	return base_is_writable(host, m->parts, bytes);
+	return list_has_room(host, list_room_of_wholes(m)) &&
+		base_is_writable(host, m->parts, feed_files_bytes(m->wholes, m->parts));
 }
 
 /* From an older epoch, by deltas. */
@@ -288,7 +281,7 @@ take_chain(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DIG
 	led			found;
 
 	host->way = "deltas";
-	if (!list_has_room(host, list_room_of_wholes(m)) || !can_be_written(host, m))
+	if (!can_be_taken(host, m))
 		return FAILED;
 	found = list_follow_chain(host, m, &copy, &missing);
 	if (found == LED)
@@ -318,7 +311,7 @@ take_wholes(url_host *host, const feed_manifest *m, const uint8_t digest[FEED_DI
 		host->waiting = host->misses == 0;
 		return false;
 	}
-	if (!list_has_room(host, list_room_of_wholes(m)) || !can_be_written(host, m))
+	if (!can_be_taken(host, m))
 		return false;
 	memset(&copy, 0, sizeof copy);
 	taken = fetch_wholes(host, m, &copy) &&

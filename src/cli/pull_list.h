@@ -35,7 +35,7 @@ extern void list_let_go(url_host *host, bool keep_used);
  */
 extern bool list_has_room(url_host *host, uint64_t bytes);
 
-/* What whole files and the steps behind them take, which are held until all are here, and the copy that they make. */
+/* Bytes of the whole files, of the copy that is made of them, and of the steps behind them: all are held at once. */
 extern uint64_t list_room_of_wholes(const feed_manifest *m);
 
 /* ------------------------------------------------------------------------

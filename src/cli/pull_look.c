@@ -23,7 +23,6 @@ void
 report(const pull_plan *plan, const char *format,...)
 {
 	static bool failed;
-	char		prefix[TIME_TEXT_BYTES + 1];
 	char		text[1024];
 	va_list		arguments;
 
@@ -32,10 +31,7 @@ report(const pull_plan *plan, const char *format,...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	message_prefix(prefix);
-	progress_clear();
-	output_text("%s%s: %s\n", prefix, plan->out, text);
-	if (!output_try_flush() && !failed)
+	if (!output_news("%s: %s", plan->out, text) && !failed)
 	{
 		complain("cannot write to standard output: %s", strerror(errno));
 		failed = true;
@@ -94,14 +90,15 @@ static bloomfilter_status
 status_of(const pull_plan *plan, PGconn *connection, const remote_set *set)
 {
 	bloomfilter_status status;
+	char	   *place = server_place(connection);
 
 	memset(&status, 0, sizeof status);
 	snprintf(status.list, sizeof status.list, "%s", plan->list != NULL ? plan->list : "");
 	snprintf(status.identity, sizeof status.identity, "%s", set->identity);
 	status.serial = strtoll(set->serial, NULL, 10);
 	status.built = set->built_at;
-	snprintf(status.server, sizeof status.server, "host=%s port=%s dbname=%s",
-			 PQhost(connection), PQport(connection), PQdb(connection));
+	snprintf(status.server, sizeof status.server, "%s", place);
+	free(place);
 	if (set->count == 1)
 		status.checksum = set->filters[0].info.checksum;
 	return status;

@@ -89,13 +89,8 @@ typedef struct many_lists
 static void
 tell(const many_lists *all, const char *what)
 {
-	char		prefix[TIME_TEXT_BYTES + 1];
-
-	if (all->quiet)
-		return;
-	message_prefix(prefix);
-	output_text("%s%s%s\n", prefix, message_subject(), what);
-	(void) output_try_flush();
+	if (!all->quiet)
+		(void) output_news("%s", what);
 }
 
 /* ------------------------------------------------------------------------
@@ -202,9 +197,9 @@ begin_lists(many_lists *all, pull_config *config, bool first)
  * ------------------------------------------------------------------------ */
 
 /*
- * An is_changed of turns: once true, until the files are read, as the first to ask ends a
- * transfer and the next one reads.  Editors write a file in several steps: of two looks
- * that differ another one follows.
+ * An is_changed of turns.  It stays true until the files are read: the first call ends a
+ * transfer, and a later one makes turns read them.  As editors write a file in several
+ * steps, a change counts when two looks have found the same.
  */
 static bool
 is_changed(void *state)

@@ -106,7 +106,10 @@ take_over(url_host *host, uint64_t base)
 	return true;
 }
 
-/* Nobody else is to put a file where a link leads to nothing; a copy may come back to who looks once. */
+/*
+ * A link that leads to nothing would let any user of the host put a file there.  A single
+ * look leaves it, as the copy may be newer than FILE and a follower may take it up.
+ */
 static void
 forget_working(const url_host *host)
 {

@@ -108,14 +108,8 @@ use_client(url_host *host)
 static void
 say_changed(const url_host *host)
 {
-	char		prefix[TIME_TEXT_BYTES + 1];
-
-	if (host->plan->quiet)
-		return;
-	message_prefix(prefix);
-	output_text("%s%s%s: serial %llu, %s\n", prefix, message_subject(), host->plan->out,
-				(unsigned long long) host->serial, host->way);
-	(void) output_try_flush();
+	if (!host->plan->quiet)
+		(void) output_news("%s: serial %llu, %s", host->plan->out, (unsigned long long) host->serial, host->way);
 }
 
 /* When the next look is due, from now on: a fixed period while all goes well. */

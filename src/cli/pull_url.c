@@ -42,7 +42,6 @@ static const char help[] =
 "Exit status: 0, 1 if what the server has was refused, 2 if there was an error;\n"
 "FILE is then as before.\n";
 
-
 typedef enum url_option
 {
 	OPTION_URL = OPTION_ANY,

@@ -206,6 +206,17 @@ server_problem(PGconn *connection, const PGresult *result)
 	return line;
 }
 
+char *
+server_place(const PGconn *connection)
+{
+	const char *host = PQhost(connection);
+	const char *port = PQport(connection);
+	const char *database = PQdb(connection);
+
+	return text_of("host=%s port=%s dbname=%s", host != NULL ? host : "", port != NULL ? port : "",
+				   database != NULL ? database : "");
+}
+
 void
 server_check_dsn(const char *dsn)
 {

@@ -54,6 +54,9 @@ extern void stop_die(void);
  */
 extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
 
+/* Which server it is, for people, in new memory: nothing secret. */
+extern char *server_place(const PGconn *connection);
+
 /* A connection string that is none ends the program. */
 extern void server_check_dsn(const char *dsn);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "feed_files.h"
 #include "options.h"
 #include "output.h"
 #include "status_export.h"
@@ -52,12 +53,6 @@ static const struct option names[] = {
 	{"quiet", no_argument, NULL, 'q'},
 	{NULL, 0, NULL, 0}
 };
-
-/*
- * The server's clock and the host's differ by so many seconds at most where both are
- * right.  A look and its age are of one clock.
- */
-#define CLOCKS_DIFFER 60
 
 typedef struct age_limits
 {
@@ -278,7 +273,7 @@ command_status(int argc, char **argv)
 	found = allocate(NULL, (size_t) (argc - optind), sizeof *found);
 	folders = allocate(NULL, (size_t) (argc - optind), sizeof *folders);
 	for (i = optind; i < argc; i++)
-		if (status_is_folder(argv[i]))
+		if (feed_is_folder(argv[i]))
 		{
 			folders[folder_count] = status_of_folder(argv[i], most.looked_age);
 			result = worse(result, folders[folder_count].known, folders[folder_count].healthy);

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "feed_files.h"
@@ -24,18 +23,7 @@
 /* Heartbeats that may be missing before an exporter counts as silent. */
 #define MISSED_HEARTBEATS 3
 
-/* The server's clock and this one differ by so much at most, microseconds. */
-#define CLOCKS_DIFFER INT64_C(60000000)
-
 static const char *const words[EXPORTER_WORDS] = {"old", "rate", "expires", "clock"};
-
-bool
-status_is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 /* ------------------------------------------------------------------------
  * Reading
@@ -148,7 +136,8 @@ check_values(folder_status *found)
 		complain("%s: hosts take its manifest for dead in %" PRId64 " s", found->folder, -age_of(found, VALUE_EXPIRES));
 		mark(found, EXPORTER_EXPIRES);
 	}
-	if (number_of(found, VALUE_LOOKED) > found->now || number_of(found, VALUE_TRUE_AT) > found->now + CLOCKS_DIFFER)
+	if (number_of(found, VALUE_LOOKED) > found->now ||
+		number_of(found, VALUE_TRUE_AT) > found->now + CLOCKS_DIFFER * INT64_C(1000000))
 	{
 		complain("%s: its last look is in the future: the clock was set back", found->folder);
 		mark(found, EXPORTER_CLOCK);

@@ -32,8 +32,6 @@ typedef struct folder_status
 	char	   *values[EXPORT_VALUES];	/* NULL: there is none */
 } folder_status;
 
-extern bool status_is_folder(const char *path);
-
 /* To be freed with status_free_folder. */
 extern folder_status status_of_folder(const char *folder, int64_t most_age);
 extern void status_free_folder(folder_status *found);

@@ -114,26 +114,21 @@ read_plan(const command_line *line)
  * Damage is an answer here, where for the other subcommands it is trouble.  Of a
  * filter that a later program made this one can't tell.
  */
-bool
+static bool
 is_damage(int code)
 {
 	return code == BLOOMFILTER_ERR_WORKING || code == BLOOMFILTER_ERR_MANIFEST || code == BLOOMFILTER_ERR_SET ||
 		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 
-/* NULL if it is damaged. */
-static bloomfilter *
-open_sound(const char *path)
+bloomfilter *
+sound_filter(int code, bloomfilter *filter, const bloomfilter_detail *detail)
 {
-	bloomfilter *filter;
-	bloomfilter_detail detail;
-	int			code = try_open_filter(path, &filter, &detail);
-
 	if (code >= 0)
 		return filter;
 	if (!is_damage(code))
-		fail("%s", detail.text);
-	complain("%s", detail.text);
+		fail("%s", detail->text);
+	complain("%s", detail->text);
 	return NULL;
 }
 
@@ -439,9 +434,12 @@ command_verify(int argc, char **argv)
 {
 	command_line line = {"verify", help, ":k:t:0", names, argc, argv};
 	verify_plan plan = read_plan(&line);
-	bloomfilter *filter = open_sound(plan.path);
+	bloomfilter *filter = NULL;
+	bloomfilter_detail detail;
 	exit_status status = STATUS_YES;
+	int			code = try_open_filter(plan.path, &filter, &detail);
 
+	filter = sound_filter(code, filter, &detail);
 	if (filter == NULL)
 		return STATUS_NO;
 	print_soundness(filter);

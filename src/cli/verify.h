@@ -10,8 +10,11 @@
 #include "filter.h"
 #include "messages.h"
 
-/* Damage is an answer of verify, where for the other subcommands it is trouble. */
-extern bool is_damage(int code);
+/*
+ * What an opening gave, by its code and detail: the filter, or NULL, said, where it is
+ * damaged, which is an answer of verify.  All else ends the program.
+ */
+extern bloomfilter *sound_filter(int code, bloomfilter *filter, const bloomfilter_detail *detail);
 
 /*
  * verify_working.c: the file itself, and whether its working copy has all of it.  Says

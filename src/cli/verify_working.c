@@ -3,7 +3,8 @@
  *	  Whether the working copy that a follower keeps of a file has all that the file has.
  *
  * A working copy has no checksum, as its bits change.  But bits are only added to what the
- * file was, so each 1 bit of the file must be there: one that is missing would deny keys.
+ * file was, so each 1 bit of the file must be there: without it look-ups of keys that were
+ * added would return false.
  */
 #include "verify.h"
 
@@ -59,21 +60,14 @@ compare(const bloomfilter *file, const bloomfilter *copy, bool *fits)
 	return lacking;
 }
 
-/* NULL, said, where it can't be opened; damage is an answer. */
 static bloomfilter *
-open_as(const char *path, unsigned flags, exit_status *status)
+open_as(const char *path, unsigned flags)
 {
-	bloomfilter *filter;
+	bloomfilter *filter = NULL;
 	bloomfilter_detail detail;
 	int			code = bloomfilter_open(path, flags, &filter, &detail);
 
-	if (code >= 0)
-		return filter;
-	if (!is_damage(code))
-		fail("%s", detail.text);
-	complain("%s", detail.text);
-	*status = STATUS_NO;
-	return NULL;
+	return sound_filter(code, filter, &detail);
 }
 
 /* What the file is now: the sum of its parts' checksums changes with each of them. */
@@ -91,8 +85,7 @@ content_of(const bloomfilter *file)
 static bool
 was_replaced(const char *path, uint64_t content)
 {
-	exit_status status = STATUS_YES;
-	bloomfilter *file = open_as(path, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &status);
+	bloomfilter *file = open_as(path, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK);
 	bool		replaced = file == NULL || content_of(file) != content;
 
 	bloomfilter_close(file);
@@ -112,11 +105,13 @@ look(const char *path, bool *again)
 
 	*again = false;
 	/* The file before the copy, which so has at least what it had then. */
-	file = open_as(path, BLOOMFILTER_BASE, &status);
+	file = open_as(path, BLOOMFILTER_BASE);
 	if (file != NULL)
-		copy = open_as(path, BLOOMFILTER_COPY, &status);
+		copy = open_as(path, BLOOMFILTER_COPY);
 	if (copy != NULL)
 		bloomfilter_get_working(copy, &working, sizeof working);
+	else
+		status = STATUS_NO;
 	if (working.serial != 0)
 	{
 		lacking = compare(file, copy, &fits);
