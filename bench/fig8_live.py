@@ -5,7 +5,8 @@ sends them, a scan's rows, COPY into a table that has the index with what it log
 build, the sizes, and the snapshot. The table of keys is random in the order of its rows.
 
 A stored value is asked by a statement that finds the filter's row by primary key and
-reads slices of its TOAST; EXISTS is an index-only scan of a vacuumed table. Look-ups are
+reads the key's chunk of its TOAST; a list is the same filter, asked by its name. EXISTS
+is an index-only scan of a vacuumed table. Look-ups are
 timed when each contender's rate has come to rest. "Live over it" is how many times each
 contender's rate a live filter's was in the same round. Rows are not copied into tables of
 the largest size.
@@ -18,22 +19,23 @@ from run import empty_function, key_sql, keys_table, name_of, start
 from server import SERIAL, parallel, pgbench
 from table import Table
 
-# Settings under which a stored value is asked by slices, not by a copy.
-SLICES = "PGOPTIONS"
+# Where a session's settings stand. Without a cache a stored value is never copied.
+OPTIONS = "PGOPTIONS"
+CHUNKS = "-c bloomfilter.cache_size=0"
 # Longer than the page faults of a new session, one for each page of shared memory that it meets.
 TURN = "-T 2"
 # A virtual machine's neighbours change a turn's rate by a tenth and more.
 TURNS = 11
-STORED = "finds the row by primary key, reads slices of TOAST"
+STORED = "finds the row by primary key, reads a chunk of TOAST"
 
 
 def with_options(options, run):
     """A pgbench run with settings of its own sessions."""
-    os.environ[SLICES] = options
+    os.environ[OPTIONS] = options
     try:
         return run()
     finally:
-        os.environ.pop(SLICES)
+        os.environ.pop(OPTIONS)
 
 
 def indexes(count):
@@ -59,12 +61,13 @@ def exists_note(session, keys):
 
 
 def lookups(run, session, table, data, count):
-    keys, name = data.keys(count), data.filter(count)
+    keys, name = data.keys(count), data.publish(count)
     asked = {
         "SELECT :k": "select :k::bigint",
         "live": f"select bloom_index_contains('{keys}_live', :k::bigint)",
         "live, by column": f"select bloom_index_contains('{keys}', 'k', :k::bigint)",
         "stored value": f"select bloom_contains(filter, :k::bigint) from filters where name = '{name}'",
+        "list": f"select bloom_lookup('{name}', :k::bigint)",
         "EXISTS, B-tree": f"select exists (select from {keys} where k = :k::bigint)",
     }
     notes = {"stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
@@ -85,10 +88,11 @@ def lookups(run, session, table, data, count):
 
 def loop(run, session, table, data, count):
     """Microseconds of a question in PL/pgSQL, the loop's own included."""
-    keys, rounds = data.keys(count), run.choose(1000, 100_000)
+    keys, name, rounds = data.keys(count), data.publish(count), run.choose(1000, 100_000)
     asked = {
         "nothing": "asked is null",
         "live": f"bloom_index_contains('{keys}_live', asked)",
+        "list": f"bloom_lookup('{name}', asked)",
         "EXISTS, B-tree": f"exists (select from {keys} where k = asked)",
     }
 
@@ -102,7 +106,7 @@ def loop(run, session, table, data, count):
 
 
 def batches(run, session, table, data, count):
-    keys, name = data.keys(count), data.filter(count)
+    keys, name = data.keys(count), data.publish(count)
     session.run("drop table if exists asked_live")
     session.run("create unlogged table asked_live (size int, id int, keys bigint[], primary key (size, id))")
     # More keys than a processor's cache has lines.
@@ -114,13 +118,15 @@ def batches(run, session, table, data, count):
     session.run("vacuum (analyze, freeze) asked_live")
     for size in (100, 1000):
         chosen = f"from asked_live where size = {size} and id = :id"
+        by_value = (f"select cardinality(bloom_contains_each(filter, keys)) from filters,"
+                    f" (select keys {chosen}) a where name = '{name}'")
+        by_name = f"select cardinality(bloom_lookup_each('{name}', keys)) {chosen}"
         asked = {
             "live": ("", f"select cardinality(bloom_index_contains_each('{keys}_live', keys)) {chosen}"),
-            "stored value, by slices": ("-c bloomfilter.cache_size=0",
-                                        "select cardinality(bloom_contains_each(filter, keys)) from filters,"
-                                        f" (select keys {chosen}) a where name = '{name}'"),
-            "stored value, copied": ("", "select cardinality(bloom_contains_each(filter, keys)) from filters,"
-                                         f" (select keys {chosen}) a where name = '{name}'"),
+            "stored value, by chunks": (CHUNKS, by_value),
+            "stored value, copied": ("", by_value),
+            "list, by chunks": (CHUNKS, by_name),
+            "list": ("", by_name),
             "nothing": ("", f"select cardinality(keys) {chosen}"),
         }
         runs = {who: (lambda options=options, sql=sql: with_options(options, lambda: pgbench(
@@ -228,7 +234,7 @@ def main():
     empty_function(run, session, "bench_true", "bigint")
     for count in run.sizes:
         build(run, session, table, data, count)
-        data.filter(count)
+        data.publish(count)
         data.warm(count)
         lookups(run, session, table, data, count)
         loop(run, session, table, data, count)

@@ -154,10 +154,10 @@ def reader_ratios(ratios, all_of):
 
 
 # Of figure 8: what, by how many connections, its unit, and the others.
-LIVE = [("look-up", clients, "1/s", ("EXISTS, B-tree", "stored value")) for clients in ("2", "4")] + [
-    ("loop in PL/pgSQL", "1", "us", ("EXISTS, B-tree",)),
-    ("batch of 100", "4", "keys/s", ("stored value, by slices",)),
-    ("batch of 1000", "4", "keys/s", ("stored value, by slices",)),
+LIVE = [("look-up", clients, "1/s", ("EXISTS, B-tree", "stored value", "list")) for clients in ("2", "4")] + [
+    ("loop in PL/pgSQL", "1", "us", ("EXISTS, B-tree", "list")),
+    ("batch of 100", "4", "keys/s", ("stored value, by chunks", "list")),
+    ("batch of 1000", "4", "keys/s", ("stored value, by chunks", "list")),
     ("scan", "1", "ns/row", ("stored value, copied",)),
     ("scan above an empty function", "1", "ns/row", ("stored value, copied",)),
     ("build, serial", "1", "s", ("B-tree", "bloom_agg")),
