@@ -25,7 +25,7 @@ CHUNKS = "-c bloomfilter.cache_size=0"
 # Longer than the page faults of a new session, one for each page of shared memory that it meets.
 TURN = "-T 2"
 # A virtual machine's neighbours change a turn's rate by a tenth and more.
-TURNS = 11
+TURNS = 7
 STORED = "finds the row by primary key, reads a chunk of TOAST"
 
 

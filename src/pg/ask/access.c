@@ -70,11 +70,11 @@ prepare(BfpgAccess *access, uint64 cost)
 }
 
 bool
-bfpg_access_slice_contains(BfpgAccess *access, uint64 hash)
+bfpg_access_stored_contains(BfpgAccess *access, uint64 hash)
 {
 	uint8		found;
 
-	prepare(access, bfpg_slice_cost(access->stored));
+	prepare(access, bfpg_question_cost(access->stored));
 	if (access->blocks != NULL)
 		return bf_contains(access->header, access->blocks, hash);
 	bfpg_chunks_contain(access->stored, &hash, 1, &found);

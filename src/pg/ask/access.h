@@ -22,7 +22,7 @@
 typedef struct BfpgAccess
 {
 	const bf_header *header;
-	const uint8 *blocks;		/* all blocks, or NULL: ask by slices */
+	const uint8 *blocks;		/* all blocks, or NULL: ask chunk by chunk */
 
 	/* private; all zero in the beginning */
 	BfpgStored *stored;			/* what is known of a stored value, else NULL */
@@ -33,7 +33,7 @@ typedef struct BfpgAccess
 
 /* The slow ways of the inline functions below. */
 extern void bfpg_access_look(BfpgAccess *access, Datum value);
-extern bool bfpg_access_slice_contains(BfpgAccess *access, uint64 hash);
+extern bool bfpg_access_stored_contains(BfpgAccess *access, uint64 hash);
 
 /*
  * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
@@ -68,7 +68,7 @@ static inline bool
 bfpg_access_contains(BfpgAccess *access, uint64 hash)
 {
 	if (access->blocks == NULL)
-		return bfpg_access_slice_contains(access, hash);
+		return bfpg_access_stored_contains(access, hash);
 	return bf_contains(access->header, access->blocks, hash);
 }
 

@@ -16,16 +16,15 @@
  * Two pointers never share a copy, though: XXH64 is no cryptographic hash, and a user who
  * may store a filter could make one with the header of another's.
  *
- * A copy is made when the slices read of a value add up to its size: whatever follows,
- * that costs at most twice the best choice in hindsight (the ski-rental rule).  Slices of
+ * A copy is made when the questions about a value have cost as much: whatever follows,
+ * that costs at most twice the best choice in hindsight (the ski-rental rule).  Those of
  * earlier transactions don't count: a session of single look-ups shall never copy.  The
  * copy is freed when the transaction ends.  While there is no room for another, the copies that
- * are believed stay, and values without a copy are asked by slices.  A copy that is not
+ * are believed stay, and values without a copy are asked chunk by chunk.  A copy that is not
  * believed any more was not asked for up to a second, and gives way.
  */
 #include "postgres.h"
 
-#include "access/heaptoast.h"
 #include "access/xact.h"
 #include "common/hashfn.h"
 #include "utils/memutils.h"
@@ -34,6 +33,12 @@
 #include "base/settings.h"
 
 #define BELIEVED_MSECS 1000
+
+/*
+ * What a question costs without a copy, and would not with it, in bytes that are copied
+ * meanwhile: 0.45 us, where a copy takes 0.9 to 4.5 ns a byte.
+ */
+#define QUESTION_COST 512
 
 /* Values that are known at a time, and of those the ones kept for the next transaction. */
 #define MAX_KNOWN 32768
@@ -97,7 +102,7 @@ copy_bytes(const BfpgStored *stored)
 	return bf_total_bytes(&stored->header) + 1024;
 }
 
-/* Frees a copy: that value is asked by slices again. */
+/* Frees a copy: that value is asked chunk by chunk again. */
 static void
 drop_copy(BfpgStored *stored)
 {
@@ -105,7 +110,7 @@ drop_copy(BfpgStored *stored)
 
 	stored->copy = NULL;
 	stored->blocks = NULL;
-	stored->fetched = 0;
+	stored->spent = 0;
 	dlist_delete(&stored->node);
 	copied_count--;
 	copied_bytes -= copy_bytes(stored);
@@ -207,7 +212,7 @@ confirm(BfpgStored *stored)
 		if (stored->copy != NULL)
 			drop_copy(stored);
 		stored->header = header;
-		stored->fetched = 0;
+		stored->spent = 0;
 		return;
 	}
 	stored->runs = runs;
@@ -239,11 +244,11 @@ bfpg_stored_find(Datum value)
 }
 
 uint64
-bfpg_slice_cost(const BfpgStored *stored)
+bfpg_question_cost(const BfpgStored *stored)
 {
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
 		return bf_total_bytes(&stored->header);
-	return Max(bf_block_bytes(&stored->header), TOAST_MAX_CHUNK_SIZE);
+	return Max(bf_block_bytes(&stored->header), QUESTION_COST);
 }
 
 /* Whether there is room for a copy, when those that are not believed any more are freed. */
@@ -290,17 +295,17 @@ make_copy(BfpgStored *stored)
 }
 
 void
-bfpg_stored_prepare(BfpgStored *stored, uint64 bytes)
+bfpg_stored_prepare(BfpgStored *stored, uint64 cost)
 {
 	if (stored->transaction != transaction)
-		stored->fetched = 0;
+		stored->spent = 0;
 	stored->transaction = transaction;
-	if (stored->copy != NULL || stored->fetched + bytes <= bf_total_bytes(&stored->header) ||
+	if (stored->copy != NULL || stored->spent + cost <= bf_total_bytes(&stored->header) ||
 		copy_bytes(stored) > (uint64) bfpg_cache_size * 1024)
 		return;
 	if (make_room(copy_bytes(stored)))
 		make_copy(stored);
-	stored->fetched = 0;
+	stored->spent = 0;
 }
 
 static void

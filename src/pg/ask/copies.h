@@ -27,11 +27,11 @@ typedef struct BfpgStored
 {
 	struct varatt_external pointer; /* which value this is */
 	uint64		believed_until; /* bfpg_clock() from which the header is read again */
-	const uint8 *blocks;		/* of its copy, or NULL: ask by slices */
+	const uint8 *blocks;		/* of its copy, or NULL: ask chunk by chunk */
 	bf_header	header;
 	BfpgFilter *copy;
-	uint64		transaction;	/* in which these were read: */
-	uint64		fetched;		/* bytes by slices, since a copy was last decided on */
+	uint64		transaction;	/* the last one that asked, in which */
+	uint64		spent;			/* questions have cost so much, since a copy was last decided on */
 	dlist_node	node;			/* in the list of copies, while there is one */
 	char		value[TOAST_POINTER_SIZE];	/* a Datum of it */
 	BfpgRuns	runs;			/* where its chunks lie */
@@ -66,11 +66,11 @@ extern void bfpg_copies_init(void);
  */
 extern BfpgStored *bfpg_stored_find(Datum value);
 
-/* Makes a copy of a value of which so many bytes are about to be read, if that is worth it. */
-extern void bfpg_stored_prepare(BfpgStored *stored, uint64 bytes);
+/* Makes a copy of a value if that is worth it, before questions that cost so much. */
+extern void bfpg_stored_prepare(BfpgStored *stored, uint64 cost);
 
-/* Bytes that a slice of one block reads: whole chunks, or all if compressed. */
-extern uint64 bfpg_slice_cost(const BfpgStored *stored);
+/* What a question costs without a copy, in bytes that a copy would read. */
+extern uint64 bfpg_question_cost(const BfpgStored *stored);
 
 #pragma GCC visibility pop
 
