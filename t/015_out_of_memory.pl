@@ -58,7 +58,7 @@ my %statements = (
 	'reset' => [ 'SELECT bloom_cardinality(bloom_reset(f)) FROM large WHERE f @> 2', 0 ],
 	'verify' => [ 'SELECT bool_and(bloom_verify(f)) FROM large', 't' ],
 	'compare' => [ 'SELECT a.f = b.f FROM large AS a, large AS b WHERE a.ctid < b.ctid', 'f' ],
-	'scan' => [ 'SELECT count(*) FROM generate_series(1, 60000) AS k WHERE (SELECT f FROM large WHERE f @> 2) @> k', 2 ],
+	'scan' => [ 'SELECT count(*) FROM generate_series(1, 300000) AS k WHERE (SELECT f FROM large WHERE f @> 2) @> k', 2 ],
 	'output' => [ 'SELECT length(f::text) > 100000000 FROM large WHERE f @> 2', 't' ],
 	'input' => [ 'SELECT bloom_cardinality(f::text::bloomfilter) FROM large WHERE f @> 2', 2 ],
 	'from bytea' => [ 'SELECT bloom_cardinality(b::bloomfilter) FROM bytes', 1 ],
