@@ -68,12 +68,7 @@ my $owner = $$;
 END
 {
 	my $status = $?;
-	if ($owner == $$)
-	{
-		finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach keys %children;
-		# working copies in memory, which no folder's end takes away
-		unlink grep { defined } map { readlink $_ } glob '*.working */*.working */*/*.working';
-	}
+	finish($_, $_ eq 'nginx' ? 'TERM' : 'KILL') foreach $owner == $$ ? keys %children : ();
 	$? = $status;
 }
 

@@ -254,12 +254,21 @@ is(finish('host', 'TERM'), 0, 'the follower ends with 0');
 $snapshot = sql("SET search_path = public, ext; SELECT encode(ext.bloomfilter_send(bloom_snapshot('users_filter')), 'hex')");
 ok(pack('H*', $snapshot) eq slurp('hosts/u.bloom'), 'what it leaves is bloom_snapshot, byte for byte');
 
-# What is left over: the file holds without the working copy, and a copy of another boot is left aside.
+# The file holds without the working copy; and where systemd names no folder, one of all programs takes a new copy.
 my $target = readlink 'hosts/u.bloom.working';
 unlink $target // 'hosts/u.bloom.working';
 ok(has('hosts/u.bloom', 1000000 .. 1000999), 'without the working copy the file is there');
-begin('host', @follow);
-ok(wait_for(30, sub { -e 'hosts/u.bloom.working' }) || !defined $target, 'and a new one is made');
+{
+	local $ENV{RUNTIME_DIRECTORY};
+	begin('host', @follow);
+}
+SKIP:
+{
+	skip 'there is no folder in memory', 2 if !defined $target;
+	ok(wait_for(30, sub { -e 'hosts/u.bloom.working' }), 'and a new one is made');
+	$target = readlink('hosts/u.bloom.working') // '';
+	like($target, qr{^(/run/bloomfilter|/dev/shm)/bloomfilter-\d+-[0-9a-f]{16}\.working$}, 'in the folder that every program has');
+}
 is(finish('host', 'TERM'), 0, 'and it ends');
 unlink $target if defined $target;
 
@@ -287,7 +296,6 @@ ok(!-e 'hosts/plain.bloom.working', 'and no working copy');
 finish($_, 'TERM') foreach 'plain', 'exporter', 'nginx';
 is(scalar(() = glob 'www/users/.tmp-*'), 0, 'nothing unfinished is left');
 
-unlink grep { defined } map { readlink } glob 'hosts/*.working';
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url WITH (FORCE)');
 done_testing();

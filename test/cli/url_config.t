@@ -341,7 +341,6 @@ spew('many.conf', $head . list('large', slurp('many.conf') =~ /^url = (.*)/m) . 
 ok(wait_for(120, sub { -e 'hosts/a.bloom' || -e 'hosts/large.bloom' }), 'the file of lists has changed meanwhile');
 ok(!-e 'hosts/large.bloom', 'which is taken while the transfer lasts');
 is(finish('many', 'TERM'), 0, 'it ends');
-unlink grep { defined } map { readlink } glob 'hosts/*.working';
 
 my $slow = trickle(120000, 1, 0);
 # takes connections, and never says anything; and one that takes none, as a host that is gone
@@ -375,7 +374,6 @@ is(finish('many', 'TERM'), 0, 'it ends');
 ok(wait_for(240, sub { -e 'late/large.bloom' && has('late/large.bloom', 1 .. 1000) }), 'of a server without ranges a file comes in the end') || diag(slurp('.late.log'), slurp('requests.45000'));
 like(slurp('.late.log'), qr/large: http:\S+: a file didn't come in \d+ s, while other lists wait: turn ranges on/, 'and what to do is said');
 is(finish('late', 'TERM'), 0, 'it ends');
-unlink grep { defined } map { readlink } glob 'late/*.working';
 
 # ------------------------------------------------------------------------
 # Lists that are too large
@@ -421,7 +419,6 @@ like($err, qr/^bloomfilter: huge: hosts\/huge.bloom: the steps of the server are
 unlike(slurp('access.log'), qr{GET /huge/\S+\.step}, 'in fact');
 ok($status eq '0' && has('hosts/huge.bloom', 1 .. 200), 'but the whole is') || diag("$status: $err");
 
-unlink grep { defined } map { readlink } glob 'hosts/*.working';
 finish('nginx', 'TERM');
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url_config WITH (FORCE)');
