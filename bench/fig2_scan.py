@@ -85,6 +85,23 @@ def scans(run, session, table):
         session.run(f"{FREE}; {SERIAL}; drop table {name}")
 
 
+def semi_joins(run, session, data, table):
+    """The same rows asked of a published list, of a live index and by a hash semi-join, in one process."""
+    count = run.sizes[-2]
+    keys, published = data.btree(count), data.publish(count)
+    rows = rows_table(session, run.choose(20_000, 2 * MILLION), [count])
+    session.run(f"{SERIAL}; create index {keys}_live on {keys} using bloomfilter (k) with (n = {count})")
+    semi_join = f"select count(*) from {rows} where k0 in (select k from {keys})"
+    asked = {
+        "list": (FREE, f"select count(*) from {rows} where bloom_lookup('{published}', k0)"),
+        "live": (FREE, f"select count(*) from {rows} where bloom_index_contains('{keys}_live', k0)"),
+        **{f"hash semi-join, work_mem {memory}": (f"{HASH}; set work_mem = '{memory}'", semi_join)
+           for memory in ("4MB", "1GB")},
+    }
+    measure(run, session, table, (name_of(count),), asked)
+    session.run(f"{FREE}; reset work_mem; drop index {keys}_live; drop table {rows}")
+
+
 # Keys of a filter of 124 kB, in anybody's cache.
 SMALL_FILTER = 100_000
 
@@ -124,6 +141,7 @@ def latency(run, data, table):
 def main():
     run, session, data = start()
     table = Table(run, "fig2_scan", "by day: scans and joins", ["rows", "keys", "processes", "contender"])
+    by_one = Table(run, "fig2_semijoin", "by day: a scan beside a hash semi-join", ["keys", "contender"])
     cost = Table(run, "fig2_overhead", "by day: what a row costs", ["scan"])
     for count in run.sizes:
         data.btree(count)
@@ -132,8 +150,10 @@ def main():
         empty_function(run, session, name, "bloomfilter, bigint")
     overhead(run, session, data, cost)
     latency(run, data, cost)
+    semi_joins(run, session, data, by_one)
     scans(run, session, table)
     table.write()
+    by_one.write()
     cost.write()
     session.close()
 

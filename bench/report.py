@@ -11,6 +11,7 @@ from table import Results
 LAYOUT = {
     "fig1_point": ("keys", "clients"), "fig1_memory": ("keys", "contender", "lookups"),
     "fig2_scan": ("rows", "keys", "processes"), "fig2_overhead": ("scan",),
+    "fig2_semijoin": ("keys",),
     "fig3_build": ("type", "keys", "processes"), "fig3_bytes": ("type", "keys"),
     "fig4_batch": ("keys", "batch", "way"), "fig5_core": ("size", "operation", "unit"),
     "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
@@ -96,6 +97,14 @@ def scan_ratios(ratios, all_of):
                 ratios.among(instead, f"{row['rows']} rows, {row['keys']} keys, {processes}", "fig2_scan", ours,
                              theirs, {name: row[name] for name in ("rows", "keys", "processes")},
                              first=processes == "serial")
+
+
+def semi_join_ratios(ratios, all_of):
+    keys = all_of.last("fig2_semijoin", "keys")
+    for memory in ("4MB", "1GB"):
+        for ours in ("list", "live"):
+            ratios.among(f"hash semi-join, work_mem {memory}", f"2m rows, {keys} keys, {ours}", "fig2_semijoin", ours,
+                         f"hash semi-join, work_mem {memory}", {"keys": keys})
 
 
 def build_ratios(ratios, all_of):
@@ -342,8 +351,8 @@ def main():
     run = Run()
     all_of = Everything(run.results)
     ratios = Ratios(all_of)
-    for add in (point_ratios, scan_ratios, build_ratios, batch_ratios, core_ratios, reader_ratios,
-                live_ratios):
+    for add in (point_ratios, scan_ratios, semi_join_ratios, build_ratios, batch_ratios, core_ratios,
+                reader_ratios, live_ratios):
         add(ratios, all_of)
     plots = sorted(os.path.basename(path) for path in
                    glob.glob(os.path.join(run.tree, "bench", "plots", "*.svg")))
