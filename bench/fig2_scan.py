@@ -61,10 +61,10 @@ def timed(session, settings, sql):
     return session.seconds(sql)
 
 
-def measure(run, session, table, labels, contender):
+def measure(run, session, table, labels, contender, rounds, budget):
     runs = {name: (lambda settings=settings, sql=sql: timed(session, settings, sql))
             for name, (settings, sql) in contender.items()}
-    samples = interleave(runs, run.rounds, budget=run.choose(2, 5))
+    samples = interleave(runs, rounds, budget)
     for name, (settings, sql) in contender.items():
         session.run(settings)
         samples[name].add_note(session.nodes(sql))
@@ -80,7 +80,8 @@ def scans(run, session, table):
             session.run(settings)
             for index, count in enumerate(run.sizes):
                 contender = contenders(name, f"k{index}", f"keys_{name_of(count)}", rows == few_rows)
-                measure(run, session, table, (name_of(rows), name_of(count), processes), contender)
+                measure(run, session, table, (name_of(rows), name_of(count), processes), contender,
+                        run.rounds, run.choose(2, 5))
         session.cap(0)
         session.run(f"{FREE}; {SERIAL}; drop table {name}")
 
@@ -98,7 +99,7 @@ def semi_joins(run, session, data, table):
         **{f"hash semi-join, work_mem {memory}": (f"{HASH}; set work_mem = '{memory}'", semi_join)
            for memory in ("4MB", "1GB")},
     }
-    measure(run, session, table, (name_of(count),), asked)
+    measure(run, session, table, (name_of(count),), asked, run.choose(2, 7), run.choose(2, 40))
     session.run(f"{FREE}; reset work_mem; drop index {keys}_live; drop table {rows}")
 
 
