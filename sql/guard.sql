@@ -67,6 +67,11 @@ call bloom_publish('few', 'select id from member where id <= 1');
 call bloom_publish('few', 'select id from member where id <= 499', max_shrink => 0.1);
 call bloom_publish('few', 'select id from member where id <= 950', max_shrink => 0.1);
 call bloom_publish('few', 'select id from member where id <= 800');
+-- it is the different keys that count
+call bloom_publish('five', 'select g % 5 from generate_series(1, 2000) g');
+call bloom_publish('five', 'select g % 2 from generate_series(1, 2000) g');
+select keys from shown('five');
+select bloom_drop('five');
 
 -- other keys: also where the list is small
 call bloom_publish('few', 'select id::text from member', max_shrink => 1);

@@ -91,6 +91,10 @@ select bloom_publish('value', array_agg(f))
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
 select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
 select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
+-- also where part 0 has no keys
+select bloom_publish('value', array[bloom_create_part(0, 3, 10),
+	(select bloom_part_agg(k::text, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k::text, 3) = 1),
+	(select bloom_part_agg(k, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k, 3) = 2)]);
 select bloom_publish('value', bloom_create_part(0, 2, 10));
 select bloom_publish('value', null::bloomfilter);
 select bloom_publish('value', '{}'::bloomfilter[]);

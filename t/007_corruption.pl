@@ -15,15 +15,9 @@ use BloomTest::Damage;
 plan skip_all => 'damages files as a little-endian server writes them'
   if $Config{byteorder} !~ /^1234/;
 
-my $node = new_node('corruption', initdb => without_checksums());
+my $node = new_node('corruption', initdb => BloomTest::Damage->initdb);
 my $session = session($node);
 my $keys = 2000;
-
-sub without_checksums
-{
-	my ($version) = `initdb --version` =~ /(\d+)/;
-	return $version >= 18 ? ['--no-data-checksums'] : [];
-}
 
 # A table with one filter of about 100 chunks that contains 1 .. $keys.
 sub make_filter
@@ -103,6 +97,7 @@ my %readers = (
 	'bloom_union, second' => 'SELECT bloom_union(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_intersection' => 'SELECT bloom_intersection(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_shrink' => 'SELECT bloom_shrink(f) FROM {t}',
+	'bloom_publish' => "SELECT bloom_publish('list', f) FROM {t}",
 	'bloom_diff' => 'SELECT bloom_diff(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_union_agg' => 'SELECT bloom_union_agg(f) FROM (SELECT f FROM whole UNION ALL SELECT f FROM {t}) AS q',
 	'bloom_intersection_agg' => 'SELECT bloom_intersection_agg(f) FROM {t}',

@@ -202,7 +202,11 @@ foreach my $name (sort keys %shapes)
 $session->query('CREATE ROLE stranger; GRANT CREATE ON DATABASE postgres TO stranger; SET ROLE stranger;
 	CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.chunk (nothing int); RESET ROLE');
 answered(@chunk, @hypertable, @plain);
-$session->query('DROP SCHEMA _timescaledb_catalog CASCADE');
+
+# Nor does it if an extension has it that anybody may create.
+$session->query('SET ROLE stranger; CREATE EXTENSION hstore; ALTER EXTENSION hstore ADD TABLE _timescaledb_catalog.chunk; RESET ROLE');
+answered(@chunk, @hypertable, @plain);
+$session->query('ALTER EXTENSION hstore DROP TABLE _timescaledb_catalog.chunk; DROP SCHEMA _timescaledb_catalog CASCADE');
 
 # A table access method that is not heap, and one that is by another name.
 $session->query('CREATE TABLE other (id int) USING other_storage; CREATE TABLE alias (id int) USING other_heap;

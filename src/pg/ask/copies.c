@@ -77,7 +77,7 @@ typedef struct BfpgKnown
 static MemoryContext context = NULL;
 static known_hash *known = NULL;
 
-/* Values with a copy; the one confirmed the longest ago is first. */
+/* Values with a copy, in the order in which they were confirmed, or copied since. */
 static dlist_head copied = DLIST_STATIC_INIT(copied);
 static uint32 copied_count = 0;
 static uint64 copied_bytes = 0;

@@ -30,8 +30,8 @@ typedef struct BfpgStored
 	const uint8 *blocks;		/* of its copy, or NULL: ask chunk by chunk */
 	bf_header	header;
 	BfpgFilter *copy;
-	uint64		transaction;	/* the last one that asked, in which */
-	uint64		spent;			/* questions have cost so much, since a copy was last decided on */
+	uint64		transaction;	/* the last one that asked */
+	uint64		spent;			/* what its questions have cost, since a copy was last decided on */
 	dlist_node	node;			/* in the list of copies, while there is one */
 	char		value[TOAST_POINTER_SIZE];	/* a Datum of it */
 	BfpgRuns	runs;			/* where its chunks lie */

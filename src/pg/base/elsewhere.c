@@ -13,7 +13,7 @@
  * A catalog of another shape is an error: the worst that can be concluded from it is that
  * rows are here when they aren't.  Anybody who may create schemas could make such tables,
  * and stop all look-ups by them; so those are passed by that neither a superuser owns nor
- * an extension has.
+ * the engine's extension has.
  */
 #include "postgres.h"
 
@@ -49,6 +49,16 @@
 /* A chunk that is frozen, and nothing else, has its rows where they were. */
 #define TIMESCALE_FROZEN 4
 
+/* Where the rows of a table are kept. */
+typedef enum Kept
+{
+	KEPT_HERE,					/* in the table's own heap */
+	KEPT_HERE_NOW,				/* the same, of a chunk, until it is compressed */
+	KEPT_BY_CITUS,				/* in shards; or it may be */
+	KEPT_COMPRESSED,			/* a chunk of TimescaleDB that is compressed, also partly */
+	KEPT_BY_TABLE_AM			/* by an access method that isn't heap */
+} Kept;
+
 /* Tables that were found to keep their rows, a place for each by its OID. */
 #define PLACES 1024
 
@@ -78,10 +88,15 @@ refuse_shape(const EngineCatalog *catalog)
 			 errhint("Update bloomfilter, which may know this version of %s.", catalog->engine)));
 }
 
-/* Whether a relation is an engine's and not a table that somebody gave its name. */
+/*
+ * Whether a relation is an engine's and not a table that somebody gave its name, or to an
+ * extension that anybody may create.
+ */
 static bool
-is_genuine(Oid relation)
+is_genuine(const EngineCatalog *catalog, Oid relation)
 {
+	Oid			extension = getExtensionOfObject(RelationRelationId, relation);
+	const char *name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
 	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	Oid			owner;
 
@@ -89,8 +104,7 @@ is_genuine(Oid relation)
 		return false;
 	owner = ((Form_pg_class) GETSTRUCT(row))->relowner;
 	ReleaseSysCache(row);
-	return superuser_arg(owner) ||
-		OidIsValid(getExtensionOfObject(RelationRelationId, relation));
+	return superuser_arg(owner) || (name != NULL && pg_strcasecmp(name, catalog->engine) == 0);
 }
 
 /* Opens an engine's catalog; returns whether there is one. */
@@ -99,7 +113,7 @@ open_catalog(EngineCatalog *catalog, Oid schema, const char *name)
 {
 	Oid			relation = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
 
-	if (!OidIsValid(relation) || !is_genuine(relation))
+	if (!OidIsValid(relation) || !is_genuine(catalog, relation))
 		return false;
 	catalog->relation = relation_open(relation, AccessShareLock);
 	if (catalog->relation->rd_rel->relkind != RELKIND_RELATION)
@@ -217,7 +231,7 @@ says_compressed(const EngineCatalog *catalog, HeapTuple row)
 		(DatumGetInt32(heap_getattr(row, status, columns, &is_null)) & ~TIMESCALE_FROZEN) != 0;
 }
 
-static BfpgKept
+static Kept
 find_chunk(Oid table)
 {
 	EngineCatalog		catalog = {"TimescaleDB", TIMESCALE_SCHEMA, NULL};
@@ -225,13 +239,13 @@ find_chunk(Oid table)
 	NameData	names[2];
 	SysScanDesc scan;
 	HeapTuple	row;
-	BfpgKept	kept = BFPG_KEPT_HERE;
+	Kept		kept = KEPT_HERE;
 
 	if (!open_catalog(&catalog, get_namespace_oid(TIMESCALE_SCHEMA, true), TIMESCALE_CATALOG))
 		return kept;
 	scan = find_row(&catalog, keys, chunk_keys(&catalog, table, keys, names), &row);
 	if (HeapTupleIsValid(row))
-		kept = says_compressed(&catalog, row) ? BFPG_KEPT_COMPRESSED : BFPG_KEPT_HERE_NOW;
+		kept = says_compressed(&catalog, row) ? KEPT_COMPRESSED : KEPT_HERE_NOW;
 	systable_endscan(scan);
 	relation_close(catalog.relation, AccessShareLock);
 	return kept;
@@ -253,31 +267,34 @@ is_heap(Oid oid)
 	return heap;
 }
 
-static BfpgKept
+static Kept
 find_kept(Oid table)
 {
 	if (is_of_citus(table))
-		return BFPG_KEPT_BY_CITUS;
+		return KEPT_BY_CITUS;
 	if (!is_heap(table))
-		return BFPG_KEPT_BY_TABLE_AM;
+		return KEPT_BY_TABLE_AM;
 	return find_chunk(table);
 }
 
 /*
+ * Where the rows of a table are kept; the caller has a lock on it.  Known until PostgreSQL
+ * tells of a change, but for chunks.  Throws where an engine's catalog isn't as we know it.
+ *
  * Rows may go into a compressed chunk without a lock that waits for readers, so a chunk's
  * status is read each time.
  */
-BfpgKept
-bfpg_kept(Oid table)
+static Kept
+where_kept(Oid table)
 {
 	int			place = table % PLACES;
 	uint64		epoch = bfpg_epoch;
-	BfpgKept	kept;
+	Kept		kept;
 
 	if (likely(kept_here[place].table == table && kept_here[place].epoch == epoch))
-		return BFPG_KEPT_HERE;
+		return KEPT_HERE;
 	kept = find_kept(table);
-	if (kept == BFPG_KEPT_HERE)
+	if (kept == KEPT_HERE)
 	{
 		kept_here[place].table = table;
 		kept_here[place].epoch = epoch;
@@ -285,65 +302,49 @@ bfpg_kept(Oid table)
 	return kept;
 }
 
-const char *
-bfpg_kept_text(BfpgKept kept)
+/* Why the rows of a table aren't in its heap, and what to do instead. */
+static const struct
 {
-	switch (kept)
-	{
-		case BFPG_KEPT_HERE:
-		case BFPG_KEPT_HERE_NOW:
-			break;
-		case BFPG_KEPT_BY_CITUS:
-			return "Citus keeps the rows in shards";
-		case BFPG_KEPT_COMPRESSED:
-			return "TimescaleDB keeps rows in a compressed chunk";
-		case BFPG_KEPT_BY_TABLE_AM:
-			return "the table's access method is not heap";
-	}
-	return "the table keeps its rows";
-}
-
-static const char *
-kept_hint(BfpgKept kept)
-{
-	switch (kept)
-	{
-		case BFPG_KEPT_HERE:
-		case BFPG_KEPT_HERE_NOW:
-			break;
-		case BFPG_KEPT_BY_CITUS:
-			return "Look up in the shards' own indexes on their workers, or build a filter of a query with bloom_agg or bloom_publish.";
-		case BFPG_KEPT_COMPRESSED:
-			return "Decompress the chunk, look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.";
-		case BFPG_KEPT_BY_TABLE_AM:
-			return "Build a filter of a query with bloom_agg or bloom_publish.";
-	}
-	return "";
-}
+	const char *reason;
+	const char *hint;
+}			refusals[] = {
+	[KEPT_BY_CITUS] = {
+		"Citus keeps the rows in shards",
+		"Look up in the shards' own indexes on their workers, or build a filter of a query with bloom_agg or bloom_publish.",
+	},
+	[KEPT_COMPRESSED] = {
+		"TimescaleDB keeps rows in a compressed chunk",
+		"Decompress the chunk, look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.",
+	},
+	[KEPT_BY_TABLE_AM] = {
+		"the table's access method is not heap",
+		"Build a filter of a query with bloom_agg or bloom_publish.",
+	},
+};
 
 static void
-refuse_kept(const char *table, BfpgKept kept)
+refuse_kept(const char *table, Kept kept)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("rows of table \"%s\" are not kept in the table: %s", table, bfpg_kept_text(kept)),
+			 errmsg("rows of table \"%s\" are not kept in the table: %s", table, refusals[kept].reason),
 			 errdetail("Neither the table's file nor its indexes know all of its rows."),
-			 errhint("%s", kept_hint(kept))));
+			 errhint("%s", refusals[kept].hint)));
 }
 
 bool
 bfpg_check_kept_here(Oid table)
 {
-	BfpgKept	kept = bfpg_kept(table);
+	Kept		kept = where_kept(table);
 
-	if (unlikely(kept > BFPG_KEPT_HERE_NOW))
+	if (unlikely(kept > KEPT_HERE_NOW))
 		refuse_kept(get_rel_name(table), kept);
-	return kept == BFPG_KEPT_HERE;
+	return kept == KEPT_HERE;
 }
 
 void
 bfpg_check_heap(Relation table)
 {
 	if (!has_heap(table))
-		refuse_kept(RelationGetRelationName(table), BFPG_KEPT_BY_TABLE_AM);
+		refuse_kept(RelationGetRelationName(table), KEPT_BY_TABLE_AM);
 }

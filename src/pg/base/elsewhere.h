@@ -13,25 +13,6 @@
 
 #pragma GCC visibility push(hidden)
 
-typedef enum BfpgKept
-{
-	BFPG_KEPT_HERE,				/* in the table's own heap */
-	BFPG_KEPT_HERE_NOW,			/* the same, of a chunk, until it is compressed */
-	BFPG_KEPT_BY_CITUS,			/* in shards; or it may be */
-	BFPG_KEPT_COMPRESSED,		/* a chunk of TimescaleDB that is compressed, also partly */
-	BFPG_KEPT_BY_TABLE_AM		/* by an access method that isn't heap */
-} BfpgKept;
-
-/*
- * Where the rows of a table are kept.  The caller has a lock on the table.  Known until
- * PostgreSQL tells of a change, but for chunks.  Throws where an engine's catalog isn't as
- * we know it.
- */
-extern BfpgKept bfpg_kept(Oid table);
-
-/* Why the rows of a table aren't in its heap, in a few words without the table's name. */
-extern const char *bfpg_kept_text(BfpgKept kept);
-
 /*
  * Throws unless the rows of a table are kept in its own heap.  Returns whether that holds
  * until PostgreSQL tells of a change: of a chunk it holds for the snapshot only.

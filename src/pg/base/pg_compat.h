@@ -85,7 +85,7 @@ bfpg_pass_as_result(void *value)
 #endif
 }
 
-/* The snapshot that chunks of stored values are read by, perhaps in this room; until 17. */
+/* The snapshot that chunks of stored values are read by: until 17 it is made in room. */
 static inline Snapshot
 bfpg_toast_snapshot(SnapshotData *room)
 {

@@ -10,8 +10,9 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What two snapshots that see the same have in common.  For the same xmax the
- * transactions in progress only get fewer, so it is enough to count them; what the
+ * What two snapshots that see the same have in common.  For the same xmax the top
+ * transactions in progress only get fewer, so it is enough to count them (their
+ * subtransactions may get more, and then rows are read once more for nothing); what the
  * own transaction did is told by its command and by the epoch, which its rollbacks of
  * subtransactions move.
  */

@@ -305,7 +305,7 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 		merge_list(state, other);
 }
 
-/* Writes what both kinds of shipped state begin with, in front of the payload. */
+/* Writes what every kind of shipped state begins with, in front of the payload. */
 static bytea *
 ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
 {

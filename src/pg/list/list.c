@@ -9,10 +9,10 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/relscan.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "catalog/pg_collation.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -63,6 +63,15 @@ Oid
 bfpg_list_table(Oid schema)
 {
 	return bfpg_list_relation(schema, PARTS_TABLE);
+}
+
+void
+bfpg_list_check_may_read(Oid schema)
+{
+	Oid			table = bfpg_list_table(schema);
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 }
 
 void

@@ -19,7 +19,6 @@
 
 /* Which of a list's generations: the number that the tables have in back. */
 #define BFPG_CURRENT 0
-#define BFPG_BEFORE 1
 
 /* The table of filters, open, and where one part was found. */
 typedef struct BfpgListTable
@@ -37,6 +36,9 @@ extern Oid	bfpg_list_relation(Oid schema, const char *name);
 
 /* The table that has the filters of lists. */
 extern Oid	bfpg_list_table(Oid schema);
+
+/* Throws unless the user may read whole filters. */
+extern void bfpg_list_check_may_read(Oid schema);
 
 /*
  * Opens the table of filters.  It stays locked until the transaction ends, so that

@@ -8,9 +8,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -347,15 +345,13 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_explain_list(PG_FUNCTION_ARGS)
 {
-	Oid			table = bfpg_list_table(bfpg_extension_schema(fcinfo->flinfo->fn_oid));
 	BfpgLookup *lookup;
 	BfpgLookupPart *part;
 	uint32		number;
 	StringInfoData key;
 	Datum		result;
 
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
+	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid));
 	lookup = open_lookup(fcinfo, false);
 	bfpg_key_bytes(&lookup->coder, PG_GETARG_DATUM(1), &key);
 	number = bf_part_of(bf_hash(key.data, (size_t) key.len, lookup->header.seed), lookup->header.parts);

@@ -12,7 +12,6 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "tcop/pquery.h"
@@ -311,11 +310,22 @@ same_keys(const bf_header *a, const bf_header *b)
 		a->key_type == BF_KEY_NONE || b->key_type == BF_KEY_NONE;
 }
 
+/* Reads all of a filter: what is damaged is an error. */
+static void
+read_whole(Datum filter, bf_header *header)
+{
+	BfpgFilter *copy = bfpg_filter_copy(filter, CurrentMemoryContext);
+
+	*header = copy->header;
+	bfpg_filter_free(copy);
+}
+
 /* Puts the filters in the order of their parts, and reads what they are. */
 static void
 take_set(BfpgPublication *list, const Datum *filters, int count)
 {
 	bf_header	header;
+	bf_header	first;
 	bool	   *there = palloc0(count * sizeof(bool));
 	int			i;
 
@@ -324,7 +334,7 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 	list->count = count;
 	for (i = 0; i < count; i++)
 	{
-		bfpg_read_header(filters[i], &header);
+		read_whole(filters[i], &header);
 		if (header.parts != count)
 			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));
 		if (there[header.part])
@@ -333,12 +343,16 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		list->filters[header.part] = filters[i];
 		list->headers[header.part] = header;
 	}
+	first = list->headers[0];
 	for (i = 1; i < count; i++)
-		if (list->headers[i].seed != list->headers[0].seed ||
-			list->headers[i].capacity != list->headers[0].capacity ||
-			list->headers[i].rate != list->headers[0].rate ||
-			!same_keys(&list->headers[i], &list->headers[0]))
-			refuse_set(list, psprintf("Parts 0 and %d differ in n, p, seed or type of keys.", i));
+	{
+		header = list->headers[i];
+		if (header.seed != first.seed || header.capacity != first.capacity || header.rate != first.rate ||
+			!same_keys(&header, &first))
+			refuse_set(list, psprintf("Part %d differs in n, p, seed or type of keys from a part before it.", i));
+		if (first.key_type == BF_KEY_NONE)
+			first.key_type = header.key_type;
+	}
 }
 
 /* Publishes filters that are there already, inside the caller's transaction. */

@@ -32,8 +32,8 @@ typedef struct BfpgLastList
 	double		max_shrink;
 	int64		rows;			/* that had a key; -1: not known */
 	double		keys;			/* different ones, by the filters' estimate */
-	double		bytes;
 	const char *key_type;		/* NULL: no keys */
+	bool		damaged;		/* a filter's header: keys is only a bound, and key_type may be NULL */
 } BfpgLastList;
 
 /* Where the extension's objects are. */
@@ -92,21 +92,18 @@ extern int32 bfpg_plan_parts(int64 n, double p);
 extern double bfpg_estimate_list_keys(const BfpgPublication *list);
 
 /*
- * Builds the filters by the query, again and larger where they turn out too small.
- * Fails on an empty source unless that is allowed.  The filters are valid until
- * bfpg_publish_build_done.
+ * Builds the filters by the query, again and larger where they turn out too small, and looks
+ * all keys up in them where that can be done before they are written.  Fails on an empty
+ * source unless that is allowed.  The filters are valid until bfpg_publish_build_done.
  */
 extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
 extern void bfpg_publish_build_done(BfpgPublication *list);
 
 /*
- * Looks all keys of the query up in the filters that were built, and reads what was
- * written of them.  Throws where a key is missing or a byte is another.
+ * Compares what was written with what was built, and looks all keys of the query up where
+ * that was not done yet.  Throws where a key is missing or a byte is another.
  */
 extern void bfpg_publish_check(BfpgPublication *list);
-
-/* The share of absent keys that the filters let pass, found by asking. */
-extern double bfpg_measure_rate(const BfpgPublication *list);
 
 /*
  * Locks a list against other publishers until the transaction ends.  Where wait is

@@ -18,7 +18,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -120,16 +119,6 @@ rest_of(const bytea *argument)
 	return rest;
 }
 
-/* It reads whole filters, as its caller might. */
-static void
-check_may_read(Oid schema)
-{
-	Oid			table = bfpg_list_table(schema);
-
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
-}
-
 /* Copies one part; false if it is not there.  The first says what the others are like. */
 static bool
 load_part(Pass *pass, BfpgListTable *table, Datum name, uint32 part, MemoryContext context)
@@ -160,7 +149,7 @@ load_list(Pass *pass, Oid schema, Datum name, MemoryContext context)
 	BfpgListTable table;
 	uint32		part;
 
-	check_may_read(schema);
+	bfpg_list_check_may_read(schema);
 	bfpg_list_open(schema, &table);
 	if (!load_part(pass, &table, name, 0, context))
 		bfpg_list_unknown(name);

@@ -10,7 +10,6 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
-#include "utils/fmgroids.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"

@@ -13,6 +13,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "bf_bits.h"
@@ -251,22 +252,28 @@ free_shared(BfpgBuild *build)
 	build->shared = NULL;
 }
 
-/* One build with the n that the list has now. */
+/* One build with the n that the list has now, in place of the one before. */
 static void
 build_once(BfpgPublication *list)
 {
+	BfpgBuild  *build = list->build;
+	MemoryContext old;
 	bf_header	header;
 
-	free_shared(list->build);
+	free_shared(build);
+	MemoryContextReset(build->context);
+	old = MemoryContextSwitchTo(build->context);
 	list->count = Max(list->parts, bfpg_plan_parts(list->n, list->p));
 	header = bfpg_publish_plan_part(list);
 	check_memory(list, &header);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->headers = palloc(list->count * sizeof(bf_header));
-	if (list->build->here && build_shared(list, &header))
-		return;
-	begin_reading(list);
-	bfpg_publish_build_apart(list);
+	if (!build->here || !build_shared(list, &header))
+	{
+		begin_reading(list);
+		bfpg_publish_build_apart(list);
+	}
+	MemoryContextSwitchTo(old);
 }
 
 static bool
@@ -301,6 +308,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 	int			builds;
 
 	list->build = palloc0(sizeof(BfpgBuild));
+	list->build->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter build", ALLOCSET_DEFAULT_SIZES);
 	plan_build(list);
 	if (!given)
 		list->n = Max(list->min_n, bfpg_plan_capacity(last, list->build->rows));

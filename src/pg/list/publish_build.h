@@ -21,6 +21,7 @@ typedef struct BfpgBuild
 	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
 	double		rows;			/* that the planner expects */
 	bool		checked;		/* all keys were looked up */
+	MemoryContext context;		/* of the filters, and of all that one build makes */
 } BfpgBuild;
 
 /* What each part is like, but for its number and the type of its keys. */
@@ -40,7 +41,7 @@ extern void bfpg_publish_check_built(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);
 
-/* Keys in a filter's column or rows at all: an aggregate of PostgreSQL's. */
+/* PostgreSQL's count(key), or count(*) where key is NULL; filter is its FILTER clause, or NULL. */
 extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter);
 
 /*

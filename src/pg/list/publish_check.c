@@ -160,20 +160,6 @@ read_back(const BfpgPublication *list)
 	PopActiveSnapshot();
 }
 
-void
-bfpg_publish_check(BfpgPublication *list)
-{
-	TimestampTz start = GetCurrentTimestamp();
-	double		before = Max(list->check_seconds, 0);
-
-	bfpg_activity_phase("checking what was written", -1);
-	if (!list->build->checked)
-		check_list(list);
-	read_back(list);
-	list->check_seconds = before + bfpg_seconds_since(start);
-	list->measured_rate = bfpg_measure_rate(list);
-}
-
 /* A hash that is asked, and the part that it belongs to. */
 typedef struct BfpgMeasured
 {
@@ -226,8 +212,9 @@ count_passing(const bf_header *header, Datum filter, const BfpgMeasured *hashes,
 	return passed;
 }
 
-double
-bfpg_measure_rate(const BfpgPublication *list)
+/* The share of absent keys that the filters let pass, found by asking. */
+static double
+measure_rate(const BfpgPublication *list)
 {
 	BfpgMeasured *hashes = random_hashes((uint32) list->count);
 	int			passed = 0;
@@ -244,4 +231,18 @@ bfpg_measure_rate(const BfpgPublication *list)
 	}
 	pfree(hashes);
 	return (double) passed / MEASURED_HASHES;
+}
+
+void
+bfpg_publish_check(BfpgPublication *list)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	double		before = Max(list->check_seconds, 0);
+
+	bfpg_activity_phase("checking what was written", -1);
+	if (!list->build->checked)
+		check_list(list);
+	read_back(list);
+	list->check_seconds = before + bfpg_seconds_since(start);
+	list->measured_rate = measure_rate(list);
 }

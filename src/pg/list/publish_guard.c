@@ -169,9 +169,9 @@ static void
 guard_keys(const BfpgPublication *list, const BfpgLastList *last)
 {
 	double		keys = bfpg_estimate_list_keys(list);
-	double		had = last->rows >= 0 ? last->rows : last->keys;
+	bool		few = (last->rows >= 0 && last->rows < LEAST_GUARDED) || last->keys < LEAST_GUARDED * (1 - SLACK);
 
-	if (had < LEAST_GUARDED || keys >= last->keys * (1 - list->max_shrink) * (1 - SLACK))
+	if (few || keys >= last->keys * (1 - list->max_shrink) * (1 - SLACK))
 		return;
 	bfpg_publish_refuse(list, ERRCODE_DATA_EXCEPTION,
 						psprintf("list \"%s\" is not published: it would have about %.0f keys instead of %.0f",
@@ -185,6 +185,14 @@ bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last)
 {
 	if (!last->exists)
 		return;
+	if (last->damaged)
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("list \"%s\" was damaged, so that its keys can't be compared with those before", list->name),
+				 errhint("Look whether it has as many keys as you expect, and check the disks.")));
+		return;
+	}
 	guard_type(list, last);
 	guard_keys(list, last);
 }

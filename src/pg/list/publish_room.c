@@ -15,7 +15,6 @@
 #include "access/table.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
-#include "commands/tablespace.h"
 #include "common/relpath.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
@@ -145,15 +144,17 @@ bfpg_publish_check_room(const BfpgPublication *list, double bytes)
 	table_close(table, AccessShareLock);
 }
 
-/* By the n that the caller gave or that the list has; else nobody knows yet. */
+/* By the n that the caller gave or that the list will have by its last time; else nobody knows yet. */
 void
 bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
 {
-	int64		n = list->n > 0 ? list->n : last->n;
+	int64		n = list->n;
 	bf_sizing	sizing;
 
-	if (n == 0)
+	if (n == 0 && !last->exists)
 		return;
+	if (n == 0)
+		n = Max(list->min_n, bfpg_plan_capacity(last, 0));
 	bfpg_size_for_rate(n, list->p, &sizing);
 	bfpg_publish_check_room(list, (double) bf_sizing_bytes(&sizing));
 }

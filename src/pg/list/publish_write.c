@@ -21,6 +21,7 @@
 #include "utils/timestamp.h"
 
 #include "bf_estimate.h"
+#include "bf_key.h"
 #include "value/filter.h"
 #include "base/activity.h"
 #include "list/definition.h"
@@ -101,21 +102,16 @@ bfpg_next_serial(const BfpgLastList *last)
 	return Max(last->serial + 1, now);
 }
 
-void
-bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
+/* Reads the row of the current generation, and none of its filters: those may be damaged. */
+static void
+read_generation(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
 	bool		is_null;
-	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(psprintf("SELECT g.identity, g.serial, g.built_at, g.n, g.p, g.seed, coalesce(g.min_n, 0), "
-						  "coalesce(g.min_parts, 0), g.max_shrink, coalesce(g.keys, -1), coalesce(f.keys, 0), "
-						  "coalesce(f.bytes, 0), f.key_type FROM %sbloom_generation g, LATERAL "
-						  "(SELECT sum(s.cardinality)::float8 AS keys, sum(s.bytes)::float8 AS bytes, "
-						  "max(s.key_type) FILTER (WHERE s.key_type <> 'none') AS key_type "
-						  "FROM %sbloom_generation_part t, %sbloom_stats(t.filter) s "
-						  "WHERE t.name = g.name AND t.back = 0) f WHERE g.name = $1 AND g.back = 0",
-						  place->prefix, place->prefix, place->prefix),
+	run_for_name(psprintf("SELECT identity, serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
+						  "max_shrink, coalesce(keys, -1) FROM %sbloom_generation WHERE name = $1 AND back = 0",
+						  place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
@@ -130,10 +126,46 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->min_parts = DatumGetInt32(result_column(8, &is_null));
 	last->max_shrink = DatumGetFloat8(result_column(9, &is_null));
 	last->rows = DatumGetInt64(result_column(10, &is_null));
-	last->keys = DatumGetFloat8(result_column(11, &is_null));
-	last->bytes = DatumGetFloat8(result_column(12, &is_null));
-	key_type = result_column(13, &is_null);
-	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
+}
+
+/* Takes keys and their kind from the headers of the filters that are published. */
+static void
+read_headers(const BfpgPlace *place, Datum name, BfpgLastList *last)
+{
+	BfpgListTable table;
+	bf_header	header;
+	Datum		filter;
+	char		type[BF_KEY_TEXT_BYTES];
+	int32		part;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	bfpg_list_open(place->schema, &table);
+	for (part = 0; bfpg_list_part(&table, name, part, &filter); part++)
+	{
+		if (!bfpg_try_header(filter, &header))
+			last->damaged = true;
+		else if (header.key_type != BF_KEY_NONE)
+		{
+			last->keys += bf_estimate_keys(&header);
+			last->key_type = pstrdup(bf_key_type_text(header.key_type, type));
+		}
+		bfpg_list_done(&table);
+	}
+	bfpg_list_close(&table);
+	PopActiveSnapshot();
+}
+
+void
+bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
+{
+	read_generation(place, name, last);
+	if (!last->exists)
+		return;
+	read_headers(place, CStringGetTextDatum(name), last);
+	if (last->damaged)
+		last->keys = last->rows >= 0 ? (double) last->rows : (double) last->n;
+	else if (last->rows >= 0)
+		last->keys = Min(last->keys, (double) last->rows);
 }
 
 static void
@@ -175,8 +207,8 @@ write_part(const BfpgPublication *list, int32 part)
 }
 
 /*
- * Keeps what leads from the part before to this one, where both have the same shape
- * and it is much smaller than the part.
+ * Keeps what leads from the part before to this one, where both have the same shape, that
+ * one is whole, and it is much smaller than the part.
  */
 static void
 write_delta(const BfpgPublication *list, int32 part)
@@ -193,10 +225,10 @@ write_delta(const BfpgPublication *list, int32 part)
 								"SELECT $1, $2, $3, d.delta "
 								"FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
 								"FROM %sbloom_generation_part b, %sbloom_generation_part c "
-								"WHERE b.name = $1 AND b.back = 1 AND b.part = $2 "
+								"WHERE b.name = $1 AND b.back = 1 AND b.part = $2 AND %sbloom_verify(b.filter) "
 								"AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
 								"WHERE pg_catalog.octet_length(d.delta) <= $4",
-								prefix, prefix, prefix, prefix),
+								prefix, prefix, prefix, prefix, prefix),
 					   lengthof(parameters), parameters, SPI_OK_INSERT);
 }
 
@@ -219,9 +251,8 @@ comparable_parts(const BfpgPublication *list)
 	{
 		if (!bfpg_list_part(&table, name, part, &filter))
 			break;
-		bfpg_read_header(filter, &before);
+		comparable[part] = bfpg_try_header(filter, &before) && bf_compatible(&before, &list->headers[part]);
 		bfpg_list_done(&table);
-		comparable[part] = bf_compatible(&before, &list->headers[part]);
 	}
 	bfpg_list_close(&table);
 	PopActiveSnapshot();
@@ -401,7 +432,7 @@ bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char 
 static void
 find_list(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
-	bfpg_publish_last(place, name, last);
+	read_generation(place, name, last);
 	if (!last->exists)
 		bfpg_list_unknown(CStringGetTextDatum(name));
 }

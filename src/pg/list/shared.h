@@ -77,8 +77,9 @@ extern void bfpg_shared_free(BfpgShared *shared);
 extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
- * Attaches to the set of a ticket, in a context that lives as long as the query.  Throws,
- * with nothing attached, unless it is one for such keys, of this database.
+ * Attaches to the set of a ticket, in a context that lives as long as the query.  Throws
+ * unless it is one for such keys, of this database; what was attached then goes with the
+ * rollback.
  */
 extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
 

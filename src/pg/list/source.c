@@ -29,7 +29,6 @@
 #include "utils/syscache.h"
 
 #include "base/pg_compat.h"
-#include "list/list.h"
 #include "list/source.h"
 
 /* The most arguments of a function of ours. */

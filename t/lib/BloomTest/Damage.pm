@@ -13,6 +13,13 @@ use constant PAGE_HEADER => 24;
 # Before a chunk's bytes: chunk_id, chunk_seq, the varlena's length.
 use constant CHUNK_HEADER => 12;
 
+# Options of initdb by which pages have no checksums, which would see all of this.
+sub initdb
+{
+	my ($version) = `initdb --version` =~ /(\d+)/;
+	return $version >= 18 ? ['--no-data-checksums'] : [];
+}
+
 # Where the chunks of a table's only filter are: while the server runs.
 sub locate
 {
