@@ -23,8 +23,6 @@
 #define BF_INLINE static inline
 #endif
 
-#define BF_CACHE_LINE 64
-
 /* So many cache lines are on their way at a time, and of no more hashes than this. */
 #define BF_LINES_AHEAD 128
 #define BF_HASHES_AHEAD 32

@@ -10,13 +10,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define CACHE_LINE_BYTES	64
 #define HUGE_PAGE_BYTES		((size_t) 2 * 1024 * 1024)
 
 uint8_t *
 lbf_allocate(size_t length, bool huge)
 {
-	size_t		alignment = CACHE_LINE_BYTES;
+	size_t		alignment = BF_CACHE_LINE;
 	void	   *memory;
 
 	huge = huge && length >= HUGE_PAGE_BYTES;

@@ -24,15 +24,13 @@
 #include "handle.h"
 #include "open.h"
 
-/* Readers write to their own memory only: no two share a cache line. */
-#define CACHE_LINE_BYTES 64
-
 /* Between two attempts to open what is waited for. */
 #define WAIT_NANOSECONDS 100000000L
 
+/* Readers write to their own memory only: no two share a cache line. */
 struct bloomfilter_reader
 {
-	_Alignas(CACHE_LINE_BYTES) bloomfilter_watched *watched;
+	_Alignas(BF_CACHE_LINE) bloomfilter_watched *watched;
 	bloomfilter *held;			/* NULL before the first enter */
 	uint64_t	epoch;			/* that it was the current filter in */
 	unsigned	depth;			/* of nested calls */
@@ -230,7 +228,7 @@ bloomfilter_reader_open(bloomfilter_watched *watched, bloomfilter_reader **resul
 {
 	void	   *memory;
 
-	if (posix_memalign(&memory, CACHE_LINE_BYTES, sizeof **result) != 0)
+	if (posix_memalign(&memory, BF_CACHE_LINE, sizeof **result) != 0)
 		return BLOOMFILTER_ERR_NO_MEMORY;
 	*result = memset(memory, 0, sizeof **result);
 	(*result)->watched = watched;

@@ -21,13 +21,11 @@
 /* Bytes of one segment, where a part isn't larger. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
 
-#define CACHE_LINE 64
-
 /* From one part to the next; the room in front of each is for the header of a value. */
 static uint64
 part_bytes(const bf_header *header)
 {
-	return CACHE_LINE + TYPEALIGN64(CACHE_LINE, bf_total_bytes(header));
+	return BF_CACHE_LINE + TYPEALIGN64(BF_CACHE_LINE, bf_total_bytes(header));
 }
 
 static uint32
@@ -147,7 +145,7 @@ find_images(BfpgShared *shared, uint32 segment)
 	uint32		part;
 
 	for (part = first; part < end; part++)
-		shared->images[part] = address + (part - first) * stride + CACHE_LINE;
+		shared->images[part] = address + (part - first) * stride + BF_CACHE_LINE;
 }
 
 static void

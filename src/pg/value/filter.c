@@ -14,7 +14,6 @@
 
 #define BFPG_FILTER_MAGIC 0x424c4d46
 
-#define CACHE_LINE 64
 #define HUGE_PAGE ((uintptr_t) 2 * 1024 * 1024)
 
 /* Images of so many bytes are mapped by themselves: rounding up to huge pages costs little then. */
@@ -99,10 +98,10 @@ allocate_filter(uint64 total, MemoryContext parent)
 	if (total >= MAPPED_BYTES)
 		filter->image = map_image(total, context);
 	else
-		filter->image = (uint8 *) TYPEALIGN(CACHE_LINE,
-											MemoryContextAlloc(context, total + CACHE_LINE - 1));
+		filter->image = (uint8 *) TYPEALIGN(BF_CACHE_LINE,
+											MemoryContextAlloc(context, total + BF_CACHE_LINE - 1));
 	filter->blocks = filter->image + BF_HEADER_BYTES;
-	Assert(filter->blocks == (uint8 *) TYPEALIGN(CACHE_LINE, filter->blocks));
+	Assert(filter->blocks == (uint8 *) TYPEALIGN(BF_CACHE_LINE, filter->blocks));
 	wish_huge_pages(filter->image, total);
 	return filter;
 }
