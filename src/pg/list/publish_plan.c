@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-
 #include "bf_estimate.h"
 #include "bf_sizing.h"
 #include "list/publish.h"
