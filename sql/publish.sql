@@ -288,3 +288,26 @@ select bloom_publish('shown', bloom_create(10)) > 0;
 drop trigger shows on bloom_generation_part;
 drop function shows;
 select bloom_drop('shown');
+
+-- a part that is not of its list's set, or gone: an error, where a "no" would be wrong
+call bloom_publish('mixed', 'select generate_series(1, 2000)', n => 10000, parts => 2);
+create function mix(filter bloomfilter) returns setof text language plpgsql as $$
+declare
+  others text;
+begin
+  update bloom_generation_part set filter = mix.filter where name = 'mixed' and back = 0 and part = 1;
+  perform bloom_lookup('mixed', k) from generate_series(1, 2000) k;
+exception when data_corrupted then
+  get stacked diagnostics others = pg_exception_detail;
+  return next sqlerrm;
+  return next others;
+end $$;
+select mix(filter) from bloom_list_part where name = 'mixed' and part = 0;
+select mix(bloom_create_part(1, 2, 10000, 0.01, 42));
+select mix(bloom_create_part(1, 3, 10000, 0.01, seed)) from bloom_list where name = 'mixed';
+select mix(bloom_create(10000, 0.01, seed)) from bloom_list where name = 'mixed';
+select count(*) from generate_series(1, 2000) k where not bloom_lookup('mixed', k);
+delete from bloom_generation_part where name = 'mixed' and back = 0 and part = 1;
+select bloom_lookup_each('mixed', array_agg(k)) from generate_series(1, 100) k;
+drop function mix;
+select bloom_drop('mixed');

@@ -6,8 +6,8 @@
  * bytes are in a table, on the wire and in a file; doc/FORMAT.md is the contract.
  *
  * bf_parse returns a valid filter or a reason, never half of each.  Text input,
- * binary input, casts, the aggregates' deserialize functions, the C library and
- * the command line all go through it.
+ * binary input, casts, stored values, the C library and the command line all go
+ * through it.
  */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H

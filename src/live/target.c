@@ -450,15 +450,6 @@ find_by_column(BfpgLiveTargets *targets)
 		*targets = own;
 }
 
-static bool
-same_snapshot(const BfpgLiveTargets *targets)
-{
-	BfpgSnapshotMark mark;
-
-	bfpg_snapshot_mark(&mark);
-	return memcmp(&targets->mark, &mark, sizeof mark) == 0;
-}
-
 static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
@@ -467,10 +458,23 @@ still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column
 		targets->transaction == bfpg_own_transaction() &&
 		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
-		(!targets->of_snapshot || same_snapshot(targets)) &&
+		(!targets->of_snapshot || bfpg_same_snapshot(&targets->mark)) &&
 		targets->relation == relation &&
 		targets->by_column == (column != NULL) &&
 		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
+}
+
+/* Frees what was found before. */
+static void
+forget(BfpgLiveTargets *targets)
+{
+	if (targets->targets != NULL)
+		pfree(targets->targets);
+	if (targets->mark.xids != NULL)
+		pfree(targets->mark.xids);
+	targets->targets = NULL;
+	targets->mark.xids = NULL;
+	targets->count = 0;
 }
 
 /* Finds the targets in the catalogs, as they are when all locks are held. */
@@ -479,13 +483,10 @@ find_in_catalogs(BfpgLiveTargets *targets)
 {
 	do
 	{
-		if (targets->targets != NULL)
-			pfree(targets->targets);
-		targets->targets = NULL;
-		targets->count = 0;
+		forget(targets);
 		targets->lasting = false;
 		targets->of_snapshot = false;
-		bfpg_snapshot_mark(&targets->mark);
+		bfpg_mark_snapshot(&targets->mark, targets->context);
 		AcceptInvalidationMessages();
 		targets->epoch = bfpg_live_catalog_epoch;
 		if (targets->by_column)
@@ -521,8 +522,7 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 		AcceptInvalidationMessages();
 	if (likely(still_right(targets, relation, column)))
 		return false;
-	if (targets->targets != NULL)
-		pfree(targets->targets);
+	forget(targets);
 	memset(targets, 0, sizeof *targets);
 	targets->context = context;
 	targets->relation = relation;

@@ -8,8 +8,8 @@
  * What is found at a guessed place counts only if the tuple itself says that it is the chunk:
  *
  * 1. It is visible for TOAST, has the value's identifier, the chunk's number and the size that
- *	  this chunk must have, and no transaction but that of the run's first and last chunk has
- *	  written it.  (All chunks of a value are written by one.)
+ *	  this chunk must have, and no transaction has written it but that of the run's chunks that
+ *	  the index has shown.  (All chunks of a value are written by one.)
  * 2. An identifier is not given out while the index has an entry for it.  A dead chunk of an
  *	  earlier value can outlive its entry, and its identifier can come round; but the index
  *	  never leads to it, so its transaction is not that of a run.  t/020_places.pl kills

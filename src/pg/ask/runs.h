@@ -25,9 +25,9 @@
 typedef struct BfpgRun
 {
 	int64		shift;			/* a chunk's slot less its number */
-	int32		first;			/* chunks that the index has shown, */
-	int32		last;			/* and all between these two are guessed */
-	TransactionId xmin;			/* of the tuples of these two */
+	int32		first;			/* from the first to the last chunk that the index has shown, */
+	int32		last;			/* or fewer, after a wrong guess */
+	TransactionId xmin;			/* of the tuples that the index has shown */
 } BfpgRun;
 
 typedef struct BfpgRuns

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A list is published by this process; ends with bfpg_activity_end or with an error. */
+/* A list is published by this process, until bfpg_activity_end or the next one begins. */
 extern void bfpg_activity_begin(const char *list);
 extern void bfpg_activity_end(void);
 

@@ -40,7 +40,7 @@ bfpg_settings_init(void)
 {
 	DefineCustomIntVariable("bloomfilter.cache_size",
 							"Memory that a process may use for its copies of stored filters.",
-							"A larger filter is always asked by slices of its stored value.",
+							"A larger filter is always asked where it is stored.",
 							&bfpg_cache_size,
 							CACHE_SIZE, 0, MAX_KILOBYTES,
 							PGC_USERSET, GUC_UNIT_KB | GUC_EXPLAIN,

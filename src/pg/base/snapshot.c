@@ -15,11 +15,11 @@
 #include "base/snapshot.h"
 
 void
-bfpg_snapshot_mark(BfpgSnapshotMark *mark)
+bfpg_mark_snapshot(BfpgSnapshotMark *mark, MemoryContext context)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
+	uint32		count = snapshot->xcnt + snapshot->subxcnt;
 
-	memset(mark, 0, sizeof(*mark));
 	mark->xmin = snapshot->xmin;
 	mark->xmax = snapshot->xmax;
 	mark->running = snapshot->xcnt;
@@ -27,4 +27,34 @@ bfpg_snapshot_mark(BfpgSnapshotMark *mark)
 	mark->command = snapshot->curcid;
 	mark->epoch = bfpg_epoch;
 	mark->transaction = bfpg_own_transaction();
+	mark->xids = NULL;
+	if (count == 0)
+		return;
+	mark->xids = MemoryContextAlloc(context, count * sizeof(TransactionId));
+	if (snapshot->xcnt > 0)
+		memcpy(mark->xids, snapshot->xip, snapshot->xcnt * sizeof(TransactionId));
+	if (snapshot->subxcnt > 0)
+		memcpy(mark->xids + snapshot->xcnt, snapshot->subxip, snapshot->subxcnt * sizeof(TransactionId));
+}
+
+static inline bool
+same_xids(const TransactionId *a, const TransactionId *b, uint32 count)
+{
+	return count == 0 || memcmp(a, b, count * sizeof(TransactionId)) == 0;
+}
+
+bool
+bfpg_same_snapshot(const BfpgSnapshotMark *mark)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+
+	return mark->xmin == snapshot->xmin &&
+		mark->xmax == snapshot->xmax &&
+		mark->running == snapshot->xcnt &&
+		mark->running_sub == snapshot->subxcnt &&
+		mark->command == snapshot->curcid &&
+		mark->epoch == bfpg_epoch &&
+		mark->transaction == bfpg_own_transaction() &&
+		same_xids(mark->xids, snapshot->xip, mark->running) &&
+		same_xids(mark->xids + mark->running, snapshot->subxip, (uint32) mark->running_sub);
 }

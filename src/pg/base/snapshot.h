@@ -10,11 +10,10 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * What two snapshots that see the same have in common.  For the same xmax the top
- * transactions in progress only get fewer, so it is enough to count them (their
- * subtransactions may get more, and then rows are read once more for nothing); what the
- * own transaction did is told by its command and by the epoch, which its rollbacks of
- * subtransactions move.
+ * What two snapshots that see the same have in common.  To count the transactions in
+ * progress is not enough: one that is being prepared is listed twice for a while, in which
+ * another may have committed.  What the own transaction did is told by its command and by
+ * the epoch.
  */
 typedef struct BfpgSnapshotMark
 {
@@ -22,13 +21,17 @@ typedef struct BfpgSnapshotMark
 	TransactionId xmax;
 	uint32		running;
 	int32		running_sub;
+	TransactionId *xids;		/* of both, NULL where there is none */
 	CommandId	command;
 	uint64		epoch;			/* moves when a subtransaction is rolled back */
 	LocalTransactionId transaction;
 } BfpgSnapshotMark;
 
-/* The mark of the snapshot that the query at hand has. */
-extern void bfpg_snapshot_mark(BfpgSnapshotMark *mark);
+/* Marks the snapshot that the query at hand has.  The identifiers are allocated in a context. */
+extern void bfpg_mark_snapshot(BfpgSnapshotMark *mark, MemoryContext context);
+
+/* Whether the query at hand sees what that one saw. */
+extern bool bfpg_same_snapshot(const BfpgSnapshotMark *mark);
 
 #pragma GCC visibility pop
 

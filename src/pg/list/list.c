@@ -169,3 +169,14 @@ bfpg_list_damaged(Datum name, uint32 part, uint32 parts)
 					text_to_cstring(DatumGetTextPP(name)), part, parts),
 			 errhint("Publish it again.")));
 }
+
+void
+bfpg_list_mixed(Datum name, uint32 part)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("part %u of list \"%s\" is the filter of another set",
+					part, text_to_cstring(DatumGetTextPP(name))),
+			 errdetail("Its seed, its number or the number of parts is not that of the list."),
+			 errhint("Publish the list again.")));
+}

@@ -63,6 +63,9 @@ pg_noreturn extern void bfpg_list_unknown(Datum name);
 /* The error for a list that lacks a part that it must have. */
 pg_noreturn extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts);
 
+/* The error for a list with a part that isn't one of its set. */
+pg_noreturn extern void bfpg_list_mixed(Datum name, uint32 part);
+
 #pragma GCC visibility pop
 
 #endif							/* BFPG_LIST_H */

@@ -2,9 +2,9 @@
  * lookup.c
  *	  bloom_lookup and bloom_lookup_each: asking a published list by its name.
  *
- * A list that is not there, or lacks a part, is an error and never a "no".  A call
- * site reads the rows of a list once for all calls under one snapshot, and each
- * part's row when the first key of it comes.
+ * A list that is not there, lacks a part or has one of another set is an error and never
+ * a "no".  A call site reads the rows of a list once for all calls under one snapshot, and
+ * each part's row when the first key of it comes.
  */
 #include "postgres.h"
 
@@ -40,10 +40,10 @@ typedef struct BfpgLookup
 	BfpgKeyCoder coder;
 	Oid			schema;
 	MemoryContext context;		/* of all below, for one list under one snapshot */
-	text	   *name;			/* NULL: no list yet */
+	text	   *name;
 	BfpgSnapshotMark mark;
 	bf_header	header;			/* of part 0, with the kind of keys that the list has */
-	BfpgLookupPart **parts;		/* NULL where no key of it came yet */
+	BfpgLookupPart **parts;		/* NULL: no list yet; of them, where no key of it came yet */
 	BfpgListTable table;		/* while is_open */
 	bool		is_open;		/* in this call */
 	ErrorContextCallback callback;	/* names the list in errors of this call */
@@ -139,28 +139,26 @@ find_kind(BfpgLookup *lookup)
 
 /* Begins with a list: its part 0 says how many parts there are, and the seed. */
 static void
-begin_list(BfpgLookup *lookup, text *name, const BfpgSnapshotMark *mark)
+begin_list(BfpgLookup *lookup, text *name)
 {
 	BfpgLookupPart *first;
+	BfpgLookupPart **parts;
 
-	lookup->name = NULL;		/* should what follows fail */
+	lookup->parts = NULL;		/* should what follows fail */
 	MemoryContextReset(lookup->context);
+	bfpg_mark_snapshot(&lookup->mark, lookup->context);
 	lookup->name = (text *) DatumGetPointer(copy_as_is(PointerGetDatum(name), lookup->context));
 	first = read_part(lookup, 0);
 	if (first == NULL)
-	{
-		lookup->name = NULL;
 		bfpg_list_unknown(PointerGetDatum(name));
-	}
 	bfpg_access_open(&first->access, first->filter);
 	lookup->header = *first->access.header;
 	bfpg_access_close(&first->access);
 	if (lookup->header.key_type == BF_KEY_NONE)
 		lookup->header.key_type = find_kind(lookup);
-	lookup->parts = MemoryContextAllocZero(lookup->context,
-										   lookup->header.parts * sizeof(BfpgLookupPart *));
-	lookup->parts[0] = first;
-	lookup->mark = *mark;
+	parts = MemoryContextAllocZero(lookup->context, lookup->header.parts * sizeof(BfpgLookupPart *));
+	parts[0] = first;
+	lookup->parts = parts;
 }
 
 static inline bool
@@ -191,7 +189,6 @@ static BfpgLookup *
 open_lookup(FunctionCallInfo fcinfo, bool array)
 {
 	BfpgLookup *lookup = fcinfo->flinfo->fn_extra;
-	BfpgSnapshotMark mark;
 	text	   *name;
 
 	if (PG_ARGISNULL(0))
@@ -202,10 +199,8 @@ open_lookup(FunctionCallInfo fcinfo, bool array)
 	if (lookup == NULL)
 		lookup = make_lookup(fcinfo, array);
 	begin_call(lookup, name);
-	bfpg_snapshot_mark(&mark);
-	if (lookup->name == NULL || !same_name(lookup->name, name) ||
-		memcmp(&lookup->mark, &mark, sizeof(mark)) != 0)
-		begin_list(lookup, name, &mark);
+	if (lookup->parts == NULL || !same_name(lookup->name, name) || !bfpg_same_snapshot(&lookup->mark))
+		begin_list(lookup, name);
 	bfpg_check_key_type(&lookup->coder, &lookup->header);
 	return lookup;
 }
@@ -218,6 +213,20 @@ find_part(BfpgLookup *lookup, uint32 number)
 	if (lookup->parts[number] == NULL)
 		bfpg_list_damaged(PointerGetDatum(lookup->name), number, lookup->header.parts);
 	return lookup->parts[number];
+}
+
+/*
+ * Throws unless a filter is a part of the list's set.  The hash was made with the seed of
+ * part 0, which told the part, too; in a filter of another set it would find nothing.
+ */
+static inline void
+check_part(const BfpgLookup *lookup, uint32 number, const bf_header *header)
+{
+	if (unlikely(header->part != number || header->parts != lookup->header.parts ||
+				 header->seed != lookup->header.seed))
+		bfpg_list_mixed(PointerGetDatum(lookup->name), number);
+	if (header->key_type != BF_KEY_NONE && header->key_type != lookup->header.key_type)
+		bfpg_refuse_key_type(header->key_type, lookup->coder.type);
 }
 
 /* Opens the part that a hash belongs to. */
@@ -233,10 +242,7 @@ open_part(BfpgLookup *lookup, uint64 hash)
 	if (part == NULL)
 		part = find_part(lookup, number);
 	bfpg_access_open(&part->access, part->filter);
-	if (part->access.header->key_type != BF_KEY_NONE &&
-		part->access.header->key_type != lookup->header.key_type)
-		bfpg_refuse_key_type(part->access.header->key_type, lookup->coder.type);
-	bfpg_check_part(part->access.header, hash);
+	check_part(lookup, number, part->access.header);
 	return &part->access;
 }
 

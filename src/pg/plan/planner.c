@@ -33,7 +33,8 @@ PG_FUNCTION_INFO_V1(bloomfilter_lookup_support);
 /*
  * Of the functions that add keys: tells PL/pgSQL, from 18 on, that in
  * "f := bloom_add(f, key)" they may have the variable's filter to change in place.
- * They check all before they change anything.
+ * They check all before they change anything; cancelled in between, they leave a filter
+ * that has some of the keys.
  */
 Datum
 bloomfilter_add_support(PG_FUNCTION_ARGS)

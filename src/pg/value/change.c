@@ -68,8 +68,9 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(1)), coder, &filter->header, &keys);
 	if (keys.count > 0)
 	{
-		bfpg_filter_add_hashes(filter, keys.hashes, keys.count);
+		/* First, as the rest may be cancelled: bits without a kind of keys are a damaged filter. */
 		filter->header.key_type = coder->type;
+		bfpg_filter_add_hashes(filter, keys.hashes, keys.count);
 		bfpg_check_overflow(&filter->header);
 	}
 	return bfpg_filter_rw_datum(filter);
