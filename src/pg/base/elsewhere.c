@@ -12,8 +12,8 @@
  *
  * A catalog of another shape is an error: the worst that can be concluded from it is that
  * rows are here when they aren't.  Anybody who may create schemas could make such tables,
- * and stop all look-ups by them; so those are passed by that neither a superuser owns nor
- * the engine's extension has.
+ * and stop all look-ups by them.  So only those count that a superuser owns or that belong
+ * to the engine's extension.
  */
 #include "postgres.h"
 
@@ -89,8 +89,8 @@ refuse_shape(const EngineCatalog *catalog)
 }
 
 /*
- * Whether a relation is an engine's and not a table that somebody gave its name, or to an
- * extension that anybody may create.
+ * Whether a relation is an engine's, and not a table of that name that anybody could have
+ * made, by hand or as a member of another extension.
  */
 static bool
 is_genuine(const EngineCatalog *catalog, Oid relation)

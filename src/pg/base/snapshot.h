@@ -27,10 +27,10 @@ typedef struct BfpgSnapshotMark
 	LocalTransactionId transaction;
 } BfpgSnapshotMark;
 
-/* Marks the snapshot that the query at hand has.  The identifiers are allocated in a context. */
+/* Marks the snapshot that the query at hand has.  The identifiers are allocated in that context. */
 extern void bfpg_mark_snapshot(BfpgSnapshotMark *mark, MemoryContext context);
 
-/* Whether the query at hand sees what that one saw. */
+/* Whether the query at hand sees what the marked snapshot sees. */
 extern bool bfpg_same_snapshot(const BfpgSnapshotMark *mark);
 
 #pragma GCC visibility pop

@@ -216,8 +216,8 @@ find_part(BfpgLookup *lookup, uint32 number)
 }
 
 /*
- * Throws unless a filter is a part of the list's set.  The hash was made with the seed of
- * part 0, which told the part, too; in a filter of another set it would find nothing.
+ * Throws unless a filter is a part of the list's set.  Hash and part were computed from the
+ * header of part 0: a filter of another set would answer "no" to its own keys.
  */
 static inline void
 check_part(const BfpgLookup *lookup, uint32 number, const bf_header *header)
