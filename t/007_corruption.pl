@@ -98,11 +98,9 @@ my %readers = (
 	'bloom_intersection' => 'SELECT bloom_intersection(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_shrink' => 'SELECT bloom_shrink(f) FROM {t}',
 	'bloom_publish' => "SELECT bloom_publish('list', f) FROM {t}",
-	'bloom_diff' => 'SELECT bloom_diff(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_union_agg' => 'SELECT bloom_union_agg(f) FROM (SELECT f FROM whole UNION ALL SELECT f FROM {t}) AS q',
 	'bloom_intersection_agg' => 'SELECT bloom_intersection_agg(f) FROM {t}',
 );
-delete $readers{bloom_diff} unless has_deltas($session);
 foreach my $table (sort keys %flipped)
 {
 	is($session->query("SELECT bloom_verify(f) FROM $table"),
