@@ -66,7 +66,7 @@ my %twice = ("twice_50" => make_filter('twice_50'));
 my ($disowned, $rewritten, $doubled) = map { make_filter($_) } 'disowned', 'rewritten', 'doubled';
 my $last = $gone{gone_0}->count - 1;
 my %end = ("end_$last" => make_filter("end_$last"));
-make_filter('whole');
+make_filter($_) foreach 'whole', 'as_made';
 
 # The chunk or byte that a table's name ends with.
 sub place { my ($table) = @_; return ($table =~ /_(\d+)$/)[0]; }
@@ -219,7 +219,8 @@ sub index_scans
 	is($session->query("$all $table"), 't', "$table: all keys are found");
 	return ($session->query($scans) =~ /(\d+)$/)[0] - $before;
 }
-cmp_ok(index_scans('rewritten'), '>', index_scans('whole'), 'a chunk of another transaction is looked up');
+my $usual = index_scans('as_made');
+cmp_ok(index_scans('rewritten'), '>', $usual + 5, 'a chunk of another transaction is looked up');
 
 # A chunk that is there twice: the index is made anew, as one that lets it be.
 my ($toast) = $session->query("SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'doubled'::regclass");
