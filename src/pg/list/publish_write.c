@@ -95,10 +95,17 @@ notify_result(const char *name)
 }
 
 int64
-bfpg_next_serial(const BfpgLastList *last)
+bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last)
 {
 	int64		now = GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 
+	if (last->serial == PG_INT64_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("list \"%s\" has the last serial that there is, " INT64_FORMAT, name, last->serial),
+				 errdetail("Somebody has written it into %sbloom_generation.", place->prefix),
+				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; SELECT %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
+						 place->prefix, quote_literal_cstr(name), place->prefix, quote_literal_cstr(name))));
 	return Max(last->serial + 1, now);
 }
 
@@ -445,7 +452,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	int64		serial;
 
 	find_list(place, name, &last);
-	serial = bfpg_next_serial(&last);
+	serial = bfpg_next_serial(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
 						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
 						  prefix, prefix),
@@ -479,7 +486,7 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 	find_list(place, name, &last);
 	delete_deltas(place, name);
 	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
-	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(&last)));
+	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(place, name, &last)));
 	parameters[2] = bfpg_parameter(UUIDOID, identity);
 	bfpg_run_statement(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
 								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "
