@@ -27,6 +27,7 @@
 #include "bf_filter.h"
 #include "base/activity.h"
 #include "base/pg_compat.h"
+#include "base/sort.h"
 #include "key/key.h"
 #include "list/list.h"
 #include "list/publish_agg.h"
@@ -61,7 +62,7 @@ typedef struct Pass
 	const uint8 **blocks;		/* of the parts */
 	int			region_shift;	/* of a block's number */
 	uint32		regions;		/* of a part */
-	Size	   *starts;			/* of each region's hashes, of all parts, once sorted */
+	Size	   *ends;			/* of each region's hashes, of all parts, once sorted */
 	BfpgKeyWord word;			/* of keys that are words until they are hashed, else NULL */
 	uint64	   *hashes;			/* then words that aren't hashed yet */
 	uint64	   *sorted;
@@ -206,7 +207,7 @@ make_room(Pass *pass, MemoryContext context)
 	pass->next = Min(KEYS_AT_ONCE, pass->room);
 	pass->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
-	pass->starts = MemoryContextAlloc(context, ((Size) pass->regions * pass->kind.parts + 1) * sizeof(Size));
+	pass->ends = MemoryContextAlloc(context, (Size) pass->regions * pass->kind.parts * sizeof(Size));
 }
 
 /* Processes agree on the kind of keys in shared memory: the first one says it. */
@@ -293,8 +294,9 @@ take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 
 /* The region of a hash, of all parts. */
 static inline uint32
-region_of(const Pass *pass, uint64 hash)
+region_of(uint64 hash, const void *of)
 {
+	const Pass *pass = of;
 	uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
 
 	if (pass->kind.parts > 1)
@@ -317,28 +319,6 @@ hash_keys(Pass *pass)
 		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, (int64) came));
 }
 
-/* Sorts the hashes by their regions, of which starts has the ends then. */
-static void
-sort_hashes(Pass *pass, uint32 regions)
-{
-	Size		start = 0;
-	uint32		region;
-	Size		i;
-
-	memset(pass->starts, 0, regions * sizeof(Size));
-	for (i = 0; i < pass->count; i++)
-		pass->starts[region_of(pass, pass->hashes[i])]++;
-	for (region = 0; region < regions; region++)
-	{
-		Size		length = pass->starts[region];
-
-		pass->starts[region] = start;
-		start += length;
-	}
-	for (i = 0; i < pass->count; i++)
-		pass->sorted[pass->starts[region_of(pass, pass->hashes[i])]++] = pass->hashes[i];
-}
-
 /* Takes all hashes, region by region. */
 static void
 empty_hashes(Pass *pass)
@@ -351,10 +331,10 @@ empty_hashes(Pass *pass)
 		take_region(pass, 0, pass->hashes, pass->count);
 	else
 	{
-		sort_hashes(pass, regions);
-		for (region = 0; region < regions; start = pass->starts[region++])
-			if (pass->starts[region] > start)
-				take_region(pass, region, pass->sorted + start, pass->starts[region] - start);
+		bfpg_counting_sort(pass->hashes, pass->count, pass->sorted, pass->ends, regions, region_of, pass);
+		for (region = 0; region < regions; start = pass->ends[region++])
+			if (pass->ends[region] > start)
+				take_region(pass, region, pass->sorted + start, pass->ends[region] - start);
 	}
 	pass->count = pass->hashed = 0;
 }
