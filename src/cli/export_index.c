@@ -52,16 +52,22 @@ one_row(PGconn *connection, const char *sql, const char *problem)
 	return NULL;
 }
 
-/* By its name as it is now: REINDEX CONCURRENTLY gives the name to another index. */
+/*
+ * By its name as it is now: REINDEX CONCURRENTLY gives the name to another index.  The name is
+ * looked up on the role's own search_path, which this statement was parsed without.
+ */
 static bool
 find_index(exporter *e, PGconn *connection)
 {
 	char	   *name = PQescapeLiteral(connection, e->plan->index, strlen(e->plan->index));
 	char	   *problem = text_of("there is no index \"%s\"", e->plan->index);
-	char	   *sql = text_of("SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
+	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
+							  " FROM pg_catalog.pg_settings WHERE name = 'search_path')"
+							  " SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
 							  " pg_catalog.concat(n.nspname, '.', c.relname)"
 							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"
-							  " WHERE c.oid = pg_catalog.to_regclass(%s)", name != NULL ? name : "NULL");
+							  " WHERE c.oid = (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
+							  name != NULL ? name : "NULL");
 	PGresult   *rows = one_row(connection, sql, problem);
 
 	free(e->index);

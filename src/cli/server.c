@@ -274,9 +274,12 @@ server_connect(const char *dsn, bool quiet, bool to_stay)
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
 		PQsetNoticeProcessor(connection, take_notice, quiet ? &yes : NULL);
-		return connection;
+		/* else what others planted on the role's search_path could run with its rights */
+		if (server_command(connection, "SET search_path = pg_catalog"))
+			return connection;
 	}
-	complain("cannot connect: %s", server_problem(connection, NULL));
+	else
+		complain("cannot connect: %s", server_problem(connection, NULL));
 	PQfinish(connection);
 	return NULL;
 }

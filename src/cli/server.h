@@ -49,7 +49,8 @@ extern void stop_die(void);
  * ------------------------------------------------------------------------ */
 
 /*
- * NULL on failure.  quiet: the server's notices are not shown.  to_stay: dead
+ * NULL on failure.  The connection's search_path is pg_catalog alone, so all else has to be
+ * qualified.  quiet: the server's notices are not shown.  to_stay: dead
  * connections are noticed within minutes, unless the connection string says else.
  */
 extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
