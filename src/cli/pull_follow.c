@@ -115,27 +115,16 @@ follow_listen(const pull_plan *plan, PGconn *connection)
 	(void) start_listening(plan, connection);
 }
 
-/* Whether a payload names the list: after its serial and identity, or alone. */
+/* Whether notifications came; one look answers all of them, and they name no list. */
 static bool
-names_list(const char *payload, const char *list)
-{
-	const char *rest = strchr(payload, ' ');
-
-	rest = rest != NULL ? strchr(rest + 1, ' ') : NULL;
-	return strcmp(payload, list) == 0 || (rest != NULL && strcmp(rest + 1, list) == 0);
-}
-
-/* Whether notifications came that mean us; one look answers all of them. */
-static bool
-take_notifications(const pull_plan *plan, PGconn *connection)
+take_notifications(PGconn *connection)
 {
 	PGnotify   *notification;
 	bool		any = false;
 
 	while ((notification = PQnotifies(connection)) != NULL)
 	{
-		any |= plan->list == NULL || notification->extra[0] == '\0' ||
-			names_list(notification->extra, plan->list);
+		any = true;
 		PQfreemem(notification);
 	}
 	return any;
@@ -154,7 +143,7 @@ follow_wait(const pull_plan *plan, PGconn *connection, bool *told)
 {
 	double		until = next_look(plan);
 
-	while (!(*told = take_notifications(plan, connection)))
+	while (!(*told = take_notifications(connection)))
 	{
 		double		left = until - monotonic_seconds();
 
@@ -181,9 +170,9 @@ stay(pull_plan *plan, PGconn *connection)
 {
 	silence		reason = start_listening(plan, connection);
 	bool		looked = false;
-	bool		told = true;
+	bool		told;
 
-	while (PQstatus(connection) == CONNECTION_OK && pull_once(plan, connection, told))
+	while (PQstatus(connection) == CONNECTION_OK && pull_once(plan, connection, !looked))
 	{
 		looked = true;
 		if (!follow_wait(plan, connection, &told))
