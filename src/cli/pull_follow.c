@@ -170,13 +170,15 @@ stay(pull_plan *plan, PGconn *connection)
 {
 	silence		reason = start_listening(plan, connection);
 	bool		looked = false;
-	bool		told;
+	bool		told = true;
 
-	while (PQstatus(connection) == CONNECTION_OK && pull_once(plan, connection, !looked))
+	while (PQstatus(connection) == CONNECTION_OK && pull_once(plan, connection, told))
 	{
 		looked = true;
 		if (!follow_wait(plan, connection, &told))
 			break;
+		/* that of another list is no news */
+		told = told && plan->list == NULL;
 		/* it becomes the primary without a new connection */
 		if (reason == STANDBY)
 			reason = start_listening(plan, connection);

@@ -65,7 +65,7 @@ begin(const pull_plan *plan, PGconn *connection, remote_set *set)
 							  " WHERE s.name = 'search_path'",
 							  plan->list == NULL ? "true" : "false");
 
-	rows = server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") ?
+	rows = server_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") ?
 		server_query(connection, sql) : NULL;
 	free(sql);
 	if (rows == NULL)

@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 
+use Cluster;
 use CommandLine;
 use Server;
 use Test::More;
@@ -56,6 +57,29 @@ my %commands = (
 	'export of an index' => [ 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'index' ],
 	'export of a list' => [ 'export', '--dsn', $dsn, '--list', 'account', '--to', 'list' ],
 	'pull of a list' => [ 'pull', '--dsn', $dsn, '--list', 'account', '--out', 'out' ]);
+
+# A pooler that gives each transaction a session as the role has it
+my ($pgbouncer) = grep { -x } '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer';
+my $pooler;
+END { kill 'TERM', $pooler if $pooler }
+if (defined $pgbouncer)
+{
+	my ($folder) = $dsn =~ /host=(\S+)/;
+	spew("$folder/pgbouncer.ini", join("\n", '[databases]', "pool = host=$folder port=5432 dbname=bloomfilter_cli_planted user=postgres",
+		'[pgbouncer]', 'listen_addr =', 'listen_port = 6432', "unix_socket_dir = $folder", 'auth_type = any', 'pool_mode = transaction',
+		'server_reset_query_always = 1', "logfile = $folder/pgbouncer.log", ''));
+	my $command = Cluster::as_owner($pgbouncer, '-q', "$folder/pgbouncer.ini");
+	$pooler = fork() // die "fork: $!";
+	exec 'sh', '-c', 'exec "$@" >/dev/null 2>&1', 'sh', @$command or die if $pooler == 0;
+	my $pool = "host=$folder port=6432 user=postgres dbname=pool";
+	ok(wait_for(30, sub { system("psql -XAtqc 'SELECT 1' -d '$pool' >/dev/null 2>&1") == 0 }), 'a pooler');
+	mkdir 'index_pooled' and mkdir 'list_pooled' or die;
+	foreach my $name (keys %commands)
+	{
+		$commands{"$name through a pooler"} = [ map { $_ eq $dsn ? $pool : /^(?:index|list|out)$/ ? "${_}_pooled" : $_ } @{ $commands{$name} } ];
+	}
+}
+
 foreach my $round ('at first', 'again')
 {
 	foreach my $name (sort keys %commands)
