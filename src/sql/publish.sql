@@ -52,7 +52,7 @@ COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 -- How the last run for each list went: also for lists that were never published.  It is not dumped.
 
 CREATE TABLE bloom_run (
-	name text COLLATE "C" PRIMARY KEY CHECK (octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
 	started_at timestamp with time zone NOT NULL,
 	ended_at timestamp with time zone,
 	error text,
