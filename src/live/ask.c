@@ -12,7 +12,6 @@
 #include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "live/read.h"
-#include "live/target.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
@@ -115,16 +114,6 @@ bloomfilter_index_contains(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
 }
 
-/* Hashes the keys of the call's array. */
-static void
-hash_call_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder,
-				uint64 seed, BfpgKeyArray *keys)
-{
-	bf_header	whole = {.parts = 1, .seed = seed};
-
-	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(call->key_arg)), coder, &whole, keys);
-}
-
 /* Asks all targets for hashed keys. */
 static void
 ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, uint8 *found)
@@ -156,14 +145,14 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
 {
 	BfpgLiveCall call = read_call(fcinfo, true);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
-	uint64		seed = 0;
+	bf_header	whole = {.parts = 1};
 
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
-		seed = question->targets.targets[0].live.header.seed;
-	hash_call_array(fcinfo, &call, &question->coder, seed, keys);
+		whole.seed = question->targets.targets[0].live.header.seed;
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, keys);
 	*found = palloc0(keys->count + 1);
-	ask_targets_array(question, seed, keys, *found);
+	ask_targets_array(question, whole.seed, keys, *found);
 	return question;
 }
 

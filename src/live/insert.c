@@ -20,7 +20,6 @@
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 
-#include "bf_limits.h"
 #include "live/am.h"
 
 /*

@@ -14,7 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/resowner.h"
 
-#include "bf_bits.h"
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "live/target.h"

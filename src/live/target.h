@@ -52,7 +52,7 @@ typedef struct BfpgLiveTargets
 	Oid			table;			/* that was named, or whose index was */
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
 	Oid			column_type;	/* the SQL type that the indexes have, then */
-	bool		lasting;		/* right for other transactions, too: see question_cache.c */
+	bool		lasting;		/* right for other transactions, too: see find.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
 	BfpgSnapshotMark mark;
 	int			count;
@@ -75,14 +75,6 @@ extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const
  * InvalidOid if there is none that can be locked without waiting.
  */
 extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
-
-/* question_cache.c */
-
-/* Takes the targets of a question that the backend has asked before, and locks them. */
-extern bool bfpg_live_question_cache_find(BfpgLiveTargets *targets);
-
-/* Keeps the targets of a question that were found just now, if they may be kept. */
-extern void bfpg_live_question_cache_add(const BfpgLiveTargets *targets);
 
 /* open.c */
 
