@@ -7,7 +7,7 @@
 -- pg_upgrade carry them.  Names have the collation "C", by which look-ups read the index.
 
 CREATE TABLE bloom_generation (
-	name text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
 	back smallint NOT NULL CHECK (back BETWEEN 0 AND 1),
 	identity uuid NOT NULL,
 	serial bigint NOT NULL CHECK (serial > 0),
@@ -52,7 +52,7 @@ COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 -- How the last run for each list went: also for lists that were never published.  It is not dumped.
 
 CREATE TABLE bloom_run (
-	name text COLLATE "C" PRIMARY KEY CHECK (octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
 	started_at timestamp with time zone NOT NULL,
 	ended_at timestamp with time zone,
 	error text,
@@ -120,7 +120,8 @@ COMMENT ON COLUMN bloom_list_part.name IS 'of the list';
 COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
 COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
 
--- A query may hold what only its publisher should read.
+-- A query may hold what only its publisher should read.  Operators are PostgreSQL's, and functions are
+-- qualified: one that somebody else planted, and that fits better, would run for everybody who looks.
 -- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
 CREATE VIEW bloom_published AS
 	SELECT coalesce(l.name, r.name) AS name, l.identity, l.serial, l.built_at,

@@ -21,6 +21,7 @@
 
 #include "bf_filter.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "base/sort.h"
 #include "key/key.h"
 #include "publish/agg.h"
@@ -58,16 +59,6 @@ typedef struct Pass
 	Size		room;
 	int64		counts[BFPG_PASS_COUNTS];
 } Pass;
-
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "bloom_publish_agg support function called in non-aggregate context");
-	return context;
-}
 
 static void
 attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
@@ -135,7 +126,7 @@ note_kind(Pass *pass, uint32 key_type)
 static Pass *
 begin_pass(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 
@@ -282,7 +273,7 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_publish_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
 	Pass	   *other = PG_ARGISNULL(1) ? NULL : (Pass *) PG_GETARG_POINTER(1);
 	int			i;
@@ -306,7 +297,7 @@ bloomfilter_publish_serialize(PG_FUNCTION_ARGS)
 	Pass	   *pass = (Pass *) PG_GETARG_POINTER(0);
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(pass->counts));
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	end_pass(pass);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(pass->counts));
 	memcpy(VARDATA(bytes), pass->counts, sizeof(pass->counts));
@@ -319,7 +310,7 @@ bloomfilter_publish_deserialize(PG_FUNCTION_ARGS)
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	Pass	   *pass = palloc0(sizeof(Pass));
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(pass->counts))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -335,7 +326,7 @@ bloomfilter_publish_finalfn(PG_FUNCTION_ARGS)
 	Datum		counts[BFPG_PASS_COUNTS];
 	int			i;
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	if (pass != NULL)
 		end_pass(pass);
 	for (i = 0; i < BFPG_PASS_COUNTS; i++)
