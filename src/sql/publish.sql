@@ -132,7 +132,7 @@ CREATE VIEW bloom_published AS
 		CASE WHEN r.error IS NOT NULL THEN 'failed'
 			WHEN r.ended_at IS NOT NULL THEN 'ended'
 			WHEN pg_catalog.pg_is_in_recovery() OR EXISTS (
-				SELECT FROM pg_catalog.pg_locks k
+				SELECT FROM pg_catalog.pg_lock_status() k
 				JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) k.database
 				JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) k.classid
 				WHERE k.locktype OPERATOR(pg_catalog.=) 'advisory' AND k.objsubid OPERATOR(pg_catalog.=) '-20209'::smallint
