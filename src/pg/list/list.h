@@ -34,9 +34,6 @@ extern Oid	bfpg_extension_schema(Oid function);
 /* A relation of the extension by its name. */
 extern Oid	bfpg_list_relation(Oid schema, const char *name);
 
-/* The table that has the filters of lists. */
-extern Oid	bfpg_list_table(Oid schema);
-
 /* Throws unless the user may read whole filters. */
 extern void bfpg_list_check_may_read(Oid schema);
 

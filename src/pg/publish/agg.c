@@ -24,7 +24,7 @@
 #include "base/report.h"
 #include "base/sort.h"
 #include "key/key.h"
-#include "publish/agg.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_combine);
