@@ -37,7 +37,6 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 
