@@ -37,7 +37,6 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 
@@ -89,7 +88,9 @@ check_role(const char *name, const Datum *values)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("list \"%s\" was published by role \"%s\", which alone may refresh it", name, role_name),
 				 errdetail("The query runs with the rights of the role that gave it, and with no other's, not even a superuser's."),
-				 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
+				 OidIsValid(get_role_oid(role_name, true))
+				 ? errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))
+				 : errhint("That role does not exist any more. Publish it as yourself with CALL bloom_publish.")));
 }
 
 void

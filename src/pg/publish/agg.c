@@ -24,7 +24,7 @@
 #include "base/report.h"
 #include "base/sort.h"
 #include "key/key.h"
-#include "publish/agg.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_combine);
@@ -66,9 +66,9 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 	uint32		part;
 
 	pass->shared = bfpg_shared_attach(ticket, type, context);
-	pass->adds = !pass->shared->set->check;
-	pass->kind = pass->shared->set->header;
-	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->set->key_type);
+	pass->adds = !pass->shared->head->check;
+	pass->kind = pass->shared->head->header;
+	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->head->key_type);
 	pass->blocks = MemoryContextAlloc(context, pass->shared->parts * sizeof(uint8 *));
 	for (part = 0; part < pass->shared->parts; part++)
 		pass->blocks[part] = pass->shared->images[part] + BF_HEADER_BYTES;
@@ -81,8 +81,8 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 static Size
 room_to_add(const BfpgShared *shared)
 {
-	Size		memory = (Size) maintenance_work_mem * 1024 / shared->set->processes;
-	double		enough = Min(bfpg_shared_bytes(&shared->set->header), MaxAllocHugeSize);
+	Size		memory = (Size) maintenance_work_mem * 1024 / shared->head->processes;
+	double		enough = Min(bfpg_shared_bytes(&shared->head->header), MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
 }
@@ -116,7 +116,7 @@ note_kind(Pass *pass, uint32 key_type)
 {
 	uint32		known = BF_KEY_NONE;
 
-	if (!pg_atomic_compare_exchange_u32(&pass->shared->set->key_type, &known, key_type) &&
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->head->key_type, &known, key_type) &&
 		known != key_type)
 		bfpg_refuse_key_type(known, key_type);
 	pass->kind.key_type = key_type;
@@ -192,7 +192,7 @@ hash_keys(Pass *pass)
 		bf_hash_words(pass->hashes + pass->hashed, came, pass->kind.seed);
 	pass->hashed = pass->count;
 	pass->counts[BFPG_PASS_KEYS] += came;
-	(void) pg_atomic_fetch_add_u64(&pass->shared->set->keys, (int64) came);
+	(void) pg_atomic_fetch_add_u64(&pass->shared->head->keys, (int64) came);
 }
 
 /* Takes all hashes, region by region. */

@@ -114,11 +114,11 @@ bfpg_publish_pass(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS])
 
 	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
 	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
-	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
+	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->head->keys))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and took " UINT64_FORMAT,
-						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
+						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->head->keys))));
 	bfpg_shared_seal(build->shared);
 }
 
@@ -169,14 +169,14 @@ static void
 take_shared(BfpgPublication *list)
 {
 	const BfpgShared *shared = list->build->shared;
-	uint32		key_type = pg_atomic_read_u32(&shared->set->key_type);
+	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
 	int32		part;
 
 	for (part = 0; part < list->count; part++)
 	{
 		bf_header  *header = &list->headers[part];
 
-		*header = shared->set->header;
+		*header = shared->head->header;
 		header->part = (uint16) part;
 		header->bits_set = bf_count_bits(shared->images[part] + BF_HEADER_BYTES, bf_blocks_bytes(header), bfpg_tick);
 		header->key_type = header->bits_set > 0 ? key_type : BF_KEY_NONE;

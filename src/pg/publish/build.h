@@ -8,10 +8,22 @@
 #include "utils/timestamp.h"
 
 #include "publish/publish.h"
-#include "publish/agg.h"
+#include "publish/shared.h"
 #include "publish/source.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The aggregate that reads the keys: its arguments are the ticket of the filters, a bytea, and a key. */
+#define BFPG_PUBLISH_AGG "bloom_publish_agg"
+
+/* What it returns, as an array of bigint. */
+typedef enum BfpgPassCount
+{
+	BFPG_PASS_KEYS,
+	BFPG_PASS_NULLS,
+	BFPG_PASS_MISSING,			/* keys that the filters lack */
+	BFPG_PASS_COUNTS
+} BfpgPassCount;
 
 typedef struct BfpgBuild
 {

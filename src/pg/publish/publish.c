@@ -22,7 +22,6 @@
 
 #include "bf_key.h"
 #include "value/filter.h"
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
