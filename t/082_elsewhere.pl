@@ -1,5 +1,5 @@
 # Rows that another engine keeps: nothing of ours says then that a row is not there.
-# Stand-ins have the catalogs of Citus and TimescaleDB as these make them.
+# An imitation: stand-ins have the catalogs of Citus and TimescaleDB as these make them.
 
 use strict;
 use warnings;
@@ -118,8 +118,34 @@ $session->query("SELECT bloom_publish('members', bloom_agg(id)) FROM plain");
 my @list = ("SELECT bloom_lookup('members', 42)", "SELECT bloom_lookup_each('members', array[42])");
 answered(@list);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('bloom_generation_part', 'n'); SELECT announce('bloom_generation_part'::regclass)");
-refused(qr/Citus/, @list);
+foreach my $statement (@list)
+{
+	my (undef, $state, $error) = $session->try($statement);
+	like("$state $error", qr/^0A000 .*lists are not looked up where Citus manages table "bloom_generation_part"/, "$statement: refused");
+}
 answered(@plain);
+$session->query('DELETE FROM pg_catalog.pg_dist_partition; SELECT announce(\'bloom_generation_part\'::regclass)');
+
+# Lists are the coordinator's: a worker's of the same name, from before it was one, isn't asked
+# and isn't changed, and none is published there.
+my @change = ("CALL bloom_publish('members', 'SELECT id FROM plain')", "SELECT bloom_publish('members', bloom_agg(id)) FROM plain",
+	"SELECT bloom_publish('members', array[bloom_agg(id)]) FROM plain", "CALL bloom_refresh('members')",
+	"SELECT bloom_rollback('members')", "SELECT bloom_set_identity('members', gen_random_uuid())", "SELECT bloom_drop('members')");
+$session->query("CALL bloom_publish('members', 'SELECT id FROM plain')");
+$session->query('CREATE TABLE pg_catalog.pg_dist_local_group (groupid int PRIMARY KEY); INSERT INTO pg_catalog.pg_dist_local_group VALUES (0)');
+answered(@list, 'CALL bloom_refresh(\'members\')');
+foreach my $node ('UPDATE pg_catalog.pg_dist_local_group SET groupid = 2', 'DELETE FROM pg_catalog.pg_dist_local_group')
+{
+	$session->query($node);
+	foreach my $statement (@list, @change)
+	{
+		my (undef, $state, $error) = $session->try($statement);
+		like("$state $error", qr/^0A000 .*lists are not (looked up|published|changed) on a worker of Citus/, "$node; $statement: refused");
+	}
+	answered(@plain);
+}
+$session->query('DROP TABLE pg_catalog.pg_dist_local_group');
+answered(@list);
 
 # A shape that nobody knows.
 $session->query('ALTER TABLE pg_catalog.pg_dist_partition RENAME logicalrelid TO relation');

@@ -5,7 +5,8 @@
  * Engines are known by their catalogs, found by schema and name and never through
  * search_path:
  *
- * - pg_catalog.pg_dist_partition has a row for each table that Citus manages.
+ * - pg_catalog.pg_dist_partition has a row for each table that Citus manages, and
+ *   pg_dist_local_group one that says which node this is: 0 is the coordinator.
  * - _timescaledb_catalog.chunk has a row for each chunk of TimescaleDB.  Three shapes of it
  *   were seen, up to 2.29: a chunk is named by schema_name and table_name, or by relid, and
  *   its compression by status, by compressed_chunk_id, or by both.
@@ -43,6 +44,7 @@
 #include "base/pg_compat.h"
 
 #define CITUS_CATALOG "pg_dist_partition"
+#define CITUS_NODE "pg_dist_local_group"
 #define TIMESCALE_SCHEMA "_timescaledb_catalog"
 #define TIMESCALE_CATALOG "chunk"
 
@@ -190,6 +192,30 @@ is_of_citus(Oid table)
 	systable_endscan(scan);
 	relation_close(catalog.relation, AccessShareLock);
 	return HeapTupleIsValid(row);
+}
+
+/* Whether this is a node of Citus, and not known to be the coordinator. */
+static bool
+is_worker(void)
+{
+	EngineCatalog		catalog = {"Citus", "pg_catalog", NULL};
+	AttrNumber	group;
+	SysScanDesc scan;
+	HeapTuple	row;
+	bool		is_null;
+	bool		worker;
+
+	if (!open_catalog(&catalog, PG_CATALOG_NAMESPACE, CITUS_NODE))
+		return false;
+	group = find_column(&catalog, "groupid", INT4OID, INT4OID);
+	if (group == InvalidAttrNumber)
+		refuse_shape(&catalog);
+	scan = find_row(&catalog, NULL, 0, &row);
+	worker = !HeapTupleIsValid(row) ||
+		DatumGetInt32(heap_getattr(row, group, RelationGetDescr(catalog.relation), &is_null)) != 0;
+	systable_endscan(scan);
+	relation_close(catalog.relation, AccessShareLock);
+	return worker;
 }
 
 /* Makes the keys by which a chunk is found, in the shape that the catalog has. */
@@ -340,6 +366,32 @@ bfpg_check_kept_here(Oid table)
 	if (unlikely(kept > KEPT_HERE_NOW))
 		refuse_kept(get_rel_name(table), kept);
 	return kept == KEPT_HERE;
+}
+
+/* How a list gets to where Citus runs queries of distributed tables. */
+#define REFERENCE_TABLE_HINT "On the coordinator copy the list's filters into a reference table, with INSERT ... SELECT name, part, filter FROM bloom_list_part, and ask those with bloom_contains."
+
+void
+bfpg_check_coordinator(const char *done)
+{
+	if (unlikely(is_worker()))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("lists are not %s on a worker of Citus", done),
+				 errdetail("Citus runs queries of distributed tables on all nodes, and a list is one node's, the coordinator's."),
+				 errhint(REFERENCE_TABLE_HINT)));
+}
+
+void
+bfpg_check_list_table(Relation table)
+{
+	bfpg_check_coordinator("looked up");
+	if (unlikely(where_kept(RelationGetRelid(table)) == KEPT_BY_CITUS))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("lists are not looked up where Citus manages table \"%s\"", RelationGetRelationName(table)),
+				 errhint("Take it from Citus with undistribute_table. " REFERENCE_TABLE_HINT)));
+	bfpg_check_kept_here(RelationGetRelid(table));
 }
 
 void

@@ -19,6 +19,15 @@
  */
 extern bool bfpg_check_kept_here(Oid table);
 
+/*
+ * Throws on a worker of Citus, where a list of the coordinator isn't, and another one of its
+ * name may be.  The error says that lists are not done so there.
+ */
+extern void bfpg_check_coordinator(const char *done);
+
+/* Throws unless the open table of lists has this database's lists, all of them. */
+extern void bfpg_check_list_table(Relation table);
+
 /* Throws unless the access method of an open table is heap, also by another name. */
 extern void bfpg_check_heap(Relation table);
 

@@ -23,6 +23,7 @@
 
 #include "bf_key.h"
 #include "base/activity.h"
+#include "base/elsewhere.h"
 #include "value/filter.h"
 #include "list/definition.h"
 #include "list/list.h"
@@ -174,6 +175,7 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
 	list->keys = -1;
 	list->build_seconds = list->check_seconds = list->measured_rate = -1;
 	PreventCommandIfReadOnly("publishing a list");
+	bfpg_check_coordinator("published");
 	bfpg_publish_check_rights(&list->place);
 }
 
@@ -427,6 +429,7 @@ begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
 
 	find_place(fcinfo, place);
 	PreventCommandIfReadOnly("changing a list");
+	bfpg_check_coordinator("changed");
 	bfpg_publish_check_rights(place);
 	SPI_connect();
 	bfpg_publish_lock(place, name, !IsolationUsesXactSnapshot());
