@@ -26,9 +26,7 @@
 #include "bf_bits.h"
 #include "bf_estimate.h"
 #include "live/batch.h"
-#include "live/build.h"
-#include "live/insert.h"
-#include "live/options.h"
+#include "live/am.h"
 #include "live/parallel.h"
 #include "live/heap_scan.h"
 #include "base/elsewhere.h"
@@ -232,7 +230,7 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 					 Size memory, bool progress, BfpgLiveCounts *counts)
 {
 	BfpgLiveBuild build = {0};
-	BfpgLiveScan *scan = bfpg_live_scan_begin(heap, index, info);
+	BfpgLiveHeapScan *scan = bfpg_live_heap_scan_begin(heap, index, info);
 	uint64		page;
 	uint64		end;
 
@@ -247,10 +245,10 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 		if (progress)
 			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, (int64) page);
 		for (end = Min(page + PAGES_AT_ONCE, pages->end); page < end; page++)
-			bfpg_live_scan_page(scan, (BlockNumber) page, take_key, &build);
+			bfpg_live_heap_scan_page(scan, (BlockNumber) page, take_key, &build);
 	}
 	finish_batch(&build);
-	counts->rows += bfpg_live_scan_end(scan);
+	counts->rows += bfpg_live_heap_scan_end(scan);
 	counts->keys += build.counts.keys;
 }
 
@@ -258,7 +256,7 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 static BlockNumber
 scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 {
-	BfpgLiveScan *scan = bfpg_live_scan_begin(build->heap, build->index, info);
+	BfpgLiveHeapScan *scan = bfpg_live_heap_scan_begin(build->heap, build->index, info);
 	BlockNumber page;
 
 	bfpg_live_batch_init(&build->batch, build_memory());
@@ -266,10 +264,10 @@ scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 	{
 		build->heap_page = page;
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, page);
-		bfpg_live_scan_page(scan, page, take_key, build);
+		bfpg_live_heap_scan_page(scan, page, take_key, build);
 	}
 	finish_batch(build);
-	build->counts.rows += bfpg_live_scan_end(scan);
+	build->counts.rows += bfpg_live_heap_scan_end(scan);
 	return page;
 }
 
@@ -320,7 +318,7 @@ scan(BfpgLiveBuild *build, IndexInfo *info)
 	report_phase(PHASE_SCAN);
 	memset(&build->counts, 0, sizeof build->counts);
 	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
-	if (!bfpg_live_can_scan(build->heap))
+	if (!bfpg_live_can_heap_scan(build->heap))
 	{
 		scan_by_rows(build, info);
 		return;

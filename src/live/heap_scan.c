@@ -29,7 +29,7 @@
 #include "live/compat.h"
 #include "live/heap_scan.h"
 
-struct BfpgLiveScan
+struct BfpgLiveHeapScan
 {
 	Relation	heap;
 	IndexInfo  *info;
@@ -41,20 +41,21 @@ struct BfpgLiveScan
 	ExprState  *predicate;
 	TupleTableSlot *slot;
 	double		rows;
+	bool		refreshed;		/* oldest was computed anew for this page */
 	int			versions;		/* of a page, to be read */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 };
 
 bool
-bfpg_live_can_scan(Relation heap)
+bfpg_live_can_heap_scan(Relation heap)
 {
 	return heap->rd_rel->relam == HEAP_TABLE_AM_OID;
 }
 
-BfpgLiveScan *
-bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
+BfpgLiveHeapScan *
+bfpg_live_heap_scan_begin(Relation heap, Relation index, IndexInfo *info)
 {
-	BfpgLiveScan *scan = palloc0(sizeof *scan);
+	BfpgLiveHeapScan *scan = palloc0(sizeof *scan);
 
 	scan->heap = heap;
 	scan->info = info;
@@ -73,7 +74,7 @@ bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
 }
 
 double
-bfpg_live_scan_end(BfpgLiveScan *scan)
+bfpg_live_heap_scan_end(BfpgLiveHeapScan *scan)
 {
 	double		rows = scan->rows;
 
@@ -87,9 +88,25 @@ bfpg_live_scan_end(BfpgLiveScan *scan)
 	return rows;
 }
 
+/*
+ * What a version is, for the snapshots that there are now.  Those that saw it when the scan began
+ * may have gone, and VACUUM of the TOAST table have taken its key: to read that would be an error.
+ */
+static HTSV_Result
+state_of(BfpgLiveHeapScan *scan, HeapTuple version, Buffer buffer)
+{
+	HTSV_Result state = HeapTupleSatisfiesVacuum(version, scan->oldest, buffer);
+
+	if (state != HEAPTUPLE_RECENTLY_DEAD || scan->refreshed)
+		return state;
+	scan->oldest = GetOldestNonRemovableTransactionId(scan->heap);
+	scan->refreshed = true;
+	return HeapTupleSatisfiesVacuum(version, scan->oldest, buffer);
+}
+
 /* Whether any snapshot may see a version on the locked page.  Counts the rows that are alive. */
 static bool
-may_be_seen(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
+may_be_seen(BfpgLiveHeapScan *scan, HeapTuple version, Buffer buffer)
 {
 	if (scan->snapshot != NULL)
 	{
@@ -98,7 +115,7 @@ may_be_seen(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
 		scan->rows += visible;
 		return visible;
 	}
-	switch (HeapTupleSatisfiesVacuum(version, scan->oldest, buffer))
+	switch (state_of(scan, version, buffer))
 	{
 		case HEAPTUPLE_DEAD:
 			return false;
@@ -129,7 +146,7 @@ fill_tuple(HeapTuple version, Relation heap, Page page, BlockNumber number, Offs
 
 /* Notes which versions of a page are to be read, under its lock. */
 static void
-collect_versions(BfpgLiveScan *scan, Buffer buffer)
+collect_versions(BfpgLiveHeapScan *scan, Buffer buffer)
 {
 	BlockNumber number = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
@@ -138,6 +155,7 @@ collect_versions(BfpgLiveScan *scan, Buffer buffer)
 	bool		all_visible;
 
 	scan->versions = 0;
+	scan->refreshed = false;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	last = PageGetMaxOffsetNumber(page);
 	all_visible = PageIsAllVisible(page);
@@ -162,7 +180,7 @@ collect_versions(BfpgLiveScan *scan, Buffer buffer)
 
 /* The key of the version in the slot, unless the index leaves it out. */
 static bool
-key_of_row(BfpgLiveScan *scan, Datum *key)
+key_of_row(BfpgLiveHeapScan *scan, Datum *key)
 {
 	AttrNumber	column = scan->info->ii_IndexAttrNumbers[0];
 	bool		null;
@@ -177,7 +195,7 @@ key_of_row(BfpgLiveScan *scan, Datum *key)
 }
 
 void
-bfpg_live_scan_page(BfpgLiveScan *scan, BlockNumber page, BfpgLiveTakeKey take, void *state)
+bfpg_live_heap_scan_page(BfpgLiveHeapScan *scan, BlockNumber page, BfpgLiveTakeKey take, void *state)
 {
 	Buffer		buffer = ReadBufferExtended(scan->heap, MAIN_FORKNUM, page, RBM_NORMAL,
 											scan->strategy);

@@ -10,7 +10,7 @@
 #include "access/reloptions.h"
 
 #include "bf_sizing.h"
-#include "live/options.h"
+#include "live/am.h"
 #include "base/report.h"
 
 #define DEFAULT_RATE 0.01
