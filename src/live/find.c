@@ -47,6 +47,7 @@ take_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
+	bfpg_live_check_type(index);
 	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
 	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
 	targets->key_type = coder.type;
@@ -233,6 +234,7 @@ find_by_index(BfpgLiveTargets *targets)
 	(void) bfpg_check_kept_here(table);
 	bfpg_live_refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
+	bfpg_live_check_column(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else

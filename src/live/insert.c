@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 
 #include "live/am.h"
+#include "live/target.h"
 #include "live/wal.h"
 
 /*
@@ -44,6 +45,7 @@ insert_coder(Relation index, IndexInfo *info)
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 		BfpgKeyCoder *coder = palloc(sizeof *coder);
 
+		bfpg_live_check_type(index);
 		bfpg_live_key_coder(index, coder);
 		info->ii_AmCache = coder;
 		MemoryContextSwitchTo(old);
