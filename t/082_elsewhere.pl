@@ -118,11 +118,9 @@ $session->query("SELECT bloom_publish('members', bloom_agg(id)) FROM plain");
 my @list = ("SELECT bloom_lookup('members', 42)", "SELECT bloom_lookup_each('members', array[42])");
 answered(@list);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('bloom_generation_part', 'n'); SELECT announce('bloom_generation_part'::regclass)");
-foreach my $statement (@list)
-{
-	my (undef, $state, $error) = $session->try($statement);
-	like("$state $error", qr/^0A000 .*lists are not looked up where Citus manages table "bloom_generation_part"/, "$statement: refused");
-}
+refused(qr/Citus/, @list);
+my (undef, undef, $hint) = $node->psql('postgres', $list[0]);
+like($hint, qr/HINT: .*way back.*reference table of your own/, 'the hint is not the way into the same trap');
 answered(@plain);
 $session->query('DELETE FROM pg_catalog.pg_dist_partition; SELECT announce(\'bloom_generation_part\'::regclass)');
 
@@ -173,18 +171,15 @@ $session->query('ALTER TABLE ev_2 INHERIT ev');
 
 my $named = "id int PRIMARY KEY, hypertable_id int NOT NULL, schema_name name NOT NULL, table_name name NOT NULL";
 my %shapes = (
-	'up to 2.26' => [ "$named, compressed_chunk_id int, dropped bool NOT NULL DEFAULT false, status int NOT NULL DEFAULT 0,
+	'up to 2.28' => [ "$named, compressed_chunk_id int, dropped bool NOT NULL DEFAULT false, status int NOT NULL DEFAULT 0,
 			osm_chunk bool NOT NULL DEFAULT false, UNIQUE (schema_name, table_name)",
-		"VALUES (1, 1, 'public', 'ev_2')", 'status = 1, compressed_chunk_id = 2', 'status = 9, compressed_chunk_id = 2',
-		'compressed_chunk_id = 2', 'status = 8' ],
-	'before status' => [ "$named, compressed_chunk_id int", "VALUES (1, 1, 'public', 'ev_2')", 'compressed_chunk_id = 2' ],
+		"VALUES (1, 1, 'public', 'ev_2')", 'status = 1', 'status = 9', 'status = 8' ],
+	'without an index' => [ "$named, status int NOT NULL DEFAULT 0", "VALUES (1, 1, 'public', 'ev_2')", 'status = 1' ],
 	'from 2.29 on' => [ "id int PRIMARY KEY, relid regclass NOT NULL UNIQUE, hypertable_id int NOT NULL, status int NOT NULL DEFAULT 0,
 			osm_chunk bool NOT NULL DEFAULT false", "VALUES (1, 'ev_2', 1)", 'status = 1', 'status = 11', 'status = 16' ]);
 foreach my $name (sort keys %shapes)
 {
 	my ($columns, $row, @compressed) = @{ $shapes{$name} };
-	my @reset = $columns =~ /\b(status|compressed_chunk_id)\b/g;
-	my $reset = join ', ', map { $_ eq 'status' ? 'status = 0' : 'compressed_chunk_id = NULL' } @reset;
 	note "the catalog $name";
 	$session->query("CREATE SCHEMA _timescaledb_catalog; CREATE TABLE _timescaledb_catalog.chunk ($columns)");
 	answered(@chunk, @hypertable, @plain);
@@ -199,7 +194,7 @@ foreach my $name (sort keys %shapes)
 		answered(@plain);
 		is($session->query("SELECT string_agg(indexname || ' ' || status, ',') FROM bloom_live WHERE status <> 'ok'"),
 			'ev_2_f rows of table "ev_2" are not kept in the table: TimescaleDB keeps rows in a compressed chunk', 'the view says it of the chunk');
-		$session->query("UPDATE _timescaledb_catalog.chunk SET $reset");
+		$session->query("UPDATE _timescaledb_catalog.chunk SET status = 0");
 		answered(@chunk, @hypertable);
 	}
 	# Within one transaction and at one call site, too.
@@ -213,11 +208,8 @@ foreach my $name (sort keys %shapes)
 			RETURN found;
 		END $$');
 	refused(qr/TimescaleDB/, "SELECT ask_twice('$compressed[0]')");
-	if ($reset =~ /status/)
-	{
-		$session->query('UPDATE _timescaledb_catalog.chunk SET status = 4');
-		answered(@chunk, @hypertable);
-	}
+	$session->query('UPDATE _timescaledb_catalog.chunk SET status = 4');
+	answered(@chunk, @hypertable);
 	$session->query('ALTER TABLE _timescaledb_catalog.chunk RENAME ' . ($row =~ /public/ ? 'table_name' : 'relid') . ' TO other');
 	my (undef, undef, $error) = $session->try($chunk[0]);
 	like($error, qr/"_timescaledb_catalog.chunk" has not the columns/, 'an unknown shape');

@@ -25,8 +25,8 @@ extern bool bfpg_check_kept_here(Oid table);
  */
 extern void bfpg_check_coordinator(const char *done);
 
-/* Throws unless the open table of lists has this database's lists, all of them. */
-extern void bfpg_check_list_table(Relation table);
+/* Throws unless a table of lists has the lists that whoever looks them up means. */
+extern void bfpg_check_list_table(Oid table);
 
 /* Throws unless the access method of an open table is heap, also by another name. */
 extern void bfpg_check_heap(Relation table);

@@ -78,7 +78,7 @@ void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
 	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
-	bfpg_check_list_table(table->table);
+	bfpg_check_list_table(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
 }
