@@ -15,7 +15,7 @@
 #include "bf_hashlist.h"
 #include "base/report.h"
 #include "base/sort.h"
-#include "live/batch.h"
+#include "live/build.h"
 
 #define SORT_BITS 11
 #define SORT_VALUES (1 << SORT_BITS)
@@ -42,29 +42,12 @@ bool
 bfpg_live_batch_grow(BfpgLiveBatch *batch)
 {
 	Size		room = Min(batch->room * 2, batch->most_room);
-	uint64	   *hashes;
-	uint64	   *spare;
 
 	if (room == batch->room)
 		return false;
-	/* A build goes on with the room that there is. */
-	hashes = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	spare = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	if (hashes == NULL || spare == NULL)
-	{
-		if (hashes != NULL)
-			pfree(hashes);
-		if (spare != NULL)
-			pfree(spare);
-		batch->most_room = batch->room;
-		return false;
-	}
-	memcpy(hashes, batch->hashes, batch->count * sizeof(uint64));
-	bfpg_live_batch_free(batch);
-	batch->hashes = hashes;
-	batch->spare = spare;
+	batch->hashes = repalloc_huge(batch->hashes, room * sizeof(uint64));
+	pfree(batch->spare);
+	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
 	batch->room = room;
 	return true;
 }

@@ -17,7 +17,6 @@
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_snapshot);
-PG_FUNCTION_INFO_V1(bloomfilter_snapshot_part);
 
 /* Where the blocks of the page that is read go. */
 typedef struct Target
@@ -65,32 +64,21 @@ extract(Relation index, const BfpgLive *live, uint32 part)
 	return bfpg_filter_rw_datum(filter);
 }
 
+/* Of an index, which must have one part, or of one part of it. */
 Datum
 bloomfilter_snapshot(PG_FUNCTION_ARGS)
 {
 	Relation	index = bfpg_live_open_whole(PG_GETARG_OID(0));
+	int32		part = PG_NARGS() == 2 ? PG_GETARG_INT32(1) : 0;
 	BfpgLive	live = *bfpg_live_meta(index);
 	Datum		result;
 
-	if (live.header.parts > 1)
+	if (PG_NARGS() == 1 && live.header.parts > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" is too large for one bloomfilter", RelationGetRelationName(index)),
 				 errhint("It has %u parts: bloom_snapshot(index, part) makes a bloomfilter of each, from 0.",
 						 live.header.parts)));
-	result = extract(index, &live, 0);
-	index_close(index, NoLock);
-	PG_RETURN_DATUM(result);
-}
-
-Datum
-bloomfilter_snapshot_part(PG_FUNCTION_ARGS)
-{
-	Relation	index = bfpg_live_open_whole(PG_GETARG_OID(0));
-	int32		part = PG_GETARG_INT32(1);
-	BfpgLive	live = *bfpg_live_meta(index);
-	Datum		result;
-
 	if (part < 0 || part >= live.header.parts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -20,14 +20,13 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
 #include "live/compat.h"
-#include "live/heap_scan.h"
+#include "live/build.h"
 
 struct BfpgLiveHeapScan
 {
@@ -45,12 +44,6 @@ struct BfpgLiveHeapScan
 	int			versions;		/* of a page, to be read */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 };
-
-bool
-bfpg_live_can_heap_scan(Relation heap)
-{
-	return heap->rd_rel->relam == HEAP_TABLE_AM_OID;
-}
 
 BfpgLiveHeapScan *
 bfpg_live_heap_scan_begin(Relation heap, Relation index, IndexInfo *info)

@@ -12,21 +12,109 @@
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
+#include "access/rmgr.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 
+#include "bf_limits.h"
 #include "live/am.h"
 #include "live/target.h"
-#include "live/wal.h"
 
 /*
  * One new key in so many looks whether its page is full.  Counting bits takes longer
  * than setting some, and a page has room for hundreds of keys.
  */
 #define KEYS_BETWEEN_COUNTS 16
+
+/* Changes of one page at a time: a byte for each probe. */
+#define MAX_CHANGES BF_MAX_PROBES
+
+/*
+ * Bytes to be written to a page: for each run of them its offset and length, 16 bits
+ * each, and the bytes.  This is what a record of the generic resource manager has, which is
+ * replayed by standbys without this library.  PostgreSQL's own interface to it finds the runs
+ * by comparing two copies of the page, byte by byte, which takes several times as long as all
+ * else that an insertion does; we know what changes, and make the very same record.  Its form is
+ * PostgreSQL's own affair, pinned by t/070_live_crash.pl and t/071_live_standby.pl on each
+ * version; newer ones take the interface.
+ */
+typedef struct PageChanges
+{
+	uint32		length;
+	uint8		bytes[MAX_CHANGES * (2 * sizeof(uint16) + 1)];
+} PageChanges;
+
+static void
+add_change(PageChanges *changes, uint16 offset, const void *bytes, uint16 length)
+{
+	uint8	   *at = changes->bytes + changes->length;
+
+	Assert(changes->length + 2 * sizeof(uint16) + length <= sizeof changes->bytes);
+	memcpy(at, &offset, sizeof offset);
+	memcpy(at + sizeof offset, &length, sizeof length);
+	memcpy(at + sizeof offset + sizeof length, bytes, length);
+	changes->length += sizeof offset + sizeof length + length;
+}
+
+static void
+apply(Page page, const PageChanges *changes)
+{
+	const uint8 *at = changes->bytes;
+	const uint8 *end = at + changes->length;
+
+	while (at < end)
+	{
+		uint16		offset;
+		uint16		length;
+
+		memcpy(&offset, at, sizeof offset);
+		memcpy(&length, at + sizeof offset, sizeof length);
+		at += sizeof offset + sizeof length;
+		memcpy((char *) page + offset, at, length);
+		at += length;
+	}
+}
+
+#ifdef BFPG_LIVE_WAL_BY_HAND
+
+/* Makes the changes to the page in an exclusively locked buffer, and logs them. */
+static void
+write_changes(Relation index, Buffer buffer, const PageChanges *changes)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	apply(page, changes);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	end;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) changes->bytes, changes->length);
+		end = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, end);
+	}
+	END_CRIT_SECTION();
+}
+
+#else
+
+static void
+write_changes(Relation index, Buffer buffer, const PageChanges *changes)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	apply(GenericXLogRegisterBuffer(state, buffer, 0), changes);
+	GenericXLogFinish(state);
+}
+
+#endif
 
 void
 bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
@@ -85,7 +173,7 @@ grow(Relation index, Buffer full, unsigned level)
 {
 	uint32		count = bfpg_live_fanout(level);
 	BlockNumber first;
-	BfpgLiveChanges changes = {0};
+	PageChanges changes = {0};
 	uint32		i;
 
 	/* The lock makes them neighbours. */
@@ -97,10 +185,10 @@ grow(Relation index, Buffer full, unsigned level)
 	if (!RELATION_IS_LOCAL(index))
 		UnlockRelationForExtension(index, ExclusiveLock);
 
-	bfpg_live_add_change(&changes,
+	add_change(&changes,
 						 MAXALIGN(SizeOfPageHeaderData) + offsetof(BfpgLiveMark, overflow),
 						 &first, sizeof first);
-	bfpg_live_write(index, full, &changes);
+	write_changes(index, full, &changes);
 	return first;
 }
 
@@ -119,7 +207,7 @@ static void
 set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uint64 hash)
 {
 	uint8	   *block = bfpg_live_block(BufferGetPage(buffer), offset);
-	BfpgLiveChanges changes = {0};
+	PageChanges changes = {0};
 	uint32		bytes[BF_MAX_PROBES];
 	uint8		values[BF_MAX_PROBES];
 	int			count = 0;
@@ -144,8 +232,8 @@ set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uin
 		values[j] |= mask;
 	}
 	for (i = 0; i < count; i++)
-		bfpg_live_add_change(&changes, (uint16) (offset + bytes[i]), &values[i], 1);
-	bfpg_live_write(index, buffer, &changes);
+		add_change(&changes, (uint16) (offset + bytes[i]), &values[i], 1);
+	write_changes(index, buffer, &changes);
 }
 
 /*

@@ -52,7 +52,7 @@ typedef struct BfpgLiveMark
 	BlockNumber overflow;		/* first of its overflow pages, 0 if there are none */
 } BfpgLiveMark;
 
-/* What the meta page says, as a relation's cache keeps it. */
+/* What the meta page says.  It is stored as it is here. */
 typedef struct BfpgLive
 {
 	bf_header	header;			/* of each part, but for its number and its bits */

@@ -21,7 +21,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
-#include "live/parallel.h"
+#include "live/build.h"
 
 #define KEY_SHARED UINT64CONST(0xB700000000000001)
 #define KEY_QUERY UINT64CONST(0xB700000000000002)

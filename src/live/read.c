@@ -28,16 +28,14 @@
 /* With so many pages for each key, or fewer, some keys meet on a page, and are sorted. */
 #define PAGES_PER_KEY 4
 
-static Buffer
-look_up_page(const BfpgLiveTarget *target, BlockNumber page, Buffer *hint)
+static Relation
+open_index(const BfpgLiveTarget *target)
 {
 	Relation	index = RelationIdGetRelation(target->index);
 
 	if (index == NULL)
 		elog(ERROR, "could not open index with OID %u", target->index);
-	*hint = ReadBuffer(index, page);
-	RelationClose(index);
-	return *hint;
+	return index;
 }
 
 /* Pins a page. */
@@ -46,19 +44,22 @@ read_page(const BfpgLiveTarget *target, BlockNumber page)
 {
 	Buffer	   *hint = bfpg_pin_hint(&target->locator, page);
 
-	if (bfpg_pin_hinted(&target->locator, target->temporary, page, *hint))
-		return *hint;
-	return look_up_page(target, page, hint);
+	if (!bfpg_pin_hinted(&target->locator, target->temporary, page, *hint))
+	{
+		Relation	index = open_index(target);
+
+		*hint = ReadBuffer(index, page);
+		RelationClose(index);
+	}
+	return *hint;
 }
 
 /* Locks the page for this transaction, so that inserting the key later is a conflict. */
 static void
 lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 {
-	Relation	index = RelationIdGetRelation(target->index);
+	Relation	index = open_index(target);
 
-	if (index == NULL)
-		elog(ERROR, "could not open index with OID %u", target->index);
 	PredicateLockPage(index, page, GetActiveSnapshot());
 	RelationClose(index);
 }
@@ -70,10 +71,8 @@ lock_predicate(const BfpgLiveTarget *target, BlockNumber page)
 static void
 count_look(const BfpgLiveTarget *target)
 {
-	Relation	index = RelationIdGetRelation(target->index);
+	Relation	index = open_index(target);
 
-	if (index == NULL)
-		elog(ERROR, "could not open index with OID %u", target->index);
 	pgstat_count_index_scan(index);
 	RelationClose(index);
 }
@@ -153,13 +152,10 @@ void
 bfpg_live_explain(const BfpgLiveTarget *target, uint64 hash, StringInfo lines)
 {
 	BfpgLivePlace place = bfpg_live_place(&target->live, hash);
-	Relation	index = RelationIdGetRelation(target->index);
+	Relation	index = open_index(target);
 	BlockNumber number = place.page;
 	unsigned	level;
 
-	if (index == NULL)
-		elog(ERROR, "could not open index with OID %u", target->index);
-	PredicateLockPage(index, number, GetActiveSnapshot());
 	for (level = 0; number != 0; level++)
 	{
 		Buffer		buffer = ReadBuffer(index, number);
@@ -347,7 +343,7 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	else if (reads)
 		qsort(batch.keys, batch.count, sizeof *batch.keys, by_page);
 	if (reads)
-		index = RelationIdGetRelation(target->index);
+		index = open_index(target);
 	ask_all(&batch, index);
 	if (index != NULL)
 		RelationClose(index);
