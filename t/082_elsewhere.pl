@@ -159,6 +159,21 @@ answered(@plain, @acct, @list);
 # TimescaleDB: chunks inherit.  By the name of the parent's index they would be left out.
 my @chunk = (by_index('ev_2_f'), looks('ev_2_f'));
 my @hypertable = by_column('ev');
+# Of a hypertable with a compressed chunk: what would be true for each key, and what tells the chunks.
+my @whole = grep { !/partitions/ } @hypertable;
+
+# A key of one chunk and of none: the other chunk may have it while it is compressed.
+sub chunks_are
+{
+	my ($compressed, $name) = @_;
+	foreach my $key (700, 42, -42)
+	{
+		my $held = $key == 700 ? 'ev_2' : '';
+		my $chunks = $session->query("SELECT string_agg(partition::text || coalesce(' ' || index::text, ''), ',' ORDER BY 1) FROM bloom_index_partitions('ev', 'id', $key)");
+		is($chunks, $compressed ? 'ev_2' : $held && 'ev_2 ev_2_f', "$name: chunks that may have $key");
+		is($session->query("SELECT count(*) FROM bloom_search(NULL::ev, 'id', $key)"), $held ? 1 : 0, "$name: rows with $key");
+	}
+}
 foreach my $statement (by_index('ev_f'))
 {
 	my (undef, undef, $error) = $session->try($statement);
@@ -190,12 +205,19 @@ foreach my $name (sort keys %shapes)
 	{
 		# A chunk's status is read each time: nobody announces that it has changed.
 		$session->query("UPDATE _timescaledb_catalog.chunk SET $compressed");
-		refused(qr/TimescaleDB keeps rows in a compressed chunk/, @chunk, @hypertable);
+		refused(qr/TimescaleDB keeps rows in a compressed chunk/, @chunk, by_column('ev_2'));
+		foreach my $statement (@whole)
+		{
+			my (undef, $state, $error) = $session->try($statement);
+			like("$state $error", qr/^0A000 .*table "ev" has chunks that TimescaleDB has compressed/, "$statement: refused");
+		}
+		chunks_are(1, $compressed);
 		answered(@plain);
 		is($session->query("SELECT string_agg(indexname || ' ' || status, ',') FROM bloom_live WHERE status <> 'ok'"),
 			'ev_2_f rows of table "ev_2" are not kept in the table: TimescaleDB keeps rows in a compressed chunk', 'the view says it of the chunk');
 		$session->query("UPDATE _timescaledb_catalog.chunk SET status = 0");
 		answered(@chunk, @hypertable);
+		chunks_are(0, "after $compressed");
 	}
 	# Within one transaction and at one call site, too.
 	$session->query('CREATE OR REPLACE FUNCTION ask_twice(change text) RETURNS bool LANGUAGE plpgsql AS $$
@@ -207,7 +229,8 @@ foreach my $name (sort keys %shapes)
 			END LOOP;
 			RETURN found;
 		END $$');
-	refused(qr/TimescaleDB/, "SELECT ask_twice('$compressed[0]')");
+	my (undef, undef, $second) = $session->try("SELECT ask_twice('$compressed[0]')");
+	like($second, qr/chunks that TimescaleDB has compressed/, 'the second time it is compressed');
 	$session->query('UPDATE _timescaledb_catalog.chunk SET status = 4');
 	answered(@chunk, @hypertable);
 	$session->query('ALTER TABLE _timescaledb_catalog.chunk RENAME ' . ($row =~ /public/ ? 'table_name' : 'relid') . ' TO other');

@@ -204,6 +204,16 @@ all_below(Oid root, LOCKMODE lock)
 	return found;
 }
 
+/* Adds a compressed chunk, whose index lacks keys. */
+static void
+add_compressed(BfpgLiveTargets *targets, Oid table)
+{
+	add_target(targets, table);
+	targets->lasting = false;
+	targets->of_snapshot = true;
+	targets->compressed = true;
+}
+
 /*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
  * trusted is true for each key.
@@ -217,7 +227,9 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 	{
 		Oid			table = lfirst_oid(cell);
 
-		if (has_rows(table) && !add_table(targets, table, wanted))
+		if (bfpg_is_compressed(table))
+			add_compressed(targets, table);
+		else if (has_rows(table) && !add_table(targets, table, wanted))
 			add_target(targets, table);
 	}
 }

@@ -54,6 +54,7 @@ typedef struct BfpgLiveTargets
 	Oid			column_type;	/* the SQL type that the indexes have, then */
 	bool		lasting;		/* right for other transactions, too: see question_cache.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
+	bool		compressed;		/* some are compressed chunks, which have no index to ask */
 	BfpgSnapshotMark mark;
 	int			count;
 	BfpgLiveTarget *targets;

@@ -166,6 +166,14 @@ is_chunk(Oid table, int32 *status)
 	return read_row(catalog, "chunk_schema_name_table_name_key", keys, 2, "status", status);
 }
 
+bool
+bfpg_is_compressed(Oid table)
+{
+	int32		status;
+
+	return is_chunk(table, &status) && (status & ~TIMESCALE_FROZEN) != 0;
+}
+
 static void
 refuse_kept(const char *table, const char *reason, const char *hint)
 {

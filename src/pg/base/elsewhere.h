@@ -19,6 +19,9 @@
  */
 extern bool bfpg_check_kept_here(Oid table);
 
+/* Whether a table is a chunk that TimescaleDB has compressed, wholly or in part. */
+extern bool bfpg_is_compressed(Oid table);
+
 /*
  * Throws on a worker of Citus, where a list of the coordinator isn't, and another one of its
  * name may be.  The error says that lists are not done so there.
