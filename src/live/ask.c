@@ -6,6 +6,7 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "ask/explain.h"
@@ -91,6 +92,22 @@ ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
 }
 
+/*
+ * Throws if the answer would be true for each key, as some are in compressed chunks.
+ * bloom_search and bloom_index_partitions tell the chunks that may have a key, and these do.
+ */
+static void
+refuse_compressed(const BfpgLiveTargets *targets)
+{
+	if (unlikely(targets->compressed))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" has chunks that TimescaleDB has compressed, whose keys are in no index",
+						get_rel_name(targets->table)),
+				 errhint("Take bloom_search or bloom_index_partitions, for which such a chunk may have the key. "
+						 "Or ask each chunk that is not compressed, with SELECT bool_or(bloom_index_contains(c, 'column', key)) FROM show_chunks('table', newer_than => ...) AS c.")));
+}
+
 /* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
@@ -98,6 +115,7 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
+	refuse_compressed(targets);
 	for (i = 0; i < targets->count; i++)
 	{
 		if (ask_target(question, &targets->targets[i], key))
@@ -147,6 +165,7 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	bf_header	whole = {.parts = 1};
 
+	refuse_compressed(&question->targets);
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
 		whole.seed = question->targets.targets[0].live.header.seed;

@@ -75,6 +75,7 @@ take_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
+	bfpg_live_check_type(index);
 	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
 	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
 	targets->key_type = coder.type;
@@ -235,6 +236,16 @@ all_below(Oid root, LOCKMODE lock)
 	return found;
 }
 
+/* Adds a compressed chunk, whose index lacks keys. */
+static void
+add_compressed(BfpgLiveTargets *targets, Oid table)
+{
+	add_target(targets, table);
+	targets->lasting = false;
+	targets->of_snapshot = true;
+	targets->compressed = true;
+}
+
 /*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
  * trusted is true for each key.
@@ -248,7 +259,9 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 	{
 		Oid			table = lfirst_oid(cell);
 
-		if (has_rows(table) && !add_table(targets, table, wanted))
+		if (bfpg_is_compressed(table))
+			add_compressed(targets, table);
+		else if (has_rows(table) && !add_table(targets, table, wanted))
 			add_target(targets, table);
 	}
 }
@@ -265,6 +278,7 @@ find_by_index(BfpgLiveTargets *targets)
 	(void) bfpg_check_kept_here(table);
 	bfpg_live_refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
+	bfpg_live_check_column(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else

@@ -54,6 +54,7 @@ typedef struct BfpgLiveTargets
 	Oid			column_type;	/* the SQL type that the indexes have, then */
 	bool		lasting;		/* right for other transactions, too: see find.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
+	bool		compressed;		/* some are compressed chunks, which have no index to ask */
 	BfpgSnapshotMark mark;
 	int			count;
 	BfpgLiveTarget *targets;
@@ -92,6 +93,12 @@ extern void bfpg_live_refuse_relation(Oid relation);
 
 /* Throws if an index is that of a table which others inherit from: it has not their rows. */
 extern void bfpg_live_refuse_children(Relation index, Oid table);
+
+/* Throws unless the column's type is one that keys can have: it may have changed. */
+extern void bfpg_live_check_type(Relation index);
+
+/* Throws unless equal values of the index' column have equal bytes. */
+extern void bfpg_live_check_column(Relation index);
 
 /* Throws for a partitioned index. */
 extern void bfpg_live_refuse_partitioned(Oid index);

@@ -78,7 +78,7 @@ void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
 	table->table = table_open(parts_table(schema), AccessShareLock);
-	bfpg_check_kept_here(RelationGetRelid(table->table));
+	bfpg_check_list_table(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
 }
