@@ -33,12 +33,12 @@ BEGIN
 	END IF;
 	RETURN k;
 END $$;
-CREATE FUNCTION held_write() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION held_write(back smallint, part int) RETURNS bool LANGUAGE plpgsql AS $$
 BEGIN
-	IF TG_OP = 'INSERT' AND new.part = 1 THEN PERFORM pg_advisory_xact_lock(3); END IF;
-	RETURN new;
+	IF back = 0 AND part = 1 THEN PERFORM pg_advisory_xact_lock(3); END IF;
+	RETURN true;
 END $$;
-CREATE TRIGGER held BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION held_write();
+ALTER TABLE bloom_generation_part ADD CONSTRAINT held CHECK (held_write(back, part));
 CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 10000', parts => 3);
 CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 15000', parts => 3);
 EOC
@@ -58,7 +58,7 @@ sub state_of_list
 SET lock_timeout = '10s';
 SELECT (SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
 	(SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part),
-	(SELECT count(*) FROM bloom_list_delta),
+	(SELECT serial FROM bloom_list),
 	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id))
 EOC
 }
@@ -81,7 +81,7 @@ sub night_at
 }
 
 my $before = state_of_list();
-like($before, qr/^15000 0 3, 10000 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d\|0$/, 'two generations are published');
+like($before, qr/^15000 0 3, 10000 1 3\|0.0 0.1 0.2 1.0 1.1 1.2\|\d+\|0$/, 'two generations are published');
 
 # What a phase shows to others.
 foreach my $phase (qw(build write check))
@@ -198,7 +198,7 @@ EOC
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0; SET min_parallel_table_scan_size = 0;
 EOC
-	value('DROP TRIGGER held ON bloom_generation_part');
+	value('ALTER TABLE bloom_generation_part DROP CONSTRAINT held');
 	foreach my $parts (1, 5)
 	{
 		value("SET max_parallel_workers_per_gather = 0; CALL bloom_publish('serial', 'SELECT id FROM account', parts => $parts)");
@@ -217,30 +217,6 @@ SET auto_explain.log_nested_statements = on; CALL bloom_publish('parallel', 'SEL
 		'making room, building, counting bits, making checksums, checking, writing parts, checking what was written',
 		'each phase says how long it took');
 	value("SELECT bloom_drop('serial'), bloom_drop('parallel')");
-}
-
-# A delta leads from what was before to what is asked.
-SKIP:
-{
-	my $session = session($node);
-	skip 'built without deltas', 3 if !has_deltas($session);
-	$session->query("CALL bloom_publish('grown', 'SELECT id FROM account', parts => 2, n => 40000)");
-	$session->query("CALL bloom_publish('grown', 'SELECT id FROM account UNION ALL SELECT -1', parts => 2, n => 40000)");
-	is($session->query(<<'EOC'), '2|t|t|t', 'deltas lead from one generation to the next');
-SELECT count(*), bool_and(bloom_apply(b.filter, d.delta) = c.filter), bool_and(length(d.delta) < pg_column_size(c.filter) / 10),
-	bool_and(d.serial = l.serial)
-FROM bloom_list_delta d
-JOIN bloom_list l USING (name)
-JOIN bloom_generation_part b ON b.name = d.name AND b.part = d.part AND b.back = 1
-JOIN bloom_list_part c ON c.name = d.name AND c.part = d.part
-WHERE d.name = 'grown'
-EOC
-	$session->query("CALL bloom_publish('grown', 'SELECT -id FROM account', parts => 2, n => 40000)");
-	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'none where it would not be worth it');
-	$session->query("SELECT bloom_publish('grown', bloom_agg(1), max_shrink => 1)");
-	is($session->query("SELECT count(*) FROM bloom_list_delta WHERE name = 'grown'"), 0, 'nor between different shapes');
-	$session->query("SELECT bloom_drop('grown')");
-	$session->quit;
 }
 
 # A dump has the lists, also of a role of no special rights.
@@ -309,7 +285,7 @@ SKIP:
 	my $size = 'SELECT pg_total_relation_size(\'bloom_generation_part\')';
 	value('VACUUM (TRUNCATE) bloom_generation_part');
 	my $before_write = value($size);
-	value('CREATE TRIGGER held BEFORE INSERT ON bloom_generation_part FOR EACH ROW EXECUTE FUNCTION held_write()');
+	value('ALTER TABLE bloom_generation_part ADD CONSTRAINT held CHECK (held_write(back, part)) NOT VALID');
 	my $holder = session($node);
 	my $pid = $session->pid;
 	$holder->query('SELECT pg_advisory_lock(3)');
@@ -325,7 +301,7 @@ SKIP:
 	value('VACUUM (TRUNCATE) public.bloom_generation_part');
 	cmp_ok(value($size), '<', $before_write + 200_000, 'that the statement gives back, on the full disk');
 	$disk->give_back;
-	value('DROP TRIGGER held ON bloom_generation_part');
+	value('ALTER TABLE bloom_generation_part DROP CONSTRAINT held');
 	$holder->quit;
 	$session->quit;
 }

@@ -218,14 +218,15 @@ CREATE FUNCTION bloom_live_row(
 	AS 'MODULE_PATHNAME', 'bloomfilter_live_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION bloom_live_row(regclass) IS 'support function of bloom_live: bloom_index_stats, with the reason where there are none';
 
+-- By exact types, as bloom_published.
 CREATE VIEW bloom_live AS
 	SELECT s.nspname AS schemaname,
 		t.relname AS tablename,
 		c.relname AS indexname,
 		t.oid AS relid,
 		c.oid AS indexrelid,
-		pg_get_indexdef(c.oid, 1, true) AS key,
-		pg_get_expr(i.indpred, i.indrelid) AS predicate,
+		pg_catalog.pg_get_indexdef(c.oid, 1, true) AS key,
+		pg_catalog.pg_get_expr(i.indpred, i.indrelid) AS predicate,
 		i.indisvalid AS valid,
 		r.status,
 		r.n, r.p, r.bytes, r.fill, r.cardinality, r.fpr, r.parts,
@@ -235,7 +236,7 @@ CREATE VIEW bloom_live AS
 		JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
 		JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
 		JOIN pg_catalog.pg_namespace s ON s.oid = t.relnamespace
-		CROSS JOIN LATERAL bloom_live_row(c.oid) r
+		CROSS JOIN LATERAL bloom_live_row(c.oid::pg_catalog.regclass) r
 	WHERE a.amname = 'bloomfilter';
 COMMENT ON VIEW bloom_live IS 'all live filters of the database, with their statistics';
 COMMENT ON COLUMN bloom_live.schemaname IS 'schema of the table';

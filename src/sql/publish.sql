@@ -7,13 +7,13 @@
 -- pg_upgrade carry them.  Names have the collation "C", by which look-ups read the index.
 
 CREATE TABLE bloom_generation (
-	name text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
 	back smallint NOT NULL CHECK (back BETWEEN 0 AND 1),
 	identity uuid NOT NULL,
 	serial bigint NOT NULL CHECK (serial > 0),
 	built_at timestamp with time zone NOT NULL,
 	built_xmin xid8,
-	n bigint NOT NULL,
+	n bigint NOT NULL CHECK (n > 0),
 	p double precision NOT NULL,
 	seed bigint NOT NULL,
 	parts integer NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE bloom_generation (
 	measured_rate double precision,
 	published_by name NOT NULL,
 	min_n bigint,
-	min_parts integer,
+	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
 	max_shrink double precision NOT NULL,
 	refused_at timestamp with time zone,
 	refusal text,
@@ -124,10 +124,12 @@ COMMENT ON COLUMN bloom_list_part.name IS 'of the list';
 COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
 COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
 
--- A query may hold what only its publisher should read.
+-- A query may hold what only its publisher should read.  Operators are PostgreSQL's for just these
+-- types, and functions are qualified: one that somebody else planted, and that fits better, would run
+-- for everybody who looks.
 CREATE VIEW bloom_published AS
-	SELECT l.name, l.identity, l.serial, l.built_at, now() - l.built_at AS age, l.published_by,
-		CASE WHEN pg_has_role(d.role, 'USAGE') OR pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
+	SELECT l.name, l.identity, l.serial, l.built_at, pg_catalog.now() - l.built_at AS age, l.published_by,
+		CASE WHEN pg_catalog.pg_has_role(d.role, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
 		f.rate, l.measured_rate, f.fullest_part, f.bytes, l.parts, f.key_type,
 		l.max_shrink, l.refused_at, l.refusal,
@@ -135,10 +137,10 @@ CREATE VIEW bloom_published AS
 	FROM bloom_generation l
 	LEFT JOIN bloom_definition d ON d.name = l.name
 	CROSS JOIN LATERAL (
-		SELECT max(s.fpr) AS rate,
-			max(s.cardinality / s.n::double precision) AS fullest_part,
-			sum(s.bytes)::bigint AS bytes,
-			max(s.key_type) FILTER (WHERE s.key_type <> 'none') AS key_type
+		SELECT pg_catalog.max(s.fpr) AS rate,
+			pg_catalog.max(s.cardinality::double precision / s.n::double precision) AS fullest_part,
+			pg_catalog.sum(s.bytes)::bigint AS bytes,
+			pg_catalog.max(s.key_type) FILTER (WHERE s.key_type <> 'none') AS key_type
 		FROM bloom_list_part t
 		CROSS JOIN LATERAL bloom_stats(t.filter) s
 		WHERE t.name = l.name

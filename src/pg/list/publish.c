@@ -220,7 +220,7 @@ keep_parameters(BfpgPublication *list, const BfpgLastList *last)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
 	if (list->max_shrink < 0)
 		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
-	list->serial = bfpg_next_serial(last);
+	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
 /* Publishes by the query, in the transaction that has the snapshot and the lock. */

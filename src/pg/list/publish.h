@@ -164,7 +164,7 @@ extern void bfpg_publish_write_parts(BfpgPublication *list);
  * The serial of what is published next: greater than the last one, and the microseconds
  * since 1970, so that it is also greater than those of rows that were lost.
  */
-extern int64 bfpg_next_serial(const BfpgLastList *last);
+extern int64 bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last);
 
 /* The row of the list, with what its build and its check took, and the notification. */
 extern void bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last);

@@ -123,7 +123,7 @@ refuse_part(const BfpgPublication *list, int32 part)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("list \"%s\" was not published: part %d is not stored as it was built", list->name, part),
-			 errhint("Look for triggers and rules on bloom_generation_part.")));
+			 errhint("Look for rules on bloom_generation_part.")));
 }
 
 static bool

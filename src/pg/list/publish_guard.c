@@ -9,7 +9,6 @@
 
 #include "access/table.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_proc.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -17,7 +16,6 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "bf_key.h"
@@ -44,49 +42,26 @@ check_grants(const BfpgPlace *place, Relation table)
 						 place->prefix, place->prefix, place->prefix)));
 }
 
-/* Whether code of a role may run with the rights of whoever publishes. */
-static bool
-is_trusted(Oid owner)
-{
-	return owner == GetUserId() || superuser_arg(owner);
-}
-
-static void
-refuse_trigger(Relation table, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("table \"%s\" %s", RelationGetRelationName(table), what),
-			 errdetail("It would run with the rights of the role that publishes."),
-			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
-}
-
 /*
- * GRANT ALL lets a role add triggers, and a trigger runs with the rights of whoever publishes:
- * its function, the functions in its condition, and, before 18, triggers of the table that a
- * foreign key cascades to.  Only those of superusers and of that role itself are let; a
- * condition says of no function whose it is.
+ * GRANT ALL lets a role add triggers, and a trigger runs with the rights of whoever publishes.
+ * Whose its function is doesn't matter: whoever made the trigger chose the arguments and the
+ * condition.  A foreign key's triggers run those of the table that refers, before 18.
  */
 static void
 check_triggers(Relation table)
 {
-	int			i;
+	const Trigger *trigger;
 
-	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &table->trigdesc->triggers[i];
-		Oid			owner = GetSysCacheOid1(PROCOID, Anum_pg_proc_proowner, ObjectIdGetDatum(trigger->tgfoid));
-
-		if (!is_trusted(owner))
-			refuse_trigger(table, psprintf("has a trigger \"%s\" whose function belongs to role \"%s\"",
-										   trigger->tgname, GetUserNameFromId(owner, true)));
-		if (trigger->tgqual != NULL)
-			refuse_trigger(table, psprintf("has a trigger \"%s\" with a condition", trigger->tgname));
-		if (OidIsValid(trigger->tgconstrrelid) &&
-			!is_trusted(GetSysCacheOid1(RELOID, Anum_pg_class_relowner, ObjectIdGetDatum(trigger->tgconstrrelid))))
-			refuse_trigger(table, psprintf("is referred to by table \"%s\" of another role",
-										   get_rel_name(trigger->tgconstrrelid)));
-	}
+	if (table->trigdesc == NULL)
+		return;
+	trigger = &table->trigdesc->triggers[0];
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 OidIsValid(trigger->tgconstrrelid)
+			 ? errmsg("table \"%s\" is referred to by table \"%s\"", RelationGetRelationName(table), get_rel_name(trigger->tgconstrrelid))
+			 : errmsg("table \"%s\" has a trigger \"%s\"", RelationGetRelationName(table), trigger->tgname),
+			 errdetail("It would run with the rights of the role that publishes."),
+			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
 }
 
 void

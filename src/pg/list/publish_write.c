@@ -39,9 +39,6 @@
  */
 #define LOCK_SPACE 0xb10f
 
-/* A delta is kept if it is at most this share of its filter. */
-#define DELTA_SHARE 2
-
 static bool
 lock_list(const BfpgPlace *place, const char *name, bool wait)
 {
@@ -95,10 +92,17 @@ notify_result(const char *name)
 }
 
 int64
-bfpg_next_serial(const BfpgLastList *last)
+bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last)
 {
 	int64		now = GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 
+	if (last->serial == PG_INT64_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
+				 errmsg("list \"%s\" has the last serial that there is, " INT64_FORMAT, name, last->serial),
+				 errdetail("Somebody has written it into %sbloom_generation.", place->prefix),
+				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; SELECT %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
+						 place->prefix, quote_literal_cstr(name), place->prefix, quote_literal_cstr(name))));
 	return Max(last->serial + 1, now);
 }
 
@@ -206,60 +210,6 @@ write_part(const BfpgPublication *list, int32 part)
 					   lengthof(row), row, SPI_OK_INSERT);
 }
 
-/*
- * Keeps what leads from the part before to this one, where both have the same shape, that
- * one is whole, and it is much smaller than the part.
- */
-static void
-write_delta(const BfpgPublication *list, int32 part)
-{
-	const ParamExternData parameters[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-		bfpg_parameter(INT4OID, Int32GetDatum(part)),
-		bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
-		bfpg_parameter(INT8OID, Int64GetDatum((int64) bf_total_bytes(&list->headers[part]) / DELTA_SHARE)),
-	};
-	const char *prefix = list->place.prefix;
-
-	bfpg_run_statement(psprintf("INSERT INTO %sbloom_list_delta (name, part, serial, delta) "
-								"SELECT $1, $2, $3, d.delta "
-								"FROM (SELECT %sbloom_diff(b.filter, c.filter) AS delta "
-								"FROM %sbloom_generation_part b, %sbloom_generation_part c "
-								"WHERE b.name = $1 AND b.back = 1 AND b.part = $2 AND %sbloom_verify(b.filter) "
-								"AND c.name = $1 AND c.back = 0 AND c.part = $2 OFFSET 0) AS d "
-								"WHERE pg_catalog.octet_length(d.delta) <= $4",
-								prefix, prefix, prefix, prefix, prefix),
-					   lengthof(parameters), parameters, SPI_OK_INSERT);
-}
-
-/* The parts before that a delta could lead from: true for those of the same shape. */
-static bool *
-comparable_parts(const BfpgPublication *list)
-{
-	bool	   *comparable = palloc0(list->count * sizeof(bool));
-#ifdef BLOOMFILTER_ZSTD
-	Datum		name = CStringGetTextDatum(list->name);
-	BfpgListTable table;
-	bf_header	before;
-	Datum		filter;
-	int32		part;
-
-	/* Newer than the calling query's, should the lock have been waited for. */
-	PushActiveSnapshot(GetTransactionSnapshot());
-	bfpg_list_open(list->place.schema, &table);
-	for (part = 0; part < list->count; part++)
-	{
-		if (!bfpg_list_part(&table, name, part, &filter))
-			break;
-		comparable[part] = bfpg_try_header(filter, &before) && bf_compatible(&before, &list->headers[part]);
-		bfpg_list_done(&table);
-	}
-	bfpg_list_close(&table);
-	PopActiveSnapshot();
-#endif
-	return comparable;
-}
-
 double
 bfpg_publish_bytes(const BfpgPublication *list)
 {
@@ -282,7 +232,6 @@ hint_at_room(void *list)
 void
 bfpg_publish_write_parts(BfpgPublication *list)
 {
-	bool	   *comparable = comparable_parts(list);
 	ErrorContextCallback callback = {error_context_stack, hint_at_room, list};
 	int32		part;
 
@@ -295,12 +244,9 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	for (part = 0; part < list->count; part++)
 	{
 		write_part(list, part);
-		if (comparable[part])
-			write_delta(list, part);
 		bfpg_activity_rows((uint64) part + 1);
 	}
 	error_context_stack = callback.previous;
-	pfree(comparable);
 }
 
 /* Too high a rate is a warning: without the new list, look-ups of new keys would return false. */
@@ -445,7 +391,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	int64		serial;
 
 	find_list(place, name, &last);
-	serial = bfpg_next_serial(&last);
+	serial = bfpg_next_serial(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
 						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
 						  prefix, prefix),
@@ -479,7 +425,7 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 	find_list(place, name, &last);
 	delete_deltas(place, name);
 	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
-	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(&last)));
+	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(place, name, &last)));
 	parameters[2] = bfpg_parameter(UUIDOID, identity);
 	bfpg_run_statement(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
 								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "

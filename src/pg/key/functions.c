@@ -1,7 +1,6 @@
 /*
- * hash.c
- *	  The hash of a key: the documented one, the part that it belongs to in a set,
- *	  and a seed that nobody can guess.
+ * functions.c
+ *	  What SQL asks of a key without a filter: its hash, and its part in a set.
  */
 #include "postgres.h"
 
@@ -13,7 +12,6 @@
 
 PG_FUNCTION_INFO_V1(bloomfilter_hash);
 PG_FUNCTION_INFO_V1(bloomfilter_part);
-PG_FUNCTION_INFO_V1(bloomfilter_random_seed);
 
 /*
  * The coder of a call without a filter, which could tell what an untyped key is: taken
@@ -54,21 +52,4 @@ bloomfilter_part(PG_FUNCTION_ARGS)
 	bfpg_check_parts(parts);
 	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(2));
 	PG_RETURN_INT32((int32) bf_part_of(hash, (uint32_t) parts));
-}
-
-/*
- * A seed that nobody can guess, from the server's strong random source.  Without
- * it, whoever knows the seed can look for keys that are found although they were
- * never added.
- */
-Datum
-bloomfilter_random_seed(PG_FUNCTION_ARGS)
-{
-	int64		seed;
-
-	if (!pg_strong_random(&seed, sizeof(seed)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not get a random seed")));
-	PG_RETURN_INT64(seed);
 }
