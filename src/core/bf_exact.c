@@ -37,7 +37,7 @@ enum
 uint64_t
 bf_exact_offset(const bf_exact *exact, unsigned level)
 {
-	uint64_t	offset = BF_EXACT_HEADER_BYTES;
+	uint64_t	offset = 0;
 	unsigned	i;
 
 	for (i = 0; i < level; i++)
@@ -48,7 +48,7 @@ bf_exact_offset(const bf_exact *exact, unsigned level)
 uint64_t
 bf_exact_bytes(const bf_exact *exact)
 {
-	return bf_exact_offset(exact, BF_EXACT_LEVELS);
+	return bf_exact_front(exact) + bf_exact_offset(exact, exact->levels);
 }
 
 bool
@@ -62,7 +62,7 @@ bf_exact_fits(const bf_exact *exact)
  * answer is denied.  Returns how many are left.
  */
 static size_t
-ask_level(const bf_exact *exact, const uint8_t *bytes, unsigned level, const uint64_t *hashes,
+ask_level(const bf_exact *exact, const uint8_t *blocks, unsigned level, const uint64_t *hashes,
 		  uint16_t *open, size_t count, uint8_t denied, uint8_t *found)
 {
 	uint64_t	level_hashes[AT_ONCE];
@@ -74,7 +74,7 @@ ask_level(const bf_exact *exact, const uint8_t *bytes, unsigned level, const uin
 		return 0;
 	for (i = 0; i < count; i++)
 		level_hashes[i] = bf_exact_hash(exact, level, hashes[open[i]]);
-	bf_contains_hashes(&exact->level[level], bytes + bf_exact_offset(exact, level), level_hashes, count, in);
+	bf_contains_hashes(&exact->level[level], blocks + bf_exact_offset(exact, level), level_hashes, count, in);
 	for (i = 0; i < count; i++)
 	{
 		if (in[i])
@@ -85,14 +85,25 @@ ask_level(const bf_exact *exact, const uint8_t *bytes, unsigned level, const uin
 	return left;
 }
 
+bool
+bf_exact_confirms(const bf_exact *exact, const uint8_t *blocks, uint64_t hash)
+{
+	return !bf_exact_level_contains(exact, blocks, 1, hash) || bf_exact_level_contains(exact, blocks, 2, hash);
+}
+
 uint64_t
-bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *bytes,
+bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
 						 const uint64_t *hashes, size_t count, uint8_t *found)
 {
 	uint64_t	asked = 0;
 	size_t		at;
 	size_t		length;
 
+	if (exact->levels == 1)
+	{
+		bf_contains_hashes(&exact->level[0], blocks, hashes, count, found);
+		return 0;
+	}
 	for (at = 0; at < count; at += length)
 	{
 		uint16_t	open[AT_ONCE];
@@ -102,11 +113,11 @@ bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *bytes,
 		length = count - at < AT_ONCE ? count - at : AT_ONCE;
 		for (i = 0; i < length; i++)
 			open[i] = (uint16_t) i;
-		left = ask_level(exact, bytes, 0, hashes + at, open, length, 0, found + at);
+		left = ask_level(exact, blocks, 0, hashes + at, open, length, 0, found + at);
 		asked += left;
-		left = ask_level(exact, bytes, 1, hashes + at, open, left, 1, found + at);
+		left = ask_level(exact, blocks, 1, hashes + at, open, left, 1, found + at);
 		asked += left;
-		left = ask_level(exact, bytes, 2, hashes + at, open, left, 0, found + at);
+		left = ask_level(exact, blocks, 2, hashes + at, open, left, 0, found + at);
 		for (i = 0; i < left; i++)
 			found[at + open[i]] = 1;
 	}
@@ -114,9 +125,9 @@ bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *bytes,
 }
 
 void
-bf_exact_add(bf_exact *exact, uint8_t *bytes, unsigned level, const uint64_t *hashes, size_t count)
+bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes, size_t count)
 {
-	uint8_t    *blocks = bytes + bf_exact_offset(exact, level);
+	uint8_t    *own = blocks + bf_exact_offset(exact, level);
 	uint64_t	level_hashes[AT_ONCE];
 	size_t		at;
 	size_t		length;
@@ -127,13 +138,13 @@ bf_exact_add(bf_exact *exact, uint8_t *bytes, unsigned level, const uint64_t *ha
 		length = count - at < AT_ONCE ? count - at : AT_ONCE;
 		for (i = 0; i < length; i++)
 			level_hashes[i] = bf_exact_hash(exact, level, hashes[at + i]);
-		bf_add_hashes(&exact->level[level], blocks, level_hashes, length);
+		bf_add_hashes(&exact->level[level], own, level_hashes, length);
 	}
 }
 
 /* Whether level 3 keeps all of these out. */
 static bool
-keeps_out(const bf_exact *exact, const uint8_t *bytes, const uint64_t *others, size_t count, bf_tick tick)
+keeps_out(const bf_exact *exact, const uint8_t *blocks, const uint64_t *others, size_t count, bf_tick tick)
 {
 	size_t		i;
 
@@ -141,29 +152,29 @@ keeps_out(const bf_exact *exact, const uint8_t *bytes, const uint64_t *others, s
 	{
 		if (i % 65536 == 0 && tick != NULL)
 			tick();
-		if (bf_exact_level_contains(exact, bytes, 2, others[i]))
+		if (bf_exact_level_contains(exact, blocks, 2, others[i]))
 			return false;
 	}
 	return true;
 }
 
 bool
-bf_exact_close(bf_exact *exact, uint8_t *bytes, const uint64_t *members, size_t member_count,
+bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *members, size_t member_count,
 			   const uint64_t *others, size_t other_count, bf_tick tick)
 {
 	bf_header  *last = &exact->level[2];
-	uint8_t    *blocks = bytes + bf_exact_offset(exact, 2);
+	uint8_t    *own = blocks + bf_exact_offset(exact, 2);
 
 	for (exact->salt = 0; exact->salt <= UINT8_MAX; exact->salt++)
 	{
-		memset(blocks, 0, (size_t) bf_blocks_bytes(last));
+		memset(own, 0, (size_t) bf_blocks_bytes(last));
 		last->bits_set = 0;
-		bf_exact_add(exact, bytes, 2, members, member_count);
-		if (keeps_out(exact, bytes, others, other_count, tick))
+		bf_exact_add(exact, blocks, 2, members, member_count);
+		if (keeps_out(exact, blocks, others, other_count, tick))
 			return true;
 	}
 	exact->salt = 0;
-	memset(blocks, 0, (size_t) bf_blocks_bytes(last));
+	memset(own, 0, (size_t) bf_blocks_bytes(last));
 	last->bits_set = 0;
 	return false;
 }
@@ -213,6 +224,7 @@ read_directory(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 		return BF_BAD_DIRECTORY;
 	if (bytes[AT_LEVELS] != BF_EXACT_LEVELS || bf_load_le(bytes + AT_ZERO, 6) != 0)
 		return BF_BAD_LEVELS;
+	exact->levels = BF_EXACT_LEVELS;
 	exact->salt = bytes[AT_SALT];
 	exact->others = bf_load_le64(bytes + AT_OTHERS);
 	status = read_level(bytes + AT_LEVEL_2, exact, 1);
@@ -272,7 +284,7 @@ bf_exact_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 	if (status != BF_OK)
 		return status;
 	for (i = 0; i < BF_EXACT_LEVELS; i++)
-		if (bf_count_bits(bytes + bf_exact_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
+		if (bf_count_bits(bytes + BF_EXACT_HEADER_BYTES + bf_exact_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
 			return BF_BAD_BITS_SET;
 	if (check_empty(&e) != BF_OK)
 		return BF_BAD_EMPTY;
@@ -280,6 +292,69 @@ bf_exact_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 		return BF_BAD_CHECKSUM;
 	*exact = e;
 	return BF_OK;
+}
+
+/* A filter of version 1 as one of one level. */
+static void
+one_level(const bf_header *header, bf_exact *exact)
+{
+	memset(exact, 0, sizeof *exact);
+	exact->levels = 1;
+	exact->level[0] = *header;
+}
+
+/* Whether bytes say that they are of version 2. */
+static bool
+is_exact(const void *bytes, uint64_t length)
+{
+	return length >= BF_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
+}
+
+bf_status
+bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact)
+{
+	bf_header	header;
+	bf_status	status;
+
+	if (is_exact(bytes, total_bytes))
+		return bf_exact_read(bytes, total_bytes, exact);
+	status = bf_header_read(bytes, total_bytes, &header);
+	if (status == BF_OK)
+		one_level(&header, exact);
+	return status;
+}
+
+bf_status
+bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact)
+{
+	bf_header	header;
+	bf_status	status;
+
+	if (is_exact(bytes, length))
+		return bf_exact_parse(bytes, length, tick, exact);
+	status = bf_parse(bytes, length, tick, &header);
+	if (status == BF_OK)
+		one_level(&header, exact);
+	return status;
+}
+
+bool
+bf_exact_same(const bf_exact *a, const bf_exact *b)
+{
+	uint8_t		bytes_of_a[BF_HEADER_BYTES];
+	uint8_t		bytes_of_b[BF_HEADER_BYTES];
+	unsigned	i;
+
+	if (a->levels != b->levels || a->others != b->others || a->salt != b->salt)
+		return false;
+	for (i = 0; i < a->levels; i++)
+	{
+		bf_header_copy(&a->level[i], bytes_of_a);
+		bf_header_copy(&b->level[i], bytes_of_b);
+		if (memcmp(bytes_of_a, bytes_of_b, BF_HEADER_BYTES) != 0)
+			return false;
+	}
+	return true;
 }
 
 static void

@@ -35,10 +35,12 @@
 /*
  * The levels as filters of their own, in their order; level[0].checksum is that of all bytes.
  * Seed, key type, part and parts are the same in all.  Capacity and bits set are each level's;
- * rate is level 1's alone.
+ * rate is level 1's alone.  What looks keys up takes filters of version 1, too: they have one
+ * level.
  */
 typedef struct bf_exact
 {
+	unsigned	levels;			/* 3; of a filter of version 1 1 */
 	bf_header	level[BF_EXACT_LEVELS];
 	uint64_t	others;			/* keys that are no members, for which it was sized; 0 or more */
 	unsigned	salt;			/* 0 .. 255, of level 3's hashes */
@@ -73,10 +75,19 @@ extern uint32_t bf_exact_parts(const bf_universe *universe);
 /* A part's universe in a set of so many. */
 extern bf_universe bf_exact_part_universe(const bf_universe *universe, uint32_t parts);
 
-/* Bytes of all, and where a level's blocks begin, from the first byte of all. */
+/*
+ * Bytes of all; those before the blocks; and where a level's blocks begin, from level 1's on.
+ * The functions below take a pointer to level 1's.
+ */
 extern uint64_t bf_exact_bytes(const bf_exact *exact);
 extern uint64_t bf_exact_offset(const bf_exact *exact, unsigned level);
 extern bool bf_exact_fits(const bf_exact *exact);
+
+static inline unsigned
+bf_exact_front(const bf_exact *exact)
+{
+	return exact->levels == 1 ? BF_HEADER_BYTES : BF_EXACT_HEADER_BYTES;
+}
 
 /* A key's hash for a level (0 to 2): that of level 1 is the key's own. */
 static inline uint64_t
@@ -90,22 +101,23 @@ bf_exact_hash(const bf_exact *exact, unsigned level, uint64_t hash)
 	return hash ^ hash >> 31;
 }
 
-/* Whether a level has a key with this hash; bytes are all of the filter's. */
+/* Whether a level has a key with this hash. */
 static inline bool
-bf_exact_level_contains(const bf_exact *exact, const uint8_t *bytes, unsigned level, uint64_t hash)
+bf_exact_level_contains(const bf_exact *exact, const uint8_t *blocks, unsigned level, uint64_t hash)
 {
-	return bf_contains(&exact->level[level], bytes + bf_exact_offset(exact, level),
+	return bf_contains(&exact->level[level], blocks + bf_exact_offset(exact, level),
 					   bf_exact_hash(exact, level, hash));
 }
 
-/* The answer for a key with this hash. */
+/* The answer for a key that level 1 lets in. */
+extern bool bf_exact_confirms(const bf_exact *exact, const uint8_t *blocks, uint64_t hash);
+
+/* The answer for a key with this hash: one that level 1 keeps out costs what it costs in any filter. */
 static inline bool
-bf_exact_contains(const bf_exact *exact, const uint8_t *bytes, uint64_t hash)
+bf_exact_contains(const bf_exact *exact, const uint8_t *blocks, uint64_t hash)
 {
-	if (!bf_exact_level_contains(exact, bytes, 0, hash))
-		return false;
-	return !bf_exact_level_contains(exact, bytes, 1, hash) ||
-		bf_exact_level_contains(exact, bytes, 2, hash);
+	return bf_contains(&exact->level[0], blocks, hash) &&
+		(exact->levels == 1 || bf_exact_confirms(exact, blocks, hash));
 }
 
 /*
@@ -113,11 +125,11 @@ bf_exact_contains(const bf_exact *exact, const uint8_t *bytes, uint64_t hash)
  * before let in are read.  found[i] is set to 1 or 0.  Returns the keys that levels 2 and 3
  * were asked for, together.
  */
-extern uint64_t bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *bytes,
+extern uint64_t bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
 										 const uint64_t *hashes, size_t count, uint8_t *found);
 
 /* Adds keys' hashes to a level. */
-extern void bf_exact_add(bf_exact *exact, uint8_t *bytes, unsigned level,
+extern void bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level,
 						 const uint64_t *hashes, size_t count);
 
 /*
@@ -125,7 +137,7 @@ extern void bf_exact_add(bf_exact *exact, uint8_t *bytes, unsigned level,
  * those of level 2, none of which is in both.  Tries salts until no other passes.  False: none of
  * 256 does; the level is then too small, and empty.  tick may be NULL.
  */
-extern bool bf_exact_close(bf_exact *exact, uint8_t *bytes, const uint64_t *members, size_t member_count,
+extern bool bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *members, size_t member_count,
 						   const uint64_t *others, size_t other_count, bf_tick tick);
 
 /*
@@ -138,7 +150,14 @@ extern bf_status bf_exact_read(const void *bytes, uint64_t total_bytes, bf_exact
 /* Checks all bytes, the bits set of each level and the checksum. */
 extern bf_status bf_exact_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
 
-/* Writes header and directory in front of the blocks, with all checksums. */
+/* The same two for filters of both versions. */
+extern bf_status bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
+extern bf_status bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
+
+/* Whether two have the same header and directory, and so the same bytes. */
+extern bool bf_exact_same(const bf_exact *a, const bf_exact *b);
+
+/* Writes header and directory in front of the blocks, which lie behind, with all checksums. */
 extern void bf_exact_write(bf_exact *exact, uint8_t *bytes, bf_tick tick);
 
 #endif							/* BF_EXACT_H */

@@ -88,6 +88,7 @@ bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact)
 	unsigned	i;
 
 	memset(exact, 0, sizeof *exact);
+	exact->levels = BF_EXACT_LEVELS;
 	if (!bf_size_for_rate(universe->members, rate, &sizing))
 		return false;
 	if (sizing.geometry.blocks > UINT32_MAX)

@@ -17,6 +17,7 @@ typedef struct exact
 {
 	bf_exact	e;
 	uint8_t    *bytes;
+	uint8_t    *blocks;
 	uint64_t	resized;		/* levels that had to be sized anew */
 } exact;
 
@@ -32,8 +33,8 @@ let_in(const exact *x, unsigned level, uint64_t first, uint64_t count, size_t *i
 	{
 		uint64_t	hash = integer_hash(first + i, x->e.level[0].seed);
 
-		if (bf_exact_level_contains(&x->e, x->bytes, 0, hash) &&
-			(level == 0 || bf_exact_level_contains(&x->e, x->bytes, level, hash)))
+		if (bf_exact_level_contains(&x->e, x->blocks, 0, hash) &&
+			(level == 0 || bf_exact_level_contains(&x->e, x->blocks, level, hash)))
 			hashes[(*in)++] = hash;
 	}
 	*in = bf_hashlist_unique(hashes, *in, NULL);
@@ -44,7 +45,7 @@ let_in(const exact *x, unsigned level, uint64_t first, uint64_t count, size_t *i
 static void
 resize(exact *x, unsigned level, uint64_t keys, uint64_t opposite)
 {
-	uint64_t	kept = bf_exact_offset(&x->e, level);
+	uint64_t	kept = BF_EXACT_HEADER_BYTES + bf_exact_offset(&x->e, level);
 	uint8_t    *bytes;
 
 	bf_exact_resize(&x->e, level, keys, opposite);
@@ -53,6 +54,7 @@ resize(exact *x, unsigned level, uint64_t keys, uint64_t opposite)
 	memcpy(bytes, x->bytes, (size_t) kept);
 	free(x->bytes);
 	x->bytes = bytes;
+	x->blocks = bytes + BF_EXACT_HEADER_BYTES;
 	x->resized++;
 }
 
@@ -73,20 +75,21 @@ build(uint64_t n, uint64_t m, uint64_t planned, double p, uint64_t seed)
 		x.e.level[i].key_type = BF_KEY_INTEGER;
 	x.bytes = allocate((size_t) bf_exact_bytes(&x.e));
 	memset(x.bytes, 0, (size_t) bf_exact_bytes(&x.e));
+	x.blocks = x.bytes + BF_EXACT_HEADER_BYTES;
 	for (i = 0; i < n; i++)
 	{
 		uint64_t	hash = integer_hash(i, seed);
 
-		bf_exact_add(&x.e, x.bytes, 0, &hash, 1);
+		bf_exact_add(&x.e, x.blocks, 0, &hash, 1);
 	}
 	others = let_in(&x, 0, n, m, &other_count);
 	if (other_count > x.e.level[1].capacity)
 		resize(&x, 1, other_count * 6 / 5, universe.members);
-	bf_exact_add(&x.e, x.bytes, 1, others, other_count);
+	bf_exact_add(&x.e, x.blocks, 1, others, other_count);
 	members = let_in(&x, 1, 0, n, &member_count);
 	if (member_count > x.e.level[2].capacity || other_count > x.e.level[1].capacity)
 		resize(&x, 2, member_count * 6 / 5, other_count);
-	while (!bf_exact_close(&x.e, x.bytes, members, member_count, others, other_count, NULL))
+	while (!bf_exact_close(&x.e, x.blocks, members, member_count, others, other_count, NULL))
 		resize(&x, 2, x.e.level[2].capacity * 4, other_count);
 	bf_exact_write(&x.e, x.bytes, NULL);
 	free(others);
@@ -110,10 +113,10 @@ count_wrong(const exact *x, uint64_t n, uint64_t m)
 
 		for (i = 0; i < length; i++)
 			hashes[i] = integer_hash(at + i, x->e.level[0].seed);
-		bf_exact_contains_hashes(&x->e, x->bytes, hashes, (size_t) length, found);
+		bf_exact_contains_hashes(&x->e, x->blocks, hashes, (size_t) length, found);
 		for (i = 0; i < length; i++)
 		{
-			wrong += bf_exact_contains(&x->e, x->bytes, hashes[i]) != (at + i < n);
+			wrong += bf_exact_contains(&x->e, x->blocks, hashes[i]) != (at + i < n);
 			wrong += found[i] != (at + i < n);
 		}
 	}
@@ -217,7 +220,7 @@ test_strangers(void)
 
 	for (i = 0; i < 1000000; i++)
 		hashes[i] = integer_hash(UINT64_C(1) << 40 | i, 3);
-	asked = bf_exact_contains_hashes(&x.e, x.bytes, hashes, 1000000, found);
+	asked = bf_exact_contains_hashes(&x.e, x.blocks, hashes, 1000000, found);
 	for (i = 0; i < 1000000; i++)
 		in += found[i];
 	ok(in < 10000 + 600, "of 1000000 strangers %d are let in", (int) in);
@@ -250,13 +253,13 @@ test_salt(void)
 	size_t		i;
 
 	resize(&x, 2, 1, 2);
-	ok(x.e.level[2].blocks == 1 && !bf_exact_close(&x.e, x.bytes, members, 400, others, 400, NULL) &&
+	ok(x.e.level[2].blocks == 1 && !bf_exact_close(&x.e, x.blocks, members, 400, others, 400, NULL) &&
 	   x.e.level[2].bits_set == 0, "a level 3 that no salt closes is said to be so, and is empty");
 	x.e.level[2].probes = 2;
-	closed = bf_exact_close(&x.e, x.bytes, members, 30, others, 200, NULL);
+	closed = bf_exact_close(&x.e, x.blocks, members, 30, others, 200, NULL);
 	for (i = 0; i < 200; i++)
-		closed &= bf_exact_level_contains(&x.e, x.bytes, 2, others[i]) == false &&
-			(i >= 30 || bf_exact_level_contains(&x.e, x.bytes, 2, members[i]));
+		closed &= bf_exact_level_contains(&x.e, x.blocks, 2, others[i]) == false &&
+			(i >= 30 || bf_exact_level_contains(&x.e, x.blocks, 2, members[i]));
 	ok(closed && x.e.salt > 0, "one that some salts don't close is closed by another: %d", (int) x.e.salt);
 	free(others);
 	free(members);
@@ -276,6 +279,8 @@ test_damage(void)
 	bool		parsed = true;
 	uint64_t	i;
 
+	ok(bf_any_read(bytes, length, &e) == BF_OK && bf_exact_same(&e, &x.e) && bf_any_parse(bytes, length, NULL, &e) == BF_OK,
+	   "whoever reads both versions takes it");
 	ok(bf_exact_read(bytes, length, &e) == BF_OK, "header and directory are read alone");
 	ok(bf_header_read(bytes, length, &h) == BF_BAD_VERSION && bf_parse(bytes, length, NULL, &h) == BF_BAD_VERSION,
 	   "who reads version 1 alone refuses it");
