@@ -65,7 +65,7 @@ static size_t
 ask_level(const bf_exact *exact, const uint8_t *blocks, unsigned level, const uint64_t *hashes,
 		  uint16_t *open, size_t count, uint8_t denied, uint8_t *found)
 {
-	uint64_t	level_hashes[AT_ONCE];
+	uint64_t	level_hashes[AT_ONCE] = {0};
 	uint8_t		in[AT_ONCE];
 	size_t		left = 0;
 	size_t		i;
