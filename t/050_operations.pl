@@ -62,7 +62,7 @@ sub allowed
 my %may = (
 	nightly => "call bloom_publish('of nightly', 'select id from account')",
 	app => "select bloom_lookup('account', 1), bloom_lookup_each('account', '{1}')",
-	filter_puller => 'select filter from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name, part)',
+	filter_puller => 'select filter from bloom_list join bloom_list_part using (name)',
 	watcher => 'select * from bloom_published');
 foreach my $role (sort keys %may)
 {

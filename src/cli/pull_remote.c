@@ -1,6 +1,6 @@
 /*
  * pull_remote.c
- *	  What the server has: headers, the bytes of filters, deltas.
+ *	  What the server has: headers, the bytes of filters, deltas of a query.
  *
  * All that an attempt asks is asked in one snapshot.  Bytes come from the SQL
  * function bloom_chunk in chunks, one in memory at a time, each with its offset.  A
@@ -105,7 +105,7 @@ take_list(const pull_plan *plan, const PGresult *rows, remote_set *set)
 	return true;
 }
 
-/* Finds the list; its parts and deltas are found by its name afterwards. */
+/* Finds the list; its parts are found by its name afterwards. */
 static bool
 read_list(const pull_plan *plan, PGconn *connection, remote_set *set)
 {
@@ -378,25 +378,9 @@ remote_fetch(const pull_plan *plan, PGconn *connection, const remote_set *set,
 static char *
 delta_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 {
-	char	   *query;
-	char	   *source;
-	char	   *sql;
-
-	if (plan->list == NULL)
-		source = text_of("%s", plan->delta_query);
-	else
-	{
-		query = text_of("SELECT delta FROM %s.bloom_list_delta"
-						" WHERE name = %s AND part = %" PRIu32 " AND serial = %s",
-						set->schema, set->name, part, set->serial);
-		source = subquery_of(query);
-		free(query);
-	}
-	sql = text_of("SELECT " SOURCE "." COLUMN " FROM %s WHERE pg_catalog.octet_length("
-				  SOURCE "." COLUMN ") < %" PRIu64 " LIMIT 2",
-				  source, set->filters[part].info.total_bytes);
-	free(source);
-	return sql;
+	return text_of("SELECT " SOURCE "." COLUMN " FROM %s WHERE pg_catalog.octet_length("
+				   SOURCE "." COLUMN ") < %" PRIu64 " LIMIT 2",
+				   plan->delta_query, set->filters[part].info.total_bytes);
 }
 
 /*
@@ -410,7 +394,7 @@ remote_delta(const pull_plan *plan, PGconn *connection, const remote_set *set,
 	PGresult   *rows;
 	char	   *sql;
 
-	if (!server_command(connection, "SAVEPOINT delta"))
+	if (plan->list != NULL || !server_command(connection, "SAVEPOINT delta"))
 		return NULL;
 	sql = delta_query(plan, set, part);
 	rows = server_query(connection, sql);

@@ -1,10 +1,8 @@
 /*
- * publish_apart.c
- *	  Building a list by bloom_agg: each process fills filters of its own, which are
- *	  merged.
+ * apart.c
+ *	  Building a list by bloom_agg, where another engine, or a foreign server, computes aggregates.
  *
- * So it is done where the server has no shared memory for the filters, and where another
- * engine, or a foreign server, computes aggregates.  The parts of a set are groups.
+ * It makes filters of its own and merges them.  The parts of a list are groups.
  */
 #include "postgres.h"
 
@@ -14,8 +12,7 @@
 #include "bf_filter.h"
 #include "bf_key.h"
 #include "base/pg_compat.h"
-#include "list/publish_build.h"
-#include "list/statement.h"
+#include "publish/build.h"
 #include "value/filter.h"
 
 /* Parameters of the statements. */
@@ -184,5 +181,5 @@ bfpg_publish_build_apart(BfpgPublication *list)
 	Query	   *statement = list->count == 1 ? whole_statement(list) : parts_statement(list);
 	ParamListInfo params = make_parameters(list);
 
-	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params, false));
+	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params));
 }

@@ -91,10 +91,9 @@ extern PlannedStmt *bfpg_source_plan(const BfpgSource *source, Query *statement,
 
 /*
  * Runs a plan, which may be run again, and returns its rows: each an array of as many
- * NullableDatum as there are columns, in the current context.  With current set it sees
- * what this transaction has written since.
+ * NullableDatum as there are columns, in the current context.
  */
-extern List *bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params, bool current);
+extern List *bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params);
 
 /* The only row of a result; throws where there is none, more than one, or a null in its first columns. */
 extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List *rows, int columns);

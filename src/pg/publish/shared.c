@@ -4,15 +4,18 @@
  */
 #include "postgres.h"
 
+#include <sys/statvfs.h>
+
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "storage/dsm_impl.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"
-#include "list/shared.h"
+#include "publish/shared.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
 
@@ -20,6 +23,12 @@
 
 /* Bytes of one segment, where a part isn't larger. */
 #define SEGMENT_BYTES ((uint64) 1 << 30)
+
+/* The least that is left to other queries. */
+#define LEFT_FREE (64 * 1024 * 1024.0)
+
+/* Filters in memory of this process, of publications that it is at: a query may publish, too. */
+static BfpgShared *own_filters;
 
 /* From one part to the next; the room in front of each is for the header of a value. */
 static uint64
@@ -50,6 +59,28 @@ double
 bfpg_shared_bytes(const bf_header *header)
 {
 	return (double) part_bytes(header) * header->parts;
+}
+
+/*
+ * Whether as much again stays free, and at least 64 MB: the parallel queries of all sessions, this
+ * one's as well, take their memory from the same file system, and fail where it is full.
+ */
+static bool
+leaves_room(double bytes, char **reason)
+{
+	const char *folder = dynamic_shared_memory_type == DSM_IMPL_MMAP ? PG_DYNSHMEM_DIR : "/dev/shm";
+	struct statvfs space;
+	double		needed = bytes + Max(bytes, LEFT_FREE);
+	double		free_bytes;
+
+	if (dynamic_shared_memory_type == DSM_IMPL_SYSV || statvfs(folder, &space) != 0)
+		return true;
+	free_bytes = (double) space.f_bavail * (double) space.f_frsize;
+	if (free_bytes >= needed)
+		return true;
+	*reason = psprintf("Its %.1f MB, and as much for other queries but at least 64 MB, are more than the %.1f MB that are free in %s.",
+					   bytes / (1024 * 1024), free_bytes / (1024 * 1024), folder);
+	return false;
 }
 
 /* Files that memory lies in may be written in part, for which there is no reason but that. */
@@ -120,14 +151,14 @@ clear(dsm_segment *segment, uint64 bytes)
 	}
 }
 
-/* A view of a set of which only the control segment is known. */
+/* A view of filters of which only what describes them is known. */
 static BfpgShared *
-new_view(dsm_segment *control)
+new_view(dsm_segment *control, BfpgSharedSet *set)
 {
 	BfpgShared *shared = palloc0(sizeof(BfpgShared));
 
 	shared->control = control;
-	shared->set = dsm_segment_address(control);
+	shared->set = set;
 	shared->parts = shared->set->header.parts;
 	shared->images = palloc(shared->parts * sizeof(uint8 *));
 	shared->segments = palloc0(shared->set->segments * sizeof(dsm_segment *));
@@ -157,13 +188,12 @@ make_secret(BfpgSharedSet *set)
 				 errmsg("could not get random bytes")));
 }
 
+/* Describes filters in memory that is empty. */
 static void
-init_control(dsm_segment *control, const bf_header *header, Oid type, int processes)
+init_set(BfpgSharedSet *set, const bf_header *header, Oid type, int processes)
 {
-	BfpgSharedSet *set = dsm_segment_address(control);
 	int			i;
 
-	clear(control, control_bytes(segments_for(header)));
 	set->database = MyDatabaseId;
 	set->type = type;
 	set->processes = processes;
@@ -186,15 +216,19 @@ init_control(dsm_segment *control, const bf_header *header, Oid type, int proces
 BfpgShared *
 bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason)
 {
-	dsm_segment *control = create_segment(control_bytes(segments_for(header)), reason);
 	uint64		bytes = part_bytes(header) * parts_each(header);
+	dsm_segment *control;
 	BfpgShared *shared;
 	uint32		i;
 
+	if (!leaves_room(bfpg_shared_bytes(header), reason))
+		return NULL;
+	control = create_segment(control_bytes(segments_for(header)), reason);
 	if (control == NULL)
 		return NULL;
-	init_control(control, header, type, processes);
-	shared = new_view(control);
+	clear(control, control_bytes(segments_for(header)));
+	init_set(dsm_segment_address(control), header, type, processes);
+	shared = new_view(control, dsm_segment_address(control));
 	for (i = 0; i < shared->set->segments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -211,12 +245,75 @@ bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reas
 	return shared;
 }
 
+static void
+forget_own(void *shared)
+{
+	BfpgShared **place = &own_filters;
+
+	while (*place != shared)
+		place = &(*place)->next;
+	*place = (*place)->next;
+}
+
+/* A view of filters in the current memory context, that attach finds; where they are is still to be said. */
+static BfpgShared *
+new_own(const bf_header *header, Oid type)
+{
+	BfpgSharedSet *set = palloc0(control_bytes(segments_for(header)));
+	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
+	BfpgShared *shared;
+
+	init_set(set, header, type, 1);
+	shared = new_view(NULL, set);
+	shared->next = own_filters;
+	own_filters = shared;
+	callback->func = forget_own;
+	callback->arg = shared;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	return shared;
+}
+
+BfpgShared *
+bfpg_shared_own(const bf_header *header, Oid type)
+{
+	BfpgShared *shared = new_own(header, type);
+	uint32		part;
+
+	for (part = 0; part < shared->parts; part++)
+	{
+		char	   *memory = MemoryContextAllocExtended(CurrentMemoryContext, part_bytes(header) + BF_CACHE_LINE,
+														MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+		CHECK_FOR_INTERRUPTS();
+		shared->images[part] = (uint8 *) TYPEALIGN(BF_CACHE_LINE, memory) + BF_CACHE_LINE;
+	}
+	return shared;
+}
+
+BfpgShared *
+bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type)
+{
+	BfpgShared *shared = new_own(headers, type);
+	uint32		part;
+
+	shared->set->check = true;
+	for (part = 0; part < shared->parts; part++)
+	{
+		if (headers[part].key_type != BF_KEY_NONE)
+			pg_atomic_write_u32(&shared->set->key_type, headers[part].key_type);
+		shared->images[part] = (uint8 *) VARDATA(bfpg_flat_value(filters[part]));
+	}
+	return shared;
+}
+
 void
 bfpg_shared_free(BfpgShared *shared)
 {
 	uint32		count = shared->set->segments;
 	uint32		i;
 
+	if (bfpg_shared_is_own(shared))
+		return;
 	for (i = 0; i < count; i++)
 		if (shared->segments[i] != NULL)
 			dsm_detach(shared->segments[i]);
@@ -237,7 +334,7 @@ bfpg_shared_seal(BfpgShared *shared)
 bytea *
 bfpg_shared_ticket(const BfpgShared *shared)
 {
-	dsm_handle	handle = dsm_segment_handle(shared->control);
+	dsm_handle	handle = bfpg_shared_is_own(shared) ? DSM_HANDLE_INVALID : dsm_segment_handle(shared->control);
 	bytea	   *ticket = palloc(VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
 
 	SET_VARSIZE(ticket, VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
@@ -255,17 +352,34 @@ refuse_ticket(void)
 			 errdetail("This aggregate is a part of bloom_publish and of no use by itself.")));
 }
 
+static bool
+fits(const BfpgSharedSet *set, const uint8 *secret, Oid type)
+{
+	return set->magic == MAGIC &&
+		memcmp(set->secret, secret, BFPG_SECRET_BYTES) == 0 &&
+		set->database == MyDatabaseId && set->type == type;
+}
+
 /* Whether a segment is the control segment that a ticket was made for. */
 static bool
 is_control(dsm_segment *segment, const uint8 *secret, Oid type)
 {
 	const BfpgSharedSet *set = dsm_segment_address(segment);
 
-	return dsm_segment_map_length(segment) >= control_bytes(1) &&
-		set->magic == MAGIC &&
-		memcmp(set->secret, secret, BFPG_SECRET_BYTES) == 0 &&
-		set->database == MyDatabaseId && set->type == type &&
+	return dsm_segment_map_length(segment) >= control_bytes(1) && fits(set, secret, type) &&
 		dsm_segment_map_length(segment) >= control_bytes(set->segments);
+}
+
+static BfpgShared *
+find_own(const uint8 *secret, Oid type)
+{
+	BfpgShared *shared = own_filters;
+
+	while (shared != NULL && !fits(shared->set, secret, type))
+		shared = shared->next;
+	if (shared == NULL)
+		refuse_ticket();
+	return shared;
 }
 
 BfpgShared *
@@ -282,6 +396,8 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 	if (VARSIZE_ANY_EXHDR(ticket) != sizeof(handle) + BFPG_SECRET_BYTES)
 		refuse_ticket();
 	memcpy(&handle, bytes, sizeof(handle));
+	if (handle == DSM_HANDLE_INVALID)
+		return find_own(bytes + sizeof(handle), type);
 	control = dsm_find_mapping(handle);
 	attached = control == NULL;
 	if (attached)
@@ -296,7 +412,7 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 	}
 
 	old = MemoryContextSwitchTo(context);
-	shared = new_view(control);
+	shared = new_view(control, dsm_segment_address(control));
 	for (i = 0; i < shared->set->segments; i++)
 	{
 		shared->segments[i] = dsm_find_mapping(shared->set->handles[i]);

@@ -29,7 +29,7 @@
 #include "utils/syscache.h"
 
 #include "base/pg_compat.h"
-#include "list/source.h"
+#include "publish/source.h"
 
 /* The most arguments of a function of ours. */
 #define MOST_ARGUMENTS 6
@@ -384,7 +384,7 @@ ignore_end(DestReceiver *self)
 }
 
 List *
-bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params, bool current)
+bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params)
 {
 	ErrorContextCallback callback;
 	RowReceiver receiver = {{take_row, ignore_startup, ignore_end, ignore_end, DestNone}, CurrentMemoryContext, NIL};
@@ -393,11 +393,6 @@ bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo param
 
 	begin_context(source, &callback);
 	PushCopiedSnapshot(source->snapshot);
-	if (current)
-	{
-		CommandCounterIncrement();
-		UpdateActiveSnapshotCommandId();
-	}
 	query = CreateQueryDesc(plan, source->text, GetActiveSnapshot(), InvalidSnapshot,
 							&receiver.receiver, params, NULL, 0);
 	ExecutorStart(query, 0);

@@ -3,9 +3,8 @@
  *	  bloom_publish, bloom_refresh and what else users call to change lists.
  *
  * The procedure needs one snapshot for the build and its check.  Called by itself, as
- * psql and pg_cron do, it ends the transaction that it was called in and begins one at
- * REPEATABLE READ, in which it takes the lock before the snapshot: so it sees what the
- * publisher before it left.  In a transaction block only the block's owner can do that.
+ * psql and pg_cron do, it ends the transaction that it was called in and begins its own:
+ * run.c.  In a transaction block only the block's owner can do that.
  */
 #include "postgres.h"
 
@@ -22,12 +21,11 @@
 #include "utils/syscache.h"
 
 #include "bf_key.h"
-#include "base/activity.h"
 #include "value/filter.h"
 #include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "list/publish.h"
+#include "publish/publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
 PG_FUNCTION_INFO_V1(bloomfilter_refresh);
@@ -159,6 +157,9 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 		list->parts = PG_GETARG_INT32(ARG_PARTS);
 		bfpg_check_parts(list->parts);
 	}
+	list->seed_given = !PG_ARGISNULL(ARG_SEED);
+	if (list->seed_given)
+		list->seed = PG_GETARG_INT64(ARG_SEED);
 	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
 	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
 	read_guards(fcinfo, list, ARG_MAX_SHRINK, ARG_ALLOW_TYPE_CHANGE);
@@ -172,7 +173,8 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
 	find_place(fcinfo, &list->place);
 	list->name = name_argument(fcinfo);
 	list->keys = -1;
-	list->build_seconds = list->check_seconds = list->measured_rate = -1;
+	list->build_seconds = list->check_seconds = -1;
+	list->started = GetCurrentTimestamp();
 	PreventCommandIfReadOnly("publishing a list");
 	bfpg_publish_check_rights(&list->place);
 }
@@ -183,30 +185,6 @@ may_end_transaction(FunctionCallInfo fcinfo)
 {
 	return fcinfo->context != NULL && IsA(fcinfo->context, CallContext) &&
 		!castNode(CallContext, fcinfo->context)->atomic;
-}
-
-/* One snapshot for all that follows, and the list locked. */
-static void
-begin_snapshot(const BfpgPublication *list)
-{
-	if (list->may_end)
-	{
-		SPI_commit();
-		SPI_start_transaction();
-		if (!IsolationUsesXactSnapshot())
-			(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
-		bfpg_publish_lock(&list->place, list->name, true);
-		EnsurePortalSnapshotExists();
-		return;
-	}
-	if (!IsolationUsesXactSnapshot())
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
-				 IsTransactionBlock()
-				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ.")
-				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
-	bfpg_publish_lock(&list->place, list->name, false);
 }
 
 /* What the caller left open is as it was for this list. */
@@ -223,73 +201,87 @@ keep_parameters(BfpgPublication *list, const BfpgLastList *last)
 	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
-/* Publishes by the query, in the transaction that has the snapshot and the lock. */
+/* In the transaction that has the snapshot and the lock. */
 static void
-publish_query(BfpgPublication *list, const int64 *seed)
+publish_query(BfpgPublication *list)
 {
 	BfpgLastList last;
 
-	bfpg_activity_begin(list->name);
 	bfpg_publish_last(&list->place, list->name, &last);
 	keep_parameters(list, &last);
-	list->seed = seed != NULL ? *seed : last.seed;
+	if (!list->seed_given)
+		list->seed = last.seed;
 	bfpg_publish_expect_room(list, &last);
 	bfpg_publish_build(list, &last);
 	bfpg_publish_guard(list, &last);
 	bfpg_publish_write_parts(list);
-	if (list->check)
-		bfpg_publish_check(list);
 	bfpg_publish_finish(list, &last);
 	bfpg_publish_build_done(list);
-	bfpg_activity_end();
+}
+
+/* By the query that was kept, with the search_path of that time. */
+static void
+refresh(BfpgPublication *list)
+{
+	BfpgDefinition definition;
+	int			nest;
+
+	bfpg_definition_read(list->place.schema, list->name, &definition);
+	list->query = definition.query;
+	list->check = definition.check;
+	list->allow_empty = definition.allow_empty;
+	list->max_shrink = -1;
+	nest = NewGUCNestLevel();
+	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	publish_query(list);
+	AtEOXact_GUC(true, nest);
+}
+
+/* In a transaction block, which must have one snapshot for all of its statements. */
+static void
+run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+{
+	if (!IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
+				 IsTransactionBlock()
+				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ. Of psql, \"-c\" with two statements is a block: give each its own \"-c\".")
+				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
+	bfpg_publish_lock(&list->place, list->name, false);
+	publish(list);
+}
+
+/* What is known of the publication is in SPI's memory, which outlives the transaction that ends here. */
+static void
+run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
+{
+	bool		may_end = may_end_transaction(fcinfo);
+	BfpgPublication list;
+
+	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
+	begin_publication(fcinfo, &list);
+	if (read != NULL)
+		read(fcinfo, &list);
+	if (may_end)
+		bfpg_publish_run(&list, publish);
+	else
+		run_in_block(&list, publish);
+	SPI_finish();
 }
 
 Datum
 bloomfilter_publish_query(PG_FUNCTION_ARGS)
 {
-	bool		may_end = may_end_transaction(fcinfo);
-	BfpgPublication list;
-	int64		seed = PG_ARGISNULL(ARG_SEED) ? 0 : PG_GETARG_INT64(ARG_SEED);
-
-	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	/* In SPI's memory, which outlives the transaction that ends here. */
-	begin_publication(fcinfo, &list);
-	read_arguments(fcinfo, &list);
-	list.may_end = may_end;
-	begin_snapshot(&list);
-	publish_query(&list, PG_ARGISNULL(ARG_SEED) ? NULL : &seed);
-	SPI_finish();
+	run(fcinfo, publish_query, read_arguments);
 	PG_RETURN_VOID();
 }
 
-/*
- * The definition is read before the lock, so that nobody else gets as far as that, and again
- * behind it, as the publisher before has left it.
- */
 Datum
 bloomfilter_refresh(PG_FUNCTION_ARGS)
 {
-	BfpgPublication list;
-	BfpgDefinition definition;
-	bool		may_end = may_end_transaction(fcinfo);
-	int			nest;
-
-	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	begin_publication(fcinfo, &list);
-	bfpg_definition_read(list.place.schema, list.name, &definition);
-	list.may_end = may_end;
-	begin_snapshot(&list);
-	bfpg_definition_read(list.place.schema, list.name, &definition);
-	list.query = definition.query;
-	list.check = definition.check;
-	list.allow_empty = definition.allow_empty;
-	list.max_shrink = -1;
-	nest = NewGUCNestLevel();
-	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	publish_query(&list, NULL);
-	AtEOXact_GUC(true, nest);
-	SPI_finish();
+	run(fcinfo, refresh, NULL);
 	PG_RETURN_VOID();
 }
 
@@ -366,7 +358,6 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	begin_publication(fcinfo, &list);
 	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
-	bfpg_activity_begin(list.name);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
@@ -378,7 +369,6 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	bfpg_publish_guard(&list, &last);
 	bfpg_publish_write_parts(&list);
 	bfpg_publish_finish(&list, &last);
-	bfpg_activity_end();
 	SPI_finish();
 	return list.serial;
 }

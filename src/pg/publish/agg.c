@@ -1,5 +1,5 @@
 /*
- * publish_agg.c
+ * agg.c
  *	  bloom_publish_agg: reads the keys of a list's query.
  *
  * Each process gathers hashes of keys, as many as its share of maintenance_work_mem has
@@ -10,37 +10,26 @@
  *
  * The check looks keys up while nobody writes, so that there are no locks: they are gathered
  * in the processor's cache, and a region is a whole part.
- *
- * Where a list was built without shared memory, each process looks its keys up in a
- * copy of what was stored.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bf_filter.h"
-#include "base/activity.h"
 #include "base/pg_compat.h"
+#include "base/sort.h"
 #include "key/key.h"
-#include "list/list.h"
-#include "list/publish_agg.h"
-#include "value/filter.h"
+#include "publish/agg.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_combine);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_serialize);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_deserialize);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
-
-/* What the first byte of the argument says. */
-#define OF_SHARED 's'
-#define OF_LIST 'l'
 
 /* The most regions, unless there are more parts: one pass sorts by so many. */
 #define MOST_REGIONS 2048
@@ -53,15 +42,13 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 
 typedef struct Pass
 {
-	bytea	   *argument;		/* NULL in a state that came from a worker */
-	Datum		passed;			/* the same as a row passed it, to spare a comparison */
 	bool		adds;			/* keys to the filters, else looks them up */
-	BfpgShared *shared;			/* NULL: copies of stored filters */
+	BfpgShared *shared;			/* NULL in a state that came from a worker */
 	bf_header	kind;			/* of the keys and of each part's blocks */
 	const uint8 **blocks;		/* of the parts */
 	int			region_shift;	/* of a block's number */
 	uint32		regions;		/* of a part */
-	Size	   *starts;			/* of each region's hashes, of all parts, once sorted */
+	Size	   *ends;			/* of each region's hashes, of all parts, once sorted */
 	BfpgKeyWord word;			/* of keys that are words until they are hashed, else NULL */
 	uint64	   *hashes;			/* then words that aren't hashed yet */
 	uint64	   *sorted;
@@ -80,83 +67,6 @@ aggregate_context(FunctionCallInfo fcinfo)
 	if (!AggCheckCallContext(fcinfo, &context))
 		elog(ERROR, "bloom_publish_agg support function called in non-aggregate context");
 	return context;
-}
-
-static bytea *
-make_argument(char kind, const void *bytes, size_t length)
-{
-	bytea	   *argument = palloc(VARHDRSZ + 1 + length);
-
-	SET_VARSIZE(argument, VARHDRSZ + 1 + length);
-	*VARDATA(argument) = kind;
-	memcpy(VARDATA(argument) + 1, bytes, length);
-	return argument;
-}
-
-bytea *
-bfpg_pass_of_shared(const BfpgShared *shared)
-{
-	bytea	   *ticket = bfpg_shared_ticket(shared);
-
-	return make_argument(OF_SHARED, VARDATA(ticket), VARSIZE(ticket) - VARHDRSZ);
-}
-
-bytea *
-bfpg_pass_of_list(const char *name)
-{
-	return make_argument(OF_LIST, name, strlen(name));
-}
-
-/* What follows the first byte of the argument. */
-static bytea *
-rest_of(const bytea *argument)
-{
-	size_t		length = VARSIZE_ANY_EXHDR(argument) - 1;
-	bytea	   *rest = palloc(VARHDRSZ + length);
-
-	SET_VARSIZE(rest, VARHDRSZ + length);
-	memcpy(VARDATA(rest), VARDATA_ANY(argument) + 1, length);
-	return rest;
-}
-
-/* Copies one part; false if it is not there.  The first says what the others are like. */
-static bool
-load_part(Pass *pass, BfpgListTable *table, Datum name, uint32 part, MemoryContext context)
-{
-	Datum		value;
-	BfpgFilter *filter;
-
-	if (!bfpg_list_part(table, name, (int32) part, &value))
-		return false;
-	filter = bfpg_filter_copy(value, context);
-	bfpg_list_done(table);
-	if (part == 0)
-	{
-		pass->kind = filter->header;
-		pass->blocks = MemoryContextAllocZero(context, pass->kind.parts * sizeof(uint8 *));
-	}
-	else if (bf_blocks_bytes(&filter->header) != bf_blocks_bytes(&pass->kind))
-		bfpg_list_damaged(name, part, pass->kind.parts);
-	if (pass->kind.key_type == BF_KEY_NONE)
-		pass->kind.key_type = filter->header.key_type;
-	pass->blocks[part] = filter->blocks;
-	return true;
-}
-
-static void
-load_list(Pass *pass, Oid schema, Datum name, MemoryContext context)
-{
-	BfpgListTable table;
-	uint32		part;
-
-	bfpg_list_check_may_read(schema);
-	bfpg_list_open(schema, &table);
-	if (!load_part(pass, &table, name, 0, context))
-		bfpg_list_unknown(name);
-	for (part = 1; part < pass->kind.parts; part++)
-		if (!load_part(pass, &table, name, part, context))
-			bfpg_list_damaged(name, part, pass->kind.parts);
-	bfpg_list_close(&table);
 }
 
 static void
@@ -206,7 +116,7 @@ make_room(Pass *pass, MemoryContext context)
 	pass->next = Min(KEYS_AT_ONCE, pass->room);
 	pass->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
-	pass->starts = MemoryContextAlloc(context, ((Size) pass->regions * pass->kind.parts + 1) * sizeof(Size));
+	pass->ends = MemoryContextAlloc(context, (Size) pass->regions * pass->kind.parts * sizeof(Size));
 }
 
 /* Processes agree on the kind of keys in shared memory: the first one says it. */
@@ -221,29 +131,19 @@ note_kind(Pass *pass, uint32 key_type)
 	pass->kind.key_type = key_type;
 }
 
-/* The state of a process's first row. */
+/* The state of a process's first row; the ticket is the same in all rows. */
 static Pass *
 begin_pass(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = aggregate_context(fcinfo);
 	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
-	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
-	MemoryContext old;
 
-	if (VARSIZE_ANY_EXHDR(argument) > 0 && *VARDATA_ANY(argument) == OF_LIST)
-		load_list(pass, bfpg_extension_schema(fcinfo->flinfo->fn_oid),
-				  PointerGetDatum(rest_of(argument)), context);
-	else if (VARSIZE_ANY_EXHDR(argument) > 0 && *VARDATA_ANY(argument) == OF_SHARED)
-		attach_shared(pass, rest_of(argument), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
-	else
+	if (PG_ARGISNULL(1))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
-	old = MemoryContextSwitchTo(context);
-	pass->argument = (bytea *) DatumGetPointer(datumCopy(PointerGetDatum(argument), false, -1));
-	MemoryContextSwitchTo(old);
-	pass->passed = PG_GETARG_DATUM(1);
+	attach_shared(pass, PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
 	if (!pass->adds)
 		bfpg_check_key_type(coder, &pass->kind);
 	else if (coder->word != NULL)
@@ -251,19 +151,6 @@ begin_pass(FunctionCallInfo fcinfo)
 	pass->word = coder->word;
 	make_room(pass, context);
 	return pass;
-}
-
-/* The argument must be one and the same in all rows of a group. */
-static void
-check_argument(FunctionCallInfo fcinfo, const Pass *pass)
-{
-	bytea	   *argument = PG_GETARG_BYTEA_PP(1);
-
-	if (VARSIZE_ANY_EXHDR(argument) != VARSIZE_ANY_EXHDR(pass->argument) ||
-		memcmp(VARDATA_ANY(argument), VARDATA_ANY(pass->argument), VARSIZE_ANY_EXHDR(argument)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("what bloom_publish_agg reads keys for must not change within a group")));
 }
 
 /* Adds the hashes of a region or looks them up. */
@@ -293,8 +180,9 @@ take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 
 /* The region of a hash, of all parts. */
 static inline uint32
-region_of(const Pass *pass, uint64 hash)
+region_of(uint64 hash, const void *of)
 {
+	const Pass *pass = of;
 	uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
 
 	if (pass->kind.parts > 1)
@@ -313,30 +201,7 @@ hash_keys(Pass *pass)
 		bf_hash_words(pass->hashes + pass->hashed, came, pass->kind.seed);
 	pass->hashed = pass->count;
 	pass->counts[BFPG_PASS_KEYS] += came;
-	if (pass->shared != NULL)
-		bfpg_activity_rows(pg_atomic_add_fetch_u64(&pass->shared->set->keys, (int64) came));
-}
-
-/* Sorts the hashes by their regions, of which starts has the ends then. */
-static void
-sort_hashes(Pass *pass, uint32 regions)
-{
-	Size		start = 0;
-	uint32		region;
-	Size		i;
-
-	memset(pass->starts, 0, regions * sizeof(Size));
-	for (i = 0; i < pass->count; i++)
-		pass->starts[region_of(pass, pass->hashes[i])]++;
-	for (region = 0; region < regions; region++)
-	{
-		Size		length = pass->starts[region];
-
-		pass->starts[region] = start;
-		start += length;
-	}
-	for (i = 0; i < pass->count; i++)
-		pass->sorted[pass->starts[region_of(pass, pass->hashes[i])]++] = pass->hashes[i];
+	(void) pg_atomic_fetch_add_u64(&pass->shared->set->keys, (int64) came);
 }
 
 /* Takes all hashes, region by region. */
@@ -351,10 +216,10 @@ empty_hashes(Pass *pass)
 		take_region(pass, 0, pass->hashes, pass->count);
 	else
 	{
-		sort_hashes(pass, regions);
-		for (region = 0; region < regions; start = pass->starts[region++])
-			if (pass->starts[region] > start)
-				take_region(pass, region, pass->sorted + start, pass->starts[region] - start);
+		bfpg_counting_sort(pass->hashes, pass->count, pass->sorted, pass->ends, regions, region_of, pass);
+		for (region = 0; region < regions; start = pass->ends[region++])
+			if (pass->ends[region] > start)
+				take_region(pass, region, pass->sorted + start, pass->ends[region] - start);
 	}
 	pass->count = pass->hashed = 0;
 }
@@ -373,7 +238,7 @@ take_hashes(Pass *pass)
 static void
 end_pass(Pass *pass)
 {
-	if (pass->argument == NULL)
+	if (pass->shared == NULL)
 		return;
 	hash_keys(pass);
 	empty_hashes(pass);
@@ -395,28 +260,14 @@ hash_one(FunctionCallInfo fcinfo, Pass *pass)
 	return hash;
 }
 
-/* The state for a row that has none yet, or whose argument looks different. */
-static pg_noinline Pass *
-read_argument(FunctionCallInfo fcinfo, Pass *pass)
-{
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
-	if (pass == NULL)
-		return begin_pass(fcinfo);
-	check_argument(fcinfo, pass);
-	return pass;
-}
-
 /* For each row: what is seldom needed is in functions of its own. */
 Datum
 bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 {
 	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
 
-	if (pass == NULL || PG_ARGISNULL(1) || PG_GETARG_DATUM(1) != pass->passed)
-		pass = read_argument(fcinfo, pass);
+	if (pass == NULL)
+		pass = begin_pass(fcinfo);
 	if (PG_ARGISNULL(2))
 	{
 		pass->counts[BFPG_PASS_NULLS]++;

@@ -1,12 +1,13 @@
 /*
  * shared.h
- *	  The filters of a list that is published, in dynamic shared memory: one set of
- *	  blocks, in which all processes of a query set bits, each region under a lock.
+ *	  The filters of a list that is published, in dynamic shared memory: all processes of a
+ *	  query set bits in them, each region under a lock.
  *
  * A control segment says what they are; the filters lie in others, as many in one as fit
  * in a gigabyte.  Each stands behind room for the header of a value, so that it is one
  * without being copied.  The memory is the creator's and goes with its transaction or
- * earlier.
+ * earlier.  Where there is too little of such memory, the creator's own takes its place, and
+ * the creator alone reads the keys.
  *
  * A process finds it by a ticket, a bytea with the control segment's handle and a random
  * secret that stands in the segment, too.  So nobody who calls the aggregate by hand
@@ -52,8 +53,9 @@ typedef struct BfpgShared
 	BfpgSharedSet *set;
 	uint32		parts;
 	uint8	  **images;			/* of each part: the bytes of the format */
-	dsm_segment *control;
+	dsm_segment *control;		/* NULL: all is in memory of this process */
 	dsm_segment **segments;
+	struct BfpgShared *next;	/* of those in memory of this process */
 } BfpgShared;
 
 /* Bytes of memory that a set takes. */
@@ -61,9 +63,19 @@ extern double bfpg_shared_bytes(const bf_header *header);
 
 /*
  * Makes empty filters of this shape for keys of an SQL type.  Returns NULL where the
- * server has no memory of the kind, and why in *reason.
+ * server has too little memory of the kind, and why in *reason.
  */
 extern BfpgShared *bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason);
+
+/* The same in the current memory context, with which they go; and for filters that are there already. */
+extern BfpgShared *bfpg_shared_own(const bf_header *header, Oid type);
+extern BfpgShared *bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type);
+
+static inline bool
+bfpg_shared_is_own(const BfpgShared *shared)
+{
+	return shared->control == NULL;
+}
 
 /*
  * From now on keys are looked up and counted from 0 on, and older tickets are of no use.

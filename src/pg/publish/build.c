@@ -1,9 +1,9 @@
 /*
- * publish_build.c
+ * build.c
  *	  The query of a list, run to build its filters.
  *
- * They are built once, in shared memory that all processes of the query set bits in; see
- * publish_agg.c.  Where that can't be they are built apart and merged.
+ * They are built once, in shared memory that all processes of the query set bits in; see agg.c.
+ * Where the server has too little of that, this process alone builds them in its own memory.
  */
 #include "postgres.h"
 
@@ -20,12 +20,10 @@
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "bf_sizing.h"
-#include "base/activity.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"
 #include "base/sizes.h"
-#include "list/publish_build.h"
-#include "list/statement.h"
+#include "publish/build.h"
 #include "value/filter.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */
@@ -50,16 +48,6 @@ bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 	return bfpg_source_aggregate(source, &call);
 }
 
-static void
-run_pass(const BfpgBuild *build, PlannedStmt *plan, ParamListInfo params, bool current, int64 counts[BFPG_PASS_COUNTS])
-{
-	const NullableDatum *row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, plan, params, current), 1);
-	ArrayType  *array = DatumGetArrayTypeP(row[0].value);
-
-	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
-	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
-}
-
 /* The argument is read for each row, where a function would cost. */
 static ParamListInfo
 pass_parameters(bytea *argument)
@@ -69,14 +57,6 @@ pass_parameters(bytea *argument)
 
 	params->paramFetch = NULL;
 	return params;
-}
-
-/* A log may have the ticket that is the argument, of no use when the pass has ended: bfpg_shared_seal. */
-void
-bfpg_publish_pass(const BfpgBuild *build, bytea *argument, int64 counts[BFPG_PASS_COUNTS])
-{
-	Assert(build->here);
-	run_pass(build, build->plan, pass_parameters(argument), false, counts);
 }
 
 static Oid
@@ -100,29 +80,46 @@ pass_expressions(const BfpgSource *source)
 }
 
 /*
- * An engine such as Citus plans by the parameter's value, and may then leave the aggregate to
- * this server.  A foreign server leaves it where the query has an OFFSET.
+ * A plan for filters that only this process has.  An engine such as Citus plans by the parameter's
+ * value, and may then leave the aggregate to this server.  A foreign server leaves it where the
+ * query has an OFFSET.
  */
-void
-bfpg_publish_pass_of_list(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS])
+static PlannedStmt *
+plan_alone(const BfpgPublication *list, ParamListInfo params)
 {
-	const BfpgBuild *build = list->build;
-	const BfpgSource *source = build->source;
-	ParamListInfo params = pass_parameters(bfpg_pass_of_list(list->name));
-	PlannedStmt *plan = build->plan;
+	const BfpgSource *source = list->build->source;
 	Oid			aggregate = pass_aggregate(source);
+	PlannedStmt *plan = bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), params, false);
 
-	if (!build->here)
-		plan = bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), params, true);
 	if (!bfpg_source_runs_here(plan, aggregate))
-		plan = bfpg_source_plan(source, bfpg_source_select_here(source, pass_expressions(source)), params, true);
+		plan = bfpg_source_plan(source, bfpg_source_select_here(source, pass_expressions(source)), params, false);
 	if (!bfpg_source_runs_here(plan, aggregate))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("list \"%s\" was not published: its keys can't be looked up here, as another engine computes aggregates over its query",
 						list->name),
 				 errhint("Publish it in one part of at most 128 MB, which is sent to that engine, or with \"check\" => false.")));
-	run_pass(build, plan, params, true, counts);
+	return plan;
+}
+
+/* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
+void
+bfpg_publish_pass(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS])
+{
+	const BfpgBuild *build = list->build;
+	ParamListInfo params = pass_parameters(bfpg_shared_ticket(build->shared));
+	PlannedStmt *plan = bfpg_shared_is_own(build->shared) ? plan_alone(list, params) : build->plan;
+	const NullableDatum *row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, plan, params), 1);
+	ArrayType  *array = DatumGetArrayTypeP(row[0].value);
+
+	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
+	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
+	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and took " UINT64_FORMAT,
+						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
+	bfpg_shared_seal(build->shared);
 }
 
 /* Plans the aggregate over the query, and looks where it would run. */
@@ -194,7 +191,6 @@ finish_shared(BfpgPublication *list)
 	const BfpgShared *shared = list->build->shared;
 	int32		part;
 
-	bfpg_activity_phase("making checksums", -1);
 	for (part = 0; part < list->count; part++)
 	{
 		uint8	   *image = shared->images[part];
@@ -205,43 +201,25 @@ finish_shared(BfpgPublication *list)
 }
 
 static void
-begin_reading(const BfpgPublication *list)
-{
-	bfpg_activity_phase("building", (int64) list->build->rows);
-}
-
-/* Builds in shared memory; false where there is no room for it. */
-static bool
-build_shared(BfpgPublication *list, const bf_header *header)
+build_here(BfpgPublication *list, const bf_header *header)
 {
 	BfpgBuild  *build = list->build;
 	char	   *reason = NULL;
 	int64		counts[BFPG_PASS_COUNTS];
 
-	bfpg_activity_phase("making room", -1);
 	build->shared = bfpg_shared_create(header, build->source->type, bfpg_source_processes(build->plan), &reason);
 	if (build->shared == NULL)
 	{
 		ereport(LOG,
-				(errmsg("list \"%s\" is built in each process's own memory, as there is too little that is shared", list->name),
+				(errmsg("list \"%s\" is built by one process in its own memory, as there is too little that is shared", list->name),
 				 errdetail_internal("%s", reason),
-				 errhint("It takes %.0f MB. Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.",
-						 ceil(bfpg_shared_bytes(header) / (1024 * 1024)))));
-		return false;
+				 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
+		build->shared = bfpg_shared_own(header, build->source->type);
 	}
-	begin_reading(list);
-	bfpg_publish_pass(build, bfpg_pass_of_shared(build->shared), counts);
-	if ((uint64) counts[BFPG_PASS_KEYS] != pg_atomic_read_u64(&build->shared->set->keys))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and added " UINT64_FORMAT,
-						list->name, counts[BFPG_PASS_KEYS], pg_atomic_read_u64(&build->shared->set->keys))));
-	bfpg_shared_seal(build->shared);
+	bfpg_publish_pass(list, counts);
 	list->keys = counts[BFPG_PASS_KEYS];
 	list->nulls = counts[BFPG_PASS_NULLS];
-	bfpg_activity_phase("counting bits", -1);
 	take_shared(list);
-	return true;
 }
 
 static void
@@ -268,11 +246,10 @@ build_once(BfpgPublication *list)
 	check_memory(list, &header);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->headers = palloc(list->count * sizeof(bf_header));
-	if (!build->here || !build_shared(list, &header))
-	{
-		begin_reading(list);
+	if (build->here)
+		build_here(list, &header);
+	else
 		bfpg_publish_build_apart(list);
-	}
 	MemoryContextSwitchTo(old);
 }
 
@@ -291,12 +268,12 @@ is_overfull(const BfpgPublication *list)
 static int64
 better_capacity(const BfpgPublication *list, bool guessed)
 {
-	int64		step = bfpg_plan_step(bfpg_estimate_list_keys(list));
+	int64		better = bfpg_round_capacity(bfpg_estimate_list_keys(list));
 
 	if (is_overfull(list))
-		return Max(step, bfpg_plan_step((double) list->n));
-	if (guessed && list->n / WASTEFUL > step)
-		return step;
+		return Max(better, bfpg_round_capacity((double) list->n));
+	if (guessed && list->n / WASTEFUL > better)
+		return better;
 	return 0;
 }
 
@@ -319,10 +296,11 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 		build_once(list);
 		better = better_capacity(list, !given && !last->exists);
 		if (list->keys == 0 && !list->allow_empty)
-			bfpg_publish_refuse(list, ERRCODE_NO_DATA_FOUND,
-								psprintf("the query of list \"%s\" returns no keys", list->name),
-								"Nothing was published.",
-								"Look-ups in an empty list return false for every key. If that is meant, add allow_empty => true.");
+			ereport(ERROR,
+					(errcode(ERRCODE_NO_DATA_FOUND),
+					 errmsg("the query of list \"%s\" returns no keys", list->name),
+					 errdetail("Nothing was published."),
+					 errhint("Look-ups in an empty list return false for every key. If that is meant, add allow_empty => true.")));
 		if (better == 0 || builds == MOST_BUILDS)
 			break;
 		if (better > list->n && (given || last->exists))
@@ -335,7 +313,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 		finish_shared(list);
 	list->build_seconds = bfpg_seconds_since(start);
 	if (list->check)
-		bfpg_publish_check_built(list);
+		bfpg_publish_check(list);
 }
 
 void

@@ -1,15 +1,16 @@
 /*
  * publish.h
- *	  Publishing a list: what is asked for, what was made, and the steps between.
+ *	  Publishing a list: what is asked for, what was made, and what is done between.
  *
- * publish.c has the functions that users call, publish_plan.c sizes, publish_build.c
- * runs the user's query, publish_write.c changes the tables.  All statements run with
- * the rights of whoever calls.
+ * publish.c has the functions that users call, limits.c sizes and refuses, build.c runs the
+ * user's query, write.c changes the tables, run.c tells others how it went.  All statements run
+ * with the rights of whoever calls.
  */
 #ifndef BFPG_PUBLISH_H
 #define BFPG_PUBLISH_H
 
 #include "datatype/timestamp.h"
+#include "nodes/params.h"
 #include "utils/uuid.h"
 
 #include "bf_format.h"
@@ -31,9 +32,8 @@ typedef struct BfpgLastList
 	int32		min_parts;
 	double		max_shrink;
 	int64		rows;			/* that had a key; -1: not known */
-	double		keys;			/* different ones, by the filters' estimate */
+	double		keys;			/* different ones, as they were estimated when it was published */
 	const char *key_type;		/* NULL: no keys */
-	bool		damaged;		/* a filter's header: keys is only a bound, and key_type may be NULL */
 } BfpgLastList;
 
 /* Where the extension's objects are. */
@@ -56,11 +56,11 @@ typedef struct BfpgPublication
 	int64		min_n;			/* of this call or an earlier one; 0: none */
 	int32		parts;			/* at least so many; 0: none */
 	int64		seed;
+	bool		seed_given;
 	bool		check;
 	bool		allow_empty;
 	double		max_shrink;		/* share of its keys that the list may lose */
 	bool		allow_type_change;
-	bool		may_end;		/* the procedure may end transactions */
 
 	/* made */
 	int64		serial;
@@ -71,17 +71,37 @@ typedef struct BfpgPublication
 	int64		nulls;			/* rows without */
 	bool		remote;			/* rows come from another server or engine */
 	struct BfpgBuild *build;	/* how; NULL: not by a query */
-	double		build_seconds;	/* these three: -1 where there was none */
+	TimestampTz started;
+	double		build_seconds;	/* these two: -1 where there was none */
 	double		check_seconds;
-	double		measured_rate;
 } BfpgPublication;
 
-/* Keys to plan for so that so many have room to grow, in steps. */
-extern int64 bfpg_plan_step(double keys);
+/* What to do about a full pg_wal. */
+#define BFPG_WAL_HINT "Look at pg_replication_slots for a slot that nobody reads and at pg_stat_archiver for an archive_command that fails: both hold WAL. Else give pg_wal more room."
+
+/*
+ * A statement's parameters.  A seed can be among them, which auto_explain would write to the
+ * server's log from PostgreSQL 16 on.  Nobody logs parameters that come from a function, so these
+ * do.  Nor does the planner make constants of them, which would be one more copy of a filter.
+ * What they point to stays the caller's.
+ */
+extern ParamListInfo bfpg_parameters(int count, const ParamExternData *parameters);
+
+static inline ParamExternData
+bfpg_parameter(Oid type, Datum value)
+{
+	return (ParamExternData) {.value = value, .ptype = type};
+}
+
+/* Runs a statement by SPI, with a search_path of pg_catalog alone, for an expected result. */
+extern void bfpg_run_statement(const char *sql, int count, const ParamExternData *parameters, int expected);
+
+/* A round capacity in which so many keys have room to grow. */
+extern int64 bfpg_round_capacity(double keys);
 
 /*
  * The n of a list whose caller gives none: that of the last time, as long as its keys
- * have room in it and it isn't far too large, else a step.
+ * have room in it and it isn't far too large, else a round one.
  */
 extern int64 bfpg_plan_capacity(const BfpgLastList *last, double expected_keys);
 
@@ -93,17 +113,11 @@ extern double bfpg_estimate_list_keys(const BfpgPublication *list);
 
 /*
  * Builds the filters by the query, again and larger where they turn out too small, and looks
- * all keys up in them where that can be done before they are written.  Fails on an empty
- * source unless that is allowed.  The filters are valid until bfpg_publish_build_done.
+ * all keys up in them if that was asked for.  Fails on an empty source unless that is allowed.
+ * The filters are valid until bfpg_publish_build_done.
  */
 extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
 extern void bfpg_publish_build_done(BfpgPublication *list);
-
-/*
- * Compares what was written with what was built, and looks all keys of the query up where
- * that was not done yet.  Throws where a key is missing or a byte is another.
- */
-extern void bfpg_publish_check(BfpgPublication *list);
 
 /*
  * Locks a list against other publishers until the transaction ends.  Where wait is
@@ -111,8 +125,19 @@ extern void bfpg_publish_check(BfpgPublication *list);
  */
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
 
-/* The same; false where somebody has it. */
-extern bool bfpg_publish_try_lock(const BfpgPlace *place, const char *name);
+/* The same until the session unlocks it, and that. */
+extern void bfpg_publish_lock_session(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
+
+/*
+ * Publishes in transactions of its own: one that commits that the run has started, one for
+ * publish, which has a snapshot for all that it reads and the list locked, and after an error one
+ * that commits the error.  The caller is a procedure that may end transactions.
+ */
+extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
+
+/* Writes that the run of this publication has ended, in the transaction that publishes. */
+extern void bfpg_publish_run_ended(const BfpgPublication *list);
 
 /*
  * Throws where the current role has not the rights that every publisher needs, or would run
@@ -132,27 +157,11 @@ extern const char *bfpg_publish_key_type(const BfpgPublication *list);
  */
 extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last);
 
-/*
- * Throws, and keeps the message in the list's row if the procedure may end transactions; all
- * else that it did is rolled back.
- */
-pg_noreturn extern void bfpg_publish_refuse(const BfpgPublication *list, int sqlstate, const char *message,
-											const char *detail, const char *hint);
-
-/* Keeps a refusal in the list's row.  For bfpg_publish_refuse. */
-extern void bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char *message);
-
-/*
- * Throws where so many bytes of filters can't be written: the disk of the table, or that of
- * WAL, has not the room.
- */
-extern void bfpg_publish_check_room(const BfpgPublication *list, double bytes);
+/* Throws where the disk of pg_wal has not the room for what writing the filters logs. */
+extern void bfpg_publish_check_room(const BfpgPublication *list);
 
 /* The same before the filters are built, where n is known. */
 extern void bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last);
-
-/* What to do about a full disk. */
-extern const char *bfpg_publish_room_hint(const BfpgPlace *place);
 
 /* Bytes of all filters. */
 extern double bfpg_publish_bytes(const BfpgPublication *list);

@@ -1,5 +1,5 @@
 /*
- * publish_write.c
+ * write.c
  *	  What publishing changes in the tables, and who may do it at a time.
  *
  * All of it is one transaction, so that readers see the old generation or the new
@@ -17,18 +17,17 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "value/filter.h"
-#include "base/activity.h"
 #include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "list/publish.h"
-#include "list/statement.h"
+#include "publish/publish.h"
 
 /* The channel that listeners hear of new generations on. */
 #define CHANNEL "bloom_published"
@@ -39,26 +38,70 @@
  */
 #define LOCK_SPACE 0xb10f
 
-static bool
-lock_list(const BfpgPlace *place, const char *name, bool wait)
+static ParamExternData *
+fetch(ParamListInfo parameters, int number, bool speculative, ParamExternData *workspace)
+{
+	return &parameters->params[number - 1];
+}
+
+ParamListInfo
+bfpg_parameters(int count, const ParamExternData *parameters)
+{
+	ParamListInfo list = makeParamList(count);
+
+	memcpy(list->params, parameters, count * sizeof(ParamExternData));
+	list->paramFetch = fetch;
+	return list;
+}
+
+void
+bfpg_run_statement(const char *sql, int count, const ParamExternData *parameters, int expected)
+{
+	SPIExecuteOptions options = {.params = bfpg_parameters(count, parameters)};
+	int			nest = NewGUCNestLevel();
+	int			status;
+
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	status = SPI_execute_extended(sql, &options);
+	AtEOXact_GUC(true, nest);
+	if (status != expected)
+		elog(ERROR, "SPI_execute_extended returned %s", SPI_result_code_string(status));
+}
+
+/* The view bloom_published looks for this lock, too. */
+static LOCKTAG
+lock_of(const BfpgPlace *place, const char *name)
 {
 	LOCKTAG		tag;
 
 	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, place->schema,
 						 hash_bytes((const unsigned char *) name, (int) strlen(name)), LOCK_SPACE);
-	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+	return tag;
 }
 
-bool
-bfpg_publish_try_lock(const BfpgPlace *place, const char *name)
+void
+bfpg_publish_lock_session(const BfpgPlace *place, const char *name)
 {
-	return lock_list(place, name, false);
+	LOCKTAG		tag = lock_of(place, name);
+
+	(void) LockAcquire(&tag, ExclusiveLock, true, false);
+}
+
+void
+bfpg_publish_unlock_session(const BfpgPlace *place, const char *name)
+{
+	LOCKTAG		tag = lock_of(place, name);
+
+	(void) LockRelease(&tag, ExclusiveLock, true);
 }
 
 void
 bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
 {
-	if (!lock_list(place, name, wait))
+	LOCKTAG		tag = lock_of(place, name);
+
+	if (LockAcquire(&tag, ExclusiveLock, false, !wait) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("list \"%s\" is being published by another session", name),
@@ -107,14 +150,15 @@ bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *l
 }
 
 /* Reads the row of the current generation, and none of its filters: those may be damaged. */
-static void
-read_generation(const BfpgPlace *place, const char *name, BfpgLastList *last)
+void
+bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
 	bool		is_null;
+	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
 	run_for_name(psprintf("SELECT identity, serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(keys, -1) FROM %sbloom_generation WHERE name = $1 AND back = 0",
+						  "max_shrink, coalesce(keys, -1), cardinality, key_type FROM %sbloom_generation WHERE name = $1 AND back = 0",
 						  place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
@@ -130,52 +174,9 @@ read_generation(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->min_parts = DatumGetInt32(result_column(8, &is_null));
 	last->max_shrink = DatumGetFloat8(result_column(9, &is_null));
 	last->rows = DatumGetInt64(result_column(10, &is_null));
-}
-
-/* Takes keys and their kind from the headers of the filters that are published. */
-static void
-read_headers(const BfpgPlace *place, Datum name, BfpgLastList *last)
-{
-	BfpgListTable table;
-	bf_header	header;
-	Datum		filter;
-	char		type[BF_KEY_TEXT_BYTES];
-	int32		part;
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	bfpg_list_open(place->schema, &table);
-	for (part = 0; bfpg_list_part(&table, name, part, &filter); part++)
-	{
-		if (!bfpg_try_header(filter, &header))
-			last->damaged = true;
-		else if (header.key_type != BF_KEY_NONE)
-		{
-			last->keys += bf_estimate_keys(&header);
-			last->key_type = pstrdup(bf_key_type_text(header.key_type, type));
-		}
-		bfpg_list_done(&table);
-	}
-	bfpg_list_close(&table);
-	PopActiveSnapshot();
-}
-
-void
-bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
-{
-	read_generation(place, name, last);
-	if (!last->exists)
-		return;
-	read_headers(place, CStringGetTextDatum(name), last);
-	if (last->damaged)
-		last->keys = last->rows >= 0 ? (double) last->rows : (double) last->n;
-	else if (last->rows >= 0)
-		last->keys = Min(last->keys, (double) last->rows);
-}
-
-static void
-delete_deltas(const BfpgPlace *place, const char *name)
-{
-	run_for_name(psprintf("DELETE FROM %sbloom_list_delta WHERE name = $1", place->prefix), name, SPI_OK_DELETE);
+	last->keys = DatumGetFloat8(result_column(11, &is_null));
+	key_type = result_column(12, &is_null);
+	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
 }
 
 /* The current generation becomes the one before; that one goes. */
@@ -193,7 +194,6 @@ move_back(const BfpgPublication *list)
 		run_for_name(psprintf("UPDATE %s%s SET back = 1 WHERE name = $1 AND back = 0", prefix, tables[i]),
 					 list->name, SPI_OK_UPDATE);
 	}
-	delete_deltas(&list->place, list->name);
 }
 
 static void
@@ -221,12 +221,21 @@ bfpg_publish_bytes(const BfpgPublication *list)
 	return bytes;
 }
 
-/* A disk that gets full meanwhile has dead rows on it, which a failed write can't take along. */
+/*
+ * A tablespace that gets full has dead rows on it, which a failed write can't take along.  WAL is
+ * written in critical sections, and nothing else is that needs new room.
+ */
 static void
 hint_at_room(void *list)
 {
-	if (geterrcode() == ERRCODE_DISK_FULL)
-		errhint("%s", bfpg_publish_room_hint(&((const BfpgPublication *) list)->place));
+	if (geterrcode() != ERRCODE_DISK_FULL)
+		return;
+	if (CritSectionCount > 0)
+		errhint(BFPG_WAL_HINT);
+	else
+		errhint("VACUUM (TRUNCATE) %sbloom_generation_part gives back to its tablespace what earlier generations left. "
+				"Free other space first if the disk is full: bloom_drop writes WAL before it frees anything.",
+				((const BfpgPublication *) list)->place.prefix);
 }
 
 void
@@ -236,16 +245,11 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	int32		part;
 
 	bfpg_publish_check_rights(&list->place);
-	bfpg_publish_check_room(list, bfpg_publish_bytes(list));
+	bfpg_publish_check_room(list);
 	error_context_stack = &callback;
-
-	bfpg_activity_phase("writing parts", list->count);
 	move_back(list);
 	for (part = 0; part < list->count; part++)
-	{
 		write_part(list, part);
-		bfpg_activity_rows((uint64) part + 1);
-	}
 	error_context_stack = callback.previous;
 }
 
@@ -269,37 +273,17 @@ warn_of_rate(const BfpgPublication *list)
 				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
 }
 
-/* Where n comes from. */
-static const char *
-origin(const BfpgPublication *list, const BfpgLastList *last)
-{
-	if (list->query == NULL)
-		return "the filters'";
-	if (list->n == list->min_n)
-		return "given";
-	return last->exists && list->n == last->n ? "as before" : "planned";
-}
-
-/* What was read and how long it took; of filters that were there nobody knows. */
-static const char *
-effort(const BfpgPublication *list)
-{
-	if (list->query == NULL)
-		return "";
-	return psprintf(", " INT64_FORMAT " NULLs skipped, build %.3g s, check %.3g s",
-					list->nulls, list->build_seconds, Max(list->check_seconds, 0));
-}
-
 /* One line that says what was decided. */
 static void
 log_publication(const BfpgPublication *list, const BfpgLastList *last)
 {
 	ereport(LOG,
 			(errmsg("list \"%s\" is published by \"%s\": serial " INT64_FORMAT ", about %.0f keys (%.0f before), type %s, "
-					"n = " INT64_FORMAT " (%s), p = %g, parts = %d, %.0f bytes%s",
+					"n = " INT64_FORMAT " (" INT64_FORMAT " before), p = %g, parts = %d, %.0f bytes, build %.3g s, check %.3g s",
 					list->name, GetUserNameFromId(GetUserId(), false), list->serial,
-					bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list),
-					list->n, origin(list, last), list->p, list->count, bfpg_publish_bytes(list), effort(list)),
+					bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list), list->n, last->n,
+					list->p, list->count, bfpg_publish_bytes(list),
+					Max(list->build_seconds, 0), Max(list->check_seconds, 0)),
 			 errhidestmt(true)));
 }
 
@@ -324,61 +308,79 @@ write_definition(const BfpgPublication *list)
 	bfpg_definition_write(list->place.schema, list->name, list->query != NULL ? &definition : NULL);
 }
 
+/* Of the fullest part: its rate, and its keys as a share of what it is sized for. */
+static void
+find_fullest(const BfpgPublication *list, double *rate, double *fullest)
+{
+	int32		part;
+
+	*rate = *fullest = 0;
+	for (part = 0; part < list->count; part++)
+	{
+		const bf_header *header = &list->headers[part];
+
+		*rate = Max(*rate, bf_estimate_rate(header));
+		*fullest = Max(*fullest, bf_estimate_keys(header) / (double) header->capacity);
+	}
+}
+
+/* All that is told of the filters stands in the row, so that a damaged filter hinders nobody who reads it. */
 void
 bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 {
 	bool		by_query = list->query != NULL;
-	const ParamExternData row[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-		bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
-		bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())),
-		bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
-		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
-		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
-		bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
-		number_or_null(list->keys, -1),
-		number_or_null(by_query ? list->nulls : -1, -1),
-		real_or_null(list->build_seconds),
-		real_or_null(list->check_seconds),
-		real_or_null(list->measured_rate),
-		number_or_null(list->min_n, 0),
-		number_or_null(list->parts, 0),
-		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->max_shrink)),
-		{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
-	};
+	const char *key_type = bfpg_publish_key_type(list);
+	bool		no_keys = strcmp(key_type, bf_key_type_name(BF_KEY_NONE)) == 0;
+	double		rate;
+	double		fullest;
 
-	/* Transactions of another node have numbers of its own. */
-	bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
-								"build_seconds, check_seconds, measured_rate, min_n, min_parts, max_shrink, identity, published_by, built_xmin) "
-								"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
-								"coalesce($16, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
-								list->place.prefix,
-								by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-					   lengthof(row), row, SPI_OK_INSERT_RETURNING);
+	find_fullest(list, &rate, &fullest);
+	{
+		const ParamExternData row[] = {
+			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+			bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
+			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())),
+			bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
+			bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
+			bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
+			number_or_null(list->keys, -1),
+			number_or_null(by_query ? list->nulls : -1, -1),
+			real_or_null(list->build_seconds),
+			real_or_null(list->check_seconds),
+			number_or_null(list->min_n, 0),
+			number_or_null(list->parts, 0),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(list->max_shrink)),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(bfpg_estimate_list_keys(list))),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(rate)),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(fullest)),
+			bfpg_parameter(INT8OID, Int64GetDatum((int64) bfpg_publish_bytes(list))),
+			{.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID},
+			{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
+		};
+
+		/* Transactions of another node have numbers of its own. */
+		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
+									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
+									"cardinality, rate, fullest_part, bytes, key_type, identity, published_by, built_xmin) "
+									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
+									"coalesce($20, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
+									list->place.prefix,
+									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
+						   lengthof(row), row, SPI_OK_INSERT_RETURNING);
+	}
 	notify_result(list->name);
 	write_definition(list);
+	bfpg_publish_run_ended(list);
 	warn_of_rate(list);
 	log_publication(list, last);
-}
-
-void
-bfpg_publish_write_refusal(const BfpgPlace *place, const char *name, const char *message)
-{
-	const ParamExternData parameters[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(name)),
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(message)),
-	};
-
-	bfpg_run_statement(psprintf("UPDATE %sbloom_generation SET refused_at = now(), refusal = $2 WHERE name = $1 AND back = 0",
-								place->prefix),
-					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 }
 
 /* Fails for a list that isn't there. */
 static void
 find_list(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
-	read_generation(place, name, last);
+	bfpg_publish_last(place, name, last);
 	if (!last->exists)
 		bfpg_list_unknown(CStringGetTextDatum(name));
 }
@@ -403,7 +405,6 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 				 errhint("bloom_rollback goes back one step. Publish the list again.")));
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
-	delete_deltas(place, name);
 	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' "
 						  "WHERE name = $1 RETURNING serial, identity::text",
 						  prefix, serial),
@@ -414,7 +415,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 
 /*
  * The serial is new, since followers of this identity may have one that is greater than
- * that of the row.  Deltas name the serial that they lead to, so they go.
+ * that of the row.
  */
 int64
 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
@@ -423,7 +424,6 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 	ParamExternData parameters[3];
 
 	find_list(place, name, &last);
-	delete_deltas(place, name);
 	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(place, name, &last)));
 	parameters[2] = bfpg_parameter(UUIDOID, identity);
@@ -436,15 +436,25 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 	return DatumGetInt64(parameters[1].value);
 }
 
+/* A list that was never published may have a run that failed. */
+static bool
+drop_run(const BfpgPlace *place, const char *name)
+{
+	run_for_name(psprintf("DELETE FROM %sbloom_run WHERE name = $1", place->prefix), name, SPI_OK_DELETE);
+	return SPI_processed > 0;
+}
+
 void
 bfpg_publish_drop(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
 	const char *prefix = place->prefix;
 
+	bfpg_publish_last(place, name, &last);
+	if (drop_run(place, name) && !last.exists)
+		return;
 	find_list(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1", prefix), name, SPI_OK_DELETE);
-	delete_deltas(place, name);
 	bfpg_definition_write(place->schema, name, NULL);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 RETURNING serial, identity::text", prefix),

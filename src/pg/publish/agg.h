@@ -1,16 +1,16 @@
 /*
- * publish_agg.h
+ * agg.h
  *	  The aggregate that reads the keys of a list's query: into the filters that are
  *	  built, or to look all of them up.
  */
 #ifndef BFPG_PUBLISH_AGG_H
 #define BFPG_PUBLISH_AGG_H
 
-#include "list/shared.h"
+#include "publish/shared.h"
 
 #pragma GCC visibility push(hidden)
 
-/* Its name; the arguments are what keys are for, a bytea, and a key. */
+/* Its name; the arguments are the ticket of the filters, a bytea, and a key. */
 #define BFPG_PUBLISH_AGG "bloom_publish_agg"
 
 /* What it returns, as an array of bigint. */
@@ -21,10 +21,6 @@ typedef enum BfpgPassCount
 	BFPG_PASS_MISSING,			/* keys that the filters lack */
 	BFPG_PASS_COUNTS
 } BfpgPassCount;
-
-/* What keys are for: the filters in shared memory, or a list that is stored. */
-extern bytea *bfpg_pass_of_shared(const BfpgShared *shared);
-extern bytea *bfpg_pass_of_list(const char *name);
 
 #pragma GCC visibility pop
 

@@ -1,5 +1,5 @@
 /*
- * publish_build.h
+ * build.h
  *	  How the filters of a list are built and checked, for the files that do it.
  */
 #ifndef BFPG_PUBLISH_BUILD_H
@@ -7,9 +7,9 @@
 
 #include "utils/timestamp.h"
 
-#include "list/publish.h"
-#include "list/publish_agg.h"
-#include "list/source.h"
+#include "publish/publish.h"
+#include "publish/agg.h"
+#include "publish/source.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -18,36 +18,29 @@ typedef struct BfpgBuild
 	BfpgSource *source;
 	PlannedStmt *plan;			/* of bloom_publish_agg over the query, without its parameter */
 	bool		here;			/* this server computes that aggregate */
-	BfpgShared *shared;			/* the filters, or NULL where each process had its own */
+	BfpgShared *shared;			/* the filters; NULL while another engine has them */
 	double		rows;			/* that the planner expects */
-	bool		checked;		/* all keys were looked up */
 	MemoryContext context;		/* of the filters, and of all that one build makes */
 } BfpgBuild;
 
 /* What each part is like, but for its number and the type of its keys. */
 extern bf_header bfpg_publish_plan_part(const BfpgPublication *list);
 
-/* Reads the query once for filters in shared memory. */
-extern void bfpg_publish_pass(const BfpgBuild *build, bytea *argument, int64 counts[BFPG_PASS_COUNTS]);
-
 /*
- * The same for a list that this transaction has written.  Throws where another server or
- * engine would do it, which doesn't have the list, or has another one of its name.
+ * Reads the query once for the filters of the build.  Throws where these are in this process's
+ * memory and another server or engine would do it.
  */
-extern void bfpg_publish_pass_of_list(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS]);
+extern void bfpg_publish_pass(const BfpgPublication *list, int64 counts[BFPG_PASS_COUNTS]);
 
-/* Looks all keys up in filters that were built, where that is possible before they are written. */
-extern void bfpg_publish_check_built(BfpgPublication *list);
+/* Looks all keys up in the filters, before they are written.  Throws where one is missing. */
+extern void bfpg_publish_check(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);
 
 /* PostgreSQL's count(key), or count(*) where key is NULL; filter is its FILTER clause, or NULL. */
 extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter);
 
-/*
- * Builds the filters in the memory of each process and merges them: where there is no
- * shared memory, or another engine computes the aggregate.
- */
+/* Builds the filters where another engine, or a foreign server, computes aggregates. */
 extern void bfpg_publish_build_apart(BfpgPublication *list);
 
 #pragma GCC visibility pop
