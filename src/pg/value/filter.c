@@ -182,15 +182,6 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 	return filter;
 }
 
-/* A filter in memory as one of one level. */
-static void
-shape_of_expanded(const BfpgFilter *filter, bf_exact *shape)
-{
-	memset(shape, 0, sizeof(*shape));
-	shape->levels = 1;
-	shape->level[0] = filter->header;
-}
-
 /* What bf_any_parse says of it: usable only on BF_OK. */
 BfpgFilter *
 bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status)
@@ -201,7 +192,7 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *
 	*status = BF_OK;
 	if (filter != NULL)
 	{
-		shape_of_expanded(filter, shape);
+		bf_exact_of(&filter->header, shape);
 		return copy_expanded(filter, parent);
 	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
@@ -347,7 +338,7 @@ bfpg_read_shape(Datum value, bf_exact *shape)
 
 	if (filter != NULL)
 	{
-		shape_of_expanded(filter, shape);
+		bf_exact_of(&filter->header, shape);
 		return;
 	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
