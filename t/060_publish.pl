@@ -185,8 +185,8 @@ SELECT bloom_publish('told', bloom_agg(id)) FROM account;
 SELECT bloom_rollback('told');
 SELECT bloom_drop('told');
 EOC
-	my @told = $told =~ /notification "bloom_published" with payload "(\d{16} [0-9a-f-]{36}) told"/g;
-	is(scalar(@told), 4, 'listeners are told');
+	my @told = $told =~ /notification "bloom_published" with payload "(\d{16} [0-9a-f-]{36})"/g;
+	is(scalar(@told), 4, 'listeners are told, and not which list');
 	is_deeply(\@told, [ sort @told ], 'of serials that grow');
 	my ($out, $err) = ('', '');
 	$node->psql('postgres', "LISTEN bloom_published; CALL bloom_publish('told', 'SELECT 1 WHERE false')",

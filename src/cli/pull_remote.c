@@ -50,31 +50,31 @@ field_text(const PGresult *rows, int row, int column)
 }
 
 /*
- * Begins, and puts the extension's schema behind all others on the search path of
- * this transaction: then its functions are found, whatever path the role has.
+ * Begins, and finds the extension's schema.  The user's own query, and what is called around it,
+ * has the role's search_path and that schema behind it; a list is read without.
  */
 static bool
-begin(PGconn *connection, remote_set *set)
+begin(const pull_plan *plan, PGconn *connection, remote_set *set)
 {
 	PGresult   *rows;
+	char	   *sql = text_of("SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.pg_is_in_recovery()::pg_catalog.text,"
+							  " CASE WHEN %s THEN pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ',"
+							  " NULLIF(s.reset_val, ''), pg_catalog.quote_ident(n.nspname)), true) END"
+							  " FROM pg_catalog.pg_settings AS s LEFT JOIN (pg_catalog.pg_extension AS e"
+							  " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace) ON e.extname = 'bloomfilter'"
+							  " WHERE s.name = 'search_path'",
+							  plan->list == NULL ? "true" : "false");
 
-	if (!server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-		return false;
-	rows = server_query(connection,
-						"SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.set_config('search_path',"
-						" pg_catalog.concat_ws(', ', NULLIF(pg_catalog.current_setting('search_path'), ''),"
-						" pg_catalog.quote_ident(n.nspname)), true),"
-						" pg_catalog.pg_is_in_recovery()::pg_catalog.text"
-						" FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n"
-						" ON n.oid = e.extnamespace WHERE e.extname = 'bloomfilter'");
+	rows = server_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") ?
+		server_query(connection, sql) : NULL;
+	free(sql);
 	if (rows == NULL)
 		return false;
-	if (PQntuples(rows) == 1)
-	{
+	if (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0))
 		set->schema = field_text(rows, 0, 0);
-		set->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
-	}
+	set->standby = PQntuples(rows) == 1 && PQgetlength(rows, 0, 1) == 4;	/* true */
 	PQclear(rows);
+	set->chunk = plan->list != NULL && set->schema != NULL ? text_of("%s.bloom_chunk", set->schema) : text_of("bloom_chunk");
 	server_explain(set->schema == NULL ?
 				   "the extension bloomfilter is not in this database" :
 				   "is the first column of the query a bloomfilter?");
@@ -254,12 +254,12 @@ remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 
 	memset(set, 0, sizeof *set);
 	set->begun = time(NULL);
-	if (!begin(connection, set) ||
+	if (!begin(plan, connection, set) ||
 		(plan->list != NULL && !read_list(plan, connection, set)))
 		return false;
 	source = source_of(plan, set, -1);
-	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", 0, %d) FROM %s LIMIT %d",
-				  BLOOMFILTER_HEADER_BYTES, source, BLOOMFILTER_MAX_PARTS + 1);
+	sql = text_of("SELECT %s(" SOURCE "." COLUMN ", 0::pg_catalog.int8, %d) FROM %s LIMIT %d",
+				  set->chunk, BLOOMFILTER_HEADER_BYTES, source, BLOOMFILTER_MAX_PARTS + 1);
 	rows = server_query(connection, sql);
 	free(sql);
 	free(source);
@@ -274,6 +274,7 @@ void
 remote_free(remote_set *set)
 {
 	free(set->schema);
+	free(set->chunk);
 	free(set->name);
 	free(set->filters);
 	memset(set, 0, sizeof *set);
@@ -343,12 +344,12 @@ chunk_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 
 	for (i = 0; i < BLOOMFILTER_HEADER_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", filter->bytes[i]);
-	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", " SERIES ".o, %" PRIu64 ") FROM %s"
+	sql = text_of("SELECT %s(" SOURCE "." COLUMN ", " SERIES ".o, %" PRIu64 ") FROM %s"
 				  " CROSS JOIN LATERAL pg_catalog.generate_series("
 				  "(" SOURCE "." COLUMN " IS NULL)::pg_catalog.int4::pg_catalog.int8, %" PRIu64 ", %" PRIu64 ") AS " SERIES "(o)"
-				  " WHERE bloom_chunk(" SOURCE "." COLUMN ", 0, %d) = pg_catalog.decode('%s', 'hex')",
-				  CHUNK_BYTES, source, filter->info.total_bytes - 1, CHUNK_BYTES,
-				  BLOOMFILTER_HEADER_BYTES, hex);
+				  " WHERE %s(" SOURCE "." COLUMN ", 0::pg_catalog.int8, %d) = pg_catalog.decode('%s', 'hex')",
+				  set->chunk, CHUNK_BYTES, source, filter->info.total_bytes - 1, CHUNK_BYTES,
+				  set->chunk, BLOOMFILTER_HEADER_BYTES, hex);
 	free(source);
 	return sql;
 }

@@ -23,6 +23,7 @@
 
 #include "bf_filter.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "base/sort.h"
 #include "key/key.h"
 #include "publish/agg.h"
@@ -69,16 +70,6 @@ typedef struct Pass
 	Size		found_count;
 	int64		counts[BFPG_PASS_COUNTS];
 } Pass;
-
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "bloom_publish_agg support function called in non-aggregate context");
-	return context;
-}
 
 static void
 attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
@@ -156,7 +147,7 @@ note_kind(Pass *pass, uint32 key_type)
 static Pass *
 begin_pass(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 
@@ -409,7 +400,7 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_publish_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
 	Pass	   *other = PG_ARGISNULL(1) ? NULL : (Pass *) PG_GETARG_POINTER(1);
 	int			i;
@@ -433,7 +424,7 @@ bloomfilter_publish_serialize(PG_FUNCTION_ARGS)
 	Pass	   *pass = (Pass *) PG_GETARG_POINTER(0);
 	bytea	   *bytes = palloc(VARHDRSZ + sizeof(pass->counts));
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	end_pass(pass);
 	SET_VARSIZE(bytes, VARHDRSZ + sizeof(pass->counts));
 	memcpy(VARDATA(bytes), pass->counts, sizeof(pass->counts));
@@ -446,7 +437,7 @@ bloomfilter_publish_deserialize(PG_FUNCTION_ARGS)
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
 	Pass	   *pass = palloc0(sizeof(Pass));
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(pass->counts))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
@@ -462,7 +453,7 @@ bloomfilter_publish_finalfn(PG_FUNCTION_ARGS)
 	Datum		counts[BFPG_PASS_COUNTS];
 	int			i;
 
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	if (pass != NULL)
 		end_pass(pass);
 	for (i = 0; i < BFPG_PASS_COUNTS; i++)

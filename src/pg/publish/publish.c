@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_rollback);
 PG_FUNCTION_INFO_V1(bloomfilter_drop);
 PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
 
-/* Bytes of a name: what a notification can carry, and an index without effort. */
+/* Bytes of a name: what an index carries without effort. */
 #define MOST_NAME_BYTES 1000
 
 /* Arguments of the procedure. */

@@ -123,15 +123,17 @@ result_column(int column, bool *is_null)
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
 }
 
-/* Tells listeners of the serial and identity in the statement's only row. */
+/*
+ * Tells listeners of the serial and identity in the statement's only row, and not of the name:
+ * whoever may connect may listen.
+ */
 static void
-notify_result(const char *name)
+notify_result(void)
 {
 	bool		is_null;
 	int64		serial = DatumGetInt64(result_column(1, &is_null));
 
-	Async_Notify(CHANNEL, psprintf(INT64_FORMAT " %s %s", serial,
-								   TextDatumGetCString(result_column(2, &is_null)), name));
+	Async_Notify(CHANNEL, psprintf(INT64_FORMAT " %s", serial, TextDatumGetCString(result_column(2, &is_null))));
 }
 
 int64
@@ -377,7 +379,7 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 						   lengthof(row), row, SPI_OK_INSERT_RETURNING);
 	}
-	notify_result(list->name);
+	notify_result();
 	write_definition(list);
 	bfpg_publish_run_ended(list);
 	warn_of_rate(list);
@@ -417,7 +419,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 						  "WHERE name = $1 RETURNING serial, identity::text",
 						  prefix, serial),
 				 name, SPI_OK_UPDATE_RETURNING);
-	notify_result(name);
+	notify_result();
 	return serial;
 }
 
@@ -440,7 +442,7 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 								"RETURNING serial, identity::text",
 								place->prefix, place->prefix),
 					   lengthof(parameters), parameters, SPI_OK_UPDATE_RETURNING);
-	notify_result(name);
+	notify_result();
 	return DatumGetInt64(parameters[1].value);
 }
 
@@ -467,5 +469,5 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 RETURNING serial, identity::text", prefix),
 				 name, SPI_OK_DELETE_RETURNING);
-	notify_result(name);
+	notify_result();
 }
