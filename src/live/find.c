@@ -1,188 +1,29 @@
 /*
- * target.c
- *	  Which indexes a question is about, and whether they may be asked and trusted.
+ * find.c
+ *	  Finding the indexes that a question is about.
  *
- * Tables are locked before their indexes, and all locks are kept until the transaction
- * ends, as a scan does; those of a parallel worker, until it ends.  The table's matters:
- * REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one before they
- * let insertions pass an index by.
+ * What is found is right without a second look, whatever others change meanwhile: each fact is
+ * read under the lock that keeps it as it is.  Tables are locked before their indexes: see
+ * open.c.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/index.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "storage/predicate.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "base/elsewhere.h"
-#include "base/snapshot.h"
-#include "key/key.h"
+#include "base/epoch.h"
 #include "live/am.h"
-#include "live/compat.h"
-#include "live/question_cache.h"
-#include "live/rights.h"
 #include "live/target.h"
-
-static void
-refuse_missing(Oid relation)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("index with OID %u does not exist", relation),
-			 errdetail("REINDEX CONCURRENTLY gives an index another OID."),
-			 errhint("Ask by table and column, which outlive it.")));
-}
-
-static void
-refuse_relation(Oid relation)
-{
-	const char *name = get_rel_name(relation);
-
-	if (name == NULL)
-		refuse_missing(relation);
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is not a bloomfilter index", name),
-			 errhint("Make one with CREATE INDEX ... USING bloomfilter.")));
-}
-
-/* The table of an index, both locked.  Throws if the index is gone. */
-static Oid
-lock_index(Oid index)
-{
-	char		kind = get_rel_relkind(index);
-	Oid			table;
-
-	if (kind != '\0' && kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX)
-		refuse_relation(index);
-	table = IndexGetRelation(index, true);
-	if (OidIsValid(table))
-	{
-		LockRelationOid(table, AccessShareLock);
-		LockRelationOid(index, AccessShareLock);
-		/* It may have been dropped, and the OID be another's, before we had the lock. */
-		if (IndexGetRelation(index, true) == table)
-			return table;
-	}
-	refuse_missing(index);
-	return InvalidOid;
-}
-
-static void
-check_storage(Relation index)
-{
-	if (RELATION_IS_OTHER_TEMP(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot ask index \"%s\" of another session's temporary table",
-						RelationGetRelationName(index))));
-}
-
-/* Opens an index that is locked. */
-static Relation
-open_live(Oid oid)
-{
-	Relation	index = index_open(oid, NoLock);
-
-	if (!bfpg_is_live(index))
-		refuse_relation(oid);
-	check_storage(index);
-	return index;
-}
-
-/*
- * The index of a table that others inherit from has the rows of that table alone, where a
- * query of the table has theirs, too.  A partitioned one has no rows.
- */
-static void
-refuse_children(Relation index, Oid table)
-{
-	if (index->rd_rel->relkind != RELKIND_INDEX ||
-		find_inheritance_children(table, NoLock) == NIL)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("index \"%s\" has not the keys of the tables that inherit from \"%s\"",
-					RelationGetRelationName(index), get_rel_name(table)),
-			 errhint("Ask by table and column, which asks these, too, or name the index of each.")));
-}
-
-bool
-bfpg_live_is_built(Oid index)
-{
-	HeapTuple	row = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
-	bool		built = !HeapTupleIsValid(row) || ((Form_pg_index) GETSTRUCT(row))->indisready;
-
-	if (HeapTupleIsValid(row))
-		ReleaseSysCache(row);
-	return built;
-}
-
-static void
-check_built(Oid index)
-{
-	if (!bfpg_live_is_built(index))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is being built, or its build was cancelled", get_rel_name(index)),
-				 errhint("If nobody builds it, drop it with DROP INDEX.")));
-}
-
-void
-bfpg_live_refuse_partitioned(Oid index)
-{
-	if (get_rel_relkind(index) == RELKIND_PARTITIONED_INDEX)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("index \"%s\" is partitioned and has no pages of its own", get_rel_name(index)),
-				 errhint("Name the index of a partition; bloom_index_partitions tells them.")));
-}
-
-Relation
-bfpg_live_open_index(Oid oid, bool for_statistics)
-{
-	Oid			table = lock_index(oid);
-	Relation	index;
-
-	index = open_live(oid);
-	check_built(oid);
-	(void) bfpg_check_kept_here(table);
-	if (for_statistics)
-		bfpg_live_check_statistics_rights(index);
-	else
-	{
-		(void) bfpg_live_check_rights(index);
-		refuse_children(index, table);
-	}
-	bfpg_live_refuse_partitioned(oid);
-	/* All of it is read, so a later insertion of any key is a conflict. */
-	PredicateLockRelation(index, GetActiveSnapshot());
-	return index;
-}
-
-bool
-bfpg_live_lock_if_free(Oid index)
-{
-	Oid			table = IndexGetRelation(index, true);
-
-	return !OidIsValid(table) ||
-		(ConditionalLockRelationOid(table, AccessShareLock) &&
-		 ConditionalLockRelationOid(index, AccessShareLock));
-}
 
 /* Room is doubled whenever the count is a power of two: tables have thousands of partitions. */
 static BfpgLiveTarget *
@@ -231,7 +72,6 @@ add_index(BfpgLiveTargets *targets, Relation index)
 	check_kept(targets, target->table);
 	if (!bfpg_live_usable(index))
 		return;
-	targets->lasting = targets->lasting && !index->rd_index->indcheckxmin;
 	target->index = RelationGetRelid(index);
 	target->temporary = RelationUsesLocalBuffers(index);
 	target->locator = BFPG_LOCATOR(index);
@@ -273,9 +113,13 @@ bfpg_live_index_of_column(Relation table, const char *column)
 
 	foreach(cell, RelationGetIndexList(table))
 	{
-		Relation	index = index_open(lfirst_oid(cell), AccessShareLock);
-		bool		fits = bfpg_is_live(index) && covers_column(table, index, column);
+		Relation	index;
+		bool		fits;
 
+		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
+			continue;
+		index = index_open(lfirst_oid(cell), NoLock);
+		fits = bfpg_is_live(index) && covers_column(table, index, column);
 		index_close(index, NoLock);
 		if (fits)
 			return lfirst_oid(cell);
@@ -315,7 +159,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 	}
 	if (found != NULL)
 	{
-		check_storage(found);
+		bfpg_live_check_storage(found);
 		if (wanted->check_rights)
 			targets->lasting = bfpg_live_check_rights(found);
 		if (found->rd_rel->relkind == RELKIND_INDEX)
@@ -338,8 +182,9 @@ has_rows(Oid relation)
 /*
  * A relation and all below it, each locked when it is found, as the planner does.
  * Partitions of which DETACH CONCURRENTLY still waits for others are among them: this
- * statement's plan may be from before, and one that is asked too much denies nothing.
- * Only plain inheritance has relations below two others, and nothing pending.
+ * statement's plan may be from before, and to ask one partition too many denies nothing.
+ * find_all_inheritors leaves them out, and serves plain inheritance, which has no such state
+ * but may have a table below two others.
  */
 static List *
 all_below(Oid root, LOCKMODE lock)
@@ -380,18 +225,19 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 static void
 find_by_index(BfpgLiveTargets *targets)
 {
-	Oid			table = lock_index(targets->relation);
-	Relation	index = open_live(targets->relation);
+	Oid			table = bfpg_live_lock_index(targets->relation);
+	Relation	index = bfpg_live_open_locked(targets->relation);
 	Wanted		wanted = {NULL, NIL, false};
 
+	targets->table = table;
 	(void) bfpg_check_kept_here(table);
-	refuse_children(index, table);
+	bfpg_live_refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else
 	{
-		targets->lasting = false;
+		check_kept(targets, table);
 		take_type(targets, index);
 		/* Each is locked after its table, as everybody does. */
 		wanted.indexes = all_below(targets->relation, NoLock);
@@ -428,19 +274,23 @@ find_by_column(BfpgLiveTargets *targets)
 	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
 	{
 		if (kind == '\0')
-			refuse_relation(table);
+			bfpg_live_refuse_relation(table);
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is not a table", get_rel_name(table))));
 	}
 	LockRelationOid(table, AccessShareLock);
+	targets->table = own.table = table;
 	(void) bfpg_check_kept_here(table);
 	if (!add_table(&own, table, &wanted))
 		refuse_column(table, wanted.column);
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
 	{
+		targets->lasting = own.lasting;
+		targets->of_snapshot = own.of_snapshot;
 		targets->key_type = own.key_type;
 		targets->column_type = own.column_type;
+		check_kept(targets, table);
 		wanted.check_rights = false;
 		if (own.targets != NULL)
 			pfree(own.targets);
@@ -450,13 +300,12 @@ find_by_column(BfpgLiveTargets *targets)
 		*targets = own;
 }
 
+/* Whether these are the targets of a question that was asked before. */
 static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
-	return targets->epoch == bfpg_live_catalog_epoch &&
-		targets->rollbacks == bfpg_live_rollbacks &&
+	return targets->epoch == bfpg_epoch &&
 		targets->transaction == bfpg_own_transaction() &&
-		targets->subtransaction == GetCurrentSubTransactionId() &&
 		targets->user == GetUserId() &&
 		(!targets->of_snapshot || bfpg_same_snapshot(&targets->mark)) &&
 		targets->relation == relation &&
@@ -464,53 +313,21 @@ still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column
 		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
 }
 
-/* Frees what was found before. */
+/* Frees what was found before, and begins to look for the targets of a question. */
 static void
-forget(BfpgLiveTargets *targets)
+begin_question(BfpgLiveTargets *targets, Oid relation, const NameData *column, MemoryContext context)
 {
 	if (targets->targets != NULL)
 		pfree(targets->targets);
 	if (targets->mark.xids != NULL)
 		pfree(targets->mark.xids);
-	targets->targets = NULL;
-	targets->mark.xids = NULL;
-	targets->count = 0;
-}
-
-/* Finds the targets in the catalogs, as they are when all locks are held. */
-static void
-find_in_catalogs(BfpgLiveTargets *targets)
-{
-	do
-	{
-		forget(targets);
-		targets->lasting = false;
-		targets->of_snapshot = false;
-		bfpg_mark_snapshot(&targets->mark, targets->context);
-		AcceptInvalidationMessages();
-		targets->epoch = bfpg_live_catalog_epoch;
-		if (targets->by_column)
-			find_by_column(targets);
-		else
-			find_by_index(targets);
-	} while (targets->epoch != bfpg_live_catalog_epoch);
-}
-
-/* Finds the target of a question that this backend has asked before. */
-static bool
-find_in_cache(BfpgLiveTargets *targets)
-{
-	const BfpgLiveCachedQuestion *entry =
-		bfpg_live_question_cache_find(targets->relation,
-									  targets->by_column ? &targets->column : NULL);
-
-	if (entry == NULL || !bfpg_live_question_cache_lock(entry))
-		return false;
-	targets->epoch = entry->epoch;
-	targets->key_type = entry->key_type;
-	targets->column_type = entry->column_type;
-	*add_target(targets, entry->target.table) = entry->target;
-	return true;
+	memset(targets, 0, sizeof *targets);
+	targets->context = context;
+	targets->relation = relation;
+	targets->user = GetUserId();
+	targets->by_column = column != NULL;
+	if (column != NULL)
+		targets->column = *column;
 }
 
 bool
@@ -522,23 +339,19 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 		AcceptInvalidationMessages();
 	if (likely(still_right(targets, relation, column)))
 		return false;
-	forget(targets);
-	memset(targets, 0, sizeof *targets);
-	targets->context = context;
-	targets->relation = relation;
-	targets->by_column = column != NULL;
-	if (column != NULL)
-		targets->column = *column;
-	/* Not right before all is found: an error on the way leaves it wrong. */
-	targets->transaction = InvalidLocalTransactionId;
-	if (!find_in_cache(targets))
+	begin_question(targets, relation, column, context);
+	AcceptInvalidationMessages();
+	if (!bfpg_live_question_cache_find(targets))
 	{
-		find_in_catalogs(targets);
+		targets->epoch = bfpg_epoch;
+		bfpg_mark_snapshot(&targets->mark, targets->context);
+		if (targets->by_column)
+			find_by_column(targets);
+		else
+			find_by_index(targets);
 		bfpg_live_question_cache_add(targets);
 	}
-	targets->subtransaction = GetCurrentSubTransactionId();
-	targets->rollbacks = bfpg_live_rollbacks;
-	targets->user = GetUserId();
+	/* Not right before all is found: an error on the way leaves it wrong. */
 	targets->transaction = bfpg_own_transaction();
 	return true;
 }

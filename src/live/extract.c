@@ -1,5 +1,5 @@
 /*
- * snapshot.c
+ * extract.c
  *	  bloom_snapshot: a live filter as a value.
  *
  * The value is that of FORMAT.md, byte for byte what bloom_agg makes of the same keys
@@ -14,15 +14,9 @@
 #include "bf_bits.h"
 #include "bf_key.h"
 #include "value/filter.h"
-#include "live/am.h"
-#include "live/insert.h"
-#include "live/rights.h"
-#include "live/snapshot.h"
 #include "live/target.h"
-#include "live/tree.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_snapshot);
-PG_FUNCTION_INFO_V1(bloomfilter_snapshot_part);
 
 /* Where the blocks of the page that is read go. */
 typedef struct Target
@@ -41,11 +35,13 @@ or_page(const BfpgLiveNode *node, void *argument)
 }
 
 static Datum
-snapshot(Relation index, const BfpgLive *live, uint32 part)
+extract(Relation index, const BfpgLive *live, uint32 part)
 {
 	bf_header	header = live->header;
 	uint64		page_bytes = (uint64) live->blocks_per_page << (header.log2_block_bits - 3);
 	BfpgFilter *filter;
+	/* Else a large index would drive all else from the buffers. */
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	uint32		i;
 
 	header.part = (uint16) part;
@@ -58,7 +54,7 @@ snapshot(Relation index, const BfpgLive *live, uint32 part)
 		CHECK_FOR_INTERRUPTS();
 		target.blocks = filter->blocks + i * page_bytes;
 		target.bytes = (uint64) bfpg_live_page_blocks(live, home) << (header.log2_block_bits - 3);
-		bfpg_live_walk(index, home, NULL, or_page, &target);
+		bfpg_live_walk(index, home, strategy, or_page, &target);
 	}
 	filter->header.bits_set = bf_count_bits(filter->blocks, bf_blocks_bytes(&header), bfpg_tick);
 	/* As a filter to which no key was added. */
@@ -68,57 +64,27 @@ snapshot(Relation index, const BfpgLive *live, uint32 part)
 	return bfpg_filter_rw_datum(filter);
 }
 
-Relation
-bfpg_live_open_for_snapshot(Oid oid)
-{
-	Relation	index = bfpg_live_open_index(oid, false);
-	BfpgKeyCoder coder;
-	BfpgLiveMakers makers;
-
-	/* The column may have got a type of another equality: text becomes citext in place. */
-	bfpg_live_key_coder(index, &coder);
-	makers = bfpg_live_makers(index);
-	if (!bfpg_live_usable(index) || TransactionIdIsValid(bfpg_live_unseen_maker(&makers)))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not ready to be asked", RelationGetRelationName(index)),
-				 errhint("It is not valid, or was built after this transaction began: "
-						 "try again in another, or rebuild it with REINDEX.")));
-	return index;
-}
-
+/* Of an index, which must have one part, or of one part of it. */
 Datum
 bloomfilter_snapshot(PG_FUNCTION_ARGS)
 {
-	Relation	index = bfpg_live_open_for_snapshot(PG_GETARG_OID(0));
+	Relation	index = bfpg_live_open_whole(PG_GETARG_OID(0));
+	int32		part = PG_NARGS() == 2 ? PG_GETARG_INT32(1) : 0;
 	BfpgLive	live = *bfpg_live_meta(index);
 	Datum		result;
 
-	if (live.header.parts > 1)
+	if (PG_NARGS() == 1 && live.header.parts > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("index \"%s\" is too large for one bloomfilter", RelationGetRelationName(index)),
 				 errhint("It has %u parts: bloom_snapshot(index, part) makes a bloomfilter of each, from 0.",
 						 live.header.parts)));
-	result = snapshot(index, &live, 0);
-	index_close(index, NoLock);
-	PG_RETURN_DATUM(result);
-}
-
-Datum
-bloomfilter_snapshot_part(PG_FUNCTION_ARGS)
-{
-	Relation	index = bfpg_live_open_for_snapshot(PG_GETARG_OID(0));
-	int32		part = PG_GETARG_INT32(1);
-	BfpgLive	live = *bfpg_live_meta(index);
-	Datum		result;
-
 	if (part < 0 || part >= live.header.parts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("part of index \"%s\" must be between 0 and %u, not %d",
 						RelationGetRelationName(index), live.header.parts - 1, part)));
-	result = snapshot(index, &live, (uint32) part);
+	result = extract(index, &live, (uint32) part);
 	index_close(index, NoLock);
 	PG_RETURN_DATUM(result);
 }
