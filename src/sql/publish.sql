@@ -132,7 +132,7 @@ CREATE VIEW bloom_published AS
 		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, l.published_by,
 		CASE WHEN pg_catalog.pg_has_role(d.role, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
-		l.others, l.unknown, l.conflicts,
+		CASE WHEN l.name IS NOT NULL THEN l.planned_others IS NOT NULL END AS exact, l.others, l.unknown, l.conflicts,
 		l.rate, l.fullest_part, l.bytes, l.parts, l.key_type, l.max_shrink,
 		CASE WHEN r.error IS NOT NULL THEN 'failed'
 			WHEN r.ended_at IS NOT NULL THEN 'ended'
@@ -163,14 +163,15 @@ COMMENT ON COLUMN bloom_published.published_by IS 'role that published, with who
 COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of its publisher and of pg_read_all_stats';
 COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
-COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key, of an exact list also true; NULL where no query was run';
 COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
-COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list';
+COMMENT ON COLUMN bloom_published.exact IS 'whether all keys of the query get the right answer';
+COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list, and where no query was run';
 COMMENT ON COLUMN bloom_published.unknown IS 'of these, rows whose boolean is null';
 COMMENT ON COLUMN bloom_published.conflicts IS 'keys with both booleans, which on_conflict decided';
 COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
 COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
-COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published';
+COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published; of an exact list for keys that it does not know';
 COMMENT ON COLUMN bloom_published.fullest_part IS 'keys of the fullest part as a share of what it is sized for';
 COMMENT ON COLUMN bloom_published.bytes IS 'size of all filters';
 COMMENT ON COLUMN bloom_published.parts IS 'number of filters that the keys are split into';

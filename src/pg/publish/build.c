@@ -161,6 +161,11 @@ plan_build(BfpgPublication *list)
 	list->remote = bfpg_source_is_remote(build->plan);
 	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
+	if (!list->exact && list->on_conflict != BFPG_CONFLICT_ERROR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("on_conflict is for exact lists, and the query of list \"%s\" returns no boolean", list->name),
+				 errhint("Return a boolean beside each key, or leave on_conflict out.")));
 }
 
 bf_header
@@ -259,9 +264,12 @@ build_here(BfpgPublication *list, const bf_exact *shape)
 	}
 	bfpg_publish_pass(list, BFPG_ADD, counts);
 	list->keys = counts[BFPG_PASS_KEYS];
-	list->others = counts[BFPG_PASS_OTHERS];
 	list->nulls = counts[BFPG_PASS_NULLS];
-	list->unknown = counts[BFPG_PASS_UNKNOWN];
+	if (list->exact)
+	{
+		list->others = counts[BFPG_PASS_OTHERS];
+		list->unknown = counts[BFPG_PASS_UNKNOWN];
+	}
 	take_shared(list);
 }
 
@@ -348,12 +356,17 @@ plan_capacity(BfpgPublication *list, const BfpgLastList *last)
 			list->n = Max(list->min_n, bfpg_plan_capacity(last->n, last->exists ? last->keys : -1, list->build->rows));
 		return;
 	}
+	if (!list->check)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("list \"%s\" can't be exact without its check", list->name),
+				 errhint("Leave \"check\" => false out: an exact list is built by what the check finds.")));
 	if (!list->build->here)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("list \"%s\" can't be exact: another engine or server computes aggregates over its query", list->name),
 				 errhint("Copy the keys into a table of this server first: CREATE TEMP TABLE k AS SELECT ...")));
-	if (!last->exact)
+	if (!last->exact || last->others < 0)
 		bfpg_publish_count_exact(list);
 	if (!given)
 		list->n = Max(list->min_n, bfpg_plan_capacity(last->n, last->exact ? last->keys : -1, (double) list->keys));

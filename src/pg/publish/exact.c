@@ -16,7 +16,7 @@
  * pass all levels alike, so all of these are found, and on_conflict decides.
  *
  * A level that got more keys than it is sized for is sized anew, and all is built again.
- * sql/exact.sql and t/083_exact.pl compare each answer with the query.
+ * sql/exact.sql and t/068_exact.pl compare each answer with the query.
  */
 #include "postgres.h"
 
@@ -116,7 +116,7 @@ expected(const BfpgPublication *list, unsigned level, double keys)
 }
 
 static void
-refuse_rows(const BfpgPublication *list, const int64 before[BFPG_PASS_COUNTS], const int64 now[BFPG_PASS_COUNTS])
+refuse_rows(const BfpgPublication *list, const int64 now[BFPG_PASS_COUNTS])
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
@@ -132,7 +132,7 @@ check_rows(const BfpgPublication *list, const int64 before[BFPG_PASS_COUNTS], co
 {
 	if (now[BFPG_PASS_KEYS] != list->keys || now[BFPG_PASS_OTHERS] != list->others || now[BFPG_PASS_MISSING] != 0 ||
 		now[BFPG_PASS_LET_IN] != before[BFPG_PASS_LET_IN] || now[BFPG_PASS_SUM] != before[BFPG_PASS_SUM])
-		refuse_rows(list, before, now);
+		refuse_rows(list, now);
 }
 
 /* Reads the query once more for the keys of a hash. */

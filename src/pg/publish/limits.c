@@ -218,7 +218,7 @@ guard_keys(const BfpgPublication *list, const BfpgLastList *last)
 static void
 guard_others(const BfpgPublication *list, const BfpgLastList *last)
 {
-	if (!list->exact || !last->exact || last->others < LEAST_GUARDED ||
+	if (list->others < 0 || last->others < LEAST_GUARDED ||
 		(double) list->others >= (double) last->others * (1 - list->max_shrink))
 		return;
 	ereport(ERROR,

@@ -175,7 +175,7 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
 	memset(list, 0, sizeof(*list));
 	find_place(fcinfo, &list->place);
 	list->name = name_argument(fcinfo);
-	list->keys = -1;
+	list->keys = list->planned_others = list->others = list->unknown = list->conflicts = -1;
 	list->build_seconds = list->check_seconds = -1;
 	list->started = GetCurrentTimestamp();
 	PreventCommandIfReadOnly("publishing a list");
@@ -358,6 +358,9 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		if (first.key_type == BF_KEY_NONE)
 			first.key_type = header.key_type;
 	}
+	list->exact = list->shapes[0].levels > 1;
+	if (list->exact)
+		list->planned_others = (int64) list->shapes[0].others * count;
 }
 
 /* Publishes filters that are there already, inside the caller's transaction. */

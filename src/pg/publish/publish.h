@@ -35,7 +35,7 @@ typedef struct BfpgLastList
 	double		keys;			/* different ones, as they were estimated when it was published */
 	const char *key_type;		/* NULL: no keys */
 	bool		exact;
-	int64		others;			/* of an exact list; else 0, as the next one is */
+	int64		others;			/* of an exact list; -1: not known */
 	int64		planned_others;
 } BfpgLastList;
 
@@ -83,7 +83,7 @@ typedef struct BfpgPublication
 	int64		keys;			/* rows with a key, of an exact list members; -1: not known */
 	int64		nulls;			/* rows without */
 	bool		exact;
-	int64		planned_others;	/* these four of an exact list */
+	int64		planned_others;	/* these four of an exact list; -1: none, or not known */
 	int64		others;
 	int64		unknown;		/* of these, rows whose boolean is null */
 	int64		conflicts;		/* keys that on_conflict decided */

@@ -100,9 +100,10 @@ take_column(BfpgSource *source, const TargetEntry *entry, int number)
 		source->collation = exprCollation((Node *) entry->expr);
 		return;
 	}
-	if (getBaseType(exprType((Node *) entry->expr)) != BOOLOID)
-		refuse(source, "Its second column is no boolean.");
 	source->member = entry->resno;
+	source->member_type = exprType((Node *) entry->expr);
+	if (getBaseType(source->member_type) != BOOLOID)
+		refuse(source, "Its second column is no boolean.");
 }
 
 /* The columns that are of the result, not just sorted by. */
@@ -197,7 +198,12 @@ bfpg_source_key(const BfpgSource *source)
 Expr *
 bfpg_source_member(const BfpgSource *source)
 {
-	return (Expr *) makeVar(1, source->member, BOOLOID, -1, InvalidOid, 0);
+	Expr	   *member = (Expr *) makeVar(1, source->member, source->member_type, -1, InvalidOid, 0);
+
+	/* of a domain */
+	if (source->member_type != BOOLOID)
+		member = (Expr *) makeRelabelType(member, BOOLOID, -1, InvalidOid, COERCE_IMPLICIT_CAST);
+	return member;
 }
 
 Expr *

@@ -26,6 +26,7 @@ typedef struct BfpgSource
 	Query	   *query;			/* analysed, never given to the planner itself */
 	AttrNumber	column;			/* of the keys, from 1 on */
 	AttrNumber	member;			/* of the booleans of an exact list; 0: there are none */
+	Oid			member_type;	/* boolean, or a domain over it */
 	Oid			type;			/* of the keys; with the next two of a Var */
 	int32		typmod;
 	Oid			collation;

@@ -160,7 +160,7 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 
 	memset(last, 0, sizeof(*last));
 	run_for_name(psprintf("SELECT identity, serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(keys, -1), cardinality, key_type, others, planned_others FROM %sbloom_generation WHERE name = $1 AND back = 0",
+						  "max_shrink, coalesce(keys, -1), cardinality, key_type, coalesce(others, -1), planned_others FROM %sbloom_generation WHERE name = $1 AND back = 0",
 						  place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
@@ -180,8 +180,8 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	key_type = result_column(12, &is_null);
 	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
 	last->others = DatumGetInt64(result_column(13, &is_null));
-	last->exact = !is_null;
 	last->planned_others = DatumGetInt64(result_column(14, &is_null));
+	last->exact = !is_null;
 }
 
 /* The current generation becomes the one before; that one goes. */
@@ -362,10 +362,10 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 			bfpg_parameter(INT8OID, Int64GetDatum((int64) bfpg_publish_bytes(list))),
 			{.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID},
 			{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
-			number_or_null(list->exact ? list->others : -1, -1),
-			number_or_null(list->exact ? list->planned_others : -1, -1),
-			number_or_null(list->exact ? list->unknown : -1, -1),
-			number_or_null(list->exact ? list->conflicts : -1, -1),
+			number_or_null(list->others, -1),
+			number_or_null(list->planned_others, -1),
+			number_or_null(list->unknown, -1),
+			number_or_null(list->conflicts, -1),
 		};
 
 		/* Transactions of another node have numbers of its own. */
@@ -399,6 +399,7 @@ int64
 bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
+	BfpgLastList now;
 	const char *prefix = place->prefix;
 	int64		serial;
 
@@ -420,6 +421,11 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 						  prefix, serial),
 				 name, SPI_OK_UPDATE_RETURNING);
 	notify_result();
+	bfpg_publish_last(place, name, &now);
+	if (now.exact != last.exact)
+		ereport(NOTICE,
+				(errmsg("list \"%s\" is %s again", name, now.exact ? "exact" : "plain"),
+				 errhint("Hosts that read plain lists alone keep the one that they have while a list is exact.")));
 	return serial;
 }
 
