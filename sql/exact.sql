@@ -25,7 +25,7 @@ select wrong('active', 'id'), count(*) filter (where bloom_lookup('active', -id)
 -- a plain list of the members is wrong for some of the others
 call bloom_publish('plain', 'SELECT id FROM users WHERE active');
 select wrong('plain', 'id') = '0 0 wrong of 20000' as right;
-select name, exact, keys, others, unknown, conflicts, n, p, rate <= p as kept, bytes, key_type, check_seconds is null as checked_by_the_build
+select name, exact, keys, others, unknown, conflicts, n, p, rate <= p as kept, bytes, key_type, build_seconds >= 0 and check_seconds >= 0 as timed
 from bloom_published order by name;
 select levels, others, format_version, n, cardinality between 1980 and 2020 as good, fpr <= 0.01 as rate, bytes from bloom_list_part, lateral bloom_stats(filter) where name = 'active';
 select levels, others, format_version from bloom_list_part, lateral bloom_stats(filter) where name = 'plain';

@@ -162,7 +162,7 @@ COMMENT ON COLUMN bloom_published.age IS 'time since built_at; negative if the c
 COMMENT ON COLUMN bloom_published.published_by IS 'role that published, with whose rights the query ran';
 COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of its publisher and of pg_read_all_stats';
 COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
-COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
+COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took, of an exact list with levels 2 and 3; NULL without that check';
 COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key, of an exact list also true; NULL where no query was run';
 COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
 COMMENT ON COLUMN bloom_published.exact IS 'whether all keys of the query get the right answer';

@@ -425,7 +425,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 				 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 	if (list->build->shared != NULL)
 		finish_shared(list);
-	list->build_seconds = bfpg_seconds_since(start);
+	list->build_seconds = bfpg_seconds_since(start) - Max(list->check_seconds, 0);
 	if (list->check && !list->exact)
 		bfpg_publish_check(list);
 }

@@ -24,6 +24,7 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "bf_estimate.h"
 #include "bf_hashlist.h"
@@ -272,6 +273,7 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 {
 	int64		before[BFPG_PASS_COUNTS];
 	int64		now[BFPG_PASS_COUNTS];
+	TimestampTz start = GetCurrentTimestamp();
 	HashesOfParts others = gather(list, BFPG_OTHERS, expected(list, 0, (double) list->others), before);
 	HashesOfParts members;
 
@@ -281,7 +283,10 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 	members = gather(list, BFPG_PROVE, expected(list, 1, (double) list->keys), now);
 	check_rows(list, before, now);
 	settle_conflicts(list, &members, &others);
-	return has_room(list, 2, &members) && close_level_3(list, &members, &others);
+	if (!has_room(list, 2, &members) || !close_level_3(list, &members, &others))
+		return false;
+	list->check_seconds = bfpg_seconds_since(start);
+	return true;
 }
 
 /* What each part is like, but for its number and the type of its keys. */
