@@ -341,4 +341,32 @@ SKIP:
 	$small->stop;
 }
 
+# Shared memory that a list would just fit in is what other queries live on.
+SKIP:
+{
+	my $disk = BloomTest::SmallDisk->new(13 * MEGABYTE);
+	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
+	my $tight = new_node('tight', conf => "dynamic_shared_memory_type = mmap\n");
+	my $data = $tight->data_dir;
+	$tight->stop;
+	rmdir "$data/pg_dynshmem" or die $!;
+	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
+	$tight->start;
+	my ($publisher, $holder, $other) = map { session($tight) } 1 .. 3;
+	my $pid = $publisher->pid;
+	$other->query('CREATE TABLE other AS SELECT g AS id FROM generate_series(1, 100000) g; ANALYZE other');
+	$holder->query('SELECT pg_advisory_lock(1)');
+	$publisher->start("CALL bloom_publish('large', 'SELECT g FROM generate_series(1, 10) g WHERE pg_advisory_xact_lock(1) IS NOT NULL', n => 10000000)");
+	$tight->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the build does not come to its query';
+	is($other->query(<<"EOC"), 100000, 'another session\'s parallel query has memory while a list is built');
+$parallel SET work_mem = '32MB'; SET enable_mergejoin = off; SET enable_nestloop = off; SET parallel_tuple_cost = 0;
+SELECT count(*) FROM other a JOIN other b USING (id)
+EOC
+	$holder->query('SELECT pg_advisory_unlock_all()');
+	is(($publisher->finish)[1], '', 'and the list is published');
+	$_->quit foreach $publisher, $holder, $other;
+	$tight->stop;
+}
+
 done_testing();

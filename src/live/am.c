@@ -8,13 +8,11 @@
  */
 #include "postgres.h"
 
-#include "access/amapi.h"
 #include "commands/vacuum.h"
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
 
 #include "live/am.h"
-#include "live/compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
 

@@ -6,13 +6,13 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "live/read.h"
-#include "live/target.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
@@ -92,6 +92,22 @@ ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
 }
 
+/*
+ * Throws if the answer would be true for each key, as some are in compressed chunks.
+ * bloom_search and bloom_index_partitions tell the chunks that may have a key, and these do.
+ */
+static void
+refuse_compressed(const BfpgLiveTargets *targets)
+{
+	if (unlikely(targets->compressed))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" has chunks that TimescaleDB has compressed, whose keys are in no index",
+						get_rel_name(targets->table)),
+				 errhint("Take bloom_search or bloom_index_partitions, for which such a chunk may have the key. "
+						 "Or ask each chunk that is not compressed, with SELECT bool_or(bloom_index_contains(c, 'column', key)) FROM show_chunks('table', newer_than => ...) AS c.")));
+}
+
 /* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
@@ -99,6 +115,7 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
+	refuse_compressed(targets);
 	for (i = 0; i < targets->count; i++)
 	{
 		if (ask_target(question, &targets->targets[i], key))
@@ -113,16 +130,6 @@ bloomfilter_index_contains(PG_FUNCTION_ARGS)
 	BfpgLiveCall call = read_call(fcinfo, false);
 
 	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
-}
-
-/* Hashes the keys of the call's array. */
-static void
-hash_call_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder,
-				uint64 seed, BfpgKeyArray *keys)
-{
-	bf_header	whole = {.parts = 1, .seed = seed};
-
-	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(call->key_arg)), coder, &whole, keys);
 }
 
 /* Asks all targets for hashed keys. */
@@ -156,14 +163,15 @@ answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
 {
 	BfpgLiveCall call = read_call(fcinfo, true);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
-	uint64		seed = 0;
+	bf_header	whole = {.parts = 1};
 
+	refuse_compressed(&question->targets);
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
-		seed = question->targets.targets[0].live.header.seed;
-	hash_call_array(fcinfo, &call, &question->coder, seed, keys);
+		whole.seed = question->targets.targets[0].live.header.seed;
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, keys);
 	*found = palloc0(keys->count + 1);
-	ask_targets_array(question, seed, keys, *found);
+	ask_targets_array(question, whole.seed, keys, *found);
 	return question;
 }
 

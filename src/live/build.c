@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xloginsert.h"
 #include "catalog/storage.h"
@@ -21,12 +20,10 @@
 #include "pgstat.h"
 #include "storage/lmgr.h"
 
-#include "bf_bits.h"
 #include "bf_estimate.h"
 #include "live/am.h"
 #include "live/build.h"
 #include "base/elsewhere.h"
-#include "base/report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
 #define PHASE_LAY_OUT 2

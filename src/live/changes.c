@@ -40,8 +40,6 @@
 #include "bf_bits.h"
 #include "bf_format.h"
 #include "bf_hash.h"
-#include "live/compat.h"
-#include "live/page.h"
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_changes);

@@ -5,6 +5,27 @@
  * What is found is right without a second look, whatever others change meanwhile: each fact is
  * read under the lock that keeps it as it is.  Tables are locked before their indexes: see
  * open.c.
+ *
+ * A backend keeps which indexes answer a question, the layout of their pages, and that this
+ * user may ask them.  A cached answer is as right as a search in the catalogs:
+ *
+ * 1. It rests on rows of catalogs alone.  PostgreSQL sends each backend a relcache message
+ *	  when a relation changes: its columns, its file, its indexes, its row security, the rights
+ *	  on it, or what is below it.  It sends a syscache message when a role, a membership or a
+ *	  database's owner changes.  Each of these messages moves bfpg_epoch, and an entry of
+ *	  another epoch is not used.  (specs/live_known.spec makes each of these changes between
+ *	  two executions of a prepared statement.)
+ * 2. A backend has read all messages that were sent before it got its locks.
+ *	  LockRelationOid reads them for a lock that is new to the transaction; for locks that the
+ *	  transaction already had, bfpg_live_find_targets does.  (live_known.spec: begin, index,
+ *	  revoke, index.)
+ * 3. A transaction that gives an index another file, or drops it, holds its exclusive lock
+ *	  until its messages are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for
+ *	  all who hold a lock of the table before insertions pass the index by.  Here the locks of
+ *	  each table and its index are taken, and kept as a scan keeps them.
+ *	  (t/078_live_members.pl, specs/live_ddl.spec.)
+ *
+ * What depends on more than the catalogs is not kept: whom row security exempts.
  */
 #include "postgres.h"
 
@@ -19,11 +40,18 @@
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "base/elsewhere.h"
 #include "base/epoch.h"
 #include "live/am.h"
 #include "live/target.h"
+
+/* Questions that are kept at most, one in a slot chosen by a hash. */
+#define SLOTS 64
+
+/* Targets of a question that is kept, at most. */
+#define MOST_TARGETS 1024
 
 /* Room is doubled whenever the count is a power of two: tables have thousands of partitions. */
 static BfpgLiveTarget *
@@ -47,6 +75,7 @@ take_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
+	bfpg_live_check_type(index);
 	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
 	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
 	targets->key_type = coder.type;
@@ -106,36 +135,14 @@ covers_column(Relation table, Relation index, const char *column)
 		get_collation_isdeterministic(attribute->attcollation);
 }
 
-Oid
-bfpg_live_index_of_column(Relation table, const char *column)
-{
-	ListCell   *cell;
-
-	foreach(cell, RelationGetIndexList(table))
-	{
-		Relation	index;
-		bool		fits;
-
-		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
-			continue;
-		index = index_open(lfirst_oid(cell), NoLock);
-		fits = bfpg_is_live(index) && covers_column(table, index, column);
-		index_close(index, NoLock);
-		if (fits)
-			return lfirst_oid(cell);
-	}
-	return InvalidOid;
-}
-
 /*
- * Adds the index that answers for a locked table: one to be trusted if there is one.
- * Returns whether there is any.
+ * Opens the index that answers for an open table: one to be trusted if there is one.  NULL if
+ * there is none.  Who doesn't wait passes indexes by that somebody has locked.
  */
-static bool
-add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
+static Relation
+open_best_index(Relation table, const Wanted *wanted, bool wait)
 {
-	Relation	table = table_open(oid, NoLock);
-	Relation	found = NULL;
+	Relation	best = NULL;
 	ListCell   *cell;
 
 	foreach(cell, RelationGetIndexList(table))
@@ -145,31 +152,57 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 
 		if (wanted->column == NULL && !list_member_oid(wanted->indexes, candidate))
 			continue;
+		if (!wait && !ConditionalLockRelationOid(candidate, AccessShareLock))
+			continue;
 		index = index_open(candidate, AccessShareLock);
 		if (!bfpg_is_live(index) ||
 			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
-			(found != NULL && bfpg_live_usable(found)))
+			(best != NULL && bfpg_live_usable(best)))
 		{
 			index_close(index, NoLock);
 			continue;
 		}
-		if (found != NULL)
-			index_close(found, NoLock);
-		found = index;
+		if (best != NULL)
+			index_close(best, NoLock);
+		best = index;
 	}
-	if (found != NULL)
+	return best;
+}
+
+Oid
+bfpg_live_index_of_column(Relation table, const char *column)
+{
+	Wanted		wanted = {column, NIL, false};
+	Relation	index = open_best_index(table, &wanted, false);
+	Oid			oid;
+
+	if (index == NULL)
+		return InvalidOid;
+	oid = RelationGetRelid(index);
+	index_close(index, NoLock);
+	return oid;
+}
+
+/* Adds the index that answers for a locked table.  Returns whether there is any. */
+static bool
+add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
+{
+	Relation	table = table_open(oid, NoLock);
+	Relation	index = open_best_index(table, wanted, true);
+
+	if (index != NULL)
 	{
-		bfpg_live_check_storage(found);
+		bfpg_live_check_storage(index);
 		if (wanted->check_rights)
-			targets->lasting = bfpg_live_check_rights(found);
-		if (found->rd_rel->relkind == RELKIND_INDEX)
-			add_index(targets, found);
+			targets->lasting = bfpg_live_check_rights(index);
+		if (index->rd_rel->relkind == RELKIND_INDEX)
+			add_index(targets, index);
 		else
-			take_type(targets, found);
-		index_close(found, NoLock);
+			take_type(targets, index);
+		index_close(index, NoLock);
 	}
 	table_close(table, NoLock);
-	return found != NULL;
+	return index != NULL;
 }
 
 /* Whether a relation has rows itself. */
@@ -203,6 +236,16 @@ all_below(Oid root, LOCKMODE lock)
 	return found;
 }
 
+/* Adds a compressed chunk, whose index lacks keys. */
+static void
+add_compressed(BfpgLiveTargets *targets, Oid table)
+{
+	add_target(targets, table);
+	targets->lasting = false;
+	targets->of_snapshot = true;
+	targets->compressed = true;
+}
+
 /*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
  * trusted is true for each key.
@@ -216,7 +259,9 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 	{
 		Oid			table = lfirst_oid(cell);
 
-		if (has_rows(table) && !add_table(targets, table, wanted))
+		if (bfpg_is_compressed(table))
+			add_compressed(targets, table);
+		else if (has_rows(table) && !add_table(targets, table, wanted))
 			add_target(targets, table);
 	}
 }
@@ -233,6 +278,7 @@ find_by_index(BfpgLiveTargets *targets)
 	(void) bfpg_check_kept_here(table);
 	bfpg_live_refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
+	bfpg_live_check_column(index);
 	if (index->rd_rel->relkind == RELKIND_INDEX)
 		add_index(targets, index);
 	else
@@ -300,6 +346,97 @@ find_by_column(BfpgLiveTargets *targets)
 		*targets = own;
 }
 
+static BfpgLiveTargets *slots = NULL;
+
+static BfpgLiveTargets *
+slot_of(const BfpgLiveTargets *targets)
+{
+	uint64		hash = targets->relation;
+
+	if (targets->by_column)
+		hash = bf_hash(NameStr(targets->column), strlen(NameStr(targets->column)), hash);
+	return &slots[hash % SLOTS];
+}
+
+/* Whether an entry is of the same question, asked by the same user, and still right. */
+static bool
+is_entry_of(const BfpgLiveTargets *entry, const BfpgLiveTargets *targets)
+{
+	return entry->epoch == bfpg_epoch &&
+		entry->relation == targets->relation &&
+		entry->user == targets->user &&
+		entry->by_column == targets->by_column &&
+		(!entry->by_column || strcmp(NameStr(entry->column), NameStr(targets->column)) == 0);
+}
+
+/* The table that was named comes first, then each table before its index. */
+static void
+lock_all(const BfpgLiveTargets *entry)
+{
+	int			i;
+
+	LockRelationOid(entry->table, AccessShareLock);
+	for (i = 0; i < entry->count; i++)
+	{
+		LockRelationOid(entry->targets[i].table, AccessShareLock);
+		if (OidIsValid(entry->targets[i].index))
+			LockRelationOid(entry->targets[i].index, AccessShareLock);
+	}
+}
+
+static BfpgLiveTarget *
+copy_targets(const BfpgLiveTargets *from, MemoryContext context)
+{
+	Size		bytes = from->count * sizeof(BfpgLiveTarget);
+
+	return from->count == 0 ? NULL : memcpy(MemoryContextAlloc(context, bytes), from->targets, bytes);
+}
+
+/* Takes the targets of a question that the backend has asked before, and locks them. */
+static bool
+find_in_cache(BfpgLiveTargets *targets)
+{
+	const BfpgLiveTargets *entry;
+
+	if (slots == NULL)
+		return false;
+	entry = slot_of(targets);
+	if (!is_entry_of(entry, targets))
+		return false;
+	lock_all(entry);
+	/* Locking reads messages, after which the entry may be wrong. */
+	if (entry->epoch != bfpg_epoch)
+		return false;
+	targets->epoch = entry->epoch;
+	targets->key_type = entry->key_type;
+	targets->column_type = entry->column_type;
+	targets->targets = copy_targets(entry, targets->context);
+	targets->count = entry->count;
+	return true;
+}
+
+/* Keeps the targets of a question that were found just now, if they may be kept. */
+static void
+add_to_cache(const BfpgLiveTargets *targets)
+{
+	BfpgLiveTarget *copy;
+	BfpgLiveTargets *entry;
+
+	if (!targets->lasting || targets->count > MOST_TARGETS)
+		return;
+	if (slots == NULL)
+		slots = MemoryContextAllocZero(TopMemoryContext, SLOTS * sizeof *slots);
+	copy = copy_targets(targets, TopMemoryContext);
+	entry = slot_of(targets);
+	if (entry->targets != NULL)
+		pfree(entry->targets);
+	*entry = *targets;
+	entry->targets = copy;
+	/* What belongs to the call site's memory. */
+	entry->mark.xids = NULL;
+	entry->context = NULL;
+}
+
 /* Whether these are the targets of a question that was asked before. */
 static inline bool
 still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
@@ -341,7 +478,7 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 		return false;
 	begin_question(targets, relation, column, context);
 	AcceptInvalidationMessages();
-	if (!bfpg_live_question_cache_find(targets))
+	if (!find_in_cache(targets))
 	{
 		targets->epoch = bfpg_epoch;
 		bfpg_mark_snapshot(&targets->mark, targets->context);
@@ -349,7 +486,7 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 			find_by_column(targets);
 		else
 			find_by_index(targets);
-		bfpg_live_question_cache_add(targets);
+		add_to_cache(targets);
 	}
 	/* Not right before all is found: an error on the way leaves it wrong. */
 	targets->transaction = bfpg_own_transaction();

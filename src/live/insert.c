@@ -20,8 +20,8 @@
 #include "storage/predicate.h"
 #include "utils/builtins.h"
 
-#include "bf_limits.h"
 #include "live/am.h"
+#include "live/target.h"
 
 /*
  * One new key in so many looks whether its page is full.  Counting bits takes longer
@@ -132,6 +132,7 @@ insert_coder(Relation index, IndexInfo *info)
 		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
 		BfpgKeyCoder *coder = palloc(sizeof *coder);
 
+		bfpg_live_check_type(index);
 		bfpg_live_key_coder(index, coder);
 		info->ii_AmCache = coder;
 		MemoryContextSwitchTo(old);

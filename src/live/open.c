@@ -20,6 +20,7 @@
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
@@ -109,6 +110,47 @@ bfpg_live_refuse_children(Relation index, Oid table)
 			 errmsg("index \"%s\" has not the keys of the tables that inherit from \"%s\"",
 					RelationGetRelationName(index), get_rel_name(table)),
 			 errhint("Ask by table and column, which asks these, too, or name the index of each.")));
+}
+
+/*
+ * ALTER TABLE gives a column another type in place if the bytes stay the same, as from text to
+ * citext, and asks none of its indexes.
+ */
+void
+bfpg_live_check_type(Relation index)
+{
+	Oid			type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	BfpgKeyCoder coder;
+
+	if (!bfpg_find_key_type(getBaseType(type), &coder))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" cannot have keys of type %s, the type that its column has now",
+						RelationGetRelationName(index), format_type_be(type)),
+				 errhint("Drop it with DROP INDEX %s.", quote_identifier(RelationGetRelationName(index)))));
+}
+
+/*
+ * An index of a column has its bytes, whose equality is that of the column only if that has a
+ * deterministic collation.  An index of an expression has the collation that somebody wrote.
+ */
+void
+bfpg_live_check_column(Relation index)
+{
+	AttrNumber	number = index->rd_index->indkey.values[0];
+	Oid			type;
+	int32		typmod;
+	Oid			collation = InvalidOid;
+
+	bfpg_live_check_type(index);
+	if (number != 0)
+		get_atttypetypmodcoll(index->rd_index->indrelid, number, &type, &typmod, &collation);
+	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" does not know which keys are equal to its column's nondeterministic collation \"%s\"",
+						RelationGetRelationName(index), get_collation_name(collation)),
+				 errhint("Make an index of an expression whose equal values have equal bytes, for example of lower(key) COLLATE \"C\".")));
 }
 
 bool
@@ -213,6 +255,7 @@ bfpg_live_open_index(Oid oid, bool for_statistics)
 	else
 	{
 		(void) bfpg_live_check_rights(index);
+		bfpg_live_check_column(index);
 		bfpg_live_refuse_children(index, table);
 	}
 	bfpg_live_refuse_partitioned(oid);
@@ -225,12 +268,8 @@ Relation
 bfpg_live_open_whole(Oid oid)
 {
 	Relation	index = bfpg_live_open_index(oid, false);
-	BfpgKeyCoder coder;
-	BfpgLiveMakers makers;
+	BfpgLiveMakers makers = bfpg_live_makers(index);
 
-	/* The column may have got a type of another equality: text becomes citext in place. */
-	bfpg_live_key_coder(index, &coder);
-	makers = bfpg_live_makers(index);
 	if (!bfpg_live_usable(index) || TransactionIdIsValid(bfpg_live_unseen_maker(&makers)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

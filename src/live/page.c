@@ -13,7 +13,6 @@
 
 #include "bf_bits.h"
 #include "bf_key.h"
-#include "live/compat.h"
 #include "live/page.h"
 #include "base/report.h"
 #include "base/sizes.h"

@@ -14,7 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/resowner.h"
 
-#include "bf_bits.h"
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "live/target.h"
@@ -171,6 +170,7 @@ read_index(Oid oid, Datum *stats)
 	TransactionId unseen = bfpg_live_unseen_maker(&makers);
 	double		p = bfpg_live_meta(index)->header.rate;
 
+	bfpg_live_check_column(index);
 	read_stats(index, PAGES, stats);
 	index_close(index, NoLock);
 	if (valid && TransactionIdIsValid(unseen))

@@ -52,8 +52,9 @@ typedef struct BfpgLiveTargets
 	Oid			table;			/* that was named, or whose index was */
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
 	Oid			column_type;	/* the SQL type that the indexes have, then */
-	bool		lasting;		/* right for other transactions, too: see question_cache.c */
+	bool		lasting;		/* right for other transactions, too: see find.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
+	bool		compressed;		/* some are compressed chunks, which have no index to ask */
 	BfpgSnapshotMark mark;
 	int			count;
 	BfpgLiveTarget *targets;
@@ -76,14 +77,6 @@ extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const
  */
 extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
 
-/* question_cache.c */
-
-/* Takes the targets of a question that the backend has asked before, and locks them. */
-extern bool bfpg_live_question_cache_find(BfpgLiveTargets *targets);
-
-/* Keeps the targets of a question that were found just now, if they may be kept. */
-extern void bfpg_live_question_cache_add(const BfpgLiveTargets *targets);
-
 /* open.c */
 
 /* Locks an index and its table, and returns the table.  Throws if the index is gone. */
@@ -100,6 +93,12 @@ extern void bfpg_live_refuse_relation(Oid relation);
 
 /* Throws if an index is that of a table which others inherit from: it has not their rows. */
 extern void bfpg_live_refuse_children(Relation index, Oid table);
+
+/* Throws unless the column's type is one that keys can have: it may have changed. */
+extern void bfpg_live_check_type(Relation index);
+
+/* Throws unless equal values of the index' column have equal bytes. */
+extern void bfpg_live_check_column(Relation index);
 
 /* Throws for a partitioned index. */
 extern void bfpg_live_refuse_partitioned(Oid index);

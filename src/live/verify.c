@@ -14,7 +14,6 @@
 
 #include "bf_bits.h"
 #include "live/target.h"
-#include "live/page.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_verify);
 

@@ -125,7 +125,8 @@ COMMENT ON COLUMN bloom_list_part.name IS 'of the list';
 COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
 COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
 
--- A query may hold what only its publisher should read.
+-- A query may hold what only its publisher should read.  Operators are PostgreSQL's, and functions are
+-- qualified: one that somebody else planted, and that fits better, would run for everybody who looks.
 -- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
 CREATE VIEW bloom_published AS
 	SELECT coalesce(l.name, r.name) AS name, l.identity, l.serial, l.built_at,
@@ -137,7 +138,7 @@ CREATE VIEW bloom_published AS
 		CASE WHEN r.error IS NOT NULL THEN 'failed'
 			WHEN r.ended_at IS NOT NULL THEN 'ended'
 			WHEN pg_catalog.pg_is_in_recovery() OR EXISTS (
-				SELECT FROM pg_catalog.pg_locks k
+				SELECT FROM pg_catalog.pg_lock_status() k
 				JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) k.database
 				JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) k.classid
 				WHERE k.locktype OPERATOR(pg_catalog.=) 'advisory' AND k.objsubid OPERATOR(pg_catalog.=) '-20209'::smallint

@@ -26,7 +26,7 @@
 #include "base/report.h"
 #include "base/sort.h"
 #include "key/key.h"
-#include "publish/agg.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_combine);
@@ -77,9 +77,9 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 	uint32		part;
 
 	pass->shared = bfpg_shared_attach(ticket, type, context);
-	pass->mode = pass->shared->set->mode;
-	pass->kind = pass->shared->set->shape.level[0];
-	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->set->key_type);
+	pass->mode = pass->shared->head->mode;
+	pass->kind = pass->shared->head->shape.level[0];
+	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->head->key_type);
 	pass->blocks = MemoryContextAlloc(context, pass->shared->parts * sizeof(uint8 *));
 	for (part = 0; part < pass->shared->parts; part++)
 		pass->blocks[part] = bfpg_shared_blocks(pass->shared, part);
@@ -92,8 +92,8 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 static Size
 room_to_add(const BfpgShared *shared)
 {
-	Size		memory = (Size) maintenance_work_mem * 1024 / shared->set->processes;
-	double		enough = Min(bfpg_shared_bytes(&shared->set->shape), MaxAllocHugeSize);
+	Size		memory = (Size) maintenance_work_mem * 1024 / shared->head->processes;
+	double		enough = Min(bfpg_shared_bytes(&shared->head->shape), MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
 }
@@ -137,7 +137,7 @@ note_kind(Pass *pass, uint32 key_type)
 {
 	uint32		known = BF_KEY_NONE;
 
-	if (!pg_atomic_compare_exchange_u32(&pass->shared->set->key_type, &known, key_type) &&
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->head->key_type, &known, key_type) &&
 		known != key_type)
 		bfpg_refuse_key_type(known, key_type);
 	pass->kind.key_type = key_type;
@@ -186,7 +186,7 @@ keep_found(Pass *pass, uint64 hash)
 static inline bool
 in_level_2(const Pass *pass, uint32 part, uint64 hash)
 {
-	return bf_exact_level_contains(&pass->shared->set->shape, pass->blocks[part], 1, hash);
+	return bf_exact_level_contains(&pass->shared->head->shape, pass->blocks[part], 1, hash);
 }
 
 /* Others that level 1 lets in are listed for level 2; in the check it must have them. */
@@ -271,7 +271,7 @@ hash_keys(Pass *pass, Keys *keys)
 		bf_hash_words(keys->hashes + keys->hashed, came, pass->kind.seed);
 	keys->hashed = keys->count;
 	pass->counts[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += came;
-	(void) pg_atomic_fetch_add_u64(&pass->shared->set->keys, (int64) came);
+	(void) pg_atomic_fetch_add_u64(&pass->shared->head->keys, (int64) came);
 }
 
 /* Takes all hashes, region by region. */
@@ -348,7 +348,7 @@ find_key(FunctionCallInfo fcinfo, const Pass *pass)
 	Oid			output;
 	bool		is_varlena;
 
-	if (bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed) != pass->shared->set->wanted)
+	if (bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed) != pass->shared->head->wanted)
 		return;
 	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
 	bfpg_shared_note(pass->shared, OidOutputFunctionCall(output, PG_GETARG_DATUM(2)));

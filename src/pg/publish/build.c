@@ -140,11 +140,11 @@ bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, int64 counts[B
 	array = DatumGetArrayTypeP(row[0].value);
 	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
 	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
-	if ((uint64) taken(mode, counts) != pg_atomic_read_u64(&build->shared->set->keys))
+	if ((uint64) taken(mode, counts) != pg_atomic_read_u64(&build->shared->head->keys))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and took " UINT64_FORMAT,
-						list->name, taken(mode, counts), pg_atomic_read_u64(&build->shared->set->keys))));
+						list->name, taken(mode, counts), pg_atomic_read_u64(&build->shared->head->keys))));
 	bfpg_shared_begin(build->shared, BFPG_CHECK);
 }
 
@@ -204,7 +204,7 @@ static void
 take_shared(BfpgPublication *list)
 {
 	const BfpgShared *shared = list->build->shared;
-	uint32		key_type = pg_atomic_read_u32(&shared->set->key_type);
+	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
 	int32		part;
 
 	for (part = 0; part < list->count; part++)
@@ -213,7 +213,7 @@ take_shared(BfpgPublication *list)
 		bf_header  *header = &shape->level[0];
 		unsigned	level;
 
-		*shape = shared->set->shape;
+		*shape = shared->head->shape;
 		header->bits_set = bf_count_bits(bfpg_shared_blocks(shared, (uint32) part), bf_blocks_bytes(header), bfpg_tick);
 		for (level = 0; level < shape->levels; level++)
 		{

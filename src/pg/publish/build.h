@@ -8,10 +8,29 @@
 #include "utils/timestamp.h"
 
 #include "publish/publish.h"
-#include "publish/agg.h"
+#include "publish/shared.h"
 #include "publish/source.h"
 
 #pragma GCC visibility push(hidden)
+
+/*
+ * The aggregate that reads the keys: its arguments are the ticket of the filters, a bytea, a key,
+ * and of an exact list whether it is a member.
+ */
+#define BFPG_PUBLISH_AGG "bloom_publish_agg"
+
+/* What it returns, as an array of bigint. */
+typedef enum BfpgPassCount
+{
+	BFPG_PASS_KEYS,				/* members: of a plain list all keys */
+	BFPG_PASS_OTHERS,
+	BFPG_PASS_NULLS,
+	BFPG_PASS_UNKNOWN,			/* others whose boolean is null */
+	BFPG_PASS_MISSING,			/* keys whose answer would be wrong */
+	BFPG_PASS_LET_IN,			/* others that level 1 lets in */
+	BFPG_PASS_SUM,				/* of their hashes, modulo 2^64 */
+	BFPG_PASS_COUNTS
+} BfpgPassCount;
 
 typedef struct BfpgBuild
 {

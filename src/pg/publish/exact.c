@@ -140,18 +140,18 @@ check_rows(const BfpgPublication *list, const int64 before[BFPG_PASS_COUNTS], co
 pg_noreturn static void
 refuse_conflict(const BfpgPublication *list, uint64 hash)
 {
-	BfpgSharedSet *set = list->build->shared->set;
+	BfpgSharedHead *head = list->build->shared->head;
 	int64		counts[BFPG_PASS_COUNTS];
 
-	set->wanted = hash;
-	set->found_count = 0;
+	head->wanted = hash;
+	head->found_count = 0;
 	bfpg_publish_pass(list, BFPG_FIND, counts);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: keys are members and others at once", list->name),
-			 set->found_count > 1
-			 ? errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", set->found[0], set->found[1])
-			 : errdetail("The query returns the key \"%s\" with true and with false.", set->found[0]),
+			 head->found_count > 1
+			 ? errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", head->found[0], head->found[1])
+			 : errdetail("The query returns the key \"%s\" with true and with false.", head->found[0]),
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 

@@ -289,8 +289,8 @@ wal_needed(double bytes)
 	return there > most ? bytes : Max(0, Min(bytes, most) - there);
 }
 
-static void
-check_room(const BfpgPublication *list, double bytes)
+void
+bfpg_publish_check_room(const BfpgPublication *list, double bytes)
 {
 	double		needed = wal_needed(bytes);
 	struct statvfs space;
@@ -308,12 +308,6 @@ check_room(const BfpgPublication *list, double bytes)
 				 errhint(BFPG_WAL_HINT)));
 }
 
-void
-bfpg_publish_check_room(const BfpgPublication *list)
-{
-	check_room(list, bfpg_publish_bytes(list));
-}
-
 /* By the n that the caller gave or that the list will have by its last time; else nobody knows yet. */
 void
 bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
@@ -326,5 +320,5 @@ bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
 	if (n == 0)
 		n = Max(list->min_n, bfpg_plan_capacity(last->n, last->keys, 0));
 	bfpg_size_for_rate(n, list->p, &sizing);
-	check_room(list, (double) bf_sizing_bytes(&sizing));
+	bfpg_publish_check_room(list, (double) bf_sizing_bytes(&sizing));
 }

@@ -21,8 +21,8 @@
 #include "utils/syscache.h"
 
 #include "bf_key.h"
+#include "base/elsewhere.h"
 #include "value/filter.h"
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
@@ -179,6 +179,7 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
 	list->build_seconds = list->check_seconds = -1;
 	list->started = GetCurrentTimestamp();
 	PreventCommandIfReadOnly("publishing a list");
+	bfpg_check_coordinator("published");
 	bfpg_publish_check_rights(&list->place);
 }
 
@@ -433,6 +434,7 @@ begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
 
 	find_place(fcinfo, place);
 	PreventCommandIfReadOnly("changing a list");
+	bfpg_check_coordinator("changed");
 	bfpg_publish_check_rights(place);
 	SPI_connect();
 	bfpg_publish_lock(place, name, !IsolationUsesXactSnapshot());

@@ -176,8 +176,8 @@ extern const char *bfpg_publish_key_type(const BfpgPublication *list);
  */
 extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last);
 
-/* Throws where the disk of pg_wal has not the room for what writing the filters logs. */
-extern void bfpg_publish_check_room(const BfpgPublication *list);
+/* Throws where the disk of pg_wal has not the room for what writing so many bytes of filters logs. */
+extern void bfpg_publish_check_room(const BfpgPublication *list, double bytes);
 
 /* The same before the filters are built, where n is known. */
 extern void bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last);

@@ -53,7 +53,7 @@ segments_for(const bf_exact *shape)
 static Size
 control_bytes(uint32 segments)
 {
-	return offsetof(BfpgSharedSet, handles) + segments * sizeof(dsm_handle);
+	return offsetof(BfpgSharedHead, handles) + segments * sizeof(dsm_handle);
 }
 
 double
@@ -154,15 +154,15 @@ clear(dsm_segment *segment, uint64 bytes)
 
 /* A view of filters of which only what describes them is known. */
 static BfpgShared *
-new_view(dsm_segment *control, BfpgSharedSet *set)
+new_view(dsm_segment *control, BfpgSharedHead *head)
 {
 	BfpgShared *shared = palloc0(sizeof(BfpgShared));
 
 	shared->control = control;
-	shared->set = set;
-	shared->parts = shared->set->shape.level[0].parts;
+	shared->head = head;
+	shared->parts = shared->head->shape.level[0].parts;
 	shared->images = palloc(shared->parts * sizeof(uint8 *));
-	shared->segments = palloc0(shared->set->segments * sizeof(dsm_segment *));
+	shared->segments = palloc0(shared->head->segments * sizeof(dsm_segment *));
 	return shared;
 }
 
@@ -170,10 +170,10 @@ new_view(dsm_segment *control, BfpgSharedSet *set)
 static void
 find_images(BfpgShared *shared, uint32 segment)
 {
-	uint64		stride = part_bytes(&shared->set->shape);
+	uint64		stride = part_bytes(&shared->head->shape);
 	uint8	   *address = dsm_segment_address(shared->segments[segment]);
-	uint32		first = segment * shared->set->parts_each;
-	uint32		end = Min(first + shared->set->parts_each, shared->parts);
+	uint32		first = segment * shared->head->parts_each;
+	uint32		end = Min(first + shared->head->parts_each, shared->parts);
 	uint32		part;
 
 	for (part = first; part < end; part++)
@@ -181,9 +181,9 @@ find_images(BfpgShared *shared, uint32 segment)
 }
 
 static void
-make_secret(BfpgSharedSet *set)
+make_secret(BfpgSharedHead *head)
 {
-	if (!pg_strong_random(set->secret, BFPG_SECRET_BYTES))
+	if (!pg_strong_random(head->secret, BFPG_SECRET_BYTES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not get random bytes")));
@@ -191,28 +191,28 @@ make_secret(BfpgSharedSet *set)
 
 /* Describes filters in memory that is empty. */
 static void
-init_set(BfpgSharedSet *set, const bf_exact *shape, Oid type, int processes)
+init_head(BfpgSharedHead *head, const bf_exact *shape, Oid type, int processes)
 {
 	int			i;
 
-	set->database = MyDatabaseId;
-	set->type = type;
-	set->processes = processes;
-	set->shape = *shape;
-	set->shape.level[0].key_type = BF_KEY_NONE;
-	set->list = DSM_HANDLE_INVALID;
-	set->parts_each = parts_each(shape);
-	set->segments = segments_for(shape);
-	pg_atomic_init_u32(&set->key_type, BF_KEY_NONE);
-	pg_atomic_init_u64(&set->keys, 0);
-	make_secret(set);
+	head->database = MyDatabaseId;
+	head->type = type;
+	head->processes = processes;
+	head->shape = *shape;
+	head->shape.level[0].key_type = BF_KEY_NONE;
+	head->list = DSM_HANDLE_INVALID;
+	head->parts_each = parts_each(shape);
+	head->segments = segments_for(shape);
+	pg_atomic_init_u32(&head->key_type, BF_KEY_NONE);
+	pg_atomic_init_u64(&head->keys, 0);
+	make_secret(head);
 	/*
 	 * A tranche of our own would be one more for each publication, and there are few.  This one
 	 * is shown as a wait for the dynamic shared memory of a parallel query.
 	 */
 	for (i = 0; i < BFPG_REGION_LOCKS; i++)
-		LWLockInitialize(&set->locks[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
-	set->magic = MAGIC;
+		LWLockInitialize(&head->locks[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
+	head->magic = MAGIC;
 }
 
 BfpgShared *
@@ -229,9 +229,9 @@ bfpg_shared_create(const bf_exact *shape, Oid type, int processes, char **reason
 	if (control == NULL)
 		return NULL;
 	clear(control, control_bytes(segments_for(shape)));
-	init_set(dsm_segment_address(control), shape, type, processes);
+	init_head(dsm_segment_address(control), shape, type, processes);
 	shared = new_view(control, dsm_segment_address(control));
-	for (i = 0; i < shared->set->segments; i++)
+	for (i = 0; i < shared->head->segments; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		shared->segments[i] = create_segment(bytes, reason);
@@ -241,7 +241,7 @@ bfpg_shared_create(const bf_exact *shape, Oid type, int processes, char **reason
 			return NULL;
 		}
 		clear(shared->segments[i], bytes);
-		shared->set->handles[i] = dsm_segment_handle(shared->segments[i]);
+		shared->head->handles[i] = dsm_segment_handle(shared->segments[i]);
 		find_images(shared, i);
 	}
 	return shared;
@@ -261,12 +261,12 @@ forget_own(void *shared)
 static BfpgShared *
 new_own(const bf_exact *shape, Oid type)
 {
-	BfpgSharedSet *set = palloc0(control_bytes(segments_for(shape)));
+	BfpgSharedHead *head = palloc0(control_bytes(segments_for(shape)));
 	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
 	BfpgShared *shared;
 
-	init_set(set, shape, type, 1);
-	shared = new_view(NULL, set);
+	init_head(head, shape, type, 1);
+	shared = new_view(NULL, head);
 	shared->next = own_filters;
 	own_filters = shared;
 	callback->func = forget_own;
@@ -301,11 +301,11 @@ bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type)
 
 	bf_exact_of(headers, &shape);
 	shared = new_own(&shape, type);
-	shared->set->mode = BFPG_CHECK;
+	shared->head->mode = BFPG_CHECK;
 	for (part = 0; part < shared->parts; part++)
 	{
 		if (headers[part].key_type != BF_KEY_NONE)
-			pg_atomic_write_u32(&shared->set->key_type, headers[part].key_type);
+			pg_atomic_write_u32(&shared->head->key_type, headers[part].key_type);
 		shared->images[part] = (uint8 *) VARDATA(bfpg_flat_value(filters[part]));
 	}
 	return shared;
@@ -314,7 +314,7 @@ bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type)
 void
 bfpg_shared_free(BfpgShared *shared)
 {
-	uint32		count = shared->set->segments;
+	uint32		count = shared->head->segments;
 	uint32		i;
 
 	if (bfpg_shared_is_own(shared))
@@ -333,9 +333,9 @@ bfpg_shared_free(BfpgShared *shared)
 void
 bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode)
 {
-	shared->set->mode = mode;
-	pg_atomic_write_u64(&shared->set->keys, 0);
-	make_secret(shared->set);
+	shared->head->mode = mode;
+	pg_atomic_write_u64(&shared->head->keys, 0);
+	make_secret(shared->head);
 }
 
 void
@@ -358,7 +358,7 @@ bfpg_shared_gather(BfpgShared *shared, uint64 room)
 					 errdetail_internal("%s", reason),
 					 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
 		shared->list = dsm_segment_address(shared->list_segment);
-		shared->set->list = dsm_segment_handle(shared->list_segment);
+		shared->head->list = dsm_segment_handle(shared->list_segment);
 	}
 	pg_atomic_init_u64(&shared->list->count, 0);
 	shared->list->room = room;
@@ -377,19 +377,19 @@ bfpg_shared_append(const BfpgShared *shared, const uint64 *hashes, Size count)
 void
 bfpg_shared_note(const BfpgShared *shared, const char *key)
 {
-	BfpgSharedSet *set = shared->set;
+	BfpgSharedHead *head = shared->head;
 	char		text[BFPG_FOUND_BYTES];
 	int			length = pg_mbcliplen(key, (int) strlen(key), BFPG_FOUND_BYTES - 1);
 	int			i = 0;
 
 	memcpy(text, key, length);
 	text[length] = '\0';
-	LWLockAcquire(&set->locks[0].lock, LW_EXCLUSIVE);
-	while (i < set->found_count && strcmp(set->found[i], text) != 0)
+	LWLockAcquire(&head->locks[0].lock, LW_EXCLUSIVE);
+	while (i < head->found_count && strcmp(head->found[i], text) != 0)
 		i++;
-	if (i == set->found_count && i < BFPG_MOST_FOUND)
-		strlcpy(set->found[set->found_count++], text, BFPG_FOUND_BYTES);
-	LWLockRelease(&set->locks[0].lock);
+	if (i == head->found_count && i < BFPG_MOST_FOUND)
+		strlcpy(head->found[head->found_count++], text, BFPG_FOUND_BYTES);
+	LWLockRelease(&head->locks[0].lock);
 }
 
 bytea *
@@ -400,7 +400,7 @@ bfpg_shared_ticket(const BfpgShared *shared)
 
 	SET_VARSIZE(ticket, VARHDRSZ + sizeof(handle) + BFPG_SECRET_BYTES);
 	memcpy(VARDATA(ticket), &handle, sizeof(handle));
-	memcpy(VARDATA(ticket) + sizeof(handle), shared->set->secret, BFPG_SECRET_BYTES);
+	memcpy(VARDATA(ticket) + sizeof(handle), shared->head->secret, BFPG_SECRET_BYTES);
 	return ticket;
 }
 
@@ -414,21 +414,21 @@ refuse_ticket(void)
 }
 
 static bool
-fits(const BfpgSharedSet *set, const uint8 *secret, Oid type)
+fits(const BfpgSharedHead *head, const uint8 *secret, Oid type)
 {
-	return set->magic == MAGIC &&
-		memcmp(set->secret, secret, BFPG_SECRET_BYTES) == 0 &&
-		set->database == MyDatabaseId && set->type == type;
+	return head->magic == MAGIC &&
+		memcmp(head->secret, secret, BFPG_SECRET_BYTES) == 0 &&
+		head->database == MyDatabaseId && head->type == type;
 }
 
 /* Whether a segment is the control segment that a ticket was made for. */
 static bool
 is_control(dsm_segment *segment, const uint8 *secret, Oid type)
 {
-	const BfpgSharedSet *set = dsm_segment_address(segment);
+	const BfpgSharedHead *head = dsm_segment_address(segment);
 
-	return dsm_segment_map_length(segment) >= control_bytes(1) && fits(set, secret, type) &&
-		dsm_segment_map_length(segment) >= control_bytes(set->segments);
+	return dsm_segment_map_length(segment) >= control_bytes(1) && fits(head, secret, type) &&
+		dsm_segment_map_length(segment) >= control_bytes(head->segments);
 }
 
 static BfpgShared *
@@ -436,7 +436,7 @@ find_own(const uint8 *secret, Oid type)
 {
 	BfpgShared *shared = own_filters;
 
-	while (shared != NULL && !fits(shared->set, secret, type))
+	while (shared != NULL && !fits(shared->head, secret, type))
 		shared = shared->next;
 	if (shared == NULL)
 		refuse_ticket();
@@ -474,22 +474,22 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 
 	old = MemoryContextSwitchTo(context);
 	shared = new_view(control, dsm_segment_address(control));
-	for (i = 0; i < shared->set->segments; i++)
+	for (i = 0; i < shared->head->segments; i++)
 	{
-		shared->segments[i] = dsm_find_mapping(shared->set->handles[i]);
+		shared->segments[i] = dsm_find_mapping(shared->head->handles[i]);
 		if (shared->segments[i] == NULL)
-			shared->segments[i] = dsm_attach(shared->set->handles[i]);
+			shared->segments[i] = dsm_attach(shared->head->handles[i]);
 		if (shared->segments[i] == NULL ||
 			dsm_segment_map_length(shared->segments[i]) <
-			part_bytes(&shared->set->shape) * shared->set->parts_each)
+			part_bytes(&shared->head->shape) * shared->head->parts_each)
 			refuse_ticket();
 		find_images(shared, i);
 	}
-	if (shared->set->list != DSM_HANDLE_INVALID)
+	if (shared->head->list != DSM_HANDLE_INVALID)
 	{
-		shared->list_segment = dsm_find_mapping(shared->set->list);
+		shared->list_segment = dsm_find_mapping(shared->head->list);
 		if (shared->list_segment == NULL)
-			shared->list_segment = dsm_attach(shared->set->list);
+			shared->list_segment = dsm_attach(shared->head->list);
 		if (shared->list_segment == NULL)
 			refuse_ticket();
 		shared->list = dsm_segment_address(shared->list_segment);
@@ -499,7 +499,7 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 	if (IsParallelWorker() && attached)
 	{
 		dsm_pin_mapping(control);
-		for (i = 0; i < shared->set->segments; i++)
+		for (i = 0; i < shared->head->segments; i++)
 			dsm_pin_mapping(shared->segments[i]);
 		if (shared->list_segment != NULL)
 			dsm_pin_mapping(shared->list_segment);
@@ -510,13 +510,13 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 void
 bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count)
 {
-	bf_header	header = shared->set->shape.level[0];
+	bf_header	header = shared->head->shape.level[0];
 	uint8	   *blocks = bfpg_shared_blocks(shared, part);
-	LWLock	   *lock = &shared->set->locks[region % BFPG_REGION_LOCKS].lock;
+	LWLock	   *lock = &shared->head->locks[region % BFPG_REGION_LOCKS].lock;
 
-	if (shared->set->processes > 1)
+	if (shared->head->processes > 1)
 		LWLockAcquire(lock, LW_EXCLUSIVE);
 	bf_add_hashes(&header, blocks, hashes, count);
-	if (shared->set->processes > 1)
+	if (shared->head->processes > 1)
 		LWLockRelease(lock);
 }

@@ -52,7 +52,7 @@ typedef struct BfpgHashList
 #define BFPG_MOST_FOUND 2
 
 /* What the control segment holds. */
-typedef struct BfpgSharedSet
+typedef struct BfpgSharedHead
 {
 	uint32		magic;
 	Oid			database;
@@ -71,12 +71,12 @@ typedef struct BfpgSharedSet
 	uint32		segments;
 	LWLockPadded locks[BFPG_REGION_LOCKS];
 	dsm_handle	handles[FLEXIBLE_ARRAY_MEMBER];
-} BfpgSharedSet;
+} BfpgSharedHead;
 
 /* A process's view of it. */
 typedef struct BfpgShared
 {
-	BfpgSharedSet *set;
+	BfpgSharedHead *head;
 	uint32		parts;
 	uint8	  **images;			/* of each part: the bytes of the format */
 	dsm_segment *control;		/* NULL: all is in memory of this process */
@@ -86,7 +86,7 @@ typedef struct BfpgShared
 	struct BfpgShared *next;	/* of those in memory of this process */
 } BfpgShared;
 
-/* Bytes of memory that a set takes. */
+/* Bytes of memory that the filters take. */
 extern double bfpg_shared_bytes(const bf_exact *shape);
 
 /*
@@ -126,8 +126,8 @@ extern void bfpg_shared_free(BfpgShared *shared);
 extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
- * Attaches to the set of a ticket, in a context that lives as long as the query.  Throws
- * unless it is one for such keys, of this database; what was attached then goes with the
+ * Attaches to the filters of a ticket, in a context that lives as long as the query.  Throws
+ * unless they are for such keys, of this database; what was attached then goes with the
  * rollback.
  */
 extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
@@ -143,7 +143,7 @@ bfpg_shared_value(const BfpgShared *shared, uint32 part)
 static inline uint8 *
 bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
 {
-	return shared->images[part] + bf_exact_front(&shared->set->shape);
+	return shared->images[part] + bf_exact_front(&shared->head->shape);
 }
 
 /*

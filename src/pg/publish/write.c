@@ -24,7 +24,6 @@
 #include "bf_estimate.h"
 #include "bf_key.h"
 #include "value/filter.h"
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
@@ -250,7 +249,7 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	int32		part;
 
 	bfpg_publish_check_rights(&list->place);
-	bfpg_publish_check_room(list);
+	bfpg_publish_check_room(list, bfpg_publish_bytes(list));
 	error_context_stack = &callback;
 	move_back(list);
 	for (part = 0; part < list->count; part++)
