@@ -294,9 +294,8 @@ bf_exact_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 	return BF_OK;
 }
 
-/* A filter of version 1 as one of one level. */
-static void
-one_level(const bf_header *header, bf_exact *exact)
+void
+bf_exact_of(const bf_header *header, bf_exact *exact)
 {
 	memset(exact, 0, sizeof *exact);
 	exact->levels = 1;
@@ -320,7 +319,7 @@ bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact)
 		return bf_exact_read(bytes, total_bytes, exact);
 	status = bf_header_read(bytes, total_bytes, &header);
 	if (status == BF_OK)
-		one_level(&header, exact);
+		bf_exact_of(&header, exact);
 	return status;
 }
 
@@ -334,7 +333,7 @@ bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact)
 		return bf_exact_parse(bytes, length, tick, exact);
 	status = bf_parse(bytes, length, tick, &header);
 	if (status == BF_OK)
-		one_level(&header, exact);
+		bf_exact_of(&header, exact);
 	return status;
 }
 

@@ -150,6 +150,9 @@ extern bf_status bf_exact_read(const void *bytes, uint64_t total_bytes, bf_exact
 /* Checks all bytes, the bits set of each level and the checksum. */
 extern bf_status bf_exact_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
 
+/* A filter of version 1 as one of one level. */
+extern void bf_exact_of(const bf_header *header, bf_exact *exact);
+
 /* The same two for filters of both versions. */
 extern bf_status bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
 extern bf_status bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);

@@ -162,7 +162,7 @@ estimate_call(SupportRequestSelectivity *call)
 		is_known = get_constant(call->root, lsecond(call->args), &column) &&
 			know_column(DatumGetObjectId(relation), NameStr(*DatumGetName(column)), &known);
 	return !is_known ? BFPG_UNKNOWN_SHARE
-		: bfpg_share_of_rows(call->root, known.keys, known.rate, llast(call->args), call->varRelid);
+		: bfpg_share_of_rows(call->root, known.keys, 0, known.rate, llast(call->args), call->varRelid);
 }
 
 Datum

@@ -128,7 +128,9 @@ CREATE FUNCTION bloom_stats(
 	OUT fpr double precision,
 	OUT part integer,
 	OUT parts integer,
-	OUT format_version integer
+	OUT format_version integer,
+	OUT levels integer,
+	OUT others bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomfilter_stats' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bloom_stats(bloomfilter) IS 'parameters and estimates of a filter, from its header alone';

@@ -42,8 +42,7 @@ open_inline(BfpgAccess *access, Datum value)
 static void
 open_expanded(BfpgAccess *access, const BfpgFilter *filter)
 {
-	access->own_shape.levels = 1;
-	access->own_shape.level[0] = filter->header;
+	bf_exact_of(&filter->header, &access->own_shape);
 	access->shape = &access->own_shape;
 	access->header = &access->own_shape.level[0];
 	access->blocks = filter->blocks;

@@ -462,7 +462,6 @@ void
 bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *found)
 {
 	BfpgChunks	chunks;
-
 	bool		by_place;
 
 	stored->spent += bfpg_chunks_cost(stored, (uint64) count);

@@ -71,26 +71,32 @@ make_clause(Oid function, List *args)
 	return clause;
 }
 
-/* Of a part all parts are told: each has as many keys as the others. */
+/*
+ * Of a part all parts are told: each has as many keys as the others.  An exact filter is asked for
+ * the keys that it knows: none that isn't a member passes.
+ */
 static double
-share_of_header(PlannerInfo *root, const bf_header *header, Node *key, int varRelid)
+share_of_shape(PlannerInfo *root, const bf_exact *shape, Node *key, int varRelid)
 {
+	const bf_header *header = &shape->level[0];
+
 	return bfpg_share_of_rows(root, bf_estimate_keys(header) * header->parts,
-							  bf_estimate_rate(header), key, varRelid);
+							  shape->levels > 1 ? (double) shape->others * header->parts : 0,
+							  shape->levels > 1 ? 0 : bf_estimate_rate(header), key, varRelid);
 }
 
 static double
 estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
 {
 	Const	   *value = (Const *) estimate_expression_value(root, clause->filter);
-	bf_header	header;
+	bf_exact	shape;
 
 	if (!IsA(value, Const))
 		return BFPG_UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
-	bfpg_read_header(value->constvalue, &header);
-	return share_of_header(root, &header, clause->key, varRelid);
+	bfpg_read_shape(value->constvalue, &shape);
+	return share_of_shape(root, &shape, clause->key, varRelid);
 }
 
 /* Of bloom_contains and bloom_contained. */
@@ -130,14 +136,14 @@ static double
 share_of_list(PlannerInfo *root, BfpgListTable *table, Datum name, Node *key, int varRelid)
 {
 	Datum		filter;
-	bf_header	header;
+	bf_exact	shape;
 	bool		has_keys;
 
 	if (!bfpg_list_part(table, name, 0, &filter))
 		return BFPG_UNKNOWN_SHARE;
-	has_keys = bfpg_try_header(filter, &header) && header.key_type != BF_KEY_NONE;
+	has_keys = bfpg_try_shape(filter, &shape) && shape.level[0].key_type != BF_KEY_NONE;
 	bfpg_list_done(table);
-	return has_keys ? share_of_header(root, &header, key, varRelid) : BFPG_UNKNOWN_SHARE;
+	return has_keys ? share_of_shape(root, &shape, key, varRelid) : BFPG_UNKNOWN_SHARE;
 }
 
 /* What is wrong with a list, or with who asks it, is said when it is asked. */

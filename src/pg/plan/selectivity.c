@@ -16,14 +16,18 @@
 #define LARGEST_SHARE 0.9
 
 double
-bfpg_share_of_rows(PlannerInfo *root, double keys, double rate, Node *key, int varRelid)
+bfpg_share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key, int varRelid)
 {
 	VariableStatData column;
 	bool		is_default;
+	double		distinct;
 	double		members;
 
 	examine_variable(root, key, varRelid, &column);
-	members = Min(keys / get_variable_numdistinct(&column, &is_default), 1.0);
+	distinct = get_variable_numdistinct(&column, &is_default);
+	if (is_default)
+		distinct = Max(distinct, keys + others);
+	members = Min(keys / distinct, 1.0);
 	ReleaseVariableStats(column);
 	return Min(members + (1.0 - members) * rate, LARGEST_SHARE);
 }

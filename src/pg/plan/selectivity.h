@@ -19,9 +19,10 @@
 
 /*
  * The share of a relation's rows whose key, an expression, passes a filter that holds so many
- * keys and has this rate of false positives.
+ * keys and has this rate of false positives.  Others are keys that it knows not to be among them:
+ * where nothing is known of the column, it is taken to have both.
  */
-extern double bfpg_share_of_rows(PlannerInfo *root, double keys, double rate, Node *key,
+extern double bfpg_share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key,
 								 int varRelid);
 
 #pragma GCC visibility pop

@@ -169,6 +169,7 @@ take_filters(BfpgPublication *list, List *rows)
 		if (!there[part])
 			list->filters[part] = empty_part(list, part);
 		bfpg_read_header(list->filters[part], &list->headers[part]);
+		bf_exact_of(&list->headers[part], &list->shapes[part]);
 	}
 	check_headers(list);
 	pfree(there);

@@ -163,15 +163,6 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 	return filter;
 }
 
-/* A filter in memory as one of one level. */
-static void
-shape_of_expanded(const BfpgFilter *filter, bf_exact *shape)
-{
-	memset(shape, 0, sizeof(*shape));
-	shape->levels = 1;
-	shape->level[0] = filter->header;
-}
-
 /* What bf_any_parse says of it: usable only on BF_OK. */
 BfpgFilter *
 bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status)
@@ -182,7 +173,7 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *
 	*status = BF_OK;
 	if (filter != NULL)
 	{
-		shape_of_expanded(filter, shape);
+		bf_exact_of(&filter->header, shape);
 		return copy_expanded(filter, parent);
 	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
@@ -307,62 +298,59 @@ bfpg_filter_free(BfpgFilter *filter)
 	MemoryContextDelete(filter->eoh.eoh_context);
 }
 
-/* Reads a flat value's header; the slice that it was in is for the caller to free. */
+/* Reads a flat value's header and directory; the slice that they were in is for the caller to free. */
 static struct varlena *
-read_flat_header(Datum value, bf_header *header, bf_status *status)
+read_flat_shape(Datum value, bf_exact *shape, bf_status *status)
 {
 	uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
-	struct varlena *slice = bfpg_read_slice(value, 0, Min(total, BF_HEADER_BYTES));
+	struct varlena *slice = bfpg_read_slice(value, 0, Min(total, BF_EXACT_HEADER_BYTES));
 
-	*status = bf_header_read(VARDATA_ANY(slice), total, header);
+	*status = bf_any_read(VARDATA_ANY(slice), total, shape);
 	return slice;
+}
+
+/* Throws what is damaged, and what has more levels than the caller takes. */
+static void
+read_shape(Datum value, unsigned most_levels, bf_exact *shape)
+{
+	BfpgFilter *filter = bfpg_filter_expanded(value);
+	struct varlena *slice;
+	bf_status	status;
+
+	if (filter != NULL)
+	{
+		bf_exact_of(&filter->header, shape);
+		return;
+	}
+	slice = read_flat_shape(value, shape, &status);
+	if (status == BF_OK && shape->levels > most_levels)
+		status = BF_BAD_VERSION;
+	if (status != BF_OK)
+		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
+	pfree(slice);
 }
 
 void
 bfpg_read_shape(Datum value, bf_exact *shape)
 {
-	BfpgFilter *filter = bfpg_filter_expanded(value);
-	struct varlena *slice;
-	uint64		total;
-	bf_status	status;
-
-	if (filter != NULL)
-	{
-		shape_of_expanded(filter, shape);
-		return;
-	}
-	total = toast_raw_datum_size(value) - VARHDRSZ;
-	slice = bfpg_read_slice(value, 0, Min(total, BF_EXACT_HEADER_BYTES));
-	status = bf_any_read(VARDATA_ANY(slice), total, shape);
-	if (status != BF_OK)
-		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
-	pfree(slice);
+	read_shape(value, BF_EXACT_LEVELS, shape);
 }
 
 void
 bfpg_read_header(Datum value, bf_header *header)
 {
-	BfpgFilter *filter = bfpg_filter_expanded(value);
-	struct varlena *slice;
-	bf_status	status;
+	bf_exact	shape;
 
-	if (filter != NULL)
-	{
-		*header = filter->header;
-		return;
-	}
-	slice = read_flat_header(value, header, &status);
-	if (status != BF_OK)
-		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
-	pfree(slice);
+	read_shape(value, 1, &shape);
+	*header = shape.level[0];
 }
 
 bool
-bfpg_try_header(Datum value, bf_header *header)
+bfpg_try_shape(Datum value, bf_exact *shape)
 {
 	bf_status	status;
 
-	pfree(read_flat_header(value, header, &status));
+	pfree(read_flat_shape(value, shape, &status));
 	return status == BF_OK;
 }
 

@@ -95,8 +95,8 @@ extern void bfpg_read_header(Datum value, bf_header *header);
 /* The same with the levels of an exact filter, which bfpg_read_header refuses. */
 extern void bfpg_read_shape(Datum value, bf_exact *shape);
 
-/* The header of a value that was stored, for who can do without: false where it is damaged. */
-extern bool bfpg_try_header(Datum value, bf_header *header);
+/* The same of a value that was stored, for who can do without: false where it is damaged. */
+extern bool bfpg_try_shape(Datum value, bf_exact *shape);
 
 /*
  * Reads length bytes at offset of a stored value's payload into a new varlena,

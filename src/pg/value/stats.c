@@ -26,10 +26,11 @@ PG_FUNCTION_INFO_V1(bloomfilter_fpr);
 PG_FUNCTION_INFO_V1(bloomfilter_verify);
 
 #define SIZING_COLUMNS 10
-#define STATS_COLUMNS 16
+#define STATS_COLUMNS 18
 
+/* Those from the first null column on are null. */
 static Datum
-make_row(FunctionCallInfo fcinfo, Datum *values, int columns)
+make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_null)
 {
 	bool		nulls[STATS_COLUMNS] = {false};
 	TupleDesc	desc;
@@ -37,6 +38,8 @@ make_row(FunctionCallInfo fcinfo, Datum *values, int columns)
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != columns)
 		elog(ERROR, "unexpected result type of a bloomfilter function");
+	for (; first_null < columns; first_null++)
+		nulls[first_null] = true;
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
@@ -68,7 +71,7 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	values[7] = Int64GetDatum((int64) ceil((double) n * ideal_bits));
 	values[8] = Int32GetDatum(Max((int32) rint(ideal_bits * M_LN2), 1));
 	values[9] = Int32GetDatum((int32) parts);
-	return make_row(fcinfo, values, SIZING_COLUMNS);
+	return make_row(fcinfo, values, SIZING_COLUMNS, SIZING_COLUMNS);
 }
 
 /* An estimate as a count of keys. */
@@ -104,7 +107,9 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[13] = Int32GetDatum(header.part);
 	values[14] = Int32GetDatum(header.parts);
 	values[15] = Int32GetDatum(shape.levels == 1 ? BF_FORMAT_VERSION : BF_EXACT_VERSION);
-	return make_row(fcinfo, values, STATS_COLUMNS);
+	values[16] = Int32GetDatum((int32) shape.levels);
+	values[17] = Int64GetDatum((int64) shape.others);
+	return make_row(fcinfo, values, STATS_COLUMNS, shape.levels == 1 ? STATS_COLUMNS - 1 : STATS_COLUMNS);
 }
 
 Datum
