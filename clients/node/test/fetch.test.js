@@ -74,14 +74,14 @@ async function serveForEver (t, start, headers = {}, pack = (bytes) => bytes) {
   return { url, sent }
 }
 
-test('an answer without end ends where the header says', async (t) => {
+test('an answer without end ends where the header says', { timeout: 60000 }, async (t) => {
   const { url, sent } = await serveForEver(t, sound())
   await assert.rejects(BloomFilter.fetch(url), { rule: 'size' })
   await sent.ended
   assert.ok(sent.bytes < 64 << 20, `${sent.bytes} bytes were sent`)
 })
 
-test('so does one that is small on its way', async (t) => {
+test('so does one that is small on its way', { timeout: 60000 }, async (t) => {
   const { url, sent } = await serveForEver(t, sound(), { 'Content-Encoding': 'gzip' }, (bytes) => zlib.gzipSync(bytes))
   const before = process.memoryUsage().rss
   await assert.rejects(BloomFilter.fetch(url), { rule: 'size' })
@@ -89,7 +89,7 @@ test('so does one that is small on its way', async (t) => {
   assert.ok(process.memoryUsage().rss - before < 256 << 20)
 })
 
-test('nothing is larger than 512 MiB, and a header that says so is refused at once', async (t) => {
+test('nothing is larger than 512 MiB, and a header that says so is refused at once', { timeout: 60000 }, async (t) => {
   for (const blocks of [8388608, 0xffffffff]) {
     const { url, sent } = await serveForEver(t, Buffer.concat([header({ blocks })]))
     await assert.rejects(BloomFilter.fetch(url), InvalidFilterError)
