@@ -97,10 +97,12 @@ export class BloomFilter {
 
   get #file () { return this.#parts instanceof FollowedParts ? this.#parts.file : undefined }
 
+  #copy () { return new BloomFilter(PRIVATE, runSync(this.#file.copy(files().syncIo))) }
+
   /** Describes the filter. Of a followed file all of it is read, and its bits are counted. */
   get info () {
     if (this.#file !== undefined) {
-      return new BloomFilter(PRIVATE, runSync(this.#file.copy(files().syncIo))).info
+      return this.#copy().info
     }
     const parts = this.#parts.parts.map(({ instance }) => {
       instance.seal()
@@ -142,9 +144,13 @@ export class BloomFilter {
 
   /**
    * What a look-up of the key computes and sees, in lines that SQL's bloom_explain, the
-   * command line and the readers in other languages write alike.
+   * command line and the readers in other languages write alike. The checksum is one of them, so
+   * of a followed file all of it is read.
    */
   explain (key) {
+    if (this.#file !== undefined) {
+      return this.#copy().explain(key)
+    }
     const bytes = bytesFor(key, this.#kind)
     return this.#parts.explain(Key.typeOf(keyOf(key, this.#kind)), bytes)
   }

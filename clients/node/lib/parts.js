@@ -36,6 +36,7 @@ export class Parts {
     const { first } = this
     const number = first.exports.part_of_bytes(first.putKey(key), key.length)
     const instance = this.#isAlone ? first : this.instanceFor(number)
+    instance.seal()
     return instance.string(instance.exports.explain(kind, instance.putKey(key), key.length))
   }
 
