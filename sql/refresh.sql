@@ -8,7 +8,7 @@ create role regress_bloom_other;
 grant usage, create on schema public to regress_bloom_nightly, regress_bloom_other;
 grant usage on schema shop to regress_bloom_nightly;
 grant select on shop.member to regress_bloom_nightly;
-grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_list_delta
+grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_run
   to regress_bloom_nightly, regress_bloom_other;
 grant execute on function bloom_lookup(text, anyelement) to regress_bloom_nightly;
 grant select on bloom_published to regress_bloom_nightly, regress_bloom_other;
@@ -40,7 +40,7 @@ set role regress_bloom_nightly;
 \set VERBOSITY terse
 call bloom_refresh('member');
 \set VERBOSITY default
-select keys, refusal from bloom_published;
+select keys, run_error from bloom_published;
 reset role;
 insert into shop.member select g from generate_series(101, 2100) g;
 

@@ -105,3 +105,5 @@ exception when feature_not_supported then
   create collation pg_temp.nd from "C";
 end $$;
 select pg_temp.error_of('select bloom_agg(row(1, ''a'' collate pg_temp.nd))') in ('0A000: a key of a bloomfilter cannot have the nondeterministic collation "nd" / Make equal keys equal bytes, for example with lower(key), and add COLLATE "C".', (select 'answer: ' || bloom_agg(row(1, 'a'::text))::text));
+-- anonymous rows of other types at the same call site
+select bloom_hash(r) = case i when 1 then bloom_hash(row(1, 2)) else bloom_hash(row('a'::text, 3)) end as same from (values (1, row(1, 2)), (2, row('a'::text, 3))) v(i, r);

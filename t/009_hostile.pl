@@ -171,7 +171,6 @@ sub unclean
 		{
 			my ($line, $code, $message) = ($1, $2, $3);
 			next if $code =~ /^(22|42|54|55|0A|39P01)/;
-			next if $code eq 'XX000' && $message =~ /non-aggregate context$/;
 			push @unclean, "$code: $message";
 		}
 	}

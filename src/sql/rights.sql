@@ -10,7 +10,7 @@ REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bl
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) TO @extowner@, pg_database_owner WITH GRANT OPTION;
-GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_list_delta
+GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_run
 	TO @extowner@, pg_database_owner WITH GRANT OPTION;
 GRANT SELECT ON bloom_list, bloom_list_part, bloom_published TO @extowner@, pg_database_owner WITH GRANT OPTION;
 

@@ -87,7 +87,7 @@ keeps(qr/relation "nowhere" does not exist/, 'SELECT f FROM nowhere');
 keeps(qr/syntax error/, 'SELEC');
 keeps(qr/not valid: .*BLMF/, "SELECT repeat('x', 64)::bytea");
 keeps(qr/not valid: .*64-byte/, "SELECT 'x'::bytea");
-keeps(qr/bloom_chunk\(integer, integer, integer\) does not exist; is the first column of the query a bloomfilter\?|; the extension bloomfilter is not in this database/, 'SELECT 1');
+keeps(qr/bloom_chunk\(integer, bigint, integer\) does not exist; is the first column of the query a bloomfilter\?|; the extension bloomfilter is not in this database/, 'SELECT 1');
 sql('CREATE SEQUENCE counter');
 keeps(qr/read-only transaction/, "SELECT nextval('counter')::text::bytea");
 spew('out', slurp('old'));

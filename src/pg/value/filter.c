@@ -133,25 +133,6 @@ piece_length(Datum value, uint64 total)
 	return VARATT_EXTERNAL_IS_COMPRESSED(pointer) ? total : LOAD_STEP;
 }
 
-bool
-bfpg_has_bytes(Datum value, const void *bytes, uint64 total)
-{
-	uint64		step = piece_length(value, total);
-	bool		same = toast_raw_datum_size(value) - VARHDRSZ == total;
-	uint64		at;
-
-	for (at = 0; same && at < total; at += step)
-	{
-		uint64		length = Min(step, total - at);
-		struct varlena *slice = bfpg_read_slice(value, at, length);
-
-		same = memcmp(VARDATA_ANY(slice), (const char *) bytes + at, length) == 0;
-		pfree(slice);
-		CHECK_FOR_INTERRUPTS();
-	}
-	return same;
-}
-
 /* Copies a payload into an image, stored values piece by piece. */
 static void
 load_image(uint8 *image, Datum value, uint64 total)
