@@ -1,46 +1,27 @@
-// The room "look": the files that were dropped, their header, checks and fill.
+// The room "look": the file that was dropped, its header, checks and fill.
 import { BloomFilter } from '../clients/node/lib/browser.js'
 import { byId, bytesText, make, rateText, showingErrors, whole } from './dom.js'
 
 const HEADER_BYTES = 64
-const MANIFEST = 'bloomfilter-set 1'
+const PAGE = 4096
 
 /** What was dropped last, for the room "ask". */
-export const looked = { filter: undefined, name: undefined }
+export const looked = { filter: undefined }
 
-/** Manifest and parts, in the manifest's order; or the one file. */
-async function sort (files) {
-  const heads = await Promise.all(files.map((file) => file.slice(0, MANIFEST.length).text()))
-  const at = heads.indexOf(MANIFEST)
-  if (at < 0) {
-    if (files.length > 1) {
-      throw new Error(`these are ${files.length} files and none is a manifest: drop one filter, or a set with its manifest`)
-    }
-    return { parts: files, notes: [] }
-  }
-  const lines = (await files[at].text()).trimEnd().split('\n').slice(1)
-  const names = lines.filter((line) => !line.startsWith('#'))
-  const parts = names.map((name) => files.find((file) => file.name === name))
-  const missing = names.filter((_, i) => parts[i] === undefined)
-  if (missing.length > 0) {
-    throw new Error(`the manifest names ${missing[0]}${missing.length > 1 ? ` and ${missing.length - 1} more` : ''}, not dropped with it`)
-  }
-  return { parts, notes: lines.filter((line) => line.startsWith('#')).map((line) => line.slice(1).trim()) }
-}
-
-/** The share of bits set of each block, in their order, of all parts. */
-function fills (buffers, infos) {
+/** The share of bits set of each block, in their order, of all parts; those of a list begin behind its page. */
+function fills (bytes, infos, isList) {
   const all = []
-  buffers.forEach((bytes, i) => {
-    const blockBytes = infos[i].blockBits / 8
-    for (let at = HEADER_BYTES; at < bytes.length; at += blockBytes) {
+  let at = isList ? PAGE : 0
+  for (const { bytes: length, blockBits } of infos) {
+    for (let block = at + HEADER_BYTES; block < at + length; block += blockBits / 8) {
       let bits = 0
-      for (let byte = at; byte < at + blockBytes; byte++) {
+      for (let byte = block; byte < block + blockBits / 8; byte++) {
         bits += ONES[bytes[byte]]
       }
-      all.push(bits / infos[i].blockBits)
+      all.push(bits / blockBits)
     }
-  })
+    at = Math.ceil((at + length) / PAGE) * PAGE
+  }
   return all
 }
 
@@ -80,8 +61,7 @@ function age (time) {
   return hours < 48 ? `${Math.max(0, Math.round(hours))} hours` : `${Math.round(hours / 24)} days`
 }
 
-function showInfo (info, parts, notes) {
-  const changed = Math.max(...parts.map((file) => file.lastModified))
+function showInfo (info, status, changed) {
   const lines = {
     'keys of type': info.keyType,
     'sized for, n': `${whole(info.n)} keys`,
@@ -96,28 +76,29 @@ function showInfo (info, parts, notes) {
     seed: info.seed,
     checksum: info.checksum,
     'format version': String(info.formatVersion),
+    ...status.list === undefined ? {} : { list: status.list, serial: status.serial },
     'file changed': `${new Date(changed).toISOString()}, ${age(changed)} ago`
   }
   const terms = Object.entries(lines).flatMap(([name, text]) => [make('dt', {}, name), make('dd', {}, text)])
-  for (const note of notes) {
-    terms.push(make('dt', {}, 'note'), make('dd', {}, note))
-  }
   byId('look-info').replaceChildren(...terms)
 }
 
 async function look (files) {
   byId('look-result').hidden = true
   looked.filter = undefined
-  const { parts, notes } = await sort(files)
-  const buffers = await Promise.all(parts.map(async (file) => new Uint8Array(await file.arrayBuffer())))
-  looked.filter = buffers.length === 1 ? BloomFilter.fromBytes(buffers[0]) : BloomFilter.fromParts(buffers)
-  looked.name = parts[0].name
+  if (files.length > 1) {
+    throw new Error(`these are ${files.length} files: drop one`)
+  }
+  const bytes = new Uint8Array(await files[0].arrayBuffer())
+  looked.filter = BloomFilter.fromBytes(bytes)
   const { info } = looked.filter
-  byId('look-verdict').replaceChildren(make('span', { class: 'in' }, 'Whole: '),
-    'header, size, number of bits and checksum are right.')
-  showInfo(info, parts, notes)
+  const status = looked.filter.status()
+  byId('look-verdict').replaceChildren(make('span', { class: 'in' }, 'Whole: '), status.place === 'copy'
+    ? 'its first page and the headers of its parts are right. It is a copy of a list that is followed: whoever follows it checks the bits.'
+    : 'header, size, number of bits and checksum are right.')
+  showInfo(info, status, files[0].lastModified)
   byId('look-result').hidden = false
-  drawFills(fills(buffers, info.filters))
+  drawFills(fills(bytes, info.filters, status.list !== undefined))
 }
 
 export function startLook () {

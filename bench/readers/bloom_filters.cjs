@@ -15,8 +15,10 @@ const keyOf = (number) => `user-${number}@example.com`
 
 // Each takes the keys at 1 % and returns what is asked.
 const CREATE = {
-  bloomfilter: (keys, { BloomFilter }) => {
-    const filter = BloomFilter.build(keys, { n: keys.length, p: 0.01 })
+  bloomfilter: (keys, { BloomFilter, Key, sizing, build }) => {
+    const { hashes: k, blockBits, blocks } = sizing(keys.length, 0.01)
+    const shape = { k, log2: Math.log2(blockBits), blocks, keyType: 2 }
+    const filter = BloomFilter.fromBytes(build(shape, keys.map((key) => Key.text(key))))
     return { one: (key) => filter.contains(key), many: (asked) => filter.containsMany(asked) }
   },
   Set: (keys) => {
@@ -70,7 +72,8 @@ async function main () {
   const [path, ...numbers] = process.argv.slice(2)
   const [count, rounds] = numbers.map(Number)
   const keys = Array.from({ length: count }, (_, number) => keyOf(number))
-  const reader = await import(pathToFileURL(path))
+  const helpers = new URL('../test/helpers.js', pathToFileURL(path))
+  const reader = { ...await import(pathToFileURL(path)), ...await import(helpers) }
   const contenders = Object.keys(CREATE).map((name) => create(name, keys, reader)).filter(Boolean)
   const asked = { there: sample(0, count), absent: sample(count, 2 ** 40) }
   for (let round = -WARM_UP; round < rounds; round++) {

@@ -5,8 +5,9 @@
 //
 // The filter's bits are random, half of them set. That is what a full filter
 // looks like, and its keys are found by asking for many.
+import fs from 'node:fs'
 import { BloomFilter, Key } from '../lib/index.js'
-import { header, randomizer, seal, tempFile } from '../test/helpers.js'
+import { header, keep, page, randomizer, seal, tempFile } from '../test/helpers.js'
 
 const BLOCKS = Number(process.argv[2] ?? 1937500)
 const SET_KEYS = 16_000_000
@@ -95,6 +96,10 @@ async function benchIntegers () {
   compare('integers, others', filter, others, set, others)
   const words = BigInt64Array.from(members, BigInt)
   measure('BigInt64Array, members: containsMany', () => filter.containsMany(words))
+  const followed = `${file}.followed`
+  keep(followed, page([fs.readFileSync(file)]))
+  const asked = await BloomFilter.open(followed)
+  measure('a followed file, members: contains', () => askAll(members, (key) => asked.contains(key)))
 }
 
 async function benchTexts () {

@@ -1,13 +1,12 @@
-// Asking for many keys with one call into WebAssembly for each few thousand.
+// Asking one whole filter in memory for many keys, with one call into WebAssembly for each
+// few thousand.
 //
-// Keys are written into the first part's memory: integers and floats as words of
-// 8 bytes, all others one after the other with the place where each ends. A whole
-// filter hashes and answers them in one call. A set hashes them in its first part,
-// which also sorts the hashes by their parts; each part gets its own in one piece.
+// Keys are written into its memory: integers and floats as words of 8 bytes, all others
+// one after the other with the place where each ends.
 import { atIndex } from './errors.js'
 import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT } from './key-types.js'
-import { SHORT_OF_BATCH, encodeInto, withoutBlanks, writeShort } from './text.js'
+import { SHORT_OF_BATCH, encodeAt, withoutBlanks, writeShort } from './text.js'
 
 /** Keys of one call into WebAssembly. */
 const CALL_KEYS = 4096
@@ -18,19 +17,12 @@ const CALL_BYTES = 1 << 20
 /** A key that may be longer is asked alone. */
 const LONGEST = CALL_BYTES / 4
 
-const MAX_PARTS = 65535
 const TWO_32 = 2 ** 32
 
-// The layout of the scratch: words or hashes, ends of keys, answers; for sets the
-// hashes by their parts, their order, where each part's begin, their answers; and
-// the bytes of keys.
+// The layout of the scratch: words or hashes, ends of keys, answers, bytes of keys.
 const ENDS = CALL_KEYS * 8
 const FOUND = ENDS + CALL_KEYS * 4
-const SORTED = FOUND + CALL_KEYS
-const ORDER = SORTED + CALL_KEYS * 8
-const STARTS = ORDER + CALL_KEYS * 4
-const ANSWERS = STARTS + (MAX_PARTS + 2) * 4
-const BYTES = Math.ceil((ANSWERS + CALL_KEYS) / 8) * 8
+const BYTES = FOUND + CALL_KEYS
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
@@ -42,7 +34,7 @@ export function checkList (keys) {
 }
 
 /** Writes keys of one kind into an instance, and hashes them there. */
-export class Writer {
+class Writer {
   #instance
   #kind
 
@@ -139,22 +131,11 @@ export class Writer {
       throw atIndex(error, index)
     }
   }
-
-  /** Replaces what was written by hashes, at the beginning of the scratch. */
-  hash (count, isWords) {
-    const { exports, scratch } = this.#instance
-    if (isWords) {
-      exports.hash_words(scratch, count)
-    } else {
-      exports.hash_strings(scratch + BYTES, scratch + ENDS, count, scratch)
-    }
-    return scratch
-  }
 }
 
 function writeText (instance, to, text) {
   const length = writeShort(instance, to, text, SHORT_OF_BATCH)
-  return length >= 0 ? length : encodeInto(instance.bytes, to, text)
+  return length >= 0 ? length : encodeAt(instance.bytes.subarray(to, to + text.length * 3), text)
 }
 
 export class Batch {
@@ -170,7 +151,6 @@ export class Batch {
 
   /** Element i is 1 (perhaps) or 0 (no). */
   ask (keys) {
-    checkList(keys)
     const found = new Uint8Array(keys.length)
     const isWords = this.#writer.isWords(keys)
     for (let from = 0; from < keys.length;) {
@@ -181,8 +161,7 @@ export class Batch {
         found[from] = this.#askAlone(keys[from], from)
         from++
       } else {
-        this.#writer.hash(count, isWords)
-        this.#answer(count, from, found)
+        this.#answer(count, from, found, isWords)
         from += count
       }
     }
@@ -199,43 +178,13 @@ export class Batch {
     }
   }
 
-  /** The hashes are at the beginning of the first part's scratch. */
-  #answer (count, from, found) {
+  #answer (count, from, found, isWords) {
     const { bytes, exports, scratch } = this.#parts.first
-    if (this.#parts.isSet) {
-      this.#askParts(count)
+    if (isWords) {
+      exports.ask_words(scratch, count, scratch + FOUND)
     } else {
-      const done = exports.ask_hashes(scratch, count, scratch + FOUND) >>> 0
-      if (done !== count) {
-        const wanted = exports.part_of_hash(scratch + 8 * done)
-        throw atIndex(this.#parts.otherPart(wanted), from + done)
-      }
+      exports.ask_strings(scratch + BYTES, scratch + ENDS, count, scratch, scratch + FOUND)
     }
     found.set(bytes.subarray(scratch + FOUND, scratch + FOUND + count), from)
   }
-
-  /** Sends the hashes to their parts, and the answers back to their places. */
-  #askParts (count) {
-    const { bytes, exports, scratch } = this.#parts.first
-    exports.group_by_part(scratch, count, scratch + SORTED, scratch + ORDER, scratch + STARTS)
-    const starts = new Uint32Array(bytes.buffer, scratch + STARTS, this.#parts.parts.length + 1)
-    for (const [number, { instance }] of this.#parts.parts.entries()) {
-      const [start, end] = [starts[number], starts[number + 1]]
-      if (start !== end && number === 0) {
-        exports.ask_hashes(scratch + SORTED, end, scratch + ANSWERS)
-      } else if (start !== end) {
-        const hashes = bytes.subarray(scratch + SORTED + 8 * start, scratch + SORTED + 8 * end)
-        bytes.set(askPart(instance, hashes, end - start), scratch + ANSWERS + start)
-      }
-    }
-    exports.scatter(scratch + ANSWERS, scratch + ORDER, count, scratch + FOUND)
-  }
-}
-
-/** The answers to hashes that belong to another part than the first. */
-function askPart ({ bytes, exports, scratch }, hashes, count) {
-  const answers = scratch + 8 * CALL_KEYS
-  bytes.set(hashes, scratch)
-  exports.ask_hashes(scratch, count, answers)
-  return bytes.subarray(answers, answers + count)
 }

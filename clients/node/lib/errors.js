@@ -19,21 +19,9 @@ export class InvalidFilterError extends BloomFilterError {
   }
 }
 
-// A manifest is none, or valid filters are not one whole set.
+// Valid filters are not one whole set.
 export class InvalidSetError extends BloomFilterError {
   get code () { return 'ERR_BLOOMFILTER_INVALID_SET' }
-}
-
-// A list on a web server is not as it must be, or must not be taken. word says why: that of
-// doc/RUNBOOK.md for what a host refuses ('back', 'identity', 'list', 'forked', 'expired',
-// 'clock', 'signature'), or 'line', 'must', 'step' or 'file' for what is not as it must be.
-export class ListError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_LIST' }
-
-  constructor (word, reason) {
-    super(reason)
-    this.word = word
-  }
 }
 
 // A key of another type than the filter's, or a value that is no key at all.

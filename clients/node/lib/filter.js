@@ -1,18 +1,15 @@
 // A filter that is open, or a set of parts asked as one.
-import { Batch } from './batch.js'
-import { buildInstance } from './build.js'
-import { webDigests } from './digests.js'
-import { BloomFilterError, inFile } from './errors.js'
-import { FollowedBloomFilter } from './followed.js'
+import { Batch, checkList } from './batch.js'
+import { BloomFilterError, atIndex } from './errors.js'
+import { fetchPart } from './fetch.js'
+import { FollowedParts } from './followed.js'
 import { describe, readPart } from './info.js'
 import { Key, bytesFor, keyOf, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
-import { Instance } from './instance.js'
-import { loadBytes, loadChunks, wholeSet } from './load.js'
+import { load, memoryIo, refuseText, wholeSet } from './load.js'
+import { statusOf } from './page.js'
 import { Parts } from './parts.js'
-import { RemoteBloomFilter } from './remote.js'
-import { statusOf } from './status.js'
-import { noPause, pause, runAsync, runSync } from './steps.js'
+import { runAsync, runSync } from './steps.js'
 
 const TWO_32 = 2 ** 32
 
@@ -30,39 +27,28 @@ function files () {
   return platform
 }
 
-/** What came from the web, as it came: one array of all would be copied in one go. */
-async function chunksOf (response) {
-  const chunks = []
-  const reader = response.body?.getReader()
-  for (let read = await reader?.read(); read !== undefined && !read.done; read = await reader.read()) {
-    chunks.push(read.value)
-  }
-  return chunks
-}
-
 const PRIVATE = Symbol('a filter that was checked')
 
 export class BloomFilter {
   #parts
   #kind
   #batch
-  #source
-  #working
+  #page
+  #place
 
-  constructor (token, parts, source, working) {
+  constructor (token, { parts, page, place }) {
     if (token !== PRIVATE) {
-      throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes; ' +
-        'BloomFilter.build(keys, { n, p }) makes one of keys')
+      throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes')
     }
-    this.#source = source
-    this.#working = working
-    this.#parts = new Parts(parts)
-    this.#kind = Math.max(...new Set(parts.map(({ kind }) => kind)))
+    this.#parts = parts
+    this.#page = page
+    this.#place = place
+    this.#kind = Math.max(...new Set(parts.parts.map(({ kind }) => kind)))
   }
 
-  /** Opens a file, a set's manifest, or a folder with a file "manifest". */
+  /** Opens a file: a filter, or a list that "bloomfilter pull" keeps. */
   static async open (path, options) {
-    return (await BloomFilter.openSource(path, options)).filter
+    return (await BloomFilter.openStamped(path, options)).filter
   }
 
   /** A path that stays right: for WatchedBloomFilter. */
@@ -70,116 +56,73 @@ export class BloomFilter {
     return files().absolute(path)
   }
 
-  /** The filter, and what its files were: for WatchedBloomFilter. */
-  static async openSource (path, options) {
+  /** The filter, and what its file was: for WatchedBloomFilter. */
+  static async openStamped (path, options) {
     const { asyncIo, openPath } = files()
-    const { parts, source, working } = await runAsync(openPath(asyncIo, path, options))
-    return { filter: new BloomFilter(PRIVATE, parts, source, working), identity: source.identity }
+    const { stamp, ...opened } = await runAsync(openPath(asyncIo, path, options))
+    return { filter: new BloomFilter(PRIVATE, opened), stamp }
   }
 
-  /** The identity of what is at a path now. */
-  static async identify (path) {
-    const { asyncIo, findSource } = files()
-    return (await runAsync(findSource(asyncIo, path))).identity
+  /** What is at a path now. */
+  static stampOf (path) {
+    const { asyncIo, stampOfPath } = files()
+    return runAsync(stampOfPath(asyncIo, path))
   }
 
   /** The same as open, waiting for the disk. */
   static openSync (path, options) {
     const { syncIo, openPath } = files()
-    const { parts, source, working } = runSync(openPath(syncIo, path, options))
-    return new BloomFilter(PRIVATE, parts, source, working)
+    return new BloomFilter(PRIVATE, runSync(openPath(syncIo, path, options)))
   }
 
   /** A filter of bytes in memory. They are copied. */
   static fromBytes (bytes, options) {
-    return new BloomFilter(PRIVATE, [runSync(loadBytes(bytes, options, noPause))])
+    refuseText(bytes)
+    return new BloomFilter(PRIVATE, runSync(load(memoryIo, bytes, bytes.length, options)))
   }
 
   /** A whole set from the bytes of its parts, in their order. */
   static fromParts (list, options) {
-    const parts = Array.from(list, (bytes) => runSync(loadBytes(bytes, options, noPause)))
-    return new BloomFilter(PRIVATE, wholeSet(parts))
+    const parts = Array.from(list, (bytes) => BloomFilter.fromBytes(bytes, options).#parts.parts).flat()
+    return new BloomFilter(PRIVATE, { parts: new Parts(wholeSet(parts)), place: 'none' })
   }
 
   /** A filter from the web, with pauses while it is checked. */
-  static async fetch (url, { verify, ...request } = {}) {
-    const response = await fetch(url, request)
-    if (!response.ok) {
-      throw new BloomFilterError(`${url}: ${response.status} ${response.statusText}`)
-    }
-    const chunks = await chunksOf(response)
-    try {
-      const steps = loadChunks(chunks, { verify }, pause, await Instance.create())
-      return new BloomFilter(PRIVATE, [await runAsync(steps)])
-    } catch (error) {
-      throw inFile(error, String(url))
-    }
-  }
-
-  /**
-   * Resolves to a filter on a web server that is asked by ranges: contains fetches one
-   * block. request is what the global fetch takes.
-   */
-  static openUrl (url, request) {
-    return RemoteBloomFilter.open(url, request)
-  }
-
-  /**
-   * Resolves to a list that "bloomfilter export" keeps in a folder of a web server, once it is here: it is followed until close.
-   */
-  static followUrl (url, options = {}) {
-    return FollowedBloomFilter.open(url, options, {
-      make: (parts, state) => new BloomFilter(PRIVATE, parts, { state }),
-      digests: platform.digests ?? webDigests,
-      cached: platform.openPath === undefined
-    })
-  }
-
-  /**
-   * A filter of these keys, for n keys (or as many different ones as there are) at a
-   * rate of at most p, or like another. The bytes are those that SQL makes.
-   */
-  static build (keys, { like, ...options } = {}) {
-    const instance = buildInstance(keys, options, like?.#one('built like').instance)
-    return new BloomFilter(PRIVATE, [readPart(instance)])
+  static async fetch (url, options) {
+    return new BloomFilter(PRIVATE, { parts: new Parts([await fetchPart(url, options)]), place: 'none' })
   }
 
   /** The name of the type of the keys that the filter holds, of rows with their columns. */
   get keyType () { return kindName(this.#kind) }
 
-  /** Describes the filter. */
-  get info () { return describe(this.#sealed(), this.#kind) }
+  get #file () { return this.#parts instanceof FollowedParts ? this.#parts.file : undefined }
 
-  /** The parts; where bits came in, what their headers say of the bits is counted first. */
-  #sealed () {
-    return this.#parts.parts.map(({ instance }) => {
+  #copy () { return new BloomFilter(PRIVATE, runSync(this.#file.copy(files().syncIo))) }
+
+  /** Describes the filter. Of a followed file all of it is read, and its bits are counted. */
+  get info () {
+    if (this.#file !== undefined) {
+      return this.#copy().info
+    }
+    const parts = this.#parts.parts.map(({ instance }) => {
       instance.seal()
       return readPart(instance)
     })
+    return describe(parts, this.#kind)
   }
 
-  /** Takes the bits that a follower has set in the working copy since: for WatchedBloomFilter. */
-  async refresh () {
-    const { asyncIo, refreshWorking } = files()
-    if (this.#working !== undefined) {
-      await runAsync(refreshWorking(asyncIo, this.#working))
-    }
+  /** Which content of which list it is, and how fresh: of a followed file what its page says now. */
+  status () {
+    return statusOf(this.#file?.page() ?? this.#page, this.#place, platform.uptime?.())
   }
 
-  /** Whether it is a copy of a working copy, or the other one is. */
-  isOrWasWorking (other) { return this.#working !== undefined || other.#working !== undefined }
-
-  /**
-   * Resolves to which content of which list it is, and how fresh: what bloomfilter pull
-   * wrote beside its file, which is read each time.
-   */
-  async status () {
-    if (this.#source?.state !== undefined) {
-      return { ...this.#source.state }
-    }
-    const text = this.#source === undefined ? undefined : await files().readText(`${this.#source.path}.status`)
-    return statusOf(text, this.#source?.notes, this.#working ?? this.info.checksum)
+  /** Resolves to a copy in memory of a followed file, or to this filter, which is one. */
+  async snapshot () {
+    return this.#file === undefined ? this : new BloomFilter(PRIVATE, await runAsync(this.#file.copy(files().asyncIo)))
   }
+
+  /** Whether another file took the place of this one: for WatchedBloomFilter. */
+  isSuperseded () { return this.#file?.isSuperseded() ?? false }
 
   /** false: surely not in. true: perhaps in. */
   contains (key) {
@@ -201,48 +144,47 @@ export class BloomFilter {
 
   /**
    * What a look-up of the key computes and sees, in lines that SQL's bloom_explain, the
-   * command line and the readers in other languages write alike.
+   * command line and the readers in other languages write alike. The checksum is one of them, so
+   * of a followed file all of it is read.
    */
   explain (key) {
+    if (this.#file !== undefined) {
+      return this.#copy().explain(key)
+    }
     const bytes = bytesFor(key, this.#kind)
     return this.#parts.explain(Key.typeOf(keyOf(key, this.#kind)), bytes)
   }
 
   /** Answers for many keys: element i of the result is 1 (perhaps) or 0 (no). */
   containsMany (keys) {
+    checkList(keys)
+    if (!this.#parts.isWhole) {
+      return Uint8Array.from(keys, (key, i) => this.#containsAt(key, i))
+    }
     this.#batch ??= new Batch(this.#parts, this.#kind)
     return this.#batch.ask(keys)
   }
 
-  /** The bytes of a filter, as its file has them. */
-  toBytes () {
-    const { start, length, bytes } = this.#one('made into bytes').instance
-    return bytes.slice(start, start + length)
-  }
-
-  /** Writes its file: beside the path first, then renamed over it. */
-  async write (path) {
-    const { start, length, bytes } = this.#one('written').instance
-    await files().writeFile(path, bytes.subarray(start, start + length))
+  #containsAt (key, index) {
+    try {
+      return this.contains(key)
+    } catch (error) {
+      throw atIndex(error, index)
+    }
   }
 
   /** In a log a filter is what it says about itself. */
-  toJSON () { return this.info }
+  toJSON () { return this.#file === undefined ? this.info : this.status() }
 
   toString () {
+    if (this.#file !== undefined) {
+      const { list, serial } = this.status()
+      return `BloomFilter of the ${this.keyType} keys of the list "${list}", serial ${serial}`
+    }
     const { n, p, cardinality, parts } = this.info
     return `BloomFilter of about ${Math.round(cardinality)} ${this.keyType} keys, sized for ${n} at ${p}` +
       (parts > 1 ? `, ${this.#parts.parts.length} of ${parts} parts` : '')
   }
 
   [Symbol.for('nodejs.util.inspect.custom')] () { return this.toString() }
-
-  #one (done) {
-    const { parts } = this.#parts
-    if (parts.length > 1) {
-      throw new BloomFilterError(`one filter can be ${done} here, and this is a set of ${parts.length}`)
-    }
-    parts[0].instance.seal()
-    return parts[0]
-  }
 }

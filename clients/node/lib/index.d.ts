@@ -65,41 +65,44 @@ export interface Info extends PartInfo {
   filters: PartInfo[]
 }
 
-export interface BuildOptions {
-  /** Keys to size it for; without it as many as there are different ones. */
-  n?: number | bigint
-  /** The most false positives with so many keys. Default: 0.01. */
-  p?: number
-  seed?: number | bigint | string
-  /** A filter whose size, n, p, seed and part to take. */
-  like?: BloomFilter
-}
-
-/** Which content of which list a filter is, and how fresh. */
+/** Which content of which list a followed file has, and how fresh it is: what isn't known is undefined. */
 export interface Status {
   list?: string
   /** Of the list: a UUID. */
   identity?: string
-  /** Of the content, as text: a later one is greater. */
+  /** The serial with which the list's present stretch of additions began. */
+  epoch?: string
+  /** Where the file is, which says what its serial can be believed to be. */
+  place: 'none' | 'here' | 'other boot' | 'copy'
+  /** All that it has is found, as text: a later one is greater. */
   serial?: string
   built?: Date
-  /** The last look at the server that went well. */
-  looked?: Date
-  changed?: Date
-  /** Of a working copy or a followed list: what was committed before is in it. */
+  /** What was committed before is in it. */
   trueAt?: Date
+  /** The follower's last look that went well. */
+  looked?: Date
+  /** Milliseconds since then; below zero: a clock is wrong. */
+  age?: number
+  /** Milliseconds between two looks. */
+  every?: number
+  /** Milliseconds between two manifests at most; 0 where none is promised. */
+  heartbeat?: number
+  expires?: Date
   /** Looks that failed since. */
   failures: number
-  failed?: Date
-  error?: string
-  /** Why pull refused what the server has, in a word. */
-  refused?: string
-  server?: string
+  /** Since when there is this word: */
+  since?: Date
+  /** What is wrong, one of the words of `bloomfilter status`, or ''. */
+  word: string
+  /** Why. */
+  text: string
+  /** Whether another file took its place. */
+  superseded: boolean
 }
 
 export class BloomFilter {
   private constructor ()
-  /** Opens a filter's file, a set's manifest, or a folder with a file "manifest". */
+  /** Opens a filter's file, or one that `bloomfilter pull` keeps, of which each look-up reads a block. */
   static open (path: string, options?: OpenOptions): Promise<BloomFilter>
   /** The same, waiting for the disk. */
   static openSync (path: string, options?: OpenOptions): BloomFilter
@@ -107,70 +110,36 @@ export class BloomFilter {
   static fromBytes (bytes: Uint8Array, options?: OpenOptions): BloomFilter
   /** A whole set from the bytes of its parts, in their order. */
   static fromParts (parts: Iterable<Uint8Array>, options?: OpenOptions): BloomFilter
-  /** A filter from the web; options are also those of the global fetch. */
+  /** A filter from the web; options are also those of the global fetch. With headers no redirect is followed. */
   static fetch (url: string | { toString (): string }, options?: OpenOptions & { [option: string]: unknown }): Promise<BloomFilter>
-  /** A filter on a web server that is asked by ranges; options are those of the global fetch. */
-  static openUrl (url: string | { toString (): string }, options?: { [option: string]: unknown }): Promise<RemoteBloomFilter>
-  /** A list that `bloomfilter export` keeps in a folder of a web server, followed until close; options are also those of the global fetch. */
-  static followUrl (url: string | { toString (): string }, options?: FollowUrlOptions & { [option: string]: unknown }): Promise<FollowedBloomFilter>
-  /** A filter of these keys, with the bytes that SQL makes of them. */
-  static build (keys: Iterable<KeyLike> | KeyList, options?: BuildOptions): BloomFilter
   readonly keyType: KeyTypeName
+  /** Of a followed file all of it is read for this. */
   readonly info: Info
-  /** What `bloomfilter pull` wrote beside its file. */
-  status (): Promise<Status>
+  /** What a followed file says of itself now. */
+  status (): Status
+  /** A copy in memory of a followed file; other filters are in memory, and this is the filter itself. */
+  snapshot (): Promise<BloomFilter>
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
   /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
   explain (key: KeyLike): string
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
   containsMany (keys: KeyList): Uint8Array
-  /** The bytes of one filter, as its file has them. */
-  toBytes (): Uint8Array
-  /** Writes a filter's file: beside the path first, then renamed over it. */
-  write (path: string): Promise<void>
-  toJSON (): Info
+  toJSON (): Info | Status
 }
 
-/** A filter that stays on a web server. */
-export class RemoteBloomFilter {
-  private constructor ()
-  readonly keyType: KeyTypeName
-  /** 16 hexadecimal digits: where they are the same, so are the bytes. */
-  readonly checksum: string
-  /** Fetches one block. false: surely not in. true: perhaps in. */
-  contains (key: KeyLike): Promise<boolean>
-  /** The same, with what was fetched and seen. */
-  look (key: KeyLike): Promise<RemoteLook>
-}
-
-/** A look-up by range: the block that was fetched, and the bit of each probe in it. */
-export interface RemoteLook {
-  found: boolean
-  /** Of the key: 16 hexadecimal digits. */
-  hash: string
-  block: number
-  blocks: number
-  /** The block's place in the file, and its length. */
-  from: number
-  bytes: number
-  bits: { bit: number, set: boolean }[]
-}
-
-export interface FollowOptions {
-  /** Is told of each new filter. */
-  onChange?: (filter: BloomFilter) => void
-  /** Is told of each error; without it there is a warning for each other one. */
+export interface WatchOptions extends OpenOptions {
+  /** Is told why what is at the path could not be taken; without it there is a warning. */
   onError?: (error: Error) => void
 }
 
 /** A filter that is replaced while it is in use. */
 export class WatchedBloomFilter {
   private constructor ()
-  static open (path: string, options?: OpenOptions): Promise<WatchedBloomFilter>
+  static open (path: string, options?: WatchOptions): Promise<WatchedBloomFilter>
   /** The same as soon as there is a file; after so many milliseconds the last error. */
-  static wait (path: string, timeout: number, options?: OpenOptions): Promise<WatchedBloomFilter>
-  status (): Promise<Status>
+  static wait (path: string, timeout: number, options?: WatchOptions): Promise<WatchedBloomFilter>
+  status (): Status
   /** The present filter. */
   readonly current: BloomFilter
   readonly info: Info
@@ -178,45 +147,8 @@ export class WatchedBloomFilter {
   /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
   explain (key: KeyLike): string
   containsMany (keys: KeyList): Uint8Array
-  /** Takes what is at the path now: whether it is another filter. On any error the old one stays. */
+  /** Takes what is at the path now: whether it is another file. On any error the old one stays. */
   reload (): Promise<boolean>
-  /** Reloads every so many milliseconds (default: 1000), until close. */
-  follow (every?: number, options?: FollowOptions): void
-  /** Ends following. */
-  close (): void
-}
-
-export interface FollowUrlOptions extends FollowOptions {
-  /** Milliseconds between two looks, if the list doesn't want more. Default: 10000. */
-  every?: number
-  /** Public keys of minisign: their text, or what their files have. Only what one of them has signed is taken. */
-  key?: string | readonly string[]
-  /** The list's, where it is to be none other. */
-  name?: string
-  /** What status told before, to be gone on from: another list, or an older state, is refused. */
-  identity?: string
-  serial?: string
-  /** Takes http: from other machines, too. With a key it does so by itself. */
-  allowHttp?: boolean
-  /** Ends following, as close does. */
-  signal?: { readonly aborted: boolean, addEventListener (type: 'abort', listener: () => void): void }
-}
-
-/** A list on a web server, to whose own copy its steps are applied. */
-export class FollowedBloomFilter {
-  private constructor ()
-  status (): Promise<Status>
-  /** The present filter. Keys may come into it; a rebuilt one is another. */
-  readonly current: BloomFilter
-  readonly info: Info
-  contains (key: KeyLike): boolean
-  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
-  explain (key: KeyLike): string
-  containsMany (keys: KeyList): Uint8Array
-  /** Looks now: whether something changed. On any error all stays as it was. */
-  reload (): Promise<boolean>
-  /** Ends following. */
-  close (): void
 }
 
 /** A key whose SQL type is said by the caller. */
@@ -271,14 +203,8 @@ export class InvalidFilterError extends BloomFilterError {
   readonly rule: string
 }
 
-/** A manifest is none, or valid filters are not one whole set. */
+/** Valid filters are not one whole set. */
 export class InvalidSetError extends BloomFilterError {}
-
-/** A list on a web server is not as it must be, or must not be taken. */
-export class ListError extends BloomFilterError {
-  /** Why: back, identity, list, forked, expired, clock, signature; or line, must, step, file. */
-  readonly word: string
-}
 
 /** A key of another type than the filter's, or a value that is no key at all. */
 export class KeyTypeError extends BloomFilterError {

@@ -1,10 +1,8 @@
 // For Node.
-import { absolute, asyncIo, readText, syncIo, writeFile } from './files.js'
+import { absolute, asyncIo, syncIo, uptime } from './files.js'
 import { useFiles } from './filter.js'
-import { nodeDigests } from './node-digests.js'
-import { findSource, openPath } from './open.js'
-import { refreshWorking } from './working.js'
+import { openPath, stampOfPath } from './open.js'
 
-useFiles({ absolute, readText, digests: nodeDigests, asyncIo, syncIo, findSource, openPath, refreshWorking, writeFile })
+useFiles({ absolute, asyncIo, syncIo, uptime, openPath, stampOfPath })
 
 export * from './main.js'

@@ -1,5 +1,6 @@
 // What a filter says about itself: the columns of SQL's bloom_stats. Numbers of 64
 // bits are text, as in the JSON of `bloomfilter info`, where a number would lose some.
+import { hashOf } from './instance.js'
 import { kindName } from './key-types.js'
 
 const AT_KEY_TYPE = 7
@@ -73,14 +74,11 @@ export function describe (parts, kind) {
 
 /** Of a set: each part's, hashed with that of those before it. */
 function checksumOf (parts) {
-  const { instance } = parts[0]
-  const at = instance.scratch
+  const pair = new BigUint64Array(2)
   const sums = parts.map(({ checksum }) => BigInt(`0x${checksum}`))
   const whole = sums.reduce((sum, checksum) => {
-    instance.view.setBigUint64(at, sum, true)
-    instance.view.setBigUint64(at + 8, checksum, true)
-    instance.exports.hash_in_place(at, 16)
-    return instance.view.getBigUint64(at, true)
+    pair.set([sum, checksum])
+    return hashOf(new Uint8Array(pair.buffer))
   })
   return whole.toString(16).padStart(16, '0')
 }

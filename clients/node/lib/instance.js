@@ -12,7 +12,7 @@ const PAGE = 65536
 export const HEADER_BYTES = 64
 
 /** Room for a key and its answer that is always there. */
-export const KEY_ROOM = 4 * PAGE
+const KEY_ROOM = PAGE
 
 /** Bytes of blocks that are checked in one go: 1 to 2 ms. */
 const CHECKED_AT_ONCE = 2 << 20
@@ -57,6 +57,13 @@ export class Instance {
     return this.bytes.subarray(this.start, this.start + length)
   }
 
+  /** Writes a key where keys are asked from; returns where that is. */
+  putKey (bytes) {
+    const at = this.needScratch(bytes.length)
+    this.bytes.set(bytes, at)
+    return at
+  }
+
   /** Where keys and answers can be written; it may move all views of the memory. */
   needScratch (length) {
     if (length > this.scratchLength) {
@@ -78,14 +85,11 @@ export class Instance {
     }
     this.bytes = new Uint8Array(memory.buffer)
     this.view = new DataView(memory.buffer)
-    // For keys that are asked one by one: a view made for each would cost as much as its hash.
-    this.keyRoom = this.bytes.subarray(this.scratch, this.scratch + KEY_ROOM)
   }
 
-  /** The header of a copy whose bits change is made right when it is wanted. */
+  /** What the header of a followed file's part leaves out is counted when it is wanted. */
   seal () {
     if (this.isSealed === false) {
-      this.#throwBroken(this.#headerStatus(this.length))
       this.exports.seal()
       this.isSealed = true
     }
@@ -107,24 +111,42 @@ export class Instance {
     }
   }
 
+  /** Throws for the first broken rule of the header alone. */
+  checkSound () {
+    this.#throwBroken(this.#headerStatus(this.length))
+  }
+
   /**
    * Throws for the first broken rule; the header has been checked. Without verify
    * the blocks are trusted. Takes steps (see steps.js), with pauses between.
    */
   * check (verify, pause) {
     if (!verify) {
-      this.#throwBroken(this.#headerStatus(this.length))
+      this.checkSound()
       return
     }
     this.exports.check_begin()
+    yield * this.#pieces(pause, (at, length) => this.exports.check_some(at, length))
+    this.#throwBroken(this.exports.check_end(this.length))
+  }
+
+  /** What a followed file's page has of the blocks of this part; steps, too. */
+  * sum (part, pause) {
+    let sum = 0n
+    yield * this.#pieces(pause, (at, length) => {
+      sum += this.exports.sum_some(at, length, part, at - this.start - HEADER_BYTES)
+    })
+    return sum
+  }
+
+  * #pieces (pause, use) {
     const end = this.start + this.length
     for (let at = this.start + HEADER_BYTES; at < end; at += CHECKED_AT_ONCE) {
-      this.exports.check_some(at, Math.min(CHECKED_AT_ONCE, end - at))
+      use(at, Math.min(CHECKED_AT_ONCE, end - at))
       if (end - at > CHECKED_AT_ONCE) {
         yield pause()
       }
     }
-    this.#throwBroken(this.exports.check_end(this.length))
   }
 
   #headerStatus (length) {
@@ -150,4 +172,12 @@ export class Instance {
     const from = address >>> 0
     return decoder.decode(this.bytes.subarray(from, this.bytes.indexOf(0, from)))
   }
+}
+
+let hasher
+
+/** XXH64 of bytes, with seed 0. */
+export function hashOf (bytes) {
+  hasher ??= new Instance()
+  return BigInt.asUintN(64, hasher.exports.hash(hasher.putKey(bytes), bytes.length))
 }

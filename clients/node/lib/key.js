@@ -4,12 +4,11 @@
 // leaves no doubt. All other SQL types go through these functions.
 import { KeyTypeError, KeyValueError, noKey, otherType, show } from './errors.js'
 import {
-  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, UUID, columnsOf, kindName, rowKind
+  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
 } from './key-types.js'
 import { rawKind } from './raw.js'
 import { bytesWithoutBlanks, withoutBlanks } from './text.js'
 import { parseText } from './texts.js'
-import { uuidBytes } from './uuid.js'
 
 const encoder = new TextEncoder()
 
@@ -68,13 +67,7 @@ export class Key {
   static inet (value) { return Key.parse('inet', value) }
   static row (...columns) { return rowKey(columns, ROW) }
 
-  static uuid (value) {
-    if (value instanceof Uint8Array) {
-      return Key.raw('uuid', value)
-    }
-    const bytes = uuidBytes(value)
-    return bytes === undefined ? Key.parse('uuid', value) : new Key(UUID, bytes)
-  }
+  static uuid (value) { return value instanceof Uint8Array ? Key.raw('uuid', value) : Key.parse('uuid', value) }
 
   /** Eight bytes with ff fe in the middle equal, in SQL, the six without them. */
   static mac (value) {

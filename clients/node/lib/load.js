@@ -1,61 +1,148 @@
-// From bytes or a path to the instances of a filter or of a whole set.
-import { InvalidFilterError, InvalidSetError } from './errors.js'
+// From bytes or an open file to the parts of a filter or of a list.
+//
+// An io reads: of a file of Node's, or of bytes in memory.
+import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.js'
+import { FollowedParts } from './followed.js'
 import { HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
+import { PAGE, WHO_BYTES, isPage, placeOf, readWho, refuseUnless } from './page.js'
+import { Parts } from './parts.js'
+import { noPause } from './steps.js'
 
 /** The first bytes of a filter's text in base64, as a driver gives it. */
 const BASE64_START = 'QkxNR'
 
-/** Bytes that are copied in one go: 1 ms, as they go where no memory was used before. */
-const COPIED_AT_ONCE = 2 << 20
-
-/** Steps that check a filter in memory; bytes are copied. */
-export function loadBytes (bytes, options, pause) {
-  refuseText(bytes)
-  return loadChunks([bytes], options, pause)
-}
-
-/** The same of a filter that came in chunks. */
-export function * loadChunks (chunks, { verify = true } = {}, pause, instance = new Instance()) {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  const start = firstBytes(chunks, HEADER_BYTES)
-  refuseBase64(start)
-  instance.bytes.set(start, instance.start)
-  instance.checkHeader(length)
-  yield * copyChunks(instance.room(length), chunks, pause)
-  return yield * checked(instance, verify, pause)
-}
-
-function firstBytes (chunks, most) {
-  const bytes = []
-  for (let i = 0; i < chunks.length && bytes.length < most; i++) {
-    bytes.push(...chunks[i].subarray(0, most - bytes.length))
+/** Bytes as a file. */
+export const memoryIo = {
+  pause: noPause,
+  read (bytes, room, from) {
+    const some = bytes.subarray(from, from + room.length)
+    room.set(some)
+    return some.length
   }
-  return bytes
 }
 
-function * copyChunks (room, chunks, pause) {
-  let [at, pauseAt] = [0, COPIED_AT_ONCE]
-  for (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += COPIED_AT_ONCE) {
-      const piece = chunk.subarray(from, from + COPIED_AT_ONCE)
-      room.set(piece, at)
-      at += piece.length
-      if (at >= pauseAt) {
-        pauseAt = at + COPIED_AT_ONCE
-        yield pause()
-      }
+/** Reads until bytes are full or the file ends; returns how many it read. */
+export function * fill (io, file, bytes, start = 0) {
+  let from = 0
+  while (from < bytes.length) {
+    const count = yield io.read(file, bytes.subarray(from), start + from)
+    if (count === 0) {
+      break
     }
+    from += count
   }
+  return from
 }
 
-/** Steps that check the filter in an instance's room. */
-export function * checked (instance, verify, pause) {
-  yield * instance.check(verify, pause)
+/** The first bytes of a file, by which it is known. */
+export function * readStart (io, file, most = WHO_BYTES) {
+  const start = new Uint8Array(most)
+  return start.subarray(0, yield * fill(io, file, start))
+}
+
+/**
+ * Steps from a file of so many bytes to { parts, page, place }. Of a file that is followed, the
+ * parts are asked where they are; without keep they are copied. here is the file's place.
+ */
+export function * load (io, file, size, { verify = true } = {}, here, keep) {
+  const start = yield * readStart(io, file)
+  if (!isPage(start)) {
+    return { parts: new Parts([yield * readFilter(io, file, start, size, verify)]), place: 'none' }
+  }
+  // The page first: the parts have everything of its serial then.
+  const page = yield * readStart(io, file, PAGE)
+  const who = readWho(page, size)
+  const place = placeOf(page, here)
+  const parts = yield * readHeaders(io, file, who)
+  if (keep !== undefined && place !== 'none') {
+    return { parts: new FollowedParts(parts, keep()), page, place }
+  }
+  for (const [number, part] of parts.entries()) {
+    parts[number] = yield * readBlocks(io, file, part)
+  }
+  if (verify && place === 'none') {
+    refuseUnless(who.sum === (yield * sumOf(parts, io.pause)), 'sum', 'its parts are not those that its first page was written for')
+  }
+  return { parts: new Parts(parts), page, place }
+}
+
+function * readFilter (io, file, start, size, verify) {
+  const instance = new Instance()
+  // Nothing is allocated before the header fits the file's size.
+  takeHeader(instance, start, size)
+  const room = instance.room(size)
+  // So much memory at once may make the garbage collector work: that is its turn.
+  yield io.pause()
+  yield * readAll(io, file, room, 0)
+  yield * instance.check(verify, io.pause)
   return readPart(instance)
 }
 
-function refuseText (bytes) {
+/** Puts the header that a filter of so many bytes begins with into its instance, and checks it. */
+export function takeHeader (instance, start, size) {
+  if (String.fromCharCode(...start.subarray(0, BASE64_START.length)) === BASE64_START) {
+    throw new InvalidFilterError('magic', 'this is base64 text of one; select filter::bytea')
+  }
+  instance.bytes.set(start.subarray(0, HEADER_BYTES), instance.start)
+  instance.checkHeader(start.length < HEADER_BYTES ? start.length : size)
+}
+
+function * readAll (io, file, bytes, from) {
+  if ((yield * fill(io, file, bytes, from)) !== bytes.length) {
+    throw new BloomFilterError('file was cut short while it was read')
+  }
+}
+
+/** What the headers of a list's parts say, and where each part lies. */
+function * readHeaders (io, file, { parts: count, length }) {
+  const instance = new Instance()
+  const parts = []
+  let end = PAGE
+  for (let number = 0; number < count; number++) {
+    const at = Math.ceil(end / PAGE) * PAGE
+    const header = new Uint8Array(HEADER_BYTES)
+    refuseUnless((yield * fill(io, file, header, at)) === HEADER_BYTES, 'part', 'a part is missing')
+    instance.bytes.set(header, instance.start)
+    instance.length = instance.exports.filter_length()
+    refuseUnless(instance.length <= length - at, 'part', 'a part goes on behind the file\'s end')
+    asPart(() => instance.checkSound())
+    parts.push({ ...readPart(instance), header, at, length: instance.length })
+    end = at + instance.length
+  }
+  refuseUnless(end === length, 'part', 'it goes on behind its last part')
+  asPart(() => wholeSet(parts))
+  return parts
+}
+
+/** What is wrong with a part is a broken rule of the file. */
+function asPart (check) {
+  try {
+    check()
+  } catch (error) {
+    throw new InvalidFilterError('part', error.message.replace('not a valid filter: ', ''))
+  }
+}
+
+function * readBlocks (io, file, { header, at, length }) {
+  const instance = new Instance()
+  const room = instance.room(length)
+  room.set(header)
+  instance.checkSound()
+  yield * readAll(io, file, room.subarray(HEADER_BYTES), at + HEADER_BYTES)
+  instance.isSealed = false
+  return readPart(instance)
+}
+
+function * sumOf (parts, pause) {
+  let sum = 0n
+  for (const { instance, part } of parts) {
+    sum += yield * instance.sum(part, pause)
+  }
+  return BigInt.asUintN(64, sum)
+}
+
+export function refuseText (bytes) {
   if (typeof bytes === 'string') {
     throw new TypeError('a filter comes as bytes, and this is a string: a driver gives base64 ' +
       'text for a bloomfilter column, and bytes for filter::bytea')
@@ -65,25 +152,19 @@ function refuseText (bytes) {
   }
 }
 
-function refuseBase64 (start) {
-  if (BASE64_START === String.fromCharCode(...start.slice(0, BASE64_START.length))) {
-    throw new InvalidFilterError('magic', 'this is base64 text of one; select filter::bytea')
-  }
-}
-
 /** Throws unless these are all parts of one set, in their order. */
 export function wholeSet (parts) {
   if (parts.length === 0) {
-    throw new InvalidSetError('no filter is there')
+    throw new InvalidSetError('no part is there')
   }
   const { parts: total, seed } = parts[0]
   if (parts.length !== total) {
-    throw new InvalidSetError(`${parts.length} files, but the set has ${total} parts`)
+    throw new InvalidSetError(`${parts.length} parts are there, but the set has ${total}`)
   }
   let kind = 0
   for (const [number, part] of parts.entries()) {
     if (part.parts !== total) {
-      throw new InvalidSetError(`file ${number} is of a set of ${part.parts} parts, not ${total}`)
+      throw new InvalidSetError(`part ${number} is of a set of ${part.parts} parts, not ${total}`)
     }
     if (part.part !== number) {
       throw new InvalidSetError(`part ${part.part} is where part ${number} should be`)

@@ -1,212 +1,105 @@
-// From a path of Node's file system to the parts of a filter or of a whole set.
-import path from 'node:path'
-import { BloomFilterError, InvalidSetError, inFile } from './errors.js'
-import { fill, withFile } from './files.js'
-import { HEADER_BYTES, Instance } from './instance.js'
-import { readPart } from './info.js'
-import { checked, wholeSet } from './load.js'
-import { valuesOf } from './status.js'
-import { openWorking, stampOfWorking } from './working.js'
+// From a path of Node's file system to the parts of a filter or of a list.
+import fs from 'node:fs'
+import { BloomFilterError, InvalidFilterError, inFile } from './errors.js'
+import { thisBoot } from './files.js'
+import { load, readStart } from './load.js'
+import { PAGE, SUPERSEDED, isNobodys, isPage } from './page.js'
 
-const MANIFEST_WORD = 'bloomfilter-set '
-const MANIFEST_LINE = `${MANIFEST_WORD}1`
-const MANIFEST_NAME = 'manifest'
-const MAX_PARTS = 65535
+const WORD_BYTES = 8
 
-/** Where a header has the checksum of all: its last bytes. */
-const AT_CHECKSUM = 56
+/** Files that are asked where they are: each is closed when nobody holds it any more. */
+const openFiles = new FinalizationRegistry((handle) => fs.closeSync(handle))
 
-// A name that promises what is in its file, which a part of another build is not.
-const NAME_WITH_CHECKSUM = /\.([0-9a-f]{16})\.bloom$/
+/** A followed file that stays open. */
+class OpenFile {
+  #path
+  #handle
 
-// Room for all parts' names of the longest kind.
-const MAX_MANIFEST = (MAX_PARTS + 1) * 256
+  constructor (path, handle) {
+    this.#path = path
+    this.#handle = handle
+  }
 
-/** How often a set may be replaced while it is being opened. */
-const MOST_ATTEMPTS = 8
+  /** Reads so many bytes to a place in others, or throws: what is not there is never taken for zeros. */
+  readInto (bytes, at, length, from) {
+    if (fs.readSync(this.#handle, bytes, at, length, from) !== length) {
+      throw inFile(new BloomFilterError('file was cut short'), this.#path)
+    }
+  }
 
-/**
- * Returns parts in their order, one filter or all of a set, and what their files were
- * before. Between the reading of a manifest and of its parts, a writer may put a new
- * one in its place and delete the old parts: then it is read again.
- */
-export function * openPath (io, file, options) {
-  for (let attempt = 1; ; attempt++) {
-    const source = yield * findSource(io, file)
+  #read (length, from) {
+    const bytes = new Uint8Array(length)
+    this.readInto(bytes, 0, length, from)
+    return bytes
+  }
+
+  /** The page of facts as it is now. */
+  page () { return this.#read(PAGE, 0) }
+
+  /** Whether another file took its place, or it can't be read any more. */
+  isSuperseded () {
     try {
-      return yield * openSource(io, source, options)
+      return this.#read(WORD_BYTES, SUPERSEDED).some((byte) => byte !== 0)
+    } catch {
+      return true
+    }
+  }
+
+  /** Steps that copy all of it: see load. */
+  * copy (io) {
+    try {
+      const stat = yield io.fstat(this.#handle)
+      return yield * load(io, this.#handle, Number(stat.size), {}, placeOfFile(stat))
     } catch (error) {
-      if (attempt === MOST_ATTEMPTS || !(yield * wasReplaced(io, file, source))) {
-        throw error
-      }
+      throw inFile(error, this.#path)
     }
   }
 }
 
-/** The working copy, where there is one in use, or else the files themselves. */
-function * openSource (io, source, options) {
-  if (source.working !== undefined && source.starts.every((start) => start?.length === HEADER_BYTES)) {
-    const checksums = source.starts.map((start) => Buffer.from(start.slice(AT_CHECKSUM), 'latin1'))
-    const working = yield * openWorking(io, source.path, checksums)
-    if (working !== undefined) {
-      return { parts: working.parts, source, working }
-    }
-    // None is in use; or the follower has just changed both.
-    if (yield * wasReplaced(io, source.path, source)) {
-      throw new InvalidSetError('was replaced while it was opened')
-    }
-  }
-  return { parts: yield * readSource(io, source, options), source }
-}
-
-/**
- * What a path names: a filter, or a manifest and its files. Sources of equal identity
- * name the same bytes: device, inode, size, time and header of all files are in it.
- */
-export function * findSource (io, file) {
-  const stat = yield io.stat(file)
-  const at = stat?.isDirectory() ? yield * manifestOf(io, file) : file
-  const { stamp, start, text } = yield * look(io, at)
-  if (!start.startsWith(MANIFEST_WORD) && at === file) {
-    const working = yield * stampOfWorking(io, at)
-    return { path: at, starts: [start], working, identity: [stamp, working].join('\n') }
-  }
-  const names = parseManifest(text, at)
-  const stamps = [stamp]
-  const starts = []
-  for (const [number, name] of names.entries()) {
-    const part = yield * lookAtPart(io, path.join(path.dirname(at), name))
-    if (number === 0) {
-      checkCount(part, names.length, at)
-    }
-    stamps.push(part.stamp)
-    starts.push(part.start)
-  }
-  const working = yield * stampOfWorking(io, at)
-  const notes = valuesOf(text.split('\n'), '# ')
-  return { path: at, names, notes, starts, working, identity: [...stamps, ...names, working].join('\n') }
-}
-
-function * manifestOf (io, folder) {
-  const manifest = path.join(folder, MANIFEST_NAME)
-  if ((yield io.stat(manifest)) === undefined) {
-    throw inFile(new InvalidSetError('a folder is opened by its file "manifest", and it has none'), folder)
-  }
-  return manifest
-}
-
-/** A file's stamp, its first bytes, and all of it if it is a manifest. */
-function * look (io, file) {
-  return yield * withFile(io, file, function * (handle, stat) {
-    const bytes = Buffer.alloc(HEADER_BYTES)
-    const start = bytes.toString('latin1', 0, yield * fill(io, handle, bytes))
-    const stamp = [stat.dev, stat.ino, stat.size, stat.mtimeNs, bytes.toString('hex')].join(' ')
-    if (!start.startsWith(MANIFEST_WORD)) {
-      return { stamp, start, size: Number(stat.size), text: start }
-    }
-    if (stat.size > MAX_MANIFEST) {
-      throw inFile(new InvalidSetError('manifest is too long'), file)
-    }
-    const whole = Buffer.alloc(Number(stat.size))
-    return { stamp, start, text: whole.toString('utf8', 0, yield * fill(io, handle, whole)) }
+/** Steps that open what is at a path: see load; stamp is what it was. */
+export function * openPath (io, path, options) {
+  return yield * withFile(io, path, function * (handle, stat, keep) {
+    const stamp = yield * stampOf(io, handle, stat)
+    return { stamp, ...yield * load(io, handle, Number(stat.size), options, placeOfFile(stat), keep) }
   })
 }
 
-function * lookAtPart (io, file) {
-  try {
-    return yield * look(io, file)
-  } catch {
-    return { stamp: 'missing' }
-  }
+/** What is at a path now. */
+export function * stampOfPath (io, path) {
+  return yield * withFile(io, path, (handle, stat) => stampOf(io, handle, stat))
 }
 
 /**
- * A manifest of many lines is believed when the first part's header says the same,
- * before the other files are looked at. What else is the matter with that file shows
- * when it is opened.
+ * Opens a file of which the size means something and lets use read it. It asks before it
+ * opens, as opening a pipe would wait for a writer. It stays open if the result keeps it.
  */
-function checkCount ({ start, size }, count, manifest) {
-  let parts = count
+function * withFile (io, path, use) {
+  if (!(yield io.stat(path)).isFile()) {
+    throw inFile(new InvalidFilterError('short', 'not a regular file'), path)
+  }
+  const handle = yield io.open(path)
+  let result
   try {
-    const instance = new Instance()
-    instance.bytes.set(Buffer.from(start ?? '', 'latin1'), instance.start)
-    instance.checkHeader(size ?? 0)
-    parts = readPart(instance).parts
-  } catch {}
-  if (parts !== count) {
-    throw inFile(new InvalidSetError(`${count} files, but the set has ${parts} parts`), manifest)
-  }
-}
-
-function * wasReplaced (io, file, source) {
-  try {
-    return (yield * findSource(io, file)).identity !== source.identity
-  } catch {
-    return false
-  }
-}
-
-function * readSource (io, source, options) {
-  if (source.names === undefined) {
-    return [yield * readFile(io, source.path, options)]
-  }
-  const parts = []
-  for (const name of source.names) {
-    const file = path.join(path.dirname(source.path), name)
-    const part = yield * readFile(io, file, options)
-    checkName(file, part)
-    parts.push(part)
-  }
-  try {
-    return wholeSet(parts)
+    result = yield * use(handle, yield io.fstat(handle), () => new OpenFile(path, handle))
+    return result
   } catch (error) {
-    throw inFile(error, source.path)
+    throw inFile(error, path)
+  } finally {
+    const kept = result?.parts?.file
+    kept === undefined ? yield io.close(handle) : openFiles.register(kept, handle)
   }
 }
 
-function checkName (file, part) {
-  const promised = NAME_WITH_CHECKSUM.exec(file)
-  if (promised !== null && promised[1] !== part.checksum) {
-    throw inFile(new InvalidSetError('is another filter than its name says'), file)
-  }
-}
+const unsigned = (number) => BigInt.asUintN(64, number)
 
-function * readFile (io, file, { verify = true } = {}) {
-  try {
-    return yield * withFile(io, file, function * (handle, stat) {
-      const size = Number(stat.size)
-      const instance = new Instance()
-      const start = instance.bytes.subarray(instance.start, instance.start + HEADER_BYTES)
-      // Nothing is allocated before the header fits the file's size.
-      const headerLength = yield * fill(io, handle, start)
-      instance.checkHeader(headerLength < HEADER_BYTES ? headerLength : size)
-      const room = instance.room(size)
-      // So much memory at once may make the garbage collector work: that is its turn.
-      yield io.pause()
-      if ((yield * fill(io, handle, room)) !== size) {
-        throw new BloomFilterError('file was cut short while it was read')
-      }
-      return yield * checked(instance, verify, io.pause)
-    })
-  } catch (error) {
-    throw inFile(error, file)
-  }
-}
+const placeOfFile = (stat) => ({ boot: thisBoot(), device: unsigned(stat.dev), inode: unsigned(stat.ino) })
 
-function parseManifest (text, file) {
-  const fail = (reason) => inFile(new InvalidSetError(reason), file)
-  const [first, ...lines] = text.replace(/\n$/, '').split('\n')
-  if (first !== MANIFEST_LINE) {
-    throw fail(`manifest does not begin with "${MANIFEST_LINE}"`)
-  }
-  const names = lines.filter((line) => !line.startsWith('#'))
-  if (names.length < 1 || names.length > MAX_PARTS) {
-    throw fail(`manifest names ${names.length} files, which are not the parts of a set`)
-  }
-  for (const name of names) {
-    if (['', '.', '..'].includes(name) || /[/\0]/.test(name)) {
-      throw fail(`manifest names ${JSON.stringify(name.slice(0, 80))}, which is no file name`)
-    }
-  }
-  return names
+/**
+ * Stamps that are equal are of the same bytes, or of the same followed file, whose bits and time change. Who a
+ * file is counts also there, as somebody may have copied another one over it.
+ */
+function * stampOf (io, handle, { dev, ino, size, mtimeNs }) {
+  const start = yield * readStart(io, handle)
+  const more = isPage(start) && !isNobodys(start) ? [] : [size, mtimeNs]
+  return [dev, ino, Buffer.from(start).toString('hex'), ...more].join(' ')
 }

@@ -25,17 +25,5 @@ export async function runAsync (steps) {
 
 export const noPause = () => undefined
 
-/** Lets others have the thread; a page's timers may be held up for seconds, messages are not. */
-export function pause () {
-  if (typeof setImmediate === 'function') {
-    return new Promise((resolve) => setImmediate(resolve))
-  }
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel()
-    port1.onmessage = () => {
-      port1.close()
-      resolve()
-    }
-    port2.postMessage(null)
-  })
-}
+/** Lets others have the thread. */
+export const pause = () => new Promise((resolve) => (globalThis.setImmediate ?? setTimeout)(resolve))

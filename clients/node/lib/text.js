@@ -32,9 +32,6 @@ export function bytesWithoutBlanks (bytes) {
 /** With a view of the memory to be made for each string, which batches need, from here on. */
 export const SHORT_OF_BATCH = 48
 
-/** Units of a string that are hashed in one piece: up to three bytes each. */
-export const PIECE = 1 << 16
-
 /**
  * Writes a short ASCII string and returns its length; -1 for all others. Four characters
  * go into one store, which WebAssembly then reads back without waiting for many small
@@ -63,47 +60,18 @@ export function writeShort ({ bytes, view }, to, text, short = SHORT) {
   return all < 128 ? length : -1
 }
 
-/** Writes any string, which takes up to three bytes per unit; returns its length. */
-export function encodeInto (bytes, to, text) {
-  return encodeAt(bytes.subarray(to, to + text.length * 3), text)
+/** Writes any string to the scratch; returns its length. */
+export function encodeInto (instance, text) {
+  const at = instance.needScratch(text.length * 3)
+  return encodeAt(instance.bytes.subarray(at, at + text.length * 3), text)
 }
 
-/**
- * Writes any string of up to PIECE units to the beginning of room; returns its length. As
- * many bytes as units are ASCII; only others can have an unpaired surrogate.
- */
+/** Writes any string to room of three bytes a unit; returns its length. */
 export function encodeAt (room, text) {
   const { written } = encoder.encodeInto(text, room)
+  // As many bytes as units are ASCII; only others can have an unpaired surrogate.
   if (written !== text.length) {
     checkText(text)
   }
   return written
-}
-
-/** Hashes a long string through the room that is there. */
-export function hashPieces (instance, text) {
-  const { bytes, exports, scratch } = instance
-  checkText(text)
-  exports.long_begin_key()
-  for (let from = 0; from < text.length;) {
-    let end = Math.min(from + PIECE, text.length)
-    // Both halves of a surrogate pair go into one piece.
-    if (end < text.length && (text.charCodeAt(end) & 0xfc00) === 0xdc00) {
-      end--
-    }
-    const room = bytes.subarray(scratch, scratch + PIECE * 3)
-    exports.long_add(scratch, encoder.encodeInto(text.slice(from, end), room).written)
-    from = end
-  }
-}
-
-/** The same of bytes. */
-export function hashBytePieces (instance, key) {
-  const { bytes, exports, scratch } = instance
-  exports.long_begin_key()
-  for (let from = 0; from < key.length; from += PIECE) {
-    const piece = key.subarray(from, from + PIECE)
-    bytes.set(piece, scratch)
-    exports.long_add(scratch, piece.length)
-  }
 }

@@ -42,7 +42,7 @@ function typeNumber (instance, type) {
 function askTypeNumber (instance, type) {
   const { bytes, exports, scratch } = instance
   if (typeof type === 'string' && type.length < 100) {
-    bytes[scratch + encodeInto(bytes, scratch, type)] = 0
+    bytes[scratch + encodeInto(instance, type)] = 0
     const number = exports.text_type(scratch)
     if (number > 0) {
       return number
@@ -53,11 +53,10 @@ function askTypeNumber (instance, type) {
 
 function read (instance, number, type, text) {
   const { exports } = instance
-  let at = instance.needScratch(text.length * 3)
-  let length = writeShort(instance, at, text)
-  length = length >= 0 ? length : encodeInto(instance.bytes, at, text)
-  const room = exports.text_room(number, at, length) >>> 0
-  at = instance.needScratch(length + room + KEY_BYTES)
+  const short = writeShort(instance, instance.scratch, text)
+  const length = short >= 0 ? short : encodeInto(instance, text)
+  const room = exports.text_room(number, instance.scratch, length) >>> 0
+  const at = instance.needScratch(length + room + KEY_BYTES)
   const reason = exports.text_key(number, at, length, at + length) >>> 0
   if (reason !== 0) {
     throw new KeyValueError(`${show(text)} is not a key of type ${type}: ${instance.string(reason)}`)

@@ -1,28 +1,42 @@
 // A filter that is replaced while it is in use.
 import { BloomFilter } from './filter.js'
-import { Follower } from './follower.js'
+
+/** Between two looks at whether another file took the place of a followed one. */
+const TICK_MILLISECONDS = 100
+
+/** Of so many one looks at the path. */
+const TICKS_OF_LOOK = 10
 
 /** Between two looks of wait. */
 const WAIT_MILLISECONDS = 100
 
+/** Between two tellings of a lasting error; tests shorten it. */
+export const limits = { repeatMilliseconds: 60000 }
+
 export class WatchedBloomFilter {
   #path
   #options
+  #onError
   #current
-  #identity
+  #stamp
+  #ticks = 0
   #last = Promise.resolve()
-  #follower
+  #isLooking = false
+  #said
+  #saidAt = 0
 
-  constructor (path, options, { filter, identity }) {
+  constructor (path, { onError = warn, ...options }, { filter, stamp }) {
     this.#path = path
     this.#options = options
+    this.#onError = onError
     this.#current = filter
-    this.#identity = identity
+    this.#stamp = stamp
+    tickWhileHeld(new WeakRef(this))
   }
 
-  static async open (path, options) {
+  static async open (path, options = {}) {
     const stays = BloomFilter.absolute(path)
-    return new WatchedBloomFilter(stays, options, await BloomFilter.openSource(stays, options))
+    return new WatchedBloomFilter(stays, options, await BloomFilter.openStamped(stays, options))
   }
 
   /**
@@ -59,10 +73,9 @@ export class WatchedBloomFilter {
   containsMany (keys) { return this.#current.containsMany(keys) }
 
   /**
-   * Takes what is at the path now; resolves to whether that is another filter. Where no
-   * file was replaced (device, inode, size, time and header are the same) nothing is
-   * read. On any error the old filter stays and the promise is rejected. Reloads run
-   * one after the other, so that an older file never comes last.
+   * Takes what is at the path now; resolves to whether that is another file. On any error the old
+   * filter stays and the promise is rejected. Reloads run one after the other, so that an
+   * older file never comes last.
    */
   reload () {
     const reloading = this.#last.then(() => this.#reload())
@@ -71,35 +84,51 @@ export class WatchedBloomFilter {
   }
 
   async #reload () {
-    if (await BloomFilter.identify(this.#path) === this.#identity) {
-      await this.#current.refresh()
+    if (await BloomFilter.stampOf(this.#path) === this.#stamp) {
       return false
     }
-    const { filter, identity } = await BloomFilter.openSource(this.#path, this.#options)
-    this.#identity = identity
-    if (!filter.isOrWasWorking(this.#current) && filter.info.checksum === this.#current.info.checksum) {
-      return false
-    }
+    const { filter, stamp } = await BloomFilter.openStamped(this.#path, this.#options)
+    this.#stamp = stamp
     this.#current = filter
     return true
   }
 
-  /**
-   * Reloads every so many milliseconds, until close. onChange is told of each new
-   * filter, onError of each error; without it there is a warning where the error is
-   * another one than the time before, and for a lasting one again each minute. The timer doesn't keep a process alive.
-   */
-  follow (every = 1000, { onChange, onError } = {}) {
-    if (!(every > 0)) {
-      throw new RangeError('milliseconds between two looks are more than 0')
+  /** Looks at the path once a second, and at once where the file says that another one took its place. */
+  async tick () {
+    this.#ticks++
+    if (this.#isLooking || (this.#ticks % TICKS_OF_LOOK !== 0 && !this.#current.isSuperseded())) {
+      return
     }
-    this.close()
-    this.#follower = new Follower(this, () => every, onChange, onError)
+    this.#isLooking = true
+    try {
+      await this.reload()
+      this.#said = undefined
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#isLooking = false
+    }
   }
 
-  /** Ends following. The present filter stays and answers. */
-  close () {
-    this.#follower?.stop()
-    this.#follower = undefined
+  /** An error is told if it is another one than the last; a lasting one again after a while. */
+  #report (error) {
+    if (error.message !== this.#said || performance.now() - this.#saidAt >= limits.repeatMilliseconds) {
+      this.#said = error.message
+      this.#saidAt = performance.now()
+      this.#onError(error)
+    }
   }
+}
+
+/** The timer ends when nobody holds the filter any more, and keeps no process alive. */
+function tickWhileHeld (held) {
+  const timer = setInterval(() => {
+    const watched = held.deref()
+    watched === undefined ? clearInterval(timer) : watched.tick()
+  }, TICK_MILLISECONDS)
+  timer.unref?.()
+}
+
+function warn ({ message }) {
+  process.emitWarning(`bloomfilter: the filter stays the old one: ${message}`)
 }

@@ -12,6 +12,9 @@
  */
 #include "reader.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_estimate.h"
@@ -26,8 +29,9 @@ bf_header	header;
 /* The hash of the key that was asked last, for the other parts of a set. */
 static uint64_t last_hash;
 
-/* Bits that check_some() has counted. */
+/* Bits that check_some() has counted, and the checksum of the bytes. */
 static uint64_t counted;
+static XXH64_state_t summed;
 
 /* The format's word for the rule behind each status. */
 static const char *const rule_words[] = {
@@ -57,10 +61,34 @@ filter_at(void)
 	return (uint8_t *) (((uintptr_t) __heap_base + 63) & ~(uintptr_t) 63);
 }
 
+/*
+ * Where the first block is, or would be: of a followed file only one block lies behind
+ * the header, and this is how far it is from the first one.
+ */
+static uint32_t blocks_before;
+
 static const uint8_t *
 blocks(void)
 {
-	return filter_at() + BF_HEADER_BYTES;
+	return (const uint8_t *) ((uintptr_t) filter_at() + BF_HEADER_BYTES - blocks_before);
+}
+
+/*
+ * Where the block of the key that was hashed last begins, in bytes from the first one.
+ * From now on it is the one behind the header, where the caller puts it.
+ */
+EXPORT("block_at") uint32_t
+block_at(void)
+{
+	blocks_before = (uint32_t) bf_block_offset(&header, last_hash);
+	return blocks_before;
+}
+
+/* How long a filter is, as its header says. */
+EXPORT("filter_length") double
+filter_length(void)
+{
+	return (double) bf_header_length(filter_at());
 }
 
 /* All rules that the header alone can break, of a filter of this length. */
@@ -80,18 +108,41 @@ EXPORT("check_begin") void
 check_begin(void)
 {
 	counted = 0;
-	long_begin(0);
-	long_add(filter_at(), CHECKSUM_AT);
+	XXH64_reset(&summed, 0);
+	XXH64_update(&summed, filter_at(), CHECKSUM_AT);
 }
 
 EXPORT("check_some") void
 check_some(const uint8_t *bytes, size_t length)
 {
 	counted += bf_count_bits(bytes, length, NULL);
-	long_add(bytes, length);
+	XXH64_update(&summed, bytes, length);
 }
 
-/* Puts the number of bits that are set now, and checksums, into the header. */
+/*
+ * The sum of doc/FEED.md, section 2, of some blocks of a part, which begin at a
+ * multiple of a piece's bytes.
+ */
+EXPORT("sum_some") uint64_t
+sum_some(const uint8_t *bytes, size_t length, uint32_t part, uint32_t from)
+{
+	uint64_t	seed = ((uint64_t) part << 32) + from / PIECE_BYTES;
+	uint64_t	sum = 0;
+	size_t		at;
+
+	for (at = 0; at < length; at += PIECE_BYTES)
+		sum += bf_hash(bytes + at, length - at < PIECE_BYTES ? length - at : PIECE_BYTES, seed++);
+	return sum;
+}
+
+/* XXH64 with seed 0. */
+EXPORT("hash") uint64_t
+hash(const uint8_t *bytes, size_t length)
+{
+	return bf_hash(bytes, length, 0);
+}
+
+/* Puts the number of bits that are set, and checksums, into the header. */
 EXPORT("seal") void
 seal(void)
 {
@@ -107,7 +158,7 @@ check_end(uint32_t length)
 	if (counted != bf_load_le64(filter_at() + BITS_SET_AT))
 		return BF_BAD_BITS_SET;
 	status = bf_header_read(filter_at(), length, &header);
-	if (status == BF_OK && long_end() != header.checksum)
+	if (status == BF_OK && XXH64_digest(&summed) != header.checksum)
 		status = BF_BAD_CHECKSUM;
 	return (int) status;
 }
@@ -124,12 +175,9 @@ rule_text(int status)
 	return bf_status_text((bf_status) status);
 }
 
-/* 1: perhaps, 0: no, -1: the key belongs to another part. */
 static int
 ask(uint64_t hash)
 {
-	if (!bf_in_part(&header, hash))
-		return -1;
 	return bf_contains(&header, blocks(), hash);
 }
 
@@ -186,79 +234,6 @@ part_of_bytes(const uint8_t *bytes, size_t length)
 	return part_of(bf_hash(bytes, length, header.seed));
 }
 
-/* A key that came in pieces, by long_begin() and long_add(). */
-EXPORT("part_of_long") uint32_t
-part_of_long(void)
-{
-	return part_of(long_end());
-}
-
-/* Replaces keys of 8 bytes by their hashes. */
-EXPORT("hash_words") void
-hash_words(uint64_t *words, size_t count)
-{
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		words[i] = bf_hash_8((const uint8_t *) &words[i], header.seed);
-}
-
-/* Hashes keys that lie one after the other; ends[i] is where key i ends. */
-EXPORT("hash_strings") void
-hash_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
-			 uint64_t *hashes)
-{
-	uint32_t	start = 0;
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-	{
-		hashes[i] = bf_hash(bytes + start, ends[i] - start, header.seed);
-		start = ends[i];
-	}
-}
-
-EXPORT("part_of_hash") uint32_t
-part_of_hash(const uint64_t *hash)
-{
-	return bf_part_of(*hash, header.parts);
-}
-
-/*
- * Sorts hashes by their parts: sorted[i] was hashes[order[i]], and those of a part
- * begin at starts[part] and end at starts[part + 1].
- */
-EXPORT("group_by_part") void
-group_by_part(const uint64_t *hashes, size_t count, uint64_t *sorted,
-			  uint32_t *order, uint32_t *starts)
-{
-	uint32_t	parts = header.parts;
-	size_t		i;
-
-	memset(starts, 0, (parts + 2) * sizeof *starts);
-	for (i = 0; i < count; i++)
-		starts[bf_part_of(hashes[i], parts) + 2]++;
-	for (i = 2; i <= parts; i++)
-		starts[i] += starts[i - 1];
-	for (i = 0; i < count; i++)
-	{
-		uint32_t	at = starts[bf_part_of(hashes[i], parts) + 1]++;
-
-		sorted[at] = hashes[i];
-		order[at] = (uint32_t) i;
-	}
-}
-
-/* Puts the answers to sorted hashes where their keys were. */
-EXPORT("scatter") void
-scatter(const uint8_t *answers, const uint32_t *order, size_t count, uint8_t *found)
-{
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		found[order[i]] = answers[i];
-}
-
 /*
  * WebAssembly has no prefetch.  Reading a byte of several blocks does the same
  * for blocks of one cache line: none of these reads waits for another.  The sum
@@ -275,58 +250,50 @@ touch(const uint64_t *hashes, size_t count)
 	return sum;
 }
 
-/* The number of the first hash of another part, count if there is none. */
-static size_t
-first_of_other_part(const uint64_t *hashes, size_t count)
-{
-	size_t		i = 0;
-
-	if (header.parts == 1)
-		return count;
-	while (i < count && bf_in_part(&header, hashes[i]))
-		i++;
-	return i;
-}
-
-/* Hashes whose blocks are read ahead: WebAssembly has no prefetch. */
+/* Hashes whose blocks are read ahead. */
 #define TOUCHED_AHEAD 32
 
-/*
- * Answers for many hashes: found[i] is 1 or 0.  Returns count, or the number of
- * the first one that belongs to another part.
- */
-EXPORT("ask_hashes") size_t
+/* Answers for many hashes: found[i] is 1 or 0. */
+static void
 ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
 {
 	static volatile unsigned touched;
-	size_t		valid = first_of_other_part(hashes, count);
 	size_t		i;
 
 	(void) touched;
-	for (i = 0; i < valid; i += TOUCHED_AHEAD)
+	for (i = 0; i < count; i += TOUCHED_AHEAD)
 	{
-		size_t		few = valid - i < TOUCHED_AHEAD ? valid - i : TOUCHED_AHEAD;
+		size_t		few = count - i < TOUCHED_AHEAD ? count - i : TOUCHED_AHEAD;
 
 		touched = touch(hashes + i, few);
 		bf_contains_hashes(&header, blocks(), hashes + i, few, found + i);
 	}
-	return valid;
 }
 
-/* Both steps in one call. */
-EXPORT("contains_words") size_t
-contains_words(uint64_t *words, size_t count, uint8_t *found)
+/* The same for keys of 8 bytes, which are replaced by their hashes. */
+EXPORT("ask_words") void
+ask_words(uint64_t *words, size_t count, uint8_t *found)
 {
-	hash_words(words, count);
-	return ask_hashes(words, count, found);
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		words[i] = bf_hash_8((const uint8_t *) &words[i], header.seed);
+	ask_hashes(words, count, found);
 }
 
-EXPORT("contains_strings") size_t
-contains_strings(const uint8_t *bytes, const uint32_t *ends, size_t count,
-				 uint64_t *hashes, uint8_t *found)
+/* The same for keys that lie one after the other; ends[i] is where key i ends. */
+EXPORT("ask_strings") void
+ask_strings(const uint8_t *bytes, const uint32_t *ends, size_t count, uint64_t *hashes, uint8_t *found)
 {
-	hash_strings(bytes, ends, count, hashes);
-	return ask_hashes(hashes, count, found);
+	uint32_t	start = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+	{
+		hashes[i] = bf_hash(bytes + start, ends[i] - start, header.seed);
+		start = ends[i];
+	}
+	ask_hashes(hashes, count, found);
 }
 
 /*

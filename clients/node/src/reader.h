@@ -19,15 +19,13 @@
 #define BITS_SET_AT 40
 #define CHECKSUM_AT 56
 
+/* Of the sum of a followed file. */
+#define PIECE_BYTES 4096
+
 /* Of the filter.  Nothing asks before it was read by the core's rules. */
 extern bf_header header;
 
 /* Where the filter begins: on a cache line, so that its blocks do. */
 extern uint8_t *filter_at(void);
-
-/* XXH64 of bytes that come piece by piece. */
-extern void long_begin(uint64_t seed);
-extern void long_add(const uint8_t *bytes, size_t length);
-extern uint64_t long_end(void);
 
 #endif							/* READER_H */

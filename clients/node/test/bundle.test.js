@@ -19,6 +19,8 @@ try {
   // It is not to be had everywhere: run-tests says so.
 }
 
+const noNpm = spawnSync('npm', ['--version']).error && 'npm is not installed'
+
 const run = (args) => execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tempFolder(), timeout: 60000 })
 
 function runProgram (name, text) {
@@ -31,38 +33,57 @@ function runProgram (name, text) {
 function installed () {
   const folder = tempFolder()
   const target = path.join(folder, 'node_modules/bloomfilter-reader')
-  for (const name of ['package.json', 'lib', 'build/wasm.js', 'build/index.cjs'].filter((name) => fs.existsSync(path.join(here, '..', name)))) {
+  for (const name of ['package.json', 'lib', 'build/wasm.js']) {
     fs.cpSync(path.join(here, '..', name), path.join(target, name), { recursive: true })
   }
   return folder
 }
 
-const noBundle = esbuild === undefined && 'esbuild is not to be had'
-
-// Jest can't require ES modules, and neither can Node with this option.
-test('CommonJS, all of it', { skip: noBundle }, () => {
-  const folder = installed()
-  const program = path.join(folder, 'use.cjs')
-  fs.writeFileSync(program, `const { BloomFilter } = require('bloomfilter-reader')
-    BloomFilter.open(${JSON.stringify(file)}).then((filter) => console.log(filter.contains(7), filter.contains(-7)))`)
-  assert.equal(run(['--no-experimental-require-module', program]), 'true false\n')
-})
-
-test('import and require give the same classes', { skip: noBundle }, () => {
+test('require and import give the same classes', () => {
   const program = path.join(installed(), 'both.mjs')
   fs.writeFileSync(program, `import * as imported from 'bloomfilter-reader'
     import { createRequire } from 'node:module'
     const required = createRequire(import.meta.url)('bloomfilter-reader')
     const names = Object.keys(required)
-    console.log(names.length > 8 && names.every((name) => imported[name] === required[name]))`)
-  assert.equal(run([program]), 'true\n')
+    console.log(names.length > 8 && names.every((name) => imported[name] === required[name]),
+      required.BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`)
+  assert.equal(run([program]), 'true true\n')
 })
 
-test('what is published', { skip: spawnSync('npm', ['--version']).error && 'npm is not installed' }, () => {
+/** A checkout without what is built, in which npm finds a compiler, or doesn't. */
+function installFrom (compiler) {
+  const checkout = tempFolder()
+  for (const name of ['clients/node', 'src/core', 'src/text']) {
+    fs.cpSync(path.join(here, '../../..', name), path.join(checkout, name), {
+      recursive: true, filter: (from) => !/clients\/node\/(build|node_modules|test)$/.test(from)
+    })
+  }
+  const folder = tempFolder()
+  fs.writeFileSync(path.join(folder, 'package.json'), '{}')
+  const { status, stderr } = spawnSync('npm', ['install', '--no-audit', '--no-fund', path.join(checkout, 'clients/node')],
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, CC: compiler } })
+  fs.writeFileSync(path.join(folder, 'use.mjs'), `import { BloomFilter } from 'bloomfilter-reader'
+    console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`)
+  return { status, stderr, use: () => run([path.join(folder, 'use.mjs')]) }
+}
+
+test('npm install of a checkout', { skip: noNpm }, () => {
+  const { status, stderr, use } = installFrom('clang')
+  assert.equal(status, 0, stderr)
+  assert.equal(use(), 'true\n')
+})
+
+test('npm install without a compiler says what it wants', { skip: noNpm }, () => {
+  const { status, stderr } = installFrom('no-such-compiler')
+  assert.notEqual(status, 0)
+  assert.match(stderr, /build-wasm: clang, wasm-ld and xxhash\.h are needed/)
+})
+
+test('what is published', { skip: noNpm }, () => {
   const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
     { cwd: path.join(here, '..'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const names = JSON.parse(text)[0].files.map((entry) => entry.path)
-  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', ...(esbuild ? ['build/index.cjs'] : []), 'build/index.d.cts', 'lib/index.d.ts']) {
+  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', 'lib/index.d.ts']) {
     assert.ok(names.includes(wanted), wanted)
   }
   assert.deepEqual(names.filter((name) => /^(test|bench|src|bin)|\.wasm$/.test(name)), [])
@@ -107,7 +128,7 @@ for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
   })
 }
 
-test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not installed' }, async () => {
+test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not installed' }, async (t) => {
   const source = path.join(installed(), 'in.mjs')
   fs.writeFileSync(source, `import { BloomFilter, Key } from 'bloomfilter-reader'
     ${asked}
@@ -115,12 +136,13 @@ test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not i
     globalThis.refused = BloomFilter.open('x').catch((error) => error.message)`)
   const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'browser', format: 'iife', write: false }).outputFiles
   const server = http.createServer((_, response) => response.end(fs.readFileSync(file))).listen(0, '127.0.0.1')
+  t.after(() => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
   // What a page has, and nothing of Node.
   const lines = []
   const page = {
     bytes: fs.readFileSync(file), url: `http://127.0.0.1:${server.address().port}/`, console: { log: (line) => lines.push(line) },
-    atob, fetch, TextDecoder, TextEncoder, MessageChannel, queueMicrotask, setTimeout, clearTimeout,
+    atob, fetch, Headers, TextDecoder, TextEncoder, queueMicrotask, setTimeout, clearTimeout,
     Uint8Array, WebAssembly
   }
   page.globalThis = vm.createContext(page)
@@ -128,5 +150,4 @@ test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not i
   assert.deepEqual(lines, ['true,3'])
   assert.equal(await page.done, true)
   assert.match(await page.refused, /no files here/)
-  server.close()
 })

@@ -1,432 +1,333 @@
-// Lists of a web server that are followed. Each look is asked for, so that nothing waits for
-// a clock; the test "by itself" is the exception, and waits for what must come.
+// Files that "bloomfilter pull" keeps: a page of facts and the parts of a list.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
 import test from 'node:test'
-import { BloomFilter, BloomFilterError, ListError } from '../lib/index.js'
-import { webDigests } from '../lib/digests.js'
-import { FollowedBloomFilter } from '../lib/followed.js'
-import { build, buildSet, integers } from './helpers.js'
-import { Folder, keyOf, sealStep, serve, stepOf } from './list.js'
+import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
+import { thisBoot } from '../lib/files.js'
+import { PAGE, SUPERSEDED } from '../lib/page.js'
+import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sealPage, sound, tempFile, tempFolder } from './helpers.js'
 
-const ONE = { blocks: 200 }
-const of = (count, shape = ONE) => [build(shape, integers(0, count))]
+const SERIAL = 520
+const SAVED = 1024
+const LOOKED = 1536
+const BLOCKS = PAGE + 64
 
-async function follow (t, folder, options = {}, server = {}) {
-  const web = await serve({ users: folder }, server)
-  t.after(web.stop)
-  const followed = await BloomFilter.followUrl(`${web.url}/users/`, { every: 1e9, ...options })
-  t.after(() => followed.close())
-  return { ...web, followed }
+const otherBoot = Buffer.alloc(16, 'b')
+const noPlace = thisBoot().every((byte) => byte === 0) && 'this system tells no boots apart'
+
+function followedFile (filters, place) {
+  const file = path.join(tempFolder(), 'f.bloom')
+  keep(file, page(filters), place)
+  return file
 }
 
-const has = (filter, from, to) => Array.from({ length: to - from }, (_, i) => from + i).every((key) => filter.contains(key))
-const isLacking = (filter, from, to) => !has(filter, from, to)
-const names = (requests, ending) => requests.filter(({ name }) => name.endsWith(ending)).length
-/** A host whose turn is in the middle, and a clock that can be ahead. */
-function pretend (t) {
-  const { random } = Math
-  const { now } = performance
-  const clock = { seconds: 0 }
-  Math.random = () => 0.5
-  performance.now = () => now.call(performance) + clock.seconds * 1000
-  t.after(() => Object.assign(Math, { random }))
-  t.after(() => { performance.now = now })
-  return clock
+const statusOf = (file) => BloomFilter.openSync(file).status()
+
+const rows = fs.readFileSync(new URL('../../../test/vectors/pages.tsv', import.meta.url), 'utf8').trimEnd().split('\n').slice(1)
+  .map((line) => line.split('\t'))
+
+/** The vector's file, standing where the vector says. */
+function atPlace (bytes, where) {
+  const file = tempFile(bytes)
+  if (!['here', 'boot', 'copy', 'device'].includes(where)) {
+    return file
+  }
+  const isSaved = bytes.readBigUInt64LE(1080) !== 0n
+  const stat = fs.statSync(file, { bigint: true })
+  bytes.set(where === 'boot' ? otherBoot : thisBoot(), 48)
+  bytes.writeBigUInt64LE(stat.dev + (where === 'device' ? 1n : 0n), 64)
+  bytes.writeBigUInt64LE(stat.ino + (where === 'copy' ? 1n : 0n), 72)
+  sealPage(bytes)
+  if (!isSaved) {
+    bytes.fill(0, 1080, 1088)
+  }
+  poke(file, 0, bytes)
+  return file
 }
 
-const refused = (word) => (error) => error instanceof ListError && error.word === word
+const PLACES = { here: 'here', boot: 'other boot', copy: 'copy', device: 'copy', nobody: 'none' }
 
-test('the whole, then steps by the manifest and by files, in the same filter', async (t) => {
-  const folder = new Folder(of(100))
-  const { followed, requests, url } = await follow(t, folder)
-  const { current } = followed
-  assert.ok(has(followed, 0, 100) && isLacking(followed, 100, 200))
-  const before = await followed.status()
-  assert.deepEqual([before.list, before.identity, before.serial, before.failures, before.server],
-    ['users', folder.identity, String(folder.content), 0, `${url}/users/`])
-  assert.ok(before.looked instanceof Date && before.built instanceof Date && before.trueAt === undefined)
-  folder.advance(of(200))
-  assert.equal(await followed.reload(), true)
-  assert.ok(has(followed, 0, 200))
-  assert.equal(names(requests, '.step'), 0, 'it was in the manifest')
-  folder.advance(of(300), { inline: false })
-  folder.advance(of(400))
-  assert.equal(await followed.reload(), true)
-  assert.equal(names(requests, '.step'), 2, 'both lead on')
-  assert.ok(has(followed, 0, 400))
-  assert.equal(followed.current, current)
-  assert.equal(names(requests, '.bloom'), 1)
-  folder.beat()
-  assert.equal(await followed.reload(), false)
-  const after = await followed.status()
-  assert.deepEqual([after.serial, after.trueAt.getTime()], [String(folder.content), Number(folder.serial / 1000n)])
-  assert.ok(Buffer.from(current.toBytes()).equals(folder.parts[0]), 'its bytes are the exporter\'s')
-  assert.equal(followed.info.checksum, BloomFilter.fromBytes(folder.parts[0]).info.checksum)
-})
-
-test('a rebuilt list is swapped at once, and who has the old one keeps it', async (t) => {
-  const folder = new Folder(of(300))
-  let meanwhile = () => {}
-  const { followed } = await follow(t, folder, {}, { change: (answer, name) => { meanwhile(name); return answer } })
-  const { current } = followed
-  const { serial } = await current.status()
-  folder.rebuild(of(100, { blocks: 100 }))
-  folder.advance(of(150, { blocks: 100 }), { inline: false })
-  const seen = []
-  meanwhile = (name) => seen.push([name.replace(/.*\./, ''), followed.current === current && has(followed, 0, 300)])
-  assert.equal(await followed.reload(), true)
-  assert.deepEqual(seen, [['manifest', true], ['bloom', true], ['step', true]])
-  assert.notEqual(followed.current, current)
-  assert.ok(has(followed, 0, 150) && isLacking(followed, 150, 300))
-  assert.ok(has(current, 0, 300))
-  assert.equal((await current.status()).serial, serial)
-  assert.equal((await followed.status()).serial, String(folder.content))
-})
-
-test('sets of parts, and one that becomes a set', async (t) => {
-  const folder = new Folder(buildSet(3, 100))
-  const { followed, requests } = await follow(t, folder)
-  folder.advance(buildSet(3, 300), { inline: false })
-  await followed.reload()
-  assert.ok(has(followed, 0, 300))
-  assert.equal(followed.containsMany(Array.from({ length: 300 }, (_, i) => i)).reduce((sum, one) => sum + one), 300)
-  assert.equal(names(requests, '.bloom'), 3)
-  folder.rebuild(of(500))
-  await followed.reload()
-  assert.ok(has(followed, 0, 500))
-  assert.equal(followed.info.parts, 1)
-})
-
-test('what must not be taken', async (t) => {
-  const folder = new Folder(of(100))
-  const { followed } = await follow(t, folder)
-  const older = folder.manifest
-  folder.advance(of(200))
-  const beforeBeat = folder.manifest
-  folder.beat()
-  await followed.reload()
-  const { serial, trueAt } = await followed.status()
-  const right = folder.manifest
-  for (const [word, manifest] of [
-    ['back', older],
-    ['back', beforeBeat],
-    ['back', right.replace(/^serial .*/m, `serial ${folder.serial + 1n}`).replace(/^content .*/m, `content ${folder.epoch}`)
-      .replace(/^step .*\n/m, '').replace(/^inline .*\n/m, '')],
-    ['forked', right.replace(/^poll .*/m, 'poll 77')],
-    ['identity', right.replace(/^identity .*/m, 'identity 5d9f6f3c-d9cb-469f-a165-70867728950e').replace(/^serial .*/m, `serial ${folder.serial + 1n}`)],
-    ['list', right.replace(/^name .*/m, 'name others').replace(/^serial .*/m, `serial ${folder.serial + 1n}`)],
-    ['clock', right.replace(/^serial .*/m, 'serial 9000000000000000000')],
-    ['expired', right.replace(/^serial .*/m, `serial ${folder.serial + 1n}\nexpires 1700000000000000`)],
-    ['line', '<html>\n'],
-    ['must', right.replace(/^poll/m, 'must-know 1\npoll').replace(/^serial .*/m, `serial ${folder.serial + 1n}`)],
-    ['step', right.replace(/^serial .*/m, `serial ${folder.serial + 2n}`).replace(/^content .*/m, `content ${folder.content + 1n}`)
-      .replace(/^(step \d+) \d+/m, `$1 ${folder.content + 1n}`).replace(/^inline .*/m, `inline ${sealStep(stepOf(of(200), of(300),
-        { epoch: folder.epoch, from: folder.content, to: folder.content + 1n, identity: '5d9f6f3c-d9cb-469f-a165-70867728950e' })).toString('base64')}`)]
-  ]) {
-    folder.manifest = manifest
-    await assert.rejects(followed.reload(), refused(word), word)
-    const status = await followed.status()
-    assert.deepEqual([status.serial, status.trueAt, status.refused, status.failures > 0], [serial, trueAt, word, true], word)
-    assert.ok(has(followed, 0, 200), word)
-  }
-  folder.manifest = right
-  assert.equal(await followed.reload(), false)
-  assert.deepEqual([(await followed.status()).failures, (await followed.status()).refused], [0, undefined])
-})
-
-test('what was known before a start', async (t) => {
-  const folder = new Folder(of(100))
-  const web = await serve({ users: folder })
-  t.after(web.stop)
-  const url = `${web.url}/users`
-  await assert.rejects(BloomFilter.followUrl(url, { serial: String(folder.content + 1n) }), refused('back'))
-  await assert.rejects(BloomFilter.followUrl(url, { identity: '5d9f6f3c-d9cb-469f-a165-70867728950e' }), refused('identity'))
-  await assert.rejects(BloomFilter.followUrl(url, { name: 'others' }), refused('list'))
-  const followed = await BloomFilter.followUrl(`${url}?token=secret`, { serial: String(folder.content), identity: folder.identity, name: 'users' })
-  followed.close()
-  assert.ok(!(await followed.status()).server.includes('secret'))
-  assert.ok(has(followed, 0, 100))
-  await assert.rejects(BloomFilter.followUrl(`${web.url}/nothing`), /the server answered 404/)
-  await assert.rejects(BloomFilter.followUrl('http://lists.example.com/users'), /http lets others change what comes/)
-  await assert.rejects(BloomFilter.followUrl(url, { every: 0 }), RangeError)
-})
-
-test('files that are damaged, too long, too short', async (t) => {
-  const folder = new Folder(of(100))
-  let change = (bytes) => bytes
-  const { followed, requests } = await follow(t, folder, {}, {
-    change: (answer, name) => name.includes('.') && answer.status === 200 ? { ...answer, body: change(answer.body) } : answer
-  })
-  const { serial } = await followed.status()
-  folder.rebuild(of(200))
-  for (const [make, message] of [
-    [(bytes) => { const other = Buffer.from(bytes); other[70] ^= 1; return other }, /is not what the manifest says/],
-    [(bytes) => bytes.subarray(0, -1), /is not what the manifest says/],
-    [(bytes) => Buffer.concat([bytes, Buffer.alloc(1)]), /is longer than it may be/]
-  ]) {
-    change = make
-    await assert.rejects(followed.reload(), message)
-    assert.ok(has(followed, 0, 100) && isLacking(followed, 100, 200))
-    assert.equal((await followed.status()).serial, serial)
-  }
-  change = (bytes) => bytes
-  await followed.reload()
-  assert.ok(has(followed, 0, 200))
-  assert.match(requests.at(-1).headers['cache-control'] ?? '', /no-cache/, 'and no cache is asked again')
-})
-
-test('a manifest that is too long is not read', async (t) => {
-  const folder = new Folder(of(100))
-  folder.extra = [`# ${'x'.repeat(1 << 20)}`]
-  folder.publish()
-  await assert.rejects(follow(t, folder), /is longer than it may be/)
-})
-
-test('a step that is missing is waited for, then the whole is taken', async (t) => {
-  const folder = new Folder(of(100))
-  const { followed, requests } = await follow(t, folder)
-  folder.advance(of(200), { inline: false })
-  const gone = [...folder.files].filter(([name]) => name.endsWith('.step'))
-  gone.forEach(([name]) => folder.files.delete(name))
-  await assert.rejects(followed.reload(), /404/)
-  await assert.rejects(followed.reload(), /404/)
-  gone.forEach(([name, bytes]) => folder.files.set(name, bytes))
-  assert.equal(await followed.reload(), true)
-  assert.ok(has(followed, 0, 200))
-  assert.equal(names(requests, '.bloom'), 1)
-  // The third time the whole is taken, which the exporter has written anew meanwhile.
-  folder.advance(of(300), { inline: false })
-  const { serial, content } = folder
-  const manifest = folder.manifest
-  folder.files.delete([...folder.files.keys()].filter((name) => name.endsWith('.step')).at(-1))
-  await assert.rejects(followed.reload(), /404/)
-  await assert.rejects(followed.reload(), /404/)
-  const whole = new Folder(of(300), { begun: content })
-  for (const [name, bytes] of whole.files) {
-    folder.files.set(name, bytes)
-  }
-  folder.manifest = manifest.replace(/^whole .*/m, whole.manifest.match(/^whole .*/m)[0]).replace(/^serial .*/m, `serial ${serial + 1n}`)
-  const clock = pretend(t)
-  await assert.rejects(followed.reload(), /404/, 'not by all at the same moment')
-  assert.equal(names(requests, '.bloom'), 1)
-  clock.seconds = 151
-  assert.equal(await followed.reload(), true)
-  assert.ok(has(followed, 0, 300))
-  assert.equal(names(requests, '.bloom'), 2)
-})
-
-test('whole files that would not help are not fetched', async (t) => {
-  const folder = new Folder(of(100))
-  const { followed, requests } = await follow(t, folder)
-  const clock = pretend(t)
-  folder.advance(of(200), { inline: false })
-  const step = [...folder.files].find(([name]) => name.endsWith('.step'))
-  folder.files.delete(step[0])
-  for (let i = 0; i < 6; i++) {
-    await assert.rejects(followed.reload(), /404/)
-    clock.seconds += 301
-  }
-  assert.equal(names(requests, '.bloom'), 1)
-  // Whole files that have this step, but not the next one, which is gone, too.
-  const { content } = folder
-  folder.advance(of(300), { inline: false })
-  folder.files.delete([...folder.files.keys()].filter((name) => name.endsWith('.step')).at(-1))
-  const whole = new Folder(of(200), { begun: content })
-  for (const [name, bytes] of whole.files) {
-    if (name !== 'manifest') {
-      folder.files.set(name, bytes)
-    }
-  }
-  folder.manifest = folder.manifest.replace(/^whole .*/m, whole.manifest.match(/^whole .*/m)[0])
-  for (let i = 0; i < 6; i++) {
-    await assert.rejects(followed.reload(), /404/)
-    clock.seconds += 301
-  }
-  assert.equal(names(requests, '.bloom'), 3, 'after each three misses and a turn, not by each look')
-  folder.files.set(...step)
-  await assert.rejects(followed.reload(), /404/)
-  assert.ok(has(followed, 0, 100))
-})
-
-test('a step after which there are other bits than it says', async (t) => {
-  const folder = new Folder(of(100))
-  const { followed, requests } = await follow(t, folder)
-  const { current } = followed
-  const { serial } = await followed.status()
-  // A step that lacks some of its bits, as if the copy had lost them.
-  const lacking = (step) => {
-    const other = stepOf(of(100), of(150), { epoch: folder.epoch, from: step.readBigUInt64LE(32), to: step.readBigUInt64LE(40) })
-    const bits = Number(folder.parts[0].readBigUInt64LE(40))
-    assert.ok(bits > 0)
-    const varint = Buffer.from([bits + 500 & 127 | 128, (bits + 500) >> 7])
-    assert.ok(bits + 500 < 1 << 14 && other.readUInt8(64) === 0 && other.readUInt8(66) >= 128)
-    // part, log2, two bytes of blocks, two of bits set
-    return sealStep(Buffer.concat([other.subarray(0, 68), varint, other.subarray(70)]))
-  }
-  folder.advance(of(200), { change: lacking })
-  await assert.rejects(followed.reload(), refused('step'), 'here the whole and the step don\'t fit, either')
-  assert.equal((await followed.status()).serial, serial)
-  await assert.rejects(followed.reload(), refused('step'), 'and it is not trusted the second time')
-  assert.equal((await followed.status()).serial, serial)
-  assert.equal(names(requests, '.bloom'), 3, 'the whole was fetched each time')
-  Object.assign(folder, { parts: of(100), content: folder.epoch, steps: [] })
-  folder.advance(of(200))
-  assert.equal(await followed.reload(), true)
-  assert.equal(names(requests, '.bloom'), 4, 'nor is a right step, once that was so')
-  assert.ok(has(followed, 0, 200) && followed.current !== current)
-  folder.rebuild(of(200))
-  assert.equal(await followed.reload(), true)
-  assert.ok(has(followed, 0, 200) && followed.current !== current)
-})
-
-test('an ETag that stands for two manifests', async (t) => {
-  const folder = new Folder(of(100))
-  folder.etag = 'same'
-  const { followed, requests } = await follow(t, folder)
-  folder.advance(of(200))
-  assert.equal(await followed.reload(), false, 'the server says that nothing changed')
-  assert.equal(requests.at(-1).status, 304)
-  const { now } = performance
-  performance.now = () => now.call(performance) + 61000
-  t.after(() => { performance.now = now })
-  assert.equal(await followed.reload(), true, 'but it is asked without a condition each minute')
-  assert.ok(has(followed, 0, 200))
-})
-
-test('signatures', async (t) => {
-  const [a, b] = [keyOf('keyAAAAA', 1), keyOf('keyBBBBB', 2)]
-  const folder = new Folder(of(100))
-  folder.publish({}, [a, b])
-  const { followed, url } = await follow(t, folder, { key: b.text })
-  const both = await BloomFilter.followUrl(`${url}/users`, { key: [`untrusted comment: minisign public key\n${a.text}\n`, b.text] })
-  both.close()
-  folder.advance(of(200))
-  await followed.reload()
-  assert.ok(has(followed, 0, 200))
-  folder.beat()
-  folder.manifest = folder.manifest.replace(/^poll .*/m, 'poll 9')
-  await assert.rejects(followed.reload(), refused('signature'))
-  folder.publish({}, [a])
-  await assert.rejects(followed.reload(), refused('signature'), 'signed by another key')
-  folder.publish({}, [])
-  await assert.rejects(followed.reload(), refused('signature'), 'not signed')
-  // The same key and name are the same list.
-  folder.identity = '5d9f6f3c-d9cb-469f-a165-70867728950e'
-  folder.publish({}, [b])
-  folder.rebuild(of(300))
-  assert.equal(await followed.reload(), true)
-  assert.ok(has(followed, 0, 300))
-  await assert.rejects(BloomFilter.followUrl(`${url}/users`, { key: 'x' }), /not a public key/)
-})
-
-test('hosts that need the whole at the same moment spread', async (t) => {
-  const folder = new Folder(of(300))
-  const { followed } = await follow(t, folder)
-  folder.options.spread = 1000
-  folder.rebuild(of(100))
-  const random = Math.random
-  Math.random = () => 0.5
-  t.after(() => { Math.random = random })
-  assert.equal(await followed.reload(), false)
-  assert.equal(await followed.reload(), false)
-  assert.ok(has(followed, 0, 300))
-  assert.equal((await followed.status()).failures, 0)
-  const { now } = performance
-  performance.now = () => now.call(performance) + 501000
-  t.after(() => { performance.now = now })
-  assert.equal(await followed.reload(), true)
-  assert.ok(isLacking(followed, 100, 300))
-})
-
-test('as in a browser: its own cache, and WebCrypto', async (t) => {
-  const folder = new Folder(of(100))
-  const key = keyOf('keyAAAAA', 1)
-  folder.publish({}, [key])
-  const { url, requests, stop } = await serve({ users: folder })
-  t.after(stop)
-  const likeFilter = await BloomFilter.followUrl(`${url}/users`)
-  likeFilter.close()
-  const made = []
-  const followed = await FollowedBloomFilter.open(`${url}/users`, { every: 1e9, key: key.text },
-    { make: (parts, state) => { made.push(parts); return { status: async () => state } }, digests: webDigests, cached: true })
-  t.after(() => followed.close())
-  folder.advance(of(200))
-  assert.equal(await followed.reload(), true)
-  assert.ok(requests.every(({ headers }) => headers['if-none-match'] === undefined), 'conditions are the cache\'s')
-  assert.equal(made.length, 1)
-})
-
-test('by itself: steps, a server that goes, and the end', async (t) => {
-  const folder = new Folder(of(100))
-  folder.publish({ poll: 0 })
-  const first = await serve({ users: folder })
-  const [changes, errors] = [[], []]
-  const followed = await BloomFilter.followUrl(`${first.url}/users`, {
-    every: 20, onChange: (filter) => changes.push(filter), onError: (error) => errors.push(error)
-  })
-  t.after(() => followed.close())
-  const until = async (holds) => {
-    for (let i = 0; i < 1200 && !holds(); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
-    assert.ok(holds(), String(holds))
-  }
-  folder.advance(of(200))
-  await until(() => has(followed, 0, 200))
-  await first.stop()
-  await until(() => errors.length > 0)
-  assert.ok(errors[0] instanceof BloomFilterError)
-  assert.ok((await followed.status()).failures > 0)
-  assert.ok(has(followed, 0, 200))
-  folder.advance(of(300), { inline: false })
-  folder.advance(of(400))
-  const second = await serve({ users: folder }, { port: first.port })
-  t.after(second.stop)
-  await until(() => has(followed, 0, 400))
-  folder.rebuild(of(500))
-  await until(() => has(followed, 0, 500))
-  assert.ok(changes.length >= 3 && changes.at(-1) === followed.current)
-  followed.close()
-  await assert.rejects(followed.reload(), /was closed/)
-  assert.ok(has(followed, 0, 500))
-})
-
-test('the manifest says how often to look', async (t) => {
-  const folder = new Folder(of(100))
-  folder.publish({ poll: 3600 })
-  const { followed, requests } = await follow(t, folder, { every: 1 })
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  assert.equal(names(requests, 'manifest'), 1)
-  assert.ok(followed.contains(1))
-})
-
-test('a server that takes a request and says nothing doesn\'t hold up the end', async (t) => {
-  const folder = new Folder(of(100))
-  const stop = new AbortController()
-  let silent = false
-  const { followed } = await follow(t, folder, { signal: stop.signal }, {
-    change: (answer) => {
-      if (silent) {
-        setImmediate(() => stop.abort())
-        return { ...answer, status: 200, body: 'bloom', open: true }
+for (const [name, word, where, told, , hex, keys] of rows) {
+  test(`pages.tsv: ${name}`, { skip: noPlace }, async () => {
+    const bytes = Buffer.from(hex, 'hex')
+    if (word !== '-') {
+      const file = tempFile(bytes)
+      for (const open of [() => BloomFilter.openSync(file), () => BloomFilter.fromBytes(bytes)]) {
+        assert.throws(open, (error) => error instanceof InvalidFilterError && error.rule === word, name)
       }
-      return answer
+      await assert.rejects(BloomFilter.open(file), { rule: word })
+      return
+    }
+    const file = atPlace(bytes, where)
+    for (const filter of [BloomFilter.openSync(file), await BloomFilter.open(file), await BloomFilter.openSync(file).snapshot()]) {
+      const status = filter.status()
+      assert.deepEqual([status.place, status.serial], [PLACES[where], told])
+      assert.ok(keys.split(',').every((key) => filter.contains(Number(key))))
     }
   })
-  silent = true
-  await assert.rejects(followed.reload(), /was closed/)
-  assert.ok(has(followed, 0, 100))
+}
+
+test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
+  const file = followedFile(buildSet(2, 300))
+  const here = statusOf(file)
+  assert.deepEqual({ ...here, age: 0, looked: 0 }, {
+    list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', epoch: '5', place: 'here', serial: '20',
+    built: undefined, trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
+    failures: 3, since: undefined, word: 'no-look', text: 'could not connect?[2J', superseded: false
+  })
+  assert.ok(here.age >= 5000 && here.age < 3600000, `${here.age}`)
+  replace(file, fs.readFileSync(file))
+  const copy = statusOf(file)
+  assert.deepEqual([copy.place, copy.serial, copy.trueAt], ['copy', '10', undefined])
+  keep(file, page(buildSet(2, 300)), { boot: otherBoot })
+  assert.deepEqual([statusOf(file).place, statusOf(file).serial], ['other boot', '15'])
+  pokeNumber(file, SAVED, 999n)
+  assert.deepEqual([statusOf(file).place, statusOf(file).serial], ['other boot', '10'])
 })
 
-test('a server that trickles is a failure', async (t) => {
-  const folder = new Folder(of(100))
-  let slow = false
-  const { followed } = await follow(t, folder, {}, { change: (answer) => slow ? { ...answer, status: 200, body: 'b', open: true } : answer })
-  slow = true
-  const { setInterval } = globalThis
-  globalThis.setInterval = (run, wait) => setInterval(run, wait / 300)
-  t.after(() => { globalThis.setInterval = setInterval })
-  await assert.rejects(followed.reload(), /less than 30000 bytes came in 30 s/)
-  assert.equal((await followed.status()).failures, 1)
-  assert.ok(has(followed, 0, 100))
+test('clocks, and a follower that is no more', { skip: noPlace }, () => {
+  const bytes = page([sound()])
+  bytes.fill(0, 1592, 1864)
+  const file = path.join(tempFolder(), 'f')
+  keep(file, bytes)
+  assert.equal(statusOf(file).word, '')
+  pokeNumber(file, LOOKED, BigInt(Date.now() + 3600000) * 1000n)
+  assert.ok(statusOf(file).age < -3500000)
+  assert.deepEqual([statusOf(file).word, /^the last look is 3[56]\d\d s in the future$/.test(statusOf(file).text)], ['clock', true])
+  // By the clock of this boot it was long ago, whatever the other says.
+  pokeNumber(file, LOOKED + 8, 1n)
+  assert.ok(statusOf(file).age > 0)
+  pokeNumber(file, LOOKED + 8, 0n)
+  pokeNumber(file, LOOKED, BigInt(Date.now() - 31000) * 1000n)
+  assert.deepEqual([statusOf(file).word, /^no look for 3\d s$/.test(statusOf(file).text)], ['old', true])
+  pokeNumber(file, LOOKED, 0n)
+  assert.deepEqual([statusOf(file).word, statusOf(file).age], ['', undefined])
+  pokeNumber(file, LOOKED, 2n ** 64n - 1n)
+  assert.equal(statusOf(file).looked, undefined)
+})
+
+test('a file that nobody follows is checked as a filter is', async () => {
+  const bytes = page(buildSet(3, 500))
+  const filter = BloomFilter.fromBytes(bytes)
+  assert.deepEqual([filter.status().place, filter.status().serial], ['none', '10'])
+  assert.equal(filter.containsMany(integers(0, 500)).indexOf(0), -1)
+  assert.ok(filter.info.cardinality > 450 && filter.info.cardinality < 550)
+  bytes[bytes.length - 1] ^= 1
+  const file = tempFile(bytes)
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'sum' })
+  await assert.rejects(BloomFilter.open(file), { rule: 'sum', path: file })
+  assert.equal(BloomFilter.openSync(file, { verify: false }).contains(7), true)
+})
+
+test('each bit of who the file is counts', () => {
+  const bytes = page(buildSet(2, 100))
+  for (let bit = 0; bit < 512 * 8; bit++) {
+    bytes[bit >> 3] ^= 1 << (bit & 7)
+    assert.throws(() => BloomFilter.fromBytes(bytes), InvalidFilterError, `bit ${bit}`)
+    bytes[bit >> 3] ^= 1 << (bit & 7)
+  }
+  assert.equal(BloomFilter.fromBytes(bytes).contains(7), true)
+})
+
+test('keys of all kinds, asked block by block, as in memory', { skip: noPlace }, async () => {
+  const texts = Array.from({ length: 300 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i} ${'x'.repeat(i)}`)
+  const lists = [
+    [1, integers(0, 400), Array.from({ length: 2000 }, (_, i) => i)],
+    [2, texts.map((text) => Key.text(text)), [...texts, ...texts.map((text) => `no ${text}`)]],
+    [6, [1.5, -0, 1e300].map((value) => Key.float(value)), [1.5, 0, -0, 1e300, 2.5]]
+  ]
+  for (const [keyType, members, asked] of lists) {
+    for (const [parts, log2] of [[1, 9], [1, 16], [3, 9], [3, 12]]) {
+      const filters = Array.from({ length: parts }, (_, part) => build({ part, parts, keyType, log2, blocks: 40 + part, seed: 9n }, members))
+      const filter = BloomFilter.openSync(followedFile(filters))
+      const copy = await filter.snapshot()
+      const found = copy.containsMany(asked)
+      assert.deepEqual(filter.containsMany(asked), found)
+      assert.deepEqual(asked.map((key) => Number(filter.contains(key))), [...found])
+      assert.ok(found.includes(0) || log2 === 16)
+      assert.equal(filter.containsMany(members).indexOf(0), -1)
+      const plain = BloomFilter.fromParts(filters)
+      for (const some of [filter, await filter.snapshot()]) {
+        assert.ok(asked.slice(0, 10).every((key) => some.explain(key) === plain.explain(key)))
+      }
+      assert.deepEqual(filter.info, copy.info)
+      assert.deepEqual(filter.info.filters.map(({ checksum }) => checksum), filters.map((bytes) => BloomFilter.fromBytes(bytes).info.checksum))
+    }
+  }
+})
+
+test('errors are those of other filters', { skip: noPlace }, () => {
+  const filter = BloomFilter.openSync(followedFile(buildSet(2, 100)))
+  assert.throws(() => filter.contains('x'), { name: 'KeyTypeError' })
+  assert.throws(() => filter.containsMany([1, 'x']), { name: 'KeyTypeError', index: 1, message: /^key 1: / })
+  assert.throws(() => filter.containsMany(5), TypeError)
+  assert.match(inspect(filter), /^BloomFilter of the integer keys of the list "public.users", serial 20$/)
+  assert.equal(JSON.parse(JSON.stringify(filter)).serial, '20')
+})
+
+/** Two filters of one geometry: the second has a hundred keys more, of which the first lacks one. */
+const [before, after] = [100, 200].map((count) => build({}, integers(0, count)))
+const missing = Array.from({ length: 100 }, (_, i) => i + 100).find((key) => !BloomFilter.fromBytes(before).contains(key))
+
+test('keys come in while the file is open; a snapshot stays', { skip: noPlace }, async () => {
+  const file = followedFile([before])
+  const filter = await BloomFilter.open(file)
+  const copy = await filter.snapshot()
+  assert.equal(filter.contains(missing), false)
+  poke(file, BLOCKS, after.subarray(64))
+  pokeNumber(file, SERIAL, 21n)
+  assert.equal(filter.contains(missing), true)
+  assert.equal(filter.containsMany([missing])[0], 1)
+  assert.deepEqual([filter.status().serial, filter.info.bitsSet], ['21', BloomFilter.fromBytes(after).info.bitsSet])
+  assert.deepEqual([copy.contains(missing), copy.status().serial], [false, '20'])
+  assert.equal((await filter.snapshot()).contains(missing), true)
+  assert.equal(await copy.snapshot(), copy)
+})
+
+// The follower writes bits and then the serial; whatever a snapshot tells must be in it.
+test('a snapshot has everything of its serial', { skip: noPlace }, async (t) => {
+  const blocks = 4000
+  const shape = { blocks, seed: 3n }
+  const file = followedFile([build(shape)])
+  const filter = await BloomFilter.open(file)
+  let key = 0
+  let isOver = false
+  t.after(() => { isOver = true })
+  const start = build({ ...shape, keyType: 0 })
+  const writing = (async () => {
+    while (!isOver) {
+      const added = build(shape, integers(key, key + 20))
+      for (let at = 64; at < added.length; at++) {
+        start[at] |= added[at]
+      }
+      poke(file, BLOCKS, start.subarray(64))
+      key += 20
+      pokeNumber(file, SERIAL, BigInt(1000 + key))
+      await new Promise(setImmediate)
+    }
+  })()
+  for (let i = 0; i < 20; i++) {
+    const copy = await filter.snapshot()
+    const told = Number(copy.status().serial) - 1000
+    assert.equal(copy.containsMany(integers(0, Math.max(0, told))).indexOf(0), -1, `serial ${told}`)
+  }
+  isOver = true
+  await writing
+  assert.ok(key > 0)
+})
+
+test('a file that is cut is an error at the look-up, never a no', { skip: noPlace }, () => {
+  const file = followedFile([sound()])
+  const filter = BloomFilter.openSync(file)
+  fs.truncateSync(file, PAGE + 64)
+  assert.throws(() => filter.contains(5), (error) => error instanceof BloomFilterError && error.message === `${file}: file was cut short`)
+  fs.truncateSync(file, 100)
+  assert.throws(() => filter.status(), BloomFilterError)
+})
+
+const until = async (done) => {
+  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    assert.ok(Date.now() < end, String(done))
+  }
+}
+
+test('a file that another one took the place of is left, and kept while that can\'t be opened', { skip: noPlace }, async () => {
+  const file = followedFile([sound()])
+  const errors = []
+  const watched = await WatchedBloomFilter.open(file, { onError: (error) => errors.push(error) })
+  const first = watched.current
+  fs.linkSync(file, `${file}.old`)
+  const next = page([build({ blocks: 9 }, integers(0, 200))])
+  next.writeBigUInt64LE(30n, SERIAL)
+  pokeNumber(`${file}.old`, SUPERSEDED, 1n)
+  await watched.reload()
+  assert.equal(watched.current, first, 'it was opened again though it is the same file')
+  assert.equal(watched.status().superseded, true)
+  keep(file, next)
+  await until(() => watched.current !== first)
+  assert.deepEqual([watched.status().serial, watched.contains(7)], ['30', true])
+  // Who held the old one goes on with it.
+  assert.equal(first.contains(7), true)
+  pokeNumber(file, SUPERSEDED, 1n)
+  replace(file, 'no filter')
+  await until(() => errors.length > 0)
+  assert.equal(errors[0].rule, 'short')
+  assert.ok(watched.contains(7) && watched.status().superseded)
+})
+
+// Its own timer stands still: each tick is made here.
+test('superseded is seen at each tick, the path at each tenth', { skip: noPlace }, async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const file = followedFile([sound()])
+  const next = page([build({ blocks: 9 }, integers(0, 200))])
+  const watched = await WatchedBloomFilter.open(file)
+  const first = watched.current
+  fs.linkSync(file, `${file}.old`)
+  keep(file, next)
+  for (let i = 1; i < 10; i++) {
+    await watched.tick()
+    assert.equal(watched.current, first)
+  }
+  await watched.tick()
+  assert.notEqual(watched.current, first)
+  const second = watched.current
+  fs.rmSync(`${file}.old`)
+  fs.linkSync(file, `${file}.old`)
+  keep(file, next)
+  await watched.tick()
+  assert.equal(watched.current, second)
+  pokeNumber(`${file}.old`, SUPERSEDED, 1n)
+  await watched.tick()
+  assert.notEqual(watched.current, second)
+})
+
+test('without a word another file is taken by the look at the path', { skip: noPlace }, async () => {
+  const file = followedFile([sound()])
+  const watched = await WatchedBloomFilter.open(file)
+  keep(file, page([build({ blocks: 9 }, integers(0, 300))]))
+  await until(() => watched.contains(250))
+  // Bits and serial of the same file are no other file.
+  pokeNumber(file, SERIAL, 99n)
+  assert.equal(await watched.reload(), false)
+  assert.equal(watched.status().serial, '99')
+})
+
+test('another file that is copied over this one is another file', { skip: noPlace }, async () => {
+  const file = followedFile([sound()])
+  const watched = await WatchedBloomFilter.open(file)
+  const other = page([build({ blocks: 9, seed: 4n }, integers(0, 300))])
+  other.fill(7, 48, 80)
+  fs.writeFileSync(file, sealPage(other))
+  assert.equal(await watched.reload(), true)
+  assert.equal(watched.containsMany(integers(0, 300)).indexOf(0), -1)
+})
+
+const library = JSON.stringify(new URL('../lib/index.js', import.meta.url))
+
+test('a worker opens the file itself', { skip: noPlace }, async () => {
+  const program = path.join(tempFolder(), 'worker.mjs')
+  fs.writeFileSync(program, `import { parentPort } from 'node:worker_threads'
+    import { BloomFilter } from ${library}
+    parentPort.postMessage(BloomFilter.openSync(${JSON.stringify(followedFile([sound()]))}).contains(7))`)
+  const worker = new Worker(program)
+  assert.equal(await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject)), true)
+})
+
+test('files are closed when nobody holds them any more', { skip: noPlace || !fs.existsSync('/proc/self/fd') }, () => {
+  const program = path.join(tempFolder(), 'gc.mjs')
+  fs.writeFileSync(program, `import fs from 'node:fs'
+    import { BloomFilter } from ${library}
+    const count = () => fs.readdirSync('/proc/self/fd').length
+    const before = count()
+    let kept
+    const open = () => { for (let i = 0; i < 100; i++) kept = BloomFilter.openSync(${JSON.stringify(followedFile([sound()]))}) }
+    open()
+    const most = count()
+    for (let i = 0; i < 100 && count() > before + 1; i++) { gc(); await new Promise(setImmediate) }
+    console.log(most - before, count() - before, kept.contains(7))`)
+  assert.equal(execFileSync(process.execPath, ['--expose-gc', program], { encoding: 'utf8' }), '100 1 true\n')
 })

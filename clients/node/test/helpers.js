@@ -4,8 +4,10 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { Key } from '../lib/index.js'
-import { Instance } from '../lib/instance.js'
-import { runSync } from '../lib/steps.js'
+import { thisBoot } from '../lib/files.js'
+import { Instance, hashOf } from '../lib/instance.js'
+import { PAGE } from '../lib/page.js'
+import { noPause, runSync } from '../lib/steps.js'
 
 const MASK = 2n ** 64n - 1n
 let hashUnseeded
@@ -52,11 +54,10 @@ function hasherOf (filter) {
   instance.room(filter.length).set(filter)
   runSync(instance.check(false))
   return (key) => {
-    const scratch = instance.needScratch(64 + key.length)
-    instance.bytes.set(key, scratch + 64)
-    instance.view.setUint32(scratch, key.length, true)
-    instance.exports.hash_strings(scratch + 64, scratch, 1, scratch + 8)
-    return instance.view.getBigUint64(scratch + 8, true)
+    const scratch = instance.needScratch(key.length)
+    instance.bytes.set(key, scratch)
+    instance.exports.part_of_bytes(scratch, key.length)
+    return instance.view.getBigUint64(instance.exports.hash_at() >>> 0, true)
   }
 }
 
@@ -121,6 +122,87 @@ export function sound () {
 export function buildSet (parts, count) {
   return Array.from({ length: parts }, (_, part) =>
     build({ part, parts, blocks: 20 + part }, integers(0, count)))
+}
+
+/** The sum of a part's blocks, by doc/FEED.md. */
+function sumOf (filter, part) {
+  const instance = new Instance()
+  const room = instance.room(filter.length)
+  room.set(filter)
+  return runSync(instance.sum(part, noPause))
+}
+
+/** A followed file of these filters, with serial 20, saved 15 and born 10, that is nowhere yet. */
+export function page (filters) {
+  const pieces = [Buffer.alloc(PAGE)]
+  let length = PAGE
+  let sum = 0n
+  for (const [number, filter] of filters.entries()) {
+    sum += sumOf(filter, number)
+    const part = Buffer.from(filter)
+    part.fill(0, 40, 48)
+    part.fill(0, 56, 64)
+    sealHeader(part)
+    pieces.push(Buffer.alloc((PAGE - length % PAGE) % PAGE), part)
+    length += pieces.at(-2).length + part.length
+  }
+  const bytes = Buffer.concat(pieces)
+  const put = (at, value) => bytes.writeBigUInt64LE(value, at)
+  bytes.write('BLML')
+  bytes.writeUInt32LE(2, 4)
+  put(8, BigInt(length))
+  bytes.writeUInt32LE(filters.length, 16)
+  put(24, 5n)
+  bytes.fill(0xab, 32, 48)
+  put(80, 10n)
+  put(88, BigInt.asUintN(64, sum))
+  bytes.write('public.users', 144)
+  put(520, 20n)
+  put(536, 1795395655100000n)
+  put(1024, 15n)
+  put(1536, BigInt(Date.now() - 5000) * 1000n)
+  put(1552, 3n)
+  put(1560, 10000000n)
+  bytes.write('no-look', 1592)
+  bytes.write('could not connect\x1b[2J', 1608)
+  return sealPage(bytes)
+}
+
+/** Makes the page's checksums right again. */
+export function sealPage (bytes) {
+  bytes.writeBigUInt64LE(hashOf(bytes.subarray(0, 504)), 504)
+  bytes.writeBigUInt64LE(hashOf(Buffer.concat([bytes.subarray(1024, 1080), bytes.subarray(24, 32), bytes.subarray(72, 80)])), 1080)
+  return bytes
+}
+
+/** Writes a file as its follower does: with its own place, or that of another boot; inode and device may be moved. */
+export function keep (file, bytes, { boot = thisBoot(), device = 0n, inode = 0n } = {}) {
+  fs.writeFileSync(`${file}.new`, bytes)
+  const stat = fs.statSync(`${file}.new`, { bigint: true })
+  const own = Buffer.from(bytes)
+  own.set(boot, 48)
+  own.writeBigUInt64LE(stat.dev + device, 64)
+  own.writeBigUInt64LE(stat.ino + inode, 72)
+  poke(`${file}.new`, 0, sealPage(own))
+  fs.renameSync(`${file}.new`, file)
+}
+
+/** Changes a file in place. */
+export function poke (file, at, bytes) {
+  const handle = fs.openSync(file, 'r+')
+  fs.writeSync(handle, bytes, 0, bytes.length, at)
+  fs.closeSync(handle)
+}
+
+export function pokeNumber (file, at, value) {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  poke(file, at, bytes)
+}
+
+export function replace (file, bytes) {
+  fs.writeFileSync(`${file}.next`, bytes)
+  fs.renameSync(`${file}.next`, file)
 }
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'bloomfilter-'))

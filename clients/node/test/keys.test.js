@@ -34,7 +34,7 @@ test('a Date stands for a timestamptz only where the caller says that it is whol
   // What node-postgres makes of 4,000 timestamps with microseconds.
   const stored = Array.from({ length: 4000 }, (_, i) => 1700000000000000n + BigInt(i) * 7123457n)
   const text = (micros) => new Date(Number(micros / 1000n)).toISOString().replace('Z', `${micros % 1000n}`.padStart(3, '0') + 'Z')
-  const filter = BloomFilter.build(stored.map((micros) => Key.timestamptz(text(micros))))
+  const filter = BloomFilter.fromBytes(build({ keyType: 9, blocks: 500 }, stored.map((micros) => Key.timestamptz(text(micros)))))
   for (const micros of stored) {
     const date = new Date(Number(micros / 1000n))
     assert.throws(() => filter.contains(Key.timestamptz(date)), /\{ milliseconds: true \}/)
@@ -49,7 +49,7 @@ test('blanks at the end of a text are no part of the key', () => {
   for (const text of ['', 'ab', 'größe', '€', '\u{1f600}', 'x'.repeat(31), 'x'.repeat(47), 'x'.repeat(300),
     'é'.repeat(300), 'x'.repeat(65536), 'x'.repeat(70000), 'é'.repeat(400000)]) {
     const filter = BloomFilter.fromBytes(build({ ...shape, keyType: 2 }, [Key.text(text)]))
-    const row = BloomFilter.build([[text, 7]], { n: 1 })
+    const row = BloomFilter.fromBytes(build({ keyType: rowKind([2, 1]) }, [Key.row(text, 7)]))
     const spellings = [0, 1, 7, 40, 300, 70000].map((count) => text + ' '.repeat(count))
     for (const spelling of spellings) {
       const bytes = new TextEncoder().encode(spelling)
@@ -58,7 +58,6 @@ test('blanks at the end of a text are no part of the key', () => {
       assert.ok(filter.contains(Key.parse('text', spelling)))
       assert.ok(filter.contains(Key.raw('text', bytes)))
       assert.ok(row.contains([spelling, 7]))
-      assert.deepEqual(BloomFilter.build([spelling], { n: 1 }).toBytes(), BloomFilter.build([text], { n: 1 }).toBytes())
     }
     assert.deepEqual([...filter.containsMany(spellings)], spellings.map(() => 1))
   }
@@ -70,7 +69,7 @@ test('only blanks, and only of texts', () => {
     assert.ok(!filter.contains(other))
     assert.equal(filter.containsMany([other])[0], 0)
   }
-  assert.ok(!BloomFilter.build([Buffer.from('a')], { n: 1 }).contains(Buffer.from('a ')))
+  assert.ok(!BloomFilter.fromBytes(build({ keyType: 3 }, [Key.bytea(Buffer.from('a'))])).contains(Buffer.from('a ')))
   assert.throws(() => Key.raw('row', Uint8Array.of(2, 2, 0, 0, 0, 0x61, 0x20)), KeyValueError)
 })
 

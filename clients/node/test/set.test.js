@@ -2,26 +2,10 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
-import { BloomFilter, BloomFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
-import { syncIo } from '../lib/files.js'
-import { findSource } from '../lib/open.js'
-import { runSync } from '../lib/steps.js'
+import { BloomFilter, BloomFilterError, InvalidFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
 import { build, buildSet, integers, sound, tempFolder } from './helpers.js'
 
-const GOOD = 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-1.bloom\n'
 const files = buildSet(3, 500)
-
-/** Files part-N.bloom whose names are not in the order of the parts. */
-function writeSet (parts, manifest) {
-  const folder = tempFolder()
-  parts.forEach((bytes, i) => {
-    fs.writeFileSync(path.join(folder, `part-${(i + 2) % parts.length}.bloom`), bytes)
-  })
-  if (manifest !== undefined) {
-    fs.writeFileSync(path.join(folder, 'manifest'), manifest)
-  }
-  return folder
-}
 
 function checkWhole (filter) {
   const keys = Array.from({ length: 3000 }, (_, i) => i)
@@ -35,99 +19,22 @@ function checkWhole (filter) {
   assert.equal(filter.contains(7n), true)
 }
 
-test('a set by its manifest and by its folder', async () => {
-  for (const manifest of [GOOD, GOOD.trimEnd()]) {
-    const folder = writeSet(files, manifest)
-    checkWhole(BloomFilter.openSync(folder))
-    checkWhole(await BloomFilter.open(folder, { verify: false }))
-    checkWhole(await BloomFilter.open(path.join(folder, 'manifest')))
-  }
-  const inOrder = [...files].sort((a, b) => a.readUInt16LE(12) - b.readUInt16LE(12))
-  checkWhole(BloomFilter.fromParts(inOrder))
-  assert.throws(() => BloomFilter.fromParts(inOrder.slice(1)), InvalidSetError)
+test('a set by its parts', () => {
+  checkWhole(BloomFilter.fromParts(files))
+  checkWhole(BloomFilter.fromParts(files, { verify: false }))
+  assert.throws(() => BloomFilter.fromParts(files.slice(1)), InvalidSetError)
   assert.throws(() => BloomFilter.fromParts([]), InvalidSetError)
 })
 
-test('a folder without a manifest is refused', async () => {
-  const folder = writeSet([sound()])
-  assert.throws(() => BloomFilter.openSync(folder), {
-    name: 'InvalidSetError', message: `${folder}: a folder is opened by its file "manifest", and it has none`
-  })
-  await assert.rejects(BloomFilter.open(folder), InvalidSetError)
-})
-
-test('notes in a manifest', () => {
-  checkWhole(BloomFilter.openSync(writeSet(files, GOOD.replace('part-0', '# generation 17\npart-0'))))
-})
-
-test('a part of another build', () => {
-  const names = files.map((bytes) => `p.${Buffer.from(bytes).readBigUInt64LE(56).toString(16).padStart(16, '0')}.bloom`)
-  const folder = writeSet(files, `bloomfilter-set 1\n${names.join('\n')}\n`)
-  names.forEach((name, i) => fs.writeFileSync(path.join(folder, name), files[i]))
-  checkWhole(BloomFilter.openSync(folder))
-  fs.writeFileSync(path.join(folder, names[1]), buildSet(3, 400)[1])
-  assert.throws(() => BloomFilter.openSync(folder), { name: 'InvalidSetError', message: /another filter than its name says/ })
-})
-
-test('a set that is replaced while it is opened', async () => {
-  // As `bloomfilter pull` does it: new names, the manifest last, the old parts deleted.
+test('manifests and folders of sets are no filters', async () => {
   const folder = tempFolder()
-  const builds = [500, 600].map((more) => [0, 1, 2].map((part) =>
-    build({ part, parts: 3, blocks: 40 }, [...integers(0, 300), Key.integer(more)])))
-  let swaps = 0
-  let old = []
-  const publish = () => {
-    const names = [0, 1, 2].map((part) => `${swaps}.${part}`)
-    names.forEach((name, part) => fs.writeFileSync(path.join(folder, name), builds[swaps % 2][part]))
-    fs.writeFileSync(path.join(folder, 'next'), `bloomfilter-set 1\n${names.join('\n')}\n`)
-    fs.renameSync(path.join(folder, 'next'), path.join(folder, 'manifest'))
-    old.forEach((name) => fs.rmSync(path.join(folder, name)))
-    old = names
-    swaps++
+  const file = path.join(folder, 'manifest')
+  fs.writeFileSync(file, 'bloomfilter-set 1\npart-0.bloom\n')
+  for (const name of [folder, file]) {
+    assert.throws(() => BloomFilter.openSync(name), InvalidFilterError)
+    await assert.rejects(BloomFilter.open(name), InvalidFilterError)
   }
-  publish()
-  // One swap falls between other steps of the opening each time.
-  for (let i = 0; i < 200; i++) {
-    const opening = BloomFilter.open(folder)
-    for (let turns = i % 20; turns > 0; turns--) {
-      await new Promise(setImmediate)
-    }
-    publish()
-    const filter = await opening
-    assert.notEqual(filter.contains(500), filter.contains(600))
-    assert.equal(filter.containsMany(integers(0, 300)).indexOf(0), -1)
-  }
-  await assert.rejects(BloomFilter.open(writeSet(files, GOOD.replace('part-1', 'missing'))), { code: 'ENOENT' })
 })
-
-for (const [name, manifest] of Object.entries({
-  'other version': GOOD.replace('set 1', 'set 2'),
-  'no parts': 'bloomfilter-set 1\n',
-  'wrong order': 'bloomfilter-set 1\npart-0.bloom\npart-1.bloom\npart-2.bloom\n',
-  'part missing': 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\n',
-  'part twice': 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-0.bloom\n',
-  'too many': `${GOOD}part-0.bloom\n`,
-  'file missing': 'bloomfilter-set 1\npart-2.bloom\npart-0.bloom\npart-3.bloom\n',
-  'empty line': `${GOOD}\n`,
-  'carriage return': GOOD.replaceAll('\n', '\r\n'),
-  slash: GOOD.replace('part-2', './part-2'),
-  folder: GOOD.replace('part-2.bloom', '.'),
-  parent: GOOD.replace('part-2.bloom', '..'),
-  itself: GOOD.replace('part-2.bloom', 'manifest'),
-  'zero byte': GOOD.replace('part-2.bloom', 'part-2.bloom\0'),
-  'a filter': files[0],
-  empty: ''
-})) {
-  test(`manifest: ${name}`, async () => {
-    const folder = writeSet(files, manifest)
-    assert.throws(() => BloomFilter.openSync(folder))
-    await assert.rejects(BloomFilter.open(path.join(folder, 'manifest')).then((filter) => {
-      // The one manifest that may be opened as what it is: a part.
-      assert.equal(name, 'a filter')
-      throw new Error(`part ${filter.info.part}`)
-    }))
-  })
-}
 
 for (const [name, bytes] of Object.entries({
   'other seed': build({ part: 1, parts: 3, seed: 5n }, integers(0, 500)),
@@ -138,13 +45,13 @@ for (const [name, bytes] of Object.entries({
   damaged: files[1].subarray(0, -1)
 })) {
   test(`set: ${name}`, () => {
-    assert.throws(() => BloomFilter.openSync(writeSet([files[0], bytes, files[2]], GOOD)), BloomFilterError)
+    assert.throws(() => BloomFilter.fromParts([files[0], bytes, files[2]]), BloomFilterError)
   })
 }
 
 test('an empty part takes the key type of the set', () => {
   const empty = build({ part: 1, parts: 3, keyType: 0 })
-  const filter = BloomFilter.openSync(writeSet([files[0], empty, files[2]], GOOD))
+  const filter = BloomFilter.fromParts([files[0], empty, files[2]])
   assert.equal(filter.keyType, 'integer')
   for (let i = 0; i < 100; i++) {
     assert.throws(() => filter.contains(String(i)), KeyTypeError)
@@ -172,14 +79,14 @@ test('texts in a set', () => {
   const texts = Array.from({ length: 5000 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i}`)
   const parts = [0, 1].map((part) =>
     build({ part, parts: 2, keyType: 2, blocks: 60 }, texts.map((text) => Key.text(text))))
-  const filter = BloomFilter.openSync(writeSet(parts, 'bloomfilter-set 1\npart-0.bloom\npart-1.bloom\n'))
+  const filter = BloomFilter.fromParts(parts)
   assert.equal(filter.containsMany(texts).indexOf(0), -1)
   assert.ok(texts.every((text) => filter.contains(text)))
   assert.equal(filter.contains('x'.repeat(300000)), filter.containsMany(['x'.repeat(300000)])[0] === 1)
 })
 
 test('info of a set', () => {
-  const { info } = BloomFilter.openSync(writeSet(files, GOOD))
+  const { info } = BloomFilter.fromParts(files)
   assert.equal(info.parts, 3)
   assert.equal(info.filters.length, 3)
   assert.equal(info.n, 3000)
@@ -199,13 +106,3 @@ test('one checksum for a set, the same in all readers and on the command line', 
   assert.deepEqual(info.filters.map(({ checksum }) => checksum), ['cf20291510571e5f', '9ea138acca94a5af'])
 })
 
-test('many lines in a manifest are refused before the second file is opened', () => {
-  const folder = tempFolder()
-  fs.writeFileSync(path.join(folder, 'p'), sound())
-  fs.writeFileSync(path.join(folder, 'manifest'), `bloomfilter-set 1\n${'p\n'.repeat(65535)}`)
-  const opened = []
-  const io = { ...syncIo, open: (file) => { opened.push(path.basename(file)); return syncIo.open(file) } }
-  assert.throws(() => runSync(findSource(io, folder)), InvalidSetError)
-  assert.deepEqual(opened, ['manifest', 'p'])
-  assert.throws(() => BloomFilter.openSync(folder), InvalidSetError)
-})

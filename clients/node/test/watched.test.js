@@ -4,13 +4,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
-import { warnOnce } from '../lib/follower.js'
-import { build, integers, sound, tempFile } from './helpers.js'
-
-function replace (file, bytes) {
-  fs.writeFileSync(`${file}.next`, bytes)
-  fs.renameSync(`${file}.next`, file)
-}
+import { limits } from '../lib/watched.js'
+import { build, integers, replace, sound, tempFile } from './helpers.js'
 
 const shared = Array.from({ length: 100 }, (_, i) => i)
 
@@ -20,6 +15,7 @@ function checkShared (filter) {
 }
 
 test('nobody sees a wrong answer while filters take turns', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const builds = [
     build({ blocks: 40 }, integers(0, 300)),
     build({ blocks: 9, log2: 10, seed: 8n }, integers(0, 100))
@@ -100,41 +96,34 @@ test('a reload reads nothing where nothing changed', async () => {
   const watched = await WatchedBloomFilter.open(file)
   const before = watched.current
   assert.equal(await watched.reload(), false)
-  // The same bytes in another file are the same filter.
-  replace(file, sound())
-  assert.equal(await watched.reload(), false)
   assert.equal(watched.current, before)
+  // The same bytes in another file are another filter: the old one may have been damaged.
+  replace(file, sound())
+  assert.equal(await watched.reload(), true)
 })
 
-const next = () => Promise.withResolvers?.() ?? (() => {
-  const both = {}
-  both.promise = new Promise((resolve) => { both.resolve = resolve })
-  return both
-})()
+const until = async (done) => {
+  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    assert.ok(Date.now() < end, String(done))
+  }
+}
 
-test('following', async (t) => {
-  const awake = setInterval(() => {}, 1000)
-  t.after(() => clearInterval(awake))
+test('it looks by itself, and tells of errors', async () => {
   const file = tempFile(sound())
-  const watched = await WatchedBloomFilter.open(file)
-  const error = next()
-  const change = next()
-  watched.follow(5, { onChange: change.resolve, onError: error.resolve })
-  replace(file, Buffer.from('BLMF'))
-  assert.equal((await error.promise).name, 'InvalidFilterError')
-  checkShared(watched)
+  const errors = []
+  const watched = await WatchedBloomFilter.open(file, { onError: (error) => errors.push(error) })
   replace(file, build({}, integers(0, 300)))
-  assert.equal(await change.promise, watched.current)
-  assert.equal(watched.contains(250), true)
-  watched.close()
-  assert.throws(() => watched.follow(0), RangeError)
+  await until(() => watched.contains(250))
+  replace(file, Buffer.from('BLMF'))
+  await until(() => errors.length > 0)
+  assert.equal(errors[0].name, 'InvalidFilterError')
+  checkShared(watched)
 })
 
-test('a follower lets its process end', () => {
+test('it lets its process end', () => {
   const file = tempFile(sound())
   const program = `import { BloomFilter, WatchedBloomFilter } from ${JSON.stringify(new URL('../lib/index.js', import.meta.url))}
-    const watched = await WatchedBloomFilter.open(${JSON.stringify(file)})
-    watched.follow(5)`
+    await WatchedBloomFilter.open(${JSON.stringify(file)})`
   execFileSync(process.execPath, ['--input-type=module', '-e', program], { timeout: 60000 })
 })
 
@@ -162,32 +151,33 @@ test('wait for the first file', async () => {
   checkShared(await WatchedBloomFilter.wait(file, 60000))
 })
 
-test('a lasting error is said again', (t) => {
-  const said = []
-  t.mock.method(process, 'emitWarning', (text) => said.push(text))
-  let clock = 0
-  const warn = warnOnce(10, () => clock)
-  for (clock of [0, 5, 9, 10, 19, 20]) {
-    warn(new Error('gone'))
-  }
-  assert.equal(said.length, 3)
-})
-
-test('status', async () => {
+test('a lasting error is told again after a while', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const before = limits.repeatMilliseconds
+  t.after(() => { limits.repeatMilliseconds = before })
+  const told = []
+  t.mock.method(process, 'emitWarning', (text) => told.push(text))
   const file = tempFile(sound())
   const watched = await WatchedBloomFilter.open(file)
-  assert.equal((await watched.status()).serial, undefined)
-  const { checksum } = watched.info
-  const text = ['bloomfilter-status 1', 'looked 2026-11-22T01:02:03Z', `checksum ${checksum}`, 'list my users',
-    'identity 0f8fad5b-d9cb-469f-a165-70867728950e', 'serial 1795395655123456', 'built 2026-11-21T01:02:03Z',
-    'failures 2', 'error no server', 'next_checksum 0000000000000001', 'next_serial 7', ''].join('\n')
-  fs.writeFileSync(`${file}.status`, text)
-  const status = await watched.status()
-  assert.deepEqual([status.list, status.serial, status.failures, status.error, status.looked, status.built],
-    ['my users', '1795395655123456', 2, 'no server', new Date('2026-11-22T01:02:03Z'), new Date('2026-11-21T01:02:03Z')])
-  fs.writeFileSync(`${file}.status`, text.replace(`\nchecksum ${checksum}`, '\nchecksum 1').replace('0000000000000001', checksum))
-  assert.equal((await watched.status()).serial, '7')
-  replace(file, build({ keyType: 0 }))
-  await watched.reload()
-  assert.deepEqual([(await watched.status()).serial, (await watched.status()).failures], [undefined, 2])
+  const look = async () => {
+    for (let i = 0; i < 10; i++) {
+      await watched.tick()
+    }
+  }
+  fs.rmSync(file)
+  await look()
+  await look()
+  assert.deepEqual([told.length, /stays the old one: ENOENT/.test(told[0])], [1, true])
+  fs.writeFileSync(file, 'x')
+  await look()
+  assert.equal(told.length, 2)
+  limits.repeatMilliseconds = 0
+  await look()
+  await look()
+  assert.equal(told.length, 4)
+})
+
+test('a filter that nobody follows has no status', async () => {
+  const watched = await WatchedBloomFilter.open(tempFile(sound()))
+  assert.deepEqual(watched.status(), { place: 'none', failures: 0, word: '', text: '', superseded: false })
 })

@@ -1,5 +1,5 @@
 // Compiled, never run: the types allow what the README shows and no more.
-import { BloomFilter, FollowedBloomFilter, Key, KeyTypeError, ListError, WatchedBloomFilter } from 'bloomfilter-reader'
+import { BloomFilter, Key, KeyTypeError, Status, WatchedBloomFilter } from 'bloomfilter-reader'
 
 export async function use (bytes: Uint8Array): Promise<string> {
   const filter: BloomFilter = await BloomFilter.open('users.bloom', { verify: false })
@@ -10,16 +10,13 @@ export async function use (bytes: Uint8Array): Promise<string> {
   filter.containsMany(BigInt64Array.of(1n))
   BloomFilter.openSync('users.bloom').containsMany(['a', 'b'])
   BloomFilter.fromBytes(bytes).contains(found ? 1 : many[0])
-  await BloomFilter.build(new Set([1, 2]), { n: 10n, p: 0.01, like: filter }).write('x.bloom')
-  const watched = await WatchedBloomFilter.open('users.bloom')
+  const watched = await WatchedBloomFilter.open('users.bloom', { onError: (error) => console.error(error.message) })
   const changed: boolean = await watched.reload()
-  watched.follow(1000, { onChange: (now) => now.contains(changed ? 1 : 2) })
-  watched.close()
-  const followed: FollowedBloomFilter = await BloomFilter.followUrl('https://lists.example.com/users', {
-    every: 1000, key: ['RW'], headers: { authorization: 'x' }, onError: (error) => error instanceof ListError && error.word === 'back'
-  })
-  await followed.reload() && (await followed.status()).serial === '1' && followed.current.contains(42)
-  followed.close()
+  const status: Status = watched.status()
+  if (status.place === 'here' && status.age !== undefined && status.age > 1000) {
+    (await watched.current.snapshot()).contains(changed ? 1 : 2)
+  }
+  await BloomFilter.fetch('https://lists.example.com/users.bloom', { headers: { authorization: 'x' } })
   // @ts-expect-error a Date has no SQL type of its own
   watched.contains(new Date())
   // @ts-expect-error numeric takes no number
