@@ -231,6 +231,8 @@ CALL bloom_publish('near', 'SELECT id FROM account', n => 40000);
 EOC
 	is(value("SELECT a.filter = b.filter FROM bloom_list_part a, bloom_list_part b WHERE a.name = 'far' AND b.name = 'near'"),
 		't', 'a foreign table is published');
+	is(value("SELECT p.bytes = s.bytes FROM bloom_published p JOIN bloom_list_part l USING (name), bloom_stats(l.filter) s WHERE name = 'far'"),
+		't', 'its size is told');
 	my $plans = error_of(<<'EOC');
 LOAD 'auto_explain'; SET auto_explain.log_min_duration = 0; SET auto_explain.log_level = notice;
 SET auto_explain.log_nested_statements = on; SET auto_explain.log_verbose = on;

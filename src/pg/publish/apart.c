@@ -131,7 +131,7 @@ check_headers(const BfpgPublication *list)
 
 	for (part = 0; part < list->count; part++)
 	{
-		const bf_header *header = &list->headers[part];
+		const bf_header *header = &list->shapes[part].level[0];
 
 		expected.part = (uint16) part;
 		if (!bf_compatible(&expected, header))
@@ -146,6 +146,7 @@ take_filters(BfpgPublication *list, List *rows)
 {
 	bool	   *there = palloc0(list->count * sizeof(bool));
 	ListCell   *cell;
+	bf_header	header;
 	int32		part;
 
 	list->keys = list->nulls = 0;
@@ -168,8 +169,8 @@ take_filters(BfpgPublication *list, List *rows)
 	{
 		if (!there[part])
 			list->filters[part] = empty_part(list, part);
-		bfpg_read_header(list->filters[part], &list->headers[part]);
-		bf_exact_of(&list->headers[part], &list->shapes[part]);
+		bfpg_read_header(list->filters[part], &header);
+		bf_exact_of(&header, &list->shapes[part]);
 	}
 	check_headers(list);
 	pfree(there);

@@ -220,7 +220,6 @@ take_shared(BfpgPublication *list)
 			shape->level[level].part = (uint16) part;
 			shape->level[level].key_type = header->bits_set > 0 ? key_type : BF_KEY_NONE;
 		}
-		list->headers[part] = *header;
 		list->filters[part] = bfpg_shared_value(shared, (uint32) part);
 	}
 }
@@ -242,7 +241,6 @@ finish_shared(BfpgPublication *list)
 			bf_exact_write(shape, image, bfpg_tick);
 		else
 			bf_header_write(&shape->level[0], image + BF_HEADER_BYTES, bfpg_tick, image);
-		list->headers[part] = shape->level[0];
 	}
 }
 
@@ -312,7 +310,6 @@ build_once(BfpgPublication *list)
 	check_memory(list, &shape);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->shapes = palloc(list->count * sizeof(bf_exact));
-	list->headers = palloc(list->count * sizeof(bf_header));
 	if (build->here)
 		build_here(list, &shape);
 	else
@@ -326,7 +323,7 @@ is_overfull(const BfpgPublication *list)
 	int			i;
 
 	for (i = 0; i < list->count; i++)
-		if (bf_over_capacity(&list->headers[i]))
+		if (bf_over_capacity(&list->shapes[i].level[0]))
 			return true;
 	return false;
 }

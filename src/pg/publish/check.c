@@ -48,7 +48,7 @@ check_here(const BfpgPublication *list)
 	int64		counts[BFPG_PASS_COUNTS];
 
 	if (build->shared == NULL)
-		build->shared = bfpg_shared_adopt(list->headers, list->filters, build->source->type);
+		build->shared = bfpg_shared_adopt(list->shapes, list->filters, build->source->type);
 	bfpg_publish_pass(list, BFPG_CHECK, counts);
 	check_counts(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
 }
@@ -81,7 +81,7 @@ bfpg_publish_check(BfpgPublication *list)
 {
 	TimestampTz start = GetCurrentTimestamp();
 
-	if (list->remote && list->count == 1 && bf_blocks_bytes(&list->headers[0]) <= MOST_SENT)
+	if (list->remote && list->count == 1 && bf_blocks_bytes(&list->shapes[0].level[0]) <= MOST_SENT)
 		check_by_value(list);
 	else
 		check_here(list);

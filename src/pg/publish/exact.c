@@ -155,9 +155,9 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 
-/* Takes what is in both of two sorted sets out of one of them; returns how many. */
+/* Takes what is in both of two sorted sets out of one of them; returns how many, the first of which is in *first. */
 static Size
-remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count)
+remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count, uint64 *first)
 {
 	Size		kept = 0;
 	Size		at = 0;
@@ -169,27 +169,12 @@ remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count
 			at++;
 		if (at == other_count || other[at] != hashes[i])
 			hashes[kept++] = hashes[i];
+		else if (kept == i)
+			*first = hashes[i];
 	}
 	i = *count - kept;
 	*count = kept;
 	return i;
-}
-
-static bool
-first_common(const uint64 *a, Size a_count, const uint64 *b, Size b_count, uint64 *hash)
-{
-	Size		at = 0;
-	Size		i;
-
-	for (i = 0; i < a_count; i++)
-	{
-		while (at < b_count && b[at] < a[i])
-			at++;
-		*hash = a[i];
-		if (at < b_count && b[at] == a[i])
-			return true;
-	}
-	return false;
 }
 
 /* Decides which boolean the keys have that are in both lists. */
@@ -203,16 +188,14 @@ settle_conflicts(BfpgPublication *list, HashesOfParts *members, HashesOfParts *o
 	{
 		uint64	   *a = members->hashes + members->starts[part];
 		uint64	   *b = others->hashes + others->starts[part];
-		uint64		hash;
+		uint64		first;
+		Size		removed = list->on_conflict == BFPG_CONFLICT_TRUE
+			? remove_common(b, &others->counts[part], a, members->counts[part], &first)
+			: remove_common(a, &members->counts[part], b, others->counts[part], &first);
 
-		if (!first_common(a, members->counts[part], b, others->counts[part], &hash))
-			continue;
-		if (list->on_conflict == BFPG_CONFLICT_ERROR)
-			refuse_conflict(list, hash);
-		else if (list->on_conflict == BFPG_CONFLICT_TRUE)
-			list->conflicts += (int64) remove_common(b, &others->counts[part], a, members->counts[part]);
-		else
-			list->conflicts += (int64) remove_common(a, &members->counts[part], b, others->counts[part]);
+		if (removed > 0 && list->on_conflict == BFPG_CONFLICT_ERROR)
+			refuse_conflict(list, first);
+		list->conflicts += (int64) removed;
 	}
 }
 

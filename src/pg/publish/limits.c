@@ -112,9 +112,9 @@ bfpg_estimate_list_keys(const BfpgPublication *list)
 
 	for (i = 0; i < list->count; i++)
 	{
-		if (bf_fill(&list->headers[i]) > TELLING_FILL && list->keys >= 0)
+		if (bf_fill(&list->shapes[i].level[0]) > TELLING_FILL && list->keys >= 0)
 			return (double) list->keys;
-		sum += bf_estimate_keys(&list->headers[i]);
+		sum += bf_estimate_keys(&list->shapes[i].level[0]);
 	}
 	if (list->keys >= 0)
 		return Min(sum, (double) list->keys);
@@ -179,7 +179,7 @@ bfpg_publish_key_type(const BfpgPublication *list)
 	int			i;
 
 	for (i = 0; i < list->count && type == BF_KEY_NONE; i++)
-		type = list->headers[i].key_type;
+		type = list->shapes[i].level[0].key_type;
 	return bf_key_type_text(type, palloc(BF_KEY_TEXT_BYTES));
 }
 

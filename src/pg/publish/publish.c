@@ -329,7 +329,6 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 	int			i;
 
 	list->filters = palloc(count * sizeof(Datum));
-	list->headers = palloc(count * sizeof(bf_header));
 	list->shapes = palloc(count * sizeof(bf_exact));
 	list->count = count;
 	for (i = 0; i < count; i++)
@@ -344,13 +343,12 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 			refuse_set(list, psprintf("Part %u is there twice.", header.part));
 		there[header.part] = true;
 		list->filters[header.part] = filters[i];
-		list->headers[header.part] = header;
 		list->shapes[header.part] = shape;
 	}
-	first = list->headers[0];
+	first = list->shapes[0].level[0];
 	for (i = 1; i < count; i++)
 	{
-		header = list->headers[i];
+		header = list->shapes[i].level[0];
 		if (list->shapes[i].levels != list->shapes[0].levels)
 			refuse_set(list, "Some are exact and some are not.");
 		if (header.seed != first.seed || header.capacity != first.capacity || header.rate != first.rate ||
@@ -378,11 +376,11 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
-	list.n = (int64) list.headers[0].capacity;
+	list.n = (int64) list.shapes[0].level[0].capacity;
 	if (count > 1)
 		list.n = (int64) ((double) list.n * count);
-	list.p = list.headers[0].rate;
-	list.seed = (int64) list.headers[0].seed;
+	list.p = list.shapes[0].level[0].rate;
+	list.seed = (int64) list.shapes[0].level[0].seed;
 	bfpg_publish_guard(&list, &last);
 	bfpg_publish_write_parts(&list);
 	bfpg_publish_finish(&list, &last);

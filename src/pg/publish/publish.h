@@ -78,8 +78,7 @@ typedef struct BfpgPublication
 	int64		serial;
 	int32		count;			/* of filters: all parts */
 	Datum	   *filters;		/* of the parts, in their order */
-	bf_exact   *shapes;			/* theirs; headers has the first level of each */
-	bf_header  *headers;
+	bf_exact   *shapes;			/* theirs */
 	int64		keys;			/* rows with a key, of an exact list members; -1: not known */
 	int64		nulls;			/* rows without */
 	bool		exact;

@@ -293,19 +293,18 @@ bfpg_shared_own(const bf_exact *shape, Oid type)
 }
 
 BfpgShared *
-bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type)
+bfpg_shared_adopt(const bf_exact *shapes, const Datum *filters, Oid type)
 {
-	bf_exact	shape;
-	BfpgShared *shared;
+	BfpgShared *shared = new_own(shapes, type);
 	uint32		part;
 
-	bf_exact_of(headers, &shape);
-	shared = new_own(&shape, type);
 	shared->head->mode = BFPG_CHECK;
 	for (part = 0; part < shared->parts; part++)
 	{
-		if (headers[part].key_type != BF_KEY_NONE)
-			pg_atomic_write_u32(&shared->head->key_type, headers[part].key_type);
+		const bf_header *header = &shapes[part].level[0];
+
+		if (header->key_type != BF_KEY_NONE)
+			pg_atomic_write_u32(&shared->head->key_type, header->key_type);
 		shared->images[part] = (uint8 *) VARDATA(bfpg_flat_value(filters[part]));
 	}
 	return shared;

@@ -97,7 +97,7 @@ extern BfpgShared *bfpg_shared_create(const bf_exact *shape, Oid type, int proce
 
 /* The same in the current memory context, with which they go; and for filters that are there already. */
 extern BfpgShared *bfpg_shared_own(const bf_exact *shape, Oid type);
-extern BfpgShared *bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type);
+extern BfpgShared *bfpg_shared_adopt(const bf_exact *shapes, const Datum *filters, Oid type);
 
 static inline bool
 bfpg_shared_is_own(const BfpgShared *shared)

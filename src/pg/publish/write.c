@@ -265,8 +265,8 @@ warn_of_rate(const BfpgPublication *list)
 	int32		part;
 
 	for (part = 0; part < list->count; part++)
-		if (bf_over_capacity(&list->headers[part]))
-			rate = Max(rate, bf_estimate_rate(&list->headers[part]));
+		if (bf_over_capacity(&list->shapes[part].level[0]))
+			rate = Max(rate, bf_estimate_rate(&list->shapes[part].level[0]));
 	if (rate > 0)
 		ereport(WARNING,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -321,7 +321,7 @@ find_fullest(const BfpgPublication *list, double *rate, double *fullest)
 	*rate = *fullest = 0;
 	for (part = 0; part < list->count; part++)
 	{
-		const bf_header *header = &list->headers[part];
+		const bf_header *header = &list->shapes[part].level[0];
 
 		*rate = Max(*rate, bf_estimate_rate(header));
 		*fullest = Max(*fullest, bf_estimate_keys(header) / (double) header->capacity);
