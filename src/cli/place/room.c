@@ -1,16 +1,18 @@
 /*
- * pull_room.c
- *	  Whether there is memory for what a manifest says that comes.
+ * room.c
+ *	  Whether there is memory for a new file on tmpfs.
  *
- * Lack of memory ends the process and so all lists of it, and what a server says has no
- * limit.  So each list is measured before its files are fetched, by what the system has,
- * and by what the service or container is allowed to take.
+ * A file system that is full is an error, but a service or container that takes more memory
+ * than it is allowed is ended, again and again.
  */
-#include "pull_list.h"
+#define _GNU_SOURCE
+#include "file.h"
 
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "messages.h"
 
@@ -79,34 +81,18 @@ left_in_cgroups(void)
 }
 
 bool
-list_has_room(url_host *host, uint64_t bytes)
+place_has_memory(const char *path, uint64_t bytes)
 {
-	uint64_t	held = list_held(host);
-	uint64_t	left = read_word("/proc/meminfo", "MemAvailable:", UINT64_MAX / 1024) * 1024;
-	uint64_t	allowed = left_in_cgroups();
+	struct statfs fs;
+	uint64_t	left = left_in_cgroups();
 	char		wanted[SCALE_TEXT_BYTES];
 	char		there[SCALE_TEXT_BYTES];
 
-	if (allowed < left)
-		left = allowed;
-	if (bytes <= held || bytes - held <= left)
+	if (statfs(path, &fs) != 0 || fs.f_type != TMPFS_MAGIC || bytes <= left)
 		return true;
-	scale(wanted, (double) (bytes - held), true);
+	scale(wanted, (double) bytes, true);
 	scale(there, (double) left, true);
-	complain("%s: what the server has takes %s of memory, and there are %s: give this host or service (MemoryMax) more, "
-			 "or follow a smaller list", host->plan->out, wanted, there);
-	list_close(host);
+	complain("a new file takes %s of memory in \"%s\", and this service may take %s more: give it more (MemoryMax), or put "
+			 "the file on a disk", wanted, path, there);
 	return false;
-}
-
-uint64_t
-list_room_of_wholes(const feed_manifest *m)
-{
-	uint64_t	bytes = 2 * feed_files_bytes(m->wholes, m->parts);
-	size_t		i;
-
-	for (i = 0; i < m->step_count; i++)
-		if (m->steps[i].to > m->wholes[0].to)
-			bytes += m->steps[i].length;
-	return bytes;
 }

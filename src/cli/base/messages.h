@@ -54,6 +54,12 @@ extern void messages_have_time(void);
 extern void message_time(char text[TIME_TEXT_BYTES], time_t time);
 extern void message_prefix(char text[TIME_TEXT_BYTES + 1]);
 
+/*
+ * Makes each byte a question mark that could do something to a terminal: control characters,
+ * those that turn the direction of text, and what is no UTF-8.
+ */
+extern void make_plain(char *text);
+
 /* Memory, or the end of the program. */
 extern void *allocate(void *old, size_t count, size_t size);
 

@@ -1,11 +1,11 @@
 /*
- * pull_http.c
+ * http.c
  *	  Fetching by HTTP, by libcurl.
  *
  * Nothing is decoded on the way: lengths mean what they say, and there are no bombs.
  * There is no limit of time for a transfer that goes on, only for one that has stopped.
  */
-#include "pull_http.h"
+#include "http.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -24,17 +24,14 @@
 #define LEAST_BUFFER 1024		/* that libcurl takes */
 #define MOST_REDIRECTS 3L
 
-/* Connections that are kept open: of as many servers. */
-#define MOST_CONNECTIONS 64L
+/* A date that is further from this host's clock is none, and so is a longer age: years, seconds. */
+#define MOST_DATE (INT64_C(10) * 366 * 86400)
+#define MOST_AGE INT64_C(100000000)
 
 struct http_client
 {
 	CURL	   *curl;
 	struct curl_slist *headers;
-	bool		(*is_over) (void *state);
-	void	   *is_over_state;
-	bool		ended;			/* the last transfer, by is_over */
-	bool		restarted;		/* and its server sent all of a file, not the rest */
 	char		problem[CURL_ERROR_SIZE];
 };
 
@@ -45,12 +42,40 @@ typedef struct incoming
 	http_answer *answer;
 	http_bytes *bytes;
 	uint64_t	most;
-	size_t		begun;			/* bytes that were there before */
+	uint64_t	begun;			/* bytes that were there before */
 	uint64_t	range_start;	/* of Content-Range */
 	bool		too_long;
 	bool		wrong_range;
+	int			error;			/* of the file that the bytes go into */
 	bool		checked;
 } incoming;
+
+/* To the end of what has come: into the file, or into memory. */
+static bool
+keep(incoming *in, const char *bytes, size_t length)
+{
+	http_bytes *to = in->bytes;
+
+	if (to->into != NULL)
+	{
+		if (!to->into(to->state, to->length, bytes, length))
+		{
+			in->error = errno;
+			return false;
+		}
+	}
+	else
+	{
+		if (to->length + length + 1 > to->room)
+		{
+			to->room = 2 * to->room + length + 4096;
+			to->bytes = allocate(to->bytes, to->room, 1);
+		}
+		memcpy(to->bytes + to->length, bytes, length);
+	}
+	to->length += length;
+	return true;
+}
 
 static size_t
 take_bytes(char *bytes, size_t size, size_t count, void *state)
@@ -64,10 +89,7 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		curl_easy_getinfo(in->client->curl, CURLINFO_RESPONSE_CODE, &status);
 		/* a server without ranges sends all of it */
 		if (status == 200)
-		{
-			in->client->restarted = in->begun > 0;
 			in->bytes->length = 0;
-		}
 		in->wrong_range = status == 206 && in->range_start != in->begun;
 		in->checked = true;
 		/* what an error says is of no interest */
@@ -83,14 +105,7 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		in->too_long = true;
 		return 0;
 	}
-	if (in->bytes->length + length + 1 > in->bytes->room)
-	{
-		in->bytes->room = 2 * in->bytes->room + length + 4096;
-		in->bytes->bytes = allocate(in->bytes->bytes, in->bytes->room, 1);
-	}
-	memcpy(in->bytes->bytes + in->bytes->length, bytes, length);
-	in->bytes->length += length;
-	return length;
+	return keep(in, bytes, length) ? length : 0;
 }
 
 /* The value of a header, copied, if the line is of that name. */
@@ -140,15 +155,12 @@ take_header(char *line, size_t size, size_t count, void *state)
 static int
 look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
-	http_client *client = state;
-
+	(void) state;
 	(void) total;
 	(void) now;
 	(void) up_total;
 	(void) up_now;
-	if (client->is_over != NULL && client->is_over(client->is_over_state))
-		client->ended = true;
-	return client->ended || stop_requested();
+	return stop_requested();
 }
 
 static void
@@ -223,14 +235,12 @@ http_begin(void)
 		fail("out of memory");
 	curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, client->problem);
 	curl_easy_setopt(client->curl, CURLOPT_MAXREDIRS, MOST_REDIRECTS);
-	curl_easy_setopt(client->curl, CURLOPT_MAXCONNECTS, MOST_CONNECTIONS);
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
 	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
 	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
-	curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, client);
 	trust(client->curl);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
 	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
@@ -242,7 +252,6 @@ http_use(http_client *client, const http_plan *plan, const char *agent)
 {
 	const char *protocols = plan->plain ? "http,https" : "https";
 
-	client->ended = false;
 	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, agent);
 	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, protocols);
 	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
@@ -250,37 +259,6 @@ http_use(http_client *client, const http_plan *plan, const char *agent)
 	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
 	limit_rate(client->curl, plan->rate);
 	return read_headers(client, plan->header_file);
-}
-
-void
-http_limit(http_client *client, bool (*is_over) (void *state), void *state)
-{
-	client->is_over = is_over;
-	client->is_over_state = state;
-}
-
-bool
-http_was_ended(const http_client *client)
-{
-	return client->ended;
-}
-
-bool
-http_was_connected(const http_client *client)
-{
-	curl_off_t	microseconds = 0;
-	long		sent = 0;
-
-	curl_easy_getinfo(client->curl, CURLINFO_CONNECT_TIME_T, &microseconds);
-	/* a connection that was there already has no such time, but takes the request */
-	curl_easy_getinfo(client->curl, CURLINFO_REQUEST_SIZE, &sent);
-	return microseconds > 0 || sent > 0;
-}
-
-bool
-http_was_restarted(const http_client *client)
-{
-	return client->restarted;
 }
 
 void
@@ -298,9 +276,11 @@ explain(const char *url, CURLcode code, const incoming *in)
 {
 	int			length = (int) strcspn(url, "?");
 
-	if (stop_requested() || in->client->ended)
+	if (stop_requested())
 		return;
-	if (in->too_long)
+	if (in->error != 0)
+		complain("%.*s: cannot write what comes: %s", length, url, strerror(in->error));
+	else if (in->too_long)
 		complain("%.*s: is longer than it may be", length, url);
 	else if (code == CURLE_UNSUPPORTED_PROTOCOL)
 		complain("%.*s: the server leads to an address that isn't https:, which is not followed", length, url);
@@ -316,11 +296,23 @@ explain(const char *url, CURLcode code, const incoming *in)
 		complain("%.*s: the server answered %ld", length, url, in->answer->status);
 }
 
-bool
-http_get(http_client *client, const char *url, const char *tag, uint64_t most, http_bytes *bytes,
-		 http_answer *answer)
+/* What nobody signed can't be believed where it is absurd. */
+static void
+check_times(http_answer *answer)
 {
-	incoming	in = {client, answer, bytes, most, bytes->length, 0, false, false, false};
+	int64_t		off = answer->date - (int64_t) time(NULL);
+
+	if (answer->date <= 0 || off > MOST_DATE || off < -MOST_DATE)
+		answer->date = 0;
+	if (answer->age < 0 || answer->age > MOST_AGE)
+		answer->age = 0;
+}
+
+bool
+http_get(http_client *client, const char *url, const char *tag, uint64_t most, long seconds,
+		 http_bytes *bytes, http_answer *answer)
+{
+	incoming	in = {client, answer, bytes, most, bytes->length, 0, false, false, 0, false};
 	struct curl_slist *headers = client->headers;
 	struct curl_slist *last = headers;
 	struct curl_slist *condition = NULL;
@@ -339,9 +331,9 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 		free(line);
 		last->next = condition;
 	}
-	snprintf(range, sizeof range, "%zu-", bytes->length);
+	snprintf(range, sizeof range, "%" PRIu64 "-", bytes->length);
 	client->problem[0] = '\0';
-	client->ended = client->restarted = false;
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT, seconds);
 	curl_easy_setopt(client->curl, CURLOPT_URL, url);
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);
@@ -353,8 +345,8 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, h
 	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
-	if (answer->date < 0)
-		answer->date = 0;
+	check_times(answer);
+	answer->disk = in.error != 0;
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;
 	/* going on from these bytes would fail each time */

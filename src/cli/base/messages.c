@@ -179,18 +179,59 @@ message_subject(void)
 	return subject;
 }
 
+/* Bytes of the UTF-8 character at text, 0 if it is none. */
+static size_t
+character_bytes(const unsigned char *text)
+{
+	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	size_t		i;
+
+	for (i = 1; i < length; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static bool
+is_plain(const unsigned char *text, size_t length)
+{
+	/* U+0080 to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 */
+	if (length == 2)
+		return !(text[0] == 0xc2 && text[1] < 0xa0) && !(text[0] == 0xd8 && text[1] == 0x9c);
+	if (length == 3 && text[0] == 0xe2)
+		return !(text[1] == 0x80 && (text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xaa && text[2] <= 0xae))) &&
+			!(text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+	return length > 0 && text[0] >= ' ' && text[0] != 0x7f;
+}
+
+void
+make_plain(char *text)
+{
+	unsigned char *at = (unsigned char *) text;
+
+	while (*at != '\0')
+	{
+		size_t		length = character_bytes(at);
+
+		if (!is_plain(at, length))
+			memset(at, '?', length > 0 ? length : 1);
+		at += length > 0 ? length : 1;
+	}
+}
+
 static void say(const char *format, va_list arguments) LIKE_PRINTF(1, 0);
 
 static void
 say(const char *format, va_list arguments)
 {
 	char		prefix[TIME_TEXT_BYTES + 1];
+	char		text[4096];
 
 	message_prefix(prefix);
+	vsnprintf(text, sizeof text, format, arguments);
+	make_plain(text);
 	progress_clear();
-	fprintf(stderr, "%sbloomfilter: %s", prefix, subject);
-	vfprintf(stderr, format, arguments);
-	fputc('\n', stderr);
+	fprintf(stderr, "%sbloomfilter: %s%s\n", prefix, subject, text);
 }
 
 static char complaint[512];
@@ -202,6 +243,7 @@ complain(const char *format,...)
 
 	va_start(arguments, format);
 	vsnprintf(complaint, sizeof complaint, format, arguments);
+	make_plain(complaint);
 	va_end(arguments);
 	va_start(arguments, format);
 	say(format, arguments);
