@@ -436,7 +436,7 @@ place_note(place *p, bool looked, const char *word, const char *text)
 		p->how.looked_boot = boot_now();
 		p->how.failures = 0;
 	}
-	else if (word[0] != '\0')
+	else if (strcmp(word, "waiting") != 0)
 		p->how.failures++;
 	if (p->state != PLACE_MINE || p->fd < 0)
 		return;

@@ -134,8 +134,12 @@ extern void place_remove(const char *path);
  * new.c
  * ------------------------------------------------------------------------ */
 
-/* Begins .FILE.new, of parts whose headers are those of filters; they lie where new_parts says. */
+/*
+ * Begins .FILE.new, of parts whose headers are those of filters, or, where parts is 0, come
+ * later: of these only the length is used.  They lie where new_parts says.
+ */
 extern bool place_new(place *p, const feed_part *parts, uint32_t count);
+extern bool place_new_header(place *p, const feed_part *part);
 
 /* Writes into it; false with errno. */
 extern bool place_new_write(place *p, uint64_t at, const void *bytes, size_t length);

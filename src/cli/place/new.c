@@ -47,7 +47,7 @@ write_headers(place *p)
 	uint32_t	i;
 
 	for (i = 0; i < p->new_count; i++)
-		if (!write_all(p->new_fd, p->new_parts[i].header, FEED_HEADER_BYTES, p->new_parts[i].at))
+		if (p->new_parts[i].parts != 0 && !write_all(p->new_fd, p->new_parts[i].header, FEED_HEADER_BYTES, p->new_parts[i].at))
 			return false;
 	return true;
 }
@@ -63,7 +63,8 @@ place_new(place *p, const feed_part *parts, uint32_t count)
 	memcpy(p->new_parts, parts, count * sizeof *parts);
 	p->new_count = count;
 	for (i = 0; i < count; i++)
-		feed_part_strip(&p->new_parts[i]);
+		if (parts[i].parts != 0)
+			feed_part_strip(&p->new_parts[i]);
 	p->new_length = feed_lay_out(p->new_parts, count);
 	if (!place_has_memory(p->folder_name, p->new_length))
 	{
@@ -78,6 +79,18 @@ place_new(place *p, const feed_part *parts, uint32_t count)
 	error = posix_fallocate(p->new_fd, 0, (off_t) p->new_length);
 	errno = error;
 	return (error == 0 && write_headers(p)) || failed(p, "make room for");
+}
+
+bool
+place_new_header(place *p, const feed_part *part)
+{
+	feed_part  *to = &p->new_parts[part->part];
+	uint64_t	at = to->at;
+
+	*to = *part;
+	to->at = at;
+	feed_part_strip(to);
+	return write_all(p->new_fd, to->header, FEED_HEADER_BYTES, at) || failed(p, "write");
 }
 
 bool
