@@ -66,6 +66,31 @@ handle(int signal_number)
 	errno = saved_errno;
 }
 
+static void
+open_pipe(void)
+{
+	size_t		i;
+
+	if (pipe(pipe_ends) != 0)
+		fail("cannot make a pipe: %s", strerror(errno));
+	for (i = 0; i < 2; i++)
+	{
+		fcntl(pipe_ends[i], F_SETFL, O_NONBLOCK);
+		fcntl(pipe_ends[i], F_SETFD, FD_CLOEXEC);
+	}
+}
+
+void
+stop_catch_again(void)
+{
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+	open_pipe();
+	/* what asks the parent to read its file again means nothing here */
+	if (reload_caught)
+		signal(SIGHUP, SIG_IGN);
+}
+
 void
 stop_catch(bool clean)
 {
@@ -74,13 +99,7 @@ stop_catch(bool clean)
 	size_t		i;
 
 	clean_end = clean;
-	if (pipe(pipe_ends) != 0)
-		fail("cannot make a pipe: %s", strerror(errno));
-	for (i = 0; i < 2; i++)
-	{
-		fcntl(pipe_ends[i], F_SETFL, O_NONBLOCK);
-		fcntl(pipe_ends[i], F_SETFD, FD_CLOEXEC);
-	}
+	open_pipe();
 	memset(&action, 0, sizeof action);
 	action.sa_handler = handle;
 	action.sa_flags = SA_RESTART;

@@ -23,6 +23,9 @@
 extern void stop_catch(bool clean);
 extern bool stop_requested(void);
 
+/* In a child of fork: its signals are its own. */
+extern void stop_catch_again(void);
+
 /* From now on SIGHUP doesn't stop: it asks for something to be read again, and is noted until it is done. */
 extern void reload_catch(void);
 extern bool reload_requested(void);

@@ -1,8 +1,8 @@
 /*
- * pull_config.c
+ * config.c
  *	  Reading the files of bloomfilter pull --config.
  */
-#include "pull_config.h"
+#include "config.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "feed_files.h"
 #include "messages.h"
-#include "pull_settings.h"
+#include "settings.h"
 
 #define FILE_ENDING ".conf"
 #define MOST_NAME 100

@@ -1,17 +1,17 @@
 /*
- * pull_config.h
+ * config.h
  *	  The files of bloomfilter pull --config: which lists a host follows.
  *
  * A file has lines "name = value".  "[users]" begins a list; what stands before the first
  * one goes for all lists of the file that don't say else.
  */
-#ifndef CLI_PULL_CONFIG_H
-#define CLI_PULL_CONFIG_H
+#ifndef CLI_CONFIG_H
+#define CLI_CONFIG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pull_url.h"
+#include "plan.h"
 
 typedef struct config_entry
 {
@@ -19,7 +19,7 @@ typedef struct config_entry
 	char	   *file;			/* that it stands in, ... */
 	unsigned	line;			/* ... from this line on */
 	char	   *place;			/* out, by its folder's real name: what is the same file */
-	url_plan	plan;			/* whose texts are in memory of their own */
+	pull_plan	plan;			/* whose texts are in memory of their own */
 	bool		bad;			/* an error was said */
 } config_entry;
 
@@ -46,4 +46,4 @@ extern bool config_is_same(const config_entry *a, const config_entry *b);
 /* What tells, in new memory, whether the files have changed: names, times and lengths. */
 extern char *config_state(const char *path);
 
-#endif							/* CLI_PULL_CONFIG_H */
+#endif							/* CLI_CONFIG_H */

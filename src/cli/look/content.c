@@ -34,21 +34,6 @@ typedef enum led
  * Patches
  * ------------------------------------------------------------------------ */
 
-/* The last one that begins at this serial or before it, and the set or the flip that fits; -1: none. */
-static int64_t
-find_patch(const feed_manifest *m, uint64_t serial)
-{
-	int64_t		found = -1;
-	size_t		i;
-
-	for (i = 0; i < m->patch_count; i++)
-		if (m->patches[i].from <= serial)
-			found = (int64_t) i;
-	if (found >= 0 && (serial >= m->content || (m->patches[found].kind == FEED_FLIP && m->patches[found].from != serial)))
-		found = -1;
-	return found;
-}
-
 static bool
 has_flip(const feed_manifest *m, size_t from)
 {
@@ -78,9 +63,8 @@ get_patch(url_look *look, const feed_manifest *m, size_t which, const feed_part 
 		bytes = look->partial.bytes;
 		length = (size_t) look->partial.length;
 	}
-	if (feed_patch_read(bytes, length, parts, count, patch) == FEED_PATCH_OK && patch->kind == file->kind &&
-		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->from == file->from && patch->to == file->to &&
-		patch->epoch == (file->kind == FEED_FLIP ? patch->to : epoch))
+	if (feed_patch_read(bytes, length, parts, count, patch) == FEED_PATCH_OK && feed_manifest_names(m, file, patch) &&
+		(patch->kind == FEED_FLIP || patch->epoch == epoch))
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
 	return ELSEWHERE;
@@ -202,14 +186,14 @@ patch_building(url_look *look, const feed_manifest *m)
 
 	while (b->serial < m->content)
 	{
-		int64_t		which = find_patch(m, b->serial);
+		size_t		which = feed_manifest_lead(m, b->epoch, b->serial);
 		place_bits	bits;
 		feed_patch	patch;
 		led			got;
 
-		if (which < 0)
+		if (which == m->patch_count)
 			return ELSEWHERE;
-		got = get_patch(look, m, (size_t) which, look->place->new_parts, look->place->new_count, b->epoch, &patch);
+		got = get_patch(look, m, which, look->place->new_parts, look->place->new_count, b->epoch, &patch);
 		if (got != LED)
 			return got;
 		if (patch.kind == FEED_FLIP && patch.from_sum != b->sum)
@@ -428,15 +412,15 @@ take_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 {
 	place	   *p = look->place;
 	uint64_t	serial = p->now.content.serial;
-	int64_t		first = find_patch(m, serial);
+	size_t		first = feed_manifest_lead(m, p->who.epoch, serial);
 
 	if (serial == m->content && p->who.epoch == m->epoch)
 		return take_mark(look, m, digest);
-	if (first < 0 || look->no_patch == m->epoch)
+	if (first == m->patch_count || look->no_patch == m->epoch)
 		return ELSEWHERE;
-	if (has_flip(m, (size_t) first))
+	if (has_flip(m, first))
 		return make_by_patches(look, m, digest);
-	return p->who.epoch == m->epoch ? set_in_place(look, m, digest, (size_t) first) : ELSEWHERE;
+	return p->who.epoch == m->epoch ? set_in_place(look, m, digest, first) : ELSEWHERE;
 }
 
 /* Bits that differ from the manifest's are renewed, but not without end. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feed_values.h"
 #include "messages.h"
 #include "server.h"
 
@@ -48,7 +49,7 @@ transfer(url_look *look, const feed_file *file, const char *url, http_bytes *byt
 
 /* Once more from the start, if what was continued is not what it should be. */
 static fetched
-fetch(url_look *look, const feed_file *file, const char *ending, http_bytes *bytes,
+fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	  bool (*is_right) (url_look *look, const feed_file *file))
 {
 	char		name[FEED_FILE_NAME_BYTES];
@@ -56,7 +57,7 @@ fetch(url_look *look, const feed_file *file, const char *ending, http_bytes *byt
 	bool		continued;
 	fetched		result;
 
-	feed_file_name(name, file, ending);
+	feed_file_name(name, file->digest, patch);
 	url = url_address(look, name);
 	do
 	{
@@ -99,7 +100,7 @@ url_fetch_patch(url_look *look, const feed_file *file)
 	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
 		look->partial.length = 0;
 	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
-	return fetch(look, file, PATCH_ENDING, &look->partial, is_patch);
+	return fetch(look, file, true, &look->partial, is_patch);
 }
 
 /* ------------------------------------------------------------------------
@@ -145,5 +146,5 @@ url_fetch_whole(url_look *look, const feed_file *file)
 {
 	look->building.got.into = write_whole;
 	look->building.got.state = look;
-	return fetch(look, file, WHOLE_ENDING, &look->building.got, is_whole);
+	return fetch(look, file, false, &look->building.got, is_whole);
 }
