@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bf_bits.h"
+#include "bf_key.h"
 #include "bytes.h"
 #include "error.h"
 #include "feed_page.h"
