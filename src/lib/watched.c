@@ -28,6 +28,8 @@
 #include "handle.h"
 #include "page.h"
 
+static const lbf_stamp no_file;
+
 /* Between two attempts to open what is waited for. */
 #define WAIT_NANOSECONDS 100000000L
 
@@ -190,14 +192,20 @@ open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
 	bloomfilter *filter;
 	int			code;
 
+	/* A large file that was damaged is not checked each second. */
 	if (watched->error.code != BLOOMFILTER_OK && lbf_same_stamp(stamp, &watched->refused))
 		return watched->error.code;
 	code = bloomfilter_open(watched->path, watched->flags, &filter, &watched->error);
+	if (code == BLOOMFILTER_OK)
+	{
+		replace(watched, filter);
+		return 1;
+	}
 	watched->refused = *stamp;
-	if (code != BLOOMFILTER_OK)
-		return code;
-	replace(watched, filter);
-	return 1;
+	/* Room, rights and the like may be there the next time. */
+	if (code == BLOOMFILTER_ERR_NO_MEMORY || code == BLOOMFILTER_ERR_SYSTEM)
+		watched->refused = no_file;
+	return code;
 }
 
 /* By who holds looking: so nobody else replaces current. */
@@ -208,10 +216,8 @@ look(bloomfilter_watched *watched)
 	int			code = lbf_stamp_path(watched->path, watched->current, &stamp, &watched->error);
 
 	if (code != BLOOMFILTER_OK)
-		memset(&watched->refused, 0, sizeof watched->refused);
-	else if (lbf_is_current(watched->current, &stamp))
-		code = 0;
-	else
+		watched->refused = no_file;
+	else if (!lbf_is_current(watched->current, &stamp))
 		code = open_anew(watched, &stamp);
 	if (code >= 0)
 		memset(&watched->error, 0, sizeof watched->error);
