@@ -139,8 +139,8 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 
 	memset(&status, 0, sizeof status);
 	status.age = -1;
-	status.place = filter->told.place;
-	status.serial_kind = filter->told.kind;
+	status.place = (int32_t) filter->told.place;
+	status.serial_kind = (int32_t) filter->told.kind;
 	status.serial = filter->told.serial;
 	status.true_at = (int64_t) filter->told.true_at;
 	if (lbf_is_live(filter) && filter->told.kind == BLOOMFILTER_SERIAL_NOW)
