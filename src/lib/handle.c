@@ -120,9 +120,3 @@ bloomfilter_close(bloomfilter *filter)
 		close(filter->fd);
 	free(filter);
 }
-
-void
-bloomfilter_free(void *memory)
-{
-	free(memory);
-}

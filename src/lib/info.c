@@ -126,20 +126,6 @@ bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
 }
 
 int
-bloomfilter_get_header_info(const void *header, bloomfilter_info *info,
-							size_t info_size, bloomfilter_detail *detail)
-{
-	bloomfilter_info result;
-	lbf_part	part;
-	bf_status	status = bf_header_read(header, bf_header_length(header), &part.header);
-
-	if (status != BF_OK)
-		return lbf_fail_format(detail, status, NULL, header, BF_HEADER_BYTES);
-	fill_info(&part, &result);
-	return copy_out(&result, info, info_size);
-}
-
-int
 bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 						  bloomfilter_info *info, size_t info_size)
 {

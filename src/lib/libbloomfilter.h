@@ -134,9 +134,6 @@ extern const char *bloomfilter_key_type_name(int key_type);
 /* The number of such a name, or BLOOMFILTER_ERR_ARGUMENT. */
 extern int	bloomfilter_key_type_of_name(const char *name);
 
-/* Frees what this library gave out as plain memory.  NULL is allowed. */
-extern void bloomfilter_free(void *memory);
-
 /* ------------------------------------------------------------------------
  * Opening
  * ------------------------------------------------------------------------ */
@@ -399,7 +396,7 @@ extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
  * Explaining a look-up
  *
  * What it computes and sees, in lines that SQL's bloom_explain, the command line and
- * the readers in other languages write alike: doc/FORMAT.md, section 20.  Where two
+ * the readers in other languages write alike: doc/FORMAT.md, section 16.  Where two
  * programs answer differently, the first line that differs says why.
  * ------------------------------------------------------------------------ */
 
@@ -475,19 +472,8 @@ extern int	bloomfilter_get_info(const bloomfilter *filter,
 extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 									  bloomfilter_info *info, size_t info_size);
 
-/*
- * The same of a filter of which only the first BLOOMFILTER_HEADER_BYTES bytes are
- * at hand.  What they say of the others is taken on trust.
- */
-#define BLOOMFILTER_HEADER_BYTES 64
-
 /* The most parts that a set can have. */
 #define BLOOMFILTER_MAX_PARTS 65535
-
-extern int	bloomfilter_get_header_info(const void *header,
-										bloomfilter_info *info,
-										size_t info_size,
-										bloomfilter_detail *detail);
 
 /*
  * The bytes of one of the open parts, valid until bloomfilter_close.

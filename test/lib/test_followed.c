@@ -2,6 +2,9 @@
  * test_followed.c
  *	  Files with a page of facts: sets that were written, and followed lists with what a
  *	  reader may believe of them.
+ *
+ * The library's calls of clock_gettime are led here by the linker: its clocks stand
+ * still while a test of watching lets them.
  */
 #define _GNU_SOURCE				/* unshare */
 
@@ -25,8 +28,34 @@
 #define MORE 1000				/* that come in later */
 #define PARTS 3
 
-/* Seconds in which something must happen that takes one. */
-#define PATIENCE 60
+extern int	__real_clock_gettime(clockid_t clock, struct timespec *time);
+extern int	__wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+static struct timespec standing;	/* what all clocks show; 0: they run */
+
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (standing.tv_sec == 0)
+		return __real_clock_gettime(clock, time);
+	*time = standing;
+	return 0;
+}
+
+static void
+stop_clocks(void)
+{
+	standing.tv_sec = 1000000;
+	standing.tv_nsec = 0;
+}
+
+static void
+pass(long milliseconds)
+{
+	standing.tv_nsec += milliseconds % 1000 * 1000000;
+	standing.tv_sec += milliseconds / 1000 + standing.tv_nsec / 1000000000;
+	standing.tv_nsec %= 1000000000;
+}
 
 static bloomfilter *few;		/* 1 .. KEYS */
 static bloomfilter *many;		/* 1 .. KEYS + MORE, of the same geometry */
@@ -497,19 +526,12 @@ check_status(void)
  * Watching
  * ------------------------------------------------------------------------ */
 
-/* Enters until a key is found; false if that takes too long. */
 static bool
-comes(bloomfilter_reader *reader, int64_t key)
+finds(bloomfilter_reader *reader, int64_t key)
 {
-	time_t		end = time(NULL) + PATIENCE;
-	bool		found = false;
+	bool		found = count_missing(bloomfilter_reader_enter(reader), key, key) == 0;
 
-	while (!found && time(NULL) < end)
-	{
-		found = count_missing(bloomfilter_reader_enter(reader), key, key) == 0;
-		bloomfilter_reader_leave(reader);
-		usleep(1000);
-	}
+	bloomfilter_reader_leave(reader);
 	return found;
 }
 
@@ -531,7 +553,9 @@ check_watched(unsigned flags, bool tell, const char *what)
 	bloomfilter_reader *reader = NULL;
 	const bloomfilter *held;
 	int64_t		key = new_key();
+	bool		told = tell && flags == 0;
 
+	stop_clocks();
 	make_list(path, few, NULL);
 	need(bloomfilter_watched_open(path, flags, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
@@ -541,10 +565,36 @@ check_watched(unsigned flags, bool tell, const char *what)
 	make_list(path, many, NULL);
 	same(bloomfilter_contains_int64(held, key), 0, "%s: who is inside keeps the old one", what);
 	bloomfilter_reader_leave(reader);
-	ok(comes(reader, key), "%s: the new one comes by itself", what);
+	pass(20);
+	same(finds(reader, key), told, "%s: after 20 ms", what);
+	pass(1000);
+	ok(finds(reader, key), "%s: after a second the new one has come by itself", what);
 	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "%s: without an error", what);
 	bloomfilter_reader_close(reader);
 	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+/* The follower was killed before it gave the new file its name, and comes again. */
+static void
+check_superseded_by_none(void)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+
+	stop_clocks();
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	put_word(path, FEED_SUPERSEDED, 1);
+	pass(20);
+	same(finds(reader, 1), 1, "superseded by none: the file is asked on");
+	put_keys(path, many, 200);
+	put_word(path, FEED_SUPERSEDED, 0);
+	ok(finds(reader, new_key()), "superseded by none: and has what comes");
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
 }
 
 static void
@@ -576,6 +626,7 @@ check_watched_damage(void)
 	bloomfilter_reader *reader = NULL;
 	bloomfilter_detail detail;
 
+	stop_clocks();
 	make_list(path, few, NULL);
 	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
@@ -589,7 +640,9 @@ check_watched_damage(void)
 	same(count_missing(bloomfilter_reader_enter(reader), 1, KEYS), 0, "the old one stays");
 	bloomfilter_reader_leave(reader);
 	make_list(path, many, NULL);
-	ok(comes(reader, new_key()), "a right one is taken");
+	pass(1000);
+	ok(finds(reader, new_key()), "a right one is taken");
+	standing.tv_sec = 0;
 	bloomfilter_reader_close(reader);
 	bloomfilter_watched_close(watched);
 }
@@ -600,24 +653,28 @@ check_fork(void)
 {
 	bloomfilter_watched *watched = NULL;
 	bloomfilter_reader *reader = NULL;
+	int64_t		key = new_key();
 	pid_t		child;
 	int			status = 0;
 
+	stop_clocks();
 	make_list(path, few, NULL);
 	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
-	bloomfilter_reader_enter(reader);
-	bloomfilter_reader_leave(reader);
+	need(!finds(reader, key), "a new key");
+	make_list(path, many, NULL);
 	fflush(stdout);
 	child = fork();
 	need(child >= 0, "fork");
+	pass(1000);
 	if (child == 0)
-		_exit(comes(reader, new_key()) ? 0 : 1);
-	make_list(path, many, NULL);
+		_exit(finds(reader, key) ? 0 : 1);
 	need(waitpid(child, &status, 0) == child, "child");
 	same(status, 0, "a child sees a new file by itself");
+	ok(finds(reader, key), "and so does its parent");
 	bloomfilter_reader_close(reader);
 	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
 }
 
 int
@@ -643,6 +700,7 @@ main(void)
 	check_watched(0, false, "renamed over");
 	check_watched(BLOOMFILTER_COPY, true, "copied, superseded");
 	check_watched(BLOOMFILTER_COPY, false, "copied, renamed over");
+	check_superseded_by_none();
 	check_watched_serial();
 	check_watched_damage();
 	check_fork();

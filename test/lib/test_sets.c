@@ -150,7 +150,7 @@ static void
 check_no_files(void)
 {
 	bloomfilter_detail detail;
-	bloomfilter *opened;
+	bloomfilter *opened = NULL;
 
 	alarm(60);
 	need(mkfifo(in_folder("pipe"), 0600) == 0, "pipe");
@@ -167,7 +167,7 @@ static void
 check_key_types(void)
 {
 	bloomfilter *integers = make_range(10, 3, 1, 1);
-	bloomfilter *opened;
+	bloomfilter *opened = NULL;
 
 	need(bloomfilter_write(integers, in_folder("f"), NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_open(in_folder("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "two parts without keys");
@@ -182,7 +182,7 @@ int
 main(void)
 {
 	bloomfilter *set = make_range(KEYS, PARTS, 1, KEYS);
-	bloomfilter *opened;
+	bloomfilter *opened = NULL;
 
 	folder = scratch_path("set");
 	need(mkdir(folder, 0777) == 0, "folder");
