@@ -107,7 +107,7 @@ static const struct option names[] = {
 typedef struct exporter
 {
 	folder_plan plan;
-	folder		folder;
+	list_folder folder;
 	source		source;
 	export_health health;
 } exporter;

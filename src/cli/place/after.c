@@ -61,7 +61,7 @@ wait_for_command(pid_t child, bool group, int *status)
 
 /* Runs the user's command for a file; true if it has none or it ends with 0. */
 bool
-folder_run_after(const folder *f, const char *name)
+folder_run_after(const list_folder *f, const char *name)
 {
 	char	   *path = text_of("%s/%s", f->plan->to, name);
 	int			status = -1;

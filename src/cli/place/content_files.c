@@ -24,7 +24,7 @@
 
 /* Writes a file under the name of its content, notes it in *file, and runs the user's command. */
 static bool
-write_content(const folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
+write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	uint8_t    *there;
@@ -55,7 +55,7 @@ folder_fits(size_t length)
  * ------------------------------------------------------------------------ */
 
 bool
-folder_make_wholes(const folder *f, list_copy *copy, uint64_t serial, feed_file *files)
+folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_file *files)
 {
 	uint32_t	i;
 
@@ -89,7 +89,7 @@ check_parts(feed_manifest *next)
 }
 
 bool
-folder_write_wholes(folder *f, list_copy *copy, feed_manifest *next, whole_reason reason)
+folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason)
 {
 	free(next->wholes);
 	next->wholes = allocate(NULL, copy->count, sizeof *next->wholes);
@@ -129,7 +129,7 @@ add_patch(feed_manifest *next, feed_patch_kind kind, uint64_t from, uint64_t to)
 }
 
 static bool
-is_sound(const folder *f, const list_copy *copy, const feed_file *file)
+is_sound(const list_folder *f, const list_copy *copy, const feed_file *file)
 {
 	feed_patch	patch;
 	uint8_t    *bytes = folder_load_patch(f, copy, file, &patch);
@@ -139,7 +139,7 @@ is_sound(const folder *f, const list_copy *copy, const feed_file *file)
 }
 
 bool
-folder_write_anew(folder *f, list_copy *copy, feed_manifest *next)
+folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 {
 	size_t		left = next->patch_count;
 
@@ -152,7 +152,7 @@ folder_write_anew(folder *f, list_copy *copy, feed_manifest *next)
 
 /* A host's store may have deleted a file of this age. */
 static bool
-is_old(const folder *f, const feed_file *file)
+is_old(const list_folder *f, const feed_file *file)
 {
 	int64_t		time = folder_time_of(f, file, true);
 
@@ -160,7 +160,7 @@ is_old(const folder *f, const feed_file *file)
 }
 
 void
-folder_trim(const folder *f, feed_manifest *next)
+folder_trim(const list_folder *f, feed_manifest *next)
 {
 	uint64_t	most = feed_files_bytes(next->wholes, next->parts);
 	uint64_t	bytes = feed_files_bytes(next->patches, next->patch_count);
@@ -254,7 +254,7 @@ can_merge(const feed_manifest *next)
 
 /* Replaces the last MERGED sets by one, if it can; *merged says so. */
 static bool
-merge_last(folder *f, list_copy *copy, feed_manifest *next, bool *merged)
+merge_last(list_folder *f, list_copy *copy, feed_manifest *next, bool *merged)
 {
 	feed_file  *first = next->patches + next->patch_count - MERGED;
 	feed_patch	patches[MERGED];
@@ -304,7 +304,7 @@ merge_last(folder *f, list_copy *copy, feed_manifest *next, bool *merged)
 
 /* A patch of these changes as a file, unless it is longer than most; *bytes has it, or NULL. */
 static bool
-write_patch(const folder *f, const feed_patch *patch, const list_copy *copy, const feed_change *changes, uint64_t most,
+write_patch(const list_folder *f, const feed_patch *patch, const list_copy *copy, const feed_change *changes, uint64_t most,
 			feed_manifest *next, uint8_t **bytes, size_t *length)
 {
 	folder_piece piece;
@@ -320,7 +320,7 @@ write_patch(const folder *f, const feed_patch *patch, const list_copy *copy, con
 }
 
 static bool
-write_set(folder *f, list_copy *copy, feed_manifest *next, uint8_t **bytes, size_t *length)
+write_set(list_folder *f, list_copy *copy, feed_manifest *next, uint8_t **bytes, size_t *length)
 {
 	feed_patch	patch;
 	feed_change *changes = copy_changes(copy);
@@ -339,7 +339,7 @@ write_set(folder *f, list_copy *copy, feed_manifest *next, uint8_t **bytes, size
 }
 
 bool
-folder_write_set(folder *f, const folder_news *news, feed_manifest *next)
+folder_write_set(list_folder *f, const folder_news *news, feed_manifest *next)
 {
 	list_copy  *copy = news->copy;
 	uint8_t    *bytes = NULL;
@@ -362,7 +362,7 @@ folder_write_set(folder *f, const folder_news *news, feed_manifest *next)
 }
 
 bool
-folder_write_flip(folder *f, list_copy *copy, feed_manifest *next)
+folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next)
 {
 	const feed_manifest *was = &f->manifest;
 	feed_patch	patch;

@@ -62,7 +62,7 @@ typedef struct folder_state
 } folder_state;
 
 static bool
-read_state(const folder *f, folder_state *state)
+read_state(const list_folder *f, folder_state *state)
 {
 	size_t		length;
 	char	   *text = (char *) folder_read(f->folder, STATE, 4096, &length);
@@ -89,7 +89,7 @@ this_boot(char text[FEED_UUID_TEXT_BYTES])
 }
 
 bool
-folder_write_state(const folder *f, const folder_news *news, uint64_t epoch,
+folder_write_state(const list_folder *f, const folder_news *news, uint64_t epoch,
 				   const uint8_t identity[FEED_IDENTITY_BYTES])
 {
 	char		boot[FEED_UUID_TEXT_BYTES];
@@ -110,7 +110,7 @@ folder_write_state(const folder *f, const folder_news *news, uint64_t epoch,
 }
 
 char *
-folder_system(const folder *f)
+folder_system(const list_folder *f)
 {
 	folder_state state;
 
@@ -125,7 +125,7 @@ folder_system(const folder *f)
 
 /* Sets the bits of the whole files that the manifest names. */
 static bool
-load_wholes(const folder *f, list_copy *copy)
+load_wholes(const list_folder *f, list_copy *copy)
 {
 	const feed_manifest *m = &f->manifest;
 	feed_part  *parts = allocate(NULL, m->parts, sizeof *parts);
@@ -153,7 +153,7 @@ load_wholes(const folder *f, list_copy *copy)
 }
 
 uint8_t *
-folder_load_patch(const folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch)
+folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch)
 {
 	uint8_t    *bytes = folder_read_file(f->folder, file, true);
 
@@ -166,7 +166,7 @@ folder_load_patch(const folder *f, const list_copy *copy, const feed_file *file,
 }
 
 static bool
-load_patches(const folder *f, list_copy *copy)
+load_patches(const list_folder *f, list_copy *copy)
 {
 	const feed_manifest *m = &f->manifest;
 	size_t		i;
@@ -191,7 +191,7 @@ load_patches(const folder *f, list_copy *copy)
 }
 
 bool
-folder_load(const folder *f, list_copy *copy)
+folder_load(const list_folder *f, list_copy *copy)
 {
 	memset(copy, 0, sizeof *copy);
 	if (load_wholes(f, copy) && load_patches(f, copy) && copy_sum(copy) == f->manifest.sum)
@@ -206,7 +206,7 @@ folder_load(const folder *f, list_copy *copy)
 
 /* What can't be read is as if it were not there, if it is known whose list it was. */
 static void
-read_manifest(folder *f)
+read_manifest(list_folder *f)
 {
 	size_t		length;
 	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
@@ -236,7 +236,7 @@ read_manifest(folder *f)
 
 /* The serial that the folder's manifest has now; 0 if it can't be read. */
 static uint64_t
-serial_there(const folder *f)
+serial_there(const list_folder *f)
 {
 	size_t		length;
 	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
@@ -257,7 +257,7 @@ serial_there(const folder *f)
  * one of a clone of this database.  If it lives, its manifest is renewed in time.
  */
 static void
-watch_other_host(const folder *f)
+watch_other_host(const list_folder *f)
 {
 	folder_state state;
 	char		boot[FEED_UUID_TEXT_BYTES];
@@ -284,7 +284,7 @@ watch_other_host(const folder *f)
 }
 
 static void
-lock(folder *f)
+lock(list_folder *f)
 {
 	f->lock = openat(f->folder, LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (f->lock < 0)
@@ -294,7 +294,7 @@ lock(folder *f)
 }
 
 void
-folder_open(folder *f, const folder_plan *plan)
+folder_open(list_folder *f, const folder_plan *plan)
 {
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 
@@ -320,7 +320,7 @@ folder_open(folder *f, const folder_plan *plan)
 }
 
 void
-folder_close(folder *f)
+folder_close(list_folder *f)
 {
 	folder_stop_renewing(f);
 	feed_manifest_free(&f->manifest);
@@ -334,7 +334,7 @@ folder_close(folder *f)
 
 /* A list without a manifest begins, under the identity that it is known by. */
 static void
-begin_list(folder *f, const char *name, const folder_state *state)
+begin_list(list_folder *f, const char *name, const folder_state *state)
 {
 	if (f->plan->identity != NULL)
 		(void) feed_uuid_read(f->manifest.identity, f->plan->identity);
@@ -347,7 +347,7 @@ begin_list(folder *f, const char *name, const folder_state *state)
 
 /* What a process before this one published, to go on with; an epoch begins if it is damaged. */
 static bool
-go_on(folder *f, folder_news *news, const folder_state *state)
+go_on(list_folder *f, folder_news *news, const folder_state *state)
 {
 	if (folder_load(f, news->copy))
 		news->build = state->build;
@@ -357,7 +357,7 @@ go_on(folder *f, folder_news *news, const folder_state *state)
 }
 
 bool
-folder_take_up(folder *f, folder_news *news)
+folder_take_up(list_folder *f, folder_news *news)
 {
 	uint8_t		random[FEED_EXPORTER_BYTES / 2];
 	folder_state state;

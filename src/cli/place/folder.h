@@ -93,7 +93,7 @@ typedef struct folder_renewal
 	double		failed;			/* when the last one did; monotonic seconds */
 } folder_renewal;
 
-typedef struct folder
+typedef struct list_folder
 {
 	const folder_plan *plan;
 	int			folder;
@@ -115,33 +115,33 @@ typedef struct folder
 	uint64_t	patch_bytes;	/* of the patch that is being published */
 	folder_renewal renewal;
 	folder_counts counts;
-} folder;
+} list_folder;
 
 /* ------------------------------------------------------------------------
  * folder.c: what it has at first
  * ------------------------------------------------------------------------ */
 
 /* Opens and locks it, and reads its manifest; or ends the program. */
-extern void folder_open(folder *f, const folder_plan *plan);
-extern void folder_close(folder *f);
+extern void folder_open(list_folder *f, const folder_plan *plan);
+extern void folder_close(list_folder *f);
 
 /* The server's identifier of which the folder's content is, in new memory; NULL: not known. */
-extern char *folder_system(const folder *f);
+extern char *folder_system(const list_folder *f);
 
 /*
  * Before the first look, when the server is known: fills the copy with what is in the
  * folder, if that is sound, and then news->build is of which build of an index.
  */
-extern bool folder_take_up(folder *f, folder_news *news);
+extern bool folder_take_up(list_folder *f, folder_news *news);
 
 /* Makes *copy the content that the manifest announces; false if files of it are missing or damaged. */
-extern bool folder_load(const folder *f, list_copy *copy);
+extern bool folder_load(const list_folder *f, list_copy *copy);
 
 /* A patch of the folder for these parts, in new memory; NULL if it isn't whole. */
-extern uint8_t *folder_load_patch(const folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch);
+extern uint8_t *folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch);
 
 /* Notes of which build the epoch is. */
-extern bool folder_write_state(const folder *f, const folder_news *news, uint64_t epoch,
+extern bool folder_write_state(const list_folder *f, const folder_news *news, uint64_t epoch,
 							   const uint8_t identity[FEED_IDENTITY_BYTES]);
 
 /* ------------------------------------------------------------------------
@@ -149,7 +149,7 @@ extern bool folder_write_state(const folder *f, const folder_news *news, uint64_
  * ------------------------------------------------------------------------ */
 
 /* Publishes what is new; *published: there was something, and it is in the folder's manifest. */
-extern bool folder_publish(folder *f, const folder_news *news, bool *published);
+extern bool folder_publish(list_folder *f, const folder_news *news, bool *published);
 
 /* The false-positive rate now. */
 extern double folder_rate(const list_copy *copy);
@@ -159,32 +159,32 @@ extern double folder_rate(const list_copy *copy);
  * ------------------------------------------------------------------------ */
 
 /* Runs it for a file; true if there is none or it ends with 0. */
-extern bool folder_run_after(const folder *f, const char *name);
+extern bool folder_run_after(const list_folder *f, const char *name);
 
 /* ------------------------------------------------------------------------
  * content_files.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
 /* Whole files of all parts, as they are now. */
-extern bool folder_write_wholes(folder *f, list_copy *copy, feed_manifest *next, whole_reason reason);
+extern bool folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason);
 
 /* The same into files, of this serial. */
-extern bool folder_make_wholes(const folder *f, list_copy *copy, uint64_t serial, feed_file *files);
+extern bool folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_file *files);
 
 /*
  * Where files are lost, whole files take their place.  The patches behind the last lost
  * one stay, so that hosts that have it need nothing.
  */
-extern bool folder_write_anew(folder *f, list_copy *copy, feed_manifest *next);
+extern bool folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next);
 
 /* The patch from the published content to the copy as it is. */
-extern bool folder_write_set(folder *f, const folder_news *news, feed_manifest *next);
+extern bool folder_write_set(list_folder *f, const folder_news *news, feed_manifest *next);
 
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
-extern bool folder_write_flip(folder *f, list_copy *copy, feed_manifest *next);
+extern bool folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next);
 
 /* Takes away patches that nobody needs or that are too many. */
-extern void folder_trim(const folder *f, feed_manifest *next);
+extern void folder_trim(const list_folder *f, feed_manifest *next);
 
 /* Whether hosts take a manifest of this length; said if not. */
 extern bool folder_fits(size_t length);
@@ -194,28 +194,28 @@ extern bool folder_fits(size_t length);
  * ------------------------------------------------------------------------ */
 
 /* Begins to renew whole files, if it is time. */
-extern void folder_renew(folder *f, list_copy *copy);
+extern void folder_renew(list_folder *f, list_copy *copy);
 
 /* Takes those that a child has made into next; true if there were any. */
-extern bool folder_take_renewed(folder *f, feed_manifest *next);
+extern bool folder_take_renewed(list_folder *f, feed_manifest *next);
 
 /* Ends the child. */
-extern void folder_stop_renewing(folder *f);
+extern void folder_stop_renewing(list_folder *f);
 
 /* ------------------------------------------------------------------------
  * sweep.c: files that nobody can need any more
  * ------------------------------------------------------------------------ */
 
 /* Files that the last manifest named and this one doesn't get their day from now on. */
-extern void folder_touch_unnamed(const folder *f, const feed_manifest *next);
+extern void folder_touch_unnamed(const list_folder *f, const feed_manifest *next);
 
 /* Looks now and then whether all files that the manifest names are there, with their lengths. */
-extern bool folder_is_lost(folder *f);
+extern bool folder_is_lost(list_folder *f);
 
 /* Deletes what has had its day, now and then. */
-extern void folder_sweep(folder *f);
+extern void folder_sweep(list_folder *f);
 
 /* When a file was passed on last, seconds since 1970; 0: it isn't there. */
-extern int64_t folder_time_of(const folder *f, const feed_file *file, bool patch);
+extern int64_t folder_time_of(const list_folder *f, const feed_file *file, bool patch);
 
 #endif							/* CLI_PLACE_FOLDER_H */

@@ -21,7 +21,7 @@
 
 /* Whether the folder still is as this process left it. */
 static bool
-check_alone(folder *f)
+check_alone(list_folder *f)
 {
 	size_t		length;
 	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
@@ -51,7 +51,7 @@ check_alone(folder *f)
 
 /* The manifest's text with signatures. */
 static char *
-signed_text(const folder *f, const feed_manifest *next, unsigned dots)
+signed_text(const list_folder *f, const feed_manifest *next, unsigned dots)
 {
 	char	   *text = feed_manifest_text(next, dots);
 
@@ -62,7 +62,7 @@ signed_text(const folder *f, const feed_manifest *next, unsigned dots)
 
 /* With so many dots that its length is not that of manifests shortly before. */
 static char *
-padded_text(const folder *f, const feed_manifest *next)
+padded_text(const list_folder *f, const feed_manifest *next)
 {
 	char	   *text = signed_text(f, next, 0);
 	size_t		wanted = (f->manifest_length + 1) % LENGTHS;
@@ -88,7 +88,7 @@ folder_rate(const list_copy *copy)
 }
 
 static void
-complete_manifest(const folder *f, const folder_news *news, feed_manifest *next)
+complete_manifest(const list_folder *f, const folder_news *news, feed_manifest *next)
 {
 	next->true_at = news->true_at;
 	next->poll = f->plan->poll;
@@ -101,7 +101,7 @@ complete_manifest(const folder *f, const folder_news *news, feed_manifest *next)
 
 /* Makes next the manifest that is there; its files are.  *next is empty then. */
 static bool
-write_manifest(folder *f, feed_manifest *next)
+write_manifest(list_folder *f, feed_manifest *next)
 {
 	char	   *text = padded_text(f, next);
 	folder_piece piece = {text, strlen(text)};
@@ -126,7 +126,7 @@ write_manifest(folder *f, feed_manifest *next)
 
 /* 0: the clock is wrong, and hosts would refuse all that comes when it is right again. */
 static uint64_t
-next_serial(const folder *f, const folder_news *news)
+next_serial(const list_folder *f, const folder_news *news)
 {
 	uint64_t	now = time_now();
 	uint64_t	expected = f->clock + (boot_time_now() - f->boot_clock);
@@ -143,7 +143,7 @@ next_serial(const folder *f, const folder_news *news)
 
 /* step: what was published came as a patch, too, unless it would have been too long. */
 static void
-count_published(folder *f, const folder_news *news, bool patch)
+count_published(list_folder *f, const folder_news *news, bool patch)
 {
 	const feed_manifest *m = &f->manifest;
 
@@ -167,7 +167,7 @@ typedef struct publishing
 
 /* The files of a new epoch, or of new bits. */
 static bool
-write_files(folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
+write_files(list_folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
 {
 	list_copy  *copy = news->copy;
 
@@ -191,7 +191,7 @@ write_files(folder *f, const folder_news *news, const publishing *p, feed_manife
 }
 
 static bool
-publish(folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
+publish(list_folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
 {
 	next->serial = next_serial(f, news);
 	if (next->serial == 0)
@@ -212,13 +212,13 @@ publish(folder *f, const folder_news *news, const publishing *p, feed_manifest *
 }
 
 static bool
-is_due(const folder *f, double seconds)
+is_due(const list_folder *f, double seconds)
 {
 	return !f->taken || (seconds != 0 && monotonic_seconds() - f->published >= seconds);
 }
 
 bool
-folder_publish(folder *f, const folder_news *news, bool *published)
+folder_publish(list_folder *f, const folder_news *news, bool *published)
 {
 	feed_manifest next;
 	publishing	p;

@@ -38,7 +38,7 @@
 #define RETRY_SECONDS 60.0
 
 static bool
-is_too_old(const folder *f)
+is_too_old(const list_folder *f)
 {
 	int64_t		time = folder_time_of(f, &f->manifest.wholes[0], false);
 
@@ -46,7 +46,7 @@ is_too_old(const folder *f)
 }
 
 static bool
-is_time(const folder *f, const list_copy *copy)
+is_time(const list_folder *f, const list_copy *copy)
 {
 	const feed_manifest *m = &f->manifest;
 	uint64_t	whole = copy_bytes(copy);
@@ -62,7 +62,7 @@ is_time(const folder *f, const list_copy *copy)
 
 /* The child's work. */
 static _Noreturn void
-make_wholes(folder *f, list_copy *copy)
+make_wholes(list_folder *f, list_copy *copy)
 {
 	folder_renewal *r = &f->renewal;
 	uint32_t	i;
@@ -85,7 +85,7 @@ make_wholes(folder *f, list_copy *copy)
 }
 
 void
-folder_renew(folder *f, list_copy *copy)
+folder_renew(list_folder *f, list_copy *copy)
 {
 	folder_renewal *r = &f->renewal;
 
@@ -119,7 +119,7 @@ end_renewal(folder_renewal *r)
 }
 
 bool
-folder_take_renewed(folder *f, feed_manifest *next)
+folder_take_renewed(list_folder *f, feed_manifest *next)
 {
 	folder_renewal *r = &f->renewal;
 	int			status;
@@ -140,7 +140,7 @@ folder_take_renewed(folder *f, feed_manifest *next)
 }
 
 void
-folder_stop_renewing(folder *f)
+folder_stop_renewing(list_folder *f)
 {
 	int			status;
 

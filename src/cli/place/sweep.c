@@ -38,7 +38,7 @@ name_of(char name[FEED_FILE_NAME_BYTES], const feed_manifest *m, size_t i)
 }
 
 int64_t
-folder_time_of(const folder *f, const feed_file *file, bool patch)
+folder_time_of(const list_folder *f, const feed_file *file, bool patch)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	struct stat st;
@@ -48,7 +48,7 @@ folder_time_of(const folder *f, const feed_file *file, bool patch)
 }
 
 bool
-folder_is_lost(folder *f)
+folder_is_lost(list_folder *f)
 {
 	const feed_manifest *m = &f->manifest;
 	size_t		i;
@@ -80,7 +80,7 @@ names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 }
 
 void
-folder_touch_unnamed(const folder *f, const feed_manifest *next)
+folder_touch_unnamed(const list_folder *f, const feed_manifest *next)
 {
 	const feed_manifest *m = &f->manifest;
 	size_t		i;
@@ -97,7 +97,7 @@ folder_touch_unnamed(const folder *f, const feed_manifest *next)
 }
 
 static bool
-is_named(const folder *f, const char *name)
+is_named(const list_folder *f, const char *name)
 {
 	uint8_t		digest[FEED_DIGEST_BYTES];
 	char		hex[2 * FEED_DIGEST_BYTES + 1];
@@ -109,7 +109,7 @@ is_named(const folder *f, const char *name)
 
 /* Counts the files that stay; those that nobody can need any more are deleted. */
 static void
-sweep_once(folder *f, time_t patches_before, time_t before)
+sweep_once(list_folder *f, time_t patches_before, time_t before)
 {
 	DIR		   *entries = fdopendir(dup(f->folder));
 	struct dirent *entry;
@@ -140,7 +140,7 @@ sweep_once(folder *f, time_t patches_before, time_t before)
 }
 
 void
-folder_sweep(folder *f)
+folder_sweep(list_folder *f)
 {
 	static bool said;
 	time_t		now = time(NULL);

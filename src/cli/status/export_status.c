@@ -155,7 +155,7 @@ add_counts(status_text *status, const folder_counts *counts, const source_counts
 }
 
 static void
-add_manifest(status_text *status, const folder *f)
+add_manifest(status_text *status, const list_folder *f)
 {
 	const feed_manifest *m = &f->manifest;
 	char		identity[FEED_UUID_TEXT_BYTES];
@@ -178,7 +178,7 @@ add_manifest(status_text *status, const folder *f)
 
 /* A folder that is full says so by the manifest's age; nothing more depends on this. */
 static void
-replace_status(const folder *f, const status_text *status)
+replace_status(const list_folder *f, const status_text *status)
 {
 	static const char unfinished[] = FOLDER_UNFINISHED "status";
 	int			fd = openat(f->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -191,7 +191,7 @@ replace_status(const folder *f, const status_text *status)
 }
 
 static void
-write_status(export_health *health, const folder *f, const source *s)
+write_status(export_health *health, const list_folder *f, const source *s)
 {
 	status_text status = {EXPORT_STATUS_FIRST_LINE "\n", sizeof EXPORT_STATUS_FIRST_LINE};
 
@@ -212,7 +212,7 @@ write_status(export_health *health, const folder *f, const source *s)
 }
 
 void
-export_note_success(export_health *health, const folder *f, const source *s, bool published)
+export_note_success(export_health *health, const list_folder *f, const source *s, bool published)
 {
 	bool		ended = health->failures > 0;
 
@@ -224,7 +224,7 @@ export_note_success(export_health *health, const folder *f, const source *s, boo
 }
 
 void
-export_note_failure(export_health *health, const folder *f, const source *s)
+export_note_failure(export_health *health, const list_folder *f, const source *s)
 {
 	if (health->failures++ == 0)
 		health->failed = time_now();

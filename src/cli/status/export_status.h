@@ -84,9 +84,9 @@ typedef struct export_health
 } export_health;
 
 /* After a look that went well to its end; published: there was something. */
-extern void export_note_success(export_health *health, const folder *f, const source *s, bool published);
+extern void export_note_success(export_health *health, const list_folder *f, const source *s, bool published);
 
 /* After anything that failed; the last complaint says why. */
-extern void export_note_failure(export_health *health, const folder *f, const source *s);
+extern void export_note_failure(export_health *health, const list_folder *f, const source *s);
 
 #endif							/* CLI_STATUS_EXPORT_STATUS_H */
