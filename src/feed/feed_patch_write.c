@@ -138,7 +138,7 @@ write_block(feed_bit_writer *w, const touched *t, unsigned block_width)
 
 /* What stands before a section's bits; returns its length. */
 static size_t
-write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint64_t touched,
+write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint64_t blocks,
 			  unsigned gap_width, unsigned count_width)
 {
 	uint8_t    *at = bytes;
@@ -154,7 +154,7 @@ write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint6
 	}
 	*at++ = (uint8_t) part->log2_block_bits;
 	at = write_varint(at, part->blocks);
-	at = write_varint(at, touched);
+	at = write_varint(at, blocks);
 	*at++ = (uint8_t) gap_width;
 	*at++ = (uint8_t) count_width;
 	return (size_t) (at - bytes);

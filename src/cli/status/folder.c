@@ -57,7 +57,7 @@ read_values(folder_values *found)
 {
 	int			folder = open(found->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t		length;
-	char	   *text = folder < 0 ? NULL : (char *) feed_read(folder, EXPORT_STATUS, EXPORT_STATUS_BYTES, &length);
+	char	   *text = folder < 0 ? NULL : (char *) folder_read(folder, EXPORT_STATUS, EXPORT_STATUS_BYTES, &length);
 	int			error = errno;
 	char	   *rest;
 	char	   *line = text == NULL ? NULL : strtok_r(text, "\n", &rest);

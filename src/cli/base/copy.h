@@ -2,8 +2,8 @@
  * copy.h
  *	  The parts of a list in memory, its sum, and the bits that are new in it.
  */
-#ifndef CLI_LOOK_COPY_H
-#define CLI_LOOK_COPY_H
+#ifndef CLI_COPY_H
+#define CLI_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,4 +61,4 @@ extern void copy_settle(list_copy *copy);
 /* Makes of it what a patch that was read leads to. */
 extern void copy_apply(list_copy *copy, const feed_patch *patch);
 
-#endif							/* CLI_LOOK_COPY_H */
+#endif							/* CLI_COPY_H */
