@@ -396,7 +396,7 @@ extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
  * Explaining a look-up
  *
  * What it computes and sees, in lines that SQL's bloom_explain, the command line and
- * the readers in other languages write alike: doc/FORMAT.md, section 20.  Where two
+ * the readers in other languages write alike: doc/FORMAT.md, section 16.  Where two
  * programs answer differently, the first line that differs says why.
  * ------------------------------------------------------------------------ */
 

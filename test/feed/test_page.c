@@ -3,6 +3,7 @@
  *	  Page 0 of a followed list: written and read back, each damage found, and what a
  *	  reader may tell of it in each place.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bf_bytes.h"
@@ -10,6 +11,7 @@
 #include "feed_page.h"
 #include "feed_sum.h"
 #include "tap.h"
+#include "tsv.h"
 
 #define PARTS 2
 #define BLOCKS 70				/* of 64 bytes: more than a piece, not a whole number of them */
@@ -267,9 +269,80 @@ test_part(void)
 	ok(memcmp(again.header, parts[1].header, FEED_HEADER_BYTES) == 0, "stripped it is as before");
 }
 
+/* ------------------------------------------------------------------------
+ * The golden files
+ * ------------------------------------------------------------------------ */
+
+/* The reader stands where the row says. */
+static feed_place
+place_of(const feed_who *who, const char *where)
+{
+	feed_place	seen = who->place;
+
+	if (strcmp(where, "boot") == 0)
+		seen.boot[0] ^= 1;
+	if (strcmp(where, "copy") == 0)
+		seen.inode++;
+	if (strcmp(where, "device") == 0)
+		seen.device++;
+	return seen;
+}
+
+static uint64_t
+sum_of(const uint8_t *bytes, const feed_part *of, uint32_t count)
+{
+	uint64_t	sum = 0;
+	uint32_t	i;
+
+	for (i = 0; i < count; i++)
+		sum += feed_sum(i, 0, bytes + feed_blocks_at(&of[i]), of[i].length);
+	return sum;
+}
+
+static void
+check_row(const tsv *table)
+{
+	const char *name = tsv_text(table, "name");
+	const char *word = tsv_text(table, "word");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
+	feed_part	of[PARTS];
+	feed_who	who;
+	feed_page_status status = feed_who_read(bytes, length, &who);
+
+	if (status == FEED_PAGE_OK)
+		status = who.parts > PARTS ? FEED_PAGE_PART : feed_who_parts(&who, bytes, of);
+	if (strcmp(word, "sum") == 0)
+		ok(status == FEED_PAGE_OK && sum_of(bytes, of, who.parts) != who.born.sum, "%s has another sum", name);
+	else
+		ok(strcmp(feed_page_word(status), word) == 0, "page %s: %s", name, feed_page_word(status));
+	if (strcmp(word, "-") == 0)
+	{
+		feed_place	seen = place_of(&who, tsv_text(table, "where"));
+		feed_content told;
+
+		feed_told(bytes, &who, feed_where_is(&who, &seen), &told);
+		ok(told.serial == tsv_number(table, "told"), "%s tells %llu", name, (unsigned long long) told.serial);
+		ok(sum_of(bytes, of, who.parts) == tsv_hex_number(table, "sum_hex") && told.sum == tsv_hex_number(table, "sum_hex"),
+		   "%s has its sum", name);
+	}
+	free(bytes);
+}
+
+static void
+test_vectors(void)
+{
+	tsv		   *table = tsv_open("pages.tsv");
+
+	while (tsv_next(table))
+		check_row(table);
+	tsv_close(table);
+}
+
 int
 main(void)
 {
+	test_vectors();
 	test_who();
 	test_who_fields();
 	test_groups();
