@@ -44,7 +44,7 @@ _RULES = (
     "short magic version header_checksum hash probes block_bits key_type columns blocks size "
     "part capacity rate bits_set empty_key_type checksum"
 ).split()
-_CLASSES = {-3: ValueError, -5: FollowedError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
+_CLASSES = {-5: FollowedError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
 _SYSTEM = -2
 _BROKEN = {-20: "page", -21: "set", **{-101 - i: rule for i, rule in enumerate(_RULES)}}
 
