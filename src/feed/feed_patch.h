@@ -96,15 +96,19 @@ typedef struct feed_change
 	const uint8_t *after;
 } feed_change;
 
-/* Bytes that a patch of these changes, one a part, never exceeds. */
-extern size_t feed_patch_room(const feed_part *parts, const feed_change *changes, uint32_t count);
+/* Sorts positions, drops repeats, and returns how many are left. */
+extern size_t feed_patch_sort(uint64_t *positions, size_t count);
+
+/* The length of a patch of these changes, one a part. */
+extern size_t feed_patch_length(feed_patch_kind kind, const feed_part *parts, const feed_change *changes,
+								uint32_t count);
 
 /*
- * Writes a patch into feed_patch_room bytes and returns its length.  Of *patch kind,
- * epoch, identity, from, to and the sums are used; the parts have the new headers.
+ * Writes a patch of that length.  Of *patch kind, epoch, identity, from, to and the sums
+ * are used; the parts have the new headers.
  */
-extern size_t feed_patch_write(const feed_patch *patch, const feed_part *parts,
-							   const feed_change *changes, uint32_t count, uint8_t *bytes);
+extern void feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
+							 uint32_t count, uint8_t *bytes);
 
 /* Puts the right checksum into a patch's bytes, of which there are at least FEED_PATCH_BYTES. */
 extern void feed_patch_seal(uint8_t *bytes, size_t length);

@@ -8,18 +8,14 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
+#include "bf_hashlist.h"
 #include "feed_patch_at.h"
 #include "feed_rice.h"
 
 #define MOST_BLOCK_BITS 65536
 
-/*
- * At most that many bits: for a touched block gap and count, and for a position, of
- * numbers whose widths feed_rice_width chose.
- */
-#define BLOCK_BYTES 8
-#define POSITION_BYTES 4
-#define SECTION_BYTES (3 * PATCH_VARINT_BYTES + 1 + FEED_HEADER_BYTES + 1 + 2 + 1)
+/* What stands before a section's bits at most. */
+#define HEADING_BYTES (3 * PATCH_VARINT_BYTES + 1 + FEED_HEADER_BYTES + 1 + 2)
 
 uint64_t
 feed_patch_checksum(const uint8_t *bytes, size_t length)
@@ -117,21 +113,6 @@ count_part(const feed_part *part, const feed_change *change)
 	return all;
 }
 
-size_t
-feed_patch_room(const feed_part *parts, const feed_change *changes, uint32_t count)
-{
-	size_t		room = FEED_PATCH_BYTES;
-	uint32_t	i;
-
-	for (i = 0; i < count; i++)
-	{
-		totals		all = count_part(&parts[i], &changes[i]);
-
-		room += SECTION_BYTES + (size_t) (all.touched * BLOCK_BYTES + all.positions * POSITION_BYTES);
-	}
-	return room;
-}
-
 static uint8_t *
 write_varint(uint8_t *at, uint64_t number)
 {
@@ -155,17 +136,13 @@ write_block(feed_bit_writer *w, const touched *t, unsigned block_width)
 	}
 }
 
-static uint8_t *
-write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const feed_change *change,
-			  const totals *all)
+/* What stands before a section's bits; returns its length. */
+static size_t
+write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint64_t blocks,
+			  unsigned gap_width, unsigned count_width)
 {
-	unsigned	gap_width = all->touched == 0 ? 0 : feed_rice_width(all->gaps, all->touched);
-	unsigned	count_width = all->touched == 0 ? 0 : feed_rice_width(all->positions - all->touched, all->touched);
+	uint8_t    *at = bytes;
 	feed_part	header = *part;
-	cursor		c = {part, change, 0, 0};
-	uint64_t	next = 0;
-	feed_bit_writer w;
-	touched		t;
 
 	at = write_varint(at, part->part);
 	*at++ = PATCH_LEVEL;
@@ -177,10 +154,34 @@ write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const fe
 	}
 	*at++ = (uint8_t) part->log2_block_bits;
 	at = write_varint(at, part->blocks);
-	at = write_varint(at, all->touched);
+	at = write_varint(at, blocks);
 	*at++ = (uint8_t) gap_width;
 	*at++ = (uint8_t) count_width;
-	w = (feed_bit_writer) {at, 0, 0};
+	return (size_t) (at - bytes);
+}
+
+/* Writes a section, unless at is NULL; returns its length.  *positions counts its positions. */
+static size_t
+write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const feed_change *change,
+			  uint64_t *positions)
+{
+	totals		all = count_part(part, change);
+	unsigned	gap_width = all.touched == 0 ? 0 : feed_rice_width(all.gaps, all.touched);
+	unsigned	count_width = all.touched == 0 ? 0 : feed_rice_width(all.positions - all.touched, all.touched);
+	uint8_t		heading[HEADING_BYTES];
+	size_t		length;
+	cursor		c = {part, change, 0, 0};
+	uint64_t	next = 0;
+	feed_bit_writer w;
+	touched		t;
+
+	if (all.touched == 0 && kind == FEED_SET)
+		return 0;
+	*positions += all.positions;
+	length = write_heading(heading, kind, part, all.touched, gap_width, count_width);
+	if (at != NULL)
+		memcpy(at, heading, length);
+	w = (feed_bit_writer) {at != NULL ? at + length : NULL, 0, 0, 0};
 	while (next_touched(&c, &t))
 	{
 		feed_rice_write(&w, gap_width, t.block - next);
@@ -188,7 +189,7 @@ write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const fe
 		write_block(&w, &t, part->log2_block_bits);
 		next = t.block + 1;
 	}
-	return feed_bits_flush(&w);
+	return length + feed_bits_flush(&w);
 }
 
 void
@@ -198,21 +199,40 @@ feed_patch_seal(uint8_t *bytes, size_t length)
 }
 
 size_t
+feed_patch_sort(uint64_t *positions, size_t count)
+{
+	return bf_hashlist_unique(positions, count, NULL);
+}
+
+/* All sections, unless bytes is NULL; returns the patch's length. */
+static size_t
+write_sections(uint8_t *bytes, feed_patch_kind kind, const feed_part *parts, const feed_change *changes,
+			   uint32_t count, uint64_t *positions)
+{
+	size_t		length = FEED_PATCH_BYTES;
+	uint32_t	i;
+
+	*positions = 0;
+	for (i = 0; i < count; i++)
+		length += write_section(bytes != NULL ? bytes + length : NULL, kind, &parts[i], &changes[i], positions);
+	return length;
+}
+
+size_t
+feed_patch_length(feed_patch_kind kind, const feed_part *parts, const feed_change *changes, uint32_t count)
+{
+	uint64_t	positions;
+
+	return write_sections(NULL, kind, parts, changes, count, &positions);
+}
+
+void
 feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
 				 uint32_t count, uint8_t *bytes)
 {
-	uint8_t    *at = bytes + FEED_PATCH_BYTES;
-	uint64_t	positions = 0;
-	uint32_t	i;
+	uint64_t	positions;
+	size_t		length = write_sections(bytes, patch->kind, parts, changes, count, &positions);
 
-	for (i = 0; i < count; i++)
-	{
-		totals		all = count_part(&parts[i], &changes[i]);
-
-		if (all.touched > 0 || patch->kind == FEED_FLIP)
-			at = write_section(at, patch->kind, &parts[i], &changes[i], &all);
-		positions += all.positions;
-	}
 	memset(bytes, 0, FEED_PATCH_BYTES);
 	memcpy(bytes, PATCH_MAGIC, 4);
 	bytes[PATCH_AT_VERSION] = PATCH_VERSION;
@@ -224,7 +244,6 @@ feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_cha
 	bf_store_le64(bytes + PATCH_AT_FROM_SUM, patch->from_sum);
 	bf_store_le64(bytes + PATCH_AT_TO_SUM, patch->to_sum);
 	bf_store_le64(bytes + PATCH_AT_POSITIONS, positions);
-	bf_store_le64(bytes + PATCH_AT_LENGTH, (uint64_t) (at - bytes));
-	feed_patch_seal(bytes, (size_t) (at - bytes));
-	return (size_t) (at - bytes);
+	bf_store_le64(bytes + PATCH_AT_LENGTH, length);
+	feed_patch_seal(bytes, length);
 }

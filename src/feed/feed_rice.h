@@ -98,9 +98,11 @@ feed_bits_end(const feed_bit_reader *r)
 	return r->at - r->held / 8;
 }
 
+/* Without bytes to write to it only counts. */
 typedef struct feed_bit_writer
 {
-	uint8_t    *at;
+	uint8_t    *at;				/* or NULL */
+	uint64_t	count;			/* bits so far */
 	uint64_t	bits;
 	unsigned	held;			/* below 8 between calls */
 } feed_bit_writer;
@@ -109,6 +111,9 @@ typedef struct feed_bit_writer
 static inline void
 feed_bits_write(feed_bit_writer *w, uint64_t bits, unsigned count)
 {
+	w->count += count;
+	if (w->at == NULL)
+		return;
 	w->bits |= bits << w->held;
 	for (w->held += count; w->held >= 8; w->held -= 8, w->bits >>= 8)
 		*w->at++ = (uint8_t) w->bits;
@@ -125,12 +130,13 @@ feed_rice_write(feed_bit_writer *w, unsigned width, uint64_t value)
 	feed_bits_write(w, value & (((uint64_t) 1 << width) - 1), width);
 }
 
-static inline uint8_t *
+/* Bytes of all that was written. */
+static inline size_t
 feed_bits_flush(feed_bit_writer *w)
 {
-	if (w->held > 0)
+	if (w->at != NULL && w->held > 0)
 		*w->at++ = (uint8_t) w->bits;
-	return w->at;
+	return (size_t) ((w->count + 7) / 8);
 }
 
 #endif							/* FEED_RICE_H */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bf_format.h"
-#include "bf_hashlist.h"
 #include "feed_patch.h"
 #include "feed_sum.h"
 #include "files.h"
@@ -103,9 +102,10 @@ check_valid(const tsv *table, const feed_patch *patch, feed_part *parts, uint32_
 	/* a set may have positions that were set before, and widths are the writer's choice */
 	if (patch->kind == FEED_FLIP)
 	{
-		again = malloc(feed_patch_room(parts, changes, count));
+		size = feed_patch_length(FEED_FLIP, parts, changes, count);
+		again = malloc(size);
 		need(again != NULL, "memory");
-		size = feed_patch_write(patch, parts, changes, count, again);
+		feed_patch_write(patch, parts, changes, count, again);
 		ok(size == length && memcmp(again, bytes, length) == 0, "%s is written with the same bytes", name);
 		free(again);
 	}
@@ -243,7 +243,6 @@ check_random(unsigned width, uint32_t blocks, size_t count)
 	feed_patch	read;
 	feed_change change = {positions, 0, NULL, NULL};
 	expected	want = {positions, 0, 0, true};
-	size_t		room;
 	size_t		length;
 	uint8_t    *bytes;
 	size_t		i;
@@ -251,13 +250,13 @@ check_random(unsigned width, uint32_t blocks, size_t count)
 	need(positions != NULL, "memory");
 	for (i = 0; i < count; i++)
 		positions[i] = next_random(&random) % ((uint64_t) blocks << width);
-	want.count = change.count = bf_hashlist_unique(positions, count, NULL);
-	room = feed_patch_room(&part, &change, 1);
-	bytes = malloc(room);
+	want.count = change.count = feed_patch_sort(positions, count);
+	length = feed_patch_length(FEED_SET, &part, &change, 1);
+	bytes = malloc(length);
 	need(bytes != NULL, "memory");
-	length = feed_patch_write(&made, &part, &change, 1, bytes);
-	ok(length <= room, "%zu positions of %u blocks fit: %zu bytes", change.count, blocks, length);
-	same(feed_patch_read(bytes, length, &part, 1, &read), FEED_PATCH_OK, "they are a patch");
+	feed_patch_write(&made, &part, &change, 1, bytes);
+	same(feed_patch_read(bytes, length, &part, 1, &read), FEED_PATCH_OK, "%zu positions of %u blocks are a patch of %zu bytes",
+		 change.count, blocks, length);
 	feed_patch_each(&read, NULL, compare_position, &want);
 	ok(want.same && want.seen == want.count && read.positions == want.count && read.from == 7 && read.to == 9,
 	   "and come back");
@@ -295,10 +294,12 @@ check_size(void)
 			if (next_random(&random) % 2 == 0)
 				positions[count++] = block << WIDTH | next_random(&random) % (1 << WIDTH);
 	}
-	change.count = bf_hashlist_unique(positions, count, NULL);
-	bytes = malloc(feed_patch_room(&part, &change, 1));
+	change.count = feed_patch_sort(positions, count);
+	length = feed_patch_length(FEED_SET, &part, &change, 1);
+	bytes = malloc(length);
 	need(bytes != NULL, "memory");
-	length = feed_patch_write(&made, &part, &change, 1, bytes);
+	feed_patch_write(&made, &part, &change, 1, bytes);
+	ok(feed_patch_read(bytes, length, &part, 1, &made) == FEED_PATCH_OK, "a thousand keys are a patch");
 	ok(length <= 7 * KEYS, "a new key takes at most 7 bytes: %.2f", (double) length / KEYS);
 	free(bytes);
 }

@@ -89,8 +89,9 @@ read_all(const uint8_t *bytes, size_t length)
 	demand(all.count == patch.positions);
 	for (i = 0; i < PARTS; i++)
 		changes[i] = (feed_change) {all.positions[i], all.counts[i], NULL, NULL};
-	demand(feed_patch_room(parts, changes, PARTS) <= sizeof again);
-	length = feed_patch_write(&patch, parts, changes, PARTS, again);
+	length = feed_patch_length(patch.kind, parts, changes, PARTS);
+	demand(length <= sizeof again);
+	feed_patch_write(&patch, parts, changes, PARTS, again);
 	demand(feed_patch_read(again, length, parts, PARTS, &second) == FEED_PATCH_OK &&
 		   second.positions == patch.positions);
 }

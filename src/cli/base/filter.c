@@ -4,12 +4,15 @@
  */
 #include "filter.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "messages.h"
 #include "output.h"
+#include "system.h"
 
 bool
 is_standard(const char *path)
@@ -48,14 +51,16 @@ open_filter(const char *path)
 void
 check_target(const char *path)
 {
-	bloomfilter_writer *writer;
-	bloomfilter_detail detail;
+	const char *slash = strrchr(path, '/');
+	char	   *folder = slash == NULL ? text_of(".") : text_of("%.*s/", (int) (slash - path), path);
 
 	if (is_standard(path))
 		return;
-	if (bloomfilter_writer_begin(path, 1, &writer, &detail) < 0)
-		fail("%s", detail.text);
-	bloomfilter_writer_free(writer);
+	if (access(folder, W_OK | X_OK) != 0)
+		fail("cannot write \"%s\": %s", path, strerror(errno));
+	if (is_folder(path))
+		fail("cannot write \"%s\": it is a folder", path);
+	free(folder);
 }
 
 void

@@ -178,6 +178,18 @@ stop_wait(int fd, double seconds)
 
 static const char *undefined_function = "";
 
+/* What servers know this program as, and how long they may be silent, seconds. */
+static const char *program_name = "bloomfilter pull";
+static double longest_silence = -1;
+static bool was_silent;
+
+void
+server_begin(const char *program, double silence)
+{
+	program_name = program;
+	longest_silence = silence;
+}
+
 void
 server_explain(const char *reason)
 {
@@ -275,7 +287,7 @@ connect_for(const char *dsn, bool to_stay)
 		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
 		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
 	};
-	const char *const values[] = {"10", "60", "10", "6", "60000", "bloomfilter pull", dsn, NULL};
+	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
 	int			first = !to_stay ? 5 : getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
 
 	return PQconnectdbParams(keywords + first, values + first, 1);
@@ -300,13 +312,27 @@ server_connect(const char *dsn, bool quiet, bool to_stay)
 	return NULL;
 }
 
-/* The next result as PQgetResult gives it; NULL also when a signal came. */
+/* Whether the server has sent something before it was silent for too long. */
+static bool
+wait_for_server(PGconn *connection)
+{
+	if (was_silent)
+		return false;
+	if (stop_wait(PQsocket(connection), longest_silence))
+		return true;
+	was_silent = !stop_requested();
+	if (was_silent)
+		complain("the server has not answered for %.0f s", longest_silence);
+	return false;
+}
+
+/* The next result as PQgetResult gives it; NULL also when a signal came, or nothing for too long. */
 static PGresult *
 next_result(PGconn *connection)
 {
 	while (PQisBusy(connection))
 	{
-		if (!stop_wait(PQsocket(connection), -1))
+		if (!wait_for_server(connection))
 			return NULL;
 		/* a failure shows in the result */
 		if (!PQconsumeInput(connection))
@@ -318,7 +344,7 @@ next_result(PGconn *connection)
 static bool
 refuse_result(PGconn *connection, PGresult *result)
 {
-	if (!stop_requested())
+	if (!stop_requested() && !was_silent)
 		complain("the server refused: %s", server_problem(connection, result));
 	PQclear(result);
 	return false;
@@ -327,6 +353,7 @@ refuse_result(PGconn *connection, PGresult *result)
 static bool
 send_query(PGconn *connection, const char *sql)
 {
+	was_silent = false;
 	if (PQsendQueryParams(connection, sql, 0, NULL, NULL, NULL, NULL, 1))
 		return true;
 	return refuse_result(connection, NULL);
@@ -348,7 +375,7 @@ server_query(PGconn *connection, const char *sql)
 		result = NULL;
 	}
 	/* the end of the results, which makes the connection ready again */
-	while (!stop_requested())
+	while (!stop_requested() && !was_silent)
 	{
 		PGresult   *more = next_result(connection);
 
@@ -388,7 +415,7 @@ server_stream(PGconn *connection, const char *sql, row_function function,
 			return refuse_result(connection, row);
 		PQclear(row);
 	}
-	return went_well && !stop_requested();
+	return went_well && !was_silent && !stop_requested();
 }
 
 /* Nothing depends on it, so nothing is said. */
@@ -408,5 +435,5 @@ server_end(PGconn *connection)
 		ended = ended && PQresultStatus(result) == PGRES_COMMAND_OK;
 		PQclear(result);
 	}
-	return ended && !stop_requested();
+	return ended && !was_silent && !stop_requested();
 }

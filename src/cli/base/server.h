@@ -52,6 +52,12 @@ extern void stop_die(void);
  * ------------------------------------------------------------------------ */
 
 /*
+ * Before the first connection: what servers show as the application, and the seconds
+ * without a byte after which a query has failed (negative: none).
+ */
+extern void server_begin(const char *program, double silence);
+
+/*
  * NULL on failure.  quiet: the server's notices are not shown.  to_stay: dead
  * connections are noticed within minutes, unless the connection string says else.
  */

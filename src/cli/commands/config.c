@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "feed_files.h"
 #include "messages.h"
 #include "settings.h"
+#include "system.h"
 
 #define FILE_ENDING ".conf"
 #define MOST_NAME 100
@@ -264,7 +264,7 @@ find_files(const char *path, char ***paths)
 	int			count;
 	int			i;
 
-	if (!feed_is_folder(path))
+	if (!is_folder(path))
 	{
 		*paths = allocate(NULL, 1, sizeof **paths);
 		(*paths)[0] = text_of("%s", path);

@@ -22,10 +22,11 @@ static const char help[] =
 "  contains  print those of the given keys that may be in a filter\n"
 "  explain   print what a look-up of one key computes and sees\n"
 "  build     build a filter of the lines of standard input\n"
+"  copy      write what a followed file has now to a file of its own\n"
 "  verify    check a filter, that keys are in it, and its false-positive rate\n"
-"  export    make a folder for web servers of a live filter\n"
-"  pull      fetch a filter from a PostgreSQL server, once or whenever it changes\n"
-"  status    tell how fresh a filter is that was pulled\n"
+"  export    make a folder for web servers of a live filter or a list\n"
+"  pull      keep a file what a list is, on a web server or on PostgreSQL\n"
+"  status    tell how fresh a file is that pull keeps\n"
 "\n"
 "  --help, --version\n"
 "\n"
@@ -44,6 +45,7 @@ typedef struct command
 static const command commands[] = {
 	{"build", command_build},
 	{"contains", command_contains},
+	{"copy", command_copy},
 	{"explain", command_explain},
 	{"export", command_export},
 	{"info", command_info},

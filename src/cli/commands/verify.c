@@ -10,13 +10,13 @@
 #include "input.h"
 #include "options.h"
 #include "output.h"
-#include "verify.h"
+#include "filter.h"
 
 static const char help[] =
 "Usage: bloomfilter verify [OPTION]... FILE\n"
 "\n"
-"Checks a filter or a set: the header, the number of bits set, the checksum, and\n"
-"whether the parts of a set fit; and that a working copy has all bits of FILE.\n"
+"Checks a filter or a set of parts: the headers, the number of bits set, the checksum;\n"
+"of a file that \"bloomfilter pull\" keeps, all of it against the sum in its first page.\n"
 "Prints the estimated number of keys.\n"
 "\n"
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"
@@ -117,11 +117,11 @@ read_plan(const command_line *line)
 static bool
 is_damage(int code)
 {
-	return code == BLOOMFILTER_ERR_WORKING || code == BLOOMFILTER_ERR_MANIFEST || code == BLOOMFILTER_ERR_SET ||
+	return code == BLOOMFILTER_ERR_PAGE || code == BLOOMFILTER_ERR_SET ||
 		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 
-bloomfilter *
+static bloomfilter *
 sound_filter(int code, bloomfilter *filter, const bloomfilter_detail *detail)
 {
 	if (code >= 0)
@@ -443,8 +443,6 @@ command_verify(int argc, char **argv)
 	if (filter == NULL)
 		return STATUS_NO;
 	print_soundness(filter);
-	if (!is_standard(plan.path))
-		status = verify_working(plan.path);
 	if (plan.keys != NULL && verify_keys(&plan, filter) == STATUS_NO)
 		status = STATUS_NO;
 	if (plan.sample > 0 && verify_rate(&plan, filter) == STATUS_NO)

@@ -12,6 +12,7 @@
 
 #include "feed_patch.h"
 #include "messages.h"
+#include "system.h"
 
 /* How often a missing patch is waited for: caches keep "not found" for a while. */
 #define MOST_MISSES 3
@@ -276,17 +277,14 @@ begin_whole(url_look *look, const feed_manifest *m)
 {
 	url_building *b = &look->building;
 	feed_part  *parts;
-	feed_piece *pieces = allocate(NULL, m->parts, sizeof *pieces);
+	uint8_t    *digests = allocate(NULL, m->parts, FEED_DIGEST_BYTES);
 	uint8_t		digest[FEED_DIGEST_BYTES];
 	uint32_t	i;
 
 	for (i = 0; i < m->parts; i++)
-	{
-		pieces[i].bytes = m->wholes[i].digest;
-		pieces[i].length = FEED_DIGEST_BYTES;
-	}
-	feed_digest(digest, pieces, (int) m->parts);
-	free(pieces);
+		memcpy(digests + (size_t) i * FEED_DIGEST_BYTES, m->wholes[i].digest, FEED_DIGEST_BYTES);
+	sha256_of(digest, digests, (size_t) m->parts * FEED_DIGEST_BYTES);
+	free(digests);
 	if (b->on && memcmp(b->digest, digest, sizeof digest) == 0)
 		return true;
 	drop_building(look);

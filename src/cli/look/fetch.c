@@ -14,6 +14,7 @@
 #include "feed_values.h"
 #include "messages.h"
 #include "server.h"
+#include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
 
@@ -88,9 +89,8 @@ static bool
 is_patch(url_look *look, const feed_file *file)
 {
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	feed_piece	piece = {look->partial.bytes, (size_t) look->partial.length};
 
-	feed_digest(digest, &piece, 1);
+	sha256_of(digest, look->partial.bytes, (size_t) look->partial.length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 

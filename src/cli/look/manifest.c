@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "system.h"
 
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
@@ -70,7 +71,7 @@ check_identity(url_look *look, const feed_manifest *m)
 bool
 url_check_expiry(url_look *look, uint64_t expires)
 {
-	uint64_t	now = feed_now();
+	uint64_t	now = time_now();
 
 	/* what has expired by this host's clock or the server's has expired, and no answer makes it later */
 	if (look->true_by > now)
@@ -85,7 +86,7 @@ check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 	const feed_now *now = &look->place->now;
 	uint64_t	mark = now->content.mark;
 
-	if (m->serial > feed_now() + DAY)
+	if (m->serial > time_now() + DAY)
 		return url_refuse(look, "clock", "its serial is of the future: this clock or the exporter's is wrong");
 	if (!url_check_expiry(look, m->expires))
 		return false;
@@ -106,8 +107,6 @@ bool
 url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, feed_manifest *m,
 				  uint8_t digest[FEED_DIGEST_BYTES])
 {
-	feed_piece	piece = {bytes->bytes, (size_t) bytes->length};
-
-	feed_digest(digest, &piece, 1);
+	sha256_of(digest, bytes->bytes, (size_t) bytes->length);
 	return read_manifest(look, bytes, answer, m) && check_identity(look, m) && check_serial(look, m, digest);
 }

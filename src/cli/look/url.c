@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "system.h"
 
 /* An unconditional look so often: an ETag may stand for two manifests. */
 #define FULL_LOOK_SECONDS 60.0
@@ -29,7 +30,7 @@ static void
 compare_clocks(url_look *look, const http_answer *answer)
 {
 	int64_t		server = answer->date + answer->age;
-	int64_t		ahead = answer->date == 0 ? 0 : (int64_t) (feed_now() / 1000000) - server;
+	int64_t		ahead = answer->date == 0 ? 0 : (int64_t) (time_now() / 1000000) - server;
 
 	look->clock = ahead > CLOCKS_DIFFER || ahead < -CLOCKS_DIFFER ? ahead : 0;
 	look->true_by = answer->date == 0 ? 0 : (uint64_t) server * 1000000;
@@ -39,7 +40,7 @@ compare_clocks(url_look *look, const http_answer *answer)
 static void
 note_serial(url_look *look, const feed_manifest *m)
 {
-	double		age = (double) feed_now() / 1e6 - (double) m->serial / 1e6;
+	double		age = (double) time_now() / 1e6 - (double) m->serial / 1e6;
 
 	look->heartbeat = m->heartbeat * 1000000;
 	if (m->serial <= look->serial)

@@ -14,11 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "feed_files.h"
 #include "feed_manifest.h"
 #include "file.h"
 #include "http.h"
 #include "plan.h"
+
+#define MANIFEST "manifest"
 
 /* A new FILE while it is made, maybe in several looks. */
 typedef struct url_building

@@ -2,6 +2,7 @@
  * file.c
  *	  FILE: what is here at first, what became of it meanwhile, and how its list fares.
  */
+#define _GNU_SOURCE
 #include "file.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "feed_files.h"
 #include "messages.h"
+#include "system.h"
 
 #define LOCK_ENDING ".lock"
 #define NEW_ENDING ".new"
@@ -252,7 +253,7 @@ place_open(place *p, const char *path)
 	p->path = path;
 	p->folder = p->lock = p->fd = p->new_fd = -1;
 	p->word = "";
-	feed_boot(p->here.boot);
+	read_boot_id(p->here.boot);
 	if (memcmp(p->here.boot, no_boot, sizeof no_boot) == 0)
 	{
 		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
@@ -412,28 +413,19 @@ place_check(place *p, bool *over)
  * How its list fares
  * ------------------------------------------------------------------------ */
 
-static uint64_t
-boot_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
-}
-
 void
 place_note(place *p, bool looked, const char *word, const char *text)
 {
 	uint8_t		bytes[FEED_HOW_BYTES];
 
 	if (strcmp(word, p->how.word) != 0)
-		p->how.since = word[0] == '\0' ? 0 : feed_now();
+		p->how.since = word[0] == '\0' ? 0 : time_now();
 	snprintf(p->how.word, sizeof p->how.word, "%s", word);
 	snprintf(p->how.text, sizeof p->how.text, "%s", text);
 	if (looked)
 	{
-		p->how.looked = feed_now();
-		p->how.looked_boot = boot_now();
+		p->how.looked = time_now();
+		p->how.looked_boot = boot_time_now();
 		p->how.failures = 0;
 	}
 	else if (strcmp(word, "waiting") != 0)

@@ -138,7 +138,7 @@ set_mode(const place *p)
 }
 
 static void
-store_superseded(const place *p, uint64_t value)
+store_superseded(place *p, uint64_t value)
 {
 	uint8_t		word[8];
 

@@ -9,6 +9,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -110,6 +111,6 @@ place_save_last(place *p)
 		look_for_end(p);
 		if (p->saver == 0 && is_needed(p))
 			begin_save(p);
-		usleep(1000);
+		(void) poll(NULL, 0, 1);
 	}
 }

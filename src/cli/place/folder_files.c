@@ -1,9 +1,9 @@
 /*
- * feed_files.c
+ * folder_files.c
  *	  Files that are there as a whole or not at all, also after a loss of power.
  */
 #define _GNU_SOURCE
-#include "feed_files.h"
+#include "folder_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "feed_values.h"
 #include "messages.h"
 
 static bool
-write_pieces(int fd, const feed_piece *pieces, int count)
+write_pieces(int fd, const folder_piece *pieces, int count)
 {
 	int			i;
 
@@ -43,9 +43,9 @@ write_pieces(int fd, const feed_piece *pieces, int count)
 }
 
 bool
-feed_write(int folder, const char *name, mode_t mode, const feed_piece *pieces, int count)
+folder_write(int folder, const char *name, mode_t mode, const folder_piece *pieces, int count)
 {
-	char	   *unfinished = text_of("%s%s", FEED_UNFINISHED, name);
+	char	   *unfinished = text_of("%s%s", FOLDER_UNFINISHED, name);
 	int			fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool		written = fd >= 0 && write_pieces(fd, pieces, count) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
 	int			error = errno;
@@ -71,7 +71,7 @@ feed_write(int folder, const char *name, mode_t mode, const feed_piece *pieces, 
 }
 
 uint8_t *
-feed_read(int folder, const char *name, size_t most, size_t *length)
+folder_read(int folder, const char *name, size_t most, size_t *length)
 {
 	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
@@ -103,14 +103,7 @@ feed_read(int folder, const char *name, size_t most, size_t *length)
 }
 
 void
-feed_file_name(char name[FEED_FILE_NAME_BYTES], const feed_file *file, const char *ending)
-{
-	feed_hex(name, file->digest, FEED_DIGEST_BYTES);
-	snprintf(name + 2 * FEED_DIGEST_BYTES, FEED_FILE_NAME_BYTES - 2 * FEED_DIGEST_BYTES, "%s", ending);
-}
-
-void
-feed_digest(uint8_t digest[FEED_DIGEST_BYTES], const feed_piece *pieces, int count)
+folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count)
 {
 	crypto_hash_sha256_state state;
 	int			i;
@@ -122,59 +115,24 @@ feed_digest(uint8_t digest[FEED_DIGEST_BYTES], const feed_piece *pieces, int cou
 }
 
 uint8_t *
-feed_read_file(int folder, const feed_file *file, const char *ending)
+folder_read_file(int folder, const feed_file *file, bool patch)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	feed_piece	piece;
+	folder_piece	piece;
 	uint8_t    *bytes;
 	size_t		length;
 
-	feed_file_name(name, file, ending);
-	bytes = feed_read(folder, name, (size_t) file->length, &length);
+	feed_file_name(name, file->digest, patch);
+	bytes = folder_read(folder, name, (size_t) file->length, &length);
 	if (bytes == NULL)
 		return NULL;
 	piece.bytes = bytes;
 	piece.length = length;
-	feed_digest(digest, &piece, 1);
+	folder_digest(digest, &piece, 1);
 	if (length == file->length && memcmp(digest, file->digest, sizeof digest) == 0)
 		return bytes;
 	free(bytes);
 	errno = EIO;
 	return NULL;
-}
-
-void
-feed_boot(uint8_t boot[FEED_BOOT_BYTES])
-{
-	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
-	char		line[64] = "";
-
-	memset(boot, 0, FEED_BOOT_BYTES);
-	if (stream == NULL)
-		return;
-	if (fgets(line, sizeof line, stream) != NULL)
-	{
-		line[strcspn(line, "\n")] = '\0';
-		if (!feed_uuid_read(boot, line))
-			memset(boot, 0, FEED_BOOT_BYTES);
-	}
-	fclose(stream);
-}
-
-uint64_t
-feed_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t) now.tv_sec * 1000000 + (uint64_t) now.tv_nsec / 1000;
-}
-
-bool
-feed_is_folder(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }

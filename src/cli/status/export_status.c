@@ -6,7 +6,7 @@
  * what a crash leaves of it is what the next look replaces.
  */
 #define _GNU_SOURCE
-#include "export_folder.h"
+#include "export_status.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bf_estimate.h"
+#include "feed_values.h"
+#include "messages.h"
+#include "system.h"
 
 /* Written at most so often, seconds, while nothing but counts changes. */
 #define WRITE_SECONDS 1.0
@@ -44,9 +46,9 @@ const export_value_kind export_value_kinds[EXPORT_VALUES] = {
 	[VALUE_WHOLE_READS] = {"whole_reads", KIND_NUMBER, "Looks that read all of the index or the list."},
 	[VALUE_PAGES] = {"pages", KIND_NUMBER, "Changed pages of an index that came."},
 	[VALUE_DATABASE_MS] = {"database_ms", KIND_NUMBER, "Milliseconds that looks took."},
-	[VALUE_BITS] = {"bits", KIND_NUMBER, "Bits that were new, and published as steps."},
-	[VALUE_STEPS] = {"steps", KIND_NUMBER, "Steps that were published."},
-	[VALUE_STEP_BYTES] = {"step_bytes", KIND_NUMBER, "Bytes of these steps."},
+	[VALUE_BITS] = {"bits", KIND_NUMBER, "Bits that were new, and published as patches."},
+	[VALUE_PATCHES] = {"patches", KIND_NUMBER, "Patches that were published."},
+	[VALUE_PATCH_BYTES] = {"patch_bytes", KIND_NUMBER, "Bytes of these patches."},
 	[VALUE_WHOLES + WHOLE_FIRST] = {"wholes_first", KIND_NUMBER, "Times that whole files were written, and why."},
 	[VALUE_WHOLES + WHOLE_FOLDER] = {"wholes_folder", KIND_NUMBER, NULL},
 	[VALUE_WHOLES + WHOLE_REBUILD] = {"wholes_rebuild", KIND_NUMBER, NULL},
@@ -54,7 +56,7 @@ const export_value_kind export_value_kinds[EXPORT_VALUES] = {
 	[VALUE_WHOLES + WHOLE_REMOVED] = {"wholes_removed", KIND_NUMBER, NULL},
 	[VALUE_WHOLES + WHOLE_LONG] = {"wholes_long", KIND_NUMBER, NULL},
 	[VALUE_WHOLES + WHOLE_RENEWED] = {"wholes_renewed", KIND_NUMBER, NULL},
-	[VALUE_FILES] = {"files", KIND_NUMBER, "Steps and whole files in the folder."},
+	[VALUE_FILES] = {"files", KIND_NUMBER, "Patches and whole files in the folder."},
 	[VALUE_BYTES] = {"bytes", KIND_NUMBER, "Bytes of these files."},
 	[VALUE_FAILURES] = {"failures", KIND_NUMBER, "Looks that failed since the last one that went well."},
 	[VALUE_FAILED] = {"failed", KIND_TIME, "When the first of them failed."},
@@ -112,52 +114,50 @@ add_time(status_text *status, export_value value, uint64_t time)
 }
 
 static void
-add_filter(status_text *status, const feed_copy *copy)
+add_filter(status_text *status, const list_copy *copy)
 {
+	feed_figures figures;
 	double		keys = 0;
 	uint64_t	n = 0;
 	uint32_t	i;
 
-	if (copy->parts == 0)
+	if (copy->count == 0)
 		return;
-	for (i = 0; i < copy->parts; i++)
+	for (i = 0; i < copy->count; i++)
 	{
-		keys += bf_estimate_keys(&copy->headers[i]);
-		n += copy->headers[i].capacity;
+		feed_part_figures(&copy->parts[i], copy->bits_set[i], &figures);
+		keys += figures.keys;
+		n += figures.n;
 	}
 	add_number(status, VALUE_KEYS, (uint64_t) keys);
 	add_number(status, VALUE_N, n);
-	add_real(status, VALUE_P, copy->headers[0].rate);
-	add_real(status, VALUE_RATE, export_rate(copy));
+	add_real(status, VALUE_P, figures.p);
+	add_real(status, VALUE_RATE, folder_rate(copy));
 }
 
 static void
-add_counts(status_text *status, const export_counts *counts)
+add_counts(status_text *status, const folder_counts *counts, const source_counts *looks)
 {
 	int			i;
 
-	add_time(status, VALUE_UNITED, counts->united);
-	add_number(status, VALUE_LOOKS, counts->looks);
-	add_number(status, VALUE_WHOLE_READS, counts->whole_reads);
-	add_number(status, VALUE_PAGES, counts->pages);
-	add_number(status, VALUE_DATABASE_MS, (uint64_t) (counts->database_seconds * 1000));
+	add_time(status, VALUE_UNITED, looks->united);
+	add_number(status, VALUE_LOOKS, looks->looks);
+	add_number(status, VALUE_WHOLE_READS, looks->whole_reads);
+	add_number(status, VALUE_PAGES, looks->pages);
+	add_number(status, VALUE_DATABASE_MS, (uint64_t) (looks->seconds * 1000));
 	add_number(status, VALUE_BITS, counts->bits);
-	add_number(status, VALUE_STEPS, counts->steps);
-	add_number(status, VALUE_STEP_BYTES, counts->step_bytes);
+	add_number(status, VALUE_PATCHES, counts->patches);
+	add_number(status, VALUE_PATCH_BYTES, counts->patch_bytes);
 	for (i = 0; i < WHOLE_REASONS; i++)
 		add_number(status, VALUE_WHOLES + i, counts->wholes[i]);
 	add_number(status, VALUE_FILES, counts->files);
 	add_number(status, VALUE_BYTES, counts->bytes);
-	add_number(status, VALUE_FAILURES, counts->failures);
-	add_time(status, VALUE_FAILED, counts->failed);
-	if (counts->failures > 0)
-		add_text(status, VALUE_ERROR, last_complaint());
 }
 
 static void
-add_manifest(status_text *status, const exporter *e)
+add_manifest(status_text *status, const list_folder *f)
 {
-	const feed_manifest *m = &e->manifest;
+	const feed_manifest *m = &f->manifest;
 	char		identity[FEED_UUID_TEXT_BYTES];
 
 	if (m->serial == 0)
@@ -165,64 +165,68 @@ add_manifest(status_text *status, const exporter *e)
 	feed_uuid_text(identity, m->identity);
 	add_text(status, VALUE_LIST, m->name);
 	add_text(status, VALUE_IDENTITY, identity);
-	add_text(status, VALUE_EXPORTER, e->exporter);
+	add_text(status, VALUE_EXPORTER, f->exporter);
 	add_number(status, VALUE_SERIAL, m->serial);
 	add_number(status, VALUE_CONTENT, m->content);
 	add_number(status, VALUE_EPOCH, m->epoch);
 	add_time(status, VALUE_TRUE_AT, m->true_at);
-	add_time(status, VALUE_PUBLISHED, e->counts.published);
-	if (e->plan->follow && e->counts.published != 0)
-		add_time(status, VALUE_NEXT_HEARTBEAT, e->counts.published + e->plan->heartbeat * 1000000);
+	add_time(status, VALUE_PUBLISHED, f->counts.published);
+	if (f->plan->heartbeat != 0 && f->counts.published != 0)
+		add_time(status, VALUE_NEXT_HEARTBEAT, f->counts.published + f->plan->heartbeat * 1000000);
 	add_time(status, VALUE_EXPIRES, m->expires);
 }
 
 /* A folder that is full says so by the manifest's age; nothing more depends on this. */
 static void
-replace_status(const exporter *e, const status_text *status)
+replace_status(const list_folder *f, const status_text *status)
 {
-	static const char unfinished[] = FEED_UNFINISHED "status";
-	int			fd = openat(e->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	static const char unfinished[] = FOLDER_UNFINISHED "status";
+	int			fd = openat(f->folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool		written = fd >= 0 && write(fd, status->text, status->length) == (ssize_t) status->length;
 
 	if (fd < 0)
 		return;
-	if (close(fd) != 0 || !written || renameat(e->folder, unfinished, e->folder, EXPORT_STATUS) != 0)
-		unlinkat(e->folder, unfinished, 0);
+	if (close(fd) != 0 || !written || renameat(f->folder, unfinished, f->folder, EXPORT_STATUS) != 0)
+		unlinkat(f->folder, unfinished, 0);
 }
 
 static void
-write_status(exporter *e)
+write_status(export_health *health, const list_folder *f, const source *s)
 {
 	status_text status = {EXPORT_STATUS_FIRST_LINE "\n", sizeof EXPORT_STATUS_FIRST_LINE};
 
-	add_manifest(&status, e);
-	add_text(&status, VALUE_SERVER, e->server);
-	add_number(&status, VALUE_STANDBY, e->standby);
-	if (e->standby)
-		add_number(&status, VALUE_LAG, e->counts.lag);
-	add_time(&status, VALUE_LOOKED, e->counts.looked);
-	add_filter(&status, &e->copy);
-	add_counts(&status, &e->counts);
-	replace_status(e, &status);
-	e->status_written = monotonic_seconds();
+	add_manifest(&status, f);
+	add_text(&status, VALUE_SERVER, s->place);
+	add_number(&status, VALUE_STANDBY, s->standby);
+	if (s->standby)
+		add_number(&status, VALUE_LAG, s->counts.lag);
+	add_time(&status, VALUE_LOOKED, health->looked);
+	add_filter(&status, &s->copy);
+	add_counts(&status, &f->counts, &s->counts);
+	add_number(&status, VALUE_FAILURES, health->failures);
+	add_time(&status, VALUE_FAILED, health->failed);
+	if (health->failures > 0)
+		add_text(&status, VALUE_ERROR, last_complaint());
+	replace_status(f, &status);
+	health->written = monotonic_seconds();
 }
 
 void
-export_note_success(exporter *e, bool published)
+export_note_success(export_health *health, const list_folder *f, const source *s, bool published)
 {
-	bool		ended = e->counts.failures > 0;
+	bool		ended = health->failures > 0;
 
-	e->counts.failures = 0;
-	e->counts.failed = 0;
-	e->counts.looked = feed_now();
-	if (published || ended || monotonic_seconds() - e->status_written >= WRITE_SECONDS)
-		write_status(e);
+	health->failures = 0;
+	health->failed = 0;
+	health->looked = time_now();
+	if (published || ended || monotonic_seconds() - health->written >= WRITE_SECONDS)
+		write_status(health, f, s);
 }
 
 void
-export_note_failure(exporter *e)
+export_note_failure(export_health *health, const list_folder *f, const source *s)
 {
-	if (e->counts.failures++ == 0)
-		e->counts.failed = feed_now();
-	write_status(e);
+	if (health->failures++ == 0)
+		health->failed = time_now();
+	write_status(health, f, s);
 }
