@@ -105,11 +105,12 @@ add_patch(const state *from, const state *to, feed_patch_kind kind, const uint8_
 	patch.from_sum = kind == FEED_FLIP ? from->sum : 0;
 	patch.to_sum = to->sum;
 	feed_part_strip(&part);
-	patch_bytes[patch_count] = malloc(feed_patch_room(&part, &change, 1));
+	file->length = feed_patch_length(kind, &part, &change, 1);
+	patch_bytes[patch_count] = malloc(file->length);
 	file->kind = kind;
 	file->from = patch.from;
 	file->to = patch.to;
-	file->length = feed_patch_write(&patch, &part, &change, 1, patch_bytes[patch_count]);
+	feed_patch_write(&patch, &part, &change, 1, patch_bytes[patch_count]);
 	crypto_hash_sha256(file->digest, patch_bytes[patch_count], file->length);
 	patch_count++;
 }
