@@ -190,7 +190,7 @@ sub leave
 
 my ($named) = glob 'www/three/*.bloom';
 utime 0, 0, glob 'www/three/*.bloom';
-my %is = (young_step => leave('.step', 0.5), step => leave('.step', 2), whole => leave('.bloom', 2), old_step => leave('.step', 25), old_whole => leave('.bloom', 25));
+my %is = (young_step => leave('.patch', 0.5), step => leave('.patch', 2), whole => leave('.bloom', 2), old_step => leave('.patch', 25), old_whole => leave('.bloom', 25));
 spew('www/three/mine.txt', 'mine');
 utime 0, 0, 'www/three/mine.txt';
 export('www/three', '--keep', '1000000000');
