@@ -54,7 +54,7 @@ foreach my $row (read_table('manifests.tsv'))
 # ------------------------------------------------------------------------
 
 sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
-my @to = ('--index', 'users_filter', '--to', 'www/users');
+my @to = ('--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
 is((export(@to))[0], 0, 'an empty index is exported');
 my @here = ("$url/users/", '--allow-http', '--out', 'once.bloom');
 is((pull(@here))[0], 0, 'and pulled');
@@ -128,7 +128,7 @@ is(slurp('other.bloom'), 'mine', 'it is left alone');
 my ($digest) = manifest('users')->{whole}[0] =~ /(\w{64})/;
 my $content = slurp("www/users/$digest.bloom");
 spew("www/users/$digest.bloom", substr($content, 0, -1) . 'x');
-like((pull("$url/users", '--allow-http', '--out', 'new.bloom'))[2], qr/is not what the manifest says/, 'a damaged whole is refused');
+like((pull("$url/users", '--allow-http', '--out', 'new.bloom'))[2], qr/not what the manifest says/, 'a damaged whole is refused');
 ok(!-e 'new.bloom', 'and leaves no file');
 is((export(@to))[0], 0, 'the exporter, started anew, notices');
 is((pull("$url/users", '--allow-http', '--out', 'new.bloom'))[0], 0, 'and publishes all anew');
@@ -148,7 +148,7 @@ is((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[0], 0, 'a ho
 is((pull("$url/signed", '--key', (split /\n/, slurp('b.pub'))[1], '--out', 'signed_b.bloom'))[0], 0, 'and one with the text of the other');
 spew('part', slurp('www/signed/manifest') =~ s/^signature .*//msr);
 my @values = split / /, manifest('signed')->{signature}[0];
-spew('part.minisig', "untrusted comment: list\n$values[0]\ntrusted comment: bloomfilter-list 1\n$values[1]\n");
+spew('part.minisig', "untrusted comment: list\n$values[0]\ntrusted comment: bloomfilter-list 2\n$values[1]\n");
 is(system('minisign -V -q -p a.pub -m part'), 0, 'minisign verifies it, split as FORMAT.md says');
 spew('www/signed/manifest', slurp('www/signed/manifest') =~ s/^poll .*/poll 9/mr);
 like((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'what was changed is refused');

@@ -140,10 +140,10 @@ sub damage
 }
 
 # Steps are merged meanwhile: the longer one leads on from here, too.
-my %before = map { $_ => 1 } map { (split / /, $_)[3] } @{ manifest('users')->{patch} };
+my %before = map { $_ => 1 } map { (split / /, $_)[4] } @{ manifest('users')->{patch} };
 add(3000);
-my ($missing) = map { (split / /, $_)[3] } grep { !$before{ (split / /, $_)[3] } } @{ manifest('users')->{patch} };
-$missing //= (split / /, manifest('users')->{patch}[-1])[3];
+my ($missing) = map { (split / /, $_)[4] } grep { !$before{ (split / /, $_)[4] } } @{ manifest('users')->{patch} };
+$missing //= (split / /, manifest('users')->{patch}[-1])[4];
 rules("$missing\t404 Not Found");
 spew('requests', '');
 ok(wait_for(60, sub { is_current() || requests(qr/$missing\.patch 404/) }), 'a step that stays missing');
@@ -168,10 +168,11 @@ cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>='
 # One that has it is fetched, at a time of the host's own
 rules();
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'another host has the whole');
-my $name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+my $name = sha256_hex(slurp('whole.filter'));
 my $content = manifest('users')->{content}[0];
-system("cp whole.bloom www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer });
+system("cp whole.filter www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer });
 rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
@@ -188,15 +189,17 @@ rules();
 # The same with steps that are damaged at the server
 add(4000);
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'the other host has more');
-$name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+$name = sha256_hex(slurp('whole.filter'));
 ok(wait_for(60, sub { is_current() }), 'and so has the first one');
 finish('host', 'TERM');
 add(4000);
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'and once more');
-$name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+$name = sha256_hex(slurp('whole.filter'));
 $content = manifest('users')->{content}[0];
-system("cp whole.bloom www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer =~ s/^spread .*/spread 1/mr });
+system("cp whole.filter www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer =~ s/^spread .*/spread 1/mr });
 damage();
 spew('requests', '');
 restart();
@@ -240,7 +243,6 @@ foreach my $status ('429 Too Many Requests', '503 Service Unavailable')
 }
 is(finish('host', 'TERM'), 0, 'the host ends');
 
-unlink readlink 'u.bloom.working' if -l 'u.bloom.working';
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url_cache WITH (FORCE)');
 done_testing();

@@ -27,7 +27,7 @@ my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
 plan skip_all => 'faketime is not installed' if !defined $library;
 
 my $url = begin_nginx(free_port());
-my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users');
+my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
 my @pull = ('pull', '--url', "$url/users", '--allow-http');
 
 sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 1000)');
