@@ -52,11 +52,10 @@ if (build('the server in C', 'sh', '-c',
 {
 	$server{c} = ["$dir/server"];
 }
-$ENV{PYTHONPATH} = "$root/clients/python/src";
+$ENV{PYTHONPATH} = "$dir/python";
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
-$ENV{BLOOMFILTER_PURE} = 1;
-if (build('the server in Python', $python, '-c',
-	'import sys; sys.path.pop(0); import bloomfilter'))
+if (build('the server in Python', 'sh', '-c',
+	"cd $root/clients/python && $python -W ignore setup.py --quiet build --build-base $dir/python.build --build-lib $dir/python"))
 {
 	$server{python} = [ $python, "$example/server.py" ];
 }
