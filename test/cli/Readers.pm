@@ -36,14 +36,14 @@ sub told
 	return $out !~ /"other"/ && $out =~ /"serial": "(\d+)"/ ? $1 : 0;
 }
 
-# The serial in a working copy; 0 if there is none.
+# The serial in a file's page; 0 if there is none.
 sub working_serial
 {
 	my ($file) = @_;
-	open my $copy, '<:raw', "$file.working" or return 0;
-	seek $copy, 128, 0;
+	open my $page, '<:raw', $file or return 0;
+	seek $page, 520, 0;
 	my $bytes;
-	return read($copy, $bytes, 8) == 8 ? unpack 'Q<', $bytes : 0;
+	return read($page, $bytes, 8) == 8 ? unpack 'Q<', $bytes : 0;
 }
 
 # How many keys of the serial that it tells a program denies which opens the file by the C
@@ -87,11 +87,12 @@ END
 	return @answers;
 }
 
-# The blocks of a file, or of its working copy if there is one, of one part.
+# The blocks of a file of one part.
 sub bits_of
 {
 	my ($file) = @_;
-	return working_serial($file) ? substr slurp("$file.working"), 4096 + 64 : substr slurp($file), 64;
+	run('', 'copy', $file, '.copy');
+	return substr slurp('.copy'), 64;
 }
 
 # Waits until a condition holds for all of these; those for which it doesn't.

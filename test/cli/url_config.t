@@ -199,7 +199,7 @@ ok(wait_for(30, sub { wrong('hosts/b.bloom') eq '' }), 'with which status is con
 # ------------------------------------------------------------------------
 
 begin('rival', program(), 'pull', '--url', "$url/a", '--allow-http', '--out', 'hosts/kept.bloom', '--follow', '--every', '1');
-ok(wait_for(30, sub { -e 'hosts/kept.bloom.status' }), 'another process follows a list');
+ok(wait_for(30, sub { -e 'hosts/kept.bloom' }), 'another process follows a list');
 build('mine', [ 1, 2, 3 ], '-n', 100);
 my $mine = slurp('mine');
 rename 'mine', 'hosts/mine.bloom';
@@ -416,7 +416,7 @@ is((pull('many.conf', '--once'))[0], 0, 'when it is of a usual size it comes');
 huge(2000000, [ whole_of(1 .. 200) ], "step 1000000 2000000 4000000000 $digest");
 ($status, $out, $err) = pull('many.conf', '--once');
 like($err, qr/^bloomfilter: huge: hosts\/huge.bloom: the steps of the server are 3\.\d+ GiB, more than 16 times its whole files, and are not fetched/, 'steps that are longer than they may be are not fetched');
-unlike(slurp('access.log'), qr{GET /huge/\S+\.step}, 'in fact');
+unlike(slurp('access.log'), qr{GET /huge/\S+\.patch}, 'in fact');
 ok($status eq '0' && has('hosts/huge.bloom', 1 .. 200), 'but the whole is') || diag("$status: $err");
 
 finish('nginx', 'TERM');

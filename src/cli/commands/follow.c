@@ -159,10 +159,13 @@ follow_list(const pull_plan *plan)
 	look.word = "";
 	look.client = http_begin();
 	/* what is wrong from the start is not waited for */
-	if (http_use(look.client, &plan->http, NULL) && place_open(&p, plan->out))
-		status = follow(&look);
-	url_close(&look);
-	place_close(&p);
+	if (http_use(look.client, &plan->http, NULL))
+	{
+		if (place_open(&p, plan->out))
+			status = follow(&look);
+		url_close(&look);
+		place_close(&p);
+	}
 	http_end(look.client);
 	return status;
 }

@@ -35,43 +35,37 @@ typedef enum led
  * Patches
  * ------------------------------------------------------------------------ */
 
+/* Whether the set in the manifest itself leads on from here. */
 static bool
-has_flip(const feed_manifest *m, size_t from)
-{
-	for (; from < m->patch_count; from++)
-		if (m->patches[from].kind == FEED_FLIP)
-			return true;
-	return false;
-}
-
-/* Whether the set that stands in the manifest leads on from here; it may be shorter than the last line's. */
-static bool
-use_inlined(const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial,
-			feed_patch *patch)
+is_inlined(const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial, feed_patch *patch)
 {
 	return m->inlined != NULL && epoch == m->epoch &&
-		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == FEED_PATCH_OK &&
-		patch->kind == FEED_SET && patch->epoch == epoch && patch->from <= serial && patch->to == m->content &&
-		memcmp(patch->identity, m->identity, sizeof patch->identity) == 0;
+		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == FEED_PATCH_OK && patch->kind == FEED_SET &&
+		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == epoch && patch->from <= serial &&
+		patch->to == m->content;
 }
 
-/* Fetches and checks one for these parts in this state; points into look->partial, or the manifest. */
+/* The next one from a state of these parts, fetched and checked; points into the manifest or look->partial. */
 static led
-get_patch(url_look *look, const feed_manifest *m, size_t which, const feed_part *parts, uint32_t count, uint64_t epoch,
-		  uint64_t serial, feed_patch *patch)
+get_patch(url_look *look, const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial,
+		  feed_patch *patch)
 {
-	const feed_file *file = &m->patches[which];
+	size_t		which = feed_manifest_lead(m, epoch, serial);
+	const feed_file *file;
 	fetched		got;
 
-	if (which + 1 == m->patch_count && use_inlined(m, parts, count, epoch, serial, patch))
+	if (is_inlined(m, parts, count, epoch, serial, patch))
 		return LED;
+	if (which == m->patch_count)
+		return ELSEWHERE;
+	file = &m->patches[which];
 	got = url_fetch_patch(look, file);
-	if (got == MISSING && (!look->plan->follow || ++look->misses >= MOST_MISSES))
+	/* where the whole lacks what the patch has, it is no way round it */
+	if (got == MISSING && file->to <= m->wholes[0].to && (!look->plan->follow || ++look->misses >= MOST_MISSES))
 		return ELSEWHERE;
 	if (got != FETCHED)
 		return BROKEN;
-	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == FEED_PATCH_OK &&
-		feed_manifest_names(m, file, patch) &&
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == FEED_PATCH_OK && feed_manifest_names(m, file, patch) &&
 		(patch->kind == FEED_FLIP || patch->epoch == epoch))
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
@@ -145,22 +139,21 @@ facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64
 
 /* Each patch by itself: where one is missing, those before it count. */
 static led
-set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], size_t from)
+set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	place	   *p = look->place;
-	size_t		i;
 
 	look->way = "patches";
-	for (i = from; i < m->patch_count; i++)
+	while (p->now.content.serial < m->content)
 	{
 		place_facts facts = facts_of(m, digest, 0);
 		place_bits	bits;
 		feed_patch	patch;
-		led			got = get_patch(look, m, i, p->parts, p->who.parts, p->who.epoch, p->now.content.serial, &patch);
+		led			got = get_patch(look, m, p->parts, p->who.parts, p->who.epoch, p->now.content.serial, &patch);
 
 		if (got != LED)
 			return got;
-		if (i + 1 < m->patch_count)
+		if (patch.to != m->content)
 		{
 			facts.now = p->now;
 			facts.now.content.serial = patch.to;
@@ -194,14 +187,11 @@ patch_building(url_look *look, const feed_manifest *m)
 
 	while (b->serial < m->content)
 	{
-		size_t		which = feed_manifest_lead(m, b->epoch, b->serial);
 		place_bits	bits;
 		feed_patch	patch;
 		led			got;
 
-		if (which == m->patch_count)
-			return ELSEWHERE;
-		got = get_patch(look, m, which, look->place->new_parts, look->place->new_count, b->epoch, b->serial, &patch);
+		got = get_patch(look, m, look->place->new_parts, look->place->new_count, b->epoch, b->serial, &patch);
 		if (got != LED)
 			return got;
 		if (patch.kind == FEED_FLIP && patch.from_sum != b->sum)
@@ -421,11 +411,9 @@ take_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 
 	if (serial == m->content && p->who.epoch == m->epoch)
 		return take_mark(look, m, digest);
-	if (first == m->patch_count || look->no_patch == m->epoch)
-		return ELSEWHERE;
-	if (has_flip(m, first))
-		return make_by_patches(look, m, digest);
-	return p->who.epoch == m->epoch ? set_in_place(look, m, digest, first) : ELSEWHERE;
+	if (p->who.epoch == m->epoch)
+		return look->no_patch == m->content ? ELSEWHERE : set_in_place(look, m, digest);
+	return first == m->patch_count || look->no_patch == m->content ? ELSEWHERE : make_by_patches(look, m, digest);
 }
 
 /* Bits that differ from the manifest's are renewed, but not without end. */
@@ -448,7 +436,7 @@ url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGES
 	{
 		result = take_patches(look, m, digest);
 		if (result == ELSEWHERE)
-			look->no_patch = m->epoch;
+			look->no_patch = m->content;
 	}
 	if (result == ELSEWHERE)
 	{

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/libbloomfilter.h"
 #include "messages.h"
 #include "system.h"
 
@@ -136,7 +137,7 @@ static bool
 use_client(url_look *look)
 {
 	const place *p = look->place;
-	char	   *agent = text_of("bloomfilter-pull (%s %" PRIu64 ")", p->who.name, p->now.content.serial);
+	char	   *agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 ")", bloomfilter_version(), p->who.name, p->now.content.serial);
 	bool		used = http_use(look->client, &look->plan->http, look->plan->no_agent ? NULL : agent);
 
 	free(agent);
