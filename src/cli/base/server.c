@@ -184,7 +184,7 @@ static double longest_silence = -1;
 static bool was_silent;
 
 void
-server_begin(const char *program, double silence)
+server_expect(const char *program, double silence)
 {
 	program_name = program;
 	longest_silence = silence;
@@ -276,21 +276,102 @@ take_notice(void *quiet, const char *message)
 	complain("the server says: %s", line);
 }
 
+/* Lists of the connection string, which begin behind a host that was silent; NULL: as they are. */
+static const char *const lists[] = {"host", "hostaddr", "port"};
+static char *rotated[3];
+
+/* The element of a list with this number; returns its length. */
+static size_t
+element(const char **list, int number)
+{
+	while (number-- > 0)
+		*list += strcspn(*list, ",") + 1;
+	return strcspn(*list, ",");
+}
+
+static int
+count_elements(const char *list)
+{
+	int			count = 1;
+
+	for (; *list != '\0'; list++)
+		count += *list == ',';
+	return count;
+}
+
+/* Makes the list begin behind its first elements, so many, and end with these. */
+static char *
+rotate(const char *list, int elements)
+{
+	const char *rest = list;
+
+	if (elements >= count_elements(list))
+		return text_of("%s", list);
+	(void) element(&rest, elements);
+	return text_of("%s,%.*s", rest, (int) (rest - list - 1), list);
+}
+
+/* The next connection tries the hosts behind this one first. */
+static void
+leave_host(PGconn *connection)
+{
+	PQconninfoOption *options = PQconninfo(connection);
+	PQconninfoOption *option;
+	const char *here = PQhost(connection);
+	int			number = 0;
+	int			i;
+
+	for (option = options; option != NULL && option->keyword != NULL; option++)
+		if (strcmp(option->keyword, lists[0]) == 0 && option->val != NULL && here != NULL)
+			for (i = 0; number == 0 && i < count_elements(option->val); i++)
+			{
+				const char *host = option->val;
+				size_t		length = element(&host, i);
+
+				if (length == strlen(here) && memcmp(host, here, length) == 0)
+					number = i + 1;
+			}
+	for (option = options; number > 0 && option != NULL && option->keyword != NULL; option++)
+		for (i = 0; i < 3; i++)
+			if (strcmp(option->keyword, lists[i]) == 0 && option->val != NULL)
+			{
+				free(rotated[i]);
+				rotated[i] = rotate(option->val, number);
+			}
+	PQconninfoFree(options);
+}
+
 /*
  * Who stays notices a server that vanished without a word.  The connection string
- * comes last: what it says about these holds, and so does the environment.
+ * comes behind: what it says about these holds, and so does the environment.
  */
 static PGconn *
 connect_for(const char *dsn, bool to_stay)
 {
-	static const char *const keywords[] = {
+	const char *const keywords[] = {
 		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
-		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
+		"tcp_user_timeout", "fallback_application_name", "dbname", lists[0], lists[1], lists[2], NULL
 	};
-	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
+	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, rotated[0], rotated[1], rotated[2], NULL};
 	int			first = !to_stay ? 5 : getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
 
 	return PQconnectdbParams(keywords + first, values + first, 1);
+}
+
+/*
+ * Else what others planted on the role's search_path could run with its rights.  Behind a pooler the
+ * session serves others, too: there each transaction sets it, and what is asked outside of one is
+ * qualified to its operators.
+ */
+static bool
+set_path(PGconn *connection)
+{
+	char	   *sql = text_of("SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)"
+							  " WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) %d", PQbackendPID(connection));
+	bool		set = server_command(connection, sql);
+
+	free(sql);
+	return set;
 }
 
 PGconn *
@@ -305,11 +386,19 @@ server_connect(const char *dsn, bool quiet, bool to_stay)
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
 		PQsetNoticeProcessor(connection, take_notice, quiet ? &yes : NULL);
-		return connection;
+		if (set_path(connection))
+			return connection;
 	}
-	complain("cannot connect: %s", server_problem(connection, NULL));
+	else
+		complain("cannot connect: %s", server_problem(connection, NULL));
 	PQfinish(connection);
 	return NULL;
+}
+
+bool
+server_begin(PGconn *connection, const char *sql)
+{
+	return server_command(connection, sql) && server_command(connection, "SET LOCAL search_path = pg_catalog");
 }
 
 /* Whether the server has sent something before it was silent for too long. */
@@ -322,7 +411,10 @@ wait_for_server(PGconn *connection)
 		return true;
 	was_silent = !stop_requested();
 	if (was_silent)
+	{
 		complain("the server has not answered for %.0f s", longest_silence);
+		leave_host(connection);
+	}
 	return false;
 }
 
