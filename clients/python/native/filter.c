@@ -292,7 +292,7 @@ create(PyObject *type)
 static PyObject *
 filter_open(PyObject *type, PyObject *args)
 {
-	bloomfilter_detail detail;
+	bloomfilter_detail detail = {0, 0, ""};
 	PyObject   *path;
 	unsigned	flags;
 	int			watched;
