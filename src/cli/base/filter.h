@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../lib/libbloomfilter.h"
+#include "../../lib/libbloomfilter.h"
 
 /* Whether a path is -, which stands for standard input or output. */
 extern bool is_standard(const char *path);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../lib/libbloomfilter.h"
+#include "../../lib/libbloomfilter.h"
 #include "messages.h"
 
 /* ------------------------------------------------------------------------

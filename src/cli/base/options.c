@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/libbloomfilter.h"
+#include "../../lib/libbloomfilter.h"
 #include "messages.h"
 #include "output.h"
 

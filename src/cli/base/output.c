@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/libbloomfilter.h"
+#include "../../lib/libbloomfilter.h"
 
 #define BUFFER_BYTES ((size_t) 64 * 1024)
 

@@ -318,7 +318,7 @@ publish(exporter *e)
 		say(e, epoch != e->folder.manifest.epoch, bits);
 	}
 	if (well)
-		export_note_success(&e->health, &e->folder, &e->source, published);
+		export_note_success(&e->health, &e->folder, &e->source);
 	else
 		export_note_failure(&e->health, &e->folder, &e->source);
 	return well;
@@ -417,7 +417,9 @@ command_export(int argc, char **argv)
 	feed_sign_begin();
 	read_options(&line, &e.plan, &e.source.plan);
 	stop_catch(e.plan.follow);
-	server_begin("bloomfilter export", SOURCE_SILENCE);
+	/* before hosts say that the exporter is silent, if that can be */
+	server_begin("bloomfilter export", e.plan.heartbeat == 0 ? SOURCE_SILENCE :
+				 fmax(SOURCE_LEAST_SILENCE, 3 * (double) e.plan.heartbeat));
 	folder_open(&e.folder, &e.plan);
 	system = folder_system(&e.folder);
 	snprintf(e.source.known_system, sizeof e.source.known_system, "%s", system != NULL ? system : "");

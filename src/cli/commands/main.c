@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../lib/libbloomfilter.h"
+#include "../../lib/libbloomfilter.h"
 #include "options.h"
 #include "output.h"
 

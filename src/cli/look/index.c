@@ -74,7 +74,7 @@ index_begin(source *s, PGconn *connection)
 		complain("a pooler stands before the server: where it changes the server, a look has to read the whole index");
 	said = s->pooled;
 	/* where there is a pooler, each look does */
-	return s->pooled || (set_limits(s, connection) && find_index(s, connection));
+	return (s->pooled || set_limits(s, connection)) && find_index(s, connection);
 }
 
 /* ------------------------------------------------------------------------

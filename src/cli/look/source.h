@@ -26,6 +26,7 @@
 
 /* Without a byte from the server for so long, seconds, a look has failed. */
 #define SOURCE_SILENCE 60.0
+#define SOURCE_LEAST_SILENCE 10.0
 
 typedef struct source_plan
 {

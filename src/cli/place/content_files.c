@@ -91,10 +91,17 @@ check_parts(feed_manifest *next)
 bool
 folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason)
 {
+	uint32_t	i;
+
 	free(next->wholes);
 	next->wholes = allocate(NULL, copy->count, sizeof *next->wholes);
 	memset(next->wholes, 0, copy->count * sizeof *next->wholes);
 	next->parts = copy->count;
+	for (i = 0; i < copy->count; i++)
+	{
+		next->wholes[i].to = next->content;
+		next->wholes[i].length = FEED_HEADER_BYTES + copy->parts[i].length;
+	}
 	if (!check_parts(next) || !folder_make_wholes(f, copy, next->content, next->wholes))
 		return false;
 	f->wholes_written = true;

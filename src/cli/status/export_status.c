@@ -209,17 +209,18 @@ write_status(export_health *health, const list_folder *f, const source *s)
 		add_text(&status, VALUE_ERROR, last_complaint());
 	replace_status(f, &status);
 	health->written = monotonic_seconds();
+	health->serial = f->manifest.serial;
 }
 
 void
-export_note_success(export_health *health, const list_folder *f, const source *s, bool published)
+export_note_success(export_health *health, const list_folder *f, const source *s)
 {
 	bool		ended = health->failures > 0;
 
 	health->failures = 0;
 	health->failed = 0;
 	health->looked = time_now();
-	if (published || ended || monotonic_seconds() - health->written >= WRITE_SECONDS)
+	if (f->manifest.serial != health->serial || ended || monotonic_seconds() - health->written >= WRITE_SECONDS)
 		write_status(health, f, s);
 }
 

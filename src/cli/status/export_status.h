@@ -81,10 +81,11 @@ typedef struct export_health
 	uint64_t	failures;		/* since then */
 	uint64_t	failed;			/* when the first of them was */
 	double		written;		/* when the file was; monotonic seconds */
+	uint64_t	serial;			/* that it has */
 } export_health;
 
-/* After a look that went well to its end; published: there was something. */
-extern void export_note_success(export_health *health, const list_folder *f, const source *s, bool published);
+/* After a look that went well to its end. */
+extern void export_note_success(export_health *health, const list_folder *f, const source *s);
 
 /* After anything that failed; the last complaint says why. */
 extern void export_note_failure(export_health *health, const list_folder *f, const source *s);
