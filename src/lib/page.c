@@ -116,7 +116,7 @@ told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	result.place = places[where];
 	result.kind = kinds[feed_told(page, who, where, &content)];
 	result.serial = content.serial;
-	if (result.serial == 0)
+	if (where == FEED_NOBODYS && result.serial == 0)
 		result.kind = BLOOMFILTER_SERIAL_NONE;
 	feed_now_read(page, &now);
 	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? now.true_at : 0;
