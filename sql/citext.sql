@@ -138,4 +138,26 @@ select statement, pg_temp.error_of(statement) from (values
   ('select f @> any (''{abc}''::varchar[]) from held'),
   ('select f @> any (''{abc}''::name[]) from held')
 ) v(statement);
+
+-- a column that becomes citext below its live index, which no rewrite tells
+create table lived (k text);
+insert into lived values ('ABC');
+create index lived_k on lived using bloomfilter (k);
+create index lived_on on lived using bloomfilter (k);
+prepare asks as select bloom_index_contains('lived', 'k', 'ABC'::text);
+execute asks;
+alter table lived alter k type citext;
+insert into lived values ('x');
+update lived set k = 'y';
+select bloom_index_contains('lived_k', 'ABC'::text);
+select bloom_index_contains('lived', 'k', 'ABC');
+select bloom_index_contains_each('lived_on', array['ABC']);
+select bloom_snapshot('lived_k') is null;
+execute asks;
+select indexname, status from bloom_live where tablename = 'lived' order by 1;
+drop index lived_k;
+insert into lived values ('x');
+drop index lived_on;
+insert into lived values ('x');
+drop table lived;
 drop extension citext cascade;

@@ -50,8 +50,8 @@ select kind, k <@ filter, bloom_contains(filter, k), filter @> k from held,
 where kind in ('integer', 'text', 'uuid', 'numeric');
 select '42' <@ filter, bloom_contains(filter, '42'), bloom_contains(key => '42', filter => filter), filter @> null, null <@ filter from held where kind = 'integer';
 -- one call site, a filter of another kind in each row
-select kind, bloom_contains(filter, '42') from held where kind in ('integer', 'text', 'bytea', 'numeric', 'none') order by kind;
-select kind, bloom_contains(filter, '42') from held where kind in ('integer', 'text', 'bytea', 'numeric', 'none') order by kind desc;
+select kind, bloom_contains(filter, '42') from held where kind in ('integer', 'text', 'numeric', 'none') order by kind;
+select kind, bloom_contains(filter, '42') from held where kind in ('integer', 'text', 'numeric', 'none') order by kind desc;
 -- added: read as the kind that the filter has, or text
 select (bloom_stats(f)).key_type, f @> 43, f @> '43', f @> 44 from (select bloom_add(filter, '43') f from held where kind = 'integer') s;
 select (bloom_stats(f)).key_type, f @> '43'::text from (select bloom_add(filter, '43') f from held where kind = 'none') s;

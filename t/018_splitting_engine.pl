@@ -1,4 +1,4 @@
-# An engine that splits aggregates between machines makes the filter that one build makes:
+# An imitation of an engine that splits aggregates between machines makes the filter that one build makes:
 # it compares declared types of arguments exactly, and calls the aggregate's functions
 # without an expression, a memory from row to row, or, in a row of arguments, a collation.
 

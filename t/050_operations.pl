@@ -18,6 +18,8 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', q{
 autovacuum = off
+wal_level = replica
+max_replication_slots = 1
 });
 $node->start;
 $node->safe_psql('postgres', 'create database operations');
@@ -28,29 +30,13 @@ sub value
 	return $node->safe_psql('operations', $sql);
 }
 
-# What a block needs and this server lacks.
-sub missing
-{
-	my ($sql) = @_;
-
-	return 'built without deltas'
-	  if $sql =~ /bloom_diff/
-	  && $node->psql('operations', 'select bloom_diff(bloom_create(1), bloom_create(1))') != 0;
-	return undef;
-}
-
 foreach my $block (doc::sql_blocks('doc/OPERATIONS.md'))
 {
 	my $where = "$block->{section}, line $block->{line}";
-	my $missing = missing($block->{sql});
-  SKIP:
-	{
-		skip "$where: $missing", 1 if $missing;
-		my ($out, $err) = doc::shown($node, 'operations', $block->{sql});
-		is($err, '', "$where runs without a message");
-		next if !defined $block->{output} || $block->{sql} =~ /explain \(analyze/;
-		is($out, $block->{output}, "$where: shows what the page shows");
-	}
+	my ($out, $err) = doc::shown($node, 'operations', $block->{sql});
+	is($err, '', "$where runs without a message");
+	next if !defined $block->{output} || $block->{sql} =~ /explain \(analyze/;
+	is($out, $block->{output}, "$where: shows what the page shows");
 }
 
 # What the page says of the nights, after all of its statements.
@@ -78,7 +64,7 @@ sub allowed
 my %may = (
 	nightly => "call bloom_publish('of nightly', 'select id from account')",
 	app => "select bloom_lookup('account', 1), bloom_lookup_each('account', '{1}')",
-	filter_puller => 'select filter from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name, part)',
+	filter_puller => 'select filter from bloom_list join bloom_list_part using (name)',
 	watcher => 'select * from bloom_published');
 foreach my $role (sort keys %may)
 {
@@ -100,10 +86,10 @@ my %wrong = (
 	1 => q{update bloom_generation set built_at = now() - interval '2 days'},
 	2 => q{set bloomfilter.overflow = ignore; set client_min_messages = error;
 		select 'published' from (select bloom_publish('account', bloom_agg(id, 50000, 0.01)) from account) p},
-	3 => q{update bloom_generation set measured_rate = 0.02},
+	3 => q{select pg_create_physical_replication_slot('account', true)},
 	4 => q{call bloom_publish('account', 'select id from account', "check" => false)},
 	5 => q{call bloom_publish('account', 'select id from account where id <= 70000')},
-	6 => q{update bloom_generation set refused_at = now(), refusal = 'list was not published'},
+	6 => q{update bloom_run set error = 'list was not published'},
 	7 => q{select from bloom_drop('account')},
 	8 => q{insert into account select g, '' from generate_series(1000000, 1600000) g});
 foreach my $number (sort keys %alert)
@@ -111,6 +97,7 @@ foreach my $number (sort keys %alert)
 	like(value("begin isolation level repeatable read; $wrong{$number}; $alert{$number} rollback;"),
 		qr/^(public\|)?account(_live)?(\||$)/m, "alert $number speaks");
 }
+value(q{select pg_drop_replication_slot('account')});
 
 # Errors that are looked for by their text have it.
 my $sources = join '', map { slurp_file($_) } glob(doc::root() . '/src/pg/*/*.c ' . doc::root() . '/src/core/*.c');

@@ -1,4 +1,4 @@
-# examples/citus.sql, as far as it goes without Citus: stand-ins for its functions,
+# An imitation of Citus: examples/citus.sql, as far as it goes with stand-ins for its functions,
 # which make four parts of a table the shards, run every statement of the file.
 
 use strict;

@@ -65,7 +65,7 @@ uuid str: True [True, False] [] ['$uuid']
 numeric str: True [True, False] [] ['1.5']
 float str: 42804 42804 [] 42804
 date str: 42804 42804 [] 42804
-bytea str: True [True, False] [] ['\\\\x616263']
+bytea str: 42804 42804 [] 42804
 inet str: True [True, False] [] ['10.0.0.1']
 unreadable: 22P02
 no filter tells the kind: 42P18

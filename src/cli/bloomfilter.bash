@@ -23,7 +23,7 @@ _bloomfilter() {
 			;;
 		# numbers, and texts that only the user knows
 		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
-			--dsn | --url | --index | --name | --identity | --poll | --spread | --heartbeat | --expires | --keep | --after | \
+			--dsn | --url | --index | --name | --identity | --poll | --spread | --heartbeat | --expires | --keep | --keep-days | --after | \
 			--limit-rate | --list | --every | --max-age | --max-true-age)
 			return
 			;;

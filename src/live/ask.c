@@ -6,22 +6,18 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
-#include "live/ask.h"
 #include "live/read.h"
-#include "live/target.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
-PG_FUNCTION_INFO_V1(bloomfilter_index_contains_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each);
-PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_matches);
-PG_FUNCTION_INFO_V1(bloomfilter_index_matches_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
 PG_FUNCTION_INFO_V1(bloomfilter_index_explain);
 
@@ -41,14 +37,13 @@ typedef struct BfpgLiveCall
 	bool		array;			/* of keys */
 } BfpgLiveCall;
 
+/* An index and keys, or a table, a column and keys. */
 static BfpgLiveCall
-read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
+read_call(FunctionCallInfo fcinfo, bool array)
 {
-	BfpgLiveCall call = {
-		PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array
-	};
+	bool		by_column = PG_NARGS() == 3;
 
-	return call;
+	return (BfpgLiveCall) {PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array};
 }
 
 /*
@@ -97,6 +92,22 @@ ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
 }
 
+/*
+ * Throws if the answer would be true for each key, as some are in compressed chunks.
+ * bloom_search and bloom_index_partitions tell the chunks that may have a key, and these do.
+ */
+static void
+refuse_compressed(const BfpgLiveTargets *targets)
+{
+	if (unlikely(targets->compressed))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" has chunks that TimescaleDB has compressed, whose keys are in no index",
+						get_rel_name(targets->table)),
+				 errhint("Take bloom_search or bloom_index_partitions, for which such a chunk may have the key. "
+						 "Or ask each chunk that is not compressed, with SELECT bool_or(bloom_index_contains(c, 'column', key)) FROM show_chunks('table', newer_than => ...) AS c.")));
+}
+
 /* Whether the filter of one of the targets may have the key. */
 static bool
 ask_targets(BfpgLiveQuestion *question, Datum key)
@@ -104,6 +115,7 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
 
+	refuse_compressed(targets);
 	for (i = 0; i < targets->count; i++)
 	{
 		if (ask_target(question, &targets->targets[i], key))
@@ -112,34 +124,12 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 	return false;
 }
 
-static bool
-contains(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgLiveCall call = read_call(fcinfo, by_column, false);
-
-	return ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg));
-}
-
 Datum
 bloomfilter_index_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, false));
-}
+	BfpgLiveCall call = read_call(fcinfo, false);
 
-Datum
-bloomfilter_index_contains_column(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(contains(fcinfo, true));
-}
-
-/* Hashes the keys of the call's array. */
-static void
-hash_call_array(FunctionCallInfo fcinfo, const BfpgLiveCall *call, BfpgKeyCoder *coder,
-				uint64 seed, BfpgKeyArray *keys)
-{
-	bf_header	whole = {.parts = 1, .seed = seed};
-
-	bfpg_key_array(bfpg_array_argument(coder, PG_GETARG_DATUM(call->key_arg)), coder, &whole, keys);
+	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
 }
 
 /* Asks all targets for hashed keys. */
@@ -169,65 +159,42 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
  * question, whose coder reads the array's keys.
  */
 static BfpgLiveQuestion *
-answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys, uint8 **found)
+answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
 {
-	BfpgLiveCall call = read_call(fcinfo, by_column, true);
+	BfpgLiveCall call = read_call(fcinfo, true);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
-	uint64		seed = 0;
+	bf_header	whole = {.parts = 1};
 
+	refuse_compressed(&question->targets);
 	/* All targets mostly have one seed, so that keys are hashed once. */
 	if (question->targets.count > 0)
-		seed = question->targets.targets[0].live.header.seed;
-	hash_call_array(fcinfo, &call, &question->coder, seed, keys);
+		whole.seed = question->targets.targets[0].live.header.seed;
+	bfpg_key_array(bfpg_array_argument(&question->coder, PG_GETARG_DATUM(call.key_arg)), &question->coder, &whole, keys);
 	*found = palloc0(keys->count + 1);
-	ask_targets_array(question, seed, keys, *found);
+	ask_targets_array(question, whole.seed, keys, *found);
 	return question;
 }
 
 /* A boolean for each key, in an array of the same shape. */
-static Datum
-contains_each(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-
-	answer_array(fcinfo, by_column, &keys, &found);
-	return bfpg_key_array_answers(&keys, found);
-}
-
 Datum
 bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 {
-	return contains_each(fcinfo, false);
-}
+	BfpgKeyArray keys;
+	uint8	   *found;
 
-Datum
-bloomfilter_index_contains_each_column(PG_FUNCTION_ARGS)
-{
-	return contains_each(fcinfo, true);
+	answer_array(fcinfo, &keys, &found);
+	return bfpg_key_array_answers(&keys, found);
 }
 
 /* The keys that may be there, in their order, in one dimension. */
-static Datum
-matches(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-	BfpgLiveQuestion *question = answer_array(fcinfo, by_column, &keys, &found);
-
-	return bfpg_key_array_matches(&keys, found, &question->coder);
-}
-
 Datum
 bloomfilter_index_matches(PG_FUNCTION_ARGS)
 {
-	return matches(fcinfo, false);
-}
+	BfpgKeyArray keys;
+	uint8	   *found;
+	BfpgLiveQuestion *question = answer_array(fcinfo, &keys, &found);
 
-Datum
-bloomfilter_index_matches_column(PG_FUNCTION_ARGS)
-{
-	return matches(fcinfo, true);
+	return bfpg_key_array_matches(&keys, found, &question->coder);
 }
 
 List *
@@ -249,7 +216,7 @@ Datum
 bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	BfpgLiveCall call = read_call(fcinfo, true, false);
+	BfpgLiveCall call = read_call(fcinfo, false);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
@@ -271,7 +238,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_index_explain(PG_FUNCTION_ARGS)
 {
-	BfpgLiveCall call = read_call(fcinfo, false, false);
+	BfpgLiveCall call = read_call(fcinfo, false);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	BfpgLiveTarget *target = &question->targets.targets[0];
 	const bf_header *header = &target->live.header;
@@ -279,6 +246,7 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	StringInfoData lines;
 	char		text[BF_EXPLAIN_ROOM];
 	uint64		hash;
+	bool		answer;
 
 	bfpg_live_refuse_partitioned(call.relation);
 	initStringInfo(&lines);
@@ -288,8 +256,9 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	hash = bf_hash(key.data, (size_t) key.len, header->seed);
 	bf_explain_key(text, header, question->coder.type, key.data, (size_t) key.len, hash);
 	appendStringInfoString(&lines, text);
+	answer = bfpg_live_contains(target, hash);
 	bfpg_live_explain(target, hash, &lines);
-	bf_explain_answer(text, bfpg_live_contains(target, hash));
+	bf_explain_answer(text, answer);
 	appendStringInfoString(&lines, text);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(lines.data, lines.len));
 }

@@ -25,13 +25,17 @@
  *	  declared it dead, which doesn't wait for locks on a standby.  A look-up of a standby reads
  *	  all messages about that first: they were sent when its commit was replayed, before that of
  *	  any such insertion.  (The same test: an index that is dropped concurrently.)
- * 6. The snapshot of the function that looks up may be younger than that of the rows it looks
- *	  for.  So all by which this backend reads rows must see the makers: all are newer than
- *	  TransactionXmin; at REPEATABLE READ they are alike; else there is the statement's alone,
- *	  or nothing is known.  (The same test: a volatile function, a cursor.)
+ * 6. A function that looks a key up may have a younger snapshot than the statement that reads
+ *	  the rows.  So every snapshot by which this backend reads rows must see the makers.  That is
+ *	  certain in three cases.  The makers are older than TransactionXmin, and no snapshot of the
+ *	  backend is.  Or the transaction is at REPEATABLE READ: then all its snapshots see the same.
+ *	  Or the statement's snapshot, which sees the makers, is the only one that is registered.
+ *	  In all other cases a look-up returns true.  (The same test: a volatile function, one that
+ *	  looks up by a query, a cursor.)
  *
- * An older transaction that is open on the primary keeps TransactionXmin back and thus matters
- * to queries of functions alone.
+ * A transaction that is open on the primary since before the build keeps TransactionXmin back.
+ * Then only functions' look-ups return true for every key; a statement's own has its answer by
+ * the third case.
  */
 #include "postgres.h"
 
@@ -45,7 +49,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "live/trust.h"
+#include "live/target.h"
 
 static bool
 snapshots_of_standby(void)
@@ -68,23 +72,13 @@ maker_of_row(int cache, Oid relation)
 	return xmin;
 }
 
-/* As the planner does: an index that PostgreSQL has marked is hidden from older snapshots. */
-static bool
-is_hidden(Relation index)
-{
-	return index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(maker_of_row(INDEXRELID, RelationGetRelid(index)), TransactionXmin);
-}
-
 bool
 bfpg_live_usable(Relation index)
 {
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
 		return false;
-	/* Its pages are in memory of the session's own. */
-	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
-		return false;
-	return !is_hidden(index);
+	/* Pages of a temporary table are in the memory of its session's leader. */
+	return !(RelationUsesLocalBuffers(index) && IsParallelWorker());
 }
 
 BfpgLiveMakers

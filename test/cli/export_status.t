@@ -100,9 +100,11 @@ foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'patches
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }
-like($metrics, qr/^bloomfilter_export_wholes\{$label,reason="rebuild"\} [1-9]/m, 'whole files by reason');
+like($metrics, qr/^bloomfilter_export_wholes_rebuild\{$label\} [1-9]/m, 'whole files by reason');
 is(scalar(() = $metrics =~ /^(?!# |bloomfilter_export_\w+\{[^}]*\} [0-9.e+-]+$)/mg), 0, 'every line is a metric');
-like((run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1], qr/^bloomfilter_healthy\{file="nothing.bloom",list=""\} 0\n.*^bloomfilter_export_healthy\{$label\} 1\n/ms, 'files and folders together');
+my $both = (run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1];
+like($both, qr/^bloomfilter_healthy\{file="nothing.bloom",list=""\} 0\n/m, 'files and folders together: a file');
+like($both, qr/^bloomfilter_export_healthy\{$label\} 1\n/m, 'and a folder');
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 
 # ------------------------------------------------------------------------
@@ -137,8 +139,9 @@ is((run('', 'status', 'www/users'))[0], 2, 'a file that is no status is refused'
 my $rules = slurp("$FindBin::Bin/../../examples/alerts/bloomfilter.yml");
 my @asked = $rules =~ /\b(bloomfilter_\w+)/g;
 cmp_ok(scalar(@asked), '>', 4, 'there are alert rules');
-export();
-$metrics = (run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1];
+export('--expires', '86400');
+run('', 'pull', '--dsn', $dsn, '--index', 'users_filter', '--out', 'users.bloom');
+$metrics = (run('', 'status', '--prometheus', 'www/users', 'users.bloom'))[1];
 is(join(' ', grep { $metrics !~ /^# TYPE $_ /m } @asked), '', 'of metrics that status prints');
 
 # ------------------------------------------------------------------------

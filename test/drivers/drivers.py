@@ -1,6 +1,6 @@
-"""drivers.py: what lines.py and first.py share: the programs and the drivers that they use.
+"""drivers.py: what lines.py, first.py and keys.py share: the programs and the drivers that they use.
 
-psycopg and JDBC are those of the system; those of node and Go are unpacked from Debian's
+Most are those of the system; those of node and Go are unpacked from Debian's
 packages in a scratch folder, as to install them takes much that has nothing to do with them.
 """
 import glob

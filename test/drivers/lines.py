@@ -50,8 +50,8 @@ REFUSED = "42804 42804 42804"
 TYPES = {
     "node-postgres": {
         **dict.fromkeys(["integer number", "integer string", "integer BigInt", "text string", "uuid string",
-                         "numeric number", "bytea Buffer", "inet string"], TAKEN),
-        **dict.fromkeys(["float number", "date string", "timestamptz Date"], REFUSED)},
+                         "numeric number", "inet string"], TAKEN),
+        **dict.fromkeys(["bytea Buffer", "float number", "date string", "timestamptz Date"], REFUSED)},
     "JDBC": {
         "integer setLong": "false",
         **dict.fromkeys(["integer setArray", "text setArray"], "[true,false]"),
@@ -62,8 +62,8 @@ TYPES = {
         **dict.fromkeys(["date setDate", "timestamp setTimestamp", "integer setString"], "42804")},
     "pgx": {
         **dict.fromkeys(["integer int64", "integer string", "text string", "uuid string", "numeric string",
-                         "bytea []uint8", "inet string"], TAKEN),
-        **dict.fromkeys(["float float64", "date time.Time"], REFUSED)},
+                         "inet string"], TAKEN),
+        **dict.fromkeys(["bytea []uint8", "float float64", "date time.Time"], REFUSED)},
 }
 
 

@@ -418,7 +418,7 @@ command_export(int argc, char **argv)
 	read_options(&line, &e.plan, &e.source.plan);
 	stop_catch(e.plan.follow);
 	/* before hosts say that the exporter is silent, if that can be */
-	server_begin("bloomfilter export", e.plan.heartbeat == 0 ? SOURCE_SILENCE :
+	server_expect("bloomfilter export", e.plan.heartbeat == 0 ? SOURCE_SILENCE :
 				 fmax(SOURCE_LEAST_SILENCE, 3 * (double) e.plan.heartbeat));
 	folder_open(&e.folder, &e.plan);
 	system = folder_system(&e.folder);

@@ -44,27 +44,34 @@ has_flip(const feed_manifest *m, size_t from)
 	return false;
 }
 
-/* Fetches and checks one for these parts, unless it stands in the manifest; points into look->partial. */
+/* Whether the set that stands in the manifest leads on from here; it may be shorter than the last line's. */
+static bool
+use_inlined(const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial,
+			feed_patch *patch)
+{
+	return m->inlined != NULL && epoch == m->epoch &&
+		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == FEED_PATCH_OK &&
+		patch->kind == FEED_SET && patch->epoch == epoch && patch->from <= serial && patch->to == m->content &&
+		memcmp(patch->identity, m->identity, sizeof patch->identity) == 0;
+}
+
+/* Fetches and checks one for these parts in this state; points into look->partial, or the manifest. */
 static led
 get_patch(url_look *look, const feed_manifest *m, size_t which, const feed_part *parts, uint32_t count, uint64_t epoch,
-		  feed_patch *patch)
+		  uint64_t serial, feed_patch *patch)
 {
 	const feed_file *file = &m->patches[which];
-	const uint8_t *bytes = m->inlined;
-	size_t		length = m->inlined_length;
 	fetched		got;
 
-	if (bytes == NULL || which + 1 < m->patch_count)
-	{
-		got = url_fetch_patch(look, file);
-		if (got == MISSING && (!look->plan->follow || ++look->misses >= MOST_MISSES))
-			return ELSEWHERE;
-		if (got != FETCHED)
-			return BROKEN;
-		bytes = look->partial.bytes;
-		length = (size_t) look->partial.length;
-	}
-	if (feed_patch_read(bytes, length, parts, count, patch) == FEED_PATCH_OK && feed_manifest_names(m, file, patch) &&
+	if (which + 1 == m->patch_count && use_inlined(m, parts, count, epoch, serial, patch))
+		return LED;
+	got = url_fetch_patch(look, file);
+	if (got == MISSING && (!look->plan->follow || ++look->misses >= MOST_MISSES))
+		return ELSEWHERE;
+	if (got != FETCHED)
+		return BROKEN;
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == FEED_PATCH_OK &&
+		feed_manifest_names(m, file, patch) &&
 		(patch->kind == FEED_FLIP || patch->epoch == epoch))
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
@@ -149,7 +156,7 @@ set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 		place_facts facts = facts_of(m, digest, 0);
 		place_bits	bits;
 		feed_patch	patch;
-		led			got = get_patch(look, m, i, p->parts, p->who.parts, p->who.epoch, &patch);
+		led			got = get_patch(look, m, i, p->parts, p->who.parts, p->who.epoch, p->now.content.serial, &patch);
 
 		if (got != LED)
 			return got;
@@ -194,7 +201,7 @@ patch_building(url_look *look, const feed_manifest *m)
 
 		if (which == m->patch_count)
 			return ELSEWHERE;
-		got = get_patch(look, m, which, look->place->new_parts, look->place->new_count, b->epoch, &patch);
+		got = get_patch(look, m, which, look->place->new_parts, look->place->new_count, b->epoch, b->serial, &patch);
 		if (got != LED)
 			return got;
 		if (patch.kind == FEED_FLIP && patch.from_sum != b->sum)

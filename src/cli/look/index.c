@@ -29,16 +29,22 @@ enum
 	TRUE_AT
 };
 
-/* By its name as it is now: REINDEX CONCURRENTLY gives the name to another index. */
+/*
+ * By its name as it is now: REINDEX CONCURRENTLY gives the name to another index.  The name is
+ * looked up on the role's own search_path, which nothing else in this statement is.
+ */
 static bool
 find_index(source *s, PGconn *connection)
 {
 	char	   *name = PQescapeLiteral(connection, s->plan.index, strlen(s->plan.index));
 	char	   *problem = text_of("there is no index \"%s\"", s->plan.index);
-	char	   *sql = text_of("SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
+	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
+							  " FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'search_path')"
+							  " SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
 							  " pg_catalog.concat(n.nspname, '.', c.relname)"
-							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"
-							  " WHERE c.oid = pg_catalog.to_regclass(%s)", name != NULL ? name : "NULL");
+							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+							  " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
+							  name != NULL ? name : "NULL");
 	PGresult   *rows = source_row(connection, sql, problem);
 
 	free(s->index);
@@ -268,7 +274,7 @@ look_at_standby(source *s, PGconn *connection)
 static bool
 begin_look(source *s, PGconn *connection)
 {
-	if (s->pooled && !(server_command(connection, "BEGIN") && source_find_server(s, connection) &&
+	if (s->pooled && !(server_begin(connection, "BEGIN") && source_find_server(s, connection) &&
 					   set_limits(s, connection) && find_index(s, connection)))
 		return false;
 	return look_at_standby(s, connection);

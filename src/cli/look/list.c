@@ -298,7 +298,7 @@ bool
 list_look(source *s, PGconn *connection)
 {
 	list_head	head;
-	bool		well = server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
+	bool		well = server_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
 		read_head(s, connection, &head) && source_check_clock(s, head.true_at) && check_list(s, &head) &&
 		(head.serial == s->serial || take_list(s, connection, &head));
 

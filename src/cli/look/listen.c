@@ -9,8 +9,6 @@
  * LISTEN comes before the look, on the same connection: what is published after LISTEN
  * sends a notification, and what was published before is seen by the look.
  */
-#include <string.h>
-
 #include "messages.h"
 #include "source.h"
 
@@ -45,26 +43,16 @@ listen_begin(source *s, PGconn *connection)
 		complain("not listening to \"" CHANNEL "\": %s; looking every %g s", silences[s->silence], s->plan.every);
 }
 
-/* Whether a payload names the list: after its serial and identity, or alone. */
+/* Whether notifications came; one look answers all of them, and they name no list. */
 static bool
-names_list(const char *payload, const char *list)
-{
-	const char *rest = strchr(payload, ' ');
-
-	rest = rest != NULL ? strchr(rest + 1, ' ') : NULL;
-	return payload[0] == '\0' || strcmp(payload, list) == 0 || (rest != NULL && strcmp(rest + 1, list) == 0);
-}
-
-/* Whether notifications came that mean this list; one look answers all of them. */
-static bool
-take_notifications(const source *s, PGconn *connection)
+take_notifications(PGconn *connection)
 {
 	PGnotify   *notification;
 	bool		any = false;
 
 	while ((notification = PQnotifies(connection)) != NULL)
 	{
-		any |= names_list(notification->extra, s->plan.list);
+		any = true;
 		PQfreemem(notification);
 	}
 	return any;
@@ -76,7 +64,7 @@ listen_wait(source *s, PGconn *connection, double until)
 	/* a standby becomes the primary without a new connection */
 	if (s->silence == STANDBY && !s->standby)
 		listen_begin(s, connection);
-	while (!take_notifications(s, connection))
+	while (!take_notifications(connection))
 	{
 		double		left = until - monotonic_seconds();
 

@@ -61,8 +61,8 @@ source_find_server(source *s, PGconn *connection)
 
 	rows = source_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
 					  " pg_catalog.pg_is_in_recovery()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
-					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace,"
-					  " pg_catalog.pg_control_system() AS s WHERE e.extname = 'bloomfilter'",
+					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace,"
+					  " pg_catalog.pg_control_system() AS s WHERE e.extname OPERATOR(pg_catalog.=) 'bloomfilter'",
 					  "the extension bloomfilter is not in this database");
 	if (rows == NULL)
 		return false;

@@ -22,6 +22,8 @@
 /* Written at most so often, seconds, while nothing but counts changes. */
 #define WRITE_SECONDS 1.0
 
+#define WHOLES_HELP "Times that whole files were written for this reason."
+
 const export_value_kind export_value_kinds[EXPORT_VALUES] = {
 	[VALUE_LIST] = {"list", KIND_TEXT, NULL},
 	[VALUE_IDENTITY] = {"identity", KIND_TEXT, NULL},
@@ -49,13 +51,13 @@ const export_value_kind export_value_kinds[EXPORT_VALUES] = {
 	[VALUE_BITS] = {"bits", KIND_NUMBER, "Bits that were new, and published as patches."},
 	[VALUE_PATCHES] = {"patches", KIND_NUMBER, "Patches that were published."},
 	[VALUE_PATCH_BYTES] = {"patch_bytes", KIND_NUMBER, "Bytes of these patches."},
-	[VALUE_WHOLES + WHOLE_FIRST] = {"wholes_first", KIND_NUMBER, "Times that whole files were written, and why."},
-	[VALUE_WHOLES + WHOLE_FOLDER] = {"wholes_folder", KIND_NUMBER, NULL},
-	[VALUE_WHOLES + WHOLE_REBUILD] = {"wholes_rebuild", KIND_NUMBER, NULL},
-	[VALUE_WHOLES + WHOLE_GEOMETRY] = {"wholes_geometry", KIND_NUMBER, NULL},
-	[VALUE_WHOLES + WHOLE_REMOVED] = {"wholes_removed", KIND_NUMBER, NULL},
-	[VALUE_WHOLES + WHOLE_LONG] = {"wholes_long", KIND_NUMBER, NULL},
-	[VALUE_WHOLES + WHOLE_RENEWED] = {"wholes_renewed", KIND_NUMBER, NULL},
+	[VALUE_WHOLES + WHOLE_FIRST] = {"wholes_first", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_FOLDER] = {"wholes_folder", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_REBUILD] = {"wholes_rebuild", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_GEOMETRY] = {"wholes_geometry", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_REMOVED] = {"wholes_removed", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_LONG] = {"wholes_long", KIND_NUMBER, WHOLES_HELP},
+	[VALUE_WHOLES + WHOLE_RENEWED] = {"wholes_renewed", KIND_NUMBER, WHOLES_HELP},
 	[VALUE_FILES] = {"files", KIND_NUMBER, "Patches and whole files in the folder."},
 	[VALUE_BYTES] = {"bytes", KIND_NUMBER, "Bytes of these files."},
 	[VALUE_FAILURES] = {"failures", KIND_NUMBER, "Looks that failed since the last one that went well."},

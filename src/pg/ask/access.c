@@ -7,7 +7,6 @@
 #include "miscadmin.h"
 
 #include "ask/access.h"
-#include "ask/chunks.h"
 
 static void
 open_stored(BfpgAccess *access, Datum value)

@@ -37,7 +37,7 @@
 #include "utils/rel.h"
 
 #include "bf_hashlist.h"
-#include "ask/chunks.h"
+#include "ask/copies.h"
 #include "base/pin.h"
 
 /* Keys whose pages are fetched ahead of the one that is asked. */

@@ -19,6 +19,18 @@
  */
 extern bool bfpg_check_kept_here(Oid table);
 
+/* Whether a table is a chunk that TimescaleDB has compressed, wholly or in part. */
+extern bool bfpg_is_compressed(Oid table);
+
+/*
+ * Throws on a worker of Citus, where a list of the coordinator isn't, and another one of its
+ * name may be.  The error says that lists are not done so there.
+ */
+extern void bfpg_check_coordinator(const char *done);
+
+/* Throws unless a table of lists has the lists that whoever looks them up means. */
+extern void bfpg_check_list_table(Oid table);
+
 /* Throws unless the access method of an open table is heap, also by another name. */
 extern void bfpg_check_heap(Relation table);
 

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "bf_estimate.h"
 #include "bf_filter.h"
@@ -79,6 +80,19 @@ bfpg_check_compatible(const bf_header *a, const bf_header *b)
 					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
 					   a->seed == b->seed ? "are equal" : "differ"),
 			 errhint("Build both with the same n, p, seed and type of key.")));
+}
+
+MemoryContext
+bfpg_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("function %s is part of an aggregate and can't be called by itself", get_func_name(fcinfo->flinfo->fn_oid)),
+				 errhint("Call the aggregate.")));
+	return context;
 }
 
 void

@@ -127,8 +127,10 @@ typedef struct BfpgReader
 
 /*
  * The type that reads the keys of a kind, if the same text is always the same key.
- * It depends on settings for dates and times, and on the type for real and double
- * precision, whose nearest numbers to 0.1 are two.
+ * It depends on settings for dates and times, on the type for real and double
+ * precision, whose nearest numbers to 0.1 are two, and on the driver for bytea: where the
+ * server doesn't say that a parameter is bytea many drivers send the bytes as they are,
+ * which would be read as the escape format.
  */
 static Oid
 reading_type(bf_key_type type)
@@ -137,8 +139,6 @@ reading_type(bf_key_type type)
 	{
 		case BF_KEY_INTEGER:
 			return INT8OID;
-		case BF_KEY_BYTEA:
-			return BYTEAOID;
 		case BF_KEY_UUID:
 			return UUIDOID;
 		case BF_KEY_NUMERIC:
@@ -147,6 +147,7 @@ reading_type(bf_key_type type)
 			return INETOID;
 		case BF_KEY_MACADDR:	/* it reads six bytes, too, as the same key */
 			return MACADDR8OID;
+		case BF_KEY_BYTEA:
 		case BF_KEY_FLOAT:
 		case BF_KEY_DATE:
 		case BF_KEY_TIMESTAMP:
@@ -218,6 +219,8 @@ Oid
 bfpg_reading_type_of_column(Oid type)
 {
 	type = getBaseType(type);
+	if (type == BYTEAOID)
+		bfpg_refuse_key_type(BF_KEY_BYTEA, BF_KEY_TEXT);
 	if (type == VARCHAROID)
 		return TEXTOID;
 	return type == CIDROID ? INETOID : type;
@@ -226,6 +229,11 @@ bfpg_reading_type_of_column(Oid type)
 void
 bfpg_read_as_column(BfpgKeyCoder *coder, Oid type)
 {
+	if (getBaseType(type) == BYTEAOID)
+	{
+		bfpg_read_as(coder, BF_KEY_BYTEA);
+		return;
+	}
 	type = bfpg_reading_type_of_column(type);
 	if (type == TEXTOID)
 		(void) bfpg_find_key_type(TEXTOID, coder);

@@ -21,18 +21,21 @@ extern bool bfpg_is_untyped(Oid type);
 
 /*
  * Makes an untyped key's coder read keys of a kind, text for none.  It throws at the
- * first key if their text would mean different keys, by a setting or for two types of
- * the kind: an empty array is one of any kind.
+ * first key if their text would mean different keys, by a setting, for two types of
+ * the kind or by a driver: an empty array is one of any kind.
  */
 extern void bfpg_read_as(BfpgKeyCoder *coder, bf_key_type type);
 
-/* The type that SQL reads a literal as, beside a column of a type that keys can have. */
+/*
+ * The type that SQL reads a literal as, beside a column of a type that keys can have.  It
+ * throws for bytea, whose keys need a type.
+ */
 extern Oid	bfpg_reading_type_of_column(Oid type);
 
 /*
  * Makes an untyped key's coder read keys as the values of a column of a type, by the
  * session's settings as SQL does, but without the column's length: 'a' = column
- * is not cut to it either.
+ * is not cut to it either.  At the first key of bytea it throws.
  */
 extern void bfpg_read_as_column(BfpgKeyCoder *coder, Oid type);
 

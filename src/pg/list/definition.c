@@ -37,7 +37,6 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-#include "list/definition.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 
@@ -84,12 +83,19 @@ check_role(const char *name, const Datum *values)
 	Oid			role = DatumGetObjectId(values[DEFINITION_ROLE]);
 	const char *role_name = NameStr(*DatumGetName(values[DEFINITION_ROLE_NAME]));
 
-	if (role != GetUserId() || strcmp(role_name, GetUserNameFromId(GetUserId(), false)) != 0)
+	if (role == GetUserId() && strcmp(role_name, GetUserNameFromId(role, false)) == 0)
+		return;
+	/* Another role may have the name now. */
+	if (get_role_oid(role_name, true) != role)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("list \"%s\" was published by role \"%s\", which alone may refresh it", name, role_name),
-				 errdetail("The query runs with the rights of the role that gave it, and with no other's, not even a superuser's."),
-				 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
+				 errmsg("list \"%s\" was published by role \"%s\", which does not exist any more", name, role_name),
+				 errhint("Publish it as yourself with CALL bloom_publish.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("list \"%s\" was published by role \"%s\", which alone may refresh it", name, role_name),
+			 errdetail("The query runs with the rights of the role that gave it, and with no other's, not even a superuser's."),
+			 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
 }
 
 void

@@ -59,8 +59,8 @@ bfpg_list_relation(Oid schema, const char *name)
 	return relation;
 }
 
-Oid
-bfpg_list_table(Oid schema)
+static Oid
+parts_table(Oid schema)
 {
 	return bfpg_list_relation(schema, PARTS_TABLE);
 }
@@ -68,7 +68,7 @@ bfpg_list_table(Oid schema)
 void
 bfpg_list_check_may_read(Oid schema)
 {
-	Oid			table = bfpg_list_table(schema);
+	Oid			table = parts_table(schema);
 
 	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
@@ -77,8 +77,8 @@ bfpg_list_check_may_read(Oid schema)
 void
 bfpg_list_open(Oid schema, BfpgListTable *table)
 {
-	table->table = table_open(bfpg_list_table(schema), AccessShareLock);
-	bfpg_check_kept_here(RelationGetRelid(table->table));
+	table->table = table_open(parts_table(schema), AccessShareLock);
+	bfpg_check_list_table(RelationGetRelid(table->table));
 	table->schema = schema;
 	table->scan = NULL;
 }

@@ -34,9 +34,6 @@ extern Oid	bfpg_extension_schema(Oid function);
 /* A relation of the extension by its name. */
 extern Oid	bfpg_list_relation(Oid schema, const char *name);
 
-/* The table that has the filters of lists. */
-extern Oid	bfpg_list_table(Oid schema);
-
 /* Throws unless the user may read whole filters. */
 extern void bfpg_list_check_may_read(Oid schema);
 
@@ -65,6 +62,25 @@ pg_noreturn extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts)
 
 /* The error for a list with a part that isn't one of its set. */
 pg_noreturn extern void bfpg_list_mixed(Datum name, uint32 part);
+
+/* By which query a list was published, so that bloom_refresh can run it again. */
+typedef struct BfpgDefinition
+{
+	Oid			role;			/* that published, and alone may refresh */
+	const char *query;
+	const char *search_path;	/* by which the query's names were resolved */
+	bool		check;
+	bool		allow_empty;
+} BfpgDefinition;
+
+/*
+ * Reads the definition of a list, in the caller's memory.  Throws where it has none, and where
+ * the current role is not the one that published it.
+ */
+extern void bfpg_definition_read(Oid schema, const char *name, BfpgDefinition *definition);
+
+/* Keeps the definition of a list, by the current role; NULL removes what is there. */
+extern void bfpg_definition_write(Oid schema, const char *name, const BfpgDefinition *definition);
 
 #pragma GCC visibility pop
 

@@ -1,8 +1,8 @@
 /*
  * stats.c
- *	  What a filter is and what it would be: sizes, estimates, hashes.
+ *	  What a filter is and what it would be: sizes, estimates, and whether it is whole.
  *
- * All of them read a header at most, and so cost the same for every size.
+ * All but bloom_verify read a header at most, and so cost the same for every size.
  */
 #include "postgres.h"
 
@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_sizing);
 PG_FUNCTION_INFO_V1(bloomfilter_stats);
 PG_FUNCTION_INFO_V1(bloomfilter_cardinality);
 PG_FUNCTION_INFO_V1(bloomfilter_fpr);
+PG_FUNCTION_INFO_V1(bloomfilter_verify);
 
 #define SIZING_COLUMNS 10
 #define STATS_COLUMNS 16
@@ -120,4 +121,18 @@ bloomfilter_fpr(PG_FUNCTION_ARGS)
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &header);
 	PG_RETURN_FLOAT8(bf_estimate_rate(&header));
+}
+
+/* Whether checksum and popcount are right: reads the whole value. */
+Datum
+bloomfilter_verify(PG_FUNCTION_ARGS)
+{
+	bf_status	status;
+	BfpgFilter *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
+										   &status);
+
+	if (filter == NULL)
+		PG_RETURN_BOOL(false);
+	bfpg_filter_free(filter);
+	PG_RETURN_BOOL(true);
 }
