@@ -122,7 +122,7 @@ bool
 folder_take_renewed(list_folder *f, feed_manifest *next)
 {
 	folder_renewal *r = &f->renewal;
-	int			status;
+	int			status = -1;
 	bool		taken;
 
 	if (r->child == 0 || waitpid(r->child, &status, f->plan->follow ? WNOHANG : 0) == 0)
