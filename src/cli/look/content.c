@@ -435,7 +435,8 @@ url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGES
 	if (has_file(look, m) && m->content >= look->place->now.content.serial && !wanted)
 	{
 		result = take_patches(look, m, digest);
-		if (result == ELSEWHERE)
+		/* one that is missing may come while this host waits for its turn */
+		if (result == ELSEWHERE && look->misses == 0)
 			look->no_patch = m->content;
 	}
 	if (result == ELSEWHERE)
