@@ -168,7 +168,7 @@ is(manifest('two')->{exporter}[0], manifest('three')->{exporter}[0], 'and its ma
 finish('first', 'TERM');
 
 spew('www/three/.state', slurp('www/three/.state') =~ s/^server .*/server 1/mr);
-refuses(qr/exported from another server.*--new-source/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/three');
+refuses(qr/another server answers than the one before.*--new-source/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/three');
 my $epoch = manifest('three')->{epoch}[0];
 is((export('www/three', '--new-source'))[0], 0, 'another server takes its place if told so');
 is((export('www/three'))[0], 0, 'which need be said once');
