@@ -8,10 +8,10 @@
 #include "handle.h"
 
 /*
- * The bytes of the regular file that is open at fd, mapped, or read where flags say
- * so.  subject is for messages.
+ * The bytes of the regular file that is open at fd and so long, mapped, or read where
+ * flags say so.  subject is for messages.
  */
-extern int	lbf_bytes_of_file(int fd, unsigned flags, const char *subject,
+extern int	lbf_bytes_of_file(int fd, uint64_t length, unsigned flags, const char *subject,
 							  lbf_bytes *bytes, bloomfilter_detail *detail);
 
 /* So many bytes of a file, mapped read-only and shared. */

@@ -38,7 +38,7 @@ typedef struct lbf_part
 	lbf_bytes	bytes;
 } lbf_part;
 
-/* Which file it is; a number of device is never 0 with one of inode of 0. */
+/* Which file it is. */
 typedef struct lbf_stamp
 {
 	uint64_t	device;

@@ -179,11 +179,11 @@ typedef struct bloomfilter bloomfilter;
  * bloomfilter_open_fd reads a "BLMF" from a pipe.
  *
  * Files are mapped read-only and shared: all processes of a host use the same memory.
- * All rules of the format are checked here, once, checksums included; only the bits of
- * a followed file, which change, are not.  Questions check nothing again.  A process that looks up a key in a
- * mapped file that was truncated receives SIGBUS, and in one that was overwritten it gets
- * wrong answers.  With BLOOMFILTER_COPY nothing that happens to the file after this call
- * matters: of a followed file that is the state of one serial.
+ * All rules of the format are checked here, once, checksums included, but not the bits of
+ * a followed file, which change.  A process that looks up a key in a mapped file that was
+ * truncated receives SIGBUS, and in one that was overwritten it gets wrong answers.  With
+ * BLOOMFILTER_COPY nothing that happens to the file after this call matters: of a followed
+ * file that is the state of one serial.
  *
  * A followed file that is open stays what it was when its follower begins a new file
  * (status.superseded is not 0 then): keep it open by bloomfilter_watched_open.
@@ -531,11 +531,10 @@ typedef struct bloomfilter_status
 } bloomfilter_status;
 
 /*
- * What the page of facts of an open filter says now; of one that was opened with
- * BLOOMFILTER_COPY, serial and true_at are those of the copy.  Where the follower wrote no word this function
- * adds "old", if it did not look for three times every, and "clock", if looked is more
- * than a minute in the future.  status_size is sizeof (bloomfilter_status) of the
- * caller.  A file whose filter is not wanted is opened with BLOOMFILTER_SKIP_CHECK for this.
+ * What the page of facts of an open filter says now; of a copy, serial and true_at are
+ * those of the copy.  Where the follower wrote no word this adds "old", if it did not look
+ * for three times every, and "clock", if looked is more than a minute in the future.
+ * status_size is sizeof (bloomfilter_status) of the caller.
  */
 extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *status,
 								   size_t status_size);
@@ -552,11 +551,11 @@ extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status 
  *
  * The filter that was entered stays open until leave, whatever comes meanwhile.
  * enter looks at the path once a second, and at once where the filter's follower says
- * that another file took its place; so no thread is needed, and a process may fork.  Where
- * the path is another file, the enter that sees it first opens and checks that file, which takes
- * a tenth of a second for 100 MB of a "BLMF" and nothing that can be felt for a followed
- * one.  If that fails (no rights, damaged, gone) the old filter stays, and
- * bloomfilter_watched_error says why.
+ * that another file took its place; so no thread is needed, and a process may fork.  The
+ * enter that finds another file opens and checks it: a tenth of a second for 100 MB of a
+ * "BLMF", nothing that can be felt for a followed one.  If that fails (no rights, damaged,
+ * gone) the old filter stays, and bloomfilter_watched_error says why.  An enter costs some
+ * 10 ns: ask several questions between enter and leave where that matters.
  *
  * A reader holds the filter that it entered last until it enters again or is closed,
  * so an idle thread keeps the memory of a filter that was replaced: close its

@@ -4,8 +4,6 @@
  */
 #define _DEFAULT_SOURCE
 
-#include "open.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,16 +17,40 @@
 #define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | \
 				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
 
+/* A handle of one filter, which owns its bytes then; on an error they are released. */
+static int
+open_bytes(lbf_bytes *bytes, unsigned flags, const char *subject, bloomfilter **result,
+		   bloomfilter_detail *detail)
+{
+	bloomfilter *filter = lbf_handle_create(1);
+	int			code;
+
+	if (filter == NULL)
+	{
+		lbf_release(bytes);
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
+	}
+	code = lbf_part_of_bytes(bytes, flags, subject, &filter->part[0], detail);
+	if (code != BLOOMFILTER_OK)
+	{
+		bloomfilter_close(filter);
+		return code;
+	}
+	lbf_handle_complete(filter);
+	*result = filter;
+	return BLOOMFILTER_OK;
+}
+
 /* Opens one filter alone. */
 static int
 open_single(int fd, const struct stat *st, unsigned flags, const char *path, bloomfilter **filter,
 			bool *kept, bloomfilter_detail *detail)
 {
 	lbf_bytes	bytes;
-	int			code = lbf_bytes_of_file(fd, flags, path, &bytes, detail);
+	int			code = lbf_bytes_of_file(fd, (uint64_t) st->st_size, flags, path, &bytes, detail);
 
 	if (code == BLOOMFILTER_OK)
-		code = lbf_open_bytes(&bytes, flags, path, filter, detail);
+		code = open_bytes(&bytes, flags, path, filter, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	(*filter)->stamp = lbf_stamp_of(st);
@@ -68,29 +90,6 @@ bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter, bloomfi
 	return code;
 }
 
-int
-lbf_open_bytes(lbf_bytes *bytes, unsigned flags, const char *subject,
-			   bloomfilter **result, bloomfilter_detail *detail)
-{
-	bloomfilter *filter = lbf_handle_create(1);
-	int			code;
-
-	if (filter == NULL)
-	{
-		lbf_release(bytes);
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
-	}
-	code = lbf_part_of_bytes(bytes, flags, subject, &filter->part[0], detail);
-	if (code != BLOOMFILTER_OK)
-	{
-		bloomfilter_close(filter);
-		return code;
-	}
-	lbf_handle_complete(filter);
-	*result = filter;
-	return BLOOMFILTER_OK;
-}
-
 /* The caller's bytes are never written to, whatever pointer holds them. */
 static uint8_t *
 without_const(const void *bytes)
@@ -116,7 +115,7 @@ bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags,
 		taken.owner = LBF_ALLOCATED;
 		memcpy(taken.start, bytes, length);
 	}
-	return lbf_open_bytes(&taken, flags, NULL, filter, detail);
+	return open_bytes(&taken, flags, NULL, filter, detail);
 }
 
 int
@@ -131,7 +130,7 @@ bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
 	code = lbf_bytes_of_stream(fd, flags, NULL, &bytes, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return lbf_open_bytes(&bytes, flags, NULL, filter, detail);
+	return open_bytes(&bytes, flags, NULL, filter, detail);
 }
 
 int

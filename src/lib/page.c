@@ -24,16 +24,11 @@
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
-static int
-hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* All zeros where the system has none. */
 static void
 read_boot(uint8_t boot[FEED_BOOT_BYTES])
 {
+	static const char hex[] = "0123456789abcdef";
 	char		text[64];
 	int			fd = open(BOOT_ID, O_RDONLY | O_CLOEXEC);
 	ssize_t		got = fd < 0 ? 0 : read(fd, text, sizeof text);
@@ -45,11 +40,11 @@ read_boot(uint8_t boot[FEED_BOOT_BYTES])
 		close(fd);
 	for (i = 0; i < got && digits < 2 * FEED_BOOT_BYTES; i++)
 	{
-		int			digit = hex_digit(text[i]);
+		const char *digit = memchr(hex, text[i], sizeof hex - 1);
 
-		if (digit < 0)
+		if (digit == NULL)
 			continue;
-		boot[digits / 2] = (uint8_t) (boot[digits / 2] << 4 | digit);
+		boot[digits / 2] = (uint8_t) (boot[digits / 2] << 4 | (digit - hex));
 		digits++;
 	}
 }
@@ -121,7 +116,7 @@ told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	result.place = places[where];
 	result.kind = kinds[feed_told(page, who, where, &content)];
 	result.serial = content.serial;
-	if (result.serial == 0)
+	if (where == FEED_NOBODYS && result.serial == 0)
 		result.kind = BLOOMFILTER_SERIAL_NONE;
 	feed_now_read(page, &now);
 	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? now.true_at : 0;

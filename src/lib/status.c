@@ -20,6 +20,10 @@
 
 #define MICROSECONDS 1000000
 
+#ifndef CLOCK_BOOTTIME
+#define CLOCK_BOOTTIME CLOCK_MONOTONIC
+#endif
+
 /* In the page. */
 #define AT_TRUE_AT (FEED_NOW_AT + 16)
 
@@ -30,16 +34,6 @@ clock_now(clockid_t clock)
 
 	(void) clock_gettime(clock, &now);
 	return (uint64_t) now.tv_sec * MICROSECONDS + (uint64_t) now.tv_nsec / 1000;
-}
-
-static uint64_t
-boot_clock(void)
-{
-#ifdef CLOCK_BOOTTIME
-	return clock_now(CLOCK_BOOTTIME);
-#else
-	return 0;
-#endif
 }
 
 /* The page: the mapped one, or of a copy what the file has now; NULL where it has none. */
@@ -75,7 +69,7 @@ take_who(const feed_who *who, bloomfilter_status *status)
 static bool
 take_how(const feed_how *how, bloomfilter_status *status)
 {
-	bool		right = feed_age(how->looked, how->looked_boot, clock_now(CLOCK_REALTIME), boot_clock(),
+	bool		right = feed_age(how->looked, how->looked_boot, clock_now(CLOCK_REALTIME), clock_now(CLOCK_BOOTTIME),
 								 status->place == BLOOMFILTER_PLACE_HERE, &status->age);
 
 	status->looked = (int64_t) how->looked;

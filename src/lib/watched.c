@@ -36,8 +36,6 @@ static const lbf_stamp no_file;
 /* Milliseconds between two looks, and where the filter that is held was superseded. */
 #define LOOK_EVERY		1000
 #define LOOK_SUPERSEDED	10
-
-/* A clock that costs a few nanoseconds is exact enough. */
 #ifdef CLOCK_MONOTONIC_COARSE
 #define LOOK_CLOCK CLOCK_MONOTONIC_COARSE
 #else

@@ -173,6 +173,12 @@ overwrite('away/u.bloom', 4096 + 64 + 100, "\xff");
 is((pull_once('away/u.bloom'))[0], 0, 'a file whose changes are odd') or diag(slurp('.stderr'));
 is(page_of('away/u.bloom')->{changes} % 2, 0, 'is made even');
 is((run('', 'verify', 'away/u.bloom'))[0], 0, 'and its sum is that of its bits');
+overwrite('away/u.bloom', 4096 + 64 + 200, "\xff");
+my ($status, undef, $err) = run('', 'verify', 'away/u.bloom');
+ok($status == 1 && $err =~ /is damaged: its bits are not those/, 'another bit is found by verify') || diag("$status $err");
+is((pull_once('away/u.bloom'))[0], 2, 'and by the follower');
+is((pull_once('away/u.bloom'))[0], 0, 'which then fetches the whole');
+is((run('', 'verify', 'away/u.bloom'))[0], 0, 'and all is well');
 
 # Modes.
 mkdir 'modes';

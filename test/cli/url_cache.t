@@ -139,23 +139,6 @@ sub damage
 	return;
 }
 
-# Steps are merged meanwhile: the longer one leads on from here, too.
-my %before = map { $_ => 1 } map { (split / /, $_)[4] } @{ manifest('users')->{patch} };
-add(3000);
-my ($missing) = map { (split / /, $_)[4] } grep { !$before{ (split / /, $_)[4] } } @{ manifest('users')->{patch} };
-$missing //= (split / /, manifest('users')->{patch}[-1])[4];
-rules("$missing\t404 Not Found");
-spew('requests', '');
-ok(wait_for(60, sub { is_current() || requests(qr/$missing\.patch 404/) }), 'a step that stays missing');
-foreach (1 .. 4)
-{
-	last if "@{ manifest('users')->{patch} }" !~ /$missing/;
-	add(3000);
-}
-unlike("@{ manifest('users')->{patch} }", qr/$missing/, 'is merged into a longer one');
-ok(wait_for(60, sub { is_current() }), 'which is taken');
-is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
-
 # One that never comes: whole files that don't have it would not help
 add(4000);
 rules("\\.patch\$\t404 Not Found");

@@ -167,7 +167,7 @@ ok(wait_for(30, sub { -e '.first.log' && slurp('.first.log') =~ /another exporte
 is(manifest('two')->{exporter}[0], manifest('three')->{exporter}[0], 'and its manifest stays');
 finish('first', 'TERM');
 
-spew('www/three/.state', slurp('www/three/.state') =~ s/^source .*/source 1/mr);
+spew('www/three/.state', slurp('www/three/.state') =~ s/^server .*/server 1/mr);
 refuses(qr/exported from another server.*--new-source/, '', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/three');
 my $epoch = manifest('three')->{epoch}[0];
 is((export('www/three', '--new-source'))[0], 0, 'another server takes its place if told so');

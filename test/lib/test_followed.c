@@ -30,6 +30,7 @@
 #define KEYS 3000
 #define MORE 1000				/* that come in later */
 #define PARTS 3
+#define ANNOUNCED 300			/* keys that come one by one */
 
 extern int	__real_clock_gettime(clockid_t clock, struct timespec *time);
 extern int	__wrap_clock_gettime(clockid_t clock, struct timespec *time);
@@ -210,6 +211,55 @@ check_change(void)
 	same(count_missing(copy, 1, KEYS), 0, "a copy outlives its file's content");
 	same((long long) status_of(copy).serial, 100, "with its serial");
 	bloomfilter_close(copy);
+}
+
+/* Asks, until the last serial is told, for all keys that each told serial announces. */
+static int
+ask_announced(const bloomfilter *filter)
+{
+	int64_t		told;
+	int			denied = 0;
+
+	do
+	{
+		told = (int64_t) status_of(filter).serial;
+		denied += count_missing(filter, 1, told);
+	} while (told < ANNOUNCED);
+	return denied;
+}
+
+/* A serial that is told has its keys, for another process, while they come. */
+static void
+check_announced(void)
+{
+	bloomfilter *none = make_range(KEYS + MORE, 1, 1, 0);
+	bloomfilter *mapped;
+	pid_t		child;
+	int			status = 0;
+	int64_t		key;
+
+	make_list(path, none, NULL);
+	put_word(path, FEED_SERIAL, 0);
+	mapped = opened(path, 0);
+	fflush(stdout);
+	child = fork();
+	need(child >= 0, "fork");
+	if (child == 0)
+	{
+		alarm(300);
+		_exit(ask_announced(mapped) == 0 ? 0 : 1);
+	}
+	for (key = 1; key <= ANNOUNCED; key++)
+	{
+		bloomfilter *one = make_range(KEYS + MORE, 1, key, key);
+
+		put_keys(path, one, (uint64_t) key);
+		bloomfilter_close(one);
+	}
+	need(waitpid(child, &status, 0) == child, "child");
+	same(status, 0, "each of %d serials has its keys when it is told", ANNOUNCED);
+	bloomfilter_close(mapped);
+	bloomfilter_close(none);
 }
 
 /* A part that had no key when the file was made has no type, and keys come to it. */
@@ -805,6 +855,7 @@ main(void)
 	set = make_range(KEYS, PARTS, 1, KEYS);
 	check_written();
 	check_change();
+	check_announced();
 	check_first_keys();
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		check_place(&cases[i]);

@@ -3,7 +3,8 @@
  *	  The type Filter: a filter, or a watched one, of the library.
  *
  * No Python code runs between hold and let_go, and the interpreter's lock is kept: so one
- * reader serves all threads, and a fork finds no lock of the library taken.
+ * reader serves all threads, and a fork finds neither it inside nor a lock of the library
+ * taken.  What hold gave is there until Python code runs again, to say what is wrong.
  */
 #include "native.h"
 
@@ -78,9 +79,9 @@ filter_contains(PyObject *object, PyObject *asked)
 	if (filter != NULL)
 	{
 		answer = bloomfilter_contains(filter, key.type, key.bytes, (size_t) key.length);
+		let_go(self);
 		if (answer < 0)
 			raise_ask(filter, answer, key.type);
-		let_go(self);
 	}
 	key_free(&key);
 	return answer < 0 ? -1 : answer;
@@ -105,26 +106,38 @@ list_of(const uint8_t *found, size_t count)
 	return list;
 }
 
+static int
+ask_all(const bloomfilter *filter, const Keys *keys, uint8_t *found, size_t *answered)
+{
+	if (keys->type == BLOOMFILTER_KEY_INTEGER)
+		return bloomfilter_contains_int64_batch(filter, keys->integers, keys->count, found, answered);
+	if (keys->count > 0)
+		return bloomfilter_contains_batch(filter, keys->type, keys->slices, keys->count, found, answered);
+	return BLOOMFILTER_OK;
+}
+
 static PyObject *
-ask_all(const bloomfilter *filter, const Keys *keys)
+answer_all(Filter *self, const Keys *keys)
 {
 	uint8_t    *found = PyMem_Malloc(keys->count + 1);
+	const bloomfilter *filter = found == NULL ? NULL : hold(self);
 	size_t		answered = 0;
 	PyObject   *list = NULL;
-	int			code = BLOOMFILTER_OK;
+	int			code;
 
 	if (found == NULL)
 		return PyErr_NoMemory();
-	if (keys->type == BLOOMFILTER_KEY_INTEGER)
-		code = bloomfilter_contains_int64_batch(filter, keys->integers, keys->count, found, &answered);
-	else if (keys->count > 0)
-		code = bloomfilter_contains_batch(filter, keys->type, keys->slices, keys->count, found, &answered);
-	if (code == BLOOMFILTER_OK)
-		list = list_of(found, keys->count);
-	else
+	if (filter != NULL)
 	{
-		raise_ask(filter, code, keys->type);
-		set_error_index((Py_ssize_t) answered);
+		code = ask_all(filter, keys, found, &answered);
+		let_go(self);
+		if (code == BLOOMFILTER_OK)
+			list = list_of(found, keys->count);
+		else
+		{
+			raise_ask(filter, code, keys->type);
+			set_error_index((Py_ssize_t) answered);
+		}
 	}
 	PyMem_Free(found);
 	return list;
@@ -133,16 +146,9 @@ ask_all(const bloomfilter *filter, const Keys *keys)
 static PyObject *
 filter_contains_many(PyObject *object, PyObject *iterable)
 {
-	Filter	   *self = (Filter *) object;
-	const bloomfilter *filter;
-	PyObject   *list = NULL;
 	Keys		keys;
+	PyObject   *list = keys_take(iterable, &keys) == 0 ? answer_all((Filter *) object, &keys) : NULL;
 
-	if (keys_take(iterable, &keys) == 0 && (filter = hold(self)) != NULL)
-	{
-		list = ask_all(filter, &keys);
-		let_go(self);
-	}
 	keys_free(&keys);
 	return list;
 }
@@ -162,11 +168,11 @@ filter_explain(PyObject *object, PyObject *asked)
 	if (filter != NULL)
 	{
 		answer = bloomfilter_explain(filter, key.type, key.bytes, (size_t) key.length, text);
+		let_go(self);
 		if (answer == BLOOMFILTER_ERR_OTHER_PART)
 			answer = 0;
 		else if (answer < 0)
 			raise_ask(filter, answer, key.type);
-		let_go(self);
 	}
 	key_free(&key);
 	return answer < 0 ? NULL : PyUnicode_FromString(text);
@@ -243,14 +249,11 @@ filter_to_bytes(PyObject *object, PyObject *unused)
 	bloomfilter_get_info(filter, &info, sizeof info);
 	code = info.open_parts > 1 ? BLOOMFILTER_ERR_SET :
 		bloomfilter_get_bytes(filter, 0, &bytes, &length);
-	if (code == BLOOMFILTER_OK)
-		result = PyBytes_FromStringAndSize(bytes, (Py_ssize_t) length);
-	else if (code == BLOOMFILTER_ERR_SET)
-		result = raise_code(BLOOMFILTER_ERR_ARGUMENT, "a set of parts has no bytes of one filter", 0);
-	else
-		result = raise_code(code, bloomfilter_strerror(code), 0);
+	result = code == BLOOMFILTER_OK ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t) length) : NULL;
 	let_go(self);
-	return result;
+	if (code == BLOOMFILTER_ERR_SET)
+		return raise_code(BLOOMFILTER_ERR_ARGUMENT, "a set of parts has no bytes of one filter", 0);
+	return code == BLOOMFILTER_OK ? result : raise_code(code, bloomfilter_strerror(code), 0);
 }
 
 static PyObject *
@@ -292,7 +295,7 @@ create(PyObject *type)
 static PyObject *
 filter_open(PyObject *type, PyObject *args)
 {
-	bloomfilter_detail detail;
+	bloomfilter_detail detail = {0, 0, ""};
 	PyObject   *path;
 	unsigned	flags;
 	int			watched;

@@ -77,6 +77,8 @@ class Build(unittest.TestCase):
             BloomFilter.build([1, 2, 2**64], 10)
         with self.assertRaisesRegex(TypeError, "one key"):
             BloomFilter.build("abc", 10)
+        with self.assertRaisesRegex(TypeError, "like a BloomFilter"):
+            BloomFilter.build([1], like=7)
         for n, p in ((0, 0.01), (-1, 0.01), (2**63, 0.01), (10, 0), (10, 1), (10, float("nan"))):
             with self.assertRaises(ValueError):
                 BloomFilter.build([1], n, p)

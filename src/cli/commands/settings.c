@@ -256,8 +256,9 @@ settings_check(pull_plan *plan, const char *dashes)
 		return text_of("%sdsn needs either %slist or %sindex", dashes, dashes, dashes);
 	if (plan->url != NULL && (plan->list != NULL || plan->index != NULL))
 		return text_of("%slist and %sindex are of %sdsn; of a folder %sname checks which list it is", dashes, dashes, dashes, dashes);
-	if (plan->url == NULL && (plan->key_count > 0 || plan->http.plain || plan->http.rate > 0 || plan->http.header_file != NULL))
-		return text_of("%skey, %sallow-http, %slimit-rate and %sheader-file are of %surl", dashes, dashes, dashes, dashes, dashes);
+	/* of a file they may be meant for its other lists */
+	if (plan->url == NULL && dashes[0] != '\0' && (plan->key_count > 0 || plan->http.plain || plan->http.rate > 0 || plan->http.header_file != NULL))
+		return text_of("--key, --allow-http, --limit-rate and --header-file are of --url");
 	if (plan->every <= 0)
 		plan->every = plan->index != NULL ? 1 : DEFAULT_EVERY;
 	return plan->url != NULL ? check_url(plan, dashes) : NULL;

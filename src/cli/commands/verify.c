@@ -10,6 +10,7 @@
 #include "input.h"
 #include "options.h"
 #include "output.h"
+#include "verify_followed.h"
 #include "filter.h"
 
 static const char help[] =
@@ -443,6 +444,8 @@ command_verify(int argc, char **argv)
 	if (filter == NULL)
 		return STATUS_NO;
 	print_soundness(filter);
+	if (!is_standard(plan.path))
+		status = verify_followed(plan.path);
 	if (plan.keys != NULL && verify_keys(&plan, filter) == STATUS_NO)
 		status = STATUS_NO;
 	if (plan.sample > 0 && verify_rate(&plan, filter) == STATUS_NO)

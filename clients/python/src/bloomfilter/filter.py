@@ -179,6 +179,8 @@ class BloomFilter(_Asked):
             raise ValueError(f"p is between 0 and 1, not {p}")
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"a seed has 64 bits: {seed}")
+        if like is not None and not isinstance(like, BloomFilter):
+            raise TypeError(f"a filter is built like a BloomFilter, not a {type(like).__name__}")
         if parts != 1 and n is None:
             raise ValueError("a set of parts is made for n keys")
         return cls._build(keys, n or 0, p, seed % 2**64, parts, like)
