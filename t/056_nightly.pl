@@ -202,7 +202,7 @@ foreach my $name (sort keys %server)
 
 $pull->{run}->signal('TERM');
 $pull->{run}->finish;
-like($pull->{out} . $pull->{err}, qr/pulled/, 'nights were fetched');
+like($pull->{out} . $pull->{err}, qr/serial \d+/, 'nights were fetched');
 foreach my $process (@process)
 {
 	$process->{run}->kill_kill;
