@@ -157,7 +157,7 @@ class Library:
         output(source, "make", "-s", f"BUILD={built}")
         output(os.path.join(run.tree, "bench", "readers"), "g++", "-std=c++17", "-O2", "-I", source,
                "library.cc", "-o", self.program, os.path.join(built, "libbloomfilter.a"),
-               "-lbloom", "-lzstd", "-lm", "-pthread")
+               "-lbloom", "-lm", "-pthread")
 
     def ours(self, size):
         return fields(output(self.run.work, self.program, self.run.choose(300_000, KEYS[size]), 3))

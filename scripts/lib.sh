@@ -72,7 +72,7 @@ find_pg_major() {
 # What building and serving the extension takes.
 install_postgres() {
 	find_pg_major
-	install_packages gcc make libxxhash-dev libzstd-dev util-linux \
+	install_packages gcc make libxxhash-dev util-linux \
 		"postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" postgresql-contrib
 }
 

@@ -42,7 +42,7 @@ major_folder() {
 	done
 	# Of releases that have such suites.
 	mapfile -t newest < <(extra_suites; [ "${SUITES[0]}" != trixie ] || extra_suites trixie)
-	packages=ca-certificates,gcc,make,libxxhash-dev,libzstd-dev,libcurl4-openssl-dev,libsodium-dev,libipc-run-perl,python3-xxhash,postgresql-common
+	packages=ca-certificates,gcc,make,libxxhash-dev,libcurl4-openssl-dev,libsodium-dev,libipc-run-perl,python3-xxhash,postgresql-common
 	packages+=,postgresql-$major$suffix,postgresql-server-dev-$major$suffix,postgresql-$PG_MAJOR
 	[ -z "$suffix" ] || packages+=,libpq5$suffix,libpq-dev$suffix
 	say "making a folder with PostgreSQL $PG_MAJOR and $major"

@@ -1,7 +1,6 @@
-# The postmaster is killed while filters are built, swapped and pulled, and its
-# backends outlive it: after the next start every filter verifies and contains every
-# key of its snapshot, and the file that was being pulled is as before.  The same
-# where the backend of the pull is killed and the server recovers by itself.
+# The postmaster is killed while filters are built and swapped, and its backends
+# outlive it: after the next start every filter verifies and contains every key of its
+# snapshot.  The same where a backend is killed and the server recovers by itself.
 use strict;
 use warnings;
 
@@ -15,7 +14,6 @@ use PostgreSQL::Test::Utils;
 
 use BloomTest;
 use BloomTest::Churn;
-use BloomTest::Pull;
 
 my $seed = 4104;
 srand($seed);
@@ -27,21 +25,6 @@ fsync = on
 wal_sync_method = fdatasync
 EOC
 my $churn = BloomTest::Churn->new($node);
-
-# What is pulled is more than one chunk.  Of a filter of type held the second chunk
-# waits for a lock that the test holds, so that each pull is in its middle.
-$node->safe_psql('postgres', <<'EOC');
-CREATE TABLE shipped (f bloomfilter);
-INSERT INTO shipped SELECT bloom_agg(k, 2000000) FROM generate_series(1, 3000) AS k;
-CREATE TABLE next_day AS SELECT bloom_add(f, -1) AS f FROM shipped;
-CREATE DOMAIN held AS bytea;
-CREATE FUNCTION bloom_chunk(filter held, "offset" bigint, length int) RETURNS bytea LANGUAGE plpgsql AS $$
-BEGIN
-	IF "offset" > 0 THEN PERFORM pg_advisory_lock(1); END IF;
-	RETURN bloom_chunk(filter::bytea::bloomfilter, "offset", length);
-END $$;
-EOC
-my $pull = BloomTest::Pull->new($node, PostgreSQL::Test::Utils::tempdir);
 
 sub wait_until
 {
@@ -71,16 +54,6 @@ sub start_build
 	return $session;
 }
 
-# Starts a pull, and returns when it has a part of the file.
-sub start_pull
-{
-	my ($holder) = @_;
-	$holder->query('SELECT pg_advisory_lock(1)');
-	$pull->start('SELECT f::bytea::held FROM next_day');
-	wait_for_query("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'advisory'");
-	return;
-}
-
 # Processes of the server, by the server.
 sub backends
 {
@@ -98,19 +71,12 @@ sub end_orphans
 	return;
 }
 
-plan skip_all => 'the command line bloomfilter can\'t be built (libpq-dev, libzstd-dev, libcurl4-openssl-dev, libsodium-dev)'
-  if !$pull->runs;
-is($pull->run('SELECT f FROM shipped'), '', 'a file is pulled');
-my $files = $pull->files;
-
 foreach my $round (1 .. rounds(5, 50))
 {
 	my $signal = $round % 2 ? 'TERM' : 'KILL';
 	my $name = "seed $seed, round $round, orphans get $signal";
 	my $builder = start_build();
 	my $swapper = $churn->start;
-	my $holder = session($node);
-	start_pull($holder);
 
 	my @pids = backends();
 	my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
@@ -118,17 +84,13 @@ foreach my $round (1 .. rounds(5, 50))
 	wait_until('the end of the postmaster', sub { !kill 0, $postmaster });
 	command_fails([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, 'start' ],
 		"$name: no server starts beside what is left of the old one");
-	$pull->fails('the server refused: ', $files, $name);
 	end_orphans($signal, @pids);
-	$_->abandon foreach $builder, $swapper, $holder;
+	$_->abandon foreach $builder, $swapper;
 
 	$node->start;
 	$churn->check($name);
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM filters WHERE id = -1'),
 		0, "$name: of a build that did not end there is nothing");
-	unlink $pull->file;
-	is($pull->run('SELECT f FROM shipped'), '', "$name: the file is pulled again");
-	is_deeply($pull->files, $files, "$name: and is the same");
 }
 stayed_alive($node);
 
@@ -139,11 +101,9 @@ foreach my $round (1 .. $backends_killed)
 {
 	my $name = "seed $seed, killed backend $round";
 	my $swapper = $churn->start;
-	my $holder = session($node);
-	start_pull($holder);
 
-	kill 'KILL', $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory'");
-	$pull->fails('the server refused: ', $files, $name);
+	my $victim = session($node);
+	kill 'KILL', $victim->pid;
 	wait_until('the end of the other backends',
 		sub { is_gone($swapper->pid) && is_gone($holder->pid) });
 	$_->abandon foreach $swapper, $holder;
@@ -152,9 +112,6 @@ foreach my $round (1 .. $backends_killed)
 	$churn->check($name);
 	is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'),
 		$started, "$name: the server recovered by itself");
-	unlink $pull->file;
-	is($pull->run('SELECT f FROM shipped'), '', "$name: the file is pulled again");
-	is_deeply($pull->files, $files, "$name: and is the same");
 }
 note $churn->checked . ' filters were checked';
 

@@ -14,7 +14,7 @@ use Server;
 use Test::More;
 use Time::HiRes qw(stat);
 
-our @EXPORT = qw(make_states newest bits_at new_host name_of follow has_state leave);
+our @EXPORT = qw(make_states newest bits_at new_host name_of follow has_state);
 
 my (%newest, %bits, %begun, $url, $follower);
 my $hosts = 0;
@@ -71,7 +71,7 @@ sub written { my ($file) = @_; return join ' ', (stat $file)[1, 9, 10]; }
 sub follow
 {
 	my ($state, $file, @tracer) = @_;
-	$begun{$file} = written("$file.status");
+	$begun{$file} = written($file);
 	begin(name_of($file), @tracer, $follower, 'pull', '--url', "$url/$state", '--allow-http', '--out', $file, '--follow', '--every', '1', '--quiet');
 	return;
 }
@@ -80,10 +80,7 @@ sub follow
 sub has_state
 {
 	my ($state, $file) = @_;
-	return working_serial($file) == $newest{$state} && written("$file.status") ne $begun{$file};
+	return working_serial($file) == $newest{$state} && written($file) ne $begun{$file};
 }
-
-# Removes a host's working copy, which lies elsewhere.
-sub leave { my ($file) = @_; my $copy = readlink "$file.working"; unlink $copy if defined $copy; return; }
 
 1;

@@ -67,8 +67,14 @@ ok(wait_for(30, sub { manifest('users')->{serial}[0] > $serial + 3000000 }), 'ma
 cmp_ok(manifest('users')->{true_at}[0], '<', $time, "but true_at is not the standby's clock");
 ok(wait_for(30, sub { exporter_says('users', 'lag') >= 1 }), 'the exporter tells of the lag');
 is(scalar(grep { has('hosts/u.bloom', $_) } @late[ 0 .. 49 ]) < 40 ? 'no' : 'yes', 'no', 'the host has not what was not replayed');
+$primary->sql('REINDEX INDEX users_filter');
+sub both { my ($server) = @_; return run('', 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/both'); }
+is((both($primary))[0], 0, 'the primary is exported to another folder, after a rebuild');
+my ($exit, undef, $problem) = both($standby);
+ok($exit eq '2' && $problem =~ /the standby is behind what was taken before/, 'into which the standby, which lacks it, is not') || diag($problem);
 $standby->sql('SELECT pg_wal_replay_resume()');
 kept($primary, 'when it replays again, nothing is missing');
+is((both($standby))[0], 0, 'then the standby is exported to it, too');
 ok(wait_for(30, sub { exporter_says('users', 'lag') eq '0' }), 'and the lag is gone');
 
 # ------------------------------------------------------------------------

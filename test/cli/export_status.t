@@ -52,14 +52,14 @@ is(sprintf('%04o', (stat 'www/users/.status')[2] & 07777), '0600', 'the status i
 begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { says('next_heartbeat') ne '' }), 'an exporter stays');
 sql('INSERT INTO users SELECT generate_series(1, 1000)');
-ok(wait_for(30, sub { says('steps') >= 1 && says('keys') >= 1000 * 0.9 }), 'a step is counted, and keys are estimated');
+ok(wait_for(30, sub { says('patches') >= 1 && says('keys') >= 1000 * 0.9 }), 'a patch is counted, and keys are estimated');
 my $m = manifest('users');
 is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter', 'epoch', 'content';
 is(says('list'), 'public.users_filter', 'the list');
 is(says('n'), 20000, 'n');
 is(says('p'), 0.01, 'p');
 cmp_ok(says('bits'), '>', 1000, 'bits');
-cmp_ok(says('step_bytes'), '>=', (split / /, $m->{step}[-1])[2], 'bytes of steps');
+cmp_ok(says('patch_bytes'), '>=', (split / /, $m->{patch}[-1])[3], 'bytes of patches');
 cmp_ok(says('pages'), '>=', 1, 'changed pages');
 cmp_ok(says('looks'), '>', says('whole_reads'), 'looks, and of these the whole ones');
 is(says('whole_reads'), 1, 'one, of this connection');
@@ -96,13 +96,15 @@ like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s st
 like(status_line('true_at_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
-foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'steps', 'step_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
+foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }
-like($metrics, qr/^bloomfilter_export_wholes\{$label,reason="rebuild"\} [1-9]/m, 'whole files by reason');
+like($metrics, qr/^bloomfilter_export_wholes_rebuild\{$label\} [1-9]/m, 'whole files by reason');
 is(scalar(() = $metrics =~ /^(?!# |bloomfilter_export_\w+\{[^}]*\} [0-9.e+-]+$)/mg), 0, 'every line is a metric');
-like((run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1], qr/^bloomfilter_healthy\{file="nothing.bloom",list=""\} 0\n.*^bloomfilter_export_healthy\{$label\} 1\n/ms, 'files and folders together');
+my $both = (run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1];
+like($both, qr/^bloomfilter_healthy\{file="nothing.bloom",list=""\} 0\n/m, 'files and folders together: a file');
+like($both, qr/^bloomfilter_export_healthy\{$label\} 1\n/m, 'and a folder');
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 
 # ------------------------------------------------------------------------
@@ -137,8 +139,9 @@ is((run('', 'status', 'www/users'))[0], 2, 'a file that is no status is refused'
 my $rules = slurp("$FindBin::Bin/../../examples/alerts/bloomfilter.yml");
 my @asked = $rules =~ /\b(bloomfilter_\w+)/g;
 cmp_ok(scalar(@asked), '>', 4, 'there are alert rules');
-export();
-$metrics = (run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1];
+export('--expires', '86400');
+run('', 'pull', '--dsn', $dsn, '--index', 'users_filter', '--out', 'users.bloom');
+$metrics = (run('', 'status', '--prometheus', 'www/users', 'users.bloom'))[1];
 is(join(' ', grep { $metrics !~ /^# TYPE $_ /m } @asked), '', 'of metrics that status prints');
 
 # ------------------------------------------------------------------------
@@ -150,7 +153,7 @@ SKIP:
 	skip 'strace can trace nothing here', 9 if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
 	local $ENV{ASAN_OPTIONS} = 'detect_leaks=0';
 	# what another host's kernel says of the lock: nothing
-	my @elsewhere = ('strace', '-f', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:retval=0', @export, '--heartbeat', '2');
+	my @elsewhere = ('strace', '-f', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:retval=0', @export);
 	begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 	my $first = '';
 	ok(wait_for(30, sub { $first = says('exporter'); says('next_heartbeat') ne '' && manifest('users')->{exporter}[0] eq $first }), 'a host exports');

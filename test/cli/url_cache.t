@@ -115,12 +115,12 @@ is(scalar(requests(qr/\.bloom 200/)), 1, 'by a whole file');
 # A step that isn't there
 # ------------------------------------------------------------------------
 
-rules("\\.step\$\t404 Not Found");
+rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 add(4000);
-like(join(' ', keys %{ manifest('users') }), qr/step/, 'a step of its own');
+like(join(' ', keys %{ manifest('users') }), qr/patch/, 'a step of its own');
 ok(!defined manifest('users')->{inline}, 'that is too long for the manifest');
-ok(wait_for(60, sub { requests(qr/\.step 404/) >= 2 }), 'a cache that says it is not there is asked again');
+ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 2 }), 'a cache that says it is not there is asked again');
 is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched');
 like(denied('u.bloom'), qr/denied 0$/, 'readers go on with what they had');
 rules();
@@ -130,7 +130,7 @@ is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
 # One that is damaged is no better than none: the same is tried with it below.
 sub damage
 {
-	foreach my $file (glob 'www/users/*.step')
+	foreach my $file (glob 'www/users/*.patch')
 	{
 		my $bytes = slurp($file);
 		substr($bytes, -1) ^= "\x01";
@@ -139,48 +139,32 @@ sub damage
 	return;
 }
 
-# Steps are merged meanwhile: the longer one leads on from here, too.
-my %before = map { $_ => 1 } map { (split / /, $_)[3] } @{ manifest('users')->{step} };
-add(3000);
-my ($missing) = map { (split / /, $_)[3] } grep { !$before{ (split / /, $_)[3] } } @{ manifest('users')->{step} };
-$missing //= (split / /, manifest('users')->{step}[-1])[3];
-rules("$missing\t404 Not Found");
-spew('requests', '');
-ok(wait_for(60, sub { is_current() || requests(qr/$missing\.step 404/) }), 'a step that stays missing');
-foreach (1 .. 4)
-{
-	last if "@{ manifest('users')->{step} }" !~ /$missing/;
-	add(3000);
-}
-unlike("@{ manifest('users')->{step} }", qr/$missing/, 'is merged into a longer one');
-ok(wait_for(60, sub { is_current() }), 'which is taken');
-is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
-
 # One that never comes: whole files that don't have it would not help
 add(4000);
-rules("\\.step\$\t404 Not Found");
+rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
-ok(wait_for(60, sub { requests(qr/\.step 404/) >= 4 }), 'a step that never comes is looked for again');
+ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a step that never comes is looked for again');
 is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched that does not have it');
 cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>=', 2, 'these looks are failures, by status');
 
 # One that has it is fetched, at a time of the host's own
 rules();
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'another host has the whole');
-my $name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+my $name = sha256_hex(slurp('whole.filter'));
 my $content = manifest('users')->{content}[0];
-system("cp whole.bloom www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer });
-rules("\\.step\$\t404 Not Found");
+system("cp whole.filter www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer });
+rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
-ok(wait_for(60, sub { requests(qr/\.step 404/) >= 4 }), 'a step is missed');
+ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a step is missed');
 is(scalar(requests(qr/\.bloom /)), 0, 'for minutes the whole file that has it is left to other hosts');
 change(sub { $_[0] =~ s/^spread .*/spread 1/mr });
 restart();
 ok(wait_for(60, sub { is_current() }), 'where the manifest gives a second for that, it is fetched');
-cmp_ok(scalar(requests(qr/\.step 404/)), '>=', 7, 'after three looks');
+cmp_ok(scalar(requests(qr/\.patch 404/)), '>=', 7, 'after three looks');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'once');
 is(words('u.bloom'), '', 'and status is content');
 rules();
@@ -188,20 +172,22 @@ rules();
 # The same with steps that are damaged at the server
 add(4000);
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'the other host has more');
-$name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+$name = sha256_hex(slurp('whole.filter'));
 ok(wait_for(60, sub { is_current() }), 'and so has the first one');
 finish('host', 'TERM');
 add(4000);
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'and once more');
-$name = sha256_hex(slurp('whole.bloom'));
+run('', 'copy', 'whole.bloom', 'whole.filter');
+$name = sha256_hex(slurp('whole.filter'));
 $content = manifest('users')->{content}[0];
-system("cp whole.bloom www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.bloom') . " $name"/mer =~ s/^spread .*/spread 1/mr });
+system("cp whole.filter www/users/$name.bloom");
+change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer =~ s/^spread .*/spread 1/mr });
 damage();
 spew('requests', '');
 restart();
 ok(wait_for(90, sub { is_current() }), 'a step that is damaged, too, is left for the whole file that has it');
-cmp_ok(scalar(requests(qr/\.step 200/)), '>=', 3, 'after three looks');
+cmp_ok(scalar(requests(qr/\.patch 200/)), '>=', 3, 'after three looks');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'which is fetched once');
 
 # ------------------------------------------------------------------------
@@ -240,7 +226,6 @@ foreach my $status ('429 Too Many Requests', '503 Service Unavailable')
 }
 is(finish('host', 'TERM'), 0, 'the host ends');
 
-unlink readlink 'u.bloom.working' if -l 'u.bloom.working';
 scope_to('public');
 sql('DROP DATABASE bloomfilter_cli_url_cache WITH (FORCE)');
 done_testing();

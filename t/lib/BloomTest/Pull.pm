@@ -42,13 +42,15 @@ sub file
 	return "$self->{folder}/filter";
 }
 
-# All files of the folder, each with its content, but for the status, which tells of
-# times.
+# All files of the folder, each with its content, but for what its first page tells of
+# looks.
 sub files
 {
 	my ($self) = @_;
-	my @names = grep { !/^\.\.?$|\.status$/ } slurp_dir($self->{folder});
-	return { map { ($_ => slurp_file("$self->{folder}/$_")) } @names };
+	my @names = grep { !/^\.\.?$/ } slurp_dir($self->{folder});
+	my %files = map { ($_ => slurp_file("$self->{folder}/$_")) } @names;
+	foreach (values %files) { substr($_, 1536, 512) = '' if /^BLML/; }
+	return \%files;
 }
 
 # Names of files that are not in both of what files() returned, or are not the same.
@@ -59,13 +61,13 @@ sub differences
 	  sort keys %{ { %$one, %$other } };
 }
 
-# Starts to pull what a query gives.
+# Starts to pull a list.
 sub start
 {
-	my ($self, $query, @options) = @_;
+	my ($self, $list, @options) = @_;
 	my @command = (
 		$self->{program}, 'pull', '--dsn', $self->{node}->connstr('postgres'),
-		'--query', $query, '--out', $self->file, @options);
+		'--list', $list, '--out', $self->file, @options);
 	$self->{out} = '';
 	$self->{err} = '';
 	$self->{run} = IPC::Run::start(\@command, '<', \undef, '>', \$self->{out}, '2>', \$self->{err});
@@ -82,7 +84,7 @@ sub finish
 	return $self->{err};
 }
 
-# Pulls what a query gives and returns what it complained.
+# Pulls a list and returns what it complained.
 sub run
 {
 	my ($self, @arguments) = @_;
