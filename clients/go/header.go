@@ -32,7 +32,7 @@ type header struct {
 	rate      float64
 	bitsSet   uint64
 	checksum  uint64
-	at        int // in a working copy: where it begins
+	at        int // in a followed file: where it begins
 }
 
 func (h *header) blocksBytes() uint64 {
