@@ -140,7 +140,7 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*loaded, err error
 		return nil, err
 	}
 	w.findPlace(info)
-	if isNobodys(b) && !c.trust && sumOf(parts) != binary.LittleEndian.Uint64(b[bornSumAt:]) {
+	if isNobodys(b) && !c.trust && sumOf(parts, b) != binary.LittleEndian.Uint64(b[bornSumAt:]) {
 		return nil, invalid("checksum", "the parts are not those that the page was written for")
 	}
 	return parts, nil
@@ -154,7 +154,7 @@ func partsOf(b []byte, count uint32) (parts []*loaded, err error) {
 			return nil, err
 		}
 		parts = append(parts, &loaded{part: p})
-		at += headerBytes + len(p.blocks)
+		at += int(p.header.bytes())
 		if i+1 < count {
 			at = (at + pageBytes - 1) / pageBytes * pageBytes
 		}
@@ -169,11 +169,11 @@ func partAt(b []byte, at int) (*part, error) {
 	if at+headerBytes > len(b) {
 		return nil, invalid("part", "a part is missing")
 	}
-	start := b[at : at+headerBytes]
-	length := uint64(headerBytes)
-	if start[6] >= minLog2Block && start[6] <= maxLog2Block {
-		length += uint64(binary.LittleEndian.Uint32(start[8:])) << (start[6] - 3)
+	start := b[at:]
+	if len(start) > exactBytes {
+		start = start[:exactBytes]
 	}
+	length := lengthOf(start)
 	h, err := readHeader(start, length)
 	if err != nil {
 		return nil, invalid("part", err.Error())
@@ -182,7 +182,21 @@ func partAt(b []byte, at int) (*part, error) {
 		return nil, invalid("part", "a part goes on behind the file's end")
 	}
 	h.at = at
-	return newPart(h, b[at+headerBytes:at+int(length)]), nil
+	return newPart(h, b[at+int(h.front()):at+int(length)]), nil
+}
+
+// lengthOf is how long a filter is whose first bytes these are, if they are sound.
+func lengthOf(start []byte) uint64 {
+	blocks := func(at, log2At int) uint64 {
+		if at+4 > len(start) || start[log2At] < minLog2Block || start[log2At] > maxLog2Block {
+			return 0
+		}
+		return uint64(binary.LittleEndian.Uint32(start[at:])) << (start[log2At] - 3)
+	}
+	if start[4] == 2 {
+		return exactBytes + blocks(8, 6) + blocks(84, 81) + blocks(104, 101)
+	}
+	return headerBytes + blocks(8, 6)
 }
 
 // isNobodys says whether no follower keeps the file: then it never changes.
@@ -215,10 +229,18 @@ func (w *followed) findPlace(info os.FileInfo) {
 	}
 }
 
-// sumOf is what the page has of all blocks, of pieces of 4096 bytes each.
-func sumOf(parts []*loaded) (sum uint64) {
+// summed is what a part's sum is of: its blocks, of an exact one all of its bytes, which don't change.
+func (p *part) summed(file []byte) []byte {
+	if p.upper == nil {
+		return p.blocks
+	}
+	return file[p.header.at:][:p.header.bytes()]
+}
+
+// sumOf is what the page has of all parts, of pieces of 4096 bytes each.
+func sumOf(parts []*loaded, b []byte) (sum uint64) {
 	for i, l := range parts {
-		for n, rest := uint64(0), l.part.blocks; len(rest) > 0; n++ {
+		for n, rest := uint64(0), l.part.summed(b); len(rest) > 0; n++ {
 			length := pageBytes
 			if len(rest) < length {
 				length = len(rest)
@@ -236,8 +258,10 @@ func (w *followed) copy(parts []*loaded) (copies []*loaded, err error) {
 	serial := w.serial()
 	page := append([]byte(nil), w.mem.bytes[:pageBytes]...)
 	for _, l := range parts {
-		b := append([]byte(nil), w.mem.bytes[l.part.header.at:l.part.header.at+headerBytes+len(l.part.blocks)]...)
-		sealPart(b)
+		b := append([]byte(nil), w.mem.bytes[l.part.header.at:][:l.part.header.bytes()]...)
+		if l.part.upper == nil {
+			sealPart(b)
+		}
 		own, err := parse(b, false)
 		if err != nil {
 			return nil, err
@@ -274,7 +298,7 @@ func (f *Filter) headers() []*header {
 	headers := make([]*header, len(f.parts))
 	for i, p := range f.parts {
 		headers[i] = p.header
-		if f.followed != nil && f.mapped != nil {
+		if f.followed != nil && f.mapped != nil && p.upper == nil {
 			headers[i] = f.followed.header(p)
 		}
 	}

@@ -24,6 +24,10 @@ func page(t *testing.T, filters [][]byte) []byte {
 		b = append(b, make([]byte, (pageBytes-len(b)%pageBytes)%pageBytes)...)
 		at := len(b)
 		b = append(b, filter...)
+		p.header.at = at
+		if filter[4] == 2 {
+			continue
+		}
 		copy(b[at+40:], make([]byte, 8))
 		sealHeader(b[at:])
 		copy(b[at+checksumAt:], make([]byte, 8))
@@ -36,7 +40,7 @@ func page(t *testing.T, filters [][]byte) []byte {
 	put(24, 5)
 	copy(b[32:], strings.Repeat("\xab", 16))
 	put(bornAt, 10)
-	put(bornSumAt, sumOf(parts))
+	put(bornSumAt, sumOf(parts, b))
 	copy(b[nameAt:], "public.users")
 	put(serialAt, 20)
 	put(trueAtAt, 1795395655100000)

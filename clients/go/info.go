@@ -21,7 +21,8 @@ type Info struct {
 	BitsSet       uint64
 	Fill          float64 // the share of bits that are set; close to 1/2 when N keys are in
 	Part, Parts   int     // which part, of how many
-	FormatVersion int     // 1
+	FormatVersion int     // 1, of an exact filter 2
+	Others        uint64  // of an exact filter: keys that it knows and that are no members, as it was planned
 	Checksum      string  // 16 hexadecimal digits; filters that have the same hold the same bytes
 	Filters       []Info  // the open parts one by one; nil for one of them
 }
@@ -66,15 +67,20 @@ func (i *Info) include(part Info) {
 	i.Bytes += part.Bytes
 	i.Blocks += part.Blocks
 	i.BitsSet += part.BitsSet
+	i.Others = addCapacity(i.Others, part.Others)
 }
 
 func (h *header) info() Info {
 	bits := h.blocksBytes() * 8
+	version, others := 1, uint64(0)
+	if h.directory != nil {
+		version, others = 2, h.directory.others
+	}
 	return Info{
 		N:             h.capacity,
 		P:             h.rate,
 		Bits:          bits,
-		Bytes:         headerBytes + h.blocksBytes(),
+		Bytes:         h.bytes(),
 		Hashes:        int(h.probes),
 		BlockBits:     1 << h.log2Block,
 		Blocks:        uint64(h.blocks),
@@ -84,7 +90,8 @@ func (h *header) info() Info {
 		Fill:          float64(h.bitsSet) / float64(bits),
 		Part:          int(h.part),
 		Parts:         int(h.parts),
-		FormatVersion: 1,
+		FormatVersion: version,
+		Others:        others,
 		Checksum:      fmt.Sprintf("%016x", h.checksum),
 	}
 }

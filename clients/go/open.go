@@ -131,7 +131,7 @@ func openRegular(path string) (*os.File, stamp, error) {
 	info, err = file.Stat()
 	var start []byte
 	if err == nil {
-		start, err = readStart(file, headerBytes)
+		start, err = readStart(file, exactBytes)
 	}
 	if err != nil {
 		file.Close()
@@ -200,7 +200,7 @@ func single(l *loaded) *Filter {
 		keyType: h.keyType,
 	}
 	f.hold(l)
-	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line {
+	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line && h.directory == nil {
 		f.plain = l.part
 	}
 	return f
