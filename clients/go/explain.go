@@ -35,7 +35,7 @@ func (f *Filter) Explain(key Key) (text string, err error) {
 	add := func(name, format string, values ...any) {
 		fmt.Fprintf(&lines, "%-10s"+format+"\n", append([]any{name}, values...)...)
 	}
-	add("filter", "%016x", p.header.checksum)
+	add("filter", "%016x", f.headerOf(p).checksum)
 	add("kind", "%s", key.keyType)
 	add("length", "%d", len(bytes))
 	add("bytes", "%s", shown(bytes))

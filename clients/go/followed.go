@@ -1,6 +1,7 @@
 package bloomfilter
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -22,6 +23,7 @@ const (
 	maxParts = 65535
 
 	whoChecksumAt = 504
+	whoBytes      = 512
 	bootAt        = 48
 	deviceAt      = 64
 	inodeAt       = 72
@@ -29,6 +31,7 @@ const (
 	bornSumAt     = 88
 	nameAt        = 144
 	nameBytes     = 208
+	maxName       = 200
 
 	serialAt        = 520
 	trueAtAt        = 536
@@ -92,7 +95,7 @@ func (w *followed) serial() uint64 {
 // openFollowed opens a followed file, which is mapped unless that can't be.
 func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 	if info.Size() < pageBytes {
-		return nil, invalid("length", "a followed file is not so short")
+		return nil, invalid("short", "a followed file has at least 4096 bytes")
 	}
 	mem, err := readOrMap(file, int(info.Size()), config{})
 	if err != nil {
@@ -110,7 +113,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 	}
 	f, err := assemble(parts)
 	if err != nil {
-		return nil, err
+		return nil, invalid("part", err.Error())
 	}
 	if w.mem.isMapped {
 		f.mapped = []*mapping{w.mem}
@@ -130,20 +133,32 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*loaded, err error
 	case binary.LittleEndian.Uint32(b[4:]) != pageOf:
 		return nil, invalid("version", fmt.Sprintf("unsupported version %d of a followed file", binary.LittleEndian.Uint32(b[4:])))
 	case binary.LittleEndian.Uint64(b[whoChecksumAt:]) != hashOf(b[:whoChecksumAt], 0):
-		return nil, invalid("header_checksum", "checksum of the page does not match")
+		return nil, invalid("checksum", "checksum of the page does not match")
 	case binary.LittleEndian.Uint64(b[8:]) != uint64(len(b)):
 		return nil, invalid("length", "the file has another length than it says")
 	case count < 1 || count > maxParts:
-		return nil, invalid("header", "the number of parts is not between 1 and 65535")
+		return nil, invalid("who", "the number of parts is not between 1 and 65535")
+	case !allZero(b[20:24]) || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
+		return nil, invalid("who", "a field of the page is not 0 that must be")
 	}
 	if parts, err = partsOf(b, count); err != nil {
 		return nil, err
 	}
 	w.findPlace(info)
 	if isNobodys(b) && !c.trust && sumOf(parts, b) != binary.LittleEndian.Uint64(b[bornSumAt:]) {
-		return nil, invalid("checksum", "the parts are not those that the page was written for")
+		return nil, invalid("sum", "the parts are not those that the page was written for")
 	}
 	return parts, nil
+}
+
+// afterName is what follows the list's name in its field.
+func afterName(b []byte) []byte {
+	field := b[nameAt : nameAt+nameBytes]
+	length := bytes.IndexByte(field, 0)
+	if length < 0 || length > maxName {
+		length = maxName
+	}
+	return field[length:]
 }
 
 func partsOf(b []byte, count uint32) (parts []*loaded, err error) {
@@ -211,10 +226,10 @@ func (w *followed) findPlace(info os.FileInfo) {
 	b := w.mem.bytes
 	w.place, w.told = Copied, binary.LittleEndian.Uint64(b[bornAt:])
 	device, inode, known := numbersOf(info)
-	if !known || isNobodys(b) || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
+	boot := thisBoot()
+	if !known || boot == noBoot || isNobodys(b) || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
 		return
 	}
-	boot := thisBoot()
 	switch {
 	case string(b[bootAt:bootAt+16]) != boot:
 		w.place = OtherBoot
@@ -224,7 +239,7 @@ func (w *followed) findPlace(info os.FileInfo) {
 		if hashOf(saved, 0) == binary.LittleEndian.Uint64(b[savedChecksumAt:]) {
 			w.told = binary.LittleEndian.Uint64(saved)
 		}
-	case boot != noBoot && device == binary.LittleEndian.Uint64(b[deviceAt:]):
+	case device == binary.LittleEndian.Uint64(b[deviceAt:]):
 		w.place = Here
 	}
 }
@@ -293,17 +308,23 @@ func thisBoot() string {
 	return string(id)
 }
 
-// headers are those of the parts; in a followed file what changes is counted now.
+// headers are those of the parts, as headerOf has them.
 func (f *Filter) headers() []*header {
 	headers := make([]*header, len(f.parts))
 	for i, p := range f.parts {
-		headers[i] = p.header
-		if f.followed != nil && f.mapped != nil && p.upper == nil {
-			headers[i] = f.followed.header(p)
-		}
+		headers[i] = f.headerOf(p)
 	}
-	runtime.KeepAlive(f)
 	return headers
+}
+
+// headerOf is a part's header; in a followed file what changes is counted now.
+func (f *Filter) headerOf(p *part) *header {
+	if f.followed == nil || f.mapped == nil || p.upper != nil {
+		return p.header
+	}
+	h := f.followed.header(p)
+	runtime.KeepAlive(f)
+	return h
 }
 
 func (w *followed) header(p *part) *header {

@@ -3,8 +3,10 @@ package bloomfilter
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +120,87 @@ func isIn(t *testing.T, f *Filter, key int64) bool {
 	return found
 }
 
+// Every page of the vectors: which rule it breaks, or what it tells where it stands.
+func TestPageVectors(t *testing.T) {
+	otherBoot := strings.Repeat("b", 16)
+	for _, row := range readRows(t, "pages.tsv") {
+		t.Run(row["name"], func(t *testing.T) {
+			b, path := row.bytes(t, "file_hex"), filepath.Join(t.TempDir(), "f.bloom")
+			writeFile(t, path, b)
+			if row["word"] != "-" {
+				var broken *InvalidFilterError
+				if _, err := Open(path); !errors.As(err, &broken) || broken.Rule != row["word"] {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			place := map[string]Place{"here": Here, "boot": OtherBoot, "nobody": NoPlace}[row["where"]]
+			if row["where"] == "copy" || row["where"] == "device" {
+				place = Copied
+			}
+			if place != NoPlace {
+				put(t, path, b, row["where"], otherBoot)
+			}
+			f := mustOpen(t, path)
+			if s := f.Status(); s.Place != place || fmt.Sprint(s.Serial) != row["told"] {
+				t.Errorf("%v, serial %d", s.Place, s.Serial)
+			}
+			for _, key := range strings.Split(row["keys"], ",") {
+				if number, err := strconv.ParseInt(key, 10, 64); err != nil || !isIn(t, f, number) {
+					t.Errorf("key %s: %v", key, err)
+				}
+			}
+		})
+	}
+}
+
+// put makes the page one that stands where the vector says.
+func put(t *testing.T, path string, b []byte, where, otherBoot string) {
+	t.Helper()
+	isSaved := binary.LittleEndian.Uint64(b[savedChecksumAt:]) != 0
+	info, err := os.Stat(path)
+	device, inode, known := numbersOf(info)
+	if err != nil || !known || thisBoot() == noBoot {
+		t.Skip("this system tells no place")
+	}
+	copy(b[bootAt:], thisBoot())
+	switch where {
+	case "boot":
+		copy(b[bootAt:], otherBoot)
+	case "device":
+		device++
+	case "copy":
+		inode++
+	}
+	binary.LittleEndian.PutUint64(b[deviceAt:], device)
+	binary.LittleEndian.PutUint64(b[inodeAt:], inode)
+	sealPage(b)
+	if !isSaved {
+		copy(b[savedChecksumAt:], make([]byte, 8))
+	}
+	poke(t, path, 0, b...)
+}
+
+// Another list that is copied over the same inode is another list.
+func TestAnotherListInTheSameFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bloom")
+	b := page(t, buildSet(1, 100))
+	writeFile(t, path, b)
+	w, err := OpenWatched(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[nameAt:], "public.others")
+	sealPage(b)
+	poke(t, path, 0, b...)
+	if fresh, err := w.Reload(); !fresh || err != nil || w.Status().List != "public.others" {
+		t.Errorf("%v, %v, %s", fresh, err, w.Status().List)
+	}
+	if fresh, err := w.Reload(); fresh || err != nil {
+		t.Errorf("again: %v, %v", fresh, err)
+	}
+}
+
 // Which serial a file tells depends on where it is.
 func TestPlaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.bloom")
@@ -171,7 +254,7 @@ func TestNobodysFile(t *testing.T) {
 	b[len(b)-1] ^= 1
 	path := tempFile(t, "damaged", b)
 	_, err := Open(path)
-	checkRule(t, err, "checksum")
+	checkRule(t, err, "sum")
 	mustOpen(t, path, NoVerify())
 }
 

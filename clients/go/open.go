@@ -62,8 +62,10 @@ func openPath(path string, c config) (*Filter, stamp, error) {
 	return f, s, nil
 }
 
+func isFollowed(start string) bool { return strings.HasPrefix(start, "BLML") }
+
 func openFile(file *os.File, s stamp, c config) (*Filter, error) {
-	if strings.HasPrefix(s.start, "BLML") {
+	if isFollowed(s.start) {
 		return openFollowed(file, s.info, c)
 	}
 	l, err := load(file, s, c)
@@ -76,29 +78,26 @@ func openFile(file *os.File, s stamp, c config) (*Filter, error) {
 // stamp is what a file was when it was looked at.
 type stamp struct {
 	info   os.FileInfo
-	start  string
+	start  string // its first bytes; of a followed file those that never change
 	serial uint64 // that a copy of a followed file has, else 0
 }
 
-// follow notes what else is to be compared of a followed file, whose bits and time change.
+// follow notes what else is to be compared of a copy of a followed file.
 func (s *stamp) follow(f *Filter) {
-	if f.followed != nil {
-		s.start = ""
-		if f.mapped == nil {
-			s.serial = f.followed.load(serialAt)
-		}
+	if f.followed != nil && f.mapped == nil {
+		s.serial = f.followed.load(serialAt)
 	}
 }
 
 // is says whether a file that is looked at later has the same bytes, or is the same followed one.
 func (s stamp) is(now stamp) bool {
-	if s.info == nil || !os.SameFile(s.info, now.info) {
+	if s.info == nil || !os.SameFile(s.info, now.info) || s.start != now.start {
 		return false
 	}
-	if s.start == "" {
-		return strings.HasPrefix(now.start, "BLML") && (s.serial == 0 || s.serial == now.serial)
+	if isFollowed(s.start) {
+		return s.serial == 0 || s.serial == now.serial
 	}
-	return s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime()) && s.start == now.start
+	return s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime())
 }
 
 // lookAt opens nothing but the first bytes.
@@ -131,7 +130,10 @@ func openRegular(path string) (*os.File, stamp, error) {
 	info, err = file.Stat()
 	var start []byte
 	if err == nil {
-		start, err = readStart(file, exactBytes)
+		start, err = readStart(file, whoBytes)
+		if !isFollowed(string(start)) && len(start) > exactBytes {
+			start = start[:exactBytes]
+		}
 	}
 	if err != nil {
 		file.Close()
