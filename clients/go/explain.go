@@ -35,7 +35,7 @@ func (f *Filter) Explain(key Key) (text string, err error) {
 	add := func(name, format string, values ...any) {
 		fmt.Fprintf(&lines, "%-10s"+format+"\n", append([]any{name}, values...)...)
 	}
-	add("filter", "%016x", p.header.checksum)
+	add("filter", "%016x", f.headerOf(p).checksum)
 	add("kind", "%s", key.keyType)
 	add("length", "%d", len(bytes))
 	add("bytes", "%s", shown(bytes))
@@ -46,6 +46,16 @@ func (f *Filter) Explain(key Key) (text string, err error) {
 	answer := "other part"
 	if own != nil {
 		add("probes", "%s", own.bits(hash))
+		if own.upper != nil && own.levelContains(hash) {
+			for i, p := range own.upper.parts {
+				key := own.upper.hash(i, hash)
+				add("level", "%d", i+2)
+				add("probes", "%s", p.bits(key))
+				if !p.levelContains(key) {
+					break
+				}
+			}
+		}
 		answer = fmt.Sprint(own.contains(hash))
 	}
 	add("answer", "%s", answer)
