@@ -51,6 +51,13 @@ final class Header {
         return new Header(bytes);
     }
 
+    /** How long a filter is whose header begins so; 64 if it says nothing of the format. */
+    static long lengthOf(ByteBuffer bytes) {
+        int log2 = bytes.get(6) & 0xff;
+        return log2 < 9 || log2 > 16 ? BYTES
+                : BYTES + (Integer.toUnsignedLong(bytes.getInt(8)) << (log2 - 3));
+    }
+
     static void require(boolean condition, String rule, String message)
             throws InvalidFilterException {
         if (!condition) {

@@ -5,7 +5,10 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A filter, or the open parts of a set taken as one: the columns of SQL's bloom_stats. */
+/**
+ * A filter, or the open parts of a set taken as one, by its headers. How many keys it has and what
+ * rate it keeps now is told by SQL's bloom_stats and by {@code bloomfilter info}.
+ */
 public final class Info {
     private static final int FORMAT_VERSION = 1;
 
@@ -78,22 +81,6 @@ public final class Info {
         return (double) bitsSet() / bits();
     }
 
-    /** The number of different keys in it, estimated from the bits that are set. */
-    public double cardinality() {
-        return headers.stream().mapToDouble(Estimate::cardinality).sum();
-    }
-
-    /** The rate to be expected with the keys that are in it now. */
-    public double fpr() {
-        // An absent key goes to each part as likely.
-        return headers.stream().mapToDouble(Estimate::rate).sum() / headers.size();
-    }
-
-    /** Whether it, or a part of it, surely holds more keys than it was sized for. */
-    public boolean overCapacity() {
-        return headers.stream().anyMatch(Estimate::overCapacity);
-    }
-
     /** Which part this is; 0 for a whole set. */
     public int part() {
         return headers.size() == 1 ? headers.get(0).part() : 0;
@@ -124,12 +111,10 @@ public final class Info {
                 .collect(Collectors.toUnmodifiableList());
     }
 
-    /** For logs: what it holds, and how well. */
+    /** For logs: what it holds. */
     @Override
     public String toString() {
-        return String.format(
-                "about %.0f %s keys, sized for %d at %s, %d of %d parts, %d bytes, rate now %.3g",
-                cardinality(), Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(),
-                fpr());
+        return String.format("%s keys, sized for %d at %s, %d of %d parts, %d bytes, %.1f %% of the bits set",
+                Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(), 100 * fill());
     }
 }

@@ -44,18 +44,25 @@ final class Part {
         return new Part(header, bytes);
     }
 
-    /** One of a working copy: its header is right, and what it says of the bits is left out. */
-    static Part ofWorking(Header header, ByteBuffer bytes) {
-        return new Part(header, bytes.order(ByteOrder.LITTLE_ENDIAN));
+    /** One of a followed file: its header is right, and what it says of the bits is left out. */
+    static Part ofFollowed(Header header, ByteBuffer bytes) {
+        return new Part(header, bytes);
     }
 
-    /** What such a part is now, in memory of its own. */
-    static Part copyOfWorking(ByteBuffer source) throws InvalidFilterException {
-        byte[] bytes = new byte[source.limit()];
-        source.duplicate().get(bytes);
-        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        System.arraycopy(sealed(buffer), 0, bytes, 0, Header.BYTES);
-        return check(buffer, false);
+    /** Of pieces of 4096 bytes of the blocks: each is hashed with its number as the seed. */
+    long sum(long seed) {
+        long sum = 0;
+        byte[] piece = new byte[Followed.PAGE];
+        ByteBuffer rest = bytes.duplicate();
+        rest.position(Header.BYTES);
+        for (long number = 0; rest.hasRemaining(); number++) {
+            int length = Math.min(piece.length, rest.remaining());
+            rest.get(piece, 0, length);
+            Xxh64 hash = new Xxh64(seed | number);
+            hash.update(piece, 0, length);
+            sum += hash.value();
+        }
+        return sum;
     }
 
     /** Its header with the bits that are set now. */
