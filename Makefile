@@ -19,15 +19,6 @@ PG_OBJS = $(call objects,src/pg) $(call objects,src/pg/*)
 LIVE_OBJS = $(call objects,src/live)
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
-# Deltas (bloom_diff, bloom_apply) are compressed by libzstd, where it is installed.
-WITH_ZSTD ?= $(shell printf '\043include <zstd.h>' | $(CC) -E - >/dev/null 2>&1 && echo yes)
-ifeq ($(WITH_ZSTD),yes)
-DELTA_OBJS = $(call objects,src/delta)
-OBJS += $(DELTA_OBJS)
-ZSTD_CPPFLAGS = -I$(SOURCE)/src/delta -DBLOOMFILTER_ZSTD
-ZSTD_LIBS = -lzstd
-endif
-
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.
 SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql rights.sql)
 # Aggregates have forms for these.  Engines that split aggregates between machines compare
@@ -40,9 +31,9 @@ DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
 # Fused multiply-add would size filters differently on machines that have it.
-PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"' $(ZSTD_CPPFLAGS)
+PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = $(OPTFLAGS)
-SHLIB_LINK = -lm $(ZSTD_LIBS)
+SHLIB_LINK = -lm
 
 REGRESS = $(patsubst $(SOURCE)/sql/%.sql,%,$(sort $(wildcard $(SOURCE)/sql/*.sql)))
 ISOLATION = $(patsubst $(SOURCE)/specs/%.spec,%,$(sort $(wildcard $(SOURCE)/specs/*.spec)))
@@ -65,7 +56,7 @@ bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control $(SOU
 	done >$@
 
 # The server exports names that a core could clash with; ours stay inside.
-$(CORE_OBJS) $(DELTA_OBJS): CFLAGS += -fvisibility=hidden
+$(CORE_OBJS): CFLAGS += -fvisibility=hidden
 
 # The compiler writes down which headers an object and a file of bitcode were made from, and
 # both are made anew when one of these changes.  PGXS does so for objects alone, and only where

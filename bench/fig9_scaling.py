@@ -1,4 +1,4 @@
-"""Figure 9: how it grows: look-ups, memory, space, WAL and deltas by the size of the filter.
+"""Figure 9: how it grows: look-ups, memory, space and WAL by the size of the filter.
 
 Rows of one section ran in turns. What doc/SCALING.md plans by is here and nowhere else.
 """
@@ -70,30 +70,6 @@ def peak(sql):
     private, _ = session.memory()
     session.close()
     return private
-
-
-def shipping(run, session, table):
-    """Deltas where some keys are replaced by as many others."""
-    count = run.choose(100_000, 10 * MILLION)
-    build = f"select bloom_agg(g::bigint, {count}, 0.01) as filter from generate_series"
-    session.run(f"create table ship as {build}(1, {count}) g")
-    whole = bytes_of(session, count)
-    for churn in ("0.001", "0.01", "0.1"):
-        moved = round(float(churn) * count)
-        session.run(f"create table next as {build}({1 + moved}, {count + moved}) g")
-        session.run("create table delta as select bloom_diff(ship.filter, next.filter) as delta from ship, next")
-        if session.value("select bloom_apply(ship.filter, delta) = next.filter from ship, next, delta") != "t":
-            raise SystemExit("a delta does not lead from the old filter to the new one")
-        size = int(session.value("select length(delta) from delta"))
-        table.add("delta", f"churn {churn}", "bytes", unit="of the filter", samples=size / whole,
-                  note=f"{size} bytes, filter of {name_of(count)} keys")
-        runs = {"bloom_diff": lambda: 1000 * session.seconds(
-                    "select length(bloom_diff(ship.filter, next.filter)) from ship, next"),
-                "bloom_apply": lambda: 1000 * session.seconds(
-                    "select (bloom_stats(bloom_apply(ship.filter, delta))).bytes from ship, delta")}
-        table.add_all("delta", f"churn {churn}", unit="ms", samples=interleave(runs, run.rounds))
-        session.run("drop table next, delta")
-    session.run("drop table ship")
 
 
 def wal(session, sql):
@@ -180,7 +156,7 @@ def main():
     run, session, _ = start()
     session.run(SERIAL)
     table = Table(run, "fig9_scaling", "how it grows with the filter", ["what", "case", "contender"])
-    for section in (flat, memory, shipping, replaced, large):
+    for section in (flat, memory, replaced, large):
         section(run, session, table)
     table.write()
     session.close()

@@ -7,7 +7,7 @@ create index words_again on words (word);
 drop index words_again;
 
 \echo
-select keys, p as promised_rate, round(measured_rate::numeric, 6) as measured_rate,
+select keys, p as promised_rate, round(rate::numeric, 6) as rate,
        pg_size_pretty(bytes) as filter,
        pg_size_pretty(pg_relation_size('words_pkey')) as btree,
        pg_size_pretty(pg_relation_size('words')) as "table",

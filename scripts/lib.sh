@@ -97,19 +97,24 @@ cleanup() {
 	[ -z "$SCRATCH" ] || as_root rm -rf "$SCRATCH"
 }
 
-# Makes SCRATCH with a copy of the tree in SCRATCH/tree, owned by postgres.
+# copy_sources FROM TO: without what a build has left behind; src/pg/build is a folder of sources.
+copy_sources() {
+	mkdir "$2"
+	(cd "$1" && tar cf - --exclude=.git --exclude=node_modules \
+		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so' --exclude='*.so.*' --exclude=./build \
+		--exclude='./test/*/build' --exclude='./clients/*/build' --exclude='./src/lib/build' .) |
+		tar xf - -C "$2"
+	as_root chown -R postgres "$2"
+}
+
+# Makes SCRATCH, owned by postgres, with a copy of the tree in SCRATCH/tree.
 make_scratch() {
 	SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/bloomfilter.XXXXXX")
 	trap cleanup EXIT
 	trap 'exit 130' INT TERM
 	chmod 755 "$SCRATCH"
-	mkdir "$SCRATCH/tree"
-	# What a build has left behind stays; src/pg/build is a folder of sources.
-	(cd "$ROOT" && tar cf - --exclude=.git --exclude=node_modules \
-		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so' --exclude='*.so.*' --exclude=./build \
-		--exclude='./test/*/build' --exclude='./clients/*/build' --exclude='./src/lib/build' .) |
-		tar xf - -C "$SCRATCH/tree"
-	as_root chown -R postgres "$SCRATCH"
+	copy_sources "$ROOT" "$SCRATCH/tree"
+	as_root chown postgres "$SCRATCH"
 }
 
 # A private copy of the system's PostgreSQL, so that `make install` leaves the

@@ -35,7 +35,7 @@ select serial as before from bloom_published where name = 'member' \gset
 \set VERBOSITY terse
 call bloom_publish('member', 'select id from member where id <= 900');
 \set VERBOSITY default
-select serial = :before as stays, refused_at > built_at as later, refusal from bloom_published where name = 'member';
+select serial = :before as stays, run_started_at > built_at as later, run, run_error from bloom_published where name = 'member';
 select count(*) filter (where bloom_lookup('member', id)) from member;
 -- the error says which list stays
 do $$
@@ -52,7 +52,7 @@ begin
 end $$;
 -- half is what it may lose; all, when that is said
 call bloom_publish('member', 'select id from member where id <= 1000');
-select keys, refused_at, refusal from bloom_published where name = 'member';
+select keys, run, run_error from bloom_published where name = 'member';
 \set VERBOSITY terse
 call bloom_publish('member', 'select id from member where id < 0', allow_empty => true);
 \set VERBOSITY default
@@ -76,10 +76,10 @@ select bloom_drop('five');
 -- other keys: also where the list is small
 call bloom_publish('few', 'select id::text from member', max_shrink => 1);
 select bloom_publish('few', bloom_agg(id::text)) from member;
-select bloom_lookup('few', 1), refusal from bloom_published where name = 'few';
+select bloom_lookup('few', 1), run_error from bloom_published where name = 'few';
 call bloom_publish('few', 'select id::bigint from member');
 call bloom_publish('few', 'select id::text from member', allow_type_change => true);
-select bloom_lookup('few', '1'::text), key_type, refusal from bloom_published where name = 'few';
+select bloom_lookup('few', '1'::text), key_type, run_error from bloom_published where name = 'few';
 -- an empty list takes any
 call bloom_publish('few', 'select ''''::text where false', allow_empty => true, max_shrink => 1);
 call bloom_publish('few', 'select id from member');

@@ -259,6 +259,16 @@ select as_reader();
 reset role;
 drop owned by regress_live_reader;
 drop owned by regress_live_other;
+-- a partial index tells of its condition's columns, too: the grant of the key's isn't enough
+create table hides (k int, secret int);
+create index hides_partial on hides using bloomfilter (k) where secret > 0;
+create index hides_all on hides using bloomfilter (k);
+grant select (k) on hides to regress_live_reader;
+set role regress_live_reader;
+select bloom_index_contains('hides_all', 1);
+select bloom_index_contains('hides_partial', 1);
+reset role;
+drop table hides;
 drop role regress_live_reader;
 drop role regress_live_other;
 
@@ -270,3 +280,11 @@ drop access method bloomfilter;
 drop table account, labelled, every, fleeting, own, stock cascade;
 drop domain label;
 drop function double_amount, asks, asks_in_vain, asks_and_rebuilds, as_reader;
+-- whoever only inserts needs no memory for look-ups
+\c -
+create table writes (k int);
+create index on writes using bloomfilter (k);
+select total_bytes as before from pg_backend_memory_contexts where name = 'TopMemoryContext' \gset
+insert into writes values (1);
+select total_bytes - :before < 60000 as few from pg_backend_memory_contexts where name = 'TopMemoryContext';
+drop table writes;

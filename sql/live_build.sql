@@ -35,7 +35,7 @@ rollback;
 create index mixed_part on mixed using bloomfilter ((nullif(k % 5000, 0) + 7)) with (n = 30000) where k > 8000;
 select bloom_snapshot('mixed_part') = bloom_agg(nullif(k % 5000, 0) + 7, 30000) filter (where k > 8000) as same from mixed;
 
--- a table of another kind is read by its own scan
+-- so is a table whose access method is heap by another name
 create access method other_heap type table handler heap_tableam_handler;
 create table other (k int) using other_heap;
 insert into other select generate_series(1, 20000);

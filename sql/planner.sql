@@ -6,8 +6,6 @@ set max_parallel_workers_per_gather = 0;
 
 create temp table members as select g as id, g::text as name, g % 100 as few, case when g % 2 = 0 then g end as half from generate_series(1, 20000) g;
 analyze members;
--- keys that none of the members has, though the filter holds as many as there are
-create temp table strangers as select bloom_agg(-g, 20000) f, bloom_agg((-g)::text, 20000) as texts from generate_series(1, 20000) g;
 create temp table held as select bloom_agg(id, 20000) filter (where id <= 200) as few, bloom_agg(id, 20000) filter (where id <= 5000) as many,
   bloom_agg(name, 20000) filter (where id <= 200) as names, bloom_agg(id, 20000, 0.3) as "all", bloom_create(1000) as none from members;
 analyze held;
@@ -23,7 +21,7 @@ begin
   return case when rows between expected / 1.5 - 1 and expected * 1.5 + 1 then 'as expected' else rows || ' rows instead of ' || expected end;
 end $$;
 select format('%L::bloomfilter', few::text) as few, format('%L::bloomfilter', many::text) as many, format('%L::bloomfilter', names::text) as names,
-  format('%L::bloomfilter', "all"::text) as "all", format('%L::bloomfilter', f::text) as strangers, format('%L::bloomfilter', texts::text) as texts, format('%L::bloomfilter', none::text) as none from held, strangers \gset
+  format('%L::bloomfilter', "all"::text) as "all", format('%L::bloomfilter', none::text) as none from held \gset
 
 -- a known filter, in each spelling
 create temp table queries (q text, expected float8);
@@ -31,12 +29,10 @@ insert into queries values
   (format('%s @> id', :'few'), 200 + 20000 * 0.001), (format('id <@ %s', :'few'), 200), (format('bloom_contains(%s, id)', :'few'), 200),
   (format('bloom_contained(id, %s)', :'few'), 200), (format('%s @> name', :'names'), 200), (format('name <@ %s', :'names'), 200),
   (format('bloom_contains(%s, name)', :'names'), 200), (format('%s @> id', :'many'), 5000), (format('not %s @> id', :'many'), 15000),
-  (format('bloom_contains(%s, id)', :'all'), 20000), (format('%s @> id', :'none'), 0),
+  (format('bloom_contains(%s, id)', :'all'), 18000), (format('%s @> id', :'none'), 0),
   (format('not bloom_contains(%s, id)', :'none'), 20000),
   -- of a column with few keys, or NULLs
-  (format('%s @> few', :'few'), 20000 * 0.99), (format('%s @> half', :'few'), 200), ('null::bloomfilter @> id', 0),
-  -- of other keys: the column's statistics know better
-  (format('%s @> id', :'strangers'), 20000 * 2 / 102), (format('not %s @> id', :'strangers'), 20000), (format('bloom_contains(%s, name)', :'texts'), 20000 / 101),
+  (format('%s @> few', :'few'), 20000 * 0.9), (format('%s @> half', :'few'), 400), ('null::bloomfilter @> id', 0),
   -- both
   (format('%s @> id and %s @> name', :'few', :'names'), 2);
 select left(regexp_replace(q, '''[^'']{20,}''', '''...''', 'g'), 60), pg_temp.expects('select from members where ' || q, expected) from queries;
@@ -50,83 +46,76 @@ prepare ask(bloomfilter) as select from members where $1 @> id;
 set plan_cache_mode = force_custom_plan;
 select pg_temp.expects(format('execute ask(%s)', :'few'), 200);
 set plan_cache_mode = force_generic_plan;
-select pg_temp.expects(format('execute ask(%s)', :'few'), 1000);
+select pg_temp.expects(format('execute ask(%s)', :'few'), 4000);
 reset plan_cache_mode;
 
--- a filter that is not known: a twentieth, by either spelling
-select q, pg_temp.expects(q, 1000) from (values
+-- a filter that is not known: a fifth, by either spelling
+select q, pg_temp.expects(q, 4000) from (values
   ('select from members where (select few from held) @> id'), ('select from members where bloom_contains((select few from held), id)'),
   ('select from members, held where held.few @> id'), ('select from members, held where id <@ held.few'), ('select from members, held where bloom_contains(held.few, id)'),
   ('select from members, held where bloom_contained(name, names)')) v(q);
-select pg_temp.expects('select from generate_series(1, 1000) g where (select few from held) @> g', 50);
+select pg_temp.expects('select from generate_series(1, 1000) g where (select few from held) @> g', 200);
 
 -- a published list is known by its name, in one part or several
 select count(bloom_publish(name, f)) from held, lateral (values ('few', few), ('many', many), ('names', names), ('none', none)) v(name, f);
 select count(bloom_publish('parts', array(select bloom_part_agg(id, 4, 20000, 0.01) from members where id <= 5000 group by bloom_part(id, 4) order by bloom_part(id, 4))));
--- one that is in its row can be asked for the values that statistics have
-select count(bloom_publish('strangers', f)) from (select bloom_agg(-id, 1000) from members where id <= 1000) v(f);
 select q, pg_temp.expects('select from members where ' || q, expected) from (values
   ('bloom_lookup(''few'', id)', 200), ('bloom_lookup(''many'', id)', 5000), ('not bloom_lookup(''many'', id)', 15000), ('bloom_lookup(''names'', name)', 200),
-  ('bloom_lookup(''strangers'', id)', 20000 * 2 / 102), ('bloom_lookup(''parts'', id)', 5000), ('bloom_lookup(''few'', few)', 20000 * 0.99), ('bloom_lookup(lower(''FEW''), id)', 200),
+  ('bloom_lookup(''parts'', id)', 5000), ('bloom_lookup(''few'', few)', 18000), ('bloom_lookup(lower(''FEW''), id)', 200),
   -- by what it will hold, not by what it holds, if that is nothing
-  ('bloom_lookup(''none'', id)', 1000),
+  ('bloom_lookup(''none'', id)', 4000),
   -- not known, or nothing that can be asked
-  ('bloom_lookup(lower(name), id)', 1000), ('bloom_lookup((select ''few''), id)', 1000), ('bloom_lookup(''unpublished'', id)', 1000), ('bloom_lookup(null, id)', 1000)) v(q, expected);
-select pg_temp.expects('select from members a, members b where bloom_lookup(''few'', a.id + b.id)', 20000 * 1000);
+  ('bloom_lookup(lower(name), id)', 4000), ('bloom_lookup((select ''few''), id)', 4000), ('bloom_lookup(''unpublished'', id)', 4000), ('bloom_lookup(null, id)', 4000)) v(q, expected);
+select pg_temp.expects('select from members a, members b where bloom_lookup(''few'', a.id + b.id)', 20000 * 4000);
 prepare look(text) as select from members where bloom_lookup($1, id);
 set plan_cache_mode = force_custom_plan;
 select pg_temp.expects('execute look(''few'')', 200);
 set plan_cache_mode = force_generic_plan;
-select pg_temp.expects('execute look(''few'')', 1000);
+select pg_temp.expects('execute look(''few'')', 4000);
 reset plan_cache_mode;
 
 -- a damaged list is an error where it is asked, and none of a plan
 create function pg_temp.unchecked(bytea, bytea default '') returns bloomfilter language internal immutable strict as 'byteacat';
 begin;
 update bloom_generation_part set filter = pg_temp.unchecked(set_byte(filter::bytea, 20, 255 - get_byte(filter::bytea, 20))) where name = 'few' and back = 0;
-select pg_temp.expects('select from members where bloom_lookup(''few'', id)', 1000);
+select pg_temp.expects('select from members where bloom_lookup(''few'', id)', 4000);
 select bloom_lookup('few', 1);
 rollback;
 
--- a list that is stored is looked into, too, in one part or several, unless the table is small
-select count(bloom_publish('others', f)) from (select bloom_agg(-id, 20000) from members) v(f);
-select count(bloom_publish('other parts', array(select bloom_part_agg(-id, 4, 20000, 0.01) from members group by bloom_part(-id, 4) order by bloom_part(-id, 4))));
-select count(bloom_publish('frequent', f)) from (select bloom_agg(few, 20000) from members where few < 50) v(f);
-create temp table small as select id from members where id <= 1000;
-analyze small;
-select q, pg_temp.expects(q, expected) from (values
-  ('select from members where bloom_lookup(''others'', id)', 20000 * 2 / 102), ('select from members where bloom_lookup(''other parts'', id)', 20000 * 2 / 102),
-  ('select from members where not bloom_lookup(''others'', id)', 20000), ('select from members where bloom_lookup(''frequent'', few)', 10000), ('select from small where bloom_lookup(''others'', id)', 900)) v(q, expected);
-
--- a live filter is known by its pages
+-- a live filter is known by what the catalogs say of its index: the keys, and p
 create table live_few (id int);
 create index live_few_f on live_few using bloomfilter (id);
 insert into live_few select generate_series(1, 200);
-create table live_other (id int);
-create index live_other_f on live_other using bloomfilter (id);
-insert into live_other select -g from generate_series(1, 20000) g;
+create table live_repeats (id int);
+create index live_repeats_f on live_repeats using bloomfilter (id);
+create index live_repeats_expression on live_repeats using bloomfilter ((id % 100));
+insert into live_repeats select g % 500 from generate_series(1, 5000) g;
+create table live_unknown (id int);
+create index live_unknown_f on live_unknown using bloomfilter (id);
+create table live_heir () inherits (live_unknown);
 create table live_half (id int, part int) partition by list (part);
 create table live_half_1 partition of live_half for values in (1);
 create table live_half_2 partition of live_half for values in (2);
 create index live_half_f on live_half using bloomfilter (id);
 insert into live_half select g, 1 + (hashint4(g) & 1) from generate_series(1, 10000) g;
+analyze live_few, live_repeats, live_half;
 create role regress_planner;
 grant select on members to regress_planner;
 select q, pg_temp.expects('select from members where ' || q, expected) from (values
-  ('bloom_index_contains(''live_few_f'', id)', 200), ('bloom_index_contains(''live_few'', ''id'', id)', 200), ('not bloom_index_contains(''live_few'', ''id'', id)', 19800),
-  ('bloom_index_contains(''live_few_f'', few)', 20000 * 0.99), ('bloom_index_contains(''live_other_f'', id)', 20000 / 102), ('not bloom_index_contains(''live_other_f'', id)', 20000),
+  ('bloom_index_contains(''live_few_f'', id)', 400), ('bloom_index_contains(''live_few'', ''id'', id)', 400), ('not bloom_index_contains(''live_few'', ''id'', id)', 19800),
+  ('bloom_index_contains(''live_few_f'', few)', 18000), ('bloom_index_contains(''live_repeats_f'', id)', 500), ('bloom_index_contains(''live_repeats_expression'', id)', 300),
   ('bloom_index_contains(''live_half_f'', id)', 10000), ('bloom_index_contains(''live_half'', ''id'', id)', 10000), ('bloom_index_contains(''live_half_1'', ''id'', id)', 5000),
   -- not known, or nothing that can be asked: the plan has no error
-  ('bloom_index_contains((select ''live_few_f''::regclass), id)', 1000), ('bloom_index_contains(''live_few'', ''missing'', id)', 1000), ('bloom_index_contains(''live_few'', id)', 1000),
-  ('bloom_index_contains(0, id)', 1000)) v(q, expected);
+  ('bloom_index_contains((select ''live_few_f''::regclass), id)', 4000), ('bloom_index_contains(''live_few'', ''missing'', id)', 4000), ('bloom_index_contains(''live_few'', id)', 4000),
+  ('bloom_index_contains(0, id)', 4000), ('bloom_index_contains(''live_unknown_f'', id)', 4000), ('bloom_index_contains(''live_unknown'', ''id'', id)', 4000)) v(q, expected);
 set role regress_planner;
-select pg_temp.expects('select from members where bloom_index_contains(''live_few_f'', id)', 1000);
+select pg_temp.expects('select from members where bloom_index_contains(''live_few_f'', id)', 4000);
 reset role;
 prepare live(regclass) as select from members where bloom_index_contains($1, id);
 set plan_cache_mode = force_custom_plan;
-select pg_temp.expects('execute live(''live_few_f'')', 200);
+select pg_temp.expects('execute live(''live_few_f'')', 400);
 set plan_cache_mode = force_generic_plan;
-select pg_temp.expects('execute live(''live_few_f'')', 1000);
+select pg_temp.expects('execute live(''live_few_f'')', 4000);
 reset plan_cache_mode;
 
 -- filters made of a join's own sides count twice, by themselves and by the join: three of
@@ -147,13 +136,11 @@ select pg_temp.joins('select count(*) from fact join dim1 on dim1.id = k1 join d
 where dim1.sel < 2 and dim2.sel < 2 and dim3.sel < 2
   and (select bloom_agg(id) from dim1 where sel < 2) @> k1 and (select bloom_agg(id) from dim2 where sel < 2) @> k2 and (select bloom_agg(id) from dim3 where sel < 2) @> k3');
 
--- the second and the third count nothing, in whatever spelling; NOT, and another table, count
-select q, pg_temp.expects('select from fact ' || q, expected) from (values
-  ('where (select few from held) @> k1', 1500), ('where (select few from held) @> k1 and k2 <@ (select few from held) and bloom_contains((select few from held), k3)', 1500),
-  ('where (select few from held) @> k1 and not (select few from held) @> k2', 1425), ('where (select few from held) @> k1 or (select few from held) @> k2', 2925),
-  ('join dim1 on true where (select few from held) @> k1 and (select few from held) @> dim1.id', 1500 * 150)) v(q, expected);
+-- EXPLAIN is no scan of the index
+select pg_stat_force_next_flush();
+select idx_scan from pg_stat_user_indexes where indexrelname = 'live_few_f';
 
-drop table live_few, live_other, live_half;
+drop table live_few, live_repeats, live_heir, live_unknown, live_half;
 drop owned by regress_planner;
 drop role regress_planner;
 select count(bloom_drop(name)) from bloom_list;

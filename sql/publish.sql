@@ -19,7 +19,7 @@ select count(*) filter (where not bloom_lookup('account', id)) from account wher
 -- what is known of it
 select name, keys, n, p, parts, key_type, has_before,
        age < '1 hour' as young, build_seconds >= 0 as built, check_seconds >= 0 as checked,
-       abs(measured_rate - rate) < 0.003 as measured, rate < p as kept, bytes
+       rate < p as kept, fullest_part between 0.75 and 0.85 as full, bytes
 from bloom_published;
 select l.name, l.part, s.part, s.cardinality between 19900 and 20100 as good
 from bloom_list_part l cross join lateral bloom_stats(l.filter) s where l.name = 'account';
@@ -73,7 +73,7 @@ select n, keys from bloom_list where name = 'steps';
 call bloom_publish('nulls', 'VALUES (1), (NULL), (3)');
 select keys, bloom_lookup('nulls', 1), bloom_lookup('nulls', 3) from bloom_list where name = 'nulls';
 call bloom_publish('nulls', 'VALUES (1), (NULL), (3)', parts => 2, "check" => false);
-select keys, parts, check_seconds, measured_rate from bloom_list where name = 'nulls';
+select keys, parts, check_seconds from bloom_list where name = 'nulls';
 
 -- no keys
 call bloom_publish('none', 'SELECT id FROM account WHERE id < 0');
@@ -83,7 +83,7 @@ select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, key
 
 -- a value that is there already, and a set
 select bloom_publish('value', bloom_agg(id, 30000, 0.01)) > 0 as published from account;
-select bloom_lookup('value', 1), keys, n, measured_rate from bloom_list where name = 'value';
+select bloom_lookup('value', 1), keys, n from bloom_list where name = 'value';
 select bloom_publish('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
 select count(*) filter (where not bloom_lookup('value', id)) as missing from account;
@@ -183,11 +183,9 @@ select bloom_lookup(null, 42);
 select bloom_lookup('account', 'x');
 select bloom_lookup('account', '{}'::jsonb);
 select bloom_lookup_each('email', array[1]);
-select bloom_publish_agg('x', 1), bloom_publish_agg('', 2);
-select bloom_publish_agg('s', 1);
-select bloom_publish_agg('s0123456789abcdefghij', 1);
-select bloom_publish_agg('lacount', 1);
-select bloom_publish_agg(case when id < 100 then 'laccount'::bytea else 'lother' end, id) from account;
+select bloom_publish_agg('', 1);
+select bloom_publish_agg('\x00000000000102030405060708090a0b0c0d0e0f', 1);
+select bloom_publish_agg('0123456789abcdefghij', 1);
 select bloom_publish_agg(null, 1);
 -- an error names the list that it is about
 \set SHOW_CONTEXT errors
@@ -225,23 +223,22 @@ create role regress_bloom_publisher;
 set role regress_bloom_asker;
 select bloom_lookup('account', 42);
 select bloom_lookup_each('account', array[42]);
-select bloom_publish_agg('laccount', 42::bigint);
 reset role;
 grant execute on function bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
   bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key)
 to regress_bloom_asker;
-grant select on bloom_list, bloom_list_part, bloom_list_delta to regress_bloom_fetcher;
-grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_publisher;
+grant select on bloom_list, bloom_list_part to regress_bloom_fetcher;
+grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_run to regress_bloom_publisher;
 -- without all rights nothing of the query runs
 create sequence ran;
-grant select on account, bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_asker;
-grant insert, update on bloom_generation, bloom_generation_part, bloom_list_delta to regress_bloom_asker;
+grant select on account, bloom_generation, bloom_generation_part, bloom_run to regress_bloom_asker;
+grant insert, update on bloom_generation, bloom_generation_part, bloom_run to regress_bloom_asker;
 grant usage on sequence ran to regress_bloom_asker;
 set role regress_bloom_asker;
 call bloom_publish('account', 'SELECT nextval(''ran'')');
 reset role;
 select is_called from ran;
-revoke all on account, bloom_generation, bloom_generation_part, bloom_list_delta, ran from regress_bloom_asker;
+revoke all on account, bloom_generation, bloom_generation_part, bloom_run, ran from regress_bloom_asker;
 drop sequence ran;
 set role regress_bloom_asker;
 select bloom_lookup('account', 42), bloom_lookup_each('account', array[42]);
@@ -253,7 +250,7 @@ call bloom_publish('account', 'SELECT 1');
 select bloom_rollback('account');
 select bloom_drop('account');
 set role regress_bloom_fetcher;
-select count(*) > 0 from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name);
+select count(*) > 0 from bloom_list join bloom_list_part using (name);
 delete from bloom_list_part;
 select bloom_lookup('account', 42);
 set role regress_bloom_publisher;
@@ -277,17 +274,19 @@ drop schema evil cascade;
 select bloom_drop(name) from (select name from bloom_list order by name collate "C") l;
 drop table account;
 
--- what other sessions see names the list that is published, not one that failed before
-create function shows() returns trigger language plpgsql as $$ begin
-  raise notice '%', (select substring(query from '^/[*] bloom_publish [a-z]+') from pg_stat_activity where pid = pg_backend_pid());
-  return new;
-end $$;
-create trigger shows before insert on bloom_generation_part for each row execute function shows();
-call bloom_publish('failing', 'select 1 / 0');
-select bloom_publish('shown', bloom_create(10)) > 0;
-drop trigger shows on bloom_generation_part;
-drop function shows;
-select bloom_drop('shown');
+-- a publisher's own rows don't stop the next publish without saying what heals it
+select bloom_publish('poisoned', bloom_agg(1)) > 0;
+\set VERBOSITY terse
+update bloom_generation set min_parts = 2147483647 where name = 'poisoned';
+update bloom_generation set n = 0 where name = 'poisoned';
+\set VERBOSITY default
+update bloom_generation set serial = 9223372036854775807 where name = 'poisoned';
+select bloom_publish('poisoned', bloom_agg(1));
+select bloom_rollback('poisoned');
+select bloom_set_identity('poisoned', gen_random_uuid());
+update bloom_generation set serial = 1 where name = 'poisoned'; select bloom_set_identity('poisoned', gen_random_uuid()) > 1;
+select bloom_publish('poisoned', bloom_agg(1)) > 0;
+select bloom_drop('poisoned');
 
 -- a part that is not of its list's set, or gone: an error, where a "no" would be wrong
 call bloom_publish('mixed', 'select generate_series(1, 2000)', n => 10000, parts => 2);

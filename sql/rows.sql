@@ -75,6 +75,8 @@ select i, f @> r from kinds, (select row(1, 'a'::text) r offset 0) s where i in 
 select i, f @> row('1', 'a') from kinds where i <> 2 order by i;
 select i, f @> row('1', 'a') from kinds where i <> 2 order by i desc;
 select pg_temp.error_of('select f @> row(''1'', ''2'') from kinds where i = 2'), pg_temp.error_of('select bool_and(f @> row(1, ''a''::text)) from kinds');
+-- also anonymous ones, in either order
+select i, bloom_hash(r) = h from (values (1, row(1, 2), bloom_hash(row(1, 2))), (2, row('a'::text, 3), bloom_hash(row('a'::text, 3))), (3, row(1, 2), bloom_hash(row(1, 2)))) v(i, r, h);
 -- a column dropped, and a row as a whole
 alter table members drop column id;
 select count(*) from held, members m where f @> m;
@@ -103,3 +105,5 @@ exception when feature_not_supported then
   create collation pg_temp.nd from "C";
 end $$;
 select pg_temp.error_of('select bloom_agg(row(1, ''a'' collate pg_temp.nd))') in ('0A000: a key of a bloomfilter cannot have the nondeterministic collation "nd" / Make equal keys equal bytes, for example with lower(key), and add COLLATE "C".', (select 'answer: ' || bloom_agg(row(1, 'a'::text))::text));
+-- anonymous rows of other types at the same call site
+select bloom_hash(r) = case i when 1 then bloom_hash(row(1, 2)) else bloom_hash(row('a'::text, 3)) end as same from (values (1, row(1, 2)), (2, row('a'::text, 3))) v(i, r);

@@ -42,11 +42,6 @@ CREATE FUNCTION cancel(int) RETURNS boolean LANGUAGE internal STRICT AS 'pg_canc
 CREATE SEQUENCE returned;
 EOC
 
-my $deltas = has_deltas($session);
-$session->query(
-	'CREATE TABLE delta AS SELECT bloom_diff(a.f, b.f) AS d FROM big a, big b WHERE a.id = 1 AND b.id = 2')
-  if $deltas;
-
 # The filters of the table, read once for a statement.
 my $f = '(SELECT f FROM big WHERE id = 1)';
 my $g = '(SELECT f FROM big WHERE id = 2)';
@@ -101,16 +96,12 @@ my @long = (
 		  . telling("bloom_contains_each($f, array(SELECT generate_series(1, $rows / 5)))")
 	],
 	[ 'bloom_matches', telling("bloom_matches($f, array(SELECT generate_series(1, $rows)))") ],
-	[ 'bloom_diff', telling("bloom_diff($f, $g)") ],
-	[ 'bloom_apply', telling("bloom_apply($f, d)", 'FROM delta') ],
 	[ 'storing', "INSERT INTO sink SELECT f FROM big WHERE id = 1 RETURNING nextval('returned')" ],
 	[
 		'storing what was made',
 		"INSERT INTO sink SELECT bloom_add(f, 5) FROM big WHERE id = 1 RETURNING nextval('returned')"
 	],
 );
-
-@long = grep { $deltas || $_->[0] !~ /diff|apply/ } @long;
 
 # Whether a statement has told the sequence, since the last time that this was asked.
 sub has_returned
@@ -193,7 +184,7 @@ cmp_ok($caught_statements, '>', 0, "$caught_statements statements took long enou
 # raises it, and nothing between that and the function looks.  An aggregate's next
 # argument is computed when the row was added to the one before.
 my $cancel = 'CASE WHEN cancel(pg_backend_pid()) THEN';
-my $stored = 'FROM big, as_bytes, as_text' . ($deltas ? ', delta' : '') . ' WHERE id = 1';
+my $stored = 'FROM big, as_bytes, as_text WHERE id = 1';
 my @begun = (
 	[ 'bloom_create', "bloom_create_sized($cancel $bits END, 7)" ],
 	[ 'bloom_add', "bloom_add(f, $cancel 5 END)" ],
@@ -211,15 +202,13 @@ my @begun = (
 	[ 'bloom_verify', "bloom_verify($cancel f END)" ],
 	[ 'bloom_contains_each', "bloom_contains_each(f, $cancel '{1,2}'::int[] END)" ],
 	[ 'bloom_matches', "bloom_matches(f, $cancel '{1,2}'::int[] END)" ],
-	[ 'bloom_diff', "bloom_diff(f, $cancel f END)" ],
-	[ 'bloom_apply', "bloom_apply(f, $cancel d END)" ],
 );
 $_->[1] = telling($_->[1], $stored) foreach @begun;
 push @begun,
   map { [ $_, "SELECT $_($cancel f END), count(nextval('returned')) $stored" ] }
   'bloom_union_agg', 'bloom_intersection_agg';
 push @begun, [ 'storing', "INSERT INTO sink SELECT $cancel f END $stored RETURNING nextval('returned')" ];
-foreach my $case (grep { $deltas || $_->[0] !~ /diff|apply/ } @begun)
+foreach my $case (@begun)
 {
 	my ($name, $sql) = @$case;
 

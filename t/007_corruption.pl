@@ -63,9 +63,10 @@ my %gone = map { ("gone_$_" => make_filter("gone_$_")) } 0, 1, 50, 95;
 my %short = map { ("short_$_" => make_filter("short_$_")) } 0, 1, 50, 95;
 my %tiny = ("tiny_0" => make_filter('tiny_0'));
 my %twice = ("twice_50" => make_filter('twice_50'));
+my ($disowned, $rewritten, $doubled) = map { make_filter($_) } 'disowned', 'rewritten', 'doubled';
 my $last = $gone{gone_0}->count - 1;
 my %end = ("end_$last" => make_filter("end_$last"));
-make_filter('whole');
+make_filter($_) foreach 'whole', 'as_made';
 
 # The chunk or byte that a table's name ends with.
 sub place { my ($table) = @_; return ($table =~ /_(\d+)$/)[0]; }
@@ -79,6 +80,9 @@ while_stopped(
 		$short{$_}->shorten($node, place($_), 100) foreach keys %short;
 		$tiny{$_}->shorten($node, place($_), 1990) foreach keys %tiny;
 		$twice{$_}->renumber($node, place($_), 51) foreach keys %twice;
+		$disowned->disown($node, 50);
+		$rewritten->rewrite($node, 50);
+		$doubled->renumber($node, 50, 51);
 		$end{$_}->shorten($node, $last, 1) foreach keys %end;
 	});
 
@@ -98,11 +102,9 @@ my %readers = (
 	'bloom_intersection' => 'SELECT bloom_intersection(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_shrink' => 'SELECT bloom_shrink(f) FROM {t}',
 	'bloom_publish' => "SELECT bloom_publish('list', f) FROM {t}",
-	'bloom_diff' => 'SELECT bloom_diff(w.f, t.f) FROM {t} AS t, whole AS w',
 	'bloom_union_agg' => 'SELECT bloom_union_agg(f) FROM (SELECT f FROM whole UNION ALL SELECT f FROM {t}) AS q',
 	'bloom_intersection_agg' => 'SELECT bloom_intersection_agg(f) FROM {t}',
 );
-delete $readers{bloom_diff} unless has_deltas($session);
 foreach my $table (sort keys %flipped)
 {
 	is($session->query("SELECT bloom_verify(f) FROM $table"),
@@ -204,6 +206,32 @@ EOC
 	}
 }
 
+# A chunk where one of the value must lie, but another value's.
+my $all = "SELECT true = ALL (bloom_contains_each(f, array(SELECT generate_series(1, $keys)))) FROM";
+is($session->state_of("SET bloomfilter.cache_size = 0; $all disowned"), 'XX001', 'a chunk of another value is not asked');
+
+# One of another transaction than the others is not taken without the index.
+sub index_scans
+{
+	my ($table) = @_;
+	my $scans = "SELECT pg_stat_force_next_flush(); SELECT idx_scan FROM pg_class AS c JOIN pg_stat_all_indexes AS i ON i.relid = c.reltoastrelid WHERE c.oid = '$table'::regclass";
+	my $before = ($session->query($scans) =~ /(\d+)$/)[0];
+	is($session->query("$all $table"), 't', "$table: all keys are found");
+	return ($session->query($scans) =~ /(\d+)$/)[0] - $before;
+}
+my $usual = index_scans('as_made');
+cmp_ok(index_scans('rewritten'), '>', $usual + 5, 'a chunk of another transaction is looked up');
+
+# A chunk that is there twice: the index is made anew, as one that lets it be.
+my ($toast) = $session->query("SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'doubled'::regclass");
+$session->query("SET allow_system_table_mods = on; UPDATE pg_index SET indisunique = false WHERE indrelid = '$toast'::regclass; REINDEX INDEX ${toast}_index");
+my $key = $session->query(<<"EOC");
+SELECT min(k) FROM doubled, bloom_stats(f) AS s, generate_series(1, $keys) AS k, bloom_hash(k, s.seed) AS h
+WHERE (64 + s.block_bits / 8 * trunc((h + CASE WHEN h < 0 THEN 2::numeric ^ 64 ELSE 0 END) * s.blocks / 2::numeric ^ 64))::bigint / 1996 = 51
+EOC
+is($session->state_of("SELECT bloom_contains(f, $key) FROM doubled"), 'XX001', 'a chunk that is there twice is an error');
+
+$session->query('RESET bloomfilter.cache_size');
 is($session->query('SELECT bloom_verify(f) FROM whole'), 't',
 	'the backend that saw all this still answers');
 $session->quit;

@@ -55,6 +55,26 @@ my (undef, $spilled) = measured(
 	"SET work_mem = '64kB'");
 cmp_ok($spilled, '<', 32 * 1024, 'groups that do not fit are spilled');
 
+# PostgreSQL counts the memory of large filters too, and spills groups that come when it is full.
+$session->query('CREATE TABLE large AS SELECT bloom_add(bloom_create(10000000), 7) AS f');
+my $filter_kb = $session->query('SELECT (bloom_stats(f)).bytes / 1024 FROM large');
+foreach my $groups (
+	[ 'bloom_agg(k, 10000000)', 'SELECT k / 140000 AS g, k FROM generate_series(0, 12 * 140000 - 1) AS k', 'g * 140000 + 139999' ],
+	[ 'bloom_union_agg(f)', 'SELECT g, f FROM large, generate_series(1, 12) AS g', '7' ])
+{
+	my ($aggregate, $rows, $member) = @$groups;
+	my $query = "SELECT g, $aggregate AS f FROM ($rows) AS r GROUP BY g";
+	$session->query("SET work_mem = '4MB'; SET enable_sort = off");
+	my $plan = join '', $session->query("EXPLAIN (ANALYZE, FORMAT JSON) $query");
+	my ($batches) = $plan =~ /"HashAgg Batches": (\d+)/;
+	my ($kb) = $plan =~ /"Peak Memory Usage": (\d+)/;
+	cmp_ok($batches, '>', 1, "$aggregate: twelve large groups are more than one batch");
+	cmp_ok($kb, '>=', $filter_kb, 'the memory of a filter is counted');
+	is($session->query("SELECT count(*), bool_and(bloom_contains(f, $member)) FROM ($query OFFSET 0) AS q"),
+		'12|t', 'each group has its keys');
+	$session->query('RESET work_mem; RESET enable_sort');
+}
+
 # A build's memory is its state, however many rows come.
 foreach my $state (
 	[ 'filter', 'bloom_agg(k % 500000, 500000)', 640 ],

@@ -82,7 +82,7 @@ foreach my $what (sort keys %writes)
 is($session->query('SELECT bool_and(bloom_verify(f)), count(*) FROM filters'), 't|2', 'what it wrote is whole');
 is(asked(5001), 't', 'and is asked');
 
-# Pulls to the small disk: a file, a set of parts, a delta.
+# Pulls to the small disk: a file, a set of parts.
 SKIP:
 {
 	$session->query(<<'EOC');
@@ -101,10 +101,6 @@ EOC
 
 	my %pulls = (file => { query => 'SELECT %s FROM day' },
 		set => { query => "SELECT f FROM parts WHERE version = '%s'", options => ['--parts'] });
-	$pulls{delta} = {
-		query => 'SELECT %s FROM day',
-		options => [ '--delta-query', 'SELECT bloom_diff(old, new) FROM day' ] }
-	  if has_deltas($session);
 	foreach my $kind (sort keys %pulls)
 	{
 		my ($old, $new) = map { sprintf $pulls{$kind}{query}, $_ } 'old', 'new';

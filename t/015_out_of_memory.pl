@@ -74,11 +74,6 @@ BEGIN
 	RETURN v @> 2 AND v @> 3 AND v @> 4;
 END $$;
 EOC
-@statements{ 'diff', 'apply' } = (
-	[ 'SELECT length(bloom_diff(a.f, b.f)) < 10000000 FROM large AS a, large AS b WHERE a.ctid < b.ctid', 't' ],
-	[ 'SELECT bloom_apply(a.f, bloom_diff(a.f, b.f)) = b.f FROM large AS a, large AS b WHERE a.ctid < b.ctid', 't' ])
-  if has_deltas($session);
-
 # Bytes that the session's memory contexts have.
 my $contexts = 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts';
 

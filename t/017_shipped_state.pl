@@ -50,7 +50,7 @@ CREATE TABLE states (id int, bytes bytea) WITH (parallel_workers = 2);
 EOC
 
 # Kinds of state and types of key: their numbers, and a key of each type.
-use constant { LIST => 1, FILTER => 2, BITS => 3 };
+use constant { LIST => 1, FILTER => 2 };
 my %types = (integer => 1, text => 2, uuid => 4);
 my %keys = (integer => 'k', text => "'key ' || k", uuid => 'md5(k::text)::uuid');
 
@@ -98,24 +98,6 @@ sub filter_state
 	return state(FILTER, substr(filter($first, $last, %told), 64), %told);
 }
 
-# A gap in groups of seven bits.
-sub gap
-{
-	my ($gap) = @_;
-	my $bytes = '';
-	for (; $gap >= 128; $gap >>= 7) { $bytes .= chr($gap & 127 | 128) }
-	return $bytes . chr($gap);
-}
-
-sub bits_state
-{
-	my ($first, $last, %told) = @_;
-	my $bits = unpack 'b*', substr(filter($first, $last, %told), 64);
-	my $gaps = '';
-	$gaps .= gap(length $1) while $bits =~ /(0*)1/g;
-	return state(BITS, $gaps, %told);
-}
-
 my @told = (
 	[],
 	[ seed => -7 ],
@@ -126,8 +108,7 @@ my @told = (
 	[ type => 'uuid', part => 3, parts => 8 ]);
 my @sound = (
 	[ list_state(1, 30, n => 0), filter(1, 30, n => 0) ],
-	map { [ list_state(1, 60, @$_), filter(1, 60, @$_) ], [ filter_state(1, 60, @$_), filter(1, 60, @$_) ],
-	[ bits_state(1, 60, @$_), filter(1, 60, @$_) ] } @told);
+	map { [ list_state(1, 60, @$_), filter(1, 60, @$_) ], [ filter_state(1, 60, @$_), filter(1, 60, @$_) ] } @told);
 
 # What the leader makes of each of these states: the error's SQLSTATE, or the text of
 # a filter.  XX000 is what PostgreSQL's own errors would have.
@@ -171,8 +152,8 @@ foreach my $told (@told, [ n => 0 ])
 	my @second = list_state(200, 600, @$told);
 	if ($whole{n} > 0)
 	{
-		push @first, filter_state(1, 300, @$told), bits_state(1, 300, @$told);
-		push @second, filter_state(200, 600, @$told), bits_state(200, 600, @$told);
+		push @first, filter_state(1, 300, @$told);
+		push @second, filter_state(200, 600, @$told);
 	}
 	my $few = encode_base64(filter(1, 300, @$told), '');
 	my $all = encode_base64(filter(1, 600, @$told), '');
@@ -228,29 +209,17 @@ foreach my $what (sort keys %lists)
 	is((ship($state))[0], '22P03', "a worker's list with $what");
 }
 
-# Bits that no worker sends: behind the last one, far behind it, and gaps without an end.
-my $last = 8 * (length(filter(1, 60)) - 64) - 1;
-isnt(merge(state(BITS, gap($last))), '22P03', 'the last bit alone');
-foreach my $gaps (gap($last + 1), gap(0) . gap($last), gap($last) . gap(0), gap(1 << 40), "\x80", "\xff" x 5, "\x80" x 9, '')
-{
-	my $what = unpack('H*', $gaps);
-	is(merge(state(BITS, $gaps)), '22P03', "gaps $what");
-	is(merge(filter_state(1, 60), state(BITS, $gaps)), '22P03', "gaps $what after a filter");
-	is((ship(state(BITS, $gaps)))[0], '22P03', "a worker's gaps $what");
-}
-is(merge(state(BITS, gap(0), n => 0)), '22P03', 'bits of a filter of unknown size');
-
 # A worker sends the shortest of what it may.  A state's length, by a final function that ships it.
 $session->query(<<'EOC');
 CREATE AGGREGATE shipped_state(bigint, bigint, double precision)
 	(SFUNC = bloom_agg_transfn, STYPE = internal, FINALFUNC = bloom_agg_serialize);
 EOC
-foreach my $share (400, 32, 16, 8, 4, 1)
+foreach my $share (400, 4, 1)
 {
 	my $rows = 1_000_000 / $share;
 	my ($kind, $length) = split /\|/, $session->query(
 		"SELECT get_byte(s, 0), length(s) FROM (SELECT shipped_state(k, 1000000, 0.01) AS s FROM generate_series(1::bigint, $rows) AS k) AS q");
-	is($kind, $share == 400 ? LIST : $share > 4 ? BITS : FILTER, "1/$share of the keys: the kind");
+	is($kind, $share == 400 ? LIST : FILTER, "1/$share of the keys: the kind");
 	my $blocks = $session->query('SELECT bytes - 64 FROM bloom_stats(bloom_create(1000000, 0.01))');
 	cmp_ok($length, '<=', ($rows * 8 < $blocks ? $rows * 8 : $blocks) + 36, 'is not longer than hashes, nor than blocks');
 }

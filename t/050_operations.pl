@@ -28,29 +28,13 @@ sub value
 	return $node->safe_psql('operations', $sql);
 }
 
-# What a block needs and this server lacks.
-sub missing
-{
-	my ($sql) = @_;
-
-	return 'built without deltas'
-	  if $sql =~ /bloom_diff/
-	  && $node->psql('operations', 'select bloom_diff(bloom_create(1), bloom_create(1))') != 0;
-	return undef;
-}
-
 foreach my $block (doc::sql_blocks('doc/OPERATIONS.md'))
 {
 	my $where = "$block->{section}, line $block->{line}";
-	my $missing = missing($block->{sql});
-  SKIP:
-	{
-		skip "$where: $missing", 1 if $missing;
-		my ($out, $err) = doc::shown($node, 'operations', $block->{sql});
-		is($err, '', "$where runs without a message");
-		next if !defined $block->{output} || $block->{sql} =~ /explain \(analyze/;
-		is($out, $block->{output}, "$where: shows what the page shows");
-	}
+	my ($out, $err) = doc::shown($node, 'operations', $block->{sql});
+	is($err, '', "$where runs without a message");
+	next if !defined $block->{output} || $block->{sql} =~ /explain \(analyze/;
+	is($out, $block->{output}, "$where: shows what the page shows");
 }
 
 # What the page says of the nights, after all of its statements.
@@ -78,7 +62,7 @@ sub allowed
 my %may = (
 	nightly => "call bloom_publish('of nightly', 'select id from account')",
 	app => "select bloom_lookup('account', 1), bloom_lookup_each('account', '{1}')",
-	filter_puller => 'select filter from bloom_list join bloom_list_part using (name) left join bloom_list_delta using (name, part)',
+	filter_puller => 'select filter from bloom_list join bloom_list_part using (name)',
 	watcher => 'select * from bloom_published');
 foreach my $role (sort keys %may)
 {

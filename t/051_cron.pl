@@ -58,7 +58,7 @@ is(value('select status || \': \' || return_message from cron.job_run_details or
 value("select cron.unschedule($job)", extra_params => [ '-U', 'nightly' ]);
 cmp_ok(value('select serial from bloom_list'), '>', $before, 'another generation is current');
 like($listener->query_safe('select 1'),
-	qr/notification "bloom_published" with payload "\d{16} [0-9a-f-]{36} account"/, 'the listener was told');
+	qr/notification "bloom_published" with payload "\d{16} [0-9a-f-]{36}"/, 'the listener was told');
 $listener->quit;
 
 is(doc::stop_asking($clients), '', 'no error and no denied member');

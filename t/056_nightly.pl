@@ -203,7 +203,7 @@ foreach my $name (sort keys %server)
 
 $pull->{run}->signal('TERM');
 $pull->{run}->finish;
-like($pull->{out} . $pull->{err}, qr/delta/, 'nights came as deltas');
+like($pull->{out} . $pull->{err}, qr/pulled/, 'nights were fetched');
 foreach my $process (@process)
 {
 	$process->{run}->kill_kill;

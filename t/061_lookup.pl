@@ -137,10 +137,10 @@ my @steps = (
 	[ 'SAVEPOINT two', 'unknown5' ],
 	[ "SELECT publish('a', 7), publish('set', 7, 8)", '77' ],
 	[ 'ROLLBACK TO two', 'unknown5' ],
-	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_list_delta', 'unknownunknown' ],
+	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_run', 'unknownunknown' ],
 	[ "SELECT publish('a', 8), publish('set', 8, 8)", '88' ],
 	# In place this time: the file is new in this transaction.
-	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_list_delta', 'unknownunknown' ],
+	[ 'TRUNCATE bloom_generation, bloom_generation_part, bloom_run', 'unknownunknown' ],
 	[ "SELECT publish('a', 9), publish('set', 9, 4)", '99' ],
 	[ 'ROLLBACK TO two', 'unknown5' ],
 	[ 'ROLLBACK TO one', '66' ]);

@@ -41,7 +41,7 @@ sub told
 
 my $grants = <<'EOC';
 GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement) TO asker;
-GRANT SELECT ON bloom_list, bloom_list_part, bloom_list_delta TO fetcher;
+GRANT SELECT ON bloom_list, bloom_list_part TO fetcher;
 GRANT SELECT ON bloom_published TO watcher;
 EOC
 

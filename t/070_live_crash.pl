@@ -66,12 +66,35 @@ foreach my $round (1 .. rounds(3, 40))
 	check("seed $seed, immediate stop $round");
 }
 
+# Right after a growth, with every new page but one unused, and no checkpoint since.
+$node->safe_psql('postgres', 'CREATE TABLE grown (id int); CREATE INDEX grown_id ON grown USING bloomfilter (id) WITH (n = 1); CHECKPOINT');
+my $size = "SELECT pg_relation_size('grown_id')";
+my $small = $node->safe_psql('postgres', $size);
+$node->safe_psql('postgres', <<"EOC");
+DO \$\$ BEGIN
+	FOR k IN 1 .. 100000 LOOP
+		INSERT INTO grown VALUES (k);
+		EXIT WHEN pg_relation_size('grown_id') > $small;
+	END LOOP;
+END \$\$
+EOC
+$node->stop('immediate');
+$node->start;
+cmp_ok($node->safe_psql('postgres', $size), '>', $small, 'the filter has grown');
+is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE bloom_index_contains('grown_id', -k)) < 1000 FROM generate_series(1, 5000) AS k"),
+	't', 'after a crash right then, all of its pages are there');
+$node->safe_psql('postgres', 'INSERT INTO grown SELECT -generate_series(1, 5000)');
+is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('grown_id', id)), bloom_index_verify('grown_id') FROM grown"),
+	'0|t', 'and take keys');
+
 # A transaction that is prepared, and lost sessions, before the last crash.
 my $session = session($node);
 $session->query("BEGIN; INSERT INTO keys VALUES (-1, 'prepared'); SAVEPOINT s; INSERT INTO keys VALUES (-2, 'saved'); RELEASE s; PREPARE TRANSACTION 'keys'");
 $session->query("COPY keys FROM PROGRAM 'seq 1 3000 | sed \"s/.*/-1&\\tcopied &/\"'");
 $session->query("BEGIN; CREATE TABLE late (id int); INSERT INTO late SELECT generate_series(1, 5000); CREATE INDEX late_id ON late USING bloomfilter (id); INSERT INTO late VALUES (5001); COMMIT");
 $session->query("INSERT INTO late SELECT generate_series(5002, 5100)");
+# No checkpoint comes behind it.
+$session->query("CREATE UNLOGGED TABLE latest (id int); CREATE INDEX latest_id ON latest USING bloomfilter (id); INSERT INTO latest VALUES (1)");
 $node->stop('immediate');
 $session->abandon;
 $node->start;
@@ -95,6 +118,8 @@ is($session->query("SELECT bloom_index_contains('fleeting_id', 1), n < 1000000 F
 $session->query("INSERT INTO fleeting SELECT generate_series(1, 300000)");
 is($session->query("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('fleeting_id', id)), bloom_index_verify('fleeting_id') FROM fleeting"),
 	'0|t', 'which takes keys again, beyond its size');
+$session->query("INSERT INTO latest VALUES (2)");
+is($session->query("SELECT bloom_index_contains('latest_id', 1), bloom_index_contains('latest_id', 2)"), 'f|t', 'so does one that was made after the last checkpoint');
 $session->quit;
 
 stayed_alive($node);

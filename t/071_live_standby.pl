@@ -92,6 +92,7 @@ $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION pairs_sub');
 
 # The standby takes over, with a transaction that was prepared on the primary.
 $writer->query("BEGIN; INSERT INTO keys VALUES (-77777); PREPARE TRANSACTION 'keys'");
+$writer->query("CREATE UNLOGGED TABLE fleeting (id int); CREATE INDEX fleeting_id ON fleeting USING bloomfilter (id); INSERT INTO fleeting VALUES (1)");
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 $writer->quit;
 $primary->stop;
@@ -102,6 +103,8 @@ is($keeper->query("SELECT count(*), count(*) FILTER (WHERE NOT bloom_index_conta
 $keeper->quit;
 is($reader->query($lost), 0, 'promoted, it finds all keys, those of a prepared transaction and new ones');
 is($reader->query("SELECT bloom_index_contains('keys', 'id', -77777), bloom_index_verify('keys_id')"), 't|t', 'and its pages are whole');
+$reader->query('INSERT INTO fleeting VALUES (2)');
+is($reader->query("SELECT bloom_index_contains('fleeting_id', 1), bloom_index_contains('fleeting_id', 2)"), 'f|t', 'an unlogged one is empty, and takes keys');
 $reader->quit;
 
 stayed_alive($_) foreach $primary, $standby, $subscriber;

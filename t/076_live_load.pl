@@ -25,6 +25,8 @@ CREATE TABLE keys (id bigint PRIMARY KEY, other bigint);
 CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 1);
 CREATE INDEX keys_other ON keys USING bloomfilter (other) WITH (n = 100000);
 INSERT INTO keys SELECT k, -k FROM generate_series(1, 1000) AS k;
+CREATE TABLE grows (id bigint);
+CREATE INDEX grows_id ON grows USING bloomfilter (id) WITH (n = 1, p = 0.0001);
 CREATE TABLE plain (id bigint PRIMARY KEY, other bigint);
 CREATE INDEX plain_other ON plain (other);
 EOC
@@ -40,6 +42,9 @@ EOC
 \set k random(1, 1000000000000)
 INSERT INTO plain VALUES (:k::bigint, - :k::bigint) ON CONFLICT (id) DO UPDATE SET other = plain.other - 1;
 SELECT 1 / EXISTS (SELECT FROM plain WHERE id = :k::bigint)::int;
+EOC
+	grow => <<'EOC',
+INSERT INTO grows SELECT random() * 1000000000000 FROM generate_series(1, 300);
 EOC
 	ask_plain => <<'EOC',
 \set k random(1, 1000000000000)
@@ -164,6 +169,12 @@ foreach my $round (1 .. rounds(2, 6))
 	$node->safe_psql('postgres', $_)
 	  foreach split /\n/, $node->safe_psql('postgres', "SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE NOT indisvalid");
 }
+# So many keys that several writers make the index grow at once.
+my $growers = start_clients('grow', '-t', rounds(100, 2000));
+$growers->{run}->finish;
+unlike($growers->{out}, qr/aborted|ERROR/, 'no writer that made it grow had an error') or diag $growers->{out};
+is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE NOT bloom_index_contains('grows', 'id', id)), bloom_index_verify('grows_id') FROM grows"),
+	'0|t', 'and all keys are there');
 if ($ENV{BLOOMFILTER_LONG})
 {
 	my @runs = map { start_clients($_, '-t', $transactions) } 'write_plain', 'ask_plain';

@@ -18,5 +18,5 @@ exception when duplicate_object then
 end $$;
 grant select on account to nightly;
 grant select, insert, update, delete
-on bloom_generation, bloom_generation_part, bloom_list_delta to nightly;
-grant select on bloom_list, bloom_list_part, bloom_list_delta to filter_puller;
+on bloom_generation, bloom_generation_part, bloom_run to nightly;
+grant select on bloom_list, bloom_list_part to filter_puller;

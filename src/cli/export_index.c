@@ -52,16 +52,22 @@ one_row(PGconn *connection, const char *sql, const char *problem)
 	return NULL;
 }
 
-/* By its name as it is now: REINDEX CONCURRENTLY gives the name to another index. */
+/*
+ * By its name as it is now: REINDEX CONCURRENTLY gives the name to another index.  The name is
+ * looked up on the role's own search_path, which nothing else in this statement is.
+ */
 static bool
 find_index(exporter *e, PGconn *connection)
 {
 	char	   *name = PQescapeLiteral(connection, e->plan->index, strlen(e->plan->index));
 	char	   *problem = text_of("there is no index \"%s\"", e->plan->index);
-	char	   *sql = text_of("SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
+	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
+							  " FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'search_path')"
+							  " SELECT pg_catalog.quote_literal(pg_catalog.concat(pg_catalog.quote_ident(n.nspname), '.', pg_catalog.quote_ident(c.relname))),"
 							  " pg_catalog.concat(n.nspname, '.', c.relname)"
-							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace"
-							  " WHERE c.oid = pg_catalog.to_regclass(%s)", name != NULL ? name : "NULL");
+							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+							  " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
+							  name != NULL ? name : "NULL");
 	PGresult   *rows = one_row(connection, sql, problem);
 
 	free(e->index);
@@ -104,8 +110,8 @@ export_find_server(exporter *e, PGconn *connection)
 	e->function = NULL;
 	rows = one_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
 				   " pg_catalog.pg_is_in_recovery()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
-				   " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace,"
-				   " pg_catalog.pg_control_system() AS s WHERE e.extname = 'bloomfilter'",
+				   " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace,"
+				   " pg_catalog.pg_control_system() AS s WHERE e.extname OPERATOR(pg_catalog.=) 'bloomfilter'",
 				   "the extension bloomfilter is not in this database");
 	if (rows == NULL)
 		return false;
@@ -359,7 +365,7 @@ look_at_standby(exporter *e, PGconn *connection)
 static bool
 begin_look(exporter *e, PGconn *connection)
 {
-	if (e->pooled && !(server_command(connection, "BEGIN") && export_find_server(e, connection) &&
+	if (e->pooled && !(server_begin(connection, "BEGIN") && export_find_server(e, connection) &&
 					   set_limits(e, connection) && find_index(e, connection)))
 		return false;
 	return look_at_standby(e, connection);

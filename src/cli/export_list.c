@@ -206,7 +206,7 @@ take_list(exporter *e, const pull_plan *plan, PGconn *connection, const remote_s
 static uint64_t
 time_of_look(PGconn *connection)
 {
-	PGresult   *rows = server_query(connection, "SELECT pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) * 1000000)"
+	PGresult   *rows = server_query(connection, "SELECT pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
 									"::pg_catalog.int8::pg_catalog.text");
 	char		text[24] = "";
 

@@ -24,7 +24,7 @@ static const char help[] =
 "  --url URL            from a web server instead; see \"pull --url URL --help\"\n"
 "  --config FILE        many lists of web servers: \"pull --config FILE --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
-"  --list NAME          a list of bloom_publish, with its parts and deltas\n"
+"  --list NAME          a list of bloom_publish, with its parts\n"
 "  --query QUERY        or: SELECT of one row with one filter, as it is stored\n"
 "  --parts              QUERY has a row for each part; FILE is the manifest\n"
 "  --delta-query QUERY  SELECT of the bytea of bloom_diff from FILE to that\n"

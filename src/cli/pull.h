@@ -61,6 +61,7 @@ typedef struct remote_set
 	time_t		begun;			/* the server was looked at */
 	bool		standby;		/* which may be behind its primary */
 	char	   *schema;			/* the extension's, quoted; or NULL */
+	char	   *chunk;			/* the function that gives bytes of a filter */
 	char	   *name;			/* the list's, as a literal; or NULL */
 	char		identity[40];	/* of the list, else "" */
 	char		serial[24];		/* of the list, else "" */

@@ -115,27 +115,16 @@ follow_listen(const pull_plan *plan, PGconn *connection)
 	(void) start_listening(plan, connection);
 }
 
-/* Whether a payload names the list: after its serial and identity, or alone. */
+/* Whether notifications came; one look answers all of them, and they name no list. */
 static bool
-names_list(const char *payload, const char *list)
-{
-	const char *rest = strchr(payload, ' ');
-
-	rest = rest != NULL ? strchr(rest + 1, ' ') : NULL;
-	return strcmp(payload, list) == 0 || (rest != NULL && strcmp(rest + 1, list) == 0);
-}
-
-/* Whether notifications came that mean us; one look answers all of them. */
-static bool
-take_notifications(const pull_plan *plan, PGconn *connection)
+take_notifications(PGconn *connection)
 {
 	PGnotify   *notification;
 	bool		any = false;
 
 	while ((notification = PQnotifies(connection)) != NULL)
 	{
-		any |= plan->list == NULL || notification->extra[0] == '\0' ||
-			names_list(notification->extra, plan->list);
+		any = true;
 		PQfreemem(notification);
 	}
 	return any;
@@ -154,7 +143,7 @@ follow_wait(const pull_plan *plan, PGconn *connection, bool *told)
 {
 	double		until = next_look(plan);
 
-	while (!(*told = take_notifications(plan, connection)))
+	while (!(*told = take_notifications(connection)))
 	{
 		double		left = until - monotonic_seconds();
 
@@ -188,6 +177,8 @@ stay(pull_plan *plan, PGconn *connection)
 		looked = true;
 		if (!follow_wait(plan, connection, &told))
 			break;
+		/* that of another list is no news */
+		told = told && plan->list == NULL;
 		/* it becomes the primary without a new connection */
 		if (reason == STANDBY)
 			reason = start_listening(plan, connection);

@@ -1,6 +1,6 @@
 /*
  * pull_remote.c
- *	  What the server has: headers, the bytes of filters, deltas.
+ *	  What the server has: headers, the bytes of filters, deltas of a query.
  *
  * All that an attempt asks is asked in one snapshot.  Bytes come from the SQL
  * function bloom_chunk in chunks, one in memory at a time, each with its offset.  A
@@ -50,31 +50,31 @@ field_text(const PGresult *rows, int row, int column)
 }
 
 /*
- * Begins, and puts the extension's schema behind all others on the search path of
- * this transaction: then its functions are found, whatever path the role has.
+ * Begins, and finds the extension's schema.  The user's own query, and what is called around it,
+ * has the role's search_path and that schema behind it; a list is read without.
  */
 static bool
-begin(PGconn *connection, remote_set *set)
+begin(const pull_plan *plan, PGconn *connection, remote_set *set)
 {
 	PGresult   *rows;
+	char	   *sql = text_of("SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.pg_is_in_recovery()::pg_catalog.text,"
+							  " CASE WHEN %s THEN pg_catalog.set_config('search_path', pg_catalog.concat_ws(', ',"
+							  " NULLIF(s.reset_val, ''), pg_catalog.quote_ident(n.nspname)), true) END"
+							  " FROM pg_catalog.pg_settings AS s LEFT JOIN (pg_catalog.pg_extension AS e"
+							  " JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace) ON e.extname = 'bloomfilter'"
+							  " WHERE s.name = 'search_path'",
+							  plan->list == NULL ? "true" : "false");
 
-	if (!server_command(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-		return false;
-	rows = server_query(connection,
-						"SELECT pg_catalog.quote_ident(n.nspname), pg_catalog.set_config('search_path',"
-						" pg_catalog.concat_ws(', ', NULLIF(pg_catalog.current_setting('search_path'), ''),"
-						" pg_catalog.quote_ident(n.nspname)), true),"
-						" pg_catalog.pg_is_in_recovery()::pg_catalog.text"
-						" FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n"
-						" ON n.oid = e.extnamespace WHERE e.extname = 'bloomfilter'");
+	rows = server_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") ?
+		server_query(connection, sql) : NULL;
+	free(sql);
 	if (rows == NULL)
 		return false;
-	if (PQntuples(rows) == 1)
-	{
+	if (PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0))
 		set->schema = field_text(rows, 0, 0);
-		set->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
-	}
+	set->standby = PQntuples(rows) == 1 && PQgetlength(rows, 0, 1) == 4;	/* true */
 	PQclear(rows);
+	set->chunk = plan->list != NULL && set->schema != NULL ? text_of("%s.bloom_chunk", set->schema) : text_of("bloom_chunk");
 	server_explain(set->schema == NULL ?
 				   "the extension bloomfilter is not in this database" :
 				   "is the first column of the query a bloomfilter?");
@@ -105,7 +105,7 @@ take_list(const pull_plan *plan, const PGresult *rows, remote_set *set)
 	return true;
 }
 
-/* Finds the list; its parts and deltas are found by its name afterwards. */
+/* Finds the list; its parts are found by its name afterwards. */
 static bool
 read_list(const pull_plan *plan, PGconn *connection, remote_set *set)
 {
@@ -254,12 +254,12 @@ remote_read(const pull_plan *plan, PGconn *connection, remote_set *set)
 
 	memset(set, 0, sizeof *set);
 	set->begun = time(NULL);
-	if (!begin(connection, set) ||
+	if (!begin(plan, connection, set) ||
 		(plan->list != NULL && !read_list(plan, connection, set)))
 		return false;
 	source = source_of(plan, set, -1);
-	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", 0, %d) FROM %s LIMIT %d",
-				  BLOOMFILTER_HEADER_BYTES, source, BLOOMFILTER_MAX_PARTS + 1);
+	sql = text_of("SELECT %s(" SOURCE "." COLUMN ", 0::pg_catalog.int8, %d) FROM %s LIMIT %d",
+				  set->chunk, BLOOMFILTER_HEADER_BYTES, source, BLOOMFILTER_MAX_PARTS + 1);
 	rows = server_query(connection, sql);
 	free(sql);
 	free(source);
@@ -274,6 +274,7 @@ void
 remote_free(remote_set *set)
 {
 	free(set->schema);
+	free(set->chunk);
 	free(set->name);
 	free(set->filters);
 	memset(set, 0, sizeof *set);
@@ -343,12 +344,12 @@ chunk_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 
 	for (i = 0; i < BLOOMFILTER_HEADER_BYTES; i++)
 		snprintf(hex + 2 * i, 3, "%02x", filter->bytes[i]);
-	sql = text_of("SELECT bloom_chunk(" SOURCE "." COLUMN ", " SERIES ".o, %" PRIu64 ") FROM %s"
+	sql = text_of("SELECT %s(" SOURCE "." COLUMN ", " SERIES ".o, %" PRIu64 ") FROM %s"
 				  " CROSS JOIN LATERAL pg_catalog.generate_series("
 				  "(" SOURCE "." COLUMN " IS NULL)::pg_catalog.int4::pg_catalog.int8, %" PRIu64 ", %" PRIu64 ") AS " SERIES "(o)"
-				  " WHERE bloom_chunk(" SOURCE "." COLUMN ", 0, %d) = pg_catalog.decode('%s', 'hex')",
-				  CHUNK_BYTES, source, filter->info.total_bytes - 1, CHUNK_BYTES,
-				  BLOOMFILTER_HEADER_BYTES, hex);
+				  " WHERE %s(" SOURCE "." COLUMN ", 0::pg_catalog.int8, %d) = pg_catalog.decode('%s', 'hex')",
+				  set->chunk, CHUNK_BYTES, source, filter->info.total_bytes - 1, CHUNK_BYTES,
+				  set->chunk, BLOOMFILTER_HEADER_BYTES, hex);
 	free(source);
 	return sql;
 }
@@ -378,25 +379,9 @@ remote_fetch(const pull_plan *plan, PGconn *connection, const remote_set *set,
 static char *
 delta_query(const pull_plan *plan, const remote_set *set, uint32_t part)
 {
-	char	   *query;
-	char	   *source;
-	char	   *sql;
-
-	if (plan->list == NULL)
-		source = text_of("%s", plan->delta_query);
-	else
-	{
-		query = text_of("SELECT delta FROM %s.bloom_list_delta"
-						" WHERE name = %s AND part = %" PRIu32 " AND serial = %s",
-						set->schema, set->name, part, set->serial);
-		source = subquery_of(query);
-		free(query);
-	}
-	sql = text_of("SELECT " SOURCE "." COLUMN " FROM %s WHERE pg_catalog.octet_length("
-				  SOURCE "." COLUMN ") < %" PRIu64 " LIMIT 2",
-				  source, set->filters[part].info.total_bytes);
-	free(source);
-	return sql;
+	return text_of("SELECT " SOURCE "." COLUMN " FROM %s WHERE pg_catalog.octet_length("
+				   SOURCE "." COLUMN ") < %" PRIu64 " LIMIT 2",
+				   plan->delta_query, set->filters[part].info.total_bytes);
 }
 
 /*
@@ -410,7 +395,7 @@ remote_delta(const pull_plan *plan, PGconn *connection, const remote_set *set,
 	PGresult   *rows;
 	char	   *sql;
 
-	if (!server_command(connection, "SAVEPOINT delta"))
+	if (plan->list != NULL || !server_command(connection, "SAVEPOINT delta"))
 		return NULL;
 	sql = delta_query(plan, set, part);
 	rows = server_query(connection, sql);

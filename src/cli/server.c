@@ -262,6 +262,22 @@ connect_for(const char *dsn, bool to_stay)
 	return PQconnectdbParams(keywords + first, values + first, 1);
 }
 
+/*
+ * Else what others planted on the role's search_path could run with its rights.  Behind a pooler the
+ * session serves others, too: there each transaction sets it, and what is asked outside of one is
+ * qualified to its operators.
+ */
+static bool
+set_path(PGconn *connection)
+{
+	char	   *sql = text_of("SELECT pg_catalog.set_config('search_path', 'pg_catalog', false)"
+							  " WHERE pg_catalog.pg_backend_pid() OPERATOR(pg_catalog.=) %d", PQbackendPID(connection));
+	bool		set = server_command(connection, sql);
+
+	free(sql);
+	return set;
+}
+
 PGconn *
 server_connect(const char *dsn, bool quiet, bool to_stay)
 {
@@ -274,11 +290,19 @@ server_connect(const char *dsn, bool quiet, bool to_stay)
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
 		PQsetNoticeProcessor(connection, take_notice, quiet ? &yes : NULL);
-		return connection;
+		if (set_path(connection))
+			return connection;
 	}
-	complain("cannot connect: %s", server_problem(connection, NULL));
+	else
+		complain("cannot connect: %s", server_problem(connection, NULL));
 	PQfinish(connection);
 	return NULL;
+}
+
+bool
+server_begin(PGconn *connection, const char *sql)
+{
+	return server_command(connection, sql) && server_command(connection, "SET LOCAL search_path = pg_catalog");
 }
 
 /* The next result as PQgetResult gives it; NULL also when a signal came. */

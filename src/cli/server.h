@@ -49,7 +49,8 @@ extern void stop_die(void);
  * ------------------------------------------------------------------------ */
 
 /*
- * NULL on failure.  quiet: the server's notices are not shown.  to_stay: dead
+ * NULL on failure.  The connection's search_path is pg_catalog alone, but behind a pooler, so all
+ * else has to be qualified.  quiet: the server's notices are not shown.  to_stay: dead
  * connections are noticed within minutes, unless the connection string says else.
  */
 extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
@@ -62,6 +63,11 @@ extern void server_check_dsn(const char *dsn);
 
 /* A command without an answer. */
 extern bool server_command(PGconn *connection, const char *sql);
+
+/*
+ * Begins a transaction by this command, with a search_path of pg_catalog alone.
+ */
+extern bool server_begin(PGconn *connection, const char *sql);
 
 /* A query's rows, values in binary form; NULL on failure. */
 extern PGresult *server_query(PGconn *connection, const char *sql);

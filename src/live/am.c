@@ -14,16 +14,14 @@
 #include "nodes/pathnodes.h"
 
 #include "live/am.h"
-#include "live/build.h"
 #include "live/compat.h"
-#include "live/insert.h"
-#include "live/options.h"
-#include "live/question_cache.h"
-#include "live/stats.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_handler);
 
-/* Nothing is deleted.  CREATE INDEX CONCURRENTLY is shown no row here, and adds all again. */
+/*
+ * Nothing is deleted, and VACUUM reads no page: a damaged one is no reason not to vacuum the
+ * table.  CREATE INDEX CONCURRENTLY is shown no row here, and adds all again.
+ */
 static IndexBulkDeleteResult *
 bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			IndexBulkDeleteCallback callback, void *callback_state)
@@ -41,9 +39,6 @@ vacuum_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	stats->num_pages = RelationGetNumberOfBlocks(info->index);
 	stats->num_index_tuples = info->num_heap_tuples;
 	stats->estimated_count = true;
-	/* One that TRUNCATE has emptied in place is no reason not to vacuum its table. */
-	if (stats->num_pages > 0)
-		bfpg_live_warn_if_outgrown(info->index);
 	return stats;
 }
 
@@ -99,7 +94,6 @@ static const IndexAmRoutine routine = {
 	/* Readers take predicate locks on pages, and insertions check them. */
 	.ampredlocks = true,
 	.amusemaintenanceworkmem = true,
-	/* No row pointers: a new key of a row may be added without a new version's pointer. */
 	BFPG_AM_CAN_BUILD_PARALLEL
 	.ambuild = bfpg_live_build,
 	.ambuildempty = bfpg_live_build_empty,
@@ -125,11 +119,4 @@ bool
 bfpg_is_live(Relation index)
 {
 	return index->rd_indam != NULL && index->rd_indam->aminsert == bfpg_live_insert;
-}
-
-void
-bfpg_live_init(void)
-{
-	bfpg_live_options_init();
-	bfpg_live_question_cache_init();
 }

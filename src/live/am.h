@@ -1,19 +1,49 @@
 /*
  * am.h
- *	  The index access method "bloomfilter".
+ *	  The index access method "bloomfilter": its callbacks, its options, its keys.
  */
 #ifndef BFPG_LIVE_AM_H
 #define BFPG_LIVE_AM_H
 
-#include "utils/rel.h"
+#include "access/amapi.h"
+#include "nodes/execnodes.h"
+
+#include "key/key.h"
+#include "live/compat.h"
+#include "live/page.h"
 
 #pragma GCC visibility push(hidden)
 
-/* Once, when the library is loaded. */
-extern void bfpg_live_init(void);
+/* Once, when the library is loaded: makes the options known. */
+extern void bfpg_live_options_init(void);
 
 /* Whether an index is one of ours. */
 extern bool bfpg_is_live(Relation index);
+
+/* WITH (n = ..., p = ..., seed = ...) of CREATE INDEX. */
+typedef struct BfpgLiveOptions
+{
+	uint64		n;				/* 0: not given */
+	double		p;
+	uint64		seed;
+} BfpgLiveOptions;
+
+extern bytea *bfpg_live_parse_options(Datum options, bool validate);
+extern BfpgLiveOptions bfpg_live_options(Relation index);
+
+extern IndexBuildResult *bfpg_live_build(Relation heap, Relation index, IndexInfo *info);
+extern void bfpg_live_build_empty(Relation index);
+extern char *bfpg_live_build_phase(int64 phase);
+
+extern bool bfpg_live_insert(Relation index, Datum *values, bool *isnull,
+							 ItemPointer row, Relation heap, IndexUniqueCheck unique,
+							 bool unchanged, IndexInfo *info);
+
+/* The coder for an index's column.  Throws if its values can't be keys. */
+extern void bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder);
+
+/* A new page at the end of a fork, locked; the caller holds the extension lock. */
+extern Buffer bfpg_live_extend(Relation index, ForkNumber fork);
 
 #pragma GCC visibility pop
 

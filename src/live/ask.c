@@ -11,17 +11,13 @@
 #include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
-#include "live/ask.h"
 #include "live/read.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);
-PG_FUNCTION_INFO_V1(bloomfilter_index_contains_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each);
-PG_FUNCTION_INFO_V1(bloomfilter_index_contains_each_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_matches);
-PG_FUNCTION_INFO_V1(bloomfilter_index_matches_column);
 PG_FUNCTION_INFO_V1(bloomfilter_index_partitions);
 PG_FUNCTION_INFO_V1(bloomfilter_index_explain);
 
@@ -41,14 +37,13 @@ typedef struct BfpgLiveCall
 	bool		array;			/* of keys */
 } BfpgLiveCall;
 
+/* An index and keys, or a table, a column and keys. */
 static BfpgLiveCall
-read_call(FunctionCallInfo fcinfo, bool by_column, bool array)
+read_call(FunctionCallInfo fcinfo, bool array)
 {
-	BfpgLiveCall call = {
-		PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array
-	};
+	bool		by_column = PG_NARGS() == 3;
 
-	return call;
+	return (BfpgLiveCall) {PG_GETARG_OID(0), by_column ? PG_GETARG_NAME(1) : NULL, by_column ? 2 : 1, array};
 }
 
 /*
@@ -112,24 +107,12 @@ ask_targets(BfpgLiveQuestion *question, Datum key)
 	return false;
 }
 
-static bool
-contains(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgLiveCall call = read_call(fcinfo, by_column, false);
-
-	return ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg));
-}
-
 Datum
 bloomfilter_index_contains(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(contains(fcinfo, false));
-}
+	BfpgLiveCall call = read_call(fcinfo, false);
 
-Datum
-bloomfilter_index_contains_column(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(contains(fcinfo, true));
+	PG_RETURN_BOOL(ask_targets(open_question(fcinfo, &call), PG_GETARG_DATUM(call.key_arg)));
 }
 
 /* Hashes the keys of the call's array. */
@@ -169,9 +152,9 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
  * question, whose coder reads the array's keys.
  */
 static BfpgLiveQuestion *
-answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys, uint8 **found)
+answer_array(FunctionCallInfo fcinfo, BfpgKeyArray *keys, uint8 **found)
 {
-	BfpgLiveCall call = read_call(fcinfo, by_column, true);
+	BfpgLiveCall call = read_call(fcinfo, true);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	uint64		seed = 0;
 
@@ -185,49 +168,25 @@ answer_array(FunctionCallInfo fcinfo, bool by_column, BfpgKeyArray *keys, uint8 
 }
 
 /* A boolean for each key, in an array of the same shape. */
-static Datum
-contains_each(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-
-	answer_array(fcinfo, by_column, &keys, &found);
-	return bfpg_key_array_answers(&keys, found);
-}
-
 Datum
 bloomfilter_index_contains_each(PG_FUNCTION_ARGS)
 {
-	return contains_each(fcinfo, false);
-}
+	BfpgKeyArray keys;
+	uint8	   *found;
 
-Datum
-bloomfilter_index_contains_each_column(PG_FUNCTION_ARGS)
-{
-	return contains_each(fcinfo, true);
+	answer_array(fcinfo, &keys, &found);
+	return bfpg_key_array_answers(&keys, found);
 }
 
 /* The keys that may be there, in their order, in one dimension. */
-static Datum
-matches(FunctionCallInfo fcinfo, bool by_column)
-{
-	BfpgKeyArray keys;
-	uint8	   *found;
-	BfpgLiveQuestion *question = answer_array(fcinfo, by_column, &keys, &found);
-
-	return bfpg_key_array_matches(&keys, found, &question->coder);
-}
-
 Datum
 bloomfilter_index_matches(PG_FUNCTION_ARGS)
 {
-	return matches(fcinfo, false);
-}
+	BfpgKeyArray keys;
+	uint8	   *found;
+	BfpgLiveQuestion *question = answer_array(fcinfo, &keys, &found);
 
-Datum
-bloomfilter_index_matches_column(PG_FUNCTION_ARGS)
-{
-	return matches(fcinfo, true);
+	return bfpg_key_array_matches(&keys, found, &question->coder);
 }
 
 List *
@@ -249,7 +208,7 @@ Datum
 bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	BfpgLiveCall call = read_call(fcinfo, true, false);
+	BfpgLiveCall call = read_call(fcinfo, false);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	const BfpgLiveTargets *targets = &question->targets;
 	int			i;
@@ -271,7 +230,7 @@ bloomfilter_index_partitions(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_index_explain(PG_FUNCTION_ARGS)
 {
-	BfpgLiveCall call = read_call(fcinfo, false, false);
+	BfpgLiveCall call = read_call(fcinfo, false);
 	BfpgLiveQuestion *question = open_question(fcinfo, &call);
 	BfpgLiveTarget *target = &question->targets.targets[0];
 	const bf_header *header = &target->live.header;
@@ -279,6 +238,7 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	StringInfoData lines;
 	char		text[BF_EXPLAIN_ROOM];
 	uint64		hash;
+	bool		answer;
 
 	bfpg_live_refuse_partitioned(call.relation);
 	initStringInfo(&lines);
@@ -288,8 +248,9 @@ bloomfilter_index_explain(PG_FUNCTION_ARGS)
 	hash = bf_hash(key.data, (size_t) key.len, header->seed);
 	bf_explain_key(text, header, question->coder.type, key.data, (size_t) key.len, hash);
 	appendStringInfoString(&lines, text);
+	answer = bfpg_live_contains(target, hash);
 	bfpg_live_explain(target, hash, &lines);
-	bf_explain_answer(text, bfpg_live_contains(target, hash));
+	bf_explain_answer(text, answer);
 	appendStringInfoString(&lines, text);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(lines.data, lines.len));
 }

@@ -13,8 +13,9 @@
 
 #include "bf_batch.h"
 #include "bf_hashlist.h"
-#include "live/batch.h"
 #include "base/report.h"
+#include "base/sort.h"
+#include "live/build.h"
 
 #define SORT_BITS 11
 #define SORT_VALUES (1 << SORT_BITS)
@@ -41,29 +42,12 @@ bool
 bfpg_live_batch_grow(BfpgLiveBatch *batch)
 {
 	Size		room = Min(batch->room * 2, batch->most_room);
-	uint64	   *hashes;
-	uint64	   *spare;
 
 	if (room == batch->room)
 		return false;
-	/* A build goes on with the room that there is. */
-	hashes = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	spare = MemoryContextAllocExtended(CurrentMemoryContext, room * sizeof(uint64),
-									   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
-	if (hashes == NULL || spare == NULL)
-	{
-		if (hashes != NULL)
-			pfree(hashes);
-		if (spare != NULL)
-			pfree(spare);
-		batch->most_room = batch->room;
-		return false;
-	}
-	memcpy(hashes, batch->hashes, batch->count * sizeof(uint64));
-	bfpg_live_batch_free(batch);
-	batch->hashes = hashes;
-	batch->spare = spare;
+	batch->hashes = repalloc_huge(batch->hashes, room * sizeof(uint64));
+	pfree(batch->spare);
+	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
 	batch->room = room;
 	return true;
 }
@@ -81,30 +65,19 @@ bfpg_live_batch_unique(BfpgLiveBatch *batch)
 	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);
 }
 
-/* One pass: sorts by SORT_BITS bits of the page, leaving equal ones in their order. */
-static void
-sort_by_digit(BfpgLiveBatch *batch, const BfpgLive *live, int shift)
+/* What a pass sorts by: SORT_BITS bits of the page. */
+typedef struct Digit
 {
-	Size		starts[SORT_VALUES] = {0};
-	Size		start = 0;
-	uint64	   *sorted = batch->spare;
-	Size		i;
+	const BfpgLive *live;
+	int			shift;
+} Digit;
 
-	for (i = 0; i < batch->count; i++)
-		starts[bfpg_live_place(live, batch->hashes[i]).page >> shift & (SORT_VALUES - 1)]++;
-	for (i = 0; i < SORT_VALUES; i++)
-	{
-		Size		count = starts[i];
+static uint32
+digit_of(uint64 hash, const void *context)
+{
+	const Digit *digit = (const Digit *) context;
 
-		starts[i] = start;
-		start += count;
-	}
-	for (i = 0; i < batch->count; i++)
-		sorted[starts[bfpg_live_place(live, batch->hashes[i]).page >> shift & (SORT_VALUES - 1)]++] =
-			batch->hashes[i];
-	batch->spare = batch->hashes;
-	batch->hashes = sorted;
-	CHECK_FOR_INTERRUPTS();
+	return bfpg_live_place(digit->live, hash).page >> digit->shift & (SORT_VALUES - 1);
 }
 
 /*
@@ -116,10 +89,18 @@ static void
 sort_by_page(BfpgLiveBatch *batch, const BfpgLive *live)
 {
 	uint64		pages = bfpg_live_fixed_pages(live);
-	int			shift;
+	Digit		digit = {live, 0};
+	Size		ends[SORT_VALUES];
 
-	for (shift = 0; shift == 0 || pages >> shift > 0; shift += SORT_BITS)
-		sort_by_digit(batch, live, shift);
+	for (; digit.shift == 0 || pages >> digit.shift > 0; digit.shift += SORT_BITS)
+	{
+		uint64	   *sorted = batch->spare;
+
+		bfpg_counting_sort(batch->hashes, batch->count, sorted, ends, SORT_VALUES, digit_of, &digit);
+		batch->spare = batch->hashes;
+		batch->hashes = sorted;
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* Sets the hashes from at on that are on the same page; returns where the next begin. */

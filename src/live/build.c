@@ -15,8 +15,6 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xloginsert.h"
-#include "catalog/index.h"
-#include "catalog/partition.h"
 #include "catalog/storage.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -25,12 +23,8 @@
 
 #include "bf_bits.h"
 #include "bf_estimate.h"
-#include "live/batch.h"
+#include "live/am.h"
 #include "live/build.h"
-#include "live/insert.h"
-#include "live/options.h"
-#include "live/parallel.h"
-#include "live/heap_scan.h"
 #include "base/elsewhere.h"
 #include "base/report.h"
 
@@ -72,19 +66,14 @@ typedef struct BfpgLiveBuild
 char *
 bfpg_live_build_phase(int64 phase)
 {
-	switch (phase)
-	{
-		case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
-			return "initializing";
-		case PHASE_LAY_OUT:
-			return "laying out pages";
-		case PHASE_SCAN:
-			return "scanning table";
-		case PHASE_LOG:
-			return "logging pages";
-		default:
-			return NULL;
-	}
+	static char *const names[] = {
+		[PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE] = "initializing",
+		[PHASE_LAY_OUT] = "laying out pages",
+		[PHASE_SCAN] = "scanning table",
+		[PHASE_LOG] = "logging pages"
+	};
+
+	return phase > 0 && phase < lengthof(names) ? names[phase] : NULL;
 }
 
 /* The n for so many keys where it is not given: with room to grow by a quarter. */
@@ -203,17 +192,6 @@ take_key(Datum key, void *state)
 		bfpg_hash_key(&build->coder, key, build->options.seed);
 }
 
-/* The same, as PostgreSQL's scan of a table of another kind calls it. */
-static void
-take_row(Relation index, ItemPointer row, Datum *values, bool *isnull, bool alive, void *state)
-{
-	BfpgLiveBuild *build = (BfpgLiveBuild *) state;
-
-	build->heap_page = ItemPointerGetBlockNumber(row);
-	if (!isnull[0])
-		take_key(values[0], state);
-}
-
 /* Empties what the scan has left, into pages that are there from now on. */
 static void
 finish_batch(BfpgLiveBuild *build)
@@ -232,7 +210,7 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 					 Size memory, bool progress, BfpgLiveCounts *counts)
 {
 	BfpgLiveBuild build = {0};
-	BfpgLiveScan *scan = bfpg_live_scan_begin(heap, index, info);
+	BfpgLiveHeapScan *scan = bfpg_live_heap_scan_begin(heap, index, info);
 	uint64		page;
 	uint64		end;
 
@@ -247,10 +225,10 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 		if (progress)
 			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, (int64) page);
 		for (end = Min(page + PAGES_AT_ONCE, pages->end); page < end; page++)
-			bfpg_live_scan_page(scan, (BlockNumber) page, take_key, &build);
+			bfpg_live_heap_scan_page(scan, (BlockNumber) page, take_key, &build);
 	}
 	finish_batch(&build);
-	counts->rows += bfpg_live_scan_end(scan);
+	counts->rows += bfpg_live_heap_scan_end(scan);
 	counts->keys += build.counts.keys;
 }
 
@@ -258,7 +236,7 @@ bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePag
 static BlockNumber
 scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 {
-	BfpgLiveScan *scan = bfpg_live_scan_begin(build->heap, build->index, info);
+	BfpgLiveHeapScan *scan = bfpg_live_heap_scan_begin(build->heap, build->index, info);
 	BlockNumber page;
 
 	bfpg_live_batch_init(&build->batch, build_memory());
@@ -266,10 +244,10 @@ scan_for_size(BfpgLiveBuild *build, IndexInfo *info)
 	{
 		build->heap_page = page;
 		pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, page);
-		bfpg_live_scan_page(scan, page, take_key, build);
+		bfpg_live_heap_scan_page(scan, page, take_key, build);
 	}
 	finish_batch(build);
-	build->counts.rows += bfpg_live_scan_end(scan);
+	build->counts.rows += bfpg_live_heap_scan_end(scan);
 	return page;
 }
 
@@ -290,27 +268,6 @@ scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
 						 &build->counts);
 }
 
-/*
- * Reads a table of another kind, row by row as PostgreSQL does.  Where that leaves out
- * versions of rows it hides a new index from older snapshots, but not one that REINDEX
- * makes anew.
- */
-static void
-scan_by_rows(BfpgLiveBuild *build, IndexInfo *info)
-{
-	bfpg_live_batch_init(&build->batch, build_memory());
-	build->counts.rows = table_index_build_scan(build->heap, build->index, info,
-												false /* in order, for the estimate */ ,
-												true, take_row, build, NULL);
-	if (info->ii_BrokenHotChain)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("table \"%s\" has versions of rows that older transactions see and its access method left out",
-						RelationGetRelationName(build->heap)),
-				 errhint("Build the index when those transactions have ended.")));
-	finish_batch(build);
-}
-
 /* Reads the table into the filter. */
 static void
 scan(BfpgLiveBuild *build, IndexInfo *info)
@@ -320,11 +277,6 @@ scan(BfpgLiveBuild *build, IndexInfo *info)
 	report_phase(PHASE_SCAN);
 	memset(&build->counts, 0, sizeof build->counts);
 	build->heap_pages = RelationGetNumberOfBlocks(build->heap);
-	if (!bfpg_live_can_scan(build->heap))
-	{
-		scan_by_rows(build, info);
-		return;
-	}
 	pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, build->heap_pages);
 	if (!build->laid_out)
 		next = scan_for_size(build, info);
@@ -403,40 +355,12 @@ truncated_in_place(Relation heap, Relation index)
 	return has_file_of(heap, own) && !has_file_of(index, own);
 }
 
-/*
- * Tells that n is each partition's, once for all partitions of which a transaction makes
- * the index.
- */
-static void
-notice_partition(Relation index)
-{
-	static Oid	last_parent = InvalidOid;
-	static LocalTransactionId last_transaction = InvalidLocalTransactionId;
-	Oid			parent;
-
-	if (!index->rd_rel->relispartition || ReindexIsProcessingIndex(RelationGetRelid(index)))
-		return;
-	parent = get_partition_parent(RelationGetRelid(index), true);
-	if (parent == last_parent && bfpg_own_transaction() == last_transaction)
-		return;
-	last_parent = parent;
-	last_transaction = bfpg_own_transaction();
-	ereport(NOTICE,
-			(errmsg("index \"%s\" is sized for n keys of its partition alone",
-					RelationGetRelationName(index)),
-			 errdetail("The option n of a partitioned index is that of each partition's index, not of all together."),
-			 errhint("Leave n away to size each index for the keys that its partition has.")));
-}
-
 /* Fills the index from its table. */
 static void
 collect(BfpgLiveBuild *build, IndexInfo *info)
 {
 	if (build->options.n != 0)
-	{
-		notice_partition(build->index);
 		lay_out(build, build->options.n);
-	}
 	scan(build, info);
 	correct_estimate(build, info);
 	report_phase(PHASE_LOG);

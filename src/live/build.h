@@ -1,19 +1,95 @@
 /*
  * build.h
- *	  Building a live filter: CREATE INDEX and REINDEX.
+ *	  The pieces of a live filter's build: the scan of the table, the hashes that it gathers, and
+ *	  the processes that share it.
  */
 #ifndef BFPG_LIVE_BUILD_H
 #define BFPG_LIVE_BUILD_H
 
 #include "nodes/execnodes.h"
+#include "port/atomics.h"
+#include "utils/rel.h"
 
-#include "access/amapi.h"
+#include "live/page.h"
 
 #pragma GCC visibility push(hidden)
 
-extern IndexBuildResult *bfpg_live_build(Relation heap, Relation index, IndexInfo *info);
-extern void bfpg_live_build_empty(Relation index);
-extern char *bfpg_live_build_phase(int64 phase);
+/* heap_scan.c */
+
+typedef struct BfpgLiveHeapScan BfpgLiveHeapScan;
+
+/* Is given each key that is not null; it may lie in memory that the next row reuses. */
+typedef void (*BfpgLiveTakeKey) (Datum key, void *state);
+
+/* Begins to read a table, page by page in whatever order. */
+extern BfpgLiveHeapScan *bfpg_live_heap_scan_begin(Relation heap, Relation index, IndexInfo *info);
+
+/* Reads a page: all versions of rows on it that any snapshot may see. */
+extern void bfpg_live_heap_scan_page(BfpgLiveHeapScan *scan, BlockNumber page,
+								BfpgLiveTakeKey take, void *state);
+
+/* Ends it; returns the number of rows that were alive. */
+extern double bfpg_live_heap_scan_end(BfpgLiveHeapScan *scan);
+
+/* batch.c */
+
+typedef struct BfpgLiveBatch
+{
+	uint64	   *hashes;
+	uint64	   *spare;			/* as long, to sort by */
+	Size		count;
+	Size		room;			/* hashes that fit now */
+	Size		most_room;		/* hashes that fit when it has grown */
+} BfpgLiveBatch;
+
+/*
+ * A batch in the current memory context that may grow to so many bytes, or to the least
+ * useful size if that is more.
+ */
+extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
+
+/* Doubles a full batch's room; returns false if it may not grow. */
+extern bool bfpg_live_batch_grow(BfpgLiveBatch *batch);
+
+extern void bfpg_live_batch_free(BfpgLiveBatch *batch);
+
+/* Drops repeats. */
+extern void bfpg_live_batch_unique(BfpgLiveBatch *batch);
+
+/* Sets the bits of all hashes in pages of level 0, without logging them, and empties it. */
+extern void bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live);
+
+/* parallel.c */
+
+/* The pages of a table that no process has taken yet. */
+typedef struct BfpgLivePages
+{
+	pg_atomic_uint64 next;
+	uint64		end;
+} BfpgLivePages;
+
+/* What a process has read. */
+typedef struct BfpgLiveCounts
+{
+	double		rows;			/* of the table */
+	double		keys;			/* not null, repeats counted */
+} BfpgLiveCounts;
+
+/*
+ * Reads the table, from page first until before page end, into an index that is laid
+ * out, by up to so many workers and the caller, and adds what it has read to counts.
+ * Returns false where there are none to be had, and has read nothing.
+ */
+extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int workers,
+									BlockNumber first, BlockNumber end, BfpgLiveCounts *counts);
+
+/*
+ * What each process does: reads rows of the pages that nobody has taken yet, into the
+ * index's pages, with so much memory.  In build.c.
+ */
+extern void bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info,
+								 BfpgLivePages *pages, Size memory, bool progress,
+								 BfpgLiveCounts *counts);
 
 #pragma GCC visibility pop
 

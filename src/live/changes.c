@@ -41,8 +41,8 @@
 #include "bf_format.h"
 #include "bf_hash.h"
 #include "live/compat.h"
-#include "live/snapshot.h"
-#include "live/tree.h"
+#include "live/page.h"
+#include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_changes);
 
@@ -284,7 +284,7 @@ first_call(FunctionCallInfo fcinfo, FuncCallContext *call)
 		elog(ERROR, "bloom_index_changes must return rows");
 	call->tuple_desc = BlessTupleDesc(call->tuple_desc);
 	state->oid = PG_GETARG_OID(0);
-	index = bfpg_live_open_for_snapshot(state->oid);
+	index = bfpg_live_open_whole(state->oid);
 	check_logged(index);
 	begin(state, index, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
 	index_close(index, NoLock);

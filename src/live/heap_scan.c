@@ -20,16 +20,15 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
 #include "live/compat.h"
-#include "live/heap_scan.h"
+#include "live/build.h"
 
-struct BfpgLiveScan
+struct BfpgLiveHeapScan
 {
 	Relation	heap;
 	IndexInfo  *info;
@@ -41,20 +40,15 @@ struct BfpgLiveScan
 	ExprState  *predicate;
 	TupleTableSlot *slot;
 	double		rows;
+	bool		refreshed;		/* oldest was computed anew for this page */
 	int			versions;		/* of a page, to be read */
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 };
 
-bool
-bfpg_live_can_scan(Relation heap)
+BfpgLiveHeapScan *
+bfpg_live_heap_scan_begin(Relation heap, Relation index, IndexInfo *info)
 {
-	return heap->rd_rel->relam == HEAP_TABLE_AM_OID;
-}
-
-BfpgLiveScan *
-bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
-{
-	BfpgLiveScan *scan = palloc0(sizeof *scan);
+	BfpgLiveHeapScan *scan = palloc0(sizeof *scan);
 
 	scan->heap = heap;
 	scan->info = info;
@@ -73,7 +67,7 @@ bfpg_live_scan_begin(Relation heap, Relation index, IndexInfo *info)
 }
 
 double
-bfpg_live_scan_end(BfpgLiveScan *scan)
+bfpg_live_heap_scan_end(BfpgLiveHeapScan *scan)
 {
 	double		rows = scan->rows;
 
@@ -87,9 +81,25 @@ bfpg_live_scan_end(BfpgLiveScan *scan)
 	return rows;
 }
 
+/*
+ * What a version is, for the snapshots that there are now.  Those that saw it when the scan began
+ * may have gone, and VACUUM of the TOAST table have taken its key: to read that would be an error.
+ */
+static HTSV_Result
+state_of(BfpgLiveHeapScan *scan, HeapTuple version, Buffer buffer)
+{
+	HTSV_Result state = HeapTupleSatisfiesVacuum(version, scan->oldest, buffer);
+
+	if (state != HEAPTUPLE_RECENTLY_DEAD || scan->refreshed)
+		return state;
+	scan->oldest = GetOldestNonRemovableTransactionId(scan->heap);
+	scan->refreshed = true;
+	return HeapTupleSatisfiesVacuum(version, scan->oldest, buffer);
+}
+
 /* Whether any snapshot may see a version on the locked page.  Counts the rows that are alive. */
 static bool
-may_be_seen(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
+may_be_seen(BfpgLiveHeapScan *scan, HeapTuple version, Buffer buffer)
 {
 	if (scan->snapshot != NULL)
 	{
@@ -98,7 +108,7 @@ may_be_seen(BfpgLiveScan *scan, HeapTuple version, Buffer buffer)
 		scan->rows += visible;
 		return visible;
 	}
-	switch (HeapTupleSatisfiesVacuum(version, scan->oldest, buffer))
+	switch (state_of(scan, version, buffer))
 	{
 		case HEAPTUPLE_DEAD:
 			return false;
@@ -129,7 +139,7 @@ fill_tuple(HeapTuple version, Relation heap, Page page, BlockNumber number, Offs
 
 /* Notes which versions of a page are to be read, under its lock. */
 static void
-collect_versions(BfpgLiveScan *scan, Buffer buffer)
+collect_versions(BfpgLiveHeapScan *scan, Buffer buffer)
 {
 	BlockNumber number = BufferGetBlockNumber(buffer);
 	Page		page = BufferGetPage(buffer);
@@ -138,6 +148,7 @@ collect_versions(BfpgLiveScan *scan, Buffer buffer)
 	bool		all_visible;
 
 	scan->versions = 0;
+	scan->refreshed = false;
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	last = PageGetMaxOffsetNumber(page);
 	all_visible = PageIsAllVisible(page);
@@ -162,7 +173,7 @@ collect_versions(BfpgLiveScan *scan, Buffer buffer)
 
 /* The key of the version in the slot, unless the index leaves it out. */
 static bool
-key_of_row(BfpgLiveScan *scan, Datum *key)
+key_of_row(BfpgLiveHeapScan *scan, Datum *key)
 {
 	AttrNumber	column = scan->info->ii_IndexAttrNumbers[0];
 	bool		null;
@@ -177,7 +188,7 @@ key_of_row(BfpgLiveScan *scan, Datum *key)
 }
 
 void
-bfpg_live_scan_page(BfpgLiveScan *scan, BlockNumber page, BfpgLiveTakeKey take, void *state)
+bfpg_live_heap_scan_page(BfpgLiveHeapScan *scan, BlockNumber page, BfpgLiveTakeKey take, void *state)
 {
 	Buffer		buffer = ReadBufferExtended(scan->heap, MAIN_FORKNUM, page, RBM_NORMAL,
 											scan->strategy);

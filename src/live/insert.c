@@ -4,21 +4,116 @@
  *
  * What is set is never cleared, and a key's bits are set before the row's transaction
  * can commit.  So a snapshot that sees the row finds its key.
+ *
+ * A filter that gets more keys than it was sized for gets overflow pages.  The full page itself
+ * names its overflow pages, from before the first key goes there, and every look-up reads the
+ * full page.  Were they announced in the meta page, which every backend remembers, some would
+ * not know of them, and return false for their keys.
  */
 #include "postgres.h"
 
+#include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "storage/predicate.h"
-#include "utils/lsyscache.h"
+#include "utils/builtins.h"
 
-#include "live/insert.h"
-#include "base/pin.h"
-#include "live/wal.h"
+#include "bf_limits.h"
+#include "live/am.h"
 
 /*
  * One new key in so many looks whether its page is full.  Counting bits takes longer
  * than setting some, and a page has room for hundreds of keys.
  */
 #define KEYS_BETWEEN_COUNTS 16
+
+/* Changes of one page at a time: a byte for each probe. */
+#define MAX_CHANGES BF_MAX_PROBES
+
+/*
+ * Bytes to be written to a page: for each run of them its offset and length, 16 bits
+ * each, and the bytes.  This is what a record of the generic resource manager has, which is
+ * replayed by standbys without this library.  PostgreSQL's own interface to it finds the runs
+ * by comparing two copies of the page, byte by byte, which takes several times as long as all
+ * else that an insertion does; we know what changes, and make the very same record.  Its form is
+ * PostgreSQL's own affair, pinned by t/070_live_crash.pl and t/071_live_standby.pl on each
+ * version; newer ones take the interface.
+ */
+typedef struct PageChanges
+{
+	uint32		length;
+	uint8		bytes[MAX_CHANGES * (2 * sizeof(uint16) + 1)];
+} PageChanges;
+
+static void
+add_change(PageChanges *changes, uint16 offset, const void *bytes, uint16 length)
+{
+	uint8	   *at = changes->bytes + changes->length;
+
+	Assert(changes->length + 2 * sizeof(uint16) + length <= sizeof changes->bytes);
+	memcpy(at, &offset, sizeof offset);
+	memcpy(at + sizeof offset, &length, sizeof length);
+	memcpy(at + sizeof offset + sizeof length, bytes, length);
+	changes->length += sizeof offset + sizeof length + length;
+}
+
+static void
+apply(Page page, const PageChanges *changes)
+{
+	const uint8 *at = changes->bytes;
+	const uint8 *end = at + changes->length;
+
+	while (at < end)
+	{
+		uint16		offset;
+		uint16		length;
+
+		memcpy(&offset, at, sizeof offset);
+		memcpy(&length, at + sizeof offset, sizeof length);
+		at += sizeof offset + sizeof length;
+		memcpy((char *) page + offset, at, length);
+		at += length;
+	}
+}
+
+#ifdef BFPG_LIVE_WAL_BY_HAND
+
+/* Makes the changes to the page in an exclusively locked buffer, and logs them. */
+static void
+write_changes(Relation index, Buffer buffer, const PageChanges *changes)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	apply(page, changes);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	end;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogRegisterBufData(0, (char *) changes->bytes, changes->length);
+		end = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, end);
+	}
+	END_CRIT_SECTION();
+}
+
+#else
+
+static void
+write_changes(Relation index, Buffer buffer, const PageChanges *changes)
+{
+	GenericXLogState *state = GenericXLogStart(index);
+
+	apply(GenericXLogRegisterBuffer(state, buffer, 0), changes);
+	GenericXLogFinish(state);
+}
+
+#endif
 
 void
 bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
@@ -27,22 +122,75 @@ bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
 					  index->rd_indcollation[0], coder);
 }
 
-/* The coder of a statement, kept in its index information, which outlives its rows. */
+/* The coder of a statement, which lives as long as its index information. */
 static BfpgKeyCoder *
 insert_coder(Relation index, IndexInfo *info)
 {
 	if (info->ii_AmCache == NULL)
 	{
-		BfpgKeyCoder coder;
+		/* The coder's own memory must not go before it. */
+		MemoryContext old = MemoryContextSwitchTo(info->ii_Context);
+		BfpgKeyCoder *coder = palloc(sizeof *coder);
 
-		bfpg_live_key_coder(index, &coder);
-		info->ii_AmCache = MemoryContextAlloc(info->ii_Context, sizeof coder);
-		memcpy(info->ii_AmCache, &coder, sizeof coder);
+		bfpg_live_key_coder(index, coder);
+		info->ii_AmCache = coder;
+		MemoryContextSwitchTo(old);
 	}
 	return (BfpgKeyCoder *) info->ii_AmCache;
 }
 
-/* Whether a page has the keys that it was sized for. */
+Buffer
+bfpg_live_extend(Relation index, ForkNumber fork)
+{
+	return ReadBufferExtended(index, fork, P_NEW, RBM_ZERO_AND_LOCK, NULL);
+}
+
+static BlockNumber
+add_page(Relation index, unsigned level)
+{
+	Buffer		buffer = bfpg_live_extend(index, MAIN_FORKNUM);
+	BlockNumber number = BufferGetBlockNumber(buffer);
+
+	START_CRIT_SECTION();
+	bfpg_live_init_page(BufferGetPage(buffer), number, level);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+	return number;
+}
+
+/*
+ * Gives the full page in an exclusively locked buffer its overflow pages, and returns the first
+ * of them.  New pages are made first, then the name of the first one is written: after a crash or
+ * an error between the two, the new pages are lost room and nothing worse.
+ */
+static BlockNumber
+grow(Relation index, Buffer full, unsigned level)
+{
+	uint32		count = bfpg_live_fanout(level);
+	BlockNumber first;
+	PageChanges changes = {0};
+	uint32		i;
+
+	/* The lock makes them neighbours. */
+	if (!RELATION_IS_LOCAL(index))
+		LockRelationForExtension(index, ExclusiveLock);
+	first = add_page(index, level + 1);
+	for (i = 1; i < count; i++)
+		add_page(index, level + 1);
+	if (!RELATION_IS_LOCAL(index))
+		UnlockRelationForExtension(index, ExclusiveLock);
+
+	add_change(&changes,
+						 MAXALIGN(SizeOfPageHeaderData) + offsetof(BfpgLiveMark, overflow),
+						 &first, sizeof first);
+	write_changes(index, full, &changes);
+	return first;
+}
+
+/* Whether a page is full; of most keys it is not asked, and then not seen. */
 static bool
 is_full(const BfpgLive *live, Page page, BlockNumber home, uint64 hash)
 {
@@ -57,7 +205,7 @@ static void
 set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uint64 hash)
 {
 	uint8	   *block = bfpg_live_block(BufferGetPage(buffer), offset);
-	BfpgLiveChanges changes = {0};
+	PageChanges changes = {0};
 	uint32		bytes[BF_MAX_PROBES];
 	uint8		values[BF_MAX_PROBES];
 	int			count = 0;
@@ -82,8 +230,8 @@ set_bits(Relation index, const BfpgLive *live, Buffer buffer, uint32 offset, uin
 		values[j] |= mask;
 	}
 	for (i = 0; i < count; i++)
-		bfpg_live_add_change(&changes, (uint16) (offset + bytes[i]), &values[i], 1);
-	bfpg_live_write(index, buffer, &changes);
+		add_change(&changes, (uint16) (offset + bytes[i]), &values[i], 1);
+	write_changes(index, buffer, &changes);
 }
 
 /*
@@ -104,14 +252,9 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	BlockNumber number = place.page;
 	unsigned	level;
 
-	if (unlikely(bfpg_pin_hints == NULL))
-		bfpg_pin_make_hints();
-	/* The memory is fetched while the page is pinned and locked. */
-	bfpg_pin_fetch(&BFPG_LOCATOR(index), place.page, place.offset);
-
 	for (level = 0;; level++)
 	{
-		Buffer		buffer = bfpg_pin_page(index, number, NULL);
+		Buffer		buffer = ReadBuffer(index, number);
 		Page		page;
 		BlockNumber overflow;
 
@@ -131,7 +274,7 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 		overflow = bfpg_live_mark(page)->overflow;
 		if (overflow == 0 && level < BFPG_LIVE_MAX_LEVEL &&
 			is_full(live, page, place.page, hash))
-			overflow = bfpg_live_grow(index, buffer, level);
+			overflow = grow(index, buffer, level);
 		if (overflow == 0)
 		{
 			check_conflict(index, place);
@@ -144,17 +287,32 @@ add_hash(Relation index, const BfpgLive *live, uint64 hash)
 	}
 }
 
+/* Whatever fails here keeps the table from being written to, so the error says what helps. */
+static void
+tell_cure(void *argument)
+{
+	const char *name = RelationGetRelationName((Relation) argument);
+	int			code = geterrcode();
+
+	errcontext("adding a key to bloomfilter index \"%s\"", name);
+	if (code == ERRCODE_DATA_CORRUPTED || code == ERRCODE_IO_ERROR)
+		errhint("Rebuild the index with REINDEX INDEX CONCURRENTLY %s, or remove it with DROP INDEX %s.",
+				quote_identifier(name), quote_identifier(name));
+}
+
 bool
 bfpg_live_insert(Relation index, Datum *values, bool *isnull, ItemPointer row,
 				 Relation heap, IndexUniqueCheck unique, bool unchanged, IndexInfo *info)
 {
-	if (!isnull[0])
-	{
-		/* A copy, as the relation's cache may be dropped while we hold locks. */
-		const BfpgLive live = *bfpg_live_meta(index);
+	ErrorContextCallback cure = {.previous = error_context_stack, .callback = tell_cure, .arg = index};
+	BfpgLive	live;
 
-		add_hash(index, &live, bfpg_hash_key(insert_coder(index, info), values[0],
-											 live.header.seed));
-	}
+	if (isnull[0])
+		return false;
+	error_context_stack = &cure;
+	/* A copy, as the relation's cache may be dropped while we hold locks. */
+	live = *bfpg_live_meta(index);
+	add_hash(index, &live, bfpg_hash_key(insert_coder(index, info), values[0], live.header.seed));
+	error_context_stack = cure.previous;
 	return false;
 }

@@ -10,7 +10,7 @@
 #include "access/reloptions.h"
 
 #include "bf_sizing.h"
-#include "live/options.h"
+#include "live/am.h"
 #include "base/report.h"
 
 #define DEFAULT_RATE 0.01
@@ -26,12 +26,15 @@ typedef struct StoredOptions
 
 static relopt_kind options_kind;
 
+/* An option without text is as if it weren't given: 0. */
 static int64
 read_number(const char *name, const char *text)
 {
 	char	   *end;
 	int64		value;
 
+	if (*text == '\0')
+		return 0;
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (end == text || *end != '\0' || errno != 0)
@@ -48,6 +51,8 @@ read_rate(const char *text)
 	char	   *end;
 	double		rate;
 
+	if (*text == '\0')
+		return DEFAULT_RATE;
 	errno = 0;
 	rate = strtod(text, &end);
 	if (end == text || *end != '\0' || errno != 0)
@@ -62,38 +67,29 @@ read_rate(const char *text)
 static void
 check_p(const char *text)
 {
-	if (text != NULL && *text != '\0')
-		(void) read_rate(text);
+	(void) read_rate(text);
 }
 
 static void
 check_n(const char *text)
 {
-	/* The default is no text, which means as many keys as there are, and room. */
-	if (text != NULL && *text != '\0')
+	if (*text != '\0')
 		bfpg_check_capacity(read_number("n", text));
 }
 
 static void
 check_seed(const char *text)
 {
-	if (text != NULL && *text != '\0')
-		(void) read_number("seed", text);
+	(void) read_number("seed", text);
 }
 
 void
 bfpg_live_options_init(void)
 {
 	options_kind = add_reloption_kind();
-	add_string_reloption(options_kind, "n",
-						 "Number of keys to size the filter for",
-						 "", check_n, AccessExclusiveLock);
-	add_string_reloption(options_kind, "p",
-						 "False-positive rate at n keys",
-						 "", check_p, AccessExclusiveLock);
-	add_string_reloption(options_kind, "seed",
-						 "Seed of the keys' hashes",
-						 "", check_seed, AccessExclusiveLock);
+	add_string_reloption(options_kind, "n", "Number of keys to size the filter for", "", check_n, AccessExclusiveLock);
+	add_string_reloption(options_kind, "p", "False-positive rate at n keys", "", check_p, AccessExclusiveLock);
+	add_string_reloption(options_kind, "seed", "Seed of the keys' hashes", "", check_seed, AccessExclusiveLock);
 }
 
 bytea *
@@ -120,16 +116,12 @@ BfpgLiveOptions
 bfpg_live_options(Relation index)
 {
 	StoredOptions *stored = (StoredOptions *) index->rd_options;
-	BfpgLiveOptions options = {0, DEFAULT_RATE, 0};
-	const char *text;
 
 	if (stored == NULL)
-		return options;
-	if (*(text = stored_text(stored, stored->n)) != '\0')
-		options.n = (uint64) read_number("n", text);
-	if (*(text = stored_text(stored, stored->p)) != '\0')
-		options.p = read_rate(text);
-	if (*(text = stored_text(stored, stored->seed)) != '\0')
-		options.seed = (uint64) read_number("seed", text);
-	return options;
+		return (BfpgLiveOptions) {0, DEFAULT_RATE, 0};
+	return (BfpgLiveOptions) {
+		.n = (uint64) read_number("n", stored_text(stored, stored->n)),
+		.p = read_rate(stored_text(stored, stored->p)),
+		.seed = (uint64) read_number("seed", stored_text(stored, stored->seed))
+	};
 }

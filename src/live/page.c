@@ -1,11 +1,12 @@
 /*
  * page.c
- *	  The pages of a live filter: laying them out, making and checking them.
+ *	  The pages of a live filter: laying them out, making, checking and visiting them.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -19,7 +20,7 @@
 
 #define PAGE_MAGIC 0x424c4d50	/* "BLMP" */
 #define META_MAGIC 0x424c4d4d	/* "BLMM" */
-#define META_VERSION 1
+#define META_VERSION 2
 
 /* Standard deviations by which a page must exceed what its keys explain to be full. */
 #define PAGE_SPREAD 5.0
@@ -29,21 +30,11 @@ typedef struct BfpgLiveMeta
 {
 	uint32		magic;
 	uint32		version;
-	uint64		seed;
-	uint64		keys;			/* n of the whole */
-	uint64		capacity;		/* n of each part */
-	double		rate;
-	uint32		blocks;			/* of each part */
-	uint32		parts;
-	uint32		blocks_per_page;
-	uint32		pages_per_part;
-	uint32		full_bits;
-	uint32		key_type;
-	uint32		log2_block_bits;
-	uint32		probes;
+	BfpgLive	live;
 	pg_crc32c	crc;			/* of all before it */
 } BfpgLiveMeta;
 
+StaticAssertDecl(sizeof(BfpgLive) == 80, "what is stored has another META_VERSION");
 StaticAssertDecl(sizeof(PageHeaderData) <= 24, "the page header leaves room for the mark");
 StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + sizeof(BfpgLiveMark) <= BFPG_LIVE_BLOCKS_AT,
 				 "the mark ends before the blocks");
@@ -199,18 +190,7 @@ bfpg_live_init_meta(Page page, const BfpgLive *live)
 	init_whole_page(page);
 	meta->magic = META_MAGIC;
 	meta->version = META_VERSION;
-	meta->seed = live->header.seed;
-	meta->keys = live->keys;
-	meta->capacity = live->header.capacity;
-	meta->rate = live->header.rate;
-	meta->blocks = live->header.blocks;
-	meta->parts = live->header.parts;
-	meta->blocks_per_page = live->blocks_per_page;
-	meta->pages_per_part = live->pages_per_part;
-	meta->full_bits = live->full_bits;
-	meta->key_type = live->header.key_type;
-	meta->log2_block_bits = live->header.log2_block_bits;
-	meta->probes = live->header.probes;
+	meta->live = *live;
 	meta->crc = meta_crc(meta);
 }
 
@@ -228,19 +208,7 @@ read_meta(Oid index, Page page, BfpgLive *live)
 				 errmsg("index \"%s\" has version %u, which is not supported",
 						get_rel_name(index), meta->version),
 				 errhint("It was made by another version of bloomfilter; rebuild it with REINDEX.")));
-	memset(live, 0, sizeof *live);
-	live->header.seed = meta->seed;
-	live->header.capacity = meta->capacity;
-	live->header.rate = meta->rate;
-	live->header.blocks = meta->blocks;
-	live->header.parts = (uint16) meta->parts;
-	live->header.key_type = meta->key_type;
-	live->header.log2_block_bits = (uint8) meta->log2_block_bits;
-	live->header.probes = (uint8) meta->probes;
-	live->keys = meta->keys;
-	live->blocks_per_page = meta->blocks_per_page;
-	live->pages_per_part = meta->pages_per_part;
-	live->full_bits = meta->full_bits;
+	*live = meta->live;
 	return meta->crc;
 }
 
@@ -286,4 +254,32 @@ bfpg_live_meta(Relation index)
 		memcpy(index->rd_amcache, &live, sizeof live);
 	}
 	return (const BfpgLive *) index->rd_amcache;
+}
+
+static void
+walk(Relation index, BlockNumber number, unsigned level, double share,
+	 BufferAccessStrategy strategy, BfpgLiveVisit visit, void *argument)
+{
+	Buffer		buffer = ReadBufferExtended(index, MAIN_FORKNUM, number, RBM_NORMAL, strategy);
+	BfpgLiveNode node = {NULL, number, level, share};
+	BlockNumber overflow;
+	uint32		i;
+
+	CHECK_FOR_INTERRUPTS();
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	node.page = bfpg_live_checked_page(RelationGetRelid(index), buffer, number, level);
+	visit(&node, argument);
+	overflow = bfpg_live_mark(node.page)->overflow;
+	UnlockReleaseBuffer(buffer);
+	if (overflow == 0)
+		return;
+	for (i = 0; i < bfpg_live_fanout(level); i++)
+		walk(index, overflow + i, level + 1, share / bfpg_live_fanout(level), strategy, visit, argument);
+}
+
+void
+bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
+			   BfpgLiveVisit visit, void *argument)
+{
+	walk(index, home, 0, 1.0, strategy, visit, argument);
 }

@@ -52,7 +52,7 @@ typedef struct BfpgLiveMark
 	BlockNumber overflow;		/* first of its overflow pages, 0 if there are none */
 } BfpgLiveMark;
 
-/* What the meta page says, as a relation's cache keeps it. */
+/* What the meta page says.  It is stored as it is here. */
 typedef struct BfpgLive
 {
 	bf_header	header;			/* of each part, but for its number and its bits */
@@ -154,6 +154,24 @@ extern uint32 bfpg_live_read_meta(Relation index, BfpgLive *live);
 
 /* What an open index's meta page says; valid while the index is open. */
 extern const BfpgLive *bfpg_live_meta(Relation index);
+
+/* A page on the way, share-locked while it is looked at. */
+typedef struct BfpgLiveNode
+{
+	Page		page;
+	BlockNumber number;
+	unsigned	level;
+	double		share;			/* of the keys of level 0's page that come by here */
+} BfpgLiveNode;
+
+typedef void (*BfpgLiveVisit) (const BfpgLiveNode *node, void *argument);
+
+/*
+ * Visits a page of level 0 and what is below it, each page after the one that names it.
+ * strategy may be NULL.
+ */
+extern void bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
+						   BfpgLiveVisit visit, void *argument);
 
 #pragma GCC visibility pop
 

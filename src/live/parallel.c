@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/index.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 #include "pgstat.h"
@@ -20,10 +21,11 @@
 #include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
-#include "live/parallel.h"
+#include "live/build.h"
 
 #define KEY_SHARED UINT64CONST(0xB700000000000001)
 #define KEY_QUERY UINT64CONST(0xB700000000000002)
+#define KEY_USAGE UINT64CONST(0xB700000000000003)
 
 typedef struct Shared
 {
@@ -35,6 +37,13 @@ typedef struct Shared
 	slock_t		mutex;			/* for what follows */
 	BfpgLiveCounts counts;		/* of those that have ended */
 } Shared;
+
+/* What a worker has read and logged, for the leader's own counts. */
+typedef struct Usage
+{
+	BufferUsage buffers;
+	WalUsage	wal;
+} Usage;
 
 PGDLLEXPORT void bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc);
 
@@ -62,6 +71,7 @@ void
 bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 {
 	Shared	   *shared = shm_toc_lookup(toc, KEY_SHARED, false);
+	Usage	   *usage = (Usage *) shm_toc_lookup(toc, KEY_USAGE, false) + ParallelWorkerNumber;
 	/* Those that the leader holds. */
 	LOCKMODE	heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
 	LOCKMODE	index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
@@ -75,7 +85,9 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	index = index_open(shared->index, index_lock);
 	info = BuildIndexInfo(index);
 	info->ii_Concurrent = shared->concurrent;
+	InstrStartParallelQuery();
 	take_part(shared, heap, index, info, false);
+	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	index_close(index, index_lock);
 	table_close(heap, heap_lock);
 }
@@ -99,7 +111,8 @@ static void
 estimate(ParallelContext *context)
 {
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
-	shm_toc_estimate_keys(&context->estimator, 1);
+	shm_toc_estimate_chunk(&context->estimator, context->nworkers * sizeof(Usage));
+	shm_toc_estimate_keys(&context->estimator, 2);
 	if (debug_query_string != NULL)
 	{
 		shm_toc_estimate_chunk(&context->estimator, strlen(debug_query_string) + 1);
@@ -138,7 +151,10 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 	if (context->seg != NULL)
 	{
 		Shared	   *shared = make_shared(context, heap, index, info, workers + 1);
+		Usage	   *usage = shm_toc_allocate(context->toc, context->nworkers * sizeof(Usage));
+		int			i;
 
+		shm_toc_insert(context->toc, KEY_USAGE, usage);
 		pg_atomic_init_u64(&shared->pages.next, first);
 		shared->pages.end = end;
 		shared->counts = *counts;
@@ -148,6 +164,8 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 		{
 			take_part(shared, heap, index, info, true);
 			WaitForParallelWorkersToFinish(context);
+			for (i = 0; i < context->nworkers_launched; i++)
+				InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
 			*counts = shared->counts;
 			done = true;
 		}

@@ -2,137 +2,135 @@
  * plan.c
  *	  What the planner asks about bloom_index_contains: how many rows will pass.
  *
- * Estimated as stored filters are, with the number of keys and the rate that a few pages of
- * the index tell.  What is wrong with a question, or with who asks it, is said when it is
- * asked, and not while it is planned.
+ * Estimated as stored filters are, by what the catalogs say of the index and its table: how
+ * many keys there are, and the option p.  No page of the index is read, and no lock is
+ * waited for: what is wrong with a question, or with who asks it, is said when it is asked.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_statistic.h"
 #include "fmgr.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
-#include "list/list.h"
-#include "plan/share.h"
-#include "value/filter.h"
+#include "plan/selectivity.h"
 #include "live/am.h"
-#include "live/read.h"
-#include "live/rights.h"
-#include "live/stats.h"
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains_support);
 
-/* Of so many partitions at most pages are looked at: the others are taken to be like these. */
-#define MOST_SAMPLED 32
+/* What the catalogs say of all filters that answer together. */
+typedef struct Known
+{
+	double		keys;
+	double		rate;
+} Known;
 
-/* In so many at most the values of statistics are looked up. */
-#define MOST_ASKED 8
+/* The number of rows that a relation's row in pg_class has, or -1. */
+static double
+rows_of(Oid relation)
+{
+	HeapTuple	row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	double		rows = -1.0;
 
-/* Whether an index is one that the current user may ask, and has its pages. */
+	if (!HeapTupleIsValid(row))
+		return rows;
+	rows = ((Form_pg_class) GETSTRUCT(row))->reltuples;
+	ReleaseSysCache(row);
+	return rows;
+}
+
+/* How many of so many keys are different, by the statistics of the column or expression. */
+static double
+different_keys(Relation index, double keys)
+{
+	AttrNumber	column = index->rd_index->indkey.values[0];
+	Oid			relation = column == 0 ? RelationGetRelid(index) : index->rd_index->indrelid;
+	bool		of_children = index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX;
+	HeapTuple	row = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relation),
+									  Int16GetDatum(column == 0 ? 1 : column), BoolGetDatum(of_children));
+	double		different;
+
+	if (!HeapTupleIsValid(row))
+		return keys;
+	different = ((Form_pg_statistic) GETSTRUCT(row))->stadistinct;
+	ReleaseSysCache(row);
+	if (different < 0.0)
+		return keys * -different;
+	return different > 0.0 ? Min(keys, different) : keys;
+}
+
+/*
+ * Sums up the leaves of an index, which nobody locks.  Returns false if the rows of one aren't
+ * known; so nothing is known of an index that was made for an empty table, until ANALYZE.
+ */
 static bool
-may_ask_index(Oid oid)
+know_index(Relation index, Known *known)
+{
+	ListCell   *cell;
+	int			leaves = 0;
+
+	known->keys = 0.0;
+	foreach(cell, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
+	{
+		double		rows;
+
+		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_INDEX)
+			continue;
+		rows = rows_of(lfirst_oid(cell));
+		if (rows < 0.0)
+			return false;
+		known->keys += rows;
+		leaves++;
+	}
+	known->keys = different_keys(index, known->keys);
+	known->rate = 1.0 - pow(1.0 - bfpg_live_options(index).p, leaves);
+	return known->keys > 0.0;
+}
+
+/* Looks an index up that is valid and that the current user may ask. */
+static bool
+know_named_index(Oid oid, Known *known)
 {
 	char		kind = get_rel_relkind(oid);
 	Relation	index;
 	bool		may;
 
-	if ((kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX) ||
-		!bfpg_live_lock_if_free(oid) || !bfpg_live_is_built(oid))
+	if ((kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX) || !bfpg_live_lock_if_free(oid))
 		return false;
 	index = index_open(oid, NoLock);
-	may = bfpg_is_live(index) && bfpg_live_may_ask(index);
+	may = bfpg_is_live(index) && index->rd_index->indisvalid && bfpg_live_may_ask(index) &&
+		know_index(index, known);
 	index_close(index, NoLock);
 	return may;
 }
 
+/* The same of a column's index; what tables that inherit from this one have isn't known. */
 static bool
-may_ask_column(Oid oid, const char *column)
+know_column(Oid oid, const char *column, Known *known)
 {
 	char		kind = get_rel_relkind(oid);
 	Relation	table;
 	Oid			index;
 
 	if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW) ||
+		(kind == RELKIND_RELATION && has_subclass(oid)) ||
 		!ConditionalLockRelationOid(oid, AccessShareLock))
 		return false;
 	table = table_open(oid, NoLock);
 	index = bfpg_live_index_of_column(table, column);
 	table_close(table, NoLock);
-	return OidIsValid(index) && may_ask_index(index);
-}
-
-static bool
-targets_contain(void *state, uint64 hash)
-{
-	const BfpgLiveTargets *targets = (const BfpgLiveTargets *) state;
-	int			i;
-
-	for (i = 0; i < targets->count; i++)
-		if (bfpg_live_contains(&targets->targets[i], hash))
-			return true;
-	return false;
-}
-
-/* What all targets together are; returns false if one of them says true to all. */
-static bool
-know_targets(const BfpgLiveTargets *targets, BfpgKnownFilter *known)
-{
-	int			sampled = Min(targets->count, MOST_SAMPLED);
-	double		absent = 1.0;
-	bool		one_seed = true;
-	int			i;
-
-	for (i = 0; i < targets->count; i++)
-	{
-		const BfpgLiveTarget *target = &targets->targets[i];
-		Relation	index;
-		double		keys;
-		double		rate;
-
-		if (!OidIsValid(target->index))
-			return false;
-		one_seed = one_seed && target->live.header.seed == targets->targets[0].live.header.seed;
-		if (i >= sampled)
-			continue;
-		index = index_open(target->index, NoLock);
-		bfpg_live_estimate(index, &keys, &rate);
-		index_close(index, NoLock);
-		known->keys += keys * targets->count / sampled;
-		absent *= pow(1.0 - rate, (double) targets->count / sampled);
-	}
-	known->rate = 1.0 - absent;
-	known->key_type = targets->key_type;
-	if (targets->count > 0)
-		known->seed = targets->targets[0].live.header.seed;
-	if (one_seed && targets->count <= MOST_ASKED)
-		known->contains = targets_contain;
-	known->state = (void *) targets;
-	return true;
-}
-
-static double
-estimate_live(PlannerInfo *root, Oid relation, const NameData *column, Node *key, int varRelid)
-{
-	BfpgLiveTargets targets = {0};
-	BfpgKnownFilter known = {0};
-
-	if (!ActiveSnapshotSet() ||
-		!(column == NULL ? may_ask_index(relation) : may_ask_column(relation, NameStr(*column))))
-		return BFPG_UNKNOWN_SHARE;
-	(void) bfpg_live_find_targets(&targets, relation, column, CurrentMemoryContext);
-	if (!know_targets(&targets, &known))
-		return BFPG_UNKNOWN_SHARE;
-	return bfpg_share_of_rows(root, &known, key, varRelid);
+	return OidIsValid(index) && know_named_index(index, known);
 }
 
 static bool
@@ -150,17 +148,21 @@ get_constant(PlannerInfo *root, Node *argument, Datum *value)
 static double
 estimate_call(SupportRequestSelectivity *call)
 {
-	bool		by_column = list_length(call->args) == 3;
 	Datum		relation;
-	Datum		column = (Datum) 0;
+	Datum		column;
+	Known		known;
+	bool		is_known;
 
 	if (call->is_join || !bfpg_may_execute(call->funcid) ||
-		!get_constant(call->root, linitial(call->args), &relation) ||
-		(by_column && !get_constant(call->root, lsecond(call->args), &column)))
+		!get_constant(call->root, linitial(call->args), &relation))
 		return BFPG_UNKNOWN_SHARE;
-	return estimate_live(call->root, DatumGetObjectId(relation),
-						 by_column ? DatumGetName(column) : NULL,
-						 llast(call->args), call->varRelid);
+	if (list_length(call->args) == 2)
+		is_known = know_named_index(DatumGetObjectId(relation), &known);
+	else
+		is_known = get_constant(call->root, lsecond(call->args), &column) &&
+			know_column(DatumGetObjectId(relation), NameStr(*DatumGetName(column)), &known);
+	return !is_known ? BFPG_UNKNOWN_SHARE
+		: bfpg_share_of_rows(call->root, known.keys, known.rate, llast(call->args), call->varRelid);
 }
 
 Datum

@@ -1,34 +1,39 @@
 /*
  * stats.c
- *	  bloom_index_stats: how full a live filter is, from some of its pages.
+ *	  bloom_index_stats and bloom_live: how full a live filter is, from some of its pages.
  *
  * Nothing counts keys: a counter would be a page that all insertions wait for.  But
  * hashes fill all pages alike, so that a sample tells.
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/resowner.h"
 
 #include "bf_bits.h"
 #include "bf_estimate.h"
 #include "bf_key.h"
-#include "live/stats.h"
 #include "live/target.h"
-#include "live/tree.h"
-#include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_stats);
+PG_FUNCTION_INFO_V1(bloomfilter_live_row);
 
-/* Pages that VACUUM looks at, with those below them. */
-#define VACUUM_SAMPLE 32
+/* The columns of bloom_index_stats, and which of them is the rate. */
+#define STATS 16
+#define STAT_RATE 11
 
-/* Pages that the planner looks at, for each query. */
-#define PLANNER_SAMPLE 4
+/* Pages that bloom_live looks at, as bloom_index_stats does by itself. */
+#define PAGES 100
 
-/* VACUUM warns of a rate so many times p. */
+/* bloom_live calls an index outgrown at a rate so many times p. */
 #define OUTGROWN 2.0
+
+/* The columns of bloom_live's row: the status comes first. */
+#define COLUMNS (1 + STATS)
 
 /* What the pages of a sample say. */
 typedef struct Sample
@@ -99,37 +104,9 @@ estimated_keys(const Sample *sample)
 	return sample->keys * blocks / (double) sample->blocks_seen;
 }
 
-void
-bfpg_live_estimate(Relation index, double *keys, double *rate)
-{
-	const BfpgLive live = *bfpg_live_meta(index);
-	Sample		sample;
-	uint32		count = take_sample(index, &live, PLANNER_SAMPLE, &sample);
-
-	*keys = estimated_keys(&sample);
-	*rate = Min(sample.rate / count, 1.0);
-}
-
-void
-bfpg_live_warn_if_outgrown(Relation index)
-{
-	const BfpgLive live = *bfpg_live_meta(index);
-	Sample		sample;
-	uint32		count = take_sample(index, &live, VACUUM_SAMPLE, &sample);
-	double		rate = sample.rate / count;
-
-	if (rate < OUTGROWN * live.header.rate)
-		return;
-	ereport(WARNING,
-			(errmsg("bloomfilter index \"%s\" has outgrown its size", RelationGetRelationName(index)),
-			 errdetail("It was sized for " UINT64_FORMAT " keys at a false-positive rate of %.7g; "
-					   "it holds about %.0f and has a rate of about %.3g.",
-					   live.keys, live.header.rate, estimated_keys(&sample), rate),
-			 errhint("Rebuild it with REINDEX INDEX CONCURRENTLY; an option n that is too small goes away with ALTER INDEX ... RESET (n).")));
-}
-
-void
-bfpg_live_stats(Relation index, uint32 wanted, Datum *values)
+/* Fills in the columns of bloom_index_stats, from so many pages. */
+static void
+read_stats(Relation index, uint32 wanted, Datum *values)
 {
 	const BfpgLive live = *bfpg_live_meta(index);
 	const bf_header *header = &live.header;
@@ -156,7 +133,7 @@ bfpg_live_stats(Relation index, uint32 wanted, Datum *values)
 	values[i++] = Int64GetDatum((int64) (pages - bfpg_live_fixed_pages(&live)));
 	values[i++] = Int32GetDatum((int32) sample.depth);
 	values[i++] = Int32GetDatum((int32) count);
-	Assert(i == BFPG_LIVE_STATS);
+	Assert(i == STATS);
 }
 
 Datum
@@ -165,8 +142,8 @@ bloomfilter_index_stats(PG_FUNCTION_ARGS)
 	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
 	int32		wanted = PG_GETARG_INT32(1);
 	TupleDesc	desc;
-	Datum		values[BFPG_LIVE_STATS];
-	bool		nulls[BFPG_LIVE_STATS] = {false};
+	Datum		values[STATS];
+	bool		nulls[STATS] = {false};
 
 	if (wanted < 1)
 		ereport(ERROR,
@@ -174,7 +151,92 @@ bloomfilter_index_stats(PG_FUNCTION_ARGS)
 				 errmsg("number of pages to look at must be at least 1, not %d", wanted)));
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bfpg_live_stats(index, (uint32) wanted, values);
+	read_stats(index, (uint32) wanted, values);
 	index_close(index, NoLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * The view bloom_live is how an operator watches all filters of a database, so an index that
+ * can't be read is a row that says why, and one that somebody has locked isn't waited for.
+ *
+ * Fills in the statistics and returns the status, or throws.
+ */
+static const char *
+read_index(Oid oid, Datum *stats)
+{
+	Relation	index = bfpg_live_open_index(oid, true);
+	bool		valid = index->rd_index->indisvalid;
+	BfpgLiveMakers makers = bfpg_live_makers(index);
+	TransactionId unseen = bfpg_live_unseen_maker(&makers);
+	double		p = bfpg_live_meta(index)->header.rate;
+
+	read_stats(index, PAGES, stats);
+	index_close(index, NoLock);
+	if (valid && TransactionIdIsValid(unseen))
+		return psprintf("of no use to this snapshot, which is older than transaction %u that built it",
+						unseen);
+	if (!valid)
+		return "not valid";
+	return DatumGetFloat8(stats[STAT_RATE]) < OUTGROWN * p ? "ok" :
+		"outgrown: rebuild it with REINDEX INDEX CONCURRENTLY";
+}
+
+/*
+ * The same in a transaction of its own that is rolled back, with the locks; an error is the
+ * status.  Returns whether there are statistics.
+ */
+static bool
+try_index(Oid oid, Datum *stats, const char **status)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	volatile bool read = false;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		*status = "locked";
+		if (bfpg_live_lock_if_free(oid))
+		{
+			*status = read_index(oid, stats);
+			read = true;
+		}
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED ||
+			error->sqlerrcode == ERRCODE_OUT_OF_MEMORY)
+			PG_RE_THROW();
+		FlushErrorState();
+		*status = error->message;
+	}
+	PG_END_TRY();
+	RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return read;
+}
+
+Datum
+bloomfilter_live_row(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Datum		values[COLUMNS] = {0};
+	bool		nulls[COLUMNS];
+	const char *status;
+	bool		read;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	read = try_index(PG_GETARG_OID(0), values + 1, &status);
+	memset(nulls, !read, sizeof nulls);
+	nulls[0] = false;
+	values[0] = CStringGetTextDatum(status);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

@@ -11,9 +11,19 @@
 #include "base/snapshot.h"
 #include "live/compat.h"
 #include "live/page.h"
-#include "live/trust.h"
 
 #pragma GCC visibility push(hidden)
+
+/*
+ * The transactions that made an index what it is: one made its row in pg_index, at the latest
+ * when it became valid, the other its row in pg_class, at the latest with its present file.
+ */
+typedef struct BfpgLiveMakers
+{
+	bool		matter;			/* there are snapshots of a standby */
+	TransactionId index;
+	TransactionId file;
+} BfpgLiveMakers;
 
 /* One table and the index that answers for it. */
 typedef struct BfpgLiveTarget
@@ -33,24 +43,24 @@ typedef struct BfpgLiveTarget
  */
 typedef struct BfpgLiveTargets
 {
-	Oid			relation;		/* as asked: an index, or a table if column is not 0 */
+	Oid			relation;		/* as asked: an index, or a table if by_column */
 	NameData	column;
 	bool		by_column;
-	int			count;
-	BfpgLiveTarget *targets;
+	Oid			user;
+	uint64		epoch;			/* bfpg_epoch when they were found */
+	LocalTransactionId transaction;
+	Oid			table;			/* that was named, or whose index was */
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
 	Oid			column_type;	/* the SQL type that the indexes have, then */
-	bool		lasting;		/* right for other transactions, too: see question_cache.h */
+	bool		lasting;		/* right for other transactions, too: see question_cache.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
 	BfpgSnapshotMark mark;
-
-	uint64		epoch;			/* bfpg_live_catalog_epoch when they were found */
-	LocalTransactionId transaction;
-	SubTransactionId subtransaction;
-	uint64		rollbacks;		/* of subtransactions, which may have had the locks */
-	Oid			user;
+	int			count;
+	BfpgLiveTarget *targets;
 	MemoryContext context;		/* of this, and of what it points to */
 } BfpgLiveTargets;
+
+/* find.c */
 
 /*
  * Finds the targets of a question and returns true, or finds that those known are still
@@ -60,8 +70,39 @@ typedef struct BfpgLiveTargets
 extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 								   MemoryContext context);
 
-/* Finds a live filter of all rows' values in a locked table's column; InvalidOid if there is none. */
+/*
+ * Finds a live filter of all rows' values in a locked table's column, and locks it;
+ * InvalidOid if there is none that can be locked without waiting.
+ */
 extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
+
+/* question_cache.c */
+
+/* Takes the targets of a question that the backend has asked before, and locks them. */
+extern bool bfpg_live_question_cache_find(BfpgLiveTargets *targets);
+
+/* Keeps the targets of a question that were found just now, if they may be kept. */
+extern void bfpg_live_question_cache_add(const BfpgLiveTargets *targets);
+
+/* open.c */
+
+/* Locks an index and its table, and returns the table.  Throws if the index is gone. */
+extern Oid	bfpg_live_lock_index(Oid index);
+
+/* Opens an index that is locked.  Throws if it isn't one of ours, or another session's. */
+extern Relation bfpg_live_open_locked(Oid index);
+
+/* Throws if an index is another session's. */
+extern void bfpg_live_check_storage(Relation index);
+
+/* Throws if a relation isn't a live filter, or isn't there. */
+extern void bfpg_live_refuse_relation(Oid relation);
+
+/* Throws if an index is that of a table which others inherit from: it has not their rows. */
+extern void bfpg_live_refuse_children(Relation index, Oid table);
+
+/* Throws for a partitioned index. */
+extern void bfpg_live_refuse_partitioned(Oid index);
 
 /*
  * Opens an index for looking at it, as its statistics do: it is one of ours, has
@@ -70,8 +111,8 @@ extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
  */
 extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
 
-/* Throws for a partitioned index. */
-extern void bfpg_live_refuse_partitioned(Oid index);
+/* Opens an index that knows all keys of its table, for a user who may read them; or throws. */
+extern Relation bfpg_live_open_whole(Oid index);
 
 /*
  * Locks an index and its table as bfpg_live_open_index does, but doesn't wait; returns
@@ -84,6 +125,29 @@ extern bool bfpg_live_lock_if_free(Oid index);
  * later transaction than the index, and leave one without if they are cancelled.
  */
 extern bool bfpg_live_is_built(Oid index);
+
+/* Whether the current user may look keys up in an index. */
+extern bool bfpg_live_may_ask(Relation index);
+
+/*
+ * Throws unless the user may.  Returns whether nothing but a change of the table or of
+ * roles can alter that.
+ */
+extern bool bfpg_live_check_rights(Relation index);
+
+/* trust.c */
+
+/* Whether an open index may answer for its table at all: it is valid, and can be read here. */
+extern bool bfpg_live_usable(Relation index);
+
+/* The transactions that made an open index. */
+extern BfpgLiveMakers bfpg_live_makers(Relation index);
+
+/*
+ * Returns one of the makers that not every snapshot sees by which this backend reads rows:
+ * then look-ups must return true.  InvalidTransactionId if all snapshots see both.
+ */
+extern TransactionId bfpg_live_unseen_maker(const BfpgLiveMakers *makers);
 
 #pragma GCC visibility pop
 

@@ -45,7 +45,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "live/trust.h"
+#include "live/target.h"
 
 static bool
 snapshots_of_standby(void)
@@ -68,23 +68,13 @@ maker_of_row(int cache, Oid relation)
 	return xmin;
 }
 
-/* As the planner does: an index that PostgreSQL has marked is hidden from older snapshots. */
-static bool
-is_hidden(Relation index)
-{
-	return index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(maker_of_row(INDEXRELID, RelationGetRelid(index)), TransactionXmin);
-}
-
 bool
 bfpg_live_usable(Relation index)
 {
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready || !index->rd_index->indislive)
 		return false;
-	/* Its pages are in memory of the session's own. */
-	if (RelationUsesLocalBuffers(index) && IsParallelWorker())
-		return false;
-	return !is_hidden(index);
+	/* Pages of a temporary table are in the memory of its session's leader. */
+	return !(RelationUsesLocalBuffers(index) && IsParallelWorker());
 }
 
 BfpgLiveMakers

@@ -14,7 +14,7 @@
 
 #include "bf_bits.h"
 #include "live/target.h"
-#include "live/tree.h"
+#include "live/page.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_verify);
 
@@ -122,6 +122,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 	Relation	index = open_if_readable(PG_GETARG_OID(0));
 	Verification verification = {index};
 	BfpgLive	live;
+	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	uint64		fixed;
 	BlockNumber number;
 
@@ -137,7 +138,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)
 	{
 		verification.blocks = bfpg_live_page_blocks(&live, number);
-		bfpg_live_walk(index, number, NULL, verify_page, &verification);
+		bfpg_live_walk(index, number, strategy, verify_page, &verification);
 	}
 	index_close(index, NoLock);
 	PG_RETURN_BOOL(true);

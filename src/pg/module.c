@@ -24,5 +24,5 @@ _PG_init(void)
 	bfpg_settings_init();
 	bfpg_epoch_init();
 	bfpg_copies_init();
-	bfpg_live_init();
+	bfpg_live_options_init();
 }

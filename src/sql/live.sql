@@ -77,11 +77,11 @@ CREATE FUNCTION bloom_index_contains(index regclass, key bloom_key) RETURNS bool
 COMMENT ON FUNCTION bloom_index_contains(regclass, bloom_key) IS 'whether rows of the index may have the key; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, anyelement) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
 COMMENT ON FUNCTION bloom_index_contains(regclass, name, bloom_key) IS 'whether rows of the table may have the key in the column; false is certain';
 
 CREATE FUNCTION bloom_index_contains_each(index regclass, keys anyarray) RETURNS boolean[]
@@ -89,7 +89,7 @@ CREATE FUNCTION bloom_index_contains_each(index regclass, keys anyarray) RETURNS
 COMMENT ON FUNCTION bloom_index_contains_each(regclass, anyarray) IS 'whether rows of the index may have each key; the array has the same shape';
 
 CREATE FUNCTION bloom_index_contains_each(relation regclass, column_name name, keys anyarray) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_contains_each(regclass, name, anyarray) IS 'whether rows of the table may have each key in the column; the array has the same shape';
 
 CREATE FUNCTION bloom_index_matches(index regclass, keys anyarray) RETURNS anyarray
@@ -97,7 +97,7 @@ CREATE FUNCTION bloom_index_matches(index regclass, keys anyarray) RETURNS anyar
 COMMENT ON FUNCTION bloom_index_matches(regclass, anyarray) IS 'the keys of an array that rows of the index may have';
 
 CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys anyarray) RETURNS anyarray
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, name, anyarray) IS 'the keys of an array that rows of the table may have in the column';
 
 CREATE FUNCTION bloom_index_contains_each(index regclass, keys bloom_key) RETURNS boolean[]
@@ -105,7 +105,7 @@ CREATE FUNCTION bloom_index_contains_each(index regclass, keys bloom_key) RETURN
 COMMENT ON FUNCTION bloom_index_contains_each(regclass, bloom_key) IS 'the same for an array that is written as text';
 
 CREATE FUNCTION bloom_index_contains_each(relation regclass, column_name name, keys bloom_key) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_contains_each(regclass, name, bloom_key) IS 'the same for an array that is written as text';
 
 CREATE FUNCTION bloom_index_matches(index regclass, keys bloom_key) RETURNS text[]
@@ -113,7 +113,7 @@ CREATE FUNCTION bloom_index_matches(index regclass, keys bloom_key) RETURNS text
 COMMENT ON FUNCTION bloom_index_matches(regclass, bloom_key) IS 'the same for an array that is written as text';
 
 CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys bloom_key) RETURNS text[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches_column' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, name, bloom_key) IS 'the same for an array that is written as text';
 
 CREATE FUNCTION bloom_index_explain(index regclass, key anyelement) RETURNS text
@@ -150,7 +150,7 @@ CREATE FUNCTION bloom_snapshot(index regclass) RETURNS bloomfilter
 COMMENT ON FUNCTION bloom_snapshot(regclass) IS 'a live filter as a value, as bloom_agg would have made it';
 
 CREATE FUNCTION bloom_snapshot(index regclass, part integer) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_snapshot_part' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
+	AS 'MODULE_PATHNAME', 'bloomfilter_snapshot' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION bloom_snapshot(regclass, integer) IS 'a part of a live filter that is too large for one value, from 0';
 
 -- The first row has the token in bytes; then come the headers of all parts, with a part, if
@@ -218,14 +218,15 @@ CREATE FUNCTION bloom_live_row(
 	AS 'MODULE_PATHNAME', 'bloomfilter_live_row' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION bloom_live_row(regclass) IS 'support function of bloom_live: bloom_index_stats, with the reason where there are none';
 
+-- By exact types, as bloom_published.
 CREATE VIEW bloom_live AS
 	SELECT s.nspname AS schemaname,
 		t.relname AS tablename,
 		c.relname AS indexname,
 		t.oid AS relid,
 		c.oid AS indexrelid,
-		pg_get_indexdef(c.oid, 1, true) AS key,
-		pg_get_expr(i.indpred, i.indrelid) AS predicate,
+		pg_catalog.pg_get_indexdef(c.oid, 1, true) AS key,
+		pg_catalog.pg_get_expr(i.indpred, i.indrelid) AS predicate,
 		i.indisvalid AS valid,
 		r.status,
 		r.n, r.p, r.bytes, r.fill, r.cardinality, r.fpr, r.parts,
@@ -235,7 +236,7 @@ CREATE VIEW bloom_live AS
 		JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
 		JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
 		JOIN pg_catalog.pg_namespace s ON s.oid = t.relnamespace
-		CROSS JOIN LATERAL bloom_live_row(c.oid) r
+		CROSS JOIN LATERAL bloom_live_row(c.oid::pg_catalog.regclass) r
 	WHERE a.amname = 'bloomfilter';
 COMMENT ON VIEW bloom_live IS 'all live filters of the database, with their statistics';
 COMMENT ON COLUMN bloom_live.schemaname IS 'schema of the table';

@@ -7,13 +7,13 @@
 -- pg_upgrade carry them.  Names have the collation "C", by which look-ups read the index.
 
 CREATE TABLE bloom_generation (
-	name text COLLATE "C" NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
 	back smallint NOT NULL CHECK (back BETWEEN 0 AND 1),
 	identity uuid NOT NULL,
 	serial bigint NOT NULL CHECK (serial > 0),
 	built_at timestamp with time zone NOT NULL,
 	built_xmin xid8,
-	n bigint NOT NULL,
+	n bigint NOT NULL CHECK (n > 0),
 	p double precision NOT NULL,
 	seed bigint NOT NULL,
 	parts integer NOT NULL,
@@ -21,13 +21,19 @@ CREATE TABLE bloom_generation (
 	nulls bigint,
 	build_seconds double precision,
 	check_seconds double precision,
-	measured_rate double precision,
 	published_by name NOT NULL,
 	min_n bigint,
-	min_parts integer,
+	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
 	max_shrink double precision NOT NULL,
-	refused_at timestamp with time zone,
-	refusal text,
+	cardinality double precision NOT NULL,
+	rate double precision NOT NULL,
+	fullest_part double precision NOT NULL,
+	bytes bigint NOT NULL,
+	key_type text,
+	others bigint,
+	planned_others bigint,
+	unknown bigint,
+	conflicts bigint,
 	PRIMARY KEY (name, back)
 );
 COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';
@@ -47,20 +53,16 @@ CREATE TABLE bloom_generation_part (
 ALTER TABLE bloom_generation_part ALTER filter SET STORAGE external;
 COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 
-CREATE TABLE bloom_list_delta (
-	name text COLLATE "C" NOT NULL,
-	part integer NOT NULL,
-	serial bigint NOT NULL,
-	delta bytea NOT NULL,
-	PRIMARY KEY (name, part)
-) WITH (
-	toast.autovacuum_vacuum_scale_factor = 0.01,
-	toast.autovacuum_vacuum_cost_delay = 0,
-	toast.vacuum_truncate = false
+-- How the last run for each list went: also for lists that were never published.  It is not dumped.
+
+CREATE TABLE bloom_run (
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
+	started_at timestamp with time zone NOT NULL,
+	ended_at timestamp with time zone,
+	error text,
+	started_by name NOT NULL
 );
--- Compressed already.
-ALTER TABLE bloom_list_delta ALTER delta SET STORAGE external;
-COMMENT ON TABLE bloom_list_delta IS 'what leads from a part of the generation before to the current part';
+COMMENT ON TABLE bloom_run IS 'when the last publish of each list started, and how it ended; written by bloom_publish';
 
 -- By which query a list was published, for bloom_refresh to run it again.  Only the
 -- extension's C code writes this table.  Nobody gets rights on it, and the triggers stop those
@@ -75,7 +77,8 @@ CREATE TABLE bloom_definition (
 	query text NOT NULL,
 	search_path text NOT NULL,
 	"check" boolean NOT NULL,
-	allow_empty boolean NOT NULL
+	allow_empty boolean NOT NULL,
+	on_conflict smallint NOT NULL
 ) USING heap;
 COMMENT ON TABLE bloom_definition IS 'queries of published lists, for bloom_refresh; written by bloom_publish alone';
 
@@ -92,11 +95,10 @@ ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER 
 -- They are data of the database, to be dumped with it.
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
-SELECT pg_catalog.pg_extension_config_dump('bloom_list_delta', '');
 
 CREATE VIEW bloom_list AS
 	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, keys,
-		build_seconds, check_seconds, measured_rate
+		build_seconds, check_seconds
 	FROM bloom_generation
 	WHERE back = 0;
 COMMENT ON VIEW bloom_list IS 'published lists, their current generations';
@@ -112,7 +114,6 @@ COMMENT ON COLUMN bloom_list.parts IS 'number of filters that the keys are split
 COMMENT ON COLUMN bloom_list.keys IS 'rows of the query that had a key; NULL where no query was run';
 COMMENT ON COLUMN bloom_list.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_list.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
-COMMENT ON COLUMN bloom_list.measured_rate IS 'share of 100,000 absent keys that the filters let pass; NULL without the check';
 
 CREATE VIEW bloom_list_part AS
 	SELECT name, part, filter
@@ -125,26 +126,34 @@ COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
 COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
 
 -- A query may hold what only its publisher should read.
+-- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
 CREATE VIEW bloom_published AS
-	SELECT l.name, l.identity, l.serial, l.built_at, now() - l.built_at AS age, l.published_by,
-		CASE WHEN pg_has_role(d.role, 'USAGE') OR pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
+	SELECT coalesce(l.name, r.name) AS name, l.identity, l.serial, l.built_at,
+		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, l.published_by,
+		CASE WHEN pg_catalog.pg_has_role(d.role, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
-		f.rate, l.measured_rate, f.fullest_part, f.bytes, l.parts, f.key_type,
-		l.max_shrink, l.refused_at, l.refusal,
-		EXISTS (SELECT FROM bloom_generation b WHERE b.name = l.name AND b.back = 1) AS has_before
-	FROM bloom_generation l
-	LEFT JOIN bloom_definition d ON d.name = l.name
-	CROSS JOIN LATERAL (
-		SELECT max(s.fpr) AS rate,
-			max(s.cardinality / s.n::double precision) AS fullest_part,
-			sum(s.bytes)::bigint AS bytes,
-			max(s.key_type) FILTER (WHERE s.key_type <> 'none') AS key_type
-		FROM bloom_list_part t
-		CROSS JOIN LATERAL bloom_stats(t.filter) s
-		WHERE t.name = l.name
-	) f
-	WHERE l.back = 0;
-COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, what their build and check took, and what was refused';
+		l.others, l.unknown, l.conflicts,
+		l.rate, l.fullest_part, l.bytes, l.parts, l.key_type, l.max_shrink,
+		CASE WHEN r.error IS NOT NULL THEN 'failed'
+			WHEN r.ended_at IS NOT NULL THEN 'ended'
+			WHEN pg_catalog.pg_is_in_recovery() OR EXISTS (
+				SELECT FROM pg_catalog.pg_locks k
+				JOIN pg_catalog.pg_database b ON b.oid OPERATOR(pg_catalog.=) k.database
+				JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) k.classid
+				WHERE k.locktype OPERATOR(pg_catalog.=) 'advisory' AND k.objsubid OPERATOR(pg_catalog.=) '-20209'::smallint
+					AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND c.oid OPERATOR(pg_catalog.=) r.tableoid
+					AND k.objid OPERATOR(pg_catalog.=) pg_catalog.hashtext(r.name)::bit(32)::bigint::oid AND k.granted
+			) THEN 'running'
+			WHEN r.started_at IS NOT NULL THEN 'died'
+		END AS run, r.started_at AS run_started_at, r.ended_at AS run_ended_at, r.error AS run_error,
+		EXISTS (
+			SELECT FROM bloom_generation b
+			WHERE b.name OPERATOR(pg_catalog.=) l.name AND b.back OPERATOR(pg_catalog.=) 1::smallint
+		) AS has_before
+	FROM (SELECT * FROM bloom_generation g WHERE g.back OPERATOR(pg_catalog.=) 0::smallint) l
+	FULL JOIN bloom_run r ON r.name OPERATOR(pg_catalog.=) l.name
+	LEFT JOIN bloom_definition d ON d.name OPERATOR(pg_catalog.=) l.name;
+COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, what their build and check took, and how the last run went, also of lists that were never published';
 COMMENT ON COLUMN bloom_published.name IS 'by which the list is published and looked up';
 COMMENT ON COLUMN bloom_published.identity IS 'random when the list is first published; another list of the same name has another one';
 COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
@@ -156,17 +165,21 @@ COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
 COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key; NULL where no query was run';
 COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list';
+COMMENT ON COLUMN bloom_published.unknown IS 'of these, rows whose boolean is null';
+COMMENT ON COLUMN bloom_published.conflicts IS 'keys with both booleans, which on_conflict decided';
 COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
 COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
-COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits';
-COMMENT ON COLUMN bloom_published.measured_rate IS 'share of 100,000 absent keys that the filters let pass; NULL without the check';
+COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published';
 COMMENT ON COLUMN bloom_published.fullest_part IS 'keys of the fullest part as a share of what it is sized for';
 COMMENT ON COLUMN bloom_published.bytes IS 'size of all filters';
 COMMENT ON COLUMN bloom_published.parts IS 'number of filters that the keys are split into';
 COMMENT ON COLUMN bloom_published.key_type IS 'type of the keys; NULL if there is no key';
 COMMENT ON COLUMN bloom_published.max_shrink IS 'share of its keys that the list may lose by a publish; 1 allows all';
-COMMENT ON COLUMN bloom_published.refused_at IS 'when a publish was last refused, since this generation was published';
-COMMENT ON COLUMN bloom_published.refusal IS 'the error of that refusal';
+COMMENT ON COLUMN bloom_published.run IS 'how the last publish of the list went: running, ended, failed, or died without a word';
+COMMENT ON COLUMN bloom_published.run_started_at IS 'when it started';
+COMMENT ON COLUMN bloom_published.run_ended_at IS 'when it ended or failed';
+COMMENT ON COLUMN bloom_published.run_error IS 'the error by which it failed';
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a generation to go back to';
 
 -- Nobody runs with another's rights: who publishes needs rights on the tables.
@@ -181,10 +194,11 @@ CREATE PROCEDURE bloom_publish(
 	"check" boolean DEFAULT true,
 	allow_empty boolean DEFAULT false,
 	max_shrink double precision DEFAULT NULL,
-	allow_type_change boolean DEFAULT false
+	allow_type_change boolean DEFAULT false,
+	on_conflict boolean DEFAULT NULL
 )
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_query' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
+COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
 
 CREATE PROCEDURE bloom_refresh(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;

@@ -10,13 +10,14 @@ REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bl
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) TO @extowner@, pg_database_owner WITH GRANT OPTION;
-GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_list_delta
+GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_run
 	TO @extowner@, pg_database_owner WITH GRANT OPTION;
 GRANT SELECT ON bloom_list, bloom_list_part, bloom_published TO @extowner@, pg_database_owner WITH GRANT OPTION;
 
 -- A function of another role with argument types that fit better would be called in place of
 -- one of the extension's, with the rights of whoever calls.  Such roles are told of; the function
--- that tells is here for this statement only.
+-- that tells is here for this statement only.  The statement runs as a superuser, in a schema where
+-- others may have planted operators: all types are just those that PostgreSQL's own are for.
 
 CREATE FUNCTION bloom_warn_of_schema(schema text, roles text) RETURNS void
 	AS 'MODULE_PATHNAME', 'bloomfilter_warn_of_schema' LANGUAGE C STRICT;
@@ -25,7 +26,7 @@ SELECT bloom_warn_of_schema(n.nspname::text, a.roles)
 		SELECT pg_catalog.string_agg(DISTINCT coalesce(pg_catalog.quote_ident(r.rolname), 'PUBLIC'), ', ')
 		FROM pg_catalog.aclexplode(n.nspacl) e LEFT JOIN pg_catalog.pg_roles r ON r.oid = e.grantee
 		WHERE e.privilege_type = 'CREATE' AND e.grantee <> n.nspowner AND r.rolsuper IS NOT TRUE
-			AND r.oid IS DISTINCT FROM '@extowner@'::pg_catalog.regrole
+			AND r.oid IS DISTINCT FROM '@extowner@'::pg_catalog.regrole::pg_catalog.oid
 	) a(roles)
 	WHERE n.nspname = pg_catalog.current_schema() AND a.roles IS NOT NULL;
 DROP FUNCTION bloom_warn_of_schema(text, text);

@@ -27,7 +27,6 @@ our @EXPORT = qw(
   peak_kb
   own_peak_kb
   server_version
-  has_deltas
   wait_until_up
   is_gone
   stayed_alive
@@ -113,13 +112,6 @@ sub server_version
 {
 	my ($node) = @_;
 	return int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
-}
-
-# Whether the extension was built with libzstd, which deltas need.
-sub has_deltas
-{
-	my ($session) = @_;
-	return $session->state_of('SELECT bloom_diff(bloom_create(1), bloom_create(1))') ne '0A000';
 }
 
 # A field of /proc/PID/status in kB, or undef where there is none.

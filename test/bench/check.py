@@ -67,6 +67,16 @@ def wrong_drawing(path):
         yield f"only {len(drawn)} paths"
 
 
+def wrong_ratios(path):
+    """Of a build against itself: each line ends in median, least and most."""
+    lines = read(path).splitlines()[1:]
+    if len(lines) < 9:
+        yield f"only {len(lines)} lines"
+    for line in lines:
+        if not all(is_number(number) and float(number) > 0 for number in line.split()[-3:]):
+            yield line
+
+
 def main():
     tables = names(r'Table\(run, "(\w+)"', "fig*.py")
     report = read(OUT, "results.md")
@@ -77,6 +87,7 @@ def main():
     for name in plots:
         found = glob.glob(os.path.join(OUT, "plots", re.sub(r"{\w+}", "*", name) + ".svg"))
         check(f"plot {name}", (problem for path in found or [name] for problem in wrong_drawing(path)))
+    check("one build against another", wrong_ratios(os.path.join(OUT, "against")))
     check("there are tables and plots to look for", [] if len(tables) > 8 and len(plots) > 6 else [tables, plots])
     print(f"{passed} passed, {failed} failed")
     return failed != 0

@@ -57,11 +57,6 @@ foreach my $day ('old', 'new')
 	sql('INSERT INTO parts VALUES ' . join ', ', map { "('$day', " . bytea($_) . ')' } sort glob 'set.0*');
 	unlink 'set', glob 'set.0*';
 }
-my $extension = eval { sql(<<"EOC"); 1 };
-CREATE EXTENSION IF NOT EXISTS bloomfilter SCHEMA public;
-CREATE TABLE deltas AS SELECT public.bloom_diff(a.f::public.bloomfilter, b.f::public.bloomfilter) AS d
-FROM filters AS a, filters AS b WHERE a.day = 'old' AND b.day = 'new';
-EOC
 unlink 'old', 'new';
 
 sub pull
@@ -124,11 +119,6 @@ sub cut_everywhere
 
 cut_everywhere('a filter', "SELECT f FROM filters WHERE day = '%s'");
 cut_everywhere('a set', "SELECT f FROM parts WHERE day = '%s'", '--parts');
-SKIP:
-{
-	skip 'the extension is not installed, or without libzstd', 1 if !$extension;
-	cut_everywhere('a delta', "SELECT f FROM filters WHERE day = '%s'", '--delta-query', 'SELECT d FROM deltas');
-}
 
 # With --listen the pull comes back with the network, and misses nothing.
 sql("CREATE TABLE current AS SELECT f FROM filters WHERE day = 'old'");

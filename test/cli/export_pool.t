@@ -94,6 +94,7 @@ foreach my $mode ('transaction', 'session')
 	kept($mode, $primary, 'and what comes then');
 	is(exporter_says($mode, 'whole_reads'), $reads, "$mode: as changes, while the pooler keeps its server connection");
 	is(sql_through('SHOW lock_timeout'), '0', "$mode: no setting stays with the pooler's connections");
+	is(sql_through('SHOW search_path'), '"$user", public', "$mode: nor a search_path");
 
 	# Keys that were told and never flushed: another process of the server has their positions.
 	my @lost = insert($primary, 200, 'SET synchronous_commit = off; ');

@@ -91,12 +91,12 @@ end_follower('poll');
 
 publish('account', 1, 1, 1002);
 
-# A notification comes before the next look, and another list's is none
+# A notification comes before the next look; another list's is no news
 follow('told', $dsn, $never);
 sql("NOTIFY bloom_published, 'another'");
 publish('account', 1, 1, 1003);
 ok(wait_for(30, has('told', 1003)), 'told: a notification is enough');
-unlike(slurp('.stdtold'), qr/unchanged/, 'told: that of another list means nothing');
+unlike(slurp('.stdtold'), qr/unchanged/, 'told: of another list nothing is said');
 end_follower('told');
 
 # A log that is full ends nobody

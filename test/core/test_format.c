@@ -371,6 +371,25 @@ read_shape(uint32_t blocks, unsigned log2_block_bits, uint64_t length)
 	return status;
 }
 
+static bf_status
+read_bits_set(uint64_t bits_set)
+{
+	bf_header	header = shape(3, 9, 7);
+	uint8_t		bytes[BF_HEADER_BYTES];
+
+	header.key_type = BF_KEY_INTEGER;
+	header.bits_set = bits_set;
+	bf_header_copy(&header, bytes);
+	return bf_header_read(bytes, bf_total_bytes(&header), &header);
+}
+
+static void
+test_bits_set(void)
+{
+	ok(read_bits_set(3 * 512) == BF_OK, "a header whose filter is full is read");
+	ok(read_bits_set(3 * 512 + 1) == BF_BAD_BITS_SET, "one of more bits than there are is refused, without its blocks");
+}
+
 static void
 test_largest(void)
 {
@@ -446,6 +465,7 @@ main(void)
 	test_bit_flips();
 	test_header_flips();
 	test_against_model();
+	test_bits_set();
 	test_largest();
 	test_texts();
 	test_little_endian();

@@ -143,6 +143,12 @@ sort_random(work *w, bf_tick tick)
 }
 
 static void
+sort_alone(work *w, bf_tick tick)
+{
+	bf_hashlist_sort(w->hashes, LIST_HASHES, tick);
+}
+
+static void
 sort_equal(work *w, bf_tick tick)
 {
 	memset(w->hashes, 0x5a, LIST_HASHES * sizeof *w->hashes);
@@ -225,6 +231,7 @@ main(void)
 	test_loop(intersect, "bf_intersect");
 	test_loop(fold_by_two, "bf_fold by 2");
 	test_loop(fold_to_one, "bf_fold to one block");
+	test_loop(sort_alone, "bf_hashlist_sort");
 	test_loop(sort_random, "bf_hashlist_unique of random hashes");
 	test_loop(sort_equal, "bf_hashlist_unique of equal hashes");
 	test_late_ticks();

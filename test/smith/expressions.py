@@ -80,7 +80,7 @@ class Maker:
             return self.random.choice([self.empty, self.built, self.stored])(0)
         return self.random.choice([
             self.built, self.stored, self.union, self.union, self.intersection, self.added, self.added_all, self.carried,
-            self.shrunk, self.applied, self.reset, self.gathered, self.grouped, self.chosen, self.recursive, self.window])(depth - 1)
+            self.shrunk, self.reset, self.gathered, self.grouped, self.chosen, self.recursive, self.window])(depth - 1)
 
     def empty(self, _):
         create = self.random.choice(["bloom_create(", "bloom_create_part(0, 1, "])
@@ -125,11 +125,6 @@ class Maker:
     def shrunk(self, depth):
         f, members = self.filter(depth)
         return self.random.choice([f"bloom_shrink({f})", f"bloom_shrink({f}, 0.9)"]), members
-
-    def applied(self, depth):
-        f, members = self.filter(depth)
-        g, _ = self.filter(depth)
-        return f"(SELECT bloom_apply(g, bloom_diff(g, f)) FROM (SELECT {f} AS f, {g} AS g OFFSET 0) AS d)", members
 
     def reset(self, depth):
         f, _ = self.filter(depth)

@@ -28,7 +28,7 @@ typedef struct BfpgStored
 	struct varatt_external pointer; /* which value this is */
 	uint64		believed_until; /* bfpg_clock() from which the header is read again */
 	const uint8 *blocks;		/* of its copy, or NULL: ask chunk by chunk */
-	bf_header	header;
+	bf_exact	shape;
 	BfpgFilter *copy;
 	uint64		transaction;	/* the last one that asked */
 	uint64		spent;			/* what its questions have cost, since a copy was last decided on */
@@ -71,6 +71,13 @@ extern void bfpg_stored_prepare(BfpgStored *stored, uint64 cost);
 
 /* What a question costs without a copy, in bytes that a copy would read. */
 extern uint64 bfpg_question_cost(const BfpgStored *stored);
+
+/* What a call for so many keys costs without one; chunks.c has this and the next. */
+extern uint64 bfpg_chunks_cost(const BfpgStored *stored, uint64 keys);
+
+/* Asks for many hashes without a copy: found[i] is set to 1 or 0. */
+extern void bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count,
+								uint8 *found);
 
 #pragma GCC visibility pop
 

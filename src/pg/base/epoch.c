@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "utils/inval.h"
+#include "utils/syscache.h"
 
 #include "base/epoch.h"
 
@@ -13,6 +14,12 @@ uint64		bfpg_epoch = 1;
 
 static void
 relation_changed(Datum arg, Oid relation)
+{
+	bfpg_epoch++;
+}
+
+static void
+role_changed(Datum arg, int cache, uint32 hash)
 {
 	bfpg_epoch++;
 }
@@ -29,5 +36,9 @@ void
 bfpg_epoch_init(void)
 {
 	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHOID, role_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, role_changed, (Datum) 0);
+	/* The owner of the database is a member of pg_database_owner. */
+	CacheRegisterSyscacheCallback(DATABASEOID, role_changed, (Datum) 0);
 	RegisterSubXactCallback(subtransaction_ends, NULL);
 }

@@ -3,8 +3,9 @@
  *	  The one counter by which caches of this process notice that they may be stale.
  *
  * A cache notes bfpg_epoch when it is filled, and looks again when that has moved.
- * The counter moves with every invalidation of a relation, with every rollback of a
- * subtransaction, and when some module frees what others may point to.
+ * The counter moves with every invalidation of a relation, of a role, its memberships or the
+ * database's owner, with every rollback of a subtransaction, and when some module frees what
+ * others may point to.
  */
 #ifndef BFPG_EPOCH_H
 #define BFPG_EPOCH_H

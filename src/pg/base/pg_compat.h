@@ -71,20 +71,6 @@ bfpg_own_transaction(void)
 #endif
 }
 
-/*
- * Lets a value outside the current memory context be an aggregate's result without
- * being copied.  It must be aligned, and the pointer in front of it writable: before
- * 16 the executor looks there for the context, as it is in front of what palloc made.
- */
-static inline void
-bfpg_pass_as_result(void *value)
-{
-	Assert(value == (void *) MAXALIGN(value));
-#if PG_VERSION_NUM < 160000
-	((MemoryContext *) value)[-1] = CurrentMemoryContext;
-#endif
-}
-
 /* The snapshot that chunks of stored values are read by: until 17 it is made in room. */
 static inline Snapshot
 bfpg_toast_snapshot(SnapshotData *room)

@@ -8,8 +8,10 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 
 #include "bf_estimate.h"
+#include "bf_exact.h"
 #include "bf_filter.h"
 #include "bf_key.h"
 #include "base/pg_compat.h"
@@ -37,7 +39,13 @@ void
 bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					struct Node *escontext)
 {
-	if (status == BF_BAD_VERSION)
+	if (status == BF_BAD_VERSION && bf_format_version(bytes) == BF_EXACT_VERSION)
+		bfpg_errsave(escontext,
+					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					  errmsg("an exact bloomfilter cannot be changed, combined or folded"),
+					  errdetail("It is right for the keys that it was built of, and would be wrong for some of them afterwards."),
+					  errhint("Publish the list again by its query.")));
+	else if (status == BF_BAD_VERSION)
 		bfpg_errsave(escontext,
 					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					  errmsg("invalid bloomfilter value: %s %u", bf_status_text(status),
@@ -79,6 +87,19 @@ bfpg_check_compatible(const bf_header *a, const bf_header *b)
 					   bf_key_type_text(b->key_type, b_keys), b->part, b->parts,
 					   a->seed == b->seed ? "are equal" : "differ"),
 			 errhint("Build both with the same n, p, seed and type of key.")));
+}
+
+MemoryContext
+bfpg_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("function %s is part of an aggregate and can't be called by itself", get_func_name(fcinfo->flinfo->fn_oid)),
+				 errhint("Call the aggregate.")));
+	return context;
 }
 
 void

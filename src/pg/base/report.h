@@ -5,6 +5,8 @@
 #ifndef BFPG_REPORT_H
 #define BFPG_REPORT_H
 
+#include "fmgr.h"
+
 #include "bf_format.h"
 #include "bf_sizing.h"
 
@@ -30,6 +32,9 @@ extern void bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor do
 
 /* Throws unless two filters can be combined. */
 extern void bfpg_check_compatible(const bf_header *a, const bf_header *b);
+
+/* The memory of the aggregate that calls the function; throws where none does. */
+extern MemoryContext bfpg_aggregate_context(FunctionCallInfo fcinfo);
 
 /* Throws unless the parameters of a filter are in range. */
 extern void bfpg_check_capacity(int64 n);

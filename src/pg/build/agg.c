@@ -10,6 +10,7 @@
 #include "build/agg_state.h"
 #include "key/key.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_part_agg_transfn);
@@ -46,17 +47,7 @@ call_parameters(FunctionCallInfo fcinfo, int first)
 	return parameters;
 }
 
-static MemoryContext
-aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "bloom_agg support function called in non-aggregate context");
-	return context;
-}
-
-/* Whether aggregate_context would not throw, to be asked for each row. */
+/* Whether bfpg_aggregate_context would not throw, to be asked for each row. */
 static inline bool
 is_aggregate_call(FunctionCallInfo fcinfo)
 {
@@ -111,7 +102,7 @@ typedef BfpgAggParameters (*BfpgReadParameters) (FunctionCallInfo fcinfo);
 static pg_noinline BfpgAggState *
 read_arguments(FunctionCallInfo fcinfo, BfpgAggState *state, BfpgReadParameters read)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	BfpgAggParameters parameters = read(fcinfo);
 
 	if (state == NULL)
@@ -187,7 +178,7 @@ bloomfilter_part_agg_transfn(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = aggregate_context(fcinfo);
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	BfpgAggState *state = PG_ARGISNULL(0) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(0);
 	BfpgAggState *other = PG_ARGISNULL(1) ? NULL : (BfpgAggState *) PG_GETARG_POINTER(1);
 
@@ -205,21 +196,21 @@ bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_agg_serialize(PG_FUNCTION_ARGS)
 {
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	PG_RETURN_BYTEA_P(bfpg_agg_serialize((BfpgAggState *) PG_GETARG_POINTER(0)));
 }
 
 Datum
 bloomfilter_agg_deserialize(PG_FUNCTION_ARGS)
 {
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	PG_RETURN_POINTER(bfpg_agg_deserialize(PG_GETARG_BYTEA_PP(0)));
 }
 
 Datum
 bloomfilter_agg_finalfn(PG_FUNCTION_ARGS)
 {
-	(void) aggregate_context(fcinfo);
+	(void) bfpg_aggregate_context(fcinfo);
 	if (PG_ARGISNULL(0) || !bfpg_agg_has_keys((BfpgAggState *) PG_GETARG_POINTER(0)))
 		PG_RETURN_NULL();
 	return bfpg_agg_result((BfpgAggState *) PG_GETARG_POINTER(0));

@@ -10,6 +10,7 @@
 
 #include "value/filter.h"
 #include "base/pg_compat.h"
+#include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_finalfn);
@@ -20,11 +21,9 @@ PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_finalfn);
 static Datum
 accumulate(FunctionCallInfo fcinfo, bf_combine operation)
 {
-	MemoryContext context;
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	BfpgFilter *state;
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "bloomfilter aggregate support function called in non-aggregate context");
 	if (PG_ARGISNULL(1))
 	{
 		if (PG_ARGISNULL(0))

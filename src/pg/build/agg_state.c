@@ -18,9 +18,7 @@
 
 #include "utils/memutils.h"
 
-#include "build/agg_bits.h"
 #include "build/agg_state.h"
-#include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_filter.h"
 #include "bf_hashlist.h"
@@ -58,17 +56,11 @@ enum
 	SHIPPED_HEADER = 36
 };
 
-/* So the header fits in front of a filter's blocks, aligned as executors expect. */
-StaticAssertDecl((VARHDRSZ + SHIPPED_HEADER) % MAXIMUM_ALIGNOF == 0 &&
-				 VARHDRSZ + SHIPPED_HEADER + sizeof(void *) <= BF_HEADER_BYTES,
-				 "a shipped state has no place in front of a filter's blocks");
-
 /* What follows the header; a change of meaning takes a new number. */
 enum
 {
 	KIND_LIST = 1,				/* hashes, in the machine's order of bytes */
-	KIND_FILTER = 2,			/* the blocks of the planned filter */
-	KIND_BITS = 3				/* which bits of them are set, see agg_bits.h */
+	KIND_FILTER = 2				/* the blocks of the planned filter */
 };
 
 /* The header of the filter for so many keys, or for the parameters' n. */
@@ -249,18 +241,6 @@ refuse_shipment(void)
 			 errmsg("invalid state of bloom_agg")));
 }
 
-static void
-merge_bits(BfpgAggState *state, const BfpgAggState *other)
-{
-	uint64		bytes = bf_blocks_bytes(&state->planned);
-
-	if (state->filter == NULL)
-		become_filter(state);
-	if (!bfpg_bits_set(state->filter->blocks, bytes, other->bits, other->bits_length))
-		refuse_shipment();
-	state->filter->header.bits_set = bf_count_bits(state->filter->blocks, bytes, bfpg_tick);
-}
-
 /* Sorted lists are merged, not sorted again. */
 static void
 merge_list(BfpgAggState *state, BfpgAggState *other)
@@ -299,19 +279,17 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 	state->part = state->planned.part = other->part;
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
-	if (other->bits != NULL)
-		merge_bits(state, other);
 	if (other->count > 0)
 		merge_list(state, other);
 }
 
-/* Writes what every kind of shipped state begins with, in front of the payload. */
+/* A shipped state: what every kind begins with, and a payload. */
 static bytea *
-ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
+ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 {
 	const BfpgAggParameters *parameters = &state->parameters;
-	uint8	   *bytes = payload - SHIPPED_HEADER;
-	bytea	   *result = (bytea *) (bytes - VARHDRSZ);
+	bytea	   *result = palloc(VARHDRSZ + SHIPPED_HEADER + length);
+	uint8	   *bytes = (uint8 *) VARDATA(result);
 	uint64		p_bits;
 
 	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
@@ -324,67 +302,28 @@ ship(const BfpgAggState *state, uint8 kind, uint8 *payload, uint64 length)
 	bf_store_le(bytes + AT_P, 8, p_bits);
 	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
 	bf_store_le(bytes + AT_KEY_TYPE, 4, state->key_type);
+	bfpg_copy_bytes(bytes + SHIPPED_HEADER, payload, length);
 	return result;
 }
 
-/*
- * Of the filter only the blocks: its header follows from the parameters.  They are
- * shipped from where they are, so that a process has them once; what goes in front
- * is written over the image's header, which is stale until the filter is flattened.
- */
 static bytea *
-ship_filter(BfpgAggState *state)
+ship_list(const BfpgAggState *state)
 {
-	bytea	   *result;
+	uint64		length = state->count * sizeof(uint64);
 
-	Assert(state->filter->image != NULL);	/* not one that was read from bytes */
-	result = ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
-	bfpg_pass_as_result(result);
-	return result;
-}
-
-/* Room for a payload with what goes in front. */
-static uint8 *
-payload_room(uint64 length)
-{
-	return (uint8 *) palloc(VARHDRSZ + SHIPPED_HEADER + length) + VARHDRSZ + SHIPPED_HEADER;
-}
-
-/* Of a filter that other processes fill, too, each has few bits. */
-static bytea *
-ship_bits(BfpgAggState *state, uint64 room)
-{
-	uint8	   *payload = payload_room(room);
-	uint64		length = bfpg_bits_write(state->filter->blocks, bf_blocks_bytes(&state->planned), payload);
-
-	Assert(length <= room);
-	return ship(state, KIND_BITS, payload, length);
-}
-
-static bytea *
-ship_list(BfpgAggState *state)
-{
-	uint64		length;
-	uint8	   *payload;
-
-	length = state->count * sizeof(uint64);
 	if (length > MaxAllocSize - VARHDRSZ - SHIPPED_HEADER)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
 				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
 				 errhint("Give bloom_agg the number of keys, n.")));
-	payload = payload_room(length);
-	bfpg_copy_bytes(payload, state->list, length);
-	return ship(state, KIND_LIST, payload, length);
+	return ship(state, KIND_LIST, state->list, length);
 }
 
-/* Whichever is the shortest. */
+/* The list as a set, or of a filter the blocks: its header follows from the parameters. */
 bytea *
 bfpg_agg_serialize(BfpgAggState *state)
 {
-	uint64		room;
-
 	settle(state);
 	if (state->filter == NULL)
 		make_set(state);
@@ -394,8 +333,7 @@ bfpg_agg_serialize(BfpgAggState *state)
 	if (state->filter == NULL)
 		return ship_list(state);
 	flush_list(state);
-	room = bfpg_bits_room(bf_blocks_bytes(&state->planned), state->filter->header.bits_set);
-	return room < bf_blocks_bytes(&state->planned) ? ship_bits(state, room) : ship_filter(state);
+	return ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
 }
 
 /*
@@ -463,11 +401,6 @@ bfpg_agg_deserialize(bytea *shipped)
 	length -= SHIPPED_HEADER;
 	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
 		state->filter = unship_filter(state, bytes, length);
-	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_BITS && parameters.n != 0 && length > 0)
-	{
-		state->bits = bytes;
-		state->bits_length = length;
-	}
 	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
 		unship_list(state, bytes, length);
 	else

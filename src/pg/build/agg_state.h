@@ -43,8 +43,6 @@ typedef struct BfpgAggState
 	uint16		part;			/* the one that all keys belong to */
 	bf_header	planned;		/* of the filter, where n is given */
 	BfpgFilter *filter;			/* NULL while there is only the list */
-	const uint8 *bits;			/* of a state that came as a list of set bits, else NULL */
-	uint64		bits_length;
 	uint64	   *list;			/* hashes not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */
@@ -67,7 +65,7 @@ extern BfpgAggState *bfpg_agg_new(const BfpgAggParameters *parameters,
 static inline bool
 bfpg_agg_has_keys(const BfpgAggState *state)
 {
-	return state->filter != NULL || state->bits != NULL || state->count > 0;
+	return state->filter != NULL || state->count > 0;
 }
 
 /* The columns of the first key, where keys are rows. */
@@ -96,9 +94,8 @@ bfpg_agg_add(BfpgAggState *state, uint64 key)
 extern void bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other);
 
 /*
- * To and from the bytes that parallel workers send.  These may be in the state's own
- * memory, until it changes; a state read from them may share theirs and is only good
- * for merging.
+ * To and from the bytes that parallel workers send.  A state read from them shares their
+ * memory and is only good for merging.
  */
 extern bytea *bfpg_agg_serialize(BfpgAggState *state);
 extern BfpgAggState *bfpg_agg_deserialize(bytea *bytes);

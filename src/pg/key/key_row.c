@@ -230,7 +230,7 @@ bfpg_expect_row(BfpgKeyCoder *coder, uint32 key_type)
 	else if (bf_key_kind(key_type) != BF_KEY_ROW)
 		bfpg_refuse_key_type(key_type, coder->type);
 	coder->type = key_type;
-	/* Its untyped columns were read as others. */
+	/* The columns' coders still read untyped columns as another filter's: describe() makes them anew. */
 	if (row->has_untyped && row->key_type != key_type)
 		row->desc = NULL;
 }

@@ -14,7 +14,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "bf_hashlist.h"
 #include "ask/access.h"
 #include "ask/explain.h"
 #include "key/key_array.h"
@@ -22,6 +21,7 @@
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "base/snapshot.h"
+#include "base/sort.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_lookup);
 PG_FUNCTION_INFO_V1(bloomfilter_lookup_each);
@@ -124,15 +124,15 @@ find_kind(BfpgLookup *lookup)
 
 	for (i = 1; i < lookup->header.parts; i++)
 	{
-		bf_header	header;
+		bf_exact	shape;
 		Datum		filter;
 
 		if (!bfpg_list_part(table, PointerGetDatum(lookup->name), (int32) i, &filter))
 			bfpg_list_damaged(PointerGetDatum(lookup->name), i, lookup->header.parts);
-		bfpg_read_header(filter, &header);
+		bfpg_read_shape(filter, &shape);
 		bfpg_list_done(table);
-		if (header.key_type != BF_KEY_NONE)
-			return header.key_type;
+		if (shape.level[0].key_type != BF_KEY_NONE)
+			return shape.level[0].key_type;
 	}
 	return BF_KEY_NONE;
 }
@@ -267,13 +267,6 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(found);
 }
 
-/* A key of an array in the order of parts: its part, and below it its number. */
-static inline uint32
-part_of(uint64 in_order)
-{
-	return (uint32) (in_order >> 32);
-}
-
 /* Looks up keys that all belong to one part. */
 static void
 ask_part(BfpgLookup *lookup, const uint64 *hashes, int count, uint8 *found)
@@ -284,38 +277,45 @@ ask_part(BfpgLookup *lookup, const uint64 *hashes, int count, uint8 *found)
 	bfpg_access_close(access);
 }
 
-/* The keys in the order of their parts, so that each part is asked once. */
-static uint64 *
-sort_by_part(const BfpgKeyArray *keys, uint32 parts)
+/* An array of keys, and by what their numbers are sorted. */
+typedef struct KeyParts
 {
-	uint64	   *order = palloc(keys->count * sizeof(uint64));
-	int			i;
+	const uint64 *hashes;
+	uint32		parts;
+} KeyParts;
 
-	for (i = 0; i < keys->count; i++)
-		order[i] = (uint64) bf_part_of(keys->hashes[i], parts) << 32 | (uint32) i;
-	bf_hashlist_sort(order, keys->count, bfpg_tick);
-	return order;
+static inline uint32
+part_of(uint64 number, const void *keys)
+{
+	const KeyParts *of = keys;
+
+	return bf_part_of(of->hashes[number], of->parts);
 }
 
+/* Each part is asked once. */
 static void
 ask_parts(BfpgLookup *lookup, const BfpgKeyArray *keys, uint8 *found)
 {
-	uint64	   *order = sort_by_part(keys, lookup->header.parts);
+	const KeyParts of = {keys->hashes, lookup->header.parts};
+	uint64	   *numbers = palloc(keys->count * sizeof(uint64));
+	uint64	   *order = palloc(keys->count * sizeof(uint64));
 	uint64	   *hashes = palloc(keys->count * sizeof(uint64));
 	uint8	   *in_order = palloc(keys->count);
+	Size	   *ends = palloc(of.parts * sizeof(Size));
+	Size		at = 0;
+	uint32		part;
 	int			i;
-	int			length;
 
 	for (i = 0; i < keys->count; i++)
-		hashes[i] = keys->hashes[(uint32) order[i]];
-	for (i = 0; i < keys->count; i += length)
-	{
-		for (length = 1; i + length < keys->count && part_of(order[i + length]) == part_of(order[i]);)
-			length++;
-		ask_part(lookup, hashes + i, length, in_order + i);
-	}
+		numbers[i] = i;
+	bfpg_counting_sort(numbers, keys->count, order, ends, of.parts, part_of, &of);
 	for (i = 0; i < keys->count; i++)
-		found[(uint32) order[i]] = in_order[i];
+		hashes[i] = keys->hashes[order[i]];
+	for (part = 0; part < of.parts; at = ends[part++])
+		if (ends[part] > at)
+			ask_part(lookup, hashes + at, ends[part] - at, in_order + at);
+	for (i = 0; i < keys->count; i++)
+		found[order[i]] = in_order[i];
 }
 
 /* A boolean for each key, in an array of the same shape. */

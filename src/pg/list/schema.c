@@ -22,6 +22,6 @@ bloomfilter_warn_of_schema(PG_FUNCTION_ARGS)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("others may create functions in schema %s of extension bloomfilter: %s", schema, roles),
 			 errdetail("A function of theirs whose argument types fit better is called in place of the extension's, with the caller's rights."),
-			 errhint("REVOKE CREATE ON SCHEMA %s FROM %s, or create the extension in a schema of its own.", schema, roles)));
+			 errhint("DROP EXTENSION bloomfilter, REVOKE CREATE ON SCHEMA %s FROM %s, drop the functions and operators that they made there, and create the extension again, best in a schema of its own. SECURITY.md has the query on pg_depend that finds what of theirs was kept.", schema, roles)));
 	PG_RETURN_VOID();
 }

@@ -3,9 +3,9 @@
  *	  What the planner asks about the functions: how many rows will pass.
  *
  * A filter that is known when the query is planned, as a constant or a parameter, tells by
- * its header how many keys it holds, and the values that statistics have are looked up in
- * it; see share.c.  Operators and functions are estimated alike, and bloom_lookup as they
- * are, by the filters that its list has while the query is planned.
+ * its header how many keys it holds; see selectivity.c.  Operators and functions are
+ * estimated alike, and bloom_lookup as they are, by the header of its list's first part
+ * while the query is planned.
  */
 #include "postgres.h"
 
@@ -14,14 +14,14 @@
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "ask/access.h"
+#include "bf_estimate.h"
 #include "key/key_untyped.h"
 #include "list/list.h"
-#include "plan/share.h"
+#include "plan/selectivity.h"
+#include "value/filter.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add_support);
@@ -42,18 +42,9 @@ bloomfilter_add_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
 }
 
-/* A value that is looked into, in memory or where it is stored. */
-static bool
-value_contains(void *state, uint64 hash)
-{
-	return bfpg_access_contains((BfpgAccess *) state, hash);
-}
-
 /* A clause that looks a key up in a filter. */
 typedef struct BfpgClause
 {
-	Oid			function;		/* also of an operator */
-	List	   *args;
 	Node	   *filter;
 	Node	   *key;
 } BfpgClause;
@@ -68,7 +59,7 @@ key_is_first(Oid first)
 static BfpgClause
 make_clause(Oid function, List *args)
 {
-	BfpgClause	clause = {.function = function, .args = args};
+	BfpgClause	clause;
 	Oid		   *types;
 	int			count;
 	bool		swapped;
@@ -80,90 +71,26 @@ make_clause(Oid function, List *args)
 	return clause;
 }
 
-static bool
-is_known(PlannerInfo *root, const BfpgClause *clause)
+/* Of a part all parts are told: each has as many keys as the others. */
+static double
+share_of_header(PlannerInfo *root, const bf_header *header, Node *key, int varRelid)
 {
-	return IsA(estimate_expression_value(root, clause->filter), Const);
-}
-
-/* Whether an expression looks a key up in a filter that is not known. */
-static bool
-is_unknown_look_up(PlannerInfo *root, Node *node, Oid support)
-{
-	BfpgClause	clause;
-	Oid			function = InvalidOid;
-	List	   *args = NIL;
-
-	if (IsA(node, OpExpr))
-	{
-		function = get_opcode(((OpExpr *) node)->opno);
-		args = ((OpExpr *) node)->args;
-	}
-	else if (IsA(node, FuncExpr))
-	{
-		function = ((FuncExpr *) node)->funcid;
-		args = ((FuncExpr *) node)->args;
-	}
-	if (!OidIsValid(function) || get_func_support(function) != support)
-		return false;
-	clause = make_clause(function, args);
-	return !is_known(root, &clause);
-}
-
-/*
- * Whether a clause comes behind another of its relation whose filter is unknown, too.
- * Filters made from a join's own sides count twice, by themselves and by the conditions of
- * the join.  Were each of three taken for a twentieth, the planner would expect some rows
- * where there are tens of thousands, and join them by nested loops over whole tables.
- */
-static bool
-is_further(PlannerInfo *root, const BfpgClause *clause)
-{
-	Oid			support = get_func_support(clause->function);
-	int			relation;
-	RelOptInfo *rel;
-	ListCell   *cell;
-	bool		others = false;
-
-	if (!bms_get_singleton_member(pull_varnos(root, clause->key), &relation) ||
-		relation >= root->simple_rel_array_size || root->simple_rel_array[relation] == NULL)
-		return false;
-	rel = root->simple_rel_array[relation];
-	foreach(cell, rel->baserestrictinfo)
-	{
-		Node	   *node = (Node *) lfirst_node(RestrictInfo, cell)->clause;
-		List	   *args = IsA(node, OpExpr) ? ((OpExpr *) node)->args
-			: IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : NIL;
-
-		if (args != NIL && equal(args, clause->args))
-			return others;
-		others = others || is_unknown_look_up(root, node, support);
-	}
-	return false;
+	return bfpg_share_of_rows(root, bf_estimate_keys(header) * header->parts,
+							  bf_estimate_rate(header), key, varRelid);
 }
 
 static double
 estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
 {
 	Const	   *value = (Const *) estimate_expression_value(root, clause->filter);
-	BfpgAccess	access = {0};
-	BfpgKnownFilter known;
-	double		share;
+	bf_header	header;
 
 	if (!IsA(value, Const))
-		return is_further(root, clause) ? 1.0 : BFPG_UNKNOWN_SHARE;
+		return BFPG_UNKNOWN_SHARE;
 	if (value->constisnull)
 		return 0.0;
-	bfpg_access_open(&access, value->constvalue);
-	known = bfpg_known_filter(access.header);
-	/* A part can't tell of keys that belong to another. */
-	if (access.header->parts == 1)
-		known.contains = value_contains;
-	known.state = &access;
-	known.is_stored = VARATT_IS_EXTERNAL(DatumGetPointer(value->constvalue));
-	share = bfpg_share_of_rows(root, &known, clause->key, varRelid);
-	bfpg_access_close(&access);
-	return share;
+	bfpg_read_header(value->constvalue, &header);
+	return share_of_header(root, &header, clause->key, varRelid);
 }
 
 /* Of bloom_contains and bloom_contained. */
@@ -198,63 +125,10 @@ bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(BFPG_UNKNOWN_SHARE);
 }
 
-/* A part of a list that a value of the statistics belonged to. */
-typedef struct BfpgListedPart
-{
-	Datum		filter;
-	BfpgAccess	access;
-} BfpgListedPart;
-
-/* A list while it is looked into. */
-typedef struct BfpgListLook
-{
-	BfpgListTable *table;
-	Datum		name;
-	uint32		count;			/* of parts */
-	BfpgListedPart **parts;		/* by their number, NULL until a value belongs to it */
-} BfpgListLook;
-
-/* Finds a part; returns NULL if it isn't there or isn't whole. */
-static BfpgListedPart *
-look_at_part(BfpgListLook *look, uint32 number)
-{
-	BfpgListedPart *part = look->parts[number];
-	bf_header	header;
-	Datum		filter;
-
-	if (part != NULL || !bfpg_list_part(look->table, look->name, (int32) number, &filter))
-		return part;
-	if (bfpg_try_header(filter, &header) && header.parts == look->count)
-	{
-		part = look->parts[number] = palloc0(sizeof(BfpgListedPart));
-		part->filter = datumCopy(filter, false, -1);
-	}
-	bfpg_list_done(look->table);
-	return part;
-}
-
-static bool
-list_contains(void *state, uint64 hash)
-{
-	BfpgListLook *look = (BfpgListLook *) state;
-	BfpgListedPart *part =
-		look_at_part(look, look->count > 1 ? bf_part_of(hash, look->count) : 0);
-	bool		found;
-
-	if (part == NULL)
-		return true;
-	bfpg_access_open(&part->access, part->filter);
-	found = bfpg_access_contains(&part->access, hash);
-	bfpg_access_close(&part->access);
-	return found;
-}
-
 /* An empty list is not expected to stay so for as long as a prepared statement has its plan. */
 static double
 share_of_list(PlannerInfo *root, BfpgListTable *table, Datum name, Node *key, int varRelid)
 {
-	BfpgListLook look = {.table = table, .name = name};
-	BfpgKnownFilter known;
 	Datum		filter;
 	bf_header	header;
 	bool		has_keys;
@@ -263,15 +137,7 @@ share_of_list(PlannerInfo *root, BfpgListTable *table, Datum name, Node *key, in
 		return BFPG_UNKNOWN_SHARE;
 	has_keys = bfpg_try_header(filter, &header) && header.key_type != BF_KEY_NONE;
 	bfpg_list_done(table);
-	if (!has_keys)
-		return BFPG_UNKNOWN_SHARE;
-	look.count = header.parts;
-	look.parts = palloc0(look.count * sizeof(BfpgListedPart *));
-	known = bfpg_known_filter(&header);
-	known.contains = list_contains;
-	known.state = &look;
-	known.is_stored = true;
-	return bfpg_share_of_rows(root, &known, key, varRelid);
+	return has_keys ? share_of_header(root, &header, key, varRelid) : BFPG_UNKNOWN_SHARE;
 }
 
 /* What is wrong with a list, or with who asks it, is said when it is asked. */

@@ -1,6 +1,6 @@
 /*
  * create.c
- *	  Empty filters: by keys and rate, by bits per key, by bits and probes; parts.
+ *	  Empty filters: by keys and rate, by bits per key, by bits and probes; parts; and seeds.
  */
 #include "postgres.h"
 
@@ -14,6 +14,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_create_bits_per_key);
 PG_FUNCTION_INFO_V1(bloomfilter_create_sized);
 PG_FUNCTION_INFO_V1(bloomfilter_create_part);
 PG_FUNCTION_INFO_V1(bloomfilter_reset);
+PG_FUNCTION_INFO_V1(bloomfilter_random_seed);
 
 static Datum
 create_part(const bf_sizing *sizing, int64 seed, int32 part, int32 parts)
@@ -111,4 +112,21 @@ bloomfilter_reset(PG_FUNCTION_ARGS)
 	header.key_type = 0;
 	header.bits_set = 0;
 	return bfpg_filter_rw_datum(bfpg_filter_new(&header, CurrentMemoryContext));
+}
+
+/*
+ * A seed that nobody can guess, from the server's strong random source.  Without
+ * it, whoever knows the seed can look for keys that are found although they were
+ * never added.
+ */
+Datum
+bloomfilter_random_seed(PG_FUNCTION_ARGS)
+{
+	int64		seed;
+
+	if (!pg_strong_random(&seed, sizeof(seed)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not get a random seed")));
+	PG_RETURN_INT64(seed);
 }

@@ -1,9 +1,9 @@
 /*
  * io.c
- *	  The ways in and out: text, binary, bytea.
+ *	  The ways in and out: text, binary, bytea, and bytea in chunks.
  *
  * The text form is base64: hex of the largest filter would be more than a row of
- * pg_dump can hold.  Nothing comes in but through bf_parse.
+ * pg_dump can hold.  Nothing comes in but through bf_any_parse.
  */
 #include "postgres.h"
 
@@ -20,6 +20,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_recv);
 PG_FUNCTION_INFO_V1(bloomfilter_send);
 PG_FUNCTION_INFO_V1(bloomfilter_from_bytea);
 PG_FUNCTION_INFO_V1(bloomfilter_to_bytea);
+PG_FUNCTION_INFO_V1(bloomfilter_chunk);
 
 /* base64 is made and read in pieces of this many bytes, to be cancelled between. */
 #define PIECE_BYTES ((size_t) 3 * 1024 * 1024)
@@ -36,9 +37,9 @@ encoded_length(size_t bytes)
 static bool
 is_valid(struct varlena *value, BfpgDoor door, struct Node *escontext)
 {
-	bf_header	header;
-	bf_status	status = bf_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
-								  bfpg_tick, &header);
+	bf_exact	shape;
+	bf_status	status = bf_any_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
+									  bfpg_tick, &shape);
 
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(value), door, escontext);
@@ -166,4 +167,25 @@ bloomfilter_from_bytea(PG_FUNCTION_ARGS)
 
 	is_valid(value, BFPG_DOOR_ARGUMENT, NULL);
 	PG_RETURN_POINTER(value);
+}
+
+/*
+ * Bytes of the format from an offset on, read by a slice; fewer, or none, at the
+ * end.  Within one snapshot the chunks of a value fit together.
+ */
+Datum
+bloomfilter_chunk(PG_FUNCTION_ARGS)
+{
+	struct varlena *attr = (struct varlena *) PG_GETARG_POINTER(0);
+	int64		offset = PG_GETARG_INT64(1);
+	int32		length = PG_GETARG_INT32(2);
+
+	if (offset < 0 || length < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("offset and length of a chunk must not be negative")));
+	if (offset >= (int64) BF_MAX_BYTES)
+		length = offset = 0;
+	length = Min(length, (int32) (BF_MAX_BYTES - offset));
+	PG_RETURN_POINTER(detoast_attr_slice(attr, (int32) offset, length));
 }

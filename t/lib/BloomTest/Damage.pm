@@ -64,7 +64,7 @@ sub _open
 	my $pointer_at = $block * PAGE + PAGE_HEADER + ($line - 1) * 4;
 	my $tuple_at = $block * PAGE + (_read($file, $pointer_at, 'V') & 0x7fff);
 	my $data_at = $tuple_at + _read($file, $tuple_at + 22, 'C');
-	return ($file, $pointer_at, $data_at);
+	return ($file, $pointer_at, $data_at, $tuple_at);
 }
 
 sub _read
@@ -111,6 +111,24 @@ sub remove
 	my ($self, $node, $seq) = @_;
 	my ($file, $pointer_at) = $self->_open($node, $seq);
 	_write($file, $pointer_at, 'V', 0);
+	return;
+}
+
+# Makes a chunk another value's.
+sub disown
+{
+	my ($self, $node, $seq) = @_;
+	my ($file, undef, $data_at) = $self->_open($node, $seq);
+	_write($file, $data_at, 'V', _read($file, $data_at, 'V') + 1);
+	return;
+}
+
+# Makes a chunk one that the next transaction has written.
+sub rewrite
+{
+	my ($self, $node, $seq) = @_;
+	my ($file, undef, undef, $tuple_at) = $self->_open($node, $seq);
+	_write($file, $tuple_at, 'V', _read($file, $tuple_at, 'V') + 1);
 	return;
 }
 

@@ -1,0 +1,357 @@
+/*
+ * find.c
+ *	  Finding the indexes that a question is about.
+ *
+ * What is found is right without a second look, whatever others change meanwhile: each fact is
+ * read under the lock that keeps it as it is.  Tables are locked before their indexes: see
+ * open.c.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xlog.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+
+#include "base/elsewhere.h"
+#include "base/epoch.h"
+#include "live/am.h"
+#include "live/target.h"
+
+/* Room is doubled whenever the count is a power of two: tables have thousands of partitions. */
+static BfpgLiveTarget *
+add_target(BfpgLiveTargets *targets, Oid table)
+{
+	BfpgLiveTarget *target;
+
+	if (targets->targets == NULL)
+		targets->targets = MemoryContextAlloc(targets->context, sizeof *target);
+	else if ((targets->count & (targets->count - 1)) == 0)
+		targets->targets = repalloc(targets->targets, 2 * targets->count * sizeof *target);
+	target = &targets->targets[targets->count++];
+	memset(target, 0, sizeof *target);
+	target->table = table;
+	return target;
+}
+
+/* Notes what an index's keys are. */
+static void
+take_type(BfpgLiveTargets *targets, Relation index)
+{
+	BfpgKeyCoder coder;
+
+	targets->column_type = TupleDescAttr(RelationGetDescr(index), 0)->atttypid;
+	bfpg_column_coder(targets->column_type, DEFAULT_COLLATION_OID, &coder);
+	targets->key_type = coder.type;
+}
+
+/* Throws unless a locked table keeps its own rows; what may change unseen isn't lasting. */
+static void
+check_kept(BfpgLiveTargets *targets, Oid table)
+{
+	if (bfpg_check_kept_here(table))
+		return;
+	targets->lasting = false;
+	targets->of_snapshot = true;
+}
+
+/* Adds an open index as the one that answers for its table. */
+static void
+add_index(BfpgLiveTargets *targets, Relation index)
+{
+	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
+
+	take_type(targets, index);
+	check_kept(targets, target->table);
+	if (!bfpg_live_usable(index))
+		return;
+	target->index = RelationGetRelid(index);
+	target->temporary = RelationUsesLocalBuffers(index);
+	target->locator = BFPG_LOCATOR(index);
+	target->live = *bfpg_live_meta(index);
+	target->makers = bfpg_live_makers(index);
+}
+
+/* What makes an index of a table the right one. */
+typedef struct Wanted
+{
+	const char *column;			/* this column alone, or ... */
+	List	   *indexes;		/* ... one of these */
+	bool		check_rights;	/* not for descendants: the named table's rights count */
+} Wanted;
+
+/*
+ * Whether an index is of all rows' values in a column, with the column's own equality:
+ * false is then right for the whole table.
+ */
+static bool
+covers_column(Relation table, Relation index, const char *column)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+	Form_pg_attribute attribute;
+
+	if (number == InvalidAttrNumber || index->rd_index->indkey.values[0] != number)
+		return false;
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return false;
+	attribute = TupleDescAttr(RelationGetDescr(table), number - 1);
+	return !OidIsValid(attribute->attcollation) ||
+		get_collation_isdeterministic(attribute->attcollation);
+}
+
+Oid
+bfpg_live_index_of_column(Relation table, const char *column)
+{
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		Relation	index;
+		bool		fits;
+
+		if (!ConditionalLockRelationOid(lfirst_oid(cell), AccessShareLock))
+			continue;
+		index = index_open(lfirst_oid(cell), NoLock);
+		fits = bfpg_is_live(index) && covers_column(table, index, column);
+		index_close(index, NoLock);
+		if (fits)
+			return lfirst_oid(cell);
+	}
+	return InvalidOid;
+}
+
+/*
+ * Adds the index that answers for a locked table: one to be trusted if there is one.
+ * Returns whether there is any.
+ */
+static bool
+add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
+{
+	Relation	table = table_open(oid, NoLock);
+	Relation	found = NULL;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetIndexList(table))
+	{
+		Oid			candidate = lfirst_oid(cell);
+		Relation	index;
+
+		if (wanted->column == NULL && !list_member_oid(wanted->indexes, candidate))
+			continue;
+		index = index_open(candidate, AccessShareLock);
+		if (!bfpg_is_live(index) ||
+			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
+			(found != NULL && bfpg_live_usable(found)))
+		{
+			index_close(index, NoLock);
+			continue;
+		}
+		if (found != NULL)
+			index_close(found, NoLock);
+		found = index;
+	}
+	if (found != NULL)
+	{
+		bfpg_live_check_storage(found);
+		if (wanted->check_rights)
+			targets->lasting = bfpg_live_check_rights(found);
+		if (found->rd_rel->relkind == RELKIND_INDEX)
+			add_index(targets, found);
+		else
+			take_type(targets, found);
+		index_close(found, NoLock);
+	}
+	table_close(table, NoLock);
+	return found != NULL;
+}
+
+/* Whether a relation has rows itself. */
+static bool
+has_rows(Oid relation)
+{
+	return get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE;
+}
+
+/*
+ * A relation and all below it, each locked when it is found, as the planner does.
+ * Partitions of which DETACH CONCURRENTLY still waits for others are among them: this
+ * statement's plan may be from before, and to ask one partition too many denies nothing.
+ * find_all_inheritors leaves them out, and serves plain inheritance, which has no such state
+ * but may have a table below two others.
+ */
+static List *
+all_below(Oid root, LOCKMODE lock)
+{
+	char		kind = get_rel_relkind(root);
+	List	   *found = list_make1_oid(root);
+	ListCell   *cell;
+
+	if (kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_PARTITIONED_INDEX)
+		return find_all_inheritors(root, lock, NULL);
+	/* The list grows on the way. */
+	foreach(cell, found)
+		/* Those that are being detached concurrently, too. */
+		found = list_concat(found, find_inheritance_children_extended(lfirst_oid(cell), false, lock,
+																	  NULL, NULL));
+	return found;
+}
+
+/*
+ * Adds a table's descendants, itself included.  A leaf without an index that could be
+ * trusted is true for each key.
+ */
+static void
+add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
+{
+	ListCell   *cell;
+
+	foreach(cell, all_below(root, AccessShareLock))
+	{
+		Oid			table = lfirst_oid(cell);
+
+		if (has_rows(table) && !add_table(targets, table, wanted))
+			add_target(targets, table);
+	}
+}
+
+/* The index that was named, or the leaves of a partitioned one. */
+static void
+find_by_index(BfpgLiveTargets *targets)
+{
+	Oid			table = bfpg_live_lock_index(targets->relation);
+	Relation	index = bfpg_live_open_locked(targets->relation);
+	Wanted		wanted = {NULL, NIL, false};
+
+	targets->table = table;
+	(void) bfpg_check_kept_here(table);
+	bfpg_live_refuse_children(index, table);
+	targets->lasting = bfpg_live_check_rights(index);
+	if (index->rd_rel->relkind == RELKIND_INDEX)
+		add_index(targets, index);
+	else
+	{
+		check_kept(targets, table);
+		take_type(targets, index);
+		/* Each is locked after its table, as everybody does. */
+		wanted.indexes = all_below(targets->relation, NoLock);
+		add_descendants(targets, table, &wanted);
+	}
+	index_close(index, NoLock);
+}
+
+static void
+refuse_column(Oid table, const char *column)
+{
+	if (get_attnum(table, column) == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", column, get_rel_name(table))));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("column \"%s\" of table \"%s\" has no bloomfilter index of all rows",
+					column, get_rel_name(table)),
+			 errhint("Make one with CREATE INDEX ON %s USING bloomfilter (%s).  "
+					 "A partial index, or one of an expression, is asked by its own name.",
+					 quote_identifier(get_rel_name(table)), quote_identifier(column))));
+}
+
+/* The index of a table's column. */
+static void
+find_by_column(BfpgLiveTargets *targets)
+{
+	Oid			table = targets->relation;
+	Wanted		wanted = {NameStr(targets->column), NIL, true};
+	BfpgLiveTargets own = *targets;
+	char		kind = get_rel_relkind(table);
+
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE && kind != RELKIND_MATVIEW)
+	{
+		if (kind == '\0')
+			bfpg_live_refuse_relation(table);
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table", get_rel_name(table))));
+	}
+	LockRelationOid(table, AccessShareLock);
+	targets->table = own.table = table;
+	(void) bfpg_check_kept_here(table);
+	if (!add_table(&own, table, &wanted))
+		refuse_column(table, wanted.column);
+	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))
+	{
+		targets->lasting = own.lasting;
+		targets->of_snapshot = own.of_snapshot;
+		targets->key_type = own.key_type;
+		targets->column_type = own.column_type;
+		check_kept(targets, table);
+		wanted.check_rights = false;
+		if (own.targets != NULL)
+			pfree(own.targets);
+		add_descendants(targets, table, &wanted);
+	}
+	else
+		*targets = own;
+}
+
+/* Whether these are the targets of a question that was asked before. */
+static inline bool
+still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
+{
+	return targets->epoch == bfpg_epoch &&
+		targets->transaction == bfpg_own_transaction() &&
+		targets->user == GetUserId() &&
+		(!targets->of_snapshot || bfpg_same_snapshot(&targets->mark)) &&
+		targets->relation == relation &&
+		targets->by_column == (column != NULL) &&
+		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
+}
+
+/* Frees what was found before, and begins to look for the targets of a question. */
+static void
+begin_question(BfpgLiveTargets *targets, Oid relation, const NameData *column, MemoryContext context)
+{
+	if (targets->targets != NULL)
+		pfree(targets->targets);
+	if (targets->mark.xids != NULL)
+		pfree(targets->mark.xids);
+	memset(targets, 0, sizeof *targets);
+	targets->context = context;
+	targets->relation = relation;
+	targets->user = GetUserId();
+	targets->by_column = column != NULL;
+	if (column != NULL)
+		targets->column = *column;
+}
+
+bool
+bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
+					   MemoryContext context)
+{
+	/* Nobody waits for the locks of a standby: see trust.c, 5. */
+	if (unlikely(RecoveryInProgress()))
+		AcceptInvalidationMessages();
+	if (likely(still_right(targets, relation, column)))
+		return false;
+	begin_question(targets, relation, column, context);
+	AcceptInvalidationMessages();
+	if (!bfpg_live_question_cache_find(targets))
+	{
+		targets->epoch = bfpg_epoch;
+		bfpg_mark_snapshot(&targets->mark, targets->context);
+		if (targets->by_column)
+			find_by_column(targets);
+		else
+			find_by_index(targets);
+		bfpg_live_question_cache_add(targets);
+	}
+	/* Not right before all is found: an error on the way leaves it wrong. */
+	targets->transaction = bfpg_own_transaction();
+	return true;
+}

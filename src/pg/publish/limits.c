@@ -1,0 +1,330 @@
+/*
+ * limits.c
+ *	  How large a list is made, and what a publish is refused for.
+ *
+ * The shape of a filter should be the same from night to night, so that patches for its followers
+ * are small, although the number of keys isn't.  So the capacity is a round number, with a fifth of
+ * room at least, and kept until that is nearly used up.
+ *
+ * A half-loaded table gives a list that denies most of its members, and keys of another type a
+ * list whose look-ups fail; both look like success.  So a list says what it may lose.
+ *
+ * A tablespace that gets full is an error that takes everything back.  A full pg_wal ends the
+ * server, so whether it has the room is looked at before.
+ */
+#include "postgres.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include "access/table.h"
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "catalog/pg_class.h"
+#include "commands/trigger.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "bf_estimate.h"
+#include "bf_key.h"
+#include "bf_sizing.h"
+#include "base/pg_compat.h"
+#include "base/report.h"
+#include "base/sizes.h"
+#include "list/list.h"
+#include "publish/publish.h"
+
+#define MEGABYTE (1024.0 * 1024.0)
+
+/* Round capacities, each about a quarter more than the one before; and so in each decade. */
+static const int64 round_capacities[] = {100, 125, 160, 200, 250, 320, 400, 500, 640, 800};
+
+/* Room to grow that a new capacity leaves. */
+#define ROOM 1.2
+
+/* Growth that is expected until the next time, when it is decided to keep n. */
+#define NEXT_GROWTH 1.05
+
+/* A list is made smaller when its n is so many times what a new one would get. */
+#define TOO_LARGE 4
+
+/* Share of bits beyond which the number of keys can't be told from them any more. */
+#define TELLING_FILL 0.9
+
+/* A smaller list may lose what it likes. */
+#define LEAST_GUARDED 1000
+
+/* By so much the estimates of keys may be wrong: a list that is just allowed passes. */
+#define SLACK 0.01
+
+int64
+bfpg_round_capacity(double keys)
+{
+	double		scale = 1;
+	int			i;
+
+	for (;;)
+	{
+		for (i = 0; i < lengthof(round_capacities); i++)
+		{
+			double		capacity = (double) round_capacities[i] * scale;
+
+			if (capacity >= keys * ROOM || capacity >= (double) BF_MAX_CAPACITY)
+				return (int64) Min(capacity, (double) BF_MAX_CAPACITY);
+		}
+		scale *= 10;
+	}
+}
+
+int64
+bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
+{
+	bool		known = last_keys >= 0;
+	int64		capacity = bfpg_round_capacity(known ? last_keys : expected_keys);
+
+	if (known && last_keys * NEXT_GROWTH <= (double) last_n && last_n / TOO_LARGE <= capacity)
+		return last_n;
+	return capacity;
+}
+
+int32
+bfpg_plan_parts(int64 n, double p)
+{
+	uint32		parts;
+	bf_sizing	sizing;
+
+	bfpg_size_for_rate(n, p, &sizing);
+	parts = bf_parts_for_rate((uint64_t) n, p);
+	if (parts == 0)
+		bfpg_check_fits(&sizing);
+	return (int32) parts;
+}
+
+double
+bfpg_estimate_list_keys(const BfpgPublication *list)
+{
+	double		sum = 0;
+	int			i;
+
+	for (i = 0; i < list->count; i++)
+	{
+		if (bf_fill(&list->headers[i]) > TELLING_FILL && list->keys >= 0)
+			return (double) list->keys;
+		sum += bf_estimate_keys(&list->headers[i]);
+	}
+	if (list->keys >= 0)
+		return Min(sum, (double) list->keys);
+	return sum;
+}
+
+static void
+check_grants(const BfpgPlace *place, Relation table)
+{
+	const AclMode needed = ACL_SELECT | ACL_INSERT | ACL_UPDATE | ACL_DELETE;
+
+	if (pg_class_aclmask(RelationGetRelid(table), GetUserId(), needed, ACLMASK_ALL) != needed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for table %s", RelationGetRelationName(table)),
+				 errhint("Publishers need GRANT SELECT, INSERT, UPDATE, DELETE ON %sbloom_generation, %sbloom_generation_part, %sbloom_run.",
+						 place->prefix, place->prefix, place->prefix)));
+}
+
+/*
+ * GRANT ALL lets a role add triggers, and a trigger runs with the rights of whoever publishes.
+ * Whose its function is doesn't matter: whoever made the trigger chose the arguments and the
+ * condition.  A foreign key's triggers run those of the table that refers, before 18.
+ */
+static void
+check_triggers(Relation table)
+{
+	const Trigger *trigger;
+
+	if (table->trigdesc == NULL)
+		return;
+	trigger = &table->trigdesc->triggers[0];
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 OidIsValid(trigger->tgconstrrelid)
+			 ? errmsg("table \"%s\" is referred to by table \"%s\"", RelationGetRelationName(table), get_rel_name(trigger->tgconstrrelid))
+			 : errmsg("table \"%s\" has a trigger \"%s\"", RelationGetRelationName(table), trigger->tgname),
+			 errdetail("It would run with the rights of the role that publishes."),
+			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
+}
+
+void
+bfpg_publish_check_rights(const BfpgPlace *place)
+{
+	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run"};
+	int			i;
+
+	for (i = 0; i < lengthof(tables); i++)
+	{
+		Relation	table = table_open(bfpg_list_relation(place->schema, tables[i]), RowExclusiveLock);
+
+		check_grants(place, table);
+		check_triggers(table);
+		table_close(table, NoLock);
+	}
+}
+
+const char *
+bfpg_publish_key_type(const BfpgPublication *list)
+{
+	uint32		type = BF_KEY_NONE;
+	int			i;
+
+	for (i = 0; i < list->count && type == BF_KEY_NONE; i++)
+		type = list->headers[i].key_type;
+	return bf_key_type_text(type, palloc(BF_KEY_TEXT_BYTES));
+}
+
+static void
+guard_type(const BfpgPublication *list, const BfpgLastList *last)
+{
+	const char *type = bfpg_publish_key_type(list);
+
+	if (list->allow_type_change || last->key_type == NULL || strcmp(type, last->key_type) == 0 ||
+		strcmp(type, bf_key_type_name(BF_KEY_NONE)) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("list \"%s\" is not published: its keys would no longer be %s, but %s", list->name, last->key_type, type),
+			 errdetail("The list of %s stays.", timestamptz_to_str(last->built_at)),
+			 errhint("Look-ups of %s keys would fail. If that is meant, add allow_type_change => true.", last->key_type)));
+}
+
+static void
+guard_keys(const BfpgPublication *list, const BfpgLastList *last)
+{
+	double		keys = bfpg_estimate_list_keys(list);
+	bool		few = (last->rows >= 0 && last->rows < LEAST_GUARDED) || last->keys < LEAST_GUARDED * (1 - SLACK);
+
+	if (few || keys >= last->keys * (1 - list->max_shrink) * (1 - SLACK))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("list \"%s\" is not published: it would have about %.0f keys instead of %.0f", list->name, keys, last->keys),
+			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
+					   list->max_shrink, timestamptz_to_str(last->built_at)),
+			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
+}
+
+/* Others that are gone are strangers, whom the list lets in now and then. */
+static void
+guard_others(const BfpgPublication *list, const BfpgLastList *last)
+{
+	if (!list->exact || !last->exact || last->others < LEAST_GUARDED ||
+		(double) list->others >= (double) last->others * (1 - list->max_shrink))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("list \"%s\" is not published: it would know " INT64_FORMAT " keys that are no members instead of " INT64_FORMAT,
+					list->name, list->others, last->others),
+			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
+					   list->max_shrink, timestamptz_to_str(last->built_at)),
+			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
+}
+
+/* Hosts that know plain lists alone keep the one that they have. */
+static void
+guard_exact(const BfpgPublication *list, const BfpgLastList *last)
+{
+	if (list->exact == last->exact || list->allow_type_change)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("list \"%s\" is not published: it would no longer be %s", list->name, last->exact ? "exact" : "plain"),
+			 errdetail("The query returns %s. The list of %s stays.",
+					   list->exact ? "a boolean beside each key" : "keys without a boolean", timestamptz_to_str(last->built_at)),
+			 errhint("If that is meant, update the hosts first, which may not read exact lists, then add allow_type_change => true.")));
+}
+
+void
+bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last)
+{
+	if (!last->exists)
+		return;
+	guard_exact(list, last);
+	guard_others(list, last);
+	guard_type(list, last);
+	guard_keys(list, last);
+}
+
+/* Bytes of the files of WAL. */
+static double
+wal_bytes(void)
+{
+	DIR		   *folder = AllocateDir(XLOGDIR);
+	struct dirent *entry;
+	double		bytes = 0;
+
+	while ((entry = ReadDirExtended(folder, XLOGDIR, LOG)) != NULL)
+	{
+		char		path[MAXPGPATH];
+		struct stat file;
+
+		snprintf(path, sizeof(path), "%s/%s", XLOGDIR, entry->d_name);
+		if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
+			bytes += (double) file.st_size;
+	}
+	FreeDir(folder);
+	return bytes;
+}
+
+/*
+ * WAL beyond max_wal_size makes a checkpoint, and then its files are used again: unless a slot or
+ * the archiver holds them, which is known by more than max_wal_size being there.
+ */
+static double
+wal_needed(double bytes)
+{
+	double		most = max_wal_size_mb * MEGABYTE;
+	double		there = wal_bytes();
+
+	return there > most ? bytes : Max(0, Min(bytes, most) - there);
+}
+
+static void
+check_room(const BfpgPublication *list, double bytes)
+{
+	double		needed = wal_needed(bytes);
+	struct statvfs space;
+	double		free_bytes;
+
+	if (statvfs(XLOGDIR, &space) != 0)
+		return;
+	free_bytes = (double) space.f_bavail * (double) space.f_frsize;
+	if (free_bytes < needed)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("list \"%s\" is not published: it needs %.1f MB in %s, where %.1f MB are free",
+						list->name, needed / MEGABYTE, XLOGDIR, free_bytes / MEGABYTE),
+				 errdetail("Nothing was written."),
+				 errhint(BFPG_WAL_HINT)));
+}
+
+void
+bfpg_publish_check_room(const BfpgPublication *list)
+{
+	check_room(list, bfpg_publish_bytes(list));
+}
+
+/* By the n that the caller gave or that the list will have by its last time; else nobody knows yet. */
+void
+bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
+{
+	int64		n = list->n;
+	bf_sizing	sizing;
+
+	if (n == 0 && !last->exists)
+		return;
+	if (n == 0)
+		n = Max(list->min_n, bfpg_plan_capacity(last->n, last->keys, 0));
+	bfpg_size_for_rate(n, list->p, &sizing);
+	check_room(list, (double) bf_sizing_bytes(&sizing));
+}

@@ -1,0 +1,475 @@
+/*
+ * publish.c
+ *	  bloom_publish, bloom_refresh and what else users call to change lists.
+ *
+ * The procedure needs one snapshot for the build and its check.  Called by itself, as
+ * psql and pg_cron do, it ends the transaction that it was called in and begins its own:
+ * run.c.  In a transaction block only the block's owner can do that.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "tcop/pquery.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "bf_key.h"
+#include "value/filter.h"
+#include "list/definition.h"
+#include "list/list.h"
+#include "base/pg_compat.h"
+#include "publish/publish.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
+PG_FUNCTION_INFO_V1(bloomfilter_refresh);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
+PG_FUNCTION_INFO_V1(bloomfilter_rollback);
+PG_FUNCTION_INFO_V1(bloomfilter_drop);
+PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
+
+/* Bytes of a name: what an index carries without effort. */
+#define MOST_NAME_BYTES 1000
+
+/* Arguments of the procedure. */
+enum
+{
+	ARG_NAME,
+	ARG_QUERY,
+	ARG_N,
+	ARG_P,
+	ARG_PARTS,
+	ARG_SEED,
+	ARG_CHECK,
+	ARG_ALLOW_EMPTY,
+	ARG_MAX_SHRINK,
+	ARG_ALLOW_TYPE_CHANGE,
+	ARG_ON_CONFLICT
+};
+
+/* Arguments of the functions that publish values, after name and filters. */
+enum
+{
+	ARG_VALUE_MAX_SHRINK = 2,
+	ARG_VALUE_ALLOW_TYPE_CHANGE
+};
+
+/* What a list gets that was never given another one. */
+#define DEFAULT_RATE 0.01
+#define DEFAULT_MAX_SHRINK 0.5
+
+static void
+find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
+{
+	place->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+	place->prefix = psprintf("%s.", quote_identifier(get_namespace_name(place->schema)));
+	place->type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloomfilter"),
+								  ObjectIdGetDatum(place->schema));
+}
+
+static void
+refuse_null(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 errmsg("%s must not be null", what)));
+}
+
+static const char *
+name_argument(FunctionCallInfo fcinfo)
+{
+	const char *name;
+
+	if (PG_ARGISNULL(ARG_NAME))
+		refuse_null("name of a list");
+	name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
+	if (name[0] == '\0' || strlen(name) > MOST_NAME_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("name of a list must have between 1 and %d bytes", MOST_NAME_BYTES)));
+	return name;
+}
+
+/* The query without the semicolon that people copy along. */
+static const char *
+query_argument(FunctionCallInfo fcinfo)
+{
+	char	   *query;
+	size_t		length;
+
+	if (PG_ARGISNULL(ARG_QUERY))
+		refuse_null("query of a list");
+	query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
+	length = strlen(query);
+	while (length > 0 && strchr("; \t\r\n", query[length - 1]) != NULL)
+		query[--length] = '\0';
+	return query;
+}
+
+static bool
+flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
+{
+	if (PG_ARGISNULL(argument))
+		refuse_null(what);
+	return PG_GETARG_BOOL(argument);
+}
+
+/* Reads how much a list may change: -1 where the caller leaves it as it was. */
+static void
+read_guards(FunctionCallInfo fcinfo, BfpgPublication *list, int max_shrink, int allow_type_change)
+{
+	list->max_shrink = -1;
+	if (!PG_ARGISNULL(max_shrink))
+	{
+		list->max_shrink = PG_GETARG_FLOAT8(max_shrink);
+		if (!(list->max_shrink >= 0 && list->max_shrink <= 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("max_shrink must be between 0 and 1, not %g", list->max_shrink),
+					 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
+	}
+	list->allow_type_change = flag_argument(fcinfo, allow_type_change, "allow_type_change");
+}
+
+/* Numbers that aren't given are 0, or less where 0 could be given. */
+static void
+read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
+{
+	list->query = query_argument(fcinfo);
+	if (!PG_ARGISNULL(ARG_N))
+	{
+		list->n = PG_GETARG_INT64(ARG_N);
+		bfpg_check_capacity(list->n);
+	}
+	if (!PG_ARGISNULL(ARG_P))
+	{
+		list->p = PG_GETARG_FLOAT8(ARG_P);
+		bfpg_check_rate(list->p);
+	}
+	if (!PG_ARGISNULL(ARG_PARTS))
+	{
+		list->parts = PG_GETARG_INT32(ARG_PARTS);
+		bfpg_check_parts(list->parts);
+	}
+	list->seed_given = !PG_ARGISNULL(ARG_SEED);
+	if (list->seed_given)
+		list->seed = PG_GETARG_INT64(ARG_SEED);
+	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
+	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
+	read_guards(fcinfo, list, ARG_MAX_SHRINK, ARG_ALLOW_TYPE_CHANGE);
+	if (!PG_ARGISNULL(ARG_ON_CONFLICT))
+		list->on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
+}
+
+/* The name, and where the tables are; nothing else is done for those without rights. */
+static void
+begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
+{
+	memset(list, 0, sizeof(*list));
+	find_place(fcinfo, &list->place);
+	list->name = name_argument(fcinfo);
+	list->keys = -1;
+	list->build_seconds = list->check_seconds = -1;
+	list->started = GetCurrentTimestamp();
+	PreventCommandIfReadOnly("publishing a list");
+	bfpg_publish_check_rights(&list->place);
+}
+
+/* Whether the caller leaves transactions to the procedure. */
+static bool
+may_end_transaction(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context != NULL && IsA(fcinfo->context, CallContext) &&
+		!castNode(CallContext, fcinfo->context)->atomic;
+}
+
+/* What the caller left open is as it was for this list. */
+static void
+keep_parameters(BfpgPublication *list, const BfpgLastList *last)
+{
+	list->min_n = list->n > 0 ? list->n : last->min_n;
+	if (list->parts == 0)
+		list->parts = last->min_parts;
+	if (list->p == 0)
+		list->p = last->exists ? last->p : DEFAULT_RATE;
+	if (list->max_shrink < 0)
+		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->serial = bfpg_next_serial(&list->place, list->name, last);
+}
+
+/* In the transaction that has the snapshot and the lock. */
+static void
+publish_query(BfpgPublication *list)
+{
+	BfpgLastList last;
+
+	bfpg_publish_last(&list->place, list->name, &last);
+	keep_parameters(list, &last);
+	if (!list->seed_given)
+		list->seed = last.seed;
+	bfpg_publish_expect_room(list, &last);
+	bfpg_publish_build(list, &last);
+	bfpg_publish_guard(list, &last);
+	bfpg_publish_write_parts(list);
+	bfpg_publish_finish(list, &last);
+	bfpg_publish_build_done(list);
+}
+
+/* By the query that was kept, with the search_path of that time. */
+static void
+refresh(BfpgPublication *list)
+{
+	BfpgDefinition definition;
+	int			nest;
+
+	bfpg_definition_read(list->place.schema, list->name, &definition);
+	list->query = definition.query;
+	list->check = definition.check;
+	list->allow_empty = definition.allow_empty;
+	list->on_conflict = (BfpgOnConflict) definition.on_conflict;
+	list->max_shrink = -1;
+	nest = NewGUCNestLevel();
+	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	publish_query(list);
+	AtEOXact_GUC(true, nest);
+}
+
+/* In a transaction block, which must have one snapshot for all of its statements. */
+static void
+run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+{
+	if (!IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
+				 IsTransactionBlock()
+				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ. Of psql, \"-c\" with two statements is a block: give each its own \"-c\".")
+				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
+	bfpg_publish_lock(&list->place, list->name, false);
+	publish(list);
+}
+
+/* What is known of the publication is in SPI's memory, which outlives the transaction that ends here. */
+static void
+run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
+{
+	bool		may_end = may_end_transaction(fcinfo);
+	BfpgPublication list;
+
+	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
+	begin_publication(fcinfo, &list);
+	if (read != NULL)
+		read(fcinfo, &list);
+	if (may_end)
+		bfpg_publish_run(&list, publish);
+	else
+		run_in_block(&list, publish);
+	SPI_finish();
+}
+
+Datum
+bloomfilter_publish_query(PG_FUNCTION_ARGS)
+{
+	run(fcinfo, publish_query, read_arguments);
+	PG_RETURN_VOID();
+}
+
+Datum
+bloomfilter_refresh(PG_FUNCTION_ARGS)
+{
+	run(fcinfo, refresh, NULL);
+	PG_RETURN_VOID();
+}
+
+static void
+refuse_set(const BfpgPublication *list, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("these filters are not the set of list \"%s\"", list->name),
+			 errdetail_internal("%s", detail),
+			 errhint("Give all parts of one set, each once, in any order.")));
+}
+
+static bool
+same_keys(const bf_header *a, const bf_header *b)
+{
+	return a->key_type == b->key_type ||
+		a->key_type == BF_KEY_NONE || b->key_type == BF_KEY_NONE;
+}
+
+/* Reads all of a filter: what is damaged is an error. */
+static void
+read_whole(Datum filter, bf_exact *shape)
+{
+	bf_status	status;
+	BfpgFilter *copy = bfpg_filter_load(filter, CurrentMemoryContext, shape, &status);
+
+	if (status != BF_OK)
+		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
+	bfpg_filter_free(copy);
+}
+
+/* Puts the filters in the order of their parts, and reads what they are. */
+static void
+take_set(BfpgPublication *list, const Datum *filters, int count)
+{
+	bf_header	header;
+	bf_header	first;
+	bool	   *there = palloc0(count * sizeof(bool));
+	int			i;
+
+	list->filters = palloc(count * sizeof(Datum));
+	list->headers = palloc(count * sizeof(bf_header));
+	list->shapes = palloc(count * sizeof(bf_exact));
+	list->count = count;
+	for (i = 0; i < count; i++)
+	{
+		bf_exact	shape;
+
+		read_whole(filters[i], &shape);
+		header = shape.level[0];
+		if (header.parts != count)
+			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));
+		if (there[header.part])
+			refuse_set(list, psprintf("Part %u is there twice.", header.part));
+		there[header.part] = true;
+		list->filters[header.part] = filters[i];
+		list->headers[header.part] = header;
+		list->shapes[header.part] = shape;
+	}
+	first = list->headers[0];
+	for (i = 1; i < count; i++)
+	{
+		header = list->headers[i];
+		if (list->shapes[i].levels != list->shapes[0].levels)
+			refuse_set(list, "Some are exact and some are not.");
+		if (header.seed != first.seed || header.capacity != first.capacity || header.rate != first.rate ||
+			!same_keys(&header, &first))
+			refuse_set(list, psprintf("Part %d differs in n, p, seed or type of keys from a part before it.", i));
+		if (first.key_type == BF_KEY_NONE)
+			first.key_type = header.key_type;
+	}
+}
+
+/* Publishes filters that are there already, inside the caller's transaction. */
+static int64
+publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
+{
+	BfpgPublication list;
+	BfpgLastList last;
+
+	SPI_connect();
+	begin_publication(fcinfo, &list);
+	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
+	take_set(&list, filters, count);
+	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
+	bfpg_publish_last(&list.place, list.name, &last);
+	keep_parameters(&list, &last);
+	list.n = (int64) list.headers[0].capacity;
+	if (count > 1)
+		list.n = (int64) ((double) list.n * count);
+	list.p = list.headers[0].rate;
+	list.seed = (int64) list.headers[0].seed;
+	bfpg_publish_guard(&list, &last);
+	bfpg_publish_write_parts(&list);
+	bfpg_publish_finish(&list, &last);
+	SPI_finish();
+	return list.serial;
+}
+
+Datum
+bloomfilter_publish_filter(PG_FUNCTION_ARGS)
+{
+	Datum		filter;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("filter of a list");
+	filter = PG_GETARG_DATUM(1);
+	PG_RETURN_INT64(publish_filters(fcinfo, &filter, 1));
+}
+
+Datum
+bloomfilter_publish_filters(PG_FUNCTION_ARGS)
+{
+	ArrayType  *array;
+	Datum	   *filters;
+	bool	   *nulls;
+	int			count;
+	int			i;
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("filters of a list");
+	array = PG_GETARG_ARRAYTYPE_P(1);
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &filters, &nulls, &count);
+	for (i = 0; i < count; i++)
+		if (nulls[i])
+			refuse_null("filter of a list");
+	if (count == 0)
+		refuse_null("filters of a list");
+	PG_RETURN_INT64(publish_filters(fcinfo, filters, count));
+}
+
+/* Begins a change of a list that is there. */
+static const char *
+begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
+{
+	const char *name = name_argument(fcinfo);
+
+	find_place(fcinfo, place);
+	PreventCommandIfReadOnly("changing a list");
+	bfpg_publish_check_rights(place);
+	SPI_connect();
+	bfpg_publish_lock(place, name, !IsolationUsesXactSnapshot());
+	return name;
+}
+
+Datum
+bloomfilter_rollback(PG_FUNCTION_ARGS)
+{
+	BfpgPlace	place;
+	const char *name = begin_change(fcinfo, &place);
+	int64		serial = bfpg_publish_rollback(&place, name);
+
+	SPI_finish();
+	PG_RETURN_INT64(serial);
+}
+
+Datum
+bloomfilter_drop(PG_FUNCTION_ARGS)
+{
+	BfpgPlace	place;
+	const char *name = begin_change(fcinfo, &place);
+
+	bfpg_publish_drop(&place, name);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* One statement for a list that was made anew, and for one that was copied. */
+Datum
+bloomfilter_set_identity(PG_FUNCTION_ARGS)
+{
+	BfpgPlace	place;
+	const char *name;
+	int64		serial;
+
+	if (PG_ARGISNULL(1))
+		refuse_null("identity of a list");
+	name = begin_change(fcinfo, &place);
+	serial = bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
+	SPI_finish();
+	PG_RETURN_INT64(serial);
+}

@@ -1,0 +1,207 @@
+/*
+ * publish.h
+ *	  Publishing a list: what is asked for, what was made, and what is done between.
+ *
+ * publish.c has the functions that users call, limits.c sizes and refuses, build.c runs the
+ * user's query, write.c changes the tables, run.c tells others how it went.  All statements run
+ * with the rights of whoever calls.
+ */
+#ifndef BFPG_PUBLISH_H
+#define BFPG_PUBLISH_H
+
+#include "datatype/timestamp.h"
+#include "nodes/params.h"
+#include "utils/uuid.h"
+
+#include "bf_exact.h"
+#include "base/pg_compat.h"
+
+#pragma GCC visibility push(hidden)
+
+/* What is known of a list that was published before. */
+typedef struct BfpgLastList
+{
+	bool		exists;
+	pg_uuid_t	identity;
+	int64		serial;			/* 0: none yet */
+	TimestampTz built_at;
+	int64		n;
+	double		p;
+	int64		seed;
+	int64		min_n;			/* these two as the caller gave them; 0: never */
+	int32		min_parts;
+	double		max_shrink;
+	int64		rows;			/* that had a key; -1: not known */
+	double		keys;			/* different ones, as they were estimated when it was published */
+	const char *key_type;		/* NULL: no keys */
+	bool		exact;
+	int64		others;			/* of an exact list; else 0, as the next one is */
+	int64		planned_others;
+} BfpgLastList;
+
+/* What becomes of keys that a query returns with true and with false. */
+typedef enum BfpgOnConflict
+{
+	BFPG_CONFLICT_ERROR,
+	BFPG_CONFLICT_TRUE,
+	BFPG_CONFLICT_FALSE
+} BfpgOnConflict;
+
+/* Where the extension's objects are. */
+typedef struct BfpgPlace
+{
+	Oid			schema;
+	const char *prefix;			/* the schema, quoted, and a dot */
+	Oid			type;			/* bloomfilter */
+} BfpgPlace;
+
+typedef struct BfpgPublication
+{
+	BfpgPlace	place;
+	const char *name;
+
+	/* asked for */
+	const char *query;
+	double		p;
+	int64		n;				/* 0: to be found; then what it is sized for */
+	int64		min_n;			/* of this call or an earlier one; 0: none */
+	int32		parts;			/* at least so many; 0: none */
+	int64		seed;
+	bool		seed_given;
+	bool		check;
+	bool		allow_empty;
+	double		max_shrink;		/* share of its keys that the list may lose */
+	bool		allow_type_change;
+	BfpgOnConflict on_conflict;
+
+	/* made */
+	int64		serial;
+	int32		count;			/* of filters: all parts */
+	Datum	   *filters;		/* of the parts, in their order */
+	bf_exact   *shapes;			/* theirs; headers has the first level of each */
+	bf_header  *headers;
+	int64		keys;			/* rows with a key, of an exact list members; -1: not known */
+	int64		nulls;			/* rows without */
+	bool		exact;
+	int64		planned_others;	/* these four of an exact list */
+	int64		others;
+	int64		unknown;		/* of these, rows whose boolean is null */
+	int64		conflicts;		/* keys that on_conflict decided */
+	bool		remote;			/* rows come from another server or engine */
+	struct BfpgBuild *build;	/* how; NULL: not by a query */
+	TimestampTz started;
+	double		build_seconds;	/* these two: -1 where there was none */
+	double		check_seconds;
+} BfpgPublication;
+
+/* What to do about a full pg_wal. */
+#define BFPG_WAL_HINT "Look at pg_replication_slots for a slot that nobody reads and at pg_stat_archiver for an archive_command that fails: both hold WAL. Else give pg_wal more room."
+
+/*
+ * A statement's parameters.  A seed can be among them, which auto_explain would write to the
+ * server's log from PostgreSQL 16 on.  Nobody logs parameters that come from a function, so these
+ * do.  Nor does the planner make constants of them, which would be one more copy of a filter.
+ * What they point to stays the caller's.
+ */
+extern ParamListInfo bfpg_parameters(int count, const ParamExternData *parameters);
+
+static inline ParamExternData
+bfpg_parameter(Oid type, Datum value)
+{
+	return (ParamExternData) {.value = value, .ptype = type};
+}
+
+/* Runs a statement by SPI, with a search_path of pg_catalog alone, for an expected result. */
+extern void bfpg_run_statement(const char *sql, int count, const ParamExternData *parameters, int expected);
+
+/* A round capacity in which so many keys have room to grow. */
+extern int64 bfpg_round_capacity(double keys);
+
+/*
+ * The n of a list whose caller gives none: that of the last time, as long as its keys
+ * have room in it and it isn't far too large, else a round one.  last_keys: -1 where there was
+ * no last time.
+ */
+extern int64 bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys);
+
+/* The fewest parts that n keys at rate p fit in. */
+extern int32 bfpg_plan_parts(int64 n, double p);
+
+/* Different keys in the filters, at most the keys that were read, if that is known. */
+extern double bfpg_estimate_list_keys(const BfpgPublication *list);
+
+/*
+ * Builds the filters by the query, again and larger where they turn out too small, and looks
+ * all keys up in them if that was asked for.  Fails on an empty source unless that is allowed.
+ * The filters are valid until bfpg_publish_build_done.
+ */
+extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
+extern void bfpg_publish_build_done(BfpgPublication *list);
+
+/*
+ * Locks a list against other publishers until the transaction ends.  Where wait is
+ * false and somebody has it, that is an error.
+ */
+extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
+
+/* The same until the session unlocks it, and that. */
+extern void bfpg_publish_lock_session(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
+
+/*
+ * Publishes in transactions of its own: one that commits that the run has started, one for
+ * publish, which has a snapshot for all that it reads and the list locked, and after an error one
+ * that commits the error.  The caller is a procedure that may end transactions.
+ */
+extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
+
+/* Writes that the run of this publication has ended, in the transaction that publishes. */
+extern void bfpg_publish_run_ended(const BfpgPublication *list);
+
+/*
+ * Throws where the current role has not the rights that every publisher needs, or would run
+ * another role's trigger.  Locks the tables, so that no trigger comes until the transaction ends.
+ */
+extern void bfpg_publish_check_rights(const BfpgPlace *place);
+
+/* What the tables know of a list. */
+extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
+
+/* The type of a list's keys, as bloom_stats shows it. */
+extern const char *bfpg_publish_key_type(const BfpgPublication *list);
+
+/*
+ * Throws where the filters that were built have lost too many keys, or hold keys of another
+ * type than the list.
+ */
+extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last);
+
+/* Throws where the disk of pg_wal has not the room for what writing the filters logs. */
+extern void bfpg_publish_check_room(const BfpgPublication *list);
+
+/* The same before the filters are built, where n is known. */
+extern void bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last);
+
+/* Bytes of all filters. */
+extern double bfpg_publish_bytes(const BfpgPublication *list);
+
+/* Makes the current generation the one before, and these filters the current one. */
+extern void bfpg_publish_write_parts(BfpgPublication *list);
+
+/*
+ * The serial of what is published next: greater than the last one, and the microseconds
+ * since 1970, so that it is also greater than those of rows that were lost.
+ */
+extern int64 bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last);
+
+/* The row of the list, with what its build and its check took, and the notification. */
+extern void bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last);
+
+/* Changes of a list that is there; the lock is held.  Two return its new serial. */
+extern int64 bfpg_publish_rollback(const BfpgPlace *place, const char *name);
+extern int64 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
+extern void bfpg_publish_drop(const BfpgPlace *place, const char *name);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_PUBLISH_H */

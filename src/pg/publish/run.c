@@ -1,0 +1,146 @@
+/*
+ * run.c
+ *	  The last run of each list, for others to see in bloom_published: that it has started, that
+ *	  it has ended, or by which error.
+ *
+ * 1. A session's lock is held from before the first transaction until the last one, so that no
+ *	  run of another session comes between.
+ * 2. The first transaction commits that the run has started.
+ * 3. The second one publishes, in a subtransaction, so that after an error the list's statements
+ *	  and what they had open are gone.  It has the transaction's lock too, which others wait for
+ *	  until the commit.
+ * 4. After an error a third one commits the error, which is then thrown again.
+ *
+ * A process that ends gives its locks back and writes nothing: a start without an end and
+ * without a lock is a run that died.  t/066_runs.pl has each case.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "tcop/pquery.h"
+#include "utils/builtins.h"
+#include "utils/resowner.h"
+#include "utils/timestamp.h"
+
+#include "base/pg_compat.h"
+#include "publish/publish.h"
+
+static void
+write_run(const BfpgPublication *list, bool ended, const char *error)
+{
+	const ParamExternData row[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+		bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(list->started)),
+		{.value = TimestampTzGetDatum(GetCurrentTimestamp()), .isnull = !ended, .ptype = TIMESTAMPTZOID},
+		{.value = error == NULL ? 0 : CStringGetTextDatum(error), .isnull = error == NULL, .ptype = TEXTOID},
+	};
+
+	bfpg_run_statement(psprintf("INSERT INTO %sbloom_run (name, started_at, ended_at, error, started_by) "
+								"VALUES ($1, $2, $3, left($4, 1000), current_user) ON CONFLICT (name) DO UPDATE SET "
+								"started_at = excluded.started_at, ended_at = excluded.ended_at, "
+								"error = excluded.error, started_by = excluded.started_by",
+								list->place.prefix),
+					   lengthof(row), row, SPI_OK_INSERT);
+}
+
+void
+bfpg_publish_run_ended(const BfpgPublication *list)
+{
+	write_run(list, true, NULL);
+}
+
+/* One snapshot for all that follows, behind the lock: it sees what the publisher before left. */
+static void
+begin_publishing(const BfpgPublication *list)
+{
+	SPI_commit();
+	if (!IsolationUsesXactSnapshot())
+		(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
+	bfpg_publish_lock(&list->place, list->name, true);
+	EnsurePortalSnapshotExists();
+}
+
+/* Since the rights were looked at there was a moment without a transaction: a trigger may have come. */
+static void
+write_error(const BfpgPublication *list, const ErrorData *error)
+{
+	SPI_rollback();
+	bfpg_publish_lock(&list->place, list->name, true);
+	bfpg_publish_check_rights(&list->place);
+	EnsurePortalSnapshotExists();
+	write_run(list, true, error->message);
+	SPI_commit();
+}
+
+/* Whatever hinders that the error is written, it is the error that the caller gets. */
+static void
+keep_error(const BfpgPublication *list, ErrorData *error)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		write_error(list, error);
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+}
+
+/* In a subtransaction; returns the error that rolled it back, or NULL. */
+static ErrorData *
+try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		publish(list);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	return error;
+}
+
+void
+bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
+{
+	ErrorData  *volatile error = NULL;
+
+	bfpg_publish_lock_session(&list->place, list->name);
+	PG_TRY();
+	{
+		list->started = GetCurrentTimestamp();
+		EnsurePortalSnapshotExists();
+		write_run(list, false, NULL);
+		begin_publishing(list);
+		error = try_publish(list, publish);
+		if (error != NULL)
+			keep_error(list, error);
+	}
+	PG_FINALLY();
+	{
+		bfpg_publish_unlock_session(&list->place, list->name);
+	}
+	PG_END_TRY();
+	if (error != NULL)
+		ReThrowError(error);
+}

@@ -1,0 +1,542 @@
+/*
+ * source.c
+ *	  The query of a list, and statements around it that are made by hand.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/analyze.h"
+#include "parser/parse_relation.h"
+#include "rewrite/rewriteHandler.h"
+#include "rewrite/rewriteManip.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+
+#include "base/pg_compat.h"
+#include "publish/source.h"
+
+/* The most arguments of a function of ours. */
+#define MOST_ARGUMENTS 6
+
+/* A setting of Citus by which it splits our aggregates among nodes, where it may not. */
+#define CITUS_SPLIT "citus.allow_aggregate_worker_combine_on_internal_types"
+
+/* Errors show the list and the user's text, with a position in that. */
+static void
+add_context(void *arg)
+{
+	const BfpgSource *source = arg;
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(source->text);
+	}
+	errcontext("query of list \"%s\"", source->list);
+}
+
+static void
+begin_context(const BfpgSource *source, ErrorContextCallback *callback)
+{
+	callback->callback = add_context;
+	callback->arg = unconstify(BfpgSource *, source);
+	callback->previous = error_context_stack;
+	error_context_stack = callback;
+}
+
+static void
+end_context(const ErrorContextCallback *callback)
+{
+	error_context_stack = callback->previous;
+}
+
+static void
+refuse(const BfpgSource *source, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the query of list \"%s\" must return the keys, and of an exact list a boolean beside each", source->list),
+			 errdetail_internal("%s", detail)));
+}
+
+/* The one statement of the text. */
+static RawStmt *
+parse(const BfpgSource *source)
+{
+	List	   *statements = pg_parse_query(source->text);
+
+	if (list_length(statements) != 1)
+		refuse(source, "It is not one query that returns rows and changes none.");
+	return linitial_node(RawStmt, statements);
+}
+
+/* A column of the result: the key, then the boolean. */
+static void
+take_column(BfpgSource *source, const TargetEntry *entry, int number)
+{
+	if (number == 1)
+	{
+		source->column = entry->resno;
+		source->type = exprType((Node *) entry->expr);
+		source->typmod = exprTypmod((Node *) entry->expr);
+		source->collation = exprCollation((Node *) entry->expr);
+		return;
+	}
+	if (getBaseType(exprType((Node *) entry->expr)) != BOOLOID)
+		refuse(source, "Its second column is no boolean.");
+	source->member = entry->resno;
+}
+
+/* The columns that are of the result, not just sorted by. */
+static void
+find_columns(BfpgSource *source)
+{
+	ListCell   *cell;
+	int			columns = 0;
+
+	foreach(cell, source->query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, cell);
+
+		if (!entry->resjunk && ++columns <= 2)
+			take_column(source, entry, columns);
+	}
+	if (columns != 1 && columns != 2)
+		refuse(source, psprintf("It returns %d columns.", columns));
+}
+
+/*
+ * A WITH that changes rows would not be rewritten below the top of a statement, where
+ * PostgreSQL itself doesn't allow it.
+ */
+BfpgSource *
+bfpg_source_read(const char *list, const char *text, Oid schema)
+{
+	BfpgSource *source = palloc0(sizeof(BfpgSource));
+	ErrorContextCallback callback;
+
+	source->list = list;
+	source->text = text;
+	source->schema = schema;
+	begin_context(source, &callback);
+	source->query = parse_analyze_fixedparams(parse(source), text, NULL, 0, NULL);
+	end_context(&callback);
+	if (source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
+		source->query->hasModifyingCTE)
+		refuse(source, "It is not one query that returns rows and changes none.");
+	find_columns(source);
+	source->snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	return source;
+}
+
+void
+bfpg_source_done(BfpgSource *source)
+{
+	UnregisterSnapshot(source->snapshot);
+}
+
+/* The planner and the rewriter change what they are given. */
+double
+bfpg_source_rows(BfpgSource *source)
+{
+	PlannedStmt *plan = bfpg_source_plan(source, copyObject(source->query), NULL, true);
+
+	return plan->planTree->plan_rows;
+}
+
+Oid
+bfpg_source_function(const BfpgSource *source, const char *name, int count, const Oid *types)
+{
+	Oid			exact[MOST_ARGUMENTS];
+	Oid			bloom_key = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("bloom_key"),
+											ObjectIdGetDatum(source->schema));
+	Oid			key = getBaseType(source->type) == bloom_key ? bloom_key : ANYELEMENTOID;
+	Oid			function;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		exact[i] = OidIsValid(types[i]) ? types[i] : key;
+	function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+							   PointerGetDatum(buildoidvector(exact, count)),
+							   ObjectIdGetDatum(source->schema));
+	if (!OidIsValid(function))
+		elog(ERROR, "function %s of the extension is missing", name);
+	return function;
+}
+
+Expr *
+bfpg_source_key_at(const BfpgSource *source, AttrNumber column)
+{
+	return (Expr *) makeVar(1, column, source->type, source->typmod, source->collation, 0);
+}
+
+Expr *
+bfpg_source_key(const BfpgSource *source)
+{
+	return bfpg_source_key_at(source, source->column);
+}
+
+Expr *
+bfpg_source_member(const BfpgSource *source)
+{
+	return (Expr *) makeVar(1, source->member, BOOLOID, -1, InvalidOid, 0);
+}
+
+Expr *
+bfpg_source_parameter(int number, Oid type)
+{
+	Param	   *parameter = makeNode(Param);
+
+	parameter->paramkind = PARAM_EXTERN;
+	parameter->paramid = number;
+	parameter->paramtype = type;
+	parameter->paramtypmod = -1;
+	parameter->location = -1;
+	return (Expr *) parameter;
+}
+
+/* The keys are the only arguments that may have a collation. */
+Expr *
+bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
+{
+	Aggref	   *aggregate = makeNode(Aggref);
+	ListCell   *cell;
+
+	aggregate->aggfnoid = call->function;
+	aggregate->aggtype = call->result;
+	aggregate->inputcollid = source->collation;
+	foreach(cell, call->arguments)
+	{
+		Expr	   *argument = lfirst(cell);
+
+		aggregate->args = lappend(aggregate->args,
+								  makeTargetEntry(argument, foreach_current_index(cell) + 1, NULL, false));
+		aggregate->aggargtypes = lappend_oid(aggregate->aggargtypes, exprType((Node *) argument));
+	}
+	aggregate->aggfilter = call->filter;
+	aggregate->aggstar = call->arguments == NIL;
+	aggregate->aggkind = AGGKIND_NORMAL;
+	aggregate->aggsplit = AGGSPLIT_SIMPLE;
+	aggregate->aggno = -1;
+	aggregate->aggtransno = -1;
+	aggregate->location = -1;
+	return (Expr *) aggregate;
+}
+
+/* SELECT of expressions FROM a subquery. */
+static Query *
+select_from(const BfpgSource *source, Query *inner, List *expressions)
+{
+	ParseState *state = make_parsestate(NULL);
+	Query	   *query = makeNode(Query);
+	ListCell   *cell;
+
+	state->p_sourcetext = source->text;
+	addNSItemToQuery(state,
+					 addRangeTableEntryForSubquery(state, inner, makeAlias("q", NIL), false, true),
+					 true, false, false);
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->rtable = state->p_rtable;
+	query->jointree = makeFromExpr(state->p_joinlist, NULL);
+	foreach(cell, expressions)
+	{
+		int			column = list_length(query->targetList) + 1;
+
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry(lfirst(cell), column, psprintf("column%d", column), false));
+	}
+	/* As which statement it is counted: the user's. */
+	query->queryId = source->query->queryId;
+	query->stmt_location = source->query->stmt_location;
+	query->stmt_len = source->query->stmt_len;
+	free_parsestate(state);
+	return query;
+}
+
+Query *
+bfpg_source_select(const BfpgSource *source, List *expressions)
+{
+	Query	   *query = select_from(source, copyObject(source->query), expressions);
+
+	query->hasAggs = contain_aggs_of_level((Node *) query->targetList, 0);
+	return query;
+}
+
+/* A foreign server is not sent an aggregate over a subquery that has an OFFSET. */
+static void
+fence(Query *inner)
+{
+	if (inner->limitOffset == NULL && inner->limitCount == NULL)
+		inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+}
+
+Query *
+bfpg_source_select_here(const BfpgSource *source, List *expressions)
+{
+	Query	   *query = bfpg_source_select(source, expressions);
+
+	fence(linitial_node(RangeTblEntry, query->rtable)->subquery);
+	return query;
+}
+
+/*
+ * The inner statement stands behind an OFFSET 0, so that the planner takes its first
+ * column for two hundred groups and hashes: the function that makes it would look like
+ * as many groups as there are keys, to be sorted.  Another engine would run what stands
+ * behind it apart, and without its parameters.
+ */
+Query *
+bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote)
+{
+	Query	   *query;
+	SortGroupClause *clause = makeNode(SortGroupClause);
+
+	if (!remote)
+		fence(inner);
+	query = select_from(source, inner, expressions);
+	query->hasAggs = true;
+	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
+	clause->tleSortGroupRef = 1;
+	clause->eqop = Int4EqualOperator;
+	clause->sortop = Int4LessOperator;
+	clause->hashable = true;
+	query->groupClause = list_make1(clause);
+	return query;
+}
+
+/* Runs with our settings; to be undone by AtEOXact_GUC. */
+static int
+set_own_settings(void)
+{
+	int			nest = NewGUCNestLevel();
+
+	(void) set_config_option("bloomfilter.overflow", "ignore", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	if (GetConfigOption(CITUS_SPLIT, true, false) != NULL)
+		(void) set_config_option(CITUS_SPLIT, "off", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
+	return nest;
+}
+
+PlannedStmt *
+bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo params, bool parallel)
+{
+	ErrorContextCallback callback;
+	List	   *rewritten;
+	PlannedStmt *plan;
+	int			nest = set_own_settings();
+
+	begin_context(source, &callback);
+	PushCopiedSnapshot(source->snapshot);
+	rewritten = QueryRewrite(statement);
+	if (list_length(rewritten) != 1)
+		elog(ERROR, "a query was rewritten to %d", list_length(rewritten));
+	plan = bfpg_plan_query(linitial_node(Query, rewritten), source->text,
+						   parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	PopActiveSnapshot();
+	end_context(&callback);
+	AtEOXact_GUC(true, nest);
+	return plan;
+}
+
+/* Takes rows of the executor into lists of ours. */
+typedef struct RowReceiver
+{
+	DestReceiver receiver;
+	MemoryContext context;
+	List	   *rows;
+} RowReceiver;
+
+static bool
+take_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	TupleDesc	columns = slot->tts_tupleDescriptor;
+	NullableDatum *row = palloc0(columns->natts * sizeof(NullableDatum));
+	int			i;
+
+	slot_getallattrs(slot);
+	for (i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+
+		row[i].isnull = slot->tts_isnull[i];
+		if (!row[i].isnull)
+			row[i].value = datumCopy(slot->tts_values[i], column->attbyval, column->attlen);
+	}
+	receiver->rows = lappend(receiver->rows, row);
+	MemoryContextSwitchTo(old);
+	return true;
+}
+
+static void
+ignore_startup(DestReceiver *self, int operation, TupleDesc columns)
+{
+}
+
+static void
+ignore_end(DestReceiver *self)
+{
+}
+
+List *
+bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params)
+{
+	ErrorContextCallback callback;
+	RowReceiver receiver = {{take_row, ignore_startup, ignore_end, ignore_end, DestNone}, CurrentMemoryContext, NIL};
+	QueryDesc  *query;
+	int			nest = set_own_settings();
+
+	begin_context(source, &callback);
+	PushCopiedSnapshot(source->snapshot);
+	query = CreateQueryDesc(plan, source->text, GetActiveSnapshot(), InvalidSnapshot,
+							&receiver.receiver, params, NULL, 0);
+	ExecutorStart(query, 0);
+	bfpg_executor_run(query);
+	ExecutorFinish(query);
+	ExecutorEnd(query);
+	FreeQueryDesc(query);
+	PopActiveSnapshot();
+	end_context(&callback);
+	AtEOXact_GUC(true, nest);
+	return receiver.rows;
+}
+
+/* Other servers and engines may answer anything. */
+const NullableDatum *
+bfpg_source_only_row(const BfpgSource *source, List *rows, int columns)
+{
+	const NullableDatum *row = list_length(rows) == 1 ? linitial(rows) : NULL;
+	int			i;
+
+	for (i = 0; row != NULL && i < columns; i++)
+		if (row[i].isnull)
+			row = NULL;
+	if (row == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("list \"%s\" was not published: what computes its aggregates gave no result", source->list)));
+	return row;
+}
+
+/* What is looked for in a plan. */
+typedef struct PlanLook
+{
+	Oid			aggregate;
+	bool		here;			/* an Agg node computes it */
+	int			workers;		/* of all Gather nodes */
+	bool		remote;			/* there is a scan of rows from elsewhere */
+	bool		elsewhere;		/* and one that computes the aggregate itself */
+} PlanLook;
+
+static bool
+mentions(Node *node, void *aggregate)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) && ((Aggref *) node)->aggfnoid == *(Oid *) aggregate)
+		return true;
+	return expression_tree_walker(node, mentions, aggregate);
+}
+
+static void look_at_plans(List *plans, PlanLook *look);
+
+static void
+look_at_plan(Plan *plan, PlanLook *look)
+{
+	List	   *computed = NIL;
+
+	if (plan == NULL)
+		return;
+	check_stack_depth();
+	if (IsA(plan, ForeignScan))
+		computed = ((ForeignScan *) plan)->fdw_scan_tlist;
+	if (IsA(plan, CustomScan))
+	{
+		computed = ((CustomScan *) plan)->custom_scan_tlist;
+		look_at_plans(((CustomScan *) plan)->custom_plans, look);
+	}
+	if (IsA(plan, ForeignScan) || IsA(plan, CustomScan))
+	{
+		look->remote |= IsA(plan, ForeignScan) || ((CustomScan *) plan)->custom_plans == NIL;
+		look->elsewhere |= mentions((Node *) computed, &look->aggregate) ||
+			mentions((Node *) plan->targetlist, &look->aggregate);
+	}
+	if (IsA(plan, Gather))
+		look->workers += ((Gather *) plan)->num_workers;
+	if (IsA(plan, GatherMerge))
+		look->workers += ((GatherMerge *) plan)->num_workers;
+	if (IsA(plan, Agg))
+		look->here |= mentions((Node *) plan->targetlist, &look->aggregate);
+	if (IsA(plan, Append))
+		look_at_plans(((Append *) plan)->appendplans, look);
+	if (IsA(plan, MergeAppend))
+		look_at_plans(((MergeAppend *) plan)->mergeplans, look);
+	if (IsA(plan, SubqueryScan))
+		look_at_plan(((SubqueryScan *) plan)->subplan, look);
+	look_at_plan(plan->lefttree, look);
+	look_at_plan(plan->righttree, look);
+}
+
+static void
+look_at_plans(List *plans, PlanLook *look)
+{
+	ListCell   *cell;
+
+	foreach(cell, plans)
+		look_at_plan(lfirst(cell), look);
+}
+
+static PlanLook
+look_for(PlannedStmt *plan, Oid aggregate)
+{
+	PlanLook	look = {aggregate};
+
+	look_at_plan(plan->planTree, &look);
+	look_at_plans(plan->subplans, &look);
+	return look;
+}
+
+bool
+bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate)
+{
+	PlanLook	look = look_for(plan, aggregate);
+
+	return look.here && !look.elsewhere;
+}
+
+int
+bfpg_source_processes(PlannedStmt *plan)
+{
+	int			workers = look_for(plan, InvalidOid).workers;
+
+	return plan->parallelModeNeeded ? 1 + Max(workers, 1) : 1;
+}
+
+bool
+bfpg_source_is_remote(PlannedStmt *plan)
+{
+	return look_for(plan, InvalidOid).remote;
+}

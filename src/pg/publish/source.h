@@ -1,0 +1,122 @@
+/*
+ * source.h
+ *	  The query of a list, and statements around it that are made by hand.
+ *
+ * The user's text is parsed and analysed once.  What runs is an aggregate over it: a
+ * Query with the text's own as a subquery, and functions of the extension by their
+ * OIDs.  So no name is looked up by search_path or by the type of the keys, no text of
+ * ours is in errors or logs, and parameters, of which the seed may be secret, are no
+ * part of the statement.
+ */
+#ifndef BFPG_SOURCE_H
+#define BFPG_SOURCE_H
+
+#include "nodes/params.h"
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "utils/snapshot.h"
+
+#pragma GCC visibility push(hidden)
+
+typedef struct BfpgSource
+{
+	const char *list;			/* the name, for errors */
+	const char *text;
+	Oid			schema;			/* the extension's */
+	Query	   *query;			/* analysed, never given to the planner itself */
+	AttrNumber	column;			/* of the keys, from 1 on */
+	AttrNumber	member;			/* of the booleans of an exact list; 0: there are none */
+	Oid			type;			/* of the keys; with the next two of a Var */
+	int32		typmod;
+	Oid			collation;
+	Snapshot	snapshot;		/* all runs see the same */
+} BfpgSource;
+
+/* An aggregate's call. */
+typedef struct BfpgCall
+{
+	Oid			function;
+	Oid			result;			/* its type */
+	List	   *arguments;
+	Expr	   *filter;			/* FILTER (WHERE ...), or NULL */
+} BfpgCall;
+
+/*
+ * Reads the text of a query.  Throws unless it is one query that returns one column, or a second
+ * one that is a boolean, and changes nothing.  The snapshot of the transaction, which must have one for all of its
+ * statements, is kept until bfpg_source_done.
+ */
+extern BfpgSource *bfpg_source_read(const char *list, const char *text, Oid schema);
+extern void bfpg_source_done(BfpgSource *source);
+
+/* Rows that the planner expects of the query. */
+extern double bfpg_source_rows(BfpgSource *source);
+
+/*
+ * A function of the extension by its name and its exact argument types, where InvalidOid
+ * stands for what functions declare for a key.
+ */
+extern Oid	bfpg_source_function(const BfpgSource *source, const char *name, int count, const Oid *types);
+
+/* The key, as a column of the statement around the query. */
+extern Expr *bfpg_source_key(const BfpgSource *source);
+
+/* The boolean beside it. */
+extern Expr *bfpg_source_member(const BfpgSource *source);
+
+/* The key in a column of a statement that is grouped. */
+extern Expr *bfpg_source_key_at(const BfpgSource *source, AttrNumber column);
+
+/* A parameter of a statement, by its number from 1 on. */
+extern Expr *bfpg_source_parameter(int number, Oid type);
+
+/* An aggregate as an expression of a statement. */
+extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call);
+
+/* SELECT of these expressions FROM the query. */
+extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
+
+/* The same with an OFFSET 0 in the query, so that a foreign server runs the query alone. */
+extern Query *bfpg_source_select_here(const BfpgSource *source, List *expressions);
+
+/*
+ * SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer.
+ * Of a remote one the rows come from elsewhere.
+ */
+extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote);
+
+/*
+ * Plans a statement, which it changes.  Engines such as Citus can't run a plan that was made
+ * without its parameters; this server's own plans don't depend on them, so that they may be
+ * NULL where the plan is only looked at, or runs here.
+ */
+extern PlannedStmt *bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo params,
+									 bool parallel);
+
+/*
+ * Runs a plan, which may be run again, and returns its rows: each an array of as many
+ * NullableDatum as there are columns, in the current context.
+ */
+extern List *bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params);
+
+/* The only row of a result; throws where there is none, more than one, or a null in its first columns. */
+extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List *rows, int columns);
+
+/*
+ * Whether the plan calls an aggregate here, in this process and in its workers: false
+ * where a foreign server or another engine computes it.
+ */
+extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate);
+
+/* Processes that run a plan, this one included, if there are as many as it wants. */
+extern int	bfpg_source_processes(PlannedStmt *plan);
+
+/*
+ * Whether rows come from elsewhere: a foreign server, or an engine whose scan has no plans of
+ * PostgreSQL's below it.
+ */
+extern bool bfpg_source_is_remote(PlannedStmt *plan);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_SOURCE_H */

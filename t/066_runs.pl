@@ -1,0 +1,116 @@
+# The last run of a list is told, however it ended, also of a list that was never published.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $node = new_node('runs');
+my $session = session($node);
+
+sub told
+{
+	my ($list) = @_;
+	return $session->query(<<"EOC");
+SELECT concat_ws('|', run, run_error, CASE WHEN serial IS NULL THEN 'never' ELSE 'published' END,
+	CASE WHEN run_ended_at >= run_started_at THEN 'in order' END)
+FROM bloom_published WHERE name = '$list'
+EOC
+}
+
+sub runs
+{
+	my ($sql, $state, $list, $told, $name) = @_;
+	is($session->state_of($sql), $state, "$name: $sql");
+	is(told($list), $told, "$name: is told");
+	return;
+}
+
+my $waits = q{SELECT g FROM generate_series(1, 10) g WHERE (SELECT pg_advisory_xact_lock(7)) IS NOT NULL};
+
+# The session that runs a list and waits in its query; the one that it waits for.
+sub waiting
+{
+	my ($list) = @_;
+	my $holder = session($node);
+	$holder->query('SELECT pg_advisory_lock(7)');
+	my $runner = session($node);
+	my $pid = $runner->pid;
+	$runner->start("CALL bloom_publish('$list', '$waits')");
+	$node->poll_query_until('postgres', "SELECT wait_event = 'advisory' FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the run does not come to its query';
+	return ($runner, $holder);
+}
+
+# A list that isn't there yet.
+runs(q{CALL bloom_publish('new', 'SELECT 1/0')}, '22012', 'new', 'failed|division by zero|never|in order', 'its query fails');
+runs(q{CALL bloom_publish('new', 'SELECT nothing')}, '42703', 'new', 'failed|column "nothing" does not exist|never|in order', 'it is no query');
+runs(q{CALL bloom_publish('new', 'SELECT 1 WHERE false')}, 'P0002', 'new', 'failed|the query of list "new" returns no keys|never|in order', 'it has no keys');
+runs(q{CALL bloom_refresh('new')}, '42704', 'new', 'failed|list "new" has no query to be refreshed by|never|in order', 'there is nothing to refresh');
+my ($runner, $holder) = waiting('new');
+is(told('new'), 'running|never', 'a run is told while it goes on');
+is($session->query(q{SELECT run_started_at <= now() FROM bloom_published WHERE name = 'new'}), 't', 'and since when');
+$session->query('SELECT pg_terminate_backend(' . $runner->pid . ')');
+$_->abandon foreach $runner, $holder;
+$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory'}) or die;
+is(told('new'), 'died|never', 'a run whose process was terminated has died');
+runs(q{SELECT bloom_drop('new')}, '', 'new', '', 'dropping forgets it');
+is($session->state_of(q{SELECT bloom_drop('new')}), '42704', 'once');
+
+# A list that is there.
+runs(q{CALL bloom_publish('list', 'SELECT generate_series(1, 10)')}, '', 'list', 'ended|published|in order', 'it is published');
+($runner, $holder) = waiting('list');
+is(told('list'), 'running|published', 'the next run goes on');
+is($session->query(q{SELECT bloom_lookup('list', 5)}), 't', 'while the list is asked');
+is($session->state_of(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT bloom_publish('list', bloom_agg(1))}), '55P03', 'and locked');
+$session->query('ROLLBACK');
+$session->query('SELECT pg_cancel_backend(' . $runner->pid . ')');
+is(($runner->finish)[1], '57014', 'it is cancelled');
+is(told('list'), 'failed|canceling statement due to user request|published|in order', 'and says so');
+is($runner->query('SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = \'advisory\''), 0, 'and holds no lock');
+$runner->query(q{CALL bloom_refresh('list')});
+is(told('list'), 'ended|published|in order', 'the next one ends');
+$_->quit foreach $runner, $holder;
+
+# In a block only the end can be told.
+$session->query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+is($session->state_of(q{CALL bloom_publish('list', 'SELECT 1/0')}), '22012', 'an error in a block');
+$session->query('ROLLBACK');
+is(told('list'), 'ended|published|in order', 'is not told');
+runs(q{CALL bloom_publish('list', 'SELECT 1/0')}, '22012', 'list', 'failed|division by zero|published|in order', 'an error outside');
+runs(q{SELECT bloom_publish('list', bloom_agg(g)) FROM generate_series(1, 10) g}, '', 'list', 'ended|published|in order', 'a filter that is published');
+
+# The error is the caller's, with all that it says, and long ones are cut off where they are kept.
+my ($out, $err) = ('', '');
+$node->psql('postgres', q{CALL bloom_publish('list', 'SELECT ''x''::int')}, stderr => \$err);
+like($err, qr/ERROR:  invalid input syntax for type integer: "x"\nLINE 1: SELECT 'x'::int.*CONTEXT:  query of list "list"/s, 'the caller gets the error');
+$session->query(q{CREATE FUNCTION shout() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE '%', repeat('x', 100000); END $$});
+is($session->state_of(q{CALL bloom_publish('list', 'SELECT shout()')}), 'P0001', 'a long error');
+is($session->query(q{SELECT length(run_error) FROM bloom_published WHERE name = 'list'}), 1000, 'is kept in part');
+
+# What the query left open goes: a function that publishes, and one that has its own SPI.
+$session->query(q{CREATE FUNCTION nested() RETURNS int LANGUAGE plpgsql AS $$
+BEGIN PERFORM bloom_publish('inner', bloom_agg(1)); PERFORM 1/0; END $$});
+runs(q{CALL bloom_publish('list', 'SELECT nested()')}, '22012', 'list', 'failed|division by zero|published|in order', 'an error in a function');
+is(told('inner'), '', 'whose own publish is undone');
+
+# The role that failed may not be the one that looks; a standby can't see locks.
+$session->query('CREATE ROLE nobody; CREATE ROLE publisher; GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_run TO publisher');
+is($session->state_of(q{SET ROLE nobody; CALL bloom_publish('list', 'SELECT 1')}), '42501', 'who has no rights');
+$session->query('RESET ROLE');
+is(told('list'), 'failed|division by zero|published|in order', 'writes nothing');
+$session->query(q{CALL bloom_publish('list', 'SELECT generate_series(1, 10)')});
+is($session->state_of(q{SET ROLE publisher; CALL bloom_refresh('list')}), '42501', 'another role does not refresh it');
+$session->query('RESET ROLE');
+like(told('list'), qr/^failed\|list "list" was published by role "\w+", which alone may refresh it\|published/, 'and a job that tries shows');
+
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();

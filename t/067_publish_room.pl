@@ -1,0 +1,68 @@
+# Room on disks: a pg_wal whose files are held, where publishing would end the server; a tablespace
+# with little more room than a list's two generations and the next one take.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+use BloomTest::SmallDisk;
+
+use constant MEGABYTE => 1024 * 1024;
+
+my $disk = BloomTest::SmallDisk->new(64 * MEGABYTE);
+plan skip_all => 'no user namespaces here, in which to mount a small disk' if !defined $disk;
+
+# A slot that nobody reads holds more than max_wal_size.
+my $node = new_node('wal',
+	initdb => [ '--wal-segsize=1', '--waldir=' . $disk->folder . '/wal' ],
+	conf => "max_wal_size = 16MB\nmin_wal_size = 2MB\nrestart_after_crash = off\nwal_level = replica\nmax_wal_senders = 2\nmax_replication_slots = 2\n");
+my $session = session($node);
+my $night = q{CALL bloom_publish('list', 'SELECT 1 WHERE nextval(''ran'') > 0', n => 10000000)};
+$session->query(q{CREATE SEQUENCE ran; CREATE TABLE filler (f text); ALTER TABLE filler ALTER f SET STORAGE external});
+$session->query(q{SELECT pg_create_physical_replication_slot('dead', true)});
+$session->query(q{INSERT INTO filler SELECT string_agg(md5(g::text), '') FROM generate_series(1, 100000) g}) foreach 1 .. 8;
+cmp_ok($session->query('SELECT sum(size) FROM pg_ls_waldir()'), '>', 16 * MEGABYTE, 'the slot holds more than max_wal_size');
+$disk->fill(6 * MEGABYTE);
+my ($out, $err) = ('', '');
+$node->psql('postgres', $night, stderr => \$err);
+like($err, qr/ERROR:  list "list" is not published: it needs 11\.8 MB in pg_wal, where \d\.\d MB are free\nDETAIL:  Nothing was written\.\nHINT:  Look at pg_replication_slots .* pg_stat_archiver/,
+	'a list that pg_wal has no room for is refused');
+is($session->query('SELECT is_called FROM ran'), 'f', 'before its query runs');
+is($session->query(q{SELECT run FROM bloom_published WHERE name = 'list'}), 'failed', 'and that is told');
+
+# The cure: the slot goes.
+$session->query(q{SELECT pg_drop_replication_slot('dead')});
+$session->query('CHECKPOINT');
+is($session->state_of($night), '', 'without the slot the same list is published, on the same disk');
+is($session->query(q{SELECT bloom_lookup('list', 1)}), 't', 'and asked');
+$session->quit;
+unlike(slurp_file($node->logfile), qr/PANIC/, 'the server went on throughout');
+$disk->give_back;
+$node->stop;
+
+# Ten nights on a volume of 3.2 lists, vacuumed in between.
+$node = new_node('nights');
+$session = session($node);
+$session->query(q{CALL bloom_publish('list', 'SELECT 1', n => 5000000)});
+my $bytes = $session->query(q{SELECT bytes FROM bloom_published});
+my $small = BloomTest::SmallDisk->new(int(3.2 * $bytes));
+my $space = $small->make_folder('space');
+$session->query("CREATE TABLESPACE small LOCATION '$space'");
+$session->query(q{SELECT bloom_drop('list')});
+$session->query('VACUUM (TRUNCATE) bloom_generation_part; ALTER TABLE bloom_generation_part SET TABLESPACE small');
+foreach my $number (1 .. 10)
+{
+	is($session->state_of("CALL bloom_publish('list', 'SELECT $number', n => 5000000)"), '', "night $number is published");
+	is($session->query("SELECT bloom_lookup('list', $number)"), 't', 'and asked');
+	$session->query('VACUUM bloom_generation_part');
+}
+$session->quit;
+stayed_alive($node);
+$node->stop;
+done_testing();
