@@ -111,7 +111,7 @@ final class Followed {
         for (int i = 0; i < count; i++) {
             at = (at + PAGE - 1) / PAGE * PAGE;
             require(at + Header.BYTES <= length, "part", "a part is missing");
-            long size = Header.lengthOf(map(channel, at, Header.BYTES));
+            long size = Header.lengthOf(map(channel, at, Math.min(Directory.BYTES, length - at)));
             require(size <= length - at, "part", "a part goes on behind the file's end");
             ByteBuffer bytes = map(channel, at, size);
             parts.add(Part.ofFollowed(Header.read(bytes, size), bytes));

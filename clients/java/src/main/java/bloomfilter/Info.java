@@ -10,8 +10,6 @@ import java.util.stream.Collectors;
  * rate it keeps now is told by SQL's bloom_stats and by {@code bloomfilter info}.
  */
 public final class Info {
-    private static final int FORMAT_VERSION = 1;
-
     private final int kind;
     private final List<Header> headers;
 
@@ -91,8 +89,15 @@ public final class Info {
         return headers.get(0).parts();
     }
 
+    /** 1, or 2 of an exact filter. */
     public int formatVersion() {
-        return FORMAT_VERSION;
+        return headers.get(0).directory() == null ? 1 : 2;
+    }
+
+    /** Of an exact filter: keys that it knows and that are no members, as it was planned. */
+    public long others() {
+        return headers.stream().mapToLong(h -> h.directory() == null ? 0 : h.directory().others)
+                .reduce(0, Info::sum);
     }
 
     /** 16 hexadecimal digits, as the command line has them; the same are the same bytes. */

@@ -104,7 +104,7 @@ final class Opening {
 
     /** The first bytes of a file, fewer if it is shorter. */
     private static ByteBuffer start(FileChannel channel) throws IOException {
-        ByteBuffer start = ByteBuffer.allocate(Header.BYTES);
+        ByteBuffer start = ByteBuffer.allocate(Directory.BYTES);
         int got = 0;
         while (start.hasRemaining() && got >= 0) {
             got = channel.read(start, start.position());

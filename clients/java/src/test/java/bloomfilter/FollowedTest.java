@@ -37,7 +37,7 @@ public class FollowedTest {
     }
 
     /** A file of these filters with serial 20, born 10, and no place. */
-    private static ByteBuffer page(List<byte[]> filters) throws IOException {
+    static ByteBuffer page(List<byte[]> filters) throws IOException {
         int length = Followed.PAGE;
         for (byte[] filter : filters) {
             length = (length + Followed.PAGE - 1) / Followed.PAGE * Followed.PAGE + filter.length;
@@ -49,10 +49,13 @@ public class FollowedTest {
             at = (at + Followed.PAGE - 1) / Followed.PAGE * Followed.PAGE;
             byte[] filter = filters.get(i).clone();
             sum += Part.check(ByteBuffer.wrap(filter.clone()), true).sum((long) i << 32);
-            Arrays.fill(filter, 40, 48, (byte) 0);
-            Arrays.fill(filter, 56, 64, (byte) 0);
+            if (filter[4] == 1) {
+                Arrays.fill(filter, 40, 48, (byte) 0);
+                Arrays.fill(filter, 56, 64, (byte) 0);
+                Support.sealHeader(filter);
+            }
             b.position(at);
-            b.put(Support.sealHeader(filter));
+            b.put(filter);
             at += filter.length;
         }
         b.putInt(0, 0x4c4d4c42).putInt(4, 2).putLong(8, length).putInt(16, filters.size());
