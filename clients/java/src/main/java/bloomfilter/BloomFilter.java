@@ -84,14 +84,19 @@ public final class BloomFilter {
             return info;
         }
         List<Header> headers = new ArrayList<>();
+        for (Part part : parts) {
+            headers.add(headerOf(part));
+        }
+        return new Info(kind, headers);
+    }
+
+    /** A part's header; in a followed file what changes is counted now. */
+    private Header headerOf(Part part) {
         try {
-            for (Part part : parts) {
-                headers.add(part.now());
-            }
+            return followed == null ? part.header : part.now();
         } catch (InvalidFilterException error) {
             throw new IllegalStateException("a file was damaged while it was open", error);
         }
-        return new Info(kind, headers);
     }
 
     /** Which content of which list it is, and how fresh: what a followed file says of itself. */
@@ -181,7 +186,7 @@ public final class BloomFilter {
             number = -1;
             own = parts[i];
         }
-        return Explanation.of(own, Key.of(key), hash, number >= 0);
+        return Explanation.of(headerOf(own), own, Key.of(key), hash, number >= 0);
     }
 
     private long hash(Object object, int index) {

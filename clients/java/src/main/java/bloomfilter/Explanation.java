@@ -13,10 +13,10 @@ final class Explanation {
     /**
      * The lines for a key.
      *
+     * @param header the part's, as it is now
      * @param part the filter that the key belongs to, or any of its set if that is not open
      */
-    static String of(Part part, Key key, long hash, boolean isOpen) {
-        Header header = part.header;
+    static String of(Header header, Part part, Key key, long hash, boolean isOpen) {
         Explanation lines = new Explanation();
         byte[] bytes = key.ownBytes();
         lines.add("filter", hex(header.checksum())).add("kind", Kind.describe(key.kind()))

@@ -33,7 +33,9 @@ final class Followed {
     static final int BUILT = 136;
     static final int NAME = 144;
     static final int NAME_BYTES = 208;
+    private static final int MAX_NAME = 200;
     static final int WHO_CHECKSUM = 504;
+    static final int WHO_BYTES = 512;
     static final int SERIAL = 520;
     static final int TRUE_AT = 536;
     static final int SUPERSEDED = 600;
@@ -67,21 +69,33 @@ final class Followed {
      */
     Followed(Path path, FileChannel channel, boolean verify) throws IOException {
         long length = channel.size();
-        require(length >= PAGE, "length", "a followed file is not so short");
+        require(length >= PAGE, "short", "a followed file has at least 4096 bytes");
         page = map(channel, 0, PAGE);
         require(page.getInt(4) == VERSION, "version",
                 "unsupported version " + page.getInt(4) + " of a followed file");
-        require(page.getLong(WHO_CHECKSUM) == hash(0, WHO_CHECKSUM), "header_checksum",
+        require(page.getLong(WHO_CHECKSUM) == hash(0, WHO_CHECKSUM), "checksum",
                 "checksum of the page does not match");
         require(page.getLong(8) == length, "length", "the file has another length than it says");
         int count = page.getInt(16);
-        require(count >= 1 && count <= MAX_PARTS, "header", "the number of parts is not 1 to 65535");
+        require(count >= 1 && count <= MAX_PARTS, "who", "the number of parts is not 1 to 65535");
+        require(page.getInt(20) == 0 && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
+                && isRightName(), "who", "a field of the page is not 0 that must be");
         mapParts(channel, count, length);
         place = findPlace(path);
         told = place == Status.Place.OTHER_BOOT && isSavedWhole() ? page.getLong(SAVED)
                 : page.getLong(BORN);
         require(place != Status.Place.NONE || !verify || page.getLong(BORN_SUM) == sum(),
-                "checksum", "the parts are not those that the page was written for");
+                "sum", "the parts are not those that the page was written for");
+    }
+
+    /** The name ends within its bytes, and behind it all is 0. */
+    private boolean isRightName() {
+        byte[] field = bytes(NAME, NAME_BYTES);
+        int length = 0;
+        while (length < MAX_NAME && field[length] != 0) {
+            length++;
+        }
+        return isZero(java.util.Arrays.copyOfRange(field, length, NAME_BYTES));
     }
 
     /** Whether a file that begins so is one. */
@@ -114,11 +128,23 @@ final class Followed {
             long size = Header.lengthOf(map(channel, at, Math.min(Directory.BYTES, length - at)));
             require(size <= length - at, "part", "a part goes on behind the file's end");
             ByteBuffer bytes = map(channel, at, size);
-            parts.add(Part.ofFollowed(Header.read(bytes, size), bytes));
+            parts.add(Part.ofFollowed(header(bytes, size), bytes));
             at += size;
         }
         require(at == length, "part", "the file goes on behind its last part");
-        Opening.checkSet(parts);
+        try {
+            Opening.checkSet(parts);
+        } catch (InvalidSetException error) {
+            throw new InvalidFilterException("part", error.getMessage());
+        }
+    }
+
+    private static Header header(ByteBuffer part, long size) throws InvalidFilterException {
+        try {
+            return Header.read(part, size);
+        } catch (InvalidFilterException error) {
+            throw new InvalidFilterException("part", error.getMessage());
+        }
     }
 
     /** By boot, device and inode, which a copy does not keep. */
@@ -128,15 +154,14 @@ final class Followed {
             return Status.Place.NONE;
         }
         long[] numbers = numbers(path);
-        if (numbers == null || numbers[1] != page.getLong(INODE)) {
+        byte[] now = thisBoot();
+        if (numbers == null || isZero(now) || numbers[1] != page.getLong(INODE)) {
             return Status.Place.COPY;
         }
-        byte[] now = thisBoot();
         if (!java.util.Arrays.equals(boot, now)) {
             return Status.Place.OTHER_BOOT;
         }
-        return !isZero(now) && numbers[0] == page.getLong(DEVICE) ? Status.Place.HERE
-                : Status.Place.COPY;
+        return numbers[0] == page.getLong(DEVICE) ? Status.Place.HERE : Status.Place.COPY;
     }
 
     private boolean isSavedWhole() {

@@ -44,8 +44,8 @@ final class Opening {
     }
 
     /**
-     * What a file was when it was looked at. The size, time and bytes of a followed one change while
-     * it stays the same.
+     * What a file was when it was looked at. A followed one stays the same while its first bytes do,
+     * which tell of which list it is; its time changes.
      */
     static final class Stamp {
         private final Object key;
@@ -54,8 +54,8 @@ final class Opening {
         private Stamp(Path path, ByteBuffer start) throws IOException {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             key = attributes.fileKey();
-            bytes = Followed.isOne(start) ? "" : attributes.size() + " "
-                    + attributes.lastModifiedTime() + " " + Arrays.toString(start.array());
+            String time = attributes.size() + " " + attributes.lastModifiedTime() + " ";
+            bytes = (Followed.isOne(start) ? "" : time) + Arrays.toString(start.array());
         }
 
         /** Null for one that can't be read: that shows when it is opened. */
@@ -104,7 +104,7 @@ final class Opening {
 
     /** The first bytes of a file, fewer if it is shorter. */
     private static ByteBuffer start(FileChannel channel) throws IOException {
-        ByteBuffer start = ByteBuffer.allocate(Directory.BYTES);
+        ByteBuffer start = ByteBuffer.allocate(Followed.WHO_BYTES);
         int got = 0;
         while (start.hasRemaining() && got >= 0) {
             got = channel.read(start, start.position());

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -144,6 +145,71 @@ public class FollowedTest {
     }
 
     @Test
+    public void vectors() throws IOException {
+        for (Map<String, String> row : Support.rows("pages.tsv")) {
+            byte[] bytes = Support.hex(row.get("file_hex"));
+            Path file = temporary.newFile().toPath();
+            Files.write(file, bytes);
+            if (!row.get("word").equals("-")) {
+                assertEquals(row.get("name"), row.get("word"), assertThrows(row.get("name"),
+                        InvalidFilterException.class, () -> BloomFilter.open(file)).rule());
+                continue;
+            }
+            Status.Place place = place(row.get("where"));
+            if (place != Status.Place.NONE) {
+                poke(file, 0, standing(file, bytes, row.get("where")));
+            }
+            BloomFilter filter = BloomFilter.open(file);
+            assertEquals(row.get("name"), place, filter.status().place());
+            assertEquals(row.get("name"), row.get("told"), String.valueOf(filter.status().serial()));
+            for (String key : row.get("keys").split(",")) {
+                assertTrue(row.get("name") + " " + key, filter.contains(Long.parseLong(key)));
+            }
+        }
+    }
+
+    private static Status.Place place(String where) {
+        switch (where) {
+            case "here":
+                return Status.Place.HERE;
+            case "boot":
+                return Status.Place.OTHER_BOOT;
+            case "nobody":
+                return Status.Place.NONE;
+            default:
+                return Status.Place.COPY;
+        }
+    }
+
+    /** The page as it is where the vector says. */
+    private static byte[] standing(Path file, byte[] bytes, String where) throws IOException {
+        ByteBuffer b = ByteBuffer.wrap(bytes.clone()).order(ByteOrder.LITTLE_ENDIAN);
+        byte[] boot = Followed.thisBoot();
+        boot[0] ^= where.equals("boot") ? 1 : 0;
+        b.position(Followed.BOOT);
+        b.put(boot);
+        long device = (Long) Files.getAttribute(file, "unix:dev");
+        long inode = (Long) Files.getAttribute(file, "unix:ino");
+        b.putLong(Followed.DEVICE, device + (where.equals("device") ? 1 : 0));
+        b.putLong(Followed.INODE, inode + (where.equals("copy") ? 1 : 0));
+        boolean isSaved = b.getLong(Followed.SAVED_CHECKSUM) != 0;
+        seal(b);
+        return isSaved ? b.array() : b.putLong(Followed.SAVED_CHECKSUM, 0).array();
+    }
+
+    @Test
+    public void anotherListInTheSameFile() throws IOException {
+        ByteBuffer b = page(keys(50));
+        Files.write(path, b.array());
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        put(b, Followed.NAME, "public.others");
+        poke(path, 0, seal(b).array());
+        assertTrue(watched.reload());
+        assertEquals("public.others", watched.status().list());
+        assertFalse(watched.reload());
+    }
+
+    @Test
     public void nobodysFileIsCheckedWhole() throws IOException {
         byte[] set = page(Support.set(3, Support.integers(0, 300))).array();
         Files.write(path, set);
@@ -152,7 +218,7 @@ public class FollowedTest {
         assertEquals(Status.Place.NONE, filter.status().place());
         set[set.length - 1] ^= 1;
         Files.write(path, set);
-        assertEquals("checksum", assertThrows(InvalidFilterException.class,
+        assertEquals("sum", assertThrows(InvalidFilterException.class,
                 () -> BloomFilter.open(path)).rule());
         BloomFilter.open(path, ReadOption.NO_VERIFY);
     }
