@@ -13,10 +13,10 @@ final class Explanation {
     /**
      * The lines for a key.
      *
+     * @param header the part's, as it is now
      * @param part the filter that the key belongs to, or any of its set if that is not open
      */
-    static String of(Part part, Key key, long hash, boolean isOpen) {
-        Header header = part.header;
+    static String of(Header header, Part part, Key key, long hash, boolean isOpen) {
         Explanation lines = new Explanation();
         byte[] bytes = key.ownBytes();
         lines.add("filter", hex(header.checksum())).add("kind", Kind.describe(key.kind()))
@@ -26,6 +26,7 @@ final class Explanation {
                 .add("block", Hash.reduce(hash, header.blocks()) + " of " + header.blocks());
         if (isOpen) {
             lines.add("probes", part.probes(hash));
+            lines.text.append(part.explainUpper(hash));
         }
         String answer = part.contains(hash) ? "true" : "false";
         lines.add("answer", isOpen ? answer : "other part");
