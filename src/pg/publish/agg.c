@@ -93,7 +93,7 @@ static Size
 room_to_add(const BfpgShared *shared)
 {
 	Size		memory = (Size) maintenance_work_mem * 1024 / shared->head->processes;
-	double		enough = Min(bfpg_shared_bytes(&shared->head->shape), MaxAllocHugeSize);
+	double		enough = Min((double) bfpg_shared_bytes(&shared->head->shape), (double) MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
 }
