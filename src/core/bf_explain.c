@@ -144,10 +144,32 @@ bf_explain_answer(char *text, int answer)
 	return add_text(add_name(text, "answer"), word);
 }
 
+/* The levels of an exact filter up to the first that does not have the key. */
+static char *
+add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t hash)
+{
+	unsigned	level;
+
+	for (level = 0; level < shape->levels; level++)
+	{
+		const bf_header *header = &shape->level[level];
+		uint64_t	own = bf_exact_hash(shape, level, hash);
+
+		if (level > 0)
+			text = bf_explain_number(text, "level", level + 1);
+		text = bf_explain_probes(text, header, own,
+								 blocks + bf_exact_offset(shape, level) + bf_block_offset(header, own));
+		if (!bf_exact_level_contains(shape, blocks, level, hash))
+			break;
+	}
+	return text;
+}
+
 int
-bf_explain(char *text, const bf_header *header, const uint8_t *blocks, uint32_t key_type,
+bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks, uint32_t key_type,
 		   const void *key, size_t length)
 {
+	const bf_header *header = &shape->level[0];
 	uint64_t	hash = bf_hash(key, length, header->seed);
 	int			answer = BF_EXPLAIN_OTHER_PART;
 
@@ -155,8 +177,8 @@ bf_explain(char *text, const bf_header *header, const uint8_t *blocks, uint32_t 
 	text = bf_explain_key(text, header, key_type, key, length, hash);
 	if (bf_in_part(header, hash))
 	{
-		text = bf_explain_probes(text, header, hash, blocks + bf_block_offset(header, hash));
-		answer = bf_contains(header, blocks, hash);
+		text = add_levels(text, shape, blocks, hash);
+		answer = bf_exact_contains(shape, blocks, hash);
 	}
 	bf_explain_answer(text, answer);
 	return answer;

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bf_format.h"
+#include "bf_exact.h"
 
 /* Room that is enough for what these functions write together. */
 #define BF_EXPLAIN_ROOM	2048
@@ -36,8 +36,11 @@ extern char *bf_explain_answer(char *text, int answer);
 /* A line of a name and a number, for what only some filters have. */
 extern char *bf_explain_number(char *text, const char *name, uint64_t number);
 
-/* All of it for one filter with its blocks.  Returns the answer. */
-extern int	bf_explain(char *text, const bf_header *header, const uint8_t *blocks,
+/*
+ * All of it for one filter with its blocks; of an exact one with the probes of each level that
+ * is looked at.  Returns the answer.
+ */
+extern int	bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks,
 					   uint32_t key_type, const void *key, size_t length);
 
 #endif							/* BF_EXPLAIN_H */

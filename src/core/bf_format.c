@@ -1,6 +1,6 @@
 /*
  * bf_format.c
- *	  Reading, checking and writing the header of format version 1.
+ *	  Reading, checking and writing headers, and the filters of format version 1.
  *
  * Sizes are computed in 64 bits and compared with the length at hand before
  * anything is believed; no field is used before it is checked.
@@ -78,6 +78,10 @@ bf_status_text(bf_status status)
 			return "bits are set but there is no key type";
 		case BF_BAD_CHECKSUM:
 			return "checksum does not match";
+		case BF_BAD_DIRECTORY:
+			return "directory of levels is damaged";
+		case BF_BAD_LEVELS:
+			return "directory is not that of three levels";
 	}
 	return "unknown status";
 }
@@ -110,13 +114,13 @@ header_checksum(const uint8_t *bytes)
 
 /* The fields that say what kind of bytes these are, before any is interpreted. */
 static bf_status
-check_identity(const uint8_t *bytes, uint64_t total_bytes)
+check_identity(const uint8_t *bytes, uint64_t total_bytes, unsigned version)
 {
 	if (total_bytes < BF_HEADER_BYTES)
 		return BF_BAD_LENGTH;
 	if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
 		return BF_BAD_MAGIC;
-	if (bytes[AT_VERSION] != BF_FORMAT_VERSION)
+	if (bytes[AT_VERSION] != version)
 		return BF_BAD_VERSION;
 	if (bf_load_le(bytes + AT_HEADER_CHECKSUM, 4) != header_checksum(bytes))
 		return BF_BAD_HEADER_CHECKSUM;
@@ -125,9 +129,9 @@ check_identity(const uint8_t *bytes, uint64_t total_bytes)
 	return BF_OK;
 }
 
-/* The fields that give the geometry, and that they give this very length. */
+/* The fields that give the geometry. */
 static bf_status
-check_geometry(const bf_header *header, uint64_t total_bytes)
+check_geometry(const bf_header *header)
 {
 	if (header->probes < 1 || header->probes > BF_MAX_PROBES)
 		return BF_BAD_PROBES;
@@ -140,14 +144,20 @@ check_geometry(const bf_header *header, uint64_t total_bytes)
 		return BF_BAD_COLUMNS;
 	if (header->blocks < 1)
 		return BF_BAD_BLOCKS;
+	return BF_OK;
+}
+
+/* That the geometry gives this very length. */
+static bf_status
+check_size(const bf_header *header, uint64_t total_bytes)
+{
 	if (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES)
 		return BF_BAD_SIZE;
 	return BF_OK;
 }
 
-/* The fields that look-ups do not use, but that statistics and unions do. */
-static bf_status
-check_parameters(const bf_header *header)
+bf_status
+bf_header_check_parameters(const bf_header *header)
 {
 	if (header->part >= header->parts)
 		return BF_BAD_PARTS;
@@ -169,12 +179,11 @@ check_empty(const bf_header *header)
 	return BF_OK;
 }
 
-/* All rules that the header's fields can be checked for one by one. */
-static bf_status
-read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
+bf_status
+bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, unsigned version, bf_header *header)
 {
 	bf_header	h;
-	bf_status	status = check_identity(bytes, total_bytes);
+	bf_status	status = check_identity(bytes, total_bytes, version);
 
 	if (status != BF_OK)
 		return status;
@@ -189,12 +198,19 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 	h.rate = load_double(bytes + AT_RATE);
 	h.bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
 	h.checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
-
-	status = check_geometry(&h, total_bytes);
-	if (status == BF_OK)
-		status = check_parameters(&h);
 	*header = h;
-	return status;
+	return check_geometry(header);
+}
+
+/* All rules of version 1 that the header's fields can be checked for one by one. */
+static bf_status
+read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
+{
+	bf_status	status = bf_header_read_fields(bytes, total_bytes, BF_FORMAT_VERSION, header);
+
+	if (status == BF_OK)
+		status = check_size(header, total_bytes);
+	return status == BF_OK ? bf_header_check_parameters(header) : status;
 }
 
 uint64_t
@@ -245,9 +261,15 @@ bf_parse(const void *data, uint64_t length, bf_tick tick, bf_header *header)
 void
 bf_header_copy(const bf_header *header, uint8_t *bytes)
 {
+	bf_header_copy_version(header, BF_FORMAT_VERSION, bytes);
+}
+
+void
+bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes)
+{
 	memset(bytes, 0, BF_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof magic);
-	bytes[AT_VERSION] = BF_FORMAT_VERSION;
+	bytes[AT_VERSION] = (uint8_t) version;
 	bytes[AT_PROBES] = header->probes;
 	bytes[AT_LOG2_BLOCK] = header->log2_block_bits;
 	bytes[AT_KEY_TYPE] = (uint8_t) bf_key_kind(header->key_type);

@@ -39,7 +39,11 @@ typedef enum bf_status
 	BF_BAD_RATE,
 	BF_BAD_BITS_SET,
 	BF_BAD_EMPTY,				/* bits, but no type of keys */
-	BF_BAD_CHECKSUM
+	BF_BAD_CHECKSUM,
+
+	/* Of exact filters alone (bf_exact.h), before BF_BAD_SIZE */
+	BF_BAD_DIRECTORY,			/* too short for it, or damaged */
+	BF_BAD_LEVELS				/* not three levels */
 } bf_status;
 
 /* One sentence without a capital and a period, e.g. "checksum does not match". */
@@ -126,5 +130,14 @@ extern void bf_header_write(bf_header *header, const uint8_t *blocks,
 
 /* Writes a header as it stands, with the checksum of the blocks that it has. */
 extern void bf_header_copy(const bf_header *header, uint8_t *bytes);
+
+/*
+ * For bf_exact.c, whose header has the same fields: bytes as a header of this version, with all
+ * rules about them that come before the length's; and the rules that come after it.
+ */
+extern bf_status bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, unsigned version,
+									   bf_header *header);
+extern bf_status bf_header_check_parameters(const bf_header *header);
+extern void bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes);
 
 #endif							/* BF_FORMAT_H */

@@ -30,6 +30,10 @@ CREATE TABLE bloom_generation (
 	fullest_part double precision NOT NULL,
 	bytes bigint NOT NULL,
 	key_type text,
+	others bigint,
+	planned_others bigint,
+	unknown bigint,
+	conflicts bigint,
 	PRIMARY KEY (name, back)
 );
 COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';
@@ -73,7 +77,8 @@ CREATE TABLE bloom_definition (
 	query text NOT NULL,
 	search_path text NOT NULL,
 	"check" boolean NOT NULL,
-	allow_empty boolean NOT NULL
+	allow_empty boolean NOT NULL,
+	on_conflict smallint NOT NULL
 ) USING heap;
 COMMENT ON TABLE bloom_definition IS 'queries of published lists, for bloom_refresh; written by bloom_publish alone';
 
@@ -127,6 +132,7 @@ CREATE VIEW bloom_published AS
 		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, l.published_by,
 		CASE WHEN pg_catalog.pg_has_role(d.role, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
+		l.others, l.unknown, l.conflicts,
 		l.rate, l.fullest_part, l.bytes, l.parts, l.key_type, l.max_shrink,
 		CASE WHEN r.error IS NOT NULL THEN 'failed'
 			WHEN r.ended_at IS NOT NULL THEN 'ended'
@@ -159,6 +165,9 @@ COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
 COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key; NULL where no query was run';
 COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list';
+COMMENT ON COLUMN bloom_published.unknown IS 'of these, rows whose boolean is null';
+COMMENT ON COLUMN bloom_published.conflicts IS 'keys with both booleans, which on_conflict decided';
 COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
 COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
 COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published';
@@ -185,10 +194,11 @@ CREATE PROCEDURE bloom_publish(
 	"check" boolean DEFAULT true,
 	allow_empty boolean DEFAULT false,
 	max_shrink double precision DEFAULT NULL,
-	allow_type_change boolean DEFAULT false
+	allow_type_change boolean DEFAULT false,
+	on_conflict boolean DEFAULT NULL
 )
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_query' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
+COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
 
 CREATE PROCEDURE bloom_refresh(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;

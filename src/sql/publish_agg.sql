@@ -47,3 +47,33 @@ CREATE AGGREGATE bloom_publish_agg(what bytea, key bloom_key) (
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE bloom_publish_agg(bytea, bloom_key) IS 'support aggregate of bloom_publish';
+
+CREATE FUNCTION bloom_publish_transfn(state internal, what bytea, key anyelement, member boolean) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_transfn' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_transfn(internal, bytea, anyelement, boolean) IS 'support function of bloom_publish_agg';
+
+CREATE AGGREGATE bloom_publish_agg(what bytea, key anyelement, member boolean) (
+	SFUNC = bloom_publish_transfn,
+	STYPE = internal,
+	FINALFUNC = bloom_publish_finalfn,
+	COMBINEFUNC = bloom_publish_combine,
+	SERIALFUNC = bloom_publish_serialize,
+	DESERIALFUNC = bloom_publish_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_publish_agg(bytea, anyelement, boolean) IS 'support aggregate of bloom_publish';
+
+CREATE FUNCTION bloom_publish_transfn(state internal, what bytea, key bloom_key, member boolean) RETURNS internal
+	AS 'MODULE_PATHNAME', 'bloomfilter_publish_transfn' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_publish_transfn(internal, bytea, bloom_key, boolean) IS 'support function of bloom_publish_agg';
+
+CREATE AGGREGATE bloom_publish_agg(what bytea, key bloom_key, member boolean) (
+	SFUNC = bloom_publish_transfn,
+	STYPE = internal,
+	FINALFUNC = bloom_publish_finalfn,
+	COMBINEFUNC = bloom_publish_combine,
+	SERIALFUNC = bloom_publish_serialize,
+	DESERIALFUNC = bloom_publish_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE bloom_publish_agg(bytea, bloom_key, boolean) IS 'support aggregate of bloom_publish';

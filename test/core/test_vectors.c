@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bf_bytes.h"
+#include "bf_exact.h"
 #include "bf_hash.h"
 #include "bf_key.h"
 #include "tap.h"
@@ -309,7 +310,7 @@ status_of_rule(const char *rule)
 		{"blocks", BF_BAD_BLOCKS}, {"size", BF_BAD_SIZE}, {"part", BF_BAD_PARTS},
 		{"capacity", BF_BAD_CAPACITY}, {"rate", BF_BAD_RATE},
 		{"bits_set", BF_BAD_BITS_SET}, {"empty_key_type", BF_BAD_EMPTY},
-		{"checksum", BF_BAD_CHECKSUM}
+		{"checksum", BF_BAD_CHECKSUM}, {"directory", BF_BAD_DIRECTORY}, {"levels", BF_BAD_LEVELS}
 	};
 	size_t		i;
 
@@ -337,6 +338,98 @@ test_invalid_row(const table *t, size_t row)
 		   "invalid.tsv: %s is refused by its header alone", table_text(t, row, "name"));
 	free(bytes);
 	free(header_alone);
+}
+
+/* Whether all keys of a list get this answer, one by one and in a batch. */
+static bool
+exact_answers(const bf_exact *exact, const uint8_t *blocks, const char *list, uint8_t wanted)
+{
+	size_t		count;
+	uint64_t   *hashes = list_hashes(list, exact->level[0].seed, &count);
+	uint8_t    *found = allocate(count);
+	bool		right = true;
+	size_t		i;
+
+	bf_exact_contains_hashes(exact, blocks, hashes, count, found);
+	for (i = 0; i < count; i++)
+		right &= found[i] == wanted && bf_in_part(&exact->level[0], hashes[i]) &&
+			bf_exact_contains(exact, blocks, hashes[i]) == wanted;
+	free(hashes);
+	free(found);
+	return right;
+}
+
+/* The bytes that the shape and the row's keys make. */
+static bool
+exact_built_as(const table *t, size_t row, const bf_exact *read, const uint8_t *bytes, size_t length)
+{
+	bf_exact	exact = *read;
+	uint8_t    *built = allocate(length);
+	uint8_t    *blocks = built + BF_EXACT_HEADER_BYTES;
+	uint64_t   *hashes[2];
+	size_t		count[2];
+	size_t		left[2] = {0, 0};
+	bool		same;
+	size_t		i;
+
+	hashes[0] = list_hashes(table_text(t, row, "members_hex"), exact.level[0].seed, &count[0]);
+	hashes[1] = list_hashes(table_text(t, row, "others_hex"), exact.level[0].seed, &count[1]);
+	memset(built, 0, length);
+	for (i = 0; i < BF_EXACT_LEVELS; i++)
+		exact.level[i].bits_set = 0;
+	bf_exact_add(&exact, blocks, 0, hashes[0], count[0]);
+	for (i = 0; i < count[1]; i++)
+		if (bf_exact_level_contains(&exact, blocks, 0, hashes[1][i]))
+			hashes[1][left[1]++] = hashes[1][i];
+	bf_exact_add(&exact, blocks, 1, hashes[1], left[1]);
+	for (i = 0; i < count[0]; i++)
+		if (bf_exact_level_contains(&exact, blocks, 1, hashes[0][i]))
+			hashes[0][left[0]++] = hashes[0][i];
+	same = bf_exact_close(&exact, blocks, hashes[0], left[0], hashes[1], left[1], NULL);
+	bf_exact_write(&exact, built, NULL);
+	same &= memcmp(built, bytes, length) == 0;
+	free(hashes[0]);
+	free(hashes[1]);
+	free(built);
+	return same;
+}
+
+static void
+test_exact_row(const table *t, size_t row)
+{
+	const char *name = table_text(t, row, "name");
+	const char *word = table_text(t, row, "word");
+	size_t		length;
+	uint8_t    *bytes = from_hex(table_text(t, row, "filter_hex"), &length);
+	uint8_t    *front = exact_copy(bytes, length < BF_EXACT_HEADER_BYTES ? length : BF_EXACT_HEADER_BYTES);
+	bool		valid = strcmp(word, "-") == 0;
+	bf_status	wanted = valid ? BF_OK : status_of_rule(word);
+	bf_exact	exact;
+	bf_status	got = bf_exact_parse(bytes, length, NULL, &exact);
+
+	ok(got == wanted && (valid || wanted != BF_OK), "exact.tsv: %s is %s (%s)", name, valid ? "valid" : word, bf_status_text(got));
+	if (valid)
+	{
+		ok(exact_answers(&exact, bytes + BF_EXACT_HEADER_BYTES, table_text(t, row, "members_hex"), 1) &&
+		   exact_answers(&exact, bytes + BF_EXACT_HEADER_BYTES, table_text(t, row, "others_hex"), 0) &&
+		   exact_answers(&exact, bytes + BF_EXACT_HEADER_BYTES, table_text(t, row, "strangers_hex"), 0), "exact.tsv: %s gives its answers", name);
+		ok(exact_built_as(t, row, &exact, bytes, length), "exact.tsv: %s is built of its keys", name);
+	}
+	if (valid || wanted < BF_BAD_BITS_SET || wanted > BF_BAD_CHECKSUM)
+		ok(bf_exact_read(front, length, &exact) == wanted, "exact.tsv: %s by header and directory alone", name);
+	free(bytes);
+	free(front);
+}
+
+static void
+test_exact(const char *folder)
+{
+	table		t = read_vectors(folder, "exact.tsv");
+	size_t		row;
+
+	for (row = 0; row < t.rows; row++)
+		test_exact_row(&t, row);
+	table_free(&t);
 }
 
 static void
@@ -367,6 +460,7 @@ main(int count, char **arguments)
 		bf_kernel = bf_usable_kernel(i);
 		printf("# kernel %s\n", bf_kernel->name);
 		test_filters(arguments[1]);
+		test_exact(arguments[1]);
 	}
 	t = read_vectors(arguments[1], "invalid.tsv");
 	for (row = 0; row < t.rows; row++)

@@ -1068,7 +1068,7 @@ def patched_number(data, offset, form, value):
 
 # Offset, layout and forbidden values of each header field, by rule.
 BAD_NUMBERS = [
-    ("version", 4, "<B", [0, 2, 3, 127, 128, 255]),
+    ("version", 4, "<B", [0, 3, 4, 127, 128, 255]),
     ("hash", 48, "<B", [0, 2, 129, 255]),
     ("probes", 5, "<B", [0, 33, 34, 64, 128, 255]),
     ("block_bits", 6, "<B", [0, 3, 8, 17, 32, 41, 73, 255]),
@@ -1250,7 +1250,7 @@ def bad_checksum_rows():
 # One way to break each rule after "short", in the order of the rules.
 DAMAGES = [
     ("magic", lambda d: patched(d, 0, b"X")),
-    ("version", lambda d: patched(d, 4, b"\x02")),
+    ("version", lambda d: patched(d, 4, b"\x03")),
     ("header_checksum", lambda d: patched(d, 52, bytes(4))),
     ("hash", lambda d: patched(d, 48, b"\x02")),
     ("probes", lambda d: patched(d, 5, b"\x21")),

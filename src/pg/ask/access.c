@@ -14,7 +14,8 @@ open_stored(BfpgAccess *access, Datum value)
 	BfpgStored *stored = bfpg_stored_find(value);
 
 	access->stored = stored;
-	access->header = &stored->header;
+	access->shape = &stored->shape;
+	access->header = &stored->shape.level[0];
 	access->blocks = stored->blocks;
 	access->epoch = bfpg_epoch;
 }
@@ -28,11 +29,12 @@ open_inline(BfpgAccess *access, Datum value)
 	uint64		total = VARSIZE_ANY_EXHDR(flat);
 	bf_status	status;
 
-	status = bf_header_read(VARDATA_ANY(flat), total, &access->own_header);
+	status = bf_any_read(VARDATA_ANY(flat), total, &access->own_shape);
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
-	access->header = &access->own_header;
-	access->blocks = (const uint8 *) VARDATA_ANY(flat) + BF_HEADER_BYTES;
+	access->shape = &access->own_shape;
+	access->header = &access->own_shape.level[0];
+	access->blocks = (const uint8 *) VARDATA_ANY(flat) + bf_exact_front(access->shape);
 	if (flat != attr)
 		access->detoasted = flat;
 }
@@ -40,7 +42,9 @@ open_inline(BfpgAccess *access, Datum value)
 static void
 open_expanded(BfpgAccess *access, const BfpgFilter *filter)
 {
-	access->header = &filter->header;
+	bf_exact_of(&filter->header, &access->own_shape);
+	access->shape = &access->own_shape;
+	access->header = &access->own_shape.level[0];
 	access->blocks = filter->blocks;
 }
 
@@ -75,7 +79,7 @@ bfpg_access_stored_contains(BfpgAccess *access, uint64 hash)
 
 	prepare(access, bfpg_question_cost(access->stored));
 	if (access->blocks != NULL)
-		return bf_contains(access->header, access->blocks, hash);
+		return bf_exact_contains(access->shape, access->blocks, hash);
 	bfpg_chunks_contain(access->stored, &hash, 1, &found);
 	return found;
 }
@@ -98,6 +102,6 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 	{
 		CHECK_FOR_INTERRUPTS();
 		length = Min(count - i, HASHES_BETWEEN_CHECKS);
-		bf_contains_hashes(access->header, access->blocks, hashes + i, length, found + i);
+		bf_exact_contains_hashes(access->shape, access->blocks, hashes + i, length, found + i);
 	}
 }

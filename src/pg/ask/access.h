@@ -21,13 +21,14 @@
  */
 typedef struct BfpgAccess
 {
-	const bf_header *header;
+	const bf_header *header;	/* level 1's of an exact filter */
+	const bf_exact *shape;
 	const uint8 *blocks;		/* all blocks, or NULL: ask chunk by chunk */
 
 	/* private; all zero in the beginning */
 	BfpgStored *stored;			/* what is known of a stored value, else NULL */
 	uint64		epoch;			/* bfpg_epoch when that was found, or 0 */
-	bf_header	own_header;		/* of a value that is not stored */
+	bf_exact	own_shape;		/* of a value that is not stored */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
 } BfpgAccess;
 
@@ -69,7 +70,7 @@ bfpg_access_contains(BfpgAccess *access, uint64 hash)
 {
 	if (access->blocks == NULL)
 		return bfpg_access_stored_contains(access, hash);
-	return bf_contains(access->header, access->blocks, hash);
+	return bf_exact_contains(access->shape, access->blocks, hash);
 }
 
 /* The same for many; found[i] is set to 1 or 0. */

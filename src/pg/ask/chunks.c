@@ -67,6 +67,8 @@ typedef struct BfpgChunks
 	Relation   *indexes;		/* NULL until a guess fails */
 	int			index_count;
 	int			valid_index;
+	const bf_header *level;		/* of the filter, whose blocks are looked at */
+	int64		blocks_at;		/* where these begin in the value */
 	int32		read;			/* the chunk that was read by the index last, or -1 */
 	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 } BfpgChunks;
@@ -97,6 +99,15 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 	chunks->indexes = NULL;
 	chunks->read = -1;
 	return true;
+}
+
+/* From now on keys are looked up in this level of the filter, by their hashes for it. */
+static void
+take_level(BfpgChunks *chunks, const BfpgStored *stored, unsigned level)
+{
+	chunks->stored = unconstify(BfpgStored *, stored);
+	chunks->level = &stored->shape.level[level];
+	chunks->blocks_at = bf_exact_front(&stored->shape) + bf_exact_offset(&stored->shape, level);
 }
 
 static void
@@ -236,9 +247,9 @@ read_by_index(BfpgChunks *chunks, int32 number)
 
 /* Where the block of a key begins in the value. */
 static int64
-block_at(const bf_header *header, uint64 hash)
+block_at(const BfpgChunks *chunks, uint64 hash)
 {
-	return BF_HEADER_BYTES + (int64) bf_block_offset(header, hash);
+	return chunks->blocks_at + (int64) bf_block_offset(chunks->level, hash);
 }
 
 /* The bytes of a chunk, good until another one is read. */
@@ -269,8 +280,8 @@ gather_block(BfpgChunks *chunks, int64 at, int32 size, uint8 *block)
 static bool
 ask_block(BfpgChunks *chunks, uint64 hash)
 {
-	const bf_header *header = &chunks->stored->header;
-	int64		at = block_at(header, hash);
+	const bf_header *header = chunks->level;
+	int64		at = block_at(chunks, hash);
 	int32		offset = (int32) (at % TOAST_MAX_CHUNK_SIZE);
 	int32		size = (int32) bf_block_bytes(header);
 	uint8		gathered[MAX_BLOCK_BYTES];
@@ -291,7 +302,7 @@ static void
 fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 {
 	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
-	int64		at = block_at(&chunks->stored->header, hash);
+	int64		at = block_at(chunks, hash);
 	int32		number = (int32) (at / TOAST_MAX_CHUNK_SIZE);
 	const BfpgRun *run = bfpg_runs_find(&chunks->stored->runs, number);
 	ItemPointerData place;
@@ -335,7 +346,7 @@ sort_by_block(const bf_header *header, const uint64 *hashes, int count)
 static void
 show_chunk(BfpgChunks *chunks, uint64 hash)
 {
-	int32		number = (int32) (block_at(&chunks->stored->header, hash) / TOAST_MAX_CHUNK_SIZE);
+	int32		number = (int32) (block_at(chunks, hash) / TOAST_MAX_CHUNK_SIZE);
 
 	if (bfpg_runs_find(&chunks->stored->runs, number) == NULL)
 		(void) read_by_index(chunks, number);
@@ -345,7 +356,7 @@ show_chunk(BfpgChunks *chunks, uint64 hash)
 static void
 ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 {
-	uint64	   *order = sort_by_block(&chunks->stored->header, hashes, count);
+	uint64	   *order = sort_by_block(chunks->level, hashes, count);
 	int			fetched = 0;
 	int			i;
 
@@ -365,21 +376,76 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 
 /* Asks for keys by slices, one by one. */
 static void
-ask_slices(const BfpgStored *stored, const uint64 *hashes, int count, uint8 *found)
+ask_slices(const BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 {
-	const bf_header *header = &stored->header;
+	const bf_header *header = chunks->level;
 	int			i;
 
 	for (i = 0; i < count; i++)
 	{
-		struct varlena *block = bfpg_read_slice(PointerGetDatum(stored->value),
-												block_at(header, hashes[i]), bf_block_bytes(header));
+		struct varlena *block = bfpg_read_slice(PointerGetDatum(chunks->stored->value),
+												block_at(chunks, hashes[i]), bf_block_bytes(header));
 
 		found[i] = bf_block_contains((const uint8 *) VARDATA_ANY(block),
 									 header->log2_block_bits, header->probes, hashes[i]);
 		pfree(block);
 		CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/* Asks one level for keys by their hashes for it. */
+static void
+ask_level(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, uint8 *found)
+{
+	if (!by_place)
+		ask_slices(chunks, hashes, count, found);
+	else if (count == 1)
+	{
+		/* The lines of one page: one after the other they take half as long again. */
+		fetch_page(chunks, hashes[0], false);
+		found[0] = ask_block(chunks, hashes[0]);
+	}
+	else if (count > 1)
+		ask_in_order(chunks, hashes, count, found);
+}
+
+/*
+ * The other levels of an exact filter, for the keys that level 1 lets in.  Level 2 doesn't have
+ * most of them, which is the answer true; those that it has are what level 3 says.
+ */
+static void
+ask_exact(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, uint8 *found)
+{
+	const bf_exact *shape = &chunks->stored->shape;
+	int		   *open = palloc(count * sizeof(int));
+	uint64	   *own = palloc(count * sizeof(uint64));
+	uint8	   *has = palloc(count);
+	int			left = 0;
+	unsigned	level;
+	int			i;
+
+	for (i = 0; i < count; i++)
+		if (found[i])
+			open[left++] = i;
+	for (level = 1; level < shape->levels && left > 0; level++)
+	{
+		int			asked = left;
+
+		take_level(chunks, chunks->stored, level);
+		for (i = 0; i < asked; i++)
+			own[i] = bf_exact_hash(shape, level, hashes[open[i]]);
+		ask_level(chunks, by_place, own, asked, has);
+		for (i = left = 0; i < asked; i++)
+		{
+			if (level == 2)
+				found[open[i]] = has[i];
+			else if (has[i])
+				open[left++] = open[i];
+		}
+	}
+	pfree(open);
+	pfree(own);
+	pfree(has);
 }
 
 uint64
@@ -389,7 +455,7 @@ bfpg_chunks_cost(const BfpgStored *stored, uint64 keys)
 
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
 		return one_by_one;
-	return Min(one_by_one, bf_total_bytes(&stored->header) / COPY_COST + keys * KEY_COST);
+	return Min(one_by_one, bf_exact_bytes(&stored->shape) / COPY_COST + keys * KEY_COST);
 }
 
 void
@@ -397,19 +463,14 @@ bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *
 {
 	BfpgChunks	chunks;
 
+	bool		by_place;
+
 	stored->spent += bfpg_chunks_cost(stored, (uint64) count);
-	if (!open_chunks(&chunks, stored))
-	{
-		ask_slices(stored, hashes, count, found);
-		return;
-	}
-	if (count == 1)
-	{
-		/* The lines of one page: one after the other they take half as long again. */
-		fetch_page(&chunks, hashes[0], false);
-		found[0] = ask_block(&chunks, hashes[0]);
-	}
-	else if (count > 1)
-		ask_in_order(&chunks, hashes, count, found);
-	close_chunks(&chunks);
+	by_place = open_chunks(&chunks, stored);
+	take_level(&chunks, stored, 0);
+	ask_level(&chunks, by_place, hashes, count, found);
+	if (stored->shape.levels > 1)
+		ask_exact(&chunks, by_place, hashes, count, found);
+	if (by_place)
+		close_chunks(&chunks);
 }

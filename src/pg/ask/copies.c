@@ -99,7 +99,7 @@ begin_registry(void)
 static uint64
 copy_bytes(const BfpgStored *stored)
 {
-	return bf_total_bytes(&stored->header) + 1024;
+	return bf_exact_bytes(&stored->shape) + 1024;
 }
 
 /* Frees a copy: that value is asked chunk by chunk again. */
@@ -156,10 +156,10 @@ static BfpgStored *
 learn(Datum value, const struct varatt_external *pointer)
 {
 	BfpgStored *stored;
-	bf_header	header;
+	bf_exact	shape;
 	bool		found;
 
-	bfpg_read_header(value, &header);
+	bfpg_read_shape(value, &shape);
 	if (known != NULL && known->members >= MAX_KNOWN)
 		end_registry();
 	if (known == NULL)
@@ -168,7 +168,7 @@ learn(Datum value, const struct varatt_external *pointer)
 	stored->pointer = *pointer;
 	(void) known_insert(known, &stored->pointer, &found);
 	memcpy(stored->value, DatumGetPointer(value), TOAST_POINTER_SIZE);
-	stored->header = header;
+	stored->shape = shape;
 	return stored;
 }
 
@@ -185,33 +185,22 @@ look_up(const struct varatt_external *pointer)
 	return (BfpgStored *) entry->pointer;
 }
 
-static bool
-same_header(const bf_header *a, const bf_header *b)
-{
-	uint8		bytes_of_a[BF_HEADER_BYTES];
-	uint8		bytes_of_b[BF_HEADER_BYTES];
-
-	bf_header_copy(a, bytes_of_a);
-	bf_header_copy(b, bytes_of_b);
-	return memcmp(bytes_of_a, bytes_of_b, BF_HEADER_BYTES) == 0;
-}
-
 /* Reads the header again, and drops what is known if it is another's. */
 static void
 confirm(BfpgStored *stored)
 {
 	BfpgRuns	runs = stored->runs;
-	bf_header	header;
+	bf_exact	shape;
 
 	/* Should reading it fail, no caller may go on with what is known. */
 	stored->believed_until = 0;
 	stored->runs.count = 0;
-	bfpg_read_header(PointerGetDatum(stored->value), &header);
-	if (!same_header(&header, &stored->header))
+	bfpg_read_shape(PointerGetDatum(stored->value), &shape);
+	if (!bf_exact_same(&shape, &stored->shape))
 	{
 		if (stored->copy != NULL)
 			drop_copy(stored);
-		stored->header = header;
+		stored->shape = shape;
 		stored->spent = 0;
 		return;
 	}
@@ -247,8 +236,8 @@ uint64
 bfpg_question_cost(const BfpgStored *stored)
 {
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
-		return bf_total_bytes(&stored->header);
-	return Max(bf_block_bytes(&stored->header), QUESTION_COST);
+		return bf_exact_bytes(&stored->shape);
+	return Max(bf_block_bytes(&stored->shape.level[0]), QUESTION_COST);
 }
 
 /* Whether there is room for a copy, when those that are not believed any more are freed. */
@@ -275,10 +264,14 @@ make_room(uint64 bytes)
 static void
 make_copy(BfpgStored *stored)
 {
-	BfpgFilter *copy = bfpg_filter_copy(PointerGetDatum(stored->value), CurrentMemoryContext);
+	bf_exact	shape;
+	bf_status	status;
+	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext, &shape, &status);
 
+	if (status != BF_OK)
+		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
 	/* The key at hand was hashed with the seed of the header that was read before. */
-	if (!same_header(&copy->header, &stored->header))
+	if (!bf_exact_same(&shape, &stored->shape))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored bloomfilter has changed while it was read")));
@@ -291,7 +284,7 @@ make_copy(BfpgStored *stored)
 	ereport(DEBUG1,
 			(errmsg_internal("bloomfilter %u of TOAST relation %u is copied, " UINT64_FORMAT " bytes",
 							 stored->pointer.va_valueid, stored->pointer.va_toastrelid,
-							 (uint64) bf_total_bytes(&stored->header))));
+							 (uint64) bf_exact_bytes(&stored->shape))));
 }
 
 void
@@ -300,7 +293,7 @@ bfpg_stored_prepare(BfpgStored *stored, uint64 cost)
 	if (stored->transaction != transaction)
 		stored->spent = 0;
 	stored->transaction = transaction;
-	if (stored->copy != NULL || stored->spent + cost <= bf_total_bytes(&stored->header) ||
+	if (stored->copy != NULL || stored->spent + cost <= bf_exact_bytes(&stored->shape) ||
 		copy_bytes(stored) > (uint64) bfpg_cache_size * 1024)
 		return;
 	if (make_room(copy_bytes(stored)))

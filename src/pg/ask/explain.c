@@ -29,10 +29,14 @@ bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key)
 {
 	/* Flat, as one that was just made has no checksum. */
 	Datum		flat = PointerGetDatum(bfpg_flat_value(filter));
-	BfpgFilter *copy = bfpg_filter_copy(flat, CurrentMemoryContext);
+	bf_exact	shape;
+	bf_status	status;
+	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape, &status);
 	char		text[BF_EXPLAIN_ROOM];
 
-	bf_explain(text, &copy->header, copy->blocks, key_type, key->data, (size_t) key->len);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
+	bf_explain(text, &shape, copy->blocks, key_type, key->data, (size_t) key->len);
 	bfpg_filter_free(copy);
 	return CStringGetTextDatum(text);
 }
@@ -41,11 +45,11 @@ Datum
 bloomfilter_explain(PG_FUNCTION_ARGS)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	bf_header	header;
+	bf_exact	shape;
 	StringInfoData key;
 
-	bfpg_read_header(PG_GETARG_DATUM(0), &header);
-	bfpg_check_key_type(coder, &header);
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	bfpg_check_key_type(coder, &shape.level[0]);
 	bfpg_key_bytes(coder, PG_GETARG_DATUM(1), &key);
 	PG_RETURN_DATUM(bfpg_explain(PG_GETARG_DATUM(0), coder->type, &key));
 }

@@ -11,6 +11,7 @@
 #include "utils/lsyscache.h"
 
 #include "bf_estimate.h"
+#include "bf_exact.h"
 #include "bf_filter.h"
 #include "bf_key.h"
 #include "base/pg_compat.h"
@@ -38,7 +39,13 @@ void
 bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					struct Node *escontext)
 {
-	if (status == BF_BAD_VERSION)
+	if (status == BF_BAD_VERSION && bf_format_version(bytes) == BF_EXACT_VERSION)
+		bfpg_errsave(escontext,
+					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					  errmsg("an exact bloomfilter cannot be changed, combined or folded"),
+					  errdetail("It is right for the keys that it was built of, and would be wrong for some of them afterwards."),
+					  errhint("Publish the list again by its query.")));
+	else if (status == BF_BAD_VERSION)
 		bfpg_errsave(escontext,
 					 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					  errmsg("invalid bloomfilter value: %s %u", bf_status_text(status),

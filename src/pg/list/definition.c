@@ -53,6 +53,7 @@ enum
 	DEFINITION_SEARCH_PATH,
 	DEFINITION_CHECK,
 	DEFINITION_ALLOW_EMPTY,
+	DEFINITION_ON_CONFLICT,
 	DEFINITION_COLUMNS
 };
 
@@ -115,6 +116,7 @@ bfpg_definition_read(Oid schema, const char *name, BfpgDefinition *definition)
 	definition->search_path = TextDatumGetCString(values[DEFINITION_SEARCH_PATH]);
 	definition->check = DatumGetBool(values[DEFINITION_CHECK]);
 	definition->allow_empty = DatumGetBool(values[DEFINITION_ALLOW_EMPTY]);
+	definition->on_conflict = DatumGetInt16(values[DEFINITION_ON_CONFLICT]);
 	systable_endscan(scan);
 	table_close(table, AccessShareLock);
 }
@@ -134,6 +136,7 @@ form_row(Relation table, const char *name, const BfpgDefinition *definition)
 	values[DEFINITION_SEARCH_PATH] = CStringGetTextDatum(definition->search_path);
 	values[DEFINITION_CHECK] = BoolGetDatum(definition->check);
 	values[DEFINITION_ALLOW_EMPTY] = BoolGetDatum(definition->allow_empty);
+	values[DEFINITION_ON_CONFLICT] = Int16GetDatum((int16) definition->on_conflict);
 	return heap_form_tuple(RelationGetDescr(table), values, nulls);
 }
 

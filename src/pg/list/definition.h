@@ -14,6 +14,7 @@ typedef struct BfpgDefinition
 	const char *search_path;	/* by which the query's names were resolved */
 	bool		check;
 	bool		allow_empty;
+	int			on_conflict;	/* a BfpgOnConflict */
 } BfpgDefinition;
 
 /*

@@ -124,15 +124,15 @@ find_kind(BfpgLookup *lookup)
 
 	for (i = 1; i < lookup->header.parts; i++)
 	{
-		bf_header	header;
+		bf_exact	shape;
 		Datum		filter;
 
 		if (!bfpg_list_part(table, PointerGetDatum(lookup->name), (int32) i, &filter))
 			bfpg_list_damaged(PointerGetDatum(lookup->name), i, lookup->header.parts);
-		bfpg_read_header(filter, &header);
+		bfpg_read_shape(filter, &shape);
 		bfpg_list_done(table);
-		if (header.key_type != BF_KEY_NONE)
-			return header.key_type;
+		if (shape.level[0].key_type != BF_KEY_NONE)
+			return shape.level[0].key_type;
 	}
 	return BF_KEY_NONE;
 }

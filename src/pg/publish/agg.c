@@ -10,6 +10,8 @@
  *
  * The check looks keys up while nobody writes, so that there are no locks: they are gathered
  * in the processor's cache, and a region is a whole part.
+ *
+ * Of an exact list there are three passes, and rows have a boolean: exact.c.
  */
 #include "postgres.h"
 
@@ -41,9 +43,18 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* Keys that are hashed and counted at once, and looked up. */
 #define KEYS_AT_ONCE 1024
 
+/* Keys of one kind, members or others, that wait to be taken together. */
+typedef struct Keys
+{
+	uint64	   *hashes;			/* then words that aren't hashed yet; NULL: this pass only counts them */
+	Size		count;
+	Size		hashed;
+	Size		next;			/* count at which there is something to do */
+} Keys;
+
 typedef struct Pass
 {
-	bool		adds;			/* keys to the filters, else looks them up */
+	BfpgPassMode mode;
 	BfpgShared *shared;			/* NULL in a state that came from a worker */
 	bf_header	kind;			/* of the keys and of each part's blocks */
 	const uint8 **blocks;		/* of the parts */
@@ -51,12 +62,12 @@ typedef struct Pass
 	uint32		regions;		/* of a part */
 	Size	   *ends;			/* of each region's hashes, of all parts, once sorted */
 	BfpgKeyWord word;			/* of keys that are words until they are hashed, else NULL */
-	uint64	   *hashes;			/* then words that aren't hashed yet */
+	Keys		others;
+	Keys		members;
 	uint64	   *sorted;
-	Size		count;
-	Size		hashed;
-	Size		next;			/* count at which there is something to do */
 	Size		room;
+	uint64	   *found;			/* hashes on their way to the list of all processes */
+	Size		found_count;
 	int64		counts[BFPG_PASS_COUNTS];
 } Pass;
 
@@ -66,12 +77,12 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 	uint32		part;
 
 	pass->shared = bfpg_shared_attach(ticket, type, context);
-	pass->adds = !pass->shared->set->check;
-	pass->kind = pass->shared->set->header;
+	pass->mode = pass->shared->set->mode;
+	pass->kind = pass->shared->set->shape.level[0];
 	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->set->key_type);
 	pass->blocks = MemoryContextAlloc(context, pass->shared->parts * sizeof(uint8 *));
 	for (part = 0; part < pass->shared->parts; part++)
-		pass->blocks[part] = pass->shared->images[part] + BF_HEADER_BYTES;
+		pass->blocks[part] = bfpg_shared_blocks(pass->shared, part);
 }
 
 /*
@@ -82,16 +93,23 @@ static Size
 room_to_add(const BfpgShared *shared)
 {
 	Size		memory = (Size) maintenance_work_mem * 1024 / shared->set->processes;
-	double		enough = Min(bfpg_shared_bytes(&shared->set->header), MaxAllocHugeSize);
+	double		enough = Min(bfpg_shared_bytes(&shared->set->shape), MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
+}
+
+static void
+make_keys(const Pass *pass, Keys *keys, MemoryContext context)
+{
+	keys->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
+	keys->next = Min(KEYS_AT_ONCE, pass->room);
 }
 
 /* Regions of all parts, and room for hashes. */
 static void
 make_room(Pass *pass, MemoryContext context)
 {
-	if (pass->adds)
+	if (pass->mode == BFPG_ADD)
 	{
 		pass->room = room_to_add(pass->shared);
 		do
@@ -104,8 +122,11 @@ make_room(Pass *pass, MemoryContext context)
 		pass->region_shift = 31;	/* past all numbers of blocks */
 		pass->regions = 1;
 	}
-	pass->next = Min(KEYS_AT_ONCE, pass->room);
-	pass->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
+	if (pass->mode != BFPG_OTHERS && pass->mode != BFPG_FIND)
+		make_keys(pass, &pass->members, context);
+	if (pass->mode == BFPG_OTHERS || pass->mode == BFPG_PROVE)
+		make_keys(pass, &pass->others, context);
+	pass->found = MemoryContextAlloc(context, KEYS_AT_ONCE * sizeof(uint64));
 	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->ends = MemoryContextAlloc(context, (Size) pass->regions * pass->kind.parts * sizeof(Size));
 }
@@ -135,7 +156,7 @@ begin_pass(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
 	attach_shared(pass, PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
-	if (!pass->adds)
+	if (pass->mode != BFPG_ADD)
 		bfpg_check_key_type(coder, &pass->kind);
 	else if (coder->word != NULL)
 		note_kind(pass, coder->type);
@@ -144,18 +165,74 @@ begin_pass(FunctionCallInfo fcinfo)
 	return pass;
 }
 
+/* Puts the hashes that were found into the list of all processes. */
+static void
+send_found(Pass *pass)
+{
+	if (pass->found_count > 0)
+		bfpg_shared_append(pass->shared, pass->found, pass->found_count);
+	pass->found_count = 0;
+}
+
+static inline void
+keep_found(Pass *pass, uint64 hash)
+{
+	pass->found[pass->found_count++] = hash;
+	if (pass->found_count == KEYS_AT_ONCE)
+		send_found(pass);
+}
+
+/* Whether level 2 of a part has a key. */
+static inline bool
+in_level_2(const Pass *pass, uint32 part, uint64 hash)
+{
+	return bf_exact_level_contains(&pass->shared->set->shape, pass->blocks[part], 1, hash);
+}
+
+/* Others that level 1 lets in are listed for level 2; in the check it must have them. */
+static void
+take_others(Pass *pass, uint32 part, const uint64 *hashes, Size count, const uint8 *found)
+{
+	Size		i;
+
+	for (i = 0; i < count; i++)
+	{
+		if (!found[i])
+			continue;
+		pass->counts[BFPG_PASS_LET_IN]++;
+		pass->counts[BFPG_PASS_SUM] = (int64) ((uint64) pass->counts[BFPG_PASS_SUM] + hashes[i]);
+		if (pass->mode == BFPG_OTHERS)
+			keep_found(pass, hashes[i]);
+		else
+			pass->counts[BFPG_PASS_MISSING] += !in_level_2(pass, part, hashes[i]);
+	}
+}
+
+/* Members must be in level 1; those that level 2 lets in are listed for level 3. */
+static void
+take_members(Pass *pass, uint32 part, const uint64 *hashes, Size count, const uint8 *found)
+{
+	Size		i;
+
+	for (i = 0; i < count; i++)
+	{
+		pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
+		if (pass->mode == BFPG_PROVE && in_level_2(pass, part, hashes[i]))
+			keep_found(pass, hashes[i]);
+	}
+}
+
 /* Adds the hashes of a region or looks them up. */
 static void
-take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
+take_region(Pass *pass, const Keys *keys, uint32 region, const uint64 *hashes, Size count)
 {
 	uint32		part = region / pass->regions;
 	uint8		found[KEYS_AT_ONCE];
 	Size		at;
 	Size		length;
-	Size		i;
 
 	CHECK_FOR_INTERRUPTS();
-	if (pass->adds)
+	if (pass->mode == BFPG_ADD)
 	{
 		bfpg_shared_add(pass->shared, part, region, hashes, count);
 		return;
@@ -164,8 +241,10 @@ take_region(Pass *pass, uint32 region, const uint64 *hashes, Size count)
 	{
 		length = Min(count - at, KEYS_AT_ONCE);
 		bf_contains_hashes(&pass->kind, pass->blocks[part], hashes + at, length, found);
-		for (i = 0; i < length; i++)
-			pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
+		if (keys == &pass->members)
+			take_members(pass, part, hashes + at, length, found);
+		else
+			take_others(pass, part, hashes + at, length, found);
 	}
 }
 
@@ -183,46 +262,55 @@ region_of(uint64 hash, const void *of)
 
 /* Hashes the words that came since, and counts their keys. */
 static void
-hash_keys(Pass *pass)
+hash_keys(Pass *pass, Keys *keys)
 {
-	Size		came = pass->count - pass->hashed;
+	Size		came = keys->count - keys->hashed;
 
 	CHECK_FOR_INTERRUPTS();
 	if (pass->word != NULL)
-		bf_hash_words(pass->hashes + pass->hashed, came, pass->kind.seed);
-	pass->hashed = pass->count;
-	pass->counts[BFPG_PASS_KEYS] += came;
+		bf_hash_words(keys->hashes + keys->hashed, came, pass->kind.seed);
+	keys->hashed = keys->count;
+	pass->counts[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += came;
 	(void) pg_atomic_fetch_add_u64(&pass->shared->set->keys, (int64) came);
 }
 
 /* Takes all hashes, region by region. */
 static void
-empty_hashes(Pass *pass)
+empty_hashes(Pass *pass, Keys *keys)
 {
 	uint32		regions = pass->regions * pass->kind.parts;
 	Size		start = 0;
 	uint32		region;
 
 	if (regions == 1)
-		take_region(pass, 0, pass->hashes, pass->count);
+		take_region(pass, keys, 0, keys->hashes, keys->count);
 	else
 	{
-		bfpg_counting_sort(pass->hashes, pass->count, pass->sorted, pass->ends, regions, region_of, pass);
+		bfpg_counting_sort(keys->hashes, keys->count, pass->sorted, pass->ends, regions, region_of, pass);
 		for (region = 0; region < regions; start = pass->ends[region++])
 			if (pass->ends[region] > start)
-				take_region(pass, region, pass->sorted + start, pass->ends[region] - start);
+				take_region(pass, keys, region, pass->sorted + start, pass->ends[region] - start);
 	}
-	pass->count = pass->hashed = 0;
+	keys->count = keys->hashed = 0;
 }
 
 /* What there is to do with so many hashes. */
 static pg_noinline void
-take_hashes(Pass *pass)
+take_hashes(Pass *pass, Keys *keys)
 {
-	hash_keys(pass);
-	if (pass->count == pass->room)
-		empty_hashes(pass);
-	pass->next = Min(pass->count + KEYS_AT_ONCE, pass->room);
+	hash_keys(pass, keys);
+	if (keys->count == pass->room)
+		empty_hashes(pass, keys);
+	keys->next = Min(keys->count + KEYS_AT_ONCE, pass->room);
+}
+
+static void
+end_keys(Pass *pass, Keys *keys)
+{
+	if (keys->hashes == NULL)
+		return;
+	hash_keys(pass, keys);
+	empty_hashes(pass, keys);
 }
 
 /* Leaves no key that isn't taken: what others see is whole from here on. */
@@ -231,8 +319,9 @@ end_pass(Pass *pass)
 {
 	if (pass->shared == NULL)
 		return;
-	hash_keys(pass);
-	empty_hashes(pass);
+	end_keys(pass, &pass->members);
+	end_keys(pass, &pass->others);
+	send_found(pass);
 }
 
 /* The hash of a key that has no word. */
@@ -242,20 +331,52 @@ hash_one(FunctionCallInfo fcinfo, Pass *pass)
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 	uint64		hash;
 
-	if (!pass->adds)
+	if (pass->mode != BFPG_ADD)
 		bfpg_check_key_type(coder, &pass->kind);
 	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed);
 	/* The columns of a row are known with the first key. */
-	if (pass->adds && pass->kind.key_type != coder->type)
+	if (pass->mode == BFPG_ADD && pass->kind.key_type != coder->type)
 		note_kind(pass, coder->type);
 	return hash;
 }
 
-/* For each row: what is seldom needed is in functions of its own. */
+/* Notes a key that has the wanted hash, as a text. */
+static void
+find_key(FunctionCallInfo fcinfo, const Pass *pass)
+{
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
+	Oid			output;
+	bool		is_varlena;
+
+	if (bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed) != pass->shared->set->wanted)
+		return;
+	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
+	bfpg_shared_note(pass->shared, OidOutputFunctionCall(output, PG_GETARG_DATUM(2)));
+}
+
+/* A key that is only counted, or whose hash is looked for. */
+static pg_noinline void
+count_key(FunctionCallInfo fcinfo, Pass *pass, const Keys *keys)
+{
+	if (pass->mode == BFPG_FIND)
+		find_key(fcinfo, pass);
+	pass->counts[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
+}
+
+/* Members or others, by the boolean. */
+static inline Keys *
+keys_of_row(FunctionCallInfo fcinfo, Pass *pass)
+{
+	pass->counts[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
+	return !PG_ARGISNULL(3) && PG_GETARG_BOOL(3) ? &pass->members : &pass->others;
+}
+
+/* For each row: what is seldom needed is in functions of its own.  All keys of a plain list are members. */
 Datum
 bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 {
 	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
+	Keys	   *keys;
 
 	if (pass == NULL)
 		pass = begin_pass(fcinfo);
@@ -264,9 +385,15 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 		pass->counts[BFPG_PASS_NULLS]++;
 		PG_RETURN_POINTER(pass);
 	}
-	pass->hashes[pass->count++] = pass->word != NULL ? pass->word(PG_GETARG_DATUM(2)) : hash_one(fcinfo, pass);
-	if (pass->count == pass->next)
-		take_hashes(pass);
+	keys = PG_NARGS() == 3 ? &pass->members : keys_of_row(fcinfo, pass);
+	if (keys->hashes == NULL)
+	{
+		count_key(fcinfo, pass, keys);
+		PG_RETURN_POINTER(pass);
+	}
+	keys->hashes[keys->count++] = pass->word != NULL ? pass->word(PG_GETARG_DATUM(2)) : hash_one(fcinfo, pass);
+	if (keys->count == keys->next)
+		take_hashes(pass, keys);
 	PG_RETURN_POINTER(pass);
 }
 
@@ -286,7 +413,7 @@ bloomfilter_publish_combine(PG_FUNCTION_ARGS)
 	{
 		end_pass(other);
 		for (i = 0; i < BFPG_PASS_COUNTS; i++)
-			pass->counts[i] += other->counts[i];
+			pass->counts[i] = (int64) ((uint64) pass->counts[i] + (uint64) other->counts[i]);
 	}
 	PG_RETURN_POINTER(pass);
 }

@@ -49,7 +49,7 @@ check_here(const BfpgPublication *list)
 
 	if (build->shared == NULL)
 		build->shared = bfpg_shared_adopt(list->headers, list->filters, build->source->type);
-	bfpg_publish_pass(list, counts);
+	bfpg_publish_pass(list, BFPG_CHECK, counts);
 	check_counts(list, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]);
 }
 

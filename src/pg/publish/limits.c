@@ -81,13 +81,13 @@ bfpg_round_capacity(double keys)
 }
 
 int64
-bfpg_plan_capacity(const BfpgLastList *last, double expected_keys)
+bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
 {
-	int64		capacity = bfpg_round_capacity(last->exists ? last->keys : expected_keys);
+	bool		known = last_keys >= 0;
+	int64		capacity = bfpg_round_capacity(known ? last_keys : expected_keys);
 
-	if (last->exists && last->keys * NEXT_GROWTH <= (double) last->n &&
-		last->n / TOO_LARGE <= capacity)
-		return last->n;
+	if (known && last_keys * NEXT_GROWTH <= (double) last_n && last_n / TOO_LARGE <= capacity)
+		return last_n;
 	return capacity;
 }
 
@@ -214,11 +214,43 @@ guard_keys(const BfpgPublication *list, const BfpgLastList *last)
 			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
 }
 
+/* Others that are gone are strangers, whom the list lets in now and then. */
+static void
+guard_others(const BfpgPublication *list, const BfpgLastList *last)
+{
+	if (!list->exact || !last->exact || last->others < LEAST_GUARDED ||
+		(double) list->others >= (double) last->others * (1 - list->max_shrink))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("list \"%s\" is not published: it would know " INT64_FORMAT " keys that are no members instead of " INT64_FORMAT,
+					list->name, list->others, last->others),
+			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
+					   list->max_shrink, timestamptz_to_str(last->built_at)),
+			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
+}
+
+/* Hosts that know plain lists alone keep the one that they have. */
+static void
+guard_exact(const BfpgPublication *list, const BfpgLastList *last)
+{
+	if (list->exact == last->exact || list->allow_type_change)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("list \"%s\" is not published: it would no longer be %s", list->name, last->exact ? "exact" : "plain"),
+			 errdetail("The query returns %s. The list of %s stays.",
+					   list->exact ? "a boolean beside each key" : "keys without a boolean", timestamptz_to_str(last->built_at)),
+			 errhint("If that is meant, update the hosts first, which may not read exact lists, then add allow_type_change => true.")));
+}
+
 void
 bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last)
 {
 	if (!last->exists)
 		return;
+	guard_exact(list, last);
+	guard_others(list, last);
 	guard_type(list, last);
 	guard_keys(list, last);
 }
@@ -292,7 +324,7 @@ bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
 	if (n == 0 && !last->exists)
 		return;
 	if (n == 0)
-		n = Max(list->min_n, bfpg_plan_capacity(last, 0));
+		n = Max(list->min_n, bfpg_plan_capacity(last->n, last->keys, 0));
 	bfpg_size_for_rate(n, list->p, &sizing);
 	check_room(list, (double) bf_sizing_bytes(&sizing));
 }

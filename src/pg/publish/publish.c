@@ -50,7 +50,8 @@ enum
 	ARG_CHECK,
 	ARG_ALLOW_EMPTY,
 	ARG_MAX_SHRINK,
-	ARG_ALLOW_TYPE_CHANGE
+	ARG_ALLOW_TYPE_CHANGE,
+	ARG_ON_CONFLICT
 };
 
 /* Arguments of the functions that publish values, after name and filters. */
@@ -163,6 +164,8 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
 	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
 	read_guards(fcinfo, list, ARG_MAX_SHRINK, ARG_ALLOW_TYPE_CHANGE);
+	if (!PG_ARGISNULL(ARG_ON_CONFLICT))
+		list->on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
 }
 
 /* The name, and where the tables are; nothing else is done for those without rights. */
@@ -230,6 +233,7 @@ refresh(BfpgPublication *list)
 	list->query = definition.query;
 	list->check = definition.check;
 	list->allow_empty = definition.allow_empty;
+	list->on_conflict = (BfpgOnConflict) definition.on_conflict;
 	list->max_shrink = -1;
 	nest = NewGUCNestLevel();
 	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
@@ -304,11 +308,13 @@ same_keys(const bf_header *a, const bf_header *b)
 
 /* Reads all of a filter: what is damaged is an error. */
 static void
-read_whole(Datum filter, bf_header *header)
+read_whole(Datum filter, bf_exact *shape)
 {
-	BfpgFilter *copy = bfpg_filter_copy(filter, CurrentMemoryContext);
+	bf_status	status;
+	BfpgFilter *copy = bfpg_filter_load(filter, CurrentMemoryContext, shape, &status);
 
-	*header = copy->header;
+	if (status != BF_OK)
+		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
 	bfpg_filter_free(copy);
 }
 
@@ -323,10 +329,14 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 
 	list->filters = palloc(count * sizeof(Datum));
 	list->headers = palloc(count * sizeof(bf_header));
+	list->shapes = palloc(count * sizeof(bf_exact));
 	list->count = count;
 	for (i = 0; i < count; i++)
 	{
-		read_whole(filters[i], &header);
+		bf_exact	shape;
+
+		read_whole(filters[i], &shape);
+		header = shape.level[0];
 		if (header.parts != count)
 			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));
 		if (there[header.part])
@@ -334,11 +344,14 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		there[header.part] = true;
 		list->filters[header.part] = filters[i];
 		list->headers[header.part] = header;
+		list->shapes[header.part] = shape;
 	}
 	first = list->headers[0];
 	for (i = 1; i < count; i++)
 	{
 		header = list->headers[i];
+		if (list->shapes[i].levels != list->shapes[0].levels)
+			refuse_set(list, "Some are exact and some are not.");
 		if (header.seed != first.seed || header.capacity != first.capacity || header.rate != first.rate ||
 			!same_keys(&header, &first))
 			refuse_set(list, psprintf("Part %d differs in n, p, seed or type of keys from a part before it.", i));

@@ -13,7 +13,7 @@
 #include "nodes/params.h"
 #include "utils/uuid.h"
 
-#include "bf_format.h"
+#include "bf_exact.h"
 #include "base/pg_compat.h"
 
 #pragma GCC visibility push(hidden)
@@ -34,7 +34,18 @@ typedef struct BfpgLastList
 	int64		rows;			/* that had a key; -1: not known */
 	double		keys;			/* different ones, as they were estimated when it was published */
 	const char *key_type;		/* NULL: no keys */
+	bool		exact;
+	int64		others;			/* of an exact list; else 0, as the next one is */
+	int64		planned_others;
 } BfpgLastList;
+
+/* What becomes of keys that a query returns with true and with false. */
+typedef enum BfpgOnConflict
+{
+	BFPG_CONFLICT_ERROR,
+	BFPG_CONFLICT_TRUE,
+	BFPG_CONFLICT_FALSE
+} BfpgOnConflict;
 
 /* Where the extension's objects are. */
 typedef struct BfpgPlace
@@ -61,14 +72,21 @@ typedef struct BfpgPublication
 	bool		allow_empty;
 	double		max_shrink;		/* share of its keys that the list may lose */
 	bool		allow_type_change;
+	BfpgOnConflict on_conflict;
 
 	/* made */
 	int64		serial;
 	int32		count;			/* of filters: all parts */
 	Datum	   *filters;		/* of the parts, in their order */
-	bf_header  *headers;		/* theirs */
-	int64		keys;			/* rows with a key; -1: not known */
+	bf_exact   *shapes;			/* theirs; headers has the first level of each */
+	bf_header  *headers;
+	int64		keys;			/* rows with a key, of an exact list members; -1: not known */
 	int64		nulls;			/* rows without */
+	bool		exact;
+	int64		planned_others;	/* these four of an exact list */
+	int64		others;
+	int64		unknown;		/* of these, rows whose boolean is null */
+	int64		conflicts;		/* keys that on_conflict decided */
 	bool		remote;			/* rows come from another server or engine */
 	struct BfpgBuild *build;	/* how; NULL: not by a query */
 	TimestampTz started;
@@ -101,9 +119,10 @@ extern int64 bfpg_round_capacity(double keys);
 
 /*
  * The n of a list whose caller gives none: that of the last time, as long as its keys
- * have room in it and it isn't far too large, else a round one.
+ * have room in it and it isn't far too large, else a round one.  last_keys: -1 where there was
+ * no last time.
  */
-extern int64 bfpg_plan_capacity(const BfpgLastList *last, double expected_keys);
+extern int64 bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys);
 
 /* The fewest parts that n keys at rate p fit in. */
 extern int32 bfpg_plan_parts(int64 n, double p);

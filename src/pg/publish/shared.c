@@ -8,6 +8,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/dsm_impl.h"
 #include "utils/memutils.h"
@@ -32,21 +33,21 @@ static BfpgShared *own_filters;
 
 /* From one part to the next; the room in front of each is for the header of a value. */
 static uint64
-part_bytes(const bf_header *header)
+part_bytes(const bf_exact *shape)
 {
-	return BF_CACHE_LINE + TYPEALIGN64(BF_CACHE_LINE, bf_total_bytes(header));
+	return BF_CACHE_LINE + TYPEALIGN64(BF_CACHE_LINE, bf_exact_bytes(shape));
 }
 
 static uint32
-parts_each(const bf_header *header)
+parts_each(const bf_exact *shape)
 {
-	return (uint32) Min(Max(SEGMENT_BYTES / part_bytes(header), 1), header->parts);
+	return (uint32) Min(Max(SEGMENT_BYTES / part_bytes(shape), 1), shape->level[0].parts);
 }
 
 static uint32
-segments_for(const bf_header *header)
+segments_for(const bf_exact *shape)
 {
-	return (header->parts - 1) / parts_each(header) + 1;
+	return (shape->level[0].parts - 1) / parts_each(shape) + 1;
 }
 
 static Size
@@ -56,9 +57,9 @@ control_bytes(uint32 segments)
 }
 
 double
-bfpg_shared_bytes(const bf_header *header)
+bfpg_shared_bytes(const bf_exact *shape)
 {
-	return (double) part_bytes(header) * header->parts;
+	return (double) part_bytes(shape) * shape->level[0].parts;
 }
 
 /*
@@ -159,7 +160,7 @@ new_view(dsm_segment *control, BfpgSharedSet *set)
 
 	shared->control = control;
 	shared->set = set;
-	shared->parts = shared->set->header.parts;
+	shared->parts = shared->set->shape.level[0].parts;
 	shared->images = palloc(shared->parts * sizeof(uint8 *));
 	shared->segments = palloc0(shared->set->segments * sizeof(dsm_segment *));
 	return shared;
@@ -169,7 +170,7 @@ new_view(dsm_segment *control, BfpgSharedSet *set)
 static void
 find_images(BfpgShared *shared, uint32 segment)
 {
-	uint64		stride = part_bytes(&shared->set->header);
+	uint64		stride = part_bytes(&shared->set->shape);
 	uint8	   *address = dsm_segment_address(shared->segments[segment]);
 	uint32		first = segment * shared->set->parts_each;
 	uint32		end = Min(first + shared->set->parts_each, shared->parts);
@@ -190,17 +191,18 @@ make_secret(BfpgSharedSet *set)
 
 /* Describes filters in memory that is empty. */
 static void
-init_set(BfpgSharedSet *set, const bf_header *header, Oid type, int processes)
+init_set(BfpgSharedSet *set, const bf_exact *shape, Oid type, int processes)
 {
 	int			i;
 
 	set->database = MyDatabaseId;
 	set->type = type;
 	set->processes = processes;
-	set->header = *header;
-	set->header.key_type = BF_KEY_NONE;
-	set->parts_each = parts_each(header);
-	set->segments = segments_for(header);
+	set->shape = *shape;
+	set->shape.level[0].key_type = BF_KEY_NONE;
+	set->list = DSM_HANDLE_INVALID;
+	set->parts_each = parts_each(shape);
+	set->segments = segments_for(shape);
 	pg_atomic_init_u32(&set->key_type, BF_KEY_NONE);
 	pg_atomic_init_u64(&set->keys, 0);
 	make_secret(set);
@@ -214,20 +216,20 @@ init_set(BfpgSharedSet *set, const bf_header *header, Oid type, int processes)
 }
 
 BfpgShared *
-bfpg_shared_create(const bf_header *header, Oid type, int processes, char **reason)
+bfpg_shared_create(const bf_exact *shape, Oid type, int processes, char **reason)
 {
-	uint64		bytes = part_bytes(header) * parts_each(header);
+	uint64		bytes = part_bytes(shape) * parts_each(shape);
 	dsm_segment *control;
 	BfpgShared *shared;
 	uint32		i;
 
-	if (!leaves_room(bfpg_shared_bytes(header), reason))
+	if (!leaves_room(bfpg_shared_bytes(shape), reason))
 		return NULL;
-	control = create_segment(control_bytes(segments_for(header)), reason);
+	control = create_segment(control_bytes(segments_for(shape)), reason);
 	if (control == NULL)
 		return NULL;
-	clear(control, control_bytes(segments_for(header)));
-	init_set(dsm_segment_address(control), header, type, processes);
+	clear(control, control_bytes(segments_for(shape)));
+	init_set(dsm_segment_address(control), shape, type, processes);
 	shared = new_view(control, dsm_segment_address(control));
 	for (i = 0; i < shared->set->segments; i++)
 	{
@@ -257,13 +259,13 @@ forget_own(void *shared)
 
 /* A view of filters in the current memory context, that attach finds; where they are is still to be said. */
 static BfpgShared *
-new_own(const bf_header *header, Oid type)
+new_own(const bf_exact *shape, Oid type)
 {
-	BfpgSharedSet *set = palloc0(control_bytes(segments_for(header)));
+	BfpgSharedSet *set = palloc0(control_bytes(segments_for(shape)));
 	MemoryContextCallback *callback = palloc0(sizeof(MemoryContextCallback));
 	BfpgShared *shared;
 
-	init_set(set, header, type, 1);
+	init_set(set, shape, type, 1);
 	shared = new_view(NULL, set);
 	shared->next = own_filters;
 	own_filters = shared;
@@ -274,14 +276,14 @@ new_own(const bf_header *header, Oid type)
 }
 
 BfpgShared *
-bfpg_shared_own(const bf_header *header, Oid type)
+bfpg_shared_own(const bf_exact *shape, Oid type)
 {
-	BfpgShared *shared = new_own(header, type);
+	BfpgShared *shared = new_own(shape, type);
 	uint32		part;
 
 	for (part = 0; part < shared->parts; part++)
 	{
-		char	   *memory = MemoryContextAllocExtended(CurrentMemoryContext, part_bytes(header) + BF_CACHE_LINE,
+		char	   *memory = MemoryContextAllocExtended(CurrentMemoryContext, part_bytes(shape) + BF_CACHE_LINE,
 														MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
 		CHECK_FOR_INTERRUPTS();
@@ -293,10 +295,13 @@ bfpg_shared_own(const bf_header *header, Oid type)
 BfpgShared *
 bfpg_shared_adopt(const bf_header *headers, const Datum *filters, Oid type)
 {
-	BfpgShared *shared = new_own(headers, type);
+	bf_exact	shape;
+	BfpgShared *shared;
 	uint32		part;
 
-	shared->set->check = true;
+	bf_exact_of(headers, &shape);
+	shared = new_own(&shape, type);
+	shared->set->mode = BFPG_CHECK;
 	for (part = 0; part < shared->parts; part++)
 	{
 		if (headers[part].key_type != BF_KEY_NONE)
@@ -317,6 +322,8 @@ bfpg_shared_free(BfpgShared *shared)
 	for (i = 0; i < count; i++)
 		if (shared->segments[i] != NULL)
 			dsm_detach(shared->segments[i]);
+	if (shared->list_segment != NULL)
+		dsm_detach(shared->list_segment);
 	dsm_detach(shared->control);
 	pfree(shared->segments);
 	pfree(shared->images);
@@ -324,11 +331,65 @@ bfpg_shared_free(BfpgShared *shared)
 }
 
 void
-bfpg_shared_seal(BfpgShared *shared)
+bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode)
 {
-	shared->set->check = true;
+	shared->set->mode = mode;
 	pg_atomic_write_u64(&shared->set->keys, 0);
 	make_secret(shared->set);
+}
+
+void
+bfpg_shared_gather(BfpgShared *shared, uint64 room)
+{
+	Size		bytes = offsetof(BfpgHashList, hashes) + room * sizeof(uint64);
+	char	   *reason = NULL;
+
+	if (bfpg_shared_is_own(shared))
+		shared->list = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+	else
+	{
+		if (shared->list_segment != NULL)
+			dsm_detach(shared->list_segment);
+		shared->list_segment = create_segment(bytes, &reason);
+		if (shared->list_segment == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("there is too little shared memory to build an exact list"),
+					 errdetail_internal("%s", reason),
+					 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
+		shared->list = dsm_segment_address(shared->list_segment);
+		shared->set->list = dsm_segment_handle(shared->list_segment);
+	}
+	pg_atomic_init_u64(&shared->list->count, 0);
+	shared->list->room = room;
+}
+
+void
+bfpg_shared_append(const BfpgShared *shared, const uint64 *hashes, Size count)
+{
+	BfpgHashList *list = shared->list;
+	uint64		at = pg_atomic_fetch_add_u64(&list->count, (int64) count);
+
+	if (at < list->room)
+		memcpy(list->hashes + at, hashes, Min(count, list->room - at) * sizeof(uint64));
+}
+
+void
+bfpg_shared_note(const BfpgShared *shared, const char *key)
+{
+	BfpgSharedSet *set = shared->set;
+	char		text[BFPG_FOUND_BYTES];
+	int			length = pg_mbcliplen(key, (int) strlen(key), BFPG_FOUND_BYTES - 1);
+	int			i = 0;
+
+	memcpy(text, key, length);
+	text[length] = '\0';
+	LWLockAcquire(&set->locks[0].lock, LW_EXCLUSIVE);
+	while (i < set->found_count && strcmp(set->found[i], text) != 0)
+		i++;
+	if (i == set->found_count && i < BFPG_MOST_FOUND)
+		strlcpy(set->found[set->found_count++], text, BFPG_FOUND_BYTES);
+	LWLockRelease(&set->locks[0].lock);
 }
 
 bytea *
@@ -420,9 +481,18 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 			shared->segments[i] = dsm_attach(shared->set->handles[i]);
 		if (shared->segments[i] == NULL ||
 			dsm_segment_map_length(shared->segments[i]) <
-			part_bytes(&shared->set->header) * shared->set->parts_each)
+			part_bytes(&shared->set->shape) * shared->set->parts_each)
 			refuse_ticket();
 		find_images(shared, i);
+	}
+	if (shared->set->list != DSM_HANDLE_INVALID)
+	{
+		shared->list_segment = dsm_find_mapping(shared->set->list);
+		if (shared->list_segment == NULL)
+			shared->list_segment = dsm_attach(shared->set->list);
+		if (shared->list_segment == NULL)
+			refuse_ticket();
+		shared->list = dsm_segment_address(shared->list_segment);
 	}
 	MemoryContextSwitchTo(old);
 	/* States of a worker hold addresses until it ends, whatever owns resources now. */
@@ -431,6 +501,8 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 		dsm_pin_mapping(control);
 		for (i = 0; i < shared->set->segments; i++)
 			dsm_pin_mapping(shared->segments[i]);
+		if (shared->list_segment != NULL)
+			dsm_pin_mapping(shared->list_segment);
 	}
 	return shared;
 }
@@ -438,8 +510,8 @@ bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 void
 bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count)
 {
-	bf_header	header = shared->set->header;
-	uint8	   *blocks = shared->images[part] + BF_HEADER_BYTES;
+	bf_header	header = shared->set->shape.level[0];
+	uint8	   *blocks = bfpg_shared_blocks(shared, part);
 	LWLock	   *lock = &shared->set->locks[region % BFPG_REGION_LOCKS].lock;
 
 	if (shared->set->processes > 1)

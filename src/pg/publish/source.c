@@ -73,7 +73,7 @@ refuse(const BfpgSource *source, const char *detail)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the query of list \"%s\" must return one column, the keys", source->list),
+			 errmsg("the query of list \"%s\" must return the keys, and of an exact list a boolean beside each", source->list),
 			 errdetail_internal("%s", detail)));
 }
 
@@ -88,9 +88,26 @@ parse(const BfpgSource *source)
 	return linitial_node(RawStmt, statements);
 }
 
-/* The only column that is one of the result, not just sorted by. */
+/* A column of the result: the key, then the boolean. */
 static void
-find_column(BfpgSource *source)
+take_column(BfpgSource *source, const TargetEntry *entry, int number)
+{
+	if (number == 1)
+	{
+		source->column = entry->resno;
+		source->type = exprType((Node *) entry->expr);
+		source->typmod = exprTypmod((Node *) entry->expr);
+		source->collation = exprCollation((Node *) entry->expr);
+		return;
+	}
+	if (getBaseType(exprType((Node *) entry->expr)) != BOOLOID)
+		refuse(source, "Its second column is no boolean.");
+	source->member = entry->resno;
+}
+
+/* The columns that are of the result, not just sorted by. */
+static void
+find_columns(BfpgSource *source)
 {
 	ListCell   *cell;
 	int			columns = 0;
@@ -99,15 +116,10 @@ find_column(BfpgSource *source)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, cell);
 
-		if (entry->resjunk)
-			continue;
-		columns++;
-		source->column = entry->resno;
-		source->type = exprType((Node *) entry->expr);
-		source->typmod = exprTypmod((Node *) entry->expr);
-		source->collation = exprCollation((Node *) entry->expr);
+		if (!entry->resjunk && ++columns <= 2)
+			take_column(source, entry, columns);
 	}
-	if (columns != 1)
+	if (columns != 1 && columns != 2)
 		refuse(source, psprintf("It returns %d columns.", columns));
 }
 
@@ -130,7 +142,7 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 	if (source->query->commandType != CMD_SELECT || source->query->utilityStmt != NULL ||
 		source->query->hasModifyingCTE)
 		refuse(source, "It is not one query that returns rows and changes none.");
-	find_column(source);
+	find_columns(source);
 	source->snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	return source;
 }
@@ -180,6 +192,12 @@ Expr *
 bfpg_source_key(const BfpgSource *source)
 {
 	return bfpg_source_key_at(source, source->column);
+}
+
+Expr *
+bfpg_source_member(const BfpgSource *source)
+{
+	return (Expr *) makeVar(1, source->member, BOOLOID, -1, InvalidOid, 0);
 }
 
 Expr *

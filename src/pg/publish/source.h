@@ -25,6 +25,7 @@ typedef struct BfpgSource
 	Oid			schema;			/* the extension's */
 	Query	   *query;			/* analysed, never given to the planner itself */
 	AttrNumber	column;			/* of the keys, from 1 on */
+	AttrNumber	member;			/* of the booleans of an exact list; 0: there are none */
 	Oid			type;			/* of the keys; with the next two of a Var */
 	int32		typmod;
 	Oid			collation;
@@ -41,8 +42,8 @@ typedef struct BfpgCall
 } BfpgCall;
 
 /*
- * Reads the text of a query.  Throws unless it is one query that returns one column and
- * changes nothing.  The snapshot of the transaction, which must have one for all of its
+ * Reads the text of a query.  Throws unless it is one query that returns one column, or a second
+ * one that is a boolean, and changes nothing.  The snapshot of the transaction, which must have one for all of its
  * statements, is kept until bfpg_source_done.
  */
 extern BfpgSource *bfpg_source_read(const char *list, const char *text, Oid schema);
@@ -59,6 +60,9 @@ extern Oid	bfpg_source_function(const BfpgSource *source, const char *name, int 
 
 /* The key, as a column of the statement around the query. */
 extern Expr *bfpg_source_key(const BfpgSource *source);
+
+/* The boolean beside it. */
+extern Expr *bfpg_source_member(const BfpgSource *source);
 
 /* The key in a column of a statement that is grouped. */
 extern Expr *bfpg_source_key_at(const BfpgSource *source, AttrNumber column);

@@ -160,7 +160,7 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 
 	memset(last, 0, sizeof(*last));
 	run_for_name(psprintf("SELECT identity, serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(keys, -1), cardinality, key_type FROM %sbloom_generation WHERE name = $1 AND back = 0",
+						  "max_shrink, coalesce(keys, -1), cardinality, key_type, others, planned_others FROM %sbloom_generation WHERE name = $1 AND back = 0",
 						  place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
@@ -179,6 +179,9 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->keys = DatumGetFloat8(result_column(11, &is_null));
 	key_type = result_column(12, &is_null);
 	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
+	last->others = DatumGetInt64(result_column(13, &is_null));
+	last->exact = !is_null;
+	last->planned_others = DatumGetInt64(result_column(14, &is_null));
 }
 
 /* The current generation becomes the one before; that one goes. */
@@ -219,7 +222,7 @@ bfpg_publish_bytes(const BfpgPublication *list)
 	int32		part;
 
 	for (part = 0; part < list->count; part++)
-		bytes += (double) bf_total_bytes(&list->headers[part]);
+		bytes += (double) bf_exact_bytes(&list->shapes[part]);
 	return bytes;
 }
 
@@ -305,7 +308,7 @@ real_or_null(double value)
 static void
 write_definition(const BfpgPublication *list)
 {
-	BfpgDefinition definition = {GetUserId(), list->query, namespace_search_path, list->check, list->allow_empty};
+	BfpgDefinition definition = {GetUserId(), list->query, namespace_search_path, list->check, list->allow_empty, list->on_conflict};
 
 	bfpg_definition_write(list->place.schema, list->name, list->query != NULL ? &definition : NULL);
 }
@@ -359,14 +362,19 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 			bfpg_parameter(INT8OID, Int64GetDatum((int64) bfpg_publish_bytes(list))),
 			{.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID},
 			{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
+			number_or_null(list->exact ? list->others : -1, -1),
+			number_or_null(list->exact ? list->planned_others : -1, -1),
+			number_or_null(list->exact ? list->unknown : -1, -1),
+			number_or_null(list->exact ? list->conflicts : -1, -1),
 		};
 
 		/* Transactions of another node have numbers of its own. */
 		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
 									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
-									"cardinality, rate, fullest_part, bytes, key_type, identity, published_by, built_xmin) "
+									"cardinality, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
+									"published_by, built_xmin) "
 									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
-									"coalesce($20, gen_random_uuid()), current_user, %s) RETURNING serial, identity::text",
+									"coalesce($20, gen_random_uuid()), $21, $22, $23, $24, current_user, %s) RETURNING serial, identity::text",
 									list->place.prefix,
 									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 						   lengthof(row), row, SPI_OK_INSERT_RETURNING);

@@ -68,16 +68,17 @@ static uint64
 checksum(Datum value)
 {
 	const BfpgFilter *filter = bfpg_filter_expanded(value);
+	bf_exact	shape;
 	bf_header	header;
 	uint8		bytes[BF_HEADER_BYTES];
 
 	if (filter == NULL)
-		bfpg_read_header(value, &header);
-	else
 	{
-		header = filter->header;
-		bf_header_write(&header, filter->blocks, bfpg_tick, bytes);
+		bfpg_read_shape(value, &shape);
+		return shape.level[0].checksum;
 	}
+	header = filter->header;
+	bf_header_write(&header, filter->blocks, bfpg_tick, bytes);
 	return header.checksum;
 }
 

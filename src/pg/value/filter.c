@@ -182,20 +182,40 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 	return filter;
 }
 
-/* A copy of any value with what bf_parse says of it: usable only on BF_OK. */
-static BfpgFilter *
-load_filter(Datum value, MemoryContext parent, bf_status *status)
+/* What bf_any_parse says of it: usable only on BF_OK. */
+BfpgFilter *
+bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
 	uint64		total;
 
 	*status = BF_OK;
 	if (filter != NULL)
+	{
+		bf_exact_of(&filter->header, shape);
 		return copy_expanded(filter, parent);
+	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
 	filter = allocate_filter(total, parent);
 	load_image(filter->image, value, total);
-	*status = bf_parse(filter->image, total, bfpg_tick, &filter->header);
+	*status = bf_any_parse(filter->image, total, bfpg_tick, shape);
+	if (*status == BF_OK)
+	{
+		filter->header = shape->level[0];
+		filter->blocks = filter->image + bf_exact_front(shape);
+	}
+	return filter;
+}
+
+/* The same of a filter that can be changed: an exact one is refused by its version. */
+static BfpgFilter *
+load_filter(Datum value, MemoryContext parent, bf_status *status)
+{
+	bf_exact	shape;
+	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape, status);
+
+	if (*status == BF_OK && shape.levels > 1)
+		*status = BF_BAD_VERSION;
 	return filter;
 }
 
@@ -306,6 +326,27 @@ read_flat_header(Datum value, bf_header *header, bf_status *status)
 
 	*status = bf_header_read(VARDATA_ANY(slice), total, header);
 	return slice;
+}
+
+void
+bfpg_read_shape(Datum value, bf_exact *shape)
+{
+	BfpgFilter *filter = bfpg_filter_expanded(value);
+	struct varlena *slice;
+	uint64		total;
+	bf_status	status;
+
+	if (filter != NULL)
+	{
+		bf_exact_of(&filter->header, shape);
+		return;
+	}
+	total = toast_raw_datum_size(value) - VARHDRSZ;
+	slice = bfpg_read_slice(value, 0, Min(total, BF_EXACT_HEADER_BYTES));
+	status = bf_any_read(VARDATA_ANY(slice), total, shape);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, VARDATA_ANY(slice), BFPG_DOOR_STORED, NULL);
+	pfree(slice);
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include "utils/expandeddatum.h"
 
+#include "bf_exact.h"
 #include "bf_filter.h"
 #include "base/report.h"
 
@@ -45,6 +46,12 @@ extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
  */
 extern BfpgFilter *bfpg_filter_check(Datum value, MemoryContext parent,
 								   bf_status *status);
+
+/*
+ * A private copy for looking keys up, of an exact filter, too: its blocks are those of level 1,
+ * and the other levels' follow.  It is never made a Datum.
+ */
+extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status);
 
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
 extern BfpgFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
@@ -88,7 +95,10 @@ extern void bfpg_filter_free(BfpgFilter *filter);
  */
 extern void bfpg_read_header(Datum value, bf_header *header);
 
-/* The same of a value that was stored, for who can do without: false where it is damaged. */
+/* The same with the levels of an exact filter, which bfpg_read_header refuses. */
+extern void bfpg_read_shape(Datum value, bf_exact *shape);
+
+/* The header of a value that was stored, for who can do without: false where it is damaged. */
 extern bool bfpg_try_header(Datum value, bf_header *header);
 
 /*

@@ -3,7 +3,7 @@
  *	  The ways in and out: text, binary, bytea, and bytea in chunks.
  *
  * The text form is base64: hex of the largest filter would be more than a row of
- * pg_dump can hold.  Nothing comes in but through bf_parse.
+ * pg_dump can hold.  Nothing comes in but through bf_any_parse.
  */
 #include "postgres.h"
 
@@ -37,9 +37,9 @@ encoded_length(size_t bytes)
 static bool
 is_valid(struct varlena *value, BfpgDoor door, struct Node *escontext)
 {
-	bf_header	header;
-	bf_status	status = bf_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
-								  bfpg_tick, &header);
+	bf_exact	shape;
+	bf_status	status = bf_any_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
+									  bfpg_tick, &shape);
 
 	if (status != BF_OK)
 		bfpg_report_invalid(status, VARDATA_ANY(value), door, escontext);

@@ -83,13 +83,15 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 {
 	Datum		values[STATS_COLUMNS];
 	char		keys[BF_KEY_TEXT_BYTES];
+	bf_exact	shape;
 	bf_header	header;
 
-	bfpg_read_header(PG_GETARG_DATUM(0), &header);
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	header = shape.level[0];
 	values[0] = Int64GetDatum((int64) header.capacity);
 	values[1] = Float8GetDatum(header.rate);
 	values[2] = Int64GetDatum((int64) bf_total_bits(&header));
-	values[3] = Int64GetDatum((int64) bf_total_bytes(&header));
+	values[3] = Int64GetDatum((int64) bf_exact_bytes(&shape));
 	values[4] = Int32GetDatum(header.probes);
 	values[5] = Int32GetDatum((int32) 1 << header.log2_block_bits);
 	values[6] = Int64GetDatum((int64) header.blocks);
@@ -101,26 +103,26 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[12] = Float8GetDatum(bf_estimate_rate(&header));
 	values[13] = Int32GetDatum(header.part);
 	values[14] = Int32GetDatum(header.parts);
-	values[15] = Int32GetDatum(BF_FORMAT_VERSION);
+	values[15] = Int32GetDatum(shape.levels == 1 ? BF_FORMAT_VERSION : BF_EXACT_VERSION);
 	return make_row(fcinfo, values, STATS_COLUMNS);
 }
 
 Datum
 bloomfilter_cardinality(PG_FUNCTION_ARGS)
 {
-	bf_header	header;
+	bf_exact	shape;
 
-	bfpg_read_header(PG_GETARG_DATUM(0), &header);
-	PG_RETURN_INT64(whole_keys(&header));
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	PG_RETURN_INT64(whole_keys(&shape.level[0]));
 }
 
 Datum
 bloomfilter_fpr(PG_FUNCTION_ARGS)
 {
-	bf_header	header;
+	bf_exact	shape;
 
-	bfpg_read_header(PG_GETARG_DATUM(0), &header);
-	PG_RETURN_FLOAT8(bf_estimate_rate(&header));
+	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
+	PG_RETURN_FLOAT8(bf_estimate_rate(&shape.level[0]));
 }
 
 /* Whether checksum and popcount are right: reads the whole value. */
@@ -128,11 +130,8 @@ Datum
 bloomfilter_verify(PG_FUNCTION_ARGS)
 {
 	bf_status	status;
-	BfpgFilter *filter = bfpg_filter_check(PG_GETARG_DATUM(0), CurrentMemoryContext,
-										   &status);
+	bf_exact	shape;
 
-	if (filter == NULL)
-		PG_RETURN_BOOL(false);
-	bfpg_filter_free(filter);
-	PG_RETURN_BOOL(true);
+	bfpg_filter_free(bfpg_filter_load(PG_GETARG_DATUM(0), CurrentMemoryContext, &shape, &status));
+	PG_RETURN_BOOL(status == BF_OK);
 }

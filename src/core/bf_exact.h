@@ -1,0 +1,166 @@
+/*
+ * bf_exact.h
+ *	  Exact filters, format version 2: right for every key of a known universe.
+ *
+ * A universe is members and others.  Level 1 is a filter of the members.  Level 2 is a
+ * filter of the others that level 1 lets in.  Level 3 is a filter of the members that level
+ * 2 lets in, and none of the keys of level 2 passes it.  A look-up:  level 1 says no: false.
+ * Level 2 says no: true.  Else what level 3 says.  Keys outside the universe are let in by
+ * level 1's rate at most, as by any filter.
+ *
+ * Nothing may be added to such a filter, and nothing OR-ed into it: a bit in level 2 without
+ * its keys in level 3 denies a member.
+ *
+ * The bytes are in doc/FORMAT.md: a header of 64 bytes, which is level 1's, a directory of 64
+ * bytes with levels 2 and 3, and the blocks of the three levels.  bf_header_read and bf_parse
+ * refuse them, so code that knows only level 1 never looks a key up in it.
+ */
+#ifndef BF_EXACT_H
+#define BF_EXACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bf_filter.h"
+#include "bf_format.h"
+#include "bf_sizing.h"
+
+#define BF_EXACT_VERSION 2
+#define BF_EXACT_LEVELS 3
+
+/* Bytes before the blocks: header and directory. */
+#define BF_EXACT_HEADER_BYTES 128
+
+/*
+ * The levels as filters of their own, in their order; level[0].checksum is that of all bytes.
+ * Seed, key type, part and parts are the same in all.  Capacity and bits set are each level's;
+ * rate is level 1's alone.  What looks keys up takes filters of version 1, too: they have one
+ * level.
+ */
+typedef struct bf_exact
+{
+	unsigned	levels;			/* 3; of a filter of version 1 1 */
+	bf_header	level[BF_EXACT_LEVELS];
+	uint64_t	others;			/* keys that are no members, for which it was sized; 0 or more */
+	unsigned	salt;			/* 0 .. 255, of level 3's hashes */
+} bf_exact;
+
+/* What an exact filter is made for. */
+typedef struct bf_universe
+{
+	uint64_t	members;		/* n, at least 1 */
+	uint64_t	others;			/* m, 0 or more */
+	double		rate;			/* p for keys outside the universe, 0 .. 1 */
+} bf_universe;
+
+/* The rate that level 1 has: p, or less where there are many more others than members. */
+extern double bf_exact_rate(const bf_universe *universe);
+
+/*
+ * The shape for a universe, or one part's share of it, with seed, key type and part all 0.  False
+ * where no size reaches a level's rate.  It may be too large for one value (bf_exact_fits).
+ */
+extern bool bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact);
+
+/*
+ * Sizes level 2 or 3 (number 1 or 2) anew for so many keys, where more came than were planned.
+ * opposite: keys that it must keep out, for level 2 the members, for level 3 the keys of level 2.
+ */
+extern bool bf_exact_resize(bf_exact *exact, unsigned level, uint64_t keys, uint64_t opposite);
+
+/* The fewest parts in which a universe fits; 0 where BF_MAX_PARTS is not enough. */
+extern uint32_t bf_exact_parts(const bf_universe *universe);
+
+/* A part's universe in a set of so many. */
+extern bf_universe bf_exact_part_universe(const bf_universe *universe, uint32_t parts);
+
+/*
+ * Bytes of all; those before the blocks; and where a level's blocks begin, from level 1's on.
+ * The functions below take a pointer to level 1's.
+ */
+extern uint64_t bf_exact_bytes(const bf_exact *exact);
+extern uint64_t bf_exact_offset(const bf_exact *exact, unsigned level);
+extern bool bf_exact_fits(const bf_exact *exact);
+
+static inline unsigned
+bf_exact_front(const bf_exact *exact)
+{
+	return exact->levels == 1 ? BF_HEADER_BYTES : BF_EXACT_HEADER_BYTES;
+}
+
+/* A key's hash for a level (0 to 2): that of level 1 is the key's own. */
+static inline uint64_t
+bf_exact_hash(const bf_exact *exact, unsigned level, uint64_t hash)
+{
+	if (level == 0)
+		return hash;
+	hash += (level + (level == 2 ? (uint64_t) exact->salt * 64 : 0)) * UINT64_C(0x9e3779b97f4a7c15);
+	hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	hash = (hash ^ hash >> 27) * UINT64_C(0x94d049bb133111eb);
+	return hash ^ hash >> 31;
+}
+
+/* Whether a level has a key with this hash. */
+static inline bool
+bf_exact_level_contains(const bf_exact *exact, const uint8_t *blocks, unsigned level, uint64_t hash)
+{
+	return bf_contains(&exact->level[level], blocks + bf_exact_offset(exact, level),
+					   bf_exact_hash(exact, level, hash));
+}
+
+/* The answer for a key that level 1 lets in. */
+extern bool bf_exact_confirms(const bf_exact *exact, const uint8_t *blocks, uint64_t hash);
+
+/* The answer for a key with this hash: one that level 1 keeps out costs what it costs in any filter. */
+static inline bool
+bf_exact_contains(const bf_exact *exact, const uint8_t *blocks, uint64_t hash)
+{
+	return bf_contains(&exact->level[0], blocks, hash) &&
+		(exact->levels == 1 || bf_exact_confirms(exact, blocks, hash));
+}
+
+/*
+ * The same for many, level by level: of each level only the blocks of keys that the levels
+ * before let in are read.  found[i] is set to 1 or 0.  Returns the keys that levels 2 and 3
+ * were asked for, together.
+ */
+extern uint64_t bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
+										 const uint64_t *hashes, size_t count, uint8_t *found);
+
+/* Adds keys' hashes to a level. */
+extern void bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level,
+						 const uint64_t *hashes, size_t count);
+
+/*
+ * Fills level 3: members are the hashes that level 2 lets in and that are to be true, others
+ * those of level 2, none of which is in both.  Tries salts until no other passes.  False: none of
+ * 256 does; the level is then too small, and empty.  tick may be NULL.
+ */
+extern bool bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *members, size_t member_count,
+						   const uint64_t *others, size_t other_count, bf_tick tick);
+
+/*
+ * Reads and checks header and directory, of which bytes has min(total_bytes,
+ * BF_EXACT_HEADER_BYTES), of an exact filter of total_bytes.  What bf_header_read says of
+ * damage holds here.  *exact is set only on BF_OK.
+ */
+extern bf_status bf_exact_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
+
+/* Checks all bytes, the bits set of each level and the checksum. */
+extern bf_status bf_exact_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
+
+/* A filter of version 1 as one of one level. */
+extern void bf_exact_of(const bf_header *header, bf_exact *exact);
+
+/* The same two for filters of both versions. */
+extern bf_status bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
+extern bf_status bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
+
+/* Whether two have the same header and directory, and so the same bytes. */
+extern bool bf_exact_same(const bf_exact *a, const bf_exact *b);
+
+/* Writes header and directory in front of the blocks, which lie behind, with all checksums. */
+extern void bf_exact_write(bf_exact *exact, uint8_t *bytes, bf_tick tick);
+
+#endif							/* BF_EXACT_H */
