@@ -82,7 +82,6 @@ prove_installcheck:
 check-core:
 	$(MAKE) -C $(SOURCE)/test/core check
 	$(MAKE) -C $(SOURCE)/test/lib check
-	$(MAKE) -C $(SOURCE)/test/delta check
 
 fuzz:
 	$(MAKE) -C $(SOURCE)/test/fuzz run

@@ -33,9 +33,9 @@ advise(const lbf_bytes *bytes, int advice)
 		(void) madvise(bytes->start, bytes->length, advice);
 }
 
-static int
-map_file(int fd, size_t length, unsigned flags, const char *subject,
-		 lbf_bytes *bytes, bloomfilter_detail *detail)
+int
+lbf_map_file(int fd, size_t length, unsigned flags, const char *subject,
+			 lbf_bytes *bytes, bloomfilter_detail *detail)
 {
 	int			mode = MAP_SHARED;
 	void	   *start;
@@ -87,14 +87,12 @@ lbf_bytes_of_file(int fd, unsigned flags, const char *subject,
 
 	if (fstat(fd, &st) != 0)
 		return lbf_fail_system(detail, subject, "stat file");
-	if (!S_ISREG(st.st_mode))
-		return lbf_fail_no_file(detail, subject);
 	code = check_start(fd, (uint64_t) st.st_size, subject, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if (flags & BLOOMFILTER_COPY)
 		return lbf_bytes_of_stream(fd, flags, subject, bytes, detail);
-	return map_file(fd, (size_t) st.st_size, flags, subject, bytes, detail);
+	return lbf_map_file(fd, (size_t) st.st_size, flags, subject, bytes, detail);
 }
 
 /* Gives a buffer another size; its first used bytes are kept. */

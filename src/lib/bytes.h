@@ -14,6 +14,10 @@
 extern int	lbf_bytes_of_file(int fd, unsigned flags, const char *subject,
 							  lbf_bytes *bytes, bloomfilter_detail *detail);
 
+/* So many bytes of a file, mapped read-only and shared. */
+extern int	lbf_map_file(int fd, size_t length, unsigned flags, const char *subject,
+						 lbf_bytes *bytes, bloomfilter_detail *detail);
+
 /* The bytes that can be read from fd up to its end. */
 extern int	lbf_bytes_of_stream(int fd, unsigned flags, const char *subject,
 								lbf_bytes *bytes, bloomfilter_detail *detail);

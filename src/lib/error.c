@@ -82,30 +82,24 @@ bloomfilter_strerror(int code)
 			return "system call failed";
 		case BLOOMFILTER_ERR_ARGUMENT:
 			return "argument is out of range";
-		case BLOOMFILTER_ERR_WORKING:
-			return "a working copy changes while it is read: open it with BLOOMFILTER_COPY or BLOOMFILTER_BASE";
+		case BLOOMFILTER_ERR_FOLLOWED:
+			return "file changes while it is read: open it with BLOOMFILTER_COPY";
 		case BLOOMFILTER_ERR_KEY_TYPE:
 			return "bloomfilter holds keys of another type";
 		case BLOOMFILTER_ERR_KEY:
 			return "not a valid key of its type";
 		case BLOOMFILTER_ERR_OTHER_PART:
 			return "key belongs to another part of the set";
-		case BLOOMFILTER_ERR_MANIFEST:
-			return "not a valid manifest of a set";
+		case BLOOMFILTER_ERR_PAGE:
+			return "first page of the file is damaged, or of another length";
 		case BLOOMFILTER_ERR_SET:
-			return "files are not one whole set of parts";
+			return "parts are damaged, or not one whole set";
 		case BLOOMFILTER_ERR_TOO_LARGE:
 			return "filter would be larger than 512 MiB";
 		case BLOOMFILTER_ERR_RATE:
 			return "no filter reaches this false-positive rate";
 		case BLOOMFILTER_ERR_INCOMPATIBLE:
 			return "filters differ in geometry, seed, part or key type";
-		case BLOOMFILTER_ERR_DELTA:
-			return "not a valid delta";
-		case BLOOMFILTER_ERR_DELTA_BASE:
-			return "delta was made from another filter";
-		case BLOOMFILTER_ERR_DELTA_RESULT:
-			return "delta does not give the filter that it promises";
 		default:
 			return format_text(code);
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE_BYTES		((size_t) 2 * 1024 * 1024)
 
@@ -47,8 +48,10 @@ lbf_handle_create(uint32_t parts)
 {
 	bloomfilter *filter = calloc(1, sizeof *filter + parts * sizeof filter->part[0]);
 
-	if (filter != NULL)
-		filter->open_parts = parts;
+	if (filter == NULL)
+		return NULL;
+	filter->open_parts = parts;
+	filter->fd = -1;
 	return filter;
 }
 
@@ -112,12 +115,8 @@ bloomfilter_close(bloomfilter *filter)
 		return;
 	for (i = 0; i < filter->open_parts; i++)
 		lbf_release(&filter->part[i].bytes);
-	lbf_release(&filter->working);
+	lbf_release(&filter->mapped);
+	if (filter->fd >= 0)
+		close(filter->fd);
 	free(filter);
-}
-
-void
-bloomfilter_free(void *memory)
-{
-	free(memory);
 }

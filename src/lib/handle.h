@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "bf_format.h"
 #include "libbloomfilter.h"
@@ -37,17 +38,45 @@ typedef struct lbf_part
 	lbf_bytes	bytes;
 } lbf_part;
 
+/* Which file it is; a number of device is never 0 with one of inode of 0. */
+typedef struct lbf_stamp
+{
+	uint64_t	device;
+	uint64_t	inode;
+	uint64_t	length;
+	int64_t		seconds;		/* when its content changed */
+	int64_t		nanoseconds;
+} lbf_stamp;
+
+/* How much of a followed file may be believed: see page.h. */
+typedef struct lbf_told
+{
+	bloomfilter_place place;
+	bloomfilter_serial_kind kind;
+	uint64_t	serial;			/* of a mapped file of kind NOW, the one at opening */
+	uint64_t	true_at;
+} lbf_told;
+
 struct bloomfilter
 {
 	uint32_t	open_parts;		/* 1, or all parts of a set */
 	uint32_t	key_type;		/* of the parts that have one, else none */
 	uint64_t	seed;
-	uint64_t	identity;		/* of the files it was opened from; see source.h */
-	uint64_t	serial;			/* of a copy of a working copy, else 0 */
-	lbf_bytes	working;		/* the mapped working copy that the parts lie in; no start if none */
+	lbf_stamp	stamp;			/* of the file that it was opened from; all 0 if none */
+	int			fd;				/* of that file, if it was copied; else -1 */
+	bool		paged;			/* that file begins with a page of facts */
+	lbf_told	told;			/* what that says, if it is paged */
+	lbf_bytes	mapped;			/* all of a paged file, in which the parts lie then */
 	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];
 };
+
+/* Whether bits may come in while it is read. */
+static inline bool
+lbf_is_live(const bloomfilter *filter)
+{
+	return filter->mapped.start != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE;
+}
 
 static inline const uint8_t *
 lbf_blocks(const lbf_part *part)

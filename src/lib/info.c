@@ -11,7 +11,7 @@
 #include "bytes.h"
 #include "error.h"
 #include "handle.h"
-#include "working.h"
+#include "page.h"
 
 #ifndef BLOOMFILTER_VERSION
 #error "BLOOMFILTER_VERSION must be defined, see Makefile"
@@ -83,14 +83,14 @@ add_info(bloomfilter_info *sum, const bloomfilter_info *part)
 	sum->estimated_rate += part->estimated_rate;
 }
 
-/* Of a working copy, what it is at this moment. */
+/* Of a mapped file with a page, whose headers say nothing of the bits, what it is at this moment. */
 static void
 fill_part_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
 {
 	lbf_part	part = filter->part[index];
 
-	if (filter->working.start != NULL)
-		lbf_working_count(&filter->part[index], &part.header);
+	if (filter->mapped.start != NULL)
+		lbf_part_now(&filter->part[index], &part.header);
 	fill_info(&part, info);
 }
 
@@ -126,20 +126,6 @@ bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
 }
 
 int
-bloomfilter_get_header_info(const void *header, bloomfilter_info *info,
-							size_t info_size, bloomfilter_detail *detail)
-{
-	bloomfilter_info result;
-	lbf_part	part;
-	bf_status	status = bf_header_read(header, bf_header_length(header), &part.header);
-
-	if (status != BF_OK)
-		return lbf_fail_format(detail, status, NULL, header, BF_HEADER_BYTES);
-	fill_info(&part, &result);
-	return copy_out(&result, info, info_size);
-}
-
-int
 bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 						  bloomfilter_info *info, size_t info_size)
 {
@@ -157,8 +143,8 @@ bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 {
 	if (index >= filter->open_parts)
 		return BLOOMFILTER_ERR_ARGUMENT;
-	if (filter->working.start != NULL)
-		return BLOOMFILTER_ERR_WORKING;
+	if (filter->mapped.start != NULL)
+		return BLOOMFILTER_ERR_FOLLOWED;
 	*bytes = filter->part[index].bytes.start;
 	*length = filter->part[index].bytes.length;
 	return BLOOMFILTER_OK;

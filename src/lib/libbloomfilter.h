@@ -15,7 +15,7 @@
  * Output parameters are set only on success, unless stated otherwise.
  *
  * Detail.  Functions that take a bloomfilter_detail fill it on an error with
- * what bloomfilter_strerror can't know: the file, errno, the manifest's line.
+ * what bloomfilter_strerror can't know: the file, errno.
  * NULL where nobody reads it.
  *
  * Threads.  There are no globals that change.  Functions that take a const
@@ -69,27 +69,22 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_SYSTEM = -2,	/* a system call failed: detail.system_error */
 	BLOOMFILTER_ERR_ARGUMENT = -3,	/* a parameter is outside its range */
 
-	/* Working copies, see BLOOMFILTER_BASE */
-	BLOOMFILTER_ERR_WORKING = -5,	/* it changes, or is damaged */
+	/* It changes while it is read: BLOOMFILTER_COPY makes one that does not */
+	BLOOMFILTER_ERR_FOLLOWED = -5,
 
 	/* Asking and adding */
 	BLOOMFILTER_ERR_KEY_TYPE = -10, /* the filter holds keys of another type */
 	BLOOMFILTER_ERR_KEY = -11,	/* not a key of this type, e.g. invalid UTF-8 */
 	BLOOMFILTER_ERR_OTHER_PART = -12,	/* the key belongs to a part not opened */
 
-	/* Opening sets of parts */
-	BLOOMFILTER_ERR_MANIFEST = -20, /* not a valid manifest */
-	BLOOMFILTER_ERR_SET = -21,	/* the files are not one whole set of parts */
+	/* Files of several parts, and files that are followed */
+	BLOOMFILTER_ERR_PAGE = -20, /* its first page is damaged, or not for this length */
+	BLOOMFILTER_ERR_SET = -21,	/* its parts are damaged, or not one whole set */
 
 	/* Building and combining */
 	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
 	BLOOMFILTER_ERR_RATE = -31, /* no size reaches this rate */
 	BLOOMFILTER_ERR_INCOMPATIBLE = -32, /* other geometry, seed, part or type */
-
-	/* Deltas */
-	BLOOMFILTER_ERR_DELTA = -40,	/* not a valid delta */
-	BLOOMFILTER_ERR_DELTA_BASE = -41,	/* made from another filter than this */
-	BLOOMFILTER_ERR_DELTA_RESULT = -42, /* what it makes is not what it promised */
 
 	/*
 	 * The bytes are not a valid filter.  -100 minus the rule's number in section
@@ -139,9 +134,6 @@ extern const char *bloomfilter_key_type_name(int key_type);
 /* The number of such a name, or BLOOMFILTER_ERR_ARGUMENT. */
 extern int	bloomfilter_key_type_of_name(const char *name);
 
-/* Frees what this library gave out as plain memory.  NULL is allowed. */
-extern void bloomfilter_free(void *memory);
-
 /* ------------------------------------------------------------------------
  * Opening
  * ------------------------------------------------------------------------ */
@@ -172,40 +164,29 @@ typedef struct bloomfilter bloomfilter;
 #define BLOOMFILTER_HUGE_PAGES	0x08u
 
 /*
- * Open FILE itself.  Without this flag FILE.working is opened instead where a follower
- * ("bloomfilter pull --url --follow") keeps one: then keys come in while the filter is
- * open.  What needs bytes that stay as they are (bloomfilter_get_bytes, _write, _check,
- * _union, _diff, _apply) refuses such a filter with BLOOMFILTER_ERR_WORKING, unless it
- * was opened with BLOOMFILTER_COPY, too.  A working copy is not checked as a whole.
- */
-#define BLOOMFILTER_BASE		0x10u
-
-/*
- * Opens path, which is one of
+ * Opens the file at path, which is of one of two forms (doc/FORMAT.md):
  *
- * - a file with one filter, or with one part of a set;
- * - a manifest of a set: a text file whose first line is "bloomfilter-set 1",
- *   followed by a line for each part, in the order of the parts, that has its
- *   file's name in the manifest's own folder (without any "/"); lines that begin
- *   with "#" are notes;
- * - a folder, which stands for the manifest in it that is called "manifest".
+ * - one filter, or one part of a set ("BLMF"), as SQL stores and sends it and
+ *   bloomfilter_write writes it.  A single part answers only for the keys that belong
+ *   to it.  Such a file must be replaced by renaming a new one over it, never be
+ *   written to in place;
+ * - a whole filter of one or more parts with a page of facts before them ("BLML"):
+ *   a list that "bloomfilter pull" follows, or a set that bloomfilter_write wrote.  A
+ *   followed file changes while it is open: bits are set, by which keys come in, and
+ *   none is ever cleared.  bloomfilter_get_status tells what it has.
  *
- * A set must be whole, and all its parts must have the same seed and the same
- * key type (or none).  A name that ends in ".", 16 hexadecimal digits and ".bloom"
- * promises the file's checksum, and a set whose file has another one is refused:
- * so parts of different nights are no set.  Under other names they would be
- * accepted, and look-ups of keys that came since return false: name files so, and rename the
- * manifest last, as bloomfilter_write does.  A single part of a set can be opened by its file's
- * name: it answers only for the keys that belong to it.  Pipes and devices are
- * refused, as BLOOMFILTER_ERR_ARGUMENT; bloomfilter_open_fd reads them.
+ * Folders, pipes and devices are refused, as BLOOMFILTER_ERR_ARGUMENT;
+ * bloomfilter_open_fd reads a "BLMF" from a pipe.
  *
- * Files are mapped read-only and shared: all processes of a host use the same
- * memory.  All rules of the format are checked here, once, checksum included;
- * questions check nothing again.  So files must be replaced by renaming a new
- * file over them, as bloomfilter_write does, and never be written to in place.
- * A process that looks up a key in a mapped file that was truncated receives SIGBUS,
- * and in one that was overwritten it gets wrong answers.  With
- * BLOOMFILTER_COPY nothing that happens to the file after this call matters.
+ * Files are mapped read-only and shared: all processes of a host use the same memory.
+ * All rules of the format are checked here, once, checksums included; only the bits of
+ * a followed file, which change, are not.  Questions check nothing again.  A process that looks up a key in a
+ * mapped file that was truncated receives SIGBUS, and in one that was overwritten it gets
+ * wrong answers.  With BLOOMFILTER_COPY nothing that happens to the file after this call
+ * matters: of a followed file that is the state of one serial.
+ *
+ * A followed file that is open stays what it was when its follower begins a new file
+ * (status.superseded is not 0 then): keep it open by bloomfilter_watched_open.
  *
  * The mapping is advised for random access.
  */
@@ -213,7 +194,7 @@ extern int	bloomfilter_open(const char *path, unsigned flags,
 							 bloomfilter **filter, bloomfilter_detail *detail);
 
 /*
- * Opens the bytes of one filter.  Without BLOOMFILTER_COPY they are used where
+ * Opens the bytes of one filter ("BLMF").  Without BLOOMFILTER_COPY they are used where
  * they are, and must stay there unchanged until bloomfilter_close.
  */
 extern int	bloomfilter_open_memory(const void *bytes, size_t length,
@@ -221,7 +202,7 @@ extern int	bloomfilter_open_memory(const void *bytes, size_t length,
 									bloomfilter_detail *detail);
 
 /*
- * Reads one filter from a descriptor (file, pipe, socket), from where it stands
+ * Reads one filter ("BLMF") from a descriptor (file, pipe, socket), from where it stands
  * to its end, into memory.  The descriptor is not closed.  Memory grows with the
  * bytes that really come, never beyond the largest possible filter.
  */
@@ -232,26 +213,9 @@ extern int	bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
 extern void bloomfilter_close(bloomfilter *filter);
 
 /*
- * How fresh a working copy is.  Times are in microseconds since 1970 in UTC, 0 if not
- * known; all is 0 of a filter that is none, but serial of a copy of one.
+ * All rules of the format, for one that was opened with BLOOMFILTER_SKIP_CHECK.
+ * BLOOMFILTER_ERR_FOLLOWED for a followed file without BLOOMFILTER_COPY.
  */
-typedef struct bloomfilter_working
-{
-	uint64_t	serial;			/* all that this serial has is found */
-	uint64_t	true_at;		/* all that was committed before is found */
-	uint64_t	looked;			/* the follower's last good look, by the host's clock */
-	uint64_t	looked_boot;	/* the same in microseconds since boot (CLOCK_BOOTTIME) */
-	uint64_t	failures;		/* looks that failed since */
-	uint64_t	superseded;		/* not 0: another file took its place */
-	uint64_t	every;			/* microseconds between two looks */
-	uint64_t	expires;		/* signed content is not to be trusted after this */
-} bloomfilter_working;
-
-/* Fills *working, of which the caller knows so many bytes; 1 if filter is a working copy, else 0. */
-extern int	bloomfilter_get_working(const bloomfilter *filter, bloomfilter_working *working,
-									size_t working_size);
-
-/* All rules of the format, for one that was opened with BLOOMFILTER_SKIP_CHECK. */
 extern int	bloomfilter_check(const bloomfilter *filter,
 							  bloomfilter_detail *detail);
 
@@ -432,7 +396,7 @@ extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
  * Explaining a look-up
  *
  * What it computes and sees, in lines that SQL's bloom_explain, the command line and
- * the readers in other languages write alike: doc/FORMAT.md, section 20.  Where two
+ * the readers in other languages write alike: doc/FORMAT.md, section 16.  Where two
  * programs answer differently, the first line that differs says why.
  * ------------------------------------------------------------------------ */
 
@@ -508,21 +472,13 @@ extern int	bloomfilter_get_info(const bloomfilter *filter,
 extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
 									  bloomfilter_info *info, size_t info_size);
 
-/*
- * The same of a filter of which only the first BLOOMFILTER_HEADER_BYTES bytes are
- * at hand.  What they say of the others is taken on trust.
- */
-#define BLOOMFILTER_HEADER_BYTES 64
-
 /* The most parts that a set can have. */
 #define BLOOMFILTER_MAX_PARTS 65535
 
-extern int	bloomfilter_get_header_info(const void *header,
-										bloomfilter_info *info,
-										size_t info_size,
-										bloomfilter_detail *detail);
-
-/* The bytes of one of the open parts, valid until bloomfilter_close. */
+/*
+ * The bytes of one of the open parts, valid until bloomfilter_close.
+ * BLOOMFILTER_ERR_FOLLOWED for a mapped "BLML", whose headers say nothing of the bits.
+ */
 extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 								  const void **bytes, size_t *length);
 
@@ -530,36 +486,59 @@ extern int	bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
  * A file that "bloomfilter pull" keeps
  * ------------------------------------------------------------------------ */
 
-/* Times are seconds since 1970 in UTC; 0 and "" are what isn't known. */
+/* Whether a file is where its follower keeps it. */
+typedef enum bloomfilter_place
+{
+	BLOOMFILTER_PLACE_NONE = 0, /* nobody follows it: a filter alone, or a set that was written */
+	BLOOMFILTER_PLACE_HERE = 1, /* it is, since this boot */
+	BLOOMFILTER_PLACE_OTHER_BOOT = 2,	/* the system was started anew since the follower's last write */
+	BLOOMFILTER_PLACE_COPY = 3	/* a copy or a backup, or seen through another mount */
+} bloomfilter_place;
+
+/* Which of a file's serials may be believed. */
+typedef enum bloomfilter_serial_kind
+{
+	BLOOMFILTER_SERIAL_NONE = 0,
+	BLOOMFILTER_SERIAL_NOW = 1, /* of the last bits that the follower set */
+	BLOOMFILTER_SERIAL_SAVED = 2,	/* of the last bits that are surely on the disk */
+	BLOOMFILTER_SERIAL_BORN = 3 /* that the file was made with */
+} bloomfilter_serial_kind;
+
+/*
+ * Times are microseconds since 1970 in UTC, durations microseconds; 0 and "" are what
+ * isn't known or isn't so.  Of a filter that has no page of facts all is 0.
+ */
 typedef struct bloomfilter_status
 {
-	int32_t		matches;		/* 1: the file is the filter that this tells of */
-	int64_t		serial;			/* of the list's content: a later one is greater */
-	int64_t		built;			/* on the server */
-	int64_t		looked;			/* at the server, the last time that it went well */
-	int64_t		changed;		/* the file, by pull */
-	int64_t		failed;			/* the last look that didn't go well */
+	int32_t		place;			/* bloomfilter_place */
+	int32_t		serial_kind;	/* bloomfilter_serial_kind */
+	uint64_t	serial;			/* all that the list had at this serial is found */
+	uint64_t	epoch;			/* serial that the file's row of patches began with */
+	int64_t		built;			/* the list's content, on the server */
+	int64_t		true_at;		/* all that was committed before is found; only of SERIAL_NOW */
+	int64_t		looked;			/* the follower's last good look, by the host's clock */
+	int64_t		age;			/* since looked, by the clock that says more; -1: not known */
+	int64_t		every;			/* between two looks */
+	int64_t		heartbeat;		/* between two signs of life of the exporter */
+	int64_t		expires;		/* signed content is not to be trusted after this */
+	int64_t		since;			/* word is what it is */
 	uint64_t	failures;		/* looks that failed since looked */
-	uint64_t	checksum;		/* of the filter, as bloomfilter_info has it */
+	uint64_t	superseded;		/* not 0: another file took this one's place */
 	char		identity[40];	/* of the list: a UUID */
-	char		list[256];		/* its name */
-	char		server[256];
-	char		error[512];		/* of the last look that failed */
-	char		refused[32];	/* why a look refused what the server has, in a word */
-	int64_t		clock;			/* seconds that the host's was ahead of the server's, if it was a minute or more */
+	char		list[216];		/* its name */
+	char		word[24];		/* what is wrong, of ten words; "": nothing */
+	char		text[264];		/* which case it is, in a line */
 } bloomfilter_status;
 
 /*
- * What is known about the file at path: from its manifest's notes, which are true
- * of it however it came there, and from path.status, which pull writes at each
- * look.  It is about the file: of a working copy bloomfilter_get_working tells more, and
- * newer.  Where matches is 0, serial, built, identity and list are those of another
- * filter.  status_size is sizeof (bloomfilter_status) of the caller.
- * BLOOMFILTER_ERR_SYSTEM if nothing tells; BLOOMFILTER_ERR_ARGUMENT if path.status
- * is something else.
+ * What the page of facts of an open filter says now; of one that was opened with
+ * BLOOMFILTER_COPY, serial and true_at are those of the copy.  Where the follower wrote no word this function
+ * adds "old", if it did not look for three times every, and "clock", if looked is more
+ * than a minute in the future.  status_size is sizeof (bloomfilter_status) of the
+ * caller.  A file whose filter is not wanted is opened with BLOOMFILTER_SKIP_CHECK for this.
  */
-extern int	bloomfilter_get_status(const char *path, bloomfilter_status *status,
-								   size_t status_size, bloomfilter_detail *detail);
+extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *status,
+								   size_t status_size);
 
 /* ------------------------------------------------------------------------
  * A filter that is replaced while it is asked
@@ -571,9 +550,15 @@ extern int	bloomfilter_get_status(const char *path, bloomfilter_status *status,
  *		answer = bloomfilter_contains_int64(filter, key);
  *		bloomfilter_reader_leave(reader);
  *
- * The filter that was entered stays what it is until leave, whatever is reloaded
- * meanwhile.  Only the first enter after a reload takes a lock, for a moment.  A
- * reader holds the filter that it entered last until it enters again or is closed,
+ * The filter that was entered stays open until leave, whatever comes meanwhile.
+ * enter looks at the path once a second, and at once where the filter's follower says
+ * that another file took its place; so no thread is needed, and a process may fork.  Where
+ * the path is another file, the enter that sees it first opens and checks that file, which takes
+ * a tenth of a second for 100 MB of a "BLMF" and nothing that can be felt for a followed
+ * one.  If that fails (no rights, damaged, gone) the old filter stays, and
+ * bloomfilter_watched_error says why.
+ *
+ * A reader holds the filter that it entered last until it enters again or is closed,
  * so an idle thread keeps the memory of a filter that was replaced: close its
  * reader if it will be idle for long.
  * ------------------------------------------------------------------------ */
@@ -581,7 +566,10 @@ extern int	bloomfilter_get_status(const char *path, bloomfilter_status *status,
 typedef struct bloomfilter_watched bloomfilter_watched;
 typedef struct bloomfilter_reader bloomfilter_reader;
 
-/* path and flags as for bloomfilter_open. */
+/*
+ * path and flags as for bloomfilter_open.  With BLOOMFILTER_COPY, a followed file is
+ * copied anew when its serial has changed.
+ */
 extern int	bloomfilter_watched_open(const char *path, unsigned flags,
 								  bloomfilter_watched **watched,
 								  bloomfilter_detail *detail);
@@ -597,14 +585,17 @@ extern int	bloomfilter_watched_wait(const char *path, unsigned flags,
 									 bloomfilter_detail *detail);
 
 /*
- * Opens the path anew if one of its files was replaced (device, inode, size, time
- * or header differ).  1: another filter is in place; 0: it is the same, by its
- * checksum; an error: the old filter stays.  Any thread may call this at any time;
+ * Looks at the path now.  1: another filter is in place (or, of a copy, another serial); 0: it is
+ * the same; an error: the old filter stays.  Any thread may call this at any time;
  * concurrent calls wait for each other, readers never do.  A relative path means
  * what it meant when the watched filter was opened.
  */
 extern int	bloomfilter_watched_reload(bloomfilter_watched *watched,
 									bloomfilter_detail *detail);
+
+/* What the last look at the path ended with: BLOOMFILTER_OK, or an error and its detail. */
+extern int	bloomfilter_watched_error(bloomfilter_watched *watched,
+									  bloomfilter_detail *detail);
 
 /* Closes it.  All its readers must have been closed before. */
 extern void bloomfilter_watched_close(bloomfilter_watched *watched);
@@ -656,7 +647,7 @@ extern int	bloomfilter_builder_create_set(uint64_t n, double p, uint64_t seed,
 
 /*
  * With the geometry, seed, capacity, rate and parts of an existing filter, so
- * that a nightly rebuild can be shipped as a delta or united with it.  The
+ * that a nightly rebuild can be united with it.  The
  * builder starts empty and without a key type.
  */
 extern int	bloomfilter_builder_create_like(const bloomfilter *model,
@@ -726,7 +717,8 @@ extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
 
 /*
  * The filter of all keys of two, in memory.  Both must have the same geometry,
- * seed and parts, and the same key type (or none).
+ * seed and parts, and the same key type (or none).  BLOOMFILTER_ERR_FOLLOWED for a
+ * followed file without BLOOMFILTER_COPY.
  */
 extern int	bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
 							  bloomfilter **result);
@@ -734,92 +726,30 @@ extern int	bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
 /* ------------------------------------------------------------------------
  * Writing
  *
- * Files are replaced in one step for everybody who opens path: new ones are
- * written in the same folder, synced, and renamed.  A set of parts is written as a
- * manifest at path, renamed last, and a file for each part beside it, named
- * <manifest>.<part>-of-<parts>.<checksum>.bloom.  Parts that only the manifest
- * before it named are then deleted, also where one filter replaces a set, and so
- * is what writers of this path left that were killed more than a day ago.
+ * Files are replaced in one step for everybody who opens path: the new one is
+ * written in the same folder, synced, and renamed.  What writers of this path left
+ * that were killed is deleted.
  *
  * On an error path is as before, and no other file is left; with one exception:
  * if the folder can't be synced after the rename, which the text says, path is the
  * new filter, whole, but after a crash of the system it may be the old one.
  *
  * A new file gets the permissions and, where the process may give it away, the
- * owner of the one that it replaces, else 0666 less the umask; the parts of a set
- * get those of its manifest.  A symbolic link at path is replaced, not followed.
- * What is no regular file (folder, device, pipe) is refused.  Writers take turns
- * for the renaming, by a lock (flock) on the folder; on a file system without such
- * locks there may be one writer of a path at a time.
+ * owner of the one that it replaces, else 0666 less the umask.  A symbolic link at
+ * path is replaced, not followed.  What is no regular file (folder, device, pipe) is
+ * refused.
  * ------------------------------------------------------------------------ */
 
-/* Writes an open filter, or an open set. */
+/*
+ * Writes an open filter: of one part as a "BLMF", of several as a "BLML" that nobody
+ * follows and that never changes.  A followed file must have been opened with
+ * BLOOMFILTER_COPY (else BLOOMFILTER_ERR_FOLLOWED): so one is copied to a file of its own.
+ */
 extern int	bloomfilter_write(const bloomfilter *filter, const char *path,
 							  bloomfilter_detail *detail);
 
-/* Writes a filter, or a set of so many parts, whose bytes come piece by piece. */
-typedef struct bloomfilter_writer bloomfilter_writer;
-
-extern int	bloomfilter_writer_begin(const char *path, uint32_t parts,
-									 bloomfilter_writer **writer,
-									 bloomfilter_detail *detail);
-
-/*
- * The next bytes: of the filter, or of all parts one after the other, from part 0
- * on.  Pieces may be cut anywhere.  All rules of the format are checked as soon as
- * a part is complete.  After an error the writer can only be freed.
- */
-extern int	bloomfilter_writer_append(bloomfilter_writer *writer,
-									  const void *bytes, size_t length,
-									  bloomfilter_detail *detail);
-
-/*
- * Adds the line "# name value" to the manifest of a set; a single filter has none,
- * and no place for it.  name has no space.
- */
-extern int	bloomfilter_writer_note(bloomfilter_writer *writer, const char *name,
-									const char *value,
-									bloomfilter_detail *detail);
-
-/* Puts it in place.  Bytes that are missing are an error. */
-extern int	bloomfilter_writer_commit(bloomfilter_writer *writer,
-									  bloomfilter_detail *detail);
-
-/* Frees it; what was not committed is deleted.  NULL is allowed. */
-extern void bloomfilter_writer_free(bloomfilter_writer *writer);
-
-/* ------------------------------------------------------------------------
- * Deltas
- *
- * What changes an old filter into a new one of the same geometry, seed and part,
- * compressed.  Of single filters only; a set's parts go one by one.
- * ------------------------------------------------------------------------ */
-
-/* The delta is in new memory, to be freed with bloomfilter_free. */
-extern int	bloomfilter_diff(const bloomfilter *old_filter,
-							 const bloomfilter *new_filter, void **delta,
-							 size_t *length, bloomfilter_detail *detail);
-
-/*
- * Makes the new filter, in memory, from the old one and the delta.  Bytes of any
- * origin may be given for a delta.  The new filter's checksum and number of bits
- * set are verified.
- */
-extern int	bloomfilter_apply(const bloomfilter *old_filter, const void *delta,
-							  size_t length, bloomfilter **new_filter,
-							  bloomfilter_detail *detail);
-
-typedef struct bloomfilter_delta_info
-{
-	uint64_t	old_checksum;	/* of the filter that it can be applied to */
-	uint64_t	new_checksum;
-	uint64_t	new_bytes;		/* length of the new filter */
-} bloomfilter_delta_info;
-
-/* Checks a delta's frame and says what it is for. */
-extern int	bloomfilter_get_delta_info(const void *delta, size_t length,
-									   bloomfilter_delta_info *info,
-									   size_t info_size);
+/* Whether bloomfilter_write can begin: what it would refuse of path, before a filter is built. */
+extern int	bloomfilter_can_write(const char *path, bloomfilter_detail *detail);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -15,8 +15,4 @@ extern int	lbf_open_bytes(lbf_bytes *bytes, unsigned flags,
 						   const char *subject, bloomfilter **filter,
 						   bloomfilter_detail *detail);
 
-/* The identity of the files behind a path now; see lbf_source_identity. */
-extern int	lbf_path_identity(const char *path, uint64_t *identity,
-							  bloomfilter_detail *detail);
-
 #endif							/* LBF_OPEN_H */

@@ -1,285 +1,225 @@
 /*
  * status.c
- *	  What is known about a file that "bloomfilter pull" keeps: which list it is
- *	  from, its serial, and when the server was last looked at.
- *
- * FILE.status is a text file: a first line that says so, then a line for each value
- * after its name.  pull writes it before it replaces FILE, with what comes under
- * names that begin with "next_", and again afterwards: so whichever of both filters
- * FILE is, something tells its serial.  A manifest's notes tell it of a set.
+ *	  What the page of facts of an open file says, and whether a path is still that file.
  */
-#define _DEFAULT_SOURCE			/* timegm */
+#define _DEFAULT_SOURCE
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "error.h"
-#include "source.h"
+#include "feed_page.h"
+#include "page.h"
 
-#define FIRST_LINE "bloomfilter-status 1"
+/* A follower that missed so many looks is not to be waited for. */
+#define MISSED_LOOKS 3
 
-/* No status is longer: the rest of a longer file is not read. */
-#define MOST_BYTES 16384
+#define MICROSECONDS 1000000
 
-/* What FILE.status tells of the filter that comes next. */
-typedef struct next_filter
+/* In the page. */
+#define AT_TRUE_AT (FEED_NOW_AT + 16)
+
+static uint64_t
+clock_now(clockid_t clock)
 {
-	bool		there;
-	bloomfilter_status values;			/* checksum, identity, serial, built, list */
-} next_filter;
+	struct timespec now = {0, 0};
 
-/* ------------------------------------------------------------------------
- * Values
- * ------------------------------------------------------------------------ */
-
-static void
-take_text(char *target, size_t size, const char *value)
-{
-	snprintf(target, size, "%s", value);
+	(void) clock_gettime(clock, &now);
+	return (uint64_t) now.tv_sec * MICROSECONDS + (uint64_t) now.tv_nsec / 1000;
 }
 
-/* Seconds since 1970 of a time in UTC; 0 for what is none. */
-static int64_t
-time_of(const char *text)
+static uint64_t
+boot_clock(void)
 {
-	struct tm	tm;
-
-	memset(&tm, 0, sizeof tm);
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-			   &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6)
-		return 0;
-	tm.tm_year -= 1900;
-	tm.tm_mon -= 1;
-	return (int64_t) timegm(&tm);
+#ifdef CLOCK_BOOTTIME
+	return clock_now(CLOCK_BOOTTIME);
+#else
+	return 0;
+#endif
 }
 
-/* The values that tell which filter it is, in FILE.status and in a manifest's notes. */
-static bool
-take_origin(bloomfilter_status *target, const char *name, const char *value)
+/* The page: the mapped one, or of a copy what the file has now; NULL where it has none. */
+static const uint8_t *
+page_of(const bloomfilter *filter, uint8_t room[FEED_PAGE])
 {
-	if (strcmp(name, "list") == 0)
-		take_text(target->list, sizeof target->list, value);
-	else if (strcmp(name, "identity") == 0)
-		take_text(target->identity, sizeof target->identity, value);
-	else if (strcmp(name, "serial") == 0)
-		target->serial = strtoll(value, NULL, 10);
-	else if (strcmp(name, "built") == 0)
-		target->built = time_of(value);
-	else if (strcmp(name, "checksum") == 0)
-		target->checksum = strtoull(value, NULL, 16);
-	else
-		return false;
-	return true;
+	if (filter->mapped.start != NULL)
+		return filter->mapped.start;
+	return filter->paged && pread(filter->fd, room, FEED_PAGE, 0) == FEED_PAGE ? room : NULL;
 }
 
 static void
-take_look(bloomfilter_status *target, const char *name, const char *value)
+write_identity(const uint8_t *bytes, char *text)
 {
-	if (strcmp(name, "looked") == 0)
-		target->looked = time_of(value);
-	else if (strcmp(name, "changed") == 0)
-		target->changed = time_of(value);
-	else if (strcmp(name, "failed") == 0)
-		target->failed = time_of(value);
-	else if (strcmp(name, "failures") == 0)
-		target->failures = strtoull(value, NULL, 10);
-	else if (strcmp(name, "server") == 0)
-		take_text(target->server, sizeof target->server, value);
-	else if (strcmp(name, "error") == 0)
-		take_text(target->error, sizeof target->error, value);
-	else if (strcmp(name, "clock") == 0)
-		target->clock = strtoll(value, NULL, 10);
-	else if (strcmp(name, "refused") == 0)
-		take_text(target->refused, sizeof target->refused, value);
+	unsigned	i;
+
+	for (i = 0; i < FEED_IDENTITY_BYTES; i++)
+		text += sprintf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
 static void
-copy_origin(bloomfilter_status *target, const bloomfilter_status *from)
+take_who(const feed_who *who, bloomfilter_status *status)
 {
-	memcpy(target->list, from->list, sizeof target->list);
-	memcpy(target->identity, from->identity, sizeof target->identity);
-	target->serial = from->serial;
-	target->built = from->built;
-	target->checksum = from->checksum;
-}
+	static const uint8_t none[FEED_IDENTITY_BYTES];
 
-/* ------------------------------------------------------------------------
- * FILE.status
- * ------------------------------------------------------------------------ */
-
-/* One line, "name value"; lines of names that nobody knows are skipped. */
-static void
-take_line(bloomfilter_status *target, next_filter *next, char *line)
-{
-	static const char prefix[] = "next_";
-	char	   *value = strchr(line, ' ');
-
-	if (value == NULL)
-		return;
-	*value++ = '\0';
-	if (strncmp(line, prefix, sizeof prefix - 1) == 0)
-		next->there |= take_origin(&next->values, line + sizeof prefix - 1, value);
-	else if (!take_origin(target, line, value))
-		take_look(target, line, value);
-}
-
-/* Its text, in memory to be freed; NULL, with detail, where it can't be read. */
-static char *
-read_text(const char *path, bloomfilter_detail *detail)
-{
-	char	   *text = malloc(MOST_BYTES + 1);
-	int			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t		length = text == NULL || fd < 0 ? -1 : read(fd, text, MOST_BYTES);
-
-	if (length < 0)
-		lbf_fail_system(detail, path, "open file");
-	if (fd >= 0)
-		close(fd);
-	if (length < 0)
-	{
-		free(text);
-		return NULL;
-	}
-	text[length] = '\0';
-	return text;
-}
-
-static int
-read_status(const char *path, bloomfilter_status *target, next_filter *next,
-			bloomfilter_detail *detail)
-{
-	char	   *text = read_text(path, detail);
-	char	   *rest = text;
-	char	   *line;
-
-	if (text == NULL)
-		return BLOOMFILTER_ERR_SYSTEM;
-	line = strsep(&rest, "\n");
-	if (strcmp(line, FIRST_LINE) != 0)
-	{
-		free(text);
-		return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, path,
-							 "is not what bloomfilter pull writes");
-	}
-	while ((line = strsep(&rest, "\n")) != NULL)
-		take_line(target, next, line);
-	free(text);
-	return BLOOMFILTER_OK;
-}
-
-/* ------------------------------------------------------------------------
- * FILE
- * ------------------------------------------------------------------------ */
-
-/* What a manifest's notes tell, "# name value"; false if FILE is no manifest of pull's. */
-static bool
-take_notes(const char *path, bloomfilter_status *target)
-{
-	char	   *text = NULL;
-	char	   *rest;
-	char	   *line;
-	size_t		length;
-	bool		told;
-
-	memset(target, 0, sizeof *target);
-	if (lbf_manifest_read(AT_FDCWD, path, path, &text, &length, NULL) != BLOOMFILTER_OK ||
-		text == NULL)
-		return false;
-	for (rest = text; (line = strsep(&rest, "\n")) != NULL;)
-	{
-		char	   *value = line[0] == LBF_MANIFEST_NOTE && line[1] == ' ' ? strchr(line + 2, ' ') : NULL;
-
-		if (value == NULL)
-			continue;
-		*value++ = '\0';
-		(void) take_origin(target, line + 2, value);
-	}
-	told = target->serial != 0;
-	free(text);
-	return told;
-}
-
-/* Which of the two filters FILE is that FILE.status tells of, if any. */
-static void
-match(const char *path, bloomfilter_status *target, const next_filter *next)
-{
-	bloomfilter *filter;
-	bloomfilter_info info;
-	bloomfilter_status notes;
-
-	if (bloomfilter_open(path, BLOOMFILTER_BASE | BLOOMFILTER_SKIP_CHECK, &filter, NULL) != BLOOMFILTER_OK)
-		return;
-	bloomfilter_get_info(filter, &info, sizeof info);
-	bloomfilter_close(filter);
-	if (take_notes(path, &notes))
-	{
-		notes.checksum = info.checksum;
-		copy_origin(target, &notes);
-		target->matches = 1;
-		return;
-	}
-	if (next->there && next->values.checksum == info.checksum)
-		copy_origin(target, &next->values);
-	target->matches = target->checksum == info.checksum;
+	status->epoch = who->epoch;
+	status->built = (int64_t) who->built;
+	if (memcmp(who->identity, none, sizeof none) != 0)
+		write_identity(who->identity, status->identity);
+	snprintf(status->list, sizeof status->list, "%s", who->name);
 }
 
 static bool
-is_folder(const char *path)
+take_how(const feed_how *how, bloomfilter_status *status)
 {
-	struct stat st;
+	bool		right = feed_age(how->looked, how->looked_boot, clock_now(CLOCK_REALTIME), boot_clock(),
+								 status->place == BLOOMFILTER_PLACE_HERE, &status->age);
 
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	status->looked = (int64_t) how->looked;
+	status->every = (int64_t) how->every;
+	status->heartbeat = (int64_t) how->heartbeat;
+	status->expires = (int64_t) how->expires;
+	status->since = (int64_t) how->since;
+	status->failures = how->failures;
+	snprintf(status->word, sizeof status->word, "%s", how->word);
+	snprintf(status->text, sizeof status->text, "%s", how->text);
+	return right;
 }
 
-static char *
-joined(const char *path, const char *ending)
+/* What a follower that is no more can't write into its page. */
+static void
+add_word(bloomfilter_status *status, bool right_clock)
 {
-	size_t		length = strlen(path) + strlen(ending) + 1;
-	char	   *text = malloc(length);
+	if (status->word[0] != '\0')
+		return;
+	if (!right_clock)
+	{
+		strcpy(status->word, "clock");
+		snprintf(status->text, sizeof status->text, "the last look is %lld s in the future",
+				 (long long) (-status->age / MICROSECONDS));
+	}
+	else if (status->looked != 0 && status->every != 0 &&
+			 status->age / MISSED_LOOKS > status->every)
+	{
+		strcpy(status->word, "old");
+		snprintf(status->text, sizeof status->text, "no look for %lld s",
+				 (long long) (status->age / MICROSECONDS));
+	}
+}
 
-	if (text != NULL)
-		snprintf(text, length, "%s%s", path, ending);
-	return text;
+static void
+take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *status)
+{
+	feed_who	who;
+	feed_how	how;
+	bool		right_clock;
+
+	if (feed_who_read(page, filter->stamp.length, &who) != FEED_PAGE_OK)
+		return;
+	take_who(&who, status);
+	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
+		return;
+	status->superseded = feed_load(page, FEED_SUPERSEDED);
+	feed_how_read(page, &how);
+	right_clock = take_how(&how, status);
+	add_word(status, right_clock);
+	if (status->looked == 0)
+		status->age = -1;
 }
 
 int
-bloomfilter_get_status(const char *path, bloomfilter_status *result, size_t size,
-					   bloomfilter_detail *detail)
+bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, size_t size)
 {
-	bloomfilter_status found;
-	next_filter next;
-	char	   *file;
-	char	   *status_path;
+	_Alignas(8) uint8_t room[FEED_PAGE];
+	const uint8_t *page = page_of(filter, room);
+	bloomfilter_status status;
+
+	memset(&status, 0, sizeof status);
+	status.age = -1;
+	status.place = (int32_t) filter->told.place;
+	status.serial_kind = (int32_t) filter->told.kind;
+	status.serial = filter->told.serial;
+	status.true_at = (int64_t) filter->told.true_at;
+	if (lbf_is_live(filter) && filter->told.kind == BLOOMFILTER_SERIAL_NOW)
+	{
+		status.serial = feed_load(page, FEED_SERIAL);
+		status.true_at = (int64_t) feed_load(page, AT_TRUE_AT);
+	}
+	if (page != NULL)
+		take_page(filter, page, &status);
+	if (size > sizeof status)
+		memset(result, 0, size);
+	memcpy(result, &status, size < sizeof status ? size : sizeof status);
+	return BLOOMFILTER_OK;
+}
+
+bool
+lbf_is_superseded(const bloomfilter *filter)
+{
+	return lbf_is_live(filter) && feed_load(filter->mapped.start, FEED_SUPERSEDED) != 0;
+}
+
+/* ------------------------------------------------------------------------
+ * Which file a path is
+ * ------------------------------------------------------------------------ */
+
+lbf_stamp
+lbf_stamp_of(const struct stat *st)
+{
+	lbf_stamp	stamp = {(uint64_t) st->st_dev, (uint64_t) st->st_ino, (uint64_t) st->st_size,
+	(int64_t) st->st_mtim.tv_sec, (int64_t) st->st_mtim.tv_nsec};
+
+	return stamp;
+}
+
+bool
+lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->length == b->length &&
+		a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+}
+
+/* A file that nobody seems to follow is opened, which also wakes a file system of the net. */
+int
+lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bloomfilter_detail *detail)
+{
+	bloomfilter_status status;
+	struct stat st;
+	int			fd = -1;
 	int			code;
 
-	if (path == NULL || result == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	memset(&found, 0, sizeof found);
-	memset(&next, 0, sizeof next);
-	file = joined(path, is_folder(path) ? "/" LBF_MANIFEST_NAME : "");
-	status_path = file == NULL ? NULL : joined(file, ".status");
-	if (status_path == NULL)
-	{
-		free(file);
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
-	}
-	code = read_status(status_path, &found, &next, detail);
-	match(file, &found, &next);
-	free(status_path);
-	free(file);
-	/* FILE may be neither: what was on its way is the newest that is known of it. */
-	if (!found.matches && next.there && next.values.serial > found.serial)
-		copy_origin(&found, &next.values);
-	if (code != BLOOMFILTER_OK && !found.matches)
-		return code;
-	if (size > sizeof found)
-		memset(result, 0, size);
-	memcpy(result, &found, size < sizeof found ? size : sizeof found);
-	return BLOOMFILTER_OK;
+	bloomfilter_get_status(filter, &status, sizeof status);
+	if (strcmp(status.word, "old") == 0)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	code = fd >= 0 ? fstat(fd, &st) : stat(path, &st);
+	if (code != 0)
+		code = lbf_fail_system(detail, path, "open file");
+	else
+		*stamp = lbf_stamp_of(&st);
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+/*
+ * Numbers of inodes are used again, but not while the file is mapped or open.  In a followed
+ * file that is mapped bits come in as they are set.
+ */
+bool
+lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
+{
+	_Alignas(8) uint8_t room[FEED_PAGE];
+	const uint8_t *page;
+
+	if (filter->stamp.device != stamp->device || filter->stamp.inode != stamp->inode)
+		return false;
+	if (!filter->paged || filter->told.place == BLOOMFILTER_PLACE_NONE)
+		return lbf_same_stamp(&filter->stamp, stamp);
+	if (filter->mapped.start != NULL || filter->told.kind != BLOOMFILTER_SERIAL_NOW)
+		return true;
+	page = page_of(filter, room);
+	return page != NULL && feed_load(page, FEED_SERIAL) == filter->told.serial;
 }

@@ -1,12 +1,11 @@
 /*
  * target.c
- *	  A path that is replaced in one step, and the new files beside it.
+ *	  A path that is replaced in one step, and the new file beside it.
  *
- * A new file is named after the target, with a number of its writer's and one of
- * its own: ".users.0123abcd.00000.tmp".  The writer's first one is its token, which
- * stays locked until the writer is done or killed.  So the new files of a killed
- * writer are known by a token that can be locked, or isn't there any more, and the
- * next writer deletes them, however young they are.
+ * The new file is named after the target, with a number of its writer's:
+ * ".users.0123abcd.tmp".  Its writer holds a lock on it until it is done or killed.  So
+ * the new file of a killed writer is one that can be locked, and the next writer
+ * deletes it, however young it is.
  */
 #define _GNU_SOURCE				/* O_PATH, flock */
 
@@ -15,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +33,8 @@
 
 /* What a new file's name has beside the target's. */
 #define ENDING			".tmp"
-#define WRITER_DIGITS	8
-#define FILE_DIGITS		5
-#define APPENDED_BYTES	(3 + WRITER_DIGITS + FILE_DIGITS + sizeof ENDING - 1)
+#define DIGITS			8
+#define APPENDED_BYTES	(2 + DIGITS + sizeof ENDING - 1)
 
 /* The target's name in it, cut off where both don't fit. */
 #define NAME_IN_NEW		((int) (LBF_MOST_NAME_BYTES - APPENDED_BYTES))
@@ -43,17 +42,12 @@
 /* Seconds after which a file is nobody's any more where no lock can tell. */
 #define LEFT_AFTER		(24 * 60 * 60)
 
-/* How long another writer is waited for, and how often it is asked. */
-#define LOCK_ATTEMPTS	1200
-#define LOCK_PAUSE_NS	50000000L
-
 /* ------------------------------------------------------------------------
  * The target
  * ------------------------------------------------------------------------ */
 
 /*
- * A folder that can't be listed can still be written to: then it is neither synced
- * nor locked.
+ * A folder that can't be listed can still be written to: then it is not synced.
  */
 static int
 open_folder(const char *path)
@@ -118,7 +112,7 @@ lbf_target_open(lbf_target *target, const char *path, bloomfilter_detail *detail
 
 	memset(target, 0, sizeof *target);
 	target->folder = -1;
-	target->token = -1;
+	target->fd = -1;
 	if (path == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	target->path = strdup(path);
@@ -137,63 +131,73 @@ lbf_target_open(lbf_target *target, const char *path, bloomfilter_detail *detail
 void
 lbf_target_close(lbf_target *target)
 {
+	if (target->fd >= 0)
+		close(target->fd);
+	if (target->new_name[0] != '\0')
+		unlinkat(target->folder, target->new_name, 0);
 	if (target->folder >= 0)
 		close(target->folder);
-	target->folder = -1;
-	if (target->token >= 0)
-		close(target->token);
-	target->token = -1;
 	free(target->path);
-	target->path = NULL;
-}
-
-/* The folder itself is locked, so that no file is needed for it. */
-int
-lbf_target_lock(lbf_target *target, bloomfilter_detail *detail)
-{
-	const struct timespec pause = {0, LOCK_PAUSE_NS};
-	int			attempt;
-
-	for (attempt = 0; attempt < LOCK_ATTEMPTS; attempt++)
-	{
-		target->locked = flock(target->folder, LOCK_EX | LOCK_NB) == 0;
-		if (target->locked || (errno != EWOULDBLOCK && errno != EINTR))
-			return BLOOMFILTER_OK;
-		nanosleep(&pause, NULL);
-	}
-	errno = EWOULDBLOCK;
-	return lbf_fail_system(detail, target->path, "lock its folder, which another writer holds");
-}
-
-bool
-lbf_target_try_lock(lbf_target *target)
-{
-	target->locked = flock(target->folder, LOCK_EX | LOCK_NB) == 0;
-	return target->locked;
-}
-
-void
-lbf_target_unlock(lbf_target *target)
-{
-	if (target->locked)
-		flock(target->folder, LOCK_UN);
-	target->locked = false;
-}
-
-int
-lbf_target_sync(const lbf_target *target, bool replaced, bloomfilter_detail *detail)
-{
-	if (fsync(target->folder) == 0)
-		return BLOOMFILTER_OK;
-	/* some file systems can't sync folders, and say so in different ways */
-	if (errno == EINVAL || errno == EBADF || errno == EOPNOTSUPP || errno == ENOTSUP)
-		return BLOOMFILTER_OK;
-	return lbf_fail_system(detail, target->path,
-						   replaced ? "sync its folder, after it was replaced" : "sync its folder");
+	memset(target, 0, sizeof *target);
+	target->fd = target->folder = -1;
 }
 
 /* ------------------------------------------------------------------------
- * New files
+ * What is left behind
+ * ------------------------------------------------------------------------ */
+
+/* Whether a name is one that a new file of this target has. */
+static bool
+is_new_name(const lbf_target *target, const char *name)
+{
+	size_t		length = strnlen(target->name, (size_t) NAME_IN_NEW);
+	const char *digits = name + 1 + length + 1;
+
+	return strlen(name) == length + APPENDED_BYTES && name[0] == '.' &&
+		memcmp(name + 1, target->name, length) == 0 && digits[-1] == '.' &&
+		strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ENDING) == 0;
+}
+
+/* Whether the writer of a new file is no more. */
+static bool
+is_orphan(const lbf_target *target, const char *name)
+{
+	int			fd = openat(target->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	bool		orphan;
+
+	if (fd < 0)
+		return false;
+	orphan = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	/* where there are no locks; a clock that was set back makes files of the future */
+	if (!orphan && errno != EWOULDBLOCK)
+		orphan = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - LEFT_AFTER;
+	close(fd);
+	return orphan;
+}
+
+/* Nothing depends on it, so nothing is said where it can't be done. */
+static void
+sweep(const lbf_target *target)
+{
+	int			fd = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR		   *folder = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+
+	if (folder == NULL)
+	{
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(folder)) != NULL)
+		if (is_new_name(target, entry->d_name) && is_orphan(target, entry->d_name))
+			unlinkat(target->folder, entry->d_name, 0);
+	closedir(folder);
+}
+
+/* ------------------------------------------------------------------------
+ * The new file
  * ------------------------------------------------------------------------ */
 
 /*
@@ -215,88 +219,57 @@ draw(uint64_t previous)
 	return bf_hash(values, sizeof values, previous);
 }
 
-static void
-new_name(const lbf_target *target, char *name, size_t size)
-{
-	snprintf(name, size, ".%.*s.%0*x.%0*u" ENDING, NAME_IN_NEW, target->name,
-			 WRITER_DIGITS, (unsigned) target->number,
-			 FILE_DIGITS, (unsigned) (target->files % 100000));
-}
-
-/* Makes the writer's next file; errno says why not. */
-static bool
-create_new(lbf_target *target, lbf_new_file *file)
-{
-	/* what others may not read they may not read while it is written, either */
-	mode_t		mode = target->there ? 0600 : 0666;
-
-	new_name(target, file->name, sizeof file->name);
-	file->fd = openat(target->folder, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	if (file->fd >= 0)
-		target->files++;
-	return file->fd >= 0;
-}
-
 /*
- * Locks the token.  False if another writer took it for one of a killed writer's
+ * Locks the new file.  False if another writer took it for one of a killed writer's
  * between its creation and here.  Where there are no locks nobody does.
  */
 static bool
-keep_token(lbf_target *target, const lbf_new_file *file)
+keep(const lbf_target *target)
 {
 	struct stat st;
 
-	if (flock(file->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+	if (flock(target->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		return false;
-	if (fstat(file->fd, &st) != 0 || st.st_nlink == 0)
-		return false;
-	target->token = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-	return target->token >= 0;
-}
-
-static bool
-create_token(lbf_target *target, lbf_new_file *file)
-{
-	uint64_t	number = 0;
-	int			attempt;
-
-	errno = EEXIST;
-	for (attempt = 0; attempt < MOST_ATTEMPTS; attempt++)
-	{
-		number = draw(number);
-		target->number = (uint32_t) number;
-		target->files = 0;
-		if (!create_new(target, file))
-		{
-			if (errno != EEXIST)
-				return false;
-			continue;
-		}
-		if (keep_token(target, file))
-			return true;
-		lbf_file_remove(target, file);
-	}
-	return false;
+	return fstat(target->fd, &st) == 0 && st.st_nlink > 0;
 }
 
 int
-lbf_file_create(lbf_target *target, lbf_new_file *file, bloomfilter_detail *detail)
+lbf_target_create(lbf_target *target, bloomfilter_detail *detail)
 {
-	if (target->token < 0 ? create_token(target, file) : create_new(target, file))
-		return BLOOMFILTER_OK;
-	file->name[0] = '\0';
+	/* what others may not read they may not read while it is written, either */
+	mode_t		mode = target->there ? 0600 : 0666;
+	uint64_t	number = 0;
+	int			attempt;
+
+	sweep(target);
+	errno = EEXIST;
+	for (attempt = 0; attempt < MOST_ATTEMPTS && errno == EEXIST; attempt++)
+	{
+		number = draw(number);
+		snprintf(target->new_name, sizeof target->new_name, ".%.*s.%0*x" ENDING,
+				 NAME_IN_NEW, target->name, DIGITS, (unsigned) (uint32_t) number);
+		target->fd = openat(target->folder, target->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (target->fd < 0)
+			continue;
+		if (keep(target))
+			return BLOOMFILTER_OK;
+		close(target->fd);
+		target->fd = -1;
+		errno = EEXIST;
+	}
+	target->new_name[0] = '\0';
 	return lbf_fail_system(detail, target->path, "create a file beside it");
 }
 
 int
-lbf_file_append(const lbf_target *target, lbf_new_file *file, const void *bytes,
-				size_t length, bloomfilter_detail *detail)
+lbf_target_append(const lbf_target *target, const void *bytes, size_t length,
+				  bloomfilter_detail *detail)
 {
 	const uint8_t *rest = bytes;
 
 	while (length > 0)
 	{
-		ssize_t		done = write(file->fd, rest, length);
+		ssize_t		done = write(target->fd, rest, length);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -313,140 +286,47 @@ lbf_file_append(const lbf_target *target, lbf_new_file *file, const void *bytes,
  * the group is another one then, it gets no more than all others.
  */
 static int
-copy_rights(const lbf_target *target, const lbf_new_file *file,
-			bloomfilter_detail *detail)
+copy_rights(const lbf_target *target, bloomfilter_detail *detail)
 {
 	const struct stat *old = &target->old;
 	mode_t		mode = old->st_mode & 0777;
 	struct stat own;
 
-	if (fstat(file->fd, &own) != 0)
+	if (fstat(target->fd, &own) != 0)
 		return lbf_fail_system(detail, target->path, "stat its new file");
 	if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid) &&
-		fchown(file->fd, old->st_uid, old->st_gid) != 0 &&
+		fchown(target->fd, old->st_uid, old->st_gid) != 0 &&
 		own.st_gid != old->st_gid &&
-		fchown(file->fd, (uid_t) -1, old->st_gid) != 0)
+		fchown(target->fd, (uid_t) -1, old->st_gid) != 0)
 		mode = (mode & 0707) | (mode & 0007) << 3;
-	if (fchmod(file->fd, mode) != 0)
+	if (fchmod(target->fd, mode) != 0)
 		return lbf_fail_system(detail, target->path, "set the mode of its new file");
 	return BLOOMFILTER_OK;
 }
 
-int
-lbf_file_finish(const lbf_target *target, lbf_new_file *file,
-				bloomfilter_detail *detail)
+/* Makes sure that what was renamed stays so after a crash. */
+static int
+sync_folder(const lbf_target *target, bloomfilter_detail *detail)
 {
-	int			code = BLOOMFILTER_OK;
-
-	if (target->there)
-		code = copy_rights(target, file, detail);
-	if (code == BLOOMFILTER_OK && fsync(file->fd) != 0)
-		code = lbf_fail_system(detail, target->path, "sync its new file");
-	if (close(file->fd) != 0 && code == BLOOMFILTER_OK)
-		code = lbf_fail_system(detail, target->path, "close its new file");
-	file->fd = -1;
-	return code;
+	if (fsync(target->folder) == 0)
+		return BLOOMFILTER_OK;
+	/* some file systems can't sync folders, and say so in different ways */
+	if (errno == EINVAL || errno == EBADF || errno == EOPNOTSUPP || errno == ENOTSUP)
+		return BLOOMFILTER_OK;
+	return lbf_fail_system(detail, target->path, "sync its folder, after it was replaced");
 }
 
 int
-lbf_file_rename(const lbf_target *target, lbf_new_file *file, const char *name,
-				bloomfilter_detail *detail)
+lbf_target_commit(lbf_target *target, bloomfilter_detail *detail)
 {
-	if (renameat(target->folder, file->name, target->folder, name) != 0)
+	int			code = target->there ? copy_rights(target, detail) : BLOOMFILTER_OK;
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (fsync(target->fd) != 0)
+		return lbf_fail_system(detail, target->path, "sync its new file");
+	if (renameat(target->folder, target->new_name, target->folder, target->name) != 0)
 		return lbf_fail_system(detail, target->path, "replace");
-	file->name[0] = '\0';
-	return BLOOMFILTER_OK;
-}
-
-void
-lbf_file_remove(const lbf_target *target, lbf_new_file *file)
-{
-	if (file->fd >= 0)
-		close(file->fd);
-	file->fd = -1;
-	if (file->name[0] != '\0')
-		unlinkat(target->folder, file->name, 0);
-	file->name[0] = '\0';
-}
-
-/* ------------------------------------------------------------------------
- * What is left behind
- * ------------------------------------------------------------------------ */
-
-/* Whether a name is one that lbf_file_create gives for this target. */
-static bool
-is_new_name(const lbf_target *target, const char *name)
-{
-	size_t		length = strnlen(target->name, (size_t) NAME_IN_NEW);
-	const char *writer;
-	const char *file;
-
-	if (strlen(name) != length + APPENDED_BYTES || name[0] != '.' ||
-		memcmp(name + 1, target->name, length) != 0)
-		return false;
-	writer = name + 1 + length + 1;
-	file = writer + WRITER_DIGITS + 1;
-	return writer[-1] == '.' && strspn(writer, "0123456789abcdef") == WRITER_DIGITS &&
-		file[-1] == '.' && strspn(file, "0123456789") == FILE_DIGITS &&
-		strcmp(file + FILE_DIGITS, ENDING) == 0;
-}
-
-/* A clock that was set back makes files of the future: they are not old. */
-static bool
-is_old(const lbf_target *target, const char *name)
-{
-	struct stat st;
-
-	return fstatat(target->folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - LEFT_AFTER;
-}
-
-/* Whether the writer of a new file is no more. */
-static bool
-is_orphan(const lbf_target *target, const char *name)
-{
-	char		token[LBF_MOST_NAME_BYTES + 1];
-	size_t		digits = strlen(name) - (sizeof ENDING - 1) - FILE_DIGITS;
-	bool		orphan;
-	int			fd;
-
-	snprintf(token, sizeof token, "%.*s%0*d" ENDING, (int) digits, name, FILE_DIGITS, 0);
-	fd = openat(target->folder, token, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return errno == ENOENT;
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		orphan = true;
-	else
-		orphan = errno != EWOULDBLOCK && is_old(target, name);
-	close(fd);
-	return orphan;
-}
-
-static bool
-is_left_behind(const lbf_target *target, const char *name, lbf_is_left is_left,
-			   const void *state)
-{
-	if (is_new_name(target, name))
-		return is_orphan(target, name);
-	return is_left != NULL && is_left(state, name) && is_old(target, name);
-}
-
-/* Nothing depends on it, so nothing is said where it can't be done. */
-void
-lbf_target_sweep(const lbf_target *target, lbf_is_left is_left, const void *state)
-{
-	int			fd = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *folder = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-
-	if (folder == NULL)
-	{
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((entry = readdir(folder)) != NULL)
-		if (is_left_behind(target, entry->d_name, is_left, state))
-			unlinkat(target->folder, entry->d_name, 0);
-	closedir(folder);
+	target->new_name[0] = '\0';
+	return sync_folder(target, detail);
 }

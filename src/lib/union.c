@@ -58,8 +58,8 @@ bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
 	bloomfilter *sum;
 	uint32_t	i;
 
-	if (a->working.start != NULL || b->working.start != NULL)
-		return BLOOMFILTER_ERR_WORKING;
+	if (lbf_is_live(a) || lbf_is_live(b))
+		return BLOOMFILTER_ERR_FOLLOWED;
 	if (!are_compatible(a, b))
 		return BLOOMFILTER_ERR_INCOMPATIBLE;
 	sum = copy_handle(a);

@@ -8,8 +8,12 @@
  * a reload raises after it has stored the new filter: only where they differ does
  * the reader take the lock, to hold the new filter in place of the old one.  So a
  * look-up pays for one load, and the last holder closes a filter.
+ *
+ * Entering also looks at the path when that is due: by the clock, or because the follower
+ * of the filter that is held says that another file took its place.  One thread looks;
+ * the others go on with what they have.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,10 +26,23 @@
 
 #include "error.h"
 #include "handle.h"
-#include "open.h"
+#include "page.h"
+
+static const lbf_stamp no_file;
 
 /* Between two attempts to open what is waited for. */
 #define WAIT_NANOSECONDS 100000000L
+
+/* Milliseconds between two looks, and where the filter that is held was superseded. */
+#define LOOK_EVERY		1000
+#define LOOK_SUPERSEDED	10
+
+/* A clock that costs a few nanoseconds is exact enough. */
+#ifdef CLOCK_MONOTONIC_COARSE
+#define LOOK_CLOCK CLOCK_MONOTONIC_COARSE
+#else
+#define LOOK_CLOCK CLOCK_MONOTONIC
+#endif
 
 /* Readers write to their own memory only: no two share a cache line. */
 struct bloomfilter_reader
@@ -39,13 +56,25 @@ struct bloomfilter_reader
 struct bloomfilter_watched
 {
 	_Atomic(uint64_t) epoch;	/* raised, under the lock, with each new filter */
-	pthread_mutex_t reloading;	/* one reload at a time */
+	_Atomic(int64_t) looked;	/* when the path was looked at, by LOOK_CLOCK */
+	_Atomic(bool) failed;		/* and whether that went wrong */
+	pthread_mutex_t looking;	/* one look at a time */
 	pthread_mutex_t lock;		/* of current, and of all filters' holders */
 	bloomfilter *current;
-	uint64_t	identity;		/* of the files seen last; under reloading */
+	bloomfilter_detail error;	/* of the last look; under looking */
+	lbf_stamp	refused;		/* file that it was about, if it could be stamped */
 	unsigned	flags;
 	char	   *path;
 };
+
+static int64_t
+milliseconds_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 /*
  * The path as it stays right when the program changes its folder, as daemons do.
@@ -81,7 +110,7 @@ create_watched(const char *path, unsigned flags)
 		return NULL;
 	}
 	watched->flags = flags;
-	pthread_mutex_init(&watched->reloading, NULL);
+	pthread_mutex_init(&watched->looking, NULL);
 	pthread_mutex_init(&watched->lock, NULL);
 	return watched;
 }
@@ -133,18 +162,9 @@ bloomfilter_watched_open(const char *path, unsigned flags,
 		bloomfilter_close(filter);
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	}
-	(*watched)->identity = filter->identity;
+	atomic_init(&(*watched)->looked, milliseconds_now(LOOK_CLOCK));
 	replace(*watched, filter);
 	return BLOOMFILTER_OK;
-}
-
-static int64_t
-milliseconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int
@@ -152,62 +172,100 @@ bloomfilter_watched_wait(const char *path, unsigned flags, unsigned milliseconds
 						 bloomfilter_watched **watched, bloomfilter_detail *detail)
 {
 	const struct timespec pause = {0, WAIT_NANOSECONDS};
-	int64_t		end = milliseconds_now() + (int64_t) milliseconds;
+	int64_t		end = milliseconds_now(CLOCK_MONOTONIC) + (int64_t) milliseconds;
 
 	for (;;)
 	{
 		int			code = bloomfilter_watched_open(path, flags, watched, detail);
 
 		if (code == BLOOMFILTER_OK || code == BLOOMFILTER_ERR_NO_MEMORY ||
-			milliseconds_now() >= end)
+			milliseconds_now(CLOCK_MONOTONIC) >= end)
 			return code;
 		nanosleep(&pause, NULL);
 	}
 }
 
-/* Whether two handles hold the same bytes: checksums are of headers, too. */
-static bool
-same_content(const bloomfilter *a, const bloomfilter *b)
-{
-	uint32_t	i;
-
-	/* Bits of a working copy are not counted for this. */
-	if (a->open_parts != b->open_parts || a->working.start != NULL || b->working.start != NULL)
-		return false;
-	for (i = 0; i < a->open_parts; i++)
-		if (a->part[i].header.checksum != b->part[i].header.checksum)
-			return false;
-	return true;
-}
-
-/* The reload itself, once it is known that files have changed. */
+/* Opens the file that the path is now, unless that one was refused before. */
 static int
-open_anew(bloomfilter_watched *watched, bloomfilter_detail *detail)
+open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
 {
 	bloomfilter *filter;
-	bool		changed;
-	int			code = bloomfilter_open(watched->path, watched->flags, &filter, detail);
+	int			code;
+
+	/* A large file that was damaged is not checked each second. */
+	if (watched->error.code != BLOOMFILTER_OK && lbf_same_stamp(stamp, &watched->refused))
+		return watched->error.code;
+	code = bloomfilter_open(watched->path, watched->flags, &filter, &watched->error);
+	if (code == BLOOMFILTER_OK)
+	{
+		replace(watched, filter);
+		return 1;
+	}
+	watched->refused = *stamp;
+	/* Room, rights and the like may be there the next time. */
+	if (code == BLOOMFILTER_ERR_NO_MEMORY || code == BLOOMFILTER_ERR_SYSTEM)
+		watched->refused = no_file;
+	return code;
+}
+
+/* By who holds looking: so nobody else replaces current. */
+static int
+look(bloomfilter_watched *watched)
+{
+	lbf_stamp	stamp;
+	int			code = lbf_stamp_path(watched->path, watched->current, &stamp, &watched->error);
 
 	if (code != BLOOMFILTER_OK)
-		return code;
-	/* Also of the same content it is taken: the old file may have been damaged in place. */
-	changed = !same_content(filter, watched->current);
-	watched->identity = filter->identity;
-	replace(watched, filter);
-	return changed;
+		watched->refused = no_file;
+	else if (!lbf_is_current(watched->current, &stamp))
+		code = open_anew(watched, &stamp);
+	if (code >= 0)
+		memset(&watched->error, 0, sizeof watched->error);
+	atomic_store_explicit(&watched->failed, code < 0, memory_order_relaxed);
+	/* Afterwards, as to open a large filter takes time. */
+	atomic_store_explicit(&watched->looked, milliseconds_now(LOOK_CLOCK), memory_order_relaxed);
+	return code;
+}
+
+/* Looks if that is due and no other thread does. */
+static void
+look_if_due(bloomfilter_watched *watched, const bloomfilter *held)
+{
+	int64_t		passed = milliseconds_now(LOOK_CLOCK) -
+		atomic_load_explicit(&watched->looked, memory_order_relaxed);
+	bool		hurry = held != NULL && lbf_is_superseded(held) &&
+		!atomic_load_explicit(&watched->failed, memory_order_relaxed);
+
+	if (passed < (hurry ? LOOK_SUPERSEDED : LOOK_EVERY) ||
+		pthread_mutex_trylock(&watched->looking) != 0)
+		return;
+	(void) look(watched);
+	pthread_mutex_unlock(&watched->looking);
 }
 
 int
 bloomfilter_watched_reload(bloomfilter_watched *watched, bloomfilter_detail *detail)
 {
-	uint64_t	identity;
 	int			code;
 
-	pthread_mutex_lock(&watched->reloading);
-	code = lbf_path_identity(watched->path, &identity, detail);
-	if (code == BLOOMFILTER_OK && identity != watched->identity)
-		code = open_anew(watched, detail);
-	pthread_mutex_unlock(&watched->reloading);
+	pthread_mutex_lock(&watched->looking);
+	code = look(watched);
+	if (detail != NULL && code < 0)
+		*detail = watched->error;
+	pthread_mutex_unlock(&watched->looking);
+	return code;
+}
+
+int
+bloomfilter_watched_error(bloomfilter_watched *watched, bloomfilter_detail *detail)
+{
+	int			code;
+
+	pthread_mutex_lock(&watched->looking);
+	code = watched->error.code;
+	if (detail != NULL)
+		*detail = watched->error;
+	pthread_mutex_unlock(&watched->looking);
 	return code;
 }
 
@@ -217,7 +275,7 @@ bloomfilter_watched_close(bloomfilter_watched *watched)
 	if (watched == NULL)
 		return;
 	replace(watched, NULL);
-	pthread_mutex_destroy(&watched->reloading);
+	pthread_mutex_destroy(&watched->looking);
 	pthread_mutex_destroy(&watched->lock);
 	free(watched->path);
 	free(watched);
@@ -260,9 +318,12 @@ bloomfilter_reader_close(bloomfilter_reader *reader)
 const bloomfilter *
 bloomfilter_reader_enter(bloomfilter_reader *reader)
 {
-	if (reader->depth++ == 0 &&
-		atomic_load_explicit(&reader->watched->epoch, memory_order_acquire) != reader->epoch)
-		hold_current(reader, true);
+	if (reader->depth++ == 0)
+	{
+		look_if_due(reader->watched, reader->held);
+		if (atomic_load_explicit(&reader->watched->epoch, memory_order_acquire) != reader->epoch)
+			hold_current(reader, true);
+	}
 	return reader->held;
 }
 

@@ -35,6 +35,7 @@ sub begin
 		open STDERR, '>&', \*STDOUT or die;
 		exec @command or die "exec: $!";
 	}
+	delete $ended{$name};
 	$children{$name} = $child;
 	return;
 }

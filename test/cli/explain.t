@@ -1,5 +1,5 @@
 # explain.t
-#	  bloomfilter explain: the lines of a look-up, as section 20 of doc/FORMAT.md has them.
+#	  bloomfilter explain: the lines of a look-up, as section 16 of doc/FORMAT.md has them.
 
 use strict;
 use warnings;

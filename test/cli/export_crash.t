@@ -26,7 +26,7 @@ $server->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users
 begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { -e 'www/users/manifest' }), 'an exporter follows');
 begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
-ok(wait_for(30, sub { -e 'hosts/u.bloom.status' }), 'and a host');
+ok(wait_for(30, sub { -e 'hosts/u.bloom' }), 'and a host');
 
 my @committed;
 my $next = 1;

@@ -49,7 +49,7 @@ sub begin_web
 }
 $command{$_}->() foreach 'exporter', 'host';
 $runs{$_} = 1 foreach keys %command;
-ok(wait_for(60, sub { -e 'hosts/u.bloom.status' }), 'a host follows');
+ok(wait_for(60, sub { -e 'hosts/u.bloom' }), 'a host follows');
 
 # Keys with the time after their commit; and what manifests have promised: content, true_at.
 my (@committed, %promised, @turns);

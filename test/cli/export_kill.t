@@ -44,8 +44,8 @@ sub torn
 	foreach my $line (split /\n/, slurp('www/users/manifest'))
 	{
 		my ($word, @values) = split / /, $line;
-		next if $word !~ /^(whole|step|old-step|delta)$/;
-		my ($length, $digest) = @values[ $word eq 'whole' ? (2, 3) : $word eq 'delta' ? (3, 4) : (2, 3) ];
+		next if $word !~ /^(whole|patch)$/;
+		my ($length, $digest) = @values[ -2, -1 ];
 		my ($file) = glob "www/users/$digest.*";
 		push @torn, $line if !defined $file || -s $file != $length || Digest::SHA::sha256_hex(slurp($file)) ne $digest;
 	}
@@ -78,7 +78,7 @@ sub calls_of
 
 is(export(), 0, 'an empty index is exported');
 is((run('', 'pull', '--url', @host))[0], 0, 'and pulled');
-foreach my $try ([ 'a step', sub { insert(5) } ], [ 'a step that is merged', sub { do { insert(3); export() } until @{ manifest('users')->{step} // [] } == 3; insert(3) } ],
+foreach my $try ([ 'a patch', sub { insert(5) } ], [ 'a patch that is merged', sub { do { insert(3); export() } until @{ manifest('users')->{patch} // [] } == 3; insert(3) } ],
 	[ 'a rebuild', sub { sql('REINDEX INDEX users_filter') } ], [ 'a first export', sub { } ])
 {
 	my ($name, $prepare) = @$try;
@@ -149,7 +149,7 @@ SKIP:
 	begin('small', @small, '--follow', '--every', '0.2', '--heartbeat', '1');
 	ok(wait_for(30, sub { -e 'www/small/manifest' }), 'an exporter to a small disk');
 	begin('small_host', program(), 'pull', '--url', "$url/small", '--allow-http', '--out', 's.bloom', '--follow', '--every', '1');
-	ok(wait_for(30, sub { -e 's.bloom.status' }), 'and a host');
+	ok(wait_for(30, sub { -e 's.bloom' }), 'and a host');
 	system('dd if=/dev/zero of=www/small/ballast bs=4k >/dev/null 2>&1');
 	my $whole = manifest('small')->{whole}[0];
 	my $serial;

@@ -23,7 +23,7 @@ my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--
 sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
 
 my $next = 1;
-sub steps { return @{ manifest('users')->{step} // [] }; }
+sub patches { return @{ manifest('users')->{patch} // [] }; }
 sub content { return manifest('users')->{content}[0]; }
 sub path_of { my ($line, $ending) = @_; return 'www/users/' . (split / /, $line)[-1] . $ending; }
 sub pulled { my ($file) = @_; return (run('', 'pull', '--url', "$url/users", '--allow-http', '--out', $file))[0] eq '0' && has($file, 1 .. $next - 1); }
@@ -37,14 +37,14 @@ sub insert
 	return wait_for(60, sub { content() > $before });
 }
 
-# Three steps behind one that was merged, so that the next one is merged with them
-sub three_steps
+# Three patches behind one that was merged, so that the next one is merged with them
+sub three_patches
 {
 	foreach (1 .. 8)
 	{
-		my $before = steps();
+		my $before = patches();
 		insert();
-		last if steps() <= $before;
+		last if patches() <= $before;
 	}
 	insert() foreach 1 .. 3;
 	return;
@@ -54,7 +54,7 @@ sub three_steps
 sub torn
 {
 	my $m = manifest('users');
-	my @files = ((map { path_of($_, '.bloom') } @{ $m->{whole} }), map { path_of($_, '.step') } steps());
+	my @files = ((map { path_of($_, '.bloom') } @{ $m->{whole} }), map { path_of($_, '.patch') } patches());
 	return join ' ', grep { !-e || index($_, Digest::SHA::sha256_hex(slurp($_))) < 0 } @files;
 }
 
@@ -62,7 +62,7 @@ begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1');
 ok(wait_for(30, sub { exporter_says('users', 'wholes_first') eq '1' }), 'an exporter');
 
 # ------------------------------------------------------------------------
-# Steps
+# Patches
 # ------------------------------------------------------------------------
 
 sub spoil { my ($file) = @_; my $bytes = slurp($file); substr($bytes, -1) ^= "\x01"; return spew($file, $bytes); }
@@ -70,19 +70,19 @@ my $lost = 0;
 foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 {
 	my ($how, $harm) = @$try;
-	three_steps();
-	ok(pulled('u.bloom'), "a host has all before a step is $how");
-	my @steps = steps();
-	cmp_ok(scalar(@steps), '>=', 3, 'there are steps');
-	$harm->(path_of($steps[-2], '.step'));
-	ok(insert(), "a step that is $how when it is to be merged: new keys are published") || last;
+	three_patches();
+	ok(pulled('u.bloom'), "a host has all before a patch is $how");
+	my @patches = patches();
+	cmp_ok(scalar(@patches), '>=', 3, 'there are patches');
+	$harm->(path_of($patches[-2], '.patch'));
+	ok(insert(), "a patch that is $how when it is to be merged: new keys are published") || last;
 	$lost++;
 	is(exporter_says('users', 'wholes_folder'), $lost, 'by whole files, and status says why');
 	is(torn(), '', 'all that the manifest names is sound');
-	is(scalar(steps()), 2, 'the steps behind it are still named');
+	is(scalar(patches()), 2, 'the patches behind it are still named');
 	ok(pulled('u.bloom'), 'the host has all');
 	ok(pulled("new_$how.bloom"), 'and so has a new one');
-	ok(insert() && pulled('u.bloom'), 'and steps go on');
+	ok(insert() && pulled('u.bloom'), 'and patches go on');
 }
 
 # ------------------------------------------------------------------------

@@ -52,14 +52,14 @@ is(sprintf('%04o', (stat 'www/users/.status')[2] & 07777), '0600', 'the status i
 begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { says('next_heartbeat') ne '' }), 'an exporter stays');
 sql('INSERT INTO users SELECT generate_series(1, 1000)');
-ok(wait_for(30, sub { says('steps') >= 1 && says('keys') >= 1000 * 0.9 }), 'a step is counted, and keys are estimated');
+ok(wait_for(30, sub { says('patches') >= 1 && says('keys') >= 1000 * 0.9 }), 'a patch is counted, and keys are estimated');
 my $m = manifest('users');
 is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter', 'epoch', 'content';
 is(says('list'), 'public.users_filter', 'the list');
 is(says('n'), 20000, 'n');
 is(says('p'), 0.01, 'p');
 cmp_ok(says('bits'), '>', 1000, 'bits');
-cmp_ok(says('step_bytes'), '>=', (split / /, $m->{step}[-1])[2], 'bytes of steps');
+cmp_ok(says('patch_bytes'), '>=', (split / /, $m->{patch}[-1])[3], 'bytes of patches');
 cmp_ok(says('pages'), '>=', 1, 'changed pages');
 cmp_ok(says('looks'), '>', says('whole_reads'), 'looks, and of these the whole ones');
 is(says('whole_reads'), 1, 'one, of this connection');
@@ -96,7 +96,7 @@ like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s st
 like(status_line('true_at_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
-foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'steps', 'step_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
+foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }
@@ -150,7 +150,7 @@ SKIP:
 	skip 'strace can trace nothing here', 9 if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
 	local $ENV{ASAN_OPTIONS} = 'detect_leaks=0';
 	# what another host's kernel says of the lock: nothing
-	my @elsewhere = ('strace', '-f', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:retval=0', @export, '--heartbeat', '2');
+	my @elsewhere = ('strace', '-f', '-o', '/dev/null', '-e', 'trace=flock', '-e', 'inject=flock:retval=0', @export);
 	begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 	my $first = '';
 	ok(wait_for(30, sub { $first = says('exporter'); says('next_heartbeat') ne '' && manifest('users')->{exporter}[0] eq $first }), 'a host exports');

@@ -1,9 +1,9 @@
 # url_faults.t
-#	  A follower that is killed in each of its system calls, and the order in which follower
-#	  and exporter write: what a loss of power leaves is in order, too.
+#	  A follower that is killed before each of its calls to the file system, or whose calls
+#	  fail: a reader that was open before denies no key, one that opens then has what its
+#	  serial promises, and the next follower comes to what the server has.
 #
-# strace kills, and writes down what was called.  Needs a server with the extension, nginx,
-# strace, and the right to trace; a program without sanitizers, which can't be traced.
+# Needs nginx; a library (shim.c) stands between the follower and its file.
 
 use strict;
 use warnings;
@@ -11,208 +11,134 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 
-use Cwd qw(abs_path);
-my $plain;
-BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
-use Followers;
 use Hosts;
-use Readers;
-use Server;
+use Lists;
+use POSIX qw(ENOSPC EIO);
 use Test::More;
-use Time::HiRes qw(sleep);
 
-use constant AT_ONCE => 40;
-
-my $dsn = own_database('bloomfilter_cli_url_faults');
-plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run make -C test/cli check-pull'
-  if !defined $plain || !-x $plain;
-plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
-
+my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
+my $plain = $ENV{BLOOMFILTER_PLAIN} // program();
 my $url = begin_nginx(free_port());
-my $here = `pwd`;
-chomp $here;
-my @calls = qw(openat write fsync rename renameat symlinkat unlink unlinkat mmap fallocate fchmod ftruncate);
+make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100', 'set:2101-2200', 'new:3001-3300');
+my %keys = (0 => [ 1 .. 300 ], 1 => [ 1001 .. 1100 ], 2 => [ 1101 .. 1200 ], 3 => [ 2001 .. 2100 ], 4 => [ 2101 .. 2200 ], 5 => [ 3001 .. 3300 ]);
 
-make_states($dsn, $url, $plain);
-
-# ------------------------------------------------------------------------
-# Followers that are traced
-# ------------------------------------------------------------------------
-
-sub is_running { my ($file) = @_; return is_alive(name_of($file)); }
-
-# The traced process of a tracer ends as a program does.
-sub end_traced
+# The keys that a file of a serial must have.
+sub keys_at
 {
-	my ($file) = @_;
-	my $tracer = process_of(name_of($file)) // return;
-	my $children = -e "/proc/$tracer/task/$tracer/children" ? slurp("/proc/$tracer/task/$tracer/children") : '';
-	kill 'TERM', split ' ', $children;
-	return;
-}
-
-# Each of these has a state, is ended in order, or was killed before.
-sub end_all
-{
-	my ($state, @files) = @_;
-	my @left = wait_in_batch(60, sub { !is_running($_[0]) || has_state($state, $_[0]) }, @files);
-	# FILE.status of the look is written after its serial
-	sleep 0.2;
-	end_traced($_) foreach @files;
-	push @left, wait_in_batch(60, sub { !is_running($_[0]) }, @files);
-	return @left;
-}
-
-# ------------------------------------------------------------------------
-# What it calls
-# ------------------------------------------------------------------------
-
-# Calls of a whole run that are about the host's files, as [ name, which one of this name it is ];
-# and the trace.
-sub calls_of
-{
-	my ($before, $state) = @_;
-	my $file = new_host();
-	if (defined $before)
+	my ($serial) = @_;
+	foreach my $i (reverse 0 .. 5)
 	{
-		follow($before, $file);
-		wait_in_batch(60, sub { has_state($before, $_[0]) }, $file);
-		finish(name_of($file), 'KILL');
+		next if serial_of('s', $i) > $serial;
+		return map { @{ $keys{$_} } } grep { $_ <= $i && ($i >= 5 ? $_ >= 5 : $i >= 3 ? $_ >= 3 : 1) } 0 .. $i;
 	}
-	follow($state, $file, 'strace', '-f', '-y', '-o', "$file.trace", '-e', 'trace=' . join(',', @calls));
-	is(scalar(end_all($state, $file)), 0, "a traced follower comes to the state $state, and ends");
-	my $text = slurp("$file.trace");
-	my (@found, %count);
-	foreach my $line (split /\n/, $text)
-	{
-		my ($call) = $line =~ /^\d+ +(\w+)\(/ or next;
-		$count{$call}++;
-		push @found, [ $call, $count{$call} ] if $line =~ /u\.bloom|\/bloomfilter-\d+-|<\Q$here\E\/host\d+>/;
-	}
-	return ($text, @found);
+	return ();
 }
 
-# ------------------------------------------------------------------------
-# Killed in each of them
-# ------------------------------------------------------------------------
-
-my %traces;
-foreach my $try ([ undef, 'first' ], [ 'first', 'step' ], [ 'first', 'epoch' ])
+# One look with the library between.
+sub look
 {
-	my ($before, $state) = @$try;
-	my ($trace, @points) = calls_of($before, $state);
-	$traces{$state} = $trace;
-	cmp_ok(scalar(@points), '>', 20, "to $state: " . @points . ' system calls to be killed in');
-	my ($killed, @wrong) = (0);
-	while (my @batch = splice @points, 0, AT_ONCE)
+	my ($file, %shim) = @_;
+	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'u.bloom', %shim);
+	my $child = start('', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', $file);
+	waitpid $child, 0;
+	return ending();
+}
+
+my $hosts = 0;
+sub new_host { my $folder = 'k' . ++$hosts; mkdir $folder; return "$folder/u.bloom"; }
+
+# From one state to another, or from nothing (undef): what is wrong with what is left by a look that was hurt.
+sub problem_of
+{
+	my ($file, $how, $from, $to) = @_;
+	return "a look that was hurt ended with $how" if $how eq 'signal 11' || $how eq 'signal 6';
+	if (-e $file)
 	{
-		my %at = map { (new_host() => $_) } @batch;
-		my @files = sort keys %at;
-		if (defined $before)
+		my $serial = told($file)->{serial};
+		return 'no serial' if !defined $serial && defined $from;
+		my $lacks = lacks($file, keys_at($serial // 0));
+		return "it tells $serial and lacks $lacks" if $lacks ne '0';
+	}
+	elsif (defined $from) { return 'the file is gone'; }
+	my ($status, undef, $err) = pull_once($file);
+	return "the next look ended with $status: $err" if $status ne '0';
+	return 'the next look left something else' if told($file)->{serial} != serial_of('s', $to) || lacks($file, keys_at(serial_of('s', $to))) ne '0';
+	($status, undef, $err) = run('', 'verify', $file);
+	return "verify ended with $status: $err" if $status ne '0';
+	return 'files are left: ' . join ' ', glob("$file* " . $file =~ s{u\.bloom$}{.u*}r) if glob($file =~ s{u\.bloom$}{.u*}r);
+	return '';
+}
+
+foreach my $way ([ undef, 0 ], [ 0, 1 ], [ 2, 4 ], [ 4, 5 ])
+{
+	my ($from, $to) = @$way;
+	my $name = (defined $from ? "from state $from" : 'from nothing') . " to $to";
+	my $begin = sub { my $file = new_host(); if (defined $from) { serve('s', $from); (pull_once($file))[0] eq '0' or die 'no start'; } serve('s', $to); return $file; };
+	my $file = $begin->();
+	is(look($file, SHIM_COUNT => 'calls'), 0, "$name, whole");
+	chomp(my $calls = slurp('calls'));
+	cmp_ok($calls, '>', 5, "in $calls calls");
+	my @wrong;
+	foreach my $n (1 .. $calls)
+	{
+		$file = $begin->();
+		my $how = look($file, SHIM_KILL => $n);
+		# a child saves, whose end is not the follower's
+		push @wrong, "killed before call $n: it ended with $how" if $how ne 'signal 9' && $how ne '0';
+		my $problem = problem_of($file, $how, $from, $to);
+		push @wrong, "killed before call $n: $problem" if $problem ne '';
+	}
+	is(join("\n", @wrong), '', "$name: killed before each call");
+	@wrong = ();
+	foreach my $call ('pwrite', 'fsync', 'fdatasync', 'renameat', 'posix_fallocate', 'openat')
+	{
+		foreach my $error ($call =~ /sync/ ? EIO : ENOSPC)
 		{
-			follow($before, $_) foreach @files;
-			push @wrong, map { "$_ did not come to $before" } wait_in_batch(60, sub { has_state($before, $_[0]) }, @files);
-			finish(name_of($_), 'KILL') foreach @files;
-		}
-		follow($state, $_, 'strace', '-f', '-o', '/dev/null', '-e', "trace=$at{$_}[0]", '-e', "inject=$at{$_}[0]:signal=KILL:when=$at{$_}[1]") foreach @files;
-		push @wrong, map { "$_ neither ended nor was killed" } end_all($state, @files);
-		my @by_python = denied_by_python(@files);
-		foreach my $i (0 .. $#files)
-		{
-			my $file = $files[$i];
-			my $where = "killed in $at{$file}[0] $at{$file}[1]";
-			$killed++ if finish(name_of($file), 'KILL') eq 'signal 9';
-			my $by_library = denied($file);
-			# a first file that isn't there yet can't be opened
-			next if !-e $file;
-			push @wrong, "$where: $by_library" if $by_library !~ /denied 0$/;
-			push @wrong, "$where: Python: $by_python[$i]" if $by_python[$i] !~ /denied 0$/;
-		}
-		follow($state, $_) foreach @files;
-		push @wrong, map { "killed in @{ $at{$_} }: started again it did not come to $state: " . slurp('.' . name_of($_) . '.log') } wait_in_batch(60, sub { has_state($state, $_[0]) }, @files);
-		push @wrong, map { "killed in @{ $at{$_} }: other bits" } grep { bits_of($_) ne bits_at($state) } @files;
-		foreach my $file (@files)
-		{
-			finish(name_of($file), 'TERM');
-			push @wrong, "killed in @{ $at{$file} }: it left another file" if substr(slurp($file), 64) ne bits_at($state) || denied($file) ne "told @{[ newest($state) ]}, denied 0";
-			leave($file);
+			$file = $begin->();
+			is(look($file, SHIM_ONLY => $call, SHIM_COUNT => 'calls', SHIM_FAIL => 1_000_000, SHIM_ERROR => 0), 0, "$name: count of $call");
+			chomp(my $count = -e 'calls' ? slurp('calls') : 0);
+			unlink 'calls';
+			foreach my $n (1 .. $count)
+			{
+				$file = $begin->();
+				my $how = look($file, SHIM_ONLY => $call, SHIM_FAIL => $n, SHIM_ERROR => $error);
+				my $problem = problem_of($file, $how, $from, $to);
+				push @wrong, "$call number $n failed with $error: $problem" if $problem ne '';
+			}
 		}
 	}
-	is(join("\n", @wrong), '', "to $state: no reader denies a key of the serial that it tells, and the follower started again has all");
-	cmp_ok($killed, '>', 20, "to $state: killed $killed times");
-	like(slurp('access.log'), qr{GET /epoch/\w{64}\.delta }, 'to the new epoch by a delta') if $state eq 'epoch';
+	is(join("\n", @wrong), '', "$name: calls that fail");
 }
 
-# ------------------------------------------------------------------------
-# The order of what they write
-# ------------------------------------------------------------------------
-
-# What a loss of power could take of a trace: each name that a file gets must be of synced
-# content; and what is in this list must be synced with its folder before the next of it.
-# Gives what is wrong.  FILE.status of a look that changed nothing may be lost.
-sub disorder
+# A disk that can't be written for a while: the reader goes on, and keys come when it can.
+serve('s', 0);
+my $file = new_host();
+is((pull_once($file))[0], 0, 'a host');
+serve('s', 1);
 {
-	my ($trace, $matters) = @_;
-	my (%unsynced, @pending, @wrong);
-	foreach my $line (split /\n/, $trace)
-	{
-		if ($line =~ /^\d+ +write\(\d+<([^>]+)>/) { $unsynced{$1} = 1; }
-		elsif ($line =~ /^\d+ +fsync\(\d+<([^>]+)>\) += 0/)
-		{
-			my $path = $1;
-			delete $unsynced{$path};
-			@pending = grep { $_->[0] ne $path } @pending;
-		}
-		elsif ($line =~ /^\d+ +(?:renameat\((?:AT_FDCWD|\d+)<([^>]+)>, "([^"]+)", (?:AT_FDCWD|\d+)<[^>]+>, "([^"]+)"\)|unlinkat\((?:AT_FDCWD|\d+)<([^>]+)>, "([^"]+)", 0\)) += 0/)
-		{
-			my ($folder, $from, $name) = defined $1 ? ($1, $2, $3) : ($4, undef, $5);
-			next if $name !~ $matters;
-			push @wrong, "$name before $_->[1] was synced" foreach @pending;
-			push @wrong, "$name of content that was not synced" if defined $from && $unsynced{"$folder/$from"};
-			push @pending, [ $folder, $name ] if defined $from && $name !~ /\.(?:bloom|step|delta)$/;
-		}
-	}
-	return join "\n", @wrong, map { "$_->[1] was not synced" } @pending;
+	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'u.bloom', SHIM_ONLY => 'pwrite', SHIM_FAIL => 4, SHIM_ERROR => ENOSPC);
+	begin('full', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', $file, '--follow', '--every', '0.2', '--quiet');
 }
+ok(soon(20, sub { -e '.full.log' && slurp('.full.log') =~ /No space left/ }), 'whose disk is full');
+is(lacks($file, keys_at(told($file)->{serial})), 0, 'has what it tells');
+finish('full', 'KILL');
+follow('room', $file);
+ok(soon(20, sub { told($file)->{exit} eq '0' && told($file)->{serial} == serial_of('s', 1) }), 'and with room comes to what the server has');
+is(finish('room', 'TERM'), 0, 'to its end');
 
-foreach my $state (sort keys %traces)
-{
-	my @names = $traces{$state} =~ /renameat\([^"]*"[^"]*", [^"]*"(u\.bloom[^"]*)"\) += 0/g;
-	ok(grep({ $_ eq 'u.bloom.mark' } @names) && ($state eq 'step' || grep { $_ eq 'u.bloom' } @names), "the trace to $state has a mark and a file");
-	is(disorder($traces{$state}, qr/^u\.bloom(\.mark)?$/), '', 'each is synced before the next is written');
-	my ($mark, $file) = (index($traces{$state}, '"u.bloom.mark") = 0'), index($traces{$state}, '"u.bloom") = 0'));
-	cmp_ok($mark, '<', $file, 'the mark before the file');
-}
+# A save that fails: the inode is lost, and never synced again.
+serve('s', 0);
+$file = new_host();
+is((pull_once($file))[0], 0, 'a host');
+serve('s', 1);
+look($file, SHIM_ONLY => 'fdatasync', SHIM_FAIL => 1, SHIM_ERROR => EIO, SHIM_COUNT => 'calls');
+like(slurp('.stderr'), qr/saving failed/, 'whose disk dropped what was written');
+is(told($file)->{serial}, serial_of('s', 0), 'tells what it was born with');
+is(told($file)->{exit}, 1, 'and is not well');
+my $inode = (stat $file)[1];
+is((pull_once($file))[0], 0, 'the next look');
+isnt((stat $file)[1], $inode, 'makes a new file');
+is(told($file)->{serial}, serial_of('s', 1), 'with all that there is');
 
-# An exporter of news, with an old file in its folder that nobody names
-my $old = 'www/now/' . '0' x 64 . '.step';
-spew($old, 'old');
-utime 0, 0, $old;
-sql('INSERT INTO users SELECT generate_series(3001, 3100)');
-system('strace', '-f', '-y', '-s', '200', '-o', 'export.trace', '-e', 'trace=' . join(',', @calls), $plain, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now', '--quiet');
-my $trace = slurp('export.trace');
-ok(!-e $old && $trace =~ /unlinkat\([^"]*"0{64}\.step"/, 'an exporter that deletes what nobody names');
-like($trace, qr/"[0-9a-f]{64}\.step"\) = 0.*"manifest"\) = 0.*fsync\(\d+<[^>]*www\/now>\) += 0.*unlinkat\([^"]*"0{64}\.step"/s, 'writes files, then the manifest, syncs the folder, and then deletes');
-is(disorder($trace, qr/^(?:manifest|\.state|[0-9a-f]{64}\.(?:step|bloom))$/), '', 'and writes nothing before what it needs is synced');
-ok($trace =~ /^(.*)"manifest"\) = 0/ms && $1 =~ /"[0-9a-f]{64}\.step"\) = 0\n(?:(?!renameat).*\n)*\d+ +fsync\(\d+<[^>]*www\/now>\) += 0/, 'the folder is synced with the files before the manifest');
-
-# An exporter of a rebuild
-sql('REINDEX INDEX users_filter');
-system('strace', '-f', '-y', '-s', '200', '-o', 'rebuild.trace', '-e', 'trace=' . join(',', @calls), $plain, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/now', '--quiet');
-$trace = slurp('rebuild.trace');
-like($trace, qr/"[0-9a-f]{64}\.bloom"\) = 0.*"[0-9a-f]{64}\.delta"\) = 0.*"manifest"\) = 0/s, 'an exporter of a rebuild writes the whole file, the delta, and the manifest');
-is(disorder($trace, qr/^(?:manifest|\.state|[0-9a-f]{64}\.(?:step|bloom|delta))$/), '', 'and nothing before what it needs is synced');
-
-# That the check sees what it is to see
-is(disorder(<<'END', qr/^u\.bloom(\.mark)?$/), "u.bloom.mark of content that was not synced\nu.bloom before u.bloom.mark was synced\nu.bloom.mark was not synced", 'a trace in disorder is found');
-1 write(5</h/.tmp-u.bloom.mark>, "x", 1) = 1
-1 renameat(4</h>, ".tmp-u.bloom.mark", 4</h>, "u.bloom.mark") = 0
-1 renameat(4</h>, "new", 4</h>, "u.bloom") = 0
-END
-
-finish('nginx', 'TERM');
-leave($_) foreach glob 'host*/u.bloom';
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_url_faults WITH (FORCE)');
 done_testing();

@@ -1,20 +1,17 @@
 /*
  * fuzz_manifest.c
- *	  Bytes of any origin as the manifest of a set.
+ *	  Bytes of any origin as the manifest of a list's folder.
  *
- * The input is tried as it is, and with the right first line before it, so that
- * the mutations reach the names.  Names that are accepted are those of the lines,
- * and none leads out of the folder; what is refused has a reason of one line.
+ * The input is tried as it is, and with the right first line before it.  What is taken
+ * keeps the bounds, leads on from its whole files, and is written as it was read; what is
+ * refused has a reason of one line.
  */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bf_limits.h"
-#include "source.h"
-
-#define MOST_NAME_BYTES 255
+#include "feed_manifest.h"
 
 static void
 demand(bool holds)
@@ -23,69 +20,37 @@ demand(bool holds)
 		abort();
 }
 
-/* After all notes that begin here. */
-static size_t
-skip_notes(const char *text, size_t length, size_t at)
-{
-	while (at < length && text[at] == LBF_MANIFEST_NOTE)
-	{
-		const char *newline = memchr(text + at, '\n', length - at);
-
-		at = newline == NULL ? length : (size_t) (newline - text) + 1;
-	}
-	return at;
-}
-
-/* The names, one per line, with notes between them, are the text again. */
 static void
-check_names(char *const *names, uint32_t count, const char *text, size_t length)
+check_taken(const feed_manifest *m)
 {
-	size_t		at = sizeof LBF_MANIFEST_FIRST_LINE;
-	uint32_t	i;
+	feed_manifest again;
+	char	   *text = feed_manifest_text(m, 1);
+	unsigned	line;
+	size_t		i;
 
-	demand(count >= 1 && count <= BF_MAX_PARTS);
-	for (i = 0; i < count; i++)
-	{
-		size_t		name_length = strlen(names[i]);
-
-		at = skip_notes(text, length, at);
-		demand(name_length >= 1 && name_length <= MOST_NAME_BYTES);
-		demand(strchr(names[i], '/') == NULL);
-		demand(strcmp(names[i], ".") != 0 && strcmp(names[i], "..") != 0);
-		demand(at + name_length <= length && memcmp(text + at, names[i], name_length) == 0);
-		at += name_length;
-		demand(at == length || text[at] == '\n');
-		at++;
-	}
-	if (at < length)
-		at = skip_notes(text, length, at);
-	/* the last line may or may not end with a newline */
-	demand(at == length || at == length + 1);
+	demand(m->poll <= FEED_MOST_SECONDS && m->spread <= FEED_MOST_SECONDS && m->heartbeat <= FEED_MOST_SECONDS);
+	demand(m->epoch >= 1 && m->epoch <= m->content && m->content <= m->serial);
+	demand(m->wholes[0].to == m->content || feed_manifest_lead(m, m->epoch, m->wholes[0].to) < m->patch_count);
+	for (i = 0; i < m->patch_count; i++)
+		demand(m->patches[i].length <= FEED_MOST_BYTES && m->patches[i].to <= m->content);
+	demand(text != NULL && feed_manifest_read(text, strlen(text), &again, &line) == NULL);
+	demand(again.patch_count == m->patch_count && again.sum == m->sum && again.serial == m->serial);
+	feed_manifest_free(&again);
+	free(text);
 }
 
-/* Parses a copy that ends, as files that were read do, with a zero byte. */
 static void
 parse(const char *text, size_t length)
 {
-	char	   *copy = malloc(length + 1);
-	char	  **names = NULL;
-	uint32_t	count = 0;
-	bloomfilter_detail detail = {0, 0, ""};
-	int			code;
+	feed_manifest manifest;
+	unsigned	line;
+	const char *problem = feed_manifest_read(text, length, &manifest, &line);
 
-	if (copy == NULL)
-		return;
-	if (length > 0)
-		memcpy(copy, text, length);
-	copy[length] = '\0';
-	code = lbf_manifest_parse(copy, length, "manifest", &names, &count, &detail);
-	if (code == BLOOMFILTER_OK)
-		check_names(names, count, text, length);
+	if (problem == NULL)
+		check_taken(&manifest);
 	else
-		demand(code == BLOOMFILTER_ERR_MANIFEST && detail.code == code && names == NULL &&
-			   detail.text[0] != '\0' && strchr(detail.text, '\n') == NULL);
-	free(names);
-	free(copy);
+		demand(problem[0] != '\0' && strchr(problem, '\n') == NULL);
+	feed_manifest_free(&manifest);
 }
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -93,7 +58,7 @@ int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char first[] = LBF_MANIFEST_FIRST_LINE "\n";
+	static const char first[] = FEED_FIRST_LINE "\n";
 	char	   *whole = malloc(sizeof first - 1 + size);
 
 	parse((const char *) data, size);

@@ -1,4 +1,4 @@
-# How the tests of the library and of the deltas are built: all sources with
+# How the tests of the library are built: all sources with
 # sanitizers, once by each compiler there is.
 
 ROOT := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
@@ -8,11 +8,11 @@ COMPILERS ?= gcc clang
 SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -pedantic -Werror
 TEST_CFLAGS := -std=c11 -g -O1 -ffp-contract=off -fno-omit-frame-pointer -pthread $(WARNINGS)
-TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/text -I$(ROOT)/src/delta -I$(ROOT)/src/feed -I$(ROOT)/src/lib -I$(ROOT)/test/lib -I$(ROOT)/test/tap \
+TEST_CPPFLAGS := -I$(ROOT)/src/core -I$(ROOT)/src/text -I$(ROOT)/src/feed -I$(ROOT)/src/lib -I$(ROOT)/test/lib -I$(ROOT)/test/tap \
 	-DVECTORS='"$(ROOT)/test/vectors"' -DBLOOMFILTER_VERSION='"test"'
 
-SOURCES := $(wildcard $(ROOT)/src/core/*.c $(ROOT)/src/text/*.c $(ROOT)/src/delta/*.c $(ROOT)/src/feed/*.c $(ROOT)/src/lib/*.c) \
-	$(addprefix $(ROOT)/test/lib/,files.c doors.c tsv.c make_filters.c) $(ROOT)/test/tap/tap.c
+SOURCES := $(wildcard $(ROOT)/src/core/*.c $(ROOT)/src/text/*.c $(ROOT)/src/feed/*.c $(ROOT)/src/lib/*.c) \
+	$(addprefix $(ROOT)/test/lib/,files.c doors.c tsv.c make_filters.c make_list.c) $(ROOT)/test/tap/tap.c
 INNER := $(patsubst $(ROOT)/%.c,%.o,$(SOURCES))
 
 # Objects of all sources by compiler $(1) with sanitizers $(2) in folder $(3), and
@@ -24,7 +24,7 @@ $(OUT)/$(3)/%.o: $(ROOT)/%.c
 
 $(foreach program,$(4),$(OUT)/$(3)/$(program)): $(OUT)/$(3)/%: \
 		$(OUT)/$(3)/$(5)/%.o $(addprefix $(OUT)/$(3)/,$(INNER))
-	$(1) $(2) -pthread $$(LINK_$$(notdir $$@)) -o $$@ $$^ -lzstd -lm
+	$(1) $(2) -pthread $$(LINK_$$(notdir $$@)) -o $$@ $$^ -lm
 
 -include $(foreach object,$(INNER),$(OUT)/$(3)/$(object:.o=.d)) \
 	$(foreach program,$(4),$(OUT)/$(3)/$(5)/$(program).d)

@@ -34,6 +34,23 @@ __wrap_getpid(void)
 	return 1;
 }
 
+/* The error of each fsync of a folder. */
+static int	folder_error;
+
+extern int	__real_fsync(int fd);
+extern int	__wrap_fsync(int fd);
+
+int
+__wrap_fsync(int fd)
+{
+	struct stat st;
+
+	if (folder_error == 0 || fstat(fd, &st) != 0 || !S_ISDIR(st.st_mode))
+		return __real_fsync(fd);
+	errno = folder_error;
+	return -1;
+}
+
 static bool
 file_is(const char *path, const bloomfilter *filter)
 {
@@ -141,21 +158,17 @@ check_set(const char *folder)
 	bloomfilter *b = make_range(KEYS, 3, 1, KEYS - 1000);
 	bloomfilter *opened;
 	char		path[600];
-	char		name[300];
 
 	snprintf(path, sizeof path, "%s/whitelist", folder);
 	same(write_with_limit(a, path, 4096), BLOOMFILTER_ERR_SYSTEM, "a set that can't be written");
 	same(count_entries(folder), 0, "leaves nothing");
 	need(bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK, "a set is written");
 	same(write_with_limit(b, path, 4096), BLOOMFILTER_ERR_SYSTEM, "another one can't be");
-	same(count_entries(folder), 4, "nothing else is left");
-	need(bloomfilter_open(path, 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
+	same(count_entries(folder), 1, "nothing else is left");
+	need(bloomfilter_open(path, BLOOMFILTER_COPY, &opened, NULL) == BLOOMFILTER_OK, "opened");
 	ok(equal_bytes(opened, a), "and the first one is as it was");
 	bloomfilter_close(opened);
-	memset(name, 'n', 240);
-	name[240] = '\0';
-	snprintf(path, sizeof path, "%s/%s", folder, name);
-	same(bloomfilter_write(a, path, NULL), BLOOMFILTER_ERR_ARGUMENT, "a name that leaves no room for the parts'");
+	unlink(path);
 	bloomfilter_close(a);
 	bloomfilter_close(b);
 }
@@ -171,6 +184,132 @@ check_mode(const char *folder, const bloomfilter *filter)
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
 	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640, "permissions follow the umask");
 	umask(old);
+	unlink(path);
+}
+
+/* What is replaced gives the new file its mode and, where that is allowed, its owner. */
+static void
+check_rights(const char *folder, const bloomfilter *filter)
+{
+	char		path[600];
+	struct stat st;
+
+	snprintf(path, sizeof path, "%s/rights", folder);
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK && chmod(path, 0604) == 0, "written");
+	if (geteuid() == 0)
+		need(chown(path, 65534, 65533) == 0, "chown");
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK && stat(path, &st) == 0, "replaced");
+	same(st.st_mode & 0777, 0604, "a file keeps its mode");
+	if (geteuid() == 0)
+		ok(st.st_uid == 65534 && st.st_gid == 65533, "and its owner");
+	unlink(path);
+}
+
+static void
+check_no_file(const char *path, const bloomfilter *filter, const char *what)
+{
+	struct stat before;
+	struct stat after;
+	bloomfilter_detail detail;
+
+	need(lstat(path, &before) == 0, "something is there");
+	same(bloomfilter_write(filter, path, &detail), BLOOMFILTER_ERR_ARGUMENT, "onto %s: %s", what, detail.text);
+	ok(lstat(path, &after) == 0 && before.st_ino == after.st_ino && before.st_mode == after.st_mode,
+	   "it is still there");
+}
+
+static void
+check_other_targets(const char *folder, const bloomfilter *filter)
+{
+	char		path[600];
+	char		name[256];
+
+	snprintf(path, sizeof path, "%s/pipe", folder);
+	need(mkfifo(path, 0666) == 0, "pipe");
+	check_no_file(path, filter, "a pipe");
+	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_ERR_ARGUMENT, "which is known before");
+	unlink(path);
+	need(symlink("/dev/null", path) == 0, "link");
+	check_no_file(path, filter, "a link to a device");
+	unlink(path);
+	snprintf(path, sizeof path, "%s/f/", folder);
+	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "into a folder that is not there");
+	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_ERR_SYSTEM, "which is known before, too");
+	snprintf(path, sizeof path, "%s/", folder);
+	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_ARGUMENT, "without a name");
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_OK, "the longest name");
+	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "can be written to");
+	ok(file_is(path, filter), "whole");
+	same(count_entries(folder), 1, "nothing else is left");
+	unlink(path);
+}
+
+/* What killed writers left is deleted, and nothing else ever. */
+static void
+check_sweep(const char *folder, const bloomfilter *filter)
+{
+	static const char *const gone[] = {".s.0123abcd.tmp", ".s.89abcdef.tmp"};
+	static const char *const kept[] = {
+		".s.0123abcd.00001.tmp", ".t.0123abcd.tmp", ".s.0123abcdef.tmp", ".s.0123ABCD.tmp", "s.old", "s.bloom"
+	};
+	char		path[600];
+	size_t		i;
+
+	for (i = 0; i < sizeof gone / sizeof gone[0]; i++)
+	{
+		snprintf(path, sizeof path, "%s/%s", folder, gone[i]);
+		write_file(path, "x", 1);
+	}
+	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
+	{
+		snprintf(path, sizeof path, "%s/%s", folder, kept[i]);
+		write_file(path, "x", 1);
+	}
+	snprintf(path, sizeof path, "%s/s", folder);
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
+	for (i = 0; i < sizeof gone / sizeof gone[0]; i++)
+	{
+		snprintf(path, sizeof path, "%s/%s", folder, gone[i]);
+		ok(access(path, F_OK) != 0, "%s is gone", gone[i]);
+	}
+	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
+	{
+		snprintf(path, sizeof path, "%s/%s", folder, kept[i]);
+		ok(unlink(path) == 0, "%s is kept", kept[i]);
+	}
+	snprintf(path, sizeof path, "%s/s", folder);
+	unlink(path);
+}
+
+static int
+write_unsynced(const bloomfilter *filter, const char *path, int error, bloomfilter_detail *detail)
+{
+	int			code;
+
+	folder_error = error;
+	code = bloomfilter_write(filter, path, detail);
+	folder_error = 0;
+	return code;
+}
+
+/* Where a folder can't be synced nothing is lost; where that fails it is said. */
+static void
+check_sync(const char *folder, const bloomfilter *a, const bloomfilter *b)
+{
+	char		path[600];
+	bloomfilter_detail detail;
+
+	snprintf(path, sizeof path, "%s/s", folder);
+	same(write_unsynced(a, path, EINVAL, NULL), BLOOMFILTER_OK, "a folder that can't be synced");
+	same(write_unsynced(b, path, EBADF, NULL), BLOOMFILTER_OK, "and says so otherwise");
+	same(write_unsynced(a, path, EOPNOTSUPP, NULL), BLOOMFILTER_OK, "or otherwise");
+	ok(file_is(path, a), "has the filter");
+	same(write_unsynced(b, path, EIO, &detail), BLOOMFILTER_ERR_SYSTEM, "one that fails: %s", detail.text);
+	ok(strstr(detail.text, "after it was replaced") != NULL && file_is(path, b), "has it, too, which the error says");
+	same(count_entries(folder), 1, "and nothing else");
 	unlink(path);
 }
 
@@ -236,6 +375,10 @@ main(void)
 	check_link(folder, a);
 	check_mode(folder, a);
 	check_set(folder);
+	check_rights(folder, a);
+	check_other_targets(folder, a);
+	check_sweep(folder, a);
+	check_sync(folder, a, b);
 	delete_all(folder);
 	need(mkdir(folder, 0777) == 0, "folder");
 	check_leftovers(folder, a);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes steps.tsv, working.tsv, lists.tsv and deltas.tsv, from sections 17 to 19 and 21 of FORMAT.md.
+"""Makes pages.tsv, patches.tsv and manifests.tsv, from doc/FEED.md.
 
     python3 make_feed.py            # write the files
     python3 make_feed.py --check    # compare; exit 1 on a difference
@@ -9,7 +9,6 @@ It shares no code with the implementations, and needs nothing but Python.
 
 import base64
 import hashlib
-import os
 import struct
 import sys
 
@@ -19,7 +18,25 @@ IDENTITY = bytes.fromhex("0f8fad5bd9cb469fa16570867728950e")
 BOOT = bytes.fromhex("11111111222233334444555555555555")
 EPOCH = 1795390000000000
 
-# ---------------------------------------------------------------- steps
+
+def sum_of(blocks_of_parts):
+    """The sum of a list's content, section 2."""
+    total = 0
+    for part, blocks in enumerate(blocks_of_parts):
+        for number, at in enumerate(range(0, len(blocks), 4096)):
+            total += v.xxh64(bytes(blocks[at:at + 4096]), part << 32 | number)
+    return total % 2**64
+
+
+def bare(f):
+    """A filter's header with bits set and checksum 0."""
+    data = bytearray(f.to_bytes()[:64])
+    data[40:48] = bytes(8)
+    data[56:64] = bytes(8)
+    data[52:56] = struct.pack("<I", v.header_checksum_of(bytes(data)))
+    return bytes(data)
+
+# ---------------------------------------------------------------- patches
 
 
 def varint(number):
@@ -31,265 +48,329 @@ def varint(number):
     return bytes(out)
 
 
-def packed(positions, width):
-    number = sum(position << (width * i) for i, position in enumerate(positions))
-    return number.to_bytes((len(positions) * width + 7) // 8, "little")
+def rice(number, width):
+    """A list of bits: the high part in ones, a zero, the low bits, lowest first."""
+    return [1] * (number >> width) + [0] + [number >> i & 1 for i in range(width)]
 
 
-def section(part, log2_block_bits, blocks, bits_set, touched):
-    """touched: block number -> positions in the block."""
-    out = varint(part) + bytes([log2_block_bits]) + varint(blocks) + varint(bits_set)
-    out += varint(len(touched))
-    next_block = 0
-    for block in sorted(touched):
-        positions = sorted(touched[block])
-        out += varint(block - next_block) + varint(len(positions) - 1)
-        out += packed(positions, log2_block_bits)
-        next_block = block + 1
+def width_for(total, count):
+    mean = 709 * total // (1024 * count)
+    return max(1, mean).bit_length() - 1
+
+
+def packed(bits):
+    number = sum(bit << i for i, bit in enumerate(bits))
+    return number.to_bytes((len(bits) + 7) // 8, "little")
+
+
+def block_bits(positions, log2_block_bits):
+    width = width_for(1 << log2_block_bits, len(positions) + 1)
+    out, following = [], 0
+    for position in sorted(positions):
+        out += rice(position - following, width)
+        following = position + 1
     return out
 
 
-def step(sections, bits, start=EPOCH, end=EPOCH + 1000, epoch=EPOCH, version=1, zero=b"\0\0\0",
-         magic=b"BLMS"):
-    head = magic + bytes([version]) + zero + struct.pack("<Q", epoch) + IDENTITY
-    head += struct.pack("<QQQ", start, end, bits)
+def heading(part, log2_block_bits, blocks, touched, gap_width, count_width, header=b"", level=1):
+    return (varint(part) + bytes([level]) + header + bytes([log2_block_bits]) + varint(blocks) +
+            varint(touched) + bytes([gap_width, count_width]))
+
+
+def section(part, log2_block_bits, blocks, touched, header=b"", widths=None):
+    """touched: block number -> positions in the block."""
+    if widths is None and touched:
+        gaps = max(touched) + 1 - len(touched)
+        counts = sum(map(len, touched.values())) - len(touched)
+        widths = width_for(gaps, len(touched)), width_for(counts, len(touched))
+    widths = widths or (0, 0)
+    bits, following = [], 0
+    for block in sorted(touched):
+        bits += rice(block - following, widths[0]) + rice(len(touched[block]) - 1, widths[1])
+        bits += block_bits(touched[block], log2_block_bits)
+        following = block + 1
+    return heading(part, log2_block_bits, blocks, len(touched), *widths, header) + packed(bits)
+
+
+def patch(sections, positions, kind=1, start=EPOCH, end=EPOCH + 1000, epoch=EPOCH, version=1, zero=0,
+          magic=b"BLMP", from_sum=0, to_sum=0, length=None):
+    length = 88 + len(sections) if length is None else length
+    head = magic + struct.pack("<BBHQ", version, kind, zero, epoch) + IDENTITY
+    head += struct.pack("<6Q", start, end, from_sum, to_sum, positions, length)
     return head + struct.pack("<Q", v.xxh64(head + sections, 0)) + sections
 
 
-# Parts 0 and 1 of a set as the steps have them: log2_block_bits and blocks.
-GEOMETRY = ((9, 5), (12, 3))
+def pair_of_parts(added):
+    """Two parts, of 5 blocks of 64 bytes and of 3 of 512; some of the bits set."""
+    parts = [v.Filter("first", log2_block_bits=9, blocks=5, part=0, parts=2),
+             v.Filter("second", log2_block_bits=12, blocks=3, part=1, parts=2)]
+    for i in range(1, 9 + added):
+        key = v.int64_bytes(i)
+        parts[v.part_of(v.xxh64(key, 0), 2)].add(v.INTEGER, [key])
+    return parts
 
 
-def steps():
-    first = section(0, 9, 5, 6, {0: [0, 511], 1: [7], 4: [1, 2, 3]})
-    second = section(1, 12, 3, 3, {2: [0, 4000, 4095]})
-    yield "one_part", "-", step(first, 6), "0:0,511,519,2049,2050,2051"
-    yield "second_part", "-", step(second, 3), "1:8192,12192,12287"
-    yield "both_parts", "-", step(first + second, 9), "0:0,511,519,2049,2050,2051;1:8192,12192,12287"
-    yield "nothing", "-", step(b"", 0), "-"
-    full = section(0, 9, 5, 512, {3: list(range(512))})
-    yield "whole_block", "-", step(full, 512), "0:" + ",".join(str(1536 + i) for i in range(512))
-    sound = step(first + second, 9)
-    yield "empty", "short", b"", "-"
-    yield "cut_in_header", "short", sound[:63], "-"
-    yield "filter", "magic", step(first, 6, magic=b"BLMF"), "-"
-    yield "later_version", "version", step(first, 6, version=2), "-"
-    yield "cut_in_section", "checksum", sound[:-1], "-"
-    yield "longer", "checksum", sound + b"\0", "-"
-    yield "bit_flipped", "checksum", sound[:70] + bytes([sound[70] ^ 4]) + sound[71:], "-"
-    yield "serial_flipped", "checksum", sound[:40] + bytes([sound[40] ^ 4]) + sound[41:], "-"
-    yield "zero_bytes", "header", step(first, 6, zero=b"\0\1\0"), "-"
-    yield "no_epoch", "header", step(first, 6, epoch=0), "-"
-    yield "before_epoch", "header", step(first, 6, start=EPOCH - 1), "-"
-    yield "to_is_from", "header", step(first, 6, end=EPOCH), "-"
-    broken = {
-        "section_cut": first[:-1],
-        "byte_behind": first + b"\0",
-        "parts_fall": second + first,
-        "part_twice": first + first,
-        "no_such_part": section(2, 9, 5, 1, {0: [1]}),
-        "other_block_bits": section(0, 10, 5, 1, {0: [1]}),
-        "other_blocks": section(0, 9, 6, 1, {0: [1]}),
-        "nothing_touched": section(0, 9, 5, 0, {}),
-        "block_beyond": section(0, 9, 5, 1, {5: [1]}),
-        "more_touched": varint(0) + b"\x09" + varint(5) + varint(1) + varint(2) + first[5:8],
-        "positions_fall": varint(0) + b"\x09" + varint(5) + varint(2) + varint(1) +
-            varint(0) + varint(1) + packed([7, 3], 9),
-        "position_twice": varint(0) + b"\x09" + varint(5) + varint(2) + varint(1) +
-            varint(0) + varint(1) + packed([7, 7], 9),
-        "rest_is_not_zero": varint(0) + b"\x09" + varint(5) + varint(1) + varint(1) +
-            varint(0) + varint(0) + b"\x07\x02",
-        "count_of_a_block_and_one": varint(0) + b"\x09" + varint(5) + varint(1) + varint(1) +
-            varint(0) + varint(512) + bytes(577),
-        "varint_of_six": varint(0) + b"\x09" + b"\x85\x80\x80\x80\x80\x00" + varint(1) + varint(1) +
-            varint(0) + varint(0) + packed([7], 9),
-        "varint_beyond": varint(0) + b"\x09" + varint(5) + varint(1 << 32) + varint(1) +
-            varint(0) + varint(0) + packed([7], 9),
-        "bits_set_beyond": section(0, 9, 5, 5 * 512 + 1, {0: [1]}),
-        "bits_set_too_few": section(0, 9, 5, 1, {0: [1, 2]}),
+def listed(positions):
+    """ "0:1,2;1:5" of a list for each part. """
+    text = ";".join("%d:%s" % (part, ",".join(map(str, of))) for part, of in enumerate(positions) if of)
+    return text or "-"
+
+
+def changed(blocks, positions, flip):
+    out = [bytearray(part) for part in blocks]
+    for part, of in enumerate(positions):
+        for position in of:
+            bit = 1 << (position & 7)
+            out[part][position >> 3] = out[part][position >> 3] ^ bit if flip else out[part][position >> 3] | bit
+    return out
+
+
+def by_block(positions, log2_block_bits):
+    touched = {}
+    for position in positions:
+        touched.setdefault(position >> log2_block_bits, []).append(position & (1 << log2_block_bits) - 1)
+    return touched
+
+
+def differences(old, new):
+    return [[i for i in range(8 * len(a)) if (a[i >> 3] ^ b[i >> 3]) >> (i & 7) & 1] for a, b in zip(old, new)]
+
+
+SHAPES = ((9, 5), (12, 3))
+
+
+def set_of(positions, before, **more):
+    sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]))
+                        for part, of in enumerate(positions) if of)
+    return patch(sections, sum(map(len, positions)), to_sum=sum_of(changed(before, positions, False)), **more)
+
+
+def flip_of(positions, before, headers, **more):
+    sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]), headers[part])
+                        for part, of in enumerate(positions))
+    return patch(sections, sum(map(len, positions)), kind=2, start=EPOCH - 500, end=EPOCH, from_sum=sum_of(before),
+                 to_sum=sum_of(changed(before, positions, True)), **more)
+
+
+def patches():
+    """name, word, bytes, positions."""
+    old, new = pair_of_parts(0), pair_of_parts(6)
+    before = [f.bits for f in old]
+    headers = [bare(f) for f in new]
+    lists = {
+        "one_part": [[0, 511, 519, 2049, 2050, 2051], []],
+        "second_part": [[], [8192, 12192, 12287]],
+        "both_parts": [[0, 511, 519, 2049, 2050, 2051], [8192, 12192, 12287]],
+        "nothing": [[], []],
+        "one_bit": [[1300], []],
+        "last_bit": [[], [12287]],
+        "whole_block": [[1536 + i for i in range(512)], []],
+        "every_bit": [list(range(2560)), list(range(12288))],
     }
-    for name, sections in broken.items():
-        bits = {"parts_fall": 9, "part_twice": 12, "rest_is_not_zero": 1, "section_cut": 6,
-                "byte_behind": 6}.get(name)
-        if bits is None:
-            bits = {"nothing_touched": 0, "count_of_a_block_and_one": 513, "positions_fall": 2,
-                    "position_twice": 2, "bits_set_too_few": 2}.get(name, 1)
-        yield name, "section", step(sections, bits), "-"
-    yield "bits_too_many", "section", step(first, 7), "-"
+    for name, positions in lists.items():
+        yield "set_" + name, "-", set_of(positions, before), positions
+        yield "flip_" + name, "-", flip_of(positions, before, headers), positions
+    real = differences(before, [f.bits for f in new])
+    yield "set_real", "-", set_of(real, before), real
+    yield "flip_real", "-", flip_of(real, before, headers), real
+    first = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]})
+    second = section(1, 12, 3, {2: [0, 4000, 4095]})
+    widths = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(31, 31))
+    yield "set_of_other_widths", "-", patch(
+        widths, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+    zero = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(0, 0))
+    yield "set_of_no_widths", "-", patch(
+        zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+    sound = patch(first + second, 9)
+    none = [[], []]
+    yield "empty", "short", b"", none
+    yield "cut_in_header", "short", sound[:87], none
+    yield "filter", "magic", patch(first, 6, magic=b"BLMF"), none
+    yield "later_version", "version", patch(first, 6, version=2), none
+    yield "cut_in_section", "length", sound[:-1], none
+    yield "longer", "length", sound + b"\0", none
+    yield "other_length", "length", patch(first, 6, length=4096), none
+    yield "bit_flipped", "checksum", sound[:95] + bytes([sound[95] ^ 4]) + sound[96:], none
+    yield "serial_flipped", "checksum", sound[:40] + bytes([sound[40] ^ 4]) + sound[41:], none
+    yield "sum_flipped", "checksum", sound[:56] + bytes([sound[56] ^ 4]) + sound[57:], none
+    yield "zero_bytes", "header", patch(first, 6, zero=1), none
+    yield "no_kind", "header", patch(first, 6, kind=0), none
+    yield "third_kind", "header", patch(first, 6, kind=3), none
+    yield "no_epoch", "header", patch(first, 6, epoch=0), none
+    yield "before_epoch", "header", patch(first, 6, start=EPOCH - 1), none
+    yield "to_is_from", "header", patch(first, 6, end=EPOCH), none
+    yield "set_with_from_sum", "header", patch(first, 6, from_sum=1), none
+    yield "flip_to_no_epoch", "header", patch(b"", 0, kind=2, start=EPOCH - 500, end=EPOCH + 1), none
+    yield "flip_from_nothing", "header", patch(b"", 0, kind=2, start=0, end=EPOCH), none
+    yield from broken_sections(first, second)
+    yield from broken_flips(headers)
 
 
-def steps_rows():
-    yield ("#name", "word", "geometry", "step_hex", "positions")
-    geometry = ";".join("%d:%d" % pair for pair in GEOMETRY)
-    for name, word, data, positions in steps():
-        yield name, word, geometry, data.hex() or "-", positions
+def broken_sections(first, second):
+    bits = rice(0, 0) + rice(0, 0)
+    one = heading(0, 9, 5, 1, 0, 0)
+    broken = {
+        "section_cut": (first[:-1], 6),
+        "byte_behind": (first + b"\0", 6),
+        "parts_fall": (second + first, 9),
+        "part_twice": (first + first, 12),
+        "no_such_part": (section(2, 9, 5, {0: [1]}), 1),
+        "part_beyond": (varint(70000) + first[1:], 6),
+        "other_block_bits": (section(0, 10, 5, {0: [1]}), 1),
+        "other_blocks": (section(0, 9, 6, {0: [1]}), 1),
+        "nothing_touched": (section(0, 9, 5, {}), 0),
+        "more_touched_than_blocks": (heading(0, 9, 5, 6, 0, 0) + bytes(100), 1),
+        "block_beyond": (section(0, 9, 5, {5: [1]}), 1),
+        "gap_width": (heading(0, 9, 5, 1, 32, 0) + bytes(100), 1),
+        "count_width": (heading(0, 9, 5, 1, 0, 32) + bytes(100), 1),
+        "level_0": (heading(0, 9, 5, 1, 0, 0, level=0) + packed(bits + block_bits([1], 9)), 1),
+        "level_2": (heading(0, 9, 5, 1, 0, 0, level=2) + packed(bits + block_bits([1], 9)), 1),
+        "position_beyond": (one + packed(bits + rice(512, width_for(512, 2))), 1),
+        "second_position_beyond": (one + packed(rice(0, 0) + rice(1, 0) + rice(511, width_for(512, 3)) + rice(0, width_for(512, 3))), 2),
+        "count_of_a_block_and_one": (one + packed(rice(0, 0) + rice(512, 0) + [0] * 600), 513),
+        "rest_is_not_zero": (one + packed(bits + block_bits([1], 9) + [1]), 1),
+        "run_of_gaps": (one + b"\xff" * 1000, 1),
+        "run_of_counts": (one + packed([0] + [1] * 8000), 1),
+        "run_of_positions": (one + packed(bits + [1] * 8000), 1),
+        "run_without_end": (one + b"\xff", 1),
+        "no_bits": (one, 1),
+        "varint_of_six": (varint(0) + b"\1\x09" + b"\x85\x80\x80\x80\x80\x00" + first[4:], 6),
+        "varint_beyond": (varint(0) + b"\1\x09" + varint(1 << 32) + first[4:], 6),
+        "positions_too_many": (first, 7),
+        "positions_too_few": (first, 5),
+    }
+    for name, (sections, positions) in broken.items():
+        yield name, "section", patch(sections, positions), [[], []]
 
-# ---------------------------------------------------------------- the working copy
+
+def broken_flips(headers):
+    def flip(sections, positions=1):
+        return patch(sections, positions, kind=2, start=EPOCH - 500, end=EPOCH)
+
+    def with_header(header):
+        return section(0, 9, 5, {0: [1]}, header) + second
+    second = section(1, 12, 3, {}, headers[1])
+    damaged = bytearray(headers[0])
+    damaged[5] = 40
+    later = bytearray(headers[0])
+    later[4] = 2
+    of_bits = pair_of_parts(0)[0].to_bytes()[:64]
+    yield "flip_of_one_part", "section", flip(section(0, 9, 5, {0: [1]}, headers[0])), [[], []]
+    yield "flip_of_no_part", "section", flip(b"", 0), [[], []]
+    yield "flip_without_first_part", "section", flip(second, 0), [[], []]
+    yield "flip_of_damaged_header", "section", flip(with_header(bytes(damaged))), [[], []]
+    yield "flip_of_later_header", "section", flip(with_header(bytes(later))), [[], []]
+    yield "flip_of_the_other_header", "section", flip(with_header(headers[1])), [[], []]
+    yield "flip_of_header_with_bits", "section", flip(with_header(of_bits)), [[], []]
+    yield "flip_without_header", "section", flip(section(0, 9, 5, {0: [1]}) + second), [[], []]
 
 
-def base_of(filters):
-    return v.xxh64(b"".join(f.to_bytes()[56:64] for f in filters), 0)
+def patches_rows():
+    yield ("#name", "word", "headers_hex", "before_hex", "patch_hex", "positions")
+    old = pair_of_parts(0)
+    headers = ",".join(bare(f).hex() for f in old)
+    before = ",".join(bytes(f.bits).hex() for f in old)
+    for name, word, data, positions in patches():
+        yield name, word, headers, before if word == "-" else "-", data.hex(), listed(positions)
+
+# ---------------------------------------------------------------- page 0
 
 
-def bare(f):
-    """A filter's bytes without what depends on its number of bits."""
-    data = bytearray(f.to_bytes())
-    data[40:48] = bytes(8)
-    data[56:64] = bytes(8)
-    data[52:56] = struct.pack("<I", v.header_checksum_of(bytes(data)))
-    return bytes(data)
+def content(serial, total, mark):
+    return struct.pack("<3Q", serial, total, mark) + hashlib.sha256(b"%d" % mark).digest()
 
 
 def padded(data):
     return data + bytes(-len(data) % 4096)
 
 
-def working(parts, base, boot=BOOT, serial=EPOCH + 5, superseded=0, magic=b"BLML", version=1,
-            length=None, zero=b"", count=None, checksum_off=0):
-    body = b"".join(padded(part) for part in parts[:-1]) + parts[-1]
-    head = magic + struct.pack("<IQII", version, 4096 + len(body) if length is None else length,
-                               len(parts) if count is None else count, 0)
-    head += struct.pack("<Q", EPOCH) + IDENTITY + boot
-    head += zero + bytes(120 - len(head) - len(zero))
+def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH + 9, saved=None, superseded=0,
+         magic=b"BLML", version=2, length=None, parts=None, zero=b"", name=b"public.users_filter",
+         checksum_off=0, changes=4):
+    head = magic + struct.pack("<IQIIQ", version, 4096 + len(body) if length is None else length,
+                               len(filters) if parts is None else parts, 0, EPOCH) + IDENTITY
+    head += place[0] + struct.pack("<2Q", *place[1:])
+    head += content(born, total, born) + struct.pack("<Q", EPOCH) + name
+    head += bytes(352 - len(head)) + zero
+    head += bytes(504 - len(head))
     head += struct.pack("<Q", v.xxh64(head, 0) ^ checksum_off)
-    head += struct.pack("<9Q", serial, base, EPOCH + 4, EPOCH + 6, 77, 0, superseded, 1000000, 0)
-    return head + bytes(4096 - len(head)) + body
+    now_content = content(now, total, now + 1)
+    what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", EPOCH + 8) + now_content[16:]
+    head += what + bytes(600 - 512 - len(what)) + struct.pack("<Q", superseded)
+    head += bytes(1024 - len(head))
+    if saved is not None:
+        head += content(saved, total, saved)
+        head += struct.pack("<Q", v.xxh64(head[1024:1080] + struct.pack("<2Q", EPOCH, place[2]), 0))
+    head += bytes(1536 - len(head))
+    head += struct.pack("<7Q", EPOCH + 10, 5000000, 0, 1000000, 20000000, 0, EPOCH + 2)
+    head += bytes(4096 - len(head))
+    return head + body
 
 
-def working_copies():
-    old = v.Filter("old", seed=7).add(v.INTEGER, [v.int64_bytes(i) for i in (1, 2, 3)])
-    new = v.Filter("new", seed=7).add(v.INTEGER, [v.int64_bytes(i) for i in (1, 2, 3, 4, 5)])
-    pair = [v.Filter("pair", seed=7, part=i, parts=2) for i in (0, 1)]
-    newer = [v.Filter("pair", seed=7, part=i, parts=2) for i in (0, 1)]
+def pages():
+    """name, word, where the reader stands, filters, bytes."""
+    one = [v.Filter("one", seed=7).add(v.INTEGER, [v.int64_bytes(i) for i in (1, 2, 3, 4, 5)])]
+    pair = [v.Filter("pair", seed=7, blocks=70, part=i, parts=2) for i in (0, 1)]
     for i in range(1, 9):
         key = v.int64_bytes(i)
-        part = v.part_of(v.xxh64(key, 7), 2)
-        if i < 5:
-            pair[part].add(v.INTEGER, [key])
-        newer[part].add(v.INTEGER, [key])
-    base = base_of([old])
-    part = bare(new)
-    sound = working([part], base)
-    yield "one", "-", [old], sound
-    yield "set", "-", pair, working([bare(f) for f in newer], base_of(pair))
-    yield "no_bits", "-", [old], working([bare(old)], base)
-    yield "left_over_boot", "file", [old], working([part], base, boot=bytes(15) + b"\1")
-    yield "superseded", "file", [old], working([part], base, superseded=1)
-    yield "other_base", "file", [old], working([part], base ^ 1)
-    yield "short", "length", [old], sound[:100]
-    yield "empty", "length", [old], b""
-    yield "cut", "length", [old], sound[:-1]
-    yield "longer", "length", [old], sound + b"\0"
-    yield "promises_more", "length", [old], working([part], base, length=1 << 40)
-    yield "a_filter", "magic", [old], new.to_bytes() + bytes(4096)
-    yield "magic", "magic", [old], working([part], base, magic=b"BLMX")
-    yield "later_version", "version", [old], working([part], base, version=2)
-    yield "header_checksum", "header_checksum", [old], working([part], base, checksum_off=1)
-    yield "not_zero", "header", [old], working([part], base, zero=b"\1")
-    yield "no_parts", "header", [old], working([part], base, count=0)
-    yield "parts_beyond", "header", [old], working([part], base, count=70000)
-    yield "one_part_too_many", "part", [old], working([part], base, count=2)
-    damaged = bytearray(part)
+        pair[v.part_of(v.xxh64(key, 7), 2)].add(v.INTEGER, [key])
+
+    def body_of(filters):
+        data = [bare(f) + bytes(f.bits) for f in filters]
+        return b"".join(padded(part) for part in data[:-1]) + data[-1]
+
+    def file(filters=one, body=None, **more):
+        return page(filters, body_of(filters) if body is None else body, sum_of([f.bits for f in filters]), **more)
+    nobody = (bytes(16), 0, 0)
+    sound = file()
+    yield "here", "-", "here", one, sound
+    yield "here_pair", "-", "here", pair, file(pair)
+    yield "here_saved", "-", "here", one, file(saved=EPOCH + 5)
+    yield "other_boot", "-", "boot", one, file()
+    yield "other_boot_saved", "-", "boot", one, file(saved=EPOCH + 5)
+    yield "other_boot_saved_pair", "-", "boot", pair, file(pair, saved=EPOCH + 5)
+    yield "copy", "-", "copy", one, file(saved=EPOCH + 5)
+    yield "other_device", "-", "device", one, file(saved=EPOCH + 5)
+    yield "nobodys", "-", "nobody", pair, file(pair, place=nobody)
+    yield "changing", "-", "here", one, file(changes=5)
+    yield "long_name", "-", "copy", one, file(name=b"n" * 200)
+    yield "empty", "short", "-", one, b""
+    yield "cut_in_page", "short", "-", one, sound[:4095]
+    yield "a_filter", "magic", "-", one, b"BLMX" + sound[4:]
+    yield "version_1", "version", "-", one, file(version=1)
+    yield "later_version", "version", "-", one, file(version=3)
+    yield "checksum", "checksum", "-", one, file(checksum_off=1)
+    yield "cut", "length", "-", one, sound[:-1]
+    yield "longer", "length", "-", one, sound + b"\0"
+    yield "promises_more", "length", "-", one, file(length=1 << 40)
+    yield "not_zero", "who", "-", one, file(zero=b"\1")
+    yield "no_parts", "who", "-", one, file(parts=0)
+    yield "parts_beyond", "who", "-", one, file(parts=70000)
+    yield "name_too_long", "who", "-", one, file(name=b"n" * 201)
+    yield "name_in_two", "who", "-", one, file(name=b"n\0n")
+    yield "one_part_too_many", "part", "-", one, file(parts=2)
+    yield "one_part_too_few", "part", "-", pair, file(pair, parts=1)
+    damaged = bytearray(bare(one[0]))
     damaged[5] = 40
-    yield "part_damaged", "part", [old], working([bytes(damaged)], base)
+    yield "part_damaged", "part", "-", one, file(body=bytes(damaged) + bytes(one[0].bits))
     damaged[52:56] = struct.pack("<I", v.header_checksum_of(bytes(damaged)))
-    yield "part_with_40_probes", "part", [old], working([bytes(damaged)], base)
-    longer = bytearray(part)
-    longer[8:12] = struct.pack("<I", 70000)
-    longer[52:56] = struct.pack("<I", v.header_checksum_of(bytes(longer)))
-    yield "part_beyond_the_end", "part", [old], working([bytes(longer)], base)
-    yield "part_of_a_set", "part", [old], working([bare(newer[0])], base)
-    yield "parts_swapped", "part", pair, working([bare(f) for f in reversed(newer)], base_of(pair))
+    yield "part_with_40_probes", "part", "-", one, file(body=bytes(damaged) + bytes(one[0].bits))
+    yield "part_beyond_the_end", "part", "-", one, file(body=bare(pair[0]) + bytes(64))
+    yield "part_of_a_set", "part", "-", one, file(body=body_of(pair[:1]))
+    yield "parts_swapped", "part", "-", pair, file(pair, body=body_of(pair[::-1]))
+    wrong = bytearray(file(pair, place=nobody))
+    wrong[4096 + 64 + 700] ^= 1
+    yield "nobodys_damaged", "sum", "nobody", pair, bytes(wrong)
 
 
-def working_rows():
-    """In 'boot' this: bytes 48 to 63 are to be replaced by this boot's, with the checksum."""
-    yield ("#name", "word", "boot", "base_hex", "working_hex", "keys", "new_keys")
-    for name, word, files, data in working_copies():
-        boot = "this" if data[48:64] == BOOT else "other"
-        keys = "1,2,3,4" if len(files) == 2 else "1,2,3"
-        new = "5,6,7,8" if len(files) == 2 else "4,5"
-        yield (name, word, boot, ",".join(f.to_bytes().hex() for f in files), data.hex() or "-",
-               keys, "-" if name == "no_bits" else new)
-
-# ---------------------------------------------------------------- deltas
-
-
-def frame(blocks, window_log=17, magic=b"\x28\xb5\x2f\xfd"):
-    """A frame of zstd (RFC 8878); of blocks: (0, bytes) as they are, (1, byte, times)."""
-    out = magic + bytes([0, (window_log - 10) << 3])
-    for i, block in enumerate(blocks):
-        size = block[2] if block[0] else len(block[1])
-        out += struct.pack("<I", (i == len(blocks) - 1) | block[0] << 1 | size << 3)[:3] + block[1]
-    return out
-
-
-def xor(old, new):
-    return bytes(a ^ b for a, b in zip(old[64:], new[64:]))
-
-
-def delta(old, new, payload=None, magic=b"BLMD", version=1, method=1, reserved=0, checksum_off=0,
-          new_checksum_off=0, raw_off=0, header=None):
-    payload = frame([(0, xor(old, new))]) if payload is None else payload
-    out = magic + bytes([version, method]) + struct.pack("<H", reserved) + old[56:64]
-    out += struct.pack("<Q", int.from_bytes(new[56:64], "little") ^ new_checksum_off)
-    out += (new[:64] if header is None else header) + struct.pack("<Q", len(new) - 64 + raw_off) + payload
-    return out + struct.pack("<Q", v.xxh64(out, 0) ^ checksum_off)
-
-
-def deltas():
-    """name, word, bytes of the old filter, delta, bytes of the new filter."""
-    def of_keys(keys, seed=7):
-        return v.Filter("delta", seed=seed).add(v.INTEGER, [v.int64_bytes(i) for i in keys]).to_bytes()
-
-    old, new, empty = of_keys((1, 2, 3)), of_keys((3, 4, 5)), v.Filter("delta", seed=7).to_bytes()
-    changed = xor(old, new)
-    yield "keys_went_and_came", "-", old, delta(old, new), new
-    yield "in_two_blocks", "-", old, delta(old, new, frame([(0, changed[:30]), (0, changed[30:])])), new
-    yield "nothing_changed", "-", old, delta(old, old, frame([(1, b"\0", len(changed))])), old
-    yield "to_an_empty_filter", "-", old, delta(old, empty), empty
-    yield "from_an_empty_filter", "-", empty, delta(empty, new), new
-    yield "largest_window", "-", old, delta(old, new, frame([(0, changed)], window_log=23)), new
-    sound = delta(old, new)
-    damaged = bytearray(new[:64])
-    damaged[5] = 40
-    flipped = bytes([changed[0] ^ 1]) + changed[1:]
-    broken = {
-        "empty": ("length", b""),
-        "short": ("length", sound[:103]),
-        "a_step": ("magic", delta(old, new, magic=b"BLMS")),
-        "later_version": ("version", delta(old, new, version=2)),
-        "method": ("method", delta(old, new, method=2)),
-        "reserved": ("reserved", delta(old, new, reserved=1)),
-        "checksum": ("checksum", delta(old, new, checksum_off=1)),
-        "cut": ("checksum", sound[:-1]),
-        "header": ("header", delta(old, new, header=bytes(damaged))),
-        "new_checksum": ("header", delta(old, new, new_checksum_off=1)),
-        "raw_length": ("payload", delta(old, new, raw_off=1)),
-        "of_another_filter": ("base", delta(of_keys((1, 2)), new)),
-        "of_its_result": ("base", delta(new, new)),
-        "another_seed": ("geometry", delta(old, of_keys((3, 4, 5), seed=8))),
-        "another_size": ("geometry", delta(old, v.Filter("delta", blocks=3, seed=7).to_bytes(), frame([(1, b"\0", 192)]))),
-        "no_frame": ("payload", delta(old, new, b"")),
-        "another_compression": ("payload", delta(old, new, frame([(0, changed)], magic=b"\x1f\x8b\x08\0"))),
-        "frame_cut": ("payload", delta(old, new, frame([(0, changed)])[:-1])),
-        "behind_the_frame": ("payload", delta(old, new, frame([(0, changed)]) + b"\0")),
-        "two_frames": ("payload", delta(old, new, frame([(0, changed[:30])]) + frame([(0, changed[30:])]))),
-        "payload_short": ("payload", delta(old, new, frame([(0, changed[:-1])]))),
-        "payload_long": ("payload", delta(old, new, frame([(0, changed + b"\0")]))),
-        "payload_very_long": ("payload", delta(old, new, frame([(1, b"\0", 1 << 17)] * 64))),
-        "window_too_large": ("payload", delta(old, new, frame([(0, changed)], window_log=24))),
-        "another_result": ("result", delta(old, new, frame([(0, flipped)]))),
-        "nothing_of_it": ("result", delta(old, new, frame([(1, b"\0", len(changed))]))),
-    }
-    for name, (word, data) in broken.items():
-        yield name, word, old, data, b""
-
-
-def deltas_rows():
-    yield ("#name", "word", "old_hex", "delta_hex", "new_hex")
-    for name, word, old, data, new in deltas():
-        yield name, word, old.hex(), data.hex() or "-", new.hex() or "-"
+def pages_rows():
+    yield ("#name", "word", "where", "told", "sum_hex", "file_hex", "keys")
+    for name, word, where, filters, data in pages():
+        keys = "1,2,3,4,5,6,7,8" if len(filters) == 2 else "1,2,3,4,5"
+        saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
+        told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
+        yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
+               "%016x" % sum_of([f.bits for f in filters]), data.hex(), keys)
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 
@@ -364,43 +445,37 @@ def key_text(key):
 
 def signature_line(text, key):
     signature = sign(SEEDS[key], hashlib.blake2b(text).digest())
-    outer = sign(SEEDS[key], signature + b"bloomfilter-list 1")
+    outer = sign(SEEDS[key], signature + b"bloomfilter-list 2")
     return b"signature %s %s\n" % (base64.b64encode(b"ED" + KEY_IDS[key] + signature),
                                    base64.b64encode(outer))
 
 
 def manifest(changes=(), drop=(), add="", signers=(), tail=b""):
-    blob = step(section(0, 9, 5, 6, {0: [0, 511], 1: [7], 4: [1, 2, 3]}), 6,
-                start=EPOCH + 1000, end=EPOCH + 2000)
+    blob = patch(section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}), 6, start=EPOCH + 1000, end=EPOCH + 2000)
     values = {
         "name": "public.users_filter", "identity": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "exporter": "5d9f6f3c1b2a4e70", "serial": str(EPOCH + 3000), "content": str(EPOCH + 2000),
-        "epoch": str(EPOCH), "built": str(EPOCH), "true_at": str(EPOCH + 2900), "poll": "10",
-        "spread": "0", "expires": str(EPOCH + 86400000000), "rate": "0.00998", "parts": "1",
-        "whole": "0 %d 384 %s" % (EPOCH, "ab" * 32),
-        "step": "%d %d 100 %s" % (EPOCH, EPOCH + 1000, "cd" * 32),
-        "step2": "%d %d %d %s" % (EPOCH + 1000, EPOCH + 2000, len(blob), hashlib.sha256(blob).hexdigest()),
+        "epoch": str(EPOCH), "sum": "0123456789abcdef", "built": str(EPOCH), "true_at": str(EPOCH + 2900),
+        "poll": "10", "spread": "0", "heartbeat": "20", "expires": str(EPOCH + 86400000000), "rate": "0.00998",
+        "parts": "1", "whole": "0 %d 384 %s" % (EPOCH, "ab" * 32),
+        "patch": "set %d %d 100 %s" % (EPOCH, EPOCH + 1000, "cd" * 32),
+        "patch2": "set %d %d %d %s" % (EPOCH + 1000, EPOCH + 2000, len(blob), hashlib.sha256(blob).hexdigest()),
         "inline": base64.b64encode(blob).decode(),
     }
     values.update(changes)
-    lines = ["bloomfilter-list 1"]
+    lines = ["bloomfilter-list 2"]
     lines += ["%s %s" % (word.rstrip("2"), value) for word, value in values.items() if word not in drop]
     text = ("\n".join(lines) + "\n" + add).encode()
     return text + b"".join(signature_line(text, key) for key in signers) + tail
 
 
-def delta_line(part=0, start=EPOCH - 2000, end=EPOCH, length=104):
-    return "delta %d %d %d %d %s %s\n" % (part, start, end, length, "e%d" % part * 32, "f%d" % part * 32)
+def patch_line(kind, start, end, length=100, digest="ce" * 32):
+    return "%s %d %d %d %s" % (kind, EPOCH + start, EPOCH + end, length, digest)
 
 
-def chain_lines():
-    return {
-        "old-step": "old-step %d %d 100 %s\n" % (EPOCH - 9000, EPOCH - 5000, "dd" * 32),
-        "middle": delta_line(start=EPOCH - 5000, end=EPOCH - 2000),
-        "delta": delta_line(),
-        "second": delta_line(part=1),
-        "last-step": "old-step %d %d 100 %s\n" % (EPOCH - 2000, EPOCH, "dd" * 32),
-    }
+def rows_of_patches(*lines):
+    """A manifest whose patches are these."""
+    return manifest({"patch": "\npatch ".join(lines)}, drop=("patch2", "inline"))
 
 
 def manifests():
@@ -409,39 +484,46 @@ def manifests():
     yield "signed", "-", "-", manifest(signers="a")
     yield "signed_by_both", "-", "-", manifest(signers="ba")
     yield "signed_by_another", "-", "signature", manifest(signers="b")
-    flipped = manifest(signers="a").replace(b"poll 10", b"poll 11")
-    yield "changed_after_signing", "-", "signature", flipped
+    yield "changed_after_signing", "-", "signature", manifest(signers="a").replace(b"poll 10", b"poll 11")
     yield "line_behind_signature", "line", "line", manifest(signers="a", tail=b"poll 1\n")
     yield "note", "-", "-", manifest(add="# .....\n", signers="a")
     yield "unknown_word", "-", "-", manifest(add="colour blue\n", signers="a")
     yield "must_word", "must", "must", manifest(add="must-know x\n", signers="a")
-    yield "no_steps", "-", "-", manifest({"content": str(EPOCH)}, drop=("step", "step2", "inline"), signers="a")
+    yield "no_patches", "-", "-", manifest({"content": str(EPOCH)}, drop=("patch", "patch2", "inline"), signers="a")
     yield "no_inline", "-", "-", manifest(drop=("inline",), signers="a")
-    yield "no_expires_no_rate_no_true_at", "-", "-", manifest(drop=("expires", "rate", "true_at"), signers="a")
-    chain = chain_lines()
-    yield "delta", "-", "-", manifest(add=chain["delta"], signers="a")
-    yield "delta_and_old_step", "-", "-", manifest(add=chain["old-step"] + chain["middle"] + chain["delta"], signers="a")
-    two = {"parts": "2", "whole": "0 %d 384 %s\nwhole 1 %d 384 %s" % (EPOCH, "ab" * 32, EPOCH, "ac" * 32)}
-    yield "deltas_of_two_parts", "-", "-", manifest(two, add=chain["delta"] + chain["second"], signers="a")
+    yield "no_heartbeat_no_expires_no_rate_no_true_at", "-", "-", manifest(
+        drop=("heartbeat", "expires", "rate", "true_at"), signers="a")
+    yield "longest_waits", "-", "-", manifest({"poll": "3600", "spread": "3600", "heartbeat": "3600"}, signers="a")
+    yield "name_of_other_languages", "-", "-", manifest({"name": "\u7528\u6237.\u05de\u05e9\u05ea\u05de\u05e9\u05d9\u05dd"}, signers="a")
+    good = {
+        "flip": rows_of_patches(patch_line("flip", -500, 0), patch_line("set", 0, 2000)),
+        "flip_alone": manifest({"content": str(EPOCH), "patch": patch_line("flip", -500, 0)}, drop=("patch2", "inline")),
+        "older_epochs": rows_of_patches(patch_line("set", -9000, -8000), patch_line("flip", -8000, -5000),
+                                        patch_line("set", -5000, -500), patch_line("flip", -500, 0),
+                                        patch_line("set", 0, 2000)),
+        "largest_files": manifest({"whole": "0 %d %d %s" % (EPOCH, 2**40, "ab" * 32),
+                                   "patch": patch_line("set", 0, 1000, 2**40)}),
+    }
+    for name, data in good.items():
+        yield name, "-", "signature", data
     bad = {
-        "deltas_gap": manifest(add=chain["old-step"] + chain["delta"]),
-        "deltas_in_the_wrong_order": manifest(add=chain["delta"] + chain["middle"]),
-        "delta_to_another_epoch": manifest(add=chain["middle"]),
-        "delta_to_its_base": manifest(add=delta_line(start=EPOCH)),
-        "delta_from_nothing": manifest(add=delta_line(start=0)),
-        "old_step_at_the_end": manifest(add=chain["last-step"]),
-        "delta_of_a_part_that_there_is_not": manifest(add=chain["delta"] + chain["second"]),
-        "delta_of_one_part_of_two": manifest(two, add=chain["delta"]),
-        "delta_of_the_second_part_first": manifest(two, add=chain["second"] + chain["delta"]),
-        "delta_of_one_part_twice": manifest(two, add=chain["delta"] * 2),
-        "deltas_of_two_bases": manifest(two, add=chain["delta"] + delta_line(part=1, start=EPOCH - 1999)),
-        "delta_short": manifest(add=delta_line(length=103)),
-        "delta_beyond": manifest(add=delta_line(length=536870913)),
-        "delta_without_result": manifest(add=chain["delta"][:-66] + "\n"),
-        "delta_result_short": manifest(add=chain["delta"][:-3] + "\n"),
-        "old_step_short": manifest(add=chain["old-step"].replace(" 100 ", " 63 ") + chain["middle"] + chain["delta"]),
-        "old_step_with_result": manifest(add=chain["old-step"].replace("\n", " %s\n" % ("ef" * 32)) + chain["middle"] + chain["delta"]),
-        "later_version": manifest().replace(b"bloomfilter-list 1", b"bloomfilter-list 2"),
+        "gap_between_patches": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 1001, 2000)),
+        "patches_over_each_other": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 999, 2000)),
+        "flip_to_another_epoch": rows_of_patches(patch_line("flip", -500, 1), patch_line("set", 1, 2000)),
+        "flip_inside_the_epoch": rows_of_patches(patch_line("set", 0, 1000), patch_line("flip", 1000, 2000)),
+        "older_set_without_flip": rows_of_patches(patch_line("set", -500, 0), patch_line("set", 0, 2000)),
+        "set_over_the_epoch": rows_of_patches(patch_line("set", -500, 2000)),
+        "patch_backwards": rows_of_patches(patch_line("set", 2000, 2000)),
+        "patch_from_nothing": rows_of_patches(patch_line("flip", -EPOCH, 0), patch_line("set", 0, 2000)),
+        "patches_end_early": rows_of_patches(patch_line("set", 0, 1000)),
+        "no_patch_leads_on": rows_of_patches(patch_line("set", 1000, 2000)),
+        "third_kind": rows_of_patches(patch_line("turn", 0, 2000)),
+        "patch_short": rows_of_patches(patch_line("set", 0, 2000, 87)),
+        "patch_beyond": rows_of_patches(patch_line("set", 0, 2000, 2**40 + 1)),
+        "patch_without_digest": rows_of_patches(patch_line("set", 0, 2000)[:-65]),
+        "patch_digest_short": rows_of_patches(patch_line("set", 0, 2000)[:-2]),
+        "older_version": manifest().replace(b"bloomfilter-list 2", b"bloomfilter-list 1"),
+        "later_version": manifest().replace(b"bloomfilter-list 2", b"bloomfilter-list 3"),
         "a_page": b"<!doctype html>\n",
         "nothing": b"",
         "no_newline_at_the_end": manifest()[:-1],
@@ -449,13 +531,31 @@ def manifests():
         "two_spaces": manifest({"poll": " 10"}),
         "zero_byte": manifest({"name": "a\0b"}),
         "control_character": manifest({"name": "a\tb"}),
+        "escape": manifest({"name": "a\x1b[31mb"}),
+        "second_control_character": manifest({"name": "a\x9b31mb"}),
+        "other_direction": manifest({"name": "a\u202eb"}),
+        "isolated_direction": manifest({"name": "a\u2066b"}),
+        "line_separator": manifest({"name": "a\u2028b"}),
         "name_not_utf8": manifest().replace(b"users", b"\xff\xfe\xfd\xfc"),
+        "name_overlong": manifest().replace(b"users", b"\xc0\xaf\xc0\xaf"),
+        "name_surrogate": manifest().replace(b"users", b"\xed\xa0\x80aa"),
         "name_too_long": manifest({"name": "x" * 201}),
         "identity": manifest({"identity": "0f8fad5b-d9cb-469f-a165-7086772895"}),
+        "identity_upper": manifest({"identity": "0F8FAD5B-D9CB-469F-A165-70867728950E"}),
         "exporter": manifest({"exporter": "5d9f"}),
         "leading_zero": manifest({"poll": "010"}),
         "minus": manifest({"poll": "-1"}),
-        "too_large": manifest({"poll": str(2**63)}),
+        "too_large": manifest({"serial": str(2**63)}),
+        "poll_beyond": manifest({"poll": "3601"}),
+        "poll_of_ages": manifest({"poll": str(10**18)}),
+        "spread_beyond": manifest({"spread": "3601"}),
+        "spread_of_ages": manifest({"spread": str(10**18)}),
+        "heartbeat_beyond": manifest({"heartbeat": "3601"}),
+        "heartbeat_of_ages": manifest({"heartbeat": str(10**18)}),
+        "no_heartbeat_at_all": manifest({"heartbeat": "0"}),
+        "no_sum": manifest(drop=("sum",)),
+        "sum_short": manifest({"sum": "0123456789abcde"}),
+        "sum_upper": manifest({"sum": "0123456789ABCDEF"}),
         "content_beyond_serial": manifest({"content": str(EPOCH + 3001)}),
         "epoch_beyond_content": manifest({"epoch": str(EPOCH + 2001)}),
         "no_serial": manifest(drop=("serial",)),
@@ -465,14 +565,13 @@ def manifests():
         "whole_of_another_part": manifest({"whole": "1 %d 384 %s" % (EPOCH, "ab" * 32)}),
         "whole_before_epoch": manifest({"whole": "0 %d 384 %s" % (EPOCH - 1, "ab" * 32)}),
         "whole_short": manifest({"whole": "0 %d 127 %s" % (EPOCH, "ab" * 32)}),
-        "whole_beyond": manifest({"whole": "0 %d 536866817 %s" % (EPOCH, "ab" * 32)}),
+        "whole_beyond": manifest({"whole": "0 %d %d %s" % (EPOCH, 2**40 + 1, "ab" * 32)}),
         "digest_short": manifest({"whole": "0 %d 384 %s" % (EPOCH, "ab" * 31)}),
         "digest_upper": manifest({"whole": "0 %d 384 %s" % (EPOCH, "AB" * 32)}),
-        "step_gap": manifest({"step": "%d %d 100 %s" % (EPOCH, EPOCH + 999, "cd" * 32)}),
-        "step_backwards": manifest({"step": "%d %d 100 %s" % (EPOCH + 1000, EPOCH + 1000, "cd" * 32)}),
-        "step_before_epoch": manifest({"step": "%d %d 100 %s" % (EPOCH - 1, EPOCH + 1000, "cd" * 32)}),
-        "last_step_is_not_content": manifest(drop=("step2", "inline")),
         "inline_is_no_base64": manifest({"inline": "?"}),
+        "inline_without_padding": manifest({"inline": "AAA"}),
+        "inline_of_odd_bits": manifest({"inline": "AAB="}),
+        "inline_beyond": manifest({"inline": base64.b64encode(bytes(16385)).decode()}),
         "rate_is_no_number": manifest({"rate": "often"}),
     }
     for name, data in bad.items():
@@ -482,7 +581,7 @@ def manifests():
 def manifests_rows():
     yield ("#name", "word", "word_with_key", "key", "manifest_hex")
     for name, word, word_with_key, data in manifests():
-        yield name, word, word_with_key, key_text("a"), data.hex() or "-"
+        yield name, word, word_with_key, key_text("a"), data.hex()
 
 
 def table(rows):
@@ -496,8 +595,8 @@ def main(arguments):
     # RFC 8032, 7.1, TEST 1
     assert public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")) == \
         bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
-    files = [("steps.tsv", table(steps_rows())), ("working.tsv", table(working_rows())),
-             ("lists.tsv", table(manifests_rows())), ("deltas.tsv", table(deltas_rows()))]
+    files = [("pages.tsv", table(pages_rows())), ("patches.tsv", table(patches_rows())),
+             ("manifests.tsv", table(manifests_rows()))]
     if not arguments:
         v.write(files)
         return 0

@@ -975,7 +975,7 @@ def filters_row(f):
 
 
 def explained(f, keys):
-    """The lines of a look-up of the first key, joined by |; section 20."""
+    """The lines of a look-up of the first key, joined by |; section 16."""
     if not keys:
         return "-"
     key = keys[0]

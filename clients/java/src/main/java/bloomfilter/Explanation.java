@@ -1,6 +1,6 @@
 package bloomfilter;
 
-/** What a look-up of one key computes and sees: section 20 of FORMAT.md. */
+/** What a look-up of one key computes and sees: section 16 of FORMAT.md. */
 final class Explanation {
     /** Bytes of a key that are shown. */
     private static final int SHOWN = 64;

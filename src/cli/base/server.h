@@ -1,0 +1,105 @@
+/*
+ * server.h
+ *	  Questions to a PostgreSQL server that a signal can interrupt: SIGINT, SIGTERM
+ *	  and SIGHUP end the program cleanly, temporary files go first.
+ *
+ * Functions say what is wrong, in one line, before they return failure; a
+ * connection that failed is only good for closing.
+ */
+#ifndef CLI_SERVER_H
+#define CLI_SERVER_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+
+/* ------------------------------------------------------------------------
+ * Signals
+ * ------------------------------------------------------------------------ */
+
+/*
+ * From now on the signals are only noted, and stop_wait returns.  clean: the end
+ * they bring is the one that was planned, with status 0.
+ */
+extern void stop_catch(bool clean);
+extern bool stop_requested(void);
+
+/* In a child of fork: its signals are its own. */
+extern void stop_catch_again(void);
+
+/* From now on SIGHUP doesn't stop: it asks for something to be read again, and is noted until it is done. */
+extern void reload_catch(void);
+extern bool reload_requested(void);
+extern void reload_done(void);
+
+/*
+ * Between these two there is nothing to clean up, and the signals end the program
+ * at once, whatever call it waits in.
+ */
+extern void stop_begin_immediate(void);
+extern void stop_end_immediate(void);
+
+/*
+ * Waits until fd (-1: none) can be read, a signal comes or the time is over
+ * (negative: no limit).  True if fd can be read.
+ */
+extern bool stop_wait(int fd, double seconds);
+
+/* Ends the program as the signal that came would have. */
+extern void stop_die(void);
+
+/* ------------------------------------------------------------------------
+ * The server
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Before the first connection: what servers show as the application, and the seconds
+ * without a byte after which a query has failed (negative: none).
+ */
+extern void server_begin(const char *program, double silence);
+
+/*
+ * NULL on failure.  The connection's search_path is pg_catalog alone, but behind a pooler, so all
+ * else has to be qualified.  quiet: the server's notices are not shown.  to_stay: dead
+ * connections are noticed within minutes, unless the connection string says else.
+ */
+extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
+
+/* Which server it is, for people, in new memory: nothing secret. */
+extern char *server_place(const PGconn *connection);
+
+/* A connection string that is none ends the program. */
+extern void server_check_dsn(const char *dsn);
+
+/* A command without an answer. */
+extern bool server_command(PGconn *connection, const char *sql);
+
+/*
+ * Begins a transaction by this command, with a search_path of pg_catalog alone.
+ */
+extern bool server_transaction(PGconn *connection, const char *sql);
+
+/* A query's rows, values in binary form; NULL on failure. */
+extern PGresult *server_query(PGconn *connection, const char *sql);
+
+/*
+ * The same row by row, so that one row is in memory at a time.  The function is
+ * called for each; it stops everything by returning false.
+ */
+typedef bool (*row_function) (void *state, const PGresult *row);
+
+extern bool server_stream(PGconn *connection, const char *sql,
+						  row_function function, void *state);
+
+/*
+ * Ends a transaction that only reads, so that a pooler keeps the connection.  False
+ * if the connection is of no use any more.
+ */
+extern bool server_end(PGconn *connection);
+
+/* What to say after the server's words where a function is not there. */
+extern void server_explain(const char *reason);
+
+/* What went wrong last, in one line, valid until the next call. */
+extern const char *server_problem(PGconn *connection, const PGresult *result);
+
+#endif							/* CLI_SERVER_H */

@@ -1,0 +1,24 @@
+/*
+ * system.h
+ *	  What the system knows: times, and this boot; and digests of bytes.
+ */
+#ifndef CLI_SYSTEM_H
+#define CLI_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Microseconds since 1970, and since the boot. */
+extern uint64_t time_now(void);
+extern uint64_t boot_time_now(void);
+
+/* What tells this boot of this host from all others; all zeros where the system has none. */
+extern void read_boot_id(uint8_t boot[16]);
+
+extern bool is_folder(const char *path);
+
+#define SHA256_BYTES 32
+extern void sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length);
+
+#endif							/* CLI_SYSTEM_H */

@@ -1,0 +1,89 @@
+/*
+ * main.c
+ *	  bloomfilter: look into, ask, build, verify and fetch the filters of the
+ *	  PostgreSQL extension bloomfilter, without a server or from one.
+ *
+ * Each subcommand is a file of its own.  All that knows the format is in
+ * libbloomfilter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../lib/libbloomfilter.h"
+#include "options.h"
+#include "output.h"
+
+static const char help[] =
+"Usage: bloomfilter COMMAND [OPTION]... FILE\n"
+"\n"
+"A look-up in a filter says that a key is surely not there, or that it may be.\n"
+"\n"
+"  info      print what is in a filter\n"
+"  contains  print those of the given keys that may be in a filter\n"
+"  explain   print what a look-up of one key computes and sees\n"
+"  build     build a filter of the lines of standard input\n"
+"  copy      write what a followed file has now to a file of its own\n"
+"  verify    check a filter, that keys are in it, and its false-positive rate\n"
+"  export    make a folder for web servers of a live filter or a list\n"
+"  pull      keep a file what a list is, on a web server or on PostgreSQL\n"
+"  status    tell how fresh a file is that pull keeps\n"
+"\n"
+"  --help, --version\n"
+"\n"
+"\"bloomfilter COMMAND --help\" tells about a command; bloomfilter(1) about all.\n"
+"\n"
+"Example: how many of these names may be known?\n"
+"  bloomfilter build -n 1000000 -p 0.01 known.bloom < known.txt\n"
+"  bloomfilter contains --count known.bloom < names.txt\n";
+
+typedef struct command
+{
+	const char *name;
+	exit_status (*run) (int argc, char **argv);
+} command;
+
+static const command commands[] = {
+	{"build", command_build},
+	{"contains", command_contains},
+	{"copy", command_copy},
+	{"explain", command_explain},
+	{"export", command_export},
+	{"info", command_info},
+	{"pull", command_pull},
+	{"status", command_status},
+	{"verify", command_verify}
+};
+
+static exit_status
+run(int argc, char **argv)
+{
+	size_t		i;
+
+	for (i = 0; i < sizeof commands / sizeof commands[0]; i++)
+		if (strcmp(argv[0], commands[i].name) == 0)
+			return commands[i].run(argc, argv);
+	fail("unknown %s \"%s\"; see \"bloomfilter --help\"",
+		 argv[0][0] == '-' ? "option" : "command", argv[0]);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc < 2)
+		fail("no command given; see \"bloomfilter --help\"");
+	if (strcmp(argv[1], "help") == 0 && argc > 2)
+	{
+		char	   *question[] = {argv[2], "--help", NULL};
+
+		return (int) run(2, question);
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+		strcmp(argv[1], "help") == 0)
+		output_bytes(help, strlen(help));
+	else if (strcmp(argv[1], "--version") == 0)
+		output_text("bloomfilter %s\n", bloomfilter_version());
+	else
+		return (int) run(argc - 1, argv + 1);
+	output_flush();
+	return STATUS_YES;
+}

@@ -1,0 +1,358 @@
+/*
+ * http.c
+ *	  Fetching by HTTP, by libcurl.
+ *
+ * Nothing is decoded on the way: lengths mean what they say, and there are no bombs.
+ * There is no limit of time for a transfer that goes on, only for one that has stopped.
+ */
+#include "http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "messages.h"
+#include "server.h"
+
+#define CONNECT_SECONDS 10L
+#define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */
+#define SLOW_SECONDS 30L
+#define LEAST_BUFFER 1024		/* that libcurl takes */
+#define MOST_REDIRECTS 3L
+
+/* A date that is further from this host's clock is none, and so is a longer age: years, seconds. */
+#define MOST_DATE (INT64_C(10) * 366 * 86400)
+#define MOST_AGE INT64_C(100000000)
+
+struct http_client
+{
+	CURL	   *curl;
+	struct curl_slist *headers;
+	char		problem[CURL_ERROR_SIZE];
+};
+
+/* One answer as it comes. */
+typedef struct incoming
+{
+	http_client *client;
+	http_answer *answer;
+	http_bytes *bytes;
+	uint64_t	most;
+	uint64_t	begun;			/* bytes that were there before */
+	uint64_t	range_start;	/* of Content-Range */
+	bool		too_long;
+	bool		wrong_range;
+	int			error;			/* of the file that the bytes go into */
+	bool		checked;
+} incoming;
+
+/* To the end of what has come: into the file, or into memory. */
+static bool
+keep(incoming *in, const char *bytes, size_t length)
+{
+	http_bytes *to = in->bytes;
+
+	if (to->into != NULL)
+	{
+		if (!to->into(to->state, to->length, bytes, length))
+		{
+			in->error = errno;
+			return false;
+		}
+	}
+	else
+	{
+		if (to->length + length + 1 > to->room)
+		{
+			to->room = 2 * to->room + length + 4096;
+			to->bytes = allocate(to->bytes, to->room, 1);
+		}
+		memcpy(to->bytes + to->length, bytes, length);
+	}
+	to->length += length;
+	return true;
+}
+
+static size_t
+take_bytes(char *bytes, size_t size, size_t count, void *state)
+{
+	incoming   *in = state;
+	size_t		length = size * count;
+	long		status = 0;
+
+	if (!in->checked)
+	{
+		curl_easy_getinfo(in->client->curl, CURLINFO_RESPONSE_CODE, &status);
+		/* a server without ranges sends all of it */
+		if (status == 200)
+			in->bytes->length = 0;
+		in->wrong_range = status == 206 && in->range_start != in->begun;
+		in->checked = true;
+		/* what an error says is of no interest */
+		if (status != 200 && status != 206)
+			in->most = 0;
+	}
+	if (in->wrong_range)
+		return 0;
+	if (in->most == 0)
+		return length;
+	if (length > in->most - in->bytes->length)
+	{
+		in->too_long = true;
+		return 0;
+	}
+	return keep(in, bytes, length) ? length : 0;
+}
+
+/* The value of a header, copied, if the line is of that name. */
+static bool
+is_header(const char *line, size_t length, const char *name, char *value, size_t size)
+{
+	size_t		begin = strlen(name);
+
+	if (length <= begin || strncasecmp(line, name, begin) != 0 || line[begin] != ':')
+		return false;
+	for (begin++; begin < length && line[begin] == ' '; begin++)
+		;
+	while (length > begin && (line[length - 1] == '\r' || line[length - 1] == '\n' || line[length - 1] == ' '))
+		length--;
+	if (length - begin >= size)
+		return false;
+	memcpy(value, line + begin, length - begin);
+	value[length - begin] = '\0';
+	return true;
+}
+
+static size_t
+take_header(char *line, size_t size, size_t count, void *state)
+{
+	incoming   *in = state;
+	size_t		length = size * count;
+	char		value[256];
+
+	/* of a redirection's answers the last one counts */
+	if (length >= 5 && memcmp(line, "HTTP/", 5) == 0)
+		memset(in->answer, 0, sizeof *in->answer);
+	else if (is_header(line, length, "ETag", value, sizeof value))
+		snprintf(in->answer->tag, sizeof in->answer->tag, "%s", value);
+	else if (is_header(line, length, "Age", value, sizeof value))
+		in->answer->age = strtoll(value, NULL, 10);
+	else if (is_header(line, length, "Date", value, sizeof value))
+		in->answer->date = (int64_t) curl_getdate(value, NULL);
+	else if (is_header(line, length, "Content-Type", value, sizeof value))
+		snprintf(in->answer->type, sizeof in->answer->type, "%.63s", value);
+	else if (is_header(line, length, "Content-Range", value, sizeof value))
+		if (sscanf(value, "bytes %" SCNu64 "-", &in->range_start) != 1)
+			in->range_start = UINT64_MAX;
+	return length;
+}
+
+/* Ends a transfer when a signal came, or its time is over. */
+static int
+look_for_end(void *state, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
+{
+	(void) state;
+	(void) total;
+	(void) now;
+	(void) up_total;
+	(void) up_now;
+	return stop_requested();
+}
+
+static void
+free_headers(http_client *client)
+{
+	curl_slist_free_all(client->headers);
+	client->headers = NULL;
+}
+
+/* Headers of a file: secrets, which don't belong into arguments that all users see. */
+static bool
+read_headers(http_client *client, const char *path)
+{
+	FILE	   *stream = path != NULL ? fopen(path, "r") : NULL;
+	char		line[8192];
+
+	free_headers(client);
+	client->headers = curl_slist_append(client->headers, "Cache-Control: max-age=0");
+	client->headers = curl_slist_append(client->headers, "Accept-Encoding: identity");
+	if (path == NULL)
+		return true;
+	if (stream == NULL)
+	{
+		complain("cannot read \"%s\": %s", path, strerror(errno));
+		return false;
+	}
+	while (fgets(line, sizeof line, stream) != NULL)
+	{
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0] != '\0')
+			client->headers = curl_slist_append(client->headers, line);
+	}
+	fclose(stream);
+	return true;
+}
+
+/* Whom to trust: as the program curl does, from the environment; else as the system does. */
+static void
+trust(CURL *curl)
+{
+	const char *file = getenv("SSL_CERT_FILE");
+	const char *folder = getenv("SSL_CERT_DIR");
+
+	if (file != NULL && file[0] != '\0')
+		curl_easy_setopt(curl, CURLOPT_CAINFO, file);
+	if (folder != NULL && folder[0] != '\0')
+		curl_easy_setopt(curl, CURLOPT_CAPATH, folder);
+}
+
+/* libcurl reads up to a hundred buffers before it looks at the rate: a second's worth at once. */
+static void
+limit_rate(CURL *curl, uint64_t rate)
+{
+	long		buffer = rate >= 100 * CURL_MAX_WRITE_SIZE || rate == 0 ? CURL_MAX_WRITE_SIZE : (long) (rate / 100);
+
+	curl_easy_setopt(curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) rate);
+	curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer < LEAST_BUFFER ? LEAST_BUFFER : buffer);
+	/* what was asked for is no transfer that has stopped */
+	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, rate > 0 && rate < 2 * SLOW_BYTES ? (long) rate / 2 : SLOW_BYTES);
+}
+
+http_client *
+http_begin(void)
+{
+	http_client *client = allocate(NULL, 1, sizeof *client);
+
+	memset(client, 0, sizeof *client);
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
+		fail("libcurl can't be used on this system");
+	client->curl = curl_easy_init();
+	if (client->curl == NULL)
+		fail("out of memory");
+	curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, client->problem);
+	curl_easy_setopt(client->curl, CURLOPT_MAXREDIRS, MOST_REDIRECTS);
+	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
+	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
+	trust(client->curl);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
+	return client;
+}
+
+bool
+http_use(http_client *client, const http_plan *plan, const char *agent)
+{
+	const char *protocols = plan->plain ? "http,https" : "https";
+
+	curl_easy_setopt(client->curl, CURLOPT_USERAGENT, agent);
+	curl_easy_setopt(client->curl, CURLOPT_PROTOCOLS_STR, protocols);
+	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+	/* headers that are secrets would go to wherever a redirection leads */
+	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
+	limit_rate(client->curl, plan->rate);
+	return read_headers(client, plan->header_file);
+}
+
+void
+http_end(http_client *client)
+{
+	free_headers(client);
+	curl_easy_cleanup(client->curl);
+	curl_global_cleanup();
+	free(client);
+}
+
+/* Why a transfer didn't go well; the query of an address may be a secret. */
+static void
+explain(const char *url, CURLcode code, const incoming *in)
+{
+	int			length = (int) strcspn(url, "?");
+
+	if (stop_requested())
+		return;
+	if (in->error != 0)
+		complain("%.*s: cannot write what comes: %s", length, url, strerror(in->error));
+	else if (in->too_long)
+		complain("%.*s: is longer than it may be", length, url);
+	else if (code == CURLE_UNSUPPORTED_PROTOCOL)
+		complain("%.*s: the server leads to an address that isn't https:, which is not followed", length, url);
+	else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+		complain("%.*s: its certificate is not trusted: %s; SSL_CERT_FILE names another file of certificates", length, url,
+				 in->client->problem);
+	else if (in->wrong_range)
+		complain("%.*s: the server sent another range than was asked for", length, url);
+	else if (code != CURLE_OK)
+		complain("%.*s: %s", length, url,
+				 in->client->problem[0] != '\0' ? in->client->problem : curl_easy_strerror(code));
+	else
+		complain("%.*s: the server answered %ld", length, url, in->answer->status);
+}
+
+/* What nobody signed can't be believed where it is absurd. */
+static void
+check_times(http_answer *answer)
+{
+	int64_t		off = answer->date - (int64_t) time(NULL);
+
+	if (answer->date <= 0 || off > MOST_DATE || off < -MOST_DATE)
+		answer->date = 0;
+	if (answer->age < 0 || answer->age > MOST_AGE)
+		answer->age = 0;
+}
+
+bool
+http_get(http_client *client, const char *url, const char *tag, uint64_t most, long seconds,
+		 http_bytes *bytes, http_answer *answer)
+{
+	incoming	in = {client, answer, bytes, most, bytes->length, 0, false, false, 0, false};
+	struct curl_slist *headers = client->headers;
+	struct curl_slist *last = headers;
+	struct curl_slist *condition = NULL;
+	char		range[32];
+	curl_off_t	retry = 0;
+	CURLcode	code;
+
+	memset(answer, 0, sizeof *answer);
+	while (last->next != NULL)
+		last = last->next;
+	if (tag != NULL && tag[0] != '\0')
+	{
+		char	   *line = text_of("If-None-Match: %s", tag);
+
+		condition = curl_slist_append(NULL, line);
+		free(line);
+		last->next = condition;
+	}
+	snprintf(range, sizeof range, "%" PRIu64 "-", bytes->length);
+	client->problem[0] = '\0';
+	curl_easy_setopt(client->curl, CURLOPT_TIMEOUT, seconds);
+	curl_easy_setopt(client->curl, CURLOPT_URL, url);
+	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);
+	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &in);
+	curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, &in);
+	code = curl_easy_perform(client->curl);
+	last->next = NULL;
+	curl_slist_free_all(condition);
+	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
+	answer->retry = (int64_t) retry;
+	check_times(answer);
+	answer->disk = in.error != 0;
+	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
+		return true;
+	/* going on from these bytes would fail each time */
+	answer->too_long = in.too_long;
+	if (in.wrong_range || in.too_long)
+		bytes->length = 0;
+	explain(url, code, &in);
+	return false;
+}

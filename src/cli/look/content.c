@@ -1,0 +1,461 @@
+/*
+ * content.c
+ *	  From what the host has to what the manifest says: by patches in place, by patches in a
+ *	  new file, or by the whole.
+ */
+#include "url.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "feed_patch.h"
+#include "messages.h"
+#include "system.h"
+
+/* How often a missing patch is waited for: caches keep "not found" for a while. */
+#define MOST_MISSES 3
+
+/* Seconds over which hosts fetch whole files instead, if the manifest doesn't say it. */
+#define MISSED_SPREAD 300
+
+/* Wholes for bits that differ from the manifest's, at most one in so many seconds. */
+#define DIFFER_SECONDS 3600.0
+
+/* How a way to the content ended. */
+typedef enum led
+{
+	LED,
+	ELSEWHERE,					/* it doesn't lead from here: the whole is needed */
+	BROKEN						/* it may at the next look */
+} led;
+
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
+static bool
+has_flip(const feed_manifest *m, size_t from)
+{
+	for (; from < m->patch_count; from++)
+		if (m->patches[from].kind == FEED_FLIP)
+			return true;
+	return false;
+}
+
+/* Fetches and checks one for these parts, unless it stands in the manifest; points into look->partial. */
+static led
+get_patch(url_look *look, const feed_manifest *m, size_t which, const feed_part *parts, uint32_t count, uint64_t epoch,
+		  feed_patch *patch)
+{
+	const feed_file *file = &m->patches[which];
+	const uint8_t *bytes = m->inlined;
+	size_t		length = m->inlined_length;
+	fetched		got;
+
+	if (bytes == NULL || which + 1 < m->patch_count)
+	{
+		got = url_fetch_patch(look, file);
+		if (got == MISSING && (!look->plan->follow || ++look->misses >= MOST_MISSES))
+			return ELSEWHERE;
+		if (got != FETCHED)
+			return BROKEN;
+		bytes = look->partial.bytes;
+		length = (size_t) look->partial.length;
+	}
+	if (feed_patch_read(bytes, length, parts, count, patch) == FEED_PATCH_OK && feed_manifest_names(m, file, patch) &&
+		(patch->kind == FEED_FLIP || patch->epoch == epoch))
+		return LED;
+	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
+	return ELSEWHERE;
+}
+
+typedef struct applying
+{
+	place	   *place;
+	place_bits *bits;
+	int			error;
+} applying;
+
+/* A feed_patch_section: of a flip, into a new file. */
+static void
+take_header(void *state, uint32_t part, const uint8_t *header)
+{
+	applying   *a = state;
+	feed_part  *to = &a->place->new_parts[part];
+
+	memcpy(to->header, header, FEED_HEADER_BYTES);
+	feed_part_strip(to);
+	if (a->error == 0 && !place_new_write(a->place, to->at, to->header, FEED_HEADER_BYTES))
+		a->error = errno;
+}
+
+/* A feed_patch_position. */
+static void
+take_position(void *state, uint32_t part, uint64_t position)
+{
+	applying   *a = state;
+
+	if (a->error == 0 && !bits_put(a->bits, part, position))
+		a->error = errno;
+}
+
+static bool
+put_bits(url_look *look, const feed_patch *patch, place_bits *bits)
+{
+	applying	a = {look->place, bits, 0};
+
+	feed_patch_each(patch, patch->kind == FEED_FLIP ? take_header : NULL, take_position, &a);
+	if (a.error == 0)
+		return true;
+	look->word = "disk";
+	complain("cannot write \"%s\": %s", look->plan->out, strerror(a.error));
+	return false;
+}
+
+static place_facts
+facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64_t sum)
+{
+	place_facts facts;
+
+	memset(&facts, 0, sizeof facts);
+	facts.name = m->name;
+	facts.identity = m->identity;
+	facts.epoch = m->epoch;
+	facts.built = m->built;
+	facts.now.content.serial = m->content;
+	facts.now.content.sum = sum;
+	facts.now.content.mark = m->serial;
+	memcpy(facts.now.content.digest, digest, FEED_DIGEST_BYTES);
+	facts.now.true_at = m->true_at;
+	return facts;
+}
+
+/* ------------------------------------------------------------------------
+ * In place
+ * ------------------------------------------------------------------------ */
+
+/* Each patch by itself: where one is missing, those before it count. */
+static led
+set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], size_t from)
+{
+	place	   *p = look->place;
+	size_t		i;
+
+	look->way = "patches";
+	for (i = from; i < m->patch_count; i++)
+	{
+		place_facts facts = facts_of(m, digest, 0);
+		place_bits	bits;
+		feed_patch	patch;
+		led			got = get_patch(look, m, i, p->parts, p->who.parts, p->who.epoch, &patch);
+
+		if (got != LED)
+			return got;
+		if (i + 1 < m->patch_count)
+		{
+			facts.now = p->now;
+			facts.now.content.serial = patch.to;
+		}
+		if (!place_set_begin(p, &bits) || !put_bits(look, &patch, &bits) || !place_set_end(p, &bits, &facts))
+		{
+			look->word = look->word[0] != '\0' ? look->word : p->word;
+			return BROKEN;
+		}
+	}
+	return LED;
+}
+
+/* ------------------------------------------------------------------------
+ * A new file
+ * ------------------------------------------------------------------------ */
+
+static void
+drop_building(url_look *look)
+{
+	if (look->building.on)
+		place_new_drop(look->place);
+	memset(&look->building, 0, sizeof look->building);
+}
+
+/* Its patches, from the building's serial to the content. */
+static led
+patch_building(url_look *look, const feed_manifest *m)
+{
+	url_building *b = &look->building;
+
+	while (b->serial < m->content)
+	{
+		size_t		which = feed_manifest_lead(m, b->epoch, b->serial);
+		place_bits	bits;
+		feed_patch	patch;
+		led			got;
+
+		if (which == m->patch_count)
+			return ELSEWHERE;
+		got = get_patch(look, m, which, look->place->new_parts, look->place->new_count, b->epoch, &patch);
+		if (got != LED)
+			return got;
+		if (patch.kind == FEED_FLIP && patch.from_sum != b->sum)
+			return ELSEWHERE;
+		bits_begin(&bits, look->place->new_fd, look->place->new_parts, b->sum, patch.kind == FEED_FLIP);
+		if (!put_bits(look, &patch, &bits) || !bits_end(&bits))
+		{
+			drop_building(look);
+			return BROKEN;
+		}
+		b->sum = bits.sum;
+		b->serial = patch.to;
+		if (patch.kind == FEED_FLIP)
+			b->epoch = patch.to;
+	}
+	return b->serial == m->content && b->epoch == m->epoch && b->sum == m->sum ? LED : ELSEWHERE;
+}
+
+static led
+end_building(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	place_facts facts = facts_of(m, digest, look->building.sum);
+	bool		ended = place_new_end(look->place, &facts);
+
+	memset(&look->building, 0, sizeof look->building);
+	if (!ended)
+		look->word = look->place->word;
+	return ended ? LED : BROKEN;
+}
+
+/* Over epochs: a copy of FILE, and patches. */
+static led
+make_by_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	place	   *p = look->place;
+	url_building *b = &look->building;
+	led			result;
+
+	look->way = "patches";
+	drop_building(look);
+	if (!place_new(p, p->parts, p->who.parts) || !place_new_copy(p, &b->sum))
+	{
+		look->word = p->word;
+		return BROKEN;
+	}
+	b->on = true;
+	b->epoch = p->who.epoch;
+	b->serial = p->now.content.serial;
+	result = patch_building(look, m);
+	if (result == LED)
+		return end_building(look, m, digest);
+	drop_building(look);
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * The whole
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Hosts that need whole files at the same moment come one after the other.  So do those
+ * that miss a patch, as a cache says to all of them that it isn't there.
+ */
+static bool
+is_my_turn(url_look *look, const feed_manifest *m)
+{
+	uint64_t	spread = m->spread == 0 && (look->misses > 0 || look->differs) ? MISSED_SPREAD : m->spread;
+
+	/* who has nothing that is right can't wait, and a program that looks once would never get its turn */
+	if (look->place->state == PLACE_EMPTY || look->place->lost || spread == 0 || !look->plan->follow)
+		return true;
+	if (look->spread_until <= 0)
+		look->spread_until = monotonic_seconds() + (double) spread * (double) random() / (double) 0x7fffffff;
+	return monotonic_seconds() >= look->spread_until;
+}
+
+/* A new file of the parts' lengths, or the one that an earlier look began for the same files. */
+static bool
+begin_whole(url_look *look, const feed_manifest *m)
+{
+	url_building *b = &look->building;
+	feed_part  *parts;
+	uint8_t    *digests = allocate(NULL, m->parts, FEED_DIGEST_BYTES);
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	uint32_t	i;
+
+	for (i = 0; i < m->parts; i++)
+		memcpy(digests + (size_t) i * FEED_DIGEST_BYTES, m->wholes[i].digest, FEED_DIGEST_BYTES);
+	sha256_of(digest, digests, (size_t) m->parts * FEED_DIGEST_BYTES);
+	free(digests);
+	if (b->on && memcmp(b->digest, digest, sizeof digest) == 0)
+		return true;
+	drop_building(look);
+	parts = allocate(NULL, m->parts, sizeof *parts);
+	memset(parts, 0, m->parts * sizeof *parts);
+	for (i = 0; i < m->parts; i++)
+		parts[i].length = m->wholes[i].length - FEED_HEADER_BYTES;
+	b->on = place_new(look->place, parts, m->parts);
+	free(parts);
+	memcpy(b->digest, digest, sizeof digest);
+	if (!b->on)
+		look->word = look->place->word;
+	return b->on;
+}
+
+/* A part that has come: its header and blocks must be those of a filter, and its part of the list. */
+static bool
+check_part(url_look *look, const feed_manifest *m)
+{
+	place	   *p = look->place;
+	uint32_t	which = look->building.part;
+	uint64_t	length = m->wholes[which].length;
+	uint64_t	at = p->new_parts[which].at;
+	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, p->new_fd, (off_t) at);
+	feed_part	part;
+	const char *problem;
+
+	if (bytes == MAP_FAILED)
+		return url_refuse(look, "disk", "cannot map what was fetched");
+	problem = feed_part_check(bytes, length, &part);
+	munmap(bytes, (size_t) length);
+	if (problem == NULL && (part.part != which || part.parts != m->parts))
+		problem = "another part";
+	if (problem != NULL)
+		return url_refuse(look, "damaged", problem);
+	if (!place_new_header(p, &part))
+		look->word = p->word;
+	return p->new_fd >= 0;
+}
+
+static led
+fetch_wholes(url_look *look, const feed_manifest *m)
+{
+	url_building *b = &look->building;
+
+	for (; b->part < m->parts; b->part++)
+	{
+		if (url_fetch_whole(look, &m->wholes[b->part]) != FETCHED)
+			return BROKEN;
+		b->got.length = 0;
+		if (!check_part(look, m))
+		{
+			drop_building(look);
+			return BROKEN;
+		}
+	}
+	if (!parts_sum(look->place->new_fd, look->place->new_parts, m->parts, &b->sum))
+	{
+		drop_building(look);
+		return BROKEN;
+	}
+	b->filled = true;
+	b->epoch = m->epoch;
+	b->serial = m->wholes[0].to;
+	return LED;
+}
+
+static led
+take_whole(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	led			result;
+
+	look->way = "whole";
+	if (!is_my_turn(look, m))
+	{
+		look->waiting = true;
+		return BROKEN;
+	}
+	if (!begin_whole(look, m) || (!look->building.filled && fetch_wholes(look, m) != LED))
+		return BROKEN;
+	result = patch_building(look, m);
+	if (result == ELSEWHERE)
+	{
+		drop_building(look);
+		(void) url_refuse(look, "damaged", "files and patches of the server don't fit each other");
+	}
+	return result == LED ? end_building(look, m, digest) : BROKEN;
+}
+
+/* ------------------------------------------------------------------------
+ * Which way
+ * ------------------------------------------------------------------------ */
+
+/* FILE has the content, though not as this manifest was told of it. */
+static led
+take_mark(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	place	   *p = look->place;
+	place_facts facts = facts_of(m, digest, 0);
+	place_bits	bits;
+
+	look->way = "";
+	if (p->now.content.mark == m->serial && p->changes % 2 == 0)
+		return LED;
+	if (place_set_begin(p, &bits) && place_set_end(p, &bits, &facts))
+		return LED;
+	look->word = p->word;
+	return BROKEN;
+}
+
+/* Whether FILE is of this list, and its bits are what it says. */
+static bool
+has_file(const url_look *look, const feed_manifest *m)
+{
+	const place *p = look->place;
+
+	return p->state == PLACE_MINE && !p->lost && p->who.parts == m->parts &&
+		memcmp(p->who.identity, m->identity, FEED_IDENTITY_BYTES) == 0;
+}
+
+static led
+take_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	place	   *p = look->place;
+	uint64_t	serial = p->now.content.serial;
+	size_t		first = feed_manifest_lead(m, p->who.epoch, serial);
+
+	if (serial == m->content && p->who.epoch == m->epoch)
+		return take_mark(look, m, digest);
+	if (first == m->patch_count || look->no_patch == m->epoch)
+		return ELSEWHERE;
+	if (has_flip(m, first))
+		return make_by_patches(look, m, digest);
+	return p->who.epoch == m->epoch ? set_in_place(look, m, digest, first) : ELSEWHERE;
+}
+
+/* Bits that differ from the manifest's are renewed, but not without end. */
+static bool
+is_whole_wanted(url_look *look)
+{
+	if (look->differs && look->whole_taken > 0 && monotonic_seconds() - look->whole_taken < DIFFER_SECONDS)
+		return false;
+	return look->differs;
+}
+
+bool
+url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	bool		wanted = is_whole_wanted(look);
+	led			result = ELSEWHERE;
+
+	/* an older one was asked for: no patch leads back */
+	if (has_file(look, m) && m->content >= look->place->now.content.serial && !wanted)
+	{
+		result = take_patches(look, m, digest);
+		if (result == ELSEWHERE)
+			look->no_patch = m->epoch;
+	}
+	if (result == ELSEWHERE)
+	{
+		result = take_whole(look, m, digest);
+		if (result == LED && wanted)
+		{
+			look->whole_taken = monotonic_seconds();
+			look->differs = false;
+		}
+	}
+	if (result != LED)
+		return false;
+	look->misses = 0;
+	look->no_patch = 0;
+	look->spread_until = 0;
+	return true;
+}

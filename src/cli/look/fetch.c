@@ -1,0 +1,150 @@
+/*
+ * fetch.c
+ *	  The files of a list's folder: fetched, and checked by length and digest.
+ *
+ * What came of a file stays when its transfer is broken off: the next look goes on there.
+ */
+#include "url.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feed_values.h"
+#include "messages.h"
+#include "server.h"
+#include "system.h"
+
+#define CHUNK ((size_t) 1024 * 1024)
+
+char *
+url_address(const url_look *look, const char *name)
+{
+	const char *url = look->plan->url;
+	size_t		length = strcspn(url, "?");
+	const char *query = url + length;
+
+	while (length > 0 && url[length - 1] == '/')
+		length--;
+	return text_of("%.*s/%s%s", (int) length, url, name, query);
+}
+
+/* One transfer, to the file's end. */
+static fetched
+transfer(url_look *look, const feed_file *file, const char *url, http_bytes *bytes)
+{
+	http_answer answer;
+
+	if (bytes->length >= file->length ||
+		http_get(look->client, url, NULL, file->length, 0, bytes, &answer))
+		return FETCHED;
+	look->retry = answer.retry;
+	if (answer.disk)
+		look->word = "disk";
+	/* it can't go on behind the end */
+	if (answer.status == 416)
+		bytes->length = 0;
+	return answer.status == 404 || answer.status == 403 || answer.status == 410 || answer.too_long ? MISSING : FAILED;
+}
+
+/* Once more from the start, if what was continued is not what it should be. */
+static fetched
+fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
+	  bool (*is_right) (url_look *look, const feed_file *file))
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	char	   *url;
+	bool		continued;
+	fetched		result;
+
+	feed_file_name(name, file->digest, patch);
+	url = url_address(look, name);
+	do
+	{
+		continued = bytes->length > 0;
+		result = transfer(look, file, url, bytes);
+		if (result != FETCHED)
+			break;
+		if (bytes->length == file->length && is_right(look, file))
+		{
+			free(url);
+			return FETCHED;
+		}
+		bytes->length = 0;
+		result = MISSING;
+	}
+	while (continued);
+	if (result == MISSING && !stop_requested())
+		complain("%.*s: is not there, or not what the manifest says", (int) strcspn(url, "?"), url);
+	free(url);
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
+static bool
+is_patch(url_look *look, const feed_file *file)
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+
+	sha256_of(digest, look->partial.bytes, (size_t) look->partial.length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
+}
+
+fetched
+url_fetch_patch(url_look *look, const feed_file *file)
+{
+	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
+		look->partial.length = 0;
+	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
+	return fetch(look, file, true, &look->partial, is_patch);
+}
+
+/* ------------------------------------------------------------------------
+ * Whole files
+ * ------------------------------------------------------------------------ */
+
+/* An into of http_bytes. */
+static bool
+write_whole(void *state, uint64_t at, const void *bytes, size_t length)
+{
+	const url_look *look = state;
+
+	return place_new_write(look->place, look->place->new_parts[look->building.part].at + at, bytes, length);
+}
+
+/* By what is in the file, as that is what counts. */
+static bool
+is_whole(url_look *look, const feed_file *file)
+{
+	crypto_hash_sha256_state state;
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
+	uint64_t	begin = look->place->new_parts[look->building.part].at;
+	uint64_t	at;
+	bool		read = true;
+
+	crypto_hash_sha256_init(&state);
+	for (at = 0; at < file->length && read; at += CHUNK)
+	{
+		size_t		length = file->length - at < CHUNK ? (size_t) (file->length - at) : CHUNK;
+
+		read = read_all(look->place->new_fd, chunk, length, begin + at);
+		if (read)
+			crypto_hash_sha256_update(&state, chunk, length);
+	}
+	free(chunk);
+	crypto_hash_sha256_final(&state, digest);
+	return read && memcmp(digest, file->digest, sizeof digest) == 0;
+}
+
+fetched
+url_fetch_whole(url_look *look, const feed_file *file)
+{
+	look->building.got.into = write_whole;
+	look->building.got.state = look;
+	return fetch(look, file, false, &look->building.got, is_whole);
+}

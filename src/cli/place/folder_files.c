@@ -1,0 +1,138 @@
+/*
+ * folder_files.c
+ *	  Files that are there as a whole or not at all, also after a loss of power.
+ */
+#define _GNU_SOURCE
+#include "folder_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "feed_values.h"
+#include "messages.h"
+
+static bool
+write_pieces(int fd, const folder_piece *pieces, int count)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		const char *at = pieces[i].bytes;
+		size_t		left = pieces[i].length;
+
+		while (left > 0)
+		{
+			ssize_t		written = write(fd, at, left);
+
+			if (written < 0 && errno == EINTR)
+				continue;
+			if (written < 0)
+				return false;
+			at += written;
+			left -= (size_t) written;
+		}
+	}
+	return true;
+}
+
+bool
+folder_write(int folder, const char *name, mode_t mode, const folder_piece *pieces, int count)
+{
+	char	   *unfinished = text_of("%s%s", FOLDER_UNFINISHED, name);
+	int			fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool		written = fd >= 0 && write_pieces(fd, pieces, count) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+	int			error = errno;
+
+	if (fd >= 0 && close(fd) != 0 && written)
+	{
+		error = errno;
+		written = false;
+	}
+	if (written && (renameat(folder, unfinished, folder, name) != 0 || fsync(folder) != 0))
+	{
+		error = errno;
+		written = false;
+	}
+	if (!written)
+	{
+		complain("cannot write \"%s\": %s", name, strerror(error));
+		unlinkat(folder, unfinished, 0);
+	}
+	free(unfinished);
+	errno = error;
+	return written;
+}
+
+uint8_t *
+folder_read(int folder, const char *name, size_t most, size_t *length)
+{
+	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	uint8_t    *bytes = NULL;
+	size_t		used = 0;
+	ssize_t		got = 1;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > most)
+	{
+		close(fd);
+		errno = EFBIG;
+		return NULL;
+	}
+	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
+	while (used < (size_t) st.st_size && (got = read(fd, bytes + used, (size_t) st.st_size - used)) > 0)
+		used += (size_t) got;
+	close(fd);
+	if (used < (size_t) st.st_size)
+	{
+		free(bytes);
+		errno = EIO;
+		return NULL;
+	}
+	bytes[used] = '\0';
+	*length = used;
+	return bytes;
+}
+
+void
+folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count)
+{
+	crypto_hash_sha256_state state;
+	int			i;
+
+	crypto_hash_sha256_init(&state);
+	for (i = 0; i < count; i++)
+		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
+	crypto_hash_sha256_final(&state, digest);
+}
+
+uint8_t *
+folder_read_file(int folder, const feed_file *file, bool patch)
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	folder_piece	piece;
+	uint8_t    *bytes;
+	size_t		length;
+
+	feed_file_name(name, file->digest, patch);
+	bytes = folder_read(folder, name, (size_t) file->length, &length);
+	if (bytes == NULL)
+		return NULL;
+	piece.bytes = bytes;
+	piece.length = length;
+	folder_digest(digest, &piece, 1);
+	if (length == file->length && memcmp(digest, file->digest, sizeof digest) == 0)
+		return bytes;
+	free(bytes);
+	errno = EIO;
+	return NULL;
+}

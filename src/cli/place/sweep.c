@@ -1,0 +1,159 @@
+/*
+ * sweep.c
+ *	  Files that nobody can need any more.
+ */
+#define _GNU_SOURCE
+#include "folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "feed_values.h"
+#include "messages.h"
+
+/* How long a file stays after the last manifest that named it; patches, where bytes press. */
+#define KEPT_SECONDS 86400
+#define KEPT_PATCH_SECONDS 3600
+#define SWEEP_SECONDS 60.0
+
+/* The files that a manifest names, one after the other; NULL behind the last. */
+static const feed_file *
+file_of(const feed_manifest *m, size_t i)
+{
+	if (i < m->parts)
+		return &m->wholes[i];
+	i -= m->parts;
+	return i < m->patch_count ? &m->patches[i] : NULL;
+}
+
+static void
+name_of(char name[FEED_FILE_NAME_BYTES], const feed_manifest *m, size_t i)
+{
+	feed_file_name(name, file_of(m, i)->digest, i >= m->parts);
+}
+
+int64_t
+folder_time_of(const list_folder *f, const feed_file *file, bool patch)
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	struct stat st;
+
+	feed_file_name(name, file->digest, patch);
+	return fstatat(f->folder, name, &st, 0) == 0 ? (int64_t) st.st_mtime : 0;
+}
+
+bool
+folder_is_lost(list_folder *f)
+{
+	const feed_manifest *m = &f->manifest;
+	size_t		i;
+
+	if (f->checked != 0 && monotonic_seconds() - f->checked < SWEEP_SECONDS)
+		return f->lost;
+	f->checked = monotonic_seconds();
+	for (i = 0; !f->lost && file_of(m, i) != NULL; i++)
+	{
+		char		name[FEED_FILE_NAME_BYTES];
+		struct stat st;
+
+		name_of(name, m, i);
+		f->lost = fstatat(f->folder, name, &st, 0) != 0 || (uint64_t) st.st_size != file_of(m, i)->length;
+	}
+	return f->lost;
+}
+
+static bool
+names_digest(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	const feed_file *file;
+	size_t		i;
+
+	for (i = 0; (file = file_of(m, i)) != NULL; i++)
+		if (memcmp(file->digest, digest, FEED_DIGEST_BYTES) == 0)
+			return true;
+	return false;
+}
+
+void
+folder_touch_unnamed(const list_folder *f, const feed_manifest *next)
+{
+	const feed_manifest *m = &f->manifest;
+	size_t		i;
+
+	for (i = 0; file_of(m, i) != NULL; i++)
+	{
+		char		name[FEED_FILE_NAME_BYTES];
+
+		if (names_digest(next, file_of(m, i)->digest))
+			continue;
+		name_of(name, m, i);
+		utimensat(f->folder, name, NULL, 0);
+	}
+}
+
+static bool
+is_named(const list_folder *f, const char *name)
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	char		hex[2 * FEED_DIGEST_BYTES + 1];
+
+	memcpy(hex, name, sizeof hex - 1);
+	hex[sizeof hex - 1] = '\0';
+	return feed_from_hex(digest, sizeof digest, hex) && names_digest(&f->manifest, digest);
+}
+
+/* Counts the files that stay; those that nobody can need any more are deleted. */
+static void
+sweep_once(list_folder *f, time_t patches_before, time_t before)
+{
+	DIR		   *entries = fdopendir(dup(f->folder));
+	struct dirent *entry;
+
+	f->counts.files = 0;
+	f->counts.bytes = 0;
+	if (entries == NULL)
+		return;
+	rewinddir(entries);
+	while ((entry = readdir(entries)) != NULL)
+	{
+		const char *ending = strchr(entry->d_name, '.');
+		bool		patch = ending != NULL && strcmp(ending, ".patch") == 0;
+		struct stat st;
+
+		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (!patch && strcmp(ending, ".bloom") != 0) ||
+			fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (st.st_mtime < (patch ? patches_before : before) && !is_named(f, entry->d_name))
+			unlinkat(f->folder, entry->d_name, 0);
+		else
+		{
+			f->counts.files++;
+			f->counts.bytes += (uint64_t) st.st_size;
+		}
+	}
+	closedir(entries);
+}
+
+void
+folder_sweep(list_folder *f)
+{
+	static bool said;
+	time_t		now = time(NULL);
+
+	if (f->swept != 0 && monotonic_seconds() - f->swept < SWEEP_SECONDS)
+		return;
+	f->swept = monotonic_seconds();
+	sweep_once(f, now - KEPT_SECONDS, now - KEPT_SECONDS);
+	if (f->plan->keep == 0 || f->counts.bytes <= f->plan->keep)
+		return;
+	sweep_once(f, now - KEPT_PATCH_SECONDS, now - KEPT_SECONDS);
+	if (f->counts.bytes > f->plan->keep && !said)
+		complain("\"%s\" has %" PRIu64 " bytes, more than --keep: files stay for a day after they were named, patches for an hour",
+				 f->plan->to, f->counts.bytes);
+	said = f->counts.bytes > f->plan->keep;
+}

@@ -1,0 +1,94 @@
+/*
+ * feed_manifest.h
+ *	  The manifest of a list's folder: doc/FEED.md, section 4.
+ */
+#ifndef FEED_MANIFEST_H
+#define FEED_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feed_page.h"
+#include "feed_patch.h"
+
+#define FEED_MANIFEST_BYTES ((size_t) 1024 * 1024)
+#define FEED_EXPORTER_BYTES 16
+#define FEED_INLINE_BYTES 16384
+#define FEED_FIRST_LINE "bloomfilter-list 2"
+#define FEED_SIGNATURE "signature "
+
+/* What a manifest may say at most: seconds, and bytes of a file. */
+#define FEED_MOST_SECONDS 3600
+#define FEED_MOST_BYTES ((uint64_t) 1 << 40)
+
+/* A file that the manifest names: of a whole only to, its serial, is used. */
+typedef struct feed_file
+{
+	feed_patch_kind kind;		/* of a patch */
+	uint64_t	from;
+	uint64_t	to;
+	uint64_t	length;
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	unsigned	level;			/* the exporter's own: how often a patch was merged */
+} feed_file;
+
+typedef struct feed_manifest
+{
+	char		name[FEED_NAME_BYTES + 1];
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+	char		exporter[FEED_EXPORTER_BYTES + 1];
+	uint64_t	serial;
+	uint64_t	content;
+	uint64_t	epoch;
+	uint64_t	sum;			/* of content */
+	uint64_t	built;
+	uint64_t	true_at;		/* 0: not known */
+	uint64_t	poll;			/* seconds */
+	uint64_t	spread;			/* seconds */
+	uint64_t	heartbeat;		/* seconds; 0: none */
+	uint64_t	expires;		/* 0: never */
+	double		rate;			/* 0: not known */
+	uint32_t	parts;
+	feed_file  *wholes;
+	feed_file  *patches;
+	size_t		patch_count;
+	uint8_t    *inlined;		/* a set to content, or NULL */
+	size_t		inlined_length;
+} feed_manifest;
+
+/* Of some files, as bytes that are fetched. */
+extern uint64_t feed_files_bytes(const feed_file *files, size_t count);
+
+/* Bytes before the first signature line. */
+extern size_t feed_signed_length(const char *text, size_t length);
+
+/*
+ * Reads what is before the signature lines.  Returns NULL, or what is wrong; *line is
+ * where then.  To be freed with feed_manifest_free, also on failure.
+ */
+extern const char *feed_manifest_read(const char *text, size_t length, feed_manifest *manifest,
+									  unsigned *line);
+extern void feed_manifest_free(feed_manifest *manifest);
+
+/* The copy has memory of its own; false if there is none. */
+extern bool feed_manifest_copy(feed_manifest *copy, const feed_manifest *manifest);
+
+/*
+ * The text without signatures, in new memory, with a line of so many dots at its end;
+ * NULL if there is no memory.
+ */
+extern char *feed_manifest_text(const feed_manifest *manifest, unsigned dots);
+
+/*
+ * The number of the patch by which a list of this epoch and serial, which isn't at
+ * content, goes on: all from it on lead to content.  patch_count: none does, and the
+ * whole has to be taken.  Besides, once it is read: a set must be of the list's own
+ * epoch, and of a flip from_sum must be the list's sum.
+ */
+extern size_t feed_manifest_lead(const feed_manifest *manifest, uint64_t epoch, uint64_t serial);
+
+/* Whether a patch that was read is the one that the manifest names in this line. */
+extern bool feed_manifest_names(const feed_manifest *manifest, const feed_file *file, const feed_patch *patch);
+
+#endif							/* FEED_MANIFEST_H */

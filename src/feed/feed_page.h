@@ -1,0 +1,198 @@
+/*
+ * feed_page.h
+ *	  Page 0 of a followed list's file: doc/FEED.md, section 1.
+ *
+ * Four groups: who it is, which never changes; what it has; what of that is saved; how
+ * its follower fares.  A group is written at once.  No memory is taken, nothing is read
+ * or written but the caller's bytes.
+ */
+#ifndef FEED_PAGE_H
+#define FEED_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feed_part.h"
+
+#define FEED_PAGE 4096
+#define FEED_IDENTITY_BYTES 16
+#define FEED_DIGEST_BYTES 32
+#define FEED_BOOT_BYTES 16
+#define FEED_NAME_BYTES 200
+#define FEED_MOST_PARTS 65535
+
+/* Offsets in the file, and lengths. */
+enum
+{
+	FEED_WHO_AT = 0,
+	FEED_WHO_BYTES = 512,
+	FEED_CHANGES = 512,			/* odd while bits are being set */
+	FEED_NOW_AT = 520,
+	FEED_NOW_BYTES = 64,
+	FEED_SERIAL = 520,
+	FEED_SUPERSEDED = 600,		/* another file has taken this one's name, or will at once */
+	FEED_SAVED_AT = 1024,
+	FEED_SAVED_BYTES = 64,
+	FEED_HOW_AT = 1536,
+	FEED_HOW_BYTES = 328,
+	FEED_LOOKED = 1536
+};
+
+/* A state of the list, and the manifest that told of it. */
+typedef struct feed_content
+{
+	uint64_t	serial;
+	uint64_t	sum;
+	uint64_t	mark;			/* the manifest's serial */
+	uint8_t		digest[FEED_DIGEST_BYTES];	/* its SHA-256 */
+} feed_content;
+
+/* Where its follower keeps the file; all 0: it belongs to nobody, and never changes. */
+typedef struct feed_place
+{
+	uint8_t		boot[FEED_BOOT_BYTES];
+	uint64_t	device;
+	uint64_t	inode;
+} feed_place;
+
+typedef struct feed_who
+{
+	uint64_t	length;			/* of the whole file */
+	uint32_t	parts;
+	uint64_t	epoch;
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+	feed_place	place;
+	feed_content born;			/* true for every copy of the file */
+	uint64_t	built;
+	char		name[FEED_NAME_BYTES + 1];
+} feed_who;
+
+typedef struct feed_now
+{
+	feed_content content;
+	uint64_t	true_at;		/* 0: not known */
+} feed_now;
+
+/* The ten words of doc/FEED.md, section 5, or "". */
+#define FEED_WORD_BYTES 16
+#define FEED_TEXT_BYTES 256
+
+typedef struct feed_how
+{
+	uint64_t	looked;
+	uint64_t	looked_boot;
+	uint64_t	failures;
+	uint64_t	every;
+	uint64_t	heartbeat;		/* 0: none */
+	uint64_t	expires;		/* 0: never */
+	uint64_t	since;			/* when the word came */
+	char		word[FEED_WORD_BYTES + 1];
+	char		text[FEED_TEXT_BYTES + 1];
+} feed_how;
+
+/* Why a file is no followed list's, in the order in which it is looked at. */
+typedef enum feed_page_status
+{
+	FEED_PAGE_OK = 0,
+	FEED_PAGE_SHORT,
+	FEED_PAGE_MAGIC,
+	FEED_PAGE_VERSION,
+	FEED_PAGE_CHECKSUM,
+	FEED_PAGE_LENGTH,
+	FEED_PAGE_WHO,
+	FEED_PAGE_PART
+} feed_page_status;
+
+/* FEED.md's word for it, and what a message says of it. */
+extern const char *feed_page_word(feed_page_status status);
+extern const char *feed_page_text(feed_page_status status);
+
+/* Whether a file that begins with these four bytes is of this kind. */
+extern bool feed_page_is(const uint8_t *bytes);
+
+/* ------------------------------------------------------------------------
+ * Who
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Reads and checks who of a file of so many bytes; page has FEED_PAGE of them, if the
+ * file has.  *who is set only on FEED_PAGE_OK.
+ */
+extern feed_page_status feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
+
+/* FEED_WHO_BYTES, for the file's beginning. */
+extern void feed_who_write(const feed_who *who, uint8_t *bytes);
+
+/*
+ * Checks the header of the next part, which lies at *at (at first FEED_PAGE), and moves
+ * *at on.  After the last part *at is the file's length.
+ */
+extern feed_page_status feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header,
+									  uint64_t *at, feed_part *part);
+
+/* The same for all parts of a mapped file. */
+extern feed_page_status feed_who_parts(const feed_who *who, const uint8_t *file, feed_part *parts);
+
+/* Says where each part lies in a file of these, and returns the file's length. */
+extern uint64_t feed_lay_out(feed_part *parts, uint32_t count);
+
+/* ------------------------------------------------------------------------
+ * What, saved, how
+ * ------------------------------------------------------------------------ */
+
+/*
+ * One word of a mapped page, which begins at a multiple of 8 bytes: with acquire order.
+ * The other way the bytes of a word, for pwrite.
+ */
+extern uint64_t feed_load(const uint8_t *page, unsigned at);
+extern void feed_word(uint8_t bytes[8], uint64_t value);
+
+/* Bytes of the page while nobody writes them, or as the last reading before they change. */
+extern void feed_now_read(const uint8_t *page, feed_now *now);
+extern void feed_now_write(const feed_now *now, uint8_t bytes[FEED_NOW_BYTES]);
+
+/* Its checksum binds saved to this file: false if it is of another one, or torn. */
+extern bool feed_saved_read(const uint8_t *page, const feed_who *who, feed_content *saved);
+extern void feed_saved_write(const feed_content *saved, const feed_who *who, uint8_t bytes[FEED_SAVED_BYTES]);
+
+/* What isn't printable of word and text becomes a question mark, in both directions. */
+extern void feed_how_read(const uint8_t *page, feed_how *how);
+extern void feed_how_write(const feed_how *how, uint8_t bytes[FEED_HOW_BYTES]);
+
+/* ------------------------------------------------------------------------
+ * What a reader may tell
+ * ------------------------------------------------------------------------ */
+
+typedef enum feed_where
+{
+	FEED_HERE,					/* where its follower keeps it, in this boot */
+	FEED_OTHER_BOOT,			/* where its follower kept it before a boot */
+	FEED_COPY,					/* anywhere else */
+	FEED_NOBODYS				/* never followed: readers compare its sum when they open it */
+} feed_where;
+
+/*
+ * seen is this boot, and device and inode of the opened file; its boot is all 0 if this
+ * system has none to tell.
+ */
+extern feed_where feed_where_is(const feed_who *who, const feed_place *seen);
+
+/* The state that a reader there may say the file has: now, saved or born. */
+typedef enum feed_which
+{
+	FEED_SERIAL_NOW,
+	FEED_SERIAL_SAVED,
+	FEED_SERIAL_BORN
+} feed_which;
+
+extern feed_which feed_told(const uint8_t *page, const feed_who *who, feed_where where, feed_content *told);
+
+/*
+ * Microseconds since a look, as both clocks say; the boot clock counts only if here is
+ * true.  false: both clocks say that it will be in more than a minute.  INT64_MAX: never.
+ */
+extern bool feed_age(uint64_t looked, uint64_t looked_boot, uint64_t now, uint64_t now_boot, bool here,
+					 int64_t *age);
+
+#endif							/* FEED_PAGE_H */

@@ -1,0 +1,249 @@
+/*
+ * feed_patch_write.c
+ *	  Writing patches, of listed positions or of two states of the blocks.
+ */
+#include "feed_patch.h"
+
+#include <string.h>
+
+#include "bf_bytes.h"
+#include "bf_hash.h"
+#include "bf_hashlist.h"
+#include "feed_patch_at.h"
+#include "feed_rice.h"
+
+#define MOST_BLOCK_BITS 65536
+
+/* What stands before a section's bits at most. */
+#define HEADING_BYTES (3 * PATCH_VARINT_BYTES + 1 + FEED_HEADER_BYTES + 1 + 2)
+
+uint64_t
+feed_patch_checksum(const uint8_t *bytes, size_t length)
+{
+	return bf_checksum(bytes, PATCH_AT_CHECKSUM, bytes + FEED_PATCH_BYTES, length - FEED_PATCH_BYTES, NULL);
+}
+
+/* A touched block. */
+typedef struct touched
+{
+	uint64_t	block;
+	uint32_t	count;
+	uint16_t	positions[MOST_BLOCK_BITS];
+} touched;
+
+/* Where a look through the changes of a part is. */
+typedef struct cursor
+{
+	const feed_part *part;
+	const feed_change *change;
+	size_t		done;			/* of the positions */
+	uint64_t	block;			/* the next one to be looked at */
+} cursor;
+
+static bool
+next_listed(cursor *c, touched *t)
+{
+	const feed_change *change = c->change;
+	unsigned	width = c->part->log2_block_bits;
+
+	if (c->done == change->count)
+		return false;
+	t->block = change->positions[c->done] >> width;
+	for (t->count = 0; c->done < change->count && change->positions[c->done] >> width == t->block; c->done++)
+		t->positions[t->count++] = (uint16_t) (change->positions[c->done] & (((uint64_t) 1 << width) - 1));
+	return true;
+}
+
+/* Notes the bits in which 8 bytes differ. */
+static void
+note_word(touched *t, uint64_t differ, uint32_t first)
+{
+	for (; differ != 0; differ &= differ - 1)
+		t->positions[t->count++] = (uint16_t) (first + (uint32_t) __builtin_ctzll(differ));
+}
+
+static bool
+next_different(cursor *c, touched *t)
+{
+	size_t		bytes = (size_t) 1 << (c->part->log2_block_bits - 3);
+
+	for (; c->block < c->part->blocks; c->block++)
+	{
+		const uint8_t *before = c->change->before + c->block * bytes;
+		const uint8_t *after = c->change->after + c->block * bytes;
+		size_t		at;
+
+		if (memcmp(before, after, bytes) == 0)
+			continue;
+		t->block = c->block++;
+		for (t->count = 0, at = 0; at < bytes; at += 8)
+			note_word(t, bf_load_le64(before + at) ^ bf_load_le64(after + at), (uint32_t) at * 8);
+		return true;
+	}
+	return false;
+}
+
+static bool
+next_touched(cursor *c, touched *t)
+{
+	return c->change->before != NULL ? next_different(c, t) : next_listed(c, t);
+}
+
+/* What the widths of a section's codes follow from. */
+typedef struct totals
+{
+	uint64_t	touched;
+	uint64_t	gaps;			/* blocks between those that are touched */
+	uint64_t	positions;
+} totals;
+
+static totals
+count_part(const feed_part *part, const feed_change *change)
+{
+	totals		all = {0, 0, 0};
+	cursor		c = {part, change, 0, 0};
+	touched		t;
+
+	while (next_touched(&c, &t))
+	{
+		all.gaps = t.block - all.touched;
+		all.touched++;
+		all.positions += t.count;
+	}
+	return all;
+}
+
+static uint8_t *
+write_varint(uint8_t *at, uint64_t number)
+{
+	for (; number >= 128; number >>= 7)
+		*at++ = (uint8_t) (number | 128);
+	*at++ = (uint8_t) number;
+	return at;
+}
+
+static void
+write_block(feed_bit_writer *w, const touched *t, unsigned block_width)
+{
+	unsigned	width = feed_rice_width((uint64_t) 1 << block_width, (uint64_t) t->count + 1);
+	uint32_t	next = 0;
+	uint32_t	i;
+
+	for (i = 0; i < t->count; i++)
+	{
+		feed_rice_write(w, width, t->positions[i] - next);
+		next = (uint32_t) t->positions[i] + 1;
+	}
+}
+
+/* What stands before a section's bits; returns its length. */
+static size_t
+write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint64_t blocks,
+			  unsigned gap_width, unsigned count_width)
+{
+	uint8_t    *at = bytes;
+	feed_part	header = *part;
+
+	at = write_varint(at, part->part);
+	*at++ = PATCH_LEVEL;
+	if (kind == FEED_FLIP)
+	{
+		feed_part_strip(&header);
+		memcpy(at, header.header, FEED_HEADER_BYTES);
+		at += FEED_HEADER_BYTES;
+	}
+	*at++ = (uint8_t) part->log2_block_bits;
+	at = write_varint(at, part->blocks);
+	at = write_varint(at, blocks);
+	*at++ = (uint8_t) gap_width;
+	*at++ = (uint8_t) count_width;
+	return (size_t) (at - bytes);
+}
+
+/* Writes a section, unless at is NULL; returns its length.  *positions counts its positions. */
+static size_t
+write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const feed_change *change,
+			  uint64_t *positions)
+{
+	totals		all = count_part(part, change);
+	unsigned	gap_width = all.touched == 0 ? 0 : feed_rice_width(all.gaps, all.touched);
+	unsigned	count_width = all.touched == 0 ? 0 : feed_rice_width(all.positions - all.touched, all.touched);
+	uint8_t		heading[HEADING_BYTES];
+	size_t		length;
+	cursor		c = {part, change, 0, 0};
+	uint64_t	next = 0;
+	feed_bit_writer w;
+	touched		t;
+
+	if (all.touched == 0 && kind == FEED_SET)
+		return 0;
+	*positions += all.positions;
+	length = write_heading(heading, kind, part, all.touched, gap_width, count_width);
+	if (at != NULL)
+		memcpy(at, heading, length);
+	w = (feed_bit_writer) {at != NULL ? at + length : NULL, 0, 0, 0};
+	while (next_touched(&c, &t))
+	{
+		feed_rice_write(&w, gap_width, t.block - next);
+		feed_rice_write(&w, count_width, t.count - 1);
+		write_block(&w, &t, part->log2_block_bits);
+		next = t.block + 1;
+	}
+	return length + feed_bits_flush(&w);
+}
+
+void
+feed_patch_seal(uint8_t *bytes, size_t length)
+{
+	bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, length));
+}
+
+size_t
+feed_patch_sort(uint64_t *positions, size_t count)
+{
+	return bf_hashlist_unique(positions, count, NULL);
+}
+
+/* All sections, unless bytes is NULL; returns the patch's length. */
+static size_t
+write_sections(uint8_t *bytes, feed_patch_kind kind, const feed_part *parts, const feed_change *changes,
+			   uint32_t count, uint64_t *positions)
+{
+	size_t		length = FEED_PATCH_BYTES;
+	uint32_t	i;
+
+	*positions = 0;
+	for (i = 0; i < count; i++)
+		length += write_section(bytes != NULL ? bytes + length : NULL, kind, &parts[i], &changes[i], positions);
+	return length;
+}
+
+size_t
+feed_patch_length(feed_patch_kind kind, const feed_part *parts, const feed_change *changes, uint32_t count)
+{
+	uint64_t	positions;
+
+	return write_sections(NULL, kind, parts, changes, count, &positions);
+}
+
+void
+feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
+				 uint32_t count, uint8_t *bytes)
+{
+	uint64_t	positions;
+	size_t		length = write_sections(bytes, patch->kind, parts, changes, count, &positions);
+
+	memset(bytes, 0, FEED_PATCH_BYTES);
+	memcpy(bytes, PATCH_MAGIC, 4);
+	bytes[PATCH_AT_VERSION] = PATCH_VERSION;
+	bytes[PATCH_AT_KIND] = (uint8_t) patch->kind;
+	bf_store_le64(bytes + PATCH_AT_EPOCH, patch->epoch);
+	memcpy(bytes + PATCH_AT_IDENTITY, patch->identity, FEED_IDENTITY_BYTES);
+	bf_store_le64(bytes + PATCH_AT_FROM, patch->from);
+	bf_store_le64(bytes + PATCH_AT_TO, patch->to);
+	bf_store_le64(bytes + PATCH_AT_FROM_SUM, patch->from_sum);
+	bf_store_le64(bytes + PATCH_AT_TO_SUM, patch->to_sum);
+	bf_store_le64(bytes + PATCH_AT_POSITIONS, positions);
+	bf_store_le64(bytes + PATCH_AT_LENGTH, length);
+	feed_patch_seal(bytes, length);
+}

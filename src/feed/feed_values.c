@@ -1,0 +1,169 @@
+/*
+ * feed_values.c
+ *	  Values of a manifest as they are written: digits, base64, UUIDs and names.
+ */
+#include "feed_values.h"
+
+#include <string.h>
+
+static const char hex_digits[] = "0123456789abcdef";
+static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void
+feed_hex(char *text, const uint8_t *bytes, size_t length)
+{
+	size_t		i;
+
+	for (i = 0; i < length; i++)
+	{
+		text[2 * i] = hex_digits[bytes[i] >> 4];
+		text[2 * i + 1] = hex_digits[bytes[i] & 15];
+	}
+	text[2 * length] = '\0';
+}
+
+bool
+feed_from_hex(uint8_t *bytes, size_t length, const char *text)
+{
+	size_t		i;
+
+	if (strlen(text) != 2 * length || strspn(text, hex_digits) != 2 * length)
+		return false;
+	for (i = 0; i < length; i++)
+		bytes[i] = (uint8_t) ((strchr(hex_digits, text[2 * i]) - hex_digits) << 4 |
+							  (strchr(hex_digits, text[2 * i + 1]) - hex_digits));
+	return true;
+}
+
+void
+feed_base64(char *text, const uint8_t *bytes, size_t length)
+{
+	for (; length > 0; bytes += 3, length -= length < 3 ? length : 3)
+	{
+		uint32_t	three = (uint32_t) bytes[0] << 16;
+
+		if (length > 1)
+			three |= (uint32_t) bytes[1] << 8;
+		if (length > 2)
+			three |= bytes[2];
+		*text++ = base64_digits[three >> 18];
+		*text++ = base64_digits[three >> 12 & 63];
+		*text++ = length > 1 ? base64_digits[three >> 6 & 63] : '=';
+		*text++ = length > 2 ? base64_digits[three & 63] : '=';
+	}
+	*text = '\0';
+}
+
+bool
+feed_from_base64(uint8_t *bytes, size_t room, size_t *length, const char *text)
+{
+	size_t		digits = strspn(text, base64_digits);
+	size_t		padding = strspn(text + digits, "=");
+	uint32_t	held = 0;
+	size_t		i;
+
+	if (text[digits + padding] != '\0' || (digits + padding) % 4 != 0 || padding > 2)
+		return false;
+	*length = digits * 6 / 8;
+	if (*length > room)
+		return false;
+	for (i = 0; i < digits; i++)
+	{
+		held = held << 6 | (uint32_t) (strchr(base64_digits, text[i]) - base64_digits);
+		if (i % 4 > 0)
+			*bytes++ = (uint8_t) (held >> (6 - 2 * (i % 4)));
+	}
+	/* what is left over of the last digit is 0 */
+	return padding == 0 || (held & ((1u << 2 * padding) - 1)) == 0;
+}
+
+void
+feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identity[FEED_IDENTITY_BYTES])
+{
+	static const uint8_t lengths[5] = {4, 2, 2, 2, 6};
+	unsigned	i;
+
+	for (i = 0; i < 5; identity += lengths[i++])
+	{
+		feed_hex(text, identity, lengths[i]);
+		text += 2 * lengths[i];
+		if (i < 4)
+			*text++ = '-';
+	}
+}
+
+bool
+feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text)
+{
+	char		hex[2 * FEED_IDENTITY_BYTES + 1];
+	char		again[FEED_UUID_TEXT_BYTES];
+	size_t		digits = 0;
+	size_t		i;
+
+	if (strlen(text) != FEED_UUID_TEXT_BYTES - 1)
+		return false;
+	for (i = 0; text[i] != '\0' && digits < sizeof hex - 1; i++)
+		if (text[i] != '-')
+			hex[digits++] = text[i];
+	hex[digits] = '\0';
+	if (!feed_from_hex(identity, FEED_IDENTITY_BYTES, hex))
+		return false;
+	feed_uuid_text(again, identity);
+	return strcmp(again, text) == 0;
+}
+
+/* Bytes of the UTF-8 character at text, which ends with a zero byte; 0 if it is none. */
+static size_t
+character(const uint8_t *text, uint32_t *c)
+{
+	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	size_t		i;
+
+	if (length == 0)
+		return 0;
+	*c = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
+	for (i = 1; i < length; i++)
+	{
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (text[i] & 0x3f);
+	}
+	if ((length == 3 && (*c < 0x800 || (*c >= 0xd800 && *c < 0xe000))) ||
+		(length == 4 && (*c < 0x10000 || *c > 0x10ffff)))
+		return 0;
+	return length;
+}
+
+/* Control characters of both kinds, and what changes the direction of text or ends a line. */
+static bool
+is_shown(uint32_t c)
+{
+	return c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
+		(c < 0x2028 || c > 0x202e) && (c < 0x2066 || c > 0x2069) && c != 0xfeff;
+}
+
+bool
+feed_is_name(const char *text)
+{
+	const uint8_t *at = (const uint8_t *) text;
+	size_t		length = strlen(text);
+	uint32_t	c;
+
+	if (length < 1 || length > FEED_NAME_BYTES || text[0] == ' ' || text[length - 1] == ' ')
+		return false;
+	while (*at != '\0')
+	{
+		length = character(at, &c);
+		if (length == 0 || !is_shown(c))
+			return false;
+		at += length;
+	}
+	return true;
+}
+
+void
+feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], bool patch)
+{
+	feed_hex(name, digest, FEED_DIGEST_BYTES);
+	strcpy(name + 2 * FEED_DIGEST_BYTES, patch ? ".patch" : ".bloom");
+}

@@ -1,0 +1,40 @@
+/*
+ * feed_values.h
+ *	  Values of a manifest as they are written: digits, base64, UUIDs and names.
+ */
+#ifndef FEED_VALUES_H
+#define FEED_VALUES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "feed_page.h"
+
+/* 2 * length digits and a zero byte; and back: false if text isn't exactly that. */
+extern void feed_hex(char *text, const uint8_t *bytes, size_t length);
+extern bool feed_from_hex(uint8_t *bytes, size_t length, const char *text);
+
+/* Base64 with padding: 4 characters for 3 bytes begun, and a zero byte. */
+#define FEED_BASE64_BYTES(length) (((length) + 2) / 3 * 4 + 1)
+extern void feed_base64(char *text, const uint8_t *bytes, size_t length);
+
+/* Back: at most room bytes; false if text isn't base64, or is of more. */
+extern bool feed_from_base64(uint8_t *bytes, size_t room, size_t *length, const char *text);
+
+/* A UUID as it is written. */
+#define FEED_UUID_TEXT_BYTES 37
+extern void feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identity[FEED_IDENTITY_BYTES]);
+extern bool feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text);
+
+/*
+ * Whether a text may be a list's name: UTF-8 without control characters, and without
+ * those that change the direction of what is shown around them.
+ */
+extern bool feed_is_name(const char *text);
+
+/* "<digest>.bloom" of a whole file, "<digest>.patch" of a patch. */
+#define FEED_FILE_NAME_BYTES (2 * FEED_DIGEST_BYTES + 8)
+extern void feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], bool patch);
+
+#endif							/* FEED_VALUES_H */

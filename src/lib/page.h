@@ -1,0 +1,38 @@
+/*
+ * page.h
+ *	  Files that begin with a page of facts: those of lists that are followed, and sets
+ *	  of parts that were written.
+ */
+#ifndef LBF_PAGE_H
+#define LBF_PAGE_H
+
+#include "handle.h"
+
+/* Whether the file that is open at fd is one, by its first bytes. */
+extern bool lbf_is_paged(int fd);
+
+/* Opens it, mapped or copied as flags say.  fd is the handle's afterwards if *kept. */
+extern int	lbf_page_open(int fd, const struct stat *st, unsigned flags, const char *path,
+						  bloomfilter **filter, bool *kept, bloomfilter_detail *detail);
+
+/* The header of a part as it is at this moment: bits are counted, its checksum is made. */
+extern void lbf_part_now(const lbf_part *part, bf_header *header);
+
+/* Whether the follower of a mapped file says that another one took its place. */
+extern bool lbf_is_superseded(const bloomfilter *filter);
+
+/* ------------------------------------------------------------------------
+ * Which file a path is
+ * ------------------------------------------------------------------------ */
+
+extern lbf_stamp lbf_stamp_of(const struct stat *st);
+extern bool lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b);
+
+/* The stamp of a path at which filter, which may be gone, was opened before. */
+extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp,
+						   bloomfilter_detail *detail);
+
+/* Whether the file with this stamp is what filter was opened from, and the same state of it. */
+extern bool lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp);
+
+#endif							/* LBF_PAGE_H */

@@ -1,0 +1,191 @@
+# place.t
+#	  What becomes of FILE under its follower, alive or started anew: it is gone, empty, cut,
+#	  changed, older, of something else.  Within seconds a reader has all keys again, or
+#	  status says what is wrong; and no serial is told whose keys are missing.
+#
+# Needs nginx, which listens on loopback.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use File::Copy qw(copy);
+use Hosts;
+use Lists;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $port = free_port();
+my $url = begin_nginx($port);
+my @keys = (1 .. 300, 1001 .. 1100);
+make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100');
+{
+	local $ENV{IDENTITY} = 'b';
+	local $ENV{LIST} = 'other';
+	make_list($url, 'other', 100, 'new:7-9');
+}
+serve('s', 1);
+is((pull_once('plain'))[0], 0, 'a file of one look');
+is((run('', 'copy', 'plain', 'filter'))[0], 0, 'copied to a filter');
+is(lacks('filter', @keys), 0, 'that has all keys');
+serve('other', 0);
+is((pull_once('other'))[0], 0, 'a file of another list');
+serve('s', 0);
+is((pull_once('older'))[0], 0, 'and an older one');
+
+# Some bytes of a file in its place.
+sub overwrite
+{
+	my ($file, $at, $bytes) = @_;
+	open my $stream, '+<:raw', $file or die "$file: $!";
+	seek $stream, $at, 0;
+	print $stream $bytes;
+	close $stream or die;
+	return;
+}
+
+sub replace { my ($with, $file) = @_; copy($with, "$file.put") or die; rename "$file.put", $file or die; return; }
+
+my %harms = (
+	gone => sub { unlink $_[0] },
+	empty => sub { truncate $_[0], 0 },
+	'cut in its page' => sub { truncate $_[0], 1000 },
+	'cut in its bits' => sub { truncate $_[0], 5000 },
+	'longer' => sub { truncate $_[0], 20000 },
+	'zeros in its bits' => sub { overwrite($_[0], 4096 + 64, "\0" x 3000) },
+	'a bit set' => sub { overwrite($_[0], 4096 + 64, "\xff") },
+	'zeros in its page' => sub { overwrite($_[0], 0, "\0" x 4096) },
+	'another serial' => sub { overwrite($_[0], 520, pack 'Q<', serial_of('s', 3)) },
+	'a damaged header' => sub { overwrite($_[0], 4096 + 10, "\xff") },
+	'an older file by cp' => sub { system('cp', 'older', $_[0]) },
+	'an older file by rename' => sub { replace('older', $_[0]) },
+	'a filter by cp' => sub { system('cp', 'filter', $_[0]) },
+	'a filter by rename' => sub { replace('filter', $_[0]) },
+	'itself by rename' => sub { system('cp', $_[0], "$_[0].c"); rename "$_[0].c", $_[0] },
+	'another list by rename' => sub { replace('other', $_[0]) },
+	'another program\'s by rename' => sub { spew("$_[0].put", "mine\n" x 2000); rename "$_[0].put", $_[0] },
+);
+my %left_alone = ('another list by rename' => qr/^(\S+ )?(old|identity)$/, "another program's by rename" => qr/^damaged$/);
+my $hosts = 0;
+
+serve('s', 1);
+foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
+{
+	foreach my $when ('alive', 'started anew', 'killed and started anew')
+	{
+		# a serial that is right for the bits can't be told from one that isn't: then the list seems to go back
+		next if $harm eq 'another serial' && $when ne 'alive';
+		my $name = 'h' . ++$hosts;
+		mkdir $name;
+		my $file = "$name/u.bloom";
+		serve('s', 1);
+		follow($name, $file);
+		soon(20, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
+		finish($name, $when eq 'started anew' ? 'TERM' : 'KILL') if $when ne 'alive';
+		$harms{$harm}->($file);
+		follow($name, $file) if $when ne 'alive';
+		my $told;
+		if (my $word = $left_alone{$harm})
+		{
+			ok(soon(20, sub { $told = told($file); $told->{exit} eq '1' && ($told->{wrong} // '') =~ $word }), "$harm, $when: status says so")
+			  || diag("exit $told->{exit}, wrong " . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
+			finish($name, 'KILL');
+			next;
+		}
+		ok(soon(20, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && $told->{serial} eq serial_of('s', 1) }), "$harm, $when: all is there again")
+		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
+		is($told->{serial}, serial_of('s', 1), 'and its serial is right');
+		# it goes on from there
+		serve('s', 2);
+		ok(soon(20, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && told($file)->{serial} eq serial_of('s', 2) }), 'the next keys come')
+		  || diag(slurp(".$name.log"));
+		is(finish($name, 'TERM'), 0, 'and it ends when it is told to');
+		is_deeply([ sort map { s{.*/}{}r } glob("$name/* $name/.*.new") ], [ 'u.bloom', 'u.bloom.lock' ], 'and leaves nothing else');
+	}
+}
+
+# Without a server what is right in memory of the system comes back, too.
+serve('s', 1);
+mkdir 'away';
+follow('away', 'away/u.bloom');
+ok(soon(20, sub { status_word('away/u.bloom') eq '' }), 'a host');
+rename 'www/now', 'www/gone';
+unlink 'away/u.bloom';
+ok(soon(20, sub { lacks('away/u.bloom', @keys) eq '0' }), 'a file that is removed while the server is away is made again');
+like(soon(20, sub { status_word('away/u.bloom') }), qr/no-look/, 'and status says that nobody looks');
+overwrite('away/u.bloom', 4096 + 64, "\0" x 3000);
+ok(soon(20, sub { status_word('away/u.bloom') =~ /damaged|no-look/ && page_of('away/u.bloom')->{serial} == 0 }), 'one that lost bits tells no serial');
+rename 'www/gone', 'www/now';
+ok(soon(40, sub { lacks('away/u.bloom', @keys) eq '0' && status_word('away/u.bloom') eq '' }), 'until the server is back');
+
+# Two followers, and the lock.
+like((pull_once('away/u.bloom'))[2], qr/is followed by another process/, 'a second follower is refused');
+is((stat 'away/u.bloom.lock')[2] & 0777, 0600, 'nobody else can take the lock');
+unlink 'away/u.bloom.lock';
+ok(soon(20, sub { !is_alive('away') }), 'who lost its lock ends');
+like(slurp('.away.log'), qr/has lost its lock/, 'and says so');
+follow('away', 'away/u.bloom');
+ok(soon(20, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
+finish('away', 'KILL');
+
+# Copies and other boots: only what the file was born with is told.
+serve('s', 2);
+system('cp', 'away/u.bloom', 'copy');
+is((pull_once('away/u.bloom'))[0], 0, 'a look more') or diag(slurp('.stderr'));
+system('cp', 'away/u.bloom', 'copy');
+is(told('away/u.bloom')->{serial}, serial_of('s', 2), 'the file tells the serial that it has');
+is(told('copy')->{serial}, serial_of('s', 1), 'a copy the one that it was born with');
+is(told('copy')->{place}, 'copy', 'and that it is one');
+is(told('copy')->{exit}, 1, 'which is not well');
+is(lacks('copy', @keys), 0, 'and its keys are there');
+
+# Another boot: as if this file had been made in it, by its page.
+sub with_boot
+{
+	my ($file, $boot) = @_;
+	my $page = substr slurp($file), 0, 504;
+	substr $page, 48, 16, $boot;
+	require XXH64;
+	overwrite($file, 0, $page . pack 'Q<', XXH64::xxh64($page));
+	return;
+}
+with_boot('away/u.bloom', "\1" x 16);
+my $told = told('away/u.bloom');
+is($told->{place}, 'other boot', 'a file of another boot');
+is($told->{serial}, serial_of('s', 2), 'which was saved at its end');
+is($told->{exit}, 1, 'is not well before its follower comes');
+overwrite('away/u.bloom', 1032, "\0");
+is(told('away/u.bloom')->{serial}, serial_of('s', 1), 'and a torn note of saving counts for nothing');
+rename 'www/now', 'www/gone';
+follow('away', 'away/u.bloom');
+ok(soon(20, sub { told('away/u.bloom')->{place} eq 'here' }), 'its follower makes it its own before its first look');
+is(page_of('away/u.bloom')->{born}, serial_of('s', 1), 'born with what could be believed');
+rename 'www/gone', 'www/now';
+ok(soon(30, sub { told('away/u.bloom')->{serial} eq serial_of('s', 2) && status_word('away/u.bloom') eq '' }), 'and catches up');
+finish('away', 'KILL');
+
+# Killed while it set bits: the sum is reckoned anew.
+overwrite('away/u.bloom', 512, pack 'Q<', page_of('away/u.bloom')->{changes} + 1);
+overwrite('away/u.bloom', 4096 + 64 + 100, "\xff");
+is((pull_once('away/u.bloom'))[0], 0, 'a file whose changes are odd') or diag(slurp('.stderr'));
+is(page_of('away/u.bloom')->{changes} % 2, 0, 'is made even');
+is((run('', 'verify', 'away/u.bloom'))[0], 0, 'and its sum is that of its bits');
+
+# Modes.
+mkdir 'modes';
+umask 022;
+is((pull_once('modes/u.bloom'))[0], 0, 'a new file');
+is((stat 'modes/u.bloom')[2] & 0777, 0644, 'has what the umask leaves');
+chmod 0640, 'modes/u.bloom';
+serve('s', 3);
+is((pull_once('modes/u.bloom'))[0], 0, 'a new epoch');
+is((stat 'modes/u.bloom')[2] & 0777, 0640, 'keeps the mode of the file that it replaces');
+symlink 'u.bloom', 'modes/link';
+serve('s', 3);
+is((pull_once('modes/link'))[0], 0, 'a link');
+ok(-l 'modes/link', 'stays one');
+
+done_testing();

@@ -1,0 +1,66 @@
+/*
+ * fuzz_page.c
+ *	  Bytes of any origin as the file of a followed list.
+ *
+ * The input is tried as it is, and with the right length and checksum in it, so that the
+ * mutations reach the other fields and the parts.  What is taken lies in the file.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bf_bytes.h"
+#include "bf_hash.h"
+#include "feed_page.h"
+
+static void
+demand(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void
+read_all(const uint8_t *file, size_t length)
+{
+	feed_who	who;
+	feed_part  *parts;
+	feed_how	how;
+	feed_content told;
+	uint32_t	i;
+
+	if (feed_who_read(file, length, &who) != FEED_PAGE_OK)
+		return;
+	demand(strlen(who.name) <= FEED_NAME_BYTES);
+	feed_how_read(file, &how);
+	for (i = 0; how.text[i] != '\0'; i++)
+		demand(how.text[i] >= ' ' && how.text[i] < 0x7f);
+	feed_told(file, &who, FEED_OTHER_BOOT, &told);
+	parts = malloc(who.parts * sizeof *parts);
+	if (parts != NULL && feed_who_parts(&who, file, parts) == FEED_PAGE_OK)
+		for (i = 0; i < who.parts; i++)
+			demand(feed_blocks_at(&parts[i]) + parts[i].length <= length);
+	free(parts);
+}
+
+int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t    *file = malloc(size + 1);
+
+	if (file == NULL)
+		return 0;
+	memcpy(file, data, size);
+	read_all(file, size);
+	if (size >= FEED_PAGE)
+	{
+		bf_store_le64(file + 8, size);
+		bf_store_le64(file + 504, bf_hash(file, 504, 0));
+		read_all(file, size);
+	}
+	free(file);
+	return 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * make_list.h
+ *	  Files of followed lists for tests, as a follower makes them.
+ */
+#ifndef MAKE_LIST_H
+#define MAKE_LIST_H
+
+#include "feed_page.h"
+#include "libbloomfilter.h"
+
+/* This boot's id; all 0 where there is none. */
+extern void this_boot(uint8_t boot[FEED_BOOT_BYTES]);
+
+/*
+ * Writes filter, which is in memory, to path as a list of serial 100 that has its
+ * place there, under a name of its own first.  *who, which may be NULL, is what it then says.
+ */
+extern void make_list(const char *path, const bloomfilter *filter, feed_who *who);
+
+/* Writes who anew, the checksum included. */
+extern void put_who(const char *path, const feed_who *who);
+
+/* Writes bytes, or a word, of the page. */
+extern void put_bytes(const char *path, const void *bytes, size_t length, uint64_t at);
+extern void put_word(const char *path, unsigned at, uint64_t value);
+
+/* Sets all bits that filter has in its first part, and then serial. */
+extern void put_keys(const char *path, const bloomfilter *filter, uint64_t serial);
+
+#endif							/* MAKE_LIST_H */

@@ -1,0 +1,712 @@
+/*
+ * test_followed.c
+ *	  Files with a page of facts: sets that were written, and followed lists with what a
+ *	  reader may believe of them.
+ *
+ * The library's calls of clock_gettime are led here by the linker: its clocks stand
+ * still while a test of watching lets them.
+ */
+#define _GNU_SOURCE				/* unshare */
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "make_filters.h"
+#include "make_list.h"
+#include "tap.h"
+
+#define KEYS 3000
+#define MORE 1000				/* that come in later */
+#define PARTS 3
+
+extern int	__real_clock_gettime(clockid_t clock, struct timespec *time);
+extern int	__wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+static struct timespec standing;	/* what all clocks show; 0: they run */
+
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+	if (standing.tv_sec == 0)
+		return __real_clock_gettime(clock, time);
+	*time = standing;
+	return 0;
+}
+
+static void
+stop_clocks(void)
+{
+	standing.tv_sec = 1000000;
+	standing.tv_nsec = 0;
+}
+
+static void
+pass(long milliseconds)
+{
+	standing.tv_nsec += milliseconds % 1000 * 1000000;
+	standing.tv_sec += milliseconds / 1000 + standing.tv_nsec / 1000000000;
+	standing.tv_nsec %= 1000000000;
+}
+
+static bloomfilter *few;		/* 1 .. KEYS */
+static bloomfilter *many;		/* 1 .. KEYS + MORE, of the same geometry */
+static bloomfilter *set;
+static const char *path;
+
+static void
+is(const char *got, const char *wanted, const char *what)
+{
+	ok(strcmp(got, wanted) == 0, "%s: \"%s\"", what, got);
+}
+
+static bloomfilter_status
+status_of(const bloomfilter *filter)
+{
+	bloomfilter_status status;
+
+	need(bloomfilter_get_status(filter, &status, sizeof status) == BLOOMFILTER_OK, "status");
+	return status;
+}
+
+static int
+code_of(const char *name, unsigned flags)
+{
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(name, flags, &filter, NULL);
+
+	bloomfilter_close(filter);
+	return code;
+}
+
+static bloomfilter *
+opened(const char *name, unsigned flags)
+{
+	bloomfilter *filter;
+	bloomfilter_detail detail;
+	int			code = bloomfilter_open(name, flags, &filter, &detail);
+
+	need(code == BLOOMFILTER_OK, code < 0 ? detail.text : "opened");
+	return filter;
+}
+
+/* ------------------------------------------------------------------------
+ * A set that was written
+ * ------------------------------------------------------------------------ */
+
+static void
+check_written(void)
+{
+	bloomfilter *mapped;
+	bloomfilter *copy;
+	bloomfilter *both;
+	bloomfilter_status status;
+	bloomfilter_info info;
+	bloomfilter_info wanted;
+	uint8_t    *bytes;
+	size_t		length;
+
+	need(bloomfilter_write(set, path, NULL) == BLOOMFILTER_OK, "written");
+	mapped = opened(path, 0);
+	copy = opened(path, BLOOMFILTER_COPY);
+	same(count_missing(mapped, 1, KEYS), 0, "a set in one file has all keys");
+	ok(equal_bytes(copy, set), "a copy of it has the bytes that were written");
+	bloomfilter_get_info(set, &wanted, sizeof wanted);
+	bloomfilter_get_info(mapped, &info, sizeof info);
+	ok(memcmp(&info, &wanted, sizeof info) == 0, "it tells the same of itself");
+	status = status_of(mapped);
+	same(status.place, BLOOMFILTER_PLACE_NONE, "nobody follows it");
+	ok(status.serial == 0 && status.serial_kind == BLOOMFILTER_SERIAL_NONE && status.age == -1 &&
+	   status.word[0] == '\0', "so nothing is known of a list");
+	need(bloomfilter_union(mapped, copy, &both) == BLOOMFILTER_OK, "united");
+	ok(equal_bytes(both, set), "it is united with its copy");
+	bloomfilter_close(both);
+	same(bloomfilter_write(mapped, scratch_path("again"), NULL), BLOOMFILTER_OK, "it is written again");
+	bytes = read_file(path, &length);
+	put_bytes(path, &(uint8_t) {(uint8_t) (bytes[length - 1] ^ 1)}, 1, length - 1);
+	free(bytes);
+	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "a bit that was turned is found");
+	same(code_of(path, BLOOMFILTER_COPY), BLOOMFILTER_ERR_SET, "by who copies it, too");
+	same(code_of(path, BLOOMFILTER_SKIP_CHECK), BLOOMFILTER_OK, "but not by who wants no check");
+	bloomfilter_close(mapped);
+	bloomfilter_close(copy);
+	copy = opened(scratch_path("again"), BLOOMFILTER_COPY);
+	ok(equal_bytes(copy, set), "a written one is as the first");
+	bloomfilter_close(copy);
+	unlink(scratch_path("again"));
+}
+
+/* ------------------------------------------------------------------------
+ * A list that changes
+ * ------------------------------------------------------------------------ */
+
+static void
+check_refusals(const bloomfilter *filter)
+{
+	const void *bytes;
+	size_t		length;
+	bloomfilter *sum;
+
+	same(bloomfilter_get_bytes(filter, 0, &bytes, &length), BLOOMFILTER_ERR_FOLLOWED, "it has no bytes that stay");
+	same(bloomfilter_check(filter, NULL), BLOOMFILTER_ERR_FOLLOWED, "it can't be checked");
+	same(bloomfilter_union(filter, few, &sum), BLOOMFILTER_ERR_FOLLOWED, "nor united");
+	same(bloomfilter_union(few, filter, &sum), BLOOMFILTER_ERR_FOLLOWED, "either way");
+	same(bloomfilter_write(filter, scratch_path("out"), NULL), BLOOMFILTER_ERR_FOLLOWED, "nor written");
+}
+
+static void
+check_change(void)
+{
+	bloomfilter *mapped;
+	bloomfilter *copy;
+	bloomfilter *out;
+	bloomfilter_info before;
+	bloomfilter_info after;
+
+	make_list(path, few, NULL);
+	mapped = opened(path, 0);
+	copy = opened(path, BLOOMFILTER_COPY);
+	same(count_missing(mapped, 1, KEYS), 0, "a list has its keys");
+	ok(count_missing(mapped, KEYS + 1, KEYS + MORE) > 0, "and not those that come");
+	bloomfilter_get_info(mapped, &before, sizeof before);
+	put_keys(path, many, 200);
+	same(count_missing(mapped, 1, KEYS + MORE), 0, "who has it open finds keys that came");
+	ok(count_missing(copy, KEYS + 1, KEYS + MORE) > 0, "who copied it doesn't");
+	same((long long) status_of(mapped).serial, 200, "the serial is that of the keys");
+	same((long long) status_of(copy).serial, 100, "and of a copy that of the copy");
+	same((long long) status_of(copy).true_at, 99, "with the time that is true of it");
+	bloomfilter_get_info(mapped, &after, sizeof after);
+	ok(after.bits_set > before.bits_set && after.checksum != before.checksum, "what it tells of itself is of now");
+	check_refusals(mapped);
+	ok(equal_bytes(copy, few), "a copy has the bytes of a filter");
+	same(bloomfilter_check(copy, NULL), BLOOMFILTER_OK, "which are valid");
+	same(bloomfilter_write(copy, scratch_path("out"), NULL), BLOOMFILTER_OK, "and can be written");
+	out = opened(scratch_path("out"), 0);
+	ok(equal_bytes(out, few), "as a filter alone");
+	same(status_of(out).place, BLOOMFILTER_PLACE_NONE, "that nobody follows");
+	bloomfilter_close(out);
+	unlink(scratch_path("out"));
+	bloomfilter_close(mapped);
+	/* A copy stays what it is whatever happens to the file. */
+	need(truncate(path, 0) == 0, "cut");
+	same(count_missing(copy, 1, KEYS), 0, "a copy outlives its file's content");
+	same((long long) status_of(copy).serial, 100, "with its serial");
+	bloomfilter_close(copy);
+}
+
+/* ------------------------------------------------------------------------
+ * What may be believed
+ * ------------------------------------------------------------------------ */
+
+typedef struct place_case
+{
+	const char *name;
+	int			boot;			/* 0: this one, 1: another one, 2: none */
+	int			device;			/* 1: another one */
+	int			inode;			/* 1: another one */
+	int			saved;			/* 1: right, 0: torn */
+	int			place;
+	int			kind;
+	int			serial;
+} place_case;
+
+static const place_case cases[] = {
+	{"its place", 0, 0, 0, 1, BLOOMFILTER_PLACE_HERE, BLOOMFILTER_SERIAL_NOW, 100},
+	{"its place, saved torn", 0, 0, 0, 0, BLOOMFILTER_PLACE_HERE, BLOOMFILTER_SERIAL_NOW, 100},
+	{"another boot", 1, 0, 0, 1, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_SAVED, 80},
+	{"another boot and number of device", 1, 1, 0, 1, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_SAVED, 80},
+	{"another boot, saved torn", 1, 0, 0, 0, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_BORN, 70},
+	{"another inode", 0, 0, 1, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
+	{"another boot and inode", 1, 0, 1, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
+	{"another device", 0, 1, 0, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
+	{"no boot", 2, 0, 0, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70}
+};
+
+static void
+check_place(const place_case *row)
+{
+	feed_who	who;
+	feed_content saved;
+	uint8_t		bytes[FEED_SAVED_BYTES];
+	bloomfilter *filter;
+	bloomfilter_status status;
+
+	make_list(path, few, &who);
+	who.born.serial = 70;
+	if (row->boot == 1)
+		who.place.boot[3] ^= 1;
+	if (row->boot == 2)
+		memset(who.place.boot, 0, sizeof who.place.boot);
+	who.place.device += (uint64_t) row->device;
+	who.place.inode += (uint64_t) row->inode;
+	put_who(path, &who);
+	saved = who.born;
+	saved.serial = 80;
+	feed_saved_write(&saved, &who, bytes);
+	bytes[8] ^= (uint8_t) !row->saved;
+	put_bytes(path, bytes, sizeof bytes, FEED_SAVED_AT);
+	filter = opened(path, 0);
+	status = status_of(filter);
+	same(status.place, row->place, "%s: the place", row->name);
+	same(status.serial_kind, row->kind, "%s: which serial", row->name);
+	same((long long) status.serial, row->serial, "%s: the serial", row->name);
+	same((long long) status.true_at, row->kind == BLOOMFILTER_SERIAL_NOW ? 99 : 0, "%s: true at", row->name);
+	bloomfilter_close(filter);
+	filter = opened(path, BLOOMFILTER_COPY);
+	same((long long) status_of(filter).serial, row->serial, "%s: the serial of a copy in memory", row->name);
+	bloomfilter_close(filter);
+}
+
+static void
+check_copied_file(void)
+{
+	size_t		length;
+	uint8_t    *bytes;
+	bloomfilter *filter;
+
+	make_list(path, few, NULL);
+	put_keys(path, many, 200);
+	bytes = read_file(path, &length);
+	write_file(scratch_path("backup"), bytes, length);
+	free(bytes);
+	filter = opened(scratch_path("backup"), 0);
+	same((long long) status_of(filter).serial, 100, "of a copied file only that serial is sure which it was made with");
+	same(status_of(filter).place, BLOOMFILTER_PLACE_COPY, "as it is not in its place");
+	bloomfilter_close(filter);
+	unlink(scratch_path("backup"));
+	need(symlink(path, scratch_path("link")) == 0, "link");
+	filter = opened(scratch_path("link"), 0);
+	same((long long) status_of(filter).serial, 200, "by a symbolic link it is in its place");
+	bloomfilter_close(filter);
+	unlink(scratch_path("link"));
+}
+
+/* In a child, as a namespace can't be left: what it sees below another mount. */
+static int
+look_in_namespace(const char *mounted)
+{
+	char		name[600];
+	bloomfilter *filter;
+	int			result;
+
+	snprintf(name, sizeof name, "%s/list.bloom", mounted);
+	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		mount(scratch(), mounted, NULL, MS_BIND, NULL) != 0)
+		return 77;
+	if (bloomfilter_open(name, 0, &filter, NULL) != BLOOMFILTER_OK)
+		return 1;
+	result = status_of(filter).serial == 200 && count_missing(filter, 1, KEYS + MORE) == 0 ? 0 : 2;
+	bloomfilter_close(filter);
+	return result;
+}
+
+static void
+check_namespace(void)
+{
+	const char *mounted = scratch_path("mounted");
+	pid_t		child;
+	int			status = 0;
+
+	make_list(path, few, NULL);
+	put_keys(path, many, 200);
+	need(mkdir(mounted, 0777) == 0, "folder");
+	fflush(stdout);
+	child = fork();
+	need(child >= 0, "fork");
+	if (child == 0)
+		_exit(look_in_namespace(mounted));
+	need(waitpid(child, &status, 0) == child && WIFEXITED(status), "child");
+	if (WEXITSTATUS(status) == 77)
+		printf("# in another mount namespace: not allowed here\n");
+	else
+		same(WEXITSTATUS(status), 0, "in another mount namespace it is in its place, with all keys");
+	rmdir(mounted);
+}
+
+/* ------------------------------------------------------------------------
+ * Damage
+ * ------------------------------------------------------------------------ */
+
+static void
+check_damage(void)
+{
+	uint8_t    *bytes;
+	size_t		length;
+	size_t		at;
+	int			opened_damaged = 0;
+	int			refused_others = 0;
+
+	make_list(path, few, NULL);
+	bytes = read_file(path, &length);
+	for (at = 0; at < FEED_WHO_BYTES; at++)
+	{
+		uint8_t		wrong = bytes[at] ^ 0x10;
+
+		put_bytes(path, &wrong, 1, at);
+		opened_damaged += code_of(path, 0) == BLOOMFILTER_OK;
+		put_bytes(path, bytes + at, 1, at);
+	}
+	same(opened_damaged, 0, "no byte of who it is can change");
+	for (at = FEED_WHO_BYTES; at < FEED_PAGE; at++)
+	{
+		uint8_t		wrong = bytes[at] ^ 0x10;
+
+		put_bytes(path, &wrong, 1, at);
+		refused_others += code_of(path, 0) != BLOOMFILTER_OK;
+		put_bytes(path, bytes + at, 1, at);
+	}
+	same(refused_others, 0, "what its follower writes is not what it is refused for");
+	for (opened_damaged = 0, at = FEED_PAGE; at < FEED_PAGE + 64; at++)
+	{
+		uint8_t		wrong = bytes[at] ^ 0x10;
+
+		put_bytes(path, &wrong, 1, at);
+		/* bits set and checksum are not looked at: they are of no moment */
+		opened_damaged += code_of(path, 0) == BLOOMFILTER_OK;
+		put_bytes(path, bytes + at, 1, at);
+	}
+	same(opened_damaged, 8, "nor one of a part's header, but for its checksum's that has no meaning");
+	put_bytes(path, "\2", 1, 4);
+	same(code_of(path, 0), BLOOMFILTER_OK, "version 2");
+	put_bytes(path, "\3", 1, 4);
+	same(code_of(path, 0), BLOOMFILTER_ERR_PAGE, "another version");
+	put_bytes(path, "\2", 1, 4);
+	put_bytes(path, "\2", 1, FEED_PAGE + 4);
+	same(code_of(path, 0), BLOOMFILTER_ERR_FORMAT_VERSION, "a part of another version");
+	put_bytes(path, "\1", 1, FEED_PAGE + 4);
+	same(code_of(path, 0), BLOOMFILTER_OK, "put back");
+	free(bytes);
+}
+
+static void
+check_cut(void)
+{
+	static const long cuts[] = {1, 4095, 4096, 4100, 4159, 4160, 5000, -1};
+	size_t		length;
+	uint8_t    *bytes;
+	unsigned	i;
+
+	make_list(path, few, NULL);
+	bytes = read_file(path, &length);
+	for (i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
+	{
+		size_t		rest = cuts[i] < 0 ? length - 1 : (size_t) cuts[i];
+		int			code;
+
+		write_file(scratch_path("cut"), bytes, rest);
+		code = code_of(scratch_path("cut"), 0);
+		same(code, rest < 4 ? BLOOMFILTER_ERR_FORMAT_LENGTH : BLOOMFILTER_ERR_PAGE, "%zu bytes of it", rest);
+		same(code_of(scratch_path("cut"), BLOOMFILTER_COPY), code, "%zu bytes of it, copied", rest);
+	}
+	bytes = realloc(bytes, length + 1);
+	need(bytes != NULL, "memory");
+	bytes[length] = 0;
+	write_file(scratch_path("cut"), bytes, length + 1);
+	same(code_of(scratch_path("cut"), 0), BLOOMFILTER_ERR_PAGE, "a byte more");
+	free(bytes);
+	unlink(scratch_path("cut"));
+}
+
+/* Parts that don't belong together. */
+static void
+check_parts(void)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *other;
+	const void *bytes[2];
+	size_t		length;
+	uint8_t    *file;
+	size_t		file_length;
+	feed_who	who;
+	feed_part	part;
+	uint64_t	second;
+
+	make_list(path, set, &who);
+	same(code_of(path, 0), BLOOMFILTER_OK, "a list of three parts");
+	need(bloomfilter_builder_create_set(KEYS, 0.01, 8, PARTS, &builder) == BLOOMFILTER_OK, "builder");
+	other = finish_range(builder, 1, KEYS);
+	bloomfilter_get_bytes(set, 0, &bytes[0], &length);
+	second = (FEED_PAGE + length + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE;
+	file = read_file(path, &file_length);
+	need(feed_part_read(bytes[0], &part) == NULL, "a part");
+	feed_part_strip(&part);
+	put_bytes(path, part.header, FEED_HEADER_BYTES, second);
+	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "a part twice");
+	bloomfilter_get_bytes(other, 1, &bytes[1], &length);
+	need(feed_part_read(bytes[1], &part) == NULL, "a part");
+	feed_part_strip(&part);
+	put_bytes(path, part.header, FEED_HEADER_BYTES, second);
+	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "parts of two seeds");
+	put_bytes(path, file + second, FEED_HEADER_BYTES, second);
+	who.parts = 2;
+	put_who(path, &who);
+	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "a part too many");
+	free(file);
+	bloomfilter_close(other);
+}
+
+/* ------------------------------------------------------------------------
+ * Status
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+now(clockid_t clock)
+{
+	struct timespec time;
+
+	clock_gettime(clock, &time);
+	return (uint64_t) time.tv_sec * 1000000 + (uint64_t) time.tv_nsec / 1000;
+}
+
+/* By both clocks so many seconds ago, and the word that the follower wrote. */
+static bloomfilter_status
+status_after(long long seconds, const char *word)
+{
+	feed_how	how;
+	uint8_t		bytes[FEED_HOW_BYTES];
+	bloomfilter *filter;
+	bloomfilter_status status;
+
+	memset(&how, 0, sizeof how);
+	how.looked = now(CLOCK_REALTIME) - (uint64_t) (seconds * 1000000);
+	how.looked_boot = now(CLOCK_BOOTTIME) - (uint64_t) (seconds * 1000000);
+	how.failures = 3;
+	how.every = 10000000;
+	how.heartbeat = 20000000;
+	how.expires = 12345;
+	how.since = 54321;
+	strcpy(how.word, word);
+	strcpy(how.text, "what happened");
+	feed_how_write(&how, bytes);
+	put_bytes(path, bytes, sizeof bytes, FEED_HOW_AT);
+	filter = opened(path, 0);
+	status = status_of(filter);
+	bloomfilter_close(filter);
+	return status;
+}
+
+static void
+check_status(void)
+{
+	bloomfilter_status status;
+	bloomfilter *filter;
+
+	make_list(path, few, NULL);
+	filter = opened(path, BLOOMFILTER_SKIP_CHECK);
+	status = status_of(filter);
+	ok(status.age == -1 && status.looked == 0 && status.word[0] == '\0', "before the first look");
+	is(status.list, "users", "its list");
+	is(status.identity, "10111213-1415-1617-1819-1a1b1c1d1e1f", "its identity");
+	ok(status.epoch == 90 && status.built == 95 && status.serial == 100 && status.superseded == 0, "its numbers");
+	put_word(path, FEED_SUPERSEDED, 1);
+	same((long long) status_of(filter).superseded, 1, "that another one took its place");
+	bloomfilter_close(filter);
+	make_list(path, few, NULL);
+	status = status_after(2, "");
+	ok(status.failures == 3 && status.every == 10000000 && status.heartbeat == 20000000 &&
+	   status.expires == 12345 && status.since == 54321, "how its follower fares");
+	ok(status.age >= 2000000 && status.age < 12000000 && status.word[0] == '\0', "two seconds ago: nothing is wrong");
+	is(status_after(60, "").word, "old", "three looks were missed");
+	is(status_after(60, "disk").word, "disk", "the follower's word is not replaced");
+	is(status_after(60, "disk").text, "what happened", "nor what it says");
+	status = status_after(-3600, "");
+	is(status.word, "clock", "a look in an hour");
+	ok(status_after(-30, "").word[0] == '\0', "half a minute is nothing");
+}
+
+/* ------------------------------------------------------------------------
+ * Watching
+ * ------------------------------------------------------------------------ */
+
+static bool
+finds(bloomfilter_reader *reader, int64_t key)
+{
+	bool		found = count_missing(bloomfilter_reader_enter(reader), key, key) == 0;
+
+	bloomfilter_reader_leave(reader);
+	return found;
+}
+
+/* A key of many that few denies. */
+static int64_t
+new_key(void)
+{
+	int64_t		key = KEYS + 1;
+
+	while (bloomfilter_contains_int64(few, key) != 0)
+		key++;
+	return key;
+}
+
+static void
+check_watched(unsigned flags, bool tell, const char *what)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+	const bloomfilter *held;
+	int64_t		key = new_key();
+	bool		told = tell && flags == 0;
+
+	stop_clocks();
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, flags, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	held = bloomfilter_reader_enter(reader);
+	if (tell)
+		put_word(path, FEED_SUPERSEDED, 1);
+	make_list(path, many, NULL);
+	same(bloomfilter_contains_int64(held, key), 0, "%s: who is inside keeps the old one", what);
+	bloomfilter_reader_leave(reader);
+	pass(20);
+	same(finds(reader, key), told, "%s: after 20 ms", what);
+	pass(1000);
+	ok(finds(reader, key), "%s: after a second the new one has come by itself", what);
+	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "%s: without an error", what);
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+/* The follower was killed before it gave the new file its name, and comes again. */
+static void
+check_superseded_by_none(void)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+
+	stop_clocks();
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	put_word(path, FEED_SUPERSEDED, 1);
+	pass(20);
+	same(finds(reader, 1), 1, "superseded by none: the file is asked on");
+	put_keys(path, many, 200);
+	put_word(path, FEED_SUPERSEDED, 0);
+	ok(finds(reader, new_key()), "superseded by none: and has what comes");
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+static void
+check_watched_serial(void)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	same(bloomfilter_watched_reload(watched, NULL), 0, "a copy of a list that stays");
+	put_keys(path, many, 200);
+	same(bloomfilter_watched_reload(watched, NULL), 1, "a copy is made anew when bits came");
+	same(count_missing(bloomfilter_reader_enter(reader), 1, KEYS + MORE), 0, "and has them");
+	bloomfilter_reader_leave(reader);
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
+	put_word(path, FEED_SERIAL, 300);
+	same(bloomfilter_watched_reload(watched, NULL), 0, "what is mapped needs no reload for it");
+	bloomfilter_watched_close(watched);
+}
+
+static void
+check_watched_damage(void)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+	bloomfilter_detail detail;
+
+	stop_clocks();
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	unlink(path);
+	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "gone: %s", detail.text);
+	make_list(path, many, NULL);
+	put_bytes(path, "x", 1, 40);
+	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_PAGE, "damaged: %s", detail.text);
+	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_PAGE, "and again");
+	same(bloomfilter_watched_error(watched, &detail), BLOOMFILTER_ERR_PAGE, "which is told: %s", detail.text);
+	same(count_missing(bloomfilter_reader_enter(reader), 1, KEYS), 0, "the old one stays");
+	bloomfilter_reader_leave(reader);
+	make_list(path, many, NULL);
+	pass(1000);
+	ok(finds(reader, new_key()), "a right one is taken");
+	standing.tv_sec = 0;
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+}
+
+/* A child has no thread of its parent, and needs none. */
+static void
+check_fork(void)
+{
+	bloomfilter_watched *watched = NULL;
+	bloomfilter_reader *reader = NULL;
+	int64_t		key = new_key();
+	pid_t		child;
+	int			status = 0;
+
+	stop_clocks();
+	make_list(path, few, NULL);
+	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	need(!finds(reader, key), "a new key");
+	make_list(path, many, NULL);
+	fflush(stdout);
+	child = fork();
+	need(child >= 0, "fork");
+	pass(1000);
+	if (child == 0)
+		_exit(finds(reader, key) ? 0 : 1);
+	need(waitpid(child, &status, 0) == child, "child");
+	same(status, 0, "a child sees a new file by itself");
+	ok(finds(reader, key), "and so does its parent");
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+int
+main(void)
+{
+	unsigned	i;
+
+	path = scratch_path("list.bloom");
+	few = make_range(KEYS + MORE, 1, 1, KEYS);
+	many = make_range(KEYS + MORE, 1, 1, KEYS + MORE);
+	set = make_range(KEYS, PARTS, 1, KEYS);
+	check_written();
+	check_change();
+	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		check_place(&cases[i]);
+	check_copied_file();
+	check_namespace();
+	check_damage();
+	check_cut();
+	check_parts();
+	check_status();
+	check_watched(0, true, "superseded");
+	check_watched(0, false, "renamed over");
+	check_watched(BLOOMFILTER_COPY, true, "copied, superseded");
+	check_watched(BLOOMFILTER_COPY, false, "copied, renamed over");
+	check_superseded_by_none();
+	check_watched_serial();
+	check_watched_damage();
+	check_fork();
+	unlink(path);
+	bloomfilter_close(few);
+	bloomfilter_close(many);
+	bloomfilter_close(set);
+	return tap_done();
+}
