@@ -48,15 +48,14 @@ if (!build('bloomfilter', @make, '-C', "$root/src/cli", "BUILD=$dir/cli"))
 my %server;
 if (build('the server in C', 'sh', '-c',
 	"make -s -C $root/src/lib BUILD=$dir/lib &&
-	cc -O2 -pthread -I$root/src/lib -o $dir/server $example/server.c $dir/lib/libbloomfilter.a -lzstd -lm"))
+	cc -O2 -pthread -I$root/src/lib -o $dir/server $example/server.c $dir/lib/libbloomfilter.a -lm"))
 {
 	$server{c} = ["$dir/server"];
 }
-$ENV{PYTHONPATH} = "$root/clients/python/src";
+$ENV{PYTHONPATH} = "$dir/python";
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
-$ENV{BLOOMFILTER_PURE} = 1;
-if (build('the server in Python', $python, '-c',
-	'import sys; sys.path.pop(0); import bloomfilter'))
+if (build('the server in Python', 'sh', '-c',
+	"cd $root/clients/python && $python -W ignore setup.py --quiet build --build-base $dir/python.build --build-lib $dir/python"))
 {
 	$server{python} = [ $python, "$example/server.py" ];
 }
@@ -203,7 +202,6 @@ foreach my $name (sort keys %server)
 
 $pull->{run}->signal('TERM');
 $pull->{run}->finish;
-like($pull->{out} . $pull->{err}, qr/pulled/, 'nights were fetched');
 foreach my $process (@process)
 {
 	$process->{run}->kill_kill;

@@ -1,44 +1,44 @@
 """What pyproject.toml can't say: the extension module, and files from elsewhere.
 
-The module is compiled from the C core that the PostgreSQL extension is made of.
-The core, xxhash.h and the licences lie outside of this folder in the repository;
-a source distribution carries them, so that it builds with a C compiler and
-nothing else.  Where there is no compiler the package is installed without the
-module, says so when it is imported, and is slower.
+The module is compiled from the library libbloomfilter.  Its sources, xxhash.h and the
+licences lie outside of this folder in the repository; a source distribution carries
+them, so that it builds with a C compiler and nothing else.
 """
 
 import os
 import shutil
+import sys
 import sysconfig
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # before setuptools 70.1
+    try:
+        from wheel.bdist_wheel import bdist_wheel
+    except ImportError:
+        bdist_wheel = None
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-NATIVE_UNITS = ["bytes.c", "keys.c", "module.c", "prober.c", "text.c"]
-CORE_UNITS = ["bf_avx2.c", "bf_bits.c", "bf_estimate.c", "bf_filter.c", "bf_format.c", "bf_hash.c",
-              "bf_hashlist.c", "bf_kernel.c", "bf_key.c", "bf_portable.c", "bf_rate.c",
-              "bf_sizing.c"]
+VERSION = open(os.path.join(HERE, "src", "bloomfilter", "_version.py")).read().split('"')[-2]
 
-# The folders of C sources, by a file that is in them.
-HEADERS = {"core": "bf_format.h", "text": "bf_text.h"}
+# The folders of C sources, and the units of them that are not needed.
+FOLDERS = ("core", "text", "feed", "lib")
+FEED_UNITS = ("feed_page", "feed_part", "feed_sum")
 
-# Equal sizes on all machines need arithmetic that is not contracted.
-C_OPTIONS = ["-fvisibility=hidden", "-ffp-contract=off"]
+# From 3.11 on the stable interface has all that the module uses: one wheel for all of them.
+STABLE = sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED")
+NEEDS = ("bloomfilter for Python needs a C compiler, Python's headers and xxhash.h "
+         "(Debian: gcc python3-dev libxxhash-dev)")
 
 
 def first_file(*places):
     """The first of these files that there is, or None."""
     return next((place for place in places if place and os.path.isfile(place)), None)
-
-
-def find_source(folder):
-    """The folder `core` or `text` of the C sources, or None."""
-    header = first_file(*(os.path.join(place, folder, HEADERS[folder])
-                          for place in (HERE, os.path.join(ROOT, "src"))))
-    return header and os.path.dirname(header)
 
 
 def find_xxhash():
@@ -48,15 +48,20 @@ def find_xxhash():
     return first_file(*(folder and os.path.join(folder, "xxhash.h") for folder in folders))
 
 
+def is_needed(folder, name):
+    return name.endswith((".c", ".h")) and (folder != "feed" or name[:-2] in FEED_UNITS)
+
+
 def copy_sources(target):
     """The C sources, in their folders; returns the paths of those to compile."""
     units = []
-    for folder in HEADERS:
+    for folder in FOLDERS:
+        source = next(place for place in (os.path.join(HERE, folder), os.path.join(ROOT, "src", folder))
+                      if os.path.isdir(place))
         os.makedirs(os.path.join(target, folder), exist_ok=True)
-        for name in sorted(os.listdir(find_source(folder))):
-            if name.endswith((".c", ".h")):
-                copy(os.path.join(find_source(folder), name), os.path.join(target, folder, name))
-            if name in CORE_UNITS or (folder == "text" and name.endswith(".c")):
+        for name in sorted(filter(lambda name: is_needed(folder, name), os.listdir(source))):
+            copy(os.path.join(source, name), os.path.join(target, folder, name))
+            if name.endswith(".c"):
                 units.append(os.path.join(target, folder, name))
     return units
 
@@ -87,10 +92,13 @@ class BuildExt(build_ext):
     def build_extension(self, ext):
         staged = os.path.join(self.build_temp, "sources")
         ext.sources += copy_sources(staged)
-        ext.include_dirs += [os.path.join(staged, folder) for folder in HEADERS] + ["native"]
+        ext.include_dirs += [os.path.join(staged, folder) for folder in FOLDERS] + ["native"]
         if find_xxhash():
             ext.include_dirs.append(os.path.dirname(find_xxhash()))
-        super().build_extension(ext)
+        try:
+            super().build_extension(ext)
+        except Exception as error:
+            raise SystemExit(f"{NEEDS}: {error}") from None
 
 
 class Sdist(sdist):
@@ -107,16 +115,28 @@ class Sdist(sdist):
              os.path.join(base_dir, "native", "native.h"))
 
 
-NATIVE = Extension(
-    "bloomfilter._native",
-    sources=[os.path.join("native", unit) for unit in NATIVE_UNITS],
-    depends=[os.path.join("native", "native.h")],
-    extra_compile_args=C_OPTIONS if os.name == "posix" else [],
-    optional=True,
-)
+commands = {"build_ext": BuildExt, "sdist": Sdist}
+if bdist_wheel and STABLE:
+    class StableWheel(bdist_wheel):
+        def finalize_options(self):
+            self.py_limited_api = "cp311"
+            super().finalize_options()
+
+    commands["bdist_wheel"] = StableWheel
 
 gather_licences()
 setup(
-    ext_modules=[NATIVE] if all(map(find_source, HEADERS)) else [],
-    cmdclass={"build_ext": BuildExt, "sdist": Sdist},
+    ext_modules=[Extension(
+        "bloomfilter._native",
+        sources=[os.path.join("native", unit) for unit in ("filter.c", "keys.c", "module.c")],
+        depends=[os.path.join("native", "native.h")],
+        define_macros=[("BLOOMFILTER_VERSION", f'"{VERSION}"')]
+        + ([("Py_LIMITED_API", "0x030b0000")] if STABLE else []),
+        py_limited_api=STABLE,
+        # Equal sizes on all machines need arithmetic that is not contracted.
+        extra_compile_args=["-std=c11", "-fvisibility=hidden", "-ffp-contract=off", "-pthread"],
+        # A library of the same name in the process is another one.
+        extra_link_args=["-pthread"] + (["-Wl,-Bsymbolic"] if sys.platform == "linux" else []),
+    )],
+    cmdclass=commands,
 )

@@ -3,8 +3,8 @@
  *	  server FILE SOCKET: answers whether keys are in the filter of FILE.
  *
  * Reads lines with one integer each, and answers each with a line: 1 (perhaps) or
- * 0 (surely not).  A thread for each connection, which has a reader of its own; one
- * more takes new filters when FILE is replaced.  Nobody waits for anybody.
+ * 0 (surely not).  A thread for each connection, which has a reader of its own; a
+ * look-up takes the new filter when FILE was replaced.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <libbloomfilter.h>
@@ -70,21 +69,6 @@ serve(void *argument)
 	return NULL;
 }
 
-static void *
-take_new_files(void *unused)
-{
-	const struct timespec pause = {0, 100 * 1000 * 1000};
-	bloomfilter_detail detail;
-
-	(void) unused;
-	for (;;)
-	{
-		nanosleep(&pause, NULL);
-		if (bloomfilter_watched_reload(customers, &detail) < 0)
-			fprintf(stderr, "server: keeping the old filter: %s\n", detail.text);
-	}
-}
-
 static void
 start_thread(void *(*run) (void *), void *argument)
 {
@@ -123,7 +107,6 @@ main(int argc, char **argv)
 	if (bloomfilter_watched_open(argv[1], 0, &customers, &detail) != BLOOMFILTER_OK)
 		die(detail.text);
 	signal(SIGPIPE, SIG_IGN);
-	start_thread(take_new_files, NULL);
 	listener = listen_on(argv[2]);
 	for (;;)
 	{

@@ -25,13 +25,9 @@ class Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
 
-def complain(error):
-    print(f"server.py: keeping the old filter: {error}", file=sys.stderr)
-
-
 # What the run before has left.
 with contextlib.suppress(FileNotFoundError):
     os.unlink(SOCKET)
-with WatchedBloomFilter(PATH) as customers, Server(SOCKET, Answers) as server:
-    customers.follow(0.1, on_error=complain)
+customers = WatchedBloomFilter(PATH)
+with Server(SOCKET, Answers) as server:
     server.serve_forever()

@@ -11,6 +11,7 @@
 #include "bf_text.h"
 #include "error.h"
 #include "keys.h"
+#include "page.h"
 
 _Static_assert(BF_EXPLAIN_ROOM == BLOOMFILTER_EXPLAIN_TEXT, "the public header has the core's number");
 
@@ -19,6 +20,7 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 					size_t length, char *text)
 {
 	const lbf_part *part = filter->part;
+	bf_header	header;
 	uint32_t	type;
 	int			code = lbf_key_check(key_type, bytes, &length, &type);
 
@@ -28,7 +30,11 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 		return code;
 	if (filter->open_parts > 1)
 		part += bf_part_of(bf_hash(bytes, length, filter->seed), filter->open_parts);
-	code = bf_explain(text, &part->header, lbf_blocks(part), type, bytes, length);
+	header = part->header;
+	/* In a mapped file with a page headers say nothing of the bits: it is counted now. */
+	if (filter->mapped.start != NULL)
+		lbf_part_now(part, &header);
+	code = bf_explain(text, &header, lbf_blocks(part), type, bytes, length);
 	return code == BF_EXPLAIN_OTHER_PART ? BLOOMFILTER_ERR_OTHER_PART : code;
 }
 

@@ -141,6 +141,8 @@ bloomfilter_check(const bloomfilter *filter, bloomfilter_detail *detail)
 
 	if (lbf_is_live(filter))
 		return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, NULL);
+	if (filter->mapped.start != NULL)
+		return lbf_page_check(filter, detail);
 	for (i = 0; i < filter->open_parts; i++)
 	{
 		const lbf_bytes *bytes = &filter->part[i].bytes;

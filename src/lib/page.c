@@ -237,11 +237,27 @@ seal_parts(bloomfilter *filter, const char *path, bloomfilter_detail *detail)
 		lbf_part   *part = &filter->part[i];
 
 		lbf_part_now(part, &part->header);
+		/* Keys may have come to a part that had none when the file was made. */
+		if (part->header.bits_set > 0 && part->header.key_type == BF_KEY_NONE)
+		{
+			part->header.key_type = filter->key_type;
+			lbf_part_now(part, &part->header);
+		}
 		if (part->header.bits_set > 0 && part->header.key_type == BF_KEY_NONE)
 			return lbf_fail(detail, BLOOMFILTER_ERR_FORMAT_EMPTY, path);
 		bf_header_copy(&part->header, part->bytes.start);
 	}
 	return BLOOMFILTER_OK;
+}
+
+int
+lbf_page_check(const bloomfilter *filter, bloomfilter_detail *detail)
+{
+	feed_who	who;
+	feed_page_status status = feed_who_read(filter->mapped.start, filter->mapped.length, &who);
+
+	return status == FEED_PAGE_OK ? check_sum(filter, &who, NULL, detail) :
+		lbf_fail_text(detail, BLOOMFILTER_ERR_PAGE, NULL, feed_page_text(status));
 }
 
 static int

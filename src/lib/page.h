@@ -15,6 +15,9 @@ extern bool lbf_is_paged(int fd);
 extern int	lbf_page_open(int fd, const struct stat *st, unsigned flags, const char *path,
 						  bloomfilter **filter, bool *kept, bloomfilter_detail *detail);
 
+/* That the bits of a mapped file which nobody follows are those that it was written with. */
+extern int	lbf_page_check(const bloomfilter *filter, bloomfilter_detail *detail);
+
 /* The header of a part as it is at this moment: bits are counted, its checksum is made. */
 extern void lbf_part_now(const lbf_part *part, bf_header *header);
 

@@ -89,6 +89,12 @@ take_how(const feed_how *how, bloomfilter_status *status)
 	return right;
 }
 
+static bool
+missed_looks(const bloomfilter_status *status)
+{
+	return status->looked != 0 && status->every != 0 && status->age / MISSED_LOOKS > status->every;
+}
+
 /* What a follower that is no more can't write into its page. */
 static void
 add_word(bloomfilter_status *status, bool right_clock)
@@ -101,8 +107,7 @@ add_word(bloomfilter_status *status, bool right_clock)
 		snprintf(status->text, sizeof status->text, "the last look is %lld s in the future",
 				 (long long) (-status->age / MICROSECONDS));
 	}
-	else if (status->looked != 0 && status->every != 0 &&
-			 status->age / MISSED_LOOKS > status->every)
+	else if (missed_looks(status))
 	{
 		strcpy(status->word, "old");
 		snprintf(status->text, sizeof status->text, "no look for %lld s",
@@ -192,7 +197,7 @@ lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bl
 	int			code;
 
 	bloomfilter_get_status(filter, &status, sizeof status);
-	if (strcmp(status.word, "old") == 0)
+	if (missed_looks(&status))
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	code = fd >= 0 ? fstat(fd, &st) : stat(path, &st);
 	if (code != 0)

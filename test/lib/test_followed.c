@@ -19,10 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bf_bytes.h"
+#include "bf_hash.h"
 #include "files.h"
 #include "make_filters.h"
 #include "make_list.h"
 #include "tap.h"
+#include "tsv.h"
 
 #define KEYS 3000
 #define MORE 1000				/* that come in later */
@@ -111,6 +114,8 @@ check_written(void)
 	bloomfilter_status status;
 	bloomfilter_info info;
 	bloomfilter_info wanted;
+	static const uint8_t key[8] = {42};
+	char		explained[2][BLOOMFILTER_EXPLAIN_TEXT];
 	uint8_t    *bytes;
 	size_t		length;
 
@@ -126,6 +131,10 @@ check_written(void)
 	same(status.place, BLOOMFILTER_PLACE_NONE, "nobody follows it");
 	ok(status.serial == 0 && status.serial_kind == BLOOMFILTER_SERIAL_NONE && status.age == -1 &&
 	   status.word[0] == '\0', "so nothing is known of a list");
+	same(bloomfilter_check(mapped, NULL), BLOOMFILTER_OK, "it is valid");
+	need(bloomfilter_explain(mapped, BLOOMFILTER_KEY_INTEGER, key, 8, explained[0]) ==
+		 bloomfilter_explain(set, BLOOMFILTER_KEY_INTEGER, key, 8, explained[1]), "explained");
+	ok(strcmp(explained[0], explained[1]) == 0, "a look-up in it is explained as in memory");
 	need(bloomfilter_union(mapped, copy, &both) == BLOOMFILTER_OK, "united");
 	ok(equal_bytes(both, set), "it is united with its copy");
 	bloomfilter_close(both);
@@ -133,7 +142,8 @@ check_written(void)
 	bytes = read_file(path, &length);
 	put_bytes(path, &(uint8_t) {(uint8_t) (bytes[length - 1] ^ 1)}, 1, length - 1);
 	free(bytes);
-	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "a bit that was turned is found");
+	same(bloomfilter_check(mapped, NULL), BLOOMFILTER_ERR_SET, "a bit that was turned is found by a check");
+	same(code_of(path, 0), BLOOMFILTER_ERR_SET, "and by who opens it");
 	same(code_of(path, BLOOMFILTER_COPY), BLOOMFILTER_ERR_SET, "by who copies it, too");
 	same(code_of(path, BLOOMFILTER_SKIP_CHECK), BLOOMFILTER_OK, "but not by who wants no check");
 	bloomfilter_close(mapped);
@@ -200,6 +210,32 @@ check_change(void)
 	same(count_missing(copy, 1, KEYS), 0, "a copy outlives its file's content");
 	same((long long) status_of(copy).serial, 100, "with its serial");
 	bloomfilter_close(copy);
+}
+
+/* A part that had no key when the file was made has no type, and keys come to it. */
+static void
+check_first_keys(void)
+{
+	bloomfilter_info info;
+	bloomfilter *begun = NULL;
+	bloomfilter *copy;
+	int64_t		key = 0;
+
+	do
+	{
+		bloomfilter_close(begun);
+		key++;
+		begun = make_range(KEYS, PARTS, key, key);
+		bloomfilter_get_part_info(begun, 0, &info, sizeof info);
+	} while (info.key_type != BLOOMFILTER_KEY_NONE);
+	make_list(path, begun, NULL);
+	put_keys(path, set, 200);
+	copy = opened(path, BLOOMFILTER_COPY);
+	bloomfilter_get_part_info(copy, 0, &info, sizeof info);
+	same(info.key_type, BLOOMFILTER_KEY_INTEGER, "a part that gets its first keys has their type in a copy");
+	same(bloomfilter_check(copy, NULL), BLOOMFILTER_OK, "which is valid");
+	bloomfilter_close(copy);
+	bloomfilter_close(begun);
 }
 
 /* ------------------------------------------------------------------------
@@ -329,6 +365,87 @@ check_namespace(void)
 	else
 		same(WEXITSTATUS(status), 0, "in another mount namespace it is in its place, with all keys");
 	rmdir(mounted);
+}
+
+/* ------------------------------------------------------------------------
+ * The golden files
+ * ------------------------------------------------------------------------ */
+
+/* Makes a reader of the file stand where a row says: see README.md of the vectors. */
+static void
+stand(const char *name, uint8_t *bytes, size_t length, const char *where)
+{
+	bool		right = length >= FEED_PAGE && bf_load_le64(bytes + 504) == bf_hash(bytes, 504, 0);
+	bool		saved = length >= FEED_PAGE && bf_load_le64(bytes + 1080) != 0;
+	uint8_t		text[72];
+	struct stat st;
+
+	write_file(name, bytes, length);
+	if (length < FEED_PAGE || strcmp(where, "nobody") == 0 || strcmp(where, "-") == 0)
+		return;
+	need(stat(name, &st) == 0, "stat");
+	this_boot(bytes + 48);
+	bytes[48] ^= strcmp(where, "boot") == 0;
+	bf_store_le64(bytes + 64, (uint64_t) st.st_dev + (strcmp(where, "device") == 0));
+	bf_store_le64(bytes + 72, (uint64_t) st.st_ino + (strcmp(where, "copy") == 0));
+	if (right)
+		bf_store_le64(bytes + 504, bf_hash(bytes, 504, 0));
+	memcpy(text, bytes + 1024, 56);
+	memcpy(text + 56, bytes + 24, 8);
+	memcpy(text + 64, bytes + 72, 8);
+	if (saved)
+		bf_store_le64(bytes + 1080, bf_hash(text, sizeof text, 0));
+	put_bytes(name, bytes, FEED_PAGE, 0);
+}
+
+static int
+count_denied(const bloomfilter *filter, const char *keys)
+{
+	int			denied = 0;
+
+	for (; keys != NULL; keys = strchr(keys, ','))
+	{
+		keys += *keys == ',';
+		denied += bloomfilter_contains_int64(filter, strtoll(keys, NULL, 10)) != 1;
+	}
+	return denied;
+}
+
+static void
+check_golden(const tsv *table, unsigned flags)
+{
+	const char *name = tsv_text(table, "name");
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(path, flags, &filter, NULL);
+
+	if (strcmp(tsv_text(table, "word"), "-") != 0)
+		ok(code < 0 && filter == NULL, "golden file %s, flags %u: refused with %d", name, flags, code);
+	else
+	{
+		same(code, BLOOMFILTER_OK, "golden file %s, flags %u: taken", name, flags);
+		need(code == BLOOMFILTER_OK, "a filter");
+		ok(status_of(filter).serial == tsv_number(table, "told"), "golden file %s: its serial", name);
+		same(count_denied(filter, tsv_text(table, "keys")), 0, "golden file %s: its keys", name);
+	}
+	bloomfilter_close(filter);
+}
+
+static void
+check_vectors(void)
+{
+	tsv		   *table = tsv_open("pages.tsv");
+
+	while (tsv_next(table))
+	{
+		size_t		length;
+		uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
+
+		stand(path, bytes, length, tsv_text(table, "where"));
+		check_golden(table, 0);
+		check_golden(table, BLOOMFILTER_COPY);
+		free(bytes);
+	}
+	tsv_close(table);
 }
 
 /* ------------------------------------------------------------------------
@@ -688,10 +805,12 @@ main(void)
 	set = make_range(KEYS, PARTS, 1, KEYS);
 	check_written();
 	check_change();
+	check_first_keys();
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		check_place(&cases[i]);
 	check_copied_file();
 	check_namespace();
+	check_vectors();
 	check_damage();
 	check_cut();
 	check_parts();

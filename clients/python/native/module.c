@@ -1,40 +1,213 @@
 /*
  * module.c
- *	  The extension module bloomfilter._native, over the C core of the extension.
+ *	  The extension module bloomfilter._native: the library libbloomfilter for Python.
  */
 #include "native.h"
 
-static int
-module_exec(PyObject *module)
-{
-	PyObject   *type = PyType_FromSpec(&prober_spec);
+PyObject   *encode_function;
+PyObject   *error_function;
 
-	if (type == NULL)
-		return -1;
-	if (PyModule_AddObject(module, "Prober", type) < 0)
+/* An empty filter, which refuses bytes that no key of a type has. */
+static bloomfilter *empty;
+
+PyObject *
+raise_code(int code, const char *text, int system_error)
+{
+	PyObject   *error;
+
+	if (code == BLOOMFILTER_ERR_NO_MEMORY)
+		return PyErr_NoMemory();
+	error = PyObject_CallFunction(error_function, "iNi", code, PyUnicode_DecodeFSDefault(text), system_error);
+	if (error != NULL)
+		PyErr_SetObject((PyObject *) Py_TYPE(error), error);
+	Py_XDECREF(error);
+	return NULL;
+}
+
+void
+set_error_index(Py_ssize_t index)
+{
+	PyObject   *type;
+	PyObject   *error;
+	PyObject   *traceback;
+	PyObject   *number;
+
+	PyErr_Fetch(&type, &error, &traceback);
+	PyErr_NormalizeException(&type, &error, &traceback);
+	number = PyLong_FromSsize_t(index);
+	/* Only the package's own errors have the attribute. */
+	if (number == NULL || !PyObject_HasAttrString(error, "index") ||
+		PyObject_SetAttrString(error, "index", number) < 0)
+		PyErr_Clear();
+	Py_XDECREF(number);
+	PyErr_Restore(type, error, traceback);
+}
+
+/* setup(encode, error): what the package gives the module when it is imported */
+static PyObject *
+setup(PyObject *module, PyObject *args)
+{
+	PyObject   *encode;
+	PyObject   *error;
+
+	(void) module;
+	if (!PyArg_ParseTuple(args, "OO:setup", &encode, &error))
+		return NULL;
+	Py_INCREF(encode);
+	Py_INCREF(error);
+	Py_XDECREF(encode_function);
+	Py_XDECREF(error_function);
+	encode_function = encode;
+	error_function = error;
+	Py_RETURN_NONE;
+}
+
+/* The bytes of a key that is read into a new object; NULL with an exception. */
+static PyObject *
+read_key(int type, const char *text, size_t length)
+{
+	size_t		room = bloomfilter_text_room(type, text, length);
+	PyObject   *buffer = PyBytes_FromStringAndSize(NULL, (Py_ssize_t) room);
+	bloomfilter_slice key;
+	bloomfilter_detail detail;
+	PyObject   *bytes = NULL;
+	int			code;
+
+	if (buffer == NULL)
+		return NULL;
+	code = bloomfilter_text_key(type, text, length, PyBytes_AsString(buffer), room, &key, &detail);
+	if (code != BLOOMFILTER_OK)
+		raise_code(code, detail.text, 0);
+	else
+		bytes = PyBytes_FromStringAndSize(key.bytes, (Py_ssize_t) key.length);
+	Py_DECREF(buffer);
+	return bytes;
+}
+
+/* parse(type name, text) -> (key type, bytes) */
+static PyObject *
+parse(PyObject *module, PyObject *args)
+{
+	const char *name;
+	const char *text;
+	Py_ssize_t	length;
+	PyObject   *bytes;
+	int			type;
+
+	(void) module;
+	if (!PyArg_ParseTuple(args, "sy#:parse", &name, &text, &length))
+		return NULL;
+	type = bloomfilter_text_type_of_name(name);
+	if (type <= BLOOMFILTER_KEY_NONE || type == BLOOMFILTER_KEY_ROW)
+		return PyErr_Format(PyExc_LookupError, "unknown key type '%s'", name);
+	bytes = read_key(type, text, (size_t) length);
+	return bytes == NULL ? NULL : Py_BuildValue("iN", bloomfilter_text_key_type(type), bytes);
+}
+
+/* is_key(key type, bytes) -> bool */
+static PyObject *
+is_key(PyObject *module, PyObject *args)
+{
+	const char *bytes;
+	Py_ssize_t	length;
+	int			type;
+
+	(void) module;
+	if (!PyArg_ParseTuple(args, "iy#:is_key", &type, &bytes, &length))
+		return NULL;
+	return PyBool_FromLong(bloomfilter_contains(empty, type, bytes, (size_t) length) >= 0);
+}
+
+static int
+append_columns(PyObject *columns, bloomfilter_row *row)
+{
+	Py_ssize_t	count = PyList_Size(columns);
+	Py_ssize_t	i;
+
+	for (i = 0; i < count; i++)
 	{
-		Py_DECREF(type);
+		const char *bytes;
+		Py_ssize_t	length;
+		int			type;
+		int			code;
+
+		if (!PyArg_ParseTuple(PyList_GetItem(columns, i), "iy#", &type, &bytes, &length))
+			return -1;
+		code = bloomfilter_row_append(row, type, bytes, (size_t) length);
+		if (code == BLOOMFILTER_OK)
+			continue;
+		raise_code(BLOOMFILTER_ERR_KEY_TYPE, type == BLOOMFILTER_KEY_ROW ? "a column of a row can't be a row" :
+				   "a row has at most 6 columns", 0);
 		return -1;
 	}
 	return 0;
 }
 
-static PyModuleDef_Slot module_slots[] = {
-	{Py_mod_exec, module_exec},
-	{0, NULL}
+/* row([(key type, bytes), ...], room) -> the bytes of the row */
+static PyObject *
+make_row(PyObject *module, PyObject *args)
+{
+	PyObject   *columns;
+	Py_ssize_t	room;
+	PyObject   *result = NULL;
+	bloomfilter_row row = {NULL, 0, 0};
+
+	(void) module;
+	if (!PyArg_ParseTuple(args, "On:row", &columns, &room))
+		return NULL;
+	row.room = (size_t) room;
+	row.bytes = PyMem_Malloc((size_t) room + 1);
+	if (row.bytes == NULL)
+		return PyErr_NoMemory();
+	if (append_columns(columns, &row) == 0)
+		result = PyBytes_FromStringAndSize((const char *) row.bytes, (Py_ssize_t) row.length);
+	PyMem_Free(row.bytes);
+	return result;
+}
+
+static PyMethodDef module_functions[] = {
+	{"setup", setup, METH_VARARGS, NULL},
+	{"parse", parse, METH_VARARGS, NULL},
+	{"is_key", is_key, METH_VARARGS, NULL},
+	{"row", make_row, METH_VARARGS, NULL},
+	{NULL, NULL, 0, NULL}
 };
 
 static struct PyModuleDef module_def = {
 	.m_base = PyModuleDef_HEAD_INIT,
 	.m_name = "bloomfilter._native",
-	.m_doc = "The look-up of the package, compiled.",
-	.m_size = 0,
+	.m_doc = "libbloomfilter for the package.",
+	.m_size = -1,
 	.m_methods = module_functions,
-	.m_slots = module_slots,
 };
+
+static int
+make_empty(void)
+{
+	bloomfilter_builder *builder;
+	int			code = bloomfilter_builder_create(1, 0.5, 0, &builder);
+
+	if (code == BLOOMFILTER_OK)
+		code = bloomfilter_builder_finish(builder, &empty, NULL);
+	if (code == BLOOMFILTER_OK)
+		bloomfilter_builder_free(builder);
+	else
+		PyErr_NoMemory();
+	return code;
+}
 
 PyMODINIT_FUNC
 PyInit__native(void)
 {
-	return PyModuleDef_Init(&module_def);
+	PyObject   *module = PyModule_Create(&module_def);
+	PyObject   *type = module == NULL ? NULL : PyType_FromSpec(&filter_spec);
+
+	if (type == NULL || make_empty() != BLOOMFILTER_OK || PyModule_AddObject(module, "Filter", type) < 0 ||
+		PyModule_AddIntConstant(module, "COPY", BLOOMFILTER_COPY) < 0 ||
+		PyModule_AddIntConstant(module, "SKIP_CHECK", BLOOMFILTER_SKIP_CHECK) < 0)
+	{
+		Py_XDECREF(module);
+		return NULL;
+	}
+	return module;
 }

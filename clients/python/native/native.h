@@ -2,10 +2,9 @@
  * native.h
  *	  What the files of the extension module share.
  *
- * The module serves the package and nobody else: its arguments come from the
- * package's own Python.  Keys of the builtin types are hashed in C; all others,
- * and every key that is refused, go through the package's key_bytes function, so
- * that the rules and the messages exist once.
+ * The module serves the package and nobody else.  Keys of the builtin types become key
+ * bytes here; all others, and every key that is refused, go through the package's
+ * encode function, so that the rules and the messages exist once.
  */
 #ifndef NATIVE_H
 #define NATIVE_H
@@ -13,47 +12,49 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "bf_filter.h"
-#include "bf_key.h"
+#include "libbloomfilter.h"
 
-/* How keys become hashes. */
-typedef struct
-{
-	unsigned	key_type;		/* as bf_header has it */
-	uint64_t	seed;
-	PyObject   *key_bytes;		/* (key, key_type) -> bytes, or raises */
-} Hasher;
+/* What the package gave the module: see setup in module.c. */
+extern PyObject *encode_function;	/* key -> (key type, bytes), or raises */
+extern PyObject *error_function;	/* (code, text, errno) -> an exception */
 
-/* The keys of a batch: of an iterator, or of an array of numbers as it lies. */
-typedef struct
-{
-	PyObject   *iterator;		/* NULL: view has the keys */
-	Py_buffer	view;
-	char		kind;			/* 'i', 'u' or 'f': what the numbers of view are */
-	Py_ssize_t	at;				/* keys taken */
-} KeyRun;
+/* Raises what the package makes of a code; returns NULL. */
+extern PyObject *raise_code(int code, const char *text, int system_error);
 
-/* The hash of one key; -1 with an exception. */
-extern int	hash_key(const Hasher *hasher, PyObject *key, uint64_t *hash);
-
-/* keys is any iterable of keys.  To be closed if 0 is returned. */
-extern int	key_run_open(KeyRun *run, const Hasher *hasher, PyObject *keys);
-
-/* 1: the hash of the next key; 0: that was all; -1: an exception that knows its index. */
-extern int	key_run_next(KeyRun *run, const Hasher *hasher, uint64_t *hash);
-
-extern void key_run_close(KeyRun *run);
-
-/* Gives the exception that is set the index of the key that it is about. */
+/* The same, said of the key with this number in a batch. */
 extern void set_error_index(Py_ssize_t index);
 
-/* The type Prober. */
-extern PyType_Spec prober_spec;
+/* One key.  bytes are in room or owner's. */
+typedef struct
+{
+	int			type;
+	const char *bytes;
+	Py_ssize_t	length;
+	uint8_t		room[8];
+	PyObject   *owner;			/* to be released with key_free, or NULL */
+} Key;
 
-/* parse_text(type, text) -> (key_type, bytes); why it is no key comes as a ValueError. */
-extern PyObject *parse_text(PyObject *module, PyObject *args);
+extern int	key_take(PyObject *object, Key *key);
+extern void key_free(Key *key);
 
-/* The functions of the module. */
-extern PyMethodDef module_functions[];
+/* The keys of a batch, all of one type. */
+typedef struct
+{
+	int			type;			/* BLOOMFILTER_KEY_NONE: there is no key */
+	size_t		count;
+	int64_t    *integers;		/* of type integer */
+	bloomfilter_slice *slices;	/* of all others; until keys_take is done offsets */
+	char	   *bytes;
+	size_t		room;			/* of integers or slices, in keys */
+	size_t		used;			/* of bytes */
+	size_t		bytes_room;
+} Keys;
+
+/* Takes all keys of an iterable or of an array of numbers; to be freed in any case. */
+extern int	keys_take(PyObject *iterable, Keys *keys);
+extern void keys_free(Keys *keys);
+
+/* The type Filter. */
+extern PyType_Spec filter_spec;
 
 #endif							/* NATIVE_H */

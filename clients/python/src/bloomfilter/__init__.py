@@ -7,37 +7,31 @@
         ...
 """
 
-from ._format import Header
 from ._version import __version__
 from .errors import (
     BloomFilterError,
+    FollowedError,
     InvalidFilterError,
-    InvalidSetError,
     KeyTypeError,
     KeyValueError,
     PartError,
 )
-from ._status import Status
-from .filter import NATIVE, BloomFilter
-from .info import Info
+from .filter import BloomFilter, Info, Status, WatchedBloomFilter
 from .keys import Key, MacAddress, Real
-from .watched import WatchedBloomFilter
 
 __all__ = [
-    "NATIVE",
     "BloomFilter",
     "BloomFilterError",
-    "Header",
+    "FollowedError",
     "Info",
     "InvalidFilterError",
-    "InvalidSetError",
     "Key",
     "KeyTypeError",
     "KeyValueError",
-    "WatchedBloomFilter",
     "MacAddress",
     "PartError",
     "Real",
     "Status",
+    "WatchedBloomFilter",
     "__version__",
 ]

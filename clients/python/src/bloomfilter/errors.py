@@ -9,29 +9,19 @@ class BloomFilterError(Exception):
     index: Optional[int] = None
     """In a batch: the number, from 0, of the key that it is about."""
 
-    path: Optional[str] = None
-    """The file that it is about, where it is about one."""
-
     def __str__(self) -> str:
         text = super().__str__()
-        if self.index is not None:
-            text = f"key {self.index}: {text}"
-        return text if self.path is None else f"{self.path}: {text}"
+        return text if self.index is None else f"key {self.index}: {text}"
 
 
 class InvalidFilterError(BloomFilterError, ValueError):
     """The bytes are not a valid filter.
 
-    `rule` is the word of the first broken rule in section 7 of FORMAT.md.
+    `rule` is the word of the first broken rule in section 7 of FORMAT.md; "page" or "set"
+    where the page of a followed list is damaged, or its parts are none of one set.
     """
 
-    def __init__(self, rule: str, message: str) -> None:
-        super().__init__(message)
-        self.rule = rule
-
-
-class InvalidSetError(BloomFilterError, ValueError):
-    """A manifest is none, or its files are not exactly one whole set of filters."""
+    rule = ""
 
 
 class KeyTypeError(BloomFilterError, TypeError):
@@ -44,3 +34,27 @@ class KeyValueError(BloomFilterError, ValueError):
 
 class PartError(BloomFilterError, LookupError):
     """The key belongs to a part of the set that is not open."""
+
+
+class FollowedError(BloomFilterError):
+    """The file changes while it is read, so it has no bytes that stay: open it with copy=True."""
+
+
+_RULES = (
+    "short magic version header_checksum hash probes block_bits key_type columns blocks size "
+    "part capacity rate bits_set empty_key_type checksum"
+).split()
+_CLASSES = {-5: FollowedError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
+_SYSTEM = -2
+_BROKEN = {-20: "page", -21: "set", **{-101 - i: rule for i, rule in enumerate(_RULES)}}
+
+
+def error_of(code: int, text: str, number: int) -> Exception:
+    """For a bloomfilter_error of the library; number is errno."""
+    if code == _SYSTEM:
+        return OSError(number, text)
+    if code in _BROKEN:
+        error = InvalidFilterError(text)
+        error.rule = _BROKEN[code]
+        return error
+    return _CLASSES.get(code, BloomFilterError)(text)

@@ -1,90 +1,160 @@
-"""The class that programs use: a filter, or a set of parts asked as one."""
+"""The classes that programs use: a filter, and one that is replaced while it is asked."""
 
 import os
-import tempfile
-from typing import TYPE_CHECKING, Any, Iterable, List, NoReturn, Optional, Sequence, Tuple, Type, Union
+import time
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
+from typing import Any, Iterable, Optional, Tuple, Type, Union
 
-from . import _build, _explain, _source, _working
-from ._engine import NATIVE, native
-from ._format import HEADER_BYTES, Header, kind_name
-from ._source import Filter, PathLike, Source
-from ._status import Status, of_working, read_status
-from ._working import Copied, Working
-from .errors import BloomFilterError, PartError
-from .info import Info, describe
-from .keys import key_bytes
+from . import _native, keys
+from .errors import BloomFilterError, error_of
 
-if TYPE_CHECKING or native is not None:
-    from ._native import Prober
-else:
-    from ._pure import Prober
-
-__all__ = ["NATIVE", "BloomFilter"]
-
+PathLike = Union[str, bytes, "os.PathLike[Any]"]
 Data = Union[bytes, bytearray, memoryview]
 
+_native.setup(keys.encode, error_of)
 
-def _missing_part(part: int) -> NoReturn:
-    raise PartError(f"key belongs to part {part} of the set, which is not open")
+# Between two attempts of `wait`.
+_WAIT_SECONDS = 0.1
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_PLACES = (None, "here", "other boot", "copy")
+_SERIALS = (None, "now", "saved", "born")
 
 
-class BloomFilter(Prober):
-    """A filter, or a set of parts asked as one.  It never changes.
+@dataclass(frozen=True)
+class Info:
+    """A filter, or the parts of a set taken as one: the columns of SQL's bloom_stats."""
 
-    `key in f` is False if the key was surely never added, and True if it
-    probably was.  Made by `open`, `from_bytes`, `from_parts` or `build`; any
-    number of threads may ask it.
-    """
+    n: int
+    """Keys it was sized for, of all open parts."""
+    p: float
+    """The rate it was sized for; the highest of the parts."""
+    bits: int
+    bytes: int
+    """Headers included."""
+    hashes: int
+    """Bits of a key; the first part's, as is block_bits."""
+    block_bits: int
+    blocks: int
+    seed: int
+    """Signed, as SQL has it."""
+    key_type: str
+    bits_set: int
+    fill: float
+    """The share of bits that are set; close to 1/2 when n keys are in."""
+    cardinality: float
+    """The number of different keys in it, estimated from the bits set."""
+    fpr: float
+    """The rate to be expected with the keys in it now."""
+    over_capacity: bool
+    """Whether it surely holds more keys than it was sized for."""
+    part: int
+    parts: int
+    format_version: int
+    checksum: str
+    """16 hexadecimal digits; filters that have the same hold the same bytes."""
+    filters: Tuple["Info", ...] = ()
+    """The open parts one by one; none for one of them."""
 
-    _filters: List[Filter]
-    _headers: List[Header]
-    _info: Optional[Info]
-    _origin: Optional[Tuple[str, bool, bool]]
-    _starts: List[bytes]
-    _type_name: str
-    _source: Optional[Source]
-    _working: Union[Working, Copied, None]
 
-    __slots__ = ("_filters", "_headers", "_info", "_origin", "_source", "_starts", "_type_name",
-                 "_working", "__weakref__")
+@dataclass(frozen=True)
+class Status:
+    """Which content of which list a filter is, and how fresh.  None is what isn't known."""
 
-    def __new__(cls, *_: Any, **__: Any) -> "BloomFilter":
-        raise TypeError(
-            "a BloomFilter is opened and then asked: BloomFilter.open(path), or from_bytes; "
-            "BloomFilter.build(keys, n, p) makes one of keys"
+    list: Optional[str]
+    identity: Optional[str]
+    """Of the list: a UUID."""
+    serial: Optional[int]
+    """All that the list had at this serial is found."""
+    serial_kind: Optional[str]
+    """now: of the last bits that came; saved: that are surely on the disk; born: of a copy."""
+    place: Optional[str]
+    """here: where its follower keeps it; other boot: it did before a boot; copy: anywhere else."""
+    epoch: Optional[int]
+    built: Optional[datetime]
+    """The list's content, on the server."""
+    true_at: Optional[datetime]
+    """What was committed before is found."""
+    looked: Optional[datetime]
+    """The follower, with success."""
+    age: Optional[timedelta]
+    """Since then, by the clock that says more."""
+    every: Optional[timedelta]
+    heartbeat: Optional[timedelta]
+    expires: Optional[datetime]
+    since: Optional[datetime]
+    """When word came."""
+    failures: int
+    """Looks that failed since looked."""
+    superseded: bool
+    """Another file took this one's place."""
+    word: Optional[str]
+    """What is wrong: no-look, old, back, signature, identity, damaged, disk, clock, waiting, removed."""
+    text: Optional[str]
+
+
+def _moment(microseconds: int) -> Optional[datetime]:
+    try:
+        return _EPOCH + timedelta(microseconds=microseconds) if microseconds else None
+    except OverflowError:
+        return None
+
+
+def _span(microseconds: int) -> Optional[timedelta]:
+    return timedelta(microseconds=microseconds) if microseconds else None
+
+
+def _flags(verify: bool, copy: bool) -> int:
+    return (0 if verify else _native.SKIP_CHECK) | (_native.COPY if copy else 0)
+
+
+class _Asked(_native.Filter):
+    """What both classes have beside questions."""
+
+    @property
+    def info(self) -> Info:
+        """What it says about itself; of a followed list, counted now."""
+        *values, count = self._describe(-1)
+        parts = tuple(Info(*self._describe(part)[:-1]) for part in range(count))
+        return replace(Info(*values), filters=parts)
+
+    @property
+    def status(self) -> Status:
+        """Which content of which list it is, and how fresh."""
+        (name, identity, serial, kind, place, epoch, built, true_at, looked, age, every, heartbeat,
+         expires, since, failures, superseded, word, text) = self._tell()
+        return Status(
+            name or None, identity or None, serial or None, _SERIALS[kind], _PLACES[place],
+            epoch or None, _moment(built), _moment(true_at), _moment(looked),
+            timedelta(microseconds=age) if looked else None, _span(every), _span(heartbeat),
+            _moment(expires), _moment(since), failures, bool(superseded), word or None, text or None,
         )
 
-    @classmethod
-    def open(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False
-    ) -> "BloomFilter":
-        """Open a filter file, a set's manifest, or a folder with a file `manifest`.
 
-        `verify=False` skips the popcount and the checksum, which read the whole
-        file.  `copy=True` reads it into memory instead of mapping it: then
-        nothing that happens to the file later matters.
+class BloomFilter(_Asked):
+    """A filter, or a set of parts asked as one.
+
+    `key in f` is False if the key was surely never added, and True if it
+    probably was.  Made by `open`, `from_bytes` or `build`; any number of threads may ask it.
+    """
+
+    _origin: Optional[Tuple[str, bool, bool]] = None
+
+    @classmethod
+    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "BloomFilter":
+        """Open the file of a filter, of a set or of a followed list.
+
+        `verify=False` skips the checks that read the whole file.  `copy=True` reads it into
+        memory instead of mapping it: then nothing that happens to the file later matters.
         """
-        return cls._open(path, verify=verify, copy=copy)[0]
-
-    @classmethod
-    def _open(cls, path: PathLike, *, verify: bool, copy: bool) -> Tuple["BloomFilter", Source]:
-        opened = _source.read_path(path, verify, copy)
-        origin = (os.path.abspath(os.fsdecode(path)), verify, copy)
-        self = cls._of(opened.filters, origin)
-        self._source, self._working = opened.source, opened.working
-        return self, opened.source
+        self = cls._open(path, _flags(verify, copy), False)
+        self._origin = (os.path.abspath(os.fsdecode(path)), verify, copy)
+        return self
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
         """A filter from its bytes, as `SELECT filter::bytea` returns them."""
-        return cls._of([_source.read_bytes(data, verify)])
-
-    @classmethod
-    def from_parts(cls, parts: Iterable[Data], *, verify: bool = True) -> "BloomFilter":
-        """A whole set from the bytes of its parts, in their order."""
-        filters = [_source.read_bytes(part, verify) for part in parts]
-        _source.check_set(filters)
-        return cls._of(filters)
+        return cls._from_bytes(data, _flags(verify, True))
 
     @classmethod
     def build(
@@ -94,97 +164,26 @@ class BloomFilter(Prober):
         p: float = 0.01,
         *,
         seed: int = 0,
+        parts: int = 1,
         like: Optional["BloomFilter"] = None,
     ) -> "BloomFilter":
         """A filter of these keys, for n keys at a false-positive rate of at most p.
 
         Without n for as many different keys as there are.  `like` makes it of
-        another filter's size, n, p, seed and part, so that SQL can unite the two.
+        another filter's size, n, p, seed and parts, so that SQL can unite the two.
         The bytes are those that SQL makes of the same keys.
         """
-        model = None if like is None else bytes(like._one("built like").data[:HEADER_BYTES])
-        return cls.from_bytes(_build.build(keys, n, p, seed, model), verify=False)
-
-    @classmethod
-    def _of(
-        cls, filters: Sequence[Filter], origin: Optional[Tuple[str, bool, bool]] = None
-    ) -> "BloomFilter":
-        headers = [filter_.header for filter_ in filters]
-        buffers = [filter_.data for filter_ in filters]
-        key_type = _source.common_key_type(filters)
-        self: BloomFilter = Prober.__new__(cls, headers, buffers, key_type, key_bytes, _missing_part)
-        self._filters = list(filters)
-        self._headers = headers
-        self._starts = [bytes(buffer[:HEADER_BYTES]) for buffer in buffers]
-        self._type_name = kind_name(key_type)
-        self._info = None
-        self._source = self._working = None
-        self._origin = origin
-        return self
-
-    @property
-    def info(self) -> Info:
-        """What it says about itself."""
-        if isinstance(self._working, Working):
-            whole = [_source.read_bytes(_working.snapshot(part.data), False)
-                     for part in self._filters]
-            return describe(self._type_name, [part.header for part in whole],
-                            [bytes(part.data[:HEADER_BYTES]) for part in whole])
-        if self._info is None:
-            self._info = describe(self._type_name, self._headers, self._starts)
-        return self._info
-
-    @property
-    def status(self) -> Status:
-        """Which content of which list it is, and how fresh: what `bloomfilter pull`
-        wrote beside its file."""
-        if self._source is None:
-            return Status()
-        headers = self._headers if self._working is None else ()
-        checksum = describe(self._type_name, headers, self._starts).checksum if headers else ""
-        status = read_status(self._source.path, self._source.notes, checksum)
-        if self._working is None:
-            return status
-        working = self._working
-        return of_working(status, working.identity, working.serial, working.looked,
-                          working.failures, working.true_at)
-
-    def explain(self, key: Any) -> str:
-        """What a look-up of the key computes and sees.
-
-        The lines are those of SQL's `bloom_explain`, of `bloomfilter explain` and of the
-        readers in other languages: where two programs answer differently, the first line
-        that differs says why.
-        """
-        if not self._filters:
-            raise ValueError("the filter is closed")
-        key_bytes(key, _source.common_key_type(self._filters))
-        return _explain.explain([(filter_.header, filter_.data) for filter_ in self._filters], key)
-
-    def to_bytes(self) -> bytes:
-        """The bytes of a filter, as its file has them."""
-        return self._bytes_of(self._one("made into bytes"))
-
-    def write(self, path: PathLike) -> None:
-        """Write its file: beside the path first, then renamed over it."""
-        path = os.fsdecode(path)
-        data = self._bytes_of(self._one("written"))
-        descriptor, new = tempfile.mkstemp(prefix=".", dir=os.path.dirname(path) or ".")
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            os.chmod(new, 0o666 & ~_umask())
-            os.replace(new, path)
-        except BaseException:
-            os.unlink(new)
-            raise
-
-    def close(self) -> None:
-        """Let go of the files.  Questions are errors from then on."""
-        super().close()
-        self._filters.clear()
+        if n is not None and not 1 <= n < 2**63:
+            raise ValueError(f"n is from 1 to 2^63 - 1 keys, not {n}")
+        if not 0.0 < p < 1.0:
+            raise ValueError(f"p is between 0 and 1, not {p}")
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"a seed has 64 bits: {seed}")
+        if like is not None and not isinstance(like, BloomFilter):
+            raise TypeError(f"a filter is built like a BloomFilter, not a {type(like).__name__}")
+        if parts != 1 and n is None:
+            raise ValueError("a set of parts is made for n keys")
+        return cls._build(keys, n or 0, p, seed % 2**64, parts, like)
 
     def __enter__(self) -> "BloomFilter":
         return self
@@ -196,45 +195,79 @@ class BloomFilter(Prober):
         """By path where it was opened by one: the other process opens it itself."""
         if self._origin is not None:
             return _reopen, (type(self), *self._origin)
-        return _from_parts, (type(self), [self._bytes_of(filter_) for filter_ in self._filters])
+        return type(self).from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
         info = self.info
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
 
-    def _differs(self, other: "BloomFilter") -> bool:
-        """Of working copies any may differ: they change all the time."""
-        if self._working is not None or other._working is not None:
-            return self._source is None or other._source is None or (
-                self._source.working != other._source.working)
-        return self._starts != other._starts
 
-    def _bytes_of(self, part: Filter) -> bytes:
-        if isinstance(self._working, Working):
-            return _working.snapshot(memoryview(part.data))
-        return bytes(part.data)
-
-    def _one(self, done: str) -> Filter:
-        if not self._filters:
-            raise ValueError("the filter is closed")
-        if len(self._filters) > 1:
-            raise BloomFilterError(f"one filter can be {done} here, and this is a set of "
-                                   f"{len(self._filters)}")
-        return self._filters[0]
-
-
-def _umask() -> int:
-    """What this process's new files must not be; there is no other way to ask."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
-
-
-def _reopen(cls: Type[BloomFilter], path: str, verify: bool, copy: bool) -> BloomFilter:
+def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool) -> Any:
     return cls.open(path, verify=verify, copy=copy)
 
 
-def _from_parts(cls: Type[BloomFilter], parts: List[bytes]) -> BloomFilter:
-    if len(parts) == 1:
-        return cls.from_bytes(parts[0], verify=False)
-    return cls.from_parts(parts, verify=False)
+class WatchedBloomFilter(_Asked):
+    """A filter that is replaced by newer ones while threads ask it.
+
+    A question looks at the path if no other did for a second, or as soon as the file's
+    follower says that another one took its place; it opens what is new there and asks it.
+    No thread is needed, and a forked child goes on by itself.  Each question is answered
+    by one whole filter.  On any error the old one stays, and `error` says why.
+    """
+
+    _path: str
+    _options: Tuple[bool, bool]
+
+    def __new__(
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False
+    ) -> "WatchedBloomFilter":
+        self = cls._open(path, _flags(verify, copy), True)
+        self._path = os.path.join(os.getcwd(), os.fsdecode(path))
+        self._options = (verify, copy)
+        return self
+
+    @classmethod
+    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "WatchedBloomFilter":
+        return cls(path, verify=verify, copy=copy)
+
+    @classmethod
+    def wait(
+        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False
+    ) -> "WatchedBloomFilter":
+        """The same as soon as there is a file, for a service that starts before the
+        first one has come.  After `timeout` seconds the last error is raised."""
+        until = time.monotonic() + timeout
+        while True:
+            try:
+                return cls(path, verify=verify, copy=copy)
+            except (FileNotFoundError, BloomFilterError):
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise
+                time.sleep(min(left, _WAIT_SECONDS))
+
+    @property
+    def current(self) -> BloomFilter:
+        """The filter of this moment; keep it to ask several questions of one."""
+        return self._keep(BloomFilter)
+
+    @property
+    def error(self) -> Optional[str]:
+        """What the last look at the path ended with; None where it went well."""
+        return self._error()
+
+    def reload(self) -> bool:
+        """Look at the path now; say whether another filter was taken.
+
+        On any error the old filter stays and the error is raised.
+        """
+        return self._reload()
+
+    def __enter__(self) -> "WatchedBloomFilter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return _reopen, (type(self), self._path, *self._options)

@@ -13,27 +13,20 @@ import struct
 import uuid
 from typing import Any, Callable, Dict, Tuple, Type, Union
 
-from ._engine import require_native
-from ._format import KEY_TYPES, MAX_COLUMNS, ROW, kind_name, make_kind
-from ._raw import columns_of, is_key, row_of
+from . import _native
 from .errors import KeyTypeError, KeyValueError
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
-DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR = 7, 8, 9, 10, 11
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 12
+KEY_TYPES = ("none", "integer", "text", "bytea", "uuid", "numeric", "float", "date", "timestamp",
+             "timestamptz", "inet", "macaddr", "row")
 
 _INT64 = struct.Struct("<q")
-_DOUBLE = struct.Struct("<d")
-_NAN = struct.pack("<Q", 0x7FF8000000000000)
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_UTC = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-
-_BLANK = b" "
-
-# What numeric can store: digits before the point, and behind it.
-_NUMERIC_WHOLE_DIGITS = 131072
-_NUMERIC_FRACTION_DIGITS = 16383
+_COLUMN_BYTES = 5
 
 
 class Key:
@@ -49,9 +42,9 @@ class Key:
         self._number = _key_type_number(key_type)
         self._data = bytes(data)
         if self._number == TEXT:
-            self._data = self._data.rstrip(_BLANK)
-        if not is_key(self._number, self._data):
-            raise KeyValueError(f"no key of type {self.key_type} has the bytes {_show(self._data)}")
+            self._data = self._data.rstrip(b" ")
+        if not _native.is_key(self._number, self._data):
+            raise KeyValueError(f"no key of type {self.key_type} has the bytes {_shown(self._data)}")
 
     @classmethod
     def parse(cls, key_type: str, text: str) -> "Key":
@@ -84,19 +77,14 @@ class Key:
 
 
 def _parse(key_type: str, text: str) -> Tuple[int, bytes]:
-    """By the C of src/text, which is the grammar of all readers."""
-    native = require_native("reading keys from text")
     if not isinstance(text, str):
         raise KeyTypeError(f"an object of type {type(text).__name__} is no text of a key")
     try:
-        return native.parse_text(str(key_type), utf8_bytes(text))
+        return _native.parse(str(key_type), _utf8(text))
+    except KeyValueError as error:
+        raise KeyValueError(f"{_shown(text)}: {error}") from None
     except LookupError:
         raise KeyTypeError(f"unknown key type {key_type!r}") from None
-    except KeyValueError:
-        raise
-    except ValueError as error:
-        shown = repr(text if len(text) <= 60 else text[:60] + "...")
-        raise KeyValueError(f"{shown} is not a key of type {key_type}: {error}") from None
 
 
 def _key_type_number(key_type: Union[str, int]) -> int:
@@ -107,8 +95,9 @@ def _key_type_number(key_type: Union[str, int]) -> int:
     raise KeyTypeError(f"unknown key type {key_type!r}")
 
 
-def _show(data: bytes) -> str:
-    return repr(data if len(data) <= 40 else data[:40] + b"...")
+def _shown(data: Union[str, bytes]) -> str:
+    text = repr(data[:60])
+    return text if len(data) <= 60 else text + "..."
 
 
 class Real(float):
@@ -136,7 +125,9 @@ class MacAddress:
             address = _parse("macaddr", address)[1]
         if len(address) not in (6, 8):
             raise KeyValueError("a MAC address has 6 or 8 bytes")
-        self.data = _narrow_mac(bytes(address))
+        # Eight bytes with ff fe in the middle equal, in SQL, the six around them.
+        narrow = len(address) == 8 and address[3:5] == b"\xff\xfe"
+        self.data = bytes(address[:3] + address[5:] if narrow else address)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MacAddress) and self.data == other.data
@@ -148,57 +139,22 @@ class MacAddress:
         return f"MacAddress({self.data.hex(':')!r})"
 
 
-def _narrow_mac(address: bytes) -> bytes:
-    """Eight bytes with ff fe in the middle equal, in SQL, the six around them."""
-    if len(address) == 8 and address[3:5] == b"\xff\xfe":
-        return address[:3] + address[5:]
-    return address
-
-
-def integer_bytes(value: int) -> bytes:
+def _integer(value: int) -> Tuple[int, bytes]:
     try:
-        return _INT64.pack(value)
+        return INTEGER, _INT64.pack(value)
     except struct.error:
         raise KeyValueError(f"{value} is outside of bigint's 64 bits") from None
 
 
-def float_bytes(value: float) -> bytes:
-    if value == 0.0:
-        return bytes(8)  # -0 is 0
-    return _NAN if value != value else _DOUBLE.pack(value)
+def _float(value: float) -> Tuple[int, bytes]:
+    return _native.parse("float", repr(float(value)).encode())
 
 
-def numeric_bytes(value: decimal.Decimal) -> bytes:
-    if value.is_nan():
-        return b"NaN"
-    if value.is_infinite():
-        return b"Infinity" if value > 0 else b"-Infinity"
-    if not value:
-        return b"0"
-    _check_numeric_range(value)
-    text = format(value, "f")
-    if "." in text:
-        text = text.rstrip("0").rstrip(".")
-        _check_fraction(text)
-    return text.encode("ascii")
+def _numeric(value: decimal.Decimal) -> Tuple[int, bytes]:
+    return _parse("numeric", "NaN" if value.is_nan() else str(value))
 
 
-def _check_numeric_range(value: decimal.Decimal) -> None:
-    """Refuse before formatting: 1e999999999 as plain digits fills the memory."""
-    if not -_NUMERIC_FRACTION_DIGITS <= value.adjusted() < _NUMERIC_WHOLE_DIGITS:
-        raise KeyValueError("value is outside of numeric's range")
-
-
-def _check_fraction(text: str) -> None:
-    if len(text.partition(".")[2]) > _NUMERIC_FRACTION_DIGITS:
-        raise KeyValueError("value has more digits than numeric can store")
-
-
-def date_bytes(value: datetime.date) -> bytes:
-    return _INT64.pack(value.toordinal() - _EPOCH_ORDINAL)
-
-
-def _encode_datetime(value: datetime.datetime) -> Tuple[int, bytes]:
+def _datetime(value: datetime.datetime) -> Tuple[int, bytes]:
     if getattr(value, "nanosecond", 0):
         raise KeyValueError("PostgreSQL's timestamps have no nanoseconds")
     if value.utcoffset() is None:
@@ -207,33 +163,20 @@ def _encode_datetime(value: datetime.datetime) -> Tuple[int, bytes]:
     return TIMESTAMPTZ, _INT64.pack((value - _EPOCH_UTC) // _MICROSECOND)
 
 
-def _inet_bytes(address: Any, prefix: int) -> bytes:
+def _inet(address: Any, prefix: int) -> Tuple[int, bytes]:
     if getattr(address, "scope_id", None) is not None:
         raise KeyValueError("PostgreSQL's inet has no zones")
-    return bytes((address.version, prefix)) + address.packed
+    return INET, bytes((address.version, prefix)) + address.packed
 
 
-def _encode_key(key: Key) -> Tuple[int, bytes]:
-    if key._number == ROW:
-        return make_kind(ROW, columns_of(key._data) or ()), key._data
-    return key._number, key._data
-
-
-def _encode_row(key: Tuple[Any, ...]) -> Tuple[int, bytes]:
-    if not 1 <= len(key) <= MAX_COLUMNS:
-        raise KeyTypeError(f"a row has 1 to {MAX_COLUMNS} columns, not {len(key)}")
+def _row(key: Tuple[Any, ...]) -> Tuple[int, bytes]:
+    if not 1 <= len(key) <= 6:
+        raise KeyTypeError(f"a row has 1 to 6 columns, not {len(key)}")
     columns = [encode(column) for column in key]
-    if any(kind & 0xFF == ROW for kind, _ in columns):
-        raise KeyTypeError("a column of a row can't be a row")
-    return make_kind(ROW, [kind for kind, _ in columns]), row_of(columns)
+    return ROW, _native.row(columns, sum(len(data) + _COLUMN_BYTES for _, data in columns))
 
 
-def text_bytes(value: str) -> bytes:
-    """Without the blanks at the end, as char(n) is compared, and no other white space."""
-    return utf8_bytes(value).rstrip(_BLANK)
-
-
-def utf8_bytes(value: str) -> bytes:
+def _utf8(value: str) -> bytes:
     try:
         return value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -241,62 +184,56 @@ def utf8_bytes(value: str) -> bytes:
                             "has no UTF-8") from error
 
 
-def _encode_interface(key: Any) -> Tuple[int, bytes]:
-    return INET, _inet_bytes(key, key.network.prefixlen)
-
-
-def _encode_network(key: Any) -> Tuple[int, bytes]:
-    return INET, _inet_bytes(key.network_address, key.prefixlen)
-
-
-def _encode_address(key: Any) -> Tuple[int, bytes]:
-    return INET, _inet_bytes(key, key.max_prefixlen)
-
-
 def _refuse_bool(key: bool) -> Tuple[int, bytes]:
     raise KeyTypeError("a bool is not a key: is it an integer or a text?")
+
+
+def _interface(key: Any) -> Tuple[int, bytes]:
+    return _inet(key, key.network.prefixlen)
+
+
+def _network(key: Any) -> Tuple[int, bytes]:
+    return _inet(key.network_address, key.prefixlen)
+
+
+def _address(key: Any) -> Tuple[int, bytes]:
+    return _inet(key, key.max_prefixlen)
 
 
 # Found by the class or the nearest of its bases.
 _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     bool: _refuse_bool,
-    int: lambda key: (INTEGER, integer_bytes(key)),
-    str: lambda key: (TEXT, text_bytes(key)),
+    int: _integer,
+    str: lambda key: (TEXT, _utf8(key).rstrip(b" ")),
     bytes: lambda key: (BYTEA, bytes(key)),
     bytearray: lambda key: (BYTEA, bytes(key)),
     memoryview: lambda key: (BYTEA, key.tobytes()),
     uuid.UUID: lambda key: (UUID, key.bytes),
-    decimal.Decimal: lambda key: (NUMERIC, numeric_bytes(key)),
-    float: lambda key: (FLOAT, float_bytes(key)),
-    datetime.date: lambda key: (DATE, date_bytes(key)),
-    datetime.datetime: _encode_datetime,
-    ipaddress.IPv4Address: _encode_address,
-    ipaddress.IPv6Address: _encode_address,
-    ipaddress.IPv4Interface: _encode_interface,
-    ipaddress.IPv6Interface: _encode_interface,
-    ipaddress.IPv4Network: _encode_network,
-    ipaddress.IPv6Network: _encode_network,
+    decimal.Decimal: _numeric,
+    float: _float,
+    datetime.date: lambda key: (DATE, _INT64.pack(key.toordinal() - _EPOCH_ORDINAL)),
+    datetime.datetime: _datetime,
+    ipaddress.IPv4Address: _address,
+    ipaddress.IPv6Address: _address,
+    ipaddress.IPv4Interface: _interface,
+    ipaddress.IPv6Interface: _interface,
+    ipaddress.IPv4Network: _network,
+    ipaddress.IPv6Network: _network,
     MacAddress: lambda key: (MACADDR, key.data),
-    tuple: _encode_row,
-    Key: _encode_key,
+    tuple: _row,
+    Key: lambda key: (key._number, key._data),
 }
 
 
 def encode(key: Any) -> Tuple[int, bytes]:
-    """The key type and the key bytes of a Python value.
-
-    The key type of a tuple is that of a row with these columns, see `make_kind`.
-    """
-    encoder = _ENCODERS.get(type(key))
-    if encoder is not None:
-        return encoder(key)
+    """The key type and the key bytes of a Python value."""
     for base in type(key).__mro__:
         if base in _ENCODERS:
             return _ENCODERS[base](key)
     if isinstance(key, numbers.Integral):  # such as numpy's
-        return INTEGER, integer_bytes(operator.index(key))
+        return _integer(operator.index(key))
     if _is_other_float(key):
-        return FLOAT, float_bytes(float(key))
+        return _float(key)
     raise KeyTypeError(f"an object of type {type(key).__name__} is no key of an SQL type")
 
 
@@ -304,13 +241,3 @@ def _is_other_float(key: Any) -> bool:
     """A number such as numpy's of 32 bits, which a float holds exactly."""
     return (isinstance(key, numbers.Real) and not isinstance(key, numbers.Rational)
             and (key != key or float(key) == key))
-
-
-def key_bytes(key: Any, kind: int) -> bytes:
-    """The bytes of a key for a filter of this kind of keys; 0 takes all."""
-    own_kind, data = encode(key)
-    if own_kind != kind and kind != 0:
-        raise KeyTypeError(
-            f"bloomfilter holds {kind_name(kind)} keys, not {kind_name(own_kind)}"
-        )
-    return data

@@ -1,0 +1,143 @@
+"""Followed lists and sets in one file: the golden pages, and a list that changes."""
+
+import datetime
+import os
+import struct
+import tempfile
+import time
+import unittest
+
+from bloomfilter import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
+
+from . import support
+
+NEW_KEY = 4  # of the list `here`, which has 1 to 5
+WHERE = {"here": ("here", "now"), "boot": ("other boot", None), "copy": ("copy", "born"),
+         "device": ("copy", "born"), "nobody": (None, "born")}
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+class Lists(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "list.bloom")
+        self.rows = {row["name"]: row for row in support.rows("pages.tsv")}
+        self.here = bytes.fromhex(self.rows["here"]["file_hex"])
+
+    def empty(self):
+        """The list without a bit, and the bits that it gets."""
+        blocks = support.PAGE + 64
+        return self.here[:blocks] + bytes(len(self.here) - blocks), self.here[blocks:]
+
+    def test_golden_pages(self):
+        taken = 0
+        for row in self.rows.values():
+            with self.subTest(row["name"]):
+                # "-" is where nothing was to be read
+                data = bytes.fromhex(row["file_hex"].replace("-", ""))
+                support.write_list(self.path, data, row["where"] if row["where"] != "-" else "nobody")
+                for copy in (False, True):
+                    if row["word"] != "-":
+                        with self.assertRaises(InvalidFilterError):
+                            BloomFilter.open(self.path, copy=copy)
+                        continue
+                    filter_ = BloomFilter.open(self.path, copy=copy)
+                    self.assertTrue(all(filter_.contains_many(numbers(row["keys"]))))
+                    place, kind = WHERE[row["where"]]
+                    status = filter_.status
+                    self.assertEqual((status.serial, status.place), (int(row["told"]), place))
+                    self.assertEqual(status.serial_kind,
+                                     kind or ("saved" if "saved" in row["name"] else "born"))
+                    taken += 1
+        self.assertGreater(taken, 20)
+
+    def test_a_list_that_changes(self):
+        data, bits = self.empty()
+        support.write_list(self.path, data)
+        mapped = BloomFilter.open(self.path)
+        copy = BloomFilter.open(self.path, copy=True)
+        watched = WatchedBloomFilter(self.path)
+        watched_copy = WatchedBloomFilter(self.path, copy=True)
+        self.assertNotIn(NEW_KEY, mapped)
+        support.put(self.path, support.PAGE + 64, bits)
+        support.put(self.path, support.SERIAL, struct.pack("<Q", 1795390000000010))
+        for filter_ in (mapped, watched, watched.current):
+            self.assertIn(NEW_KEY, filter_)
+            self.assertEqual(filter_.status.serial, 1795390000000010)
+        self.assertGreater(mapped.info.bits_set, 0)
+        self.assertNotIn(NEW_KEY, copy)
+        self.assertEqual(copy.status.serial, 1795390000000009)
+        self.assertIs(watched_copy.reload(), True)
+        self.assertIn(NEW_KEY, watched_copy)
+        self.assertIs(watched_copy.reload(), False)
+        for refused in (mapped.to_bytes, lambda: mapped.write(self.path + ".out")):
+            with self.assertRaises(FollowedError):
+                refused()
+        copy.write(self.path + ".out")
+        self.assertEqual(BloomFilter.open(self.path + ".out").to_bytes(), copy.to_bytes())
+
+    def test_another_file_is_taken_by_a_look_up(self):
+        data, _ = self.empty()
+        for tell in (True, False):
+            support.write_list(self.path, data)
+            watched = WatchedBloomFilter(self.path)
+            kept = watched.current
+            self.assertNotIn(NEW_KEY, watched)
+            if tell:
+                support.put(self.path, support.SUPERSEDED, b"\1")
+            support.write_list(self.path, self.here)
+            until = time.monotonic() + 60
+            while NEW_KEY not in watched and time.monotonic() < until:
+                time.sleep(0.01)
+            self.assertIn(NEW_KEY, watched)
+            self.assertNotIn(NEW_KEY, kept)
+
+    def test_a_forked_child_takes_it_too(self):
+        data, _ = self.empty()
+        support.write_list(self.path, data)
+        watched = WatchedBloomFilter(self.path)
+        self.assertNotIn(NEW_KEY, watched)
+        pid = os.fork()
+        if pid == 0:
+            until = time.monotonic() + 60
+            while NEW_KEY not in watched and time.monotonic() < until:
+                time.sleep(0.01)
+            os._exit(NEW_KEY not in watched)
+        support.write_list(self.path, self.here)
+        self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+    def test_status(self):
+        now = int(time.time() * 1e6)
+        how = struct.pack("<7Q16s256s", now - 120_000_000, 0, 3, 1_000_000, 20_000_000, now, now - 5,
+                          b"disk", b"no room")
+        support.write_list(self.path, self.here)
+        self.assertEqual(BloomFilter.open(self.path).status.word, "old")
+        support.put(self.path, support.HOW, struct.pack("<3Q", now, int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6), 0))
+        self.assertIsNone(BloomFilter.open(self.path).status.word)
+        support.put(self.path, support.HOW, how)
+        status = BloomFilter.open(self.path).status
+        self.assertEqual((status.word, status.text, status.failures, status.superseded),
+                         ("disk", "no room", 3, False))
+        self.assertEqual((status.every, status.heartbeat),
+                         (datetime.timedelta(seconds=1), datetime.timedelta(seconds=20)))
+        self.assertGreaterEqual(status.age, datetime.timedelta(seconds=120))
+        self.assertEqual(status.looked.tzinfo, datetime.timezone.utc)
+        self.assertEqual(status.list, bytes.fromhex(self.rows["here"]["file_hex"])[144:352].rstrip(b"\0").decode())
+        support.put(self.path, support.HOW + 56, bytes(16))
+        self.assertEqual(BloomFilter.open(self.path).status.word, "old")
+        self.assertIsNone(BloomFilter.build([1]).status.serial)
+
+    def test_sets(self):
+        built = BloomFilter.build(range(1000), 1000, parts=3)
+        built.write(self.path)
+        for copy in (False, True):
+            opened = BloomFilter.open(self.path, copy=copy)
+            self.assertTrue(all(opened.contains_many(range(1000))))
+            self.assertEqual(opened.info, built.info)
+        self.assertEqual([part.part for part in built.info.filters], [0, 1, 2])
+        with self.assertRaises(BloomFilterError):
+            built.to_bytes()
