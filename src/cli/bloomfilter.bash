@@ -31,7 +31,7 @@ _bloomfilter() {
 
 	case $command in
 		export) options='--dsn --index --list --to --name --identity --new-source --follow --every --poll --spread --heartbeat
-			--expires --keep --sign --after --quiet --help' ;;
+			--expires --keep --keep-days --sign --after --quiet --help' ;;
 		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
 		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
 		copy) options='--help' ;;

@@ -91,15 +91,10 @@ run('', 'build', '-n', '10', '--allow-empty', 'empty');
 is_deeply([ run(lines('a'), 'contains', 'empty') ], [ 1, '', '' ], 'empty filter, text by default');
 is_deeply([ run(lines(1), 'contains', '-t', 'integer', '-v', 'empty') ], [ 0, lines(1), '' ], 'empty filter, any type');
 
-# A set answers for all keys, a part only for its own.
+# A set answers for all keys.
 run(lines(1 .. 5000), 'build', '-n', '5000', '-p', '1e-6', '-t', 'integer', '--parts', '4', 'set');
 is_deeply([ run(lines(1 .. 5000), 'contains', '-c', 'set') ], [ 0, "5000\n", '' ], 'a set has all keys');
 is((run(lines(1_000_000 .. 1_010_000), 'contains', '-c', 'set'))[1] < 5, 1, 'a set denies others');
-my ($part) = glob 'set.00001-of-00004.*.bloom';
-refuses(qr/line \d+: "\d+" belongs to another part of the set; ask the set/, lines(1 .. 10), 'contains', '-c', $part);
-unlink $part;
-refuses(qr/set|No such file/, lines(1), 'contains', 'set');
-
 # Outputs that can't be written, inputs that can't be read
 my $command = program() . ' contains numbers';
 SKIP:

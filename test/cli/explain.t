@@ -43,9 +43,6 @@ is((run('', 'explain', '-t', 'real', 'reals', '0.1'))[0], 0, 'a real is read as 
 is((run('', 'explain', 'reals', '0.1'))[0], 1, 'and the double of its text is another key');
 run(join('', map { "-$_\n" } 1 .. 1000), 'build', '-t', 'integer', '-n', '1000', '--parts', '3', 'set');
 is((run('', 'explain', '--', 'set', '-7'))[0], 0, 'a set is one filter');
-my @answers = map { (run('', 'explain', '--', $_, '-7'))[1] =~ /^answer    (.*)$/m } glob 'set.*.bloom';
-is_deeply([ sort @answers ], [ 'other part', 'other part', 'true' ], 'a part tells of keys that are not its own');
-is((run('', 'explain', '--', (glob 'set.*.bloom')[ $answers[0] eq 'true' ], '-7'))[0], 2, 'which is no answer');
 
 # Errors
 refuses(qr/a filter and one key are needed/, '', 'explain', @$_) foreach [], ['example'], [ 'example', '1', '2' ];

@@ -131,14 +131,12 @@ run(lines(1 .. 5000), 'build', '-n', '5000', '--parts', '2', 'set');
 ($status, $out) = run(lines(1 .. 5000), 'verify', 'set', '-k', '-', '--sample', '100000');
 is($status, 0, 'a set');
 like($out, qr/, 2 parts$/m, 'its parts');
-my ($part, $other) = sort glob 'set.0*';
-($status, $out) = run('', 'verify', $part, '--sample', '10000');
-is($status, 0, 'a part alone');
-like($out, qr/, part 0 of 2$/m, 'which part it is');
-unlink $other;
-is((run('', 'verify', 'set'))[0] > 0, 1, 'a set that misses a part');
-spew('set', "bloomfilter-set 1\n$part\n$part\n");
-is((run('', 'verify', 'set'))[0], 1, 'a set with a part twice');
+my $set = slurp('set');
+spew('set', substr $set, 0, length($set) - 100);
+is((run('', 'verify', 'set'))[0], 1, 'a set that was cut');
+substr($set, -1, 1) = chr(1 ^ ord substr $set, -1);
+spew('set', $set);
+is((run('', 'verify', 'set'))[0], 1, 'a set with another bit');
 
 # No keys are no proof
 is((run("1\n", 'build', '-t', 'integer', '-n', '10', 'proof'))[0], 0, 'a filter');

@@ -52,15 +52,18 @@ void
 check_target(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char	   *folder = slash == NULL ? text_of(".") : text_of("%.*s/", (int) (slash - path), path);
+	char	   *folder;
+	int			error;
 
 	if (is_standard(path))
 		return;
-	if (access(folder, W_OK | X_OK) != 0)
-		fail("cannot write \"%s\": %s", path, strerror(errno));
+	folder = slash == NULL ? text_of(".") : text_of("%.*s/", (int) (slash - path), path);
+	error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
+	free(folder);
+	if (error != 0)
+		fail("cannot write \"%s\": %s", path, strerror(error));
 	if (is_folder(path))
 		fail("cannot write \"%s\": it is a folder", path);
-	free(folder);
 }
 
 void

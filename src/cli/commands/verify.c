@@ -15,8 +15,8 @@
 static const char help[] =
 "Usage: bloomfilter verify [OPTION]... FILE\n"
 "\n"
-"Checks a filter or a set of parts: the headers, the number of bits set, the checksum;\n"
-"of a file that \"bloomfilter pull\" keeps, all of it against the sum in its first page.\n"
+"Checks a filter or a set of parts: the headers, the number of bits set, the\n"
+"checksum; of a file that \"bloomfilter pull\" keeps, the sum in its first page.\n"
 "Prints the estimated number of keys.\n"
 "\n"
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"

@@ -173,16 +173,13 @@ look_at(const place *p, found *f)
 static bool
 take_mine(place *p, const found *f)
 {
-	uint8_t		word[8] = {0};
 	bool		taken = true;
 
 	p->state = PLACE_MINE;
 	p->changes = feed_load(f->page, FEED_CHANGES);
 	feed_now_read(f->page, &p->now);
 	feed_how_read(f->page, &p->how);
-	if (feed_load(f->page, FEED_SUPERSEDED) != 0)
-		taken = write_all(p->fd, word, sizeof word, FEED_SUPERSEDED);
-	place_wrote(p);
+	p->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
 	/* it was killed while it set bits: what is there is what the sum is of */
 	if (taken && p->changes % 2 != 0)
 	{
@@ -404,6 +401,8 @@ place_check(place *p, bool *over)
 		return true;
 	if (p->state == PLACE_FOREIGN)
 		return settle(p);
+	if (p->leave)
+		return place_again(p);
 	if (!there || (uint64_t) st.st_ino != p->here.inode || (uint64_t) st.st_dev != p->here.device)
 		return take_name_back(p);
 	return check_content(p);

@@ -82,6 +82,7 @@ typedef struct place
 	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
 	feed_how	how;
 	struct timespec written;	/* when the file was written last, by this process */
+	bool		leave;			/* it was to be replaced, by a follower that ended before: maybe as a disk failed */
 	bool		lost;			/* its bits are not what they should be: a whole is needed */
 	double		settled;		/* when a copy of FOREIGN was tried last, else 0 */
 	double		check_due;		/* when all of it is to be read again */

@@ -212,7 +212,7 @@ place_new_end(place *p, const place_facts *facts)
 	p->here = who.place;
 	p->state = PLACE_MINE;
 	p->changes = 0;
-	p->lost = false;
+	p->lost = p->leave = false;
 	p->saved = facts->now.content.serial;
 	place_wrote(p);
 	return true;
