@@ -132,3 +132,12 @@ func mustParse(t testing.TB, b []byte) *Filter {
 	}
 	return f
 }
+
+func mustParts(t testing.TB, parts [][]byte) *Filter {
+	t.Helper()
+	f, err := FromParts(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

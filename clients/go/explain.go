@@ -46,6 +46,16 @@ func (f *Filter) Explain(key Key) (text string, err error) {
 	answer := "other part"
 	if own != nil {
 		add("probes", "%s", own.bits(hash))
+		if own.upper != nil && own.levelContains(hash) {
+			for i, p := range own.upper.parts {
+				key := own.upper.hash(i, hash)
+				add("level", "%d", i+2)
+				add("probes", "%s", p.bits(key))
+				if !p.levelContains(key) {
+					break
+				}
+			}
+		}
 		answer = fmt.Sprint(own.contains(hash))
 	}
 	add("answer", "%s", answer)

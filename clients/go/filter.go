@@ -5,22 +5,21 @@ import (
 	"runtime/debug"
 )
 
-// Filter is a whole filter, a whole set of parts, or a single part of a set. It
-// never changes, and any number of goroutines may ask it at once.
+// Filter is a whole filter, a whole set of parts, or a single part of a set. But for a
+// followed file, to which keys come, it never changes, and any number of goroutines may ask it at once.
 //
 // There is nothing to close. The file is not held open, and its memory is
 // released by the garbage collector when the Filter is no longer reachable: a
 // Close beside a running look-up would be a crash.
 type Filter struct {
-	parts   []*part
-	first   uint64 // number of the first of parts in its set
-	total   uint64 // parts of the whole set
-	seed    uint64
-	keyType KeyType
-	mapped  []*mapping // kept reachable as long as the filter is
-	working *working   // that it lies in or was copied from, or nil
-	source  *source    // nil: it comes from bytes
-	plain   *part      // a whole filter in memory whose blocks are cache lines, or nil
+	parts    []*part
+	first    uint64 // number of the first of parts in its set
+	total    uint64 // parts of the whole set
+	seed     uint64
+	keyType  KeyType
+	mapped   []*mapping // kept reachable as long as the filter is
+	followed *followed  // the file that it lies in or was copied from, or nil
+	plain    *part      // a whole filter in memory whose blocks are cache lines, or nil
 }
 
 // KeyType returns the type of the keys that the filter holds.
@@ -65,6 +64,12 @@ func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
 	found = p.contains(hash)
 	runtime.KeepAlive(f)
 	return found, nil
+}
+
+// catchFaultOf is deferred as it is called: it turns a fault until the return into an error.
+func catchFaultOf(err *error) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() { catchFault(before, err) }
 }
 
 // catchFault is deferred, with the goroutine's setting before. Faults become an

@@ -32,7 +32,25 @@ type header struct {
 	rate      float64
 	bitsSet   uint64
 	checksum  uint64
-	at        int // in a working copy: where it begins
+	at        int        // in a followed file: where it begins
+	directory *directory // of an exact filter, or nil
+}
+
+// front is how many bytes stand before the blocks.
+func (h *header) front() uint64 {
+	if h.directory != nil {
+		return exactBytes
+	}
+	return headerBytes
+}
+
+// bytes is the length of the whole filter.
+func (h *header) bytes() uint64 {
+	length := h.front() + h.blocksBytes()
+	if h.directory != nil {
+		length += h.directory.upper[0].bytes() + h.directory.upper[1].bytes()
+	}
+	return length
 }
 
 func (h *header) blocksBytes() uint64 {
@@ -44,7 +62,7 @@ func invalid(rule, reason string) error {
 }
 
 // readHeader checks all rules that need only the header and the length of the
-// whole filter. b has the first bytes: 64, or all if there are fewer.
+// whole filter. b has the first 128 bytes, or all if there are fewer.
 func readHeader(b []byte, length uint64) (*header, error) {
 	if err := checkIdentity(b, length); err != nil {
 		return nil, err
@@ -62,8 +80,17 @@ func readHeader(b []byte, length uint64) (*header, error) {
 		bitsSet:   binary.LittleEndian.Uint64(b[40:]),
 		checksum:  binary.LittleEndian.Uint64(b[checksumAt:]),
 	}
-	if err := h.checkGeometry(length); err != nil {
+	if err := h.checkGeometry(); err != nil {
 		return nil, err
+	}
+	if b[4] == 2 {
+		directory, err := readDirectory(b, length, h.blocksBytes())
+		if err != nil {
+			return nil, err
+		}
+		h.directory = directory
+	} else if length != headerBytes+h.blocksBytes() || length > maxBytes {
+		return nil, invalid("size", "length does not match the number of blocks")
 	}
 	if err := h.checkParameters(); err != nil {
 		return nil, err
@@ -79,7 +106,7 @@ func checkIdentity(b []byte, length uint64) error {
 		return invalid("short", "shorter than the 64-byte header")
 	case string(b[:4]) != "BLMF":
 		return invalid("magic", "does not start with BLMF")
-	case b[4] != 1:
+	case b[4] != 1 && b[4] != 2:
 		return invalid("version", fmt.Sprintf("unsupported format version %d", b[4]))
 	case binary.LittleEndian.Uint32(b[headerChecksumAt:]) != headerChecksum(b):
 		return invalid("header_checksum", "header checksum does not match")
@@ -102,8 +129,7 @@ func (t KeyType) isWhole() bool {
 	return t == RowType(t.Columns()...)
 }
 
-// checkGeometry checks that the header promises exactly the length at hand.
-func (h *header) checkGeometry(length uint64) error {
+func (h *header) checkGeometry() error {
 	switch {
 	case h.probes < 1 || h.probes > maxProbes:
 		return invalid("probes", "number of probes is not between 1 and 32")
@@ -115,8 +141,6 @@ func (h *header) checkGeometry(length uint64) error {
 		return invalid("columns", "columns do not match the key type")
 	case h.blocks < 1:
 		return invalid("blocks", "number of blocks is zero")
-	case length != headerBytes+h.blocksBytes() || length > maxBytes:
-		return invalid("size", "length does not match the number of blocks")
 	}
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Info describes a filter, or the open parts of a set taken as one: the columns of
-// SQL's bloom_stats.
+// Info describes a filter, or the open parts of a set taken as one. How many keys it has
+// and what rate it keeps now is told by SQL's bloom_stats and by "bloomfilter info".
 type Info struct {
 	N             uint64  // keys it was sized for, of all open parts
 	P             float64 // the rate it was sized for; the highest of the parts
@@ -20,16 +20,14 @@ type Info struct {
 	KeyType       KeyType
 	BitsSet       uint64
 	Fill          float64 // the share of bits that are set; close to 1/2 when N keys are in
-	Cardinality   float64 // different keys in it, estimated from the bits set
-	FPR           float64 // the rate to be expected with the keys in it now
-	OverCapacity  bool    // it surely holds more keys than it was sized for
 	Part, Parts   int     // which part, of how many
-	FormatVersion int     // 1
+	FormatVersion int     // 1, of an exact filter 2
+	Others        uint64  // of an exact filter: keys that it knows and that are no members, as it was planned
 	Checksum      string  // 16 hexadecimal digits; filters that have the same hold the same bytes
 	Filters       []Info  // the open parts one by one; nil for one of them
 }
 
-// Info describes the filter, from its headers alone; of a working copy, the bits are
+// Info describes the filter, from its headers alone; of a followed file the bits are
 // counted.
 func (f *Filter) Info() Info {
 	headers := f.headers()
@@ -39,8 +37,6 @@ func (f *Filter) Info() Info {
 	}
 	info.KeyType = f.keyType
 	info.Fill = float64(info.BitsSet) / float64(info.Bits)
-	// An absent key goes to each part as likely.
-	info.FPR /= float64(len(f.parts))
 	for _, h := range headers {
 		info.Filters = append(info.Filters, h.info())
 	}
@@ -63,7 +59,7 @@ func checksumOf(headers []*header) string {
 	return fmt.Sprintf("%016x", whole)
 }
 
-// include adds a part; FPR is then a sum.
+// include adds a part.
 func (i *Info) include(part Info) {
 	i.N = addCapacity(i.N, part.N)
 	i.P = math.Max(i.P, part.P)
@@ -71,19 +67,20 @@ func (i *Info) include(part Info) {
 	i.Bytes += part.Bytes
 	i.Blocks += part.Blocks
 	i.BitsSet += part.BitsSet
-	i.Cardinality += part.Cardinality
-	i.FPR += part.FPR
-	i.OverCapacity = i.OverCapacity || part.OverCapacity
+	i.Others = addCapacity(i.Others, part.Others)
 }
 
 func (h *header) info() Info {
 	bits := h.blocksBytes() * 8
-	cardinality := h.cardinality()
+	version, others := 1, uint64(0)
+	if h.directory != nil {
+		version, others = 2, h.directory.others
+	}
 	return Info{
 		N:             h.capacity,
 		P:             h.rate,
 		Bits:          bits,
-		Bytes:         headerBytes + h.blocksBytes(),
+		Bytes:         h.bytes(),
 		Hashes:        int(h.probes),
 		BlockBits:     1 << h.log2Block,
 		Blocks:        uint64(h.blocks),
@@ -91,12 +88,10 @@ func (h *header) info() Info {
 		KeyType:       h.keyType,
 		BitsSet:       h.bitsSet,
 		Fill:          float64(h.bitsSet) / float64(bits),
-		Cardinality:   cardinality,
-		FPR:           h.expect(cardinality).rate,
-		OverCapacity:  h.overCapacity(),
 		Part:          int(h.part),
 		Parts:         int(h.parts),
-		FormatVersion: 1,
+		FormatVersion: version,
+		Others:        others,
 		Checksum:      fmt.Sprintf("%016x", h.checksum),
 	}
 }
@@ -109,9 +104,9 @@ func addCapacity(a, b uint64) uint64 {
 	return a + b
 }
 
-// String is for logs: what the filter holds, and how well.
+// String is for logs: what the filter holds.
 func (f *Filter) String() string {
 	info := f.Info()
-	return fmt.Sprintf("bloomfilter of about %.0f %s keys, sized for %d at %g, %d of %d parts, rate now %.3g",
-		info.Cardinality, info.KeyType, info.N, info.P, len(f.parts), info.Parts, info.FPR)
+	return fmt.Sprintf("bloomfilter of %s keys, sized for %d at %g, %d of %d parts, %.1f %% of the bits set",
+		info.KeyType, info.N, info.P, len(f.parts), info.Parts, 100*info.Fill)
 }

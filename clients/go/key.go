@@ -13,7 +13,7 @@ import (
 const maxKeyBytes = 1 << 30
 
 // Key is a key of any type, as it is hashed. Make it with one of the functions
-// below or with ParseKey.
+// below.
 type Key struct {
 	keyType KeyType
 	length  uint8    // of fixed; 0: the bytes are in long

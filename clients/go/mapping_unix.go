@@ -20,8 +20,13 @@ func mapFile(file *os.File, size int) (*mapping, error) {
 	return m, nil
 }
 
-func sameOwner(a, b os.FileInfo) bool {
-	return a.Sys().(*syscall.Stat_t).Uid == b.Sys().(*syscall.Stat_t).Uid
+// numbersOf are by what a file is known where it lies.
+func numbersOf(info os.FileInfo) (device, inode uint64, known bool) {
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return 0, 0, false
+	}
+	return uint64(stat.Dev), uint64(stat.Ino), true
 }
 
 // release unmaps at once what no filter uses.

@@ -1,11 +1,11 @@
 package bloomfilter
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strings"
 )
 
@@ -15,6 +15,7 @@ type Option func(*config)
 type config struct {
 	trust    bool
 	inMemory bool
+	tell     func(error)
 }
 
 // NoVerify leaves out the pass over all blocks that counts their bits and
@@ -28,68 +29,125 @@ func NoVerify() Option { return func(c *config) { c.trust = true } }
 func Copy() Option { return func(c *config) { c.inMemory = true } }
 
 func configOf(options []Option) (c config) {
+	c.tell = logError
 	for _, option := range options {
 		option(&c)
 	}
 	return c
 }
 
-// Open opens the filter at path, which is one of
-//   - a file with one filter, whole or a part of a set;
-//   - a set's manifest: a text file with the line "bloomfilter-set 1" and the
-//     names of the parts' files, one per line, in the order of the parts;
-//   - a folder, of which its file "manifest" is opened.
+// Open opens the file at path: a filter, whole or a part of a set, or a file that
+// "bloomfilter pull" keeps, to which keys come while it is open.
 //
-// All bytes are checked before it returns, and the first broken rule is an
-// InvalidFilterError. A set that is replaced meanwhile is read again.
+// All bytes of a filter are checked before it returns, and the first broken rule is an
+// InvalidFilterError. Of a followed file page and headers are: its follower checks the
+// bits. One that nobody follows is checked as a filter is.
 func Open(path string, options ...Option) (*Filter, error) {
 	f, _, err := openPath(path, configOf(options))
 	return f, err
 }
 
-// mostAttempts is how often a set may be replaced while it is being opened.
-const mostAttempts = 8
-
-// openPath also returns what the files were before they were read. Between a
-// manifest and its parts a writer may put another manifest in its place, and delete
-// the old parts: then it is read again.
-func openPath(path string, c config) (*Filter, *source, error) {
-	for attempt := 1; ; attempt++ {
-		found, err := findSource(path)
-		if err != nil {
-			return nil, nil, inFile(path, err)
-		}
-		f, err := found.open(c)
-		if err == nil {
-			f.source = found
-			return f, found, nil
-		}
-		now, again := findSource(path)
-		if attempt == mostAttempts || again != nil || now.equal(found) {
-			return nil, nil, err
-		}
+// openPath also returns what the file was before it was read. Errors name it.
+func openPath(path string, c config) (*Filter, stamp, error) {
+	file, s, err := openRegular(path)
+	if err != nil {
+		return nil, stamp{}, err
 	}
+	defer file.Close()
+	f, err := openFile(file, s, c)
+	if err != nil {
+		return nil, stamp{}, inFile(path, err)
+	}
+	s.follow(f)
+	return f, s, nil
 }
 
-func (s *source) open(c config) (*Filter, error) {
-	if s.working.info != nil {
-		f, err := s.openWorking(c)
-		if f != nil || err != nil {
-			return f, err
-		}
-		// None is in use; or the follower has just changed both.
-		if now, err := findSource(s.path); err == nil && !now.equal(s) {
-			return nil, setError("was replaced while it was opened")
-		}
+func openFile(file *os.File, s stamp, c config) (*Filter, error) {
+	if strings.HasPrefix(s.start, "BLML") {
+		return openFollowed(file, s.info, c)
 	}
-	if s.names != nil {
-		return s.openSet(c)
-	}
-	l, err := loadFile(s.path, c)
+	l, err := load(file, s, c)
 	if err != nil {
 		return nil, err
 	}
 	return single(l), nil
+}
+
+// stamp is what a file was when it was looked at.
+type stamp struct {
+	info   os.FileInfo
+	start  string
+	serial uint64 // that a copy of a followed file has, else 0
+}
+
+// follow notes what else is to be compared of a followed file, whose bits and time change.
+func (s *stamp) follow(f *Filter) {
+	if f.followed != nil {
+		s.start = ""
+		if f.mapped == nil {
+			s.serial = f.followed.load(serialAt)
+		}
+	}
+}
+
+// is says whether a file that is looked at later has the same bytes, or is the same followed one.
+func (s stamp) is(now stamp) bool {
+	if s.info == nil || !os.SameFile(s.info, now.info) {
+		return false
+	}
+	if s.start == "" {
+		return strings.HasPrefix(now.start, "BLML") && (s.serial == 0 || s.serial == now.serial)
+	}
+	return s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime()) && s.start == now.start
+}
+
+// lookAt opens nothing but the first bytes.
+func lookAt(path string) (stamp, error) {
+	file, s, err := openRegular(path)
+	if err != nil {
+		return stamp{}, err
+	}
+	defer file.Close()
+	if page, err := readStart(file, serialAt+8); err == nil && len(page) == serialAt+8 {
+		s.serial = binary.LittleEndian.Uint64(page[serialAt:])
+	}
+	return s, nil
+}
+
+// openRegular opens a file of which the size means something. It asks before it
+// opens, as opening a pipe would wait for a writer.
+func openRegular(path string) (*os.File, stamp, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, stamp{}, fmt.Errorf("%s: not a regular file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, stamp{}, err
+	}
+	info, err = file.Stat()
+	var start []byte
+	if err == nil {
+		start, err = readStart(file, exactBytes)
+	}
+	if err != nil {
+		file.Close()
+		return nil, stamp{}, err
+	}
+	return file, stamp{info: info, start: string(start)}, nil
+}
+
+// readStart returns the first bytes of a file, fewer if it is shorter.
+func readStart(file *os.File, count int) ([]byte, error) {
+	start := make([]byte, count)
+	n, err := io.ReadFull(io.NewSectionReader(file, 0, int64(count)), start)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return start[:n], err
 }
 
 // inFile puts a file's name before what is wrong with it. The system's errors have it.
@@ -142,7 +200,7 @@ func single(l *loaded) *Filter {
 		keyType: h.keyType,
 	}
 	f.hold(l)
-	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line {
+	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line && h.directory == nil {
 		f.plain = l.part
 	}
 	return f
@@ -154,24 +212,11 @@ func (f *Filter) hold(l *loaded) {
 	}
 }
 
-// loadFile opens one filter's file. Errors name it.
-func loadFile(path string, c config) (*loaded, error) {
-	l, err := load(path, c)
-	return l, inFile(path, err)
-}
-
-func load(path string, c config) (*loaded, error) {
-	file, size, err := openRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	start, err := readStart(file, headerBytes)
-	if err != nil {
-		return nil, err
-	}
+// load reads or maps a filter's file.
+func load(file *os.File, s stamp, c config) (*loaded, error) {
+	size := s.info.Size()
 	// Nothing is allocated or mapped before the header fits the file's size.
-	if _, err := readHeader(start, uint64(size)); err != nil {
+	if _, err := readHeader([]byte(s.start), uint64(size)); err != nil {
 		return nil, err
 	}
 	mem, err := readOrMap(file, int(size), c)
@@ -205,6 +250,48 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 
 // parseMemory is parse for bytes that may be mapped.
 func parseMemory(b []byte, thorough bool) (p *part, err error) {
-	defer catchFault(debug.SetPanicOnFault(true), &err)
+	defer catchFaultOf(&err)()
 	return parse(b, thorough)
+}
+
+// assemble makes one Filter of parts in their order, if they are all of a set.
+func assemble(parts []*loaded) (*Filter, error) {
+	if len(parts) == 0 {
+		return nil, setError("no part is there")
+	}
+	set := &Filter{
+		total: uint64(parts[0].part.header.parts),
+		seed:  parts[0].part.header.seed,
+	}
+	if set.total != uint64(len(parts)) {
+		return nil, setError("%d parts are there, but the set has %d", len(parts), set.total)
+	}
+	for _, l := range parts {
+		if err := set.add(l.part); err != nil {
+			return nil, err
+		}
+		set.hold(l)
+	}
+	return set, nil
+}
+
+// add appends the next part. Parts without keys have no key type.
+func (f *Filter) add(p *part) error {
+	h := p.header
+	number := len(f.parts)
+	switch {
+	case uint64(h.parts) != f.total:
+		return setError("part %d is of a set of %d parts, not %d", number, h.parts, f.total)
+	case int(h.part) != number:
+		return setError("part %d is where part %d should be", h.part, number)
+	case h.seed != f.seed:
+		return setError("part %d has another seed than part 0", number)
+	case h.keyType != None && f.keyType != None && h.keyType != f.keyType:
+		return setError("part %d holds %s keys, not %s", number, h.keyType, f.keyType)
+	}
+	if h.keyType != None {
+		f.keyType = h.keyType
+	}
+	f.parts = append(f.parts, p)
+	return nil
 }

@@ -21,10 +21,12 @@ type part struct {
 	bitShift   uint8  // from a probe to its bit
 	probes     uint8
 	header     *header
+	upper      *upperLevels // of an exact filter, or nil
 }
 
+// newPart takes the bytes behind the header, and behind an exact filter's directory.
 func newPart(h *header, blocks []byte) *part {
-	return &part{
+	p := &part{
 		blocks:     blocks,
 		count:      uint64(h.blocks),
 		blockShift: h.log2Block - 3,
@@ -32,6 +34,11 @@ func newPart(h *header, blocks []byte) *part {
 		probes:     h.probes,
 		header:     h,
 	}
+	if h.directory != nil {
+		p.blocks = blocks[:h.blocksBytes()]
+		p.upper = newUpper(h.directory, blocks[h.blocksBytes():])
+	}
+	return p
 }
 
 // partOf returns the part of a hash in a set of so many.
@@ -50,7 +57,12 @@ func (p *part) block(hash uint64) []byte {
 	return p.blocks[number<<shift:][:1<<shift]
 }
 
+// contains asks the upper levels of an exact filter only for keys that level 1 lets in.
 func (p *part) contains(hash uint64) bool {
+	return p.levelContains(hash) && (p.upper == nil || p.upper.confirms(hash))
+}
+
+func (p *part) levelContains(hash uint64) bool {
 	if p.bitShift == 64-log2Line {
 		return p.lineContains(hash)
 	}
@@ -65,7 +77,7 @@ func (p *part) contains(hash uint64) bool {
 	return true
 }
 
-// lineContains is contains for blocks of one cache line, as most filters have: two
+// lineContains is levelContains for blocks of one cache line, as most filters have: two
 // probes a branch, and no index that the compiler could not see to be in range.
 func (p *part) lineContains(hash uint64) bool {
 	number, _ := bits.Mul64(hash, p.count)

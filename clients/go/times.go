@@ -1,9 +1,6 @@
 package bloomfilter
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // The first and the last moment that PostgreSQL's types can hold.
 var (
@@ -57,12 +54,4 @@ func microsecondsKey(t KeyType, value time.Time) (Key, error) {
 	}
 	// The last years that PostgreSQL has wrap around, as the format says.
 	return wordKey(t, uint64(value.Unix())*1000000+uint64(value.Nanosecond()/1000)), nil
-}
-
-// infinityKey is a date or time before or after all others.
-func infinityKey(t KeyType, negative bool) Key {
-	if negative {
-		return wordKey(t, 1<<63)
-	}
-	return wordKey(t, math.MaxInt64)
 }

@@ -13,9 +13,17 @@ func parse(b []byte, thorough bool) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := b[headerBytes:]
-	if h.bitsSet > h.blocksBytes()*8 || thorough && countBits(blocks) != h.bitsSet {
+	blocks := b[h.front():]
+	if h.bitsSet > h.blocksBytes()*8 || thorough && countBits(blocks[:h.blocksBytes()]) != h.bitsSet {
 		return nil, invalid("bits_set", "number of set bits does not match the blocks")
+	}
+	if d := h.directory; d != nil {
+		if err := d.countUpper(blocks[h.blocksBytes():]); thorough && err != nil {
+			return nil, err
+		}
+		if h.keyType == None && d.upper[0].bitsSet+d.upper[1].bitsSet != 0 {
+			return nil, invalid("empty_key_type", "bits are set but there is no key type")
+		}
 	}
 	if h.keyType == None && h.bitsSet != 0 {
 		return nil, invalid("empty_key_type", "bits are set but there is no key type")

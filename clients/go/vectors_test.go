@@ -308,22 +308,3 @@ func checkRule(t *testing.T, err error, rule string) {
 		t.Errorf("rule %s, not %s", invalid.Rule, rule)
 	}
 }
-
-// Rows whose key can be made without a database: one literal and a type.
-func TestKeySpellings(t *testing.T) {
-	made := 0
-	for _, r := range readRows(t, "keys.tsv") {
-		key, ok := keyOfSQL(t, r)
-		if !ok {
-			continue
-		}
-		made++
-		if got := hex.EncodeToString(key.AppendTo(nil)); got != r["key_hex"] {
-			t.Errorf("%s: bytes %s, not %s", r["sql"], got, r["key_hex"])
-		}
-	}
-	if made < 640 {
-		t.Errorf("only %d rows could be made", made)
-	}
-	t.Logf("%d rows made from their SQL", made)
-}

@@ -1,7 +1,6 @@
 package bloomfilter
 
 import (
-	"errors"
 	"log"
 	"os"
 	"path/filepath"
@@ -10,17 +9,20 @@ import (
 	"time"
 )
 
+// lookBetween is the time between two looks at the path of a WatchedFilter that is in use.
+const lookBetween = time.Second
+
 // WatchedFilter is a filter that is replaced while it is in use. Any number of
-// goroutines may ask it; they take no lock.
+// goroutines may ask it; they take no lock. It needs no goroutine of its own.
 type WatchedFilter struct {
 	path    string
-	options []Option
+	config  config
 	current atomic.Pointer[Filter]
-	reloads sync.Mutex // one at a time, so that an older file never comes last
-	source  *source    // what current was read from
-
-	follows sync.Mutex
-	stop    chan struct{} // nil: nobody follows
+	next    atomic.Int64 // when the path is looked at again, in nanoseconds since 1970
+	reloads sync.Mutex   // one at a time, so that an older file never comes last
+	stamp   stamp        // of what current was read from
+	said    string       // the last error that was logged
+	again   time.Time    // when a lasting one is logged again
 }
 
 // OpenWatched opens path as Open does.
@@ -34,15 +36,13 @@ func OpenWatched(path string, options ...Option) (*WatchedFilter, error) {
 		}
 		path = here + string(filepath.Separator) + path
 	}
-	l := &WatchedFilter{path: path, options: options}
-	if _, err := l.Reload(); err != nil {
+	w := &WatchedFilter{path: path, config: configOf(options)}
+	_, err := w.Reload()
+	if err != nil {
 		return nil, err
 	}
-	return l, nil
+	return w, nil
 }
-
-// Status tells which content of which list the present filter is, and how fresh.
-func (l *WatchedFilter) Status() Status { return l.Current().Status() }
 
 // waitBetween is the time between two looks of WaitFor.
 const waitBetween = 100 * time.Millisecond
@@ -51,117 +51,92 @@ const waitBetween = 100 * time.Millisecond
 // the first one has come. After timeout it returns the last error.
 func WaitFor(path string, timeout time.Duration, options ...Option) (*WatchedFilter, error) {
 	for end := time.Now().Add(timeout); ; time.Sleep(waitBetween) {
-		l, err := OpenWatched(path, options...)
+		w, err := OpenWatched(path, options...)
 		if err == nil || !time.Now().Before(end) {
-			return l, err
+			return w, err
 		}
 	}
 }
 
 // Current returns the present filter. Keep it for one piece of work, such as a
 // request: all its answers then come from the same filter.
-func (l *WatchedFilter) Current() *Filter { return l.current.Load() }
+//
+// Once a second, and at once where a followed file says that another one took its place, it
+// looks at the path, and one of the callers opens what is there. On an error the old filter
+// stays, and the error goes to the option OnError.
+func (w *WatchedFilter) Current() *Filter {
+	f := w.current.Load()
+	now := time.Now().UnixNano()
+	next := w.next.Load()
+	if now < next && next-now <= int64(lookBetween) && !f.isSuperseded() {
+		return f
+	}
+	if w.reloads.TryLock() {
+		defer w.reloads.Unlock()
+		w.report(w.reload())
+	}
+	return w.current.Load()
+}
 
-// Reload takes what is at the path now, and says whether that is another filter.
-// Where no file was replaced (the same file, size, time and header) nothing else is
-// read. On any error the old filter stays. Look-ups that run keep the filter that
-// they have begun with.
-func (l *WatchedFilter) Reload() (bool, error) {
-	l.reloads.Lock()
-	defer l.reloads.Unlock()
-	found, err := findSource(l.path)
-	if err == nil && found.equal(l.source) {
+// isSuperseded says whether a follower has put another file in the place of this one.
+func (f *Filter) isSuperseded() (is bool) {
+	if f.followed == nil || f.mapped == nil {
+		return false
+	}
+	var err error
+	defer catchFaultOf(&err)()
+	is = f.followed.load(supersededAt) != 0
+	return is
+}
+
+// Status tells which content of which list the present filter is, and how fresh.
+func (w *WatchedFilter) Status() Status { return w.Current().Status() }
+
+// Reload takes what is at the path now, and says whether that is another filter. Where
+// the file is the same nothing else is read. On any error the old filter stays. Look-ups
+// that run keep the filter that they have begun with.
+func (w *WatchedFilter) Reload() (bool, error) {
+	w.reloads.Lock()
+	defer w.reloads.Unlock()
+	return w.reload()
+}
+
+// reload needs the lock.
+func (w *WatchedFilter) reload() (bool, error) {
+	w.next.Store(time.Now().Add(lookBetween).UnixNano())
+	now, err := lookAt(w.path)
+	if err == nil && w.stamp.is(now) {
 		return false, nil
 	}
-	f, found, err := openPath(l.path, configOf(l.options))
+	f, s, err := openPath(w.path, w.config)
 	if err != nil {
 		return false, err
 	}
-	l.source = found
-	// Also of the same bytes it is taken: the old file may have been damaged in place.
-	before := l.current.Swap(f)
-	return before == nil || before.working != f.working || !before.sameBytes(f), nil
-}
-
-// sameBytes compares checksums.
-func (f *Filter) sameBytes(other *Filter) bool {
-	if len(f.parts) != len(other.parts) {
-		return false
-	}
-	for i := range f.parts {
-		if *f.parts[i].header != *other.parts[i].header {
-			return false
-		}
-	}
-	return true
-}
-
-// Follow reloads every so often, in a goroutine of its own, until Close. report is
-// told of each new filter and of each error; if it is nil, an error is logged when it
-// is another one than the time before, and a lasting one again each minute. What report gets with an error is nil.
-func (l *WatchedFilter) Follow(every time.Duration, report func(*Filter, error)) error {
-	if every <= 0 {
-		return errors.New("bloomfilter: the time between two looks must be positive")
-	}
-	if report == nil {
-		report = logChanges()
-	}
-	l.follows.Lock()
-	defer l.follows.Unlock()
-	l.end()
-	l.stop = make(chan struct{})
-	go l.look(every, report, l.stop)
-	return nil
-}
-
-func (l *WatchedFilter) look(every time.Duration, report func(*Filter, error), stop <-chan struct{}) {
-	ticks := time.NewTicker(every)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ticks.C:
-		}
-		changed, err := l.Reload()
-		if err != nil {
-			report(nil, err)
-		} else if changed {
-			report(l.Current(), nil)
-		}
-	}
+	w.stamp = s
+	w.current.Store(f)
+	return true, nil
 }
 
 // logAgain is the time between two lines about a lasting error.
 var logAgain = time.Minute
 
-func logChanges() func(*Filter, error) {
-	last := ""
-	var again time.Time
-	return func(_ *Filter, err error) {
-		text := ""
-		if err != nil {
-			text = err.Error()
-		}
-		if now := time.Now(); text != "" && (text != last || !now.Before(again)) {
-			again = now.Add(logAgain)
-			log.Printf("bloomfilter: the filter stays the old one: %v", err)
-		}
-		last = text
+// report needs the lock. An error is told when it is another one than the last, and a
+// lasting one again each minute.
+func (w *WatchedFilter) report(_ bool, err error) {
+	if err == nil {
+		w.said = ""
+		return
+	}
+	if now := time.Now(); err.Error() != w.said || !now.Before(w.again) {
+		w.said, w.again = err.Error(), now.Add(logAgain)
+		w.config.tell(err)
 	}
 }
 
-// Close ends following. The present filter stays, and answers.
-func (l *WatchedFilter) Close() {
-	l.follows.Lock()
-	defer l.follows.Unlock()
-	l.end()
+func logError(err error) {
+	log.Printf("bloomfilter: the filter stays the old one: %v", err)
 }
 
-// end stops who follows; the caller holds the lock.
-func (l *WatchedFilter) end() {
-	if l.stop != nil {
-		close(l.stop)
-		l.stop = nil
-	}
-}
+// OnError is told why a WatchedFilter could not take what is at its path; without it that is
+// logged.
+func OnError(tell func(error)) Option { return func(c *config) { c.tell = tell } }

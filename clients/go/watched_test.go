@@ -4,7 +4,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -123,7 +122,7 @@ func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
 	}
 	expect(false, "nothing happened")
 	replace(t, path, sound())
-	expect(false, "the same bytes in another file")
+	expect(true, "the same bytes in another file")
 	if watched.Current() == before {
 		t.Error("the old file is held on to, though it may have been damaged")
 	}
@@ -132,64 +131,29 @@ func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
 	expect(false, "nothing happened again")
 }
 
-func TestFollow(t *testing.T) {
+// Current takes what is at the path by itself, within a second, and tells of errors.
+func TestCurrentLooks(t *testing.T) {
 	path := tempFile(t, "watched.bloom", sound())
-	watched, err := OpenWatched(path)
+	told := make(chan error, 100)
+	watched, err := OpenWatched(path, OnError(func(err error) { told <- err }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if watched.Follow(0, nil) == nil {
-		t.Error("looks without a pause")
-	}
-	type news struct {
-		f   *Filter
-		err error
-	}
-	told := make(chan news, 100)
-	if err := watched.Follow(time.Millisecond, func(f *Filter, err error) { told <- news{f, err} }); err != nil {
-		t.Fatal(err)
+	first := watched.Current()
+	until := func(what string, done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
 	}
 	replace(t, path, shape{blocks: 9}.build(integers(0, 100)...))
-	if got := <-told; got.f == nil || got.err != nil || got.f != watched.Current() {
-		t.Error(got)
-	}
+	until("the new file is not taken", func() bool { return watched.Current() != first })
 	replace(t, path, []byte("no filter"))
-	if got := <-told; got.f != nil || got.err == nil {
-		t.Error(got)
-	}
+	until("the error is not told", func() bool { watched.Current(); return len(told) > 0 })
 	if wrong := askAll(watched.Current()); wrong != 0 {
 		t.Error("the old filter is gone")
-	}
-	watched.Close()
-	watched.Close()
-}
-
-// Close ends all that was begun, however many begin at once.
-func TestFollowConcurrently(t *testing.T) {
-	watched, err := OpenWatched(tempFile(t, "watched.bloom", sound()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := runtime.NumGoroutine()
-	for round := 0; round < 50; round++ {
-		var all sync.WaitGroup
-		for i := 0; i < 8; i++ {
-			all.Add(1)
-			go func() {
-				defer all.Done()
-				if err := watched.Follow(time.Hour, nil); err != nil {
-					t.Error(err)
-				}
-			}()
-		}
-		all.Wait()
-	}
-	watched.Close()
-	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; {
-		if time.Now().After(end) {
-			t.Fatalf("%d goroutines are left", runtime.NumGoroutine()-before)
-		}
-		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -249,14 +213,15 @@ func TestLastingErrorIsLoggedAgain(t *testing.T) {
 	defer log.SetOutput(os.Stderr)
 	before := logAgain
 	defer func() { logAgain = before }()
-	report := logChanges()
+	watched := &WatchedFilter{config: configOf(nil)}
+	report := func(err error) { watched.report(false, err) }
 	for i := 0; i < 3; i++ {
-		report(nil, os.ErrNotExist)
+		report(os.ErrNotExist)
 	}
 	logAgain = 0
-	report(nil, os.ErrClosed)
-	report(nil, os.ErrClosed)
-	report(nil, os.ErrClosed)
+	report(os.ErrClosed)
+	report(os.ErrClosed)
+	report(os.ErrClosed)
 	if len(logged.texts) != 4 {
 		t.Error(logged.texts)
 	}

@@ -38,10 +38,6 @@ func fail(err error) {
 type answerer func(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error)
 
 func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) error {
-	parse, err := parserOf(typeName)
-	if err != nil {
-		return err
-	}
 	filter, err := bloomfilter.Open(path)
 	if err != nil {
 		return err
@@ -56,7 +52,7 @@ func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) 
 		if err != nil && err != io.EOF {
 			return err
 		}
-		key, err := parse(strings.TrimSuffix(line, "\n"))
+		key, err := keyOf(typeName, strings.TrimSuffix(line, "\n"))
 		if err != nil {
 			return err
 		}
@@ -66,19 +62,6 @@ func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) 
 		}
 		answers.WriteString(answer)
 	}
-}
-
-type parser func(text string) (bloomfilter.Key, error)
-
-func parserOf(typeName string) (parser, error) {
-	if typeName == "real" {
-		return bloomfilter.ParseRealKey, nil
-	}
-	keyType, ok := bloomfilter.KeyTypeByName(typeName)
-	if !ok {
-		return nil, fmt.Errorf("unknown key type %q", typeName)
-	}
-	return func(text string) (bloomfilter.Key, error) { return bloomfilter.ParseKey(keyType, text) }, nil
 }
 
 func explain(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {

@@ -1,0 +1,413 @@
+package bloomfilter
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unsafe"
+)
+
+// A followed file: a page of facts and the parts of a list, whose bits a follower sets in
+// place while readers have the file mapped. doc/FEED.md describes it.
+
+const (
+	pageBytes = 4096
+	pageOf    = 2 // version of the page
+
+	maxParts = 65535
+
+	whoChecksumAt = 504
+	bootAt        = 48
+	deviceAt      = 64
+	inodeAt       = 72
+	bornAt        = 80
+	bornSumAt     = 88
+	nameAt        = 144
+	nameBytes     = 208
+
+	serialAt        = 520
+	trueAtAt        = 536
+	supersededAt    = 600
+	savedAt         = 1024
+	savedChecksumAt = 1080
+	lookedAt        = 1536
+	lookedBootAt    = 1544
+	failuresAt      = 1552
+	everyAt         = 1560
+	heartbeatAt     = 1568
+	expiresAt       = 1576
+	sinceAt         = 1584
+	wordAt          = 1592
+	wordBytes       = 16
+	textAt          = 1608
+	textBytes       = 256
+)
+
+// Place tells what a followed file's serial can be believed to be.
+type Place int
+
+const (
+	// NoPlace is that of a filter that nobody follows.
+	NoPlace Place = iota
+	// Here is where the follower keeps the file: the serial is that of the bits.
+	Here
+	// OtherBoot is a file of before this boot: the serial is the one that was saved.
+	OtherBoot
+	// Copied is a copy, a backup or another mount: the serial is the one that it was made with.
+	Copied
+)
+
+func (p Place) String() string {
+	return [...]string{"none", "here", "other boot", "copy"}[p]
+}
+
+// followed is an open followed file.
+type followed struct {
+	mem   *mapping
+	place Place
+	told  uint64 // the serial, where it is not the page's
+}
+
+// load reads a word that the follower may change meanwhile, in one load.
+func (w *followed) load(at int) uint64 {
+	value := atomic.LoadUint64((*uint64)(unsafe.Pointer(&w.mem.bytes[at])))
+	runtime.KeepAlive(w)
+	var native [8]byte
+	*(*uint64)(unsafe.Pointer(&native)) = value
+	return binary.LittleEndian.Uint64(native[:])
+}
+
+func (w *followed) serial() uint64 {
+	if w.place == Here {
+		return w.load(serialAt)
+	}
+	return w.told
+}
+
+// openFollowed opens a followed file, which is mapped unless that can't be.
+func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
+	if info.Size() < pageBytes {
+		return nil, invalid("length", "a followed file is not so short")
+	}
+	mem, err := readOrMap(file, int(info.Size()), config{})
+	if err != nil {
+		return nil, err
+	}
+	w := &followed{mem: mem}
+	parts, err := w.check(info, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.inMemory && mem.isMapped {
+		if parts, err = w.copy(parts); err != nil {
+			return nil, err
+		}
+	}
+	f, err := assemble(parts)
+	if err != nil {
+		return nil, err
+	}
+	if w.mem.isMapped {
+		f.mapped = []*mapping{w.mem}
+	}
+	f.followed = w
+	return f, nil
+}
+
+// check returns the parts of a sound file, and finds out what it tells of its serial.
+func (w *followed) check(info os.FileInfo, c config) (parts []*loaded, err error) {
+	defer catchFaultOf(&err)()
+	b := w.mem.bytes
+	count := binary.LittleEndian.Uint32(b[16:])
+	switch {
+	case string(b[:4]) != "BLML":
+		return nil, invalid("magic", "does not start with BLMF or BLML")
+	case binary.LittleEndian.Uint32(b[4:]) != pageOf:
+		return nil, invalid("version", fmt.Sprintf("unsupported version %d of a followed file", binary.LittleEndian.Uint32(b[4:])))
+	case binary.LittleEndian.Uint64(b[whoChecksumAt:]) != hashOf(b[:whoChecksumAt], 0):
+		return nil, invalid("header_checksum", "checksum of the page does not match")
+	case binary.LittleEndian.Uint64(b[8:]) != uint64(len(b)):
+		return nil, invalid("length", "the file has another length than it says")
+	case count < 1 || count > maxParts:
+		return nil, invalid("header", "the number of parts is not between 1 and 65535")
+	}
+	if parts, err = partsOf(b, count); err != nil {
+		return nil, err
+	}
+	w.findPlace(info)
+	if isNobodys(b) && !c.trust && sumOf(parts, b) != binary.LittleEndian.Uint64(b[bornSumAt:]) {
+		return nil, invalid("checksum", "the parts are not those that the page was written for")
+	}
+	return parts, nil
+}
+
+func partsOf(b []byte, count uint32) (parts []*loaded, err error) {
+	at := pageBytes
+	for i := uint32(0); i < count; i++ {
+		p, err := partAt(b, at)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, &loaded{part: p})
+		at += int(p.header.bytes())
+		if i+1 < count {
+			at = (at + pageBytes - 1) / pageBytes * pageBytes
+		}
+	}
+	if at != len(b) {
+		return nil, invalid("part", "the file goes on behind its last part")
+	}
+	return parts, nil
+}
+
+func partAt(b []byte, at int) (*part, error) {
+	if at+headerBytes > len(b) {
+		return nil, invalid("part", "a part is missing")
+	}
+	start := b[at:]
+	if len(start) > exactBytes {
+		start = start[:exactBytes]
+	}
+	length := lengthOf(start)
+	h, err := readHeader(start, length)
+	if err != nil {
+		return nil, invalid("part", err.Error())
+	}
+	if length > uint64(len(b)-at) {
+		return nil, invalid("part", "a part goes on behind the file's end")
+	}
+	h.at = at
+	return newPart(h, b[at+int(h.front()):at+int(length)]), nil
+}
+
+// lengthOf is how long a filter is whose first bytes these are, if they are sound.
+func lengthOf(start []byte) uint64 {
+	blocks := func(at, log2At int) uint64 {
+		if at+4 > len(start) || start[log2At] < minLog2Block || start[log2At] > maxLog2Block {
+			return 0
+		}
+		return uint64(binary.LittleEndian.Uint32(start[at:])) << (start[log2At] - 3)
+	}
+	if start[4] == 2 {
+		return exactBytes + blocks(8, 6) + blocks(84, 81) + blocks(104, 101)
+	}
+	return headerBytes + blocks(8, 6)
+}
+
+// isNobodys says whether no follower keeps the file: then it never changes.
+func isNobodys(b []byte) bool {
+	return allZero(b[bootAt : inodeAt+8])
+}
+
+func allZero(b []byte) bool { return strings.Trim(string(b), "\x00") == "" }
+
+// findPlace decides by boot, device and inode, which a copy does not keep.
+func (w *followed) findPlace(info os.FileInfo) {
+	b := w.mem.bytes
+	w.place, w.told = Copied, binary.LittleEndian.Uint64(b[bornAt:])
+	device, inode, known := numbersOf(info)
+	if !known || isNobodys(b) || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
+		return
+	}
+	boot := thisBoot()
+	switch {
+	case string(b[bootAt:bootAt+16]) != boot:
+		w.place = OtherBoot
+		saved := make([]byte, savedChecksumAt-savedAt, savedChecksumAt-savedAt+16)
+		copy(saved, b[savedAt:])
+		saved = append(append(saved, b[24:32]...), b[inodeAt:inodeAt+8]...)
+		if hashOf(saved, 0) == binary.LittleEndian.Uint64(b[savedChecksumAt:]) {
+			w.told = binary.LittleEndian.Uint64(saved)
+		}
+	case boot != noBoot && device == binary.LittleEndian.Uint64(b[deviceAt:]):
+		w.place = Here
+	}
+}
+
+// summed is what a part's sum is of: its blocks, of an exact one all of its bytes, which don't change.
+func (p *part) summed(file []byte) []byte {
+	if p.upper == nil {
+		return p.blocks
+	}
+	return file[p.header.at:][:p.header.bytes()]
+}
+
+// sumOf is what the page has of all parts, of pieces of 4096 bytes each.
+func sumOf(parts []*loaded, b []byte) (sum uint64) {
+	for i, l := range parts {
+		for n, rest := uint64(0), l.part.summed(b); len(rest) > 0; n++ {
+			length := pageBytes
+			if len(rest) < length {
+				length = len(rest)
+			}
+			sum += hashOf(rest[:length], uint64(i)<<32|n)
+			rest = rest[length:]
+		}
+	}
+	return sum
+}
+
+// copy takes the page first and then the parts, so that these have everything of its serial.
+func (w *followed) copy(parts []*loaded) (copies []*loaded, err error) {
+	defer catchFaultOf(&err)()
+	serial := w.serial()
+	page := append([]byte(nil), w.mem.bytes[:pageBytes]...)
+	for _, l := range parts {
+		b := append([]byte(nil), w.mem.bytes[l.part.header.at:][:l.part.header.bytes()]...)
+		if l.part.upper == nil {
+			sealPart(b)
+		}
+		own, err := parse(b, false)
+		if err != nil {
+			return nil, err
+		}
+		copies = append(copies, &loaded{part: own})
+	}
+	w.mem.release()
+	binary.LittleEndian.PutUint64(page[serialAt:], serial)
+	w.mem = &mapping{bytes: page}
+	return copies, nil
+}
+
+// sealPart puts in what the header of a part in a followed file leaves out.
+func sealPart(b []byte) {
+	binary.LittleEndian.PutUint64(b[40:], countBits(b[headerBytes:]))
+	binary.LittleEndian.PutUint32(b[headerChecksumAt:], headerChecksum(b))
+	binary.LittleEndian.PutUint64(b[checksumAt:], checksum(b))
+}
+
+// noBoot stands for a system that does not tell its boots apart.
+const noBoot = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+func thisBoot() string {
+	text, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, err := hex.DecodeString(strings.ReplaceAll(strings.TrimSpace(string(text)), "-", ""))
+	if err != nil || len(id) != len(noBoot) {
+		return noBoot
+	}
+	return string(id)
+}
+
+// headers are those of the parts; in a followed file what changes is counted now.
+func (f *Filter) headers() []*header {
+	headers := make([]*header, len(f.parts))
+	for i, p := range f.parts {
+		headers[i] = p.header
+		if f.followed != nil && f.mapped != nil && p.upper == nil {
+			headers[i] = f.followed.header(p)
+		}
+	}
+	runtime.KeepAlive(f)
+	return headers
+}
+
+func (w *followed) header(p *part) *header {
+	h := *p.header
+	start := append([]byte(nil), w.mem.bytes[h.at:h.at+headerBytes]...)
+	h.bitsSet = countBits(p.blocks)
+	binary.LittleEndian.PutUint64(start[40:], h.bitsSet)
+	binary.LittleEndian.PutUint32(start[headerChecksumAt:], headerChecksum(start))
+	h.checksum = hashOfBoth(start[:checksumAt], p.blocks, 0)
+	return &h
+}
+
+// Status tells which content of which list a followed file has, and how fresh it is. Zero
+// values are what isn't known; of a filter that nobody follows all are.
+type Status struct {
+	List, Identity string
+	Epoch          uint64
+	Serial         uint64 // all that this serial has is found: a later one is greater
+	Place          Place  // whose word the serial is
+	Built          time.Time
+	TrueAt         time.Time     // what was committed before is in it
+	Looked         time.Time     // the follower's last good look
+	Age            time.Duration // since then; below zero: a clock is wrong
+	Every          time.Duration // between two looks
+	Heartbeat      time.Duration // between two manifests at most
+	Expires        time.Time
+	Failures       uint64    // looks that failed since the last good one
+	Since          time.Time // when the first of them was
+	Word, Text     string    // what is wrong: one of the words of "bloomfilter status", and why
+	Superseded     bool      // another file took its place
+}
+
+// Status reads the page anew.
+func (f *Filter) Status() (s Status) {
+	w := f.followed
+	if w == nil {
+		return s
+	}
+	var err error
+	defer catchFaultOf(&err)()
+	b := w.mem.bytes
+	id := hex.EncodeToString(b[32:48])
+	looked := w.load(lookedAt)
+	s = Status{
+		List:       printable(b[nameAt : nameAt+nameBytes]),
+		Identity:   strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"),
+		Epoch:      binary.LittleEndian.Uint64(b[24:]),
+		Serial:     w.serial(),
+		Place:      w.place,
+		Built:      moment(binary.LittleEndian.Uint64(b[136:])),
+		TrueAt:     moment(w.load(trueAtAt)),
+		Looked:     moment(looked),
+		Every:      duration(w.load(everyAt)),
+		Heartbeat:  duration(w.load(heartbeatAt)),
+		Expires:    moment(w.load(expiresAt)),
+		Failures:   w.load(failuresAt),
+		Since:      moment(w.load(sinceAt)),
+		Word:       printable(b[wordAt : wordAt+wordBytes]),
+		Text:       printable(b[textAt : textAt+textBytes]),
+		Superseded: w.load(supersededAt) != 0,
+	}
+	if isNobodys(b) {
+		s.Place = NoPlace
+	}
+	if looked != 0 {
+		s.Age = time.Since(s.Looked)
+		if boot := w.bootAge(); w.place == Here && boot > s.Age {
+			s.Age = boot
+		}
+	}
+	runtime.KeepAlive(f)
+	return s
+}
+
+// bootAge is the age by a clock that nobody sets, which tells only within one boot.
+func (w *followed) bootAge() time.Duration {
+	then := w.load(lookedBootAt)
+	if now, known := bootClock(); known && then != 0 {
+		return time.Duration(int64(now)-int64(then)) * time.Microsecond
+	}
+	return 0
+}
+
+func moment(microseconds uint64) time.Time {
+	if microseconds == 0 || microseconds > 1<<62 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(microseconds)).UTC()
+}
+
+func duration(microseconds uint64) time.Duration {
+	if microseconds > 1<<52 {
+		return 0
+	}
+	return time.Duration(microseconds) * time.Microsecond
+}
+
+// printable is a text up to its first zero byte, fit for a log.
+func printable(b []byte) string {
+	text, _, _ := strings.Cut(string(b), "\x00")
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd {
+			return '?'
+		}
+		return r
+	}, text)
+}
