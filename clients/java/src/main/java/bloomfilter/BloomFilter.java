@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A filter, or a set of parts asked as one. It never changes; any number of threads may ask it.
+ * A filter, or a set of parts asked as one. But for a followed file, to which keys come, it never
+ * changes; any number of threads may ask it.
  *
  * <p>{@code contains} is false if the key was surely never added, and true if it probably was.
  * A key of another type than the filter holds is a {@link KeyTypeException}, never "no".
@@ -24,24 +25,19 @@ public final class BloomFilter {
     private final long seed;
     private final Info info;
 
-    /** Null where it comes from bytes. */
-    private final Source source;
-
-    /** That the parts lie in or were copied from, or null. */
-    private final Working working;
+    /** The file that the parts lie in, if its bits change, else null. */
+    private final Followed followed;
 
     BloomFilter(Opening.Opened opened) throws InvalidSetException {
-        this(opened.parts, opened.source, opened.working);
+        this(opened.parts, opened.followed);
     }
 
     BloomFilter(List<Part> open) throws InvalidSetException {
-        this(open, null, null);
+        this(open, null);
     }
 
-    private BloomFilter(List<Part> open, Source source, Working working)
-            throws InvalidSetException {
-        this.source = source;
-        this.working = working;
+    private BloomFilter(List<Part> open, Followed followed) throws InvalidSetException {
+        this.followed = followed;
         Header first = open.get(0).header;
         parts = new Part[first.parts()];
         for (Part part : open) {
@@ -55,11 +51,10 @@ public final class BloomFilter {
     }
 
     /**
-     * Opens a filter file, the manifest of a set, or a folder with a file "manifest". A set that is
-     * replaced meanwhile is read again.
+     * Opens a filter's file, or one that {@code bloomfilter pull} keeps: that is mapped, and keys
+     * come to it while it is open.
      *
-     * @throws InvalidFilterException if a file is damaged
-     * @throws InvalidSetException if a manifest is none, or its files are not one whole set
+     * @throws InvalidFilterException if the file is damaged
      */
     public static BloomFilter open(Path path, ReadOption... options) throws IOException {
         return new BloomFilter(new Opening(options).open(path));
@@ -83,15 +78,9 @@ public final class BloomFilter {
         return new BloomFilter(parts);
     }
 
-    /** Whether both are of the same bytes, by their checksums. */
-    boolean hasBytesOf(BloomFilter other) {
-        return working == null && other.working == null && parts.length == other.parts.length
-                && info.checksum().equals(other.info.checksum());
-    }
-
-    /** What the filter says about itself; of a working copy, the bits are counted. */
+    /** What the filter says about itself; of a followed file the bits are counted. */
     public Info info() {
-        if (working == null || working.isCopied()) {
+        if (followed == null) {
             return info;
         }
         List<Header> headers = new ArrayList<>();
@@ -100,14 +89,19 @@ public final class BloomFilter {
                 headers.add(part.now());
             }
         } catch (InvalidFilterException error) {
-            throw new IllegalStateException("a working copy was damaged while it was open", error);
+            throw new IllegalStateException("a file was damaged while it was open", error);
         }
         return new Info(kind, headers);
     }
 
-    /** Which content of which list it is, and how fresh; FILE.status is read each time. */
+    /** Which content of which list it is, and how fresh: what a followed file says of itself. */
     public Status status() {
-        return Status.of(source, working, info.checksum());
+        return new Status(followed);
+    }
+
+    /** Whether a follower has put another file in the place of this one. */
+    boolean isSuperseded() {
+        return followed != null && followed.isSuperseded();
     }
 
     /** Asks for an integer key: a long, int, short or byte. */

@@ -26,6 +26,7 @@ final class Explanation {
                 .add("block", Hash.reduce(hash, header.blocks()) + " of " + header.blocks());
         if (isOpen) {
             lines.add("probes", part.probes(hash));
+            lines.text.append(part.explainUpper(hash));
         }
         String answer = part.contains(hash) ? "true" : "false";
         lines.add("answer", isOpen ? answer : "other part");

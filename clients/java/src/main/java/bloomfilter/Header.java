@@ -10,6 +10,9 @@ final class Header {
     private static final int MAGIC = 0x464d4c42;
     private static final int CHECKSUM_AT = 52;
 
+    /** The format version of exact filters. */
+    private static final int EXACT = 2;
+
     private final int probes;
     private final int log2BlockBits;
     private final int kind;
@@ -22,7 +25,11 @@ final class Header {
     private final long bitsSet;
     private final long checksum;
 
-    private Header(ByteBuffer bytes) {
+    /** Of an exact filter, else null. */
+    private final Directory directory;
+
+    private Header(ByteBuffer bytes, Directory directory) {
+        this.directory = directory;
         probes = bytes.get(5) & 0xff;
         log2BlockBits = bytes.get(6) & 0xff;
         kind = kind(bytes);
@@ -39,16 +46,25 @@ final class Header {
     /**
      * Checks and reads a header.
      *
-     * @param bytes little-endian, the first 64 bytes of the filter, or all if there are fewer
+     * @param bytes little-endian, the first 128 bytes of the filter, or all if there are fewer
      * @param length bytes of the whole filter
      */
     static Header read(ByteBuffer bytes, long length) throws InvalidFilterException {
         require(length >= BYTES && bytes.limit() >= BYTES, "short",
                 "shorter than the 64-byte header");
         checkIdentity(bytes);
-        checkGeometry(bytes, length);
+        checkGeometry(bytes);
+        Directory directory = checkSize(bytes, length);
         checkParameters(bytes);
-        return new Header(bytes);
+        return new Header(bytes, directory);
+    }
+
+    /** How long a filter is whose header begins so; 64 if it says nothing of the format. */
+    static long lengthOf(ByteBuffer bytes) {
+        int log2 = bytes.get(6) & 0xff;
+        long upper = bytes.get(4) == EXACT ? Directory.lengthOf(bytes) : 0;
+        return BYTES + upper + (log2 < 9 || log2 > 16 ? 0
+                : Integer.toUnsignedLong(bytes.getInt(8)) << (log2 - 3));
     }
 
     static void require(boolean condition, String rule, String message)
@@ -61,7 +77,7 @@ final class Header {
     private static void checkIdentity(ByteBuffer bytes) throws InvalidFilterException {
         int version = bytes.get(4) & 0xff;
         require(bytes.getInt(0) == MAGIC, "magic", "does not start with BLMF");
-        require(version == 1, "version", "unsupported format version " + version);
+        require(version == 1 || version == EXACT, "version", "unsupported format version " + version);
         require(bytes.getInt(CHECKSUM_AT) == checksum(bytes), "header_checksum",
                 "header checksum does not match");
         require(bytes.get(48) == 1, "hash",
@@ -82,8 +98,7 @@ final class Header {
         return bytes.get(7) & 0xff | bytes.getInt(48) & ~0xff;
     }
 
-    private static void checkGeometry(ByteBuffer bytes, long length)
-            throws InvalidFilterException {
+    private static void checkGeometry(ByteBuffer bytes) throws InvalidFilterException {
         int probes = bytes.get(5) & 0xff;
         int log2 = bytes.get(6) & 0xff;
         int keyType = bytes.get(7) & 0xff;
@@ -94,9 +109,18 @@ final class Header {
         require(keyType < KeyType.COUNT, "key_type", "unknown key type " + keyType);
         require(Kind.isWhole(kind(bytes)), "columns", "columns do not match the key type");
         require(blocks >= 1, "blocks", "number of blocks is zero");
-        long size = BYTES + (blocks << (log2 - 3));
-        require(size == length && length <= MAX_BYTES, "size",
-                "length is " + length + " and the header says " + size + ", at most " + MAX_BYTES);
+    }
+
+    /** That the geometry gives this length; of an exact filter with its directory, which is returned. */
+    private static Directory checkSize(ByteBuffer bytes, long length)
+            throws InvalidFilterException {
+        long blocks = Integer.toUnsignedLong(bytes.getInt(8)) << ((bytes.get(6) & 0xff) - 3);
+        if (bytes.get(4) == EXACT) {
+            return new Directory(bytes, length, blocks);
+        }
+        require(BYTES + blocks == length && length <= MAX_BYTES, "size", "length is " + length
+                + " and the header says " + (BYTES + blocks) + ", at most " + MAX_BYTES);
+        return null;
     }
 
     private static void checkParameters(ByteBuffer bytes) throws InvalidFilterException {
@@ -164,8 +188,20 @@ final class Header {
         return (long) blocks << log2BlockBits;
     }
 
-    /** Bytes of header and blocks. */
+    /** Bytes before the blocks. */
+    int front() {
+        return directory == null ? BYTES : Directory.BYTES;
+    }
+
+    /** Bytes of all. */
     int bytes() {
-        return BYTES + (int) (bits() / 8);
+        long upper = directory == null ? 0
+                : directory.levels[0].length() + directory.levels[1].length();
+        return (int) (front() + bits() / 8 + upper);
+    }
+
+    /** Of an exact filter, else null. */
+    Directory directory() {
+        return directory;
     }
 }

@@ -5,10 +5,11 @@ import java.nio.ByteOrder;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A filter, or the open parts of a set taken as one: the columns of SQL's bloom_stats. */
+/**
+ * A filter, or the open parts of a set taken as one, by its headers. How many keys it has and what
+ * rate it keeps now is told by SQL's bloom_stats and by {@code bloomfilter info}.
+ */
 public final class Info {
-    private static final int FORMAT_VERSION = 1;
-
     private final int kind;
     private final List<Header> headers;
 
@@ -78,22 +79,6 @@ public final class Info {
         return (double) bitsSet() / bits();
     }
 
-    /** The number of different keys in it, estimated from the bits that are set. */
-    public double cardinality() {
-        return headers.stream().mapToDouble(Estimate::cardinality).sum();
-    }
-
-    /** The rate to be expected with the keys that are in it now. */
-    public double fpr() {
-        // An absent key goes to each part as likely.
-        return headers.stream().mapToDouble(Estimate::rate).sum() / headers.size();
-    }
-
-    /** Whether it, or a part of it, surely holds more keys than it was sized for. */
-    public boolean overCapacity() {
-        return headers.stream().anyMatch(Estimate::overCapacity);
-    }
-
     /** Which part this is; 0 for a whole set. */
     public int part() {
         return headers.size() == 1 ? headers.get(0).part() : 0;
@@ -104,8 +89,15 @@ public final class Info {
         return headers.get(0).parts();
     }
 
+    /** 1, or 2 of an exact filter. */
     public int formatVersion() {
-        return FORMAT_VERSION;
+        return headers.get(0).directory() == null ? 1 : 2;
+    }
+
+    /** Of an exact filter: keys that it knows and that are no members, as it was planned. */
+    public long others() {
+        return headers.stream().mapToLong(h -> h.directory() == null ? 0 : h.directory().others)
+                .reduce(0, Info::sum);
     }
 
     /** 16 hexadecimal digits, as the command line has them; the same are the same bytes. */
@@ -124,12 +116,10 @@ public final class Info {
                 .collect(Collectors.toUnmodifiableList());
     }
 
-    /** For logs: what it holds, and how well. */
+    /** For logs: what it holds. */
     @Override
     public String toString() {
-        return String.format(
-                "about %.0f %s keys, sized for %d at %s, %d of %d parts, %d bytes, rate now %.3g",
-                cardinality(), Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(),
-                fpr());
+        return String.format("%s keys, sized for %d at %s, %d of %d parts, %d bytes, %.1f %% of the bits set",
+                Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(), 100 * fill());
     }
 }

@@ -278,16 +278,6 @@ public final class Key {
         return new Key(RawKey.kind(type, own), own);
     }
 
-    /** The key that PostgreSQL's type reads from a text, by the grammar of doc/KEYS.md. */
-    public static Key parse(KeyType type, String text) {
-        return KeyText.parse(type, text);
-    }
-
-    /** The same by the type's name; also "real", whose keys are of type float. */
-    public static Key parse(String type, String text) {
-        return KeyText.parse(type, text);
-    }
-
     static byte[] integerBytes(long value) {
         byte[] bytes = new byte[8];
         LONG.set(bytes, 0, value);

@@ -5,21 +5,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
-/**
- * Opens what a path names.
- *
- * <p>Between the reading of a manifest and of its parts, a writer may put another one in its place
- * and delete the old parts: then it is read again.
- */
+/** Opens what a path names. */
 final class Opening {
-    /** How often a set may be replaced while it is being opened. */
-    private static final int MOST_ATTEMPTS = 8;
-
     /** The first bytes of a filter as a driver gives it as text. */
     private static final String BASE64_MAGIC = "QkxNR";
 
@@ -32,101 +28,94 @@ final class Opening {
         verify = !all.contains(ReadOption.NO_VERIFY);
     }
 
-    /** Parts, and what the files were before these were read. */
+    /** Parts, and what the file was before these were read. */
     static final class Opened {
         final List<Part> parts;
-        final Source source;
+        final Stamp stamp;
 
-        /** That the parts lie in or were copied from, or null. */
-        final Working working;
+        /** That the parts lie in, or null. */
+        final Followed followed;
 
-        Opened(List<Part> parts, Source source, Working working) {
+        Opened(List<Part> parts, Stamp stamp, Followed followed) {
             this.parts = parts;
-            this.source = source;
-            this.working = working;
+            this.stamp = stamp;
+            this.followed = followed;
         }
     }
 
-    /** One filter, or all filters of a set in part order. */
-    Opened open(Path path) throws IOException {
-        for (int attempt = 1; ; attempt++) {
-            Source source = Source.find(path);
-            try {
-                return open(source);
+    /**
+     * What a file was when it was looked at. The size, time and bytes of a followed one change while
+     * it stays the same.
+     */
+    static final class Stamp {
+        private final Object key;
+        private final String bytes;
+
+        private Stamp(Path path, ByteBuffer start) throws IOException {
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            key = attributes.fileKey();
+            bytes = Followed.isOne(start) ? "" : attributes.size() + " "
+                    + attributes.lastModifiedTime() + " " + Arrays.toString(start.array());
+        }
+
+        /** Null for one that can't be read: that shows when it is opened. */
+        static Stamp orNull(Path path) {
+            try (FileChannel channel = openRegular(path)) {
+                return new Stamp(path, start(channel));
             } catch (IOException error) {
-                if (attempt == MOST_ATTEMPTS || !wasReplaced(path, source)) {
-                    throw error;
-                }
+                return null;
             }
         }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Stamp && Objects.equals(((Stamp) other).key, key)
+                    && ((Stamp) other).bytes.equals(bytes);
+        }
+
+        @Override
+        public int hashCode() {
+            return Objects.hash(key, bytes);
+        }
     }
 
-    private Opened open(Source source) throws IOException {
-        long[] checksums = source.working() == null ? null : source.checksums();
-        if (checksums != null) {
-            Working working = Working.open(source.path(), checksums, map);
-            if (working != null) {
-                return new Opened(working.parts(), source, working);
+    /** A filter, or a followed file; errors name it. */
+    Opened open(Path path) throws IOException {
+        try (FileChannel channel = openRegular(path)) {
+            ByteBuffer start = start(channel);
+            Stamp stamp = new Stamp(path, start);
+            if (Followed.isOne(start)) {
+                Followed followed = new Followed(path, channel, verify);
+                return new Opened(followed.parts(), stamp, followed);
             }
-            // None is in use; or the follower has just changed both.
-            if (wasReplaced(source.path(), source)) {
-                throw new InvalidSetException("was replaced while it was opened");
-            }
-        }
-        return new Opened(read(source), source, null);
-    }
-
-    private static boolean wasReplaced(Path path, Source before) {
-        try {
-            return !Source.find(path).equals(before);
-        } catch (IOException error) {
-            return false;
-        }
-    }
-
-    private List<Part> read(Source source) throws IOException {
-        if (source.parts() == null) {
-            return List.of(readFile(source.path()));
-        }
-        List<Part> parts = new ArrayList<>();
-        for (Path path : source.parts()) {
-            parts.add(readMember(path));
-        }
-        try {
-            checkSet(parts);
-        } catch (InvalidSetException error) {
-            error.in(source.path());
-            throw error;
-        }
-        return parts;
-    }
-
-    private Part readMember(Path path) throws IOException {
-        Part part = readFile(path);
-        try {
-            Manifest.checkName(path.getFileName().toString(), part.header);
-        } catch (InvalidSetException error) {
-            error.in(path);
-            throw error;
-        }
-        return part;
-    }
-
-    /** A file that must be a filter itself; errors name it. */
-    private Part readFile(Path path) throws IOException {
-        try (FileChannel channel = Source.openRegular(path)) {
-            return readFilter(channel);
+            return new Opened(List.of(readFilter(channel, start)), stamp, null);
         } catch (FileException error) {
             error.in(path);
             throw error;
         }
     }
 
+    /** A pipe would block, and of a device the size means nothing. */
+    private static FileChannel openRegular(Path path) throws IOException {
+        Header.require(!Files.exists(path) || Files.isRegularFile(path), "regular",
+                "this is not a regular file");
+        return FileChannel.open(path, StandardOpenOption.READ);
+    }
+
+    /** The first bytes of a file, fewer if it is shorter. */
+    private static ByteBuffer start(FileChannel channel) throws IOException {
+        ByteBuffer start = ByteBuffer.allocate(Directory.BYTES);
+        int got = 0;
+        while (start.hasRemaining() && got >= 0) {
+            got = channel.read(start, start.position());
+        }
+        return start.flip().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
     /** The header is checked against the file's length before anything is allocated or mapped. */
-    private Part readFilter(FileChannel channel) throws IOException {
+    private Part readFilter(FileChannel channel, ByteBuffer start) throws IOException {
         long length = channel.size();
-        byte[] start = Source.read(channel, Header.BYTES);
-        Header.read(ByteBuffer.wrap(start).order(ByteOrder.LITTLE_ENDIAN), length);
+        Header.read(start, length);
         if (map) {
             return Part.check(channel.map(FileChannel.MapMode.READ_ONLY, 0, length), verify);
         }

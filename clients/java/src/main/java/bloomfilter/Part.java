@@ -18,6 +18,10 @@ final class Part {
     private final int probes;
     private final int log2BlockBytes;
     private final int bitShift;
+    private final int start;
+
+    /** Levels 2 and 3 of an exact filter, else null. */
+    private final Part[] upper;
 
     private Part(Header header, ByteBuffer bytes) {
         this.header = header;
@@ -27,39 +31,85 @@ final class Part {
         probes = header.k();
         log2BlockBytes = header.log2BlockBits() - 3;
         bitShift = 64 - header.log2BlockBits();
+        start = header.front();
+        Directory directory = header.directory();
+        upper = directory == null ? null : new Part[] {
+            new Part(header, bytes, directory.levels[0]), new Part(header, bytes, directory.levels[1])};
+    }
+
+    private Part(Header header, ByteBuffer bytes, Directory.Level level) {
+        this.header = header;
+        this.bytes = bytes;
+        heap = bytes.hasArray() ? bytes.array() : null;
+        blocks = level.blocks;
+        probes = level.probes;
+        log2BlockBytes = level.log2BlockBits - 3;
+        bitShift = 64 - level.log2BlockBits;
+        start = level.start;
+        upper = null;
     }
 
     /** Checks all rules in their order. The buffer is the filter's own, from its first byte. */
     static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
         ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
         Header header = Header.read(bytes, bytes.limit());
-        long counted = verify ? countBits(bytes) : Math.min(header.bitsSet(), header.bits());
+        long counted = verify ? countBits(bytes, header.front(), header.bits() / 8) : Math.min(header.bitsSet(), header.bits());
         // Negative: 2^63 bits and more.
         Header.require(counted == header.bitsSet() && counted >= 0, "bits_set",
                 "number of set bits does not match the blocks");
-        Header.require(header.keyType() != KeyType.NONE || counted == 0, "empty_key_type",
-                "bits are set and no key type is named");
+        checkUpper(header, bytes, verify);
+        Header.require(header.keyType() != KeyType.NONE || counted == 0 && bitsAbove(header) == 0,
+                "empty_key_type", "bits are set and no key type is named");
         Header.require(!verify || checksum(bytes) == header.checksum(), "checksum",
                 "checksum does not match");
         return new Part(header, bytes);
     }
 
-    /** One of a working copy: its header is right, and what it says of the bits is left out. */
-    static Part ofWorking(Header header, ByteBuffer bytes) {
-        return new Part(header, bytes.order(ByteOrder.LITTLE_ENDIAN));
+    private static void checkUpper(Header header, ByteBuffer bytes, boolean verify)
+            throws InvalidFilterException {
+        if (header.directory() == null || !verify) {
+            return;
+        }
+        for (Directory.Level level : header.directory().levels) {
+            Header.require(countBits(bytes, level.start, level.length()) == level.bitsSet,
+                    "bits_set", "number of set bits does not match the blocks");
+        }
     }
 
-    /** What such a part is now, in memory of its own. */
-    static Part copyOfWorking(ByteBuffer source) throws InvalidFilterException {
-        byte[] bytes = new byte[source.limit()];
-        source.duplicate().get(bytes);
-        ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-        System.arraycopy(sealed(buffer), 0, bytes, 0, Header.BYTES);
-        return check(buffer, false);
+    private static long bitsAbove(Header header) {
+        Directory directory = header.directory();
+        return directory == null ? 0 : directory.levels[0].bitsSet + directory.levels[1].bitsSet;
+    }
+
+    /** One of a followed file: its header is right, and what it says of the bits is left out. */
+    static Part ofFollowed(Header header, ByteBuffer bytes) {
+        return new Part(header, bytes);
+    }
+
+    /**
+     * Of pieces of 4096 bytes of the blocks, of an exact filter of all its bytes, which don't change:
+     * each is hashed with its number as the seed.
+     */
+    long sum(long seed) {
+        long sum = 0;
+        byte[] piece = new byte[Followed.PAGE];
+        ByteBuffer rest = bytes.duplicate();
+        rest.position(upper == null ? Header.BYTES : 0);
+        for (long number = 0; rest.hasRemaining(); number++) {
+            int length = Math.min(piece.length, rest.remaining());
+            rest.get(piece, 0, length);
+            Xxh64 hash = new Xxh64(seed | number);
+            hash.update(piece, 0, length);
+            sum += hash.value();
+        }
+        return sum;
     }
 
     /** Its header with the bits that are set now. */
     Header now() throws InvalidFilterException {
+        if (upper != null) {
+            return header;
+        }
         return Header.read(ByteBuffer.wrap(sealed(bytes)).order(ByteOrder.LITTLE_ENDIAN),
                 bytes.limit());
     }
@@ -75,8 +125,12 @@ final class Part {
     }
 
     static long countBits(ByteBuffer bytes) {
+        return countBits(bytes, Header.BYTES, bytes.limit() - Header.BYTES);
+    }
+
+    private static long countBits(ByteBuffer bytes, int start, long length) {
         long count = 0;
-        for (int at = Header.BYTES; at < bytes.limit(); at += Long.BYTES) {
+        for (int at = start; at < start + length; at += Long.BYTES) {
             count += Long.bitCount(bytes.getLong(at));
         }
         return count;
@@ -104,7 +158,17 @@ final class Part {
         return hash.value();
     }
 
+    /** The upper levels of an exact filter are looked at only for keys that level 1 lets in. */
     boolean contains(long hash) {
+        return inLevel(hash) && (upper == null || isConfirmed(hash));
+    }
+
+    private boolean isConfirmed(long hash) {
+        Directory directory = header.directory();
+        return !upper[0].inLevel(directory.hash(0, hash)) || upper[1].inLevel(directory.hash(1, hash));
+    }
+
+    private boolean inLevel(long hash) {
         return heap != null ? containsInHeap(hash) : containsInBuffer(hash);
     }
 
@@ -153,6 +217,18 @@ final class Part {
         return text.toString();
     }
 
+    /** What a look-up sees of levels 2 and 3, in lines of an explanation. */
+    String explainUpper(long hash) {
+        StringBuilder text = new StringBuilder();
+        boolean goesOn = upper != null && inLevel(hash);
+        for (int i = 0; goesOn && i < upper.length; i++) {
+            long own = header.directory().hash(i, hash);
+            text.append(String.format("%-10s%d%n%-10s%s%n", "level", i + 2, "probes", upper[i].probes(own)));
+            goesOn = upper[i].inLevel(own);
+        }
+        return text.toString();
+    }
+
     /** Reads what the first probe will read, so that it is in the cache later. */
     byte touch(long hash) {
         int at = start(hash) + ((int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift) >>> 3);
@@ -161,6 +237,6 @@ final class Part {
 
     /** Where the block of a hash begins; below 2^29, as the size is checked. */
     private int start(long hash) {
-        return Header.BYTES + (int) (Hash.reduce(hash, blocks) << log2BlockBytes);
+        return start + (int) (Hash.reduce(hash, blocks) << log2BlockBytes);
     }
 }

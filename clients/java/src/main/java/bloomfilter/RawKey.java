@@ -25,7 +25,7 @@ final class RawKey {
         if (type == KeyType.ROW) {
             return kindOfRow(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
         }
-        KeyText.require(isKey(type, bytes), "these are the bytes of no key of type " + type);
+        require(isKey(type, bytes), "these are the bytes of no key of type " + type);
         return Kind.of(type);
     }
 
@@ -35,14 +35,20 @@ final class RawKey {
         while (rest.remaining() >= Key.COLUMN_HEAD) {
             int type = rest.get() & 0xff;
             int length = rest.getInt();
-            KeyText.require(type < Kind.of(KeyType.ROW) && length >= 0
+            require(type < Kind.of(KeyType.ROW) && length >= 0
                     && length <= rest.remaining(), "these are the bytes of no row");
             byte[] column = new byte[length];
             rest.get(column);
             types.add(Kind.type(kind(KeyType.ofNumber(type), column)));
         }
-        KeyText.require(!rest.hasRemaining(), "these are the bytes of no row");
+        require(!rest.hasRemaining(), "these are the bytes of no row");
         return Kind.ofRow(types);
+    }
+
+    private static void require(boolean condition, String message) {
+        if (!condition) {
+            throw new KeyValueException(message);
+        }
     }
 
     private static boolean isKey(KeyType type, byte[] bytes) {

@@ -1,165 +1,131 @@
 package bloomfilter;
 
-import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
 
 /**
- * Which content of which list a filter is, and how fresh: what {@code bloomfilter pull} wrote
- * beside its file, or a follower into the working copy. Null and 0 are what isn't known.
+ * Which content of which list a followed file has, and how fresh it is. Null and 0 are what isn't
+ * known; of a filter that nobody follows nothing is.
  */
 public final class Status {
-    private static final String FIRST_LINE = "bloomfilter-status 1";
-    private static final int MOST_BYTES = 16384;
-
-    private final Map<String, String> look;
-    private final Map<String, String> origin;
-    private final Working working;
-
-    private Status(Map<String, String> look, Map<String, String> origin, Working working) {
-        this.look = look;
-        this.origin = origin;
-        this.working = working;
+    /** Whose word the serial is. */
+    public enum Place {
+        /** Nobody follows the filter. */
+        NONE,
+        /** The file is where its follower keeps it: the serial is that of the bits. */
+        HERE,
+        /** The file is of before this boot: the serial is the one that was saved. */
+        OTHER_BOOT,
+        /** A copy, a backup or another mount: the serial is the one that it was made with. */
+        COPY
     }
 
-    /** Of the filter that was opened from a source, and has this checksum. */
-    static Status of(Source source, Working working, String checksum) {
-        if (source == null) {
-            return new Status(Map.of(), Map.of(), null);
-        }
-        Path path = source.path();
-        Map<String, String> values = read(path.resolveSibling(path.getFileName() + ".status"));
-        if (working != null) {
-            return new Status(values, values, working);
-        }
-        if (source.notes().containsKey("serial")) {
-            return new Status(values, source.notes(), null);
-        }
-        // Before a new filter takes the file's name, what comes is noted under "next_".
-        if (checksum.equals(values.get("next_checksum"))) {
-            Map<String, String> next = new HashMap<>();
-            values.forEach((name, value) -> {
-                if (name.startsWith("next_")) {
-                    next.put(name.substring("next_".length()), value);
-                }
-            });
-            return new Status(values, next, null);
-        }
-        return new Status(values,
-                checksum.equals(values.get("checksum")) ? values : Map.of(), null);
+    private final Followed file;
+
+    Status(Followed file) {
+        this.file = file;
     }
 
-    private static Map<String, String> read(Path path) {
-        try (FileChannel channel = Source.openRegular(path)) {
-            String text = new String(Source.read(channel, MOST_BYTES), StandardCharsets.UTF_8);
-            List<String> lines = Arrays.asList(text.split("\n"));
-            return lines.get(0).equals(FIRST_LINE) ? values(lines, "") : Map.of();
-        } catch (IOException none) {
-            return Map.of();
-        }
+    private long word(int at) {
+        return file == null ? 0 : file.word(at);
     }
 
-    /** What lines "name value" tell that begin with a prefix. */
-    static Map<String, String> values(List<String> lines, String prefix) {
-        Map<String, String> values = new HashMap<>();
-        for (String line : lines) {
-            int space = line.indexOf(' ', prefix.length());
-            if (line.startsWith(prefix) && space >= 0) {
-                values.put(line.substring(prefix.length(), space), line.substring(space + 1));
-            }
-        }
-        return values;
+    private Instant moment(int at) {
+        long microseconds = word(at);
+        return microseconds <= 0 ? null : Instant.EPOCH.plus(microseconds, ChronoUnit.MICROS);
     }
 
-    private static long number(Map<String, String> values, String name) {
-        try {
-            return Long.parseLong(values.getOrDefault(name, "0"));
-        } catch (NumberFormatException none) {
-            return 0;
-        }
-    }
-
-    private static Instant time(Map<String, String> values, String name) {
-        try {
-            String text = values.get(name);
-            return text == null ? null : Instant.parse(text);
-        } catch (DateTimeParseException none) {
-            return null;
-        }
-    }
-
-    private Instant moment(int word) {
-        long microseconds = working == null || working.isCopied() ? 0 : working.word(word);
-        return microseconds == 0 ? null : Instant.EPOCH.plus(microseconds,
-                java.time.temporal.ChronoUnit.MICROS);
+    private Duration duration(int at) {
+        return Duration.of(Math.max(0, word(at)), ChronoUnit.MICROS);
     }
 
     /** The list's name. */
     public String list() {
-        return origin.get("list");
+        return file == null ? null : file.text(Followed.NAME, Followed.NAME_BYTES);
     }
 
-    /** The list's identity, a UUID. */
-    public String identity() {
-        return working != null ? working.identity().toString() : origin.get("identity");
+    /** The list's identity. */
+    public UUID identity() {
+        if (file == null) {
+            return null;
+        }
+        ByteBuffer bytes = ByteBuffer.wrap(file.bytes(Followed.IDENTITY, 16));
+        return new UUID(bytes.getLong(), bytes.getLong());
     }
 
-    /** The content's serial: that of a later one is greater. */
+    public long epoch() {
+        return word(Followed.EPOCH);
+    }
+
+    /** All that this serial has is found: that of a later content is greater. */
     public long serial() {
-        return working != null ? working.serial() : number(origin, "serial");
+        return file == null ? 0 : file.serial();
+    }
+
+    public Place place() {
+        return file == null ? Place.NONE : file.place();
     }
 
     /** When the list was built on the server. */
     public Instant built() {
-        return time(origin, "built");
+        return moment(Followed.BUILT);
     }
 
-    /** The last look at the server that went well. */
-    public Instant looked() {
-        Instant own = moment(Working.LOOKED);
-        return own != null ? own : time(look, "looked");
-    }
-
-    /** When pull replaced the file. */
-    public Instant changed() {
-        return time(look, "changed");
-    }
-
-    /** Of a working copy: what was committed before is in it. */
+    /** What was committed before is in it. */
     public Instant trueAt() {
-        return moment(Working.TRUE_AT);
+        return moment(Followed.TRUE_AT);
+    }
+
+    /** The follower's last look that went well. */
+    public Instant looked() {
+        return moment(Followed.LOOKED);
+    }
+
+    /** Since that look; below zero: a clock is wrong. Null where nobody looked yet. */
+    public Duration age() {
+        return looked() == null ? null : Duration.between(looked(), Instant.now());
+    }
+
+    /** Between two looks. */
+    public Duration every() {
+        return duration(Followed.EVERY);
+    }
+
+    /** Between two manifests of the exporter at most; 0 where none is promised. */
+    public Duration heartbeat() {
+        return duration(Followed.HEARTBEAT);
+    }
+
+    /** When signed content is not to be trusted any more. */
+    public Instant expires() {
+        return moment(Followed.EXPIRES);
     }
 
     /** Looks that failed since the last one that went well. */
     public long failures() {
-        return moment(Working.LOOKED) != null ? working.word(Working.FAILURES)
-                : number(look, "failures");
+        return word(Followed.FAILURES);
     }
 
-    /** When the last look failed that did. */
-    public Instant failed() {
-        return time(look, "failed");
+    /** When the first of them was. */
+    public Instant since() {
+        return moment(Followed.SINCE);
     }
 
-    /** The error of that look. */
-    public String error() {
-        return look.get("error");
+    /** What is wrong, one of the words of {@code bloomfilter status}; empty where nothing is. */
+    public String word() {
+        return file == null ? "" : file.text(Followed.WORD, Followed.WORD_BYTES);
     }
 
-    /** Why pull refused what the server has, in a word. */
-    public String refused() {
-        return look.get("refused");
+    /** Why. */
+    public String text() {
+        return file == null ? "" : file.text(Followed.TEXT, Followed.TEXT_BYTES);
     }
 
-    /** The server that was looked at. */
-    public String server() {
-        return look.get("server");
+    /** Whether another file took the place of this one. */
+    public boolean isSuperseded() {
+        return file != null && file.isSuperseded();
     }
 }

@@ -3,39 +3,49 @@ package bloomfilter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /**
- * A filter that is replaced by newer ones while threads ask it.
+ * A filter that is replaced by newer ones while threads ask it. It needs no thread of its own.
  *
- * <p>{@link #current} is one volatile read. Each question is answered by one whole filter, the old
- * or the new one.
+ * <p>Each question is answered by one whole filter, the old or the new one.
  */
-public final class WatchedBloomFilter implements AutoCloseable {
+public final class WatchedBloomFilter {
+    private static final System.Logger LOG = System.getLogger("bloomfilter");
+
+    /** Between two looks at the path of one that is in use. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** Between two looks of {@link #waitFor}. */
     private static final long WAIT_MILLIS = 100;
 
+    /** Between two lines about a lasting error. */
+    static long logAgainNanos = TimeUnit.MINUTES.toNanos(1);
+
     private final Path path;
     private final Opening opening;
+    private final ReentrantLock reloading = new ReentrantLock();
     private volatile BloomFilter current;
+    private volatile long looked;
+    private volatile Consumer<Throwable> onError = WatchedBloomFilter::log;
 
-    /** What the files were that the last reload read. */
-    private Source source;
+    /** What the file was that the last reload read. */
+    private Opening.Stamp stamp;
 
-    private final Object following = new Object();
-    private Follower follower;
+    private String lastError;
+    private long toldAt;
 
     private WatchedBloomFilter(Path path, Opening opening) throws IOException {
         this.path = path;
         this.opening = opening;
-        Opening.Opened opened = opening.open(path);
-        source = opened.source;
-        current = new BloomFilter(opened);
+        reload();
     }
 
     /** Opens what {@link BloomFilter#open} opens. */
     public static WatchedBloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new WatchedBloomFilter(path, new Opening(options));
+        return new WatchedBloomFilter(path.toAbsolutePath(), new Opening(options));
     }
 
     /**
@@ -58,67 +68,70 @@ public final class WatchedBloomFilter implements AutoCloseable {
         }
     }
 
-    /** Which content of which list it is, and how fresh. */
-    public Status status() {
-        return current.status();
+    /** Who is told why the file at the path could not be taken; at first, that is logged. */
+    public void onError(Consumer<Throwable> told) {
+        onError = told;
     }
 
-    /** The filter of this moment; keep it to ask several questions of one. */
+    /** Which content of which list it is, and how fresh. */
+    public Status status() {
+        return current().status();
+    }
+
+    /**
+     * The filter of this moment; keep it to ask several questions of one.
+     *
+     * <p>Once a second, and at once where a followed file says that another one took its place, one
+     * of the callers looks at the path and opens what is there. On any error the old filter stays.
+     */
     public BloomFilter current() {
+        if ((System.nanoTime() - looked >= LOOK_NANOS || current.isSuperseded())
+                && reloading.tryLock()) {
+            try {
+                reload();
+                lastError = null;
+            } catch (IOException | RuntimeException error) {
+                tell(error);
+            } finally {
+                reloading.unlock();
+            }
+        }
         return current;
     }
 
     /**
-     * Takes what is at the path now, and says whether that is another filter.
+     * Takes what is at the path now, and says whether that is another file.
      *
-     * <p>Where no file was replaced (file key, size, time and header are the same) nothing else is
-     * read. On any error the old filter stays and the error is thrown.
+     * <p>Where it is the same one nothing else is read. On any error the old filter stays and the
+     * error is thrown.
      */
-    public synchronized boolean reload() throws IOException {
-        if (Source.find(path).equals(source)) {
-            return false;
-        }
-        Opening.Opened opened = opening.open(path);
-        BloomFilter fresh = new BloomFilter(opened);
-        boolean changed = !fresh.hasBytesOf(current);
-        source = opened.source;
-        // One of the same bytes is taken, too: it may have replaced a damaged one.
-        current = fresh;
-        return changed;
-    }
-
-    /** Follows as the other form does, and logs errors by {@link System.Logger}. */
-    public void follow(Duration every) {
-        follow(every, filter -> { }, null);
-    }
-
-    /**
-     * Reloads every so often, in a daemon thread of its own, until {@link #close}, or until nobody
-     * holds this object any more.
-     *
-     * @param onChange is given each new filter
-     * @param onError is given each error; if it is null, an error is logged when it is another one
-     *     than the time before, and a lasting one again each minute
-     */
-    public void follow(Duration every, Consumer<BloomFilter> onChange,
-            Consumer<Throwable> onError) {
-        Follower fresh = new Follower(this, every, onChange, onError);
-        replaceFollower(fresh);
-        fresh.start();
-    }
-
-    /** Ends following. The present filter stays, and answers. */
-    @Override
-    public void close() {
-        replaceFollower(null);
-    }
-
-    private void replaceFollower(Follower fresh) {
-        synchronized (following) {
-            if (follower != null) {
-                follower.end();
+    public boolean reload() throws IOException {
+        reloading.lock();
+        try {
+            looked = System.nanoTime();
+            if (stamp != null && stamp.equals(Opening.Stamp.orNull(path))) {
+                return false;
             }
-            follower = fresh;
+            Opening.Opened opened = opening.open(path);
+            current = new BloomFilter(opened);
+            stamp = opened.stamp;
+            return true;
+        } finally {
+            reloading.unlock();
         }
+    }
+
+    /** An error is told when it is another one than the last, and a lasting one now and then. */
+    private void tell(Throwable error) {
+        long now = System.nanoTime();
+        if (!error.toString().equals(lastError) || now - toldAt >= logAgainNanos) {
+            toldAt = now;
+            lastError = error.toString();
+            onError.accept(error);
+        }
+    }
+
+    private static void log(Throwable error) {
+        LOG.log(System.Logger.Level.WARNING, "the filter stays the old one: " + error);
     }
 }

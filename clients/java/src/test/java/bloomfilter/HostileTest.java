@@ -52,10 +52,9 @@ public class HostileTest {
         }
         BloomFilter filter = BloomFilter.open(path);
         assertTrue(filter.contains(7));
-        assertEquals("BloomFilter of about 30 integer keys, sized for 100 at 0.01, 1 of 1 parts,"
-                        + " 320 bytes, rate now 3.51e-07",
+        assertEquals("BloomFilter of integer keys, sized for 100 at 0.01, 1 of 1 parts, 320 bytes,"
+                        + " 9.8 % of the bits set",
                 filter.toString());
-        assertEquals(30, filter.info().cardinality(), 3);
         assertTrue(filter.info().fill() > 0);
     }
 

@@ -11,8 +11,8 @@ public final class RunTests {
 
     public static void main(String[] arguments) {
         Result result = JUnitCore.runClasses(VectorsTest.class, KeysTest.class, HostileTest.class,
-                SetsTest.class, WatchedTest.class, CrossCheckTest.class, TextsTest.class,
-                Xxh64Test.class, InfoTest.class, WorkingTest.class);
+                SetsTest.class, WatchedTest.class, CrossCheckTest.class,
+                Xxh64Test.class, InfoTest.class, FollowedTest.class, ExactTest.class);
         for (Failure failure : result.getFailures()) {
             System.out.println(failure.getTestHeader() + "\n" + failure.getTrace());
         }

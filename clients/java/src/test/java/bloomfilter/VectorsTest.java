@@ -27,15 +27,6 @@ public class VectorsTest {
             "'([^']*(?:''[^']*)*)'::([a-z0-9 ]+?)( ?\\([0-9]+\\))?", Pattern.DOTALL);
     private static final Pattern SMALL =
             Pattern.compile("\\(?(-?[0-9]+)\\)?::(smallint|integer|bigint)");
-    private static final Map<String, KeyType> PARSED_TYPES = Map.ofEntries(
-            Map.entry("bytea", KeyType.BYTEA), Map.entry("uuid", KeyType.UUID),
-            Map.entry("numeric", KeyType.NUMERIC), Map.entry("double precision", KeyType.FLOAT),
-            Map.entry("date", KeyType.DATE), Map.entry("timestamp", KeyType.TIMESTAMP),
-            Map.entry("timestamptz", KeyType.TIMESTAMPTZ), Map.entry("inet", KeyType.INET),
-            Map.entry("cidr", KeyType.INET), Map.entry("macaddr", KeyType.MACADDR),
-            Map.entry("text", KeyType.TEXT), Map.entry("varchar", KeyType.TEXT),
-            Map.entry("name", KeyType.TEXT));
-
     private static Key expected(Map<String, String> row) {
         return Key.raw(type(row), Support.hex(row.get("key_hex")));
     }
@@ -210,33 +201,6 @@ public class VectorsTest {
                         text.replace(' ', 'T').replaceAll("([+-][0-9]{2})$", "$1:00"));
             default:
                 return null;
-        }
-    }
-
-    @Test
-    public void textFormsGiveTheKeyBytes() throws IOException {
-        int checked = 0;
-        for (Map<String, String> row : Support.rows("keys.tsv")) {
-            Matcher literal = LITERAL.matcher(row.get("sql"));
-            if (!literal.matches() || !PARSED_TYPES.containsKey(literal.group(2))
-                    || row.get("sql").contains("Europe")) {
-                continue;
-            }
-            String text = literal.group(1).replace("''", "'");
-            Key key = Key.parse(PARSED_TYPES.get(literal.group(2)), text);
-            assertEquals(row.get("sql"), expected(row), key);
-            checked++;
-        }
-        assertTrue("only " + checked, checked > 380);
-    }
-
-    @Test
-    public void macaddr8IsNarrowed() throws IOException {
-        for (Map<String, String> row : Support.rows("keys.tsv")) {
-            Matcher literal = LITERAL.matcher(row.get("sql"));
-            if (literal.matches() && literal.group(2).equals("macaddr8")) {
-                assertEquals(expected(row), Key.parse(KeyType.MACADDR, literal.group(1)));
-            }
         }
     }
 

@@ -76,71 +76,55 @@ public class WatchedTest {
     }
 
     @Test
+    public void waitForTheFirstFile() throws Exception {
+        Path late = path.resolveSibling("late");
+        assertThrows(IOException.class, () -> WatchedBloomFilter.waitFor(late, Duration.ofMillis(1)));
+        Thread writer = new Thread(() -> {
+            try {
+                Support.replace(late, Support.integerFilter(1, 3));
+            } catch (IOException error) {
+                throw new IllegalStateException(error);
+            }
+        });
+        writer.start();
+        assertTrue(WatchedBloomFilter.waitFor(late, Duration.ofMinutes(1)).current().contains(1));
+        writer.join();
+    }
+
+    @Test
     public void reloadSaysWhetherItChangedSomething() throws IOException {
         WatchedBloomFilter watched = WatchedBloomFilter.open(path);
         BloomFilter before = watched.current();
         assertFalse(watched.reload());
         assertSame(before, watched.current());
         Support.replace(path, Support.integerFilter(1, 3));
-        assertFalse("the same bytes in another file", watched.reload());
+        assertTrue("the same bytes in another file", watched.reload());
         assertNotSame("it may have replaced a damaged one", before, watched.current());
         Support.replace(path, Support.integerFilter(2, 4));
         assertTrue(watched.reload());
         assertFalse(watched.reload());
     }
 
-    @Test
-    public void reloadOfASet() throws IOException {
-        Path folder = subfolder("set");
-        SetWriter writer = new SetWriter(folder, 3);
-        writer.publish(100);
-        WatchedBloomFilter watched = WatchedBloomFilter.open(folder);
-        assertFalse(watched.reload());
-        writer.publish(101);
-        assertTrue(watched.reload());
-        assertTrue(watched.current().contains(100));
-        Files.delete(folder.resolve(writer.names.get(1)));
-        IOException error = assertThrows(IOException.class, watched::reload);
-        assertTrue(error.getMessage(), error.getMessage().contains(writer.names.get(1)));
-        assertTrue(watched.current().contains(100));
-    }
-
-    private Path subfolder(String name) throws IOException {
-        return Files.createDirectory(folder.getRoot().toPath().resolve(name));
-    }
-
-    @Test
-    public void followTellsOfNewFiltersAndErrors() throws IOException, InterruptedException {
+    /** By itself, within a second. */
+    @Test(timeout = 60_000)
+    public void currentLooks() throws IOException, InterruptedException {
         WatchedBloomFilter watched = WatchedBloomFilter.open(path);
-        for (Duration none : List.of(Duration.ZERO, Duration.ofMillis(-1))) {
-            assertThrows(IllegalArgumentException.class, () -> watched.follow(none));
-        }
-        BlockingQueue<Object> news = new LinkedBlockingQueue<>();
-        watched.follow(Duration.ofMillis(1), news::add, news::add);
+        BlockingQueue<Throwable> told = new LinkedBlockingQueue<>();
+        watched.onError(told::add);
         Support.replace(path, Support.integerFilter(2, 4));
-        assertSame(news.take(), watched.current());
-        assertTrue(watched.current().contains(3));
-        Support.replace(path, new byte[100]);
-        InvalidFilterException error = (InvalidFilterException) news.take();
-        assertEquals(path.toString(), error.file());
-        assertTrue(watched.current().contains(3));
-        watched.follow(Duration.ofMillis(1), filter -> {
-            throw new IllegalStateException("told, and fails");
-        }, news::add);
-        Support.replace(path, Support.integerFilter(1, 3));
-        while (!watched.current().contains(1)) {
+        while (!watched.current().contains(3)) {
             Thread.sleep(1);
         }
-        news.clear();
         Support.replace(path, new byte[100]);
-        assertTrue(news.take() instanceof InvalidFilterException);
-        watched.close();
-        watched.close();
-        assertTrue(watched.current().contains(1));
+        while (told.isEmpty()) {
+            assertTrue(watched.current().contains(3));
+            Thread.sleep(1);
+        }
+        assertEquals(path.toString(), ((InvalidFilterException) told.take()).file());
     }
 
-    @Test
-    public void followLogsErrors() throws IOException, InterruptedException {
+    @Test(timeout = 60_000)
+    public void logsErrors() throws IOException, InterruptedException {
         BlockingQueue<String> logged = new LinkedBlockingQueue<>();
         Handler handler = new Handler() {
             @Override
@@ -157,9 +141,13 @@ public class WatchedTest {
             }
         };
         LOGGER.addHandler(handler);
-        try (WatchedBloomFilter watched = WatchedBloomFilter.open(path)) {
+        try {
+            WatchedBloomFilter watched = WatchedBloomFilter.open(path);
             Files.delete(path);
-            watched.follow(Duration.ofMillis(1));
+            while (logged.isEmpty()) {
+                watched.current();
+                Thread.sleep(1);
+            }
             String message = logged.take();
             assertTrue(message, message.startsWith("the filter stays the old one: "));
             assertTrue(message, message.contains(path.toString()));

@@ -1,0 +1,219 @@
+package bloomfilter;
+
+import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A file that {@code bloomfilter pull} keeps: a page of facts and the parts of a list, whose bits
+ * are set in place while readers have the file mapped. doc/FEED.md describes it.
+ */
+final class Followed {
+    static final int PAGE = 4096;
+    private static final int MAGIC = 0x4c4d4c42;
+    private static final int VERSION = 2;
+    private static final int MAX_PARTS = 65535;
+
+    static final int EPOCH = 24;
+    static final int IDENTITY = 32;
+    static final int BOOT = 48;
+    static final int DEVICE = 64;
+    static final int INODE = 72;
+    static final int BORN = 80;
+    static final int BORN_SUM = 88;
+    static final int BUILT = 136;
+    static final int NAME = 144;
+    static final int NAME_BYTES = 208;
+    static final int WHO_CHECKSUM = 504;
+    static final int SERIAL = 520;
+    static final int TRUE_AT = 536;
+    static final int SUPERSEDED = 600;
+    static final int SAVED = 1024;
+    static final int SAVED_CHECKSUM = 1080;
+    static final int LOOKED = 1536;
+    static final int LOOKED_BOOT = 1544;
+    static final int FAILURES = 1552;
+    static final int EVERY = 1560;
+    static final int HEARTBEAT = 1568;
+    static final int EXPIRES = 1576;
+    static final int SINCE = 1584;
+    static final int WORD = 1592;
+    static final int WORD_BYTES = 16;
+    static final int TEXT = 1608;
+    static final int TEXT_BYTES = 256;
+
+    private static final VarHandle WORDS =
+            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
+    private final ByteBuffer page;
+    private final List<Part> parts = new ArrayList<>();
+    private final Status.Place place;
+    private final long told;
+
+    /**
+     * Opens one; pages and headers are checked, and all bits of a file that nobody follows.
+     *
+     * @param verify whether these bits are to be checked
+     */
+    Followed(Path path, FileChannel channel, boolean verify) throws IOException {
+        long length = channel.size();
+        require(length >= PAGE, "length", "a followed file is not so short");
+        page = map(channel, 0, PAGE);
+        require(page.getInt(4) == VERSION, "version",
+                "unsupported version " + page.getInt(4) + " of a followed file");
+        require(page.getLong(WHO_CHECKSUM) == hash(0, WHO_CHECKSUM), "header_checksum",
+                "checksum of the page does not match");
+        require(page.getLong(8) == length, "length", "the file has another length than it says");
+        int count = page.getInt(16);
+        require(count >= 1 && count <= MAX_PARTS, "header", "the number of parts is not 1 to 65535");
+        mapParts(channel, count, length);
+        place = findPlace(path);
+        told = place == Status.Place.OTHER_BOOT && isSavedWhole() ? page.getLong(SAVED)
+                : page.getLong(BORN);
+        require(place != Status.Place.NONE || !verify || page.getLong(BORN_SUM) == sum(),
+                "checksum", "the parts are not those that the page was written for");
+    }
+
+    /** Whether a file that begins so is one. */
+    static boolean isOne(ByteBuffer start) {
+        return start.limit() >= 4 && start.getInt(0) == MAGIC;
+    }
+
+    private static void require(boolean condition, String rule, String message)
+            throws InvalidFilterException {
+        Header.require(condition, rule, message);
+    }
+
+    private static ByteBuffer map(FileChannel channel, long at, long length) throws IOException {
+        return channel.map(FileChannel.MapMode.READ_ONLY, at, length)
+                .order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private long hash(int from, int to) {
+        byte[] bytes = new byte[to - from];
+        page.duplicate().position(from).get(bytes);
+        return Xxh64.of(bytes, 0);
+    }
+
+    /** Each part is mapped by itself, as a buffer ends at 2 GB. */
+    private void mapParts(FileChannel channel, int count, long length) throws IOException {
+        long at = PAGE;
+        for (int i = 0; i < count; i++) {
+            at = (at + PAGE - 1) / PAGE * PAGE;
+            require(at + Header.BYTES <= length, "part", "a part is missing");
+            long size = Header.lengthOf(map(channel, at, Math.min(Directory.BYTES, length - at)));
+            require(size <= length - at, "part", "a part goes on behind the file's end");
+            ByteBuffer bytes = map(channel, at, size);
+            parts.add(Part.ofFollowed(Header.read(bytes, size), bytes));
+            at += size;
+        }
+        require(at == length, "part", "the file goes on behind its last part");
+        Opening.checkSet(parts);
+    }
+
+    /** By boot, device and inode, which a copy does not keep. */
+    private Status.Place findPlace(Path path) throws IOException {
+        byte[] boot = bytes(BOOT, 16);
+        if (isZero(boot) && page.getLong(DEVICE) == 0 && page.getLong(INODE) == 0) {
+            return Status.Place.NONE;
+        }
+        long[] numbers = numbers(path);
+        if (numbers == null || numbers[1] != page.getLong(INODE)) {
+            return Status.Place.COPY;
+        }
+        byte[] now = thisBoot();
+        if (!java.util.Arrays.equals(boot, now)) {
+            return Status.Place.OTHER_BOOT;
+        }
+        return !isZero(now) && numbers[0] == page.getLong(DEVICE) ? Status.Place.HERE
+                : Status.Place.COPY;
+    }
+
+    private boolean isSavedWhole() {
+        ByteBuffer saved = ByteBuffer.allocate(SAVED_CHECKSUM - SAVED + 16);
+        saved.put(bytes(SAVED, SAVED_CHECKSUM - SAVED)).put(bytes(EPOCH, 8)).put(bytes(INODE, 8));
+        return Xxh64.of(saved.array(), 0) == page.getLong(SAVED_CHECKSUM);
+    }
+
+    /** Device and inode, or null where the system has none. */
+    private static long[] numbers(Path path) throws IOException {
+        try {
+            Map<String, Object> values = Files.readAttributes(path, "unix:dev,ino");
+            return new long[] {(Long) values.get("dev"), (Long) values.get("ino")};
+        } catch (UnsupportedOperationException | IllegalArgumentException none) {
+            return null;
+        }
+    }
+
+    /** All zeros where the system does not tell its boots apart. */
+    static byte[] thisBoot() {
+        byte[] boot = new byte[16];
+        try {
+            String digits = Files.readString(BOOT_ID).trim().replace("-", "");
+            for (int i = 0; i < boot.length; i++) {
+                boot[i] = (byte) Integer.parseInt(digits.substring(2 * i, 2 * i + 2), 16);
+            }
+            return boot;
+        } catch (IOException | RuntimeException none) {
+            return new byte[16];
+        }
+    }
+
+    private static boolean isZero(byte[] bytes) {
+        return java.util.Arrays.equals(bytes, new byte[bytes.length]);
+    }
+
+    /** What the page has of all blocks, in pieces of 4096 bytes. */
+    long sum() {
+        long sum = 0;
+        for (int i = 0; i < parts.size(); i++) {
+            sum += parts.get(i).sum((long) i << 32);
+        }
+        return sum;
+    }
+
+    List<Part> parts() {
+        return parts;
+    }
+
+    Status.Place place() {
+        return place;
+    }
+
+    /** A word that the follower may change meanwhile, in one load. */
+    long word(int at) {
+        return (long) WORDS.getAcquire(page, at);
+    }
+
+    /** What it has everything of, as far as that can be believed here. */
+    long serial() {
+        return place == Status.Place.HERE ? word(SERIAL) : told;
+    }
+
+    boolean isSuperseded() {
+        return word(SUPERSEDED) != 0;
+    }
+
+    byte[] bytes(int at, int length) {
+        byte[] bytes = new byte[length];
+        page.duplicate().position(at).get(bytes);
+        return bytes;
+    }
+
+    /** A text up to its first zero byte, fit for a log. */
+    String text(int at, int length) {
+        String text = new String(bytes(at, length), StandardCharsets.UTF_8);
+        int end = text.indexOf('\0');
+        return (end < 0 ? text : text.substring(0, end)).replaceAll("[\\p{Cntrl}\\x80-\\x9f\\ufffd]", "?");
+    }
+}
