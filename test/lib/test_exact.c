@@ -6,10 +6,12 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "feed_page.h"
+#include "feed_part.h"
 #include "feed_sum.h"
 #include "files.h"
 #include "libbloomfilter.h"
@@ -136,9 +138,9 @@ typedef struct set
 	size_t		at[PARTS];
 } set;
 
-/* The rows part_0 to part_2 behind a page that belongs to nobody. */
+/* The rows part_0 to part_2 behind a page: of a follower elsewhere, or of nobody. */
 static set
-make_set(void)
+make_set(bool followed)
 {
 	set			s = {calloc(1, 1 << 20), FEED_PAGE, {0}};
 	tsv		   *table = tsv_open("exact.tsv");
@@ -165,6 +167,12 @@ make_set(void)
 	tsv_close(table);
 	who.parts = part;
 	who.length = s.length;
+	who.born.serial = 7;
+	if (followed)
+	{
+		who.epoch = 1;
+		who.place = (feed_place) {{1}, 1, 1};
+	}
 	feed_who_write(&who, s.bytes);
 	return s;
 }
@@ -216,7 +224,7 @@ test_set(void)
 	static const unsigned flags[] = {0, BLOOMFILTER_COPY};
 	const char *path = scratch_path("set.bloom");
 	const char *other = scratch_path("written.bloom");
-	set			s = make_set();
+	set			s = make_set(false);
 	bloomfilter *filter;
 	size_t		i;
 
@@ -236,17 +244,51 @@ test_set(void)
 	free(s.bytes);
 }
 
+/* A follower's file: exact parts lie in it as they were published, and never change. */
+static void
+test_followed(void)
+{
+	const char *path = scratch_path("followed.bloom");
+	set			s = make_set(true);
+	bloomfilter *filter;
+
+	write_file(path, s.bytes, s.length);
+	need(bloomfilter_open(path, 0, &filter, NULL) == BLOOMFILTER_OK, "open followed file");
+	check_set(filter, "followed");
+	same(bloomfilter_check(filter, NULL), BLOOMFILTER_ERR_FOLLOWED, "it is one that is followed");
+	bloomfilter_close(filter);
+	need(bloomfilter_open(path, BLOOMFILTER_COPY, &filter, NULL) == BLOOMFILTER_OK, "copy followed file");
+	check_set(filter, "copy of a followed file");
+	same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "the copy is sound");
+	bloomfilter_close(filter);
+	free(s.bytes);
+}
+
+/* What follows lists takes none that is exact: it would set bits in it. */
+static void
+test_refused_by_followers(void)
+{
+	set			s = make_set(false);
+	feed_part	part;
+	const char *read = feed_part_read(s.bytes + s.at[0], &part);
+	const char *checked = feed_part_check(s.bytes + s.at[0], s.at[1] - s.at[0], &part);
+
+	ok(read != NULL && strstr(read, "does not carry exact lists") != NULL, "its header is refused: %s", read);
+	ok(checked != NULL && strstr(checked, "does not carry exact lists") != NULL, "so is all of it");
+	free(s.bytes);
+}
+
 /* One bit of a part that differs is seen at once, wherever it is. */
 static void
 test_damage(void)
 {
 	const char *path = scratch_path("damaged.bloom");
-	static const size_t places[] = {0, 56, 64, 65, 72, 84, 120, 128};
+	static const size_t places[] = {0, 56, 60, 64, 65, 72, 73, 84, 85, 120, 121, 128, 129};
 	size_t		i;
 
 	for (i = 0; i < sizeof places / sizeof places[0]; i++)
 	{
-		set			s = make_set();
+		set			s = make_set(i % 2 == 0);
 		bloomfilter *filter = NULL;
 
 		s.bytes[s.at[1] + places[i]] ^= 4;
@@ -263,6 +305,8 @@ main(void)
 	test_strangers();
 	test_conflict();
 	test_set();
+	test_followed();
+	test_refused_by_followers();
 	test_damage();
 	return tap_done();
 }
