@@ -17,7 +17,7 @@ _bloomfilter() {
 			mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current")
 			return
 			;;
-		-k | --keys | --out | --config | --to | --sign | --key | --header-file)
+		-k | --keys | --members | --others | --out | --config | --to | --sign | --key | --header-file)
 			mapfile -t COMPREPLY < <(compgen -f -- "$current")
 			return
 			;;
@@ -32,7 +32,7 @@ _bloomfilter() {
 	case $command in
 		export) options='--dsn --index --list --to --name --identity --new-source --follow --every --poll --spread --heartbeat
 			--expires --keep --keep-days --sign --after --quiet --help' ;;
-		build) options='--capacity --rate --seed --type --parts --null --allow-empty --no-progress --help' ;;
+		build) options='--capacity --rate --seed --type --parts --members --others --null --allow-empty --no-progress --help' ;;
 		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
 		copy) options='--help' ;;
 		explain) options='--type --help' ;;

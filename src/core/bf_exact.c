@@ -309,6 +309,29 @@ is_exact(const void *bytes, uint64_t length)
 	return length >= BF_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
 }
 
+/* Bytes of a level's blocks; none if it states no block size of the format. */
+static uint64_t
+level_bytes(const uint8_t *level)
+{
+	unsigned	log2_block = level[LEVEL_LOG2_BLOCK];
+
+	if (log2_block < BF_MIN_LOG2_BLOCK || log2_block > BF_MAX_LOG2_BLOCK)
+		return 0;
+	return bf_load_le(level + LEVEL_BLOCKS, 4) << (log2_block - 3);
+}
+
+uint64_t
+bf_any_length(const void *data)
+{
+	const uint8_t *bytes = data;
+	uint64_t	length = bf_header_length(bytes);
+
+	if (!is_exact(bytes, length))
+		return length;
+	return length + BF_EXACT_HEADER_BYTES - BF_HEADER_BYTES +
+		level_bytes(bytes + AT_LEVEL_2) + level_bytes(bytes + AT_LEVEL_3);
+}
+
 bf_status
 bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact)
 {

@@ -150,6 +150,12 @@ extern bf_status bf_exact_read(const void *bytes, uint64_t total_bytes, bf_exact
 /* Checks all bytes, the bits set of each level and the checksum. */
 extern bf_status bf_exact_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
 
+/*
+ * How long a filter of either version is that begins with these bytes, as they say: of version 2
+ * BF_EXACT_HEADER_BYTES are looked at, else BF_HEADER_BYTES.  Nothing else of them is.
+ */
+extern uint64_t bf_any_length(const void *bytes);
+
 /* A filter of version 1 as one of one level. */
 extern void bf_exact_of(const bf_header *header, bf_exact *exact);
 

@@ -8,6 +8,7 @@
 
 #include "bf_bits.h"
 #include "bf_estimate.h"
+#include "bf_exact.h"
 #include "bf_format.h"
 
 static void
@@ -23,6 +24,15 @@ describe(const bf_header *header, const uint8_t *bytes, feed_part *part)
 	part->bits_set = header->bits_set;
 }
 
+/* Only the library reads exact filters. */
+static const char *
+problem(bf_status status, const uint8_t *bytes)
+{
+	if (status == BF_BAD_VERSION && bf_format_version(bytes) == BF_EXACT_VERSION)
+		return "is exact, and this version does not carry exact lists";
+	return bf_status_text(status);
+}
+
 const char *
 feed_part_read(const uint8_t *bytes, feed_part *part)
 {
@@ -30,7 +40,7 @@ feed_part_read(const uint8_t *bytes, feed_part *part)
 	bf_status	status = bf_header_read(bytes, bf_header_length(bytes), &header);
 
 	if (status != BF_OK)
-		return bf_status_text(status);
+		return problem(status, bytes);
 	describe(&header, bytes, part);
 	return NULL;
 }
@@ -42,7 +52,7 @@ feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part)
 	bf_status	status = bf_parse(filter, length, NULL, &header);
 
 	if (status != BF_OK)
-		return bf_status_text(status);
+		return problem(status, filter);
 	describe(&header, filter, part);
 	return NULL;
 }

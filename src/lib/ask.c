@@ -18,9 +18,9 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 
 	if (filter->open_parts > 1)
 		part += bf_part_of(hash, filter->open_parts);
-	else if (!bf_in_part(&part->header, hash))
+	else if (!bf_in_part(&part->shape.level[0], hash))
 		return BLOOMFILTER_ERR_OTHER_PART;
-	return bf_contains(&part->header, lbf_blocks(part), hash);
+	return bf_exact_contains(&part->shape, lbf_blocks(part), hash);
 }
 
 static int

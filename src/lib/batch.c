@@ -96,7 +96,7 @@ lbf_chunk_take(lbf_chunk *chunk, lbf_group *group)
 size_t
 lbf_count_own(const bloomfilter *filter, const uint64_t *hashes, size_t count)
 {
-	const bf_header *header = &filter->part[0].header;
+	const bf_header *header = &filter->part[0].shape.level[0];
 	size_t		own = 0;
 
 	if (filter->open_parts > 1 || header->parts == 1)
@@ -119,8 +119,8 @@ ask_set(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found)
 	{
 		const lbf_part *part = &filter->part[group.part];
 
-		bf_contains_hashes(&part->header, lbf_blocks(part), group.hashes,
-						   group.count, answers);
+		bf_exact_contains_hashes(&part->shape, lbf_blocks(part), group.hashes,
+								 group.count, answers);
 		for (i = 0; i < group.count; i++)
 			found[group.index[i]] = answers[i];
 	}
@@ -139,7 +139,7 @@ ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 	if (filter->open_parts > 1)
 		ask_set(filter, chunk, found);
 	else
-		bf_contains_hashes(&part->header, lbf_blocks(part), chunk->hashes, own, found);
+		bf_exact_contains_hashes(&part->shape, lbf_blocks(part), chunk->hashes, own, found);
 	*answered += own;
 	return code;
 }

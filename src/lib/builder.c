@@ -4,7 +4,7 @@
  *
  * A builder of known size sets bits in a handle right away.  One of unknown size
  * keeps a list of hashes and throws out repeats whenever the list is full; what
- * is left at the end is the number of keys.  Sizes, bits and headers are the
+ * is left at the end is the number of keys.  One of an exact filter keeps two.  Sizes, bits and headers are the
  * core's, as in SQL, so the bytes are, too.
  */
 #include "builder.h"
@@ -18,11 +18,19 @@
 #include "bf_hashlist.h"
 #include "bf_sizing.h"
 #include "error.h"
+#include "exact.h"
 #include "handle.h"
 #include "keys.h"
 
 /* Hashes that a list begins with: a page of memory. */
 #define FIRST_HASHES 512
+
+typedef struct lbf_hashes
+{
+	uint64_t   *hashes;
+	size_t		count;
+	size_t		room;
+} lbf_hashes;
 
 struct bloomfilter_builder
 {
@@ -31,9 +39,9 @@ struct bloomfilter_builder
 	uint32_t	key_type;
 	uint64_t	seed;
 	double		rate;			/* for the size at the end */
-	uint64_t   *hashes;
-	size_t		count;
-	size_t		room;
+	bool		exact;
+	unsigned	adding;			/* to which list: */
+	lbf_hashes	lists[2];		/* of members, and of an exact filter's others */
 };
 
 /* Makes a builder of a handle, which it owns then, or of none. */
@@ -59,24 +67,24 @@ create_sized(const bf_sizing *sizing, uint64_t seed, uint32_t parts,
 			 bloomfilter_builder **result)
 {
 	bf_header	header;
-	bf_header  *headers;
+	bf_exact   *shapes;
 	bloomfilter *filter;
 	uint32_t	i;
 
 	if (!bf_sizing_fits(sizing))
 		return BLOOMFILTER_ERR_TOO_LARGE;
-	headers = malloc(parts * sizeof *headers);
-	if (headers == NULL)
+	shapes = malloc(parts * sizeof *shapes);
+	if (shapes == NULL)
 		return BLOOMFILTER_ERR_NO_MEMORY;
 	header = bf_sizing_header(sizing, seed);
 	header.parts = (uint16_t) parts;
 	for (i = 0; i < parts; i++)
 	{
-		headers[i] = header;
-		headers[i].part = (uint16_t) i;
+		header.part = (uint16_t) i;
+		bf_exact_of(&header, &shapes[i]);
 	}
-	filter = lbf_handle_allocate(headers, parts);
-	free(headers);
+	filter = lbf_handle_allocate(shapes, parts);
+	free(shapes);
 	return filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY : create(filter, seed, result);
 }
 
@@ -123,6 +131,25 @@ bloomfilter_builder_create_unsized(double p, uint64_t seed,
 }
 
 int
+bloomfilter_builder_create_exact(double p, uint64_t seed, bloomfilter_builder **builder)
+{
+	int			code = bloomfilter_builder_create_unsized(p, seed, builder);
+
+	if (code == BLOOMFILTER_OK)
+		(*builder)->exact = true;
+	return code;
+}
+
+int
+bloomfilter_builder_others(bloomfilter_builder *builder)
+{
+	if (!builder->exact || builder->finished)
+		return BLOOMFILTER_ERR_ARGUMENT;
+	builder->adding = 1;
+	return BLOOMFILTER_OK;
+}
+
+int
 bloomfilter_builder_create_set(uint64_t n, double p, uint64_t seed,
 							   uint32_t parts, bloomfilter_builder **builder)
 {
@@ -146,20 +173,23 @@ int
 bloomfilter_builder_create_like(const bloomfilter *model,
 								bloomfilter_builder **builder)
 {
-	bf_header  *headers = malloc(model->open_parts * sizeof *headers);
+	bf_exact   *shapes;
 	bloomfilter *filter;
 	uint32_t	i;
 
-	if (headers == NULL)
+	if (lbf_is_exact(model))
+		return BLOOMFILTER_ERR_EXACT;
+	shapes = malloc(model->open_parts * sizeof *shapes);
+	if (shapes == NULL)
 		return BLOOMFILTER_ERR_NO_MEMORY;
 	for (i = 0; i < model->open_parts; i++)
 	{
-		headers[i] = model->part[i].header;
-		headers[i].bits_set = 0;
-		headers[i].key_type = BF_KEY_NONE;
+		shapes[i] = model->part[i].shape;
+		shapes[i].level[0].bits_set = 0;
+		shapes[i].level[0].key_type = BF_KEY_NONE;
 	}
-	filter = lbf_handle_allocate(headers, model->open_parts);
-	free(headers);
+	filter = lbf_handle_allocate(shapes, model->open_parts);
+	free(shapes);
 	return filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY :
 		create(filter, model->seed, builder);
 }
@@ -170,33 +200,34 @@ bloomfilter_builder_free(bloomfilter_builder *builder)
 	if (builder == NULL)
 		return;
 	bloomfilter_close(builder->filter);
-	free(builder->hashes);
+	free(builder->lists[0].hashes);
+	free(builder->lists[1].hashes);
 	free(builder);
 }
 
 /* Makes room for more hashes, first by dropping repeats. */
 static bool
-grow_list(bloomfilter_builder *builder, size_t more)
+grow_list(lbf_hashes *list, size_t more)
 {
-	size_t		room = builder->room;
+	size_t		room = list->room;
 	uint64_t   *larger;
 
-	if (more <= room - builder->count)
+	if (more <= room - list->count)
 		return true;
-	builder->count = bf_hashlist_unique(builder->hashes, builder->count, NULL);
-	while (room - builder->count < more || builder->count > room / 2)
+	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
+	while (room - list->count < more || list->count > room / 2)
 	{
 		if (room > SIZE_MAX / sizeof *larger / 2)
 			return false;
 		room = room == 0 ? FIRST_HASHES : room * 2;
 	}
-	if (room == builder->room)
+	if (room == list->room)
 		return true;
-	larger = realloc(builder->hashes, room * sizeof *larger);
+	larger = realloc(list->hashes, room * sizeof *larger);
 	if (larger == NULL)
 		return false;
-	builder->hashes = larger;
-	builder->room = room;
+	list->hashes = larger;
+	list->room = room;
 	return true;
 }
 
@@ -205,8 +236,8 @@ add_to_part(lbf_part *part, uint32_t type, const uint64_t *hashes, size_t count)
 {
 	if (count == 0)
 		return;
-	part->header.key_type = type;
-	bf_add_hashes(&part->header, part->bytes.start + BF_HEADER_BYTES, hashes, count);
+	part->shape.level[0].key_type = type;
+	bf_add_hashes(&part->shape.level[0], part->bytes.start + BF_HEADER_BYTES, hashes, count);
 }
 
 static void
@@ -229,10 +260,13 @@ add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk, size_t 
 	*added = 0;
 	if (filter == NULL)
 	{
-		if (!grow_list(builder, own))
+		lbf_hashes *list = &builder->lists[builder->adding];
+
+		if (!grow_list(list, own))
 			return BLOOMFILTER_ERR_NO_MEMORY;
-		memcpy(builder->hashes + builder->count, chunk->hashes, own * sizeof chunk->hashes[0]);
-		builder->count += own;
+		if (own > 0)
+			memcpy(list->hashes + list->count, chunk->hashes, own * sizeof chunk->hashes[0]);
+		list->count += own;
 	}
 	else if (filter->open_parts > 1)
 		add_to_set(filter, type, chunk);
@@ -335,23 +369,36 @@ lbf_builder_add_hash(bloomfilter_builder *builder, uint32_t type, const void *by
 static int
 build_from_list(bloomfilter_builder *builder, bloomfilter_detail *detail)
 {
+	lbf_hashes *list = &builder->lists[0];
 	bloomfilter_builder *sized;
 	int			code;
 	uint64_t	n;
 
-	builder->count = bf_hashlist_unique(builder->hashes, builder->count, NULL);
-	n = builder->count > 0 ? builder->count : 1;
+	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
+	n = list->count > 0 ? list->count : 1;
 	code = bloomfilter_builder_create(n, builder->rate, builder->seed, &sized);
 	if (code != BLOOMFILTER_OK)
 		return lbf_fail(detail, code, NULL);
 	builder->filter = sized->filter;
 	sized->filter = NULL;
 	bloomfilter_builder_free(sized);
-	add_to_part(&builder->filter->part[0], builder->key_type, builder->hashes,
-				builder->count);
-	free(builder->hashes);
-	builder->hashes = NULL;
+	add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
 	return BLOOMFILTER_OK;
+}
+
+static int
+build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
+{
+	lbf_hashes *members = &builder->lists[0];
+	lbf_hashes *others = &builder->lists[1];
+	const lbf_universe universe = {
+		members->hashes, bf_hashlist_unique(members->hashes, members->count, NULL),
+		others->hashes, bf_hashlist_unique(others->hashes, others->count, NULL),
+		builder->rate, builder->seed, builder->key_type
+	};
+	int			code = lbf_exact_build(&universe, &builder->filter);
+
+	return code == BLOOMFILTER_OK ? code : lbf_fail(detail, code, NULL);
 }
 
 int
@@ -363,7 +410,7 @@ bloomfilter_builder_finish(bloomfilter_builder *builder, bloomfilter **filter,
 	if (builder->finished || filter == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	if (builder->filter == NULL)
-		code = build_from_list(builder, detail);
+		code = builder->exact ? build_exact(builder, detail) : build_from_list(builder, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	lbf_handle_seal(builder->filter);

@@ -62,8 +62,8 @@ static int
 check_start(int fd, uint64_t length, const char *subject,
 			bloomfilter_detail *detail)
 {
-	uint8_t		start[BF_HEADER_BYTES] = {0};
-	bf_header	header;
+	uint8_t		start[BF_EXACT_HEADER_BYTES] = {0};
+	bf_exact	shape;
 	ssize_t		got = pread(fd, start, sizeof start, 0);
 	bf_status	status;
 
@@ -71,9 +71,9 @@ check_start(int fd, uint64_t length, const char *subject,
 		return lbf_fail_system(detail, subject, "read file");
 	if ((size_t) got < sizeof start)
 		length = (uint64_t) got;
-	status = bf_header_read(start, length, &header);
-	/* Rules from this one on come after the one that needs the blocks. */
-	if (status == BF_OK || status >= BF_BAD_EMPTY)
+	status = bf_any_read(start, length, &shape);
+	/* This rule comes after the one that needs the blocks. */
+	if (status == BF_OK || status == BF_BAD_EMPTY)
 		return BLOOMFILTER_OK;
 	return lbf_fail_format(detail, status, subject, start, (size_t) got);
 }
@@ -128,13 +128,13 @@ next_length(int fd, size_t used)
 static bf_status
 check_beginning(const lbf_bytes *buffer, size_t used)
 {
-	bf_header	header;
+	bf_exact	shape;
 	bf_status	status;
 
 	if (used < BF_HEADER_BYTES)
 		return BF_OK;
-	status = bf_header_read(buffer->start, used, &header);
-	return status < BF_BAD_SIZE ? status : BF_OK;
+	status = bf_any_read(buffer->start, used, &shape);
+	return status < BF_BAD_SIZE || status == BF_BAD_DIRECTORY || status == BF_BAD_LEVELS ? status : BF_OK;
 }
 
 /* Reads up to the end or until the buffer is full; -1 on an error. */
@@ -204,16 +204,16 @@ int
 lbf_part_of_bytes(lbf_bytes *bytes, unsigned flags, const char *subject,
 				  lbf_part *part, bloomfilter_detail *detail)
 {
-	bf_header	header;
+	bf_exact	shape;
 	bf_status	status;
 	int			code;
 
 	if (flags & BLOOMFILTER_SKIP_CHECK)
-		status = bf_header_read(bytes->start, bytes->length, &header);
+		status = bf_any_read(bytes->start, bytes->length, &shape);
 	else
 	{
 		advise(bytes, MADV_SEQUENTIAL);
-		status = bf_parse(bytes->start, bytes->length, NULL, &header);
+		status = bf_any_parse(bytes->start, bytes->length, NULL, &shape);
 	}
 	if (status != BF_OK)
 	{
@@ -222,7 +222,7 @@ lbf_part_of_bytes(lbf_bytes *bytes, unsigned flags, const char *subject,
 		return code;
 	}
 	advise(bytes, MADV_RANDOM);
-	part->header = header;
+	part->shape = shape;
 	part->bytes = *bytes;
 	return BLOOMFILTER_OK;
 }

@@ -54,6 +54,10 @@ lbf_format_code(bf_status status)
 			return BLOOMFILTER_ERR_FORMAT_EMPTY;
 		case BF_BAD_CHECKSUM:
 			return BLOOMFILTER_ERR_FORMAT_CHECKSUM;
+		case BF_BAD_DIRECTORY:
+			return BLOOMFILTER_ERR_FORMAT_DIRECTORY;
+		case BF_BAD_LEVELS:
+			return BLOOMFILTER_ERR_FORMAT_LEVELS;
 	}
 	return BLOOMFILTER_ERR_ARGUMENT;
 }
@@ -63,7 +67,7 @@ format_text(int code)
 {
 	int			status;
 
-	for (status = BF_OK + 1; status <= BF_BAD_CHECKSUM; status++)
+	for (status = BF_OK + 1; status <= BF_BAD_LEVELS; status++)
 		if (lbf_format_code((bf_status) status) == code)
 			return bf_status_text((bf_status) status);
 	return "unknown error";
@@ -100,6 +104,10 @@ bloomfilter_strerror(int code)
 			return "no filter reaches this false-positive rate";
 		case BLOOMFILTER_ERR_INCOMPATIBLE:
 			return "filters differ in geometry, seed, part or key type";
+		case BLOOMFILTER_ERR_EXACT:
+			return "an exact filter takes no keys and is combined with none: build a new one";
+		case BLOOMFILTER_ERR_CONFLICT:
+			return "keys are members and others at once, or one of each has the same 64-bit hash";
 		default:
 			return format_text(code);
 	}

@@ -20,7 +20,7 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 					size_t length, char *text)
 {
 	const lbf_part *part = filter->part;
-	bf_header	header;
+	bf_exact	shape;
 	uint32_t	type;
 	int			code = lbf_key_check(key_type, bytes, &length, &type);
 
@@ -30,11 +30,11 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 		return code;
 	if (filter->open_parts > 1)
 		part += bf_part_of(bf_hash(bytes, length, filter->seed), filter->open_parts);
-	header = part->header;
+	shape = part->shape;
 	/* In a mapped file with a page headers say nothing of the bits: it is counted now. */
 	if (filter->mapped.start != NULL)
-		lbf_part_now(part, &header);
-	code = bf_explain(text, &header, lbf_blocks(part), type, bytes, length);
+		lbf_part_now(part, &shape);
+	code = bf_explain(text, &shape, lbf_blocks(part), type, bytes, length);
 	return code == BF_EXPLAIN_OTHER_PART ? BLOOMFILTER_ERR_OTHER_PART : code;
 }
 

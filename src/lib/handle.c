@@ -56,7 +56,7 @@ lbf_handle_create(uint32_t parts)
 }
 
 bloomfilter *
-lbf_handle_allocate(const bf_header *headers, uint32_t parts)
+lbf_handle_allocate(const bf_exact *shapes, uint32_t parts)
 {
 	bloomfilter *filter = lbf_handle_create(parts);
 	uint32_t	i;
@@ -64,9 +64,9 @@ lbf_handle_allocate(const bf_header *headers, uint32_t parts)
 	for (i = 0; filter != NULL && i < parts; i++)
 	{
 		lbf_part   *part = &filter->part[i];
-		size_t		length = (size_t) bf_total_bytes(&headers[i]);
+		size_t		length = (size_t) bf_exact_bytes(&shapes[i]);
 
-		part->header = headers[i];
+		part->shape = shapes[i];
 		part->bytes.start = lbf_allocate(length, false);
 		if (part->bytes.start == NULL)
 		{
@@ -85,11 +85,11 @@ lbf_handle_complete(bloomfilter *filter)
 {
 	uint32_t	i;
 
-	filter->seed = filter->part[0].header.seed;
+	filter->seed = filter->part[0].shape.level[0].seed;
 	filter->key_type = 0;
 	for (i = 0; i < filter->open_parts; i++)
-		if (filter->part[i].header.key_type != 0)
-			filter->key_type = filter->part[i].header.key_type;
+		if (filter->part[i].shape.level[0].key_type != 0)
+			filter->key_type = filter->part[i].shape.level[0].key_type;
 }
 
 void
@@ -101,7 +101,10 @@ lbf_handle_seal(bloomfilter *filter)
 	{
 		lbf_part   *part = &filter->part[i];
 
-		bf_header_write(&part->header, lbf_blocks(part), NULL, part->bytes.start);
+		if (lbf_is_exact(filter))
+			bf_exact_write(&part->shape, part->bytes.start, NULL);
+		else
+			bf_header_write(&part->shape.level[0], lbf_blocks(part), NULL, part->bytes.start);
 	}
 	lbf_handle_complete(filter);
 }

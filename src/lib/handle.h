@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "bf_format.h"
+#include "bf_exact.h"
 #include "libbloomfilter.h"
 
 /* Whose memory it is that holds a filter. */
@@ -34,7 +34,7 @@ typedef struct lbf_bytes
 
 typedef struct lbf_part
 {
-	bf_header	header;
+	bf_exact	shape;			/* of one level, but for exact filters */
 	lbf_bytes	bytes;
 } lbf_part;
 
@@ -78,10 +78,17 @@ lbf_is_live(const bloomfilter *filter)
 	return filter->mapped.start != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE;
 }
 
+/* Whether it is exact, as all its parts are then: nothing is added to it. */
+static inline bool
+lbf_is_exact(const bloomfilter *filter)
+{
+	return filter->part[0].shape.levels > 1;
+}
+
 static inline const uint8_t *
 lbf_blocks(const lbf_part *part)
 {
-	return part->bytes.start + BF_HEADER_BYTES;
+	return part->bytes.start + bf_exact_front(&part->shape);
 }
 
 /*
@@ -97,7 +104,7 @@ extern void lbf_release(lbf_bytes *bytes);
 extern bloomfilter *lbf_handle_create(uint32_t parts);
 
 /* A handle of single filter, in new memory that is all zero; NULL. */
-extern bloomfilter *lbf_handle_allocate(const bf_header *headers, uint32_t parts);
+extern bloomfilter *lbf_handle_allocate(const bf_exact *shapes, uint32_t parts);
 
 /* Sets what a handle keeps of all its parts, once these are complete. */
 extern void lbf_handle_complete(bloomfilter *filter);

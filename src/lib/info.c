@@ -26,11 +26,13 @@ bloomfilter_version(void)
 static void
 fill_info(const lbf_part *part, bloomfilter_info *info)
 {
-	const bf_header *header = &part->header;
+	const bf_header *header = &part->shape.level[0];
 	unsigned	i;
 
 	memset(info, 0, sizeof *info);
-	info->version = BF_FORMAT_VERSION;
+	info->exact = part->shape.levels > 1;
+	info->others = part->shape.others;
+	info->version = info->exact ? BF_EXACT_VERSION : BF_FORMAT_VERSION;
 	info->key_type = (int) bf_key_kind(header->key_type);
 	for (i = 0; i < BF_KEY_MAX_COLUMNS; i++)
 		info->columns[i] = (uint8_t) bf_key_column(header->key_type, i);
@@ -46,7 +48,7 @@ fill_info(const lbf_part *part, bloomfilter_info *info)
 	info->rate = header->rate;
 	info->bits_set = header->bits_set;
 	info->total_bits = bf_total_bits(header);
-	info->total_bytes = bf_total_bytes(header);
+	info->total_bytes = bf_exact_bytes(&part->shape);
 	info->checksum = header->checksum;
 	info->fill = bf_fill(header);
 	info->estimated_keys = bf_estimate_keys(header);
@@ -79,6 +81,7 @@ add_info(bloomfilter_info *sum, const bloomfilter_info *part)
 	sum->bits_set += part->bits_set;
 	sum->total_bits += part->total_bits;
 	sum->total_bytes += part->total_bytes;
+	sum->others += part->others;
 	sum->estimated_keys += part->estimated_keys;
 	sum->estimated_rate += part->estimated_rate;
 }
@@ -90,7 +93,7 @@ fill_part_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info
 	lbf_part	part = filter->part[index];
 
 	if (filter->mapped.start != NULL)
-		lbf_part_now(&filter->part[index], &part.header);
+		lbf_part_now(&filter->part[index], &part.shape);
 	fill_info(&part, info);
 }
 

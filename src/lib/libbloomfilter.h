@@ -85,6 +85,8 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
 	BLOOMFILTER_ERR_RATE = -31, /* no size reaches this rate */
 	BLOOMFILTER_ERR_INCOMPATIBLE = -32, /* other geometry, seed, part or type */
+	BLOOMFILTER_ERR_EXACT = -33,	/* nothing is added to an exact filter */
+	BLOOMFILTER_ERR_CONFLICT = -34, /* a key is a member and no member */
 
 	/*
 	 * The bytes are not a valid filter.  -100 minus the rule's number in section
@@ -106,7 +108,11 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_FORMAT_RATE = -114,
 	BLOOMFILTER_ERR_FORMAT_BITS_SET = -115,
 	BLOOMFILTER_ERR_FORMAT_EMPTY = -116,	/* bits are set, but no key type */
-	BLOOMFILTER_ERR_FORMAT_CHECKSUM = -117
+	BLOOMFILTER_ERR_FORMAT_CHECKSUM = -117,
+
+	/* Of exact filters alone: section 17 */
+	BLOOMFILTER_ERR_FORMAT_DIRECTORY = -118,	/* damage in bytes 64 to 127 */
+	BLOOMFILTER_ERR_FORMAT_LEVELS = -119
 } bloomfilter_error;
 
 typedef struct bloomfilter_detail
@@ -427,6 +433,12 @@ extern int	bloomfilter_explain_from_text(const bloomfilter *filter,
  * spare; rate is the largest; checksum is a hash of the parts'
  * checksums.
  */
+/*
+ * An exact filter (format version 2) is right for each key that it was built of: true for
+ * members, false for others; and true for at most rate of all other keys.  Its figures here
+ * are those of its members' level, but for total_bytes.  Nothing is added to it or combined
+ * with it: BLOOMFILTER_ERR_EXACT.
+ */
 typedef struct bloomfilter_info
 {
 	uint32_t	version;		/* of the format */
@@ -449,6 +461,9 @@ typedef struct bloomfilter_info
 	double		estimated_keys;
 	double		estimated_rate; /* expected rate with the keys it holds now */
 	uint8_t		columns[8];		/* key types of a row's columns; 0 after the last */
+	uint32_t	exact;			/* 1: right for each key of a universe (below) */
+	uint32_t	reserved;		/* 0 */
+	uint64_t	others;			/* keys of it that are no members, for which it was sized */
 } bloomfilter_info;
 
 /* Room for what bloomfilter_describe_keys writes. */
@@ -635,6 +650,16 @@ extern int	bloomfilter_builder_create_bits(uint64_t n, double bits_per_key,
  */
 extern int	bloomfilter_builder_create_unsized(double p, uint64_t seed,
 											   bloomfilter_builder **builder);
+
+/*
+ * For an exact filter: keys are added as members, and after bloomfilter_builder_others as
+ * others.  8 bytes or more per key are kept until the end.  bloomfilter_builder_finish gives
+ * BLOOMFILTER_ERR_CONFLICT where a key is both, or where a member and another have the same
+ * hash: another seed helps the latter.
+ */
+extern int	bloomfilter_builder_create_exact(double p, uint64_t seed,
+											 bloomfilter_builder **builder);
+extern int	bloomfilter_builder_others(bloomfilter_builder *builder);
 
 /*
  * A set of so many parts for n keys in all; 0: the fewest that are enough, which

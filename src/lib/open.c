@@ -145,8 +145,8 @@ bloomfilter_check(const bloomfilter *filter, bloomfilter_detail *detail)
 	for (i = 0; i < filter->open_parts; i++)
 	{
 		const lbf_bytes *bytes = &filter->part[i].bytes;
-		bf_header	header;
-		bf_status	status = bf_parse(bytes->start, bytes->length, NULL, &header);
+		bf_exact	shape;
+		bf_status	status = bf_any_parse(bytes->start, bytes->length, NULL, &shape);
 
 		if (status != BF_OK)
 			return lbf_fail_format(detail, status, NULL, bytes->start, bytes->length);

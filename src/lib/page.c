@@ -81,13 +81,25 @@ lbf_is_paged(int fd)
 }
 
 void
-lbf_part_now(const lbf_part *part, bf_header *header)
+lbf_part_now(const lbf_part *part, bf_exact *shape)
 {
 	uint8_t		bytes[BF_HEADER_BYTES];
+	bf_header  *header = &shape->level[0];
 
-	*header = part->header;
+	*shape = part->shape;
+	if (shape->levels > 1)
+		return;
 	header->bits_set = bf_count_bits(lbf_blocks(part), bf_blocks_bytes(header), NULL);
 	bf_header_write(header, lbf_blocks(part), NULL, bytes);
+}
+
+/* Headers of plain parts say nothing of the bits there, and so don't count. */
+uint64_t
+lbf_part_sum(const lbf_part *part)
+{
+	size_t		skipped = part->shape.levels > 1 ? 0 : BF_HEADER_BYTES;
+
+	return feed_sum(part->shape.level[0].part, 0, part->bytes.start + skipped, part->bytes.length - skipped);
 }
 
 /* What the page says that may be believed here. */
@@ -123,7 +135,7 @@ told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	return result;
 }
 
-/* Blocks in memory of their own, behind room for their header. */
+/* A part in memory of its own. */
 static int
 copy_part(int fd, uint64_t at, unsigned flags, lbf_part *part, const char *path, bloomfilter_detail *detail)
 {
@@ -131,26 +143,26 @@ copy_part(int fd, uint64_t at, unsigned flags, lbf_part *part, const char *path,
 	if (part->bytes.start == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	part->bytes.owner = LBF_ALLOCATED;
-	return read_at(fd, part->bytes.start + BF_HEADER_BYTES, part->bytes.length - BF_HEADER_BYTES,
-				   at + BF_HEADER_BYTES, path, detail);
+	return read_at(fd, part->bytes.start, part->bytes.length, at, path, detail);
 }
 
 /* What a part says of itself, of so many bytes of the file that are left. */
 static int
 read_header(int fd, uint64_t at, uint64_t left, lbf_part *part, const char *path, bloomfilter_detail *detail)
 {
-	uint8_t		bytes[BF_HEADER_BYTES];
+	uint8_t		bytes[BF_EXACT_HEADER_BYTES];
 	uint64_t	length = 0;
 	bf_status	status;
 	int			code;
 
+	/* no filter is shorter: its smallest block has 64 bytes */
 	if (left < sizeof bytes)
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_PAGE, path, feed_page_text(FEED_PAGE_LENGTH));
 	code = read_at(fd, bytes, sizeof bytes, at, path, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	length = bf_header_length(bytes);
-	status = bf_header_read(bytes, length, &part->header);
+	length = bf_any_length(bytes);
+	status = bf_any_read(bytes, length, &part->shape);
 	if (status != BF_OK)
 		return lbf_fail_format(detail, status, path, bytes, sizeof bytes);
 	if (length > left)
@@ -164,11 +176,13 @@ static int
 check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, const char *path,
 			 bloomfilter_detail *detail)
 {
-	const bf_header *header = &filter->part[number].header;
+	const bf_header *header = &filter->part[number].shape.level[0];
 
 	if (header->part != number || header->parts != filter->open_parts)
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "a part is in another one's place");
-	if (header->seed != filter->part[0].header.seed)
+	if (filter->part[number].shape.levels != filter->part[0].shape.levels)
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "some parts are exact and some are not");
+	if (header->seed != filter->part[0].shape.level[0].seed)
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "parts have different seeds");
 	if (*key_type == BF_KEY_NONE)
 		*key_type = header->key_type;
@@ -216,9 +230,27 @@ check_sum(const bloomfilter *filter, const feed_who *who, const char *path, bloo
 	uint32_t	i;
 
 	for (i = 0; i < filter->open_parts; i++)
-		sum += feed_sum(i, 0, lbf_blocks(&filter->part[i]), bf_blocks_bytes(&filter->part[i].header));
+		sum += lbf_part_sum(&filter->part[i]);
 	return sum == who->born.sum ? BLOOMFILTER_OK :
 		lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "sum of its bits does not match");
+}
+
+/* Exact parts lie there as they were published, and never change. */
+static int
+check_exact(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
+{
+	uint32_t	i;
+
+	for (i = 0; i < filter->open_parts; i++)
+	{
+		const lbf_bytes *bytes = &filter->part[i].bytes;
+		bf_exact	shape;
+		bf_status	status = bf_exact_parse(bytes->start, bytes->length, NULL, &shape);
+
+		if (status != BF_OK)
+			return lbf_fail_format(detail, status, path, bytes->start, bytes->length);
+	}
+	return BLOOMFILTER_OK;
 }
 
 /* Gives the copied parts whole headers. */
@@ -231,16 +263,16 @@ seal_parts(bloomfilter *filter, const char *path, bloomfilter_detail *detail)
 	{
 		lbf_part   *part = &filter->part[i];
 
-		lbf_part_now(part, &part->header);
+		lbf_part_now(part, &part->shape);
 		/* Keys may have come to a part that had none when the file was made. */
-		if (part->header.bits_set > 0 && part->header.key_type == BF_KEY_NONE)
+		if (part->shape.level[0].bits_set > 0 && part->shape.level[0].key_type == BF_KEY_NONE)
 		{
-			part->header.key_type = filter->key_type;
-			lbf_part_now(part, &part->header);
+			part->shape.level[0].key_type = filter->key_type;
+			lbf_part_now(part, &part->shape);
 		}
-		if (part->header.bits_set > 0 && part->header.key_type == BF_KEY_NONE)
+		if (part->shape.level[0].bits_set > 0 && part->shape.level[0].key_type == BF_KEY_NONE)
 			return lbf_fail(detail, BLOOMFILTER_ERR_FORMAT_EMPTY, path);
-		bf_header_copy(&part->header, part->bytes.start);
+		bf_header_copy(&part->shape.level[0], part->bytes.start);
 	}
 	return BLOOMFILTER_OK;
 }
@@ -278,6 +310,8 @@ fill(bloomfilter *filter, int fd, const feed_who *who, unsigned flags, const cha
 	if (code == BLOOMFILTER_OK && filter->told.place == BLOOMFILTER_PLACE_NONE &&
 		(flags & BLOOMFILTER_SKIP_CHECK) == 0)
 		code = check_sum(filter, who, path, detail);
+	if (code == BLOOMFILTER_OK && lbf_is_exact(filter))
+		return (flags & BLOOMFILTER_SKIP_CHECK) != 0 ? code : check_exact(filter, path, detail);
 	if (code == BLOOMFILTER_OK && copied)
 		code = seal_parts(filter, path, detail);
 	return code;

@@ -18,8 +18,14 @@ extern int	lbf_page_open(int fd, const struct stat *st, unsigned flags, const ch
 /* That the bits of a mapped file which nobody follows are those that it was written with. */
 extern int	lbf_page_check(const bloomfilter *filter, bloomfilter_detail *detail);
 
-/* The header of a part as it is at this moment: bits are counted, its checksum is made. */
-extern void lbf_part_now(const lbf_part *part, bf_header *header);
+/*
+ * A part as it is at this moment: bits are counted, its checksum is made.  An exact one never
+ * changes.
+ */
+extern void lbf_part_now(const lbf_part *part, bf_exact *shape);
+
+/* What it adds to the sum of a file's content. */
+extern uint64_t lbf_part_sum(const lbf_part *part);
 
 /* Whether the follower of a mapped file says that another one took its place. */
 extern bool lbf_is_superseded(const bloomfilter *filter);

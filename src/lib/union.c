@@ -20,7 +20,7 @@ are_compatible(const bloomfilter *a, const bloomfilter *b)
 		(a->key_type != b->key_type && a->key_type != 0 && b->key_type != 0))
 		return false;
 	for (i = 0; i < a->open_parts; i++)
-		if (!bf_compatible(&a->part[i].header, &b->part[i].header))
+		if (!bf_compatible(&a->part[i].shape.level[0], &b->part[i].shape.level[0]))
 			return false;
 	return true;
 }
@@ -37,7 +37,7 @@ copy_handle(const bloomfilter *filter)
 		const lbf_part *from = &filter->part[i];
 		lbf_part   *to = &copy->part[i];
 
-		to->header = from->header;
+		to->shape = from->shape;
 		to->bytes.start = lbf_allocate(from->bytes.length, false);
 		if (to->bytes.start == NULL)
 		{
@@ -60,14 +60,16 @@ bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
 
 	if (lbf_is_live(a) || lbf_is_live(b))
 		return BLOOMFILTER_ERR_FOLLOWED;
+	if (lbf_is_exact(a) || lbf_is_exact(b))
+		return BLOOMFILTER_ERR_EXACT;
 	if (!are_compatible(a, b))
 		return BLOOMFILTER_ERR_INCOMPATIBLE;
 	sum = copy_handle(a);
 	if (sum == NULL)
 		return BLOOMFILTER_ERR_NO_MEMORY;
 	for (i = 0; i < sum->open_parts; i++)
-		bf_union(&sum->part[i].header, sum->part[i].bytes.start + BF_HEADER_BYTES,
-				 &b->part[i].header, lbf_blocks(&b->part[i]), NULL);
+		bf_union(&sum->part[i].shape.level[0], sum->part[i].bytes.start + BF_HEADER_BYTES,
+				 &b->part[i].shape.level[0], lbf_blocks(&b->part[i]), NULL);
 	lbf_handle_seal(sum);
 	*result = sum;
 	return BLOOMFILTER_OK;

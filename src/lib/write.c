@@ -16,28 +16,33 @@
 static int
 write_single(const lbf_part *part, const lbf_target *target, bloomfilter_detail *detail)
 {
-	bf_header	header;
+	bf_exact	shape;
 	uint8_t		bytes[BF_HEADER_BYTES];
 	int			code;
 
-	lbf_part_now(part, &header);
-	bf_header_copy(&header, bytes);
+	if (part->shape.levels > 1)
+		return lbf_target_append(target, part->bytes.start, part->bytes.length, detail);
+	lbf_part_now(part, &shape);
+	bf_header_copy(&shape.level[0], bytes);
 	code = lbf_target_append(target, bytes, sizeof bytes, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(&header), detail);
+	return lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(&shape.level[0]), detail);
 }
 
-/* A part in a file with a page: its header says nothing of the bits. */
+/* A part in a file with a page: its header says nothing of the bits, but for that of an exact one. */
 static int
 write_part(const lbf_part *part, uint64_t *at, const lbf_target *target, bloomfilter_detail *detail)
 {
 	static const uint8_t zeros[FEED_PAGE];
 	uint8_t		bytes[BF_HEADER_BYTES];
-	bf_header	header = part->header;
+	bf_header	header = part->shape.level[0];
 	size_t		gap = (size_t) ((FEED_PAGE - *at % FEED_PAGE) % FEED_PAGE);
 	int			code = lbf_target_append(target, zeros, gap, detail);
 
+	*at += gap + part->bytes.length;
+	if (code == BLOOMFILTER_OK && part->shape.levels > 1)
+		return lbf_target_append(target, part->bytes.start, part->bytes.length, detail);
 	header.bits_set = 0;
 	header.checksum = 0;
 	bf_header_copy(&header, bytes);
@@ -45,7 +50,6 @@ write_part(const lbf_part *part, uint64_t *at, const lbf_target *target, bloomfi
 		code = lbf_target_append(target, bytes, sizeof bytes, detail);
 	if (code == BLOOMFILTER_OK)
 		code = lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(&header), detail);
-	*at += gap + bf_total_bytes(&header);
 	return code;
 }
 
@@ -67,8 +71,8 @@ write_set(const bloomfilter *filter, const lbf_target *target, bloomfilter_detai
 	{
 		const lbf_part *part = &filter->part[i];
 
-		who.length = (who.length + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE + bf_total_bytes(&part->header);
-		who.born.sum += feed_sum(i, 0, lbf_blocks(part), bf_blocks_bytes(&part->header));
+		who.length = (who.length + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE + part->bytes.length;
+		who.born.sum += lbf_part_sum(part);
 	}
 	feed_who_write(&who, page);
 	code = lbf_target_append(target, page, sizeof page, detail);

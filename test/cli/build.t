@@ -134,4 +134,26 @@ chmod 0600, 'same';
 is((run(lines(@keys), 'build', '-n', '30000', 'same'))[0], 0, 'a file that is replaced');
 is((stat 'same')[2] & 07777, 0600, 'keeps its mode');
 
+# An exact filter of two files of keys
+sub write_lines
+{
+	my ($path, @lines) = @_;
+	open my $file, '>', $path or die $!;
+	print $file lines(@lines);
+	close $file or die $!;
+	return;
+}
+
+write_lines('members', 1 .. 1000);
+write_lines('others', 1001 .. 20_000);
+my @exact = ('build', '-t', 'integer', '--members', 'members', '--others', 'others');
+is((run('', @exact, 'exact'))[0], 0, 'an exact filter is built');
+is((run(lines(1 .. 20_000), 'contains', 'exact'))[1], lines(1 .. 1000), 'its answers are right for all keys of both files');
+like((run('', 'info', 'exact'))[1], qr/^exact +true\nothers +19000\nformat_version +2$/m, 'info tells that it is exact');
+like((run('', 'explain', 'exact', '5'))[1], qr/^answer +true$/m, 'explain shows its levels');
+refuses(qr/members and others at once/, '', 'build', '--members', 'members', '--others', 'members', 'unmade');
+refuses(qr/go together/, '', 'build', '--members', 'members', 'unmade');
+refuses(qr/leave -n and --parts out/, '', @exact, '-n', '5', 'unmade');
+ok(!-e 'unmade', 'no file is made then');
+
 done_testing();

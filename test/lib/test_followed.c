@@ -546,7 +546,7 @@ check_damage(void)
 	put_bytes(path, "\3", 1, 4);
 	same(code_of(path, 0), BLOOMFILTER_ERR_PAGE, "another version");
 	put_bytes(path, "\2", 1, 4);
-	put_bytes(path, "\2", 1, FEED_PAGE + 4);
+	put_bytes(path, "\3", 1, FEED_PAGE + 4);
 	same(code_of(path, 0), BLOOMFILTER_ERR_FORMAT_VERSION, "a part of another version");
 	put_bytes(path, "\1", 1, FEED_PAGE + 4);
 	same(code_of(path, 0), BLOOMFILTER_OK, "put back");

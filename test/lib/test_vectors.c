@@ -351,7 +351,8 @@ code_of_rule(const char *rule)
 		{"blocks", BLOOMFILTER_ERR_FORMAT_BLOCKS}, {"size", BLOOMFILTER_ERR_FORMAT_SIZE},
 		{"part", BLOOMFILTER_ERR_FORMAT_PARTS}, {"capacity", BLOOMFILTER_ERR_FORMAT_CAPACITY},
 		{"rate", BLOOMFILTER_ERR_FORMAT_RATE}, {"bits_set", BLOOMFILTER_ERR_FORMAT_BITS_SET},
-		{"empty_key_type", BLOOMFILTER_ERR_FORMAT_EMPTY}, {"checksum", BLOOMFILTER_ERR_FORMAT_CHECKSUM}
+		{"empty_key_type", BLOOMFILTER_ERR_FORMAT_EMPTY}, {"checksum", BLOOMFILTER_ERR_FORMAT_CHECKSUM},
+		{"directory", BLOOMFILTER_ERR_FORMAT_DIRECTORY}, {"levels", BLOOMFILTER_ERR_FORMAT_LEVELS}
 	};
 	size_t		i;
 
@@ -362,29 +363,100 @@ code_of_rule(const char *rule)
 	return 0;
 }
 
+/* Each way into the library refuses the row's bytes for the same rule. */
+static void
+check_invalid_row(const tsv *table, const char *rule)
+{
+	const char *name = tsv_text(table, "name");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
+	int			door;
+
+	for (door = 0; door < DOORS; door++)
+	{
+		bloomfilter *filter = NULL;
+		bloomfilter_detail detail = {0, 0, ""};
+		int			code = open_by_door(door, bytes, length, &filter, &detail);
+
+		same(code, code_of_rule(rule), "invalid: %s, %s", name, door_names[door]);
+		ok(filter == NULL && detail.code == code && detail.text[0] != '\0',
+		   "invalid: %s gives a reason: %s", name, detail.text);
+	}
+	free(bytes);
+}
+
 static void
 check_invalid(void)
 {
 	tsv		   *table = tsv_open("invalid.tsv");
 
 	while (tsv_next(table))
+		check_invalid_row(table, tsv_text(table, "rule"));
+	tsv_close(table);
+}
+
+static int
+wrong_of_exact(const bloomfilter *filter, const tsv *table)
+{
+	int			type = (int) tsv_number(table, "key_type");
+	asking		state = {filter, type == 0 ? BLOOMFILTER_KEY_INTEGER : type, 1, 0};
+
+	tsv_keys(table, "members_hex", ask, &state);
+	state.wanted = 0;
+	tsv_keys(table, "others_hex", ask, &state);
+	tsv_keys(table, "strangers_hex", ask, &state);
+	return state.wrong;
+}
+
+/* No keys come to an exact filter, by no function. */
+static void
+check_nothing_is_added(const bloomfilter *filter, const char *name)
+{
+	bloomfilter *result = NULL;
+	bloomfilter_builder *builder = NULL;
+
+	same(bloomfilter_union(filter, filter, &result), BLOOMFILTER_ERR_EXACT, "exact.tsv: %s has no union", name);
+	same(bloomfilter_builder_create_like(filter, &builder), BLOOMFILTER_ERR_EXACT, "exact.tsv: %s is no model", name);
+}
+
+static void
+check_exact_row(const tsv *table)
+{
+	const char *name = tsv_text(table, "name");
+	size_t		length;
+	uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
+	int			door;
+
+	for (door = 0; door < DOORS; door++)
 	{
-		size_t		length;
-		uint8_t    *bytes = tsv_bytes(table, "filter_hex", &length);
-		int			door;
+		bloomfilter *filter;
+		bloomfilter_info info;
 
-		for (door = 0; door < DOORS; door++)
-		{
-			bloomfilter *filter = NULL;
-			bloomfilter_detail detail = {0, 0, ""};
-			int			code = open_by_door(door, bytes, length, &filter, &detail);
+		if (!same(open_by_door(door, bytes, length, &filter, NULL), BLOOMFILTER_OK, "exact.tsv: %s opens, %s", name, door_names[door]))
+			continue;
+		same(wrong_of_exact(filter, table), 0, "exact.tsv: %s answers, %s", name, door_names[door]);
+		bloomfilter_get_info(filter, &info, sizeof info);
+		ok(info.exact == 1 && info.version == 2 && info.total_bytes == length && info.seed == tsv_number(table, "seed") &&
+		   (unsigned) info.key_type == tsv_number(table, "key_type") && has_bytes(filter, bytes, length),
+		   "exact.tsv: %s has its fields and bytes, %s", name, door_names[door]);
+		same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "exact.tsv: %s is sound, %s", name, door_names[door]);
+		check_nothing_is_added(filter, name);
+		bloomfilter_close(filter);
+	}
+	free(bytes);
+}
 
-			same(code, code_of_rule(tsv_text(table, "rule")), "invalid.tsv: %s, %s",
-				 tsv_text(table, "name"), door_names[door]);
-			ok(filter == NULL && detail.code == code && detail.text[0] != '\0',
-			   "invalid.tsv: %s gives a reason: %s", tsv_text(table, "name"), detail.text);
-		}
-		free(bytes);
+static void
+check_exact(void)
+{
+	tsv		   *table = tsv_open("exact.tsv");
+
+	while (tsv_next(table))
+	{
+		if (strcmp(tsv_text(table, "word"), "-") == 0)
+			check_exact_row(table);
+		else
+			check_invalid_row(table, tsv_text(table, "word"));
 	}
 	tsv_close(table);
 }
@@ -395,5 +467,6 @@ main(void)
 	check_keys();
 	check_filters();
 	check_invalid();
+	check_exact();
 	return tap_done();
 }

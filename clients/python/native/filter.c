@@ -200,13 +200,14 @@ filter_describe(PyObject *object, PyObject *number)
 	if (code != BLOOMFILTER_OK)
 		return raise_code(code, bloomfilter_strerror(code), 0);
 	PyOS_snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long) info.checksum);
-	return Py_BuildValue("(KdKKIIKLsKdddNIIIsI)", (unsigned long long) info.capacity, info.rate,
+	return Py_BuildValue("(KdKKIIKLsKdddNIIIsNKI)", (unsigned long long) info.capacity, info.rate,
 						 (unsigned long long) info.total_bits, (unsigned long long) info.total_bytes,
 						 info.probes, info.block_bits, (unsigned long long) info.blocks,
 						 (long long) info.seed, bloomfilter_describe_keys(&info, keys),
 						 (unsigned long long) info.bits_set, info.fill, info.estimated_keys,
 						 info.estimated_rate, PyBool_FromLong(info.over_capacity != 0), info.part,
-						 info.parts, info.version, checksum, info.open_parts);
+						 info.parts, info.version, checksum, PyBool_FromLong(info.exact != 0),
+						 (unsigned long long) info.others, info.open_parts);
 }
 
 /* tell() -> a tuple in the order of the package's Status */

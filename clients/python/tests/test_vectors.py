@@ -223,6 +223,31 @@ class FilterVectors(unittest.TestCase):
             filter_.explain(value) for value in range(200)))
 
 
+class ExactVectors(unittest.TestCase):
+    def test_members_others_and_strangers(self):
+        for row in support.rows("exact.tsv"):
+            if row["word"] != "-":
+                continue
+            with self.subTest(row["name"]):
+                data = bytes.fromhex(row["filter_hex"])
+                filter_ = BloomFilter.from_bytes(data)
+                for column, answer in (("members_hex", True), ("others_hex", False), ("strangers_hex", False)):
+                    asked = [Key(int(row["key_type"]) or 1, key) for key in support.key_list(row[column])]
+                    self.assertEqual([key in filter_ for key in asked], [answer] * len(asked))
+                    self.assertEqual(filter_.contains_many(asked), [answer] * len(asked))
+                self.assertEqual((filter_.info.exact, filter_.info.format_version, filter_.info.bytes), (True, 2, len(data)))
+                self.assertEqual(filter_.to_bytes(), data)
+
+    def test_each_broken_one_is_refused_for_its_rule(self):
+        for row in support.rows("exact.tsv"):
+            if row["word"] == "-":
+                continue
+            with self.subTest(row["name"]):
+                with self.assertRaises(InvalidFilterError) as caught:
+                    BloomFilter.from_bytes(bytes.fromhex(row["filter_hex"]))
+                self.assertEqual(caught.exception.rule, row["word"])
+
+
 class InvalidVectors(unittest.TestCase):
     def test_each_is_refused_for_its_rule(self):
         for row in support.rows("invalid.tsv"):

@@ -396,7 +396,7 @@ server_connect(const char *dsn, bool quiet, bool to_stay)
 }
 
 bool
-server_begin(PGconn *connection, const char *sql)
+server_transaction(PGconn *connection, const char *sql)
 {
 	return server_command(connection, sql) && server_command(connection, "SET LOCAL search_path = pg_catalog");
 }

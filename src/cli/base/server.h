@@ -76,7 +76,7 @@ extern bool server_command(PGconn *connection, const char *sql);
 /*
  * Begins a transaction by this command, with a search_path of pg_catalog alone.
  */
-extern bool server_begin(PGconn *connection, const char *sql);
+extern bool server_transaction(PGconn *connection, const char *sql);
 
 /* A query's rows, values in binary form; NULL on failure. */
 extern PGresult *server_query(PGconn *connection, const char *sql);

@@ -1,6 +1,6 @@
 /*
  * build.c
- *	  bloomfilter build: a filter of the keys on standard input.
+ *	  bloomfilter build: a filter of the keys on standard input, or an exact one of two files.
  *
  * The file is byte for byte what SQL builds of the same keys and parameters.
  */
@@ -10,6 +10,7 @@
 
 static const char help[] =
 "Usage: bloomfilter build [OPTION]... FILE\n"
+"       bloomfilter build [OPTION]... --members KEYS --others KEYS FILE\n"
 "\n"
 "Builds a filter of the lines of standard input and replaces FILE by it in one\n"
 "step.\n"
@@ -23,8 +24,10 @@ static const char help[] =
 "                     macaddr\n"
 "      --parts PARTS  build a set of so many filters, with FILE as its manifest;\n"
 "                     0: as few as can hold N keys; needs -n\n"
+"      --members KEYS, --others KEYS\n"
+"                     true for one file's lines, false for the other's, exactly\n"
 "  -0, --null         keys end with a zero byte, not with a newline\n"
-"      --allow-empty  no keys at all are no error; needs -n\n"
+"      --allow-empty  no keys at all are no error; needs -n, or --members\n"
 "      --no-progress  draw no progress bar on a terminal\n"
 "      --help         print this\n"
 "\n"
@@ -34,6 +37,8 @@ static const char help[] =
 #define OPTION_PARTS		OPTION_ANY
 #define OPTION_NO_PROGRESS	(OPTION_ANY + 1)
 #define OPTION_ALLOW_EMPTY	(OPTION_ANY + 2)
+#define OPTION_MEMBERS		(OPTION_ANY + 3)
+#define OPTION_OTHERS		(OPTION_ANY + 4)
 
 static const struct option names[] = {
 	OPTION_HELP_ENTRY,
@@ -42,6 +47,8 @@ static const struct option names[] = {
 	{"seed", required_argument, NULL, 's'},
 	{"type", required_argument, NULL, 't'},
 	{"parts", required_argument, NULL, OPTION_PARTS},
+	{"members", required_argument, NULL, OPTION_MEMBERS},
+	{"others", required_argument, NULL, OPTION_OTHERS},
 	{"null", no_argument, NULL, '0'},
 	{"allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY},
 	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
@@ -58,13 +65,15 @@ typedef struct build_plan
 	char		delimiter;
 	bool		allow_empty;
 	bool		progress;
+	const char *members;		/* files of an exact filter's keys, or NULL */
+	const char *others;
 	const char *path;
 } build_plan;
 
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', false, true, NULL};
+	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', false, true, NULL, NULL, NULL};
 	int			option;
 
 	while ((option = next_option(line)) != -1)
@@ -85,6 +94,12 @@ read_plan(const command_line *line)
 			case OPTION_PARTS:
 				plan.parts = (int64_t) option_count("--parts", optarg, 0, BLOOMFILTER_MAX_PARTS);
 				break;
+			case OPTION_MEMBERS:
+				plan.members = optarg;
+				break;
+			case OPTION_OTHERS:
+				plan.others = optarg;
+				break;
 			case '0':
 				plan.delimiter = '\0';
 				break;
@@ -96,9 +111,13 @@ read_plan(const command_line *line)
 				break;
 		}
 	plan.path = only_operand(line, "file to write");
+	if ((plan.members == NULL) != (plan.others == NULL))
+		usage_error(line, "--members and --others go together");
+	if (plan.members != NULL && (plan.capacity != 0 || plan.parts >= 0))
+		usage_error(line, "an exact filter's keys are counted, and it has no parts: leave -n and --parts out");
 	if (plan.parts >= 0 && plan.capacity == 0)
 		usage_error(line, "--parts needs -n");
-	if (plan.allow_empty && plan.capacity == 0)
+	if (plan.allow_empty && plan.capacity == 0 && plan.members == NULL)
 		usage_error(line, "an empty filter needs -n");
 	return plan;
 }
@@ -109,7 +128,9 @@ create_builder(const build_plan *plan)
 	bloomfilter_builder *builder;
 	int			code;
 
-	if (plan->capacity == 0)
+	if (plan->members != NULL)
+		code = bloomfilter_builder_create_exact(plan->rate, plan->seed, &builder);
+	else if (plan->capacity == 0)
 		code = bloomfilter_builder_create_unsized(plan->rate, plan->seed,
 												  &builder);
 	else if (plan->parts >= 0)
@@ -140,8 +161,9 @@ add(void *state, const key_batch *batch, const text_line *lines, size_t *done)
 										 batch->count, done);
 }
 
+/* path: NULL for standard input. */
 static uint64_t
-add_all(const build_plan *plan, bloomfilter_builder *builder)
+add_all(const build_plan *plan, bloomfilter_builder *builder, const char *path)
 {
 	progress_bar progress;
 	key_feed	feed = {plan->text_type, add, builder, &progress, plan->capacity, NULL};
@@ -149,7 +171,10 @@ add_all(const build_plan *plan, bloomfilter_builder *builder)
 	uint64_t	lines;
 
 	progress_start(&progress, "build", "keys", plan->progress);
-	line_reader_stdin(&reader, plan->delimiter);
+	if (path != NULL)
+		line_reader_open(&reader, path, plan->delimiter);
+	else
+		line_reader_stdin(&reader, plan->delimiter);
 	lines = feed_lines(&feed, &reader);
 	line_reader_close(&reader);
 	progress_end(&progress);
@@ -157,14 +182,15 @@ add_all(const build_plan *plan, bloomfilter_builder *builder)
 }
 
 static bloomfilter *
-finish(bloomfilter_builder *builder)
+finish(bloomfilter_builder *builder, bool exact)
 {
 	bloomfilter *filter;
 	bloomfilter_detail detail;
 	int			code = bloomfilter_builder_finish(builder, &filter, &detail);
 
 	if (code == BLOOMFILTER_ERR_TOO_LARGE)
-		fail("the keys need more than one filter can hold; build a set with -n and --parts 0");
+		fail("the keys need more than one filter can hold%s",
+			 exact ? "" : "; build a set with -n and --parts 0");
 	if (code < 0)
 		fail("%s", detail.text);
 	bloomfilter_builder_free(builder);
@@ -191,9 +217,14 @@ command_build(int argc, char **argv)
 
 	check_target(plan.path);
 	/* more likely a failed program before the pipe than a wish */
-	if (add_all(&plan, builder) == 0 && !plan.allow_empty)
-		fail("no keys on standard input; if it is to be empty, add --allow-empty");
-	filter = finish(builder);
+	if (add_all(&plan, builder, plan.members) == 0 && !plan.allow_empty)
+		fail("no keys %s; if it is to be empty, add --allow-empty", plan.members != NULL ? "in --members" : "on standard input");
+	if (plan.others != NULL)
+	{
+		bloomfilter_builder_others(builder);
+		add_all(&plan, builder, plan.others);
+	}
+	filter = finish(builder, plan.members != NULL);
 	warn_of_overflow(&plan, filter);
 	write_filter(filter, plan.path);
 	bloomfilter_close(filter);

@@ -31,6 +31,8 @@ static const char help[] =
 "  cardinality     estimated number of different keys in it\n"
 "  fpr             expected false-positive rate with these keys\n"
 "  seed            as SQL shows it, signed\n"
+"  exact, others   right for all keys that it was built of, of which so many are\n"
+"                  no members; the figures above are then those of the members\n"
 "\n"
 "Exit status: 0, or 2 if it is no valid filter.\n";
 
@@ -142,6 +144,8 @@ describe(const bloomfilter_info *info)
 	add_bool(&list, "over_capacity", info->over_capacity != 0);
 	add_count(&list, "part", info->part);
 	add_count(&list, "parts", info->parts);
+	add_bool(&list, "exact", info->exact != 0);
+	add_count(&list, "others", info->others);
 	add_count(&list, "format_version", info->version);
 	snprintf(add_string(&list, "checksum")->value, NUMBER_TEXT_BYTES,
 			 "%016" PRIx64, info->checksum);

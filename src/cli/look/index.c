@@ -258,8 +258,8 @@ look_at_standby(source *s, PGconn *connection)
 	if (!s->standby)
 		return true;
 	rows = source_row(connection, "SELECT CASE WHEN NOT pg_catalog.pg_is_in_recovery() THEN ''"
-					  " WHEN pg_catalog.pg_last_wal_receive_lsn() = pg_catalog.pg_last_wal_replay_lsn() THEN '0'"
-					  " ELSE coalesce(pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp() -"
+					  " WHEN pg_catalog.pg_last_wal_receive_lsn() OPERATOR(pg_catalog.=) pg_catalog.pg_last_wal_replay_lsn() THEN '0'"
+					  " ELSE coalesce(pg_catalog.floor(extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-)"
 					  " pg_catalog.pg_last_xact_replay_timestamp()))::pg_catalog.int8, 0)::pg_catalog.text END",
 					  "the server doesn't say whether it is a standby");
 	if (rows == NULL)
@@ -274,7 +274,7 @@ look_at_standby(source *s, PGconn *connection)
 static bool
 begin_look(source *s, PGconn *connection)
 {
-	if (s->pooled && !(server_begin(connection, "BEGIN") && source_find_server(s, connection) &&
+	if (s->pooled && !(server_transaction(connection, "BEGIN") && source_find_server(s, connection) &&
 					   set_limits(s, connection) && find_index(s, connection)))
 		return false;
 	return look_at_standby(s, connection);

@@ -76,9 +76,9 @@ read_head(source *s, PGconn *connection, list_head *head)
 	char	   *problem = text_of("there is no published list \"%s\"", s->plan.list);
 	char	   *sql = text_of("SELECT serial::pg_catalog.text, identity::pg_catalog.text,"
 							  " pg_catalog.floor(EXTRACT(epoch FROM built_at))::pg_catalog.int8::pg_catalog.text,"
-							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) * 1000000)"
+							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
 							  "::pg_catalog.int8::pg_catalog.text, pg_catalog.pg_is_in_recovery()::pg_catalog.text"
-							  " FROM %s.bloom_list WHERE name = %s", s->schema, s->index);
+							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
 	PGresult   *rows = source_row(connection, sql, problem);
 	char	   *identity = rows == NULL ? NULL : source_field(rows, 0, 1);
 	bool		right = rows != NULL && feed_uuid_read(head->identity, identity);
@@ -164,7 +164,7 @@ fetch_part(source *s, PGconn *connection, list_parts *parts)
 {
 	char	   *sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
 							  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
-							  " %" PRIu64 ", %" PRIu64 ") AS g(o) WHERE l.name = %s AND l.part = %" PRIu32,
+							  " %" PRIu64 ", %" PRIu64 ") AS g(o) WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
 							  s->schema, CHUNK_BYTES, s->schema, parts->total - 1, CHUNK_BYTES, s->index, parts->count - 1);
 	bool		streamed = server_stream(connection, sql, take_chunk, parts);
 
@@ -219,7 +219,7 @@ fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_parts *par
 static bool
 read_parts(source *s, PGconn *connection, list_parts *parts)
 {
-	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0, %d) FROM %s.bloom_list_part WHERE name = %s ORDER BY part",
+	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
 							  s->schema, FEED_HEADER_BYTES, s->schema, s->index);
 	PGresult   *rows = server_query(connection, sql);
 	bool		read;
@@ -298,7 +298,7 @@ bool
 list_look(source *s, PGconn *connection)
 {
 	list_head	head;
-	bool		well = server_begin(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
+	bool		well = server_transaction(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") &&
 		read_head(s, connection, &head) && source_check_clock(s, head.true_at) && check_list(s, &head) &&
 		(head.serial == s->serial || take_list(s, connection, &head));
 

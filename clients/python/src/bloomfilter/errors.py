@@ -42,7 +42,7 @@ class FollowedError(BloomFilterError):
 
 _RULES = (
     "short magic version header_checksum hash probes block_bits key_type columns blocks size "
-    "part capacity rate bits_set empty_key_type checksum"
+    "part capacity rate bits_set empty_key_type checksum directory levels"
 ).split()
 _CLASSES = {-5: FollowedError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
 _SYSTEM = -2

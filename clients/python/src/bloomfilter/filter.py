@@ -53,6 +53,10 @@ class Info:
     format_version: int
     checksum: str
     """16 hexadecimal digits; filters that have the same hold the same bytes."""
+    exact: bool = False
+    """Whether it is right for each key that it was built of: members and others."""
+    others: int = 0
+    """Those that are no members, for which an exact one was sized."""
     filters: Tuple["Info", ...] = ()
     """The open parts one by one; none for one of them."""
 

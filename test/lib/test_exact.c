@@ -1,0 +1,312 @@
+/*
+ * test_exact.c
+ *	  Exact filters: built, written, and in files of parts.
+ *
+ * test_vectors.c has the golden ones.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feed_page.h"
+#include "feed_part.h"
+#include "feed_sum.h"
+#include "files.h"
+#include "libbloomfilter.h"
+#include "tap.h"
+#include "tsv.h"
+
+/* Members are the first keys from 0 on, others those that follow. */
+static int
+build(int64_t members, int64_t others, double rate, bloomfilter **filter)
+{
+	bloomfilter_builder *builder;
+	int64_t		key;
+	int			code;
+
+	need(bloomfilter_builder_create_exact(rate, 0, &builder) == BLOOMFILTER_OK, "builder");
+	for (key = 0; key < members + others; key++)
+	{
+		if (key == members)
+			need(bloomfilter_builder_others(builder) == BLOOMFILTER_OK, "others");
+		need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "key");
+	}
+	code = bloomfilter_builder_finish(builder, filter, NULL);
+	bloomfilter_builder_free(builder);
+	return code;
+}
+
+static int64_t
+wrong(const bloomfilter *filter, int64_t members, int64_t others)
+{
+	int64_t		count = 0;
+	int64_t		key;
+
+	for (key = 0; key < members + others; key++)
+		count += bloomfilter_contains_int64(filter, key) != (key < members);
+	return count;
+}
+
+/* The same bytes behind a page, written and opened again in all ways. */
+static void
+check_written(const bloomfilter *filter, int64_t members, int64_t others)
+{
+	static const unsigned flags[] = {0, BLOOMFILTER_COPY, BLOOMFILTER_SKIP_CHECK};
+	const char *path = scratch_path("exact.bloom");
+	bloomfilter *again;
+	size_t		i;
+
+	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "write");
+	for (i = 0; i < sizeof flags / sizeof flags[0]; i++)
+	{
+		need(bloomfilter_open(path, flags[i], &again, NULL) == BLOOMFILTER_OK, "open");
+		same(wrong(again, members, others), 0, "%d members, %d others: written, flags %u", (int) members, (int) others, flags[i]);
+		bloomfilter_close(again);
+	}
+}
+
+static void
+test_building(void)
+{
+	static const int64_t sizes[] = {0, 1, 7, 1000, 30000};
+	static const double rates[] = {1e-6, 0.01, 0.9};
+	size_t		r;
+	size_t		s;
+	size_t		p;
+
+	for (r = 0; r < 5; r++)
+		for (s = 0; s < 5; s++)
+			for (p = 0; p < 3; p++)
+			{
+				bloomfilter *filter;
+
+				need(build(sizes[r], sizes[s], rates[p], &filter) == BLOOMFILTER_OK, "build");
+				same(wrong(filter, sizes[r], sizes[s]), 0, "%d members, %d others, rate %g: 0 wrong", (int) sizes[r], (int) sizes[s], rates[p]);
+				same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "it is sound");
+				if (p == 1)
+					check_written(filter, sizes[r], sizes[s]);
+				bloomfilter_close(filter);
+			}
+}
+
+static void
+test_strangers(void)
+{
+	bloomfilter *filter;
+	bloomfilter_info info;
+	int64_t		in = 0;
+	int64_t		key;
+
+	need(build(10000, 90000, 0.01, &filter) == BLOOMFILTER_OK, "build");
+	for (key = 1000000; key < 1100000; key++)
+		in += bloomfilter_contains_int64(filter, key) == 1;
+	ok(in <= 1000 + 200, "of 100000 strangers %d are let in", (int) in);
+	bloomfilter_get_info(filter, &info, sizeof info);
+	ok(info.exact == 1 && info.others == 90000 && info.version == 2 && info.capacity == 10000, "info tells members and others");
+	bloomfilter_close(filter);
+}
+
+static void
+test_conflict(void)
+{
+	bloomfilter_builder *builder;
+	bloomfilter *filter = NULL;
+
+	need(bloomfilter_builder_create_exact(0.01, 0, &builder) == BLOOMFILTER_OK, "builder");
+	bloomfilter_builder_add_int64(builder, 1);
+	bloomfilter_builder_others(builder);
+	bloomfilter_builder_add_int64(builder, 1);
+	same(bloomfilter_builder_finish(builder, &filter, NULL), BLOOMFILTER_ERR_CONFLICT, "a member that is no member");
+	bloomfilter_builder_free(builder);
+	need(bloomfilter_builder_create_unsized(0.01, 0, &builder) == BLOOMFILTER_OK, "builder");
+	same(bloomfilter_builder_others(builder), BLOOMFILTER_ERR_ARGUMENT, "a plain filter has no others");
+	bloomfilter_builder_free(builder);
+}
+
+/* ------------------------------------------------------------------------
+ * Parts in a file with a page
+ * ------------------------------------------------------------------------ */
+
+#define PARTS 3
+
+typedef struct set
+{
+	uint8_t    *bytes;			/* of the file */
+	size_t		length;
+	size_t		at[PARTS];
+} set;
+
+/* The rows part_0 to part_2 behind a page: of a follower elsewhere, or of nobody. */
+static set
+make_set(bool followed)
+{
+	set			s = {calloc(1, 1 << 20), FEED_PAGE, {0}};
+	tsv		   *table = tsv_open("exact.tsv");
+	feed_who	who;
+	uint32_t	part = 0;
+
+	memset(&who, 0, sizeof who);
+	while (tsv_next(table))
+	{
+		size_t		length;
+		uint8_t    *bytes;
+
+		if (strncmp(tsv_text(table, "name"), "part_", 5) != 0)
+			continue;
+		bytes = tsv_bytes(table, "filter_hex", &length);
+		s.length = (s.length + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE;
+		need(part < PARTS && s.length + length < 1 << 20, "three parts");
+		s.at[part] = s.length;
+		memcpy(s.bytes + s.length, bytes, length);
+		s.length += length;
+		who.born.sum += feed_sum(part++, 0, bytes, length);
+		free(bytes);
+	}
+	tsv_close(table);
+	who.parts = part;
+	who.length = s.length;
+	who.born.serial = 7;
+	if (followed)
+	{
+		who.epoch = 1;
+		who.place = (feed_place) {{1}, 1, 1};
+	}
+	feed_who_write(&who, s.bytes);
+	return s;
+}
+
+typedef struct asking
+{
+	const bloomfilter *filter;
+	int			wanted;
+	int			wrong;
+	int			asked;
+} asking;
+
+static void
+ask(void *context, const uint8_t *bytes, size_t length)
+{
+	asking	   *state = context;
+	bloomfilter_slice slice = {bytes, length};
+	uint8_t		found = 2;
+
+	state->asked++;
+	state->wrong += bloomfilter_contains(state->filter, BLOOMFILTER_KEY_INTEGER, bytes, length) != state->wanted;
+	state->wrong += bloomfilter_contains_batch(state->filter, BLOOMFILTER_KEY_INTEGER, &slice, 1, &found, NULL) != BLOOMFILTER_OK ||
+		found != state->wanted;
+}
+
+static void
+check_set(const bloomfilter *filter, const char *what)
+{
+	tsv		   *table = tsv_open("exact.tsv");
+	asking		state = {filter, 0, 0, 0};
+
+	while (tsv_next(table))
+	{
+		if (strncmp(tsv_text(table, "name"), "part_", 5) != 0)
+			continue;
+		state.wanted = 1;
+		tsv_keys(table, "members_hex", ask, &state);
+		state.wanted = 0;
+		tsv_keys(table, "others_hex", ask, &state);
+		tsv_keys(table, "strangers_hex", ask, &state);
+	}
+	tsv_close(table);
+	ok(state.wrong == 0 && state.asked > 100, "%s: %d keys of all parts, 0 wrong", what, state.asked);
+}
+
+static void
+test_set(void)
+{
+	static const unsigned flags[] = {0, BLOOMFILTER_COPY};
+	const char *path = scratch_path("set.bloom");
+	const char *other = scratch_path("written.bloom");
+	set			s = make_set(false);
+	bloomfilter *filter;
+	size_t		i;
+
+	write_file(path, s.bytes, s.length);
+	for (i = 0; i < 2; i++)
+	{
+		bloomfilter *again;
+
+		need(bloomfilter_open(path, flags[i], &filter, NULL) == BLOOMFILTER_OK, "open set");
+		check_set(filter, i == 0 ? "mapped" : "copied");
+		need(bloomfilter_write(filter, other, NULL) == BLOOMFILTER_OK, "write set");
+		need(bloomfilter_open(other, flags[i], &again, NULL) == BLOOMFILTER_OK, "open written set");
+		check_set(again, "written");
+		bloomfilter_close(again);
+		bloomfilter_close(filter);
+	}
+	free(s.bytes);
+}
+
+/* A follower's file: exact parts lie in it as they were published, and never change. */
+static void
+test_followed(void)
+{
+	const char *path = scratch_path("followed.bloom");
+	set			s = make_set(true);
+	bloomfilter *filter;
+
+	write_file(path, s.bytes, s.length);
+	need(bloomfilter_open(path, 0, &filter, NULL) == BLOOMFILTER_OK, "open followed file");
+	check_set(filter, "followed");
+	same(bloomfilter_check(filter, NULL), BLOOMFILTER_ERR_FOLLOWED, "it is one that is followed");
+	bloomfilter_close(filter);
+	need(bloomfilter_open(path, BLOOMFILTER_COPY, &filter, NULL) == BLOOMFILTER_OK, "copy followed file");
+	check_set(filter, "copy of a followed file");
+	same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "the copy is sound");
+	bloomfilter_close(filter);
+	free(s.bytes);
+}
+
+/* What follows lists takes none that is exact: it would set bits in it. */
+static void
+test_refused_by_followers(void)
+{
+	set			s = make_set(false);
+	feed_part	part;
+	const char *read = feed_part_read(s.bytes + s.at[0], &part);
+	const char *checked = feed_part_check(s.bytes + s.at[0], s.at[1] - s.at[0], &part);
+
+	ok(read != NULL && strstr(read, "does not carry exact lists") != NULL, "its header is refused: %s", read);
+	ok(checked != NULL && strstr(checked, "does not carry exact lists") != NULL, "so is all of it");
+	free(s.bytes);
+}
+
+/* One bit of a part that differs is seen at once, wherever it is. */
+static void
+test_damage(void)
+{
+	const char *path = scratch_path("damaged.bloom");
+	static const size_t places[] = {0, 56, 60, 64, 65, 72, 73, 84, 85, 120, 121, 128, 129};
+	size_t		i;
+
+	for (i = 0; i < sizeof places / sizeof places[0]; i++)
+	{
+		set			s = make_set(i % 2 == 0);
+		bloomfilter *filter = NULL;
+
+		s.bytes[s.at[1] + places[i]] ^= 4;
+		write_file(path, s.bytes, s.length);
+		ok(bloomfilter_open(path, 0, &filter, NULL) < 0 && filter == NULL, "a bit at %d of a part is damage", (int) places[i]);
+		free(s.bytes);
+	}
+}
+
+int
+main(void)
+{
+	test_building();
+	test_strangers();
+	test_conflict();
+	test_set();
+	test_followed();
+	test_refused_by_followers();
+	test_damage();
+	return tap_done();
+}
