@@ -42,8 +42,12 @@ extern bool bfpg_live_insert(Relation index, Datum *values, bool *isnull,
 /* The coder for an index's column.  Throws if its values can't be keys. */
 extern void bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder);
 
-/* A new page at the end of a fork, locked; the caller holds the extension lock. */
-extern Buffer bfpg_live_extend(Relation index, ForkNumber fork);
+/*
+ * Adds a page to the end of a fork, an empty one of a level, or the meta page if meta is not
+ * NULL, and returns its number.  The caller holds the extension lock.
+ */
+extern BlockNumber bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta,
+									  unsigned level, bool log);
 
 #pragma GCC visibility pop
 

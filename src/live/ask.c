@@ -12,7 +12,7 @@
 #include "ask/explain.h"
 #include "key/key_array.h"
 #include "key/key_untyped.h"
-#include "live/read.h"
+#include "live/target.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_contains);

@@ -92,24 +92,6 @@ report_phase(int64 phase)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-/* Writes an empty page of level 0, or the meta page. */
-static void
-write_page(Buffer buffer, BlockNumber number, const BfpgLive *live, bool log)
-{
-	Page		page = BufferGetPage(buffer);
-
-	START_CRIT_SECTION();
-	if (number == BFPG_LIVE_META_PAGE)
-		bfpg_live_init_meta(page, live);
-	else
-		bfpg_live_init_page(page, number, 0);
-	MarkBufferDirty(buffer);
-	if (log)
-		log_newpage_buffer(buffer, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buffer);
-}
-
 /*
  * Writes all pages of level 0.  Those of the main fork are logged when the index is built:
  * before that nobody reads it.
@@ -119,16 +101,15 @@ write_pages(Relation index, ForkNumber fork, const BfpgLive *live)
 {
 	BlockNumber pages = (BlockNumber) bfpg_live_fixed_pages(live);
 	BlockNumber number;
-	bool		extension_lock = !RELATION_IS_LOCAL(index);
 
-	if (extension_lock)
+	if (!RELATION_IS_LOCAL(index))
 		LockRelationForExtension(index, ExclusiveLock);
 	for (number = 0; number < pages; number++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_page(bfpg_live_extend(index, fork), number, live, fork == INIT_FORKNUM);
+		(void) bfpg_live_add_page(index, fork, number == BFPG_LIVE_META_PAGE ? live : NULL, 0, fork == INIT_FORKNUM);
 	}
-	if (extension_lock)
+	if (!RELATION_IS_LOCAL(index))
 		UnlockRelationForExtension(index, ExclusiveLock);
 }
 

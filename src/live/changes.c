@@ -71,14 +71,6 @@ typedef struct ChangesToken
 
 StaticAssertDecl(sizeof(ChangesToken) == 16 + sizeof(ChangesBuild) + 8 && sizeof(ChangesBuild) == 32, "the token has no holes");
 
-/* A changed page's blocks, until they are returned. */
-typedef struct ChangedPage
-{
-	uint32		part;
-	uint32		block;
-	bytea	   *bytes;
-} ChangedPage;
-
 typedef struct ChangesState
 {
 	Oid			oid;
@@ -87,14 +79,11 @@ typedef struct ChangesState
 	TimestampTz true_at;		/* 0: not known */
 	bool		whole;
 	XLogRecPtr	since;			/* 0 if whole: all pages are beyond it */
-	bool		token_told;
-	uint32		headers_told;
+	uint32		told;			/* rows before those of pages: the token, and headers if whole */
 	BlockNumber next_page;		/* of level 0 */
 	BufferAccessStrategy strategy;
 	MemoryContext context;		/* of what is below, for one page of level 0 */
-	List	   *changed;
-	int			told;
-	BlockNumber home;
+	List	   *changed;		/* bytea: blocks of the last page and of those below it */
 } ChangesState;
 
 static void
@@ -163,63 +152,48 @@ begin(ChangesState *state, Relation index, bytea *since)
 	state->next_page = BFPG_LIVE_FIRST_PAGE;
 }
 
-static void
-take_page(const BfpgLiveNode *node, void *argument)
-{
-	ChangesState *state = (ChangesState *) argument;
-	const BfpgLive *live = &state->live;
-	uint64		length = (uint64) bfpg_live_page_blocks(live, state->home) << (live->header.log2_block_bits - 3);
-	uint32		at = state->home - BFPG_LIVE_FIRST_PAGE;
-	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
-	MemoryContext old;
-	ChangedPage *changed;
-
-	if (state->whole ? bf_count_bits(blocks, length, NULL) == 0 : PageGetLSN(node->page) <= state->since)
-		return;
-	old = MemoryContextSwitchTo(state->context);
-	changed = palloc(sizeof *changed);
-	changed->part = at / live->pages_per_part;
-	changed->block = at % live->pages_per_part * live->blocks_per_page;
-	changed->bytes = palloc(VARHDRSZ + length);
-	SET_VARSIZE(changed->bytes, VARHDRSZ + length);
-	memcpy(VARDATA(changed->bytes), blocks, length);
-	state->changed = lappend(state->changed, changed);
-	MemoryContextSwitchTo(old);
-}
-
-/* The next changed page, or NULL.  The index stays locked between two calls, but not open. */
-static const ChangedPage *
-next_changed(ChangesState *state)
-{
-	Relation	index;
-
-	if (state->told < list_length(state->changed))
-		return (const ChangedPage *) list_nth(state->changed, state->told++);
-	MemoryContextReset(state->context);
-	state->changed = NIL;
-	state->told = 0;
-	index = index_open(state->oid, NoLock);
-	while (state->changed == NIL && state->next_page < bfpg_live_fixed_pages(&state->live))
-	{
-		state->home = state->next_page++;
-		bfpg_live_walk(index, state->home, state->strategy, take_page, state);
-	}
-	index_close(index, NoLock);
-	return state->changed == NIL ? NULL : (const ChangedPage *) list_nth(state->changed, state->told++);
-}
-
-static Datum
+static bytea *
 copied(const void *bytes, size_t length)
 {
 	bytea	   *copy = palloc(VARHDRSZ + length);
 
 	SET_VARSIZE(copy, VARHDRSZ + length);
 	memcpy(VARDATA(copy), bytes, length);
-	return PointerGetDatum(copy);
+	return copy;
+}
+
+static void
+take_page(const BfpgLiveNode *node, void *argument)
+{
+	ChangesState *state = (ChangesState *) argument;
+	const BfpgLive *live = &state->live;
+	uint64		length = (uint64) bfpg_live_page_blocks(live, state->next_page) << (live->header.log2_block_bits - 3);
+	const uint8 *blocks = bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	if (state->whole ? bf_count_bits(blocks, length, NULL) != 0 : PageGetLSN(node->page) > state->since)
+		state->changed = lappend(state->changed, copied(blocks, length));
+	MemoryContextSwitchTo(old);
+}
+
+/* Finds the next changed page, if any.  The index stays locked between two calls, but not open. */
+static bool
+find_changed(ChangesState *state)
+{
+	Relation	index;
+
+	if (state->changed != NIL)
+		return true;
+	MemoryContextReset(state->context);
+	index = index_open(state->oid, NoLock);
+	for (; state->changed == NIL && state->next_page < bfpg_live_fixed_pages(&state->live); state->next_page++)
+		bfpg_live_walk(index, state->next_page, state->strategy, take_page, state);
+	index_close(index, NoLock);
+	return state->changed != NIL;
 }
 
 /* The header of a part to which no bit was set, with the key type that the index has. */
-static Datum
+static bytea *
 header_of(const BfpgLive *live, uint32 part)
 {
 	bf_header	header = live->header;
@@ -236,34 +210,40 @@ header_of(const BfpgLive *live, uint32 part)
 static bool
 next_row(ChangesState *state, Datum *values, bool *nulls)
 {
-	const ChangedPage *changed;
+	uint32		part = state->told - 1;
+	bytea	   *bytes;
 
 	memset(nulls, true, COLUMNS * sizeof *nulls);
-	nulls[2] = false;
-	if (!state->token_told)
+	if (state->told == 0)
 	{
-		state->token_told = true;
-		values[2] = copied(&state->token, sizeof state->token);
+		bytes = copied(&state->token, sizeof state->token);
 		nulls[3] = false;
 		values[3] = Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0));
 		nulls[4] = state->true_at == 0;
 		values[4] = TimestampTzGetDatum(state->true_at);
-		return true;
+		state->told++;
 	}
-	nulls[0] = false;
-	if (state->whole && state->headers_told < state->live.header.parts)
+	else if (state->whole && part < state->live.header.parts)
 	{
-		values[0] = Int32GetDatum((int32) state->headers_told);
-		values[2] = header_of(&state->live, state->headers_told++);
-		return true;
+		bytes = header_of(&state->live, part);
+		nulls[0] = false;
+		state->told++;
 	}
-	changed = next_changed(state);
-	if (changed == NULL)
+	else if (find_changed(state))
+	{
+		uint32		at = state->next_page - 1 - BFPG_LIVE_FIRST_PAGE;
+
+		bytes = (bytea *) linitial(state->changed);
+		state->changed = list_delete_first(state->changed);
+		part = at / state->live.pages_per_part;
+		nulls[0] = nulls[1] = false;
+		values[1] = Int64GetDatum((int64) (at % state->live.pages_per_part * state->live.blocks_per_page));
+	}
+	else
 		return false;
-	nulls[1] = false;
-	values[0] = Int32GetDatum((int32) changed->part);
-	values[1] = Int64GetDatum((int64) changed->block);
-	values[2] = PointerGetDatum(changed->bytes);
+	values[0] = Int32GetDatum((int32) part);
+	nulls[2] = false;
+	values[2] = PointerGetDatum(bytes);
 	return true;
 }
 

@@ -2,28 +2,23 @@
  * find.c
  *	  Finding the indexes that a question is about.
  *
- * What is found is right without a second look, whatever others change meanwhile: each fact is
- * read under the lock that keeps it as it is.  Tables are locked before their indexes: see
- * open.c.
+ * What is found is right, whatever others change meanwhile: each fact is read under the lock
+ * that keeps it as it is.  Tables are locked before their indexes: see open.c.
  *
  * A backend keeps which indexes answer a question, the layout of their pages, and that this
  * user may ask them.  A cached answer is as right as a search in the catalogs:
  *
- * 1. It rests on rows of catalogs alone.  PostgreSQL sends each backend a relcache message
- *	  when a relation changes: its columns, its file, its indexes, its row security, the rights
- *	  on it, or what is below it.  It sends a syscache message when a role, a membership or a
- *	  database's owner changes.  Each of these messages moves bfpg_epoch, and an entry of
- *	  another epoch is not used.  (specs/live_known.spec makes each of these changes between
- *	  two executions of a prepared statement.)
+ * 1. It rests on rows of catalogs alone.  When a relation changes, its indexes, its rights or
+ *	  what is below it, or a role, a membership or a database's owner, PostgreSQL sends each
+ *	  backend a message.  Each of them moves bfpg_epoch, and an entry of another epoch is not
+ *	  used.  (specs/live_known.spec makes each of these changes between two executions.)
  * 2. A backend has read all messages that were sent before it got its locks.
- *	  LockRelationOid reads them for a lock that is new to the transaction; for locks that the
- *	  transaction already had, bfpg_live_find_targets does.  (live_known.spec: begin, index,
- *	  revoke, index.)
- * 3. A transaction that gives an index another file, or drops it, holds its exclusive lock
- *	  until its messages are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for
- *	  all who hold a lock of the table before insertions pass the index by.  Here the locks of
- *	  each table and its index are taken, and kept as a scan keeps them.
- *	  (t/078_live_members.pl, specs/live_ddl.spec.)
+ *	  LockRelationOid reads them for a lock that is new to the transaction; for locks that it
+ *	  already had, bfpg_live_find_targets does.  (The same spec: begin, index, revoke, index.)
+ * 3. Who gives an index another file, or drops it, holds its exclusive lock until its messages
+ *	  are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for all who hold a lock of
+ *	  the table before insertions pass the index by.  So the locks of each table and its index
+ *	  are taken, and kept as a scan keeps them.  (t/078_live_members.pl, specs/live_ddl.spec.)
  *
  * What depends on more than the catalogs is not kept: whom row security exempts.
  */
@@ -205,13 +200,6 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 	return index != NULL;
 }
 
-/* Whether a relation has rows itself. */
-static bool
-has_rows(Oid relation)
-{
-	return get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE;
-}
-
 /*
  * A relation and all below it, each locked when it is found, as the planner does.
  * Partitions of which DETACH CONCURRENTLY still waits for others are among them: this
@@ -230,20 +218,9 @@ all_below(Oid root, LOCKMODE lock)
 		return find_all_inheritors(root, lock, NULL);
 	/* The list grows on the way. */
 	foreach(cell, found)
-		/* Those that are being detached concurrently, too. */
 		found = list_concat(found, find_inheritance_children_extended(lfirst_oid(cell), false, lock,
 																	  NULL, NULL));
 	return found;
-}
-
-/* Adds a compressed chunk, whose index lacks keys. */
-static void
-add_compressed(BfpgLiveTargets *targets, Oid table)
-{
-	add_target(targets, table);
-	targets->lasting = false;
-	targets->of_snapshot = true;
-	targets->compressed = true;
 }
 
 /*
@@ -260,8 +237,13 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 		Oid			table = lfirst_oid(cell);
 
 		if (bfpg_is_compressed(table))
-			add_compressed(targets, table);
-		else if (has_rows(table) && !add_table(targets, table, wanted))
+		{
+			/* Its index lacks keys. */
+			targets->compressed = targets->of_snapshot = true;
+			targets->lasting = false;
+			add_target(targets, table);
+		}
+		else if (get_rel_relkind(table) != RELKIND_PARTITIONED_TABLE && !add_table(targets, table, wanted))
 			add_target(targets, table);
 	}
 }

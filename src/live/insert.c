@@ -140,22 +140,19 @@ insert_coder(Relation index, IndexInfo *info)
 	return (BfpgKeyCoder *) info->ii_AmCache;
 }
 
-Buffer
-bfpg_live_extend(Relation index, ForkNumber fork)
+BlockNumber
+bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsigned level, bool log)
 {
-	return ReadBufferExtended(index, fork, P_NEW, RBM_ZERO_AND_LOCK, NULL);
-}
-
-static BlockNumber
-add_page(Relation index, unsigned level)
-{
-	Buffer		buffer = bfpg_live_extend(index, MAIN_FORKNUM);
+	Buffer		buffer = ReadBufferExtended(index, fork, P_NEW, RBM_ZERO_AND_LOCK, NULL);
 	BlockNumber number = BufferGetBlockNumber(buffer);
 
 	START_CRIT_SECTION();
-	bfpg_live_init_page(BufferGetPage(buffer), number, level);
+	if (meta != NULL)
+		bfpg_live_init_meta(BufferGetPage(buffer), meta);
+	else
+		bfpg_live_init_page(BufferGetPage(buffer), number, level);
 	MarkBufferDirty(buffer);
-	if (RelationNeedsWAL(index))
+	if (log)
 		log_newpage_buffer(buffer, true);
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
@@ -178,15 +175,14 @@ grow(Relation index, Buffer full, unsigned level)
 	/* The lock makes them neighbours. */
 	if (!RELATION_IS_LOCAL(index))
 		LockRelationForExtension(index, ExclusiveLock);
-	first = add_page(index, level + 1);
+	first = bfpg_live_add_page(index, MAIN_FORKNUM, NULL, level + 1, RelationNeedsWAL(index));
 	for (i = 1; i < count; i++)
-		add_page(index, level + 1);
+		(void) bfpg_live_add_page(index, MAIN_FORKNUM, NULL, level + 1, RelationNeedsWAL(index));
 	if (!RELATION_IS_LOCAL(index))
 		UnlockRelationForExtension(index, ExclusiveLock);
 
-	add_change(&changes,
-						 MAXALIGN(SizeOfPageHeaderData) + offsetof(BfpgLiveMark, overflow),
-						 &first, sizeof first);
+	add_change(&changes, MAXALIGN(SizeOfPageHeaderData) + offsetof(BfpgLiveMark, overflow),
+			   &first, sizeof first);
 	write_changes(index, full, &changes);
 	return first;
 }

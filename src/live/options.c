@@ -26,6 +26,16 @@ typedef struct StoredOptions
 
 static relopt_kind options_kind;
 
+static void
+check_read(const char *name, const char *text, const char *end, const char *hint)
+{
+	if (end == text || *end != '\0' || errno != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid value for option \"%s\" of a bloomfilter index: %s", name, text),
+				 errhint("%s", hint)));
+}
+
 /* An option without text is as if it weren't given: 0. */
 static int64
 read_number(const char *name, const char *text)
@@ -37,11 +47,7 @@ read_number(const char *name, const char *text)
 		return 0;
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (end == text || *end != '\0' || errno != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"%s\" of a bloomfilter index: %s", name, text),
-				 errhint("It is a whole number of 64 bits.")));
+	check_read(name, text, end, "It is a whole number of 64 bits.");
 	return value;
 }
 
@@ -55,11 +61,7 @@ read_rate(const char *text)
 		return DEFAULT_RATE;
 	errno = 0;
 	rate = strtod(text, &end);
-	if (end == text || *end != '\0' || errno != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for option \"p\" of a bloomfilter index: %s", text),
-				 errhint("It is a false-positive rate between 0 and 1, for example 0.01.")));
+	check_read("p", text, end, "It is a false-positive rate between 0 and 1, for example 0.01.");
 	bfpg_check_rate(rate);
 	return rate;
 }

@@ -15,7 +15,6 @@
 #include "bf_key.h"
 #include "live/page.h"
 #include "base/report.h"
-#include "base/sizes.h"
 
 #define PAGE_MAGIC 0x424c4d50	/* "BLMP" */
 #define META_MAGIC 0x424c4d4d	/* "BLMM" */
@@ -38,8 +37,8 @@ StaticAssertDecl(sizeof(PageHeaderData) <= 24, "the page header leaves room for 
 StaticAssertDecl(MAXALIGN(SizeOfPageHeaderData) + sizeof(BfpgLiveMark) <= BFPG_LIVE_BLOCKS_AT,
 				 "the mark ends before the blocks");
 
-static void
-refuse_page(Oid index, BlockNumber page, const char *what)
+void
+bfpg_live_refuse_page(Oid index, BlockNumber page, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
@@ -54,7 +53,7 @@ bfpg_live_checked_page(Oid index, Buffer buffer, BlockNumber number, unsigned le
 	const BfpgLiveMark *mark = bfpg_live_mark(page);
 
 	if (unlikely(mark->magic != PAGE_MAGIC || mark->self != number || mark->level != level))
-		refuse_page(index, number, PageIsNew(page) ? "it is empty" : "it is not a page of this filter");
+		bfpg_live_refuse_page(index, number, PageIsNew(page) ? "it is empty" : "it is not a page of this filter");
 	return page;
 }
 
@@ -199,8 +198,8 @@ read_meta(Oid index, Page page, BfpgLive *live)
 	const BfpgLiveMeta *meta = (const BfpgLiveMeta *) PageGetContents(page);
 
 	if (meta->magic != META_MAGIC || meta->crc != meta_crc(meta))
-		refuse_page(index, BFPG_LIVE_META_PAGE,
-					PageIsNew(page) ? "it is empty" : "it is not a meta page");
+		bfpg_live_refuse_page(index, BFPG_LIVE_META_PAGE,
+							  PageIsNew(page) ? "it is empty" : "it is not a meta page");
 	if (meta->version != META_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -131,6 +131,9 @@ bfpg_live_mark(Page page)
 	return (BfpgLiveMark *) PageGetContents(page);
 }
 
+/* Throws, as a page is damaged. */
+extern void bfpg_live_refuse_page(Oid index, BlockNumber page, const char *what);
+
 /* The page in a pinned buffer.  Throws unless it is what it must be. */
 extern Page bfpg_live_checked_page(Oid index, Buffer buffer, BlockNumber number,
 								   unsigned level);

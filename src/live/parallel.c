@@ -16,16 +16,13 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
-#include "pgstat.h"
 #include "storage/spin.h"
-#include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
 #include "live/build.h"
 
 #define KEY_SHARED UINT64CONST(0xB700000000000001)
-#define KEY_QUERY UINT64CONST(0xB700000000000002)
-#define KEY_USAGE UINT64CONST(0xB700000000000003)
+#define KEY_USAGE UINT64CONST(0xB700000000000002)
 
 typedef struct Shared
 {
@@ -79,8 +76,6 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	Relation	index;
 	IndexInfo  *info;
 
-	debug_query_string = shm_toc_lookup(toc, KEY_QUERY, true);
-	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	heap = table_open(shared->heap, heap_lock);
 	index = index_open(shared->index, index_lock);
 	info = BuildIndexInfo(index);
@@ -92,32 +87,12 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	table_close(heap, heap_lock);
 }
 
-/* Puts a copy of the query's text where workers show it. */
-static void
-share_query(ParallelContext *context)
-{
-	Size		length;
-	char	   *copy;
-
-	if (debug_query_string == NULL)
-		return;
-	length = strlen(debug_query_string) + 1;
-	copy = shm_toc_allocate(context->toc, length);
-	memcpy(copy, debug_query_string, length);
-	shm_toc_insert(context->toc, KEY_QUERY, copy);
-}
-
 static void
 estimate(ParallelContext *context)
 {
 	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
 	shm_toc_estimate_chunk(&context->estimator, context->nworkers * sizeof(Usage));
 	shm_toc_estimate_keys(&context->estimator, 2);
-	if (debug_query_string != NULL)
-	{
-		shm_toc_estimate_chunk(&context->estimator, strlen(debug_query_string) + 1);
-		shm_toc_estimate_keys(&context->estimator, 1);
-	}
 }
 
 static Shared *
@@ -158,7 +133,6 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 		pg_atomic_init_u64(&shared->pages.next, first);
 		shared->pages.end = end;
 		shared->counts = *counts;
-		share_query(context);
 		LaunchParallelWorkers(context);
 		if (context->nworkers_launched > 0)
 		{

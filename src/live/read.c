@@ -17,7 +17,7 @@
 #include "bf_explain.h"
 #include "base/pin.h"
 #include "base/sort.h"
-#include "live/read.h"
+#include "live/target.h"
 
 /* So many keys are fetched ahead of the one that is looked at. */
 #define KEYS_AHEAD 8

@@ -33,7 +33,7 @@
 
 #include "base/pg_compat.h"
 #include "key/key_untyped.h"
-#include "live/read.h"
+#include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_search);
 

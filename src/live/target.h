@@ -8,6 +8,10 @@
 #ifndef BFPG_LIVE_TARGET_H
 #define BFPG_LIVE_TARGET_H
 
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
+
 #include "base/snapshot.h"
 #include "live/compat.h"
 #include "live/page.h"
@@ -147,6 +151,29 @@ extern BfpgLiveMakers bfpg_live_makers(Relation index);
  * then look-ups must return true.  InvalidTransactionId if all snapshots see both.
  */
 extern TransactionId bfpg_live_unseen_maker(const BfpgLiveMakers *makers);
+
+/* read.c */
+
+/* Whether a target may have a key with this hash. */
+extern bool bfpg_live_contains(BfpgLiveTarget *target, uint64 hash);
+
+/* The same for many hashes: sets found[i] where hash i may be there. */
+extern void bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes,
+									  int count, uint8 *found);
+
+/*
+ * Appends what a look-up of a hash sees of a target that has an index, page by page.  The
+ * caller has looked it up before, which locks the predicate.
+ */
+extern void bfpg_live_explain(const BfpgLiveTarget *target, uint64 hash, StringInfo lines);
+
+/* ask.c */
+
+/*
+ * The tables, locked, whose rows may have the key of a call in a column of a table: the table
+ * itself, or those below it.  The key is the call's argument 2, the column's name argument 1.
+ */
+extern List *bfpg_live_tables_of(FunctionCallInfo fcinfo, Oid table);
 
 #pragma GCC visibility pop
 

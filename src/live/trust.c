@@ -3,39 +3,31 @@
  *	  For which snapshots a live filter may say that a key is not there.
  *
  * On a primary: for those that the planner would let use the index.  A standby's snapshots may
- * be older than the index.  They see rows that no snapshot of the primary saw any more when the
- * index was built, so that the build left them out.  A look-up on a standby may return false
- * only if its snapshot sees the transactions that made the index (its makers) as committed.
- * Then each row that the snapshot sees has its key in the index:
+ * be older than the index, and see rows that no snapshot of the primary saw any more when it was
+ * built.  There a look-up may return false only if its snapshot sees the transactions that made
+ * the index (its makers) as committed.  Then each row that the snapshot sees has its key:
  *
- * 1. If a transaction had ended when a maker looked, its commit record is before the maker's
- *	  in the log.  A standby replays commits in that order, so that a snapshot which sees the
- *	  maker sees the other one.
- * 2. A build leaves out the rows that were deleted by a transaction which had ended, for all
- *	  snapshots of the primary, and those that are no longer in the table for the same reason.
- *	  The snapshot sees that deletion by 1, and not the row.  (t/074_live_standby_old.pl: an
- *	  older snapshot.)
+ * 1. A standby replays commits in the log's order.  A snapshot that sees a maker sees every
+ *	  transaction that had ended when the maker looked.
+ * 2. A build leaves out rows whose deletion had ended.  The snapshot sees that deletion by 1.
+ *	  (t/074_live_standby_old.pl: an older snapshot.)
  * 3. A build waits for all that wrote to the table before, prepared transactions too, by its
- *	  lock.  CREATE INDEX CONCURRENTLY waits for those who may not know of the index, and then
- *	  adds the rows that a snapshot taken after that sees; the index becomes valid later.  (The
- *	  same test: writers that began before, prepared ones, subtransactions, a concurrent build.)
- * 4. All later writers add their keys.  The log has these before their commit, and a look-up
- *	  reads pages after its snapshot was taken.  (t/071_live_standby.pl.)
+ *	  lock; a concurrent one adds what they wrote before the index becomes valid.  (The same
+ *	  test: writers that began before, prepared ones, subtransactions, a concurrent build.)
+ * 4. Later writers add their keys, which the log has before their commit, and a look-up reads
+ *	  pages after its snapshot was taken.  (t/071_live_standby.pl.)
  * 5. Insertions pass an index by when DROP INDEX CONCURRENTLY or REINDEX CONCURRENTLY has
- *	  declared it dead, which doesn't wait for locks on a standby.  A look-up of a standby reads
- *	  all messages about that first: they were sent when its commit was replayed, before that of
- *	  any such insertion.  (The same test: an index that is dropped concurrently.)
+ *	  declared it dead, which doesn't wait for locks on a standby.  So a look-up there reads all
+ *	  messages first: those of that commit were sent when it was replayed, before any such
+ *	  insertion.  (The same test: an index that is dropped concurrently.)
  * 6. A function that looks a key up may have a younger snapshot than the statement that reads
- *	  the rows.  So every snapshot by which this backend reads rows must see the makers.  That is
- *	  certain in three cases.  The makers are older than TransactionXmin, and no snapshot of the
- *	  backend is.  Or the transaction is at REPEATABLE READ: then all its snapshots see the same.
- *	  Or the statement's snapshot, which sees the makers, is the only one that is registered.
- *	  In all other cases a look-up returns true.  (The same test: a volatile function, one that
- *	  looks up by a query, a cursor.)
+ *	  the rows, so every snapshot by which this backend reads rows must see the makers.  That is
+ *	  certain if they are older than TransactionXmin, at REPEATABLE READ, where all snapshots see
+ *	  the same, or if the statement's snapshot is the only one that is registered.  Else a look-up
+ *	  returns true.  (The same test: a volatile function, one that looks up by a query, a cursor.)
  *
- * A transaction that is open on the primary since before the build keeps TransactionXmin back.
- * Then only functions' look-ups return true for every key; a statement's own has its answer by
- * the third case.
+ * A transaction that is open on the primary since before the build keeps TransactionXmin back:
+ * then functions' look-ups return true for every key.
  */
 #include "postgres.h"
 

@@ -26,16 +26,6 @@ typedef struct Verification
 	uint8	   *seen;			/* a bit for each page */
 } Verification;
 
-static void
-refuse(const Verification *verification, BlockNumber number, const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("page %u of index \"%s\" is damaged: %s", number,
-					RelationGetRelationName(verification->index), what),
-			 errhint("Rebuild it with REINDEX.")));
-}
-
 /* Takes notice of pages that the index has got. */
 static void
 see_all_pages(Verification *verification)
@@ -80,17 +70,18 @@ verify_page(const BfpgLiveNode *node, void *argument)
 {
 	Verification *verification = (Verification *) argument;
 	const BfpgLive *live = verification->live;
+	Oid			index = RelationGetRelid(verification->index);
 	uint64		used = (uint64) verification->blocks << (live->header.log2_block_bits - 3);
 	BlockNumber overflow = bfpg_live_mark(node->page)->overflow;
 	uint8		mask = (uint8) (1 << node->number % 8);
 
 	if (verification->seen[node->number / 8] & mask)
-		refuse(verification, node->number, "two pages name it");
+		bfpg_live_refuse_page(index, node->number, "two pages name it");
 	verification->seen[node->number / 8] |= mask;
 	if (!room_is_right(node->page, used))
-		refuse(verification, node->number, "there are bits where it has no blocks");
+		bfpg_live_refuse_page(index, node->number, "there are bits where it has no blocks");
 	if (overflow != 0 && !in_index(verification, overflow, node->level))
-		refuse(verification, node->number, "its overflow pages are not in the index");
+		bfpg_live_refuse_page(index, node->number, "its overflow pages are not in the index");
 }
 
 /*
@@ -133,7 +124,7 @@ bloomfilter_index_verify(PG_FUNCTION_ARGS)
 
 	see_all_pages(&verification);
 	if (verification.pages < fixed)
-		refuse(&verification, verification.pages, "it is missing");
+		bfpg_live_refuse_page(RelationGetRelid(index), verification.pages, "it is missing");
 	for (number = BFPG_LIVE_FIRST_PAGE; number < fixed; number++)
 	{
 		verification.blocks = bfpg_live_page_blocks(&live, number);

@@ -32,19 +32,9 @@
 #include "utils/rel.h"
 
 #include "base/elsewhere.h"
-#include "base/epoch.h"
 
 /* A chunk that is frozen, and nothing else, has its rows where they were. */
 #define TIMESCALE_FROZEN 4
-
-/* Tables that were found to keep their rows, a place for each by its OID. */
-#define PLACES 1024
-
-static struct
-{
-	Oid			table;
-	uint64		epoch;			/* bfpg_epoch when it was found */
-}			kept_here[PLACES];
 
 static void
 refuse_shape(Relation catalog)
@@ -57,26 +47,21 @@ refuse_shape(Relation catalog)
 			 errhint("Update bloomfilter, which may know this version of the engine.")));
 }
 
-static bool
-is_of_extension(Oid relation, const char *name)
-{
-	Oid			extension = getExtensionOfObject(RelationRelationId, relation);
-
-	return OidIsValid(extension) && strcmp(get_extension_name(extension), name) == 0;
-}
-
 /* Opens the catalog of an engine; NULL if the engine isn't here. */
 static Relation
 open_catalog(const char *engine, const char *schema, const char *name)
 {
 	Oid			place = get_namespace_oid(schema, true);
 	Oid			oid = OidIsValid(place) ? get_relname_relid(name, place) : InvalidOid;
+	Oid			extension;
 	Relation	catalog;
 
 	if (!OidIsValid(oid))
 		return NULL;
 	catalog = relation_open(oid, AccessShareLock);
-	if (!superuser_arg(catalog->rd_rel->relowner) && !is_of_extension(oid, engine))
+	extension = getExtensionOfObject(RelationRelationId, oid);
+	if (!superuser_arg(catalog->rd_rel->relowner) &&
+		(!OidIsValid(extension) || strcmp(get_extension_name(extension), engine) != 0))
 	{
 		relation_close(catalog, AccessShareLock);
 		return NULL;
@@ -193,35 +178,27 @@ bfpg_check_heap(Relation table)
 }
 
 /*
- * The same for the engines, with the hint for a table of Citus.  PostgreSQL tells of a change of
- * the table, and Citus makes it do so.  But rows may go into a compressed chunk without a lock
- * that waits for readers, so a chunk's status is read each time.
+ * The same for the engines, with the hint for a table of Citus.  Of a change of a table PostgreSQL
+ * tells, as Citus makes it do.  But rows may go into a compressed chunk without a lock that waits
+ * for readers, so what is found of a chunk doesn't last.
  */
 static bool
 check_kept(Oid table, const char *hint)
 {
-	int			place = table % PLACES;
-	uint64		epoch = bfpg_epoch;
 	Relation	relation;
 	int32		status;
 
-	if (likely(kept_here[place].table == table && kept_here[place].epoch == epoch))
-		return true;
 	if (is_of_citus(table))
 		refuse_kept(get_rel_name(table), "Citus keeps the rows in shards", hint);
 	relation = relation_open(table, NoLock);
 	bfpg_check_heap(relation);
 	relation_close(relation, NoLock);
-	if (is_chunk(table, &status))
-	{
-		if ((status & ~TIMESCALE_FROZEN) != 0)
-			refuse_kept(get_rel_name(table), "TimescaleDB keeps rows in a compressed chunk",
-						"Look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.");
-		return false;
-	}
-	kept_here[place].table = table;
-	kept_here[place].epoch = epoch;
-	return true;
+	if (!is_chunk(table, &status))
+		return true;
+	if ((status & ~TIMESCALE_FROZEN) != 0)
+		refuse_kept(get_rel_name(table), "TimescaleDB keeps rows in a compressed chunk",
+					"Look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.");
+	return false;
 }
 
 bool

@@ -41,6 +41,9 @@ extern void bfpg_check_capacity(int64 n);
 extern void bfpg_check_rate(double p);
 extern void bfpg_check_parts(int32 parts);
 
+/* The size of a filter for n keys at rate p: bf_size_for_rate, with every error thrown. */
+extern void bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing);
+
 /* Throws unless a sizing fits one filter. */
 extern void bfpg_check_fits(const bf_sizing *sizing);
 

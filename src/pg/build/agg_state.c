@@ -19,13 +19,12 @@
 #include "utils/memutils.h"
 
 #include "build/agg_state.h"
-#include "bf_bytes.h"
 #include "bf_filter.h"
 #include "bf_hashlist.h"
 #include "bf_sizing.h"
 #include "key/key.h"
 #include "base/pg_compat.h"
-#include "base/sizes.h"
+#include "base/report.h"
 
 /* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
 #define FIRST_ROOM 16
@@ -42,24 +41,25 @@
  */
 #define LIST_SHARE 8
 
-/* Bytes before a shipped state's hashes or filter. */
-enum
+/* What a shipped state begins with, in the machine's order of bytes, as its hashes are. */
+typedef struct BfpgShipped
 {
-	AT_KIND = 0,
-	AT_ZERO = 1,
-	AT_PART = 2,
-	AT_PARTS = 4,
-	AT_N = 8,
-	AT_P = 16,
-	AT_SEED = 24,
-	AT_KEY_TYPE = 32,
-	SHIPPED_HEADER = 36
-};
+	uint8		kind;
+	uint8		zero;
+	uint16		part;
+	int32		parts;
+	int64		n;
+	double		p;
+	uint64		seed;
+	uint32		key_type;		/* the hashes or the filter come after this */
+} BfpgShipped;
+
+#define SHIPPED_HEADER (offsetof(BfpgShipped, key_type) + sizeof(uint32))
 
 /* What follows the header; a change of meaning takes a new number. */
 enum
 {
-	KIND_LIST = 1,				/* hashes, in the machine's order of bytes */
+	KIND_LIST = 1,				/* hashes */
 	KIND_FILTER = 2				/* the blocks of the planned filter */
 };
 
@@ -288,21 +288,15 @@ static bytea *
 ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 {
 	const BfpgAggParameters *parameters = &state->parameters;
+	BfpgShipped header = {
+		.kind = kind, .part = state->part, .parts = parameters->parts, .n = parameters->n,
+		.p = parameters->p, .seed = parameters->seed, .key_type = state->key_type
+	};
 	bytea	   *result = palloc(VARHDRSZ + SHIPPED_HEADER + length);
-	uint8	   *bytes = (uint8 *) VARDATA(result);
-	uint64		p_bits;
 
 	SET_VARSIZE(result, VARHDRSZ + SHIPPED_HEADER + length);
-	bytes[AT_KIND] = kind;
-	bytes[AT_ZERO] = 0;
-	bf_store_le(bytes + AT_PART, 2, state->part);
-	bf_store_le(bytes + AT_PARTS, 4, (uint64) parameters->parts);
-	bf_store_le(bytes + AT_N, 8, (uint64) parameters->n);
-	memcpy(&p_bits, &parameters->p, sizeof(p_bits));
-	bf_store_le(bytes + AT_P, 8, p_bits);
-	bf_store_le(bytes + AT_SEED, 8, parameters->seed);
-	bf_store_le(bytes + AT_KEY_TYPE, 4, state->key_type);
-	bfpg_copy_bytes(bytes + SHIPPED_HEADER, payload, length);
+	memcpy(VARDATA(result), &header, SHIPPED_HEADER);
+	bfpg_copy_bytes((uint8 *) VARDATA(result) + SHIPPED_HEADER, payload, length);
 	return result;
 }
 
@@ -372,40 +366,32 @@ unship_list(BfpgAggState *state, const uint8 *payload, uint64 length)
 BfpgAggState *
 bfpg_agg_deserialize(bytea *shipped)
 {
-	uint8	   *bytes = (uint8 *) VARDATA_ANY(shipped);
+	uint8	   *payload = (uint8 *) VARDATA_ANY(shipped) + SHIPPED_HEADER;
 	uint64		length = VARSIZE_ANY_EXHDR(shipped);
+	BfpgShipped header;
 	BfpgAggParameters parameters;
 	BfpgAggState *state;
-	uint64		p_bits;
-	uint32		key_type;
-	uint16		part;
 
 	if (length < SHIPPED_HEADER)
 		refuse_shipment();
-	parameters.n = (int64) bf_load_le(bytes + AT_N, 8);
-	p_bits = bf_load_le(bytes + AT_P, 8);
-	memcpy(&parameters.p, &p_bits, sizeof(p_bits));
-	parameters.seed = bf_load_le(bytes + AT_SEED, 8);
-	parameters.parts = (int32) bf_load_le(bytes + AT_PARTS, 4);
-	part = (uint16) bf_load_le(bytes + AT_PART, 2);
-	key_type = (uint32) bf_load_le(bytes + AT_KEY_TYPE, 4);
-	if (parameters.parts < 1 || parameters.parts > BF_MAX_PARTS ||
-		part >= parameters.parts || parameters.n < 0 ||
-		key_type == BF_KEY_NONE || bf_key_kind(key_type) > BF_KEY_LAST ||
-		!(bf_key_columns_valid(key_type) || key_type == BF_KEY_ROW))
+	length -= SHIPPED_HEADER;
+	memcpy(&header, VARDATA_ANY(shipped), SHIPPED_HEADER);
+	if (header.parts < 1 || header.parts > BF_MAX_PARTS ||
+		header.part >= header.parts || header.n < 0 ||
+		header.key_type == BF_KEY_NONE || bf_key_kind(header.key_type) > BF_KEY_LAST ||
+		!(bf_key_columns_valid(header.key_type) || header.key_type == BF_KEY_ROW))
 		refuse_shipment();
 
-	state = bfpg_agg_new(&parameters, key_type, false, CurrentMemoryContext);
-	state->part = state->planned.part = part;
-	bytes += SHIPPED_HEADER;
-	length -= SHIPPED_HEADER;
-	if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_FILTER && parameters.n != 0)
-		state->filter = unship_filter(state, bytes, length);
-	else if (bytes[AT_KIND - SHIPPED_HEADER] == KIND_LIST && length % sizeof(uint64) == 0)
-		unship_list(state, bytes, length);
+	parameters = (BfpgAggParameters) {header.n, header.p, header.seed, header.parts};
+	state = bfpg_agg_new(&parameters, header.key_type, false, CurrentMemoryContext);
+	state->part = state->planned.part = header.part;
+	if (header.kind == KIND_FILTER && header.n != 0)
+		state->filter = unship_filter(state, payload, length);
+	else if (header.kind == KIND_LIST && length % sizeof(uint64) == 0)
+		unship_list(state, payload, length);
 	else
 		refuse_shipment();
-	if (key_type == BF_KEY_ROW && bfpg_agg_has_keys(state))
+	if (header.key_type == BF_KEY_ROW && bfpg_agg_has_keys(state))
 		refuse_shipment();
 	return state;
 }

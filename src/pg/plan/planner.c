@@ -3,9 +3,9 @@
  *	  What the planner asks about the functions: how many rows will pass.
  *
  * A filter that is known when the query is planned, as a constant or a parameter, tells by
- * its header how many keys it holds; see selectivity.c.  Operators and functions are
- * estimated alike, and bloom_lookup as they are, by the header of its list's first part
- * while the query is planned.
+ * its header how many keys it holds, and a list by the header of its first part.  Statistics
+ * tell how many different keys a column has: as in a semi-join with the keys, the filter's are
+ * taken to be among the column's.  No key is looked up for that.
  */
 #include "postgres.h"
 
@@ -15,6 +15,7 @@
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 
 #include "bf_estimate.h"
@@ -40,6 +41,26 @@ Datum
 bloomfilter_add_support(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(bfpg_modify_in_place((Node *) PG_GETARG_POINTER(0)));
+}
+
+/* The largest guess: if it is wrong, NOT must not be expected to leave nothing. */
+#define LARGEST_SHARE 0.9
+
+double
+bfpg_share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key, int varRelid)
+{
+	VariableStatData column;
+	bool		is_default;
+	double		distinct;
+	double		members;
+
+	examine_variable(root, key, varRelid, &column);
+	distinct = get_variable_numdistinct(&column, &is_default);
+	if (is_default)
+		distinct = Max(distinct, keys + others);
+	members = Min(keys / distinct, 1.0);
+	ReleaseVariableStats(column);
+	return Min(members + (1.0 - members) * rate, LARGEST_SHARE);
 }
 
 /* A clause that looks a key up in a filter. */

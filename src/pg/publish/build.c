@@ -22,7 +22,7 @@
 #include "bf_sizing.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"
-#include "base/sizes.h"
+#include "base/report.h"
 #include "publish/build.h"
 #include "value/filter.h"
 

@@ -34,7 +34,6 @@
 #include "bf_sizing.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
-#include "base/sizes.h"
 #include "list/list.h"
 #include "publish/publish.h"
 

@@ -7,7 +7,7 @@
 #include "bf_sizing.h"
 #include "value/filter.h"
 #include "base/pg_compat.h"
-#include "base/sizes.h"
+#include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_create);
 PG_FUNCTION_INFO_V1(bloomfilter_create_bits_per_key);

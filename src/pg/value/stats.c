@@ -17,7 +17,7 @@
 #include "value/filter.h"
 #include "key/key.h"
 #include "base/pg_compat.h"
-#include "base/sizes.h"
+#include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_sizing);
 PG_FUNCTION_INFO_V1(bloomfilter_stats);
