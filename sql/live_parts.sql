@@ -1,15 +1,5 @@
--- Live filters of several parts, of partitioned tables and of tables that inherit.
+-- Live filters of partitioned tables and of tables that inherit.
 set client_min_messages = warning;
-
--- beyond one value: parts, as those of bloom_part_agg
-create unlogged table many (k int);
-create index many_filter on many using bloomfilter (k) with (n = 500000000);
-insert into many select generate_series(1, 1000);
-select parts, n from bloom_index_stats('many_filter', 4);
-select bool_and(bloom_index_contains('many_filter', k)) from many;
-select bloom_snapshot('many_filter');
-select bloom_snapshot('many_filter', 1) = (select bloom_part_agg(k, 2, 500000000, 0.01) from many where bloom_part(k, 2) = 1);
-drop table many;
 
 -- partitioned tables
 create table event (id int, day date) partition by range (day);

@@ -13,15 +13,10 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use Test::More;
-use Time::HiRes qw(sleep);
 
 use PostgreSQL::Test::Utils;
 
 use BloomTest;
-
-# Seconds, longer than a header is remembered: src/pg/ask/copies.c rests on the
-# counter not going round in that time.
-use constant FORGOTTEN => 1.1;
 
 # Ways to ask: a look-up, many keys at once, a scan that copies the filter, several
 # call sites that share a copy, an expression of PL/pgSQL, whose state lives as long as
@@ -142,7 +137,7 @@ is(($_->{session}->finish)[0], 't|held', "$_->{table}: a filter is asked, then a
 # Not cut short: that would wait for the readers.
 $writer->query("VACUUM (TRUNCATE off) $_->{table}") foreach @readers;
 is_deeply([ fill_all(100_001) ], \@identifiers, 'others take their identifiers');
-sleep(FORGOTTEN);
+forget_pointers();
 is(asks($_, 100_001), 't', "$_->{table}: the other one answers, not what was remembered")
   foreach @readers;
 

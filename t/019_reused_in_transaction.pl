@@ -9,12 +9,8 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use Test::More;
-use Time::HiRes qw(sleep);
 
 use BloomTest;
-
-# Seconds, longer than a value is taken to be the same for the time alone: src/pg/ask/copies.c.
-use constant FORGOTTEN => 1.1;
 
 my $library = build_library('next_oid');
 plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
@@ -80,7 +76,7 @@ foreach my $way (sort keys %ways)
 		$asker->query("SELECT set_next_oid($id)");
 		$asker->query("SELECT fill($first)");
 		is($asker->query('SELECT identifiers()'), $id, "$way: another filter has the identifier");
-		sleep(FORGOTTEN);
+		forget_pointers();
 		is($ask->(), 2000, "$way: and is asked itself after $name");
 	}
 	$asker->query('ROLLBACK');

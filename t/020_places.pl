@@ -10,12 +10,8 @@ use lib "$FindBin::RealBin/lib";
 
 use PostgreSQL::Test::Cluster;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 use BloomTest;
-
-# Seconds, longer than a pointer is believed: src/pg/ask/copies.c.
-use constant FORGOTTEN => 1.1;
 
 my $library = build_library('next_oid');
 plan skip_all => 'a library of C functions can\'t be built here' if !defined $library;
@@ -178,7 +174,7 @@ $other->query("SELECT set_next_oid($id)");
 $other->query('INSERT INTO held SELECT 500001, filter(200000, 500001)');
 is($other->query("SELECT string_agg(DISTINCT chunk_id::text, ',') FROM $toast"), $id, 'another filter has its identifier');
 cmp_ok($session->query("SELECT pg_relation_size('$toast')"), '>=', 1.9 * $pages, 'and the chunks of the first are still in the file');
-sleep(FORGOTTEN);
+forget_pointers();
 is(wrong($session, 'held', 200_000, 500_001), 0, 'the other one answers');
 
 $_->quit foreach $session, $other;

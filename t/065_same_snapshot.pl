@@ -68,6 +68,14 @@ like($told, qr/^f of f, 2 running; t of t, 1 running; /, 'the second answer is o
 $writer->query('SELECT pg_cancel_backend(' . $preparer->pid . ')');
 $preparer->finish;
 $writer->query("ROLLBACK PREPARED 'p'");
+
+# A look-up has its statement's snapshot, whatever was published since.
+$asker->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$writer->query("CALL bloom_publish('l', 'SELECT generate_series(1, 6000)', n => 10000)");
+my $later = "SELECT count(*) FILTER (WHERE bloom_lookup('l', k)) FROM generate_series(4001, 6000) AS k";
+cmp_ok($asker->query($later), '<', 200, 'an older snapshot asks the older list');
+$asker->query('COMMIT');
+is($asker->query($later), 2000, 'and a later one the newer');
 $_->quit foreach $asker, $preparer, $publisher, $writer, $holder;
 $node->stop;
 done_testing();

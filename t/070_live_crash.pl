@@ -70,6 +70,8 @@ foreach my $round (1 .. rounds(3, 40))
 $node->safe_psql('postgres', 'CREATE TABLE grown (id int); CREATE INDEX grown_id ON grown USING bloomfilter (id) WITH (n = 1); CHECKPOINT');
 my $size = "SELECT pg_relation_size('grown_id')";
 my $small = $node->safe_psql('postgres', $size);
+my ($grown, $pages) = split /\|/, $node->safe_psql('postgres', "SELECT pg_relation_filenode('grown_id'), pg_relation_size('grown_id') / current_setting('block_size')::int");
+my $begin = $node->lsn('flush');
 $node->safe_psql('postgres', <<"EOC");
 DO \$\$ BEGIN
 	FOR k IN 1 .. 100000 LOOP
@@ -78,7 +80,14 @@ DO \$\$ BEGIN
 	END LOOP;
 END \$\$
 EOC
+my $end = $node->lsn('flush');
 $node->stop('immediate');
+
+# Each new page is logged before the full page names the first of them, whenever it is that a
+# crash comes between.
+my ($records) = run_command([ 'pg_waldump', '-p', $node->data_dir . '/pg_wal', '-s', $begin, '-e', $end ]);
+my @changes = map { m{^rmgr: (XLOG|Generic) .* rel \S+/$grown blk (\d+)} ? ($1 eq 'XLOG' ? 'new ' : $2 < $pages ? 'old ' : 'key ') : () } split /\n/, $records;
+like(join('', @changes), qr/^(old )+(new ){2,}old key $/, 'all new pages are logged before one is named');
 $node->start;
 cmp_ok($node->safe_psql('postgres', $size), '>', $small, 'the filter has grown');
 is($node->safe_psql('postgres', "SELECT count(*) FILTER (WHERE bloom_index_contains('grown_id', -k)) < 1000 FROM generate_series(1, 5000) AS k"),

@@ -181,6 +181,11 @@ $copy->{token} = "'\\x00'";
 take($copy);
 ok($copy->{whole}, 'bytes that are no token: all is told');
 
+# Another backend may get this one's process identifier: the token has when this one began, too.
+take($copy);
+my $began = pack('Q<', unpack('Q>', pack('H*', $session->query("SELECT encode(timestamptz_send(backend_start), 'hex') FROM pg_stat_activity WHERE pid = pg_backend_pid()"))));
+ok(index(pack('H*', $copy->{token} =~ /x(\w+)/), $began) > 0, 'a token says when its backend began');
+
 # Time: what was committed before true_at is told.
 is($session->query("SELECT count(*) FROM (SELECT clock_timestamp() AS before OFFSET 0) AS t, bloom_index_changes('keys_id', NULL) AS c WHERE c.true_at BETWEEN t.before - interval '1 s' AND clock_timestamp()"),
 	'1', 'on a primary true_at is the time of the call');

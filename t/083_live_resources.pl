@@ -1,6 +1,7 @@
 # What live filters take of the server: a build tells what its workers read, and doesn't read keys
-# that VACUUM may have taken; what reads a whole index leaves others' pages in the buffers; and
-# questions about partitions are found in the catalogs once.
+# that VACUUM may have taken; what reads a whole index leaves others' pages in the buffers;
+# questions about partitions are found in the catalogs once; and one that is too large for a value
+# has parts.
 use strict;
 use warnings;
 
@@ -89,6 +90,16 @@ is(($builder->finish)[1], '', 'a key that nobody sees any more is not read');
 is($node->safe_psql('postgres', "SELECT bloom_index_contains('toasted_k', md5(repeat('y', 5000))), bloom_index_contains('toasted_k', md5(repeat('x', 5000)))"),
 	't|f', 'and the one in its place is');
 $_->quit foreach $old, $builder, $holder;
+
+# Beyond one value: parts, as those of bloom_part_agg.  The index has 600 MB.
+my $large = session($node);
+$large->query('CREATE UNLOGGED TABLE vast (k int); CREATE INDEX vast_k ON vast USING bloomfilter (k) WITH (n = 500000000); INSERT INTO vast SELECT generate_series(1, 1000)');
+is($large->query("SELECT parts, n FROM bloom_index_stats('vast_k', 4)"), '2|500000000', 'a large one has two parts');
+is($large->query("SELECT count(*) FILTER (WHERE NOT bloom_index_contains('vast_k', k)), bloom_index_contains('vast_k', -1) FROM vast"), '0|f', 'and all keys');
+like(($large->try("SELECT bloom_snapshot('vast_k')"))[2], qr/too large for one bloomfilter/, 'no value has both parts');
+is($large->query("SELECT bloom_snapshot('vast_k', 1) = (SELECT bloom_part_agg(k, 2, 500000000, 0.01) FROM vast WHERE bloom_part(k, 2) = 1) FROM (SELECT) AS once"), 't', 'one has the bytes of bloom_part_agg');
+$large->query('DROP TABLE vast');
+$large->quit;
 
 stayed_alive($node);
 $node->stop;

@@ -33,6 +33,7 @@ our @EXPORT = qw(
   vectors
   copy_binary_file
   build_library
+  forget_pointers
 );
 
 # The largest filter, header included, in bytes.
@@ -48,6 +49,16 @@ sub is_gone
 	return 1 if !kill 0, $pid;
 	open(my $stat, '<', "/proc/$pid/stat") or return 0;
 	return <$stat> =~ /\) Z /;
+}
+
+# Waits longer than a session believes a TOAST pointer for the time alone: what src/pg/ask/copies.c
+# says, and a tenth.
+sub forget_pointers
+{
+	slurp_file(dirname(__FILE__) . '/../../src/pg/ask/copies.c') =~ /^#define BELIEVED_MSECS (\d+)$/m
+	  or die 'BELIEVED_MSECS is not in copies.c';
+	sleep($1 * 1.1 / 1000);
+	return;
 }
 
 # How many rounds this run does.

@@ -298,6 +298,21 @@ test_damage(void)
 	   bf_exact_read(bytes, 127, &e) == BF_BAD_DIRECTORY, "so is another length");
 	bytes[4] = 1;
 	ok(bf_exact_read(bytes, length, &e) == BF_BAD_VERSION, "version 1 is no exact filter");
+	for (i = 0; i < BF_EXACT_LEVELS; i++)
+	{
+		e = x.e;
+		e.level[i].bits_set++;
+		bf_exact_write(&e, x.bytes, NULL);
+		ok(bf_exact_parse(x.bytes, length, NULL, &e) == BF_BAD_BITS_SET, "the bits set of level %d are counted", (int) i + 1);
+	}
+	e = x.e;
+	e.level[1].bits_set = bf_total_bits(&e.level[1]) + 1;
+	bf_exact_write(&e, x.bytes, NULL);
+	ok(bf_exact_read(x.bytes, length, &e) == BF_BAD_BITS_SET, "no level has more bits set than it has");
+	e = x.e;
+	e.level[0].key_type = BF_KEY_NONE;
+	bf_exact_write(&e, x.bytes, NULL);
+	ok(bf_exact_read(x.bytes, length, &e) == BF_BAD_EMPTY, "nor any without a type of keys");
 	free(bytes);
 	free(x.bytes);
 }

@@ -195,7 +195,6 @@ init_head(BfpgSharedHead *head, const bf_exact *shape, Oid type, int processes)
 {
 	int			i;
 
-	head->database = MyDatabaseId;
 	head->type = type;
 	head->processes = processes;
 	head->shape = *shape;
@@ -417,7 +416,7 @@ fits(const BfpgSharedHead *head, const uint8 *secret, Oid type)
 {
 	return head->magic == MAGIC &&
 		memcmp(head->secret, secret, BFPG_SECRET_BYTES) == 0 &&
-		head->database == MyDatabaseId && head->type == type;
+		head->type == type;
 }
 
 /* Whether a segment is the control segment that a ticket was made for. */

@@ -55,7 +55,6 @@ typedef struct BfpgHashList
 typedef struct BfpgSharedHead
 {
 	uint32		magic;
-	Oid			database;
 	Oid			type;			/* the keys', in SQL */
 	int			processes;		/* that may set bits; 1: the creator alone */
 	BfpgPassMode mode;			/* what is done with the keys */
@@ -127,8 +126,7 @@ extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
  * Attaches to the filters of a ticket, in a context that lives as long as the query.  Throws
- * unless they are for such keys, of this database; what was attached then goes with the
- * rollback.
+ * unless they are for such keys; what was attached then goes with the rollback.
  */
 extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
 
