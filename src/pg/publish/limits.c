@@ -197,36 +197,29 @@ guard_type(const BfpgPublication *list, const BfpgLastList *last)
 			 errhint("Look-ups of %s keys would fail. If that is meant, add allow_type_change => true.", last->key_type)));
 }
 
+/* What: keys, or an exact list's others, who are strangers once they are gone, whom the list lets in now and then. */
 static void
-guard_keys(const BfpgPublication *list, const BfpgLastList *last)
+guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, double before)
 {
-	double		keys = bfpg_estimate_list_keys(list);
-	bool		few = (last->rows >= 0 && last->rows < LEAST_GUARDED) || last->keys < LEAST_GUARDED * (1 - SLACK);
-
-	if (few || keys >= last->keys * (1 - list->max_shrink) * (1 - SLACK))
+	if (now >= before * (1 - list->max_shrink) * (1 - SLACK))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("list \"%s\" is not published: it would have about %.0f keys instead of %.0f", list->name, keys, last->keys),
+			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of %.0f", list->name, now, what, before),
 			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
 					   list->max_shrink, timestamptz_to_str(last->built_at)),
 			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
 }
 
-/* Others that are gone are strangers, whom the list lets in now and then. */
 static void
-guard_others(const BfpgPublication *list, const BfpgLastList *last)
+guard_counts(const BfpgPublication *list, const BfpgLastList *last)
 {
-	if (list->others < 0 || last->others < LEAST_GUARDED ||
-		(double) list->others >= (double) last->others * (1 - list->max_shrink))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("list \"%s\" is not published: it would know " INT64_FORMAT " keys that are no members instead of " INT64_FORMAT,
-					list->name, list->others, last->others),
-			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
-					   list->max_shrink, timestamptz_to_str(last->built_at)),
-			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
+	bool		few = (last->rows >= 0 && last->rows < LEAST_GUARDED) || last->keys < LEAST_GUARDED * (1 - SLACK);
+
+	if (list->others >= 0 && last->others >= LEAST_GUARDED)
+		guard_count(list, last, "others", (double) list->others, (double) last->others);
+	if (!few)
+		guard_count(list, last, "keys", bfpg_estimate_list_keys(list), last->keys);
 }
 
 /* Hosts that know plain lists alone keep the one that they have. */
@@ -249,9 +242,8 @@ bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last)
 	if (!last->exists)
 		return;
 	guard_exact(list, last);
-	guard_others(list, last);
 	guard_type(list, last);
-	guard_keys(list, last);
+	guard_counts(list, last);
 }
 
 /* Bytes of the files of WAL. */
