@@ -137,7 +137,9 @@ static bool
 use_client(url_look *look)
 {
 	const place *p = look->place;
-	char	   *agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 ")", bloomfilter_version(), p->who.name, p->now.content.serial);
+	/* the log tells who has to be updated before a list becomes exact: those read format 2 */
+	char	   *agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; format 1)", bloomfilter_version(), p->who.name,
+							p->now.content.serial);
 	bool		used = http_use(look->client, &look->plan->http, look->plan->no_agent ? NULL : agent);
 
 	free(agent);
