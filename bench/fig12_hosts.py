@@ -2,8 +2,8 @@
 
 Freshness: 1,000 keys a second are inserted, 20 commits a second. The exporter looks each
 250 ms, a host each second. A reader in another process looks for the last key of each commit
-every 2 ms; its time is counted from COMMIT's answer. Questions: the working copy in memory
-beside the same file on a disk, in turns. Followers: a thousand of them, each looking once a
+every 2 ms; its time is counted from COMMIT's answer. Questions: a file that a follower keeps
+beside a plain one of the same bits, in turns. Followers: a thousand of them, each looking once a
 second, each with files of its own.
 """
 
@@ -11,11 +11,10 @@ import ctypes
 import multiprocessing
 import os
 import random
-import shutil
 import subprocess
 import time
 
-from hosts import Chain, WorkingCopy, cpu_seconds, private_bytes, wait_for
+from hosts import Chain, Followed, cpu_seconds, private_bytes, wait_for
 from measure import Samples
 from run import MILLION, name_of, start
 from server import Session
@@ -94,14 +93,14 @@ def freshness(run, session, table, chain, count):
                                 " and pid <> pg_backend_pid()"))
     watched = {"backend": backend, "exporter": chain.exporter.pid, "follower": chain.hosts[path].pid}
     before = {what: cpu_seconds(pid) for what, pid in watched.items()}
-    steps = {}
+    patches = {}
 
-    def note_step(_):
-        step = chain.last_step()
-        if step is not None:
-            steps[step[1]] = step
+    def note_patch(_):
+        patch = chain.last_patch()
+        if patch is not None:
+            patches[patch[1]] = patch
 
-    took = write_keys(session, run.choose(2, 60), to_commits.send, note_step)
+    took = write_keys(session, run.choose(2, 60), to_commits.send, note_patch)
     used = {what: cpu_seconds(pid) - before[what] for what, pid in watched.items()}
     to_commits.send(None)
     found, lost = result.recv()
@@ -112,24 +111,24 @@ def freshness(run, session, table, chain, count):
     for what in watched:
         table.add("freshness", name_of(count), f"processor time, {what}", unit="% of a core", samples=100 * used[what] / took)
     keys_a_second = COMMITS_A_SECOND * KEYS_A_COMMIT
-    sizes = [length / (keys_a_second * (to - since) / 1e6) for since, to, length in steps.values()]
-    table.add("freshness", name_of(count), "steps", unit="bytes/key", samples=Samples(sizes))
+    sizes = [length / (keys_a_second * (to - since) / 1e6) for since, to, length in patches.values()]
+    table.add("freshness", name_of(count), "patches", unit="bytes/key", samples=Samples(sizes))
     return path
 
 
 def questions(run, table, path, count):
-    """The same bits in memory and on a disk, of which all are in its cache."""
+    """The same bits in a followed file and in a plain one."""
     copy = os.path.join(run.work, "copy.bloom")
-    shutil.copy(path, copy)
-    ways = {"working copy": path, "file": copy}
+    subprocess.run([os.path.join(run.tree, "build", "cli", "bloomfilter"), "copy", path, copy], check=True)
+    ways = {"followed": path, "plain": copy}
     samples = {way: Samples() for way in ways}
     for _ in range(run.choose(2, 9)):
         for way, opened in ways.items():
             done = subprocess.run([run.program("questions"), opened, "3"], check=True, capture_output=True, text=True)
             samples[way].values.append(min(map(float, done.stdout.split())))
     table.add_all("questions", name_of(count), unit="ns", samples=samples)
-    table.add("questions", name_of(count), "working copy over file", unit="ratio",
-              samples=samples["working copy"].over(samples["file"]))
+    table.add("questions", name_of(count), "followed over plain", unit="ratio",
+              samples=samples["followed"].over(samples["plain"]))
     os.unlink(copy)
 
 
@@ -148,7 +147,7 @@ def many_hosts(run, session, table):
     for number in range(hosts):
         chain.begin_host(str(number))
     chain.wait_for_hosts()
-    copies = [WorkingCopy(path) for path in chain.hosts]
+    copies = [Followed(path) for path in chain.hosts]
     wait_for("all hosts' first looks", lambda: max(copy.age() for copy in copies) < 10)
     followers = [process.pid for process in chain.hosts.values()]
     sent, web = chain.bytes_sent(), chain.web_cpu()

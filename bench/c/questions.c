@@ -3,8 +3,6 @@
  *	  What a question costs through the library, by the way in which a file is opened.
  *
  *		questions FILE ROUNDS	a line for each round: ns per look-up of random integers
- *
- * FILE's working copy is asked where it has one, as programs do.
  */
 #include "bench.h"
 

@@ -10,11 +10,11 @@ import struct
 import subprocess
 import time
 
-# Of a working copy (FORMAT, section 18): serial and true_at, in microseconds.
-SERIAL_AT, TRUE_AT = 128, 144
+# Of a followed file (FEED, section 1): serial and true_at, in microseconds.
+SERIAL_AT, TRUE_AT = 520, 536
 
-# Of a step (section 17): from, and behind it to.
-STEP_FROM = 32
+# Of a patch (section 3): from, and behind it to.
+PATCH_FROM = 32
 
 NGINX = """daemon off;
 pid {here}/nginx.pid;
@@ -63,11 +63,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class WorkingCopy:
+class Followed:
     """What a host has, read where its programs would."""
 
     def __init__(self, path):
-        with open(path + ".working", "rb") as file:
+        with open(path, "rb") as file:
             self.map = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
 
     def value(self, offset):
@@ -113,7 +113,7 @@ class Chain:
         return path
 
     def wait_for_hosts(self):
-        wait_for("all hosts' first files", lambda: all(os.path.exists(path + ".working") for path in self.hosts))
+        wait_for("all hosts' first files", lambda: all(os.path.exists(path) for path in self.hosts))
 
     def manifest(self):
         """Its lines by their first words."""
@@ -124,13 +124,13 @@ class Chain:
                 lines.setdefault(word, []).append(rest)
         return lines
 
-    def last_step(self):
-        """From, to and length of the step that the newest manifest came with, None where there was none."""
+    def last_patch(self):
+        """From, to and length of the patch that the newest manifest came with, None where there was none."""
         lines = self.manifest()
         if "inline" not in lines:
             return None
-        step = base64.b64decode(lines["inline"][0])
-        return (*struct.unpack_from("<QQ", step, STEP_FROM), len(step))
+        patch = base64.b64decode(lines["inline"][0])
+        return (*struct.unpack_from("<QQ", patch, PATCH_FROM), len(patch))
 
     def bytes_sent(self):
         """By the web server since it began."""
@@ -142,12 +142,9 @@ class Chain:
         return sum(map(cpu_seconds, [self.nginx.pid, *children_of(self.nginx.pid)]))
 
     def end(self):
-        copies = [os.path.realpath(path + ".working") for path in self.hosts]
         for process in reversed(self.running):
             process.send_signal(signal.SIGTERM)
         for process in self.running:
             process.wait()
-        for path in filter(os.path.exists, copies):
-            os.unlink(path)
         self.log.close()
         shutil.rmtree(self.here)

@@ -24,9 +24,6 @@ my $folder = tempdir('bloomfilter-cli-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chdir $folder or die "chdir $folder: $!";
 END { chdir '/'; }
 
-# Working copies outlive their followers: they too go to a folder of the test's, in memory.
-$ENV{RUNTIME_DIRECTORY} = tempdir('bloomfilter-cli-XXXXXX', DIR => '/dev/shm', CLEANUP => 1) if -w '/dev/shm';
-
 sub program { return $program; }
 
 sub slurp

@@ -107,7 +107,7 @@ agree('another number of parts', 'set');
 is(manifest('set')->{parts}[0], 2, 'is another epoch');
 is(missing('set.url', 1 .. 9000), 0, 'no key is missing');
 
-# A host that follows a set: its parts lie in one working copy.
+# A host that follows a set: its parts lie in one file.
 my @set_host = (program(), 'pull', '--url', "$url/set", '--allow-http', '--out', 'hosts/set.bloom', '--follow', '--every', '1');
 begin('set', @set_host);
 ok(wait_for(30, sub { -e 'hosts/set.bloom' && missing('hosts/set.bloom', 1 .. 9000) == 0 }), 'a host follows the set');
