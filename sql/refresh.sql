@@ -23,13 +23,13 @@ set role regress_bloom_nightly;
 set search_path = public;
 create table member as select 1 as id;
 call bloom_refresh('member');
-select bloom_lookup('member', 2100), keys, n, p, parts, published_by, query from bloom_published;
+select bloom_lookup('member', 2100), keys, n, p, parts, published_by, query from bloom_published where name = 'member';
 show search_path;
-select serial as before from bloom_published \gset
+select serial as before from bloom_published where name = 'member' \gset
 begin isolation level repeatable read;
 call bloom_refresh('member');
 commit;
-select serial > :before as newer from bloom_published;
+select serial > :before as newer from bloom_published where name = 'member';
 begin;
 call bloom_refresh('member');
 rollback;
@@ -40,7 +40,7 @@ set role regress_bloom_nightly;
 \set VERBOSITY terse
 call bloom_refresh('member');
 \set VERBOSITY default
-select keys, run_error from bloom_published;
+select keys, run_error from bloom_published where name = 'member';
 reset role;
 insert into shop.member select g from generate_series(101, 2100) g;
 
@@ -48,7 +48,7 @@ insert into shop.member select g from generate_series(101, 2100) g;
 call bloom_refresh('member');
 set role regress_bloom_other;
 call bloom_refresh('member');
-select published_by, query from bloom_published;
+select published_by, query from bloom_published where name = 'member';
 reset role;
 -- a role that got the name later
 alter role regress_bloom_nightly rename to regress_bloom_daily;

@@ -149,7 +149,7 @@ is((run('', 'verify', 'proof', '--keys', '-', '--allow-empty'))[0], 0, 'unless t
 
 # A later version can't be told; standard input can be a filter
 my $later = slurp('proof');
-substr($later, 4, 1) = "\2";
+substr($later, 4, 1) = "\3";
 spew('later', $later);
 is((run('', 'verify', 'later'))[0], 2, 'a later version is no damage');
 is((run(slurp('proof'), 'verify', '-'))[0], 0, 'a filter on standard input');

@@ -304,8 +304,10 @@ EXPORT("explain") const char *
 explain(uint32_t kind, const uint8_t *bytes, size_t length)
 {
 	static char text[BF_EXPLAIN_ROOM];
+	bf_exact	shape;
 
-	bf_explain(text, &header, blocks(), kind, bytes, length);
+	bf_exact_of(&header, &shape);
+	bf_explain(text, &shape, blocks(), kind, bytes, length);
 	return text;
 }
 

@@ -52,18 +52,21 @@ void
 check_target(const char *path)
 {
 	const char *slash = strrchr(path, '/');
+	bloomfilter_detail detail;
 	char	   *folder;
 	int			error;
 
 	if (is_standard(path))
 		return;
+	if (is_folder(path))
+		fail("cannot write \"%s\": it is a folder", path);
+	if (access(path, F_OK) == 0 && bloomfilter_can_write(path, &detail) < 0)
+		fail("%s", detail.text);
 	folder = slash == NULL ? text_of(".") : text_of("%.*s/", (int) (slash - path), path);
 	error = access(folder, W_OK | X_OK) == 0 ? 0 : errno;
 	free(folder);
 	if (error != 0)
 		fail("cannot write \"%s\": %s", path, strerror(error));
-	if (is_folder(path))
-		fail("cannot write \"%s\": it is a folder", path);
 }
 
 void

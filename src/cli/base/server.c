@@ -173,11 +173,6 @@ stop_wait(int fd, double seconds)
  * The server
  * ------------------------------------------------------------------------ */
 
-/* "undefined function": bloom_chunk, of what is no filter or without the extension. */
-#define UNDEFINED_FUNCTION "42883"
-
-static const char *undefined_function = "";
-
 /* What servers know this program as, and how long they may be silent, seconds. */
 static const char *program_name = "bloomfilter pull";
 static double longest_silence = -1;
@@ -188,12 +183,6 @@ server_expect(const char *program, double silence)
 {
 	program_name = program;
 	longest_silence = silence;
-}
-
-void
-server_explain(const char *reason)
-{
-	undefined_function = reason;
 }
 
 /* Copies a message, its lines joined by "; ". */
@@ -222,18 +211,8 @@ server_problem(PGconn *connection, const PGresult *result)
 	static char line[1024];
 	const char *primary = result == NULL ? NULL :
 		PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-	const char *state = result == NULL ? NULL :
-		PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
-	copy_line(line, sizeof line - 128,
-			  primary != NULL ? primary : PQerrorMessage(connection));
-	if (state != NULL && strcmp(state, UNDEFINED_FUNCTION) == 0 &&
-		undefined_function[0] != '\0')
-	{
-		size_t		length = strlen(line);
-
-		snprintf(line + length, sizeof line - length, "; %s", undefined_function);
-	}
+	copy_line(line, sizeof line, primary != NULL ? primary : PQerrorMessage(connection));
 	return line;
 }
 

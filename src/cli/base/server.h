@@ -96,9 +96,6 @@ extern bool server_stream(PGconn *connection, const char *sql,
  */
 extern bool server_end(PGconn *connection);
 
-/* What to say after the server's words where a function is not there. */
-extern void server_explain(const char *reason);
-
 /* What went wrong last, in one line, valid until the next call. */
 extern const char *server_problem(PGconn *connection, const PGresult *result);
 
