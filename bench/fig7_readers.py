@@ -37,8 +37,7 @@ def fields(text):
 
 class Python:
     name = "Python"
-    SETS = {"set": "set", "BloomFilter, extension": "bloomfilter",
-            "the same in Python": "bloomfilter without C"}
+    ROWS = {"set": "set", "BloomFilter": "bloomfilter", "WatchedBloomFilter": "bloomfilter, watched"}
 
     def __init__(self, run):
         self.run, self.folder = run, os.path.join(run.tree, "clients", "python")
@@ -46,14 +45,14 @@ class Python:
                "--build-base", "build", "--build-lib", "build/lib")
 
     def ours(self, size):
-        text = output(self.folder, "/usr/bin/python3", "bench.py", size.split()[0],
+        text = output(self.folder, "/usr/bin/python3", "bench.py", KEYS[size],
                       self.run.choose(300_000, SET_KEYS), PYTHONPATH="build/lib")
         found = []
-        for line in text.splitlines():
+        for line in text.splitlines()[2:]:
             name = line[:28].strip()
             numbers = re.findall(r"(\d+) ns", line)
             for operation, ns in zip(("there", "absent", "batch there"), numbers):
-                found.append((self.SETS[name], operation, float(ns)))
+                found.append((self.ROWS[name], operation, float(ns)))
         return found
 
     def package(self, keys, rounds):

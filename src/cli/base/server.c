@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -165,7 +166,7 @@ stop_wait(int fd, double seconds)
 	if (stop_requested())
 		return false;
 	/* only a signal interrupts it, and every signal that is caught stops, or is seen next */
-	ready = poll(fds, 2, seconds < 0 ? -1 : (int) (seconds * 1000));
+	ready = poll(fds, 2, isinf(seconds) ? -1 : (int) (fmax(seconds, 0) * 1000));
 	return ready > 0 && fds[1].revents != 0;
 }
 
@@ -175,7 +176,7 @@ stop_wait(int fd, double seconds)
 
 /* What servers know this program as, and how long they may be silent, seconds. */
 static const char *program_name = "bloomfilter pull";
-static double longest_silence = -1;
+static double longest_silence = INFINITY;
 static bool was_silent;
 
 void

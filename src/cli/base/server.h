@@ -40,7 +40,7 @@ extern void stop_end_immediate(void);
 
 /*
  * Waits until fd (-1: none) can be read, a signal comes or the time is over
- * (negative: no limit).  True if fd can be read.
+ * (INFINITY: no limit; below zero it is over).  True if fd can be read.
  */
 extern bool stop_wait(int fd, double seconds);
 
@@ -53,7 +53,7 @@ extern void stop_die(void);
 
 /*
  * Before the first connection: what servers show as the application, and the seconds
- * without a byte after which a query has failed (negative: none).
+ * without a byte after which a query has failed (else never).
  */
 extern void server_expect(const char *program, double silence);
 

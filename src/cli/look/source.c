@@ -133,7 +133,7 @@ source_wait(source *s, PGconn *connection, double begun)
 
 	if (s->plan.list != NULL)
 		return listen_wait(s, connection, until);
-	stop_wait(-1, until > monotonic_seconds() ? until - monotonic_seconds() : 0);
+	stop_wait(-1, until - monotonic_seconds());
 	return !stop_requested();
 }
 
