@@ -105,8 +105,8 @@ foreach my $round (1 .. $backends_killed)
 	my $victim = session($node);
 	kill 'KILL', $victim->pid;
 	wait_until('the end of the other backends',
-		sub { is_gone($swapper->pid) && is_gone($holder->pid) });
-	$_->abandon foreach $swapper, $holder;
+		sub { is_gone($swapper->pid) && is_gone($victim->pid) });
+	$_->abandon foreach $swapper, $victim;
 
 	wait_until_up($node);
 	$churn->check($name);
