@@ -26,7 +26,8 @@ plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run m
 my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
 plan skip_all => 'faketime is not installed' if !defined $library;
 
-my $url = begin_nginx(free_port());
+my @ages = ('9223372036854775807', '99999999999999999999', '-86400', '172800');
+my $url = begin_nginx(free_port(), map { "location /age$_/ { add_header Age $_; }" } @ages);
 my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
 my @pull = ('pull', '--url', "$url/users", '--allow-http');
 
@@ -90,6 +91,15 @@ ok($status != 0 && !-e 'old.bloom', 'a host that is behind does not take what ha
 spew('www/old/manifest', slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 86400 * 1000000 - 3600 * 1000000)/emr);
 ($status, $text) = later(-20, 'pull', '--url', "$url/old", '--allow-http', '--out', 'old.bloom');
 ok($status == 1 && $text =~ /it has expired/, 'nor what expired an hour ago') || diag("$status $text");
+
+# What a cache says of the age of its answer doesn't make it later
+foreach my $age (@ages)
+{
+	mkdir "www/age$age";
+	spew("www/age$age/manifest", slurp('www/users/manifest') =~ s/^expires (\d+)/'expires ' . ($1 - 2 * 86400 * 1000000)/emr);
+	($status, $text) = later(0, 'pull', '--url', "$url/age$age", '--allow-http', '--out', 'aged.bloom');
+	ok($status == 1 && $text =~ /it has expired/ && !-e 'aged.bloom', "nor with an age of $age") || diag("$status $text");
+}
 
 # ------------------------------------------------------------------------
 # The clock steps after the look
