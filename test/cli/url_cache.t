@@ -209,6 +209,10 @@ spew('www/portal/manifest', "<html>Sign in</html>\n");
 rules("portal\t200 OK\tContent-Type: text/html; charset=utf-8");
 like((run('', 'pull', '--url', $url =~ s/users/portal/r, '--allow-http', '--out', 'portal.bloom'))[2], qr/is no manifest \(content type "text\/html; charset=utf-8"\)/, 'the page of a captive portal is told by its type');
 ok(!-e 'portal.bloom', 'and taken for nothing');
+rules("portal\t200 OK\tContent-Type: \e]0;pwned\a\e[2J\x{c2}\x{9b}31m\x{e2}\x{80}\x{ae}");
+my $said = (run('', 'pull', '--url', $url =~ s/users/portal/r, '--allow-http', '--out', 'portal.bloom'))[2];
+like($said, qr/is no manifest \(content type "[^"]*pwned/, 'what a server says is shown');
+unlike($said, qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]/, 'without what a terminal would obey');
 
 # ------------------------------------------------------------------------
 # Patience that a server asks for
