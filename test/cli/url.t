@@ -149,7 +149,7 @@ is((pull("$url/signed", '--key', (split /\n/, slurp('b.pub'))[1], '--out', 'sign
 spew('part', slurp('www/signed/manifest') =~ s/^signature .*//msr);
 my @values = split / /, manifest('signed')->{signature}[0];
 spew('part.minisig', "untrusted comment: list\n$values[0]\ntrusted comment: bloomfilter-list 2\n$values[1]\n");
-is(system('minisign -V -q -p a.pub -m part'), 0, 'minisign verifies it, split as FORMAT.md says');
+is(system('minisign -V -q -p a.pub -m part'), 0, 'minisign verifies it, split as FEED.md says');
 spew('www/signed/manifest', slurp('www/signed/manifest') =~ s/^poll .*/poll 9/mr);
 like((pull("$url/signed", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'what was changed is refused');
 like((pull("$url/users", '--key', 'a.pub', '--out', 'signed.bloom'))[2], qr/no right signature/, 'and what is not signed');
