@@ -282,7 +282,8 @@ explain(const char *url, CURLcode code, const incoming *in)
 		complain("%.*s: cannot write what comes: %s", length, url, strerror(in->error));
 	else if (in->too_long)
 		complain("%.*s: is longer than it may be", length, url);
-	else if (code == CURLE_UNSUPPORTED_PROTOCOL)
+	/* a server that speaks no HTTP has this code, too */
+	else if (code == CURLE_UNSUPPORTED_PROTOCOL && in->answer->status / 100 == 3)
 		complain("%.*s: the server leads to an address that isn't https:, which is not followed", length, url);
 	else if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
 		complain("%.*s: its certificate is not trusted: %s; SSL_CERT_FILE names another file of certificates", length, url,
