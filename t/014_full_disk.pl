@@ -91,7 +91,7 @@ DROP TABLE filters, fresh;
 CREATE TABLE day AS SELECT build(1) AS old, build(5001) AS new;
 EOC
 	my $pull = BloomTest::Pull->new($node, $disk->make_folder('files'));
-	skip 'the command line bloomfilter can\'t be built (libpq-dev,, libcurl4-openssl-dev, libsodium-dev)', 1 if !$pull->runs;
+	skip 'the command line bloomfilter can\'t be built (libpq-dev, libcurl4-openssl-dev, libsodium-dev)', 1 if !$pull->runs;
 
 	$session->query("SELECT bloom_publish('day', old) FROM day");
 	is($pull->run('day'), '', 'a list is pulled');

@@ -70,9 +70,9 @@ foreach my $i (1 .. 12)
 }
 my $m = manifest('users');
 is($m->{epoch}[0], $whole_serial, 'keys that come are no new epoch');
-cmp_ok(@{ $m->{patch} }, '<', 8, 'steps are merged as they age');
+cmp_ok(@{ $m->{patch} }, '<', 8, 'patches are merged as they age');
 is(scalar(grep { $lengths[$_] == $lengths[ $_ - 1 ] } 1 .. $#lengths), 0, 'no two manifests after each other have the same length');
-is((pull(@here))[0], 0, 'a host that is behind pulls steps');
+is((pull(@here))[0], 0, 'a host that is behind pulls patches');
 ok(has('once.bloom', 100 .. 1299), 'and has all keys');
 my $snapshot = sql("SET search_path = public, ext; SELECT encode(ext.bloomfilter_send(bloom_snapshot('users_filter')), 'hex')");
 is((run('', 'copy', 'once.bloom', 'copy.bloom'))[0], 0, 'it is copied');
@@ -175,7 +175,7 @@ like($passed[-1], qr/manifest$/, 'the manifest last');
 spew('after.status', '1');
 my $before = slurp('www/after/manifest');
 sql('INSERT INTO users VALUES (6000)');
-is((export(@after))[0], 2, 'a step that it fails for');
+is((export(@after))[0], 2, 'a patch that it fails for');
 is(slurp('www/after/manifest'), $before, 'is not published');
 spew('after.status', '0');
 is((export(@after))[0], 0, 'but once it does');

@@ -1,5 +1,5 @@
 # url_cache.t
-#	  Steps that a cache says are not there, servers that ask for patience, and pages that are
+#	  Patches that a cache says are not there, servers that ask for patience, and pages that are
 #	  no manifest: bloomfilter pull --url waits, and goes on by itself.
 #
 # A web server of the test's own answers as it is told.  Needs a server with the extension.
@@ -112,7 +112,7 @@ ok(wait_for(30, sub { -e 'u.bloom' && is_current() }), 'a host follows');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'by a whole file');
 
 # ------------------------------------------------------------------------
-# A step that isn't there
+# A patch that isn't there
 # ------------------------------------------------------------------------
 
 rules("\\.patch\$\t404 Not Found");
@@ -144,7 +144,7 @@ add(4000);
 rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
-ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a step that never comes is looked for again');
+ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a patch that never comes is looked for again');
 is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched that does not have it');
 cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>=', 2, 'these looks are failures, by status');
 
@@ -159,7 +159,7 @@ change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . 
 rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
-ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a step is missed');
+ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a patch is missed');
 is(scalar(requests(qr/\.bloom /)), 0, 'for minutes the whole file that has it is left to other hosts');
 change(sub { $_[0] =~ s/^spread .*/spread 1/mr });
 restart();
@@ -169,7 +169,7 @@ is(scalar(requests(qr/\.bloom 200/)), 1, 'once');
 is(words('u.bloom'), '', 'and status is content');
 rules();
 
-# The same with steps that are damaged at the server
+# The same with patches that are damaged at the server
 add(4000);
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'the other host has more');
 run('', 'copy', 'whole.bloom', 'whole.filter');
@@ -186,7 +186,7 @@ change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . 
 damage();
 spew('requests', '');
 restart();
-ok(wait_for(90, sub { is_current() }), 'a step that is damaged, too, is left for the whole file that has it');
+ok(wait_for(90, sub { is_current() }), 'a patch that is damaged, too, is left for the whole file that has it');
 cmp_ok(scalar(requests(qr/\.patch 200/)), '>=', 3, 'after three looks');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'which is fetched once');
 

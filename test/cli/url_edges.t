@@ -190,13 +190,13 @@ sub leave
 
 my ($named) = glob 'www/three/*.bloom';
 utime 0, 0, glob 'www/three/*.bloom';
-my %is = (young_step => leave('.patch', 0.5), step => leave('.patch', 2), whole => leave('.bloom', 2), old_step => leave('.patch', 25), old_whole => leave('.bloom', 25));
+my %is = (young_patch => leave('.patch', 0.5), patch => leave('.patch', 2), whole => leave('.bloom', 2), old_patch => leave('.patch', 25), old_whole => leave('.bloom', 25));
 spew('www/three/mine.txt', 'mine');
 utime 0, 0, 'www/three/mine.txt';
 export('www/three', '--keep', '1000000000');
-is(join(' ', grep { -e $is{$_} } sort keys %is), 'step whole young_step', 'what nobody named for a day goes');
+is(join(' ', grep { -e $is{$_} } sort keys %is), 'patch whole young_patch', 'what nobody named for a day goes');
 ($status, $out, $err) = export('www/three', '--keep', '1');
-is(join(' ', grep { -e $is{$_} } sort keys %is), 'whole young_step', 'where bytes press, steps go after an hour');
+is(join(' ', grep { -e $is{$_} } sort keys %is), 'whole young_patch', 'where bytes press, patches go after an hour');
 like($err, qr/more than --keep/, 'and it is said if that is not enough');
 ok(-e "www/three/" . (manifest('three')->{whole}[0] =~ /(\w{64})$/)[0] . '.bloom', 'what the manifest names stays, however old');
 ok(-e 'www/three/mine.txt', 'and so does what others put there');

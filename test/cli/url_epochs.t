@@ -65,7 +65,7 @@ seek $stream, 4096 + 64 + 50, 0;
 print $stream "\xff";
 close $stream;
 serve('s', 2);
-is((pull_once($file))[0], 0, 'bits of a step that was broken off');
+is((pull_once($file))[0], 0, 'bits of a patch that was broken off');
 is_at($file, 2, 'bloom 1 patch 1');
 
 # Patches that are missing, damaged, or not valid.

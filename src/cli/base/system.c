@@ -7,6 +7,7 @@
 
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -58,6 +59,12 @@ is_folder(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+double
+random_share(void)
+{
+	return (double) random() / (double) 0x7fffffff;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * system.h
- *	  What the system knows: times, and this boot; and digests of bytes.
+ *	  What the system knows: times, and this boot; random numbers, and digests of bytes.
  */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
@@ -17,6 +17,9 @@ extern uint64_t boot_time_now(void);
 extern void read_boot_id(uint8_t boot[16]);
 
 extern bool is_folder(const char *path);
+
+/* 0 to 1, by srandom(); what nobody can guess comes from libsodium. */
+extern double random_share(void);
 
 #define SHA256_BYTES 32
 extern void sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length);

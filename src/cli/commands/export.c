@@ -16,6 +16,7 @@
 #include "output.h"
 #include "server.h"
 #include "source.h"
+#include "system.h"
 
 static const char help[] =
 "Usage: bloomfilter export --dsn DSN --index INDEX --to FOLDER [OPTION]...\n"
@@ -327,7 +328,7 @@ publish(exporter *e)
 static void
 wait_after_failure(double *wait)
 {
-	stop_wait(-1, *wait * (0.5 + 0.5 * (double) random() / (double) 0x7fffffff));
+	stop_wait(-1, *wait * (0.5 + 0.5 * random_share()));
 	*wait = fmin(*wait * 2, LONGEST_WAIT);
 }
 

@@ -11,6 +11,7 @@
 
 #include "output.h"
 #include "server.h"
+#include "system.h"
 #include "url.h"
 
 #define FIRST_WAIT 1.0
@@ -19,12 +20,6 @@
 
 /* FILE is looked at so often, whatever the server wants: others may remove it. */
 #define CHECK_SECONDS 2.0
-
-static double
-random_share(void)
-{
-	return (double) random() / (double) 0x7fffffff;
-}
 
 /* Seconds to the next look: a fixed period while all goes well. */
 static double

@@ -366,7 +366,7 @@ follow(server_follow *f)
 		if (!f->plan->follow || over || stop_requested())
 			break;
 		wait = well ? FIRST_WAIT : fmin(wait * 2, LONGEST_WAIT);
-		stop_wait(-1, wait * (0.5 + 0.5 * (double) random() / (double) 0x7fffffff));
+		stop_wait(-1, wait * (0.5 + 0.5 * random_share()));
 	}
 	while (!stop_requested());
 	return well && !over;

@@ -264,7 +264,7 @@ is_my_turn(url_look *look, const feed_manifest *m)
 	if (look->place->state == PLACE_EMPTY || look->place->lost || spread == 0 || !look->plan->follow)
 		return true;
 	if (look->spread_until <= 0)
-		look->spread_until = monotonic_seconds() + (double) spread * (double) random() / (double) 0x7fffffff;
+		look->spread_until = monotonic_seconds() + (double) spread * random_share();
 	return monotonic_seconds() >= look->spread_until;
 }
 

@@ -87,7 +87,7 @@ check_content(url_look *look)
 
 	if (p->state != PLACE_MINE || p->lost || p->changes % 2 != 0 || monotonic_seconds() < p->check_due)
 		return true;
-	p->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + (double) random() / (double) 0x7fffffff);
+	p->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
 	if (!parts_sum(p->fd, p->parts, p->who.parts, &sum) || sum != p->now.content.sum)
 	{
 		place_lose(p, "damaged", "its bits are not those that were set");

@@ -141,7 +141,7 @@ next_serial(const list_folder *f, const folder_news *news)
 	return 0;
 }
 
-/* step: what was published came as a patch, too, unless it would have been too long. */
+/* patch: what was published came as one, too, unless that would have been too long. */
 static void
 count_published(list_folder *f, const folder_news *news, bool patch)
 {

@@ -188,35 +188,16 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *
 	return filter;
 }
 
-/* The same of a filter that can be changed: an exact one is refused by its version. */
-static BfpgFilter *
-load_filter(Datum value, MemoryContext parent, bf_status *status)
-{
-	bf_exact	shape;
-	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape, status);
-
-	if (*status == BF_OK && shape.levels > 1)
-		*status = BF_BAD_VERSION;
-	return filter;
-}
-
-BfpgFilter *
-bfpg_filter_check(Datum value, MemoryContext parent, bf_status *status)
-{
-	BfpgFilter *filter = load_filter(value, parent, status);
-
-	if (*status == BF_OK)
-		return filter;
-	bfpg_filter_free(filter);
-	return NULL;
-}
-
 BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
+	bf_exact	shape;
 	bf_status	status;
-	BfpgFilter *filter = load_filter(value, parent, &status);
+	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape, &status);
 
+	/* what can be changed is none that is exact */
+	if (status == BF_OK && shape.levels > 1)
+		status = BF_BAD_VERSION;
 	if (status != BF_OK)
 		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
 	return filter;

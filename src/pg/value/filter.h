@@ -41,13 +41,6 @@ extern BfpgFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent
 extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
 
 /*
- * The same, for those who want to know what is wrong instead of an error: returns
- * NULL and sets *status unless the value is valid.
- */
-extern BfpgFilter *bfpg_filter_check(Datum value, MemoryContext parent,
-								   bf_status *status);
-
-/*
  * A private copy for looking keys up, of an exact filter, too: its blocks are those of level 1,
  * and the other levels' follow.  It is never made a Datum.
  */
