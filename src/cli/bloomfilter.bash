@@ -22,27 +22,26 @@ _bloomfilter() {
 			return
 			;;
 		# numbers, and texts that only the user knows
-		-n | --capacity | -p | --rate | -s | --seed | --parts | --sample | --sample-seed | \
-			--dsn | --url | --index | --name | --identity | --poll | --spread | --heartbeat | --expires | --keep | --keep-days | --after | \
-			--limit-rate | --list | --every | --max-age | --max-true-age)
+		-n | --capacity | -p | --rate | -s | --seed | --parts | \
+			--dsn | --url | --index | --name | --identity | --poll | --spread | --heartbeat | --expires | --keep-days | --after | \
+			--list | --every | --max-age | --max-true-age)
 			return
 			;;
 	esac
 
 	case $command in
 		export) options='--dsn --index --list --to --name --identity --new-source --follow --every --poll --spread --heartbeat
-			--expires --keep --keep-days --sign --after --quiet --help' ;;
-		build) options='--capacity --rate --seed --type --parts --members --others --null --allow-empty --no-progress --help' ;;
-		contains) options='--type --invert --count --quiet --null --skip-bad --help' ;;
+			--expires --keep-days --sign --after --quiet --help' ;;
+		build) options='--capacity --rate --seed --type --parts --members --others --null --allow-empty --help' ;;
+		contains) options='--type --invert --count --quiet --null --help' ;;
 		copy) options='--help' ;;
 		explain) options='--type --help' ;;
 		info) options='--json --help' ;;
-		verify) options='--keys --type --null --sample --sample-seed --allow-empty --no-progress
-			--help' ;;
+		verify) options='--keys --type --null --allow-empty --help' ;;
 		status) options='--max-age --max-true-age --json --prometheus --quiet --help' ;;
 		pull)
 			options='--url --dsn --list --index --config --out --follow --every --key --name --allow-older --allow-http
-				--header-file --limit-rate --no-agent --quiet --help'
+				--header-file --quiet --help'
 			[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || options='--config --once --quiet --help'
 			;;
 	esac

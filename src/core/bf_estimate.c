@@ -9,6 +9,9 @@
 /* Standard deviations by which the fill must exceed what the capacity explains. */
 #define SURE 5.0
 
+/* Share of bits beyond which the number of keys can't be told from them any more. */
+#define TELLING_FILL 0.9
+
 bf_geometry
 bf_header_geometry(const bf_header *header)
 {
@@ -42,6 +45,12 @@ bf_estimate_keys(const bf_header *header)
 	if (set > bits - 0.5)
 		set = bits - 0.5;
 	return bf_ln1p(-set / bits) / bf_ln1p(-hit / (double) header->blocks);
+}
+
+bool
+bf_is_saturated(const bf_header *header)
+{
+	return bf_fill(header) > TELLING_FILL;
 }
 
 double

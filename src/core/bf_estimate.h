@@ -27,6 +27,12 @@ extern double bf_fill(const bf_header *header);
  */
 extern double bf_estimate_keys(const bf_header *header);
 
+/*
+ * Whether so few bits are left that their number tells no more than this: there are more keys than
+ * the estimate.
+ */
+extern bool bf_is_saturated(const bf_header *header);
+
 /* Expected false-positive rate for the keys that it holds now. */
 extern double bf_estimate_rate(const bf_header *header);
 

@@ -69,6 +69,10 @@ extern bool bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *
  */
 extern bool bf_exact_resize(bf_exact *exact, unsigned level, uint64_t keys, uint64_t opposite);
 
+/* The shape for a universe with room for at least so many keys in levels 2 and 3 (least[0] says nothing). */
+extern bool bf_exact_plan_least(const bf_universe *universe, uint64_t seed, const uint64_t least[BF_EXACT_LEVELS],
+								bf_exact *exact);
+
 /* The fewest parts in which a universe fits; 0 where BF_MAX_PARTS is not enough. */
 extern uint32_t bf_exact_parts(const bf_universe *universe);
 

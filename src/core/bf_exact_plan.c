@@ -101,6 +101,19 @@ bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact)
 		bf_exact_resize(exact, 2, room_for((double) universe->members * rate_2), others);
 }
 
+bool
+bf_exact_plan_least(const bf_universe *universe, uint64_t seed, const uint64_t least[BF_EXACT_LEVELS], bf_exact *exact)
+{
+	bool		planned = bf_exact_plan(universe, seed, exact);
+
+	if (planned && least[1] > exact->level[1].capacity)
+		planned = bf_exact_resize(exact, 1, least[1], universe->members) &&
+			bf_exact_resize(exact, 2, exact->level[2].capacity, least[1]);
+	if (planned && least[2] > exact->level[2].capacity)
+		planned = bf_exact_resize(exact, 2, least[2], exact->level[1].capacity);
+	return planned;
+}
+
 bf_universe
 bf_exact_part_universe(const bf_universe *universe, uint32_t parts)
 {

@@ -1,9 +1,11 @@
 /*
  * feed_manifest.c
- *	  Reading the manifest of a list's folder.
+ *	  The manifest of a list's folder, read and written by one table of its fields.
  */
 #include "feed_manifest.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +33,6 @@ read_number(const char *text, uint64_t *number)
 	return *number <= INT64_MAX;
 }
 
-static bool
-read_seconds(const char *text, uint64_t least, uint64_t *number)
-{
-	return read_number(text, number) && *number >= least && *number <= FEED_MOST_SECONDS;
-}
-
 /* Splits values at single spaces; false if there are not exactly so many. */
 static bool
 split(char *values, char **value, int count)
@@ -59,56 +55,168 @@ split(char *values, char **value, int count)
 	return true;
 }
 
-typedef struct reading
-{
-	feed_manifest *manifest;
-	uint32_t	wholes;			/* lines so far */
-	unsigned	seen;			/* words that stand once */
-} reading;
+/* ------------------------------------------------------------------------
+ * Text in the making
+ * ------------------------------------------------------------------------ */
 
-static bool
-read_name(feed_manifest *manifest, const char *value)
+typedef struct text_buffer
 {
-	if (!feed_is_name(value))
-		return false;
-	snprintf(manifest->name, sizeof manifest->name, "%s", value);
-	return true;
+	char	   *text;			/* NULL with room: there was no memory */
+	size_t		length;
+	size_t		room;
+} text_buffer;
+
+/* Room for so many bytes more, and a zero byte; false if there is none. */
+static bool
+make_room(text_buffer *buffer, size_t length)
+{
+	char	   *more;
+
+	if (buffer->length + length + 1 <= buffer->room)
+		return buffer->text != NULL;
+	buffer->room = 2 * buffer->room + length + 1024;
+	more = realloc(buffer->text, buffer->room);
+	if (more == NULL)
+	{
+		free(buffer->text);
+		buffer->room = SIZE_MAX;
+	}
+	buffer->text = more;
+	return more != NULL;
 }
 
-static bool
-read_exporter(feed_manifest *manifest, const char *value)
+static void
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+add(text_buffer *buffer, const char *format,...)
 {
+	va_list		arguments;
+	int			length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (!make_room(buffer, (size_t) length))
+		return;
+	va_start(arguments, format);
+	vsnprintf(buffer->text + buffer->length, (size_t) length + 1, format, arguments);
+	va_end(arguments);
+	buffer->length += (size_t) length;
+}
+
+/* ------------------------------------------------------------------------
+ * Lines that stand once
+ * ------------------------------------------------------------------------ */
+
+typedef enum field_kind
+{
+	IN_DIGITS,					/* within bounds */
+	IN_HEX,
+	A_NAME,
+	A_UUID,
+	AN_EXPORTER,
+	A_RATE
+} field_kind;
+
+typedef struct field
+{
+	const char *word;
+	size_t		at;				/* in feed_manifest; of numbers 8 bytes */
+	field_kind	kind;
+	bool		optional;		/* it may be missing, and isn't written where it is 0 */
+	uint64_t	least;
+	uint64_t	most;
+} field;
+
+#define FIELD(field, kind, optional, least, most) {#field, offsetof(feed_manifest, field), kind, optional, least, most}
+
+/* In the order in which they are written. */
+static const field fields[] = {
+	FIELD(name, A_NAME, false, 0, 0),
+	FIELD(identity, A_UUID, false, 0, 0),
+	FIELD(exporter, AN_EXPORTER, false, 0, 0),
+	FIELD(serial, IN_DIGITS, false, 0, INT64_MAX),
+	FIELD(content, IN_DIGITS, false, 0, INT64_MAX),
+	FIELD(epoch, IN_DIGITS, false, 0, INT64_MAX),
+	FIELD(sum, IN_HEX, false, 0, 0),
+	FIELD(true_at, IN_DIGITS, true, 0, INT64_MAX),
+	FIELD(poll, IN_DIGITS, false, 0, FEED_MOST_SECONDS),
+	FIELD(spread, IN_DIGITS, false, 0, FEED_MOST_SECONDS),
+	FIELD(heartbeat, IN_DIGITS, true, 1, FEED_MOST_SECONDS),
+	FIELD(expires, IN_DIGITS, true, 0, INT64_MAX),
+	FIELD(rate, A_RATE, true, 0, 0),
+	FIELD(parts, IN_DIGITS, false, 1, FEED_MOST_PARTS)
+};
+
+#define FIELDS (sizeof fields / sizeof fields[0])
+
+static bool
+read_field(feed_manifest *manifest, const field *f, const char *value)
+{
+	char	   *at = (char *) manifest + f->at;
 	uint8_t		bytes[FEED_EXPORTER_BYTES / 2];
-
-	if (!feed_from_hex(bytes, sizeof bytes, value))
-		return false;
-	memcpy(manifest->exporter, value, sizeof manifest->exporter);
-	return true;
-}
-
-static bool
-read_sum(feed_manifest *manifest, const char *value)
-{
-	uint8_t		bytes[8];
-	unsigned	i;
-
-	if (!feed_from_hex(bytes, sizeof bytes, value))
-		return false;
-	for (i = 0; i < sizeof bytes; i++)
-		manifest->sum = manifest->sum << 8 | bytes[i];
-	return true;
-}
-
-static bool
-read_rate(feed_manifest *manifest, const char *value)
-{
+	uint64_t	number;
 	char	   *end;
 
-	if (strspn(value, "0123456789.e-") != strlen(value))
-		return false;
-	manifest->rate = strtod(value, &end);
-	return *end == '\0' && manifest->rate >= 0 && manifest->rate <= 1;
+	switch (f->kind)
+	{
+		case IN_DIGITS:
+			if (!read_number(value, &number) || number < f->least || number > f->most)
+				return false;
+			memcpy(at, &number, sizeof number);
+			return true;
+		case IN_HEX:
+			number = strtoull(value, NULL, 16);
+			memcpy(at, &number, sizeof number);
+			return feed_from_hex(bytes, sizeof number, value);
+		case A_NAME:
+			snprintf(at, FEED_NAME_BYTES + 1, "%s", value);
+			return feed_is_name(value);
+		case A_UUID:
+			return feed_uuid_read(manifest->identity, value);
+		case AN_EXPORTER:
+			snprintf(at, FEED_EXPORTER_BYTES + 1, "%s", value);
+			return feed_from_hex(bytes, sizeof bytes, value);
+		default:
+			manifest->rate = strtod(value, &end);
+			return strspn(value, "0123456789.e-") == strlen(value) && *end == '\0' && manifest->rate >= 0 && manifest->rate <= 1;
+	}
 }
+
+static void
+add_field(text_buffer *buffer, const feed_manifest *manifest, const field *f)
+{
+	const char *at = (const char *) manifest + f->at;
+	char		identity[FEED_UUID_TEXT_BYTES];
+	uint64_t	number;
+
+	switch (f->kind)
+	{
+		case A_NAME:
+		case AN_EXPORTER:
+			add(buffer, "%s %s\n", f->word, at);
+			break;
+		case A_UUID:
+			feed_uuid_text(identity, manifest->identity);
+			add(buffer, "%s %s\n", f->word, identity);
+			break;
+		case A_RATE:
+			if (manifest->rate > 0)
+				add(buffer, "%s %.6g\n", f->word, manifest->rate);
+			break;
+		default:
+			memcpy(&number, at, sizeof number);
+			if (f->kind == IN_HEX)
+				add(buffer, "%s %016" PRIx64 "\n", f->word, number);
+			else if (number != 0 || !f->optional)
+				add(buffer, "%s %" PRIu64 "\n", f->word, number);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Files
+ * ------------------------------------------------------------------------ */
 
 /* Room for one more file, which is all zeros; NULL if there is no memory. */
 static feed_file *
@@ -132,6 +240,13 @@ read_length_digest(feed_file *file, const char *length, const char *digest, uint
 	return read_number(length, &file->length) && file->length >= least && file->length <= FEED_MOST_BYTES &&
 		feed_from_hex(file->digest, FEED_DIGEST_BYTES, digest);
 }
+
+typedef struct reading
+{
+	feed_manifest *manifest;
+	uint32_t	wholes;			/* lines so far */
+	unsigned	seen;			/* words that stand once */
+} reading;
 
 /* part, serial, length, digest */
 static bool
@@ -174,78 +289,6 @@ read_inline(feed_manifest *manifest, const char *value)
 		feed_from_base64(manifest->inlined, FEED_INLINE_BYTES, &manifest->inlined_length, value);
 }
 
-/* The words that stand once, in the order of their bits in reading.seen. */
-typedef enum once_word
-{
-	ONCE_NAME, ONCE_IDENTITY, ONCE_EXPORTER, ONCE_SERIAL, ONCE_CONTENT, ONCE_EPOCH, ONCE_SUM, ONCE_BUILT,
-	ONCE_POLL, ONCE_SPREAD, ONCE_PARTS, ONCE_TRUE_AT, ONCE_HEARTBEAT, ONCE_EXPIRES, ONCE_RATE,
-	ONCE_WORDS
-} once_word;
-
-static const char *const once[ONCE_WORDS] = {
-	"name", "identity", "exporter", "serial", "content", "epoch", "sum", "built", "poll", "spread",
-	"parts", "true_at", "heartbeat", "expires", "rate"
-};
-
-/* All up to parts. */
-#define NEEDED ((2u << ONCE_PARTS) - 1)
-
-static bool
-read_parts(feed_manifest *manifest, const char *value)
-{
-	uint64_t	parts;
-
-	if (!read_number(value, &parts) || parts < 1 || parts > FEED_MOST_PARTS)
-		return false;
-	manifest->parts = (uint32_t) parts;
-	return true;
-}
-
-static bool
-read_once(reading *state, once_word word, const char *value)
-{
-	feed_manifest *m = state->manifest;
-
-	if (state->seen & 1u << word)
-		return false;
-	state->seen |= 1u << word;
-	switch (word)
-	{
-		case ONCE_NAME:
-			return read_name(m, value);
-		case ONCE_IDENTITY:
-			return feed_uuid_read(m->identity, value);
-		case ONCE_EXPORTER:
-			return read_exporter(m, value);
-		case ONCE_SERIAL:
-			return read_number(value, &m->serial);
-		case ONCE_CONTENT:
-			return read_number(value, &m->content);
-		case ONCE_EPOCH:
-			return read_number(value, &m->epoch);
-		case ONCE_SUM:
-			return read_sum(m, value);
-		case ONCE_BUILT:
-			return read_number(value, &m->built);
-		case ONCE_POLL:
-			return read_seconds(value, 0, &m->poll);
-		case ONCE_SPREAD:
-			return read_seconds(value, 0, &m->spread);
-		case ONCE_PARTS:
-			return read_parts(m, value);
-		case ONCE_TRUE_AT:
-			return read_number(value, &m->true_at);
-		case ONCE_HEARTBEAT:
-			return read_seconds(value, 1, &m->heartbeat);
-		case ONCE_EXPIRES:
-			return read_number(value, &m->expires);
-		case ONCE_RATE:
-			return read_rate(m, value);
-		default:
-			return false;
-	}
-}
-
 static const char *
 read_line(reading *state, char *line)
 {
@@ -260,10 +303,13 @@ read_line(reading *state, char *line)
 	if (right)
 	{
 		*values++ = '\0';
-		for (i = 0; i < ONCE_WORDS && strcmp(line, once[i]) != 0; i++)
+		for (i = 0; i < FIELDS && strcmp(line, fields[i].word) != 0; i++)
 			;
-		if (i < ONCE_WORDS)
-			right = read_once(state, (once_word) i, values);
+		if (i < FIELDS)
+		{
+			right = (state->seen & 1u << i) == 0 && read_field(state->manifest, &fields[i], values);
+			state->seen |= 1u << i;
+		}
 		else if (strcmp(line, "whole") == 0)
 			right = read_whole(state, values);
 		else if (strcmp(line, "patch") == 0)
@@ -308,7 +354,10 @@ check_all(const reading *state)
 	const feed_manifest *m = state->manifest;
 	size_t		i;
 
-	if ((state->seen & NEEDED) != NEEDED || state->wholes != m->parts)
+	for (i = 0; i < FIELDS; i++)
+		if (!fields[i].optional && (state->seen & 1u << i) == 0)
+			return "is missing";
+	if (state->wholes != m->parts)
 		return "is missing";
 	if (m->epoch < 1 || m->content < m->epoch || m->serial < m->content)
 		return "has serials that don't follow each other";
@@ -362,23 +411,29 @@ feed_files_bytes(const feed_file *files, size_t count)
  * The whole
  * ------------------------------------------------------------------------ */
 
+/* Where the next line begins; end if there is none. */
+static const char *
+next_line(const char *line, const char *end)
+{
+	const char *newline = memchr(line, '\n', (size_t) (end - line));
+
+	return newline == NULL ? end : newline + 1;
+}
+
+static bool
+is_signature(const char *line, const char *end)
+{
+	return (size_t) (end - line) >= strlen(FEED_SIGNATURE) && memcmp(line, FEED_SIGNATURE, strlen(FEED_SIGNATURE)) == 0;
+}
+
 size_t
 feed_signed_length(const char *text, size_t length)
 {
-	const char *end = text + length;
 	const char *line = text;
 
-	while (line < end)
-	{
-		const char *newline;
-
-		if ((size_t) (end - line) >= strlen(FEED_SIGNATURE) &&
-			memcmp(line, FEED_SIGNATURE, strlen(FEED_SIGNATURE)) == 0)
-			return (size_t) (line - text);
-		newline = memchr(line, '\n', (size_t) (end - line));
-		line = newline == NULL ? end : newline + 1;
-	}
-	return length;
+	while (line < text + length && !is_signature(line, text + length))
+		line = next_line(line, text + length);
+	return (size_t) (line - text);
 }
 
 static const char *
@@ -408,20 +463,15 @@ read_lines(reading *state, char *text, size_t length, unsigned *number)
 	return length == 0 ? "is not there: the manifest is empty" : check_all(state);
 }
 
-/* Behind the first signature line are others, and nothing else. */
+/* Behind the first signature line are others, whole, and nothing else. */
 static bool
 are_signatures(const char *at, const char *end)
 {
-	while (at < end)
-	{
-		const char *newline = memchr(at, '\n', (size_t) (end - at));
+	bool		whole = at == end || end[-1] == '\n';
 
-		if (newline == NULL || (size_t) (end - at) < strlen(FEED_SIGNATURE) ||
-			memcmp(at, FEED_SIGNATURE, strlen(FEED_SIGNATURE)) != 0)
-			return false;
-		at = newline + 1;
-	}
-	return true;
+	while (at < end && is_signature(at, end))
+		at = next_line(at, end);
+	return whole && at == end;
 }
 
 const char *
@@ -454,28 +504,58 @@ feed_manifest_free(feed_manifest *manifest)
 	memset(manifest, 0, sizeof *manifest);
 }
 
-/* The same bytes in memory of their own. */
-static bool
-copy_bytes(void *to, const void *from, size_t length)
-{
-	void	   *bytes = from == NULL ? NULL : malloc(length + 1);
+/* ------------------------------------------------------------------------
+ * Writing
+ * ------------------------------------------------------------------------ */
 
-	if (bytes != NULL)
-		memcpy(bytes, from, length);
-	memcpy(to, &bytes, sizeof bytes);
-	return from == NULL || bytes != NULL;
+static void
+add_files(text_buffer *buffer, const feed_manifest *manifest)
+{
+	char		hex[2 * FEED_DIGEST_BYTES + 1];
+	size_t		i;
+
+	for (i = 0; i < manifest->parts; i++)
+	{
+		const feed_file *file = &manifest->wholes[i];
+
+		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
+		add(buffer, "whole %zu %" PRIu64 " %" PRIu64 " %s\n", i, file->to, file->length, hex);
+	}
+	for (i = 0; i < manifest->patch_count; i++)
+	{
+		const feed_file *file = &manifest->patches[i];
+
+		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
+		add(buffer, "patch %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->kind == FEED_FLIP ? "flip" : "set",
+			file->from, file->to, file->length, hex);
+	}
 }
 
-bool
-feed_manifest_copy(feed_manifest *copy, const feed_manifest *m)
+static void
+add_inlined(text_buffer *buffer, const feed_manifest *manifest)
 {
-	*copy = *m;
-	copy->wholes = copy->patches = NULL;
-	copy->inlined = NULL;
-	if (copy_bytes(&copy->wholes, m->wholes, m->parts * sizeof *m->wholes) &&
-		copy_bytes(&copy->patches, m->patches, m->patch_count * sizeof *m->patches) &&
-		copy_bytes(&copy->inlined, m->inlined, m->inlined_length))
-		return true;
-	feed_manifest_free(copy);
-	return false;
+	size_t		room = FEED_BASE64_BYTES(manifest->inlined_length);
+
+	add(buffer, "inline ");
+	if (!make_room(buffer, room))
+		return;
+	feed_base64(buffer->text + buffer->length, manifest->inlined, manifest->inlined_length);
+	buffer->length += room - 1;
+	add(buffer, "\n");
+}
+
+char *
+feed_manifest_text(const feed_manifest *manifest, unsigned dots)
+{
+	text_buffer buffer = {NULL, 0, 0};
+	unsigned	i;
+
+	add(&buffer, FEED_FIRST_LINE "\n");
+	for (i = 0; i < FIELDS; i++)
+		add_field(&buffer, manifest, &fields[i]);
+	add_files(&buffer, manifest);
+	if (manifest->inlined != NULL)
+		add_inlined(&buffer, manifest);
+	add(&buffer, "# %.*s\n", (int) dots, "................................................................");
+	return buffer.text;
 }

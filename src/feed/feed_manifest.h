@@ -30,7 +30,6 @@ typedef struct feed_file
 	uint64_t	to;
 	uint64_t	length;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	unsigned	level;			/* the exporter's own: how often a patch was merged */
 } feed_file;
 
 typedef struct feed_manifest
@@ -42,14 +41,13 @@ typedef struct feed_manifest
 	uint64_t	content;
 	uint64_t	epoch;
 	uint64_t	sum;			/* of content */
-	uint64_t	built;
 	uint64_t	true_at;		/* 0: not known */
 	uint64_t	poll;			/* seconds */
 	uint64_t	spread;			/* seconds */
 	uint64_t	heartbeat;		/* seconds; 0: none */
 	uint64_t	expires;		/* 0: never */
 	double		rate;			/* 0: not known */
-	uint32_t	parts;
+	uint64_t	parts;
 	feed_file  *wholes;
 	feed_file  *patches;
 	size_t		patch_count;
@@ -70,9 +68,6 @@ extern size_t feed_signed_length(const char *text, size_t length);
 extern const char *feed_manifest_read(const char *text, size_t length, feed_manifest *manifest,
 									  unsigned *line);
 extern void feed_manifest_free(feed_manifest *manifest);
-
-/* The copy has memory of its own; false if there is none. */
-extern bool feed_manifest_copy(feed_manifest *copy, const feed_manifest *manifest);
 
 /*
  * The text without signatures, in new memory, with a line of so many dots at its end;

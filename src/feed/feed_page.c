@@ -22,8 +22,7 @@ enum
 	AT_DEVICE = 64,
 	AT_INODE = 72,
 	AT_BORN = 80,
-	AT_BUILT = 136,
-	AT_NAME = 144,
+	AT_NAME = 136,
 	AT_NAME_END = 352,
 	AT_CHECKSUM = 504
 };
@@ -46,33 +45,6 @@ enum
 _Static_assert(FEED_MOST_PARTS == BF_MAX_PARTS, "as many parts as headers count");
 
 static const uint8_t magic[4] = {'B', 'L', 'M', 'L'};
-
-const char *
-feed_page_word(feed_page_status status)
-{
-	static const char *const words[] = {
-		"-", "short", "magic", "version", "checksum", "length", "who", "part"
-	};
-
-	return words[status];
-}
-
-const char *
-feed_page_text(feed_page_status status)
-{
-	static const char *const texts[] = {
-		"",
-		"shorter than a page",
-		"does not start with BLML",
-		"file of a list in an unsupported version",
-		"checksum of its first page does not match",
-		"longer or shorter than it says",
-		"its first page is not valid",
-		"a part is not valid"
-	};
-
-	return texts[status];
-}
 
 bool
 feed_page_is(const uint8_t *bytes)
@@ -120,37 +92,36 @@ is_right_name(const uint8_t *field)
 	return end != NULL && are_zeros(end, (size_t) (field + (AT_NAME_END - AT_NAME) - end));
 }
 
-feed_page_status
+const char *
 feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 {
 	feed_who	read;
 
 	if (length < FEED_PAGE)
-		return FEED_PAGE_SHORT;
+		return "shorter than a page";
 	if (!feed_page_is(page))
-		return FEED_PAGE_MAGIC;
+		return "does not start with BLML";
 	if (bf_load_le(page + AT_VERSION, 4) != VERSION)
-		return FEED_PAGE_VERSION;
+		return "file of a list in an unsupported version";
 	if (bf_load_le64(page + AT_CHECKSUM) != bf_hash(page, AT_CHECKSUM, 0))
-		return FEED_PAGE_CHECKSUM;
+		return "checksum of its first page does not match";
 	memset(&read, 0, sizeof read);
 	read.length = bf_load_le64(page + AT_LENGTH);
 	if (read.length != length)
-		return FEED_PAGE_LENGTH;
+		return "longer or shorter than it says";
 	read.parts = (uint32_t) bf_load_le(page + AT_PARTS, 4);
 	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !are_zeros(page + AT_ZERO, 4) ||
 		!is_right_name(page + AT_NAME) || !are_zeros(page + AT_NAME_END, AT_CHECKSUM - AT_NAME_END))
-		return FEED_PAGE_WHO;
+		return "its first page is not valid";
 	read.epoch = bf_load_le64(page + AT_EPOCH);
 	memcpy(read.identity, page + AT_IDENTITY, FEED_IDENTITY_BYTES);
 	memcpy(read.place.boot, page + AT_BOOT, FEED_BOOT_BYTES);
 	read.place.device = bf_load_le64(page + AT_DEVICE);
 	read.place.inode = bf_load_le64(page + AT_INODE);
 	read_content(page + AT_BORN, &read.born);
-	read.built = bf_load_le64(page + AT_BUILT);
 	memcpy(read.name, page + AT_NAME, FEED_NAME_BYTES + 1);
 	*who = read;
-	return FEED_PAGE_OK;
+	return NULL;
 }
 
 void
@@ -167,45 +138,23 @@ feed_who_write(const feed_who *who, uint8_t *bytes)
 	bf_store_le64(bytes + AT_DEVICE, who->place.device);
 	bf_store_le64(bytes + AT_INODE, who->place.inode);
 	write_content(bytes + AT_BORN, &who->born);
-	bf_store_le64(bytes + AT_BUILT, who->built);
 	memcpy(bytes + AT_NAME, who->name, strlen(who->name));
 	bf_store_le64(bytes + AT_CHECKSUM, bf_hash(bytes, AT_CHECKSUM, 0));
 }
 
-static uint64_t
-next_page(uint64_t at)
-{
-	return (at + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE;
-}
-
-feed_page_status
+bool
 feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint64_t *at, feed_part *part)
 {
 	uint64_t	end;
 
-	if (*at > who->length || who->length - *at < FEED_HEADER_BYTES ||
-		feed_part_read(header, part) != NULL || part->part != number || part->parts != who->parts ||
-		part->length > who->length - *at - FEED_HEADER_BYTES)
-		return FEED_PAGE_PART;
+	if (*at > who->length || who->length - *at < FEED_FRONT_BYTES ||
+		feed_part_read(header, FEED_FRONT_BYTES, part) != NULL || part->part != number || part->parts != who->parts ||
+		part->length > who->length - *at - feed_before(part))
+		return false;
 	part->at = *at;
-	end = feed_blocks_at(part) + part->length;
-	*at = number + 1 < who->parts ? next_page(end) : end;
-	return number + 1 < who->parts || end == who->length ? FEED_PAGE_OK : FEED_PAGE_PART;
-}
-
-feed_page_status
-feed_who_parts(const feed_who *who, const uint8_t *file, feed_part *parts)
-{
-	uint64_t	at = FEED_PAGE;
-	uint32_t	i;
-
-	for (i = 0; i < who->parts; i++)
-	{
-		if (at > who->length || who->length - at < FEED_HEADER_BYTES ||
-			feed_who_part(who, i, file + at, &at, &parts[i]) != FEED_PAGE_OK)
-			return FEED_PAGE_PART;
-	}
-	return FEED_PAGE_OK;
+	end = feed_body_at(part) + part->length;
+	*at = number + 1 < who->parts ? feed_next_page(end) : end;
+	return number + 1 < who->parts || end == who->length;
 }
 
 uint64_t
@@ -216,8 +165,8 @@ feed_lay_out(feed_part *parts, uint32_t count)
 
 	for (i = 0; i < count; i++)
 	{
-		parts[i].at = next_page(end);
-		end = feed_blocks_at(&parts[i]) + parts[i].length;
+		parts[i].at = feed_next_page(end);
+		end = feed_body_at(&parts[i]) + parts[i].length;
 	}
 	return end;
 }

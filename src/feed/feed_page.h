@@ -31,12 +31,12 @@ enum
 	FEED_NOW_AT = 520,
 	FEED_NOW_BYTES = 64,
 	FEED_SERIAL = 520,
+	FEED_TRUE_AT = 536,
 	FEED_SUPERSEDED = 600,		/* another file has taken this one's name, or will at once */
 	FEED_SAVED_AT = 1024,
 	FEED_SAVED_BYTES = 64,
 	FEED_HOW_AT = 1536,
-	FEED_HOW_BYTES = 328,
-	FEED_LOOKED = 1536
+	FEED_HOW_BYTES = 328
 };
 
 /* A state of the list, and the manifest that told of it. */
@@ -64,7 +64,6 @@ typedef struct feed_who
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 	feed_place	place;
 	feed_content born;			/* true for every copy of the file */
-	uint64_t	built;
 	char		name[FEED_NAME_BYTES + 1];
 } feed_who;
 
@@ -91,23 +90,6 @@ typedef struct feed_how
 	char		text[FEED_TEXT_BYTES + 1];
 } feed_how;
 
-/* Why a file is no followed list's, in the order in which it is looked at. */
-typedef enum feed_page_status
-{
-	FEED_PAGE_OK = 0,
-	FEED_PAGE_SHORT,
-	FEED_PAGE_MAGIC,
-	FEED_PAGE_VERSION,
-	FEED_PAGE_CHECKSUM,
-	FEED_PAGE_LENGTH,
-	FEED_PAGE_WHO,
-	FEED_PAGE_PART
-} feed_page_status;
-
-/* FEED.md's word for it, and what a message says of it. */
-extern const char *feed_page_word(feed_page_status status);
-extern const char *feed_page_text(feed_page_status status);
-
 /* Whether a file that begins with these four bytes is of this kind. */
 extern bool feed_page_is(const uint8_t *bytes);
 
@@ -117,22 +99,26 @@ extern bool feed_page_is(const uint8_t *bytes);
 
 /*
  * Reads and checks who of a file of so many bytes; page has FEED_PAGE of them, if the
- * file has.  *who is set only on FEED_PAGE_OK.
+ * file has.  Returns NULL, or why the file is no followed list's; *who is set only on NULL.
  */
-extern feed_page_status feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
+extern const char *feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
 
 /* FEED_WHO_BYTES, for the file's beginning. */
 extern void feed_who_write(const feed_who *who, uint8_t *bytes);
 
 /*
- * Checks the header of the next part, which lies at *at (at first FEED_PAGE), and moves
- * *at on.  After the last part *at is the file's length.
+ * Checks the header of the next part, which lies at *at (at first FEED_PAGE) and of which
+ * header has FEED_FRONT_BYTES, and moves *at on.  After the last part *at is the file's length.  False: it is not valid.
  */
-extern feed_page_status feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header,
-									  uint64_t *at, feed_part *part);
+extern bool feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint64_t *at,
+						  feed_part *part);
 
-/* The same for all parts of a mapped file. */
-extern feed_page_status feed_who_parts(const feed_who *who, const uint8_t *file, feed_part *parts);
+/* Where the next part begins in a file, behind one that ends at a byte. */
+static inline uint64_t
+feed_next_page(uint64_t end)
+{
+	return (end + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE;
+}
 
 /* Says where each part lies in a file of these, and returns the file's length. */
 extern uint64_t feed_lay_out(feed_part *parts, uint32_t count);
@@ -166,10 +152,10 @@ extern void feed_how_write(const feed_how *how, uint8_t bytes[FEED_HOW_BYTES]);
 
 typedef enum feed_where
 {
+	FEED_NOBODYS,				/* never followed: readers compare its sum when they open it */
 	FEED_HERE,					/* where its follower keeps it, in this boot */
 	FEED_OTHER_BOOT,			/* where its follower kept it before a boot */
-	FEED_COPY,					/* anywhere else */
-	FEED_NOBODYS				/* never followed: readers compare its sum when they open it */
+	FEED_COPY					/* anywhere else */
 } feed_where;
 
 /*
@@ -181,7 +167,7 @@ extern feed_where feed_where_is(const feed_who *who, const feed_place *seen);
 /* The state that a reader there may say the file has: now, saved or born. */
 typedef enum feed_which
 {
-	FEED_SERIAL_NOW,
+	FEED_SERIAL_NOW = 1,
 	FEED_SERIAL_SAVED,
 	FEED_SERIAL_BORN
 } feed_which;

@@ -12,67 +12,82 @@
 #include "bf_format.h"
 
 static void
-describe(const bf_header *header, const uint8_t *bytes, feed_part *part)
+describe(const bf_exact *shape, const uint8_t *bytes, feed_part *part)
 {
-	memcpy(part->header, bytes, FEED_HEADER_BYTES);
-	part->at = 0;
-	part->length = bf_blocks_bytes(header);
-	part->blocks = header->blocks;
-	part->log2_block_bits = header->log2_block_bits;
+	const bf_header *header = &shape->level[0];
+	unsigned	i;
+
+	memset(part, 0, sizeof *part);
+	part->levels = shape->levels;
+	memcpy(part->header, bytes, feed_front(part));
+	part->length = bf_exact_bytes(shape) - feed_before(part);
+	for (i = 0; i < part->levels; i++)
+	{
+		part->level[i].at = feed_front(part) - feed_before(part) + bf_exact_offset(shape, i);
+		part->level[i].blocks = shape->level[i].blocks;
+		part->level[i].log2_block_bits = shape->level[i].log2_block_bits;
+	}
 	part->part = header->part;
 	part->parts = header->parts;
 	part->bits_set = header->bits_set;
 }
 
-/* Only the library reads exact filters. */
-static const char *
-problem(bf_status status, const uint8_t *bytes)
+bool
+feed_are_exact(const feed_part *parts, uint32_t count)
 {
-	if (status == BF_BAD_VERSION && bf_format_version(bytes) == BF_EXACT_VERSION)
-		return "is exact, and this version does not carry exact lists";
-	return bf_status_text(status);
+	uint32_t	i;
+
+	for (i = 0; i < count; i++)
+		if (feed_is_exact(&parts[i]))
+			return true;
+	return false;
 }
 
 const char *
-feed_part_read(const uint8_t *bytes, feed_part *part)
+feed_part_read(const uint8_t *bytes, uint64_t there, feed_part *part)
 {
-	bf_header	header;
-	bf_status	status = bf_header_read(bytes, bf_header_length(bytes), &header);
+	bool		exact = there >= FEED_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
+	bf_status	status = BF_BAD_LENGTH;
+	bf_exact	shape;
 
+	if (there >= (exact ? FEED_FRONT_BYTES : FEED_HEADER_BYTES))
+		status = bf_any_read(bytes, bf_any_length(bytes), &shape);
 	if (status != BF_OK)
-		return problem(status, bytes);
-	describe(&header, bytes, part);
+		return bf_status_text(status);
+	describe(&shape, bytes, part);
 	return NULL;
 }
 
 const char *
 feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part)
 {
-	bf_header	header;
-	bf_status	status = bf_parse(filter, length, NULL, &header);
+	bf_exact	shape;
+	bf_status	status = bf_any_parse(filter, length, NULL, &shape);
 
 	if (status != BF_OK)
-		return problem(status, filter);
-	describe(&header, filter, part);
+		return bf_status_text(status);
+	describe(&shape, filter, part);
 	return NULL;
 }
 
-/* The header of a part that was read: it can't fail. */
-static bf_header
-header_of(const feed_part *part)
+/* The levels of a part that was read: it can't fail. */
+static bf_exact
+shape_of(const feed_part *part)
 {
-	bf_header	header;
+	bf_exact	shape;
 
-	memset(&header, 0, sizeof header);
-	(void) bf_header_read(part->header, FEED_HEADER_BYTES + part->length, &header);
-	return header;
+	memset(&shape, 0, sizeof shape);
+	(void) bf_any_read(part->header, feed_before(part) + part->length, &shape);
+	return shape;
 }
 
 void
 feed_part_strip(feed_part *part)
 {
-	bf_header	header = header_of(part);
+	bf_header	header = shape_of(part).level[0];
 
+	if (feed_is_exact(part))
+		return;
 	header.bits_set = 0;
 	header.checksum = 0;
 	bf_header_copy(&header, part->header);
@@ -80,30 +95,50 @@ feed_part_strip(feed_part *part)
 }
 
 void
-feed_part_seal(feed_part *part, const uint8_t *blocks)
+feed_part_seal(feed_part *part, const uint8_t *body)
 {
-	bf_header	header = header_of(part);
+	bf_header	header = shape_of(part).level[0];
 
-	header.bits_set = bf_count_bits(blocks, part->length, NULL);
-	bf_header_write(&header, blocks, NULL, part->header);
+	if (feed_is_exact(part))
+		return;
+	header.bits_set = bf_count_bits(body, part->length, NULL);
+	bf_header_write(&header, body, NULL, part->header);
 	part->bits_set = header.bits_set;
+}
+
+void
+feed_part_take(feed_part *part, const uint8_t *header)
+{
+	uint64_t	at = part->at;
+
+	(void) feed_part_read(header, FEED_FRONT_BYTES, part);
+	part->at = at;
+	feed_part_strip(part);
 }
 
 bool
 feed_part_fits(const feed_part *a, const feed_part *b)
 {
-	bf_header	one = header_of(a);
-	bf_header	other = header_of(b);
+	bf_exact	one = shape_of(a);
+	bf_exact	other = shape_of(b);
+	bool		fits = one.levels == other.levels;
+	unsigned	i;
 
-	return one.probes == other.probes && one.log2_block_bits == other.log2_block_bits &&
-		one.blocks == other.blocks && one.seed == other.seed && one.part == other.part &&
-		one.parts == other.parts && one.key_type == other.key_type;
+	for (i = 0; i < one.levels && fits; i++)
+	{
+		const bf_header *x = &one.level[i];
+		const bf_header *y = &other.level[i];
+
+		fits = x->probes == y->probes && x->log2_block_bits == y->log2_block_bits && x->blocks == y->blocks &&
+			x->seed == y->seed && x->part == y->part && x->parts == y->parts && x->key_type == y->key_type;
+	}
+	return fits;
 }
 
 void
 feed_part_figures(const feed_part *part, uint64_t bits_set, feed_figures *figures)
 {
-	bf_header	header = header_of(part);
+	bf_header	header = shape_of(part).level[0];
 
 	header.bits_set = bits_set;
 	figures->n = header.capacity;

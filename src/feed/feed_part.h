@@ -12,32 +12,71 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEED_HEADER_BYTES 64
+/* Versions of FORMAT.md that are read here, as people see them. */
+#define FEED_FORMATS "1, 2"
 
-typedef struct feed_part
+#define FEED_HEADER_BYTES 64
+#define FEED_MOST_LEVELS 3
+
+/* Header and directory of an exact part: no filter is shorter. */
+#define FEED_FRONT_BYTES 128
+
+typedef struct feed_level
 {
-	uint8_t		header[FEED_HEADER_BYTES];
-	uint64_t	at;				/* of the header, in a file of parts; the blocks follow it */
-	uint64_t	length;			/* of the blocks */
+	uint64_t	at;				/* of its blocks, in the part's body */
 	uint32_t	blocks;
 	unsigned	log2_block_bits;
-	uint32_t	part;
-	uint32_t	parts;
-	uint64_t	bits_set;		/* as the header says */
-} feed_part;
-
-/* Where a part's blocks begin in its file. */
-static inline uint64_t
-feed_blocks_at(const feed_part *part)
-{
-	return part->at + FEED_HEADER_BYTES;
-}
+} feed_level;
 
 /*
- * Reads a header, which tells its filter's length.  Returns NULL, or why it is not
- * valid.  *part is set only on NULL, with at 0.
+ * A part's body is what the sum and patches are about: the blocks of a plain part, and of an
+ * exact one all of it, as nothing in it ever changes.
  */
-extern const char *feed_part_read(const uint8_t *header, feed_part *part);
+typedef struct feed_part
+{
+	uint8_t		header[FEED_FRONT_BYTES];	/* of a plain part FEED_HEADER_BYTES are used */
+	uint64_t	at;				/* in a file of parts */
+	uint64_t	length;			/* of the body */
+	unsigned	levels;			/* 1, of an exact part 3; 0: its header isn't known yet */
+	feed_level	level[FEED_MOST_LEVELS];
+	uint32_t	part;
+	uint32_t	parts;
+	uint64_t	bits_set;		/* of level 1, as the header says */
+} feed_part;
+
+static inline bool
+feed_is_exact(const feed_part *part)
+{
+	return part->levels > 1;
+}
+
+/* Bytes of header[] that are used; of them in front of the body; and where that begins in a file. */
+static inline size_t
+feed_front(const feed_part *part)
+{
+	return feed_is_exact(part) ? FEED_FRONT_BYTES : FEED_HEADER_BYTES;
+}
+
+static inline size_t
+feed_before(const feed_part *part)
+{
+	return feed_is_exact(part) ? 0 : FEED_HEADER_BYTES;
+}
+
+static inline uint64_t
+feed_body_at(const feed_part *part)
+{
+	return part->at + feed_before(part);
+}
+
+/* Whether any of a list's parts is exact: then no bit of it may be set by itself. */
+extern bool feed_are_exact(const feed_part *parts, uint32_t count);
+
+/*
+ * Reads a header, which tells its filter's length, of bytes of which there are so many.
+ * Returns NULL, or why it is not valid.  *part is set only on NULL, with at 0.
+ */
+extern const char *feed_part_read(const uint8_t *bytes, uint64_t there, feed_part *part);
 
 /*
  * The same for a whole filter of so many bytes: bits set and checksum are compared with
@@ -45,13 +84,19 @@ extern const char *feed_part_read(const uint8_t *header, feed_part *part);
  */
 extern const char *feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part);
 
-/* Makes bits set and checksum 0, as headers in a followed file have them. */
+/* Makes bits set and checksum 0, as headers of plain parts in a followed file have them. */
 extern void feed_part_strip(feed_part *part);
 
-/* Makes bits set and checksum those of the blocks, as headers of filters have them. */
-extern void feed_part_seal(feed_part *part, const uint8_t *blocks);
+/* Makes bits set and checksum those of the body, as headers of filters have them. */
+extern void feed_part_seal(feed_part *part, const uint8_t *body);
 
-/* Whether bits of one may be set in the other: n and p may differ. */
+/* Makes of a part the one with this header, which was read before, in the same place and stripped. */
+extern void feed_part_take(feed_part *part, const uint8_t *header);
+
+/*
+ * Whether bits alone lead from one to the other: n and p may differ.  In exact parts they may
+ * be turned, but never set: a bit of level 2 without its keys in level 3 denies a member.
+ */
 extern bool feed_part_fits(const feed_part *a, const feed_part *b);
 
 /* What a filter was made for, and what so many set bits say of it now. */

@@ -14,16 +14,6 @@
 #include "feed_rice.h"
 #include "feed_sum.h"
 
-const char *
-feed_patch_word(feed_patch_status status)
-{
-	static const char *const words[] = {
-		"-", "short", "magic", "version", "length", "checksum", "header", "section"
-	};
-
-	return words[status];
-}
-
 typedef struct walk
 {
 	feed_patch_kind kind;
@@ -32,7 +22,9 @@ typedef struct walk
 	const feed_part *parts;		/* NULL: all was checked before */
 	uint32_t	count;
 	uint64_t	positions;		/* so far */
-	uint32_t	next_part;		/* the least that the next section may be about */
+	uint32_t	next_part;		/* the least that the next section may be about, ... */
+	unsigned	next_level;		/* ... and its level, from 0 on */
+	feed_part	part;			/* of a flip: as the last header says */
 	feed_patch_section section;
 	feed_patch_position position;
 	void	   *state;
@@ -42,7 +34,8 @@ typedef struct walk
 typedef struct heading
 {
 	uint32_t	part;
-	const uint8_t *header;
+	const uint8_t *header;		/* NULL: none */
+	uint64_t	first;			/* bit of the body with which the level's blocks begin */
 	unsigned	width;			/* log2 of a block's bits */
 	uint64_t	blocks;
 	uint64_t	touched;
@@ -76,33 +69,50 @@ read_varint(walk *w, uint64_t *number)
 	return false;
 }
 
-/* The part's new header, of a flip: of the same geometry as the section says. */
+/* A flip's first section of a part has its new header, which says how many levels follow. */
 static bool
 read_header(walk *w, heading *s)
 {
 	s->header = NULL;
-	if (w->kind == FEED_SET)
+	if (w->kind == FEED_SET || w->next_level > 0)
 		return true;
-	if (w->end - w->at < FEED_HEADER_BYTES)
+	if (feed_part_read(w->at, (uint64_t) (w->end - w->at), &w->part) != NULL)
 		return false;
 	s->header = w->at;
-	w->at += FEED_HEADER_BYTES;
+	w->at += feed_front(&w->part);
 	return true;
 }
 
-/* Against the list's part: a flip's header changes all but the geometry. */
+/* Whether a flip's header changes nothing of a part's geometry, which is that of all its levels. */
 static bool
-is_of_part(const walk *w, const heading *s)
+is_of_part(const walk *w, uint32_t part)
 {
-	const feed_part *part = &w->parts[s->part];
-	feed_part	new;
+	const feed_part *was = &w->parts[part];
+	unsigned	i;
 
-	if (s->width != part->log2_block_bits || s->blocks != part->blocks)
-		return false;
-	if (s->header == NULL)
+	for (i = 0; i < was->levels; i++)
+		if (w->part.level[i].blocks != was->level[i].blocks ||
+			w->part.level[i].log2_block_bits != was->level[i].log2_block_bits)
+			return false;
+	return w->part.levels == was->levels && w->part.part == part && w->part.parts == w->count &&
+		(feed_is_exact(was) || w->part.bits_set == 0);
+}
+
+/* Whether a section is of a level of the list, and where its blocks lie then. */
+static bool
+is_of_list(walk *w, heading *s, unsigned level)
+{
+	const feed_part *part = &w->part;
+
+	s->first = 0;
+	if (w->kind == FEED_SET && w->parts == NULL)
 		return true;
-	return feed_part_read(s->header, &new) == NULL && new.log2_block_bits == s->width &&
-		new.blocks == s->blocks && new.part == s->part && new.parts == w->count && new.bits_set == 0;
+	if (w->parts != NULL && (s->part >= w->count || (s->header != NULL && !is_of_part(w, s->part))))
+		return false;
+	if (w->kind == FEED_SET)
+		part = &w->parts[s->part];
+	s->first = part->level[level].at * 8;
+	return s->width == part->level[level].log2_block_bits && s->blocks == part->level[level].blocks;
 }
 
 static bool
@@ -113,18 +123,18 @@ read_section(walk *w, heading *s)
 
 	if (!read_varint(w, &part) || part < w->next_part || part >= FEED_MOST_PARTS ||
 		(w->kind == FEED_FLIP && part != w->next_part) ||
-		!read_byte(w, &level) || level != PATCH_LEVEL || !read_header(w, s) ||
+		!read_byte(w, &level) || level != w->next_level + 1 || !read_header(w, s) ||
 		!read_byte(w, &s->width) || !read_varint(w, &s->blocks) || !read_varint(w, &s->touched) ||
 		!read_byte(w, &s->gap_width) || !read_byte(w, &s->count_width))
 		return false;
 	s->part = (uint32_t) part;
-	w->next_part = s->part + 1;
+	w->next_level = w->kind == FEED_FLIP && level < w->part.levels ? level : 0;
+	w->next_part = s->part + (w->next_level == 0);
 	return s->gap_width <= FEED_MOST_RICE && s->count_width <= FEED_MOST_RICE &&
-		s->touched <= s->blocks && (s->touched > 0 || w->kind == FEED_FLIP) &&
-		(w->parts == NULL || (s->part < w->count && is_of_part(w, s)));
+		s->touched <= s->blocks && (s->touched > 0 || w->kind == FEED_FLIP) && is_of_list(w, s, level - 1);
 }
 
-/* The positions of one block, which begins at bit first of the part. */
+/* The positions of one block, which begins at bit first of the body. */
 static bool
 walk_block(walk *w, const heading *s, feed_bit_reader *r, uint64_t first, uint64_t count)
 {
@@ -159,7 +169,7 @@ walk_section(walk *w)
 
 	if (!read_section(w, &s))
 		return false;
-	if (w->section != NULL)
+	if (w->section != NULL && s.header != NULL)
 		w->section(w->state, s.part, s.header);
 	bits = (uint64_t) 1 << s.width;
 	r = (feed_bit_reader) {w->at, w->end, 0, 0};
@@ -172,7 +182,7 @@ walk_section(walk *w)
 			!feed_rice_read(&r, s.count_width, bits, &count) || count >= bits)
 			return false;
 		block += gap;
-		if (!walk_block(w, &s, &r, block << s.width, count + 1))
+		if (!walk_block(w, &s, &r, s.first + (block << s.width), count + 1))
 			return false;
 		block++;
 	}
@@ -209,7 +219,7 @@ is_sound(const uint8_t *bytes, const feed_patch *patch)
 	return patch->kind == FEED_FLIP && patch->epoch == patch->to;
 }
 
-feed_patch_status
+const char *
 feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts, uint32_t count,
 				feed_patch *patch)
 {
@@ -217,15 +227,15 @@ feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts, uin
 	walk		w;
 
 	if (length < FEED_PATCH_BYTES)
-		return FEED_PATCH_SHORT;
+		return "short";
 	if (memcmp(bytes, PATCH_MAGIC, 4) != 0)
-		return FEED_PATCH_MAGIC;
+		return "magic";
 	if (bytes[PATCH_AT_VERSION] != PATCH_VERSION)
-		return FEED_PATCH_VERSION;
+		return "version";
 	if (bf_load_le64(bytes + PATCH_AT_LENGTH) != length)
-		return FEED_PATCH_LENGTH;
+		return "length";
 	if (bf_load_le64(bytes + PATCH_AT_CHECKSUM) != feed_patch_checksum(bytes, length))
-		return FEED_PATCH_CHECKSUM;
+		return "checksum";
 	read.kind = bytes[PATCH_AT_KIND];
 	read.epoch = bf_load_le64(bytes + PATCH_AT_EPOCH);
 	memcpy(read.identity, bytes + PATCH_AT_IDENTITY, FEED_IDENTITY_BYTES);
@@ -237,14 +247,16 @@ feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts, uin
 	read.sections = bytes + FEED_PATCH_BYTES;
 	read.length = length - FEED_PATCH_BYTES;
 	if (!is_sound(bytes, &read))
-		return FEED_PATCH_HEADER;
+		return "header";
 	begin_walk(&w, &read);
 	w.parts = parts;
 	w.count = count;
-	if (!walk_all(&w) || w.positions != read.positions || (read.kind == FEED_FLIP && w.next_part != count))
-		return FEED_PATCH_SECTION;
+	/* nothing is set in an exact list: nor may a set without sections say that it is of a later serial */
+	if ((read.kind == FEED_SET && feed_are_exact(parts, count)) || !walk_all(&w) || w.positions != read.positions ||
+		(read.kind == FEED_FLIP && w.next_part != count))
+		return "section";
 	*patch = read;
-	return FEED_PATCH_OK;
+	return NULL;
 }
 
 void
@@ -268,7 +280,7 @@ typedef struct applying
 {
 	feed_patch_kind kind;
 	feed_part  *parts;
-	uint8_t    *const *blocks;
+	uint8_t    *const *bodies;
 	uint64_t   *sum;
 	bool		any;			/* a piece is being changed: */
 	uint32_t	part;
@@ -280,19 +292,33 @@ static void
 leave_piece(applying *a)
 {
 	if (a->any)
-		*a->sum += feed_sum_piece(a->part, a->byte, a->blocks[a->part], a->parts[a->part].length);
+		*a->sum += feed_sum_piece(a->part, a->byte, a->bodies[a->part], a->parts[a->part].length);
 	a->any = false;
+}
+
+/* Before a byte changes. */
+static void
+enter_piece(applying *a, uint32_t part, uint64_t byte)
+{
+	if (a->any && part == a->part && byte / FEED_PIECE == a->byte / FEED_PIECE)
+		return;
+	leave_piece(a);
+	a->any = true;
+	a->part = part;
+	a->byte = byte;
+	*a->sum -= feed_sum_piece(part, byte, a->bodies[part], a->parts[part].length);
 }
 
 static void
 apply_section(void *state, uint32_t part, const uint8_t *header)
 {
 	applying   *a = state;
-	uint64_t	at = a->parts[part].at;
 
-	leave_piece(a);
-	if (header != NULL && feed_part_read(header, &a->parts[part]) == NULL)
-		a->parts[part].at = at;
+	feed_part_take(&a->parts[part], header);
+	if (!feed_is_exact(&a->parts[part]))
+		return;
+	enter_piece(a, part, 0);
+	memcpy(a->bodies[part], header, FEED_FRONT_BYTES);
 }
 
 static void
@@ -302,24 +328,17 @@ apply_position(void *state, uint32_t part, uint64_t position)
 	uint64_t	byte = position >> 3;
 	uint8_t		bit = (uint8_t) (1 << (position & 7));
 
-	if (!a->any || byte / FEED_PIECE != a->byte / FEED_PIECE)
-	{
-		leave_piece(a);
-		a->any = true;
-		a->part = part;
-		a->byte = byte;
-		*a->sum -= feed_sum_piece(part, byte, a->blocks[part], a->parts[part].length);
-	}
+	enter_piece(a, part, byte);
 	if (a->kind == FEED_SET)
-		a->blocks[part][byte] |= bit;
+		a->bodies[part][byte] |= bit;
 	else
-		a->blocks[part][byte] ^= bit;
+		a->bodies[part][byte] ^= bit;
 }
 
 void
-feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *blocks, uint64_t *sum)
+feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *bodies, uint64_t *sum)
 {
-	applying	a = {patch->kind, parts, blocks, sum, false, 0, 0};
+	applying	a = {patch->kind, parts, bodies, sum, false, 0, 0};
 
 	feed_patch_each(patch, apply_section, apply_position, &a);
 	leave_piece(&a);

@@ -3,8 +3,8 @@
  *	  Patches: what changed in a list from one serial to another: doc/FEED.md, section 3.
  *
  * A set has positions of bits to set: it is good for any state from `from` on, and may
- * be repeated.  A flip has positions of bits to turn: it is good for `from` alone.  No
- * memory is taken, nothing is read or written but the caller's bytes.
+ * be repeated.  A flip has positions of bits to turn: it is good for `from` alone.  Of
+ * exact parts there are flips only.  No memory is taken, nothing is read or written but the caller's bytes.
  */
 #ifndef FEED_PATCH_H
 #define FEED_PATCH_H
@@ -23,22 +23,6 @@ typedef enum feed_patch_kind
 	FEED_SET = 1,
 	FEED_FLIP = 2
 } feed_patch_kind;
-
-/* Why bytes are not a patch, in the order in which it is looked at. */
-typedef enum feed_patch_status
-{
-	FEED_PATCH_OK = 0,
-	FEED_PATCH_SHORT,
-	FEED_PATCH_MAGIC,
-	FEED_PATCH_VERSION,
-	FEED_PATCH_LENGTH,
-	FEED_PATCH_CHECKSUM,
-	FEED_PATCH_HEADER,
-	FEED_PATCH_SECTION
-} feed_patch_status;
-
-/* FEED.md's word for it. */
-extern const char *feed_patch_word(feed_patch_status status);
 
 typedef struct feed_patch
 {
@@ -59,17 +43,17 @@ typedef struct feed_patch
  * ------------------------------------------------------------------------ */
 
 /*
- * Reads and checks a whole patch for a list of these parts; only their numbers of blocks
- * and the blocks' size are looked at.  *patch points into bytes, and is set only on
- * FEED_PATCH_OK.
+ * Reads and checks a whole patch for a list of these parts; only their levels' numbers of
+ * blocks and the blocks' sizes are looked at.  Returns NULL, or FEED.md's word for what is
+ * wrong.  *patch points into bytes, and is set only on NULL.
  */
-extern feed_patch_status feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts,
-										 uint32_t count, feed_patch *patch);
+extern const char *feed_patch_read(const uint8_t *bytes, size_t length, const feed_part *parts,
+								   uint32_t count, feed_patch *patch);
 
-/* Called for each section before its positions: header is the part's new one, of a flip. */
+/* Called for each part of a flip before its positions: header is its new one. */
 typedef void (*feed_patch_section) (void *state, uint32_t part, const uint8_t *header);
 
-/* Called for each position, which rise: it counts from the part's first block on. */
+/* Called for each position, which rise: it counts from the first bit of the part's body on. */
 typedef void (*feed_patch_position) (void *state, uint32_t part, uint64_t position);
 
 /* Goes through a patch that feed_patch_read has taken.  section may be NULL. */
@@ -77,10 +61,10 @@ extern void feed_patch_each(const feed_patch *patch, feed_patch_section section,
 							feed_patch_position position, void *state);
 
 /*
- * Changes blocks in memory, the headers of a flip, and the sum of all parts, which it
+ * Changes bodies in memory, the headers of a flip, and the sum of all parts, which it
  * follows.
  */
-extern void feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *blocks,
+extern void feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *bodies,
 							 uint64_t *sum);
 
 /* ------------------------------------------------------------------------
@@ -90,7 +74,7 @@ extern void feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t 
 /* What changed in a part. */
 typedef struct feed_change
 {
-	const uint64_t *positions;	/* rising, or NULL; then all bits in which these differ: */
+	const uint64_t *positions;	/* rising, or NULL; then all bits in which these bodies differ: */
 	size_t		count;
 	const uint8_t *before;
 	const uint8_t *after;
@@ -99,18 +83,12 @@ typedef struct feed_change
 /* Sorts positions, drops repeats, and returns how many are left. */
 extern size_t feed_patch_sort(uint64_t *positions, size_t count);
 
-/* The length of a patch of these changes, one a part. */
-extern size_t feed_patch_length(feed_patch_kind kind, const feed_part *parts, const feed_change *changes,
-								uint32_t count);
-
 /*
- * Writes a patch of that length.  Of *patch kind, epoch, identity, from, to and the sums
- * are used; the parts have the new headers.
+ * Writes a patch of these changes, one a part, unless bytes is NULL, and returns its length.
+ * Of *patch kind, epoch, identity, from, to and the sums are used; the parts have the new
+ * headers.
  */
-extern void feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
-							 uint32_t count, uint8_t *bytes);
-
-/* Puts the right checksum into a patch's bytes, of which there are at least FEED_PATCH_BYTES. */
-extern void feed_patch_seal(uint8_t *bytes, size_t length);
+extern size_t feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
+							   uint32_t count, uint8_t *bytes);
 
 #endif							/* FEED_PATCH_H */

@@ -10,7 +10,6 @@
 
 #define PATCH_MAGIC "BLMP"
 #define PATCH_VERSION 1
-#define PATCH_LEVEL 1
 #define PATCH_VARINT_BYTES 5
 
 enum

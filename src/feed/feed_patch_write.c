@@ -15,7 +15,7 @@
 #define MOST_BLOCK_BITS 65536
 
 /* What stands before a section's bits at most. */
-#define HEADING_BYTES (3 * PATCH_VARINT_BYTES + 1 + FEED_HEADER_BYTES + 1 + 2)
+#define HEADING_BYTES (3 * PATCH_VARINT_BYTES + 1 + FEED_FRONT_BYTES + 1 + 2)
 
 uint64_t
 feed_patch_checksum(const uint8_t *bytes, size_t length)
@@ -31,10 +31,10 @@ typedef struct touched
 	uint16_t	positions[MOST_BLOCK_BITS];
 } touched;
 
-/* Where a look through the changes of a part is. */
+/* Where a look through the changes of a part's level is. */
 typedef struct cursor
 {
-	const feed_part *part;
+	const feed_level *level;
 	const feed_change *change;
 	size_t		done;			/* of the positions */
 	uint64_t	block;			/* the next one to be looked at */
@@ -44,7 +44,7 @@ static bool
 next_listed(cursor *c, touched *t)
 {
 	const feed_change *change = c->change;
-	unsigned	width = c->part->log2_block_bits;
+	unsigned	width = c->level->log2_block_bits;
 
 	if (c->done == change->count)
 		return false;
@@ -65,12 +65,12 @@ note_word(touched *t, uint64_t differ, uint32_t first)
 static bool
 next_different(cursor *c, touched *t)
 {
-	size_t		bytes = (size_t) 1 << (c->part->log2_block_bits - 3);
+	size_t		bytes = (size_t) 1 << (c->level->log2_block_bits - 3);
 
-	for (; c->block < c->part->blocks; c->block++)
+	for (; c->block < c->level->blocks; c->block++)
 	{
-		const uint8_t *before = c->change->before + c->block * bytes;
-		const uint8_t *after = c->change->after + c->block * bytes;
+		const uint8_t *before = c->change->before + c->level->at + c->block * bytes;
+		const uint8_t *after = c->change->after + c->level->at + c->block * bytes;
 		size_t		at;
 
 		if (memcmp(before, after, bytes) == 0)
@@ -98,10 +98,10 @@ typedef struct totals
 } totals;
 
 static totals
-count_part(const feed_part *part, const feed_change *change)
+count_level(const feed_level *level, const feed_change *change)
 {
 	totals		all = {0, 0, 0};
-	cursor		c = {part, change, 0, 0};
+	cursor		c = {level, change, 0, 0};
 	touched		t;
 
 	while (next_touched(&c, &t))
@@ -138,22 +138,22 @@ write_block(feed_bit_writer *w, const touched *t, unsigned block_width)
 
 /* What stands before a section's bits; returns its length. */
 static size_t
-write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint64_t blocks,
+write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, unsigned level, uint64_t blocks,
 			  unsigned gap_width, unsigned count_width)
 {
 	uint8_t    *at = bytes;
 	feed_part	header = *part;
 
 	at = write_varint(at, part->part);
-	*at++ = PATCH_LEVEL;
-	if (kind == FEED_FLIP)
+	*at++ = (uint8_t) (level + 1);
+	if (kind == FEED_FLIP && level == 0)
 	{
 		feed_part_strip(&header);
-		memcpy(at, header.header, FEED_HEADER_BYTES);
-		at += FEED_HEADER_BYTES;
+		memcpy(at, header.header, feed_front(part));
+		at += feed_front(part);
 	}
-	*at++ = (uint8_t) part->log2_block_bits;
-	at = write_varint(at, part->blocks);
+	*at++ = (uint8_t) part->level[level].log2_block_bits;
+	at = write_varint(at, part->level[level].blocks);
 	at = write_varint(at, blocks);
 	*at++ = (uint8_t) gap_width;
 	*at++ = (uint8_t) count_width;
@@ -162,15 +162,16 @@ write_heading(uint8_t *bytes, feed_patch_kind kind, const feed_part *part, uint6
 
 /* Writes a section, unless at is NULL; returns its length.  *positions counts its positions. */
 static size_t
-write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const feed_change *change,
-			  uint64_t *positions)
+write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, unsigned number,
+			  const feed_change *change, uint64_t *positions)
 {
-	totals		all = count_part(part, change);
+	const feed_level *level = &part->level[number];
+	totals		all = count_level(level, change);
 	unsigned	gap_width = all.touched == 0 ? 0 : feed_rice_width(all.gaps, all.touched);
 	unsigned	count_width = all.touched == 0 ? 0 : feed_rice_width(all.positions - all.touched, all.touched);
 	uint8_t		heading[HEADING_BYTES];
 	size_t		length;
-	cursor		c = {part, change, 0, 0};
+	cursor		c = {level, change, 0, 0};
 	uint64_t	next = 0;
 	feed_bit_writer w;
 	touched		t;
@@ -178,7 +179,7 @@ write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const fe
 	if (all.touched == 0 && kind == FEED_SET)
 		return 0;
 	*positions += all.positions;
-	length = write_heading(heading, kind, part, all.touched, gap_width, count_width);
+	length = write_heading(heading, kind, part, number, all.touched, gap_width, count_width);
 	if (at != NULL)
 		memcpy(at, heading, length);
 	w = (feed_bit_writer) {at != NULL ? at + length : NULL, 0, 0, 0};
@@ -186,16 +187,10 @@ write_section(uint8_t *at, feed_patch_kind kind, const feed_part *part, const fe
 	{
 		feed_rice_write(&w, gap_width, t.block - next);
 		feed_rice_write(&w, count_width, t.count - 1);
-		write_block(&w, &t, part->log2_block_bits);
+		write_block(&w, &t, level->log2_block_bits);
 		next = t.block + 1;
 	}
 	return length + feed_bits_flush(&w);
-}
-
-void
-feed_patch_seal(uint8_t *bytes, size_t length)
-{
-	bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, length));
 }
 
 size_t
@@ -204,35 +199,20 @@ feed_patch_sort(uint64_t *positions, size_t count)
 	return bf_hashlist_unique(positions, count, NULL);
 }
 
-/* All sections, unless bytes is NULL; returns the patch's length. */
-static size_t
-write_sections(uint8_t *bytes, feed_patch_kind kind, const feed_part *parts, const feed_change *changes,
-			   uint32_t count, uint64_t *positions)
-{
-	size_t		length = FEED_PATCH_BYTES;
-	uint32_t	i;
-
-	*positions = 0;
-	for (i = 0; i < count; i++)
-		length += write_section(bytes != NULL ? bytes + length : NULL, kind, &parts[i], &changes[i], positions);
-	return length;
-}
-
 size_t
-feed_patch_length(feed_patch_kind kind, const feed_part *parts, const feed_change *changes, uint32_t count)
-{
-	uint64_t	positions;
-
-	return write_sections(NULL, kind, parts, changes, count, &positions);
-}
-
-void
 feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_change *changes,
 				 uint32_t count, uint8_t *bytes)
 {
-	uint64_t	positions;
-	size_t		length = write_sections(bytes, patch->kind, parts, changes, count, &positions);
+	size_t		length = FEED_PATCH_BYTES;
+	uint64_t	positions = 0;
+	unsigned	level;
+	uint32_t	i;
 
+	for (i = 0; i < count; i++)
+		for (level = 0; level < parts[i].levels; level++)
+			length += write_section(bytes != NULL ? bytes + length : NULL, patch->kind, &parts[i], level, &changes[i], &positions);
+	if (bytes == NULL)
+		return length;
 	memset(bytes, 0, FEED_PATCH_BYTES);
 	memcpy(bytes, PATCH_MAGIC, 4);
 	bytes[PATCH_AT_VERSION] = PATCH_VERSION;
@@ -245,5 +225,6 @@ feed_patch_write(const feed_patch *patch, const feed_part *parts, const feed_cha
 	bf_store_le64(bytes + PATCH_AT_TO_SUM, patch->to_sum);
 	bf_store_le64(bytes + PATCH_AT_POSITIONS, positions);
 	bf_store_le64(bytes + PATCH_AT_LENGTH, length);
-	feed_patch_seal(bytes, length);
+	bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, length));
+	return length;
 }

@@ -116,11 +116,10 @@ feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text)
 static size_t
 character(const uint8_t *text, uint32_t *c)
 {
-	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc0 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf8 ? 4 : 0;
 	size_t		i;
 
-	if (length == 0)
-		return 0;
 	*c = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
 	for (i = 1; i < length; i++)
 	{
@@ -128,10 +127,7 @@ character(const uint8_t *text, uint32_t *c)
 			return 0;
 		*c = *c << 6 | (text[i] & 0x3f);
 	}
-	if ((length == 3 && (*c < 0x800 || (*c >= 0xd800 && *c < 0xe000))) ||
-		(length == 4 && (*c < 0x10000 || *c > 0x10ffff)))
-		return 0;
-	return length;
+	return *c < least[length] || (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff ? 0 : length;
 }
 
 /* Control characters of both kinds, and what changes the direction of text or ends a line. */

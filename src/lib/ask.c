@@ -1,14 +1,26 @@
 /*
  * ask.c
- *	  Asking for one key.
+ *	  Asking for one key, and what such a look-up computes and sees, as text.
  *
  * All doors lead to the same steps: the type is compared, the key is hashed, the
  * hash chooses the part, and the core looks into its block.
  */
 #include "ask.h"
 
+#include "bf_explain.h"
 #include "bf_filter.h"
-#include "keys.h"
+#include "page.h"
+
+_Static_assert(BF_EXPLAIN_ROOM == BLOOMFILTER_EXPLAIN_TEXT, "the public header has the core's number");
+
+/* What is wrong with a key's bytes, or with asking this filter for keys of their type. */
+static inline int
+check_key(const bloomfilter *filter, int key_type, const void *bytes, size_t *length, uint32_t *type)
+{
+	int			code = lbf_key_check(key_type, bytes, length, type);
+
+	return code == BLOOMFILTER_OK ? lbf_type_code(filter->key_type, *type) : code;
+}
 
 /* The answer for a hash, or that it belongs to a part which is not open. */
 static inline int
@@ -23,32 +35,23 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 	return bf_exact_contains(&part->shape, lbf_blocks(part), hash);
 }
 
-static int
-ask_bytes(const bloomfilter *filter, uint32_t type, const void *bytes, size_t length)
+int
+bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
+					 size_t length)
 {
-	int			code = lbf_type_code(filter->key_type, type);
+	uint32_t	type;
+	int			code = check_key(filter, key_type, bytes, &length, &type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
 	return ask_hash(filter, bf_hash(bytes, length, filter->seed));
 }
 
-/* For a key that was made just now with this result. */
-static int
-ask_key(const bloomfilter *filter, lbf_key *key, int code)
-{
-	if (code != BLOOMFILTER_OK)
-		return code;
-	code = ask_bytes(filter, key->type, key->bytes, key->length);
-	lbf_key_free(key);
-	return code;
-}
-
 /* The most frequent keys take no way round. */
-static int
-ask_count(const bloomfilter *filter, uint32_t type, int64_t value)
+int
+bloomfilter_contains_int64(const bloomfilter *filter, int64_t value)
 {
-	int			code = lbf_type_code(filter->key_type, type);
+	int			code = lbf_type_code(filter->key_type, BF_KEY_INTEGER);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
@@ -56,91 +59,19 @@ ask_count(const bloomfilter *filter, uint32_t type, int64_t value)
 }
 
 int
-bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
-					 size_t length)
+bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
+					size_t length, char *text)
 {
+	const lbf_part *part = filter->part;
+	bf_exact	shape;
 	uint32_t	type;
-	int			code = lbf_key_check(key_type, bytes, &length, &type);
+	int			code = check_key(filter, key_type, bytes, &length, &type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return ask_bytes(filter, type, bytes, length);
-}
-
-int
-bloomfilter_contains_int64(const bloomfilter *filter, int64_t value)
-{
-	return ask_count(filter, BF_KEY_INTEGER, value);
-}
-
-int
-bloomfilter_contains_text(const bloomfilter *filter, const char *text, size_t length)
-{
-	return bloomfilter_contains(filter, BF_KEY_TEXT, text, length);
-}
-
-int
-bloomfilter_contains_bytea(const bloomfilter *filter, const void *bytes,
-						   size_t length)
-{
-	return bloomfilter_contains(filter, BF_KEY_BYTEA, bytes, length);
-}
-
-int
-bloomfilter_contains_uuid(const bloomfilter *filter, const uint8_t *uuid)
-{
-	return bloomfilter_contains(filter, BF_KEY_UUID, uuid, 16);
-}
-
-int
-bloomfilter_contains_numeric(const bloomfilter *filter, const char *decimal,
-							 size_t length)
-{
-	lbf_key		key;
-
-	return ask_key(filter, &key, lbf_key_numeric(&key, decimal, length));
-}
-
-int
-bloomfilter_contains_double(const bloomfilter *filter, double value)
-{
-	lbf_key		key;
-
-	return ask_key(filter, &key, lbf_key_double(&key, value));
-}
-
-int
-bloomfilter_contains_date(const bloomfilter *filter, int64_t days)
-{
-	return ask_count(filter, BF_KEY_DATE, days);
-}
-
-int
-bloomfilter_contains_timestamp(const bloomfilter *filter, int64_t microseconds)
-{
-	return ask_count(filter, BF_KEY_TIMESTAMP, microseconds);
-}
-
-int
-bloomfilter_contains_timestamptz(const bloomfilter *filter, int64_t microseconds)
-{
-	return ask_count(filter, BF_KEY_TIMESTAMPTZ, microseconds);
-}
-
-int
-bloomfilter_contains_inet(const bloomfilter *filter, int family, unsigned prefix,
-						  const uint8_t *address)
-{
-	lbf_key		key;
-
-	return ask_key(filter, &key, lbf_key_inet(&key, family, prefix, address));
-}
-
-int
-bloomfilter_contains_macaddr(const bloomfilter *filter, const uint8_t *address,
-							 size_t length)
-{
-	lbf_key		key;
-
-	return ask_key(filter, &key, lbf_key_macaddr(&key, address, length));
+	if (filter->open_parts > 1)
+		part += bf_part_of(bf_hash(bytes, length, filter->seed), filter->open_parts);
+	lbf_shape_now(filter, part, &shape);
+	code = bf_explain(text, &shape, lbf_blocks(part), type, bytes, length);
+	return code == BF_EXPLAIN_OTHER_PART ? BLOOMFILTER_ERR_OTHER_PART : code;
 }

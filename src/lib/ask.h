@@ -1,6 +1,7 @@
 /*
  * ask.h
- *	  Sorting hashes by the part of a set that they belong to.
+ *	  Turning arrays of keys into hashes, and sorting these by the part of a set that they
+ *	  belong to: for asking and for adding.
  *
  * Batches are worked off in chunks.  Within a chunk, the hashes of one part are
  * gathered, so that the core's loops with their prefetching work on one filter
@@ -10,6 +11,29 @@
 #define LBF_ASK_H
 
 #include "handle.h"
+#include "keys.h"
+
+/* An array of keys in one of the forms that callers have them in. */
+typedef struct lbf_keys
+{
+	int			type;
+	const bloomfilter_slice *slices;	/* one of these two */
+	const int64_t *integers;
+} lbf_keys;
+
+/*
+ * The type of keys, of which there is one, of rows with the first one's columns: all
+ * must be alike.
+ */
+extern uint32_t lbf_keys_type(const lbf_keys *keys);
+
+/*
+ * Hashes keys from the one at start on, for a filter that holds keys of a type, or
+ * none.  Returns how many of count were hashed; where these are fewer, *code says
+ * what is wrong with the next one.
+ */
+extern size_t lbf_hash_keys(const lbf_keys *keys, size_t start, size_t count, uint32_t held,
+							uint64_t seed, uint64_t *hashes, int *code);
 
 /* Hashes handled at a time: some batches of the core for each of a few parts. */
 #define LBF_CHUNK 256
@@ -37,10 +61,6 @@ extern void lbf_chunk_assign(lbf_chunk *chunk, uint32_t parts);
 
 /* Takes the hashes of some part that is left out of a chunk; false if none is. */
 extern bool lbf_chunk_take(lbf_chunk *chunk, lbf_group *group);
-
-/* How many hashes from the first on may be asked of what a handle has open. */
-extern size_t lbf_count_own(const bloomfilter *filter, const uint64_t *hashes,
-							size_t count);
 
 /*
  * What asking and adding refuse: keys of a type that is not the one held.  Of rows

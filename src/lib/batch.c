@@ -6,13 +6,11 @@
  * fetches the memory of several hashes together: with one cache miss after the
  * other, waiting would be most of the time.
  */
-#include "batch.h"
+#include "ask.h"
 
 #include <string.h>
 
-#include "ask.h"
 #include "bf_filter.h"
-#include "keys.h"
 
 uint32_t
 lbf_keys_type(const lbf_keys *keys)
@@ -93,8 +91,9 @@ lbf_chunk_take(lbf_chunk *chunk, lbf_group *group)
 	return true;
 }
 
-size_t
-lbf_count_own(const bloomfilter *filter, const uint64_t *hashes, size_t count)
+/* How many hashes from the first on may be asked of what a handle has open. */
+static size_t
+count_own(const bloomfilter *filter, const uint64_t *hashes, size_t count)
 {
 	const bf_header *header = &filter->part[0].shape.level[0];
 	size_t		own = 0;
@@ -131,7 +130,7 @@ static int
 ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 		  size_t *answered)
 {
-	size_t		own = lbf_count_own(filter, chunk->hashes, chunk->count);
+	size_t		own = count_own(filter, chunk->hashes, chunk->count);
 	int			code = own < chunk->count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
 	const lbf_part *part = &filter->part[0];
 
@@ -145,39 +144,28 @@ ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 }
 
 static int
-ask_all(const bloomfilter *filter, const lbf_keys *keys, size_t count,
-		uint8_t *found, size_t *answered)
+ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
+		  uint8_t *found, size_t *answered)
 {
-	int			code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
+	int			code = BLOOMFILTER_ERR_ARGUMENT;
+	size_t		done = 0;
 	lbf_chunk	chunk;
 
-	while (code == BLOOMFILTER_OK && *answered < count)
+	if (keys->type > BF_KEY_NONE && keys->type <= BF_KEY_LAST)
+		code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
+	while (code == BLOOMFILTER_OK && done < count)
 	{
-		size_t		start = *answered;
+		size_t		start = done;
 		size_t		length = count - start < LBF_CHUNK ? count - start : LBF_CHUNK;
 		int			ask_code;
 
 		chunk.count = lbf_hash_keys(keys, start, length, filter->key_type,
 									filter->seed, chunk.hashes, &code);
-		ask_code = ask_chunk(filter, &chunk, found + start, answered);
+		ask_code = ask_chunk(filter, &chunk, found + start, &done);
 		/* A key of another part comes before one that could not be hashed. */
 		if (ask_code != BLOOMFILTER_OK)
 			code = ask_code;
 	}
-	return code;
-}
-
-static int
-ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
-		  uint8_t *found, size_t *answered)
-{
-	size_t		done = 0;
-	int			code;
-
-	if (keys->type <= BF_KEY_NONE || keys->type > BF_KEY_LAST)
-		code = BLOOMFILTER_ERR_ARGUMENT;
-	else
-		code = ask_all(filter, keys, count, found, &done);
 	if (answered != NULL)
 		*answered = done;
 	return code;

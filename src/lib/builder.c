@@ -4,23 +4,18 @@
  *
  * A builder of known size sets bits in a handle right away.  One of unknown size
  * keeps a list of hashes and throws out repeats whenever the list is full; what
- * is left at the end is the number of keys.  One of an exact filter keeps two.  Sizes, bits and headers are the
- * core's, as in SQL, so the bytes are, too.
+ * is left at the end is the number of keys.  One of an exact filter keeps two.  Sizes,
+ * bits and headers are the core's, as in SQL, so the bytes are, too.
  */
-#include "builder.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "ask.h"
-#include "batch.h"
 #include "bf_filter.h"
 #include "bf_hashlist.h"
+#include "bf_key.h"
 #include "bf_sizing.h"
 #include "error.h"
-#include "exact.h"
-#include "handle.h"
-#include "keys.h"
 
 /* Hashes that a list begins with: a page of memory. */
 #define FIRST_HASHES 512
@@ -44,100 +39,73 @@ struct bloomfilter_builder
 	lbf_hashes	lists[2];		/* of members, and of an exact filter's others */
 };
 
-/* Makes a builder of a handle, which it owns then, or of none. */
+/* An empty filter for n keys at rate p, of so many parts; 0: the fewest that are enough. */
 static int
-create(bloomfilter *filter, uint64_t seed, bloomfilter_builder **result)
+make_filter(uint64_t n, double p, uint64_t seed, uint32_t parts, bloomfilter **filter)
 {
-	bloomfilter_builder *builder = calloc(1, sizeof *builder);
+	bf_sizing	sizing;
+	bf_header	header;
+	bf_exact	shape;
 
+	if (!bf_capacity_valid(n))
+		return BLOOMFILTER_ERR_ARGUMENT;
+	if (!bf_size_for_rate(n, p, &sizing))
+		return BLOOMFILTER_ERR_RATE;
+	if (parts == 0)
+		parts = bf_parts_for_rate(n, p);
+	if (parts > 1 && !bf_size_for_rate(bf_part_capacity(n, parts), p, &sizing))
+		return BLOOMFILTER_ERR_RATE;
+	if (parts == 0 || !bf_sizing_fits(&sizing))
+		return BLOOMFILTER_ERR_TOO_LARGE;
+	header = bf_sizing_header(&sizing, seed);
+	header.parts = (uint16_t) parts;
+	bf_exact_of(&header, &shape);
+	*filter = lbf_handle_allocate(&shape, parts);
+	return *filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY : BLOOMFILTER_OK;
+}
+
+/* One without a filter. */
+static int
+create(double p, uint64_t seed, bool exact, bloomfilter_builder **result)
+{
+	bloomfilter_builder *builder;
+
+	if (!bf_rate_valid(p))
+		return BLOOMFILTER_ERR_ARGUMENT;
+	builder = calloc(1, sizeof *builder);
 	if (builder == NULL)
-	{
-		bloomfilter_close(filter);
 		return BLOOMFILTER_ERR_NO_MEMORY;
-	}
-	builder->filter = filter;
 	builder->seed = seed;
+	builder->rate = p;
+	builder->exact = exact;
 	*result = builder;
 	return BLOOMFILTER_OK;
 }
 
-/* An empty builder whose filter has this many parts of a shape. */
-static int
-create_sized(const bf_sizing *sizing, uint64_t seed, uint32_t parts,
-			 bloomfilter_builder **result)
-{
-	bf_header	header;
-	bf_exact   *shapes;
-	bloomfilter *filter;
-	uint32_t	i;
-
-	if (!bf_sizing_fits(sizing))
-		return BLOOMFILTER_ERR_TOO_LARGE;
-	shapes = malloc(parts * sizeof *shapes);
-	if (shapes == NULL)
-		return BLOOMFILTER_ERR_NO_MEMORY;
-	header = bf_sizing_header(sizing, seed);
-	header.parts = (uint16_t) parts;
-	for (i = 0; i < parts; i++)
-	{
-		header.part = (uint16_t) i;
-		bf_exact_of(&header, &shapes[i]);
-	}
-	filter = lbf_handle_allocate(shapes, parts);
-	free(shapes);
-	return filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY : create(filter, seed, result);
-}
-
-/* The shape for n keys at rate p, whether it fits or not. */
-static int
-size_for_rate(uint64_t n, double p, bf_sizing *sizing)
-{
-	if (!bf_capacity_valid(n) || !bf_rate_valid(p))
-		return BLOOMFILTER_ERR_ARGUMENT;
-	return bf_size_for_rate(n, p, sizing) ? BLOOMFILTER_OK : BLOOMFILTER_ERR_RATE;
-}
-
 int
-bloomfilter_builder_create(uint64_t n, double p, uint64_t seed,
-						   bloomfilter_builder **builder)
+bloomfilter_builder_create(uint64_t n, double p, uint64_t seed, uint32_t parts, bloomfilter_builder **result)
 {
-	return bloomfilter_builder_create_set(n, p, seed, 1, builder);
-}
-
-int
-bloomfilter_builder_create_bits(uint64_t n, double bits_per_key, uint64_t seed,
-								bloomfilter_builder **builder)
-{
-	bf_sizing	sizing;
-
-	if (!bf_capacity_valid(n) || !bf_bits_per_key_valid(bits_per_key))
-		return BLOOMFILTER_ERR_ARGUMENT;
-	bf_size_for_bits_per_key(n, bits_per_key, &sizing);
-	return create_sized(&sizing, seed, 1, builder);
-}
-
-int
-bloomfilter_builder_create_unsized(double p, uint64_t seed,
-								   bloomfilter_builder **builder)
-{
+	bloomfilter_builder *builder;
 	int			code;
 
-	if (!bf_rate_valid(p))
+	if (parts > BF_MAX_PARTS || (n == 0 && parts != 1))
 		return BLOOMFILTER_ERR_ARGUMENT;
-	code = create(NULL, seed, builder);
+	code = create(p, seed, false, &builder);
+	if (code == BLOOMFILTER_OK && n > 0)
+	{
+		code = make_filter(n, p, seed, parts, &builder->filter);
+		if (code != BLOOMFILTER_OK)
+			free(builder);
+	}
 	if (code == BLOOMFILTER_OK)
-		(*builder)->rate = p;
+		*result = builder;
 	return code;
 }
 
 int
 bloomfilter_builder_create_exact(double p, uint64_t seed, bloomfilter_builder **builder)
 {
-	int			code = bloomfilter_builder_create_unsized(p, seed, builder);
-
-	if (code == BLOOMFILTER_OK)
-		(*builder)->exact = true;
-	return code;
+	return create(p, seed, true, builder);
 }
 
 int
@@ -147,51 +115,6 @@ bloomfilter_builder_others(bloomfilter_builder *builder)
 		return BLOOMFILTER_ERR_ARGUMENT;
 	builder->adding = 1;
 	return BLOOMFILTER_OK;
-}
-
-int
-bloomfilter_builder_create_set(uint64_t n, double p, uint64_t seed,
-							   uint32_t parts, bloomfilter_builder **builder)
-{
-	bf_sizing	sizing;
-	int			code = size_for_rate(n, p, &sizing);
-
-	if (parts > BF_MAX_PARTS)
-		return BLOOMFILTER_ERR_ARGUMENT;
-	if (code == BLOOMFILTER_OK && parts == 0)
-	{
-		parts = bf_parts_for_rate(n, p);
-		if (parts == 0)
-			return BLOOMFILTER_ERR_TOO_LARGE;
-	}
-	if (code == BLOOMFILTER_OK && parts > 1)
-		code = size_for_rate(bf_part_capacity(n, parts), p, &sizing);
-	return code == BLOOMFILTER_OK ? create_sized(&sizing, seed, parts, builder) : code;
-}
-
-int
-bloomfilter_builder_create_like(const bloomfilter *model,
-								bloomfilter_builder **builder)
-{
-	bf_exact   *shapes;
-	bloomfilter *filter;
-	uint32_t	i;
-
-	if (lbf_is_exact(model))
-		return BLOOMFILTER_ERR_EXACT;
-	shapes = malloc(model->open_parts * sizeof *shapes);
-	if (shapes == NULL)
-		return BLOOMFILTER_ERR_NO_MEMORY;
-	for (i = 0; i < model->open_parts; i++)
-	{
-		shapes[i] = model->part[i].shape;
-		shapes[i].level[0].bits_set = 0;
-		shapes[i].level[0].key_type = BF_KEY_NONE;
-	}
-	filter = lbf_handle_allocate(shapes, model->open_parts);
-	free(shapes);
-	return filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY :
-		create(filter, model->seed, builder);
 }
 
 void
@@ -250,35 +173,33 @@ add_to_set(bloomfilter *filter, uint32_t type, lbf_chunk *chunk)
 		add_to_part(&filter->part[group.part], type, group.hashes, group.count);
 }
 
-/* Adds a chunk of hashes; *added of them were when an error is returned. */
-static int
-add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk, size_t *added)
+static bool
+add_to_list(lbf_hashes *list, const lbf_chunk *chunk)
+{
+	if (chunk->count == 0)
+		return true;
+	if (!grow_list(list, chunk->count))
+		return false;
+	memcpy(list->hashes + list->count, chunk->hashes, chunk->count * sizeof chunk->hashes[0]);
+	list->count += chunk->count;
+	return true;
+}
+
+/* False where there is no memory. */
+static bool
+add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
 {
 	bloomfilter *filter = builder->filter;
-	size_t		own = chunk->count;
 
-	*added = 0;
-	if (filter == NULL)
-	{
-		lbf_hashes *list = &builder->lists[builder->adding];
-
-		if (!grow_list(list, own))
-			return BLOOMFILTER_ERR_NO_MEMORY;
-		if (own > 0)
-			memcpy(list->hashes + list->count, chunk->hashes, own * sizeof chunk->hashes[0]);
-		list->count += own;
-	}
-	else if (filter->open_parts > 1)
+	if (filter == NULL && !add_to_list(&builder->lists[builder->adding], chunk))
+		return false;
+	if (filter != NULL && filter->open_parts > 1)
 		add_to_set(filter, type, chunk);
-	else
-	{
-		own = lbf_count_own(filter, chunk->hashes, chunk->count);
-		add_to_part(&filter->part[0], type, chunk->hashes, own);
-	}
-	*added = own;
-	if (own > 0)
+	else if (filter != NULL)
+		add_to_part(&filter->part[0], type, chunk->hashes, chunk->count);
+	if (chunk->count > 0)
 		builder->key_type = type;
-	return own < chunk->count ? BLOOMFILTER_ERR_OTHER_PART : BLOOMFILTER_OK;
+	return true;
 }
 
 /* Whether keys of a type, rows of whatever columns, can be added now. */
@@ -291,38 +212,26 @@ check_builder(const bloomfilter_builder *builder, unsigned kind)
 }
 
 static int
-add_all(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
-		size_t *added)
+add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
+		  size_t *added)
 {
 	int			code = check_builder(builder, (unsigned) keys->type);
 	uint32_t	type = builder->key_type;
+	size_t		done = 0;
 	lbf_chunk	chunk;
 
 	if (type == BF_KEY_NONE && count > 0)
 		type = lbf_keys_type(keys);
-	while (code == BLOOMFILTER_OK && *added < count)
+	while (code == BLOOMFILTER_OK && done < count)
 	{
-		size_t		length = count - *added < LBF_CHUNK ? count - *added : LBF_CHUNK;
-		size_t		done;
-		int			add_code;
+		size_t		length = count - done < LBF_CHUNK ? count - done : LBF_CHUNK;
 
-		chunk.count = lbf_hash_keys(keys, *added, length, type, builder->seed,
-									chunk.hashes, &code);
-		add_code = add_chunk(builder, type, &chunk, &done);
-		*added += done;
-		if (add_code != BLOOMFILTER_OK)
-			code = add_code;
+		chunk.count = lbf_hash_keys(keys, done, length, type, builder->seed, chunk.hashes, &code);
+		if (add_chunk(builder, type, &chunk))
+			done += chunk.count;
+		else
+			code = BLOOMFILTER_ERR_NO_MEMORY;
 	}
-	return code;
-}
-
-static int
-add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
-		  size_t *added)
-{
-	size_t		done = 0;
-	int			code = add_all(builder, keys, count, &done);
-
 	if (added != NULL)
 		*added = done;
 	return code;
@@ -349,20 +258,17 @@ bloomfilter_builder_add_int64_batch(bloomfilter_builder *builder,
 }
 
 int
-lbf_builder_add_hash(bloomfilter_builder *builder, uint32_t type, const void *bytes,
-					 size_t length)
+bloomfilter_builder_add(bloomfilter_builder *builder, int key_type, const void *bytes, size_t length)
 {
-	int			code = check_builder(builder, bf_key_kind(type));
-	lbf_chunk	chunk;
-	size_t		added;
+	const bloomfilter_slice key = {bytes, length};
 
-	if (code == BLOOMFILTER_OK)
-		code = lbf_type_code(builder->key_type, type);
-	if (code != BLOOMFILTER_OK)
-		return code;
-	chunk.count = 1;
-	chunk.hashes[0] = bf_hash(bytes, length, builder->seed);
-	return add_chunk(builder, type, &chunk, &added);
+	return bloomfilter_builder_add_batch(builder, key_type, &key, 1, NULL);
+}
+
+int
+bloomfilter_builder_add_int64(bloomfilter_builder *builder, int64_t value)
+{
+	return bloomfilter_builder_add_int64_batch(builder, &value, 1, NULL);
 }
 
 /* Sizes the filter for the hashes in the list and adds them. */
@@ -370,20 +276,113 @@ static int
 build_from_list(bloomfilter_builder *builder, bloomfilter_detail *detail)
 {
 	lbf_hashes *list = &builder->lists[0];
-	bloomfilter_builder *sized;
 	int			code;
-	uint64_t	n;
 
 	list->count = bf_hashlist_unique(list->hashes, list->count, NULL);
-	n = list->count > 0 ? list->count : 1;
-	code = bloomfilter_builder_create(n, builder->rate, builder->seed, &sized);
+	code = make_filter(list->count > 0 ? list->count : 1, builder->rate, builder->seed, 1, &builder->filter);
 	if (code != BLOOMFILTER_OK)
 		return lbf_fail(detail, code, NULL);
-	builder->filter = sized->filter;
-	sized->filter = NULL;
-	bloomfilter_builder_free(sized);
 	add_to_part(&builder->filter->part[0], builder->key_type, list->hashes, list->count);
 	return BLOOMFILTER_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Exact filters
+ *
+ * Level 1 is made of the members, level 2 of the others that it lets in, level 3 of the
+ * members that level 2 lets in.  A level that gets more keys than it is sized for is sized
+ * anew, and all is built again.
+ * ------------------------------------------------------------------------ */
+
+/* Whether some hash is in both lists: such keys pass all levels alike. */
+static bool
+meet(const lbf_hashes *members, const lbf_hashes *others)
+{
+	size_t		at = 0;
+	size_t		i;
+
+	for (i = 0; i < members->count; i++)
+	{
+		while (at < others->count && others->hashes[at] < members->hashes[i])
+			at++;
+		if (at < others->count && others->hashes[at] == members->hashes[i])
+			return true;
+	}
+	return false;
+}
+
+/* The hashes that a level lets in, into room for all; returns how many. */
+static size_t
+let_in(const lbf_part *part, unsigned level, const lbf_hashes *list, uint64_t *in)
+{
+	size_t		left = 0;
+	size_t		i;
+
+	for (i = 0; i < list->count; i++)
+		if (bf_exact_level_contains(&part->shape, lbf_blocks(part), level, list->hashes[i]))
+			in[left++] = list->hashes[i];
+	return left;
+}
+
+/* Whether a level has room for its keys; else it is to have more the next time. */
+static bool
+has_room(const lbf_part *part, unsigned level, size_t count, uint64_t least[BF_EXACT_LEVELS])
+{
+	if (count <= part->shape.level[level].capacity)
+		return true;
+	least[level] = count + count / 5;
+	return false;
+}
+
+/* Fills an empty filter; false where it was too small.  in has room for all hashes. */
+static bool
+fill(const lbf_hashes lists[2], lbf_part *part, uint64_t *in, uint64_t least[BF_EXACT_LEVELS])
+{
+	uint8_t    *blocks = part->bytes.start + BF_EXACT_HEADER_BYTES;
+	uint64_t   *members = in + lists[1].count;
+	size_t		count;
+	size_t		member_count;
+
+	bf_exact_add(&part->shape, blocks, 0, lists[0].hashes, lists[0].count);
+	count = let_in(part, 0, &lists[1], in);
+	if (!has_room(part, 1, count, least))
+		return false;
+	bf_exact_add(&part->shape, blocks, 1, in, count);
+	member_count = let_in(part, 1, &lists[0], members);
+	if (!has_room(part, 2, member_count, least))
+		return false;
+	if (bf_exact_close(&part->shape, blocks, members, member_count, in, count, NULL))
+		return true;
+	least[2] = part->shape.level[2].capacity * 4;
+	return false;
+}
+
+/* Builds it, with levels of at least so many keys; false where one was too small. */
+static bool
+build_levels(bloomfilter_builder *builder, uint64_t *in, uint64_t least[BF_EXACT_LEVELS], int *code)
+{
+	const bf_universe universe = {builder->lists[0].count > 0 ? builder->lists[0].count : 1, builder->lists[1].count, builder->rate};
+	bf_exact	shape;
+	unsigned	i;
+
+	*code = BLOOMFILTER_ERR_RATE;
+	if (!bf_exact_plan_least(&universe, builder->seed, least, &shape))
+		return true;
+	*code = BLOOMFILTER_ERR_TOO_LARGE;
+	if (!bf_exact_fits(&shape))
+		return true;
+	for (i = 0; i < BF_EXACT_LEVELS; i++)
+		shape.level[i].key_type = builder->key_type;
+	*code = BLOOMFILTER_ERR_NO_MEMORY;
+	builder->filter = lbf_handle_allocate(&shape, 1);
+	if (builder->filter == NULL)
+		return true;
+	*code = BLOOMFILTER_OK;
+	if (fill(builder->lists, &builder->filter->part[0], in, least))
+		return true;
+	bloomfilter_close(builder->filter);
+	builder->filter = NULL;
+	return false;
 }
 
 static int
@@ -391,13 +390,17 @@ build_exact(bloomfilter_builder *builder, bloomfilter_detail *detail)
 {
 	lbf_hashes *members = &builder->lists[0];
 	lbf_hashes *others = &builder->lists[1];
-	const lbf_universe universe = {
-		members->hashes, bf_hashlist_unique(members->hashes, members->count, NULL),
-		others->hashes, bf_hashlist_unique(others->hashes, others->count, NULL),
-		builder->rate, builder->seed, builder->key_type
-	};
-	int			code = lbf_exact_build(&universe, &builder->filter);
+	uint64_t	least[BF_EXACT_LEVELS] = {0, 0, 0};
+	uint64_t   *in = malloc((members->count + others->count + 1) * sizeof *in);
+	int			code = in == NULL ? BLOOMFILTER_ERR_NO_MEMORY : BLOOMFILTER_OK;
 
+	members->count = bf_hashlist_unique(members->hashes, members->count, NULL);
+	others->count = bf_hashlist_unique(others->hashes, others->count, NULL);
+	if (code == BLOOMFILTER_OK && meet(members, others))
+		code = BLOOMFILTER_ERR_CONFLICT;
+	while (code == BLOOMFILTER_OK && !build_levels(builder, in, least, &code))
+		;
+	free(in);
 	return code == BLOOMFILTER_OK ? code : lbf_fail(detail, code, NULL);
 }
 

@@ -12,105 +12,40 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No default: the compiler tells when the core has a rule that is not here. */
-int
-lbf_format_code(bf_status status)
-{
-	switch (status)
-	{
-		case BF_OK:
-			return BLOOMFILTER_OK;
-		case BF_BAD_LENGTH:
-			return BLOOMFILTER_ERR_FORMAT_LENGTH;
-		case BF_BAD_MAGIC:
-			return BLOOMFILTER_ERR_FORMAT_MAGIC;
-		case BF_BAD_VERSION:
-			return BLOOMFILTER_ERR_FORMAT_VERSION;
-		case BF_BAD_HEADER_CHECKSUM:
-			return BLOOMFILTER_ERR_FORMAT_HEADER_CHECKSUM;
-		case BF_BAD_HASH:
-			return BLOOMFILTER_ERR_FORMAT_HASH;
-		case BF_BAD_PROBES:
-			return BLOOMFILTER_ERR_FORMAT_PROBES;
-		case BF_BAD_BLOCK_BITS:
-			return BLOOMFILTER_ERR_FORMAT_BLOCK_BITS;
-		case BF_BAD_KEY_TYPE:
-			return BLOOMFILTER_ERR_FORMAT_KEY_TYPE;
-		case BF_BAD_COLUMNS:
-			return BLOOMFILTER_ERR_FORMAT_COLUMNS;
-		case BF_BAD_BLOCKS:
-			return BLOOMFILTER_ERR_FORMAT_BLOCKS;
-		case BF_BAD_SIZE:
-			return BLOOMFILTER_ERR_FORMAT_SIZE;
-		case BF_BAD_PARTS:
-			return BLOOMFILTER_ERR_FORMAT_PARTS;
-		case BF_BAD_CAPACITY:
-			return BLOOMFILTER_ERR_FORMAT_CAPACITY;
-		case BF_BAD_RATE:
-			return BLOOMFILTER_ERR_FORMAT_RATE;
-		case BF_BAD_BITS_SET:
-			return BLOOMFILTER_ERR_FORMAT_BITS_SET;
-		case BF_BAD_EMPTY:
-			return BLOOMFILTER_ERR_FORMAT_EMPTY;
-		case BF_BAD_CHECKSUM:
-			return BLOOMFILTER_ERR_FORMAT_CHECKSUM;
-		case BF_BAD_DIRECTORY:
-			return BLOOMFILTER_ERR_FORMAT_DIRECTORY;
-		case BF_BAD_LEVELS:
-			return BLOOMFILTER_ERR_FORMAT_LEVELS;
-	}
-	return BLOOMFILTER_ERR_ARGUMENT;
-}
+/* Codes of the format's rules are made of the core's numbers. */
+#define FORMAT_CODE(status) (-100 - (int) (status))
 
-static const char *
-format_text(int code)
-{
-	int			status;
+_Static_assert(FORMAT_CODE(BF_BAD_LENGTH) == BLOOMFILTER_ERR_FORMAT_LENGTH &&
+			   FORMAT_CODE(BF_BAD_CHECKSUM) == BLOOMFILTER_ERR_FORMAT_CHECKSUM &&
+			   FORMAT_CODE(BF_BAD_LEVELS) == BLOOMFILTER_ERR_FORMAT_LEVELS, "rules have the numbers of their codes");
 
-	for (status = BF_OK + 1; status <= BF_BAD_LEVELS; status++)
-		if (lbf_format_code((bf_status) status) == code)
-			return bf_status_text((bf_status) status);
-	return "unknown error";
-}
+/* By the negated code. */
+static const char *const texts[] = {
+	[-BLOOMFILTER_OK] = "no error",
+	[-BLOOMFILTER_ERR_NO_MEMORY] = "out of memory",
+	[-BLOOMFILTER_ERR_SYSTEM] = "system call failed",
+	[-BLOOMFILTER_ERR_ARGUMENT] = "argument is out of range",
+	[-BLOOMFILTER_ERR_FOLLOWED] = "file changes while it is read: open it with BLOOMFILTER_COPY",
+	[-BLOOMFILTER_ERR_KEY_TYPE] = "bloomfilter holds keys of another type",
+	[-BLOOMFILTER_ERR_KEY] = "not a valid key of its type",
+	[-BLOOMFILTER_ERR_OTHER_PART] = "key belongs to another part of the set",
+	[-BLOOMFILTER_ERR_PAGE] = "first page of the file is damaged, or of another length",
+	[-BLOOMFILTER_ERR_SET] = "parts are damaged, or not one whole set",
+	[-BLOOMFILTER_ERR_TOO_LARGE] = "filter would be larger than 512 MiB",
+	[-BLOOMFILTER_ERR_RATE] = "no filter reaches this false-positive rate",
+	[-BLOOMFILTER_ERR_CONFLICT] = "keys are members and others at once, or one of each has the same 64-bit hash",
+};
 
 const char *
 bloomfilter_strerror(int code)
 {
-	switch (code)
-	{
-		case BLOOMFILTER_OK:
-			return "no error";
-		case BLOOMFILTER_ERR_NO_MEMORY:
-			return "out of memory";
-		case BLOOMFILTER_ERR_SYSTEM:
-			return "system call failed";
-		case BLOOMFILTER_ERR_ARGUMENT:
-			return "argument is out of range";
-		case BLOOMFILTER_ERR_FOLLOWED:
-			return "file changes while it is read: open it with BLOOMFILTER_COPY";
-		case BLOOMFILTER_ERR_KEY_TYPE:
-			return "bloomfilter holds keys of another type";
-		case BLOOMFILTER_ERR_KEY:
-			return "not a valid key of its type";
-		case BLOOMFILTER_ERR_OTHER_PART:
-			return "key belongs to another part of the set";
-		case BLOOMFILTER_ERR_PAGE:
-			return "first page of the file is damaged, or of another length";
-		case BLOOMFILTER_ERR_SET:
-			return "parts are damaged, or not one whole set";
-		case BLOOMFILTER_ERR_TOO_LARGE:
-			return "filter would be larger than 512 MiB";
-		case BLOOMFILTER_ERR_RATE:
-			return "no filter reaches this false-positive rate";
-		case BLOOMFILTER_ERR_INCOMPATIBLE:
-			return "filters differ in geometry, seed, part or key type";
-		case BLOOMFILTER_ERR_EXACT:
-			return "an exact filter takes no keys and is combined with none: build a new one";
-		case BLOOMFILTER_ERR_CONFLICT:
-			return "keys are members and others at once, or one of each has the same 64-bit hash";
-		default:
-			return format_text(code);
-	}
+	const char *text = NULL;
+
+	if (code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code >= BLOOMFILTER_ERR_FORMAT_LEVELS)
+		text = bf_status_text((bf_status) (-100 - code));
+	else if (code <= 0 && code > -(int) (sizeof texts / sizeof texts[0]))
+		text = texts[-code];
+	return text == NULL ? "unknown error" : text;
 }
 
 /* Of a long path the end says more than the beginning, and the text says most. */
@@ -170,13 +105,6 @@ lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 }
 
 int
-lbf_fail_no_file(bloomfilter_detail *detail, const char *subject)
-{
-	return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, subject,
-						 "is no regular file; a pipe can be read by its descriptor only, as standard input");
-}
-
-int
 lbf_fail_format(bloomfilter_detail *detail, bf_status status,
 				const char *subject, const uint8_t *bytes, size_t length)
 {
@@ -187,7 +115,7 @@ lbf_fail_format(bloomfilter_detail *detail, bf_status status,
 	char		text[64];
 
 	if (status != BF_BAD_VERSION || length <= AT_VERSION)
-		return lbf_fail(detail, lbf_format_code(status), subject);
+		return lbf_fail(detail, FORMAT_CODE(status), subject);
 	snprintf(text, sizeof text, "%s %u", bf_status_text(status),
 			 (unsigned) bytes[AT_VERSION]);
 	return lbf_fail_text(detail, BLOOMFILTER_ERR_FORMAT_VERSION, subject, text);

@@ -24,15 +24,9 @@ extern int	lbf_fail_text(bloomfilter_detail *detail, int code,
 extern int	lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 							const char *action);
 
-/* BLOOMFILTER_ERR_ARGUMENT for what is a pipe, a device or the like. */
-extern int	lbf_fail_no_file(bloomfilter_detail *detail, const char *subject);
-
 /* For what bf_parse or bf_header_read said of bytes, of which there are length. */
 extern int	lbf_fail_format(bloomfilter_detail *detail, bf_status status,
 							const char *subject, const uint8_t *bytes,
 							size_t length);
-
-/* The code of such a status; BLOOMFILTER_OK for BF_OK. */
-extern int	lbf_format_code(bf_status status);
 
 #endif							/* LBF_ERROR_H */

@@ -14,18 +14,15 @@
 #define HUGE_PAGE_BYTES		((size_t) 2 * 1024 * 1024)
 
 uint8_t *
-lbf_allocate(size_t length, bool huge)
+lbf_allocate(size_t length)
 {
-	size_t		alignment = BF_CACHE_LINE;
+	bool		huge = length >= HUGE_PAGE_BYTES;
 	void	   *memory;
 
-	huge = huge && length >= HUGE_PAGE_BYTES;
-	if (huge)
-		alignment = HUGE_PAGE_BYTES;
-	if (posix_memalign(&memory, alignment, length) != 0)
+	if (posix_memalign(&memory, huge ? HUGE_PAGE_BYTES : BF_CACHE_LINE, length) != 0)
 		return NULL;
 #ifdef MADV_HUGEPAGE
-	/* A hint; where it is not followed, small pages do as well. */
+	/* They save a look-up its TLB miss.  A hint: small pages do as well. */
 	if (huge)
 		(void) madvise(memory, length, MADV_HUGEPAGE);
 #endif
@@ -56,18 +53,19 @@ lbf_handle_create(uint32_t parts)
 }
 
 bloomfilter *
-lbf_handle_allocate(const bf_exact *shapes, uint32_t parts)
+lbf_handle_allocate(const bf_exact *shape, uint32_t parts)
 {
 	bloomfilter *filter = lbf_handle_create(parts);
+	size_t		length = (size_t) bf_exact_bytes(shape);
 	uint32_t	i;
 
 	for (i = 0; filter != NULL && i < parts; i++)
 	{
 		lbf_part   *part = &filter->part[i];
-		size_t		length = (size_t) bf_exact_bytes(&shapes[i]);
 
-		part->shape = shapes[i];
-		part->bytes.start = lbf_allocate(length, false);
+		part->shape = *shape;
+		part->shape.level[0].part = (uint16_t) i;
+		part->bytes.start = lbf_allocate(length);
 		if (part->bytes.start == NULL)
 		{
 			bloomfilter_close(filter);

@@ -64,9 +64,9 @@ struct bloomfilter
 	uint64_t	seed;
 	lbf_stamp	stamp;			/* of the file that it was opened from; all 0 if none */
 	int			fd;				/* of that file, if it was copied; else -1 */
-	bool		paged;			/* that file begins with a page of facts */
-	lbf_told	told;			/* what that says, if it is paged */
-	lbf_bytes	mapped;			/* all of a paged file, in which the parts lie then */
+	lbf_told	told;			/* what its page of facts says, if it has one */
+	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
+	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
 	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];
 };
@@ -75,7 +75,7 @@ struct bloomfilter
 static inline bool
 lbf_is_live(const bloomfilter *filter)
 {
-	return filter->mapped.start != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE;
+	return filter->page != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE;
 }
 
 /* Whether it is exact, as all its parts are then: nothing is added to it. */
@@ -92,10 +92,10 @@ lbf_blocks(const lbf_part *part)
 }
 
 /*
- * Memory for a whole filter, on a cache line as the blocks want it; NULL where
- * there is none.  huge asks for huge pages.
+ * Memory for a whole filter, on a cache line as the blocks want it, if it is large on huge
+ * pages; NULL where there is none.
  */
-extern uint8_t *lbf_allocate(size_t length, bool huge);
+extern uint8_t *lbf_allocate(size_t length);
 
 /* Gives bytes back to where they are from. */
 extern void lbf_release(lbf_bytes *bytes);
@@ -103,8 +103,8 @@ extern void lbf_release(lbf_bytes *bytes);
 /* A handle with room for so many parts, which have no bytes yet; NULL. */
 extern bloomfilter *lbf_handle_create(uint32_t parts);
 
-/* A handle of single filter, in new memory that is all zero; NULL. */
-extern bloomfilter *lbf_handle_allocate(const bf_exact *shapes, uint32_t parts);
+/* A handle of so many parts of a shape, each with its number, in new memory that is all zero; NULL. */
+extern bloomfilter *lbf_handle_allocate(const bf_exact *shape, uint32_t parts);
 
 /* Sets what a handle keeps of all its parts, once these are complete. */
 extern void lbf_handle_complete(bloomfilter *filter);

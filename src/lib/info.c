@@ -8,7 +8,6 @@
 #include "bf_estimate.h"
 #include "bf_hash.h"
 #include "bf_key.h"
-#include "bytes.h"
 #include "error.h"
 #include "handle.h"
 #include "page.h"
@@ -24,14 +23,16 @@ bloomfilter_version(void)
 }
 
 static void
-fill_info(const lbf_part *part, bloomfilter_info *info)
+fill_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
 {
-	const bf_header *header = &part->shape.level[0];
+	bf_exact	shape;
+	const bf_header *header = &shape.level[0];
 	unsigned	i;
 
+	lbf_shape_now(filter, &filter->part[index], &shape);
 	memset(info, 0, sizeof *info);
-	info->exact = part->shape.levels > 1;
-	info->others = part->shape.others;
+	info->exact = shape.levels > 1;
+	info->others = shape.others;
 	info->version = info->exact ? BF_EXACT_VERSION : BF_FORMAT_VERSION;
 	info->key_type = (int) bf_key_kind(header->key_type);
 	for (i = 0; i < BF_KEY_MAX_COLUMNS; i++)
@@ -48,7 +49,7 @@ fill_info(const lbf_part *part, bloomfilter_info *info)
 	info->rate = header->rate;
 	info->bits_set = header->bits_set;
 	info->total_bits = bf_total_bits(header);
-	info->total_bytes = bf_exact_bytes(&part->shape);
+	info->total_bytes = bf_exact_bytes(&shape);
 	info->checksum = header->checksum;
 	info->fill = bf_fill(header);
 	info->estimated_keys = bf_estimate_keys(header);
@@ -86,58 +87,39 @@ add_info(bloomfilter_info *sum, const bloomfilter_info *part)
 	sum->estimated_rate += part->estimated_rate;
 }
 
-/* Of a mapped file with a page, whose headers say nothing of the bits, what it is at this moment. */
+/* What all parts are together. */
 static void
-fill_part_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
-{
-	lbf_part	part = filter->part[index];
-
-	if (filter->mapped.start != NULL)
-		lbf_part_now(&filter->part[index], &part.shape);
-	fill_info(&part, info);
-}
-
-/* Gives a caller as much of info as it knows of. */
-static int
-copy_out(const bloomfilter_info *from, bloomfilter_info *info, size_t info_size)
-{
-	if (info_size > sizeof *from)
-		memset(info, 0, info_size);
-	memcpy(info, from, info_size < sizeof *from ? info_size : sizeof *from);
-	return BLOOMFILTER_OK;
-}
-
-int
-bloomfilter_get_info(const bloomfilter *filter, bloomfilter_info *info,
-					 size_t info_size)
-{
-	bloomfilter_info sum;
-	uint32_t	i;
-
-	fill_part_info(filter, 0, &sum);
-	for (i = 1; i < filter->open_parts; i++)
-	{
-		bloomfilter_info part;
-
-		fill_part_info(filter, i, &part);
-		add_info(&sum, &part);
-	}
-	sum.open_parts = filter->open_parts;
-	sum.fill = (double) sum.bits_set / (double) sum.total_bits;
-	sum.estimated_rate /= filter->open_parts;
-	return copy_out(&sum, info, info_size);
-}
-
-int
-bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
-						  bloomfilter_info *info, size_t info_size)
+fill_sum(const bloomfilter *filter, bloomfilter_info *sum)
 {
 	bloomfilter_info part;
+	uint32_t	i;
 
-	if (index >= filter->open_parts)
+	fill_info(filter, 0, sum);
+	for (i = 1; i < filter->open_parts; i++)
+	{
+		fill_info(filter, i, &part);
+		add_info(sum, &part);
+	}
+	sum->open_parts = filter->open_parts;
+	sum->fill = (double) sum->bits_set / (double) sum->total_bits;
+	sum->estimated_rate /= filter->open_parts;
+}
+
+int
+bloomfilter_get_info(const bloomfilter *filter, int part, bloomfilter_info *result, size_t size)
+{
+	bloomfilter_info info;
+
+	if (part >= 0 && (uint32_t) part >= filter->open_parts)
 		return BLOOMFILTER_ERR_ARGUMENT;
-	fill_part_info(filter, index, &part);
-	return copy_out(&part, info, info_size);
+	if (part < 0)
+		fill_sum(filter, &info);
+	else
+		fill_info(filter, (uint32_t) part, &info);
+	if (size > sizeof info)
+		memset(result, 0, size);
+	memcpy(result, &info, size < sizeof info ? size : sizeof info);
+	return BLOOMFILTER_OK;
 }
 
 int
@@ -146,7 +128,7 @@ bloomfilter_get_bytes(const bloomfilter *filter, uint32_t index,
 {
 	if (index >= filter->open_parts)
 		return BLOOMFILTER_ERR_ARGUMENT;
-	if (filter->mapped.start != NULL)
+	if (filter->page != NULL)
 		return BLOOMFILTER_ERR_FOLLOWED;
 	*bytes = filter->part[index].bytes.start;
 	*length = filter->part[index].bytes.length;

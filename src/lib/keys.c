@@ -1,6 +1,6 @@
 /*
  * keys.c
- *	  From a caller's value to the canonical bytes of a key, checked.
+ *	  Whether bytes are a key of a type, and the bytes of a row.
  *
  * Bytes that no key has are refused and never hashed.  A filter can't hold them,
  * so "no" would be the answer, and a caller who spelled a key wrongly would take
@@ -8,41 +8,15 @@
  */
 #include "keys.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bf_bytes.h"
 #include "bf_utf8.h"
 
-/* A part of the key types has one form of check. */
-typedef bool (*key_check) (const uint8_t *bytes, size_t length);
-
-static bool
-is_8_bytes(const uint8_t *bytes, size_t length)
-{
-	(void) bytes;
-	return length == 8;
-}
-
 static bool
 is_text(const uint8_t *bytes, size_t length)
 {
 	return bf_key_text(bytes, length) == length && bf_utf8_valid(bytes, length);
-}
-
-static bool
-is_bytea(const uint8_t *bytes, size_t length)
-{
-	(void) bytes;
-	(void) length;
-	return true;
-}
-
-static bool
-is_uuid(const uint8_t *bytes, size_t length)
-{
-	(void) bytes;
-	return length == 16;
 }
 
 static size_t
@@ -67,36 +41,25 @@ is_named_numeric(const uint8_t *bytes, size_t length)
 	return false;
 }
 
-/* [-]digits[.digits] or a name */
-static bool
-is_decimal(const uint8_t *bytes, size_t length)
-{
-	size_t		at = length > 0 && bytes[0] == '-';
-	size_t		count = digits(bytes + at, length - at);
-
-	at += count;
-	if (count > 0 && at < length && bytes[at] == '.')
-	{
-		count = digits(bytes + at + 1, length - at - 1);
-		at += 1 + count;
-	}
-	return (count > 0 && at == length) || is_named_numeric(bytes, length);
-}
-
-/* The same in its shortest form: what bf_key_numeric would leave as it is. */
+/* [-]digits[.digits] in its shortest form, or a name. */
 static bool
 is_numeric(const uint8_t *bytes, size_t length)
 {
 	size_t		sign = length > 0 && bytes[0] == '-';
-	const uint8_t *point = length > 0 ? memchr(bytes, '.', length) : NULL;
+	size_t		whole = digits(bytes + sign, length - sign);
+	size_t		at = sign + whole;
+	size_t		fraction = 0;
 
-	if (!is_decimal(bytes, length))
-		return false;
-	if (length - sign >= 2 && bytes[sign] == '0' && bytes[sign + 1] != '.')
-		return false;
-	if (point != NULL && bytes[length - 1] == '0')
-		return false;
-	return !(sign == 1 && length == 2 && bytes[1] == '0');
+	if (at < length && bytes[at] == '.')
+	{
+		fraction = digits(bytes + at + 1, length - at - 1);
+		at += 1 + fraction;
+	}
+	if (at != length || whole == 0)
+		return is_named_numeric(bytes, length);
+	/* no zero that could go, no point without a fraction, and no sign of zero alone */
+	return (whole == 1 || bytes[sign] != '0') && bytes[length - 1] != '.' &&
+		(fraction == 0 || bytes[length - 1] != '0') && !(sign == 1 && length == 2 && bytes[1] == '0');
 }
 
 static bool
@@ -106,9 +69,8 @@ is_float(const uint8_t *bytes, size_t length)
 	double		value;
 	uint8_t		canonical[8];
 
-	if (length != 8)
-		return false;
-	bits = bf_load_le(bytes, 8);
+	(void) length;
+	bits = bf_load_le64(bytes);
 	memcpy(&value, &bits, sizeof value);
 	bf_key_float(value, canonical);
 	return memcmp(bytes, canonical, 8) == 0;
@@ -128,12 +90,27 @@ is_macaddr(const uint8_t *bytes, size_t length)
 		(length == 8 && !(bytes[3] == 0xff && bytes[4] == 0xfe));
 }
 
-static const key_check checks[] = {
-	NULL, is_8_bytes, is_text, is_bytea, is_uuid, is_numeric, is_float,
-	is_8_bytes, is_8_bytes, is_8_bytes, is_inet, is_macaddr
+typedef struct key_form
+{
+	size_t		length;			/* of all keys of a type; 0: they have several */
+	bool		(*check) (const uint8_t *bytes, size_t length);	/* NULL: all bytes of this length are keys */
+} key_form;
+
+static const key_form forms[] = {
+	{0, NULL}, {8, NULL}, {0, is_text}, {0, NULL}, {16, NULL}, {0, is_numeric}, {8, is_float},
+	{8, NULL}, {8, NULL}, {8, NULL}, {0, is_inet}, {0, is_macaddr}
 };
 
-_Static_assert(sizeof checks / sizeof checks[0] == BF_KEY_LAST_COLUMN + 1, "each kind has its check");
+_Static_assert(sizeof forms / sizeof forms[0] == BF_KEY_LAST_COLUMN + 1, "each type has its form");
+
+/* Of any type but row. */
+static bool
+is_key(unsigned type, const uint8_t *bytes, size_t length)
+{
+	const key_form *form = &forms[type];
+
+	return (form->length == 0 || length == form->length) && (form->check == NULL || form->check(bytes, length));
+}
 
 /* Whether bytes are columns one after the other, each canonical; *full gets their types. */
 static bool
@@ -145,7 +122,7 @@ is_row(const uint8_t *bytes, size_t length, uint32_t *full)
 	*full = BF_KEY_ROW;
 	while (bytes < end)
 		if (!bf_key_row_next(&bytes, end, &column) ||
-			!checks[column.type](column.bytes, column.length) ||
+			!is_key(column.type, column.bytes, column.length) ||
 			!bf_key_row_add(full, column.type))
 			return false;
 	return bf_key_columns_valid(*full);
@@ -166,90 +143,8 @@ lbf_key_check(int type, const void *bytes, size_t *length, uint32_t *full)
 	if (type == BF_KEY_ROW)
 		valid = is_row(bytes, *length, full);
 	else
-		valid = checks[type](bytes, *length);
+		valid = is_key((unsigned) type, bytes, *length);
 	return valid ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
-}
-
-/* A key whose bytes are these. */
-static int
-set_key(lbf_key *key, uint32_t type, const void *bytes, size_t length)
-{
-	key->type = type;
-	key->bytes = bytes;
-	key->length = length;
-	key->allocated = NULL;
-	return BLOOMFILTER_OK;
-}
-
-int
-lbf_key_bytes(lbf_key *key, int type, const void *bytes, size_t length)
-{
-	uint32_t	full;
-	int			code = lbf_key_check(type, bytes, &length, &full);
-
-	return code == BLOOMFILTER_OK ? set_key(key, full, bytes, length) : code;
-}
-
-int
-lbf_key_count(lbf_key *key, uint32_t type, int64_t value)
-{
-	return set_key(key, type, key->buffer, bf_key_integer(value, key->buffer));
-}
-
-int
-lbf_key_double(lbf_key *key, double value)
-{
-	return set_key(key, BF_KEY_FLOAT, key->buffer, bf_key_float(value, key->buffer));
-}
-
-int
-lbf_key_numeric(lbf_key *key, const char *decimal, size_t length)
-{
-	char	   *copy = (char *) key->buffer;
-	void	   *allocated = NULL;
-
-	if (decimal == NULL)
-		return BLOOMFILTER_ERR_ARGUMENT;
-	if (!is_decimal((const uint8_t *) decimal, length))
-		return BLOOMFILTER_ERR_KEY;
-	if (length > sizeof key->buffer)
-	{
-		copy = allocated = malloc(length);
-		if (copy == NULL)
-			return BLOOMFILTER_ERR_NO_MEMORY;
-	}
-	memcpy(copy, decimal, length);
-	set_key(key, BF_KEY_NUMERIC, copy, bf_key_numeric(copy, length));
-	key->allocated = allocated;
-	return BLOOMFILTER_OK;
-}
-
-int
-lbf_key_inet(lbf_key *key, int family, unsigned prefix, const uint8_t *address)
-{
-	if (address == NULL || (family != 4 && family != 6))
-		return BLOOMFILTER_ERR_ARGUMENT;
-	if (prefix > (family == 4 ? 32u : 128u))
-		return BLOOMFILTER_ERR_KEY;
-	return set_key(key, BF_KEY_INET, key->buffer,
-				   bf_key_inet(family, prefix, address, key->buffer));
-}
-
-int
-lbf_key_macaddr(lbf_key *key, const uint8_t *address, size_t length)
-{
-	if (address == NULL)
-		return BLOOMFILTER_ERR_ARGUMENT;
-	if (length != 6 && length != 8)
-		return BLOOMFILTER_ERR_KEY;
-	return set_key(key, BF_KEY_MACADDR, key->buffer,
-				   bf_key_macaddr(address, length, key->buffer));
-}
-
-void
-lbf_key_free(lbf_key *key)
-{
-	free(key->allocated);
 }
 
 const char *
@@ -259,9 +154,38 @@ bloomfilter_key_type_name(int key_type)
 }
 
 int
-bloomfilter_key_type_of_name(const char *name)
+bloomfilter_row_append(bloomfilter_row *row, int key_type, const void *bytes,
+					   size_t length)
 {
-	int			type = name == NULL ? -1 : bf_key_type_of_name(name);
+	uint32_t	columns = BF_KEY_ROW;
+	size_t		left = row->room - row->length;
+	int			code = BLOOMFILTER_OK;
 
-	return type < 0 ? BLOOMFILTER_ERR_ARGUMENT : type;
+	if (key_type > BF_KEY_LAST_COLUMN || length > UINT32_MAX ||
+		left < BF_KEY_COLUMN_HEAD || left - BF_KEY_COLUMN_HEAD < length)
+		return BLOOMFILTER_ERR_ARGUMENT;
+	if (row->length > 0)
+		code = lbf_key_check(BF_KEY_ROW, row->bytes, &row->length, &columns);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (!bf_key_row_add(&columns, (unsigned) key_type))
+		return BLOOMFILTER_ERR_ARGUMENT;
+	code = lbf_key_check(key_type, bytes, &length, &columns);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	row->length += bf_key_row_head((unsigned) key_type, (uint32_t) length,
+								   row->bytes + row->length);
+	if (length > 0)
+		memcpy(row->bytes + row->length, bytes, length);
+	row->length += length;
+	return BLOOMFILTER_OK;
+}
+
+int
+bloomfilter_row_append_int64(bloomfilter_row *row, int64_t value)
+{
+	uint8_t		bytes[8];
+
+	return bloomfilter_row_append(row, BF_KEY_INTEGER, bytes,
+								  bf_key_integer(value, bytes));
 }

@@ -81,12 +81,10 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_PAGE = -20, /* its first page is damaged, or not for this length */
 	BLOOMFILTER_ERR_SET = -21,	/* its parts are damaged, or not one whole set */
 
-	/* Building and combining */
+	/* Building */
 	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
 	BLOOMFILTER_ERR_RATE = -31, /* no size reaches this rate */
-	BLOOMFILTER_ERR_INCOMPATIBLE = -32, /* other geometry, seed, part or type */
-	BLOOMFILTER_ERR_EXACT = -33,	/* nothing is added to an exact filter */
-	BLOOMFILTER_ERR_CONFLICT = -34, /* a key is a member and no member */
+	BLOOMFILTER_ERR_CONFLICT = -32, /* a key is a member and no member */
 
 	/*
 	 * The bytes are not a valid filter.  -100 minus the rule's number in section
@@ -137,9 +135,6 @@ extern const char *bloomfilter_strerror(int code);
 /* "integer", "text" ...; "none" for 0; NULL for a number that is none. */
 extern const char *bloomfilter_key_type_name(int key_type);
 
-/* The number of such a name, or BLOOMFILTER_ERR_ARGUMENT. */
-extern int	bloomfilter_key_type_of_name(const char *name);
-
 /* ------------------------------------------------------------------------
  * Opening
  * ------------------------------------------------------------------------ */
@@ -160,17 +155,14 @@ typedef struct bloomfilter bloomfilter;
  */
 #define BLOOMFILTER_SKIP_CHECK	0x02u
 
-/* Bring the whole file into memory before returning.  A full check does, too. */
-#define BLOOMFILTER_POPULATE	0x04u
-
 /*
- * Ask the system for huge pages, which save a look-up its TLB miss.  A hint: it
- * works with BLOOMFILTER_COPY, and for mapped files where the file system can.
+ * Compare the bits of a followed file, too, with the sum in its page, where it lies in its
+ * place: a copy may have bits of any time.
  */
-#define BLOOMFILTER_HUGE_PAGES	0x08u
+#define BLOOMFILTER_CHECK_BITS	0x04u
 
 /*
- * Opens the file at path, which is of one of two forms (doc/FORMAT.md):
+ * Opens the file at path, which is of one of two forms (doc/FORMAT.md, doc/FEED.md):
  *
  * - one filter, or one part of a set ("BLMF"), as SQL stores and sends it and
  *   bloomfilter_write writes it.  A single part answers only for the keys that belong
@@ -181,8 +173,7 @@ typedef struct bloomfilter bloomfilter;
  *   followed file changes while it is open: bits are set, by which keys come in, and
  *   none is ever cleared.  bloomfilter_get_status tells what it has.
  *
- * Folders, pipes and devices are refused, as BLOOMFILTER_ERR_ARGUMENT;
- * bloomfilter_open_fd reads a "BLMF" from a pipe.
+ * Folders, pipes and devices are refused, as BLOOMFILTER_ERR_ARGUMENT.
  *
  * Files are mapped read-only and shared: all processes of a host use the same memory.
  * All rules of the format are checked here, once, checksums included, but not the bits of
@@ -207,23 +198,8 @@ extern int	bloomfilter_open_memory(const void *bytes, size_t length,
 									unsigned flags, bloomfilter **filter,
 									bloomfilter_detail *detail);
 
-/*
- * Reads one filter ("BLMF") from a descriptor (file, pipe, socket), from where it stands
- * to its end, into memory.  The descriptor is not closed.  Memory grows with the
- * bytes that really come, never beyond the largest possible filter.
- */
-extern int	bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
-								bloomfilter_detail *detail);
-
 /* Closes it.  No other thread may be using it.  NULL is allowed. */
 extern void bloomfilter_close(bloomfilter *filter);
-
-/*
- * All rules of the format, for one that was opened with BLOOMFILTER_SKIP_CHECK.
- * BLOOMFILTER_ERR_FOLLOWED for a followed file without BLOOMFILTER_COPY.
- */
-extern int	bloomfilter_check(const bloomfilter *filter,
-							  bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
  * Asking
@@ -234,57 +210,20 @@ extern int	bloomfilter_check(const bloomfilter *filter,
  * open and the key belongs to another one.  A filter of key type none, which no
  * key was ever added to, answers 0 for keys of all types.
  *
- * They allocate nothing (but numerics of more than 250 characters) and lock
- * nothing.
+ * They allocate nothing and lock nothing.
  * ------------------------------------------------------------------------ */
 
 /*
- * By a key's bytes, as section 3 of doc/FORMAT.md defines them.  Bytes that no
- * key of the type has (wrong length, invalid UTF-8, a numeric with trailing
- * zeros) are refused, since no filter can hold them.  Of a text the blanks at its
- * end (U+0020 and nothing else) are left out.
+ * By a key's bytes, as section 3 of doc/FORMAT.md defines them: of integers, floats, dates
+ * and times 8 bytes, the lowest first, whatever the machine; of a text UTF-8, of which the
+ * blanks at its end (U+0020 and nothing else) are left out.  Bytes that no key of the type
+ * has (wrong length, invalid UTF-8, a numeric with trailing zeros) are refused, since no
+ * filter can hold them.  bloomfilter_text_key makes the bytes of a text such as "1.50".
  */
 extern int	bloomfilter_contains(const bloomfilter *filter, int key_type,
 								 const void *bytes, size_t length);
 
 extern int	bloomfilter_contains_int64(const bloomfilter *filter, int64_t value);
-
-/* UTF-8, not terminated; the blanks at its end are no part of the key. */
-extern int	bloomfilter_contains_text(const bloomfilter *filter,
-									  const char *text, size_t length);
-extern int	bloomfilter_contains_bytea(const bloomfilter *filter,
-									   const void *bytes, size_t length);
-/* 16 bytes in the order of the textual form. */
-extern int	bloomfilter_contains_uuid(const bloomfilter *filter,
-									  const uint8_t *uuid);
-
-/*
- * A plain decimal: [-]digits[.digits], or NaN, Infinity, -Infinity.  Zeros at
- * either end don't matter.  Exponents, spaces, "+", ".5" and "5." are refused.
- */
-extern int	bloomfilter_contains_numeric(const bloomfilter *filter,
-										 const char *decimal, size_t length);
-extern int	bloomfilter_contains_double(const bloomfilter *filter, double value);
-
-/*
- * Days, microseconds since 1970-01-01 (UTC for timestamptz).  INT64_MAX and
- * INT64_MIN are infinity and -infinity.
- */
-extern int	bloomfilter_contains_date(const bloomfilter *filter, int64_t days);
-extern int	bloomfilter_contains_timestamp(const bloomfilter *filter,
-										   int64_t microseconds);
-extern int	bloomfilter_contains_timestamptz(const bloomfilter *filter,
-											 int64_t microseconds);
-
-/*
- * family is 4 or 6 (not AF_INET), prefix its length in bits (32 or 128 for a
- * lone address), address 4 or 16 bytes in network order.
- */
-extern int	bloomfilter_contains_inet(const bloomfilter *filter, int family,
-									  unsigned prefix, const uint8_t *address);
-/* length is 6 or 8. */
-extern int	bloomfilter_contains_macaddr(const bloomfilter *filter,
-										 const uint8_t *address, size_t length);
 
 /* ------------------------------------------------------------------------
  * Keys of several columns
@@ -316,13 +255,19 @@ typedef struct bloomfilter_row
 
 /*
  * Appends a column by its key bytes, of any type but row; a text's without the blanks
- * at its end.  BLOOMFILTER_ERR_KEY if
- * these are none of the type, BLOOMFILTER_ERR_ARGUMENT for the seventh column or
- * where there is no room.  On an error the row is as before.
+ * at its end.  BLOOMFILTER_ERR_KEY if these are none of the type, BLOOMFILTER_ERR_ARGUMENT
+ * for the seventh column or where there is no room.  On an error the row is as before.
  */
 extern int	bloomfilter_row_append(bloomfilter_row *row, int key_type,
 								   const void *bytes, size_t length);
 extern int	bloomfilter_row_append_int64(bloomfilter_row *row, int64_t value);
+
+/* A key's bytes. */
+typedef struct bloomfilter_slice
+{
+	const void *bytes;
+	size_t		length;
+} bloomfilter_slice;
 
 /* ------------------------------------------------------------------------
  * Keys as text
@@ -348,17 +293,19 @@ extern int	bloomfilter_text_type_of_name(const char *name);
 /* The type of the keys: BLOOMFILTER_KEY_FLOAT for BLOOMFILTER_TEXT_REAL. */
 extern int	bloomfilter_text_key_type(int text_type);
 
-/* As bloomfilter_contains, for the key that the text is. */
-extern int	bloomfilter_contains_from_text(const bloomfilter *filter,
-										   int text_type, const char *text,
-										   size_t length,
-										   bloomfilter_detail *detail);
+/* Room that is enough for the bytes of the key that a text is. */
+extern size_t bloomfilter_text_room(int text_type, const char *text,
+									size_t length);
 
-/* As bloomfilter_row_append, for a column's key.  A whole row has no text. */
-extern int	bloomfilter_row_append_from_text(bloomfilter_row *row,
-											 int text_type, const char *text,
-											 size_t length,
-											 bloomfilter_detail *detail);
+/*
+ * The bytes of the key that a text is.  They are written to buffer, which has
+ * bloomfilter_text_room; those of BLOOMFILTER_KEY_TEXT, which need none, stay where the
+ * text is.
+ */
+extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
+								 void *buffer, size_t room,
+								 bloomfilter_slice *key,
+								 bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
  * Asking for many keys at once
@@ -370,12 +317,6 @@ extern int	bloomfilter_row_append_from_text(bloomfilter_row *row,
  * the error is that of keys[*answered].  answered may be NULL.
  * ------------------------------------------------------------------------ */
 
-typedef struct bloomfilter_slice
-{
-	const void *bytes;
-	size_t		length;
-} bloomfilter_slice;
-
 extern int	bloomfilter_contains_batch(const bloomfilter *filter, int key_type,
 									   const bloomfilter_slice *keys,
 									   size_t count, uint8_t *found,
@@ -383,20 +324,6 @@ extern int	bloomfilter_contains_batch(const bloomfilter *filter, int key_type,
 extern int	bloomfilter_contains_int64_batch(const bloomfilter *filter,
 											 const int64_t *keys, size_t count,
 											 uint8_t *found, size_t *answered);
-
-/* Room that is enough for the bytes of the key that a text is. */
-extern size_t bloomfilter_text_room(int text_type, const char *text,
-									size_t length);
-
-/*
- * The bytes of the key that a text is, for batches.  They are written to buffer,
- * which has bloomfilter_text_room; those of BLOOMFILTER_KEY_TEXT, which need none,
- * stay where the text is.
- */
-extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
-								 void *buffer, size_t room,
-								 bloomfilter_slice *key,
-								 bloomfilter_detail *detail);
 
 /* ------------------------------------------------------------------------
  * Explaining a look-up
@@ -416,28 +343,18 @@ extern int	bloomfilter_text_key(int text_type, const char *text, size_t length,
 extern int	bloomfilter_explain(const bloomfilter *filter, int key_type,
 								const void *bytes, size_t length, char *text);
 
-/* The same for the key that a text is: see "Keys as text" above. */
-extern int	bloomfilter_explain_from_text(const bloomfilter *filter,
-										  int text_type, const char *key,
-										  size_t length, char *text,
-										  bloomfilter_detail *detail);
-
 /* ------------------------------------------------------------------------
  * What is in it
  * ------------------------------------------------------------------------ */
 
 /*
- * For a set: part is 0, parts the set's, and the numbers are those of all parts
- * together.  probes and block_bits are those of part 0 (parts may differ);
- * capacity is the sum of the parts' capacities, each of which has some room to
- * spare; rate is the largest; checksum is a hash of the parts'
- * checksums.
- */
-/*
+ * Of all parts of a set together: part is 0; probes and block_bits are those of part 0; the
+ * capacity is the sum of theirs, each of which has some room to spare, rate the largest,
+ * checksum a hash of theirs.
+ *
  * An exact filter (format version 2) is right for each key that it was built of: true for
  * members, false for others; and true for at most rate of all other keys.  Its figures here
- * are those of its members' level, but for total_bytes.  Nothing is added to it or combined
- * with it: BLOOMFILTER_ERR_EXACT.
+ * are those of its members' level, but for total_bytes.
  */
 typedef struct bloomfilter_info
 {
@@ -469,23 +386,15 @@ typedef struct bloomfilter_info
 /* Room for what bloomfilter_describe_keys writes. */
 #define BLOOMFILTER_KEYS_TEXT 96
 
-/*
- * What keys it holds, "integer" or "row(integer, text)", written to text, which is
- * returned.
- */
-extern const char *bloomfilter_describe_keys(const bloomfilter_info *info,
-											 char *text);
+/* What keys it holds, "integer" or "row(integer, text)", written to text, which is returned. */
+extern const char *bloomfilter_describe_keys(const bloomfilter_info *info, char *text);
 
 /*
- * Fills info, of which the caller knows sizeof(bloomfilter_info) bytes: later
- * versions append fields.
+ * Fills info of one of the open parts, 0 to open_parts - 1, or for -1 of all together.  The
+ * caller knows info_size, sizeof (bloomfilter_info), of it: later versions append fields.
  */
-extern int	bloomfilter_get_info(const bloomfilter *filter,
+extern int	bloomfilter_get_info(const bloomfilter *filter, int part,
 								 bloomfilter_info *info, size_t info_size);
-
-/* The same of one of the open parts, index 0 .. open_parts - 1. */
-extern int	bloomfilter_get_part_info(const bloomfilter *filter, uint32_t index,
-									  bloomfilter_info *info, size_t info_size);
 
 /* The most parts that a set can have. */
 #define BLOOMFILTER_MAX_PARTS 65535
@@ -529,7 +438,6 @@ typedef struct bloomfilter_status
 	int32_t		serial_kind;	/* bloomfilter_serial_kind */
 	uint64_t	serial;			/* all that the list had at this serial is found */
 	uint64_t	epoch;			/* serial that the file's row of patches began with */
-	int64_t		built;			/* the list's content, on the server */
 	int64_t		true_at;		/* all that was committed before is found; only of SERIAL_NOW */
 	int64_t		looked;			/* the follower's last good look, by the host's clock */
 	int64_t		age;			/* since looked, by the clock that says more; -1: not known */
@@ -589,16 +497,6 @@ extern int	bloomfilter_watched_open(const char *path, unsigned flags,
 								  bloomfilter_detail *detail);
 
 /*
- * The same as soon as there is a file, for a program that starts before the first
- * one has come: it is tried again ten times a second.  After so many milliseconds
- * the last error is returned.
- */
-extern int	bloomfilter_watched_wait(const char *path, unsigned flags,
-									 unsigned milliseconds,
-									 bloomfilter_watched **watched,
-									 bloomfilter_detail *detail);
-
-/*
  * Looks at the path now.  1: another filter is in place (or, of a copy, another serial); 0: it is
  * the same; an error: the old filter stays.  Any thread may call this at any time;
  * concurrent calls wait for each other, readers never do.  A relative path means
@@ -635,21 +533,15 @@ extern void bloomfilter_reader_leave(bloomfilter_reader *reader);
 
 typedef struct bloomfilter_builder bloomfilter_builder;
 
-/* For n keys at a false-positive rate of at most p. */
-extern int	bloomfilter_builder_create(uint64_t n, double p, uint64_t seed,
-									   bloomfilter_builder **builder);
-
-/* For n keys in so many bits each. */
-extern int	bloomfilter_builder_create_bits(uint64_t n, double bits_per_key,
-											uint64_t seed,
-											bloomfilter_builder **builder);
-
 /*
- * For an unknown number of keys: 8 bytes or more per added key are kept until
- * the end, and n becomes the number of different ones (at least 1).
+ * For n keys at a false-positive rate of at most p: one filter, or a set of so many parts;
+ * 0 parts: the fewest that are enough, which may be one.
+ *
+ * n may be 0, of one filter alone: the number of different keys that come (at least 1).
+ * Then 8 bytes or more per added key are kept until the end.
  */
-extern int	bloomfilter_builder_create_unsized(double p, uint64_t seed,
-											   bloomfilter_builder **builder);
+extern int	bloomfilter_builder_create(uint64_t n, double p, uint64_t seed, uint32_t parts,
+									   bloomfilter_builder **builder);
 
 /*
  * For an exact filter: keys are added as members, and after bloomfilter_builder_others as
@@ -660,22 +552,6 @@ extern int	bloomfilter_builder_create_unsized(double p, uint64_t seed,
 extern int	bloomfilter_builder_create_exact(double p, uint64_t seed,
 											 bloomfilter_builder **builder);
 extern int	bloomfilter_builder_others(bloomfilter_builder *builder);
-
-/*
- * A set of so many parts for n keys in all; 0: the fewest that are enough, which
- * may be one.
- */
-extern int	bloomfilter_builder_create_set(uint64_t n, double p, uint64_t seed,
-										   uint32_t parts,
-										   bloomfilter_builder **builder);
-
-/*
- * With the geometry, seed, capacity, rate and parts of an existing filter, so
- * that a nightly rebuild can be united with it.  The
- * builder starts empty and without a key type.
- */
-extern int	bloomfilter_builder_create_like(const bloomfilter *model,
-											bloomfilter_builder **builder);
 
 /* Frees it, finished or not.  NULL is allowed. */
 extern void bloomfilter_builder_free(bloomfilter_builder *builder);
@@ -689,34 +565,6 @@ extern int	bloomfilter_builder_add(bloomfilter_builder *builder, int key_type,
 									const void *bytes, size_t length);
 extern int	bloomfilter_builder_add_int64(bloomfilter_builder *builder,
 										  int64_t value);
-extern int	bloomfilter_builder_add_text(bloomfilter_builder *builder,
-										 const char *text, size_t length);
-extern int	bloomfilter_builder_add_bytea(bloomfilter_builder *builder,
-										  const void *bytes, size_t length);
-extern int	bloomfilter_builder_add_uuid(bloomfilter_builder *builder,
-										 const uint8_t *uuid);
-extern int	bloomfilter_builder_add_numeric(bloomfilter_builder *builder,
-											const char *decimal, size_t length);
-extern int	bloomfilter_builder_add_double(bloomfilter_builder *builder,
-										   double value);
-extern int	bloomfilter_builder_add_date(bloomfilter_builder *builder,
-										 int64_t days);
-extern int	bloomfilter_builder_add_timestamp(bloomfilter_builder *builder,
-											  int64_t microseconds);
-extern int	bloomfilter_builder_add_timestamptz(bloomfilter_builder *builder,
-												int64_t microseconds);
-extern int	bloomfilter_builder_add_inet(bloomfilter_builder *builder,
-										 int family, unsigned prefix,
-										 const uint8_t *address);
-extern int	bloomfilter_builder_add_macaddr(bloomfilter_builder *builder,
-											const uint8_t *address,
-											size_t length);
-
-/* The key that a text is: see "Keys as text" above. */
-extern int	bloomfilter_builder_add_from_text(bloomfilter_builder *builder,
-											  int text_type, const char *text,
-											  size_t length,
-											  bloomfilter_detail *detail);
 
 /*
  * Add many keys.  On an error *added keys were added and the error is that of
@@ -739,20 +587,12 @@ extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
 									   bloomfilter **filter,
 									   bloomfilter_detail *detail);
 
-/*
- * The filter of all keys of two, in memory.  Both must have the same geometry,
- * seed and parts, and the same key type (or none).  BLOOMFILTER_ERR_FOLLOWED for a
- * followed file without BLOOMFILTER_COPY.
- */
-extern int	bloomfilter_union(const bloomfilter *a, const bloomfilter *b,
-							  bloomfilter **result);
-
 /* ------------------------------------------------------------------------
  * Writing
  *
  * Files are replaced in one step for everybody who opens path: the new one is
- * written in the same folder, synced, and renamed.  What writers of this path left
- * that were killed is deleted.
+ * written in the same folder, synced, and renamed.  What a writer of this path left that
+ * was killed is deleted; while another process writes it, this is an error.
  *
  * On an error path is as before, and no other file is left; with one exception:
  * if the folder can't be synced after the rename, which the text says, path is the

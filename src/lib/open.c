@@ -1,155 +1,324 @@
 /*
  * open.c
- *	  Opening filters: from a path, from memory, from a pipe.
+ *	  Opening filters: from a path, from memory.
+ *
+ * A file of one filter, and one of several parts behind a page of facts, are opened alike: the
+ * header of each part is read and checked, then its bytes are mapped, or copied, and checked.
  */
 #define _DEFAULT_SOURCE
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bf_key.h"
 #include "bf_limits.h"
-#include "bytes.h"
 #include "error.h"
 #include "page.h"
 
-#define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | \
-				   BLOOMFILTER_POPULATE | BLOOMFILTER_HUGE_PAGES)
+#define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS)
 
-/* A handle of one filter, which owns its bytes then; on an error they are released. */
-static int
-open_bytes(lbf_bytes *bytes, unsigned flags, const char *subject, bloomfilter **result,
-		   bloomfilter_detail *detail)
+/* A file that is being opened. */
+typedef struct opening
 {
-	bloomfilter *filter = lbf_handle_create(1);
+	const char *path;
+	int			fd;
+	uint64_t	length;
+	unsigned	flags;
+	bool		paged;			/* it begins with a page of facts, and this says: */
+	feed_who	who;
+	bloomfilter_detail *detail;
+} opening;
+
+/* ------------------------------------------------------------------------
+ * Bytes
+ * ------------------------------------------------------------------------ */
+
+static int
+wrong_length(const opening *o)
+{
+	return lbf_fail_text(o->detail, o->paged ? BLOOMFILTER_ERR_PAGE : BLOOMFILTER_ERR_FORMAT_LENGTH, o->path,
+						 "longer or shorter than it says");
+}
+
+/* Reads bytes that must be there: the file's length was looked at. */
+static int
+read_at(const opening *o, uint8_t *bytes, size_t length, uint64_t at)
+{
+	size_t		used = 0;
+
+	while (used < length)
+	{
+		ssize_t		got = pread(o->fd, bytes + used, length - used, (off_t) (at + used));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return lbf_fail_system(o->detail, o->path, "read file");
+		if (got == 0)
+			return wrong_length(o);
+		used += (size_t) got;
+	}
+	return BLOOMFILTER_OK;
+}
+
+static void
+advise(const bloomfilter *filter, int advice)
+{
+	/* Advice only: the answers are right without it. */
+	if (filter->mapped.start != NULL)
+		(void) madvise(filter->mapped.start, filter->mapped.length, advice);
+}
+
+static int
+map(bloomfilter *filter, const opening *o)
+{
+	void	   *start = mmap(NULL, (size_t) o->length, PROT_READ, MAP_SHARED, o->fd, 0);
+
+	if (start == MAP_FAILED)
+		return lbf_fail_system(o->detail, o->path, "map file");
+	filter->mapped = (lbf_bytes) {start, (size_t) o->length, LBF_MAPPED};
+	if (o->paged)
+		filter->page = start;
+	return BLOOMFILTER_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Parts
+ * ------------------------------------------------------------------------ */
+
+/* What a part says of itself, of so many bytes of the file that are left. */
+static int
+read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
+{
+	uint8_t		bytes[BF_EXACT_HEADER_BYTES] = {0};
+	size_t		there = left < sizeof bytes ? (size_t) left : sizeof bytes;
+	uint64_t	length = left;
+	bf_status	status;
+	int			code = read_at(o, bytes, there, at);
+
+	/* no filter is shorter: its smallest block has 64 bytes */
+	if (code == BLOOMFILTER_OK && o->paged && there < sizeof bytes)
+		code = wrong_length(o);
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if (o->paged)
+		length = bf_any_length(bytes);
+	status = bf_any_read(bytes, length, &part->shape);
+	/* of a filter alone this rule comes after the one that needs the blocks */
+	if (status != BF_OK && (o->paged || status != BF_BAD_EMPTY))
+		return lbf_fail_format(o->detail, status, o->path, bytes, there);
+	if (length > left)
+		return wrong_length(o);
+	part->bytes.length = (size_t) length;
+	return BLOOMFILTER_OK;
+}
+
+/* That a part is the one of this number, and like those before it. */
+static int
+check_member(const bloomfilter *filter, uint32_t number, uint32_t *key_type, const opening *o)
+{
+	const bf_header *header = &filter->part[number].shape.level[0];
+
+	if (header->part != number || header->parts != filter->open_parts)
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "a part is in another one's place");
+	if (filter->part[number].shape.levels != filter->part[0].shape.levels)
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "some parts are exact and some are not");
+	if (header->seed != filter->part[0].shape.level[0].seed)
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts have different seeds");
+	if (*key_type == BF_KEY_NONE)
+		*key_type = header->key_type;
+	else if (header->key_type != BF_KEY_NONE && header->key_type != *key_type)
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "parts hold keys of different types");
+	return BLOOMFILTER_OK;
+}
+
+/* Gives a part its bytes: where they are mapped, or a copy. */
+static int
+take_bytes(const bloomfilter *filter, const opening *o, uint64_t at, lbf_part *part)
+{
+	if (filter->mapped.start != NULL)
+	{
+		part->bytes.start = filter->mapped.start + at;
+		return BLOOMFILTER_OK;
+	}
+	part->bytes.start = lbf_allocate(part->bytes.length);
+	if (part->bytes.start == NULL)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
+	part->bytes.owner = LBF_ALLOCATED;
+	return read_at(o, part->bytes.start, part->bytes.length, at);
+}
+
+static int
+take_parts(bloomfilter *filter, const opening *o)
+{
+	uint64_t	at = 0;
+	uint32_t	key_type = BF_KEY_NONE;
+	uint32_t	i;
 	int			code;
 
-	if (filter == NULL)
+	for (i = 0; i < filter->open_parts; i++)
 	{
-		lbf_release(bytes);
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, subject);
+		lbf_part   *part = &filter->part[i];
+
+		if (o->paged)
+			at = i == 0 ? FEED_PAGE : feed_next_page(at);
+		code = read_header(o, at, at < o->length ? o->length - at : 0, part);
+		/* what can't be a filter is not mapped */
+		if (code == BLOOMFILTER_OK && i == 0 && (o->flags & BLOOMFILTER_COPY) == 0)
+			code = map(filter, o);
+		if (code == BLOOMFILTER_OK && o->paged)
+			code = check_member(filter, i, &key_type, o);
+		if (code == BLOOMFILTER_OK)
+			code = take_bytes(filter, o, at, part);
+		if (code != BLOOMFILTER_OK)
+			return code;
+		at += part->bytes.length;
 	}
-	code = lbf_part_of_bytes(bytes, flags, subject, &filter->part[0], detail);
+	return at == o->length ? BLOOMFILTER_OK : wrong_length(o);
+}
+
+/* Checks parts whose headers say all of their bytes, as flags say. */
+static int
+check_parts(bloomfilter *filter, unsigned flags, const char *subject, bloomfilter_detail *detail)
+{
+	uint32_t	i;
+
+	for (i = 0; i < filter->open_parts; i++)
+	{
+		lbf_part   *part = &filter->part[i];
+		const lbf_bytes *bytes = &part->bytes;
+		bf_status	status = (flags & BLOOMFILTER_SKIP_CHECK) != 0 ? bf_any_read(bytes->start, bytes->length, &part->shape) :
+			bf_any_parse(bytes->start, bytes->length, NULL, &part->shape);
+
+		if (status != BF_OK)
+			return lbf_fail_format(detail, status, subject, bytes->start, bytes->length);
+	}
+	lbf_handle_complete(filter);
+	return BLOOMFILTER_OK;
+}
+
+/* ------------------------------------------------------------------------
+ * Doors
+ * ------------------------------------------------------------------------ */
+
+static int
+fill(bloomfilter *filter, const opening *o)
+{
+	int			code = take_parts(filter, o);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	if ((o->flags & BLOOMFILTER_SKIP_CHECK) == 0)
+		advise(filter, MADV_SEQUENTIAL);
+	if (o->paged)
+		code = lbf_page_check(filter, &o->who, o->flags, o->path, o->detail);
+	/* exact parts lie there as they were published, and never change */
+	if (code == BLOOMFILTER_OK && (!o->paged || lbf_is_exact(filter)))
+		code = check_parts(filter, o->flags, o->path, o->detail);
+	advise(filter, MADV_RANDOM);
+	return code;
+}
+
+static int
+open_file(opening *o, const struct stat *st, bloomfilter **result)
+{
+	_Alignas(8) uint8_t page[FEED_PAGE] = {0};
+	const char *problem = NULL;
+	bloomfilter *filter;
+	int			code = read_at(o, page, o->length < FEED_PAGE ? (size_t) o->length : FEED_PAGE, 0);
+
+	if (code != BLOOMFILTER_OK)
+		return code;
+	o->paged = feed_page_is(page);
+	o->who.parts = 1;
+	if (o->paged)
+		problem = feed_who_read(page, o->length, &o->who);
+	if (problem != NULL)
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem);
+	filter = lbf_handle_create(o->who.parts);
+	if (filter == NULL)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
+	filter->stamp = lbf_stamp_of(st);
+	if (o->paged)
+		filter->told = lbf_page_told(page, &o->who, &filter->stamp);
+	code = fill(filter, o);
 	if (code != BLOOMFILTER_OK)
 	{
 		bloomfilter_close(filter);
 		return code;
 	}
-	lbf_handle_complete(filter);
-	*result = filter;
-	return BLOOMFILTER_OK;
-}
-
-/* Opens one filter alone. */
-static int
-open_single(int fd, const struct stat *st, unsigned flags, const char *path, bloomfilter **filter,
-			bool *kept, bloomfilter_detail *detail)
-{
-	lbf_bytes	bytes;
-	int			code = lbf_bytes_of_file(fd, (uint64_t) st->st_size, flags, path, &bytes, detail);
-
-	if (code == BLOOMFILTER_OK)
-		code = open_bytes(&bytes, flags, path, filter, detail);
-	if (code != BLOOMFILTER_OK)
-		return code;
-	(*filter)->stamp = lbf_stamp_of(st);
 	/* So the number of its inode is not another file's while the copy is there. */
-	if (flags & BLOOMFILTER_COPY)
-	{
-		(*filter)->fd = fd;
-		*kept = true;
-	}
+	if (o->flags & BLOOMFILTER_COPY)
+		filter->fd = o->fd;
+	*result = filter;
 	return BLOOMFILTER_OK;
 }
 
 int
 bloomfilter_open(const char *path, unsigned flags, bloomfilter **filter, bloomfilter_detail *detail)
 {
+	opening		o = {.path = path, .flags = flags, .detail = detail};
 	struct stat st;
-	bool		kept = false;
-	int			fd;
 	int			code;
 
 	if (path == NULL || filter == NULL || (flags & ~ALL_FLAGS) != 0)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
 	/* O_NONBLOCK: a pipe that nobody writes to must not hang us before it is refused */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	o.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (o.fd < 0)
 		return lbf_fail_system(detail, path, "open file");
-	if (fstat(fd, &st) != 0)
+	if (fstat(o.fd, &st) != 0)
 		code = lbf_fail_system(detail, path, "stat file");
 	else if (!S_ISREG(st.st_mode))
-		code = lbf_fail_no_file(detail, path);
-	else if (lbf_is_paged(fd))
-		code = lbf_page_open(fd, &st, flags, path, filter, &kept, detail);
+		code = lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, path,
+							 "is no regular file; a pipe can be read as standard input only");
 	else
-		code = open_single(fd, &st, flags, path, filter, &kept, detail);
-	if (!kept)
-		close(fd);
+	{
+		o.length = (uint64_t) st.st_size;
+		code = open_file(&o, &st, filter);
+	}
+	if (code != BLOOMFILTER_OK || (flags & BLOOMFILTER_COPY) == 0)
+		close(o.fd);
 	return code;
 }
 
-/* The caller's bytes are never written to, whatever pointer holds them. */
-static uint8_t *
-without_const(const void *bytes)
+/* Gives a part the caller's bytes, which are never written to, or a copy of them. */
+static int
+take_memory(lbf_part *part, const void *bytes, size_t length, unsigned flags)
 {
-	return (uint8_t *) (uintptr_t) bytes;
+	part->bytes = (lbf_bytes) {(uint8_t *) (uintptr_t) bytes, length, LBF_BORROWED};
+	/* What can't be a filter is not copied, but refused afterwards. */
+	if ((flags & BLOOMFILTER_COPY) == 0 || length == 0 || length > BF_MAX_BYTES)
+		return BLOOMFILTER_OK;
+	part->bytes.start = lbf_allocate(length);
+	if (part->bytes.start == NULL)
+		return BLOOMFILTER_ERR_NO_MEMORY;
+	part->bytes.owner = LBF_ALLOCATED;
+	memcpy(part->bytes.start, bytes, length);
+	return BLOOMFILTER_OK;
 }
 
 int
-bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags,
-						bloomfilter **filter, bloomfilter_detail *detail)
+bloomfilter_open_memory(const void *bytes, size_t length, unsigned flags, bloomfilter **result,
+						bloomfilter_detail *detail)
 {
-	lbf_bytes	taken = {NULL, length, LBF_BORROWED};
-
-	if ((bytes == NULL && length > 0) || filter == NULL || (flags & ~ALL_FLAGS) != 0)
-		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	taken.start = without_const(bytes);
-	/* What can't be a filter is not copied, but refused below. */
-	if ((flags & BLOOMFILTER_COPY) && length > 0 && length <= BF_MAX_BYTES)
-	{
-		taken.start = lbf_allocate(length, (flags & BLOOMFILTER_HUGE_PAGES) != 0);
-		if (taken.start == NULL)
-			return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
-		taken.owner = LBF_ALLOCATED;
-		memcpy(taken.start, bytes, length);
-	}
-	return open_bytes(&taken, flags, NULL, filter, detail);
-}
-
-int
-bloomfilter_open_fd(int fd, unsigned flags, bloomfilter **filter,
-					bloomfilter_detail *detail)
-{
-	lbf_bytes	bytes;
+	bloomfilter *filter;
 	int			code;
 
-	if (fd < 0 || filter == NULL || (flags & ~ALL_FLAGS) != 0)
+	if ((bytes == NULL && length > 0) || result == NULL || (flags & ~ALL_FLAGS) != 0)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	code = lbf_bytes_of_stream(fd, flags, NULL, &bytes, detail);
-	if (code != BLOOMFILTER_OK)
-		return code;
-	return open_bytes(&bytes, flags, NULL, filter, detail);
-}
-
-int
-bloomfilter_check(const bloomfilter *filter, bloomfilter_detail *detail)
-{
-	uint32_t	i;
-
-	if (lbf_is_live(filter))
-		return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, NULL);
-	if (filter->mapped.start != NULL)
-		return lbf_page_check(filter, detail);
-	for (i = 0; i < filter->open_parts; i++)
-	{
-		const lbf_bytes *bytes = &filter->part[i].bytes;
-		bf_exact	shape;
-		bf_status	status = bf_any_parse(bytes->start, bytes->length, NULL, &shape);
-
-		if (status != BF_OK)
-			return lbf_fail_format(detail, status, NULL, bytes->start, bytes->length);
-	}
-	return BLOOMFILTER_OK;
+	filter = lbf_handle_create(1);
+	if (filter == NULL || take_memory(&filter->part[0], bytes, length, flags) != BLOOMFILTER_OK)
+		code = lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
+	else
+		code = check_parts(filter, flags, NULL, detail);
+	if (code == BLOOMFILTER_OK)
+		*result = filter;
+	else
+		bloomfilter_close(filter);
+	return code;
 }

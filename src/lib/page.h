@@ -6,23 +6,27 @@
 #ifndef LBF_PAGE_H
 #define LBF_PAGE_H
 
+#include "feed_page.h"
 #include "handle.h"
 
-/* Whether the file that is open at fd is one, by its first bytes. */
-extern bool lbf_is_paged(int fd);
+/* What the page says that may be believed of the file with this stamp. */
+extern lbf_told lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp);
 
-/* Opens it, mapped or copied as flags say.  fd is the handle's afterwards if *kept. */
-extern int	lbf_page_open(int fd, const struct stat *st, unsigned flags, const char *path,
-						  bloomfilter **filter, bool *kept, bloomfilter_detail *detail);
-
-/* That the bits of a mapped file which nobody follows are those that it was written with. */
-extern int	lbf_page_check(const bloomfilter *filter, bloomfilter_detail *detail);
+/*
+ * Checks the bits of a file's parts, as flags say, and gives copied ones whole headers.  Of exact
+ * ones there is more to be checked.
+ */
+extern int	lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const char *path,
+						   bloomfilter_detail *detail);
 
 /*
  * A part as it is at this moment: bits are counted, its checksum is made.  An exact one never
  * changes.
  */
 extern void lbf_part_now(const lbf_part *part, bf_exact *shape);
+
+/* The same where the part's header says nothing of the bits, in a mapped file with a page; else as it is. */
+extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_exact *shape);
 
 /* What it adds to the sum of a file's content. */
 extern uint64_t lbf_part_sum(const lbf_part *part);

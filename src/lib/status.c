@@ -13,6 +13,7 @@
 
 #include "error.h"
 #include "feed_page.h"
+#include "feed_values.h"
 #include "page.h"
 
 /* A follower that missed so many looks is not to be waited for. */
@@ -23,9 +24,6 @@
 #ifndef CLOCK_BOOTTIME
 #define CLOCK_BOOTTIME CLOCK_MONOTONIC
 #endif
-
-/* In the page. */
-#define AT_TRUE_AT (FEED_NOW_AT + 16)
 
 static uint64_t
 clock_now(clockid_t clock)
@@ -40,18 +38,9 @@ clock_now(clockid_t clock)
 static const uint8_t *
 page_of(const bloomfilter *filter, uint8_t room[FEED_PAGE])
 {
-	if (filter->mapped.start != NULL)
-		return filter->mapped.start;
-	return filter->paged && pread(filter->fd, room, FEED_PAGE, 0) == FEED_PAGE ? room : NULL;
-}
-
-static void
-write_identity(const uint8_t *bytes, char *text)
-{
-	unsigned	i;
-
-	for (i = 0; i < FEED_IDENTITY_BYTES; i++)
-		text += sprintf(text, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+	if (filter->page != NULL)
+		return filter->page;
+	return filter->fd >= 0 && pread(filter->fd, room, FEED_PAGE, 0) == FEED_PAGE ? room : NULL;
 }
 
 static void
@@ -60,9 +49,8 @@ take_who(const feed_who *who, bloomfilter_status *status)
 	static const uint8_t none[FEED_IDENTITY_BYTES];
 
 	status->epoch = who->epoch;
-	status->built = (int64_t) who->built;
 	if (memcmp(who->identity, none, sizeof none) != 0)
-		write_identity(who->identity, status->identity);
+		feed_uuid_text(status->identity, who->identity);
 	snprintf(status->list, sizeof status->list, "%s", who->name);
 }
 
@@ -114,17 +102,15 @@ take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *st
 {
 	feed_who	who;
 	feed_how	how;
-	bool		right_clock;
 
-	if (feed_who_read(page, filter->stamp.length, &who) != FEED_PAGE_OK)
+	if (feed_who_read(page, filter->stamp.length, &who) != NULL)
 		return;
 	take_who(&who, status);
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return;
 	status->superseded = feed_load(page, FEED_SUPERSEDED);
 	feed_how_read(page, &how);
-	right_clock = take_how(&how, status);
-	add_word(status, right_clock);
+	add_word(status, take_how(&how, status));
 	if (status->looked == 0)
 		status->age = -1;
 }
@@ -145,7 +131,7 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 	if (lbf_is_live(filter) && filter->told.kind == BLOOMFILTER_SERIAL_NOW)
 	{
 		status.serial = feed_load(page, FEED_SERIAL);
-		status.true_at = (int64_t) feed_load(page, AT_TRUE_AT);
+		status.true_at = (int64_t) feed_load(page, FEED_TRUE_AT);
 	}
 	if (page != NULL)
 		take_page(filter, page, &status);
@@ -158,7 +144,7 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 bool
 lbf_is_superseded(const bloomfilter *filter)
 {
-	return lbf_is_live(filter) && feed_load(filter->mapped.start, FEED_SUPERSEDED) != 0;
+	return lbf_is_live(filter) && feed_load(filter->page, FEED_SUPERSEDED) != 0;
 }
 
 /* ------------------------------------------------------------------------
@@ -177,8 +163,7 @@ lbf_stamp_of(const struct stat *st)
 bool
 lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b)
 {
-	return a->device == b->device && a->inode == b->inode && a->length == b->length &&
-		a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
+	return memcmp(a, b, sizeof *a) == 0;
 }
 
 /* A file that nobody seems to follow is opened, which also wakes a file system of the net. */
@@ -215,9 +200,9 @@ lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
 
 	if (filter->stamp.device != stamp->device || filter->stamp.inode != stamp->inode)
 		return false;
-	if (!filter->paged || filter->told.place == BLOOMFILTER_PLACE_NONE)
+	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return lbf_same_stamp(&filter->stamp, stamp);
-	if (filter->mapped.start != NULL || filter->told.kind != BLOOMFILTER_SERIAL_NOW)
+	if (filter->page != NULL || filter->told.kind != BLOOMFILTER_SERIAL_NOW)
 		return true;
 	page = page_of(filter, room);
 	return page != NULL && feed_load(page, FEED_SERIAL) == filter->told.serial;

@@ -2,12 +2,11 @@
  * target.c
  *	  A path that is replaced in one step, and the new file beside it.
  *
- * The new file is named after the target, with a number of its writer's:
- * ".users.0123abcd.tmp".  Its writer holds a lock on it until it is done or killed.  So
- * the new file of a killed writer is one that can be locked, and the next writer
- * deletes it, however young it is.
+ * The new file is named after the target: ".users.tmp".  Its writer holds a lock on it until
+ * it is done or killed.  So what a killed writer left is a file that can be locked, and the
+ * next one deletes it, however young it is.
  */
-#define _GNU_SOURCE				/* O_PATH, flock */
+#define _DEFAULT_SOURCE
 
 #include "target.h"
 
@@ -19,81 +18,41 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "bf_hash.h"
 #include "error.h"
 
-/*
- * Names to try.  One of 2^32 that is taken already is bad luck; so many one after
- * the other are a fault.
- */
-#define MOST_ATTEMPTS 100
-
-/* What a new file's name has beside the target's. */
-#define ENDING			".tmp"
-#define DIGITS			8
-#define APPENDED_BYTES	(2 + DIGITS + sizeof ENDING - 1)
-
-/* The target's name in it, cut off where both don't fit. */
-#define NAME_IN_NEW		((int) (LBF_MOST_NAME_BYTES - APPENDED_BYTES))
-
-/* Seconds after which a file is nobody's any more where no lock can tell. */
-#define LEFT_AFTER		(24 * 60 * 60)
+/* Of a name that is too long with both, the beginning. */
+#define NEW_NAME ".%.250s.tmp"
 
 /* ------------------------------------------------------------------------
  * The target
  * ------------------------------------------------------------------------ */
 
-/*
- * A folder that can't be listed can still be written to: then it is not synced.
- */
 static int
-open_folder(const char *path)
+open_folder(lbf_target *target, bloomfilter_detail *detail)
 {
-	int			fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *slash = strrchr(target->path, '/');
+	char	   *folder = slash == NULL ? strdup(".") : strndup(target->path, (size_t) (slash + 1 - target->path));
+	int			code = BLOOMFILTER_OK;
 
-#ifdef O_PATH
-	if (fd < 0 && errno == EACCES)
-		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-#endif
-	return fd;
-}
-
-static int
-open_folder_of(lbf_target *target, bloomfilter_detail *detail)
-{
-	char	   *slash = strrchr(target->path, '/');
-
+	if (folder == NULL)
+		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, target->path);
 	target->name = slash == NULL ? target->path : slash + 1;
-	if (slash == NULL)
-		target->folder = open_folder(".");
-	else if (slash == target->path)
-		target->folder = open_folder("/");
-	else
-	{
-		*slash = '\0';
-		target->folder = open_folder(target->path);
-		*slash = '/';
-	}
+	target->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (target->folder < 0)
-		return lbf_fail_system(detail, target->path, "open its folder");
-	return BLOOMFILTER_OK;
+		code = lbf_fail_system(detail, target->path, "open its folder");
+	free(folder);
+	return code;
 }
 
 /* Looks at what will be replaced.  A symbolic link is, and not what it leads to. */
 static int
 look_at_old(lbf_target *target, bloomfilter_detail *detail)
 {
-	if (fstatat(target->folder, target->name, &target->old, 0) != 0)
-	{
-		target->there = false;
-		if (errno != ENOENT)
-			return lbf_fail_system(detail, target->path, "replace");
-		return BLOOMFILTER_OK;
-	}
-	target->there = true;
+	target->there = fstatat(target->folder, target->name, &target->old, 0) == 0;
+	if (!target->there)
+		return errno == ENOENT ? BLOOMFILTER_OK : lbf_fail_system(detail, target->path, "replace");
 	if (S_ISREG(target->old.st_mode))
 		return BLOOMFILTER_OK;
 	if (S_ISDIR(target->old.st_mode))
@@ -115,10 +74,8 @@ lbf_target_open(lbf_target *target, const char *path, bloomfilter_detail *detail
 	target->fd = -1;
 	if (path == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	target->path = strdup(path);
-	if (target->path == NULL)
-		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
-	code = open_folder_of(target, detail);
+	target->path = path;
+	code = open_folder(target, detail);
 	if (code == BLOOMFILTER_OK && target->name[0] == '\0')
 		code = lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, path, "is no file's name");
 	if (code == BLOOMFILTER_OK)
@@ -131,92 +88,45 @@ lbf_target_open(lbf_target *target, const char *path, bloomfilter_detail *detail
 void
 lbf_target_close(lbf_target *target)
 {
-	if (target->fd >= 0)
-		close(target->fd);
+	/* while it is locked: the name may be another writer's then */
 	if (target->new_name[0] != '\0')
 		unlinkat(target->folder, target->new_name, 0);
+	if (target->fd >= 0)
+		close(target->fd);
 	if (target->folder >= 0)
 		close(target->folder);
-	free(target->path);
-	memset(target, 0, sizeof *target);
-	target->fd = target->folder = -1;
-}
-
-/* ------------------------------------------------------------------------
- * What is left behind
- * ------------------------------------------------------------------------ */
-
-/* Whether a name is one that a new file of this target has. */
-static bool
-is_new_name(const lbf_target *target, const char *name)
-{
-	size_t		length = strnlen(target->name, (size_t) NAME_IN_NEW);
-	const char *digits = name + 1 + length + 1;
-
-	return strlen(name) == length + APPENDED_BYTES && name[0] == '.' &&
-		memcmp(name + 1, target->name, length) == 0 && digits[-1] == '.' &&
-		strspn(digits, "0123456789abcdef") == DIGITS && strcmp(digits + DIGITS, ENDING) == 0;
-}
-
-/* Whether the writer of a new file is no more. */
-static bool
-is_orphan(const lbf_target *target, const char *name)
-{
-	int			fd = openat(target->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
-	bool		orphan;
-
-	if (fd < 0)
-		return false;
-	orphan = flock(fd, LOCK_EX | LOCK_NB) == 0;
-	/* where there are no locks; a clock that was set back makes files of the future */
-	if (!orphan && errno != EWOULDBLOCK)
-		orphan = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_mtime < time(NULL) - LEFT_AFTER;
-	close(fd);
-	return orphan;
-}
-
-/* Nothing depends on it, so nothing is said where it can't be done. */
-static void
-sweep(const lbf_target *target)
-{
-	int			fd = openat(target->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *folder = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-
-	if (folder == NULL)
-	{
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((entry = readdir(folder)) != NULL)
-		if (is_new_name(target, entry->d_name) && is_orphan(target, entry->d_name))
-			unlinkat(target->folder, entry->d_name, 0);
-	closedir(folder);
 }
 
 /* ------------------------------------------------------------------------
  * The new file
  * ------------------------------------------------------------------------ */
 
-/*
- * A number that hardly any other writer draws.  The process number alone would
- * not do: in a container it is often the same each time, and whoever is killed
- * there while writing leaves a file of that name.
- */
-static uint64_t
-draw(uint64_t previous)
+/* Whether the new file's name is still that of an open one. */
+static bool
+is_named(const lbf_target *target, int fd)
 {
-	struct timespec now = {0, 0};
-	uint64_t	values[4];
+	struct stat open;
+	struct stat named;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	values[0] = (uint64_t) now.tv_sec;
-	values[1] = (uint64_t) now.tv_nsec;
-	values[2] = (uint64_t) getpid();
-	values[3] = (uint64_t) (uintptr_t) &now;
-	return bf_hash(values, sizeof values, previous);
+	return fstat(fd, &open) == 0 && fstatat(target->folder, target->new_name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+/* Deletes what a killed writer left; false with errno, if another one is writing. */
+static bool
+delete_left(const lbf_target *target)
+{
+	int			fd = openat(target->folder, target->new_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool		gone;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	gone = flock(fd, LOCK_EX | LOCK_NB) == 0;
+	/* only who has the lock of the file with this name gives it to another one */
+	if (gone && is_named(target, fd))
+		gone = unlinkat(target->folder, target->new_name, 0) == 0;
+	close(fd);
+	return gone;
 }
 
 /*
@@ -226,11 +136,7 @@ draw(uint64_t previous)
 static bool
 keep(const lbf_target *target)
 {
-	struct stat st;
-
-	if (flock(target->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-		return false;
-	return fstat(target->fd, &st) == 0 && st.st_nlink > 0;
+	return (flock(target->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_named(target, target->fd);
 }
 
 int
@@ -238,26 +144,22 @@ lbf_target_create(lbf_target *target, bloomfilter_detail *detail)
 {
 	/* what others may not read they may not read while it is written, either */
 	mode_t		mode = target->there ? 0600 : 0666;
-	uint64_t	number = 0;
-	int			attempt;
 
-	sweep(target);
-	errno = EEXIST;
-	for (attempt = 0; attempt < MOST_ATTEMPTS && errno == EEXIST; attempt++)
+	snprintf(target->new_name, sizeof target->new_name, NEW_NAME, target->name);
+	for (;;)
 	{
-		number = draw(number);
-		snprintf(target->new_name, sizeof target->new_name, ".%.*s.%0*x" ENDING,
-				 NAME_IN_NEW, target->name, DIGITS, (unsigned) (uint32_t) number);
 		target->fd = openat(target->folder, target->new_name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-		if (target->fd < 0)
-			continue;
-		if (keep(target))
+		if (target->fd >= 0 && keep(target))
 			return BLOOMFILTER_OK;
-		close(target->fd);
+		if (target->fd < 0 && (errno != EEXIST || !delete_left(target)))
+			break;
+		if (target->fd >= 0)
+			close(target->fd);
 		target->fd = -1;
-		errno = EEXIST;
 	}
 	target->new_name[0] = '\0';
+	if (errno == EWOULDBLOCK)
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_SYSTEM, target->path, "is being written by another process");
 	return lbf_fail_system(detail, target->path, "create a file beside it");
 }
 

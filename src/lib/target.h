@@ -20,7 +20,7 @@
 
 typedef struct lbf_target
 {
-	char	   *path;
+	const char *path;			/* the caller's */
 	const char *name;			/* in path */
 	int			folder;			/* descriptor that names are relative to */
 	bool		there;			/* something is replaced, whose rights these are */
@@ -33,7 +33,7 @@ typedef struct lbf_target
 extern int	lbf_target_open(lbf_target *target, const char *path,
 							bloomfilter_detail *detail);
 
-/* Begins the new file, and deletes those that killed writers of this path have left. */
+/* Begins the new file, and deletes one that a killed writer of this path has left. */
 extern int	lbf_target_create(lbf_target *target, bloomfilter_detail *detail);
 extern int	lbf_target_append(const lbf_target *target, const void *bytes,
 							  size_t length, bloomfilter_detail *detail);
@@ -41,7 +41,7 @@ extern int	lbf_target_append(const lbf_target *target, const void *bytes,
 /* Gives the new file the rights of what it replaces, syncs it and puts it in place. */
 extern int	lbf_target_commit(lbf_target *target, bloomfilter_detail *detail);
 
-/* Frees it; a new file that was not put in place is deleted. */
+/* Closes it; a new file that was not put in place is deleted. */
 extern void lbf_target_close(lbf_target *target);
 
 #endif							/* LBF_TARGET_H */

@@ -1,14 +1,13 @@
 /*
  * text.c
- *	  Keys as text: asking for them, adding them, and their bytes.
+ *	  Keys as text: their bytes.
  */
 #include "bf_text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "bf_key.h"
 #include "error.h"
-#include "keys.h"
 
 int
 bloomfilter_text_type_of_name(const char *name)
@@ -63,85 +62,4 @@ bloomfilter_text_key(int text_type, const char *text, size_t length,
 	key->bytes = slice.bytes;
 	key->length = slice.length;
 	return BLOOMFILTER_OK;
-}
-
-/* A key for one question, in memory of its own where it is long. */
-static int
-read_key(lbf_key *key, int text_type, const char *text, size_t length,
-		 bloomfilter_detail *detail)
-{
-	size_t		room = bloomfilter_text_room(text_type, text, length);
-	void	   *buffer = key->buffer;
-	bloomfilter_slice slice;
-	int			code;
-
-	key->allocated = NULL;
-	if (room > sizeof key->buffer)
-	{
-		buffer = key->allocated = malloc(room);
-		if (buffer == NULL)
-			return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, NULL);
-	}
-	code = bloomfilter_text_key(text_type, text, length, buffer, room, &slice, detail);
-	if (code != BLOOMFILTER_OK)
-	{
-		lbf_key_free(key);
-		return code;
-	}
-	key->type = bf_text_key_type(text_type);
-	key->bytes = slice.bytes;
-	key->length = slice.length;
-	return BLOOMFILTER_OK;
-}
-
-/* The detail of an answer, if it is an error. */
-static int
-answer(bloomfilter_detail *detail, int code)
-{
-	return code < 0 ? lbf_fail(detail, code, NULL) : code;
-}
-
-int
-bloomfilter_contains_from_text(const bloomfilter *filter, int text_type,
-							   const char *text, size_t length,
-							   bloomfilter_detail *detail)
-{
-	lbf_key		key;
-	int			code = read_key(&key, text_type, text, length, detail);
-
-	if (code != BLOOMFILTER_OK)
-		return code;
-	code = bloomfilter_contains(filter, (int) key.type, key.bytes, key.length);
-	lbf_key_free(&key);
-	return answer(detail, code);
-}
-
-int
-bloomfilter_row_append_from_text(bloomfilter_row *row, int text_type,
-								 const char *text, size_t length,
-								 bloomfilter_detail *detail)
-{
-	lbf_key		key;
-	int			code = read_key(&key, text_type, text, length, detail);
-
-	if (code != BLOOMFILTER_OK)
-		return code;
-	code = bloomfilter_row_append(row, (int) key.type, key.bytes, key.length);
-	lbf_key_free(&key);
-	return answer(detail, code);
-}
-
-int
-bloomfilter_builder_add_from_text(bloomfilter_builder *builder, int text_type,
-								  const char *text, size_t length,
-								  bloomfilter_detail *detail)
-{
-	lbf_key		key;
-	int			code = read_key(&key, text_type, text, length, detail);
-
-	if (code != BLOOMFILTER_OK)
-		return code;
-	code = bloomfilter_builder_add(builder, (int) key.type, key.bytes, key.length);
-	lbf_key_free(&key);
-	return answer(detail, code);
 }

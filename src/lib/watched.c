@@ -30,9 +30,6 @@
 
 static const lbf_stamp no_file;
 
-/* Between two attempts to open what is waited for. */
-#define WAIT_NANOSECONDS 100000000L
-
 /* Milliseconds between two looks, and where the filter that is held was superseded. */
 #define LOOK_EVERY		1000
 #define LOOK_SUPERSEDED	10
@@ -66,11 +63,11 @@ struct bloomfilter_watched
 };
 
 static int64_t
-milliseconds_now(clockid_t clock)
+milliseconds_now(void)
 {
 	struct timespec now;
 
-	clock_gettime(clock, &now);
+	clock_gettime(LOOK_CLOCK, &now);
 	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -160,27 +157,9 @@ bloomfilter_watched_open(const char *path, unsigned flags,
 		bloomfilter_close(filter);
 		return lbf_fail(detail, BLOOMFILTER_ERR_NO_MEMORY, path);
 	}
-	atomic_init(&(*watched)->looked, milliseconds_now(LOOK_CLOCK));
+	atomic_init(&(*watched)->looked, milliseconds_now());
 	replace(*watched, filter);
 	return BLOOMFILTER_OK;
-}
-
-int
-bloomfilter_watched_wait(const char *path, unsigned flags, unsigned milliseconds,
-						 bloomfilter_watched **watched, bloomfilter_detail *detail)
-{
-	const struct timespec pause = {0, WAIT_NANOSECONDS};
-	int64_t		end = milliseconds_now(CLOCK_MONOTONIC) + (int64_t) milliseconds;
-
-	for (;;)
-	{
-		int			code = bloomfilter_watched_open(path, flags, watched, detail);
-
-		if (code == BLOOMFILTER_OK || code == BLOOMFILTER_ERR_NO_MEMORY ||
-			milliseconds_now(CLOCK_MONOTONIC) >= end)
-			return code;
-		nanosleep(&pause, NULL);
-	}
 }
 
 /* Opens the file that the path is now, unless that one was refused before. */
@@ -221,7 +200,7 @@ look(bloomfilter_watched *watched)
 		memset(&watched->error, 0, sizeof watched->error);
 	atomic_store_explicit(&watched->failed, code < 0, memory_order_relaxed);
 	/* Afterwards, as to open a large filter takes time. */
-	atomic_store_explicit(&watched->looked, milliseconds_now(LOOK_CLOCK), memory_order_relaxed);
+	atomic_store_explicit(&watched->looked, milliseconds_now(), memory_order_relaxed);
 	return code;
 }
 
@@ -229,7 +208,7 @@ look(bloomfilter_watched *watched)
 static void
 look_if_due(bloomfilter_watched *watched, const bloomfilter *held)
 {
-	int64_t		passed = milliseconds_now(LOOK_CLOCK) -
+	int64_t		passed = milliseconds_now() -
 		atomic_load_explicit(&watched->looked, memory_order_relaxed);
 	bool		hurry = held != NULL && lbf_is_superseded(held) &&
 		!atomic_load_explicit(&watched->failed, memory_order_relaxed);

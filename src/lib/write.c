@@ -3,7 +3,6 @@
  *	  Writing filters to files: one part alone, several behind a page that says whose
  *	  they are.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
@@ -12,54 +11,34 @@
 #include "page.h"
 #include "target.h"
 
-/* One filter as it is everywhere. */
+/* A part as it is everywhere; or as in a file with a page, where its header says nothing of the bits. */
 static int
-write_single(const lbf_part *part, const lbf_target *target, bloomfilter_detail *detail)
+write_part(const lbf_part *part, bool paged, const lbf_target *target, bloomfilter_detail *detail)
 {
-	bf_exact	shape;
 	uint8_t		bytes[BF_HEADER_BYTES];
+	bf_exact	shape = part->shape;
+	bf_header  *header = &shape.level[0];
 	int			code;
 
-	if (part->shape.levels > 1)
+	if (shape.levels > 1)
 		return lbf_target_append(target, part->bytes.start, part->bytes.length, detail);
-	lbf_part_now(part, &shape);
-	bf_header_copy(&shape.level[0], bytes);
+	if (paged)
+		header->bits_set = header->checksum = 0;
+	else
+		lbf_part_now(part, &shape);
+	bf_header_copy(header, bytes);
 	code = lbf_target_append(target, bytes, sizeof bytes, detail);
-	if (code != BLOOMFILTER_OK)
-		return code;
-	return lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(&shape.level[0]), detail);
-}
-
-/* A part in a file with a page: its header says nothing of the bits, but for that of an exact one. */
-static int
-write_part(const lbf_part *part, uint64_t *at, const lbf_target *target, bloomfilter_detail *detail)
-{
-	static const uint8_t zeros[FEED_PAGE];
-	uint8_t		bytes[BF_HEADER_BYTES];
-	bf_header	header = part->shape.level[0];
-	size_t		gap = (size_t) ((FEED_PAGE - *at % FEED_PAGE) % FEED_PAGE);
-	int			code = lbf_target_append(target, zeros, gap, detail);
-
-	*at += gap + part->bytes.length;
-	if (code == BLOOMFILTER_OK && part->shape.levels > 1)
-		return lbf_target_append(target, part->bytes.start, part->bytes.length, detail);
-	header.bits_set = 0;
-	header.checksum = 0;
-	bf_header_copy(&header, bytes);
-	if (code == BLOOMFILTER_OK)
-		code = lbf_target_append(target, bytes, sizeof bytes, detail);
-	if (code == BLOOMFILTER_OK)
-		code = lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(&header), detail);
-	return code;
+	return code == BLOOMFILTER_OK ? lbf_target_append(target, lbf_blocks(part), bf_blocks_bytes(header), detail) : code;
 }
 
 /* A file of all parts that nobody follows: all of its place is 0. */
 static int
 write_set(const bloomfilter *filter, const lbf_target *target, bloomfilter_detail *detail)
 {
+	static const uint8_t zeros[FEED_PAGE];
 	uint8_t		page[FEED_PAGE] = {0};
 	feed_who	who;
-	uint64_t	at = FEED_PAGE;
+	uint64_t	end = FEED_PAGE;
 	uint32_t	i;
 	int			code;
 
@@ -71,13 +50,18 @@ write_set(const bloomfilter *filter, const lbf_target *target, bloomfilter_detai
 	{
 		const lbf_part *part = &filter->part[i];
 
-		who.length = (who.length + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE + part->bytes.length;
+		who.length = feed_next_page(who.length) + part->bytes.length;
 		who.born.sum += lbf_part_sum(part);
 	}
 	feed_who_write(&who, page);
 	code = lbf_target_append(target, page, sizeof page, detail);
 	for (i = 0; code == BLOOMFILTER_OK && i < filter->open_parts; i++)
-		code = write_part(&filter->part[i], &at, target, detail);
+	{
+		code = lbf_target_append(target, zeros, feed_next_page(end) - end, detail);
+		if (code == BLOOMFILTER_OK)
+			code = write_part(&filter->part[i], true, target, detail);
+		end = feed_next_page(end) + filter->part[i].bytes.length;
+	}
 	return code;
 }
 
@@ -94,7 +78,7 @@ bloomfilter_write(const bloomfilter *filter, const char *path, bloomfilter_detai
 		return code;
 	code = lbf_target_create(&target, detail);
 	if (code == BLOOMFILTER_OK && filter->open_parts == 1)
-		code = write_single(&filter->part[0], &target, detail);
+		code = write_part(&filter->part[0], false, &target, detail);
 	else if (code == BLOOMFILTER_OK)
 		code = write_set(filter, &target, detail);
 	if (code == BLOOMFILTER_OK)

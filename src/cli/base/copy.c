@@ -36,7 +36,7 @@ copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
 	memset(copy, 0, sizeof *copy);
 	copy->count = count;
 	copy->parts = allocate(NULL, count, sizeof *copy->parts);
-	copy->blocks = allocate(NULL, count, sizeof *copy->blocks);
+	copy->bodies = allocate(NULL, count, sizeof *copy->bodies);
 	copy->bits_set = zeros(count, sizeof *copy->bits_set);
 	copy->news = zeros(count, sizeof *copy->news);
 	copy->touched = allocate(NULL, count, sizeof *copy->touched);
@@ -44,7 +44,7 @@ copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
 	{
 		copy->parts[i] = parts[i];
 		feed_part_strip(&copy->parts[i]);
-		copy->blocks[i] = zeros((size_t) parts[i].length, 1);
+		copy->bodies[i] = zeros((size_t) parts[i].length, 1);
 		/* none has come into the sum yet */
 		copy->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
 		memset(copy->touched[i], 255, touched_bytes(&parts[i]));
@@ -58,12 +58,12 @@ copy_free(list_copy *copy)
 
 	for (i = 0; i < copy->count; i++)
 	{
-		free(copy->blocks[i]);
+		free(copy->bodies[i]);
 		free(copy->touched[i]);
 		free(copy->news[i].positions);
 	}
 	free(copy->parts);
-	free(copy->blocks);
+	free(copy->bodies);
 	free(copy->bits_set);
 	free(copy->news);
 	free(copy->touched);
@@ -90,7 +90,7 @@ copy_bytes(const list_copy *copy)
 	uint32_t	i;
 
 	for (i = 0; i < copy->count; i++)
-		bytes += FEED_HEADER_BYTES + copy->parts[i].length;
+		bytes += feed_before(&copy->parts[i]) + copy->parts[i].length;
 	return bytes;
 }
 
@@ -98,18 +98,22 @@ copy_bytes(const list_copy *copy)
  * Bits
  * ------------------------------------------------------------------------ */
 
-static void
-note_bit(list_copy *copy, uint32_t part, uint64_t position)
+void
+copy_fill(list_copy *copy, const feed_part *part, const uint8_t *filter)
 {
-	copy_bits  *bits = &copy->news[part];
+	memcpy(copy->bodies[part->part], filter + feed_before(part), (size_t) part->length);
+	copy->bits_set[part->part] = part->bits_set;
+}
 
+void
+copy_bits_add(copy_bits *bits, uint64_t position)
+{
 	if (bits->count == bits->room)
 	{
 		bits->room = bits->room * 2 + 1024;
 		bits->positions = allocate(bits->positions, bits->room, sizeof *bits->positions);
 	}
 	bits->positions[bits->count++] = position;
-	copy->news_count++;
 }
 
 /* Before a byte changes. */
@@ -122,7 +126,7 @@ touch(list_copy *copy, uint32_t part, uint64_t byte)
 	if (*flags >> piece % 8 & 1)
 		return;
 	*flags |= (uint8_t) (1 << piece % 8);
-	copy->sum -= feed_sum_piece(part, byte, copy->blocks[part], copy->parts[part].length);
+	copy->sum -= feed_sum_piece(part, byte, copy->bodies[part], copy->parts[part].length);
 }
 
 static void
@@ -131,22 +135,25 @@ set_bits(list_copy *copy, uint32_t part, uint64_t byte, unsigned fresh, bool not
 	unsigned	bit;
 
 	touch(copy, part, byte);
-	copy->blocks[part][byte] |= (uint8_t) fresh;
+	copy->bodies[part][byte] |= (uint8_t) fresh;
 	for (bit = 0; bit < 8; bit++)
 		if (fresh >> bit & 1)
 		{
 			copy->bits_set[part]++;
+			copy->news_count += note;
 			if (note)
-				note_bit(copy, part, byte * 8 + bit);
+				copy_bits_add(&copy->news[part], byte * 8 + bit);
 		}
 }
 
 void
 copy_or(list_copy *copy, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length, bool note)
 {
-	const uint8_t *target = copy->blocks[part] + at;
+	const uint8_t *target = copy->bodies[part] + at;
 	uint64_t	i;
 
+	if (feed_is_exact(&copy->parts[part]))
+		fail("bits of an exact list can't be set: a member would be denied");
 	for (i = 0; i < length; i++)
 	{
 		unsigned	fresh;
@@ -182,7 +189,7 @@ copy_sum(list_copy *copy)
 
 		for (at = 0; at < length; at += FEED_PIECE)
 			if (copy->touched[part][at / FEED_PIECE / 8] >> at / FEED_PIECE % 8 & 1)
-				copy->sum += feed_sum_piece(part, at, copy->blocks[part], length);
+				copy->sum += feed_sum_piece(part, at, copy->bodies[part], length);
 		memset(copy->touched[part], 0, touched_bytes(&copy->parts[part]));
 	}
 	return copy->sum;
@@ -226,8 +233,8 @@ copy_apply(list_copy *copy, const feed_patch *patch)
 	uint64_t	sum = copy_sum(copy);
 	uint32_t	i;
 
-	feed_patch_apply(patch, copy->parts, copy->blocks, &sum);
+	feed_patch_apply(patch, copy->parts, copy->bodies, &sum);
 	copy->sum = sum;
 	for (i = 0; i < copy->count; i++)
-		copy->bits_set[i] = feed_count_bits(copy->blocks[i], copy->parts[i].length);
+		copy->bits_set[i] = feed_count_bits(copy->bodies[i], copy->parts[i].length);
 }

@@ -20,12 +20,15 @@ typedef struct copy_bits
 	size_t		room;
 } copy_bits;
 
+/* Adds one. */
+extern void copy_bits_add(copy_bits *bits, uint64_t position);
+
 typedef struct list_copy
 {
 	uint32_t	count;			/* of the parts; 0: there is none */
-	feed_part  *parts;			/* headers with bits set and checksum 0 */
-	uint8_t   **blocks;
-	uint64_t   *bits_set;		/* of each part */
+	feed_part  *parts;			/* headers as they lie in a followed file */
+	uint8_t   **bodies;
+	uint64_t   *bits_set;		/* of each part's level 1 */
 	copy_bits  *news;			/* of each part; unsorted */
 	size_t		news_count;		/* of all */
 	uint64_t	sum;			/* without the pieces that are touched */
@@ -36,13 +39,19 @@ typedef struct list_copy
 extern void copy_create(list_copy *copy, const feed_part *parts, uint32_t count);
 extern void copy_free(list_copy *copy);
 
-/* Whether filters with these headers may be of the same epoch. */
+/* Whether bits alone lead to filters with these headers. */
 extern bool copy_fits(const list_copy *copy, const feed_part *parts, uint32_t count);
 
 /* Of all parts as files. */
 extern uint64_t copy_bytes(const list_copy *copy);
 
-/* Sets the bits of length bytes from byte at on, and notes those that are new, if wanted. */
+/* The body of a part of a copy that was just created: that of a filter, of which nothing is new. */
+extern void copy_fill(list_copy *copy, const feed_part *part, const uint8_t *filter);
+
+/*
+ * Sets the bits of length bytes from byte at on, and notes those that are new, if wanted.
+ * Of an exact part that would end the program.
+ */
 extern void copy_or(list_copy *copy, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length,
 					bool note);
 

@@ -22,14 +22,13 @@
 #define HASH_BYTES 64
 #define VARIANT sodium_base64_VARIANT_ORIGINAL
 
-/* A secret key's file: algorithms, salt and limits of a password, then id, key and checksum. */
+/* A secret key's file: algorithms, salt and limits of a password, then id and key. */
 enum
 {
 	AT_KDF = 2,
 	AT_CHECK = 4,
 	AT_ID = 54,
 	AT_KEY = 62,
-	AT_SUM = 126,
 	SECRET_BYTES = 158
 };
 
@@ -66,33 +65,32 @@ second_line(const char *path, char *line, size_t size)
 	return found;
 }
 
-char *
-feed_public_key(const char *text, feed_key *key)
+feed_key
+feed_public_key(const char *text)
 {
 	uint8_t		bytes[PUBLIC_BYTES];
 	char		line[256];
+	feed_key	key;
 
-	memset(key, 0, sizeof *key);
+	memset(&key, 0, sizeof key);
 	if (!decode(text, bytes, sizeof bytes))
 	{
 		if (!second_line(text, line, sizeof line))
-			return text_of("\"%s\" is neither a public key nor a file of one that can be read", text);
+			fail("\"%s\" is neither a public key nor a file of one that can be read", text);
 		if (!decode(line, bytes, sizeof bytes))
-			return text_of("\"%s\" is not a public key of minisign", text);
+			fail("\"%s\" is not a public key of minisign", text);
 	}
 	if (memcmp(bytes, "Ed", 2) != 0)
-		return text_of("\"%s\" is a key for another kind of signature than Ed25519", text);
-	memcpy(key->id, bytes + 2, sizeof key->id);
-	memcpy(key->public_key, bytes + 2 + sizeof key->id, sizeof key->public_key);
-	return NULL;
+		fail("\"%s\" is a key for another kind of signature than Ed25519", text);
+	memcpy(key.id, bytes + 2, sizeof key.id);
+	memcpy(key.public_key, bytes + 2 + sizeof key.id, sizeof key.public_key);
+	return key;
 }
 
 feed_key
 feed_secret_key(const char *path)
 {
 	uint8_t		bytes[SECRET_BYTES];
-	uint8_t		checked[2 + FEED_KEY_ID_BYTES + 64];
-	uint8_t		sum[32];
 	char		line[512];
 	feed_key	key;
 
@@ -104,12 +102,6 @@ feed_secret_key(const char *path)
 		fail("\"%s\" is not a secret key of minisign", path);
 	if (bytes[AT_KDF] != 0 || bytes[AT_KDF + 1] != 0)
 		fail("the key \"%s\" has a password, which nobody is there to type; make one without: minisign -G -W", path);
-	memcpy(checked, bytes, 2);
-	memcpy(checked + 2, bytes + AT_ID, sizeof checked - 2);
-	crypto_generichash(sum, sizeof sum, checked, sizeof checked, NULL, 0);
-	/* of a key without a password minisign leaves the checksum out */
-	if (!sodium_is_zero(bytes + AT_SUM, sizeof sum) && memcmp(sum, bytes + AT_SUM, sizeof sum) != 0)
-		fail("the key \"%s\" is damaged", path);
 	memcpy(key.id, bytes + AT_ID, sizeof key.id);
 	memcpy(key.secret_key, bytes + AT_KEY, sizeof key.secret_key);
 	memcpy(key.public_key, key.secret_key + 32, sizeof key.public_key);
@@ -180,7 +172,7 @@ is_of_key(const char *line, size_t length, const uint8_t hash[HASH_BYTES], const
 }
 
 bool
-feed_verify(const char *text, size_t length, const feed_key *keys, size_t count, size_t *which)
+feed_verify(const char *text, size_t length, const feed_key *keys, size_t count)
 {
 	size_t		signed_length = feed_signed_length(text, length);
 	const char *line = text + signed_length;
@@ -199,10 +191,7 @@ feed_verify(const char *text, size_t length, const feed_key *keys, size_t count,
 			return false;
 		for (i = 0; i < count; i++)
 			if (is_of_key(line, (size_t) (newline - line), hash, &keys[i]))
-			{
-				*which = i;
 				return true;
-			}
 		line = newline + 1;
 	}
 	return false;

@@ -22,17 +22,16 @@ typedef struct feed_key
 /* Call it once, before all others. */
 extern void feed_sign_begin(void);
 
-/* A public key: its text, or a file that minisign wrote.  NULL, or what is wrong, in new memory. */
-extern char *feed_public_key(const char *text, feed_key *key);
+/* A public key: its text, or a file that minisign wrote. */
+extern feed_key feed_public_key(const char *text);
 
-/* A secret key's file, which has no password. */
+/* A secret key's file, which has no password.  What is no key ends the program. */
 extern feed_key feed_secret_key(const char *path);
 
 /* A text with a signature line of each key behind it, in new memory; the old one is freed. */
 extern char *feed_signed(char *text, const feed_key *keys, size_t count);
 
-/* Whether one of the keys has signed; *which of them. */
-extern bool feed_verify(const char *text, size_t length, const feed_key *keys, size_t count,
-						size_t *which);
+/* Whether one of the keys has signed. */
+extern bool feed_verify(const char *text, size_t length, const feed_key *keys, size_t count);
 
 #endif							/* CLI_FEED_SIGN_H */

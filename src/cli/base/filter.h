@@ -5,22 +5,16 @@
 #ifndef CLI_FILTER_H
 #define CLI_FILTER_H
 
-#include <stdbool.h>
-
 #include "../../lib/libbloomfilter.h"
 
-/* Whether a path is -, which stands for standard input or output. */
-extern bool is_standard(const char *path);
-
-/* Opens and checks a filter or a set, or says why not as bloomfilter_open does. */
-extern int	try_open_filter(const char *path, bloomfilter **filter,
-							bloomfilter_detail *detail);
-
-/* The same, or ends the program. */
-extern bloomfilter *open_filter(const char *path);
+/* Opens and checks a filter or a set, as these flags say, or ends the program. */
+extern bloomfilter *open_filter(const char *path, unsigned flags);
 
 /* What is in it; part -1: in all open parts together. */
 extern bloomfilter_info filter_info(const bloomfilter *filter, int64_t part);
+
+/* "about", to stand before its estimated keys; "more than" where its bits can't tell any more. */
+extern const char *estimate_word(const bloomfilter_info *info);
 
 /*
  * The type that the text of keys for a filter is read as: its keys' type, or what
@@ -29,10 +23,7 @@ extern bloomfilter_info filter_info(const bloomfilter *filter, int64_t part);
  */
 extern int	filter_text_type(const bloomfilter *filter, int wanted);
 
-/* Ends the program before its work if a path can't be written to, as far as that shows. */
-extern void check_target(const char *path);
-
-/* Writes it to a file in one step, or to standard output, or ends the program. */
+/* Writes it to a file in one step, or ends the program. */
 extern void write_filter(const bloomfilter *filter, const char *path);
 
 #endif							/* CLI_FILTER_H */

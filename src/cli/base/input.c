@@ -10,11 +10,142 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "messages.h"
 #include "output.h"
+
+bool
+is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+/* ------------------------------------------------------------------------
+ * From lines to the function that takes their keys
+ * ------------------------------------------------------------------------ */
+
+/* Characters of a bad key that are shown. */
+#define SHOWN_CHARACTERS 40
+
+/* Bytes of the keys of a batch, at first: enough for all but long numerics. */
+#define ARENA_BYTES ((size_t) 64 * 1024)
+
+/* A batch, memory for those of its keys that are not used as text, and where its lines stand. */
+typedef struct key_reader
+{
+	const key_feed *feed;
+	const char *name;			/* "standard input, line", "key" */
+	uint64_t	lines;			/* before this batch */
+	uint8_t    *arena;
+	size_t		room;
+	key_batch	batch;
+} key_reader;
+
+static void
+begin_reader(key_reader *reader, const key_feed *feed, const char *name)
+{
+	memset(reader, 0, sizeof *reader);
+	reader->feed = feed;
+	reader->name = name;
+	reader->room = ARENA_BYTES;
+	reader->arena = allocate(NULL, reader->room, 1);
+	reader->batch.key_type = bloomfilter_text_key_type(feed->text_type);
+	if (reader->batch.key_type < 0)
+		fail("keys of several columns can't be read from text");
+}
+
+/* Ends the program for a line; its beginning is shown fit for a message of one line. */
+static _Noreturn void
+refuse_line(const key_reader *reader, size_t index, const char *problem)
+{
+	const text_line *line = &reader->batch.lines[index];
+	char		shown[SHOWN_CHARACTERS + 4];
+	size_t		i;
+
+	for (i = 0; i < line->length && i < SHOWN_CHARACTERS; i++)
+		shown[i] = (unsigned char) line->text[i] < ' ' || line->text[i] == 0x7f ? '?' : line->text[i];
+	strcpy(shown + i, i < line->length ? "..." : "");
+	output_flush();
+	fail("%s %" PRIu64 ": \"%s\" %s", reader->name, reader->lines + index + 1, shown, problem);
+}
+
+static _Noreturn void
+refuse_code(const key_reader *reader, size_t index, int code)
+{
+	if (code == BLOOMFILTER_ERR_OTHER_PART)
+		refuse_line(reader, index, "belongs to another part of the set; ask the whole set");
+	output_flush();
+	fail("%s", bloomfilter_strerror(code));
+}
+
+/* Room for the keys of so many lines. */
+static void
+reserve(key_reader *reader, size_t count)
+{
+	size_t		room = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		room += bloomfilter_text_room(reader->feed->text_type, reader->batch.lines[i].text, reader->batch.lines[i].length);
+	if (room <= reader->room)
+		return;
+	reader->room = room;
+	reader->arena = allocate(reader->arena, room, 1);
+}
+
+/* Gives the keys of the batch's first lines on; false when no more are wanted. */
+static bool
+feed_batch(key_reader *reader, size_t count)
+{
+	key_batch  *batch = &reader->batch;
+	bloomfilter_detail detail;
+	size_t		used = 0;
+	size_t		done = 0;
+	int			code;
+
+	reserve(reader, count);
+	for (batch->count = 0; batch->count < count; batch->count++)
+	{
+		const text_line *line = &batch->lines[batch->count];
+		bloomfilter_slice *key = &batch->keys[batch->count];
+
+		if (bloomfilter_text_key(reader->feed->text_type, line->text, line->length, reader->arena + used,
+								 reader->room - used, key, &detail) < 0)
+			break;
+		if (key->bytes != line->text)
+			used += key->length;
+	}
+	code = reader->feed->sink(reader->feed->state, batch, &done);
+	if (code < 0)
+		refuse_code(reader, done, code);
+	if (code == 0 && batch->count < count)
+	{
+		char	   *problem = text_of("is %s", detail.text);
+
+		refuse_line(reader, batch->count, problem);
+	}
+	reader->lines += count;
+	return code == 0;
+}
+
+void
+feed_arguments(const key_feed *feed, char **keys, size_t count)
+{
+	key_reader	reader;
+	size_t		i = 0;
+	size_t		used;
+
+	begin_reader(&reader, feed, "key");
+	do
+		for (used = 0; i < count && used < KEY_BATCH; used++, i++)
+		{
+			reader.batch.lines[used].text = keys[i];
+			reader.batch.lines[used].length = strlen(keys[i]);
+		}
+	while (feed_batch(&reader, used) && i < count);
+	free(reader.arena);
+}
 
 /* ------------------------------------------------------------------------
  * Lines
@@ -26,350 +157,94 @@
  */
 #define READ_BYTES ((size_t) 256 * 1024)
 
-static void
-reader_init(line_reader *reader, const char *name, int fd, char delimiter)
+typedef struct line_buffer
 {
-	memset(reader, 0, sizeof *reader);
-	reader->name = name;
-	reader->fd = fd;
-	reader->delimiter = delimiter;
-	reader->capacity = READ_BYTES;
-	reader->buffer = allocate(NULL, reader->capacity + 1, 1);
-}
+	const char *name;			/* for messages */
+	int			fd;
+	char		delimiter;
+	bool		at_end;			/* nothing more to read */
+	char	   *bytes;
+	size_t		room;
+	size_t		begin;			/* first byte not handed out yet */
+	size_t		end;			/* after the last byte read */
+} line_buffer;
 
-void
-line_reader_open(line_reader *reader, const char *path, char delimiter)
+/* Reads once, behind a line that is not complete yet; false at the end, when all was handed out. */
+static bool
+read_more(line_buffer *buffer)
 {
-	int			fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t		kept = buffer->end - buffer->begin;
+	ssize_t		got;
 
-	if (fd < 0)
-		fail("cannot open \"%s\": %s", path, strerror(errno));
-	reader_init(reader, path, fd, delimiter);
-}
-
-void
-line_reader_stdin(line_reader *reader, char delimiter)
-{
-	reader_init(reader, "standard input", STDIN_FILENO, delimiter);
-}
-
-void
-line_reader_close(line_reader *reader)
-{
-	if (reader->fd != STDIN_FILENO)
-		close(reader->fd);
-	free(reader->buffer);
-	reader->buffer = NULL;
-}
-
-/* The rest of the file, which no delimiter ends. */
-static size_t
-take_last(line_reader *reader, text_line *last)
-{
-	if (!reader->at_end || reader->begin == reader->end)
-		return 0;
-	last->text = reader->buffer + reader->begin;
-	last->length = reader->end - reader->begin;
-	reader->buffer[reader->end] = '\0';
-	reader->begin = reader->end;
-	reader->searched = 0;
-	return 1;
-}
-
-size_t
-line_reader_take(line_reader *reader, text_line *lines, size_t max)
-{
-	size_t		count = 0;
-
-	while (count < max)
+	if (buffer->at_end)
+		return false;
+	if (kept > 0)
+		memmove(buffer->bytes, buffer->bytes + buffer->begin, kept);
+	if (buffer->room - kept < READ_BYTES)
 	{
-		const char *text = reader->buffer + reader->begin;
-		size_t		left = reader->end - reader->begin;
-		const char *delimiter = memchr(text + reader->searched,
-									   reader->delimiter,
-									   left - reader->searched);
-
-		if (delimiter == NULL)
-		{
-			reader->searched = left;
-			count += take_last(reader, &lines[count]);
-			break;
-		}
-		lines[count].text = text;
-		lines[count].length = (size_t) (delimiter - text);
-		reader->begin += lines[count].length + 1;
-		reader->searched = 0;
-		count++;
+		buffer->room = 2 * (buffer->room + READ_BYTES);
+		buffer->bytes = allocate(buffer->bytes, buffer->room + 1, 1);
 	}
-	reader->lines += count;
+	do
+		got = read(buffer->fd, buffer->bytes + kept, READ_BYTES);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		fail("cannot read %s: %s", buffer->name, strerror(errno));
+	buffer->at_end = got == 0;
+	buffer->begin = 0;
+	buffer->end = kept + (size_t) got;
+	/* the last line may have no delimiter */
+	if (buffer->at_end && kept > 0)
+		buffer->bytes[buffer->end++] = buffer->delimiter;
+	return buffer->end > 0;
+}
+
+/* Up to a batch of the lines that are complete. */
+static size_t
+split(line_buffer *buffer, text_line *lines)
+{
+	size_t		count;
+
+	for (count = 0; count < KEY_BATCH; count++)
+	{
+		const char *text = buffer->bytes + buffer->begin;
+		const char *end = memchr(text, buffer->delimiter, buffer->end - buffer->begin);
+
+		if (end == NULL)
+			break;
+		lines[count].text = text;
+		lines[count].length = (size_t) (end - text);
+		buffer->begin += lines[count].length + 1;
+	}
 	return count;
 }
 
-/* Makes room for one more read after the line that is not complete yet. */
-static void
-make_room(line_reader *reader)
-{
-	size_t		kept = reader->end - reader->begin;
-
-	memmove(reader->buffer, reader->buffer + reader->begin, kept);
-	reader->begin = 0;
-	reader->end = kept;
-	if (reader->capacity - kept < READ_BYTES)
-	{
-		reader->capacity = 2 * reader->capacity;
-		reader->buffer = allocate(reader->buffer, reader->capacity + 1, 1);
-	}
-}
-
-bool
-line_reader_fill(line_reader *reader)
-{
-	ssize_t		got;
-
-	if (reader->at_end)
-		return false;
-	make_room(reader);
-	do
-		got = read(reader->fd, reader->buffer + reader->end, READ_BYTES);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		fail("cannot read %s: %s", reader->name, strerror(errno));
-	reader->at_end = got == 0;
-	reader->end += (size_t) got;
-	reader->bytes += (uint64_t) got;
-	return !reader->at_end || reader->end > 0;
-}
-
 uint64_t
-line_reader_size(const line_reader *reader)
+feed_lines(const key_feed *feed, const char *path, char delimiter)
 {
-	struct stat status;
-
-	if (fstat(reader->fd, &status) != 0 || !S_ISREG(status.st_mode))
-		return 0;
-	return (uint64_t) status.st_size;
-}
-
-/* ------------------------------------------------------------------------
- * Keys
- * ------------------------------------------------------------------------ */
-
-/* Bytes of the keys of a batch, at first: enough for all but long numerics. */
-#define ARENA_BYTES ((size_t) 64 * 1024)
-
-void
-key_batch_init(key_batch *batch, int text_type)
-{
-	batch->text_type = text_type;
-	batch->key_type = bloomfilter_text_key_type(text_type);
-	if (batch->key_type < 0)
-		fail("keys of several columns can't be read from text");
-	batch->count = 0;
-	batch->used = 0;
-	batch->capacity = ARENA_BYTES;
-	batch->arena = allocate(NULL, batch->capacity, 1);
-}
-
-void
-key_batch_clear(key_batch *batch)
-{
-	batch->count = 0;
-	batch->used = 0;
-}
-
-void
-key_batch_free(key_batch *batch)
-{
-	free(batch->arena);
-	batch->arena = NULL;
-}
-
-/* False where the batch must be asked and cleared first. */
-static bool
-arena_reserve(key_batch *batch, size_t bytes)
-{
-	if (bytes <= batch->capacity - batch->used)
-		return true;
-	if (batch->count > 0)
-		return false;
-	batch->capacity = bytes;
-	batch->arena = allocate(batch->arena, batch->capacity, 1);
-	return true;
-}
-
-size_t
-key_batch_add(key_batch *batch, const text_line *lines, size_t count,
-			  bloomfilter_detail *detail)
-{
-	size_t		i;
-
-	detail->code = BLOOMFILTER_OK;
-	for (i = 0; i < count && batch->count < KEY_BATCH; i++)
-	{
-		const text_line *line = &lines[i];
-		bloomfilter_slice *key = &batch->keys[batch->count];
-		size_t		room = bloomfilter_text_room(batch->text_type, line->text, line->length);
-
-		if (!arena_reserve(batch, room) ||
-			bloomfilter_text_key(batch->text_type, line->text, line->length,
-								 batch->arena + batch->used, room, key, detail) < 0)
-			break;
-		if (key->bytes != line->text)
-			batch->used += key->length;
-		batch->count++;
-	}
-	return i;
-}
-
-/* ------------------------------------------------------------------------
- * From lines to the function that takes their keys
- * ------------------------------------------------------------------------ */
-
-/* Characters of a bad key that are shown. */
-#define SHOWN_CHARACTERS 40
-
-/* Where a line stands. */
-typedef struct key_origin
-{
-	const char *name;			/* "standard input, line", "key" */
-	uint64_t	first;			/* number of the first line */
-} key_origin;
-
-/* The beginning of a key, fit for a message of one line. */
-static void
-show_key(const text_line *key, char shown[SHOWN_CHARACTERS + 4])
-{
-	size_t		i;
-
-	for (i = 0; i < key->length && i < SHOWN_CHARACTERS; i++)
-		shown[i] = (unsigned char) key->text[i] < ' ' ||
-			key->text[i] == 0x7f ? '?' : key->text[i];
-	strcpy(shown + i, i < key->length ? "..." : "");
-}
-
-/* Says so, and ends the program unless such lines are skipped. */
-static void
-refuse_key(const key_feed *feed, const key_origin *origin, const text_line *lines,
-		   size_t index, const char *problem)
-{
-	char		shown[SHOWN_CHARACTERS + 4];
-
-	show_key(&lines[index], shown);
-	output_flush();
-	complain("%s %" PRIu64 ": \"%s\" is %s", origin->name, origin->first + index,
-			 shown, problem);
-	if (feed->skipped == NULL)
-		exit(STATUS_TROUBLE);
-	++*feed->skipped;
-}
-
-static _Noreturn void
-refuse_code(const key_origin *origin, const text_line *lines, size_t index, int code)
-{
-	char		shown[SHOWN_CHARACTERS + 4];
-
-	output_flush();
-	if (code != BLOOMFILTER_ERR_OTHER_PART)
-		fail("%s", bloomfilter_strerror(code));
-	show_key(&lines[index], shown);
-	fail("%s %" PRIu64 ": \"%s\" belongs to another part of the set; ask the set's manifest or folder",
-		 origin->name, origin->first + index, shown);
-}
-
-/* False when the sink wants no more. */
-static bool
-feed_some(const key_feed *feed, key_batch *batch, const key_origin *origin,
-		  const text_line *lines, size_t count)
-{
-	size_t		begin = 0;
-
-	while (begin < count)
-	{
-		bloomfilter_detail detail;
-		size_t		added;
-		size_t		done = 0;
-		int			code;
-
-		key_batch_clear(batch);
-		added = key_batch_add(batch, lines + begin, count - begin, &detail);
-		code = feed->sink(feed->state, batch, lines + begin, &done);
-		if (code < 0)
-			refuse_code(origin, lines, begin + done, code);
-		if (code > 0)
-			return false;
-		begin += added;
-		if (detail.code != BLOOMFILTER_OK)
-			refuse_key(feed, origin, lines, begin++, detail.text);
-	}
-	return true;
-}
-
-static void
-show_progress(const key_feed *feed, const line_reader *reader, uint64_t size)
-{
-	if (feed->progress == NULL)
-		return;
-	if (size > 0)
-		progress_update(feed->progress, reader->lines, reader->bytes, size);
-	else
-		progress_update(feed->progress, reader->lines, reader->lines,
-						feed->expected);
-}
-
-/* All lines that are in the buffer; false when the sink wants no more. */
-static bool
-feed_buffer(const key_feed *feed, key_batch *batch, const char *name,
-			line_reader *reader)
-{
-	text_line		lines[KEY_BATCH];
+	bool		standard = is_standard(path);
+	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, delimiter, false, NULL, 0, 0, 0};
+	char		name[256];
+	key_reader	reader;
+	bool		wanted = true;
 	size_t		count;
 
-	while ((count = line_reader_take(reader, lines, KEY_BATCH)) > 0)
+	if (!standard)
+		buffer.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (buffer.fd < 0)
+		fail("cannot open \"%s\": %s", path, strerror(errno));
+	snprintf(name, sizeof name, "%s, line", buffer.name);
+	begin_reader(&reader, feed, name);
+	while (wanted && read_more(&buffer))
 	{
-		key_origin	origin = {name, reader->lines - count + 1};
-
-		if (!feed_some(feed, batch, &origin, lines, count))
-			return false;
-	}
-	return true;
-}
-
-uint64_t
-feed_lines(const key_feed *feed, line_reader *reader)
-{
-	uint64_t	size = line_reader_size(reader);
-	char		name[256];
-	key_batch	batch;
-
-	snprintf(name, sizeof name, "%s, line", reader->name);
-	key_batch_init(&batch, feed->text_type);
-	while (line_reader_fill(reader))
-	{
-		if (!feed_buffer(feed, &batch, name, reader))
-			break;
+		while (wanted && (count = split(&buffer, reader.batch.lines)) > 0)
+			wanted = feed_batch(&reader, count);
 		/* answers don't wait for the next question */
 		output_flush();
-		show_progress(feed, reader, size);
 	}
-	key_batch_free(&batch);
-	return reader->lines;
-}
-
-void
-feed_arguments(const key_feed *feed, char **keys, size_t count)
-{
-	text_line	   *lines = allocate(NULL, count, sizeof *lines);
-	key_origin	origin = {"key", 1};
-	key_batch	batch;
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-	{
-		lines[i].text = keys[i];
-		lines[i].length = strlen(keys[i]);
-	}
-	key_batch_init(&batch, feed->text_type);
-	feed_some(feed, &batch, &origin, lines, count);
-	key_batch_free(&batch);
-	free(lines);
+	if (!standard)
+		close(buffer.fd);
+	free(buffer.bytes);
+	free(reader.arena);
+	return reader.lines;
 }

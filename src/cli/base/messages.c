@@ -10,41 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-/* ------------------------------------------------------------------------
- * How far a long run has come
- * ------------------------------------------------------------------------ */
+#include "../../lib/libbloomfilter.h"
 
-/* Seconds between two drawings: fluent to the eye, and no cost. */
-#define INTERVAL 0.1
-
-/* Characters of the bar; the whole line stays under 80. */
-#define BAR_WIDTH 30
-
-/* Whether the terminal's line is ours: messages must clear it first. */
-static bool on_screen;
-
-static const char *const bytes_units[] = {"B", "KiB", "MiB", "GiB", "TiB", NULL};
-static const char *const count_units[] = {"", "k", "M", "G", "T", NULL};
-
-void
-scale(char text[SCALE_TEXT_BYTES], double number, bool bytes)
-{
-	const char *const *unit = bytes ? bytes_units : count_units;
-	double		step = bytes ? 1024 : 1000;
-	int			digits = 0;
-
-	/* 999.5 would be shown as 1000 */
-	while (number >= step - 0.5 && unit[1] != NULL)
-	{
-		number /= step;
-		unit++;
-		digits = number < 9.95 ? 2 : number < 99.5 ? 1 : 0;
-	}
-	snprintf(text, SCALE_TEXT_BYTES, "%.*f%s%s", digits, number,
-			 **unit == '\0' ? "" : " ", *unit);
-}
+/* A message's text is cut off where it is longer. */
+#define MESSAGE_BYTES 1024
 
 double
 monotonic_seconds(void)
@@ -53,84 +23,6 @@ monotonic_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
-void
-progress_start(progress_bar *progress, const char *label, const char *unit,
-			   bool wanted)
-{
-	memset(progress, 0, sizeof *progress);
-	progress->shown = wanted && isatty(STDERR_FILENO);
-	progress->label = label;
-	progress->unit = unit;
-	if (progress->shown)
-		progress->started = monotonic_seconds();
-}
-
-static void
-draw_bar(double share)
-{
-	int			filled = (int) (share * BAR_WIDTH);
-	int			i;
-
-	fputc('[', stderr);
-	for (i = 0; i < BAR_WIDTH; i++)
-		fputc(i < filled ? '=' : i == filled ? '>' : ' ', stderr);
-	fprintf(stderr, "] %3d %%  ", (int) (share * 100));
-}
-
-static void
-draw_count(const progress_bar *progress, double count, double seconds)
-{
-	char		amount[SCALE_TEXT_BYTES];
-	char		rate[SCALE_TEXT_BYTES];
-	bool		bytes = strcmp(progress->unit, "bytes") == 0;
-	double		per_second = seconds > 0 ? count / seconds : 0;
-
-	scale(amount, count, bytes);
-	scale(rate, per_second, bytes);
-	if (bytes)
-		fprintf(stderr, "%s  %s/s", amount, rate);
-	else
-		fprintf(stderr, "%s %s  %s/s", amount, progress->unit, rate);
-}
-
-void
-progress_update(progress_bar *progress, uint64_t count, uint64_t done,
-				uint64_t total)
-{
-	double		time;
-
-	if (!progress->shown)
-		return;
-	time = monotonic_seconds();
-	if (time - progress->drawn < INTERVAL)
-		return;
-	progress->drawn = time;
-	on_screen = true;
-	fprintf(stderr, "\r%s ", progress->label);
-	if (total > 0)
-		draw_bar(done < total ? (double) done / (double) total : 1.0);
-	draw_count(progress, (double) count, time - progress->started);
-	fputs("\033[K", stderr);
-	fflush(stderr);
-}
-
-void
-progress_clear(void)
-{
-	if (!on_screen)
-		return;
-	fputs("\r\033[K", stderr);
-	fflush(stderr);
-	on_screen = false;
-}
-
-void
-progress_end(progress_bar *progress)
-{
-	progress->shown = false;
-	progress_clear();
 }
 
 /* ------------------------------------------------------------------------
@@ -154,17 +46,6 @@ messages_have_time(void)
 	timed = true;
 }
 
-void
-message_prefix(char text[TIME_TEXT_BYTES + 1])
-{
-	text[0] = '\0';
-	if (!timed)
-		return;
-	message_time(text, time(NULL));
-	text[TIME_TEXT_BYTES - 1] = ' ';
-	text[TIME_TEXT_BYTES] = '\0';
-}
-
 static char subject[128];
 
 void
@@ -173,23 +54,19 @@ message_about(const char *about)
 	snprintf(subject, sizeof subject, "%s%s", about != NULL ? about : "", about != NULL ? ": " : "");
 }
 
-const char *
-message_subject(void)
-{
-	return subject;
-}
+/* The bytes of a character in UTF-8 at most. */
+#define CHARACTER_BYTES 4
 
-/* Bytes of the UTF-8 character at text, 0 if it is none. */
-static size_t
-character_bytes(const unsigned char *text)
+size_t
+character_bytes(const char *text)
 {
-	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf5 ? 4 : 0;
-	size_t		i;
+	bloomfilter_slice key;
+	size_t		length;
 
-	for (i = 1; i < length; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
+	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
+		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
+			return length;
+	return 0;
 }
 
 static bool
@@ -207,34 +84,52 @@ is_plain(const unsigned char *text, size_t length)
 void
 make_plain(char *text)
 {
-	unsigned char *at = (unsigned char *) text;
-
-	while (*at != '\0')
+	while (*text != '\0')
 	{
-		size_t		length = character_bytes(at);
+		size_t		length = character_bytes(text);
 
-		if (!is_plain(at, length))
-			memset(at, '?', length > 0 ? length : 1);
-		at += length > 0 ? length : 1;
+		if (!is_plain((const unsigned char *) text, length))
+			memset(text, '?', length > 0 ? length : 1);
+		text += length > 0 ? length : 1;
 	}
 }
 
-static void say(const char *format, va_list arguments) LIKE_PRINTF(1, 0);
-
+/* Copies a text, its lines joined by "; ": those of libpq. */
 static void
-say(const char *format, va_list arguments)
+copy_line(char line[MESSAGE_BYTES], const char *text)
 {
-	char		prefix[TIME_TEXT_BYTES + 1];
-	char		text[4096];
+	size_t		length = 0;
 
-	message_prefix(prefix);
-	vsnprintf(text, sizeof text, format, arguments);
-	make_plain(text);
-	progress_clear();
-	fprintf(stderr, "%sbloomfilter: %s%s\n", prefix, subject, text);
+	while (*text != '\0' && length + 3 < MESSAGE_BYTES)
+	{
+		if (*text != '\n')
+			line[length++] = *text;
+		else if (text[1] != '\0')
+		{
+			line[length++] = ';';
+			line[length++] = ' ';
+		}
+		text += 1 + (*text == '\n' ? strspn(text + 1, "\n\t ") : 0);
+	}
+	line[length] = '\0';
 }
 
-static char complaint[512];
+static void say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments) LIKE_PRINTF(4, 0);
+
+static void
+say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments)
+{
+	char		time_text[TIME_TEXT_BYTES];
+	char		text[MESSAGE_BYTES];
+
+	message_time(time_text, time(NULL));
+	vsnprintf(text, sizeof text, format, arguments);
+	copy_line(said, text);
+	make_plain(said);
+	fprintf(to, "%s%s%s%s%s\n", timed ? time_text : "", timed ? " " : "", name, subject, said);
+}
+
+static char complaint[MESSAGE_BYTES];
 
 void
 complain(const char *format,...)
@@ -242,11 +137,7 @@ complain(const char *format,...)
 	va_list		arguments;
 
 	va_start(arguments, format);
-	vsnprintf(complaint, sizeof complaint, format, arguments);
-	make_plain(complaint);
-	va_end(arguments);
-	va_start(arguments, format);
-	say(format, arguments);
+	say(stderr, "bloomfilter: ", complaint, format, arguments);
 	va_end(arguments);
 }
 
@@ -257,12 +148,24 @@ last_complaint(void)
 }
 
 void
+announce(const char *format,...)
+{
+	char		said[MESSAGE_BYTES];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	say(stdout, "", said, format, arguments);
+	va_end(arguments);
+	fflush(stdout);
+}
+
+void
 fail(const char *format,...)
 {
 	va_list		arguments;
 
 	va_start(arguments, format);
-	say(format, arguments);
+	say(stderr, "bloomfilter: ", complaint, format, arguments);
 	va_end(arguments);
 	exit(STATUS_TROUBLE);
 }

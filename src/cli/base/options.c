@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,117 @@
 #include "messages.h"
 #include "output.h"
 
+#define MOST_OPTIONS 20
+
+/* What getopt_long returns for --help, and from what on for options without a letter. */
+#define HELP 256
+
+#define LEAST_EVERY 0.05
+#define LONGEST_EVERY 86400.0
+
+/* ------------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------------ */
+
+void
+option_flag(const command_option *option, const char *argument)
+{
+	(void) argument;
+	*(bool *) option->value = true;
+}
+
+void
+option_null(const command_option *option, const char *argument)
+{
+	(void) argument;
+	*(char *) option->value = '\0';
+}
+
+void
+option_dsn(const command_option *option, const char *argument)
+{
+	*(const char **) option->value = argument;
+}
+
+void
+option_text(const command_option *option, const char *argument)
+{
+	if (argument[0] == '\0')
+		fail("an option has no value: --%s", option->name);
+	option_dsn(option, argument);
+}
+
+void
+option_count(const command_option *option, const char *argument)
+{
+	char	   *end;
+	uint64_t	value;
+
+	errno = 0;
+	value = strtoull(argument, &end, 10);
+	if (!isdigit((unsigned char) argument[0]) || *end != '\0' || errno != 0 || value < option->min || value > option->max)
+		fail("--%s must be a whole number from %llu to %llu, not \"%s\"", option->name,
+			 (unsigned long long) option->min, (unsigned long long) option->max, argument);
+	*(uint64_t *) option->value = value;
+}
+
+void
+option_every(const command_option *option, const char *argument)
+{
+	char	   *end;
+	double		value = strtod(argument, &end);
+
+	if (end == argument || *end != '\0' || !(value >= LEAST_EVERY && value <= LONGEST_EVERY))
+		fail("--%s must be a number of seconds from %g to %g, not \"%s\"", option->name, LEAST_EVERY, LONGEST_EVERY, argument);
+	*(double *) option->value = value;
+}
+
+void
+option_rate(const command_option *option, const char *argument)
+{
+	char	   *end;
+	double		value = strtod(argument, &end);
+
+	if (end == argument || *end != '\0' || !(value > 0 && value < 1))
+		fail("--%s must be a rate between 0 and 1, such as 0.01, not \"%s\"", option->name, argument);
+	*(double *) option->value = value;
+}
+
+void
+option_seed(const command_option *option, const char *argument)
+{
+	bool		minus = argument[0] == '-';
+	char	   *end;
+	uint64_t	value;
+
+	errno = 0;
+	value = strtoull(argument + minus, &end, 10);
+	if (!isdigit((unsigned char) argument[minus]) || *end != '\0' || errno != 0 ||
+		(minus && value > (uint64_t) 1 << 63))
+		fail("--%s must be a whole number from -2^63 to 2^64 - 1, not \"%s\"", option->name, argument);
+	*(uint64_t *) option->value = minus ? 0 - value : value;
+}
+
+void
+option_type(const command_option *option, const char *argument)
+{
+	int			type = bloomfilter_text_type_of_name(argument);
+
+	if (type < 0)
+		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, real, date, timestamp, timestamptz, inet, macaddr",
+			 argument);
+	*(int *) option->value = type;
+}
+
+/* ------------------------------------------------------------------------
+ * Reading
+ * ------------------------------------------------------------------------ */
+
 /* What getopt_long calls an option that it refuses. */
 static const char *
 refused_option(const command_line *line, char text[3])
 {
-	if (optopt > 0 && optopt < OPTION_HELP)
+	if (optopt > 0 && optopt < HELP)
 	{
 		text[0] = '-';
 		text[1] = (char) optopt;
@@ -29,41 +136,66 @@ refused_option(const command_line *line, char text[3])
 }
 
 static _Noreturn void
-refuse_option(const command_line *line)
+refuse_option(const command_line *line, const char *before, const char *after)
 {
 	char		text[3];
 	const char *option = refused_option(line, text);
 
 	if (isdigit((unsigned char) option[1]))
-		fail("unknown option %s; put -- before keys that begin with a minus",
-			 option);
-	fail("unknown option %s; see \"bloomfilter %s --help\"", option,
-		 line->command);
+		fail("unknown option %s; put -- before keys that begin with a minus", option);
+	fail("%s %s%s; see \"bloomfilter %s --help\"", before, option, after, line->command);
 }
 
-int
-next_option(const command_line *line)
+static bool
+has_argument(const command_option *option)
 {
-	char		text[3];
-	int			option;
+	return option->take != option_flag && option->take != option_null;
+}
 
-	opterr = 0;
-	option = getopt_long(line->argc, line->argv, line->letters, line->names,
-						 NULL);
-	if (option == '?' && optopt == 'h')
-		option = OPTION_HELP;
-	if (option == '?')
-		refuse_option(line);
-	if (option == ':')
-		fail("option %s needs an argument; see \"bloomfilter %s --help\"",
-			 refused_option(line, text), line->command);
-	if (option == OPTION_HELP)
+/* What getopt_long returns for it. */
+static int
+value_of(const command_option *options, size_t which)
+{
+	return options[which].letter != 0 ? options[which].letter : HELP + 1 + (int) which;
+}
+
+void
+read_options(const command_line *line, const command_option *options)
+{
+	struct option names[MOST_OPTIONS + 2] = {{"help", no_argument, NULL, HELP}};
+	char		letters[2 * MOST_OPTIONS + 2] = ":";
+	size_t		i;
+	int			found;
+
+	for (i = 0; options[i].name != NULL; i++)
 	{
-		output_bytes(line->help, strlen(line->help));
-		output_flush();
-		exit(STATUS_YES);
+		struct option *name = &names[i + 1];
+
+		name->name = options[i].name;
+		name->has_arg = has_argument(&options[i]) ? required_argument : no_argument;
+		name->val = value_of(options, i);
+		if (options[i].letter != 0)
+			sprintf(letters + strlen(letters), "%c%s", options[i].letter, has_argument(&options[i]) ? ":" : "");
 	}
-	return option;
+	opterr = 0;
+	/* a process may read several command lines */
+	optind = 0;
+	while ((found = getopt_long(line->argc, line->argv, letters, names, NULL)) != -1)
+	{
+		if (found == HELP || (found == '?' && optopt == 'h'))
+		{
+			output_bytes(line->help, strlen(line->help));
+			output_flush();
+			exit(STATUS_YES);
+		}
+		if (found == '?')
+			refuse_option(line, "unknown option", "");
+		if (found == ':')
+			refuse_option(line, "option", " needs an argument");
+		for (i = 0; value_of(options, i) != found; i++)
+			;
+		options[i].take(&options[i], optarg);
+	}
 }
 
 void
@@ -81,75 +213,4 @@ only_operand(const command_line *line, const char *what)
 		fail("unexpected argument \"%s\"; see \"bloomfilter %s --help\"",
 			 line->argv[optind + 1], line->command);
 	return line->argv[optind];
-}
-
-bool
-is_count(const char *text, uint64_t min, uint64_t max, uint64_t *value)
-{
-	char	   *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return isdigit((unsigned char) text[0]) && *end == '\0' && errno == 0 && *value >= min && *value <= max;
-}
-
-uint64_t
-option_count(const char *name, const char *text, uint64_t min, uint64_t max)
-{
-	uint64_t	value;
-
-	if (!is_count(text, min, max, &value))
-		fail("%s must be a whole number from %llu to %llu, not \"%s\"", name,
-			 (unsigned long long) min, (unsigned long long) max, text);
-	return value;
-}
-
-double
-option_seconds(const char *name, const char *text, double min, double max)
-{
-	char	   *end;
-	double		value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value >= min && value <= max))
-		fail("%s must be a number of seconds from %g to %g, not \"%s\"", name, min, max, text);
-	return value;
-}
-
-double
-option_rate(const char *name, const char *text)
-{
-	char	   *end;
-	double		value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value > 0 && value < 1))
-		fail("%s must be a rate between 0 and 1, such as 0.01, not \"%s\"", name,
-			 text);
-	return value;
-}
-
-uint64_t
-option_seed(const char *name, const char *text)
-{
-	bool		minus = text[0] == '-';
-	char	   *end;
-	uint64_t	value;
-
-	errno = 0;
-	value = strtoull(text + minus, &end, 10);
-	if (!isdigit((unsigned char) text[minus]) || *end != '\0' || errno != 0 ||
-		(minus && value > (uint64_t) 1 << 63))
-		fail("%s must be a whole number from -2^63 to 2^64 - 1, not \"%s\"",
-			 name, text);
-	return minus ? 0 - value : value;
-}
-
-int
-option_text_type(const char *text)
-{
-	int			type = bloomfilter_text_type_of_name(text);
-
-	if (type < 0)
-		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, real, date, timestamp, timestamptz, inet, macaddr",
-			 text);
-	return type;
 }

@@ -1,6 +1,6 @@
 /*
  * options.h
- *	  The subcommands, their options, and the numbers in them.
+ *	  The subcommands and their options: of each a table, which says where values go.
  *
  * getopt_long does the work; its messages are replaced by ours, so that every
  * error is one line that says what to do.
@@ -8,7 +8,6 @@
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,52 +25,61 @@ extern exit_status command_pull_config(int argc, char **argv);
 extern exit_status command_status(int argc, char **argv);
 extern exit_status command_verify(int argc, char **argv);
 
-/* Values of long options that have no letter. */
-typedef enum long_option
-{
-	OPTION_HELP = 256,
-	OPTION_ANY
-} long_option;
-
-/* Every list of long options begins with this. */
-#define OPTION_HELP_ENTRY {"help", no_argument, NULL, OPTION_HELP}
-
 typedef struct command_line
 {
 	const char *command;		/* its name */
 	const char *help;			/* what --help prints */
-	const char *letters;		/* as getopt's, beginning with ':' */
-	const struct option *names;
 	int			argc;
 	char	  **argv;
 } command_line;
 
 /*
- * The next option's value, -1 after the last; optarg is its argument, optind the
- * first operand then.  --help prints and ends the program, an unknown option or
- * a missing argument ends it with STATUS_TROUBLE.
+ * An option, and what takes its argument to where value points; a table of them ends with a
+ * name of NULL.
  */
-extern int	next_option(const command_line *line);
+typedef struct command_option command_option;
+
+typedef void (*option_taker) (const command_option *option, const char *argument);
+
+struct command_option
+{
+	const char *name;			/* without its hyphens */
+	char		letter;			/* or 0 */
+	option_taker take;
+	void	   *value;
+	uint64_t	min;			/* of a count */
+	uint64_t	max;
+};
+
+/* Without an argument: true into a bool, a zero byte into a char. */
+extern void option_flag(const command_option *option, const char *argument);
+extern void option_null(const command_option *option, const char *argument);
+
+/* A text into a const char *; only that of a connection may be empty. */
+extern void option_text(const command_option *option, const char *argument);
+extern void option_dsn(const command_option *option, const char *argument);
+
+/* A whole number into a uint64_t; the seconds between two looks and a rate into a double. */
+extern void option_count(const command_option *option, const char *argument);
+extern void option_every(const command_option *option, const char *argument);
+extern void option_rate(const command_option *option, const char *argument);
+
+/* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits, into a uint64_t. */
+extern void option_seed(const command_option *option, const char *argument);
+
+/* How keys are written, by its name, a key type or "real", into an int. */
+extern void option_type(const command_option *option, const char *argument);
+
+/*
+ * Takes all options; optind is the first operand then.  --help prints and ends the program;
+ * an unknown option, a missing argument or a wrong one ends it with STATUS_TROUBLE.
+ */
+extern void read_options(const command_line *line, const command_option *options);
 
 /* Ends the program with a message that points to --help. */
 extern _Noreturn void usage_error(const command_line *line, const char *problem);
 
 /* The one operand of a subcommand that takes exactly one. */
 extern const char *only_operand(const command_line *line, const char *what);
-
-/* Whether a text is a whole number from min to max, and which. */
-extern bool is_count(const char *text, uint64_t min, uint64_t max, uint64_t *value);
-
-/* Numbers; what is not one, or out of range, ends the program. */
-extern uint64_t option_count(const char *name, const char *text,
-							 uint64_t min, uint64_t max);
-extern double option_seconds(const char *name, const char *text, double min, double max);
-extern double option_rate(const char *name, const char *text);
-
-/* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits. */
-extern uint64_t option_seed(const char *name, const char *text);
-
-/* How keys are written, by its name: a key type, or "real". */
-extern int	option_text_type(const char *text);
 
 #endif							/* CLI_OPTIONS_H */

@@ -5,20 +5,18 @@
  * Results are asked for in binary form and through the extended protocol, which
  * takes one statement at a time.
  *
- * A signal's handler writes to a pipe, which is waited for together with the
- * server's socket: so no signal is missed between a test and the wait.
+ * Signals are let in while nothing else can happen but the end of a wait: so none is missed
+ * between a test and the wait.
  */
+#define _GNU_SOURCE				/* ppoll */
 #include "server.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "messages.h"
 
@@ -27,85 +25,45 @@
  * ------------------------------------------------------------------------ */
 
 static volatile sig_atomic_t stopped_by;
-static volatile sig_atomic_t immediate;
-static volatile sig_atomic_t clean_end;
-static volatile sig_atomic_t reload_caught;
 static volatile sig_atomic_t reload_asked;
-static int	pipe_ends[2];
 
 void
 stop_die(void)
 {
-	if (clean_end)
-		_exit(STATUS_YES);
 	signal(stopped_by, SIG_DFL);
 	raise(stopped_by);
 }
 
 static void
-handle(int signal_number)
+note_stop(int signal_number)
 {
-	int			saved_errno = errno;
-	ssize_t		written;
-
-	if (signal_number == SIGHUP && reload_caught)
-		reload_asked = 1;
-	else
-		stopped_by = signal_number;
-	if (immediate && stopped_by != 0)
-	{
-		sigset_t	none;
-
-		stop_die();
-		/* the signal is blocked while it is handled, so it comes only now */
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-	}
-	/* a full pipe has been written to already */
-	written = write(pipe_ends[1], "", 1);
-	(void) written;
-	errno = saved_errno;
+	stopped_by = signal_number;
 }
 
 static void
-open_pipe(void)
+note_reload(int signal_number)
 {
-	size_t		i;
-
-	if (pipe(pipe_ends) != 0)
-		fail("cannot make a pipe: %s", strerror(errno));
-	for (i = 0; i < 2; i++)
-	{
-		fcntl(pipe_ends[i], F_SETFL, O_NONBLOCK);
-		fcntl(pipe_ends[i], F_SETFD, FD_CLOEXEC);
-	}
+	(void) signal_number;
+	reload_asked = 1;
 }
 
-void
-stop_catch_again(void)
+static void
+catch_signal(int signal_number, void (*handler) (int))
 {
-	close(pipe_ends[0]);
-	close(pipe_ends[1]);
-	open_pipe();
-	/* what asks the parent to read its file again means nothing here */
-	if (reload_caught)
-		signal(SIGHUP, SIG_IGN);
-}
-
-void
-stop_catch(bool clean)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action;
-	size_t		i;
 
-	clean_end = clean;
-	open_pipe();
 	memset(&action, 0, sizeof action);
-	action.sa_handler = handle;
+	action.sa_handler = handler;
 	action.sa_flags = SA_RESTART;
-	for (i = 0; i < sizeof signals / sizeof signals[0]; i++)
-		sigaction(signals[i], &action, NULL);
+	sigaction(signal_number, &action, NULL);
+}
+
+void
+stop_catch(void)
+{
+	catch_signal(SIGINT, note_stop);
+	catch_signal(SIGTERM, note_stop);
+	catch_signal(SIGHUP, note_stop);
 }
 
 bool
@@ -117,57 +75,34 @@ stop_requested(void)
 void
 reload_catch(void)
 {
-	reload_caught = 1;
+	catch_signal(SIGHUP, note_reload);
 }
 
 bool
 reload_requested(void)
 {
-	return reload_asked != 0;
-}
-
-/* A signal that comes meanwhile stays noted, whatever becomes of its byte. */
-void
-reload_done(void)
-{
-	char		bytes[16];
+	bool		asked = reload_asked != 0;
 
 	reload_asked = 0;
-	while (read(pipe_ends[0], bytes, sizeof bytes) > 0)
-		;
-}
-
-void
-stop_begin_immediate(void)
-{
-	immediate = 1;
-	if (stop_requested())
-		stop_die();
-}
-
-void
-stop_end_immediate(void)
-{
-	immediate = 0;
+	return asked;
 }
 
 bool
 stop_wait(int fd, double seconds)
 {
-	struct pollfd fds[2];
-	int			ready;
+	struct pollfd wanted = {fd, POLLIN, 0};
+	double		left = fmax(seconds, 0);
+	struct timespec time = {(time_t) left, (long) ((left - floor(left)) * 1e9)};
+	sigset_t	all;
+	sigset_t	before;
 
-	fds[0].fd = pipe_ends[0];
-	fds[0].events = POLLIN;
-	fds[0].revents = 0;
-	fds[1].fd = fd;
-	fds[1].events = POLLIN;
-	fds[1].revents = 0;
-	if (stop_requested())
-		return false;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
 	/* only a signal interrupts it, and every signal that is caught stops, or is seen next */
-	ready = poll(fds, 2, isinf(seconds) ? -1 : (int) (fmax(seconds, 0) * 1000));
-	return ready > 0 && fds[1].revents != 0;
+	if (!stop_requested() && ppoll(&wanted, 1, &time, &before) < 0)
+		wanted.revents = 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return wanted.revents != 0;
 }
 
 /* ------------------------------------------------------------------------
@@ -176,7 +111,7 @@ stop_wait(int fd, double seconds)
 
 /* What servers know this program as, and how long they may be silent, seconds. */
 static const char *program_name = "bloomfilter pull";
-static double longest_silence = INFINITY;
+static double longest_silence = 60;
 static bool was_silent;
 
 void
@@ -186,35 +121,12 @@ server_expect(const char *program, double silence)
 	longest_silence = silence;
 }
 
-/* Copies a message, its lines joined by "; ". */
-static void
-copy_line(char *line, size_t size, const char *message)
-{
-	size_t		length = 0;
-
-	while (*message != '\0' && length + 3 < size)
-	{
-		if (*message != '\n')
-			line[length++] = *message;
-		else if (message[1] != '\0')
-		{
-			line[length++] = ';';
-			line[length++] = ' ';
-		}
-		message += 1 + (*message == '\n' ? strspn(message + 1, "\n\t ") : 0);
-	}
-	line[length] = '\0';
-}
-
 const char *
 server_problem(PGconn *connection, const PGresult *result)
 {
-	static char line[1024];
-	const char *primary = result == NULL ? NULL :
-		PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *primary = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
-	copy_line(line, sizeof line, primary != NULL ? primary : PQerrorMessage(connection));
-	return line;
+	return primary != NULL ? primary : PQerrorMessage(connection);
 }
 
 char *
@@ -232,108 +144,34 @@ void
 server_check_dsn(const char *dsn)
 {
 	char	   *message = NULL;
-	char		line[512];
 	PQconninfoOption *options = PQconninfoParse(dsn, &message);
 
-	if (options != NULL)
-	{
-		PQconninfoFree(options);
-		return;
-	}
-	copy_line(line, sizeof line, message == NULL ? "out of memory" : message);
-	fail("bad connection string in --dsn: %s", line);
-}
-
-/* A PQnoticeProcessor: one line as all others, or none. */
-static void
-take_notice(void *quiet, const char *message)
-{
-	char		line[1024];
-
-	if (quiet != NULL)
-		return;
-	copy_line(line, sizeof line, message);
-	complain("the server says: %s", line);
-}
-
-/* Lists of the connection string, which begin behind a host that was silent; NULL: as they are. */
-static const char *const lists[] = {"host", "hostaddr", "port"};
-static char *rotated[3];
-
-/* The element of a list with this number; returns its length. */
-static size_t
-element(const char **list, int number)
-{
-	while (number-- > 0)
-		*list += strcspn(*list, ",") + 1;
-	return strcspn(*list, ",");
-}
-
-static int
-count_elements(const char *list)
-{
-	int			count = 1;
-
-	for (; *list != '\0'; list++)
-		count += *list == ',';
-	return count;
-}
-
-/* Makes the list begin behind its first elements, so many, and end with these. */
-static char *
-rotate(const char *list, int elements)
-{
-	const char *rest = list;
-
-	if (elements >= count_elements(list))
-		return text_of("%s", list);
-	(void) element(&rest, elements);
-	return text_of("%s,%.*s", rest, (int) (rest - list - 1), list);
-}
-
-/* The next connection tries the hosts behind this one first. */
-static void
-leave_host(PGconn *connection)
-{
-	PQconninfoOption *options = PQconninfo(connection);
-	PQconninfoOption *option;
-	const char *here = PQhost(connection);
-	int			number = 0;
-	int			i;
-
-	for (option = options; option != NULL && option->keyword != NULL; option++)
-		if (strcmp(option->keyword, lists[0]) == 0 && option->val != NULL && here != NULL)
-			for (i = 0; number == 0 && i < count_elements(option->val); i++)
-			{
-				const char *host = option->val;
-				size_t		length = element(&host, i);
-
-				if (length == strlen(here) && memcmp(host, here, length) == 0)
-					number = i + 1;
-			}
-	for (option = options; number > 0 && option != NULL && option->keyword != NULL; option++)
-		for (i = 0; i < 3; i++)
-			if (strcmp(option->keyword, lists[i]) == 0 && option->val != NULL)
-			{
-				free(rotated[i]);
-				rotated[i] = rotate(option->val, number);
-			}
+	if (options == NULL)
+		fail("bad connection string in --dsn: %s", message == NULL ? "out of memory" : message);
 	PQconninfoFree(options);
 }
 
+/* A PQnoticeProcessor: nothing that is asked here has something to say besides. */
+static void
+ignore_notice(void *state, const char *message)
+{
+	(void) state;
+	(void) message;
+}
+
 /*
- * Who stays notices a server that vanished without a word.  The connection string
- * comes behind: what it says about these holds, and so does the environment.
+ * A server that vanished without a word is noticed.  The connection string comes behind:
+ * what it says about these holds, and so does the environment.
  */
 static PGconn *
-connect_for(const char *dsn, bool to_stay)
+connect_for(const char *dsn)
 {
 	const char *const keywords[] = {
 		"connect_timeout", "keepalives_idle", "keepalives_interval", "keepalives_count",
-		"tcp_user_timeout", "fallback_application_name", "dbname", lists[0], lists[1], lists[2], NULL
+		"tcp_user_timeout", "fallback_application_name", "dbname", NULL
 	};
-	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, rotated[0], rotated[1], rotated[2], NULL};
-	int			first = !to_stay ? 5 : getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
+	const char *const values[] = {"10", "60", "10", "6", "60000", program_name, dsn, NULL};
+	int			first = getenv("PGCONNECT_TIMEOUT") != NULL ? 1 : 0;
 
 	return PQconnectdbParams(keywords + first, values + first, 1);
 }
@@ -355,17 +193,13 @@ set_path(PGconn *connection)
 }
 
 PGconn *
-server_connect(const char *dsn, bool quiet, bool to_stay)
+server_connect(const char *dsn)
 {
-	static char yes;
-	PGconn	   *connection;
+	PGconn	   *connection = connect_for(dsn);
 
-	stop_begin_immediate();
-	connection = connect_for(dsn, to_stay);
-	stop_end_immediate();
 	if (PQstatus(connection) == CONNECTION_OK)
 	{
-		PQsetNoticeProcessor(connection, take_notice, quiet ? &yes : NULL);
+		PQsetNoticeProcessor(connection, ignore_notice, NULL);
 		if (set_path(connection))
 			return connection;
 	}
@@ -391,10 +225,7 @@ wait_for_server(PGconn *connection)
 		return true;
 	was_silent = !stop_requested();
 	if (was_silent)
-	{
 		complain("the server has not answered for %.0f s", longest_silence);
-		leave_host(connection);
-	}
 	return false;
 }
 
@@ -488,24 +319,4 @@ server_stream(PGconn *connection, const char *sql, row_function function,
 		PQclear(row);
 	}
 	return went_well && !was_silent && !stop_requested();
-}
-
-/* Nothing depends on it, so nothing is said. */
-bool
-server_end(PGconn *connection)
-{
-	PGTransactionStatusType status = PQtransactionStatus(connection);
-	PGresult   *result;
-	bool		ended = true;
-
-	if (status != PQTRANS_INTRANS && status != PQTRANS_INERROR)
-		return status == PQTRANS_IDLE;
-	if (!PQsendQueryParams(connection, "COMMIT", 0, NULL, NULL, NULL, NULL, 1))
-		return false;
-	while ((result = next_result(connection)) != NULL)
-	{
-		ended = ended && PQresultStatus(result) == PGRES_COMMAND_OK;
-		PQclear(result);
-	}
-	return ended && !was_silent && !stop_requested();
 }

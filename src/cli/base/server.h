@@ -16,31 +16,17 @@
  * Signals
  * ------------------------------------------------------------------------ */
 
-/*
- * From now on the signals are only noted, and stop_wait returns.  clean: the end
- * they bring is the one that was planned, with status 0.
- */
-extern void stop_catch(bool clean);
+/* From now on the signals are only noted, and stop_wait returns. */
+extern void stop_catch(void);
 extern bool stop_requested(void);
 
-/* In a child of fork: its signals are its own. */
-extern void stop_catch_again(void);
-
-/* From now on SIGHUP doesn't stop: it asks for something to be read again, and is noted until it is done. */
+/* From now on SIGHUP doesn't stop: it asks for something to be read again, which is told once. */
 extern void reload_catch(void);
 extern bool reload_requested(void);
-extern void reload_done(void);
-
-/*
- * Between these two there is nothing to clean up, and the signals end the program
- * at once, whatever call it waits in.
- */
-extern void stop_begin_immediate(void);
-extern void stop_end_immediate(void);
 
 /*
  * Waits until fd (-1: none) can be read, a signal comes or the time is over
- * (INFINITY: no limit; below zero it is over).  True if fd can be read.
+ * (below zero it is).  True if fd can be read.
  */
 extern bool stop_wait(int fd, double seconds);
 
@@ -53,16 +39,16 @@ extern void stop_die(void);
 
 /*
  * Before the first connection: what servers show as the application, and the seconds
- * without a byte after which a query has failed (else never).
+ * without a byte after which a query has failed (else 60).
  */
 extern void server_expect(const char *program, double silence);
 
 /*
  * NULL on failure.  The connection's search_path is pg_catalog alone, but behind a pooler, so all
- * else has to be qualified.  quiet: the server's notices are not shown.  to_stay: dead
- * connections are noticed within minutes, unless the connection string says else.
+ * else has to be qualified.  Dead connections are noticed within minutes, unless the
+ * connection string says else.
  */
-extern PGconn *server_connect(const char *dsn, bool quiet, bool to_stay);
+extern PGconn *server_connect(const char *dsn);
 
 /* Which server it is, for people, in new memory: nothing secret. */
 extern char *server_place(const PGconn *connection);
@@ -90,13 +76,7 @@ typedef bool (*row_function) (void *state, const PGresult *row);
 extern bool server_stream(PGconn *connection, const char *sql,
 						  row_function function, void *state);
 
-/*
- * Ends a transaction that only reads, so that a pooler keeps the connection.  False
- * if the connection is of no use any more.
- */
-extern bool server_end(PGconn *connection);
-
-/* What went wrong last, in one line, valid until the next call. */
+/* What went wrong last, valid until the connection is used again. */
 extern const char *server_problem(PGconn *connection, const PGresult *result);
 
 #endif							/* CLI_SERVER_H */

@@ -5,14 +5,21 @@
 #define _GNU_SOURCE
 #include "system.h"
 
+#include <errno.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "feed_values.h"
+
+/* Seconds that are waited after the first failure, and at most. */
+#define FIRST_WAIT 1.0
+#define LONGEST_WAIT 60.0
 
 static uint64_t
 clock_now(clockid_t clock)
@@ -71,4 +78,57 @@ void
 sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length)
 {
 	crypto_hash_sha256(digest, bytes, length);
+}
+
+bool
+write_all(int fd, const void *bytes, size_t length, uint64_t at)
+{
+	const uint8_t *from = bytes;
+
+	while (length > 0)
+	{
+		ssize_t		written = pwrite(fd, from, length, (off_t) at);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+		{
+			errno = written == 0 ? ENOSPC : errno;
+			return false;
+		}
+		from += written;
+		at += (uint64_t) written;
+		length -= (size_t) written;
+	}
+	return true;
+}
+
+bool
+read_all(int fd, void *bytes, size_t length, uint64_t at)
+{
+	uint8_t    *to = bytes;
+
+	while (length > 0)
+	{
+		ssize_t		got = pread(fd, to, length, (off_t) at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+		{
+			errno = got == 0 ? EIO : errno;
+			return false;
+		}
+		to += got;
+		at += (uint64_t) got;
+		length -= (size_t) got;
+	}
+	return true;
+}
+
+double
+longer_wait(double *wait)
+{
+	*wait = fmin(fmax(FIRST_WAIT, *wait * 2), LONGEST_WAIT);
+	return *wait * (0.5 + 0.5 * random_share());
 }

@@ -1,6 +1,6 @@
 /*
  * system.h
- *	  What the system knows: times, and this boot; random numbers, and digests of bytes.
+ *	  What the system knows and does: times, this boot, files; random numbers, digests of bytes.
  */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
@@ -18,8 +18,15 @@ extern void read_boot_id(uint8_t boot[16]);
 
 extern bool is_folder(const char *path);
 
+/* All of it, from this byte of a file on; false with errno.  A file that is shorter gives EIO. */
+extern bool write_all(int fd, const void *bytes, size_t length, uint64_t at);
+extern bool read_all(int fd, void *bytes, size_t length, uint64_t at);
+
 /* 0 to 1, by srandom(); what nobody can guess comes from libsodium. */
 extern double random_share(void);
+
+/* Seconds to wait after a failure, longer after each; *wait is 0 before the first one. */
+extern double longer_wait(double *wait);
 
 #define SHA256_BYTES 32
 extern void sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length);

@@ -22,100 +22,57 @@ static const char help[] =
 "  -t, --type TYPE    type of the keys (default: text): integer, text, bytea,\n"
 "                     uuid, numeric, float, date, timestamp, timestamptz, inet,\n"
 "                     macaddr\n"
-"      --parts PARTS  build a set of so many filters, with FILE as its manifest;\n"
+"      --parts PARTS  build a set of so many filters, in FILE;\n"
 "                     0: as few as can hold N keys; needs -n\n"
 "      --members KEYS make it exact: true for each line of this file, and\n"
 "      --others KEYS  false for each line of this one\n"
 "  -0, --null         keys end with a zero byte, not with a newline\n"
 "      --allow-empty  no keys at all are no error; needs -n, or --members\n"
-"      --no-progress  draw no progress bar on a terminal\n"
 "      --help         print this\n"
 "\n"
-"Repeated keys count once.  FILE - is standard output.  Exit status: 0, or 2\n"
-"if there was an error; FILE is then as before.\n";
-
-#define OPTION_PARTS		OPTION_ANY
-#define OPTION_NO_PROGRESS	(OPTION_ANY + 1)
-#define OPTION_ALLOW_EMPTY	(OPTION_ANY + 2)
-#define OPTION_MEMBERS		(OPTION_ANY + 3)
-#define OPTION_OTHERS		(OPTION_ANY + 4)
-
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"capacity", required_argument, NULL, 'n'},
-	{"rate", required_argument, NULL, 'p'},
-	{"seed", required_argument, NULL, 's'},
-	{"type", required_argument, NULL, 't'},
-	{"parts", required_argument, NULL, OPTION_PARTS},
-	{"members", required_argument, NULL, OPTION_MEMBERS},
-	{"others", required_argument, NULL, OPTION_OTHERS},
-	{"null", no_argument, NULL, '0'},
-	{"allow-empty", no_argument, NULL, OPTION_ALLOW_EMPTY},
-	{"no-progress", no_argument, NULL, OPTION_NO_PROGRESS},
-	{NULL, 0, NULL, 0}
-};
+"Repeated keys count once.  Exit status: 0, or 2 if there was an error; FILE is\n"
+"then as before.\n";
 
 typedef struct build_plan
 {
 	uint64_t	capacity;		/* 0: counted */
 	double		rate;
 	uint64_t	seed;
-	int64_t		parts;			/* -1: one whole filter */
+	uint64_t	parts;			/* WHOLE: one filter */
 	int			text_type;
 	char		delimiter;
 	bool		allow_empty;
-	bool		progress;
 	const char *members;		/* files of an exact filter's keys, or NULL */
 	const char *others;
 	const char *path;
 } build_plan;
 
+#define WHOLE UINT64_MAX
+
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, -1, BLOOMFILTER_KEY_TEXT, '\n', false, true, NULL, NULL, NULL};
-	int			option;
+	build_plan	plan = {0, 0.01, 0, WHOLE, BLOOMFILTER_KEY_TEXT, '\n', false, NULL, NULL, NULL};
+	const command_option options[] = {
+		{"capacity", 'n', option_count, &plan.capacity, 1, INT64_MAX},
+		{"rate", 'p', option_rate, &plan.rate, 0, 0},
+		{"seed", 's', option_seed, &plan.seed, 0, 0},
+		{"type", 't', option_type, &plan.text_type, 0, 0},
+		{"parts", 0, option_count, &plan.parts, 0, BLOOMFILTER_MAX_PARTS},
+		{"members", 0, option_text, &plan.members, 0, 0},
+		{"others", 0, option_text, &plan.others, 0, 0},
+		{"null", '0', option_null, &plan.delimiter, 0, 0},
+		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 
-	while ((option = next_option(line)) != -1)
-		switch (option)
-		{
-			case 'n':
-				plan.capacity = option_count("-n", optarg, 1, INT64_MAX);
-				break;
-			case 'p':
-				plan.rate = option_rate("-p", optarg);
-				break;
-			case 's':
-				plan.seed = option_seed("--seed", optarg);
-				break;
-			case 't':
-				plan.text_type = option_text_type(optarg);
-				break;
-			case OPTION_PARTS:
-				plan.parts = (int64_t) option_count("--parts", optarg, 0, BLOOMFILTER_MAX_PARTS);
-				break;
-			case OPTION_MEMBERS:
-				plan.members = optarg;
-				break;
-			case OPTION_OTHERS:
-				plan.others = optarg;
-				break;
-			case '0':
-				plan.delimiter = '\0';
-				break;
-			case OPTION_ALLOW_EMPTY:
-				plan.allow_empty = true;
-				break;
-			case OPTION_NO_PROGRESS:
-				plan.progress = false;
-				break;
-		}
+	read_options(line, options);
 	plan.path = only_operand(line, "file to write");
 	if ((plan.members == NULL) != (plan.others == NULL))
 		usage_error(line, "--members and --others go together");
-	if (plan.members != NULL && (plan.capacity != 0 || plan.parts >= 0))
+	if (plan.members != NULL && (plan.capacity != 0 || plan.parts != WHOLE))
 		usage_error(line, "an exact filter's keys are counted, and it has no parts: leave -n and --parts out");
-	if (plan.parts >= 0 && plan.capacity == 0)
+	if (plan.parts != WHOLE && plan.capacity == 0)
 		usage_error(line, "--parts needs -n");
 	if (plan.allow_empty && plan.capacity == 0 && plan.members == NULL)
 		usage_error(line, "an empty filter needs -n");
@@ -130,21 +87,14 @@ create_builder(const build_plan *plan)
 
 	if (plan->members != NULL)
 		code = bloomfilter_builder_create_exact(plan->rate, plan->seed, &builder);
-	else if (plan->capacity == 0)
-		code = bloomfilter_builder_create_unsized(plan->rate, plan->seed,
-												  &builder);
-	else if (plan->parts >= 0)
-		code = bloomfilter_builder_create_set(plan->capacity, plan->rate,
-											  plan->seed,
-											  (uint32_t) plan->parts, &builder);
 	else
-		code = bloomfilter_builder_create(plan->capacity, plan->rate,
-										  plan->seed, &builder);
+		code = bloomfilter_builder_create(plan->capacity, plan->rate, plan->seed,
+										  plan->parts != WHOLE ? (uint32_t) plan->parts : 1, &builder);
 	if (code == BLOOMFILTER_ERR_TOO_LARGE && plan->parts == 0)
 		fail("the keys need more than the largest set can hold, of %d parts", BLOOMFILTER_MAX_PARTS);
 	if (code == BLOOMFILTER_ERR_TOO_LARGE)
 		fail("the keys need more than one filter can hold; build a set with %s",
-			 plan->parts > 0 ? "more --parts" : "--parts 0");
+			 plan->parts != WHOLE ? "more --parts" : "--parts 0");
 	if (code < 0)
 		fail("%s", bloomfilter_strerror(code));
 	return builder;
@@ -152,33 +102,9 @@ create_builder(const build_plan *plan)
 
 /* A key_sink. */
 static int
-add(void *state, const key_batch *batch, const text_line *lines, size_t *done)
+add(void *state, const key_batch *batch, size_t *done)
 {
-	bloomfilter_builder *builder = state;
-
-	(void) lines;
-	return bloomfilter_builder_add_batch(builder, batch->key_type, batch->keys,
-										 batch->count, done);
-}
-
-/* path: NULL for standard input. */
-static uint64_t
-add_all(const build_plan *plan, bloomfilter_builder *builder, const char *path)
-{
-	progress_bar progress;
-	key_feed	feed = {plan->text_type, add, builder, &progress, plan->capacity, NULL};
-	line_reader reader;
-	uint64_t	lines;
-
-	progress_start(&progress, "build", "keys", plan->progress);
-	if (path != NULL)
-		line_reader_open(&reader, path, plan->delimiter);
-	else
-		line_reader_stdin(&reader, plan->delimiter);
-	lines = feed_lines(&feed, &reader);
-	line_reader_close(&reader);
-	progress_end(&progress);
-	return lines;
+	return bloomfilter_builder_add_batch(state, batch->key_type, batch->keys, batch->count, done);
 }
 
 static bloomfilter *
@@ -203,26 +129,29 @@ warn_of_overflow(const build_plan *plan, const bloomfilter *filter)
 	bloomfilter_info info = filter_info(filter, -1);
 
 	if (info.over_capacity)
-		complain("warning: about %.0f different keys came, more than -n; the false-positive rate is %.2g, not %.2g",
-				 info.estimated_keys, info.estimated_rate, plan->rate);
+		complain("warning: %s %.0f different keys came, more than -n; the false-positive rate is %.2g, not %.2g",
+				 estimate_word(&info), info.estimated_keys, info.estimated_rate, plan->rate);
 }
 
 exit_status
 command_build(int argc, char **argv)
 {
-	command_line line = {"build", help, ":n:p:s:t:0", names, argc, argv};
+	command_line line = {"build", help, argc, argv};
 	build_plan	plan = read_plan(&line);
 	bloomfilter_builder *builder = create_builder(&plan);
+	key_feed	feed = {plan.text_type, add, builder};
+	bloomfilter_detail detail;
 	bloomfilter *filter;
 
-	check_target(plan.path);
+	if (bloomfilter_can_write(plan.path, &detail) < 0)
+		fail("%s", detail.text);
 	/* more likely a failed program before the pipe than a wish */
-	if (add_all(&plan, builder, plan.members) == 0 && !plan.allow_empty)
+	if (feed_lines(&feed, plan.members != NULL ? plan.members : "-", plan.delimiter) == 0 && !plan.allow_empty)
 		fail("no keys %s; if it is to be empty, add --allow-empty", plan.members != NULL ? "in --members" : "on standard input");
 	if (plan.others != NULL)
 	{
 		bloomfilter_builder_others(builder);
-		add_all(&plan, builder, plan.others);
+		feed_lines(&feed, plan.others, plan.delimiter);
 	}
 	filter = finish(builder, plan.members != NULL);
 	warn_of_overflow(&plan, filter);

@@ -1,198 +1,146 @@
 /*
  * config.c
  *	  Reading the files of bloomfilter pull --config.
+ *
+ * Lines become options as they would stand on a command line, so all that these mean, and
+ * what is wrong with them, is said in one place, pull.c.
  */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "messages.h"
-#include "settings.h"
 #include "system.h"
 
-#define FILE_ENDING ".conf"
-#define MOST_NAME 100
 #define BLANKS " \t\r\n\f\v"
+#define OUT "--out="
+#define KEY "--key="
 
 /* A file while it is read. */
 typedef struct config_reader
 {
-	const char *path;
-	unsigned	line;
 	pull_config *config;
-	config_entry head;			/* what goes for all lists of the file */
-	config_entry *entry;		/* the list that is read; NULL: the head */
+	config_options head;		/* what goes for all lists of the file */
+	bool		in_list;		/* the last list of config is read */
 } config_reader;
 
 /* ------------------------------------------------------------------------
- * Entries
+ * Options
  * ------------------------------------------------------------------------ */
 
-void
-config_free_entry(config_entry *entry)
+static void
+add_option(config_options *options, char *text)
 {
-	settings_free(&entry->plan);
-	free(entry->name);
-	free(entry->file);
-	free(entry->place);
-	free(entry);
+	options->texts = allocate(options->texts, (size_t) options->count + 2, sizeof *options->texts);
+	options->texts[options->count++] = text;
+	options->texts[options->count] = NULL;
+}
+
+static void
+free_options(config_options *options)
+{
+	while (options->count > 0)
+		free(options->texts[--options->count]);
+	free(options->texts);
+	options->texts = NULL;
+}
+
+/* The last value of an option, which begins so; NULL: it isn't said. */
+static const char *
+find_option(const config_options *options, const char *begin)
+{
+	int			i = options->count;
+
+	while (i-- > 0)
+		if (strncmp(options->texts[i], begin, strlen(begin)) == 0)
+			return options->texts[i] + strlen(begin);
+	return NULL;
+}
+
+const char *
+config_out(const config_list *list)
+{
+	return find_option(&list->options, OUT);
 }
 
 void
 config_free(pull_config *config)
 {
-	size_t		i;
-
-	for (i = 0; i < config->count; i++)
-		config_free_entry(config->entries[i]);
-	free(config->entries);
-	memset(config, 0, sizeof *config);
-}
-
-bool
-config_is_same(const config_entry *a, const config_entry *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->place, b->place) == 0 && settings_are_same(&a->plan, &b->plan);
-}
-
-static void
-say(const config_reader *in, unsigned line, config_entry *entry, char *problem)
-{
-	complain("\"%s\", line %u: %s", in->path, line, problem);
-	free(problem);
-	entry->bad = true;
-	in->config->errors++;
-}
-
-/* A file's name that is the same for the same file, however it is written. */
-static char *
-real_place(const char *out)
-{
-	const char *slash = strrchr(out, '/');
-	char	   *folder = slash == NULL ? text_of(".") : text_of("%.*s/", (int) (slash - out), out);
-	char	   *real = realpath(folder, NULL);
-	char	   *place = text_of("%s/%s", real != NULL ? real : folder, slash == NULL ? out : slash + 1);
-
-	free(real);
-	free(folder);
-	return place;
-}
-
-/* Another entry of the name or the file; or NULL. */
-static const config_entry *
-find_like(const pull_config *config, const config_entry *entry)
-{
-	size_t		i;
-
-	for (i = 0; i < config->count; i++)
-		if (strcmp(config->entries[i]->name, entry->name) == 0 || strcmp(config->entries[i]->place, entry->place) == 0)
-			return config->entries[i];
-	return NULL;
-}
-
-static void
-check_entry(config_reader *in, config_entry *entry)
-{
-	char	   *problem = settings_check(&entry->plan, "");
-	const config_entry *like;
-
-	if (problem == NULL)
+	while (config->count > 0)
 	{
-		entry->place = real_place(entry->plan.out);
-		like = find_like(in->config, entry);
-		if (like == NULL)
-			return;
-		problem = text_of("the list of \"%s\", line %u, has the same %s", like->file, like->line,
-						  strcmp(like->place, entry->place) == 0 ? "out" : "name");
-	}
-	say(in, entry->line, entry, problem);
-}
+		config_list *list = &config->lists[--config->count];
 
-static void
-end_entry(config_reader *in)
-{
-	pull_config *config = in->config;
-	config_entry *entry = in->entry;
-
-	if (entry == NULL)
-		return;
-	in->entry = NULL;
-	/* what the head was to say of it isn't known */
-	entry->bad |= in->head.bad;
-	if (!entry->bad)
-		check_entry(in, entry);
-	if (entry->bad)
-	{
-		config_free_entry(entry);
-		return;
+		free(list->name);
+		free_options(&list->options);
 	}
-	config->entries = allocate(config->entries, config->count + 1, sizeof *config->entries);
-	config->entries[config->count++] = entry;
+	free(config->lists);
+	config->lists = NULL;
 }
 
 /* ------------------------------------------------------------------------
  * Lines
  * ------------------------------------------------------------------------ */
 
+/* What goes for all lists stands before a list's own, as the last one counts; but a list's own keys are all that it has. */
+static void
+end_list(config_reader *in)
+{
+	config_list *list = &in->config->lists[in->config->count - 1];
+	config_options own = list->options;
+	bool		keys = find_option(&own, KEY) != NULL;
+	int			i;
+
+	memset(&list->options, 0, sizeof list->options);
+	add_option(&list->options, text_of("pull"));
+	for (i = 0; i < in->head.count; i++)
+		if (!keys || strncmp(in->head.texts[i], KEY, strlen(KEY)) != 0)
+			add_option(&list->options, text_of("%s", in->head.texts[i]));
+	for (i = 0; i < own.count; i++)
+		add_option(&list->options, own.texts[i]);
+	free(own.texts);
+	in->in_list = false;
+}
+
+/* "[users]"; false if it is no name. */
 static bool
-is_name(const char *name)
+begin_list(config_reader *in, char *text)
 {
-	size_t		i;
+	pull_config *config = in->config;
+	size_t		length = strcspn(text + 1, "[]" BLANKS);
 
-	for (i = 0; name[i] != '\0'; i++)
-		if ((unsigned char) name[i] <= ' ' || name[i] == '[' || name[i] == ']' || name[i] == 127)
-			return false;
-	return i > 0 && i <= MOST_NAME;
+	if (in->in_list)
+		end_list(in);
+	if (length == 0 || strcmp(text + 1 + length, "]") != 0)
+		return false;
+	config->lists = allocate(config->lists, config->count + 1, sizeof *config->lists);
+	memset(&config->lists[config->count], 0, sizeof *config->lists);
+	config->lists[config->count++].name = text_of("%.*s", (int) length, text + 1);
+	in->in_list = true;
+	return true;
 }
 
-/* "[users]" */
-static void
-begin_entry(config_reader *in, char *text)
+/* "url = https://lists.example.com/users"; false if it isn't of such a form. */
+static bool
+take_option(config_reader *in, const char *text)
 {
-	size_t		length = strlen(text);
-	config_entry *entry = allocate(NULL, 1, sizeof *entry);
-	bool		closed = text[length - 1] == ']';
+	config_options *options = in->in_list ? &in->config->lists[in->config->count - 1].options : &in->head;
+	int			length = (int) strcspn(text, "=" BLANKS);
+	const char *value = text + length + strspn(text + length, BLANKS);
 
-	end_entry(in);
-	memset(entry, 0, sizeof *entry);
-	if (closed)
-		text[length - 1] = '\0';
-	entry->name = text_of("%s", text + 1);
-	entry->file = text_of("%s", in->path);
-	entry->line = in->line;
-	settings_copy(&entry->plan, &in->head.plan);
-	in->entry = entry;
-	if (!closed || !is_name(entry->name))
-		say(in, in->line, entry, text_of("a list begins with its name in brackets, such as [users]"));
-}
-
-/* "url = https://lists.example.com/users" */
-static void
-take_setting(config_reader *in, char *text)
-{
-	config_entry *entry = in->entry != NULL ? in->entry : &in->head;
-	size_t		length = strcspn(text, "=" BLANKS);
-	char	   *value = text + length + strspn(text + length, BLANKS);
-	char	   *problem;
-
-	if (*value != '=')
-		problem = text_of("\"%s\" is neither [name] nor name = value", text);
+	if (length == 0 || (*value != '=' && *value != '\0'))
+		return false;
+	if (*value == '=')
+		add_option(options, text_of("--%.*s=%s", length, text, value + 1 + strspn(value + 1, BLANKS)));
 	else
-	{
-		value += 1 + strspn(value + 1, BLANKS);
-		text[length] = '\0';
-		problem = settings_set(&entry->plan, text, value, in->entry == NULL);
-	}
-	if (problem != NULL)
-		say(in, in->line, entry, problem);
+		add_option(options, text_of("--%s", text));
+	return true;
 }
 
-static void
+static bool
 take_line(config_reader *in, char *line)
 {
 	char	   *text = line + strspn(line, BLANKS);
@@ -201,11 +149,8 @@ take_line(config_reader *in, char *line)
 	while (length > 0 && strchr(BLANKS, text[length - 1]) != NULL)
 		text[--length] = '\0';
 	if (length == 0 || text[0] == '#')
-		return;
-	if (text[0] == '[')
-		begin_entry(in, text);
-	else
-		take_setting(in, text);
+		return true;
+	return text[0] == '[' ? begin_list(in, text) : take_option(in, text);
 }
 
 /* ------------------------------------------------------------------------
@@ -213,123 +158,61 @@ take_line(config_reader *in, char *line)
  * ------------------------------------------------------------------------ */
 
 static bool
+refuse(const char *path)
+{
+	complain("cannot read \"%s\": %s", path, strerror(errno));
+	return false;
+}
+
+static bool
 read_file(const char *path, pull_config *config)
 {
 	FILE	   *stream = fopen(path, "r");
-	config_reader in;
+	config_reader in = {config, {NULL, 0}, false};
 	char	   *line = NULL;
 	size_t		room = 0;
 	ssize_t		length;
+	unsigned	number = 0;
+	bool		well = true;
 
 	if (stream == NULL)
+		return refuse(path);
+	while (well && (length = getline(&line, &room, stream)) >= 0)
 	{
-		complain("cannot read \"%s\": %s", path, strerror(errno));
-		config->errors++;
-		return false;
+		number++;
+		well = strlen(line) == (size_t) length && take_line(&in, line);
+		if (!well)
+			complain("\"%s\", line %u: it is neither [name] nor name = value", path, number);
 	}
-	memset(&in, 0, sizeof in);
-	in.path = path;
-	in.config = config;
-	for (in.line = 1; (length = getline(&line, &room, stream)) >= 0; in.line++)
-		if (strlen(line) == (size_t) length)
-			take_line(&in, line);
-		else
-			say(&in, in.line, in.entry != NULL ? in.entry : &in.head, text_of("the line has a zero byte"));
-	end_entry(&in);
-	settings_free(&in.head.plan);
+	if (well && ferror(stream))
+		well = refuse(path);
+	if (in.in_list)
+		end_list(&in);
+	free_options(&in.head);
 	free(line);
-	if (ferror(stream))
-	{
-		complain("cannot read \"%s\": %s", path, strerror(errno));
-		config->errors++;
-	}
 	fclose(stream);
-	return true;
-}
-
-static int
-is_config(const struct dirent *entry)
-{
-	size_t		length = strlen(entry->d_name);
-
-	return entry->d_name[0] != '.' && length > strlen(FILE_ENDING) &&
-		strcmp(entry->d_name + length - strlen(FILE_ENDING), FILE_ENDING) == 0;
-}
-
-/* The paths of a folder's files in their order, or of the one file; freed by free_paths. */
-static int
-find_files(const char *path, char ***paths)
-{
-	struct dirent **found;
-	int			count;
-	int			i;
-
-	if (!is_folder(path))
-	{
-		*paths = allocate(NULL, 1, sizeof **paths);
-		(*paths)[0] = text_of("%s", path);
-		return 1;
-	}
-	count = scandir(path, &found, is_config, alphasort);
-	if (count < 0)
-		return -1;
-	*paths = allocate(NULL, (size_t) count + 1, sizeof **paths);
-	for (i = 0; i < count; i++)
-	{
-		(*paths)[i] = text_of("%s/%s", path, found[i]->d_name);
-		free(found[i]);
-	}
-	free(found);
-	return count;
-}
-
-static void
-free_paths(char **paths, int count)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-		free(paths[i]);
-	if (count >= 0)
-		free(paths);
+	return well;
 }
 
 bool
 config_read(const char *path, pull_config *config)
 {
-	char	  **paths;
-	int			count = find_files(path, &paths);
-	bool		any = false;
-	int			i;
+	char	   *pattern = text_of(is_folder(path) ? "%s/*.conf" : "%s", path);
+	glob_t		files;
+	bool		well;
+	size_t		i;
 
 	memset(config, 0, sizeof *config);
-	if (count < 0)
-		complain("cannot read \"%s\": %s", path, strerror(errno));
-	for (i = 0; i < count; i++)
-		any |= read_file(paths[i], config);
-	free_paths(paths, count);
-	return any;
-}
-
-char *
-config_state(const char *path)
-{
-	char	  **paths;
-	int			count = find_files(path, &paths);
-	char	   *state = text_of("%d", count);
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		struct stat st;
-		char	   *before = state;
-
-		if (stat(paths[i], &st) != 0)
-			memset(&st, 0, sizeof st);
-		state = text_of("%s\n%s %ju %ju %jd.%09ld", before, paths[i], (uintmax_t) st.st_ino,
-						(uintmax_t) st.st_size, (intmax_t) st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-		free(before);
-	}
-	free_paths(paths, count);
-	return state;
+	/* what nothing fits is read by its own name, and told so */
+	well = glob(pattern, GLOB_NOCHECK, NULL, &files) == 0;
+	for (i = 0; well && i < files.gl_pathc; i++)
+		well = read_file(files.gl_pathv[i], config);
+	globfree(&files);
+	free(pattern);
+	if (well && config->count == 0)
+		complain("there is no list in \"%s\"", path);
+	if (well && config->count > 0)
+		return true;
+	config_free(config);
+	return false;
 }

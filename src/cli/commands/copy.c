@@ -2,10 +2,9 @@
  * copy.c
  *	  bloomfilter copy: what a followed file has now, as a file that stays so.
  */
-#include <string.h>
+#include <unistd.h>
 
 #include "filter.h"
-#include "messages.h"
 #include "options.h"
 
 static const char help[] =
@@ -19,24 +18,17 @@ static const char help[] =
 "\n"
 "Exit status: 0, or 2 if there was an error.\n";
 
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{NULL, 0, NULL, 0}
-};
-
 exit_status
 command_copy(int argc, char **argv)
 {
-	command_line line = {"copy", help, ":", names, argc, argv};
+	command_line line = {"copy", help, argc, argv};
+	const command_option options[] = {{NULL, 0, NULL, NULL, 0, 0}};
 	bloomfilter *filter;
-	bloomfilter_detail detail;
 
-	while (next_option(&line) != -1)
-		;
+	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "two files are needed: FILE and OUT.bloom");
-	if (bloomfilter_open(argv[optind], BLOOMFILTER_COPY, &filter, &detail) < 0)
-		fail("%s", detail.text);
+	filter = open_filter(argv[optind], BLOOMFILTER_COPY);
 	write_filter(filter, argv[optind + 1]);
 	bloomfilter_close(filter);
 	return STATUS_YES;

@@ -3,8 +3,10 @@
  *	  bloomfilter explain: what a look-up of one key computes and sees.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "filter.h"
+#include "input.h"
 #include "options.h"
 #include "output.h"
 
@@ -19,43 +21,52 @@ static const char help[] =
 "  -t, --type TYPE   read the key as this type (default: the filter's key type)\n"
 "      --help        print this\n"
 "\n"
-"FILE is a filter, the manifest of a set of parts, a folder with one, or - for\n"
-"standard input.  Put -- before a key that begins with a minus.\n"
+"FILE is a filter, or what pull keeps.  Put -- before a key that begins with a\n"
+"minus.\n"
 "\n"
 "Exit status: 0 if the answer is true, 1 if it is false, 2 if there was an error,\n"
 "or the key belongs to a part that is not open.\n";
 
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"type", required_argument, NULL, 't'},
-	{NULL, 0, NULL, 0}
-};
+typedef struct explanation
+{
+	const bloomfilter *filter;
+	int			answer;
+	char		text[BLOOMFILTER_EXPLAIN_TEXT];
+} explanation;
+
+/* A key_sink. */
+static int
+explain(void *state, const key_batch *batch, size_t *done)
+{
+	explanation *to = state;
+
+	(void) done;
+	if (batch->count > 0)
+		to->answer = bloomfilter_explain(to->filter, batch->key_type, batch->keys[0].bytes, batch->keys[0].length, to->text);
+	return to->answer == BLOOMFILTER_ERR_OTHER_PART || to->answer > 0 ? 0 : to->answer;
+}
 
 exit_status
 command_explain(int argc, char **argv)
 {
-	command_line line = {"explain", help, ":t:", names, argc, argv};
-	int			wanted_type = BLOOMFILTER_KEY_NONE;
-	char		text[BLOOMFILTER_EXPLAIN_TEXT];
-	bloomfilter_detail detail;
+	command_line line = {"explain", help, argc, argv};
+	explanation to;
+	key_feed	feed = {BLOOMFILTER_KEY_NONE, explain, &to};
+	const command_option options[] = {
+		{"type", 't', option_type, &feed.text_type, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 	bloomfilter *filter;
-	const char *key;
-	int			answer;
 
-	while (next_option(&line) != -1)
-		wanted_type = option_text_type(optarg);
+	memset(&to, 0, sizeof to);
+	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "a filter and one key are needed");
-	filter = open_filter(argv[optind]);
-	key = argv[optind + 1];
-	answer = bloomfilter_explain_from_text(filter, filter_text_type(filter, wanted_type),
-										   key, strlen(key), text, &detail);
+	to.filter = filter = open_filter(argv[optind], 0);
+	feed.text_type = filter_text_type(filter, feed.text_type);
+	feed_arguments(&feed, argv + optind + 1, 1);
 	bloomfilter_close(filter);
-	if (answer < 0 && answer != BLOOMFILTER_ERR_OTHER_PART)
-		fail("\"%s\" is %s", key, detail.text);
-	output_text("%s\n", text);
+	output_text("%s\n", to.text);
 	output_flush();
-	if (answer < 0)
-		return STATUS_TROUBLE;
-	return answer ? STATUS_YES : STATUS_NO;
+	return to.answer < 0 ? STATUS_TROUBLE : to.answer > 0 ? STATUS_YES : STATUS_NO;
 }

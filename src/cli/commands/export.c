@@ -22,7 +22,7 @@ static const char help[] =
 "Usage: bloomfilter export --dsn DSN --index INDEX --to FOLDER [OPTION]...\n"
 "       bloomfilter export --dsn DSN --list NAME --to FOLDER [OPTION]...\n"
 "\n"
-"Exports a live filter, an index of PostgreSQL, or a list of bloom_publish, as a\n"
+"Exports a live index, or a list of bloom_publish, as a\n"
 "folder of files for hosts that follow it by \"bloomfilter pull --url\".  Serve\n"
 "FOLDER by any web server.\n"
 "\n"
@@ -34,17 +34,15 @@ static const char help[] =
 "  --identity UUID      the index's, where FOLDER was lost; a list has its own\n"
 "  --new-source         go on in a folder that another server was exported to\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
-"  --every SECONDS      between two looks (default: 1; 0.25 is fine; of a list 10,\n"
-"                       and at each NOTIFY)\n"
+"  --every SECONDS      between two looks (default: 1; 0.25 is fine)\n"
 "  --poll SECONDS       between two looks of a host, at least (default: 10; of a\n"
 "                       list 300)\n"
-"  --spread SECONDS     hosts that have the list fetch whole files at a random time\n"
+"  --spread SECONDS     hosts that have the list fetch full files at a random time\n"
 "                       within so long, and keep the old ones till then (default: 0)\n"
 "  --heartbeat SECONDS  with --follow: renew an unchanged manifest so often; hosts\n"
 "                       say \"old\" when three are missing (default: 20)\n"
 "  --expires SECONDS    hosts report an error so long after the last manifest\n"
 "                       (default: 86400 with --follow; 0: never)\n"
-"  --keep BYTES         of FOLDER; old patches go after an hour instead of a day\n"
 "  --keep-days DAYS     for which an object store keeps files at least: they are\n"
 "                       renewed in half the time (default: 7)\n"
 "  --sign KEY           sign with a secret key of minisign -G -W; may be repeated\n"
@@ -55,190 +53,95 @@ static const char help[] =
 "\n"
 "Exit status: 0, or 2 if there was an error.\n";
 
-#define LONGEST_EVERY 86400.0
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 60.0
-
-typedef enum export_option
-{
-	OPTION_DSN = OPTION_ANY,
-	OPTION_INDEX,
-	OPTION_LIST,
-	OPTION_TO,
-	OPTION_NAME,
-	OPTION_IDENTITY,
-	OPTION_NEW_SOURCE,
-	OPTION_FOLLOW,
-	OPTION_EVERY,
-	OPTION_POLL,
-	OPTION_SPREAD,
-	OPTION_HEARTBEAT,
-	OPTION_EXPIRES,
-	OPTION_KEEP,
-	OPTION_KEEP_DAYS,
-	OPTION_SIGN,
-	OPTION_AFTER,
-	OPTION_QUIET
-} export_option;
-
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"dsn", required_argument, NULL, OPTION_DSN},
-	{"index", required_argument, NULL, OPTION_INDEX},
-	{"list", required_argument, NULL, OPTION_LIST},
-	{"to", required_argument, NULL, OPTION_TO},
-	{"name", required_argument, NULL, OPTION_NAME},
-	{"identity", required_argument, NULL, OPTION_IDENTITY},
-	{"new-source", no_argument, NULL, OPTION_NEW_SOURCE},
-	{"follow", no_argument, NULL, OPTION_FOLLOW},
-	{"every", required_argument, NULL, OPTION_EVERY},
-	{"poll", required_argument, NULL, OPTION_POLL},
-	{"spread", required_argument, NULL, OPTION_SPREAD},
-	{"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
-	{"expires", required_argument, NULL, OPTION_EXPIRES},
-	{"keep", required_argument, NULL, OPTION_KEEP},
-	{"keep-days", required_argument, NULL, OPTION_KEEP_DAYS},
-	{"sign", required_argument, NULL, OPTION_SIGN},
-	{"after", required_argument, NULL, OPTION_AFTER},
-	{"quiet", no_argument, NULL, OPTION_QUIET},
-	{NULL, 0, NULL, 0}
-};
-
 /* What one export works with. */
 typedef struct exporter
 {
 	folder_plan plan;
+	const char *dsn;
+	double		every;			/* seconds between two looks */
+	bool		quiet;
 	list_folder folder;
 	source		source;
+	PGconn	   *connection;		/* NULL: none that is of use */
 	export_health health;
 } exporter;
 
 static void
-add_key(folder_plan *plan, const char *path)
+take_key(const command_option *option, const char *argument)
 {
+	folder_plan *plan = option->value;
+
 	if (plan->key_count == FOLDER_MOST_KEYS)
 		fail("at most %d keys can sign", FOLDER_MOST_KEYS);
-	plan->keys[plan->key_count++] = feed_secret_key(path);
-}
-
-/* What is said of the server and of looks; false: it is another option. */
-static bool
-read_source_option(source_plan *plan, int option)
-{
-	switch (option)
-	{
-		case OPTION_DSN:
-			plan->dsn = optarg;
-			return true;
-		case OPTION_INDEX:
-			plan->index = optarg;
-			return true;
-		case OPTION_LIST:
-			plan->list = optarg;
-			return true;
-		case OPTION_EVERY:
-			plan->every = option_seconds("--every", optarg, 0.05, LONGEST_EVERY);
-			return true;
-		case OPTION_QUIET:
-			plan->quiet = true;
-			return true;
-		case OPTION_FOLLOW:
-			plan->follow = true;
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The manifest's times have the bounds that hosts hold it to. */
-static void
-read_folder_option(folder_plan *plan, int option)
-{
-	switch (option)
-	{
-		case OPTION_TO:
-			plan->to = optarg;
-			break;
-		case OPTION_NAME:
-			plan->name = optarg;
-			break;
-		case OPTION_IDENTITY:
-			plan->identity = optarg;
-			break;
-		case OPTION_NEW_SOURCE:
-			plan->new_source = true;
-			break;
-		case OPTION_POLL:
-			plan->poll = option_count("--poll", optarg, 1, FEED_MOST_SECONDS);
-			break;
-		case OPTION_SPREAD:
-			plan->spread = option_count("--spread", optarg, 0, FEED_MOST_SECONDS);
-			break;
-		case OPTION_HEARTBEAT:
-			plan->heartbeat = option_count("--heartbeat", optarg, 1, FEED_MOST_SECONDS);
-			break;
-		case OPTION_EXPIRES:
-			plan->expires = option_count("--expires", optarg, 0, 366 * 86400);
-			break;
-		case OPTION_KEEP:
-			plan->keep = option_count("--keep", optarg, 1, INT64_MAX);
-			break;
-		case OPTION_KEEP_DAYS:
-			plan->keep_days = option_count("--keep-days", optarg, 1, 3660);
-			break;
-		case OPTION_SIGN:
-			add_key(plan, optarg);
-			break;
-		case OPTION_AFTER:
-			plan->after = optarg;
-			break;
-	}
+	plan->keys[plan->key_count++] = feed_secret_key(argument);
 }
 
 /* Not said by --expires. */
 #define NOT_SAID UINT64_MAX
 
 static void
-check_plan(const command_line *line, folder_plan *plan, source_plan *looks)
+check_plan(const command_line *line, exporter *e)
 {
+	folder_plan *plan = &e->plan;
+	const source_plan *looks = &e->source.plan;
+
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the folder is given by --to");
-	if (looks->dsn == NULL || (looks->index == NULL) == (looks->list == NULL) || plan->to == NULL)
+	if (e->dsn == NULL || (looks->index == NULL) == (looks->list == NULL) || plan->to == NULL)
 		usage_error(line, "--dsn, --to and either --index or --list are needed");
 	if (looks->list != NULL && plan->identity != NULL)
 		usage_error(line, "--list excludes --identity: a list has its own, which bloom_set_identity sets");
-	if (looks->every != 0 && !looks->follow)
+	if (e->every != 0 && !plan->follow)
 		usage_error(line, "--every needs --follow");
-	if (plan->heartbeat != 0 && !looks->follow)
+	if (plan->heartbeat != 0 && !plan->follow)
 		usage_error(line, "--heartbeat needs --follow");
-	plan->follow = looks->follow;
 	if (plan->follow && plan->heartbeat == 0)
 		plan->heartbeat = 20;
 	if (plan->expires == NOT_SAID)
 		plan->expires = plan->follow ? 86400 : 0;
 	if (plan->expires != 0 && plan->expires < 3 * plan->heartbeat)
 		usage_error(line, "--expires must be at least three times --heartbeat");
-	server_check_dsn(looks->dsn);
-	if (looks->every == 0)
-		looks->every = looks->list != NULL ? 10 : 1;
+	server_check_dsn(e->dsn);
+	if (e->every == 0)
+		e->every = 1;
 	if (plan->poll == 0)
 		plan->poll = looks->list != NULL ? 300 : 10;
 	/* the manifest is renewed in time, too */
 	if (plan->heartbeat != 0)
-		looks->every = fmin(looks->every, (double) plan->heartbeat);
+		e->every = fmin(e->every, (double) plan->heartbeat);
 }
 
+/* The manifest's times have the bounds that hosts hold it to. */
 static void
-read_options(const command_line *line, folder_plan *plan, source_plan *looks)
+read_plan(const command_line *line, exporter *e)
 {
-	int			option;
+	folder_plan *plan = &e->plan;
+	source_plan *looks = &e->source.plan;
+	const command_option options[] = {
+		{"dsn", 0, option_dsn, &e->dsn, 0, 0},
+		{"index", 0, option_text, &looks->index, 0, 0},
+		{"list", 0, option_text, &looks->list, 0, 0},
+		{"to", 0, option_text, &plan->to, 0, 0},
+		{"name", 0, option_text, &plan->name, 0, 0},
+		{"identity", 0, option_text, &plan->identity, 0, 0},
+		{"new-source", 0, option_flag, &plan->new_source, 0, 0},
+		{"follow", 0, option_flag, &plan->follow, 0, 0},
+		{"every", 0, option_every, &e->every, 0, 0},
+		{"poll", 0, option_count, &plan->poll, 1, FEED_MOST_SECONDS},
+		{"spread", 0, option_count, &plan->spread, 0, FEED_MOST_SECONDS},
+		{"heartbeat", 0, option_count, &plan->heartbeat, 1, FEED_MOST_SECONDS},
+		{"expires", 0, option_count, &plan->expires, 0, 366 * 86400},
+		{"keep-days", 0, option_count, &plan->keep_days, 1, 3660},
+		{"sign", 0, take_key, plan, 0, 0},
+		{"after", 0, option_text, &plan->after, 0, 0},
+		{"quiet", 0, option_flag, &e->quiet, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 
 	plan->expires = NOT_SAID;
 	plan->keep_days = 7;
-	while ((option = next_option(line)) != -1)
-		if (!read_source_option(looks, option))
-			read_folder_option(plan, option);
-	check_plan(line, plan, looks);
+	read_options(line, options);
+	check_plan(line, e);
 }
 
 /* ------------------------------------------------------------------------
@@ -258,32 +161,15 @@ tell_source(exporter *e)
 	s->known_true_at = m->true_at;
 }
 
-static folder_news
-news_of(exporter *e)
-{
-	static const whole_reason reasons[] = {
-		[SOURCE_FIRST] = WHOLE_FOLDER,[SOURCE_REBUILT] = WHOLE_REBUILD,[SOURCE_RESIZED] = WHOLE_GEOMETRY,
-		[SOURCE_REMOVED] = WHOLE_REMOVED
-	};
-	source	   *s = &e->source;
-	folder_news news = {&s->copy, s->name, s->system, s->serial != 0 ? s->identity : NULL, s->serial, s->build, s->built,
-	s->true_at, s->new_epoch, s->too_many, reasons[s->reason]};
-
-	if (e->folder.manifest.serial == 0)
-		news.reason = WHOLE_FIRST;
-	return news;
-}
-
 static bool
 take_up(exporter *e)
 {
-	folder_news news = news_of(e);
-	bool		taken = folder_take_up(&e->folder, &news);
+	source	   *s = &e->source;
+	bool		taken = folder_take_up(&e->folder, &s->news);
 
-	e->source.build = news.build;
 	tell_source(e);
-	if (taken && e->source.known_system[0] == '\0')
-		snprintf(e->source.known_system, sizeof e->source.known_system, "%s", e->source.system);
+	if (taken && s->known_system[0] == '\0')
+		snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
 	return taken;
 }
 
@@ -293,24 +179,24 @@ say(const exporter *e, bool epoch, size_t bits)
 	const feed_manifest *m = &e->folder.manifest;
 	char		what[64];
 
-	if (e->source.plan.quiet)
+	if (e->quiet)
 		return;
 	if (epoch)
 		snprintf(what, sizeof what, "whole");
 	else
 		snprintf(what, sizeof what, "%zu bits", bits);
-	(void) output_news("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);
+	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);
 }
 
 /* Publishes what is new; what could not be passed on is tried again, and stays new till then. */
 static bool
 publish(exporter *e)
 {
-	folder_news news = news_of(e);
-	size_t		bits = e->source.copy.news_count;
+	list_news  *news = &e->source.news;
+	size_t		bits = news->copy.news_count;
 	uint64_t	epoch = e->folder.manifest.epoch;
 	bool		published;
-	bool		well = folder_publish(&e->folder, &news, &published);
+	bool		well = folder_publish(&e->folder, news, &published);
 
 	if (published)
 	{
@@ -325,13 +211,6 @@ publish(exporter *e)
 	return well;
 }
 
-static void
-wait_after_failure(double *wait)
-{
-	stop_wait(-1, *wait * (0.5 + 0.5 * random_share()));
-	*wait = fmin(*wait * 2, LONGEST_WAIT);
-}
-
 /* Without --follow: also what a child makes. */
 static bool
 publish_once(exporter *e)
@@ -343,98 +222,69 @@ publish_once(exporter *e)
 	return well;
 }
 
-/* Until a look fails, with the connection; whether any went well before. */
+/* What the server has is in the copy.  A connection begins with a read of all, so one that is of use is kept. */
 static bool
-stay(exporter *e, PGconn *connection)
+look(exporter *e)
 {
-	double		wait = FIRST_WAIT;
-	bool		looked = false;
+	source	   *s = &e->source;
+	bool		begun = e->connection != NULL;
 
-	if (!source_begin(&e->source, connection) || !take_up(e))
-		return false;
-	while (!stop_requested())
+	if (!begun)
+		e->connection = server_connect(e->dsn);
+	if (e->connection != NULL && (begun || (source_begin(s, e->connection) && take_up(e))) && source_look(s, e->connection))
+		return true;
+	PQfinish(e->connection);
+	e->connection = NULL;
+	if (!stop_requested())
+		export_note_failure(&e->health, &e->folder, s);
+	return false;
+}
+
+/* Once, or until a signal comes: then what fails is tried again. */
+static bool
+export_all(exporter *e)
+{
+	double		wait = 0;
+	bool		well;
+
+	do
 	{
 		double		begun = monotonic_seconds();
 
-		if (!source_look(&e->source, connection))
-			return looked;
-		looked = true;
-		if (!e->plan.follow)
-			return publish_once(e);
-		if (!publish(e))
-		{
-			wait_after_failure(&wait);
-			continue;
-		}
-		wait = FIRST_WAIT;
-		if (!source_wait(&e->source, connection, begun))
-			break;
+		well = look(e) && (e->plan.follow ? publish(e) : publish_once(e));
+		if (well)
+			wait = 0;
+		if (e->plan.follow)
+			stop_wait(-1, well ? begun + e->every - monotonic_seconds() : longer_wait(&wait));
 	}
-	return looked;
-}
-
-/* Each connection begins with a read of the whole index, so failures are waited out. */
-static void
-export_forever(exporter *e)
-{
-	double		wait = FIRST_WAIT;
-
-	srandom((unsigned) getpid());
-	while (!stop_requested())
-	{
-		PGconn	   *connection = server_connect(e->source.plan.dsn, e->source.plan.quiet, true);
-
-		if (connection != NULL && stay(e, connection))
-			wait = FIRST_WAIT;
-		PQfinish(connection);
-		if (stop_requested())
-			break;
-		export_note_failure(&e->health, &e->folder, &e->source);
-		wait_after_failure(&wait);
-	}
-}
-
-static bool
-export_once(exporter *e)
-{
-	PGconn	   *connection = server_connect(e->source.plan.dsn, e->source.plan.quiet, false);
-	bool		well = connection != NULL && stay(e, connection);
-
-	if (!well && !stop_requested() && e->health.failures == 0)
-		export_note_failure(&e->health, &e->folder, &e->source);
-	PQfinish(connection);
+	while (e->plan.follow && !stop_requested());
 	return well;
 }
 
 exit_status
 command_export(int argc, char **argv)
 {
-	command_line line = {"export", help, ":", names, argc, argv};
+	command_line line = {"export", help, argc, argv};
 	exporter	e;
-	bool		well = true;
-	char	   *system;
+	bool		well;
 
 	memset(&e, 0, sizeof e);
 	feed_sign_begin();
-	read_options(&line, &e.plan, &e.source.plan);
-	stop_catch(e.plan.follow);
+	read_plan(&line, &e);
+	stop_catch();
 	/* before hosts say that the exporter is silent, if that can be */
-	server_expect("bloomfilter export", e.plan.heartbeat == 0 ? SOURCE_SILENCE :
-				 fmax(SOURCE_LEAST_SILENCE, 3 * (double) e.plan.heartbeat));
+	server_expect("bloomfilter export", e.plan.heartbeat == 0 ? 60 :
+				 fmax(10, 3 * (double) e.plan.heartbeat));
 	folder_open(&e.folder, &e.plan);
-	system = folder_system(&e.folder);
-	snprintf(e.source.known_system, sizeof e.source.known_system, "%s", system != NULL ? system : "");
-	free(system);
+	snprintf(e.source.known_system, sizeof e.source.known_system, "%s", folder_system(&e.folder));
 	if (e.plan.follow)
-	{
 		messages_have_time();
-		export_forever(&e);
-	}
-	else
-		well = export_once(&e);
+	srandom((unsigned) getpid());
+	well = export_all(&e);
+	PQfinish(e.connection);
 	source_free(&e.source);
 	folder_close(&e.folder);
 	if (!e.plan.follow && stop_requested())
 		stop_die();
-	return well ? STATUS_YES : STATUS_TROUBLE;
+	return well || e.plan.follow ? STATUS_YES : STATUS_TROUBLE;
 }

@@ -1,21 +1,16 @@
 /*
  * follow.c
- *	  Following a list on a web server.
+ *	  Following a list: a look, and what is done until the next one; and the look at a web server.
  */
-#include "follow.h"
+#include "pull.h"
 
 #include <math.h>
-#include <sodium.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
 #include "server.h"
 #include "system.h"
 #include "url.h"
 
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 300.0
 #define LONGEST_RETRY 3600.0
 
 /* FILE is looked at so often, whatever the server wants: others may remove it. */
@@ -23,19 +18,16 @@
 
 /* Seconds to the next look: a fixed period while all goes well. */
 static double
-next_wait(const url_look *look, bool well, double begun, double *wait)
+next_wait(const follower *f, bool well, double begun, double *wait)
 {
-	double		period = fmax(look->plan->every, (double) look->poll);
-
 	if (well)
 	{
-		*wait = FIRST_WAIT;
-		return fmax(0, begun + period - monotonic_seconds());
+		*wait = 0;
+		return fmax(0, begun + f->period - monotonic_seconds());
 	}
-	if (look->retry > 0)
-		return fmin((double) look->retry, LONGEST_RETRY);
-	*wait = fmin(*wait * 2, LONGEST_WAIT);
-	return *wait * (0.5 + 0.5 * random_share());
+	if (f->retry > 0)
+		return fmin((double) f->retry, LONGEST_RETRY);
+	return longer_wait(wait);
 }
 
 /* True if FILE is as it should be; else the look is over, and maybe the follower. */
@@ -54,7 +46,7 @@ check_place(place *p, bool *over)
 	return lost || !p->lost;
 }
 
-/* Until the next look is due, or FILE needs one. */
+/* Until the next look is due, FILE needs one, or the follower is to end. */
 static void
 wait_for_look(place *p, double seconds, bool *over)
 {
@@ -69,19 +61,10 @@ wait_for_look(place *p, double seconds, bool *over)
 	}
 }
 
-static void
-say_changed(const url_look *look, uint64_t before)
-{
-	uint64_t	serial = look->place->now.content.serial;
-
-	if (!look->plan->quiet && serial != before)
-		(void) output_news("%s: serial %llu, %s", look->plan->out, (unsigned long long) serial, look->way);
-}
-
 static bool
-look_once(url_look *look, bool *over)
+look_once(follower *f, bool *over)
 {
-	place	   *p = look->place;
+	place	   *p = &f->place;
 	uint64_t	before = p->now.content.serial;
 	uint64_t	epoch = p->who.epoch;
 	bool		well;
@@ -89,42 +72,39 @@ look_once(url_look *look, bool *over)
 	(void) check_place(p, over);
 	if (*over || (p->word[0] != '\0' && !p->lost))
 		return false;
-	well = url_once(look);
-	if (stop_requested())
-		return well;
-	url_note(look, well);
+	well = f->look(f);
 	/* patches come each second: of these nothing is said */
-	if (well && (epoch != p->who.epoch || !look->plan->follow))
-		say_changed(look, before);
+	if (well && !f->plan->quiet && before != p->now.content.serial && (epoch != p->who.epoch || !f->plan->follow))
+		announce("%s: serial %llu, %s", f->plan->out, (unsigned long long) p->now.content.serial, f->way);
 	return well;
 }
 
 static exit_status
-status_of(const url_look *look, bool well)
+status_of(const follower *f, bool well)
 {
 	static const char *const refusals[] = {"old", "back", "signature", "identity", "clock"};
 	size_t		i;
 
-	if (well && !look->waiting)
+	if (well && !f->waiting)
 		return STATUS_YES;
 	for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-		if (strcmp(look->word, refusals[i]) == 0)
+		if (strcmp(f->word, refusals[i]) == 0)
 			return STATUS_NO;
 	return STATUS_TROUBLE;
 }
 
-static exit_status
-follow(url_look *look)
+exit_status
+follow(follower *f)
 {
-	place	   *p = look->place;
-	double		wait = FIRST_WAIT;
+	place	   *p = &f->place;
+	double		wait = 0;
 	double		due = 0;
 	bool		over = false;
 	bool		well = false;
 
 	/* hosts that begin at the same moment don't look at the same moment */
-	if (look->plan->follow && p->state != PLACE_EMPTY && !p->lost)
-		due = random_share() * fmin(look->plan->every, 60);
+	if (f->plan->url != NULL && f->plan->follow && p->state != PLACE_EMPTY && !p->lost)
+		due = random_share() * fmin(f->plan->every, 60);
 	do
 	{
 		double		begun;
@@ -133,34 +113,54 @@ follow(url_look *look)
 		begun = monotonic_seconds();
 		if (over || stop_requested())
 			break;
-		well = look_once(look, &over);
-		due = next_wait(look, well, begun, &wait);
+		well = look_once(f, &over);
+		due = next_wait(f, well, begun, &wait);
 	}
-	while (look->plan->follow && !over && !stop_requested());
-	return over ? STATUS_TROUBLE : look->plan->follow ? STATUS_YES : status_of(look, well);
+	while (f->plan->follow && !over && !stop_requested());
+	return over ? STATUS_TROUBLE : f->plan->follow ? STATUS_YES : status_of(f, well);
+}
+
+/* ------------------------------------------------------------------------
+ * A web server
+ * ------------------------------------------------------------------------ */
+
+static bool
+look_at_url(follower *f)
+{
+	url_look   *look = f->state;
+	uint64_t	poll = look->poll;
+	bool		well = url_once(look);
+
+	if (!stop_requested())
+		url_note(look, well);
+	/* --every may have been given for nothing */
+	if (f->plan->follow && !f->plan->quiet && look->poll != poll && (double) look->poll > f->plan->every)
+		announce("%s: looks each %llu s, as the exporter's --poll says", f->plan->out, (unsigned long long) look->poll);
+	f->word = look->word;
+	f->way = look->way;
+	f->period = fmax(f->plan->every, (double) look->poll);
+	f->retry = look->retry;
+	f->waiting = look->waiting;
+	return well;
 }
 
 exit_status
-follow_list(const pull_plan *plan)
+follow_url(follower *f)
 {
 	url_look	look;
-	place		p;
 	exit_status status = STATUS_TROUBLE;
 
-	srandom(randombytes_random());
 	memset(&look, 0, sizeof look);
-	look.plan = plan;
-	look.place = &p;
+	look.plan = f->plan;
+	look.place = &f->place;
 	look.word = "";
 	look.client = http_begin();
+	f->look = look_at_url;
+	f->state = &look;
 	/* what is wrong from the start is not waited for */
-	if (http_use(look.client, &plan->http, NULL))
-	{
-		if (place_open(&p, plan->out))
-			status = follow(&look);
-		url_close(&look);
-		place_close(&p);
-	}
+	if (http_use(look.client, &f->plan->http, NULL))
+		status = follow(f);
+	url_close(&look);
 	http_end(look.client);
 	return status;
 }

@@ -3,39 +3,28 @@
  *	  Following a list or a live index on a PostgreSQL server: what a look brings into a copy
  *	  in memory goes into FILE.
  */
-#include "follow.h"
+#include "pull.h"
 
 #include <errno.h>
-#include <math.h>
-#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
-#include "messages.h"
-#include "output.h"
 #include "server.h"
 #include "source.h"
 #include "system.h"
 
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 60.0
-
 #define CHUNK ((size_t) 1024 * 1024)
 
-typedef struct server_follow
+typedef struct server_look
 {
-	const pull_plan *plan;
-	place		place;
+	PGconn	   *connection;		/* NULL: none that is of use */
 	source		source;
 	bool		taken;			/* FILE has all that the copy had at the last look */
-	const char *word;
-	bool		refused;
-	bool		lost_server;	/* the connection is of no use any more */
-} server_follow;
+} server_look;
 
 static bool
-refuse(server_follow *f, const char *word, const char *text)
+refuse(follower *f, const char *word, const char *text)
 {
 	f->word = word;
 	complain("%s: refused: %s", f->plan->out, text);
@@ -43,7 +32,7 @@ refuse(server_follow *f, const char *word, const char *text)
 }
 
 static bool
-fail_place(server_follow *f)
+fail_place(follower *f)
 {
 	f->word = f->place.word;
 	return false;
@@ -55,52 +44,42 @@ fail_place(server_follow *f)
 
 /* Of FILE, or of a file that is made now. */
 static place_facts
-facts_of(const server_follow *f, bool same_file, uint8_t identity[FEED_IDENTITY_BYTES])
+facts_of(const follower *f, bool same_file)
 {
-	const source *s = &f->source;
+	const server_look *look = f->state;
+	const source *s = &look->source;
 	const place *p = &f->place;
 	place_facts facts;
 	uint64_t	now = time_now();
-	bool		news = !same_file || s->copy.news_count > 0 || !f->taken;
+	bool		news = !same_file || s->news.copy.news_count > 0 || !look->taken;
 
 	memset(&facts, 0, sizeof facts);
-	facts.name = s->name;
-	/* a list has an identity, and an index gets one with its first file */
-	if (s->plan.list != NULL)
-		memcpy(identity, s->identity, FEED_IDENTITY_BYTES);
-	else if (p->who.parts > 0)
-		memcpy(identity, p->who.identity, FEED_IDENTITY_BYTES);
-	else
-	{
-		randombytes_buf(identity, FEED_IDENTITY_BYTES);
-		identity[6] = (uint8_t) (0x40 | (identity[6] & 0x0f));
-		identity[8] = (uint8_t) (0x80 | (identity[8] & 0x3f));
-	}
-	facts.identity = identity;
-	facts.now.content.serial = s->plan.list != NULL ? s->serial : !news ? p->now.content.serial :
+	snprintf(facts.who.name, sizeof facts.who.name, "%s", s->news.name);
+	memcpy(facts.who.identity, s->news.identity, FEED_IDENTITY_BYTES);
+	facts.now.content.serial = s->plan.list != NULL ? s->news.serial : !news ? p->now.content.serial :
 		now > p->now.content.serial ? now : p->now.content.serial + 1;
 	facts.now.content.mark = facts.now.content.serial;
-	facts.now.true_at = s->true_at;
-	facts.epoch = same_file ? p->who.epoch : facts.now.content.serial;
-	facts.built = s->plan.list != NULL ? s->built : facts.now.content.serial;
+	facts.now.true_at = s->news.true_at;
+	facts.who.epoch = same_file ? p->who.epoch : facts.now.content.serial;
 	return facts;
 }
 
 /* A new file of the copy. */
 static bool
-make_file(server_follow *f)
+make_file(follower *f)
 {
+	server_look *look = f->state;
 	place	   *p = &f->place;
-	list_copy  *copy = &f->source.copy;
-	uint8_t		identity[FEED_IDENTITY_BYTES];
-	place_facts facts = facts_of(f, false, identity);
+	list_copy  *copy = &look->source.news.copy;
+	place_facts facts = facts_of(f, false);
 	uint64_t	sum;
 	uint32_t	i;
 
 	if (!place_new(p, copy->parts, copy->count))
 		return fail_place(f);
 	for (i = 0; i < copy->count; i++)
-		if (!place_new_write(p, feed_blocks_at(&p->new_parts[i]), copy->blocks[i], (size_t) copy->parts[i].length))
+		if (!place_new_header(p, &copy->parts[i]) ||
+			!write_all(p->new_fd, copy->bodies[i], (size_t) copy->parts[i].length, feed_body_at(&p->new_parts[i])))
 			break;
 	if (i < copy->count || !parts_sum(p->new_fd, p->new_parts, p->new_count, &sum))
 	{
@@ -110,6 +89,7 @@ make_file(server_follow *f)
 		return false;
 	}
 	facts.now.content.sum = sum;
+	f->way = "whole";
 	if (sum != copy_sum(copy))
 	{
 		place_new_drop(p);
@@ -120,9 +100,8 @@ make_file(server_follow *f)
 
 /* What is new in the copy, which FILE has but for that. */
 static bool
-put_news(server_follow *f, place_bits *bits)
+put_news(list_copy *copy, place_bits *bits)
 {
-	list_copy  *copy = &f->source.copy;
 	feed_change *changes = copy_changes(copy);
 	uint32_t	i;
 	size_t		j;
@@ -151,10 +130,8 @@ put_difference(place_bits *bits, uint32_t part, uint64_t at, const uint8_t *here
 
 /* Goes through FILE and the copy; false if it lacks bits of FILE, or can't be read or written.  bits NULL: only looks. */
 static bool
-compare(const server_follow *f, place_bits *bits, bool *same)
+compare(const place *p, const list_copy *copy, place_bits *bits, bool *same)
 {
-	const place *p = &f->place;
-	const list_copy *copy = &f->source.copy;
 	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
 	bool		well = true;
 	uint32_t	i;
@@ -165,10 +142,10 @@ compare(const server_follow *f, place_bits *bits, bool *same)
 	for (i = 0; i < copy->count && well; i++)
 		for (at = 0; at < copy->parts[i].length && well; at += CHUNK)
 		{
-			const uint8_t *there = copy->blocks[i] + at;
+			const uint8_t *there = copy->bodies[i] + at;
 			size_t		length = copy->parts[i].length - at < CHUNK ? (size_t) (copy->parts[i].length - at) : CHUNK;
 
-			well = read_all(p->fd, chunk, length, feed_blocks_at(&p->parts[i]) + at);
+			well = read_all(p->fd, chunk, length, feed_body_at(&p->parts[i]) + at);
 			if (!well || memcmp(chunk, there, length) == 0)
 				continue;
 			*same = false;
@@ -182,57 +159,64 @@ compare(const server_follow *f, place_bits *bits, bool *same)
 }
 
 static bool
-has_geometry(const server_follow *f)
+set_bits(follower *f, bool news_alone)
 {
-	const place *p = &f->place;
-	const list_copy *copy = &f->source.copy;
-	uint32_t	i;
-
-	if (p->state != PLACE_MINE || p->lost || p->who.parts != copy->count)
-		return false;
-	for (i = 0; i < copy->count; i++)
-		if (!feed_part_fits(&p->parts[i], &copy->parts[i]))
-			return false;
-	return true;
-}
-
-static bool
-set_bits(server_follow *f, bool news_alone)
-{
+	server_look *look = f->state;
+	list_copy  *copy = &look->source.news.copy;
 	place	   *p = &f->place;
-	uint8_t		identity[FEED_IDENTITY_BYTES];
-	place_facts facts = facts_of(f, true, identity);
+	place_facts facts = facts_of(f, true);
 	place_bits	bits;
 	bool		same;
 
+	f->way = "bits";
 	if (!place_set_begin(p, &bits))
 		return fail_place(f);
-	if (!(news_alone ? put_news(f, &bits) : compare(f, &bits, &same)))
+	if (!(news_alone ? put_news(copy, &bits) : compare(p, copy, &bits, &same)))
 	{
 		f->word = "disk";
 		complain("cannot write \"%s\": %s", f->plan->out, strerror(errno));
 		return false;
 	}
-	return place_set_end(p, &bits, &facts) || fail_place(f);
+	return place_set_end(p, &bits, &facts.now) || fail_place(f);
+}
+
+/* Whether FILE is of a serial that it has other bits of than the server. */
+static bool
+is_forked(follower *f)
+{
+	const server_look *look = f->state;
+	place	   *p = &f->place;
+	uint64_t	sum;
+
+	if (f->plan->list == NULL || p->who.parts == 0 || p->state != PLACE_MINE || p->lost || f->plan->allow_older ||
+		look->source.news.serial != p->now.content.serial)
+		return false;
+	if (parts_sum(p->fd, p->parts, p->who.parts, &sum) && sum == p->now.content.sum)
+		return true;
+	place_lose(p, "damaged", "its bits are not those that were set");
+	return false;
 }
 
 /* After a look: FILE becomes what the copy is. */
 static bool
-take(server_follow *f)
+take(follower *f)
 {
-	source	   *s = &f->source;
+	const server_look *look = f->state;
+	const source *s = &look->source;
 	place	   *p = &f->place;
-	bool		fits = has_geometry(f);
+	bool		fits = p->state == PLACE_MINE && !p->lost && copy_fits(&s->news.copy, p->parts, p->who.parts);
 	bool		same = false;
 	bool		covered;
 
-	if (f->taken && fits && !s->new_epoch && !s->too_many)
+	if (look->taken && fits && !s->news.new_epoch)
 		return set_bits(f, true);
-	covered = fits && compare(f, NULL, &same);
-	if (s->plan.list != NULL && p->who.parts > 0 && p->state == PLACE_MINE && !p->lost && !f->plan->allow_older &&
-		!(covered && same) && s->serial == p->now.content.serial)
+	covered = fits && compare(p, &s->news.copy, NULL, &same);
+	/* nothing is set in an exact file: it is the list, or it is made anew */
+	if (feed_are_exact(s->news.copy.parts, s->news.copy.count))
+		covered = same;
+	if (!(covered && same) && is_forked(f))
 		return refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
-	return covered && !f->plan->allow_older ? set_bits(f, false) : make_file(f);
+	return covered && !p->lost && !f->plan->allow_older ? set_bits(f, same) : make_file(f);
 }
 
 /* ------------------------------------------------------------------------
@@ -241,10 +225,9 @@ take(server_follow *f)
 
 /* What the source is not to go behind. */
 static void
-tell_known(server_follow *f)
+tell_known(const follower *f, source *s)
 {
 	const place *p = &f->place;
-	source	   *s = &f->source;
 
 	s->known = p->who.parts > 0 && !f->plan->allow_older;
 	memcpy(s->known_identity, p->who.identity, FEED_IDENTITY_BYTES);
@@ -252,149 +235,86 @@ tell_known(server_follow *f)
 	s->known_true_at = p->now.true_at;
 }
 
+/* What was looked at is the list that FILE has. */
 static bool
-check_name(server_follow *f)
+check_list(const follower *f, source *s)
 {
-	const char *name = f->plan->name != NULL ? f->plan->name : f->place.who.parts > 0 ? f->place.who.name : f->source.name;
+	const char *name = f->plan->name != NULL ? f->plan->name : f->place.who.parts > 0 ? f->place.who.name : s->news.name;
 
-	return strcmp(name, f->source.name) == 0 || refuse(f, "identity", "it is another list than the one that is here, or was named");
+	if (strcmp(name, s->news.name) != 0)
+		complain("%s: refused: it is another list than the one that is here, or was named", f->plan->out);
+	else if (s->known && memcmp(s->news.identity, s->known_identity, sizeof s->news.identity) != 0)
+		complain("%s: refused: the index is another server's or another database's than the one that is here", f->plan->out);
+	else
+		return true;
+	return source_refuse(s, "identity");
+}
+
+/*
+ * What the server has is in the copy, and is the list that FILE has.  If not, the connection
+ * ends: a pooler may lead to the right server next.
+ */
+static bool
+read_server(follower *f)
+{
+	server_look *look = f->state;
+	source	   *s = &look->source;
+	bool		begun = look->connection != NULL;
+
+	tell_known(f, s);
+	s->word = "no-look";
+	if (!begun)
+		look->connection = server_connect(f->plan->dsn);
+	if (look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection) &&
+		check_list(f, s))
+		return true;
+	f->word = s->word;
+	PQfinish(look->connection);
+	look->connection = NULL;
+	return false;
 }
 
 static bool
-check_place(server_follow *f, bool *over)
+look_at_server(follower *f)
 {
+	server_look *look = f->state;
+	source	   *s = &look->source;
 	place	   *p = &f->place;
+	bool		well;
 
-	if (!place_check(p, over))
-		return fail_place(f);
 	/* bits that are lost come with the whole */
 	if (p->lost)
-		f->taken = false;
-	return true;
-}
-
-static bool
-look_once(server_follow *f, PGconn *connection, bool *over)
-{
-	source	   *s = &f->source;
-	uint64_t	serial = f->place.now.content.serial;
-	ino_t		inode = (ino_t) f->place.here.inode;
-
-	f->lost_server = false;
-	if (!check_place(f, over))
-		return false;
-	f->word = "no-look";
-	tell_known(f);
-	f->lost_server = !source_look(s, connection);
-	if (f->lost_server)
+		look->taken = false;
+	well = read_server(f) && take(f);
+	if (well)
 	{
-		f->word = s->word;
-		return false;
+		source_settle(s);
+		/* a pooler may lead to another server, whose index of this name is another list */
+		snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
+		look->taken = true;
 	}
-	if (!check_name(f) || !take(f))
-		return false;
-	source_settle(s);
-	f->taken = true;
-	if (!f->plan->quiet && serial != f->place.now.content.serial && (inode != (ino_t) f->place.here.inode || !f->plan->follow))
-		(void) output_news("%s: serial %llu", f->plan->out, (unsigned long long) f->place.now.content.serial);
-	return true;
-}
-
-static void
-note(server_follow *f, bool well)
-{
-	place	   *p = &f->place;
-
+	if (stop_requested())
+		return well;
 	p->how.every = (uint64_t) (f->plan->every * 1e6);
 	p->how.heartbeat = 0;
 	p->how.expires = 0;
 	place_note(p, well, well ? "" : f->word, well ? "" : last_complaint());
-	f->refused = !well && strcmp(f->word, "no-look") != 0 && strcmp(f->word, "disk") != 0;
-}
-
-/* Until something fails; whether anything went well before. */
-static bool
-stay(server_follow *f, PGconn *connection, bool *over)
-{
-	bool		looked = false;
-	bool		well = true;
-	double		begun;
-
-	tell_known(f);
-	f->word = "no-look";
-	if (!source_begin(&f->source, connection))
-	{
-		f->word = f->source.word;
-		note(f, false);
-		return false;
-	}
-	do
-	{
-		begun = monotonic_seconds();
-		well = look_once(f, connection, over);
-		if (stop_requested())
-			break;
-		note(f, well);
-		looked |= well;
-		place_save(&f->place);
-	}
-	/* what could not be written stays new: that costs no other connection */
-	while (f->plan->follow && !f->lost_server && !*over && source_wait(&f->source, connection, begun));
-	return f->plan->follow ? looked : well;
-}
-
-static bool
-follow(server_follow *f)
-{
-	double		wait = FIRST_WAIT;
-	bool		over = false;
-	bool		well;
-
-	do
-	{
-		PGconn	   *connection = server_connect(f->plan->dsn, f->plan->quiet, f->plan->follow);
-
-		f->word = "no-look";
-		if (connection == NULL && !stop_requested())
-		{
-			(void) check_place(f, &over);
-			f->word = "no-look";
-			note(f, false);
-		}
-		well = connection != NULL && stay(f, connection, &over);
-		PQfinish(connection);
-		if (!f->plan->follow || over || stop_requested())
-			break;
-		wait = well ? FIRST_WAIT : fmin(wait * 2, LONGEST_WAIT);
-		stop_wait(-1, wait * (0.5 + 0.5 * random_share()));
-	}
-	while (!stop_requested());
-	return well && !over;
+	return well;
 }
 
 exit_status
-follow_server(const pull_plan *plan)
+follow_server(follower *f)
 {
-	server_follow f;
-	exit_status status = STATUS_TROUBLE;
+	server_look look;
+	exit_status status;
 
-	memset(&f, 0, sizeof f);
-	srandom(randombytes_random());
-	f.plan = plan;
-	f.word = "";
-	f.source.plan.dsn = plan->dsn;
-	f.source.plan.index = plan->index;
-	f.source.plan.list = plan->list;
-	f.source.plan.quiet = plan->quiet;
-	f.source.plan.follow = plan->follow;
-	f.source.plan.every = plan->every;
-	if (place_open(&f.place, plan->out))
-	{
-		bool		well = follow(&f);
-
-		status = plan->follow && stop_requested() ? STATUS_YES : well ? STATUS_YES : f.refused ? STATUS_NO : STATUS_TROUBLE;
-	}
-	source_free(&f.source);
-	place_close(&f.place);
+	memset(&look, 0, sizeof look);
+	look.source.plan.index = f->plan->index;
+	look.source.plan.list = f->plan->list;
+	f->look = look_at_server;
+	f->state = &look;
+	status = follow(f);
+	PQfinish(look.connection);
+	source_free(&look.source);
 	return status;
 }

@@ -5,6 +5,7 @@
  * The names are those of SQL's bloom_stats.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,8 @@
 static const char help[] =
 "Usage: bloomfilter info [--json] FILE\n"
 "\n"
-"Prints what is in a filter, after checking it.  FILE is a filter, the manifest\n"
-"of a set of parts, or a folder with one: then of all parts together and of each.\n"
-"FILE - is standard input.\n"
+"Prints what is in a filter, after checking it; of a set all parts together and\n"
+"each.  FILE is a filter, or what pull keeps.\n"
 "\n"
 "      --json  as one JSON object; seed and checksum are strings there, since\n"
 "              many programs read JSON's numbers as 53 bits\n"
@@ -36,217 +36,137 @@ static const char help[] =
 "\n"
 "Exit status: 0, or 2 if it is no valid filter.\n";
 
-#define OPTION_JSON OPTION_ANY
+/* Where fields go: lines of a table, or members of a JSON object. */
+typedef struct printer
+{
+	bool		json;
+	const char *indent;
+	const char *before;			/* of the next member */
+} printer;
 
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"json", no_argument, NULL, OPTION_JSON},
-	{NULL, 0, NULL, 0}
-};
-
-/* ------------------------------------------------------------------------
- * JSON
- * ------------------------------------------------------------------------ */
-
-
-/* Writes a double into text: the shortest decimal that reads back as the same. */
-#define NUMBER_TEXT_BYTES	32
+static void print_field(printer *to, const char *name, bool quoted, const char *format,...) LIKE_PRINTF(4, 5);
 
 static void
-shortest_double(char text[NUMBER_TEXT_BYTES], double number)
+print_field(printer *to, const char *name, bool quoted, const char *format,...)
 {
+	char		value[BLOOMFILTER_KEYS_TEXT];
+	va_list		arguments;
+
+	va_start(arguments, format);
+	vsnprintf(value, sizeof value, format, arguments);
+	va_end(arguments);
+	if (!to->json)
+	{
+		output_text("%s%-16s%s\n", to->indent, name, value);
+		return;
+	}
+	output_text("%s%s\"%s\": ", to->before, to->indent, name);
+	to->before = ",\n";
+	if (quoted)
+		output_json(value);
+	else
+		output_text("%s", value);
+}
+
+static void
+print_count(printer *to, const char *name, uint64_t count)
+{
+	print_field(to, name, false, "%" PRIu64, count);
+}
+
+/* The shortest decimal that reads back as the same. */
+static void
+print_double(printer *to, const char *name, double number)
+{
+	char		text[32];
 	int			digits;
 
 	for (digits = 1; digits <= 17; digits++)
 	{
-		snprintf(text, NUMBER_TEXT_BYTES, "%.*g", digits, number);
+		snprintf(text, sizeof text, "%.*g", digits, number);
 		if (strtod(text, NULL) == number)
 			break;
 	}
-}
-
-/* ------------------------------------------------------------------------
- * Fields
- * ------------------------------------------------------------------------ */
-
-/* One line of the table, or one member of the JSON object. */
-#define FIELDS_MAX	24
-
-typedef struct field
-{
-	const char *name;
-	bool		quoted;			/* a string in JSON */
-	char		value[BLOOMFILTER_KEYS_TEXT];
-} field;
-
-typedef struct field_list
-{
-	int			count;
-	field		fields[FIELDS_MAX];
-} field_list;
-
-static field *
-new_field(field_list *list, const char *name)
-{
-	field	   *new = &list->fields[list->count++];
-
-	memset(new, 0, sizeof *new);
-	new->name = name;
-	return new;
+	print_field(to, name, false, "%s", text);
 }
 
 static void
-add_count(field_list *list, const char *name, uint64_t count)
+print_info(printer *to, const bloomfilter_info *info)
 {
-	snprintf(new_field(list, name)->value, NUMBER_TEXT_BYTES, "%" PRIu64, count);
+	char		keys[BLOOMFILTER_KEYS_TEXT];
+
+	to->before = "";
+	print_count(to, "n", info->capacity);
+	print_double(to, "p", info->rate);
+	print_count(to, "bits", info->total_bits);
+	print_count(to, "bytes", info->total_bytes);
+	print_count(to, "hashes", info->probes);
+	print_count(to, "block_bits", info->block_bits);
+	print_count(to, "blocks", info->blocks);
+	print_field(to, "seed", true, "%" PRId64, (int64_t) info->seed);
+	print_field(to, "key_type", true, "%s", bloomfilter_describe_keys(info, keys));
+	print_count(to, "bits_set", info->bits_set);
+	print_double(to, "fill", info->fill);
+	print_count(to, "cardinality", (uint64_t) (info->estimated_keys + 0.5));
+	print_double(to, "fpr", info->estimated_rate);
+	print_field(to, "over_capacity", false, "%s", info->over_capacity != 0 ? "true" : "false");
+	print_count(to, "part", info->part);
+	print_count(to, "parts", info->parts);
+	print_field(to, "exact", false, "%s", info->exact != 0 ? "true" : "false");
+	print_count(to, "others", info->others);
+	print_count(to, "format_version", info->version);
+	print_field(to, "checksum", true, "%016" PRIx64, info->checksum);
 }
 
 static void
-add_double(field_list *list, const char *name, double number)
+print_file(printer *to, const char *path)
 {
-	shortest_double(new_field(list, name)->value, number);
-}
-
-static field *
-add_string(field_list *list, const char *name)
-{
-	field	   *new = new_field(list, name);
-
-	new->quoted = true;
-	return new;
-}
-
-static void
-add_bool(field_list *list, const char *name, bool value)
-{
-	strcpy(new_field(list, name)->value, value ? "true" : "false");
-}
-
-static field_list
-describe(const bloomfilter_info *info)
-{
-	field_list	list = {0};
-
-	add_count(&list, "n", info->capacity);
-	add_double(&list, "p", info->rate);
-	add_count(&list, "bits", info->total_bits);
-	add_count(&list, "bytes", info->total_bytes);
-	add_count(&list, "hashes", info->probes);
-	add_count(&list, "block_bits", info->block_bits);
-	add_count(&list, "blocks", info->blocks);
-	snprintf(add_string(&list, "seed")->value, NUMBER_TEXT_BYTES, "%" PRId64,
-			 (int64_t) info->seed);
-	bloomfilter_describe_keys(info, add_string(&list, "key_type")->value);
-	add_count(&list, "bits_set", info->bits_set);
-	add_double(&list, "fill", info->fill);
-	add_count(&list, "cardinality", (uint64_t) (info->estimated_keys + 0.5));
-	add_double(&list, "fpr", info->estimated_rate);
-	add_bool(&list, "over_capacity", info->over_capacity != 0);
-	add_count(&list, "part", info->part);
-	add_count(&list, "parts", info->parts);
-	add_bool(&list, "exact", info->exact != 0);
-	add_count(&list, "others", info->others);
-	add_count(&list, "format_version", info->version);
-	snprintf(add_string(&list, "checksum")->value, NUMBER_TEXT_BYTES,
-			 "%016" PRIx64, info->checksum);
-	return list;
-}
-
-static void
-print_table(const field_list *list, const char *indent)
-{
-	int			i;
-
-	for (i = 0; i < list->count; i++)
-		output_text("%s%-16s%s\n", indent, list->fields[i].name,
-					list->fields[i].value);
-}
-
-/* Members of an object, without its braces. */
-static void
-print_members(const field_list *list, const char *indent)
-{
-	int			i;
-
-	for (i = 0; i < list->count; i++)
+	if (to->json)
 	{
-		const field *member = &list->fields[i];
-
-		output_text("%s%s\"%s\": ", i > 0 ? ",\n" : "", indent, member->name);
-		if (member->quoted)
-			output_json(member->value);
-		else
-			output_text("%s", member->value);
+		output_text("{\n  \"file\": ");
+		output_json(path);
+		output_text(",\n");
 	}
-}
-
-static field_list
-describe_part(const bloomfilter *filter, int64_t part)
-{
-	bloomfilter_info info = filter_info(filter, part);
-
-	return describe(&info);
-}
-
-static void
-print_text(const char *path, const bloomfilter *filter)
-{
-	bloomfilter_info info = filter_info(filter, -1);
-	field_list	list = describe(&info);
-	uint32_t	part;
-
-	output_text("%-16s", "file");
-	output_bytes(path, strlen(path));
-	output_byte('\n');
-	print_table(&list, "");
-	for (part = 0; info.open_parts > 1 && part < info.open_parts; part++)
+	else
 	{
-		list = describe_part(filter, part);
-		output_text("\n");
-		print_table(&list, "  ");
+		output_text("%-16s", "file");
+		output_bytes(path, strlen(path));
+		output_byte('\n');
 	}
-}
-
-static void
-print_json(const char *path, const bloomfilter *filter)
-{
-	bloomfilter_info info = filter_info(filter, -1);
-	field_list	list = describe(&info);
-	uint32_t	part;
-
-	output_text("{\n  \"file\": ");
-	output_json(path);
-	output_text(",\n");
-	print_members(&list, "  ");
-	if (info.open_parts > 1)
-		output_text(",\n  \"set\": [");
-	for (part = 0; info.open_parts > 1 && part < info.open_parts; part++)
-	{
-		list = describe_part(filter, part);
-		output_text("%s\n    {\n", part > 0 ? "," : "");
-		print_members(&list, "      ");
-		output_text("\n    }");
-	}
-	output_text("%s\n}\n", info.open_parts > 1 ? "\n  ]" : "");
 }
 
 exit_status
 command_info(int argc, char **argv)
 {
-	command_line line = {"info", help, ":", names, argc, argv};
+	command_line line = {"info", help, argc, argv};
+	printer		to = {false, "", ""};
+	const command_option options[] = {
+		{"json", 0, option_flag, &to.json, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 	bloomfilter *filter;
+	bloomfilter_info info;
 	const char *path;
-	bool		json = false;
-	int			option;
+	uint32_t	part;
 
-	while ((option = next_option(&line)) != -1)
-		json = option == OPTION_JSON;
+	read_options(&line, options);
 	path = only_operand(&line, "filter");
-	filter = open_filter(path);
-	if (json)
-		print_json(path, filter);
-	else
-		print_text(path, filter);
+	filter = open_filter(path, 0);
+	info = filter_info(filter, -1);
+	to.indent = to.json ? "  " : "";
+	print_file(&to, path);
+	print_info(&to, &info);
+	to.indent = to.json ? "      " : "  ";
+	for (part = 0; info.open_parts > 1 && part < info.open_parts; part++)
+	{
+		bloomfilter_info of_part = filter_info(filter, part);
+
+		output_text("%s", !to.json ? "\n" : part > 0 ? ",\n    {\n" : ",\n  \"set\": [\n    {\n");
+		print_info(&to, &of_part);
+		output_text("%s", to.json ? "\n    }" : "");
+	}
+	if (to.json)
+		output_text("%s\n}\n", info.open_parts > 1 ? "\n  ]" : "");
 	output_flush();
 	bloomfilter_close(filter);
 	return STATUS_YES;

@@ -24,7 +24,7 @@ static const char help[] =
 "  build     build a filter of the lines of standard input\n"
 "  copy      write what a followed file has now to a file of its own\n"
 "  verify    check a filter, that keys are in it, and its false-positive rate\n"
-"  export    make a folder for web servers of a live filter or a list\n"
+"  export    make a folder for web servers of a live index or a list\n"
 "  pull      keep a file what a list is, on a web server or on PostgreSQL\n"
 "  status    tell how fresh a file is that pull keeps\n"
 "\n"
@@ -69,16 +69,10 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");
-	if (strcmp(argv[1], "help") == 0 && argc > 2)
-	{
-		char	   *question[] = {argv[2], "--help", NULL};
-
-		return (int) run(2, question);
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-		strcmp(argv[1], "help") == 0)
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		output_bytes(help, strlen(help));
 	else if (strcmp(argv[1], "--version") == 0)
 		output_text("bloomfilter %s\n", bloomfilter_version());

@@ -1,11 +1,9 @@
 /*
  * many.c
- *	  bloomfilter pull --config: a process that has a child for each list of a file, which
- *	  come and go with its lines.
+ *	  bloomfilter pull --config: a process that has a child for each list of a file.
  *
- * The file is read again on SIGHUP and when it has changed.  As with PostgreSQL's, an
- * error in it means that nothing of it is taken: the lists go on as they were.  Only at
- * the start, when there is nothing to go on, the entries without errors begin.
+ * On SIGHUP the file is read again, and all lists begin anew by it.  As with PostgreSQL's, an
+ * error in it means that nothing of it is taken.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,10 +35,9 @@ static const char help[] =
 "  url = https://lists.example.com/users\n"
 "  out = /var/lib/bloomfilter/users.bloom\n"
 "\n"
-"Names are those of the options of \"bloomfilter pull\": url, dsn, list, index, out,\n"
-"name, every, key (may be repeated), allow-http, header-file, limit-rate, no-agent.\n"
-"FILE is read again on SIGHUP and when it changes: lists begin, end, or begin anew.  Of\n"
-"a list that ends its file stays, and \"bloomfilter status\" says \"removed\".\n"
+"Lines are options of \"bloomfilter pull\", of which --follow is one already.  FILE is\n"
+"read again on SIGHUP.  Of a list that is gone its file stays, and \"bloomfilter\n"
+"status\" says \"removed\".  With an error in it nothing of it is taken.\n"
 "\n"
 "  --config FILE        file or folder\n"
 "  --once               one look for each list, then end\n"
@@ -50,280 +47,167 @@ static const char help[] =
 "Exit status: 0; 1 if what a server has was refused, 2 if there was an error: with\n"
 "--once the worst of all lists.\n";
 
-/* The file is looked at so often, seconds; it is taken when two looks find the same. */
-#define STATE_SECONDS 2.0
+/* A child that ended is begun again so many seconds later, as a unit of systemd is. */
+#define AGAIN_SECONDS 10.0
 
-/* A child that ended is begun again after a while, longer each time unless it lived so long. */
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 60.0
-#define GOOD_LIFE 60.0
-
-typedef enum many_option
+/* The process that follows a list. */
+typedef struct many_child
 {
-	OPTION_CONFIG = OPTION_ANY,
-	OPTION_ONCE,
-	OPTION_QUIET
-} many_option;
-
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"config", required_argument, NULL, OPTION_CONFIG},
-	{"once", no_argument, NULL, OPTION_ONCE},
-	{"quiet", no_argument, NULL, OPTION_QUIET},
-	{NULL, 0, NULL, 0}
-};
-
-/* A list, and the process that follows it. */
-typedef struct many_list
-{
-	config_entry *entry;
-	pid_t		child;			/* 0: none */
-	double		begun;
+	pid_t		pid;			/* 0: none */
 	double		due;			/* when there is to be one */
-	double		wait;
 	exit_status status;			/* how the last one ended */
-} many_list;
+} many_child;
 
 typedef struct many_lists
 {
 	const char *path;
 	bool		once;
 	bool		quiet;
-	unsigned	errors;
-	many_list  *lists;
-	size_t		count;
-	char	   *state;			/* of the files when they were read */
-	char	   *seen;			/* the same, when they were looked at last */
-	double		looked;
+	pull_config config;
+	many_child *children;		/* of each list */
 } many_lists;
-
-static void
-tell(const many_lists *all, const char *what)
-{
-	if (!all->quiet)
-		(void) output_news("%s", what);
-}
 
 /* ------------------------------------------------------------------------
  * Children
  * ------------------------------------------------------------------------ */
 
-static void
-begin_child(many_lists *all, many_list *list)
+static pull_plan
+plan_of(const many_lists *all, const config_list *list)
 {
-	pid_t		parent = getpid();
-	pid_t		child = fork();
+	pull_plan	plan;
 
-	if (child == 0)
+	message_about(list->name);
+	plan = pull_read(list->options.count, list->options.texts, true);
+	plan.follow = !all->once;
+	plan.quiet = all->quiet;
+	return plan;
+}
+
+static void
+begin_child(many_lists *all, size_t which)
+{
+	many_child *child = &all->children[which];
+	pid_t		parent = getpid();
+
+	child->due = INFINITY;
+	child->pid = fork();
+	if (child->pid == 0)
 	{
+		pull_plan	plan;
+
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		stop_catch_again();
-		message_about(list->entry->name);
+		/* what asks the parent to read its file again means nothing here */
+		signal(SIGHUP, SIG_IGN);
+		plan = plan_of(all, &all->config.lists[which]);
 		/* the parent may have ended before */
-		_exit(getppid() != parent ? STATUS_YES : (int) pull_list(&list->entry->plan));
+		_exit(getppid() != parent ? STATUS_YES : (int) pull_list(&plan));
 	}
-	list->begun = monotonic_seconds();
-	list->due = INFINITY;
-	if (child > 0)
-	{
-		list->child = child;
-		return;
-	}
-	complain("cannot begin a process for \"%s\": %s", list->entry->name, strerror(errno));
-	list->status = STATUS_TROUBLE;
-	list->due = all->once ? INFINITY : list->begun + list->wait;
+	/* the others end with this process, and whoever began it begins it again */
+	if (child->pid < 0)
+		fail("cannot begin a process for \"%s\": %s", all->config.lists[which].name, strerror(errno));
 }
 
 /* A child has ended: by itself, or by somebody. */
 static void
-note_end(many_lists *all, many_list *list, int status)
+note_end(many_lists *all, size_t which, int status)
 {
-	double		now = monotonic_seconds();
+	many_child *child = &all->children[which];
 
-	list->child = 0;
-	list->status = WIFEXITED(status) ? (exit_status) WEXITSTATUS(status) : STATUS_TROUBLE;
+	child->pid = 0;
+	child->status = WIFEXITED(status) ? (exit_status) WEXITSTATUS(status) : STATUS_TROUBLE;
 	if (all->once || stop_requested())
 		return;
-	list->wait = now - list->begun >= GOOD_LIFE ? FIRST_WAIT : fmin(list->wait * 2, LONGEST_WAIT);
-	list->due = now + list->wait;
-	if (WIFSIGNALED(status))
-		complain("the process that followed \"%s\" was ended by signal %d, and is begun again in %.0f s", list->entry->name,
-				 WTERMSIG(status), list->wait);
-	else
-		complain("\"%s\" is followed no more, and again in %.0f s", list->entry->name, list->wait);
+	child->due = monotonic_seconds() + AGAIN_SECONDS;
+	complain("the process that followed \"%s\" has ended by %s %d, and is begun again in %.0f s", all->config.lists[which].name,
+			 WIFSIGNALED(status) ? "signal" : "exit status", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+			 AGAIN_SECONDS);
 }
 
+/* All at once, as each may take a while to end. */
 static void
-look_for_ends(many_lists *all)
+end_children(many_lists *all)
 {
 	size_t		i;
 	int			status;
 
-	for (i = 0; i < all->count; i++)
-		if (all->lists[i].child != 0 && waitpid(all->lists[i].child, &status, WNOHANG) == all->lists[i].child)
-			note_end(all, &all->lists[i], status);
-}
-
-static void
-end_child(many_list *list)
-{
-	int			status;
-
-	if (list->child == 0)
-		return;
-	kill(list->child, SIGTERM);
-	while (waitpid(list->child, &status, 0) < 0 && errno == EINTR)
-		;
-	list->child = 0;
+	for (i = 0; i < all->config.count; i++)
+		if (all->children[i].pid != 0)
+			kill(all->children[i].pid, SIGTERM);
+	for (i = 0; i < all->config.count; i++)
+		while (all->children[i].pid != 0 && waitpid(all->children[i].pid, &status, 0) < 0 && errno == EINTR)
+			;
 }
 
 /* ------------------------------------------------------------------------
- * Lists that come and go
+ * The file
  * ------------------------------------------------------------------------ */
 
-/* Takes the entry over. */
-static void
-begin_list(many_lists *all, config_entry *entry)
+/* Whether all options are right: what is wrong with one ends a process, which isn't this one. */
+static bool
+is_right(const many_lists *all, const pull_config *config)
 {
-	many_list  *new;
-
-	entry->plan.follow = !all->once;
-	entry->plan.quiet = all->quiet;
-	all->lists = allocate(all->lists, all->count + 1, sizeof *all->lists);
-	new = &all->lists[all->count++];
-	memset(new, 0, sizeof *new);
-	new->entry = entry;
-	new->wait = FIRST_WAIT;
-}
-
-/* removed: nobody follows its file from now on. */
-static void
-end_list(many_lists *all, many_list *which, bool removed)
-{
-	end_child(which);
-	if (removed)
-		place_remove(which->entry->plan.out);
-	config_free_entry(which->entry);
-	all->count--;
-	*which = all->lists[all->count];
-}
-
-static many_list *
-find_list(const many_lists *all, const config_entry *entry)
-{
+	pid_t		child = fork();
+	int			status = -1;
 	size_t		i;
 
-	for (i = 0; i < all->count; i++)
-		if (strcmp(all->lists[i].entry->place, entry->place) == 0)
-			return &all->lists[i];
-	return NULL;
-}
-
-static config_entry *
-find_entry(const pull_config *config, const config_entry *entry)
-{
-	size_t		i;
-
-	for (i = 0; i < config->count; i++)
-		if (strcmp(config->entries[i]->place, entry->place) == 0)
-			return config->entries[i];
-	return NULL;
-}
-
-/* Lists that go let their files go, before others come that may want them. */
-static void
-end_lists(many_lists *all, const pull_config *config)
-{
-	size_t		i = all->count;
-
-	while (i-- > 0)
+	if (child == 0)
 	{
-		const config_entry *entry = all->lists[i].entry;
-		const config_entry *new = find_entry(config, entry);
+		for (i = 0; i < config->count; i++)
+			(void) plan_of(all, &config->lists[i]);
+		_exit(STATUS_YES);
+	}
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status == 0;
+}
 
-		if (new != NULL && config_is_same(entry, new))
-			continue;
-		message_about(entry->name);
-		if (new != NULL)
-			tell(all, "has changed");
-		end_list(all, &all->lists[i], new == NULL);
+static void
+take(many_lists *all, const pull_config *config)
+{
+	free(all->children);
+	all->config = *config;
+	all->children = allocate(NULL, config->count, sizeof *all->children);
+	memset(all->children, 0, config->count * sizeof *all->children);
+}
+
+/* Nobody follows the files that are of no list any more. */
+static void
+remove_others(const pull_config *before, const pull_config *now)
+{
+	size_t		i;
+	size_t		j;
+
+	for (i = 0; i < before->count; i++)
+	{
+		const char *out = config_out(&before->lists[i]);
+
+		for (j = 0; j < now->count && strcmp(config_out(&now->lists[j]), out) != 0; j++)
+			;
+		message_about(before->lists[i].name);
+		if (j == now->count)
+			place_remove(out);
 		message_about(NULL);
 	}
 }
 
 static void
-begin_lists(many_lists *all, pull_config *config, bool first)
-{
-	size_t		i;
-
-	for (i = 0; i < config->count; i++)
-		if (find_list(all, config->entries[i]) == NULL)
-		{
-			message_about(config->entries[i]->name);
-			if (!first)
-				tell(all, "begins");
-			message_about(NULL);
-			begin_list(all, config->entries[i]);
-		}
-		else
-			config_free_entry(config->entries[i]);
-	free(config->entries);
-	config->entries = NULL;
-	config->count = 0;
-}
-
-/* ------------------------------------------------------------------------
- * Reading it again
- * ------------------------------------------------------------------------ */
-
-/* As editors write a file in several steps, a change counts when two looks have found the same. */
-static bool
-is_changed(many_lists *all)
-{
-	char	   *now;
-	bool		settled;
-
-	if (reload_requested())
-		return true;
-	if (monotonic_seconds() - all->looked < STATE_SECONDS)
-		return false;
-	all->looked = monotonic_seconds();
-	now = config_state(all->path);
-	settled = strcmp(now, all->seen) == 0;
-	free(all->seen);
-	all->seen = now;
-	return settled && strcmp(now, all->state) != 0;
-}
-
-static void
-note_state(many_lists *all)
-{
-	free(all->state);
-	free(all->seen);
-	all->state = config_state(all->path);
-	all->seen = text_of("%s", all->state);
-	all->looked = monotonic_seconds();
-}
-
-static void
 read_again(many_lists *all)
 {
+	pull_config before = all->config;
 	pull_config config;
 
-	reload_done();
-	/* before it is read: what changes meanwhile is read again */
-	note_state(all);
-	if (!config_read(all->path, &config) || config.errors > 0)
-		complain("\"%s\": nothing of it is taken before it is right: the lists go on as they were", all->path);
-	else if (config.count == 0)
-		complain("\"%s\" has no list any more: the lists go on as they were; to end them, end this program", all->path);
-	else
+	if (!config_read(all->path, &config) || !is_right(all, &config))
 	{
-		end_lists(all, &config);
-		begin_lists(all, &config, false);
-		tell(all, "the lists are those of the files again");
+		config_free(&config);
+		complain("nothing of \"%s\" is taken before it is right: the lists go on as they were", all->path);
+		return;
 	}
-	config_free(&config);
+	end_children(all);
+	remove_others(&before, &config);
+	config_free(&before);
+	take(all, &config);
+	if (!all->quiet)
+		announce("the lists are those of \"%s\" again", all->path);
 }
 
 /* ------------------------------------------------------------------------
@@ -331,116 +215,88 @@ read_again(many_lists *all)
  * ------------------------------------------------------------------------ */
 
 static void
-read_options(const command_line *line, many_lists *all)
+take_path(const command_option *option, const char *argument)
 {
-	int			option;
+	many_lists *all = option->value;
 
-	while ((option = next_option(line)) != -1)
-		switch (option)
-		{
-			case OPTION_CONFIG:
-				if (all->path != NULL)
-					usage_error(line, "--config is given twice: it may be a folder");
-				all->path = optarg;
-				break;
-			case OPTION_ONCE:
-				all->once = true;
-				break;
-			case OPTION_QUIET:
-				all->quiet = true;
-				break;
-		}
+	if (all->path != NULL)
+		fail("--config is given twice: it may be a folder");
+	all->path = argument;
+}
+
+static void
+read_plan(const command_line *line, many_lists *all)
+{
+	const command_option options[] = {
+		{"config", 0, take_path, all, 0, 0},
+		{"once", 0, option_flag, &all->once, 0, 0},
+		{"quiet", 0, option_flag, &all->quiet, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
+
+	read_options(line, options);
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; lists are in the file of --config");
 	if (all->path == NULL)
 		usage_error(line, "--config is needed");
 }
 
-static void
-begin(many_lists *all)
-{
-	pull_config config;
-
-	note_state(all);
-	if (!config_read(all->path, &config) || config.count == 0)
-		fail("there is no list in \"%s\" that could be followed", all->path);
-	all->errors = config.errors;
-	begin_lists(all, &config, true);
-}
-
-/* Whether there is anything left to wait for. */
+/* Begins what is due, and notes what has ended; false if there is nothing left to wait for. */
 static bool
-is_at_work(const many_lists *all)
+look_at_children(many_lists *all)
 {
+	bool		any = false;
 	size_t		i;
+	int			status;
 
-	for (i = 0; i < all->count; i++)
-		if (all->lists[i].child != 0 || isfinite(all->lists[i].due))
-			return true;
-	return false;
-}
-
-/* Until a signal comes, or each list had its look. */
-static void
-mind(many_lists *all)
-{
-	size_t		i;
-
-	while (!stop_requested() && is_at_work(all))
+	for (i = 0; i < all->config.count; i++)
 	{
-		look_for_ends(all);
-		for (i = 0; i < all->count; i++)
-			if (all->lists[i].child == 0 && all->lists[i].due <= monotonic_seconds())
-				begin_child(all, &all->lists[i]);
-		if (!all->once && is_changed(all))
-			read_again(all);
-		/* a child's end is no hurry, but of one look */
-		stop_wait(-1, all->once ? 0.02 : 0.25);
+		many_child *child = &all->children[i];
+
+		if (child->pid != 0 && waitpid(child->pid, &status, WNOHANG) == child->pid)
+			note_end(all, i, status);
+		if (child->pid == 0 && child->due <= monotonic_seconds())
+			begin_child(all, i);
+		any |= child->pid != 0 || isfinite(child->due);
 	}
-}
-
-static exit_status
-worst(const many_lists *all)
-{
-	exit_status status = all->errors > 0 ? STATUS_TROUBLE : STATUS_YES;
-	size_t		i;
-
-	for (i = 0; all->once && i < all->count; i++)
-		if (all->lists[i].status > status)
-			status = all->lists[i].status;
-	return all->once ? status : STATUS_YES;
+	return any;
 }
 
 exit_status
 command_pull_config(int argc, char **argv)
 {
-	command_line line = {"pull --config", help, ":", names, argc, argv};
+	command_line line = {"pull --config", help, argc, argv};
 	many_lists	all;
-	exit_status status;
+	pull_config config;
+	exit_status worst = STATUS_YES;
 	size_t		i;
 
 	memset(&all, 0, sizeof all);
 	feed_sign_begin();
-	read_options(&line, &all);
+	read_plan(&line, &all);
+	stop_catch();
 	if (!all.once)
 	{
 		reload_catch();
 		messages_have_time();
 	}
-	stop_catch(!all.once);
-	begin(&all);
-	mind(&all);
-	/* all at once, as each may take a while to end */
-	for (i = 0; i < all.count; i++)
-		if (all.lists[i].child != 0)
-			kill(all.lists[i].child, SIGTERM);
-	status = worst(&all);
-	while (all.count > 0)
-		end_list(&all, &all.lists[all.count - 1], false);
-	free(all.lists);
-	free(all.state);
-	free(all.seen);
+	if (!config_read(all.path, &config) || !is_right(&all, &config))
+		fail("nothing of \"%s\" is taken before it is right", all.path);
+	take(&all, &config);
+	while (!stop_requested() && look_at_children(&all))
+	{
+		if (reload_requested())
+			read_again(&all);
+		/* a child's end is no hurry, but of one look */
+		stop_wait(-1, all.once ? 0.02 : 0.25);
+	}
+	end_children(&all);
+	for (i = 0; all.once && i < all.config.count; i++)
+		if (all.children[i].status > worst)
+			worst = all.children[i].status;
+	config_free(&all.config);
+	free(all.children);
 	if (all.once && stop_requested())
 		stop_die();
-	return status;
+	return worst;
 }

@@ -4,14 +4,14 @@
  */
 #include "pull.h"
 
-#include <stdio.h>
+#include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "feed_sign.h"
-#include "follow.h"
 #include "options.h"
 #include "server.h"
-#include "settings.h"
 
 static const char help[] =
 "Usage: bloomfilter pull --url URL --out FILE [OPTION]...\n"
@@ -26,97 +26,124 @@ static const char help[] =
 "  --config FILE        many lists: see \"pull --config --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish\n"
-"  --index INDEX        a live filter; with its schema if that is not on the path\n"
+"  --index INDEX        a live index; with its schema if that is not on the path\n"
 "  --out FILE           the file that programs open\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
-"  --every SECONDS      between two looks (default: 10, of --index 1), or as the\n"
-"                       list's exporter wants it\n"
+"  --every SECONDS      between two looks (default: 10, of --dsn 1); of --url not\n"
+"                       less than the exporter's --poll\n"
 "  --name NAME          the list's, where it is to be none other\n"
 "  --allow-older        go back to an older list, or another of this name, once\n"
 "  --key KEY            public key of minisign, or its file: only signed by one\n"
 "                       of these; may be repeated\n"
 "  --allow-http         take http: too; by itself only with --key\n"
 "  --header-file FILE   lines of headers to send, such as Authorization\n"
-"  --limit-rate BYTES   a second, at most\n"
-"  --no-agent           don't tell the web server the list and its serial\n"
 "  --quiet              say nothing but errors\n"
 "  --help               print this\n"
 "\n"
 "Exit status: 0, 1 if what the server has was refused, 2 if there was an error;\n"
 "FILE is then as before.\n";
 
-typedef enum pull_option
-{
-	OPTION_FOLLOW = OPTION_ANY,
-	OPTION_ALLOW_OLDER,
-	OPTION_QUIET,
-	OPTION_SETTING				/* the first of settings.c's */
-} pull_option;
-
-#define MOST_OPTIONS 32
-
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"follow", no_argument, NULL, OPTION_FOLLOW},
-	{"allow-older", no_argument, NULL, OPTION_ALLOW_OLDER},
-	{"quiet", no_argument, NULL, OPTION_QUIET}
-};
-
-#define NAMES ((int) (sizeof names / sizeof names[0]))
-
-/* Ends the program where there is a problem. */
 static void
-stop_at(const command_line *line, char *problem)
+take_key(const command_option *option, const char *argument)
 {
-	if (problem != NULL)
-		usage_error(line, problem);
+	pull_plan  *plan = option->value;
+
+	if (plan->key_count == PLAN_MOST_KEYS)
+		fail("at most %d keys can be given", PLAN_MOST_KEYS);
+	plan->keys[plan->key_count++] = feed_public_key(argument);
 }
 
 static void
-set_option(const command_line *line, pull_plan *plan, const char *name, const char *value)
+check_url(const command_line *line, pull_plan *plan)
 {
-	char	   *problem = settings_set(plan, name, value != NULL ? value : "on", false);
-	char		text[512];
+	bool		plain = strncmp(plan->url, "http://", 7) == 0;
 
-	if (problem == NULL)
-		return;
-	snprintf(text, sizeof text, "--%s", problem);
-	usage_error(line, strncmp(problem, name, strlen(name)) == 0 ? text : problem);
+	if (plan->list != NULL || plan->index != NULL)
+		usage_error(line, "--list and --index are of --dsn; of a folder --name checks which list it is");
+	if (!plain && strncmp(plan->url, "https://", 8) != 0)
+		usage_error(line, "--url must begin with https://");
+	if (plain && !plan->http.plain && plan->key_count == 0)
+		usage_error(line, "http: lets others change what comes: use https:, --key or --allow-http");
+	plan->http.plain |= plan->key_count > 0;
 }
 
 static void
-read_options(const command_line *line, pull_plan *plan)
+check_server(const command_line *line, const pull_plan *plan, bool of_file)
 {
-	int			option;
+	if ((plan->list == NULL) == (plan->index == NULL))
+		usage_error(line, "--dsn needs either --list or --index");
+	if (!of_file && (plan->key_count > 0 || plan->http.plain || plan->http.header_file != NULL))
+		usage_error(line, "--key, --allow-http and --header-file are of --url");
+	server_check_dsn(plan->dsn);
+}
 
-	while ((option = next_option(line)) != -1)
-		if (option == OPTION_FOLLOW)
-			plan->follow = true;
-		else if (option == OPTION_ALLOW_OLDER)
-			plan->allow_older = true;
-		else if (option == OPTION_QUIET)
-			plan->quiet = true;
-		else
-			set_option(line, plan, line->names[NAMES + option - OPTION_SETTING].name, optarg);
+static void
+check_plan(const command_line *line, pull_plan *plan, bool of_file)
+{
+	size_t		length = plan->out != NULL ? strlen(plan->out) : 0;
+
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the file is given by --out");
-	if (plan->every > 0 && !plan->follow)
+	if (plan->every > 0 && !plan->follow && !of_file)
 		usage_error(line, "--every needs --follow");
-	if (plan->follow && plan->allow_older)
+	if (plan->allow_older && (plan->follow || of_file))
 		usage_error(line, "--allow-older is for once, and excludes --follow");
-	stop_at(line, settings_check(plan, "--"));
-	if (plan->dsn != NULL)
-		server_check_dsn(plan->dsn);
+	if (plan->out == NULL || (plan->url == NULL) == (plan->dsn == NULL))
+		usage_error(line, "--out and either --url or --dsn are needed");
+	if (length == 0 || plan->out[length - 1] == '/' || strcmp(plan->out, "-") == 0)
+		usage_error(line, "--out must be a file's name");
+	if (plan->every <= 0)
+		plan->every = plan->dsn != NULL ? 1 : 10;
+	if (plan->url != NULL)
+		check_url(line, plan);
+	else
+		check_server(line, plan, of_file);
+}
+
+pull_plan
+pull_read(int argc, char **argv, bool of_file)
+{
+	command_line line = {"pull", help, argc, argv};
+	pull_plan	plan;
+	const command_option options[] = {
+		{"url", 0, option_text, &plan.url, 0, 0},
+		{"dsn", 0, option_dsn, &plan.dsn, 0, 0},
+		{"list", 0, option_text, &plan.list, 0, 0},
+		{"index", 0, option_text, &plan.index, 0, 0},
+		{"out", 0, option_text, &plan.out, 0, 0},
+		{"follow", 0, option_flag, &plan.follow, 0, 0},
+		{"every", 0, option_every, &plan.every, 0, 0},
+		{"name", 0, option_text, &plan.name, 0, 0},
+		{"allow-older", 0, option_flag, &plan.allow_older, 0, 0},
+		{"key", 0, take_key, &plan, 0, 0},
+		{"allow-http", 0, option_flag, &plan.http.plain, 0, 0},
+		{"header-file", 0, option_text, &plan.http.header_file, 0, 0},
+		{"quiet", 0, option_flag, &plan.quiet, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
+
+	memset(&plan, 0, sizeof plan);
+	read_options(&line, options);
+	check_plan(&line, &plan, of_file);
+	return plan;
 }
 
 exit_status
 pull_list(const pull_plan *plan)
 {
-	exit_status status;
+	follower	f;
+	exit_status status = STATUS_TROUBLE;
 
+	memset(&f, 0, sizeof f);
+	f.plan = plan;
+	f.period = plan->every;
+	f.word = "";
+	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();
-	status = plan->url != NULL ? follow_list(plan) : follow_server(plan);
+	if (place_open(&f.place, plan->out))
+		status = plan->url != NULL ? follow_url(&f) : follow_server(&f);
+	place_close(&f.place);
 	if (!plan->follow && stop_requested())
 		stop_die();
 	return status;
@@ -125,23 +152,14 @@ pull_list(const pull_plan *plan)
 exit_status
 command_pull(int argc, char **argv)
 {
-	struct option options[MOST_OPTIONS];
-	command_line line = {"pull", help, ":", options, argc, argv};
 	pull_plan	plan;
-	exit_status status;
 	int			i;
 
 	for (i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--config", strlen("--config")) == 0)
 			return command_pull_config(argc, argv);
-	memset(&plan, 0, sizeof plan);
-	memset(options, 0, sizeof options);
-	memcpy(options, names, sizeof names);
-	settings_options(options + NAMES, OPTION_SETTING);
 	feed_sign_begin();
-	read_options(&line, &plan);
-	stop_catch(plan.follow);
-	status = pull_list(&plan);
-	settings_free(&plan);
-	return status;
+	plan = pull_read(argc, argv, false);
+	stop_catch();
+	return pull_list(&plan);
 }

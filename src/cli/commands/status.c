@@ -6,7 +6,7 @@
 #include "status.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 #include "messages.h"
 #include "options.h"
@@ -30,42 +30,27 @@ static const char help[] =
 "\n"
 "Exit status: 0, 1 if something is wrong with a file, 2 if one can't be read.\n";
 
-typedef enum status_option
-{
-	OPTION_MAX_AGE = OPTION_ANY,
-	OPTION_MAX_TRUE_AGE,
-	OPTION_JSON,
-	OPTION_PROMETHEUS
-} status_option;
-
-static const struct option names[] = {
-	OPTION_HELP_ENTRY,
-	{"max-age", required_argument, NULL, OPTION_MAX_AGE},
-	{"max-true-age", required_argument, NULL, OPTION_MAX_TRUE_AGE},
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"prometheus", no_argument, NULL, OPTION_PROMETHEUS},
-	{"quiet", no_argument, NULL, 'q'},
-	{NULL, 0, NULL, 0}
-};
-
 exit_status
 command_status(int argc, char **argv)
 {
-	command_line line = {"status", help, ":q", names, argc, argv};
-	status_limits limits = {INT64_MAX, INT64_MAX};
-	status_form form = FORM_TEXT;
+	command_line line = {"status", help, argc, argv};
+	status_limits limits = {STATUS_NO_LIMIT, STATUS_NO_LIMIT};
+	bool		json = false;
+	bool		prometheus = false;
+	bool		quiet = false;
+	const command_option options[] = {
+		{"max-age", 0, option_count, &limits.look, 0, INT64_MAX - 1},
+		{"max-true-age", 0, option_count, &limits.true_at, 0, INT64_MAX - 1},
+		{"json", 0, option_flag, &json, 0, 0},
+		{"prometheus", 0, option_flag, &prometheus, 0, 0},
+		{"quiet", 'q', option_flag, &quiet, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 	exit_status result = STATUS_YES;
 	status_table *tables;
 	size_t		count = 0;
-	int			option;
 
-	while ((option = next_option(&line)) != -1)
-		if (option == OPTION_MAX_AGE)
-			limits.look = (int64_t) option_count("--max-age", optarg, 0, INT64_MAX);
-		else if (option == OPTION_MAX_TRUE_AGE)
-			limits.true_at = (int64_t) option_count("--max-true-age", optarg, 0, INT64_MAX);
-		else
-			form = option == OPTION_JSON ? FORM_JSON : option == OPTION_PROMETHEUS ? FORM_PROMETHEUS : FORM_QUIET;
+	read_options(&line, options);
 	if (optind == argc)
 		usage_error(&line, "no file is given");
 	tables = allocate(NULL, (size_t) (argc - optind), sizeof *tables);
@@ -78,7 +63,7 @@ command_status(int argc, char **argv)
 		else if (!tables[count].healthy && result == STATUS_YES)
 			result = STATUS_NO;
 	}
-	status_print(tables, count, form);
+	status_print(tables, count, json ? FORM_JSON : prometheus ? FORM_PROMETHEUS : quiet ? FORM_QUIET : FORM_TEXT);
 	output_flush();
 	free(tables);
 	return result;

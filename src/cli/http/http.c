@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "messages.h"
 #include "server.h"
@@ -21,7 +20,6 @@
 #define CONNECT_SECONDS 10L
 #define SLOW_BYTES 1000L		/* a second, for SLOW_SECONDS, is no transfer */
 #define SLOW_SECONDS 30L
-#define LEAST_BUFFER 1024		/* that libcurl takes */
 #define MOST_REDIRECTS 3L
 
 /* A date that is further from this host's clock is none, and so is a longer age: years, seconds. */
@@ -43,7 +41,6 @@ typedef struct incoming
 	http_bytes *bytes;
 	uint64_t	most;
 	uint64_t	begun;			/* bytes that were there before */
-	uint64_t	range_start;	/* of Content-Range */
 	bool		too_long;
 	bool		wrong_range;
 	int			error;			/* of the file that the bytes go into */
@@ -77,12 +74,22 @@ keep(incoming *in, const char *bytes, size_t length)
 	return true;
 }
 
+/* What the last answer says, "" for nothing. */
+static const char *
+header(const http_client *client, const char *name)
+{
+	struct curl_header *found;
+
+	return curl_easy_header(client->curl, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK ? found->value : "";
+}
+
 static size_t
 take_bytes(char *bytes, size_t size, size_t count, void *state)
 {
 	incoming   *in = state;
 	size_t		length = size * count;
 	long		status = 0;
+	uint64_t	start;
 
 	if (!in->checked)
 	{
@@ -90,7 +97,8 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		/* a server without ranges sends all of it */
 		if (status == 200)
 			in->bytes->length = 0;
-		in->wrong_range = status == 206 && in->range_start != in->begun;
+		in->wrong_range = status == 206 &&
+			(sscanf(header(in->client, "Content-Range"), "bytes %" SCNu64 "-", &start) != 1 || start != in->begun);
 		in->checked = true;
 		/* what an error says is of no interest */
 		if (status != 200 && status != 206)
@@ -106,49 +114,6 @@ take_bytes(char *bytes, size_t size, size_t count, void *state)
 		return 0;
 	}
 	return keep(in, bytes, length) ? length : 0;
-}
-
-/* The value of a header, copied, if the line is of that name. */
-static bool
-is_header(const char *line, size_t length, const char *name, char *value, size_t size)
-{
-	size_t		begin = strlen(name);
-
-	if (length <= begin || strncasecmp(line, name, begin) != 0 || line[begin] != ':')
-		return false;
-	for (begin++; begin < length && line[begin] == ' '; begin++)
-		;
-	while (length > begin && (line[length - 1] == '\r' || line[length - 1] == '\n' || line[length - 1] == ' '))
-		length--;
-	if (length - begin >= size)
-		return false;
-	memcpy(value, line + begin, length - begin);
-	value[length - begin] = '\0';
-	return true;
-}
-
-static size_t
-take_header(char *line, size_t size, size_t count, void *state)
-{
-	incoming   *in = state;
-	size_t		length = size * count;
-	char		value[256];
-
-	/* of a redirection's answers the last one counts */
-	if (length >= 5 && memcmp(line, "HTTP/", 5) == 0)
-		memset(in->answer, 0, sizeof *in->answer);
-	else if (is_header(line, length, "ETag", value, sizeof value))
-		snprintf(in->answer->tag, sizeof in->answer->tag, "%s", value);
-	else if (is_header(line, length, "Age", value, sizeof value))
-		in->answer->age = strtoll(value, NULL, 10);
-	else if (is_header(line, length, "Date", value, sizeof value))
-		in->answer->date = (int64_t) curl_getdate(value, NULL);
-	else if (is_header(line, length, "Content-Type", value, sizeof value))
-		snprintf(in->answer->type, sizeof in->answer->type, "%.63s", value);
-	else if (is_header(line, length, "Content-Range", value, sizeof value))
-		if (sscanf(value, "bytes %" SCNu64 "-", &in->range_start) != 1)
-			in->range_start = UINT64_MAX;
-	return length;
 }
 
 /* Ends a transfer when a signal came, or its time is over. */
@@ -210,18 +175,6 @@ trust(CURL *curl)
 		curl_easy_setopt(curl, CURLOPT_CAPATH, folder);
 }
 
-/* libcurl reads up to a hundred buffers before it looks at the rate: a second's worth at once. */
-static void
-limit_rate(CURL *curl, uint64_t rate)
-{
-	long		buffer = rate >= 100 * CURL_MAX_WRITE_SIZE || rate == 0 ? CURL_MAX_WRITE_SIZE : (long) (rate / 100);
-
-	curl_easy_setopt(curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t) rate);
-	curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, buffer < LEAST_BUFFER ? LEAST_BUFFER : buffer);
-	/* what was asked for is no transfer that has stopped */
-	curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, rate > 0 && rate < 2 * SLOW_BYTES ? (long) rate / 2 : SLOW_BYTES);
-}
-
 http_client *
 http_begin(void)
 {
@@ -236,6 +189,7 @@ http_begin(void)
 	curl_easy_setopt(client->curl, CURLOPT_ERRORBUFFER, client->problem);
 	curl_easy_setopt(client->curl, CURLOPT_MAXREDIRS, MOST_REDIRECTS);
 	curl_easy_setopt(client->curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
 	curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, SLOW_SECONDS);
 	curl_easy_setopt(client->curl, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl_easy_setopt(client->curl, CURLOPT_NOSIGNAL, 1L);
@@ -243,7 +197,6 @@ http_begin(void)
 	curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, look_for_end);
 	trust(client->curl);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEFUNCTION, take_bytes);
-	curl_easy_setopt(client->curl, CURLOPT_HEADERFUNCTION, take_header);
 	return client;
 }
 
@@ -257,7 +210,6 @@ http_use(http_client *client, const http_plan *plan, const char *agent)
 	curl_easy_setopt(client->curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
 	/* headers that are secrets would go to wherever a redirection leads */
 	curl_easy_setopt(client->curl, CURLOPT_FOLLOWLOCATION, plan->header_file == NULL ? 1L : 0L);
-	limit_rate(client->curl, plan->rate);
 	return read_headers(client, plan->header_file);
 }
 
@@ -297,12 +249,19 @@ explain(const char *url, CURLcode code, const incoming *in)
 		complain("%.*s: the server answered %ld", length, url, in->answer->status);
 }
 
-/* What nobody signed can't be believed where it is absurd. */
+/* What the server told besides; what nobody signed can't be believed where it is absurd. */
 static void
-check_times(http_answer *answer)
+take_answer(const http_client *client, http_answer *answer)
 {
-	int64_t		off = answer->date - (int64_t) time(NULL);
+	const char *tag = header(client, "ETag");
+	int64_t		off;
 
+	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	snprintf(answer->tag, sizeof answer->tag, "%s", strlen(tag) < sizeof answer->tag ? tag : "");
+	snprintf(answer->type, sizeof answer->type, "%.63s", header(client, "Content-Type"));
+	answer->age = strtoll(header(client, "Age"), NULL, 10);
+	answer->date = (int64_t) curl_getdate(header(client, "Date"), NULL);
+	off = answer->date - (int64_t) time(NULL);
 	if (answer->date <= 0 || off > MOST_DATE || off < -MOST_DATE)
 		answer->date = 0;
 	if (answer->age < 0 || answer->age > MOST_AGE)
@@ -313,7 +272,7 @@ bool
 http_get(http_client *client, const char *url, const char *tag, uint64_t most, long seconds,
 		 http_bytes *bytes, http_answer *answer)
 {
-	incoming	in = {client, answer, bytes, most, bytes->length, 0, false, false, 0, false};
+	incoming	in = {client, answer, bytes, most, bytes->length, false, false, 0, false};
 	struct curl_slist *headers = client->headers;
 	struct curl_slist *last = headers;
 	struct curl_slist *condition = NULL;
@@ -339,14 +298,12 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
 	curl_easy_setopt(client->curl, CURLOPT_RANGE, bytes->length > 0 ? range : NULL);
 	curl_easy_setopt(client->curl, CURLOPT_WRITEDATA, &in);
-	curl_easy_setopt(client->curl, CURLOPT_HEADERDATA, &in);
 	code = curl_easy_perform(client->curl);
 	last->next = NULL;
 	curl_slist_free_all(condition);
-	curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &answer->status);
+	take_answer(client, answer);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
-	check_times(answer);
 	answer->disk = in.error != 0;
 	if (code == CURLE_OK && (answer->status == 200 || answer->status == 206 || answer->status == 304))
 		return true;

@@ -15,7 +15,6 @@ typedef struct http_plan
 {
 	const char *header_file;	/* lines of headers that nobody may see; or NULL */
 	bool		plain;			/* http: is allowed, too */
-	uint64_t	rate;			/* bytes a second at most; 0: as fast as it goes */
 } http_plan;
 
 typedef struct http_answer

@@ -40,7 +40,7 @@ static bool
 is_inlined(const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial, feed_patch *patch)
 {
 	return m->inlined != NULL && epoch == m->epoch &&
-		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == FEED_PATCH_OK && patch->kind == FEED_SET &&
+		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == NULL && patch->kind == FEED_SET &&
 		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == epoch && patch->from <= serial &&
 		patch->to == m->content;
 }
@@ -65,7 +65,7 @@ get_patch(url_look *look, const feed_manifest *m, const feed_part *parts, uint32
 		return ELSEWHERE;
 	if (got != FETCHED)
 		return BROKEN;
-	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == FEED_PATCH_OK && feed_manifest_names(m, file, patch) &&
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == NULL && feed_manifest_names(m, file, patch) &&
 		(patch->kind == FEED_FLIP || patch->epoch == epoch))
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
@@ -86,9 +86,9 @@ take_header(void *state, uint32_t part, const uint8_t *header)
 	applying   *a = state;
 	feed_part  *to = &a->place->new_parts[part];
 
-	memcpy(to->header, header, FEED_HEADER_BYTES);
-	feed_part_strip(to);
-	if (a->error == 0 && !place_new_write(a->place, to->at, to->header, FEED_HEADER_BYTES))
+	feed_part_take(to, header);
+	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
+						   write_all(a->place->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
 		a->error = errno;
 }
 
@@ -121,10 +121,9 @@ facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64
 	place_facts facts;
 
 	memset(&facts, 0, sizeof facts);
-	facts.name = m->name;
-	facts.identity = m->identity;
-	facts.epoch = m->epoch;
-	facts.built = m->built;
+	memcpy(facts.who.name, m->name, sizeof facts.who.name);
+	memcpy(facts.who.identity, m->identity, FEED_IDENTITY_BYTES);
+	facts.who.epoch = m->epoch;
 	facts.now.content.serial = m->content;
 	facts.now.content.sum = sum;
 	facts.now.content.mark = m->serial;
@@ -137,34 +136,30 @@ facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64
  * In place
  * ------------------------------------------------------------------------ */
 
-/* Each patch by itself: where one is missing, those before it count. */
+/* Each patch by itself: where one is missing, those before it count.  The manifest is noted last. */
 static led
 set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	place	   *p = look->place;
+	feed_now	now = p->now;
+	place_bits	bits;
 
-	look->way = "patches";
 	while (p->now.content.serial < m->content)
 	{
-		place_facts facts = facts_of(m, digest, 0);
-		place_bits	bits;
 		feed_patch	patch;
 		led			got = get_patch(look, m, p->parts, p->who.parts, p->who.epoch, p->now.content.serial, &patch);
 
 		if (got != LED)
 			return got;
-		if (patch.to != m->content)
-		{
-			facts.now = p->now;
-			facts.now.content.serial = patch.to;
-		}
-		if (!place_set_begin(p, &bits) || !put_bits(look, &patch, &bits) || !place_set_end(p, &bits, &facts))
-		{
-			look->word = look->word[0] != '\0' ? look->word : p->word;
+		now.content.serial = patch.to;
+		look->way = "patches";
+		if (!place_set_begin(p, &bits) || !put_bits(look, &patch, &bits) || !place_set_end(p, &bits, &now))
 			return BROKEN;
-		}
 	}
-	return LED;
+	if (p->now.content.mark == m->serial && p->changes % 2 == 0)
+		return LED;
+	now = facts_of(m, digest, 0).now;
+	return place_set_begin(p, &bits) && place_set_end(p, &bits, &now) ? LED : BROKEN;
 }
 
 /* ------------------------------------------------------------------------
@@ -174,8 +169,7 @@ set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 static void
 drop_building(url_look *look)
 {
-	if (look->building.on)
-		place_new_drop(look->place);
+	place_new_drop(look->place);
 	memset(&look->building, 0, sizeof look->building);
 }
 
@@ -214,12 +208,8 @@ static led
 end_building(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	place_facts facts = facts_of(m, digest, look->building.sum);
-	bool		ended = place_new_end(look->place, &facts);
 
-	memset(&look->building, 0, sizeof look->building);
-	if (!ended)
-		look->word = look->place->word;
-	return ended ? LED : BROKEN;
+	return place_new_end(look->place, &facts) ? LED : BROKEN;
 }
 
 /* Over epochs: a copy of FILE, and patches. */
@@ -233,11 +223,7 @@ make_by_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEE
 	look->way = "patches";
 	drop_building(look);
 	if (!place_new(p, p->parts, p->who.parts) || !place_new_copy(p, &b->sum))
-	{
-		look->word = p->word;
 		return BROKEN;
-	}
-	b->on = true;
 	b->epoch = p->who.epoch;
 	b->serial = p->now.content.serial;
 	result = patch_building(look, m);
@@ -261,7 +247,7 @@ is_my_turn(url_look *look, const feed_manifest *m)
 	uint64_t	spread = m->spread == 0 && (look->misses > 0 || look->differs) ? MISSED_SPREAD : m->spread;
 
 	/* who has nothing that is right can't wait, and a program that looks once would never get its turn */
-	if (look->place->state == PLACE_EMPTY || look->place->lost || spread == 0 || !look->plan->follow)
+	if (look->place->state == PLACE_EMPTY || look->place->lost || !look->plan->follow)
 		return true;
 	if (look->spread_until <= 0)
 		look->spread_until = monotonic_seconds() + (double) spread * random_share();
@@ -272,29 +258,22 @@ is_my_turn(url_look *look, const feed_manifest *m)
 static bool
 begin_whole(url_look *look, const feed_manifest *m)
 {
-	url_building *b = &look->building;
+	place	   *p = look->place;
 	feed_part  *parts;
-	uint8_t    *digests = allocate(NULL, m->parts, FEED_DIGEST_BYTES);
-	uint8_t		digest[FEED_DIGEST_BYTES];
 	uint32_t	i;
+	bool		begun;
 
-	for (i = 0; i < m->parts; i++)
-		memcpy(digests + (size_t) i * FEED_DIGEST_BYTES, m->wholes[i].digest, FEED_DIGEST_BYTES);
-	sha256_of(digest, digests, (size_t) m->parts * FEED_DIGEST_BYTES);
-	free(digests);
-	if (b->on && memcmp(b->digest, digest, sizeof digest) == 0)
+	if (p->new_fd >= 0 && look->building.whole == m->wholes[0].to && p->new_count == m->parts)
 		return true;
 	drop_building(look);
 	parts = allocate(NULL, m->parts, sizeof *parts);
 	memset(parts, 0, m->parts * sizeof *parts);
 	for (i = 0; i < m->parts; i++)
 		parts[i].length = m->wholes[i].length - FEED_HEADER_BYTES;
-	b->on = place_new(look->place, parts, m->parts);
+	begun = place_new(p, parts, (uint32_t) m->parts);
 	free(parts);
-	memcpy(b->digest, digest, sizeof digest);
-	if (!b->on)
-		look->word = look->place->word;
-	return b->on;
+	look->building.whole = m->wholes[0].to;
+	return begun;
 }
 
 /* A part that has come: its header and blocks must be those of a filter, and its part of the list. */
@@ -313,13 +292,11 @@ check_part(url_look *look, const feed_manifest *m)
 		return url_refuse(look, "disk", "cannot map what was fetched");
 	problem = feed_part_check(bytes, length, &part);
 	munmap(bytes, (size_t) length);
-	if (problem == NULL && (part.part != which || part.parts != m->parts))
+	if (problem == NULL && (part.part != which || part.parts != m->parts || length != FEED_HEADER_BYTES + p->new_parts[which].length))
 		problem = "another part";
 	if (problem != NULL)
 		return url_refuse(look, "damaged", problem);
-	if (!place_new_header(p, &part))
-		look->word = p->word;
-	return p->new_fd >= 0;
+	return place_new_header(p, &part);
 }
 
 static led
@@ -338,7 +315,7 @@ fetch_wholes(url_look *look, const feed_manifest *m)
 			return BROKEN;
 		}
 	}
-	if (!parts_sum(look->place->new_fd, look->place->new_parts, m->parts, &b->sum))
+	if (!parts_sum(look->place->new_fd, look->place->new_parts, (uint32_t) m->parts, &b->sum))
 	{
 		drop_building(look);
 		return BROKEN;
@@ -375,70 +352,36 @@ take_whole(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIG
  * Which way
  * ------------------------------------------------------------------------ */
 
-/* FILE has the content, though not as this manifest was told of it. */
-static led
-take_mark(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
-{
-	place	   *p = look->place;
-	place_facts facts = facts_of(m, digest, 0);
-	place_bits	bits;
-
-	look->way = "";
-	if (p->now.content.mark == m->serial && p->changes % 2 == 0)
-		return LED;
-	if (place_set_begin(p, &bits) && place_set_end(p, &bits, &facts))
-		return LED;
-	look->word = p->word;
-	return BROKEN;
-}
-
-/* Whether FILE is of this list, and its bits are what it says. */
-static bool
-has_file(const url_look *look, const feed_manifest *m)
-{
-	const place *p = look->place;
-
-	return p->state == PLACE_MINE && !p->lost && p->who.parts == m->parts &&
-		memcmp(p->who.identity, m->identity, FEED_IDENTITY_BYTES) == 0;
-}
-
 static led
 take_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
 	place	   *p = look->place;
 	uint64_t	serial = p->now.content.serial;
-	size_t		first = feed_manifest_lead(m, p->who.epoch, serial);
 
-	if (serial == m->content && p->who.epoch == m->epoch)
-		return take_mark(look, m, digest);
-	if (p->who.epoch == m->epoch)
-		return look->no_patch == m->content ? ELSEWHERE : set_in_place(look, m, digest);
-	return first == m->patch_count || look->no_patch == m->content ? ELSEWHERE : make_by_patches(look, m, digest);
-}
-
-/* Bits that differ from the manifest's are renewed, but not without end. */
-static bool
-is_whole_wanted(url_look *look)
-{
-	if (look->differs && look->whole_taken > 0 && monotonic_seconds() - look->whole_taken < DIFFER_SECONDS)
-		return false;
-	return look->differs;
+	/* while a whole is waited for or under way, only a patch that was missing is tried again */
+	if (p->who.epoch != m->epoch)
+		return feed_manifest_lead(m, p->who.epoch, serial) == m->patch_count || (look->spread_until > 0 && look->misses == 0) ? ELSEWHERE :
+			make_by_patches(look, m, digest);
+	/* an exact file has no bits that the list has not: those of another sum are of another list */
+	if (serial == m->content && feed_are_exact(p->parts, p->who.parts) && p->now.content.sum != m->sum)
+		return ELSEWHERE;
+	return set_in_place(look, m, digest);
 }
 
 bool
 url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	bool		wanted = is_whole_wanted(look);
+	const place *p = look->place;
+	/* of this list, and its bits are what it says */
+	bool		here = p->state == PLACE_MINE && !p->lost && p->who.parts == m->parts &&
+		memcmp(p->who.identity, m->identity, FEED_IDENTITY_BYTES) == 0;
+	/* bits that differ from the manifest's are renewed, but not without end */
+	bool		wanted = look->differs && (look->whole_taken <= 0 || monotonic_seconds() - look->whole_taken >= DIFFER_SECONDS);
 	led			result = ELSEWHERE;
 
 	/* an older one was asked for: no patch leads back */
-	if (has_file(look, m) && m->content >= look->place->now.content.serial && !wanted)
-	{
+	if (here && m->content >= p->now.content.serial && !wanted)
 		result = take_patches(look, m, digest);
-		/* one that is missing may come while this host waits for its turn */
-		if (result == ELSEWHERE && look->misses == 0)
-			look->no_patch = m->content;
-	}
 	if (result == ELSEWHERE)
 	{
 		result = take_whole(look, m, digest);
@@ -451,7 +394,6 @@ url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGES
 	if (result != LED)
 		return false;
 	look->misses = 0;
-	look->no_patch = 0;
 	look->spread_until = 0;
 	return true;
 }

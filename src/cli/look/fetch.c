@@ -6,17 +6,14 @@
  */
 #include "url.h"
 
-#include <errno.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "feed_values.h"
 #include "messages.h"
 #include "server.h"
 #include "system.h"
-
-#define CHUNK ((size_t) 1024 * 1024)
 
 char *
 url_address(const url_look *look, const char *name)
@@ -56,6 +53,7 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	char		name[FEED_FILE_NAME_BYTES];
 	char	   *url;
 	bool		continued;
+	bool		wrong;
 	fetched		result;
 
 	feed_file_name(name, file->digest, patch);
@@ -64,17 +62,14 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	{
 		continued = bytes->length > 0;
 		result = transfer(look, file, url, bytes);
-		if (result != FETCHED)
-			break;
-		if (bytes->length == file->length && is_right(look, file))
+		wrong = result == FETCHED && (bytes->length != file->length || !is_right(look, file));
+		if (wrong)
 		{
-			free(url);
-			return FETCHED;
+			bytes->length = 0;
+			result = MISSING;
 		}
-		bytes->length = 0;
-		result = MISSING;
 	}
-	while (continued);
+	while (wrong && continued);
 	if (result == MISSING && !stop_requested())
 		complain("%.*s: is not there, or not what the manifest says", (int) strcspn(url, "?"), url);
 	free(url);
@@ -113,32 +108,22 @@ write_whole(void *state, uint64_t at, const void *bytes, size_t length)
 {
 	const url_look *look = state;
 
-	return place_new_write(look->place, look->place->new_parts[look->building.part].at + at, bytes, length);
+	return write_all(look->place->new_fd, bytes, length, look->place->new_parts[look->building.part].at + at);
 }
 
 /* By what is in the file, as that is what counts. */
 static bool
 is_whole(url_look *look, const feed_file *file)
 {
-	crypto_hash_sha256_state state;
+	const place *p = look->place;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
-	uint64_t	begin = look->place->new_parts[look->building.part].at;
-	uint64_t	at;
-	bool		read = true;
+	void	   *bytes = mmap(NULL, (size_t) file->length, PROT_READ, MAP_SHARED, p->new_fd, (off_t) p->new_parts[look->building.part].at);
 
-	crypto_hash_sha256_init(&state);
-	for (at = 0; at < file->length && read; at += CHUNK)
-	{
-		size_t		length = file->length - at < CHUNK ? (size_t) (file->length - at) : CHUNK;
-
-		read = read_all(look->place->new_fd, chunk, length, begin + at);
-		if (read)
-			crypto_hash_sha256_update(&state, chunk, length);
-	}
-	free(chunk);
-	crypto_hash_sha256_final(&state, digest);
-	return read && memcmp(digest, file->digest, sizeof digest) == 0;
+	if (bytes == MAP_FAILED)
+		return false;
+	sha256_of(digest, bytes, (size_t) file->length);
+	munmap(bytes, (size_t) file->length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
 fetched

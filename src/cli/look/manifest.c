@@ -17,35 +17,11 @@
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
 
-/* An exporter's manifests may be missing so many times: mirrors lag. */
-#define MISSED_HEARTBEATS 3
-
 bool
 url_refuse(url_look *look, const char *word, const char *text)
 {
 	look->word = word;
 	complain("%s: refused: %s", look->plan->out, text);
-	return false;
-}
-
-/* Bytes that the server gave, as a manifest. */
-static bool
-read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, feed_manifest *m)
-{
-	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
-	const char *problem;
-	unsigned	line;
-	size_t		which;
-
-	memset(m, 0, sizeof *m);
-	if (look->plan->key_count > 0 &&
-		!feed_verify(text, (size_t) bytes->length, look->plan->keys, look->plan->key_count, &which))
-		return url_refuse(look, "signature", "it has no right signature of a key that was given by --key");
-	problem = feed_manifest_read(text, (size_t) bytes->length, m, &line);
-	if (problem == NULL)
-		return true;
-	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->plan->out,
-			 answer->type, line, problem);
 	return false;
 }
 
@@ -107,6 +83,19 @@ bool
 url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, feed_manifest *m,
 				  uint8_t digest[FEED_DIGEST_BYTES])
 {
+	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
+	const char *problem;
+	unsigned	line;
+
+	memset(m, 0, sizeof *m);
 	sha256_of(digest, bytes->bytes, (size_t) bytes->length);
-	return read_manifest(look, bytes, answer, m) && check_identity(look, m) && check_serial(look, m, digest);
+	if (look->plan->key_count > 0 &&
+		!feed_verify(text, (size_t) bytes->length, look->plan->keys, look->plan->key_count))
+		return url_refuse(look, "signature", "it has no right signature of a key that was given by --key");
+	problem = feed_manifest_read(text, (size_t) bytes->length, m, &line);
+	if (problem == NULL)
+		return check_identity(look, m) && check_serial(look, m, digest);
+	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->plan->out,
+			 answer->type, line, problem);
+	return false;
 }

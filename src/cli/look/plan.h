@@ -26,12 +26,10 @@ typedef struct pull_plan
 	bool		follow;
 	bool		allow_older;
 	bool		quiet;
-	bool		no_agent;		/* the web server isn't told the list and its serial */
 	double		every;			/* seconds */
 	feed_key	keys[PLAN_MOST_KEYS];
 	size_t		key_count;
 	http_plan	http;
-	uint32_t	said;			/* names that were given: of settings.c alone */
 } pull_plan;
 
 #endif							/* CLI_LOOK_PLAN_H */

@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,19 @@ char *
 source_field(const PGresult *rows, int row, int column)
 {
 	return text_of("%.*s", PQgetlength(rows, row, column), PQgetvalue(rows, row, column));
+}
+
+int64_t
+source_number(const PGresult *row, int column)
+{
+	const uint8_t *bytes = (const uint8_t *) PQgetvalue(row, 0, column);
+	int			length = PQgetlength(row, 0, column);
+	uint64_t	value = 0;
+	int			i;
+
+	for (i = 0; i < length; i++)
+		value = value << 8 | bytes[i];
+	return (int64_t) value;
 }
 
 PGresult *
@@ -40,43 +54,47 @@ source_refuse(source *s, const char *word)
 	return false;
 }
 
-/* Takes the server's identifier; false if what is known came from another server. */
-static bool
-take_system(source *s, char *system)
+/* An index's, of the cluster and the database: one of the same name elsewhere has other keys. */
+static void
+set_identity(list_news *news, const char *database)
 {
-	free(s->system);
-	s->system = system;
-	if (s->known_system[0] == '\0' || strcmp(system, s->known_system) == 0)
-		return true;
-	complain("another server answers than the one before; if it took that one's place, say --new-source");
-	return source_refuse(s, "identity");
+	char	   *text = text_of("%s/%s", news->system, database);
+
+	(void) crypto_generichash(news->identity, sizeof news->identity, (const unsigned char *) text, strlen(text), NULL, 0);
+	/* a UUID of version 8 */
+	news->identity[6] = (uint8_t) (0x80 | (news->identity[6] & 0x0f));
+	news->identity[8] = (uint8_t) (0x80 | (news->identity[8] & 0x3f));
+	free(text);
 }
 
-bool
-source_find_server(source *s, PGconn *connection)
+/* Which server it is; false if what is known came from another one. */
+static bool
+find_server(source *s, PGconn *connection)
 {
 	PGresult   *rows;
-	char		pid[16];
-	bool		right;
 
 	rows = source_row(connection, "SELECT pg_catalog.quote_ident(n.nspname), s.system_identifier::pg_catalog.text,"
-					  " pg_catalog.pg_is_in_recovery()::pg_catalog.text, pg_catalog.pg_backend_pid()::pg_catalog.text"
-					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace,"
+					  " pg_catalog.pg_is_in_recovery()::pg_catalog.text, d.oid::pg_catalog.text"
+					  " FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+					  " JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database(),"
 					  " pg_catalog.pg_control_system() AS s WHERE e.extname OPERATOR(pg_catalog.=) 'bloomfilter'",
 					  "the extension bloomfilter is not in this database");
 	if (rows == NULL)
 		return false;
 	free(s->schema);
+	free(s->news.system);
 	s->schema = source_field(rows, 0, 0);
+	s->news.system = source_field(rows, 0, 1);
 	s->standby = PQgetlength(rows, 0, 2) == 4;	/* true */
-	snprintf(pid, sizeof pid, "%d", PQbackendPID(connection));
-	s->pooled = strlen(pid) != (size_t) PQgetlength(rows, 0, 3) ||
-		memcmp(pid, PQgetvalue(rows, 0, 3), strlen(pid)) != 0;
-	right = take_system(s, source_field(rows, 0, 1));
+	if (s->plan.list == NULL)
+		set_identity(&s->news, PQgetvalue(rows, 0, 3));
 	PQclear(rows);
 	free(s->place);
 	s->place = server_place(connection);
-	return right;
+	if (s->known_system[0] == '\0' || strcmp(s->news.system, s->known_system) == 0)
+		return true;
+	complain("another server answers than the one before; if it took that one's place, begin anew, an export with --new-source");
+	return source_refuse(s, "identity");
 }
 
 bool
@@ -92,16 +110,50 @@ source_check_clock(source *s, uint64_t true_at)
 	return source_refuse(s, "clock");
 }
 
+/* ------------------------------------------------------------------------
+ * What came
+ * ------------------------------------------------------------------------ */
+
 void
-source_renew(source *s, const feed_part *parts, uint32_t count, source_reason fitting)
+source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length)
 {
-	s->reason = s->copy.count == 0 ? SOURCE_FIRST : copy_fits(&s->copy, parts, count) ? fitting : SOURCE_RESIZED;
-	copy_free(&s->copy);
-	copy_create(&s->copy, parts, count);
-	s->complete = false;
-	s->new_epoch = true;
-	s->too_many = false;
+	list_news  *news = &s->news;
+
+	copy_or(&news->copy, part, at, bytes, length, !news->new_epoch);
+	/* to note still more would take much memory */
+	if (news->copy.news_count > copy_bytes(&news->copy) / SOURCE_PATCH_SHARE)
+	{
+		copy_settle(&news->copy);
+		news->new_epoch = true;
+		news->reason = WHOLE_LONG;
+	}
 }
+
+void
+source_take(source *s, list_copy *whole, bool fewer, whole_reason fitting)
+{
+	list_news  *news = &s->news;
+	uint32_t	i;
+	uint64_t	at;
+
+	if (fewer)
+	{
+		news->reason = news->copy.count == 0 ? WHOLE_FOLDER : copy_fits(&news->copy, whole->parts, whole->count) ? fitting :
+			WHOLE_GEOMETRY;
+		copy_free(&news->copy);
+		news->copy = *whole;
+		memset(whole, 0, sizeof *whole);
+		news->new_epoch = true;
+		return;
+	}
+	for (i = 0; i < whole->count; i++)
+		for (at = 0; at < whole->parts[i].length; at += FEED_PAGE)
+			source_or(s, i, at, whole->bodies[i] + at, whole->parts[i].length - at < FEED_PAGE ? whole->parts[i].length - at : FEED_PAGE);
+}
+
+/* ------------------------------------------------------------------------
+ * Looks
+ * ------------------------------------------------------------------------ */
 
 bool
 source_begin(source *s, PGconn *connection)
@@ -109,50 +161,40 @@ source_begin(source *s, PGconn *connection)
 	s->word = "no-look";
 	free(s->token);
 	s->token = NULL;
-	return source_find_server(s, connection) &&
-		(s->plan.list != NULL ? list_begin(s, connection) : index_begin(s, connection));
+	return find_server(s, connection) && (s->plan.list != NULL ? list_begin(s, connection) : index_begin(s, connection));
 }
 
 bool
 source_look(source *s, PGconn *connection)
 {
 	double		begun = monotonic_seconds();
+	bool		list = s->plan.list != NULL;
 	bool		well;
 
 	s->word = "no-look";
-	well = s->plan.list != NULL ? list_look(s, connection) : index_look(s, connection);
+	well = server_transaction(connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
+		find_server(s, connection) && (list ? list_look(s, connection) : index_look(s, connection)) &&
+		server_command(connection, "COMMIT");
 	s->counts.seconds += monotonic_seconds() - begun;
 	s->counts.looks++;
 	return well;
 }
 
-bool
-source_wait(source *s, PGconn *connection, double begun)
-{
-	double		until = begun + s->plan.every;
-
-	if (s->plan.list != NULL)
-		return listen_wait(s, connection, until);
-	stop_wait(-1, until - monotonic_seconds());
-	return !stop_requested();
-}
-
 void
 source_settle(source *s)
 {
-	copy_settle(&s->copy);
-	s->new_epoch = false;
-	s->too_many = false;
+	copy_settle(&s->news.copy);
+	s->news.new_epoch = false;
 }
 
 void
 source_free(source *s)
 {
-	copy_free(&s->copy);
+	copy_free(&s->news.copy);
+	free(s->news.name);
+	free(s->news.system);
 	free(s->schema);
 	free(s->index);
-	free(s->name);
-	free(s->system);
 	free(s->place);
 	free(s->token);
 }

@@ -6,7 +6,8 @@
  * that it took what is new (source_settle).  What is not taken stays new: so a look that
  * could not be passed on costs no other look at all.
  *
- * Bits that came are kept whatever happens to the rest of an answer: they are of keys.
+ * Each look is a transaction, which asks first which server answers: a pooler may give each
+ * one to another.
  *
  * Functions that return bool say what is wrong before they return false; word is that in
  * one word then.
@@ -17,35 +18,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "copy.h"
-#include "feed_page.h"
+#include "folder.h"
 #include "server.h"
 
-/* Above one new bit to so many bytes of the filter nothing is noted as new: a whole pays. */
+/* Above one new bit to so many bytes of the filter an epoch begins. */
 #define SOURCE_PATCH_SHARE 4
-
-/* Without a byte from the server for so long, seconds, a look has failed. */
-#define SOURCE_SILENCE 60.0
-#define SOURCE_LEAST_SILENCE 10.0
 
 typedef struct source_plan
 {
-	const char *dsn;
 	const char *index;			/* or NULL, and then: */
 	const char *list;
-	bool		quiet;
-	bool		follow;
-	double		every;			/* seconds between two looks */
 } source_plan;
-
-/* Why an epoch begins. */
-typedef enum source_reason
-{
-	SOURCE_FIRST,				/* the copy was empty */
-	SOURCE_REBUILT,				/* REINDEX, TRUNCATE, DROP and CREATE */
-	SOURCE_RESIZED,				/* the same, and of another size */
-	SOURCE_REMOVED				/* a list lost keys, or got very many */
-} source_reason;
 
 /* Since the program began. */
 typedef struct source_counts
@@ -54,7 +37,6 @@ typedef struct source_counts
 	uint64_t	whole_reads;
 	uint64_t	pages;
 	double		seconds;		/* of the database */
-	uint64_t	lag;			/* of a standby, seconds */
 	uint64_t	united;			/* since when the copy has bits that the server has not, else 0 */
 } source_counts;
 
@@ -73,27 +55,11 @@ typedef struct source
 	/* The server */
 	char	   *schema;			/* the extension's, quoted */
 	char	   *index;			/* name with its schema, as a literal; or the list's name as one */
-	char	   *name;			/* as people write it */
-	char	   *system;			/* the server's identifier */
 	char	   *place;			/* where it is, for people */
 	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
-	int64_t		build;			/* of the index that the copy has */
-	uint64_t	true_at;		/* all that was committed before is in the copy; 0: not known */
 	bool		standby;
-	bool		pooled;			/* a pooler may give each transaction to another server */
-	int			silence;		/* why no notifications can be waited for */
 
-	/* Of a list */
-	uint8_t		identity[FEED_IDENTITY_BYTES];
-	uint64_t	serial;			/* that the copy has; 0: not read yet */
-	uint64_t	built;			/* when, microseconds since 1970 */
-
-	/* What came */
-	list_copy	copy;
-	bool		complete;		/* the copy has all of its build */
-	bool		new_epoch;		/* and was not taken yet */
-	source_reason reason;		/* why it is new */
-	bool		too_many;		/* more is new than is noted */
+	list_news	news;			/* that were not taken yet, and the copy that has them */
 	source_counts counts;
 } source;
 
@@ -107,36 +73,31 @@ extern bool source_begin(source *s, PGconn *connection);
 /* Takes what is new into the copy. */
 extern bool source_look(source *s, PGconn *connection);
 
-/*
- * Waits until it is time to look, after a look that began at this time; false when the
- * connection is lost or a signal came.
- */
-extern bool source_wait(source *s, PGconn *connection, double begun);
-
 /* All that is new was taken. */
 extern void source_settle(source *s);
 
 extern void source_free(source *s);
 
-/* For index.c and list.c: whether the server is the one that is known. */
-extern bool source_find_server(source *s, PGconn *connection);
+/* For index.c and list.c: the bits of the copy become these, too; what of them is new is news. */
+extern void source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length);
+
+/* The same of all bits that a server has; or, if it has fewer, they become the copy, in a new epoch. */
+extern void source_take(source *s, list_copy *whole, bool fewer, whole_reason fitting);
 
 /* Whether the server's time is this host's; said if not. */
 extern bool source_check_clock(source *s, uint64_t true_at);
 
-/* Puts an empty copy of these parts in place of the one that is there. */
-extern void source_renew(source *s, const feed_part *parts, uint32_t count, source_reason fitting);
-
 extern bool source_refuse(source *s, const char *word);
 
-/* The text of a field, in new memory. */
+/* The text of a field, in new memory; and the number in the first row's. */
 extern char *source_field(const PGresult *rows, int row, int column);
+extern int64_t source_number(const PGresult *rows, int column);
 
 /* One row of texts; NULL if it isn't there, which problem says. */
 extern PGresult *source_row(PGconn *connection, const char *sql, const char *problem);
 
 /* ------------------------------------------------------------------------
- * index.c, list.c, listen.c
+ * index.c, list.c
  * ------------------------------------------------------------------------ */
 
 extern bool index_begin(source *s, PGconn *connection);
@@ -144,9 +105,5 @@ extern bool index_look(source *s, PGconn *connection);
 
 extern bool list_begin(source *s, PGconn *connection);
 extern bool list_look(source *s, PGconn *connection);
-
-/* Listens for what is published, or says why that can't be. */
-extern void listen_begin(source *s, PGconn *connection);
-extern bool listen_wait(source *s, PGconn *connection, double until);
 
 #endif							/* CLI_LOOK_SOURCE_H */

@@ -23,9 +23,6 @@
 /* All of FILE is read again so often. */
 #define CHECK_SECONDS 86400.0
 
-/* An exporter that didn't renew its manifest for so many heartbeats is silent. */
-#define MISSED_HEARTBEATS 3
-
 /* An answer's date is of the time at which a cache took it, which says how old that is. */
 static void
 compare_clocks(url_look *look, const http_answer *answer)
@@ -91,7 +88,6 @@ check_content(url_look *look)
 	if (!parts_sum(p->fd, p->parts, p->who.parts, &sum) || sum != p->now.content.sum)
 	{
 		place_lose(p, "damaged", "its bits are not those that were set");
-		look->word = "damaged";
 		return false;
 	}
 	if (look->content != p->now.content.serial || look->sum == sum)
@@ -132,36 +128,28 @@ ask(url_look *look, http_answer *answer)
 	return well;
 }
 
-/* The web server's log is so the list of hosts, with what each has. */
-static bool
-use_client(url_look *look)
-{
-	const place *p = look->place;
-	/* the log tells who has to be updated before a list becomes exact: those read format 2 */
-	char	   *agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; format 1)", bloomfilter_version(), p->who.name,
-							p->now.content.serial);
-	bool		used = http_use(look->client, &look->plan->http, look->plan->no_agent ? NULL : agent);
-
-	free(agent);
-	return used;
-}
-
 bool
 url_once(url_look *look)
 {
+	const place *p = look->place;
 	http_answer answer;
+	char	   *agent;
 	bool		well;
 
 	memset(&answer, 0, sizeof answer);
-	look->word = look->way = "";
+	look->word = look->way = look->place->word = "";
 	look->retry = 0;
 	look->waiting = look->no_news = false;
-	well = use_client(look) && ask(look, &answer);
+	/* the web server's log is so the list of hosts, with what each has, and which don't read format 2 yet */
+	agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; formats " FEED_FORMATS ")", bloomfilter_version(), p->who.name,
+					p->now.content.serial);
+	well = http_use(look->client, &look->plan->http, agent) && ask(look, &answer) && check_content(look);
+	free(agent);
 	if (!well && look->retry == 0)
 		look->retry = answer.retry;
 	if (!well && look->word[0] == '\0')
-		look->word = look->waiting ? "waiting" : "no-look";
-	return (well && check_content(look)) || look->waiting;
+		look->word = look->waiting ? "waiting" : p->word[0] != '\0' ? p->word : "no-look";
+	return well || look->waiting;
 }
 
 /* What is wrong though the server was looked at. */
@@ -172,16 +160,27 @@ find_trouble(const url_look *look, char *text, size_t size)
 
 	text[0] = '\0';
 	if (look->waiting)
+	{
 		snprintf(text, size, "for its turn to fetch the whole list");
-	else if (look->clock != 0)
+		return "waiting";
+	}
+	if (look->clock != 0)
+	{
 		snprintf(text, size, "this host's clock is %" PRId64 " s %s the web server's: one of them is wrong",
 				 look->clock > 0 ? look->clock : -look->clock, look->clock > 0 ? "ahead of" : "behind");
-	else if (look->heartbeat > 0 && silent > MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+		return "clock";
+	}
+	if (look->heartbeat > 0 && silent > MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+	{
 		snprintf(text, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
-	else if (look->differs)
+		return "old";
+	}
+	if (look->differs)
+	{
 		snprintf(text, size, "its bits are not those of the list on the server");
-	return text[0] == '\0' ? "" : look->waiting ? "waiting" : look->clock != 0 ? "clock" : look->differs &&
-		strncmp(text, "its bits", 8) == 0 ? "damaged" : "old";
+		return "damaged";
+	}
+	return "";
 }
 
 void
@@ -210,7 +209,5 @@ url_note(url_look *look, bool well)
 void
 url_close(url_look *look)
 {
-	if (look->building.on)
-		place_new_drop(look->place);
 	free(look->partial.bytes);
 }

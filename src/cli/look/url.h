@@ -21,12 +21,14 @@
 
 #define MANIFEST "manifest"
 
-/* A new FILE while it is made, maybe in several looks. */
+/* An exporter's manifests may be missing so many times: mirrors lag.  Then it is silent. */
+#define MISSED_HEARTBEATS 3
+
+/* .FILE.new while it is made, maybe in several looks. */
 typedef struct url_building
 {
-	bool		on;
 	bool		filled;			/* all whole files are there */
-	uint8_t		digest[FEED_DIGEST_BYTES];	/* of the whole files' digests */
+	uint64_t	whole;			/* serial of the whole files */
 	uint32_t	part;			/* that comes in */
 	http_bytes	got;			/* of it */
 	uint64_t	epoch;
@@ -59,7 +61,6 @@ typedef struct url_look
 
 	/* Whole files */
 	unsigned	misses;			/* looks at which a patch was not there */
-	uint64_t	no_patch;		/* content to which no patch leads from here */
 	double		spread_until;
 	bool		waiting;		/* for this host's turn to fetch whole files */
 	bool		differs;		/* FILE has other bits than the manifest says */

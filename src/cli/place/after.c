@@ -5,12 +5,10 @@
 #define _GNU_SOURCE
 #include "folder.h"
 
-#include <errno.h>
-#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "messages.h"
@@ -19,44 +17,33 @@
 /* How long the user's command may take to end when it is asked to, seconds. */
 #define END_SECONDS 5.0
 
-/* The longest wait until the user's command is looked at again. */
-#define LONGEST_NAP 0.05
+/* The longest wait until the user's command is looked at again, milliseconds. */
+#define LONGEST_NAP 50
 
-/* Ends the user's command, with all that it has started if that has a process group. */
-static void
-end_command(pid_t child, bool group, int *status)
+/*
+ * It may take as long as it needs, but not beyond a signal that ends the exporter: then it ends, too,
+ * with all that it has started if that has a process group.
+ */
+static int
+wait_for_command(pid_t child, bool group)
 {
-	static const struct timespec nap = {0, 20000000};
-	double		until = monotonic_seconds() + END_SECONDS;
+	pid_t		whom = group ? -child : child;
+	double		asked = 0;
+	int			status = -1;
+	int			nap;
 
-	kill(group ? -child : child, SIGTERM);
-	while (monotonic_seconds() < until)
+	for (nap = 1; waitpid(child, &status, WNOHANG) == 0; nap = nap < LONGEST_NAP / 2 ? nap * 2 : LONGEST_NAP)
 	{
-		if (waitpid(child, status, WNOHANG) != 0)
-			return;
-		nanosleep(&nap, NULL);
-	}
-	kill(group ? -child : child, SIGKILL);
-	while (waitpid(child, status, 0) < 0 && errno == EINTR)
-		;
-}
-
-/* It may take as long as it needs, but not beyond a signal that ends the exporter. */
-static void
-wait_for_command(pid_t child, bool group, int *status)
-{
-	double		nap = 0.001;
-
-	while (waitpid(child, status, WNOHANG) == 0)
-	{
-		if (stop_requested())
+		if (stop_requested() && asked == 0)
 		{
-			end_command(child, group, status);
-			return;
+			kill(whom, SIGTERM);
+			asked = monotonic_seconds();
 		}
-		stop_wait(-1, nap);
-		nap = fmin(nap * 2, LONGEST_NAP);
+		else if (asked != 0 && monotonic_seconds() - asked > END_SECONDS)
+			kill(whom, SIGKILL);
+		(void) poll(NULL, 0, nap);
 	}
+	return status;
 }
 
 /* Runs the user's command for a file; true if it has none or it ends with 0. */
@@ -87,7 +74,7 @@ folder_run_after(const list_folder *f, const char *name)
 		/* also here: who of the two comes first isn't known */
 		if (group)
 			setpgid(child, child);
-		wait_for_command(child, group, &status);
+		status = wait_for_command(child, group);
 	}
 	if (status != 0 && !stop_requested())
 		complain("--after failed for \"%s\"", path);

@@ -14,65 +14,19 @@
 
 #include "feed_sum.h"
 #include "messages.h"
+#include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
-
-bool
-write_all(int fd, const void *bytes, size_t length, uint64_t at)
-{
-	const uint8_t *from = bytes;
-
-	while (length > 0)
-	{
-		ssize_t		written = pwrite(fd, from, length, (off_t) at);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-		{
-			errno = written == 0 ? ENOSPC : errno;
-			return false;
-		}
-		from += written;
-		at += (uint64_t) written;
-		length -= (size_t) written;
-	}
-	return true;
-}
-
-/* A file that is shorter gives EIO. */
-bool
-read_all(int fd, void *bytes, size_t length, uint64_t at)
-{
-	uint8_t    *to = bytes;
-
-	while (length > 0)
-	{
-		ssize_t		got = pread(fd, to, length, (off_t) at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-		{
-			errno = got == 0 ? EIO : errno;
-			return false;
-		}
-		to += got;
-		at += (uint64_t) got;
-		length -= (size_t) got;
-	}
-	return true;
-}
 
 static bool
 part_sum(int fd, const feed_part *part, uint8_t *chunk, uint64_t *sum)
 {
-	uint8_t		header[FEED_HEADER_BYTES];
+	uint8_t		header[FEED_FRONT_BYTES];
 	uint64_t	at;
 
 	if (!read_all(fd, header, sizeof header, part->at))
 		return false;
-	if (memcmp(header, part->header, sizeof header) != 0)
+	if (memcmp(header, part->header, feed_front(part)) != 0)
 	{
 		errno = EIO;
 		return false;
@@ -81,7 +35,7 @@ part_sum(int fd, const feed_part *part, uint8_t *chunk, uint64_t *sum)
 	{
 		size_t		length = part->length - at < CHUNK ? (size_t) (part->length - at) : CHUNK;
 
-		if (!read_all(fd, chunk, length, feed_blocks_at(part) + at))
+		if (!read_all(fd, chunk, length, feed_body_at(part) + at))
 			return false;
 		*sum += feed_sum(part->part, at / FEED_PIECE, chunk, length);
 	}
@@ -131,7 +85,7 @@ bits_end(place_bits *bits)
 	if (part == NULL || bits->first >= bits->end)
 		return true;
 	if (!write_all(bits->fd, bits->bytes + bits->first, bits->end - bits->first,
-				   feed_blocks_at(part) + bits->at + bits->first))
+				   feed_body_at(part) + bits->at + bits->first))
 		return false;
 	bits->part = part;
 	bits->sum += sum_of_piece(bits) - bits->was;
@@ -146,12 +100,23 @@ begin_piece(place_bits *bits, const feed_part *part, uint64_t byte)
 		return false;
 	bits->at = byte / FEED_PIECE * FEED_PIECE;
 	bits->length = part->length - bits->at < FEED_PIECE ? (size_t) (part->length - bits->at) : FEED_PIECE;
-	if (!read_all(bits->fd, bits->bytes, bits->length, feed_blocks_at(part) + bits->at))
+	if (!read_all(bits->fd, bits->bytes, bits->length, feed_body_at(part) + bits->at))
 		return false;
 	bits->part = part;
 	bits->first = sizeof bits->bytes;
 	bits->end = 0;
 	bits->was = sum_of_piece(bits);
+	return true;
+}
+
+bool
+bits_front(place_bits *bits, uint32_t part, const uint8_t *front)
+{
+	if (!begin_piece(bits, &bits->parts[part], 0))
+		return false;
+	memcpy(bits->bytes, front, FEED_FRONT_BYTES);
+	bits->first = 0;
+	bits->end = FEED_FRONT_BYTES;
 	return true;
 }
 
@@ -166,6 +131,11 @@ bits_put(place_bits *bits, uint32_t part, uint64_t position)
 		!begin_piece(bits, &bits->parts[part], byte))
 		return false;
 	at = (size_t) (byte - bits->at);
+	if (!bits->flip && feed_is_exact(bits->part))
+	{
+		errno = EPERM;
+		return false;
+	}
 	if (!bits->flip && (bits->bytes[at] & bit) != 0)
 		return true;
 	bits->bytes[at] ^= bit;
@@ -185,66 +155,41 @@ store_changes(place *p)
 {
 	uint8_t		word[8];
 
+	/* no bit of an exact file is ever set: it has what it was born with, whatever comes between */
+	if (feed_are_exact(p->parts, p->who.parts))
+		return true;
 	p->changes++;
 	feed_word(word, p->changes);
 	return write_all(p->fd, word, sizeof word, FEED_CHANGES);
-}
-
-static bool
-failed(place *p)
-{
-	p->word = "disk";
-	complain("cannot write \"%s\": %s", p->path, strerror(errno));
-	return false;
 }
 
 bool
 place_set_begin(place *p, place_bits *bits)
 {
 	if (p->changes % 2 == 0 && place_was_written(p))
-	{
-		p->word = "damaged";
-		complain("\"%s\" was written to by another program", p->path);
-		return false;
-	}
+		return place_refuse(p, "damaged", "was written to by another program");
 	bits_begin(bits, p->fd, p->parts, p->now.content.sum, false);
 	/* after a step that failed it is odd already, and bits may be there that the sum doesn't know */
 	if (p->changes % 2 != 0)
-		return parts_sum(p->fd, p->parts, p->who.parts, &bits->sum) || failed(p);
-	return store_changes(p) || failed(p);
-}
-
-/* That the file is still the one whose bits were set: who copies over it cuts it first. */
-static bool
-is_still(place *p)
-{
-	_Alignas(8) uint8_t page[FEED_PAGE];
-	feed_who	who;
-	struct stat st;
-
-	return fstat(p->fd, &st) == 0 && (uint64_t) st.st_size == p->who.length &&
-		read_all(p->fd, page, sizeof page, 0) && feed_who_read(page, p->who.length, &who) == FEED_PAGE_OK &&
-		memcmp(&who.place, &p->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == p->changes;
+		return parts_sum(p->fd, p->parts, p->who.parts, &bits->sum) || place_trouble(p, "write");
+	return store_changes(p) || place_trouble(p, "write");
 }
 
 bool
-place_set_end(place *p, place_bits *bits, const place_facts *facts)
+place_set_end(place *p, place_bits *bits, const feed_now *now)
 {
-	uint8_t		now[FEED_NOW_BYTES];
+	uint8_t		bytes[FEED_NOW_BYTES];
 
 	if (!bits_end(bits))
-		return failed(p);
-	if (!is_still(p))
-	{
-		p->word = "damaged";
-		complain("\"%s\" was written to by another program", p->path);
-		return false;
-	}
-	p->now = facts->now;
+		return place_trouble(p, "write");
+	/* who copies over the file cuts it first */
+	if (!place_has_page(p))
+		return place_refuse(p, "damaged", "was written to by another program");
+	p->now = *now;
 	p->now.content.sum = bits->sum;
-	feed_now_write(&p->now, now);
-	if (!write_all(p->fd, now, sizeof now, FEED_NOW_AT) || !store_changes(p))
-		return failed(p);
+	feed_now_write(&p->now, bytes);
+	if (!write_all(p->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_changes(p))
+		return place_trouble(p, "write");
 	place_wrote(p);
 	return true;
 }

@@ -2,42 +2,45 @@
  * content_files.c
  *	  What is new, as files under the names of their content: patches and whole files.
  *
- * Each set is also merged with those before it, MERGED of a level at a time, so that a
- * host that is far behind takes few.
+ * A set is merged with those behind it once these are twice as long together, so a host that
+ * is far behind takes few, and the manifest names few.
  */
 #define _GNU_SOURCE
 #include "folder.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "feed_values.h"
 #include "messages.h"
 #include "system.h"
 
-/* Sets of a level that are merged into one of the next. */
-#define MERGED 4
+/* Fewer sets than these are not merged. */
+#define LEAST_MERGED 4
 
-/* How many epochs back hosts may be, and lines of the manifest that this may take. */
+/* How many epochs back hosts may be. */
 #define MOST_EPOCHS 8
-#define MOST_LINES 512
 
-/* Writes a file under the name of its content, notes it in *file, and runs the user's command. */
+/* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
 static bool
 write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
-	uint8_t    *there;
+	uint8_t    *bytes;
+	bool		there;
 	int			i;
 
 	folder_digest(file->digest, pieces, count);
 	file->length = 0;
 	for (i = 0; i < count; i++)
 		file->length += pieces[i].length;
-	there = folder_read_file(f->folder, file, patch);
-	free(there);
+	bytes = folder_read_file(f->folder, file, patch);
+	there = bytes != NULL;
+	free(bytes);
 	feed_file_name(name, file->digest, patch);
-	return (there != NULL || folder_write(f->folder, name, 0644, pieces, count)) && folder_run_after(f, name);
+	return (there || folder_write(f->folder, name, 0644, pieces, count)) && folder_run_after(f, name) &&
+		(!there || utimensat(f->folder, name, NULL, 0) == 0);
 }
 
 bool
@@ -66,9 +69,9 @@ folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_
 
 		memset(&files[i], 0, sizeof files[i]);
 		files[i].to = serial;
-		feed_part_seal(&part, copy->blocks[i]);
-		pieces[0] = (folder_piece) {part.header, sizeof part.header};
-		pieces[1] = (folder_piece) {copy->blocks[i], (size_t) part.length};
+		feed_part_seal(&part, copy->bodies[i]);
+		pieces[0] = (folder_piece) {part.header, feed_before(&part)};
+		pieces[1] = (folder_piece) {copy->bodies[i], (size_t) part.length};
 		if (!write_content(f, pieces, 2, false, &files[i]))
 			return false;
 	}
@@ -100,12 +103,11 @@ folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_
 	for (i = 0; i < copy->count; i++)
 	{
 		next->wholes[i].to = next->content;
-		next->wholes[i].length = FEED_HEADER_BYTES + copy->parts[i].length;
+		next->wholes[i].length = feed_before(&copy->parts[i]) + copy->parts[i].length;
 	}
 	if (!check_parts(next) || !folder_make_wholes(f, copy, next->content, next->wholes))
 		return false;
-	f->wholes_written = true;
-	f->whole_reason = reason;
+	f->counts.wholes[reason]++;
 	return true;
 }
 
@@ -135,35 +137,23 @@ add_patch(feed_manifest *next, feed_patch_kind kind, uint64_t from, uint64_t to)
 	return file;
 }
 
-static bool
-is_sound(const list_folder *f, const list_copy *copy, const feed_file *file)
-{
-	feed_patch	patch;
-	uint8_t    *bytes = folder_load_patch(f, copy, file, &patch);
-
-	free(bytes);
-	return bytes != NULL;
-}
-
 bool
 folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 {
-	size_t		left = next->patch_count;
+	size_t		left;
 
 	complain("files that the manifest of \"%s\" names are missing or damaged: writing whole files anew", f->plan->to);
-	while (left > 0 && is_sound(f, copy, &next->patches[left - 1]))
-		left--;
+	for (left = next->patch_count; left > 0; left--)
+	{
+		feed_patch	patch;
+		uint8_t    *bytes = folder_load_patch(f, copy, &next->patches[left - 1], &patch);
+
+		free(bytes);
+		if (bytes == NULL)
+			break;
+	}
 	drop_patches(next, left);
 	return folder_write_wholes(f, copy, next, WHOLE_FOLDER);
-}
-
-/* A host's store may have deleted a file of this age. */
-static bool
-is_old(const list_folder *f, const feed_file *file)
-{
-	int64_t		time = folder_time_of(f, file, true);
-
-	return time != 0 && (int64_t) (time_now() / 1000000) - time > (int64_t) f->plan->keep_days * 86400 / 2;
 }
 
 void
@@ -182,7 +172,7 @@ folder_trim(const list_folder *f, feed_manifest *next)
 	{
 		const feed_file *file = &next->patches[dropped];
 
-		if (bytes <= most && epochs <= MOST_EPOCHS && next->patch_count - dropped <= MOST_LINES && !is_old(f, file))
+		if (bytes <= most && epochs <= MOST_EPOCHS && !folder_is_old(f, file, true))
 			break;
 		bytes -= file->length;
 		epochs -= file->kind == FEED_FLIP;
@@ -191,218 +181,156 @@ folder_trim(const list_folder *f, feed_manifest *next)
 }
 
 /* ------------------------------------------------------------------------
- * Merging
- * ------------------------------------------------------------------------ */
-
-typedef struct merging
-{
-	copy_bits  *bits;			/* of each part */
-} merging;
-
-static void
-merge_position(void *state, uint32_t part, uint64_t position)
-{
-	copy_bits  *bits = &((merging *) state)->bits[part];
-
-	if (bits->count == bits->room)
-	{
-		bits->room = bits->room * 2 + 1024;
-		bits->positions = allocate(bits->positions, bits->room, sizeof *bits->positions);
-	}
-	bits->positions[bits->count++] = position;
-}
-
-/* One set of several that follow each other, in new memory. */
-static uint8_t *
-merge_sets(const list_copy *copy, const feed_patch *patches, size_t count, size_t *length)
-{
-	merging		merge = {allocate(NULL, copy->count, sizeof(copy_bits))};
-	feed_change *changes = allocate(NULL, copy->count, sizeof *changes);
-	feed_patch	all = patches[0];
-	uint8_t    *bytes;
-	size_t		i;
-
-	memset(merge.bits, 0, copy->count * sizeof *merge.bits);
-	memset(changes, 0, copy->count * sizeof *changes);
-	for (i = 0; i < count; i++)
-		feed_patch_each(&patches[i], NULL, merge_position, &merge);
-	all.to = patches[count - 1].to;
-	all.to_sum = patches[count - 1].to_sum;
-	for (i = 0; i < copy->count; i++)
-	{
-		changes[i].positions = merge.bits[i].positions;
-		changes[i].count = feed_patch_sort(merge.bits[i].positions, merge.bits[i].count);
-	}
-	*length = feed_patch_length(FEED_SET, copy->parts, changes, copy->count);
-	bytes = allocate(NULL, *length, 1);
-	feed_patch_write(&all, copy->parts, changes, copy->count, bytes);
-	for (i = 0; i < copy->count; i++)
-		free(merge.bits[i].positions);
-	free(merge.bits);
-	free(changes);
-	return bytes;
-}
-
-/* Whether the last MERGED patches are sets of one level and of this epoch. */
-static bool
-can_merge(const feed_manifest *next)
-{
-	const feed_file *last;
-	int			i;
-
-	if (next->patch_count < MERGED)
-		return false;
-	last = &next->patches[next->patch_count - MERGED];
-	for (i = 0; i < MERGED; i++)
-		if (last[i].kind != FEED_SET || last[i].level != last[0].level || last[i].from < next->epoch)
-			return false;
-	return true;
-}
-
-/* Replaces the last MERGED sets by one, if it can; *merged says so. */
-static bool
-merge_last(list_folder *f, list_copy *copy, feed_manifest *next, bool *merged)
-{
-	feed_file  *first = next->patches + next->patch_count - MERGED;
-	feed_patch	patches[MERGED];
-	uint8_t    *bytes[MERGED] = {NULL};
-	folder_piece piece;
-	feed_file	file;
-	bool		sound = true;
-	bool		well = true;
-	int			i;
-
-	*merged = false;
-	if (!can_merge(next))
-		return true;
-	for (i = 0; i < MERGED && sound; i++)
-	{
-		bytes[i] = folder_load_patch(f, copy, &first[i], &patches[i]);
-		sound = bytes[i] != NULL;
-	}
-	if (sound)
-	{
-		uint8_t    *sum = merge_sets(copy, patches, MERGED, &piece.length);
-
-		piece.bytes = sum;
-		file = first[0];
-		file.to = first[MERGED - 1].to;
-		file.level++;
-		well = write_content(f, &piece, 1, true, &file);
-		free(sum);
-	}
-	for (i = 0; i < MERGED; i++)
-		free(bytes[i]);
-	/* all that it had is in memory */
-	if (!sound)
-		return folder_write_anew(f, copy, next);
-	if (well)
-	{
-		*first = file;
-		next->patch_count -= MERGED - 1;
-		*merged = true;
-	}
-	return well;
-}
-
-/* ------------------------------------------------------------------------
  * Patches
  * ------------------------------------------------------------------------ */
+
+/* What leads from the published content to the next. */
+static feed_patch
+describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
+{
+	feed_patch	patch;
+
+	memset(&patch, 0, sizeof patch);
+	patch.kind = kind;
+	patch.epoch = next->epoch;
+	memcpy(patch.identity, next->identity, sizeof patch.identity);
+	patch.from = f->manifest.content;
+	patch.from_sum = kind == FEED_FLIP ? f->manifest.sum : 0;
+	patch.to = next->content;
+	patch.to_sum = next->sum;
+	return patch;
+}
 
 /* A patch of these changes as a file, unless it is longer than most; *bytes has it, or NULL. */
 static bool
 write_patch(const list_folder *f, const feed_patch *patch, const list_copy *copy, const feed_change *changes, uint64_t most,
-			feed_manifest *next, uint8_t **bytes, size_t *length)
+			feed_manifest *next, uint8_t **bytes)
 {
-	folder_piece piece;
+	folder_piece piece = {NULL, feed_patch_write(patch, copy->parts, changes, copy->count, NULL)};
 
 	*bytes = NULL;
-	*length = feed_patch_length(patch->kind, copy->parts, changes, copy->count);
-	if (*length > most)
+	if (piece.length > most)
 		return true;
-	*bytes = allocate(NULL, *length, 1);
+	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
 	feed_patch_write(patch, copy->parts, changes, copy->count, *bytes);
-	piece = (folder_piece) {*bytes, *length};
 	return write_content(f, &piece, 1, true, add_patch(next, patch->kind, patch->from, patch->to));
 }
 
-static bool
-write_set(list_folder *f, list_copy *copy, feed_manifest *next, uint8_t **bytes, size_t *length)
+/* A feed_patch_position: state is the bits of each part. */
+static void
+note_position(void *state, uint32_t part, uint64_t position)
 {
-	feed_patch	patch;
-	feed_change *changes = copy_changes(copy);
-	bool		written;
+	copy_bits_add((copy_bits *) state + part, position);
+}
 
-	memset(&patch, 0, sizeof patch);
-	patch.kind = FEED_SET;
-	patch.epoch = next->epoch;
-	memcpy(patch.identity, next->identity, sizeof patch.identity);
-	patch.from = f->manifest.content;
-	patch.to = next->content;
-	patch.to_sum = next->sum;
-	written = write_patch(f, &patch, copy, changes, copy_bytes(copy), next, bytes, length);
-	free(changes);
-	return written;
+/* How many of the last sets become one: from the first that has twice its length behind it. */
+static size_t
+count_merged(const feed_manifest *next)
+{
+	uint64_t	behind = 0;
+	size_t		merged = 0;
+	size_t		i;
+
+	for (i = next->patch_count; i-- > 0 && next->patches[i].kind == FEED_SET && next->patches[i].from >= next->epoch;)
+	{
+		if (2 * next->patches[i].length <= behind)
+			merged = next->patch_count - i;
+		behind += next->patches[i].length;
+	}
+	return merged < LEAST_MERGED ? 0 : merged;
+}
+
+static bool
+merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
+{
+	size_t		count = count_merged(next);
+	feed_file  *first = next->patches + next->patch_count - count;
+	list_copy	all;
+	feed_patch	patch;
+	uint8_t    *bytes = NULL;
+	bool		well = true;
+	size_t		i;
+
+	if (count == 0)
+		return true;
+	memset(&all, 0, sizeof all);
+	all.count = copy->count;
+	all.news = allocate(NULL, all.count, sizeof *all.news);
+	memset(all.news, 0, all.count * sizeof *all.news);
+	for (i = 0; i < count && well; i++)
+	{
+		bytes = folder_load_patch(f, copy, &first[i], &patch);
+		well = bytes != NULL;
+		if (well)
+			feed_patch_each(&patch, NULL, note_position, all.news);
+		free(bytes);
+	}
+	/* all that a lost one had is in memory */
+	if (!well)
+		well = folder_write_anew(f, copy, next);
+	else
+	{
+		feed_change *changes = copy_changes(&all);
+
+		/* else it is as the last one */
+		patch.from = first->from;
+		next->patch_count -= count;
+		well = write_patch(f, &patch, copy, changes, UINT64_MAX, next, &bytes);
+		free(bytes);
+		free(changes);
+	}
+	copy_settle(&all);
+	free(all.news);
+	return well;
 }
 
 bool
-folder_write_set(list_folder *f, const folder_news *news, feed_manifest *next)
+folder_write_set(list_folder *f, list_copy *copy, feed_manifest *next)
 {
-	list_copy  *copy = news->copy;
+	feed_patch	patch = describe(f, next, FEED_SET);
+	feed_change *changes = copy_changes(copy);
 	uint8_t    *bytes = NULL;
-	bool		merged = true;
-	bool		written = news->too_many || write_set(f, copy, next, &bytes, &next->inlined_length);
+	bool		written = merge_sets(f, copy, next) && write_patch(f, &patch, copy, changes, UINT64_MAX, next, &bytes);
+	size_t		length = written ? (size_t) next->patches[next->patch_count - 1].length : 0;
 
-	f->patch_bytes = next->inlined_length;
-	if (written && bytes == NULL)
+	free(changes);
+	f->counts.patches += written;
+	f->counts.bits += written ? copy->news_count : 0;
+	f->counts.patch_bytes += length;
+	if (!written || length > FEED_INLINE_BYTES)
 	{
-		next->patch_count = 0;
-		return folder_write_wholes(f, copy, next, WHOLE_LONG);
-	}
-	if (!written || next->inlined_length > FEED_INLINE_BYTES)
 		free(bytes);
-	else
-		next->inlined = bytes;
-	while (written && merged)
-		written = merge_last(f, copy, next, &merged);
-	return written;
+		return written;
+	}
+	next->inlined = bytes;
+	next->inlined_length = length;
+	return true;
 }
 
 bool
 folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next)
 {
 	const feed_manifest *was = &f->manifest;
-	feed_patch	patch;
+	feed_patch	patch = describe(f, next, FEED_FLIP);
 	list_copy	old;
 	feed_change *changes;
 	uint8_t    *bytes = NULL;
-	size_t		length;
 	bool		written = true;
 	uint32_t	i;
 
 	/* what the folder's manifest announces, read from the folder: no host has more */
-	if (was->serial == 0 || was->content >= next->epoch || !folder_load(f, &old))
+	if (was->serial != 0 && was->content < next->epoch && folder_load(f, &old))
 	{
-		next->patch_count = 0;
-		return true;
+		if (copy_fits(&old, copy->parts, copy->count))
+		{
+			changes = allocate(NULL, copy->count, sizeof *changes);
+			for (i = 0; i < copy->count; i++)
+				changes[i] = (feed_change) {NULL, 0, old.bodies[i], copy->bodies[i]};
+			written = write_patch(f, &patch, copy, changes, copy_bytes(copy) - 1, next, &bytes);
+			free(changes);
+		}
+		copy_free(&old);
 	}
-	if (copy_fits(&old, copy->parts, copy->count))
-	{
-		changes = allocate(NULL, copy->count, sizeof *changes);
-		memset(changes, 0, copy->count * sizeof *changes);
-		for (i = 0; i < copy->count; i++)
-			changes[i] = (feed_change) {NULL, 0, old.blocks[i], copy->blocks[i]};
-		memset(&patch, 0, sizeof patch);
-		patch.kind = FEED_FLIP;
-		patch.epoch = patch.to = next->epoch;
-		memcpy(patch.identity, next->identity, sizeof patch.identity);
-		patch.from = was->content;
-		patch.from_sum = was->sum;
-		patch.to_sum = next->sum;
-		written = write_patch(f, &patch, copy, changes, copy_bytes(copy) - 1, next, &bytes, &length);
-		free(changes);
-	}
-	copy_free(&old);
 	/* without it nothing leads on from older epochs */
 	if (bytes == NULL)
 		next->patch_count = 0;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,16 +25,16 @@
 /* A copy that had no room is tried again so often. */
 #define SETTLE_SECONDS 60.0
 
-static bool
-refuse(place *p, const char *word, const char *text)
+bool
+place_refuse(place *p, const char *word, const char *text)
 {
 	p->word = word;
 	complain("\"%s\" %s", p->path, text);
 	return false;
 }
 
-static bool
-trouble(place *p, const char *what)
+bool
+place_trouble(place *p, const char *what)
 {
 	p->word = "disk";
 	complain("cannot %s \"%s\": %s", what, p->path, strerror(errno));
@@ -80,13 +81,13 @@ take_lock(place *p)
 	/* nobody else may open it, and so keep it */
 	p->lock = openat(p->folder, p->lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (p->lock < 0 || fstat(p->lock, &st) != 0)
-		return trouble(p, "lock");
+		return place_trouble(p, "lock");
 	if ((st.st_mode & 0077) != 0 && fchmod(p->lock, 0600) != 0)
-		return trouble(p, "lock");
+		return place_trouble(p, "lock");
 	p->lock_inode = st.st_ino;
 	if (flock(p->lock, LOCK_EX | LOCK_NB) != 0)
-		return errno == EWOULDBLOCK ? refuse(p, "disk", "is followed by another process") : trouble(p, "lock");
-	return has_lock(p) || refuse(p, "disk", "lost its lock while it was taken: try again");
+		return errno == EWOULDBLOCK ? place_refuse(p, "disk", "is followed by another process") : place_trouble(p, "lock");
+	return has_lock(p) || place_refuse(p, "disk", "lost its lock while it was taken: try again");
 }
 
 /* ------------------------------------------------------------------------
@@ -108,13 +109,13 @@ let_go(place *p)
 static bool
 read_parts(int fd, const feed_who *who, feed_part *parts)
 {
-	uint8_t		header[FEED_HEADER_BYTES];
+	uint8_t		header[FEED_FRONT_BYTES];
 	uint64_t	at = FEED_PAGE;
 	uint32_t	i;
 
 	for (i = 0; i < who->parts; i++)
 		if (!read_all(fd, header, sizeof header, at) ||
-			feed_who_part(who, i, header, &at, &parts[i]) != FEED_PAGE_OK)
+			!feed_who_part(who, i, header, &at, &parts[i]))
 			return false;
 	return true;
 }
@@ -136,15 +137,6 @@ typedef struct found
 	struct stat st;
 } found;
 
-static bool
-is_zero(const uint8_t *bytes, size_t length)
-{
-	while (length > 0)
-		if (bytes[--length] != 0)
-			return false;
-	return true;
-}
-
 /* After a loss of power a file can be empty, cut, or full of zeros. */
 static found_file
 look_at(const place *p, found *f)
@@ -162,9 +154,9 @@ look_at(const place *p, found *f)
 	length = f->st.st_size < FEED_PAGE ? (size_t) f->st.st_size : FEED_PAGE;
 	if (!read_all(f->fd, f->page, length, 0))
 		return UNREADABLE;
-	if (feed_who_read(f->page, (uint64_t) f->st.st_size, &f->who) == FEED_PAGE_OK)
+	if (feed_who_read(f->page, (uint64_t) f->st.st_size, &f->who) == NULL)
 		return A_LIST;
-	if (is_zero(f->page, length) || feed_page_is(f->page) || memcmp(f->page, "BLMF", 4) == 0)
+	if (sodium_is_zero(f->page, length) || feed_page_is(f->page) || memcmp(f->page, "BLMF", 4) == 0)
 		return NO_LIST;
 	return NOT_OURS;
 }
@@ -173,7 +165,8 @@ look_at(const place *p, found *f)
 static bool
 take_mine(place *p, const found *f)
 {
-	bool		taken = true;
+	place_bits	bits;
+	feed_now	now;
 
 	p->state = PLACE_MINE;
 	p->changes = feed_load(f->page, FEED_CHANGES);
@@ -181,14 +174,8 @@ take_mine(place *p, const found *f)
 	feed_how_read(f->page, &p->how);
 	p->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
 	/* it was killed while it set bits: what is there is what the sum is of */
-	if (taken && p->changes % 2 != 0)
-	{
-		place_bits	bits;
-		place_facts facts = {p->who.name, p->who.identity, p->who.epoch, p->who.built, p->now};
-
-		taken = place_set_begin(p, &bits) && place_set_end(p, &bits, &facts);
-	}
-	return taken || trouble(p, "write");
+	now = p->now;
+	return p->changes % 2 == 0 || (place_set_begin(p, &bits) && place_set_end(p, &bits, &now));
 }
 
 static bool
@@ -224,19 +211,18 @@ take(place *p, const found *f)
 static bool
 find(place *p)
 {
-	found	   *f = allocate(NULL, 1, sizeof *f);
-	found_file	what = look_at(p, f);
+	found		f;
+	found_file	what = look_at(p, &f);
 	bool		well = true;
 
 	if (what == A_LIST)
-		well = take(p, f);
+		well = take(p, &f);
 	else if (what == UNREADABLE)
-		well = trouble(p, "open");
+		well = place_trouble(p, "open");
 	else if (what == NOT_OURS)
-		well = refuse(p, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
-	if (what != A_LIST && f->fd >= 0)
-		close(f->fd);
-	free(f);
+		well = place_refuse(p, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
+	if (what != A_LIST && f.fd >= 0)
+		close(f.fd);
 	return well;
 }
 
@@ -244,14 +230,13 @@ bool
 place_open(place *p, const char *path)
 {
 	struct statfs fs;
-	static const uint8_t no_boot[FEED_BOOT_BYTES];
 
 	memset(p, 0, sizeof *p);
 	p->path = path;
 	p->folder = p->lock = p->fd = p->new_fd = -1;
 	p->word = "";
 	read_boot_id(p->here.boot);
-	if (memcmp(p->here.boot, no_boot, sizeof no_boot) == 0)
+	if (sodium_is_zero(p->here.boot, sizeof p->here.boot))
 	{
 		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 		return false;
@@ -273,7 +258,6 @@ place_lose(place *p, const char *word, const char *text)
 {
 	feed_now	told = p->now;
 	uint8_t		bytes[FEED_NOW_BYTES];
-	uint8_t		one[8];
 
 	p->lost = true;
 	p->word = word;
@@ -284,32 +268,34 @@ place_lose(place *p, const char *word, const char *text)
 	told.content.serial = strcmp(word, "disk") != 0 ? 0 : p->saved > p->who.born.serial ? p->saved : p->who.born.serial;
 	told.true_at = 0;
 	feed_now_write(&told, bytes);
-	feed_word(one, 1);
 	(void) write_all(p->fd, bytes, sizeof bytes, FEED_NOW_AT);
-	(void) write_all(p->fd, one, sizeof one, FEED_SUPERSEDED);
-	place_wrote(p);
+	place_supersede(p, 1);
 	place_note(p, false, word, text);
 }
 
-/* Whether the page is the one that was written last. */
-static bool
-has_page(place *p)
+void
+place_supersede(place *p, uint64_t value)
 {
-	found	   *f = allocate(NULL, 1, sizeof *f);
-	feed_now	now;
-	struct stat st;
-	bool		same = fstat(p->fd, &st) == 0 && (uint64_t) st.st_size == p->who.length &&
-		read_all(p->fd, f->page, sizeof f->page, 0) &&
-		feed_who_read(f->page, p->who.length, &f->who) == FEED_PAGE_OK;
+	uint8_t		word[8];
 
-	if (same)
-	{
-		feed_now_read(f->page, &now);
-		same = memcmp(&f->who.place, &p->who.place, sizeof p->who.place) == 0 &&
-			feed_load(f->page, FEED_CHANGES) == p->changes && now.content.serial == p->now.content.serial;
-	}
-	free(f);
-	return same;
+	feed_word(word, value);
+	if (p->state != PLACE_MINE || p->fd < 0)
+		return;
+	(void) write_all(p->fd, word, sizeof word, FEED_SUPERSEDED);
+	place_wrote(p);
+}
+
+bool
+place_has_page(const place *p)
+{
+	_Alignas(8) uint8_t page[FEED_PAGE];
+	feed_who	who;
+	struct stat st;
+
+	return fstat(p->fd, &st) == 0 && (uint64_t) st.st_size == p->who.length &&
+		read_all(p->fd, page, sizeof page, 0) && feed_who_read(page, p->who.length, &who) == NULL &&
+		memcmp(&who.place, &p->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == p->changes &&
+		feed_load(page, FEED_SERIAL) == p->now.content.serial;
 }
 
 bool
@@ -325,7 +311,7 @@ static bool
 check_content(place *p)
 {
 	uint64_t	sum;
-	bool		page = has_page(p);
+	bool		page = place_has_page(p);
 	struct stat st;
 
 	if (page && (!place_was_written(p) || p->changes % 2 != 0))
@@ -346,17 +332,16 @@ check_content(place *p)
 static bool
 take_name_back(place *p)
 {
-	found	   *f = allocate(NULL, 1, sizeof *f);
-	found_file	what = look_at(p, f);
+	found		f;
+	found_file	what = look_at(p, &f);
 	bool		other = what == NOT_OURS || what == UNREADABLE ||
-		(what == A_LIST && (strcmp(f->who.name, p->who.name) != 0 ||
-							memcmp(f->who.identity, p->who.identity, FEED_IDENTITY_BYTES) != 0));
+		(what == A_LIST && (strcmp(f.who.name, p->who.name) != 0 ||
+							memcmp(f.who.identity, p->who.identity, FEED_IDENTITY_BYTES) != 0));
 
-	if (f->fd >= 0)
-		close(f->fd);
-	free(f);
+	if (f.fd >= 0)
+		close(f.fd);
 	if (other)
-		return refuse(p, "identity", "was replaced by something else, which is left alone: remove it");
+		return place_refuse(p, "identity", "was replaced by something else, which is left alone: remove it");
 	complain("\"%s\" was removed or replaced by another program, and is made again", p->path);
 	return place_again(p);
 }
@@ -392,7 +377,7 @@ place_check(place *p, bool *over)
 	*over = !has_lock(p);
 	p->word = "";
 	if (*over)
-		return refuse(p, "disk", "has lost its lock, which somebody removed: another process may follow it");
+		return place_refuse(p, "disk", "has lost its lock, which somebody removed: another process may follow it");
 	if (p->lost)
 		return true;
 	if (p->state == PLACE_EMPTY && (!there || !find(p)))
@@ -400,11 +385,11 @@ place_check(place *p, bool *over)
 	if (p->state == PLACE_EMPTY)
 		return true;
 	if (p->state == PLACE_FOREIGN)
-		return settle(p);
+		return settle(p) || p->lost;
 	if (p->leave)
-		return place_again(p);
+		return place_again(p) || p->lost;
 	if (!there || (uint64_t) st.st_ino != p->here.inode || (uint64_t) st.st_dev != p->here.device)
-		return take_name_back(p);
+		return take_name_back(p) || p->lost;
 	return check_content(p);
 }
 

@@ -32,13 +32,10 @@ typedef enum place_state
 	PLACE_MINE
 } place_state;
 
-/* What a look knows of the content that it gives. */
+/* What a look knows of the content that it gives: of who name, identity and epoch are used. */
 typedef struct place_facts
 {
-	const char *name;
-	const uint8_t *identity;
-	uint64_t	epoch;
-	uint64_t	built;
+	feed_who	who;
 	feed_now	now;
 } place_facts;
 
@@ -52,7 +49,7 @@ typedef struct place_bits
 
 	/* The piece that is changed */
 	const feed_part *part;		/* NULL: none */
-	uint64_t	at;				/* in the part's blocks */
+	uint64_t	at;				/* in the part's body */
 	size_t		length;
 	uint64_t	was;			/* what it added to the sum */
 	size_t		first;			/* bytes that changed: from this one ... */
@@ -116,15 +113,23 @@ extern bool place_open(place *p, const char *path);
  */
 extern bool place_check(place *p, bool *over);
 
-/* After a write of this process; and whether another one wrote to FILE since. */
+/* After a write of this process; whether another one wrote to FILE since; and whether the page is still its own. */
 extern void place_wrote(place *p);
 extern bool place_was_written(const place *p);
+extern bool place_has_page(const place *p);
 
 /* Notes how a look went: word is "" if well; looked: FILE has what the server has. */
 extern void place_note(place *p, bool looked, const char *word, const char *text);
 
 /* FILE's bits are not what they should be: its readers are told, and a whole is needed. */
 extern void place_lose(place *p, const char *word, const char *text);
+
+/* Tells who reads FILE that another one takes its place: 1, or 0 if none does. */
+extern void place_supersede(place *p, uint64_t value);
+
+/* Both are false: why the last call failed, and what is said of FILE; the latter with errno. */
+extern bool place_refuse(place *p, const char *word, const char *text);
+extern bool place_trouble(place *p, const char *what);
 
 extern void place_close(place *p);
 
@@ -135,15 +140,11 @@ extern void place_remove(const char *path);
  * new.c
  * ------------------------------------------------------------------------ */
 
-/*
- * Begins .FILE.new, of parts whose headers are those of filters, or, where parts is 0, come
- * later: of these only the length is used.  They lie where new_parts says.
- */
+/* Begins .FILE.new, of parts of these lengths: they lie where new_parts says. */
 extern bool place_new(place *p, const feed_part *parts, uint32_t count);
-extern bool place_new_header(place *p, const feed_part *part);
 
-/* Writes into it; false with errno. */
-extern bool place_new_write(place *p, uint64_t at, const void *bytes, size_t length);
+/* Writes a part's header, as files of parts have them. */
+extern bool place_new_header(place *p, const feed_part *part);
 
 /* Makes it what FILE is. */
 extern bool place_new_copy(place *p, uint64_t *sum);
@@ -162,19 +163,20 @@ extern bool place_again(place *p);
 
 extern void bits_begin(place_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip);
 
-/* Positions of a part come in rising order; false with errno. */
+/*
+ * The front of an exact part, which the sum is of, and then positions of the part in rising
+ * order; false with errno.  In an exact part no bit is set, they are only flipped.
+ */
+extern bool bits_front(place_bits *bits, uint32_t part, const uint8_t *front);
 extern bool bits_put(place_bits *bits, uint32_t part, uint64_t position);
 extern bool bits_end(place_bits *bits);
 
 /* Between these two bits are set in FILE, which is MINE. */
 extern bool place_set_begin(place *p, place_bits *bits);
-extern bool place_set_end(place *p, place_bits *bits, const place_facts *facts);
+extern bool place_set_end(place *p, place_bits *bits, const feed_now *now);
 
 /* The sum of a file's parts, whose headers must be these; false with errno. */
 extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum);
-
-extern bool write_all(int fd, const void *bytes, size_t length, uint64_t at);
-extern bool read_all(int fd, void *bytes, size_t length, uint64_t at);
 
 /* ------------------------------------------------------------------------
  * save.c
@@ -190,7 +192,7 @@ extern void place_save_last(place *p);
  * room.c
  * ------------------------------------------------------------------------ */
 
-/* Whether memory has room for a file of so many bytes on tmpfs: lack of it ends processes. */
-extern bool place_has_memory(const char *path, uint64_t bytes);
+/* Whether memory has room for a file of so many bytes, if it is on tmpfs: lack of it ends processes. */
+extern bool place_has_memory(const place *p, uint64_t bytes);
 
 #endif							/* CLI_PLACE_FILE_H */

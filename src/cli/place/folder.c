@@ -47,83 +47,49 @@ remove_unfinished(int fd)
  * The state file
  * ------------------------------------------------------------------------ */
 
-/*
- * It belongs to the manifest of the same epoch.  boot is that of the host that wrote it,
- * heartbeat its exporter's: 0 if that didn't stay.
- */
-typedef struct folder_state
+static void
+read_state(list_folder *f)
 {
-	char		system[64];
-	char		identity[FEED_UUID_TEXT_BYTES];
-	uint64_t	epoch;
-	int64_t		build;
-	char		boot[FEED_UUID_TEXT_BYTES];
-	uint64_t	heartbeat;
-} folder_state;
-
-static bool
-read_state(const list_folder *f, folder_state *state)
-{
+	folder_state *state = &f->state;
 	size_t		length;
 	char	   *text = (char *) folder_read(f->folder, STATE, 4096, &length);
-	uint8_t		identity[FEED_IDENTITY_BYTES];
-	bool		read;
+	char		identity[FEED_UUID_TEXT_BYTES];
 
-	memset(state, 0, sizeof *state);
-	read = text != NULL &&
-		sscanf(text, STATE_FIRST_LINE "\nserver %63s\nidentity %36s\nepoch %" SCNu64 "\nbuild %" SCNd64
-			   "\nboot %36s\nheartbeat %" SCNu64, state->system, state->identity, &state->epoch, &state->build,
-			   state->boot, &state->heartbeat) == 6 &&
-		feed_uuid_read(identity, state->identity);
+	f->state_known = text != NULL &&
+		sscanf(text, STATE_FIRST_LINE "\nserver %63s\nidentity %36s\nepoch %" SCNu64 "\nbuild %" SCNd64, state->system, identity,
+			   &state->epoch, &state->build) == 4 &&
+		feed_uuid_read(state->identity, identity);
 	free(text);
-	return read;
-}
-
-static void
-this_boot(char text[FEED_UUID_TEXT_BYTES])
-{
-	uint8_t		boot[FEED_BOOT_BYTES];
-
-	read_boot_id(boot);
-	feed_uuid_text(text, boot);
 }
 
 bool
-folder_write_state(const list_folder *f, const folder_news *news, uint64_t epoch,
-				   const uint8_t identity[FEED_IDENTITY_BYTES])
+folder_write_state(const list_folder *f, const list_news *news, const feed_manifest *of)
 {
-	char		boot[FEED_UUID_TEXT_BYTES];
 	char		uuid[FEED_UUID_TEXT_BYTES];
 	char	   *text;
 	folder_piece piece;
 	bool		written;
 
-	this_boot(boot);
-	feed_uuid_text(uuid, identity);
-	text = text_of(STATE_FIRST_LINE "\nserver %s\nidentity %s\nepoch %" PRIu64 "\nbuild %" PRId64 "\nboot %s\nheartbeat %"
-				   PRIu64 "\n", news->system, uuid, epoch, news->build, boot, f->plan->heartbeat);
-	piece.bytes = text;
-	piece.length = strlen(text);
+	feed_uuid_text(uuid, of->identity);
+	text = text_of(STATE_FIRST_LINE "\nserver %s\nidentity %s\nepoch %" PRIu64 "\nbuild %" PRId64 "\n", news->system, uuid,
+				   of->epoch, news->build);
+	piece = (folder_piece) {text, strlen(text)};
 	written = folder_write(f->folder, STATE, 0600, &piece, 1);
 	free(text);
 	return written;
 }
 
-char *
+const char *
 folder_system(const list_folder *f)
 {
-	folder_state state;
-
-	if (f->plan->new_source || f->manifest.serial == 0 || !read_state(f, &state))
-		return NULL;
-	return text_of("%s", state.system);
+	return f->plan->new_source || f->manifest.serial == 0 || !f->state_known ? "" : f->state.system;
 }
 
 /* ------------------------------------------------------------------------
  * Content
  * ------------------------------------------------------------------------ */
 
-/* Sets the bits of the whole files that the manifest names. */
+/* The copy becomes what the whole files are that the manifest names. */
 static bool
 load_wholes(const list_folder *f, list_copy *copy)
 {
@@ -141,9 +107,9 @@ load_wholes(const list_folder *f, list_copy *copy)
 	}
 	if (sound)
 	{
-		copy_create(copy, parts, m->parts);
+		copy_create(copy, parts, (uint32_t) m->parts);
 		for (i = 0; i < m->parts; i++)
-			copy_or(copy, i, 0, bytes[i] + FEED_HEADER_BYTES, parts[i].length, false);
+			copy_fill(copy, &parts[i], bytes[i]);
 	}
 	for (i = 0; i < m->parts; i++)
 		free(bytes[i]);
@@ -158,7 +124,7 @@ folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *
 	uint8_t    *bytes = folder_read_file(f->folder, file, true);
 
 	if (bytes != NULL &&
-		feed_patch_read(bytes, (size_t) file->length, copy->parts, copy->count, patch) == FEED_PATCH_OK &&
+		feed_patch_read(bytes, (size_t) file->length, copy->parts, copy->count, patch) == NULL &&
 		patch->from == file->from && patch->to == file->to)
 		return bytes;
 	free(bytes);
@@ -175,17 +141,17 @@ load_patches(const list_folder *f, list_copy *copy)
 	{
 		feed_patch	patch;
 		uint8_t    *bytes;
+		bool		sound;
 
 		if (m->patches[i].to <= m->wholes[0].to)
 			continue;
 		bytes = folder_load_patch(f, copy, &m->patches[i], &patch);
-		if (bytes == NULL || patch.kind != FEED_SET)
-		{
-			free(bytes);
-			return false;
-		}
-		copy_apply(copy, &patch);
+		sound = bytes != NULL && patch.kind == FEED_SET;
+		if (sound)
+			copy_apply(copy, &patch);
 		free(bytes);
+		if (!sound)
+			return false;
 	}
 	return true;
 }
@@ -212,7 +178,6 @@ read_manifest(list_folder *f)
 	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
 	const char *problem;
 	unsigned	line = 0;
-	folder_state state;
 
 	if (text == NULL && errno == ENOENT)
 		return;
@@ -227,60 +192,11 @@ read_manifest(list_folder *f)
 		return;
 	}
 	feed_manifest_free(&f->manifest);
-	if (f->plan->identity == NULL && !read_state(f, &state))
+	if (f->plan->identity == NULL && !f->state_known)
 		fail("\"%s/%s\" can't be continued (line %u %s), and no " STATE " says whose list it was: give its --identity, or"
 			 " remove the file", f->plan->to, FOLDER_MANIFEST, line, problem);
 	complain("\"%s/%s\" can't be read (line %u %s): publishing all anew", f->plan->to, FOLDER_MANIFEST, line, problem);
 	f->manifest_length = length;
-}
-
-/* The serial that the folder's manifest has now; 0 if it can't be read. */
-static uint64_t
-serial_there(const list_folder *f)
-{
-	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
-	feed_manifest there;
-	unsigned	line;
-	uint64_t	serial;
-
-	if (text == NULL)
-		return 0;
-	serial = feed_manifest_read(text, length, &there, &line) == NULL ? there.serial : 0;
-	feed_manifest_free(&there);
-	free(text);
-	return serial;
-}
-
-/*
- * The lock says nothing of an exporter on another host that has the same folder, such as
- * one of a clone of this database.  If it lives, its manifest is renewed in time.
- */
-static void
-watch_other_host(const list_folder *f)
-{
-	folder_state state;
-	char		boot[FEED_UUID_TEXT_BYTES];
-	double		until;
-
-	this_boot(boot);
-	if (f->manifest.serial == 0 || !read_state(f, &state) || state.heartbeat == 0 || strcmp(state.boot, boot) == 0)
-		return;
-	/* both clocks are right within a minute, as they are compared with the server's */
-	if (time_now() > f->manifest.serial + (3 * state.heartbeat + 120) * 1000000)
-		return;
-	complain("\"%s\" was last exported by another host, or before this one was started anew: looking for %"
-			 PRIu64 " s whether it still is", f->plan->to, 3 * state.heartbeat / 2 + 1);
-	until = monotonic_seconds() + 1.5 * (double) state.heartbeat + 1;
-	while (!stop_requested() && monotonic_seconds() < until)
-	{
-		uint64_t	serial = serial_there(f);
-
-		if (serial != 0 && serial != f->manifest.serial)
-			fail("an exporter on another host writes to \"%s\"; each needs a folder and an address of its own",
-				 f->plan->to);
-		stop_wait(-1, 0.25);
-	}
 }
 
 static void
@@ -309,14 +225,20 @@ folder_open(list_folder *f, const folder_plan *plan)
 	remove_unfinished(f->folder);
 	f->clock = time_now();
 	f->boot_clock = boot_time_now();
+	read_state(f);
 	read_manifest(f);
-	watch_other_host(f);
+	/* a list without a manifest begins, under the identity that it is known by */
+	if (f->manifest.serial == 0 && f->state_known)
+		memcpy(f->manifest.identity, f->state.identity, FEED_IDENTITY_BYTES);
+	else if (f->manifest.serial == 0)
+		randombytes_buf(f->manifest.identity, FEED_IDENTITY_BYTES);
 	if (plan->identity == NULL)
 		return;
 	if (!feed_uuid_read(identity, plan->identity))
 		fail("--identity must be a UUID in lower case, not \"%s\"", plan->identity);
 	if (f->manifest.serial != 0 && memcmp(identity, f->manifest.identity, sizeof identity) != 0)
 		fail("\"%s\" has another identity than --identity says", plan->to);
+	memcpy(f->manifest.identity, identity, FEED_IDENTITY_BYTES);
 }
 
 void
@@ -332,37 +254,22 @@ folder_close(list_folder *f)
  * Taking up
  * ------------------------------------------------------------------------ */
 
-/* A list without a manifest begins, under the identity that it is known by. */
-static void
-begin_list(list_folder *f, const char *name, const folder_state *state)
-{
-	if (f->plan->identity != NULL)
-		(void) feed_uuid_read(f->manifest.identity, f->plan->identity);
-	else if (state != NULL)
-		(void) feed_uuid_read(f->manifest.identity, state->identity);
-	else
-		randombytes_buf(f->manifest.identity, FEED_IDENTITY_BYTES);
-	snprintf(f->manifest.name, sizeof f->manifest.name, "%s", name);
-}
-
 /* What a process before this one published, to go on with; an epoch begins if it is damaged. */
 static bool
-go_on(list_folder *f, folder_news *news, const folder_state *state)
+go_on(list_folder *f, list_news *news)
 {
-	if (folder_load(f, news->copy))
-		news->build = state->build;
+	if (folder_load(f, &news->copy))
+		news->build = f->state.build;
 	else
 		complain("files that the manifest of \"%s\" names are missing or damaged: publishing all anew", f->plan->to);
-	return folder_write_state(f, news, state->epoch, f->manifest.identity);
+	return folder_write_state(f, news, &f->manifest);
 }
 
 bool
-folder_take_up(list_folder *f, folder_news *news)
+folder_take_up(list_folder *f, list_news *news)
 {
 	uint8_t		random[FEED_EXPORTER_BYTES / 2];
-	folder_state state;
 	const char *name = f->plan->name != NULL ? f->plan->name : news->name;
-	bool		known = read_state(f, &state);
 
 	if (f->taken_up)
 		return true;
@@ -380,8 +287,8 @@ folder_take_up(list_folder *f, folder_news *news)
 	feed_hex(f->exporter, random, sizeof random);
 	f->taken_up = true;
 	if (f->manifest.serial == 0)
-		begin_list(f, name, known ? &state : NULL);
-	else if (known && state.epoch == f->manifest.epoch)
-		return go_on(f, news, &state);
+		snprintf(f->manifest.name, sizeof f->manifest.name, "%s", name);
+	else if (f->state_known && f->state.epoch == f->manifest.epoch)
+		return go_on(f, news);
 	return true;
 }

@@ -19,9 +19,18 @@
 #include "copy.h"
 #include "feed_manifest.h"
 #include "feed_sign.h"
-#include "folder_files.h"
 
+#define FOLDER_MANIFEST "manifest"
 #define FOLDER_MOST_KEYS 8
+
+/* What unfinished files begin with. */
+#define FOLDER_UNFINISHED ".tmp-"
+
+typedef struct folder_piece
+{
+	const void *bytes;
+	size_t		length;
+} folder_piece;
 
 typedef struct folder_plan
 {
@@ -35,7 +44,6 @@ typedef struct folder_plan
 	uint64_t	spread;			/* the same */
 	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed; 0: never */
 	uint64_t	expires;		/* seconds; 0: manifests don't expire */
-	uint64_t	keep;			/* bytes of the folder beyond which patches go early; 0: none */
 	uint64_t	keep_days;		/* days for which whoever stores the files keeps them, at least */
 	feed_key	keys[FOLDER_MOST_KEYS];
 	size_t		key_count;
@@ -55,20 +63,18 @@ typedef enum whole_reason
 } whole_reason;
 
 /* What was looked at, and what of it is new. */
-typedef struct folder_news
+typedef struct list_news
 {
-	list_copy  *copy;			/* empty before the first look, unless the folder fills it */
-	const char *name;			/* as the server calls it */
-	const char *system;			/* the server's identifier */
-	const uint8_t *identity;	/* of a list, after a look, else NULL */
-	uint64_t	serial;			/* of a list, else 0 */
-	int64_t		build;			/* of an index */
-	uint64_t	built;			/* of a list */
-	uint64_t	true_at;
+	list_copy	copy;			/* empty before the first look, unless the folder fills it */
+	char	   *name;			/* as people write it */
+	char	   *system;			/* the server's identifier */
+	uint8_t		identity[FEED_IDENTITY_BYTES];	/* a list's own; of an index its cluster's and database's */
+	uint64_t	serial;			/* of a list, that the copy has; of an index 0 */
+	int64_t		build;			/* of an index, that the copy has */
+	uint64_t	true_at;		/* all that was committed before is in the copy; 0: not known */
 	bool		new_epoch;
-	bool		too_many;		/* more is new than the copy has noted */
 	whole_reason reason;		/* for which an epoch begins */
-} folder_news;
+} list_news;
 
 /* What was done since the program began. */
 typedef struct folder_counts
@@ -93,26 +99,32 @@ typedef struct folder_renewal
 	double		failed;			/* when the last one did; monotonic seconds */
 } folder_renewal;
 
+/* What .state said at first: it belongs to the manifest of the same epoch. */
+typedef struct folder_state
+{
+	char		system[64];
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+	uint64_t	epoch;
+	int64_t		build;
+} folder_state;
+
 typedef struct list_folder
 {
 	const folder_plan *plan;
 	int			folder;
 	int			lock;
+	folder_state state;
+	bool		state_known;
 	feed_manifest manifest;		/* the one that is there; serial 0: none */
 	char		exporter[FEED_EXPORTER_BYTES + 1];	/* this process, in manifests */
 	bool		taken_up;		/* what was there has been read */
 	bool		taken;			/* the manifest was written by this process, and passed on */
-	int64_t		published_build;	/* that the manifest's epoch is of */
 	size_t		manifest_length;
 	uint64_t	clock;			/* wall clock and boot clock, when the first was right last */
 	uint64_t	boot_clock;
 	double		published;		/* when; monotonic seconds */
 	double		swept;
-	double		checked;		/* when its files were looked at */
 	bool		lost;			/* one that the manifest names is not there */
-	bool		wholes_written;	/* for what is being published, and why: */
-	whole_reason whole_reason;
-	uint64_t	patch_bytes;	/* of the patch that is being published */
 	folder_renewal renewal;
 	folder_counts counts;
 } list_folder;
@@ -125,14 +137,14 @@ typedef struct list_folder
 extern void folder_open(list_folder *f, const folder_plan *plan);
 extern void folder_close(list_folder *f);
 
-/* The server's identifier of which the folder's content is, in new memory; NULL: not known. */
-extern char *folder_system(const list_folder *f);
+/* The server's identifier of which the folder's content is; "": not known. */
+extern const char *folder_system(const list_folder *f);
 
 /*
  * Before the first look, when the server is known: fills the copy with what is in the
  * folder, if that is sound, and then news->build is of which build of an index.
  */
-extern bool folder_take_up(list_folder *f, folder_news *news);
+extern bool folder_take_up(list_folder *f, list_news *news);
 
 /* Makes *copy the content that the manifest announces; false if files of it are missing or damaged. */
 extern bool folder_load(const list_folder *f, list_copy *copy);
@@ -140,16 +152,15 @@ extern bool folder_load(const list_folder *f, list_copy *copy);
 /* A patch of the folder for these parts, in new memory; NULL if it isn't whole. */
 extern uint8_t *folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch);
 
-/* Notes of which build the epoch is. */
-extern bool folder_write_state(const list_folder *f, const folder_news *news, uint64_t epoch,
-							   const uint8_t identity[FEED_IDENTITY_BYTES]);
+/* Notes of which build the manifest's epoch is. */
+extern bool folder_write_state(const list_folder *f, const list_news *news, const feed_manifest *of);
 
 /* ------------------------------------------------------------------------
  * publish.c: what is new
  * ------------------------------------------------------------------------ */
 
 /* Publishes what is new; *published: there was something, and it is in the folder's manifest. */
-extern bool folder_publish(list_folder *f, const folder_news *news, bool *published);
+extern bool folder_publish(list_folder *f, list_news *news, bool *published);
 
 /* The false-positive rate now. */
 extern double folder_rate(const list_copy *copy);
@@ -178,7 +189,7 @@ extern bool folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t s
 extern bool folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next);
 
 /* The patch from the published content to the copy as it is. */
-extern bool folder_write_set(list_folder *f, const folder_news *news, feed_manifest *next);
+extern bool folder_write_set(list_folder *f, list_copy *copy, feed_manifest *next);
 
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next);
@@ -209,13 +220,28 @@ extern void folder_stop_renewing(list_folder *f);
 /* Files that the last manifest named and this one doesn't get their day from now on. */
 extern void folder_touch_unnamed(const list_folder *f, const feed_manifest *next);
 
-/* Looks now and then whether all files that the manifest names are there, with their lengths. */
-extern bool folder_is_lost(list_folder *f);
-
-/* Deletes what has had its day, now and then. */
+/* Now and then: deletes what has had its day, counts what stays, and notes if a file is lost that the manifest names. */
 extern void folder_sweep(list_folder *f);
 
-/* When a file was passed on last, seconds since 1970; 0: it isn't there. */
-extern int64_t folder_time_of(const list_folder *f, const feed_file *file, bool patch);
+/* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
+extern bool folder_is_old(const list_folder *f, const feed_file *file, bool patch);
+
+/* ------------------------------------------------------------------------
+ * folder_files.c: files that are there as a whole or not at all
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Writes a file of these pieces: under another name, synced, renamed, and the folder
+ * synced.  Says what is wrong before it returns false.
+ */
+extern bool folder_write(int folder, const char *name, mode_t mode, const folder_piece *pieces, int count);
+
+/* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
+extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);
+
+extern void folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count);
+
+/* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
+extern uint8_t *folder_read_file(int folder, const feed_file *file, bool patch);
 
 #endif							/* CLI_PLACE_FOLDER_H */

@@ -3,7 +3,7 @@
  *	  Files that are there as a whole or not at all, also after a loss of power.
  */
 #define _GNU_SOURCE
-#include "folder_files.h"
+#include "folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,29 +16,17 @@
 
 #include "feed_values.h"
 #include "messages.h"
+#include "system.h"
 
 static bool
 write_pieces(int fd, const folder_piece *pieces, int count)
 {
+	uint64_t	at = 0;
 	int			i;
 
-	for (i = 0; i < count; i++)
-	{
-		const char *at = pieces[i].bytes;
-		size_t		left = pieces[i].length;
-
-		while (left > 0)
-		{
-			ssize_t		written = write(fd, at, left);
-
-			if (written < 0 && errno == EINTR)
-				continue;
-			if (written < 0)
-				return false;
-			at += written;
-			left -= (size_t) written;
-		}
-	}
+	for (i = 0; i < count; at += pieces[i++].length)
+		if (!write_all(fd, pieces[i].bytes, pieces[i].length, at))
+			return false;
 	return true;
 }
 
@@ -75,9 +63,8 @@ folder_read(int folder, const char *name, size_t most, size_t *length)
 {
 	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	uint8_t    *bytes = NULL;
-	size_t		used = 0;
-	ssize_t		got = 1;
+	uint8_t    *bytes;
+	bool		read;
 
 	if (fd < 0)
 		return NULL;
@@ -88,17 +75,16 @@ folder_read(int folder, const char *name, size_t most, size_t *length)
 		return NULL;
 	}
 	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
-	while (used < (size_t) st.st_size && (got = read(fd, bytes + used, (size_t) st.st_size - used)) > 0)
-		used += (size_t) got;
+	read = read_all(fd, bytes, (size_t) st.st_size, 0);
 	close(fd);
-	if (used < (size_t) st.st_size)
+	if (!read)
 	{
 		free(bytes);
 		errno = EIO;
 		return NULL;
 	}
-	bytes[used] = '\0';
-	*length = used;
+	bytes[st.st_size] = '\0';
+	*length = (size_t) st.st_size;
 	return bytes;
 }
 

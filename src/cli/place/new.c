@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "messages.h"
+#include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
 
@@ -41,32 +42,17 @@ place_new_drop(place *p)
 	p->new_count = 0;
 }
 
-static bool
-write_headers(place *p)
-{
-	uint32_t	i;
-
-	for (i = 0; i < p->new_count; i++)
-		if (p->new_parts[i].parts != 0 && !write_all(p->new_fd, p->new_parts[i].header, FEED_HEADER_BYTES, p->new_parts[i].at))
-			return false;
-	return true;
-}
-
 bool
 place_new(place *p, const feed_part *parts, uint32_t count)
 {
-	uint32_t	i;
 	int			error;
 
 	place_new_drop(p);
 	p->new_parts = allocate(NULL, count, sizeof *parts);
 	memcpy(p->new_parts, parts, count * sizeof *parts);
 	p->new_count = count;
-	for (i = 0; i < count; i++)
-		if (parts[i].parts != 0)
-			feed_part_strip(&p->new_parts[i]);
 	p->new_length = feed_lay_out(p->new_parts, count);
-	if (!place_has_memory(p->folder_name, p->new_length))
+	if (!place_has_memory(p, p->new_length))
 	{
 		p->word = "disk";
 		place_new_drop(p);
@@ -78,7 +64,7 @@ place_new(place *p, const feed_part *parts, uint32_t count)
 	/* a hole in a full tmpfs would end readers, not this program */
 	error = posix_fallocate(p->new_fd, 0, (off_t) p->new_length);
 	errno = error;
-	return (error == 0 && write_headers(p)) || failed(p, "make room for");
+	return error == 0 || failed(p, "make room for");
 }
 
 bool
@@ -90,13 +76,7 @@ place_new_header(place *p, const feed_part *part)
 	*to = *part;
 	to->at = at;
 	feed_part_strip(to);
-	return write_all(p->new_fd, to->header, FEED_HEADER_BYTES, at) || failed(p, "write");
-}
-
-bool
-place_new_write(place *p, uint64_t at, const void *bytes, size_t length)
-{
-	return write_all(p->new_fd, bytes, length, at);
+	return write_all(p->new_fd, to->header, feed_front(to), at) || failed(p, "write");
 }
 
 bool
@@ -137,34 +117,6 @@ set_mode(const place *p)
 	return fchmod(p->new_fd, st.st_mode & 0777) == 0;
 }
 
-static void
-store_superseded(place *p, uint64_t value)
-{
-	uint8_t		word[8];
-
-	feed_word(word, value);
-	if (p->state != PLACE_MINE || p->fd < 0)
-		return;
-	(void) write_all(p->fd, word, sizeof word, FEED_SUPERSEDED);
-	place_wrote(p);
-}
-
-static void
-describe(const place *p, const place_facts *facts, const struct stat *st, feed_who *who)
-{
-	memset(who, 0, sizeof *who);
-	who->length = p->new_length;
-	who->parts = p->new_count;
-	who->epoch = facts->epoch;
-	memcpy(who->identity, facts->identity, sizeof who->identity);
-	who->place = p->here;
-	who->place.device = (uint64_t) st->st_dev;
-	who->place.inode = (uint64_t) st->st_ino;
-	who->born = facts->now.content;
-	who->built = facts->built;
-	snprintf(who->name, sizeof who->name, "%s", facts->name);
-}
-
 static bool
 write_page(const place *p, const feed_who *who, const place_facts *facts)
 {
@@ -181,19 +133,22 @@ bool
 place_new_end(place *p, const place_facts *facts)
 {
 	struct stat st;
-	feed_who	who;
-	bool		renamed;
+	feed_who	who = facts->who;
 
 	if (fstat(p->new_fd, &st) != 0)
 		return failed(p, "look at");
-	describe(p, facts, &st, &who);
+	who.length = p->new_length;
+	who.parts = p->new_count;
+	who.born = facts->now.content;
+	who.place = p->here;
+	who.place.device = (uint64_t) st.st_dev;
+	who.place.inode = (uint64_t) st.st_ino;
 	if (!write_page(p, &who, facts) || !set_mode(p) || fsync(p->new_fd) != 0)
 		return failed(p, "write");
-	store_superseded(p, 1);
-	renamed = renameat(p->folder, p->new_file, p->folder, p->file) == 0;
-	if (!renamed)
+	place_supersede(p, 1);
+	if (renameat(p->folder, p->new_file, p->folder, p->file) != 0)
 	{
-		store_superseded(p, 0);
+		place_supersede(p, 0);
 		return failed(p, "rename");
 	}
 	/* the name is taken whatever comes: without this sync a loss of power may bring the old file back */
@@ -221,20 +176,14 @@ place_new_end(place *p, const place_facts *facts)
 bool
 place_again(place *p)
 {
-	place_facts facts = {p->who.name, p->who.identity, p->who.epoch, p->who.built, p->now};
-	char		name[FEED_NAME_BYTES + 1];
-	uint8_t		identity[FEED_IDENTITY_BYTES];
+	place_facts facts = {p->who, p->now};
 	uint64_t	sum;
 
-	/* they are replaced when it ends */
-	memcpy(name, p->who.name, sizeof name);
-	memcpy(identity, p->who.identity, sizeof identity);
-	facts.name = name;
-	facts.identity = identity;
 	if (!place_new(p, p->parts, p->who.parts) || !place_new_copy(p, &sum))
 		return false;
-	/* of a file of before this boot bits may be there that its serial doesn't know */
-	if (p->state == PLACE_MINE && p->changes % 2 == 0 && sum != p->now.content.sum)
+	/* of a plain file of before this boot bits may be there that its serial doesn't know */
+	if (((p->state == PLACE_MINE && p->changes % 2 == 0) || feed_are_exact(p->parts, p->who.parts)) &&
+		sum != p->now.content.sum)
 	{
 		place_new_drop(p);
 		place_lose(p, "damaged", "bits of the file are not those that were set");

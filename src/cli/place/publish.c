@@ -87,18 +87,6 @@ folder_rate(const list_copy *copy)
 	return sum / copy->count;
 }
 
-static void
-complete_manifest(const list_folder *f, const folder_news *news, feed_manifest *next)
-{
-	next->true_at = news->true_at;
-	next->poll = f->plan->poll;
-	next->spread = f->plan->spread;
-	next->heartbeat = f->plan->heartbeat;
-	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
-	next->rate = folder_rate(news->copy);
-	memcpy(next->exporter, f->exporter, sizeof next->exporter);
-}
-
 /* Makes next the manifest that is there; its files are.  *next is empty then. */
 static bool
 write_manifest(list_folder *f, feed_manifest *next)
@@ -126,7 +114,7 @@ write_manifest(list_folder *f, feed_manifest *next)
 
 /* 0: the clock is wrong, and hosts would refuse all that comes when it is right again. */
 static uint64_t
-next_serial(const list_folder *f, const folder_news *news)
+next_serial(const list_folder *f, const list_news *news)
 {
 	uint64_t	now = time_now();
 	uint64_t	expected = f->clock + (boot_time_now() - f->boot_clock);
@@ -141,21 +129,6 @@ next_serial(const list_folder *f, const folder_news *news)
 	return 0;
 }
 
-/* patch: what was published came as one, too, unless that would have been too long. */
-static void
-count_published(list_folder *f, const folder_news *news, bool patch)
-{
-	const feed_manifest *m = &f->manifest;
-
-	if (f->wholes_written)
-		f->counts.wholes[f->whole_reason]++;
-	if (!patch || m->patch_count == 0 || m->patches[m->patch_count - 1].to != m->content)
-		return;
-	f->counts.patches++;
-	f->counts.bits += news->copy->news_count;
-	f->counts.patch_bytes += f->patch_bytes;
-}
-
 /* What is to be published. */
 typedef struct publishing
 {
@@ -167,90 +140,99 @@ typedef struct publishing
 
 /* The files of a new epoch, or of new bits. */
 static bool
-write_files(list_folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
+write_files(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
 {
-	list_copy  *copy = news->copy;
+	list_copy  *copy = &news->copy;
 
 	if (p->epoch)
 	{
 		folder_stop_renewing(f);
 		next->epoch = next->content;
-		if (news->serial == 0)
-			next->built = next->epoch;
 		next->sum = copy_sum(copy);
-		return folder_write_flip(f, copy, next) && folder_write_wholes(f, copy, next, news->reason) &&
-			folder_write_state(f, news, next->epoch, next->identity);
+		return folder_write_flip(f, copy, next) && folder_write_wholes(f, copy, next, f->manifest.serial == 0 ? WHOLE_FIRST : news->reason) &&
+			folder_write_state(f, news, next);
 	}
 	if (p->news)
 	{
 		next->sum = copy_sum(copy);
-		if (!folder_write_set(f, news, next))
+		if (!folder_write_set(f, copy, next))
 			return false;
 	}
 	return !p->lost || folder_write_anew(f, copy, next);
 }
 
 static bool
-publish(list_folder *f, const folder_news *news, const publishing *p, feed_manifest *next)
+publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
 {
 	next->serial = next_serial(f, news);
 	if (next->serial == 0)
 		return false;
-	/* a list has a serial of its own, and is built at each */
+	/* a list has a serial of its own */
 	if (p->news)
 		next->content = news->serial != 0 ? news->serial : next->serial;
 	if (news->serial != 0)
-		next->built = news->built;
-	if (news->identity != NULL)
 		memcpy(next->identity, news->identity, sizeof next->identity);
 	if (!write_files(f, news, p, next))
 		return false;
 	folder_trim(f, next);
-	complete_manifest(f, news, next);
+	next->true_at = news->true_at;
+	next->poll = f->plan->poll;
+	next->spread = f->plan->spread;
+	next->heartbeat = f->plan->heartbeat;
+	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
+	next->rate = folder_rate(&news->copy);
+	memcpy(next->exporter, f->exporter, sizeof next->exporter);
 	folder_touch_unnamed(f, next);
 	return write_manifest(f, next);
 }
 
-static bool
-is_due(const list_folder *f, double seconds)
+/* In new memory. */
+static feed_file *
+same_files(const feed_file *files, size_t count)
 {
-	return !f->taken || (seconds != 0 && monotonic_seconds() - f->published >= seconds);
+	feed_file  *copy = allocate(NULL, count, sizeof *copy);
+
+	if (count > 0)
+		memcpy(copy, files, count * sizeof *copy);
+	return copy;
 }
 
 bool
-folder_publish(list_folder *f, const folder_news *news, bool *published)
+folder_publish(list_folder *f, list_news *news, bool *published)
 {
 	feed_manifest next;
 	publishing	p;
 	uint64_t	before = f->manifest.serial;
+	folder_counts counts;
 	bool		well = true;
 
 	*published = false;
-	f->wholes_written = false;
-	if (!feed_manifest_copy(&next, &f->manifest))
-		fail("not enough memory");
-	free(next.inlined);
+	folder_sweep(f);
+	counts = f->counts;
+	next = f->manifest;
+	next.wholes = same_files(next.wholes, next.parts);
+	next.patches = same_files(next.patches, next.patch_count);
 	next.inlined = NULL;
 	next.inlined_length = 0;
 	p.epoch = news->new_epoch || f->manifest.serial == 0;
-	p.news = p.epoch || news->copy->news_count > 0 || news->too_many ||
-		(news->serial != 0 && news->serial != f->manifest.content);
-	p.lost = !p.epoch && folder_is_lost(f);
+	p.news = p.epoch || news->copy.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
+	p.lost = !p.epoch && f->lost;
 	p.renewed = !p.epoch && folder_take_renewed(f, &next);
-	if (p.news || p.lost || p.renewed || is_due(f, (double) f->plan->heartbeat))
+	if (p.news || p.lost || p.renewed || !f->taken ||
+		(f->plan->heartbeat != 0 && monotonic_seconds() - f->published >= (double) f->plan->heartbeat))
 	{
 		well = publish(f, news, &p, &next);
 		/* written, though the command may have failed for it */
 		if (f->manifest.serial != before)
 		{
-			count_published(f, news, p.news && !p.epoch);
 			f->lost = false;
 			*published = p.news;
 		}
+		else
+			f->counts = counts;
 	}
 	feed_manifest_free(&next);
 	if (well)
-		folder_renew(f, news->copy);
-	folder_sweep(f);
+		folder_renew(f, &news->copy);
 	return well;
 }

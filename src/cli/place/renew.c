@@ -11,19 +11,14 @@
 #include "folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "feed_values.h"
 #include "messages.h"
-#include "server.h"
 #include "system.h"
 
 /*
@@ -38,14 +33,6 @@
 #define RETRY_SECONDS 60.0
 
 static bool
-is_too_old(const list_folder *f)
-{
-	int64_t		time = folder_time_of(f, &f->manifest.wholes[0], false);
-
-	return time != 0 && (int64_t) (time_now() / 1000000) - time > (int64_t) f->plan->keep_days * 86400 / 2;
-}
-
-static bool
 is_time(const list_folder *f, const list_copy *copy)
 {
 	const feed_manifest *m = &f->manifest;
@@ -57,7 +44,7 @@ is_time(const list_folder *f, const list_copy *copy)
 		if (m->patches[i].to > m->wholes[0].to)
 			behind += m->patches[i].length;
 	return behind > MOST_BEHIND * whole || (behind > whole / 2 && time_now() >= m->wholes[0].to + WHOLE_AGE) ||
-		is_too_old(f);
+		folder_is_old(f, &m->wholes[0], false);
 }
 
 /* The child's work. */
@@ -65,23 +52,19 @@ static _Noreturn void
 make_wholes(list_folder *f, list_copy *copy)
 {
 	folder_renewal *r = &f->renewal;
-	uint32_t	i;
-	bool		made;
 
 	/* what becomes of the exporter, the folder isn't locked by this child */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(f->lock);
-	stop_catch_again();
-	made = folder_make_wholes(f, copy, r->serial, r->files);
-	for (i = 0; made && i < r->count; i++)
-	{
-		char		name[FEED_FILE_NAME_BYTES];
+	_exit(folder_make_wholes(f, copy, r->serial, r->files) ? 0 : 1);
+}
 
-		/* also where it had the same bytes: it was passed on now */
-		feed_file_name(name, r->files[i].digest, false);
-		made = utimensat(f->folder, name, NULL, 0) == 0;
-	}
-	_exit(made ? 0 : 1);
+/* Forgets the child, which has ended. */
+static void
+end_renewal(folder_renewal *r)
+{
+	munmap(r->files, r->count * sizeof *r->files);
+	r->child = 0;
 }
 
 void
@@ -104,18 +87,8 @@ folder_renew(list_folder *f, list_copy *copy)
 	if (r->child < 0)
 	{
 		complain("cannot make a process: %s", strerror(errno));
-		munmap(r->files, r->count * sizeof *r->files);
-		r->child = 0;
+		end_renewal(r);
 	}
-}
-
-/* Forgets the child, which has ended. */
-static void
-end_renewal(folder_renewal *r)
-{
-	munmap(r->files, r->count * sizeof *r->files);
-	r->files = NULL;
-	r->child = 0;
 }
 
 bool
@@ -132,8 +105,7 @@ folder_take_renewed(list_folder *f, feed_manifest *next)
 	if (taken)
 	{
 		memcpy(next->wholes, r->files, r->count * sizeof *r->files);
-		f->wholes_written = true;
-		f->whole_reason = WHOLE_RENEWED;
+		f->counts.wholes[WHOLE_RENEWED]++;
 	}
 	end_renewal(r);
 	return taken;

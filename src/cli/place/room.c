@@ -5,18 +5,16 @@
  * A file system that is full is an error, but a service or container that takes more memory
  * than it is allowed is ended, again and again.
  */
-#define _GNU_SOURCE
 #include "file.h"
 
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/vfs.h>
 
 #include "messages.h"
 
 #define CGROUPS "/sys/fs/cgroup"
+#define MIB 1048576.0
 
 /* The number behind a word at a line's begin; absent: what it is if there is none. */
 static uint64_t
@@ -81,18 +79,13 @@ left_in_cgroups(void)
 }
 
 bool
-place_has_memory(const char *path, uint64_t bytes)
+place_has_memory(const place *p, uint64_t bytes)
 {
-	struct statfs fs;
 	uint64_t	left = left_in_cgroups();
-	char		wanted[SCALE_TEXT_BYTES];
-	char		there[SCALE_TEXT_BYTES];
 
-	if (statfs(path, &fs) != 0 || fs.f_type != TMPFS_MAGIC || bytes <= left)
+	if (!p->in_memory || bytes <= left)
 		return true;
-	scale(wanted, (double) bytes, true);
-	scale(there, (double) left, true);
-	complain("a new file takes %s of memory in \"%s\", and this service may take %s more: give it more (MemoryMax), or put "
-			 "the file on a disk", wanted, path, there);
+	complain("a new file takes %.1f MiB of memory in \"%s\", and this service may take %.1f more: give it more (MemoryMax), "
+			 "or put the file on a disk", (double) bytes / MIB, p->folder_name, (double) left / MIB);
 	return false;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "messages.h"
+#include "system.h"
 
 #define SAVE_SECONDS 60.0
 #define LATE_SECONDS 600.0
@@ -104,13 +105,12 @@ place_save_last(place *p)
 {
 	double		until = monotonic_seconds() + LAST_SECONDS;
 
-	if (p->saver == 0 && is_needed(p))
-		begin_save(p);
-	while (p->saver != 0 && monotonic_seconds() < until)
+	while ((p->saver != 0 || is_needed(p)) && monotonic_seconds() < until)
 	{
-		look_for_end(p);
-		if (p->saver == 0 && is_needed(p))
+		if (p->saver == 0)
 			begin_save(p);
+		else
+			look_for_end(p);
 		(void) poll(NULL, 0, 1);
 	}
 }

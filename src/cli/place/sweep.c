@@ -16,9 +16,8 @@
 #include "feed_values.h"
 #include "messages.h"
 
-/* How long a file stays after the last manifest that named it; patches, where bytes press. */
+/* How long a file stays after the last manifest that named it. */
 #define KEPT_SECONDS 86400
-#define KEPT_PATCH_SECONDS 3600
 #define SWEEP_SECONDS 60.0
 
 /* The files that a manifest names, one after the other; NULL behind the last. */
@@ -37,34 +36,32 @@ name_of(char name[FEED_FILE_NAME_BYTES], const feed_manifest *m, size_t i)
 	feed_file_name(name, file_of(m, i)->digest, i >= m->parts);
 }
 
-int64_t
-folder_time_of(const list_folder *f, const feed_file *file, bool patch)
+bool
+folder_is_old(const list_folder *f, const feed_file *file, bool patch)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	struct stat st;
 
 	feed_file_name(name, file->digest, patch);
-	return fstatat(f->folder, name, &st, 0) == 0 ? (int64_t) st.st_mtime : 0;
+	return fstatat(f->folder, name, &st, 0) == 0 && time(NULL) - st.st_mtime > (time_t) f->plan->keep_days * 86400 / 2;
 }
 
-bool
-folder_is_lost(list_folder *f)
+/* Whether one that the manifest names is not there, or not of its length. */
+static bool
+is_lost(const list_folder *f)
 {
 	const feed_manifest *m = &f->manifest;
+	char		name[FEED_FILE_NAME_BYTES];
+	struct stat st;
 	size_t		i;
 
-	if (f->checked != 0 && monotonic_seconds() - f->checked < SWEEP_SECONDS)
-		return f->lost;
-	f->checked = monotonic_seconds();
-	for (i = 0; !f->lost && file_of(m, i) != NULL; i++)
+	for (i = 0; file_of(m, i) != NULL; i++)
 	{
-		char		name[FEED_FILE_NAME_BYTES];
-		struct stat st;
-
 		name_of(name, m, i);
-		f->lost = fstatat(f->folder, name, &st, 0) != 0 || (uint64_t) st.st_size != file_of(m, i)->length;
+		if (fstatat(f->folder, name, &st, 0) != 0 || (uint64_t) st.st_size != file_of(m, i)->length)
+			return true;
 	}
-	return f->lost;
+	return false;
 }
 
 static bool
@@ -107,13 +104,18 @@ is_named(const list_folder *f, const char *name)
 	return feed_from_hex(digest, sizeof digest, hex) && names_digest(&f->manifest, digest);
 }
 
-/* Counts the files that stay; those that nobody can need any more are deleted. */
-static void
-sweep_once(list_folder *f, time_t patches_before, time_t before)
+void
+folder_sweep(list_folder *f)
 {
-	DIR		   *entries = fdopendir(dup(f->folder));
+	time_t		before = time(NULL) - KEPT_SECONDS;
+	DIR		   *entries;
 	struct dirent *entry;
 
+	if (f->swept != 0 && monotonic_seconds() - f->swept < SWEEP_SECONDS)
+		return;
+	f->swept = monotonic_seconds();
+	f->lost = f->lost || is_lost(f);
+	entries = fdopendir(dup(f->folder));
 	f->counts.files = 0;
 	f->counts.bytes = 0;
 	if (entries == NULL)
@@ -122,13 +124,12 @@ sweep_once(list_folder *f, time_t patches_before, time_t before)
 	while ((entry = readdir(entries)) != NULL)
 	{
 		const char *ending = strchr(entry->d_name, '.');
-		bool		patch = ending != NULL && strcmp(ending, ".patch") == 0;
 		struct stat st;
 
-		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (!patch && strcmp(ending, ".bloom") != 0) ||
+		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (strcmp(ending, ".patch") != 0 && strcmp(ending, ".bloom") != 0) ||
 			fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
-		if (st.st_mtime < (patch ? patches_before : before) && !is_named(f, entry->d_name))
+		if (st.st_mtime < before && !is_named(f, entry->d_name))
 			unlinkat(f->folder, entry->d_name, 0);
 		else
 		{
@@ -137,23 +138,4 @@ sweep_once(list_folder *f, time_t patches_before, time_t before)
 		}
 	}
 	closedir(entries);
-}
-
-void
-folder_sweep(list_folder *f)
-{
-	static bool said;
-	time_t		now = time(NULL);
-
-	if (f->swept != 0 && monotonic_seconds() - f->swept < SWEEP_SECONDS)
-		return;
-	f->swept = monotonic_seconds();
-	sweep_once(f, now - KEPT_SECONDS, now - KEPT_SECONDS);
-	if (f->plan->keep == 0 || f->counts.bytes <= f->plan->keep)
-		return;
-	sweep_once(f, now - KEPT_PATCH_SECONDS, now - KEPT_SECONDS);
-	if (f->counts.bytes > f->plan->keep && !said)
-		complain("\"%s\" has %" PRIu64 " bytes, more than --keep: files stay for a day after they were named, patches for an hour",
-				 f->plan->to, f->counts.bytes);
-	said = f->counts.bytes > f->plan->keep;
 }

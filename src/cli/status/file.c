@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "../../lib/libbloomfilter.h"
+#include "feed_part.h"
 #include "messages.h"
 #include "system.h"
-
 
 static const char *const words[] = {
 	"no-look", "old", "back", "signature", "identity", "damaged", "disk", "clock", "waiting", "removed", NULL
@@ -30,43 +30,40 @@ wrong(status_table *table, const char *word, const char *text)
 	status_wrong(table, word);
 }
 
-/* Seconds since a time, -1 if it isn't known. */
+/* Seconds since a time. */
 static int64_t
 age_of(int64_t time)
 {
-	return time == 0 ? -1 : ((int64_t) time_now() - time) / 1000000;
+	return ((int64_t) time_now() - time) / 1000000;
 }
 
 static void
 check_look(status_table *table, const bloomfilter_status *status, const status_limits *limits)
 {
 	char		text[128];
+	int64_t		age = status->age / 1000000;
 
+	snprintf(text, sizeof text, "no look for %" PRId64 " s", age);
 	if (status->looked == 0)
 		wrong(table, "waiting", "the server was never looked at with success");
-	else if (limits->look != INT64_MAX && status->age / 1000000 > limits->look && strcmp(status->word, "old") != 0)
-	{
-		snprintf(text, sizeof text, "no look for %" PRId64 " s", status->age / 1000000);
+	else if (age >= 0 && (uint64_t) age > limits->look && strcmp(status->word, "old") != 0)
 		wrong(table, "old", text);
-	}
 }
 
-/* What is true by now: where it was asked, or where a file that is here has a sign of life too few. */
+/* What is true by now, where it was asked. */
 static void
 check_truth(status_table *table, const bloomfilter_status *status, const status_limits *limits)
 {
 	int64_t		age = age_of(status->true_at);
 	char		text[128];
 
-	if (limits->true_at == INT64_MAX || strcmp(status->word, "old") == 0)
+	if (limits->true_at == STATUS_NO_LIMIT || strcmp(status->word, "old") == 0)
 		return;
-	if (age < 0)
+	snprintf(text, sizeof text, "what was committed in the last %" PRId64 " s may not be in it", age);
+	if (status->true_at == 0 || age < 0)
 		wrong(table, "old", "up to when it has all that was committed is not known");
-	else if (age > limits->true_at)
-	{
-		snprintf(text, sizeof text, "what was committed in the last %" PRId64 " s may not be in it", age);
+	else if ((uint64_t) age > limits->true_at)
 		wrong(table, "old", text);
-	}
 }
 
 static void
@@ -81,27 +78,29 @@ check_place(status_table *table, const bloomfilter_status *status)
 static void
 describe(status_table *table, const bloomfilter_status *status)
 {
-	int64_t		every = status->every;
+	int64_t		seen = status->age < 0 ? 0 : status->age / 1000000;
 
-	status_add_text(table, "list", status->list);
-	status_add_text(table, "identity", status->identity);
-	status_add_number(table, "epoch", UNIT_SERIAL, (int64_t) status->epoch, NULL);
-	status_add_text(table, "place", places[status->place]);
-	status_add_number(table, "serial", UNIT_SERIAL, (int64_t) status->serial, "The serial of what the file has.");
-	status_add_text(table, "serial_kind", serial_kinds[status->serial_kind]);
-	status_add_number(table, "built", UNIT_TIME, status->built, "When the list was built on the server.");
-	status_add_number(table, "true_at", UNIT_TIME, status->true_at, "All that was committed before is found.");
-	status_add_number(table, "true_age", UNIT_SECONDS, age_of(status->true_at), NULL);
-	status_add_number(table, "looked", UNIT_TIME, status->looked, "When the server was last looked at with success.");
-	status_add_number(table, "looked_age", UNIT_SECONDS, status->looked == 0 ? -1 : status->age < 0 ? 0 : status->age / 1000000, NULL);
-	status_add_number(table, "every", UNIT_SECONDS, (every + 999999) / 1000000, "Seconds between two looks.");
-	status_add_number(table, "heartbeat", UNIT_SECONDS, status->heartbeat == 0 ? -1 : status->heartbeat / 1000000, NULL);
-	status_add_number(table, "expires", UNIT_TIME, status->expires, "When it is not to be trusted any more.");
-	status_add_number(table, "failures", UNIT_COUNT, (int64_t) status->failures, "Looks that failed since the last one that went well.");
-	status_add_text(table, "word", status->word);
-	status_add_text(table, "text", status->text);
-	status_add_number(table, "since", UNIT_TIME, status->since, "Since when something is wrong.");
-	status_add_number(table, "superseded", UNIT_COUNT, status->superseded == 0 ? -1 : (int64_t) status->superseded, NULL);
+	status_add(table, "list", UNIT_TEXT, "%s", status->list);
+	status_add(table, "identity", UNIT_TEXT, "%s", status->identity);
+	status_add(table, "epoch", UNIT_SERIAL, "%" PRIu64, status->epoch);
+	status_add(table, "place", UNIT_TEXT, "%s", places[status->place]);
+	status_add(table, "formats", UNIT_TEXT, "%s", FEED_FORMATS);
+	status_add(table, "serial", UNIT_SERIAL, "%" PRIu64, status->serial);
+	status_add(table, "serial_kind", UNIT_TEXT, "%s", serial_kinds[status->serial_kind]);
+	status_add(table, "published", UNIT_TIME, "%" PRIu64, status->serial);
+	status_add(table, "true_at", UNIT_TIME, "%" PRId64, status->true_at);
+	status_add(table, "true_age", UNIT_SECONDS, "%" PRId64, status->true_at == 0 ? -1 : age_of(status->true_at));
+	status_add(table, "looked", UNIT_TIME, "%" PRId64, status->looked);
+	status_add(table, "looked_age", UNIT_SECONDS, "%" PRId64, status->looked == 0 ? -1 : seen);
+	status_add(table, "every", UNIT_SECONDS, "%" PRId64, (status->every + 999999) / 1000000);
+	status_add(table, "heartbeat", UNIT_SECONDS, "%" PRId64, status->heartbeat == 0 ? -1 : status->heartbeat / 1000000);
+	status_add(table, "expires", UNIT_TIME, "%" PRId64, status->expires);
+	status_add(table, "failures", UNIT_NUMBER, "%" PRIu64, status->failures);
+	status_add(table, "word", UNIT_TEXT, "%s", status->word);
+	status_add(table, "text", UNIT_TEXT, "%s", status->text);
+	status_add(table, "since", UNIT_TIME, "%" PRId64, status->since);
+	if (status->superseded != 0)
+		status_add(table, "superseded", UNIT_NUMBER, "%" PRIu64, status->superseded);
 }
 
 static void
@@ -155,7 +154,6 @@ status_of_file(const char *path, const status_limits *limits)
 	bloomfilter_get_status(filter, &status, sizeof status);
 	bloomfilter_close(filter);
 	describe(&table, &status);
-	snprintf(table.list, sizeof table.list, "%s", status.list);
 	check(&table, &status, limits);
 	return table;
 }

@@ -2,15 +2,15 @@
  * table.c
  *	  Names, values and units of what bloomfilter status tells, as text, JSON and metrics.
  */
-#include "table.h"
+#include "status.h"
 
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "messages.h"
 #include "output.h"
+#include "system.h"
 
 /* ------------------------------------------------------------------------
  * Making a table
@@ -27,62 +27,50 @@ status_wrong(status_table *table, const char *word)
 			table->wrong |= UINT32_C(1) << i;
 }
 
-static status_value *
-add(status_table *table, const char *name, status_unit unit, const char *help)
+void
+status_add(status_table *table, const char *name, status_unit unit, const char *format,...)
 {
+	char		text[1024];
 	status_value *new;
+	va_list		arguments;
+	bool		number = unit != UNIT_TEXT;
 
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	make_plain(text);
+	if (text[0] == '\0' || (number && text[0] == '-') ||
+		(number && unit != UNIT_NUMBER && unit != UNIT_SECONDS && strcmp(text, "0") == 0))
+		return;
 	table->values = allocate(table->values, table->count + 1, sizeof *new);
 	new = &table->values[table->count++];
-	memset(new, 0, sizeof *new);
-	new->name = name;
-	new->unit = unit;
-	new->help = help;
-	return new;
-}
-
-void
-status_add_text(status_table *table, const char *name, const char *text)
-{
-	status_value *new;
-
-	if (text == NULL || text[0] == '\0')
-		return;
-	new = add(table, name, UNIT_TEXT, NULL);
+	snprintf(new->name, sizeof new->name, "%s", name);
+	new->unit = unit == UNIT_SINCE ? UNIT_TIME : unit;
 	new->text = text_of("%s", text);
-	make_plain(new->text);
-}
-
-void
-status_add_number(status_table *table, const char *name, status_unit unit, int64_t number, const char *help)
-{
-	status_value *new;
-	char		time[TIME_TEXT_BYTES];
-
-	if (number < 0 || (number == 0 && (unit == UNIT_SERIAL || unit == UNIT_TIME)))
-		return;
-	new = add(table, name, unit, help);
-	new->number = unit == UNIT_TIME ? (double) number / 1e6 : (double) number;
-	if (unit == UNIT_TIME)
-		message_time(time, (time_t) (number / 1000000));
-	new->text = unit == UNIT_TIME ? text_of("%s", time) : text_of("%" PRId64, number);
-}
-
-void
-status_add_parsed(status_table *table, const char *name, status_unit unit, const char *text, const char *help)
-{
-	status_value *new;
-
-	if (text == NULL)
-		return;
-	if (unit != UNIT_REAL)
+	if (unit == UNIT_SINCE)
 	{
-		status_add_number(table, name, unit, strtoll(text, NULL, 10), help);
-		return;
+		char		age[sizeof new->name + sizeof "_age"];
+
+		snprintf(age, sizeof age, "%s_age", name);
+		status_add(table, age, UNIT_SECONDS, "%lld", ((long long) time_now() - strtoll(text, NULL, 10)) / 1000000);
 	}
-	new = add(table, name, unit, help);
-	new->number = strtod(text, NULL);
-	new->text = text_of("%g", new->number);
+}
+
+const char *
+status_text(const status_table *table, const char *name)
+{
+	size_t		i;
+
+	for (i = 0; i < table->count; i++)
+		if (strcmp(table->values[i].name, name) == 0)
+			return table->values[i].text;
+	return "";
+}
+
+double
+status_number(const status_table *table, const char *name)
+{
+	return strtod(status_text(table, name), NULL);
 }
 
 /* ------------------------------------------------------------------------
@@ -103,14 +91,25 @@ print_words(const status_table *table, const char *quote, const char *between)
 		}
 }
 
+/* As people see it; time is where that of a time goes. */
+static const char *
+shown(const status_value *value, char time[TIME_TEXT_BYTES])
+{
+	if (value->unit != UNIT_TIME)
+		return value->text;
+	message_time(time, (time_t) (strtoll(value->text, NULL, 10) / 1000000));
+	return time;
+}
+
 static void
 print_text(const status_table *table)
 {
+	char		time[TIME_TEXT_BYTES];
 	size_t		i;
 
 	output_text("%-15s  %s\n", table->kind->name, table->path);
 	for (i = 0; i < table->count; i++)
-		output_text("%-15s  %s%s\n", table->values[i].name, table->values[i].text,
+		output_text("%-15s  %s%s\n", table->values[i].name, shown(&table->values[i], time),
 					table->values[i].unit == UNIT_SECONDS ? " s" : "");
 	if (table->wrong == 0)
 		return;
@@ -122,6 +121,7 @@ print_text(const status_table *table)
 static void
 print_json(const status_table *table)
 {
+	char		time[TIME_TEXT_BYTES];
 	size_t		i;
 
 	output_text("{\"%s\": ", table->kind->name);
@@ -135,133 +135,92 @@ print_json(const status_table *table)
 		const status_value *value = &table->values[i];
 
 		output_text(", \"%s\": ", value->name);
-		if (value->unit == UNIT_TEXT || value->unit == UNIT_TIME || value->unit == UNIT_SERIAL)
-			output_json(value->text);
-		else
+		if (value->unit == UNIT_NUMBER || value->unit == UNIT_SECONDS)
 			output_text("%s", value->text);
+		else
+			output_json(shown(value, time));
 	}
 	output_text("}\n");
 }
 
 /* ------------------------------------------------------------------------
- * Prometheus: all of a metric stand together
+ * Prometheus: all of a metric stand together, so its lines are sorted
  * ------------------------------------------------------------------------ */
 
-/* A label's text. */
-static void
-print_label(const char *text)
+typedef struct metric_lines
 {
-	for (; *text != '\0'; text++)
-		if (*text == '\n')
-			output_text("\\n");
-		else if (*text == '"' || *text == '\\')
-			output_text("\\%c", *text);
-		else
-			output_byte(*text);
+	char	  **lines;
+	size_t		count;
+} metric_lines;
+
+static void
+add_metric(metric_lines *to, const status_table *table, const char *name, const char *label, const char *value)
+{
+	char	   *path = text_of("%s", table->path);
+	char	   *quoted;
+	char	   *list = json_text(status_text(table, "list"));
+
+	make_plain(path);
+	quoted = json_text(path);
+	to->lines = allocate(to->lines, to->count + 1, sizeof *to->lines);
+	to->lines[to->count++] = text_of("%s%s{%s=%s,list=%s%s} %s\n", table->kind->prefix, name, table->kind->name, quoted, list,
+									 label, value);
+	free(list);
+	free(quoted);
+	free(path);
 }
 
 static void
-print_labels(const status_table *table, const char *metric, const char *unit)
+add_metrics(metric_lines *to, const status_table *table)
 {
-	output_text("%s%s%s{%s=\"", table->kind->prefix, metric, unit, table->kind->name);
-	print_label(table->path);
-	output_text("\",list=\"");
-	print_label(table->list);
-	output_byte('"');
-}
-
-static void
-print_help(const status_kind *kind, const char *metric, const char *unit, const char *help)
-{
-	output_text("# HELP %s%s%s %s\n# TYPE %s%s%s gauge\n", kind->prefix, metric, unit, help, kind->prefix, metric, unit);
-}
-
-static void
-print_health(const status_table *tables, size_t count, const status_kind *kind)
-{
-	size_t		i;
-	uint32_t	word;
-
-	print_help(kind, "healthy", "", "1 if nothing is wrong.");
-	for (i = 0; i < count; i++)
-		if (tables[i].kind == kind)
-		{
-			print_labels(&tables[i], "healthy", "");
-			output_text("} %d\n", tables[i].healthy);
-		}
-	print_help(kind, "wrong", "", "1 for what is wrong, in a word.");
-	for (i = 0; i < count; i++)
-		for (word = 0; tables[i].kind == kind && kind->words[word] != NULL; word++)
-		{
-			print_labels(&tables[i], "wrong", "");
-			output_text(",word=\"%s\"} %d\n", kind->words[word], (int) (tables[i].wrong >> word & 1));
-		}
-}
-
-static const status_value *
-find_value(const status_table *table, const char *name)
-{
+	char		name[64];
+	char		text[64];
 	size_t		i;
 
+	add_metric(to, table, "healthy", "", table->healthy ? "1" : "0");
+	for (i = 0; table->kind->words[i] != NULL; i++)
+	{
+		snprintf(text, sizeof text, ",word=\"%s\"", table->kind->words[i]);
+		add_metric(to, table, "wrong", text, table->wrong >> i & 1 ? "1" : "0");
+	}
 	for (i = 0; i < table->count; i++)
-		if (strcmp(table->values[i].name, name) == 0)
-			return &table->values[i];
-	return NULL;
-}
-
-/* The metric of one name, where the first table that has it is at tables[0]. */
-static void
-print_metric(const status_table *tables, size_t count, const status_value *first)
-{
-	const char *unit = first->unit == UNIT_TIME ? "_timestamp_seconds" : first->unit == UNIT_SECONDS ? "_seconds" : "";
-	const status_kind *kind = tables[0].kind;
-	size_t		i;
-
-	print_help(kind, first->name, unit, first->help);
-	for (i = 0; i < count; i++)
 	{
-		const status_value *value = tables[i].kind == kind ? find_value(&tables[i], first->name) : NULL;
+		const status_value *value = &table->values[i];
+		bool		time = value->unit == UNIT_TIME;
 
-		if (value == NULL)
-			continue;
-		print_labels(&tables[i], first->name, unit);
-		if (value->unit == UNIT_TIME)
-			output_text("} %.3f\n", value->number);
-		else
-			output_text("} %s\n", value->text);
+		snprintf(name, sizeof name, "%s%s", value->name, time ? "_timestamp_seconds" : value->unit == UNIT_SECONDS ? "_seconds" : "");
+		snprintf(text, sizeof text, "%.3f", strtod(value->text, NULL) / 1e6);
+		if (value->unit != UNIT_TEXT)
+			add_metric(to, table, name, "", time ? text : value->text);
 	}
 }
 
-/* Whether a table of the kind before this one has the value, and the metric was printed with it. */
-static bool
-was_printed(const status_table *tables, size_t before, const status_kind *kind, const char *name)
+static int
+compare_lines(const void *a, const void *b)
 {
-	size_t		i;
-
-	for (i = 0; i < before; i++)
-		if (tables[i].kind == kind && find_value(&tables[i], name) != NULL)
-			return true;
-	return false;
+	return strcmp(*(char *const *) a, *(char *const *) b);
 }
 
 static void
-print_prometheus(const status_table *tables, size_t count)
+print_metrics(const status_table *tables, size_t count)
 {
+	metric_lines all = {NULL, 0};
 	size_t		i;
-	size_t		j;
 
 	for (i = 0; i < count; i++)
+		add_metrics(&all, &tables[i]);
+	qsort(all.lines, all.count, sizeof *all.lines, compare_lines);
+	for (i = 0; i < all.count; i++)
 	{
-		const status_table *table = &tables[i];
+		size_t		name = strcspn(all.lines[i], "{") + 1;
 
-		for (j = 0; j < i && tables[j].kind != table->kind; j++)
-			;
-		if (j == i)
-			print_health(tables, count, table->kind);
-		for (j = 0; j < table->count; j++)
-			if (table->values[j].help != NULL && !was_printed(tables, i, table->kind, table->values[j].name))
-				print_metric(table, count - i, &table->values[j]);
+		if (i == 0 || strncmp(all.lines[i], all.lines[i - 1], name) != 0)
+			output_text("# TYPE %.*s gauge\n", (int) name - 1, all.lines[i]);
+		output_bytes(all.lines[i], strlen(all.lines[i]));
 	}
+	for (i = 0; i < all.count; i++)
+		free(all.lines[i]);
+	free(all.lines);
 }
 
 void
@@ -271,7 +230,7 @@ status_print(status_table *tables, size_t count, status_form form)
 	size_t		j;
 
 	if (form == FORM_PROMETHEUS)
-		print_prometheus(tables, count);
+		print_metrics(tables, count);
 	for (i = 0; i < count; i++)
 	{
 		if (form == FORM_JSON)
@@ -284,7 +243,6 @@ status_print(status_table *tables, size_t count, status_form form)
 		}
 		for (j = 0; j < tables[i].count; j++)
 			free(tables[i].values[j].text);
-	}
-	for (i = 0; i < count; i++)
 		free(tables[i].values);
+	}
 }
