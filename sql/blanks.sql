@@ -53,10 +53,10 @@ select other, f @> other as found from (select bloom_agg('a'::text, 1, 1e-12) f)
 select bloom_agg('a'::bytea, 1, 1e-12) @> 'a '::bytea as bytea, bloom_agg('a '::bytea, 1, 1e-12) @> 'a '::bytea as itself,
        bloom_agg('a '::bytea, 1, 1e-12) = bloom_agg('a'::bytea, 1, 1e-12) as same;
 
--- lists and live filters
+-- lists and live indexes
 create table regress_blanks (c char(8), v varchar(20));
 insert into regress_blanks values ('ab', 'ab   '), ('', ' '), ('x', 'x');
-select bloom_publish('regress blanks', bloom_agg(v)) is not null as published from regress_blanks;
+select bloom_publish_filter('regress blanks', bloom_agg(v)) is not null as published from regress_blanks;
 select bloom_lookup('regress blanks', 'ab'), bloom_lookup('regress blanks', 'ab '), bloom_lookup('regress blanks', ''),
        bloom_lookup('regress blanks', c) and bloom_lookup('regress blanks', v), bloom_lookup('regress blanks', 'ac '),
        bloom_lookup_each('regress blanks', array['ab     ', 'no', 'x ']) from regress_blanks where c = 'ab';
@@ -69,7 +69,7 @@ from regress_blanks;
 select bloom_index_contains('regress_blanks_c', 'ab      '), bloom_index_contains('regress_blanks', 'v', 'later'),
        bloom_index_contains('regress_blanks', 'v', E'later\t'), bloom_index_verify('regress_blanks_c'), bloom_index_verify('regress_blanks_v');
 drop table regress_blanks;
-do $$ begin perform bloom_drop('regress blanks'); end $$;
+do $$ begin call bloom_drop('regress blanks'); end $$;
 
 -- In other encodings a blank is a blank, too, beside characters of several bytes: the same hash as in UTF-8.
 \set home :DBNAME

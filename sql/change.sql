@@ -152,6 +152,9 @@ end $$;
 select n, pg_temp.told_after(n) from unnest('{10,100,1000,10000}'::int[]) n;
 -- a seed changes nothing about that: no false alarm at n keys, at 40 seeds and sizes
 select count(*) from (select s, n, bloom_agg(k, n, 0.01, s) from generate_series(1, 40) s, unnest('{1,5,50,500,2000}'::int[]) n, generate_series(1, n) k group by s, n) x;
+-- a full filter holds more than can be told
+set bloomfilter.overflow = warning;
+select bloom_agg(k, 10) @> 5 from generate_series(1, 10000) k;
 set bloomfilter.overflow = ignore;
 select bloom_add_all(f, array(select generate_series(1001, 2000))) @> 2000 from o;
 -- the setting changes no bytes

@@ -1,4 +1,4 @@
--- What a look-up computes and sees: of a value, a list, a part, and a live filter.  The golden
+-- What a look-up computes and sees: of a value, a list, a part, and a live index.  The golden
 -- lines of values are in vectors_filters.sql; test/cross compares all readers' with these.
 set client_min_messages = warning;
 \pset format unaligned
@@ -28,7 +28,7 @@ select bloom_explain(f, 1.5) from regress_explained;
 select bloom_explain(f, null::int) is null from regress_explained;
 
 -- a list, of parts
-select bloom_publish('regress explained', array_agg(f order by p)) > 0 from (
+select bloom_publish_filter('regress explained', array_agg(f order by p)) > 0 from (
   select bloom_part(k, 3) as p, bloom_part_agg(k, 3, 1000, 0.01) as f from generate_series(1, 1000) k group by 1) s;
 select bloom_explain('regress explained', 42), bloom_explain('regress explained', 42) = bloom_explain('regress explained'::text, '42');
 select count(*) filter (where bloom_explain('regress explained', k) ~ 'answer    true$' <> bloom_lookup('regress explained', k)) as wrong from generate_series(950, 1050) k;
@@ -41,9 +41,9 @@ select bloom_lookup('regress explained', 42);
 select bloom_explain('regress explained', 42);
 reset role;
 revoke all on function bloom_lookup(text, anyelement), bloom_explain(text, anyelement) from regress_explain_reader;
-do $$ begin perform bloom_drop('regress explained'); end $$;
+do $$ begin call bloom_drop('regress explained'); end $$;
 
--- a live filter, page by page: those that overflowed, too
+-- a live index, page by page: those that overflowed, too
 create table regress_explained_live (k int);
 create index regress_explained_k on regress_explained_live using bloomfilter (k) with (n = 100, p = 0.01);
 insert into regress_explained_live select generate_series(1, 42);

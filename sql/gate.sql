@@ -7,7 +7,7 @@ insert into account select g, 'name ' || g from generate_series(1, 1000) g;
 create table payment (id int, account int);
 insert into payment select g, g % 1000 from generate_series(1, 1000) g;
 analyze account, payment;
-select bloom_publish('account', bloom_agg(id)) is null from account;
+select bloom_publish_filter('account', bloom_agg(id)) is null from account;
 create index account_f on account using bloomfilter (id);
 
 -- nodes that can be executed, and which of them were
@@ -44,5 +44,5 @@ create index on event using bloomfilter (id);
 select pg_temp.executed('select * from event_1 where id = 700 and bloom_index_contains(''event_1_id_idx'', 700) union all select * from event_2 where id = 700 and bloom_index_contains(''event_2_id_idx'', 700)');
 -- bloom_index_partitions in WHERE prunes nothing: all partitions are scanned
 select * from pg_temp.executed('select * from event where id = 700 and tableoid in (select partition from bloom_index_partitions(''event'', ''id'', 700))') line where line ~ 'Seq Scan';
-select bloom_drop('account');
+call bloom_drop('account');
 drop table account, payment, event;

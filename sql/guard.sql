@@ -44,10 +44,12 @@ declare
   hint text;
 begin
   begin
-    perform bloom_publish('member', bloom_agg(id)) from member where id <= 900;
+    perform bloom_publish_filter('member', bloom_agg(id)) from member where id <= 900;
   exception when data_exception then
     get stacked diagnostics detail = pg_exception_detail, hint = pg_exception_hint;
-    raise notice '% | %', replace(detail, (select built_at::text from bloom_published where name = 'member'), 'BUILT AT'), hint;
+    select replace(replace(detail, built_at::text, 'BUILT AT'), most_keys_at::text, 'MOST AT') into detail
+    from bloom_generation where name = 'member' and back = 0;
+    raise notice '% | %', detail, hint;
   end;
 end $$;
 -- half is what it may lose; all, when that is said
@@ -71,11 +73,39 @@ call bloom_publish('few', 'select id from member where id <= 800');
 call bloom_publish('five', 'select g % 5 from generate_series(1, 2000) g');
 call bloom_publish('five', 'select g % 2 from generate_series(1, 2000) g');
 select keys from shown('five');
-select bloom_drop('five');
+call bloom_drop('five');
+
+-- night by night: the most of 14 days counts
+call bloom_publish('nights', 'select generate_series(1, 10000)');
+call bloom_publish('nights', 'select generate_series(1, 6000)');
+call bloom_publish('nights', 'select generate_series(1, 3100)');
+select keys from shown('nights');
+-- what is older doesn't, and then the list of before does
+update bloom_generation set most_keys_at = most_keys_at - interval '13 days' where name = 'nights' and back = 0;
+call bloom_publish('nights', 'select generate_series(1, 3100)');
+update bloom_generation set most_keys_at = most_keys_at - interval '1 day' where name = 'nights' and back = 0;
+call bloom_publish('nights', 'select generate_series(1, 3100)');
+call bloom_publish('nights', 'select generate_series(1, 1600)');
+select keys from shown('nights');
+-- another max_shrink counts from the list of before on
+call bloom_publish('nights', 'select generate_series(1, 1600)', max_shrink => 0.6);
+call bloom_publish('nights', 'select generate_series(1, 600)', max_shrink => 0.5);
+call bloom_publish('nights', 'select generate_series(1, 900)', max_shrink => 0.5);
+select keys from shown('nights');
+call bloom_drop('nights');
+-- an exact list's members and others each, and of a value
+call bloom_publish('nights', 'select g, g > 2000 from generate_series(1, 12000) g');
+call bloom_publish('nights', 'select g, g > 6000 from generate_series(1, 12000) g');
+call bloom_publish('nights', 'select g, g > 8900 from generate_series(1, 12000) g');
+call bloom_publish('nights', 'select g, g > 4000 from generate_series(1, 12000) g');
+call bloom_publish('nights', 'select g, g > 2500 from generate_series(1, 12000) g');
+call bloom_publish('nights', 'select generate_series(1, 6000)', allow_type_change => true);
+select bloom_publish_filter('nights', bloom_agg(g)) from generate_series(1, 4000) g;
+call bloom_drop('nights');
 
 -- other keys: also where the list is small
 call bloom_publish('few', 'select id::text from member', max_shrink => 1);
-select bloom_publish('few', bloom_agg(id::text)) from member;
+select bloom_publish_filter('few', bloom_agg(id::text)) from member;
 select bloom_lookup('few', 1), run_error from bloom_published where name = 'few';
 call bloom_publish('few', 'select id::bigint from member');
 call bloom_publish('few', 'select id::text from member', allow_type_change => true);
@@ -95,6 +125,7 @@ call bloom_publish('few', 'select 1', 1000000, 2);
 -- what the hint says works
 call bloom_publish('few', 'select id from member', 1000000, 0.01);
 
-select bloom_drop('member'), bloom_drop('few');
+call bloom_drop('member');
+call bloom_drop('few');
 drop table member;
 drop function shown(text);

@@ -81,7 +81,7 @@ begin
       and %1$s.bloom_cardinality(f) between 95 and 105 and (%1$s.bloom_stats(f)).n = 100
       and (f::text)::%1$s.bloomfilter operator(%1$s.=) f
       and (f::bytea)::%1$s.bloomfilter operator(%1$s.=) f
-      and %1$s.bloom_publish(''check'', f) > 0
+      and %1$s.bloom_publish_filter(''check'', f) > 0
     from (select %1$s.bloom_agg(k, 100), %1$s.bloom_agg(k::text || ''x'') from generate_series(1, 100) k) s(f, u),
          (select %1$s.bloom_add(%1$s.bloom_create(10), ''x'')) v(t)', s) into answer;
   execute format('select $1 and %1$s.bloom_lookup(''check'', 7) and %1$s.bloom_lookup_each(''check'', array[1, 2]) = ''{t,t}''

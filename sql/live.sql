@@ -1,4 +1,4 @@
--- Live filters: an index whose pages are the filter.
+-- Live indexes: an index whose pages are the filter.
 set client_min_messages = warning;
 
 -- keys that were there, keys that come, and none that never was
@@ -123,6 +123,7 @@ select bloom_index_contains('account', 'email', 'user77');
 select bloom_index_contains('account', 'missing', 42);
 create view account_view as select * from account;
 select bloom_index_contains('account_view', 'id', 42);
+select bloom_index_contains('account_filter', 'id', 42);
 select bloom_snapshot('account_btree');
 select bloom_index_stats('account_filter', 0);
 select bloom_snapshot('account_filter', 1);

@@ -1,4 +1,4 @@
--- A live filter knows its column: a key without a type is read as SQL reads it beside the
+-- A live index knows its column: a key without a type is read as SQL reads it beside the
 -- column, by the session's settings and without the column's length.
 \pset format unaligned
 \pset tuples_only on

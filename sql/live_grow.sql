@@ -1,4 +1,4 @@
--- Live filters that get more keys than they were sized for.
+-- Live indexes that get more keys than they were sized for.
 set client_min_messages = warning;
 
 -- overflow pages, and the view of all

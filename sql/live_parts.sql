@@ -1,4 +1,4 @@
--- Live filters of partitioned tables and of tables that inherit.
+-- Live indexes of partitioned tables and of tables that inherit.
 set client_min_messages = warning;
 
 -- partitioned tables

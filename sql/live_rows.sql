@@ -1,10 +1,10 @@
--- Live filters: all the ways in which rows come, change and move.  After each, every key
+-- Live indexes: all the ways in which rows come, change and move.  After each, every key
 -- of the table is asked for and the pages are looked at.
 set client_min_messages = warning;
 create extension if not exists citext;
 \set VERBOSITY terse
 
--- one line for each live filter of a table and of its partitions: the rows, and how many
+-- one line for each live index of a table and of its partitions: the rows, and how many
 -- of them it denies, one by one, by array and by column
 create function denied(of regclass, out filter name, out rows bigint, out one bigint, out each bigint, out whole boolean)
 returns setof record language plpgsql as $$
@@ -123,16 +123,11 @@ alter table item alter at type timestamp, alter code type text, alter place type
 alter table item alter at type timestamptz, alter code type varchar, alter place type inet;
 select indexname, key, (bloom_index_stats(indexrelid)).key_type from bloom_live where tablename = 'item' order by key;
 select count(*) from denied('item') where one + each > 0 or not whole;
--- to a type whose equality is not that of bytes: each question is an error, and each insertion
+-- to a type whose equality is not that of bytes and back, of which citext.sql has all questions
 create table caseless (t text);
 create index caseless_f on caseless using bloomfilter (t);
 insert into caseless values ('ABC');
 alter table caseless alter t type citext;
-select bloom_index_contains('caseless', 't', 'abc');
-select bloom_index_contains('caseless_f', 'abc'::text);
-select bloom_index_contains_each('caseless_f', array['abc']);
-select bloom_snapshot('caseless_f');
-insert into caseless values ('x');
 alter table caseless alter t type text collate "C";
 insert into caseless values ('x');
 select * from denied('caseless');

@@ -5,9 +5,18 @@ create table rows_of (i int, u uuid, t text, few int, n numeric, empty int);
 insert into rows_of select i, md5(i::text)::uuid, 'key ' || i, i % 7, i / 10.0, null from generate_series(1, 20000) i;
 create table filters_of (g int, f bloomfilter);
 insert into filters_of select i % 40, bloom_agg(i, 20000) from rows_of group by 1;
+-- deleted rows leave pages for workers that then have nothing to send
+create table sparse as select i from rows_of;
+delete from sparse where i > 2000;
+create table divided (i int, few int) partition by list (few);
+select format('create table divided_%s partition of divided for values in (%1$s) with (parallel_workers = 2)', g) from generate_series(0, 6) g \gexec
+insert into divided select i, few from rows_of;
 analyze rows_of;
 analyze filters_of;
+analyze sparse;
+analyze divided;
 alter table rows_of set (parallel_workers = 2);
+alter table sparse set (parallel_workers = 2);
 alter table filters_of set (parallel_workers = 2);
 
 create function pg_temp.serial() returns void language sql as $$
@@ -43,6 +52,9 @@ insert into queries values
   ('select bloom_agg(i, 20000) from rows_of'),
   ('select bloom_agg(i, 20000, 0.001) from rows_of'),
   ('select bloom_agg(i, 20000, 0.001, 7) from rows_of'),
+  ('select bloom_agg(i, null, 0.001, 5) from rows_of'),
+  ('select bloom_agg(i, 1000) from sparse'),
+  ('select bloom_agg(i, 20000) from divided'),
   ('select bloom_agg(i, 1000000) from rows_of'),
   ('select bloom_agg(i, 10) from rows_of'),
   ('select bloom_agg(i, 3000) from rows_of'),
@@ -106,6 +118,19 @@ select count(*), bool_and(f = pf and h = ph) from groups join (select few, bloom
 set enable_hashagg = off;
 select count(*), bool_and(f = pf and h = ph) from groups join (select few, bloom_agg(i, 3000) pf, bloom_agg(t) ph from rows_of group by 1) s using (few);
 reset enable_hashagg;
+-- of partitions, each by itself
+set enable_partitionwise_aggregate = on;
+select count(*), bool_and(f = pf) from groups join (select few, bloom_agg(i, 3000) pf from divided group by 1) s using (few);
+reset enable_partitionwise_aggregate;
+
+-- parts of a set: with statistics of the expression, else the number of groups is taken for that of the keys
+create statistics parts_of_rows on (bloom_part(i, 5, 9)) from rows_of;
+analyze rows_of;
+select pg_temp.serial();
+create temp table parts as select bloom_part(i, 5, 9) part, bloom_part_agg(i, 5, 20000, 0.01, 9) f from rows_of group by 1;
+select pg_temp.parallel();
+select pg_temp.plan_of('select bloom_part(i, 5, 9), bloom_part_agg(i, 5, 20000, 0.01, 9) from rows_of group by 1') ~ 'Partial';
+select count(*), bool_and(f = pf) from parts join (select bloom_part(i, 5, 9) part, bloom_part_agg(i, 5, 20000, 0.01, 9) pf from rows_of group by 1) s using (part);
 
 -- DISTINCT and ORDER BY have no parallel plan, and the same answer
 select coalesce(pg_temp.plan_of('select bloom_agg(distinct i, 20000) from rows_of') ~ 'Partial', false);
@@ -142,11 +167,11 @@ begin
 end $$;
 select f @> 7, 7 <@ f, bloom_contains_each(f, '{1,2}'::int[]), bloom_matches(f, '{1,2}'::int[]), bloom_cardinality(f) between 19000 and 21000,
        (bloom_stats(f)).n, bloom_add(f, 20001) @> 20001, bloom_add_all(f, '{20001}'::int[]) @> 20001, f | f = f, f & f = f, (f::text)::bloomfilter = f,
-       (f::bytea)::bloomfilter = f, bloom_shrink(f, 0.5) @> 7, bloom_reset(f) @> 7, bloom_hash(7) = bloom_hash(7::bigint),
+       (f::bytea)::bloomfilter = f, bloom_shrink(f, 0.5) @> 7, bloom_reset(f) @> 7, bloom_verify(f), bloom_hash(7) = bloom_hash(7::bigint),
        (bloom_sizing(10, 0.1)).hashes = (bloom_stats(bloom_create(10, 0.1))).hashes
 from one_filter;
 select bloom_agg(i, 20000) = (select f from one_filter) from rows_of;
--- live filters, too; a temporary table's can be read by its session alone, so a worker says "perhaps"
+-- live indexes, too; a temporary table's can be read by its session alone, so a worker says "perhaps"
 create table shared_keys as select 7 as k;
 create index shared_live on shared_keys using bloomfilter (k);
 create temp table own_keys as select 7 as k;
@@ -159,7 +184,7 @@ begin
   perform set_config(case when current_setting('server_version_num')::int >= 160000
                           then 'debug_parallel_query' else 'force_parallel_mode' end, 'off', false);
 end $$;
-drop table rows_of, filters_of, more_rows, one_filter;
+drop table rows_of, filters_of, sparse, divided, more_rows, one_filter;
 -- groups of few keys are not worth shipping, larger ones are
 reset parallel_setup_cost;
 reset parallel_tuple_cost;

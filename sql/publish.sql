@@ -82,63 +82,68 @@ call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3, al
 select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, keys from bloom_list where name = 'none';
 
 -- a value that is there already, and a set
-select bloom_publish('value', bloom_agg(id, 30000, 0.01)) > 0 as published from account;
+select bloom_publish_filter('value', bloom_agg(id, 30000, 0.01)) > 0 as published from account;
 select bloom_lookup('value', 1), keys, n from bloom_list where name = 'value';
-select bloom_publish('value', array_agg(f order by part desc)) > 0 as published
+select bloom_publish_filter('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
 select count(*) filter (where not bloom_lookup('value', id)) as missing from account;
-select bloom_publish('value', array_agg(f))
+select bloom_publish_filter('value', array_agg(f))
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
-select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
-select bloom_publish('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
+select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
+select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
 -- also where part 0 has no keys
-select bloom_publish('value', array[bloom_create_part(0, 3, 10),
+select bloom_publish_filter('value', array[bloom_create_part(0, 3, 10),
 	(select bloom_part_agg(k::text, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k::text, 3) = 1),
 	(select bloom_part_agg(k, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k, 3) = 2)]);
-select bloom_publish('value', bloom_create_part(0, 2, 10));
-select bloom_publish('value', null::bloomfilter);
-select bloom_publish('value', '{}'::bloomfilter[]);
-select bloom_publish('value', array[null]::bloomfilter[]);
+select bloom_publish_filter('value', bloom_create_part(0, 2, 10));
+select bloom_publish_filter('value', null::bloomfilter);
+select bloom_publish_filter('value', '{}'::bloomfilter[]);
+select bloom_publish_filter('value', array[null]::bloomfilter[]);
 -- too full is a warning that names the list, and is published
 set bloomfilter.overflow = ignore;
-select bloom_publish('value', bloom_agg(id, 10000, 0.01)) > 0 as published from account;
+select bloom_publish_filter('value', bloom_agg(id, 10000, 0.01)) > 0 as published from account;
+-- by too much to tell
+select bloom_publish_filter('full', bloom_agg(id, 100, 0.01)) > 0 as published from account;
+call bloom_drop('full');
 reset bloomfilter.overflow;
 select bloom_lookup('value', 1), rate > p as too_high, fullest_part > 1.9 as overfull from bloom_published where name = 'value';
 
 -- the way back: once
-select bloom_rollback('value') > 0 as went_back;
+call bloom_rollback('value');
 select count(*) filter (where not bloom_lookup('value', id)) as missing, bloom_lookup('value', 1) from account group by 2;
 select parts from bloom_list where name = 'value';
-select bloom_rollback('value');
-select bloom_rollback('nobody');
+call bloom_rollback('value');
+call bloom_rollback('nobody');
 -- away; what is published under the name again is another list
 select identity as dropped from bloom_list where name = 'value' \gset
-select bloom_drop('value');
+call bloom_drop('value');
 select bloom_lookup('value', 1);
-select bloom_drop('value');
+call bloom_drop('value');
 select count(*) from bloom_published where name = 'value';
-select bloom_publish('value', bloom_agg(1)) > 0 as published;
-select bloom_rollback('value');
+select bloom_publish_filter('value', bloom_agg(1)) > 0 as published;
+call bloom_rollback('value');
 select identity <> :'dropped' as other from bloom_list where name = 'value';
 
 -- identity and serial: a serial grows whatever is done, and by the clock
 create temp table told (step serial, serial bigint, identity uuid);
-insert into told(serial) select bloom_publish('value', bloom_agg(2));
-insert into told(serial) select bloom_rollback('value');
-insert into told(serial) select bloom_set_identity('value', :'dropped');
-insert into told(serial) select bloom_publish('value', bloom_agg(3));
+insert into told(serial) select bloom_publish_filter('value', bloom_agg(2));
+call bloom_rollback('value');
+insert into told(serial) select serial from bloom_list where name = 'value';
+call bloom_set_identity('value', :'dropped');
+insert into told(serial) select serial from bloom_list where name = 'value';
+insert into told(serial) select bloom_publish_filter('value', bloom_agg(3));
 update bloom_generation set serial = serial + 1000000000000 where name = 'value' and back = 0;
-insert into told(serial) select bloom_publish('value', bloom_agg(4));
+insert into told(serial) select bloom_publish_filter('value', bloom_agg(4));
 select step, serial > lag(serial) over (order by step) as grows,
        abs(serial / 1e6 - extract(epoch from now())) < 60 as is_clock from told order by step;
 select identity = :'dropped' as adopted, serial = (select max(serial) from told) as told, bloom_lookup('value', 4)
 from bloom_list where name = 'value';
 select count(distinct identity) from bloom_generation where name = 'value';
 -- a copy of the list gets another one
-select bloom_set_identity(name, gen_random_uuid()) > 0 as set from bloom_list where name = 'value';
+call bloom_set_identity('value', gen_random_uuid());
 select identity <> :'dropped' as other from bloom_list where name = 'value';
-select bloom_set_identity('value', null);
-select bloom_set_identity('nobody', gen_random_uuid());
+call bloom_set_identity('value', null);
+call bloom_set_identity('nobody', gen_random_uuid());
 
 -- in a transaction: one snapshot, or none and an error
 begin;
@@ -165,7 +170,7 @@ declare
 begin
   for i in 1 .. 4 loop
     begin
-      perform bloom_publish('loop', bloom_agg(i));
+      perform bloom_publish_filter('loop', bloom_agg(i));
       answers := answers || bloom_lookup('loop', i)::int;
       if i % 2 = 0 then
         raise exception 'back';
@@ -186,6 +191,22 @@ select bloom_lookup_each('email', array[1]);
 select bloom_publish_agg('', 1);
 select bloom_publish_agg('\x00000000000102030405060708090a0b0c0d0e0f', 1);
 select bloom_publish_agg('0123456789abcdefghij', 1);
+-- Nor has what another engine runs for it any use by hand.
+select bloom_publish_apart('short', 1, 100, 0.01, 0);
+select bloom_publish_apart(bloom_publish_key(1, 0), 1, null, 0.01, 0);
+select bloom_publish_apart('\x000000000000000000000000', 1, 100, 0.01, 0);
+select bloom_publish_apart('\x00000000000000000d000000', 1, 100, 0.01, 0);
+select bloom_publish_apart(bloom_publish_key(k, 0), 2, 100, 0.01, 0) from generate_series(1, 10) k;
+select bloom_publish_apart(case k when 1 then bloom_publish_key(k, 0) else bloom_publish_key('a'::text, 0) end, 1, 100, 0.01, 0) from generate_series(1, 2) k;
+select bloom_publish_apart(bloom_publish_key(k, 7), 1, 100, 0.01, 7) = bloom_agg(k, 100, 0.01, 7) from unnest(array[1, null, 3]) k;
+select bloom_publish_apart(null, 1, 100, 0.01, 0) is null;
+select bloom_publish_part(bloom_publish_key(k, 7), 3) = bloom_part(k, 3, 7) and
+	bloom_publish_part(bloom_publish_key(k::text::bloom_key, 7), 3) = bloom_part(k::text, 3, 7) as parts from generate_series(1, 100) k group by 1;
+select bloom_publish_part('short', 3);
+select bloom_publish_part(bloom_publish_key(1, 0), 0);
+-- A query of filters is told before it runs.
+call bloom_publish('filters', 'select bloom_create(1 / 0, 0.01)');
+call bloom_publish('filters', 'select point(1 / 0, 1)');
 select bloom_publish_agg(null, 1);
 -- an error names the list that it is about
 \set SHOW_CONTEXT errors
@@ -248,10 +269,10 @@ select bloom_lookup('account', 42), bloom_lookup_each('account', array[42]);
 select filter from bloom_list_part;
 select filter from bloom_generation_part;
 select count(*) from bloom_published;
-select bloom_publish('account', bloom_agg(1));
+select bloom_publish_filter('account', bloom_agg(1));
 call bloom_publish('account', 'SELECT 1');
-select bloom_rollback('account');
-select bloom_drop('account');
+call bloom_rollback('account');
+call bloom_drop('account');
 set role regress_bloom_fetcher;
 select count(*) > 0 from bloom_list join bloom_list_part using (name);
 delete from bloom_list_part;
@@ -259,7 +280,7 @@ select bloom_lookup('account', 42);
 set role regress_bloom_publisher;
 call bloom_publish('other', 'SELECT id FROM account');
 call bloom_publish('other', 'SELECT 1');
-select bloom_drop('other');
+call bloom_drop('other');
 reset role;
 drop owned by regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
 drop role regress_bloom_asker, regress_bloom_fetcher, regress_bloom_publisher;
@@ -274,22 +295,23 @@ select count(*) filter (where not public.bloom_lookup('account', id)) as missing
 reset search_path;
 drop schema evil cascade;
 
-select bloom_drop(name) from (select name from bloom_list order by name collate "C") l;
+do $$ declare list text; begin for list in select name from bloom_list loop call bloom_drop(list); end loop; end $$;
+select count(*) from bloom_generation_part;
 drop table account;
 
 -- a publisher's own rows don't stop the next publish without saying what heals it
-select bloom_publish('poisoned', bloom_agg(1)) > 0;
+select bloom_publish_filter('poisoned', bloom_agg(1)) > 0;
 \set VERBOSITY terse
 update bloom_generation set min_parts = 2147483647 where name = 'poisoned';
 update bloom_generation set n = 0 where name = 'poisoned';
 \set VERBOSITY default
 update bloom_generation set serial = 9223372036854775807 where name = 'poisoned';
-select bloom_publish('poisoned', bloom_agg(1));
-select bloom_rollback('poisoned');
-select bloom_set_identity('poisoned', gen_random_uuid());
-update bloom_generation set serial = 1 where name = 'poisoned'; select bloom_set_identity('poisoned', gen_random_uuid()) > 1;
-select bloom_publish('poisoned', bloom_agg(1)) > 0;
-select bloom_drop('poisoned');
+select bloom_publish_filter('poisoned', bloom_agg(1));
+call bloom_rollback('poisoned');
+call bloom_set_identity('poisoned', gen_random_uuid());
+update bloom_generation set serial = 1 where name = 'poisoned'; call bloom_set_identity('poisoned', gen_random_uuid());
+select bloom_publish_filter('poisoned', bloom_agg(1)) > 0;
+call bloom_drop('poisoned');
 
 -- a part that is not of its list's set, or gone: an error, where a "no" would be wrong
 call bloom_publish('mixed', 'select generate_series(1, 2000)', n => 10000, parts => 2);
@@ -312,4 +334,4 @@ select count(*) from generate_series(1, 2000) k where not bloom_lookup('mixed', 
 delete from bloom_generation_part where name = 'mixed' and back = 0 and part = 1;
 select bloom_lookup_each('mixed', array_agg(k)) from generate_series(1, 100) k;
 drop function mix;
-select bloom_drop('mixed');
+call bloom_drop('mixed');

@@ -93,7 +93,7 @@ reset role;
 set role regress_bloom_nightly;
 call bloom_publish('member', 'select id from shop.member');
 reset role;
-select bloom_drop('member');
+call bloom_drop('member');
 drop trigger steals on bloom_generation;
 -- nor by a trigger whose function is a superuser's, with arguments that another role chose, or of a table that refers
 create function obeys() returns trigger language plpgsql as $$ begin
@@ -145,12 +145,13 @@ reset role;
 set role regress_bloom_nightly;
 call bloom_refresh('member');
 reset role;
-select bloom_publish('member', bloom_agg(id)) > 0 as published from shop.member;
+select bloom_publish_filter('member', bloom_agg(id)) > 0 as published from shop.member;
 call bloom_refresh('member');
 call bloom_refresh('nobody');
 call bloom_refresh(null);
 select query, nulls from bloom_published where name = 'member';
-select bloom_drop('member'), bloom_drop('planted');
+call bloom_drop('member');
+call bloom_drop('planted');
 select count(*) from bloom_definition;
 -- not dumped
 select count(*) from pg_extension, unnest(extconfig) c where c = 'bloom_definition'::regclass;

@@ -129,3 +129,15 @@ insert into watched values (bloom_create(50000));
 update watched set f = bloom_add(f, 1);
 select f @> 1, f @> 2, f @> 3 from watched;
 drop table watched;
+
+-- Chunks of a filter make the filter; one at the end is short, one behind it empty.
+create temp table chunked as select n, bloom_add_all(bloom_create(n), array(select generate_series(1, least(n, 1000)))) as f from unnest('{1, 100, 3000, 1000000}'::int[]) n;
+create function pg_temp.in_chunks(filter bloomfilter, size int) returns bytea language sql as
+'select string_agg(bloom_chunk(filter, at, size), '''' order by at) from generate_series(0, (bloom_stats(filter)).bytes, size) at';
+select size, count(*) as filters, bool_and(pg_temp.in_chunks(f, size) = f::bytea) as same
+from chunked, unnest('{64, 1996, 1000003, 536870912, 2147483647}'::int[]) size where size > 64 or n < 5000 group by 1 order by 1;
+select bool_and(bloom_chunk(f, bytes, 10) = '' and bloom_chunk(f, bytes - 3, 10) = substr(f::bytea, bytes::int - 2) and bloom_chunk(f, 9223372036854775807, 2147483647) = '')
+from chunked, lateral (select (bloom_stats(f)).bytes) s;
+select bloom_chunk(f, -1, 10) from chunked;
+select bloom_chunk(f, 0, -1) from chunked;
+select bloom_chunk(f, (-9223372036854775808), -2147483648) from chunked;

@@ -27,67 +27,21 @@ end $$;
 
 \pset format unaligned
 \pset tuples_only on
+-- t/021_equal_pairs.pl has all pairs of types; these are spellings of one type, domains and what no text gives
 select stored, asked, pg_temp.verdict(stored, asked), pg_temp.verdict(asked, stored) from (values
-  -- integer: one key whatever the width
-  ($$42::smallint$$, $$42::integer$$),
-  ($$42::integer$$, $$42::bigint$$),
-  ($$(-1)::smallint$$, $$(-1)::bigint$$),
-  ($$'-32768'::smallint$$, $$(-32768)::integer$$),
-  ($$9223372036854775807$$, $$'9223372036854775807'::bigint$$),
   ($$42::pg_temp.small$$, $$42::bigint$$),
   ($$42::pg_temp.smaller$$, $$42$$),
-  -- text: the characters, whatever the type
-  ($$'abc'::text$$, $$'abc'::varchar$$),
-  ($$'abc'::varchar(3)$$, $$'abc'::char(10)$$),
-  ($$'abc'::char(3)$$, $$'abc'::char(10)$$),
-  ($$'abc  '::char(10)$$, $$'abc'::text$$),
-  ($$' a '::char(7)$$, $$' a'::text$$),
-  ($$''::text$$, $$''::char(3)$$),
-  ($$'abc'::name$$, $$'abc'::text$$),
   ($$'abc'::pg_temp.mail$$, $$'abc'::name$$),
   ($$'abc'::text collate "C"$$, $$'abc'::text$$),
-  -- bytea and uuid: one value, many spellings
   ($$'\x616263'::bytea$$, $$'abc'::bytea$$),
-  ($$'\x'::bytea$$, $$''::bytea$$),
-  ($$'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'::uuid$$, $$'{a0eebc999c0b4ef8bb6d6bb9bd380a11}'::uuid$$),
-  -- numeric: the number, not its scale
-  ($$1.0::numeric$$, $$1.00::numeric$$),
-  ($$1::numeric$$, $$1e0::numeric$$),
-  ($$100::numeric$$, $$1e2::numeric$$),
-  ($$1e20::numeric(30,5)$$, $$1e20::numeric$$),
-  ($$0::numeric$$, $$-0.000::numeric$$),
-  ($$0.50::numeric$$, $$.5::numeric$$),
   ($$-12.3400::numeric(10,4)$$, $$-12.34::numeric$$),
-  ($$'NaN'::numeric$$, $$'nan'::numeric$$),
-  ($$1e-1000::numeric$$, $$1.00e-1000::numeric$$),
   ($$1e130000::numeric$$, $$10e129999::numeric$$),
-  -- real and double precision: one zero, one NaN
   ($$0::double precision$$, $$'-0'::double precision$$),
-  ($$0::real$$, $$'-0'::double precision$$),
-  ($$'NaN'::real$$, $$'NaN'::double precision$$),
   ($$'NaN'::double precision$$, $$-'NaN'::double precision$$),
   ($$'NaN'::double precision$$, $$'inf'::double precision - 'inf'::double precision$$),
-  ($$'Infinity'::real$$, $$'Infinity'::double precision$$),
-  ($$1.5::real$$, $$1.5::double precision$$),
   ($$0.1::real$$, $$0.1::real::double precision$$),
-  ($$5e-324::double precision$$, $$4.9e-324::double precision$$),
-  -- date and times: one instant, many spellings
-  ($$'2024-02-29'::date$$, $$'Feb 29, 2024'::date$$),
-  ($$'infinity'::date$$, $$'infinity'::date$$),
-  ($$'-infinity'::timestamp$$, $$'-infinity'::timestamp$$),
-  ($$'2024-02-29 12:00'::timestamp$$, $$'2024-02-29 12:00:00.000000'::timestamp$$),
   ($$'2024-02-29 12:00:00+00'::timestamptz$$, $$'2024-02-29 14:00:00+02'::timestamptz$$),
-  ($$'294276-12-31 23:59:59.999999'::timestamp$$, $$'294276-12-31 23:59:59.999999'::timestamp$$),
-  ($$'4713-01-01 00:00:00 BC'::timestamp$$, $$'4713-01-01 BC'::timestamp$$),
-  ($$'5874897-12-31'::date$$, $$'5874897-12-31'::date$$),
-  -- inet and cidr: no prefix is the longest
-  ($$'10.0.0.1'::inet$$, $$'10.0.0.1/32'::cidr$$),
-  ($$'10.0.0.0/8'::inet$$, $$'10/8'::cidr$$),
-  ($$'::1'::inet$$, $$'0:0:0:0:0:0:0:1/128'::cidr$$),
-  -- macaddr8 with ff:fe in the middle is the macaddr
-  ($$'08:00:2b:01:02:03'::macaddr$$, $$'0800.2b01.0203'::macaddr$$),
-  ($$'08:00:2b:01:02:03'::macaddr::macaddr8$$, $$'08:00:2b:ff:fe:01:02:03'::macaddr8$$),
-  ($$'08:00:2b:01:02:03:04:05'::macaddr8$$, $$'08002b:0102030405'::macaddr8$$)
+  ($$'08:00:2b:01:02:03'::macaddr::macaddr8$$, $$'08:00:2b:ff:fe:01:02:03'::macaddr8$$)
 ) v(stored, asked);
 
 -- macaddr and macaddr8, which SQL compares only after a cast
@@ -177,14 +131,3 @@ create domain pg_temp.whitelist as bloomfilter;
 create temp table of_domain as select bloom_agg(k::text)::pg_temp.whitelist as texts, bloom_agg(k) as numbers from generate_series(1, 10) k;
 select texts @> '7', '7'::text <@ texts, bloom_contains(texts, '7'::varchar), texts @> '7x' from of_domain;
 select bloom_contains_each(texts, '{7}'::text[]) = '{t}', numbers::pg_temp.whitelist @> 7 from of_domain;
-
--- A key's text is hashed as UTF-8, whatever the encoding of the database.
-create database regress_bloom_latin1 template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C';
-\set home :DBNAME
-\c regress_bloom_latin1
-create extension bloomfilter;
--- XXH64 of c3 a4 (a with two dots), and of 61
-select bloom_hash(chr(228)) = bloom_hash('\xc3a4'::bytea), bloom_hash('a'::text) = bloom_hash('a'::bytea),
-       bloom_hash(chr(228)::char(5)) = bloom_hash('\xc3a4'::bytea);
-\c :home
-drop database regress_bloom_latin1;

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "commands/vacuum.h"
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
 

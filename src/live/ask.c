@@ -1,6 +1,6 @@
 /*
  * ask.c
- *	  bloom_index_contains and its kin: whether a live filter may contain keys.
+ *	  bloom_index_contains and its kin: whether a live index may contain keys.
  */
 #include "postgres.h"
 
@@ -9,8 +9,7 @@
 #include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
-#include "ask/explain.h"
-#include "key/key_array.h"
+#include "ask/access.h"
 #include "key/key_untyped.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
@@ -88,8 +87,13 @@ open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 static bool
 ask_target(BfpgLiveQuestion *question, BfpgLiveTarget *target, Datum key)
 {
+	bool		found;
+
+	bfpg_live_begin_ask(&question->targets, target);
 	/* Filters of partitions may have different seeds. */
-	return bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
+	found = bfpg_live_contains(target, bfpg_hash_key(&question->coder, key, target->live.header.seed));
+	bfpg_live_end_ask(&question->targets, target);
+	return found;
 }
 
 /*
@@ -141,9 +145,10 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 
 	for (i = 0; i < targets->count; i++)
 	{
-		const BfpgLiveTarget *target = &targets->targets[i];
+		BfpgLiveTarget *target = &targets->targets[i];
 		int			j;
 
+		bfpg_live_begin_ask(targets, target);
 		if (target->live.header.seed != seed)
 		{
 			seed = target->live.header.seed;
@@ -151,6 +156,7 @@ ask_targets_array(BfpgLiveQuestion *question, uint64 seed, BfpgKeyArray *keys, u
 				keys->hashes[j] = bfpg_hash_key(&question->coder, keys->keys[keys->places[j]], seed);
 		}
 		bfpg_live_contains_hashes(target, keys->hashes, keys->count, found);
+		bfpg_live_end_ask(targets, target);
 	}
 }
 

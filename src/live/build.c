@@ -1,6 +1,6 @@
 /*
  * build.c
- *	  Building a live filter: CREATE INDEX and REINDEX.
+ *	  Building a live index: CREATE INDEX and REINDEX.
  *
  * Nobody else writes to an index that is being built, and nobody sees it before the
  * build commits.  So pages are changed without logging each change, and logged whole

@@ -1,6 +1,6 @@
 /*
  * build.h
- *	  The pieces of a live filter's build: the scan of the table, the hashes that it gathers, and
+ *	  The pieces of a live index's build: the scan of the table, the hashes that it gathers, and
  *	  the processes that share it.
  */
 #ifndef BFPG_LIVE_BUILD_H

@@ -1,6 +1,6 @@
 /*
  * changes.c
- *	  bloom_index_changes: what was set in a live filter since the last call.
+ *	  bloom_index_changes: what was set in a live index since the last call.
  *
  * A page has changed if its LSN is beyond the one that the last call returned.  The rows
  * are the blocks of changed pages, overflow pages as those of the page above them; the
@@ -33,7 +33,6 @@
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 

@@ -1,6 +1,6 @@
 /*
  * extract.c
- *	  bloom_snapshot: a live filter as a value.
+ *	  bloom_snapshot: a live index as a value.
  *
  * The value is that of FORMAT.md, byte for byte what bloom_agg makes of the same keys
  * with the same n, p and seed.  Of a page with overflow pages it has all of their

@@ -19,6 +19,12 @@
  *	  are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for all who hold a lock of
  *	  the table before insertions pass the index by.  So the locks of each table and its index
  *	  are taken, and kept as a scan keeps them.  (t/078_live_members.pl, specs/live_ddl.spec.)
+ * 4. All sessions share the room for locks, so of a partition or a child only the table's lock is
+ *	  kept, and its index is locked while it is asked.  Between two look-ups REINDEX and ALTER
+ *	  INDEX may then give it another file, and nothing else: all else needs a lock of the table
+ *	  that conflicts with ours.  Taking the lock reads their message, so a look-up that finds the
+ *	  epoch moved compares the file, and reads the layout of another one anew.  The new file has
+ *	  all keys: it is built as any other.  (specs/live_leaves.spec, t/084_live_leaves.pl.)
  *
  * What depends on more than the catalogs is not kept: whom row security exempts.
  */
@@ -86,6 +92,15 @@ check_kept(BfpgLiveTargets *targets, Oid table)
 	targets->of_snapshot = true;
 }
 
+/* Notes where the pages of an open index are, and how they are laid out. */
+static void
+take_file(BfpgLiveTarget *target, Relation index)
+{
+	target->locator = BFPG_LOCATOR(index);
+	target->live = *bfpg_live_meta(index);
+	target->makers = bfpg_live_makers(index);
+}
+
 /* Adds an open index as the one that answers for its table. */
 static void
 add_index(BfpgLiveTargets *targets, Relation index)
@@ -98,9 +113,30 @@ add_index(BfpgLiveTargets *targets, Relation index)
 		return;
 	target->index = RelationGetRelid(index);
 	target->temporary = RelationUsesLocalBuffers(index);
-	target->locator = BFPG_LOCATOR(index);
-	target->live = *bfpg_live_meta(index);
-	target->makers = bfpg_live_makers(index);
+	take_file(target, index);
+}
+
+void
+bfpg_live_begin_ask(const BfpgLiveTargets *targets, BfpgLiveTarget *target)
+{
+	Relation	index;
+
+	if (!targets->of_leaves || !OidIsValid(target->index))
+		return;
+	LockRelationOid(target->index, AccessShareLock);
+	if (likely(targets->epoch == bfpg_epoch))
+		return;
+	index = index_open(target->index, NoLock);
+	if (memcmp(&target->locator, &BFPG_LOCATOR(index), sizeof target->locator) != 0)
+		take_file(target, index);
+	index_close(index, NoLock);
+}
+
+void
+bfpg_live_end_ask(const BfpgLiveTargets *targets, const BfpgLiveTarget *target)
+{
+	if (targets->of_leaves && OidIsValid(target->index))
+		UnlockRelationOid(target->index, AccessShareLock);
 }
 
 /* What makes an index of a table the right one. */
@@ -149,16 +185,16 @@ open_best_index(Relation table, const Wanted *wanted, bool wait)
 			continue;
 		if (!wait && !ConditionalLockRelationOid(candidate, AccessShareLock))
 			continue;
-		index = index_open(candidate, AccessShareLock);
+		index = index_open(candidate, wait ? AccessShareLock : NoLock);
 		if (!bfpg_is_live(index) ||
 			(wanted->column != NULL && !covers_column(table, index, wanted->column)) ||
 			(best != NULL && bfpg_live_usable(best)))
 		{
-			index_close(index, NoLock);
+			index_close(index, AccessShareLock);
 			continue;
 		}
 		if (best != NULL)
-			index_close(best, NoLock);
+			index_close(best, AccessShareLock);
 		best = index;
 	}
 	return best;
@@ -194,7 +230,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 			add_index(targets, index);
 		else
 			take_type(targets, index);
-		index_close(index, NoLock);
+		index_close(index, targets->of_leaves ? AccessShareLock : NoLock);
 	}
 	table_close(table, NoLock);
 	return index != NULL;
@@ -232,10 +268,12 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 {
 	ListCell   *cell;
 
+	targets->of_leaves = true;
 	foreach(cell, all_below(root, AccessShareLock))
 	{
 		Oid			table = lfirst_oid(cell);
 
+		CHECK_FOR_INTERRUPTS();
 		if (bfpg_is_compressed(table))
 		{
 			/* Its index lacks keys. */
@@ -305,7 +343,9 @@ find_by_column(BfpgLiveTargets *targets)
 			bfpg_live_refuse_relation(table);
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table", get_rel_name(table))));
+				 errmsg("\"%s\" is not a table", get_rel_name(table)),
+				 kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX ?
+				 errhint("An index is asked by its name and the key, without a column.") : 0));
 	}
 	LockRelationOid(table, AccessShareLock);
 	targets->table = own.table = table;
@@ -351,7 +391,7 @@ is_entry_of(const BfpgLiveTargets *entry, const BfpgLiveTargets *targets)
 		(!entry->by_column || strcmp(NameStr(entry->column), NameStr(targets->column)) == 0);
 }
 
-/* The table that was named comes first, then each table before its index. */
+/* The table that was named comes first, and each table before its index. */
 static void
 lock_all(const BfpgLiveTargets *entry)
 {
@@ -361,7 +401,7 @@ lock_all(const BfpgLiveTargets *entry)
 	for (i = 0; i < entry->count; i++)
 	{
 		LockRelationOid(entry->targets[i].table, AccessShareLock);
-		if (OidIsValid(entry->targets[i].index))
+		if (OidIsValid(entry->targets[i].index) && !entry->of_leaves)
 			LockRelationOid(entry->targets[i].index, AccessShareLock);
 	}
 }
@@ -392,6 +432,7 @@ find_in_cache(BfpgLiveTargets *targets)
 	targets->epoch = entry->epoch;
 	targets->key_type = entry->key_type;
 	targets->column_type = entry->column_type;
+	targets->of_leaves = entry->of_leaves;
 	targets->targets = copy_targets(entry, targets->context);
 	targets->count = entry->count;
 	return true;

@@ -1,6 +1,6 @@
 /*
  * heap_scan.c
- *	  Reading a table for the build of a live filter.
+ *	  Reading a table for the build of a live index.
  *
  * PostgreSQL's own scan for CREATE INDEX locks the page again for each row, as an index
  * needs to know which row a version belongs to, and passes by the older versions of a

@@ -1,11 +1,11 @@
 /*
  * open.c
- *	  Locking and opening live filters, for a user who may look at them.
+ *	  Locking and opening live indexes, for a user who may look at them.
  *
- * A table is locked before its indexes, and all locks are kept until the transaction
- * ends, as a scan does; those of a parallel worker, until it ends.  The table's matters:
- * REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one before they
- * let insertions pass an index by.
+ * A table is locked before its indexes, and all locks but those of partitions' indexes are kept
+ * until the transaction ends, as a scan does; those of a parallel worker, until it ends.  The
+ * table's matters: REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for those who hold one
+ * before they let insertions pass an index by.
  *
  * An answer tells of keys, so the user must be allowed to read them.  Row security
  * that is active for the asker refuses: the filter can't tell which rows are hidden.

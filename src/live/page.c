@@ -1,6 +1,6 @@
 /*
  * page.c
- *	  The pages of a live filter: laying them out, making, checking and visiting them.
+ *	  The pages of a live index: laying them out, making, checking and visiting them.
  */
 #include "postgres.h"
 
@@ -9,10 +9,8 @@
 #include "miscadmin.h"
 #include "port/pg_crc32c.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "bf_bits.h"
-#include "bf_key.h"
 #include "live/page.h"
 #include "base/report.h"
 

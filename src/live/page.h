@@ -1,6 +1,6 @@
 /*
  * page.h
- *	  The pages of a live filter: what is where.
+ *	  The pages of a live index: what is where.
  *
  *	page 0			the meta page: the filter's header, written once by the build
  *	pages 1 ..		the blocks of part 0, those of part 1, ...

@@ -1,6 +1,6 @@
 /*
  * parallel.c
- *	  Building a live filter by several processes.
+ *	  Building a live index by several processes.
  *
  * They share nothing but the number of the table's next page and the index's own pages
  * in shared buffers, each of which a process locks while it sets the bits of a batch.
@@ -15,7 +15,6 @@
 #include "catalog/index.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "storage/spin.h"
 #include "utils/rel.h"
 

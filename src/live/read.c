@@ -1,6 +1,6 @@
 /*
  * read.c
- *	  Reading pages of a live filter, and asking them for hashes.
+ *	  Reading pages of a live index, and asking them for hashes.
  *
  * A page is looked at under its share lock, so a look sees each insertion into it as a
  * whole: the bits, and the overflow pages that took keys from then on.
@@ -15,7 +15,9 @@
 #include "utils/snapmgr.h"
 
 #include "bf_explain.h"
+#include "bf_hashlist.h"
 #include "base/pin.h"
+#include "base/report.h"
 #include "base/sort.h"
 #include "live/target.h"
 
@@ -206,15 +208,6 @@ sort_key(uint64 key, const void *context)
 	return page_of(key);
 }
 
-static int
-by_page(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* By counting: with bf_hashlist_sort a batch of 1000 keys takes 1.3 to 1.4 times as long. */
 static void
 count_by_page(BfpgLivePageBatch *batch, uint64 pages)
@@ -341,7 +334,7 @@ bfpg_live_contains_hashes(const BfpgLiveTarget *target, const uint64 *hashes, in
 	if (pages <= (uint64) batch.count * PAGES_PER_KEY)
 		count_by_page(&batch, pages);
 	else if (reads)
-		qsort(batch.keys, batch.count, sizeof *batch.keys, by_page);
+		bf_hashlist_sort(batch.keys, batch.count, bfpg_tick);
 	if (reads)
 		index = open_index(target);
 	ask_all(&batch, index);

@@ -1,7 +1,7 @@
 /*
  * search.c
  *	  bloom_search: the rows of a table that have a key, read from those partitions only
- *	  whose live filter doesn't rule it out.
+ *	  whose live index doesn't rule it out.
  *
  * It runs SELECT * FROM table WHERE column = key with one condition more, made of the bounds
  * of the partitions that are left: rows of a partition meet its bounds, so none is lost, and
@@ -20,7 +20,6 @@
 #include "executor/executor.h"
 #include "executor/tstoreReceiver.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
@@ -32,6 +31,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/pg_compat.h"
+#include "base/seen.h"
 #include "key/key_untyped.h"
 #include "live/target.h"
 
@@ -164,6 +164,7 @@ run_with(const Search *search, Node *condition, ReturnSetInfo *result)
 								quote_identifier(search->column));
 	Query	   *query = analyse(search, text);
 	ParamListInfo parameters = makeParamList(1);
+	PlannedStmt *plan;
 
 	if (condition != NULL)
 		query->jointree->quals = make_and_qual(query->jointree->quals, condition);
@@ -171,7 +172,9 @@ run_with(const Search *search, Node *condition, ReturnSetInfo *result)
 	parameters->params[0].isnull = false;
 	parameters->params[0].ptype = search->key_type;
 	parameters->params[0].pflags = PARAM_FLAG_CONST;
-	run(bfpg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, parameters), text, parameters, result);
+	plan = bfpg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, parameters);
+	bfpg_check_seen(plan, GetActiveSnapshot(), false);
+	run(plan, text, parameters, result);
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
  * stats.c
- *	  bloom_index_stats and bloom_live: how full a live filter is, from some of its pages.
+ *	  bloom_index_stats and bloom_live: how full a live index is, from some of its pages.
  *
  * Nothing counts keys: a counter would be a page that all insertions wait for.  But
  * hashes fill all pages alike, so that a sample tells.

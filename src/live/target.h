@@ -59,6 +59,7 @@ typedef struct BfpgLiveTargets
 	bool		lasting;		/* right for other transactions, too: see find.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
 	bool		compressed;		/* some are compressed chunks, which have no index to ask */
+	bool		of_leaves;		/* their indexes are locked only while they are asked */
 	BfpgSnapshotMark mark;
 	int			count;
 	BfpgLiveTarget *targets;
@@ -76,7 +77,14 @@ extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const
 								   MemoryContext context);
 
 /*
- * Finds a live filter of all rows' values in a locked table's column, and locks it;
+ * Locks a target's index for as long as it is asked, unless that is locked already, and reads its
+ * layout again if it has another file.
+ */
+extern void bfpg_live_begin_ask(const BfpgLiveTargets *targets, BfpgLiveTarget *target);
+extern void bfpg_live_end_ask(const BfpgLiveTargets *targets, const BfpgLiveTarget *target);
+
+/*
+ * Finds a live index of all rows' values in a locked table's column, and locks it;
  * InvalidOid if there is none that can be locked without waiting.
  */
 extern Oid	bfpg_live_index_of_column(Relation table, const char *column);
@@ -92,7 +100,7 @@ extern Relation bfpg_live_open_locked(Oid index);
 /* Throws if an index is another session's. */
 extern void bfpg_live_check_storage(Relation index);
 
-/* Throws if a relation isn't a live filter, or isn't there. */
+/* Throws if a relation isn't a live index, or isn't there. */
 extern void bfpg_live_refuse_relation(Oid relation);
 
 /* Throws if an index is that of a table which others inherit from: it has not their rows. */

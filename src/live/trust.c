@@ -1,6 +1,6 @@
 /*
  * trust.c
- *	  For which snapshots a live filter may say that a key is not there.
+ *	  For which snapshots a live index may say that a key is not there.
  *
  * On a primary: for those that the planner would let use the index.  A standby's snapshots may
  * be older than the index, and see rows that no snapshot of the primary saw any more when it was
@@ -36,7 +36,6 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"

@@ -8,9 +8,7 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "bf_bits.h"
 #include "live/target.h"

@@ -4,6 +4,9 @@
  */
 #include "postgres.h"
 
+#include "fmgr.h"
+#include "utils/builtins.h"
+
 #include "ask/copies.h"
 #include "base/epoch.h"
 #include "live/am.h"
@@ -18,6 +21,8 @@ PG_MODULE_MAGIC;
 
 void		_PG_init(void);
 
+PG_FUNCTION_INFO_V1(bloomfilter_warn_of_schema);
+
 void
 _PG_init(void)
 {
@@ -25,4 +30,19 @@ _PG_init(void)
 	bfpg_epoch_init();
 	bfpg_copies_init();
 	bfpg_live_options_init();
+}
+
+/* A warning of CREATE EXTENSION, with the schema and the roles that may create functions in it. */
+Datum
+bloomfilter_warn_of_schema(PG_FUNCTION_ARGS)
+{
+	const char *schema = quote_identifier(text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	const char *roles = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+	ereport(WARNING,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("others may create functions in schema %s of extension bloomfilter: %s", schema, roles),
+			 errdetail("A function of theirs whose argument types fit better is called in place of the extension's, with the caller's rights."),
+			 errhint("DROP EXTENSION bloomfilter, REVOKE CREATE ON SCHEMA %s FROM %s, drop the functions and operators that they made there, and create the extension again, best in a schema of its own. SECURITY.md has the query on pg_depend that finds what of theirs was kept.", schema, roles)));
+	PG_RETURN_VOID();
 }

@@ -1,5 +1,5 @@
 --
--- Live filters: an index that is the filter
+-- Live indexes: an index that is the filter
 --
 
 CREATE FUNCTION bloomfilter_index_handler(internal) RETURNS index_am_handler
@@ -7,7 +7,7 @@ CREATE FUNCTION bloomfilter_index_handler(internal) RETURNS index_am_handler
 COMMENT ON FUNCTION bloomfilter_index_handler(internal) IS 'handler of the access method bloomfilter';
 
 CREATE ACCESS METHOD bloomfilter TYPE INDEX HANDLER bloomfilter_index_handler;
-COMMENT ON ACCESS METHOD bloomfilter IS 'live filter: an index that is a Bloom filter, asked by bloom_index_contains';
+COMMENT ON ACCESS METHOD bloomfilter IS 'live index: an index that is a Bloom filter, which bloom_index_contains looks up';
 
 -- They name the types of keys, and nothing else: without operators the planner never
 -- considers the index.  varchar and cidr are text and inet to an index.
@@ -64,7 +64,7 @@ COMMENT ON OPERATOR CLASS bloom_macaddr8_ops USING bloomfilter IS 'keys of type 
 COMMENT ON OPERATOR FAMILY bloom_macaddr8_ops USING bloomfilter IS 'keys of type macaddr8';
 
 --
--- Look-ups in live filters.  A result may turn from false to true within a statement, never
+-- Look-ups in live indexes.  A result may turn from false to true within a statement, never
 -- back: STABLE.
 --
 
@@ -142,16 +142,16 @@ CREATE FUNCTION bloom_search("table" anyelement, column_name name, key bloom_key
 COMMENT ON FUNCTION bloom_search(anyelement, name, bloom_key) IS 'rows of the table that have the key in the column, from the partitions that may have it';
 
 --
--- Knowing and shipping live filters
+-- Knowing and shipping live indexes
 --
 
 CREATE FUNCTION bloom_snapshot(index regclass) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_snapshot' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION bloom_snapshot(regclass) IS 'a live filter as a value, as bloom_agg would have made it';
+COMMENT ON FUNCTION bloom_snapshot(regclass) IS 'a live index as a value, as bloom_agg would have made it';
 
 CREATE FUNCTION bloom_snapshot(index regclass, part integer) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_snapshot' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION bloom_snapshot(regclass, integer) IS 'a part of a live filter that is too large for one value, from 0';
+COMMENT ON FUNCTION bloom_snapshot(regclass, integer) IS 'a part of a live index that is too large for one value, from 0';
 
 -- The first row has the token in bytes; then come the headers of all parts, with a part, if
 -- all is told; then pages, with their part and first block.
@@ -165,7 +165,7 @@ CREATE FUNCTION bloom_index_changes(
 	OUT true_at timestamptz
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_changes' LANGUAGE C VOLATILE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION bloom_index_changes(regclass, bytea) IS 'what was set in a live filter since a token of this session, or all of it';
+COMMENT ON FUNCTION bloom_index_changes(regclass, bytea) IS 'what was set in a live index since a token of this session, or all of it';
 
 CREATE FUNCTION bloom_index_stats(
 	index regclass,
@@ -188,11 +188,11 @@ CREATE FUNCTION bloom_index_stats(
 	OUT sampled_pages integer
 ) RETURNS record
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_stats' LANGUAGE C VOLATILE STRICT PARALLEL SAFE COST 10000;
-COMMENT ON FUNCTION bloom_index_stats(regclass, integer) IS 'parameters and estimates of a live filter, from a sample of its pages';
+COMMENT ON FUNCTION bloom_index_stats(regclass, integer) IS 'parameters and estimates of a live index, from a sample of its pages';
 
 CREATE FUNCTION bloom_index_verify(index regclass) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_verify' LANGUAGE C VOLATILE STRICT PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION bloom_index_verify(regclass) IS 'whether all pages of a live filter are whole; an error says what is not';
+COMMENT ON FUNCTION bloom_index_verify(regclass) IS 'whether all pages of a live index are whole; an error says what is not';
 
 -- An error is the status.  It runs a subtransaction, which a parallel query can't.
 CREATE FUNCTION bloom_live_row(
@@ -238,7 +238,7 @@ CREATE VIEW bloom_live AS
 		JOIN pg_catalog.pg_namespace s ON s.oid = t.relnamespace
 		CROSS JOIN LATERAL bloom_live_row(c.oid::pg_catalog.regclass) r
 	WHERE a.amname = 'bloomfilter';
-COMMENT ON VIEW bloom_live IS 'all live filters of the database, with their statistics';
+COMMENT ON VIEW bloom_live IS 'all live indexes of the database, with their statistics';
 COMMENT ON COLUMN bloom_live.schemaname IS 'schema of the table';
 COMMENT ON COLUMN bloom_live.tablename IS 'name of the table';
 COMMENT ON COLUMN bloom_live.indexname IS 'name of the index, which is the filter';

@@ -25,6 +25,10 @@ CREATE TABLE bloom_generation (
 	min_n bigint,
 	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
 	max_shrink double precision NOT NULL,
+	most_keys double precision NOT NULL,
+	most_keys_at timestamp with time zone NOT NULL,
+	most_others double precision NOT NULL,
+	most_others_at timestamp with time zone NOT NULL,
 	cardinality double precision NOT NULL,
 	rate double precision NOT NULL,
 	fullest_part double precision NOT NULL,
@@ -125,6 +129,11 @@ COMMENT ON COLUMN bloom_list_part.name IS 'of the list';
 COMMENT ON COLUMN bloom_list_part.part IS 'number of the part, from 0';
 COMMENT ON COLUMN bloom_list_part.filter IS 'the filter of this part';
 
+-- For the view alone: it says no more than the row of bloom_run that the view shows.
+CREATE FUNCTION bloom_run_died(name text, started_at timestamp with time zone) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'bloomfilter_run_died' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_run_died(text, timestamp with time zone) IS 'support function of bloom_published: whether a run whose lock nobody holds has not ended';
+
 -- A query may hold what only its publisher should read.  Operators are PostgreSQL's, and functions are
 -- qualified: one that somebody else planted, and that fits better, would run for everybody who looks.
 -- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
@@ -145,7 +154,8 @@ CREATE VIEW bloom_published AS
 					AND b.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() AND c.oid OPERATOR(pg_catalog.=) r.tableoid
 					AND k.objid OPERATOR(pg_catalog.=) pg_catalog.hashtext(r.name)::bit(32)::bigint::oid AND k.granted
 			) THEN 'running'
-			WHEN r.started_at IS NOT NULL THEN 'died'
+			WHEN bloom_run_died(r.name, r.started_at) THEN 'died'
+			WHEN r.started_at IS NOT NULL THEN 'running'
 		END AS run, r.started_at AS run_started_at, r.ended_at AS run_ended_at, r.error AS run_error,
 		EXISTS (
 			SELECT FROM bloom_generation b
@@ -182,7 +192,7 @@ COMMENT ON COLUMN bloom_published.run IS 'how the last publish of the list went:
 COMMENT ON COLUMN bloom_published.run_started_at IS 'when it started';
 COMMENT ON COLUMN bloom_published.run_ended_at IS 'when it ended or failed';
 COMMENT ON COLUMN bloom_published.run_error IS 'the error by which it failed';
-COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a generation to go back to';
+COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
 
 -- Nobody runs with another's rights: who publishes needs rights on the tables.
 
@@ -206,25 +216,27 @@ CREATE PROCEDURE bloom_refresh(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;
 COMMENT ON PROCEDURE bloom_refresh(text) IS 'publishes a list again by its query, as the role that published it';
 
-CREATE FUNCTION bloom_publish(name text, filter bloomfilter, max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
+-- Functions, since PostgreSQL takes no subquery as an argument of CALL.
+
+CREATE FUNCTION bloom_publish_filter(name text, filter bloomfilter, max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filter' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter, double precision, boolean) IS 'publishes a filter as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean) IS 'publishes a filter as a list and returns its serial';
 
-CREATE FUNCTION bloom_publish(name text, filters bloomfilter[], max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION bloom_publish_filter(name text, filters bloomfilter[], max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filters' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish(text, bloomfilter[], double precision, boolean) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter[], double precision, boolean) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
 
-CREATE FUNCTION bloom_rollback(name text) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_rollback' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_rollback(text) IS 'brings the generation before back, once, and returns its new serial';
+CREATE PROCEDURE bloom_rollback(name text)
+	AS 'MODULE_PATHNAME', 'bloomfilter_rollback' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_rollback(text) IS 'brings the generation before back, once';
 
-CREATE FUNCTION bloom_drop(name text) RETURNS void
-	AS 'MODULE_PATHNAME', 'bloomfilter_drop' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_drop(text) IS 'removes a list';
+CREATE PROCEDURE bloom_drop(name text)
+	AS 'MODULE_PATHNAME', 'bloomfilter_drop' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_drop(text) IS 'removes a list';
 
-CREATE FUNCTION bloom_set_identity(name text, identity uuid) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_set_identity(text, uuid) IS 'gives a list the identity by which its followers know it, and returns its new serial';
+CREATE PROCEDURE bloom_set_identity(name text, identity uuid)
+	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_set_identity(text, uuid) IS 'gives a list the identity by which its followers know it';
 
 -- Asking: they read the tables for whoever may execute them, and give away no more
 -- than an answer.

@@ -11,7 +11,9 @@
 
 #include "fmgr.h"
 
+#include "bf_explain.h"
 #include "ask/copies.h"
+#include "key/key.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -76,6 +78,14 @@ bfpg_access_contains(BfpgAccess *access, uint64 hash)
 /* The same for many; found[i] is set to 1 or 0. */
 extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
 										int count, uint8 *found);
+
+/* ask.c: what a look-up of one key computes and sees, see bf_explain.h */
+
+/* Collects a key's bytes.  The coder's type then is the key's own, a row's with its columns. */
+extern void bfpg_key_bytes(BfpgKeyCoder *coder, Datum key, StringInfo bytes);
+
+/* The text of a look-up in a filter, as a Datum of type text. */
+extern Datum bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key);
 
 #pragma GCC visibility pop
 

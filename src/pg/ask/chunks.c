@@ -2,7 +2,7 @@
  * chunks.c
  *	  Asking a stored filter for keys without a copy of it: one chunk of the value a key.
  *
- * A chunk is read where runs.c guesses that it lies, which costs as much as a page of an
+ * A chunk is read where arithmetic says that it lies, which costs as much as a page of an
  * index, or else by the TOAST index, which costs some pages of that before.
  *
  * What is found at a guessed place counts only if the tuple itself says that it is the chunk:
@@ -72,6 +72,73 @@ typedef struct BfpgChunks
 	int32		read;			/* the chunk that was read by the index last, or -1 */
 	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 } BfpgChunks;
+
+/*
+ * Only chunks between two that the index has shown are guessed.  Beyond them lie other values,
+ * whose pages may be damaged; and a value's last chunk, which is mostly short, often goes back to
+ * an earlier page that has room for it.
+ */
+
+/* The run that a chunk is in, or NULL. */
+static BfpgRun *
+find_run(BfpgRuns *runs, int32 chunk)
+{
+	int			i;
+
+	for (i = 0; i < runs->count; i++)
+	{
+		if (runs->runs[i].first <= chunk && chunk <= runs->runs[i].last)
+			return &runs->runs[i];
+	}
+	return NULL;
+}
+
+/* The place of a chunk of a run. */
+static void
+guess_place(const BfpgRun *run, int32 chunk, ItemPointer place)
+{
+	int64		slot = run->shift + chunk;
+
+	ItemPointerSet(place, (BlockNumber) (slot / EXTERN_TUPLES_PER_PAGE),
+				   (OffsetNumber) (slot % EXTERN_TUPLES_PER_PAGE + 1));
+}
+
+/* Remembers where the index has found a chunk. */
+static void
+note_place(BfpgRuns *runs, int32 chunk, const ItemPointerData *place, TransactionId xmin)
+{
+	int64		page = ItemPointerGetBlockNumber(place);
+	int64		shift = page * EXTERN_TUPLES_PER_PAGE + ItemPointerGetOffsetNumber(place) - 1 - chunk;
+	int			i;
+
+	if (ItemPointerGetOffsetNumber(place) > EXTERN_TUPLES_PER_PAGE)
+		return;
+	for (i = 0; i < runs->count; i++)
+	{
+		BfpgRun    *run = &runs->runs[i];
+
+		if (run->shift != shift || run->xmin != xmin)
+			continue;
+		run->first = Min(run->first, chunk);
+		run->last = Max(run->last, chunk);
+		return;
+	}
+	if (runs->count < BFPG_RUNS)
+		i = runs->count++;
+	else
+		i = runs->next++ % BFPG_RUNS;
+	runs->runs[i] = (BfpgRun) {shift, chunk, chunk, xmin};
+}
+
+/* A chunk of this run was not where it should be: the run ends there, and its longer side stays. */
+static void
+cut_run(BfpgRun *run, int32 chunk)
+{
+	if (chunk - run->first > run->last - chunk)
+		run->last = chunk - 1;
+	else
+		run->first = chunk + 1;
+}
 
 /* False if the value's chunks are stored in another way than these here. */
 static bool
@@ -182,14 +249,14 @@ chunk_at(const BfpgChunks *chunks, const BfpgRun *run, const ItemPointerData *pl
 static const char *
 read_by_place(BfpgChunks *chunks, int32 number)
 {
-	BfpgRun    *run = bfpg_runs_find(&chunks->stored->runs, number);
+	BfpgRun    *run = find_run(&chunks->stored->runs, number);
 	ItemPointerData place;
 	BlockNumber page;
 	const char *bytes = NULL;
 
 	if (run == NULL)
 		return NULL;
-	bfpg_run_place(run, number, &place);
+	guess_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
 	if (!BufferIsValid(chunks->buffer) || BufferGetBlockNumber(chunks->buffer) != page)
 	{
@@ -202,7 +269,7 @@ read_by_place(BfpgChunks *chunks, int32 number)
 	if (BufferIsValid(chunks->buffer))
 		bytes = chunk_at(chunks, run, &place, number);
 	if (bytes == NULL)
-		bfpg_run_miss(run, number);
+		cut_run(run, number);
 	return bytes;
 }
 
@@ -236,7 +303,7 @@ read_by_index(BfpgChunks *chunks, int32 number)
 		memcpy(chunks->bytes, bytes,
 			   Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE));
 		chunks->read = number;
-		bfpg_runs_note(&chunks->stored->runs, number, &tuple->t_self,
+		note_place(&chunks->stored->runs, number, &tuple->t_self,
 					   HeapTupleHeaderGetRawXmin(tuple->t_data));
 	}
 	systable_endscan_ordered(scan);
@@ -304,13 +371,13 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
 	int64		at = block_at(chunks, hash);
 	int32		number = (int32) (at / TOAST_MAX_CHUNK_SIZE);
-	const BfpgRun *run = bfpg_runs_find(&chunks->stored->runs, number);
+	const BfpgRun *run = find_run(&chunks->stored->runs, number);
 	ItemPointerData place;
 	BlockNumber page;
 
 	if (run == NULL)
 		return;
-	bfpg_run_place(run, number, &place);
+	guess_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
 	if (*bfpg_pin_hint(locator, page) == InvalidBuffer)
 	{
@@ -348,7 +415,7 @@ show_chunk(BfpgChunks *chunks, uint64 hash)
 {
 	int32		number = (int32) (block_at(chunks, hash) / TOAST_MAX_CHUNK_SIZE);
 
-	if (bfpg_runs_find(&chunks->stored->runs, number) == NULL)
+	if (find_run(&chunks->stored->runs, number) == NULL)
 		(void) read_by_index(chunks, number);
 }
 

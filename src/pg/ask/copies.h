@@ -12,16 +12,46 @@
 
 #include <time.h>
 
+#include "access/transam.h"
 #include "fmgr.h"
 #include "lib/ilist.h"
 
 #include "bf_filter.h"
-#include "ask/runs.h"
 #include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
 
 #pragma GCC visibility push(hidden)
+
+/*
+ * Where the chunks of a stored value lie, as far as arithmetic can tell.
+ *
+ * PostgreSQL stores a value in chunks of about 2 kB, EXTERN_TUPLES_PER_PAGE to a page of its TOAST
+ * relation, and mostly one after the other.  So the place of a chunk follows from that of another
+ * one that the TOAST index has shown.  It is a guess: chunks.c checks the tuple that is there.
+ */
+
+/* Runs that are remembered of a value; nearly every value is a single one. */
+#define BFPG_RUNS 8
+
+/*
+ * Chunks that lie one after the other.  The slots of a relation are numbered through:
+ * EXTERN_TUPLES_PER_PAGE for each page.
+ */
+typedef struct BfpgRun
+{
+	int64		shift;			/* a chunk's slot less its number */
+	int32		first;			/* from the first to the last chunk that the index has shown, */
+	int32		last;			/* or fewer, after a wrong guess */
+	TransactionId xmin;			/* of the tuples that the index has shown */
+} BfpgRun;
+
+typedef struct BfpgRuns
+{
+	int			count;
+	int			next;			/* the one to be replaced when there are too many */
+	BfpgRun		runs[BFPG_RUNS];
+} BfpgRuns;
 
 typedef struct BfpgStored
 {

@@ -25,11 +25,13 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
 #include "base/elsewhere.h"
 
@@ -82,15 +84,22 @@ add_key(Relation catalog, ScanKeyData *key, const char *column, Oid type, RegPro
 	ScanKeyInit(key, number, BTEqualStrategyNumber, equal, value);
 }
 
+/* What is taken of a row: where it is, and what it has in a column. */
+typedef struct Row
+{
+	ItemPointerData place;
+	int32		number;
+} Row;
+
 /*
- * Closes a catalog and returns whether it has a row that the keys find, under a snapshot of now,
- * by the index of this name if there is one.  *number is what the row has in a column then.
+ * Closes a catalog and returns whether it has a row that the keys find, under a snapshot, of now
+ * if that is NULL, by the index of this name if there is one.
  */
 static bool
-read_row(Relation catalog, const char *index, ScanKeyData *keys, int count,
-		 const char *column, int32 *number)
+read_row(Relation catalog, const char *index, Snapshot snapshot, ScanKeyData *keys, int count,
+		 const char *column, Row *found)
 {
-	Oid			found = index == NULL ? InvalidOid : get_relname_relid(index, RelationGetNamespace(catalog));
+	Oid			by = index == NULL ? InvalidOid : get_relname_relid(index, RelationGetNamespace(catalog));
 	ScanKeyData wanted;
 	SysScanDesc scan;
 	HeapTuple	row;
@@ -98,10 +107,13 @@ read_row(Relation catalog, const char *index, ScanKeyData *keys, int count,
 
 	if (column != NULL)
 		add_key(catalog, &wanted, column, INT4OID, F_INT4EQ, 0);
-	scan = systable_beginscan(catalog, found, OidIsValid(found), NULL, count, keys);
+	scan = systable_beginscan(catalog, by, OidIsValid(by), snapshot, count, keys);
 	row = systable_getnext(scan);
 	if (column != NULL && HeapTupleIsValid(row))
-		*number = DatumGetInt32(heap_getattr(row, wanted.sk_attno, RelationGetDescr(catalog), &is_null));
+	{
+		found->place = row->t_self;
+		found->number = DatumGetInt32(heap_getattr(row, wanted.sk_attno, RelationGetDescr(catalog), &is_null));
+	}
 	systable_endscan(scan);
 	relation_close(catalog, AccessShareLock);
 	return HeapTupleIsValid(row);
@@ -116,7 +128,47 @@ is_of_citus(Oid table)
 	if (catalog == NULL)
 		return false;
 	add_key(catalog, &key, "logicalrelid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table));
-	return read_row(catalog, "pg_dist_partition_logical_relid_index", &key, 1, NULL, NULL);
+	return read_row(catalog, "pg_dist_partition_logical_relid_index", NULL, &key, 1, NULL, NULL);
+}
+
+/* A reference table, whose rows are on all nodes, is the one kind with "t" in this column. */
+bool
+bfpg_is_distributed(Oid table)
+{
+	Relation	catalog = open_catalog("citus", "pg_catalog", "pg_dist_partition");
+	ScanKeyData keys[2];
+
+	if (catalog == NULL)
+		return false;
+	add_key(catalog, &keys[0], "logicalrelid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table));
+	add_key(catalog, &keys[1], "repmodel", CHAROID, F_CHARNE, CharGetDatum('t'));
+	return read_row(catalog, NULL, NULL, keys, lengthof(keys), NULL, NULL);
+}
+
+void
+bfpg_check_placements(Snapshot snapshot)
+{
+	Relation	catalog = open_catalog("citus", "pg_catalog", "pg_dist_placement");
+	Snapshot	now;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+
+	if (catalog == NULL)
+		return;
+	now = RegisterSnapshot(GetLatestSnapshot());
+	scan = table_beginscan(catalog, now, 0, NULL);
+	slot = table_slot_create(catalog, NULL);
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+		if (!table_tuple_satisfies_snapshot(catalog, slot, snapshot))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("Citus has moved or made shards since the transaction began"),
+					 errdetail("Nodes whose snapshot is older may not see the rows of these shards."),
+					 errhint("Call again, in a new transaction.")));
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(now);
+	relation_close(catalog, AccessShareLock);
 }
 
 /* Whether this is a node of Citus that is not known to be the coordinator. */
@@ -124,14 +176,14 @@ static bool
 is_worker(void)
 {
 	Relation	catalog = open_catalog("citus", "pg_catalog", "pg_dist_local_group");
-	int32		group;
+	Row			node;
 
-	return catalog != NULL && (!read_row(catalog, NULL, NULL, 0, "groupid", &group) || group != 0);
+	return catalog != NULL && (!read_row(catalog, NULL, NULL, NULL, 0, "groupid", &node) || node.number != 0);
 }
 
-/* Whether a table is a chunk of TimescaleDB; *status is its status then. */
+/* Whether a table is a chunk of TimescaleDB, to a snapshot; the number of *chunk is its status then. */
 static bool
-is_chunk(Oid table, int32 *status)
+is_chunk(Oid table, Snapshot snapshot, Row *chunk)
 {
 	Relation	catalog = open_catalog("timescaledb", "_timescaledb_catalog", "chunk");
 	ScanKeyData keys[2];
@@ -142,21 +194,32 @@ is_chunk(Oid table, int32 *status)
 	if (get_attnum(RelationGetRelid(catalog), "relid") != InvalidAttrNumber)
 	{
 		add_key(catalog, &keys[0], "relid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table));
-		return read_row(catalog, "chunk_relid_key", keys, 1, "status", status);
+		return read_row(catalog, "chunk_relid_key", snapshot, keys, 1, "status", chunk);
 	}
 	namestrcpy(&names[0], get_namespace_name(get_rel_namespace(table)));
 	namestrcpy(&names[1], get_rel_name(table));
 	add_key(catalog, &keys[0], "schema_name", NAMEOID, F_NAMEEQ, NameGetDatum(&names[0]));
 	add_key(catalog, &keys[1], "table_name", NAMEOID, F_NAMEEQ, NameGetDatum(&names[1]));
-	return read_row(catalog, "chunk_schema_name_table_name_key", keys, 2, "status", status);
+	return read_row(catalog, "chunk_schema_name_table_name_key", snapshot, keys, 2, "status", chunk);
 }
 
 bool
 bfpg_is_compressed(Oid table)
 {
-	int32		status;
+	Row			chunk;
 
-	return is_chunk(table, &status) && (status & ~TIMESCALE_FROZEN) != 0;
+	return is_chunk(table, NULL, &chunk) && (chunk.number & ~TIMESCALE_FROZEN) != 0;
+}
+
+/* The row of a chunk is written anew whenever its rows are compressed or decompressed. */
+bool
+bfpg_has_moved(Oid table, Snapshot snapshot)
+{
+	Row			now;
+	Row			before;
+
+	return is_chunk(table, NULL, &now) && is_chunk(table, snapshot, &before) &&
+		!ItemPointerEquals(&now.place, &before.place);
 }
 
 static void
@@ -186,16 +249,16 @@ static bool
 check_kept(Oid table, const char *hint)
 {
 	Relation	relation;
-	int32		status;
+	Row			chunk;
 
 	if (is_of_citus(table))
 		refuse_kept(get_rel_name(table), "Citus keeps the rows in shards", hint);
 	relation = relation_open(table, NoLock);
 	bfpg_check_heap(relation);
 	relation_close(relation, NoLock);
-	if (!is_chunk(table, &status))
+	if (!is_chunk(table, NULL, &chunk))
 		return true;
-	if ((status & ~TIMESCALE_FROZEN) != 0)
+	if ((chunk.number & ~TIMESCALE_FROZEN) != 0)
 		refuse_kept(get_rel_name(table), "TimescaleDB keeps rows in a compressed chunk",
 					"Look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.");
 	return false;
@@ -225,5 +288,5 @@ void
 bfpg_check_list_table(Oid table)
 {
 	bfpg_check_coordinator("looked up");
-	(void) check_kept(table, "The way back is in doc/REPLICAS.md. " REFERENCE_TABLE_HINT);
+	(void) check_kept(table, "The way back is in doc/CITUS.md. " REFERENCE_TABLE_HINT);
 }

@@ -10,6 +10,7 @@
 #define BFPG_ELSEWHERE_H
 
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -19,8 +20,20 @@
  */
 extern bool bfpg_check_kept_here(Oid table);
 
+/* Whether Citus keeps a table's rows on other nodes, and not on this one, too. */
+extern bool bfpg_is_distributed(Oid table);
+
+/*
+ * Throws where Citus has put shards on a node since a snapshot was taken.  The transaction may
+ * have a snapshot there that is older than the shards' rows, which it would read as none.
+ */
+extern void bfpg_check_placements(Snapshot snapshot);
+
 /* Whether a table is a chunk that TimescaleDB has compressed, wholly or in part. */
 extern bool bfpg_is_compressed(Oid table);
+
+/* Whether TimescaleDB has moved the rows of a chunk to where a snapshot doesn't see them. */
+extern bool bfpg_has_moved(Oid table, Snapshot snapshot);
 
 /*
  * Throws on a worker of Citus, where a list of the coordinator isn't, and another one of its

@@ -119,7 +119,7 @@ bfpg_check_rate(double p)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %.7g", p),
-				 errhint("n is the number of keys and p is the rate, in this order: for example 1000000, 0.01.")));
+				 errhint("n is the number of keys and p is the rate, in this order: for example 1000000, 0.01 for 1 %%.")));
 }
 
 void
@@ -164,10 +164,10 @@ bfpg_check_overflow(const bf_header *header)
 			 errmsg("bloomfilter holds more keys than it was sized for"),
 			 errdetail("It holds %s keys, is part %u of %u, and was sized for " UINT64_FORMAT
 					   " keys at a false-positive rate of %.7g; "
-					   "it holds about %.0f and has a rate of %.3g.",
+					   "it holds %s %.0f and has a rate of %.3g.",
 					   bf_key_type_name(header->key_type), header->part, header->parts,
 					   (uint64) header->capacity, header->rate,
-					   bf_estimate_keys(header), bf_estimate_rate(header)),
+					   bf_is_saturated(header) ? "more than" : "about", bf_estimate_keys(header), bf_estimate_rate(header)),
 			 errhint("Build it again with a larger n, or see the setting bloomfilter.overflow.")));
 }
 

@@ -6,7 +6,6 @@
 
 #include "bf_hash.h"
 #include "key/key.h"
-#include "key/key_row.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
 

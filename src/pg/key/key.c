@@ -11,7 +11,6 @@
 #include "utils/lsyscache.h"
 
 #include "key/key.h"
-#include "key/key_row.h"
 #include "key/key_untyped.h"
 #include "base/pg_compat.h"
 

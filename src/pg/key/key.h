@@ -12,6 +12,7 @@
 
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "utils/array.h"
 
 #include "bf_filter.h"
 #include "bf_key.h"
@@ -56,7 +57,7 @@ struct BfpgKeyCoder
 	bool		untyped;		/* its text is read as the filter's kind, see key_untyped.h */
 	MemoryContext context;		/* lives as long as the coder */
 	struct BfpgReader *reader;	/* of an untyped key, unless it is taken as text */
-	struct BfpgRow *row;		/* of a key of several columns, see key_row.h */
+	struct BfpgRow *row;		/* of a key of several columns, see key_row.c */
 };
 
 /*
@@ -134,6 +135,52 @@ bfpg_check_part(const bf_header *header, uint64 hash)
 	if (!bf_in_part(header, hash))
 		bfpg_refuse_part(header, hash);
 }
+
+/*
+ * key_row.c: keys of several columns, ROW(...) and composite types.  What columns a row has is known
+ * when one comes.  Until then its coder's type is BF_KEY_ROW without columns, or with those of the
+ * filter that is asked.
+ */
+
+/* Whether values of a type are rows. */
+extern bool bfpg_is_row(Oid type);
+
+/* Makes a coder one for rows. */
+extern void bfpg_row_coder(BfpgKeyCoder *coder);
+
+/* Makes it one for rows of a filter's columns, or of any where the filter has no keys. */
+extern void bfpg_expect_row(BfpgKeyCoder *coder, uint32 key_type);
+
+/* Makes it one for rows of any columns that have a type: no filter tells an untyped one's. */
+extern void bfpg_expect_typed_row(BfpgKeyCoder *coder);
+
+/* key_array.c: the keys of an array argument, hashed. */
+
+typedef struct BfpgKeyArray
+{
+	ArrayType  *array;
+	int			length;			/* of keys and nulls */
+	Datum	   *keys;
+	bool	   *nulls;
+	int			count;			/* of keys that are not null */
+	uint64	   *hashes;			/* theirs */
+	int		   *places;			/* where in keys each of them stands */
+} BfpgKeyArray;
+
+/*
+ * Hashes the keys of an array for a filter.  Throws if one of them belongs to
+ * another part.
+ */
+extern void bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder,
+						   const bf_header *header, BfpgKeyArray *result);
+
+/*
+ * What is answered of the keys, found[i] telling of hashes[i]: a boolean for each, in
+ * an array of the same shape; or those that were found, in one dimension.
+ */
+extern Datum bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found);
+extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
+									BfpgKeyCoder *coder);
 
 #pragma GCC visibility pop
 

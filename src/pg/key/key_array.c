@@ -7,7 +7,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-#include "key/key_array.h"
+#include "key/key.h"
 #include "base/pg_compat.h"
 
 /* Keys between two looks at whether the query is cancelled. */

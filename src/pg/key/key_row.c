@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "key/key_row.h"
+#include "key/key.h"
 #include "key/key_untyped.h"
 #include "base/pg_compat.h"
 

@@ -8,12 +8,14 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -59,6 +61,17 @@ bfpg_list_relation(Oid schema, const char *name)
 	return relation;
 }
 
+HeapTuple
+bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan)
+{
+	const char *index = psprintf("%s_pkey", RelationGetRelationName(table));
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_TEXTEQ, name);
+	*scan = systable_beginscan(table, bfpg_list_relation(RelationGetNamespace(table), index), true, NULL, 1, &key);
+	return systable_getnext(*scan);
+}
+
 static Oid
 parts_table(Oid schema)
 {
@@ -74,78 +87,35 @@ bfpg_list_check_may_read(Oid schema)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 }
 
-void
-bfpg_list_open(Oid schema, BfpgListTable *table)
-{
-	table->table = table_open(parts_table(schema), AccessShareLock);
-	bfpg_check_list_table(RelationGetRelid(table->table));
-	table->schema = schema;
-	table->scan = NULL;
-}
-
-bool
-bfpg_list_try_open(Oid schema, BfpgListTable *table)
-{
-	if (!OidIsValid(get_relname_relid(PARTS_TABLE, schema)) ||
-		!OidIsValid(get_relname_relid(PARTS_INDEX, schema)))
-		return false;
-	bfpg_list_open(schema, table);
-	return true;
-}
-
-void
-bfpg_list_close(BfpgListTable *table)
-{
-	table_close(table->table, NoLock);
-}
-
-static Datum
-column(const BfpgListTable *table, HeapTuple tuple, int number)
-{
-	bool		is_null;
-	Datum		value = heap_getattr(tuple, number, RelationGetDescr(table->table), &is_null);
-
-	if (is_null)
-		elog(ERROR, "column %d of a published list's row is null", number);
-	return value;
-}
-
 /* Finds a row by the primary key. */
-static HeapTuple
-scan_for(BfpgListTable *table, Datum name, int32 part)
+bool
+bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter)
 {
+	Relation	table = table_open(parts_table(schema), AccessShareLock);
 	ScanKeyData keys[3];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		is_null = false;
 
+	bfpg_check_list_table(RelationGetRelid(table));
 	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
 	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
 				Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
-	table->scan = systable_beginscan(table->table,
-									 bfpg_list_relation(table->schema, PARTS_INDEX),
-									 true, GetActiveSnapshot(), lengthof(keys), keys);
-	return systable_getnext(table->scan);
-}
-
-bool
-bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter)
-{
-	HeapTuple	tuple = scan_for(table, name, part);
-
-	if (tuple == NULL)
+	scan = systable_beginscan(table, bfpg_list_relation(schema, PARTS_INDEX),
+							  true, GetActiveSnapshot(), lengthof(keys), keys);
+	tuple = systable_getnext(scan);
+	if (tuple != NULL)
 	{
-		bfpg_list_done(table);
-		return false;
-	}
-	*filter = column(table, tuple, PART_FILTER);
-	return true;
-}
+		MemoryContext old = MemoryContextSwitchTo(context);
 
-void
-bfpg_list_done(BfpgListTable *table)
-{
-	if (table->scan != NULL)
-		systable_endscan(table->scan);
-	table->scan = NULL;
+		*filter = datumCopy(heap_getattr(tuple, PART_FILTER, RelationGetDescr(table), &is_null), false, -1);
+		MemoryContextSwitchTo(old);
+	}
+	systable_endscan(scan);
+	table_close(table, NoLock);
+	Assert(!is_null);
+	return tuple != NULL;
 }
 
 void
@@ -158,25 +128,4 @@ bfpg_list_unknown(Datum name)
 			 errmsg("list \"%s\" is not published", list),
 			 errhint("Publish it with CALL bloom_publish(%s, 'SELECT ...'), or look for its name in bloom_published.",
 					 quote_literal_cstr(list))));
-}
-
-void
-bfpg_list_damaged(Datum name, uint32 part, uint32 parts)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("list \"%s\" lacks part %u of %u",
-					text_to_cstring(DatumGetTextPP(name)), part, parts),
-			 errhint("Publish it again.")));
-}
-
-void
-bfpg_list_mixed(Datum name, uint32 part)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("part %u of list \"%s\" is the filter of another set",
-					part, text_to_cstring(DatumGetTextPP(name))),
-			 errdetail("Its seed, its number or the number of parts is not that of the list."),
-			 errhint("Publish the list again.")));
 }

@@ -10,6 +10,7 @@
 #define BFPG_LIST_H
 
 #include "access/genam.h"
+#include "access/htup.h"
 #include "utils/relcache.h"
 
 #include "bf_format.h"
@@ -20,68 +21,30 @@
 /* Which of a list's generations: the number that the tables have in back. */
 #define BFPG_CURRENT 0
 
-/* The table of filters, open, and where one part was found. */
-typedef struct BfpgListTable
-{
-	Relation	table;
-	Oid			schema;
-	SysScanDesc scan;			/* of the index, or NULL */
-} BfpgListTable;
-
 /* The schema that a function, and so the extension, is in. */
 extern Oid	bfpg_extension_schema(Oid function);
 
 /* A relation of the extension by its name. */
 extern Oid	bfpg_list_relation(Oid schema, const char *name);
 
+/*
+ * The row of a list in one of the extension's tables, whose key is the name, as the newest
+ * transaction left it; or NULL.  The caller ends the scan.
+ */
+extern HeapTuple bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan);
+
 /* Throws unless the user may read whole filters. */
 extern void bfpg_list_check_may_read(Oid schema);
 
 /*
- * Opens the table of filters.  It stays locked until the transaction ends, so that
- * what was read of it can be kept for as long as the snapshot is.
+ * Finds one part of a list, in the current generation, and copies its filter as the row has it: of
+ * a stored value the pointer.  False where there is none.  The table stays locked until the
+ * transaction ends, so that what was read of it can be kept for as long as the snapshot is.
  */
-extern void bfpg_list_open(Oid schema, BfpgListTable *table);
-extern void bfpg_list_close(BfpgListTable *table);
-
-/* The same for who can do without: false where the table or its index isn't there. */
-extern bool bfpg_list_try_open(Oid schema, BfpgListTable *table);
-
-/*
- * Finds one part of a list, in the current generation.  False where there is
- * none; else *filter is good until bfpg_list_done, and has to be followed by that.
- */
-extern bool bfpg_list_part(BfpgListTable *table, Datum name, int32 part, Datum *filter);
-extern void bfpg_list_done(BfpgListTable *table);
+extern bool bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter);
 
 /* The error for a list that was never published. */
 pg_noreturn extern void bfpg_list_unknown(Datum name);
-
-/* The error for a list that lacks a part that it must have. */
-pg_noreturn extern void bfpg_list_damaged(Datum name, uint32 part, uint32 parts);
-
-/* The error for a list with a part that isn't one of its set. */
-pg_noreturn extern void bfpg_list_mixed(Datum name, uint32 part);
-
-/* By which query a list was published, so that bloom_refresh can run it again. */
-typedef struct BfpgDefinition
-{
-	Oid			role;			/* that published, and alone may refresh */
-	const char *query;
-	const char *search_path;	/* by which the query's names were resolved */
-	bool		check;
-	bool		allow_empty;
-	int			on_conflict;	/* a BfpgOnConflict */
-} BfpgDefinition;
-
-/*
- * Reads the definition of a list, in the caller's memory.  Throws where it has none, and where
- * the current role is not the one that published it.
- */
-extern void bfpg_definition_read(Oid schema, const char *name, BfpgDefinition *definition);
-
-/* Keeps the definition of a list, by the current role; NULL removes what is there. */
-extern void bfpg_definition_write(Oid schema, const char *name, const BfpgDefinition *definition);
 
 #pragma GCC visibility pop
 

@@ -8,15 +8,10 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "ask/access.h"
-#include "ask/explain.h"
-#include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
@@ -44,8 +39,6 @@ typedef struct BfpgLookup
 	BfpgSnapshotMark mark;
 	bf_header	header;			/* of part 0, with the kind of keys that the list has */
 	BfpgLookupPart **parts;		/* NULL: no list yet; of them, where no key of it came yet */
-	BfpgListTable table;		/* while is_open */
-	bool		is_open;		/* in this call */
 	ErrorContextCallback callback;	/* names the list in errors of this call */
 } BfpgLookup;
 
@@ -65,33 +58,9 @@ make_lookup(FunctionCallInfo fcinfo, bool array)
 	return lookup;
 }
 
-/* A copy of a varlena as it is: of a stored value only the pointer. */
-static Datum
-copy_as_is(Datum value, MemoryContext context)
-{
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Datum		copy = datumCopy(value, false, -1);
-
-	MemoryContextSwitchTo(old);
-	return copy;
-}
-
-/* A call that finds nothing remembered opens the table once, for all that it reads. */
-static BfpgListTable *
-open_table(BfpgLookup *lookup)
-{
-	if (!lookup->is_open)
-		bfpg_list_open(lookup->schema, &lookup->table);
-	lookup->is_open = true;
-	return &lookup->table;
-}
-
 static inline void
 end_call(BfpgLookup *lookup)
 {
-	if (lookup->is_open)
-		bfpg_list_close(&lookup->table);
-	lookup->is_open = false;
 	error_context_stack = lookup->callback.previous;
 }
 
@@ -99,16 +68,23 @@ end_call(BfpgLookup *lookup)
 static BfpgLookupPart *
 read_part(BfpgLookup *lookup, int32 number)
 {
-	BfpgListTable *table = open_table(lookup);
 	BfpgLookupPart *part;
 	Datum		filter;
 
-	if (!bfpg_list_part(table, PointerGetDatum(lookup->name), number, &filter))
+	if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), number, lookup->context, &filter))
 		return NULL;
 	part = MemoryContextAllocZero(lookup->context, sizeof(BfpgLookupPart));
-	part->filter = copy_as_is(filter, lookup->context);
-	bfpg_list_done(table);
+	part->filter = filter;
 	return part;
+}
+
+pg_noreturn static void
+refuse_lack(const BfpgLookup *lookup, uint32 part)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("list \"%s\" lacks part %u of %u", text_to_cstring(lookup->name), part, lookup->header.parts),
+			 errhint("Publish it again.")));
 }
 
 /*
@@ -119,7 +95,6 @@ read_part(BfpgLookup *lookup, int32 number)
 static uint32
 find_kind(BfpgLookup *lookup)
 {
-	BfpgListTable *table = open_table(lookup);
 	uint32		i;
 
 	for (i = 1; i < lookup->header.parts; i++)
@@ -127,10 +102,9 @@ find_kind(BfpgLookup *lookup)
 		bf_exact	shape;
 		Datum		filter;
 
-		if (!bfpg_list_part(table, PointerGetDatum(lookup->name), (int32) i, &filter))
-			bfpg_list_damaged(PointerGetDatum(lookup->name), i, lookup->header.parts);
+		if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), (int32) i, CurrentMemoryContext, &filter))
+			refuse_lack(lookup, i);
 		bfpg_read_shape(filter, &shape);
-		bfpg_list_done(table);
 		if (shape.level[0].key_type != BF_KEY_NONE)
 			return shape.level[0].key_type;
 	}
@@ -147,7 +121,8 @@ begin_list(BfpgLookup *lookup, text *name)
 	lookup->parts = NULL;		/* should what follows fail */
 	MemoryContextReset(lookup->context);
 	bfpg_mark_snapshot(&lookup->mark, lookup->context);
-	lookup->name = (text *) DatumGetPointer(copy_as_is(PointerGetDatum(name), lookup->context));
+	lookup->name = MemoryContextAlloc(lookup->context, VARSIZE_ANY(name));
+	memcpy(lookup->name, name, VARSIZE_ANY(name));
 	first = read_part(lookup, 0);
 	if (first == NULL)
 		bfpg_list_unknown(PointerGetDatum(name));
@@ -179,7 +154,6 @@ tell_list(void *name)
 static inline void
 begin_call(BfpgLookup *lookup, text *name)
 {
-	lookup->is_open = false;	/* should the last call have failed */
 	lookup->callback = (ErrorContextCallback) {error_context_stack, tell_list, name};
 	error_context_stack = &lookup->callback;
 }
@@ -211,7 +185,7 @@ find_part(BfpgLookup *lookup, uint32 number)
 {
 	lookup->parts[number] = read_part(lookup, (int32) number);
 	if (lookup->parts[number] == NULL)
-		bfpg_list_damaged(PointerGetDatum(lookup->name), number, lookup->header.parts);
+		refuse_lack(lookup, number);
 	return lookup->parts[number];
 }
 
@@ -224,7 +198,11 @@ check_part(const BfpgLookup *lookup, uint32 number, const bf_header *header)
 {
 	if (unlikely(header->part != number || header->parts != lookup->header.parts ||
 				 header->seed != lookup->header.seed))
-		bfpg_list_mixed(PointerGetDatum(lookup->name), number);
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("part %u of list \"%s\" is the filter of another set", number, text_to_cstring(lookup->name)),
+				 errdetail("Its seed, its number or the number of parts is not that of the list."),
+				 errhint("Publish the list again.")));
 	if (header->key_type != BF_KEY_NONE && header->key_type != lookup->header.key_type)
 		bfpg_refuse_key_type(header->key_type, lookup->coder.type);
 }

@@ -1,6 +1,7 @@
 /*
  * planner.c
- *	  What the planner asks about the functions: how many rows will pass.
+ *	  What the planner asks about the functions: how many rows will pass, and whether the query
+ *	  can be run at all.
  *
  * A filter that is known when the query is planned, as a constant or a parameter, tells by
  * its header how many keys it holds, and a list by the header of its first part.  Statistics
@@ -12,8 +13,10 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
@@ -23,6 +26,7 @@
 #include "list/list.h"
 #include "plan/selectivity.h"
 #include "value/filter.h"
+#include "base/elsewhere.h"
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add_support);
@@ -120,6 +124,53 @@ estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
 	return share_of_shape(root, &shape, clause->key, varRelid);
 }
 
+/* The table that a column is of, of this query or of one around it; 0 where it is another thing. */
+static Oid
+table_of(Node *node, PlannerInfo *root)
+{
+	Var		   *column = (Var *) node;
+	Index		level;
+	RangeTblEntry *entry;
+
+	if (!IsA(node, Var))
+		return InvalidOid;
+	for (level = column->varlevelsup; level > 0 && root != NULL; level--)
+		root = root->parent_root;
+	if (root == NULL)
+		return InvalidOid;
+	entry = rt_fetch(column->varno, root->parse->rtable);
+	return entry->rtekind == RTE_RELATION ? entry->relid : InvalidOid;
+}
+
+static bool
+has_distributed(Node *node, void *root)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return bfpg_is_distributed(table_of(node, root));
+	return expression_tree_walker(node, has_distributed, root);
+}
+
+/*
+ * Citus would send the filters of all lists to the nodes, for each query, and its plan there reads
+ * them again for each row: megabytes a key.
+ */
+static void
+refuse_join(PlannerInfo *root, const BfpgClause *clause, Oid function)
+{
+	Oid			table = root == NULL ? InvalidOid : table_of(clause->filter, root);
+
+	if (!OidIsValid(table) || table != get_relname_relid("bloom_generation_part", bfpg_extension_schema(function)) ||
+		!has_distributed(clause->key, root))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("the filters of lists can't be joined with a distributed table"),
+			 errdetail("Citus would read them again for each row."),
+			 errhint("Ask bloom_contains((SELECT filter FROM bloom_list_part WHERE name = ... AND part = 0), key), or copy the filters into a reference table, as doc/CITUS.md does.")));
+}
+
 /* Of bloom_contains and bloom_contained. */
 Datum
 bloomfilter_contains_support(PG_FUNCTION_ARGS)
@@ -128,6 +179,13 @@ bloomfilter_contains_support(PG_FUNCTION_ARGS)
 	SupportRequestSelectivity *wanted = (SupportRequestSelectivity *) request;
 	BfpgClause	clause;
 
+	if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *simplify = (SupportRequestSimplify *) request;
+
+		clause = make_clause(simplify->fcall->funcid, simplify->fcall->args);
+		refuse_join(simplify->root, &clause, simplify->fcall->funcid);
+	}
 	if (!IsA(request, SupportRequestSelectivity))
 		PG_RETURN_POINTER(NULL);
 	clause = make_clause(wanted->funcid, wanted->args);
@@ -154,17 +212,15 @@ bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 
 /* An empty list is not expected to stay so for as long as a prepared statement has its plan. */
 static double
-share_of_list(PlannerInfo *root, BfpgListTable *table, Datum name, Node *key, int varRelid)
+share_of_list(PlannerInfo *root, Oid schema, Datum name, Node *key, int varRelid)
 {
 	Datum		filter;
 	bf_exact	shape;
-	bool		has_keys;
 
-	if (!bfpg_list_part(table, name, 0, &filter))
+	if (!bfpg_list_part(schema, name, 0, CurrentMemoryContext, &filter) || !bfpg_try_shape(filter, &shape) ||
+		shape.level[0].key_type == BF_KEY_NONE)
 		return BFPG_UNKNOWN_SHARE;
-	has_keys = bfpg_try_shape(filter, &shape) && shape.level[0].key_type != BF_KEY_NONE;
-	bfpg_list_done(table);
-	return has_keys ? share_of_shape(root, &shape, key, varRelid) : BFPG_UNKNOWN_SHARE;
+	return share_of_shape(root, &shape, key, varRelid);
 }
 
 /* What is wrong with a list, or with who asks it, is said when it is asked. */
@@ -172,16 +228,11 @@ static double
 estimate_list(PlannerInfo *root, Oid function, List *args, int varRelid)
 {
 	Const	   *name = (Const *) estimate_expression_value(root, linitial(args));
-	BfpgListTable table;
-	double		share;
 
 	if (!IsA(name, Const) || name->constisnull || !ActiveSnapshotSet() ||
-		!bfpg_may_execute(function) ||
-		!bfpg_list_try_open(bfpg_extension_schema(function), &table))
+		!bfpg_may_execute(function))
 		return BFPG_UNKNOWN_SHARE;
-	share = share_of_list(root, &table, name->constvalue, lsecond(args), varRelid);
-	bfpg_list_close(&table);
-	return share;
+	return share_of_list(root, bfpg_extension_schema(function), name->constvalue, lsecond(args), varRelid);
 }
 
 /* Of bloom_lookup. */

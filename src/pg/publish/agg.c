@@ -6,7 +6,8 @@
  * room for, sorts them by the region of the filters that they belong to, and adds them to
  * the filters in shared memory.  A region is locked once for many keys, which is cheaper
  * than atomic operations for each.  Parts of a set are regions like others.  What processes
- * send each other is how many keys they have read.
+ * send each other is how many keys they have read, and of an exact list the hashes of the few that
+ * a level lets in.
  *
  * The check looks keys up while nobody writes, so that there are no locks: they are gathered
  * in the processor's cache, and a region is a whole part.
@@ -18,7 +19,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/array.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "bf_filter.h"
@@ -40,16 +40,14 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* The fewest hashes that are gathered to be added, and the most to be looked up. */
 #define SMALL_ROOM 65536
 
-/* Keys that are hashed and counted at once, and looked up. */
+/* Keys that are looked up at once. */
 #define KEYS_AT_ONCE 1024
 
 /* Keys of one kind, members or others, that wait to be taken together. */
 typedef struct Keys
 {
-	uint64	   *hashes;			/* then words that aren't hashed yet; NULL: this pass only counts them */
+	uint64	   *hashes;			/* NULL: this pass only counts them */
 	Size		count;
-	Size		hashed;
-	Size		next;			/* count at which there is something to do */
 } Keys;
 
 typedef struct Pass
@@ -61,15 +59,35 @@ typedef struct Pass
 	int			region_shift;	/* of a block's number */
 	uint32		regions;		/* of a part */
 	Size	   *ends;			/* of each region's hashes, of all parts, once sorted */
-	BfpgKeyWord word;			/* of keys that are words until they are hashed, else NULL */
 	Keys		others;
 	Keys		members;
 	uint64	   *sorted;
 	Size		room;
-	uint64	   *found;			/* hashes on their way to the list of all processes */
-	Size		found_count;
-	int64		counts[BFPG_PASS_COUNTS];
+	int64	   *told;			/* BFPG_PASS_COUNTS numbers, then the hashes that were found */
+	Size		told_count;
+	Size		told_room;
 } Pass;
+
+static Pass *
+new_pass(MemoryContext context)
+{
+	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
+
+	pass->told_count = BFPG_PASS_COUNTS;
+	pass->told_room = KEYS_AT_ONCE;
+	pass->told = MemoryContextAllocZero(context, pass->told_room * sizeof(int64));
+	return pass;
+}
+
+/* Room for so many hashes more. */
+static void
+need_room(Pass *pass, Size count)
+{
+	if (pass->told_room - pass->told_count >= count)
+		return;
+	pass->told_room = Max(2 * pass->told_room, pass->told_count + count);
+	pass->told = repalloc_huge(pass->told, pass->told_room * sizeof(int64));
+}
 
 static void
 attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
@@ -80,8 +98,8 @@ attach_shared(Pass *pass, const bytea *ticket, Oid type, MemoryContext context)
 	pass->mode = pass->shared->head->mode;
 	pass->kind = pass->shared->head->shape.level[0];
 	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->head->key_type);
-	pass->blocks = MemoryContextAlloc(context, pass->shared->parts * sizeof(uint8 *));
-	for (part = 0; part < pass->shared->parts; part++)
+	pass->blocks = MemoryContextAlloc(context, pass->kind.parts * sizeof(uint8 *));
+	for (part = 0; part < pass->kind.parts; part++)
 		pass->blocks[part] = bfpg_shared_blocks(pass->shared, part);
 }
 
@@ -96,13 +114,6 @@ room_to_add(const BfpgShared *shared)
 	double		enough = Min((double) bfpg_shared_bytes(&shared->head->shape), (double) MaxAllocHugeSize);
 
 	return Max(Min(memory, (Size) enough) / (2 * sizeof(uint64)), SMALL_ROOM);
-}
-
-static void
-make_keys(const Pass *pass, Keys *keys, MemoryContext context)
-{
-	keys->hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
-	keys->next = Min(KEYS_AT_ONCE, pass->room);
 }
 
 /* Regions of all parts, and room for hashes. */
@@ -122,11 +133,10 @@ make_room(Pass *pass, MemoryContext context)
 		pass->region_shift = 31;	/* past all numbers of blocks */
 		pass->regions = 1;
 	}
-	if (pass->mode != BFPG_OTHERS && pass->mode != BFPG_FIND)
-		make_keys(pass, &pass->members, context);
+	if (pass->mode != BFPG_OTHERS)
+		pass->members.hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	if (pass->mode == BFPG_OTHERS || pass->mode == BFPG_PROVE)
-		make_keys(pass, &pass->others, context);
-	pass->found = MemoryContextAlloc(context, KEYS_AT_ONCE * sizeof(uint64));
+		pass->others.hashes = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->sorted = MemoryContextAllocHuge(context, pass->room * sizeof(uint64));
 	pass->ends = MemoryContextAlloc(context, (Size) pass->regions * pass->kind.parts * sizeof(Size));
 }
@@ -148,38 +158,22 @@ static Pass *
 begin_pass(FunctionCallInfo fcinfo)
 {
 	MemoryContext context = bfpg_aggregate_context(fcinfo);
-	Pass	   *pass = MemoryContextAllocZero(context, sizeof(Pass));
-	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
+	Pass	   *pass = new_pass(context);
 
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
 	attach_shared(pass, PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
-	if (pass->mode != BFPG_ADD)
-		bfpg_check_key_type(coder, &pass->kind);
-	else if (coder->word != NULL)
-		note_kind(pass, coder->type);
-	pass->word = coder->word;
 	make_room(pass, context);
 	return pass;
-}
-
-/* Puts the hashes that were found into the list of all processes. */
-static void
-send_found(Pass *pass)
-{
-	if (pass->found_count > 0)
-		bfpg_shared_append(pass->shared, pass->found, pass->found_count);
-	pass->found_count = 0;
 }
 
 static inline void
 keep_found(Pass *pass, uint64 hash)
 {
-	pass->found[pass->found_count++] = hash;
-	if (pass->found_count == KEYS_AT_ONCE)
-		send_found(pass);
+	need_room(pass, 1);
+	pass->told[pass->told_count++] = (int64) hash;
 }
 
 /* Whether level 2 of a part has a key. */
@@ -199,12 +193,12 @@ take_others(Pass *pass, uint32 part, const uint64 *hashes, Size count, const uin
 	{
 		if (!found[i])
 			continue;
-		pass->counts[BFPG_PASS_LET_IN]++;
-		pass->counts[BFPG_PASS_SUM] = (int64) ((uint64) pass->counts[BFPG_PASS_SUM] + hashes[i]);
+		pass->told[BFPG_PASS_LET_IN]++;
+		pass->told[BFPG_PASS_SUM] = (int64) ((uint64) pass->told[BFPG_PASS_SUM] + hashes[i]);
 		if (pass->mode == BFPG_OTHERS)
 			keep_found(pass, hashes[i]);
 		else
-			pass->counts[BFPG_PASS_MISSING] += !in_level_2(pass, part, hashes[i]);
+			pass->told[BFPG_PASS_MISSING] += !in_level_2(pass, part, hashes[i]);
 	}
 }
 
@@ -216,7 +210,7 @@ take_members(Pass *pass, uint32 part, const uint64 *hashes, Size count, const ui
 
 	for (i = 0; i < count; i++)
 	{
-		pass->counts[BFPG_PASS_MISSING] += found[i] == 0;
+		pass->told[BFPG_PASS_MISSING] += found[i] == 0;
 		if (pass->mode == BFPG_PROVE && in_level_2(pass, part, hashes[i]))
 			keep_found(pass, hashes[i]);
 	}
@@ -260,28 +254,17 @@ region_of(uint64 hash, const void *of)
 	return region;
 }
 
-/* Hashes the words that came since, and counts their keys. */
-static void
-hash_keys(Pass *pass, Keys *keys)
-{
-	Size		came = keys->count - keys->hashed;
-
-	CHECK_FOR_INTERRUPTS();
-	if (pass->word != NULL)
-		bf_hash_words(keys->hashes + keys->hashed, came, pass->kind.seed);
-	keys->hashed = keys->count;
-	pass->counts[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += came;
-	(void) pg_atomic_fetch_add_u64(&pass->shared->head->keys, (int64) came);
-}
-
-/* Takes all hashes, region by region. */
-static void
+/* Takes all hashes, region by region, and counts them. */
+static pg_noinline void
 empty_hashes(Pass *pass, Keys *keys)
 {
 	uint32		regions = pass->regions * pass->kind.parts;
 	Size		start = 0;
 	uint32		region;
 
+	if (keys->count == 0)
+		return;
+	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += keys->count;
 	if (regions == 1)
 		take_region(pass, keys, 0, keys->hashes, keys->count);
 	else
@@ -291,26 +274,7 @@ empty_hashes(Pass *pass, Keys *keys)
 			if (pass->ends[region] > start)
 				take_region(pass, keys, region, pass->sorted + start, pass->ends[region] - start);
 	}
-	keys->count = keys->hashed = 0;
-}
-
-/* What there is to do with so many hashes. */
-static pg_noinline void
-take_hashes(Pass *pass, Keys *keys)
-{
-	hash_keys(pass, keys);
-	if (keys->count == pass->room)
-		empty_hashes(pass, keys);
-	keys->next = Min(keys->count + KEYS_AT_ONCE, pass->room);
-}
-
-static void
-end_keys(Pass *pass, Keys *keys)
-{
-	if (keys->hashes == NULL)
-		return;
-	hash_keys(pass, keys);
-	empty_hashes(pass, keys);
+	keys->count = 0;
 }
 
 /* Leaves no key that isn't taken: what others see is whole from here on. */
@@ -319,14 +283,13 @@ end_pass(Pass *pass)
 {
 	if (pass->shared == NULL)
 		return;
-	end_keys(pass, &pass->members);
-	end_keys(pass, &pass->others);
-	send_found(pass);
+	empty_hashes(pass, &pass->members);
+	empty_hashes(pass, &pass->others);
 }
 
-/* The hash of a key that has no word. */
-static pg_noinline uint64
-hash_one(FunctionCallInfo fcinfo, Pass *pass)
+/* The kind of the keys is known with the first one. */
+static inline uint64
+hash_key(FunctionCallInfo fcinfo, Pass *pass)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 	uint64		hash;
@@ -334,44 +297,20 @@ hash_one(FunctionCallInfo fcinfo, Pass *pass)
 	if (pass->mode != BFPG_ADD)
 		bfpg_check_key_type(coder, &pass->kind);
 	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed);
-	/* The columns of a row are known with the first key. */
 	if (pass->mode == BFPG_ADD && pass->kind.key_type != coder->type)
 		note_kind(pass, coder->type);
 	return hash;
-}
-
-/* Notes a key that has the wanted hash, as a text. */
-static void
-find_key(FunctionCallInfo fcinfo, const Pass *pass)
-{
-	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
-	Oid			output;
-	bool		is_varlena;
-
-	if (bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed) != pass->shared->head->wanted)
-		return;
-	getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 2), &output, &is_varlena);
-	bfpg_shared_note(pass->shared, OidOutputFunctionCall(output, PG_GETARG_DATUM(2)));
-}
-
-/* A key that is only counted, or whose hash is looked for. */
-static pg_noinline void
-count_key(FunctionCallInfo fcinfo, Pass *pass, const Keys *keys)
-{
-	if (pass->mode == BFPG_FIND)
-		find_key(fcinfo, pass);
-	pass->counts[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
 }
 
 /* Members or others, by the boolean. */
 static inline Keys *
 keys_of_row(FunctionCallInfo fcinfo, Pass *pass)
 {
-	pass->counts[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
+	pass->told[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
 	return !PG_ARGISNULL(3) && PG_GETARG_BOOL(3) ? &pass->members : &pass->others;
 }
 
-/* For each row: what is seldom needed is in functions of its own.  All keys of a plain list are members. */
+/* For each row.  All keys of a plain list are members. */
 Datum
 bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 {
@@ -382,18 +321,18 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 		pass = begin_pass(fcinfo);
 	if (PG_ARGISNULL(2))
 	{
-		pass->counts[BFPG_PASS_NULLS]++;
+		pass->told[BFPG_PASS_NULLS]++;
 		PG_RETURN_POINTER(pass);
 	}
 	keys = PG_NARGS() == 3 ? &pass->members : keys_of_row(fcinfo, pass);
 	if (keys->hashes == NULL)
 	{
-		count_key(fcinfo, pass, keys);
+		pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
 		PG_RETURN_POINTER(pass);
 	}
-	keys->hashes[keys->count++] = pass->word != NULL ? pass->word(PG_GETARG_DATUM(2)) : hash_one(fcinfo, pass);
-	if (keys->count == keys->next)
-		take_hashes(pass, keys);
+	keys->hashes[keys->count++] = hash_key(fcinfo, pass);
+	if (keys->count == pass->room)
+		empty_hashes(pass, keys);
 	PG_RETURN_POINTER(pass);
 }
 
@@ -403,61 +342,81 @@ bloomfilter_publish_combine(PG_FUNCTION_ARGS)
 	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
 	Pass	   *other = PG_ARGISNULL(1) ? NULL : (Pass *) PG_GETARG_POINTER(1);
+	Size		count;
 	int			i;
 
 	if (pass == NULL && other == NULL)
 		PG_RETURN_NULL();
 	if (pass == NULL)
-		pass = MemoryContextAllocZero(context, sizeof(Pass));
+		pass = new_pass(context);
 	if (other != NULL)
 	{
 		end_pass(other);
 		for (i = 0; i < BFPG_PASS_COUNTS; i++)
-			pass->counts[i] = (int64) ((uint64) pass->counts[i] + (uint64) other->counts[i]);
+			pass->told[i] = (int64) ((uint64) pass->told[i] + (uint64) other->told[i]);
+		count = other->told_count - BFPG_PASS_COUNTS;
+		need_room(pass, count);
+		memcpy(pass->told + pass->told_count, other->told + BFPG_PASS_COUNTS, count * sizeof(int64));
+		pass->told_count += count;
 	}
 	PG_RETURN_POINTER(pass);
+}
+
+/* Memory for a value that has so many bytes in front of what is told. */
+static char *
+tell(Pass *pass, Size front)
+{
+	Size		bytes;
+	char	   *value;
+
+	end_pass(pass);
+	bytes = front + pass->told_count * sizeof(int64);
+	if (!AllocSizeIsValid(bytes))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a level of an exact list lets in too many keys to be sent to another process"),
+				 errhint("Publish the list with a smaller p.")));
+	value = palloc0(bytes);
+	SET_VARSIZE(value, bytes);
+	memcpy(value + front, pass->told, pass->told_count * sizeof(int64));
+	return value;
 }
 
 Datum
 bloomfilter_publish_serialize(PG_FUNCTION_ARGS)
 {
-	Pass	   *pass = (Pass *) PG_GETARG_POINTER(0);
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(pass->counts));
-
 	(void) bfpg_aggregate_context(fcinfo);
-	end_pass(pass);
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(pass->counts));
-	memcpy(VARDATA(bytes), pass->counts, sizeof(pass->counts));
-	PG_RETURN_BYTEA_P(bytes);
+	PG_RETURN_POINTER(tell((Pass *) PG_GETARG_POINTER(0), VARHDRSZ));
 }
 
 Datum
 bloomfilter_publish_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	Pass	   *pass = palloc0(sizeof(Pass));
+	Size		count = VARSIZE_ANY_EXHDR(bytes) / sizeof(int64);
+	Pass	   *pass = new_pass(CurrentMemoryContext);
 
 	(void) bfpg_aggregate_context(fcinfo);
-	if (VARSIZE_ANY_EXHDR(bytes) != sizeof(pass->counts))
+	if (VARSIZE_ANY_EXHDR(bytes) % sizeof(int64) != 0 || count < BFPG_PASS_COUNTS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid state of bloom_publish_agg")));
-	memcpy(pass->counts, VARDATA_ANY(bytes), sizeof(pass->counts));
+	need_room(pass, count - BFPG_PASS_COUNTS);
+	memcpy(pass->told, VARDATA_ANY(bytes), count * sizeof(int64));
+	pass->told_count = count;
 	PG_RETURN_POINTER(pass);
 }
 
 Datum
 bloomfilter_publish_finalfn(PG_FUNCTION_ARGS)
 {
-	Pass	   *pass = PG_ARGISNULL(0) ? NULL : (Pass *) PG_GETARG_POINTER(0);
-	Datum		counts[BFPG_PASS_COUNTS];
-	int			i;
+	Pass	   *pass = PG_ARGISNULL(0) ? new_pass(CurrentMemoryContext) : (Pass *) PG_GETARG_POINTER(0);
+	ArrayType  *array = (ArrayType *) tell(pass, ARR_OVERHEAD_NONULLS(1));
 
 	(void) bfpg_aggregate_context(fcinfo);
-	if (pass != NULL)
-		end_pass(pass);
-	for (i = 0; i < BFPG_PASS_COUNTS; i++)
-		counts[i] = Int64GetDatum(pass == NULL ? 0 : pass->counts[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(counts, BFPG_PASS_COUNTS, INT8OID, sizeof(int64),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	array->ndim = 1;
+	array->elemtype = INT8OID;
+	ARR_DIMS(array)[0] = (int) pass->told_count;
+	ARR_LBOUND(array)[0] = 1;
+	PG_RETURN_ARRAYTYPE_P(array);
 }

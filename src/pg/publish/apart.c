@@ -1,21 +1,35 @@
 /*
  * apart.c
- *	  Building a list by bloom_agg, where another engine, or a foreign server, computes aggregates.
+ *	  Building a list where its rows are: another engine, or a foreign server, computes aggregates.
  *
- * It makes filters of its own and merges them.  The parts of a list are groups.
+ * It makes a filter of the rows of each shard.  Those of one part are united, and the parts of a
+ * list are groups of one statement.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
 
+#include "bf_bytes.h"
 #include "bf_filter.h"
 #include "bf_key.h"
 #include "base/pg_compat.h"
+#include "key/key.h"
 #include "publish/build.h"
 #include "value/filter.h"
 
-/* Parameters of the statements. */
+/* Bytes of a key on its way to a filter: its hash and its type. */
+#define KEY_BYTES 12
+
+PG_FUNCTION_INFO_V1(bloomfilter_publish_key);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_part);
+PG_FUNCTION_INFO_V1(bloomfilter_publish_apart_transfn);
+
+extern Datum bloomfilter_create_part(PG_FUNCTION_ARGS);
+
+/* Parameters of the statement. */
 enum
 {
 	PARAMETER_N = 1,
@@ -24,7 +38,7 @@ enum
 	PARAMETER_PARTS
 };
 
-/* Columns of their rows; a whole filter has no part. */
+/* Columns of its rows. */
 enum
 {
 	BUILT_PART,
@@ -32,6 +46,97 @@ enum
 	BUILT_KEYS,
 	BUILT_ROWS
 };
+
+/* Keys of all types become one type, since Citus splits no aggregate whose arguments are polymorphic. */
+Datum
+bloomfilter_publish_key(PG_FUNCTION_ARGS)
+{
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+	bytea	   *key = palloc(VARHDRSZ + KEY_BYTES);
+	uint8	   *bytes = (uint8 *) VARDATA(key);
+
+	SET_VARSIZE(key, VARHDRSZ + KEY_BYTES);
+	bf_store_le64(bytes, bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
+	bf_store_le(bytes + 8, 4, coder->type);
+	PG_RETURN_BYTEA_P(key);
+}
+
+pg_noreturn static void
+refuse_call(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("these are not arguments that bloom_publish gives this function"),
+			 errdetail("It is a part of bloom_publish and of no use by itself.")));
+}
+
+static uint64
+read_key(bytea *key, uint32 *type)
+{
+	const uint8 *bytes = (const uint8 *) VARDATA_ANY(key);
+
+	if (VARSIZE_ANY_EXHDR(key) != KEY_BYTES)
+		refuse_call();
+	*type = (uint32) bf_load_le(bytes + 8, 4);
+	return bf_load_le64(bytes);
+}
+
+/* bloom_part() of what the key has become, so that an untyped key, which it refuses, has the part of the text that it is here. */
+Datum
+bloomfilter_publish_part(PG_FUNCTION_ARGS)
+{
+	uint32		type;
+	uint64		hash = read_key(PG_GETARG_BYTEA_PP(0), &type);
+
+	bfpg_check_parts(PG_GETARG_INT32(1));
+	PG_RETURN_INT32((int32) bf_part_of(hash, PG_GETARG_UINT32(1)));
+}
+
+/* An empty filter: the part that its first key belongs to. */
+static BfpgFilter *
+start_filter(FunctionCallInfo fcinfo, uint64 hash, uint32 type, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	BfpgFilter *filter;
+	int			i;
+
+	for (i = 2; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+			refuse_call();
+	if (type == BF_KEY_NONE || bf_key_kind(type) > BF_KEY_LAST || !bf_key_columns_valid(type))
+		refuse_call();
+	bfpg_check_parts(PG_GETARG_INT32(2));
+	filter = bfpg_filter_expanded(DirectFunctionCall5(bloomfilter_create_part,
+													  Int32GetDatum((int32) bf_part_of(hash, PG_GETARG_UINT32(2))),
+													  PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), PG_GETARG_DATUM(4), PG_GETARG_DATUM(5)));
+	filter->header.key_type = type;
+	MemoryContextSwitchTo(old);
+	return filter;
+}
+
+/* The state is a bloomfilter, by which engines split the aggregate; bloom_union_agg's function combines two. */
+Datum
+bloomfilter_publish_apart_transfn(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = bfpg_aggregate_context(fcinfo);
+	BfpgFilter *filter;
+	uint64		hash;
+	uint32		type;
+
+	if (PG_ARGISNULL(1))
+	{
+		if (PG_ARGISNULL(0))
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+	}
+	hash = read_key(PG_GETARG_BYTEA_PP(1), &type);
+	filter = PG_ARGISNULL(0) ? start_filter(fcinfo, hash, type, context) : bfpg_filter_writable(PG_GETARG_DATUM(0), context);
+	if (filter->header.key_type != type)
+		bfpg_refuse_key_type(filter->header.key_type, type);
+	bfpg_check_part(&filter->header, hash);
+	bf_add(&filter->header, filter->blocks, hash);
+	return bfpg_filter_rw_datum(filter);
+}
 
 static ParamListInfo
 make_parameters(const BfpgPublication *list)
@@ -46,59 +151,42 @@ make_parameters(const BfpgPublication *list)
 	return bfpg_parameters(lengthof(parameters), parameters);
 }
 
-/* n, p and seed, as the last arguments of an aggregate. */
-static List *
-add_parameters(List *arguments)
+static Expr *
+call(const BfpgSource *source, const char *name, const Oid *types, Oid result, List *arguments)
 {
-	arguments = lappend(arguments, bfpg_source_parameter(PARAMETER_N, INT8OID));
-	arguments = lappend(arguments, bfpg_source_parameter(PARAMETER_P, FLOAT8OID));
-	return lappend(arguments, bfpg_source_parameter(PARAMETER_SEED, INT8OID));
+	return (Expr *) makeFuncExpr(bfpg_source_function(source, name, list_length(arguments), types), result,
+								 arguments, InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
 }
 
-/* SELECT 0, bloom_agg(key, n, p, seed), count(key), count(*) */
+/*
+ * SELECT bloom_publish_part(hashed, parts), bloom_publish_apart(hashed, parts, n, p, seed), count(key), count(*)
+ * FROM (SELECT bloom_publish_key(key, seed) AS hashed, key FROM query)
+ * GROUP BY 1
+ */
 static Query *
-whole_statement(const BfpgPublication *list)
+make_statement(const BfpgPublication *list)
 {
 	const BfpgSource *source = list->build->source;
-	const Oid	types[] = {InvalidOid, INT8OID, FLOAT8OID, INT8OID};
-	Expr	   *key = bfpg_source_key(source);
-	BfpgCall	call = {
-		bfpg_source_function(source, "bloom_agg", lengthof(types), types),
-		list->place.type, add_parameters(list_make1(key)), NULL
-	};
-
-	return bfpg_source_select(source,
-							  list_make4(makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
-										 bfpg_source_aggregate(source, &call),
-										 bfpg_publish_count(source, key, NULL),
-										 bfpg_publish_count(source, NULL, NULL)));
-}
-
-/* SELECT part, bloom_part_agg(key, parts, n, p, seed), count(key), count(*) GROUP BY part */
-static Query *
-parts_statement(const BfpgPublication *list)
-{
-	const BfpgSource *source = list->build->source;
-	const Oid	part_types[] = {InvalidOid, INT4OID, INT8OID};
-	const Oid	types[] = {InvalidOid, INT4OID, INT8OID, FLOAT8OID, INT8OID};
+	const Oid	key_types[] = {InvalidOid, INT8OID};
+	const Oid	types[] = {BYTEAOID, INT4OID, INT8OID, FLOAT8OID, INT8OID};
+	Expr	   *hashed = (Expr *) makeVar(1, 1, BYTEAOID, -1, InvalidOid, 0);
+	Expr	   *key = (Expr *) makeVar(1, 2, source->type, source->typmod, source->collation, 0);
 	Expr	   *parts = bfpg_source_parameter(PARAMETER_PARTS, INT4OID);
-	Expr	   *part = (Expr *)
-		makeFuncExpr(bfpg_source_function(source, "bloom_part", lengthof(part_types), part_types), INT4OID,
-					 list_make3(bfpg_source_key(source), parts, bfpg_source_parameter(PARAMETER_SEED, INT8OID)),
-					 InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
-	Query	   *inner = bfpg_source_select(source, list_make2(part, bfpg_source_key(source)));
-	Expr	   *key = bfpg_source_key_at(source, 2);
-	BfpgCall	call = {
-		bfpg_source_function(source, "bloom_part_agg", lengthof(types), types),
-		list->place.type, add_parameters(list_make2(key, parts)), NULL
+	List	   *inner = list_make2(call(source, "bloom_publish_key", key_types, BYTEAOID,
+										list_make2(bfpg_source_key(source), bfpg_source_parameter(PARAMETER_SEED, INT8OID))),
+								   bfpg_source_key(source));
+	BfpgCall	apart = {
+		bfpg_source_function(source, "bloom_publish_apart", lengthof(types), types),
+		list_make5(hashed, parts, bfpg_source_parameter(PARAMETER_N, INT8OID),
+				   bfpg_source_parameter(PARAMETER_P, FLOAT8OID), bfpg_source_parameter(PARAMETER_SEED, INT8OID)),
+		NULL
 	};
 
-	return bfpg_source_group(source, inner,
-							 list_make4(makeVar(1, 1, INT4OID, -1, InvalidOid, 0),
-										bfpg_source_aggregate(source, &call),
+	return bfpg_source_group(source, bfpg_source_select(source, inner),
+							 list_make4(call(source, "bloom_publish_part", types, INT4OID, list_make2(copyObject(hashed), copyObject(parts))),
+										bfpg_source_aggregate(source, &apart),
 										bfpg_publish_count(source, key, NULL),
-										bfpg_publish_count(source, NULL, NULL)),
-							 list->remote);
+										bfpg_publish_count(source, NULL, NULL)));
 }
 
 /* An empty part, for one that no key belongs to. */
@@ -176,12 +264,27 @@ take_filters(BfpgPublication *list, List *rows)
 	pfree(there);
 }
 
+/*
+ * Planned once for an n: the check reads the placements of shards that the build has read.  On
+ * the node where a shard has come since, the transaction's snapshot is older than its rows.
+ */
+static PlannedStmt *
+plan_statement(BfpgPublication *list, ParamListInfo params)
+{
+	BfpgBuild  *build = list->build;
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(build));
+
+	if (build->apart_n != list->n)
+		build->apart = bfpg_source_plan(build->source, make_statement(list), params, true);
+	build->apart_n = list->n;
+	MemoryContextSwitchTo(old);
+	return build->apart;
+}
+
 void
 bfpg_publish_build_apart(BfpgPublication *list)
 {
-	const BfpgSource *source = list->build->source;
-	Query	   *statement = list->count == 1 ? whole_statement(list) : parts_statement(list);
 	ParamListInfo params = make_parameters(list);
 
-	take_filters(list, bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params));
+	take_filters(list, bfpg_source_run(list->build->source, plan_statement(list, params), params));
 }

@@ -3,7 +3,8 @@
  *	  The query of a list, run to build its filters.
  *
  * They are built once, in shared memory that all processes of the query set bits in; see agg.c.
- * Where the server has too little of that, this process alone builds them in its own memory.
+ * Where the server has too little of that, or the plan has no workers, this process alone builds
+ * them in its own memory.
  */
 #include "postgres.h"
 
@@ -11,8 +12,8 @@
 
 #include "catalog/pg_type.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -23,8 +24,9 @@
 #include "base/pg_compat.h"
 #include "base/settings.h"
 #include "base/report.h"
+#include "key/key.h"
+#include "key/key_untyped.h"
 #include "publish/build.h"
-#include "value/filter.h"
 
 /* Builds of one run: more than two only where estimates were wrong by magnitudes. */
 #define MOST_BUILDS 6
@@ -42,21 +44,10 @@ Expr *
 bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter)
 {
 	BfpgCall	call = {
-		key == NULL ? F_COUNT_ : F_COUNT_ANY, INT8OID, key == NULL ? NIL : list_make1(key), filter
+		key == NULL ? F_COUNT_ : F_COUNT_ANY, key == NULL ? NIL : list_make1(key), filter
 	};
 
 	return bfpg_source_aggregate(source, &call);
-}
-
-/* The argument is read for each row, where a function would cost. */
-static ParamListInfo
-pass_parameters(bytea *argument)
-{
-	const ParamExternData parameter = bfpg_parameter(BYTEAOID, PointerGetDatum(argument));
-	ParamListInfo params = bfpg_parameters(1, &parameter);
-
-	params->paramFetch = NULL;
-	return params;
 }
 
 static Oid
@@ -72,7 +63,7 @@ static List *
 pass_expressions(const BfpgSource *source)
 {
 	BfpgCall	call = {
-		pass_aggregate(source), INT8ARRAYOID,
+		pass_aggregate(source),
 		list_make2(bfpg_source_parameter(1, BYTEAOID), bfpg_source_key(source)), NULL
 	};
 
@@ -81,71 +72,53 @@ pass_expressions(const BfpgSource *source)
 	return list_make1(bfpg_source_aggregate(source, &call));
 }
 
-/*
- * A plan for filters that only this process has.  An engine such as Citus plans by the parameter's
- * value, and may then leave the aggregate to this server.  A foreign server leaves it where the
- * query has an OFFSET.
- */
-static PlannedStmt *
-plan_alone(const BfpgPublication *list, ParamListInfo params)
-{
-	const BfpgSource *source = list->build->source;
-	Oid			aggregate = pass_aggregate(source);
-	PlannedStmt *plan = bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), params, false);
-
-	if (!bfpg_source_runs_here(plan, aggregate))
-		plan = bfpg_source_plan(source, bfpg_source_select_here(source, pass_expressions(source)), params, false);
-	if (!bfpg_source_runs_here(plan, aggregate))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("list \"%s\" was not published: its keys can't be looked up here, as another engine computes aggregates over its query",
-						list->name),
-				 errhint("Publish it in one part of at most 128 MB, which is sent to that engine, or with \"check\" => false.")));
-	return plan;
-}
-
-/* Keys that a pass takes; the others are only counted. */
-static int64
-taken(BfpgPassMode mode, const int64 counts[BFPG_PASS_COUNTS])
-{
-	switch (mode)
-	{
-		case BFPG_ADD:
-		case BFPG_CHECK:
-			return counts[BFPG_PASS_KEYS];
-		case BFPG_OTHERS:
-			return counts[BFPG_PASS_OTHERS];
-		case BFPG_PROVE:
-			return counts[BFPG_PASS_KEYS] + counts[BFPG_PASS_OTHERS];
-		case BFPG_FIND:
-			break;
-	}
-	return 0;
-}
-
 /* The ticket is the argument.  The server's log may have it, where it is of no use after the pass. */
-void
-bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, int64 counts[BFPG_PASS_COUNTS])
+const int64 *
+bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
 {
 	const BfpgBuild *build = list->build;
-	ParamListInfo params;
-	PlannedStmt *plan;
+	BfpgShared *outer = bfpg_shared_begin(build->shared, mode);
+	const ParamExternData ticket = bfpg_parameter(BYTEAOID, PointerGetDatum(bfpg_shared_ticket(build->shared)));
+	ParamListInfo params = bfpg_parameters(1, &ticket);
 	const NullableDatum *row;
 	ArrayType  *array;
 
-	bfpg_shared_begin(build->shared, mode);
-	params = pass_parameters(bfpg_shared_ticket(build->shared));
-	plan = bfpg_shared_is_own(build->shared) ? plan_alone(list, params) : build->plan;
-	row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, plan, params), 1);
+	params->paramFetch = NULL;	/* it is read for each row, where a function would cost */
+	PG_TRY();
+	{
+		row = bfpg_source_only_row(build->source, bfpg_source_run(build->source, build->plan, params), 1);
+	}
+	PG_FINALLY();
+	{
+		bfpg_shared_end(build->shared, outer);
+	}
+	PG_END_TRY();
 	array = DatumGetArrayTypeP(row[0].value);
-	Assert(ARR_DIMS(array)[0] == BFPG_PASS_COUNTS && !ARR_HASNULL(array));
-	memcpy(counts, ARR_DATA_PTR(array), BFPG_PASS_COUNTS * sizeof(int64));
-	if ((uint64) taken(mode, counts) != pg_atomic_read_u64(&build->shared->head->keys))
+	Assert(ARR_DIMS(array)[0] >= BFPG_PASS_COUNTS && !ARR_HASNULL(array));
+	*hashes = ARR_DIMS(array)[0] - BFPG_PASS_COUNTS;
+	return (const int64 *) ARR_DATA_PTR(array);
+}
+
+/* Keys that can be none are refused before any is read. */
+static void
+check_key_type(const BfpgPublication *list, const BfpgSource *source)
+{
+	Oid			type = getBaseType(source->type);
+	BfpgKeyCoder coder;
+
+	if (type == list->place.type)
 		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("list \"%s\" was not published: its processes read " INT64_FORMAT " keys and took " UINT64_FORMAT,
-						list->name, taken(mode, counts), pg_atomic_read_u64(&build->shared->head->keys))));
-	bfpg_shared_begin(build->shared, BFPG_CHECK);
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the query of list \"%s\" returns filters, and not keys", list->name),
+				 errhint("Publish a filter with SELECT bloom_publish_filter(name, filter), and a set of parts with SELECT bloom_publish_filter(name, array_agg(filter)).")));
+	if (!bfpg_is_row(type) && !bfpg_is_untyped(type))
+		bfpg_column_coder(type, source->collation, &coder);
+}
+
+static PlannedStmt *
+plan_pass(const BfpgSource *source, bool parallel)
+{
+	return bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), NULL, parallel);
 }
 
 /* Plans the aggregate over the query, and looks where it would run. */
@@ -155,8 +128,8 @@ plan_build(BfpgPublication *list)
 	BfpgBuild  *build = list->build;
 
 	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
-	build->plan = bfpg_source_plan(build->source,
-								   bfpg_source_select(build->source, pass_expressions(build->source)), NULL, true);
+	check_key_type(list, build->source);
+	build->plan = plan_pass(build->source, true);
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source));
 	list->remote = bfpg_source_is_remote(build->plan);
 	build->rows = bfpg_source_rows(build->source);
@@ -233,7 +206,7 @@ finish_shared(BfpgPublication *list)
 
 	for (part = 0; part < list->count; part++)
 	{
-		uint8	   *image = shared->images[part];
+		uint8	   *image = bfpg_shared_image(shared, (uint32) part);
 		bf_exact   *shape = &list->shapes[part];
 
 		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_exact_bytes(shape));
@@ -244,23 +217,32 @@ finish_shared(BfpgPublication *list)
 	}
 }
 
+/* Without workers where they have too little memory to share. */
+static void
+leave_workers_out(const BfpgPublication *list, const bf_exact *shape)
+{
+	BfpgBuild  *build = list->build;
+	char	   *reason;
+
+	if (bfpg_source_processes(build->plan) == 1 ||
+		bfpg_shared_has_room(bfpg_shared_bytes(shape), &reason))
+		return;
+	ereport(LOG,
+			(errmsg("list \"%s\" is built by one process in its own memory, as there is too little that is shared", list->name),
+			 errdetail_internal("%s", reason),
+			 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
+	build->plan = plan_pass(build->source, false);
+}
+
 static void
 build_here(BfpgPublication *list, const bf_exact *shape)
 {
 	BfpgBuild  *build = list->build;
-	char	   *reason = NULL;
-	int64		counts[BFPG_PASS_COUNTS];
+	const int64 *counts;
+	Size		hashes;
 
-	build->shared = bfpg_shared_create(shape, build->source->type, bfpg_source_processes(build->plan), &reason);
-	if (build->shared == NULL)
-	{
-		ereport(LOG,
-				(errmsg("list \"%s\" is built by one process in its own memory, as there is too little that is shared", list->name),
-				 errdetail_internal("%s", reason),
-				 errhint("Enlarge /dev/shm, which containers limit to 64 MB unless they are told otherwise.")));
-		build->shared = bfpg_shared_own(shape, build->source->type);
-	}
-	bfpg_publish_pass(list, BFPG_ADD, counts);
+	build->shared = bfpg_shared_create(shape, build->source->type, bfpg_source_processes(build->plan));
+	counts = bfpg_publish_pass(list, BFPG_ADD, &hashes);
 	list->keys = counts[BFPG_PASS_KEYS];
 	list->nulls = counts[BFPG_PASS_NULLS];
 	if (list->exact)
@@ -295,9 +277,8 @@ plan_shape(BfpgPublication *list, bf_exact *shape)
 	bf_exact_of(&header, shape);
 }
 
-/* One build with the n that the list has now, in place of the one before. */
-static void
-build_once(BfpgPublication *list)
+void
+bfpg_publish_build_once(BfpgPublication *list)
 {
 	BfpgBuild  *build = list->build;
 	MemoryContext old;
@@ -305,9 +286,11 @@ build_once(BfpgPublication *list)
 
 	free_shared(build);
 	MemoryContextReset(build->context);
-	old = MemoryContextSwitchTo(build->context);
 	plan_shape(list, &shape);
 	check_memory(list, &shape);
+	if (build->here)
+		leave_workers_out(list, &shape);
+	old = MemoryContextSwitchTo(build->context);
 	list->filters = palloc(list->count * sizeof(Datum));
 	list->shapes = palloc(list->count * sizeof(bf_exact));
 	if (build->here)
@@ -341,18 +324,32 @@ better_capacity(const BfpgPublication *list, bool guessed)
 	return 0;
 }
 
-/* The n of the list, and the others that an exact one is planned for. */
+/*
+ * SELECT count(key), and of an exact list count(key) FILTER (WHERE member): one reading more, before
+ * anything is known.  Another engine's planner doesn't say how many rows its query has, and it counts
+ * faster than it builds.
+ */
 static void
-plan_capacity(BfpgPublication *list, const BfpgLastList *last)
+count_keys(BfpgPublication *list)
 {
-	bool		given = list->n != 0;
+	const BfpgSource *source = list->build->source;
+	Expr	   *key = bfpg_source_key(source);
+	List	   *counts = list_make1(bfpg_publish_count(source, key, NULL));
+	const NullableDatum *row;
 
-	if (!list->exact)
-	{
-		if (!given)
-			list->n = Max(list->min_n, bfpg_plan_capacity(last->n, last->exists ? last->keys : -1, list->build->rows));
-		return;
-	}
+	if (list->exact)
+		counts = lappend(counts, bfpg_publish_count(source, key, bfpg_source_member(source)));
+	row = bfpg_source_only_row(source,
+							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, counts), NULL, true), NULL),
+							   list_length(counts));
+	list->build->rows = (double) DatumGetInt64(row[list->exact ? 1 : 0].value);
+	if (list->exact)
+		list->others = DatumGetInt64(row[0].value) - DatumGetInt64(row[1].value);
+}
+
+static void
+check_can_be_exact(const BfpgPublication *list)
+{
 	if (!list->check)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -363,11 +360,22 @@ plan_capacity(BfpgPublication *list, const BfpgLastList *last)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("list \"%s\" can't be exact: another engine or server computes aggregates over its query", list->name),
 				 errhint("Copy the keys into a table of this server first: CREATE TEMP TABLE k AS SELECT ...")));
-	if (!last->exact || last->others < 0)
-		bfpg_publish_count_exact(list);
-	if (!given)
-		list->n = Max(list->min_n, bfpg_plan_capacity(last->n, last->exact ? last->keys : -1, (double) list->keys));
-	list->planned_others = bfpg_plan_capacity(last->planned_others, last->exact ? (double) last->others : -1, (double) list->others);
+}
+
+/* The n of the list, and the others that an exact one is planned for. */
+static void
+plan_capacity(BfpgPublication *list, const BfpgLastList *last)
+{
+	bool		known = list->exact ? last->exact : last->exists;
+
+	if (list->exact)
+		check_can_be_exact(list);
+	if (list->exact ? last->others < 0 || !known : list->n == 0 && !known && !list->build->here)
+		count_keys(list);
+	if (list->n == 0)
+		list->n = Max(list->min_n, bfpg_plan_capacity(last->n, known ? last->keys : -1, list->build->rows));
+	if (list->exact)
+		list->planned_others = bfpg_plan_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
 }
 
 static void
@@ -386,7 +394,7 @@ try_build(BfpgPublication *list, bool known, bool guessed, bool last_try)
 {
 	int64		better;
 
-	build_once(list);
+	bfpg_publish_build_once(list);
 	better = better_capacity(list, guessed);
 	if (list->keys == 0 && !list->allow_empty)
 		refuse_empty(list);

@@ -19,7 +19,7 @@
  */
 #define BFPG_PUBLISH_AGG "bloom_publish_agg"
 
-/* What it returns, as an array of bigint. */
+/* What it returns, as an array of bigint: these numbers, then the hashes that were let in. */
 typedef enum BfpgPassCount
 {
 	BFPG_PASS_KEYS,				/* members: of a plain list all keys */
@@ -35,10 +35,12 @@ typedef enum BfpgPassCount
 typedef struct BfpgBuild
 {
 	BfpgSource *source;
-	PlannedStmt *plan;			/* of bloom_publish_agg over the query, without its parameter */
+	PlannedStmt *plan;			/* of bloom_publish_agg over the query, without its parameter; with workers or without */
 	bool		here;			/* this server computes that aggregate */
+	PlannedStmt *apart;			/* of the statement that builds elsewhere, for apart_n keys */
+	int64		apart_n;
 	BfpgShared *shared;			/* the filters; NULL while another engine has them */
-	double		rows;			/* that the planner expects */
+	double		rows;			/* that the planner expects, or that were counted */
 	uint64		least[BF_EXACT_LEVELS];	/* keys for which levels 2 and 3 of a part are sized at least */
 	MemoryContext context;		/* of the filters, and of all that one build makes */
 } BfpgBuild;
@@ -46,19 +48,13 @@ typedef struct BfpgBuild
 /* What each part is like, but for its number and the type of its keys. */
 extern bf_header bfpg_publish_plan_part(const BfpgPublication *list);
 
-/*
- * Reads the query once for the filters of the build.  Throws where these are in this process's
- * memory and another server or engine would do it.
- */
-extern void bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, int64 counts[BFPG_PASS_COUNTS]);
-
-/* Counts members and others. */
-extern void bfpg_publish_count_exact(BfpgPublication *list);
+/* Reads the query once for the filters of the build.  *hashes: how many hashes stand after the numbers. */
+extern const int64 *bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes);
 
 /* The shape of each part of an exact list, and how many parts there are. */
 extern int32 bfpg_publish_plan_exact(const BfpgPublication *list, bf_exact *shape);
 
-/* Bytes of the hashes that are gathered while it is built. */
+/* Bytes of the hashes that are let in while it is built. */
 extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape);
 
 /*
@@ -67,7 +63,13 @@ extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact 
  */
 extern bool bfpg_publish_finish_exact(BfpgPublication *list);
 
-/* Looks all keys up in the filters, before they are written.  Throws where one is missing. */
+/* One build with the n that the list has now, in place of the one before. */
+extern void bfpg_publish_build_once(BfpgPublication *list);
+
+/*
+ * Looks all keys up in the filters, before they are written, or builds them a second time where
+ * another engine did.  Throws where a key is missing, or where the second filters are others.
+ */
 extern void bfpg_publish_check(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);

@@ -5,11 +5,11 @@
  * The query is read three times, under one snapshot.
  *
  * 1. Members set bits in level 1, others are counted: build.c.
- * 2. Others that level 1 lets in leave their hashes.  Level 2 is made of these.
+ * 2. Level 2 is made of the hashes of others that level 1 lets in, which this pass returns.
  * 3. All keys are looked up, which is the check.  The rows must be those of before: as many
  *	  members, others, and others that level 1 lets in, with the same sum of their hashes.  Level 1
- *	  must have all members, level 2 all others that level 1 lets in.  Members that level 2 lets in
- *	  leave their hashes.
+ *	  must have all members, level 2 all others that level 1 lets in.  It returns the hashes of
+ *	  members that level 2 lets in.
  *
  * Level 3 is made of the members' hashes, and is closed when none of the others' passes it.  A
  * hash that is in both lists is that of a key with both booleans, or of two keys: equal hashes
@@ -20,41 +20,32 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
-#include "bf_estimate.h"
 #include "bf_hashlist.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "base/sort.h"
 #include "publish/build.h"
 
-/* Hashes of all parts: those of a part stand together, sorted, each once. */
+/* Hashes of each part, sorted, each once. */
 typedef struct HashesOfParts
 {
-	uint64	   *hashes;
-	Size	   *starts;
+	uint64	  **hashes;
 	Size	   *counts;
 } HashesOfParts;
 
-/* Room for so many hashes that come by chance. */
-static uint64
-room_for(double hashes)
-{
-	return (uint64) (hashes * 1.1 + 6 * sqrt(hashes)) + 1024;
-}
-
+/* Of as many keys as levels 2 and 3 are sized for; up to three copies while they are sent and sorted. */
 double
 bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape)
 {
-	double		others = (double) shape->level[1].capacity * list->count;
-	double		members = (double) shape->level[2].capacity * list->count;
-
-	return sizeof(uint64) * 2 * ((double) room_for(others) + (double) room_for(members));
+	return 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->count;
 }
 
 static uint32
@@ -63,62 +54,36 @@ part_of(uint64 hash, const void *parts)
 	return bf_part_of(hash, *(const uint32 *) parts);
 }
 
-/* Takes the hashes that a pass has gathered. */
+/* One pass, and the hashes of the keys that a level lets in. */
 static HashesOfParts
-take_hashes(const BfpgPublication *list)
+pass(const BfpgPublication *list, BfpgPassMode mode, const int64 **counts)
 {
-	const BfpgHashList *gathered = list->build->shared->list;
-	Size		count = (Size) pg_atomic_read_u64(&unconstify(BfpgHashList *, gathered)->count);
 	uint32		parts = (uint32) list->count;
-	HashesOfParts result;
+	HashesOfParts result = {palloc(parts * sizeof(uint64 *)), palloc(parts * sizeof(Size))};
 	Size	   *ends = palloc(parts * sizeof(Size));
+	uint64	   *sorted;
+	Size		start = 0;
+	Size		count;
 	uint32		part;
 
-	result.hashes = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(uint64));
-	result.starts = palloc(parts * sizeof(Size));
-	result.counts = palloc(parts * sizeof(Size));
-	bfpg_counting_sort(gathered->hashes, count, result.hashes, ends, parts, part_of, &parts);
-	for (part = 0; part < parts; part++)
+	*counts = bfpg_publish_pass(list, mode, &count);
+	sorted = MemoryContextAllocHuge(CurrentMemoryContext, (count + 1) * sizeof(uint64));
+	bfpg_counting_sort((const uint64 *) *counts + BFPG_PASS_COUNTS, count, sorted, ends, parts, part_of, &parts);
+	for (part = 0; part < parts; start = ends[part++])
 	{
-		result.starts[part] = part == 0 ? 0 : ends[part - 1];
-		result.counts[part] = bf_hashlist_unique(result.hashes + result.starts[part],
-												 ends[part] - result.starts[part], bfpg_tick);
+		result.hashes[part] = sorted + start;
+		result.counts[part] = bf_hashlist_unique(sorted + start, ends[part] - start, bfpg_tick);
 	}
 	pfree(ends);
 	return result;
 }
 
-/* One pass that gathers hashes, again with more room where there was too little. */
-static HashesOfParts
-gather(const BfpgPublication *list, BfpgPassMode mode, double expected, int64 counts[BFPG_PASS_COUNTS])
-{
-	BfpgShared *shared = list->build->shared;
-	uint64		room = room_for(expected);
-
-	do
-	{
-		bfpg_shared_gather(shared, room);
-		bfpg_publish_pass(list, mode, counts);
-		room = pg_atomic_read_u64(&shared->list->count);
-	} while (room > shared->list->room);
-	return take_hashes(list);
-}
-
-/* Keys of all parts that come at a part's rate. */
-static double
-expected(const BfpgPublication *list, unsigned level, double keys)
-{
-	double		rate = 0;
-	int32		part;
-
-	for (part = 0; part < list->count; part++)
-		rate += bf_estimate_rate(&list->shapes[part].level[level]) / list->count;
-	return keys * rate;
-}
-
 static void
-refuse_rows(const BfpgPublication *list, const int64 now[BFPG_PASS_COUNTS])
+check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 {
+	if (now[BFPG_PASS_KEYS] == list->keys && now[BFPG_PASS_OTHERS] == list->others && now[BFPG_PASS_MISSING] == 0 &&
+		now[BFPG_PASS_LET_IN] == before[BFPG_PASS_LET_IN] && now[BFPG_PASS_SUM] == before[BFPG_PASS_SUM])
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: its query returned other rows when it was read again", list->name),
@@ -128,30 +93,51 @@ refuse_rows(const BfpgPublication *list, const int64 now[BFPG_PASS_COUNTS])
 			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
-static void
-check_rows(const BfpgPublication *list, const int64 before[BFPG_PASS_COUNTS], const int64 now[BFPG_PASS_COUNTS])
+/* min(key::text) FILTER (WHERE bloom_hash(key, $1) = $2), or max */
+static Expr *
+key_of_hash(const BfpgSource *source, Oid aggregate)
 {
-	if (now[BFPG_PASS_KEYS] != list->keys || now[BFPG_PASS_OTHERS] != list->others || now[BFPG_PASS_MISSING] != 0 ||
-		now[BFPG_PASS_LET_IN] != before[BFPG_PASS_LET_IN] || now[BFPG_PASS_SUM] != before[BFPG_PASS_SUM])
-		refuse_rows(list, now);
+	const Oid	types[] = {InvalidOid, INT8OID};
+	CoerceViaIO *text = makeNode(CoerceViaIO);
+	BfpgCall	call = {aggregate, list_make1(text), NULL};
+	Expr	   *hash = (Expr *)
+		makeFuncExpr(bfpg_source_function(source, "bloom_hash", lengthof(types), types), INT8OID,
+					 list_make2(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID)),
+					 InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
+	Aggref	   *result;
+
+	text->arg = bfpg_source_key(source);
+	text->resulttype = TEXTOID;
+	text->resultcollid = C_COLLATION_OID;
+	call.filter = (Expr *) makeFuncExpr(F_INT8EQ, BOOLOID, list_make2(hash, bfpg_source_parameter(2, INT8OID)),
+										InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	result = (Aggref *) bfpg_source_aggregate(source, &call);
+	result->aggcollid = result->inputcollid = C_COLLATION_OID;
+	return (Expr *) result;
 }
 
 /* Reads the query once more for the keys of a hash. */
 pg_noreturn static void
 refuse_conflict(const BfpgPublication *list, uint64 hash)
 {
-	BfpgSharedHead *head = list->build->shared->head;
-	int64		counts[BFPG_PASS_COUNTS];
+	const BfpgSource *source = list->build->source;
+	const ParamExternData parameters[] = {
+		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
+		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
+	};
+	ParamListInfo params = bfpg_parameters(lengthof(parameters), parameters);
+	Query	   *statement = bfpg_source_select(source, list_make2(key_of_hash(source, F_MIN_TEXT),
+																  key_of_hash(source, F_MAX_TEXT)));
+	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params);
+	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
+	const char *keys[] = {TextDatumGetCString(row[0].value), TextDatumGetCString(row[1].value)};
 
-	head->wanted = hash;
-	head->found_count = 0;
-	bfpg_publish_pass(list, BFPG_FIND, counts);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: keys are members and others at once", list->name),
-			 head->found_count > 1
-			 ? errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", head->found[0], head->found[1])
-			 : errdetail("The query returns the key \"%s\" with true and with false.", head->found[0]),
+			 strcmp(keys[0], keys[1]) != 0
+			 ? errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", keys[0], keys[1])
+			 : errdetail("The query returns the key \"%s\" with true and with false.", keys[0]),
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 
@@ -186,8 +172,8 @@ settle_conflicts(BfpgPublication *list, HashesOfParts *members, HashesOfParts *o
 	list->conflicts = 0;
 	for (part = 0; part < list->count; part++)
 	{
-		uint64	   *a = members->hashes + members->starts[part];
-		uint64	   *b = others->hashes + others->starts[part];
+		uint64	   *a = members->hashes[part];
+		uint64	   *b = others->hashes[part];
 		uint64		first;
 		Size		removed = list->on_conflict == BFPG_CONFLICT_TRUE
 			? remove_common(b, &others->counts[part], a, members->counts[part], &first)
@@ -226,7 +212,7 @@ fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 	{
 		CHECK_FOR_INTERRUPTS();
 		bf_exact_add(&list->shapes[part], bfpg_shared_blocks(shared, (uint32) part), 1,
-					 others->hashes + others->starts[part], others->counts[part]);
+					 others->hashes[part], others->counts[part]);
 	}
 }
 
@@ -241,8 +227,8 @@ close_level_3(BfpgPublication *list, const HashesOfParts *members, const HashesO
 	{
 		bf_exact   *shape = &list->shapes[part];
 
-		if (!bf_exact_close(shape, bfpg_shared_blocks(shared, (uint32) part), members->hashes + members->starts[part],
-							members->counts[part], others->hashes + others->starts[part], others->counts[part], bfpg_tick))
+		if (!bf_exact_close(shape, bfpg_shared_blocks(shared, (uint32) part), members->hashes[part],
+							members->counts[part], others->hashes[part], others->counts[part], bfpg_tick))
 		{
 			list->build->least[2] = shape->level[2].capacity * 4;
 			return false;
@@ -254,16 +240,16 @@ close_level_3(BfpgPublication *list, const HashesOfParts *members, const HashesO
 bool
 bfpg_publish_finish_exact(BfpgPublication *list)
 {
-	int64		before[BFPG_PASS_COUNTS];
-	int64		now[BFPG_PASS_COUNTS];
+	const int64 *before;
+	const int64 *now;
 	TimestampTz start = GetCurrentTimestamp();
-	HashesOfParts others = gather(list, BFPG_OTHERS, expected(list, 0, (double) list->others), before);
+	HashesOfParts others = pass(list, BFPG_OTHERS, &before);
 	HashesOfParts members;
 
 	if (!has_room(list, 1, &others))
 		return false;
 	fill_level_2(list, &others);
-	members = gather(list, BFPG_PROVE, expected(list, 1, (double) list->keys), now);
+	members = pass(list, BFPG_PROVE, &now);
 	check_rows(list, before, now);
 	settle_conflicts(list, &members, &others);
 	if (!has_room(list, 2, &members) || !close_level_3(list, &members, &others))
@@ -278,15 +264,8 @@ plan_part(const BfpgPublication *list, uint32 parts, bf_exact *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
 	const bf_universe part = bf_exact_part_universe(&universe, parts);
-	const uint64 *least = list->build->least;
-	bool		planned = bf_exact_plan(&part, (uint64) list->seed, shape);
 
-	if (planned && least[1] > shape->level[1].capacity)
-		planned = bf_exact_resize(shape, 1, least[1], part.members) &&
-			bf_exact_resize(shape, 2, shape->level[2].capacity, least[1]);
-	if (planned && least[2] > shape->level[2].capacity)
-		planned = bf_exact_resize(shape, 2, least[2], shape->level[1].capacity);
-	return planned;
+	return bf_exact_plan_least(&part, (uint64) list->seed, list->build->least, shape);
 }
 
 int32
@@ -312,19 +291,4 @@ bfpg_publish_plan_exact(const BfpgPublication *list, bf_exact *shape)
 			 errmsg("list \"%s\" is too large to be exact", list->name),
 			 errdetail("It is planned for n = " INT64_FORMAT " members, " INT64_FORMAT " others and p = %g.",
 					   list->n, list->planned_others, list->p)));
-}
-
-/* SELECT count(key) FILTER (WHERE member), count(key): one reading more, before anything is known. */
-void
-bfpg_publish_count_exact(BfpgPublication *list)
-{
-	const BfpgSource *source = list->build->source;
-	Expr	   *key = bfpg_source_key(source);
-	Query	   *statement = bfpg_source_select(source, list_make2(bfpg_publish_count(source, key, bfpg_source_member(source)),
-																  bfpg_publish_count(source, key, NULL)));
-	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, NULL, true), NULL);
-	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
-
-	list->keys = DatumGetInt64(row[0].value);
-	list->others = DatumGetInt64(row[1].value) - list->keys;
 }

@@ -51,14 +51,14 @@ static const int64 round_capacities[] = {100, 125, 160, 200, 250, 320, 400, 500,
 /* A list is made smaller when its n is so many times what a new one would get. */
 #define TOO_LARGE 4
 
-/* Share of bits beyond which the number of keys can't be told from them any more. */
-#define TELLING_FILL 0.9
-
 /* A smaller list may lose what it likes. */
 #define LEAST_GUARDED 1000
 
 /* By so much the estimates of keys may be wrong: a list that is just allowed passes. */
 #define SLACK 0.01
+
+/* A larger list of so long ago counts, too: one that shrinks each night by what it may would be gone within days. */
+#define MOST_DAYS 14
 
 int64
 bfpg_round_capacity(double keys)
@@ -111,7 +111,7 @@ bfpg_estimate_list_keys(const BfpgPublication *list)
 
 	for (i = 0; i < list->count; i++)
 	{
-		if (bf_fill(&list->shapes[i].level[0]) > TELLING_FILL && list->keys >= 0)
+		if (bf_is_saturated(&list->shapes[i].level[0]) && list->keys >= 0)
 			return (double) list->keys;
 		sum += bf_estimate_keys(&list->shapes[i].level[0]);
 	}
@@ -197,29 +197,46 @@ guard_type(const BfpgPublication *list, const BfpgLastList *last)
 			 errhint("Look-ups of %s keys would fail. If that is meant, add allow_type_change => true.", last->key_type)));
 }
 
+static void
+forget_most(BfpgMost *most, bool anyway, double count, TimestampTz built_at)
+{
+	if (anyway || most->at < GetCurrentTransactionStartTimestamp() - MOST_DAYS * USECS_PER_DAY)
+		*most = (BfpgMost) {count, built_at};
+}
+
+void
+bfpg_publish_forget_most(BfpgLastList *last, double max_shrink)
+{
+	bool		other = max_shrink != last->max_shrink;
+
+	forget_most(&last->most_keys, other, last->keys, last->built_at);
+	forget_most(&last->most_others, other, (double) last->others, last->built_at);
+}
+
 /* What: keys, or an exact list's others, who are strangers once they are gone, whom the list lets in now and then. */
 static void
-guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, double before)
+guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, BfpgMost most)
 {
-	if (now >= before * (1 - list->max_shrink) * (1 - SLACK))
+	if (now >= most.count * (1 - list->max_shrink) * (1 - SLACK))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
-			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of %.0f", list->name, now, what, before),
-			 errdetail("It may lose a share of %g at a time, its max_shrink. The list of %s stays.",
-					   list->max_shrink, timestamptz_to_str(last->built_at)),
+			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of about %.0f", list->name, now, what, most.count),
+			 errdetail("It had so many on %s and may lose a share of %g within %d days, its max_shrink. The list of %s stays.",
+					   pstrdup(timestamptz_to_str(most.at)), list->max_shrink, MOST_DAYS, pstrdup(timestamptz_to_str(last->built_at))),
 			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
 }
 
 static void
 guard_counts(const BfpgPublication *list, const BfpgLastList *last)
 {
-	bool		few = (last->rows >= 0 && last->rows < LEAST_GUARDED) || last->keys < LEAST_GUARDED * (1 - SLACK);
+	double		most = last->most_keys.count;
+	bool		few = most < LEAST_GUARDED * (1 - SLACK) || (last->rows >= 0 && Max((double) last->rows, most) < LEAST_GUARDED);
 
-	if (list->others >= 0 && last->others >= LEAST_GUARDED)
-		guard_count(list, last, "others", (double) list->others, (double) last->others);
+	if (list->others >= 0 && last->most_others.count >= LEAST_GUARDED)
+		guard_count(list, last, "others", (double) list->others, last->most_others);
 	if (!few)
-		guard_count(list, last, "keys", bfpg_estimate_list_keys(list), last->keys);
+		guard_count(list, last, "keys", bfpg_estimate_list_keys(list), last->most_keys);
 }
 
 /* Hosts that know plain lists alone keep the one that they have. */
@@ -281,9 +298,9 @@ wal_needed(double bytes)
 }
 
 void
-bfpg_publish_check_room(const BfpgPublication *list, double bytes)
+bfpg_publish_check_room(const BfpgPublication *list)
 {
-	double		needed = wal_needed(bytes);
+	double		needed = wal_needed(bfpg_publish_bytes(list));
 	struct statvfs space;
 	double		free_bytes;
 
@@ -297,19 +314,4 @@ bfpg_publish_check_room(const BfpgPublication *list, double bytes)
 						list->name, needed / MEGABYTE, XLOGDIR, free_bytes / MEGABYTE),
 				 errdetail("Nothing was written."),
 				 errhint(BFPG_WAL_HINT)));
-}
-
-/* By the n that the caller gave or that the list will have by its last time; else nobody knows yet. */
-void
-bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last)
-{
-	int64		n = list->n;
-	bf_sizing	sizing;
-
-	if (n == 0 && !last->exists)
-		return;
-	if (n == 0)
-		n = Max(list->min_n, bfpg_plan_capacity(last->n, last->keys, 0));
-	bfpg_size_for_rate(n, list->p, &sizing);
-	bfpg_publish_check_room(list, (double) bf_sizing_bytes(&sizing));
 }

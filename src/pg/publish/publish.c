@@ -13,13 +13,13 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
-#include "tcop/pquery.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "bf_filter.h"
 #include "bf_key.h"
 #include "base/elsewhere.h"
 #include "value/filter.h"
@@ -97,20 +97,12 @@ name_argument(FunctionCallInfo fcinfo)
 	return name;
 }
 
-/* The query without the semicolon that people copy along. */
 static const char *
 query_argument(FunctionCallInfo fcinfo)
 {
-	char	   *query;
-	size_t		length;
-
 	if (PG_ARGISNULL(ARG_QUERY))
 		refuse_null("query of a list");
-	query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
-	length = strlen(query);
-	while (length > 0 && strchr("; \t\r\n", query[length - 1]) != NULL)
-		query[--length] = '\0';
-	return query;
+	return text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
 }
 
 static bool
@@ -193,7 +185,7 @@ may_end_transaction(FunctionCallInfo fcinfo)
 
 /* What the caller left open is as it was for this list. */
 static void
-keep_parameters(BfpgPublication *list, const BfpgLastList *last)
+keep_parameters(BfpgPublication *list, BfpgLastList *last)
 {
 	list->min_n = list->n > 0 ? list->n : last->min_n;
 	if (list->parts == 0)
@@ -202,6 +194,7 @@ keep_parameters(BfpgPublication *list, const BfpgLastList *last)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
 	if (list->max_shrink < 0)
 		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	bfpg_publish_forget_most(last, list->max_shrink);
 	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
@@ -215,7 +208,6 @@ publish_query(BfpgPublication *list)
 	keep_parameters(list, &last);
 	if (!list->seed_given)
 		list->seed = last.seed;
-	bfpg_publish_expect_room(list, &last);
 	bfpg_publish_build(list, &last);
 	bfpg_publish_guard(list, &last);
 	bfpg_publish_write_parts(list);
@@ -227,17 +219,15 @@ publish_query(BfpgPublication *list)
 static void
 refresh(BfpgPublication *list)
 {
-	BfpgDefinition definition;
+	BfpgLastList last;
+	const char *search_path;
 	int			nest;
 
-	bfpg_definition_read(list->place.schema, list->name, &definition);
-	list->query = definition.query;
-	list->check = definition.check;
-	list->allow_empty = definition.allow_empty;
-	list->on_conflict = (BfpgOnConflict) definition.on_conflict;
+	bfpg_publish_find(&list->place, list->name, &last);
+	search_path = bfpg_definition_read(list);
 	list->max_shrink = -1;
 	nest = NewGUCNestLevel();
-	(void) set_config_option("search_path", definition.search_path, PGC_USERSET, PGC_S_SESSION,
+	(void) set_config_option("search_path", search_path, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	publish_query(list);
 	AtEOXact_GUC(true, nest);
@@ -247,14 +237,18 @@ refresh(BfpgPublication *list)
 static void
 run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {
+	const char *procedure = list->query == NULL ? "bloom_refresh" : "bloom_publish";
+
 	if (!IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("bloom_publish needs one snapshot for the build and its check, and this transaction has none"),
+				 IsTransactionBlock()
+				 ? errmsg("CALL %s cannot run inside a transaction block", procedure)
+				 : errmsg("CALL %s cannot be executed from a function", procedure),
 				 IsTransactionBlock()
 				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ. Of psql, \"-c\" with two statements is a block: give each its own \"-c\".")
 				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
-	bfpg_publish_lock(&list->place, list->name, false);
+	bfpg_publish_lock(&list->place, list->name, false, false);
 	publish(list);
 }
 
@@ -298,13 +292,6 @@ refuse_set(const BfpgPublication *list, const char *detail)
 			 errmsg("these filters are not the set of list \"%s\"", list->name),
 			 errdetail_internal("%s", detail),
 			 errhint("Give all parts of one set, each once, in any order.")));
-}
-
-static bool
-same_keys(const bf_header *a, const bf_header *b)
-{
-	return a->key_type == b->key_type ||
-		a->key_type == BF_KEY_NONE || b->key_type == BF_KEY_NONE;
 }
 
 /* Reads all of a filter: what is damaged is an error. */
@@ -351,8 +338,8 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		header = list->shapes[i].level[0];
 		if (list->shapes[i].levels != list->shapes[0].levels)
 			refuse_set(list, "Some are exact and some are not.");
-		if (header.seed != first.seed || header.capacity != first.capacity || header.rate != first.rate ||
-			!same_keys(&header, &first))
+		first.part = (uint16) i;
+		if (!bf_compatible(&first, &header) || header.capacity != first.capacity || header.rate != first.rate)
 			refuse_set(list, psprintf("Part %d differs in n, p, seed or type of keys from a part before it.", i));
 		if (first.key_type == BF_KEY_NONE)
 			first.key_type = header.key_type;
@@ -373,7 +360,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	begin_publication(fcinfo, &list);
 	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
-	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
+	bfpg_publish_lock(&list.place, list.name, false, !IsolationUsesXactSnapshot());
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
 	list.n = (int64) list.shapes[0].level[0].capacity;
@@ -404,23 +391,16 @@ bloomfilter_publish_filters(PG_FUNCTION_ARGS)
 {
 	ArrayType  *array;
 	Datum	   *filters;
-	bool	   *nulls;
 	int			count;
-	int			i;
-	int16		length;
-	bool		by_value;
-	char		align;
 
 	if (PG_ARGISNULL(1))
 		refuse_null("filters of a list");
 	array = PG_GETARG_ARRAYTYPE_P(1);
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, align, &filters, &nulls, &count);
-	for (i = 0; i < count; i++)
-		if (nulls[i])
-			refuse_null("filter of a list");
-	if (count == 0)
+	if (ARR_NDIM(array) == 0)
 		refuse_null("filters of a list");
+	if (array_contains_nulls(array))
+		refuse_null("filter of a list");
+	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &filters, NULL, &count);
 	PG_RETURN_INT64(publish_filters(fcinfo, filters, count));
 }
 
@@ -435,7 +415,7 @@ begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
 	bfpg_check_coordinator("changed");
 	bfpg_publish_check_rights(place);
 	SPI_connect();
-	bfpg_publish_lock(place, name, !IsolationUsesXactSnapshot());
+	bfpg_publish_lock(place, name, false, !IsolationUsesXactSnapshot());
 	return name;
 }
 
@@ -444,10 +424,10 @@ bloomfilter_rollback(PG_FUNCTION_ARGS)
 {
 	BfpgPlace	place;
 	const char *name = begin_change(fcinfo, &place);
-	int64		serial = bfpg_publish_rollback(&place, name);
 
+	bfpg_publish_rollback(&place, name);
 	SPI_finish();
-	PG_RETURN_INT64(serial);
+	PG_RETURN_VOID();
 }
 
 Datum
@@ -467,12 +447,11 @@ bloomfilter_set_identity(PG_FUNCTION_ARGS)
 {
 	BfpgPlace	place;
 	const char *name;
-	int64		serial;
 
 	if (PG_ARGISNULL(1))
 		refuse_null("identity of a list");
 	name = begin_change(fcinfo, &place);
-	serial = bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
+	bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
 	SPI_finish();
-	PG_RETURN_INT64(serial);
+	PG_RETURN_VOID();
 }

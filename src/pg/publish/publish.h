@@ -11,18 +11,23 @@
 
 #include "datatype/timestamp.h"
 #include "nodes/params.h"
-#include "utils/uuid.h"
 
 #include "bf_exact.h"
 #include "base/pg_compat.h"
 
 #pragma GCC visibility push(hidden)
 
+/* The largest count that a list had for some time, which counts for max_shrink. */
+typedef struct BfpgMost
+{
+	double		count;
+	TimestampTz at;
+} BfpgMost;
+
 /* What is known of a list that was published before. */
 typedef struct BfpgLastList
 {
 	bool		exists;
-	pg_uuid_t	identity;
 	int64		serial;			/* 0: none yet */
 	TimestampTz built_at;
 	int64		n;
@@ -37,6 +42,8 @@ typedef struct BfpgLastList
 	bool		exact;
 	int64		others;			/* of an exact list; -1: not known */
 	int64		planned_others;
+	BfpgMost	most_keys;
+	BfpgMost	most_others;
 } BfpgLastList;
 
 /* What becomes of keys that a query returns with true and with false. */
@@ -138,13 +145,10 @@ extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
 extern void bfpg_publish_build_done(BfpgPublication *list);
 
 /*
- * Locks a list against other publishers until the transaction ends.  Where wait is
- * false and somebody has it, that is an error.
+ * Locks a list against other publishers until the transaction ends, or until the session unlocks
+ * it.  Where wait is false and somebody has it, that is an error.
  */
-extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
-
-/* The same until the session unlocks it, and that. */
-extern void bfpg_publish_lock_session(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /*
@@ -163,11 +167,18 @@ extern void bfpg_publish_run_ended(const BfpgPublication *list);
  */
 extern void bfpg_publish_check_rights(const BfpgPlace *place);
 
-/* What the tables know of a list. */
+/* What the tables know of a list; find throws where there is none. */
 extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
+extern void bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last);
 
 /* The type of a list's keys, as bloom_stats shows it. */
 extern const char *bfpg_publish_key_type(const BfpgPublication *list);
+
+/*
+ * Leaves of the largest counts only what a publish with this max_shrink is held against.  Whoever
+ * gives another max_shrink has looked at the list, so its last counts alone matter then.
+ */
+extern void bfpg_publish_forget_most(BfpgLastList *last, double max_shrink);
 
 /*
  * Throws where the filters that were built have lost too many keys, or hold keys of another
@@ -175,11 +186,8 @@ extern const char *bfpg_publish_key_type(const BfpgPublication *list);
  */
 extern void bfpg_publish_guard(const BfpgPublication *list, const BfpgLastList *last);
 
-/* Throws where the disk of pg_wal has not the room for what writing so many bytes of filters logs. */
-extern void bfpg_publish_check_room(const BfpgPublication *list, double bytes);
-
-/* The same before the filters are built, where n is known. */
-extern void bfpg_publish_expect_room(const BfpgPublication *list, const BfpgLastList *last);
+/* Throws where the disk of pg_wal has not the room for what writing the filters logs. */
+extern void bfpg_publish_check_room(const BfpgPublication *list);
 
 /* Bytes of all filters. */
 extern double bfpg_publish_bytes(const BfpgPublication *list);
@@ -193,12 +201,21 @@ extern void bfpg_publish_write_parts(BfpgPublication *list);
  */
 extern int64 bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last);
 
-/* The row of the list, with what its build and its check took, and the notification. */
+/* The row of the list, with what its build and its check took. */
 extern void bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last);
 
-/* Changes of a list that is there; the lock is held.  Two return its new serial. */
-extern int64 bfpg_publish_rollback(const BfpgPlace *place, const char *name);
-extern int64 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
+/*
+ * By which query a list was published, and how, so that bloom_refresh can do it again.  What is
+ * read is put into the publication, and the search_path returned, by which the query's names were
+ * resolved.  Throws where there is none, and where the current role is not the one that published.
+ * A publication without a query removes what is there.
+ */
+extern const char *bfpg_definition_read(BfpgPublication *list);
+extern void bfpg_definition_write(const BfpgPublication *list);
+
+/* Changes of a list that is there; the lock is held. */
+extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
 extern void bfpg_publish_drop(const BfpgPlace *place, const char *name);
 
 #pragma GCC visibility pop

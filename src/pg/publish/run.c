@@ -16,16 +16,29 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #include "base/pg_compat.h"
+#include "list/list.h"
 #include "publish/publish.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_run_died);
+
+/* Columns of bloom_run. */
+enum
+{
+	RUN_STARTED_AT = 2,
+	RUN_ENDED_AT = 3
+};
 
 static void
 write_run(const BfpgPublication *list, bool ended, const char *error)
@@ -58,7 +71,7 @@ begin_publishing(const BfpgPublication *list)
 	SPI_commit();
 	if (!IsolationUsesXactSnapshot())
 		(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
-	bfpg_publish_lock(&list->place, list->name, true);
+	bfpg_publish_lock(&list->place, list->name, false, true);
 	EnsurePortalSnapshotExists();
 }
 
@@ -67,7 +80,7 @@ static void
 write_error(const BfpgPublication *list, const ErrorData *error)
 {
 	SPI_rollback();
-	bfpg_publish_lock(&list->place, list->name, true);
+	bfpg_publish_lock(&list->place, list->name, false, true);
 	bfpg_publish_check_rights(&list->place);
 	EnsurePortalSnapshotExists();
 	write_run(list, true, error->message);
@@ -125,7 +138,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {
 	ErrorData  *volatile error = NULL;
 
-	bfpg_publish_lock_session(&list->place, list->name);
+	bfpg_publish_lock(&list->place, list->name, true, true);
 	PG_TRY();
 	{
 		list->started = GetCurrentTimestamp();
@@ -143,4 +156,26 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	PG_END_TRY();
 	if (error != NULL)
 		ReThrowError(error);
+}
+
+/*
+ * Whether a run that nobody holds the lock of has not ended.  A statement's snapshot may show a
+ * run that has ended since, or in whose place there is another: so the newest row is read.  A run
+ * gives its lock back after its end can be seen.
+ */
+Datum
+bloomfilter_run_died(PG_FUNCTION_ARGS)
+{
+	Relation	table = table_open(bfpg_list_relation(bfpg_extension_schema(fcinfo->flinfo->fn_oid), "bloom_run"), AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple = bfpg_list_newest_row(table, PG_GETARG_DATUM(0), &scan);
+	bool		died = false;
+	bool		is_null;
+
+	if (tuple != NULL && heap_attisnull(tuple, RUN_ENDED_AT, RelationGetDescr(table)))
+		died = PG_GETARG_TIMESTAMPTZ(1) ==
+			DatumGetTimestampTz(heap_getattr(tuple, RUN_STARTED_AT, RelationGetDescr(table), &is_null));
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+	PG_RETURN_BOOL(died);
 }

@@ -1,17 +1,16 @@
 /*
  * shared.h
- *	  The filters of a list that is published, in dynamic shared memory: all processes of a
- *	  query set bits in them, each region under a lock.
+ *	  The filters of a list while it is published, and what is done with keys.
  *
- * A control segment says what they are; the filters lie in others, as many in one as fit
- * in a gigabyte.  Each stands behind room for the header of a value, so that it is one
+ * A process that runs the query alone has them in its own memory.  Where a plan has workers they
+ * are in one segment of dynamic shared memory, and all processes set bits in them, each region
+ * under a lock.  Each stands behind room for the header of a value, so that it is one
  * without being copied.  The memory is the creator's and goes with its transaction or
- * earlier.  Where there is too little of such memory, the creator's own takes its place, and
- * the creator alone reads the keys.
+ * earlier.
  *
- * A process finds it by a ticket, a bytea with the control segment's handle and a random
- * secret that stands in the segment, too.  So nobody who calls the aggregate by hand
- * gets at it, or at any other segment.
+ * A process finds it by a ticket, a bytea with the segment's handle and a random secret that
+ * stands in the memory, too.  So nobody who calls the aggregate by hand gets at it, or at any
+ * other segment.
  */
 #ifndef BFPG_SHARED_H
 #define BFPG_SHARED_H
@@ -34,90 +33,51 @@ typedef enum BfpgPassMode
 {
 	BFPG_ADD,					/* members to level 1; others are counted */
 	BFPG_CHECK,					/* looks all of them up, for a list without others */
-	BFPG_OTHERS,				/* lists the others that level 1 lets in */
-	BFPG_PROVE,					/* looks all of them up, and lists the members that level 2 lets in */
-	BFPG_FIND					/* finds keys of one hash */
+	BFPG_OTHERS,				/* tells which others level 1 lets in */
+	BFPG_PROVE					/* looks all of them up, and tells which members level 2 lets in */
 } BfpgPassMode;
 
-/* Hashes that all processes of a pass gather. */
-typedef struct BfpgHashList
-{
-	pg_atomic_uint64 count;		/* that there are; those beyond room are counted alone */
-	uint64		room;
-	uint64		hashes[FLEXIBLE_ARRAY_MEMBER];
-} BfpgHashList;
-
-/* Bytes that are kept of each key that was found, and keys. */
-#define BFPG_FOUND_BYTES 200
-#define BFPG_MOST_FOUND 2
-
-/* What the control segment holds. */
+/* What stands in front of the filters. */
 typedef struct BfpgSharedHead
 {
-	uint32		magic;
 	Oid			type;			/* the keys', in SQL */
-	int			processes;		/* that may set bits; 1: the creator alone */
+	int			processes;		/* that may set bits; 1: the creator alone, in its own memory */
 	BfpgPassMode mode;			/* what is done with the keys */
 	uint8		secret[BFPG_SECRET_BYTES];
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
-	pg_atomic_uint64 keys;		/* that all processes together have read */
 	bf_exact	shape;			/* of each part, but for key_type and part */
-	dsm_handle	list;			/* of the hashes that are gathered, if any are */
-	uint64		wanted;			/* the hash of keys to be found */
-	int			found_count;	/* different keys of it; under the first lock */
-	char		found[BFPG_MOST_FOUND][BFPG_FOUND_BYTES];
-	uint32		parts_each;		/* in a segment */
-	uint32		segments;
 	LWLockPadded locks[BFPG_REGION_LOCKS];
-	dsm_handle	handles[FLEXIBLE_ARRAY_MEMBER];
 } BfpgSharedHead;
 
 /* A process's view of it. */
 typedef struct BfpgShared
 {
 	BfpgSharedHead *head;
-	uint32		parts;
-	uint8	  **images;			/* of each part: the bytes of the format */
-	dsm_segment *control;		/* NULL: all is in memory of this process */
-	dsm_segment **segments;
-	dsm_segment *list_segment;
-	BfpgHashList *list;			/* NULL: no hashes are gathered */
-	struct BfpgShared *next;	/* of those in memory of this process */
+	dsm_segment *segment;		/* NULL: all is in memory of this process */
 } BfpgShared;
 
 /* Bytes of memory that the filters take. */
 extern double bfpg_shared_bytes(const bf_exact *shape);
 
 /*
- * Makes empty filters of this shape for keys of an SQL type.  Returns NULL where the
- * server has too little memory of the kind, and why in *reason.
+ * Whether shared memory has room for so many bytes, and as much again stays free, at least 64 MB:
+ * the parallel queries of all sessions, this one's as well, take their memory from the same file
+ * system, and fail where it is full.  Else *reason says why not.
  */
-extern BfpgShared *bfpg_shared_create(const bf_exact *shape, Oid type, int processes, char **reason);
-
-/* The same in the current memory context, with which they go; and for filters that are there already. */
-extern BfpgShared *bfpg_shared_own(const bf_exact *shape, Oid type);
-extern BfpgShared *bfpg_shared_adopt(const bf_exact *shapes, const Datum *filters, Oid type);
-
-static inline bool
-bfpg_shared_is_own(const BfpgShared *shared)
-{
-	return shared->control == NULL;
-}
+extern bool bfpg_shared_has_room(double bytes, char **reason);
 
 /*
- * From now on this is done with keys, they are counted from 0 on, and older tickets are of no use.
- * No process has it but the creator.
+ * Makes empty filters of this shape for keys of an SQL type, for a query that so many processes
+ * run.  The view is in the current memory context, and so are the filters for one process.
  */
-extern void bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
+extern BfpgShared *bfpg_shared_create(const bf_exact *shape, Oid type, int processes);
 
-/* An empty list for so many hashes, in place of the one before.  Throws where there is no memory for it. */
-extern void bfpg_shared_gather(BfpgShared *shared, uint64 room);
-
-/* Appends hashes to it. */
-extern void bfpg_shared_append(const BfpgShared *shared, const uint64 *hashes, Size count);
-
-/* Notes the text of a key that has the wanted hash. */
-extern void bfpg_shared_note(const BfpgShared *shared, const char *key);
+/*
+ * Between the two this is done with keys, and a ticket is of use.  end takes what begin returned,
+ * and is called after an error, too.
+ */
+extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
+extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
 
 /* Gives the memory back. */
 extern void bfpg_shared_free(BfpgShared *shared);
@@ -125,23 +85,26 @@ extern void bfpg_shared_free(BfpgShared *shared);
 extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
- * Attaches to the filters of a ticket, in a context that lives as long as the query.  Throws
- * unless they are for such keys; what was attached then goes with the rollback.
+ * Finds the filters of a ticket; a worker attaches to them, until it ends.  Throws unless they are
+ * for such keys.  The context lives as long as the query.
  */
 extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
+
+/* Of a part: the bytes of the format.  The room in front of them is for the header of a value. */
+extern uint8 *bfpg_shared_image(const BfpgShared *shared, uint32 part);
 
 /* The value that a part is once its header has been written. */
 static inline Datum
 bfpg_shared_value(const BfpgShared *shared, uint32 part)
 {
-	return PointerGetDatum(shared->images[part] - VARHDRSZ);
+	return PointerGetDatum(bfpg_shared_image(shared, part) - VARHDRSZ);
 }
 
 /* The blocks of a part's first level. */
 static inline uint8 *
 bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
 {
-	return shared->images[part] + bf_exact_front(&shared->head->shape);
+	return bfpg_shared_image(shared, part) + bf_exact_front(&shared->head->shape);
 }
 
 /*

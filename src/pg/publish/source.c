@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
@@ -14,7 +13,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
+#include "optimizer/cost.h"
 #include "parser/analyze.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteHandler.h"
@@ -22,13 +21,14 @@
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "base/elsewhere.h"
 #include "base/pg_compat.h"
+#include "base/seen.h"
 #include "publish/source.h"
 
 /* The most arguments of a function of ours. */
@@ -103,7 +103,7 @@ take_column(BfpgSource *source, const TargetEntry *entry, int number)
 	source->member = entry->resno;
 	source->member_type = exprType((Node *) entry->expr);
 	if (getBaseType(source->member_type) != BOOLOID)
-		refuse(source, "Its second column is no boolean.");
+		refuse(source, "Its second column is no boolean. Select the key alone, or the key and a boolean.");
 }
 
 /* The columns that are of the result, not just sorted by. */
@@ -184,15 +184,9 @@ bfpg_source_function(const BfpgSource *source, const char *name, int count, cons
 }
 
 Expr *
-bfpg_source_key_at(const BfpgSource *source, AttrNumber column)
-{
-	return (Expr *) makeVar(1, column, source->type, source->typmod, source->collation, 0);
-}
-
-Expr *
 bfpg_source_key(const BfpgSource *source)
 {
-	return bfpg_source_key_at(source, source->column);
+	return (Expr *) makeVar(1, source->column, source->type, source->typmod, source->collation, 0);
 }
 
 Expr *
@@ -227,7 +221,7 @@ bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
 	ListCell   *cell;
 
 	aggregate->aggfnoid = call->function;
-	aggregate->aggtype = call->result;
+	aggregate->aggtype = get_func_rettype(call->function);
 	aggregate->inputcollid = source->collation;
 	foreach(cell, call->arguments)
 	{
@@ -288,39 +282,12 @@ bfpg_source_select(const BfpgSource *source, List *expressions)
 	return query;
 }
 
-/* A foreign server is not sent an aggregate over a subquery that has an OFFSET. */
-static void
-fence(Query *inner)
-{
-	if (inner->limitOffset == NULL && inner->limitCount == NULL)
-		inner->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
-}
-
 Query *
-bfpg_source_select_here(const BfpgSource *source, List *expressions)
+bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
 {
-	Query	   *query = bfpg_source_select(source, expressions);
-
-	fence(linitial_node(RangeTblEntry, query->rtable)->subquery);
-	return query;
-}
-
-/*
- * The inner statement stands behind an OFFSET 0, so that the planner takes its first
- * column for two hundred groups and hashes: the function that makes it would look like
- * as many groups as there are keys, to be sorted.  Another engine would run what stands
- * behind it apart, and without its parameters.
- */
-Query *
-bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote)
-{
-	Query	   *query;
+	Query	   *query = select_from(source, inner, expressions);
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
-	if (!remote)
-		fence(inner);
-	query = select_from(source, inner, expressions);
 	query->hasAggs = true;
 	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
 	clause->tleSortGroupRef = 1;
@@ -360,6 +327,8 @@ bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo param
 		elog(ERROR, "a query was rewritten to %d", list_length(rewritten));
 	plan = bfpg_plan_query(linitial_node(Query, rewritten), source->text,
 						   parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
+	bfpg_check_seen(plan, source->snapshot, true);
+	bfpg_check_placements(source->snapshot);
 	PopActiveSnapshot();
 	end_context(&callback);
 	AtEOXact_GUC(true, nest);
@@ -452,7 +421,6 @@ typedef struct PlanLook
 {
 	Oid			aggregate;
 	bool		here;			/* an Agg node computes it */
-	int			workers;		/* of all Gather nodes */
 	bool		remote;			/* there is a scan of rows from elsewhere */
 	bool		elsewhere;		/* and one that computes the aggregate itself */
 } PlanLook;
@@ -490,10 +458,6 @@ look_at_plan(Plan *plan, PlanLook *look)
 		look->elsewhere |= mentions((Node *) computed, &look->aggregate) ||
 			mentions((Node *) plan->targetlist, &look->aggregate);
 	}
-	if (IsA(plan, Gather))
-		look->workers += ((Gather *) plan)->num_workers;
-	if (IsA(plan, GatherMerge))
-		look->workers += ((GatherMerge *) plan)->num_workers;
 	if (IsA(plan, Agg))
 		look->here |= mentions((Node *) plan->targetlist, &look->aggregate);
 	if (IsA(plan, Append))
@@ -536,9 +500,7 @@ bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate)
 int
 bfpg_source_processes(PlannedStmt *plan)
 {
-	int			workers = look_for(plan, InvalidOid).workers;
-
-	return plan->parallelModeNeeded ? 1 + Max(workers, 1) : 1;
+	return plan->parallelModeNeeded ? 1 + Max(max_parallel_workers_per_gather, 1) : 1;
 }
 
 bool

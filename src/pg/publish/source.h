@@ -37,7 +37,6 @@ typedef struct BfpgSource
 typedef struct BfpgCall
 {
 	Oid			function;
-	Oid			result;			/* its type */
 	List	   *arguments;
 	Expr	   *filter;			/* FILTER (WHERE ...), or NULL */
 } BfpgCall;
@@ -65,9 +64,6 @@ extern Expr *bfpg_source_key(const BfpgSource *source);
 /* The boolean beside it. */
 extern Expr *bfpg_source_member(const BfpgSource *source);
 
-/* The key in a column of a statement that is grouped. */
-extern Expr *bfpg_source_key_at(const BfpgSource *source, AttrNumber column);
-
 /* A parameter of a statement, by its number from 1 on. */
 extern Expr *bfpg_source_parameter(int number, Oid type);
 
@@ -77,14 +73,8 @@ extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *cal
 /* SELECT of these expressions FROM the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
 
-/* The same with an OFFSET 0 in the query, so that a foreign server runs the query alone. */
-extern Query *bfpg_source_select_here(const BfpgSource *source, List *expressions);
-
-/*
- * SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer.
- * Of a remote one the rows come from elsewhere.
- */
-extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions, bool remote);
+/* SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer. */
+extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*
  * Plans a statement, which it changes.  Engines such as Citus can't run a plan that was made
@@ -109,7 +99,7 @@ extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List 
  */
 extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate);
 
-/* Processes that run a plan, this one included, if there are as many as it wants. */
+/* Processes that run a plan, this one included, at most for each of its parallel parts. */
 extern int	bfpg_source_processes(PlannedStmt *plan);
 
 /*

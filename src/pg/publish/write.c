@@ -9,9 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "commands/async.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -23,13 +21,9 @@
 
 #include "bf_estimate.h"
 #include "bf_key.h"
-#include "value/filter.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
-
-/* The channel that listeners hear of new generations on. */
-#define CHANNEL "bloom_published"
 
 /*
  * Our locks are of PostgreSQL's kind for applications, in a space that its functions
@@ -80,14 +74,6 @@ lock_of(const BfpgPlace *place, const char *name)
 }
 
 void
-bfpg_publish_lock_session(const BfpgPlace *place, const char *name)
-{
-	LOCKTAG		tag = lock_of(place, name);
-
-	(void) LockAcquire(&tag, ExclusiveLock, true, false);
-}
-
-void
 bfpg_publish_unlock_session(const BfpgPlace *place, const char *name)
 {
 	LOCKTAG		tag = lock_of(place, name);
@@ -96,11 +82,11 @@ bfpg_publish_unlock_session(const BfpgPlace *place, const char *name)
 }
 
 void
-bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
+bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait)
 {
 	LOCKTAG		tag = lock_of(place, name);
 
-	if (LockAcquire(&tag, ExclusiveLock, false, !wait) == LOCKACQUIRE_NOT_AVAIL)
+	if (LockAcquire(&tag, ExclusiveLock, session, !wait) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("list \"%s\" is being published by another session", name),
@@ -122,19 +108,6 @@ result_column(int column, bool *is_null)
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
 }
 
-/*
- * Tells listeners of the serial and identity in the statement's only row, and not of the name:
- * whoever may connect may listen.
- */
-static void
-notify_result(void)
-{
-	bool		is_null;
-	int64		serial = DatumGetInt64(result_column(1, &is_null));
-
-	Async_Notify(CHANNEL, psprintf(INT64_FORMAT " %s", serial, TextDatumGetCString(result_column(2, &is_null))));
-}
-
 int64
 bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last)
 {
@@ -145,9 +118,20 @@ bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *l
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("list \"%s\" has the last serial that there is, " INT64_FORMAT, name, last->serial),
 				 errdetail("Somebody has written it into %sbloom_generation.", place->prefix),
-				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; SELECT %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
+				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; CALL %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
 						 place->prefix, quote_literal_cstr(name), place->prefix, quote_literal_cstr(name))));
 	return Max(last->serial + 1, now);
+}
+
+/* A count, and in the next column when it was. */
+static BfpgMost
+result_most(int column)
+{
+	bool		is_null;
+
+	return (BfpgMost) {
+		DatumGetFloat8(result_column(column, &is_null)), DatumGetTimestampTz(result_column(column + 1, &is_null))
+	};
 }
 
 /* Reads the row of the current generation, and none of its filters: those may be damaged. */
@@ -158,29 +142,39 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(psprintf("SELECT identity, serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(keys, -1), cardinality, key_type, coalesce(others, -1), planned_others FROM %sbloom_generation WHERE name = $1 AND back = 0",
+	run_for_name(psprintf("SELECT serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
+						  "max_shrink, coalesce(keys, -1), cardinality, key_type, coalesce(others, -1), planned_others, "
+						  "most_keys, most_keys_at, most_others, most_others_at FROM %sbloom_generation WHERE name = $1 AND back = 0",
 						  place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
 	last->exists = true;
-	last->identity = *DatumGetUUIDP(result_column(1, &is_null));
-	last->serial = DatumGetInt64(result_column(2, &is_null));
-	last->built_at = DatumGetTimestampTz(result_column(3, &is_null));
-	last->n = DatumGetInt64(result_column(4, &is_null));
-	last->p = DatumGetFloat8(result_column(5, &is_null));
-	last->seed = DatumGetInt64(result_column(6, &is_null));
-	last->min_n = DatumGetInt64(result_column(7, &is_null));
-	last->min_parts = DatumGetInt32(result_column(8, &is_null));
-	last->max_shrink = DatumGetFloat8(result_column(9, &is_null));
-	last->rows = DatumGetInt64(result_column(10, &is_null));
-	last->keys = DatumGetFloat8(result_column(11, &is_null));
-	key_type = result_column(12, &is_null);
+	last->serial = DatumGetInt64(result_column(1, &is_null));
+	last->built_at = DatumGetTimestampTz(result_column(2, &is_null));
+	last->n = DatumGetInt64(result_column(3, &is_null));
+	last->p = DatumGetFloat8(result_column(4, &is_null));
+	last->seed = DatumGetInt64(result_column(5, &is_null));
+	last->min_n = DatumGetInt64(result_column(6, &is_null));
+	last->min_parts = DatumGetInt32(result_column(7, &is_null));
+	last->max_shrink = DatumGetFloat8(result_column(8, &is_null));
+	last->rows = DatumGetInt64(result_column(9, &is_null));
+	last->keys = DatumGetFloat8(result_column(10, &is_null));
+	key_type = result_column(11, &is_null);
 	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
-	last->others = DatumGetInt64(result_column(13, &is_null));
-	last->planned_others = DatumGetInt64(result_column(14, &is_null));
+	last->others = DatumGetInt64(result_column(12, &is_null));
+	last->planned_others = DatumGetInt64(result_column(13, &is_null));
 	last->exact = !is_null;
+	last->most_keys = result_most(14);
+	last->most_others = result_most(16);
+}
+
+void
+bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last)
+{
+	bfpg_publish_last(place, name, last);
+	if (!last->exists)
+		bfpg_list_unknown(CStringGetTextDatum(name));
 }
 
 /* The current generation becomes the one before; that one goes. */
@@ -249,46 +243,12 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	int32		part;
 
 	bfpg_publish_check_rights(&list->place);
-	bfpg_publish_check_room(list, bfpg_publish_bytes(list));
+	bfpg_publish_check_room(list);
 	error_context_stack = &callback;
 	move_back(list);
 	for (part = 0; part < list->count; part++)
 		write_part(list, part);
 	error_context_stack = callback.previous;
-}
-
-/* Too high a rate is a warning: without the new list, look-ups of new keys would return false. */
-static void
-warn_of_rate(const BfpgPublication *list)
-{
-	double		rate = 0;
-	int32		part;
-
-	for (part = 0; part < list->count; part++)
-		if (bf_over_capacity(&list->shapes[part].level[0]))
-			rate = Max(rate, bf_estimate_rate(&list->shapes[part].level[0]));
-	if (rate > 0)
-		ereport(WARNING,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("list \"%s\" is published with a rate of %.3g, and %.3g was asked for",
-						list->name, rate, list->p),
-				 errdetail("It holds about %.0f keys and was sized for " INT64_FORMAT ".",
-						   bfpg_estimate_list_keys(list), list->n),
-				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
-}
-
-/* One line that says what was decided. */
-static void
-log_publication(const BfpgPublication *list, const BfpgLastList *last)
-{
-	ereport(LOG,
-			(errmsg("list \"%s\" is published by \"%s\": serial " INT64_FORMAT ", about %.0f keys (%.0f before), type %s, "
-					"n = " INT64_FORMAT " (" INT64_FORMAT " before), p = %g, parts = %d, %.0f bytes, build %.3g s, check %.3g s",
-					list->name, GetUserNameFromId(GetUserId(), false), list->serial,
-					bfpg_estimate_list_keys(list), last->keys, bfpg_publish_key_type(list), list->n, last->n,
-					list->p, list->count, bfpg_publish_bytes(list),
-					Max(list->build_seconds, 0), Max(list->check_seconds, 0)),
-			 errhidestmt(true)));
 }
 
 static ParamExternData
@@ -303,19 +263,15 @@ real_or_null(double value)
 	return (ParamExternData) {.value = Float8GetDatum(value), .isnull = value < 0, .ptype = FLOAT8OID};
 }
 
-/* Keeps the query, or forgets the one of a list that is published as a value now. */
+/*
+ * Of the fullest part: its rate, and its keys as a share of what it is sized for.  Warns where a
+ * part has more; an error would keep a list that lacks the new keys.
+ */
 static void
-write_definition(const BfpgPublication *list)
+judge_fullest(const BfpgPublication *list, double *rate, double *fullest)
 {
-	BfpgDefinition definition = {GetUserId(), list->query, namespace_search_path, list->check, list->allow_empty, list->on_conflict};
-
-	bfpg_definition_write(list->place.schema, list->name, list->query != NULL ? &definition : NULL);
-}
-
-/* Of the fullest part: its rate, and its keys as a share of what it is sized for. */
-static void
-find_fullest(const BfpgPublication *list, double *rate, double *fullest)
-{
+	bool		overfull = false;
+	bool		saturated = false;
 	int32		part;
 
 	*rate = *fullest = 0;
@@ -325,7 +281,23 @@ find_fullest(const BfpgPublication *list, double *rate, double *fullest)
 
 		*rate = Max(*rate, bf_estimate_rate(header));
 		*fullest = Max(*fullest, bf_estimate_keys(header) / (double) header->capacity);
+		overfull |= bf_over_capacity(header);
+		saturated |= bf_is_saturated(header) && list->keys < 0;
 	}
+	if (overfull)
+		ereport(WARNING,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("list \"%s\" is published with a rate of %.3g, and %.3g was asked for",
+						list->name, *rate, list->p),
+				 errdetail("It holds %s %.0f keys and was sized for " INT64_FORMAT ".",
+						   saturated ? "more than" : "about", bfpg_estimate_list_keys(list), list->n),
+				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
+}
+
+static BfpgMost
+larger(BfpgMost most, double count)
+{
+	return count < most.count ? most : (BfpgMost) {count, GetCurrentTransactionStartTimestamp()};
 }
 
 /* All that is told of the filters stands in the row, so that a damaged filter hinders nobody who reads it. */
@@ -335,10 +307,12 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 	bool		by_query = list->query != NULL;
 	const char *key_type = bfpg_publish_key_type(list);
 	bool		no_keys = strcmp(key_type, bf_key_type_name(BF_KEY_NONE)) == 0;
+	BfpgMost	keys = larger(last->most_keys, bfpg_estimate_list_keys(list));
+	BfpgMost	others = larger(last->most_others, (double) list->others);
 	double		rate;
 	double		fullest;
 
-	find_fullest(list, &rate, &fullest);
+	judge_fullest(list, &rate, &fullest);
 	{
 		const ParamExternData row[] = {
 			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
@@ -360,41 +334,33 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 			bfpg_parameter(FLOAT8OID, Float8GetDatum(fullest)),
 			bfpg_parameter(INT8OID, Int64GetDatum((int64) bfpg_publish_bytes(list))),
 			{.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID},
-			{.value = UUIDPGetDatum(&last->identity), .isnull = !last->exists, .ptype = UUIDOID},
 			number_or_null(list->others, -1),
 			number_or_null(list->planned_others, -1),
 			number_or_null(list->unknown, -1),
 			number_or_null(list->conflicts, -1),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(keys.count)),
+			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
+			bfpg_parameter(FLOAT8OID, Float8GetDatum(others.count)),
+			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
 		};
 
 		/* Transactions of another node have numbers of its own. */
 		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
 									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
 									"cardinality, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
-									"published_by, built_xmin) "
+									"most_keys, most_keys_at, most_others, most_others_at, published_by, built_xmin) "
 									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
-									"coalesce($20, gen_random_uuid()), $21, $22, $23, $24, current_user, %s) RETURNING serial, identity::text",
-									list->place.prefix,
+									"coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid()), "
+									"$20, $21, $22, $23, $24, $25, $26, $27, current_user, %s)",
+									list->place.prefix, list->place.prefix,
 									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-						   lengthof(row), row, SPI_OK_INSERT_RETURNING);
+						   lengthof(row), row, SPI_OK_INSERT);
 	}
-	notify_result();
-	write_definition(list);
+	bfpg_definition_write(list);
 	bfpg_publish_run_ended(list);
-	warn_of_rate(list);
-	log_publication(list, last);
 }
 
-/* Fails for a list that isn't there. */
-static void
-find_list(const BfpgPlace *place, const char *name, BfpgLastList *last)
-{
-	bfpg_publish_last(place, name, last);
-	if (!last->exists)
-		bfpg_list_unknown(CStringGetTextDatum(name));
-}
-
-int64
+void
 bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
@@ -402,7 +368,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	const char *prefix = place->prefix;
 	int64		serial;
 
-	find_list(place, name, &last);
+	bfpg_publish_find(place, name, &last);
 	serial = bfpg_next_serial(place, name, &last);
 	run_for_name(psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
 						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
@@ -412,67 +378,52 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" has no generation before the current one", name),
-				 errhint("bloom_rollback goes back one step. Publish the list again.")));
+				 errhint("CALL bloom_rollback goes back one step. Publish the list again.")));
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
-	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' "
-						  "WHERE name = $1 RETURNING serial, identity::text",
-						  prefix, serial),
-				 name, SPI_OK_UPDATE_RETURNING);
-	notify_result();
+	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
+				 name, SPI_OK_UPDATE);
 	bfpg_publish_last(place, name, &now);
 	if (now.exact != last.exact)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" is %s again", name, now.exact ? "exact" : "plain"),
 				 errhint("Hosts that read plain lists alone keep the one that they have while a list is exact.")));
-	return serial;
 }
 
 /*
  * The serial is new, since followers of this identity may have one that is greater than
  * that of the row.
  */
-int64
+void
 bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 {
 	BfpgLastList last;
 	ParamExternData parameters[3];
 
-	find_list(place, name, &last);
+	bfpg_publish_find(place, name, &last);
 	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(place, name, &last)));
 	parameters[2] = bfpg_parameter(UUIDOID, identity);
 	bfpg_run_statement(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
-								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0 "
-								"RETURNING serial, identity::text",
+								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0",
 								place->prefix, place->prefix),
-					   lengthof(parameters), parameters, SPI_OK_UPDATE_RETURNING);
-	notify_result();
-	return DatumGetInt64(parameters[1].value);
+					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 }
 
-/* A list that was never published may have a run that failed. */
-static bool
-drop_run(const BfpgPlace *place, const char *name)
-{
-	run_for_name(psprintf("DELETE FROM %sbloom_run WHERE name = $1", place->prefix), name, SPI_OK_DELETE);
-	return SPI_processed > 0;
-}
-
+/* Also a name of which all that is known is a run that failed. */
 void
 bfpg_publish_drop(const BfpgPlace *place, const char *name)
 {
-	BfpgLastList last;
-	const char *prefix = place->prefix;
+	const char *tables[] = {"bloom_run", "bloom_generation_part", "bloom_generation"};
+	bool		known = false;
+	int			i;
 
-	bfpg_publish_last(place, name, &last);
-	if (drop_run(place, name) && !last.exists)
-		return;
-	find_list(place, name, &last);
-	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1", prefix), name, SPI_OK_DELETE);
-	bfpg_definition_write(place->schema, name, NULL);
-	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 AND back = 1", prefix), name, SPI_OK_DELETE);
-	run_for_name(psprintf("DELETE FROM %sbloom_generation WHERE name = $1 RETURNING serial, identity::text", prefix),
-				 name, SPI_OK_DELETE_RETURNING);
-	notify_result();
+	for (i = 0; i < lengthof(tables); i++)
+	{
+		run_for_name(psprintf("DELETE FROM %s%s WHERE name = $1", place->prefix, tables[i]), name, SPI_OK_DELETE);
+		known |= SPI_processed > 0;
+	}
+	if (!known)
+		bfpg_list_unknown(CStringGetTextDatum(name));
+	bfpg_definition_write(&(BfpgPublication) {.place = *place, .name = name});
 }

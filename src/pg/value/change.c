@@ -11,7 +11,6 @@
 #include "bf_filter.h"
 #include "bf_sizing.h"
 #include "value/filter.h"
-#include "key/key_array.h"
 #include "key/key_untyped.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"

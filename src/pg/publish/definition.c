@@ -23,22 +23,21 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
+#include "catalog/namespace.h"
 #include "commands/trigger.h"
 #include "miscadmin.h"
 #include "replication/logicalworker.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/rel.h"
 
 #include "list/list.h"
 #include "base/pg_compat.h"
+#include "publish/publish.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_definition_guard);
 
@@ -55,18 +54,6 @@ enum
 	DEFINITION_ON_CONFLICT,
 	DEFINITION_COLUMNS
 };
-
-/* The row of a list, as the newest transaction left it; or NULL. */
-static HeapTuple
-begin_scan(Relation table, const char *name, SysScanDesc *scan)
-{
-	ScanKeyData key;
-
-	ScanKeyInit(&key, DEFINITION_NAME + 1, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(name));
-	*scan = systable_beginscan(table, bfpg_list_relation(table->rd_rel->relnamespace, "bloom_definition_pkey"),
-							   true, NULL, 1, &key);
-	return systable_getnext(*scan);
-}
 
 static void
 check_owner(Relation table)
@@ -99,65 +86,62 @@ check_role(const char *name, const Datum *values)
 			 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
 }
 
-void
-bfpg_definition_read(Oid schema, const char *name, BfpgDefinition *definition)
+const char *
+bfpg_definition_read(BfpgPublication *list)
 {
-	Relation	table = table_open(bfpg_list_relation(schema, "bloom_definition"), AccessShareLock);
+	Relation	table = table_open(bfpg_list_relation(list->place.schema, "bloom_definition"), AccessShareLock);
 	Datum		values[DEFINITION_COLUMNS];
 	bool		nulls[DEFINITION_COLUMNS];
+	const char *search_path;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
 	check_owner(table);
-	tuple = begin_scan(table, name, &scan);
+	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(list->name), &scan);
 	if (tuple == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("list \"%s\" has no query to be refreshed by", name),
+				 errmsg("list \"%s\" has no query to be refreshed by", list->name),
 				 errhint("CALL bloom_publish keeps one. A list that was published as a value has none, nor has one that was restored from a dump.")));
 	heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
-	check_role(name, values);
-	definition->role = GetUserId();
-	definition->query = TextDatumGetCString(values[DEFINITION_QUERY]);
-	definition->search_path = TextDatumGetCString(values[DEFINITION_SEARCH_PATH]);
-	definition->check = DatumGetBool(values[DEFINITION_CHECK]);
-	definition->allow_empty = DatumGetBool(values[DEFINITION_ALLOW_EMPTY]);
-	definition->on_conflict = DatumGetInt16(values[DEFINITION_ON_CONFLICT]);
+	check_role(list->name, values);
+	search_path = TextDatumGetCString(values[DEFINITION_SEARCH_PATH]);
+	list->query = TextDatumGetCString(values[DEFINITION_QUERY]);
+	list->check = DatumGetBool(values[DEFINITION_CHECK]);
+	list->allow_empty = DatumGetBool(values[DEFINITION_ALLOW_EMPTY]);
+	list->on_conflict = (BfpgOnConflict) DatumGetInt16(values[DEFINITION_ON_CONFLICT]);
 	systable_endscan(scan);
 	table_close(table, AccessShareLock);
-}
-
-static HeapTuple
-form_row(Relation table, const char *name, const BfpgDefinition *definition)
-{
-	Datum		values[DEFINITION_COLUMNS];
-	bool		nulls[DEFINITION_COLUMNS] = {false};
-	NameData	role_name;
-
-	namestrcpy(&role_name, GetUserNameFromId(definition->role, false));
-	values[DEFINITION_NAME] = CStringGetTextDatum(name);
-	values[DEFINITION_ROLE] = ObjectIdGetDatum(definition->role);
-	values[DEFINITION_ROLE_NAME] = NameGetDatum(&role_name);
-	values[DEFINITION_QUERY] = CStringGetTextDatum(definition->query);
-	values[DEFINITION_SEARCH_PATH] = CStringGetTextDatum(definition->search_path);
-	values[DEFINITION_CHECK] = BoolGetDatum(definition->check);
-	values[DEFINITION_ALLOW_EMPTY] = BoolGetDatum(definition->allow_empty);
-	values[DEFINITION_ON_CONFLICT] = Int16GetDatum((int16) definition->on_conflict);
-	return heap_form_tuple(RelationGetDescr(table), values, nulls);
+	return search_path;
 }
 
 void
-bfpg_definition_write(Oid schema, const char *name, const BfpgDefinition *definition)
+bfpg_definition_write(const BfpgPublication *list)
 {
-	Relation	table = table_open(bfpg_list_relation(schema, "bloom_definition"), RowExclusiveLock);
+	Relation	table = table_open(bfpg_list_relation(list->place.schema, "bloom_definition"), RowExclusiveLock);
 	SysScanDesc scan;
-	HeapTuple	tuple = begin_scan(table, name, &scan);
+	HeapTuple	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(list->name), &scan);
 
 	if (tuple != NULL)
 		CatalogTupleDelete(table, &tuple->t_self);
 	systable_endscan(scan);
-	if (definition != NULL)
-		CatalogTupleInsert(table, form_row(table, name, definition));
+	if (list->query != NULL)
+	{
+		Datum		values[DEFINITION_COLUMNS];
+		bool		nulls[DEFINITION_COLUMNS] = {false};
+		NameData	role_name;
+
+		namestrcpy(&role_name, GetUserNameFromId(GetUserId(), false));
+		values[DEFINITION_NAME] = CStringGetTextDatum(list->name);
+		values[DEFINITION_ROLE] = ObjectIdGetDatum(GetUserId());
+		values[DEFINITION_ROLE_NAME] = NameGetDatum(&role_name);
+		values[DEFINITION_QUERY] = CStringGetTextDatum(list->query);
+		values[DEFINITION_SEARCH_PATH] = CStringGetTextDatum(namespace_search_path);
+		values[DEFINITION_CHECK] = BoolGetDatum(list->check);
+		values[DEFINITION_ALLOW_EMPTY] = BoolGetDatum(list->allow_empty);
+		values[DEFINITION_ON_CONFLICT] = Int16GetDatum((int16) list->on_conflict);
+		CatalogTupleInsert(table, heap_form_tuple(RelationGetDescr(table), values, nulls));
+	}
 	table_close(table, NoLock);
 	CommandCounterIncrement();
 }
@@ -175,6 +159,6 @@ bloomfilter_definition_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("table \"%s\" can't be changed by SQL",
 						RelationGetRelationName(((TriggerData *) fcinfo->context)->tg_relation)),
-				 errhint("CALL bloom_publish keeps the query of a list, and bloom_drop removes it.")));
+				 errhint("CALL bloom_publish keeps the query of a list, and CALL bloom_drop removes it.")));
 	return PointerGetDatum(NULL);
 }
