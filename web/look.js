@@ -3,17 +3,19 @@ import { BloomFilter } from '../clients/node/lib/browser.js'
 import { byId, bytesText, make, rateText, showingErrors, whole } from './dom.js'
 
 const HEADER_BYTES = 64
+const EXACT_HEADER_BYTES = 128
 const PAGE = 4096
 
 /** What was dropped last, for the room "ask". */
 export const looked = { filter: undefined }
 
-/** The share of bits set of each block, in their order, of all parts; those of a list begin behind its page. */
+/** The share of bits set of each block, in their order, of all parts, of exact ones of level 1; those of a list begin behind its page. */
 function fills (bytes, infos, isList) {
   const all = []
   let at = isList ? PAGE : 0
-  for (const { bytes: length, blockBits } of infos) {
-    for (let block = at + HEADER_BYTES; block < at + length; block += blockBits / 8) {
+  for (const { bytes: length, blockBits, blocks, exact } of infos) {
+    const first = at + (exact ? EXACT_HEADER_BYTES : HEADER_BYTES)
+    for (let block = first; block < first + blocks * blockBits / 8; block += blockBits / 8) {
       let bits = 0
       for (let byte = block; byte < block + blockBits / 8; byte++) {
         bits += ONES[bytes[byte]]
@@ -76,6 +78,7 @@ function showInfo (info, status, changed) {
     seed: info.seed,
     checksum: info.checksum,
     'format version': String(info.formatVersion),
+    ...info.exact ? { exact: `right for each key that it was built of: members, and about ${whole(info.others)} others` } : {},
     ...status.list === undefined ? {} : { list: status.list, serial: status.serial },
     'file changed': `${new Date(changed).toISOString()}, ${age(changed)} ago`
   }

@@ -29,8 +29,8 @@ const (
 	inodeAt       = 72
 	bornAt        = 80
 	bornSumAt     = 88
-	nameAt        = 144
-	nameBytes     = 208
+	nameAt        = 136
+	nameBytes     = 216
 	maxName       = 200
 
 	serialAt        = 520
@@ -342,9 +342,8 @@ func (w *followed) header(p *part) *header {
 type Status struct {
 	List, Identity string
 	Epoch          uint64
-	Serial         uint64 // all that this serial has is found: a later one is greater
-	Place          Place  // whose word the serial is
-	Built          time.Time
+	Serial         uint64        // microseconds since 1970 of its publish; a later one is greater
+	Place          Place         // whose word the serial is
 	TrueAt         time.Time     // what was committed before is in it
 	Looked         time.Time     // the follower's last good look
 	Age            time.Duration // since then; below zero: a clock is wrong
@@ -374,7 +373,6 @@ func (f *Filter) Status() (s Status) {
 		Epoch:      binary.LittleEndian.Uint64(b[24:]),
 		Serial:     w.serial(),
 		Place:      w.place,
-		Built:      moment(binary.LittleEndian.Uint64(b[136:])),
 		TrueAt:     moment(w.load(trueAtAt)),
 		Looked:     moment(looked),
 		Every:      duration(w.load(everyAt)),

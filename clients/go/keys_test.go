@@ -128,15 +128,12 @@ func TestValuesWithoutKeyBytes(t *testing.T) {
 
 func TestNumericSpellings(t *testing.T) {
 	for text, want := range map[string]string{
-		"0": "0", "-0": "0", "+0.00": "0", "-0e5": "0", "0e-99": "0", "1.": "1", ".5": "0.5",
-		"+1.50": "1.5", "001.10": "1.1", "-00.10": "-0.1", "1e3": "1000", "1.5E+1": "15",
-		"12345e-2": "123.45", "12345e-5": "0.12345", "-12345e-7": "-0.0012345", "1.25e1": "12.5",
-		"100e-2": "1", "100": "100", "1e-3": "0.001", "nan": "NaN", "inf": "Infinity",
-		"-INFINITY": "-Infinity", "0.000e-5": "0", "9.99e1": "99.9", "00": "0", "-5": "-5",
-		"1e131071":  "1" + strings.Repeat("0", 131071),
-		"1e-16383":  "0." + strings.Repeat("0", 16382) + "1",
-		"0e140000":  "0",
-		"-10.01000": "-10.01",
+		"0": "0", "-0": "0", "0.00": "0", "-0.0": "0", "-00.00": "0", "1.50": "1.5", "001.10": "1.1",
+		"-00.10": "-0.1", "-0.5": "-0.5", "-007": "-7", "-007.0": "-7", "1000": "1000", "100.00": "100",
+		"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity", "00": "0", "-5": "-5", "0.001": "0.001",
+		"1" + strings.Repeat("0", 131071):       "1" + strings.Repeat("0", 131071),
+		"0." + strings.Repeat("0", 16382) + "1": "0." + strings.Repeat("0", 16382) + "1",
+		"-10.01000":                             "-10.01",
 	} {
 		key, err := NumericKey(text)
 		checkBytes(t, key, err, hex.EncodeToString([]byte(want)))
@@ -144,8 +141,8 @@ func TestNumericSpellings(t *testing.T) {
 }
 
 func TestBadNumerics(t *testing.T) {
-	for _, text := range []string{"", "-", ".", "1e", "1e+", "e5", "1 ", "0x10", "--1", "1.2.3", "1_0", "-nan",
-		"1e999999999", "1e-999999999", "1e99999999999999999999", "1e131072", "1e-16384", "1e1_0"} {
+	for _, text := range []string{"", "-", ".", "1.", ".5", "+1", "1e3", "e5", "1 ", "0x10", "--1", "1.2.3", "1_0",
+		"nan", "-NaN", "inf", "1" + strings.Repeat("0", 131072), "0." + strings.Repeat("0", 16383) + "1"} {
 		var keyErr *KeyValueError
 		if _, err := NumericKey(text); !errors.As(err, &keyErr) {
 			t.Errorf("%q: error %v", text, err)
@@ -159,19 +156,6 @@ func TestEachTypeInEachFilter(t *testing.T) {
 	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC)
 	addr, prefix := netip.MustParseAddr("::1"), netip.MustParsePrefix("::/0")
 	mac, uuid := net.HardwareAddr{1, 2, 3, 4, 5, 6}, [16]byte{1}
-	methods := []func(*Filter) (bool, error){
-		Integer:     func(f *Filter) (bool, error) { return f.ContainsInt64(7) },
-		Text:        func(f *Filter) (bool, error) { return f.ContainsString("") },
-		Bytea:       func(f *Filter) (bool, error) { return f.ContainsBytes(nil) },
-		UUID:        func(f *Filter) (bool, error) { return f.ContainsUUID(uuid) },
-		Numeric:     func(f *Filter) (bool, error) { return f.ContainsNumeric("7.0") },
-		Float:       func(f *Filter) (bool, error) { return f.ContainsFloat64(7) },
-		Date:        func(f *Filter) (bool, error) { return f.ContainsDate(day) },
-		Timestamp:   func(f *Filter) (bool, error) { return f.ContainsTimestamp(day) },
-		Timestamptz: func(f *Filter) (bool, error) { return f.ContainsTimestamptz(day) },
-		Inet:        func(f *Filter) (bool, error) { return f.ContainsPrefix(prefix) },
-		Macaddr:     func(f *Filter) (bool, error) { return f.ContainsMAC(mac) },
-	}
 	made := func(key Key, err error) Key {
 		if err != nil {
 			t.Fatal(err)
@@ -181,10 +165,19 @@ func TestEachTypeInEachFilter(t *testing.T) {
 	keys := []Key{Integer: IntegerKey(7), Text: made(TextKey("")), Bytea: made(ByteaKey(nil)), UUID: UUIDKey(uuid),
 		Numeric: made(NumericKey("7")), Float: FloatKey(7), Date: made(DateKey(day)), Timestamp: made(TimestampKey(day)),
 		Timestamptz: made(TimestamptzKey(day)), Inet: made(PrefixKey(prefix)), Macaddr: made(MACKey(mac))}
+	ask := func(f *Filter, t KeyType) (bool, error) {
+		switch t {
+		case Integer:
+			return f.ContainsInt64(7)
+		case Text:
+			return f.ContainsString("")
+		}
+		return f.Contains(keys[t])
+	}
 	for holds := Integer; holds <= lastKeyType; holds++ {
 		f := mustParse(t, shape{}.build(keys[holds]))
 		for asked := Integer; asked <= lastKeyType; asked++ {
-			found, err := methods[asked](f)
+			found, err := ask(f, asked)
 			var typeErr *KeyTypeError
 			if asked == holds && (!found || err != nil) {
 				t.Errorf("%s: %v, %v", holds, found, err)
@@ -196,11 +189,11 @@ func TestEachTypeInEachFilter(t *testing.T) {
 	}
 	empty := mustParse(t, shape{}.build())
 	for asked := Integer; asked <= lastKeyType; asked++ {
-		if found, err := methods[asked](empty); found || err != nil {
+		if found, err := ask(empty, asked); found || err != nil {
 			t.Errorf("empty filter asked for %s: %v, %v", asked, found, err)
 		}
 	}
-	if _, err := mustParse(t, sound()).ContainsAddr(addr); err == nil {
+	if _, err := mustParse(t, sound()).Contains(made(AddrKey(addr))); err == nil {
 		t.Error("address in a filter of integers")
 	}
 }
@@ -284,7 +277,7 @@ func TestNoAllocations(t *testing.T) {
 		"integer batch": func() { filters[0].ContainsManyInt64(keys, found) },
 		"text":          func() { filters[1].ContainsString("some text") },
 		"text batch":    func() { filters[1].ContainsManyString(texts, found) },
-		"numeric":       func() { filters[2].ContainsNumeric("-17.50") },
+		"numeric":       func() { key, _ := NumericKey("-17.50"); filters[2].Contains(key) },
 	} {
 		if count := testing.AllocsPerRun(100, ask); count != 0 {
 			t.Errorf("%s: %v allocations", name, count)

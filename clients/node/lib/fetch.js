@@ -1,7 +1,7 @@
 // A whole filter from the web, of no more bytes than its header says.
 import { BloomFilterError, inFile } from './errors.js'
 import { readPart } from './info.js'
-import { HEADER_BYTES, Instance } from './instance.js'
+import { FRONT_BYTES, Instance } from './instance.js'
 import { takeHeader } from './load.js'
 import { pause, runAsync } from './steps.js'
 
@@ -39,7 +39,7 @@ function plain (error) {
 
 /** The header says how long the filter is: no more is read, and no more room is made. */
 async function readInto (instance, reader) {
-  const start = new Uint8Array(HEADER_BYTES)
+  const start = new Uint8Array(FRONT_BYTES)
   let room = start
   let came = 0
   const take = (bytes) => {
@@ -50,16 +50,16 @@ async function readInto (instance, reader) {
     came += bytes.length
   }
   for (let read = await reader?.read(); read && !read.done; read = await reader.read()) {
-    const rest = Math.max(0, HEADER_BYTES - came)
+    const rest = Math.max(0, FRONT_BYTES - came)
     if (rest > 0) {
       take(read.value.subarray(0, rest))
-      if (came === HEADER_BYTES) {
+      if (came === FRONT_BYTES) {
         room = roomFor(instance, start)
       }
     }
     take(read.value.subarray(rest))
   }
-  if (came < HEADER_BYTES) {
+  if (came < FRONT_BYTES) {
     takeHeader(instance, start.subarray(0, came))
   } else {
     instance.checkHeader(came)

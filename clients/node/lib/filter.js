@@ -2,7 +2,6 @@
 import { Batch, checkList } from './batch.js'
 import { BloomFilterError, atIndex } from './errors.js'
 import { fetchPart } from './fetch.js'
-import { FollowedParts } from './followed.js'
 import { describe, readPart } from './info.js'
 import { Key, bytesFor, keyOf, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
@@ -95,7 +94,7 @@ export class BloomFilter {
   /** The name of the type of the keys that the filter holds, of rows with their columns. */
   get keyType () { return kindName(this.#kind) }
 
-  get #file () { return this.#parts instanceof FollowedParts ? this.#parts.file : undefined }
+  get #file () { return this.#parts.file }
 
   #copy () { return new BloomFilter(PRIVATE, runSync(this.#file.copy(files().syncIo))) }
 

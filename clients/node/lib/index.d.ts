@@ -56,6 +56,10 @@ export interface PartInfo {
   /** Of the whole set; 1 for a whole filter. */
   parts: number
   formatVersion: number
+  /** Whether it is right for each key that it was built of: members and others. */
+  exact: boolean
+  /** Those that are no members, for which an exact one was sized. */
+  others: number
   /** 16 hexadecimal digits. */
   checksum: string
 }
@@ -74,9 +78,8 @@ export interface Status {
   epoch?: string
   /** Where the file is, which says what its serial can be believed to be. */
   place: 'none' | 'here' | 'other boot' | 'copy'
-  /** All that it has is found, as text: a later one is greater. */
+  /** Microseconds since 1970 of its publish, as text: a later one is greater. */
   serial?: string
-  built?: Date
   /** What was committed before is in it. */
   trueAt?: Date
   /** The follower's last look that went well. */

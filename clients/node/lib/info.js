@@ -15,13 +15,14 @@ export function readPart (instance) {
     kind: (header.getUint8(AT_KEY_TYPE) | header.getUint32(AT_COLUMNS, true) & ~0xff) >>> 0,
     part: header.getUint16(12, true),
     parts: header.getUint16(14, true),
+    exact: instance.isExact,
     seed: header.getBigInt64(16, true),
     checksum: header.getBigUint64(AT_CHECKSUM, true).toString(16).padStart(16, '0')
   }
 }
 
 /** Describes one part. */
-function describePart ({ instance, kind, part, parts, seed, checksum }) {
+function describePart ({ instance, kind, part, parts, exact, seed, checksum }) {
   const { header, exports } = instance
   const blockBits = 2 ** header.getUint8(6)
   const blocks = header.getUint32(8, true)
@@ -45,6 +46,8 @@ function describePart ({ instance, kind, part, parts, seed, checksum }) {
     part,
     parts,
     formatVersion: header.getUint8(4),
+    exact,
+    others: exact ? exports.others() : 0,
     checksum
   }
 }
@@ -60,6 +63,7 @@ export function describe (parts, kind) {
     bits: sum('bits'),
     bytes: sum('bytes'),
     blocks: sum('blocks'),
+    others: sum('others'),
     keyType: kindName(kind),
     bitsSet: sum('bitsSet'),
     fill: sum('bitsSet') / sum('bits'),

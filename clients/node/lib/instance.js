@@ -11,6 +11,10 @@ import { BloomFilterError, InvalidFilterError } from './errors.js'
 const PAGE = 65536
 export const HEADER_BYTES = 64
 
+/** Header and directory of an exact filter: no filter is shorter. */
+export const FRONT_BYTES = 128
+const EXACT_VERSION = 2
+
 /** Room for a key and its answer that is always there. */
 const KEY_ROOM = PAGE
 
@@ -36,9 +40,9 @@ export class Instance {
   constructor (instance = new WebAssembly.Instance(wasmModule())) {
     this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
-    this.scratch = this.start + HEADER_BYTES
+    this.scratch = this.start + FRONT_BYTES
     this.scratchLength = 0
-    this.#grow(this.start + HEADER_BYTES)
+    this.#grow(this.start + FRONT_BYTES)
   }
 
   /** Without holding a browser's page up. */
@@ -99,8 +103,11 @@ export class Instance {
     return new DataView(this.exports.memory.buffer, this.start, HEADER_BYTES)
   }
 
+  /** Whether it is right for every key of a known universe. */
+  get isExact () { return this.header.getUint8(AT_VERSION) === EXACT_VERSION }
+
   /**
-   * Throws for the first broken rule among those that need only the header, which
+   * Throws for the first broken rule among those that need only the front, which
    * lies at the start, of a filter of this length.
    */
   checkHeader (length) {
@@ -125,23 +132,29 @@ export class Instance {
       this.checkSound()
       return
     }
+    if (this.isExact) {
+      this.#throwBroken(this.exports.check_exact(this.length))
+      return
+    }
     this.exports.check_begin()
     yield * this.#pieces(pause, (at, length) => this.exports.check_some(at, length))
     this.#throwBroken(this.exports.check_end(this.length))
   }
 
-  /** What a followed file's page has of the blocks of this part; steps, too. */
+  /** What a followed file's page has of the body of this part, which is all of an exact one; steps, too. */
   * sum (part, pause) {
     let sum = 0n
     yield * this.#pieces(pause, (at, length) => {
-      sum += this.exports.sum_some(at, length, part, at - this.start - HEADER_BYTES)
+      sum += this.exports.sum_some(at, length, part, at - this.#body)
     })
     return sum
   }
 
+  get #body () { return this.start + (this.isExact ? 0 : HEADER_BYTES) }
+
   * #pieces (pause, use) {
     const end = this.start + this.length
-    for (let at = this.start + HEADER_BYTES; at < end; at += CHECKED_AT_ONCE) {
+    for (let at = this.#body; at < end; at += CHECKED_AT_ONCE) {
       use(at, Math.min(CHECKED_AT_ONCE, end - at))
       if (end - at > CHECKED_AT_ONCE) {
         yield pause()

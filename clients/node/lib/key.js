@@ -6,9 +6,8 @@ import { KeyTypeError, KeyValueError, noKey, otherType, show } from './errors.js
 import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
 } from './key-types.js'
-import { rawKind } from './raw.js'
 import { bytesWithoutBlanks, withoutBlanks } from './text.js'
-import { parseText } from './texts.js'
+import { parseText, rawKind } from './texts.js'
 
 const encoder = new TextEncoder()
 

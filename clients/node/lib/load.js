@@ -3,7 +3,7 @@
 // An io reads: of a file of Node's, or of bytes in memory.
 import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.js'
 import { FollowedParts } from './followed.js'
-import { HEADER_BYTES, Instance } from './instance.js'
+import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { PAGE, WHO_BYTES, isPage, placeOf, readWho, refuseUnless } from './page.js'
 import { Parts } from './parts.js'
@@ -43,7 +43,8 @@ export function * readStart (io, file, most = WHO_BYTES) {
 
 /**
  * Steps from a file of so many bytes to { parts, page, place }. Of a file that is followed, the
- * parts are asked where they are; without keep they are copied. here is the file's place.
+ * parts are asked where they are; without keep they are copied, as exact ones are, which never
+ * change. here is the file's place.
  */
 export function * load (io, file, size, { verify = true } = {}, here, keep) {
   const start = yield * readStart(io, file)
@@ -55,16 +56,17 @@ export function * load (io, file, size, { verify = true } = {}, here, keep) {
   const who = readWho(page, size)
   const place = placeOf(page, here)
   const parts = yield * readHeaders(io, file, who)
-  if (keep !== undefined && place !== 'none') {
-    return { parts: new FollowedParts(parts, keep()), page, place }
+  const kept = place === 'none' ? undefined : keep?.()
+  if (kept !== undefined && !parts[0].exact) {
+    return { parts: new FollowedParts(parts, kept), page, place }
   }
   for (const [number, part] of parts.entries()) {
-    parts[number] = yield * readBlocks(io, file, part)
+    parts[number] = yield * readBlocks(io, file, part, verify)
   }
   if (verify && place === 'none') {
     refuseUnless(who.sum === (yield * sumOf(parts, io.pause)), 'sum', 'its parts are not those that its first page was written for')
   }
-  return { parts: new Parts(parts), page, place }
+  return { parts: Object.assign(new Parts(parts), { file: kept }), page, place }
 }
 
 function * readFilter (io, file, start, size, verify) {
@@ -84,8 +86,8 @@ export function takeHeader (instance, start, size) {
   if (String.fromCharCode(...start.subarray(0, BASE64_START.length)) === BASE64_START) {
     throw new InvalidFilterError('magic', 'this is base64 text of one; select filter::bytea')
   }
-  instance.bytes.set(start.subarray(0, HEADER_BYTES), instance.start)
-  instance.checkHeader(start.length < HEADER_BYTES ? start.length : size)
+  instance.bytes.set(start.subarray(0, FRONT_BYTES), instance.start)
+  instance.checkHeader(start.length < FRONT_BYTES ? start.length : size)
 }
 
 function * readAll (io, file, bytes, from) {
@@ -101,8 +103,8 @@ function * readHeaders (io, file, { parts: count, length }) {
   let end = PAGE
   for (let number = 0; number < count; number++) {
     const at = Math.ceil(end / PAGE) * PAGE
-    const header = new Uint8Array(HEADER_BYTES)
-    refuseUnless((yield * fill(io, file, header, at)) === HEADER_BYTES, 'part', 'a part is missing')
+    const header = new Uint8Array(FRONT_BYTES)
+    refuseUnless((yield * fill(io, file, header, at)) === FRONT_BYTES, 'part', 'a part is missing')
     instance.bytes.set(header, instance.start)
     instance.length = instance.exports.filter_length()
     refuseUnless(instance.length <= length - at, 'part', 'a part goes on behind the file\'s end')
@@ -124,13 +126,16 @@ function asPart (check) {
   }
 }
 
-function * readBlocks (io, file, { header, at, length }) {
+function * readBlocks (io, file, { header, at, length }, verify) {
   const instance = new Instance()
   const room = instance.room(length)
   room.set(header)
   instance.checkSound()
   yield * readAll(io, file, room.subarray(HEADER_BYTES), at + HEADER_BYTES)
-  instance.isSealed = false
+  instance.isSealed = instance.isExact
+  if (instance.isExact) {
+    yield * instance.check(verify, io.pause)
+  }
   return readPart(instance)
 }
 
@@ -168,6 +173,9 @@ export function wholeSet (parts) {
     }
     if (part.part !== number) {
       throw new InvalidSetError(`part ${part.part} is where part ${number} should be`)
+    }
+    if (part.exact !== parts[0].exact) {
+      throw new InvalidSetError('some parts are exact and some are not')
     }
     if (part.seed !== seed) {
       throw new InvalidSetError(`part ${number} has another seed than part 0`)

@@ -12,7 +12,7 @@ const NAME_BYTES = 200
 
 // Offsets of what never changes, of what the follower writes, and of how it fares.
 const [LENGTH, PARTS, ZERO, EPOCH, IDENTITY, BOOT, DEVICE, INODE] = [8, 16, 20, 24, 32, 48, 64, 72]
-const [BORN, BORN_SUM, BUILT, NAME, NAME_END, WHO_SUM] = [80, 88, 136, 144, 352, 504]
+const [BORN, BORN_SUM, NAME, NAME_END, WHO_SUM] = [80, 88, 136, 352, 504]
 const [SERIAL, TRUE_AT, SAVED, SAVED_END] = [520, 536, 1024, 1080]
 export const SUPERSEDED = 600
 const [LOOKED, LOOKED_BOOT, FAILURES, EVERY, HEARTBEAT, EXPIRES, SINCE] = [1536, 1544, 1552, 1560, 1568, 1576, 1584]
@@ -137,7 +137,6 @@ export function statusOf (page, place, uptime) {
     epoch: String(wordOf(page, EPOCH)),
     place,
     serial: String(serialOf(page, place)),
-    built: moment(wordOf(page, BUILT)),
     // Of the serial that a file has now, and of no other.
     trueAt: place === 'here' ? moment(wordOf(page, TRUE_AT)) : undefined,
     looked,

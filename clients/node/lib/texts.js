@@ -1,7 +1,8 @@
-// Keys from the text that PostgreSQL prints and reads: the grammar of doc/KEYS.md, by
-// the same C as in the command line, in an instance of its own.
+// Keys from the text that PostgreSQL prints and reads, by the grammar of doc/KEYS.md, and
+// from their bytes: by the same C as in the command line, in an instance of its own.
 import { KeyTypeError, KeyValueError, show } from './errors.js'
 import { Instance } from './instance.js'
+import { keyTypeNames } from './key-types.js'
 import { encodeInto, writeShort } from './text.js'
 
 /** Longer texts get an instance that goes when they are read: memory never shrinks. */
@@ -23,9 +24,31 @@ export function parseText (type, text) {
   if (typeof text !== 'string') {
     throw new KeyTypeError(`${show(text)} is not the text of a key of type ${type}`)
   }
-  reader ??= newReader()
-  const instance = text.length > SHORT_TEXT ? newReader() : reader
+  const instance = readerFor(text)
   return read(instance, typeNumber(reader, type), type, text)
+}
+
+function readerFor ({ length }) {
+  reader ??= newReader()
+  return length > SHORT_TEXT ? newReader() : reader
+}
+
+/** The kind of the key of this type's name that has these bytes; throws if there is none. */
+export function rawKind (type, bytes) {
+  const number = keyTypeNames.indexOf(type)
+  if (number < 1) {
+    throw new KeyTypeError(`unknown key type ${show(type)}`)
+  }
+  if (!(bytes instanceof Uint8Array)) {
+    throw new KeyTypeError(`${show(bytes)} is not a Uint8Array`)
+  }
+  const instance = readerFor(bytes)
+  const kind = instance.exports.key_kind(number, instance.putKey(bytes), bytes.length) >>> 0
+  if (kind === 0) {
+    const shown = Array.from(bytes.subarray(0, 20), (byte) => byte.toString(16).padStart(2, '0'))
+    throw new KeyValueError(`no key of type ${type} has the bytes ${shown.join(' ')}`)
+  }
+  return kind
 }
 
 const numbers = new Map()

@@ -24,7 +24,7 @@
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
 
-bf_header	header;
+bf_exact	shape;
 
 /* The hash of the key that was asked last, for the other parts of a set. */
 static uint64_t last_hash;
@@ -52,6 +52,8 @@ static const char *const rule_words[] = {
 	[BF_BAD_BITS_SET] = "bits_set",
 	[BF_BAD_EMPTY] = "empty_key_type",
 	[BF_BAD_CHECKSUM] = "checksum",
+	[BF_BAD_DIRECTORY] = "directory",
+	[BF_BAD_LEVELS] = "levels",
 };
 
 /* The filter begins on a cache line, so that its blocks do. */
@@ -70,7 +72,7 @@ static uint32_t blocks_before;
 static const uint8_t *
 blocks(void)
 {
-	return (const uint8_t *) ((uintptr_t) filter_at() + BF_HEADER_BYTES - blocks_before);
+	return (const uint8_t *) ((uintptr_t) filter_at() + bf_exact_front(&shape) - blocks_before);
 }
 
 /*
@@ -80,7 +82,7 @@ blocks(void)
 EXPORT("block_at") uint32_t
 block_at(void)
 {
-	blocks_before = (uint32_t) bf_block_offset(&header, last_hash);
+	blocks_before = (uint32_t) bf_block_offset(&shape.level[0], last_hash);
 	return blocks_before;
 }
 
@@ -88,14 +90,28 @@ block_at(void)
 EXPORT("filter_length") double
 filter_length(void)
 {
-	return (double) bf_header_length(filter_at());
+	return (double) bf_any_length(filter_at());
 }
 
 /* All rules that the header alone can break, of a filter of this length. */
 EXPORT("check_header") int
 check_header(uint32_t length)
 {
-	return (int) bf_header_read(filter_at(), length, &header);
+	return (int) bf_any_read(filter_at(), length, &shape);
+}
+
+/* All rules, of an exact filter that is all there. */
+EXPORT("check_exact") int
+check_exact(uint32_t length)
+{
+	return (int) bf_exact_parse(filter_at(), length, NULL, &shape);
+}
+
+/* Of an exact filter: keys of its universe that are no members, for which it was sized. */
+EXPORT("others") double
+others(void)
+{
+	return (double) shape.others;
 }
 
 /*
@@ -120,7 +136,7 @@ check_some(const uint8_t *bytes, size_t length)
 }
 
 /*
- * The sum of doc/FEED.md, section 2, of some blocks of a part, which begin at a
+ * The sum of doc/FEED.md, section 2, of some bytes of a part's body, which begin at a
  * multiple of a piece's bytes.
  */
 EXPORT("sum_some") uint64_t
@@ -146,8 +162,8 @@ hash(const uint8_t *bytes, size_t length)
 EXPORT("seal") void
 seal(void)
 {
-	header.bits_set = bf_count_bits(blocks(), bf_blocks_bytes(&header), NULL);
-	bf_header_write(&header, blocks(), NULL, filter_at());
+	shape.level[0].bits_set = bf_count_bits(blocks(), bf_blocks_bytes(&shape.level[0]), NULL);
+	bf_header_write(&shape.level[0], blocks(), NULL, filter_at());
 }
 
 EXPORT("check_end") int
@@ -157,8 +173,8 @@ check_end(uint32_t length)
 
 	if (counted != bf_load_le64(filter_at() + BITS_SET_AT))
 		return BF_BAD_BITS_SET;
-	status = bf_header_read(filter_at(), length, &header);
-	if (status == BF_OK && XXH64_digest(&summed) != header.checksum)
+	status = bf_any_read(filter_at(), length, &shape);
+	if (status == BF_OK && XXH64_digest(&summed) != shape.level[0].checksum)
 		status = BF_BAD_CHECKSUM;
 	return (int) status;
 }
@@ -178,7 +194,7 @@ rule_text(int status)
 static int
 ask(uint64_t hash)
 {
-	return bf_contains(&header, blocks(), hash);
+	return bf_exact_contains(&shape, blocks(), hash);
 }
 
 /* The 8 bytes of an integer or a float come as two halves, without a copy. */
@@ -187,7 +203,7 @@ hash_word(uint32_t low, uint32_t high)
 {
 	uint64_t	word = (uint64_t) high << 32 | low;
 
-	return bf_hash_8((const uint8_t *) &word, header.seed);
+	return bf_hash_8((const uint8_t *) &word, shape.level[0].seed);
 }
 
 EXPORT("contains_word") int
@@ -199,7 +215,7 @@ contains_word(uint32_t low, uint32_t high)
 EXPORT("contains_bytes") int
 contains_bytes(const uint8_t *bytes, size_t length)
 {
-	return ask(bf_hash(bytes, length, header.seed));
+	return ask(bf_hash(bytes, length, shape.level[0].seed));
 }
 
 EXPORT("contains_hash") int
@@ -213,7 +229,7 @@ static uint32_t
 part_of(uint64_t hash)
 {
 	last_hash = hash;
-	return bf_part_of(hash, header.parts);
+	return bf_part_of(hash, shape.level[0].parts);
 }
 
 EXPORT("hash_at") const uint64_t *
@@ -231,7 +247,7 @@ part_of_word(uint32_t low, uint32_t high)
 EXPORT("part_of_bytes") uint32_t
 part_of_bytes(const uint8_t *bytes, size_t length)
 {
-	return part_of(bf_hash(bytes, length, header.seed));
+	return part_of(bf_hash(bytes, length, shape.level[0].seed));
 }
 
 /*
@@ -246,7 +262,7 @@ touch(const uint64_t *hashes, size_t count)
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		sum += blocks()[bf_block_offset(&header, hashes[i])];
+		sum += blocks()[bf_block_offset(&shape.level[0], hashes[i])];
 	return sum;
 }
 
@@ -266,7 +282,7 @@ ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
 		size_t		few = count - i < TOUCHED_AHEAD ? count - i : TOUCHED_AHEAD;
 
 		touched = touch(hashes + i, few);
-		bf_contains_hashes(&header, blocks(), hashes + i, few, found + i);
+		bf_exact_contains_hashes(&shape, blocks(), hashes + i, few, found + i);
 	}
 }
 
@@ -277,7 +293,7 @@ ask_words(uint64_t *words, size_t count, uint8_t *found)
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		words[i] = bf_hash_8((const uint8_t *) &words[i], header.seed);
+		words[i] = bf_hash_8((const uint8_t *) &words[i], shape.level[0].seed);
 	ask_hashes(words, count, found);
 }
 
@@ -290,7 +306,7 @@ ask_strings(const uint8_t *bytes, const uint32_t *ends, size_t count, uint64_t *
 
 	for (i = 0; i < count; i++)
 	{
-		hashes[i] = bf_hash(bytes + start, ends[i] - start, header.seed);
+		hashes[i] = bf_hash(bytes + start, ends[i] - start, shape.level[0].seed);
 		start = ends[i];
 	}
 	ask_hashes(hashes, count, found);
@@ -304,9 +320,7 @@ EXPORT("explain") const char *
 explain(uint32_t kind, const uint8_t *bytes, size_t length)
 {
 	static char text[BF_EXPLAIN_ROOM];
-	bf_exact	shape;
 
-	bf_exact_of(&header, &shape);
 	bf_explain(text, &shape, blocks(), kind, bytes, length);
 	return text;
 }
@@ -315,17 +329,17 @@ explain(uint32_t kind, const uint8_t *bytes, size_t length)
 EXPORT("cardinality") double
 cardinality(void)
 {
-	return bf_estimate_keys(&header);
+	return bf_estimate_keys(&shape.level[0]);
 }
 
 EXPORT("fpr") double
 fpr(void)
 {
-	return bf_estimate_rate(&header);
+	return bf_estimate_rate(&shape.level[0]);
 }
 
 EXPORT("over_capacity") int
 over_capacity(void)
 {
-	return bf_over_capacity(&header);
+	return bf_over_capacity(&shape.level[0]);
 }

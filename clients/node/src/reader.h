@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "bf_format.h"
+#include "bf_exact.h"
 #include "bf_hash.h"
 
 #define EXPORT(name) __attribute__((export_name(name)))
@@ -23,7 +23,7 @@
 #define PIECE_BYTES 4096
 
 /* Of the filter.  Nothing asks before it was read by the core's rules. */
-extern bf_header header;
+extern bf_exact shape;
 
 /* Where the filter begins: on a cache line, so that its blocks do. */
 extern uint8_t *filter_at(void);

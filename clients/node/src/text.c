@@ -1,8 +1,10 @@
 /*
  * text.c
- *	  Keys from the text that PostgreSQL prints and reads: src/text for JavaScript.
+ *	  Keys from the text that PostgreSQL prints and reads, and from their bytes: src/text
+ *	  and src/lib for JavaScript.
  */
 #include "bf_text.h"
+#include "keys.h"
 
 #include "reader.h"
 
@@ -45,4 +47,13 @@ EXPORT("text_length") size_t
 text_length(void)
 {
 	return key.length;
+}
+
+/* The kind of the key of a type that has these bytes; 0: there is none. */
+EXPORT("key_kind") uint32_t
+key_kind(int type, const uint8_t *bytes, size_t length)
+{
+	uint32_t	kind;
+
+	return lbf_key_check(type, bytes, &length, &kind) == BLOOMFILTER_OK ? kind : 0;
 }

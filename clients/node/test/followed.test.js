@@ -71,12 +71,24 @@ for (const [name, word, where, told, , hex, keys] of rows) {
   })
 }
 
+test('an exact list is in memory, and its page is where it is', { skip: noPlace }, () => {
+  const [, , where, , , hex] = rows.find(([name]) => name === 'exact_here')
+  const file = atPlace(Buffer.from(hex, 'hex'), where)
+  const filter = BloomFilter.openSync(file)
+  poke(file, PAGE + 128, Buffer.alloc(64))
+  assert.ok(filter.contains(1) && !filter.contains(1000))
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'bits_set' })
+  assert.ok(!filter.isSuperseded())
+  pokeNumber(file, SUPERSEDED, 1n)
+  assert.ok(filter.isSuperseded() && filter.status().superseded)
+})
+
 test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
   const file = followedFile(buildSet(2, 300))
   const here = statusOf(file)
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
     list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', epoch: '5', place: 'here', serial: '20',
-    built: undefined, trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
+    trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
     failures: 3, since: undefined, word: 'no-look', text: 'could not connect?[2J', superseded: false
   })
   assert.ok(here.age >= 5000 && here.age < 3600000, `${here.age}`)

@@ -156,7 +156,7 @@ export function page (filters) {
   bytes.fill(0xab, 32, 48)
   put(80, 10n)
   put(88, BigInt.asUintN(64, sum))
-  bytes.write('public.users', 144)
+  bytes.write('public.users', 136)
   put(520, 20n)
   put(536, 1795395655100000n)
   put(1024, 15n)

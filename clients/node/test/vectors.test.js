@@ -223,8 +223,26 @@ function checkOtherParts (filter, row) {
   assert.ok(refused > 0)
 }
 
-for (const row of rows('invalid.tsv')) {
-  test(`invalid.tsv: ${row.name}`, async () => {
+const bytesOfKeys = (list) => list === '-' ? [] : list.split(',').map((hex) => Buffer.from(hex, 'hex'))
+
+for (const row of rows('exact.tsv').filter(({ word }) => word === '-')) {
+  test(`exact.tsv: ${row.name}`, async () => {
+    const bytes = Buffer.from(row.filter_hex, 'hex')
+    const filter = BloomFilter.fromBytes(bytes)
+    assert.deepEqual([filter.info.formatVersion, filter.info.exact, filter.info.bytes], [2, true, bytes.length])
+    const wanted = [...bytesOfKeys(row.members_hex).map((key) => [key, true]),
+      ...[...bytesOfKeys(row.others_hex), ...bytesOfKeys(row.strangers_hex)].map((key) => [key, false])]
+    const keys = wanted.map(([key]) => filter.keyType === 'text' ? key.toString() : key.readBigInt64LE())
+    for (const [i, [, isMember]] of wanted.entries()) {
+      assert.equal(filter.contains(keys[i]), isMember, `${keys[i]}`)
+    }
+    assert.deepEqual(filter.containsMany(keys), Uint8Array.from(wanted, ([, isMember]) => Number(isMember)))
+    assert.match(filter.explain(keys[0]), row.members_hex === '-' ? /^answer +false$/m : /^level +2$/m)
+  })
+}
+
+for (const row of [...rows('invalid.tsv'), ...rows('exact.tsv').filter(({ word }) => word !== '-').map((broken) => ({ ...broken, rule: broken.word }))]) {
+  test(`invalid.tsv and exact.tsv: ${row.name}`, async () => {
     const bytes = Buffer.from(row.filter_hex, 'hex')
     const file = tempFile(bytes)
     const isRule = (error) => {

@@ -56,7 +56,7 @@ raise_ask(const bloomfilter *filter, int code, int key_type)
 
 	if (code != BLOOMFILTER_ERR_KEY_TYPE)
 		return raise_code(code, bloomfilter_strerror(code), 0);
-	bloomfilter_get_info(filter, &info, sizeof info);
+	bloomfilter_get_info(filter, -1, &info, sizeof info);
 	PyOS_snprintf(text, sizeof text, "bloomfilter holds %s keys, not %s%s",
 				  bloomfilter_describe_keys(&info, held), bloomfilter_key_type_name(key_type),
 				  info.key_type == key_type ? " of other columns" : "");
@@ -194,8 +194,7 @@ filter_describe(PyObject *object, PyObject *number)
 
 	if (filter == NULL)
 		return NULL;
-	code = part < 0 ? bloomfilter_get_info(filter, &info, sizeof info) :
-		bloomfilter_get_part_info(filter, (uint32_t) part, &info, sizeof info);
+	code = bloomfilter_get_info(filter, (int) part, &info, sizeof info);
 	let_go(self);
 	if (code != BLOOMFILTER_OK)
 		return raise_code(code, bloomfilter_strerror(code), 0);
@@ -223,10 +222,10 @@ filter_tell(PyObject *object, PyObject *unused)
 		return NULL;
 	bloomfilter_get_status(filter, &status, sizeof status);
 	let_go(self);
-	return Py_BuildValue("(ssKiiKLLLLLLLLKsss)", status.list, status.identity,
+	return Py_BuildValue("(ssKiiKLLLLLLLKsss)", status.list, status.identity,
 						 (unsigned long long) status.serial, (int) status.serial_kind, (int) status.place,
-						 (unsigned long long) status.epoch, (long long) status.built,
-						 (long long) status.true_at, (long long) status.looked, (long long) status.age,
+						 (unsigned long long) status.epoch, (long long) status.true_at,
+						 (long long) status.looked, (long long) status.age,
 						 (long long) status.every, (long long) status.heartbeat,
 						 (long long) status.expires, (long long) status.since,
 						 (unsigned long long) status.failures, status.superseded != 0 ? "yes" : "",
@@ -247,7 +246,7 @@ filter_to_bytes(PyObject *object, PyObject *unused)
 	(void) unused;
 	if (filter == NULL)
 		return NULL;
-	bloomfilter_get_info(filter, &info, sizeof info);
+	bloomfilter_get_info(filter, -1, &info, sizeof info);
 	code = info.open_parts > 1 ? BLOOMFILTER_ERR_SET :
 		bloomfilter_get_bytes(filter, 0, &bytes, &length);
 	result = code == BLOOMFILTER_OK ? PyBytes_FromStringAndSize(bytes, (Py_ssize_t) length) : NULL;
@@ -374,45 +373,31 @@ add_keys(bloomfilter_builder *builder, const Keys *keys)
 	return -1;
 }
 
-/* _build(keys, n, p, seed, parts, like): for as many keys as there are if n is 0. */
+/* _build(keys, n, p, seed, parts): for as many keys as there are if n is 0. */
 static PyObject *
 filter_build(PyObject *type, PyObject *args)
 {
 	PyObject   *iterable;
-	PyObject   *like;
 	unsigned long long n;
 	unsigned long long seed;
 	double		p;
 	unsigned	parts;
 	bloomfilter_builder *builder = NULL;
 	bloomfilter_detail detail = {0, 0, ""};
-	const bloomfilter *model;
 	Filter	   *self = NULL;
 	Keys		keys;
 	int			code;
 
-	if (!PyArg_ParseTuple(args, "OKdKIO:_build", &iterable, &n, &p, &seed, &parts, &like))
+	if (!PyArg_ParseTuple(args, "OKdKI:_build", &iterable, &n, &p, &seed, &parts))
 		return NULL;
 	if (keys_take(iterable, &keys) < 0)
 	{
 		keys_free(&keys);
 		return NULL;
 	}
-	if (like != Py_None)
-	{
-		model = hold((Filter *) like);
-		code = model == NULL ? BLOOMFILTER_ERR_ARGUMENT : bloomfilter_builder_create_like(model, &builder);
-		if (model != NULL)
-			let_go((Filter *) like);
-	}
-	else
-		code = n == 0 ? bloomfilter_builder_create_unsized(p, seed, &builder) :
-			bloomfilter_builder_create_set(n, p, seed, parts, &builder);
+	code = bloomfilter_builder_create(n, p, seed, parts, &builder);
 	if (code != BLOOMFILTER_OK)
-	{
-		if (!PyErr_Occurred())
-			raise_code(code, bloomfilter_strerror(code), 0);
-	}
+		raise_code(code, bloomfilter_strerror(code), 0);
 	else if (add_keys(builder, &keys) == 0 && (self = create(type)) != NULL &&
 			 (code = bloomfilter_builder_finish(builder, &self->own, &detail)) != BLOOMFILTER_OK)
 	{

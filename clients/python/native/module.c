@@ -185,7 +185,7 @@ static int
 make_empty(void)
 {
 	bloomfilter_builder *builder;
-	int			code = bloomfilter_builder_create(1, 0.5, 0, &builder);
+	int			code = bloomfilter_builder_create(1, 0.5, 0, 1, &builder);
 
 	if (code == BLOOMFILTER_OK)
 		code = bloomfilter_builder_finish(builder, &empty, NULL);

@@ -126,7 +126,7 @@ class Lists(unittest.TestCase):
                          (datetime.timedelta(seconds=1), datetime.timedelta(seconds=20)))
         self.assertGreaterEqual(status.age, datetime.timedelta(seconds=120))
         self.assertEqual(status.looked.tzinfo, datetime.timezone.utc)
-        self.assertEqual(status.list, bytes.fromhex(self.rows["here"]["file_hex"])[144:352].rstrip(b"\0").decode())
+        self.assertEqual(status.list, bytes.fromhex(self.rows["here"]["file_hex"])[136:352].rstrip(b"\0").decode())
         support.put(self.path, support.HOW + 56, bytes(16))
         self.assertEqual(BloomFilter.open(self.path).status.word, "old")
         self.assertIsNone(BloomFilter.build([1]).status.serial)

@@ -75,7 +75,6 @@ class Status:
     place: Optional[str]
     """here: where its follower keeps it; other boot: it did before a boot; copy: anywhere else."""
     epoch: Optional[int]
-    built: Optional[datetime]
     """The list's content, on the server."""
     true_at: Optional[datetime]
     """What was committed before is found."""
@@ -125,11 +124,11 @@ class _Asked(_native.Filter):
     @property
     def status(self) -> Status:
         """Which content of which list it is, and how fresh."""
-        (name, identity, serial, kind, place, epoch, built, true_at, looked, age, every, heartbeat,
+        (name, identity, serial, kind, place, epoch, true_at, looked, age, every, heartbeat,
          expires, since, failures, superseded, word, text) = self._tell()
         return Status(
             name or None, identity or None, serial or None, _SERIALS[kind], _PLACES[place],
-            epoch or None, _moment(built), _moment(true_at), _moment(looked),
+            epoch or None, _moment(true_at), _moment(looked),
             timedelta(microseconds=age) if looked else None, _span(every), _span(heartbeat),
             _moment(expires), _moment(since), failures, bool(superseded), word or None, text or None,
         )
@@ -169,13 +168,11 @@ class BloomFilter(_Asked):
         *,
         seed: int = 0,
         parts: int = 1,
-        like: Optional["BloomFilter"] = None,
     ) -> "BloomFilter":
         """A filter of these keys, for n keys at a false-positive rate of at most p.
 
-        Without n for as many different keys as there are.  `like` makes it of
-        another filter's size, n, p, seed and parts, so that SQL can unite the two.
-        The bytes are those that SQL makes of the same keys.
+        Without n for as many different keys as there are.  The bytes are those that SQL
+        makes of the same keys.
         """
         if n is not None and not 1 <= n < 2**63:
             raise ValueError(f"n is from 1 to 2^63 - 1 keys, not {n}")
@@ -183,11 +180,9 @@ class BloomFilter(_Asked):
             raise ValueError(f"p is between 0 and 1, not {p}")
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"a seed has 64 bits: {seed}")
-        if like is not None and not isinstance(like, BloomFilter):
-            raise TypeError(f"a filter is built like a BloomFilter, not a {type(like).__name__}")
         if parts != 1 and n is None:
             raise ValueError("a set of parts is made for n keys")
-        return cls._build(keys, n or 0, p, seed % 2**64, parts, like)
+        return cls._build(keys, n or 0, p, seed % 2**64, parts)
 
     def __enter__(self) -> "BloomFilter":
         return self

@@ -30,9 +30,8 @@ final class Followed {
     static final int INODE = 72;
     static final int BORN = 80;
     static final int BORN_SUM = 88;
-    static final int BUILT = 136;
-    static final int NAME = 144;
-    static final int NAME_BYTES = 208;
+    static final int NAME = 136;
+    static final int NAME_BYTES = 216;
     private static final int MAX_NAME = 200;
     static final int WHO_CHECKSUM = 504;
     static final int WHO_BYTES = 512;

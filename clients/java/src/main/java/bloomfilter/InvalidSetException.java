@@ -1,6 +1,6 @@
 package bloomfilter;
 
-/** A manifest that is none, or files that are not exactly one whole set of filters. */
+/** Parts that are not exactly one whole set. */
 public final class InvalidSetException extends FileException {
     private static final long serialVersionUID = 1L;
 

@@ -143,12 +143,7 @@ public final class Key {
     }
 
     public static Key numeric(BigDecimal value) {
-        return numeric(Decimal.of(value).plain());
-    }
-
-    /** In its one spelling; so numeric's NaN and infinities, which BigDecimal lacks. */
-    static Key numeric(String spelling) {
-        return new Key(KeyType.NUMERIC, spelling.getBytes(StandardCharsets.US_ASCII));
+        return new Key(KeyType.NUMERIC, Decimal.plain(value).getBytes(StandardCharsets.US_ASCII));
     }
 
     /** double precision; for a value of a column of type real see {@link #real}. */

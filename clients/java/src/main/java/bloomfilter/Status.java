@@ -60,18 +60,13 @@ public final class Status {
         return word(Followed.EPOCH);
     }
 
-    /** All that this serial has is found: that of a later content is greater. */
+    /** Microseconds since 1970 of its publish: all that this serial has is found, and a later one is greater. */
     public long serial() {
         return file == null ? 0 : file.serial();
     }
 
     public Place place() {
         return file == null ? Place.NONE : file.place();
-    }
-
-    /** When the list was built on the server. */
-    public Instant built() {
-        return moment(Followed.BUILT);
     }
 
     /** What was committed before is in it. */
