@@ -1,12 +1,11 @@
-# A filter that is dumped and restored, copied, or read in a database of another
-# encoding is the same filter: the same bytes, and every key is found.
+# A filter that is dumped and restored, or copied, is the same filter: the same bytes, and every
+# key is found.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use Encode qw(encode);
 use Test::More;
 
 use PostgreSQL::Test::Utils;
@@ -131,35 +130,6 @@ foreach my $row (vectors('filters.tsv'))
 }
 is($session->query('SELECT count(*) FROM refused WHERE bloom_verify(f)'),
 	$valid, 'COPY BINARY takes every valid filter');
-
-# The same text has the same key bytes, whatever the encoding of the database.
-my %texts = (
-	LATIN1 => [ "caf\x{e9}", "\x{e5}\x{e4}\x{f6} \x{fe}", 'plain' ],
-	EUC_JP => [ "\x{65e5}\x{672c}\x{8a9e}", "\x{30ab}\x{30bf}", 'plain' ]);
-foreach my $encoding (sort keys %texts)
-{
-	my $dbname = lc $encoding;
-	$node->safe_psql('postgres',
-		"CREATE DATABASE $dbname ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
-	my $foreign = session($node, dbname => $dbname);
-	$foreign->query("CREATE EXTENSION bloomfilter; SET client_encoding = 'UTF8'");
-	my $list = join ', ', map { "'" . encode('UTF-8', $_) . "'" } @{ $texts{$encoding} };
-	my $hashes = "SELECT array_agg(bloom_hash(t, 7) ORDER BY i)"
-	  . " FROM unnest(ARRAY[$list]) WITH ORDINALITY AS v (t, i)";
-	is($foreign->query($hashes), $session->query($hashes), "$encoding: same hashes as in UTF8");
-
-	my $filter = $session->query(
-		"SELECT bloom_add_all(bloom_create(100), ARRAY[$list])");
-	is( $foreign->query(
-			"SELECT bloom_contains_each('$filter', ARRAY[$list]::text[]), bloom_add_all(bloom_create(100), ARRAY[$list]) = '$filter'"
-		),
-		'{t,t,t}|t', "$encoding: finds what was added in UTF8, and builds the same");
-	$foreign->quit;
-}
-is( $session->query(
-		"SET client_encoding = 'LATIN1'; SELECT bloom_hash('caf\xe9'::text, 7); RESET client_encoding"),
-	$session->query("SELECT bloom_hash('caf\xc3\xa9'::text, 7)"),
-	'a client in LATIN1 gets the same hash');
 
 # The largest filter of all.
 SKIP:

@@ -1,5 +1,5 @@
-# What a standby or a subscriber answers is what the primary answers: compared by
-# asking for every key and for keys that were never added, not by sizes.
+# What a standby answers is what the primary answers: compared by asking for every key and for
+# keys that were never added, not by sizes.  057_logical.pl has subscribers.
 use strict;
 use warnings;
 
@@ -14,11 +14,10 @@ use BloomTest;
 
 my $primary = new_node(
 	'primary',
-	allows_streaming => 'logical',
+	allows_streaming => 1,
 	conf => "max_wal_size = 4GB\nshared_buffers = 32MB\n");
 $primary->safe_psql('postgres', <<'EOC');
 CREATE TABLE filters (id int PRIMARY KEY, note text, f bloomfilter);
-ALTER TABLE filters REPLICA IDENTITY FULL;
 CREATE FUNCTION build(round int) RETURNS bloomfilter LANGUAGE sql AS
 'SELECT bloom_add_all(bloom_create(400000, 0.01, round), array(SELECT k * 3 + round FROM generate_series(1, 5000) AS k))';
 INSERT INTO filters SELECT i, 'round 1', build(1) FROM generate_series(1, 3) AS i;
@@ -41,7 +40,6 @@ sub missing
 	);
 }
 
-# Physical.
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
@@ -73,58 +71,6 @@ $reader->query('COMMIT');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
 is($reader->query($answers), $writer->query($answers), 'the standby answers as the primary does');
 
-# A table without a key: its rows are found by comparing whole rows, filters included.
-my $keyless = <<'EOC';
-CREATE TABLE keyless (note text, f bloomfilter);
-ALTER TABLE keyless REPLICA IDENTITY FULL;
-EOC
-$primary->safe_psql('postgres', $keyless . "INSERT INTO keyless SELECT 'old', build(i) FROM generate_series(1, 2) AS i");
-
-# Logical, in text and in binary.
-my $subscriber = new_node('subscriber', conf => "max_wal_size = 4GB\n");
-$primary->safe_psql('postgres', 'CREATE PUBLICATION filters_pub FOR TABLE filters, keyless');
-foreach my $binary ('off', 'on')
-{
-	my $name = "binary = $binary";
-	my $source = $primary->connstr . ' dbname=postgres';
-	$subscriber->safe_psql('postgres', <<"EOC");
-DROP TABLE IF EXISTS filters, keyless;
-CREATE TABLE filters (id int PRIMARY KEY, note text, f bloomfilter);
-$keyless
-CREATE SUBSCRIPTION filters_sub CONNECTION '$source' PUBLICATION filters_pub WITH (binary = $binary);
-EOC
-	$subscriber->poll_query_until('postgres',
-		"SELECT count(*) > 0 AND bool_and(srsubstate IN ('r', 's')) FROM pg_subscription_rel")
-	  or die 'the subscription did not start';
-	my $follower = session($subscriber);
-	my $caught_up = sub {
-		my ($what) = @_;
-		$primary->wait_for_catchup('filters_sub', 'replay', $primary->lsn('write'));
-		is($follower->query($answers), $writer->query($answers), "$name: $what");
-	};
-	$caught_up->('the first copy answers as the publisher does');
-
-	$writer->query("INSERT INTO filters VALUES (5, 'new', build(6))");
-	$caught_up->('an insert');
-	$writer->query("UPDATE filters SET f = bloom_add(f, 123456789) WHERE id = 5");
-	$caught_up->('an update of the filter');
-	is($follower->query('SELECT f @> 123456789 FROM filters WHERE id = 5'),
-		't', "$name: the added key is found");
-	$writer->query("UPDATE filters SET note = 'not the filter' WHERE id IN (3, 4)");
-	$caught_up->('an update of a row whose filter stays as it is');
-	$writer->query("ALTER TABLE filters REPLICA IDENTITY DEFAULT; UPDATE filters SET note = 'nor here' WHERE id IN (3, 4)");
-	$caught_up->('the same with the default replica identity');
-	is(missing($follower, 3, 1), 0, "$name: every key of the unchanged filter is found");
-	my $rows = 'SELECT note, md5(f::bytea) FROM keyless ORDER BY 2';
-	$writer->query("UPDATE keyless SET note = 'new, $binary' WHERE f @> 4");
-	$primary->wait_for_catchup('filters_sub', 'replay', $primary->lsn('write'));
-	is($follower->query($rows), $writer->query($rows), "$name: an update of a row that has no key but itself");
-	$writer->query('DELETE FROM filters WHERE id = 5; ALTER TABLE filters REPLICA IDENTITY FULL');
-	$caught_up->('a delete');
-	$follower->quit;
-	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION filters_sub');
-}
-
 # The standby takes over.
 my $before = $writer->query($answers);
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('write'));
@@ -136,7 +82,6 @@ $reader->query('UPDATE filters SET f = build(9) WHERE id = 1');
 is(missing($reader, 1, 9), 0, 'and takes new filters');
 $reader->quit;
 
-stayed_alive($_) foreach $primary, $standby, $subscriber;
-$subscriber->stop;
+stayed_alive($_) foreach $primary, $standby;
 $standby->stop;
 done_testing();

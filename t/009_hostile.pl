@@ -1,5 +1,5 @@
 # Nothing that SQL can hand to the extension brings a process down or gets in: each
-# function with each argument at its extremes, and damaged values by every door.
+# function with each argument at its extremes, and damaged texts.
 use strict;
 use warnings;
 no warnings 'portable';
@@ -13,7 +13,6 @@ use Test::More;
 use PostgreSQL::Test::Utils;
 
 use BloomTest;
-use BloomTest::Format;
 
 my $node = new_node('hostile', conf => <<'EOC');
 statement_timeout = '120s'
@@ -94,6 +93,7 @@ my %values = (
 	'uuid' => [ "'00000000-0000-0000-0000-000000000000'::uuid", 'NULL::uuid' ],
 	'oid' => [ '0::oid', '1::oid', 'NULL::oid', "'pg_class'::regclass::oid" ],
 	'boolean' => [ 'true', 'NULL::boolean' ],
+	'timestamp with time zone' => [ 'now()', 'NULL::timestamptz', "'infinity'::timestamptz", "'-infinity'::timestamptz" ],
 	'bloomfilter[]' => [
 		'ARRAY[bloom_create(100)]', 'NULL::bloomfilter[]', "'{}'::bloomfilter[]", 'ARRAY[NULL::bloomfilter]',
 		'ARRAY[bloom_create(100), bloom_add(bloom_create(1000), 1)]', 'ARRAY[ARRAY[bloom_create(100)]]'
@@ -193,120 +193,19 @@ foreach my $filter (@filters)
 push @operators, map { "SELECT ($_)::bloomfilter" } @{ $values{'bytea'} }, @{ $values{'text'} };
 is(unclean(@operators), '', scalar(@operators) . ' operators and casts');
 
-# Damaged values.  Every door gives the same verdict, and what is let in is whole.
-$session->query(<<"EOC");
-CREATE TABLE damaged (id int, bytes bytea);
-CREATE TABLE sink (f bloomfilter);
-CREATE TABLE bases (id int, f bloomfilter, d bytea);
-
-CREATE FUNCTION by_text(bytes bytea) RETURNS text LANGUAGE plpgsql AS \$\$
-BEGIN
-	PERFORM translate(encode(bytes, 'base64'), E'\\n', '')::bloomfilter;
-	RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
-END \$\$;
-CREATE FUNCTION by_cast(bytes bytea) RETURNS text LANGUAGE plpgsql AS \$\$
-BEGIN
-	RETURN CASE WHEN bytes::bloomfilter::bytea = bytes THEN 'ok' ELSE 'other' END;
-EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
-END \$\$;
-CREATE FUNCTION by_copy(id int) RETURNS text LANGUAGE plpgsql AS \$\$
-BEGIN
-	EXECUTE format('COPY sink FROM %L (FORMAT binary)', '$dir/value' || id);
-	RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
-END \$\$;
-CREATE FUNCTION whole(f bloomfilter) RETURNS text LANGUAGE sql AS
-'SELECT CASE WHEN bloom_verify(f) AND f::text::bloomfilter = f THEN ''ok'' ELSE ''broken'' END';
-
--- Uses a value that was let in for all that values are used for.
-CREATE FUNCTION use(bytes bytea, base bloomfilter, OUT result text) LANGUAGE plpgsql AS \$\$
-DECLARE f bloomfilter := bytes::bloomfilter; query text;
-BEGIN
-	result := whole(f);
-	FOREACH query IN ARRAY ARRAY['whole(\$1 | \$2)', 'whole(\$1 & \$2)', 'whole(\$1 | \$1)', 'whole(bloom_shrink(\$1))',
-			'whole(bloom_shrink(\$1, 0.9))', 'whole(bloom_reset(\$1))', 'whole(bloom_add(\$1, 5))', 'whole(bloom_add(\$1, ''a''))',
-			'bloom_contains(\$1, 5)', 'bloom_contains(\$1, ''a'')', 'bloom_contains(bloom_add(\$1, 5), 5)', 'bloom_stats(\$1)',
-			'bloom_cardinality(\$1)', 'bloom_fpr(\$1)', 'bloom_chunk(\$1, 60, 100)',
-			'(SELECT whole(bloom_union_agg(g)) FROM (VALUES (\$1), (\$2), (\$1)) AS v (g))']
-	LOOP
-		DECLARE answer text;
-		BEGIN
-			EXECUTE 'SELECT ' || query INTO answer USING f, base;
-			IF answer = 'broken' THEN result := query || ' gives a broken filter'; END IF;
-		EXCEPTION WHEN OTHERS THEN
-			IF SQLSTATE !~ '^(22|42|54|0A)' THEN result := query || ': ' || SQLSTATE || ' ' || SQLERRM; END IF;
-		END;
-	END LOOP;
-END \$\$;
-EOC
-
-my @bases = map { pack 'H*', $_->{filter_hex} } vectors('filters.tsv');
-is(BloomTest::Format::sealed($bases[$_]), $bases[$_], "filter $_ of the vectors is sealed as it is")
-  foreach 0 .. $#bases;
-@bases = grep { length $_ < 3000 } @bases;
-my $base = pick(@bases);
-
-# Numbers that arithmetic trips over.
-my @edges = (0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff,
-	0x7fffffffffffffff, ~0, 0x3ff0000000000000, 0x7ff8000000000000, 0xfff0000000000000);
-
-# Bytes with some damage; may be whole by chance.
-sub damaged
-{
-	my ($bytes) = @_;
-	foreach (1 .. pick(1, 1, 1, 2, 5))
-	{
-		my $length = length $bytes or return $bytes;
-		my $at = rand() < 0.5 ? int(rand($length < 64 ? $length : 64)) : int(rand($length));
-		my $how = int(rand(7));
-		if    ($how == 0) { vec($bytes, $at * 8 + int(rand(8)), 1) ^= 1 }
-		elsif ($how == 1) { substr($bytes, $at, 1) = chr(int(rand(256))) }
-		elsif ($how == 2) { $bytes = substr($bytes, 0, $at) }
-		elsif ($how == 3) { $bytes .= chr(int(rand(256))) x pick(1, 7, 64, 512) }
-		elsif ($how == 4) { substr($bytes, $at, pick(1, 8, 64)) = '' }
-		elsif ($how == 5) { substr($bytes, $at, 0) = substr($bytes, int(rand($length)), pick(1, 8, 64)) }
-		else
-		{
-			my ($format, $size) = @{ pick([ 'C', 1 ], [ 'v', 2 ], [ 'V', 4 ], [ 'Q<', 8 ]) };
-			$at -= $at % $size;
-			substr($bytes, $at, $size) = pack($format, pick(@edges) & (~0 >> (64 - 8 * $size)))
-			  if $at + $size <= $length;
-		}
-	}
-	return $bytes;
-}
-
+# Damaged bytes: test/fuzz/fuzz_parse.c tries millions, sql/vectors_invalid.sql each rule by each door.
+my @bases = grep { length $_ < 3000 } map { pack 'H*', $_->{filter_hex} } vectors('filters.tsv');
 my $batch = 500;
-my ($let_in, $values_tried, @problems) = (0, 0);
-while ($values_tried < rounds(2000, 200_000))
-{
-	my @batch = map { damaged(pick(@bases)) } 1 .. $batch;
-	foreach my $i (0 .. $#batch)
-	{
-		$batch[$i] = BloomTest::Format::sealed($batch[$i]) if rand() < 0.7;
-		copy_binary_file("$dir/value$i", $batch[$i]);
-	}
-	my $hex = join ",\n", map { "($_, '\\x" . unpack('H*', $batch[$_]) . "')" } 0 .. $#batch;
-	my $base_hex = unpack 'H*', $base;
-	push @problems, grep { $_ ne '' } split /\n/, $session->query(<<"EOC");
-TRUNCATE damaged, sink;
-INSERT INTO damaged VALUES $hex;
-SELECT t, c, b, u, encode(bytes, 'hex')
-FROM (SELECT bytes, by_text(bytes) AS t, by_cast(bytes) AS c, by_copy(id) AS b FROM damaged OFFSET 0) AS v,
-	LATERAL (SELECT CASE WHEN c = 'ok' THEN use(bytes, '\\x$base_hex'::bytea::bloomfilter) ELSE 'ok' END AS u) AS w
-WHERE (t, c, b) NOT IN (('ok', 'ok', 'ok'), ('22P02', '22023', '22P03'), ('0A000', '0A000', '0A000')) OR u <> 'ok'
-EOC
-	$let_in += $session->query('SELECT count(*) FROM sink');
-	$values_tried += @batch;
-}
-is(join("\n", @problems), '', "$values_tried damaged values, seed $seed: one verdict by all doors");
-cmp_ok($let_in, '>', $values_tried / 100, "$let_in of them were whole after all and were used");
-cmp_ok($let_in, '<', $values_tried / 2, 'most were not');
+my @problems;
 
 # Damaged texts.  They come in if they are base64 to the letter and their bytes are a
 # filter.
 $session->query(<<'EOC');
+CREATE FUNCTION by_cast(bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN CASE WHEN bytes::bloomfilter::bytea = bytes THEN 'ok' ELSE 'other' END;
+EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;
+END $$;
 CREATE FUNCTION by_letter(typed text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM typed::bloomfilter;
@@ -332,7 +231,6 @@ sub damaged_text
 }
 
 my ($texts_tried, $texts_in) = (0, 0);
-@problems = ();
 while ($texts_tried < rounds(2000, 200_000))
 {
 	my @texts = map { damaged_text(encode_base64(pick(@bases), '')) } 1 .. $batch;

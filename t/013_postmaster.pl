@@ -1,6 +1,7 @@
 # The postmaster is killed while filters are built and swapped, and its backends
 # outlive it: after the next start every filter verifies and contains every key of its
-# snapshot.  The same where a backend is killed and the server recovers by itself.
+# snapshot.  The same after an immediate stop, and where a backend is killed and the server
+# recovers by itself.
 use strict;
 use warnings;
 
@@ -71,7 +72,7 @@ sub end_orphans
 	return;
 }
 
-foreach my $round (1 .. rounds(5, 50))
+foreach my $round (1 .. rounds(2, 50))
 {
 	my $signal = $round % 2 ? 'TERM' : 'KILL';
 	my $name = "seed $seed, round $round, orphans get $signal";
@@ -93,6 +94,15 @@ foreach my $round (1 .. rounds(5, 50))
 		0, "$name: of a build that did not end there is nothing");
 }
 stayed_alive($node);
+
+foreach my $round (1 .. rounds(2, 50))
+{
+	my $swapper = $churn->start;
+	$node->stop('immediate');
+	$swapper->abandon;
+	$node->start;
+	$churn->check("seed $seed, immediate stop $round");
+}
 
 # A backend that is killed takes the others with it; the postmaster stays.
 my $backends_killed = rounds(2, 20);

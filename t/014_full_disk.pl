@@ -93,10 +93,10 @@ EOC
 	my $pull = BloomTest::Pull->new($node, $disk->make_folder('files'));
 	skip 'the command line bloomfilter can\'t be built (libpq-dev, libcurl4-openssl-dev, libsodium-dev)', 1 if !$pull->runs;
 
-	$session->query("SELECT bloom_publish('day', old) FROM day");
+	$session->query("SELECT bloom_publish_filter('day', old) FROM day");
 	is($pull->run('day'), '', 'a list is pulled');
 	my $files = $pull->files;
-	$session->query("SELECT bloom_publish('day', new) FROM day");
+	$session->query("SELECT bloom_publish_filter('day', new) FROM day");
 	foreach my $free (0, 4096, 100_000)
 	{
 		$disk->fill($free);

@@ -84,6 +84,28 @@ SKIP:
 	is($error, '0A000', 'a nondeterministic collation is refused');
 }
 
+# Citus plans a statement by its parameters: a list of a distributed table is built and checked
+# with these given, in one part and in several.
+SKIP:
+{
+	my $bound = build_library('bound_engine');
+	skip 'a library of C functions can\'t be built here', 1 if !defined $bound;
+	$session->query("LOAD '$bound'; CREATE TABLE sharded AS SELECT plain AS id FROM members");
+	my $refused = ($session->try('PREPARE x(int) AS SELECT id FROM sharded WHERE id = $1; SET plan_cache_mode = force_generic_plan; EXECUTE x(1)'))[2];
+	like($refused, qr/could not create distributed plan/, 'the stand-in refuses a plan without parameters');
+	$session->query('RESET plan_cache_mode');
+	foreach my $parts (1, 3)
+	{
+		is($session->query(<<"EOC"), "0|$parts|t", "a list in $parts has the bytes of bloom_part_agg");
+CALL bloom_publish('sharded', 'SELECT id FROM sharded', n => 4000, parts => $parts);
+CALL bloom_refresh('sharded');
+SELECT (SELECT count(*) FROM sharded WHERE NOT bloom_lookup('sharded', id)), count(*), bool_and(p.filter = l.filter) FROM bloom_list_part p
+JOIN (SELECT bloom_part(id, $parts) AS part, bloom_part_agg(id, $parts, 4000, 0.01) AS filter FROM sharded GROUP BY 1) l USING (part)
+WHERE p.name = 'sharded'
+EOC
+	}
+}
+
 $session->quit;
 stayed_alive($node);
 $node->stop;

@@ -1,6 +1,6 @@
 # What SQL finds, every way of looking up finds, or refuses by an error: for all pairs of
-# types between which SQL has an equality, with random values, and for literals and
-# drivers' parameters without a type.  BLOOMFILTER_SEED repeats a run.
+# types between which SQL has an equality, with random values, and for literals without a type.
+# test/drivers has drivers' parameters.  BLOOMFILTER_SEED repeats a run.
 
 use strict;
 use warnings FATAL => 'all';
@@ -66,22 +66,6 @@ is(rows(q{SELECT DISTINCT a, state FROM literals WHERE state IS NOT NULL AND way
 	'literals are refused by filters whose kind a text does not tell, and spellings that macaddr8 doesn\'t read');
 is(rows(q{SELECT DISTINCT a, state FROM literals WHERE state IS NOT NULL AND way ~ 'index|column' ORDER BY 1, 2}), 'bytea|42804',
 	'live indexes refuse those of bytea alone');
-
-# Parameters, in text and in binary, as drivers send what they have read.
-SKIP:
-{
-	my $python = '/usr/bin/python3';
-	skip 'needs python3-psycopg and python3-psycopg2', 3
-	  if system("$python -c 'import psycopg, psycopg2' 2>/dev/null") != 0;
-	my ($said, $errors);
-	# psycopg reads dates in no other style.
-	run_log([ $python, "$FindBin::RealBin/lib/pairs.py", $node->connstr(q(postgres)) . q( options=-cdatestyle=ISO) ], '>', \$said, '2>', \$errors);
-	is($errors, '', 'parameters are looked up');
-	my ($summary, @wrong) = split /\n/, $said;
-	is(join("\n", @wrong), '', 'no parameter is denied that SQL finds');
-	my ($answers, $states) = ($summary // '') =~ /^(\d+) answers, refused by (.*)$/;
-	ok(($answers // 0) >= 5000 && $states eq '42804', "$answers answers, refused by $states");
-}
 
 $node->stop;
 done_testing();

@@ -130,15 +130,15 @@ look_at_views('the views of another schema', 'ext');
 
 # Lists, all statements.
 quiet('bloom_publish', q{CALL ext.bloom_publish('first', 'SELECT id FROM ext.account', parts => 2)});
-quiet('bloom_publish of a value', q{SELECT ext.bloom_publish('value'::text, ext.bloom_agg(id)) FROM ext.account});
-quiet('bloom_publish of values', q{SELECT ext.bloom_publish('values'::text, ARRAY[ext.bloom_agg(id)]) FROM ext.account});
+quiet('bloom_publish of a value', q{SELECT ext.bloom_publish_filter('value'::text, ext.bloom_agg(id)) FROM ext.account});
+quiet('bloom_publish of values', q{SELECT ext.bloom_publish_filter('values'::text, ARRAY[ext.bloom_agg(id)]) FROM ext.account});
 quiet('bloom_publish in a bad time', q{BEGIN ISOLATION LEVEL REPEATABLE READ; CALL ext.bloom_publish('first', 'SELECT id FROM ext.account', n => 5); COMMIT});
 quiet('bloom_refresh', q{CALL ext.bloom_refresh('first')});
-quiet('bloom_rollback', q{SELECT ext.bloom_rollback('first')});
-quiet('bloom_set_identity', q{SELECT ext.bloom_set_identity('first', '00000000-0000-0000-0000-000000000000'::uuid)});
+quiet('bloom_rollback', q{CALL ext.bloom_rollback('first')});
+quiet('bloom_set_identity', q{CALL ext.bloom_set_identity('first', '00000000-0000-0000-0000-000000000000'::uuid)});
 quiet('bloom_lookup', q{SELECT ext.bloom_lookup('first', id) FROM ext.account});
 quiet('bloom_snapshot', q{SELECT ext.bloom_snapshot('ext.account_id')});
-quiet('bloom_drop', q{SELECT ext.bloom_drop('value')});
+quiet('bloom_drop', q{CALL ext.bloom_drop('value')});
 
 # All functions, by exact types, whatever they answer.
 my %value = (

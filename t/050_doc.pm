@@ -13,51 +13,48 @@ use PostgreSQL::Test::Utils ();
 
 my $root = abs_path(dirname(__FILE__) . '/..');
 
-# A list of { section, line, sql, output } for each block marked "sql", or otherwise.  Its
-# output is the block marked "output" right behind it, where there is one.
-sub sql_blocks
+# A list of { mark, section, line, sql, output } for each block of a page.  Its output is the block
+# marked "output" right behind it, where there is one.
+sub blocks
 {
-	my ($page, $mark) = @_;
-
-	$mark //= 'sql';
-	my ($section, $block, $output, @blocks) = ('');
+	my ($page) = @_;
+	my ($section, $block, @blocks) = ('');
 
 	open my $in, '<', "$root/$page" or die "$page: $!";
 	while (my $line = <$in>)
 	{
-		if (!$block && $line =~ /^## (.*)/)
+		if ($block && $line =~ /^```$/)
 		{
-			$section = $1;
-		}
-		elsif (!$block && $line =~ /^```\Q$mark\E$/)
-		{
-			$block = { section => $section, line => $. + 1, sql => '' };
-		}
-		elsif ($block && $line =~ /^```$/)
-		{
-			push @blocks, $block;
+			my $whole = $block;
 			$block = undef;
+			push(@blocks, $whole), next if $whole->{mark} ne 'output';
+			die "$page, line $.: the output of nothing" if !@blocks || defined $blocks[-1]{output};
+			$blocks[-1]{output} = $whole->{sql};
 		}
 		elsif ($block)
 		{
 			$block->{sql} .= $line;
 		}
-		elsif (!defined $output && @blocks && $line =~ /^```output$/)
+		elsif ($line =~ /^```(\w*)$/)
 		{
-			$output = '';
+			$block = { mark => $1, section => $section, line => $. + 1, sql => '' };
 		}
-		elsif (defined $output && $line =~ /^```$/)
+		elsif ($line =~ /^## (.*)/)
 		{
-			$blocks[-1]{output} = $output;
-			$output = undef;
-		}
-		elsif (defined $output)
-		{
-			$output .= $line;
+			$section = $1;
 		}
 	}
 	die "$page: a block does not end" if $block;
 	return @blocks;
+}
+
+# Those marked "sql", or otherwise.
+sub sql_blocks
+{
+	my ($page, $mark) = @_;
+
+	$mark //= 'sql';
+	return grep { $_->{mark} eq $mark } blocks($page);
 }
 
 # What psql shows of a block, aligned as on a page: standard output, and errors and notices.
@@ -95,14 +92,14 @@ sub text_block
 # Starts pgbench on a script that fails where a member is denied.
 sub ask_members
 {
-	my ($node, $script) = @_;
+	my ($node, $database, $script) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir_short() . '/ask.sql';
 	my $clients = { err => '' };
 
 	PostgreSQL::Test::Utils::append_to_file($file, $script);
 	$clients->{run} = IPC::Run::start(
-		[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--time=600',
-			'--file', $file, '--host', $node->host, '--port', $node->port, 'postgres' ],
+		[ 'pgbench', '--no-vacuum', '--protocol=prepared', '--client=4', '--rate=200', '--time=600',
+			'--file', $file, '--host', $node->host, '--port', $node->port, $database ],
 		'>', \$clients->{out}, '2>', \$clients->{err});
 	$node->poll_query_until('postgres', q{
 select count(*) >= 4 from pg_stat_activity

@@ -1,5 +1,7 @@
 # doc/OPERATIONS.md: each SQL block runs as it stands, in order, in a fresh
-# database, and the patterns do what the page says of them.
+# database, and the patterns do what the page says of them.  Its nightly job by pg_cron, while
+# pgbench asks for known members.  And examples/new-keys-by-day.sql: a key added by day is found
+# by day, also one whose transaction was open while the filter was built.
 
 use strict;
 use warnings FATAL => 'all';
@@ -20,14 +22,25 @@ $node->append_conf('postgresql.conf', q{
 autovacuum = off
 wal_level = replica
 max_replication_slots = 1
+max_prepared_transactions = 2
 });
+my ($pkglibdir) = run_command([ 'pg_config', '--pkglibdir' ]);
+my $with_cron = -e "$pkglibdir/pg_cron.so";
+my $host = $node->host;
+$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'pg_cron'
+cron.database_name = 'operations'
+cron.use_background_workers = on
+cron.host = '$host'
+max_worker_processes = 16
+}) if $with_cron;
 $node->start;
 $node->safe_psql('postgres', 'create database operations');
 
 sub value
 {
-	my ($sql) = @_;
-	return $node->safe_psql('operations', $sql);
+	my ($sql, %options) = @_;
+	return $node->safe_psql('operations', $sql, %options);
 }
 
 foreach my $block (doc::sql_blocks('doc/OPERATIONS.md'))
@@ -42,10 +55,8 @@ foreach my $block (doc::sql_blocks('doc/OPERATIONS.md'))
 # What the page says of the nights, after all of its statements.
 is(value(q{
 select count(*) from account
-where not (bloom_lookup('account', id) or bloom_lookup('account today', id) or id = 200002)}), 0,
-	'no member is denied');
-is(value(q{select string_agg(name, ', ' order by name) from bloom_published}), 'account, account today',
-	'and two lists are published');
+where not bloom_lookup('account', id)}), 0, 'no member is denied');
+is(value(q{select string_agg(name, ', ' order by name) from bloom_published}), 'account', 'and one list is published');
 is(value(q{
 select count(*) from account join whitelist_part on name = 'account' and part = bloom_part(id, 8)
 where id < 100000 and not bloom_contains(filter, id)}), 0, 'the set of one\'s own finds every key of its night');
@@ -53,7 +64,7 @@ like(value(q{explain (costs off) select part, bloom_part_agg(id, 8, 200000, 0.01
 from (select id, bloom_part(id, 8) as part from account offset '0') keys group by part}),
 	qr/HashAggregate/, 'and is hashed, not sorted');
 
-# The rights of the roles of the page, no more and no less.
+# The rights of the roles of the page, no more and no less: who publishes may look up and watch, too.
 sub allowed
 {
 	my ($role, $sql) = @_;
@@ -70,27 +81,30 @@ foreach my $role (sort keys %may)
 {
 	foreach my $other (sort keys %may)
 	{
-		is(allowed($role, $may{$other}) ? 1 : 0, $role eq $other ? 1 : 0, "$role and what is for $other");
+		my $may = $role eq $other || ($role eq 'nightly' && $other ne 'filter_puller');
+		is(allowed($role, $may{$other}) ? 1 : 0, $may ? 1 : 0, "$role and what is for $other");
 	}
 }
-value(q{select bloom_drop('of nightly')});
+ok(allowed('nightly', "select bloom_explain('account', 1)"), 'nightly may explain');
+ok(!allowed('app', "select bloom_explain('account', 1)"), 'app may not');
+value(q{call bloom_drop('of nightly')});
 
 # Each alert is silent where all is well, and speaks where it is not.
 my ($monitoring) = grep { $_->{section} eq 'Watch' } doc::sql_blocks('doc/OPERATIONS.md');
 my %alert = $monitoring->{sql} =~ /^-- (\d)\.[^\n]*\n(.*?;)/msg;
 is(scalar(keys %alert), 8, 'there are eight alerts');
-value(q{select bloom_drop('account today'); call bloom_publish('account', 'select id from account');
+value(q{call bloom_publish('account', 'select id from account');
 call bloom_publish('account', 'select id from account')});
 is(value($alert{$_}), '', "alert $_ is silent") foreach sort keys %alert;
 my %wrong = (
 	1 => q{update bloom_generation set built_at = now() - interval '2 days'},
 	2 => q{set bloomfilter.overflow = ignore; set client_min_messages = error;
-		select 'published' from (select bloom_publish('account', bloom_agg(id, 50000, 0.01)) from account) p},
+		select 'published' from (select bloom_publish_filter('account', bloom_agg(id, 50000, 0.01)) from account) p},
 	3 => q{select pg_create_physical_replication_slot('account', true)},
 	4 => q{call bloom_publish('account', 'select id from account', "check" => false)},
 	5 => q{call bloom_publish('account', 'select id from account where id <= 70000')},
 	6 => q{update bloom_run set error = 'list was not published'},
-	7 => q{select from bloom_drop('account')},
+	7 => q{call bloom_drop('account')},
 	8 => q{insert into account select g, '' from generate_series(1000000, 1600000) g});
 foreach my $number (sort keys %alert)
 {
@@ -123,8 +137,154 @@ sub refused
 	like($err, $message, $name);
 }
 
-refused(q{select bloom_rollback('account'); select bloom_rollback('account')},
+refused(q{call bloom_rollback('account'); call bloom_rollback('account')},
 	qr/has no generation before/, 'the way back is one step');
+
+# ------------------------------------------------------------------------
+# The nightly job by pg_cron
+# ------------------------------------------------------------------------
+
+SKIP:
+{
+	skip 'pg_cron is not installed', 8 if !$with_cron;
+	value(doc::text_block('doc/OPERATIONS.md', qr/create extension pg_cron/));
+	my ($schedule) = split /\n/, doc::text_block('doc/OPERATIONS.md', qr/cron\.schedule/);
+	$schedule =~ s/30 2 \* \* \*/* * * * */ or die 'no schedule';
+
+	# The list of last night is asked from many connections.
+	my $before = value('select serial from bloom_list');
+	my $clients = doc::ask_members($node, 'operations', q{
+\set k random(1, 99999)
+select 1 / bloom_lookup('account', :k::bigint)::int;
+});
+
+	my $job = value($schedule, extra_params => [ '-U', 'nightly' ]);
+	ok($job > 0, 'the job is scheduled');
+	ok($node->poll_query_until('operations', q{
+select count(*) > 0 from cron.job_run_details where status in ('succeeded', 'failed')}),
+		'it ran');
+	is(value('select status || \': \' || return_message from cron.job_run_details order by runid limit 1') =~
+		s/: .*CALL.*/: CALL/r, 'succeeded: CALL', 'and succeeded');
+	value("select cron.unschedule($job)", extra_params => [ '-U', 'nightly' ]);
+	cmp_ok(value('select serial from bloom_list'), '>', $before, 'another generation is current');
+
+	is(doc::stop_asking($clients), '', 'no error and no denied member');
+	is(value(q{select count(*) filter (where not bloom_lookup('account', id)) from account}), 0, 'every key is found in the new list');
+
+	# By cron: psql and its one argument.
+	my ($line) = doc::text_block('doc/OPERATIONS.md', qr/^30 2/) =~ /psql .* -c "(.*)"/;
+	$before = value('select serial from bloom_list');
+	command_ok([ 'psql', '-X', '-q', '-d', $node->connstr('operations'), '-c', $line ], 'the line of cron runs');
+	cmp_ok(value('select serial from bloom_list'), '>', $before, 'and publishes');
+}
+
+# ------------------------------------------------------------------------
+# New keys by day
+# ------------------------------------------------------------------------
+
+$node->safe_psql('postgres', 'create database day');
+my $example = slurp_file(doc::root() . '/examples/new-keys-by-day.sql');
+$node->safe_psql('day', $example);
+
+my ($day_job) = $example =~ /(call bloom_publish\('account today'.*?;)/s;
+
+sub night
+{
+	$node->safe_psql('day', q{call bloom_publish('account', 'select id from account')});
+}
+
+sub day
+{
+	$node->safe_psql('day', $day_job);
+}
+
+# The answers of the night's list alone, with the day's, and with the table.
+sub answers
+{
+	my ($key) = @_;
+	return $node->safe_psql('day', qq{
+select night, night or day, night or day or exists (
+	select from account where id = $key
+		and added_xid >= (select built_xmin from bloom_list where name = 'account today'))
+from (select bloom_lookup('account', $key) as night, bloom_lookup('account today', $key) as day) l});
+}
+
+# Keys that both lists deny, so that no false positive hides a lost key.
+sub fresh_keys
+{
+	my ($count) = @_;
+	return split /\n/, $node->safe_psql('day', qq{
+select g from generate_series(600000, 700000) g
+where not bloom_lookup('account', g) and not bloom_lookup('account today', g)
+	and not exists (select from account where id = g)
+limit $count});
+}
+
+night();
+day();
+my ($after, $open, $nested, $prepared, $rolled_back) = fresh_keys(5);
+is(answers($after), 'f|f|f', 'a key that is not there');
+
+$node->safe_psql('day', "insert into account values ($after, 'after')");
+is(answers($after), 'f|f|t', 'found in the table from its commit on');
+day();
+is(answers($after), 'f|t|t', 'found in the lists from the next run on');
+night();
+is(answers($after), 't|t|t', 'and in the list of the next night');
+
+# Transactions that are open while the lists are built.
+my $session = $node->background_psql('day', on_error_die => 1);
+my $timestamped = 'alter table account add created_at timestamptz default now()';
+$node->safe_psql('day', $timestamped);
+$session->query_safe("begin; insert into account values ($open, 'open')");
+$session->query_safe("savepoint s; insert into account values ($nested, 'nested'); release s");
+$session->query_safe("savepoint t; insert into account values ($rolled_back, 'gone'); rollback to t");
+$node->safe_psql('day', qq{
+begin; insert into account values ($prepared, 'prepared'); prepare transaction 'p'});
+night();
+day();
+is(answers($_), 'f|f|f', 'a row that nobody can see is not found')
+  foreach $open, $nested, $prepared;
+$session->query_safe('commit');
+$node->safe_psql('day', "commit prepared 'p'");
+$session->quit;
+is(answers($open), 'f|f|t', 'a row that was open during the build, in the table');
+is(answers($prepared), 'f|f|t', 'a prepared one too');
+day();
+is(answers($_), 'f|t|t', 'and in the lists from the next run on')
+  foreach $open, $nested, $prepared;
+is(answers($rolled_back), 'f|f|f', 'a row that was rolled back');
+
+# What the example warns of: the timestamp says that the row is older than the build.
+is($node->safe_psql('day', qq{
+select count(*) from account a, bloom_list s
+where s.name = 'account' and a.id in ($open, $prepared) and a.created_at >= s.built_at}), '0',
+	'a timestamp would lose these rows');
+
+night();
+is(answers($_), 't|t|t', 'all are in the list of the next night')
+  foreach $open, $nested, $prepared;
+
+# The old day's list beside the new night's: nothing is lost between the two jobs.
+is($node->safe_psql('day', q{
+select count(*) from account
+where not (bloom_lookup('account', id) or bloom_lookup('account today', id))}), '0',
+	'every key is found');
+
+# A changed key is a new one.
+my ($changed) = fresh_keys(1);
+$node->safe_psql('day',
+	"update account set id = $changed, added_xid = default where id = 5");
+day();
+is(answers($changed), 'f|t|t', 'a changed key is found');
+
+# Numbers of transactions survive a crash.
+$node->stop('immediate');
+$node->start;
+my ($crashed) = fresh_keys(1);
+$node->safe_psql('day', "insert into account values ($crashed, 'crashed')");
+day();
+is(answers($crashed), 'f|t|t', 'a key added after a crash is found');
 
 $node->stop;
 done_testing();

@@ -4,9 +4,12 @@
 use strict;
 use warnings FATAL => 'all';
 
+use FindBin;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+require "$FindBin::Bin/050_doc.pm";
 
 my @regions = qw(east north west);
 my %remote;
@@ -98,6 +101,10 @@ select bloom_union_agg(f) from (
 		qr/^SELECT (region, )?public\.bloom_agg\($key, 60000::bigint, 0\.01::double precision\).* GROUP BY/,
 		"select bloom_agg($key, 60000, 0.01) from gathered");
 }
+
+my ($of_page) = doc::text_block('doc/OPERATIONS.md', qr/bloom_union_agg/) =~ /^(select .*);$/ms;
+builds_remotely('as doc/OPERATIONS.md has it', $of_page, qr/^SELECT (region, )?public\.bloom_agg\(id, 300000::bigint, 0\.01/,
+	'select bloom_agg(id, 300000, 0.01) from gathered');
 
 builds_remotely('a where clause', q{
 select bloom_union_agg(f) from (

@@ -55,7 +55,7 @@ if (build('the server in C', 'sh', '-c',
 $ENV{PYTHONPATH} = "$dir/python";
 $ENV{PYTHONDONTWRITEBYTECODE} = 1;
 if (build('the server in Python', 'sh', '-c',
-	"cd $root/clients/python && $python -W ignore setup.py --quiet build --build-base $dir/python.build --build-lib $dir/python"))
+	"cd $root/clients/python && $python backend.py $dir/python"))
 {
 	$server{python} = [ $python, "$example/server.py" ];
 }
@@ -155,6 +155,16 @@ foreach my $name (sort keys %server)
 	push @process, start(@{ $server{$name} }, "$dir/account.bloom", "$dir/$name.sock");
 	$child{$name} = ask_members($name);
 	$socket{$name} = connect_to($name);
+}
+
+# What the page sends to the server in C.
+if ($server{c})
+{
+	my ($block) = doc::sql_blocks('examples/nightly/README.md', 'sh');
+	my ($command) = $block->{sql} =~ /^(printf .*)/ms;
+	my ($out, $err) = ('', '');
+	IPC::Run::run([ 'sh', '-c', "cd $dir && $command" ], '<', \undef, '>', \$out, '2>', \$err);
+	is("$out$err", "1\n0\n", 'the command of the page');
 }
 
 # Nights with new keys.  A few of them would pass by chance, not all.

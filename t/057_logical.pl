@@ -15,6 +15,9 @@ my $table = q{
 create extension bloomfilter;
 create table whitelist (name text, part int, filter bloomfilter, built_at timestamptz,
 	primary key (name, part));
+-- its rows are found by comparing whole rows, filters included
+create table keyless (note text, filter bloomfilter);
+alter table keyless replica identity full;
 };
 $publisher->safe_psql('postgres', $table . q{
 insert into whitelist
@@ -22,8 +25,9 @@ select 'whole', 0, bloom_agg(g, 100000, 0.01), now() from generate_series(1, 100
 insert into whitelist
 select 'set', bloom_part(g, 4), bloom_part_agg(g, 4, 100000, 0.01), now()
 from generate_series(1, 100000) g group by 2;
+insert into keyless select 'new', bloom_add(bloom_create(100000), g) from generate_series(1, 2) g;
 call bloom_publish('account', 'select generate_series(1, 50000)', parts => 2);
-create publication whitelist for table whitelist, bloom_generation, bloom_generation_part, bloom_run, bloom_definition;
+create publication whitelist for table whitelist, keyless, bloom_generation, bloom_generation_part, bloom_run, bloom_definition;
 });
 
 is($publisher->safe_psql('postgres', 'select count(*) from bloom_definition'), 1, 'the publisher keeps a query');
@@ -34,6 +38,8 @@ my @changes = (
 update whitelist set filter = bloom_add(filter, -1) where name = 'whole'} ],
 	[ 'an update of another column', q{
 update whitelist set built_at = built_at + interval '1 day'} ],
+	[ 'an update of a row that has no key but itself', q{
+update keyless set note = note || ' again' where filter @> 1} ],
 	[ 'a swap of a set', q{
 begin;
 delete from whitelist where name = 'set';
@@ -42,14 +48,15 @@ select 'set', bloom_part(g, 3), bloom_part_agg(g, 3, 200000, 0.001), now()
 from generate_series(1, 150000) g group by 2;
 commit} ],
 	[ 'a night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 2)} ],
-	[ 'the way back', q{select bloom_rollback('account')} ],
+	[ 'the way back', q{call bloom_rollback('account')} ],
 	[ 'another night', q{call bloom_publish('account', 'select generate_series(1, 60000)', parts => 3)} ]);
 
 my $content = q{
 select md5(string_agg(name || part || filter::text || built_at, ',' order by name, part)),
 	(select md5(string_agg(g || p.part::text || p.filter::text, ',' order by back, part))
 	from bloom_generation g
-	join bloom_generation_part p using (name, back))
+	join bloom_generation_part p using (name, back)),
+	(select string_agg(note || md5(filter::text), ',' order by note) from keyless)
 from whitelist};
 my $dsn = $publisher->connstr . ' dbname=postgres';
 

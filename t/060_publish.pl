@@ -164,7 +164,7 @@ foreach my $phase (qw(build write check))
 	$second->start("CALL bloom_publish('account', 'SELECT id FROM account', parts => 2)");
 	$node->poll_query_until('postgres', "SELECT wait_event_type = 'Lock' FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the second publisher does not wait';
-	is(value("CALL bloom_publish('other', 'SELECT id FROM account'); SELECT bloom_drop('other')"), '',
+	is(value("CALL bloom_publish('other', 'SELECT id FROM account'); CALL bloom_drop('other')"), '',
 		'another list is published meanwhile');
 	$holder->query('SELECT pg_advisory_unlock_all()');
 	is(($first->finish)[1], '', 'the first one publishes');
@@ -174,28 +174,6 @@ foreach my $phase (qw(build write check))
 		'20000 0 2, 20000 1 3', 'one after the other');
 	is(value("SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part"),
 		'0.0 0.1 1.0 1.1 1.2', 'and no mixture');
-}
-
-# Listeners are told of a night, of the way back and of the end, and only then.
-{
-	my $told = value(<<'EOC');
-LISTEN bloom_published;
-CALL bloom_publish('told', 'SELECT id FROM account');
-SELECT bloom_publish('told', bloom_agg(id)) FROM account;
-SELECT bloom_rollback('told');
-SELECT bloom_drop('told');
-EOC
-	my @told = $told =~ /notification "bloom_published" with payload "(\d{16} [0-9a-f-]{36})"/g;
-	is(scalar(@told), 4, 'listeners are told, and not which list');
-	is_deeply(\@told, [ sort @told ], 'of serials that grow');
-	my ($out, $err) = ('', '');
-	$node->psql('postgres', "LISTEN bloom_published; CALL bloom_publish('told', 'SELECT 1 WHERE false')",
-		stdout => \$out, stderr => \$err);
-	like(slurp_file($node->logfile),
-		qr/LOG:  list "told" is published by "\w+": serial \d{16}, about \d+ keys \(0 before\), type integer, n = 25000 \(0 before\), p = 0.01, parts = 1, 31104 bytes, build \S+ s, check \S+ s$/m,
-		'and so is the log, of what was decided');
-	unlike($out, qr/notification/, 'but not of a night that failed');
-	like($err, qr/returns no keys/, 'which it did');
 }
 
 # In parallel: the same bytes, and the check finds the rows that its leader has written.
@@ -220,7 +198,7 @@ SET auto_explain.log_nested_statements = on; CALL bloom_publish('parallel', 'SEL
 		stdout => \$out, stderr => \$err);
 	# From 16 on there is a line of parameters.
 	like($err, qr/(Query Text: SELECT id FROM account\n(?:Query Parameters:.*?\n)?\s*Finalize Aggregate.*Partial Aggregate.*){2}/s, 'a set is built and checked by workers');
-	value("SELECT bloom_drop('serial'), bloom_drop('parallel')");
+	value("CALL bloom_drop('serial'); CALL bloom_drop('parallel')");
 }
 
 # A dump has the lists, also of a role of no special rights.
@@ -237,7 +215,7 @@ EOC
 	my $content = 'SELECT g, md5(bloomfilter_send(filter)) FROM bloom_generation g JOIN bloom_generation_part p USING (name, back) ORDER BY name, back, part';
 	is($node->safe_psql('restored', $content), value($content), 'with all lists');
 	is($node->safe_psql('restored', "SET ROLE asker; SELECT bloom_lookup('account', 1::bigint)"), 't', 'and their rights');
-	is($node->safe_psql('restored', "SELECT bloom_rollback('account') > $serial, identity = '$identity' FROM bloom_list WHERE name = 'account'"), 't|t',
+	is($node->safe_psql('restored', "CALL bloom_rollback('account'); SELECT serial > $serial, identity = '$identity' FROM bloom_list WHERE name = 'account'"), 't|t',
 		'and the way back, with a serial that is newer');
 	is($node->safe_psql('restored', "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT serial > $serial, identity = '$identity' FROM bloom_list"), 't|t',
 		'and the next night');

@@ -17,7 +17,7 @@ my $writer = session($node);
 # Lists that hold one key each; an answer names the keys from 1 to 9 that are held.
 $writer->query(<<'EOC');
 CREATE FUNCTION publish(name text, key int, parts int DEFAULT 1) RETURNS void LANGUAGE sql AS $$
-SELECT bloom_publish(name, array_agg(bloom_add_all(bloom_create_part(part, parts, 2000, 1e-9),
+SELECT bloom_publish_filter(name, array_agg(bloom_add_all(bloom_create_part(part, parts, 2000, 1e-9),
 	CASE bloom_part(key, parts) WHEN part THEN ARRAY[key] ELSE '{}' END) ORDER BY part))
 FROM generate_series(0, parts - 1) AS part
 $$;
@@ -69,9 +69,9 @@ sub vacuumed
 }
 $writer->query("SELECT publish('a', 3)");
 is(held($asker, 'a'), '3', 'the next night is heeded');
-$writer->query("SELECT bloom_rollback('a')");
+$writer->query("CALL bloom_rollback('a')");
 is(held($asker, 'a'), '1', 'so is the way back');
-$writer->query("SELECT bloom_drop('a')");
+$writer->query("CALL bloom_drop('a')");
 is(held($asker, 'a'), 'unknown', 'and the end');
 vacuumed('off');
 
@@ -83,18 +83,18 @@ foreach my $key (4 .. 7)
 	$writer->query("SELECT publish('$list', $key)");
 	my $place = $writer->query("SELECT place('$list')");
 	is(held($asker, $list), $key, "$list has $key");
-	$writer->query("SELECT bloom_drop('$list')");
+	$writer->query("CALL bloom_drop('$list')");
 	vacuumed('off');
 	$writer->query("SELECT publish('$other', 9)");
 	$reused++ if $writer->query("SELECT place('$other')") eq $place;
 	is(held($asker, $list), 'unknown', "the row of $other at its place is not that of $list");
 	is(held($asker, $other), '9', 'but its own');
-	$writer->query("SELECT bloom_drop('$other')");
+	$writer->query("CALL bloom_drop('$other')");
 	vacuumed('off');
 	$writer->query("SELECT publish('$list', 8)");
 	$reused++ if $writer->query("SELECT place('$list')") eq $place;
 	is(held($asker, $list), '8', "and another row of $list there is asked itself");
-	$writer->query("SELECT bloom_drop('$list')");
+	$writer->query("CALL bloom_drop('$list')");
 	vacuumed('off');
 }
 is($reused, 8, 'all of them were at one place');
@@ -105,7 +105,7 @@ $writer->query("SELECT publish('a', 1)");
 $writer->query("SELECT $large");
 my $lists = join ', ', map { "held('x$_')" } 1 .. 200;
 like($asker->query("SELECT $lists"), qr/^1(\|1){199}$/, 'lists on many pages');
-$writer->query('SELECT ' . join ', ', map { "bloom_drop('x$_')" } 1 .. 200);
+$writer->query(join ';', map { "CALL bloom_drop('x$_')" } 1 .. 200);
 vacuumed('on');
 is($writer->query("SELECT pg_relation_size('bloom_generation_part') < 3 * 8192"), 't', 'pages are cut off');
 like($asker->query("SELECT $lists"), qr/^unknown(\|unknown){199}$/, 'what was there is gone');
@@ -132,8 +132,8 @@ is(held($asker, 'a') . held($asker, 'set'), '55', 'and the next one has the new 
 my @steps = (
 	[ "SELECT publish('a', 6), publish('set', 6, 2)", '66' ],
 	[ 'SAVEPOINT one', '66' ],
-	[ "SELECT bloom_rollback('a'), bloom_rollback('set')", '55' ],
-	[ "SELECT bloom_drop('a')", 'unknown5' ],
+	[ "CALL bloom_rollback('a'); CALL bloom_rollback('set')", '55' ],
+	[ "CALL bloom_drop('a')", 'unknown5' ],
 	[ 'SAVEPOINT two', 'unknown5' ],
 	[ "SELECT publish('a', 7), publish('set', 7, 8)", '77' ],
 	[ 'ROLLBACK TO two', 'unknown5' ],

@@ -67,13 +67,13 @@ foreach my $list (grep { /^header/ } @lists)
 }
 publish('header');
 all_found('header');
-is($session->state_of(q{SELECT bloom_set_identity('header_identity', gen_random_uuid())}), '', 'header_identity: gets another identity');
-is($session->state_of(q{SELECT bloom_drop('header_drop')}), '', 'header_drop: is dropped');
+is($session->state_of(q{CALL bloom_set_identity('header_identity', gen_random_uuid())}), '', 'header_identity: gets another identity');
+is($session->state_of(q{CALL bloom_drop('header_drop')}), '', 'header_drop: is dropped');
 
 # No first chunk: PostgreSQL's own error, and yet the ways out.
 is($session->state_of("SELECT bloom_lookup('gone', 1)"), 'XX001', 'gone: damaged');
 is($session->state_of("SELECT bloom_lookup('gone_back', 1)"), 'XX001', 'gone_back: damaged');
-is($session->state_of(q{SELECT bloom_rollback('gone_back')}), '', 'gone_back: back to the generation before');
+is($session->state_of(q{CALL bloom_rollback('gone_back')}), '', 'gone_back: back to the generation before');
 all_found('gone_back');
 publish('gone');
 all_found('gone');
@@ -86,16 +86,16 @@ $node->stop;
 $kept->flip($node, 3, 500, 0x04);
 $node->start;
 $session = session($node);
-is($session->state_of("SELECT bloom_publish('kept', f) FROM kept"), 'XX001', 'a damaged filter is not published');
+is($session->state_of("SELECT bloom_publish_filter('kept', f) FROM kept"), 'XX001', 'a damaged filter is not published');
 is($session->query("SELECT count(*) FROM bloom_published WHERE name = 'kept'"), 0, 'in fact');
 
 # Whole pages: the check names the list, a refresh makes look-ups right, and RUNBOOK's statements
 # take away what the next one can't delete.
-my ($check) = grep { $_->{sql} =~ /bloom_verify\(filter\) from bloom_list_part/ } doc::sql_blocks('doc/OPERATIONS.md');
+my ($check) = doc::sql_blocks('doc/RUNBOOK.md', 'sql');
 my ($cure) = doc::sql_blocks('doc/RUNBOOK.md', 'cure');
 my ($do) = $check->{sql} =~ /^(do \$\$.*?end \$\$;)/ms;
 my $dump = PostgreSQL::Test::Utils::tempdir_short() . '/dump';
-$session->query(q{SELECT bloom_drop(name) FROM bloom_list; DROP TABLE kept; VACUUM FULL bloom_generation_part});
+$session->query(q{DO $$ DECLARE list text; BEGIN FOR list IN SELECT name FROM bloom_list LOOP CALL bloom_drop(list); END LOOP; END $$; DROP TABLE kept; VACUUM FULL bloom_generation_part});
 $session->query("CALL bloom_publish('whole', 'SELECT generate_series(1, 20000)', n => 1000000)");
 
 # What is done with a page of a list of 600 chunks, what is seen then, and whether the next publish

@@ -52,7 +52,7 @@ sub waiting
 runs(q{CALL bloom_publish('new', 'SELECT 1/0')}, '22012', 'new', 'failed|division by zero|never|in order', 'its query fails');
 runs(q{CALL bloom_publish('new', 'SELECT nothing')}, '42703', 'new', 'failed|column "nothing" does not exist|never|in order', 'it is no query');
 runs(q{CALL bloom_publish('new', 'SELECT 1 WHERE false')}, 'P0002', 'new', 'failed|the query of list "new" returns no keys|never|in order', 'it has no keys');
-runs(q{CALL bloom_refresh('new')}, '42704', 'new', 'failed|list "new" has no query to be refreshed by|never|in order', 'there is nothing to refresh');
+runs(q{CALL bloom_refresh('new')}, '42704', 'new', 'failed|list "new" is not published|never|in order', 'there is nothing to refresh');
 my ($runner, $holder) = waiting('new');
 is(told('new'), 'running|never', 'a run is told while it goes on');
 is($session->query(q{SELECT run_started_at <= now() FROM bloom_published WHERE name = 'new'}), 't', 'and since when');
@@ -60,15 +60,15 @@ $session->query('SELECT pg_terminate_backend(' . $runner->pid . ')');
 $_->abandon foreach $runner, $holder;
 $node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory'}) or die;
 is(told('new'), 'died|never', 'a run whose process was terminated has died');
-runs(q{SELECT bloom_drop('new')}, '', 'new', '', 'dropping forgets it');
-is($session->state_of(q{SELECT bloom_drop('new')}), '42704', 'once');
+runs(q{CALL bloom_drop('new')}, '', 'new', '', 'dropping forgets it');
+is($session->state_of(q{CALL bloom_drop('new')}), '42704', 'once');
 
 # A list that is there.
 runs(q{CALL bloom_publish('list', 'SELECT generate_series(1, 10)')}, '', 'list', 'ended|published|in order', 'it is published');
 ($runner, $holder) = waiting('list');
 is(told('list'), 'running|published', 'the next run goes on');
 is($session->query(q{SELECT bloom_lookup('list', 5)}), 't', 'while the list is asked');
-is($session->state_of(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT bloom_publish('list', bloom_agg(1))}), '55P03', 'and locked');
+is($session->state_of(q{BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT bloom_publish_filter('list', bloom_agg(1))}), '55P03', 'and locked');
 $session->query('ROLLBACK');
 $session->query('SELECT pg_cancel_backend(' . $runner->pid . ')');
 is(($runner->finish)[1], '57014', 'it is cancelled');
@@ -84,7 +84,7 @@ is($session->state_of(q{CALL bloom_publish('list', 'SELECT 1/0')}), '22012', 'an
 $session->query('ROLLBACK');
 is(told('list'), 'ended|published|in order', 'is not told');
 runs(q{CALL bloom_publish('list', 'SELECT 1/0')}, '22012', 'list', 'failed|division by zero|published|in order', 'an error outside');
-runs(q{SELECT bloom_publish('list', bloom_agg(g)) FROM generate_series(1, 10) g}, '', 'list', 'ended|published|in order', 'a filter that is published');
+runs(q{SELECT bloom_publish_filter('list', bloom_agg(g)) FROM generate_series(1, 10) g}, '', 'list', 'ended|published|in order', 'a filter that is published');
 
 # The error is the caller's, with all that it says, and long ones are cut off where they are kept.
 my ($out, $err) = ('', '');
@@ -96,7 +96,7 @@ is($session->query(q{SELECT length(run_error) FROM bloom_published WHERE name = 
 
 # What the query left open goes: a function that publishes, and one that has its own SPI.
 $session->query(q{CREATE FUNCTION nested() RETURNS int LANGUAGE plpgsql AS $$
-BEGIN PERFORM bloom_publish('inner', bloom_agg(1)); PERFORM 1/0; END $$});
+BEGIN PERFORM bloom_publish_filter('inner', bloom_agg(1)); PERFORM 1/0; END $$});
 runs(q{CALL bloom_publish('list', 'SELECT nested()')}, '22012', 'list', 'failed|division by zero|published|in order', 'an error in a function');
 is(told('inner'), '', 'whose own publish is undone');
 

@@ -18,7 +18,7 @@ use BloomTest::SmallDisk;
 
 use constant MEGABYTE => 1024 * 1024;
 
-my $keys = $ENV{EXACT_KEYS} // 200_000;
+my $keys = $ENV{EXACT_KEYS} // 60_000;
 my $parallel = <<'EOC';
 SET max_parallel_workers_per_gather = 1; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 EOC
@@ -91,11 +91,11 @@ foreach my $share (0.0001, 0.01, 0.1, 0.5, 0.9)
 		qr/Workers Planned: 1/, 'there is a second process');
 	foreach my $parts (1, 3, 16)
 	{
-		$node->safe_psql('postgres', "SELECT bloom_drop('row')");
+		$node->safe_psql('postgres', "CALL bloom_drop('row')");
 		publish($node, $serial, 'row', ", parts => $parts, seed => 7");
 		my $digest = digest($node, 'row');
 		is(wrong($node, 'row'), "0|$keys\n0", "in $parts parts");
-		$node->safe_psql('postgres', "SELECT bloom_drop('row')");
+		$node->safe_psql('postgres', "CALL bloom_drop('row')");
 		publish($node, $parallel, 'row', ", parts => $parts, seed => 7");
 		is(digest($node, 'row'), $digest, "two processes make the same bytes, in $parts parts");
 	}
@@ -123,7 +123,7 @@ foreach my $case ([ 1.3, 10_000 ], [ 3, 80_000 ], [ 30, 10_000 ])
 {
 	my ($times, $count) = @$case;
 	make_keys($node, $count, 0.1);
-	$node->safe_psql('postgres', "SELECT bloom_drop('id')");
+	$node->safe_psql('postgres', "CALL bloom_drop('id')");
 	publish($node, $serial, 'id', ', parts => 2, n => ' . int($count / 9.5));
 	my ($planned, $before) = split /\|/, $node->safe_psql('postgres', "SELECT planned_others, bytes FROM bloom_generation WHERE name = 'id' AND back = 0");
 	my $more = int($planned * $times);
@@ -190,15 +190,15 @@ SKIP:
 	my $small = new_node('small', conf => "dynamic_shared_memory_type = mmap\n");
 	my $data = $small->data_dir;
 	make_keys($small, 50_000, 0.2);
-	publish($small, $serial, 'text', ', parts => 3, seed => 7, n => 5000000');
+	publish($small, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
 	my $digest = digest($small, 'text');
 	unlike(slurp_file($small->logfile), qr/own memory/, 'with shared memory');
 	$small->stop;
 	rmdir "$data/pg_dynshmem" or die $!;
 	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
 	$small->start;
-	$small->safe_psql('postgres', "SELECT bloom_drop('text')");
-	publish($small, $serial, 'text', ', parts => 3, seed => 7, n => 5000000');
+	$small->safe_psql('postgres', "CALL bloom_drop('text')");
+	publish($small, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
 	like(slurp_file($small->logfile), qr/list "text" is built by one process in its own memory/, 'without it one process builds');
 	is(digest($small, 'text'), $digest, 'the same bytes');
 	is(wrong($small, 'text'), "0|50000\n0", 'with no wrong answer');

@@ -1,4 +1,4 @@
-# A live filter after crashes: every key that was committed is found, whatever the
+# A live index after crashes: every key that was committed is found, whatever the
 # moment, and so are the keys of tables that grow their filter, of COPY, of prepared
 # transactions and of savepoints.  What is on disk after replay is what bloom_agg makes
 # of the same keys.  Unlogged filters are empty, as their tables are, and take keys.

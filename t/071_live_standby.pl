@@ -1,4 +1,4 @@
-# Live filters on a standby that compares each replayed page with the primary's
+# Live indexes on a standby that compares each replayed page with the primary's
 # (wal_consistency_checking), whose snapshots never see a row whose key is denied, and
 # that goes on as a primary; and on a subscriber, which builds its own.
 use strict;

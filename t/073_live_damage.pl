@@ -1,4 +1,4 @@
-# A live filter whose file was damaged gives errors and no answers; a dumped one is
+# A live index whose file was damaged gives errors and no answers; a dumped one is
 # restored as it was defined; and an index of another session's temporary table is none
 # to be asked.
 use strict;

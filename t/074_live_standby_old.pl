@@ -1,4 +1,4 @@
-# A live filter that is rebuilt on the primary, while a standby that does not tell of its
+# A live index that is rebuilt on the primary, while a standby that does not tell of its
 # snapshots has some from before: they see rows that nobody sees on the primary, so
 # that the rebuilt filter has not got their keys.  To such snapshots each key is true.  To all
 # others the filter tells keys apart, whatever else is open on the primary.

@@ -1,4 +1,4 @@
-# Live filters recovered to points in the past: between and within transactions, and in
+# Live indexes recovered to points in the past: between and within transactions, and in
 # each phase of REINDEX CONCURRENTLY.  All keys of the table as it was then are found, and
 # the new timeline goes on.  And a primary that went on after its standby was promoted,
 # rewound by pg_rewind: its filters are those of the new primary, block by block.

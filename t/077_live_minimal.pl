@@ -1,4 +1,4 @@
-# Live filters under wal_level = minimal, where PostgreSQL logs nothing of files that the
+# Live indexes under wal_level = minimal, where PostgreSQL logs nothing of files that the
 # transaction itself has made and writes them out at commit, or logs them whole if they are
 # small: after an immediate stop every key that was committed is found.  And filters that have
 # been moved to another tablespace, under either wal_level.

@@ -100,7 +100,7 @@ foreach my $statement (
 	'ALTER INDEX keys_id SET TABLESPACE elsewhere; ALTER INDEX keys_id SET TABLESPACE pg_default')
 {
 	my ($replacer, @askers) = map { session($node) } 1 .. 3;
-	my $seconds = rounds(1, 60);
+	my $seconds = rounds(0.5, 60);
 	my ($from, $asked) = split /\|/, $node->safe_psql('postgres', 'SELECT k, last_value FROM latest, asked');
 	$_->start("CALL ask($seconds)") foreach @askers;
 	my (undef, $state, $error) = $replacer->try("CALL replace('$statement', $seconds)");

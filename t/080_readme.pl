@@ -1,5 +1,9 @@
-# README.md: each SQL block runs as it stands, in order, in a fresh database; and so
-# does the way from there to an application server.
+# README.md: each block runs as it stands, in order, and shows what the page shows: those of the shell
+# in one shell, SQL by psql, Python and JavaScript by the readers that the page has installed.  Jobs
+# of cron run at the end: silent where all is well, and with a line where it isn't.
+#
+# Here are no packages to install, git copies the tree, and make tells what it would do; with
+# BLOOMFILTER_LONG=1 it does it.
 
 use strict;
 use warnings FATAL => 'all';
@@ -9,7 +13,7 @@ use lib "$FindBin::Bin/lib";
 
 use BloomTest;
 use BloomTest::Pull;
-use IPC::Run ();
+use IO::Socket::INET;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -17,85 +21,143 @@ use Time::HiRes qw(sleep);
 
 require "$FindBin::Bin/050_doc.pm";
 
+my $program = BloomTest::Pull::program();
+plan skip_all => 'no command line bloomfilter' if !defined $program;
+
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init;
 $node->start;
 
-my @blocks = doc::sql_blocks('README.md');
-ok(@blocks >= 6, 'README.md has examples');
-foreach my $block (@blocks)
+my $home = PostgreSQL::Test::Utils::tempdir_short();
+my $port = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1')->sockport;
+my $root = doc::root();
+
+# What stands between these blocks and the system.
+my %instead = (
+	'apt-get' => 'exit 0',
+	sudo => 'unset PGUSER; [ "$1" != -u ] || shift 2; exec "$@"',
+	git => qq{[ "\$1" = clone ] && mkdir bloomfilter && tar -C "$root" --exclude=./.git --exclude=./bench --exclude='*.o' --exclude='*.bc' \\
+	--exclude=build --exclude=tmp_check -cf - . | tar -C bloomfilter -xf -},
+	make => $ENV{BLOOMFILTER_LONG}
+	? qq{exec /usr/bin/make with_llvm=no DESTDIR="$home/installed" "\$@"}
+	: 'exec /usr/bin/make -n "$@"');
+mkdir "$home/instead";
+foreach my $command (keys %instead)
 {
-	my $where = "line $block->{line}, $block->{section}";
-	my ($out, $err) = doc::shown($node, 'postgres', $block->{sql});
-
-	is($err, '', "$where: neither errors nor warnings");
-	is($out, $block->{output} // '', "$where: shows what the page shows");
+	append_to_file("$home/instead/$command", "#!/bin/sh\n$instead{$command}\n");
+	chmod 0755, "$home/instead/$command";
 }
-is($node->safe_psql('postgres', q{
-select count(*) filter (where not bloom_lookup('users', id)) + count(*) filter (where not filter @> id)
-from users, whitelist where name = 'users' and id <= 100000}),
-	'0', 'the list and the filter contain all its users');
+my ($programs) = $program =~ m{^(.*)/};
+@ENV{qw(PATH HOME USER PGUSER PGHOST PGPORT)} =
+  ("$home/instead:$programs:$ENV{PATH}", $home, 'stranger', 'stranger', $node->host, $node->port);
+delete @ENV{qw(PGDATABASE MAKEFLAGS MAKELEVEL MFLAGS)};
+@ENV{qw(npm_config_audit npm_config_fund npm_config_update_notifier)} = ('false') x 3;
 
-# So do those of the reference.
+# One shell for all blocks, so that folders, variables and followers stay.
+open(my $shell, '|-', 'bash', '--norc') or die "bash: $!";
+$shell->autoflush(1);
+my $turn = 0;
+
+sub in_shell
+{
+	my ($commands) = @_;
+	my $said = "$home/said." . ++$turn;
+	print $shell "cd \"\${here:-$home}\"\n{\n$commands\n} >$said.out 2>$said.err </dev/null\necho \$? >$said.new\n",
+	  "here=\$PWD\nmv $said.new $said.status\n";
+	foreach (1 .. 6000)
+	{
+		last if -e "$said.status";
+		sleep(0.1);
+	}
+	die "a block does not end: $commands" if !-e "$said.status";
+	return (slurp_file("$said.status") + 0, slurp_file("$said.out"), slurp_file("$said.err"));
+}
+
+# What differs from run to run.
+sub shape
+{
+	my ($shown) = @_;
+	$shown =~ s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g;
+	$shown =~ s/\b\d{16}\b/SERIAL/g;
+	$shown =~ s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
+	$shown =~ s/^(\w+_age +)\d+ s$/$1N s/mg;
+	return $shown;
+}
+
+my %file_of = (python => [ 'venv/bin/python', 'block.py' ], javascript => [ 'node', 'block.mjs' ]);
+my (@jobs, $ran);
+foreach my $block (doc::blocks('README.md'))
+{
+	my ($mark, $where) = ($block->{mark}, "line $block->{line}, $block->{section}");
+	my ($status, $out, $err) = (0, '', '');
+	(my $text = $block->{sql}) =~ s/\b8080\b/$port/g;
+
+	if ($mark eq 'sql')
+	{
+		($out, $err) = doc::shown($node, 'shop', $text);
+		is($err, '', "$where: neither errors nor warnings");
+	}
+	elsif ($mark eq 'cron')
+	{
+		push @jobs, map { /^(?:[\d*\/]+ +){5}(.*)/ ? $1 : die "$where: no job: $_" } split /\n/, $text;
+		next;
+	}
+	else
+	{
+		if ($file_of{$mark})
+		{
+			my ($interpreter, $file) = @{ $file_of{$mark} };
+			append_to_file("$home/app/$file", $text);
+			$text = "$interpreter $file";
+		}
+		elsif ($mark ne 'sh')
+		{
+			fail("$where: nobody runs \"$mark\"");
+			next;
+		}
+		($status, $out, $err) = in_shell($text);
+		is($status, 0, "$where: runs") or diag($err);
+		eventually(sub { IO::Socket::INET->new("127.0.0.1:$port") }, "$where: the web server is there") if $text =~ /http\.server/;
+	}
+	is(shape($out), shape($block->{output}), "$where: shows what the page shows") if defined $block->{output};
+	$ran++;
+}
+cmp_ok($ran, '>=', 12, 'README.md has examples');
+is($node->safe_psql('shop', q{select count(*) from users where not bloom_lookup('users', id) and id <= 100000}),
+	'0', 'the list contains all its users');
+
+# What comes later comes to the hosts.
+my ($absent) = split /\n/, $node->safe_psql('shop', q{
+select g from generate_series(300000, 300100) g where not bloom_lookup('users', g)});
+$node->safe_psql('shop', "INSERT INTO users VALUES ($absent, 'later')");
+s{/usr/local/bin/}{} foreach @jobs;
+my ($refresh, @alerts) = @jobs;
+is(@alerts, 2, 'two jobs watch');
+foreach my $job (@jobs)
+{
+	my ($status, $out, $err) = in_shell($job);
+	is("$status$out$err", '0', "silent: $job");
+}
+eventually(sub { (in_shell("bloomfilter contains users.bloom $absent"))[1] eq "$absent\n" }, 'the host follows');
+
+my ($failed) = in_shell(q{psql -d shop -c "CALL bloom_publish('users', 'SELECT 1 / 0')"});
+ok($failed, 'a run that fails');
+in_shell('kill $(jobs -p); wait; rm users.bloom');
+foreach my $alert (@alerts)
+{
+	my (undef, $out, $err) = in_shell($alert);
+	like($out . $err, qr/users.*(?:division by zero|waiting)/, "speaks: $alert");
+}
+close($shell);
+
+# The blocks of the reference.
+delete $ENV{PGUSER};
 $node->safe_psql('postgres', 'CREATE DATABASE reference');
 foreach my $block (doc::sql_blocks('doc/REFERENCE.md'))
 {
 	my ($out, $err) = doc::shown($node, 'reference', $block->{sql});
 
 	is("$err$out", $block->{output} // '', "doc/REFERENCE.md, line $block->{line}: shows what the page shows");
-}
-
-# The commands of "Ship it to hosts", by a shell, in a folder of their own.
-sub eventually
-{
-	my ($condition, $name) = @_;
-	foreach (1 .. 600)
-	{
-		return pass($name) if $condition->();
-		sleep(0.1);
-	}
-	return fail($name);
-}
-
-SKIP:
-{
-	my $program = BloomTest::Pull::program();
-	skip 'no command line bloomfilter', 1 if !defined $program;
-
-	my $dir = PostgreSQL::Test::Utils::tempdir_short();
-	my ($block) = doc::sql_blocks('README.md', 'sh');
-	my @commands = split /\n/, $block->{sql};
-	my ($publish) = grep { /bloom_publish/ } @commands;
-	my ($contains) = grep { /^bloomfilter contains/ } @commands;
-	$program =~ s{/[^/]*$}{};
-	local $ENV{PATH} = "$program:$ENV{PATH}";
-	local @ENV{qw(PGHOST PGPORT PGDATABASE DSN)} = ($node->host, $node->port, 'postgres', $node->connstr('postgres'));
-	my @running;
-	foreach my $command (@commands)
-	{
-		my $background = $command =~ s/ &$//;
-		my @shell = ('sh', '-c', "cd '$dir' && " . ($background ? 'exec ' : '') . $command);
-		if ($background)
-		{
-			push @running, IPC::Run::start(\@shell, '<', \undef, '>', \my $out, '2>', \my $err);
-			eventually(sub { -e "$dir/users.bloom" }, 'the file is there');
-		}
-		else
-		{
-			command_ok(\@shell, $command);
-		}
-	}
-	ok(@running, 'a follower runs');
-	my $ask = sub {
-		my ($key) = @_;
-		(my $command = $contains) =~ s/ 42$/ $key/;
-		return system("cd '$dir' && $command >/dev/null") == 0;
-	};
-	my ($absent) = grep { !$ask->($_) } 300_000 .. 300_100;
-	$node->safe_psql('postgres', "INSERT INTO users VALUES ($absent, 'new')");
-	command_ok([ 'sh', '-c', $publish ], 'the list is published again');
-	eventually(sub { $ask->($absent) }, 'and the host follows');
-	$_->signal('TERM'), $_->finish foreach @running;
 }
 
 $node->stop;

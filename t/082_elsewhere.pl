@@ -41,7 +41,7 @@ INSERT INTO ev_1 SELECT generate_series(1, 500);
 INSERT INTO ev_2 SELECT generate_series(501, 1000);
 EOC
 
-# Every way to ask a table's live filter, by its index and by its column.
+# Every way to ask a table's live index, by its index and by its column.
 sub by_index
 {
 	my ($index) = @_;
@@ -84,7 +84,7 @@ sub answered
 
 my @plain = (by_index('plain_f'), by_column('plain'), looks('plain_f'), by_index('part_1_id_idx'), by_column('part'),
 	'SELECT bloom_index_contains(\'part_f\', 42)');
-my @acct = (by_index('acct_f'), by_column('acct'), looks('acct_f'), "SELECT bloom_publish('acct', bloom_snapshot('acct_f'))");
+my @acct = (by_index('acct_f'), by_column('acct'), looks('acct_f'), "SELECT bloom_publish_filter('acct', bloom_snapshot('acct_f'))");
 answered(@plain, @acct);
 
 # Citus: CREATE EXTENSION comes later than the index, and so does the table's own row.
@@ -110,11 +110,28 @@ answered(by_index('part_2_id_idx'));
 # On a worker a shard is an ordinary table, which the catalog doesn't list.
 $session->query('CREATE TABLE acct_102008 AS SELECT * FROM acct; CREATE INDEX acct_102008_f ON acct_102008 USING bloomfilter (id)');
 is($session->query("SELECT bloom_index_contains('acct_102008_f', 42), bloom_index_contains('acct_102008', 'id', -42)"), 't|f', 'a shard');
-$session->query("DELETE FROM pg_catalog.pg_dist_partition; SELECT announce('acct'::regclass)");
+# A list's filters beside a distributed table: its plan on the real one reads them for each row.
+$session->query("SELECT bloom_publish_filter('acct', bloom_agg(id)) FROM plain");
+my $filter = "(SELECT filter FROM bloom_list_part WHERE name = 'acct')";
+my @beside = ("SELECT count(*) FROM acct a, bloom_list_part l WHERE bloom_contains(l.filter, a.id)",
+	"SELECT bloom_contains(l.filter, a.id + 1) FROM acct a LEFT JOIN bloom_list_part l ON l.name = 'acct'",
+	"SELECT id FROM acct a WHERE EXISTS (SELECT FROM bloom_generation_part l WHERE a.id <@ l.filter)",
+	"SELECT (SELECT bool_or(l.filter @> a.id) FROM bloom_list_part l) FROM acct a");
+foreach my $statement (@beside)
+{
+	my (undef, $state, $error) = $session->try($statement);
+	like("$state $error", qr/^0A000 .*the filters of lists can't be joined with a distributed table/, "$statement: refused");
+}
+my @once = ("SELECT bool_and(bloom_contains($filter, id)) FROM acct", "SELECT count(*) FROM plain p, bloom_list_part l WHERE bloom_contains(l.filter, p.id)",
+	"WITH k AS MATERIALIZED (SELECT id FROM acct) SELECT count(*) FROM k, bloom_list_part l WHERE bloom_contains(l.filter, k.id)");
+answered(@once);
+$session->query("UPDATE pg_catalog.pg_dist_partition SET partmethod = 'n', repmodel = 't' WHERE logicalrelid = 'acct'::regclass");
+answered(@beside);
+$session->query("CALL bloom_drop('acct'); DELETE FROM pg_catalog.pg_dist_partition; SELECT announce('acct'::regclass)");
 answered(@plain, @acct);
 
 # The lists' own tables, made reference tables.
-$session->query("SELECT bloom_publish('members', bloom_agg(id)) FROM plain");
+$session->query("SELECT bloom_publish_filter('members', bloom_agg(id)) FROM plain");
 my @list = ("SELECT bloom_lookup('members', 42)", "SELECT bloom_lookup_each('members', array[42])");
 answered(@list);
 $session->query("INSERT INTO pg_catalog.pg_dist_partition VALUES ('bloom_generation_part', 'n'); SELECT announce('bloom_generation_part'::regclass)");
@@ -126,9 +143,9 @@ $session->query('DELETE FROM pg_catalog.pg_dist_partition; SELECT announce(\'blo
 
 # Lists are the coordinator's: a worker's of the same name, from before it was one, isn't asked
 # and isn't changed, and none is published there.
-my @change = ("CALL bloom_publish('members', 'SELECT id FROM plain')", "SELECT bloom_publish('members', bloom_agg(id)) FROM plain",
-	"SELECT bloom_publish('members', array[bloom_agg(id)]) FROM plain", "CALL bloom_refresh('members')",
-	"SELECT bloom_rollback('members')", "SELECT bloom_set_identity('members', gen_random_uuid())", "SELECT bloom_drop('members')");
+my @change = ("CALL bloom_publish('members', 'SELECT id FROM plain')", "SELECT bloom_publish_filter('members', bloom_agg(id)) FROM plain",
+	"SELECT bloom_publish_filter('members', array[bloom_agg(id)]) FROM plain", "CALL bloom_refresh('members')",
+	"CALL bloom_rollback('members')", "CALL bloom_set_identity('members', gen_random_uuid())", "CALL bloom_drop('members')");
 $session->query("CALL bloom_publish('members', 'SELECT id FROM plain')");
 $session->query('CREATE TABLE pg_catalog.pg_dist_local_group (groupid int PRIMARY KEY); INSERT INTO pg_catalog.pg_dist_local_group VALUES (0)');
 answered(@list, 'CALL bloom_refresh(\'members\')');
@@ -155,6 +172,18 @@ foreach my $statement (@plain, @acct, @list)
 is($session->query("SELECT count(*) FROM bloom_live WHERE status ~ 'has not the columns'"), $session->query('SELECT count(*) FROM bloom_live'), 'the view says so');
 $session->query('DROP TABLE pg_catalog.pg_dist_partition');
 answered(@plain, @acct, @list);
+
+# A shard that came to a node after the transaction's snapshot: the node may show none of its rows.
+my $again = "CALL bloom_publish('members', 'SELECT id FROM plain')";
+my $other = session($node);
+$session->query('CREATE TABLE pg_catalog.pg_dist_placement (placementid bigint, groupid int); INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 1)');
+$session->query("BEGIN ISOLATION LEVEL REPEATABLE READ; $again; INSERT INTO pg_catalog.pg_dist_placement VALUES (2, 1); $again");
+$other->query('UPDATE pg_catalog.pg_dist_placement SET groupid = 2');
+my (undef, $moved, $error) = $session->try($again);
+like("$moved $error", qr/^40001 .*Citus has moved or made shards since the transaction began/, 'the list lacks no shard');
+$session->query('ROLLBACK');
+answered($again, @list);
+$session->query('DROP TABLE pg_catalog.pg_dist_placement');
 
 # TimescaleDB: chunks inherit.  By the name of the parent's index they would be left out.
 my @chunk = (by_index('ev_2_f'), looks('ev_2_f'));

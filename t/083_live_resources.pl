@@ -1,7 +1,7 @@
-# What live filters take of the server: a build tells what its workers read, and doesn't read keys
+# What live indexes take of the server: a build tells what its workers read, and doesn't read keys
 # that VACUUM may have taken; what reads a whole index leaves others' pages in the buffers;
-# questions about partitions are found in the catalogs once; and one that is too large for a value
-# has parts.
+# questions about partitions are found in the catalogs once, and keep a lock a partition; and one
+# that is too large for a value has parts.
 use strict;
 use warnings;
 
@@ -61,6 +61,23 @@ my ($after) = $asker->query($scans) =~ /(\d+)$/;
 cmp_ok($after - $before, '<', 10, 'questions about partitions are found once');
 is($asker->query("ALTER TABLE parts DETACH PARTITION parts_3; EXECUTE by_column (-1); INSERT INTO parts_3 SELECT generate_series(1, 1000); ALTER TABLE parts_3 RENAME TO gone; CREATE TABLE parts_3 PARTITION OF parts FOR VALUES WITH (MODULUS 8, REMAINDER 3); INSERT INTO parts SELECT generate_series(2001, 3000); SELECT count(*) FROM parts WHERE NOT bloom_index_contains('parts', 'id', id)"),
 	"f\n0", 'and found again when there are others');
+
+# Asked twice, for what is found in the catalogs and what is remembered.
+$asker->query(<<'EOC');
+CREATE TABLE wide (id int, part int) PARTITION BY LIST (part);
+SELECT format('CREATE TABLE wide_%s PARTITION OF wide FOR VALUES IN (%s)', g, g) FROM generate_series(1, 100) AS g \gexec
+CREATE INDEX wide_id ON wide USING bloomfilter (id);
+CREATE INDEX wide_btree ON wide (id);
+SET max_parallel_workers_per_gather = 0;
+EOC
+foreach my $question ("bloom_index_contains('wide', 'id', 1)", "bloom_index_contains('wide_id', 1)", "bloom_index_matches('wide', 'id', array[1, 2])",
+	"count(*) FROM bloom_index_partitions('wide', 'id', 1)", "count(*) FROM bloom_search(NULL::wide, 'id', 1)")
+{
+	my $locks = "SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation::regclass::text ~ '^wide'";
+	my (undef, undef, $kept) = split /\n/, $asker->query("BEGIN; SELECT $question; SELECT $question; $locks; COMMIT");
+	cmp_ok($kept, '<=', 102, "SELECT $question keeps a lock for each of 100 partitions");
+}
+$asker->query('DROP TABLE wide');
 $asker->quit;
 
 # An old snapshot keeps a key that an update has replaced; when it goes, VACUUM of the TOAST table

@@ -34,6 +34,7 @@ our @EXPORT = qw(
   copy_binary_file
   build_library
   forget_pointers
+  eventually
 );
 
 # The largest filter, header included, in bytes.
@@ -49,6 +50,18 @@ sub is_gone
 	return 1 if !kill 0, $pid;
 	open(my $stat, '<', "/proc/$pid/stat") or return 0;
 	return <$stat> =~ /\) Z /;
+}
+
+# A test that passes as soon as a condition holds, within a minute.
+sub eventually
+{
+	my ($condition, $name) = @_;
+	foreach (1 .. 600)
+	{
+		return pass($name) if $condition->();
+		sleep(0.1);
+	}
+	return fail($name);
 }
 
 # Waits longer than a session believes a TOAST pointer for the time alone: what src/pg/ask/copies.c

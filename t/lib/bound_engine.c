@@ -2,7 +2,7 @@
  * bound_engine.c
  *	  An engine that plans a statement by its parameters, as Citus does.
  *
- * For 058_citus.pl, with table "sharded" as the one that the engine distributes.  A statement
+ * For 018_splitting_engine.pl, with table "sharded" as the one that the engine distributes.  A statement
  * whose parameters are not all given when it is planned gets a plan that fails when it
  * runs: PostgreSQL would have made another one by then.  A subquery with OFFSET is planned
  * apart, without any parameters.

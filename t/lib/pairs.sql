@@ -18,8 +18,9 @@ CREATE TABLE pool AS
 		repeat('n', 70), '0', '-0', '1', '1.0', '1.50', '1.5', '42', '42.000', '-42', '99', '32767', '16777217', '9007199254740993', '0.1', '1e3', '1000',
 		'NaN', 'Infinity', '-Infinity', 't', '\x6162', '\x616220', '\x', '2024-02-29', '2024-02-29 00:00:00', '2024-02-29 00:00:00+00',
 		'2024-03-31 02:30:00', '2024-02-29 12:34:56.789012', 'infinity', '-infinity', '1970-01-01', '10.0.0.1', '10.0.0.1/32', '10.0.0.0/8',
-		'::1', '::1/128', '::ffff:10.0.0.1', '08:00:2b:01:02:03', '08:00:2b:ff:fe:01:02:03', '08:00:2b:01:02:03:04:05', '1 day',
-		'00112233-4455-6677-8899-aabbccddeeff', '{00112233445566778899aabbccddeeff}']) t
+		'::1', '::1/128', '::ffff:10.0.0.1', '08:00:2b:01:02:03', '08:00:2b:ff:fe:01:02:03', '08:00:2b:01:02:03:04:05', '1 day', '-32768', '9223372036854775807',
+		'1e20', '1e-1000', '10e129999', '5e-324', 'Feb 29, 2024', '5874897-12-31', '4713-01-01 00:00:00 BC', '294276-12-31 23:59:59.999999', '10/8',
+		'0800.2b01.0203', '00112233-4455-6677-8899-aabbccddeeff', '{00112233445566778899aabbccddeeff}']) t
 	UNION SELECT x::text FROM generate_series(1, 6), lateral (SELECT (random() * 200 - 100)::int) r(x)
 	UNION SELECT (x / 8.0)::text FROM generate_series(1, 4), lateral (SELECT (random() * 20000)::int) r(x)
 	UNION SELECT chr(97 + (random() * 25)::int) || repeat(' ', (random() * 4)::int) || chr(97 + (random() * 25)::int) || repeat(' ', (random() * 5)::int)
@@ -50,7 +51,7 @@ BEGIN
 		CALL fill(t.id, t.name);
 		IF t.can_be_key THEN
 			EXECUTE format('INSERT INTO held SELECT %1$s, bloom_agg(k, 1000, 1e-9), bloom_agg(row(k, 1), 1000, 1e-9) FROM k%1$s', t.id);
-			EXECUTE format('SELECT bloom_publish(%L, f) FROM held WHERE id = %s', 'l' || t.id, t.id);
+			EXECUTE format('SELECT bloom_publish_filter(%L, f) FROM held WHERE id = %s', 'l' || t.id, t.id);
 			EXECUTE format('CREATE INDEX i%1$s ON k%1$s USING bloomfilter (k) WITH (n = 1000, p = 1e-9)', t.id);
 		END IF;
 	END LOOP;

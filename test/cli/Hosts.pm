@@ -13,7 +13,7 @@ use POSIX qw(WNOHANG);
 use Server;
 use Test::More;
 
-our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx manifest has exporter_says promised);
+our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx manifest has exporter_says promised promised_by_dsn);
 
 my (%children, %ended);
 
@@ -102,10 +102,10 @@ sub manifest
 }
 
 # Whether a file has all of these integers.
-sub has { my ($file, @keys) = @_; return (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] eq @keys . "\n"; }
+sub has { my ($file, @keys) = @_; return (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] eq @keys . "\n"; }
 
 # A value that status tells of a folder, '' where there is none.
-sub exporter_says { my ($folder, $name) = @_; return (run('', 'status', '--json', "www/$folder"))[1] =~ /"$name": "?([^",}]*)/ ? $1 : ''; }
+sub exporter_says { my ($folder, $name) = @_; return (ask('', 'status', '--json', "www/$folder"))[1] =~ /"$name": "?([^",}]*)/ ? $1 : ''; }
 
 # What is promised: once the folder says that all before a time is in it, and a host tells
 # that serial, the host has these keys.  Gives how many it lacks, or why it can't be said.
@@ -114,8 +114,19 @@ sub promised
 	my ($folder, $file, $time, @keys) = @_;
 	my $serial;
 	wait_for(90, sub { my $m = manifest($folder); $serial = $m->{content}[0]; ($m->{true_at}[0] // 0) >= $time }) or return 'true_at does not come';
-	wait_for(90, sub { ((run('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0) >= $serial }) or return "the host does not tell the serial";
-	return @keys - (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1];
+	wait_for(90, sub { ((ask('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0) >= $serial }) or return "the host does not tell the serial";
+	return lacking($file, @keys);
+}
+
+# How many of these a file lacks.
+sub lacking { my ($file, @keys) = @_; return @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1]; }
+
+# The same of a file that is pulled without a folder between: once its page says so.
+sub promised_by_dsn
+{
+	my ($file, $time, @keys) = @_;
+	wait_for(90, sub { -e $file && unpack('Q<', substr slurp($file), 536, 8) >= $time }) or return 'true_at does not come';
+	return lacking($file, @keys);
 }
 
 1;

@@ -68,7 +68,7 @@ sub soon
 sub lacks
 {
 	my ($file, @keys) = @_;
-	my ($status, $out) = run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);
+	my ($status, $out) = ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);
 	return $out =~ /^(\d+)$/ ? @keys - $1 : 'none';
 }
 
@@ -78,7 +78,7 @@ sub count_of { my ($file, @keys) = @_; my $lacks = lacks($file, @keys); return $
 sub told
 {
 	my ($file) = @_;
-	my ($status, $out) = run('', 'status', $file);
+	my ($status, $out) = ask('', 'status', $file);
 	my %values = map { /^(\S+)\s+(.*?)( s)?$/ ? ($1, $2) : () } split /\n/, $out;
 	$values{exit} = $status;
 	return \%values;

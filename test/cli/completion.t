@@ -103,8 +103,8 @@ is_deeply(completions('pull', ''), [], 'pull has no file of its own');
 
 # What nobody can know
 foreach my $words ([ 'build', '-n' ], [ 'build', '--capacity' ], [ 'build', '-p' ], [ 'build', '--rate' ],
-	[ 'build', '-s' ], [ 'build', '--seed' ], [ 'build', '--parts' ], [ 'verify', '--sample' ],
-	[ 'verify', '--sample-seed' ], [ 'pull', '--dsn' ], [ 'pull', '--index' ], [ 'pull', '--list' ], [ 'pull', '--every' ], [ 'status', '--max-age' ])
+	[ 'build', '-s' ], [ 'build', '--seed' ], [ 'build', '--parts' ],
+	[ 'pull', '--dsn' ], [ 'pull', '--index' ], [ 'pull', '--list' ], [ 'pull', '--every' ], [ 'status', '--max-age' ])
 {
 	is_deeply(completions(@$words, ''), [], "@{$words}: nothing");
 }

@@ -65,12 +65,17 @@ refuses(qr/needs either --list or --index/, '', 'pull', '--dsn', $dsn, '--out', 
 refuses(qr/either --url or --dsn/, '', 'pull', '--out', 'x');
 refuses(qr/are of --url/, '', 'pull', '--dsn', $dsn, '--list', 'l', '--allow-http', '--out', 'x');
 
-# At each NOTIFY: without it the look would be a day later
-begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'l.bloom', '--follow', '--every', '86400', '--quiet');
-ok(soon(30, sub { told('l.bloom')->{every} eq '86400' }), 'a follower listens');
+# A list that is followed
+begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'l.bloom', '--follow', '--quiet');
+ok(soon(30, sub { told('l.bloom')->{every} eq '1' }), 'is looked at each second');
 publish('users', 'SELECT generate_series(1, 600)');
-ok(soon(30, sub { lacks('l.bloom', 1 .. 600) eq '0' }), 'what is published is there at once');
+ok(soon(30, sub { lacks('l.bloom', 1 .. 600) eq '0' }), 'what is published comes');
 is(finish('list', 'TERM'), 0, 'and it ends when it is told to');
+begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'l.bloom', '--follow', '--every', '3600', '--quiet');
+ok(soon(30, sub { told('l.bloom')->{every} eq '3600' }), 'one that looks each hour');
+unlink 'l.bloom';
+ok(soon(30, sub { lacks('l.bloom', 1 .. 600) eq '0' }), 'puts a file that is removed back before that');
+is(finish('list', 'TERM'), 0, 'and ends when it is told to, too');
 
 # ------------------------------------------------------------------------
 # An index
@@ -107,6 +112,16 @@ is((pull('--index', 'nothing', '--out', 'i.bloom'))[0], 2, 'an index that there 
 is(lacks('i.bloom', 6666), 0, 'leaves the file');
 like(told('i.bloom')->{wrong}, qr/no-look/, 'and status tells of it');
 
+# An index of the same name in another database has other keys
+my $other = own_database('bloomfilter_cli_dsn_other');
+sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+is((run('', 'pull', '--dsn', $other, '--index', 'users_filter', '--out', 'i.bloom'))[0], 1, 'is refused');
+is(lacks('i.bloom', 1001 .. 1100, 5555, 6666), 0, 'and no key is lost');
+like(told('i.bloom')->{wrong}, qr/identity/, 'status tells of it');
+is((pull('--index', 'users_filter', '--out', 'i.bloom'))[0], 0, 'the right one is taken');
+is((run('', 'pull', '--dsn', $other, '--index', 'users_filter', '--out', 'i.bloom', '--allow-older'))[0], 0, 'or another one by --allow-older');
+is(count_of('i.bloom', 1001 .. 1100), 0, 'which is empty');
+
 scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_dsn WITH (FORCE)');
+sql("DROP DATABASE $_ WITH (FORCE)") foreach 'bloomfilter_cli_dsn', 'bloomfilter_cli_dsn_other';
 done_testing();

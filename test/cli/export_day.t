@@ -4,7 +4,7 @@
 #
 # What is promised: a manifest's true_at says that all keys committed before are in its
 # content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
-# the day is (30), BLOOMFILTER_DAY_SEED which one.
+# the day is (12), BLOOMFILTER_DAY_SEED which one.
 
 use strict;
 use warnings;
@@ -20,7 +20,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 server_dsn();
-my $seconds = $ENV{BLOOMFILTER_DAY_SECONDS} // 30;
+my $seconds = $ENV{BLOOMFILTER_DAY_SECONDS} // 12;
 my $seed = $ENV{BLOOMFILTER_DAY_SEED} // int(rand(1 << 31));
 srand $seed;
 diag("BLOOMFILTER_DAY_SEED=$seed");
@@ -80,14 +80,14 @@ sub note_manifest
 # The serial first, then the keys: what comes meanwhile can only add.
 sub read_keys
 {
-	my $serial = (run('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
+	my $serial = (ask('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
 	my ($told) = grep { $_ <= $serial } sort { $b <=> $a } keys %promised;
 	return if !defined $told;
 	my $until = 0;
 	foreach (values %{ { map { $_ => $promised{$_} } grep { $_ <= $serial } keys %promised } }) { $until = $_ if $_ > $until; }
 	my @keys = map { my ($at, @k) = @$_; $at < $until ? @k : () } @committed;
 	return if !@keys;
-	my $missing = @keys - (run(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', 'hosts/u.bloom'))[1];
+	my $missing = @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', 'hosts/u.bloom'))[1];
 	push @denied, "$missing of " . @keys . " at serial $serial after: " . join(', ', @turns) if $missing;
 	$asked += @keys;
 	$checks++;

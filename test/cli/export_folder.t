@@ -139,21 +139,17 @@ is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 # A server that says nothing
 # ------------------------------------------------------------------------
 
-# a server of two names
-my ($host) = $dsn =~ /host=(\S+)/;
-symlink $host, "$here/second" or die;
-begin('exporter', map { s{host=\S+}{host=$host,$here/second}r } @follow);
+begin('exporter', @follow);
 my $pid = '';
 ok(wait_for(60, sub { exporter_says('users', 'failures') eq '0' && ($pid = sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'bloomfilter export'")) ne '' }), 'an exporter');
 SKIP:
 {
-	skip 'the server belongs to somebody else', 4 if !kill 'STOP', $pid;
+	skip 'the server belongs to somebody else', 3 if !kill 'STOP', $pid;
 	insert(20);
 	$content = first('content');
 	ok(wait_for(90, sub { slurp('.exporter.log') =~ /the server has not answered for \d+ s/ }), 'a backend that is stopped is silent');
 	ok(wait_for(90, sub { first('content') > $content }), 'and another one is asked');
 	is(exporter_says('users', 'failures'), 0, 'then all is well');
-	like(exporter_says('users', 'server'), qr{^host=\Q$here\E/second }, 'of the next host');
 	kill 'CONT', $pid;
 }
 is(finish('exporter', 'TERM'), 0, 'it ends');

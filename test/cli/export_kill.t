@@ -4,8 +4,8 @@
 #	  gets everything.
 #
 # strace kills, and refuses calls.  Needs a server with the extension, nginx, strace, and the
-# right to trace; a program without sanitizers is faster.  A folder in memory is filled where
-# one can be mounted.
+# right to trace; a program without sanitizers is faster.  A folder in memory is filled where a
+# user may mount one in a namespace.
 
 use strict;
 use warnings;
@@ -13,7 +13,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 
-use Cwd qw(abs_path);
+use Cwd qw(abs_path getcwd);
 my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN} && -x $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -141,10 +141,20 @@ foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'ENOSPC' ], [ 'fsync', 'EI
 	ok(has('u.bloom', 1 .. $next - 1), "$call, $error: and has all");
 }
 
+# A folder in memory, in a mount namespace that is gone with its process; others come to it through /proc.
+sub small_disk
+{
+	my ($folder, $size) = @_;
+	my $here = getcwd();
+	mkdir "$folder.disk";
+	begin('disk', 'unshare', '--user', '--map-root-user', '--mount', 'sh', '-c', "mount -t tmpfs -o size=$size,mode=755 none $here/$folder.disk && echo mounted && exec sleep 3600");
+	wait_for(30, sub { !is_alive('disk') || (-e '.disk.log' && slurp('.disk.log') =~ /mounted/) });
+	return is_alive('disk') && symlink '/proc/' . process_of('disk') . "/root$here/$folder.disk", $folder;
+}
+
 SKIP:
 {
-	mkdir 'www/small';
-	skip 'nothing can be mounted here', 8 if system('mount -t tmpfs -o size=400k none www/small 2>/dev/null') != 0;
+	skip 'nothing can be mounted here', 8 if !small_disk('www/small', '400k');
 	my @small = map { $_ eq 'www/users' ? 'www/small' : $_ } @export;
 	begin('small', @small, '--follow', '--every', '0.2', '--heartbeat', '1');
 	ok(wait_for(30, sub { -e 'www/small/manifest' }), 'an exporter to a small disk');
@@ -164,8 +174,8 @@ SKIP:
 	is(promised('small', 's.bloom', 0, 1 .. 100), 0, 'and the host');
 	ok(wait_for(60, sub { has('s.bloom', 1 .. $next - 1) }), 'which gets all');
 	finish($_, 'TERM') foreach 'small', 'small_host';
+	finish('disk', 'KILL');
 }
-system('umount www/small 2>/dev/null');
 
 finish('nginx', 'TERM');
 scope_to('public');

@@ -76,7 +76,7 @@ is(wholes_fetched('one'), 1, 'by a flip, not by the whole file');
 is(missing('one.url', 3000 .. 6000), 0, 'no key is missing');
 cmp_ok(missing('one.url', 1 .. 2000), '>', 1800, 'and what went is gone');
 my $serial = of_list('serial', 'one');
-sql("SELECT ext.bloom_rollback('one')");
+sql("CALL ext.bloom_rollback('one')");
 cmp_ok(of_list('serial', 'one'), '>', $serial, 'a rollback is a new serial');
 agree('the rollback', 'one');
 ok(bits('one.url') eq bits('one.dsn'), 'the same bytes after a rollback');
@@ -156,10 +156,10 @@ is((by_url('one', 'host.bloom'))[0], 0, 'one that is not behind is taken');
 is(missing('host.bloom', 1 .. 5300), 0, 'no key is missing');
 
 # ------------------------------------------------------------------------
-# NOTIFY, and connections that end
+# What is published, and connections that end
 # ------------------------------------------------------------------------
 
-my @exporter = (program(), 'export', '--dsn', $dsn, '--list', 'one', '--to', 'www/one', '--follow', '--every', '3600', '--heartbeat', '3600', '--expires', '0', '--poll', '1');
+my @exporter = (program(), 'export', '--dsn', $dsn, '--list', 'one', '--to', 'www/one', '--follow', '--heartbeat', '3600', '--expires', '0', '--poll', '1');
 my $settled = manifest('one')->{exporter}[0];
 begin('exporter', @exporter);
 begin('host', program(), 'pull', '--url', "$url/one", '--allow-http', '--out', 'hosts/f.bloom', '--follow', '--every', '1');
@@ -175,7 +175,7 @@ sub arrives
 	return;
 }
 publish('one', 1, 1, 5400);
-arrives('by NOTIFY', 5400);
+arrives('published', 5400);
 sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()");
 publish('one', 1, 1, 5500);
 arrives('after the connection was cut', 5500);
@@ -183,7 +183,7 @@ finish('exporter', 'KILL');
 publish('one', 1, 1, 5600);
 begin('exporter', @exporter);
 arrives('after a kill of the exporter', 5600);
-sql("SELECT ext.bloom_rollback('one')");
+sql("CALL ext.bloom_rollback('one')");
 arrives('after a rollback', 5500);
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 is(finish('host', 'TERM'), 0, 'and the host');
@@ -214,9 +214,9 @@ refused('a server that went back', qr/older than $exported: the server was resto
 publish('one', 1, 1, 5700);
 sql("UPDATE ext.bloom_generation SET serial = $exported WHERE name = 'one' AND back = 0");
 refused('other bits of the same serial', qr/other bits .* under the same serial/, 'one');
-sql("SELECT ext.bloom_set_identity('one', gen_random_uuid())");
+sql("CALL ext.bloom_set_identity('one', gen_random_uuid())");
 refused('another identity', qr/has another identity than before.*bloom_set_identity/, 'one');
-sql("SELECT ext.bloom_set_identity('one', '" . manifest('one')->{identity}[0] . "')");
+sql("CALL ext.bloom_set_identity('one', '" . manifest('one')->{identity}[0] . "')");
 agree('which bloom_set_identity gives back', 'one');
 is(missing('one.url', 1 .. 5700), 0, 'no key is missing');
 

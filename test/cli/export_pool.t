@@ -1,6 +1,6 @@
 # export_pool.t
-#	  bloomfilter export through pgbouncer, which gives it another server without its
-#	  knowledge: after a crash, after a failover, and by mistake.
+#	  bloomfilter export, and bloomfilter pull --dsn, through pgbouncer, which gives them another
+#	  server without their knowledge: after a crash, after a failover, and by mistake.
 #
 # Needs pgbouncer and nginx.  Everything listens on sockets and on loopback.
 
@@ -41,15 +41,17 @@ sub insert
 	return ($first .. $last);
 }
 
-# The pooler, whose socket is in a folder of its own; what it leads to can be changed.
+# The pooler, whose socket is in a folder of its own; what it leads to can be changed.  Each of the
+# two that follow has a pool, and so server connections, of its own.
 my $folder = $primary->folder;
 my $dsn = "host=$folder port=6432 user=postgres dbname=pool";
 sub lead_to
 {
-	my ($mode, $server) = @_;
-	spew("$folder/pgbouncer.ini", join("\n", '[databases]', 'pool = host=' . $server->folder . ' port=5432 dbname=postgres user=postgres',
+	my ($mode, @servers) = @_;
+	my $hosts = join ',', map { $_->folder } @servers;
+	spew("$folder/pgbouncer.ini", join("\n", '[databases]', (map { "$_ = host=$hosts port=5432 dbname=postgres user=postgres" } 'pool', 'direct'),
 		'[pgbouncer]', 'listen_addr =', 'listen_port = 6432', "unix_socket_dir = $folder", 'auth_type = any', 'server_login_retry = 1',
-		'query_wait_timeout = 5', 'admin_users = postgres', "pool_mode = $mode", "logfile = $folder/pgbouncer.log", ''));
+		'query_wait_timeout = 5', @servers > 1 ? ('min_pool_size = 2', 'server_round_robin = 1') : (), 'admin_users = postgres', "pool_mode = $mode", "logfile = $folder/pgbouncer.log", ''));
 	return;
 }
 sub admin
@@ -73,13 +75,16 @@ sub begin_exporter
 	ok(wait_for(30, sub { -e "www/$name/manifest" }), "$name: an exporter follows");
 	begin('host', program(), 'pull', '--url', "$url/$name", '--allow-http', '--out', "hosts/$name.bloom", '--follow', '--every', '1');
 	ok(wait_for(30, sub { -e "hosts/$name.bloom" }), "$name: and a host");
+	begin('direct', program(), 'pull', '--dsn', $dsn =~ s/dbname=pool/dbname=direct/r, '--index', 'users_filter', '--out', "hosts/$name.direct", '--follow', '--every', '0.2');
 	return;
 }
 sub kept
 {
 	my ($mode, $server, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is(promised($mode, "hosts/$mode.bloom", $server->now, @committed), 0, "$mode: $name");
+	my $time = $server->now;
+	is(promised($mode, "hosts/$mode.bloom", $time, @committed), 0, "$mode: $name");
+	is(promised_by_dsn("hosts/$mode.direct", $time, @committed), 0, "$mode: $name, also without a folder");
 	return;
 }
 
@@ -111,7 +116,7 @@ foreach my $mode ('transaction', 'session')
 	push @committed, insert($primary, 300);
 	kept($mode, $primary, 'nothing is missing after that');
 	cmp_ok(exporter_says($mode, 'whole_reads'), '>', $reads, "$mode: all of the index was read");
-	finish($_, 'TERM') foreach 'exporter', 'host';
+	finish($_, 'TERM') foreach 'exporter', 'host', 'direct';
 	finish('pooler', 'INT');
 }
 
@@ -136,38 +141,54 @@ push @committed, insert($primary, 50);
 $primary->replayed_by($standby);
 my $epoch = manifest($mode)->{epoch}[0];
 my $reads = exporter_says($mode, 'whole_reads');
-ok(admin('PAUSE pool'), 'the pool is paused');
+ok(admin('PAUSE'), 'the pool is paused');
 $primary->stop('fast');
 $standby->promote;
 lead_to($mode, $standby);
-ok(admin('RELOAD') && admin('RESUME pool'), 'and goes on with the standby that was promoted');
+ok(admin('RELOAD') && admin('RESUME'), 'and goes on with the standby that was promoted');
 push @committed, insert($standby, 300);
 kept($mode, $standby, 'nothing is missing after the failover');
 is(manifest($mode)->{epoch}[0], $epoch, 'which is no new epoch');
 ok(wait_for(30, sub { exporter_says($mode, 'whole_reads') > $reads }), 'all of the index was read');
 
 my $content = manifest($mode)->{content}[0];
-ok(admin('PAUSE pool'), 'the pool is paused again');
+ok(admin('PAUSE'), 'the pool is paused again');
 lead_to($mode, $stranger);
-ok(admin('RELOAD') && admin('RESUME pool'), 'and leads to another server, by mistake');
+ok(admin('RELOAD') && admin('RESUME'), 'and leads to another server, by mistake');
 ok(wait_for(60, sub { slurp('.exporter.log') =~ /another server answers than the one before/ }), 'which is noticed');
 like((run('', 'status', '--json', "www/$mode"))[1], qr/"error": "another server answers/, 'and told');
 is(manifest($mode)->{content}[0], $content, 'and not exported');
-ok(admin('PAUSE pool'), 'once more');
+ok(wait_for(60, sub { (run('', 'status', "hosts/$mode.direct"))[1] =~ /^wrong +.*identity/m }), 'nor pulled');
+is(promised_by_dsn("hosts/$mode.direct", 0, @committed), 0, 'and no key goes');
+ok(admin('PAUSE'), 'once more');
 lead_to($mode, $standby);
-ok(admin('RELOAD') && admin('RESUME pool'), 'the right one comes back');
+ok(admin('RELOAD') && admin('RESUME'), 'the right one comes back');
 push @committed, insert($standby, 100);
 kept($mode, $standby, 'and it goes on by itself');
 is(manifest($mode)->{epoch}[0], $epoch, 'in the same epoch');
 
-# A list through it: nobody can listen, so it is looked at each --every seconds.
+# Two servers in turns: each look is of one.
+ok(admin('PAUSE'), 'a last time');
+lead_to($mode, $standby, $stranger);
+ok(admin('RELOAD') && admin('RESUME'), 'it gives each transaction another of two servers');
+my $refusals = () = slurp('.exporter.log') =~ /another server answers/g;
+push @committed, insert($standby, 100);
+kept($mode, $standby, 'what is committed on the right one arrives');
+ok(wait_for(60, sub { (() = slurp('.exporter.log') =~ /another server answers/g) > $refusals || exporter_says($mode, 'failures') > 0 }), 'the other one is refused');
+push @committed, insert($standby, 100);
+kept($mode, $standby, 'and nothing is missing');
+ok(admin('PAUSE'), 'and back');
+lead_to($mode, $standby);
+ok(admin('RELOAD') && admin('RESUME'), 'to one');
+
+# A list through it
 Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 5000) });
 begin('lister', program(), 'export', '--dsn', $dsn, '--list', 'list', '--to', 'www/list', '--follow', '--every', '1', '--poll', '1');
 ok(wait_for(60, sub { -e 'www/list/manifest' }), 'a list comes through it, too');
 Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 6000) });
 my $serial = $standby->sql("SELECT serial FROM ext.bloom_list WHERE name = 'list'");
-ok(wait_for(60, sub { manifest('list')->{content}[0] eq $serial }), 'and each new one, without NOTIFY');
+ok(wait_for(60, sub { manifest('list')->{content}[0] eq $serial }), 'and each new one');
 
-finish($_, 'TERM') foreach 'lister', 'exporter', 'host', 'nginx';
+finish($_, 'TERM') foreach 'lister', 'exporter', 'host', 'direct', 'nginx';
 finish('pooler', 'INT');
 done_testing();

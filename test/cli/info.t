@@ -25,7 +25,6 @@ foreach my $command ([], ['build'], ['contains'], ['info'], ['pull'], ['status']
 	cmp_ok(scalar @lines, '<=', "@$command" eq 'pull' ? 36 : 24, "help of @$command fits on a screen");
 	is((grep { length > 80 } @lines), 0, "help of @$command fits in its width");
 }
-is((run('', 'help', 'build'))[1], (run('', 'build', '--help'))[1], 'help of a command');
 is((run('', 'build', '-h'))[1], (run('', 'build', '--help'))[1], '-h is --help');
 refuses(qr/no command given; see/, '');
 refuses(qr/unknown command "nfo"/, '', 'nfo');
@@ -66,13 +65,12 @@ foreach my $row (read_table('filters.tsv'))
 		"$row->{name}: fpr $info->{fpr} at fill $fill");
 }
 
-# Hostile files are refused for the first rule that they break.
-foreach my $row (read_table('invalid.tsv'))
+# Hostile files are refused; test/lib/test_vectors.c has each row with its rule.
+foreach my $row (grep { $_->{name} !~ /_\d\d$/ } read_table('invalid.tsv'))
 {
 	spew('hostile', pack 'H*', $row->{filter_hex});
 	refuses(qr/hostile/, '', 'info', 'hostile');
-	refuses(qr/hostile/, "1\n", 'contains', 'hostile')
-	  if $row->{name} !~ /_\d\d$/;
+	refuses(qr/hostile/, "1\n", 'contains', 'hostile');
 }
 
 # A flipped bit anywhere is an error, never an answer.

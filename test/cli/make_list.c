@@ -71,7 +71,7 @@ fill(state *s, const state *before, uint64_t n, long first, long last)
 	const void *bytes;
 	size_t		i;
 
-	if (bloomfilter_builder_create(n, 0.01, 0, &builder) < 0)
+	if (bloomfilter_builder_create(n, 0.01, 0, 1, &builder) < 0)
 		die("no builder");
 	for (; first <= last; first++)
 		bloomfilter_builder_add_int64(builder, first);
@@ -80,7 +80,7 @@ fill(state *s, const state *before, uint64_t n, long first, long last)
 	s->filter = malloc(s->length);
 	memcpy(s->filter, bytes, s->length);
 	bloomfilter_close(filter);
-	if (feed_part_read(s->filter, &s->part) != NULL)
+	if (feed_part_read(s->filter, s->length, &s->part) != NULL)
 		die("no part");
 	for (i = FEED_HEADER_BYTES; before != NULL && i < s->length; i++)
 		s->filter[i] |= before->filter[i];
@@ -106,7 +106,7 @@ add_patch(const state *from, const state *to, feed_patch_kind kind, const uint8_
 	patch.from_sum = kind == FEED_FLIP ? from->sum : 0;
 	patch.to_sum = to->sum;
 	feed_part_strip(&part);
-	file->length = feed_patch_length(kind, &part, &change, 1);
+	file->length = feed_patch_write(&patch, &part, &change, 1, NULL);
 	patch_bytes[patch_count] = malloc(file->length);
 	file->kind = kind;
 	file->from = patch.from;
@@ -134,7 +134,7 @@ publish(const char *folder, const state *s, const state *whole, const uint8_t *i
 	memcpy(m.identity, identity, FEED_IDENTITY_BYTES);
 	snprintf(m.exporter, sizeof m.exporter, "0123456789abcdef");
 	m.serial = m.content = s->serial;
-	m.built = m.true_at = s->serial;
+	m.true_at = s->serial;
 	m.epoch = s->epoch;
 	m.sum = s->sum;
 	m.poll = 1;

@@ -2,6 +2,8 @@
 #	  Losses of power: a follower's writes are written down, and from each point on the way the
 #	  disk is left with any of the pages that were not synced, and page 0 torn between sectors.
 #	  What a reader of the next boot then tells is there; and so is what a reader of any copy tells.
+#	  Then random days of a host, of fixed seeds: kills, errors, pages that a failed write-back
+#	  dropped, losses of power with another boot, and looks between them.
 #
 # Needs nginx; a library (shim.c) writes down what the disk is told.
 
@@ -14,6 +16,7 @@ use lib $FindBin::Bin;
 use CommandLine;
 use Hosts;
 use Lists;
+use POSIX qw(mkfifo);
 use Test::More;
 use XXH64;
 
@@ -146,6 +149,182 @@ foreach my $record (@records)
 	}
 }
 cmp_ok($believed, '>', 0, "where the serial of now is believed after a boot, $believed lack keys");
+
+# Who reads it in this boot, between any two writes, is told no serial whose bits are still to come.
+my (%seen, @early);
+foreach my $record (@records)
+{
+	# a file that is replaced is gone, and a later one may get its inode
+	%seen = ($record->{inode} => $seen{ $record->{inode} }) if $record->{what} eq 'R';
+	next if $record->{what} ne 'W';
+	my $image = \$seen{ $record->{inode} };
+	put($image, @$record{ 'at', 'bytes' });
+	my $serial = length $$image > 4096 + 64 ? unpack 'Q<', substr $$image, 520 : 0;
+	push @early, "$serial is told too early" if defined $blocks{$serial} && lost($$image, $serial) > 0;
+}
+is(join("\n", @early), '', 'between two writes what is told is there');
+
+# Whoever reads a file is told to leave it before another one takes its name.
+my ($named, %left, @silent);
+foreach my $record (@records)
+{
+	$left{ $record->{inode} } = 1 if $record->{what} eq 'W' && $record->{at} == 600 && $record->{bytes} eq pack 'Q<', 1;
+	next if $record->{what} ne 'R';
+	push @silent, $named if defined $named && !$left{$named};
+	$named = $record->{inode};
+	delete $left{$named};
+}
+is("@silent", '', 'a file that is replaced says so before');
+
+# ------------------------------------------------------------------------
+# Random days of a host
+# ------------------------------------------------------------------------
+
+my @faults;
+$believed = 0;
+
+# What one look of a follower told the disk, with these variables for the shim: the units that
+# each inode has not synced, and what it has.  cut: the power was lost on the way, at the earliest
+# when FILE had its name.
+sub look_with
+{
+	my ($disk, $pending, $cut, %shim) = @_;
+	unlink 'day.log';
+	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'day.bloom', SHIM_LOG => 'day.log', %shim);
+	waitpid start('', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', 'day.bloom'), 0;
+	ending();
+	my $log = -e 'day.log' ? slurp('day.log') : '';
+	my (@told, $named);
+	while ($log ne '')
+	{
+		my ($what, $inode, $offset, $length) = unpack 'aQ<Q<Q<', $log;
+		push @told, [ $what, $inode, $offset, substr $log, 25, $length ];
+		substr $log, 0, 25 + $length, '';
+		$named = @told if $what =~ /[RD]/;
+	}
+	$named //= 0;
+	splice @told, $named + rand(@told - $named + 1) if $cut;
+	foreach (@told)
+	{
+		my ($what, $inode, $offset, $bytes) = @$_;
+		if ($what eq 'W') { push @{ $pending->{$inode} }, units($offset, $bytes); }
+		elsif ($what eq 'S') { put(\$disk->{$inode}, @$_) foreach @{ delete $pending->{$inode} // [] }; }
+	}
+	return;
+}
+
+# FILE with other bytes, of which some are in the follower's page.
+sub overwrite
+{
+	my ($at, $bytes) = @_;
+	open my $stream, '+<:raw', 'day.bloom' or die "day.bloom: $!";
+	seek $stream, $at, 0;
+	print $stream $bytes;
+	close $stream or die;
+	return;
+}
+
+# A loss of power, which leaves some of what was not synced, and another boot: the last one of several draws.
+sub boot_anew
+{
+	my ($disk, $pending) = @_;
+	my $inode = (stat 'day.bloom')[1] // return;
+	my $units = delete $pending->{$inode} // [];
+	my $image;
+	foreach (1 .. 20)
+	{
+		$image = $disk->{$inode} // '';
+		put(\$image, @$_) foreach grep { rand() < 0.5 } @$units;
+		my ($told, $now) = (told_of($image), unpack 'Q<', substr $image, 520);
+		push @faults, "a draw tells $told, which is not there" if lost($image, $told) > 0;
+		$believed++ if lost($image, $now) > 0;
+	}
+	substr $image, 48, 16, "\1" x 16;
+	substr $image, 504, 8, pack 'Q<', xxh64(substr $image, 0, 504);
+	overwrite(0, $image);
+	$disk->{$inode} = $image;
+	return;
+}
+
+# The file system drops pages that it could not write, after it said so to who synced.
+sub drop_pages
+{
+	my ($disk, $pending) = @_;
+	my $inode = (stat 'day.bloom')[1] // return 0;
+	return 0 if slurp('.stderr') !~ /saving failed/;
+	overwrite($_->[0], substr $disk->{$inode}, $_->[0], length $_->[1]) foreach grep { $_->[0] >= 4096 && rand() < 0.7 } @{ $pending->{$inode} // [] };
+	return 1;
+}
+
+# What is wrong with FILE: its reader tells of keys that are not there.
+sub wrong_now
+{
+	return '' if !-e 'day.bloom';
+	my $serial = told('day.bloom')->{serial} // 0;
+	return '' if $serial eq '0';
+	return "it tells $serial, which there is not" if !defined $blocks{$serial};
+	my $missing = lost(slurp('day.bloom'), $serial);
+	return $missing > 0 ? "it tells $serial and lacks $missing bits" : '';
+}
+
+my %events;
+foreach my $day (1 .. 12)
+{
+	my (%on_disk, %unsynced);
+	my ($state, $history) = (0, '');
+	srand $day;
+	unlink glob '{.day,day}.bloom*';
+	foreach my $step (1 .. 9)
+	{
+		my $event = (qw(look kill fail drop drop power power))[ rand 7 ];
+		$state += int rand 2 if $state < 5;
+		serve('s', $state);
+		my %shim = $event eq 'kill' ? (SHIM_KILL => 1 + int rand 30) : $event eq 'fail' ? (SHIM_FAIL => 1 + int rand 30, SHIM_ERROR => rand() < 0.5 ? 5 : 28) :
+			$event eq 'drop' ? (SHIM_ONLY => 'fdatasync', SHIM_FAIL => 1, SHIM_ERROR => 5) : ();
+		look_with(\%on_disk, \%unsynced, $event eq 'power', %shim);
+		boot_anew(\%on_disk, \%unsynced) if $event eq 'power';
+		$event = 'look' if $event eq 'drop' && !drop_pages(\%on_disk, \%unsynced);
+		$history .= " $event";
+		$events{$event}++;
+		my $fault = wrong_now();
+		push @faults, "day $day,$history: $fault" if $fault ne '';
+	}
+	serve('s', 5);
+	(pull_once('day.bloom'))[0] eq '0' or (pull_once('day.bloom'))[0] eq '0' or push @faults, "day $day,$history: it does not recover: " . slurp('.stderr');
+	push @faults, "day $day,$history: other bits at its end" if substr(slurp('day.bloom'), 4096 + 64) ne $blocks{ serial_of('s', 5) };
+}
+is(join("\n", @faults), '', 'random days of kills, errors, dropped pages and losses of power: what is told is there, and all heals');
+cmp_ok($believed, '>', 0, "where the serial of now is believed after a boot, $believed lack keys");
+is(scalar(keys %events), 5, 'of each: ' . join ', ', map { "$events{$_} $_" } sort keys %events);
+
+# ------------------------------------------------------------------------
+# Keys that come while FILE is being saved
+# ------------------------------------------------------------------------
+
+sub slow_tells { my ($what, $state) = @_; return soon(60, sub { -e 'slow.bloom' && page_of('slow.bloom')->{$what} == serial_of('s', $state) }); }
+
+serve('s', 0);
+{
+	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'slow.bloom', SHIM_HOLD => 'slow.fifo');
+	begin('slow', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', 'slow.bloom', '--follow', '--every', '0.2', '--quiet');
+}
+ok(slow_tells('serial', 0), 'a host on a slow disk') or diag(slurp('.slow.log'));
+serve('s', 1);
+ok(slow_tells('serial', 1), 'takes keys');
+mkfifo('slow.fifo', 0600) or die;
+# this waits until the disk has begun to save them
+alarm 120;
+open my $fifo, '>', 'slow.fifo' or die;
+alarm 0;
+serve('s', 2);
+ok(slow_tells('serial', 2), 'and the next ones meanwhile') or diag(slurp('.slow.log'));
+my $before = page_of('slow.bloom')->{saved};
+close $fifo;
+soon(60, sub { page_of('slow.bloom')->{saved} != $before });
+is(page_of('slow.bloom')->{saved}, serial_of('s', 1), 'the first ones are said to be saved, and no more');
+unlink 'slow.fifo' or die;
+is(finish('slow', 'TERM'), 0, 'it ends');
+is(page_of('slow.bloom')->{saved}, serial_of('s', 2), 'and then all is saved');
 
 finish('nginx', 'TERM');
 done_testing();

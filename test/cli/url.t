@@ -195,6 +195,11 @@ refuses(qr/there is no index "nothing"/, '', 'export', '--dsn', $dsn, '--index',
 my @follow = (program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1');
 begin('host', @follow);
 ok(wait_for(30, sub { -e 'hosts/u.bloom' }), 'a host begins');
+begin('hasty', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/hasty.bloom', '--follow', '--every', '0.5');
+ok(wait_for(30, sub { -e '.hasty.log' && slurp('.hasty.log') =~ /hasty.bloom: looks each 1 s, as the exporter's --poll says$/m }),
+	'one that is to look more often than the exporter wants says so');
+finish('hasty', 'TERM');
+unlike(slurp('.host.log'), qr/looks each/, 'the other one has nothing to say');
 refuses(qr/is followed by another process/, '', 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom');
 {
 	my $inode = (stat 'hosts/u.bloom')[1];
@@ -243,13 +248,14 @@ foreach my $statement ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY
 }
 cmp_ok(manifest('users')->{epoch}[0], '>', $epoch, 'a rebuild is a new epoch');
 ok(has('hosts/u.bloom', 1000000 .. 1000999), 'keys beyond n are there');
-sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%bloom_index_changes%'");
+is(sql("SELECT bool_and(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'bloomfilter export'"), 't', 'the connection is cut');
 arrive('after the connection was cut');
 
 # Time: all that was committed before true_at is in what a host has of that serial.
 like((run('', 'status', 'hosts/u.bloom'))[1], qr/serial\s+\d+/, 'status tells the serial');
 finish('exporter', 'TERM');
-wait_for(5, sub { 0 });
+my $last = manifest('users')->{content}[0];
+ok(wait_for(60, sub { (run('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+$last$/m }), 'the follower comes to the end');
 is(finish('host', 'TERM'), 0, 'the follower ends with 0');
 $snapshot = sql("SET search_path = public, ext; SELECT encode(ext.bloomfilter_send(bloom_snapshot('users_filter')), 'hex')");
 is((run('', 'copy', 'hosts/u.bloom', 'copy.bloom'))[0], 0, 'what it leaves is copied');

@@ -27,7 +27,8 @@ my ($library) = glob '/usr/lib/*/faketime/libfaketime.so.1';
 plan skip_all => 'faketime is not installed' if !defined $library;
 
 my @ages = ('9223372036854775807', '99999999999999999999', '-86400', '172800');
-my $url = begin_nginx(free_port(), map { "location /age$_/ { add_header Age $_; }" } @ages);
+my $url = begin_nginx(free_port(), 'location = /users/manifest { if (-f $document_root/held) { return 304; } }',
+	map { "location /age$_/ { add_header Age $_; }" } @ages);
 my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
 my @pull = ('pull', '--url', "$url/users", '--allow-http');
 
@@ -108,9 +109,20 @@ foreach my $age (@ages)
 is(words(-24, 'right.bloom'), '', 'set back by a day: the time since the boot tells how old it is');
 like(words(24, 'right.bloom', '--max-age', 7200), qr/old/, 'set forward by a day: it is old');
 
-begin('host', $plain, @pull, '--out', 'working.bloom', '--follow', '--every', '1');
+# The time of a follower, which may change while it runs.
+sub set_clock { my ($hours) = @_; spew('clock.new', sprintf "%+dh\n", $hours); rename 'clock.new', 'clock' or die; return; }
+
+set_clock(0);
+{
+	local %ENV = (%ENV, LD_PRELOAD => $library, FAKETIME_TIMESTAMP_FILE => 'clock', FAKETIME_NO_CACHE => 1, FAKETIME_DONT_FAKE_MONOTONIC => 1, DONT_FAKE_MONOTONIC => 1);
+	begin('host', $plain, @pull, '--out', 'working.bloom', '--follow', '--every', '1');
+}
 ok(wait_for(30, sub { -e 'working.bloom' && told('working.bloom') =~ /[1-9]/ }), 'a follower with the right clock');
 is(words(-24, 'working.bloom'), '', 'asked by a clock that is a day behind');
+spew('www/held', '');
+set_clock(48);
+ok(wait_for(30, sub { slurp('.host.log') =~ /it has expired/ }), 'a list of which the server says for ever that it is unchanged expires') || diag(slurp('.host.log'));
+unlink 'www/held' or die;
 finish('host', 'TERM');
 
 # ------------------------------------------------------------------------

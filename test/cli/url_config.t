@@ -1,6 +1,6 @@
 # url_config.t
-#	  bloomfilter pull --config: many lists in one process.  Lists that fail beside lists that
-#	  go on, lists that come, change and go, a slow server, and one connection for all.
+#	  bloomfilter pull --config: a process for each of many lists.  Lists that fail beside lists
+#	  that go on, and lists that come and go.
 #
 # Needs a server with the extension, nginx and minisign.  Everything listens on loopback.
 # Each wait is for a condition.
@@ -45,52 +45,45 @@ is(system('minisign -G -W -p right.pub -s right.key >/dev/null </dev/null'), 0, 
 is(system('minisign -G -W -p wrong.pub -s wrong.key >/dev/null </dev/null'), 0, 'and another');
 sub export { my ($table, @options) = @_; return run('', 'export', '--dsn', $dsn, '--index', "${table}_filter", '--to', "www/$table", '--poll', '1', @options); }
 is((export($_, $_ eq 'c' ? ('--sign', 'right.key') : ()))[0], 0, "$_ is exported") foreach 'a', 'b', 'c';
-my $head = "# for all\nallow-http = on\nevery = 1\n\n";
+my $head = "# for all\nallow-http\nevery = 1\n\n";
 
 # ------------------------------------------------------------------------
 # Files with errors
 # ------------------------------------------------------------------------
 
-# What a file's one error is, at which line; and that nothing of its list begins.
-sub wrong_line
+# What a file's error is; and that nothing of the file begins.
+sub is_wrong
 {
-	my ($name, $line, $pattern, $text) = @_;
-	spew('wrong.conf', $text);
+	my ($name, $pattern, $text) = @_;
+	spew('wrong.conf', $text . list('right', "$url/a", 'allow-http'));
 	my ($status, $out, $err) = pull('wrong.conf', '--once');
-	ok($status eq '2' && $err =~ /^bloomfilter: "wrong.conf", line $line: $pattern/m, "an error: $name") || diag("status $status: $err");
-	ok(!-e 'hosts/x.bloom', 'and nothing of that list begins');
-	unlink glob 'hosts/*';
+	ok($status eq '2' && $err =~ /^bloomfilter: $pattern/m, "an error: $name") || diag("status $status: $err");
+	like($err, qr/^bloomfilter: nothing of "wrong.conf" is taken before it is right$/m, 'which is told');
+	is_deeply([ glob 'hosts/*' ], [], 'and nothing of the file begins');
 	return;
 }
 
 my $x = list('x', "$url/a");
-wrong_line('no line of any kind', 5, qr/"nonsense" is neither \[name\] nor name = value/, "${head}nonsense\n$x");
-wrong_line('an unknown name', 8, qr/unknown name "color"/, $head . list('x', "$url/a", 'color = red'));
-wrong_line('a number that is none', 8, qr/every must be a number of seconds from 0.05 to 86400, not "soon"/, $head . list('x', "$url/a", 'every = soon'));
-wrong_line('a switch that is none', 8, qr/no-agent must be on or off, not "maybe"/, $head . list('x', "$url/a", 'no-agent = maybe'));
-wrong_line('no value', 8, qr/name has no value/, $head . list('x', "$url/a", 'name ='));
-wrong_line('a value twice', 8, qr/url is given twice/, $head . list('x', "$url/a", "url = $url/b"));
-wrong_line('a key that is none', 8, qr/"RWQ" is neither a public key nor a file/, $head . list('x', "$url/a", 'key = RWQ'));
-wrong_line('a name of one list for all', 5, qr/url belongs to one list/, $head . "url = $url/a\n$x");
-wrong_line('a key for all that is none: none of them begins', 5, qr/"RWQ" is neither/, $head . "key = RWQ\n$x");
-wrong_line('a list without a file', 5, qr/out and either url or dsn are needed/, $head . "[x]\nurl = $url/a\n");
-wrong_line('a list without a name', 5, qr/a list begins with its name in brackets/, $head . "[]\n" . $x =~ s/^\[x\]\n//r);
-wrong_line('a name that does not end', 5, qr/a list begins with its name in brackets/, $head . "[x\n" . $x =~ s/^\[x\]\n//r);
-wrong_line('http without being told', 1, qr/http: lets others change what comes: use https:, key or allow-http/, $x);
-wrong_line('a zero byte', 8, qr/the line has a zero byte/, $head . list('x', "$url/a", "name = public.a_filter\0x"));
-wrong_line('a folder for a file', 5, qr/out must be a file's name/, $head . $x =~ s/^out = .*/out = hosts\//mr);
-like((pull('nothing'))[2], qr/cannot read "nothing": .*\n.*there is no list in "nothing" that could be followed/, 'no file at all');
+is_wrong('no line of any kind', '"wrong.conf", line 5: it is neither \[name\] nor name = value', "${head}such nonsense\n$x");
+is_wrong('an unknown name', 'x: unknown option --color=red', $head . list('x', "$url/a", 'color = red'));
+is_wrong('a number that is none', 'x: --every must be a number of seconds from 0.05 to 86400, not "soon"', $head . list('x', "$url/a", 'every = soon'));
+is_wrong('a switch with a value', 'x: .*allow-http', $head . list('x', "$url/a", 'allow-http = maybe'));
+is_wrong('no value', 'x: an option has no value', $head . list('x', "$url/a", 'name ='));
+is_wrong('a key that is none', 'x: "RWQ" is neither a public key nor a file', $head . list('x', "$url/a", 'key = RWQ'));
+is_wrong('a key for all that is none', 'x: "RWQ" is neither', $head . "key = RWQ\n$x");
+is_wrong('a list without a file', 'x: --out and either --url or --dsn are needed', $head . "[x]\nurl = $url/a\n");
+is_wrong('a list without a name', '"wrong.conf", line 5: ', $head . "[]\n" . $x =~ s/^\[x\]\n//r);
+is_wrong('a name that does not end', '"wrong.conf", line 5: ', $head . "[x\n" . $x =~ s/^\[x\]\n//r);
+is_wrong('http without being told', 'x: http: lets others change what comes: use https:, --key or --allow-http', $x);
+is_wrong('a zero byte', '"wrong.conf", line 8: ', $head . list('x', "$url/a", "name = public.a_filter\0x"));
+is_wrong('a folder for a file', 'x: --out must be a file\'s name', $head . $x =~ s/^out = .*/out = hosts\//mr);
+is_wrong('another file of many lists', 'x: unknown option --config=wrong.conf', $head . list('x', "$url/a", 'config = wrong.conf'));
+is_wrong('once and for ever', 'x: --allow-older is for once', $head . list('x', "$url/a", 'allow-older'));
+like((pull('nothing'))[2], qr/cannot read "nothing": .*\n.*nothing of "nothing" is taken/, 'no file at all');
 is((pull('nothing'))[0], 2, 'is an error that ends it');
 spew('empty.conf', "# nothing\n");
-is((pull('empty.conf'))[0], 2, 'and so is a file without a list');
+like((pull('empty.conf'))[2], qr/there is no list in "empty.conf"/, 'and so is a file without a list');
 refuses(qr/--config is given twice/, '', 'pull', '--config', 'a', '--config', 'b');
-
-spew('twice.conf', $head . list('a', "$url/a") . list('b', "$url/b") =~ s/b\.bloom/.\/a.bloom/r . list('a', "$url/b") =~ s/a\.bloom/c.bloom/r);
-my ($status, $out, $err) = pull('twice.conf', '--once');
-like($err, qr/^bloomfilter: "twice.conf", line 9: the list of "twice.conf", line 5, has the same out$/m, 'a file of two lists is an error of the second');
-like($err, qr/^bloomfilter: "twice.conf", line 13: the list of "twice.conf", line 5, has the same name$/m, 'a name of two lists, too');
-is($status, 2, 'which the exit status tells');
-ok(has('hosts/a.bloom', 1 .. 1000) && !-e 'hosts/c.bloom', 'but the first one is pulled');
 
 # ------------------------------------------------------------------------
 # Once
@@ -98,6 +91,7 @@ ok(has('hosts/a.bloom', 1 .. 1000) && !-e 'hosts/c.bloom', 'but the first one is
 
 my $closed = 'http://127.0.0.1:' . free_port();
 my $key = (split /\n/, slurp('wrong.pub'))[1];
+my ($status, $out, $err);
 my ($dead, $refused) = (list('dead', "$closed/dead"), list('refused', "$url/c", "key = $key"));
 unlink glob 'hosts/*';
 spew('once.conf', "$head$dead$refused" . list('a', "$url/a") . list('c', "$url/c", 'key = right.pub'));
@@ -127,7 +121,7 @@ ok(wait_for(30, sub { -e 'hosts/a.bloom' && -e 'hosts/b.bloom' && has('hosts/a.b
 is(scalar(children()), 3, 'by a process each');
 ok(wait_for(30, sub { says(qr/dead: \Q$closed\E/) }), 'one that fails says so');
 kill 'KILL', children();
-ok(wait_for(60, sub { says(qr/was ended by signal 9/) }), 'what is killed is noticed');
+ok(wait_for(60, sub { says(qr/has ended by signal 9/) }), 'what is killed is noticed');
 ok(wait_for(60, sub { children() == 3 }), 'and begun again');
 add('a', 2000, 2049);
 export('a');
@@ -138,10 +132,11 @@ ok(wait_for(60, sub { -e 'hosts/c.bloom' && has('hosts/c.bloom', 1 .. 1000) }), 
 ok(wait_for(60, sub { wrong('hosts/b.bloom') =~ /"removed"/ }), 'one that is gone is removed, says status');
 ok(has('hosts/b.bloom', 1 .. 1000), 'and its file stays');
 is(scalar(children()), 2, 'the others go on');
-spew('many.conf', "nonsense\n");
-ok(wait_for(60, sub { says(qr/nothing of it is taken before it is right/) }), 'a file with an error, noticed by itself,');
-is(scalar(children()), 2, 'changes nothing');
 my @left = children();
+spew('many.conf', $head . list('a', "$url/a", 'color = red'));
+kill 'HUP', process_of('many');
+ok(wait_for(60, sub { says(qr/unknown option --color=red.*\n.*nothing of "many.conf" is taken before it is right/) }), 'a file with an error');
+is_deeply([ children() ], \@left, 'changes nothing');
 is(finish('many', 'TERM'), 0, 'it ends when it is told to');
 is(scalar(grep { kill 0, $_ } @left), 0, 'and so do all that follow');
 spew('many.conf', $head . list('a', "$url/a"));

@@ -12,10 +12,12 @@ use lib $FindBin::Bin;
 
 use CommandLine;
 use Hosts;
+use IO::Socket::INET;
 use Lists;
 use Test::More;
 
-my $url = begin_nginx(free_port());
+my $port = free_port();
+my $url = begin_nginx($port);
 my @states = ('new:1-300', 'set:1001-1100', 'flip:2001-2100', 'set:2101-2200', 'set:2201-2300', 'flip:3001-3100', 'flip:4001-4100', 'set:4101-4200');
 my @keys = ([ 1 .. 300 ], [ 1 .. 300, 1001 .. 1100 ], [ 2001 .. 2100 ], [ 2001 .. 2200 ], [ 2001 .. 2300 ], [ 3001 .. 3100 ], [ 4001 .. 4100 ], [ 4001 .. 4200 ]);
 make_list($url, 's', 100, @states);
@@ -29,7 +31,16 @@ sub asked
 	$asked = @lines;
 	return join ' ', map { my $kind = $_; "$kind " . grep { /\.$kind HTTP\S+ 200/ } @new } 'bloom', 'patch';
 }
-sub settle { soon(1, sub { 0 }); return asked(); }
+# The web server's log has all requests before one that it has.
+my $marks = 0;
+sub settle
+{
+	my $mark = 'GET /mark' . ++$marks . ' ';
+	my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) or die "socket: $!";
+	print $socket "${mark}HTTP/1.0\r\n\r\n";
+	soon(30, sub { slurp('access.log') =~ /\Q$mark/ });
+	return asked();
+}
 
 my $hosts = 0;
 sub host_at { my ($state) = @_; my $file = 'e' . ++$hosts; serve('s', $state); is((pull_once($file))[0], 0, "a host of state $state"); settle(); return $file; }
@@ -90,6 +101,16 @@ foreach my $harm ([ 'missing', sub { unlink $_[0] } ], [ 'damaged', sub { spew($
 	is_at($file, 4, 'bloom 0 patch 1');
 }
 
+# Patches that lead elsewhere than their lines say: a host has no serial whose keys it lacks.
+$file = host_at(2);
+serve('s', 4);
+my @lines = slurp('www/s/4/manifest') =~ /^patch set \d+ \d+ (\d+ \w{64})$/mg;
+spew('www/now/manifest', slurp('www/s/4/manifest') =~ s/$lines[-2]/x/r =~ s/$lines[-1]/$lines[-2]/r =~ s/ x$/ $lines[-1]/mr);
+is((pull_once($file))[0], 2, 'patches whose lines have each the digest of the other');
+is(told($file)->{serial}, serial_of('s', 2), 'leave what there was');
+is(lacks($file, @{ $keys[2] }), 0, 'with its keys');
+settle();
+
 # Whole files that are not what they should be leave all as it was.
 my ($whole) = map { /(\w{64})/ } grep { /^whole/ } split /\n/, slurp('www/s/7/manifest');
 serve('s', 7);
@@ -100,6 +121,20 @@ is(told('none')->{wrong} // '', 'waiting', 'and status says that there is none')
 serve('s', 7);
 system('cp', "www/s/7/$whole.bloom", 'www/now/');
 is((pull_once('none'))[0], 0, 'and the right one does');
+
+# So do files and patches that make another sum than the manifest tells.
+$file = host_at(1);
+serve('s', 2);
+spew('www/now/manifest', slurp('www/s/2/manifest') =~ s/^(sum \w{15})(\w)/$1 . sprintf '%x', 15 - hex $2/emr);
+foreach my $host ($file, 'other')
+{
+	my ($status, undef, $err) = pull_once($host);
+	ok($status == 2 && $err =~ /files and patches of the server don't fit each other/, 'another sum than the manifest tells is refused') || diag("$status $err");
+}
+is(settle(), 'bloom 2 patch 1', 'by the patch, and by the whole');
+is(told($file)->{serial}, serial_of('s', 1), 'a host keeps what it had');
+is(lacks($file, @{ $keys[1] }), 0, 'with its keys');
+ok(!-e 'other', 'and a new one has no file');
 
 # Hosts wait for their turn.
 {

@@ -81,7 +81,7 @@ test_ends(void)
 	double		almost;
 
 	ok(bf_estimate_keys(&f.header) == 0.0 && bf_estimate_rate(&f.header) == 0.0 &&
-	   bf_fill(&f.header) == 0.0 && !bf_over_capacity(&f.header),
+	   bf_fill(&f.header) == 0.0 && !bf_over_capacity(&f.header) && !bf_is_saturated(&f.header),
 	   "an empty filter holds no keys and finds none");
 	filter_add_integers(&f, 7, 1);
 	ok(fabs(bf_estimate_keys(&f.header) - 1.0) < 0.1, "one key counts as about one");
@@ -91,8 +91,8 @@ test_ends(void)
 	ok(isfinite(bf_estimate_keys(&f.header)) && bf_estimate_keys(&f.header) > almost,
 	   "a full filter has an estimate, above that of one that misses a bit");
 	ok(bf_estimate_rate(&f.header) > 0.99 && bf_estimate_rate(&f.header) <= 1.0 &&
-	   bf_fill(&f.header) == 1.0 && bf_over_capacity(&f.header),
-	   "a full filter finds every key and is over its capacity");
+	   bf_fill(&f.header) == 1.0 && bf_over_capacity(&f.header) && bf_is_saturated(&f.header),
+	   "a full filter finds every key, is over its capacity, and tells no number of keys");
 	filter_free(&f);
 }
 

@@ -37,7 +37,7 @@ TABLES = """
     insert into sent_{0} (k) {1};
     create table held_{0} as select k from sent_{0} where number % 2 = 1;
     create index on held_{0} using bloomfilter (k) with (p = 1e-9);
-    select bloom_publish('held_{0}', bloom_agg(k, 100, 1e-9)) from held_{0};
+    select bloom_publish_filter('held_{0}', bloom_agg(k, 100, 1e-9)) from held_{0};
     create table filter_{0} as select bloom_agg(k, 100, 1e-9) as filter from held_{0};"""
 WAYS = {
     "EXISTS": "select exists (select from held_{0} where k = {1})",
@@ -129,4 +129,4 @@ def check(score):
         for (mode, kind), ways in answers.items():
             check_answers(score, mode, kind, ways)
     for kind in KINDS:
-        drivers.psql("drop table sent_{0}, held_{0}, filter_{0}; select bloom_drop('held_{0}')".format(kind))
+        drivers.psql("drop table sent_{0}, held_{0}, filter_{0}; call bloom_drop('held_{0}')".format(kind))

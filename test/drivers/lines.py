@@ -22,11 +22,11 @@ TIMES = 7
 
 # What stands in the document: the list, and what the drivers must answer then.
 STATES = {
-    "with the key": ("select bloom_publish('users', bloom_add(bloom_create(10, 1e-9), 42))",
+    "with the key": ("select bloom_publish_filter('users', bloom_add(bloom_create(10, 1e-9), 42))",
                      "true [true,false]"),
-    "without it": ("select bloom_publish('users', bloom_add(bloom_create(10, 1e-9), 43))",
+    "without it": ("select bloom_publish_filter('users', bloom_add(bloom_create(10, 1e-9), 43))",
                    "false [false,false]"),
-    "not published": ("select bloom_drop('users')", "42704 42704"),
+    "not published": ("call bloom_drop('users')", "42704 42704"),
 }
 
 HELD = """
@@ -44,10 +44,16 @@ HELD = """
         ('inet', bloom_add(bloom_create(10, 1e-9), '10.0.0.1'::inet))"""
 
 # The table: kind, type, and the answers to a key, another one and a list of both (of JDBC
-# to one of them).  A key that needs a type is an error.  psycopg's are in t/059_drivers.pl.
+# to one of them, of psycopg also to an empty list).  A key that needs a type is an error.
 TAKEN = "true false [true,false]"
 REFUSED = "42804 42804 42804"
 TYPES = {
+    "psycopg": {
+        **dict.fromkeys(["%s, %s" % (driver, what) for driver in ("psycopg", "psycopg2")
+                         for what in ("integer int", "text str", "numeric Decimal", "date date", "bytea bytes")], TAKEN + " []"),
+        **dict.fromkeys(["psycopg, uuid str", "psycopg, float float", "psycopg, inet str"], TAKEN + " []"),
+        **dict.fromkeys(["psycopg2, uuid str", "psycopg2, inet str"], "true false 42804 []"),
+        "psycopg2, float float": REFUSED + " []"},
     "node-postgres": {
         **dict.fromkeys(["integer number", "integer string", "integer BigInt", "text string", "uuid string",
                          "numeric number", "inet string"], TAKEN),

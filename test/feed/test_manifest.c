@@ -46,8 +46,8 @@ static void
 test_lead(void)
 {
 	feed_file	patches[] = {
-		{FEED_SET, 12, 15, 0, {0}, 0}, {FEED_SET, 15, 20, 0, {0}, 0}, {FEED_FLIP, 20, 30, 0, {0}, 0},
-		{FEED_SET, 30, 35, 0, {0}, 0}, {FEED_SET, 35, 40, 0, {0}, 0}
+		{FEED_SET, 12, 15, 0, {0}}, {FEED_SET, 15, 20, 0, {0}}, {FEED_FLIP, 20, 30, 0, {0}},
+		{FEED_SET, 30, 35, 0, {0}}, {FEED_SET, 35, 40, 0, {0}}
 	};
 	feed_manifest m;
 

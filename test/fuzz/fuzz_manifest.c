@@ -11,14 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "demand.h"
 #include "feed_manifest.h"
-
-static void
-demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 check_taken(const feed_manifest *m)

@@ -32,7 +32,7 @@ is_plain(const char *text, size_t length)
 	return digits > 0 && points <= 1;
 }
 
-/* Whether it is the shortest form: see doc/FORMAT.md, section 3.5. */
+/* Whether it is the shortest form: see doc/FORMAT.md, section 3. */
 static bool
 is_shortest(const char *text, size_t length)
 {

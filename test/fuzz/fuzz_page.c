@@ -10,16 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../feed/parts.h"
 #include "bf_bytes.h"
 #include "bf_hash.h"
+#include "demand.h"
 #include "feed_page.h"
-
-static void
-demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void
 read_all(const uint8_t *file, size_t length)
@@ -30,7 +25,7 @@ read_all(const uint8_t *file, size_t length)
 	feed_content told;
 	uint32_t	i;
 
-	if (feed_who_read(file, length, &who) != FEED_PAGE_OK)
+	if (feed_who_read(file, length, &who) != NULL)
 		return;
 	demand(strlen(who.name) <= FEED_NAME_BYTES);
 	feed_how_read(file, &how);
@@ -38,9 +33,9 @@ read_all(const uint8_t *file, size_t length)
 		demand(how.text[i] >= ' ' && how.text[i] < 0x7f);
 	feed_told(file, &who, FEED_OTHER_BOOT, &told);
 	parts = malloc(who.parts * sizeof *parts);
-	if (parts != NULL && feed_who_parts(&who, file, parts) == FEED_PAGE_OK)
+	if (parts != NULL && read_parts(&who, file, parts))
 		for (i = 0; i < who.parts; i++)
-			demand(feed_blocks_at(&parts[i]) + parts[i].length <= length);
+			demand(feed_body_at(&parts[i]) + parts[i].length <= length);
 	free(parts);
 }
 

@@ -1,10 +1,11 @@
 /*
  * fuzz_patch.c
- *	  Bytes of any origin as a patch for the parts of the golden patches.
+ *	  Bytes of any origin as a patch for the parts of the golden patches, plain and exact.
  *
  * The input is tried as it is, and with the right length and checksum in it.  What is
  * taken has the positions that it promises, which rise and lie in the parts; turned back
- * into a patch it has the same again.
+ * into a patch it has the same again.  Of exact parts only flips are taken, which applied
+ * to a state leave the front that they have, and lead to the sum of all bytes.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +13,11 @@
 #include <string.h>
 
 #include "bf_bytes.h"
-#include "bf_format.h"
+#include "bf_exact.h"
+#include "demand.h"
 #include "feed_patch.h"
+#include "feed_patch_at.h"
+#include "feed_sum.h"
 
 #define PARTS 2
 
@@ -21,13 +25,10 @@ static const uint8_t widths[PARTS] = {9, 12};
 static const uint32_t blocks[PARTS] = {5, 3};
 
 static feed_part parts[PARTS];
+static feed_part exact_parts[PARTS];
 
-static void
-demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
+/* Header, directory, and the blocks of levels of 3, 1 and 1 blocks. */
+#define BODY (128 + 3 * 64 + 128 + 64)
 
 static void
 make_parts(void)
@@ -49,7 +50,38 @@ make_parts(void)
 		header.rate = 0.01;
 		header.key_type = 1;
 		bf_header_copy(&header, bytes);
-		demand(feed_part_read(bytes, &parts[i]) == NULL);
+		demand(feed_part_read(bytes, sizeof bytes, &parts[i]) == NULL);
+	}
+}
+
+static void
+make_exact_parts(void)
+{
+	static const uint8_t level_widths[BF_EXACT_LEVELS] = {9, 10, 9};
+	static const uint8_t probes[BF_EXACT_LEVELS] = {4, 3, 12};
+	unsigned	i;
+	unsigned	level;
+
+	for (i = 0; i < PARTS; i++)
+	{
+		static uint8_t bytes[BODY];
+		bf_exact	exact;
+
+		memset(&exact, 0, sizeof exact);
+		exact.levels = BF_EXACT_LEVELS;
+		for (level = 0; level < BF_EXACT_LEVELS; level++)
+		{
+			exact.level[level].probes = probes[level];
+			exact.level[level].log2_block_bits = level_widths[level];
+			exact.level[level].blocks = level == 0 ? 3 : 1;
+			exact.level[level].part = (uint16_t) i;
+			exact.level[level].parts = PARTS;
+			exact.level[level].capacity = 50;
+			exact.level[level].rate = 0.01;
+			exact.level[level].key_type = 1;
+		}
+		bf_exact_write(&exact, bytes, NULL);
+		demand(feed_part_read(bytes, sizeof bytes, &exact_parts[i]) == NULL && exact_parts[i].length == BODY);
 	}
 }
 
@@ -82,18 +114,56 @@ read_all(const uint8_t *bytes, size_t length)
 	feed_change changes[PARTS];
 	unsigned	i;
 
-	if (feed_patch_read(bytes, length, parts, PARTS, &patch) != FEED_PATCH_OK)
+	if (feed_patch_read(bytes, length, parts, PARTS, &patch) != NULL)
 		return;
 	memset(&all, 0, sizeof all);
 	feed_patch_each(&patch, NULL, note, &all);
 	demand(all.count == patch.positions);
 	for (i = 0; i < PARTS; i++)
 		changes[i] = (feed_change) {all.positions[i], all.counts[i], NULL, NULL};
-	length = feed_patch_length(patch.kind, parts, changes, PARTS);
+	length = feed_patch_write(&patch, parts, changes, PARTS, NULL);
 	demand(length <= sizeof again);
 	feed_patch_write(&patch, parts, changes, PARTS, again);
-	demand(feed_patch_read(again, length, parts, PARTS, &second) == FEED_PATCH_OK &&
+	demand(feed_patch_read(again, length, parts, PARTS, &second) == NULL &&
 		   second.positions == patch.positions);
+}
+
+static void
+note_exact(void *state, uint32_t part, uint64_t position)
+{
+	uint64_t   *next = state;
+
+	demand(part < PARTS && position >= next[part] && position < (uint64_t) BODY * 8);
+	next[part] = position + 1;
+}
+
+static void
+read_exact(const uint8_t *bytes, size_t length)
+{
+	static uint8_t bodies[PARTS][BODY];
+	uint8_t    *const at[PARTS] = {bodies[0], bodies[1]};
+	uint64_t	next[PARTS] = {FEED_FRONT_BYTES * 8, FEED_FRONT_BYTES * 8};
+	feed_part	of[PARTS];
+	feed_patch	patch;
+	uint64_t	sum = 0;
+	uint64_t	after = 0;
+	unsigned	i;
+
+	if (feed_patch_read(bytes, length, exact_parts, PARTS, &patch) != NULL)
+		return;
+	demand(patch.kind == FEED_FLIP);
+	feed_patch_each(&patch, NULL, note_exact, next);
+	memset(bodies, 0x55, sizeof bodies);
+	memcpy(of, exact_parts, sizeof of);
+	for (i = 0; i < PARTS; i++)
+		sum += feed_sum(i, 0, bodies[i], BODY);
+	feed_patch_apply(&patch, of, at, &sum);
+	for (i = 0; i < PARTS; i++)
+	{
+		after += feed_sum(i, 0, bodies[i], BODY);
+		demand(memcmp(bodies[i], of[i].header, FEED_FRONT_BYTES) == 0);
+	}
+	demand(sum == after);
 }
 
 int			LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -103,17 +173,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t    *bytes = malloc(size + 1);
 
-	if (parts[0].blocks == 0)
+	if (parts[0].levels == 0)
+	{
 		make_parts();
+		make_exact_parts();
+	}
 	if (bytes == NULL)
 		return 0;
 	memcpy(bytes, data, size);
 	read_all(bytes, size);
+	read_exact(bytes, size);
 	if (size >= FEED_PATCH_BYTES)
 	{
-		bf_store_le64(bytes + 72, size);
-		feed_patch_seal(bytes, size);
+		bf_store_le64(bytes + PATCH_AT_LENGTH, size);
+		bf_store_le64(bytes + PATCH_AT_CHECKSUM, feed_patch_checksum(bytes, size));
 		read_all(bytes, size);
+		read_exact(bytes, size);
 	}
 	free(bytes);
 	return 0;

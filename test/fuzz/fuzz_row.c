@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
 #include "bf_key.h"
-#include "keys.h"
 
 /* The most columns that a filter's header has room for. */
 #define COLUMNS 6

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask.h"
 #include "bf_text.h"
-#include "keys.h"
 
 static const int types[] = {
 	BF_KEY_INTEGER, BF_KEY_NUMERIC, BF_KEY_FLOAT, BF_KEY_BYTEA, BF_KEY_UUID,

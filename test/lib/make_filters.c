@@ -27,7 +27,7 @@ make_range(uint64_t n, uint32_t parts, int64_t first, int64_t last)
 {
 	bloomfilter_builder *builder;
 
-	need(bloomfilter_builder_create_set(n, 0.01, 7, parts, &builder) == BLOOMFILTER_OK, "builder");
+	need(bloomfilter_builder_create(n, 0.01, 7, parts, &builder) == BLOOMFILTER_OK, "builder");
 	return finish_range(builder, first, last);
 }
 
@@ -54,4 +54,24 @@ equal_bytes(const bloomfilter *a, const bloomfilter *b)
 			length[0] != length[1] || memcmp(bytes[0], bytes[1], length[0]) != 0)
 			return 0;
 	return bloomfilter_get_bytes(b, i, &bytes[1], &length[1]) != BLOOMFILTER_OK;
+}
+
+int
+check_bytes(const bloomfilter *filter)
+{
+	const void *bytes;
+	size_t		length;
+	uint32_t	i;
+	int			code;
+
+	for (i = 0; (code = bloomfilter_get_bytes(filter, i, &bytes, &length)) == BLOOMFILTER_OK; i++)
+	{
+		bloomfilter *part = NULL;
+
+		code = bloomfilter_open_memory(bytes, length, 0, &part, NULL);
+		bloomfilter_close(part);
+		if (code != BLOOMFILTER_OK)
+			return code;
+	}
+	return i > 0 ? BLOOMFILTER_OK : code;
 }

@@ -21,4 +21,7 @@ extern int	count_missing(const bloomfilter *filter, int64_t first, int64_t last)
 /* Whether the open parts of two handles have equal bytes. */
 extern int	equal_bytes(const bloomfilter *a, const bloomfilter *b);
 
+/* What of the bytes of its parts breaks a rule of the format: a code. */
+extern int	check_bytes(const bloomfilter *filter);
+
 #endif							/* MAKE_FILTERS_H */

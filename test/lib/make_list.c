@@ -77,7 +77,7 @@ put_parts(const char *path, const bloomfilter *filter, uint32_t count, uint64_t 
 	for (i = 0; i < count; i++)
 	{
 		need(bloomfilter_get_bytes(filter, i, &bytes, &size) == BLOOMFILTER_OK &&
-			 feed_part_read(bytes, &parts[i]) == NULL, "a part");
+			 feed_part_read(bytes, size, &parts[i]) == NULL, "a part");
 		feed_part_strip(&parts[i]);
 	}
 	*length = feed_lay_out(parts, count);
@@ -88,7 +88,7 @@ put_parts(const char *path, const bloomfilter *filter, uint32_t count, uint64_t 
 		bloomfilter_get_bytes(filter, i, &bytes, &size);
 		blocks = (const uint8_t *) bytes + FEED_HEADER_BYTES;
 		put_bytes(path, parts[i].header, FEED_HEADER_BYTES, parts[i].at);
-		put_bytes(path, blocks, size - FEED_HEADER_BYTES, feed_blocks_at(&parts[i]));
+		put_bytes(path, blocks, size - FEED_HEADER_BYTES, feed_body_at(&parts[i]));
 		sum += feed_sum(i, 0, blocks, size - FEED_HEADER_BYTES);
 	}
 	free(parts);
@@ -109,7 +109,6 @@ fill_who(const char *path, feed_who *who)
 	who->place.inode = (uint64_t) st.st_ino;
 	who->epoch = 90;
 	who->born.serial = 100;
-	who->built = 95;
 	strcpy(who->name, "users");
 }
 
@@ -126,7 +125,7 @@ make_list(const char *path, const bloomfilter *filter, feed_who *result)
 	memset(&now, 0, sizeof now);
 	snprintf(new_path, sizeof new_path, "%s.new", path);
 	write_file(new_path, "", 0);
-	bloomfilter_get_info(filter, &info, sizeof info);
+	bloomfilter_get_info(filter, -1, &info, sizeof info);
 	who.parts = info.parts;
 	who.born.sum = put_parts(new_path, filter, info.parts, &who.length);
 	fill_who(new_path, &who);

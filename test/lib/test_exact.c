@@ -14,6 +14,7 @@
 #include "feed_part.h"
 #include "feed_sum.h"
 #include "files.h"
+#include "make_filters.h"
 #include "libbloomfilter.h"
 #include "tap.h"
 #include "tsv.h"
@@ -84,7 +85,7 @@ test_building(void)
 
 				need(build(sizes[r], sizes[s], rates[p], &filter) == BLOOMFILTER_OK, "build");
 				same(wrong(filter, sizes[r], sizes[s]), 0, "%d members, %d others, rate %g: 0 wrong", (int) sizes[r], (int) sizes[s], rates[p]);
-				same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "it is sound");
+				same(check_bytes(filter), BLOOMFILTER_OK, "it is sound");
 				if (p == 1)
 					check_written(filter, sizes[r], sizes[s]);
 				bloomfilter_close(filter);
@@ -103,7 +104,7 @@ test_strangers(void)
 	for (key = 1000000; key < 1100000; key++)
 		in += bloomfilter_contains_int64(filter, key) == 1;
 	ok(in <= 1000 + 200, "of 100000 strangers %d are let in", (int) in);
-	bloomfilter_get_info(filter, &info, sizeof info);
+	bloomfilter_get_info(filter, -1, &info, sizeof info);
 	ok(info.exact == 1 && info.others == 90000 && info.version == 2 && info.capacity == 10000, "info tells members and others");
 	bloomfilter_close(filter);
 }
@@ -120,7 +121,7 @@ test_conflict(void)
 	bloomfilter_builder_add_int64(builder, 1);
 	same(bloomfilter_builder_finish(builder, &filter, NULL), BLOOMFILTER_ERR_CONFLICT, "a member that is no member");
 	bloomfilter_builder_free(builder);
-	need(bloomfilter_builder_create_unsized(0.01, 0, &builder) == BLOOMFILTER_OK, "builder");
+	need(bloomfilter_builder_create(0, 0.01, 0, 1, &builder) == BLOOMFILTER_OK, "builder");
 	same(bloomfilter_builder_others(builder), BLOOMFILTER_ERR_ARGUMENT, "a plain filter has no others");
 	bloomfilter_builder_free(builder);
 }
@@ -255,26 +256,33 @@ test_followed(void)
 	write_file(path, s.bytes, s.length);
 	need(bloomfilter_open(path, 0, &filter, NULL) == BLOOMFILTER_OK, "open followed file");
 	check_set(filter, "followed");
-	same(bloomfilter_check(filter, NULL), BLOOMFILTER_ERR_FOLLOWED, "it is one that is followed");
+	same(check_bytes(filter), BLOOMFILTER_ERR_FOLLOWED, "it is one that is followed");
 	bloomfilter_close(filter);
 	need(bloomfilter_open(path, BLOOMFILTER_COPY, &filter, NULL) == BLOOMFILTER_OK, "copy followed file");
 	check_set(filter, "copy of a followed file");
-	same(bloomfilter_check(filter, NULL), BLOOMFILTER_OK, "the copy is sound");
+	same(check_bytes(filter), BLOOMFILTER_OK, "the copy is sound");
 	bloomfilter_close(filter);
 	free(s.bytes);
 }
 
-/* What follows lists takes none that is exact: it would set bits in it. */
+/* What follows lists takes an exact part as it is, with the 128 bytes in front. */
 static void
-test_refused_by_followers(void)
+test_part(void)
 {
 	set			s = make_set(false);
+	uint8_t    *bytes = s.bytes + s.at[0];
 	feed_part	part;
-	const char *read = feed_part_read(s.bytes + s.at[0], &part);
-	const char *checked = feed_part_check(s.bytes + s.at[0], s.at[1] - s.at[0], &part);
+	feed_part	stripped;
 
-	ok(read != NULL && strstr(read, "does not carry exact lists") != NULL, "its header is refused: %s", read);
-	ok(checked != NULL && strstr(checked, "does not carry exact lists") != NULL, "so is all of it");
+	need(feed_part_read(bytes, FEED_FRONT_BYTES, &part) == NULL, "an exact part's header is read");
+	ok(feed_is_exact(&part) && part.levels == 3 && feed_before(&part) == 0, "it has three levels, and its body is all of it");
+	ok(feed_part_check(bytes, part.length, &stripped) == NULL, "which is checked");
+	feed_part_strip(&stripped);
+	feed_part_seal(&stripped, bytes);
+	ok(memcmp(stripped.header, bytes, FEED_FRONT_BYTES) == 0, "nothing in it is ever made 0, or anew");
+	ok(feed_part_read(bytes, FEED_FRONT_BYTES - 1, &part) != NULL, "a cut one is refused");
+	bytes[part.length - 1] ^= 1;
+	ok(feed_part_check(bytes, part.length, &stripped) != NULL, "so is one with another bit");
 	free(s.bytes);
 }
 
@@ -306,7 +314,7 @@ main(void)
 	test_conflict();
 	test_set();
 	test_followed();
-	test_refused_by_followers();
+	test_part();
 	test_damage();
 	return tap_done();
 }

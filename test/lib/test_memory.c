@@ -136,13 +136,6 @@ open_set_copy(void)
 	return closed(code, filter);
 }
 
-/* A numeric whose bytes need memory. */
-static int
-ask_text(void)
-{
-	return bloomfilter_contains_from_text(empty, BLOOMFILTER_KEY_NUMERIC, "1e1000", 6, NULL);
-}
-
 static int
 open_memory(void)
 {
@@ -176,7 +169,7 @@ static int
 build_single(void)
 {
 	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, &builder);
+	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, 1, &builder);
 
 	return build(builder, code);
 }
@@ -185,7 +178,7 @@ static int
 build_unsized(void)
 {
 	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create_unsized(0.01, 0, &builder);
+	int			code = bloomfilter_builder_create(0, 0.01, 0, 1, &builder);
 
 	return build(builder, code);
 }
@@ -194,41 +187,9 @@ static int
 build_set(void)
 {
 	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create_set(KEYS, 0.01, 0, 3, &builder);
+	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, 3, &builder);
 
 	return build(builder, code);
-}
-
-static int
-build_like(void)
-{
-	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create_like(set, &builder);
-
-	return build(builder, code);
-}
-
-static int
-add_long_numeric(void)
-{
-	bloomfilter_builder *builder = NULL;
-	char		digits[1000];
-	int			code = bloomfilter_builder_create(10, 0.01, 0, &builder);
-
-	memset(digits, '7', sizeof digits);
-	if (code == BLOOMFILTER_OK)
-		code = bloomfilter_builder_add_numeric(builder, digits, sizeof digits);
-	bloomfilter_builder_free(builder);
-	return code;
-}
-
-static int
-unite(void)
-{
-	bloomfilter *filter = NULL;
-	int			code = bloomfilter_union(set, set, &filter);
-
-	return closed(code, filter);
 }
 
 static int
@@ -327,14 +288,10 @@ main(void)
 	exhaust("open a copy", open_copy);
 	exhaust("open a set", open_set);
 	exhaust("open a copy of a set", open_set_copy);
-	exhaust("ask for a long numeric as text", ask_text);
 	exhaust("open memory", open_memory);
 	exhaust("build", build_single);
 	exhaust("build of unknown size", build_unsized);
 	exhaust("build a set", build_set);
-	exhaust("build alike", build_like);
-	exhaust("add a long numeric", add_long_numeric);
-	exhaust("unite", unite);
 	exhaust("write a file", write_single);
 	exhaust("write a set", write_set);
 	exhaust("watched", watched);

@@ -90,7 +90,7 @@ make_version(int version)
 	bloomfilter_builder *builder;
 	int64_t		key;
 
-	need(bloomfilter_builder_create(KEYS + 1, 1e-6, 7, &builder) == BLOOMFILTER_OK, "builder");
+	need(bloomfilter_builder_create(KEYS + 1, 1e-6, 7, 1, &builder) == BLOOMFILTER_OK, "builder");
 	for (key = 1; key <= KEYS; key++)
 		need(bloomfilter_builder_add_int64(builder, key) == BLOOMFILTER_OK, "add");
 	return finish_range(builder, KEYS + version, KEYS + version);
@@ -190,32 +190,6 @@ check_reload(const char *path, bloomfilter *const *versions)
 	same(bloomfilter_watched_open(scratch_path("missing"), 0, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
 }
 
-static void *
-write_later(void *path)
-{
-	bloomfilter *filter = make_version(1);
-
-	usleep(50000);
-	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "the first file");
-	bloomfilter_close(filter);
-	return NULL;
-}
-
-static void
-check_wait(void)
-{
-	char	   *path = strdup(scratch_path("later"));
-	pthread_t	writer;
-
-	same(bloomfilter_watched_wait(path, 0, 1, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "no first file in time");
-	need(pthread_create(&writer, NULL, write_later, path) == 0, "thread");
-	same(bloomfilter_watched_wait(path, 0, 60000, &watched, NULL), BLOOMFILTER_OK, "a first file that comes later");
-	pthread_join(writer, NULL);
-	bloomfilter_watched_close(watched);
-	unlink(path);
-	free(path);
-}
-
 /* A daemon changes its folder to "/" after it has opened what it needs. */
 static void
 check_relative(const char *path, bloomfilter *const *versions)
@@ -271,7 +245,6 @@ main(void)
 	check_reload(path, versions);
 	check_relative(path, versions);
 	check_set();
-	check_wait();
 	for (i = 0; i < VERSIONS; i++)
 		bloomfilter_close(versions[i]);
 	return tap_done();

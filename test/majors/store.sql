@@ -181,7 +181,7 @@ CREATE RULE known_part AS ON UPDATE TO part WHERE OLD.filter <> NEW.filter DO AL
 ALTER TABLE account_0 ENABLE ROW LEVEL SECURITY;
 CREATE POLICY known ON account_0 USING (bloom_part(id, 3) = 0);
 
--- A published list, with the filter before it, and live filters, which are indexes.
+-- A published list, with the filter before it, and live indexes, which are indexes.
 CALL bloom_publish('account', 'SELECT id FROM account WHERE id <= 2000');
 CALL bloom_publish('account', 'SELECT id FROM account', parts => 3);
 CREATE INDEX account_live ON account USING bloomfilter (id) WITH (n = 10000, seed = 5);

@@ -12,6 +12,7 @@ import hashlib
 import struct
 import sys
 
+import make_exact as e
 import make_vectors as v
 
 IDENTITY = bytes.fromhex("0f8fad5bd9cb469fa16570867728950e")
@@ -26,6 +27,16 @@ def sum_of(blocks_of_parts):
         for number, at in enumerate(range(0, len(blocks), 4096)):
             total += v.xxh64(bytes(blocks[at:at + 4096]), part << 32 | number)
     return total % 2**64
+
+
+def body(f):
+    """What of a part the sum is of."""
+    return f.to_bytes() if isinstance(f, e.Exact) else f.bits
+
+
+def lying(f):
+    """A part as it lies in a followed file."""
+    return f.to_bytes() if isinstance(f, e.Exact) else bare(f) + bytes(f.bits)
 
 
 def bare(f):
@@ -182,6 +193,7 @@ def patches():
     yield "set_of_no_widths", "-", patch(
         zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
     sound = patch(first + second, 9)
+    yield from exact_patches()
     none = [[], []]
     yield "empty", "short", b"", none
     yield "cut_in_header", "short", sound[:87], none
@@ -265,13 +277,78 @@ def broken_flips(headers):
     yield "flip_without_header", "section", flip(section(0, 9, 5, {0: [1]}) + second), [[], []]
 
 
+# Exact parts: a flip alone, with a section for each part and level; positions count from the part's first byte on.
+
+LEVELS = ((4, 9, 3, 120), (3, 10, 1, 60), (12, 9, 1, 20))
+
+
+def exact_pair(added, levels=LEVELS):
+    return [e.Exact("exact", levels, part=part, parts=2, planned=300).build(
+        e.in_part(e.integers(1 + added, 200), 0, part, 2), e.in_part(e.integers(1000, 600), 0, part, 2))
+        for part in range(2)]
+
+
+def level_section(part, level, positions, shapes=LEVELS, front=b""):
+    _, log2_block_bits, blocks, _ = shapes[level]
+    made = section(part, log2_block_bits, blocks, by_block(positions, log2_block_bits), front)
+    return made[:1] + bytes([level + 1]) + made[2:]
+
+
+def level_sections(old, new, shapes=LEVELS):
+    return [[level_section(part, level, differences([a.bits], [b.bits])[0], shapes, b"" if level else new[part].to_bytes()[:128])
+             for level, (a, b) in enumerate(zip(old[part].levels, new[part].levels))] for part in range(2)]
+
+
+def exact_positions(old, new):
+    every = differences(*([f.to_bytes() for f in side] for side in (old, new)))
+    return [[position for position in of if position >= 8 * 128] for of in every]
+
+
+def exact_patches():
+    old, new, larger = exact_pair(0), exact_pair(20), LEVELS[:2] + ((12, 9, 2, 20),)
+
+    def flip(sections, positions=0, state=old):
+        return patch(b"".join(b"".join(part) for part in sections), positions, kind=2, start=EPOCH - 500, end=EPOCH,
+                     from_sum=sum_of([f.to_bytes() for f in old]), to_sum=sum_of([f.to_bytes() for f in state]))
+
+    def first(front):
+        return level_section(0, 0, [], front=front)
+    positions = exact_positions(old, new)
+    yield "exact_flip", "-", flip(level_sections(old, new), sum(map(len, positions)), new), positions
+    yield "exact_flip_nothing", "-", flip(level_sections(old, old)), [[], []]
+    (one, two, three), second = level_sections(old, old)
+    damaged = bytearray(old[0].to_bytes()[:128])
+    damaged[64] ^= 1
+    broken = {
+        "exact_set": patch(level_section(0, 0, [1]), 1),
+        "exact_set_of_nothing": patch(b"", 0),
+        "exact_levels_missing": flip([[one], second]),
+        "exact_last_level_missing": flip([[one, two], second]),
+        "exact_first_level_missing": flip([[two, three], second]),
+        "exact_part_missing": flip([[one, two, three]]),
+        "exact_levels_swapped": flip([[one, three, two], second]),
+        "exact_level_twice": flip([[one, two, two, three], second]),
+        "exact_fourth_level": flip([[one, two, three, three[:1] + b"\4" + three[2:]], second]),
+        "exact_level_of_other_blocks": flip([[one, two, level_section(0, 2, [], larger)], second]),
+        "exact_other_directory": flip([[first(exact_pair(0, larger)[0].to_bytes()[:128]), two, three], second]),
+        "exact_damaged_directory": flip([[first(bytes(damaged)), two, three], second]),
+        "exact_directory_cut": flip([[one[:100]]]),
+        "exact_to_plain": flip([[first(bare(v.Filter("plain", k=4, log2_block_bits=9, blocks=3, part=0, parts=2)))], second]),
+        "exact_of_the_other_part": flip([[first(old[1].to_bytes()[:128]), two, three], second]),
+    }
+    for name, data in broken.items():
+        yield name, "section", data, [[], []]
+
+
 def patches_rows():
     yield ("#name", "word", "headers_hex", "before_hex", "patch_hex", "positions")
-    old = pair_of_parts(0)
-    headers = ",".join(bare(f).hex() for f in old)
-    before = ",".join(bytes(f.bits).hex() for f in old)
+    old, exact = pair_of_parts(0), exact_pair(0)
+    headers = [bare(f) for f in old], [f.to_bytes()[:128] for f in exact]
+    before = [f.bits for f in old], [f.to_bytes() for f in exact]
     for name, word, data, positions in patches():
-        yield name, word, headers, before if word == "-" else "-", data.hex(), listed(positions)
+        which = name.startswith("exact")
+        yield (name, word, ",".join(header.hex() for header in headers[which]),
+               ",".join(bytes(part).hex() for part in before[which]) if word == "-" else "-", data.hex(), listed(positions))
 
 # ---------------------------------------------------------------- page 0
 
@@ -290,7 +367,7 @@ def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH +
     head = magic + struct.pack("<IQIIQ", version, 4096 + len(body) if length is None else length,
                                len(filters) if parts is None else parts, 0, EPOCH) + IDENTITY
     head += place[0] + struct.pack("<2Q", *place[1:])
-    head += content(born, total, born) + struct.pack("<Q", EPOCH) + name
+    head += content(born, total, born) + name
     head += bytes(352 - len(head)) + zero
     head += bytes(504 - len(head))
     head += struct.pack("<Q", v.xxh64(head, 0) ^ checksum_off)
@@ -316,11 +393,11 @@ def pages():
         pair[v.part_of(v.xxh64(key, 7), 2)].add(v.INTEGER, [key])
 
     def body_of(filters):
-        data = [bare(f) + bytes(f.bits) for f in filters]
+        data = [lying(f) for f in filters]
         return b"".join(padded(part) for part in data[:-1]) + data[-1]
 
-    def file(filters=one, body=None, **more):
-        return page(filters, body_of(filters) if body is None else body, sum_of([f.bits for f in filters]), **more)
+    def file(filters=one, data=None, **more):
+        return page(filters, body_of(filters) if data is None else data, sum_of([body(f) for f in filters]), **more)
     nobody = (bytes(16), 0, 0)
     sound = file()
     yield "here", "-", "here", one, sound
@@ -352,15 +429,28 @@ def pages():
     yield "one_part_too_few", "part", "-", pair, file(pair, parts=1)
     damaged = bytearray(bare(one[0]))
     damaged[5] = 40
-    yield "part_damaged", "part", "-", one, file(body=bytes(damaged) + bytes(one[0].bits))
+    yield "part_damaged", "part", "-", one, file(data=bytes(damaged) + bytes(one[0].bits))
     damaged[52:56] = struct.pack("<I", v.header_checksum_of(bytes(damaged)))
-    yield "part_with_40_probes", "part", "-", one, file(body=bytes(damaged) + bytes(one[0].bits))
-    yield "part_beyond_the_end", "part", "-", one, file(body=bare(pair[0]) + bytes(64))
-    yield "part_of_a_set", "part", "-", one, file(body=body_of(pair[:1]))
-    yield "parts_swapped", "part", "-", pair, file(pair, body=body_of(pair[::-1]))
+    yield "part_with_40_probes", "part", "-", one, file(data=bytes(damaged) + bytes(one[0].bits))
+    yield "part_beyond_the_end", "part", "-", one, file(data=bare(pair[0]) + bytes(64))
+    yield "part_of_a_set", "part", "-", one, file(data=body_of(pair[:1]))
+    yield "parts_swapped", "part", "-", pair, file(pair, data=body_of(pair[::-1]))
     wrong = bytearray(file(pair, place=nobody))
     wrong[4096 + 64 + 700] ^= 1
     yield "nobodys_damaged", "sum", "nobody", pair, bytes(wrong)
+    exact = exact_pair(0)
+    yield "exact_here", "-", "here", exact, file(exact)
+    yield "exact_other_boot_saved", "-", "boot", exact, file(exact, saved=EPOCH + 5)
+    yield "exact_copy", "-", "copy", exact, file(exact)
+    yield "exact_nobodys", "-", "nobody", exact, file(exact, place=nobody)
+    first, second = bytearray(exact[0].to_bytes()), exact[1].to_bytes()
+    yield "exact_cut", "part", "-", exact, file(exact, data=padded(bytes(first)) + second[:-64])
+    yield "exact_longer", "part", "-", exact, file(exact, data=padded(bytes(first)) + second + bytes(64))
+    yield "exact_parts_swapped", "part", "-", exact, file(exact, data=body_of(exact[::-1]))
+    for at in (64, 65, 66, 71, 72, 80, 81, 82, 84, 88, 92, 100, 101, 102, 104, 108, 112, 120, 127):
+        damaged = bytearray(first)
+        damaged[at] ^= 16
+        yield "exact_damaged_at_%d" % at, "part", "-", exact, file(exact, data=padded(bytes(damaged)) + second)
 
 
 def pages_rows():
@@ -370,7 +460,7 @@ def pages_rows():
         saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
         told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
         yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
-               "%016x" % sum_of([f.bits for f in filters]), data.hex(), keys)
+               "%016x" % sum_of([body(f) for f in filters]), data.hex(), keys)
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 
@@ -455,7 +545,7 @@ def manifest(changes=(), drop=(), add="", signers=(), tail=b""):
     values = {
         "name": "public.users_filter", "identity": "0f8fad5b-d9cb-469f-a165-70867728950e",
         "exporter": "5d9f6f3c1b2a4e70", "serial": str(EPOCH + 3000), "content": str(EPOCH + 2000),
-        "epoch": str(EPOCH), "sum": "0123456789abcdef", "built": str(EPOCH), "true_at": str(EPOCH + 2900),
+        "epoch": str(EPOCH), "sum": "0123456789abcdef", "true_at": str(EPOCH + 2900),
         "poll": "10", "spread": "0", "heartbeat": "20", "expires": str(EPOCH + 86400000000), "rate": "0.00998",
         "parts": "1", "whole": "0 %d 384 %s" % (EPOCH, "ab" * 32),
         "patch": "set %d %d 100 %s" % (EPOCH, EPOCH + 1000, "cd" * 32),

@@ -1,6 +1,7 @@
-// Runs what clients/java/README.md shows first; "first.py" puts it in.
+// Runs what clients/java/README.md shows; "first.py" puts it in.
 
 import bloomfilter.BloomFilter;
+import bloomfilter.WatchedBloomFilter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -1,4 +1,4 @@
-// Runs what clients/go/README.md shows first; "first.py" puts it in.
+// Runs what clients/go/README.md shows; "first.py" puts it in.
 package main
 
 import (

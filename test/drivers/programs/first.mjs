@@ -1,4 +1,4 @@
-// Runs what clients/node/README.md shows first; "first.py" puts it in.
+// Runs what clients/node/README.md shows; "first.py" puts it in.
 // BLOCK
 
 console.log(known, `[${found}]`)

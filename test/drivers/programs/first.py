@@ -1,4 +1,4 @@
-"""Runs what clients/python/README.md shows first; "first.py" puts it in."""
+"""Runs what clients/python/README.md shows; "first.py" puts it in."""
 # BLOCK
 
 # What the block's "if" asks.
