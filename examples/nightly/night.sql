@@ -1,2 +1,2 @@
--- night.sql: builds the filter, checks it, publishes it, tells everybody.
+-- night.sql: builds the list, checks it, publishes it.
 call bloom_publish('account', 'select id from account');
