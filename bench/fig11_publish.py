@@ -18,7 +18,7 @@ from table import Table
 def publish(session, keys, arguments):
     """Seconds of one publication."""
     session.run("do $$ begin if exists (select from bloom_list where name = 'bench')"
-                " then perform bloom_drop('bench'); end if; end $$")
+                " then call bloom_drop('bench'); end if; end $$")
     session.run("vacuum bloom_generation_part")
     return session.seconds(f"call bloom_publish('bench', 'select k from {keys}', {arguments})")
 

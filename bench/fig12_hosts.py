@@ -86,11 +86,10 @@ def freshness(run, session, table, chain, count):
     commits, to_commits = multiprocessing.Pipe(False)
     result, to_result = multiprocessing.Pipe(False)
     library = os.path.join(run.tree, "build", "lib", "libbloomfilter.so")
-    reader = multiprocessing.Process(target=read_along, args=(library, path, commits, to_result))
+    reader = multiprocessing.Process(target=read_along, args=(library, path, commits, to_result), daemon=True)
     reader.start()
     table.add("freshness", name_of(count), "WAL while nobody writes", unit="bytes", samples=idle_wal(session, 3))
-    backend = int(session.value("select pid from pg_stat_activity where query like '%bloom_index_changes%'"
-                                " and pid <> pg_backend_pid()"))
+    backend = int(session.value("select pid from pg_stat_activity where application_name = 'bloomfilter export'"))
     watched = {"backend": backend, "exporter": chain.exporter.pid, "follower": chain.hosts[path].pid}
     before = {what: cpu_seconds(pid) for what, pid in watched.items()}
     patches = {}

@@ -1,6 +1,6 @@
 """Figure 9: how it grows: look-ups, memory, space and WAL by the size of the filter.
 
-Rows of one section ran in turns. What doc/SCALING.md plans by is here and nowhere else.
+Rows of one section ran in turns. What doc/CHOOSING.md plans by is here and nowhere else.
 """
 
 from measure import interleave, tell

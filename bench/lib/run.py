@@ -116,7 +116,7 @@ class Data:
         """The same filter as a published list of the same name."""
         name = self.filter(count)
         if self.session.value(f"select count(*) from bloom_list where name = '{name}'") == "0":
-            self.session.run(f"select bloom_publish(name, filter) from filters where name = '{name}'")
+            self.session.run(f"select bloom_publish_filter(name, filter) from filters where name = '{name}'")
         return name
 
     def warm(self, count):

@@ -41,7 +41,7 @@ void write_filter(uint64_t count, const std::string &path)
 	bloomfilter_builder *builder;
 	bloomfilter *filter;
 
-	succeed(bloomfilter_builder_create(count, 0.01, 0, &builder));
+	succeed(bloomfilter_builder_create(count, 0.01, 0, 1, &builder));
 	for (uint64_t key = 0; key < count; key++)
 		succeed(bloomfilter_builder_add_int64(builder, static_cast<int64_t>(key)));
 	succeed(bloomfilter_builder_finish(builder, &filter, nullptr));
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	write_filter(count, path);
 
 	bloomfilter *mapped = open_filter(path, 0);
-	bloomfilter *copied = open_filter(path, BLOOMFILTER_COPY | BLOOMFILTER_HUGE_PAGES);
+	bloomfilter *copied = open_filter(path, BLOOMFILTER_COPY);
 	std::unordered_set<int64_t> set;
 	struct bloom package;
 	double		before = bytes_in_use();
