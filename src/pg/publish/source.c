@@ -28,7 +28,7 @@
 
 #include "base/elsewhere.h"
 #include "base/pg_compat.h"
-#include "base/seen.h"
+#include "base/snapshot.h"
 #include "publish/source.h"
 
 /* The most arguments of a function of ours. */
@@ -366,24 +366,15 @@ take_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-ignore_startup(DestReceiver *self, int operation, TupleDesc columns)
-{
-}
-
-static void
-ignore_end(DestReceiver *self)
-{
-}
-
 List *
 bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params)
 {
 	ErrorContextCallback callback;
-	RowReceiver receiver = {{take_row, ignore_startup, ignore_end, ignore_end, DestNone}, CurrentMemoryContext, NIL};
+	RowReceiver receiver = {*None_Receiver, CurrentMemoryContext, NIL};
 	QueryDesc  *query;
 	int			nest = set_own_settings();
 
+	receiver.receiver.receiveSlot = take_row;
 	begin_context(source, &callback);
 	PushCopiedSnapshot(source->snapshot);
 	query = CreateQueryDesc(plan, source->text, GetActiveSnapshot(), InvalidSnapshot,
