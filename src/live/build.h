@@ -87,7 +87,7 @@ extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *in
  * What each process does: reads rows of the pages that nobody has taken yet, into the
  * index's pages, with so much memory.  In build.c.
  */
-extern void bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info,
+extern void bfpg_live_scan_pages(Relation heap, Relation index, IndexInfo *info,
 								 BfpgLivePages *pages, Size memory, bool progress,
 								 BfpgLiveCounts *counts);
 

@@ -55,13 +55,13 @@ add_counts(Shared *shared, const BfpgLiveCounts *counts)
 	SpinLockRelease(&shared->mutex);
 }
 
-/* A process's part: until all pages are taken. */
+/* What a process does: until all pages are taken. */
 static void
-take_part(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
+take_pages(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
 {
 	BfpgLiveCounts counts = {0};
 
-	bfpg_live_scan_share(heap, index, info, &shared->pages, shared->memory, progress, &counts);
+	bfpg_live_scan_pages(heap, index, info, &shared->pages, shared->memory, progress, &counts);
 	add_counts(shared, &counts);
 }
 
@@ -85,7 +85,7 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	info = BuildIndexInfo(index);
 	info->ii_Concurrent = shared->concurrent;
 	InstrStartParallelQuery();
-	take_part(shared, heap, index, info, false);
+	take_pages(shared, heap, index, info, false);
 	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	index_close(index, index_lock);
 	table_close(heap, heap_lock);
@@ -148,7 +148,7 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 		LaunchParallelWorkers(context);
 		if (context->nworkers_launched > 0)
 		{
-			take_part(shared, heap, index, info, true);
+			take_pages(shared, heap, index, info, true);
 			WaitForParallelWorkersToFinish(context);
 			for (i = 0; i < context->nworkers_launched; i++)
 				InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);

@@ -142,7 +142,7 @@ plan_build(BfpgPublication *list)
 }
 
 bf_header
-bfpg_publish_plan_part(const BfpgPublication *list)
+bfpg_publish_part_header(const BfpgPublication *list)
 {
 	bf_sizing	sizing;
 	bf_header	header;
@@ -263,17 +263,17 @@ free_shared(BfpgBuild *build)
 
 /* How many parts there are, and what each is like. */
 static void
-plan_shape(BfpgPublication *list, bf_exact *shape)
+choose_shape(BfpgPublication *list, bf_exact *shape)
 {
 	bf_header	header;
 
 	if (list->exact)
 	{
-		list->count = bfpg_publish_plan_exact(list, shape);
+		list->count = bfpg_publish_exact_shape(list, shape);
 		return;
 	}
-	list->count = Max(list->parts, bfpg_plan_parts(list->n, list->p));
-	header = bfpg_publish_plan_part(list);
+	list->count = Max(list->parts, bfpg_choose_parts(list->n, list->p));
+	header = bfpg_publish_part_header(list);
 	bf_exact_of(&header, shape);
 }
 
@@ -286,7 +286,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 
 	free_shared(build);
 	MemoryContextReset(build->context);
-	plan_shape(list, &shape);
+	choose_shape(list, &shape);
 	check_memory(list, &shape);
 	if (build->here)
 		leave_workers_out(list, &shape);
@@ -364,7 +364,7 @@ check_can_be_exact(const BfpgPublication *list)
 
 /* The n of the list, and the others that an exact one is planned for. */
 static void
-plan_capacity(BfpgPublication *list, const BfpgLastList *last)
+choose_capacity(BfpgPublication *list, const BfpgLastList *last)
 {
 	bool		known = list->exact ? last->exact : last->exists;
 
@@ -373,9 +373,9 @@ plan_capacity(BfpgPublication *list, const BfpgLastList *last)
 	if (list->exact ? last->others < 0 || !known : list->n == 0 && !known && !list->build->here)
 		count_keys(list);
 	if (list->n == 0)
-		list->n = Max(list->min_n, bfpg_plan_capacity(last->n, known ? last->keys : -1, list->build->rows));
+		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, known ? last->keys : -1, list->build->rows));
 	if (list->exact)
-		list->planned_others = bfpg_plan_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
+		list->planned_others = bfpg_choose_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
 }
 
 static void
@@ -419,7 +419,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 	list->build = palloc0(sizeof(BfpgBuild));
 	list->build->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter build", ALLOCSET_DEFAULT_SIZES);
 	plan_build(list);
-	plan_capacity(list, last);
+	choose_capacity(list, last);
 	for (builds = 1; !done && builds <= MOST_BUILDS; builds++)
 		done = try_build(list, given || last->exists, !given && !last->exists && !list->exact,
 						 !list->exact && builds == MOST_BUILDS);

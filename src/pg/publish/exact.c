@@ -260,7 +260,7 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 
 /* What each part is like, but for its number and the type of its keys. */
 static bool
-plan_part(const BfpgPublication *list, uint32 parts, bf_exact *shape)
+part_shape(const BfpgPublication *list, uint32 parts, bf_exact *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
 	const bf_universe part = bf_exact_part_universe(&universe, parts);
@@ -269,12 +269,12 @@ plan_part(const BfpgPublication *list, uint32 parts, bf_exact *shape)
 }
 
 int32
-bfpg_publish_plan_exact(const BfpgPublication *list, bf_exact *shape)
+bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
 	uint32		parts = Max((uint32) list->parts, bf_exact_parts(&universe));
 
-	while (parts > 0 && parts <= BF_MAX_PARTS && plan_part(list, parts, shape))
+	while (parts > 0 && parts <= BF_MAX_PARTS && part_shape(list, parts, shape))
 	{
 		if (bf_exact_fits(shape))
 		{

@@ -80,7 +80,7 @@ bfpg_round_capacity(double keys)
 }
 
 int64
-bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
+bfpg_choose_capacity(int64 last_n, double last_keys, double expected_keys)
 {
 	bool		known = last_keys >= 0;
 	int64		capacity = bfpg_round_capacity(known ? last_keys : expected_keys);
@@ -91,7 +91,7 @@ bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
 }
 
 int32
-bfpg_plan_parts(int64 n, double p)
+bfpg_choose_parts(int64 n, double p)
 {
 	uint32		parts;
 	bf_sizing	sizing;
