@@ -130,8 +130,7 @@ plan_build(BfpgPublication *list)
 	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
 	check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
-	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source));
-	list->remote = bfpg_source_is_remote(build->plan);
+	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->remote);
 	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
 	if (!list->exact && list->on_conflict != BFPG_CONFLICT_ERROR)

@@ -141,7 +141,7 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 
-/* Takes what is in both of two sorted sets out of one of them; returns how many, the first of which is in *first. */
+/* Takes what is in both of two sorted arrays out of one of them; returns how many, the first of which is in *first. */
 static Size
 remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count, uint64 *first)
 {
