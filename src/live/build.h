@@ -78,7 +78,7 @@ typedef struct BfpgLiveCounts
 /*
  * Reads the table, from page first until before page end, into an index that is laid
  * out, by up to so many workers and the caller, and adds what it has read to counts.
- * Returns false where there are none to be had, and has read nothing.
+ * Returns false, and has read nothing, if no worker could be started.
  */
 extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int workers,
 									BlockNumber first, BlockNumber end, BfpgLiveCounts *counts);

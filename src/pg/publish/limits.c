@@ -213,7 +213,7 @@ bfpg_publish_forget_most(BfpgLastList *last, double max_shrink)
 	forget_most(&last->most_others, other, (double) last->others, last->built_at);
 }
 
-/* What: keys, or an exact list's others, who are strangers once they are gone, whom the list lets in now and then. */
+/* Of keys, or of an exact list's others: one that is gone is a stranger, which the list lets in by its rate. */
 static void
 guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, BfpgMost most)
 {
