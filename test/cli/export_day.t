@@ -4,7 +4,8 @@
 #
 # What is promised: a manifest's true_at says that all keys committed before are in its
 # content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
-# the day is (12), BLOOMFILTER_DAY_SEED which one.
+# the day is (12), BLOOMFILTER_DAY_SEED which one.  It lasts longer where all that was down left
+# too few questions: who has failed waits longer each time, and a day that asks nothing tells nothing.
 
 use strict;
 use warnings;
@@ -107,7 +108,7 @@ my @statements = ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY user
 	'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
 
 my $end = time + $seconds;
-while (time < $end)
+while (time < $end || ($checks < $seconds / 2 && time < $end + 300))
 {
 	if (rand() < 0.35)
 	{
@@ -134,7 +135,7 @@ foreach my $who ('server', 'nginx', 'exporter', 'host')
 	$runs{$who} = 1;
 }
 is(join("\n", @denied), '', "no key is denied that was promised, in $checks checks of $asked keys, " . @turns . ' turns');
-cmp_ok($checks, '>', $seconds / 10, 'it was asked often enough');
+cmp_ok($checks, '>=', $seconds / 2, 'it was asked often enough');
 push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx';
 is(join(', ', @gone), '', 'nothing ended by itself');
 write_keys();
