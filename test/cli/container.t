@@ -93,7 +93,7 @@ SKIP:
 	serve('s', 3);
 	comes($folder, 3, 'an epoch is a new file, to which who sees the folder comes');
 	comes($seen, 3, 'and so does who sees it from the start');
-	ok(soon(20, sub { my $told = told('alone'); $told->{exit} eq '1' && ($told->{wrong} // '') =~ /old/ }), 'of the file alone status says that it is old');
+	ok(soon(60, sub { my $told = told('alone'); $told->{exit} eq '1' && ($told->{wrong} // '') =~ /old/ }), 'of the file alone status says that it is old');
 	is(lacks('alone', 1 .. 300), 0, 'it has what it had');
 
 	# the container ends, and another one has what it left
