@@ -10,8 +10,9 @@ use warnings;
 
 use CommandLine;
 use Exporter qw(import);
+use IPC::Open2;
 
-our @EXPORT = qw(came_with told denied);
+our @EXPORT = qw(came_with told denied open_reader close_readers);
 
 my %keys;
 
@@ -41,5 +42,31 @@ sub denied
 	my $found = $out =~ /^(\d+)$/ ? $1 : "error: $err";
 	return "told $serial, denied " . ($found =~ /error/ ? $found : @keys - $found);
 }
+
+# Programs that have a list open for long: asked with ranges such as 1-20, the function that this
+# gives answers the serial and how many of these the list lacks; nothing if the program has ended.
+my %readers;
+
+sub open_reader
+{
+	my (@command) = @_;
+	my $pid = open2(my $out, my $in, @command);
+	$readers{$pid} = $$;
+	return sub {
+		local $SIG{PIPE} = 'IGNORE';
+		print $in "@_\n";
+		my $line = <$out> // return;
+		return $line =~ /^(\d+) (\d+)$/;
+	};
+}
+
+sub close_readers
+{
+	foreach my $pid (grep { $readers{$_} == $$ } keys %readers) { kill 'KILL', $pid; waitpid $pid, 0; }
+	%readers = ();
+	return;
+}
+
+END { my $status = $?; close_readers(); $? = $status; }
 
 1;

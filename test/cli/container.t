@@ -25,36 +25,23 @@ BEGIN
 
 use CommandLine;
 use Hosts;
-use IPC::Open2;
 use Lists;
+use Readers qw(open_reader close_readers);
 use Test::More;
 
 my $reader = $ENV{BLOOMFILTER_READER} // plan skip_all => 'BLOOMFILTER_READER names no program';
 my $url = begin_nginx(free_port());
 my @states = ('new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100', 'set:2101-2200', 'flip:3001-3100');
-my @ranges = ([ 1, 300 ], [ 1001, 1100 ], [ 1101, 1200 ], [ 2001, 2100 ], [ 2101, 2200 ], [ 3001, 3100 ]);
+my @new = map { s/.*://r } @states;
 make_list($url, 's', 100, @states);
 
 sub mount { my (@arguments) = @_; return system('mount', @arguments) == 0; }
 
-# Opens a file for long; a function that says how many of a state's new integers it lacks.
-my %readers;
-sub open_reader
-{
-	my ($file, @command) = @_;
-	my $pid = open2(my $out, my $in, @command, $reader, $file);
-	$readers{$pid} = 1;
-	return sub {
-		my ($state) = @_;
-		print $in "@{ $ranges[$state] }\n";
-		my $line = <$out> // return 'nothing: it has ended';
-		chomp $line;
-		return $line;
-	};
-}
-END { kill 'KILL', keys %readers; system('umount -lq alone seen box memory layers'); }
+END { system('umount -lq alone seen box memory layers'); }
 
-sub comes { my ($seen, $state, $name) = @_; return is(soon(30, sub { $seen->($state) eq '0' }) ? 0 : $seen->($state), 0, $name); }
+# How many of the integers that are new in a state a program lacks.
+sub misses { my ($seen, $state) = @_; return ($seen->($new[$state]))[1] // 'all: it has ended'; }
+sub comes { my ($seen, $state, $name) = @_; my $misses; soon(60, sub { ($misses = misses($seen, $state)) eq '0' }); return is($misses, 0, $name); }
 
 # ------------------------------------------------------------------------
 # An image with a list in it
@@ -69,8 +56,8 @@ unlink 'layers/lower/u.bloom.lock';
 SKIP:
 {
 	skip 'no overlayfs here', 21 if !mount('-t', 'overlay', 'box', '-o', 'lowerdir=layers/lower,upperdir=layers/upper,workdir=layers/work', 'box');
-	my $seen = open_reader('box/u.bloom');
-	is($seen->(0), 0, 'a program reads it before its follower begins');
+	my $seen = open_reader($reader, 'box/u.bloom');
+	is(misses($seen, 0), 0, 'a program reads it before its follower begins');
 	is(told('box/u.bloom')->{exit}, 1, 'status says that nobody follows it there');
 	serve('s', 1);
 	follow('box', 'box/u.bloom');
@@ -88,8 +75,8 @@ SKIP:
 	spew('alone', '');
 	ok(mount('--bind', 'box/u.bloom', 'alone'), 'or the file alone');
 	is(told($_)->{place}, 'here', "$_: it is in its place") foreach 'seen/u.bloom', 'alone';
-	my $folder = open_reader('seen/u.bloom');
-	is($folder->(2), 0, 'all is there');
+	my $folder = open_reader($reader, 'seen/u.bloom');
+	is(misses($folder, 2), 0, 'all is there');
 	serve('s', 3);
 	comes($folder, 3, 'an epoch is a new file, to which who sees the folder comes');
 	comes($seen, 3, 'and so does who sees it from the start');
@@ -160,16 +147,14 @@ SKIP:
 	follow('limited', 'limited/u.bloom', @within);
 	ok(soon(60, sub { -e 'limited/u.bloom' && lacks('limited/u.bloom', 1 .. 300) eq '0' }), 'a list in a container of little memory') or diag(slurp('.limited.log'));
 	ok(-s 'limited/u.bloom' >= 24_000_000 && -s 'limited/u.bloom' < 26_000_000, 'is as large as it should be') or diag(-s 'limited/u.bloom');
-	my $seen = open_reader('limited/u.bloom', @within);
+	my $seen = open_reader(@within, $reader, 'limited/u.bloom');
 	foreach my $state (1 .. 5)
 	{
 		serve('big', $state);
 		comes($seen, $state, "$states[$state] comes to a program of the same container") or diag(slurp('.limited.log'));
 	}
 	is(finish('limited', 'TERM'), 0, 'and nothing is killed');
-	kill 'KILL', keys %readers;
-	waitpid $_, 0 foreach keys %readers;
-	%readers = ();
+	close_readers();
 	rmdir $group;
 }
 
