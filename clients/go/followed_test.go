@@ -216,6 +216,15 @@ func TestPlaces(t *testing.T) {
 	if s.Age < 5*time.Second || s.Age > time.Hour {
 		t.Errorf("age %v", s.Age)
 	}
+	// by the numbers of FEED.md, and not by the reader's own
+	for i, number := range []uint64{1795395600000000, 0, 4, 2000000, 20000000, 1795395700000000, 1795395500000000} {
+		pokeNumber(t, path, 1536+8*i, number)
+	}
+	s = status()
+	if s.Looked.UnixMicro() != 1795395600000000 || s.Failures != 4 || s.Every != 2*time.Second || s.Heartbeat != 20*time.Second ||
+		s.Expires.UnixMicro() != 1795395700000000 || s.Since.UnixMicro() != 1795395500000000 {
+		t.Errorf("how it goes: %+v", s)
+	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -376,7 +376,7 @@ look_in_namespace(const char *mounted)
 	int			result;
 
 	snprintf(name, sizeof name, "%s/list.bloom", mounted);
-	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount(scratch(), mounted, NULL, MS_BIND, NULL) != 0)
 		return 77;
 	if (bloomfilter_open(name, 0, &filter, NULL) != BLOOMFILTER_OK)
@@ -403,7 +403,7 @@ check_namespace(void)
 		_exit(look_in_namespace(mounted));
 	need(waitpid(child, &status, 0) == child && WIFEXITED(status), "child");
 	if (WEXITSTATUS(status) == 77)
-		printf("# in another mount namespace: not allowed here\n");
+		ok(true, "in another mount namespace # skip nothing can be mounted here");
 	else
 		same(WEXITSTATUS(status), 0, "in another mount namespace it is in its place, with all keys");
 	rmdir(mounted);
