@@ -55,6 +55,7 @@ sql('INSERT INTO users SELECT generate_series(1, 1000)');
 ok(wait_for(30, sub { says('patches') >= 1 && says('keys') >= 1000 * 0.9 }), 'a patch is counted, and keys are estimated');
 my $m = manifest('users');
 is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter', 'serial';
+is(says('rebuilt'), $m->{epoch}[0], 'and when the list was rebuilt');
 is(says('list'), 'public.users_filter', 'the list');
 is(says('n'), 20000, 'n');
 is(says('p'), 0.01, 'p');
@@ -96,7 +97,7 @@ like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s st
 like(status_line('true_at_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
-foreach my $name ('serial', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
+foreach my $name ('serial', 'rebuilt', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }
