@@ -208,7 +208,7 @@ func TestPlaces(t *testing.T) {
 
 	keep(t, path, page(t, buildSet(1, 100)), thisBoot())
 	s := status()
-	if s.Place != Here || s.Serial != 20 || s.List != "public.users" || s.Epoch != 5 || s.Failures != 3 ||
+	if s.Place != Here || s.Serial != 20 || s.List != "public.users" || s.Failures != 3 ||
 		s.Word != "no-look" || s.Text != "could not connect?[2J" || s.Every != time.Second ||
 		s.TrueAt.UnixMicro() != 1795395655100000 || s.Identity != "abababab-abab-abab-abab-abababababab" {
 		t.Errorf("here: %+v", s)

@@ -87,7 +87,7 @@ test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
   const file = followedFile(buildSet(2, 300))
   const here = statusOf(file)
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
-    list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', epoch: '5', place: 'here', serial: '20',
+    list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', place: 'here', serial: '20',
     trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
     failures: 3, since: undefined, word: 'no-look', text: 'could not connect?[2J', superseded: false
   })

@@ -122,7 +122,6 @@ public class FollowedTest {
         assertEquals(20, status.serial());
         assertEquals("public.users", status.list());
         assertEquals("ffffffff-ffff-ffff-0000-000000000000", status.identity().toString());
-        assertEquals(5, status.epoch());
         assertEquals(3, status.failures());
         assertEquals("no-look", status.word());
         assertEquals("could not connect?[2J", status.text());
