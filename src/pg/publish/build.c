@@ -421,7 +421,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 	plan_build(list);
 	plan_capacity(list, last);
 	for (builds = 1; !done && builds <= MOST_BUILDS; builds++)
-		done = try_build(list, given || last->exists, !given && !last->exists && !list->exact,
+		done = try_build(list, given || last->exists, !given && !last->exists,
 						 !list->exact && builds == MOST_BUILDS);
 	if (!done)
 		ereport(ERROR,
