@@ -122,6 +122,9 @@ call bloom_publish('chosen', 'SELECT name, good FROM chosen', on_conflict => tru
 select bool_and(bloom_lookup('chosen', name)) from chosen;
 call bloom_publish('chosen', 'SELECT name, good FROM chosen', on_conflict => false, allow_empty => true);
 select bool_or(bloom_lookup('chosen', name)) from chosen;
+-- keys of a row, and untyped ones, are named as well
+call bloom_publish('named', 'SELECT ROW(id, 1), good FROM twice');
+call bloom_publish('named', 'SELECT id::text::bloom_key, good FROM twice');
 -- it is for exact lists
 call bloom_publish('plain', 'SELECT id FROM users WHERE active', on_conflict => true);
 

@@ -162,7 +162,6 @@ check_memory(const BfpgPublication *list, const bf_exact *shape)
 
 	if (list->exact)
 		needed += bfpg_exact_list_bytes(list, shape) / 1024;
-
 	if (needed > bfpg_publish_memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
