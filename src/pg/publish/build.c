@@ -161,7 +161,6 @@ check_memory(const BfpgPublication *list, const bf_exact *shape)
 
 	if (list->exact)
 		needed += bfpg_exact_list_bytes(list, shape) / 1024;
-
 	if (needed > bfpg_publish_memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -420,7 +419,7 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 	plan_build(list);
 	choose_capacity(list, last);
 	for (builds = 1; !done && builds <= MOST_BUILDS; builds++)
-		done = try_build(list, given || last->exists, !given && !last->exists && !list->exact,
+		done = try_build(list, given || last->exists, !given && !last->exists,
 						 !list->exact && builds == MOST_BUILDS);
 	if (!done)
 		ereport(ERROR,
