@@ -21,7 +21,9 @@
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/trigger.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
@@ -273,10 +275,9 @@ wal_bytes(void)
 
 	while ((entry = ReadDirExtended(folder, XLOGDIR, LOG)) != NULL)
 	{
-		char		path[MAXPGPATH];
+		const char *path = psprintf("%s/%s", XLOGDIR, entry->d_name);
 		struct stat file;
 
-		snprintf(path, sizeof(path), "%s/%s", XLOGDIR, entry->d_name);
 		if (stat(path, &file) == 0 && S_ISREG(file.st_mode))
 			bytes += (double) file.st_size;
 	}
@@ -284,23 +285,26 @@ wal_bytes(void)
 	return bytes;
 }
 
-/*
- * WAL beyond max_wal_size makes a checkpoint, and then its files are used again: unless a slot or
- * the archiver holds them, which is known by more than max_wal_size being there.
- */
-static double
-wal_needed(double bytes)
+/* A slot that nobody reads, or an archiver that fails. */
+static bool
+wal_is_held(void)
 {
-	double		most = max_wal_size_mb * MEGABYTE;
-	double		there = wal_bytes();
+	const ParamExternData archiving = bfpg_parameter(BOOLOID, BoolGetDatum(XLogArchivingActive()));
 
-	return there > most ? bytes : Max(0, Min(bytes, most) - there);
+	bfpg_run_statement("SELECT 1 FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL UNION ALL "
+					   "SELECT 1 FROM pg_stat_archiver WHERE $1 AND last_failed_time > coalesce(last_archived_time, '-infinity')",
+					   1, &archiving, SPI_OK_SELECT);
+	return SPI_processed > 0;
 }
 
+/* Beyond max_wal_size files of WAL are used again, unless they are held; where more is there they are. */
 void
 bfpg_publish_check_room(const BfpgPublication *list)
 {
-	double		needed = wal_needed(bfpg_publish_bytes(list));
+	double		bytes = bfpg_publish_bytes(list);
+	double		most = max_wal_size_mb * MEGABYTE;
+	double		there = wal_bytes();
+	double		needed = there > most || wal_is_held() ? bytes : Max(0, Min(bytes, most) - there);
 	struct statvfs space;
 	double		free_bytes;
 

@@ -194,20 +194,6 @@ move_back(const BfpgPublication *list)
 	}
 }
 
-static void
-write_part(const BfpgPublication *list, int32 part)
-{
-	const ParamExternData row[] = {
-		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-		bfpg_parameter(INT4OID, Int32GetDatum(part)),
-		bfpg_parameter(list->place.type, list->filters[part]),
-	};
-
-	bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
-								list->place.prefix),
-					   lengthof(row), row, SPI_OK_INSERT);
-}
-
 double
 bfpg_publish_bytes(const BfpgPublication *list)
 {
@@ -247,7 +233,17 @@ bfpg_publish_write_parts(BfpgPublication *list)
 	error_context_stack = &callback;
 	move_back(list);
 	for (part = 0; part < list->count; part++)
-		write_part(list, part);
+	{
+		const ParamExternData row[] = {
+			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
+			bfpg_parameter(INT4OID, Int32GetDatum(part)),
+			bfpg_parameter(list->place.type, list->filters[part]),
+		};
+
+		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
+									list->place.prefix),
+						   lengthof(row), row, SPI_OK_INSERT);
+	}
 	error_context_stack = callback.previous;
 }
 
