@@ -66,7 +66,13 @@ def script(name):
 
 
 def node(folder):
-    return drivers.node_command(drivers.write_program("keys.js", {}, folder), folder)
+    return drivers.node_command(drivers.write_program("keys.js", {}, folder), folder) + ["node-postgres"]
+
+
+def postgres_js(folder):
+    subprocess.run(["npm", "install", "--silent", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts",
+                    "--prefix", folder, "postgres@3.4"], check=True, stdout=subprocess.DEVNULL)
+    return ["node", drivers.write_program("keys.js", {}, folder), "postgres.js"]
 
 
 def java(folder):
@@ -77,6 +83,10 @@ def java(folder):
 
 def go(folder):
     return drivers.go_command(drivers.write_program("keys.go", {}, folder), folder, ["golang-github-lib-pq-dev"])
+
+
+def pgx(folder):
+    return drivers.go_command(drivers.write_program("keys_pgx.go", {}, folder), folder, lines.GO_PACKAGES)
 
 
 def pqxx(folder):
@@ -92,8 +102,10 @@ DRIVERS = {
     "asyncpg": ("$1", script("keys_asyncpg.py")),
     "psqlODBC": ("?", script("keys_odbc.py")),
     "node-postgres": ("$1", node),
+    "postgres.js": ("$1", postgres_js),
     "JDBC": ("?", java),
     "lib/pq": ("$1", go),
+    "pgx": ("$1", pgx),
     "libpqxx": ("$1", pqxx),
     "DBD::Pg": ("$1", script("keys.pl")),
 }
