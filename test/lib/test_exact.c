@@ -93,19 +93,14 @@ test_building(void)
 }
 
 static void
-test_strangers(void)
+test_info(void)
 {
 	bloomfilter *filter;
 	bloomfilter_info info;
-	int64_t		in = 0;
-	int64_t		key;
 
-	need(build(10000, 90000, 0.01, &filter) == BLOOMFILTER_OK, "build");
-	for (key = 1000000; key < 1100000; key++)
-		in += bloomfilter_contains_int64(filter, key) == 1;
-	ok(in <= 1000 + 200, "of 100000 strangers %d are let in", (int) in);
+	need(build(100, 900, 0.01, &filter) == BLOOMFILTER_OK, "build");
 	bloomfilter_get_info(filter, -1, &info, sizeof info);
-	ok(info.exact == 1 && info.others == 90000 && info.version == 2 && info.capacity == 10000, "info tells members and others");
+	ok(info.exact == 1 && info.others == 900 && info.version == 2 && info.capacity == 100, "info tells members and others");
 	bloomfilter_close(filter);
 }
 
@@ -310,7 +305,7 @@ int
 main(void)
 {
 	test_building();
-	test_strangers();
+	test_info();
 	test_conflict();
 	test_set();
 	test_followed();
