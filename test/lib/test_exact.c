@@ -2,7 +2,7 @@
  * test_exact.c
  *	  Exact filters: built, written, and in files of parts.
  *
- * test_vectors.c has the golden ones.
+ * test_vectors.c and test_followed.c have the golden ones, and damaged ones.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -281,26 +281,6 @@ test_part(void)
 	free(s.bytes);
 }
 
-/* One bit of a part that differs is seen at once, wherever it is. */
-static void
-test_damage(void)
-{
-	const char *path = scratch_path("damaged.bloom");
-	static const size_t places[] = {0, 56, 60, 64, 65, 72, 73, 84, 85, 120, 121, 128, 129};
-	size_t		i;
-
-	for (i = 0; i < sizeof places / sizeof places[0]; i++)
-	{
-		set			s = make_set(i % 2 == 0);
-		bloomfilter *filter = NULL;
-
-		s.bytes[s.at[1] + places[i]] ^= 4;
-		write_file(path, s.bytes, s.length);
-		ok(bloomfilter_open(path, 0, &filter, NULL) < 0 && filter == NULL, "a bit at %d of a part is damage", (int) places[i]);
-		free(s.bytes);
-	}
-}
-
 int
 main(void)
 {
@@ -310,6 +290,5 @@ main(void)
 	test_set();
 	test_followed();
 	test_part();
-	test_damage();
 	return tap_done();
 }
