@@ -60,6 +60,10 @@ call bloom_publish('domain', 'WITH t AS MATERIALIZED (SELECT id, agreed FROM ter
 select wrong('domain', 'id', 'terms', 'agreed');
 call bloom_publish('computed', $$SELECT id, email LIKE '%7@%' FROM users$$);
 select wrong('computed', 'id', 'users', $$email LIKE '%7@%'$$);
+-- rows of one key are one member, from the first run on
+call bloom_publish('often', 'SELECT id, active FROM users, generate_series(1, 10)');
+select keys, others, n from bloom_published where name = 'often';
+select wrong('often', 'id');
 
 -- a boolean that is NULL is false, a key that is NULL is skipped
 create table signup (id int, confirmed boolean);
@@ -118,6 +122,9 @@ call bloom_publish('chosen', 'SELECT name, good FROM chosen', on_conflict => tru
 select bool_and(bloom_lookup('chosen', name)) from chosen;
 call bloom_publish('chosen', 'SELECT name, good FROM chosen', on_conflict => false, allow_empty => true);
 select bool_or(bloom_lookup('chosen', name)) from chosen;
+-- keys of a row, and untyped ones, are named as well
+call bloom_publish('named', 'SELECT ROW(id, 1), good FROM twice');
+call bloom_publish('named', 'SELECT id::text::bloom_key, good FROM twice');
 -- it is for exact lists
 call bloom_publish('plain', 'SELECT id FROM users WHERE active', on_conflict => true);
 
@@ -182,6 +189,10 @@ select f | f from value;
 select f & f from value;
 select bloom_union_agg(f) from value;
 select bloom_intersection_agg(f) from value;
+-- nor is it put into a plain one
+select bloom_create(1000) | f from value;
+select bloom_create(1000) & f from value;
+select bloom_union_agg(each) from value, unnest(array[bloom_create(1000), f]) each;
 select bloom_shrink(f) from value;
 select bloom_reset(f) from value;
 

@@ -138,7 +138,7 @@ sub refused
 }
 
 refused(q{call bloom_rollback('account'); call bloom_rollback('account')},
-	qr/has no generation before/, 'the way back is one step');
+	qr/has no version before/, 'there is one way back');
 
 # ------------------------------------------------------------------------
 # The nightly job by pg_cron

@@ -55,6 +55,7 @@ runs(q{CALL bloom_publish('new', 'SELECT 1 WHERE false')}, 'P0002', 'new', 'fail
 runs(q{CALL bloom_refresh('new')}, '42704', 'new', 'failed|list "new" is not published|never|in order', 'there is nothing to refresh');
 my ($runner, $holder) = waiting('new');
 is(told('new'), 'running|never', 'a run is told while it goes on');
+is($session->query(q{SELECT rtrim(query, E'\n;') FROM pg_stat_activity WHERE pid = } . $runner->pid), "CALL bloom_publish('new', '$waits')", 'and pg_stat_activity has the statement as it was sent');
 is($session->query(q{SELECT run_started_at <= now() FROM bloom_published WHERE name = 'new'}), 't', 'and since when');
 $session->query('SELECT pg_terminate_backend(' . $runner->pid . ')');
 $_->abandon foreach $runner, $holder;

@@ -1,4 +1,4 @@
-# What live indexes take of the server: a build tells what its workers read, and doesn't read keys
+# What live indexes take of the server: a build tells what its workers read and for which statement, and doesn't read keys
 # that VACUUM may have taken; what reads a whole index leaves others' pages in the buffers;
 # questions about partitions are found in the catalogs once, and keep a lock a partition; and one
 # that is too large for a value has parts.
@@ -26,8 +26,13 @@ CREATE TABLE many (k int, filler text) WITH (parallel_workers = 2, autovacuum_en
 ALTER TABLE many ALTER filler SET STORAGE PLAIN;
 INSERT INTO many SELECT g, repeat('x', 1900) FROM generate_series(1, 8000) AS g;
 VACUUM many;
-CREATE INDEX many_k ON many USING bloomfilter (md5(md5(md5(filler)))) WITH (n = 1000);
+CREATE FUNCTION shown(k int) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+	$$ SELECT (leader_pid IS NOT NULL) || ' ' || query FROM pg_stat_activity WHERE pid = pg_backend_pid() $$;
 EOC
+my $create = 'CREATE INDEX many_k ON many USING bloomfilter (shown(k)) WITH (n = 1000)';
+$node->safe_psql('postgres', $create);
+is($node->safe_psql('postgres', "SELECT bloom_cardinality(bloom_snapshot('many_k')), bloom_index_contains('many_k', 'false $create'), bloom_index_contains('many_k', 'true $create')"),
+	'2|t|t', 'pg_stat_activity shows the statement in the leader and its workers');
 is($node->safe_psql('postgres', <<'EOC'), 't', 'pg_stat_statements knows the pages that workers read');
 SELECT sum(shared_blks_hit + shared_blks_read) >= (SELECT relpages FROM pg_class WHERE relname = 'many')
 FROM pg_stat_statements WHERE query LIKE 'CREATE INDEX many_k%'

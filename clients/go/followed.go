@@ -341,7 +341,6 @@ func (w *followed) header(p *part) *header {
 // values are what isn't known; of a filter that nobody follows all are.
 type Status struct {
 	List, Identity string
-	Epoch          uint64
 	Serial         uint64        // microseconds since 1970 of its publish; a later one is greater
 	Place          Place         // whose word the serial is
 	TrueAt         time.Time     // what was committed before is in it
@@ -370,7 +369,6 @@ func (f *Filter) Status() (s Status) {
 	s = Status{
 		List:       printable(b[nameAt : nameAt+nameBytes]),
 		Identity:   strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"),
-		Epoch:      binary.LittleEndian.Uint64(b[24:]),
 		Serial:     w.serial(),
 		Place:      w.place,
 		TrueAt:     moment(w.load(trueAtAt)),

@@ -208,13 +208,22 @@ func TestPlaces(t *testing.T) {
 
 	keep(t, path, page(t, buildSet(1, 100)), thisBoot())
 	s := status()
-	if s.Place != Here || s.Serial != 20 || s.List != "public.users" || s.Epoch != 5 || s.Failures != 3 ||
+	if s.Place != Here || s.Serial != 20 || s.List != "public.users" || s.Failures != 3 ||
 		s.Word != "no-look" || s.Text != "could not connect?[2J" || s.Every != time.Second ||
 		s.TrueAt.UnixMicro() != 1795395655100000 || s.Identity != "abababab-abab-abab-abab-abababababab" {
 		t.Errorf("here: %+v", s)
 	}
 	if s.Age < 5*time.Second || s.Age > time.Hour {
 		t.Errorf("age %v", s.Age)
+	}
+	// by the numbers of FEED.md, and not by the reader's own
+	for i, number := range []uint64{1795395600000000, 0, 4, 2000000, 20000000, 1795395700000000, 1795395500000000} {
+		pokeNumber(t, path, 1536+8*i, number)
+	}
+	s = status()
+	if s.Looked.UnixMicro() != 1795395600000000 || s.Failures != 4 || s.Every != 2*time.Second || s.Heartbeat != 20*time.Second ||
+		s.Expires.UnixMicro() != 1795395700000000 || s.Since.UnixMicro() != 1795395500000000 {
+		t.Errorf("how it goes: %+v", s)
 	}
 	whole, err := os.ReadFile(path)
 	if err != nil {

@@ -4,6 +4,9 @@
 Keys come one on a line, as PostgreSQL prints them; TYPE may be real.  Each is asked
 twice, as a value of Python's own type where it has one, and from its text; the two must
 agree.  Any error ends the program with status 1.
+
+With watch, as a third argument, a line has ranges such as 1-20: the answer is the serial of the
+list and how many of these integers it then lacks.
 """
 
 import datetime
@@ -13,7 +16,7 @@ import re
 import sys
 import uuid
 
-from bloomfilter import BloomFilter, Key, MacAddress, Real
+from bloomfilter import BloomFilter, Key, MacAddress, Real, WatchedBloomFilter
 
 
 def zoned(text):
@@ -54,9 +57,19 @@ def answer(filter_, key_type, text):
     return found
 
 
+def watch(path):
+    watched = WatchedBloomFilter.open(path)
+    for line in sys.stdin:
+        serial = watched.status.serial or 0
+        ranges = [map(int, text.split("-")) for text in line.split()]
+        print(serial, sum(key not in watched for first, last in ranges for key in range(first, last + 1)), flush=True)
+
+
 def main():
     if len(sys.argv) not in (3, 4) or sys.argv[2] not in OWN_TYPES:
-        raise SystemExit("usage: cross_check.py FILE TYPE [explain] < KEYS")
+        raise SystemExit("usage: cross_check.py FILE TYPE [explain | watch] < KEYS")
+    if sys.argv[3:] == ["watch"]:
+        return watch(sys.argv[1])
     filter_ = BloomFilter.open(sys.argv[1])
     for line in sys.stdin.buffer:
         text = line.removesuffix(b"\n").decode("utf-8")

@@ -437,7 +437,6 @@ typedef struct bloomfilter_status
 	int32_t		place;			/* bloomfilter_place */
 	int32_t		serial_kind;	/* bloomfilter_serial_kind */
 	uint64_t	serial;			/* all that the list had at this serial is found */
-	uint64_t	epoch;			/* serial that the file's row of patches began with */
 	int64_t		true_at;		/* all that was committed before is found; only of SERIAL_NOW */
 	int64_t		looked;			/* the follower's last good look, by the host's clock */
 	int64_t		age;			/* since looked, by the clock that says more; -1: not known */

@@ -48,7 +48,6 @@ take_who(const feed_who *who, bloomfilter_status *status)
 {
 	static const uint8_t none[FEED_IDENTITY_BYTES];
 
-	status->epoch = who->epoch;
 	if (memcmp(who->identity, none, sizeof none) != 0)
 		feed_uuid_text(status->identity, who->identity);
 	snprintf(status->list, sizeof status->list, "%s", who->name);

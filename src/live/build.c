@@ -184,7 +184,7 @@ finish_batch(BfpgLiveBuild *build)
 }
 
 void
-bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info, BfpgLivePages *pages,
+bfpg_live_scan_pages(Relation heap, Relation index, IndexInfo *info, BfpgLivePages *pages,
 					 Size memory, bool progress, BfpgLiveCounts *counts)
 {
 	BfpgLiveBuild build = {0};
@@ -242,7 +242,7 @@ scan_rest(BfpgLiveBuild *build, IndexInfo *info, BlockNumber first)
 		return;
 	pg_atomic_init_u64(&pages.next, first);
 	pages.end = build->heap_pages;
-	bfpg_live_scan_share(build->heap, build->index, info, &pages, build_memory(), true,
+	bfpg_live_scan_pages(build->heap, build->index, info, &pages, build_memory(), true,
 						 &build->counts);
 }
 

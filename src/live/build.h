@@ -78,7 +78,7 @@ typedef struct BfpgLiveCounts
 /*
  * Reads the table, from page first until before page end, into an index that is laid
  * out, by up to so many workers and the caller, and adds what it has read to counts.
- * Returns false where there are none to be had, and has read nothing.
+ * Returns false, and has read nothing, if no worker could be started.
  */
 extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int workers,
 									BlockNumber first, BlockNumber end, BfpgLiveCounts *counts);
@@ -87,7 +87,7 @@ extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *in
  * What each process does: reads rows of the pages that nobody has taken yet, into the
  * index's pages, with so much memory.  In build.c.
  */
-extern void bfpg_live_scan_share(Relation heap, Relation index, IndexInfo *info,
+extern void bfpg_live_scan_pages(Relation heap, Relation index, IndexInfo *info,
 								 BfpgLivePages *pages, Size memory, bool progress,
 								 BfpgLiveCounts *counts);
 

@@ -381,15 +381,15 @@ slot_of(const BfpgLiveTargets *targets)
 	return &slots[hash % SLOTS];
 }
 
-/* Whether an entry is of the same question, asked by the same user, and still right. */
-static bool
-is_entry_of(const BfpgLiveTargets *entry, const BfpgLiveTargets *targets)
+/* Whether targets were found for this question and this user, and nothing has changed since. */
+static inline bool
+are_targets_of(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
 {
-	return entry->epoch == bfpg_epoch &&
-		entry->relation == targets->relation &&
-		entry->user == targets->user &&
-		entry->by_column == targets->by_column &&
-		(!entry->by_column || strcmp(NameStr(entry->column), NameStr(targets->column)) == 0);
+	return targets->epoch == bfpg_epoch &&
+		targets->relation == relation &&
+		targets->user == GetUserId() &&
+		targets->by_column == (column != NULL) &&
+		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
 }
 
 /* The table that was named comes first, and each table before its index. */
@@ -424,7 +424,7 @@ find_in_cache(BfpgLiveTargets *targets)
 	if (slots == NULL)
 		return false;
 	entry = slot_of(targets);
-	if (!is_entry_of(entry, targets))
+	if (!are_targets_of(entry, targets->relation, targets->by_column ? &targets->column : NULL))
 		return false;
 	lock_all(entry);
 	/* Locking reads messages, after which the entry may be wrong. */
@@ -461,19 +461,6 @@ add_to_cache(const BfpgLiveTargets *targets)
 	entry->context = NULL;
 }
 
-/* Whether these are the targets of a question that was asked before. */
-static inline bool
-still_right(const BfpgLiveTargets *targets, Oid relation, const NameData *column)
-{
-	return targets->epoch == bfpg_epoch &&
-		targets->transaction == bfpg_own_transaction() &&
-		targets->user == GetUserId() &&
-		(!targets->of_snapshot || bfpg_same_snapshot(&targets->mark)) &&
-		targets->relation == relation &&
-		targets->by_column == (column != NULL) &&
-		(column == NULL || strcmp(NameStr(targets->column), NameStr(*column)) == 0);
-}
-
 /* Frees what was found before, and begins to look for the targets of a question. */
 static void
 begin_question(BfpgLiveTargets *targets, Oid relation, const NameData *column, MemoryContext context)
@@ -498,7 +485,9 @@ bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *c
 	/* Nobody waits for the locks of a standby: see trust.c, 3. */
 	if (unlikely(RecoveryInProgress()))
 		AcceptInvalidationMessages();
-	if (likely(still_right(targets, relation, column)))
+	if (likely(targets->transaction == bfpg_own_transaction() &&
+			   are_targets_of(targets, relation, column) &&
+			   (!targets->of_snapshot || bfpg_same_snapshot(&targets->mark))))
 		return false;
 	begin_question(targets, relation, column, context);
 	AcceptInvalidationMessages();

@@ -187,7 +187,7 @@ grow(Relation index, Buffer full, unsigned level)
 	return first;
 }
 
-/* Whether a page is full; of most keys it is not asked, and then not seen. */
+/* Whether a page is full.  Only one key in KEYS_BETWEEN_COUNTS has its page counted, by its hash. */
 static bool
 is_full(const BfpgLive *live, Page page, BlockNumber home, uint64 hash)
 {

@@ -15,7 +15,9 @@
 #include "catalog/index.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "storage/spin.h"
+#include "tcop/tcopprot.h"
 #include "utils/rel.h"
 
 #include "live/build.h"
@@ -32,6 +34,7 @@ typedef struct Shared
 	BfpgLivePages pages;
 	slock_t		mutex;			/* for what follows */
 	BfpgLiveCounts counts;		/* of those that have ended */
+	char		query[FLEXIBLE_ARRAY_MEMBER];	/* for pg_stat_activity */
 } Shared;
 
 /* What a worker has read and logged, for the leader's own counts. */
@@ -52,13 +55,13 @@ add_counts(Shared *shared, const BfpgLiveCounts *counts)
 	SpinLockRelease(&shared->mutex);
 }
 
-/* A process's part: until all pages are taken. */
+/* What a process does: until all pages are taken. */
 static void
-take_part(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
+take_pages(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
 {
 	BfpgLiveCounts counts = {0};
 
-	bfpg_live_scan_share(heap, index, info, &shared->pages, shared->memory, progress, &counts);
+	bfpg_live_scan_pages(heap, index, info, &shared->pages, shared->memory, progress, &counts);
 	add_counts(shared, &counts);
 }
 
@@ -75,21 +78,29 @@ bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc)
 	Relation	index;
 	IndexInfo  *info;
 
+	debug_query_string = shared->query;
+	pgstat_report_activity(STATE_RUNNING, debug_query_string);
 	heap = table_open(shared->heap, heap_lock);
 	index = index_open(shared->index, index_lock);
 	info = BuildIndexInfo(index);
 	info->ii_Concurrent = shared->concurrent;
 	InstrStartParallelQuery();
-	take_part(shared, heap, index, info, false);
+	take_pages(shared, heap, index, info, false);
 	InstrEndParallelQuery(&usage->buffers, &usage->wal);
 	index_close(index, index_lock);
 	table_close(heap, heap_lock);
 }
 
+static Size
+shared_bytes(void)
+{
+	return offsetof(Shared, query) + (debug_query_string == NULL ? 0 : strlen(debug_query_string)) + 1;
+}
+
 static void
 estimate(ParallelContext *context)
 {
-	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
+	shm_toc_estimate_chunk(&context->estimator, shared_bytes());
 	shm_toc_estimate_chunk(&context->estimator, context->nworkers * sizeof(Usage));
 	shm_toc_estimate_keys(&context->estimator, 2);
 }
@@ -98,9 +109,11 @@ static Shared *
 make_shared(ParallelContext *context, Relation heap, Relation index, IndexInfo *info,
 			int processes)
 {
-	Shared	   *shared = shm_toc_allocate(context->toc, sizeof(Shared));
+	Shared	   *shared = shm_toc_allocate(context->toc, shared_bytes());
 
-	memset(shared, 0, sizeof *shared);
+	memset(shared, 0, shared_bytes());
+	if (debug_query_string != NULL)
+		strcpy(shared->query, debug_query_string);
 	shared->heap = RelationGetRelid(heap);
 	shared->index = RelationGetRelid(index);
 	shared->concurrent = info->ii_Concurrent;
@@ -135,7 +148,7 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 		LaunchParallelWorkers(context);
 		if (context->nworkers_launched > 0)
 		{
-			take_part(shared, heap, index, info, true);
+			take_pages(shared, heap, index, info, true);
 			WaitForParallelWorkersToFinish(context);
 			for (i = 0; i < context->nworkers_launched; i++)
 				InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);

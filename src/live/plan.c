@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -108,10 +108,13 @@ know_named_index(Oid oid, Known *known)
 
 	if ((kind != RELKIND_INDEX && kind != RELKIND_PARTITIONED_INDEX) || !bfpg_live_lock_if_free(oid))
 		return false;
-	index = index_open(oid, NoLock);
+	/* Gone, if it was dropped before it was locked. */
+	index = try_relation_open(oid, NoLock);
+	if (index == NULL)
+		return false;
 	may = bfpg_is_live(index) && index->rd_index->indisvalid && bfpg_live_may_ask(index) &&
 		know_index(index, known);
-	index_close(index, NoLock);
+	relation_close(index, NoLock);
 	return may;
 }
 

@@ -31,7 +31,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/pg_compat.h"
-#include "base/seen.h"
+#include "base/snapshot.h"
 #include "key/key_untyped.h"
 #include "live/target.h"
 

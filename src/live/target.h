@@ -116,9 +116,8 @@ extern void bfpg_live_check_column(Relation index);
 extern void bfpg_live_refuse_partitioned(Oid index);
 
 /*
- * Opens an index for looking at it, as its statistics do: it is one of ours, has
- * storage, and the user may read the table.  The locks are kept, and where the transaction
- * is serializable that of the predicate, too.
+ * Opens an index to read all of it: one of ours, which has storage, for a user who may read the
+ * table.  The locks are kept.  A serializable transaction gets a predicate lock of the whole index.
  */
 extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
 
@@ -126,8 +125,8 @@ extern Relation bfpg_live_open_index(Oid index, bool for_statistics);
 extern Relation bfpg_live_open_whole(Oid index);
 
 /*
- * Locks an index and its table as bfpg_live_open_index does, but doesn't wait; returns
- * whether that can be called without waiting, be it for an error.
+ * Tries to lock an index and its table without waiting.  Returns true, too, for an OID that is no
+ * index: bfpg_live_open_index then throws at once.
  */
 extern bool bfpg_live_lock_if_free(Oid index);
 

@@ -2,7 +2,7 @@
  * trust.c
  *	  For which snapshots a live index may say that a key is not there.
  *
- * On a primary: for those that the planner would let use the index.  A standby's snapshots may
+ * On a primary: for all by which the planner would use a valid index.  A standby's snapshots may
  * be older than the index, and see rows that no snapshot of the primary saw any more when it was
  * built.  There a look-up may return false only if its snapshot sees the transactions that made
  * the index (its makers) as committed.  A standby replays commits in the log's order, so this

@@ -19,13 +19,13 @@ my $here = dirname(abs_path(__FILE__));
 my $maker = $ENV{BLOOMFILTER_MAKE_LIST} || "$here/../../build/cli-test/make_list";
 my ($url, %base);
 
-# Makes www/NAME/0 and so on; the first serial is so many seconds ago.
+# Makes www/NAME/0 and so on, for 5000 keys or ROOM; the first serial is so many seconds ago.
 sub make_list
 {
 	my ($address, $name, $ago, @states) = @_;
 	$url = $address;
 	$base{$name} = int((time - $ago) * 1e6);
-	system($maker, "www/$name", $base{$name}, 5000, @states) == 0 or die "make_list: $?";
+	system($maker, "www/$name", $base{$name}, $ENV{ROOM} // 5000, @states) == 0 or die "make_list: $?";
 	return;
 }
 

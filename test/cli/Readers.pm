@@ -9,17 +9,11 @@ use strict;
 use warnings;
 
 use CommandLine;
-use Cwd qw(abs_path);
 use Exporter qw(import);
-use File::Basename qw(dirname);
-use Server qw(wait_for);
-use Test::More;
+use IPC::Open2;
 
-our @EXPORT = qw(came_with told working_serial denied denied_by_python bits_of wait_in_batch);
+our @EXPORT = qw(came_with told denied open_reader close_readers);
 
-# Built as its own tests build it.
-my $python = dirname(abs_path(__FILE__)) . '/../../clients/python';
-my $interpreter = -x '/usr/bin/python3' ? '/usr/bin/python3' : 'python3';
 my %keys;
 
 # These integers are in all content from this serial on.
@@ -36,16 +30,6 @@ sub told
 	return $out !~ /"other"/ && $out =~ /"serial": "(\d+)"/ ? $1 : 0;
 }
 
-# The serial in a file's page; 0 if there is none.
-sub working_serial
-{
-	my ($file) = @_;
-	open my $page, '<:raw', $file or return 0;
-	seek $page, 520, 0;
-	my $bytes;
-	return read($page, $bytes, 8) == 8 ? unpack 'Q<', $bytes : 0;
-}
-
 # How many keys of the serial that it tells a program denies which opens the file by the C
 # library: "told N, denied M".  Nothing may change meanwhile.
 sub denied
@@ -59,49 +43,30 @@ sub denied
 	return "told $serial, denied " . ($found =~ /error/ ? $found : @keys - $found);
 }
 
-# The same by the reader in Python, of many files; in one process, as it begins slowly.
-sub denied_by_python
+# Programs that have a list open for long: asked with ranges such as 1-20, the function that this
+# gives answers the serial and how many of these the list lacks; nothing if the program has ended.
+my %readers;
+
+sub open_reader
 {
-	my (@files) = @_;
-	spew('.readers', join '', map { my $serial = $_; map { "$serial $_\n" } @{ $keys{$serial} } } keys %keys);
-	spew('.readers.py', <<'END');
-import sys, warnings
-warnings.simplefilter("ignore")
-from bloomfilter import WatchedBloomFilter
-keys = [tuple(map(int, line.split())) for line in open(".readers")]
-for path in sys.argv[1:]:
-    try:
-        reader = WatchedBloomFilter(path)
-        serial = reader.status.serial or 0
-        print("told %d, denied %d" % (serial, sum(key not in reader for came, key in keys if came <= serial)))
-    except Exception as problem:
-        print("told 0, error: %s" % str(problem).replace("\n", " "))
-END
-	my $build = "cd '$python' && $interpreter backend.py build/lib";
-	system("$build >/dev/null 2>&1") == 0 or die "the reader in Python can't be built: $build";
-	local $ENV{PYTHONPATH} = "$python/build/lib";
-	open my $pipe, '-|', $interpreter, '.readers.py', @files or die "$interpreter: $!";
-	my @answers = <$pipe>;
-	close $pipe;
-	chomp @answers;
-	return @answers;
+	my (@command) = @_;
+	my $pid = open2(my $out, my $in, @command);
+	$readers{$pid} = $$;
+	return sub {
+		local $SIG{PIPE} = 'IGNORE';
+		print $in "@_\n";
+		my $line = <$out> // return;
+		return $line =~ /^(\d+) (\d+)$/;
+	};
 }
 
-# The blocks of a file of one part.
-sub bits_of
+sub close_readers
 {
-	my ($file) = @_;
-	run('', 'copy', $file, '.copy');
-	return substr slurp('.copy'), 64;
+	foreach my $pid (grep { $readers{$_} == $$ } keys %readers) { kill 'KILL', $pid; waitpid $pid, 0; }
+	%readers = ();
+	return;
 }
 
-# Waits until a condition holds for all of these; those for which it doesn't.
-sub wait_in_batch
-{
-	my ($seconds, $condition, @what) = @_;
-	my @left = @what;
-	wait_for($seconds, sub { @left = grep { !$condition->($_) } @left; return !@left });
-	return @left;
-}
+END { my $status = $?; close_readers(); $? = $status; }
 
 1;

@@ -53,7 +53,7 @@ foreach my $round (1 .. 4)
 		push @committed, @lost;
 	}
 	ok($behind && has('hosts/u.bloom', @lost), "round $round: the host has keys that were not flushed");
-	my $reads = exporter_says('users', 'whole_reads');
+	my $reads = exporter_says('users', 'full_reads');
 	if ($round % 2)
 	{
 		$server->stop('immediate');
@@ -75,13 +75,13 @@ foreach my $round (1 .. 4)
 	push @committed, insert(1) foreach 1 .. 5;
 	push @committed, insert(300);
 	is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, "round $round: and none that was committed since is denied");
-	ok(wait_for(30, sub { exporter_says('users', 'whole_reads') > $reads }), "round $round: the exporter has read all of the index anew");
-	ok(wait_for(30, sub { exporter_says('users', 'united') ne '' }), "round $round: and says that it has more than the server");
+	ok(wait_for(30, sub { exporter_says('users', 'full_reads') > $reads }), "round $round: the exporter has read all of the index anew");
+	ok(wait_for(30, sub { exporter_says('users', 'ahead_since') ne '' }), "round $round: and says that it has more than the server");
 }
-is(exporter_says('users', 'wholes_rebuild'), 0, 'no crash made hosts fetch the whole');
+is(exporter_says('users', 'full_files_rebuild'), 0, 'no crash made hosts fetch the whole');
 $server->sql('REINDEX INDEX users_filter');
-ok(wait_for(30, sub { exporter_says('users', 'wholes_rebuild') == 1 }), 'a rebuild does');
-ok(wait_for(30, sub { exporter_says('users', 'united') eq '' }), 'after which the exporter has what the server has');
+ok(wait_for(30, sub { exporter_says('users', 'full_files_rebuild') == 1 }), 'a rebuild does');
+ok(wait_for(30, sub { exporter_says('users', 'ahead_since') eq '' }), 'after which the exporter has what the server has');
 push @committed, insert(10);
 is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, 'and no key is denied');
 

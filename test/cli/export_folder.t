@@ -102,7 +102,7 @@ utime $old, $old, $was;
 is("$status$err", '0', 'an export over a whole file of more than half of --keep-days');
 like(slurp('sent'), qr/^[0-9a-f]{64}\.bloom$/m, 'passes it on again');
 cmp_ok((stat path_of(first('whole'), '.bloom'))[9], '>', time - 3600, 'it is as a new one');
-is(exporter_says('users', 'wholes_renewed'), 1, 'and counted');
+is(exporter_says('users', 'full_files_renewed'), 1, 'and counted');
 insert(30);
 is((export())[0], 0, 'keys that come behind it');
 my $behind = $next - 1;
@@ -132,7 +132,7 @@ insert(20);
 ok(wait_for(60, sub { exporter_says('users', 'failures') >= 3 }), 'it fails again, with new keys');
 spew('well', '');
 ok(wait_for(60, sub { exporter_says('users', 'failures') eq '0' && exporter_says('users', 'bits') > 0 }), 'which are published then');
-is(exporter_says('users', 'whole_reads'), 1, 'all of the index was read once');
+is(exporter_says('users', 'full_reads'), 1, 'all of the index was read once');
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');
 
 # ------------------------------------------------------------------------

@@ -57,7 +57,7 @@ sub torn
 }
 
 begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1');
-ok(wait_for(30, sub { exporter_says('users', 'wholes_first') eq '1' }), 'an exporter');
+ok(wait_for(30, sub { exporter_says('users', 'full_files_first') eq '1' }), 'an exporter');
 
 # ------------------------------------------------------------------------
 # Patches
@@ -75,12 +75,12 @@ foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 	$harm->(path_of($patches[-2], '.patch'));
 	$lost++;
 	my $inserted = 0;
-	while ($inserted < 3 && exporter_says('users', 'wholes_folder') < $lost)
+	while ($inserted < 3 && exporter_says('users', 'full_files_folder') < $lost)
 	{
 		last if !insert();
 		$inserted++;
 	}
-	is(exporter_says('users', 'wholes_folder'), $lost, "a patch that is $how when it is to be merged: whole files, and status says why");
+	is(exporter_says('users', 'full_files_folder'), $lost, "a patch that is $how when it is to be merged: whole files, and status says why");
 	is(torn(), '', 'all that the manifest names is sound');
 	is(scalar(patches()), 1 + $inserted, 'the patches behind it are still named');
 	ok(pulled('u.bloom'), 'the host has all');
@@ -93,7 +93,7 @@ foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 # ------------------------------------------------------------------------
 
 unlink path_of(manifest('users')->{whole}[0], '.bloom');
-ok(wait_for(120, sub { torn() eq '' && exporter_says('users', 'wholes_folder') eq $lost + 1 }), 'a whole file that is gone is written anew');
+ok(wait_for(120, sub { torn() eq '' && exporter_says('users', 'full_files_folder') eq $lost + 1 }), 'a whole file that is gone is written anew');
 ok(pulled('new_whole.bloom'), 'and a new host has all');
 is(exporter_says('users', 'failures'), 0, 'nothing fails');
 is(finish('exporter', 'TERM'), 0, 'the exporter ends');

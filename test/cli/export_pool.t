@@ -94,10 +94,10 @@ foreach my $mode ('transaction', 'session')
 	begin_exporter($mode);
 	push @committed, insert($primary, 500);
 	kept($mode, $primary, 'what is committed arrives');
-	my $reads = exporter_says($mode, 'whole_reads');
+	my $reads = exporter_says($mode, 'full_reads');
 	push @committed, insert($primary, 100);
 	kept($mode, $primary, 'and what comes then');
-	is(exporter_says($mode, 'whole_reads'), $reads, "$mode: as changes, while the pooler keeps its server connection");
+	is(exporter_says($mode, 'full_reads'), $reads, "$mode: as changes, while the pooler keeps its server connection");
 	is(sql_through('SHOW lock_timeout'), '0', "$mode: no setting stays with the pooler's connections");
 	is(sql_through('SHOW search_path'), '"$user", public', "$mode: nor a search_path");
 
@@ -115,7 +115,7 @@ foreach my $mode ('transaction', 'session')
 	push @committed, insert($primary, 1) foreach 1 .. 5;
 	push @committed, insert($primary, 300);
 	kept($mode, $primary, 'nothing is missing after that');
-	cmp_ok(exporter_says($mode, 'whole_reads'), '>', $reads, "$mode: all of the index was read");
+	cmp_ok(exporter_says($mode, 'full_reads'), '>', $reads, "$mode: all of the index was read");
 	finish($_, 'TERM') foreach 'exporter', 'host', 'direct';
 	finish('pooler', 'INT');
 }
@@ -140,7 +140,7 @@ my $standby = $primary->standby('successor');
 push @committed, insert($primary, 50);
 $primary->replayed_by($standby);
 my $epoch = manifest($mode)->{epoch}[0];
-my $reads = exporter_says($mode, 'whole_reads');
+my $reads = exporter_says($mode, 'full_reads');
 ok(admin('PAUSE'), 'the pool is paused');
 $primary->stop('fast');
 $standby->promote;
@@ -149,7 +149,7 @@ ok(admin('RELOAD') && admin('RESUME'), 'and goes on with the standby that was pr
 push @committed, insert($standby, 300);
 kept($mode, $standby, 'nothing is missing after the failover');
 is(manifest($mode)->{epoch}[0], $epoch, 'which is no new epoch');
-ok(wait_for(30, sub { exporter_says($mode, 'whole_reads') > $reads }), 'all of the index was read');
+ok(wait_for(30, sub { exporter_says($mode, 'full_reads') > $reads }), 'all of the index was read');
 
 my $content = manifest($mode)->{content}[0];
 ok(admin('PAUSE'), 'the pool is paused again');

@@ -47,40 +47,41 @@ like((run('', 'status', '--json', 'www/users'))[1], qr/"known": false, "healthy"
 
 is((export())[0], 0, 'an empty index is exported');
 is((run('', 'status', '--quiet', 'www/users'))[0], 0, 'nothing is wrong');
-is(says('wholes_first'), 1, 'the first whole file has its reason');
+is(says('full_files_first'), 1, 'the first whole file has its reason');
 is(sprintf('%04o', (stat 'www/users/.status')[2] & 07777), '0600', 'the status is for its owner');
 begin('exporter', @export, '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { says('next_heartbeat') ne '' }), 'an exporter stays');
 sql('INSERT INTO users SELECT generate_series(1, 1000)');
 ok(wait_for(30, sub { says('patches') >= 1 && says('keys') >= 1000 * 0.9 }), 'a patch is counted, and keys are estimated');
 my $m = manifest('users');
-is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter', 'epoch', 'content';
+is(says($_), $m->{$_}[0], "$_ as in the manifest") foreach 'identity', 'exporter', 'serial';
+is(says('rebuilt'), $m->{epoch}[0], 'and when the list was rebuilt');
 is(says('list'), 'public.users_filter', 'the list');
 is(says('n'), 20000, 'n');
 is(says('p'), 0.01, 'p');
 cmp_ok(says('bits'), '>', 1000, 'bits');
 cmp_ok(says('patch_bytes'), '>=', (split / /, $m->{patch}[-1])[3], 'bytes of patches');
 cmp_ok(says('pages'), '>=', 1, 'changed pages');
-cmp_ok(says('looks'), '>', says('whole_reads'), 'looks, and of these the whole ones');
-is(says('whole_reads'), 1, 'one, of this connection');
+cmp_ok(says('looks'), '>', says('full_reads'), 'looks, and of these the whole ones');
+is(says('full_reads'), 1, 'one, of this connection');
 is(says('standby'), 0, 'the server is a primary');
 like(says('server'), qr/dbname=bloomfilter_cli_export_status/, 'and its place is told');
 unlike((run('', 'status', '--json', 'www/users'))[1], qr/password|user=/, 'without who logs in');
 my $looks = says('looks');
 ok(wait_for(30, sub { says('looks') > $looks }), 'the status is written although nothing changes');
 ok(wait_for(90, sub { says('files') > 0 && says('bytes') > 0 }), 'files and bytes of the folder');
-foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'wholes_long' ], [ 'REINDEX INDEX users_filter', 'wholes_rebuild' ], [ 'TRUNCATE users', 'wholes_rebuild' ],
-	[ 'ALTER INDEX users_filter SET (n = 50000); REINDEX INDEX users_filter', 'wholes_geometry' ])
+foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full_files_long' ], [ 'REINDEX INDEX users_filter', 'full_files_rebuild' ], [ 'TRUNCATE users', 'full_files_rebuild' ],
+	[ 'ALTER INDEX users_filter SET (n = 50000); REINDEX INDEX users_filter', 'full_files_geometry' ])
 {
 	my ($statement, $reason) = @$try;
 	my $before = says($reason);
 	sql("SET search_path = public, ext; $statement");
 	ok(wait_for(30, sub { says($reason) == $before + 1 }), "$statement: $reason");
 }
-my $reads = says('whole_reads');
+my $reads = says('full_reads');
 sql('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()');
-ok(wait_for(30, sub { says('whole_reads') > $reads && says('failures') eq '0' }), 'a new connection reads all, and failures are over then');
-is(says('united'), '', 'and finds no bit that the server has not');
+ok(wait_for(30, sub { says('full_reads') > $reads && says('failures') eq '0' }), 'a new connection reads all, and failures are over then');
+is(says('ahead_since'), '', 'and finds no bit that the server has not');
 sql('ALTER INDEX users_filter RENAME TO hidden');
 ok(wait_for(30, sub { says('failures') > 0 && says('failed') ne '' }), 'an index that is gone: failures, and since when');
 ok(wait_for(30, sub { (run('', 'status', '--json', 'www/users'))[1] =~ /"error": ".*users_filter/ }), 'and the error');
@@ -96,11 +97,11 @@ like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s st
 like(status_line('true_at_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
-foreach my $name ('serial', 'epoch', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
+foreach my $name ('serial', 'rebuilt', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
 {
 	like($metrics, qr/^# TYPE bloomfilter_export_$name gauge\nbloomfilter_export_$name\{$label\} [0-9.e+-]+$/m, "metric $name");
 }
-like($metrics, qr/^bloomfilter_export_wholes_rebuild\{$label\} [1-9]/m, 'whole files by reason');
+like($metrics, qr/^bloomfilter_export_full_files_rebuild\{$label\} [1-9]/m, 'whole files by reason');
 is(scalar(() = $metrics =~ /^(?!# |bloomfilter_export_\w+\{[^}]*\} [0-9.e+-]+$)/mg), 0, 'every line is a metric');
 my $both = (run('', 'status', '--prometheus', 'www/users', 'nothing.bloom'))[1];
 like($both, qr/^bloomfilter_healthy\{file="nothing.bloom",list=""\} 0\n/m, 'files and folders together: a file');

@@ -84,24 +84,24 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		my $file = "$name/u.bloom";
 		serve('s', 1);
 		follow($name, $file);
-		soon(20, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
+		soon(60, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
 		finish($name, $when eq 'started anew' ? 'TERM' : 'KILL') if $when ne 'alive';
 		$harms{$harm}->($file);
 		follow($name, $file) if $when ne 'alive';
 		my $told;
 		if (my $word = $left_alone{$harm})
 		{
-			ok(soon(20, sub { $told = told($file); $told->{exit} eq '1' && ($told->{wrong} // '') =~ $word }), "$harm, $when: status says so")
+			ok(soon(60, sub { $told = told($file); $told->{exit} eq '1' && ($told->{wrong} // '') =~ $word }), "$harm, $when: status says so")
 			  || diag("exit $told->{exit}, wrong " . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
 			finish($name, 'KILL');
 			next;
 		}
-		ok(soon(20, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
+		ok(soon(60, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
 		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
 		is($told->{serial}, serial_of('s', 1), 'and its serial is right');
 		# it goes on from there
 		serve('s', 2);
-		ok(soon(20, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
+		ok(soon(60, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
 		  || diag(slurp(".$name.log"));
 		is(finish($name, 'TERM'), 0, 'and it ends when it is told to');
 		is_deeply([ sort map { s{.*/}{}r } glob("$name/* $name/.*.new") ], [ 'u.bloom', 'u.bloom.lock' ], 'and leaves nothing else');
@@ -112,13 +112,13 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 serve('s', 1);
 mkdir 'away';
 follow('away', 'away/u.bloom');
-ok(soon(20, sub { status_word('away/u.bloom') eq '' }), 'a host');
+ok(soon(60, sub { status_word('away/u.bloom') eq '' }), 'a host');
 rename 'www/now', 'www/gone';
 unlink 'away/u.bloom';
-ok(soon(20, sub { lacks('away/u.bloom', @keys) eq '0' }), 'a file that is removed while the server is away is made again');
-like(soon(20, sub { status_word('away/u.bloom') }), qr/no-look/, 'and status says that nobody looks');
+ok(soon(60, sub { lacks('away/u.bloom', @keys) eq '0' }), 'a file that is removed while the server is away is made again');
+like(soon(60, sub { status_word('away/u.bloom') }), qr/no-look/, 'and status says that nobody looks');
 overwrite('away/u.bloom', 4096 + 64, "\0" x 3000);
-ok(soon(20, sub { status_word('away/u.bloom') =~ /damaged|no-look/ && page_of('away/u.bloom')->{serial} == 0 }), 'one that lost bits tells no serial');
+ok(soon(60, sub { status_word('away/u.bloom') =~ /damaged|no-look/ && page_of('away/u.bloom')->{serial} == 0 }), 'one that lost bits tells no serial');
 rename 'www/gone', 'www/now';
 ok(soon(40, sub { lacks('away/u.bloom', @keys) eq '0' && status_word('away/u.bloom') eq '' }), 'until the server is back');
 
@@ -126,10 +126,10 @@ ok(soon(40, sub { lacks('away/u.bloom', @keys) eq '0' && status_word('away/u.blo
 like((pull_once('away/u.bloom'))[2], qr/is followed by another process/, 'a second follower is refused');
 is((stat 'away/u.bloom.lock')[2] & 0777, 0600, 'nobody else can take the lock');
 unlink 'away/u.bloom.lock';
-ok(soon(20, sub { !is_alive('away') }), 'who lost its lock ends');
+ok(soon(60, sub { !is_alive('away') }), 'who lost its lock ends');
 like(slurp('.away.log'), qr/has lost its lock/, 'and says so');
 follow('away', 'away/u.bloom');
-ok(soon(20, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
+ok(soon(60, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
 finish('away', 'KILL');
 
 # Copies and other boots: only what the file was born with is told.
@@ -162,7 +162,7 @@ overwrite('away/u.bloom', 1032, "\0");
 is(told('away/u.bloom')->{serial}, serial_of('s', 1), 'and a torn note of saving counts for nothing');
 rename 'www/now', 'www/gone';
 follow('away', 'away/u.bloom');
-ok(soon(20, sub { told('away/u.bloom')->{place} eq 'here' }), 'its follower makes it its own before its first look');
+ok(soon(60, sub { told('away/u.bloom')->{place} eq 'here' }), 'its follower makes it its own before its first look');
 is(page_of('away/u.bloom')->{born}, serial_of('s', 1), 'born with what could be believed');
 rename 'www/gone', 'www/now';
 ok(soon(30, sub { (told('away/u.bloom')->{serial} // '') eq serial_of('s', 2) && status_word('away/u.bloom') eq '' }), 'and catches up');

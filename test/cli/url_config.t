@@ -99,7 +99,7 @@ spew('once.conf', "$head$dead$refused" . list('a', "$url/a") . list('c', "$url/c
 is($status, 2, 'with a list that fails, once ends with 2');
 like($err, qr/^bloomfilter: dead: \Q$closed\E/m, 'messages begin with the list');
 like($err, qr/^bloomfilter: refused: hosts\/refused.bloom: refused: it has no right signature/m, 'of each');
-like($out, qr/^$_: hosts\/$_.bloom: serial \d+, whole/m, "and so do those of lists that come: $_") foreach 'a', 'c';
+like($out, qr/^$_: hosts\/$_.bloom: serial \d+, full file/m, "and so do those of lists that come: $_") foreach 'a', 'c';
 ok(has('hosts/a.bloom', 1 .. 1000) && has('hosts/c.bloom', 1 .. 1000), 'all others are pulled');
 is(wrong('hosts/refused.bloom'), '"waiting"', 'status tells of the one that is refused');
 spew('once.conf', "$head$refused" . list('a', "$url/a"));

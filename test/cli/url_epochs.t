@@ -143,9 +143,9 @@ ok(!-e 'other', 'and a new one has no file');
 }
 serve('spread', 0);
 follow('turn', 'turn.bloom');
-ok(soon(20, sub { lacks('turn.bloom', 1 .. 300) eq '0' }), 'a host of an epoch');
+ok(soon(60, sub { lacks('turn.bloom', 1 .. 300) eq '0' }), 'a host of an epoch');
 serve('spread', 1);
-ok(soon(20, sub { (told("turn.bloom")->{wrong} // "") eq "waiting" }), 'waits where the next one is a whole file');
+ok(soon(60, sub { (told("turn.bloom")->{wrong} // "") eq "waiting" }), 'waits where the next one is a whole file');
 is(lacks('turn.bloom', 1 .. 300), 0, 'with what it has');
 is((pull_once('turn.new'))[0], 0, 'who has none does not wait');
 is(lacks('turn.new', 5001 .. 5100), 0, 'and has the new one');
@@ -158,7 +158,7 @@ finish('turn', 'TERM');
 }
 serve('beat', 0);
 follow('beat', 'beat.bloom');
-ok(soon(20, sub { lacks('beat.bloom', 1 .. 300) eq '0' }), 'a list with a heartbeat');
+ok(soon(60, sub { lacks('beat.bloom', 1 .. 300) eq '0' }), 'a list with a heartbeat');
 ok(soon(30, sub { status_word('beat.bloom') eq 'old' }), 'is old after three that were missed');
 like(told('beat.bloom')->{text}, qr/has not renewed the list/, 'and status says why');
 finish('beat', 'TERM');

@@ -121,11 +121,11 @@ serve('s', 1);
 	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'u.bloom', SHIM_ONLY => 'pwrite', SHIM_FAIL => 4, SHIM_ERROR => ENOSPC);
 	begin('full', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', $file, '--follow', '--every', '0.2', '--quiet');
 }
-ok(soon(20, sub { -e '.full.log' && slurp('.full.log') =~ /No space left/ }), 'whose disk is full');
+ok(soon(60, sub { -e '.full.log' && slurp('.full.log') =~ /No space left/ }), 'whose disk is full');
 is(lacks($file, keys_at(told($file)->{serial})), 0, 'has what it tells');
 finish('full', 'KILL');
 follow('room', $file);
-ok(soon(20, sub { told($file)->{exit} eq '0' && told($file)->{serial} == serial_of('s', 1) }), 'and with room comes to what the server has');
+ok(soon(60, sub { told($file)->{exit} eq '0' && told($file)->{serial} == serial_of('s', 1) }), 'and with room comes to what the server has');
 is(finish('room', 'TERM'), 0, 'to its end');
 
 # A save that fails: the inode is lost, and never synced again.

@@ -266,6 +266,21 @@ test_salt(void)
 	free(x.bytes);
 }
 
+/* Lists whose level 1 is the same, and whose others are not, are told apart by the header alone. */
+static void
+test_identity(void)
+{
+	exact		a = build(1000, 100000, 100000, 0.01, 0);
+	exact		b = build(1000, 50000, 100000, 0.01, 0);
+
+	ok(memcmp(a.blocks, b.blocks, (size_t) bf_exact_offset(&a.e, 1)) == 0 && bf_exact_bytes(&a.e) == bf_exact_bytes(&b.e),
+	   "the same members make the same level 1");
+	ok(!bf_exact_same(&a.e, &b.e) && a.e.level[0].checksum != b.e.level[0].checksum &&
+	   memcmp(a.bytes, b.bytes, BF_HEADER_BYTES) != 0, "other others make another header");
+	free(a.bytes);
+	free(b.bytes);
+}
+
 /* Any byte of header and directory that is changed is found without the blocks; so is a wrong length. */
 static void
 test_damage(void)
@@ -343,6 +358,7 @@ main(void)
 	test_growth();
 	test_strangers();
 	test_salt();
+	test_identity();
 	test_damage();
 	test_parts();
 	return tap_done();

@@ -74,8 +74,6 @@ export interface Status {
   list?: string
   /** Of the list: a UUID. */
   identity?: string
-  /** The serial with which the list's present stretch of additions began. */
-  epoch?: string
   /** Where the file is, which says what its serial can be believed to be. */
   place: 'none' | 'here' | 'other boot' | 'copy'
   /** Microseconds since 1970 of its publish, as text: a later one is greater. */

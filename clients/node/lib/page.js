@@ -134,7 +134,6 @@ export function statusOf (page, place, uptime) {
   return {
     list: printable(page.subarray(NAME, NAME_END)),
     identity: uuidOf(page.subarray(IDENTITY, BOOT)),
-    epoch: String(wordOf(page, EPOCH)),
     place,
     serial: String(serialOf(page, place)),
     // Of the serial that a file has now, and of no other.

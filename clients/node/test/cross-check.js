@@ -3,17 +3,22 @@
 // each. Tests compare its output with the answers of SQL.
 //
 //   cross-check.js FILE TYPE [explain] <keys >answers
+//   cross-check.js FILE integer watch <ranges >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
-// prints them.
-import { BloomFilter, Key } from '../lib/index.js'
+// prints them. With watch a line has ranges such as 1-20, and the answer is the serial of
+// the list and how many of these it then lacks.
+import { BloomFilter, Key, WatchedBloomFilter } from '../lib/index.js'
 
 // Lines per write, and per batch.
 const MANY = 4096
 
 async function run ([path, type, explain, ...rest]) {
   if (type === undefined || rest.length > 0) {
-    throw new Error('usage: cross-check.js FILE TYPE [explain]')
+    throw new Error('usage: cross-check.js FILE TYPE [explain | watch]')
+  }
+  if (explain === 'watch') {
+    return watch(path)
   }
   const filter = BloomFilter.openSync(path)
   let keys = []
@@ -32,6 +37,21 @@ async function run ([path, type, explain, ...rest]) {
     }
   }
   answer()
+}
+
+async function watch (path) {
+  const watched = await WatchedBloomFilter.open(path)
+  for await (const line of lines(process.stdin)) {
+    const { serial } = watched.status()
+    let lacking = 0
+    for (const range of line.split(' ').filter(Boolean)) {
+      const [first, last] = range.split('-').map(Number)
+      for (let key = first; key <= last; key++) {
+        lacking += watched.contains(key) ? 0 : 1
+      }
+    }
+    process.stdout.write(`${serial} ${lacking}\n`)
+  }
 }
 
 /** Lines end with \n only: a text key may have all other characters. */

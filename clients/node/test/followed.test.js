@@ -87,11 +87,17 @@ test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
   const file = followedFile(buildSet(2, 300))
   const here = statusOf(file)
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
-    list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', epoch: '5', place: 'here', serial: '20',
+    list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', place: 'here', serial: '20',
     trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
     failures: 3, since: undefined, word: 'no-look', text: 'could not connect?[2J', superseded: false
   })
   assert.ok(here.age >= 5000 && here.age < 3600000, `${here.age}`)
+  // by the numbers of FEED.md, and not by the reader's own
+  const numbers = [1795395600000000n, 0n, 4n, 2000000n, 20000000n, 1795395700000000n, 1795395500000000n]
+  numbers.forEach((number, i) => pokeNumber(file, 1536 + 8 * i, number))
+  const { looked, failures, every, heartbeat, expires, since } = statusOf(file)
+  assert.deepEqual([looked, failures, every, heartbeat, expires, since],
+    [new Date(1795395600000), 4, 2000, 20000, new Date(1795395700000), new Date(1795395500000)])
   replace(file, fs.readFileSync(file))
   const copy = statusOf(file)
   assert.deepEqual([copy.place, copy.serial, copy.trueAt], ['copy', '10', undefined])

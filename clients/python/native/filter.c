@@ -222,9 +222,9 @@ filter_tell(PyObject *object, PyObject *unused)
 		return NULL;
 	bloomfilter_get_status(filter, &status, sizeof status);
 	let_go(self);
-	return Py_BuildValue("(ssKiiKLLLLLLLKsss)", status.list, status.identity,
+	return Py_BuildValue("(ssKiiLLLLLLLKsss)", status.list, status.identity,
 						 (unsigned long long) status.serial, (int) status.serial_kind, (int) status.place,
-						 (unsigned long long) status.epoch, (long long) status.true_at,
+						 (long long) status.true_at,
 						 (long long) status.looked, (long long) status.age,
 						 (long long) status.every, (long long) status.heartbeat,
 						 (long long) status.expires, (long long) status.since,

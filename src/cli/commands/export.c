@@ -182,7 +182,7 @@ say(const exporter *e, bool epoch, size_t bits)
 	if (e->quiet)
 		return;
 	if (epoch)
-		snprintf(what, sizeof what, "whole");
+		snprintf(what, sizeof what, "full file");
 	else
 		snprintf(what, sizeof what, "%zu bits", bits);
 	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);

@@ -89,7 +89,7 @@ make_file(follower *f)
 		return false;
 	}
 	facts.now.content.sum = sum;
-	f->way = "whole";
+	f->way = "full file";
 	if (sum != copy_sum(copy))
 	{
 		place_new_drop(p);

@@ -68,7 +68,7 @@ get_patch(url_look *look, const feed_manifest *m, const feed_part *parts, uint32
 	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == NULL && feed_manifest_names(m, file, patch) &&
 		(patch->kind == FEED_FLIP || patch->epoch == epoch))
 		return LED;
-	complain("%s: a patch of the server isn't valid here: fetching the whole", look->plan->out);
+	complain("%s: a patch of the server isn't valid here: fetching the full file", look->plan->out);
 	return ELSEWHERE;
 }
 
@@ -331,7 +331,7 @@ take_whole(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIG
 {
 	led			result;
 
-	look->way = "whole";
+	look->way = "full file";
 	if (!is_my_turn(look, m))
 	{
 		look->waiting = true;

@@ -161,7 +161,7 @@ find_trouble(const url_look *look, char *text, size_t size)
 	text[0] = '\0';
 	if (look->waiting)
 	{
-		snprintf(text, size, "for its turn to fetch the whole list");
+		snprintf(text, size, "for its turn to fetch the full file");
 		return "waiting";
 	}
 	if (look->clock != 0)

@@ -142,7 +142,7 @@ folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 {
 	size_t		left;
 
-	complain("files that the manifest of \"%s\" names are missing or damaged: writing whole files anew", f->plan->to);
+	complain("files that the manifest of \"%s\" names are missing or damaged: writing full files anew", f->plan->to);
 	for (left = next->patch_count; left > 0; left--)
 	{
 		feed_patch	patch;

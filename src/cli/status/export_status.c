@@ -25,13 +25,13 @@
 
 /* By reason. */
 static const char *const wholes[WHOLE_REASONS] = {
-	[WHOLE_FIRST] = "wholes_first",
-	[WHOLE_FOLDER] = "wholes_folder",
-	[WHOLE_REBUILD] = "wholes_rebuild",
-	[WHOLE_GEOMETRY] = "wholes_geometry",
-	[WHOLE_REMOVED] = "wholes_removed",
-	[WHOLE_LONG] = "wholes_long",
-	[WHOLE_RENEWED] = "wholes_renewed"
+	[WHOLE_FIRST] = "full_files_first",
+	[WHOLE_FOLDER] = "full_files_folder",
+	[WHOLE_REBUILD] = "full_files_rebuild",
+	[WHOLE_GEOMETRY] = "full_files_geometry",
+	[WHOLE_REMOVED] = "full_files_removed",
+	[WHOLE_LONG] = "full_files_long",
+	[WHOLE_RENEWED] = "full_files_renewed"
 };
 
 static void
@@ -44,7 +44,7 @@ write_manifest(FILE *to, const list_folder *f)
 		return;
 	feed_uuid_text(identity, m->identity);
 	fprintf(to, "list t %s\nidentity t %s\nexporter t %s\n", m->name, identity, f->exporter);
-	fprintf(to, "serial s %" PRIu64 "\ncontent s %" PRIu64 "\nepoch s %" PRIu64 "\n", m->serial, m->content, m->epoch);
+	fprintf(to, "serial s %" PRIu64 "\nrebuilt s %" PRIu64 "\n", m->serial, m->epoch);
 	fprintf(to, "true_at a %" PRIu64 "\npublished a %" PRIu64 "\n", m->true_at, f->counts.published);
 	if (f->plan->heartbeat != 0 && f->counts.published != 0)
 		fprintf(to, "next_heartbeat m %" PRIu64 "\n", f->counts.published + f->plan->heartbeat * 1000000);
@@ -75,7 +75,7 @@ write_counts(FILE *to, const folder_counts *counts, const source_counts *looks)
 {
 	int			i;
 
-	fprintf(to, "united m %" PRIu64 "\nlooks n %" PRIu64 "\nwhole_reads n %" PRIu64 "\npages n %" PRIu64 "\ndatabase_ms n %.0f\n",
+	fprintf(to, "ahead_since m %" PRIu64 "\nlooks n %" PRIu64 "\nfull_reads n %" PRIu64 "\npages n %" PRIu64 "\ndatabase_ms n %.0f\n",
 			looks->united, looks->looks, looks->whole_reads, looks->pages, floor(looks->seconds * 1000));
 	fprintf(to, "bits n %" PRIu64 "\npatches n %" PRIu64 "\npatch_bytes n %" PRIu64 "\n", counts->bits, counts->patches,
 			counts->patch_bytes);

@@ -82,7 +82,6 @@ describe(status_table *table, const bloomfilter_status *status)
 
 	status_add(table, "list", UNIT_TEXT, "%s", status->list);
 	status_add(table, "identity", UNIT_TEXT, "%s", status->identity);
-	status_add(table, "epoch", UNIT_SERIAL, "%" PRIu64, status->epoch);
 	status_add(table, "place", UNIT_TEXT, "%s", places[status->place]);
 	status_add(table, "formats", UNIT_TEXT, "%s", FEED_FORMATS);
 	status_add(table, "serial", UNIT_SERIAL, "%" PRIu64, status->serial);

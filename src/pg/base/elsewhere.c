@@ -20,12 +20,12 @@
 #include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -149,25 +149,24 @@ void
 bfpg_check_placements(Snapshot snapshot)
 {
 	Relation	catalog = open_catalog("citus", "pg_catalog", "pg_dist_placement");
-	Snapshot	now;
-	TableScanDesc scan;
-	TupleTableSlot *slot;
+	SysScanDesc scan;
+	HeapTuple	row;
 
 	if (catalog == NULL)
 		return;
-	now = RegisterSnapshot(GetLatestSnapshot());
-	scan = table_beginscan(catalog, now, 0, NULL);
-	slot = table_slot_create(catalog, NULL);
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
-		if (!table_tuple_satisfies_snapshot(catalog, slot, snapshot))
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(row = systable_getnext(scan)))
+	{
+		TransactionId maker = HeapTupleHeaderGetXmin(row->t_data);
+
+		if (!TransactionIdIsCurrentTransactionId(maker) && XidInMVCCSnapshot(maker, snapshot))
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("Citus has moved or made shards since the transaction began"),
 					 errdetail("Nodes whose snapshot is older may not see the rows of these shards."),
 					 errhint("Call again, in a new transaction.")));
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	UnregisterSnapshot(now);
+	}
+	systable_endscan(scan);
 	relation_close(catalog, AccessShareLock);
 }
 
@@ -241,18 +240,18 @@ bfpg_check_heap(Relation table)
 }
 
 /*
- * The same for the engines, with the hint for a table of Citus.  Of a change of a table PostgreSQL
- * tells, as Citus makes it do.  But rows may go into a compressed chunk without a lock that waits
- * for readers, so what is found of a chunk doesn't last.
+ * Of a change of a table PostgreSQL tells, as Citus makes it do.  But rows may go into a compressed
+ * chunk without a lock that waits for readers, so what is found of a chunk doesn't last.
  */
-static bool
-check_kept(Oid table, const char *hint)
+bool
+bfpg_check_kept_here(Oid table)
 {
 	Relation	relation;
 	Row			chunk;
 
 	if (is_of_citus(table))
-		refuse_kept(get_rel_name(table), "Citus keeps the rows in shards", hint);
+		refuse_kept(get_rel_name(table), "Citus keeps the rows in shards",
+					"Look up in the shards' own indexes on their workers, or build a filter of a query with bloom_agg or bloom_publish.");
 	relation = relation_open(table, NoLock);
 	bfpg_check_heap(relation);
 	relation_close(relation, NoLock);
@@ -262,12 +261,6 @@ check_kept(Oid table, const char *hint)
 		refuse_kept(get_rel_name(table), "TimescaleDB keeps rows in a compressed chunk",
 					"Look up in chunks that are not compressed, or build a filter of a query with bloom_agg or bloom_publish.");
 	return false;
-}
-
-bool
-bfpg_check_kept_here(Oid table)
-{
-	return check_kept(table, "Look up in the shards' own indexes on their workers, or build a filter of a query with bloom_agg or bloom_publish.");
 }
 
 /* How a list gets to where Citus runs queries of distributed tables. */
@@ -288,5 +281,6 @@ void
 bfpg_check_list_table(Oid table)
 {
 	bfpg_check_coordinator("looked up");
-	(void) check_kept(table, "The way back is in doc/CITUS.md. " REFERENCE_TABLE_HINT);
+	if (is_of_citus(table))
+		refuse_kept(get_rel_name(table), "Citus keeps the rows in shards", "The way back is in doc/CITUS.md. " REFERENCE_TABLE_HINT);
 }

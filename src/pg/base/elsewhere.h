@@ -41,7 +41,7 @@ extern bool bfpg_has_moved(Oid table, Snapshot snapshot);
  */
 extern void bfpg_check_coordinator(const char *done);
 
-/* Throws unless a table of lists has the lists that whoever looks them up means. */
+/* Throws on a worker of Citus, and where Citus keeps the rows of the table of lists. */
 extern void bfpg_check_list_table(Oid table);
 
 /* Throws unless the access method of an open table is heap, also by another name. */

@@ -2,17 +2,17 @@
  * agg_state.c
  *	  The state of bloom_agg.
  *
- * It begins as a list of hashes and becomes a filter only when the list would be
+ * It begins as an array of hashes and becomes a filter only when the array would be
  * no longer small beside it.  So small groups are small, workers of a parallel query
- * send each other lists rather than half-empty filters, and where n is not given
+ * send each other arrays rather than half-empty filters, and where n is not given
  * the filter is sized for the keys that came.
  *
- * Hashes always go through the list.  When it is full, it is either made a set
- * and enlarged, or, once there is a filter, added to that, many at a time, so
+ * Hashes always go through the array.  When it is full, it is either sorted, loses its repeats
+ * and is enlarged, or, once there is a filter, added to that, many at a time, so
  * that their cache misses overlap.
  *
  * The filter's bytes depend on the keys and the parameters only, not on the order
- * of rows, on workers or on when the list gave way.
+ * of rows, on workers or on when the array gave way.
  */
 #include "postgres.h"
 
@@ -26,20 +26,20 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 
-/* Hashes that a new list has room for: small, as most groups of a GROUP BY are. */
+/* Hashes that a new array has room for: small, as most groups of a GROUP BY are. */
 #define FIRST_ROOM 16
 
-/* Room of the list in front of a filter: some batches, within the first cache. */
+/* Room of the array in front of a filter: some batches, within the first cache. */
 #define FRONT_ROOM (BF_BATCH * 4)
 
-/* A list with repeats is at most this many times as long as its set. */
+/* An array with repeats is at most this many times as long as without. */
 #define REPEATS 4
 
 /*
- * The list gives way to the filter when it is this share of the filter's size.
+ * The array gives way to the filter when it is this share of the filter's size.
  * Both exist for a moment, so this is what a build takes beside the filter.
  */
-#define LIST_SHARE 8
+#define HASHES_SHARE 8
 
 /* What a shipped state begins with, in the machine's order of bytes, as its hashes are. */
 typedef struct BfpgShipped
@@ -59,13 +59,13 @@ typedef struct BfpgShipped
 /* What follows the header; a change of meaning takes a new number. */
 enum
 {
-	KIND_LIST = 1,				/* hashes */
-	KIND_FILTER = 2				/* the blocks of the planned filter */
+	KIND_HASHES = 1,				/* hashes */
+	KIND_FILTER = 2				/* the blocks of the sized filter */
 };
 
 /* The header of the filter for so many keys, or for the parameters' n. */
 static bf_header
-plan_filter(const BfpgAggState *state, int64 n)
+size_filter(const BfpgAggState *state, int64 n)
 {
 	const BfpgAggParameters *parameters = &state->parameters;
 	bf_sizing	sizing;
@@ -93,11 +93,10 @@ bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
 	if (parameters->n == 0)
 		bfpg_check_rate(parameters->p);
 	else
-		state->planned = plan_filter(state,
-									 bf_part_capacity(parameters->n, parameters->parts));
+		state->sized = size_filter(state, bf_part_capacity(parameters->n, parameters->parts));
 	state->room = FIRST_ROOM;
 	state->unique_at = FIRST_ROOM;
-	state->list = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
+	state->hashes = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
 	return state;
 }
 
@@ -119,7 +118,7 @@ bfpg_agg_check_parameters(const BfpgAggState *state,
 						   parameters->parts)));
 }
 
-/* The first key of a set's part says which part it is. */
+/* The first key of a part says which part it is. */
 static void
 check_part(BfpgAggState *state, uint64 hash)
 {
@@ -128,7 +127,7 @@ check_part(BfpgAggState *state, uint64 hash)
 	if (!state->has_part)
 	{
 		state->has_part = true;
-		state->part = state->planned.part = part;
+		state->part = state->sized.part = part;
 	}
 	else if (part != state->part)
 		ereport(ERROR,
@@ -146,60 +145,60 @@ settle(BfpgAggState *state)
 	uint64		i;
 
 	if (state->words)
-		bf_hash_words(state->list + state->settled, state->count - state->settled, state->parameters.seed);
+		bf_hash_words(state->hashes + state->settled, state->count - state->settled, state->parameters.seed);
 	for (i = state->settled; i < state->count && state->parameters.parts > 1; i++)
-		check_part(state, state->list[i]);
+		check_part(state, state->hashes[i]);
 	state->settled = state->count;
 }
 
-/* Adds what is in the list to the filter and empties it. */
+/* Adds what is in the array to the filter and empties it. */
 static void
-flush_list(BfpgAggState *state)
+flush_hashes(BfpgAggState *state)
 {
-	bfpg_filter_add_hashes(state->filter, state->list, state->count);
-	state->count = state->settled = state->set = 0;
+	bfpg_filter_add_hashes(state->filter, state->hashes, state->count);
+	state->count = state->settled = state->sorted = 0;
 }
 
 static void
-resize_list(BfpgAggState *state, uint64 room)
+resize_array(BfpgAggState *state, uint64 room)
 {
-	state->list = repalloc_huge(state->list, room * sizeof(uint64));
+	state->hashes = repalloc_huge(state->hashes, room * sizeof(uint64));
 	state->room = room;
 }
 
 static void
 become_filter(BfpgAggState *state)
 {
-	state->filter = bfpg_filter_new(&state->planned, state->context);
-	flush_list(state);
-	resize_list(state, FRONT_ROOM);
+	state->filter = bfpg_filter_new(&state->sized, state->context);
+	flush_hashes(state);
+	resize_array(state, FRONT_ROOM);
 }
 
-/* The list is a set of so many hashes now. */
+/* The array has so many hashes now, sorted and each once. */
 static void
-became_set(BfpgAggState *state, uint64 count)
+became_sorted(BfpgAggState *state, uint64 count)
 {
-	state->count = state->settled = state->set = count;
+	state->count = state->settled = state->sorted = count;
 	state->unique_at = Max(count * REPEATS, FIRST_ROOM);
 }
 
 static void
-make_set(BfpgAggState *state)
+make_sorted(BfpgAggState *state)
 {
 	settle(state);
-	if (state->set < state->count)
-		became_set(state, bf_hashlist_unique(state->list, state->count, bfpg_tick));
+	if (state->sorted < state->count)
+		became_sorted(state, bf_hashlist_unique(state->hashes, state->count, bfpg_tick));
 }
 
 /*
- * Whether a list of so many hashes is too large beside the filter.  One that is no
+ * Whether an array of so many hashes is too large beside the filter.  One that is no
  * longer than that in front of a filter costs nothing.
  */
 static bool
 gives_way(const BfpgAggState *state, uint64 count)
 {
 	return state->parameters.n != 0 && count > FRONT_ROOM &&
-		count * sizeof(uint64) > bf_blocks_bytes(&state->planned) / LIST_SHARE;
+		count * sizeof(uint64) > bf_blocks_bytes(&state->sized) / HASHES_SHARE;
 }
 
 /* Makes room for at least one more key. */
@@ -211,17 +210,17 @@ bfpg_agg_make_room(BfpgAggState *state)
 	settle(state);
 	if (state->filter != NULL)
 	{
-		flush_list(state);
+		flush_hashes(state);
 		return;
 	}
 	if (give_way || state->count >= state->unique_at)
-		make_set(state);
+		make_sorted(state);
 	if (state->count <= state->room / 2)
 		return;
 	if (give_way)
 		become_filter(state);
 	else
-		resize_list(state, state->room * 2);
+		resize_array(state, state->room * 2);
 }
 
 static void
@@ -241,24 +240,23 @@ refuse_shipment(void)
 			 errmsg("invalid state of bloom_agg")));
 }
 
-/* Sorted lists are merged, not sorted again. */
+/* Sorted arrays are merged, not sorted again. */
 static void
-merge_list(BfpgAggState *state, BfpgAggState *other)
+merge_hashes(BfpgAggState *state, BfpgAggState *other)
 {
 	uint64		count;
 
-	make_set(other);
+	make_sorted(other);
 	if (state->filter != NULL)
 	{
-		bfpg_filter_add_hashes(state->filter, other->list, other->count);
+		bfpg_filter_add_hashes(state->filter, other->hashes, other->count);
 		return;
 	}
-	make_set(state);
+	make_sorted(state);
 	count = state->count + other->count;
 	if (count > state->room)
-		resize_list(state, count);
-	became_set(state, bf_hashlist_merge(state->list, state->count,
-										other->list, other->count, bfpg_tick));
+		resize_array(state, count);
+	became_sorted(state, bf_hashlist_merge(state->hashes, state->count, other->hashes, other->count, bfpg_tick));
 	if (gives_way(state, state->count))
 		become_filter(state);
 }
@@ -276,11 +274,11 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 		elog(ERROR, "bloom_agg states of different keys");
 	settle(state);
 	state->has_part = true;
-	state->part = state->planned.part = other->part;
+	state->part = state->sized.part = other->part;
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
 	if (other->count > 0)
-		merge_list(state, other);
+		merge_hashes(state, other);
 }
 
 /* A shipped state: what every kind begins with, and a payload. */
@@ -301,7 +299,7 @@ ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 }
 
 static bytea *
-ship_list(const BfpgAggState *state)
+ship_hashes(const BfpgAggState *state)
 {
 	uint64		length = state->count * sizeof(uint64);
 
@@ -311,23 +309,23 @@ ship_list(const BfpgAggState *state)
 				 errmsg("too many keys for a parallel build of a bloomfilter of unknown size"),
 				 errdetail("A worker gathered " UINT64_FORMAT " different keys.", state->count),
 				 errhint("Give bloom_agg the number of keys, n.")));
-	return ship(state, KIND_LIST, state->list, length);
+	return ship(state, KIND_HASHES, state->hashes, length);
 }
 
-/* The list as a set, or of a filter the blocks: its header follows from the parameters. */
+/* The sorted array, or of a filter the blocks: its header follows from the parameters. */
 bytea *
 bfpg_agg_serialize(BfpgAggState *state)
 {
 	settle(state);
 	if (state->filter == NULL)
-		make_set(state);
+		make_sorted(state);
 	if (state->filter == NULL && state->parameters.n != 0 &&
-		state->count * sizeof(uint64) > bf_blocks_bytes(&state->planned))
+		state->count * sizeof(uint64) > bf_blocks_bytes(&state->sized))
 		become_filter(state);
 	if (state->filter == NULL)
-		return ship_list(state);
-	flush_list(state);
-	return ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->planned));
+		return ship_hashes(state);
+	flush_hashes(state);
+	return ship(state, KIND_FILTER, state->filter->blocks, bf_blocks_bytes(&state->sized));
 }
 
 /*
@@ -339,28 +337,28 @@ unship_filter(const BfpgAggState *state, uint8 *payload, uint64 length)
 {
 	BfpgFilter *filter = palloc0(sizeof(BfpgFilter));
 
-	if (length != bf_blocks_bytes(&state->planned))
+	if (length != bf_blocks_bytes(&state->sized))
 		refuse_shipment();
-	filter->header = state->planned;
+	filter->header = state->sized;
 	filter->blocks = payload;
 	return filter;
 }
 
 static void
-unship_list(BfpgAggState *state, const uint8 *payload, uint64 length)
+unship_hashes(BfpgAggState *state, const uint8 *payload, uint64 length)
 {
 	uint32		parts = (uint32) state->parameters.parts;
 	uint64		i;
 
 	state->count = length / sizeof(uint64);
-	resize_list(state, Max(state->count, FIRST_ROOM));
-	bfpg_copy_bytes(state->list, payload, length);
-	if (!bf_hashlist_is_set(state->list, state->count))
+	resize_array(state, Max(state->count, FIRST_ROOM));
+	bfpg_copy_bytes(state->hashes, payload, length);
+	if (!bf_hashlist_is_set(state->hashes, state->count))
 		refuse_shipment();
 	for (i = 0; i < state->count && parts > 1; i++)
-		if (bf_part_of(state->list[i], parts) != state->part)
+		if (bf_part_of(state->hashes[i], parts) != state->part)
 			refuse_shipment();
-	became_set(state, state->count);
+	became_sorted(state, state->count);
 }
 
 BfpgAggState *
@@ -384,11 +382,11 @@ bfpg_agg_deserialize(bytea *shipped)
 
 	parameters = (BfpgAggParameters) {header.n, header.p, header.seed, header.parts};
 	state = bfpg_agg_new(&parameters, header.key_type, false, CurrentMemoryContext);
-	state->part = state->planned.part = header.part;
+	state->part = state->sized.part = header.part;
 	if (header.kind == KIND_FILTER && header.n != 0)
 		state->filter = unship_filter(state, payload, length);
-	else if (header.kind == KIND_LIST && length % sizeof(uint64) == 0)
-		unship_list(state, payload, length);
+	else if (header.kind == KIND_HASHES && length % sizeof(uint64) == 0)
+		unship_hashes(state, payload, length);
 	else
 		refuse_shipment();
 	if (header.key_type == BF_KEY_ROW && bfpg_agg_has_keys(state))
@@ -396,18 +394,18 @@ bfpg_agg_deserialize(bytea *shipped)
 	return state;
 }
 
-/* A filter of the list, sized for it where n is not given. */
+/* A filter of the hashes, sized for it where n is not given. */
 static Datum
-list_result(BfpgAggState *state)
+hashes_result(BfpgAggState *state)
 {
-	bf_header	header = state->planned;
+	bf_header	header = state->sized;
 	BfpgFilter *filter;
 
-	make_set(state);
+	make_sorted(state);
 	if (state->parameters.n == 0)
-		header = plan_filter(state, (int64) state->count);
+		header = size_filter(state, (int64) state->count);
 	filter = bfpg_filter_new(&header, CurrentMemoryContext);
-	bfpg_filter_add_hashes(filter, state->list, state->count);
+	bfpg_filter_add_hashes(filter, state->hashes, state->count);
 	/* Here it is known how many keys there are, as it isn't of a filter. */
 	if (state->count > header.capacity)
 		bfpg_check_overflow(&filter->header);
@@ -419,8 +417,8 @@ bfpg_agg_result(BfpgAggState *state)
 {
 	settle(state);
 	if (state->filter == NULL)
-		return list_result(state);
-	flush_list(state);
+		return hashes_result(state);
+	flush_hashes(state);
 	bfpg_check_overflow(&state->filter->header);
 	return bfpg_filter_ro_datum(state->filter);
 }

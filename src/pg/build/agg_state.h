@@ -1,7 +1,7 @@
 /*
  * agg_state.h
- *	  The state of bloom_agg: a list of hashes that becomes a filter when the
- *	  list is no longer small beside it.
+ *	  The state of bloom_agg: an array of hashes that becomes a filter when the
+ *	  array is no longer small beside it.
  */
 #ifndef BFPG_AGG_STATE_H
 #define BFPG_AGG_STATE_H
@@ -14,7 +14,7 @@
 /* What a call of the aggregate says; the same in each row of a group. */
 typedef struct BfpgAggParameters
 {
-	int64		n;				/* keys of the whole set; 0: as many as come */
+	int64		n;				/* keys of all parts; 0: as many as come */
 	double		p;
 	uint64		seed;
 	int32		parts;			/* 1: a whole filter */
@@ -24,31 +24,31 @@ typedef struct BfpgAggParameters
 #define BFPG_AGG_ARGUMENTS 6
 
 /*
- * The list, from what came first to what came last:
+ * The array, from what came first to what came last:
  *
  *	 |  sorted, each once  |  hashes as they came  |  words or hashes  |   free   |
- *	 0                    set                  settled              count       room
+ *	 0                  sorted                 settled              count       room
  *
- * Keys are added at count. When the list is full, what came since is hashed
+ * Keys are added at count. When the array is full, what came since is hashed
  * (settled moves to count); then it either goes into the filter, or is sorted and
- * its repeats are dropped (set moves there, too), or the list gets more room.
+ * its repeats are dropped (sorted moves there, too), or the array gets more room.
  */
 typedef struct BfpgAggState
 {
 	BfpgAggParameters parameters;
 	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
-	MemoryContext context;		/* of the list and the filter */
+	MemoryContext context;		/* of the array and the filter */
 	BfpgKeyCoder *coder;		/* where calls have no memory of their own, else NULL */
 	uint32		key_type;		/* with a row's columns, as in bf_key.h */
 	uint16		part;			/* the one that all keys belong to */
-	bf_header	planned;		/* of the filter, where n is given */
-	BfpgFilter *filter;			/* NULL while there is only the list */
-	uint64	   *list;			/* hashes not yet in the filter, then words */
+	bf_header	sized;			/* of the filter, where n is given */
+	BfpgFilter *filter;			/* NULL while there is only the array */
+	uint64	   *hashes;			/* those not yet in the filter, then words */
 	uint64		count;
 	uint64		settled;		/* as many are hashes; the rest came since */
-	uint64		set;			/* as many are sorted, each once */
-	uint64		room;			/* hashes that the list has room for */
-	uint64		unique_at;		/* make it a set when it is full and this long */
+	uint64		sorted;			/* as many are sorted, each once */
+	uint64		room;			/* hashes that the array has room for */
+	uint64		unique_at;		/* sort it when it is full and this long */
 	bool		words;			/* what comes is words, else hashes */
 	bool		has_part;		/* part is known, as soon as there is a key */
 } BfpgAggState;
@@ -72,7 +72,7 @@ bfpg_agg_has_keys(const BfpgAggState *state)
 static inline void
 bfpg_agg_set_key_type(BfpgAggState *state, uint32 key_type)
 {
-	state->key_type = state->planned.key_type = key_type;
+	state->key_type = state->sized.key_type = key_type;
 }
 
 /* Throws if a row's parameters are not those of its group. */
@@ -87,10 +87,10 @@ bfpg_agg_add(BfpgAggState *state, uint64 key)
 {
 	if (state->count == state->room)
 		bfpg_agg_make_room(state);
-	state->list[state->count++] = key;
+	state->hashes[state->count++] = key;
 }
 
-/* Adds all keys of another state, whose list is sorted for it. */
+/* Adds all keys of another state, whose array is sorted for it. */
 extern void bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other);
 
 /*

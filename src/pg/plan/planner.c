@@ -97,8 +97,8 @@ make_clause(Oid function, List *args)
 }
 
 /*
- * Of a part all parts are told: each has as many keys as the others.  An exact filter is asked for
- * the keys that it knows: none that isn't a member passes.
+ * A part tells of all parts, as each has as many keys as the others.  An exact filter is looked up
+ * for keys that it knows: of these the members pass and no other.
  */
 static double
 share_of_shape(PlannerInfo *root, const bf_exact *shape, Node *key, int varRelid)

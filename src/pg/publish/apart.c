@@ -193,7 +193,7 @@ make_statement(const BfpgPublication *list)
 static Datum
 empty_part(const BfpgPublication *list, int32 part)
 {
-	bf_header	header = bfpg_publish_plan_part(list);
+	bf_header	header = bfpg_publish_part_header(list);
 
 	header.part = (uint16) part;
 	return bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
@@ -214,7 +214,7 @@ refuse_result(const BfpgPublication *list, const char *detail)
 static void
 check_headers(const BfpgPublication *list)
 {
-	bf_header	expected = bfpg_publish_plan_part(list);
+	bf_header	expected = bfpg_publish_part_header(list);
 	int32		part;
 
 	for (part = 0; part < list->count; part++)

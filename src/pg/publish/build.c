@@ -130,8 +130,7 @@ plan_build(BfpgPublication *list)
 	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
 	check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
-	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source));
-	list->remote = bfpg_source_is_remote(build->plan);
+	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->remote);
 	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
 	if (!list->exact && list->on_conflict != BFPG_CONFLICT_ERROR)
@@ -142,7 +141,7 @@ plan_build(BfpgPublication *list)
 }
 
 bf_header
-bfpg_publish_plan_part(const BfpgPublication *list)
+bfpg_publish_part_header(const BfpgPublication *list)
 {
 	bf_sizing	sizing;
 	bf_header	header;
@@ -162,7 +161,6 @@ check_memory(const BfpgPublication *list, const bf_exact *shape)
 
 	if (list->exact)
 		needed += bfpg_exact_list_bytes(list, shape) / 1024;
-
 	if (needed > bfpg_publish_memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -263,17 +261,17 @@ free_shared(BfpgBuild *build)
 
 /* How many parts there are, and what each is like. */
 static void
-plan_shape(BfpgPublication *list, bf_exact *shape)
+choose_shape(BfpgPublication *list, bf_exact *shape)
 {
 	bf_header	header;
 
 	if (list->exact)
 	{
-		list->count = bfpg_publish_plan_exact(list, shape);
+		list->count = bfpg_publish_exact_shape(list, shape);
 		return;
 	}
-	list->count = Max(list->parts, bfpg_plan_parts(list->n, list->p));
-	header = bfpg_publish_plan_part(list);
+	list->count = Max(list->parts, bfpg_choose_parts(list->n, list->p));
+	header = bfpg_publish_part_header(list);
 	bf_exact_of(&header, shape);
 }
 
@@ -286,7 +284,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 
 	free_shared(build);
 	MemoryContextReset(build->context);
-	plan_shape(list, &shape);
+	choose_shape(list, &shape);
 	check_memory(list, &shape);
 	if (build->here)
 		leave_workers_out(list, &shape);
@@ -364,7 +362,7 @@ check_can_be_exact(const BfpgPublication *list)
 
 /* The n of the list, and the others that an exact one is planned for. */
 static void
-plan_capacity(BfpgPublication *list, const BfpgLastList *last)
+choose_capacity(BfpgPublication *list, const BfpgLastList *last)
 {
 	bool		known = list->exact ? last->exact : last->exists;
 
@@ -373,9 +371,9 @@ plan_capacity(BfpgPublication *list, const BfpgLastList *last)
 	if (list->exact ? last->others < 0 || !known : list->n == 0 && !known && !list->build->here)
 		count_keys(list);
 	if (list->n == 0)
-		list->n = Max(list->min_n, bfpg_plan_capacity(last->n, known ? last->keys : -1, list->build->rows));
+		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, known ? last->keys : -1, list->build->rows));
 	if (list->exact)
-		list->planned_others = bfpg_plan_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
+		list->planned_others = bfpg_choose_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
 }
 
 static void
@@ -419,9 +417,9 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 	list->build = palloc0(sizeof(BfpgBuild));
 	list->build->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter build", ALLOCSET_DEFAULT_SIZES);
 	plan_build(list);
-	plan_capacity(list, last);
+	choose_capacity(list, last);
 	for (builds = 1; !done && builds <= MOST_BUILDS; builds++)
-		done = try_build(list, given || last->exists, !given && !last->exists && !list->exact,
+		done = try_build(list, given || last->exists, !given && !last->exists,
 						 !list->exact && builds == MOST_BUILDS);
 	if (!done)
 		ereport(ERROR,

@@ -46,13 +46,13 @@ typedef struct BfpgBuild
 } BfpgBuild;
 
 /* What each part is like, but for its number and the type of its keys. */
-extern bf_header bfpg_publish_plan_part(const BfpgPublication *list);
+extern bf_header bfpg_publish_part_header(const BfpgPublication *list);
 
 /* Reads the query once for the filters of the build.  *hashes: how many hashes stand after the numbers. */
 extern const int64 *bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes);
 
 /* The shape of each part of an exact list, and how many parts there are. */
-extern int32 bfpg_publish_plan_exact(const BfpgPublication *list, bf_exact *shape);
+extern int32 bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape);
 
 /* Bytes of the hashes that are let in while it is built. */
 extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape);

@@ -26,12 +26,14 @@
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #include "bf_hashlist.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "base/sort.h"
+#include "key/key_untyped.h"
 #include "publish/build.h"
 
 /* Hashes of each part, sorted, each once. */
@@ -74,7 +76,6 @@ pass(const BfpgPublication *list, BfpgPassMode mode, const int64 **counts)
 		result.hashes[part] = sorted + start;
 		result.counts[part] = bf_hashlist_unique(sorted + start, ends[part] - start, bfpg_tick);
 	}
-	pfree(ends);
 	return result;
 }
 
@@ -93,23 +94,24 @@ check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
-/* min(key::text) FILTER (WHERE bloom_hash(key, $1) = $2), or max */
+/* min(key::text) FILTER (WHERE bloom_hash(key, $1) = $2), or max; an untyped key is its text. */
 static Expr *
 key_of_hash(const BfpgSource *source, Oid aggregate)
 {
-	const Oid	types[] = {InvalidOid, INT8OID};
+	const Oid	types[] = {ANYELEMENTOID, INT8OID};
+	Oid			hash = bfpg_source_function(source, "bloom_hash", lengthof(types), types);
 	CoerceViaIO *text = makeNode(CoerceViaIO);
 	BfpgCall	call = {aggregate, list_make1(text), NULL};
-	Expr	   *hash = (Expr *)
-		makeFuncExpr(bfpg_source_function(source, "bloom_hash", lengthof(types), types), INT8OID,
-					 list_make2(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID)),
-					 InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
+	Expr	   *key;
 	Aggref	   *result;
 
 	text->arg = bfpg_source_key(source);
 	text->resulttype = TEXTOID;
 	text->resultcollid = C_COLLATION_OID;
-	call.filter = (Expr *) makeFuncExpr(F_INT8EQ, BOOLOID, list_make2(hash, bfpg_source_parameter(2, INT8OID)),
+	key = bfpg_is_untyped(getBaseType(source->type)) ? (Expr *) copyObject(text) : bfpg_source_key(source);
+	key = (Expr *) makeFuncExpr(hash, INT8OID, list_make2(key, bfpg_source_parameter(1, INT8OID)),
+								InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
+	call.filter = (Expr *) makeFuncExpr(F_INT8EQ, BOOLOID, list_make2(key, bfpg_source_parameter(2, INT8OID)),
 										InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	result = (Aggref *) bfpg_source_aggregate(source, &call);
 	result->aggcollid = result->inputcollid = C_COLLATION_OID;
@@ -141,7 +143,7 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 
-/* Takes what is in both of two sorted sets out of one of them; returns how many, the first of which is in *first. */
+/* Takes what is in both of two sorted arrays out of one of them; returns how many, the first of which is in *first. */
 static Size
 remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count, uint64 *first)
 {
@@ -260,7 +262,7 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 
 /* What each part is like, but for its number and the type of its keys. */
 static bool
-plan_part(const BfpgPublication *list, uint32 parts, bf_exact *shape)
+part_shape(const BfpgPublication *list, uint32 parts, bf_exact *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
 	const bf_universe part = bf_exact_part_universe(&universe, parts);
@@ -269,17 +271,16 @@ plan_part(const BfpgPublication *list, uint32 parts, bf_exact *shape)
 }
 
 int32
-bfpg_publish_plan_exact(const BfpgPublication *list, bf_exact *shape)
+bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
 	uint32		parts = Max((uint32) list->parts, bf_exact_parts(&universe));
+	unsigned	level;
 
-	while (parts > 0 && parts <= BF_MAX_PARTS && plan_part(list, parts, shape))
+	while (parts > 0 && parts <= BF_MAX_PARTS && part_shape(list, parts, shape))
 	{
 		if (bf_exact_fits(shape))
 		{
-			unsigned	level;
-
 			for (level = 0; level < BF_EXACT_LEVELS; level++)
 				shape->level[level].parts = (uint16) parts;
 			return (int32) parts;

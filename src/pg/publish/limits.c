@@ -80,7 +80,7 @@ bfpg_round_capacity(double keys)
 }
 
 int64
-bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
+bfpg_choose_capacity(int64 last_n, double last_keys, double expected_keys)
 {
 	bool		known = last_keys >= 0;
 	int64		capacity = bfpg_round_capacity(known ? last_keys : expected_keys);
@@ -91,7 +91,7 @@ bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys)
 }
 
 int32
-bfpg_plan_parts(int64 n, double p)
+bfpg_choose_parts(int64 n, double p)
 {
 	uint32		parts;
 	bf_sizing	sizing;
@@ -213,7 +213,7 @@ bfpg_publish_forget_most(BfpgLastList *last, double max_shrink)
 	forget_most(&last->most_others, other, (double) last->others, last->built_at);
 }
 
-/* What: keys, or an exact list's others, who are strangers once they are gone, whom the list lets in now and then. */
+/* Of keys, or of an exact list's others: one that is gone is a stranger, which the list lets in by its rate. */
 static void
 guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, BfpgMost most)
 {

@@ -128,10 +128,10 @@ extern int64 bfpg_round_capacity(double keys);
  * have room in it and it isn't far too large, else a round one.  last_keys: -1 where there was
  * no last time.
  */
-extern int64 bfpg_plan_capacity(int64 last_n, double last_keys, double expected_keys);
+extern int64 bfpg_choose_capacity(int64 last_n, double last_keys, double expected_keys);
 
 /* The fewest parts that n keys at rate p fit in. */
-extern int32 bfpg_plan_parts(int64 n, double p);
+extern int32 bfpg_choose_parts(int64 n, double p);
 
 /* Different keys in the filters, at most the keys that were read, if that is known. */
 extern double bfpg_estimate_list_keys(const BfpgPublication *list);

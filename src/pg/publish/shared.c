@@ -67,20 +67,6 @@ bfpg_shared_has_room(double bytes, char **reason)
 	return false;
 }
 
-/* Not all kinds of memory are empty at first. */
-static void
-clear(uint8 *memory, uint64 bytes)
-{
-	uint64		at;
-	uint64		step;
-
-	for (at = 0; at < bytes; at += step)
-	{
-		step = bf_tick_step(bytes - at, bfpg_tick);
-		memset(memory + at, 0, step);
-	}
-}
-
 static void
 make_secret(BfpgSharedHead *head)
 {
@@ -127,7 +113,8 @@ bfpg_shared_create(const bf_exact *shape, Oid type, int processes)
 	void	   *memory = segment != NULL ? dsm_segment_address(segment)
 		: (void *) TYPEALIGN(BF_CACHE_LINE, MemoryContextAllocHuge(CurrentMemoryContext, bytes + BF_CACHE_LINE));
 
-	clear(memory, bytes);
+	/* Not all kinds of memory are empty at first. */
+	bfpg_clear_bytes(memory, bytes);
 	init_head(memory, shape, type, processes);
 	return new_view(memory, segment);
 }

@@ -28,7 +28,7 @@
 
 #include "base/elsewhere.h"
 #include "base/pg_compat.h"
-#include "base/seen.h"
+#include "base/snapshot.h"
 #include "publish/source.h"
 
 /* The most arguments of a function of ours. */
@@ -88,40 +88,31 @@ parse(const BfpgSource *source)
 	return linitial_node(RawStmt, statements);
 }
 
-/* A column of the result: the key, then the boolean. */
-static void
-take_column(BfpgSource *source, const TargetEntry *entry, int number)
-{
-	if (number == 1)
-	{
-		source->column = entry->resno;
-		source->type = exprType((Node *) entry->expr);
-		source->typmod = exprTypmod((Node *) entry->expr);
-		source->collation = exprCollation((Node *) entry->expr);
-		return;
-	}
-	source->member = entry->resno;
-	source->member_type = exprType((Node *) entry->expr);
-	if (getBaseType(source->member_type) != BOOLOID)
-		refuse(source, "Its second column is no boolean. Select the key alone, or the key and a boolean.");
-}
-
-/* The columns that are of the result, not just sorted by. */
+/* The columns that are of the result, not just sorted by: the key, then the boolean. */
 static void
 find_columns(BfpgSource *source)
 {
+	List	   *columns = NIL;
+	TargetEntry *column;
 	ListCell   *cell;
-	int			columns = 0;
 
 	foreach(cell, source->query->targetList)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, cell);
-
-		if (!entry->resjunk && ++columns <= 2)
-			take_column(source, entry, columns);
-	}
-	if (columns != 1 && columns != 2)
-		refuse(source, psprintf("It returns %d columns.", columns));
+		if (!lfirst_node(TargetEntry, cell)->resjunk)
+			columns = lappend(columns, lfirst(cell));
+	if (columns == NIL || list_length(columns) > 2)
+		refuse(source, psprintf("It returns %d columns.", list_length(columns)));
+	column = linitial(columns);
+	source->column = column->resno;
+	source->type = exprType((Node *) column->expr);
+	source->typmod = exprTypmod((Node *) column->expr);
+	source->collation = exprCollation((Node *) column->expr);
+	if (list_length(columns) == 1)
+		return;
+	column = lsecond(columns);
+	source->member = column->resno;
+	source->member_type = exprType((Node *) column->expr);
+	if (getBaseType(source->member_type) != BOOLOID)
+		refuse(source, "Its second column is no boolean. Select the key alone, or the key and a boolean.");
 }
 
 /*
@@ -366,24 +357,15 @@ take_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-static void
-ignore_startup(DestReceiver *self, int operation, TupleDesc columns)
-{
-}
-
-static void
-ignore_end(DestReceiver *self)
-{
-}
-
 List *
 bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo params)
 {
 	ErrorContextCallback callback;
-	RowReceiver receiver = {{take_row, ignore_startup, ignore_end, ignore_end, DestNone}, CurrentMemoryContext, NIL};
+	RowReceiver receiver = {*None_Receiver, CurrentMemoryContext, NIL};
 	QueryDesc  *query;
 	int			nest = set_own_settings();
 
+	receiver.receiver.receiveSlot = take_row;
 	begin_context(source, &callback);
 	PushCopiedSnapshot(source->snapshot);
 	query = CreateQueryDesc(plan, source->text, GetActiveSnapshot(), InvalidSnapshot,
@@ -479,21 +461,14 @@ look_at_plans(List *plans, PlanLook *look)
 		look_at_plan(lfirst(cell), look);
 }
 
-static PlanLook
-look_for(PlannedStmt *plan, Oid aggregate)
+bool
+bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote)
 {
 	PlanLook	look = {aggregate};
 
 	look_at_plan(plan->planTree, &look);
 	look_at_plans(plan->subplans, &look);
-	return look;
-}
-
-bool
-bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate)
-{
-	PlanLook	look = look_for(plan, aggregate);
-
+	*remote = look.remote;
 	return look.here && !look.elsewhere;
 }
 
@@ -501,10 +476,4 @@ int
 bfpg_source_processes(PlannedStmt *plan)
 {
 	return plan->parallelModeNeeded ? 1 + Max(max_parallel_workers_per_gather, 1) : 1;
-}
-
-bool
-bfpg_source_is_remote(PlannedStmt *plan)
-{
-	return look_for(plan, InvalidOid).remote;
 }

@@ -95,18 +95,13 @@ extern const NullableDatum *bfpg_source_only_row(const BfpgSource *source, List 
 
 /*
  * Whether the plan calls an aggregate here, in this process and in its workers: false
- * where a foreign server or another engine computes it.
+ * where a foreign server or another engine computes it.  *remote: whether rows come from
+ * elsewhere, a foreign server or an engine whose scan has no plans of PostgreSQL's below it.
  */
-extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate);
+extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote);
 
 /* Processes that run a plan, this one included, at most for each of its parallel parts. */
 extern int	bfpg_source_processes(PlannedStmt *plan);
-
-/*
- * Whether rows come from elsewhere: a foreign server, or an engine whose scan has no plans of
- * PostgreSQL's below it.
- */
-extern bool bfpg_source_is_remote(PlannedStmt *plan);
 
 #pragma GCC visibility pop
 

@@ -377,8 +377,8 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("list \"%s\" has no generation before the current one", name),
-				 errhint("CALL bloom_rollback goes back one step. Publish the list again.")));
+				 errmsg("list \"%s\" has no version before the current one", name),
+				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
 	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
 	run_for_name(psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
 	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),

@@ -65,17 +65,9 @@ BfpgFilter *
 bfpg_filter_new(const bf_header *header, MemoryContext parent)
 {
 	BfpgFilter *filter = allocate_filter(bf_total_bytes(header), parent);
-	uint64		size = bf_blocks_bytes(header);
-	uint64		at = 0;
 
 	filter->header = *header;
-	while (at < size)
-	{
-		uint64		step = bf_tick_step(size - at, bfpg_tick);
-
-		memset(filter->blocks + at, 0, step);
-		at += step;
-	}
+	bfpg_clear_bytes(filter->blocks, bf_blocks_bytes(header));
 	return filter;
 }
 
@@ -106,16 +98,28 @@ bfpg_read_slice(Datum value, uint64 offset, uint64 length)
 }
 
 void
+bfpg_clear_bytes(void *target, uint64 length)
+{
+	uint64		at;
+	uint64		step;
+
+	for (at = 0; at < length; at += step)
+	{
+		step = bf_tick_step(length - at, bfpg_tick);
+		memset((char *) target + at, 0, step);
+	}
+}
+
+void
 bfpg_copy_bytes(void *target, const void *source, uint64 length)
 {
-	uint64		at = 0;
+	uint64		at;
+	uint64		step;
 
-	while (at < length)
+	for (at = 0; at < length; at += step)
 	{
-		uint64		step = bf_tick_step(length - at, bfpg_tick);
-
+		step = bf_tick_step(length - at, bfpg_tick);
 		memcpy((char *) target + at, (const char *) source + at, step);
-		at += step;
 	}
 }
 

@@ -2,9 +2,11 @@
 // and prints 1 or 0 for each. Tests compare its output with the answers of SQL.
 //
 //	crosscheck FILE TYPE [explain] <keys >answers
+//	crosscheck FILE integer watch <ranges >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
-// prints them, bytea in hex; "real" is a type here, too.
+// prints them, bytea in hex; "real" is a type here, too. With watch a line has ranges
+// such as 1-20, and the answer is the serial of the list and how many of these it then lacks.
 package main
 
 import (
@@ -24,6 +26,12 @@ func main() {
 	answer := ask
 	if len(os.Args) == 4 {
 		answer = explain
+		if os.Args[3] == "watch" {
+			if err := watch(os.Args[1], os.Stdin, os.Stdout); err != nil {
+				fail(err)
+			}
+			return
+		}
 	}
 	if err := run(os.Args[1], os.Args[2], answer, os.Stdin, os.Stdout); err != nil {
 		fail(err)
@@ -62,6 +70,31 @@ func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) 
 		}
 		answers.WriteString(answer)
 	}
+}
+
+func watch(path string, in io.Reader, out io.Writer) error {
+	watched, err := bloomfilter.OpenWatched(path)
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		serial, lacking := watched.Status().Serial, 0
+		for _, text := range strings.Fields(lines.Text()) {
+			var first, last int64
+			if _, err := fmt.Sscanf(text, "%d-%d", &first, &last); err != nil {
+				return err
+			}
+			for ; first <= last; first++ {
+				if found, err := watched.Current().ContainsInt64(first); err != nil {
+					return err
+				} else if !found {
+					lacking++
+				}
+			}
+		}
+		fmt.Fprintln(out, serial, lacking)
+	}
+	return nil
 }
 
 func explain(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {

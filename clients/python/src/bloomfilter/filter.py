@@ -74,8 +74,6 @@ class Status:
     """now: of the last bits that came; saved: that are surely on the disk; born: of a copy."""
     place: Optional[str]
     """here: where its follower keeps it; other boot: it did before a boot; copy: anywhere else."""
-    epoch: Optional[int]
-    """The list's content, on the server."""
     true_at: Optional[datetime]
     """What was committed before is found."""
     looked: Optional[datetime]
@@ -124,11 +122,11 @@ class _Asked(_native.Filter):
     @property
     def status(self) -> Status:
         """Which content of which list it is, and how fresh."""
-        (name, identity, serial, kind, place, epoch, true_at, looked, age, every, heartbeat,
+        (name, identity, serial, kind, place, true_at, looked, age, every, heartbeat,
          expires, since, failures, superseded, word, text) = self._tell()
         return Status(
             name or None, identity or None, serial or None, _SERIALS[kind], _PLACES[place],
-            epoch or None, _moment(true_at), _moment(looked),
+            _moment(true_at), _moment(looked),
             timedelta(microseconds=age) if looked else None, _span(every), _span(heartbeat),
             _moment(expires), _moment(since), failures, bool(superseded), word or None, text or None,
         )

@@ -56,10 +56,6 @@ public final class Status {
         return new UUID(bytes.getLong(), bytes.getLong());
     }
 
-    public long epoch() {
-        return word(Followed.EPOCH);
-    }
-
     /** Microseconds since 1970 of its publish: all that this serial has is found, and a later one is greater. */
     public long serial() {
         return file == null ? 0 : file.serial();

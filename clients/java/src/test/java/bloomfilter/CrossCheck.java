@@ -21,6 +21,9 @@ import java.util.UUID;
  * <p>Keys come one on a line, as PostgreSQL prints them; TYPE may be real. Each is read as a
  * program would have it, as a value of Java's own type, and looked up by all overloads that take
  * it, which must agree. Any error ends the program with status 1.
+ *
+ * <p>With watch, as a third argument, a line has ranges such as 1-20: the answer is the serial of
+ * the list and how many of these integers it then lacks.
  */
 public final class CrossCheck {
     private final BloomFilter filter;
@@ -35,9 +38,11 @@ public final class CrossCheck {
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length != 2 && arguments.length != 3) {
-            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [explain] < KEYS");
+            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [explain | watch] < KEYS");
         }
-        if (arguments.length == 3) {
+        if (arguments.length == 3 && arguments[2].equals("watch")) {
+            watch(Path.of(arguments[0]), System.in, System.out);
+        } else if (arguments.length == 3) {
             explain(Path.of(arguments[0]), arguments[1], System.in, System.out);
         } else {
             run(Path.of(arguments[0]), arguments[1], System.in, System.out);
@@ -47,6 +52,23 @@ public final class CrossCheck {
     private static BufferedReader lines(InputStream keys) {
         return new BufferedReader(new InputStreamReader(keys,
                 StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
+    }
+
+    private static void watch(Path file, InputStream ranges, PrintStream out) throws IOException {
+        WatchedBloomFilter watched = WatchedBloomFilter.open(file);
+        BufferedReader reader = lines(ranges);
+        for (String line = readLine(reader); line != null; line = readLine(reader)) {
+            long serial = watched.status().serial();
+            int lacking = 0;
+            for (String range : line.isEmpty() ? new String[0] : line.split(" ")) {
+                String[] ends = range.split("-");
+                for (long key = Long.parseLong(ends[0]); key <= Long.parseLong(ends[1]); key++) {
+                    lacking += watched.current().contains(key) ? 0 : 1;
+                }
+            }
+            out.println(serial + " " + lacking);
+            out.flush();
+        }
     }
 
     static void explain(Path file, String type, InputStream keys, PrintStream out)

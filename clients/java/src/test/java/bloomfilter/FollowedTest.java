@@ -122,12 +122,24 @@ public class FollowedTest {
         assertEquals(20, status.serial());
         assertEquals("public.users", status.list());
         assertEquals("ffffffff-ffff-ffff-0000-000000000000", status.identity().toString());
-        assertEquals(5, status.epoch());
         assertEquals(3, status.failures());
         assertEquals("no-look", status.word());
         assertEquals("could not connect?[2J", status.text());
         assertEquals(Duration.ofSeconds(1), status.every());
         assertTrue(status.age().compareTo(Duration.ofSeconds(4)) > 0);
+
+        // by the numbers of FEED.md, and not by the reader's own
+        long[] how = {1795395600000000L, 0, 4, 2000000, 20000000, 1795395700000000L, 1795395500000000L};
+        for (int i = 0; i < how.length; i++) {
+            poke(path, 1536 + 8 * i, how[i]);
+        }
+        status = BloomFilter.open(path).status();
+        assertEquals(Instant.ofEpochSecond(1795395600), status.looked());
+        assertEquals(4, status.failures());
+        assertEquals(Duration.ofSeconds(2), status.every());
+        assertEquals(Duration.ofSeconds(20), status.heartbeat());
+        assertEquals(Instant.ofEpochSecond(1795395700), status.expires());
+        assertEquals(Instant.ofEpochSecond(1795395500), status.since());
 
         Support.replace(path, Files.readAllBytes(path));
         status = BloomFilter.open(path).status();
