@@ -2,8 +2,8 @@
 set client_min_messages = warning;
 create extension citext;
 
-create temp table names (c citext, cs citext[], v varchar, vs varchar[]);
-insert into names values ('ABC', '{ABC}', 'ABC', '{ABC}');
+create temp table names (c citext, cs citext[]);
+insert into names values ('ABC', '{ABC}');
 create domain pg_temp.nick as citext;
 create temp table nicks (c pg_temp.nick);
 insert into nicks values ('ABC');
@@ -55,35 +55,9 @@ select statement, left(pg_temp.error_of(statement), 8) from (values
   ('select bloom_agg(c order by c) from names'),
   ('select bloom_agg(c) filter (where c is not null) from names'),
   ('select bloom_agg(c) over () from names'),
-  ('select bloom_agg(c, 10, 0.01) over (order by c) from names')
-) v(statement);
--- however the value came to be
-select statement, left(pg_temp.error_of(statement), 8) from (values
+  ('select bloom_agg(c, 10, 0.01) over (order by c) from names'),
   ('select f @> c from held, nicks'),
-  ('select f @> coalesce(c, ''x'') from held, names'),
-  ('select f @> (select c from names) from held'),
-  ('select f @> c from held, (select c from names) s'),
-  ('select f @> c from held, (select c from names offset 0) s'),
-  ('select f @> (select max(c) from names) from held'),
-  ('select f @> c from held, unnest(array[''ABC''::citext]) c'),
-  ('select bloom_agg(c) from (values (''ABC''::citext), (''X'')) v(c)')
-) v(statement);
--- also a constant, wherever it stands
-select statement, left(pg_temp.error_of(statement), 8) from (values
-  ('select f @> ''ABC''::citext from held'),
-  ('select ''ABC''::citext <@ f from held'),
-  ('select bloom_add(f, ''ABC''::citext) from held'),
-  ('select bloom_hash(''ABC''::citext)'),
-  ('select f @> any (''{ABC}''::citext[]) from held'),
-  ('select bloom_agg(''ABC''::citext)'),
-  ('select bloom_agg(c) from (values (''ABC''::citext)) v(c)')
-) v(statement);
--- beside a call that is accepted, or a column that is the same key's cast
-select statement, left(pg_temp.error_of(statement), 8) from (values
-  ('select bloom_agg(v) over (), bloom_agg(c) over () from names'),
-  ('select bloom_agg(c) over (), bloom_agg(v) over () from names'),
-  ('select c::text, bloom_agg(c, 100) @> ''abc'' from names group by c::text'),
-  ('select c::text, bloom_agg(c::text, 100), bloom_agg(c, 100) from names group by 1')
+  ('select f @> ''ABC''::citext from held')
 ) v(statement);
 -- and a parameter, with a custom or a generic plan
 prepare ask(citext) as select f @> $1 from held;
@@ -106,39 +80,17 @@ select statement, pg_temp.error_of(statement) from (values
   ('select bloom_hash(c::text) = bloom_hash(''ABC''::text) from names'),
   ('select f @> c::text from held, names'),
   ('select f @> lower(c) from held, names'),
-  ('select f @> lower(c::text) from held, names'),
   ('select f @> any (cs::text[]) from held, names'),
-  ('select f @> cast(''ABC''::citext as text) from held'),
   ('select bloom_agg(c::text, 10) @> ''ABC'' from names'),
-  ('select bloom_agg(lower(c), 10) @> ''abc'' from names'),
-  ('select bloom_agg(lower(c)) over () = bloom_agg(lower(c)) over () from names'),
   ('select f @> (c::text collate "C") from held, names'),
   ('select f @> c::varchar from held, names'),
-  ('select f @> c::varchar(5) from held, names'),
   ('select f @> c::pg_temp.written from held, names'),
-  ('select bloom_agg(c::varchar) @> ''ABC'' from names'),
-  ('select bloom_agg(c::text collate "C") @> ''ABC'' from names'),
-  ('select bloom_agg(c::pg_temp.written) over () @> ''ABC'' from names'),
   ('select c::text, bloom_agg(c::text) @> ''ABC'' from names group by c::text'),
   ('select f @> as_text and f @> as_varchar and f @> in_c from held, plain'),
-  ('select f @> as_text and f @> as_varchar and f @> in_c from held, (select * from plain offset 0) s'),
   ('select f @> any (cs::varchar[]) from held, names'),
   ('select f @> c::bloom_key from held, names'),
   ('select pg_temp.ask_text(f, c) from held, names')
 ) v(statement);
--- Other types that are taken for text are equal where their bytes are.
-select statement, pg_temp.error_of(statement) from (values
-  ('select f @> lower(v) from held, names'),
-  ('select f @> v from held, names'),
-  ('select bloom_agg(v) @> ''ABC'' from names'),
-  ('select bloom_agg(v) over () @> ''ABC'' from names'),
-  ('select bloom_agg(v) @> any (vs) from names group by vs'),
-  ('select f @> ''abc''::varchar from held'),
-  ('select f @> ''abc''::name from held'),
-  ('select f @> any (''{abc}''::varchar[]) from held'),
-  ('select f @> any (''{abc}''::name[]) from held')
-) v(statement);
-
 -- a column that becomes citext below its live index, which no rewrite tells
 create table lived (k text);
 insert into lived values ('ABC');

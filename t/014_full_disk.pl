@@ -11,7 +11,6 @@ use Test::More;
 use PostgreSQL::Test::Utils;
 
 use BloomTest;
-use BloomTest::Churn;
 use BloomTest::Pull;
 use BloomTest::SmallDisk;
 
@@ -111,27 +110,4 @@ $_->quit foreach $session, $reader;
 stayed_alive($node);
 $node->stop;
 
-# No space for the log: the server gives up and, when there is space again, recovers.
-my $seed = 2811;
-srand($seed);
-my $log_disk = BloomTest::SmallDisk->new(24 * MEGABYTE);
-$node = new_node('full_log',
-	initdb => [ '--wal-segsize=1', '--waldir=' . $log_disk->folder . '/wal' ],
-	conf => "max_wal_size = 4MB\nmin_wal_size = 2MB\nrestart_after_crash = off\n");
-my $churn = BloomTest::Churn->new($node);
-foreach my $round (1 .. rounds(2, 20))
-{
-	my $name = "seed $seed, full log $round";
-	my $swapper = $churn->start;
-	$log_disk->fill(0);
-	ok(!defined eval { $swapper->finish; 1 }, "$name: the server ends");
-	$swapper->abandon;
-	$node->stop('immediate', fail_ok => 1);
-	$log_disk->give_back;
-	$node->start;
-	$churn->check($name);
-}
-note $churn->checked . ' filters were checked';
-like(slurp_file($node->logfile), qr/PANIC:.*No space left on device/, 'for want of space');
-$node->stop;
 done_testing();

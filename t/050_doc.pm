@@ -68,6 +68,19 @@ sub shown
 	return map { s/[ \t]+$//mgr =~ s/\n+\z/\n/r } ($out, $err);
 }
 
+# What a page or a program shows, without what differs from run to run; below is the test's folder.
+sub shape
+{
+	my ($shown, $below) = @_;
+	$shown =~ s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g;
+	$shown =~ s/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d)/TIME/g;
+	$shown =~ s/\b\d{16}\b/SERIAL/g;
+	$shown =~ s/^(\w+_age +)\d+ s$/$1N s/mg;
+	$shown =~ s/\Q$below\E\S*?\/(?=\w+(?:\.bloom)?$)/FOLDER\//mg;
+	$shown =~ s/(^(?:file|folder) +)\/\S*\/(?=\w+(?:\.bloom)?$)/$1FOLDER\//mg;
+	return $shown;
+}
+
 # The blocks of OPERATIONS.md, up to the end of a section, as one script.
 sub operations_until
 {

@@ -73,17 +73,6 @@ sub in_shell
 	return (slurp_file("$said.status") + 0, slurp_file("$said.out"), slurp_file("$said.err"));
 }
 
-# What differs from run to run.
-sub shape
-{
-	my ($shown) = @_;
-	$shown =~ s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g;
-	$shown =~ s/\b\d{16}\b/SERIAL/g;
-	$shown =~ s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
-	$shown =~ s/^(\w+_age +)\d+ s$/$1N s/mg;
-	return $shown;
-}
-
 my %file_of = (python => [ 'venv/bin/python', 'block.py' ], javascript => [ 'node', 'block.mjs' ]);
 my (@jobs, $ran);
 foreach my $block (doc::blocks('README.md'))
@@ -119,7 +108,7 @@ foreach my $block (doc::blocks('README.md'))
 		is($status, 0, "$where: runs") or diag($err);
 		eventually(sub { IO::Socket::INET->new("127.0.0.1:$port") }, "$where: the web server is there") if $text =~ /http\.server/;
 	}
-	is(shape($out), shape($block->{output}), "$where: shows what the page shows") if defined $block->{output};
+	is(doc::shape($out, $home), doc::shape($block->{output}, $home), "$where: shows what the page shows") if defined $block->{output};
 	$ran++;
 }
 cmp_ok($ran, '>=', 12, 'README.md has examples');

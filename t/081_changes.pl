@@ -163,6 +163,14 @@ is_told('REINDEX', 'other', 'REINDEX INDEX keys_id');
 is_told('REINDEX CONCURRENTLY', 'other', 'REINDEX INDEX CONCURRENTLY keys_id');
 is_told('TRUNCATE', 'other', 'TRUNCATE keys', 'INSERT INTO keys SELECT generate_series(1, 2000)');
 is_told('another n', 'other', 'ALTER INDEX keys_id SET (n = 300000)', 'REINDEX INDEX keys_id');
+
+# The same file laid out anew, by the second TRUNCATE of a transaction.
+$session->query('BEGIN; TRUNCATE keys; INSERT INTO keys SELECT generate_series(1, 300)');
+take($copy);
+$session->query('ALTER INDEX keys_id SET (seed = 5); TRUNCATE keys; INSERT INTO keys SELECT generate_series(1, 300)');
+take($copy);
+ok($copy->{whole} && $copy->{other_build} && $copy->{parts}{0} eq snapshot($copy), 'TRUNCATE in place: all is told, of another build');
+$session->query('COMMIT');
 is_told('DROP and CREATE', 'other', 'DROP INDEX keys_id', 'CREATE INDEX keys_id ON keys USING bloomfilter (id)');
 is_told('SET TABLESPACE and TRUNCATE', 'other', 'ALTER INDEX keys_id SET (n = 1000)',
 	'BEGIN; ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; INSERT INTO keys SELECT generate_series(1, 300); COMMIT');

@@ -21,6 +21,7 @@ require "$FindBin::Bin/050_doc.pm";
 my $program = BloomTest::Pull::program();
 plan skip_all => 'no command line bloomfilter' if !defined $program;
 my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
+plan skip_all => 'nginx or minisign is not installed' if !$nginx || system('command -v minisign >/dev/null') != 0;
 
 my $node = PostgreSQL::Test::Cluster->new('pages');
 $node->init(allows_streaming => 1);
@@ -83,19 +84,6 @@ sub end
 	return;
 }
 
-# What differs from run to run.
-sub shape
-{
-	my ($shown) = @_;
-	$shown =~ s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g;
-	$shown =~ s/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d)/TIME/g;
-	$shown =~ s/\b\d{16}\b/SERIAL/g;
-	$shown =~ s/^(\w+_age +)\d+ s$/$1N s/mg;
-	$shown =~ s/\Q$home\E\S*?\/(?=\w+(?:\.bloom)?$)/FOLDER\//mg;
-	$shown =~ s/(^(?:file|folder) +)\/\S*\/(?=\w+(?:\.bloom)?$)/$1FOLDER\//mg;
-	return $shown;
-}
-
 sub texts { my ($page) = @_; return map { $_->{sql} } doc::sql_blocks($page, 'text'); }
 
 # Commands of a block, each in one line.
@@ -131,7 +119,7 @@ foreach my $block (texts('doc/RUNBOOK.md'))
 			map { s/^psql:<stdin>:\d+: //r } $said =~ /^((?:psql:\S+ )?(?:ERROR|DETAIL): .*)/mg
 		  } "call bloom_publish('users', 'select id from users where id <= 100')",
 		  "call bloom_publish('users', 'select id::text from users')";
-		my $plain = sub { shape($_[0]) =~ s/: +/: /gr =~ s/about \d+/about N/gr };
+		my $plain = sub { doc::shape($_[0], $home) =~ s/: +/: /gr =~ s/about \d+/about N/gr };
 		is($plain->(join "\n", @errors[ 0 .. 2 ]) . "\n", $plain->($block), 'errors of a list that shrank, or changed its kind');
 		next;
 	}
@@ -184,15 +172,15 @@ my ($nginx_lines) = grep { /^location/ } @hosts;
 append_to_file('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $home/nginx.pid;", 'events { }',
 	"http { access_log off; client_body_temp_path $home/b; proxy_temp_path $home/p; fastcgi_temp_path $home/f; uwsgi_temp_path $home/u; scgi_temp_path $home/s;",
 	"server { listen 127.0.0.1:$port; root $home/www;", $nginx_lines, '} }', ''));
-begin($nginx ? "$nginx -p $home -e $home/nginx.log -c $home/nginx.conf" : "python3 -m http.server --bind 127.0.0.1 --directory www $port");
+begin("$nginx -p $home -e $home/nginx.log -c $home/nginx.conf");
 
 sub shows
 {
 	my ($page, $shown) = @_;
 	my ($command, $of_page) = $page =~ /^\$ ([^\n]*)\n(.*)/s;
 	(undef, $out, undef) = in_shell(here($command));
-	my $wanted = shape($of_page);
-	my $got = shape($out);
+	my $wanted = doc::shape($of_page, $home);
+	my $got = doc::shape($out, $home);
 	return is($got, $wanted, "shows what the page shows: $command");
 }
 
@@ -209,24 +197,17 @@ foreach my $command (map { here($_) } commands($by_login))
 unlink glob('run/*');
 my ($by_web) = grep { /^bloomfilter export/ } @hosts;
 my ($export, $pull) = map { here($_) } commands($by_web);
-my $signed = (in_shell('minisign -v'))[0] == 0;
-in_shell('minisign -G -W -p lists.pub -s users.key') if $signed;
-$export .= ' --sign users.key' if $signed;
-begin($export, 'www/lists/users/manifest');
+in_shell('minisign -G -W -p lists.pub -s users.key');
+begin("$export --sign users.key", 'www/lists/users/manifest');
 begin($pull, 'run/users.bloom');
 is((in_shell('bloomfilter contains run/users.bloom 42'))[1], "42\n", 'a host over the web has the keys');
 shows($of_folder);
-SKIP:
-{
-	skip 'nginx is not there', 1 if !$nginx;
-	is((in_shell("bash -c 'exec 3<>/dev/tcp/127.0.0.1/$port; printf \"GET /lists/users/.status HTTP/1.0\\r\\n\\r\\n\" >&3; head -n 1 <&3'"))[1]
-	  =~ /403/ ? 1 : 0, 1, 'the web server keeps the status to itself');
-}
+is((in_shell("bash -c 'exec 3<>/dev/tcp/127.0.0.1/$port; printf \"GET /lists/users/.status HTTP/1.0\\r\\n\\r\\n\" >&3; head -n 1 <&3'"))[1]
+  =~ /403/ ? 1 : 0, 1, 'the web server keeps the status to itself');
 end($pull);
 unlink glob('run/*');
 my ($config) = grep { /^\[users\]/m } @hosts;
 $config = join "\n", map { here($_) =~ s/ --allow-http//r } split /\n/, $config;
-$config =~ s/^key.*\n//m unless $signed;
 append_to_file('pull.conf', "allow-http\n$config\n");
 begin("bloomfilter pull --config $home/pull.conf", 'run/users.bloom');
 is((in_shell('bloomfilter status --quiet run/users.bloom'))[0], 0, 'a list of the configuration is well');

@@ -7,23 +7,20 @@
  * reader ORs them into its copy.  Keys of open transactions may be among them: no more
  * than false positives, which SQL's own answers have then, too.
  *
- * Why no key is left out:
+ * Why no key is left out: the call's position L is read before its first page is locked, and a
+ * page is looked at under a share lock.  A change whose record ends at or before L was made under
+ * the exclusive lock, which had been taken before L was read: so the page that we see has it.  A
+ * change that is not seen has an LSN beyond L, and the next call tells of it.  Besides, and
+ * t/081_changes.pl fails without each:
  *
- *	1. The call's position L is read before its first page is locked.
- *	2. L is flushed write-ahead log, on a standby replayed one.  The insert position would
+ *	1. L is flushed write-ahead log, on a standby replayed one.  The insert position would
  *	   be used again by other keys after a crash that lost what was not flushed.
- *	3. A page is looked at under a share lock.  A change whose record ends at or before L
- *	   was made under the exclusive lock, which had been taken before L was read: so the
- *	   page that we see has it.
- *	4. A change that is not seen has an LSN beyond L, and the next call tells of it.
- *	5. Overflow pages are visited from the page that names them.  One that is named after
+ *	2. Overflow pages are visited from the page that names them.  One that is named after
  *	   L changes that page beyond L.
- *	6. The token of the next call is right for this file, this layout and this backend
+ *	3. The token of the next call is right for this file, this layout and this backend
  *	   alone.  Whatever else it meets is told as a whole: another file or another meta
  *	   page (TRUNCATE can lay the same file out anew), another server behind a pooler, a
  *	   restart, which ends the backend.
- *
- * t/081_changes.pl fails without 2, 5 and 6.
  */
 #include "postgres.h"
 

@@ -14,11 +14,12 @@
  *	  used.  (specs/live_known.spec makes each of these changes between two executions.)
  * 2. A backend has read all messages that were sent before it got its locks.
  *	  LockRelationOid reads them for a lock that is new to the transaction; for locks that it
- *	  already had, bfpg_live_find_targets does.  (The same spec: begin, index, revoke, index.)
+ *	  already had, bfpg_live_find_targets does.  (The same spec: begin, index, revoke,
+ *	  index; specs/live_replaced.spec.)
  * 3. Who gives an index another file, or drops it, holds its exclusive lock until its messages
  *	  are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for all who hold a lock of
  *	  the table before insertions pass the index by.  So the locks of each table and its index
- *	  are taken, and kept as a scan keeps them.  (t/078_live_members.pl, specs/live_ddl.spec.)
+ *	  are taken, and kept as a scan keeps them.  (specs/live_replaced.spec.)
  * 4. All sessions share the room for locks, so of a partition or a child only the table's lock is
  *	  kept, and its index is locked while it is asked.  Between two look-ups REINDEX and ALTER
  *	  INDEX may then give it another file, and nothing else: all else needs a lock of the table
@@ -481,7 +482,7 @@ bool
 bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 					   MemoryContext context)
 {
-	/* Nobody waits for the locks of a standby: see trust.c, 5. */
+	/* Nobody waits for the locks of a standby: see trust.c, 3. */
 	if (unlikely(RecoveryInProgress()))
 		AcceptInvalidationMessages();
 	if (likely(targets->transaction == bfpg_own_transaction() &&

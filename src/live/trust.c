@@ -5,22 +5,22 @@
  * On a primary: for all by which the planner would use a valid index.  A standby's snapshots may
  * be older than the index, and see rows that no snapshot of the primary saw any more when it was
  * built.  There a look-up may return false only if its snapshot sees the transactions that made
- * the index (its makers) as committed.  Then each row that the snapshot sees has its key:
+ * the index (its makers) as committed.  A standby replays commits in the log's order, so this
+ * snapshot sees every transaction that had ended when a maker looked.  Later writers add their
+ * keys, which the log has before their commit, and a look-up reads pages after its snapshot was
+ * taken.  Then each row that the snapshot sees has its key:
  *
- * 1. A standby replays commits in the log's order.  A snapshot that sees a maker sees every
- *	  transaction that had ended when the maker looked.
- * 2. A build leaves out rows whose deletion had ended.  The snapshot sees that deletion by 1.
+ * 1. A build leaves out rows whose deletion had ended, which the snapshot sees, too.
  *	  (t/074_live_standby_old.pl: an older snapshot.)
- * 3. A build waits for all that wrote to the table before, prepared transactions too, by its
- *	  lock; a concurrent one adds what they wrote before the index becomes valid.  (The same
- *	  test: writers that began before, prepared ones, subtransactions, a concurrent build.)
- * 4. Later writers add their keys, which the log has before their commit, and a look-up reads
- *	  pages after its snapshot was taken.  (t/071_live_standby.pl.)
- * 5. Insertions pass an index by when DROP INDEX CONCURRENTLY or REINDEX CONCURRENTLY has
+ * 2. A build waits for all that wrote to the table before, prepared transactions too, by its
+ *	  lock; a concurrent one adds what they wrote before the index becomes valid.
+ *	  (specs/live_ddl.spec: a key that only its validation adds; t/074_live_standby_old.pl: writers
+ *	  that began before, prepared ones, subtransactions, a concurrent build.)
+ * 3. Insertions pass an index by when DROP INDEX CONCURRENTLY or REINDEX CONCURRENTLY has
  *	  declared it dead, which doesn't wait for locks on a standby.  So a look-up there reads all
  *	  messages first: those of that commit were sent when it was replayed, before any such
  *	  insertion.  (The same test: an index that is dropped concurrently.)
- * 6. A function that looks a key up may have a younger snapshot than the statement that reads
+ * 4. A function that looks a key up may have a younger snapshot than the statement that reads
  *	  the rows, so every snapshot by which this backend reads rows must see the makers.  That is
  *	  certain if they are older than TransactionXmin, at REPEATABLE READ, where all snapshots see
  *	  the same, or if the statement's snapshot is the only one that is registered.  Else a look-up

@@ -40,22 +40,6 @@ ok(built(lines(@keys)) eq built(lines(@keys, @keys), '-n', '20000'), 'without -n
 ok(built(lines(@keys), '-s', '-1') eq built(lines(@keys), '-s', '18446744073709551615'), 'a seed, signed or not');
 isnt(built(lines(@keys), '-s', '1'), built(lines(@keys), '-s', '2'), 'seeds matter');
 
-# Golden filters that were made of keys of one's own
-foreach my $row (read_table('filters.tsv'))
-{
-	next if $row->{made_of} ne '-' || $row->{parts} != 1 || $row->{key_type} != 3 && $row->{key_type} != 1;
-	# the format allows rates that no size reaches
-	next if $row->{p} < 1e-15 || $row->{n} > 1e15;
-	my @hex = $row->{keys} eq '-' ? () : split /,/, $row->{keys}, -1;
-	my @texts = map { $row->{key_type} == 3 ? "\\x$_" : unpack 'q<', pack 'H*', $_ } @hex;
-	my $file = built(lines(@texts), '-n', $row->{n}, '-p', $row->{p}, '-s', $row->{seed}, '-t',
-		$row->{key_type} == 3 ? 'bytea' : 'integer');
-	# the vectors' shapes are chosen freely; where it is ours, the bytes are too
-	next if unpack('x5 H6', $file) ne unpack('x5 H6', pack('H*', $row->{filter_hex})) ||
-		unpack('x8 V', $file) != $row->{blocks};
-	is(unpack('H*', $file), $row->{filter_hex}, "$row->{name}: golden bytes");
-}
-
 # What came more than was planned
 my ($status, $out, $err) = run(lines(@keys), 'build', '-n', '5', 'small');
 is($status, 0, 'too many keys are no error');

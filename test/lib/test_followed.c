@@ -6,15 +6,17 @@
  * The library's calls of clock_gettime are led here by the linker: its clocks stand
  * still while a test of watching lets them.
  */
-#define _GNU_SOURCE				/* unshare */
+#define _GNU_SOURCE				/* CLONE_NEWNS */
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -284,65 +286,6 @@ check_first_keys(void)
  * What may be believed
  * ------------------------------------------------------------------------ */
 
-typedef struct place_case
-{
-	const char *name;
-	int			boot;			/* 0: this one, 1: another one, 2: none */
-	int			device;			/* 1: another one */
-	int			inode;			/* 1: another one */
-	int			saved;			/* 1: right, 0: torn */
-	int			place;
-	int			kind;
-	int			serial;
-} place_case;
-
-static const place_case cases[] = {
-	{"its place", 0, 0, 0, 1, BLOOMFILTER_PLACE_HERE, BLOOMFILTER_SERIAL_NOW, 100},
-	{"its place, saved torn", 0, 0, 0, 0, BLOOMFILTER_PLACE_HERE, BLOOMFILTER_SERIAL_NOW, 100},
-	{"another boot", 1, 0, 0, 1, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_SAVED, 80},
-	{"another boot and number of device", 1, 1, 0, 1, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_SAVED, 80},
-	{"another boot, saved torn", 1, 0, 0, 0, BLOOMFILTER_PLACE_OTHER_BOOT, BLOOMFILTER_SERIAL_BORN, 70},
-	{"another inode", 0, 0, 1, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
-	{"another boot and inode", 1, 0, 1, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
-	{"another device", 0, 1, 0, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70},
-	{"no boot", 2, 0, 0, 1, BLOOMFILTER_PLACE_COPY, BLOOMFILTER_SERIAL_BORN, 70}
-};
-
-static void
-check_place(const place_case *row)
-{
-	feed_who	who;
-	feed_content saved;
-	uint8_t		bytes[FEED_SAVED_BYTES];
-	bloomfilter *filter;
-	bloomfilter_status status;
-
-	make_list(path, few, &who);
-	who.born.serial = 70;
-	if (row->boot == 1)
-		who.place.boot[3] ^= 1;
-	if (row->boot == 2)
-		memset(who.place.boot, 0, sizeof who.place.boot);
-	who.place.device += (uint64_t) row->device;
-	who.place.inode += (uint64_t) row->inode;
-	put_who(path, &who);
-	saved = who.born;
-	saved.serial = 80;
-	feed_saved_write(&saved, &who, bytes);
-	bytes[8] ^= (uint8_t) !row->saved;
-	put_bytes(path, bytes, sizeof bytes, FEED_SAVED_AT);
-	filter = opened(path, 0);
-	status = status_of(filter);
-	same(status.place, row->place, "%s: the place", row->name);
-	same(status.serial_kind, row->kind, "%s: which serial", row->name);
-	same((long long) status.serial, row->serial, "%s: the serial", row->name);
-	same((long long) status.true_at, row->kind == BLOOMFILTER_SERIAL_NOW ? 99 : 0, "%s: true at", row->name);
-	bloomfilter_close(filter);
-	filter = opened(path, BLOOMFILTER_COPY);
-	same((long long) status_of(filter).serial, row->serial, "%s: the serial of a copy in memory", row->name);
-	bloomfilter_close(filter);
-}
-
 static void
 check_copied_file(void)
 {
@@ -376,9 +319,9 @@ look_in_namespace(const char *mounted)
 	int			result;
 
 	snprintf(name, sizeof name, "%s/list.bloom", mounted);
-	if (unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 		mount(scratch(), mounted, NULL, MS_BIND, NULL) != 0)
-		return 77;
+		return 3;
 	if (bloomfilter_open(name, 0, &filter, NULL) != BLOOMFILTER_OK)
 		return 1;
 	result = status_of(filter).serial == 200 && count_missing(filter, 1, KEYS + MORE) == 0 ? 0 : 2;
@@ -397,15 +340,14 @@ check_namespace(void)
 	put_keys(path, many, 200);
 	need(mkdir(mounted, 0777) == 0, "folder");
 	fflush(stdout);
-	child = fork();
-	need(child >= 0, "fork");
+	/* The thread sanitizer has a thread of its own, so unshare would be refused. */
+	child = (pid_t) syscall(SYS_clone, (geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
 	if (child == 0)
 		_exit(look_in_namespace(mounted));
-	need(waitpid(child, &status, 0) == child && WIFEXITED(status), "child");
-	if (WEXITSTATUS(status) == 77)
-		ok(true, "in another mount namespace # skip nothing can be mounted here");
+	if (child < 0)
+		ok(true, "in another mount namespace # skip user namespaces are not allowed here");
 	else
-		same(WEXITSTATUS(status), 0, "in another mount namespace it is in its place, with all keys");
+		ok(waitpid(child, &status, 0) == child && status == 0, "in another mount namespace it is in its place, with all keys");
 	rmdir(mounted);
 }
 
@@ -453,10 +395,27 @@ count_denied(const bloomfilter *filter, const char *keys)
 	return denied;
 }
 
+static int
+place_of(const char *where)
+{
+	return strcmp(where, "here") == 0 ? BLOOMFILTER_PLACE_HERE : strcmp(where, "boot") == 0 ? BLOOMFILTER_PLACE_OTHER_BOOT :
+		strcmp(where, "nobody") == 0 ? BLOOMFILTER_PLACE_NONE : BLOOMFILTER_PLACE_COPY;
+}
+
+/* In the golden files a serial ends with 9 where it is of now, with 5 where it was saved. */
+static int
+kind_of(const char *told)
+{
+	char		last = told[strlen(told) - 1];
+
+	return last == '9' ? BLOOMFILTER_SERIAL_NOW : last == '5' ? BLOOMFILTER_SERIAL_SAVED : BLOOMFILTER_SERIAL_BORN;
+}
+
 static void
 check_golden(const tsv *table, unsigned flags)
 {
 	const char *name = tsv_text(table, "name");
+	bloomfilter_status status;
 	bloomfilter *filter = NULL;
 	int			code = bloomfilter_open(path, flags, &filter, NULL);
 
@@ -466,7 +425,10 @@ check_golden(const tsv *table, unsigned flags)
 	{
 		same(code, BLOOMFILTER_OK, "golden file %s, flags %u: taken", name, flags);
 		need(code == BLOOMFILTER_OK, "a filter");
-		ok(status_of(filter).serial == tsv_number(table, "told"), "golden file %s: its serial", name);
+		status = status_of(filter);
+		ok(status.serial == tsv_number(table, "told"), "golden file %s: its serial", name);
+		ok(status.place == place_of(tsv_text(table, "where")) && status.serial_kind == kind_of(tsv_text(table, "told")),
+		   "golden file %s: its place, and which serial", name);
 		same(count_denied(filter, tsv_text(table, "keys")), 0, "golden file %s: its keys", name);
 	}
 	bloomfilter_close(filter);
@@ -505,15 +467,6 @@ check_damage(void)
 
 	make_list(path, few, NULL);
 	bytes = read_file(path, &length);
-	for (at = 0; at < FEED_WHO_BYTES; at++)
-	{
-		uint8_t		wrong = bytes[at] ^ 0x10;
-
-		put_bytes(path, &wrong, 1, at);
-		opened_damaged += code_of(path, 0) == BLOOMFILTER_OK;
-		put_bytes(path, bytes + at, 1, at);
-	}
-	same(opened_damaged, 0, "no byte of who it is can change");
 	for (at = FEED_WHO_BYTES; at < FEED_PAGE; at++)
 	{
 		uint8_t		wrong = bytes[at] ^ 0x10;
@@ -523,7 +476,7 @@ check_damage(void)
 		put_bytes(path, bytes + at, 1, at);
 	}
 	same(refused_others, 0, "what its follower writes is not what it is refused for");
-	for (opened_damaged = 0, at = FEED_PAGE; at < FEED_PAGE + 64; at++)
+	for (at = FEED_PAGE; at < FEED_PAGE + 64; at++)
 	{
 		uint8_t		wrong = bytes[at] ^ 0x10;
 
@@ -532,7 +485,7 @@ check_damage(void)
 		opened_damaged += code_of(path, 0) == BLOOMFILTER_OK;
 		put_bytes(path, bytes + at, 1, at);
 	}
-	same(opened_damaged, 8, "nor one of a part's header, but for its checksum's that has no meaning");
+	same(opened_damaged, 8, "no byte of a part's header can change, but those of its checksum, which has no meaning");
 	put_bytes(path, "\2", 1, 4);
 	same(code_of(path, 0), BLOOMFILTER_OK, "version 2");
 	put_bytes(path, "\3", 1, 4);
@@ -543,35 +496,6 @@ check_damage(void)
 	put_bytes(path, "\1", 1, FEED_PAGE + 4);
 	same(code_of(path, 0), BLOOMFILTER_OK, "put back");
 	free(bytes);
-}
-
-static void
-check_cut(void)
-{
-	static const long cuts[] = {1, 4095, 4096, 4100, 4159, 4160, 5000, -1};
-	size_t		length;
-	uint8_t    *bytes;
-	unsigned	i;
-
-	make_list(path, few, NULL);
-	bytes = read_file(path, &length);
-	for (i = 0; i < sizeof cuts / sizeof cuts[0]; i++)
-	{
-		size_t		rest = cuts[i] < 0 ? length - 1 : (size_t) cuts[i];
-		int			code;
-
-		write_file(scratch_path("cut"), bytes, rest);
-		code = code_of(scratch_path("cut"), 0);
-		same(code, rest < 4 ? BLOOMFILTER_ERR_FORMAT_LENGTH : BLOOMFILTER_ERR_PAGE, "%zu bytes of it", rest);
-		same(code_of(scratch_path("cut"), BLOOMFILTER_COPY), code, "%zu bytes of it, copied", rest);
-	}
-	bytes = realloc(bytes, length + 1);
-	need(bytes != NULL, "memory");
-	bytes[length] = 0;
-	write_file(scratch_path("cut"), bytes, length + 1);
-	same(code_of(scratch_path("cut"), 0), BLOOMFILTER_ERR_PAGE, "a byte more");
-	free(bytes);
-	unlink(scratch_path("cut"));
 }
 
 /* Parts that don't belong together. */
@@ -839,8 +763,6 @@ check_fork(void)
 int
 main(void)
 {
-	unsigned	i;
-
 	path = scratch_path("list.bloom");
 	few = make_range(KEYS + MORE, 1, 1, KEYS);
 	many = make_range(KEYS + MORE, 1, 1, KEYS + MORE);
@@ -849,13 +771,10 @@ main(void)
 	check_change();
 	check_announced();
 	check_first_keys();
-	for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		check_place(&cases[i]);
 	check_copied_file();
 	check_namespace();
 	check_vectors();
 	check_damage();
-	check_cut();
 	check_parts();
 	check_status();
 	check_watched(0, true, "superseded");

@@ -7,17 +7,18 @@
  *
  * What is found at a guessed place counts only if the tuple itself says that it is the chunk:
  *
- * 1. It is visible for TOAST, has the value's identifier, the chunk's number and the size that
- *	  this chunk must have, and no transaction has written it but that of the run's chunks that
- *	  the index has shown.  (All chunks of a value are written by one.)
- * 2. An identifier is not given out while the index has an entry for it.  A dead chunk of an
- *	  earlier value can outlive its entry, and its identifier can come round; but the index
- *	  never leads to it, so its transaction is not that of a run.  t/020_places.pl kills
- *	  entries and sets the counter of identifiers back.
+ * 1. It has the value's identifier, the chunk's number and the size that this chunk must have.
+ *	  (t/007_corruption.pl.)
+ * 2. No transaction has written it but that of the run's chunks that the index has shown: all
+ *	  chunks of a value are written by one.  An identifier is not given out while the index has
+ *	  an entry for it.  A dead chunk of an earlier value can outlive its entry, and its identifier
+ *	  can come round; but the index never leads to it.  (The same test; t/020_places.pl kills
+ *	  entries and sets the counter of identifiers back.)
  * 3. Runs live as long as what is known of their pointer, whose header is confirmed by the
- *	  index: a stale place can't confirm itself.
- * 4. The file is as long as when we have opened it, as only an exclusive lock on the TOAST
- *	  relation makes it shorter.
+ *	  index: a stale place can't confirm itself.  (t/016_reused_toast_id.pl.)
+ *
+ * The file is as long as when we have opened it, as only an exclusive lock on the TOAST relation
+ * makes it shorter.
  *
  * Anything else, and a chunk is read by the index.  Then it is checked as detoast_attr_slice
  * does it: each chunk must be there, once, and have its size, or it is an error.
@@ -237,10 +238,8 @@ chunk_at(const BfpgChunks *chunks, const BfpgRun *run, const ItemPointerData *pl
 		return NULL;
 	tuple.t_data = (HeapTupleHeader) PageGetItem(page, item);
 	tuple.t_len = ItemIdGetLength(item);
-	tuple.t_tableOid = RelationGetRelid(chunks->relation);
-	tuple.t_self = *place;
-	if (!HeapTupleSatisfiesVisibility(&tuple, chunks->snapshot, chunks->buffer) ||
-		HeapTupleHeaderGetRawXmin(tuple.t_data) != run->xmin)
+	/* Then it is as visible for TOAST as those of the run. */
+	if (HeapTupleHeaderGetRawXmin(tuple.t_data) != run->xmin)
 		return NULL;
 	return chunk_bytes(chunks, &tuple, number);
 }

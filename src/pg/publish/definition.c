@@ -3,23 +3,21 @@
  *	  By which query a list was published, so that bloom_refresh can run it again.
  *
  * Whoever could write a query here under another role's OID would have it run with that role's
- * rights.  So:
+ * rights.  A row is written only here, past SQL: without an executor there is no trigger, rule or
+ * policy that somebody with rights on the table could have added.  And (sql/refresh.sql plants
+ * queries, and fails without each of these):
  *
- * 1. A row is written only here, past SQL: without an executor there is no trigger, rule or
- *	  policy that somebody with rights on the table could have added.
- * 2. A row has the role that is current when the query is run for the first time, and that had
+ * 1. A row has the role that is current when the query is run for the first time, and that had
  *	  the rights to run it.
- * 3. SQL can't write the table, whatever rights somebody has: the guard throws, also for members
+ * 2. SQL can't write the table, whatever rights somebody has: the guard throws, also for members
  *	  of pg_write_all_data, after GRANT ALL, and under session_replication_role.  Logical
  *	  replication is not stopped by it, but its rows are skipped.
- * 4. Only the table's owner could take the guard away.  That is the superuser who created the
+ * 3. Only the table's owner could take the guard away.  That is the superuser who created the
  *	  extension, or the bootstrap superuser where another role did; a table that has been given
  *	  to somebody else is not believed.
- * 5. Only the role of the row runs its query, as itself.  No superuser does, so that a row that
+ * 4. Only the role of the row runs its query, as itself.  No superuser does, so that a row that
  *	  got in by any other way can't have a query run with more rights than its writer has.  The
  *	  role's name is compared as well: a dropped role's OID can come round.
- *
- * sql/refresh.sql plants queries and fails without 2, 3 or 5.
  */
 #include "postgres.h"
 

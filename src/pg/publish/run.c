@@ -3,13 +3,11 @@
  *	  The last run of each list, for others to see in bloom_published: that it has started, that
  *	  it has ended, or by which error.
  *
- * 1. A session's lock is held from before the first transaction until the last one, so that no
- *	  run of another session comes between.
- * 2. The first transaction commits that the run has started.
- * 3. The second one publishes, in a subtransaction, so that after an error the list's statements
- *	  and what they had open are gone.  It has the transaction's lock too, which others wait for
- *	  until the commit.
- * 4. After an error a third one commits the error, which is then thrown again.
+ * A session's lock is held from before the first transaction until the last one, so that no run of
+ * another session comes between.  The first transaction commits that the run has started.  The
+ * second one publishes, in a subtransaction, so that after an error the list's statements and what
+ * they had open are gone; it has the transaction's lock too, which others wait for until the commit.
+ * After an error a third one commits the error, which is then thrown again.
  *
  * A process that ends gives its locks back and writes nothing: a start without an end and
  * without a lock is a run that died.  t/066_runs.pl has each case.
