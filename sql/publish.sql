@@ -192,18 +192,21 @@ select bloom_publish_agg('', 1);
 select bloom_publish_agg('\x00000000000102030405060708090a0b0c0d0e0f', 1);
 select bloom_publish_agg('0123456789abcdefghij', 1);
 -- Nor has what another engine runs for it any use by hand.
-select bloom_publish_apart('short', 1, 100, 0.01, 0);
-select bloom_publish_apart(bloom_publish_key(1, 0), 1, null, 0.01, 0);
-select bloom_publish_apart('\x000000000000000000000000', 1, 100, 0.01, 0);
-select bloom_publish_apart('\x00000000000000000d000000', 1, 100, 0.01, 0);
-select bloom_publish_apart(bloom_publish_key(k, 0), 2, 100, 0.01, 0) from generate_series(1, 10) k;
-select bloom_publish_apart(case k when 1 then bloom_publish_key(k, 0) else bloom_publish_key('a'::text, 0) end, 1, 100, 0.01, 0) from generate_series(1, 2) k;
-select bloom_publish_apart(bloom_publish_key(k, 7), 1, 100, 0.01, 7) = bloom_agg(k, 100, 0.01, 7) from unnest(array[1, null, 3]) k;
-select bloom_publish_apart(null, 1, 100, 0.01, 0) is null;
-select bloom_publish_part(bloom_publish_key(k, 7), 3) = bloom_part(k, 3, 7) and
-	bloom_publish_part(bloom_publish_key(k::text::bloom_key, 7), 3) = bloom_part(k::text, 3, 7) as parts from generate_series(1, 100) k group by 1;
-select bloom_publish_part('short', 3);
-select bloom_publish_part(bloom_publish_key(1, 0), 0);
+\set shape '''64000000000000007b14ae47e17a843f0700000000000000'''
+\set one '(''\\x01000000''::bytea || decode(' :shape ', ''hex''))'
+\set three '(''\\x03000000''::bytea || decode(' :shape ', ''hex''))'
+select bloom_publish_key(1, 'short');
+select bloom_publish_apart('short');
+select bloom_publish_apart('\x000000000000000000000000' || :one);
+select bloom_publish_apart('\x00000000000000000d000000' || :one);
+select bloom_publish_apart(bloom_publish_key(k, :three)) from generate_series(1, 10) k;
+select bloom_publish_apart(case k when 1 then bloom_publish_key(k, :one) else bloom_publish_key('a'::text, :one) end) from generate_series(1, 2) k;
+select bloom_publish_apart(bloom_publish_key(k, :one)) = bloom_agg(k, 100, 0.01, 7) from unnest(array[1, null, 3]) k;
+select bloom_publish_apart(null) is null;
+select bloom_publish_part(bloom_publish_key(k, :three)) = bloom_part(k, 3, 7) and
+	bloom_publish_part(bloom_publish_key(k::text::bloom_key, :three)) = bloom_part(k::text, 3, 7) as parts from generate_series(1, 100) k group by 1;
+select bloom_publish_part('short');
+select bloom_publish_part(bloom_publish_key(1, '\x00000000' || decode(:shape, 'hex')));
 -- A query of filters is told before it runs.
 call bloom_publish('filters', 'select bloom_create(1 / 0, 0.01)');
 call bloom_publish('filters', 'select point(1 / 0, 1)');

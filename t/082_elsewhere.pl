@@ -159,7 +159,19 @@ foreach my $node ('UPDATE pg_catalog.pg_dist_local_group SET groupid = 2', 'DELE
 	}
 	answered(@plain);
 }
-$session->query('DROP TABLE pg_catalog.pg_dist_local_group');
+
+# A worker without metadata says that it is 0, too: the engine's own sessions on it get no answer.
+$session->query('INSERT INTO pg_catalog.pg_dist_local_group VALUES (0); CREATE TABLE pg_catalog.pg_dist_node (nodeid int)');
+answered(@list);
+$session->query("SET application_name = 'citus_internal gpid=10000000042'");
+foreach my $statement (@list, @change)
+{
+	my (undef, $state, $error) = $session->try($statement);
+	like("$state $error", qr/^0A000 .*on a worker of Citus/, "no node is known; $statement: refused");
+}
+$session->query('INSERT INTO pg_catalog.pg_dist_node VALUES (1)');
+answered(@list);
+$session->query('RESET application_name; DROP TABLE pg_catalog.pg_dist_node, pg_catalog.pg_dist_local_group');
 answered(@list);
 
 # A shape that nobody knows.

@@ -81,27 +81,27 @@ COMMENT ON AGGREGATE bloom_publish_agg(bytea, bloom_key, boolean) IS 'support ag
 -- The same where another engine has the rows: it splits an aggregate whose state and arguments are of
 -- types that it knows.
 
-CREATE FUNCTION bloom_publish_key(key anyelement, seed bigint) RETURNS bytea
+CREATE FUNCTION bloom_publish_key(key anyelement, shape bytea) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_publish_key(anyelement, bigint) IS 'support function of bloom_publish';
+COMMENT ON FUNCTION bloom_publish_key(anyelement, bytea) IS 'support function of bloom_publish';
 
-CREATE FUNCTION bloom_publish_key(key bloom_key, seed bigint) RETURNS bytea
+CREATE FUNCTION bloom_publish_key(key bloom_key, shape bytea) RETURNS bytea
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_publish_key(bloom_key, bigint) IS 'support function of bloom_publish';
+COMMENT ON FUNCTION bloom_publish_key(bloom_key, bytea) IS 'support function of bloom_publish';
 
-CREATE FUNCTION bloom_publish_part(key bytea, parts integer) RETURNS integer
+CREATE FUNCTION bloom_publish_part(key bytea) RETURNS integer
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_publish_part(bytea, integer) IS 'support function of bloom_publish';
+COMMENT ON FUNCTION bloom_publish_part(bytea) IS 'support function of bloom_publish';
 
-CREATE FUNCTION bloom_publish_apart_transfn(state bloomfilter, key bytea, parts integer, n bigint, p double precision, seed bigint) RETURNS bloomfilter
+CREATE FUNCTION bloom_publish_apart_transfn(state bloomfilter, key bytea) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_apart_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_publish_apart_transfn(bloomfilter, bytea, integer, bigint, double precision, bigint) IS 'support function of bloom_publish_apart';
+COMMENT ON FUNCTION bloom_publish_apart_transfn(bloomfilter, bytea) IS 'support function of bloom_publish_apart';
 
-CREATE AGGREGATE bloom_publish_apart(key bytea, parts integer, n bigint, p double precision, seed bigint) (
+CREATE AGGREGATE bloom_publish_apart(key bytea) (
 	SFUNC = bloom_publish_apart_transfn,
 	STYPE = bloomfilter,
 	SSPACE = 16384,
 	COMBINEFUNC = bloom_union_agg_transfn,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE bloom_publish_apart(bytea, integer, bigint, double precision, bigint) IS 'support aggregate of bloom_publish';
+COMMENT ON AGGREGATE bloom_publish_apart(bytea) IS 'support aggregate of bloom_publish';

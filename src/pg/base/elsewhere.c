@@ -5,7 +5,8 @@
  * An engine is known by its catalog, found by schema and name and never through search_path:
  *
  * - pg_catalog.pg_dist_partition has a row for each table that Citus manages, by logicalrelid,
- *	 and pg_dist_local_group one whose groupid says which node this is: 0 is the coordinator.
+ *	 pg_dist_local_group one whose groupid says which node this is: 0 is the coordinator, and
+ *	 pg_dist_node one for each node.
  * - _timescaledb_catalog.chunk has a row for each chunk of TimescaleDB, by schema_name and
  *	 table_name, from 2.29 on by relid.  Its status says whether it is compressed.
  *
@@ -29,6 +30,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -170,14 +172,24 @@ bfpg_check_placements(Snapshot snapshot)
 	relation_close(catalog, AccessShareLock);
 }
 
-/* Whether this is a node of Citus that is not known to be the coordinator. */
+/*
+ * Whether this is a node of Citus that is not known to be the coordinator.  A worker without
+ * metadata says 0 as well, and knows no other node: Citus' own sessions on it have a name.
+ */
 static bool
 is_worker(void)
 {
 	Relation	catalog = open_catalog("citus", "pg_catalog", "pg_dist_local_group");
 	Row			node;
 
-	return catalog != NULL && (!read_row(catalog, NULL, NULL, NULL, 0, "groupid", &node) || node.number != 0);
+	if (catalog == NULL)
+		return false;
+	if (!read_row(catalog, NULL, NULL, NULL, 0, "groupid", &node) || node.number != 0)
+		return true;
+	if (application_name == NULL || strncmp(application_name, "citus_", 6) != 0)
+		return false;
+	catalog = open_catalog("citus", "pg_catalog", "pg_dist_node");
+	return catalog == NULL || !read_row(catalog, NULL, NULL, NULL, 0, NULL, NULL);
 }
 
 /* Whether a table is a chunk of TimescaleDB, to a snapshot; the number of *chunk is its status then. */

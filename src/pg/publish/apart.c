@@ -20,8 +20,12 @@
 #include "publish/build.h"
 #include "value/filter.h"
 
-/* Bytes of a key on its way to a filter: its hash and its type. */
-#define KEY_BYTES 12
+/*
+ * A list's parts, n, p and seed on their way to where its rows are, and a key on its way to a filter:
+ * its hash, its type and these.  Citus makes a row of each key whose aggregate has two arguments.
+ */
+#define SHAPE_BYTES 28
+#define KEY_BYTES (12 + SHAPE_BYTES)
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_key);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_part);
@@ -29,14 +33,13 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_apart_transfn);
 
 extern Datum bloomfilter_create_part(PG_FUNCTION_ARGS);
 
-/* Parameters of the statement. */
-enum
+typedef struct Shape
 {
-	PARAMETER_N = 1,
-	PARAMETER_P,
-	PARAMETER_SEED,
-	PARAMETER_PARTS
-};
+	int32		parts;
+	int64		n;
+	float8		p;
+	int64		seed;
+} Shape;
 
 /* Columns of its rows. */
 enum
@@ -47,18 +50,31 @@ enum
 	BUILT_ROWS
 };
 
-/* Keys of all types become one type, since Citus splits no aggregate whose arguments are polymorphic. */
-Datum
-bloomfilter_publish_key(PG_FUNCTION_ARGS)
+static bytea *
+write_shape(const BfpgPublication *list)
 {
-	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
-	bytea	   *key = palloc(VARHDRSZ + KEY_BYTES);
-	uint8	   *bytes = (uint8 *) VARDATA(key);
+	bytea	   *shape = palloc(VARHDRSZ + SHAPE_BYTES);
+	uint8	   *bytes = (uint8 *) VARDATA(shape);
+	uint64		rate;
 
-	SET_VARSIZE(key, VARHDRSZ + KEY_BYTES);
-	bf_store_le64(bytes, bfpg_hash_key(coder, PG_GETARG_DATUM(0), (uint64) PG_GETARG_INT64(1)));
-	bf_store_le(bytes + 8, 4, coder->type);
-	PG_RETURN_BYTEA_P(key);
+	memcpy(&rate, &list->p, sizeof(rate));
+	SET_VARSIZE(shape, VARHDRSZ + SHAPE_BYTES);
+	bf_store_le(bytes, 4, (uint32) list->count);
+	bf_store_le64(bytes + 4, (uint64) list->n);
+	bf_store_le64(bytes + 12, rate);
+	bf_store_le64(bytes + 20, (uint64) list->seed);
+	return shape;
+}
+
+static void
+read_shape(const uint8 *bytes, Shape *shape)
+{
+	uint64		rate = bf_load_le64(bytes + 12);
+
+	memcpy(&shape->p, &rate, sizeof(rate));
+	shape->parts = (int32) bf_load_le(bytes, 4);
+	shape->n = (int64) bf_load_le64(bytes + 4);
+	shape->seed = (int64) bf_load_le64(bytes + 20);
 }
 
 pg_noreturn static void
@@ -70,45 +86,58 @@ refuse_call(void)
 			 errdetail("It is a part of bloom_publish and of no use by itself.")));
 }
 
-static uint64
-read_key(bytea *key, uint32 *type)
+static const uint8 *
+read_bytes(bytea *value, Size size)
 {
-	const uint8 *bytes = (const uint8 *) VARDATA_ANY(key);
-
-	if (VARSIZE_ANY_EXHDR(key) != KEY_BYTES)
+	if (VARSIZE_ANY_EXHDR(value) != size)
 		refuse_call();
-	*type = (uint32) bf_load_le(bytes + 8, 4);
-	return bf_load_le64(bytes);
+	return (const uint8 *) VARDATA_ANY(value);
+}
+
+/* Keys of all types become one type, since Citus splits no aggregate whose arguments are polymorphic. */
+Datum
+bloomfilter_publish_key(PG_FUNCTION_ARGS)
+{
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+	const uint8 *shape = read_bytes(PG_GETARG_BYTEA_PP(1), SHAPE_BYTES);
+	bytea	   *key = palloc(VARHDRSZ + KEY_BYTES);
+	uint8	   *bytes = (uint8 *) VARDATA(key);
+
+	SET_VARSIZE(key, VARHDRSZ + KEY_BYTES);
+	bf_store_le64(bytes, bfpg_hash_key(coder, PG_GETARG_DATUM(0), bf_load_le64(shape + 20)));
+	bf_store_le(bytes + 8, 4, coder->type);
+	memcpy(bytes + 12, shape, SHAPE_BYTES);
+	PG_RETURN_BYTEA_P(key);
 }
 
 /* bloom_part() of what the key has become, so that an untyped key, which it refuses, has the part of the text that it is here. */
 Datum
 bloomfilter_publish_part(PG_FUNCTION_ARGS)
 {
-	uint32		type;
-	uint64		hash = read_key(PG_GETARG_BYTEA_PP(0), &type);
+	const uint8 *key = read_bytes(PG_GETARG_BYTEA_PP(0), KEY_BYTES);
+	Shape		shape;
 
-	bfpg_check_parts(PG_GETARG_INT32(1));
-	PG_RETURN_INT32((int32) bf_part_of(hash, PG_GETARG_UINT32(1)));
+	read_shape(key + 12, &shape);
+	bfpg_check_parts(shape.parts);
+	PG_RETURN_INT32((int32) bf_part_of(bf_load_le64(key), (uint32) shape.parts));
 }
 
 /* An empty filter: the part that its first key belongs to. */
 static BfpgFilter *
-start_filter(FunctionCallInfo fcinfo, uint64 hash, uint32 type, MemoryContext context)
+start_filter(const uint8 *key, uint32 type, MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	BfpgFilter *filter;
-	int			i;
+	Shape		shape;
 
-	for (i = 2; i < PG_NARGS(); i++)
-		if (PG_ARGISNULL(i))
-			refuse_call();
+	read_shape(key + 12, &shape);
 	if (type == BF_KEY_NONE || bf_key_kind(type) > BF_KEY_LAST || !bf_key_columns_valid(type))
 		refuse_call();
-	bfpg_check_parts(PG_GETARG_INT32(2));
+	bfpg_check_parts(shape.parts);
 	filter = bfpg_filter_expanded(DirectFunctionCall5(bloomfilter_create_part,
-													  Int32GetDatum((int32) bf_part_of(hash, PG_GETARG_UINT32(2))),
-													  PG_GETARG_DATUM(2), PG_GETARG_DATUM(3), PG_GETARG_DATUM(4), PG_GETARG_DATUM(5)));
+													  Int32GetDatum((int32) bf_part_of(bf_load_le64(key), (uint32) shape.parts)),
+													  Int32GetDatum(shape.parts), Int64GetDatum(shape.n),
+													  Float8GetDatum(shape.p), Int64GetDatum(shape.seed)));
 	filter->header.key_type = type;
 	MemoryContextSwitchTo(old);
 	return filter;
@@ -120,6 +149,7 @@ bloomfilter_publish_apart_transfn(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	BfpgFilter *filter;
+	const uint8 *key;
 	uint64		hash;
 	uint32		type;
 
@@ -129,26 +159,15 @@ bloomfilter_publish_apart_transfn(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	}
-	hash = read_key(PG_GETARG_BYTEA_PP(1), &type);
-	filter = PG_ARGISNULL(0) ? start_filter(fcinfo, hash, type, context) : bfpg_filter_writable(PG_GETARG_DATUM(0), context);
+	key = read_bytes(PG_GETARG_BYTEA_PP(1), KEY_BYTES);
+	hash = bf_load_le64(key);
+	type = (uint32) bf_load_le(key + 8, 4);
+	filter = PG_ARGISNULL(0) ? start_filter(key, type, context) : bfpg_filter_writable(PG_GETARG_DATUM(0), context);
 	if (filter->header.key_type != type)
 		bfpg_refuse_key_type(filter->header.key_type, type);
 	bfpg_check_part(&filter->header, hash);
 	bf_add(&filter->header, filter->blocks, hash);
 	return bfpg_filter_rw_datum(filter);
-}
-
-static ParamListInfo
-make_parameters(const BfpgPublication *list)
-{
-	const ParamExternData parameters[] = {
-		bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
-		bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
-		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
-		bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
-	};
-
-	return bfpg_parameters(lengthof(parameters), parameters);
 }
 
 static Expr *
@@ -159,32 +178,30 @@ call(const BfpgSource *source, const char *name, const Oid *types, Oid result, L
 }
 
 /*
- * SELECT bloom_publish_part(hashed, parts), bloom_publish_apart(hashed, parts, n, p, seed), count(key), count(*)
- * FROM (SELECT bloom_publish_key(key, seed) AS hashed, key FROM query)
+ * SELECT bloom_publish_part(hashed), bloom_publish_apart(hashed), count(key), count(*)
+ * FROM (SELECT bloom_publish_key(key, shape) AS hashed, key FROM query)
  * GROUP BY 1
+ *
+ * Of one part 0 is its number, and there are no groups: their key would be hashed once more.
  */
 static Query *
 make_statement(const BfpgPublication *list)
 {
 	const BfpgSource *source = list->build->source;
-	const Oid	key_types[] = {InvalidOid, INT8OID};
-	const Oid	types[] = {BYTEAOID, INT4OID, INT8OID, FLOAT8OID, INT8OID};
+	const Oid	key_types[] = {InvalidOid, BYTEAOID};
+	const Oid	types[] = {BYTEAOID};
 	Expr	   *hashed = (Expr *) makeVar(1, 1, BYTEAOID, -1, InvalidOid, 0);
 	Expr	   *key = (Expr *) makeVar(1, 2, source->type, source->typmod, source->collation, 0);
-	Expr	   *parts = bfpg_source_parameter(PARAMETER_PARTS, INT4OID);
+	Expr	   *part = (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
 	List	   *inner = list_make2(call(source, "bloom_publish_key", key_types, BYTEAOID,
-										list_make2(bfpg_source_key(source), bfpg_source_parameter(PARAMETER_SEED, INT8OID))),
+										list_make2(bfpg_source_key(source), bfpg_source_parameter(1, BYTEAOID))),
 								   bfpg_source_key(source));
-	BfpgCall	apart = {
-		bfpg_source_function(source, "bloom_publish_apart", lengthof(types), types),
-		list_make5(hashed, parts, bfpg_source_parameter(PARAMETER_N, INT8OID),
-				   bfpg_source_parameter(PARAMETER_P, FLOAT8OID), bfpg_source_parameter(PARAMETER_SEED, INT8OID)),
-		NULL
-	};
+	BfpgCall	apart = {bfpg_source_function(source, "bloom_publish_apart", 1, types), list_make1(hashed), NULL};
 
+	if (list->count > 1)
+		part = call(source, "bloom_publish_part", types, INT4OID, list_make1(copyObject(hashed)));
 	return bfpg_source_group(source, bfpg_source_select(source, inner),
-							 list_make4(call(source, "bloom_publish_part", types, INT4OID, list_make2(copyObject(hashed), copyObject(parts))),
-										bfpg_source_aggregate(source, &apart),
+							 list_make4(part, bfpg_source_aggregate(source, &apart),
 										bfpg_publish_count(source, key, NULL),
 										bfpg_publish_count(source, NULL, NULL)));
 }
@@ -284,7 +301,8 @@ plan_statement(BfpgPublication *list, ParamListInfo params)
 void
 bfpg_publish_build_apart(BfpgPublication *list)
 {
-	ParamListInfo params = make_parameters(list);
+	const ParamExternData shape = bfpg_parameter(BYTEAOID, PointerGetDatum(write_shape(list)));
+	ParamListInfo params = bfpg_parameters(1, &shape);
 
 	take_filters(list, bfpg_source_run(list->build->source, plan_statement(list, params), params));
 }

@@ -280,6 +280,8 @@ bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
 	query->hasAggs = true;
+	if (IsA(linitial(expressions), Const))
+		return query;
 	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;
 	clause->tleSortGroupRef = 1;
 	clause->eqop = Int4EqualOperator;

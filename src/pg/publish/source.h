@@ -73,7 +73,7 @@ extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *cal
 /* SELECT of these expressions FROM the query. */
 extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
 
-/* SELECT of these expressions FROM an inner statement GROUP BY its first column, an integer. */
+/* SELECT of these expressions FROM an inner statement GROUP BY the first, an integer, unless it is a constant. */
 extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*
