@@ -15,7 +15,8 @@
  * 2. A backend has read all messages that were sent before it got its locks.
  *	  LockRelationOid reads them for a lock that is new to the transaction; for locks that it
  *	  already had, bfpg_live_find_targets does.  (The same spec: begin, index, revoke,
- *	  index; specs/live_replaced.spec.)
+ *	  index; specs/live_replaced.spec.)  A subtransaction that is rolled back gives its locks back,
+ *	  and moves the epoch, too.  (The first spec: twice.)
  * 3. Who gives an index another file, or drops it, holds its exclusive lock until its messages
  *	  are sent.  REINDEX CONCURRENTLY and DROP INDEX CONCURRENTLY wait for all who hold a lock of
  *	  the table before insertions pass the index by.  So the locks of each table and its index
