@@ -3,7 +3,7 @@
 Freshness: 1,000 keys a second are inserted, 20 commits a second. The exporter looks each
 250 ms, a host each second. A reader in another process looks for the last key of each commit
 every 2 ms; its time is counted from COMMIT's answer. Questions: a file that a follower keeps
-beside a plain one of the same bits, in turns. Followers: a thousand of them, each looking once a
+beside a plain one of the same bits, in turns, by each reader. Followers: a thousand of them, each looking once a
 second, each with files of its own.
 """
 
@@ -15,6 +15,7 @@ import subprocess
 import time
 
 from hosts import Chain, Followed, cpu_seconds, private_bytes, wait_for
+from languages import Questions
 from measure import Samples
 from run import MILLION, name_of, start
 from server import Session
@@ -115,27 +116,24 @@ def freshness(run, session, table, chain, count):
     return path
 
 
-def questions(run, table, path, count):
-    """The same bits in a followed file and in a plain one."""
+def questions(run, table, readers, path, count):
+    """The same bits in a followed file and in a plain one, each opened as a program opens it."""
     copy = os.path.join(run.work, "copy.bloom")
     subprocess.run([os.path.join(run.tree, "build", "cli", "bloomfilter"), "copy", path, copy], check=True)
-    ways = {"followed": path, "plain": copy}
-    samples = {way: Samples() for way in ways}
-    for _ in range(run.choose(2, 9)):
-        for way, opened in ways.items():
-            done = subprocess.run([run.program("questions"), opened, "3"], check=True, capture_output=True, text=True)
-            samples[way].values.append(min(map(float, done.stdout.split())))
-    table.add_all("questions", name_of(count), unit="ns", samples=samples)
-    table.add("questions", name_of(count), "followed over plain", unit="ratio",
-              samples=samples["followed"].over(samples["plain"]))
+    for language in readers.commands:
+        followed, plain = readers.ask(language, path, copy, run.choose(2, 10))
+        table.add_all("questions", name_of(count), unit="ns",
+                      samples={f"{language}, followed": followed, f"{language}, plain": plain})
+        table.add("questions", name_of(count), f"{language}, followed over plain", unit="ratio",
+                  samples=followed.over(plain))
     os.unlink(copy)
 
 
-def one_host(run, session, table):
+def one_host(run, session, table, readers):
     for count in run.choose([100_000], [MILLION, 10 * MILLION, 100 * MILLION]):
         index_of(session, count)
         chain = Chain(run, "followed_id", "0.25")
-        questions(run, table, freshness(run, session, table, chain, count), count)
+        questions(run, table, readers, freshness(run, session, table, chain, count), count)
         chain.end()
 
 
@@ -183,7 +181,7 @@ def main():
     run, _, _ = start()
     session = Session()
     table = Table(run, "fig12_hosts", "from COMMIT to the hosts", ["what", "case", "contender"])
-    one_host(run, session, table)
+    one_host(run, session, table, Questions(run))
     many_hosts(run, session, table)
     table.write()
     session.close()

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 
+from languages import GO, build_java, build_node, build_python, output
 from measure import Samples
 from run import Run
 from table import Table
@@ -19,14 +20,6 @@ from table import Table
 # What 1 MB and 124 MB hold at 1 %, and what the sets beside them hold.
 KEYS = {"1 MB": 800_000, "124 MB": 100_000_000}
 SET_KEYS = 4_000_000
-
-
-def output(folder, *command, **variables):
-    done = subprocess.run([str(part) for part in command], cwd=folder, capture_output=True, text=True,
-                          check=False, env={**os.environ, **variables})
-    if done.returncode != 0:
-        raise SystemExit(f"{command}: {done.stderr[-2000:]}")
-    return done.stdout
 
 
 def fields(text):
@@ -40,8 +33,7 @@ class Python:
     ROWS = {"set": "set", "BloomFilter": "bloomfilter", "WatchedBloomFilter": "bloomfilter, watched"}
 
     def __init__(self, run):
-        self.run, self.folder = run, os.path.join(run.tree, "clients", "python")
-        output(self.folder, "/usr/bin/python3", "backend.py", "build/lib")
+        self.run, self.folder = run, build_python(run)
 
     def ours(self, size):
         text = output(self.folder, "/usr/bin/python3", "bench.py", KEYS[size],
@@ -69,9 +61,8 @@ class Java:
             "BloomFilter, text of 36, not there": ("bloomfilter", "text absent")}
 
     def __init__(self, run):
-        self.run, self.folder = run, os.path.join(run.tree, "clients", "java")
-        output(self.folder, "make", "-s", "build/test-classes.done")
-        self.path = output(self.folder, "make", "-s", "test-path").strip()
+        self.run = run
+        self.folder, self.path = build_java(run)
 
     def ours(self, size):
         text = output(self.folder, "java", "-Xmx2g", "-cp", self.path, "bloomfilter.Bench",
@@ -100,7 +91,7 @@ class Go:
     def ours(self, size):
         text = output(self.folder, "go", "test", "-run", "^$", "-bench",
                       "Int64Copy|Int64Batch|Strings|Map", "-benchtime", self.run.choose("20ms", "300ms"),
-                      BENCH_KEYS=str(KEYS[size]), GO111MODULE="on", GOPROXY="off", GOFLAGS="-mod=mod")
+                      BENCH_KEYS=str(KEYS[size]), **GO)
         rows = re.findall(r"^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+([\d.]+) ns/op", text, re.MULTILINE)
         return [(*self.ROWS[name], float(ns)) for name, ns in rows if name in self.ROWS]
 
@@ -117,9 +108,8 @@ class Node:
              "Set.has": ("Set", "")}
 
     def __init__(self, run):
-        self.run, self.folder = run, os.path.join(run.tree, "clients", "node")
+        self.run, self.folder = run, build_node(run)
         self.modules = os.path.join(run.work, "npm")
-        output(self.folder, "./build-wasm")
         # Where npm's registry can't be reached the others are still worth measuring.
         npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
                "--prefix", self.modules, "bloom-filters@3", "bloomfilter@0"]

@@ -86,6 +86,11 @@ extra_suites() {
 		grep -E " $codename-(updates|security) main" | sort -u | sed "s/ $codename-/ ${1:-$codename}-/"
 }
 
+# setup_block SECTION: the commands of that section of doc/SETUP.md, which tests run as they stand.
+setup_block() {
+	sed -n "/^## $1\$/,/^## /{/^\`\`\`text/,/^\`\`\`\$/p}" "$ROOT/doc/SETUP.md" | grep -v '^```'
+}
+
 SCRATCH=
 CLUSTERS=()
 

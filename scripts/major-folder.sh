@@ -26,6 +26,12 @@ mirror() {
 	echo "${uri%/}"
 }
 
+# setup_commands: what doc/SETUP.md says to build and install from source.
+setup_commands() {
+	setup_block 'The extension'
+	setup_block 'The library and the command line'
+}
+
 # major_folder MAJOR [--keep FOLDER]: sets FOLDER, and makes it unless it was kept.
 # pg_cron is not there for every major.
 major_folder() {
@@ -42,7 +48,8 @@ major_folder() {
 	done
 	# Of releases that have such suites.
 	mapfile -t newest < <(extra_suites; [ "${SUITES[0]}" != trixie ] || extra_suites trixie)
-	packages=ca-certificates,gcc,make,libxxhash-dev,libcurl4-openssl-dev,libsodium-dev,libipc-run-perl,python3-xxhash,postgresql-common
+	packages=ca-certificates,libipc-run-perl,python3-xxhash
+	packages+=$(setup_commands | sed -n 's/^apt-get install//p' | tr -d '\n' | tr ' ' ,)
 	packages+=,postgresql-$major$suffix,postgresql-server-dev-$major$suffix,postgresql-$PG_MAJOR
 	[ -z "$suffix" ] || packages+=,libpq5$suffix,libpq-dev$suffix
 	say "making a folder with PostgreSQL $PG_MAJOR and $major"
@@ -65,16 +72,18 @@ inside() {
 			exit'"
 }
 
-# build_inside MAJOR: a fresh copy of the scratch tree as /srv/tree, built for the
-# major without a warning and installed there.
+# build_inside MAJOR: a fresh copy of the scratch tree as /srv/tree, built for the major and
+# installed there by the lines of doc/SETUP.md, without a warning.
 build_inside() {
 	as_root rm -rf "$FOLDER/srv/tree"
 	as_root cp -r "$SCRATCH/tree" "$FOLDER/srv/tree"
+	setup_commands | grep -v -e ^apt-get -e ^psql | as_root tee "$FOLDER/srv/setup" >/dev/null
 	inside "
 		set -e
 		cd /srv/tree
 		export PG_CONFIG=/usr/lib/postgresql/$1/bin/pg_config
-		make -s -j2 with_llvm=no COPT=\"-Wall -Werror\"
-		make -s with_llvm=no install >/dev/null
+		export MAKEFLAGS=\"-s -j2 -- with_llvm=no\" COPT=\"-Wall -Werror\"
+		. /srv/setup >/dev/null
+		bloomfilter --version
 		chown -R postgres /srv/tree"
 }

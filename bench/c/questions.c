@@ -1,8 +1,8 @@
 /*
  * questions.c
- *	  What a question costs through the library, by the way in which a file is opened.
+ *	  What a question costs through the library, in a followed file and in a plain one.
  *
- *		questions FILE ROUNDS	a line for each round: ns per look-up of random integers
+ *		questions FOLLOWED PLAIN PAIRS	a line for each pair: ns per look-up of random integers in each
  */
 #include "bench.h"
 
@@ -10,35 +10,55 @@
 
 #define QUESTIONS	1000000
 
-int
-main(int argc, char **argv)
+static bloomfilter *
+open_file(const char *path)
 {
 	bloomfilter *filter;
 	bloomfilter_detail detail;
-	uint64_t	key = 0;
-	int			rounds;
 
-	if (argc != 3)
+	if (bloomfilter_open(path, 0, &filter, &detail) < 0)
 	{
-		fprintf(stderr, "usage: questions FILE ROUNDS\n");
+		fprintf(stderr, "%s: %s\n", path, detail.text);
+		exit(1);
+	}
+	return filter;
+}
+
+static double
+measure(bloomfilter *filter)
+{
+	static uint64_t key = 0;
+	double		start = bench_now();
+	uint64_t	found = 0;
+	int			i;
+
+	for (i = 0; i < QUESTIONS; i++)
+		found += (uint64_t) bloomfilter_contains_int64(filter, (int64_t) bench_mix(++key));
+	bench_use(found);
+	return (bench_now() - start) / QUESTIONS;
+}
+
+int
+main(int argc, char **argv)
+{
+	bloomfilter *followed;
+	bloomfilter *plain;
+	int			pairs;
+
+	if (argc != 4)
+	{
+		fprintf(stderr, "usage: questions FOLLOWED PLAIN PAIRS\n");
 		return 2;
 	}
-	if (bloomfilter_open(argv[1], 0, &filter, &detail) < 0)
+	followed = open_file(argv[1]);
+	plain = open_file(argv[2]);
+	for (pairs = atoi(argv[3]); pairs > 0; pairs--)
 	{
-		fprintf(stderr, "%s: %s\n", argv[1], detail.text);
-		return 1;
-	}
-	for (rounds = atoi(argv[2]); rounds > 0; rounds--)
-	{
-		double		start = bench_now();
-		uint64_t	found = 0;
-		int			i;
+		double		first = measure(followed);
 
-		for (i = 0; i < QUESTIONS; i++)
-			found += (uint64_t) bloomfilter_contains_int64(filter, (int64_t) bench_mix(++key));
-		bench_use(found);
-		printf("%.3f\n", (bench_now() - start) / QUESTIONS);
+		printf("%.3f %.3f\n", first, measure(plain));
 	}
-	bloomfilter_close(filter);
+	bloomfilter_close(followed);
+	bloomfilter_close(plain);
 	return 0;
 }

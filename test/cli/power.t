@@ -303,19 +303,29 @@ is(scalar(keys %events), 5, 'of each: ' . join ', ', map { "$events{$_} $_" } so
 
 sub slow_tells { my ($what, $state) = @_; return soon(60, sub { -e 'slow.bloom' && page_of('slow.bloom')->{$what} == serial_of('s', $state) }); }
 
-serve('s', 0);
+sub begin_slow
 {
 	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'slow.bloom', SHIM_HOLD => 'slow.fifo');
-	begin('slow', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', 'slow.bloom', '--follow', '--every', '0.2', '--quiet');
+	return begin('slow', $plain, 'pull', '--url', "$url/now", '--allow-http', '--out', 'slow.bloom', '--follow', '--every', '0.2', '--quiet');
 }
+
+# This waits until the disk has begun to save.
+sub hold_save
+{
+	mkfifo('slow.fifo', 0600) or die;
+	local $SIG{ALRM} = sub { die "nothing is saved\n" };
+	alarm 120;
+	open my $fifo, '>', 'slow.fifo' or die;
+	alarm 0;
+	return $fifo;
+}
+
+serve('s', 0);
+begin_slow();
 ok(slow_tells('serial', 0), 'a host on a slow disk') or diag(slurp('.slow.log'));
 serve('s', 1);
 ok(slow_tells('serial', 1), 'takes keys');
-mkfifo('slow.fifo', 0600) or die;
-# this waits until the disk has begun to save them
-alarm 120;
-open my $fifo, '>', 'slow.fifo' or die;
-alarm 0;
+my $fifo = hold_save();
 serve('s', 2);
 ok(slow_tells('serial', 2), 'and the next ones meanwhile') or diag(slurp('.slow.log'));
 my $before = page_of('slow.bloom')->{saved};
@@ -325,6 +335,17 @@ is(page_of('slow.bloom')->{saved}, serial_of('s', 1), 'the first ones are said t
 unlink 'slow.fifo' or die;
 is(finish('slow', 'TERM'), 0, 'it ends');
 is(page_of('slow.bloom')->{saved}, serial_of('s', 2), 'and then all is saved');
+
+serve('s', 3);
+begin_slow();
+ok(slow_tells('serial', 3), 'a new one');
+serve('s', 4);
+ok(slow_tells('serial', 4), 'takes keys');
+$fifo = hold_save();
+finish('slow', 'KILL');
+is((pull_once('slow.bloom'))[0], 0, 'one that is killed while its child saves keeps nobody out');
+close $fifo;
+unlink 'slow.fifo' or die;
 
 finish('nginx', 'TERM');
 done_testing();

@@ -140,8 +140,8 @@ sub damage
 }
 
 # One that never comes: whole files that don't have it would not help
-add(4000);
 rules("\\.patch\$\t404 Not Found");
+add(4000);
 spew('requests', '');
 restart();
 ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a patch that never comes is looked for again');
@@ -149,6 +149,7 @@ is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched that does no
 cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>=', 2, 'these looks are failures, by status');
 
 # One that has it is fetched, at a time of the host's own
+finish('host', 'TERM');
 rules();
 is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'another host has the whole');
 run('', 'copy', 'whole.bloom', 'whole.filter');

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -76,6 +75,7 @@ has_lock(const place *p)
 static bool
 take_lock(place *p)
 {
+	struct flock all = {.l_type = F_WRLCK};
 	struct stat st;
 
 	/* nobody else may open it, and so keep it */
@@ -85,8 +85,9 @@ take_lock(place *p)
 	if ((st.st_mode & 0077) != 0 && fchmod(p->lock, 0600) != 0)
 		return place_trouble(p, "lock");
 	p->lock_inode = st.st_ino;
-	if (flock(p->lock, LOCK_EX | LOCK_NB) != 0)
-		return errno == EWOULDBLOCK ? place_refuse(p, "disk", "is followed by another process") : place_trouble(p, "lock");
+	/* no child has it, too: it ends with the follower, even while a child hangs on its disk */
+	if (fcntl(p->lock, F_SETLK, &all) != 0)
+		return errno == EAGAIN || errno == EACCES ? place_refuse(p, "disk", "is followed by another process") : place_trouble(p, "lock");
 	return has_lock(p) || place_refuse(p, "disk", "lost its lock while it was taken: try again");
 }
 

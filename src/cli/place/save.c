@@ -28,11 +28,7 @@ begin_save(place *p)
 	pid_t		child = fork();
 
 	if (child == 0)
-	{
-		/* the lock ends with the follower, even while a disk hangs */
-		close(p->lock);
 		_exit(fdatasync(p->fd) == 0 ? 0 : errno & 127 ? errno & 127 : 127);
-	}
 	p->save_began = monotonic_seconds();
 	if (child < 0)
 		return;

@@ -41,8 +41,8 @@
 
 #define MEGABYTE (1024.0 * 1024.0)
 
-/* Round capacities, each about a quarter more than the one before; and so in each decade. */
-static const int64 round_capacities[] = {100, 125, 160, 200, 250, 320, 400, 500, 640, 800};
+/* Round capacities of a decade, each at most an eighth more than the one before. */
+static const int64 round_capacities[] = {100, 112, 126, 141, 158, 177, 199, 223, 250, 281, 316, 355, 398, 447, 500, 562, 631, 709, 797, 895};
 
 /* Room to grow that a new capacity leaves. */
 #define ROOM 1.2
