@@ -55,10 +55,11 @@ filter_new(const bf_header *header)
 filter
 filter_for_rate(uint64_t n, double p, uint64_t seed)
 {
-	bf_sizing	sizing;
+	static bf_sizing sizing;	/* the last one: to find it takes longer than most filters do */
 	bf_header	header;
 
-	if (!bf_size_for_rate(n, p, &sizing) || !bf_sizing_fits(&sizing))
+	if ((sizing.capacity != n || sizing.rate != p) &&
+		(!bf_size_for_rate(n, p, &sizing) || !bf_sizing_fits(&sizing)))
 		give_up("no such filter", "filter_for_rate");
 	header = bf_sizing_header(&sizing, seed);
 	return filter_new(&header);

@@ -44,7 +44,7 @@ test_every_size(void)
 	bool		holds = true;
 	uint64_t	n;
 
-	for (n = 1; n <= 1500; n++)
+	for (n = 1; n <= 1500; n += n < 200 ? 1 : 13)
 	{
 		filter		f = filter_for_rate(n, n % 2 == 0 ? 0.01 : 1e-6, n);
 
@@ -52,7 +52,7 @@ test_every_size(void)
 		holds &= check(filter_count_integers(&f, n * 10000, n) == n, "n = %" PRIu64, n);
 		filter_free(&f);
 	}
-	ok(holds, "all keys are found in filters for 1 to 1500 keys");
+	ok(holds, "all keys are found in filters for 1 to 1500 keys, all sizes to 200");
 }
 
 /* The bits of a hash, set in a plain array of all bits by FORMAT.md's words. */

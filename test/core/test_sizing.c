@@ -150,9 +150,9 @@ test_size(void)
 	unsigned	c;
 
 	for (c = 0; c < COUNT(capacities); c++)
-		for (i = 0; i < 60; i++)
+		for (i = 0; i < 20; i++)
 		{
-			double		p = rate_between(i, 60);
+			double		p = rate_between(i, 20);
 			double		ideal = (double) capacities[c] * -log(p) / (LN_2 * LN_2);
 			bf_sizing	sizing;
 
@@ -164,7 +164,7 @@ test_size(void)
 			probes &= sizing.geometry.probes >= 1 && sizing.geometry.probes <= 32;
 		}
 	ok(small, "from a million keys on a filter is at most 4.5 %% above the ideal, "
-	   "for 60 rates");
+	   "for 20 rates");
 	ok(probes, "probes are 1 to 32");
 }
 
@@ -216,7 +216,7 @@ test_monotony(void)
 	{
 		double		last = 0.0;
 
-		for (n = 1.0; n < 1e9; n = n < 150.0 ? n + 1.0 : floor(n * 1.15))
+		for (n = 1.0; n < 1e9; n = n < 70.0 ? n + 1.0 : floor(n * 1.3))
 		{
 			bf_sizing	sizing;
 
@@ -229,11 +229,11 @@ test_monotony(void)
 	{
 		bf_sizing	last = {{1, 9, 1}, 0, 0.0, 0.0};
 
-		for (step = 0; step < 100; step++)
+		for (step = 0; step < 50; step++)
 		{
 			bf_sizing	sizing;
 
-			bf_size_for_rate(capacities[i], rate_between(step, 100), &sizing);
+			bf_size_for_rate(capacities[i], rate_between(step, 50), &sizing);
 			if (sizing.geometry.log2_block_bits == last.geometry.log2_block_bits)
 				by_p &= check(total_bits(&sizing) >= total_bits(&last),
 							  "n = %" PRIu64 ", p = %g", capacities[i], sizing.rate);
