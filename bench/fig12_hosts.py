@@ -81,6 +81,23 @@ def idle_wal(session, seconds):
     return int(session.value(f"select pg_current_wal_insert_lsn() - '{before}'"))
 
 
+class Patches:
+    """Those that an exporter writes: from, to and length of each that was seen."""
+
+    def __init__(self, chain):
+        self.chain, self.seen = chain, {}
+
+    def note(self, _):
+        patch = self.chain.last_patch()
+        if patch is not None:
+            self.seen[patch[1]] = patch
+
+    def add_to(self, table, count, what):
+        keys_a_second = COMMITS_A_SECOND * KEYS_A_COMMIT
+        sizes = [length / (keys_a_second * (to - since) / 1e6) for since, to, length in self.seen.values()]
+        table.add("freshness", name_of(count), what, unit="bytes/key", samples=Samples(sizes))
+
+
 def freshness(run, session, table, chain, count):
     path = chain.begin_host("one")
     chain.wait_for_hosts()
@@ -93,14 +110,8 @@ def freshness(run, session, table, chain, count):
     backend = int(session.value("select pid from pg_stat_activity where application_name = 'bloomfilter export'"))
     watched = {"backend": backend, "exporter": chain.exporter.pid, "follower": chain.hosts[path].pid}
     before = {what: cpu_seconds(pid) for what, pid in watched.items()}
-    patches = {}
-
-    def note_patch(_):
-        patch = chain.last_patch()
-        if patch is not None:
-            patches[patch[1]] = patch
-
-    took = write_keys(session, run.choose(2, 60), to_commits.send, note_patch)
+    patches = Patches(chain)
+    took = write_keys(session, run.choose(2, 60), to_commits.send, patches.note)
     used = {what: cpu_seconds(pid) - before[what] for what, pid in watched.items()}
     to_commits.send(None)
     found, lost = result.recv()
@@ -110,10 +121,17 @@ def freshness(run, session, table, chain, count):
     table.add("freshness", name_of(count), "keys never found", unit="keys", samples=lost, note=f"of {len(found) + lost} commits")
     for what in watched:
         table.add("freshness", name_of(count), f"processor time, {what}", unit="% of a core", samples=100 * used[what] / took)
-    keys_a_second = COMMITS_A_SECOND * KEYS_A_COMMIT
-    sizes = [length / (keys_a_second * (to - since) / 1e6) for since, to, length in patches.values()]
-    table.add("freshness", name_of(count), "patches", unit="bytes/key", samples=Samples(sizes))
+    patches.add_to(table, count, "patches")
     return path
+
+
+def slower_patches(run, session, table, count):
+    """With more keys in each, a patch tells less of where they are."""
+    chain = Chain(run, "followed_id", "1")
+    patches = Patches(chain)
+    write_keys(session, run.choose(3, 30), lambda _: None, patches.note)
+    patches.add_to(table, count, "patches, a look each second")
+    chain.end()
 
 
 def questions(run, table, readers, path, count):
@@ -135,6 +153,7 @@ def one_host(run, session, table, readers):
         chain = Chain(run, "followed_id", "0.25")
         questions(run, table, readers, freshness(run, session, table, chain, count), count)
         chain.end()
+        slower_patches(run, session, table, count)
 
 
 def many_hosts(run, session, table):

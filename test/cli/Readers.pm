@@ -12,7 +12,7 @@ use CommandLine;
 use Exporter qw(import);
 use IPC::Open2;
 
-our @EXPORT = qw(came_with told denied open_reader close_readers);
+our @EXPORT = qw(came_with told denied open_reader open_readers close_readers);
 
 my %keys;
 
@@ -43,9 +43,18 @@ sub denied
 	return "told $serial, denied " . ($found =~ /error/ ? $found : @keys - $found);
 }
 
-# Programs that have a list open for long: asked with ranges such as 1-20, the function that this
-# gives answers the serial and how many of these the list lacks; nothing if the program has ended.
+# Programs that have a list open for long, by their names: BLOOMFILTER_READER in C, and those of
+# BLOOMFILTER_READERS, a name and a command on a line, in which FILE stands for the file. Asked with
+# ranges such as 1-20, such a function answers the serial and how many of these the list lacks;
+# nothing if the program has ended.
 my %readers;
+
+sub open_readers
+{
+	my ($file) = @_;
+	my $lines = ($ENV{BLOOMFILTER_READER} ? "c $ENV{BLOOMFILTER_READER} FILE\n" : '') . ($ENV{BLOOMFILTER_READERS} // '');
+	return map { my ($name, @command) = map { s/^FILE$/$file/r } split / /; ($name => open_reader(@command)) } split /\n/, $lines;
+}
 
 sub open_reader
 {

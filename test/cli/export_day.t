@@ -6,8 +6,7 @@
 # content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
 # the day is (12), BLOOMFILTER_DAY_SEED which one.  It lasts longer where all that was down left
 # too few questions: who has failed waits longer each time, and a day that asks nothing tells nothing.
-# BLOOMFILTER_READERS has names and commands, one a line, of readers in other languages that have the
-# file open all day: see test/cross/run.
+# test/cross/run runs it with readers of all languages that have the file open all day: see open_readers.
 
 use strict;
 use warnings;
@@ -18,7 +17,7 @@ use lib $FindBin::Bin;
 use Cluster;
 use CommandLine;
 use Hosts;
-use Readers qw(open_reader);
+use Readers qw(open_readers);
 use List::Util qw(min);
 use Server;
 use Test::More;
@@ -57,12 +56,8 @@ $runs{$_} = 1 foreach keys %command;
 ok(wait_for(60, sub { -e 'hosts/u.bloom' }), 'a host follows');
 
 # A program that opens the file for each question, and others that have it open.
-my %reader = ('contains' => \&ask_contains);
-foreach (split /\n/, ($ENV{BLOOMFILTER_READER} ? "c $ENV{BLOOMFILTER_READER} FILE\n" : '') . ($ENV{BLOOMFILTER_READERS} // ''))
-{
-	my ($name, @command) = map { s/^FILE$/hosts\/u.bloom/r } split / /;
-	$reader{$name} = open_reader(@command);
-}
+my %reader = ('contains' => \&ask_contains, open_readers('hosts/u.bloom'));
+
 sub ask_contains
 {
 	my (@ranges) = @_;

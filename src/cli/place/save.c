@@ -96,17 +96,26 @@ place_save(place *p)
 		begin_save(p);
 }
 
+static void
+wait_for_end(place *p, double until)
+{
+	while (p->saver != 0 && monotonic_seconds() < until)
+	{
+		look_for_end(p);
+		(void) poll(NULL, 0, 1);
+	}
+}
+
 void
 place_save_last(place *p)
 {
 	double		until = monotonic_seconds() + LAST_SECONDS;
 
-	while ((p->saver != 0 || is_needed(p)) && monotonic_seconds() < until)
+	/* one that runs may be of what was before */
+	wait_for_end(p, until);
+	if (p->saver == 0 && is_needed(p))
 	{
-		if (p->saver == 0)
-			begin_save(p);
-		else
-			look_for_end(p);
-		(void) poll(NULL, 0, 1);
+		begin_save(p);
+		wait_for_end(p, until);
 	}
 }
