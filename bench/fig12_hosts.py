@@ -126,7 +126,7 @@ def freshness(run, session, table, chain, count):
 
 
 def slower_patches(run, session, table, count):
-    """With more keys in each, a patch tells less of where they are."""
+    """Those with more keys, which take fewer bytes for each."""
     chain = Chain(run, "followed_id", "1")
     patches = Patches(chain)
     write_keys(session, run.choose(3, 30), lambda _: None, patches.note)

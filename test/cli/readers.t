@@ -24,16 +24,16 @@ my $url = begin_nginx(free_port());
 
 # More states than a look has calls, of each kind; and what keys each has.
 my @kinds = ('new', map { ('set', 'flip', 'set', 'new') } 1 .. 20);
-my (@states, @keys, %keys_of);
+my (@states, @keys, @content);
 foreach my $i (0 .. $#kinds)
 {
 	@keys = () if $kinds[$i] ne 'set';
 	push @keys, 100 * $i + 1 . '-' . 100 * ($i + 1);
 	push @states, "$kinds[$i]:$keys[-1]";
-	$keys_of{$i} = [@keys];
+	push @content, [@keys];
 }
 make_list($url, 's', @states + 100, @states);
-%keys_of = map { (serial_of('s', $_) => $keys_of{$_}) } keys %keys_of;
+my %keys_of = map { (serial_of('s', $_) => $content[$_]) } 0 .. $#content;
 serve('s', 0);
 (pull_once('u.bloom'))[0] eq '0' or die slurp('.stderr');
 my %reader = open_readers('u.bloom');
