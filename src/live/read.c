@@ -243,8 +243,8 @@ gather(BfpgLivePageBatch *batch, int count)
 	return unknown > 0;
 }
 
-/* Fetches the memory of a key that is asked for later. */
-static inline void
+/* Fetches the memory of a key that is asked for later.  Forced inline, as bfpg_pin_fetch is. */
+BF_INLINE void
 fetch_ahead(const BfpgLivePageBatch *batch, int at)
 {
 	BfpgLivePlace place;
