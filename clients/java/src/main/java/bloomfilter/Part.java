@@ -168,12 +168,8 @@ final class Part {
         return !upper[0].inLevel(directory.hash(0, hash)) || upper[1].inLevel(directory.hash(1, hash));
     }
 
-    private boolean inLevel(long hash) {
-        return heap != null ? containsInHeap(hash) : containsInBuffer(hash);
-    }
-
     /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
-    private boolean containsInHeap(long hash) {
+    private boolean inLevel(long hash) {
         byte[] all = heap;
         int start = start(hash);
         long probe = hash;
@@ -182,26 +178,18 @@ final class Part {
             int first = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
             probe *= TWO_PROBES;
             int second = (int) (probe >>> bitShift);
-            if ((all[start + (first >>> 3)] >>> (first & 7)
-                    & all[start + (second >>> 3)] >>> (second & 7) & 1) == 0) {
+            if ((byteAt(all, start + (first >>> 3)) >>> (first & 7)
+                    & byteAt(all, start + (second >>> 3)) >>> (second & 7) & 1) == 0) {
                 return false;
             }
         }
         int last = (int) (probe * Hash.PROBE_MULTIPLIER >>> bitShift);
-        return i == 0 || (all[start + (last >>> 3)] >>> (last & 7) & 1) != 0;
+        return i == 0 || (byteAt(all, start + (last >>> 3)) >>> (last & 7) & 1) != 0;
     }
 
-    private boolean containsInBuffer(long hash) {
-        int start = start(hash);
-        long probe = hash;
-        for (int i = probes; i > 0; i--) {
-            probe *= Hash.PROBE_MULTIPLIER;
-            int bit = (int) (probe >>> bitShift);
-            if ((bytes.get(start + (bit >>> 3)) >>> (bit & 7) & 1) == 0) {
-                return false;
-            }
-        }
-        return true;
+    /** The heap is an argument, so that a look-up reads its field once. */
+    private byte byteAt(byte[] all, int at) {
+        return all != null ? all[at] : bytes.get(at);
     }
 
     /** The positions of a hash's probes in its block, each with the bit that is there. */
@@ -232,7 +220,7 @@ final class Part {
     /** Reads what the first probe will read, so that it is in the cache later. */
     byte touch(long hash) {
         int at = start(hash) + ((int) (hash * Hash.PROBE_MULTIPLIER >>> bitShift) >>> 3);
-        return heap != null ? heap[at] : bytes.get(at);
+        return byteAt(heap, at);
     }
 
     /** Where the block of a hash begins; below 2^29, as the size is checked. */
