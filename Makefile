@@ -19,14 +19,9 @@ PG_OBJS = $(call objects,src/pg) $(call objects,src/pg/*)
 LIVE_OBJS = $(call objects,src/live)
 OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
-# The script of CREATE EXTENSION is written in parts, in the order of their dependences.
-SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql rights.sql)
-# Aggregates have forms for these.  Engines that split aggregates between machines compare
-# the declared types of arguments with those of columns, and call the transition function
-# without an expression to tell its types; so the types by which people distribute tables
-# have forms of their own.  Keys of text go there as bloom_key: a form for text would take
-# citext's keys for text's.
-KEY_TYPES = anyelement bloom_key smallint integer bigint uuid
+# The script of CREATE EXTENSION is written in parts, in the order of their dependences.  A part.in
+# comes once for each type in its line "for:", in the place of @key@.
+SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql live_key.sql.in key_forms.sql.in key_arrays.sql.in rights.sql)
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 
@@ -50,7 +45,7 @@ include $(PGXS)
 bloomfilter--$(EXTVERSION).sql: $(SQL_PARTS) $(SOURCE)/bloomfilter.control $(SOURCE)/Makefile
 	for part in $(SQL_PARTS); do \
 		case $$part in \
-		*.in) for key in $(KEY_TYPES); do sed "s/@key@/$$key/g" $$part || exit 1; done ;; \
+		*.in) for key in $$(sed -n "s/^-- for: //p" $$part); do sed "s/@key@/$$key/g" $$part || exit 1; done ;; \
 		*) cat $$part ;; \
 		esac || exit 1; \
 	done >$@

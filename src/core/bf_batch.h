@@ -15,13 +15,8 @@
 
 #include "bf_filter.h"
 
-#if defined(__GNUC__)
 #define BF_PREFETCH(address) __builtin_prefetch(address)
 #define BF_INLINE static inline __attribute__((always_inline))
-#else
-#define BF_PREFETCH(address) ((void) (address))
-#define BF_INLINE static inline
-#endif
 
 /* So many cache lines are on their way at a time, and of no more hashes than this. */
 #define BF_LINES_AHEAD 128

@@ -11,9 +11,11 @@
 #include "bf_hash.h"
 #include "bf_key.h"
 
-/* Offsets of the directory's fields, and of those of a level in it. */
+/* Offsets of the header's and the directory's fields, and of those of a level in it. */
 enum
 {
+	AT_LOG2_BLOCK = 6,
+	AT_BLOCKS = 8,
 	AT_CHECKSUM = 56,			/* of the header: that of all bytes */
 	AT_SALT = 64,
 	AT_LEVELS = 65,
@@ -309,27 +311,28 @@ is_exact(const void *bytes, uint64_t length)
 	return length >= BF_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
 }
 
-/* Bytes of a level's blocks; none if it states no block size of the format. */
+/* Bytes of the blocks that two fields state; none if it is no block size of the format. */
 static uint64_t
-level_bytes(const uint8_t *level)
+stated_bytes(const uint8_t *bytes, unsigned log2_block_at, unsigned blocks_at)
 {
-	unsigned	log2_block = level[LEVEL_LOG2_BLOCK];
+	unsigned	log2_block = bytes[log2_block_at];
 
 	if (log2_block < BF_MIN_LOG2_BLOCK || log2_block > BF_MAX_LOG2_BLOCK)
 		return 0;
-	return bf_load_le(level + LEVEL_BLOCKS, 4) << (log2_block - 3);
+	return bf_load_le(bytes + blocks_at, 4) << (log2_block - 3);
 }
 
 uint64_t
 bf_any_length(const void *data)
 {
 	const uint8_t *bytes = data;
-	uint64_t	length = bf_header_length(bytes);
+	uint64_t	level_1 = stated_bytes(bytes, AT_LOG2_BLOCK, AT_BLOCKS);
 
-	if (!is_exact(bytes, length))
-		return length;
-	return length + BF_EXACT_HEADER_BYTES - BF_HEADER_BYTES +
-		level_bytes(bytes + AT_LEVEL_2) + level_bytes(bytes + AT_LEVEL_3);
+	if (bf_format_version(bytes) != BF_EXACT_VERSION)
+		return BF_HEADER_BYTES + level_1;
+	return BF_EXACT_HEADER_BYTES + level_1 +
+		stated_bytes(bytes + AT_LEVEL_2, LEVEL_LOG2_BLOCK, LEVEL_BLOCKS) +
+		stated_bytes(bytes + AT_LEVEL_3, LEVEL_LOG2_BLOCK, LEVEL_BLOCKS);
 }
 
 bf_status

@@ -121,17 +121,15 @@ bf_explain_key(char *text, const bf_header *header, uint32_t key_type, const voi
 char *
 bf_explain_probes(char *text, const bf_header *header, uint64_t hash, const uint8_t *block)
 {
-	uint64_t	probe = bf_probe_start(hash);
 	unsigned	i;
 
 	text = add_name(text, "probes");
 	for (i = 0; i < header->probes; i++)
 	{
-		uint32_t	bit = bf_probe_bit(probe, header->log2_block_bits);
+		uint32_t	bit = bf_probe_bit(bf_probe(hash, i), header->log2_block_bits);
 
 		text = add_number(add_text(text, i == 0 ? "" : " "), bit);
 		text = add_text(text, (block[bit >> 3] >> (bit & 7) & 1) != 0 ? "=1" : "=0");
-		probe = bf_probe_next(probe);
 	}
 	return add_text(text, "\n");
 }

@@ -147,15 +147,6 @@ check_geometry(const bf_header *header)
 	return BF_OK;
 }
 
-/* That the geometry gives this very length. */
-static bf_status
-check_size(const bf_header *header, uint64_t total_bytes)
-{
-	if (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES)
-		return BF_BAD_SIZE;
-	return BF_OK;
-}
-
 bf_status
 bf_header_check_parameters(const bf_header *header)
 {
@@ -208,20 +199,9 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 {
 	bf_status	status = bf_header_read_fields(bytes, total_bytes, BF_FORMAT_VERSION, header);
 
-	if (status == BF_OK)
-		status = check_size(header, total_bytes);
+	if (status == BF_OK && (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES))
+		status = BF_BAD_SIZE;
 	return status == BF_OK ? bf_header_check_parameters(header) : status;
-}
-
-uint64_t
-bf_header_length(const void *data)
-{
-	const uint8_t *bytes = data;
-	unsigned	log2_block = bytes[AT_LOG2_BLOCK];
-
-	if (log2_block < BF_MIN_LOG2_BLOCK || log2_block > BF_MAX_LOG2_BLOCK)
-		return BF_HEADER_BYTES;
-	return BF_HEADER_BYTES + (bf_load_le(bytes + AT_BLOCKS, 4) << (log2_block - 3));
 }
 
 bf_status

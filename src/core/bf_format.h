@@ -97,13 +97,6 @@ bf_format_version(const void *bytes)
 }
 
 /*
- * How long a filter is that begins with these BF_HEADER_BYTES bytes, as they say;
- * BF_HEADER_BYTES if they state no block size of the format.  Nothing else of them
- * is looked at.  For callers of bf_header_read that have the header alone.
- */
-extern uint64_t bf_header_length(const void *bytes);
-
-/*
  * Reads and checks a header of a filter that is total_bytes long, without
  * touching the blocks: no field is what it is by damage, since the header has a
  * checksum of its own, but that bits_set and checksum are those of the blocks is

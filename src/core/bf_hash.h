@@ -5,7 +5,7 @@
  * One 64-bit hash decides everything.  Its high bits choose the block, a mix of
  * it the part of a set, and multiplication by powers of an odd constant the bits
  * within the block.  Double hashing is not used: inside a small block its probes
- * repeat too often (at 1e-4 twice the promised rate; see doc/DESIGN.md).
+ * repeat too often (at 1e-4 twice the promised rate).
  *
  * These functions are part of the format: see doc/FORMAT.md.
  */
@@ -111,22 +111,7 @@ bf_part_of(uint64_t hash, uint32_t parts)
 	return (uint32_t) bf_reduce(hash, parts);
 }
 
-/*
- * The probes of a hash: start with bf_probe_start, take the bit within the block
- * with bf_probe_bit, go on with bf_probe_next.
- */
-static inline uint64_t
-bf_probe_start(uint64_t hash)
-{
-	return hash * BF_PROBE_MULTIPLIER;
-}
-
-static inline uint64_t
-bf_probe_next(uint64_t probe)
-{
-	return probe * BF_PROBE_MULTIPLIER;
-}
-
+/* The bit within the block that a probe asks for. */
 static inline uint32_t
 bf_probe_bit(uint64_t probe, unsigned log2_block_bits)
 {
@@ -134,7 +119,7 @@ bf_probe_bit(uint64_t probe, unsigned log2_block_bits)
 }
 
 /*
- * Probe i, from 0, at once: multiplication by a power of the constant.  So probes
+ * Probe i, from 0, of a hash: multiplication by a power of BF_PROBE_MULTIPLIER.  So probes
  * need not wait for each other.
  */
 extern const uint64_t bf_probe_powers[BF_MAX_PROBES];

@@ -27,7 +27,6 @@ bf_usable_kernel(unsigned i)
 	return NULL;
 }
 
-#if defined(__GNUC__)
 /* Before main, or when a server loads the library: no thread can see it change. */
 __attribute__((constructor))
 static void
@@ -38,4 +37,3 @@ choose_kernel(void)
 	for (i = 0; bf_usable_kernel(i) != NULL; i++)
 		bf_kernel = bf_usable_kernel(i);
 }
-#endif

@@ -37,7 +37,7 @@ extern const bf_kernel_functions *bf_usable_kernel(unsigned i);
 /* For bf_kernel.c only. */
 extern const bf_kernel_functions bf_portable_kernel;
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(__x86_64__)
 #define BF_HAVE_AVX2 1
 extern const bf_kernel_functions bf_avx2_kernel;
 #endif

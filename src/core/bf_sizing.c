@@ -49,29 +49,14 @@ bf_ideal_bits_per_key(double p)
 	return -bf_ln(p) / (LN_2 * LN_2);
 }
 
-static double
-block_bits(unsigned log2_block_bits)
-{
-	return (double) ((uint64_t) 1 << log2_block_bits);
-}
-
 /* Rate of a large filter with so many bits per key. */
 static double
 rate_at(double bits_per_key, unsigned log2_block_bits, unsigned probes)
 {
 	bf_geometry geometry = {0, log2_block_bits, probes};
 
-	return bf_expect_load(block_bits(log2_block_bits) / bits_per_key,
+	return bf_expect_load((double) ((uint64_t) 1 << log2_block_bits) / bits_per_key,
 						  &geometry).rate;
-}
-
-/* Rate of a filter of one block that holds n keys. */
-static double
-rate_of_one_block(uint64_t n, unsigned log2_block_bits, unsigned probes)
-{
-	bf_geometry geometry = {1, log2_block_bits, probes};
-
-	return bf_expect((double) n, &geometry).rate;
 }
 
 /*
@@ -111,7 +96,8 @@ best_of_one_block(uint64_t n, double p, unsigned log2_block_bits, unsigned *prob
 
 	for (k = range.first; k <= range.last; k++)
 	{
-		double		rate = rate_of_one_block(n, log2_block_bits, k);
+		bf_geometry geometry = {1, log2_block_bits, k};
+		double		rate = bf_expect((double) n, &geometry).rate;
 
 		if (rate < best)
 		{

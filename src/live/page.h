@@ -46,7 +46,7 @@
 /* What each page of blocks says of itself.  A page without it is an error, never false. */
 typedef struct BfpgLiveMark
 {
-	uint32		magic;			/* BFPG_LIVE_PAGE_MAGIC */
+	uint32		magic;			/* PAGE_MAGIC in page.c */
 	uint32		level;			/* 0, or how many pages are between it and one of level 0 */
 	BlockNumber self;			/* its own number */
 	BlockNumber overflow;		/* first of its overflow pages, 0 if there are none */
@@ -138,7 +138,7 @@ extern void bfpg_live_refuse_page(Oid index, BlockNumber page, const char *what)
 extern Page bfpg_live_checked_page(Oid index, Buffer buffer, BlockNumber number,
 								   unsigned level);
 
-/* Where in its part a page of level 0 begins, and how many blocks it has. */
+/* How many blocks a page of level 0 has. */
 extern uint32 bfpg_live_page_blocks(const BfpgLive *live, BlockNumber page);
 
 /* The number of bits set in a page's blocks. */

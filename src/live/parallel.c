@@ -46,15 +46,6 @@ typedef struct Usage
 
 PGDLLEXPORT void bloomfilter_parallel_build(dsm_segment *segment, shm_toc *toc);
 
-static void
-add_counts(Shared *shared, const BfpgLiveCounts *counts)
-{
-	SpinLockAcquire(&shared->mutex);
-	shared->counts.rows += counts->rows;
-	shared->counts.keys += counts->keys;
-	SpinLockRelease(&shared->mutex);
-}
-
 /* What a process does: until all pages are taken. */
 static void
 take_pages(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool progress)
@@ -62,7 +53,10 @@ take_pages(Shared *shared, Relation heap, Relation index, IndexInfo *info, bool 
 	BfpgLiveCounts counts = {0};
 
 	bfpg_live_scan_pages(heap, index, info, &shared->pages, shared->memory, progress, &counts);
-	add_counts(shared, &counts);
+	SpinLockAcquire(&shared->mutex);
+	shared->counts.rows += counts.rows;
+	shared->counts.keys += counts.keys;
+	SpinLockRelease(&shared->mutex);
 }
 
 /* What a worker begins with; the server finds it by its name. */
@@ -97,14 +91,6 @@ shared_bytes(void)
 	return offsetof(Shared, query) + (debug_query_string == NULL ? 0 : strlen(debug_query_string)) + 1;
 }
 
-static void
-estimate(ParallelContext *context)
-{
-	shm_toc_estimate_chunk(&context->estimator, shared_bytes());
-	shm_toc_estimate_chunk(&context->estimator, context->nworkers * sizeof(Usage));
-	shm_toc_estimate_keys(&context->estimator, 2);
-}
-
 static Shared *
 make_shared(ParallelContext *context, Relation heap, Relation index, IndexInfo *info,
 			int processes)
@@ -132,7 +118,9 @@ bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *info, int work
 
 	EnterParallelMode();
 	context = CreateParallelContext("bloomfilter", "bloomfilter_parallel_build", workers);
-	estimate(context);
+	shm_toc_estimate_chunk(&context->estimator, shared_bytes());
+	shm_toc_estimate_chunk(&context->estimator, context->nworkers * sizeof(Usage));
+	shm_toc_estimate_keys(&context->estimator, 2);
 	InitializeParallelDSM(context);
 	/* Without shared memory, or without a worker, the caller does all. */
 	if (context->seg != NULL)

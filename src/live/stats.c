@@ -47,24 +47,16 @@ typedef struct Sample
 	unsigned	depth;
 } Sample;
 
-/* A page as if it were a filter of its own. */
-static bf_header
-page_header(const Sample *sample, uint64 bits)
-{
-	bf_header	header = sample->live->header;
-
-	header.blocks = sample->blocks;
-	header.bits_set = bits;
-	return header;
-}
-
 static void
 look_at_page(const BfpgLiveNode *node, void *argument)
 {
 	Sample	   *sample = (Sample *) argument;
 	uint64		bits = bfpg_live_page_bits(sample->live, node->page);
-	bf_header	header = page_header(sample, bits);
+	bf_header	header = sample->live->header;
 
+	/* The page as if it were a filter of its own. */
+	header.blocks = sample->blocks;
+	header.bits_set = bits;
 	if (node->level == 0)
 	{
 		sample->bits += bits;

@@ -55,14 +55,6 @@ in_index(Verification *verification, BlockNumber overflow, unsigned level)
 	return end <= verification->pages;
 }
 
-/* Whether a page has no bits behind its blocks, which end at a multiple of 64 bytes. */
-static bool
-room_is_right(Page page, uint64 used)
-{
-	return bf_count_bits(bfpg_live_block(page, BFPG_LIVE_BLOCKS_AT) + used, BFPG_LIVE_ROOM - used,
-						 NULL) == 0;
-}
-
 static void
 verify_page(const BfpgLiveNode *node, void *argument)
 {
@@ -76,7 +68,7 @@ verify_page(const BfpgLiveNode *node, void *argument)
 	if (verification->seen[node->number / 8] & mask)
 		bfpg_live_refuse_page(index, node->number, "two pages name it");
 	verification->seen[node->number / 8] |= mask;
-	if (!room_is_right(node->page, used))
+	if (bf_count_bits(bfpg_live_block(node->page, BFPG_LIVE_BLOCKS_AT) + used, BFPG_LIVE_ROOM - used, NULL) != 0)
 		bfpg_live_refuse_page(index, node->number, "there are bits where it has no blocks");
 	if (overflow != 0 && !in_index(verification, overflow, node->level))
 		bfpg_live_refuse_page(index, node->number, "its overflow pages are not in the index");

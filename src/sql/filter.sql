@@ -26,22 +26,6 @@ COMMENT ON FUNCTION bloom_reset(bloomfilter) IS 'filter with the same parameters
 -- Adding and combining
 --
 
-CREATE FUNCTION bloom_add(filter bloomfilter, key anyelement) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
-COMMENT ON FUNCTION bloom_add(bloomfilter, anyelement) IS 'filter with one more key';
-
-CREATE FUNCTION bloom_add(filter bloomfilter, key bloom_key) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT bloom_add_support;
-COMMENT ON FUNCTION bloom_add(bloomfilter, bloom_key) IS 'filter with one more key';
-
-CREATE FUNCTION bloom_add_all(filter bloomfilter, keys anyarray) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT bloom_add_support;
-COMMENT ON FUNCTION bloom_add_all(bloomfilter, anyarray) IS 'filter with the keys of an array; null keys are skipped';
-
-CREATE FUNCTION bloom_add_all(filter bloomfilter, keys bloom_key) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_add_all' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT bloom_add_support;
-COMMENT ON FUNCTION bloom_add_all(bloomfilter, bloom_key) IS 'filter with the keys of an array that is written as text; null keys are skipped';
-
 CREATE FUNCTION bloom_union(a bloomfilter, b bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_union' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_union(bloomfilter, bloomfilter) IS 'filter of the keys of either';
@@ -57,30 +41,6 @@ COMMENT ON FUNCTION bloom_shrink(bloomfilter, double precision) IS 'filter folde
 --
 -- Asking
 --
-
-CREATE FUNCTION bloom_contains(filter bloomfilter, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloomfilter, anyelement) IS 'whether the filter may contain the key; false is certain';
-
-CREATE FUNCTION bloom_contains(filter bloomfilter, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
-COMMENT ON FUNCTION bloom_contains(bloomfilter, bloom_key) IS 'whether the filter may contain the key; false is certain';
-
-CREATE FUNCTION bloom_contained(key anyelement, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
-COMMENT ON FUNCTION bloom_contained(anyelement, bloomfilter) IS 'implementation of <@ operator';
-
-CREATE FUNCTION bloom_contained(key bloom_key, filter bloomfilter) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_contained' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_contains_support;
-COMMENT ON FUNCTION bloom_contained(bloom_key, bloomfilter) IS 'implementation of <@ operator';
-
-CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys anyarray) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains_each' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_each(bloomfilter, anyarray) IS 'whether the filter may contain each key; the array has the same shape';
-
-CREATE FUNCTION bloom_contains_each(filter bloomfilter, keys bloom_key) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_contains_each' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_contains_each(bloomfilter, bloom_key) IS 'the same for an array that is written as text';
 
 CREATE FUNCTION bloom_matches(filter bloomfilter, keys anyarray) RETURNS anyarray
 	AS 'MODULE_PATHNAME', 'bloomfilter_matches' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
@@ -143,31 +103,7 @@ CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'bloomfilter_fpr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'expected false-positive rate for the keys in the filter now';
 
-CREATE FUNCTION bloom_hash(key anyelement, seed bigint DEFAULT 0) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_hash(anyelement, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
-
-CREATE FUNCTION bloom_hash(key bloom_key, seed bigint DEFAULT 0) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_hash(bloom_key, bigint) IS 'hash of the key: XXH64 of the bytes that doc/FORMAT.md describes';
-
-CREATE FUNCTION bloom_explain(filter bloomfilter, key anyelement) RETURNS text
-	AS 'MODULE_PATHNAME', 'bloomfilter_explain' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_explain(bloomfilter, anyelement) IS 'what a look-up of the key computes and sees, as every reader and the command line say it';
-
-CREATE FUNCTION bloom_explain(filter bloomfilter, key bloom_key) RETURNS text
-	AS 'MODULE_PATHNAME', 'bloomfilter_explain' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_explain(bloomfilter, bloom_key) IS 'what a look-up of the key computes and sees, as every reader and the command line say it';
-
 --
 -- Sets of filters
 --
-
-CREATE FUNCTION bloom_part(key anyelement, parts integer, seed bigint DEFAULT 0) RETURNS integer
-	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_part(anyelement, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
-
-CREATE FUNCTION bloom_part(key bloom_key, parts integer, seed bigint DEFAULT 0) RETURNS integer
-	AS 'MODULE_PATHNAME', 'bloomfilter_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION bloom_part(bloom_key, integer, bigint) IS 'the part, from 0, that the key belongs to in a set of so many';
 

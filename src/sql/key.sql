@@ -9,15 +9,15 @@ CREATE FUNCTION bloom_key_in(cstring) RETURNS bloom_key
 COMMENT ON FUNCTION bloom_key_in(cstring) IS 'I/O';
 
 CREATE FUNCTION bloom_key_out(bloom_key) RETURNS cstring
-	AS 'MODULE_PATHNAME', 'bloomfilter_key_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_key_out(bloom_key) IS 'I/O';
 
 CREATE FUNCTION bloom_key_recv(internal) RETURNS bloom_key
-	AS 'MODULE_PATHNAME', 'bloomfilter_key_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'textrecv' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_key_recv(internal) IS 'I/O';
 
 CREATE FUNCTION bloom_key_send(bloom_key) RETURNS bytea
-	AS 'MODULE_PATHNAME', 'bloomfilter_key_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'textsend' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_key_send(bloom_key) IS 'I/O';
 
 -- A string, so that PostgreSQL takes a literal of no type for it; not the preferred one,

@@ -9,88 +9,10 @@ COMMENT ON FUNCTION bloomfilter_index_handler(internal) IS 'handler of the acces
 CREATE ACCESS METHOD bloomfilter TYPE INDEX HANDLER bloomfilter_index_handler;
 COMMENT ON ACCESS METHOD bloomfilter IS 'live index: an index that is a Bloom filter, which bloom_index_contains looks up';
 
--- They name the types of keys, and nothing else: without operators the planner never
--- considers the index.  varchar and cidr are text and inet to an index.
-CREATE OPERATOR CLASS bloom_int2_ops DEFAULT FOR TYPE smallint USING bloomfilter AS STORAGE smallint;
-COMMENT ON OPERATOR CLASS bloom_int2_ops USING bloomfilter IS 'keys of type smallint';
-COMMENT ON OPERATOR FAMILY bloom_int2_ops USING bloomfilter IS 'keys of type smallint';
-CREATE OPERATOR CLASS bloom_int4_ops DEFAULT FOR TYPE integer USING bloomfilter AS STORAGE integer;
-COMMENT ON OPERATOR CLASS bloom_int4_ops USING bloomfilter IS 'keys of type integer';
-COMMENT ON OPERATOR FAMILY bloom_int4_ops USING bloomfilter IS 'keys of type integer';
-CREATE OPERATOR CLASS bloom_int8_ops DEFAULT FOR TYPE bigint USING bloomfilter AS STORAGE bigint;
-COMMENT ON OPERATOR CLASS bloom_int8_ops USING bloomfilter IS 'keys of type bigint';
-COMMENT ON OPERATOR FAMILY bloom_int8_ops USING bloomfilter IS 'keys of type bigint';
-CREATE OPERATOR CLASS bloom_text_ops DEFAULT FOR TYPE text USING bloomfilter AS STORAGE text;
-COMMENT ON OPERATOR CLASS bloom_text_ops USING bloomfilter IS 'keys of type text';
-COMMENT ON OPERATOR FAMILY bloom_text_ops USING bloomfilter IS 'keys of type text';
-CREATE OPERATOR CLASS bloom_bpchar_ops DEFAULT FOR TYPE character USING bloomfilter AS STORAGE character;
-COMMENT ON OPERATOR CLASS bloom_bpchar_ops USING bloomfilter IS 'keys of type character';
-COMMENT ON OPERATOR FAMILY bloom_bpchar_ops USING bloomfilter IS 'keys of type character';
-CREATE OPERATOR CLASS bloom_name_ops DEFAULT FOR TYPE name USING bloomfilter AS STORAGE name;
-COMMENT ON OPERATOR CLASS bloom_name_ops USING bloomfilter IS 'keys of type name';
-COMMENT ON OPERATOR FAMILY bloom_name_ops USING bloomfilter IS 'keys of type name';
-CREATE OPERATOR CLASS bloom_bytea_ops DEFAULT FOR TYPE bytea USING bloomfilter AS STORAGE bytea;
-COMMENT ON OPERATOR CLASS bloom_bytea_ops USING bloomfilter IS 'keys of type bytea';
-COMMENT ON OPERATOR FAMILY bloom_bytea_ops USING bloomfilter IS 'keys of type bytea';
-CREATE OPERATOR CLASS bloom_uuid_ops DEFAULT FOR TYPE uuid USING bloomfilter AS STORAGE uuid;
-COMMENT ON OPERATOR CLASS bloom_uuid_ops USING bloomfilter IS 'keys of type uuid';
-COMMENT ON OPERATOR FAMILY bloom_uuid_ops USING bloomfilter IS 'keys of type uuid';
-CREATE OPERATOR CLASS bloom_numeric_ops DEFAULT FOR TYPE numeric USING bloomfilter AS STORAGE numeric;
-COMMENT ON OPERATOR CLASS bloom_numeric_ops USING bloomfilter IS 'keys of type numeric';
-COMMENT ON OPERATOR FAMILY bloom_numeric_ops USING bloomfilter IS 'keys of type numeric';
-CREATE OPERATOR CLASS bloom_float4_ops DEFAULT FOR TYPE real USING bloomfilter AS STORAGE real;
-COMMENT ON OPERATOR CLASS bloom_float4_ops USING bloomfilter IS 'keys of type real';
-COMMENT ON OPERATOR FAMILY bloom_float4_ops USING bloomfilter IS 'keys of type real';
-CREATE OPERATOR CLASS bloom_float8_ops DEFAULT FOR TYPE double precision USING bloomfilter AS STORAGE double precision;
-COMMENT ON OPERATOR CLASS bloom_float8_ops USING bloomfilter IS 'keys of type double precision';
-COMMENT ON OPERATOR FAMILY bloom_float8_ops USING bloomfilter IS 'keys of type double precision';
-CREATE OPERATOR CLASS bloom_date_ops DEFAULT FOR TYPE date USING bloomfilter AS STORAGE date;
-COMMENT ON OPERATOR CLASS bloom_date_ops USING bloomfilter IS 'keys of type date';
-COMMENT ON OPERATOR FAMILY bloom_date_ops USING bloomfilter IS 'keys of type date';
-CREATE OPERATOR CLASS bloom_timestamp_ops DEFAULT FOR TYPE timestamp without time zone USING bloomfilter AS STORAGE timestamp without time zone;
-COMMENT ON OPERATOR CLASS bloom_timestamp_ops USING bloomfilter IS 'keys of type timestamp without time zone';
-COMMENT ON OPERATOR FAMILY bloom_timestamp_ops USING bloomfilter IS 'keys of type timestamp without time zone';
-CREATE OPERATOR CLASS bloom_timestamptz_ops DEFAULT FOR TYPE timestamp with time zone USING bloomfilter AS STORAGE timestamp with time zone;
-COMMENT ON OPERATOR CLASS bloom_timestamptz_ops USING bloomfilter IS 'keys of type timestamp with time zone';
-COMMENT ON OPERATOR FAMILY bloom_timestamptz_ops USING bloomfilter IS 'keys of type timestamp with time zone';
-CREATE OPERATOR CLASS bloom_inet_ops DEFAULT FOR TYPE inet USING bloomfilter AS STORAGE inet;
-COMMENT ON OPERATOR CLASS bloom_inet_ops USING bloomfilter IS 'keys of type inet';
-COMMENT ON OPERATOR FAMILY bloom_inet_ops USING bloomfilter IS 'keys of type inet';
-CREATE OPERATOR CLASS bloom_macaddr_ops DEFAULT FOR TYPE macaddr USING bloomfilter AS STORAGE macaddr;
-COMMENT ON OPERATOR CLASS bloom_macaddr_ops USING bloomfilter IS 'keys of type macaddr';
-COMMENT ON OPERATOR FAMILY bloom_macaddr_ops USING bloomfilter IS 'keys of type macaddr';
-CREATE OPERATOR CLASS bloom_macaddr8_ops DEFAULT FOR TYPE macaddr8 USING bloomfilter AS STORAGE macaddr8;
-COMMENT ON OPERATOR CLASS bloom_macaddr8_ops USING bloomfilter IS 'keys of type macaddr8';
-COMMENT ON OPERATOR FAMILY bloom_macaddr8_ops USING bloomfilter IS 'keys of type macaddr8';
-
 --
 -- Look-ups in live indexes.  A result may turn from false to true within a statement, never
 -- back: STABLE.
 --
-
-CREATE FUNCTION bloom_index_contains(index regclass, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
-COMMENT ON FUNCTION bloom_index_contains(regclass, anyelement) IS 'whether rows of the index may have the key; false is certain';
-
-CREATE FUNCTION bloom_index_contains(index regclass, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
-COMMENT ON FUNCTION bloom_index_contains(regclass, bloom_key) IS 'whether rows of the index may have the key; false is certain';
-
-CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key anyelement) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
-COMMENT ON FUNCTION bloom_index_contains(regclass, name, anyelement) IS 'whether rows of the table may have the key in the column; false is certain';
-
-CREATE FUNCTION bloom_index_contains(relation regclass, column_name name, key bloom_key) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 20 SUPPORT bloom_index_contains_support;
-COMMENT ON FUNCTION bloom_index_contains(regclass, name, bloom_key) IS 'whether rows of the table may have the key in the column; false is certain';
-
-CREATE FUNCTION bloom_index_contains_each(index regclass, keys anyarray) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_contains_each(regclass, anyarray) IS 'whether rows of the index may have each key; the array has the same shape';
-
-CREATE FUNCTION bloom_index_contains_each(relation regclass, column_name name, keys anyarray) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_contains_each(regclass, name, anyarray) IS 'whether rows of the table may have each key in the column; the array has the same shape';
 
 CREATE FUNCTION bloom_index_matches(index regclass, keys anyarray) RETURNS anyarray
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
@@ -100,14 +22,6 @@ CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys an
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, name, anyarray) IS 'the keys of an array that rows of the table may have in the column';
 
-CREATE FUNCTION bloom_index_contains_each(index regclass, keys bloom_key) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_contains_each(regclass, bloom_key) IS 'the same for an array that is written as text';
-
-CREATE FUNCTION bloom_index_contains_each(relation regclass, column_name name, keys bloom_key) RETURNS boolean[]
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_contains_each' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_contains_each(regclass, name, bloom_key) IS 'the same for an array that is written as text';
-
 CREATE FUNCTION bloom_index_matches(index regclass, keys bloom_key) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, bloom_key) IS 'the same for an array that is written as text';
@@ -115,22 +29,6 @@ COMMENT ON FUNCTION bloom_index_matches(regclass, bloom_key) IS 'the same for an
 CREATE FUNCTION bloom_index_matches(relation regclass, column_name name, keys bloom_key) RETURNS text[]
 	AS 'MODULE_PATHNAME', 'bloomfilter_index_matches' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_index_matches(regclass, name, bloom_key) IS 'the same for an array that is written as text';
-
-CREATE FUNCTION bloom_index_explain(index regclass, key anyelement) RETURNS text
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_explain' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_explain(regclass, anyelement) IS 'what bloom_index_contains of the key computes and sees, page by page';
-
-CREATE FUNCTION bloom_index_explain(index regclass, key bloom_key) RETURNS text
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_explain' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_explain(regclass, bloom_key) IS 'what bloom_index_contains of the key computes and sees, page by page';
-
-CREATE FUNCTION bloom_index_partitions(relation regclass, column_name name, key anyelement, OUT partition regclass, OUT index regclass) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_partitions' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_partitions(regclass, name, anyelement) IS 'partitions whose rows may have the key in the column; all others have not';
-
-CREATE FUNCTION bloom_index_partitions(relation regclass, column_name name, key bloom_key, OUT partition regclass, OUT index regclass) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'bloomfilter_index_partitions' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_index_partitions(regclass, name, bloom_key) IS 'partitions whose rows may have the key in the column; all others have not';
 
 -- Not strict: the first argument is a NULL of the table's row type.  It runs a query.
 CREATE FUNCTION bloom_search("table" anyelement, column_name name, key anycompatible) RETURNS SETOF anyelement

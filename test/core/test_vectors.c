@@ -46,12 +46,12 @@ hash_of_hex(const char *hex, uint64_t seed)
 static bool
 probes_are(uint64_t hash, unsigned log2_block_bits, unsigned k, const char *list)
 {
-	uint64_t	probe = bf_probe_start(hash);
 	char	   *end = NULL;
+	unsigned	i;
 
-	for (; k > 0; k--, probe = bf_probe_next(probe))
+	for (i = 0; i < k; i++)
 	{
-		if (strtoull(list, &end, 10) != bf_probe_bit(probe, log2_block_bits))
+		if (strtoull(list, &end, 10) != bf_probe_bit(bf_probe(hash, i), log2_block_bits))
 			return false;
 		list = end + 1;
 	}

@@ -124,12 +124,9 @@ bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key)
 	/* Flat, as one that was just made has no checksum. */
 	Datum		flat = PointerGetDatum(bfpg_flat_value(filter));
 	bf_exact	shape;
-	bf_status	status;
-	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape, &status);
+	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape);
 	char		text[BF_EXPLAIN_ROOM];
 
-	if (status != BF_OK)
-		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
 	bf_explain(text, &shape, copy->blocks, key_type, key->data, (size_t) key->len);
 	bfpg_filter_free(copy);
 	return CStringGetTextDatum(text);

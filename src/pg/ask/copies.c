@@ -265,11 +265,8 @@ static void
 make_copy(BfpgStored *stored)
 {
 	bf_exact	shape;
-	bf_status	status;
-	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext, &shape, &status);
+	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext, &shape);
 
-	if (status != BF_OK)
-		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
 	/* The key at hand was hashed with the seed of the header that was read before. */
 	if (!bf_exact_same(&shape, &stored->shape))
 		ereport(ERROR,

@@ -94,9 +94,6 @@ typedef RelFileNode BfpgFileLocator;
 #define BFPG_FILE_NUMBER(locator) ((locator).relNode)
 #endif
 
-/* Pinning a page in the buffer where it was the last time, if it is still there. */
-#define bfpg_read_recent_buffer(locator, page, recent) ReadRecentBuffer(locator, MAIN_FORKNUM, page, recent)
-
 /* Plans a statement; from 19 on there is room for what EXPLAIN wants to know. */
 #if PG_VERSION_NUM >= 190000
 #define bfpg_plan_query(query, text, options, params) pg_plan_query(query, text, options, params, NULL)

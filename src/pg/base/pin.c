@@ -32,8 +32,6 @@ bfpg_pin_make_hints(void)
 bool
 bfpg_pin_has_page(Relation relation, BlockNumber page, BlockNumber *pages)
 {
-	if (pages == NULL)
-		return true;
 	if (*pages == InvalidBlockNumber)
 		*pages = RelationGetNumberOfBlocks(relation);
 	return page < *pages;

@@ -37,7 +37,7 @@ bfpg_pin_hinted(const BfpgFileLocator *locator, bool temporary, BlockNumber page
 {
 	/* Files of temporary tables may have the number of another table's. */
 	return hint != InvalidBuffer && BufferIsLocal(hint) == temporary &&
-		bfpg_read_recent_buffer(*locator, page, hint);
+		ReadRecentBuffer(*locator, MAIN_FORKNUM, page, hint);
 }
 
 /*
@@ -58,7 +58,7 @@ bfpg_pin_fetch(const BfpgFileLocator *locator, BlockNumber page, uint32 offset)
 
 /*
  * Whether an open relation has a page.  *pages is the length of its file, or InvalidBlockNumber
- * until it is needed; pages is NULL for a page that is known to be there.
+ * until it is needed.
  */
 extern bool bfpg_pin_has_page(Relation relation, BlockNumber page, BlockNumber *pages);
 

@@ -19,23 +19,6 @@
 #include "base/report.h"
 #include "base/settings.h"
 
-static int
-door_sqlstate(BfpgDoor door)
-{
-	switch (door)
-	{
-		case BFPG_DOOR_TEXT:
-			return ERRCODE_INVALID_TEXT_REPRESENTATION;
-		case BFPG_DOOR_BINARY:
-			return ERRCODE_INVALID_BINARY_REPRESENTATION;
-		case BFPG_DOOR_ARGUMENT:
-			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case BFPG_DOOR_STORED:
-			return ERRCODE_DATA_CORRUPTED;
-	}
-	return ERRCODE_INTERNAL_ERROR;
-}
-
 void
 bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					struct Node *escontext)
@@ -59,12 +42,12 @@ bfpg_report_invalid(bf_status status, const void *bytes, BfpgDoor door,
 					  errhint("It was made by a newer version of bloomfilter; update this one.")));
 	else if (door == BFPG_DOOR_STORED)
 		ereport(ERROR,
-				(errcode(door_sqlstate(door)),
+				(errcode(door),
 				 errmsg("stored bloomfilter value is damaged: %s", bf_status_text(status)),
 				 errhint("Build the filter again or restore it from a backup.")));
 	else
 		bfpg_errsave(escontext,
-					 (errcode(door_sqlstate(door)),
+					 (errcode(door),
 					  errmsg("invalid bloomfilter value: %s", bf_status_text(status))));
 }
 

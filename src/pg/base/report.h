@@ -14,13 +14,13 @@
 
 struct Node;
 
-/* How bytes came in; decides the SQLSTATE of what is wrong with them. */
+/* How bytes came in: the SQLSTATE of what is wrong with them. */
 typedef enum BfpgDoor
 {
-	BFPG_DOOR_TEXT,				/* type input: 22P02 */
-	BFPG_DOOR_BINARY,				/* type receive, an aggregate's state: 22P03 */
-	BFPG_DOOR_ARGUMENT,			/* a bytea that a user casts: 22023 */
-	BFPG_DOOR_STORED				/* a value of a table: XX001 */
+	BFPG_DOOR_TEXT = ERRCODE_INVALID_TEXT_REPRESENTATION,	/* type input */
+	BFPG_DOOR_BINARY = ERRCODE_INVALID_BINARY_REPRESENTATION,	/* type receive */
+	BFPG_DOOR_ARGUMENT = ERRCODE_INVALID_PARAMETER_VALUE,	/* a bytea that a user casts */
+	BFPG_DOOR_STORED = ERRCODE_DATA_CORRUPTED	/* a value of a table */
 } BfpgDoor;
 
 /*

@@ -165,30 +165,11 @@ bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header)
 		bfpg_refuse_key_type(header->key_type, coder->type);
 }
 
-/* The SQL type to cast keys of a kind to. */
+/* The SQL type to cast keys of a kind to: most are called as the kind is. */
 static const char *
 cast_target(bf_key_type type)
 {
-	switch (type)
-	{
-		case BF_KEY_INTEGER:
-			return "bigint";
-		case BF_KEY_FLOAT:
-			return "double precision";
-		case BF_KEY_NONE:
-		case BF_KEY_TEXT:
-		case BF_KEY_BYTEA:
-		case BF_KEY_UUID:
-		case BF_KEY_NUMERIC:
-		case BF_KEY_DATE:
-		case BF_KEY_TIMESTAMP:
-		case BF_KEY_TIMESTAMPTZ:
-		case BF_KEY_INET:
-		case BF_KEY_MACADDR:
-		case BF_KEY_ROW:
-			break;				/* as the kind is called */
-	}
-	return bf_key_type_name(type);
+	return type == BF_KEY_INTEGER ? "bigint" : type == BF_KEY_FLOAT ? "double precision" : bf_key_type_name(type);
 }
 
 void

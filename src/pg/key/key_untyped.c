@@ -16,9 +16,6 @@
 #include "base/pg_compat.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_key_in);
-PG_FUNCTION_INFO_V1(bloomfilter_key_out);
-PG_FUNCTION_INFO_V1(bloomfilter_key_recv);
-PG_FUNCTION_INFO_V1(bloomfilter_key_send);
 PG_FUNCTION_INFO_V1(bloomfilter_key_from_text);
 PG_FUNCTION_INFO_V1(bloomfilter_key_from_bpchar);
 
@@ -62,24 +59,6 @@ bloomfilter_key_in(PG_FUNCTION_ARGS)
 {
 	check_source(fcinfo->flinfo);
 	return textin(fcinfo);
-}
-
-Datum
-bloomfilter_key_out(PG_FUNCTION_ARGS)
-{
-	return textout(fcinfo);
-}
-
-Datum
-bloomfilter_key_recv(PG_FUNCTION_ARGS)
-{
-	return textrecv(fcinfo);
-}
-
-Datum
-bloomfilter_key_send(PG_FUNCTION_ARGS)
-{
-	return textsend(fcinfo);
 }
 
 /*
@@ -147,17 +126,9 @@ reading_type(bf_key_type type)
 			return INETOID;
 		case BF_KEY_MACADDR:	/* it reads six bytes, too, as the same key */
 			return MACADDR8OID;
-		case BF_KEY_BYTEA:
-		case BF_KEY_FLOAT:
-		case BF_KEY_DATE:
-		case BF_KEY_TIMESTAMP:
-		case BF_KEY_TIMESTAMPTZ:
-		case BF_KEY_NONE:
-		case BF_KEY_TEXT:
-		case BF_KEY_ROW:
-			break;
+		default:
+			return InvalidOid;
 	}
-	return InvalidOid;
 }
 
 static uint64

@@ -44,9 +44,6 @@ bfpg_extension_schema(Oid function)
 	return schema;
 }
 
-#define PARTS_TABLE "bloom_generation_part"
-#define PARTS_INDEX "bloom_generation_part_pkey"
-
 Oid
 bfpg_list_relation(Oid schema, const char *name)
 {
@@ -72,16 +69,10 @@ bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan)
 	return systable_getnext(*scan);
 }
 
-static Oid
-parts_table(Oid schema)
-{
-	return bfpg_list_relation(schema, PARTS_TABLE);
-}
-
 void
 bfpg_list_check_may_read(Oid schema)
 {
-	Oid			table = parts_table(schema);
+	Oid			table = bfpg_list_relation(schema, "bloom_generation_part");
 
 	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
@@ -91,7 +82,7 @@ bfpg_list_check_may_read(Oid schema)
 bool
 bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter)
 {
-	Relation	table = table_open(parts_table(schema), AccessShareLock);
+	Relation	table = table_open(bfpg_list_relation(schema, "bloom_generation_part"), AccessShareLock);
 	ScanKeyData keys[3];
 	SysScanDesc scan;
 	HeapTuple	tuple;
@@ -102,7 +93,7 @@ bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum 
 	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
 				Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
-	scan = systable_beginscan(table, bfpg_list_relation(schema, PARTS_INDEX),
+	scan = systable_beginscan(table, bfpg_list_relation(schema, "bloom_generation_part_pkey"),
 							  true, GetActiveSnapshot(), lengthof(keys), keys);
 	tuple = systable_getnext(scan);
 	if (tuple != NULL)

@@ -74,13 +74,6 @@ typedef struct BfpgClause
 	Node	   *key;
 } BfpgClause;
 
-/* Whether of two declared types of arguments the first is the key's. */
-static bool
-key_is_first(Oid first)
-{
-	return first == ANYELEMENTOID || bfpg_is_untyped(first);
-}
-
 static BfpgClause
 make_clause(Oid function, List *args)
 {
@@ -90,7 +83,7 @@ make_clause(Oid function, List *args)
 	bool		swapped;
 
 	(void) get_func_signature(function, &types, &count);
-	swapped = key_is_first(types[0]);
+	swapped = types[0] == ANYELEMENTOID || bfpg_is_untyped(types[0]);
 	clause.filter = swapped ? lsecond(args) : linitial(args);
 	clause.key = swapped ? linitial(args) : lsecond(args);
 	return clause;

@@ -55,7 +55,7 @@ pass_aggregate(const BfpgSource *source)
 {
 	const Oid	types[] = {BYTEAOID, InvalidOid, BOOLOID};
 
-	return bfpg_source_function(source, BFPG_PUBLISH_AGG, source->member != 0 ? 3 : 2, types);
+	return bfpg_source_function(source, "bloom_publish_agg", source->member != 0 ? 3 : 2, types);
 }
 
 /* SELECT bloom_publish_agg(argument, key), or (argument, key, boolean) */

@@ -13,13 +13,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/*
- * The aggregate that reads the keys: its arguments are the ticket of the filters, a bytea, a key,
- * and of an exact list whether it is a member.
- */
-#define BFPG_PUBLISH_AGG "bloom_publish_agg"
-
-/* What it returns, as an array of bigint: these numbers, then the hashes that were let in. */
+/* What bloom_publish_agg returns, as an array of bigint: these numbers, then the hashes that were let in. */
 typedef enum BfpgPassCount
 {
 	BFPG_PASS_KEYS,				/* members: of a plain list all keys */

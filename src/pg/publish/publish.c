@@ -294,19 +294,7 @@ refuse_set(const BfpgPublication *list, const char *detail)
 			 errhint("Give all parts of one set, each once, in any order.")));
 }
 
-/* Reads all of a filter: what is damaged is an error. */
-static void
-read_whole(Datum filter, bf_exact *shape)
-{
-	bf_status	status;
-	BfpgFilter *copy = bfpg_filter_load(filter, CurrentMemoryContext, shape, &status);
-
-	if (status != BF_OK)
-		bfpg_report_invalid(status, copy->image, BFPG_DOOR_STORED, NULL);
-	bfpg_filter_free(copy);
-}
-
-/* Puts the filters in the order of their parts, and reads what they are. */
+/* Puts the filters in the order of their parts, and reads all of each: what is damaged is an error. */
 static void
 take_set(BfpgPublication *list, const Datum *filters, int count)
 {
@@ -322,7 +310,7 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 	{
 		bf_exact	shape;
 
-		read_whole(filters[i], &shape);
+		bfpg_filter_free(bfpg_filter_load(filters[i], CurrentMemoryContext, &shape));
 		header = shape.level[0];
 		if (header.parts != count)
 			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));

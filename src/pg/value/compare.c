@@ -67,19 +67,12 @@ bloomfilter_ne(PG_FUNCTION_ARGS)
 static uint64
 checksum(Datum value)
 {
-	const BfpgFilter *filter = bfpg_filter_expanded(value);
 	bf_exact	shape;
-	bf_header	header;
-	uint8		bytes[BF_HEADER_BYTES];
 
-	if (filter == NULL)
-	{
-		bfpg_read_shape(value, &shape);
-		return shape.level[0].checksum;
-	}
-	header = filter->header;
-	bf_header_write(&header, filter->blocks, bfpg_tick, bytes);
-	return header.checksum;
+	if (bfpg_filter_expanded(value) != NULL)
+		value = PointerGetDatum(bfpg_flat_value(value));
+	bfpg_read_shape(value, &shape);
+	return shape.level[0].checksum;
 }
 
 Datum

@@ -167,14 +167,13 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 	return filter;
 }
 
-/* What bf_any_parse says of it: usable only on BF_OK. */
 BfpgFilter *
-bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status)
+bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
+	bf_status	status;
 	uint64		total;
 
-	*status = BF_OK;
 	if (filter != NULL)
 	{
 		bf_exact_of(&filter->header, shape);
@@ -183,12 +182,11 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *
 	total = toast_raw_datum_size(value) - VARHDRSZ;
 	filter = allocate_filter(total, parent);
 	load_image(filter->image, value, total);
-	*status = bf_any_parse(filter->image, total, bfpg_tick, shape);
-	if (*status == BF_OK)
-	{
-		filter->header = shape->level[0];
-		filter->blocks = filter->image + bf_exact_front(shape);
-	}
+	status = bf_any_parse(filter->image, total, bfpg_tick, shape);
+	if (status != BF_OK)
+		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
+	filter->header = shape->level[0];
+	filter->blocks = filter->image + bf_exact_front(shape);
 	return filter;
 }
 
@@ -196,14 +194,11 @@ BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
 	bf_exact	shape;
-	bf_status	status;
-	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape, &status);
+	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape);
 
 	/* what can be changed is none that is exact */
-	if (status == BF_OK && shape.levels > 1)
-		status = BF_BAD_VERSION;
-	if (status != BF_OK)
-		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
+	if (shape.levels > 1)
+		bfpg_report_invalid(BF_BAD_VERSION, filter->image, BFPG_DOOR_STORED, NULL);
 	return filter;
 }
 

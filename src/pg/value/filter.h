@@ -44,7 +44,7 @@ extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
  * A private copy for looking keys up, of an exact filter, too: its blocks are those of level 1,
  * and the other levels' follow.  It is never made a Datum.
  */
-extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape, bf_status *status);
+extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape);
 
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
 extern BfpgFilter *bfpg_filter_writable(Datum value, MemoryContext parent);

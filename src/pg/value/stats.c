@@ -134,9 +134,10 @@ bloomfilter_fpr(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_verify(PG_FUNCTION_ARGS)
 {
-	bf_status	status;
+	struct varlena *value = bfpg_flat_value(PG_GETARG_DATUM(0));
 	bf_exact	shape;
+	bf_status	status = bf_any_parse(VARDATA(value), VARSIZE(value) - VARHDRSZ, bfpg_tick, &shape);
 
-	bfpg_filter_free(bfpg_filter_load(PG_GETARG_DATUM(0), CurrentMemoryContext, &shape, &status));
+	PG_FREE_IF_COPY(value, 0);
 	PG_RETURN_BOOL(status == BF_OK);
 }
