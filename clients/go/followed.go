@@ -227,7 +227,7 @@ func (w *followed) findPlace(info os.FileInfo) {
 	w.place, w.told = Copied, binary.LittleEndian.Uint64(b[bornAt:])
 	device, inode, known := numbersOf(info)
 	boot := thisBoot()
-	if !known || boot == noBoot || isNobodys(b) || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
+	if !known || boot == noBoot || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
 		return
 	}
 	switch {
