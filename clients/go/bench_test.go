@@ -53,7 +53,7 @@ func prepare(b *testing.B) {
 		bench.mapped = mustOpen(b, path)
 		bench.memory = mustOpen(b, path, Copy())
 		raw[7] = byte(Text)
-		seal(raw)
+		sealPart(raw)
 		bench.texts = mustParse(b, raw)
 		random := rand.New(rand.NewSource(3))
 		for i := 0; i < 1<<20; i++ {
@@ -72,7 +72,7 @@ func buildLarge(count int64) []byte {
 	for i := int64(0); i < count; i++ {
 		s.add(raw, hashWord(uint64(i), 0))
 	}
-	seal(raw)
+	sealPart(raw)
 	return raw
 }
 
@@ -111,39 +111,6 @@ func BenchmarkInt64Batch(b *testing.B) {
 	})
 }
 
-// The same keys in a set of eight parts.
-func BenchmarkInt64SetBatch(b *testing.B) {
-	prepare(b)
-	const parts = 8
-	var files [][]byte
-	for part := uint16(0); part < parts; part++ {
-		s := shape{probes: 6, keyType: Integer, part: part, parts: parts,
-			blocks: uint32(benchCount()*1024*1024/benchKeysPerMiB/64/parts + 1)}
-		raw := s.build()
-		s = s.filled()
-		for key := int64(0); key < benchCount(); key++ {
-			s.add(raw, hashWord(uint64(key), 0))
-		}
-		seal(raw)
-		files = append(files, raw)
-	}
-	set, err := FromParts(files)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, f := range map[string]*Filter{"whole": bench.memory, "set": set} {
-		b.Run(name, func(b *testing.B) {
-			found := make([]bool, 1024)
-			for i := 0; i < b.N; i += len(found) {
-				from := i & (len(bench.members)/len(found) - 1) * len(found)
-				if err := f.ContainsManyInt64(bench.members[from:from+len(found)], found); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func BenchmarkStrings(b *testing.B) {
 	prepare(b)
 	keys := make([]string, 1<<16)
@@ -153,16 +120,6 @@ func BenchmarkStrings(b *testing.B) {
 	b.Run("single", func(b *testing.B) {
 		for i := 0; i < b.N; i++ {
 			if _, err := bench.texts.ContainsString(keys[i&(len(keys)-1)]); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("batch", func(b *testing.B) {
-		const size = 1024
-		found := make([]bool, size)
-		for i := 0; i < b.N; i += size {
-			from := i & (len(keys) - 1)
-			if err := bench.texts.ContainsManyString(keys[from:from+size], found); err != nil {
 				b.Fatal(err)
 			}
 		}

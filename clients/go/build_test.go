@@ -58,7 +58,7 @@ func (s shape) build(keys ...Key) []byte {
 	for i := range keys {
 		s.add(b, keys[i].hash(s.seed))
 	}
-	seal(b)
+	sealPart(b)
 	return b
 }
 
@@ -73,13 +73,6 @@ func (s shape) add(b []byte, hash uint64) {
 		bit := probe >> (64 - s.log2Block)
 		block[bit>>3] |= 1 << (bit & 7)
 	}
-}
-
-// seal makes the counted fields right again.
-func seal(b []byte) {
-	binary.LittleEndian.PutUint64(b[40:], countBits(b[headerBytes:]))
-	sealHeader(b)
-	binary.LittleEndian.PutUint64(b[checksumAt:], checksum(b))
 }
 
 func sealHeader(b []byte) {
@@ -140,4 +133,13 @@ func mustParts(t testing.TB, parts [][]byte) *Filter {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func mustWatch(t testing.TB, path string, options ...Option) *WatchedFilter {
+	t.Helper()
+	w, err := OpenWatched(path, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }

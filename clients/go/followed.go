@@ -227,7 +227,7 @@ func (w *followed) findPlace(info os.FileInfo) {
 	w.place, w.told = Copied, binary.LittleEndian.Uint64(b[bornAt:])
 	device, inode, known := numbersOf(info)
 	boot := thisBoot()
-	if !known || boot == noBoot || isNobodys(b) || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
+	if !known || boot == noBoot || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
 		return
 	}
 	switch {
@@ -387,21 +387,16 @@ func (f *Filter) Status() (s Status) {
 	}
 	if looked != 0 {
 		s.Age = time.Since(s.Looked)
-		if boot := w.bootAge(); w.place == Here && boot > s.Age {
+		// The clock of the boot is set by nobody.
+		then := w.load(lookedBootAt)
+		now, known := bootClock()
+		boot := time.Duration(int64(now)-int64(then)) * time.Microsecond
+		if known && then != 0 && w.place == Here && boot > s.Age {
 			s.Age = boot
 		}
 	}
 	runtime.KeepAlive(f)
 	return s
-}
-
-// bootAge is the age by a clock that nobody sets, which tells only within one boot.
-func (w *followed) bootAge() time.Duration {
-	then := w.load(lookedBootAt)
-	if now, known := bootClock(); known && then != 0 {
-		return time.Duration(int64(now)-int64(then)) * time.Microsecond
-	}
-	return 0
 }
 
 func moment(microseconds uint64) time.Time {

@@ -44,10 +44,8 @@ func (f *Filter) Info() Info {
 	return info
 }
 
-// checksum is that of the bytes of all parts: each part's is hashed with that of
+// checksumOf is that of the bytes of all parts: each part's is hashed with that of
 // those before it.
-func (f *Filter) checksum() string { return checksumOf(f.headers()) }
-
 func checksumOf(headers []*header) string {
 	whole := headers[0].checksum
 	var both [16]byte

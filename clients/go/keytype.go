@@ -74,13 +74,3 @@ func (t KeyType) Columns() (columns []KeyType) {
 	}
 	return columns
 }
-
-// KeyTypeByName returns the key type of a name such as "integer".
-func KeyTypeByName(name string) (KeyType, bool) {
-	for t := Integer; t <= lastKeyType; t++ {
-		if keyTypeNames[t] == name {
-			return t, true
-		}
-	}
-	return None, false
-}

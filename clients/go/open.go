@@ -215,7 +215,8 @@ func (f *Filter) hold(l *loaded) {
 }
 
 // load reads or maps a filter's file.
-func load(file *os.File, s stamp, c config) (*loaded, error) {
+func load(file *os.File, s stamp, c config) (l *loaded, err error) {
+	defer catchFaultOf(&err)()
 	size := s.info.Size()
 	// Nothing is allocated or mapped before the header fits the file's size.
 	if _, err := readHeader([]byte(s.start), uint64(size)); err != nil {
@@ -225,7 +226,7 @@ func load(file *os.File, s stamp, c config) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := parseMemory(mem.bytes, !c.trust)
+	p, err := parse(mem.bytes, !c.trust)
 	if err != nil {
 		mem.release()
 		return nil, err
@@ -248,12 +249,6 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 		return nil, fmt.Errorf("file was cut short while it was read: %w", err)
 	}
 	return &mapping{bytes: bytes}, nil
-}
-
-// parseMemory is parse for bytes that may be mapped.
-func parseMemory(b []byte, thorough bool) (p *part, err error) {
-	defer catchFaultOf(&err)()
-	return parse(b, thorough)
 }
 
 // assemble makes one Filter of parts in their order, if they are all of a set.

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"regexp"
 	"unicode/utf8"
 )
-
-var canonicalNumeric = regexp.MustCompile(`^(?:0|-?[1-9][0-9]*|-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9]|NaN|-?Infinity)$`)
 
 // RawKey is a key of these bytes, as section 3 of doc/FORMAT.md defines them. Bytes
 // that no key of the type has are refused: no filter can hold them. A text loses the
@@ -45,7 +42,8 @@ func isKey(t KeyType, key []byte) bool {
 	case UUID:
 		return len(key) == 16
 	case Numeric:
-		return canonicalNumeric.Match(key)
+		canonical, err := NumericKey(string(key))
+		return err == nil && canonical.long == string(key)
 	case Float:
 		if len(key) != 8 {
 			return false

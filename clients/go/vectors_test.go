@@ -62,7 +62,7 @@ func (r vector) number(t *testing.T, column string) uint64 {
 // keyType is the type of a filter's keys, of rows with their columns.
 func (r vector) keyType(t *testing.T) KeyType {
 	t.Helper()
-	if r["columns"] == "-" {
+	if columns := r["columns"]; columns == "-" || columns == "" {
 		return KeyType(r.number(t, "key_type"))
 	}
 	var columns []KeyType
@@ -110,6 +110,9 @@ func checkKeyVector(t *testing.T, r vector) {
 	}
 	if got := partOf(hash, r.number(t, "parts")); got != r.number(t, "part") {
 		t.Errorf("part %d, not %s", got, r["part"])
+	}
+	if len(key.long) == 8 && hashWord(load64(key.long, 0), r.number(t, "seed")) != hash {
+		t.Errorf("the hash of the word is another one")
 	}
 	// The bits are looked at through a filter that has just one of them missing
 	// at a time, so that the code under test is what users run.
@@ -224,33 +227,56 @@ func checkFields(t *testing.T, f *Filter, r vector) {
 	}
 }
 
+// checkAnswers asks for the keys in all ways: one by one and in batches, by Key and by value.
 func checkAnswers(t *testing.T, f *Filter, keys []Key, want bool) {
 	t.Helper()
-	found := make([]bool, len(keys))
-	if err := f.ContainsMany(keys, found); err != nil {
-		t.Fatal(err)
-	}
-	for i, key := range keys {
-		one, err := f.Contains(key)
-		if err != nil || one != want || found[i] != want {
-			t.Errorf("%x: %v, in a batch %v, %v", key.AppendTo(nil), one, found[i], err)
+	var integers []int64
+	var texts []string
+	check := func(key Key, found bool, err error) {
+		t.Helper()
+		if err != nil || found != want {
+			t.Errorf("%x: %v, %v", key.AppendTo(nil), found, err)
 		}
 	}
-}
-
-// allTypes are those of a single value.
-func allTypes() (types []KeyType) {
-	for t := Integer; t <= lastKeyType; t++ {
-		types = append(types, t)
+	for _, key := range keys {
+		found, err := f.Contains(key)
+		check(key, found, err)
+		switch text := string(key.AppendTo(nil)); key.Type() {
+		case Integer:
+			integers = append(integers, int64(load64(text, 0)))
+			found, err = f.ContainsInt64(integers[len(integers)-1])
+		case Text:
+			texts = append(texts, text)
+			found, err = f.ContainsString(text)
+		}
+		check(key, found, err)
 	}
-	return types
+	many, typed := make([]bool, len(keys)), make([]bool, len(keys))
+	err := f.ContainsMany(keys, many)
+	copy(typed, many)
+	if err == nil && integers != nil {
+		err = f.ContainsManyInt64(integers, typed)
+	} else if err == nil && texts != nil {
+		err = f.ContainsManyString(texts, typed)
+	}
+	for i, key := range keys {
+		check(key, many[i], err)
+		check(key, typed[i], err)
+	}
 }
 
 func checkOtherType(t *testing.T, f *Filter) {
 	t.Helper()
-	for _, asked := range append(allTypes(), RowType(Text, Integer), RowType(Integer)) {
+	for _, asked := range []KeyType{Integer, Text, Bytea, UUID, Numeric, Float, Date, Timestamp, Timestamptz, Inet,
+		Macaddr, RowType(Text, Integer), RowType(Integer)} {
 		key := Key{keyType: asked, long: "12345678"}
 		found, err := f.Contains(key)
+		switch asked {
+		case Integer:
+			found, err = f.ContainsInt64(int64(load64(key.long, 0)))
+		case Text:
+			found, err = f.ContainsString(key.long)
+		}
 		var partErr *PartError
 		switch {
 		case errors.As(err, &partErr) && f.total > 1:
@@ -282,17 +308,54 @@ func checkOtherParts(t *testing.T, f *Filter) {
 func TestInvalidVectors(t *testing.T) {
 	for _, r := range readRows(t, "invalid.tsv") {
 		t.Run(r["name"], func(t *testing.T) {
-			b := r.bytes(t, "filter_hex")
-			_, err := FromBytes(b)
-			checkRule(t, err, r["rule"])
-			path := tempFile(t, "filter.bloom", b)
-			_, err = Open(path)
-			checkRule(t, err, r["rule"])
-			_, err = Open(path, Copy())
-			checkRule(t, err, r["rule"])
-			if r["rule"] == "version" && !strings.Contains(err.Error(),
-				fmt.Sprintf("unsupported format version %d", b[4])) {
+			b, rule := r.bytes(t, "filter_hex"), r["rule"]
+			err := checkRefused(t, b, rule)
+			if rule == "version" && !strings.Contains(err.Error(), fmt.Sprintf("unsupported format version %d", b[4])) {
 				t.Errorf("version is not named: %v", err)
+			}
+			_, err = FromBytes(b, NoVerify())
+			switch {
+			case rule == "checksum":
+				if err != nil {
+					t.Errorf("without the check: %v", err)
+				}
+			// What is beyond the blocks is refused without their check, too.
+			case rule != "bits_set" || load64(b, 40) > uint64(8*len(b)):
+				checkRule(t, err, rule)
+			}
+		})
+	}
+}
+
+// checkRefused opens the bytes in all ways.
+func checkRefused(t *testing.T, b []byte, rule string) error {
+	t.Helper()
+	path := tempFile(t, "filter.bloom", b)
+	_, err := Open(path)
+	checkRule(t, err, rule)
+	_, err = Open(path, Copy())
+	checkRule(t, err, rule)
+	_, err = FromBytes(b)
+	checkRule(t, err, rule)
+	return err
+}
+
+func TestExactVectors(t *testing.T) {
+	for _, r := range readRows(t, "exact.tsv") {
+		t.Run(r["name"], func(t *testing.T) {
+			b := r.bytes(t, "filter_hex")
+			if r["word"] != "-" {
+				checkRefused(t, b, r["word"])
+				return
+			}
+			path := tempFile(t, "exact.bloom", b)
+			for _, f := range []*Filter{mustParse(t, b), mustOpen(t, path), mustOpen(t, path, Copy())} {
+				checkAnswers(t, f, r.keys(t, "members_hex"), true)
+				checkAnswers(t, f, r.keys(t, "others_hex"), false)
+				checkAnswers(t, f, r.keys(t, "strangers_hex"), false)
+				if info := f.Info(); info.FormatVersion != 2 || info.Bytes != uint64(len(b)) {
+					t.Errorf("%+v", info)
+				}
 			}
 		})
 	}

@@ -11,15 +11,6 @@ import (
 	"time"
 )
 
-func countLines(text, word string) (count int) {
-	for _, line := range strings.Split(text, "\n") {
-		if strings.Contains(line, word) {
-			count++
-		}
-	}
-	return count
-}
-
 func replace(t *testing.T, path string, b []byte) {
 	t.Helper()
 	if err := os.Rename(writeFile(t, path+".next", b), path); err != nil {
@@ -35,10 +26,7 @@ func TestReloadUnderReaders(t *testing.T) {
 		shape{blocks: 9, seed: 8, log2Block: 10}.build(integers(0, 100)...),
 	}
 	path := tempFile(t, "watched.bloom", builds[0])
-	watched, err := OpenWatched(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := mustWatch(t, path)
 	var stop atomic.Bool
 	var asked, wrong atomic.Int64
 	var readers sync.WaitGroup
@@ -76,10 +64,7 @@ func askAll(f *Filter) (wrong int64) {
 
 func TestReloadKeepsTheOldFilterOnErrors(t *testing.T) {
 	path := tempFile(t, "watched.bloom", sound())
-	watched, err := OpenWatched(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := mustWatch(t, path)
 	for _, b := range [][]byte{{}, sound()[:100], []byte("bloomfilter-set 1\nmissing\n")} {
 		replace(t, path, b)
 		if _, err := watched.Reload(); err == nil {
@@ -101,18 +86,9 @@ func TestReloadKeepsTheOldFilterOnErrors(t *testing.T) {
 	}
 }
 
-func TestOpenWatchedNeedsAFilter(t *testing.T) {
-	if _, err := OpenWatched(tempFile(t, "x", nil)); err == nil {
-		t.Error("an empty file was opened")
-	}
-}
-
 func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
 	path := tempFile(t, "watched.bloom", sound())
-	watched, err := OpenWatched(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := mustWatch(t, path)
 	before := watched.Current()
 	expect := func(want bool, what string) {
 		t.Helper()
@@ -135,10 +111,7 @@ func TestReloadSaysWhetherItChangedSomething(t *testing.T) {
 func TestCurrentLooks(t *testing.T) {
 	path := tempFile(t, "watched.bloom", sound())
 	told := make(chan error, 100)
-	watched, err := OpenWatched(path, OnError(func(err error) { told <- err }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := mustWatch(t, path, OnError(func(err error) { told <- err }))
 	first := watched.Current()
 	until := func(what string, done func() bool) {
 		t.Helper()
@@ -167,10 +140,7 @@ func TestWatchedRelativePath(t *testing.T) {
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
 		t.Fatal(err)
 	}
-	watched, err := OpenWatched("watched.bloom")
-	if err != nil {
-		t.Fatal(err)
-	}
+	watched := mustWatch(t, "watched.bloom")
 	if err := os.Chdir("/"); err != nil {
 		t.Fatal(err)
 	}
@@ -194,21 +164,8 @@ func TestWaitFor(t *testing.T) {
 	}
 }
 
-// lines counts what is logged.
-type lines struct {
-	sync.Mutex
-	texts []string
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	l.texts = append(l.texts, string(text))
-	return len(text), nil
-}
-
 func TestLastingErrorIsLoggedAgain(t *testing.T) {
-	var logged lines
+	var logged strings.Builder
 	log.SetOutput(&logged)
 	defer log.SetOutput(os.Stderr)
 	before := logAgain
@@ -222,7 +179,7 @@ func TestLastingErrorIsLoggedAgain(t *testing.T) {
 	report(os.ErrClosed)
 	report(os.ErrClosed)
 	report(os.ErrClosed)
-	if len(logged.texts) != 4 {
-		t.Error(logged.texts)
+	if strings.Count(logged.String(), "stays") != 4 {
+		t.Error(logged.String())
 	}
 }

@@ -11,6 +11,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,38 +21,30 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 && len(os.Args) != 4 {
-		fail(fmt.Errorf("usage: crosscheck FILE TYPE [explain]"))
+	err := errors.New("usage: crosscheck FILE TYPE [explain | watch]")
+	switch {
+	case len(os.Args) == 3:
+		err = run(os.Args[1], os.Args[2], ask)
+	case len(os.Args) == 4 && os.Args[3] == "explain":
+		err = run(os.Args[1], os.Args[2], explain)
+	case len(os.Args) == 4 && os.Args[3] == "watch":
+		err = watch(os.Args[1])
 	}
-	answer := ask
-	if len(os.Args) == 4 {
-		answer = explain
-		if os.Args[3] == "watch" {
-			if err := watch(os.Args[1], os.Stdin, os.Stdout); err != nil {
-				fail(err)
-			}
-			return
-		}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "crosscheck:", err)
+		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2], answer, os.Stdin, os.Stdout); err != nil {
-		fail(err)
-	}
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, "crosscheck:", err)
-	os.Exit(2)
 }
 
 type answerer func(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error)
 
-func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) error {
+func run(path, typeName string, answerOf answerer) error {
 	filter, err := bloomfilter.Open(path)
 	if err != nil {
 		return err
 	}
-	answers := bufio.NewWriter(out)
-	lines := bufio.NewReader(in)
+	answers := bufio.NewWriter(os.Stdout)
+	lines := bufio.NewReader(os.Stdin)
 	for {
 		line, err := lines.ReadString('\n')
 		if err == io.EOF && line == "" {
@@ -72,12 +65,12 @@ func run(path, typeName string, answerOf answerer, in io.Reader, out io.Writer) 
 	}
 }
 
-func watch(path string, in io.Reader, out io.Writer) error {
+func watch(path string) error {
 	watched, err := bloomfilter.OpenWatched(path)
 	if err != nil {
 		return err
 	}
-	for lines := bufio.NewScanner(in); lines.Scan(); {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		serial, lacking := watched.Status().Serial, 0
 		for _, text := range strings.Fields(lines.Text()) {
 			var first, last int64
@@ -92,7 +85,7 @@ func watch(path string, in io.Reader, out io.Writer) error {
 				}
 			}
 		}
-		fmt.Fprintln(out, serial, lacking)
+		fmt.Println(serial, lacking)
 	}
 	return nil
 }

@@ -28,24 +28,16 @@ public final class BloomFilter {
     /** The file that the parts lie in, if its bits change, else null. */
     private final Followed followed;
 
-    BloomFilter(Opening.Opened opened) throws InvalidSetException {
-        this(opened.parts, opened.followed);
-    }
-
-    BloomFilter(List<Part> open) throws InvalidSetException {
-        this(open, null);
-    }
-
-    private BloomFilter(List<Part> open, Followed followed) throws InvalidSetException {
+    BloomFilter(List<Part> open, Followed followed) throws InvalidSetException {
         this.followed = followed;
         Header first = open.get(0).header;
-        parts = new Part[first.parts()];
+        parts = new Part[first.parts];
         for (Part part : open) {
-            parts[part.header.part()] = part;
+            parts[part.header.part] = part;
         }
         only = parts.length == 1 ? parts[0] : null;
         kind = Opening.commonKind(open);
-        seed = first.seed();
+        seed = first.seed;
         info = new Info(kind,
                 open.stream().map(part -> part.header).collect(Collectors.toUnmodifiableList()));
     }
@@ -57,13 +49,14 @@ public final class BloomFilter {
      * @throws InvalidFilterException if the file is damaged
      */
     public static BloomFilter open(Path path, ReadOption... options) throws IOException {
-        return new BloomFilter(new Opening(options).open(path));
+        Opening.Opened opened = new Opening(options).open(path);
+        return new BloomFilter(opened.parts, opened.followed);
     }
 
     /** A filter from its bytes, as {@code filter::bytea} in a query returns them; copied. */
     public static BloomFilter fromBytes(byte[] filter, ReadOption... options)
             throws IOException {
-        return new BloomFilter(List.of(new Opening(options).check(filter)));
+        return new BloomFilter(List.of(new Opening(options).check(filter)), null);
     }
 
     /** A whole set from the bytes of its parts, in their order. */
@@ -75,7 +68,7 @@ public final class BloomFilter {
             parts.add(opening.check(filter));
         }
         Opening.checkSet(parts);
-        return new BloomFilter(parts);
+        return new BloomFilter(parts, null);
     }
 
     /** What the filter says about itself; of a followed file the bits are counted. */

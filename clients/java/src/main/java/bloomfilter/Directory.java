@@ -1,5 +1,7 @@
 package bloomfilter;
 
+import static bloomfilter.Header.require;
+
 import java.nio.ByteBuffer;
 
 /** Levels 2 and 3 of an exact filter, as its directory has them: FORMAT.md, format version 2. */
@@ -29,12 +31,12 @@ final class Directory {
             blocks = Integer.toUnsignedLong(bytes.getInt(at + 4));
             bitsSet = bytes.getLong(at + 12);
             this.start = (int) start;
-            Header.require(bytes.getShort(at + 2) == 0, "levels", NOT_THREE);
-            Header.require(probes >= 1 && probes <= 32, "probes", probes + " probes are not 1 to 32");
-            Header.require(log2BlockBits >= 9 && log2BlockBits <= 16, "block_bits",
+            require(bytes.getShort(at + 2) == 0, "levels", NOT_THREE);
+            require(probes >= 1 && probes <= 32, "probes", probes + " probes are not 1 to 32");
+            require(log2BlockBits >= 9 && log2BlockBits <= 16, "block_bits",
                     "block size 2^" + log2BlockBits + " bits is not 2^9 to 2^16");
-            Header.require(blocks >= 1, "blocks", "number of blocks is zero");
-            Header.require(bitsSet >= 0 && bitsSet <= length() * 8, "bits_set",
+            require(blocks >= 1, "blocks", "number of blocks is zero");
+            require(bitsSet >= 0 && bitsSet <= length() * 8, "bits_set",
                     "number of set bits does not match the blocks");
         }
 
@@ -50,10 +52,10 @@ final class Directory {
 
     /** Checks in the format's order; first is the length of level 1's blocks. */
     Directory(ByteBuffer bytes, long length, long first) throws InvalidFilterException {
-        Header.require(bytes.limit() >= BYTES && bytes.getLong(CHECKSUM_AT) == checksum(bytes),
+        require(bytes.limit() >= BYTES && bytes.getLong(CHECKSUM_AT) == checksum(bytes),
                 "directory", "directory of levels is damaged");
         boolean zero = bytes.getInt(LEVELS_AT + 1) == 0 && bytes.getShort(LEVELS_AT + 5) == 0;
-        Header.require(bytes.get(LEVELS_AT) == 3 && zero, "levels", NOT_THREE);
+        require(bytes.get(LEVELS_AT) == 3 && zero, "levels", NOT_THREE);
         salt = bytes.get(SALT_AT) & 0xff;
         others = bytes.getLong(OTHERS_AT);
         long start = BYTES + first;
@@ -61,18 +63,16 @@ final class Directory {
             levels[i] = new Level(bytes, LEVEL_AT[i], start);
             start += levels[i].length();
         }
-        Header.require(start == length && length <= Header.MAX_BYTES, "size",
+        require(start == length && length <= Header.MAX_BYTES, "size",
                 "length is " + length + " and the header says " + start);
     }
 
     /** Of header and directory without the two checksums that are made after it. */
     private static long checksum(ByteBuffer bytes) {
-        byte[] start = new byte[CHECKSUM_AT];
-        bytes.duplicate().position(0).get(start);
-        Xxh64 hash = new Xxh64(0);
-        hash.update(start, 0, 56);
-        hash.update(start, Header.BYTES, CHECKSUM_AT - Header.BYTES);
-        return hash.value();
+        byte[] both = new byte[56 + CHECKSUM_AT - Header.BYTES];
+        bytes.duplicate().position(0).get(both, 0, 56).position(Header.BYTES)
+                .get(both, 56, CHECKSUM_AT - Header.BYTES);
+        return Xxh64.of(both, 0);
     }
 
     /** How long a filter is whose first bytes these are, as far as levels 2 and 3 go. */

@@ -19,11 +19,11 @@ final class Explanation {
     static String of(Header header, Part part, Key key, long hash, boolean isOpen) {
         Explanation lines = new Explanation();
         byte[] bytes = key.ownBytes();
-        lines.add("filter", hex(header.checksum())).add("kind", Kind.describe(key.kind()))
+        lines.add("filter", hex(header.checksum)).add("kind", Kind.describe(key.kind()))
                 .add("length", String.valueOf(bytes.length)).add("bytes", hex(bytes))
-                .add("seed", hex(header.seed())).add("hash", hex(hash))
-                .add("part", Hash.part(hash, header.parts()) + " of " + header.parts())
-                .add("block", Hash.reduce(hash, header.blocks()) + " of " + header.blocks());
+                .add("seed", hex(header.seed)).add("hash", hex(hash))
+                .add("part", Hash.part(hash, header.parts) + " of " + header.parts)
+                .add("block", Hash.reduce(hash, header.blocks) + " of " + header.blocks);
         if (isOpen) {
             lines.add("probes", part.probes(hash));
             lines.text.append(part.explainUpper(hash));

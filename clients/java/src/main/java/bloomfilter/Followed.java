@@ -1,5 +1,7 @@
 package bloomfilter;
 
+import static bloomfilter.Header.require;
+
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -10,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -94,17 +97,12 @@ final class Followed {
         while (length < MAX_NAME && field[length] != 0) {
             length++;
         }
-        return isZero(java.util.Arrays.copyOfRange(field, length, NAME_BYTES));
+        return isZero(Arrays.copyOfRange(field, length, NAME_BYTES));
     }
 
     /** Whether a file that begins so is one. */
     static boolean isOne(ByteBuffer start) {
         return start.limit() >= 4 && start.getInt(0) == MAGIC;
-    }
-
-    private static void require(boolean condition, String rule, String message)
-            throws InvalidFilterException {
-        Header.require(condition, rule, message);
     }
 
     private static ByteBuffer map(FileChannel channel, long at, long length) throws IOException {
@@ -127,7 +125,7 @@ final class Followed {
             long size = Header.lengthOf(map(channel, at, Math.min(Directory.BYTES, length - at)));
             require(size <= length - at, "part", "a part goes on behind the file's end");
             ByteBuffer bytes = map(channel, at, size);
-            parts.add(Part.ofFollowed(header(bytes, size), bytes));
+            parts.add(Part.of(header(bytes, size), bytes));
             at += size;
         }
         require(at == length, "part", "the file goes on behind its last part");
@@ -157,7 +155,7 @@ final class Followed {
         if (numbers == null || isZero(now) || numbers[1] != page.getLong(INODE)) {
             return Status.Place.COPY;
         }
-        if (!java.util.Arrays.equals(boot, now)) {
+        if (!Arrays.equals(boot, now)) {
             return Status.Place.OTHER_BOOT;
         }
         return numbers[0] == page.getLong(DEVICE) ? Status.Place.HERE : Status.Place.COPY;
@@ -194,7 +192,7 @@ final class Followed {
     }
 
     private static boolean isZero(byte[] bytes) {
-        return java.util.Arrays.equals(bytes, new byte[bytes.length]);
+        return Arrays.equals(bytes, new byte[bytes.length]);
     }
 
     /** What the page has of all blocks, in pieces of 4096 bytes. */

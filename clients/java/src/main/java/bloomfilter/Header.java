@@ -13,20 +13,21 @@ final class Header {
     /** The format version of exact filters. */
     private static final int EXACT = 2;
 
-    private final int probes;
-    private final int log2BlockBits;
-    private final int kind;
-    private final int blocks;
-    private final int part;
-    private final int parts;
-    private final long seed;
-    private final long n;
-    private final double p;
-    private final long bitsSet;
-    private final long checksum;
+    /** Bits per key. */
+    final int probes;
+    final int log2BlockBits;
+    final int kind;
+    final int blocks;
+    final int part;
+    final int parts;
+    final long seed;
+    final long n;
+    final double p;
+    final long bitsSet;
+    final long checksum;
 
     /** Of an exact filter, else null. */
-    private final Directory directory;
+    final Directory directory;
 
     private Header(ByteBuffer bytes, Directory directory) {
         this.directory = directory;
@@ -134,53 +135,8 @@ final class Header {
         require(p > 0.0 && p < 1.0, "rate", "false-positive rate is not between 0 and 1");
     }
 
-    /** Bits per key. */
-    int k() {
-        return probes;
-    }
-
-    int log2BlockBits() {
-        return log2BlockBits;
-    }
-
-    int kind() {
-        return kind;
-    }
-
     KeyType keyType() {
         return Kind.type(kind);
-    }
-
-    int blocks() {
-        return blocks;
-    }
-
-    int part() {
-        return part;
-    }
-
-    int parts() {
-        return parts;
-    }
-
-    long seed() {
-        return seed;
-    }
-
-    long n() {
-        return n;
-    }
-
-    double p() {
-        return p;
-    }
-
-    long bitsSet() {
-        return bitsSet;
-    }
-
-    long checksum() {
-        return checksum;
     }
 
     /** All bits of all blocks. */
@@ -198,10 +154,5 @@ final class Header {
         long upper = directory == null ? 0
                 : directory.levels[0].length() + directory.levels[1].length();
         return (int) (front() + bits() / 8 + upper);
-    }
-
-    /** Of an exact filter, else null. */
-    Directory directory() {
-        return directory;
     }
 }

@@ -20,7 +20,7 @@ public final class Info {
 
     /** Keys that it was sized for, of all open parts. */
     public long n() {
-        return headers.stream().mapToLong(Header::n).reduce(0, Info::sum);
+        return headers.stream().mapToLong(h -> h.n).reduce(0, Info::sum);
     }
 
     /** Stops at the largest number: each of two addends may be near it. */
@@ -30,7 +30,7 @@ public final class Info {
 
     /** The rate that it was sized for; the highest of the parts. */
     public double p() {
-        return headers.stream().mapToDouble(Header::p).max().getAsDouble();
+        return headers.stream().mapToDouble(h -> h.p).max().getAsDouble();
     }
 
     public long bits() {
@@ -44,21 +44,21 @@ public final class Info {
 
     /** Bits of a key; the first part's. */
     public int hashes() {
-        return headers.get(0).k();
+        return headers.get(0).probes;
     }
 
     /** Bits of a block; the first part's. */
     public int blockBits() {
-        return 1 << headers.get(0).log2BlockBits();
+        return 1 << headers.get(0).log2BlockBits;
     }
 
     public long blocks() {
-        return headers.stream().mapToLong(Header::blocks).sum();
+        return headers.stream().mapToLong(h -> h.blocks).sum();
     }
 
     /** The seed of the hash, signed as in SQL. */
     public long seed() {
-        return headers.get(0).seed();
+        return headers.get(0).seed;
     }
 
     public KeyType keyType() {
@@ -71,7 +71,7 @@ public final class Info {
     }
 
     public long bitsSet() {
-        return headers.stream().mapToLong(Header::bitsSet).sum();
+        return headers.stream().mapToLong(h -> h.bitsSet).sum();
     }
 
     /** The share of bits that are set; close to 1/2 when n keys are in. */
@@ -81,38 +81,38 @@ public final class Info {
 
     /** Which part this is; 0 for a whole set. */
     public int part() {
-        return headers.size() == 1 ? headers.get(0).part() : 0;
+        return headers.size() == 1 ? headers.get(0).part : 0;
     }
 
     /** Parts of the whole set, open or not. */
     public int parts() {
-        return headers.get(0).parts();
+        return headers.get(0).parts;
     }
 
     /** 1, or 2 of an exact filter. */
     public int formatVersion() {
-        return headers.get(0).directory() == null ? 1 : 2;
+        return headers.get(0).directory == null ? 1 : 2;
     }
 
     /** Of an exact filter: keys that it knows and that are no members, as it was planned. */
     public long others() {
-        return headers.stream().mapToLong(h -> h.directory() == null ? 0 : h.directory().others)
+        return headers.stream().mapToLong(h -> h.directory == null ? 0 : h.directory.others)
                 .reduce(0, Info::sum);
     }
 
     /** 16 hexadecimal digits, as the command line has them; the same are the same bytes. */
     public String checksum() {
-        long whole = headers.get(0).checksum();
+        long whole = headers.get(0).checksum;
         for (Header header : headers.subList(1, headers.size())) {
             whole = Xxh64.of(ByteBuffer.allocate(2 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN)
-                    .putLong(whole).putLong(header.checksum()).array(), 0);
+                    .putLong(whole).putLong(header.checksum).array(), 0);
         }
         return String.format("%016x", whole);
     }
 
     /** The open parts one by one. */
     public List<Info> filters() {
-        return headers.stream().map(header -> new Info(header.kind(), List.of(header)))
+        return headers.stream().map(header -> new Info(header.kind, List.of(header)))
                 .collect(Collectors.toUnmodifiableList());
     }
 

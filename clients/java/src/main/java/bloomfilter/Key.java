@@ -134,12 +134,8 @@ public final class Key {
     }
 
     public static Key uuid(UUID value) {
-        return uuid(ByteBuffer.allocate(16).putLong(value.getMostSignificantBits())
+        return new Key(KeyType.UUID, ByteBuffer.allocate(16).putLong(value.getMostSignificantBits())
                 .putLong(value.getLeastSignificantBits()).array());
-    }
-
-    static Key uuid(byte[] bytes) {
-        return new Key(KeyType.UUID, bytes);
     }
 
     public static Key numeric(BigDecimal value) {
@@ -148,7 +144,7 @@ public final class Key {
 
     /** double precision; for a value of a column of type real see {@link #real}. */
     public static Key floating(double value) {
-        return new Key(KeyType.FLOAT, floatBytes(value));
+        return new Key(KeyType.FLOAT, integerBytes(floatBits(value)));
     }
 
     /**
@@ -169,12 +165,8 @@ public final class Key {
         if (value.equals(LocalDate.MAX) || value.equals(LocalDate.MIN)) {
             return infinity(KeyType.DATE, value.equals(LocalDate.MAX));
         }
-        return days(value.toEpochDay());
-    }
-
-    static Key days(long days) {
-        requireRange(days, LAST_DATE);
-        return new Key(KeyType.DATE, integerBytes(days));
+        requireRange(value.toEpochDay(), LAST_DATE);
+        return new Key(KeyType.DATE, integerBytes(value.toEpochDay()));
     }
 
     /** LocalDateTime.MIN and MAX are the infinities, as in PostgreSQL's JDBC driver. */
@@ -269,7 +261,8 @@ public final class Key {
      * the blanks at its end.
      */
     public static Key raw(KeyType type, byte[] bytes) {
-        byte[] own = type == KeyType.TEXT ? RawKey.withoutBlanks(bytes) : bytes.clone();
+        byte[] own = bytes.clone();
+        own = type == KeyType.TEXT ? RawKey.withoutBlanks(own) : own;
         return new Key(RawKey.kind(type, own), own);
     }
 
@@ -279,25 +272,12 @@ public final class Key {
         return bytes;
     }
 
-    static byte[] floatBytes(double value) {
-        return integerBytes(floatBits(value));
-    }
-
     /** There is one zero, and one NaN. */
     static long floatBits(double value) {
         if (value == 0.0) {
             return 0;
         }
         return value != value ? CANONICAL_NAN : Double.doubleToRawLongBits(value);
-    }
-
-    /** The blanks at a text's end, U+0020 and nothing else, are no part of the key. */
-    private static int lengthWithoutBlanks(String value) {
-        int length = value.length();
-        while (length > 0 && value.charAt(length - 1) == ' ') {
-            length--;
-        }
-        return length;
     }
 
     /** UTF-8. String.getBytes alone would put "?" for an unpaired surrogate: another key. */
@@ -312,15 +292,15 @@ public final class Key {
             }
             i++;
         }
-        return value.substring(0, lengthWithoutBlanks(value)).getBytes(StandardCharsets.UTF_8);
+        return RawKey.withoutBlanks(value.getBytes(StandardCharsets.UTF_8));
     }
 
-    static Key infinity(KeyType type, boolean positive) {
+    private static Key infinity(KeyType type, boolean positive) {
         return new Key(type, integerBytes(positive ? Long.MAX_VALUE : Long.MIN_VALUE));
     }
 
     /** Microseconds, mod 2^64: PostgreSQL's last years lie past 2^63 of them. */
-    static Key moment(KeyType type, long seconds, int nanos) {
+    private static Key moment(KeyType type, long seconds, int nanos) {
         if (nanos % 1000 != 0) {
             throw new KeyValueException("PostgreSQL's timestamps have no nanoseconds");
         }

@@ -28,16 +28,6 @@ public enum KeyType {
         return BY_NUMBER[number];
     }
 
-    /** The type of a name such as {@code "integer"}. */
-    public static KeyType ofName(String name) {
-        for (KeyType type : BY_NUMBER) {
-            if (type != NONE && type.toString().equals(name)) {
-                return type;
-            }
-        }
-        throw new KeyTypeException("unknown key type \"" + name + "\"");
-    }
-
     /** The name as messages and SQL show it. */
     @Override
     public String toString() {

@@ -141,15 +141,15 @@ final class Opening {
     static void checkSet(List<Part> parts) throws InvalidSetException {
         InvalidSetException.require(!parts.isEmpty(), "no filter is there");
         Header first = parts.get(0).header;
-        InvalidSetException.require(first.parts() == parts.size(),
-                parts.size() + " filters of a set of " + first.parts() + " parts");
+        InvalidSetException.require(first.parts == parts.size(),
+                parts.size() + " filters of a set of " + first.parts + " parts");
         for (int i = 0; i < parts.size(); i++) {
             Header header = parts.get(i).header;
             InvalidSetException.require(
-                    header.parts() == first.parts() && header.seed() == first.seed(),
+                    header.parts == first.parts && header.seed == first.seed,
                     "filters of different sets");
-            InvalidSetException.require(header.part() == i,
-                    "part " + header.part() + " is where part " + i + " should be");
+            InvalidSetException.require(header.part == i,
+                    "part " + header.part + " is where part " + i + " should be");
         }
         commonKind(parts);
     }
@@ -158,7 +158,7 @@ final class Opening {
     static int commonKind(List<Part> parts) throws InvalidSetException {
         int common = Kind.NONE;
         for (Part part : parts) {
-            int kind = part.header.kind();
+            int kind = part.header.kind;
             InvalidSetException.require(
                     kind == Kind.NONE || common == Kind.NONE || kind == common,
                     "filters of different key types");

@@ -2,11 +2,12 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
     private static final int CHECKSUM_AT = 56;
-    private static final int STEP = 64 * 1024;
+    private static final int STEP = 4096;
     private static final long TWO_PROBES = Hash.PROBE_MULTIPLIER * Hash.PROBE_MULTIPLIER;
 
     final Header header;
@@ -23,67 +24,57 @@ final class Part {
     /** Levels 2 and 3 of an exact filter, else null. */
     private final Part[] upper;
 
-    private Part(Header header, ByteBuffer bytes) {
+    private Part(Header header, ByteBuffer bytes, int probes, int log2BlockBits, long blocks, int start,
+            Part... upper) {
         this.header = header;
         this.bytes = bytes;
         heap = bytes.hasArray() ? bytes.array() : null;
-        blocks = header.blocks();
-        probes = header.k();
-        log2BlockBytes = header.log2BlockBits() - 3;
-        bitShift = 64 - header.log2BlockBits();
-        start = header.front();
-        Directory directory = header.directory();
-        upper = directory == null ? null : new Part[] {
-            new Part(header, bytes, directory.levels[0]), new Part(header, bytes, directory.levels[1])};
+        this.blocks = blocks;
+        this.probes = probes;
+        log2BlockBytes = log2BlockBits - 3;
+        bitShift = 64 - log2BlockBits;
+        this.start = start;
+        this.upper = upper.length == 0 ? null : upper;
     }
 
-    private Part(Header header, ByteBuffer bytes, Directory.Level level) {
-        this.header = header;
-        this.bytes = bytes;
-        heap = bytes.hasArray() ? bytes.array() : null;
-        blocks = level.blocks;
-        probes = level.probes;
-        log2BlockBytes = level.log2BlockBits - 3;
-        bitShift = 64 - level.log2BlockBits;
-        start = level.start;
-        upper = null;
+    /** With a header that was checked; in a followed file what that says of the bits is left out. */
+    static Part of(Header header, ByteBuffer bytes) {
+        Part[] upper = header.directory == null ? new Part[0] : Arrays.stream(header.directory.levels)
+                .map(level -> new Part(header, bytes, level.probes, level.log2BlockBits, level.blocks, level.start))
+                .toArray(Part[]::new);
+        return new Part(header, bytes, header.probes, header.log2BlockBits, header.blocks, header.front(), upper);
     }
 
     /** Checks all rules in their order. The buffer is the filter's own, from its first byte. */
     static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
         ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
         Header header = Header.read(bytes, bytes.limit());
-        long counted = verify ? countBits(bytes, header.front(), header.bits() / 8) : Math.min(header.bitsSet(), header.bits());
+        long counted = verify ? countBits(bytes, header.front(), header.bits() / 8) : Math.min(header.bitsSet, header.bits());
         // Negative: 2^63 bits and more.
-        Header.require(counted == header.bitsSet() && counted >= 0, "bits_set",
+        Header.require(counted == header.bitsSet && counted >= 0, "bits_set",
                 "number of set bits does not match the blocks");
         checkUpper(header, bytes, verify);
         Header.require(header.keyType() != KeyType.NONE || counted == 0 && bitsAbove(header) == 0,
                 "empty_key_type", "bits are set and no key type is named");
-        Header.require(!verify || checksum(bytes) == header.checksum(), "checksum",
+        Header.require(!verify || checksum(bytes) == header.checksum, "checksum",
                 "checksum does not match");
-        return new Part(header, bytes);
+        return of(header, bytes);
     }
 
     private static void checkUpper(Header header, ByteBuffer bytes, boolean verify)
             throws InvalidFilterException {
-        if (header.directory() == null || !verify) {
+        if (header.directory == null || !verify) {
             return;
         }
-        for (Directory.Level level : header.directory().levels) {
+        for (Directory.Level level : header.directory.levels) {
             Header.require(countBits(bytes, level.start, level.length()) == level.bitsSet,
                     "bits_set", "number of set bits does not match the blocks");
         }
     }
 
     private static long bitsAbove(Header header) {
-        Directory directory = header.directory();
+        Directory directory = header.directory;
         return directory == null ? 0 : directory.levels[0].bitsSet + directory.levels[1].bitsSet;
-    }
-
-    /** One of a followed file: its header is right, and what it says of the bits is left out. */
-    static Part ofFollowed(Header header, ByteBuffer bytes) {
-        return new Part(header, bytes);
     }
 
     /**
@@ -92,15 +83,12 @@ final class Part {
      */
     long sum(long seed) {
         long sum = 0;
-        byte[] piece = new byte[Followed.PAGE];
         ByteBuffer rest = bytes.duplicate();
         rest.position(upper == null ? Header.BYTES : 0);
         for (long number = 0; rest.hasRemaining(); number++) {
-            int length = Math.min(piece.length, rest.remaining());
-            rest.get(piece, 0, length);
-            Xxh64 hash = new Xxh64(seed | number);
-            hash.update(piece, 0, length);
-            sum += hash.value();
+            byte[] piece = new byte[Math.min(Followed.PAGE, rest.remaining())];
+            rest.get(piece);
+            sum += Xxh64.of(piece, seed | number);
         }
         return sum;
     }
@@ -144,18 +132,18 @@ final class Part {
     private static long checksum(ByteBuffer header, ByteBuffer bytes) {
         Xxh64 hash = new Xxh64(0);
         byte[] step = new byte[STEP];
+        header.duplicate().position(0).get(step, 0, CHECKSUM_AT);
+        int held = CHECKSUM_AT;
         ByteBuffer rest = bytes.duplicate();
-        ByteBuffer start = header.duplicate();
-        start.position(0);
-        start.get(step, 0, CHECKSUM_AT);
-        hash.update(step, 0, CHECKSUM_AT);
         rest.position(Header.BYTES);
-        while (rest.hasRemaining()) {
-            int length = Math.min(STEP, rest.remaining());
-            rest.get(step, 0, length);
-            hash.update(step, 0, length);
+        while (held + rest.remaining() >= STEP) {
+            rest.get(step, held, STEP - held);
+            hash.addStripes(step, STEP);
+            held = 0;
         }
-        return hash.value();
+        int last = rest.remaining();
+        rest.get(step, held, last);
+        return hash.last(step, held + last, bytes.limit() - Header.BYTES + CHECKSUM_AT);
     }
 
     /** The upper levels of an exact filter are looked at only for keys that level 1 lets in. */
@@ -164,7 +152,7 @@ final class Part {
     }
 
     private boolean isConfirmed(long hash) {
-        Directory directory = header.directory();
+        Directory directory = header.directory;
         return !upper[0].inLevel(directory.hash(0, hash)) || upper[1].inLevel(directory.hash(1, hash));
     }
 
@@ -210,7 +198,7 @@ final class Part {
         StringBuilder text = new StringBuilder();
         boolean goesOn = upper != null && inLevel(hash);
         for (int i = 0; goesOn && i < upper.length; i++) {
-            long own = header.directory().hash(i, hash);
+            long own = header.directory.hash(i, hash);
             text.append(String.format("%-10s%d%n%-10s%s%n", "level", i + 2, "probes", upper[i].probes(own)));
             goesOn = upper[i].inLevel(own);
         }

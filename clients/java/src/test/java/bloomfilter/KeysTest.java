@@ -34,41 +34,20 @@ public class KeysTest {
     private static final OffsetDateTime MOMENT =
             OffsetDateTime.of(2024, 2, 29, 12, 34, 56, 789012000, ZoneOffset.UTC);
 
-    private static Map<KeyType, Object> samples() throws IOException {
-        Map<KeyType, Object> samples = new LinkedHashMap<>();
-        samples.put(KeyType.INTEGER, 42L);
-        samples.put(KeyType.TEXT, "gr\u00f6\u00dfe");
-        samples.put(KeyType.BYTEA, new byte[] {0, -1});
-        samples.put(KeyType.UUID, UUID.fromString("00112233-4455-6677-8899-aabbccddeeff"));
-        samples.put(KeyType.NUMERIC, new BigDecimal("-0.50"));
-        samples.put(KeyType.FLOAT, 0.1);
-        samples.put(KeyType.DATE, LocalDate.of(2024, 2, 29));
-        samples.put(KeyType.TIMESTAMP, MOMENT.toLocalDateTime());
-        samples.put(KeyType.TIMESTAMPTZ, MOMENT);
-        samples.put(KeyType.INET, InetAddress.getByName("192.168.1.5"));
-        samples.put(KeyType.MACADDR, Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3}));
-        return samples;
+    /** Of other columns than any row of the vectors. */
+    static final Key ROW = Key.row(1.5);
+
+    /** A key of each type. */
+    static List<Object> samples() throws IOException {
+        return List.of(42L, "gr\u00f6\u00dfe", new byte[] {0, -1}, new UUID(1, 2), new BigDecimal("-0.50"), 0.1,
+                LocalDate.of(2024, 2, 29), MOMENT.toLocalDateTime(), MOMENT,
+                InetAddress.getByName("192.168.1.5"), Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3}), ROW);
     }
 
     @Test
     public void rows() throws IOException {
-        Key key = Key.row(7, "x");
-        Support.Shape shape = new Support.Shape();
-        shape.type = KeyType.ROW;
-        shape.columns = List.of(KeyType.INTEGER, KeyType.TEXT);
-        BloomFilter filter = BloomFilter.fromBytes(Support.build(List.of(key.bytes()), shape));
-        assertEquals("row(integer, text) key", key.toString());
-        assertEquals(shape.columns, filter.info().columns());
-        assertTrue(filter.contains(key));
-        assertTrue(filter.contains(Key.raw(KeyType.ROW, key.bytes())));
-        assertFalse(filter.contains(Key.row(8L, "x")));
-        assertFalse(filter.containsMany(List.of(Key.row(7, "")))[0]);
-        for (Object other : new Object[] {
-                Key.row(7), Key.row("x", 7), Key.row(7, "x", 1), 7, "x"}) {
-            KeyTypeException error =
-                    assertThrows(KeyTypeException.class, () -> filter.contains(other));
-            assertTrue(error.getMessage(), error.getMessage().contains("row(integer, text)"));
-        }
+        assertEquals(Key.row(Key.integer(7), Key.text("x")), Key.row(7, "x"));
+        assertEquals("row(integer, text) key", Key.row(7, "x").toString());
     }
 
     @Test
@@ -77,26 +56,9 @@ public class KeysTest {
                 {}, {1, 2, 3, 4, 5, 6, 7}, {1, null}, {Key.row(1)}, {true}}) {
             assertThrows(KeyTypeException.class, () -> Key.row(columns));
         }
-        for (byte[] bytes : new byte[][] {{}, {1}, {2, 2, 0, 0, 0, 'x'}, {2, 0, 0, 0, 0, 'x'},
+        for (byte[] bytes : new byte[][] {{}, {1}, {2, 2, 0, 0, 0, 'x'}, {2, 2, 0, 0, 0, 'x', ' '}, {2, 0, 0, 0, 0, 'x'},
                 {0, 0, 0, 0, 0}, {12, 0, 0, 0, 0}, {13, 0, 0, 0, 0}, {2, -1, -1, -1, -1}}) {
             assertThrows(KeyException.class, () -> Key.raw(KeyType.ROW, bytes));
-        }
-    }
-
-    @Test
-    public void eachTypeFindsItsOwnKeyAndRefusesOthers() throws IOException {
-        for (Map.Entry<KeyType, Object> own : samples().entrySet()) {
-            BloomFilter filter = Support.filterOf(own.getKey(), own.getValue());
-            for (Map.Entry<KeyType, Object> other : samples().entrySet()) {
-                if (other.getKey() == own.getKey()) {
-                    assertTrue(filter.contains(other.getValue()));
-                    assertTrue(filter.containsMany(List.of(other.getValue()))[0]);
-                    continue;
-                }
-                assertThrows(KeyTypeException.class, () -> filter.contains(other.getValue()));
-                assertThrows(KeyTypeException.class,
-                        () -> filter.containsMany(List.of(own.getValue(), other.getValue())));
-            }
         }
     }
 
@@ -112,18 +74,6 @@ public class KeysTest {
                 () -> Support.filterOf(KeyType.TEXT, "a").contains(1));
         assertThrows(KeyTypeException.class,
                 () -> Support.filterOf(KeyType.TEXT, "a").containsMany(new long[1]));
-    }
-
-    @Test
-    public void keyTypeNoneAnswersNoToAll() throws IOException {
-        BloomFilter empty = Support.filterOf(KeyType.NONE);
-        for (Object value : samples().values()) {
-            assertFalse(empty.contains(value));
-        }
-        assertFalse(empty.contains(1));
-        assertFalse(empty.contains(1.5));
-        assertFalse(empty.contains("a"));
-        assertFalse(empty.contains(new byte[0]));
     }
 
     @Test
@@ -153,9 +103,7 @@ public class KeysTest {
     }
 
     @Test
-    public void overloadsAskForTheSameKeys() throws IOException {
-        assertTrue(Support.filterOf(KeyType.TEXT, "x").contains("x"));
-        assertTrue(Support.filterOf(KeyType.BYTEA, new byte[] {1}).contains(new byte[] {1}));
+    public void floatsThatAreOneKey() throws IOException {
         BloomFilter floats = Support.filterOf(KeyType.FLOAT, 0.0, Double.NaN, 0.1f);
         assertTrue(floats.contains(-0.0));
         assertTrue(floats.contains(Double.longBitsToDouble(0xfff8000000000001L)));
@@ -176,53 +124,32 @@ public class KeysTest {
 
     @Test
     public void blanksAtTheEndOfAText() throws IOException {
-        for (String text : List.of("", "ab", "gr\u00f6\u00dfe", "\ud83d\ude00", "x".repeat(300))) {
+        for (String text : List.of("", "gr\u00f6\u00dfe", "x".repeat(300))) {
             BloomFilter filter = Support.filterOf(KeyType.TEXT, text);
-            for (int blanks : new int[] {0, 1, 7, 300}) {
-                String padded = text + " ".repeat(blanks);
+            for (String padded : List.of(text, text + " ", text + " ".repeat(300))) {
                 assertTrue(filter.contains(padded));
-                assertTrue(filter.contains((Object) padded));
                 assertTrue(filter.containsMany(List.of("", padded))[1]);
-                assertEquals(Key.text(text), Key.text(padded));
                 assertEquals(Key.text(text),
                         Key.raw(KeyType.TEXT, padded.getBytes(StandardCharsets.UTF_8)));
-                assertEquals(Key.row(text, 7), Key.row(padded, 7));
             }
         }
     }
 
-    @Test
-    public void onlyBlanksAndOnlyOfTexts() throws IOException {
-        BloomFilter filter = Support.filterOf(KeyType.TEXT, "a");
-        for (String other : List.of(" a", "a\t", "a\r", "a\n", "a \t", "a\u00a0", "a\u2002",
-                "a\u3000", "a\u000b ")) {
-            assertFalse(filter.contains(other));
-            assertFalse(filter.containsMany(List.of(other))[0]);
+    /** Some took seconds, a time that grew with the square of the length. */
+    @Test(timeout = 20_000)
+    public void longNumerics() {
+        String zeros = "0".repeat(131071);
+        for (String text : List.of("1" + zeros, "9".repeat(131072), "0." + zeros.substring(0, 16382) + "1",
+                "9".repeat(131072) + "." + "9".repeat(16383))) {
+            Key key = Key.numeric(new BigDecimal(text));
+            assertEquals(text, new String(key.bytes(), StandardCharsets.US_ASCII));
         }
-        assertNotEquals(Key.bytea(new byte[] {'a'}), Key.bytea(new byte[] {'a', ' '}));
-        assertThrows(KeyValueException.class,
-                () -> Key.raw(KeyType.ROW, new byte[] {2, 2, 0, 0, 0, 'a', ' '}));
-    }
-
-    @Test
-    public void numericSpellings() {
-        Map<String, String> cases = Map.of("1.00", "1", "1E+3", "1000", "-0.00", "0", "0E+999999",
-                "0", "-0.50", "-0.5", "100", "100", "1E-7", "0.0000001");
-        cases.forEach((spelling, key) -> assertEquals(key, new String(
-                Key.numeric(new BigDecimal(spelling)).bytes(), StandardCharsets.US_ASCII)));
-        for (String bad : List.of("1E+131072", "1E-16384", "1E+999999999", "1E-999999999")) {
-            assertThrows(KeyValueException.class, () -> Key.numeric(new BigDecimal(bad)));
+        for (BigDecimal bad : List.of(new BigDecimal("1E+131072"), new BigDecimal("1E-16384"),
+                new BigDecimal("1E+999999999"), new BigDecimal("1E-999999999"),
+                new BigDecimal(BigInteger.ONE.shiftLeft(100_000_000)))) {
+            assertThrows(KeyValueException.class, () -> Key.numeric(bad));
         }
         assertEquals(Key.numeric(BigDecimal.ONE), Key.numeric(BigDecimal.ONE.setScale(20000)));
-        assertEquals(131072, Key.numeric(new BigDecimal("1E+131071")).bytes().length);
-        BigDecimal longest = new BigDecimal("1" + "0".repeat(131071) + "." + "5".repeat(16383));
-        assertEquals(131072 + 1 + 16383, Key.numeric(longest).bytes().length);
-        String zeros = "1" + "0".repeat(131071);
-        assertEquals(zeros, new String(Key.numeric(new BigDecimal(zeros)).bytes(),
-                StandardCharsets.US_ASCII));
-        assertThrows(KeyValueException.class,
-                () -> Key.numeric(new BigDecimal(BigInteger.ONE.shiftLeft(3_000_000))));
-        assertEquals(16385, Key.numeric(new BigDecimal("1E-16383")).bytes().length);
     }
 
     @Test
@@ -267,16 +194,10 @@ public class KeysTest {
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[5], 1));
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], 33));
         assertThrows(KeyValueException.class, () -> Key.inet(new byte[4], -1));
+        assertThrows(KeyValueException.class, () -> Key.macaddr(new byte[7]));
         byte[] linkLocal = InetAddress.getByName("fe80::1").getAddress();
         assertThrows(KeyValueException.class,
                 () -> Key.of(Inet6Address.getByAddress(null, linkLocal, 2)));
-    }
-
-    @Test
-    public void macAddresses() {
-        Key key = Key.macaddr(new byte[] {8, 0, 43, 1, 2, 3});
-        assertEquals(key, Key.macaddr(new byte[] {8, 0, 43, -1, -2, 1, 2, 3}));
-        assertThrows(KeyValueException.class, () -> Key.macaddr(new byte[7]));
     }
 
     @Test
@@ -290,24 +211,9 @@ public class KeysTest {
         assertEquals("bytea key", key.toString());
     }
 
-    /** What took seconds, a time that grew with the square of the length. */
-    @Test(timeout = 20_000)
-    public void longNumerics() {
-        for (String text : List.of("1" + "0".repeat(131071), "9".repeat(131072),
-                "0." + "0".repeat(16382) + "1", "9".repeat(131072) + "." + "9".repeat(16383))) {
-            Key key = Key.numeric(new BigDecimal(text));
-            assertEquals(text, new String(key.bytes(), StandardCharsets.US_ASCII));
-        }
-        BigDecimal huge = new BigDecimal(BigInteger.ONE.shiftLeft(100_000_000));
-        assertThrows(KeyValueException.class, () -> Key.numeric(huge));
-        assertEquals("1" + "0".repeat(131071), new String(
-                Key.numeric(new BigDecimal("1E+131071")).bytes(), StandardCharsets.US_ASCII));
-    }
-
     @Test
     public void realColumns() {
         Key key = Key.real(0.1);
-        assertEquals(key, Key.real(0.1f));
         assertEquals(key, Key.of(0.1f));
         assertNotEquals(key, Key.floating(0.1));
         assertEquals(Key.floating(Double.NaN), Key.real(Double.NaN));
@@ -347,11 +253,5 @@ public class KeysTest {
         assertEquals(33, assertThrows(KeyTypeException.class,
                 () -> filter.containsMany(keys)).index());
         assertEquals(-1, assertThrows(KeyTypeException.class, () -> filter.contains(7)).index());
-    }
-
-    @Test
-    public void namesOfTypes() {
-        assertThrows(KeyTypeException.class, () -> KeyType.ofName("json"));
-        assertThrows(KeyTypeException.class, () -> KeyType.ofName("none"));
     }
 }

@@ -69,19 +69,21 @@ final class Support {
     }
 
     static byte[] build(List<byte[]> keys, Shape shape) {
-        int blockBytes = 1 << (shape.log2BlockBits - 3);
-        byte[] body = new byte[shape.blocks * blockBytes];
+        byte[] body = new byte[shape.blocks << (shape.log2BlockBits - 3)];
         for (byte[] key : keys) {
             long hash = Xxh64.of(key, shape.seed);
-            if (Hash.part(hash, shape.parts) != shape.part) {
-                continue;
-            }
-            int start = (int) Hash.reduce(hash, shape.blocks) * blockBytes;
-            for (int bit : positions(hash, shape.k, shape.log2BlockBits)) {
-                body[start + (bit >> 3)] |= 1 << (bit & 7);
+            if (Hash.part(hash, shape.parts) == shape.part) {
+                add(body, shape, hash);
             }
         }
         return seal(shape, body);
+    }
+
+    static void add(byte[] body, Shape shape, long hash) {
+        int start = (int) Hash.reduce(hash, shape.blocks) << (shape.log2BlockBits - 3);
+        for (int bit : positions(hash, shape.k, shape.log2BlockBits)) {
+            body[start + (bit >> 3)] |= 1 << (bit & 7);
+        }
     }
 
     static int[] positions(long hash, int k, int log2BlockBits) {

@@ -7,26 +7,24 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
-import java.math.BigDecimal;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.OffsetDateTime;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.Rule;
 import org.junit.Test;
+import org.junit.rules.TemporaryFolder;
 
 /** The golden vectors: every row, by what a user of the package would call. */
 public class VectorsTest {
-    private static final Pattern LITERAL = Pattern.compile(
-            "'([^']*(?:''[^']*)*)'::([a-z0-9 ]+?)( ?\\([0-9]+\\))?", Pattern.DOTALL);
-    private static final Pattern SMALL =
-            Pattern.compile("\\(?(-?[0-9]+)\\)?::(smallint|integer|bigint)");
+    @Rule
+    public final TemporaryFolder folder = new TemporaryFolder();
+
     private static Key expected(Map<String, String> row) {
         return Key.raw(type(row), Support.hex(row.get("key_hex")));
     }
@@ -68,6 +66,13 @@ public class VectorsTest {
             assertEquals(sql, number(row, "block"), Hash.reduce(hash, number(row, "blocks")));
             assertEquals(sql, number(row, "part"), Hash.part(hash, number(row, "parts")));
             assertArrayEquals(sql, numbers(row.get("bits")), bits);
+            byte[] key = Support.hex(row.get("key_hex"));
+            if (key.length == Long.BYTES) {
+                assertEquals(sql, hash, Xxh64.ofLong(word(key), Long.parseUnsignedLong(row.get("seed"))));
+            }
+            if (type(row) == KeyType.ROW) {
+                assertEquals(sql, expected(row), rowOf(key));
+            }
         }
     }
 
@@ -112,188 +117,159 @@ public class VectorsTest {
         return shape;
     }
 
-    @Test
-    public void ownTypesGiveTheKeyBytes() throws IOException {
-        int checked = 0;
-        for (Map<String, String> row : Support.rows("keys.tsv")) {
-            Object value = valueOf(row.get("sql"));
-            if (value != null) {
-                assertEquals(row.get("sql"), expected(row), Key.of(value));
-                checked++;
-            }
-        }
-        assertTrue("only " + checked, checked > 520);
+    private static long word(byte[] key) {
+        return ByteBuffer.wrap(key).order(ByteOrder.LITTLE_ENDIAN).getLong();
     }
 
-    /** Rows of literals, none of which has a comma and a space in it. */
-    private static Object rowOf(String sql) throws IOException {
-        List<Object> columns = new ArrayList<>();
-        for (String column : sql.substring(4, sql.length() - 1).split(", ")) {
-            Object value = valueOf(column);
-            if (value == null) {
-                return null;
-            }
-            columns.add(value);
+    /** A row, made of its columns. */
+    private static Key rowOf(byte[] key) {
+        List<Key> columns = new ArrayList<>();
+        ByteBuffer rest = ByteBuffer.wrap(key).order(ByteOrder.LITTLE_ENDIAN);
+        while (rest.hasRemaining()) {
+            KeyType type = KeyType.ofNumber(rest.get());
+            byte[] column = new byte[rest.getInt()];
+            rest.get(column);
+            columns.add(Key.raw(type, column));
         }
         return Key.row(columns.toArray());
     }
 
-    private static Object valueOf(String sql) throws IOException {
-        if (sql.startsWith("ROW(")) {
-            return rowOf(sql);
+    /** Values of Java's own types. Its parsers don't take all spellings. */
+    @Test
+    public void valuesGiveTheKeyBytes() throws IOException {
+        int checked = 0;
+        for (Map<String, String> row : Support.rows("texts.tsv")) {
+            String text = row.get("text");
+            text = text.startsWith("hex:") ? new String(Support.hex(text.substring(4)), StandardCharsets.UTF_8) : text;
+            Object value;
+            try {
+                value = CrossCheck.value(row.get("type"), text);
+            } catch (IOException | RuntimeException none) {
+                continue;
+            }
+            // An InetAddress is never an IPv4-mapped one.
+            String wanted = row.get("key_hex");
+            if (wanted.equals("-") || text.startsWith("::ffff:")) {
+                continue;
+            }
+            byte[] bytes = Key.of(value).bytes();
+            if (wanted.startsWith("xxh64:")) {
+                assertEquals(text, wanted, String.format("xxh64:%016x", Xxh64.of(bytes, 0)));
+            } else {
+                assertArrayEquals(row.get("type") + " " + text, Support.hex(wanted), bytes);
+            }
+            checked++;
         }
-        Matcher small = SMALL.matcher(sql);
-        Matcher literal = LITERAL.matcher(sql);
-        if (small.matches()) {
-            return Long.valueOf(small.group(1));
-        }
-        if (!literal.matches() || sql.contains("Europe")) {
-            return null;
-        }
-        return valueOf(literal.group(1).replace("''", "'"), literal.group(2));
-    }
-
-    /** The value of Java's own type, or null if Java has none. */
-    private static Object valueOf(String text, String sqlType) throws UnknownHostException {
-        switch (sqlType) {
-            case "text":
-            case "varchar":
-            case "name":
-                return text;
-            case "char":
-                return text.replaceAll(" +$", "");
-            case "bytea":
-                return Support.hex(text.substring(2));
-            case "uuid":
-                return text.matches("[^{]{36}") ? UUID.fromString(text) : null;
-            case "numeric":
-                return text.matches("-?[0-9.e-]+") ? new BigDecimal(text) : null;
-            case "double precision":
-                return Double.valueOf(text);
-            case "real":
-                return Float.valueOf(text);
-            case "inet":
-            case "cidr":
-                return inet(text);
-            default:
-                return time(text, sqlType);
-        }
-    }
-
-    private static Object inet(String text) throws UnknownHostException {
-        if (text.contains("ffff:1.")) {
-            return null;
-        }
-        String[] fields = text.split("/");
-        InetAddress address = InetAddress.getByName(fields[0]);
-        return fields.length == 1 ? address : Key.inet(address, Integer.parseInt(fields[1]));
-    }
-
-    private static Object time(String text, String sqlType) {
-        boolean plain = text.matches("[0-9]{4}-[^ ]*([ ][0-2][0-3]:[0-9:.]*(Z|[+-][0-9:]+)?)?");
-        switch (plain ? sqlType : "") {
-            case "date":
-                return LocalDate.parse(text);
-            case "timestamp":
-                return LocalDateTime.parse(text.replace(' ', 'T'));
-            case "timestamptz":
-                return OffsetDateTime.parse(
-                        text.replace(' ', 'T').replaceAll("([+-][0-9]{2})$", "$1:00"));
-            default:
-                return null;
-        }
+        assertTrue("only " + checked, checked > 300);
     }
 
     @Test
-    public void filtersHaveTheirFields() throws IOException {
+    public void filters() throws IOException {
         for (Map<String, String> row : Support.rows("filters.tsv")) {
             byte[] bytes = Support.hex(row.get("filter_hex"));
-            Info info = BloomFilter.fromBytes(bytes).info();
-            String name = row.get("name");
-            assertEquals(name, Long.parseLong(row.get("n")), info.n());
-            assertEquals(name, Long.parseUnsignedLong(row.get("p_hex"), 16),
-                    Double.doubleToRawLongBits(info.p()));
-            assertEquals(name, Long.parseUnsignedLong(row.get("seed")), info.seed());
-            assertEquals(name, number(row, "k"), info.hashes());
-            assertEquals(name, 1 << number(row, "log2_block_bits"), info.blockBits());
-            assertEquals(name, number(row, "blocks"), info.blocks());
-            assertEquals(name, number(row, "part"), info.part());
-            assertEquals(name, number(row, "parts"), info.parts());
-            assertEquals(name, type(row), info.keyType());
-            assertEquals(name, columns(row), info.columns());
-            assertEquals(name, columns(row), info.filters().get(0).columns());
-            assertEquals(name, number(row, "bits_set"), info.bitsSet());
-            assertEquals(name, row.get("checksum_hex"), info.checksum());
-            assertEquals(name, bytes.length, info.bytes());
-            assertEquals(name, 1, info.formatVersion());
-        }
-    }
-
-    @Test
-    public void filtersAnswerTheirKeys() throws IOException {
-        for (Map<String, String> row : Support.rows("filters.tsv")) {
-            BloomFilter filter = BloomFilter.fromBytes(Support.hex(row.get("filter_hex")));
+            BloomFilter filter = BloomFilter.fromBytes(bytes);
+            checkFields(row, filter.info());
+            assertEquals(bytes.length, filter.info().bytes());
             checkAnswers(row, filter, "keys", true);
             checkAnswers(row, filter, "absent", false);
             checkAnswers(row, filter, "false_positives", true);
             checkExplained(row, filter, "keys", "key_explained");
             checkExplained(row, filter, "absent", "absent_explained");
-        }
-    }
-
-    private void checkExplained(Map<String, String> row, BloomFilter filter, String column,
-            String wanted) {
-        KeyType type = type(row) == KeyType.NONE ? KeyType.INTEGER : type(row);
-        if (!row.get(wanted).equals("-")) {
-            Key key = Key.raw(type, Support.keyList(row.get(column)).get(0));
-            assertEquals(row.get(wanted).replace('|', '\n'), filter.explain(key));
-        }
-    }
-
-    private void checkAnswers(Map<String, String> row, BloomFilter filter, String column,
-            boolean answer) {
-        KeyType type = type(row) == KeyType.NONE ? KeyType.INTEGER : type(row);
-        List<Key> keys = new ArrayList<>();
-        for (byte[] bytes : Support.keyList(row.get(column))) {
-            keys.add(Key.raw(type, bytes));
-            assertEquals(row.get("name"), answer, filter.contains(Key.raw(type, bytes)));
-        }
-        for (boolean found : filter.containsMany(keys)) {
-            assertEquals(row.get("name"), answer, found);
-        }
-    }
-
-    @Test
-    public void filtersRefuseKeysOfAnotherType() throws IOException {
-        for (Map<String, String> row : Support.rows("filters.tsv")) {
-            BloomFilter filter = BloomFilter.fromBytes(Support.hex(row.get("filter_hex")));
-            Key other = type(row) == KeyType.BYTEA ? Key.integer(1) : Key.bytea(new byte[3]);
-            if (filter.info().keyType() != KeyType.NONE) {
-                assertThrows(KeyTypeException.class, () -> filter.contains(other));
-            } else if (filter.info().parts() == 1) {
-                assertFalse(filter.contains(other));
+            if (filter.info().parts() == 1) {
+                checkOtherTypes(filter);
             }
-        }
-    }
-
-    @Test
-    public void partsRefuseKeysOfOtherParts() throws IOException {
-        for (Map<String, String> row : Support.rows("filters.tsv")) {
-            if (number(row, "parts") == 1) {
-                continue;
-            }
-            BloomFilter filter = BloomFilter.fromBytes(Support.hex(row.get("filter_hex")));
             for (long key = 0; key < 50; key++) {
                 checkPart(filter, key);
             }
         }
     }
 
-    private void checkPart(BloomFilter filter, long key) {
+    private static void checkFields(Map<String, String> row, Info info) {
+        String name = row.get("name");
+        assertEquals(name, Long.parseLong(row.get("n")), info.n());
+        assertEquals(name, Long.parseUnsignedLong(row.get("p_hex"), 16),
+                Double.doubleToRawLongBits(info.p()));
+        assertEquals(name, Long.parseUnsignedLong(row.get("seed")), info.seed());
+        assertEquals(name, number(row, "k"), info.hashes());
+        assertEquals(name, 1 << number(row, "log2_block_bits"), info.blockBits());
+        assertEquals(name, number(row, "blocks"), info.blocks());
+        assertEquals(name, number(row, "part"), info.part());
+        assertEquals(name, number(row, "parts"), info.parts());
+        assertEquals(name, type(row), info.keyType());
+        assertEquals(name, columns(row), info.columns());
+        assertEquals(name, columns(row), info.filters().get(0).columns());
+        assertEquals(name, number(row, "bits_set"), info.bitsSet());
+        assertEquals(name, row.get("checksum_hex"), info.checksum());
+        assertEquals(name, 1, info.formatVersion());
+    }
+
+    private static void checkExplained(Map<String, String> row, BloomFilter filter, String column,
+            String wanted) {
+        if (!row.get(wanted).equals("-")) {
+            Key key = Key.raw(asked(row), Support.keyList(row.get(column)).get(0));
+            assertEquals(row.get(wanted).replace('|', '\n'), filter.explain(key));
+        }
+    }
+
+    /** What keys of a row are read as. */
+    private static KeyType asked(Map<String, String> row) {
+        return type(row) == KeyType.NONE ? KeyType.INTEGER : type(row);
+    }
+
+    /** One by one and in batches, as keys and as values. */
+    private static void checkAnswers(Map<String, String> row, BloomFilter filter, String column,
+            boolean answer) {
+        String name = row.get("name") + " " + column;
+        List<Key> keys = new ArrayList<>();
+        List<Long> words = new ArrayList<>();
+        for (byte[] bytes : Support.keyList(row.get(column))) {
+            Key key = Key.raw(asked(row), bytes);
+            keys.add(key);
+            assertEquals(name, answer, filter.contains(key));
+            assertEquals(name, answer, containsValue(filter, key));
+            words.add(asked(row) == KeyType.INTEGER ? word(bytes) : 0);
+        }
+        for (boolean found : filter.containsMany(keys)) {
+            assertEquals(name, answer, found);
+        }
+        if (asked(row) == KeyType.INTEGER) {
+            for (boolean found : filter.containsMany(words.stream().mapToLong(Long::longValue).toArray())) {
+                assertEquals(name, answer, found);
+            }
+        }
+    }
+
+    /** By the overload that takes the value, where there is one. */
+    private static boolean containsValue(BloomFilter filter, Key key) {
+        switch (key.type()) {
+            case INTEGER:
+                return filter.contains(word(key.bytes()));
+            case FLOAT:
+                return filter.contains(Double.longBitsToDouble(word(key.bytes())));
+            case TEXT:
+                return filter.contains(new String(key.bytes(), StandardCharsets.UTF_8));
+            case BYTEA:
+                return filter.contains(key.bytes());
+            default:
+                return filter.contains(key);
+        }
+    }
+
+    private static void checkOtherTypes(BloomFilter filter) throws IOException {
+        for (Object other : KeysTest.samples()) {
+            if (filter.info().keyType() == KeyType.NONE) {
+                assertFalse(filter.contains(other));
+                assertFalse(filter.containsMany(List.of(other))[0]);
+            } else if (Key.of(other).type() != filter.info().keyType() || other.equals(Key.row("x"))) {
+                assertThrows(KeyTypeException.class, () -> filter.contains(other));
+                assertThrows(KeyTypeException.class, () -> filter.containsMany(List.of(other)));
+            }
+        }
+    }
+
+    private static void checkPart(BloomFilter filter, long key) {
         Info info = filter.info();
-        long hash = Xxh64.ofLong(key, info.seed());
-        if (Hash.part(hash, info.parts()) == info.part()) {
-            filter.contains(key);
+        if (info.parts() == 1 || Hash.part(Xxh64.ofLong(key, info.seed()), info.parts()) == info.part()) {
             return;
         }
         assertThrows(PartException.class, () -> filter.contains(key));
@@ -305,22 +281,46 @@ public class VectorsTest {
     @Test
     public void invalidFiltersAreRefusedForTheirRule() throws IOException {
         for (Map<String, String> row : Support.rows("invalid.tsv")) {
-            InvalidFilterException error = assertThrows(row.get("name"),
-                    InvalidFilterException.class,
-                    () -> BloomFilter.fromBytes(Support.hex(row.get("filter_hex"))));
-            assertEquals(row.get("name"), row.get("rule"), error.rule());
+            byte[] bytes = Support.hex(row.get("filter_hex"));
+            checkRefused(bytes, row, row.get("rule"));
+            if (!row.get("rule").equals("bits_set") && !row.get("rule").equals("checksum")) {
+                assertEquals(row.get("name"), row.get("rule"), assertThrows(InvalidFilterException.class,
+                        () -> BloomFilter.fromBytes(bytes, ReadOption.NO_VERIFY)).rule());
+            }
+        }
+    }
+
+    private void checkRefused(byte[] bytes, Map<String, String> row, String rule) throws IOException {
+        Path path = folder.getRoot().toPath().resolve("f");
+        Files.write(path, bytes);
+        assertEquals(row.get("name"), rule, assertThrows(row.get("name"), InvalidFilterException.class,
+                () -> BloomFilter.fromBytes(bytes)).rule());
+        for (ReadOption[] options : new ReadOption[][] {{}, {ReadOption.MAP}}) {
+            InvalidFilterException error = assertThrows(row.get("name"), InvalidFilterException.class,
+                    () -> BloomFilter.open(path, options));
+            assertEquals(row.get("name"), rule, error.rule());
+            assertTrue(error.getMessage(), error.getMessage().startsWith(path + ": "));
         }
     }
 
     @Test
-    public void theBuilderOfTheseTestsAgrees() throws IOException {
-        for (Map<String, String> row : Support.rows("filters.tsv")) {
-            if (row.get("made_of").startsWith("and") || !row.get("n").equals("100")
-                    || !row.get("p").equals("0.01")) {
+    public void exactFilters() throws IOException {
+        Path path = folder.getRoot().toPath().resolve("exact");
+        for (Map<String, String> row : Support.rows("exact.tsv")) {
+            byte[] bytes = Support.hex(row.get("filter_hex").replace("-", ""));
+            if (!row.get("word").equals("-")) {
+                checkRefused(bytes, row, row.get("word"));
                 continue;
             }
-            assertArrayEquals(row.get("name"), Support.hex(row.get("filter_hex")),
-                    Support.build(Support.keyList(row.get("keys")), shape(row)));
+            Files.write(path, bytes);
+            for (BloomFilter filter : List.of(BloomFilter.fromBytes(bytes), BloomFilter.open(path),
+                    BloomFilter.open(path, ReadOption.MAP))) {
+                checkAnswers(row, filter, "members_hex", true);
+                checkAnswers(row, filter, "others_hex", false);
+                checkAnswers(row, filter, "strangers_hex", false);
+                assertEquals(2, filter.info().formatVersion());
+                assertEquals(bytes.length, filter.info().bytes());
+            }
         }
     }
 }
