@@ -38,11 +38,6 @@ def xxh64(data: bytes) -> bytes:
     return struct.pack("<Q", xxhash.xxh64_intdigest(data, 0))
 
 
-def sealed_again(data: bytes) -> bytes:
-    """A filter with its header's checksum made right."""
-    return data[:52] + xxh64(data[:52])[:4] + data[56:]
-
-
 def this_boot() -> bytes:
     with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
         return bytes.fromhex(file.read().strip().replace("-", ""))
