@@ -5,11 +5,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { inspect } from 'node:util'
-import { Worker } from 'node:worker_threads'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
 import { thisBoot } from '../lib/files.js'
 import { PAGE, SUPERSEDED } from '../lib/page.js'
-import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sealPage, sound, tempFile, tempFolder } from './helpers.js'
+import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sealPage, sound, tempFile, tempFolder, until } from './helpers.js'
 
 const SERIAL = 520
 const SAVED = 1024
@@ -141,16 +140,6 @@ test('a file that nobody follows is checked as a filter is', async () => {
   assert.equal(BloomFilter.openSync(file, { verify: false }).contains(7), true)
 })
 
-test('each bit of who the file is counts', () => {
-  const bytes = page(buildSet(2, 100))
-  for (let bit = 0; bit < 512 * 8; bit++) {
-    bytes[bit >> 3] ^= 1 << (bit & 7)
-    assert.throws(() => BloomFilter.fromBytes(bytes), InvalidFilterError, `bit ${bit}`)
-    bytes[bit >> 3] ^= 1 << (bit & 7)
-  }
-  assert.equal(BloomFilter.fromBytes(bytes).contains(7), true)
-})
-
 test('keys of all kinds, asked block by block, as in memory', { skip: noPlace }, async () => {
   const texts = Array.from({ length: 300 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i} ${'x'.repeat(i)}`)
   const lists = [
@@ -247,12 +236,6 @@ test('a file that is cut is an error at the look-up, never a no', { skip: noPlac
   assert.throws(() => filter.status(), BloomFilterError)
 })
 
-const until = async (done) => {
-  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    assert.ok(Date.now() < end, String(done))
-  }
-}
-
 test('a file that another one took the place of is left, and kept while that can\'t be opened', { skip: noPlace }, async () => {
   const file = followedFile([sound()])
   const errors = []
@@ -303,17 +286,6 @@ test('superseded is seen at each tick, the path at each tenth', { skip: noPlace 
   assert.notEqual(watched.current, second)
 })
 
-test('without a word another file is taken by the look at the path', { skip: noPlace }, async () => {
-  const file = followedFile([sound()])
-  const watched = await WatchedBloomFilter.open(file)
-  keep(file, page([build({ blocks: 9 }, integers(0, 300))]))
-  await until(() => watched.contains(250))
-  // Bits and serial of the same file are no other file.
-  pokeNumber(file, SERIAL, 99n)
-  assert.equal(await watched.reload(), false)
-  assert.equal(watched.status().serial, '99')
-})
-
 test('another file that is copied over this one is another file', { skip: noPlace }, async () => {
   const file = followedFile([sound()])
   const watched = await WatchedBloomFilter.open(file)
@@ -325,15 +297,6 @@ test('another file that is copied over this one is another file', { skip: noPlac
 })
 
 const library = JSON.stringify(new URL('../lib/index.js', import.meta.url))
-
-test('a worker opens the file itself', { skip: noPlace }, async () => {
-  const program = path.join(tempFolder(), 'worker.mjs')
-  fs.writeFileSync(program, `import { parentPort } from 'node:worker_threads'
-    import { BloomFilter } from ${library}
-    parentPort.postMessage(BloomFilter.openSync(${JSON.stringify(followedFile([sound()]))}).contains(7))`)
-  const worker = new Worker(program)
-  assert.equal(await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject)), true)
-})
 
 test('files are closed when nobody holds them any more', { skip: noPlace || !fs.existsSync('/proc/self/fd') }, () => {
   const program = path.join(tempFolder(), 'gc.mjs')

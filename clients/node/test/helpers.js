@@ -1,5 +1,6 @@
 // Builds filters for tests: the probes in plain JavaScript, hashes and checksums
 // by the module under test, which the golden vectors hold to the format.
+import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -219,6 +220,13 @@ export function tempFile (bytes, name = 'x.bloom') {
   const file = path.join(tempFolder(), name)
   fs.writeFileSync(file, bytes)
   return file
+}
+
+/** Waits for something, a minute at most. */
+export async function until (done) {
+  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    assert.ok(Date.now() < end, String(done))
+  }
 }
 
 /** Pseudo-random numbers below limit, the same in every run. */

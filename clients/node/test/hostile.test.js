@@ -37,35 +37,16 @@ function isRefused (bytes) {
   }
 }
 
-test('each bit of the header flipped', () => {
-  for (let bit = 0; bit < 512; bit++) {
-    const bytes = sound()
-    bytes[bit >> 3] ^= 1 << (bit & 7)
-    assert.ok(isRefused(bytes), `bit ${bit}`)
-  }
-})
-
-test('flipped bits anywhere', () => {
+test('flipped bits of the header, and anywhere', () => {
   const random = randomizer(1)
   const bytes = sound()
-  for (let i = 0; i < 5000; i++) {
-    const bit = random(bytes.length * 8)
+  for (let i = 0; i < 2000; i++) {
+    const bit = i < 512 ? i : random(bytes.length * 8)
     bytes[bit >> 3] ^= 1 << (bit & 7)
     assert.ok(isRefused(bytes), `bit ${bit}`)
     bytes[bit >> 3] ^= 1 << (bit & 7)
   }
   assert.ok(!isRefused(bytes))
-})
-
-test('random bytes after the magic', () => {
-  const random = randomizer(2)
-  for (let i = 0; i < 2000; i++) {
-    const bytes = Buffer.from(sound().subarray(0, 64 + random(200)))
-    for (let at = 4; at < bytes.length; at++) {
-      bytes[at] = random(256)
-    }
-    assert.ok(isRefused(bytes), bytes.toString('hex'))
-  }
 })
 
 test('a header that promises much costs nothing', () => {
