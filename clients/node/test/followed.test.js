@@ -29,26 +29,17 @@ const statusOf = (file) => BloomFilter.openSync(file).status()
 const rows = fs.readFileSync(new URL('../../../test/vectors/pages.tsv', import.meta.url), 'utf8').trimEnd().split('\n').slice(1)
   .map((line) => line.split('\t'))
 
+const PLACES = { here: 'here', boot: 'other boot', copy: 'copy', device: 'copy', nobody: 'none' }
+const MOVED = { here: {}, boot: { boot: otherBoot }, copy: { inode: 1n }, device: { device: 1n } }
+
 /** The vector's file, standing where the vector says. */
 function atPlace (bytes, where) {
   const file = tempFile(bytes)
-  if (!['here', 'boot', 'copy', 'device'].includes(where)) {
-    return file
+  if (where in MOVED) {
+    keep(file, bytes, MOVED[where])
   }
-  const isSaved = bytes.readBigUInt64LE(1080) !== 0n
-  const stat = fs.statSync(file, { bigint: true })
-  bytes.set(where === 'boot' ? otherBoot : thisBoot(), 48)
-  bytes.writeBigUInt64LE(stat.dev + (where === 'device' ? 1n : 0n), 64)
-  bytes.writeBigUInt64LE(stat.ino + (where === 'copy' ? 1n : 0n), 72)
-  sealPage(bytes)
-  if (!isSaved) {
-    bytes.fill(0, 1080, 1088)
-  }
-  poke(file, 0, bytes)
   return file
 }
-
-const PLACES = { here: 'here', boot: 'other boot', copy: 'copy', device: 'copy', nobody: 'none' }
 
 for (const [name, word, where, told, , hex, keys] of rows) {
   test(`pages.tsv: ${name}`, { skip: noPlace }, async () => {
@@ -82,7 +73,7 @@ test('an exact list is in memory, and its page is where it is', { skip: noPlace 
   assert.ok(filter.isSuperseded() && filter.status().superseded)
 })
 
-test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
+test('what a page tells', { skip: noPlace }, () => {
   const file = followedFile(buildSet(2, 300))
   const here = statusOf(file)
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
@@ -101,7 +92,6 @@ test('what the serial is, here and elsewhere', { skip: noPlace }, () => {
   const copy = statusOf(file)
   assert.deepEqual([copy.place, copy.serial, copy.trueAt], ['copy', '10', undefined])
   keep(file, page(buildSet(2, 300)), { boot: otherBoot })
-  assert.deepEqual([statusOf(file).place, statusOf(file).serial], ['other boot', '15'])
   pokeNumber(file, SAVED, 999n)
   assert.deepEqual([statusOf(file).place, statusOf(file).serial], ['other boot', '10'])
 })

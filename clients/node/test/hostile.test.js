@@ -123,16 +123,10 @@ test('a filter of the largest size', () => {
 })
 
 test('keys of any length', () => {
-  for (const [keyType, key] of [[2, Key.text('x'.repeat(3e6))], [2, Key.text('a' + '\u{1f600}'.repeat(100000))], [3, Key.bytea(new Uint8Array(2e6))]]) {
-    const filter = BloomFilter.fromBytes(build({ keyType }, [key]))
-    assert.equal(filter.contains(key), true)
-    assert.deepEqual([...filter.containsMany([key, Key.raw(keyType === 2 ? 'text' : 'bytea', Buffer.from('a')), key])], [1, 0, 1])
-  }
-  const filter = BloomFilter.fromBytes(build({ keyType: 3 }))
-  assert.match(filter.explain(Key.bytea(new Uint8Array(2e6))), /length    2000000/)
-  const texts = BloomFilter.fromBytes(build({ keyType: 2 }, [Key.text('a'), Key.text('x'.repeat(1e6))]))
-  assert.ok(texts.contains('x'.repeat(1e6)) && texts.contains('a') && !texts.contains('\u20ac'.repeat(1e6)))
-  assert.deepEqual([...texts.containsMany(['a', '\u20ac'.repeat(1e6), 'x'.repeat(1e6), 'a'])], [1, 0, 1, 1])
+  const long = Key.bytea(new Uint8Array(2e6))
+  const filter = BloomFilter.fromBytes(build({ keyType: 3 }, [long]))
+  assert.match(filter.explain(long), /length    2000000/)
+  assert.deepEqual([...filter.containsMany([long, Buffer.from('a'), long])], [1, 0, 1])
 })
 
 test('what others\' users type', () => {

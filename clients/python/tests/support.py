@@ -14,7 +14,7 @@ VECTORS = os.environ.get(
 )
 
 # In the page of a followed list.
-PAGE, SERIAL, SUPERSEDED, SAVED, HOW = 4096, 520, 600, 1024, 1536
+PAGE, SERIAL, SAVED, HOW = 4096, 520, 1024, 1536
 
 
 def rows(name: str) -> List[Dict[str, str]]:
