@@ -7,25 +7,6 @@ import { inspect } from 'node:util'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
 import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
-/** Every door through which bytes come in. */
-async function refuse (bytes) {
-  const file = tempFile(bytes)
-  assert.throws(() => BloomFilter.fromBytes(bytes), InvalidFilterError)
-  assert.throws(() => BloomFilter.openSync(file), InvalidFilterError)
-  await assert.rejects(BloomFilter.open(file), InvalidFilterError)
-}
-
-test('files cut off at each byte of the header', async () => {
-  for (let length = 0; length <= 65; length++) {
-    await refuse(sound().subarray(0, length))
-  }
-})
-
-test('bytes after the filter', async () => {
-  await refuse(Buffer.concat([sound(), Buffer.alloc(1)]))
-  await refuse(Buffer.concat([sound(), Buffer.alloc(64)]))
-})
-
 /** Instances come and go by thousands: one is enough to check many bytes. */
 function isRefused (bytes) {
   try {
@@ -84,17 +65,10 @@ test('what is no bytes', () => {
 
 test('without verification only the blocks are trusted', () => {
   const bytes = sound()
-  const trusted = (change) => {
-    const copy = Buffer.from(bytes)
-    change(copy)
-    sealHeader(copy)
-    return () => BloomFilter.fromBytes(copy, { verify: false })
-  }
-  assert.ok(trusted((copy) => { copy[copy.length - 1] ^= 1 })().contains(5))
-  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(1), { verify: false }), { rule: 'magic' })
-  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(0, -1), { verify: false }), { rule: 'size' })
-  assert.throws(trusted((copy) => copy.writeBigUInt64LE(1n << 40n, 40)), { rule: 'bits_set' })
-  assert.throws(trusted((copy) => { copy[7] = 0 }), { rule: 'empty_key_type' })
+  bytes[bytes.length - 1] ^= 1
+  assert.ok(BloomFilter.fromBytes(bytes, { verify: false }).contains(5))
+  bytes.writeBigUInt64LE(1n << 40n, 40)
+  assert.throws(() => BloomFilter.fromBytes(sealHeader(bytes), { verify: false }), { rule: 'bits_set' })
 })
 
 test('a file cut short or replaced while it is open', async () => {
