@@ -2,7 +2,7 @@
 //
 // A plain number, bigint, string or Uint8Array is enough where JavaScript's type
 // leaves no doubt. All other SQL types go through these functions.
-import { KeyTypeError, KeyValueError, noKey, otherType, show } from './errors.js'
+import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
 } from './key-types.js'
@@ -45,7 +45,7 @@ export class Key {
 
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }
-  static bytea (value) { return new Key(BYTEA, checkBytes(value).slice()) }
+  static bytea (value) { return Key.raw('bytea', value) }
   static numeric (value) { return Key.parse('numeric', numericText(value)) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }
   static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
@@ -140,7 +140,7 @@ export function keyOf (value, kind) {
         ? Key.float(value)
         : Key.integer(value)
     default:
-      throw noKey(value)
+      throw new KeyTypeError(`${show(value)} is no key of an SQL type; see Key`)
   }
 }
 
@@ -210,13 +210,6 @@ export function checkText (value) {
   }
   if (!value.isWellFormed()) {
     throw new KeyValueError('the string has an unpaired surrogate')
-  }
-  return value
-}
-
-function checkBytes (value) {
-  if (!(value instanceof Uint8Array)) {
-    throw new KeyTypeError(`${show(value)} is not a Uint8Array`)
   }
   return value
 }

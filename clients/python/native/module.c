@@ -46,18 +46,11 @@ set_error_index(Py_ssize_t index)
 static PyObject *
 setup(PyObject *module, PyObject *args)
 {
-	PyObject   *encode;
-	PyObject   *error;
-
 	(void) module;
-	if (!PyArg_ParseTuple(args, "OO:setup", &encode, &error))
+	if (!PyArg_ParseTuple(args, "OO:setup", &encode_function, &error_function))
 		return NULL;
-	Py_INCREF(encode);
-	Py_INCREF(error);
-	Py_XDECREF(encode_function);
-	Py_XDECREF(error_function);
-	encode_function = encode;
-	error_function = error;
+	Py_INCREF(encode_function);
+	Py_INCREF(error_function);
 	Py_RETURN_NONE;
 }
 
