@@ -4,7 +4,7 @@ export const byId = (id) => document.getElementById(id)
 
 /** An element with attributes and children; text stays text, whatever a key contains. */
 export function make (name, attributes = {}, ...children) {
-  const space = ['svg', 'path', 'line', 'text', 'circle', 'rect'].includes(name)
+  const space = ['svg', 'path', 'line', 'text', 'circle'].includes(name)
     ? 'http://www.w3.org/2000/svg'
     : 'http://www.w3.org/1999/xhtml'
   const element = document.createElementNS(space, name)

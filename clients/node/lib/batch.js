@@ -33,25 +33,44 @@ export function checkList (keys) {
   }
 }
 
-/** Writes keys of one kind into an instance, and hashes them there. */
-class Writer {
+export class Batch {
   #instance
   #kind
+  #askAlone
 
-  constructor (instance, kind) {
+  /** askAlone(key, index) looks up a key that may be too long for a call of many. */
+  constructor (instance, kind, askAlone) {
     this.#instance = instance
     this.#kind = kind
+    this.#askAlone = askAlone
     instance.needScratch(BYTES + CALL_BYTES)
   }
 
+  /** Element i is 1 (perhaps) or 0 (no). */
+  ask (keys) {
+    const found = new Uint8Array(keys.length)
+    const isWords = this.#isWords(keys)
+    for (let from = 0; from < keys.length;) {
+      const count = isWords ? this.#writeWords(keys, from) : this.#writeStrings(keys, from)
+      if (count === 0) {
+        found[from] = this.#askAlone(keys[from], from)
+        from++
+      } else {
+        this.#answer(count, from, found, isWords)
+        from += count
+      }
+    }
+    return found
+  }
+
   /** Whether all keys are 8 bytes long; another type is found when it is written. */
-  isWords (keys) {
+  #isWords (keys) {
     const type = typeof keys[0]
     return (type === 'number' || type === 'bigint') && [INTEGER, FLOAT].includes(this.#kind)
   }
 
   /** Writes words from a place on, and returns how many. */
-  writeWords (keys, from) {
+  #writeWords (keys, from) {
     const { bytes, scratch, view } = this.#instance
     const count = Math.min(CALL_KEYS, keys.length - from)
     if (keys instanceof BigInt64Array && isLittleEndian && this.#kind === INTEGER) {
@@ -95,7 +114,7 @@ class Writer {
    * Writes keys of any length from a place on, as many as fit, and returns how many: 0
    * if the first may be too long.
    */
-  writeStrings (keys, from) {
+  #writeStrings (keys, from) {
     const { scratch, view } = this.#instance
     const most = Math.min(CALL_KEYS, keys.length - from)
     let end = 0
@@ -131,55 +150,9 @@ class Writer {
       throw atIndex(error, index)
     }
   }
-}
-
-function writeText (instance, to, text) {
-  const length = writeShort(instance, to, text, SHORT_OF_BATCH)
-  return length >= 0 ? length : encodeAt(instance.bytes.subarray(to, to + text.length * 3), text)
-}
-
-export class Batch {
-  #parts
-  #kind
-  #writer
-
-  constructor (parts, kind) {
-    this.#parts = parts
-    this.#kind = kind
-    this.#writer = new Writer(parts.first, kind)
-  }
-
-  /** Element i is 1 (perhaps) or 0 (no). */
-  ask (keys) {
-    const found = new Uint8Array(keys.length)
-    const isWords = this.#writer.isWords(keys)
-    for (let from = 0; from < keys.length;) {
-      const count = isWords
-        ? this.#writer.writeWords(keys, from)
-        : this.#writer.writeStrings(keys, from)
-      if (count === 0) {
-        found[from] = this.#askAlone(keys[from], from)
-        from++
-      } else {
-        this.#answer(count, from, found, isWords)
-        from += count
-      }
-    }
-    return found
-  }
-
-  #askAlone (key, index) {
-    try {
-      return typeof key === 'string' && this.#kind === TEXT
-        ? this.#parts.askText(key)
-        : this.#parts.askBytes(bytesFor(key, this.#kind))
-    } catch (error) {
-      throw atIndex(error, index)
-    }
-  }
 
   #answer (count, from, found, isWords) {
-    const { bytes, exports, scratch } = this.#parts.first
+    const { bytes, exports, scratch } = this.#instance
     if (isWords) {
       exports.ask_words(scratch, count, scratch + FOUND)
     } else {
@@ -187,4 +160,9 @@ export class Batch {
     }
     found.set(bytes.subarray(scratch + FOUND, scratch + FOUND + count), from)
   }
+}
+
+function writeText (instance, to, text) {
+  const length = writeShort(instance, to, text, SHORT_OF_BATCH)
+  return length >= 0 ? length : encodeAt(instance.bytes.subarray(to, to + text.length * 3), text)
 }

@@ -57,10 +57,6 @@ export function otherType (holds, asked) {
   return new KeyTypeError(`bloomfilter holds ${names[0]} keys, not ${names[1]}`, ...names)
 }
 
-export function noKey (value) {
-  return new KeyTypeError(`${show(value)} is no key of an SQL type; see Key`)
-}
-
 // Says which key of a batch an error is about.
 export function atIndex (error, index) {
   error.message = `key ${index}: ${error.message}`

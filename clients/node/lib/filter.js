@@ -160,7 +160,7 @@ export class BloomFilter {
     if (!this.#parts.isWhole) {
       return Uint8Array.from(keys, (key, i) => this.#containsAt(key, i))
     }
-    this.#batch ??= new Batch(this.#parts, this.#kind)
+    this.#batch ??= new Batch(this.#parts.first, this.#kind, (key, i) => this.#containsAt(key, i))
     return this.#batch.ask(keys)
   }
 

@@ -2,12 +2,12 @@
 //
 // A plain number, bigint, string or Uint8Array is enough where JavaScript's type
 // leaves no doubt. All other SQL types go through these functions.
-import { KeyTypeError, KeyValueError, noKey, otherType, show } from './errors.js'
+import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
 } from './key-types.js'
-import { bytesWithoutBlanks, withoutBlanks } from './text.js'
-import { parseText, rawKind } from './texts.js'
+import { withoutBlanks } from './text.js'
+import { parseText, rawKey } from './texts.js'
 
 const encoder = new TextEncoder()
 
@@ -35,21 +35,17 @@ export class Key {
   static typeOf (key) { return key.#type }
   static bytesOf (key) { return key.#bytes }
 
+  static #of ({ kind, bytes }) { return new Key(kind, bytes) }
+
   /** The key that PostgreSQL's type reads from a text, or 'real' the type real. */
-  static parse (type, text) {
-    const { kind, bytes } = parseText(type, text)
-    return new Key(kind, bytes)
-  }
+  static parse (type, text) { return Key.#of(parseText(type, text)) }
 
   /** Key bytes; those that no key has are refused, and a text loses the blanks at its end. */
-  static raw (type, bytes) {
-    const own = type === 'text' && bytes instanceof Uint8Array ? bytesWithoutBlanks(bytes) : bytes
-    return new Key(rawKind(type, own), own.slice())
-  }
+  static raw (type, bytes) { return Key.#of(rawKey(type, bytes)) }
 
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }
-  static bytea (value) { return new Key(BYTEA, checkBytes(value).slice()) }
+  static bytea (value) { return Key.raw('bytea', value) }
   static numeric (value) { return Key.parse('numeric', numericText(value)) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }
   static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
@@ -144,7 +140,7 @@ export function keyOf (value, kind) {
         ? Key.float(value)
         : Key.integer(value)
     default:
-      throw noKey(value)
+      throw new KeyTypeError(`${show(value)} is no key of an SQL type; see Key`)
   }
 }
 
@@ -162,7 +158,7 @@ export function bytesFor (value, kind) {
  * A key of several columns for a filter of this kind, which tells whether a number
  * is an integer or a float, where the filter holds rows.
  */
-export function rowKey (columns, kind) {
+function rowKey (columns, kind) {
   const wanted = columnsOf(kind)
   if (columns.length < 1 || columns.length > MAX_COLUMNS) {
     throw new KeyTypeError(`a row has 1 to ${MAX_COLUMNS} columns, not ${columns.length}`)
@@ -190,9 +186,12 @@ function columnKey (value, wanted) {
 }
 
 /** An integer of 64 bits as a bigint. */
-export function int64 (value) {
+function int64 (value) {
   if (typeof value === 'number') {
-    checkSafe(value)
+    // Numbers beyond 2^53 may have been rounded already: nobody knows which is meant.
+    if (!Number.isSafeInteger(value)) {
+      throw new KeyValueError(`${show(value)} is not a safe integer`)
+    }
     return BigInt(value)
   }
   if (typeof value !== 'bigint') {
@@ -204,13 +203,6 @@ export function int64 (value) {
   return value
 }
 
-/** Numbers beyond 2^53 may have been rounded already: nobody knows which is meant. */
-export function checkSafe (value) {
-  if (!Number.isSafeInteger(value)) {
-    throw new KeyValueError(`${show(value)} is not a safe integer`)
-  }
-}
-
 /** An unpaired surrogate has no UTF-8, and encoders put another character there. */
 export function checkText (value) {
   if (typeof value !== 'string') {
@@ -218,13 +210,6 @@ export function checkText (value) {
   }
   if (!value.isWellFormed()) {
     throw new KeyValueError('the string has an unpaired surrogate')
-  }
-  return value
-}
-
-function checkBytes (value) {
-  if (!(value instanceof Uint8Array)) {
-    throw new KeyTypeError(`${show(value)} is not a Uint8Array`)
   }
   return value
 }

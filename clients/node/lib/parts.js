@@ -1,6 +1,6 @@
 // The parts of a filter or of a set, asked for one key.
 import { PartError } from './errors.js'
-import { encodeInto, withoutBlanks, writeShort } from './text.js'
+import { encodeInto, withoutBlanks } from './text.js'
 
 export class Parts {
   /** Parts in their order: all of a set, or one; a whole filter in memory is asked directly. */
@@ -19,12 +19,7 @@ export class Parts {
     return this.isWhole ? exports.contains_word(low, high) === 1 : this.#askPart(exports.part_of_word(low, high))
   }
 
-  askText (whole) {
-    const { first } = this
-    const text = withoutBlanks(whole)
-    const length = writeShort(first, first.scratch, text)
-    return this.askScratch(length >= 0 ? length : encodeInto(first, text))
-  }
+  askText (text) { return this.askScratch(encodeInto(this.first, withoutBlanks(text))) }
 
   askBytes (bytes) {
     this.first.putKey(bytes)

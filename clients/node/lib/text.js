@@ -20,15 +20,6 @@ export function withoutBlanks (text) {
   return end === text.length ? text : text.slice(0, end)
 }
 
-/** The same of bytes. */
-export function bytesWithoutBlanks (bytes) {
-  let end = bytes.length
-  while (end > 0 && bytes[end - 1] === BLANK) {
-    end--
-  }
-  return bytes.subarray(0, end)
-}
-
 /** With a view of the memory to be made for each string, which batches need, from here on. */
 export const SHORT_OF_BATCH = 48
 
@@ -62,6 +53,10 @@ export function writeShort ({ bytes, view }, to, text, short = SHORT) {
 
 /** Writes any string to the scratch; returns its length. */
 export function encodeInto (instance, text) {
+  const short = writeShort(instance, instance.scratch, text)
+  if (short >= 0) {
+    return short
+  }
   const at = instance.needScratch(text.length * 3)
   return encodeAt(instance.bytes.subarray(at, at + text.length * 3), text)
 }

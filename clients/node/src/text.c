@@ -8,21 +8,8 @@
 
 #include "reader.h"
 
+/* The key that was read last: key_length() bytes at key_at(). */
 static bf_text_slice key;
-
-/* The number of a type's name, or -1. */
-EXPORT("text_type") int
-text_type(const char *name)
-{
-	return bf_text_type_of_name(name);
-}
-
-/* The type of the keys that are read so. */
-EXPORT("text_key_type") unsigned
-text_key_type(int type)
-{
-	return bf_text_key_type(type);
-}
 
 EXPORT("text_room") size_t
 text_room(int type, const char *text, size_t length)
@@ -30,21 +17,21 @@ text_room(int type, const char *text, size_t length)
 	return bf_text_room(type, text, length);
 }
 
-/* NULL, or why it is no key; the key is text_length() bytes at text_at(). */
+/* NULL, or why it is no key. */
 EXPORT("text_key") const char *
 text_key(int type, const char *text, size_t length, uint8_t *buffer)
 {
 	return bf_text_key(type, text, length, buffer, &key);
 }
 
-EXPORT("text_at") const void *
-text_at(void)
+EXPORT("key_at") const void *
+key_at(void)
 {
 	return key.bytes;
 }
 
-EXPORT("text_length") size_t
-text_length(void)
+EXPORT("key_length") size_t
+key_length(void)
 {
 	return key.length;
 }
@@ -55,5 +42,7 @@ key_kind(int type, const uint8_t *bytes, size_t length)
 {
 	uint32_t	kind;
 
-	return lbf_key_check(type, bytes, &length, &kind) == BLOOMFILTER_OK ? kind : 0;
+	key.bytes = bytes;
+	key.length = length;
+	return lbf_key_check(type, bytes, &key.length, &kind) == BLOOMFILTER_OK ? kind : 0;
 }

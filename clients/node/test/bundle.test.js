@@ -88,29 +88,6 @@ test('what is published', { skip: noNpm }, () => {
   assert.equal(JSON.parse(fs.readFileSync(path.join(here, '../package.json'), 'utf8')).bin, undefined)
 })
 
-/** The modules that a module is made of, and what they take from elsewhere. */
-function imports (from, seen = new Set()) {
-  if (seen.has(from)) {
-    return seen
-  }
-  seen.add(from)
-  for (const [, name] of fs.readFileSync(from, 'utf8').matchAll(/^(?:import|export) .*?from '([^']+)'|^\} from '([^']+)'/gm)) {
-    if (name?.startsWith('.')) {
-      imports(path.join(path.dirname(from), name), seen)
-    } else if (name !== undefined) {
-      seen.add(name)
-    }
-  }
-  return seen
-}
-
-test('the entry for browsers takes nothing of Node', () => {
-  const modules = [...imports(path.join(here, '../lib/browser.js'))].map((name) => path.basename(name))
-  assert.ok(modules.includes('filter.js') && modules.includes('wasm.js'))
-  assert.deepEqual(modules.filter((name) => name.startsWith('node:') || name === 'open.js' || name === 'files.js'), [])
-  assert.ok([...imports(path.join(here, '../lib/index.js'))].includes('node:fs'))
-})
-
 const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse('numeric', '1.50').bytes.length].join())`
 
 for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {

@@ -8,40 +8,25 @@
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
 // prints them. With watch a line has ranges such as 1-20, and the answer is the serial of
 // the list and how many of these it then lacks.
+import fs from 'node:fs'
+import { createInterface } from 'node:readline'
 import { BloomFilter, Key, WatchedBloomFilter } from '../lib/index.js'
 
-// Lines per write, and per batch.
-const MANY = 4096
-
-async function run ([path, type, explain, ...rest]) {
-  if (type === undefined || rest.length > 0) {
-    throw new Error('usage: cross-check.js FILE TYPE [explain | watch]')
-  }
-  if (explain === 'watch') {
+async function run ([path, type, mode]) {
+  if (mode === 'watch') {
     return watch(path)
   }
   const filter = BloomFilter.openSync(path)
-  let keys = []
-  const answer = () => {
-    process.stdout.write(Array.from(filter.containsMany(keys), (found) => `${found}\n`).join(''))
-    keys = []
-  }
-  for await (const line of lines(process.stdin)) {
-    if (explain) {
-      process.stdout.write(filter.explain(Key.parse(type, line)) + '\n\n')
-      continue
-    }
-    keys.push(Key.parse(type, line))
-    if (keys.length === MANY) {
-      answer()
-    }
-  }
-  answer()
+  const keys = fs.readFileSync(0, 'utf8').replace(/\n$/, '').split('\n').map((line) => Key.parse(type, line))
+  const answers = mode === 'explain'
+    ? keys.map((key) => `${filter.explain(key)}\n\n`)
+    : Array.from(filter.containsMany(keys), (found) => `${found}\n`)
+  process.stdout.write(answers.join(''))
 }
 
 async function watch (path) {
   const watched = await WatchedBloomFilter.open(path)
-  for await (const line of lines(process.stdin)) {
+  for await (const line of createInterface({ input: process.stdin })) {
     const { serial } = watched.status()
     let lacking = 0
     for (const range of line.split(' ').filter(Boolean)) {
@@ -51,21 +36,6 @@ async function watch (path) {
       }
     }
     process.stdout.write(`${serial} ${lacking}\n`)
-  }
-}
-
-/** Lines end with \n only: a text key may have all other characters. */
-async function * lines (stream) {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let rest = ''
-  for await (const chunk of stream) {
-    const whole = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = whole.pop()
-    yield * whole
-  }
-  rest += decoder.decode()
-  if (rest !== '') {
-    yield rest
   }
 }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import test from 'node:test'
 import zlib from 'node:zlib'
 import { BloomFilter, BloomFilterError, InvalidFilterError, KeyTypeError } from '../lib/index.js'
-import { build, header, integers, sound, tempFile } from './helpers.js'
+import { header, sound } from './helpers.js'
 
 async function listen (t, answer) {
   const server = http.createServer(answer)
@@ -113,15 +113,4 @@ test('headers of one\'s own go nowhere else', async (t) => {
   assert.ok((await BloomFilter.fetch(url)).contains(7))
   assert.ok((await BloomFilter.fetch(target, { headers: { 'X-Api-Key': 'secret' } })).contains(7))
   assert.deepEqual(seen, [undefined, 'secret'])
-})
-
-test('checking lets others have the thread each 2 MB', async () => {
-  const bytes = build({ log2: 16, blocks: 1000, n: 10n }, integers(0, 10))
-  const file = tempFile(bytes)
-  let turns = 0
-  let next = setImmediate(function turn () { turns++; next = setImmediate(turn) })
-  await BloomFilter.open(file)
-  clearImmediate(next)
-  // 8 MB are 4 slices, of which the last needs no pause behind it.
-  assert.ok(turns >= 3, `${turns} turns`)
 })

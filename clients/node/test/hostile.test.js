@@ -7,25 +7,6 @@ import { inspect } from 'node:util'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
 import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
-/** Every door through which bytes come in. */
-async function refuse (bytes) {
-  const file = tempFile(bytes)
-  assert.throws(() => BloomFilter.fromBytes(bytes), InvalidFilterError)
-  assert.throws(() => BloomFilter.openSync(file), InvalidFilterError)
-  await assert.rejects(BloomFilter.open(file), InvalidFilterError)
-}
-
-test('files cut off at each byte of the header', async () => {
-  for (let length = 0; length <= 65; length++) {
-    await refuse(sound().subarray(0, length))
-  }
-})
-
-test('bytes after the filter', async () => {
-  await refuse(Buffer.concat([sound(), Buffer.alloc(1)]))
-  await refuse(Buffer.concat([sound(), Buffer.alloc(64)]))
-})
-
 /** Instances come and go by thousands: one is enough to check many bytes. */
 function isRefused (bytes) {
   try {
@@ -37,35 +18,16 @@ function isRefused (bytes) {
   }
 }
 
-test('each bit of the header flipped', () => {
-  for (let bit = 0; bit < 512; bit++) {
-    const bytes = sound()
-    bytes[bit >> 3] ^= 1 << (bit & 7)
-    assert.ok(isRefused(bytes), `bit ${bit}`)
-  }
-})
-
-test('flipped bits anywhere', () => {
+test('flipped bits of the header, and anywhere', () => {
   const random = randomizer(1)
   const bytes = sound()
-  for (let i = 0; i < 5000; i++) {
-    const bit = random(bytes.length * 8)
+  for (let i = 0; i < 2000; i++) {
+    const bit = i < 512 ? i : random(bytes.length * 8)
     bytes[bit >> 3] ^= 1 << (bit & 7)
     assert.ok(isRefused(bytes), `bit ${bit}`)
     bytes[bit >> 3] ^= 1 << (bit & 7)
   }
   assert.ok(!isRefused(bytes))
-})
-
-test('random bytes after the magic', () => {
-  const random = randomizer(2)
-  for (let i = 0; i < 2000; i++) {
-    const bytes = Buffer.from(sound().subarray(0, 64 + random(200)))
-    for (let at = 4; at < bytes.length; at++) {
-      bytes[at] = random(256)
-    }
-    assert.ok(isRefused(bytes), bytes.toString('hex'))
-  }
 })
 
 test('a header that promises much costs nothing', () => {
@@ -103,17 +65,10 @@ test('what is no bytes', () => {
 
 test('without verification only the blocks are trusted', () => {
   const bytes = sound()
-  const trusted = (change) => {
-    const copy = Buffer.from(bytes)
-    change(copy)
-    sealHeader(copy)
-    return () => BloomFilter.fromBytes(copy, { verify: false })
-  }
-  assert.ok(trusted((copy) => { copy[copy.length - 1] ^= 1 })().contains(5))
-  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(1), { verify: false }), { rule: 'magic' })
-  assert.throws(() => BloomFilter.fromBytes(bytes.subarray(0, -1), { verify: false }), { rule: 'size' })
-  assert.throws(trusted((copy) => copy.writeBigUInt64LE(1n << 40n, 40)), { rule: 'bits_set' })
-  assert.throws(trusted((copy) => { copy[7] = 0 }), { rule: 'empty_key_type' })
+  bytes[bytes.length - 1] ^= 1
+  assert.ok(BloomFilter.fromBytes(bytes, { verify: false }).contains(5))
+  bytes.writeBigUInt64LE(1n << 40n, 40)
+  assert.throws(() => BloomFilter.fromBytes(sealHeader(bytes), { verify: false }), { rule: 'bits_set' })
 })
 
 test('a file cut short or replaced while it is open', async () => {
@@ -142,16 +97,10 @@ test('a filter of the largest size', () => {
 })
 
 test('keys of any length', () => {
-  for (const [keyType, key] of [[2, Key.text('x'.repeat(3e6))], [2, Key.text('a' + '\u{1f600}'.repeat(100000))], [3, Key.bytea(new Uint8Array(2e6))]]) {
-    const filter = BloomFilter.fromBytes(build({ keyType }, [key]))
-    assert.equal(filter.contains(key), true)
-    assert.deepEqual([...filter.containsMany([key, Key.raw(keyType === 2 ? 'text' : 'bytea', Buffer.from('a')), key])], [1, 0, 1])
-  }
-  const filter = BloomFilter.fromBytes(build({ keyType: 3 }))
-  assert.match(filter.explain(Key.bytea(new Uint8Array(2e6))), /length    2000000/)
-  const texts = BloomFilter.fromBytes(build({ keyType: 2 }, [Key.text('a'), Key.text('x'.repeat(1e6))]))
-  assert.ok(texts.contains('x'.repeat(1e6)) && texts.contains('a') && !texts.contains('\u20ac'.repeat(1e6)))
-  assert.deepEqual([...texts.containsMany(['a', '\u20ac'.repeat(1e6), 'x'.repeat(1e6), 'a'])], [1, 0, 1, 1])
+  const long = Key.bytea(new Uint8Array(2e6))
+  const filter = BloomFilter.fromBytes(build({ keyType: 3 }, [long]))
+  assert.match(filter.explain(long), /length    2000000/)
+  assert.deepEqual([...filter.containsMany([long, Buffer.from('a'), long])], [1, 0, 1])
 })
 
 test('what others\' users type', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
-import path from 'node:path'
 import test from 'node:test'
-import { BloomFilter, BloomFilterError, InvalidFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
-import { build, buildSet, integers, sound, tempFolder } from './helpers.js'
+import { BloomFilter, BloomFilterError, InvalidSetError, Key, KeyTypeError, PartError } from '../lib/index.js'
+import { build, buildSet, integers, sound } from './helpers.js'
 
 const files = buildSet(3, 500)
 
@@ -24,16 +23,6 @@ test('a set by its parts', () => {
   checkWhole(BloomFilter.fromParts(files, { verify: false }))
   assert.throws(() => BloomFilter.fromParts(files.slice(1)), InvalidSetError)
   assert.throws(() => BloomFilter.fromParts([]), InvalidSetError)
-})
-
-test('manifests and folders of sets are no filters', async () => {
-  const folder = tempFolder()
-  const file = path.join(folder, 'manifest')
-  fs.writeFileSync(file, 'bloomfilter-set 1\npart-0.bloom\n')
-  for (const name of [folder, file]) {
-    assert.throws(() => BloomFilter.openSync(name), InvalidFilterError)
-    await assert.rejects(BloomFilter.open(name), InvalidFilterError)
-  }
 })
 
 for (const [name, bytes] of Object.entries({

@@ -5,7 +5,7 @@ import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, WatchedBloomFilter } from '../lib/index.js'
 import { limits } from '../lib/watched.js'
-import { build, integers, replace, sound, tempFile } from './helpers.js'
+import { build, integers, replace, sound, tempFile, until } from './helpers.js'
 
 const shared = Array.from({ length: 100 }, (_, i) => i)
 
@@ -69,16 +69,6 @@ test('a relative path after chdir', async () => {
   assert.equal(await watched.reload(), true)
 })
 
-test('a filter in use survives the swap', async () => {
-  const file = tempFile(sound())
-  const watched = await WatchedBloomFilter.open(file)
-  const filter = watched.current
-  replace(file, build({ keyType: 0 }))
-  await watched.reload()
-  checkShared(filter)
-  assert.equal(watched.contains(5), false)
-})
-
 test('memory of old filters comes back', async () => {
   const builds = [1, 2].map((key) => build({ blocks: 2 ** 17 }, integers(0, key)))
   const file = tempFile(builds[1])
@@ -101,12 +91,6 @@ test('a reload reads nothing where nothing changed', async () => {
   replace(file, sound())
   assert.equal(await watched.reload(), true)
 })
-
-const until = async (done) => {
-  for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
-    assert.ok(Date.now() < end, String(done))
-  }
-}
 
 test('it looks by itself, and tells of errors', async () => {
   const file = tempFile(sound())

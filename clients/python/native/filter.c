@@ -65,10 +65,10 @@ raise_ask(const bloomfilter *filter, int code, int key_type)
 
 /* ---------------------------------------------------------------- questions */
 
+/* Whether it may hold a key, and how that was looked up, if there is a text to be written; or -1. */
 static int
-filter_contains(PyObject *object, PyObject *asked)
+ask(Filter *self, PyObject *asked, char *text)
 {
-	Filter	   *self = (Filter *) object;
 	const bloomfilter *filter;
 	Key			key;
 	int			answer = -1;
@@ -78,13 +78,22 @@ filter_contains(PyObject *object, PyObject *asked)
 	filter = hold(self);
 	if (filter != NULL)
 	{
-		answer = bloomfilter_contains(filter, key.type, key.bytes, (size_t) key.length);
+		answer = text == NULL ? bloomfilter_contains(filter, key.type, key.bytes, (size_t) key.length) :
+			bloomfilter_explain(filter, key.type, key.bytes, (size_t) key.length, text);
 		let_go(self);
-		if (answer < 0)
+		if (text != NULL && answer == BLOOMFILTER_ERR_OTHER_PART)
+			answer = 0;
+		else if (answer < 0)
 			raise_ask(filter, answer, key.type);
 	}
 	key_free(&key);
 	return answer < 0 ? -1 : answer;
+}
+
+static int
+filter_contains(PyObject *object, PyObject *key)
+{
+	return ask((Filter *) object, key, NULL);
 }
 
 static PyObject *
@@ -154,28 +163,11 @@ filter_contains_many(PyObject *object, PyObject *iterable)
 }
 
 static PyObject *
-filter_explain(PyObject *object, PyObject *asked)
+filter_explain(PyObject *object, PyObject *key)
 {
-	Filter	   *self = (Filter *) object;
-	const bloomfilter *filter;
 	char		text[BLOOMFILTER_EXPLAIN_TEXT];
-	Key			key;
-	int			answer = -1;
 
-	if (key_take(asked, &key) < 0)
-		return NULL;
-	filter = hold(self);
-	if (filter != NULL)
-	{
-		answer = bloomfilter_explain(filter, key.type, key.bytes, (size_t) key.length, text);
-		let_go(self);
-		if (answer == BLOOMFILTER_ERR_OTHER_PART)
-			answer = 0;
-		else if (answer < 0)
-			raise_ask(filter, answer, key.type);
-	}
-	key_free(&key);
-	return answer < 0 ? NULL : PyUnicode_FromString(text);
+	return ask((Filter *) object, key, text) < 0 ? NULL : PyUnicode_FromString(text);
 }
 
 /* ---------------------------------------------------------------- what it is */

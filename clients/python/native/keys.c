@@ -7,38 +7,23 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bf_bytes.h"
+#include "bf_key.h"
+
 void
 key_free(Key *key)
 {
 	Py_CLEAR(key->owner);
 }
 
-static void
-take_word(Key *key, int type, uint64_t word)
+/* The key's bytes are in its room. */
+static int
+took_word(Key *key, int type)
 {
-	int			i;
-
-	for (i = 0; i < 8; i++)
-		key->room[i] = (uint8_t) (word >> 8 * i);
 	key->type = type;
 	key->bytes = (const char *) key->room;
 	key->length = 8;
-}
-
-/* As section 3 of FORMAT.md has them: one zero, one NaN. */
-static void
-take_double(Key *key, double value)
-{
-	uint64_t	word;
-
-	if (value == 0.0)
-		value = 0.0;
-	memcpy(&word, &value, sizeof word);
-	if (value == 0.0)
-		word = 0;
-	else if (value != value)
-		word = UINT64_C(0x7FF8000000000000);
-	take_word(key, BLOOMFILTER_KEY_FLOAT, word);
+	return 0;
 }
 
 /* A key as the package encodes it, or the error that it raises. */
@@ -70,8 +55,8 @@ take_integer(PyObject *object, Key *key)
 
 	if (overflow != 0)
 		return take_any(object, key);
-	take_word(key, BLOOMFILTER_KEY_INTEGER, (uint64_t) value);
-	return 0;
+	bf_key_integer(value, key->room);
+	return took_word(key, BLOOMFILTER_KEY_INTEGER);
 }
 
 static int
@@ -115,8 +100,8 @@ key_take(PyObject *object, Key *key)
 		return take_bytes(object, key);
 	if (!PyFloat_CheckExact(object))
 		return take_any(object, key);
-	take_double(key, PyFloat_AsDouble(object));
-	return 0;
+	bf_key_float(PyFloat_AsDouble(object), key->room);
+	return took_word(key, BLOOMFILTER_KEY_FLOAT);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -154,14 +139,9 @@ grow(void **array, size_t size, size_t used, size_t more, size_t *room)
 static bool
 add_integer(Keys *keys, const Key *key)
 {
-	uint64_t	value = 0;
-	int			i;
-
-	for (i = 7; i >= 0; i--)
-		value = value << 8 | (uint8_t) key->bytes[i];
 	if (!grow((void **) &keys->integers, sizeof keys->integers[0], keys->count, 1, &keys->room))
 		return false;
-	keys->integers[keys->count++] = (int64_t) value;
+	keys->integers[keys->count++] = (int64_t) bf_load_le64((const uint8_t *) key->bytes);
 	return true;
 }
 

@@ -4,11 +4,10 @@
  */
 #include "native.h"
 
+#include "keys.h"
+
 PyObject   *encode_function;
 PyObject   *error_function;
-
-/* An empty filter, which refuses bytes that no key of a type has. */
-static bloomfilter *empty;
 
 PyObject *
 raise_code(int code, const char *text, int system_error)
@@ -47,18 +46,11 @@ set_error_index(Py_ssize_t index)
 static PyObject *
 setup(PyObject *module, PyObject *args)
 {
-	PyObject   *encode;
-	PyObject   *error;
-
 	(void) module;
-	if (!PyArg_ParseTuple(args, "OO:setup", &encode, &error))
+	if (!PyArg_ParseTuple(args, "OO:setup", &encode_function, &error_function))
 		return NULL;
-	Py_INCREF(encode);
-	Py_INCREF(error);
-	Py_XDECREF(encode_function);
-	Py_XDECREF(error_function);
-	encode_function = encode;
-	error_function = error;
+	Py_INCREF(encode_function);
+	Py_INCREF(error_function);
 	Py_RETURN_NONE;
 }
 
@@ -110,66 +102,21 @@ is_key(PyObject *module, PyObject *args)
 {
 	const char *bytes;
 	Py_ssize_t	length;
+	size_t		own;
+	uint32_t	kind;
 	int			type;
 
 	(void) module;
 	if (!PyArg_ParseTuple(args, "iy#:is_key", &type, &bytes, &length))
 		return NULL;
-	return PyBool_FromLong(bloomfilter_contains(empty, type, bytes, (size_t) length) >= 0);
-}
-
-static int
-append_columns(PyObject *columns, bloomfilter_row *row)
-{
-	Py_ssize_t	count = PyList_Size(columns);
-	Py_ssize_t	i;
-
-	for (i = 0; i < count; i++)
-	{
-		const char *bytes;
-		Py_ssize_t	length;
-		int			type;
-		int			code;
-
-		if (!PyArg_ParseTuple(PyList_GetItem(columns, i), "iy#", &type, &bytes, &length))
-			return -1;
-		code = bloomfilter_row_append(row, type, bytes, (size_t) length);
-		if (code == BLOOMFILTER_OK)
-			continue;
-		raise_code(BLOOMFILTER_ERR_KEY_TYPE, type == BLOOMFILTER_KEY_ROW ? "a column of a row can't be a row" :
-				   "a row has at most 6 columns", 0);
-		return -1;
-	}
-	return 0;
-}
-
-/* row([(key type, bytes), ...], room) -> the bytes of the row */
-static PyObject *
-make_row(PyObject *module, PyObject *args)
-{
-	PyObject   *columns;
-	Py_ssize_t	room;
-	PyObject   *result = NULL;
-	bloomfilter_row row = {NULL, 0, 0};
-
-	(void) module;
-	if (!PyArg_ParseTuple(args, "On:row", &columns, &room))
-		return NULL;
-	row.room = (size_t) room;
-	row.bytes = PyMem_Malloc((size_t) room + 1);
-	if (row.bytes == NULL)
-		return PyErr_NoMemory();
-	if (append_columns(columns, &row) == 0)
-		result = PyBytes_FromStringAndSize((const char *) row.bytes, (Py_ssize_t) row.length);
-	PyMem_Free(row.bytes);
-	return result;
+	own = (size_t) length;
+	return PyBool_FromLong(lbf_key_check(type, bytes, &own, &kind) == BLOOMFILTER_OK);
 }
 
 static PyMethodDef module_functions[] = {
 	{"setup", setup, METH_VARARGS, NULL},
 	{"parse", parse, METH_VARARGS, NULL},
 	{"is_key", is_key, METH_VARARGS, NULL},
-	{"row", make_row, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL}
 };
 
@@ -181,28 +128,13 @@ static struct PyModuleDef module_def = {
 	.m_methods = module_functions,
 };
 
-static int
-make_empty(void)
-{
-	bloomfilter_builder *builder;
-	int			code = bloomfilter_builder_create(1, 0.5, 0, 1, &builder);
-
-	if (code == BLOOMFILTER_OK)
-		code = bloomfilter_builder_finish(builder, &empty, NULL);
-	if (code == BLOOMFILTER_OK)
-		bloomfilter_builder_free(builder);
-	else
-		PyErr_NoMemory();
-	return code;
-}
-
 PyMODINIT_FUNC
 PyInit__native(void)
 {
 	PyObject   *module = PyModule_Create(&module_def);
 	PyObject   *type = module == NULL ? NULL : PyType_FromSpec(&filter_spec);
 
-	if (type == NULL || make_empty() != BLOOMFILTER_OK || PyModule_AddObject(module, "Filter", type) < 0 ||
+	if (type == NULL || PyModule_AddObject(module, "Filter", type) < 0 ||
 		PyModule_AddIntConstant(module, "COPY", BLOOMFILTER_COPY) < 0 ||
 		PyModule_AddIntConstant(module, "SKIP_CHECK", BLOOMFILTER_SKIP_CHECK) < 0)
 	{

@@ -80,22 +80,6 @@ class Lists(unittest.TestCase):
         copy.write(self.path + ".out")
         self.assertEqual(BloomFilter.open(self.path + ".out").to_bytes(), copy.to_bytes())
 
-    def test_another_file_is_taken_by_a_look_up(self):
-        data, _ = self.empty()
-        for tell in (True, False):
-            support.write_list(self.path, data)
-            watched = WatchedBloomFilter(self.path)
-            kept = watched.current
-            self.assertNotIn(NEW_KEY, watched)
-            if tell:
-                support.put(self.path, support.SUPERSEDED, b"\1")
-            support.write_list(self.path, self.here)
-            until = time.monotonic() + 60
-            while NEW_KEY not in watched and time.monotonic() < until:
-                time.sleep(0.01)
-            self.assertIn(NEW_KEY, watched)
-            self.assertNotIn(NEW_KEY, kept)
-
     def test_a_forked_child_takes_it_too(self):
         data, _ = self.empty()
         support.write_list(self.path, data)

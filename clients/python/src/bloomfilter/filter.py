@@ -4,13 +4,14 @@ import os
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
-from typing import Any, Iterable, Optional, Tuple, Type, Union
+from typing import Any, Iterable, Optional, Tuple, Type, TypeVar, Union
 
 from . import _native, keys
 from .errors import BloomFilterError, error_of
 
 PathLike = Union[str, bytes, "os.PathLike[Any]"]
 Data = Union[bytes, bytearray, memoryview]
+_Self = TypeVar("_Self", bound="_Asked")
 
 _native.setup(keys.encode, error_of)
 
@@ -112,6 +113,12 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     @property
     def info(self) -> Info:
         """What it says about itself; of a followed list, counted now."""
@@ -181,12 +188,6 @@ class BloomFilter(_Asked):
         if parts != 1 and n is None:
             raise ValueError("a set of parts is made for n keys")
         return cls._build(keys, n or 0, p, seed % 2**64, parts)
-
-    def __enter__(self) -> "BloomFilter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         """By path where it was opened by one: the other process opens it itself."""
@@ -259,12 +260,6 @@ class WatchedBloomFilter(_Asked):
         On any error the old filter stays and the error is raised.
         """
         return self._reload()
-
-    def __enter__(self) -> "WatchedBloomFilter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _reopen, (type(self), self._path, *self._options)

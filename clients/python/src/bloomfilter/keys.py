@@ -26,7 +26,7 @@ _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_UTC = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_COLUMN_BYTES = 5
+_COLUMN = struct.Struct("<BI")
 
 
 class Key:
@@ -121,13 +121,7 @@ class MacAddress:
     __slots__ = ("data",)
 
     def __init__(self, address: Union[str, bytes]) -> None:
-        if isinstance(address, str):
-            address = _parse("macaddr", address)[1]
-        if len(address) not in (6, 8):
-            raise KeyValueError("a MAC address has 6 or 8 bytes")
-        # Eight bytes with ff fe in the middle equal, in SQL, the six around them.
-        narrow = len(address) == 8 and address[3:5] == b"\xff\xfe"
-        self.data = bytes(address[:3] + address[5:] if narrow else address)
+        self.data = _parse("macaddr", address if isinstance(address, str) else address.hex())[1]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MacAddress) and self.data == other.data
@@ -163,17 +157,25 @@ def _datetime(value: datetime.datetime) -> Tuple[int, bytes]:
     return TIMESTAMPTZ, _INT64.pack((value - _EPOCH_UTC) // _MICROSECOND)
 
 
-def _inet(address: Any, prefix: int) -> Tuple[int, bytes]:
+def _inet(key: Any) -> Tuple[int, bytes]:
+    """Of an address, which has no prefix, an interface or a network."""
+    address = getattr(key, "network_address", key)
     if getattr(address, "scope_id", None) is not None:
         raise KeyValueError("PostgreSQL's inet has no zones")
-    return INET, bytes((address.version, prefix)) + address.packed
+    prefix = getattr(getattr(key, "network", key), "prefixlen", key.max_prefixlen)
+    return INET, bytes((key.version, prefix)) + address.packed
 
 
 def _row(key: Tuple[Any, ...]) -> Tuple[int, bytes]:
     if not 1 <= len(key) <= 6:
         raise KeyTypeError(f"a row has 1 to 6 columns, not {len(key)}")
-    columns = [encode(column) for column in key]
-    return ROW, _native.row(columns, sum(len(data) + _COLUMN_BYTES for _, data in columns))
+    data = b""
+    for column in key:
+        key_type, own = encode(column)
+        if key_type == ROW:
+            raise KeyTypeError("a column of a row can't be a row")
+        data += _COLUMN.pack(key_type, len(own)) + own
+    return ROW, data
 
 
 def _utf8(value: str) -> bytes:
@@ -186,18 +188,6 @@ def _utf8(value: str) -> bytes:
 
 def _refuse_bool(key: bool) -> Tuple[int, bytes]:
     raise KeyTypeError("a bool is not a key: is it an integer or a text?")
-
-
-def _interface(key: Any) -> Tuple[int, bytes]:
-    return _inet(key, key.network.prefixlen)
-
-
-def _network(key: Any) -> Tuple[int, bytes]:
-    return _inet(key.network_address, key.prefixlen)
-
-
-def _address(key: Any) -> Tuple[int, bytes]:
-    return _inet(key, key.max_prefixlen)
 
 
 # Found by the class or the nearest of its bases.
@@ -213,12 +203,12 @@ _ENCODERS: Dict[Type[Any], Callable[[Any], Tuple[int, bytes]]] = {
     float: _float,
     datetime.date: lambda key: (DATE, _INT64.pack(key.toordinal() - _EPOCH_ORDINAL)),
     datetime.datetime: _datetime,
-    ipaddress.IPv4Address: _address,
-    ipaddress.IPv6Address: _address,
-    ipaddress.IPv4Interface: _interface,
-    ipaddress.IPv6Interface: _interface,
-    ipaddress.IPv4Network: _network,
-    ipaddress.IPv6Network: _network,
+    ipaddress.IPv4Address: _inet,
+    ipaddress.IPv6Address: _inet,
+    ipaddress.IPv4Interface: _inet,
+    ipaddress.IPv6Interface: _inet,
+    ipaddress.IPv4Network: _inet,
+    ipaddress.IPv6Network: _inet,
     MacAddress: lambda key: (MACADDR, key.data),
     tuple: _row,
     Key: lambda key: (key._number, key._data),
