@@ -60,13 +60,6 @@ typedef void (*feed_patch_position) (void *state, uint32_t part, uint64_t positi
 extern void feed_patch_each(const feed_patch *patch, feed_patch_section section,
 							feed_patch_position position, void *state);
 
-/*
- * Changes bodies in memory, the headers of a flip, and the sum of all parts, which it
- * follows.
- */
-extern void feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *bodies,
-							 uint64_t *sum);
-
 /* ------------------------------------------------------------------------
  * Writing
  * ------------------------------------------------------------------------ */
