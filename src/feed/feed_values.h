@@ -27,10 +27,16 @@ extern bool feed_from_base64(uint8_t *bytes, size_t room, size_t *length, const 
 extern void feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identity[FEED_IDENTITY_BYTES]);
 extern bool feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text);
 
+/* What tells this boot of this host from all others; all zeros where the system has none. */
+extern void feed_boot_read(uint8_t boot[FEED_BOOT_BYTES]);
+
 /*
- * Whether a text may be a list's name: UTF-8 without control characters, and without
- * those that change the direction of what is shown around them.
+ * Bytes of the UTF-8 character at the beginning of text, 0 if there is none.  *shown: it is one,
+ * no control character, and none that changes the direction of what is shown around it.
  */
+extern size_t feed_character(const char *text, bool *shown);
+
+/* Whether a text may be a list's name: of such characters alone. */
 extern bool feed_is_name(const char *text);
 
 /* "<digest>.bloom" of a whole file, "<digest>.patch" of a patch. */

@@ -19,15 +19,6 @@ touched_bytes(const feed_part *part)
 	return (size_t) (part->length / FEED_PIECE / 8 + 1);
 }
 
-static void *
-zeros(size_t count, size_t size)
-{
-	void	   *bytes = allocate(NULL, count, size);
-
-	memset(bytes, 0, count * size);
-	return bytes;
-}
-
 void
 copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
 {

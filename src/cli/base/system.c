@@ -7,15 +7,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "feed_values.h"
 
 /* Seconds that are waited after the first failure, and at most. */
 #define FIRST_WAIT 1.0
@@ -42,24 +37,6 @@ boot_time_now(void)
 	return clock_now(CLOCK_BOOTTIME);
 }
 
-void
-read_boot_id(uint8_t boot[16])
-{
-	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
-	char		line[64] = "";
-
-	memset(boot, 0, 16);
-	if (stream == NULL)
-		return;
-	if (fgets(line, sizeof line, stream) != NULL)
-	{
-		line[strcspn(line, "\n")] = '\0';
-		if (!feed_uuid_read(boot, line))
-			memset(boot, 0, 16);
-	}
-	fclose(stream);
-}
-
 bool
 is_folder(const char *path)
 {
@@ -72,12 +49,6 @@ double
 random_share(void)
 {
 	return (double) random() / (double) 0x7fffffff;
-}
-
-void
-sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length)
-{
-	crypto_hash_sha256(digest, bytes, length);
 }
 
 bool

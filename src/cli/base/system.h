@@ -1,6 +1,6 @@
 /*
  * system.h
- *	  What the system knows and does: times, this boot, files; random numbers, digests of bytes.
+ *	  What the system knows and does: times, files, random numbers.
  */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
@@ -13,9 +13,6 @@
 extern uint64_t time_now(void);
 extern uint64_t boot_time_now(void);
 
-/* What tells this boot of this host from all others; all zeros where the system has none. */
-extern void read_boot_id(uint8_t boot[16]);
-
 extern bool is_folder(const char *path);
 
 /* All of it, from this byte of a file on; false with errno.  A file that is shorter gives EIO. */
@@ -27,8 +24,5 @@ extern double random_share(void);
 
 /* Seconds to wait after a failure, longer after each; *wait is 0 before the first one. */
 extern double longer_wait(double *wait);
-
-#define SHA256_BYTES 32
-extern void sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length);
 
 #endif							/* CLI_SYSTEM_H */

@@ -166,8 +166,7 @@ take(many_lists *all, const pull_config *config)
 {
 	free(all->children);
 	all->config = *config;
-	all->children = allocate(NULL, config->count, sizeof *all->children);
-	memset(all->children, 0, config->count * sizeof *all->children);
+	all->children = zeros(config->count, sizeof *all->children);
 }
 
 /* Nobody follows the files that are of no list any more. */

@@ -6,6 +6,7 @@
  */
 #include "url.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,7 +86,7 @@ is_patch(url_look *look, const feed_file *file)
 {
 	uint8_t		digest[FEED_DIGEST_BYTES];
 
-	sha256_of(digest, look->partial.bytes, (size_t) look->partial.length);
+	crypto_hash_sha256(digest, look->partial.bytes, (size_t) look->partial.length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
@@ -121,7 +122,7 @@ is_whole(url_look *look, const feed_file *file)
 
 	if (bytes == MAP_FAILED)
 		return false;
-	sha256_of(digest, bytes, (size_t) file->length);
+	crypto_hash_sha256(digest, bytes, (size_t) file->length);
 	munmap(bytes, (size_t) file->length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }

@@ -88,7 +88,7 @@ url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *an
 	unsigned	line;
 
 	memset(m, 0, sizeof *m);
-	sha256_of(digest, bytes->bytes, (size_t) bytes->length);
+	crypto_hash_sha256(digest, bytes->bytes, (size_t) bytes->length);
 	if (look->plan->key_count > 0 &&
 		!feed_verify(text, (size_t) bytes->length, look->plan->keys, look->plan->key_count))
 		return url_refuse(look, "signature", "it has no right signature of a key that was given by --key");

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "folder.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,14 +28,19 @@ static bool
 write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
+	crypto_hash_sha256_state state;
 	uint8_t    *bytes;
 	bool		there;
 	int			i;
 
-	folder_digest(file->digest, pieces, count);
+	crypto_hash_sha256_init(&state);
 	file->length = 0;
 	for (i = 0; i < count; i++)
+	{
+		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
 		file->length += pieces[i].length;
+	}
+	crypto_hash_sha256_final(&state, file->digest);
 	bytes = folder_read_file(f->folder, file, patch);
 	there = bytes != NULL;
 	free(bytes);
@@ -97,8 +103,7 @@ folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_
 	uint32_t	i;
 
 	free(next->wholes);
-	next->wholes = allocate(NULL, copy->count, sizeof *next->wholes);
-	memset(next->wholes, 0, copy->count * sizeof *next->wholes);
+	next->wholes = zeros(copy->count, sizeof *next->wholes);
 	next->parts = copy->count;
 	for (i = 0; i < copy->count; i++)
 	{
@@ -255,8 +260,7 @@ merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
 		return true;
 	memset(&all, 0, sizeof all);
 	all.count = copy->count;
-	all.news = allocate(NULL, all.count, sizeof *all.news);
-	memset(all.news, 0, all.count * sizeof *all.news);
+	all.news = zeros(all.count, sizeof *all.news);
 	for (i = 0; i < count && well; i++)
 	{
 		bytes = folder_load_patch(f, copy, &first[i], &patch);

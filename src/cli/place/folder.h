@@ -239,8 +239,6 @@ extern bool folder_write(int folder, const char *name, mode_t mode, const folder
 /* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
 extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);
 
-extern void folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count);
-
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
 extern uint8_t *folder_read_file(int folder, const feed_file *file, bool patch);
 

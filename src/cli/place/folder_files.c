@@ -88,24 +88,11 @@ folder_read(int folder, const char *name, size_t most, size_t *length)
 	return bytes;
 }
 
-void
-folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count)
-{
-	crypto_hash_sha256_state state;
-	int			i;
-
-	crypto_hash_sha256_init(&state);
-	for (i = 0; i < count; i++)
-		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
-	crypto_hash_sha256_final(&state, digest);
-}
-
 uint8_t *
 folder_read_file(int folder, const feed_file *file, bool patch)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	folder_piece	piece;
 	uint8_t    *bytes;
 	size_t		length;
 
@@ -113,9 +100,7 @@ folder_read_file(int folder, const feed_file *file, bool patch)
 	bytes = folder_read(folder, name, (size_t) file->length, &length);
 	if (bytes == NULL)
 		return NULL;
-	piece.bytes = bytes;
-	piece.length = length;
-	folder_digest(digest, &piece, 1);
+	crypto_hash_sha256(digest, bytes, length);
 	if (length == file->length && memcmp(digest, file->digest, sizeof digest) == 0)
 		return bytes;
 	free(bytes);
