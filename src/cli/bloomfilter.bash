@@ -4,7 +4,7 @@ _bloomfilter() {
 	local current=$2 previous=$3
 	local commands='build contains copy explain export info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
-	local command=${COMP_WORDS[1]-} options=''
+	local command=${COMP_WORDS[1]-} options='' config=''
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
@@ -29,26 +29,13 @@ _bloomfilter() {
 			;;
 	esac
 
-	case $command in
-		export) options='--dsn --index --list --to --name --identity --new-source --follow --every --poll --spread --heartbeat
-			--expires --keep-days --sign --after --quiet --help' ;;
-		build) options='--capacity --rate --seed --type --parts --members --others --null --allow-empty --help' ;;
-		contains) options='--type --invert --count --quiet --null --help' ;;
-		copy) options='--help' ;;
-		explain) options='--type --help' ;;
-		info) options='--json --help' ;;
-		verify) options='--keys --type --null --allow-empty --help' ;;
-		status) options='--max-age --max-true-age --json --prometheus --quiet --help' ;;
-		pull)
-			options='--url --dsn --list --index --config --out --follow --every --key --name --allow-older --allow-http
-				--header-file --quiet --help'
-			[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || options='--config --once --quiet --help'
-			;;
-	esac
-	if [[ $current == -* ]]; then
+	if [[ $current != -* ]]; then
+		[[ $command == pull || $command == export ]] || mapfile -t COMPREPLY < <(compgen -f -- "$current")
+	elif [[ " $commands " == *" $command "* ]]; then
+		# with a file pull has others
+		[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || config=--config=
+		options=$("$1" "$command" $config --help 2>/dev/null | sed -n 's/^ \+\(-., \)\? *\(--[a-z-]\+\).*/\2/p')
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-	elif [[ $command != pull && $command != export ]]; then
-		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 	fi
 }
 

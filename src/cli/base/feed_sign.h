@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #define FEED_KEY_ID_BYTES 8
-#define FEED_MOST_SIGNATURES 8
+
+/* What is given at most to sign with or to check by, and signatures that are looked at. */
+#define FEED_MOST_KEYS 8
 
 typedef struct feed_key
 {

@@ -220,10 +220,10 @@ split(line_buffer *buffer, text_line *lines)
 }
 
 uint64_t
-feed_lines(const key_feed *feed, const char *path, char delimiter)
+feed_lines(const key_feed *feed, const char *path, bool null)
 {
 	bool		standard = is_standard(path);
-	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, delimiter, false, NULL, 0, 0, 0};
+	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, null ? '\0' : '\n', false, NULL, 0, 0, 0};
 	char		name[256];
 	key_reader	reader;
 	bool		wanted = true;

@@ -35,13 +35,6 @@ option_flag(const command_option *option, const char *argument)
 }
 
 void
-option_null(const command_option *option, const char *argument)
-{
-	(void) argument;
-	*(char *) option->value = '\0';
-}
-
-void
 option_dsn(const command_option *option, const char *argument)
 {
 	*(const char **) option->value = argument;
@@ -146,12 +139,6 @@ refuse_option(const command_line *line, const char *before, const char *after)
 	fail("%s %s%s; see \"bloomfilter %s --help\"", before, option, after, line->command);
 }
 
-static bool
-has_argument(const command_option *option)
-{
-	return option->take != option_flag && option->take != option_null;
-}
-
 /* What getopt_long returns for it. */
 static int
 value_of(const command_option *options, size_t which)
@@ -172,10 +159,10 @@ read_options(const command_line *line, const command_option *options)
 		struct option *name = &names[i + 1];
 
 		name->name = options[i].name;
-		name->has_arg = has_argument(&options[i]) ? required_argument : no_argument;
+		name->has_arg = options[i].take != option_flag ? required_argument : no_argument;
 		name->val = value_of(options, i);
 		if (options[i].letter != 0)
-			sprintf(letters + strlen(letters), "%c%s", options[i].letter, has_argument(&options[i]) ? ":" : "");
+			sprintf(letters + strlen(letters), "%c%s", options[i].letter, options[i].take != option_flag ? ":" : "");
 	}
 	opterr = 0;
 	/* a process may read several command lines */

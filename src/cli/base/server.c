@@ -209,12 +209,6 @@ server_connect(const char *dsn)
 	return NULL;
 }
 
-bool
-server_transaction(PGconn *connection, const char *sql)
-{
-	return server_command(connection, sql) && server_command(connection, "SET LOCAL search_path = pg_catalog");
-}
-
 /* Whether the server has sent something before it was silent for too long. */
 static bool
 wait_for_server(PGconn *connection)

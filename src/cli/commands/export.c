@@ -71,8 +71,8 @@ take_key(const command_option *option, const char *argument)
 {
 	folder_plan *plan = option->value;
 
-	if (plan->key_count == FOLDER_MOST_KEYS)
-		fail("at most %d keys can sign", FOLDER_MOST_KEYS);
+	if (plan->key_count == FEED_MOST_KEYS)
+		fail("at most %d keys can sign", FEED_MOST_KEYS);
 	plan->keys[plan->key_count++] = feed_secret_key(argument);
 }
 

@@ -68,7 +68,7 @@ check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 		return false;
 	if (look->place->who.parts == 0 || look->plan->allow_older)
 		return true;
-	look->no_news = m->serial < mark && mark - m->serial < MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
+	look->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
 	if (look->no_news)
 		return true;
 	if (m->serial < mark || m->content < now->content.serial)

@@ -13,8 +13,6 @@
 #include "feed_sign.h"
 #include "http.h"
 
-#define PLAN_MOST_KEYS 8
-
 typedef struct pull_plan
 {
 	const char *url;			/* of the folder; or NULL, and then: */
@@ -27,7 +25,7 @@ typedef struct pull_plan
 	bool		allow_older;
 	bool		quiet;
 	double		every;			/* seconds */
-	feed_key	keys[PLAN_MOST_KEYS];
+	feed_key	keys[FEED_MOST_KEYS];
 	size_t		key_count;
 	http_plan	http;
 } pull_plan;

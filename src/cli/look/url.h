@@ -19,11 +19,6 @@
 #include "http.h"
 #include "plan.h"
 
-#define MANIFEST "manifest"
-
-/* An exporter's manifests may be missing so many times: mirrors lag.  Then it is silent. */
-#define MISSED_HEARTBEATS 3
-
 /* .FILE.new while it is made, maybe in several looks. */
 typedef struct url_building
 {
@@ -81,7 +76,6 @@ extern bool url_once(url_look *look);
 
 /* Notes in the place how it went. */
 extern void url_note(url_look *look, bool well);
-extern void url_close(url_look *look);
 
 /* ------------------------------------------------------------------------
  * manifest.c

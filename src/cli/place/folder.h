@@ -20,8 +20,6 @@
 #include "feed_manifest.h"
 #include "feed_sign.h"
 
-#define FOLDER_MANIFEST "manifest"
-#define FOLDER_MOST_KEYS 8
 
 /* What unfinished files begin with. */
 #define FOLDER_UNFINISHED ".tmp-"
@@ -45,7 +43,7 @@ typedef struct folder_plan
 	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed; 0: never */
 	uint64_t	expires;		/* seconds; 0: manifests don't expire */
 	uint64_t	keep_days;		/* days for which whoever stores the files keeps them, at least */
-	feed_key	keys[FOLDER_MOST_KEYS];
+	feed_key	keys[FEED_MOST_KEYS];
 	size_t		key_count;
 } folder_plan;
 
