@@ -9,7 +9,6 @@
 
 #include "page.h"
 
-#include <string.h>
 
 #include "bf_bits.h"
 #include "bf_key.h"

@@ -114,25 +114,12 @@ option_type(const command_option *option, const char *argument)
  * Reading
  * ------------------------------------------------------------------------ */
 
-/* What getopt_long calls an option that it refuses. */
-static const char *
-refused_option(const command_line *line, char text[3])
-{
-	if (optopt > 0 && optopt < HELP)
-	{
-		text[0] = '-';
-		text[1] = (char) optopt;
-		text[2] = '\0';
-		return text;
-	}
-	return line->argv[optind - 1];
-}
-
 static _Noreturn void
 refuse_option(const command_line *line, const char *before, const char *after)
 {
-	char		text[3];
-	const char *option = refused_option(line, text);
+	const char	letter[] = {'-', (char) optopt, '\0'};
+	/* what getopt_long calls it */
+	const char *option = optopt > 0 && optopt < HELP ? letter : line->argv[optind - 1];
 
 	if (isdigit((unsigned char) option[1]))
 		fail("unknown option %s; put -- before keys that begin with a minus", option);

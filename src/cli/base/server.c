@@ -14,7 +14,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,23 +46,12 @@ note_reload(int signal_number)
 	reload_asked = 1;
 }
 
-static void
-catch_signal(int signal_number, void (*handler) (int))
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof action);
-	action.sa_handler = handler;
-	action.sa_flags = SA_RESTART;
-	sigaction(signal_number, &action, NULL);
-}
-
 void
 stop_catch(void)
 {
-	catch_signal(SIGINT, note_stop);
-	catch_signal(SIGTERM, note_stop);
-	catch_signal(SIGHUP, note_stop);
+	signal(SIGINT, note_stop);
+	signal(SIGTERM, note_stop);
+	signal(SIGHUP, note_stop);
 }
 
 bool
@@ -75,7 +63,7 @@ stop_requested(void)
 void
 reload_catch(void)
 {
-	catch_signal(SIGHUP, note_reload);
+	signal(SIGHUP, note_reload);
 }
 
 bool

@@ -13,7 +13,6 @@
 #include "folder.h"
 #include "messages.h"
 #include "options.h"
-#include "output.h"
 #include "server.h"
 #include "source.h"
 #include "system.h"

@@ -19,7 +19,6 @@
 #include "file.h"
 #include "messages.h"
 #include "options.h"
-#include "output.h"
 #include "pull.h"
 #include "server.h"
 

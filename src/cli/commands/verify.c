@@ -3,8 +3,6 @@
  *	  bloomfilter verify: whether a filter is sound, and has the keys that it should have.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "input.h"
 #include "options.h"

@@ -7,7 +7,6 @@
  * news; else another epoch begins, as it does with each serial of an exact list.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,10 +4,8 @@
  */
 #include "url.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"

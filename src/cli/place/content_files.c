@@ -15,7 +15,6 @@
 
 #include "feed_values.h"
 #include "messages.h"
-#include "system.h"
 
 /* Fewer sets than these are not merged. */
 #define LEAST_MERGED 4

@@ -19,7 +19,6 @@
 
 #include "feed_values.h"
 #include "messages.h"
-#include "server.h"
 #include "system.h"
 
 #define LOCK ".lock"
