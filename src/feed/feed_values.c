@@ -4,7 +4,6 @@
  */
 #include "feed_values.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char hex_digits[] = "0123456789abcdef";
@@ -135,18 +134,6 @@ feed_character(const char *text, bool *shown)
 	*shown = c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
 		(c < 0x2028 || c > 0x202e) && (c < 0x2066 || c > 0x2069) && c != 0xfeff;
 	return length;
-}
-
-void
-feed_boot_read(uint8_t boot[FEED_BOOT_BYTES])
-{
-	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
-	char		text[FEED_UUID_TEXT_BYTES] = "";
-
-	if (stream == NULL || fgets(text, sizeof text, stream) == NULL || !feed_uuid_read(boot, text))
-		memset(boot, 0, FEED_BOOT_BYTES);
-	if (stream != NULL)
-		fclose(stream);
 }
 
 bool

@@ -27,9 +27,6 @@ extern bool feed_from_base64(uint8_t *bytes, size_t room, size_t *length, const 
 extern void feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identity[FEED_IDENTITY_BYTES]);
 extern bool feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text);
 
-/* What tells this boot of this host from all others; all zeros where the system has none. */
-extern void feed_boot_read(uint8_t boot[FEED_BOOT_BYTES]);
-
 /*
  * Bytes of the UTF-8 character at the beginning of text, 0 if there is none.  *shown: it is one,
  * no control character, and none that changes the direction of what is shown around it.

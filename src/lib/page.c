@@ -9,12 +9,30 @@
 
 #include "page.h"
 
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "bf_bits.h"
 #include "bf_key.h"
 #include "error.h"
 #include "feed_sum.h"
 #include "feed_values.h"
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+
+/* All zeros where the system has none. */
+static void
+read_boot(uint8_t boot[FEED_BOOT_BYTES])
+{
+	char		text[FEED_UUID_TEXT_BYTES] = "";
+	int			fd = open(BOOT_ID, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof text - 1) < 0 || !feed_uuid_read(boot, text))
+		memset(boot, 0, FEED_BOOT_BYTES);
+	if (fd >= 0)
+		close(fd);
+}
 
 void
 lbf_part_now(const lbf_part *part, bf_exact *shape)
@@ -60,7 +78,7 @@ lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	feed_now	now;
 	lbf_told	result;
 
-	feed_boot_read(seen.boot);
+	read_boot(seen.boot);
 	where = feed_where_is(who, &seen);
 	result.place = (bloomfilter_place) where;
 	result.kind = (bloomfilter_serial_kind) feed_told(page, who, where, &content);

@@ -7,10 +7,14 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "feed_values.h"
 
 /* Seconds that are waited after the first failure, and at most. */
 #define FIRST_WAIT 1.0
@@ -35,6 +39,18 @@ uint64_t
 boot_time_now(void)
 {
 	return clock_now(CLOCK_BOOTTIME);
+}
+
+void
+read_boot_id(uint8_t boot[FEED_BOOT_BYTES])
+{
+	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char		text[FEED_UUID_TEXT_BYTES] = "";
+
+	if (stream == NULL || fgets(text, sizeof text, stream) == NULL || !feed_uuid_read(boot, text))
+		memset(boot, 0, FEED_BOOT_BYTES);
+	if (stream != NULL)
+		fclose(stream);
 }
 
 bool

@@ -1,6 +1,6 @@
 /*
  * system.h
- *	  What the system knows and does: times, files, random numbers.
+ *	  What the system knows and does: times, this boot, files, random numbers.
  */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
@@ -12,6 +12,9 @@
 /* Microseconds since 1970, and since the boot. */
 extern uint64_t time_now(void);
 extern uint64_t boot_time_now(void);
+
+/* What tells this boot of this host from all others; all zeros where the system has none. */
+extern void read_boot_id(uint8_t boot[16]);
 
 extern bool is_folder(const char *path);
 

@@ -15,7 +15,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "feed_values.h"
 #include "messages.h"
 #include "system.h"
 
@@ -237,7 +236,7 @@ place_open(place *p, const char *path)
 	p->path = path;
 	p->folder = p->lock = p->fd = p->new_fd = -1;
 	p->word = "";
-	feed_boot_read(p->here.boot);
+	read_boot_id(p->here.boot);
 	if (sodium_is_zero(p->here.boot, sizeof p->here.boot))
 	{
 		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
