@@ -210,17 +210,6 @@ publish(exporter *e)
 	return well;
 }
 
-/* Without --follow: also what a child makes. */
-static bool
-publish_once(exporter *e)
-{
-	bool		well = publish(e);
-
-	while (well && e->folder.renewal.child != 0)
-		well = publish(e);
-	return well;
-}
-
 /* What the server has is in the copy.  A connection begins with a read of all, so one that is of use is kept. */
 static bool
 look(exporter *e)
@@ -250,7 +239,10 @@ export_all(exporter *e)
 	{
 		double		begun = monotonic_seconds();
 
-		well = look(e) && (e->plan.follow ? publish(e) : publish_once(e));
+		well = look(e) && publish(e);
+		/* also what a child makes */
+		while (well && !e->plan.follow && e->folder.renewal.child != 0)
+			well = publish(e);
 		if (well)
 			wait = 0;
 		if (e->plan.follow)
