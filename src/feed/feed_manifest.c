@@ -347,17 +347,6 @@ feed_manifest_names(const feed_manifest *m, const feed_file *file, const feed_pa
 		(file->from < m->epoch || patch->epoch == m->epoch);
 }
 
-uint64_t
-feed_files_bytes(const feed_file *files, size_t count)
-{
-	uint64_t	bytes = 0;
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		bytes += files[i].length;
-	return bytes;
-}
-
 /* ------------------------------------------------------------------------
  * The whole
  * ------------------------------------------------------------------------ */

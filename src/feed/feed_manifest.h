@@ -59,9 +59,6 @@ typedef struct feed_manifest
 	size_t		inlined_length;
 } feed_manifest;
 
-/* Of some files, as bytes that are fetched. */
-extern uint64_t feed_files_bytes(const feed_file *files, size_t count);
-
 /* Bytes before the first signature line. */
 extern size_t feed_signed_length(const char *text, size_t length);
 

@@ -32,13 +32,6 @@ enum
 	SECRET_BYTES = 158
 };
 
-void
-feed_sign_begin(void)
-{
-	if (sodium_init() < 0)
-		fail("libsodium can't be used on this system");
-}
-
 /* The bytes of base64, exactly so many. */
 static bool
 decode(const char *text, size_t text_length, uint8_t *bytes, size_t length)

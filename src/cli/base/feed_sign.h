@@ -21,9 +21,6 @@ typedef struct feed_key
 	uint8_t		secret_key[64];	/* of an exporter's key */
 } feed_key;
 
-/* Call it once, before all others. */
-extern void feed_sign_begin(void);
-
 /* A public key: its text, or a file that minisign wrote. */
 extern feed_key feed_public_key(const char *text);
 

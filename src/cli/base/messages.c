@@ -25,10 +25,6 @@ monotonic_seconds(void)
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
-/* ------------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------------ */
-
 static bool timed;
 
 void
@@ -68,26 +64,6 @@ make_plain(char *text)
 	}
 }
 
-/* Copies a text, its lines joined by "; ": those of libpq. */
-static void
-copy_line(char line[MESSAGE_BYTES], const char *text)
-{
-	size_t		length = 0;
-
-	while (*text != '\0' && length + 3 < MESSAGE_BYTES)
-	{
-		if (*text != '\n')
-			line[length++] = *text;
-		else if (text[1] != '\0')
-		{
-			line[length++] = ';';
-			line[length++] = ' ';
-		}
-		text += 1 + (*text == '\n' ? strspn(text + 1, "\n\t ") : 0);
-	}
-	line[length] = '\0';
-}
-
 static void say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments) LIKE_PRINTF(4, 0);
 
 static void
@@ -95,10 +71,19 @@ say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va
 {
 	char		time_text[TIME_TEXT_BYTES];
 	char		text[MESSAGE_BYTES];
+	char	   *rest;
+	char	   *line;
 
 	message_time(time_text, time(NULL));
 	vsnprintf(text, sizeof text, format, arguments);
-	copy_line(said, text);
+	/* the lines of libpq's are joined */
+	said[0] = '\0';
+	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+	{
+		size_t		length = strlen(said);
+
+		snprintf(said + length, MESSAGE_BYTES - length, "%s%s", length > 0 ? "; " : "", line + strspn(line, "\t "));
+	}
 	make_plain(said);
 	fprintf(to, "%s%s%s%s%s\n", timed ? time_text : "", timed ? " " : "", name, subject, said);
 }

@@ -13,15 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------------ */
-
-#if defined(__GNUC__)
 #define LIKE_PRINTF(text, values) __attribute__((format(printf, text, values)))
-#else
-#define LIKE_PRINTF(text, values)
-#endif
 
 /* As grep's: 1 is an answer, 2 is no answer. */
 typedef enum exit_status

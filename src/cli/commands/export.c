@@ -260,7 +260,6 @@ command_export(int argc, char **argv)
 	bool		well;
 
 	memset(&e, 0, sizeof e);
-	feed_sign_begin();
 	read_plan(&line, &e);
 	stop_catch();
 	/* before hosts say that the exporter is silent, if that can be */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "feed_sign.h"
 #include "file.h"
 #include "messages.h"
 #include "options.h"
@@ -270,7 +269,6 @@ command_pull_config(int argc, char **argv)
 	size_t		i;
 
 	memset(&all, 0, sizeof all);
-	feed_sign_begin();
 	read_plan(&line, &all);
 	stop_catch();
 	if (!all.once)

@@ -158,7 +158,6 @@ command_pull(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--config", strlen("--config")) == 0)
 			return command_pull_config(argc, argv);
-	feed_sign_begin();
 	plan = pull_read(argc, argv, false);
 	stop_catch();
 	return pull_list(&plan);

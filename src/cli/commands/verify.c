@@ -82,10 +82,6 @@ print_soundness(const bloomfilter *filter)
 	output_flush();
 }
 
-/* ------------------------------------------------------------------------
- * Keys that must be there
- * ------------------------------------------------------------------------ */
-
 typedef struct missing_keys
 {
 	const bloomfilter *filter;

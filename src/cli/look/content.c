@@ -132,10 +132,6 @@ facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64
 	return facts;
 }
 
-/* ------------------------------------------------------------------------
- * In place
- * ------------------------------------------------------------------------ */
-
 /* Each patch by itself: where one is missing, those before it count.  The manifest is noted last. */
 static led
 set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])

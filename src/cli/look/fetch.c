@@ -77,10 +77,6 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	return result;
 }
 
-/* ------------------------------------------------------------------------
- * Patches
- * ------------------------------------------------------------------------ */
-
 static bool
 is_patch(url_look *look, const feed_file *file)
 {
@@ -98,10 +94,6 @@ url_fetch_patch(url_look *look, const feed_file *file)
 	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
 	return fetch(look, file, true, &look->partial, is_patch);
 }
-
-/* ------------------------------------------------------------------------
- * Whole files
- * ------------------------------------------------------------------------ */
 
 /* An into of http_bytes. */
 static bool

@@ -33,10 +33,6 @@ typedef struct list_head
 	uint64_t	true_at;		/* all that was published before is in this snapshot */
 } list_head;
 
-/* ------------------------------------------------------------------------
- * The list
- * ------------------------------------------------------------------------ */
-
 bool
 list_begin(source *s, PGconn *connection)
 {

@@ -160,11 +160,22 @@ folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 	return folder_write_wholes(f, copy, next, WHOLE_FOLDER);
 }
 
+static uint64_t
+bytes_of(const feed_file *files, size_t count)
+{
+	uint64_t	bytes = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes += files[i].length;
+	return bytes;
+}
+
 void
 folder_trim(const list_folder *f, feed_manifest *next)
 {
-	uint64_t	most = feed_files_bytes(next->wholes, next->parts);
-	uint64_t	bytes = feed_files_bytes(next->patches, next->patch_count);
+	uint64_t	most = bytes_of(next->wholes, next->parts);
+	uint64_t	bytes = bytes_of(next->patches, next->patch_count);
 	size_t		epochs = 0;
 	size_t		dropped;
 	size_t		i;
