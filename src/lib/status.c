@@ -133,12 +133,6 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 	return BLOOMFILTER_OK;
 }
 
-bool
-lbf_is_superseded(const bloomfilter *filter)
-{
-	return lbf_is_live(filter) && feed_load(filter->page, FEED_SUPERSEDED) != 0;
-}
-
 /* ------------------------------------------------------------------------
  * Which file a path is
  * ------------------------------------------------------------------------ */

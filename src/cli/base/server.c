@@ -109,8 +109,9 @@ server_expect(const char *program, double silence)
 	longest_silence = silence;
 }
 
-const char *
-server_problem(PGconn *connection, const PGresult *result)
+/* What went wrong last, valid until the connection is used again. */
+static const char *
+problem_of(PGconn *connection, const PGresult *result)
 {
 	const char *primary = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
@@ -192,7 +193,7 @@ server_connect(const char *dsn)
 			return connection;
 	}
 	else
-		complain("cannot connect: %s", server_problem(connection, NULL));
+		complain("cannot connect: %s", problem_of(connection, NULL));
 	PQfinish(connection);
 	return NULL;
 }
@@ -230,7 +231,7 @@ static bool
 refuse_result(PGconn *connection, PGresult *result)
 {
 	if (!stop_requested() && !was_silent)
-		complain("the server refused: %s", server_problem(connection, result));
+		complain("the server refused: %s", problem_of(connection, result));
 	PQclear(result);
 	return false;
 }

@@ -71,7 +71,4 @@ typedef bool (*row_function) (void *state, const PGresult *row);
 extern bool server_stream(PGconn *connection, const char *sql,
 						  row_function function, void *state);
 
-/* What went wrong last, valid until the connection is used again. */
-extern const char *server_problem(PGconn *connection, const PGresult *result);
-
 #endif							/* CLI_SERVER_H */

@@ -38,13 +38,8 @@ list_begin(source *s, PGconn *connection)
 {
 	char	   *literal = PQescapeLiteral(connection, s->plan.list, strlen(s->plan.list));
 
-	if (literal == NULL)
-	{
-		complain("bad name of a list: %s", server_problem(connection, NULL));
-		return false;
-	}
 	free(s->index);
-	s->index = text_of("%s", literal);
+	s->index = text_of("%s", literal != NULL ? literal : "NULL");
 	PQfreemem(literal);
 	free(s->news.name);
 	s->news.name = text_of("%s", s->plan.list);
