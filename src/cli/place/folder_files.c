@@ -36,25 +36,16 @@ folder_write(int folder, const char *name, mode_t mode, const folder_piece *piec
 	char	   *unfinished = text_of("%s%s", FOLDER_UNFINISHED, name);
 	int			fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool		written = fd >= 0 && write_pieces(fd, pieces, count) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
-	int			error = errno;
 
-	if (fd >= 0 && close(fd) != 0 && written)
-	{
-		error = errno;
+	if (fd >= 0 && close(fd) != 0)
 		written = false;
-	}
-	if (written && (renameat(folder, unfinished, folder, name) != 0 || fsync(folder) != 0))
-	{
-		error = errno;
-		written = false;
-	}
+	written = written && renameat(folder, unfinished, folder, name) == 0 && fsync(folder) == 0;
 	if (!written)
 	{
-		complain("cannot write \"%s\": %s", name, strerror(error));
+		complain("cannot write \"%s\": %s", name, strerror(errno));
 		unlinkat(folder, unfinished, 0);
 	}
 	free(unfinished);
-	errno = error;
 	return written;
 }
 
