@@ -128,7 +128,7 @@ feed_character(const char *text, bool *shown)
 			return 0;
 		c = c << 6 | (text[i] & 0x3f);
 	}
-	if (c < least[length] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+	if (length == 0 || c < least[length] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
 		return 0;
 	/* control characters of both kinds, and what changes the direction of text or ends a line */
 	*shown = c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
