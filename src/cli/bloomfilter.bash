@@ -4,52 +4,32 @@ _bloomfilter() {
 	local current=$2 previous=$3
 	local commands='build contains copy explain export info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
-	local command=${COMP_WORDS[1]-} options=''
+	local command=${COMP_WORDS[1]-} config='' help=''
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$current")
 		return
 	fi
+	# with a file pull has other options
+	[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || config=--config=
+	[[ $current != -* && $previous != -* || " $commands " != *" $command "* ]] || help=$("$1" "$command" $config --help 2>/dev/null)
 
-	case $previous in
-		-t | --type)
-			mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current")
-			return
-			;;
-		-k | --keys | --members | --others | --out | --config | --to | --sign | --key | --header-file)
-			mapfile -t COMPREPLY < <(compgen -f -- "$current")
-			return
-			;;
+	# what its line has behind the option; other words are not for sed
+	[[ $previous =~ ^--?[a-z0-9-]+$ ]] || previous=-
+	case $(sed -nE "s/^ +(-., )? *$previous(, --[a-z-]+)? ([A-Z]+)( .*|$)/\3/p" <<<"$help" 2>/dev/null) in
+		TYPE) mapfile -t COMPREPLY < <(compgen -W "$types" -- "$current") ;;
+		FILE | FOLDER | KEY | KEYS | KEYFILE) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		# numbers, and texts that only the user knows
-		-n | --capacity | -p | --rate | -s | --seed | --parts | \
-			--dsn | --url | --index | --name | --identity | --poll | --spread | --heartbeat | --expires | --keep-days | --after | \
-			--list | --every | --max-age | --max-true-age)
-			return
+		?*) ;;
+		*)
+			if [[ $current == -* ]]; then
+				mapfile -t COMPREPLY < <(compgen -W "$(sed -nE 's/^ +(-., )? *(--[a-z-]+).*/\2/p' <<<"$help")" -- "$current")
+			elif [[ $command != pull && $command != export ]]; then
+				mapfile -t COMPREPLY < <(compgen -f -- "$current")
+			fi
 			;;
 	esac
-
-	case $command in
-		export) options='--dsn --index --list --to --name --identity --new-source --follow --every --poll --spread --heartbeat
-			--expires --keep-days --sign --after --quiet --help' ;;
-		build) options='--capacity --rate --seed --type --parts --members --others --null --allow-empty --help' ;;
-		contains) options='--type --invert --count --quiet --null --help' ;;
-		copy) options='--help' ;;
-		explain) options='--type --help' ;;
-		info) options='--json --help' ;;
-		verify) options='--keys --type --null --allow-empty --help' ;;
-		status) options='--max-age --max-true-age --json --prometheus --quiet --help' ;;
-		pull)
-			options='--url --dsn --list --index --config --out --follow --every --key --name --allow-older --allow-http
-				--header-file --quiet --help'
-			[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || options='--config --once --quiet --help'
-			;;
-	esac
-	if [[ $current == -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
-	elif [[ $command != pull && $command != export ]]; then
-		mapfile -t COMPREPLY < <(compgen -f -- "$current")
-	fi
 }
 
 complete -o filenames -F _bloomfilter bloomfilter

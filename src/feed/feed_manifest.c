@@ -2,10 +2,11 @@
  * feed_manifest.c
  *	  The manifest of a list's folder, read and written by one table of its fields.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "feed_manifest.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,56 +54,6 @@ split(char *values, char **value, int count)
 		}
 	}
 	return true;
-}
-
-/* ------------------------------------------------------------------------
- * Text in the making
- * ------------------------------------------------------------------------ */
-
-typedef struct text_buffer
-{
-	char	   *text;			/* NULL with room: there was no memory */
-	size_t		length;
-	size_t		room;
-} text_buffer;
-
-/* Room for so many bytes more, and a zero byte; false if there is none. */
-static bool
-make_room(text_buffer *buffer, size_t length)
-{
-	char	   *more;
-
-	if (buffer->length + length + 1 <= buffer->room)
-		return buffer->text != NULL;
-	buffer->room = 2 * buffer->room + length + 1024;
-	more = realloc(buffer->text, buffer->room);
-	if (more == NULL)
-	{
-		free(buffer->text);
-		buffer->room = SIZE_MAX;
-	}
-	buffer->text = more;
-	return more != NULL;
-}
-
-static void
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-add(text_buffer *buffer, const char *format,...)
-{
-	va_list		arguments;
-	int			length;
-
-	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
-	va_end(arguments);
-	if (!make_room(buffer, (size_t) length))
-		return;
-	va_start(arguments, format);
-	vsnprintf(buffer->text + buffer->length, (size_t) length + 1, format, arguments);
-	va_end(arguments);
-	buffer->length += (size_t) length;
 }
 
 /* ------------------------------------------------------------------------
@@ -185,7 +136,7 @@ read_field(feed_manifest *manifest, const field *f, const char *value)
 }
 
 static void
-add_field(text_buffer *buffer, const feed_manifest *manifest, const field *f)
+add_field(FILE *to, const feed_manifest *manifest, const field *f)
 {
 	const char *at = (const char *) manifest + f->at;
 	char		identity[FEED_UUID_TEXT_BYTES];
@@ -195,22 +146,22 @@ add_field(text_buffer *buffer, const feed_manifest *manifest, const field *f)
 	{
 		case A_NAME:
 		case AN_EXPORTER:
-			add(buffer, "%s %s\n", f->word, at);
+			fprintf(to, "%s %s\n", f->word, at);
 			break;
 		case A_UUID:
 			feed_uuid_text(identity, manifest->identity);
-			add(buffer, "%s %s\n", f->word, identity);
+			fprintf(to, "%s %s\n", f->word, identity);
 			break;
 		case A_RATE:
 			if (manifest->rate > 0)
-				add(buffer, "%s %.6g\n", f->word, manifest->rate);
+				fprintf(to, "%s %.6g\n", f->word, manifest->rate);
 			break;
 		default:
 			memcpy(&number, at, sizeof number);
 			if (f->kind == IN_HEX)
-				add(buffer, "%s %016" PRIx64 "\n", f->word, number);
+				fprintf(to, "%s %016" PRIx64 "\n", f->word, number);
 			else if (number != 0 || !f->optional)
-				add(buffer, "%s %" PRIu64 "\n", f->word, number);
+				fprintf(to, "%s %" PRIu64 "\n", f->word, number);
 	}
 }
 
@@ -396,17 +347,6 @@ feed_manifest_names(const feed_manifest *m, const feed_file *file, const feed_pa
 		(file->from < m->epoch || patch->epoch == m->epoch);
 }
 
-uint64_t
-feed_files_bytes(const feed_file *files, size_t count)
-{
-	uint64_t	bytes = 0;
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		bytes += files[i].length;
-	return bytes;
-}
-
 /* ------------------------------------------------------------------------
  * The whole
  * ------------------------------------------------------------------------ */
@@ -509,7 +449,7 @@ feed_manifest_free(feed_manifest *manifest)
  * ------------------------------------------------------------------------ */
 
 static void
-add_files(text_buffer *buffer, const feed_manifest *manifest)
+add_files(FILE *to, const feed_manifest *manifest)
 {
 	char		hex[2 * FEED_DIGEST_BYTES + 1];
 	size_t		i;
@@ -519,43 +459,43 @@ add_files(text_buffer *buffer, const feed_manifest *manifest)
 		const feed_file *file = &manifest->wholes[i];
 
 		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-		add(buffer, "whole %zu %" PRIu64 " %" PRIu64 " %s\n", i, file->to, file->length, hex);
+		fprintf(to, "whole %zu %" PRIu64 " %" PRIu64 " %s\n", i, file->to, file->length, hex);
 	}
 	for (i = 0; i < manifest->patch_count; i++)
 	{
 		const feed_file *file = &manifest->patches[i];
 
 		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-		add(buffer, "patch %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->kind == FEED_FLIP ? "flip" : "set",
+		fprintf(to, "patch %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->kind == FEED_FLIP ? "flip" : "set",
 			file->from, file->to, file->length, hex);
 	}
-}
-
-static void
-add_inlined(text_buffer *buffer, const feed_manifest *manifest)
-{
-	size_t		room = FEED_BASE64_BYTES(manifest->inlined_length);
-
-	add(buffer, "inline ");
-	if (!make_room(buffer, room))
-		return;
-	feed_base64(buffer->text + buffer->length, manifest->inlined, manifest->inlined_length);
-	buffer->length += room - 1;
-	add(buffer, "\n");
 }
 
 char *
 feed_manifest_text(const feed_manifest *manifest, unsigned dots)
 {
-	text_buffer buffer = {NULL, 0, 0};
+	char	   *text = NULL;
+	size_t		length;
+	FILE	   *to = open_memstream(&text, &length);
+	char		inlined[FEED_BASE64_BYTES(FEED_INLINE_BYTES)];
 	unsigned	i;
+	bool		well;
 
-	add(&buffer, FEED_FIRST_LINE "\n");
+	if (to == NULL)
+		return NULL;
+	fputs(FEED_FIRST_LINE "\n", to);
 	for (i = 0; i < FIELDS; i++)
-		add_field(&buffer, manifest, &fields[i]);
-	add_files(&buffer, manifest);
+		add_field(to, manifest, &fields[i]);
+	add_files(to, manifest);
 	if (manifest->inlined != NULL)
-		add_inlined(&buffer, manifest);
-	add(&buffer, "# %.*s\n", (int) dots, "................................................................");
-	return buffer.text;
+	{
+		feed_base64(inlined, manifest->inlined, manifest->inlined_length);
+		fprintf(to, "inline %s\n", inlined);
+	}
+	fprintf(to, "# %.*s\n", (int) dots, "................................................................");
+	well = ferror(to) == 0;
+	if (fclose(to) == 0 && well)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -12,11 +12,15 @@
 #include "feed_page.h"
 #include "feed_patch.h"
 
+#define FEED_MANIFEST "manifest"	/* its file's name */
 #define FEED_MANIFEST_BYTES ((size_t) 1024 * 1024)
 #define FEED_EXPORTER_BYTES 16
 #define FEED_INLINE_BYTES 16384
 #define FEED_FIRST_LINE "bloomfilter-list 2"
 #define FEED_SIGNATURE "signature "
+
+/* An exporter's manifests may be missing so many times: mirrors lag.  Then it is silent. */
+#define FEED_MISSED_HEARTBEATS 3
 
 /* What a manifest may say at most: seconds, and bytes of a file. */
 #define FEED_MOST_SECONDS 3600
@@ -54,9 +58,6 @@ typedef struct feed_manifest
 	uint8_t    *inlined;		/* a set to content, or NULL */
 	size_t		inlined_length;
 } feed_manifest;
-
-/* Of some files, as bytes that are fetched. */
-extern uint64_t feed_files_bytes(const feed_file *files, size_t count);
 
 /* Bytes before the first signature line. */
 extern size_t feed_signed_length(const char *text, size_t length);

@@ -146,9 +146,3 @@ feed_part_figures(const feed_part *part, uint64_t bits_set, feed_figures *figure
 	figures->keys = bf_estimate_keys(&header);
 	figures->rate = bf_estimate_rate(&header);
 }
-
-uint64_t
-feed_count_bits(const uint8_t *bytes, uint64_t length)
-{
-	return bf_count_bits(bytes, length, NULL);
-}

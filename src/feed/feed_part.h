@@ -110,7 +110,4 @@ typedef struct feed_figures
 
 extern void feed_part_figures(const feed_part *part, uint64_t bits_set, feed_figures *figures);
 
-/* Bits that are 1. */
-extern uint64_t feed_count_bits(const uint8_t *bytes, uint64_t length);
-
 #endif							/* FEED_PART_H */

@@ -1,6 +1,6 @@
 /*
  * feed_patch.c
- *	  Patches: reading, checking, going through and applying them.
+ *	  Patches: reading, checking and going through them.
  *
  * Reading and going through are one walk over the sections, which checks all that it
  * meets; the second time nothing is left to be found.
@@ -12,7 +12,6 @@
 #include "bf_bytes.h"
 #include "feed_patch_at.h"
 #include "feed_rice.h"
-#include "feed_sum.h"
 
 typedef struct walk
 {
@@ -270,76 +269,4 @@ feed_patch_each(const feed_patch *patch, feed_patch_section section, feed_patch_
 	w.position = position;
 	w.state = state;
 	(void) walk_all(&w);
-}
-
-/* ------------------------------------------------------------------------
- * Applying
- * ------------------------------------------------------------------------ */
-
-typedef struct applying
-{
-	feed_patch_kind kind;
-	feed_part  *parts;
-	uint8_t    *const *bodies;
-	uint64_t   *sum;
-	bool		any;			/* a piece is being changed: */
-	uint32_t	part;
-	uint64_t	byte;
-} applying;
-
-/* The sum again has the piece that was being changed. */
-static void
-leave_piece(applying *a)
-{
-	if (a->any)
-		*a->sum += feed_sum_piece(a->part, a->byte, a->bodies[a->part], a->parts[a->part].length);
-	a->any = false;
-}
-
-/* Before a byte changes. */
-static void
-enter_piece(applying *a, uint32_t part, uint64_t byte)
-{
-	if (a->any && part == a->part && byte / FEED_PIECE == a->byte / FEED_PIECE)
-		return;
-	leave_piece(a);
-	a->any = true;
-	a->part = part;
-	a->byte = byte;
-	*a->sum -= feed_sum_piece(part, byte, a->bodies[part], a->parts[part].length);
-}
-
-static void
-apply_section(void *state, uint32_t part, const uint8_t *header)
-{
-	applying   *a = state;
-
-	feed_part_take(&a->parts[part], header);
-	if (!feed_is_exact(&a->parts[part]))
-		return;
-	enter_piece(a, part, 0);
-	memcpy(a->bodies[part], header, FEED_FRONT_BYTES);
-}
-
-static void
-apply_position(void *state, uint32_t part, uint64_t position)
-{
-	applying   *a = state;
-	uint64_t	byte = position >> 3;
-	uint8_t		bit = (uint8_t) (1 << (position & 7));
-
-	enter_piece(a, part, byte);
-	if (a->kind == FEED_SET)
-		a->bodies[part][byte] |= bit;
-	else
-		a->bodies[part][byte] ^= bit;
-}
-
-void
-feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *bodies, uint64_t *sum)
-{
-	applying	a = {patch->kind, parts, bodies, sum, false, 0, 0};
-
-	feed_patch_each(patch, apply_section, apply_position, &a);
-	leave_piece(&a);
 }

@@ -38,10 +38,6 @@ typedef struct feed_patch
 	size_t		length;			/* of the sections */
 } feed_patch;
 
-/* ------------------------------------------------------------------------
- * Reading
- * ------------------------------------------------------------------------ */
-
 /*
  * Reads and checks a whole patch for a list of these parts; only their levels' numbers of
  * blocks and the blocks' sizes are looked at.  Returns NULL, or FEED.md's word for what is
@@ -59,17 +55,6 @@ typedef void (*feed_patch_position) (void *state, uint32_t part, uint64_t positi
 /* Goes through a patch that feed_patch_read has taken.  section may be NULL. */
 extern void feed_patch_each(const feed_patch *patch, feed_patch_section section,
 							feed_patch_position position, void *state);
-
-/*
- * Changes bodies in memory, the headers of a flip, and the sum of all parts, which it
- * follows.
- */
-extern void feed_patch_apply(const feed_patch *patch, feed_part *parts, uint8_t *const *bodies,
-							 uint64_t *sum);
-
-/* ------------------------------------------------------------------------
- * Writing
- * ------------------------------------------------------------------------ */
 
 /* What changed in a part. */
 typedef struct feed_change

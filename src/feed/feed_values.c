@@ -112,47 +112,43 @@ feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text)
 	return strcmp(again, text) == 0;
 }
 
-/* Bytes of the UTF-8 character at text, which ends with a zero byte; 0 if it is none. */
-static size_t
-character(const uint8_t *text, uint32_t *c)
+size_t
+feed_character(const char *text, bool *shown)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t		length = text[0] < 0x80 ? 1 : text[0] < 0xc0 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : text[0] < 0xf8 ? 4 : 0;
+	uint8_t		first = (uint8_t) text[0];
+	size_t		length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0;
+	uint32_t	c = length == 1 ? first : first & (0xffu >> (length + 1));
 	size_t		i;
 
-	*c = length == 1 ? text[0] : text[0] & (0xffu >> (length + 1));
+	*shown = false;
 	for (i = 1; i < length; i++)
 	{
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
-		*c = *c << 6 | (text[i] & 0x3f);
+		c = c << 6 | (text[i] & 0x3f);
 	}
-	return *c < least[length] || (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff ? 0 : length;
-}
-
-/* Control characters of both kinds, and what changes the direction of text or ends a line. */
-static bool
-is_shown(uint32_t c)
-{
-	return c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
+	if (length == 0 || c < least[length] || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+		return 0;
+	/* control characters of both kinds, and what changes the direction of text or ends a line */
+	*shown = c >= ' ' && (c < 0x7f || c > 0x9f) && c != 0x61c && c != 0x200e && c != 0x200f &&
 		(c < 0x2028 || c > 0x202e) && (c < 0x2066 || c > 0x2069) && c != 0xfeff;
+	return length;
 }
 
 bool
 feed_is_name(const char *text)
 {
-	const uint8_t *at = (const uint8_t *) text;
 	size_t		length = strlen(text);
-	uint32_t	c;
+	bool		shown;
 
 	if (length < 1 || length > FEED_NAME_BYTES || text[0] == ' ' || text[length - 1] == ' ')
 		return false;
-	while (*at != '\0')
+	while (*text != '\0')
 	{
-		length = character(at, &c);
-		if (length == 0 || !is_shown(c))
+		text += feed_character(text, &shown);
+		if (!shown)
 			return false;
-		at += length;
 	}
 	return true;
 }

@@ -28,9 +28,12 @@ extern void feed_uuid_text(char text[FEED_UUID_TEXT_BYTES], const uint8_t identi
 extern bool feed_uuid_read(uint8_t identity[FEED_IDENTITY_BYTES], const char *text);
 
 /*
- * Whether a text may be a list's name: UTF-8 without control characters, and without
- * those that change the direction of what is shown around them.
+ * Bytes of the UTF-8 character at the beginning of text, 0 if there is none.  *shown: it is one,
+ * no control character, and none that changes the direction of what is shown around it.
  */
+extern size_t feed_character(const char *text, bool *shown);
+
+/* Whether a text may be a list's name: of such characters alone. */
 extern bool feed_is_name(const char *text);
 
 /* "<digest>.bloom" of a whole file, "<digest>.patch" of a patch. */

@@ -22,12 +22,6 @@ typedef struct lbf_keys
 } lbf_keys;
 
 /*
- * The type of keys, of which there is one, of rows with the first one's columns: all
- * must be alike.
- */
-extern uint32_t lbf_keys_type(const lbf_keys *keys);
-
-/*
  * Hashes keys from the one at start on, for a filter that holds keys of a type, or
  * none.  Returns how many of count were hashed; where these are fewer, *code says
  * what is wrong with the next one.

@@ -12,20 +12,6 @@
 
 #include "bf_filter.h"
 
-uint32_t
-lbf_keys_type(const lbf_keys *keys)
-{
-	uint32_t	full = (uint32_t) keys->type;
-	size_t		length;
-
-	if (keys->type == BF_KEY_ROW && keys->slices != NULL)
-	{
-		length = keys->slices[0].length;
-		lbf_key_check(keys->type, keys->slices[0].bytes, &length, &full);
-	}
-	return full;
-}
-
 static size_t
 hash_slices(int type, const bloomfilter_slice *slices, size_t count,
 			uint32_t held, uint64_t seed, uint64_t *hashes, int *code)

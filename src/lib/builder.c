@@ -211,6 +211,21 @@ check_builder(const bloomfilter_builder *builder, unsigned kind)
 	return lbf_type_code(bf_key_kind(builder->key_type), kind);
 }
 
+/* The type of keys, of which there is one, of rows with the first one's columns: all must be alike. */
+static uint32_t
+type_of_keys(const lbf_keys *keys)
+{
+	uint32_t	full = (uint32_t) keys->type;
+	size_t		length;
+
+	if (keys->type == BF_KEY_ROW && keys->slices != NULL)
+	{
+		length = keys->slices[0].length;
+		lbf_key_check(keys->type, keys->slices[0].bytes, &length, &full);
+	}
+	return full;
+}
+
 static int
 add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 		  size_t *added)
@@ -221,7 +236,7 @@ add_batch(bloomfilter_builder *builder, const lbf_keys *keys, size_t count,
 	lbf_chunk	chunk;
 
 	if (type == BF_KEY_NONE && count > 0)
-		type = lbf_keys_type(keys);
+		type = type_of_keys(keys);
 	while (code == BLOOMFILTER_OK && done < count)
 	{
 		size_t		length = count - done < LBF_CHUNK ? count - done : LBF_CHUNK;

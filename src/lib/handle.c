@@ -29,8 +29,9 @@ lbf_allocate(size_t length)
 	return memory;
 }
 
-void
-lbf_release(lbf_bytes *bytes)
+/* Gives bytes back to where they are from. */
+static void
+release(lbf_bytes *bytes)
 {
 	if (bytes->owner == LBF_ALLOCATED)
 		free(bytes->start);
@@ -115,8 +116,8 @@ bloomfilter_close(bloomfilter *filter)
 	if (filter == NULL)
 		return;
 	for (i = 0; i < filter->open_parts; i++)
-		lbf_release(&filter->part[i].bytes);
-	lbf_release(&filter->mapped);
+		release(&filter->part[i].bytes);
+	release(&filter->mapped);
 	if (filter->fd >= 0)
 		close(filter->fd);
 	free(filter);

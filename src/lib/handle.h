@@ -97,9 +97,6 @@ lbf_blocks(const lbf_part *part)
  */
 extern uint8_t *lbf_allocate(size_t length);
 
-/* Gives bytes back to where they are from. */
-extern void lbf_release(lbf_bytes *bytes);
-
 /* A handle with room for so many parts, which have no bytes yet; NULL. */
 extern bloomfilter *lbf_handle_create(uint32_t parts);
 

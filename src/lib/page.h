@@ -31,9 +31,6 @@ extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_ex
 /* What it adds to the sum of a file's content. */
 extern uint64_t lbf_part_sum(const lbf_part *part);
 
-/* Whether the follower of a mapped file says that another one took its place. */
-extern bool lbf_is_superseded(const bloomfilter *filter);
-
 /* ------------------------------------------------------------------------
  * Which file a path is
  * ------------------------------------------------------------------------ */

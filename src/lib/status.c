@@ -43,16 +43,6 @@ page_of(const bloomfilter *filter, uint8_t room[FEED_PAGE])
 	return filter->fd >= 0 && pread(filter->fd, room, FEED_PAGE, 0) == FEED_PAGE ? room : NULL;
 }
 
-static void
-take_who(const feed_who *who, bloomfilter_status *status)
-{
-	static const uint8_t none[FEED_IDENTITY_BYTES];
-
-	if (memcmp(who->identity, none, sizeof none) != 0)
-		feed_uuid_text(status->identity, who->identity);
-	snprintf(status->list, sizeof status->list, "%s", who->name);
-}
-
 static bool
 take_how(const feed_how *how, bloomfilter_status *status)
 {
@@ -99,12 +89,15 @@ add_word(bloomfilter_status *status, bool right_clock)
 static void
 take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *status)
 {
+	static const uint8_t none[FEED_IDENTITY_BYTES];
 	feed_who	who;
 	feed_how	how;
 
 	if (feed_who_read(page, filter->stamp.length, &who) != NULL)
 		return;
-	take_who(&who, status);
+	if (memcmp(who.identity, none, sizeof none) != 0)
+		feed_uuid_text(status->identity, who.identity);
+	snprintf(status->list, sizeof status->list, "%s", who.name);
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return;
 	status->superseded = feed_load(page, FEED_SUPERSEDED);
@@ -138,12 +131,6 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 		memset(result, 0, size);
 	memcpy(result, &status, size < sizeof status ? size : sizeof status);
 	return BLOOMFILTER_OK;
-}
-
-bool
-lbf_is_superseded(const bloomfilter *filter)
-{
-	return lbf_is_live(filter) && feed_load(filter->page, FEED_SUPERSEDED) != 0;
 }
 
 /* ------------------------------------------------------------------------

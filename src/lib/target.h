@@ -9,14 +9,12 @@
 #ifndef LBF_TARGET_H
 #define LBF_TARGET_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
 #include "libbloomfilter.h"
-
-/* Bytes of the longest name in a folder. */
-#define LBF_MOST_NAME_BYTES 255
 
 typedef struct lbf_target
 {
@@ -26,7 +24,7 @@ typedef struct lbf_target
 	bool		there;			/* something is replaced, whose rights these are */
 	struct stat old;
 	int			fd;				/* of the new file, or -1 */
-	char		new_name[LBF_MOST_NAME_BYTES + 1];	/* "": there is none */
+	char		new_name[NAME_MAX + 1];	/* "": there is none */
 } lbf_target;
 
 /* Refuses what is there and no regular file: it can't be replaced by one. */

@@ -31,16 +31,6 @@ bloomfilter_text_room(int text_type, const char *text, size_t length)
 	return text == NULL ? 0 : bf_text_room(text_type, text, length);
 }
 
-/* For a text that is no key, and why. */
-static int
-refuse(bloomfilter_detail *detail, int text_type, const char *reason)
-{
-	char		subject[64];
-
-	snprintf(subject, sizeof subject, "not a key of type %s", bf_text_type_name(text_type));
-	return lbf_fail_text(detail, BLOOMFILTER_ERR_KEY, subject, reason);
-}
-
 int
 bloomfilter_text_key(int text_type, const char *text, size_t length,
 					 void *buffer, size_t room, bloomfilter_slice *key,
@@ -48,6 +38,7 @@ bloomfilter_text_key(int text_type, const char *text, size_t length,
 {
 	bf_text_slice slice;
 	const char *reason;
+	char		subject[64];
 
 	if (bf_text_key_type(text_type) == BF_KEY_NONE || key == NULL ||
 		(text == NULL && length > 0))
@@ -58,7 +49,10 @@ bloomfilter_text_key(int text_type, const char *text, size_t length,
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, NULL, "no room for the key");
 	reason = bf_text_key(text_type, text, length, buffer, &slice);
 	if (reason != NULL)
-		return refuse(detail, text_type, reason);
+	{
+		snprintf(subject, sizeof subject, "not a key of type %s", bf_text_type_name(text_type));
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_KEY, subject, reason);
+	}
 	key->bytes = slice.bytes;
 	key->length = slice.length;
 	return BLOOMFILTER_OK;

@@ -210,7 +210,7 @@ look_if_due(bloomfilter_watched *watched, const bloomfilter *held)
 {
 	int64_t		passed = milliseconds_now() -
 		atomic_load_explicit(&watched->looked, memory_order_relaxed);
-	bool		hurry = held != NULL && lbf_is_superseded(held) &&
+	bool		hurry = held != NULL && lbf_is_live(held) && feed_load(held->page, FEED_SUPERSEDED) != 0 &&
 		!atomic_load_explicit(&watched->failed, memory_order_relaxed);
 
 	if (passed < (hurry ? LOOK_SUPERSEDED : LOOK_EVERY) ||

@@ -7,7 +7,6 @@
 
 #include "error.h"
 #include "feed_page.h"
-#include "feed_sum.h"
 #include "page.h"
 #include "target.h"
 

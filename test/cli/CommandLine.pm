@@ -14,7 +14,7 @@ use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
 
-our @EXPORT = qw(program start ending run ask refuses slurp spew expected_blocks read_table);
+our @EXPORT = qw(program start ending run ask refuses slurp spew read_table);
 
 my $here = dirname(abs_path(__FILE__));
 my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";
@@ -96,31 +96,6 @@ sub refuses
 	return ok($status eq '2' && $out eq '' && $err =~ /\Abloomfilter: [^\n]*\n\z/ &&
 		$err =~ $pattern, "refused: $shown")
 	  || diag("status $status, output \"$out\", errors \"$err\", wanted $pattern");
-}
-
-# The blocks of a file's geometry in which just these hashes (16 digits) are set.
-sub expected_blocks
-{
-	my ($file, @hashes) = @_;
-	my ($k, $log2, $blocks) = unpack 'x5CCxV', $file;
-	my $bits = "\0" x ($blocks << ($log2 - 3));
-
-	foreach my $digits (@hashes)
-	{
-		my ($high, $low) = map { hex } unpack 'A8A8', $digits;
-		my $hash = $high << 32 | $low;
-		# the high 64 bits of hash * blocks, for fewer than 2^31 blocks
-		my $block = ($high * $blocks + ($low * $blocks >> 32)) >> 32;
-		my $base = $block << $log2;
-		my $g = $hash;
-		for (1 .. $k)
-		{
-			# the multiplier, as the signed number that wraps like it
-			{ use integer; $g = $g * -7046029254386353131; }
-			vec($bits, $base + ($g >> (64 - $log2)), 1) = 1;
-		}
-	}
-	return $bits;
 }
 
 # Rows of a file of test/vectors, as hashes by column.

@@ -21,16 +21,17 @@ plan skip_all => 'no bash that has mapfile'
 # completion per line.
 my $caller = <<'EOC';
 . "$1"
-shift
+program=$2
+shift 2
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
-_bloomfilter bloomfilter "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+_bloomfilter "$program" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 [ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}"
 EOC
 
 sub completions
 {
-	open my $bash, '-|', 'bash', '-c', $caller, 'bash', $script, 'bloomfilter', @_ or die "bash: $!";
+	open my $bash, '-|', 'bash', '-c', $caller, 'bash', $script, program(), 'bloomfilter', @_ or die "bash: $!";
 	chomp(my @lines = <$bash>);
 	close $bash or die "completion failed: @_\n";
 	# the files that the tests themselves work with are hidden ones

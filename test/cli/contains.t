@@ -129,8 +129,4 @@ is(`$command 2>&1 <&-; echo \$?`, "bloomfilter: cannot read standard input: Bad 
 	is($? >> 8, 0, 'its end');
 }
 
-# Lines that are no keys
-is((run(lines(1 .. 3), 'build', '-t', 'integer', '-n', '10', 'three'))[0], 0, 'a filter');
-refuses(qr/standard input, line 2: "x" is not a key of type integer/, lines(17, 'x'), 'contains', 'three');
-
 done_testing();

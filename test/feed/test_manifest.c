@@ -90,6 +90,7 @@ test_values(void)
 	ok(right, "base64 comes back, and nothing beyond its room");
 	ok(feed_is_name("a b") && !feed_is_name(" a") && !feed_is_name("a ") && !feed_is_name(""),
 	   "names don't begin or end with a space");
+	ok(!feed_is_name("a\xa0z") && !feed_is_name("a\xff"), "nor have bytes that begin no character");
 }
 
 int

@@ -19,15 +19,6 @@ touched_bytes(const feed_part *part)
 	return (size_t) (part->length / FEED_PIECE / 8 + 1);
 }
 
-static void *
-zeros(size_t count, size_t size)
-{
-	void	   *bytes = allocate(NULL, count, size);
-
-	memset(bytes, 0, count * size);
-	return bytes;
-}
-
 void
 copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
 {
@@ -227,14 +218,17 @@ copy_settle(list_copy *copy)
 	copy->news_count = 0;
 }
 
-void
-copy_apply(list_copy *copy, const feed_patch *patch)
+/* A feed_patch_position. */
+static void
+set_position(void *state, uint32_t part, uint64_t position)
 {
-	uint64_t	sum = copy_sum(copy);
-	uint32_t	i;
+	uint8_t		byte = (uint8_t) (1u << position % 8);
 
-	feed_patch_apply(patch, copy->parts, copy->bodies, &sum);
-	copy->sum = sum;
-	for (i = 0; i < copy->count; i++)
-		copy->bits_set[i] = feed_count_bits(copy->bodies[i], copy->parts[i].length);
+	copy_or(state, part, position / 8, &byte, 1, false);
+}
+
+void
+copy_apply(list_copy *copy, const feed_patch *set)
+{
+	feed_patch_each(set, NULL, set_position, copy);
 }

@@ -67,7 +67,7 @@ extern feed_change *copy_changes(list_copy *copy);
 /* Forgets what is new. */
 extern void copy_settle(list_copy *copy);
 
-/* Makes of it what a patch that was read leads to. */
-extern void copy_apply(list_copy *copy, const feed_patch *patch);
+/* Sets the bits of a set that was read. */
+extern void copy_apply(list_copy *copy, const feed_patch *set);
 
 #endif							/* CLI_COPY_H */

@@ -32,21 +32,13 @@ enum
 	SECRET_BYTES = 158
 };
 
-void
-feed_sign_begin(void)
-{
-	if (sodium_init() < 0)
-		fail("libsodium can't be used on this system");
-}
-
-/* The bytes of a line of base64, exactly so many. */
+/* The bytes of base64, exactly so many. */
 static bool
-decode(const char *text, uint8_t *bytes, size_t length)
+decode(const char *text, size_t text_length, uint8_t *bytes, size_t length)
 {
 	size_t		got;
 
-	return sodium_base642bin(bytes, length, text, strlen(text), NULL, &got, NULL, VARIANT) == 0 &&
-		got == length;
+	return sodium_base642bin(bytes, length, text, text_length, NULL, &got, NULL, VARIANT) == 0 && got == length;
 }
 
 /* The second line of a file that minisign wrote; false if it can't be read. */
@@ -73,11 +65,11 @@ feed_public_key(const char *text)
 	feed_key	key;
 
 	memset(&key, 0, sizeof key);
-	if (!decode(text, bytes, sizeof bytes))
+	if (!decode(text, strlen(text), bytes, sizeof bytes))
 	{
 		if (!second_line(text, line, sizeof line))
 			fail("\"%s\" is neither a public key nor a file of one that can be read", text);
-		if (!decode(line, bytes, sizeof bytes))
+		if (!decode(line, strlen(line), bytes, sizeof bytes))
 			fail("\"%s\" is not a public key of minisign", text);
 	}
 	if (memcmp(bytes, "Ed", 2) != 0)
@@ -97,7 +89,7 @@ feed_secret_key(const char *path)
 	memset(&key, 0, sizeof key);
 	if (!second_line(path, line, sizeof line))
 		fail("cannot read the key \"%s\": %s", path, strerror(errno));
-	if (!decode(line, bytes, sizeof bytes) || memcmp(bytes, "Ed", 2) != 0 ||
+	if (!decode(line, strlen(line), bytes, sizeof bytes) || memcmp(bytes, "Ed", 2) != 0 ||
 		memcmp(bytes + AT_CHECK, "B2", 2) != 0)
 		fail("\"%s\" is not a secret key of minisign", path);
 	if (bytes[AT_KDF] != 0 || bytes[AT_KDF + 1] != 0)
@@ -155,18 +147,11 @@ static bool
 is_of_key(const char *line, size_t length, const uint8_t hash[HASH_BYTES], const feed_key *key)
 {
 	uint8_t		blob[SIGNATURE_BYTES];
-	char		text[256];
-	size_t		used;
+	const char *text = line + strlen(FEED_SIGNATURE);
+	const char *end = line + length;
+	const char *space = memchr(text, ' ', (size_t) (end - text));
 
-	line += strlen(FEED_SIGNATURE);
-	length -= strlen(FEED_SIGNATURE);
-	for (used = 0; used < length && line[used] != ' '; used++)
-		;
-	if (used >= sizeof text)
-		return false;
-	memcpy(text, line, used);
-	text[used] = '\0';
-	return decode(text, blob, sizeof blob) && memcmp(blob, "ED", 2) == 0 &&
+	return decode(text, (size_t) ((space != NULL ? space : end) - text), blob, sizeof blob) && memcmp(blob, "ED", 2) == 0 &&
 		memcmp(blob + 2, key->id, sizeof key->id) == 0 &&
 		crypto_sign_verify_detached(blob + 2 + sizeof key->id, hash, HASH_BYTES, key->public_key) == 0;
 }
@@ -181,7 +166,7 @@ feed_verify(const char *text, size_t length, const feed_key *keys, size_t count)
 	int			lines;
 
 	crypto_generichash(hash, sizeof hash, (const uint8_t *) text, signed_length, NULL, 0);
-	for (lines = 0; line < end && lines < FEED_MOST_SIGNATURES; lines++)
+	for (lines = 0; line < end && lines < FEED_MOST_KEYS; lines++)
 	{
 		const char *newline = memchr(line, '\n', (size_t) (end - line));
 		size_t		i;

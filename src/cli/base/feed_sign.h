@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #define FEED_KEY_ID_BYTES 8
-#define FEED_MOST_SIGNATURES 8
+
+/* What is given at most to sign with or to check by, and signatures that are looked at. */
+#define FEED_MOST_KEYS 8
 
 typedef struct feed_key
 {
@@ -18,9 +20,6 @@ typedef struct feed_key
 	uint8_t		public_key[32];
 	uint8_t		secret_key[64];	/* of an exporter's key */
 } feed_key;
-
-/* Call it once, before all others. */
-extern void feed_sign_begin(void);
 
 /* A public key: its text, or a file that minisign wrote. */
 extern feed_key feed_public_key(const char *text);

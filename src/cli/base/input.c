@@ -70,15 +70,6 @@ refuse_line(const key_reader *reader, size_t index, const char *problem)
 	fail("%s %" PRIu64 ": \"%s\" %s", reader->name, reader->lines + index + 1, shown, problem);
 }
 
-static _Noreturn void
-refuse_code(const key_reader *reader, size_t index, int code)
-{
-	if (code == BLOOMFILTER_ERR_OTHER_PART)
-		refuse_line(reader, index, "belongs to another part of the set; ask the whole set");
-	output_flush();
-	fail("%s", bloomfilter_strerror(code));
-}
-
 /* Room for the keys of so many lines. */
 static void
 reserve(key_reader *reader, size_t count)
@@ -117,8 +108,13 @@ feed_batch(key_reader *reader, size_t count)
 			used += key->length;
 	}
 	code = reader->feed->sink(reader->feed->state, batch, &done);
+	if (code == BLOOMFILTER_ERR_OTHER_PART)
+		refuse_line(reader, done, "belongs to another part of the set; ask the whole set");
 	if (code < 0)
-		refuse_code(reader, done, code);
+	{
+		output_flush();
+		fail("%s", bloomfilter_strerror(code));
+	}
 	if (code == 0 && batch->count < count)
 	{
 		char	   *problem = text_of("is %s", detail.text);
@@ -220,10 +216,10 @@ split(line_buffer *buffer, text_line *lines)
 }
 
 uint64_t
-feed_lines(const key_feed *feed, const char *path, char delimiter)
+feed_lines(const key_feed *feed, const char *path, bool null)
 {
 	bool		standard = is_standard(path);
-	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, delimiter, false, NULL, 0, 0, 0};
+	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, null ? '\0' : '\n', false, NULL, 0, 0, 0};
 	char		name[256];
 	key_reader	reader;
 	bool		wanted = true;

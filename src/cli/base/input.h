@@ -50,8 +50,11 @@ typedef struct key_feed
 /* Whether a path is -, which stands for standard input. */
 extern bool is_standard(const char *path);
 
-/* Feeds all lines of a file, or of standard input; returns how many there were.  What is no key ends the program. */
-extern uint64_t feed_lines(const key_feed *feed, const char *path, char delimiter);
+/*
+ * Feeds all lines of a file, or of standard input, which end with a newline or a zero byte; returns
+ * how many there were.  What is no key ends the program.
+ */
+extern uint64_t feed_lines(const key_feed *feed, const char *path, bool null);
 extern void feed_arguments(const key_feed *feed, char **keys, size_t count);
 
 #endif							/* CLI_INPUT_H */

@@ -2,16 +2,16 @@
  * messages.c
  *	  What is said on standard error, and memory, whose lack ends the program.
  */
+#define _GNU_SOURCE				/* vasprintf, reallocarray */
 #include "messages.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "../../lib/libbloomfilter.h"
+#include "feed_values.h"
 
 /* A message's text is cut off where it is longer. */
 #define MESSAGE_BYTES 1024
@@ -24,10 +24,6 @@ monotonic_seconds(void)
 	clock_gettime(CLOCK_MONOTONIC, &time);
 	return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
-
-/* ------------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------------ */
 
 static bool timed;
 
@@ -54,64 +50,18 @@ message_about(const char *about)
 	snprintf(subject, sizeof subject, "%s%s", about != NULL ? about : "", about != NULL ? ": " : "");
 }
 
-/* The bytes of a character in UTF-8 at most. */
-#define CHARACTER_BYTES 4
-
-size_t
-character_bytes(const char *text)
-{
-	bloomfilter_slice key;
-	size_t		length;
-
-	for (length = 1; length <= CHARACTER_BYTES && text[length - 1] != '\0'; length++)
-		if (bloomfilter_text_key(BLOOMFILTER_KEY_TEXT, text, length, NULL, 0, &key, NULL) == BLOOMFILTER_OK)
-			return length;
-	return 0;
-}
-
-static bool
-is_plain(const unsigned char *text, size_t length)
-{
-	/* U+0080 to U+009F, U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069 */
-	if (length == 2)
-		return !(text[0] == 0xc2 && text[1] < 0xa0) && !(text[0] == 0xd8 && text[1] == 0x9c);
-	if (length == 3 && text[0] == 0xe2)
-		return !(text[1] == 0x80 && (text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xaa && text[2] <= 0xae))) &&
-			!(text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
-	return length > 0 && text[0] >= ' ' && text[0] != 0x7f;
-}
-
 void
 make_plain(char *text)
 {
 	while (*text != '\0')
 	{
-		size_t		length = character_bytes(text);
+		bool		shown;
+		size_t		length = feed_character(text, &shown);
 
-		if (!is_plain((const unsigned char *) text, length))
+		if (!shown)
 			memset(text, '?', length > 0 ? length : 1);
 		text += length > 0 ? length : 1;
 	}
-}
-
-/* Copies a text, its lines joined by "; ": those of libpq. */
-static void
-copy_line(char line[MESSAGE_BYTES], const char *text)
-{
-	size_t		length = 0;
-
-	while (*text != '\0' && length + 3 < MESSAGE_BYTES)
-	{
-		if (*text != '\n')
-			line[length++] = *text;
-		else if (text[1] != '\0')
-		{
-			line[length++] = ';';
-			line[length++] = ' ';
-		}
-		text += 1 + (*text == '\n' ? strspn(text + 1, "\n\t ") : 0);
-	}
-	line[length] = '\0';
 }
 
 static void say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va_list arguments) LIKE_PRINTF(4, 0);
@@ -121,10 +71,19 @@ say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va
 {
 	char		time_text[TIME_TEXT_BYTES];
 	char		text[MESSAGE_BYTES];
+	char	   *rest;
+	char	   *line;
 
 	message_time(time_text, time(NULL));
 	vsnprintf(text, sizeof text, format, arguments);
-	copy_line(said, text);
+	/* the lines of libpq's are joined */
+	said[0] = '\0';
+	for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
+	{
+		size_t		length = strlen(said);
+
+		snprintf(said + length, MESSAGE_BYTES - length, "%s%s", length > 0 ? "; " : "", line + strspn(line, "\t "));
+	}
 	make_plain(said);
 	fprintf(to, "%s%s%s%s%s\n", timed ? time_text : "", timed ? " " : "", name, subject, said);
 }
@@ -173,14 +132,17 @@ fail(const char *format,...)
 void *
 allocate(void *old, size_t count, size_t size)
 {
-	void	   *memory;
+	void	   *memory = reallocarray(old, count, size);
 
-	if (size != 0 && count > SIZE_MAX / size)
-		fail("out of memory");
-	memory = realloc(old, count * size);
-	if (memory == NULL && count * size != 0)
-		fail("out of memory: %zu bytes are not to be had", count * size);
+	if (memory == NULL && count != 0 && size != 0)
+		fail("out of memory: %zu times %zu bytes are not to be had", count, size);
 	return memory;
+}
+
+void *
+zeros(size_t count, size_t size)
+{
+	return memset(allocate(NULL, count, size), 0, count * size);
 }
 
 char *
@@ -191,13 +153,9 @@ text_of(const char *format,...)
 	int			length;
 
 	va_start(arguments, format);
-	length = vsnprintf(NULL, 0, format, arguments);
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
 	if (length < 0)
-		fail("cannot format a text");
-	text = allocate(NULL, (size_t) length + 1, 1);
-	va_start(arguments, format);
-	vsnprintf(text, (size_t) length + 1, format, arguments);
-	va_end(arguments);
+		fail("out of memory");
 	return text;
 }

@@ -13,15 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------------ */
-
-#if defined(__GNUC__)
 #define LIKE_PRINTF(text, values) __attribute__((format(printf, text, values)))
-#else
-#define LIKE_PRINTF(text, values)
-#endif
 
 /* As grep's: 1 is an answer, 2 is no answer. */
 typedef enum exit_status
@@ -54,17 +46,15 @@ extern void messages_have_time(void);
 
 extern void message_time(char text[TIME_TEXT_BYTES], time_t time);
 
-/* Bytes of the UTF-8 character at the beginning of text, 0 if there is none. */
-extern size_t character_bytes(const char *text);
-
 /*
  * Makes each byte a question mark that could do something to a terminal: control characters,
  * those that turn the direction of text, and what is no UTF-8.
  */
 extern void make_plain(char *text);
 
-/* Memory, or the end of the program. */
+/* Memory, or the end of the program; zeros is new, and all zero. */
 extern void *allocate(void *old, size_t count, size_t size);
+extern void *zeros(size_t count, size_t size);
 
 /* As sprintf, in new memory. */
 extern char *text_of(const char *format,...) LIKE_PRINTF(1, 2);

@@ -35,13 +35,6 @@ option_flag(const command_option *option, const char *argument)
 }
 
 void
-option_null(const command_option *option, const char *argument)
-{
-	(void) argument;
-	*(char *) option->value = '\0';
-}
-
-void
 option_dsn(const command_option *option, const char *argument)
 {
 	*(const char **) option->value = argument;
@@ -121,35 +114,16 @@ option_type(const command_option *option, const char *argument)
  * Reading
  * ------------------------------------------------------------------------ */
 
-/* What getopt_long calls an option that it refuses. */
-static const char *
-refused_option(const command_line *line, char text[3])
-{
-	if (optopt > 0 && optopt < HELP)
-	{
-		text[0] = '-';
-		text[1] = (char) optopt;
-		text[2] = '\0';
-		return text;
-	}
-	return line->argv[optind - 1];
-}
-
 static _Noreturn void
 refuse_option(const command_line *line, const char *before, const char *after)
 {
-	char		text[3];
-	const char *option = refused_option(line, text);
+	const char	letter[] = {'-', (char) optopt, '\0'};
+	/* what getopt_long calls it */
+	const char *option = optopt > 0 && optopt < HELP ? letter : line->argv[optind - 1];
 
 	if (isdigit((unsigned char) option[1]))
 		fail("unknown option %s; put -- before keys that begin with a minus", option);
 	fail("%s %s%s; see \"bloomfilter %s --help\"", before, option, after, line->command);
-}
-
-static bool
-has_argument(const command_option *option)
-{
-	return option->take != option_flag && option->take != option_null;
 }
 
 /* What getopt_long returns for it. */
@@ -172,10 +146,10 @@ read_options(const command_line *line, const command_option *options)
 		struct option *name = &names[i + 1];
 
 		name->name = options[i].name;
-		name->has_arg = has_argument(&options[i]) ? required_argument : no_argument;
+		name->has_arg = options[i].take != option_flag ? required_argument : no_argument;
 		name->val = value_of(options, i);
 		if (options[i].letter != 0)
-			sprintf(letters + strlen(letters), "%c%s", options[i].letter, has_argument(&options[i]) ? ":" : "");
+			sprintf(letters + strlen(letters), "%c%s", options[i].letter, options[i].take != option_flag ? ":" : "");
 	}
 	opterr = 0;
 	/* a process may read several command lines */

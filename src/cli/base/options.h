@@ -51,9 +51,8 @@ struct command_option
 	uint64_t	max;
 };
 
-/* Without an argument: true into a bool, a zero byte into a char. */
+/* Without an argument: true into a bool. */
 extern void option_flag(const command_option *option, const char *argument);
-extern void option_null(const command_option *option, const char *argument);
 
 /* A text into a const char *; only that of a connection may be empty. */
 extern void option_text(const command_option *option, const char *argument);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "feed_values.h"
+
 static void
 check(bool written)
 {
@@ -54,7 +56,8 @@ json_text(const char *text)
 	*end++ = '"';
 	while (*text != '\0')
 	{
-		size_t		length = character_bytes(text);
+		bool		shown;
+		size_t		length = feed_character(text, &shown);
 
 		if (length == 0)
 			end += sprintf(end, "\\ufffd");

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,23 +46,12 @@ note_reload(int signal_number)
 	reload_asked = 1;
 }
 
-static void
-catch_signal(int signal_number, void (*handler) (int))
-{
-	struct sigaction action;
-
-	memset(&action, 0, sizeof action);
-	action.sa_handler = handler;
-	action.sa_flags = SA_RESTART;
-	sigaction(signal_number, &action, NULL);
-}
-
 void
 stop_catch(void)
 {
-	catch_signal(SIGINT, note_stop);
-	catch_signal(SIGTERM, note_stop);
-	catch_signal(SIGHUP, note_stop);
+	signal(SIGINT, note_stop);
+	signal(SIGTERM, note_stop);
+	signal(SIGHUP, note_stop);
 }
 
 bool
@@ -75,7 +63,7 @@ stop_requested(void)
 void
 reload_catch(void)
 {
-	catch_signal(SIGHUP, note_reload);
+	signal(SIGHUP, note_reload);
 }
 
 bool
@@ -121,8 +109,9 @@ server_expect(const char *program, double silence)
 	longest_silence = silence;
 }
 
-const char *
-server_problem(PGconn *connection, const PGresult *result)
+/* What went wrong last, valid until the connection is used again. */
+static const char *
+problem_of(PGconn *connection, const PGresult *result)
 {
 	const char *primary = result == NULL ? NULL : PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
@@ -204,15 +193,9 @@ server_connect(const char *dsn)
 			return connection;
 	}
 	else
-		complain("cannot connect: %s", server_problem(connection, NULL));
+		complain("cannot connect: %s", problem_of(connection, NULL));
 	PQfinish(connection);
 	return NULL;
-}
-
-bool
-server_transaction(PGconn *connection, const char *sql)
-{
-	return server_command(connection, sql) && server_command(connection, "SET LOCAL search_path = pg_catalog");
 }
 
 /* Whether the server has sent something before it was silent for too long. */
@@ -248,7 +231,7 @@ static bool
 refuse_result(PGconn *connection, PGresult *result)
 {
 	if (!stop_requested() && !was_silent)
-		complain("the server refused: %s", server_problem(connection, result));
+		complain("the server refused: %s", problem_of(connection, result));
 	PQclear(result);
 	return false;
 }

@@ -59,11 +59,6 @@ extern void server_check_dsn(const char *dsn);
 /* A command without an answer. */
 extern bool server_command(PGconn *connection, const char *sql);
 
-/*
- * Begins a transaction by this command, with a search_path of pg_catalog alone.
- */
-extern bool server_transaction(PGconn *connection, const char *sql);
-
 /* A query's rows, values in binary form; NULL on failure. */
 extern PGresult *server_query(PGconn *connection, const char *sql);
 
@@ -75,8 +70,5 @@ typedef bool (*row_function) (void *state, const PGresult *row);
 
 extern bool server_stream(PGconn *connection, const char *sql,
 						  row_function function, void *state);
-
-/* What went wrong last, valid until the connection is used again. */
-extern const char *server_problem(PGconn *connection, const PGresult *result);
 
 #endif							/* CLI_SERVER_H */

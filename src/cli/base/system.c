@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,21 +42,15 @@ boot_time_now(void)
 }
 
 void
-read_boot_id(uint8_t boot[16])
+read_boot_id(uint8_t boot[FEED_BOOT_BYTES])
 {
-	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "r");
-	char		line[64] = "";
+	FILE	   *stream = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char		text[FEED_UUID_TEXT_BYTES] = "";
 
-	memset(boot, 0, 16);
-	if (stream == NULL)
-		return;
-	if (fgets(line, sizeof line, stream) != NULL)
-	{
-		line[strcspn(line, "\n")] = '\0';
-		if (!feed_uuid_read(boot, line))
-			memset(boot, 0, 16);
-	}
-	fclose(stream);
+	if (stream == NULL || fgets(text, sizeof text, stream) == NULL || !feed_uuid_read(boot, text))
+		memset(boot, 0, FEED_BOOT_BYTES);
+	if (stream != NULL)
+		fclose(stream);
 }
 
 bool
@@ -72,12 +65,6 @@ double
 random_share(void)
 {
 	return (double) random() / (double) 0x7fffffff;
-}
-
-void
-sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length)
-{
-	crypto_hash_sha256(digest, bytes, length);
 }
 
 bool

@@ -1,6 +1,6 @@
 /*
  * system.h
- *	  What the system knows and does: times, this boot, files; random numbers, digests of bytes.
+ *	  What the system knows and does: times, this boot, files, random numbers.
  */
 #ifndef CLI_SYSTEM_H
 #define CLI_SYSTEM_H
@@ -27,8 +27,5 @@ extern double random_share(void);
 
 /* Seconds to wait after a failure, longer after each; *wait is 0 before the first one. */
 extern double longer_wait(double *wait);
-
-#define SHA256_BYTES 32
-extern void sha256_of(uint8_t digest[SHA256_BYTES], const void *bytes, size_t length);
 
 #endif							/* CLI_SYSTEM_H */

@@ -40,7 +40,7 @@ typedef struct build_plan
 	uint64_t	seed;
 	uint64_t	parts;			/* WHOLE: one filter */
 	int			text_type;
-	char		delimiter;
+	bool		null;			/* keys end with a zero byte */
 	bool		allow_empty;
 	const char *members;		/* files of an exact filter's keys, or NULL */
 	const char *others;
@@ -52,7 +52,7 @@ typedef struct build_plan
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, WHOLE, BLOOMFILTER_KEY_TEXT, '\n', false, NULL, NULL, NULL};
+	build_plan	plan = {0, 0.01, 0, WHOLE, BLOOMFILTER_KEY_TEXT, false, false, NULL, NULL, NULL};
 	const command_option options[] = {
 		{"capacity", 'n', option_count, &plan.capacity, 1, INT64_MAX},
 		{"rate", 'p', option_rate, &plan.rate, 0, 0},
@@ -61,7 +61,7 @@ read_plan(const command_line *line)
 		{"parts", 0, option_count, &plan.parts, 0, BLOOMFILTER_MAX_PARTS},
 		{"members", 0, option_text, &plan.members, 0, 0},
 		{"others", 0, option_text, &plan.others, 0, 0},
-		{"null", '0', option_null, &plan.delimiter, 0, 0},
+		{"null", '0', option_flag, &plan.null, 0, 0},
 		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
@@ -146,12 +146,12 @@ command_build(int argc, char **argv)
 	if (bloomfilter_can_write(plan.path, &detail) < 0)
 		fail("%s", detail.text);
 	/* more likely a failed program before the pipe than a wish */
-	if (feed_lines(&feed, plan.members != NULL ? plan.members : "-", plan.delimiter) == 0 && !plan.allow_empty)
+	if (feed_lines(&feed, plan.members != NULL ? plan.members : "-", plan.null) == 0 && !plan.allow_empty)
 		fail("no keys %s; if it is to be empty, add --allow-empty", plan.members != NULL ? "in --members" : "on standard input");
 	if (plan.others != NULL)
 	{
 		bloomfilter_builder_others(builder);
-		feed_lines(&feed, plan.others, plan.delimiter);
+		feed_lines(&feed, plan.others, plan.null);
 	}
 	filter = finish(builder, plan.members != NULL);
 	warn_of_overflow(&plan, filter);

@@ -35,7 +35,7 @@ static const char help[] =
 typedef struct inquiry
 {
 	const bloomfilter *filter;
-	char		delimiter;
+	bool		null;			/* keys end with a zero byte */
 	bool		invert;			/* keys are wanted whose answer is false */
 	bool		count;
 	bool		quiet;
@@ -63,7 +63,7 @@ ask(void *state, const key_batch *batch, size_t *done)
 		if (question->count)
 			continue;
 		output_bytes(batch->lines[i].text, batch->lines[i].length);
-		output_byte(question->delimiter);
+		output_byte(question->null ? '\0' : '\n');
 	}
 	return code < 0 ? code : 0;
 }
@@ -72,14 +72,14 @@ exit_status
 command_contains(int argc, char **argv)
 {
 	command_line line = {"contains", help, argc, argv};
-	inquiry		question = {NULL, '\n', false, false, false, 0};
+	inquiry		question = {NULL, false, false, false, false, 0};
 	key_feed	feed = {BLOOMFILTER_KEY_NONE, ask, &question};
 	const command_option options[] = {
 		{"type", 't', option_type, &feed.text_type, 0, 0},
 		{"invert", 'v', option_flag, &question.invert, 0, 0},
 		{"count", 'c', option_flag, &question.count, 0, 0},
 		{"quiet", 'q', option_flag, &question.quiet, 0, 0},
-		{"null", '0', option_null, &question.delimiter, 0, 0},
+		{"null", '0', option_flag, &question.null, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 	bloomfilter *filter;
@@ -93,7 +93,7 @@ command_contains(int argc, char **argv)
 	if (optind < argc)
 		feed_arguments(&feed, argv + optind, (size_t) (argc - optind));
 	else
-		feed_lines(&feed, "-", question.delimiter);
+		feed_lines(&feed, "-", question.null);
 	if (question.count && !question.quiet)
 		output_text("%" PRIu64 "\n", question.matches);
 	output_flush();

@@ -13,7 +13,6 @@
 #include "folder.h"
 #include "messages.h"
 #include "options.h"
-#include "output.h"
 #include "server.h"
 #include "source.h"
 #include "system.h"
@@ -71,8 +70,8 @@ take_key(const command_option *option, const char *argument)
 {
 	folder_plan *plan = option->value;
 
-	if (plan->key_count == FOLDER_MOST_KEYS)
-		fail("at most %d keys can sign", FOLDER_MOST_KEYS);
+	if (plan->key_count == FEED_MOST_KEYS)
+		fail("at most %d keys can sign", FEED_MOST_KEYS);
 	plan->keys[plan->key_count++] = feed_secret_key(argument);
 }
 
@@ -211,17 +210,6 @@ publish(exporter *e)
 	return well;
 }
 
-/* Without --follow: also what a child makes. */
-static bool
-publish_once(exporter *e)
-{
-	bool		well = publish(e);
-
-	while (well && e->folder.renewal.child != 0)
-		well = publish(e);
-	return well;
-}
-
 /* What the server has is in the copy.  A connection begins with a read of all, so one that is of use is kept. */
 static bool
 look(exporter *e)
@@ -251,7 +239,10 @@ export_all(exporter *e)
 	{
 		double		begun = monotonic_seconds();
 
-		well = look(e) && (e->plan.follow ? publish(e) : publish_once(e));
+		well = look(e) && publish(e);
+		/* also what a child makes */
+		while (well && !e->plan.follow && e->folder.renewal.child != 0)
+			well = publish(e);
 		if (well)
 			wait = 0;
 		if (e->plan.follow)
@@ -269,7 +260,6 @@ command_export(int argc, char **argv)
 	bool		well;
 
 	memset(&e, 0, sizeof e);
-	feed_sign_begin();
 	read_plan(&line, &e);
 	stop_catch();
 	/* before hosts say that the exporter is silent, if that can be */

@@ -5,6 +5,7 @@
 #include "pull.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "server.h"
@@ -160,7 +161,7 @@ follow_url(follower *f)
 	/* what is wrong from the start is not waited for */
 	if (http_use(look.client, &f->plan->http, NULL))
 		status = follow(f);
-	url_close(&look);
+	free(look.partial.bytes);
 	http_end(look.client);
 	return status;
 }

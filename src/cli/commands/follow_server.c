@@ -31,13 +31,6 @@ refuse(follower *f, const char *word, const char *text)
 	return false;
 }
 
-static bool
-fail_place(follower *f)
-{
-	f->word = f->place.word;
-	return false;
-}
-
 /* ------------------------------------------------------------------------
  * What FILE gets
  * ------------------------------------------------------------------------ */
@@ -76,7 +69,7 @@ make_file(follower *f)
 	uint32_t	i;
 
 	if (!place_new(p, copy->parts, copy->count))
-		return fail_place(f);
+		return false;
 	for (i = 0; i < copy->count; i++)
 		if (!place_new_header(p, &copy->parts[i]) ||
 			!write_all(p->new_fd, copy->bodies[i], (size_t) copy->parts[i].length, feed_body_at(&p->new_parts[i])))
@@ -95,7 +88,7 @@ make_file(follower *f)
 		place_new_drop(p);
 		return refuse(f, "damaged", "what was written is not what came from the server");
 	}
-	return place_new_end(p, &facts) || fail_place(f);
+	return place_new_end(p, &facts);
 }
 
 /* What is new in the copy, which FILE has but for that. */
@@ -170,14 +163,14 @@ set_bits(follower *f, bool news_alone)
 
 	f->way = "bits";
 	if (!place_set_begin(p, &bits))
-		return fail_place(f);
+		return false;
 	if (!(news_alone ? put_news(copy, &bits) : compare(p, copy, &bits, &same)))
 	{
 		f->word = "disk";
 		complain("cannot write \"%s\": %s", f->plan->out, strerror(errno));
 		return false;
 	}
-	return place_set_end(p, &bits, &facts.now) || fail_place(f);
+	return place_set_end(p, &bits, &facts.now);
 }
 
 /* Whether FILE is of a serial that it has other bits of than the server. */
@@ -282,6 +275,7 @@ look_at_server(follower *f)
 	place	   *p = &f->place;
 	bool		well;
 
+	f->word = p->word = "";
 	/* bits that are lost come with the whole */
 	if (p->lost)
 		look->taken = false;
@@ -293,6 +287,8 @@ look_at_server(follower *f)
 		snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
 		look->taken = true;
 	}
+	else if (f->word[0] == '\0')
+		f->word = p->word;
 	if (stop_requested())
 		return well;
 	p->how.every = (uint64_t) (f->plan->every * 1e6);

@@ -6,6 +6,7 @@
  * Each subcommand is a file of its own.  All that knows the format is in
  * libbloomfilter.
  */
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,8 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	if (sodium_init() < 0)
+		fail("libsodium can't be used on this system");
 	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");

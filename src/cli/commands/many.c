@@ -15,11 +15,9 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "feed_sign.h"
 #include "file.h"
 #include "messages.h"
 #include "options.h"
-#include "output.h"
 #include "pull.h"
 #include "server.h"
 
@@ -166,8 +164,7 @@ take(many_lists *all, const pull_config *config)
 {
 	free(all->children);
 	all->config = *config;
-	all->children = allocate(NULL, config->count, sizeof *all->children);
-	memset(all->children, 0, config->count * sizeof *all->children);
+	all->children = zeros(config->count, sizeof *all->children);
 }
 
 /* Nobody follows the files that are of no list any more. */
@@ -272,7 +269,6 @@ command_pull_config(int argc, char **argv)
 	size_t		i;
 
 	memset(&all, 0, sizeof all);
-	feed_sign_begin();
 	read_plan(&line, &all);
 	stop_catch();
 	if (!all.once)

@@ -48,8 +48,8 @@ take_key(const command_option *option, const char *argument)
 {
 	pull_plan  *plan = option->value;
 
-	if (plan->key_count == PLAN_MOST_KEYS)
-		fail("at most %d keys can be given", PLAN_MOST_KEYS);
+	if (plan->key_count == FEED_MOST_KEYS)
+		fail("at most %d keys can be given", FEED_MOST_KEYS);
 	plan->keys[plan->key_count++] = feed_public_key(argument);
 }
 
@@ -158,7 +158,6 @@ command_pull(int argc, char **argv)
 	for (i = 1; i < argc; i++)
 		if (strncmp(argv[i], "--config", strlen("--config")) == 0)
 			return command_pull_config(argc, argv);
-	feed_sign_begin();
 	plan = pull_read(argc, argv, false);
 	stop_catch();
 	return pull_list(&plan);

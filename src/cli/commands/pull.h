@@ -7,7 +7,7 @@
 
 #include "file.h"
 #include "messages.h"
-#include "plan.h"
+#include "url.h"
 
 /*
  * Reads the options, whose texts stay in argv, or ends the program.  of_file: they are lines

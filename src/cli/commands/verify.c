@@ -3,8 +3,6 @@
  *	  bloomfilter verify: whether a filter is sound, and has the keys that it should have.
  */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "input.h"
 #include "options.h"
@@ -32,18 +30,18 @@ typedef struct verify_plan
 	const char *path;
 	const char *keys;			/* file, or NULL */
 	int			text_type;		/* 0: the filter's */
-	char		delimiter;
+	bool		null;			/* keys end with a zero byte */
 	bool		allow_empty;
 } verify_plan;
 
 static verify_plan
 read_plan(const command_line *line)
 {
-	verify_plan plan = {NULL, NULL, BLOOMFILTER_KEY_NONE, '\n', false};
+	verify_plan plan = {NULL, NULL, BLOOMFILTER_KEY_NONE, false, false};
 	const command_option options[] = {
 		{"keys", 'k', option_text, &plan.keys, 0, 0},
 		{"type", 't', option_type, &plan.text_type, 0, 0},
-		{"null", '0', option_null, &plan.delimiter, 0, 0},
+		{"null", '0', option_flag, &plan.null, 0, 0},
 		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
@@ -84,10 +82,6 @@ print_soundness(const bloomfilter *filter)
 	output_flush();
 }
 
-/* ------------------------------------------------------------------------
- * Keys that must be there
- * ------------------------------------------------------------------------ */
-
 typedef struct missing_keys
 {
 	const bloomfilter *filter;
@@ -124,7 +118,7 @@ verify_keys(const verify_plan *plan, const bloomfilter *filter)
 	missing_keys keys = {filter, 0, 0, 0};
 	key_feed	feed = {filter_text_type(filter, plan->text_type), count_missing, &keys};
 
-	feed_lines(&feed, plan->keys, plan->delimiter);
+	feed_lines(&feed, plan->keys, plan->null);
 	/* more likely a failed program before the pipe than a set without members */
 	if (keys.asked == 0 && !plan->allow_empty)
 		fail("no keys in %s; if it is as it should be, add --allow-empty",

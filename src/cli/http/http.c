@@ -178,9 +178,8 @@ trust(CURL *curl)
 http_client *
 http_begin(void)
 {
-	http_client *client = allocate(NULL, 1, sizeof *client);
+	http_client *client = zeros(1, sizeof *client);
 
-	memset(client, 0, sizeof *client);
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
 		fail("libcurl can't be used on this system");
 	client->curl = curl_easy_init();

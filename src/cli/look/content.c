@@ -132,10 +132,6 @@ facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64
 	return facts;
 }
 
-/* ------------------------------------------------------------------------
- * In place
- * ------------------------------------------------------------------------ */
-
 /* Each patch by itself: where one is missing, those before it count.  The manifest is noted last. */
 static led
 set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
@@ -266,8 +262,7 @@ begin_whole(url_look *look, const feed_manifest *m)
 	if (p->new_fd >= 0 && look->building.whole == m->wholes[0].to && p->new_count == m->parts)
 		return true;
 	drop_building(look);
-	parts = allocate(NULL, m->parts, sizeof *parts);
-	memset(parts, 0, m->parts * sizeof *parts);
+	parts = zeros(m->parts, sizeof *parts);
 	for (i = 0; i < m->parts; i++)
 		parts[i].length = m->wholes[i].length - FEED_HEADER_BYTES;
 	begun = place_new(p, parts, (uint32_t) m->parts);

@@ -6,6 +6,7 @@
  */
 #include "url.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -76,16 +77,12 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	return result;
 }
 
-/* ------------------------------------------------------------------------
- * Patches
- * ------------------------------------------------------------------------ */
-
 static bool
 is_patch(url_look *look, const feed_file *file)
 {
 	uint8_t		digest[FEED_DIGEST_BYTES];
 
-	sha256_of(digest, look->partial.bytes, (size_t) look->partial.length);
+	crypto_hash_sha256(digest, look->partial.bytes, (size_t) look->partial.length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
@@ -97,10 +94,6 @@ url_fetch_patch(url_look *look, const feed_file *file)
 	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
 	return fetch(look, file, true, &look->partial, is_patch);
 }
-
-/* ------------------------------------------------------------------------
- * Whole files
- * ------------------------------------------------------------------------ */
 
 /* An into of http_bytes. */
 static bool
@@ -121,7 +114,7 @@ is_whole(url_look *look, const feed_file *file)
 
 	if (bytes == MAP_FAILED)
 		return false;
-	sha256_of(digest, bytes, (size_t) file->length);
+	crypto_hash_sha256(digest, bytes, (size_t) file->length);
 	munmap(bytes, (size_t) file->length);
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }

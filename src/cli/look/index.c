@@ -5,7 +5,6 @@
  * A token counts only when all of its answer was taken.  It is never kept beyond its
  * connection: a new one asks for all, and only what is different is news.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

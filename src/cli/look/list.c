@@ -7,7 +7,6 @@
  * news; else another epoch begins, as it does with each serial of an exact list.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,22 +33,13 @@ typedef struct list_head
 	uint64_t	true_at;		/* all that was published before is in this snapshot */
 } list_head;
 
-/* ------------------------------------------------------------------------
- * The list
- * ------------------------------------------------------------------------ */
-
 bool
 list_begin(source *s, PGconn *connection)
 {
 	char	   *literal = PQescapeLiteral(connection, s->plan.list, strlen(s->plan.list));
 
-	if (literal == NULL)
-	{
-		complain("bad name of a list: %s", server_problem(connection, NULL));
-		return false;
-	}
 	free(s->index);
-	s->index = text_of("%s", literal);
+	s->index = text_of("%s", literal != NULL ? literal : "NULL");
 	PQfreemem(literal);
 	free(s->news.name);
 	s->news.name = text_of("%s", s->plan.list);

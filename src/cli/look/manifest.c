@@ -4,10 +4,8 @@
  */
 #include "url.h"
 
-#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
@@ -68,7 +66,7 @@ check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
 		return false;
 	if (look->place->who.parts == 0 || look->plan->allow_older)
 		return true;
-	look->no_news = m->serial < mark && mark - m->serial < MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
+	look->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
 	if (look->no_news)
 		return true;
 	if (m->serial < mark || m->content < now->content.serial)
@@ -88,7 +86,7 @@ url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *an
 	unsigned	line;
 
 	memset(m, 0, sizeof *m);
-	sha256_of(digest, bytes->bytes, (size_t) bytes->length);
+	crypto_hash_sha256(digest, bytes->bytes, (size_t) bytes->length);
 	if (look->plan->key_count > 0 &&
 		!feed_verify(text, (size_t) bytes->length, look->plan->keys, look->plan->key_count))
 		return url_refuse(look, "signature", "it has no right signature of a key that was given by --key");

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,7 +171,8 @@ source_look(source *s, PGconn *connection)
 	bool		well;
 
 	s->word = "no-look";
-	well = server_transaction(connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
+	well = server_command(connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
+		server_command(connection, "SET LOCAL search_path = pg_catalog") &&
 		find_server(s, connection) && (list ? list_look(s, connection) : index_look(s, connection)) &&
 		server_command(connection, "COMMIT");
 	s->counts.seconds += monotonic_seconds() - begun;

@@ -101,7 +101,7 @@ check_content(url_look *look)
 static bool
 ask(url_look *look, http_answer *answer)
 {
-	char	   *url = url_address(look, MANIFEST);
+	char	   *url = url_address(look, FEED_MANIFEST);
 	bool		full = look->tag[0] == '\0' || look->place->state != PLACE_MINE || look->place->lost ||
 		look->place->how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
 	http_bytes	bytes;
@@ -170,7 +170,7 @@ find_trouble(const url_look *look, char *text, size_t size)
 				 look->clock > 0 ? look->clock : -look->clock, look->clock > 0 ? "ahead of" : "behind");
 		return "clock";
 	}
-	if (look->heartbeat > 0 && silent > MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+	if (look->heartbeat > 0 && silent > FEED_MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
 	{
 		snprintf(text, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
 		return "old";
@@ -204,10 +204,4 @@ url_note(url_look *look, bool well)
 		return;
 	word = find_trouble(look, text, sizeof text);
 	place_note(p, !look->waiting, word, text);
-}
-
-void
-url_close(url_look *look)
-{
-	free(look->partial.bytes);
 }

@@ -15,14 +15,27 @@
 #include <stdint.h>
 
 #include "feed_manifest.h"
+#include "feed_sign.h"
 #include "file.h"
 #include "http.h"
-#include "plan.h"
 
-#define MANIFEST "manifest"
-
-/* An exporter's manifests may be missing so many times: mirrors lag.  Then it is silent. */
-#define MISSED_HEARTBEATS 3
+/* What a host is told to follow: by options of bloomfilter pull, or by lines of pull --config's file. */
+typedef struct pull_plan
+{
+	const char *url;			/* of the folder; or NULL, and then: */
+	const char *dsn;
+	const char *list;			/* published on that server; or NULL, and then: */
+	const char *index;
+	const char *out;
+	const char *name;			/* the list's, NULL: whatever it is at first */
+	bool		follow;
+	bool		allow_older;
+	bool		quiet;
+	double		every;			/* seconds */
+	feed_key	keys[FEED_MOST_KEYS];
+	size_t		key_count;
+	http_plan	http;
+} pull_plan;
 
 /* .FILE.new while it is made, maybe in several looks. */
 typedef struct url_building
@@ -81,7 +94,6 @@ extern bool url_once(url_look *look);
 
 /* Notes in the place how it went. */
 extern void url_note(url_look *look, bool well);
-extern void url_close(url_look *look);
 
 /* ------------------------------------------------------------------------
  * manifest.c

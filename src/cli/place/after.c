@@ -50,17 +50,15 @@ wait_for_command(pid_t child, bool group)
 bool
 folder_run_after(const list_folder *f, const char *name)
 {
-	char	   *path = text_of("%s/%s", f->plan->to, name);
+	char	   *path;
 	int			status = -1;
 	/* another group could not ask for a password at the terminal */
 	bool		group = !isatty(STDIN_FILENO);
 	pid_t		child;
 
 	if (f->plan->after == NULL)
-	{
-		free(path);
 		return true;
-	}
+	path = text_of("%s/%s", f->plan->to, name);
 	child = fork();
 	if (child == 0)
 	{

@@ -71,9 +71,9 @@ bits_begin(place_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool 
 }
 
 static uint64_t
-sum_of_piece(const place_bits *bits)
+sum_of_piece(const place_bits *bits, const feed_part *part)
 {
-	return feed_sum(bits->part->part, bits->at / FEED_PIECE, bits->bytes, bits->length);
+	return feed_sum(part->part, bits->at / FEED_PIECE, bits->bytes, bits->length);
 }
 
 bool
@@ -87,9 +87,7 @@ bits_end(place_bits *bits)
 	if (!write_all(bits->fd, bits->bytes + bits->first, bits->end - bits->first,
 				   feed_body_at(part) + bits->at + bits->first))
 		return false;
-	bits->part = part;
-	bits->sum += sum_of_piece(bits) - bits->was;
-	bits->part = NULL;
+	bits->sum += sum_of_piece(bits, part) - bits->was;
 	return true;
 }
 
@@ -105,7 +103,7 @@ begin_piece(place_bits *bits, const feed_part *part, uint64_t byte)
 	bits->part = part;
 	bits->first = sizeof bits->bytes;
 	bits->end = 0;
-	bits->was = sum_of_piece(bits);
+	bits->was = sum_of_piece(bits, part);
 	return true;
 }
 

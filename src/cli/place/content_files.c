@@ -8,13 +8,13 @@
 #define _GNU_SOURCE
 #include "folder.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "feed_values.h"
 #include "messages.h"
-#include "system.h"
 
 /* Fewer sets than these are not merged. */
 #define LEAST_MERGED 4
@@ -27,14 +27,19 @@ static bool
 write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
+	crypto_hash_sha256_state state;
 	uint8_t    *bytes;
 	bool		there;
 	int			i;
 
-	folder_digest(file->digest, pieces, count);
+	crypto_hash_sha256_init(&state);
 	file->length = 0;
 	for (i = 0; i < count; i++)
+	{
+		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
 		file->length += pieces[i].length;
+	}
+	crypto_hash_sha256_final(&state, file->digest);
 	bytes = folder_read_file(f->folder, file, patch);
 	there = bytes != NULL;
 	free(bytes);
@@ -97,8 +102,7 @@ folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_
 	uint32_t	i;
 
 	free(next->wholes);
-	next->wholes = allocate(NULL, copy->count, sizeof *next->wholes);
-	memset(next->wholes, 0, copy->count * sizeof *next->wholes);
+	next->wholes = zeros(copy->count, sizeof *next->wholes);
 	next->parts = copy->count;
 	for (i = 0; i < copy->count; i++)
 	{
@@ -156,11 +160,22 @@ folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 	return folder_write_wholes(f, copy, next, WHOLE_FOLDER);
 }
 
+static uint64_t
+bytes_of(const feed_file *files, size_t count)
+{
+	uint64_t	bytes = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes += files[i].length;
+	return bytes;
+}
+
 void
 folder_trim(const list_folder *f, feed_manifest *next)
 {
-	uint64_t	most = feed_files_bytes(next->wholes, next->parts);
-	uint64_t	bytes = feed_files_bytes(next->patches, next->patch_count);
+	uint64_t	most = bytes_of(next->wholes, next->parts);
+	uint64_t	bytes = bytes_of(next->patches, next->patch_count);
 	size_t		epochs = 0;
 	size_t		dropped;
 	size_t		i;
@@ -255,8 +270,7 @@ merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
 		return true;
 	memset(&all, 0, sizeof all);
 	all.count = copy->count;
-	all.news = allocate(NULL, all.count, sizeof *all.news);
-	memset(all.news, 0, all.count * sizeof *all.news);
+	all.news = zeros(all.count, sizeof *all.news);
 	for (i = 0; i < count && well; i++)
 	{
 		bytes = folder_load_patch(f, copy, &first[i], &patch);

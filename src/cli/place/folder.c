@@ -19,7 +19,6 @@
 
 #include "feed_values.h"
 #include "messages.h"
-#include "server.h"
 #include "system.h"
 
 #define LOCK ".lock"
@@ -175,7 +174,7 @@ static void
 read_manifest(list_folder *f)
 {
 	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
+	char	   *text = (char *) folder_read(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
 	const char *problem;
 	unsigned	line = 0;
 
@@ -194,8 +193,8 @@ read_manifest(list_folder *f)
 	feed_manifest_free(&f->manifest);
 	if (f->plan->identity == NULL && !f->state_known)
 		fail("\"%s/%s\" can't be continued (line %u %s), and no " STATE " says whose list it was: give its --identity, or"
-			 " remove the file", f->plan->to, FOLDER_MANIFEST, line, problem);
-	complain("\"%s/%s\" can't be read (line %u %s): publishing all anew", f->plan->to, FOLDER_MANIFEST, line, problem);
+			 " remove the file", f->plan->to, FEED_MANIFEST, line, problem);
+	complain("\"%s/%s\" can't be read (line %u %s): publishing all anew", f->plan->to, FEED_MANIFEST, line, problem);
 	f->manifest_length = length;
 }
 

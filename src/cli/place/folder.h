@@ -20,8 +20,6 @@
 #include "feed_manifest.h"
 #include "feed_sign.h"
 
-#define FOLDER_MANIFEST "manifest"
-#define FOLDER_MOST_KEYS 8
 
 /* What unfinished files begin with. */
 #define FOLDER_UNFINISHED ".tmp-"
@@ -45,7 +43,7 @@ typedef struct folder_plan
 	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed; 0: never */
 	uint64_t	expires;		/* seconds; 0: manifests don't expire */
 	uint64_t	keep_days;		/* days for which whoever stores the files keeps them, at least */
-	feed_key	keys[FOLDER_MOST_KEYS];
+	feed_key	keys[FEED_MOST_KEYS];
 	size_t		key_count;
 } folder_plan;
 
@@ -238,8 +236,6 @@ extern bool folder_write(int folder, const char *name, mode_t mode, const folder
 
 /* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
 extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);
-
-extern void folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count);
 
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
 extern uint8_t *folder_read_file(int folder, const feed_file *file, bool patch);

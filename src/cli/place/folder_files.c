@@ -36,25 +36,16 @@ folder_write(int folder, const char *name, mode_t mode, const folder_piece *piec
 	char	   *unfinished = text_of("%s%s", FOLDER_UNFINISHED, name);
 	int			fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	bool		written = fd >= 0 && write_pieces(fd, pieces, count) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
-	int			error = errno;
 
-	if (fd >= 0 && close(fd) != 0 && written)
-	{
-		error = errno;
+	if (fd >= 0 && close(fd) != 0)
 		written = false;
-	}
-	if (written && (renameat(folder, unfinished, folder, name) != 0 || fsync(folder) != 0))
-	{
-		error = errno;
-		written = false;
-	}
+	written = written && renameat(folder, unfinished, folder, name) == 0 && fsync(folder) == 0;
 	if (!written)
 	{
-		complain("cannot write \"%s\": %s", name, strerror(error));
+		complain("cannot write \"%s\": %s", name, strerror(errno));
 		unlinkat(folder, unfinished, 0);
 	}
 	free(unfinished);
-	errno = error;
 	return written;
 }
 
@@ -88,24 +79,11 @@ folder_read(int folder, const char *name, size_t most, size_t *length)
 	return bytes;
 }
 
-void
-folder_digest(uint8_t digest[FEED_DIGEST_BYTES], const folder_piece *pieces, int count)
-{
-	crypto_hash_sha256_state state;
-	int			i;
-
-	crypto_hash_sha256_init(&state);
-	for (i = 0; i < count; i++)
-		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
-	crypto_hash_sha256_final(&state, digest);
-}
-
 uint8_t *
 folder_read_file(int folder, const feed_file *file, bool patch)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	folder_piece	piece;
 	uint8_t    *bytes;
 	size_t		length;
 
@@ -113,9 +91,7 @@ folder_read_file(int folder, const feed_file *file, bool patch)
 	bytes = folder_read(folder, name, (size_t) file->length, &length);
 	if (bytes == NULL)
 		return NULL;
-	piece.bytes = bytes;
-	piece.length = length;
-	folder_digest(digest, &piece, 1);
+	crypto_hash_sha256(digest, bytes, length);
 	if (length == file->length && memcmp(digest, file->digest, sizeof digest) == 0)
 		return bytes;
 	free(bytes);

@@ -24,7 +24,7 @@ static bool
 check_alone(list_folder *f)
 {
 	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, FOLDER_MANIFEST, FEED_MANIFEST_BYTES, &length);
+	char	   *text = (char *) folder_read(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
 	feed_manifest there;
 	unsigned	line;
 	bool		alone = true;
@@ -94,7 +94,7 @@ write_manifest(list_folder *f, feed_manifest *next)
 	char	   *text = padded_text(f, next);
 	folder_piece piece = {text, strlen(text)};
 	bool		written = folder_fits(piece.length) && check_alone(f) &&
-		folder_write(f->folder, FOLDER_MANIFEST, 0644, &piece, 1);
+		folder_write(f->folder, FEED_MANIFEST, 0644, &piece, 1);
 
 	free(text);
 	if (!written)
@@ -108,7 +108,7 @@ write_manifest(list_folder *f, feed_manifest *next)
 	f->boot_clock = boot_time_now();
 	f->published = monotonic_seconds();
 	/* where it could not be passed on, the next try writes another one */
-	f->taken = folder_run_after(f, FOLDER_MANIFEST);
+	f->taken = folder_run_after(f, FEED_MANIFEST);
 	return f->taken;
 }
 

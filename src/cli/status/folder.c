@@ -21,9 +21,6 @@
 /* A rate so many times p wants a rebuild; VACUUM warns of the same. */
 #define OUTGROWN 2.0
 
-/* Heartbeats that may be missing before an exporter counts as silent. */
-#define MISSED_HEARTBEATS 3
-
 static const char *const words[] = {"old", "rate", "expires", "clock", NULL};
 
 static const status_kind folder_kind = {"folder", "bloomfilter_export_", words};
@@ -74,7 +71,7 @@ check_look(status_table *table, double now, const status_limits *limits)
 
 	/* who doesn't stay has no heartbeat */
 	if (limits->look == STATUS_NO_LIMIT && next != 0)
-		most = MISSED_HEARTBEATS * (next - status_number(table, "published")) / 1e6;
+		most = FEED_MISSED_HEARTBEATS * (next - status_number(table, "published")) / 1e6;
 	if (looked == 0)
 		complain("%s: nothing was exported yet%s%s", table->path, colon, error);
 	else if (age > most)
