@@ -56,10 +56,6 @@
  */
 #define BF_FOLD_GRAIN		2048
 
-/* Bits per key that may be asked for: below, the rate is nearly 1; above, no rate is won. */
-#define BF_MIN_BITS_PER_KEY 0.5
-#define BF_MAX_BITS_PER_KEY 1000.0
-
 /* Bytes between two calls of a caller's bf_tick: well under 1 ms of work. */
 #define BF_TICK_BYTES		((uint64_t) 2 * 1024 * 1024)
 

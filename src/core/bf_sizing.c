@@ -33,13 +33,6 @@ bf_rate_valid(double p)
 	return p > 0.0 && p < 1.0;
 }
 
-bool
-bf_bits_per_key_valid(double bits_per_key)
-{
-	return bits_per_key >= BF_MIN_BITS_PER_KEY &&
-		bits_per_key <= BF_MAX_BITS_PER_KEY;
-}
-
 /* A filter has whole probes: above one half the best is one, not a fraction. */
 double
 bf_ideal_bits_per_key(double p)
@@ -232,49 +225,6 @@ static bool
 rate_near_ideal(double rate, double bits_per_key)
 {
 	return BF_MAX_EXCESS * bf_ideal_bits_per_key(rate) >= bits_per_key;
-}
-
-/* The probes that give the lowest rate in so many bits per key. */
-static unsigned
-best_probes(double bits_per_key, unsigned log2_block_bits, double *rate)
-{
-	unsigned	best = 1;
-	unsigned	k;
-
-	*rate = 1.0;
-	for (k = 1; k <= BF_MAX_PROBES; k++)
-	{
-		double		candidate = rate_at(bits_per_key, log2_block_bits, k);
-
-		if (candidate < *rate)
-		{
-			*rate = candidate;
-			best = k;
-		}
-	}
-	return best;
-}
-
-void
-bf_size_for_bits_per_key(uint64_t n, double bits_per_key, bf_sizing *sizing)
-{
-	bf_geometry *geometry = &sizing->geometry;
-	uint64_t	millibits = (uint64_t) ceil(bits_per_key * 1000.0);
-	unsigned	log2 = BF_MIN_LOG2_BLOCK;
-	double		rate;
-
-	for (;; log2++)
-	{
-		geometry->probes = best_probes((double) millibits / 1000.0, log2, &rate);
-		geometry->blocks = blocks_for(n, millibits, log2);
-		if (log2 == BF_MAX_LOG2_BLOCK || geometry->blocks == 1 ||
-			rate_near_ideal(rate, (double) millibits / 1000.0))
-			break;
-	}
-	geometry->log2_block_bits = log2;
-	sizing->capacity = n;
-	finish_sizing(sizing);
-	sizing->rate = bf_stored_rate(sizing->expected_rate);
 }
 
 void

@@ -26,11 +26,10 @@ typedef struct bf_sizing
 
 /*
  * Whether these can be asked for at all.  The sizing functions expect it:
- * capacity 1 .. BF_MAX_CAPACITY, 0 < rate < 1, bits per key within their limits.
+ * capacity 1 .. BF_MAX_CAPACITY, 0 < rate < 1.
  */
 extern bool bf_capacity_valid(uint64_t n);
 extern bool bf_rate_valid(double p);
-extern bool bf_bits_per_key_valid(double bits_per_key);
 
 /*
  * The shape for n keys at a rate of at most p.  False where no size reaches p,
@@ -40,10 +39,6 @@ extern bool bf_bits_per_key_valid(double bits_per_key);
  * may keep p no longer.
  */
 extern bool bf_size_for_rate(uint64_t n, double p, bf_sizing *sizing);
-
-/* The shape for n keys in so many bits each, and the rate that it gives. */
-extern void bf_size_for_bits_per_key(uint64_t n, double bits_per_key,
-									 bf_sizing *sizing);
 
 /*
  * The shape of at least m bits and k probes.  Its capacity is the number of keys

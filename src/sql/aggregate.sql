@@ -30,10 +30,6 @@ CREATE FUNCTION bloom_union_agg_finalfn(state bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_union_agg_finalfn' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_union_agg_finalfn(bloomfilter) IS 'support function of bloom_union_agg';
 
-CREATE FUNCTION bloom_intersection_agg_finalfn(state bloomfilter) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_intersection_agg_finalfn' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bloom_intersection_agg_finalfn(bloomfilter) IS 'support function of bloom_intersection_agg';
-
 CREATE FUNCTION bloom_intersection_agg_transfn(state bloomfilter, filter bloomfilter) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_intersection_agg_transfn' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_intersection_agg_transfn(bloomfilter, bloomfilter) IS 'support function of bloom_intersection_agg';
@@ -52,7 +48,6 @@ CREATE AGGREGATE bloom_intersection_agg(filter bloomfilter) (
 	SFUNC = bloom_intersection_agg_transfn,
 	STYPE = bloomfilter,
 	SSPACE = 1048576,
-	FINALFUNC = bloom_intersection_agg_finalfn,
 	COMBINEFUNC = bloom_intersection_agg_transfn,
 	PARALLEL = SAFE
 );

@@ -6,10 +6,6 @@ CREATE FUNCTION bloom_create(n bigint, p double precision DEFAULT 0.01, seed big
 	AS 'MODULE_PATHNAME', 'bloomfilter_create' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_create(bigint, double precision, bigint) IS 'empty filter for n keys at a false-positive rate of at most p';
 
-CREATE FUNCTION bloom_create_bits_per_key(n bigint, bits_per_key double precision, seed bigint DEFAULT 0) RETURNS bloomfilter
-	AS 'MODULE_PATHNAME', 'bloomfilter_create_bits_per_key' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION bloom_create_bits_per_key(bigint, double precision, bigint) IS 'empty filter for n keys with so many bits each and the best number of hashes';
-
 CREATE FUNCTION bloom_create_sized(m bigint, k integer, seed bigint DEFAULT 0) RETURNS bloomfilter
 	AS 'MODULE_PATHNAME', 'bloomfilter_create_sized' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION bloom_create_sized(bigint, integer, bigint) IS 'empty filter of at least m bits with k hashes per key';

@@ -14,10 +14,6 @@ CREATE FUNCTION bloomfilter_hash_value(bloomfilter) RETURNS integer
 	AS 'MODULE_PATHNAME', 'bloomfilter_hash_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloomfilter_hash_value(bloomfilter) IS 'hash of a filter: its checksum';
 
-CREATE FUNCTION bloomfilter_hash_value_extended(bloomfilter, bigint) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'bloomfilter_hash_value_extended' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
-COMMENT ON FUNCTION bloomfilter_hash_value_extended(bloomfilter, bigint) IS 'hash of a filter with a seed';
-
 --
 -- Operators
 --
@@ -53,8 +49,7 @@ COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS 'filters equal byte for
 CREATE OPERATOR CLASS bloomfilter_ops
 	DEFAULT FOR TYPE bloomfilter USING hash FAMILY bloomfilter_ops AS
 	OPERATOR 1 =,
-	FUNCTION 1 bloomfilter_hash_value(bloomfilter),
-	FUNCTION 2 bloomfilter_hash_value_extended(bloomfilter, bigint);
+	FUNCTION 1 bloomfilter_hash_value(bloomfilter);
 COMMENT ON OPERATOR CLASS bloomfilter_ops USING hash IS 'filters equal byte for byte';
 
 CREATE OPERATOR | (

@@ -303,52 +303,10 @@ test_validity(void)
 	   !bf_rate_valid(-0.1) && !bf_rate_valid(nan) && !bf_rate_valid(HUGE_VAL) &&
 	   bf_rate_valid(LEAST_DOUBLE) && bf_rate_valid(1.0 - DBL_EPSILON / 2),
 	   "p is valid between 0 and 1, both left out");
-	ok(bf_bits_per_key_valid(0.5) && bf_bits_per_key_valid(1000.0) &&
-	   !bf_bits_per_key_valid(0.49) && !bf_bits_per_key_valid(1000.1) &&
-	   !bf_bits_per_key_valid(nan) && !bf_bits_per_key_valid(-1.0) &&
-	   !bf_bits_per_key_valid(HUGE_VAL),
-	   "bits per key are valid from 0.5 to 1000");
 	ok(fabs(bf_ideal_bits_per_key(0.01) - 9.585058) < 1e-6 &&
 	   fabs(bf_ideal_bits_per_key(0.5) - 1.442695) < 1e-6 &&
 	   fabs(bf_ideal_bits_per_key(0.75) - 0.721348) < 1e-6,
 	   "ideal bits per key: log2(1/p) / ln 2, and that of one probe above one half");
-}
-
-static void
-test_bits_per_key(void)
-{
-	static const double bits[] = {0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 12.5, 16.0, 30.0, 64.0, 1000.0};
-	static const uint64_t capacities[] = {1, 10, 100, 1000, 1000000, 100000000, BF_MAX_CAPACITY};
-	bool		size = true;
-	bool		rate = true;
-	bool		best = true;
-	unsigned	i;
-	unsigned	c;
-
-	for (i = 0; i < COUNT(bits); i++)
-		for (c = 0; c < COUNT(capacities); c++)
-		{
-			bf_sizing	s;
-			double		wanted = bits[i] * (double) capacities[c];
-			bf_geometry other;
-
-			bf_size_for_bits_per_key(capacities[c], bits[i], &s);
-			rate &= check(s.capacity == capacities[c] && s.rate == bf_stored_rate(s.expected_rate) &&
-						  s.expected_rate == bf_expect((double) capacities[c], &s.geometry).rate &&
-						  s.rate > 0.0 && s.rate <= 1.0, "%g bits, n = %" PRIu64, bits[i], capacities[c]);
-			if (capacities[c] == BF_MAX_CAPACITY)
-				continue;
-			size &= check(total_bits(&s) >= wanted &&
-						  total_bits(&s) <= 1.0005 * wanted + ldexp(1.0, (int) s.geometry.log2_block_bits),
-						  "%g bits, n = %" PRIu64, bits[i], capacities[c]);
-			other = s.geometry;
-			for (other.probes = 1; other.probes <= 32 && capacities[c] >= 1000000; other.probes++)
-				best &= check(bf_expect((double) capacities[c], &other).rate >= s.rate * 0.9999,
-							  "%g bits, k = %u", bits[i], other.probes);
-		}
-	ok(size, "a filter by bits per key has them, and at most 0.05 %% and a block more");
-	ok(rate, "it tells n and the rate that it then has");
-	ok(best, "no other number of probes has a lower rate");
 }
 
 static void
@@ -422,18 +380,18 @@ test_limits(void)
 static void
 test_stored_rates(void)
 {
-	static const double bits_per_key[] = {4.5, 9.6, 30.0};
+	static const unsigned probes[] = {3, 7, 20};
 	static const struct
 	{
-		uint64_t	n;
-		double		rates[COUNT(bits_per_key)];
+		uint64_t	bits;
+		double		rates[COUNT(probes)];
 	}			wanted[] = {
-		{1, {0x1.ae5026p-23, 0x1.66497p-39, 0x1.008f4cp-64}},
-		{50, {0x1.0da972p-6, 0x1.f9289ep-8, 0x1.252184p-27}},
-		{1000, {0x1.c56f66p-4, 0x1.60d65p-7, 0x1.44b626p-22}},
-		{12345, {0x1.d85bccp-4, 0x1.730bacp-7, 0x1.f1dea2p-21}},
-		{1000000, {0x1.dc9b88p-4, 0x1.768e68p-7, 0x1.0ec5a6p-20}},
-		{100000000, {0x1.dcb774p-4, 0x1.765956p-7, 0x1.0e74cp-20}}
+		{1, {0x1.ff4872p-4, 0x1.e6f6ccp-8, 0x1.3fdc02p-21}},
+		{5000, {0x1.01f11ap-3, 0x1.2889a2p-7, 0x1.4c0906p-20}},
+		{10000, {0x1.023e5ep-3, 0x1.2c0d46p-7, 0x1.71d56p-20}},
+		{123456, {0x1.02825ep-3, 0x1.2f5bdep-7, 0x1.bd7be2p-20}},
+		{10000000, {0x1.02884p-3, 0x1.2f8c42p-7, 0x1.c5d672p-20}},
+		{1000000000, {0x1.02884ap-3, 0x1.2f8cecp-7, 0x1.c5f2fep-20}}
 	};
 	bool		same = true;
 	bool		promised = true;
@@ -441,16 +399,16 @@ test_stored_rates(void)
 	unsigned	j;
 
 	for (i = 0; i < COUNT(wanted); i++)
-		for (j = 0; j < COUNT(bits_per_key); j++)
+		for (j = 0; j < COUNT(probes); j++)
 		{
 			bf_sizing	s;
 
-			bf_size_for_bits_per_key(wanted[i].n, bits_per_key[j], &s);
-			same &= check(s.rate == wanted[i].rates[j], "%" PRIu64 " keys in %g bits: %a",
-						  wanted[i].n, bits_per_key[j], s.rate);
+			bf_size_for_bits(wanted[i].bits, probes[j], &s);
+			same &= check(s.rate == wanted[i].rates[j], "%" PRIu64 " bits, k = %u: %a",
+						  wanted[i].bits, probes[j], s.rate);
 			promised &= s.rate >= s.expected_rate && s.rate < s.expected_rate * 1.000001;
 		}
-	ok(same, "the rate that bits per key give is stored alike on all machines");
+	ok(same, "the rate that bits and probes give is stored alike on all machines");
 	ok(promised, "it is never below the rate that is to be expected");
 }
 
@@ -593,7 +551,6 @@ main(int count, char **arguments)
 	test_grain();
 	test_unreachable();
 	test_validity();
-	test_bits_per_key();
 	test_bits();
 	test_limits();
 	test_stored_rates();

@@ -50,7 +50,6 @@ INSERT INTO shape VALUES
 	('empty', 'bloom_create(1000, 0.01, 9223372036854775807)', 0, 'text'),
 	('reset', 'bloom_reset(bloom_agg(k))', 0, 'text'),
 	('full', 'bloom_add_all(bloom_create_sized(512, 32, -9223372036854775808), array_agg(k))', 20000, 'text'),
-	('bits per key', 'bloom_add_all(bloom_create_bits_per_key(100000, 12.5), array_agg(k))', 20000, 'bigint'),
 	('1e-7', 'bloom_agg(k, 5000, 1e-7)', 5000, 'uuid'),
 	('sparse', 'bloom_add_all(bloom_create_sized(1000000, 3), array_agg(k))', 20, 'integer'),
 	('2 MB', 'bloom_agg(k, 1700000, 0.01)', 20000, 'text'),

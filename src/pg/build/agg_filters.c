@@ -15,7 +15,6 @@
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_transfn);
 PG_FUNCTION_INFO_V1(bloomfilter_union_agg_finalfn);
 PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_transfn);
-PG_FUNCTION_INFO_V1(bloomfilter_intersection_agg_finalfn);
 
 /* Also the combine function: a partial result is a filter like any other. */
 static Datum
@@ -50,26 +49,13 @@ bloomfilter_intersection_agg_transfn(PG_FUNCTION_ARGS)
 }
 
 /* The state is the result, and not copied on its way out. */
-static Datum
-result_datum(Datum state)
-{
-	BfpgFilter *filter = bfpg_filter_expanded(state);
-
-	return filter != NULL ? bfpg_filter_ro_datum(filter) : state;
-}
-
 Datum
 bloomfilter_union_agg_finalfn(PG_FUNCTION_ARGS)
 {
+	BfpgFilter *filter = bfpg_filter_expanded(PG_GETARG_DATUM(0));
 	bf_header	header;
 
 	bfpg_read_header(PG_GETARG_DATUM(0), &header);
 	bfpg_check_overflow(&header);
-	return result_datum(PG_GETARG_DATUM(0));
-}
-
-Datum
-bloomfilter_intersection_agg_finalfn(PG_FUNCTION_ARGS)
-{
-	return result_datum(PG_GETARG_DATUM(0));
+	return filter != NULL ? bfpg_filter_ro_datum(filter) : PG_GETARG_DATUM(0);
 }

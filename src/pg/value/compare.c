@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "miscadmin.h"
 
 #include "value/filter.h"
@@ -17,7 +16,6 @@
 PG_FUNCTION_INFO_V1(bloomfilter_eq);
 PG_FUNCTION_INFO_V1(bloomfilter_ne);
 PG_FUNCTION_INFO_V1(bloomfilter_hash_value);
-PG_FUNCTION_INFO_V1(bloomfilter_hash_value_extended);
 
 /* Bytes between two looks at whether the query is cancelled. */
 #define PIECE_BYTES ((size_t) 4 * 1024 * 1024)
@@ -64,29 +62,14 @@ bloomfilter_ne(PG_FUNCTION_ARGS)
  * The checksum of all bytes, which a stored filter has in its header; a filter in
  * memory gets one only when it is flattened.
  */
-static uint64
-checksum(Datum value)
+Datum
+bloomfilter_hash_value(PG_FUNCTION_ARGS)
 {
+	Datum		value = PG_GETARG_DATUM(0);
 	bf_exact	shape;
 
 	if (bfpg_filter_expanded(value) != NULL)
 		value = PointerGetDatum(bfpg_flat_value(value));
 	bfpg_read_shape(value, &shape);
-	return shape.level[0].checksum;
-}
-
-Datum
-bloomfilter_hash_value(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_UINT32((uint32) checksum(PG_GETARG_DATUM(0)));
-}
-
-/* With the seed 0 its lower half is the hash above, as PostgreSQL asks. */
-Datum
-bloomfilter_hash_value_extended(PG_FUNCTION_ARGS)
-{
-	uint64		hash = checksum(PG_GETARG_DATUM(0));
-	uint64		seed = (uint64) PG_GETARG_INT64(1);
-
-	PG_RETURN_UINT64(seed == 0 ? hash : hash_combine64(hash, seed));
+	PG_RETURN_UINT32((uint32) shape.level[0].checksum);
 }

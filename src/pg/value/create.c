@@ -10,7 +10,6 @@
 #include "base/report.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_create);
-PG_FUNCTION_INFO_V1(bloomfilter_create_bits_per_key);
 PG_FUNCTION_INFO_V1(bloomfilter_create_sized);
 PG_FUNCTION_INFO_V1(bloomfilter_create_part);
 PG_FUNCTION_INFO_V1(bloomfilter_reset);
@@ -40,24 +39,6 @@ bloomfilter_create(PG_FUNCTION_ARGS)
 	bf_sizing	sizing;
 
 	bfpg_size_for_rate(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), &sizing);
-	return create_filter(&sizing, PG_GETARG_INT64(2));
-}
-
-Datum
-bloomfilter_create_bits_per_key(PG_FUNCTION_ARGS)
-{
-	int64		n = PG_GETARG_INT64(0);
-	double		bits_per_key = PG_GETARG_FLOAT8(1);
-	bf_sizing	sizing;
-
-	bfpg_check_capacity(n);
-	if (!bf_bits_per_key_valid(bits_per_key))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bits per key of a bloomfilter must be between %g and %g, not %g",
-						BF_MIN_BITS_PER_KEY, BF_MAX_BITS_PER_KEY, bits_per_key),
-				 errhint("10 bits per key give a false-positive rate of about 1 %%.")));
-	bf_size_for_bits_per_key((uint64) n, bits_per_key, &sizing);
 	return create_filter(&sizing, PG_GETARG_INT64(2));
 }
 
