@@ -20,7 +20,6 @@
 #include "feed_manifest.h"
 #include "feed_sign.h"
 
-
 /* What unfinished files begin with. */
 #define FOLDER_UNFINISHED ".tmp-"
 
