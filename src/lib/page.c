@@ -100,13 +100,13 @@ check_sum(const bloomfilter *filter, uint64_t wanted, const char *path, bloomfil
 	for (i = 0; i < filter->open_parts; i++)
 		sum += lbf_part_sum(&filter->part[i]);
 	return sum == wanted ? BLOOMFILTER_OK :
-		lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "sum of its bits does not match");
+		lbf_fail_text(detail, BLOOMFILTER_ERR_SET, path, "sum of its bits does not match: it is damaged, or was copied while it changed");
 }
 
 /* Readings of a file that changes, until it was the same before and after one. */
 #define MOST_READINGS 20
 
-/* Of one whose follower may set bits meanwhile. */
+/* Of one that is followed: in its place its follower may set bits meanwhile. */
 static int
 check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
 {
@@ -121,6 +121,8 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 
 		feed_now_read(page, &now);
 		code = check_sum(filter, now.content.sum, path, detail);
+		if (filter->told.place != BLOOMFILTER_PLACE_HERE)
+			return code;
 		if (changes % 2 == 0 && feed_load(page, FEED_CHANGES) == changes)
 			return code;
 	}
@@ -158,7 +160,7 @@ lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const c
 	lbf_handle_complete(filter);
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE && (flags & BLOOMFILTER_SKIP_CHECK) == 0)
 		code = check_sum(filter, who->born.sum, path, detail);
-	if (code == BLOOMFILTER_OK && filter->page != NULL && filter->told.place == BLOOMFILTER_PLACE_HERE &&
+	if (code == BLOOMFILTER_OK && filter->page != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE &&
 		(flags & BLOOMFILTER_CHECK_BITS) != 0)
 		code = check_live_sum(filter, path, detail);
 	if (code == BLOOMFILTER_OK && filter->page == NULL && !lbf_is_exact(filter))

@@ -180,6 +180,13 @@ ok($status == 1 && $err =~ /sum of its bits does not match/, 'another bit is fou
 is((pull_once('away/u.bloom'))[0], 2, 'and by the follower');
 is((pull_once('away/u.bloom'))[0], 0, 'which then fetches the whole');
 is((run('', 'verify', 'away/u.bloom'))[0], 0, 'and all is well');
+spew('away/copy.bloom', slurp('away/u.bloom'));
+is((run('', 'verify', 'away/copy.bloom'))[0], 0, 'a copy is sound');
+overwrite('away/copy.bloom', 4096 + 64 + 200, "\xff");
+is((run('', 'verify', 'away/copy.bloom'))[0], 1, 'and one with another bit is not');
+like((run('', 'status', 'away/copy.bloom'))[2], qr/^bloomfilter: away\/copy\.bloom: old: its follower has not taken it up/, 'nobody follows it');
+spew('away/cut.bloom', 'BLMF');
+like((run('', 'status', 'away/cut.bloom'))[2], qr/^bloomfilter: away\/cut\.bloom: damaged: (?!away)/, 'the line of what is no filter names it once');
 
 # Modes.
 mkdir 'modes';

@@ -34,8 +34,7 @@ static const char help[] =
 "  --new-source         go on in a folder that another server was exported to\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
 "  --every SECONDS      between two looks (default: 1; 0.25 is fine)\n"
-"  --poll SECONDS       between two looks of a host, at least (default: 10; of a\n"
-"                       list 300)\n"
+"  --poll SECONDS       between two looks of a host, at least (default: 10)\n"
 "  --spread SECONDS     hosts that have the list fetch full files at a random time\n"
 "                       within so long, and keep the old ones till then (default: 0)\n"
 "  --heartbeat SECONDS  with --follow: renew an unchanged manifest so often; hosts\n"
@@ -104,7 +103,7 @@ check_plan(const command_line *line, exporter *e)
 	if (e->every == 0)
 		e->every = 1;
 	if (plan->poll == 0)
-		plan->poll = looks->list != NULL ? 300 : 10;
+		plan->poll = 10;
 	/* the manifest is renewed in time, too */
 	if (plan->heartbeat != 0)
 		e->every = fmin(e->every, (double) plan->heartbeat);

@@ -291,7 +291,7 @@ look_at_server(follower *f)
 		f->word = p->word;
 	if (stop_requested())
 		return well;
-	p->how.every = (uint64_t) (f->plan->every * 1e6);
+	p->how.every = f->plan->follow ? (uint64_t) (f->plan->every * 1e6) : 0;
 	p->how.heartbeat = 0;
 	p->how.expires = 0;
 	place_note(p, well, well ? "" : f->word, well ? "" : last_complaint());

@@ -49,7 +49,7 @@ list_begin(source *s, PGconn *connection)
 static bool
 read_head(source *s, PGconn *connection, list_head *head)
 {
-	char	   *problem = text_of("there is no published list \"%s\"", s->plan.list);
+	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
 	char	   *sql = text_of("SELECT serial, identity,"
 							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
 							  "::pg_catalog.int8 FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);

@@ -191,7 +191,7 @@ url_note(url_look *look, bool well)
 	const char *word;
 	uint64_t	every = (uint64_t) (look->plan->every * 1e6);
 
-	p->how.every = every > look->poll * 1000000 ? every : look->poll * 1000000;
+	p->how.every = !look->plan->follow ? 0 : every > look->poll * 1000000 ? every : look->poll * 1000000;
 	p->how.heartbeat = look->heartbeat;
 	p->how.expires = look->expires;
 	if (!well)

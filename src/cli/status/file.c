@@ -121,11 +121,17 @@ check(status_table *table, const bloomfilter_status *status, const status_limits
 static void
 explain(status_table *table, int code, const bloomfilter_detail *detail)
 {
+	const char *text = detail->text;
+	size_t		length = strlen(table->path);
+
+	/* the line names the file already */
+	if (strncmp(text, table->path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+		text += length + 2;
 	table->known = code != BLOOMFILTER_ERR_SYSTEM || detail->system_error == ENOENT;
 	if (code == BLOOMFILTER_ERR_SYSTEM && detail->system_error == ENOENT)
 		wrong(table, "waiting", "there is no file yet");
 	else if (table->known)
-		wrong(table, "damaged", detail->text);
+		wrong(table, "damaged", text);
 	else
 		complain("%s", detail->text);
 	table->healthy = false;

@@ -20,6 +20,8 @@ bfpg_refuse_type(Oid type)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("a key of a bloomfilter cannot be of type %s", format_type_be(type)),
+			 type_is_array(type) ?
+			 errhint("Keys are its elements: unnest makes rows of them, and functions like bloom_lookup_each look them up.") :
 			 errhint("Cast it to a type whose equal values have equal bytes, for example with ::text.")));
 }
 
