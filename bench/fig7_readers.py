@@ -35,7 +35,8 @@ def install_npm(run, packages):
     """Where npm's registry can't be reached the others are still worth measuring."""
     npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
            "--prefix", os.path.join(run.work, "npm"), "bloom-filters@3", "bloomfilter@0"]
-    if shutil.which("npm") is None or subprocess.run(npm, cwd=run.work, capture_output=True, check=False).returncode != 0:
+    if (shutil.which("npm") is None or
+            subprocess.run(npm, cwd=run.work, capture_output=True, check=False).returncode != 0):
         print("    npm can't install others' filters: Node.js stands alone", file=sys.stderr)
         del packages[1:]
 

@@ -26,8 +26,8 @@ class Questions:
         output(os.path.join(clients, "java"), "make", "-s", "build/classes.done")
         output(os.path.join(clients, "node"), "./build-wasm")
         # Debian's packages of Go are found by GOPATH alone.
-        os.makedirs(os.path.join(go, "src", "example.org"))
-        os.symlink(os.path.join(clients, "go"), os.path.join(go, "src", "example.org", "bloomfilter"))
+        os.makedirs(os.path.join(go, "src", "example.org"), exist_ok=True)
+        output(go, "ln", "-sfn", os.path.join(clients, "go"), "src/example.org/bloomfilter")
         classes = [os.path.join(clients, "java", "build", "classes"), *(
             f"/usr/share/java/{name}.jar" for name in ("guava", "failureaccess"))]
         self.commands = {
