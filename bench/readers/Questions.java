@@ -9,6 +9,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
+import java.util.function.Supplier;
+import java.util.stream.LongStream;
 
 /**
  * What look-ups of integers cost in Java, the contenders in turns in one process.
@@ -21,6 +23,8 @@ public final class Questions {
 
     /** Rounds before those that count, for the compiler. */
     private static final int WARM_UP = 5;
+
+    private static final Random RANDOM = new Random(1);
 
     private static int found;
 
@@ -37,11 +41,9 @@ public final class Questions {
             LongPredicate contender = create(arguments[i], count);
             WAYS.put(arguments[i] + "\t", keys -> askSingly(contender, keys));
         }
-        long[] there = new Random(1).longs(ASKED, 1, count + 1).toArray();
-        long[] absent = new Random(2).longs(ASKED).toArray();
         for (int i = -WARM_UP; i < rounds; i++) {
-            measure("there", there, i >= 0);
-            measure("absent", absent, i >= 0);
+            measure("there", () -> RANDOM.longs(ASKED, 1, count + 1), i >= 0);
+            measure("absent", () -> RANDOM.longs(ASKED), i >= 0);
         }
     }
 
@@ -72,8 +74,10 @@ public final class Questions {
         }
     }
 
-    private static void measure(String operation, long[] keys, boolean told) {
+    /** Asks for others each time: what was just asked is in the processor's cache. */
+    private static void measure(String operation, Supplier<LongStream> sample, boolean told) {
         WAYS.forEach((name, run) -> {
+            long[] keys = sample.get().toArray();
             long start = System.nanoTime();
             run.accept(keys);
             double nanoseconds = (System.nanoTime() - start) / (double) ASKED;
