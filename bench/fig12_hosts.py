@@ -139,7 +139,8 @@ def questions(run, table, readers, path, count):
     copy = os.path.join(run.work, "copy.bloom")
     subprocess.run([os.path.join(run.tree, "build", "cli", "bloomfilter"), "copy", path, copy], check=True)
     for language in readers.commands:
-        followed, plain = readers.ask(language, path, copy, run.choose(2, 10))
+        samples = readers.ask(language, count // 2, run.choose(2, 10), path, copy)
+        followed, plain = samples[path, "absent"], samples[copy, "absent"]
         table.add_all("questions", name_of(count), unit="ns",
                       samples={f"{language}, followed": followed, f"{language}, plain": plain})
         table.add("questions", name_of(count), f"{language}, followed over plain", unit="ratio",

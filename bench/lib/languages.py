@@ -1,11 +1,9 @@
-"""The readers, built in their folders."""
+"""The programs bench/readers/questions.*, each built with the reader of its language."""
 
 import os
 import subprocess
 
 from measure import Samples
-
-GO = {"GO111MODULE": "on", "GOPROXY": "off", "GOFLAGS": "-mod=mod"}
 
 
 def output(folder, *command, **variables):
@@ -16,44 +14,41 @@ def output(folder, *command, **variables):
     return done.stdout
 
 
-def build_python(run):
-    """Its folder; the module is in build/lib there."""
-    folder = os.path.join(run.tree, "clients", "python")
-    output(folder, "/usr/bin/python3", "backend.py", "build/lib")
-    return folder
-
-
-def build_java(run):
-    """Its folder, and the path of its classes."""
-    folder = os.path.join(run.tree, "clients", "java")
-    output(folder, "make", "-s", "build/test-classes.done")
-    return folder, output(folder, "make", "-s", "test-path").strip()
-
-
-def build_node(run):
-    folder = os.path.join(run.tree, "clients", "node")
-    output(folder, "./build-wasm")
-    return folder
-
-
 class Questions:
-    """bench/readers/questions.*: a followed file beside a plain one, in turns in one process."""
-
     def __init__(self, run):
-        programs = os.path.join(run.tree, "bench", "readers")
-        go = os.path.join(run.tree, "clients", "go")
-        python = build_python(run)
-        java, classes = build_java(run)
+        self.programs = os.path.join(run.tree, "bench", "readers")
+        clients, library = os.path.join(run.tree, "clients"), os.path.join(run.tree, "src", "lib")
+        c, go = os.path.join(run.work, "questions"), os.path.join(run.work, "go")
+        output(library, "make", "-s")
+        output(self.programs, "g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-I", library, "questions.cc", "-o", c,
+               os.path.join(run.tree, "build", "lib", "libbloomfilter.a"), "-lbloom", "-lm", "-pthread")
+        output(os.path.join(clients, "python"), "/usr/bin/python3", "backend.py", "build/lib")
+        output(os.path.join(clients, "java"), "make", "-s", "build/classes.done")
+        output(os.path.join(clients, "node"), "./build-wasm")
+        # Debian's packages of Go are found by GOPATH alone.
+        os.makedirs(os.path.join(go, "src", "example.org"), exist_ok=True)
+        output(go, "ln", "-sfn", os.path.join(clients, "go"), "src/example.org/bloomfilter")
+        classes = [os.path.join(clients, "java", "build", "classes"), *(
+            f"/usr/share/java/{name}.jar" for name in ("guava", "failureaccess"))]
         self.commands = {
-            "C": (run.work, {}, [run.program("questions")]),
-            "Python": (python, {"PYTHONPATH": "build/lib"}, ["/usr/bin/python3", f"{programs}/questions.py"]),
-            "Java": (java, {}, ["java", "-cp", classes, f"{programs}/Questions.java"]),
-            "Go": (go, GO, ["go", "run", f"{programs}/questions.go"]),
-            "Node.js": (build_node(run), {}, ["node", f"{programs}/questions.mjs"]),
+            "C": [c],
+            "Python": ["/usr/bin/python3", "questions.py"],
+            "Java": ["java", "-cp", ":".join(classes), "Questions.java"],
+            "Go": ["go", "run", "questions.go"],
+            "Node.js": ["node", "questions.mjs"],
+        }
+        self.variables = {
+            "PYTHONPATH": os.path.join(clients, "python", "build", "lib"),
+            "GO111MODULE": "off", "GOPATH": f"{go}:/usr/share/gocode",
+            "NODE_PATH": os.path.join(run.work, "npm", "node_modules"),
         }
 
-    def ask(self, language, followed, plain, pairs):
-        """Samples of both, in ns."""
-        folder, variables, command = self.commands[language]
-        lines = output(folder, *command, followed, plain, pairs, **variables).splitlines()
-        return [Samples(values) for values in zip(*(map(float, line.split()) for line in lines))]
+    def ask(self, language, keys, rounds, *contenders):
+        """Samples in ns of each contender and operation; a contender is the path of a file that holds
+        1 to keys, or what the language's program knows by this name, and fills with them."""
+        samples = {}
+        lines = output(self.programs, *self.commands[language], keys, rounds, *contenders, **self.variables)
+        for line in lines.splitlines():
+            contender, operation, ns = line.split("\t")
+            samples.setdefault((contender, operation), Samples()).values.append(float(ns))
+        return samples

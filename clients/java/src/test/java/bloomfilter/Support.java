@@ -111,13 +111,6 @@ final class Support {
         return bytes.array();
     }
 
-    /** Makes the header's checksum right again. */
-    static byte[] sealHeader(byte[] filter) {
-        ByteBuffer bytes = ByteBuffer.wrap(filter).order(ByteOrder.LITTLE_ENDIAN);
-        bytes.putInt(52, Header.checksum(bytes));
-        return filter;
-    }
-
     static List<byte[]> integers(long from, long to) {
         List<byte[]> keys = new ArrayList<>();
         LongStream.range(from, to).forEach(value -> keys.add(Key.integerBytes(value)));
