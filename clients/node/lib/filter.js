@@ -19,7 +19,7 @@ export function useFiles (files) {
   Object.assign(platform, files)
 }
 
-function files () {
+export function files () {
   if (platform.openPath === undefined) {
     throw new BloomFilterError('there are no files here: use BloomFilter.fetch or fromBytes')
   }
@@ -50,22 +50,11 @@ export class BloomFilter {
     return (await BloomFilter.openStamped(path, options)).filter
   }
 
-  /** A path that stays right: for WatchedBloomFilter. */
-  static absolute (path) {
-    return files().absolute(path)
-  }
-
   /** The filter, and what its file was: for WatchedBloomFilter. */
   static async openStamped (path, options) {
     const { asyncIo, openPath } = files()
     const { stamp, ...opened } = await runAsync(openPath(asyncIo, path, options))
     return { filter: new BloomFilter(PRIVATE, opened), stamp }
-  }
-
-  /** What is at a path now. */
-  static stampOf (path) {
-    const { asyncIo, stampOfPath } = files()
-    return runAsync(stampOfPath(asyncIo, path))
   }
 
   /** The same as open, waiting for the disk. */
@@ -171,19 +160,4 @@ export class BloomFilter {
       throw atIndex(error, index)
     }
   }
-
-  /** In a log a filter is what it says about itself. */
-  toJSON () { return this.#file === undefined ? this.info : this.status() }
-
-  toString () {
-    if (this.#file !== undefined) {
-      const { list, serial } = this.status()
-      return `BloomFilter of the ${this.keyType} keys of the list "${list}", serial ${serial}`
-    }
-    const { n, p, cardinality, parts } = this.info
-    return `BloomFilter of about ${Math.round(cardinality)} ${this.keyType} keys, sized for ${n} at ${p}` +
-      (parts > 1 ? `, ${this.#parts.parts.length} of ${parts} parts` : '')
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')] () { return this.toString() }
 }

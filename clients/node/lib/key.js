@@ -46,7 +46,7 @@ export class Key {
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }
   static bytea (value) { return Key.raw('bytea', value) }
-  static numeric (value) { return Key.parse('numeric', numericText(value)) }
+  static numeric (value) { return Key.parse('numeric', typeof value === 'bigint' ? String(value) : value) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }
   static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
   static date (value) { return value instanceof Date ? dayKey(value) : Key.parse('date', value) }
@@ -72,14 +72,6 @@ export class Key {
     const widened = value.length === 8 && value[3] === 0xff && value[4] === 0xfe
     return Key.raw('macaddr', widened ? Uint8Array.from([...value.slice(0, 3), ...value.slice(5)]) : value)
   }
-}
-
-/** A number is refused: 0.1 is not the decimal that it looks like. */
-function numericText (value) {
-  if (typeof value !== 'bigint' && typeof value !== 'string') {
-    throw new KeyTypeError(`${show(value)} is neither a string nor a bigint`)
-  }
-  return String(value)
 }
 
 /** A number beyond real's range has no nearest one, and infinity is not it. */

@@ -1,5 +1,6 @@
 // A filter that is replaced while it is in use.
-import { BloomFilter } from './filter.js'
+import { BloomFilter, files } from './filter.js'
+import { runAsync } from './steps.js'
 
 /** Between two looks at whether another file took the place of a followed one. */
 const TICK_MILLISECONDS = 100
@@ -35,7 +36,7 @@ export class WatchedBloomFilter {
   }
 
   static async open (path, options = {}) {
-    const stays = BloomFilter.absolute(path)
+    const stays = files().absolute(path)
     return new WatchedBloomFilter(stays, options, await BloomFilter.openStamped(stays, options))
   }
 
@@ -44,7 +45,7 @@ export class WatchedBloomFilter {
    * has come; after so many milliseconds rejected with the last error.
    */
   static async wait (path, timeout, options) {
-    const stays = BloomFilter.absolute(path)
+    const stays = files().absolute(path)
     for (const end = performance.now() + timeout; ;) {
       try {
         return await WatchedBloomFilter.open(stays, options)
@@ -84,7 +85,8 @@ export class WatchedBloomFilter {
   }
 
   async #reload () {
-    if (await BloomFilter.stampOf(this.#path) === this.#stamp) {
+    const { asyncIo, stampOfPath } = files()
+    if (await runAsync(stampOfPath(asyncIo, this.#path)) === this.#stamp) {
       return false
     }
     const { filter, stamp } = await BloomFilter.openStamped(this.#path, this.#options)
