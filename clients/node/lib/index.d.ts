@@ -140,7 +140,7 @@ export class WatchedBloomFilter {
   /** The same as soon as there is a file; after so many milliseconds the last error. */
   static wait (path: string, timeout: number, options?: WatchOptions): Promise<WatchedBloomFilter>
   status (): Status
-  /** The present filter. */
+  /** The present filter: keep it for one piece of work, so that its answers agree. */
   readonly current: BloomFilter
   readonly info: Info
   contains (key: KeyLike): boolean
@@ -155,6 +155,7 @@ export class WatchedBloomFilter {
 export class Key {
   private constructor ()
   readonly type: KeyTypeName
+  /** Those that are hashed. */
   readonly bytes: Uint8Array
   /** The key that PostgreSQL's type reads from a text; 'real' is a type, too. */
   static parse (type: TextTypeName, text: string): Key
