@@ -131,6 +131,7 @@ test('a file that nobody follows is checked as a filter is', async () => {
 
 test('keys of all kinds, asked block by block, as in memory', { skip: noPlace }, async () => {
   const texts = Array.from({ length: 300 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i} ${'x'.repeat(i)}`)
+  texts.push('x'.repeat(300000))
   const lists = [
     [1, integers(0, 400), Array.from({ length: 2000 }, (_, i) => i)],
     [2, texts.map((text) => Key.text(text)), [...texts, ...texts.map((text) => `no ${text}`)]],

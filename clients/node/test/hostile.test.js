@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
-import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
+import { build, integers, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
 /** Instances come and go by thousands: one is enough to check many bytes. */
 function isRefused (bytes) {
@@ -18,10 +18,8 @@ function isRefused (bytes) {
 }
 
 test('flipped bits of the header, and anywhere', () => {
-  const random = randomizer(1)
   const bytes = sound()
-  for (let i = 0; i < 2000; i++) {
-    const bit = i < 512 ? i : random(bytes.length * 8)
+  for (let bit = 0; bit < bytes.length * 8; bit += bit < 512 ? 1 : 7) {
     bytes[bit >> 3] ^= 1 << (bit & 7)
     assert.ok(isRefused(bytes), `bit ${bit}`)
     bytes[bit >> 3] ^= 1 << (bit & 7)
