@@ -1,5 +1,5 @@
 // The room "size": a filter for n keys at rate p, its rate with other numbers of keys.
-import { ratesWith, sizing } from '../clients/node/lib/browser.js'
+import { ratesWith, sizing } from '../clients/node/lib/size.js'
 import { byId, make, rateText, row, shortBytes, showingErrors, whole } from './dom.js'
 
 /** Of n, where the curve begins and ends. */

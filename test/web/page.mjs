@@ -39,7 +39,7 @@ function makeFiles () {
 
 /** The sizes that SQL gave, by the function that the page calls. */
 async function sameSizes () {
-  const { sizing } = await import(path.join(reader, 'lib', 'index.js'))
+  const { sizing } = await import(path.join(reader, 'lib', 'size.js'))
   const wrong = SIZES.filter(([n, p, ...wanted]) => {
     const got = sizing(BigInt(n), Number(p))
     return COLUMNS.some((column, i) => got[column] !== Number(wanted[i]))

@@ -1,60 +1,27 @@
+// When there is which: index.d.ts.
 import { kindName } from './key-types.js'
 
-// The parent of all errors that this package makes.
 export class BloomFilterError extends Error {
   get name () { return this.constructor.name }
-
-  /** As errors of Node have it: ERR_BLOOMFILTER, or with what it is about. */
-  get code () { return 'ERR_BLOOMFILTER' }
 }
 
-// Bytes are not a valid filter. rule is the word of the first broken rule in the
-// format's description, such as 'checksum'.
 export class InvalidFilterError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_INVALID_FILTER' }
-
   constructor (rule, reason) {
     super(`not a valid filter: ${reason}`)
     this.rule = rule
   }
 }
 
-// Valid filters are not one whole set.
-export class InvalidSetError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_INVALID_SET' }
-}
+export class InvalidSetError extends BloomFilterError {}
 
-// A key of another type than the filter's, or a value that is no key at all.
-export class KeyTypeError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_KEY_TYPE' }
+export class KeyTypeError extends BloomFilterError {}
 
-  constructor (reason, holds, asked) {
-    super(reason)
-    this.holds = holds
-    this.asked = asked
-  }
-}
+export class KeyValueError extends BloomFilterError {}
 
-// A value that its SQL type can't have, such as an integer of more than 64 bits.
-export class KeyValueError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_KEY_VALUE' }
-}
-
-// The key belongs to a part of the set that is not open.
-export class PartError extends BloomFilterError {
-  get code () { return 'ERR_BLOOMFILTER_PART' }
-
-  constructor (part, parts, wanted) {
-    super(`key belongs to part ${wanted} of ${parts}, and only part ${part} is open`)
-    this.part = part
-    this.parts = parts
-    this.wanted = wanted
-  }
-}
+export class PartError extends BloomFilterError {}
 
 export function otherType (holds, asked) {
-  const names = [kindName(holds), kindName(asked)]
-  return new KeyTypeError(`bloomfilter holds ${names[0]} keys, not ${names[1]}`, ...names)
+  return new KeyTypeError(`bloomfilter holds ${kindName(holds)} keys, not ${kindName(asked)}`)
 }
 
 // Says which key of a batch an error is about.

@@ -67,8 +67,7 @@ async function readInto (instance, reader) {
 }
 
 function roomFor (instance, start) {
-  instance.bytes.set(start, instance.start)
-  takeHeader(instance, start, instance.exports.filter_length())
+  takeHeader(instance, start)
   const room = instance.room(instance.exports.filter_length())
   room.set(start)
   return room

@@ -1,4 +1,4 @@
-// A filter that is open, or a set of parts asked as one.
+// A filter that is open, or a set of parts asked as one. What users call is described in index.d.ts.
 import { Batch, checkList } from './batch.js'
 import { BloomFilterError, atIndex } from './errors.js'
 import { fetchPart } from './fetch.js'
@@ -19,7 +19,7 @@ export function useFiles (files) {
   Object.assign(platform, files)
 }
 
-function files () {
+export function files () {
   if (platform.openPath === undefined) {
     throw new BloomFilterError('there are no files here: use BloomFilter.fetch or fromBytes')
   }
@@ -45,14 +45,8 @@ export class BloomFilter {
     this.#kind = Math.max(...new Set(parts.parts.map(({ kind }) => kind)))
   }
 
-  /** Opens a file: a filter, or a list that "bloomfilter pull" keeps. */
   static async open (path, options) {
     return (await BloomFilter.openStamped(path, options)).filter
-  }
-
-  /** A path that stays right: for WatchedBloomFilter. */
-  static absolute (path) {
-    return files().absolute(path)
   }
 
   /** The filter, and what its file was: for WatchedBloomFilter. */
@@ -62,43 +56,31 @@ export class BloomFilter {
     return { filter: new BloomFilter(PRIVATE, opened), stamp }
   }
 
-  /** What is at a path now. */
-  static stampOf (path) {
-    const { asyncIo, stampOfPath } = files()
-    return runAsync(stampOfPath(asyncIo, path))
-  }
-
-  /** The same as open, waiting for the disk. */
   static openSync (path, options) {
     const { syncIo, openPath } = files()
     return new BloomFilter(PRIVATE, runSync(openPath(syncIo, path, options)))
   }
 
-  /** A filter of bytes in memory. They are copied. */
   static fromBytes (bytes, options) {
     refuseText(bytes)
     return new BloomFilter(PRIVATE, runSync(load(memoryIo, bytes, bytes.length, options)))
   }
 
-  /** A whole set from the bytes of its parts, in their order. */
   static fromParts (list, options) {
     const parts = Array.from(list, (bytes) => BloomFilter.fromBytes(bytes, options).#parts.parts).flat()
     return new BloomFilter(PRIVATE, { parts: new Parts(wholeSet(parts)), place: 'none' })
   }
 
-  /** A filter from the web, with pauses while it is checked. */
   static async fetch (url, options) {
     return new BloomFilter(PRIVATE, { parts: new Parts([await fetchPart(url, options)]), place: 'none' })
   }
 
-  /** The name of the type of the keys that the filter holds, of rows with their columns. */
   get keyType () { return kindName(this.#kind) }
 
   get #file () { return this.#parts.file }
 
   #copy () { return new BloomFilter(PRIVATE, runSync(this.#file.copy(files().syncIo))) }
 
-  /** Describes the filter. Of a followed file all of it is read, and its bits are counted. */
   get info () {
     if (this.#file !== undefined) {
       return this.#copy().info
@@ -110,12 +92,10 @@ export class BloomFilter {
     return describe(parts, this.#kind)
   }
 
-  /** Which content of which list it is, and how fresh: of a followed file what its page says now. */
   status () {
     return statusOf(this.#file?.page() ?? this.#page, this.#place, platform.uptime?.())
   }
 
-  /** Resolves to a copy in memory of a followed file, or to this filter, which is one. */
   async snapshot () {
     return this.#file === undefined ? this : new BloomFilter(PRIVATE, await runAsync(this.#file.copy(files().asyncIo)))
   }
@@ -123,7 +103,6 @@ export class BloomFilter {
   /** Whether another file took the place of this one: for WatchedBloomFilter. */
   isSuperseded () { return this.#file?.isSuperseded() ?? false }
 
-  /** false: surely not in. true: perhaps in. */
   contains (key) {
     if (typeof key === 'string' && this.#kind === TEXT) {
       return this.#parts.askText(key)
@@ -141,11 +120,7 @@ export class BloomFilter {
     return this.#parts.askBytes(bytesFor(key, this.#kind))
   }
 
-  /**
-   * What a look-up of the key computes and sees, in lines that SQL's bloom_explain, the
-   * command line and the readers in other languages write alike. The checksum is one of them, so
-   * of a followed file all of it is read.
-   */
+  /** The checksum is one of the lines, so of a followed file all of it is read. */
   explain (key) {
     if (this.#file !== undefined) {
       return this.#copy().explain(key)
@@ -154,7 +129,6 @@ export class BloomFilter {
     return this.#parts.explain(Key.typeOf(keyOf(key, this.#kind)), bytes)
   }
 
-  /** Answers for many keys: element i of the result is 1 (perhaps) or 0 (no). */
   containsMany (keys) {
     checkList(keys)
     if (!this.#parts.isWhole) {
@@ -171,19 +145,4 @@ export class BloomFilter {
       throw atIndex(error, index)
     }
   }
-
-  /** In a log a filter is what it says about itself. */
-  toJSON () { return this.#file === undefined ? this.info : this.status() }
-
-  toString () {
-    if (this.#file !== undefined) {
-      const { list, serial } = this.status()
-      return `BloomFilter of the ${this.keyType} keys of the list "${list}", serial ${serial}`
-    }
-    const { n, p, cardinality, parts } = this.info
-    return `BloomFilter of about ${Math.round(cardinality)} ${this.keyType} keys, sized for ${n} at ${p}` +
-      (parts > 1 ? `, ${this.#parts.parts.length} of ${parts} parts` : '')
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')] () { return this.toString() }
 }

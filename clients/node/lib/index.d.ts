@@ -126,7 +126,6 @@ export class BloomFilter {
   explain (key: KeyLike): string
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
   containsMany (keys: KeyList): Uint8Array
-  toJSON (): Info | Status
 }
 
 export interface WatchOptions extends OpenOptions {
@@ -141,7 +140,7 @@ export class WatchedBloomFilter {
   /** The same as soon as there is a file; after so many milliseconds the last error. */
   static wait (path: string, timeout: number, options?: WatchOptions): Promise<WatchedBloomFilter>
   status (): Status
-  /** The present filter. */
+  /** The present filter: keep it for one piece of work, so that its answers agree. */
   readonly current: BloomFilter
   readonly info: Info
   contains (key: KeyLike): boolean
@@ -156,6 +155,7 @@ export class WatchedBloomFilter {
 export class Key {
   private constructor ()
   readonly type: KeyTypeName
+  /** Those that are hashed. */
   readonly bytes: Uint8Array
   /** The key that PostgreSQL's type reads from a text; 'real' is a type, too. */
   static parse (type: TextTypeName, text: string): Key
@@ -190,8 +190,6 @@ export class Key {
 
 /** The parent of all errors that this package makes. */
 export class BloomFilterError extends Error {
-  /** 'ERR_BLOOMFILTER', or that and what it is about, such as 'ERR_BLOOMFILTER_KEY_TYPE'. */
-  readonly code: string
   /** In a batch: the number of the key that the error is about. */
   index?: number
   /** The file that it is about. */
@@ -208,39 +206,10 @@ export class InvalidFilterError extends BloomFilterError {
 export class InvalidSetError extends BloomFilterError {}
 
 /** A key of another type than the filter's, or a value that is no key at all. */
-export class KeyTypeError extends BloomFilterError {
-  readonly holds?: KeyTypeName
-  readonly asked?: KeyTypeName
-}
+export class KeyTypeError extends BloomFilterError {}
 
 /** A value that its SQL type can't have. */
 export class KeyValueError extends BloomFilterError {}
 
 /** The key belongs to a part of the set that is not open. */
-export class PartError extends BloomFilterError {
-  readonly part: number
-  readonly parts: number
-  readonly wanted: number
-}
-
-/** What SQL's bloom_sizing says of n keys at a rate of at most p. */
-export interface Sizing {
-  bits: number
-  bytes: number
-  hashes: number
-  blockBits: number
-  blocks: number
-  bitsPerKey: number
-  /** The exact expected rate at n keys. */
-  expectedFpr: number
-  /** The textbook's bits and hashes, which promise a rate that a blocked filter would not have. */
-  classicBits: number
-  classicHashes: number
-  /** The fewest parts in which it can be stored. */
-  parts: number
-}
-
-export function sizing (n: number | bigint, p: number): Sizing
-
-/** The false-positive rates of a filter sized for n keys at rate p that holds so many keys. */
-export function ratesWith (n: number | bigint, p: number, counts: readonly number[]): number[]
+export class PartError extends BloomFilterError {}

@@ -40,9 +40,7 @@ export class Instance {
   constructor (instance = new WebAssembly.Instance(wasmModule())) {
     this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
-    this.scratch = this.start + FRONT_BYTES
-    this.scratchLength = 0
-    this.#grow(this.start + FRONT_BYTES)
+    this.room(0)
   }
 
   /** Without holding a browser's page up. */
@@ -187,10 +185,16 @@ export class Instance {
   }
 }
 
-let hasher
+let common
+
+/** The one without a filter, for all that needs none. */
+export function commonInstance () {
+  common ??= new Instance()
+  return common
+}
 
 /** XXH64 of bytes, with seed 0. */
 export function hashOf (bytes) {
-  hasher ??= new Instance()
-  return BigInt.asUintN(64, hasher.exports.hash(hasher.putKey(bytes), bytes.length))
+  const { exports } = commonInstance()
+  return BigInt.asUintN(64, exports.hash(common.putKey(bytes), bytes.length))
 }

@@ -1,7 +1,5 @@
-// Keys whose type is said by the caller.
-//
-// A plain number, bigint, string or Uint8Array is enough where JavaScript's type
-// leaves no doubt. All other SQL types go through these functions.
+// Keys whose type is said by the caller, and those that JavaScript's type says. What users call
+// is described in index.d.ts.
 import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
@@ -25,10 +23,8 @@ export class Key {
     this.#bytes = bytes
   }
 
-  /** The name of the key's type, of a row with those of its columns. */
   get type () { return kindName(this.#type) }
 
-  /** The bytes that are hashed. */
   get bytes () { return this.#bytes.slice() }
 
   // Without the copy and the check that this is a Key come for free.
@@ -37,24 +33,18 @@ export class Key {
 
   static #of ({ kind, bytes }) { return new Key(kind, bytes) }
 
-  /** The key that PostgreSQL's type reads from a text, or 'real' the type real. */
   static parse (type, text) { return Key.#of(parseText(type, text)) }
 
-  /** Key bytes; those that no key has are refused, and a text loses the blanks at its end. */
   static raw (type, bytes) { return Key.#of(rawKey(type, bytes)) }
 
   static integer (value) { return new Key(INTEGER, integerBytes(int64(value))) }
   static text (value) { return new Key(TEXT, encoder.encode(withoutBlanks(checkText(value)))) }
   static bytea (value) { return Key.raw('bytea', value) }
-  static numeric (value) { return Key.parse('numeric', numericText(value)) }
+  static numeric (value) { return Key.parse('numeric', typeof value === 'bigint' ? String(value) : value) }
   static float (value) { return new Key(FLOAT, floatBytes(value)) }
   static real (value) { return new Key(FLOAT, floatBytes(nearestReal(value))) }
   static date (value) { return value instanceof Date ? dayKey(value) : Key.parse('date', value) }
   static timestamp (value) { return Key.parse('timestamp', value) }
-  /**
-   * From text, or from a Date whose instant is known to be a whole millisecond: what a
-   * driver makes of a timestamp with microseconds is another key, which no filter holds.
-   */
   static timestamptz (value, { milliseconds = false } = {}) {
     return value instanceof Date ? momentKey(value, milliseconds) : Key.parse('timestamptz', value)
   }
@@ -72,14 +62,6 @@ export class Key {
     const widened = value.length === 8 && value[3] === 0xff && value[4] === 0xfe
     return Key.raw('macaddr', widened ? Uint8Array.from([...value.slice(0, 3), ...value.slice(5)]) : value)
   }
-}
-
-/** A number is refused: 0.1 is not the decimal that it looks like. */
-function numericText (value) {
-  if (typeof value !== 'bigint' && typeof value !== 'string') {
-    throw new KeyTypeError(`${show(value)} is neither a string nor a bigint`)
-  }
-  return String(value)
 }
 
 /** A number beyond real's range has no nearest one, and infinity is not it. */

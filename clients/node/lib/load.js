@@ -81,13 +81,13 @@ function * readFilter (io, file, start, size, verify) {
   return readPart(instance)
 }
 
-/** Puts the header that a filter of so many bytes begins with into its instance, and checks it. */
+/** Puts the header that a filter begins with, of so many bytes or as many as it says, into its instance, and checks it. */
 export function takeHeader (instance, start, size) {
   if (String.fromCharCode(...start.subarray(0, BASE64_START.length)) === BASE64_START) {
     throw new InvalidFilterError('magic', 'this is base64 text of one; select filter::bytea')
   }
   instance.bytes.set(start.subarray(0, FRONT_BYTES), instance.start)
-  instance.checkHeader(start.length < FRONT_BYTES ? start.length : size)
+  instance.checkHeader(start.length < FRONT_BYTES ? start.length : size ?? instance.exports.filter_length())
 }
 
 function * readAll (io, file, bytes, from) {

@@ -2,7 +2,6 @@
 export { BloomFilter } from './filter.js'
 export { WatchedBloomFilter } from './watched.js'
 export { Key } from './key.js'
-export { ratesWith, sizing } from './size.js'
 export {
   BloomFilterError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, PartError
 } from './errors.js'

@@ -57,7 +57,7 @@ export class Parts {
       return this.parts[number].instance
     }
     if (part !== number) {
-      throw new PartError(part, parts, number)
+      throw new PartError(`key belongs to part ${number} of ${parts}, and only part ${part} is open`)
     }
     return this.first
   }

@@ -1,8 +1,6 @@
-// How large a filter would be, without building it: what SQL's bloom_sizing says.
+// How large a filter would be, without building it: what SQL's bloom_sizing says. For the page of web/.
 import { BloomFilterError } from './errors.js'
-import { Instance } from './instance.js'
-
-let instance
+import { commonInstance } from './instance.js'
 
 /** Puts what is known of the size for n keys at rate p into the instance's room. */
 function size (n, p) {
@@ -13,11 +11,10 @@ function size (n, p) {
   if (!(p > 0 && p < 1)) {
     throw new RangeError(`p is between 0 and 1, not ${p}`)
   }
-  instance ??= new Instance()
-  if (instance.exports.size_of(count, p) === 0) {
+  const { exports } = commonInstance()
+  if (exports.size_of(count, p) === 0) {
     throw new BloomFilterError(`no size reaches this rate for ${n} keys`)
   }
-  const { exports } = instance
   return Array.from(new Float64Array(exports.memory.buffer, exports.sizing_at() >>> 0, 8))
 }
 
@@ -46,5 +43,5 @@ export function sizing (n, p) {
 /** The false-positive rates of a filter sized for n keys at rate p, with other numbers of keys in it. */
 export function ratesWith (n, p, counts) {
   size(n, p)
-  return counts.map((count) => instance.exports.rate_with(count))
+  return counts.map((count) => commonInstance().exports.rate_with(count))
 }

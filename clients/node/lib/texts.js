@@ -1,7 +1,7 @@
 // Keys from the text that PostgreSQL prints and reads, by the grammar of doc/KEYS.md, and
-// from their bytes: by the same C as in the command line, in an instance of its own.
+// from their bytes: by the same C as in the command line.
 import { KeyTypeError, KeyValueError, show } from './errors.js'
-import { Instance } from './instance.js'
+import { Instance, commonInstance } from './instance.js'
 import { FLOAT, ROW, keyTypeNames } from './key-types.js'
 import { encodeInto } from './text.js'
 
@@ -14,18 +14,7 @@ const SHORT_TEXT = 20000
 /** Bytes that the key of a text may need besides the text's own. */
 const KEY_BYTES = 4
 
-let reader
-
-function newReader () {
-  const instance = new Instance()
-  instance.room(0)
-  return instance
-}
-
-function readerFor ({ length }) {
-  reader ??= newReader()
-  return length > SHORT_TEXT ? newReader() : reader
-}
+const readerFor = ({ length }) => length > SHORT_TEXT ? new Instance() : commonInstance()
 
 /** The kind of a key and its bytes, from the name of a type and a text. */
 export function parseText (type, text) {

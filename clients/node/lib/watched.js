@@ -1,5 +1,6 @@
-// A filter that is replaced while it is in use.
-import { BloomFilter } from './filter.js'
+// A filter that is replaced while it is in use. What users call is described in index.d.ts.
+import { BloomFilter, files } from './filter.js'
+import { runAsync } from './steps.js'
 
 /** Between two looks at whether another file took the place of a followed one. */
 const TICK_MILLISECONDS = 100
@@ -35,16 +36,12 @@ export class WatchedBloomFilter {
   }
 
   static async open (path, options = {}) {
-    const stays = BloomFilter.absolute(path)
+    const stays = files().absolute(path)
     return new WatchedBloomFilter(stays, options, await BloomFilter.openStamped(stays, options))
   }
 
-  /**
-   * The same as soon as there is a file, for a service that starts before the first one
-   * has come; after so many milliseconds rejected with the last error.
-   */
   static async wait (path, timeout, options) {
-    const stays = BloomFilter.absolute(path)
+    const stays = files().absolute(path)
     for (const end = performance.now() + timeout; ;) {
       try {
         return await WatchedBloomFilter.open(stays, options)
@@ -57,26 +54,19 @@ export class WatchedBloomFilter {
     }
   }
 
-  /** Which content of which list it is, and how fresh. */
   status () { return this.#current.status() }
 
-  /** The present filter. Keep it for one piece of work: its answers then agree. */
   get current () { return this.#current }
 
   get info () { return this.#current.info }
 
   contains (key) { return this.#current.contains(key) }
 
-  /** As explain of the filter that is current. */
   explain (key) { return this.#current.explain(key) }
 
   containsMany (keys) { return this.#current.containsMany(keys) }
 
-  /**
-   * Takes what is at the path now; resolves to whether that is another file. On any error the old
-   * filter stays and the promise is rejected. Reloads run one after the other, so that an
-   * older file never comes last.
-   */
+  /** Reloads run one after the other, so that an older file never comes last. */
   reload () {
     const reloading = this.#last.then(() => this.#reload())
     this.#last = reloading.catch(() => {})
@@ -84,7 +74,8 @@ export class WatchedBloomFilter {
   }
 
   async #reload () {
-    if (await BloomFilter.stampOf(this.#path) === this.#stamp) {
+    const { asyncIo, stampOfPath } = files()
+    if (await runAsync(stampOfPath(asyncIo, this.#path)) === this.#stamp) {
       return false
     }
     const { filter, stamp } = await BloomFilter.openStamped(this.#path, this.#options)

@@ -18,13 +18,23 @@
 #include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_estimate.h"
+#include "bf_exact.h"
 #include "bf_explain.h"
 #include "bf_filter.h"
+#include "bf_hash.h"
 
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
 
-bf_exact	shape;
+/* Offsets in a header. */
+#define BITS_SET_AT 40
+#define CHECKSUM_AT 56
+
+/* Of the sum of a followed file. */
+#define PIECE_BYTES 4096
+
+/* Of the filter.  Nothing asks before it was read by the core's rules. */
+static bf_exact shape;
 
 /* The hash of the key that was asked last, for the other parts of a set. */
 static uint64_t last_hash;

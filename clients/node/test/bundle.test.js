@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import http from 'node:http'
 import path from 'node:path'
 import test from 'node:test'
 import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
-import { sound, tempFile, tempFolder } from './helpers.js'
+import { listen, sound, tempFile, tempFolder } from './helpers.js'
 
 const here = path.dirname(fileURLToPath(import.meta.url))
 const file = tempFile(sound())
@@ -21,12 +20,10 @@ try {
 
 const noNpm = spawnSync('npm', ['--version']).error && 'npm is not installed'
 
-const run = (args) => execFileSync(process.execPath, args, { encoding: 'utf8', cwd: tempFolder(), timeout: 60000 })
-
-function runProgram (name, text) {
-  const program = path.join(tempFolder(), name)
-  fs.writeFileSync(program, text)
-  return run([program])
+/** What a program prints that is written into a folder. */
+function run (folder, name, text) {
+  fs.writeFileSync(path.join(folder, name), text)
+  return execFileSync(process.execPath, [path.join(folder, name)], { encoding: 'utf8', cwd: tempFolder(), timeout: 60000 })
 }
 
 /** A folder in which the package is installed, as npm does it. */
@@ -40,14 +37,12 @@ function installed () {
 }
 
 test('require and import give the same classes', () => {
-  const program = path.join(installed(), 'both.mjs')
-  fs.writeFileSync(program, `import * as imported from 'bloomfilter-reader'
+  assert.equal(run(installed(), 'both.mjs', `import * as imported from 'bloomfilter-reader'
     import { createRequire } from 'node:module'
     const required = createRequire(import.meta.url)('bloomfilter-reader')
     const names = Object.keys(required)
     console.log(names.length > 8 && names.every((name) => imported[name] === required[name]),
-      required.BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`)
-  assert.equal(run([program]), 'true true\n')
+      required.BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`), 'true true\n')
 })
 
 /** A checkout without what is built, in which npm finds a compiler, or doesn't. */
@@ -60,15 +55,14 @@ function installFrom (compiler) {
   }
   const { status, stderr } = spawnSync('npm', ['install', '--no-audit', '--no-fund', './clients/node'],
     { cwd: checkout, encoding: 'utf8', env: { ...process.env, CC: compiler } })
-  fs.writeFileSync(path.join(checkout, 'use.mjs'), `import { BloomFilter } from 'bloomfilter-reader'
-    console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`)
-  return { status, stderr, use: () => run([path.join(checkout, 'use.mjs')]) }
+  return { status, stderr, checkout }
 }
 
 test('npm install of a checkout', { skip: noNpm }, () => {
-  const { status, stderr, use } = installFrom('clang')
+  const { status, stderr, checkout } = installFrom('clang')
   assert.equal(status, 0, stderr)
-  assert.equal(use(), 'true\n')
+  assert.equal(run(checkout, 'use.mjs', `import { BloomFilter } from 'bloomfilter-reader'
+    console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))`), 'true\n')
 })
 
 test('npm install without a compiler says what it wants', { skip: noNpm }, () => {
@@ -84,8 +78,7 @@ test('what is published', { skip: noNpm }, () => {
   for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', 'lib/index.d.ts']) {
     assert.ok(names.includes(wanted), wanted)
   }
-  assert.deepEqual(names.filter((name) => /^(test|src|bin)|\.wasm$/.test(name)), [])
-  assert.equal(JSON.parse(fs.readFileSync(path.join(here, '../package.json'), 'utf8')).bin, undefined)
+  assert.deepEqual(names.filter((name) => /^(test|src)|\.wasm$/.test(name)), [])
 })
 
 const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse('numeric', '1.50').bytes.length].join())`
@@ -99,7 +92,7 @@ for (const [format, name] of [['esm', 'out.mjs'], ['cjs', 'out.cjs']]) {
       console.log(BloomFilter.openSync(${JSON.stringify(file)}).contains(7))
       ${asked}`)
     const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'node', format, write: false }).outputFiles
-    assert.equal(runProgram(name, out.text), 'true\ntrue,3\n')
+    assert.equal(run(tempFolder(), name, out.text), 'true\ntrue,3\n')
   })
 }
 
@@ -110,13 +103,10 @@ test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not i
     globalThis.done = BloomFilter.fetch(url).then((filter) => filter.contains(7))
     globalThis.refused = BloomFilter.open('x').catch((error) => error.message)`)
   const [out] = esbuild.buildSync({ entryPoints: [source], bundle: true, platform: 'browser', format: 'iife', write: false }).outputFiles
-  const server = http.createServer((_, response) => response.end(fs.readFileSync(file))).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await new Promise((resolve) => server.once('listening', resolve))
   // What a page has, and nothing of Node.
   const lines = []
   const page = {
-    bytes: fs.readFileSync(file), url: `http://127.0.0.1:${server.address().port}/`, console: { log: (line) => lines.push(line) },
+    bytes: fs.readFileSync(file), url: await listen(t, (_, response) => response.end(fs.readFileSync(file))), console: { log: (line) => lines.push(line) },
     atob, fetch, Headers, TextDecoder, TextEncoder, queueMicrotask, setTimeout, clearTimeout,
     Uint8Array, WebAssembly
   }

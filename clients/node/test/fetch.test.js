@@ -1,22 +1,9 @@
 // Filters from the web.
 import assert from 'node:assert/strict'
-import http from 'node:http'
-import { once } from 'node:events'
 import test from 'node:test'
 import zlib from 'node:zlib'
 import { BloomFilter, BloomFilterError, InvalidFilterError, KeyTypeError } from '../lib/index.js'
-import { header, sound } from './helpers.js'
-
-async function listen (t, answer) {
-  const server = http.createServer(answer)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${server.address().port}/x.bloom`
-}
+import { header, listen, sound } from './helpers.js'
 
 /** A server that answers each request with these chunks, one after the other. */
 const serve = (t, chunks, status = 200) => listen(t, async (request, response) => {

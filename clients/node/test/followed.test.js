@@ -4,7 +4,6 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
-import { inspect } from 'node:util'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
 import { thisBoot } from '../lib/files.js'
 import { PAGE, SUPERSEDED } from '../lib/page.js'
@@ -132,6 +131,7 @@ test('a file that nobody follows is checked as a filter is', async () => {
 
 test('keys of all kinds, asked block by block, as in memory', { skip: noPlace }, async () => {
   const texts = Array.from({ length: 300 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i} ${'x'.repeat(i)}`)
+  texts.push('x'.repeat(300000))
   const lists = [
     [1, integers(0, 400), Array.from({ length: 2000 }, (_, i) => i)],
     [2, texts.map((text) => Key.text(text)), [...texts, ...texts.map((text) => `no ${text}`)]],
@@ -162,8 +162,6 @@ test('errors are those of other filters', { skip: noPlace }, () => {
   assert.throws(() => filter.contains('x'), { name: 'KeyTypeError' })
   assert.throws(() => filter.containsMany([1, 'x']), { name: 'KeyTypeError', index: 1, message: /^key 1: / })
   assert.throws(() => filter.containsMany(5), TypeError)
-  assert.match(inspect(filter), /^BloomFilter of the integer keys of the list "public.users", serial 20$/)
-  assert.equal(JSON.parse(JSON.stringify(filter)).serial, '20')
 })
 
 /** Two filters of one geometry: the second has a hundred keys more, of which the first lacks one. */

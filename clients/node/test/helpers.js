@@ -1,7 +1,9 @@
 // Builds filters for tests: the probes in plain JavaScript, hashes and checksums
 // by the module under test, which the golden vectors hold to the format.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import fs from 'node:fs'
+import http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { Key } from '../lib/index.js'
@@ -206,24 +208,27 @@ export function tempFolder () {
   return folder
 }
 
-export function tempFile (bytes, name = 'x.bloom') {
-  const file = path.join(tempFolder(), name)
+export function tempFile (bytes) {
+  const file = path.join(tempFolder(), 'x.bloom')
   fs.writeFileSync(file, bytes)
   return file
+}
+
+/** The address of a server that answers so until the test ends. */
+export async function listen (t, answer) {
+  const server = http.createServer(answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${server.address().port}/x.bloom`
 }
 
 /** Waits for something, a minute at most. */
 export async function until (done) {
   for (const end = Date.now() + 60000; !done(); await new Promise((resolve) => setTimeout(resolve, 5))) {
     assert.ok(Date.now() < end, String(done))
-  }
-}
-
-/** Pseudo-random numbers below limit, the same in every run. */
-export function randomizer (seed) {
-  let state = seed
-  return (limit) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor(state / 2 ** 32 * limit)
   }
 }

@@ -3,9 +3,8 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
-import { inspect } from 'node:util'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key } from '../lib/index.js'
-import { build, integers, randomizer, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
+import { build, integers, sealHeader, sound, tempFile, tempFolder } from './helpers.js'
 
 /** Instances come and go by thousands: one is enough to check many bytes. */
 function isRefused (bytes) {
@@ -19,10 +18,8 @@ function isRefused (bytes) {
 }
 
 test('flipped bits of the header, and anywhere', () => {
-  const random = randomizer(1)
   const bytes = sound()
-  for (let i = 0; i < 2000; i++) {
-    const bit = i < 512 ? i : random(bytes.length * 8)
+  for (let bit = 0; bit < bytes.length * 8; bit += bit < 512 ? 1 : 7) {
     bytes[bit >> 3] ^= 1 << (bit & 7)
     assert.ok(isRefused(bytes), `bit ${bit}`)
     bytes[bit >> 3] ^= 1 << (bit & 7)
@@ -58,7 +55,9 @@ test('what is no file', async () => {
 })
 
 test('what is no bytes', () => {
-  for (const bytes of [undefined, null, 'BLMF', [1, 2], new ArrayBuffer(64), new DataView(new ArrayBuffer(64))]) {
+  assert.throws(() => BloomFilter.fromBytes('QkxNRgE='), { name: 'TypeError', message: /filter::bytea/ })
+  assert.throws(() => BloomFilter.fromBytes(Buffer.from('QkxNRgE=')), { rule: 'magic', message: /filter::bytea/ })
+  for (const bytes of [undefined, null, [1, 2], new ArrayBuffer(64), new DataView(new ArrayBuffer(64))]) {
     assert.throws(() => BloomFilter.fromBytes(bytes), TypeError)
   }
 })
@@ -101,18 +100,4 @@ test('keys of any length', () => {
   const filter = BloomFilter.fromBytes(build({ keyType: 3 }, [long]))
   assert.match(filter.explain(long), /length    2000000/)
   assert.deepEqual([...filter.containsMany([long, Buffer.from('a'), long])], [1, 0, 1])
-})
-
-test('what others\' users type', () => {
-  assert.throws(() => BloomFilter.fromBytes('QkxNRgE='), { name: 'TypeError', message: /filter::bytea/ })
-  assert.throws(() => BloomFilter.fromBytes(Buffer.from('QkxNRgE=')), { rule: 'magic', message: /filter::bytea/ })
-})
-
-test('errors have codes, and a filter says what it is', () => {
-  const filter = BloomFilter.fromBytes(sound())
-  assert.throws(() => filter.contains('x'), { code: 'ERR_BLOOMFILTER_KEY_TYPE' })
-  assert.throws(() => BloomFilter.fromBytes(Buffer.alloc(64)), { code: 'ERR_BLOOMFILTER_INVALID_FILTER' })
-  assert.throws(() => BloomFilter.fromParts([]), { code: 'ERR_BLOOMFILTER_INVALID_SET' })
-  assert.match(inspect(filter), /^BloomFilter of about \d+ integer keys, sized for \d+ at [\d.e-]+$/)
-  assert.equal(`${filter}`, inspect(filter))
 })

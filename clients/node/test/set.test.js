@@ -55,23 +55,13 @@ test('a single part', () => {
       assert.equal(filter.contains(key), true)
     } catch (error) {
       assert.ok(error instanceof PartError, error)
-      assert.equal(error.part, 1)
+      assert.match(error.message, /^key belongs to part [02] of 3, and only part 1 is open$/)
       refused++
     }
   }
   assert.ok(refused > 250 && refused < 420)
   assert.throws(() => filter.containsMany(integers(0, 500)), (error) =>
-    error instanceof PartError && error.index < 20 && error.wanted !== 1)
-})
-
-test('texts in a set', () => {
-  const texts = Array.from({ length: 5000 }, (_, i) => i % 7 === 0 ? `gr\u00fc\u00dfe ${i}` : `text ${i}`)
-  const parts = [0, 1].map((part) =>
-    build({ part, parts: 2, keyType: 2, blocks: 60 }, texts.map((text) => Key.text(text))))
-  const filter = BloomFilter.fromParts(parts)
-  assert.equal(filter.containsMany(texts).indexOf(0), -1)
-  assert.ok(texts.every((text) => filter.contains(text)))
-  assert.equal(filter.contains('x'.repeat(300000)), filter.containsMany(['x'.repeat(300000)])[0] === 1)
+    error instanceof PartError && error.index < 20)
 })
 
 test('info of a set', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import test from 'node:test'
-import { BloomFilter, InvalidFilterError, Key, KeyTypeError, KeyValueError, sizing } from '../lib/index.js'
+import { BloomFilter, InvalidFilterError, Key, KeyValueError } from '../lib/index.js'
 import { Instance, hashOf } from '../lib/instance.js'
 import { runSync } from '../lib/steps.js'
 import { ROW, keyTypeNames, kindName, rowKind } from '../lib/key-types.js'
@@ -195,21 +195,4 @@ test('texts.tsv', () => {
     read++
   }
   assert.ok(read > 750, `only ${read} rows were read`)
-})
-
-test('sizes for n and p are those of SQL', () => {
-  const file = new URL('../../../test/core/sizes.tsv', import.meta.url)
-  const lines = fs.readFileSync(file, 'utf8').trim().split('\n').slice(1).map((line) => line.split('\t'))
-  for (const [n, p, blocks, log2, k] of lines) {
-    const size = sizing(BigInt(n), Number(p))
-    assert.deepEqual([size.blocks, Math.log2(size.blockBits), size.hashes], [blocks, log2, k].map(Number), `${n} ${p}`)
-  }
-  assert.ok(lines.length > 50)
-})
-
-test('an error names both types', () => {
-  const text = BloomFilter.fromBytes(Buffer.from(rows('filters.tsv').find(({ name }) => name === 'integer').filter_hex, 'hex'))
-  assert.throws(() => text.contains('x'), {
-    name: 'KeyTypeError', message: 'bloomfilter holds integer keys, not text', holds: 'integer', asked: 'text'
-  })
 })

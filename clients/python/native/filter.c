@@ -502,19 +502,7 @@ static PyMethodDef filter_methods[] = {
 	{NULL, NULL, 0, NULL}
 };
 
-static PyObject *
-filter_new(PyTypeObject *type, PyObject *args, PyObject *names)
-{
-	(void) type;
-	(void) args;
-	(void) names;
-	PyErr_SetString(PyExc_TypeError, "a BloomFilter is opened and then asked: BloomFilter.open(path), or "
-					"from_bytes; BloomFilter.build(keys, n, p) makes one of keys");
-	return NULL;
-}
-
 static PyType_Slot filter_slots[] = {
-	{Py_tp_new, filter_new},
 	{Py_tp_dealloc, filter_dealloc},
 	{Py_tp_methods, filter_methods},
 	{Py_sq_contains, filter_contains},

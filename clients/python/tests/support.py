@@ -2,6 +2,8 @@
 
 import os
 import struct
+import tempfile
+import unittest
 from typing import Dict, Iterable, List
 
 import xxhash
@@ -15,6 +17,16 @@ VECTORS = os.environ.get(
 
 # In the page of a followed list.
 PAGE, SERIAL, SAVED, HOW = 4096, 520, 1024, 1536
+
+
+class InFolder(unittest.TestCase):
+    """A test with a folder of its own, and the path of a filter in it."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.path = os.path.join(self.folder, "f.bloom")
 
 
 def rows(name: str) -> List[Dict[str, str]]:

@@ -3,8 +3,6 @@
 import array
 import datetime
 import os
-import tempfile
-import unittest
 import uuid
 
 from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError
@@ -12,7 +10,7 @@ from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyVal
 from . import support
 
 
-class Build(unittest.TestCase):
+class Build(support.InFolder):
     def test_golden_filters_are_reproduced(self):
         built = 0
         for row in support.rows("filters.tsv"):
@@ -95,19 +93,17 @@ class Build(unittest.TestCase):
             BloomFilter.build([1], 10, 1e-300)
 
     def test_write(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "f.bloom")
-            for keys in ([1], [1, 2]):
-                built = BloomFilter.build(keys, 100)
-                built.write(path)
-                self.assertEqual(os.listdir(folder), ["f.bloom"])
-                self.assertEqual(BloomFilter.open(path).to_bytes(), built.to_bytes())
-            copy = BloomFilter.open(path, copy=True)
-            os.truncate(path, 0)
-            self.assertIn(2, copy)
-            self.assertEqual(os.stat(path).st_mode & 0o400, 0o400)
-            with self.assertRaises(OSError):
-                built.write(os.path.join(folder, "missing", "f.bloom"))
-            with self.assertRaises(OSError):
-                built.write(folder)
-            self.assertEqual(os.listdir(folder), ["f.bloom"])
+        for keys in ([1], [1, 2]):
+            built = BloomFilter.build(keys, 100)
+            built.write(self.path)
+            self.assertEqual(os.listdir(self.folder), ["f.bloom"])
+            self.assertEqual(BloomFilter.open(self.path).to_bytes(), built.to_bytes())
+        copy = BloomFilter.open(self.path, copy=True)
+        os.truncate(self.path, 0)
+        self.assertIn(2, copy)
+        self.assertEqual(os.stat(self.path).st_mode & 0o400, 0o400)
+        with self.assertRaises(OSError):
+            built.write(os.path.join(self.folder, "missing", "f.bloom"))
+        with self.assertRaises(OSError):
+            built.write(self.folder)
+        self.assertEqual(os.listdir(self.folder), ["f.bloom"])

@@ -3,9 +3,7 @@
 import datetime
 import os
 import struct
-import tempfile
 import time
-import unittest
 
 from bloomfilter import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
 
@@ -20,11 +18,9 @@ def numbers(text):
     return [int(number) for number in text.split(",")]
 
 
-class Lists(unittest.TestCase):
+class Lists(support.InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "list.bloom")
+        super().setUp()
         self.rows = {row["name"]: row for row in support.rows("pages.tsv")}
         self.here = bytes.fromhex(self.rows["here"]["file_hex"])
 

@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import tempfile
-import unittest
 
 from . import support
 
@@ -20,17 +18,11 @@ def run(*command, folder, **environment):
     return done
 
 
-class Package(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
+class Package(support.InFolder):
     def ask(self, library):
-        path = os.path.join(self.folder, "f.bloom")
-        with open(path, "wb") as file:
+        with open(self.path, "wb") as file:
             file.write(support.integers([1]))
-        return run("-W", "error", "-c", PROGRAM.format(path), folder=self.folder, PYTHONPATH=library).stdout
+        return run("-W", "error", "-c", PROGRAM.format(self.path), folder=self.folder, PYTHONPATH=library).stdout
 
     def test_without_a_compiler_one_line_says_so(self):
         for compiler in ("/bin/false", "/nowhere/cc"):

@@ -1,9 +1,7 @@
 """The golden vectors: every row, by what a user of the package would call."""
 
-import os
 import re
 import struct
-import tempfile
 import unittest
 from dataclasses import replace
 
@@ -166,7 +164,7 @@ class ExactVectors(unittest.TestCase):
                 self.assertEqual(filter_.to_bytes(), data)
 
 
-class BrokenVectors(unittest.TestCase):
+class BrokenVectors(support.InFolder):
     rows = support.rows("invalid.tsv") + [
         {**row, "rule": row["word"]} for row in support.rows("exact.tsv") if row["word"] != "-"]
 
@@ -176,15 +174,13 @@ class BrokenVectors(unittest.TestCase):
         self.assertEqual(caught.exception.rule, row["rule"])
 
     def test_each_is_refused_for_its_rule(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "f.bloom")
-            for row in self.rows:
-                data = bytes.fromhex(row["filter_hex"])
-                with open(path, "wb") as file:
-                    file.write(data)
-                self.refused(row, BloomFilter.from_bytes, data)
-                self.refused(row, BloomFilter.open, path)
-                self.refused(row, BloomFilter.open, path, copy=True)
+        for row in self.rows:
+            data = bytes.fromhex(row["filter_hex"])
+            with open(self.path, "wb") as file:
+                file.write(data)
+            self.refused(row, BloomFilter.from_bytes, data)
+            self.refused(row, BloomFilter.open, self.path)
+            self.refused(row, BloomFilter.open, self.path, copy=True)
 
     def test_without_verification_the_header_still_counts(self):
         for row in support.rows("invalid.tsv"):

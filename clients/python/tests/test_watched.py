@@ -2,20 +2,16 @@
 
 import os
 import pickle
-import tempfile
 import threading
-import unittest
 
 from bloomfilter import BloomFilter, BloomFilterError, WatchedBloomFilter
 
 from . import support
 
 
-class Watched(unittest.TestCase):
+class Watched(support.InFolder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = os.path.join(folder.name, "f.bloom")
+        super().setUp()
         self.replace(support.integers([1, 2]))
 
     def replace(self, data):

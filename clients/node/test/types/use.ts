@@ -28,7 +28,7 @@ export async function use (bytes: Uint8Array): Promise<string> {
   try {
     watched.current.contains('x')
   } catch (error) {
-    if (error instanceof KeyTypeError && error.holds === 'integer') {
+    if (error instanceof KeyTypeError && error.index === undefined) {
       return watched.current.info.filters[0].checksum
     }
   }

@@ -113,6 +113,20 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
+    _origin: Optional[Tuple[str, bool, bool]] = None
+
+    @classmethod
+    def _open_path(cls: Type[_Self], path: PathLike, verify: bool, copy: bool, watched: bool) -> _Self:
+        self = cls._open(path, _flags(verify, copy), watched)
+        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy)
+        return self
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """By path where it was opened by one: the other process opens it itself."""
+        if self._origin is not None:
+            return _reopen, (type(self), *self._origin)
+        return type(self)._from_bytes, (self.to_bytes(), _native.COPY)
+
     def __enter__(self: _Self) -> _Self:
         return self
 
@@ -146,7 +160,9 @@ class BloomFilter(_Asked):
     probably was.  Made by `open`, `from_bytes` or `build`; any number of threads may ask it.
     """
 
-    _origin: Optional[Tuple[str, bool, bool]] = None
+    def __new__(cls, *_: Any, **__: Any) -> "BloomFilter":
+        raise TypeError("a BloomFilter is opened and then asked: BloomFilter.open(path), or "
+                        "from_bytes; BloomFilter.build(keys, n, p) makes one of keys")
 
     @classmethod
     def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "BloomFilter":
@@ -155,9 +171,7 @@ class BloomFilter(_Asked):
         `verify=False` skips the checks that read the whole file.  `copy=True` reads it into
         memory instead of mapping it: then nothing that happens to the file later matters.
         """
-        self = cls._open(path, _flags(verify, copy), False)
-        self._origin = (os.path.abspath(os.fsdecode(path)), verify, copy)
-        return self
+        return cls._open_path(path, verify, copy, False)
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
@@ -189,12 +203,6 @@ class BloomFilter(_Asked):
             raise ValueError("a set of parts is made for n keys")
         return cls._build(keys, n or 0, p, seed % 2**64, parts)
 
-    def __reduce__(self) -> Tuple[Any, ...]:
-        """By path where it was opened by one: the other process opens it itself."""
-        if self._origin is not None:
-            return _reopen, (type(self), *self._origin)
-        return type(self).from_bytes, (self.to_bytes(),)
-
     def __repr__(self) -> str:
         info = self.info
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
@@ -213,16 +221,10 @@ class WatchedBloomFilter(_Asked):
     by one whole filter.  On any error the old one stays, and `error` says why.
     """
 
-    _path: str
-    _options: Tuple[bool, bool]
-
     def __new__(
         cls, path: PathLike, *, verify: bool = True, copy: bool = False
     ) -> "WatchedBloomFilter":
-        self = cls._open(path, _flags(verify, copy), True)
-        self._path = os.path.join(os.getcwd(), os.fsdecode(path))
-        self._options = (verify, copy)
-        return self
+        return cls._open_path(path, verify, copy, True)
 
     @classmethod
     def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "WatchedBloomFilter":
@@ -260,6 +262,3 @@ class WatchedBloomFilter(_Asked):
         On any error the old filter stays and the error is raised.
         """
         return self._reload()
-
-    def __reduce__(self) -> Tuple[Any, ...]:
-        return _reopen, (type(self), self._path, *self._options)
