@@ -24,7 +24,7 @@ extern int	lbf_fail_text(bloomfilter_detail *detail, int code,
 extern int	lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 							const char *action);
 
-/* For what bf_parse or bf_header_read said of bytes, of which there are length. */
+/* For what bf_any_parse or bf_any_read said of bytes, of which there are length. */
 extern int	lbf_fail_format(bloomfilter_detail *detail, bf_status status,
 							const char *subject, const uint8_t *bytes,
 							size_t length);

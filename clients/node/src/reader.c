@@ -104,7 +104,7 @@ check_header(uint32_t length)
 EXPORT("check_exact") int
 check_exact(uint32_t length)
 {
-	return (int) bf_exact_parse(filter_at(), length, NULL, &shape);
+	return (int) bf_any_parse(filter_at(), length, NULL, &shape);
 }
 
 /* Of an exact filter: keys of its universe that are no members, for which it was sized. */
