@@ -17,9 +17,9 @@ type Filter struct {
 	total    uint64 // parts of the whole set
 	seed     uint64
 	keyType  KeyType
-	mapped   []*mapping // kept reachable as long as the filter is
-	followed *followed  // the file that it lies in or was copied from, or nil
-	plain    *part      // a whole filter in memory whose blocks are cache lines, or nil
+	mapped   *mapping  // kept reachable as long as the filter is
+	followed *followed // the file that it lies in or was copied from, or nil
+	plain    *part     // a whole filter in memory whose blocks are cache lines, or nil
 }
 
 // KeyType returns the type of the keys that the filter holds.
