@@ -66,14 +66,8 @@ func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
 	return found, nil
 }
 
-// catchFaultOf is deferred as it is called: it turns a fault until the return into an error.
-func catchFaultOf(err *error) func() {
-	before := debug.SetPanicOnFault(true)
-	return func() { catchFault(before, err) }
-}
-
-// catchFault is deferred, with the goroutine's setting before. Faults become an
-// error; all other panics go on.
+// catchFault is deferred, with the goroutine's setting before, and by itself: within another
+// deferred function it could not recover. Faults become an error; all other panics go on.
 func catchFault(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	reason := recover()

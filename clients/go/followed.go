@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -124,7 +125,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 
 // check returns the parts of a sound file, and finds out what it tells of its serial.
 func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) {
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
 	count := binary.LittleEndian.Uint32(b[16:])
 	switch {
@@ -269,7 +270,7 @@ func sumOf(parts []*part, b []byte) (sum uint64) {
 
 // copy takes the page first and then the parts, so that these have everything of its serial.
 func (w *followed) copy(parts []*part) (copies []*part, err error) {
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	serial := w.serial()
 	page := append([]byte(nil), w.mem.bytes[:pageBytes]...)
 	for _, p := range parts {
@@ -347,7 +348,7 @@ func (f *Filter) Status() (s Status) {
 		return s
 	}
 	var err error
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
 	id := hex.EncodeToString(b[32:48])
 	looked := w.load(lookedAt)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 )
 
@@ -204,7 +205,7 @@ func single(p *part, mem *mapping) *Filter {
 
 // load reads or maps a filter's file; mem is nil of one that was read.
 func load(file *os.File, s stamp, c config) (p *part, mem *mapping, err error) {
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	size := s.info.Size()
 	// Nothing is allocated or mapped before the header fits the file's size.
 	if _, err = readHeader([]byte(s.start), uint64(size)); err != nil {

@@ -4,6 +4,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,7 +85,7 @@ func (f *Filter) isSuperseded() (is bool) {
 		return false
 	}
 	var err error
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	is = f.followed.load(supersededAt) != 0
 	return is
 }
