@@ -28,21 +28,6 @@ final class Opening {
         verify = !all.contains(ReadOption.NO_VERIFY);
     }
 
-    /** Parts, and what the file was before these were read. */
-    static final class Opened {
-        final List<Part> parts;
-        final Stamp stamp;
-
-        /** That the parts lie in, or null. */
-        final Followed followed;
-
-        Opened(List<Part> parts, Stamp stamp, Followed followed) {
-            this.parts = parts;
-            this.stamp = stamp;
-            this.followed = followed;
-        }
-    }
-
     /**
      * What a file was when it was looked at. A followed one stays the same while its first bytes do,
      * which tell of which list it is; its time changes.
@@ -80,15 +65,15 @@ final class Opening {
     }
 
     /** A filter, or a followed file; errors name it. */
-    Opened open(Path path) throws IOException {
+    BloomFilter open(Path path) throws IOException {
         try (FileChannel channel = openRegular(path)) {
             ByteBuffer start = start(channel);
             Stamp stamp = new Stamp(path, start);
             if (Followed.isOne(start)) {
                 Followed followed = new Followed(path, channel, verify);
-                return new Opened(followed.parts(), stamp, followed);
+                return new BloomFilter(followed.parts(), stamp, followed);
             }
-            return new Opened(List.of(readFilter(channel, start)), stamp, null);
+            return new BloomFilter(List.of(readFilter(channel, start)), stamp, null);
         } catch (FileException error) {
             error.in(path);
             throw error;
@@ -115,7 +100,7 @@ final class Opening {
     /** The header is checked against the file's length before anything is allocated or mapped. */
     private Part readFilter(FileChannel channel, ByteBuffer start) throws IOException {
         long length = channel.size();
-        Header.read(start, length);
+        new Header(start, length);
         if (map) {
             return Part.check(channel.map(FileChannel.MapMode.READ_ONLY, 0, length), verify);
         }
