@@ -44,23 +44,29 @@ func configOf(options []Option) (c config) {
 // InvalidFilterError. Of a followed file page and headers are: its follower checks the
 // bits. One that nobody follows is checked as a filter is.
 func Open(path string, options ...Option) (*Filter, error) {
-	f, _, err := openPath(path, configOf(options))
-	return f, err
+	return openPath(path, configOf(options))
 }
 
-// openPath also returns what the file was before it was read. Errors name it.
-func openPath(path string, c config) (*Filter, stamp, error) {
+// openPath notes what the file was before it was read. Errors name it.
+func openPath(path string, c config) (*Filter, error) {
 	file, s, err := openRegular(path)
 	if err != nil {
-		return nil, stamp{}, err
+		return nil, err
 	}
 	defer file.Close()
 	f, err := openFile(file, s, c)
 	if err != nil {
-		return nil, stamp{}, inFile(path, err)
+		var system *os.PathError // which has the name
+		if errors.As(err, &system) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s.follow(f)
-	return f, s, nil
+	if f.followed != nil && f.mapped == nil {
+		s.serial = f.followed.load(serialAt)
+	}
+	f.stamp = s
+	return f, nil
 }
 
 func isFollowed(start string) bool { return strings.HasPrefix(start, "BLML") }
@@ -83,16 +89,9 @@ type stamp struct {
 	serial uint64 // that a copy of a followed file has, else 0
 }
 
-// follow notes what else is to be compared of a copy of a followed file.
-func (s *stamp) follow(f *Filter) {
-	if f.followed != nil && f.mapped == nil {
-		s.serial = f.followed.load(serialAt)
-	}
-}
-
 // is says whether a file that is looked at later has the same bytes, or is the same followed one.
 func (s stamp) is(now stamp) bool {
-	if s.info == nil || !os.SameFile(s.info, now.info) || s.start != now.start {
+	if !os.SameFile(s.info, now.info) || s.start != now.start {
 		return false
 	}
 	if isFollowed(s.start) {
@@ -151,15 +150,6 @@ func readStart(file *os.File, count int) ([]byte, error) {
 		err = nil
 	}
 	return start[:n], err
-}
-
-// inFile puts a file's name before what is wrong with it. The system's errors have it.
-func inFile(path string, err error) error {
-	var system *os.PathError
-	if err == nil || errors.As(err, &system) || strings.HasPrefix(err.Error(), path+": ") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // FromBytes checks a filter in memory. The bytes are used where they lie and
