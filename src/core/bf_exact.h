@@ -52,9 +52,6 @@ typedef struct bf_universe
 	double		rate;			/* p for keys outside the universe, 0 .. 1 */
 } bf_universe;
 
-/* The rate that level 1 has: p, or less where there are many more others than members. */
-extern double bf_exact_rate(const bf_universe *universe);
-
 /*
  * The shape for a universe, or one part's share of it, with seed, key type and part all 0.  False
  * where no size reaches a level's rate.  It may be too large for one value (bf_exact_fits).
