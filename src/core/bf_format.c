@@ -86,25 +86,6 @@ bf_status_text(bf_status status)
 	return "unknown status";
 }
 
-static double
-load_double(const uint8_t *bytes)
-{
-	uint64_t	bits = bf_load_le(bytes, 8);
-	double		value;
-
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-static void
-store_double(uint8_t *bytes, double value)
-{
-	uint64_t	bits;
-
-	memcpy(&bits, &value, sizeof bits);
-	bf_store_le(bytes, 8, bits);
-}
-
 /* The header's checksum of itself: the low half of XXH64, for which there is room. */
 static uint32_t
 header_checksum(const uint8_t *bytes)
@@ -164,6 +145,7 @@ bf_header_check_parameters(const bf_header *header)
 bf_status
 bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 {
+	uint64_t	rate;
 	bf_status	status = check_identity(bytes, total_bytes);
 
 	if (status != BF_OK)
@@ -176,7 +158,8 @@ bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *hea
 	header->parts = (uint16_t) bf_load_le(bytes + AT_PARTS, 2);
 	header->seed = bf_load_le(bytes + AT_SEED, 8);
 	header->capacity = bf_load_le(bytes + AT_CAPACITY, 8);
-	header->rate = load_double(bytes + AT_RATE);
+	rate = bf_load_le(bytes + AT_RATE, 8);
+	memcpy(&header->rate, &rate, sizeof rate);
 	header->bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
 	header->checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
 	return check_geometry(header);
@@ -191,6 +174,9 @@ bf_header_copy(const bf_header *header, uint8_t *bytes)
 void
 bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes)
 {
+	uint64_t	rate;
+
+	memcpy(&rate, &header->rate, sizeof rate);
 	memset(bytes, 0, BF_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof magic);
 	bytes[AT_VERSION] = (uint8_t) version;
@@ -202,7 +188,7 @@ bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes
 	bf_store_le(bytes + AT_PARTS, 2, header->parts);
 	bf_store_le(bytes + AT_SEED, 8, header->seed);
 	bf_store_le(bytes + AT_CAPACITY, 8, header->capacity);
-	store_double(bytes + AT_RATE, header->rate);
+	bf_store_le(bytes + AT_RATE, 8, rate);
 	bf_store_le(bytes + AT_BITS_SET, 8, header->bits_set);
 	bytes[AT_HASH] = BF_HASH_XXH64;
 	bf_store_le(bytes + AT_COLUMNS, 3, header->key_type >> 8);
