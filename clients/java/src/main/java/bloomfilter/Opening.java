@@ -89,12 +89,16 @@ final class Opening {
 
     /** The first bytes of a file, fewer if it is shorter. */
     private static ByteBuffer start(FileChannel channel) throws IOException {
-        ByteBuffer start = ByteBuffer.allocate(Followed.WHO_BYTES);
+        return read(channel, Followed.WHO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static ByteBuffer read(FileChannel channel, int length) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(length);
         int got = 0;
-        while (start.hasRemaining() && got >= 0) {
-            got = channel.read(start, start.position());
+        while (bytes.hasRemaining() && got >= 0) {
+            got = channel.read(bytes, bytes.position());
         }
-        return start.flip().order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.flip();
     }
 
     /** The header is checked against the file's length before anything is allocated or mapped. */
@@ -104,14 +108,9 @@ final class Opening {
         if (map) {
             return Part.check(channel.map(FileChannel.MapMode.READ_ONLY, 0, length), verify);
         }
-        byte[] bytes = new byte[(int) length];
-        ByteBuffer rest = ByteBuffer.wrap(bytes);
-        int got = 0;
-        while (rest.hasRemaining() && got >= 0) {
-            got = channel.read(rest, rest.position());
-        }
-        Header.require(!rest.hasRemaining(), "size", "file became shorter while it was read");
-        return Part.check(rest.flip(), verify);
+        ByteBuffer bytes = read(channel, (int) length);
+        Header.require(bytes.limit() == length, "size", "file became shorter while it was read");
+        return Part.check(bytes, verify);
     }
 
     /** The bytes of one filter, which are copied. */
