@@ -58,7 +58,7 @@ func (s shape) build(keys ...Key) []byte {
 	for i := range keys {
 		s.add(b, keys[i].hash(s.seed))
 	}
-	sealPart(b)
+	seal(b, b[headerBytes:])
 	return b
 }
 

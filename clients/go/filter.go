@@ -17,9 +17,10 @@ type Filter struct {
 	total    uint64 // parts of the whole set
 	seed     uint64
 	keyType  KeyType
-	mapped   []*mapping // kept reachable as long as the filter is
-	followed *followed  // the file that it lies in or was copied from, or nil
-	plain    *part      // a whole filter in memory whose blocks are cache lines, or nil
+	mapped   *mapping  // kept reachable as long as the filter is
+	followed *followed // the file that it lies in or was copied from, or nil
+	plain    *part     // a whole filter in memory whose blocks are cache lines, or nil
+	stamp    stamp     // of the file that it was opened from
 }
 
 // KeyType returns the type of the keys that the filter holds.
@@ -66,14 +67,8 @@ func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
 	return found, nil
 }
 
-// catchFaultOf is deferred as it is called: it turns a fault until the return into an error.
-func catchFaultOf(err *error) func() {
-	before := debug.SetPanicOnFault(true)
-	return func() { catchFault(before, err) }
-}
-
-// catchFault is deferred, with the goroutine's setting before. Faults become an
-// error; all other panics go on.
+// catchFault is deferred, with the goroutine's setting before, and by itself: within another
+// deferred function it could not recover. Faults become an error; all other panics go on.
 func catchFault(before bool, err *error) {
 	debug.SetPanicOnFault(before)
 	reason := recover()

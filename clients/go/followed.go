@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -116,15 +117,15 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 		return nil, invalid("part", err.Error())
 	}
 	if w.mem.isMapped {
-		f.mapped = []*mapping{w.mem}
+		f.mapped = w.mem
 	}
 	f.followed = w
 	return f, nil
 }
 
 // check returns the parts of a sound file, and finds out what it tells of its serial.
-func (w *followed) check(info os.FileInfo, c config) (parts []*loaded, err error) {
-	defer catchFaultOf(&err)()
+func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
 	count := binary.LittleEndian.Uint32(b[16:])
 	switch {
@@ -161,14 +162,14 @@ func afterName(b []byte) []byte {
 	return field[length:]
 }
 
-func partsOf(b []byte, count uint32) (parts []*loaded, err error) {
+func partsOf(b []byte, count uint32) (parts []*part, err error) {
 	at := pageBytes
 	for i := uint32(0); i < count; i++ {
 		p, err := partAt(b, at)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, &loaded{part: p})
+		parts = append(parts, p)
 		at += int(p.header.bytes())
 		if i+1 < count {
 			at = (at + pageBytes - 1) / pageBytes * pageBytes
@@ -253,9 +254,9 @@ func (p *part) summed(file []byte) []byte {
 }
 
 // sumOf is what the page has of all parts, of pieces of 4096 bytes each.
-func sumOf(parts []*loaded, b []byte) (sum uint64) {
-	for i, l := range parts {
-		for n, rest := uint64(0), l.part.summed(b); len(rest) > 0; n++ {
+func sumOf(parts []*part, b []byte) (sum uint64) {
+	for i, p := range parts {
+		for n, rest := uint64(0), p.summed(b); len(rest) > 0; n++ {
 			length := pageBytes
 			if len(rest) < length {
 				length = len(rest)
@@ -268,20 +269,20 @@ func sumOf(parts []*loaded, b []byte) (sum uint64) {
 }
 
 // copy takes the page first and then the parts, so that these have everything of its serial.
-func (w *followed) copy(parts []*loaded) (copies []*loaded, err error) {
-	defer catchFaultOf(&err)()
+func (w *followed) copy(parts []*part) (copies []*part, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	serial := w.serial()
 	page := append([]byte(nil), w.mem.bytes[:pageBytes]...)
-	for _, l := range parts {
-		b := append([]byte(nil), w.mem.bytes[l.part.header.at:][:l.part.header.bytes()]...)
-		if l.part.upper == nil {
-			sealPart(b)
+	for _, p := range parts {
+		b := append([]byte(nil), w.mem.bytes[p.header.at:][:p.header.bytes()]...)
+		if p.upper == nil {
+			seal(b, b[headerBytes:])
 		}
 		own, err := parse(b, false)
 		if err != nil {
 			return nil, err
 		}
-		copies = append(copies, &loaded{part: own})
+		copies = append(copies, own)
 	}
 	w.mem.release()
 	binary.LittleEndian.PutUint64(page[serialAt:], serial)
@@ -289,11 +290,11 @@ func (w *followed) copy(parts []*loaded) (copies []*loaded, err error) {
 	return copies, nil
 }
 
-// sealPart puts in what the header of a part in a followed file leaves out.
-func sealPart(b []byte) {
-	binary.LittleEndian.PutUint64(b[40:], countBits(b[headerBytes:]))
-	binary.LittleEndian.PutUint32(b[headerChecksumAt:], headerChecksum(b))
-	binary.LittleEndian.PutUint64(b[checksumAt:], checksum(b))
+// seal puts in what the header of a part in a followed file leaves out.
+func seal(header, blocks []byte) {
+	binary.LittleEndian.PutUint64(header[40:], countBits(blocks))
+	binary.LittleEndian.PutUint32(header[headerChecksumAt:], headerChecksum(header))
+	binary.LittleEndian.PutUint64(header[checksumAt:], hashOfBoth(header[:checksumAt], blocks, 0))
 }
 
 // noBoot stands for a system that does not tell its boots apart.
@@ -308,32 +309,17 @@ func thisBoot() string {
 	return string(id)
 }
 
-// headers are those of the parts, as headerOf has them.
-func (f *Filter) headers() []*header {
-	headers := make([]*header, len(f.parts))
-	for i, p := range f.parts {
-		headers[i] = f.headerOf(p)
-	}
-	return headers
-}
-
 // headerOf is a part's header; in a followed file what changes is counted now.
 func (f *Filter) headerOf(p *part) *header {
 	if f.followed == nil || f.mapped == nil || p.upper != nil {
 		return p.header
 	}
-	h := f.followed.header(p)
-	runtime.KeepAlive(f)
-	return h
-}
-
-func (w *followed) header(p *part) *header {
 	h := *p.header
-	start := append([]byte(nil), w.mem.bytes[h.at:h.at+headerBytes]...)
-	h.bitsSet = countBits(p.blocks)
-	binary.LittleEndian.PutUint64(start[40:], h.bitsSet)
-	binary.LittleEndian.PutUint32(start[headerChecksumAt:], headerChecksum(start))
-	h.checksum = hashOfBoth(start[:checksumAt], p.blocks, 0)
+	start := append([]byte(nil), f.mapped.bytes[h.at:h.at+headerBytes]...)
+	seal(start, p.blocks)
+	h.bitsSet = binary.LittleEndian.Uint64(start[40:])
+	h.checksum = binary.LittleEndian.Uint64(start[checksumAt:])
+	runtime.KeepAlive(f)
 	return &h
 }
 
@@ -362,7 +348,7 @@ func (f *Filter) Status() (s Status) {
 		return s
 	}
 	var err error
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
 	id := hex.EncodeToString(b[32:48])
 	looked := w.load(lookedAt)

@@ -210,6 +210,9 @@ func TestKeysComeIn(t *testing.T) {
 		watched.Status().Serial != before+1 {
 		t.Error("the watched copy does not have the new key", changed, err)
 	}
+	if err := os.Truncate(path, 0); err != nil || mapped.Status() != (Status{}) || mapped.isSuperseded() {
+		t.Error("a file that was cut short tells something", err)
+	}
 }
 
 // A file that another one took the place of is left at once, and kept while that can't be opened.

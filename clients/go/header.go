@@ -32,13 +32,15 @@ type header struct {
 	rate      float64
 	bitsSet   uint64
 	checksum  uint64
-	at        int        // in a followed file: where it begins
-	directory *directory // of an exact filter, or nil
+	at        int   // in a followed file: where it begins
+	salt      uint8 // of an exact filter, as the next two
+	others    uint64
+	upper     []*header // levels 2 and 3
 }
 
 // front is how many bytes stand before the blocks.
 func (h *header) front() uint64 {
-	if h.directory != nil {
+	if h.upper != nil {
 		return exactBytes
 	}
 	return headerBytes
@@ -47,8 +49,8 @@ func (h *header) front() uint64 {
 // bytes is the length of the whole filter.
 func (h *header) bytes() uint64 {
 	length := h.front() + h.blocksBytes()
-	if h.directory != nil {
-		length += h.directory.upper[0].bytes() + h.directory.upper[1].bytes()
+	for _, level := range h.upper {
+		length += level.blocksBytes()
 	}
 	return length
 }
@@ -84,12 +86,11 @@ func readHeader(b []byte, length uint64) (*header, error) {
 		return nil, err
 	}
 	if b[4] == 2 {
-		directory, err := readDirectory(b, length, h.blocksBytes())
-		if err != nil {
+		if err := h.readDirectory(b); err != nil {
 			return nil, err
 		}
-		h.directory = directory
-	} else if length != headerBytes+h.blocksBytes() || length > maxBytes {
+	}
+	if length != h.bytes() || length > maxBytes {
 		return nil, invalid("size", "length does not match the number of blocks")
 	}
 	if err := h.checkParameters(); err != nil {

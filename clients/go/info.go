@@ -30,31 +30,25 @@ type Info struct {
 // Info describes the filter, from its headers alone; of a followed file the bits are
 // counted.
 func (f *Filter) Info() Info {
-	headers := f.headers()
-	info := headers[0].info()
-	for _, h := range headers[1:] {
-		info.include(h.info())
+	var info Info
+	var checksum uint64
+	for i, p := range f.parts {
+		h := f.headerOf(p)
+		one := h.info()
+		if i == 0 {
+			info, checksum = one, h.checksum
+		} else {
+			info.include(one)
+			// That of all bytes: each part's is hashed with that of those before it.
+			both := binary.LittleEndian.AppendUint64(nil, checksum)
+			checksum = hashOf(binary.LittleEndian.AppendUint64(both, h.checksum), 0)
+		}
+		info.Filters = append(info.Filters, one)
 	}
 	info.KeyType = f.keyType
 	info.Fill = float64(info.BitsSet) / float64(info.Bits)
-	for _, h := range headers {
-		info.Filters = append(info.Filters, h.info())
-	}
-	info.Checksum = checksumOf(headers)
+	info.Checksum = fmt.Sprintf("%016x", checksum)
 	return info
-}
-
-// checksumOf is that of the bytes of all parts: each part's is hashed with that of
-// those before it.
-func checksumOf(headers []*header) string {
-	whole := headers[0].checksum
-	var both [16]byte
-	for _, h := range headers[1:] {
-		binary.LittleEndian.PutUint64(both[:8], whole)
-		binary.LittleEndian.PutUint64(both[8:], h.checksum)
-		whole = hashOf(both[:], 0)
-	}
-	return fmt.Sprintf("%016x", whole)
 }
 
 // include adds a part.
@@ -70,9 +64,9 @@ func (i *Info) include(part Info) {
 
 func (h *header) info() Info {
 	bits := h.blocksBytes() * 8
-	version, others := 1, uint64(0)
-	if h.directory != nil {
-		version, others = 2, h.directory.others
+	version := 1
+	if h.upper != nil {
+		version = 2
 	}
 	return Info{
 		N:             h.capacity,
@@ -89,7 +83,7 @@ func (h *header) info() Info {
 		Part:          int(h.part),
 		Parts:         int(h.parts),
 		FormatVersion: version,
-		Others:        others,
+		Others:        h.others,
 		Checksum:      fmt.Sprintf("%016x", h.checksum),
 	}
 }

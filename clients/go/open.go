@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 )
 
@@ -43,23 +44,29 @@ func configOf(options []Option) (c config) {
 // InvalidFilterError. Of a followed file page and headers are: its follower checks the
 // bits. One that nobody follows is checked as a filter is.
 func Open(path string, options ...Option) (*Filter, error) {
-	f, _, err := openPath(path, configOf(options))
-	return f, err
+	return openPath(path, configOf(options))
 }
 
-// openPath also returns what the file was before it was read. Errors name it.
-func openPath(path string, c config) (*Filter, stamp, error) {
+// openPath notes what the file was before it was read. Errors name it.
+func openPath(path string, c config) (*Filter, error) {
 	file, s, err := openRegular(path)
 	if err != nil {
-		return nil, stamp{}, err
+		return nil, err
 	}
 	defer file.Close()
 	f, err := openFile(file, s, c)
 	if err != nil {
-		return nil, stamp{}, inFile(path, err)
+		var system *os.PathError // which has the name
+		if errors.As(err, &system) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s.follow(f)
-	return f, s, nil
+	if f.followed != nil && f.mapped == nil {
+		s.serial = f.followed.load(serialAt)
+	}
+	f.stamp = s
+	return f, nil
 }
 
 func isFollowed(start string) bool { return strings.HasPrefix(start, "BLML") }
@@ -68,11 +75,11 @@ func openFile(file *os.File, s stamp, c config) (*Filter, error) {
 	if isFollowed(s.start) {
 		return openFollowed(file, s.info, c)
 	}
-	l, err := load(file, s, c)
+	p, mem, err := load(file, s, c)
 	if err != nil {
 		return nil, err
 	}
-	return single(l), nil
+	return single(p, mem), nil
 }
 
 // stamp is what a file was when it was looked at.
@@ -82,16 +89,9 @@ type stamp struct {
 	serial uint64 // that a copy of a followed file has, else 0
 }
 
-// follow notes what else is to be compared of a copy of a followed file.
-func (s *stamp) follow(f *Filter) {
-	if f.followed != nil && f.mapped == nil {
-		s.serial = f.followed.load(serialAt)
-	}
-}
-
 // is says whether a file that is looked at later has the same bytes, or is the same followed one.
 func (s stamp) is(now stamp) bool {
-	if s.info == nil || !os.SameFile(s.info, now.info) || s.start != now.start {
+	if !os.SameFile(s.info, now.info) || s.start != now.start {
 		return false
 	}
 	if isFollowed(s.start) {
@@ -152,15 +152,6 @@ func readStart(file *os.File, count int) ([]byte, error) {
 	return start[:n], err
 }
 
-// inFile puts a file's name before what is wrong with it. The system's errors have it.
-func inFile(path string, err error) error {
-	var system *os.PathError
-	if err == nil || errors.As(err, &system) || strings.HasPrefix(err.Error(), path+": ") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
 // FromBytes checks a filter in memory. The bytes are used where they lie and
 // must not change afterwards.
 func FromBytes(b []byte, options ...Option) (*Filter, error) {
@@ -168,73 +159,59 @@ func FromBytes(b []byte, options ...Option) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return single(&loaded{part: p}), nil
+	return single(p, nil), nil
 }
 
 // FromParts makes one filter of all parts of a set, in their order, as FromBytes
 // does of one.
 func FromParts(parts [][]byte, options ...Option) (*Filter, error) {
-	var files []*loaded
+	var all []*part
 	for i, b := range parts {
 		p, err := parse(b, !configOf(options).trust)
 		if err != nil {
 			return nil, fmt.Errorf("part %d: %w", i, err)
 		}
-		files = append(files, &loaded{part: p})
+		all = append(all, p)
 	}
-	return assemble(files)
+	return assemble(all)
 }
 
-// loaded is a filter and the mapping that it lies in, if it does.
-type loaded struct {
-	part *part
-	mem  *mapping
-}
-
-// single makes a Filter of a filter that was opened alone.
-func single(l *loaded) *Filter {
-	h := l.part.header
+// single makes a Filter of a filter that was opened alone, in a mapping or none.
+func single(p *part, mem *mapping) *Filter {
+	h := p.header
 	f := &Filter{
-		parts:   []*part{l.part},
+		parts:   []*part{p},
 		first:   uint64(h.part),
 		total:   uint64(h.parts),
 		seed:    h.seed,
 		keyType: h.keyType,
+		mapped:  mem,
 	}
-	f.hold(l)
-	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line && h.directory == nil {
-		f.plain = l.part
+	if f.total == 1 && f.mapped == nil && h.log2Block == log2Line && h.upper == nil {
+		f.plain = p
 	}
 	return f
 }
 
-func (f *Filter) hold(l *loaded) {
-	if l.mem != nil {
-		f.mapped = append(f.mapped, l.mem)
-	}
-}
-
-// load reads or maps a filter's file.
-func load(file *os.File, s stamp, c config) (l *loaded, err error) {
-	defer catchFaultOf(&err)()
+// load reads or maps a filter's file; mem is nil of one that was read.
+func load(file *os.File, s stamp, c config) (p *part, mem *mapping, err error) {
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	size := s.info.Size()
 	// Nothing is allocated or mapped before the header fits the file's size.
-	if _, err := readHeader([]byte(s.start), uint64(size)); err != nil {
-		return nil, err
+	if _, err = readHeader([]byte(s.start), uint64(size)); err != nil {
+		return nil, nil, err
 	}
-	mem, err := readOrMap(file, int(size), c)
-	if err != nil {
-		return nil, err
+	if mem, err = readOrMap(file, int(size), c); err != nil {
+		return nil, nil, err
 	}
-	p, err := parse(mem.bytes, !c.trust)
-	if err != nil {
+	if p, err = parse(mem.bytes, !c.trust); err != nil {
 		mem.release()
-		return nil, err
+		return nil, nil, err
 	}
 	if !mem.isMapped {
 		mem = nil
 	}
-	return &loaded{p, mem}, nil
+	return p, mem, nil
 }
 
 // readOrMap returns the file's bytes. Where files can't be mapped it reads them.
@@ -252,22 +229,21 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 }
 
 // assemble makes one Filter of parts in their order, if they are all of a set.
-func assemble(parts []*loaded) (*Filter, error) {
+func assemble(parts []*part) (*Filter, error) {
 	if len(parts) == 0 {
 		return nil, setError("no part is there")
 	}
 	set := &Filter{
-		total: uint64(parts[0].part.header.parts),
-		seed:  parts[0].part.header.seed,
+		total: uint64(parts[0].header.parts),
+		seed:  parts[0].header.seed,
 	}
 	if set.total != uint64(len(parts)) {
 		return nil, setError("%d parts are there, but the set has %d", len(parts), set.total)
 	}
-	for _, l := range parts {
-		if err := set.add(l.part); err != nil {
+	for _, p := range parts {
+		if err := set.add(p); err != nil {
 			return nil, err
 		}
-		set.hold(l)
 	}
 	return set, nil
 }

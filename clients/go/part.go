@@ -34,9 +34,9 @@ func newPart(h *header, blocks []byte) *part {
 		probes:     h.probes,
 		header:     h,
 	}
-	if h.directory != nil {
+	if h.upper != nil {
 		p.blocks = blocks[:h.blocksBytes()]
-		p.upper = newUpper(h.directory, blocks[h.blocksBytes():])
+		p.upper = newUpper(h, blocks[h.blocksBytes():])
 	}
 	return p
 }

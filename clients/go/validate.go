@@ -13,25 +13,23 @@ func parse(b []byte, thorough bool) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks := b[h.front():]
-	if h.bitsSet > h.blocksBytes()*8 || thorough && countBits(blocks[:h.blocksBytes()]) != h.bitsSet {
-		return nil, invalid("bits_set", "number of set bits does not match the blocks")
-	}
-	if d := h.directory; d != nil {
-		if err := d.countUpper(blocks[h.blocksBytes():]); thorough && err != nil {
-			return nil, err
+	var set uint64
+	rest := b[h.front():]
+	for _, level := range append([]*header{h}, h.upper...) {
+		blocks := rest[:level.blocksBytes()]
+		if level.bitsSet > uint64(len(blocks))*8 || thorough && countBits(blocks) != level.bitsSet {
+			return nil, invalid("bits_set", "number of set bits does not match the blocks")
 		}
-		if h.keyType == None && d.upper[0].bitsSet+d.upper[1].bitsSet != 0 {
-			return nil, invalid("empty_key_type", "bits are set but there is no key type")
-		}
+		set += level.bitsSet
+		rest = rest[len(blocks):]
 	}
-	if h.keyType == None && h.bitsSet != 0 {
+	if h.keyType == None && set != 0 {
 		return nil, invalid("empty_key_type", "bits are set but there is no key type")
 	}
-	if thorough && checksum(b) != h.checksum {
+	if thorough && hashOfBoth(b[:checksumAt], b[headerBytes:], 0) != h.checksum {
 		return nil, invalid("checksum", "checksum does not match")
 	}
-	return newPart(h, blocks), nil
+	return newPart(h, b[h.front():]), nil
 }
 
 // countBits needs a length that is a multiple of 8, as that of blocks is.
@@ -40,9 +38,4 @@ func countBits(blocks []byte) (sum uint64) {
 		sum += uint64(bits.OnesCount64(binary.LittleEndian.Uint64(blocks)))
 	}
 	return sum
-}
-
-// checksum covers everything but its own 8 bytes.
-func checksum(b []byte) uint64 {
-	return hashOfBoth(b[:checksumAt], b[headerBytes:], 0)
 }

@@ -4,6 +4,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,6 @@ type WatchedFilter struct {
 	current atomic.Pointer[Filter]
 	next    atomic.Int64 // when the path is looked at again, in nanoseconds since 1970
 	reloads sync.Mutex   // one at a time, so that an older file never comes last
-	stamp   stamp        // of what current was read from
 	said    string       // the last error that was logged
 	again   time.Time    // when a lasting one is logged again
 }
@@ -84,7 +84,7 @@ func (f *Filter) isSuperseded() (is bool) {
 		return false
 	}
 	var err error
-	defer catchFaultOf(&err)()
+	defer catchFault(debug.SetPanicOnFault(true), &err)
 	is = f.followed.load(supersededAt) != 0
 	return is
 }
@@ -104,15 +104,15 @@ func (w *WatchedFilter) Reload() (bool, error) {
 // reload needs the lock.
 func (w *WatchedFilter) reload() (bool, error) {
 	w.next.Store(time.Now().Add(lookBetween).UnixNano())
-	now, err := lookAt(w.path)
-	if err == nil && w.stamp.is(now) {
-		return false, nil
+	if f := w.current.Load(); f != nil {
+		if now, err := lookAt(w.path); err == nil && f.stamp.is(now) {
+			return false, nil
+		}
 	}
-	f, s, err := openPath(w.path, w.config)
+	f, err := openPath(w.path, w.config)
 	if err != nil {
 		return false, err
 	}
-	w.stamp = s
 	w.current.Store(f)
 	return true, nil
 }

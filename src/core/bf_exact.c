@@ -232,11 +232,7 @@ read_directory(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 	status = read_level(bytes + AT_LEVEL_2, exact, 1);
 	if (status == BF_OK)
 		status = read_level(bytes + AT_LEVEL_3, exact, 2);
-	if (status != BF_OK)
-		return status;
-	if (bf_exact_bytes(exact) != total_bytes || !bf_exact_fits(exact))
-		return BF_BAD_SIZE;
-	return bf_header_check_parameters(&exact->level[0]);
+	return status;
 }
 
 /* Bits without a type of keys could be looked up by keys of any type. */
@@ -245,7 +241,7 @@ check_empty(const bf_exact *exact)
 {
 	unsigned	i;
 
-	for (i = 0; i < BF_EXACT_LEVELS; i++)
+	for (i = 0; i < exact->levels; i++)
 		if (exact->level[0].key_type == BF_KEY_NONE && exact->level[i].bits_set != 0)
 			return BF_BAD_EMPTY;
 	return BF_OK;
@@ -255,15 +251,23 @@ check_empty(const bf_exact *exact)
 static bf_status
 read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 {
-	bf_status	status = bf_header_read_fields(bytes, total_bytes, BF_EXACT_VERSION, &exact->level[0]);
+	bf_header	header;
+	bf_status	status = bf_header_read_fields(bytes, total_bytes, &header);
 
-	if (status == BF_OK)
+	if (status != BF_OK)
+		return status;
+	bf_exact_of(&header, exact);
+	if (bf_format_version(bytes) == BF_EXACT_VERSION)
 		status = read_directory(bytes, total_bytes, exact);
-	return status;
+	if (status != BF_OK)
+		return status;
+	if (bf_exact_bytes(exact) != total_bytes || !bf_exact_fits(exact))
+		return BF_BAD_SIZE;
+	return bf_header_check_parameters(&exact->level[0]);
 }
 
 bf_status
-bf_exact_read(const void *data, uint64_t total_bytes, bf_exact *exact)
+bf_any_read(const void *data, uint64_t total_bytes, bf_exact *exact)
 {
 	bf_exact	e;
 	bf_status	status = read_fields(data, total_bytes, &e);
@@ -276,7 +280,7 @@ bf_exact_read(const void *data, uint64_t total_bytes, bf_exact *exact)
 }
 
 bf_status
-bf_exact_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
+bf_any_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 {
 	const uint8_t *bytes = data;
 	bf_exact	e;
@@ -285,8 +289,8 @@ bf_exact_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 
 	if (status != BF_OK)
 		return status;
-	for (i = 0; i < BF_EXACT_LEVELS; i++)
-		if (bf_count_bits(bytes + BF_EXACT_HEADER_BYTES + bf_exact_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
+	for (i = 0; i < e.levels; i++)
+		if (bf_count_bits(bytes + bf_exact_front(&e) + bf_exact_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
 			return BF_BAD_BITS_SET;
 	if (check_empty(&e) != BF_OK)
 		return BF_BAD_EMPTY;
@@ -302,13 +306,6 @@ bf_exact_of(const bf_header *header, bf_exact *exact)
 	memset(exact, 0, sizeof *exact);
 	exact->levels = 1;
 	exact->level[0] = *header;
-}
-
-/* Whether bytes say that they are of version 2. */
-static bool
-is_exact(const void *bytes, uint64_t length)
-{
-	return length >= BF_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
 }
 
 /* Bytes of the blocks that two fields state; none if it is no block size of the format. */
@@ -333,34 +330,6 @@ bf_any_length(const void *data)
 	return BF_EXACT_HEADER_BYTES + level_1 +
 		stated_bytes(bytes + AT_LEVEL_2, LEVEL_LOG2_BLOCK, LEVEL_BLOCKS) +
 		stated_bytes(bytes + AT_LEVEL_3, LEVEL_LOG2_BLOCK, LEVEL_BLOCKS);
-}
-
-bf_status
-bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact)
-{
-	bf_header	header;
-	bf_status	status;
-
-	if (is_exact(bytes, total_bytes))
-		return bf_exact_read(bytes, total_bytes, exact);
-	status = bf_header_read(bytes, total_bytes, &header);
-	if (status == BF_OK)
-		bf_exact_of(&header, exact);
-	return status;
-}
-
-bf_status
-bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact)
-{
-	bf_header	header;
-	bf_status	status;
-
-	if (is_exact(bytes, length))
-		return bf_exact_parse(bytes, length, tick, exact);
-	status = bf_parse(bytes, length, tick, &header);
-	if (status == BF_OK)
-		bf_exact_of(&header, exact);
-	return status;
 }
 
 bool

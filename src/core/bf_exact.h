@@ -12,8 +12,7 @@
  * its keys in level 3 denies a member.
  *
  * The bytes are in doc/FORMAT.md: a header of 64 bytes, which is level 1's, a directory of 64
- * bytes with levels 2 and 3, and the blocks of the three levels.  bf_header_read and bf_parse
- * refuse them, so code that knows only level 1 never looks a key up in it.
+ * bytes with levels 2 and 3, and the blocks of the three levels.
  */
 #ifndef BF_EXACT_H
 #define BF_EXACT_H
@@ -26,7 +25,6 @@
 #include "bf_format.h"
 #include "bf_sizing.h"
 
-#define BF_EXACT_VERSION 2
 #define BF_EXACT_LEVELS 3
 
 /* Bytes before the blocks: header and directory. */
@@ -53,9 +51,6 @@ typedef struct bf_universe
 	uint64_t	others;			/* m, 0 or more */
 	double		rate;			/* p for keys outside the universe, 0 .. 1 */
 } bf_universe;
-
-/* The rate that level 1 has: p, or less where there are many more others than members. */
-extern double bf_exact_rate(const bf_universe *universe);
 
 /*
  * The shape for a universe, or one part's share of it, with seed, key type and part all 0.  False
@@ -145,14 +140,17 @@ extern bool bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *mem
 						   const uint64_t *others, size_t other_count, bf_tick tick);
 
 /*
- * Reads and checks header and directory, of which bytes has min(total_bytes,
- * BF_EXACT_HEADER_BYTES), of an exact filter of total_bytes.  What bf_header_read says of
- * damage holds here.  *exact is set only on BF_OK.
+ * The one validator behind every door: text input, binary input, casts, stored values, the C
+ * library and the command line.  A valid filter of either version or a reason, never half of
+ * each: *exact is set only on BF_OK.
+ *
+ * bf_any_read reads and checks header and directory of a filter of total_bytes, without touching
+ * the blocks: no field is what it is by damage, as both have a checksum of their own, but that
+ * bits_set and checksum are those of the blocks is taken on trust.  bytes has min(total_bytes,
+ * bf_exact_front).  bf_any_parse checks all bytes.
  */
-extern bf_status bf_exact_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
-
-/* Checks all bytes, the bits set of each level and the checksum. */
-extern bf_status bf_exact_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
+extern bf_status bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
+extern bf_status bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
 
 /*
  * How long a filter of either version is that begins with these bytes, as they say: of version 2
@@ -162,10 +160,6 @@ extern uint64_t bf_any_length(const void *bytes);
 
 /* A filter of version 1 as one of one level. */
 extern void bf_exact_of(const bf_header *header, bf_exact *exact);
-
-/* The same two for filters of both versions. */
-extern bf_status bf_any_read(const void *bytes, uint64_t total_bytes, bf_exact *exact);
-extern bf_status bf_any_parse(const void *bytes, uint64_t length, bf_tick tick, bf_exact *exact);
 
 /* Whether two have the same header and directory, and so the same bytes. */
 extern bool bf_exact_same(const bf_exact *a, const bf_exact *b);

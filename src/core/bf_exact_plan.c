@@ -26,8 +26,9 @@
 /* The most that a level lets in of the keys that it keeps out: one probe is then best. */
 #define MOST_RATE 0.5
 
-double
-bf_exact_rate(const bf_universe *universe)
+/* The rate that level 1 has: p, or less where there are many more others than members. */
+static double
+first_rate(const bf_universe *universe)
 {
 	double		rate;
 
@@ -81,7 +82,7 @@ bf_exact_resize(bf_exact *exact, unsigned level, uint64_t keys, uint64_t opposit
 bool
 bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact)
 {
-	double		rate = bf_exact_rate(universe);
+	double		rate = first_rate(universe);
 	uint64_t	others = room_for((double) universe->others * rate);
 	double		rate_2 = level_rate(1, others, universe->members);
 	bf_sizing	sizing;

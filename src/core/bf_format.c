@@ -1,6 +1,6 @@
 /*
  * bf_format.c
- *	  Reading, checking and writing headers, and the filters of format version 1.
+ *	  Reading, checking and writing headers.
  *
  * Sizes are computed in 64 bits and compared with the length at hand before
  * anything is believed; no field is used before it is checked.
@@ -86,25 +86,6 @@ bf_status_text(bf_status status)
 	return "unknown status";
 }
 
-static double
-load_double(const uint8_t *bytes)
-{
-	uint64_t	bits = bf_load_le(bytes, 8);
-	double		value;
-
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-static void
-store_double(uint8_t *bytes, double value)
-{
-	uint64_t	bits;
-
-	memcpy(&bits, &value, sizeof bits);
-	bf_store_le(bytes, 8, bits);
-}
-
 /* The header's checksum of itself: the low half of XXH64, for which there is room. */
 static uint32_t
 header_checksum(const uint8_t *bytes)
@@ -114,13 +95,13 @@ header_checksum(const uint8_t *bytes)
 
 /* The fields that say what kind of bytes these are, before any is interpreted. */
 static bf_status
-check_identity(const uint8_t *bytes, uint64_t total_bytes, unsigned version)
+check_identity(const uint8_t *bytes, uint64_t total_bytes)
 {
 	if (total_bytes < BF_HEADER_BYTES)
 		return BF_BAD_LENGTH;
 	if (memcmp(bytes + AT_MAGIC, magic, sizeof magic) != 0)
 		return BF_BAD_MAGIC;
-	if (bytes[AT_VERSION] != version)
+	if (bytes[AT_VERSION] != BF_FORMAT_VERSION && bytes[AT_VERSION] != BF_EXACT_VERSION)
 		return BF_BAD_VERSION;
 	if (bf_load_le(bytes + AT_HEADER_CHECKSUM, 4) != header_checksum(bytes))
 		return BF_BAD_HEADER_CHECKSUM;
@@ -161,81 +142,27 @@ bf_header_check_parameters(const bf_header *header)
 	return BF_OK;
 }
 
-/* Bits without a key type could be asked for keys of any type. */
-static bf_status
-check_empty(const bf_header *header)
-{
-	if (header->key_type == BF_KEY_NONE && header->bits_set != 0)
-		return BF_BAD_EMPTY;
-	return BF_OK;
-}
-
 bf_status
-bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, unsigned version, bf_header *header)
+bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
 {
-	bf_header	h;
-	bf_status	status = check_identity(bytes, total_bytes, version);
+	uint64_t	rate;
+	bf_status	status = check_identity(bytes, total_bytes);
 
 	if (status != BF_OK)
 		return status;
-	h.probes = bytes[AT_PROBES];
-	h.log2_block_bits = bytes[AT_LOG2_BLOCK];
-	h.key_type = bytes[AT_KEY_TYPE] | (uint32_t) bf_load_le(bytes + AT_COLUMNS, 3) << 8;
-	h.blocks = (uint32_t) bf_load_le(bytes + AT_BLOCKS, 4);
-	h.part = (uint16_t) bf_load_le(bytes + AT_PART, 2);
-	h.parts = (uint16_t) bf_load_le(bytes + AT_PARTS, 2);
-	h.seed = bf_load_le(bytes + AT_SEED, 8);
-	h.capacity = bf_load_le(bytes + AT_CAPACITY, 8);
-	h.rate = load_double(bytes + AT_RATE);
-	h.bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
-	h.checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
-	*header = h;
+	header->probes = bytes[AT_PROBES];
+	header->log2_block_bits = bytes[AT_LOG2_BLOCK];
+	header->key_type = bytes[AT_KEY_TYPE] | (uint32_t) bf_load_le(bytes + AT_COLUMNS, 3) << 8;
+	header->blocks = (uint32_t) bf_load_le(bytes + AT_BLOCKS, 4);
+	header->part = (uint16_t) bf_load_le(bytes + AT_PART, 2);
+	header->parts = (uint16_t) bf_load_le(bytes + AT_PARTS, 2);
+	header->seed = bf_load_le(bytes + AT_SEED, 8);
+	header->capacity = bf_load_le(bytes + AT_CAPACITY, 8);
+	rate = bf_load_le(bytes + AT_RATE, 8);
+	memcpy(&header->rate, &rate, sizeof rate);
+	header->bits_set = bf_load_le(bytes + AT_BITS_SET, 8);
+	header->checksum = bf_load_le(bytes + AT_CHECKSUM, 8);
 	return check_geometry(header);
-}
-
-/* All rules of version 1 that the header's fields can be checked for one by one. */
-static bf_status
-read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header)
-{
-	bf_status	status = bf_header_read_fields(bytes, total_bytes, BF_FORMAT_VERSION, header);
-
-	if (status == BF_OK && (bf_total_bytes(header) != total_bytes || total_bytes > BF_MAX_BYTES))
-		status = BF_BAD_SIZE;
-	return status == BF_OK ? bf_header_check_parameters(header) : status;
-}
-
-bf_status
-bf_header_read(const void *data, uint64_t total_bytes, bf_header *header)
-{
-	bf_header	h;
-	bf_status	status = read_fields(data, total_bytes, &h);
-
-	if (status == BF_OK)
-		status = check_empty(&h);
-	if (status == BF_OK)
-		*header = h;
-	return status;
-}
-
-bf_status
-bf_parse(const void *data, uint64_t length, bf_tick tick, bf_header *header)
-{
-	const uint8_t *bytes = data;
-	const uint8_t *blocks;
-	bf_header	h;
-	bf_status	status = read_fields(bytes, length, &h);
-
-	if (status != BF_OK)
-		return status;
-	blocks = bytes + BF_HEADER_BYTES;
-	if (bf_count_bits(blocks, bf_blocks_bytes(&h), tick) != h.bits_set)
-		return BF_BAD_BITS_SET;
-	if (check_empty(&h) != BF_OK)
-		return BF_BAD_EMPTY;
-	if (bf_checksum(bytes, AT_CHECKSUM, blocks, bf_blocks_bytes(&h), tick) != h.checksum)
-		return BF_BAD_CHECKSUM;
-	*header = h;
-	return BF_OK;
 }
 
 void
@@ -247,6 +174,9 @@ bf_header_copy(const bf_header *header, uint8_t *bytes)
 void
 bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes)
 {
+	uint64_t	rate;
+
+	memcpy(&rate, &header->rate, sizeof rate);
 	memset(bytes, 0, BF_HEADER_BYTES);
 	memcpy(bytes + AT_MAGIC, magic, sizeof magic);
 	bytes[AT_VERSION] = (uint8_t) version;
@@ -258,7 +188,7 @@ bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes
 	bf_store_le(bytes + AT_PARTS, 2, header->parts);
 	bf_store_le(bytes + AT_SEED, 8, header->seed);
 	bf_store_le(bytes + AT_CAPACITY, 8, header->capacity);
-	store_double(bytes + AT_RATE, header->rate);
+	bf_store_le(bytes + AT_RATE, 8, rate);
 	bf_store_le(bytes + AT_BITS_SET, 8, header->bits_set);
 	bytes[AT_HASH] = BF_HASH_XXH64;
 	bf_store_le(bytes + AT_COLUMNS, 3, header->key_type >> 8);

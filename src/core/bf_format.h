@@ -1,13 +1,10 @@
 /*
  * bf_format.h
- *	  Format version 1: the header, and the one validator behind every door.
+ *	  The header, and why bytes are not a filter.
  *
- * A filter is BF_HEADER_BYTES of header and the blocks, nothing after.  The same
- * bytes are in a table, on the wire and in a file; doc/FORMAT.md is the contract.
- *
- * bf_parse returns a valid filter or a reason, never half of each.  Text input,
- * binary input, casts, stored values, the C library and the command line all go
- * through it.
+ * A filter is BF_HEADER_BYTES of header and the blocks, nothing after; an exact one has a
+ * directory between them.  The same bytes are in a table, on the wire and in a file;
+ * doc/FORMAT.md is the contract.  bf_exact.h has the one validator.
  */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
@@ -97,24 +94,6 @@ bf_format_version(const void *bytes)
 }
 
 /*
- * Reads and checks a header of a filter that is total_bytes long, without
- * touching the blocks: no field is what it is by damage, since the header has a
- * checksum of its own, but that bits_set and checksum are those of the blocks is
- * taken on trust.  bytes must have min(total_bytes, BF_HEADER_BYTES) bytes.
- * *header is set only on BF_OK.
- */
-extern bf_status bf_header_read(const void *bytes, uint64_t total_bytes,
-								bf_header *header);
-
-/*
- * Checks a whole filter: all of bf_header_read, then that bits_set is the
- * popcount of the blocks and that the checksum matches.  *header is set only on
- * BF_OK; the blocks are then at bytes + BF_HEADER_BYTES.
- */
-extern bf_status bf_parse(const void *bytes, uint64_t length, bf_tick tick,
-						  bf_header *header);
-
-/*
  * Writes the header of a valid filter whose blocks are at blocks, with their
  * checksum, which is stored in *header too.  bits_set must be right.
  */
@@ -125,11 +104,10 @@ extern void bf_header_write(bf_header *header, const uint8_t *blocks,
 extern void bf_header_copy(const bf_header *header, uint8_t *bytes);
 
 /*
- * For bf_exact.c, whose header has the same fields: bytes as a header of this version, with all
- * rules about them that come before the length's; and the rules that come after it.
+ * For bf_exact.c: bytes as a header, with all rules about them that come before the length's; and
+ * the rules that come after it.
  */
-extern bf_status bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, unsigned version,
-									   bf_header *header);
+extern bf_status bf_header_read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_header *header);
 extern bf_status bf_header_check_parameters(const bf_header *header);
 extern void bf_header_copy_version(const bf_header *header, unsigned version, uint8_t *bytes);
 

@@ -66,12 +66,6 @@ bf_hash_words(uint64_t *words, size_t count, uint64_t seed)
 		words[i] = bf_hash_word(words[i], seed);
 }
 
-static inline uint64_t
-bf_hash_8(const uint8_t *bytes, uint64_t seed)
-{
-	return bf_hash_word(bf_load_le64(bytes), seed);
-}
-
 /* The checksum of a filter: XXH64, seed 0, of the header's part and the blocks. */
 extern uint64_t bf_checksum(const uint8_t *header, size_t header_length,
 							const uint8_t *blocks, uint64_t blocks_length,

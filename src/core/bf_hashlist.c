@@ -120,23 +120,6 @@ radix_sort(uint64_t *hashes, size_t count, unsigned shift, ticker *ticks)
 	}
 }
 
-/* Drops repeats of sorted hashes. */
-static size_t
-drop_repeats(uint64_t *hashes, size_t count, ticker *ticks)
-{
-	size_t		kept = 0;
-	size_t		i;
-
-	for (i = 1; i < count; i++)
-	{
-		if (hashes[i] != hashes[kept])
-			hashes[++kept] = hashes[i];
-		if (i % TICK_HASHES == 0)
-			count_ticks(ticks, TICK_HASHES);
-	}
-	return kept + 1;
-}
-
 /* The bits to shift the highest byte by in which numbers differ. */
 static unsigned
 first_shift(const uint64_t *numbers, size_t count)
@@ -164,11 +147,20 @@ size_t
 bf_hashlist_unique(uint64_t *hashes, size_t count, bf_tick tick)
 {
 	ticker		ticks = {tick, 0};
+	size_t		kept = 0;
+	size_t		i;
 
 	if (count == 0)
 		return 0;
 	bf_hashlist_sort(hashes, count, tick);
-	return drop_repeats(hashes, count, &ticks);
+	for (i = 1; i < count; i++)
+	{
+		if (hashes[i] != hashes[kept])
+			hashes[++kept] = hashes[i];
+		if (i % TICK_HASHES == 0)
+			count_ticks(&ticks, TICK_HASHES);
+	}
+	return kept + 1;
 }
 
 bool

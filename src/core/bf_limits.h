@@ -10,8 +10,9 @@
 
 #include <stdint.h>
 
-/* The version that this code reads and writes. */
+/* The versions that this code reads and writes: of filters, and of exact ones. */
 #define BF_FORMAT_VERSION	1
+#define BF_EXACT_VERSION	2
 
 /* Identifier of the hash in the header: XXH64 with the header's seed. */
 #define BF_HASH_XXH64		1

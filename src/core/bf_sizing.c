@@ -220,13 +220,6 @@ bf_size_for_rate(uint64_t n, double p, bf_sizing *sizing)
 	return true;
 }
 
-/* Whether a rate in so many bits per key is within the allowed excess. */
-static bool
-rate_near_ideal(double rate, double bits_per_key)
-{
-	return BF_MAX_EXCESS * bf_ideal_bits_per_key(rate) >= bits_per_key;
-}
-
 void
 bf_size_for_bits(uint64_t m, unsigned k, bf_sizing *sizing)
 {
@@ -235,8 +228,9 @@ bf_size_for_bits(uint64_t m, unsigned k, bf_sizing *sizing)
 	unsigned	log2 = BF_MIN_LOG2_BLOCK;
 	uint64_t	bits;
 
+	/* until the rate is within the allowed excess */
 	while (log2 < BF_MAX_LOG2_BLOCK && m > (uint64_t) 1 << log2 &&
-		   !rate_near_ideal(rate_at(bits_per_key, log2, k), bits_per_key))
+		   BF_MAX_EXCESS * bf_ideal_bits_per_key(rate_at(bits_per_key, log2, k)) < bits_per_key)
 		log2++;
 	geometry->log2_block_bits = log2;
 	geometry->probes = k;

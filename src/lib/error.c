@@ -106,17 +106,12 @@ lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 
 int
 lbf_fail_format(bloomfilter_detail *detail, bf_status status,
-				const char *subject, const uint8_t *bytes, size_t length)
+				const char *subject, const uint8_t *bytes)
 {
-	enum
-	{
-		AT_VERSION = 4
-	};
 	char		text[64];
 
-	if (status != BF_BAD_VERSION || length <= AT_VERSION)
+	if (status != BF_BAD_VERSION)
 		return lbf_fail(detail, FORMAT_CODE(status), subject);
-	snprintf(text, sizeof text, "%s %u", bf_status_text(status),
-			 (unsigned) bytes[AT_VERSION]);
+	snprintf(text, sizeof text, "%s %u", bf_status_text(status), bf_format_version(bytes));
 	return lbf_fail_text(detail, BLOOMFILTER_ERR_FORMAT_VERSION, subject, text);
 }

@@ -24,9 +24,8 @@ extern int	lbf_fail_text(bloomfilter_detail *detail, int code,
 extern int	lbf_fail_system(bloomfilter_detail *detail, const char *subject,
 							const char *action);
 
-/* For what bf_parse or bf_header_read said of bytes, of which there are length. */
+/* For what bf_any_parse or bf_any_read said of bytes. */
 extern int	lbf_fail_format(bloomfilter_detail *detail, bf_status status,
-							const char *subject, const uint8_t *bytes,
-							size_t length);
+							const char *subject, const uint8_t *bytes);
 
 #endif							/* LBF_ERROR_H */

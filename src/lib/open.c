@@ -110,7 +110,7 @@ read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
 	status = bf_any_read(bytes, length, &part->shape);
 	/* of a filter alone this rule comes after the one that needs the blocks */
 	if (status != BF_OK && (o->paged || status != BF_BAD_EMPTY))
-		return lbf_fail_format(o->detail, status, o->path, bytes, there);
+		return lbf_fail_format(o->detail, status, o->path, bytes);
 	if (length > left)
 		return wrong_length(o);
 	part->bytes.length = (size_t) length;
@@ -195,7 +195,7 @@ check_parts(bloomfilter *filter, unsigned flags, const char *subject, bloomfilte
 			bf_any_parse(bytes->start, bytes->length, NULL, &part->shape);
 
 		if (status != BF_OK)
-			return lbf_fail_format(detail, status, subject, bytes->start, bytes->length);
+			return lbf_fail_format(detail, status, subject, bytes->start);
 	}
 	lbf_handle_complete(filter);
 	return BLOOMFILTER_OK;

@@ -5,6 +5,7 @@
 #include "bf_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "bf_key.h"
 #include "error.h"
@@ -12,9 +13,11 @@
 int
 bloomfilter_text_type_of_name(const char *name)
 {
-	int			type = name == NULL ? -1 : bf_text_type_of_name(name);
+	int			type = name == NULL ? -1 : bf_key_type_of_name(name);
 
-	return type < 0 ? BLOOMFILTER_ERR_ARGUMENT : type;
+	if (name != NULL && strcmp(name, "real") == 0)
+		return BLOOMFILTER_TEXT_REAL;
+	return type < 0 || type == BF_KEY_ROW ? BLOOMFILTER_ERR_ARGUMENT : type;
 }
 
 int
@@ -50,7 +53,8 @@ bloomfilter_text_key(int text_type, const char *text, size_t length,
 	reason = bf_text_key(text_type, text, length, buffer, &slice);
 	if (reason != NULL)
 	{
-		snprintf(subject, sizeof subject, "not a key of type %s", bf_text_type_name(text_type));
+		snprintf(subject, sizeof subject, "not a key of type %s",
+				 text_type == BLOOMFILTER_TEXT_REAL ? "real" : bf_key_type_name((unsigned) text_type));
 		return lbf_fail_text(detail, BLOOMFILTER_ERR_KEY, subject, reason);
 	}
 	key->bytes = slice.bytes;

@@ -30,24 +30,6 @@ bf_text_is_word(const char *text, size_t length, const char *word)
 	return i == length && word[i] == '\0';
 }
 
-int
-bf_text_type_of_name(const char *name)
-{
-	int			type = bf_key_type_of_name(name);
-
-	if (strcmp(name, "real") == 0)
-		return BF_TEXT_REAL;
-	return type == BF_KEY_ROW ? -1 : type;
-}
-
-const char *
-bf_text_type_name(int type)
-{
-	if (type == BF_TEXT_REAL)
-		return "real";
-	return bf_text_key_type(type) == BF_KEY_NONE ? NULL : bf_key_type_name((unsigned) type);
-}
-
 unsigned
 bf_text_key_type(int type)
 {

@@ -23,12 +23,6 @@
  */
 #define BF_TEXT_REAL	100
 
-/* The type that a name stands for: a key type's own, or "real".  -1 if none. */
-extern int	bf_text_type_of_name(const char *name);
-
-/* "real" for BF_TEXT_REAL, else the key type's name; NULL if it is none. */
-extern const char *bf_text_type_name(int type);
-
 /* The type of the keys that are read so: BF_KEY_FLOAT for BF_TEXT_REAL. */
 extern unsigned bf_text_key_type(int type);
 

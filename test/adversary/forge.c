@@ -47,7 +47,7 @@ main(int argc, char **argv)
 	if (argc != 5)
 		return 2;
 	bytes = read_file(argv[1], &length);
-	if (bf_parse(bytes, length, NULL, &header) != BF_OK)
+	if (plain_parse(bytes, length, NULL, &header) != BF_OK)
 		return 2;
 	wanted = strtol(argv[2], NULL, 10);
 	first = strtoll(argv[3], NULL, 10);

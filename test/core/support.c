@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bf_exact.h"
 #include "bf_key.h"
 #include "bf_sizing.h"
 
@@ -136,6 +137,28 @@ filter_same(filter *a, filter *b)
 	free(a_bytes);
 	free(b_bytes);
 	return same;
+}
+
+bf_status
+plain_read(const void *bytes, uint64_t total_bytes, bf_header *header)
+{
+	bf_exact	shape;
+	bf_status	status = bf_any_read(bytes, total_bytes, &shape);
+
+	if (status == BF_OK)
+		*header = shape.level[0];
+	return status;
+}
+
+bf_status
+plain_parse(const void *bytes, uint64_t length, bf_tick tick, bf_header *header)
+{
+	bf_exact	shape;
+	bf_status	status = bf_any_parse(bytes, length, tick, &shape);
+
+	if (status == BF_OK)
+		*header = shape.level[0];
+	return status;
 }
 
 uint8_t *

@@ -43,6 +43,10 @@ extern uint64_t filter_count_integers(const filter *f, uint64_t first,
 /* The whole filter as stored, of bf_total_bytes. */
 extern uint8_t *filter_bytes(filter *f);
 
+/* bf_any_read and bf_any_parse of a filter of one level. */
+extern bf_status plain_read(const void *bytes, uint64_t total_bytes, bf_header *header);
+extern bf_status plain_parse(const void *bytes, uint64_t length, bf_tick tick, bf_header *header);
+
 /* Whether two filters are stored as the same bytes. */
 extern bool filter_same(filter *a, filter *b);
 

@@ -92,12 +92,12 @@ test_round_trip(void)
 	uint64_t	length = bf_total_bytes(&f.header);
 	bf_header	header;
 
-	ok(bf_parse(bytes, length, NULL, &header) == BF_OK &&
+	ok(plain_parse(bytes, length, NULL, &header) == BF_OK &&
 	   same_fields(&header, &f.header),
-	   "bf_parse reads every field that bf_header_write wrote");
-	ok(bf_header_read(header_alone, length, &header) == BF_OK &&
+	   "bf_any_parse reads every field that bf_header_write wrote");
+	ok(plain_read(header_alone, length, &header) == BF_OK &&
 	   same_fields(&header, &f.header),
-	   "bf_header_read needs no byte beyond the header");
+	   "bf_any_read needs no byte beyond the header");
 	ok(bytes[12] == 0x02 && bytes[13] == 0x01 && bytes[14] == 0x04 &&
 	   bytes[15] == 0x03 && bytes[16] == 0x0c && bytes[23] == 0x05 &&
 	   bytes[24] == 0x14 && bytes[31] == 0x0d,
@@ -116,7 +116,7 @@ static bf_status
 parse_exact(const uint8_t *bytes, size_t length, bf_header *header)
 {
 	uint8_t    *copy = exact_copy(bytes, length);
-	bf_status	status = bf_parse(copy, length, NULL, header);
+	bf_status	status = plain_parse(copy, length, NULL, header);
 
 	free(copy);
 	return status;
@@ -164,14 +164,14 @@ test_bit_flips(void)
 	for (bit = 0; bit < 8 * total; bit++)
 	{
 		bytes[bit / 8] = (uint8_t) (bytes[bit / 8] ^ 1u << bit % 8);
-		refused &= check(bf_parse(bytes, total, NULL, &header) != BF_OK,
+		refused &= check(plain_parse(bytes, total, NULL, &header) != BF_OK,
 						 "bit %zu", bit);
 		kept &= same_fields(&header, &untouched);
 		bytes[bit / 8] = (uint8_t) (bytes[bit / 8] ^ 1u << bit % 8);
 	}
 	ok(refused, "a flip of any single bit of a filter is detected");
 	ok(kept, "*header is not touched when bytes are refused");
-	ok(bf_parse(bytes, total, NULL, &header) == BF_OK,
+	ok(plain_parse(bytes, total, NULL, &header) == BF_OK,
 	   "the same bytes without a flip are accepted");
 	free(bytes);
 	filter_free(&f);
@@ -192,12 +192,12 @@ test_header_flips(void)
 	for (bit = 0; bit < 8 * 56; bit++)
 	{
 		header_alone[bit / 8] = (uint8_t) (header_alone[bit / 8] ^ 1u << bit % 8);
-		refused &= check(bf_header_read(header_alone, total, &header) != BF_OK, "bit %zu", bit);
+		refused &= check(plain_read(header_alone, total, &header) != BF_OK, "bit %zu", bit);
 		header_alone[bit / 8] = (uint8_t) (header_alone[bit / 8] ^ 1u << bit % 8);
 	}
 	ok(refused, "a flip of any bit of the first 56 bytes is detected by the header alone");
 	bytes[16] = (uint8_t) (bytes[16] ^ 1);
-	ok(bf_parse(bytes, total, NULL, &header) == BF_BAD_HEADER_CHECKSUM,
+	ok(plain_parse(bytes, total, NULL, &header) == BF_BAD_HEADER_CHECKSUM,
 	   "and called damage of the header");
 	free(header_alone);
 	free(bytes);
@@ -314,7 +314,7 @@ verdict(uint8_t *bytes, uint64_t length)
 	bf_header	header;
 
 	bf_store_le(bytes + 56, 8, bf_checksum(bytes, 56, bytes + 64, length - 64, NULL));
-	return bf_parse(bytes, length, NULL, &header);
+	return plain_parse(bytes, length, NULL, &header);
 }
 
 static void
@@ -336,6 +336,8 @@ test_against_model(void)
 
 		for (i = 0; i < damages; i++)
 			damage_field(bytes, &random);
+		if (bytes[4] == 2)
+			bytes[4] = 3;		/* test_exact has version 2 */
 		if (next_random(&random) % 8 == 0)
 			bf_store_le(bytes + 40, 8, count_ones(bytes + 64, (size_t) length - 64));
 		if (next_random(&random) % 8 != 0)
@@ -366,7 +368,7 @@ read_shape(uint32_t blocks, unsigned log2_block_bits, uint64_t length)
 	bf_status	status;
 
 	bf_header_copy(&header, bytes);
-	status = bf_header_read(bytes, length, &header);
+	status = plain_read(bytes, length, &header);
 	free(bytes);
 	return status;
 }
@@ -380,7 +382,7 @@ read_bits_set(uint64_t bits_set)
 	header.key_type = BF_KEY_INTEGER;
 	header.bits_set = bits_set;
 	bf_header_copy(&header, bytes);
-	return bf_header_read(bytes, bf_total_bytes(&header), &header);
+	return plain_read(bytes, bf_total_bytes(&header), &header);
 }
 
 static void

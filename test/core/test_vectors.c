@@ -142,7 +142,7 @@ row_filter(const table *t, size_t row)
 	uint8_t    *bytes = from_hex(table_text(t, row, "filter_hex"), &length);
 	filter		f;
 
-	if (bf_parse(bytes, length, NULL, &f.header) != BF_OK)
+	if (plain_parse(bytes, length, NULL, &f.header) != BF_OK)
 	{
 		printf("not ok - row %s is refused\n", table_text(t, row, "name"));
 		exit(1);
@@ -329,12 +329,12 @@ test_invalid_row(const table *t, size_t row)
 	uint8_t    *header_alone = exact_copy(bytes, length < 64 ? length : 64);
 	bf_status	wanted = status_of_rule(rule);
 	bf_header	header;
-	bf_status	got = bf_parse(bytes, length, NULL, &header);
+	bf_status	got = plain_parse(bytes, length, NULL, &header);
 
 	ok(wanted != BF_OK && got == wanted, "invalid.tsv: %s is refused for its %s (%s)",
 	   table_text(t, row, "name"), rule, bf_status_text(got));
 	if (wanted < BF_BAD_BITS_SET)
-		ok(bf_header_read(header_alone, length, &header) == wanted,
+		ok(plain_read(header_alone, length, &header) == wanted,
 		   "invalid.tsv: %s is refused by its header alone", table_text(t, row, "name"));
 	free(bytes);
 	free(header_alone);
@@ -405,7 +405,7 @@ test_exact_row(const table *t, size_t row)
 	bool		valid = strcmp(word, "-") == 0;
 	bf_status	wanted = valid ? BF_OK : status_of_rule(word);
 	bf_exact	exact;
-	bf_status	got = bf_exact_parse(bytes, length, NULL, &exact);
+	bf_status	got = bf_any_parse(bytes, length, NULL, &exact);
 
 	ok(got == wanted && (valid || wanted != BF_OK), "exact.tsv: %s is %s (%s)", name, valid ? "valid" : word, bf_status_text(got));
 	if (valid)
@@ -416,7 +416,7 @@ test_exact_row(const table *t, size_t row)
 		ok(exact_built_as(t, row, &exact, bytes, length), "exact.tsv: %s is built of its keys", name);
 	}
 	if (valid || wanted < BF_BAD_BITS_SET || wanted > BF_BAD_CHECKSUM)
-		ok(bf_exact_read(front, length, &exact) == wanted, "exact.tsv: %s by header and directory alone", name);
+		ok(bf_any_read(front, length, &exact) == wanted, "exact.tsv: %s by header and directory alone", name);
 	free(bytes);
 	free(front);
 }

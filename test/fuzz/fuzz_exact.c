@@ -61,13 +61,11 @@ static void
 use(const uint8_t *bytes, size_t length)
 {
 	uint8_t    *again;
-	bf_header	header;
 	bf_exact	exact;
 
-	if (bf_exact_parse(bytes, length, NULL, &exact) != BF_OK)
+	if (bf_any_parse(bytes, length, NULL, &exact) != BF_OK || exact.levels == 1)
 		return;
 	demand(bf_exact_bytes(&exact) == length && bf_any_length(bytes) == length);
-	demand(bf_parse(bytes, length, NULL, &header) == BF_BAD_VERSION);
 	ask(&exact, bytes + BF_EXACT_HEADER_BYTES);
 	carry(&exact, bytes, length);
 	again = malloc(length);

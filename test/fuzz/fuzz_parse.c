@@ -1,6 +1,6 @@
 /*
  * fuzz_parse.c
- *	  Bytes of any origin as a filter: bf_parse, and all that a filter is for.
+ *	  Bytes of any origin as a filter: bf_any_parse, and all that a filter is for.
  *
  * The input is tried as it is, and once more with the number of bits set and both
  * checksums made right, so that the mutations reach what they guard.
@@ -13,6 +13,7 @@
 #include "bf_bits.h"
 #include "bf_bytes.h"
 #include "bf_estimate.h"
+#include "bf_exact.h"
 #include "bf_filter.h"
 #include "bf_sizing.h"
 #include "demand.h"
@@ -110,10 +111,12 @@ static void
 use(const uint8_t *bytes, size_t length)
 {
 	const uint8_t *blocks = bytes + BF_HEADER_BYTES;
+	bf_exact	shape;
 	bf_header	header;
 
-	if (bf_parse(bytes, length, NULL, &header) != BF_OK)
+	if (bf_any_parse(bytes, length, NULL, &shape) != BF_OK || shape.levels > 1)
 		return;
+	header = shape.level[0];
 	demand(bf_total_bytes(&header) == length);
 	write_again(header, bytes);
 	ask(&header, blocks);

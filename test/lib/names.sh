@@ -36,11 +36,11 @@ shown_by_shared() {
 program() {
 	cat >"$out.c" <<-END
 		#include "libbloomfilter.h"
-		int bf_parse(void);
+		int bf_any_parse(void);
 		int bf_hash(void);
-		int bf_parse(void) { return 1; }
+		int bf_any_parse(void) { return 1; }
 		int bf_hash(void) { return 2; }
-		int main(void) { return bloomfilter_version()[0] == 0 || bf_parse() + bf_hash() != 3 ||
+		int main(void) { return bloomfilter_version()[0] == 0 || bf_any_parse() + bf_hash() != 3 ||
 			bloomfilter_open("/", 0, 0, 0) != BLOOMFILTER_ERR_ARGUMENT || BLOOMFILTER_VERSION_NUMBER < 10000; }
 	END
 	gcc -O1 -flto=auto -Isrc/lib -o "$out.program" "$out.c" "$out/libbloomfilter.a" -pthread -lm &&

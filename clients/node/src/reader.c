@@ -114,7 +114,7 @@ check_header(uint32_t length)
 EXPORT("check_exact") int
 check_exact(uint32_t length)
 {
-	return (int) bf_exact_parse(filter_at(), length, NULL, &shape);
+	return (int) bf_any_parse(filter_at(), length, NULL, &shape);
 }
 
 /* Of an exact filter: keys of its universe that are no members, for which it was sized. */
@@ -213,7 +213,7 @@ hash_word(uint32_t low, uint32_t high)
 {
 	uint64_t	word = (uint64_t) high << 32 | low;
 
-	return bf_hash_8((const uint8_t *) &word, shape.level[0].seed);
+	return bf_hash_word(word, shape.level[0].seed);
 }
 
 EXPORT("contains_word") int
@@ -300,10 +300,7 @@ ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
 EXPORT("ask_words") void
 ask_words(uint64_t *words, size_t count, uint8_t *found)
 {
-	size_t		i;
-
-	for (i = 0; i < count; i++)
-		words[i] = bf_hash_8((const uint8_t *) &words[i], shape.level[0].seed);
+	bf_hash_words(words, count, shape.level[0].seed);
 	ask_hashes(words, count, found);
 }
 

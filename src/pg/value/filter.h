@@ -35,7 +35,7 @@ typedef struct BfpgFilter
 extern BfpgFilter *bfpg_filter_new(const bf_header *header, MemoryContext parent);
 
 /*
- * A private copy of any bloomfilter Datum, checked by bf_parse.  It never looks
+ * A private copy of any bloomfilter Datum, checked by bf_any_parse.  It never looks
  * at a value's bytes twice: what was checked is what was copied.
  */
 extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);

@@ -25,10 +25,14 @@ public final class BloomFilter {
     private final long seed;
     private final Info info;
 
+    /** What the file was before it was read, or null. */
+    final Opening.Stamp stamp;
+
     /** The file that the parts lie in, if its bits change, else null. */
     private final Followed followed;
 
-    BloomFilter(List<Part> open, Followed followed) throws InvalidSetException {
+    BloomFilter(List<Part> open, Opening.Stamp stamp, Followed followed) throws InvalidSetException {
+        this.stamp = stamp;
         this.followed = followed;
         Header first = open.get(0).header;
         parts = new Part[first.parts];
@@ -49,14 +53,13 @@ public final class BloomFilter {
      * @throws InvalidFilterException if the file is damaged
      */
     public static BloomFilter open(Path path, ReadOption... options) throws IOException {
-        Opening.Opened opened = new Opening(options).open(path);
-        return new BloomFilter(opened.parts, opened.followed);
+        return new Opening(options).open(path);
     }
 
     /** A filter from its bytes, as {@code filter::bytea} in a query returns them; copied. */
     public static BloomFilter fromBytes(byte[] filter, ReadOption... options)
             throws IOException {
-        return new BloomFilter(List.of(new Opening(options).check(filter)), null);
+        return new BloomFilter(List.of(new Opening(options).check(filter)), null, null);
     }
 
     /** A whole set from the bytes of its parts, in their order. */
@@ -68,7 +71,7 @@ public final class BloomFilter {
             parts.add(opening.check(filter));
         }
         Opening.checkSet(parts);
-        return new BloomFilter(parts, null);
+        return new BloomFilter(parts, null, null);
     }
 
     /** What the filter says about itself; of a followed file the bits are counted. */
@@ -99,7 +102,7 @@ public final class BloomFilter {
 
     /** Whether a follower has put another file in the place of this one. */
     boolean isSuperseded() {
-        return followed != null && followed.isSuperseded();
+        return followed != null && followed.word(Followed.SUPERSEDED) != 0;
     }
 
     /** Asks for an integer key: a long, int, short or byte. */

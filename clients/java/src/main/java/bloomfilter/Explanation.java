@@ -23,7 +23,7 @@ final class Explanation {
                 .add("length", String.valueOf(bytes.length)).add("bytes", hex(bytes))
                 .add("seed", hex(header.seed)).add("hash", hex(hash))
                 .add("part", Hash.part(hash, header.parts) + " of " + header.parts)
-                .add("block", Hash.reduce(hash, header.blocks) + " of " + header.blocks);
+                .add("block", Hash.reduce(hash, header.first.blocks) + " of " + header.first.blocks);
         if (isOpen) {
             lines.add("probes", part.probes(hash));
             lines.text.append(part.explainUpper(hash));

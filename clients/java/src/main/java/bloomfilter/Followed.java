@@ -44,7 +44,6 @@ final class Followed {
     static final int SAVED = 1024;
     static final int SAVED_CHECKSUM = 1080;
     static final int LOOKED = 1536;
-    static final int LOOKED_BOOT = 1544;
     static final int FAILURES = 1552;
     static final int EVERY = 1560;
     static final int HEARTBEAT = 1568;
@@ -82,7 +81,11 @@ final class Followed {
         require(count >= 1 && count <= MAX_PARTS, "who", "the number of parts is not 1 to 65535");
         require(page.getInt(20) == 0 && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
                 && isRightName(), "who", "a field of the page is not 0 that must be");
-        mapParts(channel, count, length);
+        try {
+            mapParts(channel, count, length);
+        } catch (FileException error) {
+            throw new InvalidFilterException("part", error.getMessage());
+        }
         place = findPlace(path);
         told = place == Status.Place.OTHER_BOOT && isSavedWhole() ? page.getLong(SAVED)
                 : page.getLong(BORN);
@@ -122,26 +125,14 @@ final class Followed {
         for (int i = 0; i < count; i++) {
             at = (at + PAGE - 1) / PAGE * PAGE;
             require(at + Header.BYTES <= length, "part", "a part is missing");
-            long size = Header.lengthOf(map(channel, at, Math.min(Directory.BYTES, length - at)));
+            long size = Header.lengthOf(map(channel, at, Math.min(Header.EXACT_BYTES, length - at)));
             require(size <= length - at, "part", "a part goes on behind the file's end");
             ByteBuffer bytes = map(channel, at, size);
-            parts.add(Part.of(header(bytes, size), bytes));
+            parts.add(Part.of(new Header(bytes, size), bytes));
             at += size;
         }
         require(at == length, "part", "the file goes on behind its last part");
-        try {
-            Opening.checkSet(parts);
-        } catch (InvalidSetException error) {
-            throw new InvalidFilterException("part", error.getMessage());
-        }
-    }
-
-    private static Header header(ByteBuffer part, long size) throws InvalidFilterException {
-        try {
-            return Header.read(part, size);
-        } catch (InvalidFilterException error) {
-            throw new InvalidFilterException("part", error.getMessage());
-        }
+        Opening.checkSet(parts);
     }
 
     /** By boot, device and inode, which a copy does not keep. */
@@ -220,10 +211,6 @@ final class Followed {
     /** What it has everything of, as far as that can be believed here. */
     long serial() {
         return place == Status.Place.HERE ? word(SERIAL) : told;
-    }
-
-    boolean isSuperseded() {
-        return word(SUPERSEDED) != 0;
     }
 
     byte[] bytes(int at, int length) {

@@ -17,4 +17,12 @@ final class Hash {
         long mixed = (hash ^ (hash >>> 32)) * PART_MULTIPLIER;
         return (int) reduce(mixed ^ (mixed >>> 32), parts);
     }
+
+    /** A key's hash for level 2 or 3 of an exact filter, whose number is 0 or 1. */
+    static long ofLevel(int level, int salt, long hash) {
+        long x = hash + (level + 1 + (level == 1 ? 64L * salt : 0)) * PROBE_MULTIPLIER;
+        x = (x ^ x >>> 30) * 0xbf58476d1ce4e5b9L;
+        x = (x ^ x >>> 27) * 0x94d049bb133111ebL;
+        return x ^ x >>> 31;
+    }
 }

@@ -1,71 +1,162 @@
 package bloomfilter;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The fields of one filter file, checked by rules 1 to 14 of FORMAT.md. */
 final class Header {
     static final int BYTES = 64;
+
+    /** Of header and directory, which stand before the blocks of an exact filter. */
+    static final int EXACT_BYTES = 128;
     static final int MAX_BYTES = 512 * 1024 * 1024 - 4096;
     private static final int MAGIC = 0x464d4c42;
     private static final int CHECKSUM_AT = 52;
+    private static final int DIRECTORY_CHECKSUM_AT = 120;
 
     /** The format version of exact filters. */
     private static final int EXACT = 2;
 
-    /** Bits per key. */
-    final int probes;
-    final int log2BlockBits;
+    /** One level: its bits, and where they begin, from the filter's first byte. */
+    static final class Level {
+        /** Bits per key. */
+        final int probes;
+        final int log2BlockBits;
+        final long blocks;
+        final long bitsSet;
+        final long start;
+
+        private Level(ByteBuffer bytes, int at, int blocksAt, int bitsSetAt, long start)
+                throws InvalidFilterException {
+            probes = bytes.get(at) & 0xff;
+            log2BlockBits = bytes.get(at + 1) & 0xff;
+            blocks = Integer.toUnsignedLong(bytes.getInt(blocksAt));
+            bitsSet = bytes.getLong(bitsSetAt);
+            this.start = start;
+            require(probes >= 1 && probes <= 32, "probes", probes + " probes are not 1 to 32");
+            require(log2BlockBits >= 9 && log2BlockBits <= 16, "block_bits",
+                    "block size 2^" + log2BlockBits + " bits is not 2^9 to 2^16");
+        }
+
+        private void requireBlocks() throws InvalidFilterException {
+            require(blocks >= 1, "blocks", "number of blocks is zero");
+        }
+
+        /** Negative: 2^63 bits and more. */
+        void requireBits(boolean condition) throws InvalidFilterException {
+            require(condition && bitsSet >= 0 && bitsSet <= bits(), "bits_set",
+                    "number of set bits does not match the blocks");
+        }
+
+        /** Bytes of its blocks. */
+        long length() {
+            return blocks << (log2BlockBits - 3);
+        }
+
+        long bits() {
+            return length() * 8;
+        }
+    }
+
+    /** Level 1, and of an exact filter levels 2 and 3. */
+    final List<Level> levels = new ArrayList<>();
+    final Level first;
     final int kind;
-    final int blocks;
     final int part;
     final int parts;
     final long seed;
     final long n;
     final double p;
-    final long bitsSet;
     final long checksum;
 
-    /** Of an exact filter, else null. */
-    final Directory directory;
+    /** Bytes of the whole filter. */
+    final long bytes;
 
-    private Header(ByteBuffer bytes, Directory directory) {
-        this.directory = directory;
-        probes = bytes.get(5) & 0xff;
-        log2BlockBits = bytes.get(6) & 0xff;
-        kind = kind(bytes);
-        blocks = bytes.getInt(8);
-        part = bytes.getShort(12) & 0xffff;
-        parts = bytes.getShort(14) & 0xffff;
-        seed = bytes.getLong(16);
-        n = bytes.getLong(24);
-        p = bytes.getDouble(32);
-        bitsSet = bytes.getLong(40);
-        checksum = bytes.getLong(56);
-    }
+    /** Of an exact filter, else 0. */
+    final int salt;
+    final long others;
 
     /**
      * Checks and reads a header.
      *
-     * @param bytes little-endian, the first 128 bytes of the filter, or all if there are fewer
+     * @param start little-endian, the first 128 bytes of the filter, or all if there are fewer
      * @param length bytes of the whole filter
      */
-    static Header read(ByteBuffer bytes, long length) throws InvalidFilterException {
-        require(length >= BYTES && bytes.limit() >= BYTES, "short",
+    Header(ByteBuffer start, long length) throws InvalidFilterException {
+        require(length >= BYTES && start.limit() >= BYTES, "short",
                 "shorter than the 64-byte header");
-        checkIdentity(bytes);
-        checkGeometry(bytes);
-        Directory directory = checkSize(bytes, length);
-        checkParameters(bytes);
-        return new Header(bytes, directory);
+        checkIdentity(start);
+        boolean exact = start.get(4) == EXACT;
+        first = new Level(start, 5, 8, 40, exact ? EXACT_BYTES : BYTES);
+        // The key type in byte 7, the columns in bytes 49 to 51.
+        kind = start.get(7) & 0xff | start.getInt(48) & ~0xff;
+        part = start.getShort(12) & 0xffff;
+        parts = start.getShort(14) & 0xffff;
+        seed = start.getLong(16);
+        n = start.getLong(24);
+        p = start.getDouble(32);
+        checksum = start.getLong(56);
+        bytes = length;
+        require((kind & 0xff) < KeyType.COUNT, "key_type", "unknown key type " + (kind & 0xff));
+        require(Kind.isWhole(kind), "columns", "columns do not match the key type");
+        first.requireBlocks();
+        levels.add(first);
+        if (exact) {
+            readDirectory(start);
+        }
+        salt = exact ? start.get(64) & 0xff : 0;
+        others = exact ? start.getLong(72) : 0;
+        Level last = levels.get(levels.size() - 1);
+        long stated = last.start + last.length();
+        require(stated == length && length <= MAX_BYTES, "size", "length is " + length
+                + " and the header says " + stated + ", at most " + MAX_BYTES);
+        require(part < parts, "part",
+                "part " + part + " is not below the number of parts " + parts);
+        // Unsigned numbers from 2^63 up are negative here, and refused as well.
+        require(n >= 1, "capacity", "capacity is not between 1 and 2^63 - 1");
+        require(p > 0.0 && p < 1.0, "rate", "false-positive rate is not between 0 and 1");
     }
 
-    /** How long a filter is whose header begins so; 64 if it says nothing of the format. */
-    static long lengthOf(ByteBuffer bytes) {
-        int log2 = bytes.get(6) & 0xff;
-        long upper = bytes.get(4) == EXACT ? Directory.lengthOf(bytes) : 0;
-        return BYTES + upper + (log2 < 9 || log2 > 16 ? 0
-                : Integer.toUnsignedLong(bytes.getInt(8)) << (log2 - 3));
+    private void readDirectory(ByteBuffer start) throws InvalidFilterException {
+        require(start.limit() >= EXACT_BYTES
+                && start.getLong(DIRECTORY_CHECKSUM_AT) == directoryChecksum(start),
+                "directory", "directory of levels is damaged");
+        requireThree(start.get(65) == 3 && start.getInt(66) == 0 && start.getShort(70) == 0);
+        long at = EXACT_BYTES + first.length();
+        for (int field : new int[] {80, 100}) {
+            requireThree(start.getShort(field + 2) == 0);
+            Level level = new Level(start, field, field + 4, field + 12, at);
+            level.requireBlocks();
+            level.requireBits(true);
+            levels.add(level);
+            at += level.length();
+        }
+    }
+
+    private static void requireThree(boolean condition) throws InvalidFilterException {
+        require(condition, "levels", "directory is not that of three levels");
+    }
+
+    /** Of header and directory without the two checksums that are made after it. */
+    private static long directoryChecksum(ByteBuffer start) {
+        byte[] both = new byte[56 + DIRECTORY_CHECKSUM_AT - BYTES];
+        start.duplicate().position(0).get(both, 0, 56).position(BYTES)
+                .get(both, 56, DIRECTORY_CHECKSUM_AT - BYTES);
+        return Xxh64.of(both, 0);
+    }
+
+    /** How long a filter is whose first bytes these are; 64 if they say nothing of the format. */
+    static long lengthOf(ByteBuffer start) {
+        long first = stated(start, 6, 8);
+        return start.get(4) != EXACT ? BYTES + first
+                : EXACT_BYTES + first + stated(start, 81, 84) + stated(start, 101, 104);
+    }
+
+    private static long stated(ByteBuffer start, int log2At, int blocksAt) {
+        int log2 = blocksAt + 4 > start.limit() ? 0 : start.get(log2At) & 0xff;
+        return log2 < 9 || log2 > 16 ? 0
+                : Integer.toUnsignedLong(start.getInt(blocksAt)) << (log2 - 3);
     }
 
     static void require(boolean condition, String rule, String message)
@@ -94,65 +185,7 @@ final class Header {
         return (int) Xxh64.of(start, 0);
     }
 
-    /** The key type in byte 7, the columns in bytes 49 to 51. */
-    private static int kind(ByteBuffer bytes) {
-        return bytes.get(7) & 0xff | bytes.getInt(48) & ~0xff;
-    }
-
-    private static void checkGeometry(ByteBuffer bytes) throws InvalidFilterException {
-        int probes = bytes.get(5) & 0xff;
-        int log2 = bytes.get(6) & 0xff;
-        int keyType = bytes.get(7) & 0xff;
-        long blocks = Integer.toUnsignedLong(bytes.getInt(8));
-        require(probes >= 1 && probes <= 32, "probes", probes + " probes are not 1 to 32");
-        require(log2 >= 9 && log2 <= 16, "block_bits",
-                "block size 2^" + log2 + " bits is not 2^9 to 2^16");
-        require(keyType < KeyType.COUNT, "key_type", "unknown key type " + keyType);
-        require(Kind.isWhole(kind(bytes)), "columns", "columns do not match the key type");
-        require(blocks >= 1, "blocks", "number of blocks is zero");
-    }
-
-    /** That the geometry gives this length; of an exact filter with its directory, which is returned. */
-    private static Directory checkSize(ByteBuffer bytes, long length)
-            throws InvalidFilterException {
-        long blocks = Integer.toUnsignedLong(bytes.getInt(8)) << ((bytes.get(6) & 0xff) - 3);
-        if (bytes.get(4) == EXACT) {
-            return new Directory(bytes, length, blocks);
-        }
-        require(BYTES + blocks == length && length <= MAX_BYTES, "size", "length is " + length
-                + " and the header says " + (BYTES + blocks) + ", at most " + MAX_BYTES);
-        return null;
-    }
-
-    private static void checkParameters(ByteBuffer bytes) throws InvalidFilterException {
-        int part = bytes.getShort(12) & 0xffff;
-        int parts = bytes.getShort(14) & 0xffff;
-        double p = bytes.getDouble(32);
-        require(part < parts, "part",
-                "part " + part + " is not below the number of parts " + parts);
-        // Unsigned numbers from 2^63 up are negative here, and refused as well.
-        require(bytes.getLong(24) >= 1, "capacity", "capacity is not between 1 and 2^63 - 1");
-        require(p > 0.0 && p < 1.0, "rate", "false-positive rate is not between 0 and 1");
-    }
-
     KeyType keyType() {
         return Kind.type(kind);
-    }
-
-    /** All bits of all blocks. */
-    long bits() {
-        return (long) blocks << log2BlockBits;
-    }
-
-    /** Bytes before the blocks. */
-    int front() {
-        return directory == null ? BYTES : Directory.BYTES;
-    }
-
-    /** Bytes of all. */
-    int bytes() {
-        long upper = directory == null ? 0
-                : directory.levels[0].length() + directory.levels[1].length();
-        return (int) (front() + bits() / 8 + upper);
     }
 }

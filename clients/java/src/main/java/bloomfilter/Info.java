@@ -34,26 +34,26 @@ public final class Info {
     }
 
     public long bits() {
-        return headers.stream().mapToLong(Header::bits).sum();
+        return headers.stream().mapToLong(h -> h.first.bits()).sum();
     }
 
     /** Of all files, headers included. */
     public long bytes() {
-        return headers.stream().mapToLong(Header::bytes).sum();
+        return headers.stream().mapToLong(h -> h.bytes).sum();
     }
 
     /** Bits of a key; the first part's. */
     public int hashes() {
-        return headers.get(0).probes;
+        return headers.get(0).first.probes;
     }
 
     /** Bits of a block; the first part's. */
     public int blockBits() {
-        return 1 << headers.get(0).log2BlockBits;
+        return 1 << headers.get(0).first.log2BlockBits;
     }
 
     public long blocks() {
-        return headers.stream().mapToLong(h -> h.blocks).sum();
+        return headers.stream().mapToLong(h -> h.first.blocks).sum();
     }
 
     /** The seed of the hash, signed as in SQL. */
@@ -71,7 +71,7 @@ public final class Info {
     }
 
     public long bitsSet() {
-        return headers.stream().mapToLong(h -> h.bitsSet).sum();
+        return headers.stream().mapToLong(h -> h.first.bitsSet).sum();
     }
 
     /** The share of bits that are set; close to 1/2 when n keys are in. */
@@ -91,13 +91,12 @@ public final class Info {
 
     /** 1, or 2 of an exact filter. */
     public int formatVersion() {
-        return headers.get(0).directory == null ? 1 : 2;
+        return headers.get(0).levels.size() == 1 ? 1 : 2;
     }
 
     /** Of an exact filter: keys that it knows and that are no members, as it was planned. */
     public long others() {
-        return headers.stream().mapToLong(h -> h.directory == null ? 0 : h.directory.others)
-                .reduce(0, Info::sum);
+        return headers.stream().mapToLong(h -> h.others).reduce(0, Info::sum);
     }
 
     /** 16 hexadecimal digits, as the command line has them; the same are the same bytes. */

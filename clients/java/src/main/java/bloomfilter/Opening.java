@@ -28,21 +28,6 @@ final class Opening {
         verify = !all.contains(ReadOption.NO_VERIFY);
     }
 
-    /** Parts, and what the file was before these were read. */
-    static final class Opened {
-        final List<Part> parts;
-        final Stamp stamp;
-
-        /** That the parts lie in, or null. */
-        final Followed followed;
-
-        Opened(List<Part> parts, Stamp stamp, Followed followed) {
-            this.parts = parts;
-            this.stamp = stamp;
-            this.followed = followed;
-        }
-    }
-
     /**
      * What a file was when it was looked at. A followed one stays the same while its first bytes do,
      * which tell of which list it is; its time changes.
@@ -80,15 +65,15 @@ final class Opening {
     }
 
     /** A filter, or a followed file; errors name it. */
-    Opened open(Path path) throws IOException {
+    BloomFilter open(Path path) throws IOException {
         try (FileChannel channel = openRegular(path)) {
             ByteBuffer start = start(channel);
             Stamp stamp = new Stamp(path, start);
             if (Followed.isOne(start)) {
                 Followed followed = new Followed(path, channel, verify);
-                return new Opened(followed.parts(), stamp, followed);
+                return new BloomFilter(followed.parts(), stamp, followed);
             }
-            return new Opened(List.of(readFilter(channel, start)), stamp, null);
+            return new BloomFilter(List.of(readFilter(channel, start)), stamp, null);
         } catch (FileException error) {
             error.in(path);
             throw error;
@@ -104,29 +89,28 @@ final class Opening {
 
     /** The first bytes of a file, fewer if it is shorter. */
     private static ByteBuffer start(FileChannel channel) throws IOException {
-        ByteBuffer start = ByteBuffer.allocate(Followed.WHO_BYTES);
+        return read(channel, Followed.WHO_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static ByteBuffer read(FileChannel channel, int length) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(length);
         int got = 0;
-        while (start.hasRemaining() && got >= 0) {
-            got = channel.read(start, start.position());
+        while (bytes.hasRemaining() && got >= 0) {
+            got = channel.read(bytes, bytes.position());
         }
-        return start.flip().order(ByteOrder.LITTLE_ENDIAN);
+        return bytes.flip();
     }
 
     /** The header is checked against the file's length before anything is allocated or mapped. */
     private Part readFilter(FileChannel channel, ByteBuffer start) throws IOException {
         long length = channel.size();
-        Header.read(start, length);
+        new Header(start, length);
         if (map) {
             return Part.check(channel.map(FileChannel.MapMode.READ_ONLY, 0, length), verify);
         }
-        byte[] bytes = new byte[(int) length];
-        ByteBuffer rest = ByteBuffer.wrap(bytes);
-        int got = 0;
-        while (rest.hasRemaining() && got >= 0) {
-            got = channel.read(rest, rest.position());
-        }
-        Header.require(!rest.hasRemaining(), "size", "file became shorter while it was read");
-        return Part.check(rest.flip(), verify);
+        ByteBuffer bytes = read(channel, (int) length);
+        Header.require(bytes.limit() == length, "size", "file became shorter while it was read");
+        return Part.check(bytes, verify);
     }
 
     /** The bytes of one filter, which are copied. */

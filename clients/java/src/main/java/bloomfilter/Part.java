@@ -2,7 +2,6 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
@@ -24,57 +23,38 @@ final class Part {
     /** Levels 2 and 3 of an exact filter, else null. */
     private final Part[] upper;
 
-    private Part(Header header, ByteBuffer bytes, int probes, int log2BlockBits, long blocks, int start,
-            Part... upper) {
+    private Part(Header header, ByteBuffer bytes, Header.Level level, Part... upper) {
         this.header = header;
         this.bytes = bytes;
         heap = bytes.hasArray() ? bytes.array() : null;
-        this.blocks = blocks;
-        this.probes = probes;
-        log2BlockBytes = log2BlockBits - 3;
-        bitShift = 64 - log2BlockBits;
-        this.start = start;
+        blocks = level.blocks;
+        probes = level.probes;
+        log2BlockBytes = level.log2BlockBits - 3;
+        bitShift = 64 - level.log2BlockBits;
+        start = (int) level.start;
         this.upper = upper.length == 0 ? null : upper;
     }
 
     /** With a header that was checked; in a followed file what that says of the bits is left out. */
     static Part of(Header header, ByteBuffer bytes) {
-        Part[] upper = header.directory == null ? new Part[0] : Arrays.stream(header.directory.levels)
-                .map(level -> new Part(header, bytes, level.probes, level.log2BlockBits, level.blocks, level.start))
-                .toArray(Part[]::new);
-        return new Part(header, bytes, header.probes, header.log2BlockBits, header.blocks, header.front(), upper);
+        return new Part(header, bytes, header.first, header.levels.stream().skip(1)
+                .map(level -> new Part(header, bytes, level)).toArray(Part[]::new));
     }
 
     /** Checks all rules in their order. The buffer is the filter's own, from its first byte. */
     static Part check(ByteBuffer source, boolean verify) throws InvalidFilterException {
         ByteBuffer bytes = source.order(ByteOrder.LITTLE_ENDIAN);
-        Header header = Header.read(bytes, bytes.limit());
-        long counted = verify ? countBits(bytes, header.front(), header.bits() / 8) : Math.min(header.bitsSet, header.bits());
-        // Negative: 2^63 bits and more.
-        Header.require(counted == header.bitsSet && counted >= 0, "bits_set",
-                "number of set bits does not match the blocks");
-        checkUpper(header, bytes, verify);
-        Header.require(header.keyType() != KeyType.NONE || counted == 0 && bitsAbove(header) == 0,
+        Header header = new Header(bytes, bytes.limit());
+        long set = 0;
+        for (Header.Level level : header.levels) {
+            level.requireBits(!verify || countBits(bytes, level.start, level.length()) == level.bitsSet);
+            set += level.bitsSet;
+        }
+        Header.require(header.keyType() != KeyType.NONE || set == 0,
                 "empty_key_type", "bits are set and no key type is named");
-        Header.require(!verify || checksum(bytes) == header.checksum, "checksum",
+        Header.require(!verify || checksum(bytes, bytes) == header.checksum, "checksum",
                 "checksum does not match");
         return of(header, bytes);
-    }
-
-    private static void checkUpper(Header header, ByteBuffer bytes, boolean verify)
-            throws InvalidFilterException {
-        if (header.directory == null || !verify) {
-            return;
-        }
-        for (Directory.Level level : header.directory.levels) {
-            Header.require(countBits(bytes, level.start, level.length()) == level.bitsSet,
-                    "bits_set", "number of set bits does not match the blocks");
-        }
-    }
-
-    private static long bitsAbove(Header header) {
-        Directory directory = header.directory;
-        return directory == null ? 0 : directory.levels[0].bitsSet + directory.levels[1].bitsSet;
     }
 
     /**
@@ -98,37 +78,28 @@ final class Part {
         if (upper != null) {
             return header;
         }
-        return Header.read(ByteBuffer.wrap(sealed(bytes)).order(ByteOrder.LITTLE_ENDIAN),
-                bytes.limit());
+        ByteBuffer start = ByteBuffer.allocate(Header.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.duplicate().get(start.array());
+        seal(start, bytes);
+        return new Header(start, bytes.limit());
     }
 
-    private static byte[] sealed(ByteBuffer bytes) {
-        byte[] start = new byte[Header.BYTES];
-        bytes.duplicate().get(start);
-        ByteBuffer header = ByteBuffer.wrap(start).order(ByteOrder.LITTLE_ENDIAN);
-        header.putLong(40, countBits(bytes));
+    /** Puts what depends on the bits into a header. */
+    static void seal(ByteBuffer header, ByteBuffer bytes) {
+        header.putLong(40, countBits(bytes, Header.BYTES, bytes.limit() - Header.BYTES));
         header.putInt(52, Header.checksum(header));
         header.putLong(CHECKSUM_AT, checksum(header, bytes));
-        return start;
     }
 
-    static long countBits(ByteBuffer bytes) {
-        return countBits(bytes, Header.BYTES, bytes.limit() - Header.BYTES);
-    }
-
-    private static long countBits(ByteBuffer bytes, int start, long length) {
+    private static long countBits(ByteBuffer bytes, long start, long length) {
         long count = 0;
-        for (int at = start; at < start + length; at += Long.BYTES) {
+        for (int at = (int) start; at < start + length; at += Long.BYTES) {
             count += Long.bitCount(bytes.getLong(at));
         }
         return count;
     }
 
     /** XXH64, seed 0, of the header without its checksum, and the blocks. */
-    static long checksum(ByteBuffer bytes) {
-        return checksum(bytes, bytes);
-    }
-
     private static long checksum(ByteBuffer header, ByteBuffer bytes) {
         Xxh64 hash = new Xxh64(0);
         byte[] step = new byte[STEP];
@@ -152,8 +123,8 @@ final class Part {
     }
 
     private boolean isConfirmed(long hash) {
-        Directory directory = header.directory;
-        return !upper[0].inLevel(directory.hash(0, hash)) || upper[1].inLevel(directory.hash(1, hash));
+        return !upper[0].inLevel(Hash.ofLevel(0, header.salt, hash))
+                || upper[1].inLevel(Hash.ofLevel(1, header.salt, hash));
     }
 
     /** Two probes a branch: a stranger is guessed wrong less often, and nobody waits longer. */
@@ -198,7 +169,7 @@ final class Part {
         StringBuilder text = new StringBuilder();
         boolean goesOn = upper != null && inLevel(hash);
         for (int i = 0; goesOn && i < upper.length; i++) {
-            long own = header.directory.hash(i, hash);
+            long own = Hash.ofLevel(i, header.salt, hash);
             text.append(String.format("%-10s%d%n%-10s%s%n", "level", i + 2, "probes", upper[i].probes(own)));
             goesOn = upper[i].inLevel(own);
         }

@@ -117,6 +117,6 @@ public final class Status {
 
     /** Whether another file took the place of this one. */
     public boolean isSuperseded() {
-        return file != null && file.isSuperseded();
+        return word(Followed.SUPERSEDED) != 0;
     }
 }

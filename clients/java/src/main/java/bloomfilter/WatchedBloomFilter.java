@@ -31,9 +31,6 @@ public final class WatchedBloomFilter {
     private volatile long looked;
     private volatile Consumer<Throwable> onError = WatchedBloomFilter::log;
 
-    /** What the file was that the last reload read. */
-    private Opening.Stamp stamp;
-
     private String lastError;
     private long toldAt;
 
@@ -109,12 +106,10 @@ public final class WatchedBloomFilter {
         reloading.lock();
         try {
             looked = System.nanoTime();
-            if (stamp != null && stamp.equals(Opening.Stamp.orNull(path))) {
+            if (current != null && current.stamp.equals(Opening.Stamp.orNull(path))) {
                 return false;
             }
-            Opening.Opened opened = opening.open(path);
-            current = new BloomFilter(opened.parts, opened.followed);
-            stamp = opened.stamp;
+            current = opening.open(path);
             return true;
         } finally {
             reloading.unlock();

@@ -105,9 +105,8 @@ final class Support {
         bytes.position(64);
         bytes.put(body).flip();
         int kind = shape.columns.isEmpty() ? 0 : Kind.ofRow(shape.columns);
-        bytes.putLong(40, Part.countBits(bytes)).putInt(48, kind & ~0xff | 1);
-        bytes.putInt(52, Header.checksum(bytes));
-        bytes.putLong(56, Part.checksum(bytes));
+        bytes.putInt(48, kind & ~0xff | 1);
+        Part.seal(bytes, bytes);
         return bytes.array();
     }
 
