@@ -44,6 +44,7 @@ final class Followed {
     static final int SAVED = 1024;
     static final int SAVED_CHECKSUM = 1080;
     static final int LOOKED = 1536;
+    static final int LOOKED_BOOT = 1544;
     static final int FAILURES = 1552;
     static final int EVERY = 1560;
     static final int HEARTBEAT = 1568;
@@ -57,6 +58,7 @@ final class Followed {
     private static final VarHandle WORDS =
             MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+    private static final Path UPTIME = Path.of("/proc/uptime");
 
     private final ByteBuffer page;
     private final List<Part> parts = new ArrayList<>();
@@ -179,6 +181,15 @@ final class Followed {
             return boot;
         } catch (IOException | RuntimeException none) {
             return new byte[16];
+        }
+    }
+
+    /** Microseconds since this boot, by a clock that nobody sets; 0 where the system doesn't tell them. */
+    static long uptime() {
+        try {
+            return (long) (Double.parseDouble(Files.readString(UPTIME).split(" ")[0]) * 1e6);
+        } catch (IOException | RuntimeException none) {
+            return 0;
         }
     }
 

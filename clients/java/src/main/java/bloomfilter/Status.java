@@ -77,7 +77,13 @@ public final class Status {
 
     /** Since that look; below zero: a clock is wrong. Null where nobody looked yet. */
     public Duration age() {
-        return looked() == null ? null : Duration.between(looked(), Instant.now());
+        if (looked() == null) {
+            return null;
+        }
+        Duration age = Duration.between(looked(), Instant.now());
+        long then = word(Followed.LOOKED_BOOT);
+        Duration boot = Duration.of(Followed.uptime() - then, ChronoUnit.MICROS);
+        return place() == Place.HERE && then != 0 && boot.compareTo(age) > 0 ? boot : age;
     }
 
     /** Between two looks. */

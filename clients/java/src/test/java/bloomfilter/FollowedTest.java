@@ -107,6 +107,12 @@ public class FollowedTest {
         poke(path, Followed.LOOKED, (Instant.now().toEpochMilli() - 5000) * 1000);
         long age = BloomFilter.open(path).status().age().toSeconds();
         assertTrue("age " + age, age >= 4 && age < 60);
+        // the clock was set back
+        poke(path, Followed.LOOKED, (Instant.now().toEpochMilli() + 5000) * 1000);
+        assertTrue(BloomFilter.open(path).status().age().isNegative());
+        poke(path, Followed.LOOKED_BOOT, Math.max(1, Followed.uptime() - 30_000_000));
+        age = BloomFilter.open(path).status().age().toSeconds();
+        assertTrue("age " + age, age >= 29 && age < 90);
     }
 
     @Test
