@@ -199,7 +199,7 @@ make_statement(const BfpgPublication *list)
 
 	if (list->count > 1)
 		part = call(source, "bloom_publish_part", types, INT4OID, list_make1(copyObject(hashed)));
-	return bfpg_source_group(source, bfpg_source_select(source, inner),
+	return bfpg_source_group(source, bfpg_source_select(source, NULL, inner),
 							 list_make4(part, bfpg_source_aggregate(source, &apart),
 										bfpg_publish_count(source, key, NULL),
 										bfpg_publish_count(source, NULL, NULL)));

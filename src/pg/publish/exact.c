@@ -128,8 +128,8 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
 	};
 	ParamListInfo params = bfpg_parameters(lengthof(parameters), parameters);
-	Query	   *statement = bfpg_source_select(source, list_make2(key_of_hash(source, F_MIN_TEXT),
-																  key_of_hash(source, F_MAX_TEXT)));
+	Query	   *statement = bfpg_source_select(source, NULL, list_make2(key_of_hash(source, F_MIN_TEXT),
+																		key_of_hash(source, F_MAX_TEXT)));
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params);
 	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
 	const char *keys[] = {TextDatumGetCString(row[0].value), TextDatumGetCString(row[1].value)};
