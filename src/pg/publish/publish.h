@@ -148,11 +148,7 @@ extern void bfpg_publish_build_done(BfpgPublication *list);
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
-/*
- * Publishes in transactions of its own: one that commits that the run has started, one for
- * publish, which has a snapshot for all that it reads and the list locked, and after an error one
- * that commits the error.  The caller is a procedure that may end transactions.
- */
+/* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
 
 /* Writes that the run of this publication has started, or ended, with an error unless that is NULL. */
