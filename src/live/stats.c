@@ -86,14 +86,6 @@ take_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *sample)
 	return (uint32) count;
 }
 
-static double
-estimated_keys(const Sample *sample)
-{
-	double		blocks = (double) sample->live->header.blocks * sample->live->header.parts;
-
-	return sample->keys * blocks / (double) sample->blocks_seen;
-}
-
 /* Fills in the columns of bloom_index_stats, from so many pages. */
 static void
 read_stats(Relation index, uint32 wanted, Datum *values)
@@ -117,7 +109,7 @@ read_stats(Relation index, uint32 wanted, Datum *values)
 	values[i++] = CStringGetTextDatum(bf_key_type_name(header->key_type));
 	values[i++] = Float8GetDatum((double) sample.bits /
 								 (double) (sample.blocks_seen << header->log2_block_bits));
-	values[i++] = Int64GetDatum((int64) estimated_keys(&sample));
+	values[i++] = Int64GetDatum((int64) (sample.keys * (double) blocks / (double) sample.blocks_seen));
 	values[i++] = Float8GetDatum(Min(sample.rate / count, 1.0));
 	values[i++] = Int32GetDatum(header->parts);
 	values[i++] = Int64GetDatum((int64) (pages - bfpg_live_fixed_pages(&live)));

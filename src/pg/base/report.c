@@ -165,23 +165,16 @@ bfpg_check_overflow(const bf_header *header)
 /* capacity 0 where there is none yet. */
 static bf_sizing remembered[PLACES];
 
-static bf_sizing *
-place_of(int64 n, double p)
-{
-	uint64		bits;
-
-	memcpy(&bits, &p, sizeof(bits));
-	return &remembered[bf_hash_word((uint64) n, bits) % PLACES];
-}
-
 void
 bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
 {
 	bf_sizing  *place;
+	uint64		bits;
 
 	bfpg_check_capacity(n);
 	bfpg_check_rate(p);
-	place = place_of(n, p);
+	memcpy(&bits, &p, sizeof(bits));
+	place = &remembered[bf_hash_word((uint64) n, bits) % PLACES];
 	if (place->capacity != (uint64) n || place->rate != p)
 	{
 		bf_sizing	found;
