@@ -23,8 +23,8 @@ PG_FUNCTION_INFO_V1(bloomfilter_index_explain);
 /* What a call site keeps between calls. */
 typedef struct BfpgLiveQuestion
 {
-	BfpgLiveTargets targets;
 	BfpgKeyCoder coder;
+	BfpgLiveTargets targets;
 } BfpgLiveQuestion;
 
 /* What this call asks, and where its key is. */
@@ -66,17 +66,8 @@ check_key_type(BfpgKeyCoder *coder, const BfpgLiveTargets *targets)
 static BfpgLiveQuestion *
 open_question(FunctionCallInfo fcinfo, const BfpgLiveCall *call)
 {
-	BfpgLiveQuestion *question = fcinfo->flinfo->fn_extra;
+	BfpgLiveQuestion *question = bfpg_call_state(fcinfo, call->key_arg, call->array, sizeof *question);
 
-	if (question == NULL)
-	{
-		BfpgKeyCoder coder;
-
-		bfpg_key_coder(fcinfo, call->key_arg, call->array, &coder);
-		question = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *question);
-		question->coder = coder;
-		fcinfo->flinfo->fn_extra = question;
-	}
 	if (bfpg_live_find_targets(&question->targets, call->relation, call->column,
 							   fcinfo->flinfo->fn_mcxt))
 		check_key_type(&question->coder, &question->targets);

@@ -12,8 +12,6 @@
 #include "utils/memutils.h"
 
 #include "bf_batch.h"
-#include "bf_hashlist.h"
-#include "base/report.h"
 #include "base/sort.h"
 #include "live/build.h"
 
@@ -50,19 +48,6 @@ bfpg_live_batch_grow(BfpgLiveBatch *batch)
 	batch->spare = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
 	batch->room = room;
 	return true;
-}
-
-void
-bfpg_live_batch_free(BfpgLiveBatch *batch)
-{
-	pfree(batch->hashes);
-	pfree(batch->spare);
-}
-
-void
-bfpg_live_batch_unique(BfpgLiveBatch *batch)
-{
-	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);
 }
 
 /* What a pass sorts by: SORT_BITS bits of the page. */

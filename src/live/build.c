@@ -21,9 +21,11 @@
 #include "storage/lmgr.h"
 
 #include "bf_estimate.h"
+#include "bf_hashlist.h"
 #include "live/am.h"
 #include "live/build.h"
 #include "base/elsewhere.h"
+#include "base/report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */
 #define PHASE_LAY_OUT 2
@@ -142,6 +144,12 @@ lay_out_by_estimate(BfpgLiveBuild *build)
 	build->estimated = true;
 }
 
+static void
+drop_repeats(BfpgLiveBatch *batch)
+{
+	batch->count = bf_hashlist_unique(batch->hashes, batch->count, bfpg_tick);
+}
+
 /* Makes room in a full batch. */
 static void
 make_room(BfpgLiveBuild *build)
@@ -150,7 +158,7 @@ make_room(BfpgLiveBuild *build)
 		return;
 	if (!build->laid_out)
 	{
-		bfpg_live_batch_unique(&build->batch);
+		drop_repeats(&build->batch);
 		if (build->batch.count < build->batch.room / 2)
 			return;
 		lay_out_by_estimate(build);
@@ -176,11 +184,12 @@ finish_batch(BfpgLiveBuild *build)
 {
 	if (!build->laid_out)
 	{
-		bfpg_live_batch_unique(&build->batch);
+		drop_repeats(&build->batch);
 		lay_out(build, keys_with_room((double) build->batch.count));
 	}
 	bfpg_live_batch_flush(&build->batch, build->index, &build->live);
-	bfpg_live_batch_free(&build->batch);
+	pfree(build->batch.hashes);
+	pfree(build->batch.spare);
 }
 
 void

@@ -51,11 +51,6 @@ extern void bfpg_live_batch_init(BfpgLiveBatch *batch, Size bytes);
 /* Doubles a full batch's room; returns false if it may not grow. */
 extern bool bfpg_live_batch_grow(BfpgLiveBatch *batch);
 
-extern void bfpg_live_batch_free(BfpgLiveBatch *batch);
-
-/* Drops repeats. */
-extern void bfpg_live_batch_unique(BfpgLiveBatch *batch);
-
 /* Sets the bits of all hashes in pages of level 0, without logging them, and empties it. */
 extern void bfpg_live_batch_flush(BfpgLiveBatch *batch, Relation index, const BfpgLive *live);
 

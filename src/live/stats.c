@@ -8,14 +8,13 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/xact.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/resowner.h"
 
 #include "bf_estimate.h"
 #include "bf_key.h"
+#include "base/report.h"
 #include "live/target.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_index_stats);
@@ -87,14 +86,6 @@ take_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *sample)
 	return (uint32) count;
 }
 
-static double
-estimated_keys(const Sample *sample)
-{
-	double		blocks = (double) sample->live->header.blocks * sample->live->header.parts;
-
-	return sample->keys * blocks / (double) sample->blocks_seen;
-}
-
 /* Fills in the columns of bloom_index_stats, from so many pages. */
 static void
 read_stats(Relation index, uint32 wanted, Datum *values)
@@ -118,7 +109,7 @@ read_stats(Relation index, uint32 wanted, Datum *values)
 	values[i++] = CStringGetTextDatum(bf_key_type_name(header->key_type));
 	values[i++] = Float8GetDatum((double) sample.bits /
 								 (double) (sample.blocks_seen << header->log2_block_bits));
-	values[i++] = Int64GetDatum((int64) estimated_keys(&sample));
+	values[i++] = Int64GetDatum((int64) (sample.keys * (double) blocks / (double) sample.blocks_seen));
 	values[i++] = Float8GetDatum(Min(sample.rate / count, 1.0));
 	values[i++] = Int32GetDatum(header->parts);
 	values[i++] = Int64GetDatum((int64) (pages - bfpg_live_fixed_pages(&live)));
@@ -132,19 +123,15 @@ bloomfilter_index_stats(PG_FUNCTION_ARGS)
 {
 	Relation	index = bfpg_live_open_index(PG_GETARG_OID(0), true);
 	int32		wanted = PG_GETARG_INT32(1);
-	TupleDesc	desc;
 	Datum		values[STATS];
-	bool		nulls[STATS] = {false};
 
 	if (wanted < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of pages to look at must be at least 1, not %d", wanted)));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	read_stats(index, (uint32) wanted, values);
 	index_close(index, NoLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return bfpg_make_row(fcinfo, values, STATS, STATS);
 }
 
 /*
@@ -218,17 +205,10 @@ try_index(Oid oid, Datum *stats, const char **status)
 Datum
 bloomfilter_live_row(PG_FUNCTION_ARGS)
 {
-	TupleDesc	desc;
 	Datum		values[COLUMNS] = {0};
-	bool		nulls[COLUMNS];
 	const char *status;
-	bool		read;
+	bool		read = try_index(PG_GETARG_OID(0), values + 1, &status);
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	read = try_index(PG_GETARG_OID(0), values + 1, &status);
-	memset(nulls, !read, sizeof nulls);
-	nulls[0] = false;
 	values[0] = CStringGetTextDatum(status);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	return bfpg_make_row(fcinfo, values, COLUMNS, read ? COLUMNS : 1);
 }

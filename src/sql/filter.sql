@@ -99,7 +99,3 @@ CREATE FUNCTION bloom_fpr(filter bloomfilter) RETURNS double precision
 	AS 'MODULE_PATHNAME', 'bloomfilter_fpr' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 50;
 COMMENT ON FUNCTION bloom_fpr(bloomfilter) IS 'expected false-positive rate for the keys in the filter now';
 
---
--- Sets of filters
---
-

@@ -41,8 +41,6 @@ CREATE OPERATOR <> (
 );
 COMMENT ON OPERATOR <> (bloomfilter, bloomfilter) IS 'not equal byte for byte';
 
--- No order: nothing sorts filters.  But rows with a filter are compared, grouped and
--- replicated, and PostgreSQL looks for an equality in a default operator class.
 CREATE OPERATOR FAMILY bloomfilter_ops USING hash;
 COMMENT ON OPERATOR FAMILY bloomfilter_ops USING hash IS 'filters equal byte for byte';
 

@@ -237,6 +237,3 @@ COMMENT ON PROCEDURE bloom_drop(text) IS 'removes a list';
 CREATE PROCEDURE bloom_set_identity(name text, identity uuid)
 	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C;
 COMMENT ON PROCEDURE bloom_set_identity(text, uuid) IS 'gives a list the identity by which its followers know it';
-
--- Asking: they read the tables for whoever may execute them, and give away no more
--- than an answer.

@@ -46,7 +46,6 @@ wait_for_command(pid_t child, bool group)
 	return status;
 }
 
-/* Runs the user's command for a file; true if it has none or it ends with 0. */
 bool
 folder_run_after(const list_folder *f, const char *name)
 {

@@ -83,22 +83,11 @@ folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_
 	return true;
 }
 
-/* Whether the lines of the parts fit, before their files are written. */
-static bool
-check_parts(feed_manifest *next)
-{
-	char	   *text;
-	size_t		length;
-
-	text = feed_manifest_text(next, 0);
-	length = text == NULL ? SIZE_MAX : strlen(text);
-	free(text);
-	return folder_fits(length);
-}
-
 bool
 folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason)
 {
+	char	   *text;
+	bool		fit;
 	uint32_t	i;
 
 	free(next->wholes);
@@ -109,7 +98,11 @@ folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_
 		next->wholes[i].to = next->content;
 		next->wholes[i].length = feed_before(&copy->parts[i]) + copy->parts[i].length;
 	}
-	if (!check_parts(next) || !folder_make_wholes(f, copy, next->content, next->wholes))
+	/* whether the lines of the parts fit, before their files are written */
+	text = feed_manifest_text(next, 0);
+	fit = folder_fits(text == NULL ? SIZE_MAX : strlen(text));
+	free(text);
+	if (!fit || !folder_make_wholes(f, copy, next->content, next->wholes))
 		return false;
 	f->counts.wholes[reason]++;
 	return true;

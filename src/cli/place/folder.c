@@ -5,7 +5,6 @@
 #define _GNU_SOURCE
 #include "folder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,21 +25,6 @@
 #define STATE_FIRST_LINE "bloomfilter-export 2"
 
 #define DAY UINT64_C(86400000000)
-
-static void
-remove_unfinished(int fd)
-{
-	DIR		   *entries = fdopendir(dup(fd));
-	struct dirent *entry;
-
-	if (entries == NULL)
-		return;
-	rewinddir(entries);
-	while ((entry = readdir(entries)) != NULL)
-		if (strncmp(entry->d_name, FOLDER_UNFINISHED, strlen(FOLDER_UNFINISHED)) == 0)
-			unlinkat(fd, entry->d_name, 0);
-	closedir(entries);
-}
 
 /* ------------------------------------------------------------------------
  * The state file
@@ -221,7 +205,6 @@ folder_open(list_folder *f, const folder_plan *plan)
 	if (f->folder < 0)
 		fail("cannot open the folder \"%s\": %s", plan->to, strerror(errno));
 	lock(f);
-	remove_unfinished(f->folder);
 	f->clock = time_now();
 	f->boot_clock = boot_time_now();
 	read_state(f);

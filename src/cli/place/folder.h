@@ -4,8 +4,7 @@
  *
  * What is new goes into files named by their content, and then into the manifest that
  * names them: a patch, or whole files where an epoch begins.  What a kill leaves between
- * the two is named by nobody and goes after a day.  Whole files that are only renewed are
- * made and passed on by a child, so that no patch waits for them.
+ * the two is named by nobody and goes after a day.
  *
  * Functions that return bool say what is wrong before they return false.
  */

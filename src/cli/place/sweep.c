@@ -125,6 +125,9 @@ folder_sweep(list_folder *f)
 		const char *ending = strchr(entry->d_name, '.');
 		struct stat st;
 
+		/* of a process before this one: only a child writes beside this */
+		if (f->renewal.child == 0 && strncmp(entry->d_name, FOLDER_UNFINISHED, strlen(FOLDER_UNFINISHED)) == 0)
+			unlinkat(f->folder, entry->d_name, 0);
 		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (strcmp(ending, ".patch") != 0 && strcmp(ending, ".bloom") != 0) ||
 			fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;

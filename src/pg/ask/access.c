@@ -64,26 +64,6 @@ bfpg_access_look(BfpgAccess *access, Datum value)
 		open_inline(access, value);
 }
 
-/* Copies the opened stored value if that is worth it for what else would be read of it. */
-static void
-prepare(BfpgAccess *access, uint64 cost)
-{
-	bfpg_stored_prepare(access->stored, cost);
-	access->blocks = access->stored->blocks;
-}
-
-bool
-bfpg_access_stored_contains(BfpgAccess *access, uint64 hash)
-{
-	uint8		found;
-
-	prepare(access, bfpg_question_cost(access->stored));
-	if (access->blocks != NULL)
-		return bf_exact_contains(access->shape, access->blocks, hash);
-	bfpg_chunks_contain(access->stored, &hash, 1, &found);
-	return found;
-}
-
 void
 bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 							uint8 *found)
@@ -92,7 +72,10 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 	int			length;
 
 	if (access->blocks == NULL)
-		prepare(access, bfpg_chunks_cost(access->stored, (uint64) count));
+	{
+		bfpg_stored_prepare(access->stored, bfpg_chunks_cost(access->stored, (uint64) count));
+		access->blocks = access->stored->blocks;
+	}
 	if (access->blocks == NULL)
 	{
 		bfpg_chunks_contain(access->stored, hashes, count, found);

@@ -34,9 +34,8 @@ typedef struct BfpgAccess
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
 } BfpgAccess;
 
-/* The slow ways of the inline functions below. */
+/* The slow way of the inline function below. */
 extern void bfpg_access_look(BfpgAccess *access, Datum value);
-extern bool bfpg_access_stored_contains(BfpgAccess *access, uint64 hash);
 
 /*
  * Looks at a filter for this call; its blocks stay valid until closed.  In a scan
@@ -66,18 +65,20 @@ bfpg_access_close(BfpgAccess *access)
 	}
 }
 
-/* Whether the opened filter may contain a key with this hash. */
+/* Whether the opened filter may contain keys with these hashes: found[i] is set to 1 or 0. */
+extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
+										int count, uint8 *found);
+
 static inline bool
 bfpg_access_contains(BfpgAccess *access, uint64 hash)
 {
-	if (access->blocks == NULL)
-		return bfpg_access_stored_contains(access, hash);
-	return bf_exact_contains(access->shape, access->blocks, hash);
-}
+	uint8		found;
 
-/* The same for many; found[i] is set to 1 or 0. */
-extern void bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes,
-										int count, uint8 *found);
+	if (access->blocks != NULL)
+		return bf_exact_contains(access->shape, access->blocks, hash);
+	bfpg_access_contains_hashes(access, &hash, 1, &found);
+	return found;
+}
 
 /* ask.c: what a look-up of one key computes and sees, see bf_explain.h */
 

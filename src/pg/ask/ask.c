@@ -27,19 +27,8 @@ typedef struct BfpgQuestion
 static BfpgQuestion *
 open_question(FunctionCallInfo fcinfo, int filter_arg, int key_arg, bool array)
 {
-	BfpgQuestion *question = NULL;
+	BfpgQuestion *question = bfpg_call_state(fcinfo, key_arg, array, sizeof(BfpgQuestion));
 
-	if (fcinfo->flinfo != NULL)
-		question = fcinfo->flinfo->fn_extra;
-	if (question == NULL)
-	{
-		BfpgKeyCoder coder;
-
-		bfpg_key_coder(fcinfo, key_arg, array, &coder);
-		question = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BfpgQuestion));
-		question->coder = coder;
-		fcinfo->flinfo->fn_extra = question;
-	}
 	bfpg_access_open(&question->access, PG_GETARG_DATUM(filter_arg));
 	bfpg_check_key_type(&question->coder, question->access.header);
 	return question;

@@ -143,8 +143,9 @@ cut_run(BfpgRun *run, int32 chunk)
 
 /* False if the value's chunks are stored in another way than these here. */
 static bool
-open_chunks(BfpgChunks *chunks, BfpgStored *stored)
+open_chunks(BfpgChunks *chunks)
 {
+	const BfpgStored *stored = chunks->stored;
 	Relation	relation;
 
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
@@ -157,7 +158,6 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 		table_close(relation, AccessShareLock);
 		return false;
 	}
-	chunks->stored = stored;
 	chunks->relation = relation;
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
@@ -171,11 +171,12 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 
 /* From now on keys are looked up in this level of the filter, by their hashes for it. */
 static void
-take_level(BfpgChunks *chunks, const BfpgStored *stored, unsigned level)
+take_level(BfpgChunks *chunks, unsigned level)
 {
-	chunks->stored = unconstify(BfpgStored *, stored);
-	chunks->level = &stored->shape.level[level];
-	chunks->blocks_at = bf_exact_front(&stored->shape) + bf_exact_offset(&stored->shape, level);
+	const bf_exact *shape = &chunks->stored->shape;
+
+	chunks->level = &shape->level[level];
+	chunks->blocks_at = bf_exact_front(shape) + bf_exact_offset(shape, level);
 }
 
 static void
@@ -497,7 +498,7 @@ ask_exact(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, ui
 	{
 		int			asked = left;
 
-		take_level(chunks, chunks->stored, level);
+		take_level(chunks, level);
 		for (i = 0; i < asked; i++)
 			own[i] = bf_exact_hash(shape, level, hashes[open[i]]);
 		ask_level(chunks, by_place, own, asked, has);
@@ -531,8 +532,9 @@ bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *
 	bool		by_place;
 
 	stored->spent += bfpg_chunks_cost(stored, (uint64) count);
-	by_place = open_chunks(&chunks, stored);
-	take_level(&chunks, stored, 0);
+	chunks.stored = stored;
+	by_place = open_chunks(&chunks);
+	take_level(&chunks, 0);
 	ask_level(&chunks, by_place, hashes, count, found);
 	if (stored->shape.levels > 1)
 		ask_exact(&chunks, by_place, hashes, count, found);

@@ -85,16 +85,6 @@ static uint64 copied_bytes = 0;
 /* Counts this process's transactions. */
 static uint64 transaction = 1;
 
-static void
-begin_registry(void)
-{
-	/* It is there if known_create failed the last time. */
-	if (context == NULL)
-		context = AllocSetContextCreate(TopMemoryContext, "bloomfilter copies",
-										ALLOCSET_DEFAULT_SIZES);
-	known = known_create(context, 64, NULL);
-}
-
 /* What a copy takes of the limit: the filter's bytes and what is around them. */
 static uint64
 copy_bytes(const BfpgStored *stored)
@@ -162,27 +152,17 @@ learn(Datum value, const struct varatt_external *pointer)
 	bfpg_read_shape(value, &shape);
 	if (known != NULL && known->members >= MAX_KNOWN)
 		end_registry();
+	if (context == NULL)
+		context = AllocSetContextCreate(TopMemoryContext, "bloomfilter copies",
+										ALLOCSET_DEFAULT_SIZES);
 	if (known == NULL)
-		begin_registry();
+		known = known_create(context, 64, NULL);
 	stored = MemoryContextAllocZero(context, sizeof(BfpgStored));
 	stored->pointer = *pointer;
 	(void) known_insert(known, &stored->pointer, &found);
 	memcpy(stored->value, DatumGetPointer(value), TOAST_POINTER_SIZE);
 	stored->shape = shape;
 	return stored;
-}
-
-/* What is known of a value, or NULL. */
-static inline BfpgStored *
-look_up(const struct varatt_external *pointer)
-{
-	BfpgKnown  *entry = NULL;
-
-	if (known != NULL)
-		entry = known_lookup(known, pointer);
-	if (entry == NULL)
-		return NULL;
-	return (BfpgStored *) entry->pointer;
 }
 
 /* Reads the header again, and drops what is known if it is another's. */
@@ -216,12 +196,15 @@ BfpgStored *
 bfpg_stored_find(Datum value)
 {
 	struct varatt_external pointer;
+	BfpgKnown  *entry = NULL;
 	BfpgStored *stored;
 	uint64		now = bfpg_clock();
 
 	shrink();
 	VARATT_EXTERNAL_GET_POINTER(pointer, (struct varlena *) DatumGetPointer(value));
-	stored = look_up(&pointer);
+	if (known != NULL)
+		entry = known_lookup(known, &pointer);
+	stored = entry == NULL ? NULL : (BfpgStored *) entry->pointer;
 	if (stored == NULL)
 		stored = learn(value, &pointer);
 	else if (now >= stored->believed_until)

@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
@@ -163,23 +165,16 @@ bfpg_check_overflow(const bf_header *header)
 /* capacity 0 where there is none yet. */
 static bf_sizing remembered[PLACES];
 
-static bf_sizing *
-place_of(int64 n, double p)
-{
-	uint64		bits;
-
-	memcpy(&bits, &p, sizeof(bits));
-	return &remembered[bf_hash_word((uint64) n, bits) % PLACES];
-}
-
 void
 bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
 {
 	bf_sizing  *place;
+	uint64		bits;
 
 	bfpg_check_capacity(n);
 	bfpg_check_rate(p);
-	place = place_of(n, p);
+	memcpy(&bits, &p, sizeof(bits));
+	place = &remembered[bf_hash_word((uint64) n, bits) % PLACES];
 	if (place->capacity != (uint64) n || place->rate != p)
 	{
 		bf_sizing	found;
@@ -194,6 +189,32 @@ bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing)
 		*place = found;
 	}
 	*sizing = *place;
+}
+
+int32
+bfpg_choose_parts(int64 n, double p, bf_sizing *sizing)
+{
+	uint32_t	parts;
+
+	bfpg_size_for_rate(n, p, sizing);
+	parts = bf_parts_for_rate((uint64_t) n, p);
+	if (parts == 0)
+		bfpg_check_fits(sizing);
+	return (int32) parts;
+}
+
+Datum
+bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_null)
+{
+	bool	   *nulls = palloc0(columns * sizeof(bool));
+	TupleDesc	desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != columns)
+		elog(ERROR, "unexpected result type of a bloomfilter function");
+	for (; first_null < columns; first_null++)
+		nulls[first_null] = true;
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
 void

@@ -44,6 +44,9 @@ extern void bfpg_check_parts(int32 parts);
 /* The size of a filter for n keys at rate p: bf_size_for_rate, with every error thrown. */
 extern void bfpg_size_for_rate(int64 n, double p, bf_sizing *sizing);
 
+/* The same, and the fewest parts that they fit in. */
+extern int32 bfpg_choose_parts(int64 n, double p, bf_sizing *sizing);
+
 /* Throws unless a sizing fits one filter. */
 extern void bfpg_check_fits(const bf_sizing *sizing);
 
@@ -52,6 +55,9 @@ extern void bfpg_check_fits(const bf_sizing *sizing);
  * sized for.
  */
 extern void bfpg_check_overflow(const bf_header *header);
+
+/* The row that a call returns, whose columns from first_null on are null. */
+extern Datum bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_null);
 
 /* Lets a query be cancelled; a bf_tick. */
 extern void bfpg_tick(void);

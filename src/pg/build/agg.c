@@ -117,8 +117,7 @@ add_hash(BfpgAggState *state, BfpgKeyCoder *coder, Datum key)
 {
 	uint64		hash = bfpg_hash_key(coder, key, state->parameters.seed);
 
-	if (state->key_type != coder->type)
-		bfpg_agg_set_key_type(state, coder->type);
+	state->sized.key_type = coder->type;
 	bfpg_agg_add(state, hash);
 }
 
@@ -185,7 +184,7 @@ bloomfilter_agg_combine(PG_FUNCTION_ARGS)
 	if (other != NULL)
 	{
 		if (state == NULL)
-			state = bfpg_agg_new(&other->parameters, other->key_type, false, context);
+			state = bfpg_agg_new(&other->parameters, other->sized.key_type, false, context);
 		bfpg_agg_merge(state, other);
 	}
 	if (state == NULL)

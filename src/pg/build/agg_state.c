@@ -74,8 +74,8 @@ size_filter(const BfpgAggState *state, int64 n)
 	bfpg_size_for_rate(n, parameters->p, &sizing);
 	bfpg_check_fits(&sizing);
 	header = bf_sizing_header(&sizing, parameters->seed);
-	header.key_type = state->key_type;
-	header.part = state->part;
+	header.key_type = state->sized.key_type;
+	header.part = state->sized.part;
 	header.parts = (uint16) parameters->parts;
 	return header;
 }
@@ -88,7 +88,7 @@ bfpg_agg_new(const BfpgAggParameters *parameters, uint32 key_type, bool words,
 
 	state->parameters = *parameters;
 	state->context = context;
-	state->key_type = key_type;
+	state->sized.key_type = key_type;
 	state->words = words;
 	if (parameters->n == 0)
 		bfpg_check_rate(parameters->p);
@@ -127,13 +127,13 @@ check_part(BfpgAggState *state, uint64 hash)
 	if (!state->has_part)
 	{
 		state->has_part = true;
-		state->part = state->sized.part = part;
+		state->sized.part = part;
 	}
-	else if (part != state->part)
+	else if (part != state->sized.part)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keys of parts %u and %u of %d are in one group",
-						state->part, part, state->parameters.parts),
+						state->sized.part, part, state->parameters.parts),
 				 errhint("Use GROUP BY bloom_part(key, %d, " INT64_FORMAT ").",
 						 state->parameters.parts, (int64) state->parameters.seed)));
 }
@@ -267,14 +267,14 @@ bfpg_agg_merge(BfpgAggState *state, BfpgAggState *other)
 	bfpg_agg_check_parameters(state, &other->parameters);
 	if (!bfpg_agg_has_keys(other))
 		return;
-	if (state->key_type == BF_KEY_ROW)	/* without columns: it has no keys */
-		bfpg_agg_set_key_type(state, other->key_type);
-	if (state->key_type != other->key_type ||
-		(state->has_part && state->part != other->part))
+	if (state->sized.key_type == BF_KEY_ROW)	/* without columns: it has no keys */
+		state->sized.key_type = other->sized.key_type;
+	if (state->sized.key_type != other->sized.key_type ||
+		(state->has_part && state->sized.part != other->sized.part))
 		elog(ERROR, "bloom_agg states of different keys");
 	settle(state);
 	state->has_part = true;
-	state->part = state->sized.part = other->part;
+	state->sized.part = other->sized.part;
 	if (other->filter != NULL)
 		merge_filter(state, other->filter);
 	if (other->count > 0)
@@ -287,8 +287,8 @@ ship(const BfpgAggState *state, uint8 kind, const void *payload, uint64 length)
 {
 	const BfpgAggParameters *parameters = &state->parameters;
 	BfpgShipped header = {
-		.kind = kind, .part = state->part, .parts = parameters->parts, .n = parameters->n,
-		.p = parameters->p, .seed = parameters->seed, .key_type = state->key_type
+		.kind = kind, .part = state->sized.part, .parts = parameters->parts, .n = parameters->n,
+		.p = parameters->p, .seed = parameters->seed, .key_type = state->sized.key_type
 	};
 	bytea	   *result = palloc(VARHDRSZ + SHIPPED_HEADER + length);
 
@@ -356,7 +356,7 @@ unship_hashes(BfpgAggState *state, const uint8 *payload, uint64 length)
 	if (!bf_hashlist_is_set(state->hashes, state->count))
 		refuse_shipment();
 	for (i = 0; i < state->count && parts > 1; i++)
-		if (bf_part_of(state->hashes[i], parts) != state->part)
+		if (bf_part_of(state->hashes[i], parts) != state->sized.part)
 			refuse_shipment();
 	became_sorted(state, state->count);
 }
@@ -382,7 +382,7 @@ bfpg_agg_deserialize(bytea *shipped)
 
 	parameters = (BfpgAggParameters) {header.n, header.p, header.seed, header.parts};
 	state = bfpg_agg_new(&parameters, header.key_type, false, CurrentMemoryContext);
-	state->part = state->sized.part = header.part;
+	state->sized.part = header.part;
 	if (header.kind == KIND_FILTER && header.n != 0)
 		state->filter = unship_filter(state, payload, length);
 	else if (header.kind == KIND_HASHES && length % sizeof(uint64) == 0)

@@ -39,9 +39,7 @@ typedef struct BfpgAggState
 	NullableDatum arguments[BFPG_AGG_ARGUMENTS];	/* that parameters were read from */
 	MemoryContext context;		/* of the array and the filter */
 	BfpgKeyCoder *coder;		/* where calls have no memory of their own, else NULL */
-	uint32		key_type;		/* with a row's columns, as in bf_key.h */
-	uint16		part;			/* the one that all keys belong to */
-	bf_header	sized;			/* of the filter, where n is given */
+	bf_header	sized;			/* of the filter: its key type and part, and where n is given its size */
 	BfpgFilter *filter;			/* NULL while there is only the array */
 	uint64	   *hashes;			/* those not yet in the filter, then words */
 	uint64		count;
@@ -50,7 +48,7 @@ typedef struct BfpgAggState
 	uint64		room;			/* hashes that the array has room for */
 	uint64		unique_at;		/* sort it when it is full and this long */
 	bool		words;			/* what comes is words, else hashes */
-	bool		has_part;		/* part is known, as soon as there is a key */
+	bool		has_part;		/* the part is known, as soon as there is a key */
 } BfpgAggState;
 
 /*
@@ -66,13 +64,6 @@ static inline bool
 bfpg_agg_has_keys(const BfpgAggState *state)
 {
 	return state->filter != NULL || state->count > 0;
-}
-
-/* The columns of the first key, where keys are rows. */
-static inline void
-bfpg_agg_set_key_type(BfpgAggState *state, uint32 key_type)
-{
-	state->key_type = state->sized.key_type = key_type;
 }
 
 /* Throws if a row's parameters are not those of its group. */

@@ -22,10 +22,7 @@ typed_coder(FunctionCallInfo fcinfo)
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
 
 	if (coder->untyped)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-				 errmsg("the key has no type, and without a filter nothing tells its kind"),
-				 errhint("Cast the key to the type of the set's keys, for example with ::bigint or ::text.")));
+		bfpg_refuse_untyped("the key");
 	if (bf_key_kind(coder->type) == BF_KEY_ROW)
 		bfpg_expect_typed_row(coder);
 	return coder;

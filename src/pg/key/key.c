@@ -25,6 +25,15 @@ bfpg_refuse_type(Oid type)
 			 errhint("Cast it to a type whose equal values have equal bytes, for example with ::text.")));
 }
 
+void
+bfpg_refuse_untyped(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+			 errmsg("%s has no type, and without a filter nothing tells its kind", what),
+			 errhint("Cast it to the type of the set's keys, for example with ::bigint or ::text.")));
+}
+
 /* Without a collation nobody knows. */
 void
 bfpg_check_collation(Oid collation)
@@ -106,8 +115,8 @@ is_checked_cast(FunctionCallInfo fcinfo, const BfpgKeyCoder *coder)
 		!OidIsValid(PG_GET_COLLATION());
 }
 
-void
-bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
+static void
+make_coder(FunctionCallInfo fcinfo, int argno, bool array, BfpgKeyCoder *coder)
 {
 	Oid			type = argument_type(fcinfo, argno);
 
@@ -143,17 +152,17 @@ bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder)
 		bfpg_check_collation(collation);
 }
 
-BfpgKeyCoder *
-bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
+void *
+bfpg_make_call_state(FunctionCallInfo fcinfo, int argno, bool array, Size size)
 {
 	BfpgKeyCoder coder;
-	BfpgKeyCoder *kept;
+	void	   *state;
 
-	bfpg_key_coder(fcinfo, argno, array, &coder);
-	kept = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(BfpgKeyCoder));
-	*kept = coder;
-	fcinfo->flinfo->fn_extra = kept;
-	return kept;
+	make_coder(fcinfo, argno, array, &coder);
+	state = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, size);
+	*(BfpgKeyCoder *) state = coder;
+	fcinfo->flinfo->fn_extra = state;
+	return state;
 }
 
 void

@@ -60,26 +60,28 @@ struct BfpgKeyCoder
 	struct BfpgRow *row;		/* of a key of several columns, see key_row.c */
 };
 
-/*
- * The coder for the keys that argument argno of a call passes: scalars, or
- * the elements of an array if array is true.  Throws if they can't be keys.
- */
-extern void bfpg_key_coder(FunctionCallInfo fcinfo, int argno, bool array,
-						   BfpgKeyCoder *coder);
-
 /* The coder for values of a column, or of an index's expression. */
 extern void bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder);
 
-/* The same as bfpg_key_coder, made once per call site and kept in its fn_extra. */
-extern BfpgKeyCoder *bfpg_make_call_coder(FunctionCallInfo fcinfo, int argno,
-										  bool array);
+/*
+ * What a call site keeps in its fn_extra: size bytes, zero at first but for the coder that they
+ * begin with, for the keys that argument argno passes: scalars, or the elements of an array if
+ * array is true.  Throws if they can't be keys.
+ */
+extern void *bfpg_make_call_state(FunctionCallInfo fcinfo, int argno, bool array, Size size);
+
+static inline void *
+bfpg_call_state(FunctionCallInfo fcinfo, int argno, bool array, Size size)
+{
+	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
+		return fcinfo->flinfo->fn_extra;
+	return bfpg_make_call_state(fcinfo, argno, array, size);
+}
 
 static inline BfpgKeyCoder *
 bfpg_call_coder(FunctionCallInfo fcinfo, int argno, bool array)
 {
-	if (fcinfo->flinfo != NULL && fcinfo->flinfo->fn_extra != NULL)
-		return fcinfo->flinfo->fn_extra;
-	return bfpg_make_call_coder(fcinfo, argno, array);
+	return bfpg_call_state(fcinfo, argno, array, sizeof(BfpgKeyCoder));
 }
 
 /* Gives a sink the bytes of one key; its hash, if it makes one. */
@@ -122,6 +124,7 @@ bfpg_check_key_type(BfpgKeyCoder *coder, const bf_header *header)
 }
 
 extern void bfpg_refuse_type(Oid type);
+extern void bfpg_refuse_untyped(const char *what);
 
 /* Throws unless texts that are equal under a collation have equal bytes. */
 extern void bfpg_check_collation(Oid collation);

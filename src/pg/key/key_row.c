@@ -51,15 +51,6 @@ refuse_columns(int count)
 					BF_KEY_MAX_COLUMNS, count)));
 }
 
-static void
-refuse_untyped(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-			 errmsg("a column of the key has no type, and without a filter nothing tells its kind"),
-			 errhint("Cast it to the type of the set's keys, for example with ::bigint or ::text.")));
-}
-
 /* The coder of one more column, of which a filter has this type, or 0. */
 static void
 add_column(BfpgRow *row, Form_pg_attribute attribute, unsigned expected)
@@ -73,7 +64,7 @@ add_column(BfpgRow *row, Form_pg_attribute attribute, unsigned expected)
 	if (type == UNKNOWNOID || bfpg_is_untyped(type))
 	{
 		if (row->typed_only)
-			refuse_untyped();
+			bfpg_refuse_untyped("a column of the key");
 		row->has_untyped = true;
 		column->untyped = true;
 		bfpg_read_as(column, expected);

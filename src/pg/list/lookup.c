@@ -42,22 +42,6 @@ typedef struct BfpgLookup
 	ErrorContextCallback callback;	/* names the list in errors of this call */
 } BfpgLookup;
 
-static BfpgLookup *
-make_lookup(FunctionCallInfo fcinfo, bool array)
-{
-	BfpgLookup *lookup;
-	BfpgKeyCoder coder;
-
-	bfpg_key_coder(fcinfo, 1, array, &coder);
-	lookup = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BfpgLookup));
-	lookup->coder = coder;
-	lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
-	lookup->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "bloomfilter lookup",
-											ALLOCSET_SMALL_SIZES);
-	fcinfo->flinfo->fn_extra = lookup;
-	return lookup;
-}
-
 static inline void
 end_call(BfpgLookup *lookup)
 {
@@ -162,7 +146,7 @@ begin_call(BfpgLookup *lookup, text *name)
 static BfpgLookup *
 open_lookup(FunctionCallInfo fcinfo, bool array)
 {
-	BfpgLookup *lookup = fcinfo->flinfo->fn_extra;
+	BfpgLookup *lookup;
 	text	   *name;
 
 	if (PG_ARGISNULL(0))
@@ -170,8 +154,13 @@ open_lookup(FunctionCallInfo fcinfo, bool array)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("name of a list must not be null")));
 	name = PG_GETARG_TEXT_PP(0);
-	if (lookup == NULL)
-		lookup = make_lookup(fcinfo, array);
+	lookup = bfpg_call_state(fcinfo, 1, array, sizeof(BfpgLookup));
+	if (lookup->context == NULL)
+	{
+		lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+		lookup->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "bloomfilter lookup",
+												ALLOCSET_SMALL_SIZES);
+	}
 	begin_call(lookup, name);
 	if (lookup->parts == NULL || !same_name(lookup->name, name) || !bfpg_same_snapshot(&lookup->mark))
 		begin_list(lookup, name);

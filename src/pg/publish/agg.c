@@ -160,11 +160,7 @@ begin_pass(FunctionCallInfo fcinfo)
 	MemoryContext context = bfpg_aggregate_context(fcinfo);
 	Pass	   *pass = new_pass(context);
 
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("bloom_publish_agg is a part of bloom_publish and of no use by itself")));
-	attach_shared(pass, PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
+	attach_shared(pass, PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
 	make_room(pass, context);
 	return pass;
 }

@@ -199,20 +199,10 @@ make_statement(const BfpgPublication *list)
 
 	if (list->count > 1)
 		part = call(source, "bloom_publish_part", types, INT4OID, list_make1(copyObject(hashed)));
-	return bfpg_source_group(source, bfpg_source_select(source, inner),
+	return bfpg_source_group(source, bfpg_source_select(source, NULL, inner),
 							 list_make4(part, bfpg_source_aggregate(source, &apart),
 										bfpg_publish_count(source, key, NULL),
 										bfpg_publish_count(source, NULL, NULL)));
-}
-
-/* An empty part, for one that no key belongs to. */
-static Datum
-empty_part(const BfpgPublication *list, int32 part)
-{
-	bf_header	header = bfpg_publish_part_header(list);
-
-	header.part = (uint16) part;
-	return bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
 }
 
 /* Other servers and engines may answer anything. */
@@ -271,8 +261,12 @@ take_filters(BfpgPublication *list, List *rows)
 	}
 	for (part = 0; part < list->count; part++)
 	{
-		if (!there[part])
-			list->filters[part] = empty_part(list, part);
+		if (!there[part])		/* no key belongs to it */
+		{
+			header = bfpg_publish_part_header(list);
+			header.part = (uint16) part;
+			list->filters[part] = bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
+		}
 		bfpg_read_header(list->filters[part], &header);
 		bf_exact_of(&header, &list->shapes[part]);
 	}

@@ -118,7 +118,7 @@ check_key_type(const BfpgPublication *list, const BfpgSource *source)
 static PlannedStmt *
 plan_pass(const BfpgSource *source, bool parallel)
 {
-	return bfpg_source_plan(source, bfpg_source_select(source, pass_expressions(source)), NULL, parallel);
+	return bfpg_source_plan(source, bfpg_source_select(source, NULL, pass_expressions(source)), NULL, parallel);
 }
 
 /* Plans the aggregate over the query, and looks where it would run. */
@@ -264,13 +264,14 @@ static void
 choose_shape(BfpgPublication *list, bf_exact *shape)
 {
 	bf_header	header;
+	bf_sizing	sizing;
 
 	if (list->exact)
 	{
 		list->count = bfpg_publish_exact_shape(list, shape);
 		return;
 	}
-	list->count = Max(list->parts, bfpg_choose_parts(list->n, list->p));
+	list->count = Max(list->parts, bfpg_choose_parts(list->n, list->p, &sizing));
 	header = bfpg_publish_part_header(list);
 	bf_exact_of(&header, shape);
 }
@@ -338,7 +339,7 @@ count_keys(BfpgPublication *list)
 	if (list->exact)
 		counts = lappend(counts, bfpg_publish_count(source, key, bfpg_source_member(source)));
 	row = bfpg_source_only_row(source,
-							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, counts), NULL, true), NULL),
+							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, NULL, counts), NULL, true), NULL),
 							   list_length(counts));
 	list->build->rows = (double) DatumGetInt64(row[list->exact ? 1 : 0].value);
 	if (list->exact)

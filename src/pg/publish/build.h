@@ -60,10 +60,7 @@ extern bool bfpg_publish_finish_exact(BfpgPublication *list);
 /* One build with the n that the list has now, in place of the one before. */
 extern void bfpg_publish_build_once(BfpgPublication *list);
 
-/*
- * Looks all keys up in the filters, before they are written, or builds them a second time where
- * another engine did.  Throws where a key is missing, or where the second filters are others.
- */
+/* Throws where the filters lack a key, or where another engine builds others the second time. */
 extern void bfpg_publish_check(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);

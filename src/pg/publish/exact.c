@@ -128,8 +128,8 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
 	};
 	ParamListInfo params = bfpg_parameters(lengthof(parameters), parameters);
-	Query	   *statement = bfpg_source_select(source, list_make2(key_of_hash(source, F_MIN_TEXT),
-																  key_of_hash(source, F_MAX_TEXT)));
+	Query	   *statement = bfpg_source_select(source, NULL, list_make2(key_of_hash(source, F_MIN_TEXT),
+																		key_of_hash(source, F_MAX_TEXT)));
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params);
 	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
 	const char *keys[] = {TextDatumGetCString(row[0].value), TextDatumGetCString(row[1].value)};
@@ -260,16 +260,6 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 	return true;
 }
 
-/* What each part is like, but for its number and the type of its keys. */
-static bool
-part_shape(const BfpgPublication *list, uint32 parts, bf_exact *shape)
-{
-	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
-	const bf_universe part = bf_exact_part_universe(&universe, parts);
-
-	return bf_exact_plan_least(&part, (uint64) list->seed, list->build->least, shape);
-}
-
 int32
 bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 {
@@ -277,15 +267,18 @@ bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 	uint32		parts = Max((uint32) list->parts, bf_exact_parts(&universe));
 	unsigned	level;
 
-	while (parts > 0 && parts <= BF_MAX_PARTS && part_shape(list, parts, shape))
+	for (; parts > 0 && parts <= BF_MAX_PARTS; parts++)
 	{
+		const bf_universe part = bf_exact_part_universe(&universe, parts);
+
+		if (!bf_exact_plan_least(&part, (uint64) list->seed, list->build->least, shape))
+			break;
 		if (bf_exact_fits(shape))
 		{
 			for (level = 0; level < BF_EXACT_LEVELS; level++)
 				shape->level[level].parts = (uint16) parts;
 			return (int32) parts;
 		}
-		parts++;
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

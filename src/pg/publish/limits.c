@@ -33,7 +33,6 @@
 
 #include "bf_estimate.h"
 #include "bf_key.h"
-#include "bf_sizing.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "list/list.h"
@@ -90,19 +89,6 @@ bfpg_choose_capacity(int64 last_n, double last_keys, double expected_keys)
 	if (known && last_keys * NEXT_GROWTH <= (double) last_n && last_n / TOO_LARGE <= capacity)
 		return last_n;
 	return capacity;
-}
-
-int32
-bfpg_choose_parts(int64 n, double p)
-{
-	uint32		parts;
-	bf_sizing	sizing;
-
-	bfpg_size_for_rate(n, p, &sizing);
-	parts = bf_parts_for_rate((uint64_t) n, p);
-	if (parts == 0)
-		bfpg_check_fits(&sizing);
-	return (int32) parts;
 }
 
 double

@@ -97,14 +97,6 @@ name_argument(FunctionCallInfo fcinfo)
 	return name;
 }
 
-static const char *
-query_argument(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(ARG_QUERY))
-		refuse_null("query of a list");
-	return text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
-}
-
 static bool
 flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
 {
@@ -134,7 +126,9 @@ read_guards(FunctionCallInfo fcinfo, BfpgPublication *list, int max_shrink, int 
 static void
 read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 {
-	list->query = query_argument(fcinfo);
+	if (PG_ARGISNULL(ARG_QUERY))
+		refuse_null("query of a list");
+	list->query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
 	if (!PG_ARGISNULL(ARG_N))
 	{
 		list->n = PG_GETARG_INT64(ARG_N);
@@ -209,9 +203,7 @@ publish_query(BfpgPublication *list)
 	if (!list->seed_given)
 		list->seed = last.seed;
 	bfpg_publish_build(list, &last);
-	bfpg_publish_guard(list, &last);
-	bfpg_publish_write_parts(list);
-	bfpg_publish_finish(list, &last);
+	bfpg_publish_write(list, &last);
 	bfpg_publish_build_done(list);
 }
 
@@ -356,9 +348,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 		list.n = (int64) ((double) list.n * count);
 	list.p = list.shapes[0].level[0].rate;
 	list.seed = (int64) list.shapes[0].level[0].seed;
-	bfpg_publish_guard(&list, &last);
-	bfpg_publish_write_parts(&list);
-	bfpg_publish_finish(&list, &last);
+	bfpg_publish_write(&list, &last);
 	SPI_finish();
 	return list.serial;
 }

@@ -130,9 +130,6 @@ extern int64 bfpg_round_capacity(double keys);
  */
 extern int64 bfpg_choose_capacity(int64 last_n, double last_keys, double expected_keys);
 
-/* The fewest parts that n keys at rate p fit in. */
-extern int32 bfpg_choose_parts(int64 n, double p);
-
 /* Different keys in the filters, at most the keys that were read, if that is known. */
 extern double bfpg_estimate_list_keys(const BfpgPublication *list);
 
@@ -151,15 +148,11 @@ extern void bfpg_publish_build_done(BfpgPublication *list);
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
-/*
- * Publishes in transactions of its own: one that commits that the run has started, one for
- * publish, which has a snapshot for all that it reads and the list locked, and after an error one
- * that commits the error.  The caller is a procedure that may end transactions.
- */
+/* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
 
-/* Writes that the run of this publication has ended, in the transaction that publishes. */
-extern void bfpg_publish_run_ended(const BfpgPublication *list);
+/* Writes that the run of this publication has started, or ended, with an error unless that is NULL. */
+extern void bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error);
 
 /*
  * Throws where the current role has not the rights that every publisher needs, or would run
@@ -192,17 +185,14 @@ extern void bfpg_publish_check_room(const BfpgPublication *list);
 /* Bytes of all filters. */
 extern double bfpg_publish_bytes(const BfpgPublication *list);
 
-/* Makes the current generation the one before, and these filters the current one. */
-extern void bfpg_publish_write_parts(BfpgPublication *list);
-
 /*
  * The serial of what is published next: greater than the last one, and the microseconds
  * since 1970, so that it is also greater than those of rows that were lost.
  */
 extern int64 bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *last);
 
-/* The row of the list, with what its build and its check took. */
-extern void bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last);
+/* Makes the current generation the one before, and these filters the current one, unless a guard throws. */
+extern void bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last);
 
 /*
  * By which query a list was published, and how, so that bloom_refresh can do it again.  What is

@@ -38,8 +38,8 @@ enum
 	RUN_ENDED_AT = 3
 };
 
-static void
-write_run(const BfpgPublication *list, bool ended, const char *error)
+void
+bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error)
 {
 	const ParamExternData row[] = {
 		bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
@@ -54,12 +54,6 @@ write_run(const BfpgPublication *list, bool ended, const char *error)
 								"error = excluded.error, started_by = excluded.started_by",
 								list->place.prefix),
 					   lengthof(row), row, SPI_OK_INSERT);
-}
-
-void
-bfpg_publish_run_ended(const BfpgPublication *list)
-{
-	write_run(list, true, NULL);
 }
 
 /* One snapshot for all that follows, behind the lock: it sees what the publisher before left. */
@@ -81,7 +75,7 @@ write_error(const BfpgPublication *list, const ErrorData *error)
 	bfpg_publish_lock(&list->place, list->name, false, true);
 	bfpg_publish_check_rights(&list->place);
 	EnsurePortalSnapshotExists();
-	write_run(list, true, error->message);
+	bfpg_publish_write_run(list, true, error->message);
 	SPI_commit();
 }
 
@@ -141,7 +135,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	{
 		list->started = GetCurrentTimestamp();
 		EnsurePortalSnapshotExists();
-		write_run(list, false, NULL);
+		bfpg_publish_write_run(list, false, NULL);
 		begin_publishing(list);
 		error = try_publish(list, publish);
 		if (error != NULL)

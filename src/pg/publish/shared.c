@@ -199,14 +199,15 @@ find_segment(dsm_handle handle)
 BfpgShared *
 bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context)
 {
-	const uint8 *bytes = (const uint8 *) VARDATA_ANY(ticket);
+	const uint8 *bytes;
 	MemoryContext old;
 	dsm_handle	handle;
 	dsm_segment *segment;
 	BfpgShared *shared;
 
-	if (VARSIZE_ANY_EXHDR(ticket) != sizeof(handle) + BFPG_SECRET_BYTES)
+	if (ticket == NULL || VARSIZE_ANY_EXHDR(ticket) != sizeof(handle) + BFPG_SECRET_BYTES)
 		refuse_ticket();
+	bytes = (const uint8 *) VARDATA_ANY(ticket);
 	memcpy(&handle, bytes, sizeof(handle));
 	if (current != NULL && fits(current->head, bytes + sizeof(handle), type))
 		return current;

@@ -86,7 +86,7 @@ extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 
 /*
  * Finds the filters of a ticket; a worker attaches to them, until it ends.  Throws unless they are
- * for such keys.  The context lives as long as the query.
+ * for such keys, and for a ticket of NULL.  The context lives as long as the query.
  */
 extern BfpgShared *bfpg_shared_attach(const bytea *ticket, Oid type, MemoryContext context);
 

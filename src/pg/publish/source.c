@@ -232,9 +232,8 @@ bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call)
 	return (Expr *) aggregate;
 }
 
-/* SELECT of expressions FROM a subquery. */
-static Query *
-select_from(const BfpgSource *source, Query *inner, List *expressions)
+Query *
+bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions)
 {
 	ParseState *state = make_parsestate(NULL);
 	Query	   *query = makeNode(Query);
@@ -242,7 +241,7 @@ select_from(const BfpgSource *source, Query *inner, List *expressions)
 
 	state->p_sourcetext = source->text;
 	addNSItemToQuery(state,
-					 addRangeTableEntryForSubquery(state, inner, makeAlias("q", NIL), false, true),
+					 addRangeTableEntryForSubquery(state, inner != NULL ? inner : copyObject(source->query), makeAlias("q", NIL), false, true),
 					 true, false, false);
 	query->commandType = CMD_SELECT;
 	query->querySource = QSRC_ORIGINAL;
@@ -261,14 +260,6 @@ select_from(const BfpgSource *source, Query *inner, List *expressions)
 	query->stmt_location = source->query->stmt_location;
 	query->stmt_len = source->query->stmt_len;
 	free_parsestate(state);
-	return query;
-}
-
-Query *
-bfpg_source_select(const BfpgSource *source, List *expressions)
-{
-	Query	   *query = select_from(source, copyObject(source->query), expressions);
-
 	query->hasAggs = contain_aggs_of_level((Node *) query->targetList, 0);
 	return query;
 }
@@ -276,10 +267,9 @@ bfpg_source_select(const BfpgSource *source, List *expressions)
 Query *
 bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions)
 {
-	Query	   *query = select_from(source, inner, expressions);
+	Query	   *query = bfpg_source_select(source, inner, expressions);
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
-	query->hasAggs = true;
 	if (IsA(linitial(expressions), Const))
 		return query;
 	linitial_node(TargetEntry, query->targetList)->ressortgroupref = 1;

@@ -70,10 +70,10 @@ extern Expr *bfpg_source_parameter(int number, Oid type);
 /* An aggregate as an expression of a statement. */
 extern Expr *bfpg_source_aggregate(const BfpgSource *source, const BfpgCall *call);
 
-/* SELECT of these expressions FROM the query. */
-extern Query *bfpg_source_select(const BfpgSource *source, List *expressions);
+/* SELECT of these expressions FROM an inner statement, NULL: the query. */
+extern Query *bfpg_source_select(const BfpgSource *source, Query *inner, List *expressions);
 
-/* SELECT of these expressions FROM an inner statement GROUP BY the first, an integer, unless it is a constant. */
+/* The same with GROUP BY the first, an integer, unless it is a constant. */
 extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*

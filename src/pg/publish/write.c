@@ -222,8 +222,8 @@ hint_at_room(void *list)
 				((const BfpgPublication *) list)->place.prefix);
 }
 
-void
-bfpg_publish_write_parts(BfpgPublication *list)
+static void
+write_parts(BfpgPublication *list)
 {
 	ErrorContextCallback callback = {error_context_stack, hint_at_room, list};
 	int32		part;
@@ -297,8 +297,8 @@ larger(BfpgMost most, double count)
 }
 
 /* All that is told of the filters stands in the row, so that a damaged filter hinders nobody who reads it. */
-void
-bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
+static void
+write_row(const BfpgPublication *list, const BfpgLastList *last)
 {
 	bool		by_query = list->query != NULL;
 	const char *key_type = bfpg_publish_key_type(list);
@@ -352,8 +352,16 @@ bfpg_publish_finish(const BfpgPublication *list, const BfpgLastList *last)
 									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 						   lengthof(row), row, SPI_OK_INSERT);
 	}
+}
+
+void
+bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
+{
+	bfpg_publish_guard(list, last);
+	write_parts(list);
+	write_row(list, last);
 	bfpg_definition_write(list);
-	bfpg_publish_run_ended(list);
+	bfpg_publish_write_run(list, true, NULL);
 }
 
 void

@@ -75,18 +75,12 @@ bloomfilter_add_all(PG_FUNCTION_ARGS)
 	return bfpg_filter_rw_datum(filter);
 }
 
-/* A new filter from two: parameters are compared before anything is copied. */
+/* A new filter from two. */
 static BfpgFilter *
 combine(FunctionCallInfo fcinfo, bf_combine operation)
 {
-	bf_header	a;
-	bf_header	b;
-	BfpgFilter *result;
+	BfpgFilter *result = bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
 
-	bfpg_read_header(PG_GETARG_DATUM(0), &a);
-	bfpg_read_header(PG_GETARG_DATUM(1), &b);
-	bfpg_check_compatible(&a, &b);
-	result = bfpg_filter_copy(PG_GETARG_DATUM(0), CurrentMemoryContext);
 	bfpg_filter_combine(result, PG_GETARG_DATUM(1), operation);
 	return result;
 }

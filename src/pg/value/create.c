@@ -27,19 +27,13 @@ create_part(const bf_sizing *sizing, int64 seed, int32 part, int32 parts)
 	return bfpg_filter_rw_datum(bfpg_filter_new(&header, CurrentMemoryContext));
 }
 
-static Datum
-create_filter(const bf_sizing *sizing, int64 seed)
-{
-	return create_part(sizing, seed, 0, 1);
-}
-
 Datum
 bloomfilter_create(PG_FUNCTION_ARGS)
 {
 	bf_sizing	sizing;
 
 	bfpg_size_for_rate(PG_GETARG_INT64(0), PG_GETARG_FLOAT8(1), &sizing);
-	return create_filter(&sizing, PG_GETARG_INT64(2));
+	return create_part(&sizing, PG_GETARG_INT64(2), 0, 1);
 }
 
 Datum
@@ -59,7 +53,7 @@ bloomfilter_create_sized(PG_FUNCTION_ARGS)
 				 errmsg("number of hashes of a bloomfilter must be between 1 and %d, not %d",
 						BF_MAX_PROBES, k)));
 	bf_size_for_bits((uint64) m, (unsigned) k, &sizing);
-	return create_filter(&sizing, PG_GETARG_INT64(2));
+	return create_part(&sizing, PG_GETARG_INT64(2), 0, 1);
 }
 
 /* What bloom_part_agg would make of no keys: n is the whole set's. */

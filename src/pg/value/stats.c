@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "bf_estimate.h"
@@ -28,21 +26,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_verify);
 #define SIZING_COLUMNS 10
 #define STATS_COLUMNS 18
 
-/* Those from the first null column on are null. */
-static Datum
-make_row(FunctionCallInfo fcinfo, Datum *values, int columns, int first_null)
-{
-	bool		nulls[STATS_COLUMNS] = {false};
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != columns)
-		elog(ERROR, "unexpected result type of a bloomfilter function");
-	for (; first_null < columns; first_null++)
-		nulls[first_null] = true;
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
-
 /* The calculator: what a filter for n keys at rate p takes. */
 Datum
 bloomfilter_sizing(PG_FUNCTION_ARGS)
@@ -53,13 +36,9 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	Datum		values[SIZING_COLUMNS];
 	bf_sizing	sizing;
 	const bf_geometry *geometry = &sizing.geometry;
-	uint32_t	parts;
+	int32		parts = bfpg_choose_parts(n, p, &sizing);
 	double		bits;
 
-	bfpg_size_for_rate(n, p, &sizing);
-	parts = bf_parts_for_rate((uint64_t) n, p);
-	if (parts == 0)
-		bfpg_check_fits(&sizing);
 	bits = (double) (geometry->blocks << geometry->log2_block_bits);
 	values[0] = Int64GetDatum((int64) (geometry->blocks << geometry->log2_block_bits));
 	values[1] = Int64GetDatum((int64) bf_sizing_bytes(&sizing));
@@ -70,8 +49,8 @@ bloomfilter_sizing(PG_FUNCTION_ARGS)
 	values[6] = Float8GetDatum(sizing.expected_rate);
 	values[7] = Int64GetDatum((int64) ceil((double) n * ideal_bits));
 	values[8] = Int32GetDatum(Max((int32) rint(ideal_bits * M_LN2), 1));
-	values[9] = Int32GetDatum((int32) parts);
-	return make_row(fcinfo, values, SIZING_COLUMNS, SIZING_COLUMNS);
+	values[9] = Int32GetDatum(parts);
+	return bfpg_make_row(fcinfo, values, SIZING_COLUMNS, SIZING_COLUMNS);
 }
 
 /* An estimate as a count of keys. */
@@ -109,7 +88,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[15] = Int32GetDatum(shape.levels == 1 ? BF_FORMAT_VERSION : BF_EXACT_VERSION);
 	values[16] = Int32GetDatum((int32) shape.levels);
 	values[17] = Int64GetDatum((int64) shape.others);
-	return make_row(fcinfo, values, STATS_COLUMNS, shape.levels == 1 ? STATS_COLUMNS - 1 : STATS_COLUMNS);
+	return bfpg_make_row(fcinfo, values, STATS_COLUMNS, shape.levels == 1 ? STATS_COLUMNS - 1 : STATS_COLUMNS);
 }
 
 Datum
