@@ -23,6 +23,8 @@ require "$FindBin::Bin/050_doc.pm";
 
 my $program = BloomTest::Pull::program();
 plan skip_all => 'no command line bloomfilter' if !defined $program;
+plan skip_all => 'clang, npm or python3-venv is not installed'
+  if system('{ command -v clang && command -v npm && python3 -c "import ensurepip"; } >/dev/null 2>&1') != 0;
 
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init;
