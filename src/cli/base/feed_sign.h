@@ -11,7 +11,7 @@
 
 #define FEED_KEY_ID_BYTES 8
 
-/* What is given at most to sign with or to check by, and signatures that are looked at. */
+/* Keys that sign or check a manifest at most, and signatures of it that are looked at. */
 #define FEED_MOST_KEYS 8
 
 typedef struct feed_key

@@ -52,7 +52,7 @@ extern void message_time(char text[TIME_TEXT_BYTES], time_t time);
  */
 extern void make_plain(char *text);
 
-/* Memory, or the end of the program; zeros is new, and all zero. */
+/* Memory, or the end of the program.  That of zeros is all zero. */
 extern void *allocate(void *old, size_t count, size_t size);
 extern void *zeros(size_t count, size_t size);
 

@@ -39,6 +39,7 @@ list_begin(source *s, PGconn *connection)
 	char	   *literal = PQescapeLiteral(connection, s->plan.list, strlen(s->plan.list));
 
 	free(s->index);
+	/* no list has a name that is no text in the connection's encoding */
 	s->index = text_of("%s", literal != NULL ? literal : "NULL");
 	PQfreemem(literal);
 	free(s->news.name);

@@ -189,9 +189,8 @@ url_note(url_look *look, bool well)
 	place	   *p = look->place;
 	char		text[FEED_TEXT_BYTES];
 	const char *word;
-	uint64_t	every = (uint64_t) (look->plan->every * 1e6);
 
-	p->how.every = !look->plan->follow ? 0 : every > look->poll * 1000000 ? every : look->poll * 1000000;
+	p->how.every = look->plan->follow ? (uint64_t) (fmax(look->plan->every, (double) look->poll) * 1e6) : 0;
 	p->how.heartbeat = look->heartbeat;
 	p->how.expires = look->expires;
 	if (!well)

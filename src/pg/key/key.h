@@ -64,9 +64,9 @@ struct BfpgKeyCoder
 extern void bfpg_column_coder(Oid type, Oid collation, BfpgKeyCoder *coder);
 
 /*
- * What a call site keeps in its fn_extra: size bytes, zero at first but for the coder that they
- * begin with, for the keys that argument argno passes: scalars, or the elements of an array if
- * array is true.  Throws if they can't be keys.
+ * What a call site keeps in its fn_extra: size bytes.  They begin with the coder for the keys that
+ * argument argno passes: scalars, or the elements of an array if array is true.  What follows it
+ * is zero at first.  Throws if they can't be keys.
  */
 extern void *bfpg_make_call_state(FunctionCallInfo fcinfo, int argno, bool array, Size size);
 
