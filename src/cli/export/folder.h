@@ -8,16 +8,17 @@
  *
  * Functions that return bool say what is wrong before they return false.
  */
-#ifndef CLI_PLACE_FOLDER_H
-#define CLI_PLACE_FOLDER_H
+#ifndef CLI_FOLDER_H
+#define CLI_FOLDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "copy.h"
 #include "feed_manifest.h"
 #include "feed_sign.h"
+#include "image.h"
+#include "source.h"
 
 /* What unfinished files begin with. */
 #define FOLDER_UNFINISHED ".tmp-"
@@ -44,33 +45,6 @@ typedef struct folder_plan
 	feed_key	keys[FEED_MOST_KEYS];
 	size_t		key_count;
 } folder_plan;
-
-/* Why whole files were written. */
-typedef enum whole_reason
-{
-	WHOLE_FIRST,				/* nothing was exported before */
-	WHOLE_FOLDER,				/* files of the folder are missing or damaged */
-	WHOLE_REBUILD,				/* REINDEX, TRUNCATE, DROP and CREATE */
-	WHOLE_GEOMETRY,				/* the same, and of another size */
-	WHOLE_REMOVED,				/* a list lost keys, or got very many */
-	WHOLE_LONG,					/* more news than are worth a patch */
-	WHOLE_RENEWED,				/* all patches together would be, or it is old */
-	WHOLE_REASONS
-} whole_reason;
-
-/* What was looked at, and what of it is new. */
-typedef struct list_news
-{
-	list_copy	copy;			/* empty before the first look, unless the folder fills it */
-	char	   *name;			/* as people write it */
-	char	   *system;			/* the server's identifier */
-	uint8_t		identity[FEED_IDENTITY_BYTES];	/* a list's own; of an index its cluster's and database's */
-	uint64_t	serial;			/* of a list, that the copy has; of an index 0 */
-	int64_t		build;			/* of an index, that the copy has */
-	uint64_t	true_at;		/* all that was committed before is in the copy; 0: not known */
-	bool		new_epoch;
-	whole_reason reason;		/* for which an epoch begins */
-} list_news;
 
 /* What was done since the program began. */
 typedef struct folder_counts
@@ -152,7 +126,7 @@ extern uint8_t *folder_load_patch(const list_folder *f, const list_copy *copy, c
 extern bool folder_write_state(const list_folder *f, const list_news *news, const feed_manifest *of);
 
 /* ------------------------------------------------------------------------
- * publish.c: what is new
+ * folder_update.c: what is new
  * ------------------------------------------------------------------------ */
 
 /* Publishes what is new; *published: there was something, and it is in the folder's manifest. */
@@ -169,7 +143,7 @@ extern double folder_rate(const list_copy *copy);
 extern bool folder_run_after(const list_folder *f, const char *name);
 
 /* ------------------------------------------------------------------------
- * content_files.c: patches and whole files
+ * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
 /* Whole files of all parts, as they are now. */
@@ -238,4 +212,4 @@ extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *l
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
 extern uint8_t *folder_read_file(int folder, const feed_file *file, bool patch);
 
-#endif							/* CLI_PLACE_FOLDER_H */
+#endif							/* CLI_FOLDER_H */

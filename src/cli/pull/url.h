@@ -8,8 +8,8 @@
  * Functions that return bool say what is wrong before they return false; word is that in
  * one word then.
  */
-#ifndef CLI_LOOK_URL_H
-#define CLI_LOOK_URL_H
+#ifndef CLI_URL_H
+#define CLI_URL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -96,7 +96,7 @@ extern bool url_once(url_look *look);
 extern void url_note(url_look *look, bool well);
 
 /* ------------------------------------------------------------------------
- * manifest.c
+ * url_manifest.c
  * ------------------------------------------------------------------------ */
 
 extern bool url_refuse(url_look *look, const char *word, const char *text);
@@ -116,7 +116,7 @@ extern bool url_check_expiry(url_look *look, uint64_t expires);
 extern bool url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES]);
 
 /* ------------------------------------------------------------------------
- * fetch.c
+ * url_fetch.c
  * ------------------------------------------------------------------------ */
 
 typedef enum fetched
@@ -135,4 +135,4 @@ extern fetched url_fetch_patch(url_look *look, const feed_file *file);
 /* A part's whole file, into the building. */
 extern fetched url_fetch_whole(url_look *look, const feed_file *file);
 
-#endif							/* CLI_LOOK_URL_H */
+#endif							/* CLI_URL_H */

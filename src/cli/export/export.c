@@ -15,6 +15,7 @@
 #include "options.h"
 #include "server.h"
 #include "source.h"
+#include "stop.h"
 #include "system.h"
 
 static const char help[] =

@@ -14,8 +14,8 @@
  * Functions that return bool say what is wrong before they return false, and *word of the
  * place is that in one word.
  */
-#ifndef CLI_PLACE_FILE_H
-#define CLI_PLACE_FILE_H
+#ifndef CLI_FILE_H
+#define CLI_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -137,7 +137,7 @@ extern void place_close(place *p);
 extern void place_remove(const char *path);
 
 /* ------------------------------------------------------------------------
- * new.c
+ * new_file.c
  * ------------------------------------------------------------------------ */
 
 /* Begins .FILE.new, of parts of these lengths: they lie where new_parts says. */
@@ -195,4 +195,4 @@ extern void place_save_last(place *p);
 /* Whether memory has room for a file of so many bytes, if it is on tmpfs: lack of it ends processes. */
 extern bool place_has_memory(const place *p, uint64_t bytes);
 
-#endif							/* CLI_PLACE_FILE_H */
+#endif							/* CLI_FILE_H */

@@ -1,5 +1,5 @@
 /*
- * manifest.c
+ * url_manifest.c
  *	  What a server gave as a list's manifest: whether it is one, of this list, and news.
  */
 #include "url.h"

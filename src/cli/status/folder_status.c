@@ -1,5 +1,5 @@
 /*
- * folder.c
+ * folder_status.c
  *	  bloomfilter status of a folder that export keeps: whether its exporter does what it
  *	  should, and what it counted.
  */

@@ -12,17 +12,44 @@
  * Functions that return bool say what is wrong before they return false; word is that in
  * one word then.
  */
-#ifndef CLI_LOOK_SOURCE_H
-#define CLI_LOOK_SOURCE_H
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "folder.h"
+#include "image.h"
 #include "server.h"
 
 /* Above one new bit to so many bytes of the filter an epoch begins. */
 #define SOURCE_PATCH_SHARE 4
+
+/* Why whole files were written. */
+typedef enum whole_reason
+{
+	WHOLE_FIRST,				/* nothing was exported before */
+	WHOLE_FOLDER,				/* files of the folder are missing or damaged */
+	WHOLE_REBUILD,				/* REINDEX, TRUNCATE, DROP and CREATE */
+	WHOLE_GEOMETRY,				/* the same, and of another size */
+	WHOLE_REMOVED,				/* a list lost keys, or got very many */
+	WHOLE_LONG,					/* more news than are worth a patch */
+	WHOLE_RENEWED,				/* all patches together would be, or it is old */
+	WHOLE_REASONS
+} whole_reason;
+
+/* What was looked at, and what of it is new. */
+typedef struct list_news
+{
+	list_copy	copy;			/* empty before the first look, unless the folder fills it */
+	char	   *name;			/* as people write it */
+	char	   *system;			/* the server's identifier */
+	uint8_t		identity[FEED_IDENTITY_BYTES];	/* a list's own; of an index its cluster's and database's */
+	uint64_t	serial;			/* of a list, that the copy has; of an index 0 */
+	int64_t		build;			/* of an index, that the copy has */
+	uint64_t	true_at;		/* all that was committed before is in the copy; 0: not known */
+	bool		new_epoch;
+	whole_reason reason;		/* for which an epoch begins */
+} list_news;
 
 typedef struct source_plan
 {
@@ -106,4 +133,4 @@ extern bool index_look(source *s, PGconn *connection);
 extern bool list_begin(source *s, PGconn *connection);
 extern bool list_look(source *s, PGconn *connection);
 
-#endif							/* CLI_LOOK_SOURCE_H */
+#endif							/* CLI_SOURCE_H */

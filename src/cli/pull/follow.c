@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server.h"
+#include "stop.h"
 #include "system.h"
 #include "url.h"
 

@@ -5,8 +5,8 @@
  * A text file: a first line that says so, then a line for each value, after its name and its
  * status_unit.  What isn't known is "" or 0.
  */
-#ifndef CLI_STATUS_EXPORT_STATUS_H
-#define CLI_STATUS_EXPORT_STATUS_H
+#ifndef CLI_EXPORT_STATUS_H
+#define CLI_EXPORT_STATUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,4 +34,4 @@ extern void export_note_success(export_health *health, const list_folder *f, con
 /* After anything that failed; the last complaint says why. */
 extern void export_note_failure(export_health *health, const list_folder *f, const source *s);
 
-#endif							/* CLI_STATUS_EXPORT_STATUS_H */
+#endif							/* CLI_EXPORT_STATUS_H */

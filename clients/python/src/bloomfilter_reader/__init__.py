@@ -1,6 +1,6 @@
 """Ask the filters of the PostgreSQL extension `bloomfilter`.
 
-    from bloomfilter import BloomFilter
+    from bloomfilter_reader import BloomFilter
 
     customers = BloomFilter.open("customers.bloom")
     if 42 in customers:

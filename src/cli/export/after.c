@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "server.h"
+#include "stop.h"
 
 /* How long the user's command may take to end when it is asked to, seconds. */
 #define END_SECONDS 5.0

@@ -1,5 +1,5 @@
 /*
- * file.c
+ * file_status.c
  *	  bloomfilter status of a file that pull keeps: all that its first page tells.
  */
 #include "status.h"

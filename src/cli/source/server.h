@@ -1,7 +1,6 @@
 /*
  * server.h
- *	  Questions to a PostgreSQL server that a signal can interrupt: SIGINT, SIGTERM
- *	  and SIGHUP end the program cleanly, temporary files go first.
+ *	  Questions to a PostgreSQL server that a signal can interrupt.
  *
  * Functions say what is wrong, in one line, before they return failure; a
  * connection that failed is only good for closing.
@@ -11,31 +10,6 @@
 
 #include <libpq-fe.h>
 #include <stdbool.h>
-
-/* ------------------------------------------------------------------------
- * Signals
- * ------------------------------------------------------------------------ */
-
-/* From now on the signals are only noted, and stop_wait returns. */
-extern void stop_catch(void);
-extern bool stop_requested(void);
-
-/* From now on SIGHUP doesn't stop: it asks for something to be read again, which is told once. */
-extern void reload_catch(void);
-extern bool reload_requested(void);
-
-/*
- * Waits until fd (-1: none) can be read, a signal comes or the time is over
- * (below zero it is).  True if fd can be read.
- */
-extern bool stop_wait(int fd, double seconds);
-
-/* Ends the program as the signal that came would have. */
-extern void stop_die(void);
-
-/* ------------------------------------------------------------------------
- * The server
- * ------------------------------------------------------------------------ */
 
 /*
  * Before the first connection: what servers show as the application, and the seconds

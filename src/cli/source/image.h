@@ -1,9 +1,9 @@
 /*
- * copy.h
+ * image.h
  *	  The parts of a list in memory, its sum, and the bits that are new in it.
  */
-#ifndef CLI_COPY_H
-#define CLI_COPY_H
+#ifndef CLI_IMAGE_H
+#define CLI_IMAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,4 +70,4 @@ extern void copy_settle(list_copy *copy);
 /* Sets the bits of a set that was read. */
 extern void copy_apply(list_copy *copy, const feed_patch *set);
 
-#endif							/* CLI_COPY_H */
+#endif							/* CLI_IMAGE_H */

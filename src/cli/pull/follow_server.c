@@ -12,6 +12,7 @@
 
 #include "server.h"
 #include "source.h"
+#include "stop.h"
 #include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)

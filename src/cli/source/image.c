@@ -1,11 +1,11 @@
 /*
- * copy.c
+ * image.c
  *	  The parts of a list in memory, its sum, and the bits that are new in it.
  *
  * A piece that is touched leaves the sum at its first new bit, and comes back when the sum
  * is wanted: so a look costs what it changed.
  */
-#include "copy.h"
+#include "image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * content_files.c
+ * folder_content.c
  *	  What is new, as files under the names of their content: patches and whole files.
  *
  * A set is merged with those behind it once these are twice as long together, so a host that

@@ -19,7 +19,7 @@
 #include "messages.h"
 #include "options.h"
 #include "pull.h"
-#include "server.h"
+#include "stop.h"
 
 static const char help[] =
 "Usage: bloomfilter pull --config FILE [OPTION]...\n"

@@ -1,5 +1,5 @@
 /*
- * fetch.c
+ * url_fetch.c
  *	  The files of a list's folder: fetched, and checked by length and digest.
  *
  * What came of a file stays when its transfer is broken off: the next look goes on there.
@@ -13,7 +13,7 @@
 
 #include "feed_values.h"
 #include "messages.h"
-#include "server.h"
+#include "stop.h"
 #include "system.h"
 
 char *

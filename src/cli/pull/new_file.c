@@ -1,5 +1,5 @@
 /*
- * new.c
+ * new_file.c
  *	  A new FILE: made beside the old one, synced, and renamed over it.
  *
  * All of it is on the disk before it has its name, so what its page says that it was born

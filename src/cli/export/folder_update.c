@@ -1,5 +1,5 @@
 /*
- * publish.c
+ * folder_update.c
  *	  Publishing: what is new as files, and then the manifest that names them.
  */
 #define _GNU_SOURCE
