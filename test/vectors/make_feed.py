@@ -583,6 +583,12 @@ def rows_of_patches(*lines):
     return manifest({"patch": "\npatch ".join(lines)}, drop=("patch2", "inline"))
 
 
+def whole_files(*serials):
+    """The values of a manifest of so many parts, each with its whole file of a serial."""
+    lines = ["%d %d 384 %s" % (part, EPOCH + serial, "ab" * 32) for part, serial in enumerate(serials)]
+    return {"parts": str(len(serials)), "whole": "\nwhole ".join(lines)}
+
+
 def manifests():
     """name, verdict without a key, verdict with key a, bytes."""
     yield "unsigned", "-", "signature", manifest()
@@ -606,6 +612,7 @@ def manifests():
         "older_epochs": rows_of_patches(patch_line("set", -9000, -8000), patch_line("flip", -8000, -5000),
                                         patch_line("set", -5000, -500), patch_line("flip", -500, 0),
                                         patch_line("set", 0, 2000)),
+        "two_parts": manifest(whole_files(0, 0)),
         "largest_files": manifest({"whole": "0 %d %d %s" % (EPOCH, 2**40, "ab" * 32),
                                    "patch": patch_line("set", 0, 1000, 2**40)}),
     }
@@ -664,9 +671,11 @@ def manifests():
         "content_beyond_serial": manifest({"content": str(EPOCH + 3001)}),
         "epoch_beyond_content": manifest({"epoch": str(EPOCH + 2001)}),
         "no_serial": manifest(drop=("serial",)),
-        "serial_twice": manifest(add="serial 1\n"),
+        "serial_twice": manifest(add="serial %d\n" % (EPOCH + 3000)),
+        "inline_twice": manifest(add="inline QUFB\n"),
         "no_parts": manifest({"parts": "0"}),
         "more_parts_than_wholes": manifest({"parts": "2"}),
+        "wholes_of_two_serials": manifest(whole_files(0, 1000)),
         "whole_of_another_part": manifest({"whole": "1 %d 384 %s" % (EPOCH, "ab" * 32)}),
         "whole_before_epoch": manifest({"whole": "0 %d 384 %s" % (EPOCH - 1, "ab" * 32)}),
         "whole_short": manifest({"whole": "0 %d 127 %s" % (EPOCH, "ab" * 32)}),
