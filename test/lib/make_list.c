@@ -89,7 +89,7 @@ put_parts(const char *path, const bloomfilter *filter, uint32_t count, uint64_t 
 		blocks = (const uint8_t *) bytes + FEED_HEADER_BYTES;
 		put_bytes(path, parts[i].header, FEED_HEADER_BYTES, parts[i].at);
 		put_bytes(path, blocks, size - FEED_HEADER_BYTES, feed_body_at(&parts[i]));
-		sum += feed_sum(i, 0, blocks, size - FEED_HEADER_BYTES);
+		sum += feed_sum_header(i, bytes) + feed_sum(i, 0, blocks, size - FEED_HEADER_BYTES);
 	}
 	free(parts);
 	return sum;

@@ -20,18 +20,22 @@ BOOT = bytes.fromhex("11111111222233334444555555555555")
 EPOCH = 1795390000000000
 
 
-def sum_of(blocks_of_parts):
-    """The sum of a list's content, section 2."""
+def sum_of(bodies, headers=None):
+    """The sum of a list's content, section 2; headers are those of plain parts."""
     total = 0
-    for part, blocks in enumerate(blocks_of_parts):
-        for number, at in enumerate(range(0, len(blocks), 4096)):
-            total += v.xxh64(bytes(blocks[at:at + 4096]), part << 32 | number)
+    for part, data in enumerate(bodies):
+        if headers:
+            total += v.xxh64(headers[part][:24] + headers[part][48:52], part << 32 | 2**32 - 1)
+        for number, at in enumerate(range(0, len(data), 4096)):
+            total += v.xxh64(bytes(data[at:at + 4096]), part << 32 | number)
     return total % 2**64
 
 
-def body(f):
-    """What of a part the sum is of."""
-    return f.to_bytes() if isinstance(f, e.Exact) else f.bits
+def sum_of_parts(filters):
+    """The same of plain or exact parts; of exact ones all bytes are content."""
+    if isinstance(filters[0], e.Exact):
+        return sum_of([f.to_bytes() for f in filters])
+    return sum_of([f.bits for f in filters], [bare(f) for f in filters])
 
 
 def lying(f):
@@ -150,17 +154,17 @@ def differences(old, new):
 SHAPES = ((9, 5), (12, 3))
 
 
-def set_of(positions, before, **more):
+def set_of(positions, before, headers, **more):
     sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]))
                         for part, of in enumerate(positions) if of)
-    return patch(sections, sum(map(len, positions)), to_sum=sum_of(changed(before, positions, False)), **more)
+    return patch(sections, sum(map(len, positions)), to_sum=sum_of(changed(before, positions, False), headers), **more)
 
 
 def flip_of(positions, before, headers, **more):
     sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]), headers[part])
                         for part, of in enumerate(positions))
-    return patch(sections, sum(map(len, positions)), kind=2, start=EPOCH - 500, end=EPOCH, from_sum=sum_of(before),
-                 to_sum=sum_of(changed(before, positions, True)), **more)
+    return patch(sections, sum(map(len, positions)), kind=2, start=EPOCH - 500, end=EPOCH, from_sum=sum_of(before, headers),
+                 to_sum=sum_of(changed(before, positions, True), headers), **more)
 
 
 def patches():
@@ -179,19 +183,19 @@ def patches():
         "every_bit": [list(range(2560)), list(range(12288))],
     }
     for name, positions in lists.items():
-        yield "set_" + name, "-", set_of(positions, before), positions
+        yield "set_" + name, "-", set_of(positions, before, headers), positions
         yield "flip_" + name, "-", flip_of(positions, before, headers), positions
     real = differences(before, [f.bits for f in new])
-    yield "set_real", "-", set_of(real, before), real
+    yield "set_real", "-", set_of(real, before, headers), real
     yield "flip_real", "-", flip_of(real, before, headers), real
     first = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]})
     second = section(1, 12, 3, {2: [0, 4000, 4095]})
     widths = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(31, 31))
     yield "set_of_other_widths", "-", patch(
-        widths, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+        widths, 6, to_sum=sum_of(changed(before, lists["one_part"], False), headers)), lists["one_part"]
     zero = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(0, 0))
     yield "set_of_no_widths", "-", patch(
-        zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+        zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False), headers)), lists["one_part"]
     sound = patch(first + second, 9)
     yield from exact_patches()
     none = [[], []]
@@ -397,7 +401,7 @@ def pages():
         return b"".join(padded(part) for part in data[:-1]) + data[-1]
 
     def file(filters=one, data=None, **more):
-        return page(filters, body_of(filters) if data is None else data, sum_of([body(f) for f in filters]), **more)
+        return page(filters, body_of(filters) if data is None else data, sum_of_parts(filters), **more)
     nobody = (bytes(16), 0, 0)
     sound = file()
     yield "here", "-", "here", one, sound
@@ -438,6 +442,17 @@ def pages():
     wrong = bytearray(file(pair, place=nobody))
     wrong[4096 + 64 + 700] ^= 1
     yield "nobodys_damaged", "sum", "nobody", pair, bytes(wrong)
+    for name, at in (("probes", 5), ("key_type", 7), ("seed", 16), ("columns", 49)):
+        wrong = bytearray(bare(one[0]))
+        wrong[at] ^= 3
+        if name == "columns":
+            wrong[7] = v.ROW
+        wrong[52:56] = struct.pack("<I", v.header_checksum_of(bytes(wrong)))
+        yield "nobodys_with_other_" + name, "sum", "nobody", one, file(place=nobody, data=bytes(wrong) + bytes(one[0].bits))
+    wrong = bytearray(bare(one[0]))
+    wrong[24:40] = struct.pack("<Qd", 5, 0.5)
+    wrong[52:56] = struct.pack("<I", v.header_checksum_of(bytes(wrong)))
+    yield "nobodys_with_other_n_and_p", "-", "nobody", one, file(place=nobody, data=bytes(wrong) + bytes(one[0].bits))
     exact = exact_pair(0)
     yield "exact_here", "-", "here", exact, file(exact)
     yield "exact_other_boot_saved", "-", "boot", exact, file(exact, saved=EPOCH + 5)
@@ -460,7 +475,7 @@ def pages_rows():
         saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
         told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
         yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
-               "%016x" % sum_of([body(f) for f in filters]), data.hex(), keys)
+               "%016x" % sum_of_parts(filters), data.hex(), keys)
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 

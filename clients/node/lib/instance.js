@@ -139,9 +139,9 @@ export class Instance {
     this.#throwBroken(this.exports.check_end(this.length))
   }
 
-  /** What a followed file's page has of the body of this part, which is all of an exact one; steps, too. */
+  /** What this part adds to the sum of a followed file's page; steps, too. */
   * sum (part, pause) {
-    let sum = 0n
+    let sum = this.exports.sum_header(part)
     yield * this.#pieces(pause, (at, length) => {
       sum += this.exports.sum_some(at, length, part, at - this.#body)
     })

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 
 #include "feed_patch.h"
+#include "feed_sum.h"
 #include "messages.h"
 #include "system.h"
 
@@ -86,7 +87,9 @@ take_header(void *state, uint32_t part, const uint8_t *header)
 	applying   *a = state;
 	feed_part  *to = &a->place->new_parts[part];
 
+	a->bits->sum -= feed_sum_header(part, to->header);
 	feed_part_take(to, header);
+	a->bits->sum += feed_sum_header(part, to->header);
 	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
 						   write_all(a->place->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
 		a->error = errno;

@@ -35,6 +35,7 @@ copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
 	{
 		copy->parts[i] = parts[i];
 		feed_part_strip(&copy->parts[i]);
+		copy->sum += feed_sum_header(parts[i].part, parts[i].header);
 		copy->bodies[i] = zeros((size_t) parts[i].length, 1);
 		/* none has come into the sum yet */
 		copy->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
