@@ -22,7 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "list/list.h"
-#include "base/elsewhere.h"
+#include "engines/engines.h"
 #include "base/pg_compat.h"
 
 /* Columns of bloom_generation_part. */
