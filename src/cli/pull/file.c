@@ -444,14 +444,3 @@ place_close(place *p)
 	memset(p, 0, sizeof *p);
 	p->folder = p->lock = p->fd = p->new_fd = -1;
 }
-
-void
-place_remove(const char *path)
-{
-	place		p;
-
-	if (place_open(&p, path) && p.state == PLACE_MINE)
-		place_note(&p, false, "removed", "nobody follows this list any more");
-	complain("\"%s\" stays as it is: its list is followed no more", path);
-	place_close(&p);
-}

@@ -133,9 +133,6 @@ extern bool place_trouble(place *p, const char *what);
 
 extern void place_close(place *p);
 
-/* Of a list that nobody follows from now on. */
-extern void place_remove(const char *path);
-
 /* ------------------------------------------------------------------------
  * new_file.c
  * ------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /*
  * pull.h
- *	  Pulling one list, as a command or as a child of the command for many.
+ *	  Pulling a list.
  */
 #ifndef CLI_PULL_H
 #define CLI_PULL_H
@@ -8,15 +8,6 @@
 #include "file.h"
 #include "messages.h"
 #include "url.h"
-
-/*
- * Reads the options, whose texts stay in argv, or ends the program.  of_file: they are lines
- * of a file, some of them meant for its other lists.
- */
-extern pull_plan pull_read(int argc, char **argv, bool of_file);
-
-/* Once, or until a signal comes. */
-extern exit_status pull_list(const pull_plan *plan);
 
 /* One that follows a list, and what its last look told. */
 typedef struct follower follower;

@@ -19,7 +19,7 @@
 #include "file.h"
 #include "http.h"
 
-/* What a host is told to follow: by options of bloomfilter pull, or by lines of pull --config's file. */
+/* What a host is told to follow. */
 typedef struct pull_plan
 {
 	const char *url;			/* of the folder; or NULL, and then: */
