@@ -135,14 +135,13 @@ pull_list(const pull_plan *plan)
 
 	memset(&f, 0, sizeof f);
 	f.plan = plan;
-	f.period = plan->every;
 	f.word = "";
 	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();
-	if (place_open(&f.place, plan->out))
+	if (file_open(&f.file, plan->out))
 		status = plan->url != NULL ? follow_url(&f) : follow_server(&f);
-	place_close(&f.place);
+	file_close(&f.file);
 	if (!plan->follow && stop_requested())
 		stop_die();
 	return status;
