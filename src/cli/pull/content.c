@@ -264,7 +264,7 @@ take_whole(follower *f, const offer *o)
 	if (result == ELSEWHERE)
 	{
 		drop_new(f);
-		(void) pull_refuse(f, "damaged", "what came doesn't fit together");
+		(void) pull_refuse(f, "damaged", "files and patches of the server don't fit each other");
 	}
 	return result == LED && new_file_end(&f->file, &o->facts) ? LED : BROKEN;
 }
