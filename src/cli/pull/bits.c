@@ -31,6 +31,7 @@ part_sum(int fd, const feed_part *part, uint8_t *chunk, uint64_t *sum)
 		errno = EIO;
 		return false;
 	}
+	*sum += feed_sum_header(part->part, header);
 	for (at = 0; at < part->length; at += CHUNK)
 	{
 		size_t		length = part->length - at < CHUNK ? (size_t) (part->length - at) : CHUNK;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "feed_sum.h"
 #include "system.h"
 
 /* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
@@ -36,7 +37,9 @@ apply_header(void *state, uint32_t part, const uint8_t *header)
 	applying   *a = state;
 	feed_part  *to = &a->file->new_parts[part];
 
+	a->bits->sum -= feed_sum_header(part, to->header);
 	feed_part_take(to, header);
+	a->bits->sum += feed_sum_header(part, to->header);
 	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
 						   write_all(a->file->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
 		a->error = errno;

@@ -35,6 +35,7 @@ image_create(list_image *image, const feed_part *parts, uint32_t count)
 	{
 		image->parts[i] = parts[i];
 		feed_part_strip(&image->parts[i]);
+		image->sum += feed_sum_header(parts[i].part, parts[i].header);
 		image->bodies[i] = zeros((size_t) parts[i].length, 1);
 		/* none has come into the sum yet */
 		image->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
