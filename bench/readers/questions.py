@@ -13,7 +13,7 @@ import time
 from functools import partial
 
 import flor
-from bloomfilter import BloomFilter
+from bloomfilter_reader import BloomFilter
 
 ASKED = 200_000
 

@@ -24,15 +24,17 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
-PACKAGE = os.path.join(HERE, "src", "bloomfilter")
+# The distribution is bloomfilter-reader; names of files spell it as the module.
+IMPORTED = "bloomfilter_reader"
+PACKAGE = os.path.join(HERE, "src", IMPORTED)
 
 # The folders of C sources, and the units of them that are not needed.
 FOLDERS = ("core", "text", "feed", "lib")
-FEED_UNITS = ("feed_page", "feed_part", "feed_sum", "feed_values")
+FEED_UNITS = ("feed_entry", "feed_page", "feed_part", "feed_sum", "feed_table", "feed_values")
 
 # From 3.11 on the stable interface has all that the module uses: one wheel for all of them.
 STABLE = sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED")
-NEEDS = ("bloomfilter for Python needs a C compiler, Python's headers and xxhash.h "
+NEEDS = ("bloomfilter-reader needs a C compiler, Python's headers and xxhash.h "
          "(Debian: gcc python3-dev libxxhash-dev)")
 # Equal sizes on all machines need arithmetic that is not contracted; a library of the same
 # name in the process is another one.
@@ -46,7 +48,7 @@ def read(path):
 
 
 VERSION = read(os.path.join(PACKAGE, "_version.py")).decode().split('"')[-2]
-NAME = f"bloomfilter-{VERSION}"
+NAME = f"{IMPORTED}-{VERSION}"
 
 
 # What the package is made of
@@ -126,7 +128,7 @@ def compile_module(folder):
 
 
 def build_package(folder):
-    package = os.path.join(folder, "bloomfilter")
+    package = os.path.join(folder, IMPORTED)
     os.makedirs(package, exist_ok=True)
     for path in files_of(PACKAGE):
         shutil.copy2(path, package)
@@ -154,12 +156,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     information = NAME + ".dist-info/"
     files = {information + name: text for name, text in licences().items()}
     files[information + "METADATA"] = metadata()
-    files[information + "WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: bloomfilter {VERSION}\n"
+    files[information + "WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: bloomfilter-reader {VERSION}\n"
                                     f"Root-Is-Purelib: false\nTag: {tag()}\n").encode()
     with tempfile.TemporaryDirectory() as folder:
         build_package(folder)
-        files.update(("bloomfilter/" + os.path.basename(path), read(path))
-                     for path in files_of(os.path.join(folder, "bloomfilter")))
+        files.update((IMPORTED + "/" + os.path.basename(path), read(path))
+                     for path in files_of(os.path.join(folder, IMPORTED)))
     record = information + "RECORD"
     files[record] = "".join([f"{name},sha256={sum_of(data)},{len(data)}\n" for name, data in sorted(files.items())]
                             + [record + ",,\n"]).encode()

@@ -16,7 +16,7 @@ import re
 import sys
 import uuid
 
-from bloomfilter import BloomFilter, Key, MacAddress, Real, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, Key, MacAddress, Real, WatchedBloomFilter
 
 
 def zoned(text):

@@ -10,7 +10,7 @@ import os
 import socketserver
 import sys
 
-from bloomfilter import WatchedBloomFilter
+from bloomfilter_reader import WatchedBloomFilter
 
 PATH, SOCKET = sys.argv[1:]
 

@@ -510,7 +510,7 @@ static PyType_Slot filter_slots[] = {
 };
 
 PyType_Spec filter_spec = {
-	.name = "bloomfilter._native.Filter",
+	.name = "bloomfilter_reader._native.Filter",
 	.basicsize = sizeof(Filter),
 	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
 	.slots = filter_slots,

@@ -1,6 +1,6 @@
 /*
  * module.c
- *	  The extension module bloomfilter._native: the library libbloomfilter for Python.
+ *	  The extension module bloomfilter_reader._native: the library libbloomfilter for Python.
  */
 #include "native.h"
 
@@ -122,7 +122,7 @@ static PyMethodDef module_functions[] = {
 
 static struct PyModuleDef module_def = {
 	.m_base = PyModuleDef_HEAD_INIT,
-	.m_name = "bloomfilter._native",
+	.m_name = "bloomfilter_reader._native",
 	.m_doc = "libbloomfilter for the package.",
 	.m_size = -1,
 	.m_methods = module_functions,

@@ -8,7 +8,7 @@ from typing import Dict, Iterable, List
 
 import xxhash
 
-from bloomfilter import BloomFilter
+from bloomfilter_reader import BloomFilter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.environ.get(

@@ -5,7 +5,7 @@ import datetime
 import os
 import uuid
 
-from bloomfilter import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError
+from bloomfilter_reader import BloomFilter, BloomFilterError, Key, KeyTypeError, KeyValueError
 
 from . import support
 

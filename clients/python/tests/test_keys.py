@@ -9,7 +9,7 @@ import struct
 import unittest
 import uuid
 
-from bloomfilter import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
+from bloomfilter_reader import BloomFilter, Key, KeyTypeError, KeyValueError, MacAddress, Real, keys
 
 UTC = datetime.timezone.utc
 SAMPLES = {

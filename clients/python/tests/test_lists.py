@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-from bloomfilter import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
 
 from . import support
 

@@ -7,7 +7,7 @@ import sys
 from . import support
 
 PROJECT = os.path.abspath(os.path.join(support.HERE, ".."))
-PROGRAM = "import bloomfilter; print(1 in bloomfilter.BloomFilter.open({!r}))"
+PROGRAM = "import bloomfilter_reader; print(1 in bloomfilter_reader.BloomFilter.open({!r}))"
 
 
 def run(*command, folder, **environment):
@@ -29,7 +29,7 @@ class Package(support.InFolder):
             with self.assertRaises(AssertionError) as caught:
                 run("backend.py", self.folder, folder=PROJECT, CC=compiler)
             lines = str(caught.exception).strip().split("\n")
-            self.assertIn("bloomfilter for Python needs a C compiler", lines[-1])
+            self.assertIn("bloomfilter-reader needs a C compiler", lines[-1])
             self.assertNotIn("Traceback", str(caught.exception))
 
     def test_pip_installs_a_checkout_and_fetches_nothing(self):
@@ -42,7 +42,8 @@ class Package(support.InFolder):
         information = next(name for name in names if name.endswith("dist-info/METADATA")).removesuffix("METADATA")
         for wanted in ("LICENSE", "LICENSE.xxHash"):
             self.assertIn(information + wanted, names)
-        self.assertIn("bloomfilter/py.typed", names)
+        self.assertRegex(information, r"^bloomfilter_reader-[0-9.]+\.dist-info/$")
+        self.assertIn("bloomfilter_reader/py.typed", names)
         self.assertFalse([name for name in names if name.endswith((".c", ".h"))])
         with open(os.path.join(library, information, "METADATA"), encoding="utf-8") as file:
             self.assertNotIn("\nRequires-Dist:", file.read())

@@ -4,7 +4,7 @@ import os
 import pickle
 import threading
 
-from bloomfilter import BloomFilter, BloomFilterError, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, BloomFilterError, WatchedBloomFilter
 
 from . import support
 
