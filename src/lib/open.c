@@ -30,6 +30,7 @@ typedef struct opening
 	unsigned	flags;
 	bool		paged;			/* it begins with a page of facts, and this says: */
 	feed_who	who;
+	const uint8_t *page;
 	bloomfilter_detail *detail;
 } opening;
 
@@ -113,6 +114,8 @@ read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
 		return lbf_fail_format(o->detail, status, o->path, bytes);
 	if (length > left)
 		return wrong_length(o);
+	if (o->paged && part->shape.levels == 1 && (part->shape.level[0].bits_set != 0 || part->shape.level[0].checksum != 0))
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "a part's header says of its bits what changes");
 	part->bytes.length = (size_t) length;
 	return BLOOMFILTER_OK;
 }
@@ -178,7 +181,35 @@ take_parts(bloomfilter *filter, const opening *o)
 			return code;
 		at += part->bytes.length;
 	}
-	return at == o->length ? BLOOMFILTER_OK : wrong_length(o);
+	if (o->paged && o->who.log2_slots != 0)
+		at = feed_next_page(at);
+	return at == (o->paged ? feed_table_at(&o->who) : o->length) ? BLOOMFILTER_OK : wrong_length(o);
+}
+
+/* The table of changes, and the page that counts them: where they are mapped, or a copy of both. */
+static int
+take_changes(bloomfilter *filter, const opening *o)
+{
+	lbf_changes *changes = &filter->changes;
+	size_t		length = (size_t) (o->length - feed_table_at(&o->who));
+	uint8_t    *copy;
+
+	changes->log2_slots = o->who.log2_slots;
+	changes->page = filter->page;
+	if (filter->page != NULL)
+	{
+		changes->slots = length == 0 ? NULL : filter->page + feed_table_at(&o->who);
+		return BLOOMFILTER_OK;
+	}
+	copy = lbf_allocate(FEED_PAGE + length);
+	if (copy == NULL)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
+	changes->copy = (lbf_bytes) {copy, FEED_PAGE + length, LBF_ALLOCATED};
+	changes->page = copy;
+	changes->slots = length == 0 ? NULL : copy + FEED_PAGE;
+	/* as it was opened: it may have more entries than it counts, and never less */
+	memcpy(copy, o->page, FEED_PAGE);
+	return read_at(o, copy + FEED_PAGE, length, feed_table_at(&o->who));
 }
 
 /* Checks parts whose headers say all of their bytes, as flags say. */
@@ -210,6 +241,8 @@ fill(bloomfilter *filter, const opening *o)
 {
 	int			code = take_parts(filter, o);
 
+	if (code == BLOOMFILTER_OK && o->paged && o->who.tracked)
+		code = take_changes(filter, o);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if ((o->flags & BLOOMFILTER_SKIP_CHECK) == 0)
@@ -227,18 +260,19 @@ static int
 open_file(opening *o, const struct stat *st, bloomfilter **result)
 {
 	_Alignas(8) uint8_t page[FEED_PAGE] = {0};
-	const char *problem = NULL;
+	const feed_rule *problem = NULL;
 	bloomfilter *filter;
 	int			code = read_at(o, page, o->length < FEED_PAGE ? (size_t) o->length : FEED_PAGE, 0);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
 	o->paged = feed_page_is(page);
+	o->page = page;
 	o->who.parts = 1;
 	if (o->paged)
 		problem = feed_who_read(page, o->length, &o->who);
 	if (problem != NULL)
-		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem);
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem->text);
 	filter = lbf_handle_create(o->who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);

@@ -17,6 +17,7 @@
 #include "bf_key.h"
 #include "error.h"
 #include "feed_sum.h"
+#include "feed_table.h"
 #include "feed_values.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -87,6 +88,7 @@ lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	if (where == FEED_NOBODYS && result.serial == 0)
 		result.kind = BLOOMFILTER_SERIAL_NONE;
 	feed_now_read(page, &now);
+	result.changes_to = feed_table_read(page).to;
 	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? now.true_at : 0;
 	return result;
 }

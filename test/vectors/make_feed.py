@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes pages.tsv, patches.tsv and manifests.tsv, from doc/FEED.md.
+"""Makes pages.tsv, patches.tsv, changes.tsv, tables.tsv and manifests.tsv, from doc/FEED.md.
 
     python3 make_feed.py            # write the files
     python3 make_feed.py --check    # compare; exit 1 on a difference
@@ -18,6 +18,9 @@ import make_vectors as v
 IDENTITY = bytes.fromhex("0f8fad5bd9cb469fa16570867728950e")
 BOOT = bytes.fromhex("11111111222233334444555555555555")
 EPOCH = 1795390000000000
+
+# Of looks, whenever the tests run.
+PAST, FUTURE = 10**12, 7 * 10**15
 
 
 def sum_of(bodies, headers=None):
@@ -367,25 +370,39 @@ def padded(data):
 
 def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH + 9, saved=None, superseded=0,
          magic=b"BLML", version=2, length=None, parts=None, zero=b"", name=b"public.users_filter",
-         checksum_off=0, changes=4):
+         checksum_off=0, changes=4, true_at=EPOCH + 8, looked=0, reason=b"", message=b"",
+         log2_slots=0, table=(0, 0, 0, 0)):
     head = magic + struct.pack("<IQIIQ", version, 4096 + len(body) if length is None else length,
-                               len(filters) if parts is None else parts, 0, EPOCH) + IDENTITY
+                               len(filters) if parts is None else parts, log2_slots, EPOCH) + IDENTITY
     head += place[0] + struct.pack("<2Q", *place[1:])
     head += content(born, total, born) + name
     head += bytes(352 - len(head)) + zero
     head += bytes(504 - len(head))
     head += struct.pack("<Q", v.xxh64(head, 0) ^ checksum_off)
     now_content = content(now, total, now + 1)
-    what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", EPOCH + 8) + now_content[16:]
-    head += what + bytes(600 - 512 - len(what)) + struct.pack("<Q", superseded)
+    what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", true_at) + now_content[16:]
+    head += what + bytes(600 - 512 - len(what)) + struct.pack("<5Q", superseded, *table)
     head += bytes(1024 - len(head))
     if saved is not None:
         head += content(saved, total, saved)
         head += struct.pack("<Q", v.xxh64(head[1024:1080] + struct.pack("<2Q", EPOCH, place[2]), 0))
     head += bytes(1536 - len(head))
-    head += struct.pack("<7Q", EPOCH + 10, 5000000, 0, 1000000, 20000000, 0, EPOCH + 2)
+    head += struct.pack("<7Q16s256s", looked, 0, 0, 1000000, 20000000, 0, EPOCH + 2, reason, message)
     head += bytes(4096 - len(head))
     return head + body
+
+
+WHO_FIELDS = (("magic", 0, "magic"), ("version", 4, "version"), ("version", 7, "version"), ("length", 8, "length"),
+              ("length", 15, "length"), ("parts", 18, "who"), ("zero", 20, "who"), ("zero", 23, "who"),
+              ("behind_name", 350, "who"), ("behind_name", 351, "who"), ("zero", 352, "who"), ("zero", 503, "who"))
+
+HEADER_FIELDS = (("magic", 0, b"C"), ("version", 4, b"\3"), ("no_probes", 5, b"\0"), ("33_probes", 5, b"\x21"),
+                 ("block_bits_8", 6, b"\x08"), ("block_bits_17", 6, b"\x11"), ("key_type", 7, b"\x0e"),
+                 ("no_columns", 7, b"\x0c"), ("columns", 49, b"\1"), ("columns", 51, b"\x10"), ("no_blocks", 8, bytes(4)),
+                 ("more_blocks", 8, b"\xff" * 4), ("part", 12, b"\1"), ("no_parts", 14, b"\0"), ("two_parts", 14, b"\2"),
+                 ("no_n", 24, bytes(8)), ("n", 31, b"\x80"), ("no_p", 32, bytes(8)), ("p", 32, struct.pack("<d", 1.0)),
+                 ("p_nan", 32, struct.pack("<d", float("nan"))), ("bits_set", 40, b"\1"), ("bits_set", 47, b"\x80"),
+                 ("hash", 48, b"\2"), ("checksum", 56, b"\1"), ("checksum", 63, b"\1"))
 
 
 def pages():
@@ -415,11 +432,21 @@ def pages():
     yield "nobodys", "-", "nobody", pair, file(pair, place=nobody)
     yield "changing", "-", "here", one, file(changes=5)
     yield "long_name", "-", "copy", one, file(name=b"n" * 200)
+    told = {"reason": b"no-look", "message": b"could not connect\x1b[2J \xc3\xa4\x7f"}
+    longest = {"reason": b"r" * 16, "message": b"m" * 256}
+    for where in ("here", "boot", "copy", "device", "nobody"):
+        at = {"place": nobody} if where == "nobody" else {}
+        yield "never_looked_" + where, "-", where, one, file(saved=EPOCH + 5, **at)
+        yield "told_" + where, "-", where, one, file(looked=FUTURE, **told, **at)
+        yield "told_much_" + where, "-", where, one, file(**longest, **at)
+        yield "old_" + where, "-", where, one, file(looked=PAST, **at)
+        yield "ahead_" + where, "-", where, one, file(looked=FUTURE, **at)
+        yield "true_at_unknown_" + where, "-", where, one, file(true_at=0, **at)
     yield "empty", "short", "-", one, b""
     yield "cut_in_page", "short", "-", one, sound[:4095]
     yield "a_filter", "magic", "-", one, b"BLMX" + sound[4:]
     yield "version_1", "version", "-", one, file(version=1)
-    yield "later_version", "version", "-", one, file(version=3)
+    yield "later_version", "version", "-", one, file(version=4)
     yield "checksum", "checksum", "-", one, file(checksum_off=1)
     yield "cut", "length", "-", one, sound[:-1]
     yield "longer", "length", "-", one, sound + b"\0"
@@ -466,16 +493,171 @@ def pages():
         damaged = bytearray(first)
         damaged[at] ^= 16
         yield "exact_damaged_at_%d" % at, "part", "-", exact, file(exact, data=padded(bytes(damaged)) + second)
+    # A bit of each level, of a file wherever it is; and two, by which the number of bits is right.
+    ends = [128 + sum(len(level.bits) for level in exact[0].levels[:n]) for n in (1, 2, 3)]
+    for where in ("here", "boot", "copy", "nobody"):
+        at = {"place": nobody} if where == "nobody" else {}
+        for level, end in enumerate(ends):
+            damaged = bytearray(first)
+            damaged[end - 1] ^= 128
+            yield "exact_%s_bit_of_level_%d" % (where, level + 1), "part", where, exact, file(
+                exact, data=padded(bytes(damaged)) + second, **at)
+        damaged = bytearray(first)
+        place = next(i for i in range(128, ends[0]) if 0 < damaged[i] < 128)
+        damaged[place] = damaged[place] << 1
+        yield "exact_%s_bit_moved" % where, "part", where, exact, file(exact, data=padded(bytes(damaged)) + second, **at)
+    # Each field of who and of a plain part's header, with right checksums, on this side and on that of its end.
+    for name, at, word in WHO_FIELDS:
+        damaged = bytearray(sound)
+        damaged[at] ^= 4
+        damaged[504:512] = struct.pack("<Q", v.xxh64(bytes(damaged[:504]), 0))
+        yield "who_at_%d_%s" % (at, name), word, "-", one, bytes(damaged)
+    for name, at, value in HEADER_FIELDS:
+        damaged = bytearray(bare(one[0]))
+        damaged[at:at + len(value)] = value
+        damaged[52:56] = struct.pack("<I", v.header_checksum_of(bytes(damaged)))
+        yield "header_with_%s" % name, "part", "-", one, file(data=bytes(damaged) + bytes(one[0].bits))
+
+
+def printable(field):
+    return "".join(chr(byte) if 32 <= byte < 127 else "?" for byte in field.split(b"\0")[0])
+
+
+def health(where, data):
+    """true_at, reason and message that a reader there tells."""
+    if where == "nobody" or len(data) < 4096:
+        return "0", "", ""
+    true_at, looked = (int.from_bytes(data[at:at + 8], "little") for at in (536, 1536))
+    reason = printable(data[1592:1608]) or {PAST: "old", FUTURE: "clock"}.get(looked, "")
+    return str(true_at if where == "here" else 0), reason, printable(data[1608:1864])
 
 
 def pages_rows():
-    yield ("#name", "word", "where", "told", "sum_hex", "file_hex", "keys")
+    yield ("#name", "word", "where", "told", "true_at", "reason", "message", "sum_hex", "file_hex", "keys")
     for name, word, where, filters, data in pages():
         keys = "1,2,3,4,5,6,7,8" if len(filters) == 2 else "1,2,3,4,5"
         saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
         told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
-        yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
+        yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-", *health(where, data),
                "%016x" % sum_of_parts(filters), data.hex(), keys)
+
+# ---------------------------------------------------------------- changes by day
+
+
+def entry(key, version, value, hash_of=None, tag=None):
+    """Of an integer; seed 7."""
+    data = v.int64_bytes(key)
+    hashed = v.xxh64(data, 7) if hash_of is None else hash_of
+    return struct.pack("<Q", hashed) + (hashlib.sha256(data).digest()[:16] if tag is None else tag) + \
+        struct.pack("<Q", version << 1 | value)
+
+
+def hash_in(data):
+    return struct.unpack("<Q", data[:8])[0]
+
+
+def changes_file(entries, magic=b"BLMC", version=1, serial=EPOCH, count=None, zero=0, checksum_off=0):
+    head = magic + struct.pack("<IQ", version, serial) + IDENTITY
+    head += struct.pack("<3Q", len(entries) if count is None else count, zero, 0)
+    body_of = b"".join(entries)
+    return head + struct.pack("<Q", v.xxh64(head + body_of, 0) ^ checksum_off) + body_of
+
+
+def changes_rows():
+    yield ("#name", "word", "changes_hex")
+    entries = sorted((entry(key, EPOCH + key, key & 1) for key in range(1, 40)), key=lambda e: (hash_in(e), e[8:24]))
+    twins = [entry(5, 9, 1, tag=bytes(15) + b"\1"), entry(5, 8, 0, tag=bytes(14) + b"\1\0")]
+    sound = changes_file(entries)
+    yield "one", "-", changes_file([entry(42, EPOCH, 0)]).hex()
+    yield "none", "-", changes_file([]).hex()
+    yield "many", "-", sound.hex()
+    yield "one_hash", "-", changes_file(twins).hex()
+    yield "least_state", "-", changes_file([entry(42, 1, 0)]).hex()
+    yield "greatest_state", "-", changes_file([entry(42, 2**63 - 1, 1)]).hex()
+    for name, word, data in (
+            ("empty", "short", b""),
+            ("cut_in_header", "short", sound[:63]),
+            ("patch", "magic", changes_file(entries, magic=b"BLMP")),
+            ("later_version", "version", changes_file(entries, version=2)),
+            ("cut", "length", sound[:-1]),
+            ("longer", "length", sound + b"\0"),
+            ("fewer_than_it_says", "length", changes_file(entries, count=40)),
+            ("beyond", "length", changes_file(entries, count=2**20 + 1)),
+            ("length_wraps", "length", changes_file(entries, count=2**59 + len(entries))),
+            ("checksum", "checksum", changes_file(entries, checksum_off=1)),
+            ("bit_flipped", "checksum", sound[:100] + bytes([sound[100] ^ 1]) + sound[101:]),
+            ("serial_flipped", "checksum", sound[:8] + bytes([sound[8] ^ 1]) + sound[9:]),
+            ("zero_bytes", "header", changes_file(entries, zero=1)),
+            ("no_serial", "header", changes_file(entries, serial=0)),
+            ("entries_fall", "entry", changes_file(entries[::-1])),
+            ("entry_twice", "entry", changes_file(entries[:1] + entries[:1])),
+            ("key_twice", "entry", changes_file([entry(42, 5, 1), entry(42, 6, 0)])),
+            ("tags_fall", "entry", changes_file(twins[::-1])),
+            ("no_state", "entry", changes_file([entry(42, 0, 0)])),
+            ("state_1", "entry", changes_file([entry(42, 0, 1)]))):
+        yield name, word, data.hex()
+
+
+def table_of(entries, log2_slots=10):
+    """Entries in a table, in this order."""
+    slots = [bytes(32)] * (1 << log2_slots)
+    for data in entries:
+        at = hash_in(data) >> 64 - log2_slots
+        while slots[at] != bytes(32) and slots[at][:24] != data[:24]:
+            at = (at + 1) % len(slots)
+        slots[at] = data
+    return slots
+
+
+def tables():
+    """name, word, bytes, keys that are in, that are not, that are an error."""
+    plain = [v.Filter("one", seed=7, blocks=70).add(v.INTEGER, [v.int64_bytes(i) for i in range(1, 9)])]
+    exact = [e.Exact("exact", ((4, 9, 8, 60), (3, 9, 2, 20), (3, 9, 1, 20)), planned=90, seed=7).build(
+        e.integers(1, 8), e.integers(9, 80))]
+    absent = [key for key in range(100, 300) if not plain[0].may_contain(v.int64_bytes(key))]
+
+    def file(slots=(), filters=None, log2_slots=10, count=None, version=3, more=b"", **others):
+        filters = plain if filters is None else filters
+        used = [slot for slot in slots if slot != bytes(32)]
+        data = lying(filters[0])
+        data = padded(data) + b"".join(slots) + more if slots else data + more
+        total = sum(v.xxh64(slot, 0) for slot in used) % 2**64
+        return page(filters, data, sum_of_parts(filters), version=version, log2_slots=log2_slots,
+                    table=(len(used) if count is None else count, 77, EPOCH + 500, total), **others)
+
+    def at_end(hashed):
+        return hashed | (1 << 64) - (1 << 54)
+    first = absent[0]
+    changed = [entry(1, 5, 0), entry(2, 5, 1), entry(first, 6, 1), entry(absent[1], 6, 0)]
+    twins = [entry(3, 5, 0, tag=bytes(16)), entry(4, 5, 0, tag=b"\1" * 16), entry(4, 4, 0),
+             entry(absent[2], 9, 1, tag=bytes(16))]
+    # some that end the table, so that the next ones begin it
+    wrapping = [entry(key, 9, 1, hash_of=at_end(v.xxh64(v.int64_bytes(key), 7))) for key in range(1000, 1004)]
+    last = next(key for key in range(10000, 10**6) if v.xxh64(v.int64_bytes(key), 7) >> 54 == 1023)
+    full = table_of([entry(key, 9, 1, hash_of=key << 54 | 5) for key in range(1, 1024)] + [entry(1, 7, 0)])
+    yield "no_table", "-", file(log2_slots=0, count=0), [1, 2, 8], [first], []
+    yield "empty_table", "-", file(table_of([])), [1, 2, 8], [first], []
+    yield "changed", "-", file(table_of(changed)), [2, 3, 8, first], [1, absent[1], absent[2]], []
+    yield "not_counted", "-", file(table_of(changed), count=0), [1, 2, 8], [first], []
+    yield "other_tags", "-", file(table_of(twins)), [3], [4, absent[2]], []
+    yield "around_the_end", "-", file(table_of(wrapping + [entry(last, 3, 1), entry(1, 5, 0)])), [2, last], [1], []
+    yield "full", "-", file(full), [], [1], [2, 3, first]
+    yield "larger", "-", file(table_of(changed, 11), log2_slots=11), [2, 3, 8, first], [1, absent[1]], []
+    yield "exact", "-", file(table_of([entry(1, 5, 0), entry(9, 5, 1)]), exact), [2, 3, 9], [1, 10, 11, 80], []
+    yield "count_without_table", "-", file(log2_slots=0, count=1), [], [], [1, first]
+    yield "version_2_with_table", "who", file(table_of(changed), version=2), [], [], []
+    yield "too_few_slots", "who", file([bytes(32)] * 512, log2_slots=9), [], [], []
+    yield "too_many_slots", "who", file(log2_slots=23), [], [], []
+    yield "table_missing", "part", file(log2_slots=10), [], [], []
+    yield "table_cut", "part", file(table_of(changed)[:-1]), [], [], []
+    yield "table_of_other_slots", "part", file(table_of(changed), log2_slots=11), [], [], []
+    yield "longer", "part", file(table_of([]), more=bytes(32)), [], [], []
+
+
+def tables_rows():
+    yield ("#name", "word", "file_hex", "keys", "absent", "errors")
+    for name, word, data, *keys in tables():
+        yield (name, word, data.hex(), *(",".join(map(str, of)) or "-" for of in keys))
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 
@@ -578,6 +760,21 @@ def patch_line(kind, start, end, length=100, digest="ce" * 32):
     return "%s %d %d %d %s" % (kind, EPOCH + start, EPOCH + end, length, digest)
 
 
+def changes_line(start, end, entries=3, digest="ce" * 32):
+    return "change %d %d %d %s" % (start and EPOCH + start, EPOCH + end, 64 + 32 * entries, digest)
+
+
+def with_changes(*lines, entries=3, row="0123456789abcdef", content=EPOCH + 2000, **more):
+    """A manifest of a list that is tracked."""
+    text = "".join(line + "\n" for line in ("must-changes %s %s" % (row, entries),) + lines)
+    return manifest({"content": str(content), "epoch": str(EPOCH + 2000), "whole": "0 %d 384 %s" % (content, "ab" * 32)},
+                    drop=("patch", "patch2", "inline"), add=text, **more)
+
+
+def inline_changes(entries=3):
+    return "inline-changes " + base64.b64encode(bytes(64 + 32 * entries)).decode()
+
+
 def rows_of_patches(*lines):
     """A manifest whose patches are these."""
     return manifest({"patch": "\npatch ".join(lines)}, drop=("patch2", "inline"))
@@ -616,9 +813,42 @@ def manifests():
         "largest_files": manifest({"whole": "0 %d %d %s" % (EPOCH, 2**40, "ab" * 32),
                                    "patch": patch_line("set", 0, 1000, 2**40)}),
     }
+    good.update({
+        "changes_none": with_changes(entries=0),
+        "changes_one": with_changes(changes_line(0, 2500)),
+        "changes_row": with_changes(changes_line(0, 2500), changes_line(2500, 2600, 1), changes_line(2600, 3000, 100), entries=104),
+        "changes_inline": with_changes(changes_line(0, 2500), changes_line(2500, 2600, 1), inline_changes(1), entries=3),
+        "changes_of_before_the_content": with_changes(changes_line(0, 1000)),
+        "changes_64": with_changes(*(changes_line(i, i + 1) for i in range(64))),
+        "changes_most": with_changes(changes_line(0, 2500, 2**20), entries=2**20),
+        "changes_largest_inline": with_changes(changes_line(0, 2500, 126), inline_changes(126), entries=126),
+    })
     for name, data in good.items():
         yield name, "-", "signature", data
     bad = {
+        "changes_of_no_row": manifest(add=changes_line(0, 1) + "\n"),
+        "changes_inline_of_no_row": manifest(add=inline_changes() + "\n"),
+        "changes_twice": with_changes("must-changes 0123456789abcdef 0", entries=0),
+        "changes_with_a_set": manifest(add="must-changes 0123456789abcdef 0\n"),
+        "changes_row_short": with_changes(changes_line(0, 2500), row="0123456789abcde"),
+        "changes_row_upper": with_changes(changes_line(0, 2500), row="0123456789ABCDEF"),
+        "changes_without_entries": manifest(add="must-changes 0123456789abcdef\n"),
+        "changes_begin_late": with_changes(changes_line(1, 2500)),
+        "changes_gap": with_changes(changes_line(0, 2500), changes_line(2501, 2600)),
+        "changes_over_each_other": with_changes(changes_line(0, 2500), changes_line(2499, 2600)),
+        "changes_backwards": with_changes(changes_line(0, 2500), changes_line(2500, 2500)),
+        "changes_of_the_future": with_changes(changes_line(0, 3001)),
+        "changes_of_nothing": with_changes(changes_line(0, 2500, 0), entries=0),
+        "changes_more_than_files": with_changes(changes_line(0, 2500), entries=4),
+        "changes_beyond": with_changes(changes_line(0, 2500, 2**20), changes_line(2500, 2600, 1)),
+        "changes_65": with_changes(*(changes_line(i, i + 1) for i in range(65))),
+        "changes_half_an_entry": with_changes(changes_line(0, 2500).replace(" 160 ", " 161 ")),
+        "changes_digest_short": with_changes(changes_line(0, 2500, digest="ce" * 31)),
+        "changes_inline_alone": with_changes(inline_changes(), entries=0),
+        "changes_inline_of_another_length": with_changes(changes_line(0, 2500), inline_changes(2)),
+        "changes_inline_twice": with_changes(changes_line(0, 2500), inline_changes(), inline_changes()),
+        "changes_inline_beyond": with_changes(changes_line(0, 2500, 127), inline_changes(127)),
+        "changes_inline_is_no_base64": with_changes(changes_line(0, 2500), "inline-changes ?"),
         "gap_between_patches": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 1001, 2000)),
         "patches_over_each_other": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 999, 2000)),
         "flip_to_another_epoch": rows_of_patches(patch_line("flip", -500, 1), patch_line("set", 1, 2000)),
@@ -710,7 +940,7 @@ def main(arguments):
     assert public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")) == \
         bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
     files = [("pages.tsv", table(pages_rows())), ("patches.tsv", table(patches_rows())),
-             ("manifests.tsv", table(manifests_rows()))]
+             ("changes.tsv", table(changes_rows())), ("tables.tsv", table(tables_rows())), ("manifests.tsv", table(manifests_rows()))]
     if not arguments:
         v.write(files)
         return 0

@@ -326,7 +326,7 @@ explain(uint32_t kind, const uint8_t *bytes, size_t length)
 {
 	static char text[BF_EXPLAIN_ROOM];
 
-	bf_explain(text, &shape, blocks(), kind, bytes, length);
+	bf_explain(text, &shape, blocks(), kind, bytes, length, 0);
 	return text;
 }
 
