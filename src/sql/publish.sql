@@ -185,7 +185,8 @@ CREATE VIEW bloom_published AS
 		CASE WHEN d.query IS NOT NULL THEN ARRAY(
 			SELECT k.setting FROM pg_catalog.unnest(d.settings) k(setting)
 			WHERE k.setting OPERATOR(pg_catalog.<>) ALL (ARRAY(
-				SELECT s.name OPERATOR(pg_catalog.||) '='::text OPERATOR(pg_catalog.||) s.reset_val FROM pg_catalog.pg_show_all_settings() s))
+				SELECT s.name OPERATOR(pg_catalog.||) '='::text OPERATOR(pg_catalog.||) s.reset_val FROM pg_catalog.pg_show_all_settings() s
+				WHERE s.reset_val IS NOT NULL))
 		) END AS settings,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
 		CASE WHEN l.name IS NOT NULL THEN l.planned_others IS NOT NULL END AS exact, l.others, l.unknown, l.conflicts,

@@ -22,6 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "list/list.h"
+#include "list/owner.h"
 #include "base/elsewhere.h"
 #include "base/pg_compat.h"
 
@@ -70,11 +71,15 @@ bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan)
 }
 
 void
-bfpg_list_check_may_read(Oid schema)
+bfpg_list_check_may_read(Oid schema, const char *list)
 {
 	Oid			table = bfpg_list_relation(schema, "bloom_generation_part");
+	BfpgOwner	owner;
 
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	bfpg_owner_find(schema, list, &owner);
+	if (!OidIsValid(owner.role) || !has_privs_of_role(GetUserId(), owner.role))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 }
 
