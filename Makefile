@@ -36,7 +36,7 @@ ISOLATION_OPTS = --load-extension=bloomfilter
 REGRESS_OPTS = --load-extension=bloomfilter --encoding=UTF8
 
 DEPENDENCIES = $(OBJS:=.d) $(OBJS:.o=.bc.d)
-EXTRA_CLEAN = $(DEPENDENCIES)
+EXTRA_CLEAN = $(DEPENDENCIES) built_for
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -64,6 +64,15 @@ COMPILE.c.bc += -MMD -MP -MF $@.d
 	$(COMPILE.c.bc) -o $@ $<
 -include $(wildcard $(DEPENDENCIES))
 
+# What was built for another PostgreSQL is made anew: built_for changes with what PG_CONFIG names.
+built_for: FORCE
+	@new="$$($(PG_CONFIG) --version) in $$($(PG_CONFIG) --includedir-server)"; \
+	old=$$(cat $@ 2>/dev/null); \
+	[ "$$old" = "$$new" ] || { \
+		[ -z "$$old" ] || echo "building anew for $$new: what is here was built for $$old"; \
+		echo "$$new" >$@; }
+$(OBJS) $(OBJS:.o=.bc): built_for
+
 # In a VPATH build there are no folders yet to put objects into.
 ifneq ($(SOURCE),.)
 $(shell mkdir -p $(sort $(dir $(OBJS))))
@@ -84,4 +93,6 @@ fuzz:
 bench:
 	$(SOURCE)/bench/run
 
-.PHONY: check-core fuzz bench prove_installcheck
+FORCE:
+
+.PHONY: FORCE check-core fuzz bench prove_installcheck

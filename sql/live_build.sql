@@ -20,8 +20,7 @@ select n = 30000 as laid_out, cardinality between 19900 and 20100 as keys from b
 commit;
 create index mixed_k on mixed using bloomfilter (k) with (n = 30000);
 select bloom_snapshot('mixed_k') = bloom_agg(k, 30000) as same from mixed;
--- rows that are alive are counted; from 18 on PostgreSQL leaves that alone where autovacuum is off
-select reltuples = 19900 or current_setting('server_version_num')::int >= 180000 as counted from pg_class where oid = 'mixed'::regclass;
+select reltuples from pg_class where oid = 'mixed_k'::regclass;
 -- keys replaced on their pages in the transaction that builds are there, too: older
 -- snapshots see them
 drop index mixed_open, mixed_k;
@@ -74,6 +73,8 @@ set maintenance_work_mem = '1MB';
 create index skewed_k on skewed using bloomfilter (k);
 select n >= 600000 as room, fpr < p as rate, overflow_pages from bloom_index_stats('skewed_k');
 select bloom_snapshot('skewed_k') = bloom_agg(k, (select n from bloom_index_stats('skewed_k'))) as same from skewed;
+-- rows and keys are those of the last time
+select relname, reltuples from pg_class where relname in ('skewed', 'skewed_k') order by relname;
 -- and so it is by several
 set max_parallel_maintenance_workers = 2;
 set min_parallel_table_scan_size = 0;

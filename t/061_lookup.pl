@@ -99,6 +99,29 @@ foreach my $key (4 .. 7)
 }
 is($reused, 8, 'all of them were at one place');
 
+# The generation before is where the current one was, and each part where another one was.
+$writer->query("SELECT publish('a', 1), publish('set', 2, 8)");
+my $first = $writer->query("SELECT place('a')");
+is(held($asker, 'a') . held($asker, 'set'), '12', 'two lists are asked');
+$writer->query("SELECT publish('a', 3)");
+vacuumed('off');
+$writer->query("SELECT publish('a', 4)");
+is($writer->query("SELECT back FROM bloom_generation_part WHERE ctid = '$first'"), '1', 'the generation before is there now');
+is(held($asker, 'a'), '4', 'and the current one is asked');
+my @places;
+foreach my $lists ("publish('set', 5, 8), publish('b', 9)", "publish('b', 9), publish('set', 5, 8)")
+{
+	$writer->query(join ';', map { "CALL bloom_drop('$_')" } split /\|/, $writer->query("SELECT string_agg(name, '|') FROM bloom_list"));
+	vacuumed('off');
+	$writer->query("SELECT $lists");
+	push @places, [ split / /, $writer->query("SELECT place('set')") ];
+	is(held($asker, 'set') . held($asker, 'b'), '59', "SELECT $lists");
+}
+is("@{$places[1]}[0 .. 6]", "@{$places[0]}[1 .. 7]", 'each part is where the next one was');
+$writer->query("CALL bloom_drop('b'); CALL bloom_drop('set')");
+vacuumed('off');
+$writer->query("SELECT publish('a', 8), publish('set', 2, 8)");
+
 # The page is cut off, the file is another one.
 my $large = join ', ', map { "publish('x$_', 1)" } 1 .. 200;
 $writer->query("SELECT publish('a', 1)");

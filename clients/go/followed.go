@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -245,18 +246,16 @@ func (w *followed) findPlace(info os.FileInfo) {
 	}
 }
 
-// summed is what a part's sum is of: its blocks, of an exact one all of its bytes, which don't change.
-func (p *part) summed(file []byte) []byte {
-	if p.upper == nil {
-		return p.blocks
-	}
-	return file[p.header.at:][:p.header.bytes()]
-}
-
-// sumOf is what the page has of all parts, of pieces of 4096 bytes each.
+// sumOf is what the page has of all parts: of pieces of 4096 bytes of the blocks, of an exact part of all
+// of its bytes; and of what a plain one's header says of the places of bits.
 func sumOf(parts []*part, b []byte) (sum uint64) {
 	for i, p := range parts {
-		for n, rest := uint64(0), p.summed(b); len(rest) > 0; n++ {
+		rest := b[p.header.at:][:p.header.bytes()]
+		if p.upper == nil {
+			sum += hashOf(string(rest[:24])+string(rest[48:headerChecksumAt]), uint64(i)<<32|math.MaxUint32)
+			rest = p.blocks
+		}
+		for n := uint64(0); len(rest) > 0; n++ {
 			length := pageBytes
 			if len(rest) < length {
 				length = len(rest)

@@ -142,6 +142,13 @@ bf_explain_answer(char *text, int answer)
 	return add_text(add_name(text, "answer"), word);
 }
 
+char *
+bf_explain_change(char *text, uint64_t state)
+{
+	text = add_text(add_name(text, "change"), (state & 1) != 0 ? "true " : "false ");
+	return add_text(add_number(text, state >> 1), "\n");
+}
+
 /* The levels of an exact filter up to the first that does not have the key. */
 static char *
 add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t hash)
@@ -165,7 +172,7 @@ add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t ha
 
 int
 bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks, uint32_t key_type,
-		   const void *key, size_t length)
+		   const void *key, size_t length, uint64_t change)
 {
 	const bf_header *header = &shape->level[0];
 	uint64_t	hash = bf_hash(key, length, header->seed);
@@ -177,6 +184,11 @@ bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks, uint32_t ke
 	{
 		text = add_levels(text, shape, blocks, hash);
 		answer = bf_exact_contains(shape, blocks, hash);
+	}
+	if (change != 0 && answer != BF_EXPLAIN_OTHER_PART)
+	{
+		text = bf_explain_change(text, change);
+		answer = (int) (change & 1);
 	}
 	bf_explain_answer(text, answer);
 	return answer;

@@ -20,43 +20,6 @@
 #define WHOLE_BYTES (FEED_HEADER_BYTES + 64)
 
 /* ------------------------------------------------------------------------
- * Lines
- * ------------------------------------------------------------------------ */
-
-static bool
-read_number(const char *text, uint64_t *number)
-{
-	size_t		digits = strspn(text, "0123456789");
-
-	if (digits < 1 || digits > 19 || text[digits] != '\0' || (text[0] == '0' && digits > 1))
-		return false;
-	*number = strtoull(text, NULL, 10);
-	return *number <= INT64_MAX;
-}
-
-/* Splits values at single spaces; false if there are not exactly so many. */
-static bool
-split(char *values, char **value, int count)
-{
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		char	   *space = strchr(values, ' ');
-
-		if ((space == NULL) != (i == count - 1) || values[0] == '\0' || values[0] == ' ')
-			return false;
-		value[i] = values;
-		if (space != NULL)
-		{
-			*space = '\0';
-			values = space + 1;
-		}
-	}
-	return true;
-}
-
-/* ------------------------------------------------------------------------
  * Lines that stand once
  * ------------------------------------------------------------------------ */
 
@@ -113,7 +76,7 @@ read_field(feed_manifest *manifest, const field *f, const char *value)
 	switch (f->kind)
 	{
 		case IN_DIGITS:
-			if (!read_number(value, &number) || number < f->least || number > f->most)
+			if (!feed_number(value, &number) || number < f->least || number > f->most)
 				return false;
 			memcpy(at, &number, sizeof number);
 			return true;
@@ -188,7 +151,7 @@ add_file(feed_file **files, size_t count)
 static bool
 read_length_digest(feed_file *file, const char *length, const char *digest, uint64_t least)
 {
-	return read_number(length, &file->length) && file->length >= least && file->length <= FEED_MOST_BYTES &&
+	return feed_number(length, &file->length) && file->length >= least && file->length <= FEED_MOST_BYTES &&
 		feed_from_hex(file->digest, FEED_DIGEST_BYTES, digest);
 }
 
@@ -210,8 +173,8 @@ read_whole(reading *state, char *values)
 
 	if (state->wholes >= FEED_MOST_PARTS || (file = add_file(&manifest->wholes, state->wholes)) == NULL)
 		return false;
-	return split(values, value, 4) && read_number(value[0], &part) && part == state->wholes++ &&
-		read_number(value[1], &file->to) && read_length_digest(file, value[2], value[3], WHOLE_BYTES);
+	return feed_split(values, value, 4) && feed_number(value[0], &part) && part == state->wholes++ &&
+		feed_number(value[1], &file->to) && read_length_digest(file, value[2], value[3], WHOLE_BYTES);
 }
 
 /* kind, from, to, length, digest */
@@ -221,28 +184,58 @@ read_patch(feed_manifest *manifest, char *values)
 	feed_file  *file = add_file(&manifest->patches, manifest->patch_count);
 	char	   *value[5];
 
-	if (file == NULL || !split(values, value, 5))
+	if (file == NULL || !feed_split(values, value, 5))
 		return false;
 	manifest->patch_count++;
 	file->kind = strcmp(value[0], "flip") == 0 ? FEED_FLIP : FEED_SET;
 	return (file->kind == FEED_FLIP || strcmp(value[0], "set") == 0) &&
-		read_number(value[1], &file->from) && read_number(value[2], &file->to) && file->from >= 1 &&
+		feed_number(value[1], &file->from) && feed_number(value[2], &file->to) && file->from >= 1 &&
 		file->to > file->from && read_length_digest(file, value[3], value[4], FEED_PATCH_BYTES);
 }
 
+/* A file that stands in its line, of at most so many bytes; once. */
 static bool
-read_inline(feed_manifest *manifest, const char *value)
+read_inline(uint8_t **bytes, size_t *length, size_t most, const char *value)
 {
-	if (manifest->inlined != NULL)
+	if (*bytes != NULL)
 		return false;
-	manifest->inlined = malloc(FEED_INLINE_BYTES);
-	return manifest->inlined != NULL &&
-		feed_from_base64(manifest->inlined, FEED_INLINE_BYTES, &manifest->inlined_length, value);
+	*bytes = malloc(most);
+	return *bytes != NULL && feed_from_base64(*bytes, most, length, value);
+}
+
+/* id, entries: the row of changes begins, or is empty */
+static bool
+read_tracked(feed_manifest *manifest, char *values)
+{
+	uint8_t		bytes[sizeof manifest->changes_id];
+	char	   *value[2];
+
+	if (manifest->tracked || !feed_split(values, value, 2) || !feed_from_hex(bytes, sizeof bytes, value[0]))
+		return false;
+	manifest->tracked = true;
+	manifest->changes_id = strtoull(value[0], NULL, 16);
+	return feed_number(value[1], &manifest->entries);
+}
+
+/* from, to, length, digest */
+static bool
+read_change(feed_manifest *manifest, char *values)
+{
+	feed_file  *file = manifest->change_count < FEED_MOST_CHANGES ? add_file(&manifest->changes, manifest->change_count) : NULL;
+	char	   *value[4];
+
+	if (file == NULL || !feed_split(values, value, 4))
+		return false;
+	manifest->change_count++;
+	return feed_number(value[0], &file->from) && feed_number(value[1], &file->to) && file->to > file->from &&
+		read_length_digest(file, value[2], value[3], feed_changes_bytes(1)) &&
+		(file->length - FEED_CHANGES_HEADER) % FEED_ENTRY_BYTES == 0;
 }
 
 static const char *
 read_line(reading *state, char *line)
 {
+	feed_manifest *m = state->manifest;
 	char	   *values;
 	unsigned	i;
 	bool		right;
@@ -258,93 +251,38 @@ read_line(reading *state, char *line)
 			;
 		if (i < FIELDS)
 		{
-			right = (state->seen & 1u << i) == 0 && read_field(state->manifest, &fields[i], values);
+			right = (state->seen & 1u << i) == 0 && read_field(m, &fields[i], values);
 			state->seen |= 1u << i;
 		}
 		else if (strcmp(line, "whole") == 0)
 			right = read_whole(state, values);
 		else if (strcmp(line, "patch") == 0)
-			right = read_patch(state->manifest, values);
+			right = read_patch(m, values);
 		else if (strcmp(line, "inline") == 0)
-			right = read_inline(state->manifest, values);
+			right = read_inline(&m->inlined, &m->inlined_length, FEED_INLINE_BYTES, values);
+		else if (strcmp(line, MUST "changes") == 0)
+			right = read_tracked(m, values);
+		else if (strcmp(line, "change") == 0)
+			right = read_change(m, values);
+		else if (strcmp(line, "inline-changes") == 0)
+			right = read_inline(&m->inlined_changes, &m->inlined_changes_length, FEED_INLINE_CHANGES_BYTES, values);
 		else if (strncmp(line, MUST, strlen(MUST)) == 0)
 			return "must be understood, which takes a newer version of bloomfilter";
 	}
 	return right ? NULL : "is not as it must be";
 }
 
-/* ------------------------------------------------------------------------
- * What no line tells alone
- * ------------------------------------------------------------------------ */
-
-/*
- * Each patch begins where the one before ended, the last flip leads to the epoch, and the
- * last patch to content.
- */
-static bool
-are_in_a_row(const feed_manifest *m)
-{
-	uint64_t	begun = 0;		/* by the last flip */
-	size_t		i;
-
-	for (i = 0; i < m->patch_count; i++)
-	{
-		if (i > 0 && m->patches[i].from != m->patches[i - 1].to)
-			return false;
-		if (m->patches[i].kind == FEED_FLIP)
-			begun = m->patches[i].to;
-	}
-	if (i == 0)
-		return true;
-	return m->patches[i - 1].to == m->content && (begun != 0 ? begun == m->epoch : m->patches[0].from >= m->epoch);
-}
-
 static const char *
 check_all(const reading *state)
 {
-	const feed_manifest *m = state->manifest;
 	size_t		i;
 
 	for (i = 0; i < FIELDS; i++)
 		if (!fields[i].optional && (state->seen & 1u << i) == 0)
 			return "is missing";
-	if (state->wholes != m->parts)
+	if (state->wholes != state->manifest->parts)
 		return "is missing";
-	if (m->epoch < 1 || m->content < m->epoch || m->serial < m->content)
-		return "has serials that don't follow each other";
-	for (i = 0; i < m->parts; i++)
-		if (m->wholes[i].to != m->wholes[0].to || m->wholes[i].to < m->epoch || m->wholes[i].to > m->content)
-			return "has whole files of the wrong serial";
-	if (!are_in_a_row(m))
-		return "has patches that don't follow each other to its content";
-	if (m->wholes[0].to != m->content && feed_manifest_lead(m, m->epoch, m->wholes[0].to) == m->patch_count)
-		return "has no patch that leads on from its whole files";
-	return NULL;
-}
-
-size_t
-feed_manifest_lead(const feed_manifest *m, uint64_t epoch, uint64_t serial)
-{
-	const feed_file *patch;
-	size_t		i = m->patch_count;
-
-	while (i > 0 && m->patches[i - 1].from > serial)
-		i--;
-	if (i == 0)
-		return m->patch_count;
-	patch = &m->patches[i - 1];
-	/* patches of this epoch are for it alone, and older ones for older epochs */
-	if ((patch->from >= m->epoch) != (epoch == m->epoch) || patch->to <= serial)
-		return m->patch_count;
-	return patch->kind == FEED_SET || patch->from == serial ? i - 1 : m->patch_count;
-}
-
-bool
-feed_manifest_names(const feed_manifest *m, const feed_file *file, const feed_patch *patch)
-{
-	return memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->kind == file->kind &&
-		patch->from == file->from && patch->to == file->to &&
-		(file->from < m->epoch || patch->epoch == m->epoch);
+	return feed_manifest_check(state->manifest);
 }
 
 /* ------------------------------------------------------------------------
@@ -441,6 +379,8 @@ feed_manifest_free(feed_manifest *manifest)
 	free(manifest->wholes);
 	free(manifest->patches);
 	free(manifest->inlined);
+	free(manifest->changes);
+	free(manifest->inlined_changes);
 	memset(manifest, 0, sizeof *manifest);
 }
 
@@ -471,13 +411,41 @@ add_files(FILE *to, const feed_manifest *manifest)
 	}
 }
 
+static void
+add_inline(FILE *to, const char *word, const uint8_t *bytes, size_t length)
+{
+	char		text[FEED_BASE64_BYTES(FEED_INLINE_BYTES)];
+
+	if (bytes == NULL)
+		return;
+	feed_base64(text, bytes, length);
+	fprintf(to, "%s %s\n", word, text);
+}
+
+static void
+add_changes(FILE *to, const feed_manifest *manifest)
+{
+	char		hex[2 * FEED_DIGEST_BYTES + 1];
+	size_t		i;
+
+	if (manifest->tracked)
+		fprintf(to, MUST "changes %016" PRIx64 " %" PRIu64 "\n", manifest->changes_id, manifest->entries);
+	for (i = 0; i < manifest->change_count; i++)
+	{
+		const feed_file *file = &manifest->changes[i];
+
+		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
+		fprintf(to, "change %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->from, file->to, file->length, hex);
+	}
+	add_inline(to, "inline-changes", manifest->inlined_changes, manifest->inlined_changes_length);
+}
+
 char *
 feed_manifest_text(const feed_manifest *manifest, unsigned dots)
 {
 	char	   *text = NULL;
 	size_t		length;
 	FILE	   *to = open_memstream(&text, &length);
-	char		inlined[FEED_BASE64_BYTES(FEED_INLINE_BYTES)];
 	unsigned	i;
 	bool		well;
 
@@ -487,11 +455,8 @@ feed_manifest_text(const feed_manifest *manifest, unsigned dots)
 	for (i = 0; i < FIELDS; i++)
 		add_field(to, manifest, &fields[i]);
 	add_files(to, manifest);
-	if (manifest->inlined != NULL)
-	{
-		feed_base64(inlined, manifest->inlined, manifest->inlined_length);
-		fprintf(to, "inline %s\n", inlined);
-	}
+	add_inline(to, "inline", manifest->inlined, manifest->inlined_length);
+	add_changes(to, manifest);
 	fprintf(to, "# %.*s\n", (int) dots, "................................................................");
 	well = ferror(to) == 0;
 	if (fclose(to) == 0 && well)

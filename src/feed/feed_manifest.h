@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "feed_changes.h"
 #include "feed_page.h"
 #include "feed_patch.h"
 
@@ -16,6 +17,8 @@
 #define FEED_MANIFEST_BYTES ((size_t) 1024 * 1024)
 #define FEED_EXPORTER_BYTES 16
 #define FEED_INLINE_BYTES 16384
+#define FEED_INLINE_CHANGES_BYTES 4096
+#define FEED_MOST_CHANGES 64	/* lines */
 #define FEED_FIRST_LINE "bloomfilter-list 2"
 #define FEED_SIGNATURE "signature "
 
@@ -26,7 +29,7 @@
 #define FEED_MOST_SECONDS 3600
 #define FEED_MOST_BYTES ((uint64_t) 1 << 40)
 
-/* A file that the manifest names: of a whole only to, its serial, is used. */
+/* A file that the manifest names: of a whole only to, its serial, is used; of changes all but kind. */
 typedef struct feed_file
 {
 	feed_patch_kind kind;		/* of a patch */
@@ -57,6 +60,13 @@ typedef struct feed_manifest
 	size_t		patch_count;
 	uint8_t    *inlined;		/* a set to content, or NULL */
 	size_t		inlined_length;
+	bool		tracked;		/* there may be changes by day: */
+	uint64_t	changes_id;		/* of their row */
+	uint64_t	entries;		/* in all their files together, once each */
+	feed_file  *changes;
+	size_t		change_count;
+	uint8_t    *inlined_changes;	/* the last of these files, or NULL */
+	size_t		inlined_changes_length;
 } feed_manifest;
 
 /* Bytes before the first signature line. */
@@ -84,7 +94,13 @@ extern char *feed_manifest_text(const feed_manifest *manifest, unsigned dots);
  */
 extern size_t feed_manifest_lead(const feed_manifest *manifest, uint64_t epoch, uint64_t serial);
 
+/* What is wrong with a manifest whose lines are right one by one, or NULL. */
+extern const char *feed_manifest_check(const feed_manifest *manifest);
+
 /* Whether a patch that was read is the one that the manifest names in this line. */
 extern bool feed_manifest_names(const feed_manifest *manifest, const feed_file *file, const feed_patch *patch);
+
+/* Whether a file of changes that was read is one that the manifest names. */
+extern bool feed_manifest_has_changes(const feed_manifest *manifest, const feed_changes_of *of);
 
 #endif							/* FEED_MANIFEST_H */

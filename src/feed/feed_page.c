@@ -9,13 +9,14 @@
 #include "bf_bytes.h"
 #include "bf_hash.h"
 #include "bf_limits.h"
+#include "feed_table.h"
 
 enum
 {
 	AT_VERSION = 4,
 	AT_LENGTH = 8,
 	AT_PARTS = 16,
-	AT_ZERO = 20,
+	AT_SLOTS = 20,
 	AT_EPOCH = 24,
 	AT_IDENTITY = 32,
 	AT_BOOT = 48,
@@ -39,7 +40,9 @@ enum
 #define HOW_WORD 56
 #define HOW_TEXT 72
 
+/* Of a list without changes by day, and of one with them. */
 #define VERSION 2
+#define TRACKED_VERSION 3
 #define MINUTE INT64_C(60000000)
 
 _Static_assert(FEED_MOST_PARTS == BF_MAX_PARTS, "as many parts as headers count");
@@ -92,16 +95,28 @@ is_right_name(const uint8_t *field)
 	return end != NULL && are_zeros(end, (size_t) (field + (AT_NAME_END - AT_NAME) - end));
 }
 
+/* Of the table's slots log2, or 0; a file of version 2 has none. */
+static bool
+read_slots(const uint8_t *page, feed_who *who)
+{
+	uint32_t	log2_slots = (uint32_t) bf_load_le(page + AT_SLOTS, 4);
+
+	who->log2_slots = log2_slots;
+	return log2_slots == 0 || (who->tracked && log2_slots >= FEED_LEAST_SLOTS && log2_slots <= FEED_MOST_SLOTS);
+}
+
 const char *
 feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 {
 	feed_who	read;
+	uint64_t	version;
 
 	if (length < FEED_PAGE)
 		return "shorter than a page";
 	if (!feed_page_is(page))
 		return "does not start with BLML";
-	if (bf_load_le(page + AT_VERSION, 4) != VERSION)
+	version = bf_load_le(page + AT_VERSION, 4);
+	if (version != VERSION && version != TRACKED_VERSION)
 		return "file of a list in an unsupported version";
 	if (bf_load_le64(page + AT_CHECKSUM) != bf_hash(page, AT_CHECKSUM, 0))
 		return "checksum of its first page does not match";
@@ -110,7 +125,8 @@ feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 	if (read.length != length)
 		return "longer or shorter than it says";
 	read.parts = (uint32_t) bf_load_le(page + AT_PARTS, 4);
-	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !are_zeros(page + AT_ZERO, 4) ||
+	read.tracked = version == TRACKED_VERSION;
+	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !read_slots(page, &read) ||
 		!is_right_name(page + AT_NAME) || !are_zeros(page + AT_NAME_END, AT_CHECKSUM - AT_NAME_END))
 		return "its first page is not valid";
 	read.epoch = bf_load_le64(page + AT_EPOCH);
@@ -129,9 +145,10 @@ feed_who_write(const feed_who *who, uint8_t *bytes)
 {
 	memset(bytes, 0, FEED_WHO_BYTES);
 	memcpy(bytes, magic, sizeof magic);
-	bf_store_le(bytes + AT_VERSION, 4, VERSION);
+	bf_store_le(bytes + AT_VERSION, 4, who->tracked ? TRACKED_VERSION : VERSION);
 	bf_store_le64(bytes + AT_LENGTH, who->length);
 	bf_store_le(bytes + AT_PARTS, 4, who->parts);
+	bf_store_le(bytes + AT_SLOTS, 4, who->log2_slots);
 	bf_store_le64(bytes + AT_EPOCH, who->epoch);
 	memcpy(bytes + AT_IDENTITY, who->identity, FEED_IDENTITY_BYTES);
 	memcpy(bytes + AT_BOOT, who->place.boot, FEED_BOOT_BYTES);
@@ -153,8 +170,16 @@ feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint6
 		return false;
 	part->at = *at;
 	end = feed_body_at(part) + part->length;
-	*at = number + 1 < who->parts ? feed_next_page(end) : end;
-	return number + 1 < who->parts || end == who->length;
+	*at = number + 1 < who->parts || who->log2_slots != 0 ? feed_next_page(end) : end;
+	return number + 1 < who->parts || *at == feed_table_at(who);
+}
+
+uint64_t
+feed_table_at(const feed_who *who)
+{
+	uint64_t	bytes = who->log2_slots == 0 ? 0 : feed_table_bytes(who->log2_slots);
+
+	return who->length < bytes ? 0 : who->length - bytes;
 }
 
 uint64_t

@@ -33,6 +33,10 @@ enum
 	FEED_SERIAL = 520,
 	FEED_TRUE_AT = 536,
 	FEED_SUPERSEDED = 600,		/* another file has taken this one's name, or will at once */
+	FEED_TABLE_COUNT = 608,		/* what feed_table.h says of the table of changes, in this order */
+	FEED_TABLE_ID = 616,
+	FEED_TABLE_TO = 624,
+	FEED_TABLE_SUM = 632,
 	FEED_SAVED_AT = 1024,
 	FEED_SAVED_BYTES = 64,
 	FEED_HOW_AT = 1536,
@@ -60,6 +64,8 @@ typedef struct feed_who
 {
 	uint64_t	length;			/* of the whole file */
 	uint32_t	parts;
+	bool		tracked;		/* there are changes by day, in a table behind the parts if */
+	unsigned	log2_slots;		/* isn't 0 */
 	uint64_t	epoch;
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 	feed_place	place;
@@ -108,7 +114,8 @@ extern void feed_who_write(const feed_who *who, uint8_t *bytes);
 
 /*
  * Checks the header of the next part, which lies at *at (at first FEED_PAGE) and of which
- * header has FEED_FRONT_BYTES, and moves *at on.  After the last part *at is the file's length.  False: it is not valid.
+ * header has FEED_FRONT_BYTES, and moves *at on.  After the last part *at is where the table
+ * of changes begins, or the file's length.  False: it is not valid.
  */
 extern bool feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint64_t *at,
 						  feed_part *part);
@@ -120,8 +127,11 @@ feed_next_page(uint64_t end)
 	return (end + FEED_PAGE - 1) / FEED_PAGE * FEED_PAGE;
 }
 
-/* Says where each part lies in a file of these, and returns the file's length. */
+/* Says where each part lies in a file of these, and returns where the last one ends. */
 extern uint64_t feed_lay_out(feed_part *parts, uint32_t count);
+
+/* Where a file's table of changes begins: its length if there is none. */
+extern uint64_t feed_table_at(const feed_who *who);
 
 /* ------------------------------------------------------------------------
  * What, saved, how

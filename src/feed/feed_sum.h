@@ -12,7 +12,13 @@
 #define FEED_PIECE 4096
 
 /*
- * What these bytes of a part's blocks add to the sum.  They begin with piece number
+ * What the fixed part of a part's header adds: all that says where a key's bits are.  The
+ * header of an exact part lies in its body, and adds nothing by itself.
+ */
+extern uint64_t feed_sum_header(uint32_t part, const uint8_t *header);
+
+/*
+ * What these bytes of a part's body add to the sum.  They begin with piece number
  * first, and end with a piece or with the part.
  */
 extern uint64_t feed_sum(uint32_t part, uint64_t first, const uint8_t *bytes, uint64_t length);

@@ -9,6 +9,39 @@
 static const char hex_digits[] = "0123456789abcdef";
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
+bool
+feed_number(const char *text, uint64_t *number)
+{
+	size_t		digits = strspn(text, "0123456789");
+
+	if (digits < 1 || digits > 19 || text[digits] != '\0' || (text[0] == '0' && digits > 1))
+		return false;
+	for (*number = 0; *text != '\0'; text++)
+		*number = 10 * *number + (uint64_t) (*text - '0');
+	return *number <= INT64_MAX;
+}
+
+bool
+feed_split(char *values, char **value, int count)
+{
+	int			i;
+
+	for (i = 0; i < count; i++)
+	{
+		char	   *space = strchr(values, ' ');
+
+		if ((space == NULL) != (i == count - 1) || values[0] == '\0' || values[0] == ' ')
+			return false;
+		value[i] = values;
+		if (space != NULL)
+		{
+			*space = '\0';
+			values = space + 1;
+		}
+	}
+	return true;
+}
+
 void
 feed_hex(char *text, const uint8_t *bytes, size_t length)
 {

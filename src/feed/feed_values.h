@@ -11,6 +11,12 @@
 
 #include "feed_page.h"
 
+/* A decimal number below 2^63, without sign and leading zeros. */
+extern bool feed_number(const char *text, uint64_t *number);
+
+/* Splits values at single spaces; false if there are not exactly so many. */
+extern bool feed_split(char *values, char **value, int count);
+
 /* 2 * length digits and a zero byte; and back: false if text isn't exactly that. */
 extern void feed_hex(char *text, const uint8_t *bytes, size_t length);
 extern bool feed_from_hex(uint8_t *bytes, size_t length, const char *text);

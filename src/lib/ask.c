@@ -2,14 +2,14 @@
  * ask.c
  *	  Asking for one key, and what such a look-up computes and sees, as text.
  *
- * All doors lead to the same steps: the type is compared, the key is hashed, the
- * hash chooses the part, and the core looks into its block.
+ * All doors lead to the same steps: the type is compared, the key is hashed, a change by day
+ * has the answer, or the hash chooses the part, and the core looks into its block.
  */
 #include "ask.h"
 
+#include "bf_bytes.h"
 #include "bf_explain.h"
 #include "bf_filter.h"
-#include "page.h"
 
 _Static_assert(BF_EXPLAIN_ROOM == BLOOMFILTER_EXPLAIN_TEXT, "the public header has the core's number");
 
@@ -35,6 +35,17 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 	return bf_exact_contains(&part->shape, lbf_blocks(part), hash);
 }
 
+/* The same of a key whose bytes are there to be looked up among the changes by day first. */
+static inline int
+ask_key(const bloomfilter *filter, uint64_t hash, const void *bytes, size_t length)
+{
+	uint64_t	state = lbf_has_changes(filter) ? lbf_change_of(filter, hash, bytes, length) : FEED_UNCHANGED;
+
+	if (state == FEED_UNCHANGED)
+		return ask_hash(filter, hash);
+	return state == FEED_DAMAGED ? BLOOMFILTER_ERR_CHANGES : (int) (state & 1);
+}
+
 int
 bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
 					 size_t length)
@@ -44,7 +55,7 @@ bloomfilter_contains(const bloomfilter *filter, int key_type, const void *bytes,
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return ask_hash(filter, bf_hash(bytes, length, filter->seed));
+	return ask_key(filter, bf_hash(bytes, length, filter->seed), bytes, length);
 }
 
 /* The most frequent keys take no way round. */
@@ -52,10 +63,12 @@ int
 bloomfilter_contains_int64(const bloomfilter *filter, int64_t value)
 {
 	int			code = lbf_type_code(filter->key_type, BF_KEY_INTEGER);
+	uint8_t		bytes[8];
 
 	if (code != BLOOMFILTER_OK)
 		return code;
-	return ask_hash(filter, bf_hash_word((uint64_t) value, filter->seed));
+	bf_store_le64(bytes, (uint64_t) value);
+	return ask_key(filter, bf_hash_word((uint64_t) value, filter->seed), bytes, sizeof bytes);
 }
 
 int
@@ -65,13 +78,20 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 	const lbf_part *part = filter->part;
 	bf_exact	shape;
 	uint32_t	type;
+	uint64_t	hash;
+	uint64_t	state = FEED_UNCHANGED;
 	int			code = check_key(filter, key_type, bytes, &length, &type);
 
 	if (code != BLOOMFILTER_OK)
 		return code;
+	hash = bf_hash(bytes, length, filter->seed);
+	if (lbf_has_changes(filter))
+		state = lbf_change_of(filter, hash, bytes, length);
+	if (state == FEED_DAMAGED)
+		return BLOOMFILTER_ERR_CHANGES;
 	if (filter->open_parts > 1)
-		part += bf_part_of(bf_hash(bytes, length, filter->seed), filter->open_parts);
+		part += bf_part_of(hash, filter->open_parts);
 	lbf_shape_now(filter, part, &shape);
-	code = bf_explain(text, &shape, lbf_blocks(part), type, bytes, length);
+	code = bf_explain(text, &shape, lbf_blocks(part), type, bytes, length, state);
 	return code == BF_EXPLAIN_OTHER_PART ? BLOOMFILTER_ERR_OTHER_PART : code;
 }

@@ -10,8 +10,29 @@
 #ifndef LBF_ASK_H
 #define LBF_ASK_H
 
+#include "feed_table.h"
 #include "handle.h"
 #include "keys.h"
+#include "page.h"
+
+/*
+ * Whether keys were changed by day: else the filters say all.  Of most filters this is one load
+ * from the handle.
+ */
+static inline bool
+lbf_has_changes(const bloomfilter *filter)
+{
+	return filter->changes.page != NULL && feed_load(filter->changes.page, FEED_TABLE_COUNT) != 0;
+}
+
+/* What the table of such a filter says of a key. */
+static inline uint64_t
+lbf_change_of(const bloomfilter *filter, uint64_t hash, const void *key, size_t length)
+{
+	const lbf_changes *changes = &filter->changes;
+
+	return changes->slots == NULL ? FEED_DAMAGED : feed_table_ask(changes->slots, changes->log2_slots, hash, key, length);
+}
 
 /* An array of keys in one of the forms that callers have them in. */
 typedef struct lbf_keys

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "bf_bytes.h"
 #include "bf_filter.h"
 
 static size_t
@@ -129,6 +130,58 @@ ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 	return code;
 }
 
+/* Fetches the slots of a chunk's hashes, of a table that doesn't fit the cache. */
+static void
+fetch_changes(const lbf_changes *changes, const lbf_chunk *chunk)
+{
+	size_t		i;
+
+	if (changes->slots != NULL)
+		for (i = 0; i < chunk->count; i++)
+			__builtin_prefetch(changes->slots + feed_table_first(chunk->hashes[i], changes->log2_slots) * FEED_ENTRY_BYTES);
+}
+
+/* A key of an array, and the bytes that count of it. */
+static const void *
+key_of(const lbf_keys *keys, size_t number, uint8_t word[8], size_t *length)
+{
+	const bloomfilter_slice *slice = &keys->slices[number];
+
+	if (keys->slices == NULL)
+	{
+		bf_store_le64(word, (uint64_t) keys->integers[number]);
+		*length = 8;
+		return word;
+	}
+	*length = keys->type == BF_KEY_TEXT ? bf_key_text(slice->bytes, slice->length) : slice->length;
+	return slice->bytes;
+}
+
+/* Puts the changes by day in place of a chunk's first answers; *answered counts the array's. */
+static int
+take_changes(const bloomfilter *filter, const lbf_keys *keys, size_t start, const lbf_chunk *chunk, uint8_t *found,
+			 size_t *answered)
+{
+	size_t		i;
+
+	for (i = start; i < *answered; i++)
+	{
+		uint8_t		word[8];
+		size_t		length;
+		const void *key = key_of(keys, i, word, &length);
+		uint64_t	state = lbf_change_of(filter, chunk->hashes[i - start], key, length);
+
+		if (state == FEED_DAMAGED)
+		{
+			*answered = i;
+			return BLOOMFILTER_ERR_CHANGES;
+		}
+		if (state != FEED_UNCHANGED)
+			found[i] = (uint8_t) (state & 1);
+	}
+	return BLOOMFILTER_OK;
+}
+
 static int
 ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 		  uint8_t *found, size_t *answered)
@@ -143,11 +196,16 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 	{
 		size_t		start = done;
 		size_t		length = count - start < LBF_CHUNK ? count - start : LBF_CHUNK;
+		bool		changes = lbf_has_changes(filter);
 		int			ask_code;
 
 		chunk.count = lbf_hash_keys(keys, start, length, filter->key_type,
 									filter->seed, chunk.hashes, &code);
+		if (changes)
+			fetch_changes(&filter->changes, &chunk);
 		ask_code = ask_chunk(filter, &chunk, found + start, &done);
+		if (changes && ask_code == BLOOMFILTER_OK)
+			ask_code = take_changes(filter, keys, start, &chunk, found, &done);
 		/* A key of another part comes before one that could not be hashed. */
 		if (ask_code != BLOOMFILTER_OK)
 			code = ask_code;

@@ -31,6 +31,7 @@ static const char *const texts[] = {
 	[-BLOOMFILTER_ERR_OTHER_PART] = "key belongs to another part of the set",
 	[-BLOOMFILTER_ERR_PAGE] = "first page of the file is damaged, or of another length",
 	[-BLOOMFILTER_ERR_SET] = "parts are damaged, or not one whole set",
+	[-BLOOMFILTER_ERR_CHANGES] = "table of changes is damaged",
 	[-BLOOMFILTER_ERR_TOO_LARGE] = "filter would be larger than 512 MiB",
 	[-BLOOMFILTER_ERR_RATE] = "no filter reaches this false-positive rate",
 	[-BLOOMFILTER_ERR_CONFLICT] = "keys are members and others at once, or one of each has the same 64-bit hash",

@@ -118,6 +118,7 @@ bloomfilter_close(bloomfilter *filter)
 	for (i = 0; i < filter->open_parts; i++)
 		release(&filter->part[i].bytes);
 	release(&filter->mapped);
+	release(&filter->changes.copy);
 	if (filter->fd >= 0)
 		close(filter->fd);
 	free(filter);

@@ -55,7 +55,17 @@ typedef struct lbf_told
 	bloomfilter_serial_kind kind;
 	uint64_t	serial;			/* of a mapped file of kind NOW, the one at opening */
 	uint64_t	true_at;
+	uint64_t	changes_to;		/* and changes up to here */
 } lbf_told;
+
+/* Changes by day that a followed list has: feed_table.h. */
+typedef struct lbf_changes
+{
+	const uint8_t *page;		/* which counts them; NULL: there are none in this file */
+	const uint8_t *slots;		/* NULL: there is no table */
+	unsigned	log2_slots;
+	lbf_bytes	copy;			/* of both, if the file isn't mapped */
+} lbf_changes;
 
 struct bloomfilter
 {
@@ -67,6 +77,7 @@ struct bloomfilter
 	lbf_told	told;			/* what its page of facts says, if it has one */
 	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
 	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
+	lbf_changes changes;
 	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];
 };

@@ -80,6 +80,7 @@ typedef enum bloomfilter_error
 	/* Files of several parts, and files that are followed */
 	BLOOMFILTER_ERR_PAGE = -20, /* its first page is damaged, or not for this length */
 	BLOOMFILTER_ERR_SET = -21,	/* its parts are damaged, or not one whole set */
+	BLOOMFILTER_ERR_CHANGES = -22,	/* its table of changes by day is damaged */
 
 	/* Building */
 	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
@@ -171,7 +172,8 @@ typedef struct bloomfilter bloomfilter;
  * - a whole filter of one or more parts with a page of facts before them ("BLML"):
  *   a list that "bloomfilter pull" follows, or a set that bloomfilter_write wrote.  A
  *   followed file changes while it is open: bits are set, by which keys come in, and
- *   none is ever cleared.  bloomfilter_get_status tells what it has.
+ *   none is ever cleared; and of a list that is tracked (bloom_track), changes come in, by
+ *   which a key may go, too.  bloomfilter_get_status tells what it has.
  *
  * Folders, pipes and devices are refused, as BLOOMFILTER_ERR_ARGUMENT.
  *
@@ -381,6 +383,8 @@ typedef struct bloomfilter_info
 	uint32_t	exact;			/* 1: right for each key of a universe (below) */
 	uint32_t	reserved;		/* 0 */
 	uint64_t	others;			/* keys of it that are no members, for which it was sized */
+	uint64_t	changes;		/* of all parts: keys that were changed by day since it was published */
+	uint64_t	slots;			/* of the table that has them; 0: there is none */
 } bloomfilter_info;
 
 /* Room for what bloomfilter_describe_keys writes. */
@@ -450,6 +454,8 @@ typedef struct bloomfilter_status
 	char		list[216];		/* its name */
 	char		word[24];		/* what is wrong, of ten words; "": nothing */
 	char		text[264];		/* which case it is, in a line */
+	uint64_t	changes;		/* keys that were changed by day since the list was published */
+	uint64_t	changes_to;		/* all changes are there up to this serial of the exporter */
 } bloomfilter_status;
 
 /*
@@ -607,6 +613,7 @@ extern int	bloomfilter_builder_finish(bloomfilter_builder *builder,
  * Writes an open filter: of one part as a "BLMF", of several as a "BLML" that nobody
  * follows and that never changes.  A followed file must have been opened with
  * BLOOMFILTER_COPY (else BLOOMFILTER_ERR_FOLLOWED): so one is copied to a file of its own.
+ * What is written is the filter as it was published, without the changes by day that it has.
  */
 extern int	bloomfilter_write(const bloomfilter *filter, const char *path,
 							  bloomfilter_detail *detail);

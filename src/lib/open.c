@@ -30,6 +30,7 @@ typedef struct opening
 	unsigned	flags;
 	bool		paged;			/* it begins with a page of facts, and this says: */
 	feed_who	who;
+	const uint8_t *page;
 	bloomfilter_detail *detail;
 } opening;
 
@@ -178,7 +179,35 @@ take_parts(bloomfilter *filter, const opening *o)
 			return code;
 		at += part->bytes.length;
 	}
-	return at == o->length ? BLOOMFILTER_OK : wrong_length(o);
+	if (o->paged && o->who.log2_slots != 0)
+		at = feed_next_page(at);
+	return at == (o->paged ? feed_table_at(&o->who) : o->length) ? BLOOMFILTER_OK : wrong_length(o);
+}
+
+/* The table of changes, and the page that counts them: where they are mapped, or a copy of both. */
+static int
+take_changes(bloomfilter *filter, const opening *o)
+{
+	lbf_changes *changes = &filter->changes;
+	size_t		length = (size_t) (o->length - feed_table_at(&o->who));
+	uint8_t    *copy;
+
+	changes->log2_slots = o->who.log2_slots;
+	changes->page = filter->page;
+	if (filter->page != NULL)
+	{
+		changes->slots = length == 0 ? NULL : filter->page + feed_table_at(&o->who);
+		return BLOOMFILTER_OK;
+	}
+	copy = lbf_allocate(FEED_PAGE + length);
+	if (copy == NULL)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
+	changes->copy = (lbf_bytes) {copy, FEED_PAGE + length, LBF_ALLOCATED};
+	changes->page = copy;
+	changes->slots = length == 0 ? NULL : copy + FEED_PAGE;
+	/* as it was opened: it may have more entries than it counts, and never less */
+	memcpy(copy, o->page, FEED_PAGE);
+	return read_at(o, copy + FEED_PAGE, length, feed_table_at(&o->who));
 }
 
 /* Checks parts whose headers say all of their bytes, as flags say. */
@@ -210,6 +239,8 @@ fill(bloomfilter *filter, const opening *o)
 {
 	int			code = take_parts(filter, o);
 
+	if (code == BLOOMFILTER_OK && o->paged && o->who.tracked)
+		code = take_changes(filter, o);
 	if (code != BLOOMFILTER_OK)
 		return code;
 	if ((o->flags & BLOOMFILTER_SKIP_CHECK) == 0)
@@ -234,6 +265,7 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 	if (code != BLOOMFILTER_OK)
 		return code;
 	o->paged = feed_page_is(page);
+	o->page = page;
 	o->who.parts = 1;
 	if (o->paged)
 		problem = feed_who_read(page, o->length, &o->who);

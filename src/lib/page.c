@@ -17,6 +17,7 @@
 #include "bf_key.h"
 #include "error.h"
 #include "feed_sum.h"
+#include "feed_table.h"
 #include "feed_values.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -55,13 +56,14 @@ lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_exact *shape)
 		lbf_part_now(part, shape);
 }
 
-/* Headers of plain parts say nothing of the bits there, and so don't count. */
 uint64_t
 lbf_part_sum(const lbf_part *part)
 {
-	size_t		skipped = part->shape.levels > 1 ? 0 : BF_HEADER_BYTES;
+	size_t		before = part->shape.levels > 1 ? 0 : BF_HEADER_BYTES;
+	uint32_t	number = part->shape.level[0].part;
 
-	return feed_sum(part->shape.level[0].part, 0, part->bytes.start + skipped, part->bytes.length - skipped);
+	return feed_sum_header(number, part->bytes.start) +
+		feed_sum(number, 0, part->bytes.start + before, part->bytes.length - before);
 }
 
 _Static_assert((int) FEED_NOBODYS == BLOOMFILTER_PLACE_NONE && (int) FEED_HERE == BLOOMFILTER_PLACE_HERE &&
@@ -86,6 +88,7 @@ lbf_page_told(const uint8_t *page, const feed_who *who, const lbf_stamp *stamp)
 	if (where == FEED_NOBODYS && result.serial == 0)
 		result.kind = BLOOMFILTER_SERIAL_NONE;
 	feed_now_read(page, &now);
+	result.changes_to = feed_table_read(page).to;
 	result.true_at = result.kind == BLOOMFILTER_SERIAL_NOW ? now.true_at : 0;
 	return result;
 }

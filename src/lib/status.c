@@ -127,6 +127,11 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 	}
 	if (page != NULL)
 		take_page(filter, page, &status);
+	if (filter->changes.page != NULL)
+	{
+		status.changes = feed_load(filter->changes.page, FEED_TABLE_COUNT);
+		status.changes_to = feed_load(filter->changes.page, FEED_TABLE_TO);
+	}
 	if (size > sizeof status)
 		memset(result, 0, size);
 	memcpy(result, &status, size < sizeof status ? size : sizeof status);
@@ -176,7 +181,7 @@ lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bl
 
 /*
  * Numbers of inodes are used again, but not while the file is mapped or open.  In a followed
- * file that is mapped bits come in as they are set.
+ * file that is mapped bits and changes come in as they are set.
  */
 bool
 lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
@@ -191,5 +196,6 @@ lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
 	if (filter->page != NULL || filter->told.kind != BLOOMFILTER_SERIAL_NOW)
 		return true;
 	page = page_of(filter, room);
-	return page != NULL && feed_load(page, FEED_SERIAL) == filter->told.serial;
+	return page != NULL && feed_load(page, FEED_SERIAL) == filter->told.serial &&
+		feed_load(page, FEED_TABLE_TO) == filter->told.changes_to;
 }

@@ -3,6 +3,7 @@
  *	  Writing filters to files: one part alone, several behind a page that says whose
  *	  they are.
  */
+#define _DEFAULT_SOURCE
 #include <string.h>
 
 #include "error.h"

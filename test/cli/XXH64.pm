@@ -10,7 +10,7 @@ use Exporter qw(import);
 
 our @EXPORT = qw(xxh64);
 
-# Of so many bytes that no rest of four is left; as unsigned numbers.
+# Of a multiple of four bytes; as unsigned numbers.
 my @prime = (undef, 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5);
 sub times { my ($a, $b) = @_; use integer; return $a * $b; }
 sub plus { my ($a, $b) = @_; use integer; return $a + $b; }
@@ -36,6 +36,11 @@ sub xxh64
 	{
 		$h ^= round_of(0, unpack 'Q<', substr $bytes, $at, 8);
 		$h = unsigned(plus(&times(rotated($h, 27), $prime[1]), $prime[4]));
+	}
+	if ($at + 4 <= $length)
+	{
+		$h ^= unsigned(&times(unpack('L<', substr $bytes, $at, 4), $prime[1]));
+		$h = unsigned(plus(&times(rotated($h, 23), $prime[2]), $prime[3]));
 	}
 	$h = unsigned(&times($h ^ ($h >> 33), $prime[2]));
 	$h = unsigned(&times($h ^ ($h >> 29), $prime[3]));

@@ -86,7 +86,7 @@ fill(state *s, const state *before, uint64_t n, long first, long last)
 		s->filter[i] |= before->filter[i];
 	feed_part_seal(&s->part, s->filter + FEED_HEADER_BYTES);
 	memcpy(s->filter, s->part.header, FEED_HEADER_BYTES);
-	s->sum = feed_sum(0, 0, s->filter + FEED_HEADER_BYTES, s->part.length);
+	s->sum = feed_sum_header(0, s->filter) + feed_sum(0, 0, s->filter + FEED_HEADER_BYTES, s->part.length);
 }
 
 static void

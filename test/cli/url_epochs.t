@@ -11,10 +11,12 @@ use FindBin;
 use lib $FindBin::Bin;
 
 use CommandLine;
+use Digest::SHA qw(sha256_hex);
 use Hosts;
 use IO::Socket::INET;
 use Lists;
 use Test::More;
+use XXH64;
 
 my $port = free_port();
 my $url = begin_nginx($port);
@@ -122,7 +124,23 @@ serve('s', 7);
 system('cp', "www/s/7/$whole.bloom", 'www/now/');
 is((pull_once('none'))[0], 0, 'and the right one does');
 
-# So do files and patches that make another sum than the manifest tells.
+# Where the server's whole file has another k, or another seed, each checksum of it may be right.
+serve('s', 7);
+foreach my $at (5, 16)
+{
+	my $filter = slurp("www/s/7/$whole.bloom");
+	substr($filter, $at, 1) ^= chr 2;
+	substr($filter, 52, 4) = pack 'L<', xxh64(substr $filter, 0, 52) & 0xffffffff;
+	substr($filter, 56, 8) = pack 'Q<', xxh64(substr($filter, 0, 56) . substr $filter, 64);
+	my $name = sha256_hex($filter);
+	spew("www/now/$name.bloom", $filter);
+	spew('www/now/manifest', slurp('www/s/7/manifest') =~ s/$whole/$name/r);
+	my ($status, undef, $err) = pull_once('turned');
+	ok($status == 2 && $err =~ /files and patches of the server don't fit each other/ && !-e 'turned', "another byte $at of the header is refused")
+		|| diag("$status $err");
+}
+
+# Files and patches that make another sum than the manifest tells are refused.
 $file = host_at(1);
 serve('s', 2);
 spew('www/now/manifest', slurp('www/s/2/manifest') =~ s/^(sum \w{15})(\w)/$1 . sprintf '%x', 15 - hex $2/emr);

@@ -4,6 +4,7 @@
  *
  * A universe is members 0 .. n - 1 and others n .. n + m - 1, as integer keys.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,6 +193,31 @@ test_size(void)
 	}
 }
 
+/* Whether a level has the bits that it takes to let each other in with a chance of a thousandth of 1 / others. */
+static bool
+lets_none_in(const bf_header *level, uint64_t others)
+{
+	return (double) bf_total_bits(level) >= (double) level->capacity * log2((double) others * 1e3) / log(2.0);
+}
+
+/* Where a build told that a level gets more keys than planned, level 3 is sized for all that it must keep out. */
+static void
+test_least(void)
+{
+	static const uint64_t least[][BF_EXACT_LEVELS] = {{0, 0, 0}, {0, 1000000000, 0}, {0, 0, 50000}, {0, 1000000000, 50000}};
+	bf_universe universe = {10000000, 10000000, 0.01};
+	unsigned	i;
+
+	for (i = 0; i < 4; i++)
+	{
+		bf_exact	e;
+
+		ok(bf_exact_plan_least(&universe, 0, least[i], &e) && e.level[1].capacity >= least[i][1] &&
+		   e.level[2].capacity >= least[i][2] && lets_none_in(&e.level[2], e.level[1].capacity),
+		   "%d keys at least in level 2, %d in level 3: level 3 keeps all of level 2 out", (int) least[i][1], (int) least[i][2]);
+	}
+}
+
 /* More others came than were planned: levels grow, and no answer changes. */
 static void
 test_growth(void)
@@ -354,6 +380,7 @@ main(void)
 {
 	test_universes();
 	test_size();
+	test_least();
 	test_growth();
 	test_strangers();
 	test_salt();

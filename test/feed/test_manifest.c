@@ -31,7 +31,8 @@ check_row(const tsv *table)
 
 		need(feed_manifest_read(text, strlen(text), &read, &line) == NULL, "a manifest that was written");
 		again = feed_manifest_text(&read, 3);
-		ok(strcmp(text, again) == 0 && read.sum == manifest.sum && read.patch_count == manifest.patch_count,
+		ok(strcmp(text, again) == 0 && read.sum == manifest.sum && read.patch_count == manifest.patch_count &&
+		   read.change_count == manifest.change_count && read.entries == manifest.entries,
 		   "%s is written as it was read", name);
 		free(text);
 		free(again);

@@ -280,7 +280,7 @@ sum_of(const uint8_t *bytes, const feed_part *of, uint32_t count)
 	uint32_t	i;
 
 	for (i = 0; i < count; i++)
-		sum += feed_sum(i, 0, bytes + feed_body_at(&of[i]), of[i].length);
+		sum += feed_sum_header(i, bytes + of[i].at) + feed_sum(i, 0, bytes + feed_body_at(&of[i]), of[i].length);
 	return sum;
 }
 

@@ -62,7 +62,7 @@ sum_of(const feed_part *parts, uint8_t *const *blocks, uint32_t count)
 	uint32_t	i;
 
 	for (i = 0; i < count; i++)
-		sum += feed_sum(i, 0, blocks[i], parts[i].length);
+		sum += feed_sum_header(i, parts[i].header) + feed_sum(i, 0, blocks[i], parts[i].length);
 	return sum;
 }
 

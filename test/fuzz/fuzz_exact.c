@@ -41,7 +41,7 @@ ask(const bf_exact *exact, const uint8_t *blocks)
 		demand(found[i] == (first && (!bf_exact_level_contains(exact, blocks, 1, hashes[i]) ||
 									  bf_exact_level_contains(exact, blocks, 2, hashes[i]))));
 	}
-	bf_explain(text, exact, blocks, BF_KEY_INTEGER, (const uint8_t *) hashes, 8);
+	bf_explain(text, exact, blocks, BF_KEY_INTEGER, (const uint8_t *) hashes, 8, 0);
 	demand(strlen(text) < sizeof text);
 }
 

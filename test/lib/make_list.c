@@ -13,9 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bf_bytes.h"
+#include "bf_hash.h"
 #include "feed_sum.h"
+#include "feed_table.h"
 #include "files.h"
 #include "tap.h"
+
+#define SEED_AT 16				/* in a part's header */
 
 void
 this_boot(uint8_t boot[FEED_BOOT_BYTES])
@@ -89,7 +94,7 @@ put_parts(const char *path, const bloomfilter *filter, uint32_t count, uint64_t 
 		blocks = (const uint8_t *) bytes + FEED_HEADER_BYTES;
 		put_bytes(path, parts[i].header, FEED_HEADER_BYTES, parts[i].at);
 		put_bytes(path, blocks, size - FEED_HEADER_BYTES, feed_body_at(&parts[i]));
-		sum += feed_sum(i, 0, blocks, size - FEED_HEADER_BYTES);
+		sum += feed_sum_header(i, bytes) + feed_sum(i, 0, blocks, size - FEED_HEADER_BYTES);
 	}
 	free(parts);
 	return sum;
@@ -112,8 +117,8 @@ fill_who(const char *path, feed_who *who)
 	strcpy(who->name, "users");
 }
 
-void
-make_list(const char *path, const bloomfilter *filter, feed_who *result)
+static void
+make(const char *path, const bloomfilter *filter, bool tracked, feed_who *result)
 {
 	char		new_path[600];
 	uint8_t		bytes[FEED_NOW_BYTES];
@@ -129,6 +134,13 @@ make_list(const char *path, const bloomfilter *filter, feed_who *result)
 	who.parts = info.parts;
 	who.born.sum = put_parts(new_path, filter, info.parts, &who.length);
 	fill_who(new_path, &who);
+	if (tracked)
+	{
+		who.tracked = true;
+		who.log2_slots = FEED_LEAST_SLOTS;
+		who.length = feed_next_page(who.length) + feed_table_bytes(who.log2_slots);
+		need(truncate(new_path, (off_t) who.length) == 0, "a table");
+	}
 	put_who(new_path, &who);
 	now.content = who.born;
 	now.true_at = 99;
@@ -137,6 +149,52 @@ make_list(const char *path, const bloomfilter *filter, feed_who *result)
 	need(rename(new_path, path) == 0, "in place");
 	if (result != NULL)
 		*result = who;
+}
+
+void
+make_list(const char *path, const bloomfilter *filter, feed_who *result)
+{
+	make(path, filter, false, result);
+}
+
+void
+make_tracked_list(const char *path, const bloomfilter *filter)
+{
+	make(path, filter, true, NULL);
+}
+
+static bool
+read_at(void *state, uint8_t *bytes, size_t length, uint64_t at)
+{
+	return pread(*(int *) state, bytes, length, (off_t) at) == (ssize_t) length;
+}
+
+static bool
+write_at(void *state, const uint8_t *bytes, size_t length, uint64_t at)
+{
+	return pwrite(*(int *) state, bytes, length, (off_t) at) == (ssize_t) length;
+}
+
+void
+put_change(const char *path, const void *key, size_t length, uint64_t version, bool value)
+{
+	_Alignas(8) uint8_t page[FEED_PAGE];
+	uint8_t		seed[8];
+	int			fd = open(path, O_RDWR);
+	feed_io		io = {read_at, write_at, &fd};
+	feed_entry	entry = {0, {0}, version << 1 | value};
+	feed_table	table;
+	feed_who	who;
+	struct stat st;
+
+	need(fd >= 0 && fstat(fd, &st) == 0 && pread(fd, page, sizeof page, 0) == FEED_PAGE &&
+		 feed_who_read(page, (uint64_t) st.st_size, &who) == NULL, "a list");
+	need(pread(fd, seed, sizeof seed, FEED_PAGE + SEED_AT) == sizeof seed, "a seed");
+	entry.hash = bf_hash(key, length, bf_load_le64(seed));
+	table = feed_table_read(page);
+	feed_tag(key, length, entry.tag);
+	need(feed_table_store(&io, &who, &entry, 1, 1, table.to + 1, &table), "a change");
+	close(fd);
 }
 
 void

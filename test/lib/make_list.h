@@ -5,6 +5,8 @@
 #ifndef MAKE_LIST_H
 #define MAKE_LIST_H
 
+#include <stdbool.h>
+
 #include "feed_page.h"
 #include "libbloomfilter.h"
 
@@ -26,5 +28,9 @@ extern void put_word(const char *path, unsigned at, uint64_t value);
 
 /* Sets all bits that filter has in its first part, and then serial. */
 extern void put_keys(const char *path, const bloomfilter *filter, uint64_t serial);
+
+/* The same of a list that is tracked, with an empty table of changes; and sets one in it. */
+extern void make_tracked_list(const char *path, const bloomfilter *filter);
+extern void put_change(const char *path, const void *key, size_t length, uint64_t version, bool value);
 
 #endif							/* MAKE_LIST_H */

@@ -453,6 +453,143 @@ check_vectors(void)
 }
 
 /* ------------------------------------------------------------------------
+ * Changes by day
+ * ------------------------------------------------------------------------ */
+
+/* How many of a row's keys have another answer than this one, by any call. */
+static int
+count_other(const bloomfilter *filter, const char *keys, int answer)
+{
+	int			other = 0;
+
+	for (; keys != NULL && strcmp(keys, "-") != 0; keys = strchr(keys, ','))
+	{
+		uint8_t		bytes[8];
+		uint8_t		found[2] = {9, 9};
+		bloomfilter_slice slice = {bytes, 8};
+		char		text[BLOOMFILTER_EXPLAIN_TEXT];
+		int64_t		key;
+
+		keys += *keys == ',';
+		key = strtoll(keys, NULL, 10);
+		bf_store_le64(bytes, (uint64_t) key);
+		other += bloomfilter_contains_int64(filter, key) != answer;
+		other += bloomfilter_contains(filter, BLOOMFILTER_KEY_INTEGER, bytes, 8) != answer;
+		other += bloomfilter_explain(filter, BLOOMFILTER_KEY_INTEGER, bytes, 8, text) != answer;
+		other += answer >= 0 && strstr(text, answer ? "answer    true" : "answer    false") == NULL;
+		other += bloomfilter_contains_int64_batch(filter, &key, 1, found, NULL) != (answer < 0 ? answer : 0) ||
+			(answer >= 0 && found[0] != answer);
+		other += bloomfilter_contains_batch(filter, BLOOMFILTER_KEY_INTEGER, &slice, 1, found + 1, NULL) != (answer < 0 ? answer : 0) ||
+			(answer >= 0 && found[1] != answer);
+	}
+	return other;
+}
+
+static void
+check_table_row(const tsv *table, unsigned flags)
+{
+	const char *name = tsv_text(table, "name");
+	bool		taken = strcmp(tsv_text(table, "word"), "-") == 0;
+	bloomfilter *filter = NULL;
+	int			code = bloomfilter_open(path, flags, &filter, NULL);
+
+	ok(taken ? code == BLOOMFILTER_OK : code < 0, "changes %s, flags %u: opened with %d", name, flags, code);
+	if (filter == NULL)
+		return;
+	same(count_other(filter, tsv_text(table, "keys"), 1), 0, "changes %s: keys that are in", name);
+	same(count_other(filter, tsv_text(table, "absent"), 0), 0, "changes %s: keys that are not", name);
+	same(count_other(filter, tsv_text(table, "errors"), BLOOMFILTER_ERR_CHANGES), 0, "changes %s: keys of which nothing is known", name);
+	bloomfilter_close(filter);
+}
+
+static void
+check_tables(void)
+{
+	static const char wanted[] = "change    false 5\nanswer    false";
+	tsv		   *table = tsv_open("tables.tsv");
+	bloomfilter_info info;
+	bloomfilter *filter;
+	char		text[BLOOMFILTER_EXPLAIN_TEXT];
+
+	while (tsv_next(table))
+	{
+		size_t		length;
+		uint8_t    *bytes = tsv_bytes(table, "file_hex", &length);
+
+		write_file(path, bytes, length);
+		check_table_row(table, 0);
+		check_table_row(table, BLOOMFILTER_COPY);
+		if (strcmp(tsv_text(table, "name"), "changed") == 0)
+		{
+			filter = opened(path, 0);
+			bloomfilter_get_info(filter, -1, &info, sizeof info);
+			ok(info.changes == 4 && info.slots == 1024 && status_of(filter).changes == 4, "it says how many changes it has");
+			need(bloomfilter_explain(filter, BLOOMFILTER_KEY_INTEGER, (const uint8_t[8]) {1}, 8, text) == 0, "explained");
+			is(text + strlen(text) - strlen(wanted), wanted, "a key that was changed is explained");
+			bloomfilter_close(filter);
+		}
+		free(bytes);
+	}
+	tsv_close(table);
+}
+
+/* Text keys of a batch are known without the blanks at their end, as others are. */
+static void
+check_changed_texts(void)
+{
+	static const char *const texts[] = {"in", "out", "out  ", "neither", "in "};
+	bloomfilter_slice slices[5];
+	bloomfilter_builder *builder;
+	bloomfilter *filter;
+	uint8_t		found[5];
+	int			i;
+
+	need(bloomfilter_builder_create(100, 0.01, 3, 1, &builder) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_add(builder, BLOOMFILTER_KEY_TEXT, "out", 3) == BLOOMFILTER_OK &&
+		 bloomfilter_builder_finish(builder, &filter, NULL) == BLOOMFILTER_OK, "a filter of text");
+	bloomfilter_builder_free(builder);
+	make_tracked_list(path, filter);
+	put_change(path, "in", 2, 7, true);
+	put_change(path, "out", 3, 8, false);
+	bloomfilter_close(filter);
+	for (i = 0; i < 5; i++)
+		slices[i] = (bloomfilter_slice) {texts[i], strlen(texts[i])};
+	filter = opened(path, 0);
+	same(bloomfilter_contains_batch(filter, BLOOMFILTER_KEY_TEXT, slices, 5, found, NULL), BLOOMFILTER_OK, "a batch of texts");
+	ok(memcmp(found, "\1\0\0\0\1", 5) == 0, "texts that were changed, with blanks and without");
+	for (i = 0; i < 5; i++)
+		same(bloomfilter_contains(filter, BLOOMFILTER_KEY_TEXT, texts[i], strlen(texts[i])), found[i], "\"%s\" alone", texts[i]);
+	put_change(path, "in", 2, 9, false);
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_TEXT, "in", 2), 0, "a change that comes while it is open counts");
+	bloomfilter_close(filter);
+}
+
+/* Of one that is watched and copied, a change makes another copy. */
+static void
+check_watched_changes(void)
+{
+	bloomfilter_watched *watched;
+	bloomfilter_reader *reader;
+	int			answer;
+
+	stop_clocks();
+	make_tracked_list(path, few);
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
+	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
+	bloomfilter_reader_leave(reader);
+	same(answer, 1, "a copy doesn't know of a change");
+	pass(1000);
+	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
+	bloomfilter_reader_leave(reader);
+	same(answer, 0, "the next look finds it");
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+/* ------------------------------------------------------------------------
  * Damage
  * ------------------------------------------------------------------------ */
 
@@ -488,7 +625,7 @@ check_damage(void)
 	same(opened_damaged, 8, "no byte of a part's header can change, but those of its checksum, which has no meaning");
 	put_bytes(path, "\2", 1, 4);
 	same(code_of(path, 0), BLOOMFILTER_OK, "version 2");
-	put_bytes(path, "\3", 1, 4);
+	put_bytes(path, "\4", 1, 4);
 	same(code_of(path, 0), BLOOMFILTER_ERR_PAGE, "another version");
 	put_bytes(path, "\2", 1, 4);
 	put_bytes(path, "\3", 1, FEED_PAGE + 4);
@@ -774,6 +911,9 @@ main(void)
 	check_copied_file();
 	check_namespace();
 	check_vectors();
+	check_tables();
+	check_changed_texts();
+	check_watched_changes();
 	check_damage();
 	check_parts();
 	check_status();

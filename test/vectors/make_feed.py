@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes pages.tsv, patches.tsv and manifests.tsv, from doc/FEED.md.
+"""Makes pages.tsv, patches.tsv, changes.tsv, tables.tsv and manifests.tsv, from doc/FEED.md.
 
     python3 make_feed.py            # write the files
     python3 make_feed.py --check    # compare; exit 1 on a difference
@@ -20,18 +20,22 @@ BOOT = bytes.fromhex("11111111222233334444555555555555")
 EPOCH = 1795390000000000
 
 
-def sum_of(blocks_of_parts):
-    """The sum of a list's content, section 2."""
+def sum_of(bodies, headers=None):
+    """The sum of a list's content, section 2; headers are those of plain parts."""
     total = 0
-    for part, blocks in enumerate(blocks_of_parts):
-        for number, at in enumerate(range(0, len(blocks), 4096)):
-            total += v.xxh64(bytes(blocks[at:at + 4096]), part << 32 | number)
+    for part, data in enumerate(bodies):
+        if headers:
+            total += v.xxh64(headers[part][:24] + headers[part][48:52], part << 32 | 2**32 - 1)
+        for number, at in enumerate(range(0, len(data), 4096)):
+            total += v.xxh64(bytes(data[at:at + 4096]), part << 32 | number)
     return total % 2**64
 
 
-def body(f):
-    """What of a part the sum is of."""
-    return f.to_bytes() if isinstance(f, e.Exact) else f.bits
+def sum_of_parts(filters):
+    """The same of plain or exact parts; of exact ones all bytes are content."""
+    if isinstance(filters[0], e.Exact):
+        return sum_of([f.to_bytes() for f in filters])
+    return sum_of([f.bits for f in filters], [bare(f) for f in filters])
 
 
 def lying(f):
@@ -150,17 +154,17 @@ def differences(old, new):
 SHAPES = ((9, 5), (12, 3))
 
 
-def set_of(positions, before, **more):
+def set_of(positions, before, headers, **more):
     sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]))
                         for part, of in enumerate(positions) if of)
-    return patch(sections, sum(map(len, positions)), to_sum=sum_of(changed(before, positions, False)), **more)
+    return patch(sections, sum(map(len, positions)), to_sum=sum_of(changed(before, positions, False), headers), **more)
 
 
 def flip_of(positions, before, headers, **more):
     sections = b"".join(section(part, *SHAPES[part], by_block(of, SHAPES[part][0]), headers[part])
                         for part, of in enumerate(positions))
-    return patch(sections, sum(map(len, positions)), kind=2, start=EPOCH - 500, end=EPOCH, from_sum=sum_of(before),
-                 to_sum=sum_of(changed(before, positions, True)), **more)
+    return patch(sections, sum(map(len, positions)), kind=2, start=EPOCH - 500, end=EPOCH, from_sum=sum_of(before, headers),
+                 to_sum=sum_of(changed(before, positions, True), headers), **more)
 
 
 def patches():
@@ -179,19 +183,19 @@ def patches():
         "every_bit": [list(range(2560)), list(range(12288))],
     }
     for name, positions in lists.items():
-        yield "set_" + name, "-", set_of(positions, before), positions
+        yield "set_" + name, "-", set_of(positions, before, headers), positions
         yield "flip_" + name, "-", flip_of(positions, before, headers), positions
     real = differences(before, [f.bits for f in new])
-    yield "set_real", "-", set_of(real, before), real
+    yield "set_real", "-", set_of(real, before, headers), real
     yield "flip_real", "-", flip_of(real, before, headers), real
     first = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]})
     second = section(1, 12, 3, {2: [0, 4000, 4095]})
     widths = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(31, 31))
     yield "set_of_other_widths", "-", patch(
-        widths, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+        widths, 6, to_sum=sum_of(changed(before, lists["one_part"], False), headers)), lists["one_part"]
     zero = section(0, 9, 5, {0: [0, 511], 1: [7], 4: [1, 2, 3]}, widths=(0, 0))
     yield "set_of_no_widths", "-", patch(
-        zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False))), lists["one_part"]
+        zero, 6, to_sum=sum_of(changed(before, lists["one_part"], False), headers)), lists["one_part"]
     sound = patch(first + second, 9)
     yield from exact_patches()
     none = [[], []]
@@ -363,9 +367,9 @@ def padded(data):
 
 def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH + 9, saved=None, superseded=0,
          magic=b"BLML", version=2, length=None, parts=None, zero=b"", name=b"public.users_filter",
-         checksum_off=0, changes=4):
+         checksum_off=0, changes=4, log2_slots=0, table=(0, 0, 0, 0)):
     head = magic + struct.pack("<IQIIQ", version, 4096 + len(body) if length is None else length,
-                               len(filters) if parts is None else parts, 0, EPOCH) + IDENTITY
+                               len(filters) if parts is None else parts, log2_slots, EPOCH) + IDENTITY
     head += place[0] + struct.pack("<2Q", *place[1:])
     head += content(born, total, born) + name
     head += bytes(352 - len(head)) + zero
@@ -373,7 +377,7 @@ def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH +
     head += struct.pack("<Q", v.xxh64(head, 0) ^ checksum_off)
     now_content = content(now, total, now + 1)
     what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", EPOCH + 8) + now_content[16:]
-    head += what + bytes(600 - 512 - len(what)) + struct.pack("<Q", superseded)
+    head += what + bytes(600 - 512 - len(what)) + struct.pack("<5Q", superseded, *table)
     head += bytes(1024 - len(head))
     if saved is not None:
         head += content(saved, total, saved)
@@ -397,7 +401,7 @@ def pages():
         return b"".join(padded(part) for part in data[:-1]) + data[-1]
 
     def file(filters=one, data=None, **more):
-        return page(filters, body_of(filters) if data is None else data, sum_of([body(f) for f in filters]), **more)
+        return page(filters, body_of(filters) if data is None else data, sum_of_parts(filters), **more)
     nobody = (bytes(16), 0, 0)
     sound = file()
     yield "here", "-", "here", one, sound
@@ -415,7 +419,7 @@ def pages():
     yield "cut_in_page", "short", "-", one, sound[:4095]
     yield "a_filter", "magic", "-", one, b"BLMX" + sound[4:]
     yield "version_1", "version", "-", one, file(version=1)
-    yield "later_version", "version", "-", one, file(version=3)
+    yield "later_version", "version", "-", one, file(version=4)
     yield "checksum", "checksum", "-", one, file(checksum_off=1)
     yield "cut", "length", "-", one, sound[:-1]
     yield "longer", "length", "-", one, sound + b"\0"
@@ -438,6 +442,17 @@ def pages():
     wrong = bytearray(file(pair, place=nobody))
     wrong[4096 + 64 + 700] ^= 1
     yield "nobodys_damaged", "sum", "nobody", pair, bytes(wrong)
+    for name, at in (("probes", 5), ("key_type", 7), ("seed", 16), ("columns", 49)):
+        wrong = bytearray(bare(one[0]))
+        wrong[at] ^= 3
+        if name == "columns":
+            wrong[7] = v.ROW
+        wrong[52:56] = struct.pack("<I", v.header_checksum_of(bytes(wrong)))
+        yield "nobodys_with_other_" + name, "sum", "nobody", one, file(place=nobody, data=bytes(wrong) + bytes(one[0].bits))
+    wrong = bytearray(bare(one[0]))
+    wrong[24:40] = struct.pack("<Qd", 5, 0.5)
+    wrong[52:56] = struct.pack("<I", v.header_checksum_of(bytes(wrong)))
+    yield "nobodys_with_other_n_and_p", "-", "nobody", one, file(place=nobody, data=bytes(wrong) + bytes(one[0].bits))
     exact = exact_pair(0)
     yield "exact_here", "-", "here", exact, file(exact)
     yield "exact_other_boot_saved", "-", "boot", exact, file(exact, saved=EPOCH + 5)
@@ -460,7 +475,125 @@ def pages_rows():
         saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
         told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
         yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
-               "%016x" % sum_of([body(f) for f in filters]), data.hex(), keys)
+               "%016x" % sum_of_parts(filters), data.hex(), keys)
+
+# ---------------------------------------------------------------- changes by day
+
+
+def entry(key, version, value, hash_of=None, tag=None):
+    """Of an integer; seed 7."""
+    data = v.int64_bytes(key)
+    hashed = v.xxh64(data, 7) if hash_of is None else hash_of
+    return struct.pack("<Q", hashed) + (hashlib.sha256(data).digest()[:16] if tag is None else tag) + \
+        struct.pack("<Q", version << 1 | value)
+
+
+def hash_in(data):
+    return struct.unpack("<Q", data[:8])[0]
+
+
+def changes_file(entries, magic=b"BLMC", version=1, serial=EPOCH, count=None, zero=0, checksum_off=0):
+    head = magic + struct.pack("<IQ", version, serial) + IDENTITY
+    head += struct.pack("<3Q", len(entries) if count is None else count, zero, 0)
+    body_of = b"".join(entries)
+    return head + struct.pack("<Q", v.xxh64(head + body_of, 0) ^ checksum_off) + body_of
+
+
+def changes_rows():
+    yield ("#name", "word", "changes_hex")
+    entries = sorted((entry(key, EPOCH + key, key & 1) for key in range(1, 40)), key=lambda e: (hash_in(e), e[8:24]))
+    twins = [entry(5, 9, 1, tag=bytes(15) + b"\1"), entry(5, 8, 0, tag=bytes(14) + b"\1\0")]
+    sound = changes_file(entries)
+    yield "one", "-", changes_file([entry(42, EPOCH, 0)]).hex()
+    yield "none", "-", changes_file([]).hex()
+    yield "many", "-", sound.hex()
+    yield "one_hash", "-", changes_file(twins).hex()
+    yield "least_state", "-", changes_file([entry(42, 1, 0)]).hex()
+    yield "greatest_state", "-", changes_file([entry(42, 2**63 - 1, 1)]).hex()
+    for name, word, data in (
+            ("empty", "short", b""),
+            ("cut_in_header", "short", sound[:63]),
+            ("patch", "magic", changes_file(entries, magic=b"BLMP")),
+            ("later_version", "version", changes_file(entries, version=2)),
+            ("cut", "length", sound[:-1]),
+            ("longer", "length", sound + b"\0"),
+            ("fewer_than_it_says", "length", changes_file(entries, count=40)),
+            ("beyond", "length", changes_file(entries, count=2**20 + 1)),
+            ("length_wraps", "length", changes_file(entries, count=2**59 + len(entries))),
+            ("checksum", "checksum", changes_file(entries, checksum_off=1)),
+            ("bit_flipped", "checksum", sound[:100] + bytes([sound[100] ^ 1]) + sound[101:]),
+            ("serial_flipped", "checksum", sound[:8] + bytes([sound[8] ^ 1]) + sound[9:]),
+            ("zero_bytes", "header", changes_file(entries, zero=1)),
+            ("no_serial", "header", changes_file(entries, serial=0)),
+            ("entries_fall", "entry", changes_file(entries[::-1])),
+            ("entry_twice", "entry", changes_file(entries[:1] + entries[:1])),
+            ("key_twice", "entry", changes_file([entry(42, 5, 1), entry(42, 6, 0)])),
+            ("tags_fall", "entry", changes_file(twins[::-1])),
+            ("no_state", "entry", changes_file([entry(42, 0, 0)])),
+            ("state_1", "entry", changes_file([entry(42, 0, 1)]))):
+        yield name, word, data.hex()
+
+
+def table_of(entries, log2_slots=10):
+    """Entries in a table, in this order."""
+    slots = [bytes(32)] * (1 << log2_slots)
+    for data in entries:
+        at = hash_in(data) >> 64 - log2_slots
+        while slots[at] != bytes(32) and slots[at][:24] != data[:24]:
+            at = (at + 1) % len(slots)
+        slots[at] = data
+    return slots
+
+
+def tables():
+    """name, word, bytes, keys that are in, that are not, that are an error."""
+    plain = [v.Filter("one", seed=7, blocks=70).add(v.INTEGER, [v.int64_bytes(i) for i in range(1, 9)])]
+    exact = [e.Exact("exact", ((4, 9, 8, 60), (3, 9, 2, 20), (3, 9, 1, 20)), planned=90, seed=7).build(
+        e.integers(1, 8), e.integers(9, 80))]
+    absent = [key for key in range(100, 300) if not plain[0].may_contain(v.int64_bytes(key))]
+
+    def file(slots=(), filters=None, log2_slots=10, count=None, version=3, more=b"", **others):
+        filters = plain if filters is None else filters
+        used = [slot for slot in slots if slot != bytes(32)]
+        data = lying(filters[0])
+        data = padded(data) + b"".join(slots) + more if slots else data + more
+        total = sum(v.xxh64(slot, 0) for slot in used) % 2**64
+        return page(filters, data, sum_of_parts(filters), version=version, log2_slots=log2_slots,
+                    table=(len(used) if count is None else count, 77, EPOCH + 500, total), **others)
+
+    def at_end(hashed):
+        return hashed | (1 << 64) - (1 << 54)
+    first = absent[0]
+    changed = [entry(1, 5, 0), entry(2, 5, 1), entry(first, 6, 1), entry(absent[1], 6, 0)]
+    twins = [entry(3, 5, 0, tag=bytes(16)), entry(4, 5, 0, tag=b"\1" * 16), entry(4, 4, 0),
+             entry(absent[2], 9, 1, tag=bytes(16))]
+    # some that end the table, so that the next ones begin it
+    wrapping = [entry(key, 9, 1, hash_of=at_end(v.xxh64(v.int64_bytes(key), 7))) for key in range(1000, 1004)]
+    last = next(key for key in range(10000, 10**6) if v.xxh64(v.int64_bytes(key), 7) >> 54 == 1023)
+    full = table_of([entry(key, 9, 1, hash_of=key << 54 | 5) for key in range(1, 1024)] + [entry(1, 7, 0)])
+    yield "no_table", "-", file(log2_slots=0, count=0), [1, 2, 8], [first], []
+    yield "empty_table", "-", file(table_of([])), [1, 2, 8], [first], []
+    yield "changed", "-", file(table_of(changed)), [2, 3, 8, first], [1, absent[1], absent[2]], []
+    yield "not_counted", "-", file(table_of(changed), count=0), [1, 2, 8], [first], []
+    yield "other_tags", "-", file(table_of(twins)), [3], [4, absent[2]], []
+    yield "around_the_end", "-", file(table_of(wrapping + [entry(last, 3, 1), entry(1, 5, 0)])), [2, last], [1], []
+    yield "full", "-", file(full), [], [1], [2, 3, first]
+    yield "larger", "-", file(table_of(changed, 11), log2_slots=11), [2, 3, 8, first], [1, absent[1]], []
+    yield "exact", "-", file(table_of([entry(1, 5, 0), entry(9, 5, 1)]), exact), [2, 3, 9], [1, 10, 11, 80], []
+    yield "count_without_table", "-", file(log2_slots=0, count=1), [], [], [1, first]
+    yield "version_2_with_table", "who", file(table_of(changed), version=2), [], [], []
+    yield "too_few_slots", "who", file([bytes(32)] * 512, log2_slots=9), [], [], []
+    yield "too_many_slots", "who", file(log2_slots=23), [], [], []
+    yield "table_missing", "part", file(log2_slots=10), [], [], []
+    yield "table_cut", "part", file(table_of(changed)[:-1]), [], [], []
+    yield "table_of_other_slots", "part", file(table_of(changed), log2_slots=11), [], [], []
+    yield "longer", "part", file(table_of([]), more=bytes(32)), [], [], []
+
+
+def tables_rows():
+    yield ("#name", "word", "file_hex", "keys", "absent", "errors")
+    for name, word, data, *keys in tables():
+        yield (name, word, data.hex(), *(",".join(map(str, of)) or "-" for of in keys))
 
 # ---------------------------------------------------------------- Ed25519 (RFC 8032)
 
@@ -563,9 +696,30 @@ def patch_line(kind, start, end, length=100, digest="ce" * 32):
     return "%s %d %d %d %s" % (kind, EPOCH + start, EPOCH + end, length, digest)
 
 
+def changes_line(start, end, entries=3, digest="ce" * 32):
+    return "change %d %d %d %s" % (start and EPOCH + start, EPOCH + end, 64 + 32 * entries, digest)
+
+
+def with_changes(*lines, entries=3, row="0123456789abcdef", content=EPOCH + 2000, **more):
+    """A manifest of a list that is tracked."""
+    text = "".join(line + "\n" for line in ("must-changes %s %s" % (row, entries),) + lines)
+    return manifest({"content": str(content), "epoch": str(EPOCH + 2000), "whole": "0 %d 384 %s" % (content, "ab" * 32)},
+                    drop=("patch", "patch2", "inline"), add=text, **more)
+
+
+def inline_changes(entries=3):
+    return "inline-changes " + base64.b64encode(bytes(64 + 32 * entries)).decode()
+
+
 def rows_of_patches(*lines):
     """A manifest whose patches are these."""
     return manifest({"patch": "\npatch ".join(lines)}, drop=("patch2", "inline"))
+
+
+def whole_files(*serials):
+    """The values of a manifest of so many parts, each with its whole file of a serial."""
+    lines = ["%d %d 384 %s" % (part, EPOCH + serial, "ab" * 32) for part, serial in enumerate(serials)]
+    return {"parts": str(len(serials)), "whole": "\nwhole ".join(lines)}
 
 
 def manifests():
@@ -591,12 +745,46 @@ def manifests():
         "older_epochs": rows_of_patches(patch_line("set", -9000, -8000), patch_line("flip", -8000, -5000),
                                         patch_line("set", -5000, -500), patch_line("flip", -500, 0),
                                         patch_line("set", 0, 2000)),
+        "two_parts": manifest(whole_files(0, 0)),
         "largest_files": manifest({"whole": "0 %d %d %s" % (EPOCH, 2**40, "ab" * 32),
                                    "patch": patch_line("set", 0, 1000, 2**40)}),
     }
+    good.update({
+        "changes_none": with_changes(entries=0),
+        "changes_one": with_changes(changes_line(0, 2500)),
+        "changes_row": with_changes(changes_line(0, 2500), changes_line(2500, 2600, 1), changes_line(2600, 3000, 100), entries=104),
+        "changes_inline": with_changes(changes_line(0, 2500), changes_line(2500, 2600, 1), inline_changes(1), entries=3),
+        "changes_of_before_the_content": with_changes(changes_line(0, 1000)),
+        "changes_64": with_changes(*(changes_line(i, i + 1) for i in range(64))),
+        "changes_most": with_changes(changes_line(0, 2500, 2**20), entries=2**20),
+        "changes_largest_inline": with_changes(changes_line(0, 2500, 126), inline_changes(126), entries=126),
+    })
     for name, data in good.items():
         yield name, "-", "signature", data
     bad = {
+        "changes_of_no_row": manifest(add=changes_line(0, 1) + "\n"),
+        "changes_inline_of_no_row": manifest(add=inline_changes() + "\n"),
+        "changes_twice": with_changes("must-changes 0123456789abcdef 0", entries=0),
+        "changes_with_a_set": manifest(add="must-changes 0123456789abcdef 0\n"),
+        "changes_row_short": with_changes(changes_line(0, 2500), row="0123456789abcde"),
+        "changes_row_upper": with_changes(changes_line(0, 2500), row="0123456789ABCDEF"),
+        "changes_without_entries": manifest(add="must-changes 0123456789abcdef\n"),
+        "changes_begin_late": with_changes(changes_line(1, 2500)),
+        "changes_gap": with_changes(changes_line(0, 2500), changes_line(2501, 2600)),
+        "changes_over_each_other": with_changes(changes_line(0, 2500), changes_line(2499, 2600)),
+        "changes_backwards": with_changes(changes_line(0, 2500), changes_line(2500, 2500)),
+        "changes_of_the_future": with_changes(changes_line(0, 3001)),
+        "changes_of_nothing": with_changes(changes_line(0, 2500, 0), entries=0),
+        "changes_more_than_files": with_changes(changes_line(0, 2500), entries=4),
+        "changes_beyond": with_changes(changes_line(0, 2500, 2**20), changes_line(2500, 2600, 1)),
+        "changes_65": with_changes(*(changes_line(i, i + 1) for i in range(65))),
+        "changes_half_an_entry": with_changes(changes_line(0, 2500).replace(" 160 ", " 161 ")),
+        "changes_digest_short": with_changes(changes_line(0, 2500, digest="ce" * 31)),
+        "changes_inline_alone": with_changes(inline_changes(), entries=0),
+        "changes_inline_of_another_length": with_changes(changes_line(0, 2500), inline_changes(2)),
+        "changes_inline_twice": with_changes(changes_line(0, 2500), inline_changes(), inline_changes()),
+        "changes_inline_beyond": with_changes(changes_line(0, 2500, 127), inline_changes(127)),
+        "changes_inline_is_no_base64": with_changes(changes_line(0, 2500), "inline-changes ?"),
         "gap_between_patches": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 1001, 2000)),
         "patches_over_each_other": rows_of_patches(patch_line("set", 0, 1000), patch_line("set", 999, 2000)),
         "flip_to_another_epoch": rows_of_patches(patch_line("flip", -500, 1), patch_line("set", 1, 2000)),
@@ -649,9 +837,11 @@ def manifests():
         "content_beyond_serial": manifest({"content": str(EPOCH + 3001)}),
         "epoch_beyond_content": manifest({"epoch": str(EPOCH + 2001)}),
         "no_serial": manifest(drop=("serial",)),
-        "serial_twice": manifest(add="serial 1\n"),
+        "serial_twice": manifest(add="serial %d\n" % (EPOCH + 3000)),
+        "inline_twice": manifest(add="inline QUFB\n"),
         "no_parts": manifest({"parts": "0"}),
         "more_parts_than_wholes": manifest({"parts": "2"}),
+        "wholes_of_two_serials": manifest(whole_files(0, 1000)),
         "whole_of_another_part": manifest({"whole": "1 %d 384 %s" % (EPOCH, "ab" * 32)}),
         "whole_before_epoch": manifest({"whole": "0 %d 384 %s" % (EPOCH - 1, "ab" * 32)}),
         "whole_short": manifest({"whole": "0 %d 127 %s" % (EPOCH, "ab" * 32)}),
@@ -686,7 +876,7 @@ def main(arguments):
     assert public_key(bytes.fromhex("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60")) == \
         bytes.fromhex("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
     files = [("pages.tsv", table(pages_rows())), ("patches.tsv", table(patches_rows())),
-             ("manifests.tsv", table(manifests_rows()))]
+             ("changes.tsv", table(changes_rows())), ("tables.tsv", table(tables_rows())), ("manifests.tsv", table(manifests_rows()))]
     if not arguments:
         v.write(files)
         return 0

@@ -11,7 +11,8 @@ export async function fetchPart (url, { verify = true, ...request } = {}) {
   try {
     const response = await fetch(address, { ...request, ...forOwnHeaders(request) })
     if (!response.ok) {
-      throw new BloomFilterError(`${response.status} ${response.statusText}`)
+      // Of a redirect that isn't followed browsers tell nothing.
+      throw new BloomFilterError(`${response.status || 'redirected'} ${response.statusText}`.trim())
     }
     const instance = await Instance.create()
     const reader = response.body?.getReader()
@@ -27,9 +28,12 @@ export async function fetchPart (url, { verify = true, ...request } = {}) {
   }
 }
 
-/** Headers of the caller's own may be secrets, and go nowhere but to the address that was given. */
+/**
+ * Headers of the caller's own may be secrets, and go nowhere but to the address that was given. Not
+ * "error", which workerd doesn't know.
+ */
 function forOwnHeaders ({ headers }) {
-  return [...new Headers(headers)].length > 0 ? { redirect: 'error' } : {}
+  return [...new Headers(headers)].length > 0 ? { redirect: 'manual' } : {}
 }
 
 /** fetch hides what went wrong in a cause. */

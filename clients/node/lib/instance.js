@@ -5,7 +5,7 @@
 // also lets a set of parts be larger than the 4 GiB that one memory can have.
 //
 // Addresses come from WebAssembly as signed numbers: >>> 0 makes them unsigned.
-import wasm from '../build/wasm.js'
+import { moduleLater, moduleNow } from '#module'
 import { BloomFilterError, InvalidFilterError } from './errors.js'
 
 const PAGE = 65536
@@ -23,21 +23,9 @@ const CHECKED_AT_ONCE = 2 << 20
 
 const AT_VERSION = 4
 const decoder = new TextDecoder()
-let compiled
-
-/** The module's bytes are in this package, so that no file of it must be found. */
-function wasmBytes () {
-  return Uint8Array.from(atob(wasm), (character) => character.charCodeAt(0))
-}
-
-/** Compiled once, at the first use; each instance then takes a fraction of a millisecond. */
-function wasmModule () {
-  compiled ??= new WebAssembly.Module(wasmBytes())
-  return compiled
-}
 
 export class Instance {
-  constructor (instance = new WebAssembly.Instance(wasmModule())) {
+  constructor (instance = new WebAssembly.Instance(moduleNow())) {
     this.exports = instance.exports
     this.start = this.exports.filter_at() >>> 0
     this.room(0)
@@ -45,8 +33,7 @@ export class Instance {
 
   /** Without holding a browser's page up. */
   static async create () {
-    compiled ??= await WebAssembly.compile(wasmBytes())
-    return new Instance(await WebAssembly.instantiate(compiled))
+    return new Instance(await WebAssembly.instantiate(await moduleLater()))
   }
 
   /** Makes room for a filter of this length and returns it, for the caller to fill. */
@@ -139,9 +126,9 @@ export class Instance {
     this.#throwBroken(this.exports.check_end(this.length))
   }
 
-  /** What a followed file's page has of the body of this part, which is all of an exact one; steps, too. */
+  /** What this part adds to the sum of a followed file's page; steps, too. */
   * sum (part, pause) {
-    let sum = 0n
+    let sum = this.exports.sum_header(part)
     yield * this.#pieces(pause, (at, length) => {
       sum += this.exports.sum_some(at, length, part, at - this.#body)
     })

@@ -22,6 +22,7 @@
 #include "bf_explain.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
+#include "feed_sum.h"
 
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
@@ -29,9 +30,6 @@ extern uint8_t __heap_base[];
 /* Offsets in a header. */
 #define BITS_SET_AT 40
 #define CHECKSUM_AT 56
-
-/* Of the sum of a followed file. */
-#define PIECE_BYTES 4096
 
 /* Of the filter.  Nothing asks before it was read by the core's rules. */
 static bf_exact shape;
@@ -147,18 +145,18 @@ check_some(const uint8_t *bytes, size_t length)
 
 /*
  * The sum of doc/FEED.md, section 2, of some bytes of a part's body, which begin at a
- * multiple of a piece's bytes.
+ * multiple of a piece's bytes; and of its header.
  */
 EXPORT("sum_some") uint64_t
 sum_some(const uint8_t *bytes, size_t length, uint32_t part, uint32_t from)
 {
-	uint64_t	seed = ((uint64_t) part << 32) + from / PIECE_BYTES;
-	uint64_t	sum = 0;
-	size_t		at;
+	return feed_sum(part, from / FEED_PIECE, bytes, length);
+}
 
-	for (at = 0; at < length; at += PIECE_BYTES)
-		sum += bf_hash(bytes + at, length - at < PIECE_BYTES ? length - at : PIECE_BYTES, seed++);
-	return sum;
+EXPORT("sum_header") uint64_t
+sum_header(uint32_t part)
+{
+	return feed_sum_header(part, filter_at());
 }
 
 /* XXH64 with seed 0. */
@@ -328,7 +326,7 @@ explain(uint32_t kind, const uint8_t *bytes, size_t length)
 {
 	static char text[BF_EXPLAIN_ROOM];
 
-	bf_explain(text, &shape, blocks(), kind, bytes, length);
+	bf_explain(text, &shape, blocks(), kind, bytes, length, 0);
 	return text;
 }
 

@@ -30,7 +30,7 @@ function run (folder, name, text) {
 function installed () {
   const folder = tempFolder()
   const target = path.join(folder, 'node_modules/bloomfilter-reader')
-  for (const name of ['package.json', 'lib', 'build/wasm.js']) {
+  for (const name of ['package.json', 'lib', 'build/bloomfilter.wasm', 'build/wasm.js']) {
     fs.cpSync(path.join(here, '..', name), path.join(target, name), { recursive: true })
   }
   return folder
@@ -48,7 +48,7 @@ test('require and import give the same classes', () => {
 /** A checkout without what is built, in which npm finds a compiler, or doesn't. */
 function installFrom (compiler) {
   const checkout = tempFolder()
-  for (const name of ['clients/node', 'src/core', 'src/lib', 'src/text']) {
+  for (const name of ['clients/node', 'src/core', 'src/feed', 'src/lib', 'src/text']) {
     fs.cpSync(path.join(here, '../../..', name), path.join(checkout, name), {
       recursive: true, filter: (from) => !/clients\/node\/(build|node_modules|test)$/.test(from)
     })
@@ -75,10 +75,10 @@ test('what is published', { skip: noNpm }, () => {
   const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'],
     { cwd: path.join(here, '..'), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const names = JSON.parse(text)[0].files.map((entry) => entry.path)
-  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/wasm.js', 'lib/index.d.ts']) {
+  for (const wanted of ['LICENSE', 'LICENSE.xxHash', 'build/bloomfilter.wasm', 'build/wasm.js', 'lib/index.d.ts']) {
     assert.ok(names.includes(wanted), wanted)
   }
-  assert.deepEqual(names.filter((name) => /^(test|src)|\.wasm$/.test(name)), [])
+  assert.deepEqual(names.filter((name) => /^(test|src)/.test(name)), [])
 })
 
 const asked = `console.log([BloomFilter.fromBytes(bytes).contains(7), Key.parse('numeric', '1.50').bytes.length].join())`
@@ -116,3 +116,16 @@ test('a bundle for browsers', { skip: esbuild === undefined && 'esbuild is not i
   assert.equal(await page.done, true)
   assert.match(await page.refused, /no files here/)
 })
+
+// test/edge runs one of them.
+for (const condition of ['workerd', 'edge-light']) {
+  test(`a bundle for ${condition} imports the module and compiles nothing`, { skip: esbuild === undefined && 'esbuild is not installed' }, () => {
+    const source = path.join(installed(), 'in.mjs')
+    fs.writeFileSync(source, "export { BloomFilter } from 'bloomfilter-reader'")
+    const [out] = esbuild.buildSync({
+      entryPoints: [source], bundle: true, format: 'esm', write: false, conditions: [condition, 'worker', 'browser'], external: ['*.wasm?module']
+    }).outputFiles
+    assert.match(out.text, /^import \w+ from "\S*bloomfilter\.wasm\?module"/m)
+    assert.doesNotMatch(out.text, /new WebAssembly\.Module|WebAssembly\.compile|node:/)
+  })
+}

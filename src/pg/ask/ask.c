@@ -116,7 +116,7 @@ bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key)
 	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape);
 	char		text[BF_EXPLAIN_ROOM];
 
-	bf_explain(text, &shape, copy->blocks, key_type, key->data, (size_t) key->len);
+	bf_explain(text, &shape, copy->blocks, key_type, key->data, (size_t) key->len, 0);
 	bfpg_filter_free(copy);
 	return CStringGetTextDatum(text);
 }

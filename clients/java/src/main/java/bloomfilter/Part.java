@@ -58,13 +58,18 @@ final class Part {
     }
 
     /**
-     * Of pieces of 4096 bytes of the blocks, of an exact filter of all its bytes, which don't change:
-     * each is hashed with its number as the seed.
+     * Of pieces of 4096 bytes of the blocks, of an exact filter of all its bytes, which don't change;
+     * and of what a plain one's header says of the places of bits. Each is hashed with its number as the seed.
      */
     long sum(long seed) {
         long sum = 0;
         ByteBuffer rest = bytes.duplicate();
-        rest.position(upper == null ? Header.BYTES : 0);
+        rest.position(0);
+        if (upper == null) {
+            byte[] fixed = new byte[28];
+            rest.get(fixed, 0, 24).position(48).get(fixed, 24, 4).position(Header.BYTES);
+            sum += Xxh64.of(fixed, seed | 0xffffffffL);
+        }
         for (long number = 0; rest.hasRemaining(); number++) {
             byte[] piece = new byte[Math.min(Followed.PAGE, rest.remaining())];
             rest.get(piece);

@@ -1,0 +1,346 @@
+/*
+ * folder_content.c
+ *	  What is new, as files under the names of their content: patches and whole files.
+ *
+ * A set is merged with those behind it once these are twice as long together, so a host that
+ * is far behind takes few, and the manifest names few.
+ */
+#define _GNU_SOURCE
+#include "folder.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "feed_values.h"
+#include "messages.h"
+
+/* Fewer sets than these are not merged. */
+#define LEAST_MERGED 4
+
+/* How many epochs back hosts may be. */
+#define MOST_EPOCHS 8
+
+/* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
+static bool
+write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
+{
+	char		name[FEED_FILE_NAME_BYTES];
+	crypto_hash_sha256_state state;
+	uint8_t    *bytes;
+	bool		there;
+	int			i;
+
+	crypto_hash_sha256_init(&state);
+	file->length = 0;
+	for (i = 0; i < count; i++)
+	{
+		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
+		file->length += pieces[i].length;
+	}
+	crypto_hash_sha256_final(&state, file->digest);
+	bytes = folder_read_file(f->folder, file, patch);
+	there = bytes != NULL;
+	free(bytes);
+	feed_file_name(name, file->digest, patch);
+	return (there || folder_write(f->folder, name, 0644, pieces, count)) && folder_run_after(f, name) &&
+		(!there || utimensat(f->folder, name, NULL, 0) == 0);
+}
+
+bool
+folder_fits(size_t length)
+{
+	if (length <= FEED_MANIFEST_BYTES)
+		return true;
+	complain("the manifest has %zu bytes, and hosts refuse more than %zu: publish fewer parts, each for more keys",
+			 length, FEED_MANIFEST_BYTES);
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Whole files
+ * ------------------------------------------------------------------------ */
+
+bool
+folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, feed_file *files)
+{
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		feed_part	part = image->parts[i];
+		folder_piece pieces[2];
+
+		memset(&files[i], 0, sizeof files[i]);
+		files[i].to = serial;
+		feed_part_seal(&part, image->bodies[i]);
+		pieces[0] = (folder_piece) {part.header, feed_before(&part)};
+		pieces[1] = (folder_piece) {image->bodies[i], (size_t) part.length};
+		if (!write_content(f, pieces, 2, false, &files[i]))
+			return false;
+	}
+	return true;
+}
+
+bool
+folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whole_reason reason)
+{
+	char	   *text;
+	bool		fit;
+	uint32_t	i;
+
+	free(next->wholes);
+	next->wholes = zeros(image->count, sizeof *next->wholes);
+	next->parts = image->count;
+	for (i = 0; i < image->count; i++)
+	{
+		next->wholes[i].to = next->content;
+		next->wholes[i].length = feed_before(&image->parts[i]) + image->parts[i].length;
+	}
+	/* whether the lines of the parts fit, before their files are written */
+	text = feed_manifest_text(next, 0);
+	fit = folder_fits(text == NULL ? SIZE_MAX : strlen(text));
+	free(text);
+	if (!fit || !folder_make_wholes(f, image, next->content, next->wholes))
+		return false;
+	f->counts.wholes[reason]++;
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * The row of patches
+ * ------------------------------------------------------------------------ */
+
+static void
+drop_patches(feed_manifest *next, size_t count)
+{
+	next->patch_count -= count;
+	if (next->patch_count > 0)
+		memmove(next->patches, next->patches + count, next->patch_count * sizeof *next->patches);
+}
+
+static feed_file *
+add_patch(feed_manifest *next, feed_patch_kind kind, uint64_t from, uint64_t to)
+{
+	feed_file  *file;
+
+	next->patches = allocate(next->patches, next->patch_count + 1, sizeof *file);
+	file = &next->patches[next->patch_count++];
+	memset(file, 0, sizeof *file);
+	file->kind = kind;
+	file->from = from;
+	file->to = to;
+	return file;
+}
+
+bool
+folder_write_anew(list_folder *f, list_image *image, feed_manifest *next)
+{
+	size_t		left;
+
+	complain("files that the manifest of \"%s\" names are missing or damaged: writing full files anew", f->plan->to);
+	for (left = next->patch_count; left > 0; left--)
+	{
+		feed_patch	patch;
+		uint8_t    *bytes = folder_load_patch(f, image, &next->patches[left - 1], &patch);
+
+		free(bytes);
+		if (bytes == NULL)
+			break;
+	}
+	drop_patches(next, left);
+	return folder_write_wholes(f, image, next, WHOLE_FOLDER);
+}
+
+static uint64_t
+bytes_of(const feed_file *files, size_t count)
+{
+	uint64_t	bytes = 0;
+	size_t		i;
+
+	for (i = 0; i < count; i++)
+		bytes += files[i].length;
+	return bytes;
+}
+
+void
+folder_trim(const list_folder *f, feed_manifest *next)
+{
+	uint64_t	most = bytes_of(next->wholes, next->parts);
+	uint64_t	bytes = bytes_of(next->patches, next->patch_count);
+	size_t		epochs = 0;
+	size_t		dropped;
+	size_t		i;
+
+	for (i = 0; i < next->patch_count; i++)
+		epochs += next->patches[i].kind == FEED_FLIP;
+	/* hosts that begin need those behind the whole files */
+	for (dropped = 0; dropped < next->patch_count && next->patches[dropped].to <= next->wholes[0].to; dropped++)
+	{
+		const feed_file *file = &next->patches[dropped];
+
+		if (bytes <= most && epochs <= MOST_EPOCHS && !folder_is_old(f, file, true))
+			break;
+		bytes -= file->length;
+		epochs -= file->kind == FEED_FLIP;
+	}
+	drop_patches(next, dropped);
+}
+
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
+/* What leads from the published content to the next. */
+static feed_patch
+describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
+{
+	feed_patch	patch;
+
+	memset(&patch, 0, sizeof patch);
+	patch.kind = kind;
+	patch.epoch = next->epoch;
+	memcpy(patch.identity, next->identity, sizeof patch.identity);
+	patch.from = f->manifest.content;
+	patch.from_sum = kind == FEED_FLIP ? f->manifest.sum : 0;
+	patch.to = next->content;
+	patch.to_sum = next->sum;
+	return patch;
+}
+
+/* A patch of these changes as a file, unless it is longer than most; *bytes has it, or NULL. */
+static bool
+write_patch(const list_folder *f, const feed_patch *patch, const list_image *image, const feed_change *changes, uint64_t most,
+			feed_manifest *next, uint8_t **bytes)
+{
+	folder_piece piece = {NULL, feed_patch_write(patch, image->parts, changes, image->count, NULL)};
+
+	*bytes = NULL;
+	if (piece.length > most)
+		return true;
+	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
+	feed_patch_write(patch, image->parts, changes, image->count, *bytes);
+	return write_content(f, &piece, 1, true, add_patch(next, patch->kind, patch->from, patch->to));
+}
+
+/* A feed_patch_position: state is the bits of each part. */
+static void
+note_position(void *state, uint32_t part, uint64_t position)
+{
+	positions_add((bit_positions *) state + part, position);
+}
+
+/* How many of the last sets become one: from the first that has twice its length behind it. */
+static size_t
+count_merged(const feed_manifest *next)
+{
+	uint64_t	behind = 0;
+	size_t		merged = 0;
+	size_t		i;
+
+	for (i = next->patch_count; i-- > 0 && next->patches[i].kind == FEED_SET && next->patches[i].from >= next->epoch;)
+	{
+		if (2 * next->patches[i].length <= behind)
+			merged = next->patch_count - i;
+		behind += next->patches[i].length;
+	}
+	return merged < LEAST_MERGED ? 0 : merged;
+}
+
+static bool
+merge_sets(list_folder *f, list_image *image, feed_manifest *next)
+{
+	size_t		count = count_merged(next);
+	feed_file  *first = next->patches + next->patch_count - count;
+	list_image	all;
+	feed_patch	patch;
+	uint8_t    *bytes = NULL;
+	bool		well = true;
+	size_t		i;
+
+	if (count == 0)
+		return true;
+	memset(&all, 0, sizeof all);
+	all.count = image->count;
+	all.news = zeros(all.count, sizeof *all.news);
+	for (i = 0; i < count && well; i++)
+	{
+		bytes = folder_load_patch(f, image, &first[i], &patch);
+		well = bytes != NULL;
+		if (well)
+			feed_patch_each(&patch, NULL, note_position, all.news);
+		free(bytes);
+	}
+	/* all that a lost one had is in memory */
+	if (!well)
+		well = folder_write_anew(f, image, next);
+	else
+	{
+		feed_change *changes = image_changes(&all);
+
+		/* else it is as the last one */
+		patch.from = first->from;
+		next->patch_count -= count;
+		well = write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
+		free(bytes);
+		free(changes);
+	}
+	image_forget_news(&all);
+	free(all.news);
+	return well;
+}
+
+bool
+folder_write_set(list_folder *f, list_image *image, feed_manifest *next)
+{
+	feed_patch	patch = describe(f, next, FEED_SET);
+	feed_change *changes = image_changes(image);
+	uint8_t    *bytes = NULL;
+	bool		written = merge_sets(f, image, next) && write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
+	size_t		length = written ? (size_t) next->patches[next->patch_count - 1].length : 0;
+
+	free(changes);
+	f->counts.patches += written;
+	f->counts.bits += written ? image->news_count : 0;
+	f->counts.patch_bytes += length;
+	if (!written || length > FEED_INLINE_BYTES)
+	{
+		free(bytes);
+		return written;
+	}
+	next->inlined = bytes;
+	next->inlined_length = length;
+	return true;
+}
+
+bool
+folder_write_flip(list_folder *f, list_image *image, feed_manifest *next)
+{
+	const feed_manifest *was = &f->manifest;
+	feed_patch	patch = describe(f, next, FEED_FLIP);
+	list_image	old;
+	feed_change *changes;
+	uint8_t    *bytes = NULL;
+	bool		written = true;
+	uint32_t	i;
+
+	/* what the folder's manifest announces, read from the folder: no host has more */
+	if (was->serial != 0 && was->content < next->epoch && folder_load(f, &old))
+	{
+		if (image_fits(&old, image->parts, image->count))
+		{
+			changes = allocate(NULL, image->count, sizeof *changes);
+			for (i = 0; i < image->count; i++)
+				changes[i] = (feed_change) {NULL, 0, old.bodies[i], image->bodies[i]};
+			written = write_patch(f, &patch, image, changes, image_bytes(image) - 1, next, &bytes);
+			free(changes);
+		}
+		image_free(&old);
+	}
+	/* without it nothing leads on from older epochs */
+	if (bytes == NULL)
+		next->patch_count = 0;
+	free(bytes);
+	return written;
+}

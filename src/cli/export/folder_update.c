@@ -1,0 +1,238 @@
+/*
+ * folder_update.c
+ *	  Publishing: what is new as files, and then the manifest that names them.
+ */
+#define _GNU_SOURCE
+#include "folder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+#include "system.h"
+
+/* Manifests' lengths differ by this, as web servers tell them by length and second. */
+#define LENGTHS 64
+
+/* What the wall clock may be ahead of the boot clock since both were right, microseconds. */
+#define CLOCK_AHEAD UINT64_C(3600000000)
+
+/* Whether the folder still is as this process left it. */
+static bool
+check_alone(list_folder *f)
+{
+	size_t		length;
+	char	   *text = (char *) folder_read(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
+	feed_manifest there;
+	unsigned	line;
+	bool		alone = true;
+
+	if (text == NULL && errno == ENOENT)
+		return true;
+	if (text == NULL)
+	{
+		complain("cannot read the manifest of \"%s\": %s", f->plan->to, strerror(errno));
+		return false;
+	}
+	if (feed_manifest_read(text, length, &there, &line) == NULL)
+		alone = strcmp(there.exporter, f->exporter) == 0 ||
+			(strcmp(there.exporter, f->manifest.exporter) == 0 && there.serial == f->manifest.serial);
+	feed_manifest_free(&there);
+	free(text);
+	if (!alone)
+	{
+		folder_stop_renewing(f);
+		fail("another exporter writes to \"%s\": this one ends", f->plan->to);
+	}
+	return true;
+}
+
+/* The manifest's text with signatures. */
+static char *
+signed_text(const list_folder *f, const feed_manifest *next, unsigned dots)
+{
+	char	   *text = feed_manifest_text(next, dots);
+
+	if (text == NULL)
+		fail("not enough memory");
+	return feed_signed(text, f->plan->keys, f->plan->key_count);
+}
+
+/* With so many dots that its length is not that of manifests shortly before. */
+static char *
+padded_text(const list_folder *f, const feed_manifest *next)
+{
+	char	   *text = signed_text(f, next, 0);
+	size_t		wanted = (f->manifest_length + 1) % LENGTHS;
+	size_t		length = strlen(text);
+
+	free(text);
+	return signed_text(f, next, (unsigned) ((wanted + LENGTHS - length % LENGTHS) % LENGTHS));
+}
+
+double
+folder_rate(const list_image *image)
+{
+	feed_figures figures;
+	double		sum = 0;
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		feed_part_figures(&image->parts[i], image->bits_set[i], &figures);
+		sum += figures.rate;
+	}
+	return sum / image->count;
+}
+
+/* Makes next the manifest that is there; its files are.  *next is empty then. */
+static bool
+write_manifest(list_folder *f, feed_manifest *next)
+{
+	char	   *text = padded_text(f, next);
+	folder_piece piece = {text, strlen(text)};
+	bool		written = folder_fits(piece.length) && check_alone(f) &&
+		folder_write(f->folder, FEED_MANIFEST, 0644, &piece, 1);
+
+	free(text);
+	if (!written)
+		return false;
+	f->manifest_length = piece.length;
+	feed_manifest_free(&f->manifest);
+	f->manifest = *next;
+	memset(next, 0, sizeof *next);
+	f->counts.published = time_now();
+	f->clock = f->counts.published;
+	f->boot_clock = boot_time_now();
+	f->published = monotonic_seconds();
+	/* where it could not be passed on, the next try writes another one */
+	f->taken = folder_run_after(f, FEED_MANIFEST);
+	return f->taken;
+}
+
+/* 0: the clock is wrong, and hosts would refuse all that comes when it is right again. */
+static uint64_t
+next_serial(const list_folder *f, const list_news *news)
+{
+	uint64_t	now = time_now();
+	uint64_t	expected = f->clock + (boot_time_now() - f->boot_clock);
+
+	if (now < news->serial)
+		now = news->serial;
+	if (now <= expected + CLOCK_AHEAD)
+		return now > f->manifest.serial ? now : f->manifest.serial + 1;
+	complain("this host's clock is %" PRIu64 " s ahead of what it was and the time that passed: set it right; if it is"
+			 " right now, start the export anew (a list that has serials of the future needs an empty folder and"
+			 " --identity)", (now - expected) / 1000000);
+	return 0;
+}
+
+/* What is to be published. */
+typedef struct publishing
+{
+	bool		epoch;			/* begins */
+	bool		news;			/* an epoch, or bits, or a list's serial */
+	bool		lost;			/* files are */
+	bool		renewed;		/* whole files are */
+} publishing;
+
+/* The files of a new epoch, or of new bits. */
+static bool
+write_files(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
+{
+	list_image  *image = &news->image;
+
+	if (p->epoch)
+	{
+		folder_stop_renewing(f);
+		next->epoch = next->content;
+		next->sum = image_sum(image);
+		return folder_write_flip(f, image, next) && folder_write_wholes(f, image, next, f->manifest.serial == 0 ? WHOLE_FIRST : news->reason) &&
+			folder_write_state(f, news, next);
+	}
+	if (p->news)
+	{
+		next->sum = image_sum(image);
+		if (!folder_write_set(f, image, next))
+			return false;
+	}
+	return !p->lost || folder_write_anew(f, image, next);
+}
+
+static bool
+publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
+{
+	next->serial = next_serial(f, news);
+	if (next->serial == 0)
+		return false;
+	/* a list has a serial of its own */
+	if (p->news)
+		next->content = news->serial != 0 ? news->serial : next->serial;
+	if (news->serial != 0)
+		memcpy(next->identity, news->identity, sizeof next->identity);
+	if (!write_files(f, news, p, next))
+		return false;
+	folder_trim(f, next);
+	next->true_at = news->true_at;
+	next->poll = f->plan->poll;
+	next->spread = f->plan->spread;
+	next->heartbeat = f->plan->heartbeat;
+	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
+	next->rate = folder_rate(&news->image);
+	memcpy(next->exporter, f->exporter, sizeof next->exporter);
+	folder_touch_unnamed(f, next);
+	return write_manifest(f, next);
+}
+
+/* In new memory. */
+static feed_file *
+same_files(const feed_file *files, size_t count)
+{
+	feed_file  *image = allocate(NULL, count, sizeof *image);
+
+	if (count > 0)
+		memcpy(image, files, count * sizeof *image);
+	return image;
+}
+
+bool
+folder_publish(list_folder *f, list_news *news, bool *published)
+{
+	feed_manifest next;
+	publishing	p;
+	uint64_t	before = f->manifest.serial;
+	folder_counts counts;
+	bool		well = true;
+
+	*published = false;
+	folder_sweep(f);
+	counts = f->counts;
+	next = f->manifest;
+	next.wholes = same_files(next.wholes, next.parts);
+	next.patches = same_files(next.patches, next.patch_count);
+	next.inlined = NULL;
+	next.inlined_length = 0;
+	p.epoch = news->new_epoch || f->manifest.serial == 0;
+	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
+	p.lost = !p.epoch && f->lost;
+	p.renewed = !p.epoch && folder_take_renewed(f, &next);
+	if (p.news || p.lost || p.renewed || !f->taken ||
+		(f->plan->heartbeat != 0 && monotonic_seconds() - f->published >= (double) f->plan->heartbeat))
+	{
+		well = publish(f, news, &p, &next);
+		/* written, though the command may have failed for it */
+		if (f->manifest.serial != before)
+		{
+			f->lost = false;
+			*published = p.news;
+		}
+		else
+			f->counts = counts;
+	}
+	feed_manifest_free(&next);
+	if (well)
+		folder_renew(f, &news->image);
+	return well;
+}

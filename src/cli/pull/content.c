@@ -1,0 +1,323 @@
+/*
+ * content.c
+ *	  From what a host has to what a look found: by patches in FILE, by patches in a new
+ *	  file, or by whole parts.
+ */
+#include "content.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "feed_sum.h"
+#include "system.h"
+
+/* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
+#define MISSED_SPREAD 300
+
+/* Wholes for bits that differ from the server's, at most one in so many seconds. */
+#define DIFFER_SECONDS 3600.0
+
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
+typedef struct applying
+{
+	list_file  *file;
+	file_bits  *bits;
+	int			error;
+} applying;
+
+/* A feed_patch_section: of a flip, into a new file. */
+static void
+apply_header(void *state, uint32_t part, const uint8_t *header)
+{
+	applying   *a = state;
+	feed_part  *to = &a->file->new_parts[part];
+
+	a->bits->sum -= feed_sum_header(part, to->header);
+	feed_part_take(to, header);
+	a->bits->sum += feed_sum_header(part, to->header);
+	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
+						   write_all(a->file->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
+		a->error = errno;
+}
+
+/* A feed_patch_position. */
+static void
+apply_position(void *state, uint32_t part, uint64_t position)
+{
+	applying   *a = state;
+
+	if (a->error == 0 && !bits_put(a->bits, part, position))
+		a->error = errno;
+}
+
+static bool
+apply(follower *f, const feed_patch *patch, file_bits *bits)
+{
+	applying	a = {&f->file, bits, 0};
+
+	feed_patch_each(patch, patch->kind == FEED_FLIP ? apply_header : NULL, apply_position, &a);
+	errno = a.error;
+	return a.error == 0 || file_trouble(&f->file, "write");
+}
+
+/* Each patch by itself: where one is missing, those before it count.  All else is noted with the last one. */
+static led
+set_in_file(follower *f, const offer *o)
+{
+	list_file  *file = &f->file;
+	const feed_now *wanted = &o->facts.now;
+	feed_now	now = file->now;
+	file_bits	bits;
+
+	while (file->now.content.serial < wanted->content.serial)
+	{
+		list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
+		feed_patch	patch;
+		led			got = o->patch(f, &at, &patch);
+
+		if (got != LED)
+			return got;
+		now.content.serial = patch.to;
+		if (!file_set_begin(file, &bits) || !apply(f, &patch, &bits) ||
+			!file_set_end(file, &bits, patch.to == wanted->content.serial ? wanted : &now))
+			return BROKEN;
+	}
+	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->changes % 2 == 0)
+		return LED;
+	return file_set_begin(file, &bits) && file_set_end(file, &bits, wanted) ? LED : BROKEN;
+}
+
+/* ------------------------------------------------------------------------
+ * A new file
+ * ------------------------------------------------------------------------ */
+
+static void
+drop_new(follower *f)
+{
+	new_file_drop(&f->file);
+	memset(&f->made, 0, sizeof f->made);
+}
+
+static void
+note_new(follower *f, uint64_t epoch, uint64_t serial, uint64_t sum)
+{
+	f->made.at = (list_state) {f->file.new_parts, f->file.new_count, epoch, serial, sum};
+}
+
+/* Its patches, from what it has to what it is to have. */
+static led
+patch_new(follower *f, const offer *o)
+{
+	const feed_content *wanted = &o->facts.now.content;
+	list_state *at = &f->made.at;
+
+	while (at->serial < wanted->serial)
+	{
+		file_bits	bits;
+		feed_patch	patch;
+		led			got = o->patch(f, at, &patch);
+
+		if (got != LED)
+			return got;
+		if (patch.kind == FEED_FLIP && patch.from_sum != at->sum)
+			return ELSEWHERE;
+		bits_begin(&bits, f->file.new_fd, f->file.new_parts, at->sum, patch.kind == FEED_FLIP);
+		if (!apply(f, &patch, &bits) || !bits_end(&bits))
+		{
+			drop_new(f);
+			return BROKEN;
+		}
+		note_new(f, patch.kind == FEED_FLIP ? patch.to : at->epoch, patch.to, bits.sum);
+	}
+	return at->serial == wanted->serial && at->epoch == o->facts.who.epoch && at->sum == wanted->sum ? LED : ELSEWHERE;
+}
+
+/* Over epochs: a copy of FILE, and patches. */
+static led
+make_by_patches(follower *f, const offer *o)
+{
+	list_file  *file = &f->file;
+	list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
+	feed_patch	patch;
+	led			result = o->patch(f, &at, &patch);
+
+	if (result != LED)
+		return result;
+	drop_new(f);
+	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &at.sum))
+		return BROKEN;
+	note_new(f, at.epoch, at.serial, at.sum);
+	result = patch_new(f, o);
+	if (result == LED)
+		return new_file_end(file, &o->facts) ? LED : BROKEN;
+	drop_new(f);
+	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Whole parts
+ * ------------------------------------------------------------------------ */
+
+/*
+ * Hosts that need whole parts at the same moment come one after the other.  So do those
+ * that miss a patch, as a cache says to all of them that it isn't there.
+ */
+static bool
+is_my_turn(follower *f, const offer *o)
+{
+	uint64_t	spread = o->spread == 0 && (f->misses > 0 || f->differs) ? MISSED_SPREAD : o->spread;
+
+	/* who has nothing that is right can't wait, and a program that looks once would never get its turn */
+	if (f->file.state == FILE_EMPTY || f->file.lost || !f->plan->follow)
+		return true;
+	if (f->spread_until <= 0)
+		f->spread_until = monotonic_seconds() + (double) spread * random_share();
+	return monotonic_seconds() >= f->spread_until;
+}
+
+/* A new file of the parts' lengths, or the one that an earlier look began for the same parts. */
+static bool
+begin_whole(follower *f, const offer *o)
+{
+	list_file  *file = &f->file;
+	feed_part  *parts;
+	uint32_t	i;
+	bool		begun;
+
+	if (file->new_fd >= 0 && f->made.whole == o->whole && file->new_count == o->count)
+		return true;
+	drop_new(f);
+	parts = zeros(o->count, sizeof *parts);
+	for (i = 0; i < o->count; i++)
+		parts[i].length = o->length(f, i) - FEED_HEADER_BYTES;
+	begun = new_file_begin(file, parts, o->count);
+	free(parts);
+	f->made.whole = o->whole;
+	return begun;
+}
+
+/* A part that has come: its header and blocks must be those of a filter, and its part of the list. */
+static bool
+check_part(follower *f, const offer *o, uint32_t which)
+{
+	list_file  *file = &f->file;
+	uint64_t	length = o->length(f, which);
+	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, file->new_fd, (off_t) file->new_parts[which].at);
+	feed_part	part;
+	const char *problem;
+
+	if (bytes == MAP_FAILED)
+		return pull_refuse(f, "disk", "cannot map what came");
+	problem = feed_part_check(bytes, length, &part);
+	munmap(bytes, (size_t) length);
+	if (problem == NULL && (part.part != which || part.parts != o->count || length != FEED_HEADER_BYTES + file->new_parts[which].length))
+		problem = "another part";
+	if (problem != NULL)
+		return pull_refuse(f, "damaged", problem);
+	return new_file_header(file, &part);
+}
+
+static led
+fill_new(follower *f, const offer *o)
+{
+	new_content *made = &f->made;
+	uint64_t	sum;
+
+	for (; made->part < o->count; made->part++)
+	{
+		if (o->part(f, made->part) != LED)
+			return BROKEN;
+		made->got = 0;
+		if (!check_part(f, o, made->part))
+		{
+			drop_new(f);
+			return BROKEN;
+		}
+	}
+	if (!parts_sum(f->file.new_fd, f->file.new_parts, o->count, &sum))
+	{
+		(void) file_trouble(&f->file, "fill");
+		drop_new(f);
+		return BROKEN;
+	}
+	made->filled = true;
+	note_new(f, o->facts.who.epoch, o->whole, sum);
+	return LED;
+}
+
+static led
+take_whole(follower *f, const offer *o)
+{
+	led			result;
+
+	f->way = "full file";
+	if (!is_my_turn(f, o))
+	{
+		f->waiting = true;
+		return BROKEN;
+	}
+	if (!begin_whole(f, o) || (!f->made.filled && fill_new(f, o) != LED))
+		return BROKEN;
+	result = patch_new(f, o);
+	if (result == ELSEWHERE)
+	{
+		drop_new(f);
+		(void) pull_refuse(f, "damaged", "files and patches of the server don't fit each other");
+	}
+	return result == LED && new_file_end(&f->file, &o->facts) ? LED : BROKEN;
+}
+
+/* ------------------------------------------------------------------------
+ * Which way
+ * ------------------------------------------------------------------------ */
+
+static led
+take_patches(follower *f, const offer *o)
+{
+	const list_file *file = &f->file;
+	const feed_content *wanted = &o->facts.now.content;
+
+	f->way = "patches";
+	/* while a whole is waited for or under way, only a patch that was missing is tried again */
+	if (file->who.epoch != o->facts.who.epoch)
+		return f->spread_until > 0 && f->misses == 0 ? ELSEWHERE : make_by_patches(f, o);
+	/* an exact file has no bits that the list has not: those of another sum are of another list */
+	if (file->now.content.serial == wanted->serial && feed_are_exact(file->parts, file->who.parts) && file->now.content.sum != wanted->sum)
+		return ELSEWHERE;
+	return set_in_file(f, o);
+}
+
+bool
+content_take(follower *f, const offer *o)
+{
+	const list_file *file = &f->file;
+	/* of this list, and its bits are what it says */
+	bool		here = file->state == FILE_MINE && !file->lost && file->who.parts == o->count &&
+		memcmp(file->who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
+	/* bits that differ from the server's are renewed, but not without end */
+	bool		wanted = f->differs && (f->whole_taken <= 0 || monotonic_seconds() - f->whole_taken >= DIFFER_SECONDS);
+	led			result = ELSEWHERE;
+
+	/* an older one was asked for: no patch leads back */
+	if (here && !f->plan->allow_older && !wanted)
+		result = take_patches(f, o);
+	if (result == ELSEWHERE)
+	{
+		result = take_whole(f, o);
+		if (result == LED && wanted)
+		{
+			f->whole_taken = monotonic_seconds();
+			f->differs = false;
+		}
+	}
+	if (result != LED)
+		return false;
+	f->misses = 0;
+	f->spread_until = 0;
+	return true;
+}

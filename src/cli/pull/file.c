@@ -1,0 +1,446 @@
+/*
+ * file.c
+ *	  FILE: what is here at first, what became of it meanwhile, and how its list fares.
+ */
+#define _GNU_SOURCE
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "messages.h"
+#include "system.h"
+
+#define LOCK_ENDING ".lock"
+#define NEW_ENDING ".new"
+
+/* A copy that had no room is tried again so often. */
+#define ADOPT_SECONDS 60.0
+
+bool
+file_refuse(list_file *file, const char *word, const char *text)
+{
+	file->word = word;
+	complain("\"%s\" %s", file->path, text);
+	return false;
+}
+
+bool
+file_trouble(list_file *file, const char *what)
+{
+	file->word = "disk";
+	complain("cannot %s \"%s\": %s", what, file->path, strerror(errno));
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * The folder and the lock
+ * ------------------------------------------------------------------------ */
+
+static bool
+open_folder(list_file *file, const char *path)
+{
+	/* a link stays one: what it leads to is replaced */
+	char	   *real = realpath(path, NULL);
+	const char *from = real != NULL ? real : path;
+	const char *slash = strrchr(from, '/');
+
+	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == from ? 1 : (int) (slash - from), from);
+	file->name = text_of("%s", slash == NULL ? from : slash + 1);
+	file->lock_file = text_of("%s" LOCK_ENDING, file->name);
+	file->new_file = text_of(".%s" NEW_ENDING, file->name);
+	free(real);
+	file->folder = open(file->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file->folder < 0)
+		complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
+	return file->folder >= 0;
+}
+
+/* Whether the name still leads to the lock that is held. */
+static bool
+has_lock(const list_file *file)
+{
+	struct stat st;
+
+	return fstatat(file->folder, file->lock_file, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == file->lock_inode;
+}
+
+static bool
+hold_lock(list_file *file)
+{
+	struct flock all = {.l_type = F_WRLCK};
+	struct stat st;
+
+	/* nobody else may open it, and so keep it */
+	file->lock = openat(file->folder, file->lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->lock < 0 || fstat(file->lock, &st) != 0)
+		return file_trouble(file, "lock");
+	if ((st.st_mode & 0077) != 0 && fchmod(file->lock, 0600) != 0)
+		return file_trouble(file, "lock");
+	file->lock_inode = st.st_ino;
+	/* no child has it, too: it ends with the follower, even while a child hangs on its disk */
+	if (fcntl(file->lock, F_SETLK, &all) != 0)
+		return errno == EAGAIN || errno == EACCES ? file_refuse(file, "disk", "is followed by another process") : file_trouble(file, "lock");
+	return has_lock(file) || file_refuse(file, "disk", "lost its lock while it was taken: try again");
+}
+
+/* ------------------------------------------------------------------------
+ * What is here
+ * ------------------------------------------------------------------------ */
+
+static void
+let_go(list_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	free(file->parts);
+	file->parts = NULL;
+	file->state = FILE_EMPTY;
+}
+
+/* Its parts, by their headers. */
+static bool
+read_parts(int fd, const feed_who *who, feed_part *parts)
+{
+	uint8_t		header[FEED_FRONT_BYTES];
+	uint64_t	at = FEED_PAGE;
+	uint32_t	i;
+
+	for (i = 0; i < who->parts; i++)
+		if (!read_all(fd, header, sizeof header, at) ||
+			!feed_who_part(who, i, header, &at, &parts[i]))
+			return false;
+	return true;
+}
+
+/* What lies at FILE, if it could be taken for something. */
+typedef enum found_file
+{
+	NO_LIST,					/* nothing, or nothing that is worth anything */
+	A_LIST,
+	NOT_OURS,					/* of another program */
+	UNREADABLE
+} found_file;
+
+typedef struct found
+{
+	int			fd;
+	_Alignas(8) uint8_t page[FEED_PAGE];
+	feed_who	who;
+	struct stat st;
+} found;
+
+/* After a loss of power a file can be empty, cut, or full of zeros. */
+static found_file
+examine(const list_file *file, found *f)
+{
+	size_t		length;
+
+	memset(f, 0, sizeof *f);
+	f->fd = openat(file->folder, file->name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (f->fd < 0)
+		return errno == ENOENT ? NO_LIST : UNREADABLE;
+	if (fstat(f->fd, &f->st) != 0)
+		return UNREADABLE;
+	if (!S_ISREG(f->st.st_mode))
+		return NOT_OURS;
+	length = f->st.st_size < FEED_PAGE ? (size_t) f->st.st_size : FEED_PAGE;
+	if (!read_all(f->fd, f->page, length, 0))
+		return UNREADABLE;
+	if (feed_who_read(f->page, (uint64_t) f->st.st_size, &f->who) == NULL)
+		return A_LIST;
+	if (sodium_is_zero(f->page, length) || feed_page_is(f->page) || memcmp(f->page, "BLMF", 4) == 0)
+		return NO_LIST;
+	return NOT_OURS;
+}
+
+/* Goes on with a file that this boot's follower made. */
+static bool
+go_on(list_file *file, const found *f)
+{
+	file_bits	bits;
+	feed_now	now;
+
+	file->state = FILE_MINE;
+	file->changes = feed_load(f->page, FEED_CHANGES);
+	feed_now_read(f->page, &file->now);
+	feed_how_read(f->page, &file->how);
+	file->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
+	/* it was killed while it set bits: what is there is what the sum is of */
+	now = file->now;
+	return file->changes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
+}
+
+static bool
+use(list_file *file, const found *f)
+{
+	feed_content saved;
+
+	file->fd = f->fd;
+	file->who = f->who;
+	file->here.device = (uint64_t) f->st.st_dev;
+	file->here.inode = (uint64_t) f->st.st_ino;
+	file->written = f->st.st_mtim;
+	file->parts = allocate(NULL, f->who.parts, sizeof *file->parts);
+	file->saved = feed_saved_read(f->page, &f->who, &saved) ? saved.serial : f->who.born.serial;
+	if (!read_parts(file->fd, &file->who, file->parts))
+	{
+		/* its list is known, and what was taken of it */
+		feed_now_read(f->page, &file->now);
+		close(file->fd);
+		file->fd = -1;
+		file->lost = true;
+		return true;
+	}
+	if (feed_where_is(&file->who, &file->here) == FEED_HERE)
+		return go_on(file, f);
+	file->state = FILE_FOREIGN;
+	memset(&file->now, 0, sizeof file->now);
+	(void) feed_told(f->page, &file->who, feed_where_is(&file->who, &file->here), &file->now.content);
+	feed_how_read(f->page, &file->how);
+	return true;
+}
+
+static bool
+find(list_file *file)
+{
+	found		f;
+	found_file	what = examine(file, &f);
+	bool		well = true;
+
+	if (what == A_LIST)
+		well = use(file, &f);
+	else if (what == UNREADABLE)
+		well = file_trouble(file, "open");
+	else if (what == NOT_OURS)
+		well = file_refuse(file, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
+	if (what != A_LIST && f.fd >= 0)
+		close(f.fd);
+	return well;
+}
+
+bool
+file_open(list_file *file, const char *path)
+{
+	struct statfs fs;
+
+	memset(file, 0, sizeof *file);
+	file->path = path;
+	file->folder = file->lock = file->fd = file->new_fd = -1;
+	file->word = "";
+	read_boot_id(file->here.boot);
+	if (sodium_is_zero(file->here.boot, sizeof file->here.boot))
+	{
+		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
+		return false;
+	}
+	if (!open_folder(file, path) || !hold_lock(file))
+		return false;
+	file->in_memory = fstatfs(file->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+	file->save_began = file->check_due = monotonic_seconds();
+	unlinkat(file->folder, file->new_file, 0);
+	return find(file);
+}
+
+/* ------------------------------------------------------------------------
+ * What became of it
+ * ------------------------------------------------------------------------ */
+
+void
+file_lose(list_file *file, const char *word, const char *text)
+{
+	feed_now	told = file->now;
+	uint8_t		bytes[FEED_NOW_BYTES];
+
+	file->lost = true;
+	file->word = word;
+	complain("\"%s\": %s: its list is needed anew", file->path, text);
+	if (file->state != FILE_MINE || file->fd < 0)
+		return;
+	/* what a disk dropped came after these; of bits that are wrong nothing is known */
+	told.content.serial = strcmp(word, "disk") != 0 ? 0 : file->saved > file->who.born.serial ? file->saved : file->who.born.serial;
+	told.true_at = 0;
+	feed_now_write(&told, bytes);
+	(void) write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT);
+	file_supersede(file, 1);
+	file_note(file, false, word, text);
+}
+
+void
+file_supersede(list_file *file, uint64_t value)
+{
+	uint8_t		word[8];
+
+	feed_word(word, value);
+	if (file->state != FILE_MINE || file->fd < 0)
+		return;
+	(void) write_all(file->fd, word, sizeof word, FEED_SUPERSEDED);
+	file_wrote(file);
+}
+
+bool
+file_has_page(const list_file *file)
+{
+	_Alignas(8) uint8_t page[FEED_PAGE];
+	feed_who	who;
+	struct stat st;
+
+	return fstat(file->fd, &st) == 0 && (uint64_t) st.st_size == file->who.length &&
+		read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
+		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == file->changes &&
+		feed_load(page, FEED_SERIAL) == file->now.content.serial;
+}
+
+bool
+file_was_written(const list_file *file)
+{
+	struct stat st;
+
+	return fstat(file->fd, &st) != 0 || st.st_mtim.tv_sec != file->written.tv_sec || st.st_mtim.tv_nsec != file->written.tv_nsec;
+}
+
+/* The same file, which another program may have written to. */
+static bool
+check_content(list_file *file)
+{
+	uint64_t	sum;
+	bool		page = file_has_page(file);
+	struct stat st;
+
+	if (page && (!file_was_written(file) || file->changes % 2 != 0))
+		return true;
+	if (fstat(file->fd, &st) == 0)
+		file->written = st.st_mtim;
+	if ((uint64_t) st.st_size == file->who.length && file->changes % 2 == 0 &&
+		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
+		return page || file_again(file);
+	/* a page that others wrote is not written to */
+	if (!page)
+		let_go(file);
+	file_lose(file, "damaged", "another program wrote to it, or cut it");
+	return true;
+}
+
+/* Another file has the name, or none. */
+static bool
+restore_name(list_file *file)
+{
+	found		f;
+	found_file	what = examine(file, &f);
+	bool		other = what == NOT_OURS || what == UNREADABLE ||
+		(what == A_LIST && (strcmp(f.who.name, file->who.name) != 0 ||
+							memcmp(f.who.identity, file->who.identity, FEED_IDENTITY_BYTES) != 0));
+
+	if (f.fd >= 0)
+		close(f.fd);
+	if (other)
+		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
+	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
+	return file_again(file);
+}
+
+/* FOREIGN becomes MINE, as soon as there is room. */
+static bool
+adopt(list_file *file)
+{
+	if (file->adopted > 0 && monotonic_seconds() - file->adopted < ADOPT_SECONDS)
+	{
+		file->word = "disk";
+		return false;
+	}
+	file->adopted = monotonic_seconds();
+	return file_again(file);
+}
+
+void
+file_wrote(list_file *file)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st) == 0)
+		file->written = st.st_mtim;
+}
+
+bool
+file_check(list_file *file, bool *over)
+{
+	struct stat st;
+	bool		there = fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+	*over = !has_lock(file);
+	file->word = "";
+	if (*over)
+		return file_refuse(file, "disk", "has lost its lock, which somebody removed: another process may follow it");
+	if (file->lost)
+		return true;
+	if (file->state == FILE_EMPTY && (!there || !find(file)))
+		return !there;
+	if (file->state == FILE_EMPTY)
+		return true;
+	if (file->state == FILE_FOREIGN)
+		return adopt(file) || file->lost;
+	if (file->leave)
+		return file_again(file) || file->lost;
+	if (!there || (uint64_t) st.st_ino != file->here.inode || (uint64_t) st.st_dev != file->here.device)
+		return restore_name(file) || file->lost;
+	return check_content(file);
+}
+
+/* ------------------------------------------------------------------------
+ * How its list fares
+ * ------------------------------------------------------------------------ */
+
+void
+file_note(list_file *file, bool looked, const char *word, const char *text)
+{
+	uint8_t		bytes[FEED_HOW_BYTES];
+
+	if (strcmp(word, file->how.word) != 0)
+		file->how.since = word[0] == '\0' ? 0 : time_now();
+	snprintf(file->how.word, sizeof file->how.word, "%s", word);
+	snprintf(file->how.text, sizeof file->how.text, "%s", text);
+	if (looked)
+	{
+		file->how.looked = time_now();
+		file->how.looked_boot = boot_time_now();
+		file->how.failures = 0;
+	}
+	else if (strcmp(word, "waiting") != 0)
+		file->how.failures++;
+	if (file->state != FILE_MINE || file->fd < 0)
+		return;
+	feed_how_write(&file->how, bytes);
+	/* who wrote meanwhile is found before this hides it */
+	if (file_was_written(file) && file->changes % 2 == 0 && !file->lost)
+		return;
+	if (write_all(file->fd, bytes, sizeof bytes, FEED_HOW_AT))
+		file_wrote(file);
+}
+
+void
+file_close(list_file *file)
+{
+	if (file->lock >= 0 && file->folder >= 0)
+		file_save_last(file);
+	if (file->new_fd >= 0)
+		new_file_drop(file);
+	let_go(file);
+	if (file->lock >= 0)
+		close(file->lock);
+	if (file->folder >= 0)
+		close(file->folder);
+	free(file->folder_name);
+	free(file->name);
+	free(file->lock_file);
+	free(file->new_file);
+	memset(file, 0, sizeof *file);
+	file->folder = file->lock = file->fd = file->new_fd = -1;
+}

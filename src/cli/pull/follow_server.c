@@ -1,0 +1,291 @@
+/*
+ * follow_server.c
+ *	  Following a list or a live index on a PostgreSQL server: what a look brings into an image
+ *	  in memory is handed over as a patch, or as whole parts.
+ */
+#include "content.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server.h"
+#include "source.h"
+#include "system.h"
+
+#define CHUNK ((size_t) 1024 * 1024)
+
+typedef struct server_look
+{
+	PGconn	   *connection;		/* NULL: none that is of use */
+	source		source;
+	bool		taken;			/* FILE has all that the image had at the last look */
+	bool		covered;		/* FILE has no bit that the image has not, and lacks its news alone */
+	uint64_t	serial;			/* that FILE is to have */
+	uint8_t    *patch;			/* that was handed over last */
+} server_look;
+
+/* ------------------------------------------------------------------------
+ * What is handed over
+ * ------------------------------------------------------------------------ */
+
+/* An offer's: the news, as a set. */
+static led
+server_patch(follower *f, const list_state *at, feed_patch *patch)
+{
+	server_look *look = f->state;
+	list_image *image = &look->source.news.image;
+	feed_patch	set = {.kind = FEED_SET, .epoch = at->epoch, .from = at->serial, .to = look->serial};
+	feed_change *changes;
+	size_t		length;
+
+	if (!look->covered)
+		return ELSEWHERE;
+	changes = image_changes(image);
+	length = feed_patch_write(&set, image->parts, changes, image->count, NULL);
+	look->patch = allocate(look->patch, length, 1);
+	feed_patch_write(&set, image->parts, changes, image->count, look->patch);
+	free(changes);
+	return feed_patch_read(look->patch, length, at->parts, at->count, patch) == NULL ? LED : ELSEWHERE;
+}
+
+/* An offer's. */
+static uint64_t
+server_length(const follower *f, uint32_t part)
+{
+	const server_look *look = f->state;
+	const feed_part *of = &look->source.news.image.parts[part];
+
+	return feed_before(of) + of->length;
+}
+
+/* An offer's. */
+static led
+server_part(follower *f, uint32_t part)
+{
+	const server_look *look = f->state;
+	const list_image *image = &look->source.news.image;
+	feed_part	sealed = image->parts[part];
+	uint64_t	at = f->file.new_parts[part].at;
+
+	feed_part_seal(&sealed, image->bodies[part]);
+	if (write_all(f->file.new_fd, sealed.header, feed_before(&sealed), at) &&
+		write_all(f->file.new_fd, image->bodies[part], (size_t) sealed.length, at + feed_before(&sealed)))
+		return LED;
+	(void) file_trouble(&f->file, "fill");
+	return BROKEN;
+}
+
+static offer
+offer_of(follower *f)
+{
+	server_look *look = f->state;
+	list_news  *news = &look->source.news;
+	const list_file *file = &f->file;
+	uint64_t	now = time_now();
+	offer		o;
+
+	if (f->plan->list != NULL)
+		look->serial = news->serial;
+	else if (look->covered && news->image.news_count == 0)
+		look->serial = file->now.content.serial;
+	else
+		look->serial = now > file->now.content.serial ? now : file->now.content.serial + 1;
+	memset(&o, 0, sizeof o);
+	snprintf(o.facts.who.name, sizeof o.facts.who.name, "%s", news->name);
+	memcpy(o.facts.who.identity, news->identity, FEED_IDENTITY_BYTES);
+	o.facts.who.epoch = look->covered ? file->who.epoch : look->serial;
+	o.facts.now.content.serial = o.facts.now.content.mark = o.whole = look->serial;
+	o.facts.now.content.sum = image_sum(&news->image);
+	o.facts.now.true_at = news->true_at;
+	o.count = news->image.count;
+	o.patch = server_patch;
+	o.length = server_length;
+	o.part = server_part;
+	return o;
+}
+
+/* ------------------------------------------------------------------------
+ * What FILE lacks
+ * ------------------------------------------------------------------------ */
+
+/* Of bytes of a part: what the image has and FILE has not is news. */
+static void
+note_difference(list_image *image, uint32_t part, uint64_t at, const uint8_t *here, size_t length)
+{
+	const uint8_t *there = image->bodies[part] + at;
+	size_t		i;
+	unsigned	bit;
+
+	for (i = 0; i < length; i++)
+		for (bit = 0; here[i] != there[i] && bit < 8; bit++)
+			if (((here[i] ^ there[i]) >> bit & 1) != 0)
+				image_note(image, part, (at + i) * 8 + bit);
+}
+
+/*
+ * Goes through FILE and the image, whose news become what FILE lacks; false if it has other
+ * bits, lacks very many, or can't be read, and so is lost.
+ */
+static bool
+compare(list_file *file, list_image *image)
+{
+	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
+	bool		covered = true;
+	uint32_t	i;
+	uint64_t	at;
+	size_t		j;
+
+	image_forget_news(image);
+	for (i = 0; i < image->count && covered; i++)
+		for (at = 0; at < image->parts[i].length && covered; at += CHUNK)
+		{
+			const uint8_t *there = image->bodies[i] + at;
+			size_t		length = image->parts[i].length - at < CHUNK ? (size_t) (image->parts[i].length - at) : CHUNK;
+
+			covered = read_all(file->fd, chunk, length, feed_body_at(&file->parts[i]) + at);
+			if (!covered)
+				file_lose(file, "disk", strerror(errno));
+			for (j = 0; j < length && covered; j++)
+				covered = (chunk[j] & ~(unsigned) there[j]) == 0;
+			if (covered)
+				note_difference(image, i, at, chunk, length);
+			covered = covered && image->news_count <= image_bytes(image) / SOURCE_PATCH_SHARE;
+		}
+	free(chunk);
+	if (!covered)
+		image_forget_news(image);
+	return covered;
+}
+
+/* Whether FILE has other bits than the server under the same serial; what it was not given is healed. */
+static bool
+is_forked(follower *f)
+{
+	const server_look *look = f->state;
+	list_file  *file = &f->file;
+	uint64_t	sum;
+
+	if (f->plan->list == NULL || file->who.parts == 0 || file->state != FILE_MINE || file->lost || f->plan->allow_older ||
+		look->source.news.serial != file->now.content.serial)
+		return false;
+	if (parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
+		return true;
+	file_lose(file, "damaged", "its bits are not those that were set");
+	return false;
+}
+
+/* After a look: FILE becomes what the image is. */
+static bool
+take(follower *f)
+{
+	server_look *look = f->state;
+	list_news  *news = &look->source.news;
+	list_image *image = &news->image;
+	list_file  *file = &f->file;
+	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->parts, file->who.parts);
+	offer		o;
+
+	look->covered = fits && ((look->taken && !news->new_epoch) || compare(file, image));
+	/* nothing is set in an exact file: it is the list, or it is made anew */
+	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
+		look->covered = false;
+	if (!(look->covered && image->news_count == 0) && is_forked(f))
+		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
+	look->covered = look->covered && !file->lost;
+	o = offer_of(f);
+	return content_take(f, &o);
+}
+
+/* ------------------------------------------------------------------------
+ * Looks
+ * ------------------------------------------------------------------------ */
+
+/* What the source is not to go behind. */
+static void
+tell_known(const follower *f, source *s)
+{
+	const list_file *file = &f->file;
+
+	s->known = file->who.parts > 0 && !f->plan->allow_older;
+	memcpy(s->known_identity, file->who.identity, FEED_IDENTITY_BYTES);
+	s->known_serial = file->now.content.serial;
+	s->known_true_at = file->now.true_at;
+}
+
+/* What was looked at is the list that FILE has. */
+static bool
+check_list(const follower *f, source *s)
+{
+	const feed_who *who = &f->file.who;
+	const char *name = f->plan->name != NULL ? f->plan->name : who->parts > 0 ? who->name : s->news.name;
+
+	if (strcmp(name, s->news.name) != 0)
+		complain("%s: refused: it is another list than the one that is here, or was named", f->plan->out);
+	else if (s->known && memcmp(s->news.identity, s->known_identity, sizeof s->news.identity) != 0)
+		complain("%s: refused: the index is another server's or another database's than the one that is here", f->plan->out);
+	else
+		return true;
+	return source_refuse(s, "identity");
+}
+
+/*
+ * What the server has is in the image, and is the list that FILE has.  If not, the connection
+ * ends: a pooler may lead to the right server next.
+ */
+static bool
+read_server(follower *f)
+{
+	server_look *look = f->state;
+	source	   *s = &look->source;
+	bool		begun = look->connection != NULL;
+
+	tell_known(f, s);
+	s->word = "no-look";
+	if (!begun)
+		look->connection = server_connect(f->plan->dsn);
+	if (look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection) &&
+		check_list(f, s))
+		return true;
+	f->word = s->word;
+	PQfinish(look->connection);
+	look->connection = NULL;
+	return false;
+}
+
+static bool
+look_at_server(follower *f)
+{
+	server_look *look = f->state;
+	source	   *s = &look->source;
+
+	/* bits that are lost come with the whole */
+	look->taken = look->taken && !f->file.lost;
+	f->file.how.heartbeat = f->file.how.expires = 0;
+	if (!read_server(f) || !take(f))
+		return false;
+	source_news_taken(s);
+	/* a pooler may lead to another server, whose index of this name is another list */
+	snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
+	look->taken = true;
+	return true;
+}
+
+exit_status
+follow_server(follower *f)
+{
+	server_look look;
+	exit_status status;
+
+	memset(&look, 0, sizeof look);
+	look.source.plan.index = f->plan->index;
+	look.source.plan.list = f->plan->list;
+	f->look = look_at_server;
+	f->state = &look;
+	status = follow(f);
+	PQfinish(look.connection);
+	source_free(&look.source);
+	free(look.patch);
+	return status;
+}

@@ -1,0 +1,194 @@
+/*
+ * new_file.c
+ *	  A new FILE: made beside the old one, synced, and renamed over it.
+ *
+ * All of it is on the disk before it has its name, so what its page says that it was born
+ * with is true of every copy of it, for ever.
+ */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "messages.h"
+#include "system.h"
+
+#define CHUNK ((size_t) 1024 * 1024)
+
+static bool
+failed(list_file *file, const char *what)
+{
+	int			error = errno;
+
+	new_file_drop(file);
+	file->word = "disk";
+	complain("cannot %s \"%s\": %s", what, file->new_file, strerror(error));
+	return false;
+}
+
+void
+new_file_drop(list_file *file)
+{
+	if (file->new_fd >= 0)
+		close(file->new_fd);
+	file->new_fd = -1;
+	unlinkat(file->folder, file->new_file, 0);
+	free(file->new_parts);
+	file->new_parts = NULL;
+	file->new_count = 0;
+}
+
+bool
+new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
+{
+	int			error;
+
+	new_file_drop(file);
+	file->new_parts = allocate(NULL, count, sizeof *parts);
+	memcpy(file->new_parts, parts, count * sizeof *parts);
+	file->new_count = count;
+	file->new_length = feed_lay_out(file->new_parts, count);
+	if (!file_has_memory(file, file->new_length))
+	{
+		file->word = "disk";
+		new_file_drop(file);
+		return false;
+	}
+	file->new_fd = openat(file->folder, file->new_file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->new_fd < 0)
+		return failed(file, "make");
+	/* a hole in a full tmpfs would end readers, not this program */
+	error = posix_fallocate(file->new_fd, 0, (off_t) file->new_length);
+	errno = error;
+	return error == 0 || failed(file, "make room for");
+}
+
+bool
+new_file_header(list_file *file, const feed_part *part)
+{
+	feed_part  *to = &file->new_parts[part->part];
+	uint64_t	at = to->at;
+
+	*to = *part;
+	to->at = at;
+	feed_part_strip(to);
+	return write_all(file->new_fd, to->header, feed_front(to), at) || failed(file, "write");
+}
+
+bool
+new_file_copy(list_file *file, uint64_t *sum)
+{
+	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
+	uint64_t	at;
+	bool		copied = true;
+
+	for (at = FEED_PAGE; at < file->who.length && copied; at += CHUNK)
+	{
+		size_t		length = file->who.length - at < CHUNK ? (size_t) (file->who.length - at) : CHUNK;
+
+		copied = read_all(file->fd, chunk, length, at) && write_all(file->new_fd, chunk, length, at);
+	}
+	free(chunk);
+	/* of what was written, as it is what counts */
+	return (copied && parts_sum(file->new_fd, file->new_parts, file->new_count, sum)) || failed(file, "fill");
+}
+
+/* ------------------------------------------------------------------------
+ * It becomes FILE
+ * ------------------------------------------------------------------------ */
+
+/* Of a file that is replaced; of a new one what the umask leaves. */
+static bool
+set_mode(const list_file *file)
+{
+	struct stat st;
+	mode_t		mask = umask(0);
+
+	umask(mask);
+	if (fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+		return fchmod(file->new_fd, 0666 & ~mask) == 0;
+	/* a group that this user is not in can't be given */
+	if (fchown(file->new_fd, (uid_t) -1, st.st_gid) != 0)
+		st.st_mode &= ~(mode_t) S_IRWXG;
+	return fchmod(file->new_fd, st.st_mode & 0777) == 0;
+}
+
+static bool
+write_page(const list_file *file, const feed_who *who, const file_facts *facts)
+{
+	uint8_t		page[FEED_PAGE];
+
+	memset(page, 0, sizeof page);
+	feed_who_write(who, page);
+	feed_now_write(&facts->now, page + FEED_NOW_AT);
+	feed_how_write(&file->how, page + FEED_HOW_AT);
+	return write_all(file->new_fd, page, sizeof page, 0);
+}
+
+bool
+new_file_end(list_file *file, const file_facts *facts)
+{
+	struct stat st;
+	feed_who	who = facts->who;
+
+	if (fstat(file->new_fd, &st) != 0)
+		return failed(file, "look at");
+	who.length = file->new_length;
+	who.parts = file->new_count;
+	who.born = facts->now.content;
+	who.place = file->here;
+	who.place.device = (uint64_t) st.st_dev;
+	who.place.inode = (uint64_t) st.st_ino;
+	if (!write_page(file, &who, facts) || !set_mode(file) || fsync(file->new_fd) != 0)
+		return failed(file, "write");
+	file_supersede(file, 1);
+	if (renameat(file->folder, file->new_file, file->folder, file->name) != 0)
+	{
+		file_supersede(file, 0);
+		return failed(file, "rename");
+	}
+	/* the name is taken whatever comes: without this sync a loss of power may bring the old file back */
+	if (fsync(file->folder) != 0)
+		complain("cannot sync the folder of \"%s\": %s", file->path, strerror(errno));
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->parts);
+	file->fd = file->new_fd;
+	file->parts = file->new_parts;
+	file->new_fd = -1;
+	file->new_parts = NULL;
+	file->new_count = 0;
+	file->who = who;
+	file->now = facts->now;
+	file->here = who.place;
+	file->state = FILE_MINE;
+	file->changes = 0;
+	file->lost = file->leave = false;
+	file->saved = facts->now.content.serial;
+	file_wrote(file);
+	return true;
+}
+
+bool
+file_again(list_file *file)
+{
+	file_facts facts = {file->who, file->now};
+	uint64_t	sum;
+
+	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &sum))
+		return false;
+	/* of a plain file of before this boot bits may be there that its serial doesn't know */
+	if (((file->state == FILE_MINE && file->changes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
+		sum != file->now.content.sum)
+	{
+		new_file_drop(file);
+		file_lose(file, "damaged", "bits of the file are not those that were set");
+		return false;
+	}
+	facts.now.content.sum = sum;
+	return new_file_end(file, &facts);
+}

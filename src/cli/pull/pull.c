@@ -1,0 +1,158 @@
+/*
+ * pull.c
+ *	  bloomfilter pull: follow a list, from a web server or from PostgreSQL.
+ */
+#include "pull.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "feed_sign.h"
+#include "options.h"
+#include "server.h"
+#include "stop.h"
+
+static const char help[] =
+"Usage: bloomfilter pull --url URL --out FILE [OPTION]...\n"
+"       bloomfilter pull --dsn DSN --list NAME --out FILE [OPTION]...\n"
+"       bloomfilter pull --dsn DSN --index INDEX --out FILE [OPTION]...\n"
+"\n"
+"Keeps FILE what a list is: of a folder that \"bloomfilter export\" keeps on a web\n"
+"server, or of a PostgreSQL server.  Programs open FILE; with --follow new keys\n"
+"are in it moments after their commit.  \"bloomfilter status FILE\" tells more.\n"
+"\n"
+"  --url URL            of the folder\n"
+"  --dsn DSN            connection string; \"\" takes all from the environment\n"
+"  --list NAME          a list of bloom_publish\n"
+"  --index INDEX        a live index; with its schema if that is not on the path\n"
+"  --out FILE           the file that programs open\n"
+"  --follow             stay, and look again every so often; end on SIGTERM\n"
+"  --every SECONDS      between two looks (default: 10, of --dsn 1); of --url not\n"
+"                       less than the exporter's --poll\n"
+"  --name NAME          the list's, where it is to be none other\n"
+"  --allow-older        go back to an older list, or another of this name, once\n"
+"  --key KEY            public key of minisign, or its file: only signed by one\n"
+"                       of these; may be repeated\n"
+"  --allow-http         take http: too; by itself only with --key\n"
+"  --header-file FILE   lines of headers to send, such as Authorization\n"
+"  --quiet              say nothing but errors\n"
+"  --help               print this\n"
+"\n"
+"Exit status: 0, 1 if what the server has was refused, 2 if there was an error;\n"
+"FILE is then as before.\n";
+
+static void
+take_key(const command_option *option, const char *argument)
+{
+	pull_plan  *plan = option->value;
+
+	if (plan->key_count == FEED_MOST_KEYS)
+		fail("at most %d keys can be given", FEED_MOST_KEYS);
+	plan->keys[plan->key_count++] = feed_public_key(argument);
+}
+
+static void
+check_url(const command_line *line, pull_plan *plan)
+{
+	bool		plain = strncmp(plan->url, "http://", 7) == 0;
+
+	if (plan->list != NULL || plan->index != NULL)
+		usage_error(line, "--list and --index are of --dsn; of a folder --name checks which list it is");
+	if (!plain && strncmp(plan->url, "https://", 8) != 0)
+		usage_error(line, "--url must begin with https://");
+	if (plain && !plan->http.plain && plan->key_count == 0)
+		usage_error(line, "http: lets others change what comes: use https:, --key or --allow-http");
+	plan->http.plain |= plan->key_count > 0;
+}
+
+static void
+check_server(const command_line *line, const pull_plan *plan)
+{
+	if ((plan->list == NULL) == (plan->index == NULL))
+		usage_error(line, "--dsn needs either --list or --index");
+	if (plan->key_count > 0 || plan->http.plain || plan->http.header_file != NULL)
+		usage_error(line, "--key, --allow-http and --header-file are of --url");
+	server_check_dsn(plan->dsn);
+}
+
+static void
+check_plan(const command_line *line, pull_plan *plan)
+{
+	size_t		length = plan->out != NULL ? strlen(plan->out) : 0;
+
+	if (optind < line->argc)
+		usage_error(line, "unexpected argument; the file is given by --out");
+	if (plan->every > 0 && !plan->follow)
+		usage_error(line, "--every needs --follow");
+	if (plan->allow_older && plan->follow)
+		usage_error(line, "--allow-older is for once, and excludes --follow");
+	if (plan->out == NULL || (plan->url == NULL) == (plan->dsn == NULL))
+		usage_error(line, "--out and either --url or --dsn are needed");
+	if (length == 0 || plan->out[length - 1] == '/' || strcmp(plan->out, "-") == 0)
+		usage_error(line, "--out must be a file's name");
+	if (plan->every <= 0)
+		plan->every = plan->dsn != NULL ? 1 : 10;
+	if (plan->url != NULL)
+		check_url(line, plan);
+	else
+		check_server(line, plan);
+}
+
+static pull_plan
+read_plan(const command_line *line)
+{
+	pull_plan	plan;
+	const command_option options[] = {
+		{"url", 0, option_text, &plan.url, 0, 0},
+		{"dsn", 0, option_dsn, &plan.dsn, 0, 0},
+		{"list", 0, option_text, &plan.list, 0, 0},
+		{"index", 0, option_text, &plan.index, 0, 0},
+		{"out", 0, option_text, &plan.out, 0, 0},
+		{"follow", 0, option_flag, &plan.follow, 0, 0},
+		{"every", 0, option_every, &plan.every, 0, 0},
+		{"name", 0, option_text, &plan.name, 0, 0},
+		{"allow-older", 0, option_flag, &plan.allow_older, 0, 0},
+		{"key", 0, take_key, &plan, 0, 0},
+		{"allow-http", 0, option_flag, &plan.http.plain, 0, 0},
+		{"header-file", 0, option_text, &plan.http.header_file, 0, 0},
+		{"quiet", 0, option_flag, &plan.quiet, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
+
+	memset(&plan, 0, sizeof plan);
+	read_options(line, options);
+	check_plan(line, &plan);
+	return plan;
+}
+
+static exit_status
+pull_list(const pull_plan *plan)
+{
+	follower	f;
+	exit_status status = STATUS_TROUBLE;
+
+	memset(&f, 0, sizeof f);
+	f.plan = plan;
+	f.word = "";
+	srandom(randombytes_random());
+	if (plan->follow)
+		messages_have_time();
+	if (file_open(&f.file, plan->out))
+		status = plan->url != NULL ? follow_url(&f) : follow_server(&f);
+	file_close(&f.file);
+	if (!plan->follow && stop_requested())
+		stop_die();
+	return status;
+}
+
+exit_status
+command_pull(int argc, char **argv)
+{
+	command_line line = {"pull", help, argc, argv};
+	pull_plan	plan = read_plan(&line);
+
+	stop_catch();
+	return pull_list(&plan);
+}

@@ -1,0 +1,241 @@
+/*
+ * image.c
+ *	  The parts of a list in memory, its sum, and the bits that are new in it.
+ *
+ * A piece that is touched leaves the sum at its first new bit, and comes back when the sum
+ * is wanted: so a look costs what it changed.
+ */
+#include "image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "feed_sum.h"
+#include "messages.h"
+
+static size_t
+touched_bytes(const feed_part *part)
+{
+	return (size_t) (part->length / FEED_PIECE / 8 + 1);
+}
+
+void
+image_create(list_image *image, const feed_part *parts, uint32_t count)
+{
+	uint32_t	i;
+
+	memset(image, 0, sizeof *image);
+	image->count = count;
+	image->parts = allocate(NULL, count, sizeof *image->parts);
+	image->bodies = allocate(NULL, count, sizeof *image->bodies);
+	image->bits_set = zeros(count, sizeof *image->bits_set);
+	image->news = zeros(count, sizeof *image->news);
+	image->touched = allocate(NULL, count, sizeof *image->touched);
+	for (i = 0; i < count; i++)
+	{
+		image->parts[i] = parts[i];
+		feed_part_strip(&image->parts[i]);
+		image->sum += feed_sum_header(parts[i].part, parts[i].header);
+		image->bodies[i] = zeros((size_t) parts[i].length, 1);
+		/* none has come into the sum yet */
+		image->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
+		memset(image->touched[i], 255, touched_bytes(&parts[i]));
+	}
+}
+
+void
+image_free(list_image *image)
+{
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		free(image->bodies[i]);
+		free(image->touched[i]);
+		free(image->news[i].positions);
+	}
+	free(image->parts);
+	free(image->bodies);
+	free(image->bits_set);
+	free(image->news);
+	free(image->touched);
+	memset(image, 0, sizeof *image);
+}
+
+bool
+image_fits(const list_image *image, const feed_part *parts, uint32_t count)
+{
+	uint32_t	i;
+
+	if (image->count != count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!feed_part_fits(&image->parts[i], &parts[i]))
+			return false;
+	return true;
+}
+
+uint64_t
+image_bytes(const list_image *image)
+{
+	uint64_t	bytes = 0;
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+		bytes += feed_before(&image->parts[i]) + image->parts[i].length;
+	return bytes;
+}
+
+/* ------------------------------------------------------------------------
+ * Bits
+ * ------------------------------------------------------------------------ */
+
+void
+image_fill(list_image *image, const feed_part *part, const uint8_t *filter)
+{
+	memcpy(image->bodies[part->part], filter + feed_before(part), (size_t) part->length);
+	image->bits_set[part->part] = part->bits_set;
+}
+
+void
+positions_add(bit_positions *bits, uint64_t position)
+{
+	if (bits->count == bits->room)
+	{
+		bits->room = bits->room * 2 + 1024;
+		bits->positions = allocate(bits->positions, bits->room, sizeof *bits->positions);
+	}
+	bits->positions[bits->count++] = position;
+}
+
+void
+image_note(list_image *image, uint32_t part, uint64_t position)
+{
+	positions_add(&image->news[part], position);
+	image->news_count++;
+}
+
+/* Before a byte changes. */
+static void
+touch(list_image *image, uint32_t part, uint64_t byte)
+{
+	uint64_t	piece = byte / FEED_PIECE;
+	uint8_t    *flags = &image->touched[part][piece / 8];
+
+	if (*flags >> piece % 8 & 1)
+		return;
+	*flags |= (uint8_t) (1 << piece % 8);
+	image->sum -= feed_sum_piece(part, byte, image->bodies[part], image->parts[part].length);
+}
+
+static void
+set_bits(list_image *image, uint32_t part, uint64_t byte, unsigned fresh, bool note)
+{
+	unsigned	bit;
+
+	touch(image, part, byte);
+	image->bodies[part][byte] |= (uint8_t) fresh;
+	for (bit = 0; bit < 8; bit++)
+		if (fresh >> bit & 1)
+		{
+			image->bits_set[part]++;
+			if (note)
+				image_note(image, part, byte * 8 + bit);
+		}
+}
+
+void
+image_or(list_image *image, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length, bool note)
+{
+	const uint8_t *target = image->bodies[part] + at;
+	uint64_t	i;
+
+	if (feed_is_exact(&image->parts[part]))
+		fail("bits of an exact list can't be set: a member would be denied");
+	for (i = 0; i < length; i++)
+	{
+		unsigned	fresh;
+		uint64_t	here;
+		uint64_t	there;
+
+		/* nearly all words have nothing new */
+		if (i + sizeof here <= length)
+		{
+			memcpy(&here, target + i, sizeof here);
+			memcpy(&there, bytes + i, sizeof there);
+			if ((there & ~here) == 0)
+			{
+				i += sizeof here - 1;
+				continue;
+			}
+		}
+		fresh = bytes[i] & ~(unsigned) target[i] & 255u;
+		if (fresh != 0)
+			set_bits(image, part, at + i, fresh, note);
+	}
+}
+
+uint64_t
+image_sum(list_image *image)
+{
+	uint32_t	part;
+
+	for (part = 0; part < image->count; part++)
+	{
+		uint64_t	length = image->parts[part].length;
+		uint64_t	at;
+
+		for (at = 0; at < length; at += FEED_PIECE)
+			if (image->touched[part][at / FEED_PIECE / 8] >> at / FEED_PIECE % 8 & 1)
+				image->sum += feed_sum_piece(part, at, image->bodies[part], length);
+		memset(image->touched[part], 0, touched_bytes(&image->parts[part]));
+	}
+	return image->sum;
+}
+
+/* ------------------------------------------------------------------------
+ * What is new
+ * ------------------------------------------------------------------------ */
+
+feed_change *
+image_changes(list_image *image)
+{
+	feed_change *changes = zeros(image->count, sizeof *changes);
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		image->news[i].count = feed_patch_sort(image->news[i].positions, image->news[i].count);
+		changes[i].positions = image->news[i].positions;
+		changes[i].count = image->news[i].count;
+	}
+	return changes;
+}
+
+void
+image_forget_news(list_image *image)
+{
+	uint32_t	i;
+
+	for (i = 0; i < image->count; i++)
+	{
+		free(image->news[i].positions);
+		memset(&image->news[i], 0, sizeof image->news[i]);
+	}
+	image->news_count = 0;
+}
+
+/* A feed_patch_position. */
+static void
+set_position(void *state, uint32_t part, uint64_t position)
+{
+	uint8_t		byte = (uint8_t) (1u << position % 8);
+
+	image_or(state, part, position / 8, &byte, 1, false);
+}
+
+void
+image_apply(list_image *image, const feed_patch *set)
+{
+	feed_patch_each(set, NULL, set_position, image);
+}

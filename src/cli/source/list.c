@@ -1,0 +1,277 @@
+/*
+ * list.c
+ *	  A published list, from the server into an image in memory.
+ *
+ * A list has an identity and a serial of its own, which are carried.  All of it is read, in
+ * one snapshot, when its serial is another one.  Where nothing but bits came, these are
+ * news; else another epoch begins, as it does with each serial of an exact list.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "messages.h"
+#include "source.h"
+
+/* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
+#define CHUNK_BYTES ((uint64_t) 1024 * 1024)
+
+/* Parts as the server has them. */
+typedef struct list_parts
+{
+	feed_part  *parts;			/* with the headers of filters */
+	list_image	whole;
+	uint32_t	coming;			/* the part that comes in, ... */
+	uint64_t	length;			/* ... so far */
+} list_parts;
+
+/* What the server says of the list. */
+typedef struct list_head
+{
+	uint64_t	serial;
+	uint8_t		identity[FEED_IDENTITY_BYTES];
+	uint64_t	true_at;		/* all that was published before is in this snapshot */
+} list_head;
+
+bool
+list_begin(source *s, PGconn *connection)
+{
+	char	   *literal = PQescapeLiteral(connection, s->plan.list, strlen(s->plan.list));
+
+	free(s->index);
+	/* no list has a name that is no text in the connection's encoding */
+	s->index = text_of("%s", literal != NULL ? literal : "NULL");
+	PQfreemem(literal);
+	free(s->news.name);
+	s->news.name = text_of("%s", s->plan.list);
+	return true;
+}
+
+static bool
+read_head(source *s, PGconn *connection, list_head *head)
+{
+	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
+	char	   *sql = text_of("SELECT serial, identity,"
+							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
+							  "::pg_catalog.int8 FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
+	PGresult   *rows = source_row(connection, sql, problem);
+	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
+
+	if (right)
+	{
+		head->serial = (uint64_t) source_number(rows, 0);
+		memcpy(head->identity, PQgetvalue(rows, 0, 1), FEED_IDENTITY_BYTES);
+		head->true_at = (uint64_t) source_number(rows, 2);
+	}
+	else if (rows != NULL)
+		complain("the list \"%s\" has no serial and identity", s->plan.list);
+	PQclear(rows);
+	free(problem);
+	free(sql);
+	return right;
+}
+
+/* Whether the server's list is the one that is known, and not older. */
+static bool
+check_list(source *s, const list_head *head)
+{
+	uint64_t	had = s->news.serial != 0 ? s->news.serial : s->known_serial;
+
+	if (s->known && memcmp(head->identity, s->known_identity, FEED_IDENTITY_BYTES) != 0)
+	{
+		complain("the list \"%s\" has another identity than before: it was made anew, or is another database's;"
+				 " CALL bloom_set_identity(name, identity) on the server gives it the old one", s->plan.list);
+		return source_refuse(s, "identity");
+	}
+	if (s->known && head->serial < had)
+	{
+		complain("the list \"%s\" has serial %" PRIu64 ", older than %" PRIu64 ": %s", s->plan.list, head->serial, had,
+				 s->standby ? "the standby is behind" : "the server was restored; publish the list anew");
+		return source_refuse(s, "back");
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Its parts
+ * ------------------------------------------------------------------------ */
+
+/* A row_function: the next chunk of the part's body. */
+static bool
+take_chunk(void *state, const PGresult *row)
+{
+	list_parts *parts = state;
+	uint64_t	total = parts->parts[parts->coming].length;
+	uint64_t	left = total - parts->length;
+	uint64_t	length = (uint64_t) PQgetlength(row, 0, 0);
+
+	if (left == 0 || length != (left < CHUNK_BYTES ? left : CHUNK_BYTES))
+	{
+		complain("the server sent %" PRIu64 " bytes at %" PRIu64 " of a filter of %" PRIu64, length, parts->length, total);
+		return false;
+	}
+	memcpy(parts->whole.bodies[parts->coming] + parts->length, PQgetvalue(row, 0, 0), (size_t) length);
+	parts->length += length;
+	return true;
+}
+
+/*
+ * The series begins at an expression of the row, which is always 0, so that the planner
+ * must read the filter's row once and go through the series for it.
+ */
+static bool
+fetch_part(source *s, PGconn *connection, list_parts *parts)
+{
+	const feed_part *part = &parts->parts[parts->coming];
+	uint64_t	before = feed_before(part);
+	char	   *sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
+							  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8"
+							  " OPERATOR(pg_catalog.+) %" PRIu64 ", %" PRIu64 ", %" PRIu64 ") AS g(o)"
+							  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
+							  s->schema, CHUNK_BYTES, s->schema, before, before + part->length - 1, CHUNK_BYTES, s->index, parts->coming);
+	bool		streamed;
+
+	parts->length = 0;
+	streamed = server_stream(connection, sql, take_chunk, parts);
+	free(sql);
+	if (streamed && parts->length != part->length)
+		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", parts->length, part->length);
+	return streamed && parts->length == part->length;
+}
+
+static bool
+refuse_part(source *s, uint32_t i, const char *problem)
+{
+	complain("part %" PRIu32 " of the list \"%s\" is not valid: %s", i, s->plan.list, problem);
+	return source_refuse(s, "damaged");
+}
+
+/* Whether a part that has come is what its header says. */
+static const char *
+check_part(const feed_part *part, const uint8_t *body)
+{
+	feed_part	sealed = *part;
+
+	if (feed_is_exact(part))
+		return feed_part_check(body, part->length, &sealed);
+	feed_part_seal(&sealed, body);
+	return memcmp(sealed.header, part->header, FEED_HEADER_BYTES) == 0 ? NULL : "bits set or checksum";
+}
+
+/* Reads and checks all parts, of which rows has the headers. */
+static bool
+fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_parts *parts)
+{
+	list_image  *whole = &parts->whole;
+	uint32_t	count = (uint32_t) PQntuples(rows);
+	uint32_t	i;
+	const char *problem;
+
+	parts->parts = allocate(NULL, count + 1, sizeof *parts->parts);
+	for (i = 0; i < count; i++)
+	{
+		feed_part  *part = &parts->parts[i];
+
+		problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), part);
+		if (problem != NULL || part->part != i || part->parts != count)
+			return refuse_part(s, i, problem != NULL ? problem : "another part");
+	}
+	image_create(whole, parts->parts, count);
+	for (i = 0; i < count; i++)
+	{
+		parts->coming = i;
+		if (!fetch_part(s, connection, parts))
+			return false;
+		problem = check_part(&parts->parts[i], whole->bodies[i]);
+		if (problem != NULL)
+			return refuse_part(s, i, problem);
+		whole->bits_set[i] = parts->parts[i].bits_set;
+	}
+	return count > 0;
+}
+
+static bool
+read_parts(source *s, PGconn *connection, list_parts *parts)
+{
+	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
+							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
+	PGresult   *rows = server_query(connection, sql);
+	bool		read = rows != NULL && fetch_parts(s, connection, rows, parts);
+
+	free(sql);
+	PQclear(rows);
+	return read;
+}
+
+/* Whether the whole has all bits of the image, and so few more that a patch pays. */
+static bool
+is_superset(const list_image *image, const list_image *whole)
+{
+	uint64_t	bits = 0;
+	uint32_t	i;
+
+	if (image->count == 0 || feed_are_exact(whole->parts, whole->count) || !image_fits(image, whole->parts, whole->count))
+		return false;
+	for (i = 0; i < whole->count; i++)
+		bits += whole->bits_set[i] - image->bits_set[i];
+	if (bits > image_bytes(image) / SOURCE_PATCH_SHARE)
+		return false;
+	for (i = 0; i < whole->count; i++)
+	{
+		const uint8_t *now = whole->bodies[i];
+		const uint8_t *was = image->bodies[i];
+		uint64_t	at;
+
+		for (at = 0; at < whole->parts[i].length; at++)
+			if (was[at] & ~(unsigned) now[at])
+				return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * A look
+ * ------------------------------------------------------------------------ */
+
+/* Takes a list that isn't in the image. */
+static bool
+take_list(source *s, PGconn *connection, const list_head *head)
+{
+	list_image  *image = &s->news.image;
+	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
+	list_parts	parts;
+	bool		taken;
+	bool		forked;
+
+	memset(&parts, 0, sizeof parts);
+	taken = read_parts(s, connection, &parts);
+	forked = taken && same && !(image_fits(image, parts.parts, parts.whole.count) && image_sum(image) == image_sum(&parts.whole));
+	s->counts.whole_reads++;
+	if (taken && !same)
+		source_take(s, &parts.whole, !is_superset(image, &parts.whole), WHOLE_REMOVED);
+	image_free(&parts.whole);
+	free(parts.parts);
+	if (forked)
+	{
+		complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity",
+				 s->plan.list);
+		return source_refuse(s, "back");
+	}
+	return taken;
+}
+
+bool
+list_look(source *s, PGconn *connection)
+{
+	list_news  *news = &s->news;
+	list_head	head;
+
+	if (!read_head(s, connection, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head) ||
+		(head.serial != news->serial && !take_list(s, connection, &head)))
+		return false;
+	memcpy(news->identity, head.identity, sizeof news->identity);
+	news->serial = head.serial;
+	/* of a standby it isn't known */
+	news->true_at = s->standby ? 0 : head.true_at;
+	return true;
+}

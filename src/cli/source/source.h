@@ -1,0 +1,136 @@
+/*
+ * source.h
+ *	  A look at a PostgreSQL server: a live index or a published list, into an image in memory.
+ *
+ * Who takes it says before the first look what it has already (known_...), and after each
+ * that it took what is new (source_news_taken).  What is not taken stays new: so a look that
+ * could not be passed on costs no other look at all.
+ *
+ * Each look is a transaction, which asks first which server answers: a pooler may give each
+ * one to another.
+ *
+ * Functions that return bool say what is wrong before they return false; word is that in
+ * one word then.
+ */
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "image.h"
+#include "server.h"
+
+/* Above one new bit to so many bytes of the filter an epoch begins. */
+#define SOURCE_PATCH_SHARE 4
+
+/* Why whole files were written. */
+typedef enum whole_reason
+{
+	WHOLE_FIRST,				/* nothing was exported before */
+	WHOLE_FOLDER,				/* files of the folder are missing or damaged */
+	WHOLE_REBUILD,				/* REINDEX, TRUNCATE, DROP and CREATE */
+	WHOLE_GEOMETRY,				/* the same, and of another size */
+	WHOLE_REMOVED,				/* a list lost keys, or got very many */
+	WHOLE_LONG,					/* more news than are worth a patch */
+	WHOLE_RENEWED,				/* all patches together would be, or it is old */
+	WHOLE_REASONS
+} whole_reason;
+
+/* What was looked at, and what of it is new. */
+typedef struct list_news
+{
+	list_image	image;			/* empty before the first look, unless the folder fills it */
+	char	   *name;			/* as people write it */
+	char	   *system;			/* the server's identifier */
+	uint8_t		identity[FEED_IDENTITY_BYTES];	/* a list's own; of an index its cluster's and database's */
+	uint64_t	serial;			/* of a list, that the image has; of an index 0 */
+	int64_t		build;			/* of an index, that the image has */
+	uint64_t	true_at;		/* all that was committed before is in the image; 0: not known */
+	bool		new_epoch;
+	whole_reason reason;		/* for which an epoch begins */
+} list_news;
+
+typedef struct source_plan
+{
+	const char *index;			/* or NULL, and then: */
+	const char *list;
+} source_plan;
+
+/* Since the program began. */
+typedef struct source_counts
+{
+	uint64_t	looks;
+	uint64_t	whole_reads;
+	uint64_t	pages;
+	double		seconds;		/* of the database */
+	uint64_t	united;			/* since when the image has bits that the server has not, else 0 */
+} source_counts;
+
+typedef struct source
+{
+	source_plan plan;
+	const char *word;
+
+	/* What is taken from here is known by: */
+	bool		known;			/* there is something */
+	uint8_t		known_identity[FEED_IDENTITY_BYTES];
+	uint64_t	known_serial;	/* of a list */
+	uint64_t	known_true_at;
+	char		known_system[64];	/* the server's identifier; "": any is right */
+
+	/* The server */
+	char	   *schema;			/* the extension's, quoted */
+	char	   *index;			/* name with its schema, as a literal; or the list's name as one */
+	char	   *address;		/* where it is, for people */
+	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
+	bool		standby;
+
+	list_news	news;			/* that were not taken yet, and the image that has them */
+	source_counts counts;
+} source;
+
+/* ------------------------------------------------------------------------
+ * source.c
+ * ------------------------------------------------------------------------ */
+
+/* Finds all that is needed on a new connection, whose first look asks for all. */
+extern bool source_begin(source *s, PGconn *connection);
+
+/* Takes what is new into the image. */
+extern bool source_look(source *s, PGconn *connection);
+
+/* All that is new was taken. */
+extern void source_news_taken(source *s);
+
+extern void source_free(source *s);
+
+/* For index.c and list.c: the bits of the image become these, too; what of them is new is news. */
+extern void source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length);
+
+/* The same of all bits that a server has; or, if it has fewer, they become the image, in a new epoch. */
+extern void source_take(source *s, list_image *whole, bool fewer, whole_reason fitting);
+
+/* Whether the server's time is this host's; said if not. */
+extern bool source_check_clock(source *s, uint64_t true_at);
+
+extern bool source_refuse(source *s, const char *word);
+
+/* The text of a field, in new memory; and the number in the first row's. */
+extern char *source_field(const PGresult *rows, int row, int column);
+extern int64_t source_number(const PGresult *rows, int column);
+
+/* One row of texts; NULL if it isn't there, which problem says. */
+extern PGresult *source_row(PGconn *connection, const char *sql, const char *problem);
+
+/* ------------------------------------------------------------------------
+ * index.c, list.c
+ * ------------------------------------------------------------------------ */
+
+extern bool index_begin(source *s, PGconn *connection);
+extern bool index_look(source *s, PGconn *connection);
+
+extern bool list_begin(source *s, PGconn *connection);
+extern bool list_look(source *s, PGconn *connection);
+
+#endif							/* CLI_SOURCE_H */

@@ -1,0 +1,184 @@
+/*
+ * feed_table.c
+ *	  The table of changes behind the parts of a list's file.
+ *
+ * Why it is read without a lock:
+ *
+ * 1. An empty slot gets hash and tag first, and then its state.  A reader loads the state, with
+ *	  acquire order, before it compares these: who sees a state sees its key.
+ * 2. A slot keeps its key for ever, and only its state grows.  So a reader passes each slot that
+ *	  it ever passed, and an entry that was found once is found again, with this state or a later one.
+ *
+ * test/feed/test_table.c reads after each 8 bytes that are written: mutations D1 to D4.
+ */
+#include "feed_table.h"
+
+#include <string.h>
+
+#include "bf_bytes.h"
+#include "bf_hash.h"
+
+#define STATE 24				/* in a slot, behind hash and tag */
+
+/* As feed_load, without a call. */
+static inline uint64_t
+load_state(const uint8_t *slot)
+{
+	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (slot + STATE), __ATOMIC_ACQUIRE);
+	uint8_t		bytes[8];
+
+	memcpy(bytes, &word, sizeof bytes);
+	return bf_load_le64(bytes);
+}
+
+unsigned
+feed_table_log2(uint64_t entries)
+{
+	unsigned	log2_slots = FEED_LEAST_SLOTS;
+
+	while (log2_slots < FEED_MOST_SLOTS && (uint64_t) 1 << log2_slots < 4 * entries)
+		log2_slots++;
+	return log2_slots;
+}
+
+uint64_t
+feed_table_first(uint64_t hash, unsigned log2_slots)
+{
+	return hash >> (64 - log2_slots);
+}
+
+uint64_t
+feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t hash, const void *key, size_t length)
+{
+	uint8_t		tag[FEED_TAG_BYTES];
+	bool		has_tag = false;
+	const uint8_t *end = slots + count * FEED_ENTRY_BYTES;
+
+	for (; slots < end; slots += FEED_ENTRY_BYTES)
+	{
+		uint64_t	state = load_state(slots);
+
+		if (state == 0)
+			return FEED_UNCHANGED;
+		if (bf_load_le64(slots) != hash)
+			continue;
+		/* some 0.3 us, for keys that were changed alone */
+		if (!has_tag)
+			feed_tag(key, length, tag);
+		has_tag = true;
+		if (memcmp(slots + 8, tag, sizeof tag) == 0)
+			return state;
+	}
+	return FEED_DAMAGED;
+}
+
+uint64_t
+feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length)
+{
+	uint64_t	first = feed_table_first(hash, log2_slots);
+	uint64_t	state = feed_slots_ask(slots + first * FEED_ENTRY_BYTES, ((uint64_t) 1 << log2_slots) - first, hash, key, length);
+
+	return state != FEED_DAMAGED ? state : feed_slots_ask(slots, first, hash, key, length);
+}
+
+uint64_t
+feed_slots_find(const uint8_t *slots, uint64_t count, const feed_entry *entry)
+{
+	uint64_t	i;
+
+	for (i = 0; i < count; i++, slots += FEED_ENTRY_BYTES)
+	{
+		feed_entry	there = feed_entry_read(slots);
+
+		if (there.state == 0 || (there.hash == entry->hash && memcmp(there.tag, entry->tag, FEED_TAG_BYTES) == 0))
+			break;
+	}
+	return i;
+}
+
+/* In a whole table; the number of slots, if it is in none and none is empty. */
+static uint64_t
+find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry)
+{
+	uint64_t	all = (uint64_t) 1 << log2_slots;
+	uint64_t	first = feed_table_first(entry->hash, log2_slots);
+	uint64_t	found = first + feed_slots_find(slots + first * FEED_ENTRY_BYTES, all - first, entry);
+
+	if (found < all)
+		return found;
+	found = feed_slots_find(slots, first, entry);
+	return found < first ? found : all;
+}
+
+static uint64_t
+slot_sum(const uint8_t *slot)
+{
+	return bf_load_le64(slot + STATE) == 0 ? 0 : bf_hash(slot, FEED_ENTRY_BYTES, 0);
+}
+
+bool
+feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table)
+{
+	uint64_t	was = bf_load_le64(slot + STATE);
+
+	if (was >= entry->state)
+		return false;
+	table->count += was == 0;
+	table->sum -= slot_sum(slot);
+	feed_entry_write(entry, slot);
+	table->sum += slot_sum(slot);
+	return true;
+}
+
+bool
+feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table)
+{
+	uint64_t	found = find(slots, log2_slots, entry);
+
+	if (found >> log2_slots != 0)
+		return false;
+	(void) feed_slot_set(slots + found * FEED_ENTRY_BYTES, entry, table);
+	return true;
+}
+
+bool
+feed_table_check(const uint8_t *slots, unsigned log2_slots, feed_table *table)
+{
+	bool		right = true;
+	uint64_t	i;
+
+	table->count = table->sum = 0;
+	for (i = 0; i >> log2_slots == 0; i++)
+	{
+		const uint8_t *slot = slots + i * FEED_ENTRY_BYTES;
+		feed_entry	entry = feed_entry_read(slot);
+
+		if (entry.state == 0)
+			continue;
+		table->count++;
+		table->sum += slot_sum(slot);
+		right = right && find(slots, log2_slots, &entry) == i;
+	}
+	return right;
+}
+
+feed_table
+feed_table_read(const uint8_t *page)
+{
+	feed_table	table;
+
+	table.count = feed_load(page, FEED_TABLE_COUNT);
+	table.id = feed_load(page, FEED_TABLE_ID);
+	table.to = feed_load(page, FEED_TABLE_TO);
+	table.sum = feed_load(page, FEED_TABLE_SUM);
+	return table;
+}
+
+void
+feed_table_write(const feed_table *table, uint8_t *page)
+{
+	feed_word(page + FEED_TABLE_COUNT, table->count);
+	feed_word(page + FEED_TABLE_ID, table->id);
+	feed_word(page + FEED_TABLE_TO, table->to);
+	feed_word(page + FEED_TABLE_SUM, table->sum);
+}

@@ -1,0 +1,108 @@
+/*
+ * feed_table.h
+ *	  The table of changes behind the parts of a list's file: doc/FEED.md, section 7.
+ *
+ * Slots of 32 bytes, which are entries as in files of changes; a state of 0 is an empty slot.
+ * An entry lies in the first slot from (hash * slots) >> 64 on that was empty when it came, and
+ * behind the last slot the first one follows.  Slots never become empty and never move, so a
+ * table is read without a lock while its follower sets entries in it.
+ */
+#ifndef FEED_TABLE_H
+#define FEED_TABLE_H
+
+#include <stdbool.h>
+
+#include "feed_entry.h"
+#include "feed_page.h"
+
+/* log2 of the slots. */
+#define FEED_LEAST_SLOTS 10
+#define FEED_MOST_SLOTS 22
+
+/* What a key's look-up in a table finds, where it isn't the key's state. */
+#define FEED_UNCHANGED 0		/* the filter's answer holds */
+#define FEED_DAMAGED 1			/* all slots were looked at, and none is empty */
+
+static inline uint64_t
+feed_table_bytes(unsigned log2_slots)
+{
+	return (uint64_t) FEED_ENTRY_BYTES << log2_slots;
+}
+
+/* log2 of slots for so many entries, so that many more can come. */
+extern unsigned feed_table_log2(uint64_t entries);
+
+/* Whether one entry more would fill more than a fourth of the slots, which makes look-ups slow. */
+static inline bool
+feed_table_is_full(uint64_t count, unsigned log2_slots)
+{
+	return (count + 1) * 4 > (uint64_t) 1 << log2_slots;
+}
+
+/* The slot with which a search for a hash begins. */
+extern uint64_t feed_table_first(uint64_t hash, unsigned log2_slots);
+
+/*
+ * What some slots, from the one on with which a search begins, say of a key with this hash: its
+ * state, whose lowest bit is the answer; FEED_UNCHANGED; FEED_DAMAGED: nothing, and the slots
+ * behind them follow.  They may change meanwhile, and begin at a multiple of 8 bytes.
+ */
+extern uint64_t feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t hash, const void *key, size_t length);
+
+/* The same of a whole table. */
+extern uint64_t feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length);
+
+/* The number of the slot in which an entry's key is, or which is empty for it; count: of none of these. */
+extern uint64_t feed_slots_find(const uint8_t *slots, uint64_t count, const feed_entry *entry);
+
+/* What the page says of a table. */
+typedef struct feed_table
+{
+	uint64_t	count;			/* 0: no slot was ever set, and readers don't look */
+	uint64_t	id;				/* of the row of files of which it has ... */
+	uint64_t	to;				/* ... all up to here */
+	uint64_t	sum;			/* of all slots that aren't empty; 0: entries are coming in */
+} feed_table;
+
+/* What an entry makes of the slot that was found for it, counted in *table.  False: nothing, as the slot's state isn't less. */
+extern bool feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table);
+
+/* Sets an entry in a whole table that nobody reads yet; false: there is no room. */
+extern bool feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table);
+
+/*
+ * Counts and sums all slots: of *table count and sum are set.  False: an entry isn't found from
+ * its first slot on, or twice.
+ */
+extern bool feed_table_check(const uint8_t *slots, unsigned log2_slots, feed_table *table);
+
+/* What the page says. */
+extern feed_table feed_table_read(const uint8_t *page);
+extern void feed_table_write(const feed_table *table, uint8_t *page);
+
+/* ------------------------------------------------------------------------
+ * In a file that is read meanwhile: feed_table_store.c
+ * ------------------------------------------------------------------------ */
+
+/* A file's bytes; both are false if that failed. */
+typedef struct feed_io
+{
+	bool		(*read) (void *state, uint8_t *bytes, size_t length, uint64_t at);
+	bool		(*write) (void *state, const uint8_t *bytes, size_t length, uint64_t at);
+	void	   *state;
+} feed_io;
+
+/*
+ * Sets entries in the file's table, and then what the page says of it: *table was that, and
+ * becomes it, with the id and to that it gets.  The table isn't full.
+ */
+extern bool feed_table_store(const feed_io *io, const feed_who *who, const feed_entry *entries, uint64_t count,
+							 uint64_t id, uint64_t to, feed_table *table);
+
+/*
+ * Goes on with a file whose follower may have been killed: reads its slots, for which there is
+ * room, and corrects what the page says of them.  False also where they are damaged.
+ */
+extern bool feed_table_go_on(const feed_io *io, const feed_who *who, uint8_t *slots, feed_table *table);
+
+#endif							/* FEED_TABLE_H */
