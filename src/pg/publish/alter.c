@@ -19,8 +19,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/elsewhere.h"
 #include "base/pg_compat.h"
+#include "engines/engines.h"
 #include "list/list.h"
 #include "publish/publish.h"
 
