@@ -35,7 +35,7 @@ file_refuse(list_file *file, const char *word, const char *text)
 bool
 file_refuse_list(list_file *file, const char *name, const char *wanted)
 {
-	char		text[FEED_TEXT_BYTES + FEED_NAME_BYTES];
+	char		text[2 * FEED_NAME_BYTES + 64];
 
 	snprintf(text, sizeof text, "is the list \"%s\", not \"%s\": remove it, or name another --out", name, wanted);
 	return file_refuse(file, "identity", text);
