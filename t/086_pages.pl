@@ -204,13 +204,6 @@ is((in_shell('bloomfilter contains run/users.bloom 42'))[1], "42\n", 'a host ove
 shows($of_folder);
 is((in_shell("bash -c 'exec 3<>/dev/tcp/127.0.0.1/$port; printf \"GET /lists/users/.status HTTP/1.0\\r\\n\\r\\n\" >&3; head -n 1 <&3'"))[1]
   =~ /403/ ? 1 : 0, 1, 'the web server keeps the status to itself');
-end($pull);
-unlink glob('run/*');
-my ($config) = grep { /^\[users\]/m } @hosts;
-$config = join "\n", map { here($_) =~ s/ --allow-http//r } split /\n/, $config;
-append_to_file('pull.conf', "allow-http\n$config\n");
-begin("bloomfilter pull --config $home/pull.conf", 'run/users.bloom');
-is((in_shell('bloomfilter status --quiet run/users.bloom'))[0], 0, 'a list of the configuration is well');
 
 # ------------------------------------------------------------------------
 # doc/SETUP.md, doc/DRIVERS.md, and the manual page

@@ -4,16 +4,14 @@ _bloomfilter() {
 	local current=$2 previous=$3
 	local commands='build contains copy explain export info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
-	local command=${COMP_WORDS[1]-} config='' help=''
+	local command=${COMP_WORDS[1]-} help=''
 
 	COMPREPLY=()
 	if [[ $COMP_CWORD -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$current")
 		return
 	fi
-	# with a file pull has other options
-	[[ " ${COMP_WORDS[*]} " != *' --config '* ]] || config=--config=
-	[[ $current != -* && $previous != -* || " $commands " != *" $command "* ]] || help=$("$1" "$command" $config --help 2>/dev/null)
+	[[ $current != -* && $previous != -* || " $commands " != *" $command "* ]] || help=$("$1" "$command" --help 2>/dev/null)
 
 	# what its line has behind the option; other words are not for sed
 	[[ $previous =~ ^--?[a-z0-9-]+$ ]] || previous=-

@@ -42,14 +42,6 @@ messages_have_time(void)
 	timed = true;
 }
 
-static char subject[128];
-
-void
-message_about(const char *about)
-{
-	snprintf(subject, sizeof subject, "%s%s", about != NULL ? about : "", about != NULL ? ": " : "");
-}
-
 void
 make_plain(char *text)
 {
@@ -85,7 +77,7 @@ say(FILE *to, const char *name, char said[MESSAGE_BYTES], const char *format, va
 		snprintf(said + length, MESSAGE_BYTES - length, "%s%s", length > 0 ? "; " : "", line + strspn(line, "\t "));
 	}
 	make_plain(said);
-	fprintf(to, "%s%s%s%s%s\n", timed ? time_text : "", timed ? " " : "", name, subject, said);
+	fprintf(to, "%s%s%s%s\n", timed ? time_text : "", timed ? " " : "", name, said);
 }
 
 static char complaint[MESSAGE_BYTES];

@@ -26,9 +26,6 @@ typedef enum exit_status
 /* Says what is wrong and goes on. */
 extern void complain(const char *format,...) LIKE_PRINTF(1, 2);
 
-/* What messages are about from now on, which they begin with: "users: ", or "" for NULL. */
-extern void message_about(const char *subject);
-
 /* What was said last by it, cut off where it is long. */
 extern const char *last_complaint(void);
 

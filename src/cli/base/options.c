@@ -152,8 +152,6 @@ read_options(const command_line *line, const command_option *options)
 			sprintf(letters + strlen(letters), "%c%s", options[i].letter, options[i].take != option_flag ? ":" : "");
 	}
 	opterr = 0;
-	/* a process may read several command lines */
-	optind = 0;
 	while ((found = getopt_long(line->argc, line->argv, letters, names, NULL)) != -1)
 	{
 		if (found == HELP || (found == '?' && optopt == 'h'))

@@ -21,7 +21,6 @@ extern exit_status command_copy(int argc, char **argv);
 extern exit_status command_explain(int argc, char **argv);
 extern exit_status command_info(int argc, char **argv);
 extern exit_status command_pull(int argc, char **argv);
-extern exit_status command_pull_config(int argc, char **argv);
 extern exit_status command_status(int argc, char **argv);
 extern exit_status command_verify(int argc, char **argv);
 

@@ -14,7 +14,6 @@
 #include <time.h>
 
 static volatile sig_atomic_t stopped_by;
-static volatile sig_atomic_t reload_asked;
 
 void
 stop_die(void)
@@ -27,13 +26,6 @@ static void
 note_stop(int signal_number)
 {
 	stopped_by = signal_number;
-}
-
-static void
-note_reload(int signal_number)
-{
-	(void) signal_number;
-	reload_asked = 1;
 }
 
 void
@@ -50,21 +42,6 @@ stop_requested(void)
 	return stopped_by != 0;
 }
 
-void
-reload_catch(void)
-{
-	signal(SIGHUP, note_reload);
-}
-
-bool
-reload_requested(void)
-{
-	bool		asked = reload_asked != 0;
-
-	reload_asked = 0;
-	return asked;
-}
-
 bool
 stop_wait(int fd, double seconds)
 {
@@ -76,7 +53,7 @@ stop_wait(int fd, double seconds)
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	/* only a signal interrupts it, and every signal that is caught stops, or is seen next */
+	/* only a signal interrupts it, and every signal that is caught stops */
 	if (!stop_requested() && ppoll(&wanted, 1, &time, &before) < 0)
 		wanted.revents = 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);

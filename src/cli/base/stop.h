@@ -12,10 +12,6 @@
 extern void stop_catch(void);
 extern bool stop_requested(void);
 
-/* From now on SIGHUP doesn't stop: it asks for something to be read again, which is told once. */
-extern void reload_catch(void);
-extern bool reload_requested(void);
-
 /*
  * Waits until fd (-1: none) can be read, a signal comes or the time is over
  * (below zero it is).  True if fd can be read.

@@ -11,6 +11,7 @@
 #include "export_status.h"
 #include "feed_sign.h"
 #include "folder.h"
+#include "looks.h"
 #include "messages.h"
 #include "options.h"
 #include "server.h"
@@ -192,14 +193,14 @@ static bool
 publish(exporter *e)
 {
 	list_news  *news = &e->source.news;
-	size_t		bits = news->copy.news_count;
+	size_t		bits = news->image.news_count;
 	uint64_t	epoch = e->folder.manifest.epoch;
 	bool		published;
 	bool		well = folder_publish(&e->folder, news, &published);
 
 	if (published)
 	{
-		source_settle(&e->source);
+		source_news_taken(&e->source);
 		tell_source(e);
 		say(e, epoch != e->folder.manifest.epoch, bits);
 	}
@@ -210,7 +211,7 @@ publish(exporter *e)
 	return well;
 }
 
-/* What the server has is in the copy.  A connection begins with a read of all, so one that is of use is kept. */
+/* What the server has is in the image.  A connection begins with a read of all, so one that is of use is kept. */
 static bool
 look(exporter *e)
 {
@@ -228,27 +229,16 @@ look(exporter *e)
 	return false;
 }
 
-/* Once, or until a signal comes: then what fails is tried again. */
+/* A look of looks. */
 static bool
-export_all(exporter *e)
+look_and_publish(void *state)
 {
-	double		wait = 0;
-	bool		well;
+	exporter   *e = state;
+	bool		well = look(e) && publish(e);
 
-	do
-	{
-		double		begun = monotonic_seconds();
-
-		well = look(e) && publish(e);
-		/* also what a child makes */
-		while (well && !e->plan.follow && e->folder.renewal.child != 0)
-			well = publish(e);
-		if (well)
-			wait = 0;
-		if (e->plan.follow)
-			stop_wait(-1, well ? begun + e->every - monotonic_seconds() : longer_wait(&wait));
-	}
-	while (e->plan.follow && !stop_requested());
+	/* also what a child makes */
+	while (well && !e->plan.follow && e->folder.renewal.child != 0)
+		well = publish(e);
 	return well;
 }
 
@@ -257,6 +247,7 @@ command_export(int argc, char **argv)
 {
 	command_line line = {"export", help, argc, argv};
 	exporter	e;
+	look_loop	loop = {look_and_publish, NULL, &e, false, 0, 0, 0, false};
 	bool		well;
 
 	memset(&e, 0, sizeof e);
@@ -270,7 +261,9 @@ command_export(int argc, char **argv)
 	if (e.plan.follow)
 		messages_have_time();
 	srandom((unsigned) getpid());
-	well = export_all(&e);
+	loop.follow = e.plan.follow;
+	loop.period = e.every;
+	well = keep_looking(&loop);
 	PQfinish(e.connection);
 	source_free(&e.source);
 	folder_close(&e.folder);

@@ -50,22 +50,22 @@ write_manifest(FILE *to, const list_folder *f)
 }
 
 static void
-write_filter_values(FILE *to, const list_copy *copy)
+write_filter_values(FILE *to, const list_image *image)
 {
 	feed_figures figures;
 	double		keys = 0;
 	uint64_t	n = 0;
 	uint32_t	i;
 
-	if (copy->count == 0)
+	if (image->count == 0)
 		return;
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		feed_part_figures(&copy->parts[i], copy->bits_set[i], &figures);
+		feed_part_figures(&image->parts[i], image->bits_set[i], &figures);
 		keys += figures.keys;
 		n += figures.n;
 	}
-	fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(keys), n, figures.p, folder_rate(copy));
+	fprintf(to, "keys n %.0f\nn n %" PRIu64 "\np n %.6g\nrate n %.6g\n", floor(keys), n, figures.p, folder_rate(image));
 }
 
 static void
@@ -95,9 +95,9 @@ write_status(export_health *health, const list_folder *f, const source *s)
 		return;
 	fprintf(to, EXPORT_STATUS_FIRST_LINE "\n");
 	write_manifest(to, f);
-	fprintf(to, "server t %s\nstandby n %d\n", s->place != NULL ? s->place : "", s->standby);
+	fprintf(to, "server t %s\nstandby n %d\n", s->address != NULL ? s->address : "", s->standby);
 	fprintf(to, "looked a %" PRIu64 "\n", health->looked);
-	write_filter_values(to, &s->news.copy);
+	write_filter_values(to, &s->news.image);
 	write_counts(to, &f->counts, &s->counts);
 	fprintf(to, "failures n %" PRIu64 "\nfailed m %" PRIu64 "\n", health->failures, health->failed);
 	if (health->failures > 0)

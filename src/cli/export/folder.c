@@ -72,9 +72,9 @@ folder_system(const list_folder *f)
  * Content
  * ------------------------------------------------------------------------ */
 
-/* The copy becomes what the whole files are that the manifest names. */
+/* The image becomes what the whole files are that the manifest names. */
 static bool
-load_wholes(const list_folder *f, list_copy *copy)
+load_wholes(const list_folder *f, list_image *image)
 {
 	const feed_manifest *m = &f->manifest;
 	feed_part  *parts = allocate(NULL, m->parts, sizeof *parts);
@@ -90,9 +90,9 @@ load_wholes(const list_folder *f, list_copy *copy)
 	}
 	if (sound)
 	{
-		copy_create(copy, parts, (uint32_t) m->parts);
+		image_create(image, parts, (uint32_t) m->parts);
 		for (i = 0; i < m->parts; i++)
-			copy_fill(copy, &parts[i], bytes[i]);
+			image_fill(image, &parts[i], bytes[i]);
 	}
 	for (i = 0; i < m->parts; i++)
 		free(bytes[i]);
@@ -102,12 +102,12 @@ load_wholes(const list_folder *f, list_copy *copy)
 }
 
 uint8_t *
-folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch)
+folder_load_patch(const list_folder *f, const list_image *image, const feed_file *file, feed_patch *patch)
 {
 	uint8_t    *bytes = folder_read_file(f->folder, file, true);
 
 	if (bytes != NULL &&
-		feed_patch_read(bytes, (size_t) file->length, copy->parts, copy->count, patch) == NULL &&
+		feed_patch_read(bytes, (size_t) file->length, image->parts, image->count, patch) == NULL &&
 		patch->from == file->from && patch->to == file->to)
 		return bytes;
 	free(bytes);
@@ -115,7 +115,7 @@ folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *
 }
 
 static bool
-load_patches(const list_folder *f, list_copy *copy)
+load_patches(const list_folder *f, list_image *image)
 {
 	const feed_manifest *m = &f->manifest;
 	size_t		i;
@@ -128,10 +128,10 @@ load_patches(const list_folder *f, list_copy *copy)
 
 		if (m->patches[i].to <= m->wholes[0].to)
 			continue;
-		bytes = folder_load_patch(f, copy, &m->patches[i], &patch);
+		bytes = folder_load_patch(f, image, &m->patches[i], &patch);
 		sound = bytes != NULL && patch.kind == FEED_SET;
 		if (sound)
-			copy_apply(copy, &patch);
+			image_apply(image, &patch);
 		free(bytes);
 		if (!sound)
 			return false;
@@ -140,12 +140,12 @@ load_patches(const list_folder *f, list_copy *copy)
 }
 
 bool
-folder_load(const list_folder *f, list_copy *copy)
+folder_load(const list_folder *f, list_image *image)
 {
-	memset(copy, 0, sizeof *copy);
-	if (load_wholes(f, copy) && load_patches(f, copy) && copy_sum(copy) == f->manifest.sum)
+	memset(image, 0, sizeof *image);
+	if (load_wholes(f, image) && load_patches(f, image) && image_sum(image) == f->manifest.sum)
 		return true;
-	copy_free(copy);
+	image_free(image);
 	return false;
 }
 
@@ -240,7 +240,7 @@ folder_close(list_folder *f)
 static bool
 go_on(list_folder *f, list_news *news)
 {
-	if (folder_load(f, &news->copy))
+	if (folder_load(f, &news->image))
 		news->build = f->state.build;
 	else
 		complain("files that the manifest of \"%s\" names are missing or damaged: publishing all anew", f->plan->to);

@@ -1,6 +1,6 @@
 /*
  * folder.h
- *	  The place of an exported list: a folder that any web server serves.
+ *	  An exported list: a folder that any web server serves.
  *
  * What is new goes into files named by their content, and then into the manifest that
  * names them: a patch, or whole files where an epoch begins.  What a kill leaves between
@@ -111,16 +111,16 @@ extern void folder_close(list_folder *f);
 extern const char *folder_system(const list_folder *f);
 
 /*
- * Before the first look, when the server is known: fills the copy with what is in the
+ * Before the first look, when the server is known: fills the image with what is in the
  * folder, if that is sound, and then news->build is of which build of an index.
  */
 extern bool folder_take_up(list_folder *f, list_news *news);
 
-/* Makes *copy the content that the manifest announces; false if files of it are missing or damaged. */
-extern bool folder_load(const list_folder *f, list_copy *copy);
+/* Makes *image the content that the manifest announces; false if files of it are missing or damaged. */
+extern bool folder_load(const list_folder *f, list_image *image);
 
 /* A patch of the folder for these parts, in new memory; NULL if it isn't whole. */
-extern uint8_t *folder_load_patch(const list_folder *f, const list_copy *copy, const feed_file *file, feed_patch *patch);
+extern uint8_t *folder_load_patch(const list_folder *f, const list_image *image, const feed_file *file, feed_patch *patch);
 
 /* Notes of which build the manifest's epoch is. */
 extern bool folder_write_state(const list_folder *f, const list_news *news, const feed_manifest *of);
@@ -133,7 +133,7 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
 extern bool folder_publish(list_folder *f, list_news *news, bool *published);
 
 /* The false-positive rate now. */
-extern double folder_rate(const list_copy *copy);
+extern double folder_rate(const list_image *image);
 
 /* ------------------------------------------------------------------------
  * after.c: the user's command
@@ -147,22 +147,22 @@ extern bool folder_run_after(const list_folder *f, const char *name);
  * ------------------------------------------------------------------------ */
 
 /* Whole files of all parts, as they are now. */
-extern bool folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason);
+extern bool folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whole_reason reason);
 
 /* The same into files, of this serial. */
-extern bool folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_file *files);
+extern bool folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, feed_file *files);
 
 /*
  * Where files are lost, whole files take their place.  The patches behind the last lost
  * one stay, so that hosts that have it need nothing.
  */
-extern bool folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next);
+extern bool folder_write_anew(list_folder *f, list_image *image, feed_manifest *next);
 
-/* The patch from the published content to the copy as it is. */
-extern bool folder_write_set(list_folder *f, list_copy *copy, feed_manifest *next);
+/* The patch from the published content to the image as it is. */
+extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *next);
 
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
-extern bool folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next);
+extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
 
 /* Takes away patches that nobody needs or that are too many. */
 extern void folder_trim(const list_folder *f, feed_manifest *next);
@@ -175,7 +175,7 @@ extern bool folder_fits(size_t length);
  * ------------------------------------------------------------------------ */
 
 /* Begins to renew whole files, if it is time. */
-extern void folder_renew(list_folder *f, list_copy *copy);
+extern void folder_renew(list_folder *f, list_image *image);
 
 /* Takes those that a child has made into next; true if there were any. */
 extern bool folder_take_renewed(list_folder *f, feed_manifest *next);

@@ -63,20 +63,20 @@ folder_fits(size_t length)
  * ------------------------------------------------------------------------ */
 
 bool
-folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_file *files)
+folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, feed_file *files)
 {
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		feed_part	part = copy->parts[i];
+		feed_part	part = image->parts[i];
 		folder_piece pieces[2];
 
 		memset(&files[i], 0, sizeof files[i]);
 		files[i].to = serial;
-		feed_part_seal(&part, copy->bodies[i]);
+		feed_part_seal(&part, image->bodies[i]);
 		pieces[0] = (folder_piece) {part.header, feed_before(&part)};
-		pieces[1] = (folder_piece) {copy->bodies[i], (size_t) part.length};
+		pieces[1] = (folder_piece) {image->bodies[i], (size_t) part.length};
 		if (!write_content(f, pieces, 2, false, &files[i]))
 			return false;
 	}
@@ -84,25 +84,25 @@ folder_make_wholes(const list_folder *f, list_copy *copy, uint64_t serial, feed_
 }
 
 bool
-folder_write_wholes(list_folder *f, list_copy *copy, feed_manifest *next, whole_reason reason)
+folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whole_reason reason)
 {
 	char	   *text;
 	bool		fit;
 	uint32_t	i;
 
 	free(next->wholes);
-	next->wholes = zeros(copy->count, sizeof *next->wholes);
-	next->parts = copy->count;
-	for (i = 0; i < copy->count; i++)
+	next->wholes = zeros(image->count, sizeof *next->wholes);
+	next->parts = image->count;
+	for (i = 0; i < image->count; i++)
 	{
 		next->wholes[i].to = next->content;
-		next->wholes[i].length = feed_before(&copy->parts[i]) + copy->parts[i].length;
+		next->wholes[i].length = feed_before(&image->parts[i]) + image->parts[i].length;
 	}
 	/* whether the lines of the parts fit, before their files are written */
 	text = feed_manifest_text(next, 0);
 	fit = folder_fits(text == NULL ? SIZE_MAX : strlen(text));
 	free(text);
-	if (!fit || !folder_make_wholes(f, copy, next->content, next->wholes))
+	if (!fit || !folder_make_wholes(f, image, next->content, next->wholes))
 		return false;
 	f->counts.wholes[reason]++;
 	return true;
@@ -135,7 +135,7 @@ add_patch(feed_manifest *next, feed_patch_kind kind, uint64_t from, uint64_t to)
 }
 
 bool
-folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
+folder_write_anew(list_folder *f, list_image *image, feed_manifest *next)
 {
 	size_t		left;
 
@@ -143,14 +143,14 @@ folder_write_anew(list_folder *f, list_copy *copy, feed_manifest *next)
 	for (left = next->patch_count; left > 0; left--)
 	{
 		feed_patch	patch;
-		uint8_t    *bytes = folder_load_patch(f, copy, &next->patches[left - 1], &patch);
+		uint8_t    *bytes = folder_load_patch(f, image, &next->patches[left - 1], &patch);
 
 		free(bytes);
 		if (bytes == NULL)
 			break;
 	}
 	drop_patches(next, left);
-	return folder_write_wholes(f, copy, next, WHOLE_FOLDER);
+	return folder_write_wholes(f, image, next, WHOLE_FOLDER);
 }
 
 static uint64_t
@@ -211,16 +211,16 @@ describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
 
 /* A patch of these changes as a file, unless it is longer than most; *bytes has it, or NULL. */
 static bool
-write_patch(const list_folder *f, const feed_patch *patch, const list_copy *copy, const feed_change *changes, uint64_t most,
+write_patch(const list_folder *f, const feed_patch *patch, const list_image *image, const feed_change *changes, uint64_t most,
 			feed_manifest *next, uint8_t **bytes)
 {
-	folder_piece piece = {NULL, feed_patch_write(patch, copy->parts, changes, copy->count, NULL)};
+	folder_piece piece = {NULL, feed_patch_write(patch, image->parts, changes, image->count, NULL)};
 
 	*bytes = NULL;
 	if (piece.length > most)
 		return true;
 	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
-	feed_patch_write(patch, copy->parts, changes, copy->count, *bytes);
+	feed_patch_write(patch, image->parts, changes, image->count, *bytes);
 	return write_content(f, &piece, 1, true, add_patch(next, patch->kind, patch->from, patch->to));
 }
 
@@ -228,7 +228,7 @@ write_patch(const list_folder *f, const feed_patch *patch, const list_copy *copy
 static void
 note_position(void *state, uint32_t part, uint64_t position)
 {
-	copy_bits_add((copy_bits *) state + part, position);
+	positions_add((bit_positions *) state + part, position);
 }
 
 /* How many of the last sets become one: from the first that has twice its length behind it. */
@@ -249,11 +249,11 @@ count_merged(const feed_manifest *next)
 }
 
 static bool
-merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
+merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 {
 	size_t		count = count_merged(next);
 	feed_file  *first = next->patches + next->patch_count - count;
-	list_copy	all;
+	list_image	all;
 	feed_patch	patch;
 	uint8_t    *bytes = NULL;
 	bool		well = true;
@@ -262,11 +262,11 @@ merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
 	if (count == 0)
 		return true;
 	memset(&all, 0, sizeof all);
-	all.count = copy->count;
+	all.count = image->count;
 	all.news = zeros(all.count, sizeof *all.news);
 	for (i = 0; i < count && well; i++)
 	{
-		bytes = folder_load_patch(f, copy, &first[i], &patch);
+		bytes = folder_load_patch(f, image, &first[i], &patch);
 		well = bytes != NULL;
 		if (well)
 			feed_patch_each(&patch, NULL, note_position, all.news);
@@ -274,35 +274,35 @@ merge_sets(list_folder *f, list_copy *copy, feed_manifest *next)
 	}
 	/* all that a lost one had is in memory */
 	if (!well)
-		well = folder_write_anew(f, copy, next);
+		well = folder_write_anew(f, image, next);
 	else
 	{
-		feed_change *changes = copy_changes(&all);
+		feed_change *changes = image_changes(&all);
 
 		/* else it is as the last one */
 		patch.from = first->from;
 		next->patch_count -= count;
-		well = write_patch(f, &patch, copy, changes, UINT64_MAX, next, &bytes);
+		well = write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
 		free(bytes);
 		free(changes);
 	}
-	copy_settle(&all);
+	image_forget_news(&all);
 	free(all.news);
 	return well;
 }
 
 bool
-folder_write_set(list_folder *f, list_copy *copy, feed_manifest *next)
+folder_write_set(list_folder *f, list_image *image, feed_manifest *next)
 {
 	feed_patch	patch = describe(f, next, FEED_SET);
-	feed_change *changes = copy_changes(copy);
+	feed_change *changes = image_changes(image);
 	uint8_t    *bytes = NULL;
-	bool		written = merge_sets(f, copy, next) && write_patch(f, &patch, copy, changes, UINT64_MAX, next, &bytes);
+	bool		written = merge_sets(f, image, next) && write_patch(f, &patch, image, changes, UINT64_MAX, next, &bytes);
 	size_t		length = written ? (size_t) next->patches[next->patch_count - 1].length : 0;
 
 	free(changes);
 	f->counts.patches += written;
-	f->counts.bits += written ? copy->news_count : 0;
+	f->counts.bits += written ? image->news_count : 0;
 	f->counts.patch_bytes += length;
 	if (!written || length > FEED_INLINE_BYTES)
 	{
@@ -315,11 +315,11 @@ folder_write_set(list_folder *f, list_copy *copy, feed_manifest *next)
 }
 
 bool
-folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next)
+folder_write_flip(list_folder *f, list_image *image, feed_manifest *next)
 {
 	const feed_manifest *was = &f->manifest;
 	feed_patch	patch = describe(f, next, FEED_FLIP);
-	list_copy	old;
+	list_image	old;
 	feed_change *changes;
 	uint8_t    *bytes = NULL;
 	bool		written = true;
@@ -328,15 +328,15 @@ folder_write_flip(list_folder *f, list_copy *copy, feed_manifest *next)
 	/* what the folder's manifest announces, read from the folder: no host has more */
 	if (was->serial != 0 && was->content < next->epoch && folder_load(f, &old))
 	{
-		if (copy_fits(&old, copy->parts, copy->count))
+		if (image_fits(&old, image->parts, image->count))
 		{
-			changes = allocate(NULL, copy->count, sizeof *changes);
-			for (i = 0; i < copy->count; i++)
-				changes[i] = (feed_change) {NULL, 0, old.bodies[i], copy->bodies[i]};
-			written = write_patch(f, &patch, copy, changes, copy_bytes(copy) - 1, next, &bytes);
+			changes = allocate(NULL, image->count, sizeof *changes);
+			for (i = 0; i < image->count; i++)
+				changes[i] = (feed_change) {NULL, 0, old.bodies[i], image->bodies[i]};
+			written = write_patch(f, &patch, image, changes, image_bytes(image) - 1, next, &bytes);
 			free(changes);
 		}
-		copy_free(&old);
+		image_free(&old);
 	}
 	/* without it nothing leads on from older epochs */
 	if (bytes == NULL)

@@ -73,18 +73,18 @@ padded_text(const list_folder *f, const feed_manifest *next)
 }
 
 double
-folder_rate(const list_copy *copy)
+folder_rate(const list_image *image)
 {
 	feed_figures figures;
 	double		sum = 0;
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		feed_part_figures(&copy->parts[i], copy->bits_set[i], &figures);
+		feed_part_figures(&image->parts[i], image->bits_set[i], &figures);
 		sum += figures.rate;
 	}
-	return sum / copy->count;
+	return sum / image->count;
 }
 
 /* Makes next the manifest that is there; its files are.  *next is empty then. */
@@ -142,23 +142,23 @@ typedef struct publishing
 static bool
 write_files(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
 {
-	list_copy  *copy = &news->copy;
+	list_image  *image = &news->image;
 
 	if (p->epoch)
 	{
 		folder_stop_renewing(f);
 		next->epoch = next->content;
-		next->sum = copy_sum(copy);
-		return folder_write_flip(f, copy, next) && folder_write_wholes(f, copy, next, f->manifest.serial == 0 ? WHOLE_FIRST : news->reason) &&
+		next->sum = image_sum(image);
+		return folder_write_flip(f, image, next) && folder_write_wholes(f, image, next, f->manifest.serial == 0 ? WHOLE_FIRST : news->reason) &&
 			folder_write_state(f, news, next);
 	}
 	if (p->news)
 	{
-		next->sum = copy_sum(copy);
-		if (!folder_write_set(f, copy, next))
+		next->sum = image_sum(image);
+		if (!folder_write_set(f, image, next))
 			return false;
 	}
-	return !p->lost || folder_write_anew(f, copy, next);
+	return !p->lost || folder_write_anew(f, image, next);
 }
 
 static bool
@@ -180,7 +180,7 @@ publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *nex
 	next->spread = f->plan->spread;
 	next->heartbeat = f->plan->heartbeat;
 	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
-	next->rate = folder_rate(&news->copy);
+	next->rate = folder_rate(&news->image);
 	memcpy(next->exporter, f->exporter, sizeof next->exporter);
 	folder_touch_unnamed(f, next);
 	return write_manifest(f, next);
@@ -190,11 +190,11 @@ publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *nex
 static feed_file *
 same_files(const feed_file *files, size_t count)
 {
-	feed_file  *copy = allocate(NULL, count, sizeof *copy);
+	feed_file  *image = allocate(NULL, count, sizeof *image);
 
 	if (count > 0)
-		memcpy(copy, files, count * sizeof *copy);
-	return copy;
+		memcpy(image, files, count * sizeof *image);
+	return image;
 }
 
 bool
@@ -215,7 +215,7 @@ folder_publish(list_folder *f, list_news *news, bool *published)
 	next.inlined = NULL;
 	next.inlined_length = 0;
 	p.epoch = news->new_epoch || f->manifest.serial == 0;
-	p.news = p.epoch || news->copy.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
+	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
 	p.lost = !p.epoch && f->lost;
 	p.renewed = !p.epoch && folder_take_renewed(f, &next);
 	if (p.news || p.lost || p.renewed || !f->taken ||
@@ -233,6 +233,6 @@ folder_publish(list_folder *f, list_news *news, bool *published)
 	}
 	feed_manifest_free(&next);
 	if (well)
-		folder_renew(f, &news->copy);
+		folder_renew(f, &news->image);
 	return well;
 }

@@ -5,7 +5,7 @@
  * Hosts that begin take the whole files and the patches behind them.  These are kept
  * shorter than half of the whole, by new whole files that are made once an hour at most;
  * and whole files are made before those who store them delete them for their age.  The
- * child has the copy as it is when it begins, so nothing waits for it.
+ * child has the image as it is when it begins, so nothing waits for it.
  */
 #define _GNU_SOURCE
 #include "folder.h"
@@ -33,10 +33,10 @@
 #define RETRY_SECONDS 60.0
 
 static bool
-is_time(const list_folder *f, const list_copy *copy)
+is_time(const list_folder *f, const list_image *image)
 {
 	const feed_manifest *m = &f->manifest;
-	uint64_t	whole = copy_bytes(copy);
+	uint64_t	whole = image_bytes(image);
 	uint64_t	behind = 0;
 	size_t		i;
 
@@ -49,14 +49,14 @@ is_time(const list_folder *f, const list_copy *copy)
 
 /* The child's work. */
 static _Noreturn void
-make_wholes(list_folder *f, list_copy *copy)
+make_wholes(list_folder *f, list_image *image)
 {
 	folder_renewal *r = &f->renewal;
 
 	/* what becomes of the exporter, the folder isn't locked by this child */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(f->lock);
-	_exit(folder_make_wholes(f, copy, r->serial, r->files) ? 0 : 1);
+	_exit(folder_make_wholes(f, image, r->serial, r->files) ? 0 : 1);
 }
 
 /* Forgets the child, which has ended. */
@@ -68,22 +68,22 @@ end_renewal(folder_renewal *r)
 }
 
 void
-folder_renew(list_folder *f, list_copy *copy)
+folder_renew(list_folder *f, list_image *image)
 {
 	folder_renewal *r = &f->renewal;
 
-	if (r->child != 0 || f->manifest.serial == 0 || !is_time(f, copy) ||
+	if (r->child != 0 || f->manifest.serial == 0 || !is_time(f, image) ||
 		(r->failed != 0 && monotonic_seconds() - r->failed < RETRY_SECONDS))
 		return;
 	r->serial = f->manifest.content;
 	r->epoch = f->manifest.epoch;
-	r->count = copy->count;
+	r->count = image->count;
 	r->files = mmap(NULL, r->count * sizeof *r->files, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (r->files == MAP_FAILED)
 		return;
 	r->child = fork();
 	if (r->child == 0)
-		make_wholes(f, copy);
+		make_wholes(f, image);
 	if (r->child < 0)
 	{
 		complain("cannot make a process: %s", strerror(errno));

@@ -62,7 +62,7 @@ parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum)
  * ------------------------------------------------------------------------ */
 
 void
-bits_begin(place_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip)
+bits_begin(file_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip)
 {
 	memset(bits, 0, sizeof *bits);
 	bits->fd = fd;
@@ -72,13 +72,13 @@ bits_begin(place_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool 
 }
 
 static uint64_t
-sum_of_piece(const place_bits *bits, const feed_part *part)
+sum_of_piece(const file_bits *bits, const feed_part *part)
 {
 	return feed_sum(part->part, bits->at / FEED_PIECE, bits->bytes, bits->length);
 }
 
 bool
-bits_end(place_bits *bits)
+bits_end(file_bits *bits)
 {
 	const feed_part *part = bits->part;
 
@@ -93,7 +93,7 @@ bits_end(place_bits *bits)
 }
 
 static bool
-begin_piece(place_bits *bits, const feed_part *part, uint64_t byte)
+begin_piece(file_bits *bits, const feed_part *part, uint64_t byte)
 {
 	if (!bits_end(bits))
 		return false;
@@ -109,7 +109,7 @@ begin_piece(place_bits *bits, const feed_part *part, uint64_t byte)
 }
 
 bool
-bits_front(place_bits *bits, uint32_t part, const uint8_t *front)
+bits_front(file_bits *bits, uint32_t part, const uint8_t *front)
 {
 	if (!begin_piece(bits, &bits->parts[part], 0))
 		return false;
@@ -120,7 +120,7 @@ bits_front(place_bits *bits, uint32_t part, const uint8_t *front)
 }
 
 bool
-bits_put(place_bits *bits, uint32_t part, uint64_t position)
+bits_put(file_bits *bits, uint32_t part, uint64_t position)
 {
 	uint64_t	byte = position / 8;
 	uint8_t		bit = (uint8_t) (1u << position % 8);
@@ -150,45 +150,45 @@ bits_put(place_bits *bits, uint32_t part, uint64_t position)
  * ------------------------------------------------------------------------ */
 
 static bool
-store_changes(place *p)
+store_changes(list_file *file)
 {
 	uint8_t		word[8];
 
 	/* no bit of an exact file is ever set: it has what it was born with, whatever comes between */
-	if (feed_are_exact(p->parts, p->who.parts))
+	if (feed_are_exact(file->parts, file->who.parts))
 		return true;
-	p->changes++;
-	feed_word(word, p->changes);
-	return write_all(p->fd, word, sizeof word, FEED_CHANGES);
+	file->changes++;
+	feed_word(word, file->changes);
+	return write_all(file->fd, word, sizeof word, FEED_CHANGES);
 }
 
 bool
-place_set_begin(place *p, place_bits *bits)
+file_set_begin(list_file *file, file_bits *bits)
 {
-	if (p->changes % 2 == 0 && place_was_written(p))
-		return place_refuse(p, "damaged", "was written to by another program");
-	bits_begin(bits, p->fd, p->parts, p->now.content.sum, false);
+	if (file->changes % 2 == 0 && file_was_written(file))
+		return file_refuse(file, "damaged", "was written to by another program");
+	bits_begin(bits, file->fd, file->parts, file->now.content.sum, false);
 	/* after a step that failed it is odd already, and bits may be there that the sum doesn't know */
-	if (p->changes % 2 != 0)
-		return parts_sum(p->fd, p->parts, p->who.parts, &bits->sum) || place_trouble(p, "write");
-	return store_changes(p) || place_trouble(p, "write");
+	if (file->changes % 2 != 0)
+		return parts_sum(file->fd, file->parts, file->who.parts, &bits->sum) || file_trouble(file, "write");
+	return store_changes(file) || file_trouble(file, "write");
 }
 
 bool
-place_set_end(place *p, place_bits *bits, const feed_now *now)
+file_set_end(list_file *file, file_bits *bits, const feed_now *now)
 {
 	uint8_t		bytes[FEED_NOW_BYTES];
 
 	if (!bits_end(bits))
-		return place_trouble(p, "write");
+		return file_trouble(file, "write");
 	/* who copies over the file cuts it first */
-	if (!place_has_page(p))
-		return place_refuse(p, "damaged", "was written to by another program");
-	p->now = *now;
-	p->now.content.sum = bits->sum;
-	feed_now_write(&p->now, bytes);
-	if (!write_all(p->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_changes(p))
-		return place_trouble(p, "write");
-	place_wrote(p);
+	if (!file_has_page(file))
+		return file_refuse(file, "damaged", "was written to by another program");
+	file->now = *now;
+	file->now.content.sum = bits->sum;
+	feed_now_write(&file->now, bytes);
+	if (!write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_changes(file))
+		return file_trouble(file, "write");
+	file_wrote(file);
 	return true;
 }

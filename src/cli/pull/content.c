@@ -1,103 +1,53 @@
 /*
  * content.c
- *	  From what the host has to what the manifest says: by patches in place, by patches in a
- *	  new file, or by the whole.
+ *	  From what a host has to what a look found: by patches in FILE, by patches in a new
+ *	  file, or by whole parts.
  */
-#include "url.h"
+#include "content.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "feed_patch.h"
 #include "feed_sum.h"
-#include "messages.h"
 #include "system.h"
 
-/* How often a missing patch is waited for: caches keep "not found" for a while. */
-#define MOST_MISSES 3
-
-/* Seconds over which hosts fetch whole files instead, if the manifest doesn't say it. */
+/* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
 #define MISSED_SPREAD 300
 
-/* Wholes for bits that differ from the manifest's, at most one in so many seconds. */
+/* Wholes for bits that differ from the server's, at most one in so many seconds. */
 #define DIFFER_SECONDS 3600.0
-
-/* How a way to the content ended. */
-typedef enum led
-{
-	LED,
-	ELSEWHERE,					/* it doesn't lead from here: the whole is needed */
-	BROKEN						/* it may at the next look */
-} led;
 
 /* ------------------------------------------------------------------------
  * Patches
  * ------------------------------------------------------------------------ */
 
-/* Whether the set in the manifest itself leads on from here. */
-static bool
-is_inlined(const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial, feed_patch *patch)
-{
-	return m->inlined != NULL && epoch == m->epoch &&
-		feed_patch_read(m->inlined, m->inlined_length, parts, count, patch) == NULL && patch->kind == FEED_SET &&
-		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == epoch && patch->from <= serial &&
-		patch->to == m->content;
-}
-
-/* The next one from a state of these parts, fetched and checked; points into the manifest or look->partial. */
-static led
-get_patch(url_look *look, const feed_manifest *m, const feed_part *parts, uint32_t count, uint64_t epoch, uint64_t serial,
-		  feed_patch *patch)
-{
-	size_t		which = feed_manifest_lead(m, epoch, serial);
-	const feed_file *file;
-	fetched		got;
-
-	if (is_inlined(m, parts, count, epoch, serial, patch))
-		return LED;
-	if (which == m->patch_count)
-		return ELSEWHERE;
-	file = &m->patches[which];
-	got = url_fetch_patch(look, file);
-	/* where the whole lacks what the patch has, it is no way round it */
-	if (got == MISSING && file->to <= m->wholes[0].to && (!look->plan->follow || ++look->misses >= MOST_MISSES))
-		return ELSEWHERE;
-	if (got != FETCHED)
-		return BROKEN;
-	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, parts, count, patch) == NULL && feed_manifest_names(m, file, patch) &&
-		(patch->kind == FEED_FLIP || patch->epoch == epoch))
-		return LED;
-	complain("%s: a patch of the server isn't valid here: fetching the full file", look->plan->out);
-	return ELSEWHERE;
-}
-
 typedef struct applying
 {
-	place	   *place;
-	place_bits *bits;
+	list_file  *file;
+	file_bits  *bits;
 	int			error;
 } applying;
 
 /* A feed_patch_section: of a flip, into a new file. */
 static void
-take_header(void *state, uint32_t part, const uint8_t *header)
+apply_header(void *state, uint32_t part, const uint8_t *header)
 {
 	applying   *a = state;
-	feed_part  *to = &a->place->new_parts[part];
+	feed_part  *to = &a->file->new_parts[part];
 
 	a->bits->sum -= feed_sum_header(part, to->header);
 	feed_part_take(to, header);
 	a->bits->sum += feed_sum_header(part, to->header);
 	if (a->error == 0 && !(feed_is_exact(to) ? bits_front(a->bits, part, header) :
-						   write_all(a->place->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
+						   write_all(a->file->new_fd, to->header, FEED_HEADER_BYTES, to->at)))
 		a->error = errno;
 }
 
 /* A feed_patch_position. */
 static void
-take_position(void *state, uint32_t part, uint64_t position)
+apply_position(void *state, uint32_t part, uint64_t position)
 {
 	applying   *a = state;
 
@@ -106,59 +56,40 @@ take_position(void *state, uint32_t part, uint64_t position)
 }
 
 static bool
-put_bits(url_look *look, const feed_patch *patch, place_bits *bits)
+apply(follower *f, const feed_patch *patch, file_bits *bits)
 {
-	applying	a = {look->place, bits, 0};
+	applying	a = {&f->file, bits, 0};
 
-	feed_patch_each(patch, patch->kind == FEED_FLIP ? take_header : NULL, take_position, &a);
-	if (a.error == 0)
-		return true;
-	look->word = "disk";
-	complain("cannot write \"%s\": %s", look->plan->out, strerror(a.error));
-	return false;
+	feed_patch_each(patch, patch->kind == FEED_FLIP ? apply_header : NULL, apply_position, &a);
+	errno = a.error;
+	return a.error == 0 || file_trouble(&f->file, "write");
 }
 
-static place_facts
-facts_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES], uint64_t sum)
-{
-	place_facts facts;
-
-	memset(&facts, 0, sizeof facts);
-	memcpy(facts.who.name, m->name, sizeof facts.who.name);
-	memcpy(facts.who.identity, m->identity, FEED_IDENTITY_BYTES);
-	facts.who.epoch = m->epoch;
-	facts.now.content.serial = m->content;
-	facts.now.content.sum = sum;
-	facts.now.content.mark = m->serial;
-	memcpy(facts.now.content.digest, digest, FEED_DIGEST_BYTES);
-	facts.now.true_at = m->true_at;
-	return facts;
-}
-
-/* Each patch by itself: where one is missing, those before it count.  The manifest is noted last. */
+/* Each patch by itself: where one is missing, those before it count.  All else is noted with the last one. */
 static led
-set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+set_in_file(follower *f, const offer *o)
 {
-	place	   *p = look->place;
-	feed_now	now = p->now;
-	place_bits	bits;
+	list_file  *file = &f->file;
+	const feed_now *wanted = &o->facts.now;
+	feed_now	now = file->now;
+	file_bits	bits;
 
-	while (p->now.content.serial < m->content)
+	while (file->now.content.serial < wanted->content.serial)
 	{
+		list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
 		feed_patch	patch;
-		led			got = get_patch(look, m, p->parts, p->who.parts, p->who.epoch, p->now.content.serial, &patch);
+		led			got = o->patch(f, &at, &patch);
 
 		if (got != LED)
 			return got;
 		now.content.serial = patch.to;
-		look->way = "patches";
-		if (!place_set_begin(p, &bits) || !put_bits(look, &patch, &bits) || !place_set_end(p, &bits, &now))
+		if (!file_set_begin(file, &bits) || !apply(f, &patch, &bits) ||
+			!file_set_end(file, &bits, patch.to == wanted->content.serial ? wanted : &now))
 			return BROKEN;
 	}
-	if (p->now.content.mark == m->serial && p->changes % 2 == 0)
+	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->changes % 2 == 0)
 		return LED;
-	now = facts_of(m, digest, 0).now;
-	return place_set_begin(p, &bits) && place_set_end(p, &bits, &now) ? LED : BROKEN;
+	return file_set_begin(file, &bits) && file_set_end(file, &bits, wanted) ? LED : BROKEN;
 }
 
 /* ------------------------------------------------------------------------
@@ -166,184 +97,179 @@ set_in_place(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_D
  * ------------------------------------------------------------------------ */
 
 static void
-drop_building(url_look *look)
+drop_new(follower *f)
 {
-	place_new_drop(look->place);
-	memset(&look->building, 0, sizeof look->building);
+	new_file_drop(&f->file);
+	memset(&f->made, 0, sizeof f->made);
 }
 
-/* Its patches, from the building's serial to the content. */
-static led
-patch_building(url_look *look, const feed_manifest *m)
+static void
+note_new(follower *f, uint64_t epoch, uint64_t serial, uint64_t sum)
 {
-	url_building *b = &look->building;
+	f->made.at = (list_state) {f->file.new_parts, f->file.new_count, epoch, serial, sum};
+}
 
-	while (b->serial < m->content)
+/* Its patches, from what it has to what it is to have. */
+static led
+patch_new(follower *f, const offer *o)
+{
+	const feed_content *wanted = &o->facts.now.content;
+	list_state *at = &f->made.at;
+
+	while (at->serial < wanted->serial)
 	{
-		place_bits	bits;
+		file_bits	bits;
 		feed_patch	patch;
-		led			got;
+		led			got = o->patch(f, at, &patch);
 
-		got = get_patch(look, m, look->place->new_parts, look->place->new_count, b->epoch, b->serial, &patch);
 		if (got != LED)
 			return got;
-		if (patch.kind == FEED_FLIP && patch.from_sum != b->sum)
+		if (patch.kind == FEED_FLIP && patch.from_sum != at->sum)
 			return ELSEWHERE;
-		bits_begin(&bits, look->place->new_fd, look->place->new_parts, b->sum, patch.kind == FEED_FLIP);
-		if (!put_bits(look, &patch, &bits) || !bits_end(&bits))
+		bits_begin(&bits, f->file.new_fd, f->file.new_parts, at->sum, patch.kind == FEED_FLIP);
+		if (!apply(f, &patch, &bits) || !bits_end(&bits))
 		{
-			drop_building(look);
+			drop_new(f);
 			return BROKEN;
 		}
-		b->sum = bits.sum;
-		b->serial = patch.to;
-		if (patch.kind == FEED_FLIP)
-			b->epoch = patch.to;
+		note_new(f, patch.kind == FEED_FLIP ? patch.to : at->epoch, patch.to, bits.sum);
 	}
-	return b->serial == m->content && b->epoch == m->epoch && b->sum == m->sum ? LED : ELSEWHERE;
-}
-
-static led
-end_building(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
-{
-	place_facts facts = facts_of(m, digest, look->building.sum);
-
-	return place_new_end(look->place, &facts) ? LED : BROKEN;
+	return at->serial == wanted->serial && at->epoch == o->facts.who.epoch && at->sum == wanted->sum ? LED : ELSEWHERE;
 }
 
 /* Over epochs: a copy of FILE, and patches. */
 static led
-make_by_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+make_by_patches(follower *f, const offer *o)
 {
-	place	   *p = look->place;
-	url_building *b = &look->building;
-	led			result;
+	list_file  *file = &f->file;
+	list_state	at = {file->parts, file->who.parts, file->who.epoch, file->now.content.serial, file->now.content.sum};
+	feed_patch	patch;
+	led			result = o->patch(f, &at, &patch);
 
-	look->way = "patches";
-	drop_building(look);
-	if (!place_new(p, p->parts, p->who.parts) || !place_new_copy(p, &b->sum))
+	if (result != LED)
+		return result;
+	drop_new(f);
+	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &at.sum))
 		return BROKEN;
-	b->epoch = p->who.epoch;
-	b->serial = p->now.content.serial;
-	result = patch_building(look, m);
+	note_new(f, at.epoch, at.serial, at.sum);
+	result = patch_new(f, o);
 	if (result == LED)
-		return end_building(look, m, digest);
-	drop_building(look);
+		return new_file_end(file, &o->facts) ? LED : BROKEN;
+	drop_new(f);
 	return result;
 }
 
 /* ------------------------------------------------------------------------
- * The whole
+ * Whole parts
  * ------------------------------------------------------------------------ */
 
 /*
- * Hosts that need whole files at the same moment come one after the other.  So do those
+ * Hosts that need whole parts at the same moment come one after the other.  So do those
  * that miss a patch, as a cache says to all of them that it isn't there.
  */
 static bool
-is_my_turn(url_look *look, const feed_manifest *m)
+is_my_turn(follower *f, const offer *o)
 {
-	uint64_t	spread = m->spread == 0 && (look->misses > 0 || look->differs) ? MISSED_SPREAD : m->spread;
+	uint64_t	spread = o->spread == 0 && (f->misses > 0 || f->differs) ? MISSED_SPREAD : o->spread;
 
 	/* who has nothing that is right can't wait, and a program that looks once would never get its turn */
-	if (look->place->state == PLACE_EMPTY || look->place->lost || !look->plan->follow)
+	if (f->file.state == FILE_EMPTY || f->file.lost || !f->plan->follow)
 		return true;
-	if (look->spread_until <= 0)
-		look->spread_until = monotonic_seconds() + (double) spread * random_share();
-	return monotonic_seconds() >= look->spread_until;
+	if (f->spread_until <= 0)
+		f->spread_until = monotonic_seconds() + (double) spread * random_share();
+	return monotonic_seconds() >= f->spread_until;
 }
 
-/* A new file of the parts' lengths, or the one that an earlier look began for the same files. */
+/* A new file of the parts' lengths, or the one that an earlier look began for the same parts. */
 static bool
-begin_whole(url_look *look, const feed_manifest *m)
+begin_whole(follower *f, const offer *o)
 {
-	place	   *p = look->place;
+	list_file  *file = &f->file;
 	feed_part  *parts;
 	uint32_t	i;
 	bool		begun;
 
-	if (p->new_fd >= 0 && look->building.whole == m->wholes[0].to && p->new_count == m->parts)
+	if (file->new_fd >= 0 && f->made.whole == o->whole && file->new_count == o->count)
 		return true;
-	drop_building(look);
-	parts = zeros(m->parts, sizeof *parts);
-	for (i = 0; i < m->parts; i++)
-		parts[i].length = m->wholes[i].length - FEED_HEADER_BYTES;
-	begun = place_new(p, parts, (uint32_t) m->parts);
+	drop_new(f);
+	parts = zeros(o->count, sizeof *parts);
+	for (i = 0; i < o->count; i++)
+		parts[i].length = o->length(f, i) - FEED_HEADER_BYTES;
+	begun = new_file_begin(file, parts, o->count);
 	free(parts);
-	look->building.whole = m->wholes[0].to;
+	f->made.whole = o->whole;
 	return begun;
 }
 
 /* A part that has come: its header and blocks must be those of a filter, and its part of the list. */
 static bool
-check_part(url_look *look, const feed_manifest *m)
+check_part(follower *f, const offer *o, uint32_t which)
 {
-	place	   *p = look->place;
-	uint32_t	which = look->building.part;
-	uint64_t	length = m->wholes[which].length;
-	uint64_t	at = p->new_parts[which].at;
-	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, p->new_fd, (off_t) at);
+	list_file  *file = &f->file;
+	uint64_t	length = o->length(f, which);
+	void	   *bytes = mmap(NULL, (size_t) length, PROT_READ, MAP_SHARED, file->new_fd, (off_t) file->new_parts[which].at);
 	feed_part	part;
 	const char *problem;
 
 	if (bytes == MAP_FAILED)
-		return url_refuse(look, "disk", "cannot map what was fetched");
+		return pull_refuse(f, "disk", "cannot map what came");
 	problem = feed_part_check(bytes, length, &part);
 	munmap(bytes, (size_t) length);
-	if (problem == NULL && (part.part != which || part.parts != m->parts || length != FEED_HEADER_BYTES + p->new_parts[which].length))
+	if (problem == NULL && (part.part != which || part.parts != o->count || length != FEED_HEADER_BYTES + file->new_parts[which].length))
 		problem = "another part";
 	if (problem != NULL)
-		return url_refuse(look, "damaged", problem);
-	return place_new_header(p, &part);
+		return pull_refuse(f, "damaged", problem);
+	return new_file_header(file, &part);
 }
 
 static led
-fetch_wholes(url_look *look, const feed_manifest *m)
+fill_new(follower *f, const offer *o)
 {
-	url_building *b = &look->building;
+	new_content *made = &f->made;
+	uint64_t	sum;
 
-	for (; b->part < m->parts; b->part++)
+	for (; made->part < o->count; made->part++)
 	{
-		if (url_fetch_whole(look, &m->wholes[b->part]) != FETCHED)
+		if (o->part(f, made->part) != LED)
 			return BROKEN;
-		b->got.length = 0;
-		if (!check_part(look, m))
+		made->got = 0;
+		if (!check_part(f, o, made->part))
 		{
-			drop_building(look);
+			drop_new(f);
 			return BROKEN;
 		}
 	}
-	if (!parts_sum(look->place->new_fd, look->place->new_parts, (uint32_t) m->parts, &b->sum))
+	if (!parts_sum(f->file.new_fd, f->file.new_parts, o->count, &sum))
 	{
-		drop_building(look);
+		(void) file_trouble(&f->file, "fill");
+		drop_new(f);
 		return BROKEN;
 	}
-	b->filled = true;
-	b->epoch = m->epoch;
-	b->serial = m->wholes[0].to;
+	made->filled = true;
+	note_new(f, o->facts.who.epoch, o->whole, sum);
 	return LED;
 }
 
 static led
-take_whole(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+take_whole(follower *f, const offer *o)
 {
 	led			result;
 
-	look->way = "full file";
-	if (!is_my_turn(look, m))
+	f->way = "full file";
+	if (!is_my_turn(f, o))
 	{
-		look->waiting = true;
+		f->waiting = true;
 		return BROKEN;
 	}
-	if (!begin_whole(look, m) || (!look->building.filled && fetch_wholes(look, m) != LED))
+	if (!begin_whole(f, o) || (!f->made.filled && fill_new(f, o) != LED))
 		return BROKEN;
-	result = patch_building(look, m);
+	result = patch_new(f, o);
 	if (result == ELSEWHERE)
 	{
-		drop_building(look);
-		(void) url_refuse(look, "damaged", "files and patches of the server don't fit each other");
+		drop_new(f);
+		(void) pull_refuse(f, "damaged", "files and patches of the server don't fit each other");
 	}
-	return result == LED ? end_building(look, m, digest) : BROKEN;
+	return result == LED && new_file_end(&f->file, &o->facts) ? LED : BROKEN;
 }
 
 /* ------------------------------------------------------------------------
@@ -351,47 +277,47 @@ take_whole(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIG
  * ------------------------------------------------------------------------ */
 
 static led
-take_patches(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+take_patches(follower *f, const offer *o)
 {
-	place	   *p = look->place;
-	uint64_t	serial = p->now.content.serial;
+	const list_file *file = &f->file;
+	const feed_content *wanted = &o->facts.now.content;
 
+	f->way = "patches";
 	/* while a whole is waited for or under way, only a patch that was missing is tried again */
-	if (p->who.epoch != m->epoch)
-		return feed_manifest_lead(m, p->who.epoch, serial) == m->patch_count || (look->spread_until > 0 && look->misses == 0) ? ELSEWHERE :
-			make_by_patches(look, m, digest);
+	if (file->who.epoch != o->facts.who.epoch)
+		return f->spread_until > 0 && f->misses == 0 ? ELSEWHERE : make_by_patches(f, o);
 	/* an exact file has no bits that the list has not: those of another sum are of another list */
-	if (serial == m->content && feed_are_exact(p->parts, p->who.parts) && p->now.content.sum != m->sum)
+	if (file->now.content.serial == wanted->serial && feed_are_exact(file->parts, file->who.parts) && file->now.content.sum != wanted->sum)
 		return ELSEWHERE;
-	return set_in_place(look, m, digest);
+	return set_in_file(f, o);
 }
 
 bool
-url_take(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+content_take(follower *f, const offer *o)
 {
-	const place *p = look->place;
+	const list_file *file = &f->file;
 	/* of this list, and its bits are what it says */
-	bool		here = p->state == PLACE_MINE && !p->lost && p->who.parts == m->parts &&
-		memcmp(p->who.identity, m->identity, FEED_IDENTITY_BYTES) == 0;
-	/* bits that differ from the manifest's are renewed, but not without end */
-	bool		wanted = look->differs && (look->whole_taken <= 0 || monotonic_seconds() - look->whole_taken >= DIFFER_SECONDS);
+	bool		here = file->state == FILE_MINE && !file->lost && file->who.parts == o->count &&
+		memcmp(file->who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
+	/* bits that differ from the server's are renewed, but not without end */
+	bool		wanted = f->differs && (f->whole_taken <= 0 || monotonic_seconds() - f->whole_taken >= DIFFER_SECONDS);
 	led			result = ELSEWHERE;
 
 	/* an older one was asked for: no patch leads back */
-	if (here && m->content >= p->now.content.serial && !wanted)
-		result = take_patches(look, m, digest);
+	if (here && !f->plan->allow_older && !wanted)
+		result = take_patches(f, o);
 	if (result == ELSEWHERE)
 	{
-		result = take_whole(look, m, digest);
+		result = take_whole(f, o);
 		if (result == LED && wanted)
 		{
-			look->whole_taken = monotonic_seconds();
-			look->differs = false;
+			f->whole_taken = monotonic_seconds();
+			f->differs = false;
 		}
 	}
 	if (result != LED)
 		return false;
-	look->misses = 0;
-	look->spread_until = 0;
+	f->misses = 0;
+	f->spread_until = 0;
 	return true;
 }

@@ -22,21 +22,21 @@
 #define NEW_ENDING ".new"
 
 /* A copy that had no room is tried again so often. */
-#define SETTLE_SECONDS 60.0
+#define ADOPT_SECONDS 60.0
 
 bool
-place_refuse(place *p, const char *word, const char *text)
+file_refuse(list_file *file, const char *word, const char *text)
 {
-	p->word = word;
-	complain("\"%s\" %s", p->path, text);
+	file->word = word;
+	complain("\"%s\" %s", file->path, text);
 	return false;
 }
 
 bool
-place_trouble(place *p, const char *what)
+file_trouble(list_file *file, const char *what)
 {
-	p->word = "disk";
-	complain("cannot %s \"%s\": %s", what, p->path, strerror(errno));
+	file->word = "disk";
+	complain("cannot %s \"%s\": %s", what, file->path, strerror(errno));
 	return false;
 }
 
@@ -45,50 +45,50 @@ place_trouble(place *p, const char *what)
  * ------------------------------------------------------------------------ */
 
 static bool
-open_folder(place *p, const char *path)
+open_folder(list_file *file, const char *path)
 {
 	/* a link stays one: what it leads to is replaced */
 	char	   *real = realpath(path, NULL);
 	const char *from = real != NULL ? real : path;
 	const char *slash = strrchr(from, '/');
 
-	p->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == from ? 1 : (int) (slash - from), from);
-	p->file = text_of("%s", slash == NULL ? from : slash + 1);
-	p->lock_file = text_of("%s" LOCK_ENDING, p->file);
-	p->new_file = text_of(".%s" NEW_ENDING, p->file);
+	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == from ? 1 : (int) (slash - from), from);
+	file->name = text_of("%s", slash == NULL ? from : slash + 1);
+	file->lock_file = text_of("%s" LOCK_ENDING, file->name);
+	file->new_file = text_of(".%s" NEW_ENDING, file->name);
 	free(real);
-	p->folder = open(p->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (p->folder < 0)
+	file->folder = open(file->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file->folder < 0)
 		complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
-	return p->folder >= 0;
+	return file->folder >= 0;
 }
 
 /* Whether the name still leads to the lock that is held. */
 static bool
-has_lock(const place *p)
+has_lock(const list_file *file)
 {
 	struct stat st;
 
-	return fstatat(p->folder, p->lock_file, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == p->lock_inode;
+	return fstatat(file->folder, file->lock_file, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == file->lock_inode;
 }
 
 static bool
-take_lock(place *p)
+hold_lock(list_file *file)
 {
 	struct flock all = {.l_type = F_WRLCK};
 	struct stat st;
 
 	/* nobody else may open it, and so keep it */
-	p->lock = openat(p->folder, p->lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (p->lock < 0 || fstat(p->lock, &st) != 0)
-		return place_trouble(p, "lock");
-	if ((st.st_mode & 0077) != 0 && fchmod(p->lock, 0600) != 0)
-		return place_trouble(p, "lock");
-	p->lock_inode = st.st_ino;
+	file->lock = openat(file->folder, file->lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->lock < 0 || fstat(file->lock, &st) != 0)
+		return file_trouble(file, "lock");
+	if ((st.st_mode & 0077) != 0 && fchmod(file->lock, 0600) != 0)
+		return file_trouble(file, "lock");
+	file->lock_inode = st.st_ino;
 	/* no child has it, too: it ends with the follower, even while a child hangs on its disk */
-	if (fcntl(p->lock, F_SETLK, &all) != 0)
-		return errno == EAGAIN || errno == EACCES ? place_refuse(p, "disk", "is followed by another process") : place_trouble(p, "lock");
-	return has_lock(p) || place_refuse(p, "disk", "lost its lock while it was taken: try again");
+	if (fcntl(file->lock, F_SETLK, &all) != 0)
+		return errno == EAGAIN || errno == EACCES ? file_refuse(file, "disk", "is followed by another process") : file_trouble(file, "lock");
+	return has_lock(file) || file_refuse(file, "disk", "lost its lock while it was taken: try again");
 }
 
 /* ------------------------------------------------------------------------
@@ -96,14 +96,14 @@ take_lock(place *p)
  * ------------------------------------------------------------------------ */
 
 static void
-let_go(place *p)
+let_go(list_file *file)
 {
-	if (p->fd >= 0)
-		close(p->fd);
-	p->fd = -1;
-	free(p->parts);
-	p->parts = NULL;
-	p->state = PLACE_EMPTY;
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	free(file->parts);
+	file->parts = NULL;
+	file->state = FILE_EMPTY;
 }
 
 /* Its parts, by their headers. */
@@ -140,12 +140,12 @@ typedef struct found
 
 /* After a loss of power a file can be empty, cut, or full of zeros. */
 static found_file
-look_at(const place *p, found *f)
+examine(const list_file *file, found *f)
 {
 	size_t		length;
 
 	memset(f, 0, sizeof *f);
-	f->fd = openat(p->folder, p->file, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	f->fd = openat(file->folder, file->name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	if (f->fd < 0)
 		return errno == ENOENT ? NO_LIST : UNREADABLE;
 	if (fstat(f->fd, &f->st) != 0)
@@ -164,90 +164,90 @@ look_at(const place *p, found *f)
 
 /* Goes on with a file that this boot's follower made. */
 static bool
-take_mine(place *p, const found *f)
+go_on(list_file *file, const found *f)
 {
-	place_bits	bits;
+	file_bits	bits;
 	feed_now	now;
 
-	p->state = PLACE_MINE;
-	p->changes = feed_load(f->page, FEED_CHANGES);
-	feed_now_read(f->page, &p->now);
-	feed_how_read(f->page, &p->how);
-	p->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
+	file->state = FILE_MINE;
+	file->changes = feed_load(f->page, FEED_CHANGES);
+	feed_now_read(f->page, &file->now);
+	feed_how_read(f->page, &file->how);
+	file->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
 	/* it was killed while it set bits: what is there is what the sum is of */
-	now = p->now;
-	return p->changes % 2 == 0 || (place_set_begin(p, &bits) && place_set_end(p, &bits, &now));
+	now = file->now;
+	return file->changes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
 }
 
 static bool
-take(place *p, const found *f)
+use(list_file *file, const found *f)
 {
 	feed_content saved;
 
-	p->fd = f->fd;
-	p->who = f->who;
-	p->here.device = (uint64_t) f->st.st_dev;
-	p->here.inode = (uint64_t) f->st.st_ino;
-	p->written = f->st.st_mtim;
-	p->parts = allocate(NULL, f->who.parts, sizeof *p->parts);
-	p->saved = feed_saved_read(f->page, &f->who, &saved) ? saved.serial : f->who.born.serial;
-	if (!read_parts(p->fd, &p->who, p->parts))
+	file->fd = f->fd;
+	file->who = f->who;
+	file->here.device = (uint64_t) f->st.st_dev;
+	file->here.inode = (uint64_t) f->st.st_ino;
+	file->written = f->st.st_mtim;
+	file->parts = allocate(NULL, f->who.parts, sizeof *file->parts);
+	file->saved = feed_saved_read(f->page, &f->who, &saved) ? saved.serial : f->who.born.serial;
+	if (!read_parts(file->fd, &file->who, file->parts))
 	{
 		/* its list is known, and what was taken of it */
-		feed_now_read(f->page, &p->now);
-		close(p->fd);
-		p->fd = -1;
-		p->lost = true;
+		feed_now_read(f->page, &file->now);
+		close(file->fd);
+		file->fd = -1;
+		file->lost = true;
 		return true;
 	}
-	if (feed_where_is(&p->who, &p->here) == FEED_HERE)
-		return take_mine(p, f);
-	p->state = PLACE_FOREIGN;
-	memset(&p->now, 0, sizeof p->now);
-	(void) feed_told(f->page, &p->who, feed_where_is(&p->who, &p->here), &p->now.content);
-	feed_how_read(f->page, &p->how);
+	if (feed_where_is(&file->who, &file->here) == FEED_HERE)
+		return go_on(file, f);
+	file->state = FILE_FOREIGN;
+	memset(&file->now, 0, sizeof file->now);
+	(void) feed_told(f->page, &file->who, feed_where_is(&file->who, &file->here), &file->now.content);
+	feed_how_read(f->page, &file->how);
 	return true;
 }
 
 static bool
-find(place *p)
+find(list_file *file)
 {
 	found		f;
-	found_file	what = look_at(p, &f);
+	found_file	what = examine(file, &f);
 	bool		well = true;
 
 	if (what == A_LIST)
-		well = take(p, &f);
+		well = use(file, &f);
 	else if (what == UNREADABLE)
-		well = place_trouble(p, "open");
+		well = file_trouble(file, "open");
 	else if (what == NOT_OURS)
-		well = place_refuse(p, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
+		well = file_refuse(file, "identity", "is no list and no filter, and is left alone: remove it, or give another file");
 	if (what != A_LIST && f.fd >= 0)
 		close(f.fd);
 	return well;
 }
 
 bool
-place_open(place *p, const char *path)
+file_open(list_file *file, const char *path)
 {
 	struct statfs fs;
 
-	memset(p, 0, sizeof *p);
-	p->path = path;
-	p->folder = p->lock = p->fd = p->new_fd = -1;
-	p->word = "";
-	read_boot_id(p->here.boot);
-	if (sodium_is_zero(p->here.boot, sizeof p->here.boot))
+	memset(file, 0, sizeof *file);
+	file->path = path;
+	file->folder = file->lock = file->fd = file->new_fd = -1;
+	file->word = "";
+	read_boot_id(file->here.boot);
+	if (sodium_is_zero(file->here.boot, sizeof file->here.boot))
 	{
 		complain("cannot read /proc/sys/kernel/random/boot_id, which tells what a file may be believed");
 		return false;
 	}
-	if (!open_folder(p, path) || !take_lock(p))
+	if (!open_folder(file, path) || !hold_lock(file))
 		return false;
-	p->in_memory = fstatfs(p->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
-	p->save_began = p->check_due = monotonic_seconds();
-	unlinkat(p->folder, p->new_file, 0);
-	return find(p);
+	file->in_memory = fstatfs(file->folder, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+	file->save_began = file->check_due = monotonic_seconds();
+	unlinkat(file->folder, file->new_file, 0);
+	return find(file);
 }
 
 /* ------------------------------------------------------------------------
@@ -255,143 +255,143 @@ place_open(place *p, const char *path)
  * ------------------------------------------------------------------------ */
 
 void
-place_lose(place *p, const char *word, const char *text)
+file_lose(list_file *file, const char *word, const char *text)
 {
-	feed_now	told = p->now;
+	feed_now	told = file->now;
 	uint8_t		bytes[FEED_NOW_BYTES];
 
-	p->lost = true;
-	p->word = word;
-	complain("\"%s\": %s: its list is needed anew", p->path, text);
-	if (p->state != PLACE_MINE || p->fd < 0)
+	file->lost = true;
+	file->word = word;
+	complain("\"%s\": %s: its list is needed anew", file->path, text);
+	if (file->state != FILE_MINE || file->fd < 0)
 		return;
 	/* what a disk dropped came after these; of bits that are wrong nothing is known */
-	told.content.serial = strcmp(word, "disk") != 0 ? 0 : p->saved > p->who.born.serial ? p->saved : p->who.born.serial;
+	told.content.serial = strcmp(word, "disk") != 0 ? 0 : file->saved > file->who.born.serial ? file->saved : file->who.born.serial;
 	told.true_at = 0;
 	feed_now_write(&told, bytes);
-	(void) write_all(p->fd, bytes, sizeof bytes, FEED_NOW_AT);
-	place_supersede(p, 1);
-	place_note(p, false, word, text);
+	(void) write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT);
+	file_supersede(file, 1);
+	file_note(file, false, word, text);
 }
 
 void
-place_supersede(place *p, uint64_t value)
+file_supersede(list_file *file, uint64_t value)
 {
 	uint8_t		word[8];
 
 	feed_word(word, value);
-	if (p->state != PLACE_MINE || p->fd < 0)
+	if (file->state != FILE_MINE || file->fd < 0)
 		return;
-	(void) write_all(p->fd, word, sizeof word, FEED_SUPERSEDED);
-	place_wrote(p);
+	(void) write_all(file->fd, word, sizeof word, FEED_SUPERSEDED);
+	file_wrote(file);
 }
 
 bool
-place_has_page(const place *p)
+file_has_page(const list_file *file)
 {
 	_Alignas(8) uint8_t page[FEED_PAGE];
 	feed_who	who;
 	struct stat st;
 
-	return fstat(p->fd, &st) == 0 && (uint64_t) st.st_size == p->who.length &&
-		read_all(p->fd, page, sizeof page, 0) && feed_who_read(page, p->who.length, &who) == NULL &&
-		memcmp(&who.place, &p->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == p->changes &&
-		feed_load(page, FEED_SERIAL) == p->now.content.serial;
+	return fstat(file->fd, &st) == 0 && (uint64_t) st.st_size == file->who.length &&
+		read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
+		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == file->changes &&
+		feed_load(page, FEED_SERIAL) == file->now.content.serial;
 }
 
 bool
-place_was_written(const place *p)
+file_was_written(const list_file *file)
 {
 	struct stat st;
 
-	return fstat(p->fd, &st) != 0 || st.st_mtim.tv_sec != p->written.tv_sec || st.st_mtim.tv_nsec != p->written.tv_nsec;
+	return fstat(file->fd, &st) != 0 || st.st_mtim.tv_sec != file->written.tv_sec || st.st_mtim.tv_nsec != file->written.tv_nsec;
 }
 
 /* The same file, which another program may have written to. */
 static bool
-check_content(place *p)
+check_content(list_file *file)
 {
 	uint64_t	sum;
-	bool		page = place_has_page(p);
+	bool		page = file_has_page(file);
 	struct stat st;
 
-	if (page && (!place_was_written(p) || p->changes % 2 != 0))
+	if (page && (!file_was_written(file) || file->changes % 2 != 0))
 		return true;
-	if (fstat(p->fd, &st) == 0)
-		p->written = st.st_mtim;
-	if ((uint64_t) st.st_size == p->who.length && p->changes % 2 == 0 &&
-		parts_sum(p->fd, p->parts, p->who.parts, &sum) && sum == p->now.content.sum)
-		return page || place_again(p);
+	if (fstat(file->fd, &st) == 0)
+		file->written = st.st_mtim;
+	if ((uint64_t) st.st_size == file->who.length && file->changes % 2 == 0 &&
+		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
+		return page || file_again(file);
 	/* a page that others wrote is not written to */
 	if (!page)
-		let_go(p);
-	place_lose(p, "damaged", "another program wrote to it, or cut it");
+		let_go(file);
+	file_lose(file, "damaged", "another program wrote to it, or cut it");
 	return true;
 }
 
 /* Another file has the name, or none. */
 static bool
-take_name_back(place *p)
+restore_name(list_file *file)
 {
 	found		f;
-	found_file	what = look_at(p, &f);
+	found_file	what = examine(file, &f);
 	bool		other = what == NOT_OURS || what == UNREADABLE ||
-		(what == A_LIST && (strcmp(f.who.name, p->who.name) != 0 ||
-							memcmp(f.who.identity, p->who.identity, FEED_IDENTITY_BYTES) != 0));
+		(what == A_LIST && (strcmp(f.who.name, file->who.name) != 0 ||
+							memcmp(f.who.identity, file->who.identity, FEED_IDENTITY_BYTES) != 0));
 
 	if (f.fd >= 0)
 		close(f.fd);
 	if (other)
-		return place_refuse(p, "identity", "was replaced by something else, which is left alone: remove it");
-	complain("\"%s\" was removed or replaced by another program, and is made again", p->path);
-	return place_again(p);
+		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
+	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);
+	return file_again(file);
 }
 
 /* FOREIGN becomes MINE, as soon as there is room. */
 static bool
-settle(place *p)
+adopt(list_file *file)
 {
-	if (p->settled > 0 && monotonic_seconds() - p->settled < SETTLE_SECONDS)
+	if (file->adopted > 0 && monotonic_seconds() - file->adopted < ADOPT_SECONDS)
 	{
-		p->word = "disk";
+		file->word = "disk";
 		return false;
 	}
-	p->settled = monotonic_seconds();
-	return place_again(p);
+	file->adopted = monotonic_seconds();
+	return file_again(file);
 }
 
 void
-place_wrote(place *p)
+file_wrote(list_file *file)
 {
 	struct stat st;
 
-	if (fstat(p->fd, &st) == 0)
-		p->written = st.st_mtim;
+	if (fstat(file->fd, &st) == 0)
+		file->written = st.st_mtim;
 }
 
 bool
-place_check(place *p, bool *over)
+file_check(list_file *file, bool *over)
 {
 	struct stat st;
-	bool		there = fstatat(p->folder, p->file, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	bool		there = fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
-	*over = !has_lock(p);
-	p->word = "";
+	*over = !has_lock(file);
+	file->word = "";
 	if (*over)
-		return place_refuse(p, "disk", "has lost its lock, which somebody removed: another process may follow it");
-	if (p->lost)
+		return file_refuse(file, "disk", "has lost its lock, which somebody removed: another process may follow it");
+	if (file->lost)
 		return true;
-	if (p->state == PLACE_EMPTY && (!there || !find(p)))
+	if (file->state == FILE_EMPTY && (!there || !find(file)))
 		return !there;
-	if (p->state == PLACE_EMPTY)
+	if (file->state == FILE_EMPTY)
 		return true;
-	if (p->state == PLACE_FOREIGN)
-		return settle(p) || p->lost;
-	if (p->leave)
-		return place_again(p) || p->lost;
-	if (!there || (uint64_t) st.st_ino != p->here.inode || (uint64_t) st.st_dev != p->here.device)
-		return take_name_back(p) || p->lost;
-	return check_content(p);
+	if (file->state == FILE_FOREIGN)
+		return adopt(file) || file->lost;
+	if (file->leave)
+		return file_again(file) || file->lost;
+	if (!there || (uint64_t) st.st_ino != file->here.inode || (uint64_t) st.st_dev != file->here.device)
+		return restore_name(file) || file->lost;
+	return check_content(file);
 }
 
 /* ------------------------------------------------------------------------
@@ -399,59 +399,48 @@ place_check(place *p, bool *over)
  * ------------------------------------------------------------------------ */
 
 void
-place_note(place *p, bool looked, const char *word, const char *text)
+file_note(list_file *file, bool looked, const char *word, const char *text)
 {
 	uint8_t		bytes[FEED_HOW_BYTES];
 
-	if (strcmp(word, p->how.word) != 0)
-		p->how.since = word[0] == '\0' ? 0 : time_now();
-	snprintf(p->how.word, sizeof p->how.word, "%s", word);
-	snprintf(p->how.text, sizeof p->how.text, "%s", text);
+	if (strcmp(word, file->how.word) != 0)
+		file->how.since = word[0] == '\0' ? 0 : time_now();
+	snprintf(file->how.word, sizeof file->how.word, "%s", word);
+	snprintf(file->how.text, sizeof file->how.text, "%s", text);
 	if (looked)
 	{
-		p->how.looked = time_now();
-		p->how.looked_boot = boot_time_now();
-		p->how.failures = 0;
+		file->how.looked = time_now();
+		file->how.looked_boot = boot_time_now();
+		file->how.failures = 0;
 	}
 	else if (strcmp(word, "waiting") != 0)
-		p->how.failures++;
-	if (p->state != PLACE_MINE || p->fd < 0)
+		file->how.failures++;
+	if (file->state != FILE_MINE || file->fd < 0)
 		return;
-	feed_how_write(&p->how, bytes);
+	feed_how_write(&file->how, bytes);
 	/* who wrote meanwhile is found before this hides it */
-	if (place_was_written(p) && p->changes % 2 == 0 && !p->lost)
+	if (file_was_written(file) && file->changes % 2 == 0 && !file->lost)
 		return;
-	if (write_all(p->fd, bytes, sizeof bytes, FEED_HOW_AT))
-		place_wrote(p);
+	if (write_all(file->fd, bytes, sizeof bytes, FEED_HOW_AT))
+		file_wrote(file);
 }
 
 void
-place_close(place *p)
+file_close(list_file *file)
 {
-	if (p->lock >= 0 && p->folder >= 0)
-		place_save_last(p);
-	if (p->new_fd >= 0)
-		place_new_drop(p);
-	let_go(p);
-	if (p->lock >= 0)
-		close(p->lock);
-	if (p->folder >= 0)
-		close(p->folder);
-	free(p->folder_name);
-	free(p->file);
-	free(p->lock_file);
-	free(p->new_file);
-	memset(p, 0, sizeof *p);
-	p->folder = p->lock = p->fd = p->new_fd = -1;
-}
-
-void
-place_remove(const char *path)
-{
-	place		p;
-
-	if (place_open(&p, path) && p.state == PLACE_MINE)
-		place_note(&p, false, "removed", "nobody follows this list any more");
-	complain("\"%s\" stays as it is: its list is followed no more", path);
-	place_close(&p);
+	if (file->lock >= 0 && file->folder >= 0)
+		file_save_last(file);
+	if (file->new_fd >= 0)
+		new_file_drop(file);
+	let_go(file);
+	if (file->lock >= 0)
+		close(file->lock);
+	if (file->folder >= 0)
+		close(file->folder);
+	free(file->folder_name);
+	free(file->name);
+	free(file->lock_file);
+	free(file->new_file);
+	memset(file, 0, sizeof *file);
+	file->folder = file->lock = file->fd = file->new_fd = -1;
 }

@@ -1,6 +1,6 @@
 /*
  * file.h
- *	  The place of a followed list on a host: one file, and a lock beside it.
+ *	  The file of a followed list on a host, FILE, and a lock beside it.
  *
  * The file is nothing yet (EMPTY), of a follower before this boot, or a copy (FOREIGN), or
  * what this boot's followers made (MINE).  Only the latter is ever written to: bits are
@@ -8,11 +8,11 @@
  * makes a new file, which takes the name when it is whole and synced.
  *
  * What the descriptor leads to is believed only as long as it has the name, the length and
- * the page that were written last; what others did to it meanwhile is found by place_check,
+ * the page that were written last; what others did to it meanwhile is found by file_check,
  * and healed by a copy of the bits if these are right, else by the whole list.
  *
- * Functions that return bool say what is wrong before they return false, and *word of the
- * place is that in one word.
+ * Functions that return bool say what is wrong before they return false; word is that in
+ * one word then.
  */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H
@@ -25,22 +25,22 @@
 
 #include "feed_page.h"
 
-typedef enum place_state
+typedef enum file_state
 {
-	PLACE_EMPTY,
-	PLACE_FOREIGN,
-	PLACE_MINE
-} place_state;
+	FILE_EMPTY,
+	FILE_FOREIGN,
+	FILE_MINE
+} file_state;
 
 /* What a look knows of the content that it gives: of who name, identity and epoch are used. */
-typedef struct place_facts
+typedef struct file_facts
 {
 	feed_who	who;
 	feed_now	now;
-} place_facts;
+} file_facts;
 
 /* A file of parts whose bits are set or flipped, and the sum that follows them. */
-typedef struct place_bits
+typedef struct file_bits
 {
 	int			fd;
 	const feed_part *parts;
@@ -55,14 +55,14 @@ typedef struct place_bits
 	size_t		first;			/* bytes that changed: from this one ... */
 	size_t		end;			/* ... to before this one */
 	uint8_t		bytes[FEED_PAGE];
-} place_bits;
+} file_bits;
 
-typedef struct place
+typedef struct list_file
 {
 	const char *path;
 	char	   *folder_name;
 	int			folder;			/* -1: not open */
-	char	   *file;
+	char	   *name;			/* in it; the two below are made of it */
 	char	   *lock_file;
 	char	   *new_file;
 	int			lock;
@@ -71,7 +71,7 @@ typedef struct place
 	const char *word;			/* why the last call failed */
 
 	/* FILE */
-	place_state state;
+	file_state state;
 	int			fd;				/* -1: none */
 	feed_who	who;
 	feed_part  *parts;
@@ -81,7 +81,7 @@ typedef struct place
 	struct timespec written;	/* when the file was written last, by this process */
 	bool		leave;			/* it was to be replaced, by a follower that ended before: maybe as a disk failed */
 	bool		lost;			/* its bits are not what they should be: a whole is needed */
-	double		settled;		/* when a copy of FOREIGN was tried last, else 0 */
+	double		adopted;		/* when a copy of FOREIGN was tried last, else 0 */
 	double		check_due;		/* when all of it is to be read again */
 
 	/* Saving */
@@ -98,82 +98,79 @@ typedef struct place
 	feed_part  *new_parts;
 	uint32_t	new_count;
 	uint64_t	new_length;
-} place;
+} list_file;
 
 /* ------------------------------------------------------------------------
  * file.c
  * ------------------------------------------------------------------------ */
 
 /* Finds out what is here, and keeps it from other followers. */
-extern bool place_open(place *p, const char *path);
+extern bool file_open(list_file *file, const char *path);
 
 /*
  * Whether FILE is what this process made it; heals it if it isn't, and makes a copy of a
  * file that others made.  *over: nothing can be done any more, the follower has to end.
  */
-extern bool place_check(place *p, bool *over);
+extern bool file_check(list_file *file, bool *over);
 
 /* After a write of this process; whether another one wrote to FILE since; and whether the page is still its own. */
-extern void place_wrote(place *p);
-extern bool place_was_written(const place *p);
-extern bool place_has_page(const place *p);
+extern void file_wrote(list_file *file);
+extern bool file_was_written(const list_file *file);
+extern bool file_has_page(const list_file *file);
 
 /* Notes how a look went: word is "" if well; looked: FILE has what the server has. */
-extern void place_note(place *p, bool looked, const char *word, const char *text);
+extern void file_note(list_file *file, bool looked, const char *word, const char *text);
 
 /* FILE's bits are not what they should be: its readers are told, and a whole is needed. */
-extern void place_lose(place *p, const char *word, const char *text);
+extern void file_lose(list_file *file, const char *word, const char *text);
 
-/* Tells who reads FILE that another one takes its place: 1, or 0 if none does. */
-extern void place_supersede(place *p, uint64_t value);
+/* Tells who reads FILE that another one takes its name: 1, or 0 if none does. */
+extern void file_supersede(list_file *file, uint64_t value);
 
 /* Both are false: why the last call failed, and what is said of FILE; the latter with errno. */
-extern bool place_refuse(place *p, const char *word, const char *text);
-extern bool place_trouble(place *p, const char *what);
+extern bool file_refuse(list_file *file, const char *word, const char *text);
+extern bool file_trouble(list_file *file, const char *what);
 
-extern void place_close(place *p);
-
-/* Of a list that nobody follows from now on. */
-extern void place_remove(const char *path);
+extern void file_close(list_file *file);
 
 /* ------------------------------------------------------------------------
  * new_file.c
  * ------------------------------------------------------------------------ */
 
 /* Begins .FILE.new, of parts of these lengths: they lie where new_parts says. */
-extern bool place_new(place *p, const feed_part *parts, uint32_t count);
+extern bool new_file_begin(list_file *file, const feed_part *parts, uint32_t count);
 
 /* Writes a part's header, as files of parts have them. */
-extern bool place_new_header(place *p, const feed_part *part);
+extern bool new_file_header(list_file *file, const feed_part *part);
 
 /* Makes it what FILE is. */
-extern bool place_new_copy(place *p, uint64_t *sum);
+extern bool new_file_copy(list_file *file, uint64_t *sum);
 
 /* It is whole: it becomes FILE, with these facts. */
-extern bool place_new_end(place *p, const place_facts *facts);
+extern bool new_file_end(list_file *file, const file_facts *facts);
 
-extern void place_new_drop(place *p);
+extern void new_file_drop(list_file *file);
 
 /* The same bits in a file of its own. */
-extern bool place_again(place *p);
+extern bool file_again(list_file *file);
 
 /* ------------------------------------------------------------------------
  * bits.c
  * ------------------------------------------------------------------------ */
 
-extern void bits_begin(place_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip);
+extern void bits_begin(file_bits *bits, int fd, const feed_part *parts, uint64_t sum, bool flip);
 
 /*
  * The front of an exact part, which the sum is of, and then positions of the part in rising
  * order; false with errno.  In an exact part no bit is set, they are only flipped.
  */
-extern bool bits_front(place_bits *bits, uint32_t part, const uint8_t *front);
-extern bool bits_put(place_bits *bits, uint32_t part, uint64_t position);
-extern bool bits_end(place_bits *bits);
+extern bool bits_front(file_bits *bits, uint32_t part, const uint8_t *front);
+extern bool bits_put(file_bits *bits, uint32_t part, uint64_t position);
+extern bool bits_end(file_bits *bits);
 
 /* Between these two bits are set in FILE, which is MINE. */
-extern bool place_set_begin(place *p, place_bits *bits);
-extern bool place_set_end(place *p, place_bits *bits, const feed_now *now);
+extern bool file_set_begin(list_file *file, file_bits *bits);
+extern bool file_set_end(list_file *file, file_bits *bits, const feed_now *now);
 
 /* The sum of a file's parts, whose headers must be these; false with errno. */
 extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *sum);
@@ -183,16 +180,16 @@ extern bool parts_sum(int fd, const feed_part *parts, uint32_t count, uint64_t *
  * ------------------------------------------------------------------------ */
 
 /* Each second or so: saves FILE if that is due, and notes how saving ended. */
-extern void place_save(place *p);
+extern void file_save(list_file *file);
 
 /* Saves it and waits, for a while. */
-extern void place_save_last(place *p);
+extern void file_save_last(list_file *file);
 
 /* ------------------------------------------------------------------------
  * room.c
  * ------------------------------------------------------------------------ */
 
 /* Whether memory has room for a file of so many bytes, if it is on tmpfs: lack of it ends processes. */
-extern bool place_has_memory(const place *p, uint64_t bytes);
+extern bool file_has_memory(const list_file *file, uint64_t bytes);
 
 #endif							/* CLI_FILE_H */

@@ -1,9 +1,9 @@
 /*
  * follow_server.c
- *	  Following a list or a live index on a PostgreSQL server: what a look brings into a copy
- *	  in memory goes into FILE.
+ *	  Following a list or a live index on a PostgreSQL server: what a look brings into an image
+ *	  in memory is handed over as a patch, or as whole parts.
  */
-#include "pull.h"
+#include "content.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 
 #include "server.h"
 #include "source.h"
-#include "stop.h"
 #include "system.h"
 
 #define CHUNK ((size_t) 1024 * 1024)
@@ -21,196 +20,182 @@ typedef struct server_look
 {
 	PGconn	   *connection;		/* NULL: none that is of use */
 	source		source;
-	bool		taken;			/* FILE has all that the copy had at the last look */
+	bool		taken;			/* FILE has all that the image had at the last look */
+	bool		covered;		/* FILE has no bit that the image has not, and lacks its news alone */
+	uint64_t	serial;			/* that FILE is to have */
+	uint8_t    *patch;			/* that was handed over last */
 } server_look;
 
-static bool
-refuse(follower *f, const char *word, const char *text)
+/* ------------------------------------------------------------------------
+ * What is handed over
+ * ------------------------------------------------------------------------ */
+
+/* An offer's: the news, as a set. */
+static led
+server_patch(follower *f, const list_state *at, feed_patch *patch)
 {
-	f->word = word;
-	complain("%s: refused: %s", f->plan->out, text);
-	return false;
+	server_look *look = f->state;
+	list_image *image = &look->source.news.image;
+	feed_patch	set = {.kind = FEED_SET, .epoch = at->epoch, .from = at->serial, .to = look->serial};
+	feed_change *changes;
+	size_t		length;
+
+	if (!look->covered)
+		return ELSEWHERE;
+	changes = image_changes(image);
+	length = feed_patch_write(&set, image->parts, changes, image->count, NULL);
+	look->patch = allocate(look->patch, length, 1);
+	feed_patch_write(&set, image->parts, changes, image->count, look->patch);
+	free(changes);
+	return feed_patch_read(look->patch, length, at->parts, at->count, patch) == NULL ? LED : ELSEWHERE;
+}
+
+/* An offer's. */
+static uint64_t
+server_length(const follower *f, uint32_t part)
+{
+	const server_look *look = f->state;
+	const feed_part *of = &look->source.news.image.parts[part];
+
+	return feed_before(of) + of->length;
+}
+
+/* An offer's. */
+static led
+server_part(follower *f, uint32_t part)
+{
+	const server_look *look = f->state;
+	const list_image *image = &look->source.news.image;
+	feed_part	sealed = image->parts[part];
+	uint64_t	at = f->file.new_parts[part].at;
+
+	feed_part_seal(&sealed, image->bodies[part]);
+	if (write_all(f->file.new_fd, sealed.header, feed_before(&sealed), at) &&
+		write_all(f->file.new_fd, image->bodies[part], (size_t) sealed.length, at + feed_before(&sealed)))
+		return LED;
+	(void) file_trouble(&f->file, "fill");
+	return BROKEN;
+}
+
+static offer
+offer_of(follower *f)
+{
+	server_look *look = f->state;
+	list_news  *news = &look->source.news;
+	const list_file *file = &f->file;
+	uint64_t	now = time_now();
+	offer		o;
+
+	if (f->plan->list != NULL)
+		look->serial = news->serial;
+	else if (look->covered && news->image.news_count == 0)
+		look->serial = file->now.content.serial;
+	else
+		look->serial = now > file->now.content.serial ? now : file->now.content.serial + 1;
+	memset(&o, 0, sizeof o);
+	snprintf(o.facts.who.name, sizeof o.facts.who.name, "%s", news->name);
+	memcpy(o.facts.who.identity, news->identity, FEED_IDENTITY_BYTES);
+	o.facts.who.epoch = look->covered ? file->who.epoch : look->serial;
+	o.facts.now.content.serial = o.facts.now.content.mark = o.whole = look->serial;
+	o.facts.now.content.sum = image_sum(&news->image);
+	o.facts.now.true_at = news->true_at;
+	o.count = news->image.count;
+	o.patch = server_patch;
+	o.length = server_length;
+	o.part = server_part;
+	return o;
 }
 
 /* ------------------------------------------------------------------------
- * What FILE gets
+ * What FILE lacks
  * ------------------------------------------------------------------------ */
 
-/* Of FILE, or of a file that is made now. */
-static place_facts
-facts_of(const follower *f, bool same_file)
+/* Of bytes of a part: what the image has and FILE has not is news. */
+static void
+note_difference(list_image *image, uint32_t part, uint64_t at, const uint8_t *here, size_t length)
 {
-	const server_look *look = f->state;
-	const source *s = &look->source;
-	const place *p = &f->place;
-	place_facts facts;
-	uint64_t	now = time_now();
-	bool		news = !same_file || s->news.copy.news_count > 0 || !look->taken;
-
-	memset(&facts, 0, sizeof facts);
-	snprintf(facts.who.name, sizeof facts.who.name, "%s", s->news.name);
-	memcpy(facts.who.identity, s->news.identity, FEED_IDENTITY_BYTES);
-	facts.now.content.serial = s->plan.list != NULL ? s->news.serial : !news ? p->now.content.serial :
-		now > p->now.content.serial ? now : p->now.content.serial + 1;
-	facts.now.content.mark = facts.now.content.serial;
-	facts.now.true_at = s->news.true_at;
-	facts.who.epoch = same_file ? p->who.epoch : facts.now.content.serial;
-	return facts;
-}
-
-/* A new file of the copy. */
-static bool
-make_file(follower *f)
-{
-	server_look *look = f->state;
-	place	   *p = &f->place;
-	list_copy  *copy = &look->source.news.copy;
-	place_facts facts = facts_of(f, false);
-	uint64_t	sum;
-	uint32_t	i;
-
-	if (!place_new(p, copy->parts, copy->count))
-		return false;
-	for (i = 0; i < copy->count; i++)
-		if (!place_new_header(p, &copy->parts[i]) ||
-			!write_all(p->new_fd, copy->bodies[i], (size_t) copy->parts[i].length, feed_body_at(&p->new_parts[i])))
-			break;
-	if (i < copy->count || !parts_sum(p->new_fd, p->new_parts, p->new_count, &sum))
-	{
-		complain("cannot fill \"%s\": %s", p->new_file, strerror(errno));
-		place_new_drop(p);
-		f->word = "disk";
-		return false;
-	}
-	facts.now.content.sum = sum;
-	f->way = "full file";
-	if (sum != copy_sum(copy))
-	{
-		place_new_drop(p);
-		return refuse(f, "damaged", "what was written is not what came from the server");
-	}
-	return place_new_end(p, &facts);
-}
-
-/* What is new in the copy, which FILE has but for that. */
-static bool
-put_news(list_copy *copy, place_bits *bits)
-{
-	feed_change *changes = copy_changes(copy);
-	uint32_t	i;
-	size_t		j;
-	bool		put = true;
-
-	for (i = 0; i < copy->count && put; i++)
-		for (j = 0; j < changes[i].count && put; j++)
-			put = bits_put(bits, i, changes[i].positions[j]);
-	free(changes);
-	return put;
-}
-
-/* Of bytes of a part, what the copy has and FILE has not. */
-static bool
-put_difference(place_bits *bits, uint32_t part, uint64_t at, const uint8_t *here, const uint8_t *there, size_t length)
-{
+	const uint8_t *there = image->bodies[part] + at;
 	size_t		i;
 	unsigned	bit;
 
 	for (i = 0; i < length; i++)
 		for (bit = 0; here[i] != there[i] && bit < 8; bit++)
-			if (((here[i] ^ there[i]) >> bit & 1) != 0 && !bits_put(bits, part, (at + i) * 8 + bit))
-				return false;
-	return true;
+			if (((here[i] ^ there[i]) >> bit & 1) != 0)
+				image_note(image, part, (at + i) * 8 + bit);
 }
 
-/* Goes through FILE and the copy; false if it lacks bits of FILE, or can't be read or written.  bits NULL: only looks. */
+/*
+ * Goes through FILE and the image, whose news become what FILE lacks; false if it has other
+ * bits, lacks very many, or can't be read, and so is lost.
+ */
 static bool
-compare(const place *p, const list_copy *copy, place_bits *bits, bool *same)
+compare(list_file *file, list_image *image)
 {
 	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
-	bool		well = true;
+	bool		covered = true;
 	uint32_t	i;
 	uint64_t	at;
 	size_t		j;
 
-	*same = true;
-	for (i = 0; i < copy->count && well; i++)
-		for (at = 0; at < copy->parts[i].length && well; at += CHUNK)
+	image_forget_news(image);
+	for (i = 0; i < image->count && covered; i++)
+		for (at = 0; at < image->parts[i].length && covered; at += CHUNK)
 		{
-			const uint8_t *there = copy->bodies[i] + at;
-			size_t		length = copy->parts[i].length - at < CHUNK ? (size_t) (copy->parts[i].length - at) : CHUNK;
+			const uint8_t *there = image->bodies[i] + at;
+			size_t		length = image->parts[i].length - at < CHUNK ? (size_t) (image->parts[i].length - at) : CHUNK;
 
-			well = read_all(p->fd, chunk, length, feed_body_at(&p->parts[i]) + at);
-			if (!well || memcmp(chunk, there, length) == 0)
-				continue;
-			*same = false;
-			for (j = 0; j < length && well; j++)
-				well = (chunk[j] & ~(unsigned) there[j]) == 0;
-			if (well && bits != NULL)
-				well = put_difference(bits, i, at, chunk, there, length);
+			covered = read_all(file->fd, chunk, length, feed_body_at(&file->parts[i]) + at);
+			if (!covered)
+				file_lose(file, "disk", strerror(errno));
+			for (j = 0; j < length && covered; j++)
+				covered = (chunk[j] & ~(unsigned) there[j]) == 0;
+			if (covered)
+				note_difference(image, i, at, chunk, length);
+			covered = covered && image->news_count <= image_bytes(image) / SOURCE_PATCH_SHARE;
 		}
 	free(chunk);
-	return well;
+	if (!covered)
+		image_forget_news(image);
+	return covered;
 }
 
-static bool
-set_bits(follower *f, bool news_alone)
-{
-	server_look *look = f->state;
-	list_copy  *copy = &look->source.news.copy;
-	place	   *p = &f->place;
-	place_facts facts = facts_of(f, true);
-	place_bits	bits;
-	bool		same;
-
-	f->way = "bits";
-	if (!place_set_begin(p, &bits))
-		return false;
-	if (!(news_alone ? put_news(copy, &bits) : compare(p, copy, &bits, &same)))
-	{
-		f->word = "disk";
-		complain("cannot write \"%s\": %s", f->plan->out, strerror(errno));
-		return false;
-	}
-	return place_set_end(p, &bits, &facts.now);
-}
-
-/* Whether FILE is of a serial that it has other bits of than the server. */
+/* Whether FILE has other bits than the server under the same serial; what it was not given is healed. */
 static bool
 is_forked(follower *f)
 {
 	const server_look *look = f->state;
-	place	   *p = &f->place;
+	list_file  *file = &f->file;
 	uint64_t	sum;
 
-	if (f->plan->list == NULL || p->who.parts == 0 || p->state != PLACE_MINE || p->lost || f->plan->allow_older ||
-		look->source.news.serial != p->now.content.serial)
+	if (f->plan->list == NULL || file->who.parts == 0 || file->state != FILE_MINE || file->lost || f->plan->allow_older ||
+		look->source.news.serial != file->now.content.serial)
 		return false;
-	if (parts_sum(p->fd, p->parts, p->who.parts, &sum) && sum == p->now.content.sum)
+	if (parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
 		return true;
-	place_lose(p, "damaged", "its bits are not those that were set");
+	file_lose(file, "damaged", "its bits are not those that were set");
 	return false;
 }
 
-/* After a look: FILE becomes what the copy is. */
+/* After a look: FILE becomes what the image is. */
 static bool
 take(follower *f)
 {
-	const server_look *look = f->state;
-	const source *s = &look->source;
-	place	   *p = &f->place;
-	bool		fits = p->state == PLACE_MINE && !p->lost && copy_fits(&s->news.copy, p->parts, p->who.parts);
-	bool		same = false;
-	bool		covered;
+	server_look *look = f->state;
+	list_news  *news = &look->source.news;
+	list_image *image = &news->image;
+	list_file  *file = &f->file;
+	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->parts, file->who.parts);
+	offer		o;
 
-	if (look->taken && fits && !s->news.new_epoch)
-		return set_bits(f, true);
-	covered = fits && compare(p, &s->news.copy, NULL, &same);
+	look->covered = fits && ((look->taken && !news->new_epoch) || compare(file, image));
 	/* nothing is set in an exact file: it is the list, or it is made anew */
-	if (feed_are_exact(s->news.copy.parts, s->news.copy.count))
-		covered = same;
-	if (!(covered && same) && is_forked(f))
-		return refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
-	return covered && !p->lost && !f->plan->allow_older ? set_bits(f, same) : make_file(f);
+	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
+		look->covered = false;
+	if (!(look->covered && image->news_count == 0) && is_forked(f))
+		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
+	look->covered = look->covered && !file->lost;
+	o = offer_of(f);
+	return content_take(f, &o);
 }
 
 /* ------------------------------------------------------------------------
@@ -221,19 +206,20 @@ take(follower *f)
 static void
 tell_known(const follower *f, source *s)
 {
-	const place *p = &f->place;
+	const list_file *file = &f->file;
 
-	s->known = p->who.parts > 0 && !f->plan->allow_older;
-	memcpy(s->known_identity, p->who.identity, FEED_IDENTITY_BYTES);
-	s->known_serial = p->now.content.serial;
-	s->known_true_at = p->now.true_at;
+	s->known = file->who.parts > 0 && !f->plan->allow_older;
+	memcpy(s->known_identity, file->who.identity, FEED_IDENTITY_BYTES);
+	s->known_serial = file->now.content.serial;
+	s->known_true_at = file->now.true_at;
 }
 
 /* What was looked at is the list that FILE has. */
 static bool
 check_list(const follower *f, source *s)
 {
-	const char *name = f->plan->name != NULL ? f->plan->name : f->place.who.parts > 0 ? f->place.who.name : s->news.name;
+	const feed_who *who = &f->file.who;
+	const char *name = f->plan->name != NULL ? f->plan->name : who->parts > 0 ? who->name : s->news.name;
 
 	if (strcmp(name, s->news.name) != 0)
 		complain("%s: refused: it is another list than the one that is here, or was named", f->plan->out);
@@ -245,7 +231,7 @@ check_list(const follower *f, source *s)
 }
 
 /*
- * What the server has is in the copy, and is the list that FILE has.  If not, the connection
+ * What the server has is in the image, and is the list that FILE has.  If not, the connection
  * ends: a pooler may lead to the right server next.
  */
 static bool
@@ -273,30 +259,17 @@ look_at_server(follower *f)
 {
 	server_look *look = f->state;
 	source	   *s = &look->source;
-	place	   *p = &f->place;
-	bool		well;
 
-	f->word = p->word = "";
 	/* bits that are lost come with the whole */
-	if (p->lost)
-		look->taken = false;
-	well = read_server(f) && take(f);
-	if (well)
-	{
-		source_settle(s);
-		/* a pooler may lead to another server, whose index of this name is another list */
-		snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
-		look->taken = true;
-	}
-	else if (f->word[0] == '\0')
-		f->word = p->word;
-	if (stop_requested())
-		return well;
-	p->how.every = f->plan->follow ? (uint64_t) (f->plan->every * 1e6) : 0;
-	p->how.heartbeat = 0;
-	p->how.expires = 0;
-	place_note(p, well, well ? "" : f->word, well ? "" : last_complaint());
-	return well;
+	look->taken = look->taken && !f->file.lost;
+	f->file.how.heartbeat = f->file.how.expires = 0;
+	if (!read_server(f) || !take(f))
+		return false;
+	source_news_taken(s);
+	/* a pooler may lead to another server, whose index of this name is another list */
+	snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
+	look->taken = true;
+	return true;
 }
 
 exit_status
@@ -313,5 +286,6 @@ follow_server(follower *f)
 	status = follow(f);
 	PQfinish(look.connection);
 	source_free(&look.source);
+	free(look.patch);
 	return status;
 }

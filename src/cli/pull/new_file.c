@@ -20,81 +20,81 @@
 #define CHUNK ((size_t) 1024 * 1024)
 
 static bool
-failed(place *p, const char *what)
+failed(list_file *file, const char *what)
 {
 	int			error = errno;
 
-	place_new_drop(p);
-	p->word = "disk";
-	complain("cannot %s \"%s\": %s", what, p->new_file, strerror(error));
+	new_file_drop(file);
+	file->word = "disk";
+	complain("cannot %s \"%s\": %s", what, file->new_file, strerror(error));
 	return false;
 }
 
 void
-place_new_drop(place *p)
+new_file_drop(list_file *file)
 {
-	if (p->new_fd >= 0)
-		close(p->new_fd);
-	p->new_fd = -1;
-	unlinkat(p->folder, p->new_file, 0);
-	free(p->new_parts);
-	p->new_parts = NULL;
-	p->new_count = 0;
+	if (file->new_fd >= 0)
+		close(file->new_fd);
+	file->new_fd = -1;
+	unlinkat(file->folder, file->new_file, 0);
+	free(file->new_parts);
+	file->new_parts = NULL;
+	file->new_count = 0;
 }
 
 bool
-place_new(place *p, const feed_part *parts, uint32_t count)
+new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
 {
 	int			error;
 
-	place_new_drop(p);
-	p->new_parts = allocate(NULL, count, sizeof *parts);
-	memcpy(p->new_parts, parts, count * sizeof *parts);
-	p->new_count = count;
-	p->new_length = feed_lay_out(p->new_parts, count);
-	if (!place_has_memory(p, p->new_length))
+	new_file_drop(file);
+	file->new_parts = allocate(NULL, count, sizeof *parts);
+	memcpy(file->new_parts, parts, count * sizeof *parts);
+	file->new_count = count;
+	file->new_length = feed_lay_out(file->new_parts, count);
+	if (!file_has_memory(file, file->new_length))
 	{
-		p->word = "disk";
-		place_new_drop(p);
+		file->word = "disk";
+		new_file_drop(file);
 		return false;
 	}
-	p->new_fd = openat(p->folder, p->new_file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (p->new_fd < 0)
-		return failed(p, "make");
+	file->new_fd = openat(file->folder, file->new_file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file->new_fd < 0)
+		return failed(file, "make");
 	/* a hole in a full tmpfs would end readers, not this program */
-	error = posix_fallocate(p->new_fd, 0, (off_t) p->new_length);
+	error = posix_fallocate(file->new_fd, 0, (off_t) file->new_length);
 	errno = error;
-	return error == 0 || failed(p, "make room for");
+	return error == 0 || failed(file, "make room for");
 }
 
 bool
-place_new_header(place *p, const feed_part *part)
+new_file_header(list_file *file, const feed_part *part)
 {
-	feed_part  *to = &p->new_parts[part->part];
+	feed_part  *to = &file->new_parts[part->part];
 	uint64_t	at = to->at;
 
 	*to = *part;
 	to->at = at;
 	feed_part_strip(to);
-	return write_all(p->new_fd, to->header, feed_front(to), at) || failed(p, "write");
+	return write_all(file->new_fd, to->header, feed_front(to), at) || failed(file, "write");
 }
 
 bool
-place_new_copy(place *p, uint64_t *sum)
+new_file_copy(list_file *file, uint64_t *sum)
 {
 	uint8_t    *chunk = allocate(NULL, CHUNK, 1);
 	uint64_t	at;
 	bool		copied = true;
 
-	for (at = FEED_PAGE; at < p->who.length && copied; at += CHUNK)
+	for (at = FEED_PAGE; at < file->who.length && copied; at += CHUNK)
 	{
-		size_t		length = p->who.length - at < CHUNK ? (size_t) (p->who.length - at) : CHUNK;
+		size_t		length = file->who.length - at < CHUNK ? (size_t) (file->who.length - at) : CHUNK;
 
-		copied = read_all(p->fd, chunk, length, at) && write_all(p->new_fd, chunk, length, at);
+		copied = read_all(file->fd, chunk, length, at) && write_all(file->new_fd, chunk, length, at);
 	}
 	free(chunk);
 	/* of what was written, as it is what counts */
-	return (copied && parts_sum(p->new_fd, p->new_parts, p->new_count, sum)) || failed(p, "fill");
+	return (copied && parts_sum(file->new_fd, file->new_parts, file->new_count, sum)) || failed(file, "fill");
 }
 
 /* ------------------------------------------------------------------------
@@ -103,92 +103,92 @@ place_new_copy(place *p, uint64_t *sum)
 
 /* Of a file that is replaced; of a new one what the umask leaves. */
 static bool
-set_mode(const place *p)
+set_mode(const list_file *file)
 {
 	struct stat st;
 	mode_t		mask = umask(0);
 
 	umask(mask);
-	if (fstatat(p->folder, p->file, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-		return fchmod(p->new_fd, 0666 & ~mask) == 0;
+	if (fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+		return fchmod(file->new_fd, 0666 & ~mask) == 0;
 	/* a group that this user is not in can't be given */
-	if (fchown(p->new_fd, (uid_t) -1, st.st_gid) != 0)
+	if (fchown(file->new_fd, (uid_t) -1, st.st_gid) != 0)
 		st.st_mode &= ~(mode_t) S_IRWXG;
-	return fchmod(p->new_fd, st.st_mode & 0777) == 0;
+	return fchmod(file->new_fd, st.st_mode & 0777) == 0;
 }
 
 static bool
-write_page(const place *p, const feed_who *who, const place_facts *facts)
+write_page(const list_file *file, const feed_who *who, const file_facts *facts)
 {
 	uint8_t		page[FEED_PAGE];
 
 	memset(page, 0, sizeof page);
 	feed_who_write(who, page);
 	feed_now_write(&facts->now, page + FEED_NOW_AT);
-	feed_how_write(&p->how, page + FEED_HOW_AT);
-	return write_all(p->new_fd, page, sizeof page, 0);
+	feed_how_write(&file->how, page + FEED_HOW_AT);
+	return write_all(file->new_fd, page, sizeof page, 0);
 }
 
 bool
-place_new_end(place *p, const place_facts *facts)
+new_file_end(list_file *file, const file_facts *facts)
 {
 	struct stat st;
 	feed_who	who = facts->who;
 
-	if (fstat(p->new_fd, &st) != 0)
-		return failed(p, "look at");
-	who.length = p->new_length;
-	who.parts = p->new_count;
+	if (fstat(file->new_fd, &st) != 0)
+		return failed(file, "look at");
+	who.length = file->new_length;
+	who.parts = file->new_count;
 	who.born = facts->now.content;
-	who.place = p->here;
+	who.place = file->here;
 	who.place.device = (uint64_t) st.st_dev;
 	who.place.inode = (uint64_t) st.st_ino;
-	if (!write_page(p, &who, facts) || !set_mode(p) || fsync(p->new_fd) != 0)
-		return failed(p, "write");
-	place_supersede(p, 1);
-	if (renameat(p->folder, p->new_file, p->folder, p->file) != 0)
+	if (!write_page(file, &who, facts) || !set_mode(file) || fsync(file->new_fd) != 0)
+		return failed(file, "write");
+	file_supersede(file, 1);
+	if (renameat(file->folder, file->new_file, file->folder, file->name) != 0)
 	{
-		place_supersede(p, 0);
-		return failed(p, "rename");
+		file_supersede(file, 0);
+		return failed(file, "rename");
 	}
 	/* the name is taken whatever comes: without this sync a loss of power may bring the old file back */
-	if (fsync(p->folder) != 0)
-		complain("cannot sync the folder of \"%s\": %s", p->path, strerror(errno));
-	if (p->fd >= 0)
-		close(p->fd);
-	free(p->parts);
-	p->fd = p->new_fd;
-	p->parts = p->new_parts;
-	p->new_fd = -1;
-	p->new_parts = NULL;
-	p->new_count = 0;
-	p->who = who;
-	p->now = facts->now;
-	p->here = who.place;
-	p->state = PLACE_MINE;
-	p->changes = 0;
-	p->lost = p->leave = false;
-	p->saved = facts->now.content.serial;
-	place_wrote(p);
+	if (fsync(file->folder) != 0)
+		complain("cannot sync the folder of \"%s\": %s", file->path, strerror(errno));
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->parts);
+	file->fd = file->new_fd;
+	file->parts = file->new_parts;
+	file->new_fd = -1;
+	file->new_parts = NULL;
+	file->new_count = 0;
+	file->who = who;
+	file->now = facts->now;
+	file->here = who.place;
+	file->state = FILE_MINE;
+	file->changes = 0;
+	file->lost = file->leave = false;
+	file->saved = facts->now.content.serial;
+	file_wrote(file);
 	return true;
 }
 
 bool
-place_again(place *p)
+file_again(list_file *file)
 {
-	place_facts facts = {p->who, p->now};
+	file_facts facts = {file->who, file->now};
 	uint64_t	sum;
 
-	if (!place_new(p, p->parts, p->who.parts) || !place_new_copy(p, &sum))
+	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &sum))
 		return false;
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
-	if (((p->state == PLACE_MINE && p->changes % 2 == 0) || feed_are_exact(p->parts, p->who.parts)) &&
-		sum != p->now.content.sum)
+	if (((file->state == FILE_MINE && file->changes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
+		sum != file->now.content.sum)
 	{
-		place_new_drop(p);
-		place_lose(p, "damaged", "bits of the file are not those that were set");
+		new_file_drop(file);
+		file_lose(file, "damaged", "bits of the file are not those that were set");
 		return false;
 	}
 	facts.now.content.sum = sum;
-	return place_new_end(p, &facts);
+	return new_file_end(file, &facts);
 }

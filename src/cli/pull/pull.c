@@ -24,7 +24,6 @@ static const char help[] =
 "are in it moments after their commit.  \"bloomfilter status FILE\" tells more.\n"
 "\n"
 "  --url URL            of the folder\n"
-"  --config FILE        many lists: see \"pull --config --help\"\n"
 "  --dsn DSN            connection string; \"\" takes all from the environment\n"
 "  --list NAME          a list of bloom_publish\n"
 "  --index INDEX        a live index; with its schema if that is not on the path\n"
@@ -69,25 +68,25 @@ check_url(const command_line *line, pull_plan *plan)
 }
 
 static void
-check_server(const command_line *line, const pull_plan *plan, bool of_file)
+check_server(const command_line *line, const pull_plan *plan)
 {
 	if ((plan->list == NULL) == (plan->index == NULL))
 		usage_error(line, "--dsn needs either --list or --index");
-	if (!of_file && (plan->key_count > 0 || plan->http.plain || plan->http.header_file != NULL))
+	if (plan->key_count > 0 || plan->http.plain || plan->http.header_file != NULL)
 		usage_error(line, "--key, --allow-http and --header-file are of --url");
 	server_check_dsn(plan->dsn);
 }
 
 static void
-check_plan(const command_line *line, pull_plan *plan, bool of_file)
+check_plan(const command_line *line, pull_plan *plan)
 {
 	size_t		length = plan->out != NULL ? strlen(plan->out) : 0;
 
 	if (optind < line->argc)
 		usage_error(line, "unexpected argument; the file is given by --out");
-	if (plan->every > 0 && !plan->follow && !of_file)
+	if (plan->every > 0 && !plan->follow)
 		usage_error(line, "--every needs --follow");
-	if (plan->allow_older && (plan->follow || of_file))
+	if (plan->allow_older && plan->follow)
 		usage_error(line, "--allow-older is for once, and excludes --follow");
 	if (plan->out == NULL || (plan->url == NULL) == (plan->dsn == NULL))
 		usage_error(line, "--out and either --url or --dsn are needed");
@@ -98,13 +97,12 @@ check_plan(const command_line *line, pull_plan *plan, bool of_file)
 	if (plan->url != NULL)
 		check_url(line, plan);
 	else
-		check_server(line, plan, of_file);
+		check_server(line, plan);
 }
 
-pull_plan
-pull_read(int argc, char **argv, bool of_file)
+static pull_plan
+read_plan(const command_line *line)
 {
-	command_line line = {"pull", help, argc, argv};
 	pull_plan	plan;
 	const command_option options[] = {
 		{"url", 0, option_text, &plan.url, 0, 0},
@@ -124,12 +122,12 @@ pull_read(int argc, char **argv, bool of_file)
 	};
 
 	memset(&plan, 0, sizeof plan);
-	read_options(&line, options);
-	check_plan(&line, &plan, of_file);
+	read_options(line, options);
+	check_plan(line, &plan);
 	return plan;
 }
 
-exit_status
+static exit_status
 pull_list(const pull_plan *plan)
 {
 	follower	f;
@@ -137,14 +135,13 @@ pull_list(const pull_plan *plan)
 
 	memset(&f, 0, sizeof f);
 	f.plan = plan;
-	f.period = plan->every;
 	f.word = "";
 	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();
-	if (place_open(&f.place, plan->out))
+	if (file_open(&f.file, plan->out))
 		status = plan->url != NULL ? follow_url(&f) : follow_server(&f);
-	place_close(&f.place);
+	file_close(&f.file);
 	if (!plan->follow && stop_requested())
 		stop_die();
 	return status;
@@ -153,13 +150,9 @@ pull_list(const pull_plan *plan)
 exit_status
 command_pull(int argc, char **argv)
 {
-	pull_plan	plan;
-	int			i;
+	command_line line = {"pull", help, argc, argv};
+	pull_plan	plan = read_plan(&line);
 
-	for (i = 1; i < argc; i++)
-		if (strncmp(argv[i], "--config", strlen("--config")) == 0)
-			return command_pull_config(argc, argv);
-	plan = pull_read(argc, argv, false);
 	stop_catch();
 	return pull_list(&plan);
 }

@@ -1,40 +1,84 @@
 /*
  * pull.h
- *	  Pulling one list, as a command or as a child of the command for many.
+ *	  Following a list: what a host is told to follow, and what its last look found.
  */
 #ifndef CLI_PULL_H
 #define CLI_PULL_H
 
+#include "feed_sign.h"
 #include "file.h"
+#include "http.h"
+#include "looks.h"
 #include "messages.h"
-#include "url.h"
 
-/*
- * Reads the options, whose texts stay in argv, or ends the program.  of_file: they are lines
- * of a file, some of them meant for its other lists.
- */
-extern pull_plan pull_read(int argc, char **argv, bool of_file);
+typedef struct pull_plan
+{
+	const char *url;			/* of the folder; or NULL, and then: */
+	const char *dsn;
+	const char *list;			/* published on that server; or NULL, and then: */
+	const char *index;
+	const char *out;
+	const char *name;			/* the list's, NULL: whatever it is at first */
+	bool		follow;
+	bool		allow_older;
+	bool		quiet;
+	double		every;			/* seconds */
+	feed_key	keys[FEED_MOST_KEYS];
+	size_t		key_count;
+	http_plan	http;
+} pull_plan;
 
-/* Once, or until a signal comes. */
-extern exit_status pull_list(const pull_plan *plan);
+/* A state of a list's parts. */
+typedef struct list_state
+{
+	const feed_part *parts;
+	uint32_t	count;
+	uint64_t	epoch;
+	uint64_t	serial;
+	uint64_t	sum;
+} list_state;
 
-/* One that follows a list, and what its last look told. */
+/* The new file while it is filled, maybe in several looks. */
+typedef struct new_content
+{
+	bool		filled;			/* all whole parts are there */
+	uint64_t	whole;			/* serial of these */
+	uint32_t	part;			/* that comes in */
+	uint64_t	got;			/* bytes of it */
+	list_state	at;				/* that it has, once it is filled */
+} new_content;
+
+/* One that follows a list. */
 typedef struct follower follower;
 
 struct follower
 {
 	const pull_plan *plan;
-	place		place;
-	bool		(*look) (follower *f);	/* looks, and notes in the place how it went */
+	list_file	file;
+	bool		(*look) (follower *f);	/* whether it went well */
 	void	   *state;			/* of that function */
-	const char *word;			/* what was refused or failed */
+
+	look_loop	loop;
+
+	/* The last look */
+	const char *word;			/* what failed, was refused, or is wrong all the same; else "" */
+	char		text[FEED_TEXT_BYTES];	/* more of the latter */
 	const char *way;			/* by which content came */
-	double		period;			/* seconds between two looks */
-	int64_t		retry;			/* seconds after which the server wants to be asked again, or 0 */
-	bool		waiting;		/* for this host's turn to fetch whole files */
+	bool		no_news;		/* what there is, is a little older: a mirror lags */
+	bool		waiting;		/* for this host's turn to fetch whole parts */
+
+	/* Whole parts */
+	unsigned	misses;			/* looks at which a patch was not there */
+	double		spread_until;
+	bool		differs;		/* FILE has other bits than the server says */
+	double		whole_taken;	/* for that, monotonic seconds */
+	new_content made;
 };
 
-/* follow.c, follow_server.c: what looks at a web server, and at PostgreSQL; then follow() does. */
+/* What a look found is not taken: says so, and returns false. */
+extern bool pull_refuse(follower *f, const char *word, const char *text);
+
+/* follow_url.c, follow_server.c: what looks at a web server, and at PostgreSQL, by follow(). */
 extern exit_status follow_url(follower *f);
 extern exit_status follow_server(follower *f);
 extern exit_status follow(follower *f);

@@ -79,13 +79,13 @@ left_in_cgroups(void)
 }
 
 bool
-place_has_memory(const place *p, uint64_t bytes)
+file_has_memory(const list_file *file, uint64_t bytes)
 {
 	uint64_t	left = left_in_cgroups();
 
-	if (!p->in_memory || bytes <= left)
+	if (!file->in_memory || bytes <= left)
 		return true;
 	complain("a new file takes %.1f MiB of memory in \"%s\", and this service may take %.1f more: give it more (MemoryMax), "
-			 "or put the file on a disk", (double) bytes / MIB, p->folder_name, (double) left / MIB);
+			 "or put the file on a disk", (double) bytes / MIB, file->folder_name, (double) left / MIB);
 	return false;
 }

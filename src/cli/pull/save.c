@@ -23,99 +23,99 @@
 #define LAST_SECONDS 30.0
 
 static void
-begin_save(place *p)
+begin_save(list_file *file)
 {
 	pid_t		child = fork();
 
 	if (child == 0)
-		_exit(fdatasync(p->fd) == 0 ? 0 : errno & 127 ? errno & 127 : 127);
-	p->save_began = monotonic_seconds();
+		_exit(fdatasync(file->fd) == 0 ? 0 : errno & 127 ? errno & 127 : 127);
+	file->save_began = monotonic_seconds();
 	if (child < 0)
 		return;
-	p->saver = child;
-	p->saving = p->now.content;
-	p->saving_inode = p->here.inode;
-	p->save_is_late = false;
+	file->saver = child;
+	file->saving = file->now.content;
+	file->saving_inode = file->here.inode;
+	file->save_is_late = false;
 }
 
 static void
-note_saved(place *p, int status)
+note_saved(list_file *file, int status)
 {
 	uint8_t		bytes[FEED_SAVED_BYTES];
 	char		text[FEED_TEXT_BYTES + 1];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 	{
-		feed_saved_write(&p->saving, &p->who, bytes);
-		if (write_all(p->fd, bytes, sizeof bytes, FEED_SAVED_AT))
-			p->saved = p->saving.serial;
-		place_wrote(p);
+		feed_saved_write(&file->saving, &file->who, bytes);
+		if (write_all(file->fd, bytes, sizeof bytes, FEED_SAVED_AT))
+			file->saved = file->saving.serial;
+		file_wrote(file);
 	}
 	else if (WIFEXITED(status))
 	{
 		snprintf(text, sizeof text, "saving failed: %s", strerror(WEXITSTATUS(status)));
-		place_lose(p, "disk", text);
+		file_lose(file, "disk", text);
 	}
 	/* who killed it did not harm the file */
 }
 
 /* Whether the child has ended, and how. */
 static void
-look_for_end(place *p)
+check_saver(list_file *file)
 {
 	int			status;
-	pid_t		ended = waitpid(p->saver, &status, WNOHANG);
+	pid_t		ended = waitpid(file->saver, &status, WNOHANG);
 
-	if (ended == p->saver)
+	if (ended == file->saver)
 	{
-		p->saver = 0;
+		file->saver = 0;
 		/* another file may have the name meanwhile */
-		if (!p->lost && p->saving_inode == p->here.inode)
-			note_saved(p, status);
+		if (!file->lost && file->saving_inode == file->here.inode)
+			note_saved(file, status);
 	}
-	else if (!p->save_is_late && monotonic_seconds() - p->save_began > LATE_SECONDS)
+	else if (!file->save_is_late && monotonic_seconds() - file->save_began > LATE_SECONDS)
 	{
-		p->save_is_late = true;
-		complain("\"%s\" has been saving for ten minutes: the disk hangs", p->path);
+		file->save_is_late = true;
+		complain("\"%s\" has been saving for ten minutes: the disk hangs", file->path);
 	}
 }
 
 static bool
-is_needed(const place *p)
+is_needed(const list_file *file)
 {
-	return p->state == PLACE_MINE && !p->in_memory && !p->lost && p->changes % 2 == 0 &&
-		p->now.content.serial != p->saved;
+	return file->state == FILE_MINE && !file->in_memory && !file->lost && file->changes % 2 == 0 &&
+		file->now.content.serial != file->saved;
 }
 
 void
-place_save(place *p)
+file_save(list_file *file)
 {
-	if (p->saver != 0)
-		look_for_end(p);
-	else if (is_needed(p) && monotonic_seconds() - p->save_began >= SAVE_SECONDS)
-		begin_save(p);
+	if (file->saver != 0)
+		check_saver(file);
+	else if (is_needed(file) && monotonic_seconds() - file->save_began >= SAVE_SECONDS)
+		begin_save(file);
 }
 
 static void
-wait_for_end(place *p, double until)
+wait_for_end(list_file *file, double until)
 {
-	while (p->saver != 0 && monotonic_seconds() < until)
+	while (file->saver != 0 && monotonic_seconds() < until)
 	{
-		look_for_end(p);
+		check_saver(file);
 		(void) poll(NULL, 0, 1);
 	}
 }
 
 void
-place_save_last(place *p)
+file_save_last(list_file *file)
 {
 	double		until = monotonic_seconds() + LAST_SECONDS;
 
 	/* one that runs may be of what was before */
-	wait_for_end(p, until);
-	if (p->saver == 0 && is_needed(p))
+	wait_for_end(file, until);
+	if (file->saver == 0 && is_needed(file))
 	{
-		begin_save(p);
-		wait_for_end(p, until);
+		begin_save(file);
+		wait_for_end(file, until);
 	}
 }

@@ -1,6 +1,6 @@
 /*
  * url_fetch.c
- *	  The files of a list's folder: fetched, and checked by length and digest.
+ *	  The files of a list's folder: fetched, checked by length and digest, and handed over.
  *
  * What came of a file stays when its transfer is broken off: the next look goes on there.
  */
@@ -16,10 +16,20 @@
 #include "stop.h"
 #include "system.h"
 
+/* How often a missing patch is waited for: caches keep "not found" for a while. */
+#define MOST_MISSES 3
+
+typedef enum fetched
+{
+	FETCHED,
+	MISSING,					/* the server has no such file, or another one under its name */
+	FAILED
+} fetched;
+
 char *
 url_address(const url_look *look, const char *name)
 {
-	const char *url = look->plan->url;
+	const char *url = look->f->plan->url;
 	size_t		length = strcspn(url, "?");
 	const char *query = url + length;
 
@@ -37,9 +47,9 @@ transfer(url_look *look, const feed_file *file, const char *url, http_bytes *byt
 	if (bytes->length >= file->length ||
 		http_get(look->client, url, NULL, file->length, 0, bytes, &answer))
 		return FETCHED;
-	look->retry = answer.retry;
+	look->f->loop.retry = answer.retry;
 	if (answer.disk)
-		look->word = "disk";
+		look->f->word = "disk";
 	/* it can't go on behind the end */
 	if (answer.status == 416)
 		bytes->length = 0;
@@ -77,6 +87,10 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	return result;
 }
 
+/* ------------------------------------------------------------------------
+ * Patches
+ * ------------------------------------------------------------------------ */
+
 static bool
 is_patch(url_look *look, const feed_file *file)
 {
@@ -86,8 +100,8 @@ is_patch(url_look *look, const feed_file *file)
 	return memcmp(digest, file->digest, sizeof digest) == 0;
 }
 
-fetched
-url_fetch_patch(url_look *look, const feed_file *file)
+static fetched
+fetch_patch(url_look *look, const feed_file *file)
 {
 	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
 		look->partial.length = 0;
@@ -95,34 +109,87 @@ url_fetch_patch(url_look *look, const feed_file *file)
 	return fetch(look, file, true, &look->partial, is_patch);
 }
 
+/* Whether the set in the manifest itself leads on from here. */
+static bool
+is_inlined(const feed_manifest *m, const list_state *at, feed_patch *patch)
+{
+	return m->inlined != NULL && at->epoch == m->epoch &&
+		feed_patch_read(m->inlined, m->inlined_length, at->parts, at->count, patch) == NULL && patch->kind == FEED_SET &&
+		memcmp(patch->identity, m->identity, FEED_IDENTITY_BYTES) == 0 && patch->epoch == at->epoch &&
+		patch->from <= at->serial && patch->to == m->content;
+}
+
+led
+url_patch(follower *f, const list_state *at, feed_patch *patch)
+{
+	url_look   *look = f->state;
+	const feed_manifest *m = &look->manifest;
+	size_t		which = feed_manifest_lead(m, at->epoch, at->serial);
+	const feed_file *file;
+	fetched		got;
+
+	if (is_inlined(m, at, patch))
+		return LED;
+	if (which == m->patch_count)
+		return ELSEWHERE;
+	file = &m->patches[which];
+	got = fetch_patch(look, file);
+	/* where the whole lacks what the patch has, it is no way round it */
+	if (got == MISSING && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
+		return ELSEWHERE;
+	if (got != FETCHED)
+		return BROKEN;
+	if (feed_patch_read(look->partial.bytes, (size_t) look->partial.length, at->parts, at->count, patch) == NULL &&
+		feed_manifest_names(m, file, patch) && (patch->kind == FEED_FLIP || patch->epoch == at->epoch))
+		return LED;
+	complain("%s: a patch of the server isn't valid here: fetching the full file", f->plan->out);
+	return ELSEWHERE;
+}
+
+/* ------------------------------------------------------------------------
+ * Whole parts
+ * ------------------------------------------------------------------------ */
+
+uint64_t
+url_length(const follower *f, uint32_t part)
+{
+	const url_look *look = f->state;
+
+	return look->manifest.wholes[part].length;
+}
+
 /* An into of http_bytes. */
 static bool
-write_whole(void *state, uint64_t at, const void *bytes, size_t length)
+write_part(void *state, uint64_t at, const void *bytes, size_t length)
 {
-	const url_look *look = state;
+	const follower *f = state;
 
-	return write_all(look->place->new_fd, bytes, length, look->place->new_parts[look->building.part].at + at);
+	return write_all(f->file.new_fd, bytes, length, f->file.new_parts[f->made.part].at + at);
 }
 
 /* By what is in the file, as that is what counts. */
 static bool
-is_whole(url_look *look, const feed_file *file)
+is_whole(url_look *look, const feed_file *whole)
 {
-	const place *p = look->place;
+	const list_file *file = &look->f->file;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	void	   *bytes = mmap(NULL, (size_t) file->length, PROT_READ, MAP_SHARED, p->new_fd, (off_t) p->new_parts[look->building.part].at);
+	void	   *bytes = mmap(NULL, (size_t) whole->length, PROT_READ, MAP_SHARED, file->new_fd,
+							 (off_t) file->new_parts[look->f->made.part].at);
 
 	if (bytes == MAP_FAILED)
 		return false;
-	crypto_hash_sha256(digest, bytes, (size_t) file->length);
-	munmap(bytes, (size_t) file->length);
-	return memcmp(digest, file->digest, sizeof digest) == 0;
+	crypto_hash_sha256(digest, bytes, (size_t) whole->length);
+	munmap(bytes, (size_t) whole->length);
+	return memcmp(digest, whole->digest, sizeof digest) == 0;
 }
 
-fetched
-url_fetch_whole(url_look *look, const feed_file *file)
+led
+url_part(follower *f, uint32_t part)
 {
-	look->building.got.into = write_whole;
-	look->building.got.state = look;
-	return fetch(look, file, false, &look->building.got, is_whole);
+	url_look   *look = f->state;
+	http_bytes	bytes = {write_part, f, NULL, 0, f->made.got};
+	fetched		got = fetch(look, &look->manifest.wholes[part], false, &bytes, is_whole);
+
+	f->made.got = bytes.length;
+	return got == FETCHED ? LED : BROKEN;
 }

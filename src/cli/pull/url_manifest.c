@@ -15,30 +15,22 @@
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
 
-bool
-url_refuse(url_look *look, const char *word, const char *text)
-{
-	look->word = word;
-	complain("%s: refused: %s", look->plan->out, text);
-	return false;
-}
-
 /* Whether it is the list that is here, or was asked for. */
 static bool
 check_identity(url_look *look, const feed_manifest *m)
 {
-	const feed_who *who = &look->place->who;
+	const feed_who *who = &look->f->file.who;
 	bool		known = who->parts > 0;
-	const char *name = look->plan->name != NULL ? look->plan->name : known ? who->name : m->name;
+	const char *name = look->f->plan->name != NULL ? look->f->plan->name : known ? who->name : m->name;
 	char		text[600];
 
 	if (strcmp(name, m->name) != 0)
 	{
 		snprintf(text, sizeof text, "it is the list \"%s\", not \"%s\"", m->name, name);
-		return url_refuse(look, "identity", text);
+		return pull_refuse(look->f, "identity", text);
 	}
-	if (known && memcmp(who->identity, m->identity, FEED_IDENTITY_BYTES) != 0 && !look->plan->allow_older)
-		return url_refuse(look, "identity", "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once");
+	if (known && memcmp(who->identity, m->identity, FEED_IDENTITY_BYTES) != 0 && !look->f->plan->allow_older)
+		return pull_refuse(look->f, "identity", "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once");
 	return true;
 }
 
@@ -51,49 +43,49 @@ url_check_expiry(url_look *look, uint64_t expires)
 	if (look->true_by > now)
 		now = look->true_by < now + DAY ? look->true_by : now + DAY;
 	return expires == 0 || expires + CLOCK_GRACE >= now ||
-		url_refuse(look, "old", "it has expired: the exporter is dead, or somebody holds an old manifest back");
+		pull_refuse(look->f, "old", "it has expired: the exporter is dead, or somebody holds an old manifest back");
 }
 
 static bool
 check_serial(url_look *look, const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 {
-	const feed_now *now = &look->place->now;
+	const feed_now *now = &look->f->file.now;
 	uint64_t	mark = now->content.mark;
 
 	if (m->serial > time_now() + DAY)
-		return url_refuse(look, "clock", "its serial is of the future: this clock or the exporter's is wrong");
+		return pull_refuse(look->f, "clock", "its serial is of the future: this clock or the exporter's is wrong");
 	if (!url_check_expiry(look, m->expires))
 		return false;
-	if (look->place->who.parts == 0 || look->plan->allow_older)
+	if (look->f->file.who.parts == 0 || look->f->plan->allow_older)
 		return true;
-	look->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
-	if (look->no_news)
+	look->f->no_news = m->serial < mark && mark - m->serial < FEED_MISSED_HEARTBEATS * m->heartbeat * UINT64_C(1000000);
+	if (look->f->no_news)
 		return true;
 	if (m->serial < mark || m->content < now->content.serial)
-		return url_refuse(look, "back", "it is older than what was here: ask who keeps it, and if that is right, say --allow-older once");
+		return pull_refuse(look->f, "back", "it is older than what was here: ask who keeps it, and if that is right, say --allow-older once");
 	if (m->serial == mark && !sodium_is_zero(now->content.digest, FEED_DIGEST_BYTES) &&
 		memcmp(digest, now->content.digest, FEED_DIGEST_BYTES) != 0)
-		return url_refuse(look, "back", "there are two different ones of one serial: do two exporters write to it?");
+		return pull_refuse(look->f, "back", "there are two different ones of one serial: do two exporters write to it?");
 	return true;
 }
 
 bool
-url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, feed_manifest *m,
-				  uint8_t digest[FEED_DIGEST_BYTES])
+url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer, uint8_t digest[FEED_DIGEST_BYTES])
 {
+	feed_manifest *m = &look->manifest;
 	const char *text = bytes->bytes != NULL ? (const char *) bytes->bytes : "";
 	const char *problem;
 	unsigned	line;
 
 	memset(m, 0, sizeof *m);
 	crypto_hash_sha256(digest, bytes->bytes, (size_t) bytes->length);
-	if (look->plan->key_count > 0 &&
-		!feed_verify(text, (size_t) bytes->length, look->plan->keys, look->plan->key_count))
-		return url_refuse(look, "signature", "it has no right signature of a key that was given by --key");
+	if (look->f->plan->key_count > 0 &&
+		!feed_verify(text, (size_t) bytes->length, look->f->plan->keys, look->f->plan->key_count))
+		return pull_refuse(look->f, "signature", "it has no right signature of a key that was given by --key");
 	problem = feed_manifest_read(text, (size_t) bytes->length, m, &line);
 	if (problem == NULL)
 		return check_identity(look, m) && check_serial(look, m, digest);
-	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->plan->out,
+	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->f->plan->out,
 			 answer->type, line, problem);
 	return false;
 }

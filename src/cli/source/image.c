@@ -20,69 +20,69 @@ touched_bytes(const feed_part *part)
 }
 
 void
-copy_create(list_copy *copy, const feed_part *parts, uint32_t count)
+image_create(list_image *image, const feed_part *parts, uint32_t count)
 {
 	uint32_t	i;
 
-	memset(copy, 0, sizeof *copy);
-	copy->count = count;
-	copy->parts = allocate(NULL, count, sizeof *copy->parts);
-	copy->bodies = allocate(NULL, count, sizeof *copy->bodies);
-	copy->bits_set = zeros(count, sizeof *copy->bits_set);
-	copy->news = zeros(count, sizeof *copy->news);
-	copy->touched = allocate(NULL, count, sizeof *copy->touched);
+	memset(image, 0, sizeof *image);
+	image->count = count;
+	image->parts = allocate(NULL, count, sizeof *image->parts);
+	image->bodies = allocate(NULL, count, sizeof *image->bodies);
+	image->bits_set = zeros(count, sizeof *image->bits_set);
+	image->news = zeros(count, sizeof *image->news);
+	image->touched = allocate(NULL, count, sizeof *image->touched);
 	for (i = 0; i < count; i++)
 	{
-		copy->parts[i] = parts[i];
-		feed_part_strip(&copy->parts[i]);
-		copy->sum += feed_sum_header(parts[i].part, parts[i].header);
-		copy->bodies[i] = zeros((size_t) parts[i].length, 1);
+		image->parts[i] = parts[i];
+		feed_part_strip(&image->parts[i]);
+		image->sum += feed_sum_header(parts[i].part, parts[i].header);
+		image->bodies[i] = zeros((size_t) parts[i].length, 1);
 		/* none has come into the sum yet */
-		copy->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
-		memset(copy->touched[i], 255, touched_bytes(&parts[i]));
+		image->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
+		memset(image->touched[i], 255, touched_bytes(&parts[i]));
 	}
 }
 
 void
-copy_free(list_copy *copy)
+image_free(list_image *image)
 {
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		free(copy->bodies[i]);
-		free(copy->touched[i]);
-		free(copy->news[i].positions);
+		free(image->bodies[i]);
+		free(image->touched[i]);
+		free(image->news[i].positions);
 	}
-	free(copy->parts);
-	free(copy->bodies);
-	free(copy->bits_set);
-	free(copy->news);
-	free(copy->touched);
-	memset(copy, 0, sizeof *copy);
+	free(image->parts);
+	free(image->bodies);
+	free(image->bits_set);
+	free(image->news);
+	free(image->touched);
+	memset(image, 0, sizeof *image);
 }
 
 bool
-copy_fits(const list_copy *copy, const feed_part *parts, uint32_t count)
+image_fits(const list_image *image, const feed_part *parts, uint32_t count)
 {
 	uint32_t	i;
 
-	if (copy->count != count)
+	if (image->count != count)
 		return false;
 	for (i = 0; i < count; i++)
-		if (!feed_part_fits(&copy->parts[i], &parts[i]))
+		if (!feed_part_fits(&image->parts[i], &parts[i]))
 			return false;
 	return true;
 }
 
 uint64_t
-copy_bytes(const list_copy *copy)
+image_bytes(const list_image *image)
 {
 	uint64_t	bytes = 0;
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
-		bytes += feed_before(&copy->parts[i]) + copy->parts[i].length;
+	for (i = 0; i < image->count; i++)
+		bytes += feed_before(&image->parts[i]) + image->parts[i].length;
 	return bytes;
 }
 
@@ -91,14 +91,14 @@ copy_bytes(const list_copy *copy)
  * ------------------------------------------------------------------------ */
 
 void
-copy_fill(list_copy *copy, const feed_part *part, const uint8_t *filter)
+image_fill(list_image *image, const feed_part *part, const uint8_t *filter)
 {
-	memcpy(copy->bodies[part->part], filter + feed_before(part), (size_t) part->length);
-	copy->bits_set[part->part] = part->bits_set;
+	memcpy(image->bodies[part->part], filter + feed_before(part), (size_t) part->length);
+	image->bits_set[part->part] = part->bits_set;
 }
 
 void
-copy_bits_add(copy_bits *bits, uint64_t position)
+positions_add(bit_positions *bits, uint64_t position)
 {
 	if (bits->count == bits->room)
 	{
@@ -108,43 +108,49 @@ copy_bits_add(copy_bits *bits, uint64_t position)
 	bits->positions[bits->count++] = position;
 }
 
+void
+image_note(list_image *image, uint32_t part, uint64_t position)
+{
+	positions_add(&image->news[part], position);
+	image->news_count++;
+}
+
 /* Before a byte changes. */
 static void
-touch(list_copy *copy, uint32_t part, uint64_t byte)
+touch(list_image *image, uint32_t part, uint64_t byte)
 {
 	uint64_t	piece = byte / FEED_PIECE;
-	uint8_t    *flags = &copy->touched[part][piece / 8];
+	uint8_t    *flags = &image->touched[part][piece / 8];
 
 	if (*flags >> piece % 8 & 1)
 		return;
 	*flags |= (uint8_t) (1 << piece % 8);
-	copy->sum -= feed_sum_piece(part, byte, copy->bodies[part], copy->parts[part].length);
+	image->sum -= feed_sum_piece(part, byte, image->bodies[part], image->parts[part].length);
 }
 
 static void
-set_bits(list_copy *copy, uint32_t part, uint64_t byte, unsigned fresh, bool note)
+set_bits(list_image *image, uint32_t part, uint64_t byte, unsigned fresh, bool note)
 {
 	unsigned	bit;
 
-	touch(copy, part, byte);
-	copy->bodies[part][byte] |= (uint8_t) fresh;
+	touch(image, part, byte);
+	image->bodies[part][byte] |= (uint8_t) fresh;
 	for (bit = 0; bit < 8; bit++)
 		if (fresh >> bit & 1)
 		{
-			copy->bits_set[part]++;
-			copy->news_count += note;
+			image->bits_set[part]++;
 			if (note)
-				copy_bits_add(&copy->news[part], byte * 8 + bit);
+				image_note(image, part, byte * 8 + bit);
 		}
 }
 
 void
-copy_or(list_copy *copy, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length, bool note)
+image_or(list_image *image, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length, bool note)
 {
-	const uint8_t *target = copy->bodies[part] + at;
+	const uint8_t *target = image->bodies[part] + at;
 	uint64_t	i;
 
-	if (feed_is_exact(&copy->parts[part]))
+	if (feed_is_exact(&image->parts[part]))
 		fail("bits of an exact list can't be set: a member would be denied");
 	for (i = 0; i < length; i++)
 	{
@@ -165,26 +171,26 @@ copy_or(list_copy *copy, uint32_t part, uint64_t at, const uint8_t *bytes, uint6
 		}
 		fresh = bytes[i] & ~(unsigned) target[i] & 255u;
 		if (fresh != 0)
-			set_bits(copy, part, at + i, fresh, note);
+			set_bits(image, part, at + i, fresh, note);
 	}
 }
 
 uint64_t
-copy_sum(list_copy *copy)
+image_sum(list_image *image)
 {
 	uint32_t	part;
 
-	for (part = 0; part < copy->count; part++)
+	for (part = 0; part < image->count; part++)
 	{
-		uint64_t	length = copy->parts[part].length;
+		uint64_t	length = image->parts[part].length;
 		uint64_t	at;
 
 		for (at = 0; at < length; at += FEED_PIECE)
-			if (copy->touched[part][at / FEED_PIECE / 8] >> at / FEED_PIECE % 8 & 1)
-				copy->sum += feed_sum_piece(part, at, copy->bodies[part], length);
-		memset(copy->touched[part], 0, touched_bytes(&copy->parts[part]));
+			if (image->touched[part][at / FEED_PIECE / 8] >> at / FEED_PIECE % 8 & 1)
+				image->sum += feed_sum_piece(part, at, image->bodies[part], length);
+		memset(image->touched[part], 0, touched_bytes(&image->parts[part]));
 	}
-	return copy->sum;
+	return image->sum;
 }
 
 /* ------------------------------------------------------------------------
@@ -192,31 +198,31 @@ copy_sum(list_copy *copy)
  * ------------------------------------------------------------------------ */
 
 feed_change *
-copy_changes(list_copy *copy)
+image_changes(list_image *image)
 {
-	feed_change *changes = zeros(copy->count, sizeof *changes);
+	feed_change *changes = zeros(image->count, sizeof *changes);
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		copy->news[i].count = feed_patch_sort(copy->news[i].positions, copy->news[i].count);
-		changes[i].positions = copy->news[i].positions;
-		changes[i].count = copy->news[i].count;
+		image->news[i].count = feed_patch_sort(image->news[i].positions, image->news[i].count);
+		changes[i].positions = image->news[i].positions;
+		changes[i].count = image->news[i].count;
 	}
 	return changes;
 }
 
 void
-copy_settle(list_copy *copy)
+image_forget_news(list_image *image)
 {
 	uint32_t	i;
 
-	for (i = 0; i < copy->count; i++)
+	for (i = 0; i < image->count; i++)
 	{
-		free(copy->news[i].positions);
-		memset(&copy->news[i], 0, sizeof copy->news[i]);
+		free(image->news[i].positions);
+		memset(&image->news[i], 0, sizeof image->news[i]);
 	}
-	copy->news_count = 0;
+	image->news_count = 0;
 }
 
 /* A feed_patch_position. */
@@ -225,11 +231,11 @@ set_position(void *state, uint32_t part, uint64_t position)
 {
 	uint8_t		byte = (uint8_t) (1u << position % 8);
 
-	copy_or(state, part, position / 8, &byte, 1, false);
+	image_or(state, part, position / 8, &byte, 1, false);
 }
 
 void
-copy_apply(list_copy *copy, const feed_patch *set)
+image_apply(list_image *image, const feed_patch *set)
 {
-	feed_patch_each(set, NULL, set_position, copy);
+	feed_patch_each(set, NULL, set_position, image);
 }

@@ -1,6 +1,6 @@
 /*
  * index.c
- *	  What changed in a live index, from the server into a copy in memory.
+ *	  What changed in a live index, from the server into an image in memory.
  *
  * A token counts only when all of its answer was taken.  It is never kept beyond its
  * connection: a new one asks for all, and only what is different is news.
@@ -67,8 +67,8 @@ typedef struct answer
 	bool		decided;		/* all headers are there */
 	feed_part  *parts;			/* of these, if all is told: */
 	uint32_t	count;
-	list_copy	whole;			/* all bits that the server has */
-	bool		other;			/* of another build than the copy's */
+	list_image	whole;			/* all bits that the server has */
+	bool		other;			/* of another build than the image's */
 } answer;
 
 static bool
@@ -111,21 +111,21 @@ static bool
 decide(answer *a)
 {
 	source	   *s = a->s;
-	list_copy  *copy = &s->news.copy;
+	list_image  *image = &s->news.image;
 
 	a->decided = true;
 	if (a->parts == NULL)
 		return s->token != NULL ? true : refuse_answer("no headers");
 	if (a->parts[0].parts != a->count)
 		return refuse_answer("parts are missing");
-	a->other = copy->count == 0 || s->news.build != a->build || !copy_fits(copy, a->parts, a->count);
+	a->other = image->count == 0 || s->news.build != a->build || !image_fits(image, a->parts, a->count);
 	/* a standby that has not come to the rebuild yet, or to its keys */
 	if (a->other && s->standby && s->known && a->true_at < s->known_true_at)
 	{
 		complain("the standby is behind what was taken before, and has another build of the index: waiting for it");
 		return source_refuse(s, "back");
 	}
-	copy_create(&a->whole, a->parts, a->count);
+	image_create(&a->whole, a->parts, a->count);
 	return true;
 }
 
@@ -137,22 +137,22 @@ take_blocks(answer *a, const PGresult *row)
 	int64_t		block = source_number(row, BLOCK);
 	uint64_t	length = (uint64_t) PQgetlength(row, 0, BYTES);
 	const uint8_t *bytes = (const uint8_t *) PQgetvalue(row, 0, BYTES);
-	const list_copy *copy;
+	const list_image *image;
 	const feed_part *of;
 	uint64_t	block_bytes;
 
 	if (!a->decided && !decide(a))
 		return false;
-	copy = a->parts != NULL ? &a->whole : &s->news.copy;
-	if (part < 0 || part >= (int64_t) copy->count)
+	image = a->parts != NULL ? &a->whole : &s->news.image;
+	if (part < 0 || part >= (int64_t) image->count)
 		return refuse_answer("a part that there is not");
-	of = &copy->parts[part];
+	of = &image->parts[part];
 	block_bytes = of->length / of->level[0].blocks;
 	if (block < 0 || block >= (int64_t) of->level[0].blocks || length % block_bytes != 0 ||
 		length > of->length - (uint64_t) block * block_bytes)
 		return refuse_answer("blocks beyond the filter's end");
 	if (a->parts != NULL)
-		copy_or(&a->whole, (uint32_t) part, (uint64_t) block * block_bytes, bytes, length, false);
+		image_or(&a->whole, (uint32_t) part, (uint64_t) block * block_bytes, bytes, length, false);
 	else
 		source_or(s, (uint32_t) part, (uint64_t) block * block_bytes, bytes, length);
 	s->counts.pages++;
@@ -175,7 +175,7 @@ take_row(void *state, const PGresult *row)
 }
 
 /*
- * The copy gets all bits that the server has.  If it has more, they are of a server that was
+ * The image gets all bits that the server has.  If it has more, they are of a server that was
  * lost, or of what a crash took back: false positives until a rebuild.
  */
 static void
@@ -188,7 +188,7 @@ take_whole(answer *a)
 
 	source_take(s, &a->whole, a->other, WHOLE_REBUILD);
 	for (i = 0; i < a->whole.count; i++)
-		more |= s->news.copy.bits_set[i] != a->whole.bits_set[i];
+		more |= s->news.image.bits_set[i] != a->whole.bits_set[i];
 	*united = !more ? 0 : *united != 0 ? *united : time_now();
 }
 
@@ -232,7 +232,7 @@ index_look(source *s, PGconn *connection)
 		s->news.build = a.build;
 		s->news.true_at = a.true_at;
 	}
-	copy_free(&a.whole);
+	image_free(&a.whole);
 	free(a.token);
 	free(a.parts);
 	return well;

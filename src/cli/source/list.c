@@ -1,6 +1,6 @@
 /*
  * list.c
- *	  A published list, from the server into a copy in memory.
+ *	  A published list, from the server into an image in memory.
  *
  * A list has an identity and a serial of its own, which are carried.  All of it is read, in
  * one snapshot, when its serial is another one.  Where nothing but bits came, these are
@@ -20,7 +20,7 @@
 typedef struct list_parts
 {
 	feed_part  *parts;			/* with the headers of filters */
-	list_copy	whole;
+	list_image	whole;
 	uint32_t	coming;			/* the part that comes in, ... */
 	uint64_t	length;			/* ... so far */
 } list_parts;
@@ -162,7 +162,7 @@ check_part(const feed_part *part, const uint8_t *body)
 static bool
 fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_parts *parts)
 {
-	list_copy  *whole = &parts->whole;
+	list_image  *whole = &parts->whole;
 	uint32_t	count = (uint32_t) PQntuples(rows);
 	uint32_t	i;
 	const char *problem;
@@ -176,7 +176,7 @@ fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_parts *par
 		if (problem != NULL || part->part != i || part->parts != count)
 			return refuse_part(s, i, problem != NULL ? problem : "another part");
 	}
-	copy_create(whole, parts->parts, count);
+	image_create(whole, parts->parts, count);
 	for (i = 0; i < count; i++)
 	{
 		parts->coming = i;
@@ -203,23 +203,23 @@ read_parts(source *s, PGconn *connection, list_parts *parts)
 	return read;
 }
 
-/* Whether the whole has all bits of the copy, and so few more that a patch pays. */
+/* Whether the whole has all bits of the image, and so few more that a patch pays. */
 static bool
-is_superset(const list_copy *copy, const list_copy *whole)
+is_superset(const list_image *image, const list_image *whole)
 {
 	uint64_t	bits = 0;
 	uint32_t	i;
 
-	if (copy->count == 0 || feed_are_exact(whole->parts, whole->count) || !copy_fits(copy, whole->parts, whole->count))
+	if (image->count == 0 || feed_are_exact(whole->parts, whole->count) || !image_fits(image, whole->parts, whole->count))
 		return false;
 	for (i = 0; i < whole->count; i++)
-		bits += whole->bits_set[i] - copy->bits_set[i];
-	if (bits > copy_bytes(copy) / SOURCE_PATCH_SHARE)
+		bits += whole->bits_set[i] - image->bits_set[i];
+	if (bits > image_bytes(image) / SOURCE_PATCH_SHARE)
 		return false;
 	for (i = 0; i < whole->count; i++)
 	{
 		const uint8_t *now = whole->bodies[i];
-		const uint8_t *was = copy->bodies[i];
+		const uint8_t *was = image->bodies[i];
 		uint64_t	at;
 
 		for (at = 0; at < whole->parts[i].length; at++)
@@ -233,23 +233,23 @@ is_superset(const list_copy *copy, const list_copy *whole)
  * A look
  * ------------------------------------------------------------------------ */
 
-/* Takes a list that isn't in the copy. */
+/* Takes a list that isn't in the image. */
 static bool
 take_list(source *s, PGconn *connection, const list_head *head)
 {
-	list_copy  *copy = &s->news.copy;
-	bool		same = copy->count > 0 && s->known && head->serial == s->known_serial;
+	list_image  *image = &s->news.image;
+	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
 	list_parts	parts;
 	bool		taken;
 	bool		forked;
 
 	memset(&parts, 0, sizeof parts);
 	taken = read_parts(s, connection, &parts);
-	forked = taken && same && !(copy_fits(copy, parts.parts, parts.whole.count) && copy_sum(copy) == copy_sum(&parts.whole));
+	forked = taken && same && !(image_fits(image, parts.parts, parts.whole.count) && image_sum(image) == image_sum(&parts.whole));
 	s->counts.whole_reads++;
 	if (taken && !same)
-		source_take(s, &parts.whole, !is_superset(copy, &parts.whole), WHOLE_REMOVED);
-	copy_free(&parts.whole);
+		source_take(s, &parts.whole, !is_superset(image, &parts.whole), WHOLE_REMOVED);
+	image_free(&parts.whole);
 	free(parts.parts);
 	if (forked)
 	{

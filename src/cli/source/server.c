@@ -35,7 +35,7 @@ problem_of(PGconn *connection, const PGresult *result)
 }
 
 char *
-server_place(const PGconn *connection)
+server_address(const PGconn *connection)
 {
 	const char *host = PQhost(connection);
 	const char *port = PQport(connection);

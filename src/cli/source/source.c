@@ -1,7 +1,7 @@
 /*
  * source.c
  *	  What looks at an index and at a list have in common: the server, its clock, and the
- *	  copy that they fill.
+ *	  image that they fill.
  */
 #include "source.h"
 
@@ -88,8 +88,8 @@ find_server(source *s, PGconn *connection)
 	if (s->plan.list == NULL)
 		set_identity(&s->news, PQgetvalue(rows, 0, 3));
 	PQclear(rows);
-	free(s->place);
-	s->place = server_place(connection);
+	free(s->address);
+	s->address = server_address(connection);
 	if (s->known_system[0] == '\0' || strcmp(s->news.system, s->known_system) == 0)
 		return true;
 	complain("another server answers than the one before; if it took that one's place, begin anew, an export with --new-source");
@@ -118,18 +118,18 @@ source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t 
 {
 	list_news  *news = &s->news;
 
-	copy_or(&news->copy, part, at, bytes, length, !news->new_epoch);
+	image_or(&news->image, part, at, bytes, length, !news->new_epoch);
 	/* to note still more would take much memory */
-	if (news->copy.news_count > copy_bytes(&news->copy) / SOURCE_PATCH_SHARE)
+	if (news->image.news_count > image_bytes(&news->image) / SOURCE_PATCH_SHARE)
 	{
-		copy_settle(&news->copy);
+		image_forget_news(&news->image);
 		news->new_epoch = true;
 		news->reason = WHOLE_LONG;
 	}
 }
 
 void
-source_take(source *s, list_copy *whole, bool fewer, whole_reason fitting)
+source_take(source *s, list_image *whole, bool fewer, whole_reason fitting)
 {
 	list_news  *news = &s->news;
 	uint32_t	i;
@@ -137,10 +137,10 @@ source_take(source *s, list_copy *whole, bool fewer, whole_reason fitting)
 
 	if (fewer)
 	{
-		news->reason = news->copy.count == 0 ? WHOLE_FOLDER : copy_fits(&news->copy, whole->parts, whole->count) ? fitting :
+		news->reason = news->image.count == 0 ? WHOLE_FOLDER : image_fits(&news->image, whole->parts, whole->count) ? fitting :
 			WHOLE_GEOMETRY;
-		copy_free(&news->copy);
-		news->copy = *whole;
+		image_free(&news->image);
+		news->image = *whole;
 		memset(whole, 0, sizeof *whole);
 		news->new_epoch = true;
 		return;
@@ -181,20 +181,20 @@ source_look(source *s, PGconn *connection)
 }
 
 void
-source_settle(source *s)
+source_news_taken(source *s)
 {
-	copy_settle(&s->news.copy);
+	image_forget_news(&s->news.image);
 	s->news.new_epoch = false;
 }
 
 void
 source_free(source *s)
 {
-	copy_free(&s->news.copy);
+	image_free(&s->news.image);
 	free(s->news.name);
 	free(s->news.system);
 	free(s->schema);
 	free(s->index);
-	free(s->place);
+	free(s->address);
 	free(s->token);
 }

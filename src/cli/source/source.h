@@ -1,9 +1,9 @@
 /*
  * source.h
- *	  A look at a PostgreSQL server: a live index or a published list, into a copy in memory.
+ *	  A look at a PostgreSQL server: a live index or a published list, into an image in memory.
  *
  * Who takes it says before the first look what it has already (known_...), and after each
- * that it took what is new (source_settle).  What is not taken stays new: so a look that
+ * that it took what is new (source_news_taken).  What is not taken stays new: so a look that
  * could not be passed on costs no other look at all.
  *
  * Each look is a transaction, which asks first which server answers: a pooler may give each
@@ -40,13 +40,13 @@ typedef enum whole_reason
 /* What was looked at, and what of it is new. */
 typedef struct list_news
 {
-	list_copy	copy;			/* empty before the first look, unless the folder fills it */
+	list_image	image;			/* empty before the first look, unless the folder fills it */
 	char	   *name;			/* as people write it */
 	char	   *system;			/* the server's identifier */
 	uint8_t		identity[FEED_IDENTITY_BYTES];	/* a list's own; of an index its cluster's and database's */
-	uint64_t	serial;			/* of a list, that the copy has; of an index 0 */
-	int64_t		build;			/* of an index, that the copy has */
-	uint64_t	true_at;		/* all that was committed before is in the copy; 0: not known */
+	uint64_t	serial;			/* of a list, that the image has; of an index 0 */
+	int64_t		build;			/* of an index, that the image has */
+	uint64_t	true_at;		/* all that was committed before is in the image; 0: not known */
 	bool		new_epoch;
 	whole_reason reason;		/* for which an epoch begins */
 } list_news;
@@ -64,7 +64,7 @@ typedef struct source_counts
 	uint64_t	whole_reads;
 	uint64_t	pages;
 	double		seconds;		/* of the database */
-	uint64_t	united;			/* since when the copy has bits that the server has not, else 0 */
+	uint64_t	united;			/* since when the image has bits that the server has not, else 0 */
 } source_counts;
 
 typedef struct source
@@ -82,11 +82,11 @@ typedef struct source
 	/* The server */
 	char	   *schema;			/* the extension's, quoted */
 	char	   *index;			/* name with its schema, as a literal; or the list's name as one */
-	char	   *place;			/* where it is, for people */
+	char	   *address;		/* where it is, for people */
 	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
 	bool		standby;
 
-	list_news	news;			/* that were not taken yet, and the copy that has them */
+	list_news	news;			/* that were not taken yet, and the image that has them */
 	source_counts counts;
 } source;
 
@@ -97,19 +97,19 @@ typedef struct source
 /* Finds all that is needed on a new connection, whose first look asks for all. */
 extern bool source_begin(source *s, PGconn *connection);
 
-/* Takes what is new into the copy. */
+/* Takes what is new into the image. */
 extern bool source_look(source *s, PGconn *connection);
 
 /* All that is new was taken. */
-extern void source_settle(source *s);
+extern void source_news_taken(source *s);
 
 extern void source_free(source *s);
 
-/* For index.c and list.c: the bits of the copy become these, too; what of them is new is news. */
+/* For index.c and list.c: the bits of the image become these, too; what of them is new is news. */
 extern void source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length);
 
-/* The same of all bits that a server has; or, if it has fewer, they become the copy, in a new epoch. */
-extern void source_take(source *s, list_copy *whole, bool fewer, whole_reason fitting);
+/* The same of all bits that a server has; or, if it has fewer, they become the image, in a new epoch. */
+extern void source_take(source *s, list_image *whole, bool fewer, whole_reason fitting);
 
 /* Whether the server's time is this host's; said if not. */
 extern bool source_check_clock(source *s, uint64_t true_at);

@@ -15,7 +15,7 @@
 #include "system.h"
 
 static const char *const words[] = {
-	"no-look", "old", "back", "signature", "identity", "damaged", "disk", "clock", "waiting", "removed", NULL
+	"no-look", "old", "back", "signature", "identity", "damaged", "disk", "clock", "waiting", NULL
 };
 
 static const status_kind file_kind = {"file", "bloomfilter_", words};

@@ -91,7 +91,7 @@ class Status:
     superseded: bool
     """Another file took this one's place."""
     word: Optional[str]
-    """What is wrong: no-look, old, back, signature, identity, damaged, disk, clock, waiting, removed."""
+    """What is wrong: no-look, old, back, signature, identity, damaged, disk, clock, waiting."""
     text: Optional[str]
 
 

@@ -1,0 +1,237 @@
+/*
+ * follow_url.c
+ *	  Following a list's folder on a web server.
+ */
+#include "url.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/libbloomfilter.h"
+#include "messages.h"
+#include "system.h"
+
+/* An unconditional look so often: an ETag may stand for two manifests. */
+#define FULL_LOOK_SECONDS 60.0
+
+/* For a manifest, from the first byte asked to the last one read. */
+#define MANIFEST_SECONDS 30L
+
+/* All of FILE is read again so often. */
+#define CHECK_SECONDS 86400.0
+
+/* An answer's date is of the time at which a cache took it, which says how old that is. */
+static void
+compare_clocks(url_look *look, const http_answer *answer)
+{
+	int64_t		server = answer->date + answer->age;
+	int64_t		ahead = answer->date == 0 ? 0 : (int64_t) (time_now() / 1000000) - server;
+
+	look->clock = ahead > CLOCKS_DIFFER || ahead < -CLOCKS_DIFFER ? ahead : 0;
+	look->true_by = answer->date == 0 ? 0 : (uint64_t) server * 1000000;
+}
+
+/* When the newest serial came, by a clock that nobody sets. */
+static void
+note_serial(url_look *look, const feed_manifest *m)
+{
+	double		age = (double) time_now() / 1e6 - (double) m->serial / 1e6;
+
+	look->heartbeat = m->heartbeat * 1000000;
+	if (m->serial <= look->serial)
+		return;
+	/* of the first one its own time is all that is known */
+	look->grown = monotonic_seconds() - (look->serial == 0 ? fmax(0, age - CLOCKS_DIFFER) : 0);
+	look->serial = m->serial;
+}
+
+static offer
+offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
+{
+	offer		o;
+
+	memset(&o, 0, sizeof o);
+	memcpy(o.facts.who.name, m->name, sizeof o.facts.who.name);
+	memcpy(o.facts.who.identity, m->identity, FEED_IDENTITY_BYTES);
+	o.facts.who.epoch = m->epoch;
+	o.facts.now.content.serial = m->content;
+	o.facts.now.content.sum = m->sum;
+	o.facts.now.content.mark = m->serial;
+	memcpy(o.facts.now.content.digest, digest, FEED_DIGEST_BYTES);
+	o.facts.now.true_at = m->true_at;
+	o.count = (uint32_t) m->parts;
+	o.whole = m->wholes[0].to;
+	o.spread = m->spread;
+	o.patch = url_patch;
+	o.length = url_length;
+	o.part = url_part;
+	return o;
+}
+
+/* What the server gave is checked and taken. */
+static bool
+take_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
+{
+	const feed_manifest *m = &look->manifest;
+	uint8_t		digest[FEED_DIGEST_BYTES];
+	bool		taken = url_read_manifest(look, bytes, answer, digest);
+
+	if (taken)
+		note_serial(look, m);
+	if (taken && !look->f->no_news)
+	{
+		offer		o = offer_of(m, digest);
+
+		taken = content_take(look->f, &o);
+		look->poll = m->poll;
+		look->expires = m->expires;
+		look->content = m->content;
+		look->sum = m->sum;
+	}
+	if (taken && answer->age > (int64_t) (2 * m->poll + 60))
+		complain("%s: a cache holds the manifest back by %" PRId64 " s", look->f->plan->out, answer->age);
+	feed_manifest_free(&look->manifest);
+	return taken;
+}
+
+/*
+ * Once a day, at no certain hour, and after the first look: FILE against its own sum, and that
+ * against the manifest's.
+ */
+static bool
+check_content(url_look *look)
+{
+	list_file  *file = &look->f->file;
+	uint64_t	sum;
+
+	if (file->state != FILE_MINE || file->lost || file->changes % 2 != 0 || monotonic_seconds() < file->check_due)
+		return true;
+	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
+	if (!parts_sum(file->fd, file->parts, file->who.parts, &sum) || sum != file->now.content.sum)
+	{
+		file_lose(file, "damaged", "its bits are not those that were set");
+		return false;
+	}
+	if (look->content != file->now.content.serial || look->sum == sum)
+		return true;
+	look->f->differs = true;
+	look->tag[0] = '\0';
+	complain("%s: its bits are not those of the list on the server", look->f->plan->out);
+	return true;
+}
+
+static bool
+ask(url_look *look, http_answer *answer)
+{
+	char	   *url = url_address(look, FEED_MANIFEST);
+	bool		full = look->tag[0] == '\0' || look->f->file.state != FILE_MINE || look->f->file.lost ||
+		look->f->file.how.failures > 0 || monotonic_seconds() - look->full_look >= FULL_LOOK_SECONDS;
+	http_bytes	bytes;
+	bool		well;
+
+	memset(&bytes, 0, sizeof bytes);
+	well = http_get(look->client, url, full ? NULL : look->tag, FEED_MANIFEST_BYTES, MANIFEST_SECONDS, &bytes, answer);
+	if (!well)
+		look->f->word = "no-look";
+	else
+		compare_clocks(look, answer);
+	if (well && answer->status != 304)
+	{
+		look->full_look = monotonic_seconds();
+		look->tag[0] = '\0';
+		well = take_manifest(look, &bytes, answer);
+		if (well && !look->f->no_news && !look->f->differs)
+			snprintf(look->tag, sizeof look->tag, "%s", answer->tag);
+	}
+	else if (well)
+		well = url_check_expiry(look, look->expires);
+	free(bytes.bytes);
+	free(url);
+	return well;
+}
+
+/* What is wrong though the server was looked at. */
+static const char *
+find_trouble(const url_look *look, char text[FEED_TEXT_BYTES])
+{
+	double		silent = monotonic_seconds() - look->grown;
+	size_t		size = FEED_TEXT_BYTES;
+
+	text[0] = '\0';
+	if (look->f->waiting)
+	{
+		snprintf(text, size, "for its turn to fetch the full file");
+		return "waiting";
+	}
+	if (look->clock != 0)
+	{
+		snprintf(text, size, "this host's clock is %" PRId64 " s %s the web server's: one of them is wrong",
+				 look->clock > 0 ? look->clock : -look->clock, look->clock > 0 ? "ahead of" : "behind");
+		return "clock";
+	}
+	if (look->heartbeat > 0 && silent > FEED_MISSED_HEARTBEATS * (double) look->heartbeat / 1e6)
+	{
+		snprintf(text, size, "the exporter has not renewed the list for %.0f s: it is dead, or a cache holds it back", silent);
+		return "old";
+	}
+	if (look->f->differs)
+	{
+		snprintf(text, size, "its bits are not those of the list on the server");
+		return "damaged";
+	}
+	return "";
+}
+
+static bool
+look_at_url(follower *f)
+{
+	url_look   *look = f->state;
+	list_file  *file = &f->file;
+	uint64_t	poll = look->poll;
+	http_answer answer;
+	char	   *agent;
+	bool		well;
+
+	memset(&answer, 0, sizeof answer);
+	/* the web server's log is so the list of hosts, with what each has, and which don't read format 2 yet */
+	agent = text_of("bloomfilter-pull/%s (%s %" PRIu64 "; formats " FEED_FORMATS ")", bloomfilter_version(), file->who.name,
+					file->now.content.serial);
+	well = http_use(look->client, &f->plan->http, agent) && ask(look, &answer) && check_content(look);
+	free(agent);
+	if (!well && f->loop.retry == 0)
+		f->loop.retry = answer.retry;
+	/* --every may have been given for nothing */
+	if (f->plan->follow && !f->plan->quiet && look->poll != poll && (double) look->poll > f->plan->every)
+		announce("%s: looks each %llu s, as the exporter's --poll says", f->plan->out, (unsigned long long) look->poll);
+	f->loop.period = fmax(f->plan->every, (double) look->poll);
+	file->how.heartbeat = look->heartbeat;
+	file->how.expires = look->expires;
+	if (well || f->waiting)
+		f->word = find_trouble(look, f->text);
+	return well || f->waiting;
+}
+
+exit_status
+follow_url(follower *f)
+{
+	url_look	look;
+	exit_status status = STATUS_TROUBLE;
+
+	memset(&look, 0, sizeof look);
+	look.f = f;
+	look.client = http_begin();
+	f->look = look_at_url;
+	f->state = &look;
+	/* hosts that begin at the same moment don't look at the same moment */
+	if (f->plan->follow && f->file.state != FILE_EMPTY && !f->file.lost)
+		f->loop.due = random_share() * fmin(f->plan->every, 60);
+	/* what is wrong from the start is not waited for */
+	if (http_use(look.client, &f->plan->http, NULL))
+		status = follow(f);
+	free(look.partial.bytes);
+	http_end(look.client);
+	return status;
+}
