@@ -119,6 +119,8 @@ cmp_ok($ran, '>=', 12, 'README.md has examples');
 is($node->safe_psql('shop', q{select count(*) from users where not bloom_lookup('users', id) and id <= 100000}),
 	'0', 'the list contains all its users');
 
+is($node->safe_psql('shop', q{select bloom_index_contains('users', 'id', 200042)}), 't', 'the live index knows the key of the page');
+
 # What comes later comes to the hosts.
 my ($absent) = split /\n/, $node->safe_psql('shop', q{
 select g from generate_series(300000, 300100) g where not bloom_lookup('users', g)});
