@@ -103,11 +103,18 @@ extern bool feed_page_is(const uint8_t *bytes);
  * Who
  * ------------------------------------------------------------------------ */
 
+/* A rule of doc/FEED.md, section 1: its word there, and what is wrong where it is broken. */
+typedef struct feed_rule
+{
+	const char *word;
+	const char *text;
+} feed_rule;
+
 /*
  * Reads and checks who of a file of so many bytes; page has FEED_PAGE of them, if the
- * file has.  Returns NULL, or why the file is no followed list's; *who is set only on NULL.
+ * file has.  Returns NULL, or the first rule that is broken; *who is set only on NULL.
  */
-extern const char *feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
+extern const feed_rule *feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
 
 /* FEED_WHO_BYTES, for the file's beginning. */
 extern void feed_who_write(const feed_who *who, uint8_t *bytes);
