@@ -780,7 +780,7 @@ check_watched(unsigned flags, bool tell, const char *what)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, flags, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	held = bloomfilter_reader_enter(reader);
 	if (tell)
@@ -807,7 +807,7 @@ check_superseded_by_none(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	put_word(path, FEED_SUPERSEDED, 1);
 	pass(20);
@@ -827,7 +827,7 @@ check_watched_serial(void)
 	bloomfilter_reader *reader = NULL;
 
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	same(bloomfilter_watched_reload(watched, NULL), 0, "a copy of a list that stays");
 	put_keys(path, many, 200);
@@ -836,7 +836,7 @@ check_watched_serial(void)
 	bloomfilter_reader_leave(reader);
 	bloomfilter_reader_close(reader);
 	bloomfilter_watched_close(watched);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK, "watched");
 	put_word(path, FEED_SERIAL, 300);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "what is mapped needs no reload for it");
 	bloomfilter_watched_close(watched);
@@ -851,7 +851,7 @@ check_watched_damage(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	unlink(path);
 	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "gone: %s", detail.text);
@@ -882,7 +882,7 @@ check_fork(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	need(!finds(reader, key), "a new key");
 	make_list(path, many, NULL);
