@@ -145,6 +145,9 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 	case !hasTable || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
 		return nil, invalid("who", "a field of the page is not 0 that must be")
 	}
+	if w.isLost() {
+		return nil, invalid("lost", (&ChangedFileError{}).Error())
+	}
 	if id := identityOf(b); c.identity != "" && c.identity != id {
 		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(b[nameAt:nameAt+nameBytes]), id, c.identity))
 	}
@@ -403,6 +406,11 @@ func (f *Filter) Status() (s Status) {
 func (w *followed) damaged() Status {
 	return Status{Place: w.place, Reason: "damaged", Message: (&ChangedFileError{}).Error()}
 }
+
+// lost is superseded of a file whose bits its follower found to be others than they should be.
+const lost = 2
+
+func (w *followed) isLost() bool { return w.load(supersededAt) == lost && !isNobodys(w.mem.bytes) }
 
 // identityOf is the list's, as a UUID.
 func identityOf(page []byte) string {

@@ -7,7 +7,7 @@ import { FollowedParts } from './followed.js'
 import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { Parts } from './parts.js'
-import { PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
+import { LOST, PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
 import { noPause } from './steps.js'
 
 /** The first bytes of a filter's text in base64, as a driver gives it. */
@@ -59,6 +59,7 @@ export function * load (io, file, size, { verify = true, identity } = {}, here, 
   refuseUnless(identity === undefined || identityOf(list) === identity.toLowerCase(), 'identity',
     `it is of list ${list.string(list.exports.list_name())}, ${identityOf(list)}, and not ${identity}`)
   const place = placeOf(list, here)
+  refuseUnless(place === 'none' || list.exports.superseded() !== LOST, 'lost', 'its follower found it damaged')
   const parts = yield * readHeaders(io, file, list)
   const kept = place === 'none' ? undefined : keep?.(start)
   const isTracked = list.exports.is_tracked() !== 0

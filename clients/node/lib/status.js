@@ -5,6 +5,9 @@ import { commonInstance } from './instance.js'
 export const PAGE = 4096
 export const WHO_BYTES = 512
 
+/** What superseded is where a follower found its file damaged. */
+export const LOST = 2
+
 const MAGIC = 'BLML'
 const IDENTITY_BYTES = 16
 

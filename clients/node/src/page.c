@@ -131,10 +131,11 @@ told_true_at(int where)
 	return where == FEED_HERE ? feed_load(page.bytes, FEED_TRUE_AT) : 0;
 }
 
-EXPORT("superseded") int
+/* 1: another file took its place; 2: its follower found that its bits are not what they should be. */
+EXPORT("superseded") double
 superseded(void)
 {
-	return feed_load(page.bytes, FEED_SUPERSEDED) != 0;
+	return (double) feed_load(page.bytes, FEED_SUPERSEDED);
 }
 
 /* How the follower fares: seven numbers, then two texts. */

@@ -85,14 +85,17 @@ class Status:
     heartbeat: Optional[timedelta]
     expires: Optional[datetime]
     since: Optional[datetime]
-    """When word came."""
+    """When reason came."""
     failures: int
     """Looks that failed since looked."""
     superseded: bool
     """Another file took this one's place."""
-    word: Optional[str]
+    reason: Optional[str]
     """What is wrong: no-look, old, back, signature, identity, damaged, disk, clock, waiting."""
-    text: Optional[str]
+    message: Optional[str]
+    """It in a sentence."""
+    changes: int
+    """Keys that were changed by day since the list was published."""
 
 
 def _moment(microseconds: int) -> Optional[datetime]:
@@ -136,21 +139,22 @@ class _Asked(_native.Filter):
     @property
     def info(self) -> Info:
         """What it says about itself; of a followed list, counted now."""
-        *values, count = self._describe(-1)
-        parts = tuple(Info(*self._describe(part)[:-1]) for part in range(count))
-        return replace(Info(*values), filters=parts)
+        own = self._describe(-1)
+        parts = [self._describe(part) for part in range(own["open_parts"])]
+        whole, *filters = (Info(**{name: of[name] for name in of if name != "open_parts"}) for of in (own, *parts))
+        return replace(whole, filters=tuple(filters))
 
     @property
     def status(self) -> Status:
         """Which content of which list it is, and how fresh."""
-        (name, identity, serial, kind, place, true_at, looked, age, every, heartbeat,
-         expires, since, failures, superseded, word, text) = self._tell()
-        return Status(
-            name or None, identity or None, serial or None, _SERIALS[kind], _PLACES[place],
-            _moment(true_at), _moment(looked),
-            timedelta(microseconds=age) if looked else None, _span(every), _span(heartbeat),
-            _moment(expires), _moment(since), failures, bool(superseded), word or None, text or None,
-        )
+        told = self._tell()
+        told.update((name, told[name] or None) for name in ("list", "identity", "serial", "reason", "message"))
+        told.update((name, _moment(told[name])) for name in ("true_at", "expires", "since"))
+        told.update((name, _span(told[name])) for name in ("every", "heartbeat"))
+        told["age"] = timedelta(microseconds=told["age"]) if told["looked"] else None
+        told["looked"] = _moment(told["looked"])
+        told["serial_kind"], told["place"] = _SERIALS[told["serial_kind"]], _PLACES[told["place"]]
+        return Status(**told)
 
 
 class BloomFilter(_Asked):

@@ -45,6 +45,7 @@ final class Followed {
     static final int SERIAL = 520;
     static final int TRUE_AT = 536;
     static final int SUPERSEDED = 600;
+    private static final long LOST = 2;
     static final int SAVED = 1024;
     static final int SAVED_CHECKSUM = 1080;
     static final int LOOKED = 1536;
@@ -97,6 +98,7 @@ final class Followed {
         long tableBytes = Changes.bytes(page.getInt(LOG2_SLOTS));
         require(tableBytes >= 0 && (isTracked || tableBytes == 0) && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
                 && isRightName(), "who", "a field of the page is not 0 that must be");
+        require(!isLost(), "lost", "its follower found it damaged");
         require(identity == null || identity.equals(identity()), "identity",
                 "it is of list " + name() + ", " + identity() + ", and not " + identity);
         who = bytes(0, WHO_BYTES);
@@ -254,6 +256,11 @@ final class Followed {
         return bytes;
     }
 
+    /** Of a file that nobody follows it says nothing. */
+    private boolean isLost() {
+        return word(SUPERSEDED) == LOST && !isZero(bytes(BOOT, 32));
+    }
+
     /** Throws if somebody changed the file. */
     void requireUnchanged() {
         if (isChanged) {
@@ -265,7 +272,7 @@ final class Followed {
     void checkWho() {
         boolean isSame = false;
         try {
-            isSame = Arrays.equals(who, bytes(0, WHO_BYTES));
+            isSame = Arrays.equals(who, bytes(0, WHO_BYTES)) && !isLost();
         } finally {
             isChanged |= !isSame;
         }

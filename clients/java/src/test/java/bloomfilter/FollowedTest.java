@@ -250,6 +250,20 @@ public class FollowedTest {
     }
 
     @Test
+    public void aFileThatItsFollowerFoundDamagedIsAnError() throws IOException {
+        keep(page("here"), "here");
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        watched.onError(error -> { });
+        poke(path, Followed.SUPERSEDED, 2);
+        assertEquals("lost", assertThrows(InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
+        assertThrows(ChangedFileException.class, watched::reload);
+        assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
+        keep(page("here"), "here");
+        assertTrue(watched.reload());
+        assertTrue(watched.current().contains(1));
+    }
+
+    @Test
     public void aFileThatIsCutIsAnErrorOfOurs() throws IOException {
         keep(page("here"), "here");
         BloomFilter filter = BloomFilter.open(path);
