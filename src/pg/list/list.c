@@ -25,9 +25,9 @@
 #include "utils/snapmgr.h"
 
 #include "list/list.h"
-#include "base/elsewhere.h"
-#include "base/pin.h"
 #include "base/pg_compat.h"
+#include "base/pin.h"
+#include "engines/engines.h"
 
 /* Columns of bloom_generation_part. */
 enum
