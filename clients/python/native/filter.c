@@ -288,18 +288,19 @@ create(PyObject *type)
 	return (Filter *) allocate((PyTypeObject *) type, 0);
 }
 
-/* _open(path, flags, watched) */
+/* _open(path, flags, watched, identity): the identity of a watched one's list, or None for any */
 static PyObject *
 filter_open(PyObject *type, PyObject *args)
 {
 	bloomfilter_detail detail = {0, 0, ""};
 	PyObject   *path;
 	unsigned	flags;
+	const char *identity;
 	int			watched;
 	int			code;
 	Filter	   *self;
 
-	if (!PyArg_ParseTuple(args, "O&Ip:_open", PyUnicode_FSConverter, &path, &flags, &watched))
+	if (!PyArg_ParseTuple(args, "O&Ipz:_open", PyUnicode_FSConverter, &path, &flags, &watched, &identity))
 		return NULL;
 	self = create(type);
 	if (self == NULL)
@@ -308,7 +309,7 @@ filter_open(PyObject *type, PyObject *args)
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS
-	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, NULL, &self->watched, &detail) :
+	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, identity, &self->watched, &detail) :
 		bloomfilter_open(PyBytes_AsString(path), flags, &self->own, &detail);
 	Py_END_ALLOW_THREADS
 	Py_DECREF(path);

@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-from bloomfilter_reader import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, BloomFilterError, ChangedFileError, FollowedError, InvalidFilterError, WatchedBloomFilter
 
 from . import support
 
@@ -51,7 +51,7 @@ class Lists(support.InFolder):
                     self.assertEqual((true_at or 0, status.reason or ""), (int(row["true_at"]), row["reason"]))
                     self.assertIn(row["message"], ("", status.message))
                     self.assertEqual(status.serial_kind,
-                                     kind or ("saved" if "saved" in row["name"] else "born"))
+                                     kind or ("saved" if row["told"].endswith("5") else "born"))
                     taken += 1
         self.assertGreater(taken, 20)
 
@@ -99,6 +99,36 @@ class Lists(support.InFolder):
                 refused()
         copy.write(self.path + ".out")
         self.assertEqual(BloomFilter.open(self.path + ".out").to_bytes(), copy.to_bytes())
+
+    def test_an_overwritten_file_is_an_error_until_there_is_another(self):
+        support.write_list(self.path, self.here)
+        watched = WatchedBloomFilter(self.path)
+        other = bytearray(self.here[:support.PAGE + 64] + bytes(len(self.here) - support.PAGE - 64))
+        other[136] ^= 1
+        other[504:512] = support.xxh64(other[:504])
+        support.put(self.path, 0, other)
+        with self.assertRaises(ChangedFileError):
+            watched.reload()
+        with self.assertRaises(ChangedFileError):
+            watched.contains(1)
+        support.write_list(self.path, self.here)
+        self.assertIs(watched.reload(), True)
+        self.assertIn(1, watched)
+
+    def test_a_reader_that_insists_on_a_list(self):
+        identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        support.write_list(self.path, self.here)
+        watched = WatchedBloomFilter(self.path, identity=identity)
+        self.assertIn(1, BloomFilter.open(self.path, identity=identity))
+        other = bytearray(self.here)
+        other[32] ^= 1
+        other[504:512] = support.xxh64(other[:504])
+        support.write_list(self.path, other)
+        for refused in (watched.reload, lambda: BloomFilter.open(self.path, identity=identity)):
+            with self.assertRaises(InvalidFilterError) as caught:
+                refused()
+            self.assertEqual(caught.exception.rule, "identity")
+        self.assertIn(1, watched)
 
     def test_a_forked_child_takes_it_too(self):
         data, _ = self.empty()

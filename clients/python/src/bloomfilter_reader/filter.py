@@ -116,12 +116,14 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
-    _origin: Optional[Tuple[str, bool, bool]] = None
+    _origin: Optional[Tuple[str, bool, bool, Optional[str]]] = None
 
     @classmethod
-    def _open_path(cls: Type[_Self], path: PathLike, verify: bool, copy: bool, watched: bool) -> _Self:
-        self = cls._open(path, _flags(verify, copy), watched)
-        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy)
+    def _open_path(
+        cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Optional[str], watched: bool
+    ) -> _Self:
+        self = cls._open(path, _flags(verify, copy), watched, identity)
+        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity)
         return self
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -169,13 +171,20 @@ class BloomFilter(_Asked):
                         "from_bytes; BloomFilter.build(keys, n, p) makes one of keys")
 
     @classmethod
-    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "BloomFilter":
+    def open(
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+    ) -> "BloomFilter":
         """Open the file of a filter, of a set or of a followed list.
 
         `verify=False` skips the checks that read the whole file.  `copy=True` reads it into
         memory instead of mapping it: then nothing that happens to the file later matters.
+        `identity` is that of the list, a UUID: the file of another one, or of none, is refused.
         """
-        return cls._open_path(path, verify, copy, False)
+        self = cls._open_path(path, verify, copy, identity, False)
+        if identity is not None and self.status.identity != identity:
+            self.close()
+            raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
+        return self
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
@@ -212,8 +221,8 @@ class BloomFilter(_Asked):
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
 
 
-def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool) -> Any:
-    return cls.open(path, verify=verify, copy=copy)
+def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Optional[str]) -> Any:
+    return cls.open(path, verify=verify, copy=copy, identity=identity)
 
 
 class WatchedBloomFilter(_Asked):
@@ -226,24 +235,26 @@ class WatchedBloomFilter(_Asked):
     """
 
     def __new__(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
     ) -> "WatchedBloomFilter":
-        return cls._open_path(path, verify, copy, True)
+        return cls._open_path(path, verify, copy, identity, True)
 
     @classmethod
-    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "WatchedBloomFilter":
-        return cls(path, verify=verify, copy=copy)
+    def open(
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+    ) -> "WatchedBloomFilter":
+        return cls(path, verify=verify, copy=copy, identity=identity)
 
     @classmethod
     def wait(
-        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False
+        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
     ) -> "WatchedBloomFilter":
         """The same as soon as there is a file, for a service that starts before the
         first one has come.  After `timeout` seconds the last error is raised."""
         until = time.monotonic() + timeout
         while True:
             try:
-                return cls(path, verify=verify, copy=copy)
+                return cls(path, verify=verify, copy=copy, identity=identity)
             except (FileNotFoundError, BloomFilterError):
                 left = until - time.monotonic()
                 if left <= 0:

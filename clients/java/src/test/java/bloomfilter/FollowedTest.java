@@ -21,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.Before;
@@ -261,6 +262,20 @@ public class FollowedTest {
         keep(page("here"), "here");
         assertTrue(watched.reload());
         assertTrue(watched.current().contains(1));
+    }
+
+    @Test
+    public void textsAreTheSameInEachLocale() throws IOException {
+        Files.write(path, Support.integerFilter(0, 10));
+        BloomFilter filter = BloomFilter.open(path);
+        String said = filter + filter.info().checksum() + filter.explain(1);
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            assertEquals(said, filter + filter.info().checksum() + filter.explain(1));
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test
