@@ -25,7 +25,7 @@ enum
 	AT_BORN = 80,
 	AT_NAME = 136,
 	AT_NAME_END = 352,
-	AT_CHECKSUM = 504
+	AT_CHECKSUM = FEED_WHO_CHECKSUM
 };
 
 /* In a content's 56 bytes: serial, sum, mark, digest. */

@@ -273,12 +273,17 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 		problem = feed_who_read(page, o->length, &o->who);
 	if (problem != NULL)
 		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem->text);
+	if (o->paged && feed_load(page, FEED_SUPERSEDED) == FEED_LOST)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_LOST, o->path);
 	filter = lbf_handle_create(o->who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
 	filter->stamp = lbf_stamp_of(st);
 	if (o->paged)
+	{
 		filter->told = lbf_page_told(page, &o->who, &filter->stamp);
+		filter->who = feed_load(page, FEED_WHO_CHECKSUM);
+	}
 	code = fill(filter, o);
 	if (code != BLOOMFILTER_OK)
 	{

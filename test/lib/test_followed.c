@@ -690,7 +690,7 @@ now(clockid_t clock)
 
 /* By both clocks so many seconds ago, and the word that the follower wrote. */
 static bloomfilter_status
-status_after(long long seconds, const char *word)
+status_after(long long seconds, const char *word, uint64_t every)
 {
 	feed_how	how;
 	uint8_t		bytes[FEED_HOW_BYTES];
@@ -701,7 +701,7 @@ status_after(long long seconds, const char *word)
 	how.looked = now(CLOCK_REALTIME) - (uint64_t) (seconds * 1000000);
 	how.looked_boot = now(CLOCK_BOOTTIME) - (uint64_t) (seconds * 1000000);
 	how.failures = 3;
-	how.every = 10000000;
+	how.every = every;
 	how.heartbeat = 20000000;
 	how.expires = 12345;
 	how.since = 54321;
@@ -732,16 +732,17 @@ check_status(void)
 	same((long long) status_of(filter).superseded, 1, "that another one took its place");
 	bloomfilter_close(filter);
 	make_list(path, few, NULL);
-	status = status_after(2, "");
+	status = status_after(2, "", 10000000);
 	ok(status.failures == 3 && status.every == 10000000 && status.heartbeat == 20000000 &&
 	   status.expires == 12345 && status.since == 54321, "how its follower fares");
 	ok(status.age >= 2000000 && status.age < 12000000 && status.word[0] == '\0', "two seconds ago: nothing is wrong");
-	is(status_after(60, "").word, "old", "three looks were missed");
-	is(status_after(60, "disk").word, "disk", "the follower's word is not replaced");
-	is(status_after(60, "disk").text, "what happened", "nor what it says");
-	status = status_after(-3600, "");
+	is(status_after(60, "", 10000000).word, "old", "three looks were missed");
+	is(status_after(60, "", 0).word, "", "but where it doesn't come again, none was");
+	is(status_after(60, "disk", 10000000).word, "disk", "the follower's word is not replaced");
+	is(status_after(60, "disk", 10000000).text, "what happened", "nor what it says");
+	status = status_after(-3600, "", 10000000);
 	is(status.word, "clock", "a look in an hour");
-	ok(status_after(-30, "").word[0] == '\0', "half a minute is nothing");
+	ok(status_after(-30, "", 10000000).word[0] == '\0', "half a minute is nothing");
 }
 
 /* ------------------------------------------------------------------------
@@ -779,7 +780,7 @@ check_watched(unsigned flags, bool tell, const char *what)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, flags, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	held = bloomfilter_reader_enter(reader);
 	if (tell)
@@ -806,7 +807,7 @@ check_superseded_by_none(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	put_word(path, FEED_SUPERSEDED, 1);
 	pass(20);
@@ -826,7 +827,7 @@ check_watched_serial(void)
 	bloomfilter_reader *reader = NULL;
 
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	same(bloomfilter_watched_reload(watched, NULL), 0, "a copy of a list that stays");
 	put_keys(path, many, 200);
@@ -835,7 +836,7 @@ check_watched_serial(void)
 	bloomfilter_reader_leave(reader);
 	bloomfilter_reader_close(reader);
 	bloomfilter_watched_close(watched);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK, "watched");
 	put_word(path, FEED_SERIAL, 300);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "what is mapped needs no reload for it");
 	bloomfilter_watched_close(watched);
@@ -850,7 +851,7 @@ check_watched_damage(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	unlink(path);
 	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "gone: %s", detail.text);
@@ -881,7 +882,7 @@ check_fork(void)
 
 	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	need(!finds(reader, key), "a new key");
 	make_list(path, many, NULL);
