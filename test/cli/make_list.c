@@ -53,12 +53,12 @@ write_file(const char *path, const void *bytes, size_t length)
 }
 
 static void
-write_named(const char *folder, const uint8_t *digest, bool patch, const void *bytes, size_t length)
+write_named(const char *folder, const uint8_t *digest, feed_kind kind, const void *bytes, size_t length)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	char		path[4096];
 
-	feed_file_name(name, digest, patch);
+	feed_file_name(name, digest, kind);
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	write_file(path, bytes, length);
 }
