@@ -119,9 +119,9 @@ test_groups(void)
 	   how_read.heartbeat == 5 && how_read.expires == 6 && how_read.since == 7 &&
 	   strcmp(how_read.word, "no-look") == 0 && strcmp(how_read.text, "could not?resolve ? host") == 0,
 	   "how it goes, too, and what isn't printable is a question mark");
-	memset(file + FEED_HOW_AT + 72, 0x1b, FEED_TEXT_BYTES);
+	memset(file + FEED_HOW_AT + 72, 0x1b, FEED_MESSAGE_BYTES);
 	feed_how_read(file, &how_read);
-	ok(strlen(how_read.text) == FEED_TEXT_BYTES && how_read.text[0] == '?', "also of what another program wrote");
+	ok(strlen(how_read.text) == FEED_MESSAGE_BYTES && how_read.text[0] == '?', "also of what another program wrote");
 	(void) who;
 }
 

@@ -221,7 +221,7 @@ filter_tell(PyObject *object, PyObject *unused)
 						 (long long) status.every, (long long) status.heartbeat,
 						 (long long) status.expires, (long long) status.since,
 						 (unsigned long long) status.failures, status.superseded != 0 ? "yes" : "",
-						 status.word, status.text);
+						 status.reason, status.message);
 }
 
 static PyObject *

@@ -180,7 +180,7 @@ add_metrics(metric_lines *to, const status_table *table)
 	add_metric(to, table, "healthy", "", table->healthy ? "1" : "0");
 	for (i = 0; table->kind->words[i] != NULL; i++)
 	{
-		snprintf(text, sizeof text, ",word=\"%s\"", table->kind->words[i]);
+		snprintf(text, sizeof text, ",reason=\"%s\"", table->kind->words[i]);
 		add_metric(to, table, "wrong", text, table->wrong >> i & 1 ? "1" : "0");
 	}
 	for (i = 0; i < table->count; i++)
