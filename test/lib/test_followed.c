@@ -690,7 +690,7 @@ now(clockid_t clock)
 
 /* By both clocks so many seconds ago, and the word that the follower wrote. */
 static bloomfilter_status
-status_after(long long seconds, const char *word)
+status_after(long long seconds, const char *word, uint64_t every)
 {
 	feed_how	how;
 	uint8_t		bytes[FEED_HOW_BYTES];
@@ -701,7 +701,7 @@ status_after(long long seconds, const char *word)
 	how.looked = now(CLOCK_REALTIME) - (uint64_t) (seconds * 1000000);
 	how.looked_boot = now(CLOCK_BOOTTIME) - (uint64_t) (seconds * 1000000);
 	how.failures = 3;
-	how.every = 10000000;
+	how.every = every;
 	how.heartbeat = 20000000;
 	how.expires = 12345;
 	how.since = 54321;
@@ -732,16 +732,17 @@ check_status(void)
 	same((long long) status_of(filter).superseded, 1, "that another one took its place");
 	bloomfilter_close(filter);
 	make_list(path, few, NULL);
-	status = status_after(2, "");
+	status = status_after(2, "", 10000000);
 	ok(status.failures == 3 && status.every == 10000000 && status.heartbeat == 20000000 &&
 	   status.expires == 12345 && status.since == 54321, "how its follower fares");
 	ok(status.age >= 2000000 && status.age < 12000000 && status.reason[0] == '\0', "two seconds ago: nothing is wrong");
-	is(status_after(60, "").reason, "old", "three looks were missed");
-	is(status_after(60, "disk").reason, "disk", "the follower's word is not replaced");
-	is(status_after(60, "disk").message, "what happened", "nor what it says");
-	status = status_after(-3600, "");
+	is(status_after(60, "", 10000000).reason, "old", "three looks were missed");
+	is(status_after(60, "", 0).reason, "", "but where it doesn't come again, none was");
+	is(status_after(60, "disk", 10000000).reason, "disk", "the follower's word is not replaced");
+	is(status_after(60, "disk", 10000000).message, "what happened", "nor what it says");
+	status = status_after(-3600, "", 10000000);
 	is(status.reason, "clock", "a look in an hour");
-	ok(status_after(-30, "").reason[0] == '\0', "half a minute is nothing");
+	ok(status_after(-30, "", 10000000).reason[0] == '\0', "half a minute is nothing");
 }
 
 /* ------------------------------------------------------------------------

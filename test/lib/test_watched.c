@@ -22,7 +22,7 @@
 
 #define KEYS 2000
 #define READERS 4
-#define REPLACEMENTS 200
+#define REPLACEMENTS 50
 
 /* Keys 1 .. KEYS are in every version; KEYS + v is what version v has beside. */
 #define VERSIONS 3

@@ -56,20 +56,21 @@ file_trouble(list_file *file, const char *what)
 static bool
 open_folder(list_file *file, const char *path)
 {
-	/* a link stays one: what it leads to is replaced */
-	char	   *real = realpath(path, NULL);
-	const char *from = real != NULL ? real : path;
-	const char *slash = strrchr(from, '/');
+	const char *slash = strrchr(path, '/');
+	struct stat st;
 
-	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == from ? 1 : (int) (slash - from), from);
-	file->name = text_of("%s", slash == NULL ? from : slash + 1);
+	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == path ? 1 : (int) (slash - path), path);
+	file->name = text_of("%s", slash == NULL ? path : slash + 1);
 	file->lock_file = text_of("%s" LOCK_ENDING, file->name);
 	file->new_file = text_of(".%s" NEW_ENDING, file->name);
-	free(real);
 	file->folder = open(file->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (file->folder < 0)
 		complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
-	return file->folder >= 0;
+	if (file->folder < 0)
+		return false;
+	/* in a folder of several users a link of another one would say where the list and its lock lie */
+	return fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode) ||
+		file_refuse(file, "disk", "is a symbolic link: give the path that it leads to");
 }
 
 /* Whether the name still leads to the lock that is held. */
@@ -455,11 +456,16 @@ file_note(list_file *file, bool looked, const char *reason, const char *text)
 void
 file_close(list_file *file)
 {
+	struct stat st;
+
 	if (file->lock >= 0 && file->folder >= 0)
 		file_save_last(file);
 	if (file->new_fd >= 0)
 		new_file_drop(file);
 	let_go(file);
+	/* where nothing was pulled nothing stays */
+	if (file->lock >= 0 && has_lock(file) && fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		unlinkat(file->folder, file->lock_file, 0);
 	if (file->lock >= 0)
 		close(file->lock);
 	if (file->folder >= 0)

@@ -51,7 +51,8 @@ status_add(status_table *table, const char *name, status_unit unit, const char *
 	{
 		char		age[sizeof new->name + sizeof "_age"];
 
-		snprintf(age, sizeof age, "%s_age", name);
+		/* of true_at true_age, as a file has it */
+		snprintf(age, sizeof age, "%.*s_age", (int) strlen(name) - (strstr(name, "_at") != NULL ? 3 : 0), name);
 		status_add(table, age, UNIT_SECONDS, "%lld", ((long long) time_now() - strtoll(text, NULL, 10)) / 1000000);
 	}
 }
