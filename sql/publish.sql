@@ -259,7 +259,7 @@ create temp sequence time;
 call bloom_publish('x', 'SELECT g FROM (SELECT nextval(''time'') AS t OFFSET 0) AS pass, generate_series(1, 3) AS g WHERE g + t < 5');
 select count(*) from bloom_list where name = 'x';
 
--- rights: an asker gets answers and no filter; a fetcher, filters; a publisher, no more than his own
+-- rights: an asker gets answers and no filter; a fetcher, filters; a publisher, lists of his own
 create role regress_bloom_asker;
 create role regress_bloom_fetcher;
 create role regress_bloom_publisher;
@@ -271,11 +271,11 @@ grant execute on function bloom_lookup(text, anyelement), bloom_lookup(text, blo
   bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key)
 to regress_bloom_asker;
 grant select on bloom_list, bloom_list_part to regress_bloom_fetcher;
-grant select, insert, update, delete on bloom_generation, bloom_generation_part, bloom_run to regress_bloom_publisher;
--- without all rights nothing of the query runs
+grant execute on procedure bloom_publish to regress_bloom_publisher;
+-- without the right nothing of the query runs
 create sequence ran;
-grant select on account, bloom_generation, bloom_generation_part, bloom_run to regress_bloom_asker;
-grant insert, update on bloom_generation, bloom_generation_part, bloom_run to regress_bloom_asker;
+grant select on account to regress_bloom_asker;
+grant all on bloom_generation, bloom_generation_part, bloom_run to regress_bloom_asker;
 grant usage on sequence ran to regress_bloom_asker;
 set role regress_bloom_asker;
 call bloom_publish('account', 'SELECT nextval(''ran'')');
@@ -318,7 +318,7 @@ do $$ declare list text; begin for list in select name from bloom_list loop call
 select count(*) from bloom_generation_part;
 drop table account;
 
--- a publisher's own rows don't stop the next publish without saying what heals it
+-- what was restored or cured doesn't stop the next publish without saying what heals it
 select bloom_publish_filter('poisoned', bloom_agg(1)) > 0;
 \set VERBOSITY terse
 update bloom_generation set min_parts = 2147483647 where name = 'poisoned';

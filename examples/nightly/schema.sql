@@ -17,6 +17,5 @@ begin
 exception when duplicate_object then
 end $$;
 grant select on account to nightly;
-grant select, insert, update, delete
-on bloom_generation, bloom_generation_part, bloom_run to nightly;
+grant execute on procedure bloom_publish to nightly;
 grant select on bloom_list, bloom_list_part to filter_puller;

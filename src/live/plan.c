@@ -17,6 +17,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_statistic.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "storage/lmgr.h"
@@ -156,7 +157,7 @@ estimate_call(SupportRequestSelectivity *call)
 	Known		known;
 	bool		is_known;
 
-	if (call->is_join || !bfpg_may_execute(call->funcid) ||
+	if (call->is_join || !bfpg_may_execute(call->funcid, GetUserId()) ||
 		!get_constant(call->root, linitial(call->args), &relation))
 		return BFPG_UNKNOWN_SHARE;
 	if (list_length(call->args) == 2)

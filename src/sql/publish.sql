@@ -22,6 +22,7 @@ CREATE TABLE bloom_generation (
 	build_seconds double precision,
 	check_seconds double precision,
 	published_by name NOT NULL,
+	published_at timestamp with time zone NOT NULL,
 	min_n bigint,
 	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
 	max_shrink double precision NOT NULL,
@@ -68,37 +69,76 @@ CREATE TABLE bloom_run (
 );
 COMMENT ON TABLE bloom_run IS 'when the last publish of each list started, and how it ended; written by bloom_publish';
 
--- By which query a list was published, for bloom_refresh to run it again.  Only the
--- extension's C code writes this table.  Nobody gets rights on it, and the triggers stop those
--- who write without such rights, as members of pg_write_all_data do; the one for rows stops
--- logical replication, which fires no others, and skips its rows.  It is not dumped: in another
--- cluster a role's OID is another role's.
+-- Whose each list is, and by which query it was published, with which settings, for bloom_refresh to run
+-- it again; before_* for the generation before.  A list that was published as a value has no query.
+-- It is dumped, and so has the owner's name: a number is another role's elsewhere.
 
 CREATE TABLE bloom_definition (
-	name text COLLATE "C" PRIMARY KEY,
-	role oid NOT NULL,
-	role_name name NOT NULL,
-	query text NOT NULL,
-	search_path text NOT NULL,
-	"check" boolean NOT NULL,
-	allow_empty boolean NOT NULL,
-	on_conflict smallint NOT NULL
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
+	owner name NOT NULL,
+	query text,
+	settings text[],
+	"check" boolean,
+	allow_empty boolean,
+	on_conflict smallint CHECK (on_conflict BETWEEN 0 AND 2),
+	before_query text,
+	before_settings text[],
+	before_check boolean,
+	before_allow_empty boolean,
+	before_on_conflict smallint CHECK (before_on_conflict BETWEEN 0 AND 2),
+	CHECK (query IS NULL OR (settings IS NOT NULL AND "check" IS NOT NULL AND allow_empty IS NOT NULL AND on_conflict IS NOT NULL)),
+	CHECK (before_query IS NULL OR (before_settings IS NOT NULL AND before_check IS NOT NULL AND before_allow_empty IS NOT NULL AND before_on_conflict IS NOT NULL))
 ) USING heap;
-COMMENT ON TABLE bloom_definition IS 'queries of published lists, for bloom_refresh; written by bloom_publish alone';
+COMMENT ON TABLE bloom_definition IS 'owners and queries of lists; written by the procedures alone, and by a restore';
 
-CREATE FUNCTION bloom_definition_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME', 'bloomfilter_definition_guard' LANGUAGE C;
-COMMENT ON FUNCTION bloom_definition_guard() IS 'trigger function that keeps SQL from changing bloom_definition';
-REVOKE EXECUTE ON FUNCTION bloom_definition_guard() FROM PUBLIC;
+-- Which role of this cluster that owner is, where a publish or a restore by somebody who could become
+-- it has said so.  It is not dumped.
+
+CREATE TABLE bloom_owner (
+	name text COLLATE "C" PRIMARY KEY,
+	role oid NOT NULL
+) USING heap;
+COMMENT ON TABLE bloom_owner IS 'roles that own lists here; written by the procedures alone, and by what accepts a restored owner';
+
+-- SQL changes none of these tables, whatever rights somebody has, but what a restore inserts: the
+-- extension's C code writes them, so that owners of lists need no rights on them.
+
+CREATE FUNCTION bloom_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'bloomfilter_guard' LANGUAGE C;
+COMMENT ON FUNCTION bloom_guard() IS 'trigger function that keeps SQL from changing the tables of lists';
+REVOKE EXECUTE ON FUNCTION bloom_guard() FROM PUBLIC;
+
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_generation
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_generation_part
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_run
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_definition
-	FOR EACH STATEMENT EXECUTE FUNCTION bloom_definition_guard();
-CREATE TRIGGER guard_row BEFORE INSERT OR UPDATE OR DELETE ON bloom_definition
-	FOR EACH ROW EXECUTE FUNCTION bloom_definition_guard();
-ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER guard_row;
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON bloom_owner
+	FOR EACH STATEMENT EXECUTE FUNCTION bloom_guard();
+-- Logical replication has rows, and no statements.
+CREATE TRIGGER guard_row BEFORE INSERT OR UPDATE OR DELETE ON bloom_owner
+	FOR EACH ROW EXECUTE FUNCTION bloom_guard();
+ALTER TABLE bloom_generation ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE bloom_generation_part ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE bloom_run ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER guard;
+ALTER TABLE bloom_owner ENABLE ALWAYS TRIGGER guard, ENABLE ALWAYS TRIGGER guard_row;
+
+CREATE FUNCTION bloom_accept() RETURNS trigger
+	AS 'MODULE_PATHNAME', 'bloomfilter_accept' LANGUAGE C;
+COMMENT ON FUNCTION bloom_accept() IS 'trigger function that accepts the owner of a restored list, if the role that restores could become it';
+REVOKE EXECUTE ON FUNCTION bloom_accept() FROM PUBLIC;
+CREATE TRIGGER accept AFTER INSERT OR UPDATE OR DELETE ON bloom_definition
+	FOR EACH ROW EXECUTE FUNCTION bloom_accept();
+ALTER TABLE bloom_definition ENABLE ALWAYS TRIGGER accept;
 
 -- They are data of the database, to be dumped with it.
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
+SELECT pg_catalog.pg_extension_config_dump('bloom_definition', '');
 
 CREATE VIEW bloom_list AS
 	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, keys,
@@ -139,8 +179,15 @@ COMMENT ON FUNCTION bloom_run_died(text, timestamp with time zone) IS 'support f
 -- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
 CREATE VIEW bloom_published AS
 	SELECT coalesce(l.name, r.name) AS name, l.identity, l.serial, l.built_at,
-		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, l.published_by,
-		CASE WHEN pg_catalog.pg_has_role(d.role, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') THEN d.query END AS query,
+		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, a.rolname AS owner, l.published_by, l.published_at,
+		CASE WHEN pg_catalog.pg_has_role(a.oid, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
+			OR a.oid IS NULL AND pg_catalog.pg_has_role('pg_database_owner', 'USAGE') THEN d.query END AS query,
+		CASE WHEN d.query IS NOT NULL THEN ARRAY(
+			SELECT k.setting FROM pg_catalog.unnest(d.settings) k(setting)
+			WHERE k.setting OPERATOR(pg_catalog.<>) ALL (ARRAY(
+				SELECT s.name OPERATOR(pg_catalog.||) '='::text OPERATOR(pg_catalog.||) s.reset_val FROM pg_catalog.pg_show_all_settings() s
+				WHERE s.reset_val IS NOT NULL))
+		) END AS settings,
 		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
 		CASE WHEN l.name IS NOT NULL THEN l.planned_others IS NOT NULL END AS exact, l.others, l.unknown, l.conflicts,
 		l.rate, l.fullest_part, l.bytes, l.parts, l.key_type, l.max_shrink,
@@ -163,15 +210,20 @@ CREATE VIEW bloom_published AS
 		) AS has_before
 	FROM (SELECT * FROM bloom_generation g WHERE g.back OPERATOR(pg_catalog.=) 0::smallint) l
 	FULL JOIN bloom_run r ON r.name OPERATOR(pg_catalog.=) l.name
-	LEFT JOIN bloom_definition d ON d.name OPERATOR(pg_catalog.=) l.name;
+	LEFT JOIN bloom_definition d ON d.name OPERATOR(pg_catalog.=) l.name
+	LEFT JOIN bloom_owner o ON o.name OPERATOR(pg_catalog.=) l.name
+	LEFT JOIN pg_catalog.pg_authid a ON a.oid OPERATOR(pg_catalog.=) o.role AND a.rolname OPERATOR(pg_catalog.=) d.owner;
 COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, what their build and check took, and how the last run went, also of lists that were never published';
 COMMENT ON COLUMN bloom_published.name IS 'by which the list is published and looked up';
 COMMENT ON COLUMN bloom_published.identity IS 'random when the list is first published; another list of the same name has another one';
 COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
 COMMENT ON COLUMN bloom_published.built_at IS 'when the transaction began that built the filters';
 COMMENT ON COLUMN bloom_published.age IS 'time since built_at; negative if the clock was set back';
-COMMENT ON COLUMN bloom_published.published_by IS 'role that published, with whose rights the query ran';
-COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of its publisher and of pg_read_all_stats';
+COMMENT ON COLUMN bloom_published.owner IS 'role that the list belongs to, and that its query runs as; NULL if it has none here, which bloom_alter gives it';
+COMMENT ON COLUMN bloom_published.published_by IS 'role that published it';
+COMMENT ON COLUMN bloom_published.published_at IS 'when it was published';
+COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of the owner and of pg_read_all_stats, or of the database''s owner where the list has none';
+COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with and that are not this session''s defaults; NULL if there is no query';
 COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took, of an exact list with levels 2 and 3; NULL without that check';
 COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key, of an exact list also true; NULL where no query was run';
@@ -194,7 +246,8 @@ COMMENT ON COLUMN bloom_published.run_ended_at IS 'when it ended or failed';
 COMMENT ON COLUMN bloom_published.run_error IS 'the error by which it failed';
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
 
--- Nobody runs with another's rights: who publishes needs rights on the tables.
+-- The query of a list runs as the list's owner, whoever calls.  EXECUTE on bloom_publish is the right to
+-- make lists; of lists that are there the owner decides.
 
 CREATE PROCEDURE bloom_publish(
 	name text,
@@ -214,7 +267,7 @@ COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer
 
 CREATE PROCEDURE bloom_refresh(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_refresh(text) IS 'publishes a list again by its query, as the role that published it';
+COMMENT ON PROCEDURE bloom_refresh(text) IS 'publishes a list again by its query, which runs as the list''s owner';
 
 -- Functions, since PostgreSQL takes no subquery as an argument of CALL.
 
@@ -233,6 +286,10 @@ COMMENT ON PROCEDURE bloom_rollback(text) IS 'brings the generation before back,
 CREATE PROCEDURE bloom_drop(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_drop' LANGUAGE C;
 COMMENT ON PROCEDURE bloom_drop(text) IS 'removes a list';
+
+CREATE PROCEDURE bloom_alter(name text, owner name DEFAULT NULL)
+	AS 'MODULE_PATHNAME', 'bloomfilter_alter' LANGUAGE C;
+COMMENT ON PROCEDURE bloom_alter(text, name) IS 'gives a list to another role';
 
 CREATE PROCEDURE bloom_set_identity(name text, identity uuid)
 	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C;

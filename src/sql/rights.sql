@@ -10,8 +10,16 @@ REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bl
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) TO @extowner@, pg_database_owner WITH GRANT OPTION;
-GRANT SELECT, INSERT, UPDATE, DELETE ON bloom_generation, bloom_generation_part, bloom_run
-	TO @extowner@, pg_database_owner WITH GRANT OPTION;
+-- EXECUTE on these is the right to make lists.
+REVOKE EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean),
+	bloom_publish_filter(text, bloomfilter[], double precision, boolean) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean),
+	bloom_publish_filter(text, bloomfilter[], double precision, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
+-- What is dumped is read for it, and inserted by a restore.  Nothing else is written by SQL.
+GRANT SELECT ON bloom_generation, bloom_generation_part, bloom_definition TO @extowner@, pg_database_owner WITH GRANT OPTION;
+GRANT INSERT ON bloom_generation, bloom_generation_part, bloom_definition TO @extowner@, pg_database_owner;
 GRANT SELECT ON bloom_list, bloom_list_part, bloom_published TO @extowner@, pg_database_owner WITH GRANT OPTION;
 
 -- A function of another role with argument types that fit better would be called in place of

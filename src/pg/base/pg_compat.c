@@ -29,11 +29,21 @@ bfpg_modify_in_place(Node *request)
 }
 
 bool
-bfpg_may_execute(Oid function)
+bfpg_may_execute(Oid function, Oid role)
 {
 #if PG_VERSION_NUM >= 160000
-	return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+	return object_aclcheck(ProcedureRelationId, function, role, ACL_EXECUTE) == ACLCHECK_OK;
 #else
-	return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+	return pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+#endif
+}
+
+bool
+bfpg_could_become(Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return member_can_set_role(GetUserId(), role);
+#else
+	return is_member_of_role(GetUserId(), role);
 #endif
 }

@@ -108,8 +108,11 @@ typedef RelFileNode BfpgFileLocator;
 #define bfpg_executor_run(query) ExecutorRun(query, ForwardScanDirection, 0, true)
 #endif
 
-/* Whether the current user may execute a function; asked by the object's class from 16 on. */
-extern bool bfpg_may_execute(Oid function);
+/* Whether a role may execute a function; asked by the object's class from 16 on. */
+extern bool bfpg_may_execute(Oid function, Oid role);
+
+/* Whether the current role could become another one by SET ROLE, which a membership may lack from 16 on. */
+extern bool bfpg_could_become(Oid role);
 
 #pragma GCC visibility pop
 

@@ -24,10 +24,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "list/list.h"
 #include "base/pg_compat.h"
 #include "base/pin.h"
 #include "engines/engines.h"
+#include "list/list.h"
+#include "list/owner.h"
 
 /* Columns of bloom_generation_part. */
 enum
@@ -74,11 +75,15 @@ bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan)
 }
 
 void
-bfpg_list_check_may_read(Oid schema)
+bfpg_list_check_may_read(Oid schema, const char *list)
 {
 	Oid			table = bfpg_list_relation(schema, "bloom_generation_part");
+	BfpgOwner	owner;
 
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		return;
+	bfpg_owner_find(schema, list, &owner);
+	if (!OidIsValid(owner.role) || !has_privs_of_role(GetUserId(), owner.role))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_TABLE, get_rel_name(table));
 }
 

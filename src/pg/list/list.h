@@ -33,8 +33,8 @@ extern Oid	bfpg_list_relation(Oid schema, const char *name);
  */
 extern HeapTuple bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *scan);
 
-/* Throws unless the user may read whole filters. */
-extern void bfpg_list_check_may_read(Oid schema);
+/* Throws unless the user may read whole filters, or has the rights of the list's owner. */
+extern void bfpg_list_check_may_read(Oid schema, const char *list);
 
 /*
  * Finds one part of a list, in the current generation, and copies its filter as the row has it: of

@@ -324,7 +324,8 @@ bloomfilter_explain_list(PG_FUNCTION_ARGS)
 	StringInfoData key;
 	Datum		result;
 
-	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid));
+	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid),
+							 PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0)));
 	lookup = open_lookup(fcinfo, false);
 	bfpg_key_bytes(&lookup->coder, PG_GETARG_DATUM(1), &key);
 	number = bf_part_of(bf_hash(key.data, (size_t) key.len, lookup->header.seed), lookup->header.parts);

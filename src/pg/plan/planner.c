@@ -12,6 +12,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/pathnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
@@ -215,7 +216,7 @@ estimate_list(PlannerInfo *root, Oid function, List *args, int varRelid)
 	Const	   *name = (Const *) estimate_expression_value(root, linitial(args));
 
 	if (!IsA(name, Const) || name->constisnull || !ActiveSnapshotSet() ||
-		!bfpg_may_execute(function))
+		!bfpg_may_execute(function, GetUserId()))
 		return BFPG_UNKNOWN_SHARE;
 	return share_of_list(root, bfpg_extension_schema(function), name->constvalue, lsecond(args), varRelid);
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "parser/parse_relation.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -121,6 +122,22 @@ plan_pass(const BfpgSource *source, bool parallel)
 	return bfpg_source_plan(source, bfpg_source_select(source, NULL, pass_expressions(source)), NULL, parallel);
 }
 
+/* A temporary table is its session's, so that no refresh has the same. */
+static void
+refuse_temporary(BfpgPublication *list, Query *query)
+{
+	list->temporary = isQueryUsingTempRelation(query);
+	if (!list->temporary)
+		return;
+	if (list->deed != BFPG_GIVES_QUERY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("query of list \"%s\" reads a temporary table", list->name)));
+	ereport(NOTICE,
+			(errmsg("the query of list \"%s\" is not kept, since it reads a temporary table", list->name),
+			 errhint("bloom_refresh has no query then: CALL bloom_publish each time.")));
+}
+
 /* Plans the aggregate over the query, and looks where it would run. */
 static void
 plan_build(BfpgPublication *list)
@@ -128,6 +145,7 @@ plan_build(BfpgPublication *list)
 	BfpgBuild  *build = list->build;
 
 	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
+	refuse_temporary(list, build->source->query);
 	check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->remote);

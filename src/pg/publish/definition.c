@@ -1,23 +1,12 @@
 /*
  * definition.c
- *	  By which query a list was published, so that bloom_refresh can run it again.
+ *	  How a list was published: by which query, and with which settings, so that bloom_refresh can
+ *	  do it again; and the same of the generation before, for bloom_rollback.
  *
- * Whoever could write a query here under another role's OID would have it run with that role's
- * rights.  A row is written only here, past SQL: without an executor there is no trigger, rule or
- * policy that somebody with rights on the table could have added.  And (sql/refresh.sql plants
- * queries, and fails without each of these):
- *
- * 1. A row has the role that is current when the query is run for the first time, and that had
- *	  the rights to run it.
- * 2. SQL can't write the table, whatever rights somebody has: the guard throws, also for members
- *	  of pg_write_all_data, after GRANT ALL, and under session_replication_role.  Logical
- *	  replication is not stopped by it, but its rows are skipped.
- * 3. Only the table's owner could take the guard away.  That is the superuser who created the
- *	  extension, or the bootstrap superuser where another role did; a table that has been given
- *	  to somebody else is not believed.
- * 4. Only the role of the row runs its query, as itself.  No superuser does, so that a row that
- *	  got in by any other way can't have a query run with more rights than its writer has.  The
- *	  role's name is compared as well: a dropped role's OID can come round.
+ * Whoever could write a query here would have it run as the list's owner.  A row is written only
+ * here, past SQL, and runs only if the list has an owner here: src/pg/list/owner.c.  A table that has
+ * been given to somebody else than a superuser is not believed.  One row has both generations: two
+ * rows would have to be accepted, each by itself.
  */
 #include "postgres.h"
 
@@ -25,138 +14,179 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
-#include "commands/trigger.h"
 #include "miscadmin.h"
-#include "replication/logicalworker.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
-#include "list/list.h"
 #include "base/pg_compat.h"
+#include "list/list.h"
+#include "list/tables.h"
 #include "publish/publish.h"
 
-PG_FUNCTION_INFO_V1(bloomfilter_definition_guard);
-
-/* Columns of bloom_definition. */
+/* Columns of bloom_definition, of which one generation has five. */
 enum
 {
 	DEFINITION_NAME,
-	DEFINITION_ROLE,
-	DEFINITION_ROLE_NAME,
+	DEFINITION_OWNER,
 	DEFINITION_QUERY,
-	DEFINITION_SEARCH_PATH,
+	DEFINITION_SETTINGS,
 	DEFINITION_CHECK,
 	DEFINITION_ALLOW_EMPTY,
 	DEFINITION_ON_CONFLICT,
-	DEFINITION_COLUMNS
+	DEFINITION_BEFORE,			/* the query of the generation before, and so on */
+	DEFINITION_COLUMNS = 2 * DEFINITION_BEFORE - DEFINITION_QUERY
 };
 
-static void
-check_owner(Relation table)
-{
-	if (!superuser_arg(table->rd_rel->relowner))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" must belong to a superuser", RelationGetRelationName(table)),
-				 errdetail("Its owner could have written queries for others to run.")));
-}
+StaticAssertDecl(DEFINITION_OWNER + 1 == BFPG_DEFINITION_OWNER, "owner.c reads this column");
 
-static void
-check_role(const char *name, const Datum *values)
-{
-	Oid			role = DatumGetObjectId(values[DEFINITION_ROLE]);
-	const char *role_name = NameStr(*DatumGetName(values[DEFINITION_ROLE_NAME]));
+#define GENERATION (DEFINITION_BEFORE - DEFINITION_QUERY)
 
-	if (role == GetUserId() && strcmp(role_name, GetUserNameFromId(role, false)) == 0)
-		return;
-	/* Another role may have the name now. */
-	if (get_role_oid(role_name, true) != role)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("list \"%s\" was published by role \"%s\", which does not exist any more", name, role_name),
-				 errhint("Publish it as yourself with CALL bloom_publish.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("list \"%s\" was published by role \"%s\", which alone may refresh it", name, role_name),
-			 errdetail("The query runs with the rights of the role that gave it, and with no other's, not even a superuser's."),
-			 errhint("SET ROLE %s, or publish it as yourself with CALL bloom_publish.", quote_identifier(role_name))));
-}
-
-const char *
-bfpg_definition_read(BfpgPublication *list)
+/* The row of a list. */
+typedef struct Definition
 {
-	Relation	table = table_open(bfpg_list_relation(list->place.schema, "bloom_definition"), AccessShareLock);
+	Relation	table;
+	HeapTuple	tuple;			/* NULL: there is none; the columns are null then */
 	Datum		values[DEFINITION_COLUMNS];
 	bool		nulls[DEFINITION_COLUMNS];
-	const char *search_path;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+} Definition;
 
-	check_owner(table);
-	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(list->name), &scan);
-	if (tuple == NULL)
+static void
+open_definition(const BfpgPlace *place, const char *name, LOCKMODE lock, Definition *definition)
+{
+	SysScanDesc scan;
+
+	definition->table = table_open(bfpg_list_relation(place->schema, "bloom_definition"), lock);
+	bfpg_check_table_owner(definition->table);
+	memset(definition->nulls, true, sizeof(definition->nulls));
+	definition->tuple = bfpg_list_newest_row(definition->table, CStringGetTextDatum(name), &scan);
+	if (definition->tuple != NULL)
+	{
+		definition->tuple = heap_copytuple(definition->tuple);
+		heap_deform_tuple(definition->tuple, RelationGetDescr(definition->table), definition->values, definition->nulls);
+	}
+	systable_endscan(scan);
+}
+
+static void
+set_column(Definition *definition, int column, Datum value)
+{
+	definition->values[column] = value;
+	definition->nulls[column] = false;
+}
+
+/* One generation's columns become another's. */
+static void
+move(Definition *definition, int to, int from)
+{
+	memmove(&definition->values[to], &definition->values[from], GENERATION * sizeof(Datum));
+	memmove(&definition->nulls[to], &definition->nulls[from], GENERATION * sizeof(bool));
+}
+
+static void
+clear(Definition *definition, int generation)
+{
+	memset(&definition->nulls[generation], true, GENERATION * sizeof(bool));
+}
+
+/* Writes the row and closes the table. */
+static void
+write_definition(Definition *definition)
+{
+	HeapTuple	tuple = heap_form_tuple(RelationGetDescr(definition->table), definition->values, definition->nulls);
+
+	if (definition->tuple == NULL)
+		CatalogTupleInsert(definition->table, tuple);
+	else
+		CatalogTupleUpdate(definition->table, &definition->tuple->t_self, tuple);
+	table_close(definition->table, NoLock);
+	CommandCounterIncrement();
+}
+
+void
+bfpg_definition_read(BfpgPublication *list)
+{
+	Definition	definition;
+
+	open_definition(&list->place, list->name, AccessShareLock, &definition);
+	if (definition.nulls[DEFINITION_QUERY])
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("list \"%s\" has no query to be refreshed by", list->name),
-				 errhint("CALL bloom_publish keeps one. A list that was published as a value has none, nor has one that was restored from a dump.")));
-	heap_deform_tuple(tuple, RelationGetDescr(table), values, nulls);
-	check_role(list->name, values);
-	search_path = TextDatumGetCString(values[DEFINITION_SEARCH_PATH]);
-	list->query = TextDatumGetCString(values[DEFINITION_QUERY]);
-	list->check = DatumGetBool(values[DEFINITION_CHECK]);
-	list->allow_empty = DatumGetBool(values[DEFINITION_ALLOW_EMPTY]);
-	list->on_conflict = (BfpgOnConflict) DatumGetInt16(values[DEFINITION_ON_CONFLICT]);
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
-	return search_path;
+				 errhint("CALL bloom_publish keeps one, unless the query reads a temporary table. A list that was published as a value has none.")));
+	list->query = TextDatumGetCString(definition.values[DEFINITION_QUERY]);
+	list->settings = DatumGetArrayTypePCopy(definition.values[DEFINITION_SETTINGS]);
+	list->check = DatumGetBool(definition.values[DEFINITION_CHECK]);
+	list->allow_empty = DatumGetBool(definition.values[DEFINITION_ALLOW_EMPTY]);
+	list->on_conflict = (BfpgOnConflict) DatumGetInt16(definition.values[DEFINITION_ON_CONFLICT]);
+	table_close(definition.table, AccessShareLock);
 }
 
 void
 bfpg_definition_write(const BfpgPublication *list)
 {
-	Relation	table = table_open(bfpg_list_relation(list->place.schema, "bloom_definition"), RowExclusiveLock);
-	SysScanDesc scan;
-	HeapTuple	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(list->name), &scan);
+	Definition	definition;
+	NameData	owner;
 
-	if (tuple != NULL)
-		CatalogTupleDelete(table, &tuple->t_self);
-	systable_endscan(scan);
-	if (list->query != NULL)
+	namestrcpy(&owner, list->owner.name);
+	open_definition(&list->place, list->name, RowExclusiveLock, &definition);
+	if (definition.tuple == NULL)
+		bfpg_owner_write(list->place.schema, list->name, list->owner.role);
+	move(&definition, DEFINITION_BEFORE, DEFINITION_QUERY);
+	clear(&definition, DEFINITION_QUERY);
+	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(list->name));
+	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
+	if (list->query != NULL && !list->temporary)
 	{
-		Datum		values[DEFINITION_COLUMNS];
-		bool		nulls[DEFINITION_COLUMNS] = {false};
-		NameData	role_name;
-
-		namestrcpy(&role_name, GetUserNameFromId(GetUserId(), false));
-		values[DEFINITION_NAME] = CStringGetTextDatum(list->name);
-		values[DEFINITION_ROLE] = ObjectIdGetDatum(GetUserId());
-		values[DEFINITION_ROLE_NAME] = NameGetDatum(&role_name);
-		values[DEFINITION_QUERY] = CStringGetTextDatum(list->query);
-		values[DEFINITION_SEARCH_PATH] = CStringGetTextDatum(namespace_search_path);
-		values[DEFINITION_CHECK] = BoolGetDatum(list->check);
-		values[DEFINITION_ALLOW_EMPTY] = BoolGetDatum(list->allow_empty);
-		values[DEFINITION_ON_CONFLICT] = Int16GetDatum((int16) list->on_conflict);
-		CatalogTupleInsert(table, heap_form_tuple(RelationGetDescr(table), values, nulls));
+		set_column(&definition, DEFINITION_QUERY, CStringGetTextDatum(list->query));
+		set_column(&definition, DEFINITION_SETTINGS, PointerGetDatum(list->settings));
+		set_column(&definition, DEFINITION_CHECK, BoolGetDatum(list->check));
+		set_column(&definition, DEFINITION_ALLOW_EMPTY, BoolGetDatum(list->allow_empty));
+		set_column(&definition, DEFINITION_ON_CONFLICT, Int16GetDatum((int16) list->on_conflict));
 	}
-	table_close(table, NoLock);
-	CommandCounterIncrement();
+	write_definition(&definition);
 }
 
-/* Throws for a statement; skips the rows of logical replication, which has no statements. */
-Datum
-bloomfilter_definition_guard(PG_FUNCTION_ARGS)
+void
+bfpg_definition_roll_back(const BfpgPlace *place, const char *name)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("bloom_definition_guard was called outside of a trigger")));
-	if (!IsLogicalWorker())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" can't be changed by SQL",
-						RelationGetRelationName(((TriggerData *) fcinfo->context)->tg_relation)),
-				 errhint("CALL bloom_publish keeps the query of a list, and CALL bloom_drop removes it.")));
-	return PointerGetDatum(NULL);
+	Definition	definition;
+	bool		had_query;
+
+	open_definition(place, name, RowExclusiveLock, &definition);
+	had_query = !definition.nulls[DEFINITION_QUERY];
+	move(&definition, DEFINITION_QUERY, DEFINITION_BEFORE);
+	clear(&definition, DEFINITION_BEFORE);
+	if (had_query && definition.nulls[DEFINITION_QUERY])
+		ereport(NOTICE,
+				(errmsg("list \"%s\" has no query to be refreshed by any more", name),
+				 errdetail("None was kept with the version that it has now."),
+				 errhint("CALL bloom_publish keeps one.")));
+	write_definition(&definition);
+}
+
+void
+bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role)
+{
+	Definition	definition;
+	NameData	owner;
+
+	namestrcpy(&owner, GetUserNameFromId(role, false));
+	open_definition(place, name, RowExclusiveLock, &definition);
+	clear(&definition, DEFINITION_BEFORE);
+	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(name));
+	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
+	write_definition(&definition);
+	bfpg_owner_write(place->schema, name, role);
+}
+
+void
+bfpg_definition_drop(const BfpgPlace *place, const char *name)
+{
+	Definition	definition;
+
+	open_definition(place, name, RowExclusiveLock, &definition);
+	if (definition.tuple != NULL)
+		CatalogTupleDelete(definition.table, &definition.tuple->t_self);
+	table_close(definition.table, NoLock);
+	bfpg_owner_write(place->schema, name, InvalidOid);
 }

@@ -17,18 +17,12 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#include "access/table.h"
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "bf_estimate.h"
@@ -106,57 +100,6 @@ bfpg_estimate_list_keys(const BfpgPublication *list)
 	if (list->keys >= 0)
 		return Min(sum, (double) list->keys);
 	return sum;
-}
-
-static void
-check_grants(const BfpgPlace *place, Relation table)
-{
-	const AclMode needed = ACL_SELECT | ACL_INSERT | ACL_UPDATE | ACL_DELETE;
-
-	if (pg_class_aclmask(RelationGetRelid(table), GetUserId(), needed, ACLMASK_ALL) != needed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for table %s", RelationGetRelationName(table)),
-				 errhint("Publishers need GRANT SELECT, INSERT, UPDATE, DELETE ON %sbloom_generation, %sbloom_generation_part, %sbloom_run.",
-						 place->prefix, place->prefix, place->prefix)));
-}
-
-/*
- * GRANT ALL lets a role add triggers, and a trigger runs with the rights of whoever publishes.
- * Whose its function is doesn't matter: whoever made the trigger chose the arguments and the
- * condition.  A foreign key's triggers run those of the table that refers, before 18.
- */
-static void
-check_triggers(Relation table)
-{
-	const Trigger *trigger;
-
-	if (table->trigdesc == NULL)
-		return;
-	trigger = &table->trigdesc->triggers[0];
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 OidIsValid(trigger->tgconstrrelid)
-			 ? errmsg("table \"%s\" is referred to by table \"%s\"", RelationGetRelationName(table), get_rel_name(trigger->tgconstrrelid))
-			 : errmsg("table \"%s\" has a trigger \"%s\"", RelationGetRelationName(table), trigger->tgname),
-			 errdetail("It would run with the rights of the role that publishes."),
-			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
-}
-
-void
-bfpg_publish_check_rights(const BfpgPlace *place)
-{
-	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run"};
-	int			i;
-
-	for (i = 0; i < lengthof(tables); i++)
-	{
-		Relation	table = table_open(bfpg_list_relation(place->schema, tables[i]), RowExclusiveLock);
-
-		check_grants(place, table);
-		check_triggers(table);
-		table_close(table, NoLock);
-	}
 }
 
 const char *
@@ -273,11 +216,11 @@ wal_bytes(void)
 
 /* A slot that nobody reads, or an archiver that fails. */
 static bool
-wal_is_held(void)
+wal_is_held(Oid schema)
 {
 	const ParamExternData archiving = bfpg_parameter(BOOLOID, BoolGetDatum(XLogArchivingActive()));
 
-	bfpg_run_statement("SELECT 1 FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL UNION ALL "
+	bfpg_run_statement(schema, "SELECT 1 FROM pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL UNION ALL "
 					   "SELECT 1 FROM pg_stat_archiver WHERE $1 AND last_failed_time > coalesce(last_archived_time, '-infinity')",
 					   1, &archiving, SPI_OK_SELECT);
 	return SPI_processed > 0;
@@ -290,7 +233,7 @@ bfpg_publish_check_room(const BfpgPublication *list)
 	double		bytes = bfpg_publish_bytes(list);
 	double		most = max_wal_size_mb * MEGABYTE;
 	double		there = wal_bytes();
-	double		needed = there > most || wal_is_held() ? bytes : Max(0, Min(bytes, most) - there);
+	double		needed = there > most || wal_is_held(list->place.schema) ? bytes : Max(0, Min(bytes, most) - there);
 	struct statvfs space;
 	double		free_bytes;
 

@@ -1,6 +1,6 @@
 /*
  * publish.c
- *	  bloom_publish, bloom_refresh and what else users call to change lists.
+ *	  bloom_publish, bloom_refresh, and bloom_publish_filter.
  *
  * The procedure needs one snapshot for the build and its check.  Called by itself, as
  * psql and pg_cron do, it ends the transaction that it was called in and begins its own:
@@ -15,7 +15,6 @@
 #include "nodes/parsenodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -31,9 +30,6 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
 PG_FUNCTION_INFO_V1(bloomfilter_refresh);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
-PG_FUNCTION_INFO_V1(bloomfilter_rollback);
-PG_FUNCTION_INFO_V1(bloomfilter_drop);
-PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
 
 /* Bytes of a name: what an index carries without effort. */
 #define MOST_NAME_BYTES 1000
@@ -65,8 +61,8 @@ enum
 #define DEFAULT_RATE 0.01
 #define DEFAULT_MAX_SHRINK 0.5
 
-static void
-find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
+void
+bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
 {
 	place->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
 	place->prefix = psprintf("%s.", quote_identifier(get_namespace_name(place->schema)));
@@ -74,21 +70,21 @@ find_place(FunctionCallInfo fcinfo, BfpgPlace *place)
 								  ObjectIdGetDatum(place->schema));
 }
 
-static void
-refuse_null(const char *what)
+void
+bfpg_refuse_null(const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 			 errmsg("%s must not be null", what)));
 }
 
-static const char *
-name_argument(FunctionCallInfo fcinfo)
+const char *
+bfpg_name_argument(FunctionCallInfo fcinfo)
 {
 	const char *name;
 
 	if (PG_ARGISNULL(ARG_NAME))
-		refuse_null("name of a list");
+		bfpg_refuse_null("name of a list");
 	name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
 	if (name[0] == '\0' || strlen(name) > MOST_NAME_BYTES)
 		ereport(ERROR,
@@ -101,7 +97,7 @@ static bool
 flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
 {
 	if (PG_ARGISNULL(argument))
-		refuse_null(what);
+		bfpg_refuse_null(what);
 	return PG_GETARG_BOOL(argument);
 }
 
@@ -127,8 +123,9 @@ static void
 read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 {
 	if (PG_ARGISNULL(ARG_QUERY))
-		refuse_null("query of a list");
+		bfpg_refuse_null("query of a list");
 	list->query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
+	list->settings = bfpg_session_settings();
 	if (!PG_ARGISNULL(ARG_N))
 	{
 		list->n = PG_GETARG_INT64(ARG_N);
@@ -154,19 +151,27 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 		list->on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
 }
 
+void
+bfpg_publish_check_owner(BfpgPublication *list)
+{
+	bfpg_owner_check(list->place.schema, list->name, list->deed, &list->owner);
+}
+
 /* The name, and where the tables are; nothing else is done for those without rights. */
 static void
-begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list)
+begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 {
 	memset(list, 0, sizeof(*list));
-	find_place(fcinfo, &list->place);
-	list->name = name_argument(fcinfo);
+	bfpg_find_place(fcinfo, &list->place);
+	list->name = bfpg_name_argument(fcinfo);
+	list->caller = GetUserId();
+	list->deed = deed;
 	list->keys = list->planned_others = list->others = list->unknown = list->conflicts = -1;
 	list->build_seconds = list->check_seconds = -1;
 	list->started = GetCurrentTimestamp();
 	PreventCommandIfReadOnly("publishing a list");
 	bfpg_check_coordinator("published");
-	bfpg_publish_check_rights(&list->place);
+	bfpg_publish_check_owner(list);
 }
 
 /* Whether the caller leaves transactions to the procedure. */
@@ -198,31 +203,27 @@ publish_query(BfpgPublication *list)
 {
 	BfpgLastList last;
 
+	bfpg_publish_check_owner(list);
 	bfpg_publish_last(&list->place, list->name, &last);
 	keep_parameters(list, &last);
 	if (!list->seed_given)
 		list->seed = last.seed;
-	bfpg_publish_build(list, &last);
+	bfpg_publish_build_as_owner(list, &last);
+	bfpg_publish_check_owner(list);
 	bfpg_publish_write(list, &last);
 	bfpg_publish_build_done(list);
 }
 
-/* By the query that was kept, with the search_path of that time. */
+/* By the query that was kept, with the settings of that time. */
 static void
 refresh(BfpgPublication *list)
 {
 	BfpgLastList last;
-	const char *search_path;
-	int			nest;
 
 	bfpg_publish_find(&list->place, list->name, &last);
-	search_path = bfpg_definition_read(list);
+	bfpg_definition_read(list);
 	list->max_shrink = -1;
-	nest = NewGUCNestLevel();
-	(void) set_config_option("search_path", search_path, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
 	publish_query(list);
-	AtEOXact_GUC(true, nest);
 }
 
 /* In a transaction block, which must have one snapshot for all of its statements. */
@@ -240,7 +241,7 @@ run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 				 IsTransactionBlock()
 				 ? errhint("Use CALL outside of a transaction block, or begin that with BEGIN ISOLATION LEVEL REPEATABLE READ. Of psql, \"-c\" with two statements is a block: give each its own \"-c\".")
 				 : errhint("In a function, a DO block with EXECUTE or an exception handler, or a procedure that is SECURITY DEFINER or has settings, CALL can't begin a transaction. CALL it directly, or SET default_transaction_isolation = 'repeatable read' before the statement.")));
-	bfpg_publish_lock(&list->place, list->name, false, false);
+	bfpg_publish_lock(&list->place, list->name, false);
 	publish(list);
 }
 
@@ -252,7 +253,7 @@ run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*rea
 	BfpgPublication list;
 
 	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	begin_publication(fcinfo, &list);
+	begin_publication(fcinfo, &list, read != NULL ? BFPG_GIVES_QUERY : BFPG_CHANGES);
 	if (read != NULL)
 		read(fcinfo, &list);
 	if (may_end)
@@ -337,10 +338,11 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	BfpgLastList last;
 
 	SPI_connect();
-	begin_publication(fcinfo, &list);
+	begin_publication(fcinfo, &list, BFPG_GIVES_FILTER);
 	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
-	bfpg_publish_lock(&list.place, list.name, false, !IsolationUsesXactSnapshot());
+	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
+	bfpg_publish_check_owner(&list);
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
 	list.n = (int64) list.shapes[0].level[0].capacity;
@@ -359,7 +361,7 @@ bloomfilter_publish_filter(PG_FUNCTION_ARGS)
 	Datum		filter;
 
 	if (PG_ARGISNULL(1))
-		refuse_null("filter of a list");
+		bfpg_refuse_null("filter of a list");
 	filter = PG_GETARG_DATUM(1);
 	PG_RETURN_INT64(publish_filters(fcinfo, &filter, 1));
 }
@@ -372,64 +374,12 @@ bloomfilter_publish_filters(PG_FUNCTION_ARGS)
 	int			count;
 
 	if (PG_ARGISNULL(1))
-		refuse_null("filters of a list");
+		bfpg_refuse_null("filters of a list");
 	array = PG_GETARG_ARRAYTYPE_P(1);
 	if (ARR_NDIM(array) == 0)
-		refuse_null("filters of a list");
+		bfpg_refuse_null("filters of a list");
 	if (array_contains_nulls(array))
-		refuse_null("filter of a list");
+		bfpg_refuse_null("filter of a list");
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &filters, NULL, &count);
 	PG_RETURN_INT64(publish_filters(fcinfo, filters, count));
-}
-
-/* Begins a change of a list that is there. */
-static const char *
-begin_change(FunctionCallInfo fcinfo, BfpgPlace *place)
-{
-	const char *name = name_argument(fcinfo);
-
-	find_place(fcinfo, place);
-	PreventCommandIfReadOnly("changing a list");
-	bfpg_check_coordinator("changed");
-	bfpg_publish_check_rights(place);
-	SPI_connect();
-	bfpg_publish_lock(place, name, false, !IsolationUsesXactSnapshot());
-	return name;
-}
-
-Datum
-bloomfilter_rollback(PG_FUNCTION_ARGS)
-{
-	BfpgPlace	place;
-	const char *name = begin_change(fcinfo, &place);
-
-	bfpg_publish_rollback(&place, name);
-	SPI_finish();
-	PG_RETURN_VOID();
-}
-
-Datum
-bloomfilter_drop(PG_FUNCTION_ARGS)
-{
-	BfpgPlace	place;
-	const char *name = begin_change(fcinfo, &place);
-
-	bfpg_publish_drop(&place, name);
-	SPI_finish();
-	PG_RETURN_VOID();
-}
-
-/* One statement for a list that was made anew, and for one that was copied. */
-Datum
-bloomfilter_set_identity(PG_FUNCTION_ARGS)
-{
-	BfpgPlace	place;
-	const char *name;
-
-	if (PG_ARGISNULL(1))
-		refuse_null("identity of a list");
-	name = begin_change(fcinfo, &place);
-	bfpg_publish_identify(&place, name, PG_GETARG_DATUM(1));
-	SPI_finish();
-	PG_RETURN_VOID();
 }

@@ -3,17 +3,18 @@
  *	  Publishing a list: what is asked for, what was made, and what is done between.
  *
  * publish.c has the functions that users call, limits.c sizes and refuses, build.c runs the
- * user's query, write.c changes the tables, run.c tells others how it went.  All statements run
- * with the rights of whoever calls.
+ * user's query, as_owner.c as the list's owner; write.c changes the tables, run.c tells others how it went.
  */
 #ifndef BFPG_PUBLISH_H
 #define BFPG_PUBLISH_H
 
 #include "datatype/timestamp.h"
-#include "nodes/params.h"
+#include "utils/array.h"
 
 #include "bf_exact.h"
 #include "base/pg_compat.h"
+#include "list/owner.h"
+#include "list/tables.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -66,9 +67,14 @@ typedef struct BfpgPublication
 {
 	BfpgPlace	place;
 	const char *name;
+	Oid			caller;
+	BfpgDeed	deed;
+	BfpgOwner	owner;
+	const struct BfpgPublication *outer;	/* whose query runs this publication */
 
 	/* asked for */
 	const char *query;
+	ArrayType  *settings;		/* that the query runs with, each as name=value */
 	double		p;
 	int64		n;				/* 0: to be found; then what it is sized for */
 	int64		min_n;			/* of this call or an earlier one; 0: none */
@@ -94,6 +100,7 @@ typedef struct BfpgPublication
 	int64		unknown;		/* of these, rows whose boolean is null */
 	int64		conflicts;		/* keys that on_conflict decided */
 	bool		remote;			/* rows come from another server or engine */
+	bool		temporary;		/* the query reads a temporary table */
 	struct BfpgBuild *build;	/* how; NULL: not by a query */
 	TimestampTz started;
 	double		build_seconds;	/* these two: -1 where there was none */
@@ -102,23 +109,6 @@ typedef struct BfpgPublication
 
 /* What to do about a full pg_wal. */
 #define BFPG_WAL_HINT "Look at pg_replication_slots for a slot that nobody reads and at pg_stat_archiver for an archive_command that fails: both hold WAL. Else give pg_wal more room."
-
-/*
- * A statement's parameters.  A seed can be among them, which auto_explain would write to the
- * server's log from PostgreSQL 16 on.  Nobody logs parameters that come from a function, so these
- * do.  Nor does the planner make constants of them, which would be one more copy of a filter.
- * What they point to stays the caller's.
- */
-extern ParamListInfo bfpg_parameters(int count, const ParamExternData *parameters);
-
-static inline ParamExternData
-bfpg_parameter(Oid type, Datum value)
-{
-	return (ParamExternData) {.value = value, .ptype = type};
-}
-
-/* Runs a statement by SPI, with a search_path of pg_catalog alone, for an expected result. */
-extern void bfpg_run_statement(const char *sql, int count, const ParamExternData *parameters, int expected);
 
 /* A round capacity in which so many keys have room to grow. */
 extern int64 bfpg_round_capacity(double keys);
@@ -141,11 +131,35 @@ extern double bfpg_estimate_list_keys(const BfpgPublication *list);
 extern void bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last);
 extern void bfpg_publish_build_done(BfpgPublication *list);
 
+/* The same, as the list's owner, with the settings of the publication. */
+extern void bfpg_publish_build_as_owner(BfpgPublication *list, const BfpgLastList *last);
+
+/* Settings that a query is kept with, as they are now. */
+extern ArrayType *bfpg_session_settings(void);
+
+/* Whether this session runs the query of a list, so that it must not change the list. */
+extern bool bfpg_publishes_in_session(const BfpgPlace *place, const char *name);
+
 /*
- * Locks a list against other publishers until the transaction ends, or until the session unlocks
- * it.  Where wait is false and somebody has it, that is an error.
+ * Throws unless the caller may do to the list what the publication does, and finds its owner.  It is
+ * asked before the lock, since who may not must not wait nor hinder others; and again whenever
+ * something may have changed.
  */
-extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait);
+extern void bfpg_publish_check_owner(BfpgPublication *list);
+
+/* Where the extension's objects are, by one of its functions; and the name of a list, its first argument. */
+extern void bfpg_find_place(FunctionCallInfo fcinfo, BfpgPlace *place);
+extern const char *bfpg_name_argument(FunctionCallInfo fcinfo);
+extern void bfpg_refuse_null(const char *what);
+
+/*
+ * Locks a list against other publishers until the transaction ends.  Where wait is false and somebody
+ * has it, that is an error.
+ */
+extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
+
+/* The same until the session unlocks it.  Whether it has it now: else nothing was waited for. */
+extern bool bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /* Publishes in transactions of its own, for a procedure that may end them. */
@@ -153,12 +167,6 @@ extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublica
 
 /* Writes that the run of this publication has started, or ended, with an error unless that is NULL. */
 extern void bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error);
-
-/*
- * Throws where the current role has not the rights that every publisher needs, or would run
- * another role's trigger.  Locks the tables, so that no trigger comes until the transaction ends.
- */
-extern void bfpg_publish_check_rights(const BfpgPlace *place);
 
 /* What the tables know of a list; find throws where there is none. */
 extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
@@ -196,12 +204,16 @@ extern void bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last);
 
 /*
  * By which query a list was published, and how, so that bloom_refresh can do it again.  What is
- * read is put into the publication, and the search_path returned, by which the query's names were
- * resolved.  Throws where there is none, and where the current role is not the one that published.
- * A publication without a query removes what is there.
+ * read is put into the publication; it throws where there is no query.  What is written becomes the
+ * current generation's, and that of the generation before is kept, for roll_back.
  */
-extern const char *bfpg_definition_read(BfpgPublication *list);
+extern void bfpg_definition_read(BfpgPublication *list);
 extern void bfpg_definition_write(const BfpgPublication *list);
+extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
+
+/* Gives a list to a role, with its query, and without that of the generation before, at which nobody has looked. */
+extern void bfpg_definition_give(const BfpgPlace *place, const char *name, Oid role);
+extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 
 /* Changes of a list that is there; the lock is held. */
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);

@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
@@ -46,10 +47,11 @@ bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *erro
 		bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(list->started)),
 		{.value = TimestampTzGetDatum(GetCurrentTimestamp()), .isnull = !ended, .ptype = TIMESTAMPTZOID},
 		{.value = error == NULL ? 0 : CStringGetTextDatum(error), .isnull = error == NULL, .ptype = TEXTOID},
+		bfpg_parameter(NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
 	};
 
-	bfpg_run_statement(psprintf("INSERT INTO %sbloom_run (name, started_at, ended_at, error, started_by) "
-								"VALUES ($1, $2, $3, left($4, 1000), current_user) ON CONFLICT (name) DO UPDATE SET "
+	bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_run (name, started_at, ended_at, error, started_by) "
+								"VALUES ($1, $2, $3, left($4, 1000), $5) ON CONFLICT (name) DO UPDATE SET "
 								"started_at = excluded.started_at, ended_at = excluded.ended_at, "
 								"error = excluded.error, started_by = excluded.started_by",
 								list->place.prefix),
@@ -63,17 +65,15 @@ begin_publishing(const BfpgPublication *list)
 	SPI_commit();
 	if (!IsolationUsesXactSnapshot())
 		(void) SPI_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", false, 0);
-	bfpg_publish_lock(&list->place, list->name, false, true);
+	bfpg_publish_lock(&list->place, list->name, true);
 	EnsurePortalSnapshotExists();
 }
 
-/* Since the rights were looked at there was a moment without a transaction: a trigger may have come. */
 static void
 write_error(const BfpgPublication *list, const ErrorData *error)
 {
 	SPI_rollback();
-	bfpg_publish_lock(&list->place, list->name, false, true);
-	bfpg_publish_check_rights(&list->place);
+	bfpg_publish_lock(&list->place, list->name, true);
 	EnsurePortalSnapshotExists();
 	bfpg_publish_write_run(list, true, error->message);
 	SPI_commit();
@@ -125,16 +125,27 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 	return error;
 }
 
+/* Who has to wait does so without a snapshot, which would hold vacuum back, and without locks of tables. */
+static void
+lock_session(const BfpgPublication *list)
+{
+	if (bfpg_publish_lock_session(&list->place, list->name, false))
+		return;
+	SPI_commit();
+	(void) bfpg_publish_lock_session(&list->place, list->name, true);
+}
+
 void
 bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {
 	ErrorData  *volatile error = NULL;
 
-	bfpg_publish_lock(&list->place, list->name, true, true);
+	lock_session(list);
 	PG_TRY();
 	{
 		list->started = GetCurrentTimestamp();
 		EnsurePortalSnapshotExists();
+		bfpg_publish_check_owner(list);
 		bfpg_publish_write_run(list, false, NULL);
 		begin_publishing(list);
 		error = try_publish(list, publish);

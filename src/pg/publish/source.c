@@ -49,7 +49,7 @@ add_context(void *arg)
 		internalerrposition(position);
 		internalerrquery(source->text);
 	}
-	errcontext("query of list \"%s\"", source->list);
+	errcontext("query of list \"%s\", run as role \"%s\"", source->list, source->role);
 }
 
 static void
@@ -127,6 +127,7 @@ bfpg_source_read(const char *list, const char *text, Oid schema)
 	source->list = list;
 	source->text = text;
 	source->schema = schema;
+	source->role = GetUserNameFromId(GetUserId(), false);
 	begin_context(source, &callback);
 	source->query = parse_analyze_fixedparams(parse(source), text, NULL, 0, NULL);
 	end_context(&callback);
@@ -313,7 +314,7 @@ bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo param
 	bfpg_check_placements(source->snapshot);
 	PopActiveSnapshot();
 	end_context(&callback);
-	AtEOXact_GUC(true, nest);
+	AtEOXact_GUC(false, nest);
 	return plan;
 }
 
@@ -368,7 +369,7 @@ bfpg_source_run(const BfpgSource *source, PlannedStmt *plan, ParamListInfo param
 	FreeQueryDesc(query);
 	PopActiveSnapshot();
 	end_context(&callback);
-	AtEOXact_GUC(true, nest);
+	AtEOXact_GUC(false, nest);
 	return receiver.rows;
 }
 

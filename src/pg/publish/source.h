@@ -22,6 +22,7 @@ typedef struct BfpgSource
 {
 	const char *list;			/* the name, for errors */
 	const char *text;
+	const char *role;			/* that it runs as */
 	Oid			schema;			/* the extension's */
 	Query	   *query;			/* analysed, never given to the planner itself */
 	AttrNumber	column;			/* of the keys, from 1 on */

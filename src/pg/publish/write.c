@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -30,37 +29,6 @@
  * don't reach: those have 1 or 2 here.
  */
 #define LOCK_SPACE 0xb10f
-
-static ParamExternData *
-fetch(ParamListInfo parameters, int number, bool speculative, ParamExternData *workspace)
-{
-	return &parameters->params[number - 1];
-}
-
-ParamListInfo
-bfpg_parameters(int count, const ParamExternData *parameters)
-{
-	ParamListInfo list = makeParamList(count);
-
-	memcpy(list->params, parameters, count * sizeof(ParamExternData));
-	list->paramFetch = fetch;
-	return list;
-}
-
-void
-bfpg_run_statement(const char *sql, int count, const ParamExternData *parameters, int expected)
-{
-	SPIExecuteOptions options = {.params = bfpg_parameters(count, parameters)};
-	int			nest = NewGUCNestLevel();
-	int			status;
-
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	status = SPI_execute_extended(sql, &options);
-	AtEOXact_GUC(true, nest);
-	if (status != expected)
-		elog(ERROR, "SPI_execute_extended returned %s", SPI_result_code_string(status));
-}
 
 /* The view bloom_published looks for this lock, too. */
 static LOCKTAG
@@ -81,12 +49,29 @@ bfpg_publish_unlock_session(const BfpgPlace *place, const char *name)
 	(void) LockRelease(&tag, ExclusiveLock, true);
 }
 
-void
-bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool wait)
+/* A function of the query is refused, since its own session has the lock. */
+static bool
+lock(const BfpgPlace *place, const char *name, bool session, bool wait)
 {
 	LOCKTAG		tag = lock_of(place, name);
 
-	if (LockAcquire(&tag, ExclusiveLock, session, !wait) == LOCKACQUIRE_NOT_AVAIL)
+	if (bfpg_publishes_in_session(place, name))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("list \"%s\" is being published by this session", name)));
+	return LockAcquire(&tag, ExclusiveLock, session, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+bool
+bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait)
+{
+	return lock(place, name, true, wait);
+}
+
+void
+bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
+{
+	if (!lock(place, name, false, wait))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("list \"%s\" is being published by another session", name),
@@ -95,11 +80,11 @@ bfpg_publish_lock(const BfpgPlace *place, const char *name, bool session, bool w
 
 /* Runs a statement whose only parameter is the name of a list. */
 static void
-run_for_name(const char *sql, const char *name, int expected)
+run_for_name(const BfpgPlace *place, const char *sql, const char *name, int expected)
 {
 	const ParamExternData parameter = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 
-	bfpg_run_statement(sql, 1, &parameter, expected);
+	bfpg_run_statement(place->schema, sql, 1, &parameter, expected);
 }
 
 static Datum
@@ -117,7 +102,7 @@ bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *l
 		ereport(ERROR,
 				(errcode(ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED),
 				 errmsg("list \"%s\" has the last serial that there is, " INT64_FORMAT, name, last->serial),
-				 errdetail("Somebody has written it into %sbloom_generation.", place->prefix),
+				 errdetail("A restore or a superuser has written it into %sbloom_generation.", place->prefix),
 				 errhint("UPDATE %sbloom_generation SET serial = 1 WHERE name = %s; CALL %sbloom_set_identity(%s, gen_random_uuid()). Followers take the list by its new identity.",
 						 place->prefix, quote_literal_cstr(name), place->prefix, quote_literal_cstr(name))));
 	return Max(last->serial + 1, now);
@@ -142,7 +127,7 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(psprintf("SELECT serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
+	run_for_name(place, psprintf("SELECT serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
 						  "max_shrink, coalesce(keys, -1), cardinality, key_type, coalesce(others, -1), planned_others, "
 						  "most_keys, most_keys_at, most_others, most_others_at FROM %sbloom_generation WHERE name = $1 AND back = 0",
 						  place->prefix),
@@ -187,9 +172,9 @@ move_back(const BfpgPublication *list)
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		run_for_name(psprintf("DELETE FROM %s%s WHERE name = $1 AND back <> 0", prefix, tables[i]),
+		run_for_name(&list->place, psprintf("DELETE FROM %s%s WHERE name = $1 AND back <> 0", prefix, tables[i]),
 					 list->name, SPI_OK_DELETE);
-		run_for_name(psprintf("UPDATE %s%s SET back = 1 WHERE name = $1 AND back = 0", prefix, tables[i]),
+		run_for_name(&list->place, psprintf("UPDATE %s%s SET back = 1 WHERE name = $1 AND back = 0", prefix, tables[i]),
 					 list->name, SPI_OK_UPDATE);
 	}
 }
@@ -228,7 +213,6 @@ write_parts(BfpgPublication *list)
 	ErrorContextCallback callback = {error_context_stack, hint_at_room, list};
 	int32		part;
 
-	bfpg_publish_check_rights(&list->place);
 	bfpg_publish_check_room(list);
 	error_context_stack = &callback;
 	move_back(list);
@@ -240,7 +224,7 @@ write_parts(BfpgPublication *list)
 			bfpg_parameter(list->place.type, list->filters[part]),
 		};
 
-		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
+		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
 									list->place.prefix),
 						   lengthof(row), row, SPI_OK_INSERT);
 	}
@@ -338,16 +322,18 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
 			bfpg_parameter(FLOAT8OID, Float8GetDatum(others.count)),
 			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
+			bfpg_parameter(NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
+			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
 		};
 
 		/* Transactions of another node have numbers of its own. */
-		bfpg_run_statement(psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
+		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
 									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
 									"cardinality, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
-									"most_keys, most_keys_at, most_others, most_others_at, published_by, built_xmin) "
+									"most_keys, most_keys_at, most_others, most_others_at, published_by, published_at, built_xmin) "
 									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
 									"coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid()), "
-									"$20, $21, $22, $23, $24, $25, $26, $27, current_user, %s)",
+									"$20, $21, $22, $23, $24, $25, $26, $27, $28, $29, %s)",
 									list->place.prefix, list->place.prefix,
 									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
 						   lengthof(row), row, SPI_OK_INSERT);
@@ -374,7 +360,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 
 	bfpg_publish_find(place, name, &last);
 	serial = bfpg_next_serial(place, name, &last);
-	run_for_name(psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
+	run_for_name(place, psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
 						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
 						  prefix, prefix),
 				 name, SPI_OK_DELETE);
@@ -383,10 +369,11 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" has no version before the current one", name),
 				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
-	run_for_name(psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
-	run_for_name(psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
-	run_for_name(psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
+	run_for_name(place, psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
+	run_for_name(place, psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
+	run_for_name(place, psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
 				 name, SPI_OK_UPDATE);
+	bfpg_definition_roll_back(place, name);
 	bfpg_publish_last(place, name, &now);
 	if (now.exact != last.exact)
 		ereport(NOTICE,
@@ -408,7 +395,7 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 	parameters[0] = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 	parameters[1] = bfpg_parameter(INT8OID, Int64GetDatum(bfpg_next_serial(place, name, &last)));
 	parameters[2] = bfpg_parameter(UUIDOID, identity);
-	bfpg_run_statement(psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
+	bfpg_run_statement(place->schema, psprintf("WITH before AS (UPDATE %sbloom_generation SET identity = $3 WHERE name = $1 AND back = 1) "
 								"UPDATE %sbloom_generation SET identity = $3, serial = $2 WHERE name = $1 AND back = 0",
 								place->prefix, place->prefix),
 					   lengthof(parameters), parameters, SPI_OK_UPDATE);
@@ -424,10 +411,10 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		run_for_name(psprintf("DELETE FROM %s%s WHERE name = $1", place->prefix, tables[i]), name, SPI_OK_DELETE);
+		run_for_name(place, psprintf("DELETE FROM %s%s WHERE name = $1", place->prefix, tables[i]), name, SPI_OK_DELETE);
 		known |= SPI_processed > 0;
 	}
 	if (!known)
 		bfpg_list_unknown(CStringGetTextDatum(name));
-	bfpg_definition_write(&(BfpgPublication) {.place = *place, .name = name});
+	bfpg_definition_drop(place, name);
 }

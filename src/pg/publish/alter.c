@@ -1,0 +1,189 @@
+/*
+ * alter.c
+ *	  What users call to change a list that is there: bloom_rollback, bloom_drop, bloom_alter and
+ *	  bloom_set_identity.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_proc.h"
+#include "commands/extension.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "base/pg_compat.h"
+#include "engines/engines.h"
+#include "list/list.h"
+#include "publish/publish.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_rollback);
+PG_FUNCTION_INFO_V1(bloomfilter_drop);
+PG_FUNCTION_INFO_V1(bloomfilter_alter);
+PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
+
+/* Arguments of bloom_alter. */
+enum
+{
+	ARG_NAME,
+	ARG_OWNER
+};
+
+/* The column of bloom_run that names who started the run. */
+#define RUN_STARTED_BY 5
+
+typedef struct Change
+{
+	BfpgPlace	place;
+	const char *name;
+	BfpgOwner	owner;
+} Change;
+
+/* The role that started the last run of a name; InvalidOid: none is known. */
+static Oid
+starter(const Change *change)
+{
+	Relation	table = table_open(bfpg_list_relation(change->place.schema, "bloom_run"), AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple = bfpg_list_newest_row(table, CStringGetTextDatum(change->name), &scan);
+	Oid			role = InvalidOid;
+	bool		is_null;
+
+	if (tuple == NULL)
+		bfpg_list_unknown(CStringGetTextDatum(change->name));
+	role = get_role_oid(NameStr(*DatumGetName(heap_getattr(tuple, RUN_STARTED_BY, RelationGetDescr(table), &is_null))), true);
+	systable_endscan(scan);
+	table_close(table, NoLock);
+	return role;
+}
+
+/* Who may dispose of a name that has a run that failed, and no list. */
+static void
+check_starter(const Change *change)
+{
+	Oid			role = starter(change);
+
+	if (!bfpg_owns_database() && !(OidIsValid(role) && has_privs_of_role(GetUserId(), role)))
+		bfpg_owner_refuse(change->name, role);
+}
+
+static void
+check(Change *change, BfpgDeed deed)
+{
+	bfpg_owner_find(change->place.schema, change->name, &change->owner);
+	if (deed == BFPG_DISPOSES && !change->owner.exists)
+		check_starter(change);
+	else
+		bfpg_owner_check(change->place.schema, change->name, deed, &change->owner);
+}
+
+/* Begins a change of a list that is there.  The rights are looked at before the lock, and again when nobody can take them any more. */
+static void
+begin_change(FunctionCallInfo fcinfo, BfpgDeed deed, Change *change)
+{
+	change->name = bfpg_name_argument(fcinfo);
+	bfpg_find_place(fcinfo, &change->place);
+	PreventCommandIfReadOnly("changing a list");
+	bfpg_check_coordinator("changed");
+	check(change, deed);
+	SPI_connect();
+	bfpg_publish_lock(&change->place, change->name, !IsolationUsesXactSnapshot());
+	check(change, deed);
+}
+
+Datum
+bloomfilter_rollback(PG_FUNCTION_ARGS)
+{
+	Change		change;
+
+	begin_change(fcinfo, BFPG_CHANGES, &change);
+	bfpg_publish_rollback(&change.place, change.name);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+Datum
+bloomfilter_drop(PG_FUNCTION_ARGS)
+{
+	Change		change;
+
+	begin_change(fcinfo, BFPG_DISPOSES, &change);
+	bfpg_publish_drop(&change.place, change.name);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* Whether a role may execute bloom_publish, the extension's own. */
+static bool
+may_make_lists(Oid role, Oid of_extension)
+{
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, of_extension);
+	CatCList   *list = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum("bloom_publish"));
+	bool		may = false;
+	int			i;
+
+	for (i = 0; i < list->n_members; i++)
+	{
+		Oid			procedure = ((Form_pg_proc) GETSTRUCT(&list->members[i]->tuple))->oid;
+
+		may |= getExtensionOfObject(ProcedureRelationId, procedure) == extension && bfpg_may_execute(procedure, role);
+	}
+	ReleaseSysCacheList(list);
+	return may;
+}
+
+/* As of tables: a role that the caller could become, and that could have made the list itself. */
+static void
+give(const Change *change, const char *name, Oid procedure)
+{
+	Oid			role = get_role_oid(name, false);
+
+	if (role == change->owner.role)
+		return;
+	if (!bfpg_could_become(role))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be able to SET ROLE \"%s\"", name),
+				 errdetail("The query of list \"%s\" would run as this role.", change->name)));
+	if (!superuser() && !may_make_lists(role, procedure))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" may not make lists", name),
+				 errhint("GRANT EXECUTE ON PROCEDURE bloom_publish TO %s.", quote_identifier(name))));
+	bfpg_definition_give(&change->place, change->name, role);
+}
+
+Datum
+bloomfilter_alter(PG_FUNCTION_ARGS)
+{
+	Change		change;
+
+	begin_change(fcinfo, BFPG_DISPOSES, &change);
+	if (!change.owner.exists)
+		bfpg_list_unknown(CStringGetTextDatum(change.name));
+	if (!PG_ARGISNULL(ARG_OWNER))
+		give(&change, NameStr(*PG_GETARG_NAME(ARG_OWNER)), fcinfo->flinfo->fn_oid);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+/* One statement for a list that was made anew, and for one that was copied. */
+Datum
+bloomfilter_set_identity(PG_FUNCTION_ARGS)
+{
+	Change		change;
+
+	if (PG_ARGISNULL(1))
+		bfpg_refuse_null("identity of a list");
+	begin_change(fcinfo, BFPG_CHANGES, &change);
+	bfpg_publish_identify(&change.place, change.name, PG_GETARG_DATUM(1));
+	SPI_finish();
+	PG_RETURN_VOID();
+}
