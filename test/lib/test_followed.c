@@ -577,7 +577,7 @@ check_watched_changes(void)
 
 	stop_clocks();
 	make_tracked_list(path, few);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
 	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
