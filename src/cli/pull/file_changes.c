@@ -92,7 +92,7 @@ table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to)
 {
 	feed_io		io = {read_bytes, write_bytes, file};
 
-	if (file->changes % 2 == 0 && file_was_written(file))
+	if (file->writes % 2 == 0 && file_was_written(file))
 		return file_refuse(file, "damaged", "was written to by another program");
 	if (feed_table_is_full(file->table.count + entries->count, file->who.log2_slots) && file->who.log2_slots < FEED_MOST_SLOTS)
 		return file_again_with(file, entries, id, to);
