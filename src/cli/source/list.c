@@ -63,10 +63,10 @@ read_head(source *s, PGconn *connection, list_head *head)
 	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
 	char	   *sql = text_of("SELECT serial, identity,"
 							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
-							  "::pg_catalog.int8, coalesce((pg_catalog.to_jsonb(l) OPERATOR(pg_catalog.->>) 'tracked')::pg_catalog.bool, false)::pg_catalog.int4::pg_catalog.int8,"
+							  "::pg_catalog.int8, coalesce(tracked, false)::pg_catalog.int4::pg_catalog.int8,"
 							  " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
 							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time())"
-							  " FROM %s.bloom_list AS l WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
+							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
 	PGresult   *rows = source_row(connection, sql, problem);
 	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
 
