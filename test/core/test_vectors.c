@@ -377,11 +377,11 @@ exact_built_as(const table *t, size_t row, const bf_exact *read, const uint8_t *
 	memset(built, 0, length);
 	for (i = 0; i < BF_EXACT_LEVELS; i++)
 		exact.level[i].bits_set = 0;
-	bf_exact_add(&exact, blocks, 0, hashes[0], count[0]);
+	bf_exact_add(&exact, blocks, 0, hashes[0], count[0], NULL);
 	for (i = 0; i < count[1]; i++)
 		if (bf_exact_level_contains(&exact, blocks, 0, hashes[1][i]))
 			hashes[1][left[1]++] = hashes[1][i];
-	bf_exact_add(&exact, blocks, 1, hashes[1], left[1]);
+	bf_exact_add(&exact, blocks, 1, hashes[1], left[1], NULL);
 	for (i = 0; i < count[0]; i++)
 		if (bf_exact_level_contains(&exact, blocks, 1, hashes[0][i]))
 			hashes[0][left[0]++] = hashes[0][i];
