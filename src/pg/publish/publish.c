@@ -158,8 +158,8 @@ bfpg_publish_check_owner(BfpgPublication *list)
 }
 
 /* The name, and where the tables are; nothing else is done for those without rights. */
-static void
-begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
+void
+bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 {
 	memset(list, 0, sizeof(*list));
 	bfpg_find_place(fcinfo, &list->place);
@@ -174,9 +174,8 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 	bfpg_publish_check_owner(list);
 }
 
-/* Whether the caller leaves transactions to the procedure. */
-static bool
-may_end_transaction(FunctionCallInfo fcinfo)
+bool
+bfpg_may_end_transaction(FunctionCallInfo fcinfo)
 {
 	return fcinfo->context != NULL && IsA(fcinfo->context, CallContext) &&
 		!castNode(CallContext, fcinfo->context)->atomic;
@@ -193,6 +192,7 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
 	if (list->max_shrink < 0)
 		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->tracked = list->tracking == BFPG_TRACK || (list->tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
 	bfpg_publish_forget_most(last, list->max_shrink);
 	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
@@ -208,6 +208,8 @@ publish_query(BfpgPublication *list)
 	keep_parameters(list, &last);
 	if (!list->seed_given)
 		list->seed = last.seed;
+	if (list->tracked && list->deed == BFPG_GIVES_QUERY)
+		bfpg_track_check_query(list);
 	bfpg_publish_build_as_owner(list, &last);
 	bfpg_publish_check_owner(list);
 	bfpg_publish_write(list, &last);
@@ -215,8 +217,8 @@ publish_query(BfpgPublication *list)
 }
 
 /* By the query that was kept, with the settings of that time. */
-static void
-refresh(BfpgPublication *list)
+void
+bfpg_publish_refresh(BfpgPublication *list)
 {
 	BfpgLastList last;
 
@@ -249,11 +251,11 @@ run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 static void
 run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
 {
-	bool		may_end = may_end_transaction(fcinfo);
+	bool		may_end = bfpg_may_end_transaction(fcinfo);
 	BfpgPublication list;
 
 	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	begin_publication(fcinfo, &list, read != NULL ? BFPG_GIVES_QUERY : BFPG_CHANGES);
+	bfpg_publish_begin(fcinfo, &list, read != NULL ? BFPG_GIVES_QUERY : BFPG_CHANGES);
 	if (read != NULL)
 		read(fcinfo, &list);
 	if (may_end)
@@ -273,7 +275,7 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_refresh(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, refresh, NULL);
+	run(fcinfo, bfpg_publish_refresh, NULL);
 	PG_RETURN_VOID();
 }
 
@@ -338,13 +340,15 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	BfpgLastList last;
 
 	SPI_connect();
-	begin_publication(fcinfo, &list, BFPG_GIVES_FILTER);
+	bfpg_publish_begin(fcinfo, &list, BFPG_GIVES_FILTER);
 	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
 	take_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_check_owner(&list);
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
+	if (list.tracked)
+		bfpg_track_check_query(&list);
 	list.n = (int64) list.shapes[0].level[0].capacity;
 	if (count > 1)
 		list.n = (int64) ((double) list.n * count);
