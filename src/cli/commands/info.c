@@ -33,8 +33,8 @@ static const char help[] =
 "  seed            as SQL shows it, signed\n"
 "  exact, others   right for all keys that it was built of, of which so many are\n"
 "                  no members; the figures above are then those of the members\n"
-"  changes, slots  of a tracked list: keys that were changed by day, whose answer is\n"
-"                  not the filter's, and slots of the table that has them\n"
+"  changes, slots  of a tracked list: keys that were changed by day, whose answer\n"
+"                  is not the filter's, and slots of the table that has them\n"
 "\n"
 "Exit status: 0, or 2 if it is no valid filter.\n";
 
