@@ -43,6 +43,9 @@ extern void bfpg_list_check_may_read(Oid schema, const char *list);
  */
 extern bool bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter);
 
+/* Throws for a name that a list can't have. */
+extern void bfpg_list_check_name(const char *name);
+
 /* The error for a list that was never published. */
 pg_noreturn extern void bfpg_list_unknown(Datum name);
 
