@@ -33,6 +33,7 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "base/sort.h"
+#include "ask/access.h"
 #include "key/key.h"
 #include "publish/build.h"
 
