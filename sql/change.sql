@@ -150,6 +150,19 @@ exception when program_limit_exceeded then
   return case when k <= n then 'too early' when k <= n * 1.5 + 8 then 'in time' else 'late' end;
 end $$;
 select n, pg_temp.told_after(n) from unnest('{10,100,1000,10000}'::int[]) n;
+-- the key that was refused is not in the filter that the function has
+do $$
+declare
+  f bloomfilter := bloom_create(10);
+  k int := 0;
+begin
+  loop
+    k := k + 1;
+    f := bloom_add(f, k);
+  end loop;
+exception when program_limit_exceeded then
+  raise notice 'the key is %', case when f @> k then 'there' else 'not there' end;
+end $$;
 -- a seed changes nothing about that: no false alarm at n keys, at 40 seeds and sizes
 select count(*) from (select s, n, bloom_agg(k, n, 0.01, s) from generate_series(1, 40) s, unnest('{1,5,50,500,2000}'::int[]) n, generate_series(1, n) k group by s, n) x;
 -- a full filter holds more than can be told

@@ -15,6 +15,7 @@ SELECT count(*) FROM (SELECT DISTINCT * FROM compared) s;
 SET enable_nestloop = off;
 SET enable_mergejoin = off;
 SELECT count(*) FROM compared a JOIN compared b ON a.filter = b.filter;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM compared a JOIN compared b ON a.filter = b.filter;
 RESET enable_nestloop;
 RESET enable_mergejoin;
 

@@ -111,8 +111,10 @@ drop schema bloom_home cascade;
 -- whoever may create in the database can install it
 create role regress_bloom_owner;
 do $$ begin execute format('grant create on database %I to regress_bloom_owner', current_database()); end $$;
-set role regress_bloom_owner;
+-- even where another role's schema is; nobody is told of himself
 create schema regress_bloom_schema;
+grant all on schema regress_bloom_schema to regress_bloom_owner with grant option;
+set role regress_bloom_owner;
 create extension bloomfilter schema regress_bloom_schema;
 select regress_bloom_schema.bloom_contains(regress_bloom_schema.bloom_agg(k, 10), 1) from generate_series(1, 10) k;
 -- and may do all with lists, and let others

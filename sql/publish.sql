@@ -103,6 +103,9 @@ select bloom_publish_filter('value', array_agg(f))
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account where bloom_part(id, 3) > 0 group by 1) s;
 select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(0, 2, 10)]);
 select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.01, 1)]);
+-- of the same size and k for another n or p
+select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 12)]);
+select bloom_publish_filter('value', array[bloom_create_part(0, 2, 10), bloom_create_part(1, 2, 10, 0.0101)]);
 -- also where part 0 has no keys
 select bloom_publish_filter('value', array[bloom_create_part(0, 3, 10),
 	(select bloom_part_agg(k::text, 3, 10, 0.01) from generate_series(1, 9) k where bloom_part(k::text, 3) = 1),
@@ -153,7 +156,8 @@ from bloom_list where name = 'value';
 select count(distinct identity) from bloom_generation where name = 'value';
 -- a copy of the list gets another one
 call bloom_set_identity('value', gen_random_uuid());
-select identity <> :'dropped' as other from bloom_list where name = 'value';
+select identity <> :'dropped' as other, (select count(distinct identity) from bloom_generation where name = 'value') as for_both_generations
+from bloom_list where name = 'value';
 call bloom_set_identity('value', null);
 call bloom_set_identity('nobody', gen_random_uuid());
 

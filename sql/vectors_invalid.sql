@@ -59,6 +59,23 @@ end $$;
 -- every broken rule is refused by each door, with that door's SQLSTATE
 select rule, count(*) as rows, by_text, by_bytea from answers
 group by rule, by_text, by_bytea order by rule collate "C", count(*) desc;
+-- by binary COPY, too: bytea's form there is a filter's
+do $$
+declare
+  file text := current_setting('data_directory') || '/vectors_invalid';
+  i record;
+begin
+  create temp table received (f bloomfilter);
+  for i in select * from invalid loop
+    execute format('copy (select %L::bytea) to %L (format binary)', '\x' || i.hex, file);
+    begin
+      execute format('copy received from %L (format binary)', file);
+      raise warning 'a client may send %', i.name;
+    exception when invalid_binary_representation or feature_not_supported then null;
+    end;
+  end loop;
+  execute format('copy (select) to program %L', format('rm %L', file));
+end $$;
 -- each rule has one message, the same by each door, and no two rules share theirs
 -- (text without any byte has the message of text that is no base64)
 select rule, count(distinct message) from answers where rule <> 'version'

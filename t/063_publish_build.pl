@@ -288,6 +288,10 @@ EOC
 			qr/its query gave two builds different keys\nDETAIL:  The first read 30000 keys, the second 30000\.\nHINT:  The query must return the same keys/,
 			"what was built in $parts parts is compared");
 	}
+	# The key 2 sets as many bits as 1 by this seed.
+	value("ALTER SEQUENCE shift RESTART; CREATE VIEW moving_one AS SELECT nextval('shift') AS id; CREATE FOREIGN TABLE moved_one (id bigint) SERVER loop OPTIONS (table_name 'moving_one')");
+	like(error_of("CALL bloom_publish('moved', 'SELECT id FROM moved_one', n => 1000, seed => 0)"),
+		qr/two builds different keys\nDETAIL:  The first read 1 keys, the second 1\./, 'to the byte');
 
 	# The other server's list of the same name is not what is looked up, and its answers are not believed.
 	$node->safe_psql('postgres', 'CREATE DATABASE other');

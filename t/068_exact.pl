@@ -74,7 +74,7 @@ sub digest
 
 my $node = new_node('exact');
 
-foreach my $share (0.0001, 0.01, 0.1, 0.5, 0.9)
+foreach my $share (0.0001, 0.5)
 {
 	make_keys($node, $keys, $share);
 	foreach my $type (sort keys %key)
@@ -89,7 +89,7 @@ foreach my $share (0.0001, 0.01, 0.1, 0.5, 0.9)
 	# As the last one in parts, and in other processes.
 	like($node->safe_psql('postgres', "$parallel EXPLAIN SELECT count(id), bool_and(member) FROM universe"),
 		qr/Workers Planned: 1/, 'there is a second process');
-	foreach my $parts (1, 3, 16)
+	foreach my $parts (1, 16)
 	{
 		$node->safe_psql('postgres', "CALL bloom_drop('row')");
 		publish($node, $serial, 'row', ", parts => $parts, seed => 7");
@@ -102,9 +102,9 @@ foreach my $share (0.0001, 0.01, 0.1, 0.5, 0.9)
 }
 
 # Few members, few others, at all rates.
-foreach my $members (0, 1, 7, 1000)
+foreach my $members (0, 1, 1000)
 {
-	foreach my $others (0, 1, 7, 1000, 30000)
+	foreach my $others (0, 7, 30000)
 	{
 		$node->safe_psql('postgres', <<"EOC");
 DROP TABLE universe;

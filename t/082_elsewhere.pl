@@ -108,8 +108,43 @@ $session->query("DELETE FROM pg_catalog.pg_dist_partition WHERE logicalrelid = '
 refused(qr/Citus/, by_column('part'), 'SELECT bloom_index_contains(\'part_f\', 42)');
 answered(by_index('part_2_id_idx'));
 # On a worker a shard is an ordinary table, which the catalog doesn't list.
-$session->query('CREATE TABLE acct_102008 AS SELECT * FROM acct; CREATE INDEX acct_102008_f ON acct_102008 USING bloomfilter (id)');
+$session->query('CREATE TABLE public.acct_102008 AS SELECT * FROM acct; CREATE INDEX acct_102008_f ON acct_102008 USING bloomfilter (id)');
 is($session->query("SELECT bloom_index_contains('acct_102008_f', 42), bloom_index_contains('acct_102008', 'id', -42)"), 't|f', 'a shard');
+# By the catalogs it may be on another node by now, or on its way; of a split nothing is left but its name.
+$session->query('CREATE TABLE pg_catalog.pg_dist_local_group (groupid int PRIMARY KEY); INSERT INTO pg_catalog.pg_dist_local_group VALUES (0);
+	CREATE TABLE pg_catalog.pg_dist_shard (logicalrelid regclass, shardid bigint); INSERT INTO pg_catalog.pg_dist_shard VALUES (\'acct\', 102008);
+	CREATE TABLE pg_catalog.pg_dist_placement (placementid bigint, shardid bigint, groupid int); INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 102008, 0)');
+my $long = 'a' x 48 . '_0123abcd_102009';
+$session->query("CREATE TABLE public.renamed_102008 AS SELECT * FROM acct; CREATE INDEX renamed_f ON renamed_102008 USING bloomfilter (id);
+	CREATE TABLE public.$long AS SELECT * FROM acct; CREATE INDEX long_f ON $long USING bloomfilter (id);
+	CREATE TABLE public.log_2024 AS SELECT * FROM acct; CREATE INDEX log_f ON log_2024 USING bloomfilter (id)");
+my @shard = (by_index('acct_102008_f'), by_column('acct_102008'), looks('acct_102008_f'));
+my @log = (by_index('log_f'), by_column('log_2024'));
+answered(@shard, @log, by_column('renamed_102008'));
+refused(qr/Citus has moved the shard/, by_column($long));
+my $mover = session($node);
+foreach my $change ('UPDATE pg_catalog.pg_dist_placement SET groupid = 1', 'DELETE FROM pg_catalog.pg_dist_placement')
+{
+	$mover->query($_)
+	  foreach 'DELETE FROM pg_catalog.pg_dist_placement', 'INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 102008, 0)', 'BEGIN', $change;
+	refused(qr/Citus has moved the shard/, @shard);
+	$mover->query('ROLLBACK');
+	answered(@shard);
+	$mover->query($change);
+	refused(qr/Citus has moved the shard/, @shard, by_column('renamed_102008'));
+	answered(@log);
+}
+$mover->query('BEGIN');
+$mover->query('INSERT INTO pg_catalog.pg_dist_placement VALUES (1, 102008, 0)');
+refused(qr/Citus has moved the shard/, @shard);
+$mover->query('COMMIT');
+answered(@shard);
+$session->query('DELETE FROM pg_catalog.pg_dist_placement; DELETE FROM pg_catalog.pg_dist_shard');
+refused(qr/Citus has moved the shard/, @shard);
+answered(@log, by_column('renamed_102008'));
+$mover->quit;
+$session->query('DROP TABLE pg_catalog.pg_dist_local_group, pg_catalog.pg_dist_shard, pg_catalog.pg_dist_placement');
+
 # A list's filters beside a distributed table: its plan on the real one reads them for each row.
 $session->query("SELECT bloom_publish_filter('acct', bloom_agg(id)) FROM plain");
 my $filter = "(SELECT filter FROM bloom_list_part WHERE name = 'acct')";
@@ -259,6 +294,21 @@ foreach my $name (sort keys %shapes)
 		$session->query("UPDATE _timescaledb_catalog.chunk SET status = 0");
 		answered(@chunk, @hypertable);
 		chunks_are(0, "after $compressed");
+	}
+	# A chunk that has changed since the snapshot, by its own name: its rows may be in another one.
+	foreach my $change ('UPDATE _timescaledb_catalog.chunk SET status = 0', 'ALTER TABLE ev_2 SET (fillfactor = 90)')
+	{
+		my $changer = session($node);
+		$session->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+		$changer->query($change);
+		my (undef, $state) = $session->try($chunk[0]);
+		is($state, '40001', "$change: by the chunk's name");
+		$session->query('ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+		$changer->query($change);
+		answered(@hypertable);
+		$session->query('ROLLBACK');
+		answered(@chunk);
+		$changer->quit;
 	}
 	# Within one transaction and at one call site, too.
 	$session->query('CREATE OR REPLACE FUNCTION ask_twice(change text) RETURNS bool LANGUAGE plpgsql AS $$

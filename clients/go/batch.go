@@ -75,6 +75,9 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 	if f.mapped != nil {
 		defer catchFault(debug.SetPanicOnFault(true), &err)
 		defer runtime.KeepAlive(f)
+		if f.overwritten.Load() {
+			return &ChangedFileError{}
+		}
 	}
 	few := hashesPool.Get().(*hashes)
 	defer hashesPool.Put(few)

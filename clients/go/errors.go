@@ -81,10 +81,11 @@ func (e *BatchError) Error() string {
 // Unwrap returns the key's own error.
 func (e *BatchError) Unwrap() error { return e.Err }
 
-// FaultError says that the memory of a mapped file was gone when it was read:
-// somebody cut the file short instead of renaming a new one over it.
-type FaultError struct{}
+// ChangedFileError says that somebody cut or overwrote a file that is open, instead of
+// renaming a new one over it. Of a watched filter each question is this error until there
+// is a new one.
+type ChangedFileError struct{}
 
-func (e *FaultError) Error() string {
-	return "bloomfilter file was cut short while it was open"
+func (e *ChangedFileError) Error() string {
+	return "bloomfilter file was cut short or overwritten while it was open"
 }

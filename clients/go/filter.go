@@ -3,6 +3,7 @@ package bloomfilter
 import (
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 )
 
 // Filter is a whole filter, a whole set of parts, or a single part of a set. But for a
@@ -21,6 +22,8 @@ type Filter struct {
 	followed *followed // the file that it lies in or was copied from, or nil
 	plain    *part     // a whole filter in memory whose blocks are cache lines, or nil
 	stamp    stamp     // of the file that it was opened from
+
+	overwritten atomic.Bool // whether a WatchedFilter found other bytes in a followed file
 }
 
 // KeyType returns the type of the keys that the filter holds.
@@ -62,6 +65,9 @@ func (f *Filter) ask(hash uint64) (found bool, err error) {
 // askMapped turns a fault on mapped memory into an error.
 func (f *Filter) askMapped(p *part, hash uint64) (found bool, err error) {
 	defer catchFault(debug.SetPanicOnFault(true), &err)
+	if f.overwritten.Load() {
+		return false, &ChangedFileError{}
+	}
 	found = p.contains(hash)
 	runtime.KeepAlive(f)
 	return found, nil
@@ -78,5 +84,5 @@ func catchFault(before bool, err *error) {
 	if _, isFault := reason.(interface{ Addr() uintptr }); !isFault {
 		panic(reason)
 	}
-	*err = &FaultError{}
+	*err = &ChangedFileError{}
 }

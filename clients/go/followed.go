@@ -51,6 +51,9 @@ const (
 	wordBytes       = 16
 	textAt          = 1608
 	textBytes       = 256
+
+	missedLooks = 3
+	clockAhead  = time.Minute // that a clock may be
 )
 
 // Place tells what a followed file's serial can be believed to be.
@@ -74,6 +77,7 @@ func (p Place) String() string {
 // followed is an open followed file.
 type followed struct {
 	mem   *mapping
+	file  *os.File // of a copy, so that no other file gets its numbers; closed when nobody holds it
 	place Place
 	told  uint64 // the serial, where it is not the page's
 }
@@ -143,7 +147,10 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 	case !allZero(b[20:24]) || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
 		return nil, invalid("who", "a field of the page is not 0 that must be")
 	}
-	if parts, err = partsOf(b, count); err != nil {
+	if id := identityOf(b); c.identity != "" && c.identity != id {
+		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(b[nameAt:nameAt+nameBytes]), id, c.identity))
+	}
+	if parts, err = partsOf(b, count, !c.trust); err != nil {
 		return nil, err
 	}
 	w.findPlace(info)
@@ -163,10 +170,10 @@ func afterName(b []byte) []byte {
 	return field[length:]
 }
 
-func partsOf(b []byte, count uint32) (parts []*part, err error) {
+func partsOf(b []byte, count uint32, thorough bool) (parts []*part, err error) {
 	at := pageBytes
 	for i := uint32(0); i < count; i++ {
-		p, err := partAt(b, at)
+		p, err := partAt(b, at, thorough)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +189,8 @@ func partsOf(b []byte, count uint32) (parts []*part, err error) {
 	return parts, nil
 }
 
-func partAt(b []byte, at int) (*part, error) {
+// partAt checks an exact part as a filter is, as its bits don't change.
+func partAt(b []byte, at int, thorough bool) (*part, error) {
 	if at+headerBytes > len(b) {
 		return nil, invalid("part", "a part is missing")
 	}
@@ -198,8 +206,17 @@ func partAt(b []byte, at int) (*part, error) {
 	if length > uint64(len(b)-at) {
 		return nil, invalid("part", "a part goes on behind the file's end")
 	}
-	h.at = at
-	return newPart(h, b[at+int(h.front()):at+int(length)]), nil
+	p := newPart(h, b[at+int(h.front()):at+int(length)])
+	if h.upper != nil {
+		p, err = parse(b[at:at+int(length)], thorough)
+	} else if h.bitsSet != 0 || h.checksum != 0 {
+		err = setError("a part's header says of its bits what changes")
+	}
+	if err != nil {
+		return nil, invalid("part", err.Error())
+	}
+	p.header.at = at
+	return p, nil
 }
 
 // lengthOf is how long a filter is whose first bytes these are, if they are sound.
@@ -227,6 +244,10 @@ func allZero(b []byte) bool { return strings.Trim(string(b), "\x00") == "" }
 func (w *followed) findPlace(info os.FileInfo) {
 	b := w.mem.bytes
 	w.place, w.told = Copied, binary.LittleEndian.Uint64(b[bornAt:])
+	if isNobodys(b) {
+		w.place = NoPlace
+		return
+	}
 	device, inode, known := numbersOf(info)
 	boot := thisBoot()
 	if !known || boot == noBoot || inode != binary.LittleEndian.Uint64(b[inodeAt:]) {
@@ -328,15 +349,16 @@ type Status struct {
 	List, Identity string
 	Serial         uint64        // microseconds since 1970 of its publish; a later one is greater
 	Place          Place         // whose word the serial is
-	TrueAt         time.Time     // what was committed before is in it
+	TrueAt         time.Time     // what was committed before is in it; known where the place is Here
 	Looked         time.Time     // the follower's last good look
 	Age            time.Duration // since then; below zero: a clock is wrong
 	Every          time.Duration // between two looks
 	Heartbeat      time.Duration // between two manifests at most
 	Expires        time.Time
 	Failures       uint64    // looks that failed since the last good one
-	Since          time.Time // when the first of them was
-	Word, Text     string    // what is wrong: one of the words of "bloomfilter status", and why
+	Since          time.Time // when the reason came
+	Reason         string    // what is wrong: one of the reasons of "bloomfilter status"; empty: nothing
+	Message        string    // it in a sentence
 	Superseded     bool      // another file took its place
 }
 
@@ -346,42 +368,87 @@ func (f *Filter) Status() (s Status) {
 	if w == nil {
 		return s
 	}
+	if f.overwritten.Load() {
+		return w.damaged()
+	}
 	var err error
+	defer func() {
+		if err != nil {
+			s = w.damaged()
+		}
+	}()
 	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
-	id := hex.EncodeToString(b[32:48])
-	looked := w.load(lookedAt)
 	s = Status{
-		List:       printable(b[nameAt : nameAt+nameBytes]),
-		Identity:   strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-"),
-		Serial:     w.serial(),
-		Place:      w.place,
-		TrueAt:     moment(w.load(trueAtAt)),
-		Looked:     moment(looked),
-		Every:      duration(w.load(everyAt)),
-		Heartbeat:  duration(w.load(heartbeatAt)),
-		Expires:    moment(w.load(expiresAt)),
-		Failures:   w.load(failuresAt),
-		Since:      moment(w.load(sinceAt)),
-		Word:       printable(b[wordAt : wordAt+wordBytes]),
-		Text:       printable(b[textAt : textAt+textBytes]),
-		Superseded: w.load(supersededAt) != 0,
+		List:     printable(b[nameAt : nameAt+nameBytes]),
+		Identity: identityOf(b),
+		Serial:   w.serial(),
+		Place:    w.place,
 	}
-	if isNobodys(b) {
-		s.Place = NoPlace
+	if w.place == Here {
+		s.TrueAt = moment(w.load(trueAtAt))
 	}
-	if looked != 0 {
-		s.Age = time.Since(s.Looked)
-		// The clock of the boot is set by nobody.
-		then := w.load(lookedBootAt)
-		now, known := bootClock()
-		boot := time.Duration(int64(now)-int64(then)) * time.Microsecond
-		if known && then != 0 && w.place == Here && boot > s.Age {
-			s.Age = boot
-		}
+	if w.place != NoPlace {
+		w.health(&s)
 	}
 	runtime.KeepAlive(f)
 	return s
+}
+
+// damaged is what is known of a file that somebody changed.
+func (w *followed) damaged() Status {
+	return Status{Place: w.place, Reason: "damaged", Message: (&ChangedFileError{}).Error()}
+}
+
+// identityOf is the list's, as a UUID.
+func identityOf(page []byte) string {
+	id := hex.EncodeToString(page[32:48])
+	return strings.Join([]string{id[:8], id[8:12], id[12:16], id[16:20], id[20:]}, "-")
+}
+
+// health is what the follower says of its looks, and what one that is no more can't say.
+func (w *followed) health(s *Status) {
+	b := w.mem.bytes
+	looked := w.load(lookedAt)
+	s.Looked = moment(looked)
+	s.Every = duration(w.load(everyAt))
+	s.Heartbeat = duration(w.load(heartbeatAt))
+	s.Expires = moment(w.load(expiresAt))
+	s.Failures = w.load(failuresAt)
+	s.Since = moment(w.load(sinceAt))
+	s.Reason = ascii(b[wordAt : wordAt+wordBytes])
+	s.Message = ascii(b[textAt : textAt+textBytes])
+	s.Superseded = w.load(supersededAt) != 0
+	if looked == 0 {
+		return
+	}
+	s.Age = time.Since(s.Looked)
+	// The clock of the boot is set by nobody.
+	then := w.load(lookedBootAt)
+	now, known := bootClock()
+	boot := time.Duration(int64(now)-int64(then)) * time.Microsecond
+	if known && then != 0 && w.place == Here && boot > s.Age {
+		s.Age = boot
+	}
+	switch {
+	case s.Reason != "":
+	case s.Age < -clockAhead:
+		s.Reason, s.Message = "clock", fmt.Sprintf("the last look is %d s in the future", -s.Age/time.Second)
+	case s.Every != 0 && s.Age/missedLooks > s.Every:
+		s.Reason, s.Message = "old", fmt.Sprintf("no look for %d s", s.Age/time.Second)
+	}
+}
+
+// ascii is a text up to its first zero byte; bytes that aren't printable become question marks.
+func ascii(b []byte) string {
+	text, _, _ := bytes.Cut(b, []byte{0})
+	text = append([]byte(nil), text...)
+	for i, c := range text {
+		if c < ' ' || c >= 0x7f {
+			text[i] = '?'
+		}
+	}
+	return string(text)
 }
 
 func moment(microseconds uint64) time.Time {

@@ -100,6 +100,9 @@ func TestPageVectors(t *testing.T) {
 			b := row.bytes(t, "file_hex")
 			path := tempFile(t, "f.bloom", b)
 			if row["word"] != "-" {
+				if row["where"] != "-" && row["where"] != "nobody" {
+					keep(t, path, b, row["where"])
+				}
 				_, err := Open(path)
 				checkRule(t, err, row["word"])
 				if row["word"] == "sum" {
@@ -113,8 +116,15 @@ func TestPageVectors(t *testing.T) {
 			}
 			for _, options := range [][]Option{nil, {Copy()}} {
 				f := mustOpen(t, path, options...)
-				if s := f.Status(); s.Place != place || fmt.Sprint(s.Serial) != row["told"] {
+				s := f.Status()
+				if s.Place != place || fmt.Sprint(s.Serial) != row["told"] {
 					t.Errorf("%v, serial %d", s.Place, s.Serial)
+				}
+				if trueAt := s.TrueAt.UnixMicro(); s.TrueAt.IsZero() != (row["true_at"] == "0") || !s.TrueAt.IsZero() && fmt.Sprint(trueAt) != row["true_at"] {
+					t.Errorf("true at %v, not %s", s.TrueAt, row["true_at"])
+				}
+				if s.Reason != row["reason"] || row["message"] != "" && s.Message != row["message"] {
+					t.Errorf("%q, %q, not %q, %q", s.Reason, s.Message, row["reason"], row["message"])
 				}
 				for _, key := range strings.Split(row["keys"], ",") {
 					if number, err := strconv.ParseInt(key, 10, 64); err != nil || !isIn(t, f, number) {
@@ -132,20 +142,59 @@ func TestPageVectors(t *testing.T) {
 	}
 }
 
-// Another list that is copied over the same inode is another list.
-func TestAnotherListInTheSameFile(t *testing.T) {
+// Another list that is copied over the same inode is an error until the follower has made a new file.
+func TestOverwrittenFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bloom")
 	b := vectorPage(t, "here")
-	path := tempFile(t, "f.bloom", b)
-	w := mustWatch(t, path)
-	copy(b[nameAt:], "others")
+	keep(t, path, b, "here")
+	mapped := mustWatch(t, path, OnError(func(error) {}))
+	copied := mustWatch(t, path, Copy(), OnError(func(error) {}))
+	other := vectorPage(t, "here")
+	copy(other[nameAt:], "others")
+	copy(other[pageBytes+headerBytes:], make([]byte, 640))
+	sealPage(other)
+	poke(t, path, 0, other...)
+	var changed *ChangedFileError
+	for _, w := range []*WatchedFilter{mapped, copied} {
+		if fresh, err := w.Reload(); fresh || !errors.As(err, &changed) {
+			t.Errorf("%v, %v", fresh, err)
+		}
+	}
+	if _, err := mapped.Current().ContainsInt64(1); !errors.As(err, &changed) {
+		t.Errorf("a look-up: %v", err)
+	}
+	if err := mapped.Current().ContainsManyInt64([]int64{1}, make([]bool, 1)); !errors.As(err, &changed) {
+		t.Errorf("a batch: %v", err)
+	}
+	if s := mapped.Status(); s.Reason != "damaged" || s.List != "" {
+		t.Errorf("%+v", s)
+	}
+	if !isIn(t, copied.Current(), 1) {
+		t.Error("the copy has lost a key")
+	}
+	keep(t, path, b, "here")
+	for _, w := range []*WatchedFilter{mapped, copied} {
+		if fresh, err := w.Reload(); !fresh || err != nil || !isIn(t, w.Current(), 1) {
+			t.Errorf("the new file: %v, %v", fresh, err)
+		}
+	}
+}
+
+func TestIdentity(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bloom")
+	b := vectorPage(t, "here")
+	keep(t, path, b, "here")
+	w := mustWatch(t, path, Identity("0F8FAD5B-d9cb-469f-a165-70867728950e"), OnError(func(error) {}))
+	b[32]++
 	sealPage(b)
-	poke(t, path, 0, b...)
-	if fresh, err := w.Reload(); !fresh || err != nil || w.Status().List != "others.users_filter" {
-		t.Errorf("%v, %v, %s", fresh, err, w.Status().List)
+	keep(t, path, b, "here")
+	_, err := w.Reload()
+	checkRule(t, err, "identity")
+	if !isIn(t, w.Current(), 1) || w.Status().Identity != "0f8fad5b-d9cb-469f-a165-70867728950e" {
+		t.Errorf("%+v", w.Status())
 	}
-	if fresh, err := w.Reload(); fresh || err != nil {
-		t.Errorf("again: %v, %v", fresh, err)
-	}
+	_, err = Open(tempFile(t, "g.bloom", sound()), Identity("0f8fad5b-d9cb-469f-a165-70867728950e"))
+	checkRule(t, err, "identity")
 }
 
 func TestStatus(t *testing.T) {
@@ -159,7 +208,7 @@ func TestStatus(t *testing.T) {
 	poke(t, path, 1608, []byte("could not connect\x1b[2J")...)
 	pokeNumber(t, path, 536, 1795395655100000)
 	s := mustOpen(t, path).Status()
-	if s.List != "public.users_filter" || s.Word != "no-look" || s.Text != "could not connect?[2J" ||
+	if s.List != "public.users_filter" || s.Reason != "no-look" || s.Message != "could not connect?[2J" ||
 		s.Identity != "0f8fad5b-d9cb-469f-a165-70867728950e" || s.TrueAt.UnixMicro() != 1795395655100000 ||
 		s.Looked.UnixMicro() != 1795395600000000 || s.Failures != 4 || s.Every != 2*time.Second || s.Heartbeat != 20*time.Second ||
 		s.Expires.UnixMicro() != 1795395700000000 || s.Since.UnixMicro() != 1795395500000000 {
@@ -210,7 +259,7 @@ func TestKeysComeIn(t *testing.T) {
 		watched.Status().Serial != before+1 {
 		t.Error("the watched copy does not have the new key", changed, err)
 	}
-	if err := os.Truncate(path, 0); err != nil || mapped.Status() != (Status{}) || mapped.isSuperseded() {
+	if err := os.Truncate(path, 0); err != nil || mapped.Status().Reason != "damaged" || mapped.isSuperseded() {
 		t.Error("a file that was cut short tells something", err)
 	}
 }

@@ -78,7 +78,7 @@ func TestCutShortWhileMapped(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	var fault *FaultError
+	var fault *ChangedFileError
 	if _, err := f.ContainsInt64(1); !errors.As(err, &fault) {
 		t.Errorf("error %v", err)
 	}

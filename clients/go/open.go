@@ -16,6 +16,7 @@ type Option func(*config)
 type config struct {
 	trust    bool
 	inMemory bool
+	identity string
 	tell     func(error)
 }
 
@@ -28,6 +29,10 @@ func NoVerify() Option { return func(c *config) { c.trust = true } }
 // Copy reads files into memory of the process instead of mapping them. Such
 // a filter keeps answering whatever happens to its file.
 func Copy() Option { return func(c *config) { c.inMemory = true } }
+
+// Identity insists on the list with this identity, a UUID: the file of another list is refused,
+// and so is one of no list.
+func Identity(uuid string) Option { return func(c *config) { c.identity = strings.ToLower(uuid) } }
 
 func configOf(options []Option) (c config) {
 	c.tell = logError
@@ -53,8 +58,12 @@ func openPath(path string, c config) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
 	f, err := openFile(file, s, c)
+	if err == nil && f.followed != nil && f.mapped == nil {
+		f.followed.file = file
+	} else {
+		file.Close()
+	}
 	if err != nil {
 		var system *os.PathError // which has the name
 		if errors.As(err, &system) {
@@ -74,6 +83,9 @@ func isFollowed(start string) bool { return strings.HasPrefix(start, "BLML") }
 func openFile(file *os.File, s stamp, c config) (*Filter, error) {
 	if isFollowed(s.start) {
 		return openFollowed(file, s.info, c)
+	}
+	if c.identity != "" {
+		return nil, invalid("identity", "it is of no list")
 	}
 	p, mem, err := load(file, s, c)
 	if err != nil {
@@ -98,6 +110,11 @@ func (s stamp) is(now stamp) bool {
 		return s.serial == 0 || s.serial == now.serial
 	}
 	return s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime())
+}
+
+// isOverwritten says whether a followed file has other bytes now: its follower would have made another file.
+func (s stamp) isOverwritten(now stamp) bool {
+	return os.SameFile(s.info, now.info) && isFollowed(s.start) && !isNobodys([]byte(s.start)) && s.start != now.start
 }
 
 // lookAt opens nothing but the first bytes.

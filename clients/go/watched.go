@@ -1,9 +1,11 @@
 package bloomfilter
 
 import (
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -104,17 +106,45 @@ func (w *WatchedFilter) Reload() (bool, error) {
 // reload needs the lock.
 func (w *WatchedFilter) reload() (bool, error) {
 	w.next.Store(time.Now().Add(lookBetween).UnixNano())
-	if f := w.current.Load(); f != nil {
-		if now, err := lookAt(w.path); err == nil && f.stamp.is(now) {
+	old := w.current.Load()
+	if old != nil {
+		now, err := lookAt(w.path)
+		old.checkWho()
+		switch {
+		case err == nil && old.stamp.is(now):
 			return false, nil
+		case err == nil && old.stamp.isOverwritten(now):
+			return false, fmt.Errorf("%s: %w", w.path, &ChangedFileError{})
 		}
 	}
 	f, err := openPath(w.path, w.config)
 	if err != nil {
 		return false, err
 	}
+	if old != nil && old.stamp.isOverwritten(f.stamp) {
+		return false, fmt.Errorf("%s: %w", w.path, &ChangedFileError{})
+	}
 	w.current.Store(f)
 	return true, nil
+}
+
+// checkWho finds out whether somebody has written another file over the followed one that is mapped:
+// its answers are errors from then on, as they may be wrong.
+func (f *Filter) checkWho() {
+	if f.followed == nil || f.mapped == nil {
+		return
+	}
+	var err error
+	func() {
+		defer catchFault(debug.SetPanicOnFault(true), &err)
+		if string(f.mapped.bytes[:whoBytes]) != f.stamp.start {
+			err = &ChangedFileError{}
+		}
+	}()
+	if err != nil {
+		f.overwritten.Store(true)
+	}
+	runtime.KeepAlive(f)
 }
 
 // logAgain is the time between two lines about a lasting error.

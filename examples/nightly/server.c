@@ -104,7 +104,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		die("usage: server FILE SOCKET");
-	if (bloomfilter_watched_open(argv[1], 0, &customers, &detail) != BLOOMFILTER_OK)
+	if (bloomfilter_watched_open(argv[1], 0, NULL, &customers, &detail) != BLOOMFILTER_OK)
 		die(detail.text);
 	signal(SIGPIPE, SIG_IGN);
 	listener = listen_on(argv[2]);

@@ -25,7 +25,7 @@ enum
 	AT_BORN = 80,
 	AT_NAME = 136,
 	AT_NAME_END = 352,
-	AT_CHECKSUM = 504
+	AT_CHECKSUM = FEED_WHO_CHECKSUM
 };
 
 /* In a content's 56 bytes: serial, sum, mark, digest. */
@@ -105,30 +105,38 @@ read_slots(const uint8_t *page, feed_who *who)
 	return log2_slots == 0 || (who->tracked && log2_slots >= FEED_LEAST_SLOTS && log2_slots <= FEED_MOST_SLOTS);
 }
 
-const char *
+static const feed_rule
+			is_short = {"short", "shorter than a page"},
+			is_other = {"magic", "does not start with BLML"},
+			is_later = {"version", "file of a list in an unsupported version"},
+			is_damaged = {"checksum", "checksum of its first page does not match"},
+			is_cut = {"length", "longer or shorter than it says"},
+			is_wrong = {"who", "its first page is not valid"};
+
+const feed_rule *
 feed_who_read(const uint8_t *page, uint64_t length, feed_who *who)
 {
 	feed_who	read;
 	uint64_t	version;
 
 	if (length < FEED_PAGE)
-		return "shorter than a page";
+		return &is_short;
 	if (!feed_page_is(page))
-		return "does not start with BLML";
+		return &is_other;
 	version = bf_load_le(page + AT_VERSION, 4);
 	if (version != VERSION && version != TRACKED_VERSION)
-		return "file of a list in an unsupported version";
+		return &is_later;
 	if (bf_load_le64(page + AT_CHECKSUM) != bf_hash(page, AT_CHECKSUM, 0))
-		return "checksum of its first page does not match";
+		return &is_damaged;
 	memset(&read, 0, sizeof read);
 	read.length = bf_load_le64(page + AT_LENGTH);
 	if (read.length != length)
-		return "longer or shorter than it says";
+		return &is_cut;
 	read.parts = (uint32_t) bf_load_le(page + AT_PARTS, 4);
 	read.tracked = version == TRACKED_VERSION;
 	if (read.parts < 1 || read.parts > BF_MAX_PARTS || !read_slots(page, &read) ||
 		!is_right_name(page + AT_NAME) || !are_zeros(page + AT_NAME_END, AT_CHECKSUM - AT_NAME_END))
-		return "its first page is not valid";
+		return &is_wrong;
 	read.epoch = bf_load_le64(page + AT_EPOCH);
 	memcpy(read.identity, page + AT_IDENTITY, FEED_IDENTITY_BYTES);
 	memcpy(read.place.boot, page + AT_BOOT, FEED_BOOT_BYTES);
@@ -165,7 +173,7 @@ feed_who_part(const feed_who *who, uint32_t number, const uint8_t *header, uint6
 	uint64_t	end;
 
 	if (*at > who->length || who->length - *at < FEED_FRONT_BYTES ||
-		feed_part_read(header, FEED_FRONT_BYTES, part) != NULL || part->part != number || part->parts != who->parts ||
+		feed_part_read(header, FEED_FRONT_BYTES, part) != NULL || !feed_part_is_stripped(part) || part->part != number || part->parts != who->parts ||
 		part->length > who->length - *at - feed_before(part))
 		return false;
 	part->at = *at;
@@ -360,7 +368,7 @@ feed_age(uint64_t looked, uint64_t looked_boot, uint64_t now, uint64_t now_boot,
 	int64_t		by_boot = (int64_t) (now_boot - looked_boot);
 
 	*age = looked == 0 ? INT64_MAX : (int64_t) (now - looked);
-	if (here && looked != 0 && by_boot > *age)
+	if (here && looked != 0 && looked_boot != 0 && by_boot > *age)
 		*age = by_boot;
 	return *age >= -MINUTE;
 }

@@ -27,12 +27,13 @@ enum
 {
 	FEED_WHO_AT = 0,
 	FEED_WHO_BYTES = 512,
+	FEED_WHO_CHECKSUM = 504,	/* of who: while a file is the one that was opened, it is the same */
 	FEED_CHANGES = 512,			/* odd while bits are being set */
 	FEED_NOW_AT = 520,
 	FEED_NOW_BYTES = 64,
 	FEED_SERIAL = 520,
 	FEED_TRUE_AT = 536,
-	FEED_SUPERSEDED = 600,		/* another file has taken this one's name, or will at once */
+	FEED_SUPERSEDED = 600,		/* 0, or: */
 	FEED_TABLE_COUNT = 608,		/* what feed_table.h says of the table of changes, in this order */
 	FEED_TABLE_ID = 616,
 	FEED_TABLE_TO = 624,
@@ -41,6 +42,13 @@ enum
 	FEED_SAVED_BYTES = 64,
 	FEED_HOW_AT = 1536,
 	FEED_HOW_BYTES = 328
+};
+
+/* What superseded is: another file has this one's name, or will at once; its bits are not what they should be. */
+enum
+{
+	FEED_REPLACED = 1,
+	FEED_LOST = 2
 };
 
 /* A state of the list, and the manifest that told of it. */
@@ -103,11 +111,18 @@ extern bool feed_page_is(const uint8_t *bytes);
  * Who
  * ------------------------------------------------------------------------ */
 
+/* A rule of doc/FEED.md, section 1: its word there, and what is wrong where it is broken. */
+typedef struct feed_rule
+{
+	const char *word;
+	const char *text;
+} feed_rule;
+
 /*
  * Reads and checks who of a file of so many bytes; page has FEED_PAGE of them, if the
- * file has.  Returns NULL, or why the file is no followed list's; *who is set only on NULL.
+ * file has.  Returns NULL, or the first rule that is broken; *who is set only on NULL.
  */
-extern const char *feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
+extern const feed_rule *feed_who_read(const uint8_t *page, uint64_t length, feed_who *who);
 
 /* FEED_WHO_BYTES, for the file's beginning. */
 extern void feed_who_write(const feed_who *who, uint8_t *bytes);

@@ -94,6 +94,14 @@ feed_part_strip(feed_part *part)
 	part->bits_set = 0;
 }
 
+bool
+feed_part_is_stripped(const feed_part *part)
+{
+	const bf_header header = shape_of(part).level[0];
+
+	return feed_is_exact(part) || (header.bits_set == 0 && header.checksum == 0);
+}
+
 void
 feed_part_seal(feed_part *part, const uint8_t *body)
 {

@@ -87,6 +87,9 @@ extern const char *feed_part_check(const uint8_t *filter, uint64_t length, feed_
 /* Makes bits set and checksum 0, as headers of plain parts in a followed file have them. */
 extern void feed_part_strip(feed_part *part);
 
+/* Whether they are as they must be there. */
+extern bool feed_part_is_stripped(const feed_part *part);
+
 /* Makes bits set and checksum those of the body, as headers of filters have them. */
 extern void feed_part_seal(feed_part *part, const uint8_t *body);
 

@@ -85,7 +85,7 @@ static inline int
 lbf_type_code(uint32_t held, uint32_t type)
 {
 	return held == 0 || held == type ? BLOOMFILTER_OK :
-		BLOOMFILTER_ERR_KEY_TYPE;
+		held == LBF_LOST ? BLOOMFILTER_ERR_LOST : BLOOMFILTER_ERR_KEY_TYPE;
 }
 
 #endif							/* LBF_ASK_H */

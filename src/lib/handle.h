@@ -67,14 +67,18 @@ typedef struct lbf_changes
 	lbf_bytes	copy;			/* of both, if the file isn't mapped */
 } lbf_changes;
 
+/* The key type of a handle that stands for a file whose bits can't be believed: no key has it. */
+#define LBF_LOST 0xff
+
 struct bloomfilter
 {
 	uint32_t	open_parts;		/* 1, or all parts of a set */
-	uint32_t	key_type;		/* of the parts that have one, else none */
+	uint32_t	key_type;		/* of the parts that have one, else none; or LBF_LOST */
 	uint64_t	seed;
 	lbf_stamp	stamp;			/* of the file that it was opened from; all 0 if none */
 	int			fd;				/* of that file, if it was copied; else -1 */
-	lbf_told	told;			/* what its page of facts says, if it has one */
+	lbf_told	told;			/* what its page of facts says, if it has one, ... */
+	uint64_t	who;			/* ... and the checksum of who there */
 	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
 	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
 	lbf_changes changes;

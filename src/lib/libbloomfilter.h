@@ -81,6 +81,8 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_PAGE = -20, /* its first page is damaged, or not for this length */
 	BLOOMFILTER_ERR_SET = -21,	/* its parts are damaged, or not one whole set */
 	BLOOMFILTER_ERR_CHANGES = -22,	/* its table of changes by day is damaged */
+	BLOOMFILTER_ERR_LOST = -23, /* its follower found it damaged, or another program wrote to it */
+	BLOOMFILTER_ERR_IDENTITY = -24, /* it is another list than the one that is insisted on */
 
 	/* Building */
 	BLOOMFILTER_ERR_TOO_LARGE = -30,	/* does not fit one filter: use parts */
@@ -180,7 +182,8 @@ typedef struct bloomfilter bloomfilter;
  * Files are mapped read-only and shared: all processes of a host use the same memory.
  * All rules of the format are checked here, once, checksums included, but not the bits of
  * a followed file, which change.  A process that looks up a key in a mapped file that was
- * truncated receives SIGBUS, and in one that was overwritten it gets wrong answers.  With
+ * truncated receives SIGBUS, and in one that was overwritten it gets wrong answers, but within
+ * a second by bloomfilter_watched_open, of a followed file, BLOOMFILTER_ERR_LOST.  With
  * BLOOMFILTER_COPY nothing that happens to the file after this call matters: of a followed
  * file that is the state of one serial.
  *
@@ -400,6 +403,13 @@ extern const char *bloomfilter_describe_keys(const bloomfilter_info *info, char 
 extern int	bloomfilter_get_info(const bloomfilter *filter, int part,
 								 bloomfilter_info *info, size_t info_size);
 
+/*
+ * The type of its keys, as info has it, and of a row's the types of its columns into the caller's
+ * eight bytes, which may be NULL: for this no bits are counted, as info needs them of a followed
+ * file.
+ */
+extern int	bloomfilter_get_key_type(const bloomfilter *filter, uint8_t *columns);
+
 /* The most parts that a set can have. */
 #define BLOOMFILTER_MAX_PARTS 65535
 
@@ -482,8 +492,11 @@ extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status 
  * that another file took its place; so no thread is needed, and a process may fork.  The
  * enter that finds another file opens and checks it: a tenth of a second for 100 MB of a
  * "BLMF", nothing that can be felt for a followed one.  If that fails (no rights, damaged,
- * gone) the old filter stays, and bloomfilter_watched_error says why.  An enter costs some
- * 10 ns: ask several questions between enter and leave where that matters.
+ * gone) the old filter stays, and bloomfilter_watched_error says why.  Where the bits of a mapped
+ * followed file itself can't be believed any more, as another program wrote to it or its
+ * follower found it damaged, every question gets BLOOMFILTER_ERR_LOST until another file has the
+ * path, as its follower sees to.  An enter costs some 10 ns: ask several questions between enter
+ * and leave where that matters.
  *
  * A reader holds the filter that it entered last until it enters again or is closed,
  * so an idle thread keeps the memory of a filter that was replaced: close its
@@ -495,9 +508,11 @@ typedef struct bloomfilter_reader bloomfilter_reader;
 
 /*
  * path and flags as for bloomfilter_open.  With BLOOMFILTER_COPY, a followed file is
- * copied anew when its serial has changed.
+ * copied anew when its serial has changed.  identity is NULL, or the UUID of the list, as
+ * bloomfilter_status has it: a file of another one, or of none, is BLOOMFILTER_ERR_IDENTITY,
+ * now and whenever it takes the path.
  */
-extern int	bloomfilter_watched_open(const char *path, unsigned flags,
+extern int	bloomfilter_watched_open(const char *path, unsigned flags, const char *identity,
 								  bloomfilter_watched **watched,
 								  bloomfilter_detail *detail);
 

@@ -114,6 +114,8 @@ read_header(const opening *o, uint64_t at, uint64_t left, lbf_part *part)
 		return lbf_fail_format(o->detail, status, o->path, bytes);
 	if (length > left)
 		return wrong_length(o);
+	if (o->paged && part->shape.levels == 1 && (part->shape.level[0].bits_set != 0 || part->shape.level[0].checksum != 0))
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_SET, o->path, "a part's header says of its bits what changes");
 	part->bytes.length = (size_t) length;
 	return BLOOMFILTER_OK;
 }
@@ -258,7 +260,7 @@ static int
 open_file(opening *o, const struct stat *st, bloomfilter **result)
 {
 	_Alignas(8) uint8_t page[FEED_PAGE] = {0};
-	const char *problem = NULL;
+	const feed_rule *problem = NULL;
 	bloomfilter *filter;
 	int			code = read_at(o, page, o->length < FEED_PAGE ? (size_t) o->length : FEED_PAGE, 0);
 
@@ -270,13 +272,18 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 	if (o->paged)
 		problem = feed_who_read(page, o->length, &o->who);
 	if (problem != NULL)
-		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem);
+		return lbf_fail_text(o->detail, BLOOMFILTER_ERR_PAGE, o->path, problem->text);
+	if (o->paged && feed_load(page, FEED_SUPERSEDED) == FEED_LOST)
+		return lbf_fail(o->detail, BLOOMFILTER_ERR_LOST, o->path);
 	filter = lbf_handle_create(o->who.parts);
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
 	filter->stamp = lbf_stamp_of(st);
 	if (o->paged)
+	{
 		filter->told = lbf_page_told(page, &o->who, &filter->stamp);
+		filter->who = feed_load(page, FEED_WHO_CHECKSUM);
+	}
 	code = fill(filter, o);
 	if (code != BLOOMFILTER_OK)
 	{

@@ -42,6 +42,19 @@ extern bool lbf_same_stamp(const lbf_stamp *a, const lbf_stamp *b);
 extern int	lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp,
 						   bloomfilter_detail *detail);
 
+/* Whether the file with this stamp is the one that filter was opened from. */
+static inline bool
+lbf_is_of_file(const bloomfilter *filter, const lbf_stamp *stamp)
+{
+	return filter->stamp.device == stamp->device && filter->stamp.inode == stamp->inode;
+}
+
+/*
+ * Whether that followed file's bits can't be believed any more: another program wrote to it,
+ * or its follower says so.  length is what it has now.
+ */
+extern bool lbf_is_lost(const bloomfilter *filter, uint64_t length);
+
 /* Whether the file with this stamp is what filter was opened from, and the same state of it. */
 extern bool lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp);
 

@@ -125,7 +125,12 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 		status.serial = feed_load(page, FEED_SERIAL);
 		status.true_at = (int64_t) feed_load(page, FEED_TRUE_AT);
 	}
-	if (page != NULL)
+	if (filter->key_type == LBF_LOST)
+	{
+		strcpy(status.word, "damaged");
+		snprintf(status.text, sizeof status.text, "%s", bloomfilter_strerror(BLOOMFILTER_ERR_LOST));
+	}
+	else if (page != NULL)
 		take_page(filter, page, &status);
 	if (filter->changes.page != NULL)
 	{
@@ -179,6 +184,21 @@ lbf_stamp_path(const char *path, const bloomfilter *filter, lbf_stamp *stamp, bl
 	return code;
 }
 
+/* The length first: what is mapped behind the end of a file that was cut can't be read. */
+bool
+lbf_is_lost(const bloomfilter *filter, uint64_t length)
+{
+	_Alignas(8) uint8_t room[FEED_PAGE];
+	const uint8_t *page;
+
+	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
+		return filter->key_type == LBF_LOST;
+	if (length != filter->stamp.length)
+		return true;
+	page = page_of(filter, room);
+	return page != NULL && (feed_load(page, FEED_WHO_CHECKSUM) != filter->who || feed_load(page, FEED_SUPERSEDED) == FEED_LOST);
+}
+
 /*
  * Numbers of inodes are used again, but not while the file is mapped or open.  In a followed
  * file that is mapped bits and changes come in as they are set.
@@ -189,7 +209,7 @@ lbf_is_current(const bloomfilter *filter, const lbf_stamp *stamp)
 	_Alignas(8) uint8_t room[FEED_PAGE];
 	const uint8_t *page;
 
-	if (filter->stamp.device != stamp->device || filter->stamp.inode != stamp->inode)
+	if (!lbf_is_of_file(filter, stamp))
 		return false;
 	if (filter->told.place == BLOOMFILTER_PLACE_NONE)
 		return lbf_same_stamp(&filter->stamp, stamp);

@@ -11,10 +11,12 @@
  *
  * Entering also looks at the path when that is due: by the clock, or because the follower
  * of the filter that is held says that another file took its place.  One thread looks;
- * the others go on with what they have.
+ * the others go on with what they have.  Where the bits of a mapped file can't be believed any
+ * more, a filter takes its place that answers every question with an error.
  */
 #define _DEFAULT_SOURCE
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <limits.h>
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "feed_values.h"
 #include "handle.h"
 #include "page.h"
 
@@ -59,6 +62,8 @@ struct bloomfilter_watched
 	bloomfilter_detail error;	/* of the last look; under looking */
 	lbf_stamp	refused;		/* file that it was about, if it could be stamped */
 	unsigned	flags;
+	const char *identity;		/* that is insisted on, or NULL */
+	char		uuid[FEED_UUID_TEXT_BYTES];	/* room for it */
 	char	   *path;
 };
 
@@ -92,7 +97,7 @@ absolute_path(const char *path)
 }
 
 static bloomfilter_watched *
-create_watched(const char *path, unsigned flags)
+create_watched(const char *path, unsigned flags, const char *identity)
 {
 	bloomfilter_watched *watched = calloc(1, sizeof *watched);
 
@@ -105,6 +110,8 @@ create_watched(const char *path, unsigned flags)
 		return NULL;
 	}
 	watched->flags = flags;
+	if (identity != NULL)
+		watched->identity = strcpy(watched->uuid, identity);
 	pthread_mutex_init(&watched->looking, NULL);
 	pthread_mutex_init(&watched->lock, NULL);
 	return watched;
@@ -139,19 +146,38 @@ replace(bloomfilter_watched *watched, bloomfilter *filter)
 	bloomfilter_close(unheld);
 }
 
+/* Opens the file at a path, if it is of the list that is insisted on. */
+static int
+open_list(const char *path, unsigned flags, const char *identity, bloomfilter **filter, bloomfilter_detail *detail)
+{
+	bloomfilter_status status;
+	int			code = bloomfilter_open(path, flags, filter, detail);
+
+	if (code != BLOOMFILTER_OK || identity == NULL)
+		return code;
+	bloomfilter_get_status(*filter, &status, sizeof status);
+	if (strcmp(status.identity, identity) == 0)
+		return BLOOMFILTER_OK;
+	bloomfilter_close(*filter);
+	return lbf_fail(detail, BLOOMFILTER_ERR_IDENTITY, path);
+}
+
 int
-bloomfilter_watched_open(const char *path, unsigned flags,
+bloomfilter_watched_open(const char *path, unsigned flags, const char *identity,
 						 bloomfilter_watched **watched, bloomfilter_detail *detail)
 {
+	uint8_t		bytes[FEED_IDENTITY_BYTES];
 	bloomfilter *filter;
 	int			code;
 
 	if (watched == NULL)
 		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
-	code = bloomfilter_open(path, flags, &filter, detail);
+	if (identity != NULL && !feed_uuid_read(bytes, identity))
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, identity, "is no UUID in lower case");
+	code = open_list(path, flags, identity, &filter, detail);
 	if (code != BLOOMFILTER_OK)
 		return code;
-	*watched = create_watched(path, flags);
+	*watched = create_watched(path, flags, identity);
 	if (*watched == NULL)
 	{
 		bloomfilter_close(filter);
@@ -172,7 +198,7 @@ open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
 	/* A large file that was damaged is not checked each second. */
 	if (watched->error.code != BLOOMFILTER_OK && lbf_same_stamp(stamp, &watched->refused))
 		return watched->error.code;
-	code = bloomfilter_open(watched->path, watched->flags, &filter, &watched->error);
+	code = open_list(watched->path, watched->flags, watched->identity, &filter, &watched->error);
 	if (code == BLOOMFILTER_OK)
 	{
 		replace(watched, filter);
@@ -185,17 +211,41 @@ open_anew(bloomfilter_watched *watched, const lbf_stamp *stamp)
 	return code;
 }
 
+/* The current filter becomes one without bits, which keeps the number of the file's inode from others. */
+static void
+lose(bloomfilter_watched *watched)
+{
+	bloomfilter *lost = lbf_handle_create(1);
+	struct stat st;
+
+	if (lost == NULL)
+		return;
+	lost->key_type = LBF_LOST;
+	lost->fd = open(watched->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (lost->fd >= 0 && fstat(lost->fd, &st) == 0)
+		lost->stamp = lbf_stamp_of(&st);
+	replace(watched, lost);
+}
+
 /* By who holds looking: so nobody else replaces current. */
 static int
 look(bloomfilter_watched *watched)
 {
+	const bloomfilter *current = watched->current;
 	lbf_stamp	stamp;
-	int			code = lbf_stamp_path(watched->path, watched->current, &stamp, &watched->error);
+	int			code = lbf_stamp_path(watched->path, current, &stamp, &watched->error);
+	bool		same = code == BLOOMFILTER_OK && lbf_is_of_file(current, &stamp);
+	bool		lost = lbf_is_lost(current, same ? stamp.length : current->stamp.length);
 
-	if (code != BLOOMFILTER_OK)
+	if (same && lost)
+		code = lbf_fail(&watched->error, BLOOMFILTER_ERR_LOST, watched->path);
+	else if (code != BLOOMFILTER_OK)
 		watched->refused = no_file;
-	else if (!lbf_is_current(watched->current, &stamp))
+	else if (!lbf_is_current(current, &stamp))
 		code = open_anew(watched, &stamp);
+	/* no copy is harmed by it */
+	if (code < 0 && lost && current->page != NULL)
+		lose(watched);
 	if (code >= 0)
 		memset(&watched->error, 0, sizeof watched->error);
 	atomic_store_explicit(&watched->failed, code < 0, memory_order_relaxed);

@@ -71,6 +71,8 @@ bloomfilter_write(const bloomfilter *filter, const char *path, bloomfilter_detai
 	lbf_target	target;
 	int			code;
 
+	if (filter->key_type == LBF_LOST)
+		return lbf_fail(detail, BLOOMFILTER_ERR_LOST, NULL);
 	if (lbf_is_live(filter))
 		return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, NULL);
 	code = lbf_target_open(&target, path, detail);

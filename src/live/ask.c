@@ -6,10 +6,10 @@
 
 #include "funcapi.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "ask/access.h"
+#include "engines/engines.h"
 #include "key/key_untyped.h"
 #include "live/target.h"
 #include "base/pg_compat.h"
@@ -95,12 +95,7 @@ static void
 refuse_compressed(const BfpgLiveTargets *targets)
 {
 	if (unlikely(targets->compressed))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" has chunks that TimescaleDB has compressed, whose keys are in no index",
-						get_rel_name(targets->table)),
-				 errhint("Take bloom_search or bloom_index_partitions, for which such a chunk may have the key. "
-						 "Or ask each chunk that is not compressed, with SELECT bool_or(bloom_index_contains(c, 'column', key)) FROM show_chunks('table', newer_than => ...) AS c.")));
+		bfpg_refuse_compressed(targets->table);
 }
 
 /* Whether the filter of one of the targets may have the key. */

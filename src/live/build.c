@@ -24,7 +24,7 @@
 #include "bf_hashlist.h"
 #include "live/am.h"
 #include "live/build.h"
-#include "base/elsewhere.h"
+#include "engines/engines.h"
 #include "base/report.h"
 
 /* What pg_stat_progress_create_index shows; 1 is PostgreSQL's. */

@@ -45,8 +45,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "base/elsewhere.h"
 #include "base/epoch.h"
+#include "engines/engines.h"
 #include "live/am.h"
 #include "live/target.h"
 
@@ -262,6 +262,31 @@ all_below(Oid root, LOCKMODE lock)
 }
 
 /*
+ * The same, with what came while one of the locks was waited for: a transaction may take rows from
+ * one table to another, and add that, as who splits a partition does.  Of what was added nobody
+ * knows by a list that was read before.  With all locks held no rows go any more.
+ */
+static List *
+lock_all_below(Oid root)
+{
+	List	   *found;
+	List	   *now;
+	uint64		epoch;
+
+	do
+	{
+		epoch = bfpg_epoch;
+		found = all_below(root, AccessShareLock);
+		if (epoch == bfpg_epoch)
+			return found;
+		now = all_below(root, NoLock);
+		list_sort(now, list_oid_cmp);
+		list_sort(found, list_oid_cmp);
+	} while (!equal(now, found));
+	return found;
+}
+
+/*
  * Adds a table's descendants, itself included.  A leaf without an index that could be
  * trusted is true for each key.
  */
@@ -271,7 +296,7 @@ add_descendants(BfpgLiveTargets *targets, Oid root, const Wanted *wanted)
 	ListCell   *cell;
 
 	targets->of_leaves = true;
-	foreach(cell, all_below(root, AccessShareLock))
+	foreach(cell, lock_all_below(root))
 	{
 		Oid			table = lfirst_oid(cell);
 
@@ -298,6 +323,7 @@ find_by_index(BfpgLiveTargets *targets)
 
 	targets->table = table;
 	(void) bfpg_check_kept_here(table);
+	bfpg_check_seen_chunk(table);
 	bfpg_live_refuse_children(index, table);
 	targets->lasting = bfpg_live_check_rights(index);
 	bfpg_live_check_column(index);
@@ -352,6 +378,7 @@ find_by_column(BfpgLiveTargets *targets)
 	LockRelationOid(table, AccessShareLock);
 	targets->table = own.table = table;
 	(void) bfpg_check_kept_here(table);
+	bfpg_check_seen_chunk(table);
 	if (!add_table(&own, table, &wanted))
 		refuse_column(table, wanted.column);
 	if (kind == RELKIND_PARTITIONED_TABLE || has_subclass(table))

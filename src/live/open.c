@@ -26,7 +26,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "base/elsewhere.h"
+#include "engines/engines.h"
 #include "live/am.h"
 #include "live/target.h"
 

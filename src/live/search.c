@@ -31,7 +31,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/pg_compat.h"
-#include "base/snapshot.h"
+#include "engines/engines.h"
 #include "key/key_untyped.h"
 #include "live/target.h"
 
@@ -173,7 +173,7 @@ run_with(const Search *search, Node *condition, ReturnSetInfo *result)
 	parameters->params[0].ptype = search->key_type;
 	parameters->params[0].pflags = PARAM_FLAG_CONST;
 	plan = bfpg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, parameters);
-	bfpg_check_seen(plan, GetActiveSnapshot(), false);
+	bfpg_check_seen_below(search->table, GetActiveSnapshot());
 	run(plan, text, parameters, result);
 }
 

@@ -101,6 +101,28 @@ chmod 0600, 'same';
 is((run(lines(@keys), 'build', '-n', '30000', 'same'))[0], 0, 'a file that is replaced');
 is((stat 'same')[2] & 07777, 0600, 'keeps its mode');
 
+# What COPY prints: its escapes, NULL, several columns
+my $copied = "CORP\\\\alice\nC:\\\\new\\\\temp\na\\tb\n\\N\n\\x41\\101\\q\\b\\f\\n\\r\\v\n\n";
+my @meant = ('CORP\\alice', 'C:\\new\\temp', "a\tb", "AAq\b\f\n\r\x0b", '');
+my ($told, undef, $nulls) = run($copied, 'build', '--copy', 'copied');
+is($told, 0, 'rows of COPY');
+is($nulls, "bloomfilter: 1 of 6 rows have a NULL, and are no keys\n", 'of which one is NULL');
+ok(slurp('copied') eq built(join('', map { "$_\0" } @meant), '-0'), 'are the keys that SQL has');
+is((run("$copied\\\\N\nnone\n", 'contains', '--copy', 'copied'))[1], $copied =~ s/^\\N\n//mr, 'and are asked and printed so');
+is((run("$copied", 'verify', '--copy', '--keys', '-', 'copied'))[0], 0, 'and verified');
+run("7\tx y\n8\t\\N\n9\ta\\tb\n", 'build', '--copy', '-t', 'integer,text', 'rows');
+like((run('', 'info', 'rows'))[1], qr/^key_type +row\(integer, text\)$/m, 'two columns are a row');
+is((run("7\tx y\n9\ta\\tb\n9\tz\n8\t\\N\n", 'contains', '--copy', 'rows'))[1], "7\tx y\n9\ta\\tb\n", 'whose columns are asked');
+refuses(qr/line 1: "7" has 1 columns, not 2/, "7\n", 'contains', '--copy', 'rows');
+refuses(qr/read from what COPY prints: --copy/, "7\n", 'contains', 'rows');
+refuses(qr/line 1: ".*" has 2 columns, not 1/, "7\tx\n", 'build', '--copy', 'unmade');
+refuses(qr/unknown key type "integer,nothing"/, '', 'build', '--copy', '-t', 'integer,nothing', 'unmade');
+
+# Marks of files that are part of a text, and that nobody means
+like((run("\xef\xbb\xbfa\r\nb\r\n", 'build', 'marked'))[2], qr/begins with a byte order mark.*\n.*all keys end with a carriage return/, 'a warning of both');
+like((run("a\n\\N\n", 'build', 'marked'))[2], qr/1 keys are \\N, as COPY prints NULL.*--copy/, 'and of what COPY prints');
+is((run("a\r\nb\n", 'build', 'marked'))[2], '', 'one that ends so may be meant');
+
 # An exact filter of two files of keys
 sub write_lines
 {

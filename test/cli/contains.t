@@ -51,6 +51,9 @@ is_deeply([ run('', 'contains', 'numbers', '1', '5000', '-c') ], [ 0, "1\n", '' 
 is_deeply([ run('', 'contains', '-0', 'numbers', '1', '2') ], [ 0, "1\0002\0", '' ], 'arguments and -0');
 refuses(qr/unknown option -5; put -- before/, '', 'contains', 'numbers', '-5');
 
+# Only of the list that is insisted on.
+refuses(qr/"numbers" is the list "" of identity none, not 0f8fad5b/, '', 'contains', '--identity', '0f8fad5b-d9cb-469f-a165-70867728950e', 'numbers', '1');
+
 # Lines are taken as they are.
 is((run("apple\n", 'contains', 'texts'))[0], 0, 'text');
 is((run("apple\r\n", 'contains', 'texts'))[0], 1, 'a carriage return belongs to a text');

@@ -31,6 +31,8 @@ my $told = told('l.bloom');
 is("$told->{exit} $told->{list} $told->{place}", '0 users here', 'status knows it');
 is($told->{serial}, sql("SELECT serial FROM ext.bloom_list WHERE name = 'users'"), 'and its serial');
 is($told->{identity}, sql("SELECT identity FROM ext.bloom_list WHERE name = 'users'"), 'and identity');
+is((run('', 'contains', '--identity', $told->{identity}, 'l.bloom', '1'))[0], 0, 'which contains can insist on');
+is((run('', 'contains', '--identity', '0f8fad5b-d9cb-469f-a165-70867728950e', 'l.bloom', '1'))[0], 2, 'and another one is an error');
 my $inode = (stat 'l.bloom')[1];
 publish('users', 'SELECT generate_series(1, 520)');
 is((pull('--list', 'users', '--out', 'l.bloom'))[0], 0, 'keys that came');
@@ -44,8 +46,11 @@ isnt((stat 'l.bloom')[1], $inode, 'in a new file');
 
 # Never back, and no other list
 publish('others', 'SELECT generate_series(1, 9)');
-is((pull('--list', 'others', '--out', 'l.bloom'))[0], 1, 'another list is refused');
-like(told('l.bloom')->{wrong}, qr/identity/, 'and status says why');
+my $as_it_was = slurp('l.bloom');
+my ($refused, undef, $why) = pull('--list', 'others', '--out', 'l.bloom');
+is($refused, 1, 'another list is refused');
+like($why, qr/^bloomfilter: "l\.bloom" is the list "users", not "others": remove it, or name another --out$/, 'with what to do on the host, and nothing about the server');
+ok(slurp('l.bloom') eq $as_it_was, 'and the file stays as it is');
 is((pull('--list', 'users', '--out', 'l.bloom'))[0], 0, 'the right one is not');
 is(told('l.bloom')->{exit}, 0, 'and all is well');
 my $serial = told('l.bloom')->{serial};

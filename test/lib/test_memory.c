@@ -210,7 +210,7 @@ watched(void)
 {
 	bloomfilter_watched *filter = NULL;
 	bloomfilter_reader *reader = NULL;
-	int			code = bloomfilter_watched_open(single_path, 0, &filter, NULL);
+	int			code = bloomfilter_watched_open(single_path, 0, NULL, &filter, NULL);
 
 	if (code == BLOOMFILTER_OK)
 		code = bloomfilter_reader_open(filter, &reader);

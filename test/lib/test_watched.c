@@ -22,7 +22,7 @@
 
 #define KEYS 2000
 #define READERS 4
-#define REPLACEMENTS 200
+#define REPLACEMENTS 50
 
 /* Keys 1 .. KEYS are in every version; KEYS + v is what version v has beside. */
 #define VERSIONS 3
@@ -119,7 +119,7 @@ check_threads(const char *path, bloomfilter *const *versions)
 	int			i;
 
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK, "watched");
+		 bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK, "watched");
 	for (i = 0; i < READERS; i++)
 		need(pthread_create(&readers[i], NULL, read_on, NULL) == 0, "thread");
 	while (atomic_load(&started) < READERS)
@@ -150,7 +150,7 @@ check_reload(const char *path, bloomfilter *const *versions)
 
 	unlink(path);
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_watched_open(path, 0, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	same(bloomfilter_watched_reload(watched, NULL), 0, "nothing has changed");
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK, "same content");
@@ -187,7 +187,7 @@ check_reload(const char *path, bloomfilter *const *versions)
 	bloomfilter_reader_close(reader);
 	same(mappings(path), 1, "until it is closed");
 	bloomfilter_watched_close(watched);
-	same(bloomfilter_watched_open(scratch_path("missing"), 0, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
+	same(bloomfilter_watched_open(scratch_path("missing"), 0, NULL, &watched, NULL), BLOOMFILTER_ERR_SYSTEM, "a missing file at first");
 }
 
 /* A daemon changes its folder to "/" after it has opened what it needs. */
@@ -200,7 +200,7 @@ check_relative(const char *path, bloomfilter *const *versions)
 
 	need(getcwd(here, sizeof here) != NULL && chdir(scratch()) == 0, "in the folder");
 	need(bloomfilter_write(versions[0], path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_watched_open(name, 0, &watched, NULL) == BLOOMFILTER_OK, "opened by a relative path");
+		 bloomfilter_watched_open(name, 0, NULL, &watched, NULL) == BLOOMFILTER_OK, "opened by a relative path");
 	need(chdir("/") == 0, "in another folder");
 	same(bloomfilter_watched_reload(watched, &detail), 0, "the path still leads to the file");
 	need(bloomfilter_write(versions[1], path, NULL) == BLOOMFILTER_OK, "replaced");
@@ -218,7 +218,7 @@ check_set(void)
 	bloomfilter_reader *reader = NULL;
 
 	need(bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched set");
 	same(bloomfilter_watched_reload(watched, NULL), 0, "a set that has not changed");
 	need(bloomfilter_write(b, path, NULL) == BLOOMFILTER_OK, "another set");

@@ -19,6 +19,9 @@ IDENTITY = bytes.fromhex("0f8fad5bd9cb469fa16570867728950e")
 BOOT = bytes.fromhex("11111111222233334444555555555555")
 EPOCH = 1795390000000000
 
+# Of looks, whenever the tests run.
+PAST, FUTURE = 10**12, 7 * 10**15
+
 
 def sum_of(bodies, headers=None):
     """The sum of a list's content, section 2; headers are those of plain parts."""
@@ -367,7 +370,8 @@ def padded(data):
 
 def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH + 9, saved=None, superseded=0,
          magic=b"BLML", version=2, length=None, parts=None, zero=b"", name=b"public.users_filter",
-         checksum_off=0, changes=4, log2_slots=0, table=(0, 0, 0, 0)):
+         checksum_off=0, changes=4, true_at=EPOCH + 8, looked=0, reason=b"", message=b"",
+         log2_slots=0, table=(0, 0, 0, 0)):
     head = magic + struct.pack("<IQIIQ", version, 4096 + len(body) if length is None else length,
                                len(filters) if parts is None else parts, log2_slots, EPOCH) + IDENTITY
     head += place[0] + struct.pack("<2Q", *place[1:])
@@ -376,16 +380,29 @@ def page(filters, body, total, place=(BOOT, 77, 88), born=EPOCH + 1, now=EPOCH +
     head += bytes(504 - len(head))
     head += struct.pack("<Q", v.xxh64(head, 0) ^ checksum_off)
     now_content = content(now, total, now + 1)
-    what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", EPOCH + 8) + now_content[16:]
+    what = struct.pack("<Q", changes) + now_content[:16] + struct.pack("<Q", true_at) + now_content[16:]
     head += what + bytes(600 - 512 - len(what)) + struct.pack("<5Q", superseded, *table)
     head += bytes(1024 - len(head))
     if saved is not None:
         head += content(saved, total, saved)
         head += struct.pack("<Q", v.xxh64(head[1024:1080] + struct.pack("<2Q", EPOCH, place[2]), 0))
     head += bytes(1536 - len(head))
-    head += struct.pack("<7Q", EPOCH + 10, 5000000, 0, 1000000, 20000000, 0, EPOCH + 2)
+    head += struct.pack("<7Q16s256s", looked, 0, 0, 1000000, 20000000, 0, EPOCH + 2, reason, message)
     head += bytes(4096 - len(head))
     return head + body
+
+
+WHO_FIELDS = (("magic", 0, "magic"), ("version", 4, "version"), ("version", 7, "version"), ("length", 8, "length"),
+              ("length", 15, "length"), ("parts", 18, "who"), ("zero", 20, "who"), ("zero", 23, "who"),
+              ("behind_name", 350, "who"), ("behind_name", 351, "who"), ("zero", 352, "who"), ("zero", 503, "who"))
+
+HEADER_FIELDS = (("magic", 0, b"C"), ("version", 4, b"\3"), ("no_probes", 5, b"\0"), ("33_probes", 5, b"\x21"),
+                 ("block_bits_8", 6, b"\x08"), ("block_bits_17", 6, b"\x11"), ("key_type", 7, b"\x0e"),
+                 ("no_columns", 7, b"\x0c"), ("columns", 49, b"\1"), ("columns", 51, b"\x10"), ("no_blocks", 8, bytes(4)),
+                 ("more_blocks", 8, b"\xff" * 4), ("part", 12, b"\1"), ("no_parts", 14, b"\0"), ("two_parts", 14, b"\2"),
+                 ("no_n", 24, bytes(8)), ("n", 31, b"\x80"), ("no_p", 32, bytes(8)), ("p", 32, struct.pack("<d", 1.0)),
+                 ("p_nan", 32, struct.pack("<d", float("nan"))), ("bits_set", 40, b"\1"), ("bits_set", 47, b"\x80"),
+                 ("hash", 48, b"\2"), ("checksum", 56, b"\1"), ("checksum", 63, b"\1"))
 
 
 def pages():
@@ -415,6 +432,16 @@ def pages():
     yield "nobodys", "-", "nobody", pair, file(pair, place=nobody)
     yield "changing", "-", "here", one, file(changes=5)
     yield "long_name", "-", "copy", one, file(name=b"n" * 200)
+    told = {"reason": b"no-look", "message": b"could not connect\x1b[2J \xc3\xa4\x7f"}
+    longest = {"reason": b"r" * 16, "message": b"m" * 256}
+    for where in ("here", "boot", "copy", "device", "nobody"):
+        at = {"place": nobody} if where == "nobody" else {}
+        yield "never_looked_" + where, "-", where, one, file(saved=EPOCH + 5, **at)
+        yield "told_" + where, "-", where, one, file(looked=FUTURE, **told, **at)
+        yield "told_much_" + where, "-", where, one, file(**longest, **at)
+        yield "old_" + where, "-", where, one, file(looked=PAST, **at)
+        yield "ahead_" + where, "-", where, one, file(looked=FUTURE, **at)
+        yield "true_at_unknown_" + where, "-", where, one, file(true_at=0, **at)
     yield "empty", "short", "-", one, b""
     yield "cut_in_page", "short", "-", one, sound[:4095]
     yield "a_filter", "magic", "-", one, b"BLMX" + sound[4:]
@@ -466,15 +493,52 @@ def pages():
         damaged = bytearray(first)
         damaged[at] ^= 16
         yield "exact_damaged_at_%d" % at, "part", "-", exact, file(exact, data=padded(bytes(damaged)) + second)
+    # A bit of each level, of a file wherever it is; and two, by which the number of bits is right.
+    ends = [128 + sum(len(level.bits) for level in exact[0].levels[:n]) for n in (1, 2, 3)]
+    for where in ("here", "boot", "copy", "nobody"):
+        at = {"place": nobody} if where == "nobody" else {}
+        for level, end in enumerate(ends):
+            damaged = bytearray(first)
+            damaged[end - 1] ^= 128
+            yield "exact_%s_bit_of_level_%d" % (where, level + 1), "part", where, exact, file(
+                exact, data=padded(bytes(damaged)) + second, **at)
+        damaged = bytearray(first)
+        place = next(i for i in range(128, ends[0]) if 0 < damaged[i] < 128)
+        damaged[place] = damaged[place] << 1
+        yield "exact_%s_bit_moved" % where, "part", where, exact, file(exact, data=padded(bytes(damaged)) + second, **at)
+    # Each field of who and of a plain part's header, with right checksums, on this side and on that of its end.
+    for name, at, word in WHO_FIELDS:
+        damaged = bytearray(sound)
+        damaged[at] ^= 4
+        damaged[504:512] = struct.pack("<Q", v.xxh64(bytes(damaged[:504]), 0))
+        yield "who_at_%d_%s" % (at, name), word, "-", one, bytes(damaged)
+    for name, at, value in HEADER_FIELDS:
+        damaged = bytearray(bare(one[0]))
+        damaged[at:at + len(value)] = value
+        damaged[52:56] = struct.pack("<I", v.header_checksum_of(bytes(damaged)))
+        yield "header_with_%s" % name, "part", "-", one, file(data=bytes(damaged) + bytes(one[0].bits))
+
+
+def printable(field):
+    return "".join(chr(byte) if 32 <= byte < 127 else "?" for byte in field.split(b"\0")[0])
+
+
+def health(where, data):
+    """true_at, reason and message that a reader there tells."""
+    if where == "nobody" or len(data) < 4096:
+        return "0", "", ""
+    true_at, looked = (int.from_bytes(data[at:at + 8], "little") for at in (536, 1536))
+    reason = printable(data[1592:1608]) or {PAST: "old", FUTURE: "clock"}.get(looked, "")
+    return str(true_at if where == "here" else 0), reason, printable(data[1608:1864])
 
 
 def pages_rows():
-    yield ("#name", "word", "where", "told", "sum_hex", "file_hex", "keys")
+    yield ("#name", "word", "where", "told", "true_at", "reason", "message", "sum_hex", "file_hex", "keys")
     for name, word, where, filters, data in pages():
         keys = "1,2,3,4,5,6,7,8" if len(filters) == 2 else "1,2,3,4,5"
         saved = data[1024:1032] if data[1024:1032] != bytes(8) else data[80:88]
         told = {"here": data[520:528], "boot": saved}.get(where, data[80:88])
-        yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-",
+        yield (name, word, where, str(int.from_bytes(told, "little")) if word == "-" else "-", *health(where, data),
                "%016x" % sum_of_parts(filters), data.hex(), keys)
 
 # ---------------------------------------------------------------- changes by day

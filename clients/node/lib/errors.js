@@ -20,6 +20,8 @@ export class KeyValueError extends BloomFilterError {}
 
 export class PartError extends BloomFilterError {}
 
+export class ChangedFileError extends BloomFilterError {}
+
 export function otherType (holds, asked) {
   return new KeyTypeError(`bloomfilter holds ${kindName(holds)} keys, not ${kindName(asked)}`)
 }

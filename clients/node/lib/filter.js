@@ -6,8 +6,8 @@ import { describe, readPart } from './info.js'
 import { Key, bytesFor, keyOf, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
 import { load, memoryIo, refuseText, wholeSet } from './load.js'
-import { statusOf } from './page.js'
 import { Parts } from './parts.js'
+import { statusOf } from './status.js'
 import { runAsync, runSync } from './steps.js'
 
 const TWO_32 = 2 ** 32
@@ -33,14 +33,16 @@ export class BloomFilter {
   #kind
   #batch
   #page
+  #size
   #place
 
-  constructor (token, { parts, page, place }) {
+  constructor (token, { parts, page, size, place }) {
     if (token !== PRIVATE) {
       throw new TypeError('a BloomFilter is opened and then asked: BloomFilter.open(path), or fromBytes')
     }
     this.#parts = parts
     this.#page = page
+    this.#size = size
     this.#place = place
     this.#kind = Math.max(...new Set(parts.parts.map(({ kind }) => kind)))
   }
@@ -68,11 +70,11 @@ export class BloomFilter {
 
   static fromParts (list, options) {
     const parts = Array.from(list, (bytes) => BloomFilter.fromBytes(bytes, options).#parts.parts).flat()
-    return new BloomFilter(PRIVATE, { parts: new Parts(wholeSet(parts)), place: 'none' })
+    return new BloomFilter(PRIVATE, { parts: new Parts(wholeSet(parts)) })
   }
 
   static async fetch (url, options) {
-    return new BloomFilter(PRIVATE, { parts: new Parts([await fetchPart(url, options)]), place: 'none' })
+    return new BloomFilter(PRIVATE, { parts: new Parts([await fetchPart(url, options)]) })
   }
 
   get keyType () { return kindName(this.#kind) }
@@ -93,7 +95,7 @@ export class BloomFilter {
   }
 
   status () {
-    return statusOf(this.#file?.page() ?? this.#page, this.#place, platform.uptime?.())
+    return statusOf(this.#file?.page() ?? this.#page, this.#size, this.#place, platform.uptime?.())
   }
 
   async snapshot () {

@@ -27,6 +27,8 @@ export interface OpenOptions {
    * the checksum; damage of the blocks then goes unseen. Default: true.
    */
   verify?: boolean
+  /** A list's identity, a UUID: the file of another one is refused, and so is one of no list. */
+  identity?: string
 }
 
 /** What SQL's bloom_stats says of one filter, or of a set's parts together. */
@@ -91,12 +93,12 @@ export interface Status {
   expires?: Date
   /** Looks that failed since. */
   failures: number
-  /** Since when there is this word: */
+  /** Since when there is this reason: */
   since?: Date
-  /** What is wrong, one of the words of `bloomfilter status`, or ''. */
-  word: string
-  /** Why. */
-  text: string
+  /** What is wrong, one of the reasons of `bloomfilter status`, or ''. */
+  reason: string
+  /** It in a sentence. */
+  message: string
   /** Whether another file took its place. */
   superseded: boolean
 }
@@ -213,3 +215,6 @@ export class KeyValueError extends BloomFilterError {}
 
 /** The key belongs to a part of the set that is not open. */
 export class PartError extends BloomFilterError {}
+
+/** Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it. */
+export class ChangedFileError extends BloomFilterError {}

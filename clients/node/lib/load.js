@@ -5,8 +5,8 @@ import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.
 import { FollowedParts } from './followed.js'
 import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
-import { PAGE, WHO_BYTES, isPage, placeOf, readWho, refuseUnless } from './page.js'
 import { Parts } from './parts.js'
+import { PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
 import { noPause } from './steps.js'
 
 /** The first bytes of a filter's text in base64, as a driver gives it. */
@@ -42,31 +42,34 @@ export function * readStart (io, file, most = WHO_BYTES) {
 }
 
 /**
- * Steps from a file of so many bytes to { parts, page, place }. Of a file that is followed, the
+ * Steps from a file of so many bytes to { parts, page, size, place }. Of a file that is followed, the
  * parts are asked where they are; without keep they are copied, as exact ones are, which never
  * change. here is the file's place.
  */
-export function * load (io, file, size, { verify = true } = {}, here, keep) {
+export function * load (io, file, size, { verify = true, identity } = {}, here, keep) {
   const start = yield * readStart(io, file)
   if (!isPage(start)) {
-    return { parts: new Parts([yield * readFilter(io, file, start, size, verify)]), place: 'none' }
+    refuseUnless(identity === undefined, 'identity', 'it is of no list')
+    return { parts: new Parts([yield * readFilter(io, file, start, size, verify)]) }
   }
   // The page first: the parts have everything of its serial then.
   const page = yield * readStart(io, file, PAGE)
-  const who = readWho(page, size)
-  const place = placeOf(page, here)
-  const parts = yield * readHeaders(io, file, who)
-  const kept = place === 'none' ? undefined : keep?.()
+  const list = readPage(page, size, new Instance())
+  refuseUnless(identity === undefined || identityOf(list) === identity.toLowerCase(), 'identity',
+    `it is of list ${list.string(list.exports.list_name())}, ${identityOf(list)}, and not ${identity}`)
+  const place = placeOf(list, here)
+  const parts = yield * readHeaders(io, file, list)
+  const kept = place === 'none' ? undefined : keep?.(start)
   if (kept !== undefined && !parts[0].exact) {
-    return { parts: new FollowedParts(parts, kept), page, place }
+    return { parts: new FollowedParts(parts, kept), page, size, place }
   }
   for (const [number, part] of parts.entries()) {
     parts[number] = yield * readBlocks(io, file, part, verify)
   }
   if (verify && place === 'none') {
-    refuseUnless(who.sum === (yield * sumOf(parts, io.pause)), 'sum', 'its parts are not those that its first page was written for')
+    refuseUnless(BigInt.asUintN(64, list.exports.born_sum()) === (yield * sumOf(parts, io.pause)), 'sum', 'its parts are not those that its first page was written for')
   }
-  return { parts: Object.assign(new Parts(parts), { file: kept }), page, place }
+  return { parts: Object.assign(new Parts(parts), { file: kept }), page, size, place }
 }
 
 function * readFilter (io, file, start, size, verify) {
@@ -96,33 +99,32 @@ function * readAll (io, file, bytes, from) {
   }
 }
 
-/** What the headers of a list's parts say, and where each part lies. */
-function * readHeaders (io, file, { parts: count, length }) {
-  const instance = new Instance()
+/** What the headers of a list's parts say, and where each part lies; instance has read the page. */
+function * readHeaders (io, file, instance) {
   const parts = []
-  let end = PAGE
-  for (let number = 0; number < count; number++) {
-    const at = Math.ceil(end / PAGE) * PAGE
+  for (let number = 0, at = PAGE; number < instance.exports.list_parts(); number++) {
     const header = new Uint8Array(FRONT_BYTES)
     refuseUnless((yield * fill(io, file, header, at)) === FRONT_BYTES, 'part', 'a part is missing')
     instance.bytes.set(header, instance.start)
     instance.length = instance.exports.filter_length()
-    refuseUnless(instance.length <= length - at, 'part', 'a part goes on behind the file\'s end')
     asPart(() => instance.checkSound())
+    const behind = instance.exports.behind_part(number, at)
+    refuseUnless(behind > 0, 'part', 'its parts are not those that it says')
     parts.push({ ...readPart(instance), header, at, length: instance.length })
-    end = at + instance.length
+    at = behind
   }
-  refuseUnless(end === length, 'part', 'it goes on behind its last part')
   asPart(() => wholeSet(parts))
   return parts
 }
 
 /** What is wrong with a part is a broken rule of the file. */
+const ofPart = (error) => new InvalidFilterError('part', error.message.replace('not a valid filter: ', ''))
+
 function asPart (check) {
   try {
     check()
   } catch (error) {
-    throw new InvalidFilterError('part', error.message.replace('not a valid filter: ', ''))
+    throw ofPart(error)
   }
 }
 
@@ -134,7 +136,11 @@ function * readBlocks (io, file, { header, at, length }, verify) {
   yield * readAll(io, file, room.subarray(HEADER_BYTES), at + HEADER_BYTES)
   instance.isSealed = instance.isExact
   if (instance.isExact) {
-    yield * instance.check(verify, io.pause)
+    try {
+      yield * instance.check(verify, io.pause)
+    } catch (error) {
+      throw ofPart(error)
+    }
   }
   return readPart(instance)
 }

@@ -1,45 +1,55 @@
 // From a path of Node's file system to the parts of a filter or of a list.
 import fs from 'node:fs'
-import { BloomFilterError, InvalidFilterError, inFile } from './errors.js'
+import { ChangedFileError, InvalidFilterError, inFile } from './errors.js'
 import { thisBoot } from './files.js'
 import { load, readStart } from './load.js'
-import { PAGE, SUPERSEDED, isNobodys, isPage } from './page.js'
+import { PAGE, WHO_BYTES, isPage, readPage } from './status.js'
 
-const WORD_BYTES = 8
+/** Where a page has its file's place, which is all zeros of one that nobody follows. */
+const [BOOT, BORN] = [48, 80]
 
 /** Files that are asked where they are: each is closed when nobody holds it any more. */
 const openFiles = new FinalizationRegistry((handle) => fs.closeSync(handle))
 
-/** A followed file that stays open. */
+/** A followed file that stays open. who is the beginning of its page, which never changes. */
 class OpenFile {
   #path
   #handle
+  #who
+  #size
+  #isOther = false
 
-  constructor (path, handle) {
+  constructor (path, handle, who, size) {
     this.#path = path
     this.#handle = handle
+    this.#who = Buffer.from(who)
+    this.#size = size
   }
+
+  #refuse (what) { throw inFile(new ChangedFileError(`file was ${what} while it was open`), this.#path) }
 
   /** Reads so many bytes to a place in others, or throws: what is not there is never taken for zeros. */
   readInto (bytes, at, length, from) {
+    if (this.#isOther) {
+      this.#refuse('overwritten')
+    }
     if (fs.readSync(this.#handle, bytes, at, length, from) !== length) {
-      throw inFile(new BloomFilterError('file was cut short'), this.#path)
+      this.#refuse('cut short')
     }
   }
 
-  #read (length, from) {
-    const bytes = new Uint8Array(length)
-    this.readInto(bytes, 0, length, from)
-    return bytes
+  /** The page of facts as it is now. Once another one was seen there, nothing is read any more. */
+  page () {
+    const page = new Uint8Array(PAGE)
+    this.readInto(page, 0, PAGE, 0)
+    this.#isOther = !this.#who.equals(page.subarray(0, WHO_BYTES))
+    return this.#isOther ? this.#refuse('overwritten') : page
   }
-
-  /** The page of facts as it is now. */
-  page () { return this.#read(PAGE, 0) }
 
   /** Whether another file took its place, or it can't be read any more. */
   isSuperseded () {
     try {
-      return this.#read(WORD_BYTES, SUPERSEDED).some((byte) => byte !== 0)
+      return readPage(this.page(), this.#size).exports.superseded() !== 0
     } catch {
       return true
     }
@@ -80,7 +90,8 @@ function * withFile (io, path, use) {
   const handle = yield io.open(path)
   let result
   try {
-    result = yield * use(handle, yield io.fstat(handle), () => new OpenFile(path, handle))
+    const stat = yield io.fstat(handle)
+    result = yield * use(handle, stat, (who) => new OpenFile(path, handle, who, Number(stat.size)))
     return result
   } catch (error) {
     throw inFile(error, path)
@@ -95,11 +106,11 @@ const unsigned = (number) => BigInt.asUintN(64, number)
 const placeOfFile = (stat) => ({ boot: thisBoot(), device: unsigned(stat.dev), inode: unsigned(stat.ino) })
 
 /**
- * Stamps that are equal are of the same bytes, or of the same followed file, whose bits and time change. Who a
- * file is counts also there, as somebody may have copied another one over it.
+ * Stamps of equal inode and content are of the same bytes, or of the same followed file, whose bits and time
+ * change; its content is who it is, as somebody may have copied another one over it.
  */
 function * stampOf (io, handle, { dev, ino, size, mtimeNs }) {
   const start = yield * readStart(io, handle)
-  const more = isPage(start) && !isNobodys(start) ? [] : [size, mtimeNs]
-  return [dev, ino, Buffer.from(start).toString('hex'), ...more].join(' ')
+  const isFollowed = isPage(start) && start.subarray(BOOT, BORN).some((byte) => byte !== 0)
+  return { inode: `${dev} ${ino}`, content: [Buffer.from(start).toString('hex'), ...isFollowed ? [] : [size, mtimeNs]].join(' '), isFollowed }
 }

@@ -1,4 +1,5 @@
 // A filter that is replaced while it is in use. What users call is described in index.d.ts.
+import { ChangedFileError, inFile } from './errors.js'
 import { BloomFilter, files } from './filter.js'
 import { runAsync } from './steps.js'
 
@@ -75,13 +76,23 @@ export class WatchedBloomFilter {
 
   async #reload () {
     const { asyncIo, stampOfPath } = files()
-    if (await runAsync(stampOfPath(asyncIo, this.#path)) === this.#stamp) {
+    if (this.#isSame(await runAsync(stampOfPath(asyncIo, this.#path)))) {
       return false
     }
     const { filter, stamp } = await BloomFilter.openStamped(this.#path, this.#options)
+    this.#isSame(stamp)
     this.#stamp = stamp
     this.#current = filter
     return true
+  }
+
+  /** A followed file gets no other content but by another file that takes its place. */
+  #isSame ({ inode, content }) {
+    const isContent = content === this.#stamp.content
+    if (inode === this.#stamp.inode && !isContent && this.#stamp.isFollowed) {
+      throw inFile(new ChangedFileError('file was overwritten while it was open'), this.#path)
+    }
+    return isContent && inode === this.#stamp.inode
   }
 
   /** Looks at the path once a second, and at once where the file says that another one took its place. */

@@ -10,4 +10,7 @@
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
+/* Where the filter begins. */
+extern uint8_t *filter_at(void);
+
 #endif							/* READER_H */

@@ -6,10 +6,11 @@ import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
 import { thisBoot } from '../lib/files.js'
-import { PAGE, SUPERSEDED } from '../lib/page.js'
-import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sealPage, sound, tempFile, tempFolder, until } from './helpers.js'
+import { PAGE } from '../lib/status.js'
+import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sound, tempFile, tempFolder, until } from './helpers.js'
 
 const SERIAL = 520
+const SUPERSEDED = 600
 const SAVED = 1024
 const LOOKED = 1536
 const BLOCKS = PAGE + 64
@@ -25,8 +26,9 @@ function followedFile (filters, place) {
 
 const statusOf = (file) => BloomFilter.openSync(file).status()
 
-const rows = fs.readFileSync(new URL('../../../test/vectors/pages.tsv', import.meta.url), 'utf8').trimEnd().split('\n').slice(1)
-  .map((line) => line.split('\t'))
+const [columns, ...lines] = fs.readFileSync(new URL('../../../test/vectors/pages.tsv', import.meta.url), 'utf8').trimEnd().split('\n')
+  .map((line) => line.replace(/^#/, '').split('\t'))
+const rows = lines.map((line) => Object.fromEntries(line.map((field, i) => [columns[i], field])))
 
 const PLACES = { here: 'here', boot: 'other boot', copy: 'copy', device: 'copy', nobody: 'none' }
 const MOVED = { here: {}, boot: { boot: otherBoot }, copy: { inode: 1n }, device: { device: 1n } }
@@ -40,11 +42,11 @@ function atPlace (bytes, where) {
   return file
 }
 
-for (const [name, word, where, told, , hex, keys] of rows) {
+for (const { name, word, where, told, true_at: trueAt, reason, message, file_hex: hex, keys } of rows) {
   test(`pages.tsv: ${name}`, { skip: noPlace }, async () => {
     const bytes = Buffer.from(hex, 'hex')
     if (word !== '-') {
-      const file = tempFile(bytes)
+      const file = atPlace(bytes, where)
       for (const open of [() => BloomFilter.openSync(file), () => BloomFilter.fromBytes(bytes)]) {
         assert.throws(open, (error) => error instanceof InvalidFilterError && error.rule === word, name)
       }
@@ -54,19 +56,21 @@ for (const [name, word, where, told, , hex, keys] of rows) {
     const file = atPlace(bytes, where)
     for (const filter of [BloomFilter.openSync(file), await BloomFilter.open(file), await BloomFilter.openSync(file).snapshot()]) {
       const status = filter.status()
-      assert.deepEqual([status.place, status.serial], [PLACES[where], told])
+      assert.deepEqual([status.place, status.serial, status.reason], [PLACES[where], told, reason])
+      assert.deepEqual(status.trueAt, trueAt === '0' ? undefined : new Date(Math.floor(Number(trueAt) / 1000)))
+      assert.ok(message === '' || status.message === message, status.message)
       assert.ok(keys.split(',').every((key) => filter.contains(Number(key))))
     }
   })
 }
 
 test('an exact list is in memory, and its page is where it is', { skip: noPlace }, () => {
-  const [, , where, , , hex] = rows.find(([name]) => name === 'exact_here')
+  const { where, file_hex: hex } = rows.find(({ name }) => name === 'exact_here')
   const file = atPlace(Buffer.from(hex, 'hex'), where)
   const filter = BloomFilter.openSync(file)
   poke(file, PAGE + 128, Buffer.alloc(64))
   assert.ok(filter.contains(1) && !filter.contains(1000))
-  assert.throws(() => BloomFilter.openSync(file), { rule: 'bits_set' })
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'part' })
   assert.ok(!filter.isSuperseded())
   pokeNumber(file, SUPERSEDED, 1n)
   assert.ok(filter.isSuperseded() && filter.status().superseded)
@@ -78,7 +82,7 @@ test('what a page tells', { skip: noPlace }, () => {
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
     list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', place: 'here', serial: '20',
     trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
-    failures: 3, since: undefined, word: 'no-look', text: 'could not connect?[2J', superseded: false
+    failures: 3, since: undefined, reason: 'no-look', message: 'could not connect?[2J', superseded: false
   })
   assert.ok(here.age >= 5000 && here.age < 3600000, `${here.age}`)
   // by the numbers of FEED.md, and not by the reader's own
@@ -100,18 +104,18 @@ test('clocks, and a follower that is no more', { skip: noPlace }, () => {
   bytes.fill(0, 1592, 1864)
   const file = path.join(tempFolder(), 'f')
   keep(file, bytes)
-  assert.equal(statusOf(file).word, '')
+  assert.equal(statusOf(file).reason, '')
   pokeNumber(file, LOOKED, BigInt(Date.now() + 3600000) * 1000n)
   assert.ok(statusOf(file).age < -3500000)
-  assert.deepEqual([statusOf(file).word, /^the last look is 3[56]\d\d s in the future$/.test(statusOf(file).text)], ['clock', true])
+  assert.deepEqual([statusOf(file).reason, /^the last look is 3[56]\d\d s in the future$/.test(statusOf(file).message)], ['clock', true])
   // By the clock of this boot it was long ago, whatever the other says.
   pokeNumber(file, LOOKED + 8, 1n)
   assert.ok(statusOf(file).age > 0)
   pokeNumber(file, LOOKED + 8, 0n)
   pokeNumber(file, LOOKED, BigInt(Date.now() - 31000) * 1000n)
-  assert.deepEqual([statusOf(file).word, /^no look for 3\d s$/.test(statusOf(file).text)], ['old', true])
+  assert.deepEqual([statusOf(file).reason, /^no look for 3\d s$/.test(statusOf(file).message)], ['old', true])
   pokeNumber(file, LOOKED, 0n)
-  assert.deepEqual([statusOf(file).word, statusOf(file).age], ['', undefined])
+  assert.deepEqual([statusOf(file).reason, statusOf(file).age], ['', undefined])
   pokeNumber(file, LOOKED, 2n ** 64n - 1n)
   assert.equal(statusOf(file).looked, undefined)
 })
@@ -219,7 +223,7 @@ test('a file that is cut is an error at the look-up, never a no', { skip: noPlac
   const file = followedFile([sound()])
   const filter = BloomFilter.openSync(file)
   fs.truncateSync(file, PAGE + 64)
-  assert.throws(() => filter.contains(5), (error) => error instanceof BloomFilterError && error.message === `${file}: file was cut short`)
+  assert.throws(() => filter.contains(5), (error) => error instanceof BloomFilterError && error.message === `${file}: file was cut short while it was open`)
   fs.truncateSync(file, 100)
   assert.throws(() => filter.status(), BloomFilterError)
 })
@@ -274,14 +278,36 @@ test('superseded is seen at each tick, the path at each tenth', { skip: noPlace 
   assert.notEqual(watched.current, second)
 })
 
-test('another file that is copied over this one is another file', { skip: noPlace }, async () => {
+test('a file that is overwritten is an error, and never a no, until another one takes its place', { skip: noPlace }, async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
   const file = followedFile([sound()])
-  const watched = await WatchedBloomFilter.open(file)
-  const other = page([build({ blocks: 9, seed: 4n }, integers(0, 300))])
-  other.fill(7, 48, 80)
-  fs.writeFileSync(file, sealPage(other))
-  assert.equal(await watched.reload(), true)
-  assert.equal(watched.containsMany(integers(0, 300)).indexOf(0), -1)
+  const errors = []
+  const watched = await WatchedBloomFilter.open(file, { onError: (error) => errors.push(error.message) })
+  const other = page([build({ blocks: 9, seed: 4n }, integers(1000, 1300))])
+  fs.writeFileSync(file, other)
+  await watched.tick()
+  const overwritten = { name: 'ChangedFileError', message: `${file}: file was overwritten while it was open` }
+  assert.throws(() => watched.contains(7), overwritten)
+  assert.throws(() => watched.status(), overwritten)
+  assert.deepEqual(errors, [overwritten.message])
+  await assert.rejects(watched.reload(), overwritten)
+  assert.equal(BloomFilter.openSync(file).contains(1000), true)
+  keep(file, page([sound()]))
+  await watched.tick()
+  assert.equal(watched.contains(7), true)
+})
+
+test('a reader that insists on a list', { skip: noPlace }, async () => {
+  const identity = 'ABABABAB-abab-abab-abab-abababababab'
+  const file = followedFile([sound()])
+  const watched = await WatchedBloomFilter.open(file, { identity })
+  assert.ok(watched.contains(7))
+  const other = page([sound()])
+  other.fill(7, 32, 48)
+  keep(file, other)
+  await assert.rejects(watched.reload(), { rule: 'identity', message: /list public\.users, 07070707-.*not ABAB/ })
+  assert.ok(watched.contains(7))
+  assert.throws(() => BloomFilter.fromBytes(sound(), { identity }), { rule: 'identity' })
 })
 
 const library = JSON.stringify(new URL('../lib/index.js', import.meta.url))

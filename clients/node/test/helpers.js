@@ -9,7 +9,7 @@ import path from 'node:path'
 import { Key } from '../lib/index.js'
 import { thisBoot } from '../lib/files.js'
 import { Instance, hashOf } from '../lib/instance.js'
-import { PAGE } from '../lib/page.js'
+import { PAGE } from '../lib/status.js'
 import { noPause, runSync } from '../lib/steps.js'
 
 const MASK = 2n ** 64n - 1n

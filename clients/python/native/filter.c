@@ -303,7 +303,7 @@ filter_open(PyObject *type, PyObject *args)
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS
-	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, &self->watched, &detail) :
+	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, NULL, &self->watched, &detail) :
 		bloomfilter_open(PyBytes_AsString(path), flags, &self->own, &detail);
 	Py_END_ALLOW_THREADS
 	Py_DECREF(path);

@@ -9,6 +9,7 @@ from bloomfilter_reader import BloomFilter, BloomFilterError, FollowedError, Inv
 
 from . import support
 
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 NEW_KEY = 4  # of the list `here`, which has 1 to 5
 WHERE = {"here": ("here", "now"), "boot": ("other boot", None), "copy": ("copy", "born"),
          "device": ("copy", "born"), "nobody": (None, "born")}
@@ -46,6 +47,9 @@ class Lists(support.InFolder):
                     place, kind = WHERE[row["where"]]
                     status = filter_.status
                     self.assertEqual((status.serial, status.place), (int(row["told"]), place))
+                    true_at = status.true_at and (status.true_at - EPOCH) // datetime.timedelta(microseconds=1)
+                    self.assertEqual((true_at or 0, status.word or ""), (int(row["true_at"]), row["reason"]))
+                    self.assertIn(row["message"], ("", status.text))
                     self.assertEqual(status.serial_kind,
                                      kind or ("saved" if "saved" in row["name"] else "born"))
                     taken += 1

@@ -100,14 +100,24 @@ option_seed(const command_option *option, const char *argument)
 }
 
 void
-option_type(const command_option *option, const char *argument)
+option_types(const command_option *option, const char *argument)
 {
-	int			type = bloomfilter_text_type_of_name(argument);
+	text_types *types = option->value;
+	char	   *names = text_of("%s", argument);
+	char	   *rest;
+	char	   *name;
 
-	if (type < 0)
+	types->count = 0;
+	for (name = strtok_r(names, ",", &rest); name != NULL && types->count < MOST_COLUMNS; name = strtok_r(NULL, ",", &rest))
+	{
+		types->type[types->count] = bloomfilter_text_type_of_name(name);
+		if (types->type[types->count++] < 0)
+			break;
+	}
+	if (name != NULL || types->count == 0)
 		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, real, date, timestamp, timestamptz, inet, macaddr",
 			 argument);
-	*(int *) option->value = type;
+	free(names);
 }
 
 /* ------------------------------------------------------------------------

@@ -65,8 +65,18 @@ extern void option_rate(const command_option *option, const char *argument);
 /* A seed as SQL prints it (signed) or as readers do (unsigned): the same 64 bits, into a uint64_t. */
 extern void option_seed(const command_option *option, const char *argument);
 
-/* How keys are written, by its name, a key type or "real", into an int. */
-extern void option_type(const command_option *option, const char *argument);
+/* The columns of a key at most. */
+#define MOST_COLUMNS 8
+
+/* How keys are written: a type, or one for each column; count 0: not said. */
+typedef struct text_types
+{
+	size_t		count;
+	int			type[MOST_COLUMNS];
+} text_types;
+
+/* That by names, key types or "real", with commas between. */
+extern void option_types(const command_option *option, const char *argument);
 
 /*
  * Takes all options; optind is the first operand then.  --help prints and ends the program;

@@ -4,6 +4,8 @@
  *
  * The file is byte for byte what SQL builds of the same keys and parameters.
  */
+#include <inttypes.h>
+
 #include "filter.h"
 #include "input.h"
 #include "options.h"
@@ -21,7 +23,8 @@ static const char help[] =
 "  -s, --seed S       seed of the hash (default: 0)\n"
 "  -t, --type TYPE    type of the keys (default: text): integer, text, bytea,\n"
 "                     uuid, numeric, float, date, timestamp, timestamptz, inet,\n"
-"                     macaddr\n"
+"                     macaddr; of rows one for each column: integer,text\n"
+"      --copy         lines are as COPY TO STDOUT prints them; NULLs are no keys\n"
 "      --parts PARTS  build a set of so many filters, in FILE;\n"
 "                     0: as few as can hold N keys; needs -n\n"
 "      --members KEYS make it exact: true for each line of this file, and\n"
@@ -39,7 +42,8 @@ typedef struct build_plan
 	double		rate;
 	uint64_t	seed;
 	uint64_t	parts;			/* WHOLE: one filter */
-	int			text_type;
+	text_types	types;
+	bool		copy;			/* lines are rows of COPY */
 	bool		null;			/* keys end with a zero byte */
 	bool		allow_empty;
 	const char *members;		/* files of an exact filter's keys, or NULL */
@@ -52,12 +56,13 @@ typedef struct build_plan
 static build_plan
 read_plan(const command_line *line)
 {
-	build_plan	plan = {0, 0.01, 0, WHOLE, BLOOMFILTER_KEY_TEXT, false, false, NULL, NULL, NULL};
+	build_plan	plan = {0, 0.01, 0, WHOLE, {1, {BLOOMFILTER_KEY_TEXT}}, false, false, false, NULL, NULL, NULL};
 	const command_option options[] = {
 		{"capacity", 'n', option_count, &plan.capacity, 1, INT64_MAX},
 		{"rate", 'p', option_rate, &plan.rate, 0, 0},
 		{"seed", 's', option_seed, &plan.seed, 0, 0},
-		{"type", 't', option_type, &plan.text_type, 0, 0},
+		{"type", 't', option_types, &plan.types, 0, 0},
+		{"copy", 0, option_flag, &plan.copy, 0, 0},
 		{"parts", 0, option_count, &plan.parts, 0, BLOOMFILTER_MAX_PARTS},
 		{"members", 0, option_text, &plan.members, 0, 0},
 		{"others", 0, option_text, &plan.others, 0, 0},
@@ -74,6 +79,8 @@ read_plan(const command_line *line)
 		usage_error(line, "an exact filter's keys are counted, and it has no parts: leave -n and --parts out");
 	if (plan.parts != WHOLE && plan.capacity == 0)
 		usage_error(line, "--parts needs -n");
+	if (plan.copy && plan.null)
+		usage_error(line, "--copy excludes --null: COPY's rows end with newlines");
 	if (plan.allow_empty && plan.capacity == 0 && plan.members == NULL)
 		usage_error(line, "an empty filter needs -n");
 	return plan;
@@ -133,25 +140,51 @@ warn_of_overflow(const build_plan *plan, const bloomfilter *filter)
 				 estimate_word(&info), info.estimated_keys, info.estimated_rate, plan->rate);
 }
 
+/* Keys of other types with such marks are errors. */
+static void
+warn_of_marks(const build_plan *plan, const fed_lines *fed)
+{
+	if (plan->copy || plan->types.type[0] != BLOOMFILTER_KEY_TEXT)
+		return;
+	if (fed->byte_order_mark)
+		complain("warning: the first key begins with a byte order mark, which belongs to it: take the mark from the file (tail -c +4)");
+	if (fed->keys > 0 && fed->returns == fed->keys)
+		complain("warning: all keys end with a carriage return, which belongs to them: take it from the lines (tr -d '\\r')");
+	if (fed->like_nulls > 0)
+		complain("warning: %" PRIu64 " keys are \\N, as COPY prints NULL: to read what COPY prints give --copy", fed->like_nulls);
+}
+
+/* The keys of a file; more likely a failed program before the pipe than a wish if there are none. */
+static void
+feed_keys(const build_plan *plan, const key_feed *feed, const char *path, const char *none)
+{
+	fed_lines	fed = feed_lines(feed, path, plan->null);
+
+	if (fed.keys == 0 && none != NULL && !plan->allow_empty)
+		fail("no keys %s; if it is to be empty, add --allow-empty", none);
+	warn_of_marks(plan, &fed);
+}
+
 exit_status
 command_build(int argc, char **argv)
 {
 	command_line line = {"build", help, argc, argv};
 	build_plan	plan = read_plan(&line);
 	bloomfilter_builder *builder = create_builder(&plan);
-	key_feed	feed = {plan.text_type, add, builder};
+	key_feed	feed = {plan.types, plan.copy, add, builder};
 	bloomfilter_detail detail;
 	bloomfilter *filter;
 
 	if (bloomfilter_can_write(plan.path, &detail) < 0)
 		fail("%s", detail.text);
-	/* more likely a failed program before the pipe than a wish */
-	if (feed_lines(&feed, plan.members != NULL ? plan.members : "-", plan.null) == 0 && !plan.allow_empty)
-		fail("no keys %s; if it is to be empty, add --allow-empty", plan.members != NULL ? "in --members" : "on standard input");
+	if (plan.members != NULL)
+		feed_keys(&plan, &feed, plan.members, "in --members");
+	else
+		feed_keys(&plan, &feed, "-", "on standard input");
 	if (plan.others != NULL)
 	{
 		bloomfilter_builder_others(builder);
-		feed_lines(&feed, plan.others, plan.null);
+		feed_keys(&plan, &feed, plan.others, NULL);
 	}
 	filter = finish(builder, plan.members != NULL);
 	warn_of_overflow(&plan, filter);

@@ -3,6 +3,7 @@
  *	  bloomfilter contains: which of these keys may be in the filter.
  */
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "filter.h"
@@ -20,7 +21,9 @@ static const char help[] =
 "  -v, --invert      print the keys that are surely not in the filter\n"
 "  -c, --count       print only how many there are\n"
 "  -q, --quiet       print nothing, and stop at the first\n"
+"      --copy        keys are rows as COPY ... TO STDOUT prints them\n"
 "  -0, --null        keys end with a zero byte, not with a newline\n"
+"      --identity UUID  FILE must be the list of this identity, as status has it\n"
 "      --help        print this\n"
 "\n"
 "FILE is a filter, or what pull keeps.\n"
@@ -31,6 +34,18 @@ static const char help[] =
 "\n"
 "Exit status: 0 if a key was printed (or counted, or found by -q), 1 if none,\n"
 "2 if there was an error, such as a line that is no key of the type.\n";
+
+/* Another list's file would deny this one's keys. */
+static void
+check_identity(const bloomfilter *filter, const char *path, const char *identity)
+{
+	bloomfilter_status status;
+
+	bloomfilter_get_status(filter, &status, sizeof status);
+	if (strcmp(status.identity, identity) != 0)
+		fail("\"%s\" is the list \"%s\" of identity %s, not %s", path, status.list,
+			 status.identity[0] != '\0' ? status.identity : "none", identity);
+}
 
 typedef struct inquiry
 {
@@ -73,13 +88,16 @@ command_contains(int argc, char **argv)
 {
 	command_line line = {"contains", help, argc, argv};
 	inquiry		question = {NULL, false, false, false, false, 0};
-	key_feed	feed = {BLOOMFILTER_KEY_NONE, ask, &question};
+	key_feed	feed = {{0, {0}}, false, ask, &question};
+	const char *identity = NULL;
 	const command_option options[] = {
-		{"type", 't', option_type, &feed.text_type, 0, 0},
+		{"type", 't', option_types, &feed.types, 0, 0},
 		{"invert", 'v', option_flag, &question.invert, 0, 0},
 		{"count", 'c', option_flag, &question.count, 0, 0},
 		{"quiet", 'q', option_flag, &question.quiet, 0, 0},
+		{"copy", 0, option_flag, &feed.copy, 0, 0},
 		{"null", '0', option_flag, &question.null, 0, 0},
+		{"identity", 0, option_text, &identity, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 	bloomfilter *filter;
@@ -87,9 +105,14 @@ command_contains(int argc, char **argv)
 	read_options(&line, options);
 	if (optind == argc)
 		usage_error(&line, "no filter given");
-	filter = open_filter(argv[optind++], 0);
+	if (feed.copy && question.null)
+		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
+	filter = open_filter(argv[optind], 0);
+	if (identity != NULL)
+		check_identity(filter, argv[optind], identity);
+	optind++;
 	question.filter = filter;
-	feed.text_type = filter_text_type(filter, feed.text_type);
+	feed.types = filter_text_types(filter, &feed.types);
 	if (optind < argc)
 		feed_arguments(&feed, argv + optind, (size_t) (argc - optind));
 	else

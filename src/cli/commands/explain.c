@@ -19,6 +19,7 @@ static const char help[] =
 "where two programs disagree, the first line that differs says why.\n"
 "\n"
 "  -t, --type TYPE   read the key as this type (default: the filter's key type)\n"
+"      --copy        it is a row as COPY ... TO STDOUT prints it\n"
 "      --help        print this\n"
 "\n"
 "FILE is a filter, or what pull keeps.  Put -- before a key that begins with a\n"
@@ -51,9 +52,10 @@ command_explain(int argc, char **argv)
 {
 	command_line line = {"explain", help, argc, argv};
 	explanation to;
-	key_feed	feed = {BLOOMFILTER_KEY_NONE, explain, &to};
+	key_feed	feed = {{0, {0}}, false, explain, &to};
 	const command_option options[] = {
-		{"type", 't', option_type, &feed.text_type, 0, 0},
+		{"type", 't', option_types, &feed.types, 0, 0},
+		{"copy", 0, option_flag, &feed.copy, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 	bloomfilter *filter;
@@ -63,7 +65,7 @@ command_explain(int argc, char **argv)
 	if (argc - optind != 2)
 		usage_error(&line, "a filter and one key are needed");
 	to.filter = filter = open_filter(argv[optind], 0);
-	feed.text_type = filter_text_type(filter, feed.text_type);
+	feed.types = filter_text_types(filter, &feed.types);
 	feed_arguments(&feed, argv + optind + 1, 1);
 	bloomfilter_close(filter);
 	output_text("%s\n", to.text);

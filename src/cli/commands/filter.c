@@ -43,17 +43,26 @@ estimate_word(const bloomfilter_info *info)
 	return info->fill > 0.9 ? "more than" : "about";
 }
 
-int
-filter_text_type(const bloomfilter *filter, int wanted)
+text_types
+filter_text_types(const bloomfilter *filter, const text_types *wanted)
 {
-	int			held = filter_info(filter, -1).key_type;
+	uint8_t		columns[MOST_COLUMNS] = {0};
+	int			held = bloomfilter_get_key_type(filter, columns);
+	text_types	types = {1, {BLOOMFILTER_KEY_TEXT}};
+	size_t		i;
 
 	if (held == BLOOMFILTER_KEY_NONE)
-		return wanted == BLOOMFILTER_KEY_NONE ? BLOOMFILTER_KEY_TEXT : wanted;
-	if (wanted == BLOOMFILTER_KEY_NONE)
-		return held;
-	if (bloomfilter_text_key_type(wanted) != held)
+		return wanted->count == 0 ? types : *wanted;
+	types.type[0] = held;
+	for (i = 0; i < MOST_COLUMNS && columns[i] != 0; i++)
+		types.type[(types.count = i + 1) - 1] = columns[i];
+	if (wanted->count == 0)
+		return types;
+	for (i = 0; i < types.count && wanted->count == types.count; i++)
+		if (bloomfilter_text_key_type(wanted->type[i]) != types.type[i])
+			break;
+	if (i < types.count)
 		fail("bloomfilter holds %s keys, not %s", bloomfilter_key_type_name(held),
-			 bloomfilter_key_type_name(bloomfilter_text_key_type(wanted)));
-	return wanted;
+			 wanted->count == 1 ? bloomfilter_key_type_name(bloomfilter_text_key_type(wanted->type[0])) : "rows of these columns");
+	return *wanted;
 }

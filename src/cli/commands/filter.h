@@ -6,6 +6,7 @@
 #define CLI_FILTER_H
 
 #include "../../lib/libbloomfilter.h"
+#include "options.h"
 
 /* Opens and checks a filter or a set, as these flags say, or ends the program. */
 extern bloomfilter *open_filter(const char *path, unsigned flags);
@@ -17,11 +18,11 @@ extern bloomfilter_info filter_info(const bloomfilter *filter, int64_t part);
 extern const char *estimate_word(const bloomfilter_info *info);
 
 /*
- * The type that the text of keys for a filter is read as: its keys' type, or what
- * is wanted (0: nothing), which must be another way to write these.  A filter
- * without keys takes what is wanted, and text by default.
+ * The types that the text of keys for a filter is read as: its keys', or what is wanted, which
+ * must be another way to write these.  A filter without keys takes what is wanted, and text by
+ * default.
  */
-extern int	filter_text_type(const bloomfilter *filter, int wanted);
+extern text_types filter_text_types(const bloomfilter *filter, const text_types *wanted);
 
 /* Writes it to a file in one step, or ends the program. */
 extern void write_filter(const bloomfilter *filter, const char *path);

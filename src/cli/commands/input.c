@@ -37,29 +37,48 @@ typedef struct key_reader
 	const key_feed *feed;
 	const char *name;			/* "standard input, line", "key" */
 	uint64_t	lines;			/* before this batch */
+	fed_lines	fed;
 	uint8_t    *arena;
 	size_t		room;
+	char	   *plain;			/* columns of rows of COPY, without escapes */
+	size_t		plain_room;
+	text_line	columns[KEY_BATCH][MOST_COLUMNS];	/* of each line; of other forms it is one itself */
+	size_t		number[KEY_BATCH];	/* of the batch's line that a key is from */
 	key_batch	batch;
 } key_reader;
 
-static void
-begin_reader(key_reader *reader, const key_feed *feed, const char *name)
+static key_reader *
+begin_reader(const key_feed *feed, const char *name)
 {
-	memset(reader, 0, sizeof *reader);
+	key_reader *reader = zeros(1, sizeof *reader);
+
 	reader->feed = feed;
 	reader->name = name;
 	reader->room = ARENA_BYTES;
 	reader->arena = allocate(NULL, reader->room, 1);
-	reader->batch.key_type = bloomfilter_text_key_type(feed->text_type);
-	if (reader->batch.key_type < 0)
-		fail("keys of several columns can't be read from text");
+	reader->batch.key_type = feed->types.count > 1 ? BLOOMFILTER_KEY_ROW : bloomfilter_text_key_type(feed->types.type[0]);
+	if (reader->batch.key_type < 0 || (feed->types.count > 1 && !feed->copy))
+		fail("keys of several columns are read from what COPY prints: --copy");
+	return reader;
+}
+
+static fed_lines
+end_reader(key_reader *reader)
+{
+	fed_lines	fed = reader->fed;
+
+	free(reader->arena);
+	free(reader->plain);
+	free(reader);
+	if (fed.nulls > 0)
+		complain("%" PRIu64 " of %" PRIu64 " rows have a NULL, and are no keys", fed.nulls, fed.nulls + fed.keys);
+	return fed;
 }
 
 /* Ends the program for a line; its beginning is shown fit for a message of one line. */
 static _Noreturn void
-refuse_line(const key_reader *reader, size_t index, const char *problem)
+refuse_line(const key_reader *reader, const text_line *line, size_t index, const char *problem)
 {
-	const text_line *line = &reader->batch.lines[index];
 	char		shown[SHOWN_CHARACTERS + 4];
 	size_t		i;
 
@@ -70,19 +89,101 @@ refuse_line(const key_reader *reader, size_t index, const char *problem)
 	fail("%s %" PRIu64 ": \"%s\" %s", reader->name, reader->lines + index + 1, shown, problem);
 }
 
-/* Room for the keys of so many lines. */
+/* The columns of so many lines. */
+static void
+split_columns(key_reader *reader, size_t count)
+{
+	const key_feed *feed = reader->feed;
+	size_t		room = 0;
+	size_t		i;
+	char	   *plain;
+
+	for (i = 0; i < count; i++)
+	{
+		reader->columns[i][0] = reader->batch.lines[i];
+		room += reader->batch.lines[i].length + MOST_COLUMNS + 1;
+	}
+	if (!feed->copy)
+		return;
+	if (room > reader->plain_room)
+		reader->plain = allocate(reader->plain, reader->plain_room = room, 1);
+	for (i = 0, plain = reader->plain; i < count; plain += reader->batch.lines[i++].length + MOST_COLUMNS + 1)
+	{
+		size_t		columns = copy_text_split(&reader->batch.lines[i], plain, reader->columns[i], MOST_COLUMNS);
+
+		if (columns != feed->types.count)
+		{
+			char	   *problem = text_of("has %zu columns, not %zu: --type has a type for each, such as integer,text", columns,
+										  feed->types.count);
+
+			refuse_line(reader, &reader->batch.lines[i], i, problem);
+		}
+	}
+}
+
+/* Room for the keys of so many lines, rows with their columns' keys behind them. */
 static void
 reserve(key_reader *reader, size_t count)
 {
+	const text_types *types = &reader->feed->types;
 	size_t		room = 0;
 	size_t		i;
+	size_t		j;
 
 	for (i = 0; i < count; i++)
-		room += bloomfilter_text_room(reader->feed->text_type, reader->batch.lines[i].text, reader->batch.lines[i].length);
+		for (j = 0; j < types->count; j++)
+		{
+			const text_line *column = &reader->columns[i][j];
+
+			room += bloomfilter_text_room(types->type[j], column->text, column->length) +
+				(types->count > 1 ? bloomfilter_text_room(types->type[j], column->text, column->length) + column->length + BLOOMFILTER_COLUMN_BYTES : 0);
+		}
 	if (room <= reader->room)
 		return;
 	reader->room = room;
 	reader->arena = allocate(reader->arena, room, 1);
+}
+
+static bool
+has_null(const key_reader *reader, size_t line)
+{
+	size_t		i;
+
+	for (i = 0; i < reader->feed->types.count; i++)
+		if (reader->columns[line][i].text == NULL)
+			return true;
+	return false;
+}
+
+/* The key of a line, which takes *used more bytes of the arena; false: it is none. */
+static bool
+read_key(key_reader *reader, size_t line, bloomfilter_slice *key, size_t *used, bloomfilter_detail *detail)
+{
+	const text_types *types = &reader->feed->types;
+	bloomfilter_row row = {reader->arena + *used, reader->room - *used, 0};
+	size_t		i;
+
+	for (i = 0; i < types->count; i++)
+	{
+		const text_line *column = &reader->columns[line][i];
+		size_t		room = bloomfilter_text_room(types->type[i], column->text, column->length);
+		bool		alone = types->count == 1;
+		/* a column's key is made behind the row, and then becomes a part of it */
+		uint8_t    *at = alone ? row.bytes : row.bytes + row.length + BLOOMFILTER_COLUMN_BYTES + room + column->length;
+
+		if (bloomfilter_text_key(types->type[i], column->text, column->length, at, room, key, detail) < 0)
+			return false;
+		if (alone)
+			*used += key->bytes != column->text ? key->length : 0;
+		else if (bloomfilter_row_append(&row, bloomfilter_text_key_type(types->type[i]), key->bytes, key->length) < 0)
+			fail("a row is too long for a key");
+	}
+	if (types->count > 1)
+	{
+		*key = (bloomfilter_slice) {row.bytes, row.length};
+		*used += row.length;
+	}
+	return true;
 }
 
 /* Gives the keys of the batch's first lines on; false when no more are wanted. */
@@ -93,34 +194,39 @@ feed_batch(key_reader *reader, size_t count)
 	bloomfilter_detail detail;
 	size_t		used = 0;
 	size_t		done = 0;
+	size_t		line;
 	int			code;
 
+	split_columns(reader, count);
 	reserve(reader, count);
-	for (batch->count = 0; batch->count < count; batch->count++)
+	batch->count = 0;
+	for (line = 0; line < count; line++)
 	{
-		const text_line *line = &batch->lines[batch->count];
-		bloomfilter_slice *key = &batch->keys[batch->count];
-
-		if (bloomfilter_text_key(reader->feed->text_type, line->text, line->length, reader->arena + used,
-								 reader->room - used, key, &detail) < 0)
+		if (has_null(reader, line))
+		{
+			reader->fed.nulls++;
+			continue;
+		}
+		if (!read_key(reader, line, &batch->keys[batch->count], &used, &detail))
 			break;
-		if (key->bytes != line->text)
-			used += key->length;
+		batch->lines[batch->count] = batch->lines[line];
+		reader->number[batch->count++] = line;
 	}
-	code = reader->feed->sink(reader->feed->state, batch, &done);
+	code = batch->count == 0 ? 0 : reader->feed->sink(reader->feed->state, batch, &done);
 	if (code == BLOOMFILTER_ERR_OTHER_PART)
-		refuse_line(reader, done, "belongs to another part of the set; ask the whole set");
+		refuse_line(reader, &batch->lines[done], reader->number[done], "belongs to another part of the set; ask the whole set");
 	if (code < 0)
 	{
 		output_flush();
 		fail("%s", bloomfilter_strerror(code));
 	}
-	if (code == 0 && batch->count < count)
+	if (code == 0 && line < count)
 	{
 		char	   *problem = text_of("is %s", detail.text);
 
-		refuse_line(reader, batch->count, problem);
+		refuse_line(reader, &batch->lines[line], line, problem);
 	}
+	reader->fed.keys += batch->count;
 	reader->lines += count;
 	return code == 0;
 }
@@ -128,19 +234,18 @@ feed_batch(key_reader *reader, size_t count)
 void
 feed_arguments(const key_feed *feed, char **keys, size_t count)
 {
-	key_reader	reader;
+	key_reader *reader = begin_reader(feed, "key");
 	size_t		i = 0;
 	size_t		used;
 
-	begin_reader(&reader, feed, "key");
 	do
 		for (used = 0; i < count && used < KEY_BATCH; used++, i++)
 		{
-			reader.batch.lines[used].text = keys[i];
-			reader.batch.lines[used].length = strlen(keys[i]);
+			reader->batch.lines[used].text = keys[i];
+			reader->batch.lines[used].length = strlen(keys[i]);
 		}
-	while (feed_batch(&reader, used) && i < count);
-	free(reader.arena);
+	while (feed_batch(reader, used) && i < count);
+	(void) end_reader(reader);
 }
 
 /* ------------------------------------------------------------------------
@@ -215,13 +320,30 @@ split(line_buffer *buffer, text_line *lines)
 	return count;
 }
 
-uint64_t
+/* What lines that came from another system than COPY's have, and no key has. */
+static void
+look_for_marks(key_reader *reader, size_t count)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	const text_line *lines = reader->batch.lines;
+	size_t		i;
+
+	if (reader->lines == 0 && count > 0 && lines[0].length >= strlen(mark) && memcmp(lines[0].text, mark, strlen(mark)) == 0)
+		reader->fed.byte_order_mark = true;
+	for (i = 0; i < count; i++)
+	{
+		reader->fed.returns += lines[i].length > 0 && lines[i].text[lines[i].length - 1] == '\r';
+		reader->fed.like_nulls += lines[i].length == 2 && memcmp(lines[i].text, "\\N", 2) == 0;
+	}
+}
+
+fed_lines
 feed_lines(const key_feed *feed, const char *path, bool null)
 {
 	bool		standard = is_standard(path);
 	line_buffer buffer = {standard ? "standard input" : path, STDIN_FILENO, null ? '\0' : '\n', false, NULL, 0, 0, 0};
 	char		name[256];
-	key_reader	reader;
+	key_reader *reader;
 	bool		wanted = true;
 	size_t		count;
 
@@ -230,17 +352,19 @@ feed_lines(const key_feed *feed, const char *path, bool null)
 	if (buffer.fd < 0)
 		fail("cannot open \"%s\": %s", path, strerror(errno));
 	snprintf(name, sizeof name, "%s, line", buffer.name);
-	begin_reader(&reader, feed, name);
+	reader = begin_reader(feed, name);
 	while (wanted && read_more(&buffer))
 	{
-		while (wanted && (count = split(&buffer, reader.batch.lines)) > 0)
-			wanted = feed_batch(&reader, count);
+		while (wanted && (count = split(&buffer, reader->batch.lines)) > 0)
+		{
+			look_for_marks(reader, count);
+			wanted = feed_batch(reader, count);
+		}
 		/* answers don't wait for the next question */
 		output_flush();
 	}
 	if (!standard)
 		close(buffer.fd);
 	free(buffer.bytes);
-	free(reader.arena);
-	return reader.lines;
+	return end_reader(reader);
 }

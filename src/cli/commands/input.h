@@ -13,25 +13,17 @@
 #include <stdint.h>
 
 #include "../../lib/libbloomfilter.h"
+#include "copy_text.h"
+#include "options.h"
 
 #define KEY_BATCH	512
-
-/*
- * text[length] may be read: it is the delimiter or a zero byte, so functions
- * that stop at the first foreign character, as strtod does, need no copy.
- */
-typedef struct text_line
-{
-	const char *text;
-	size_t		length;
-} text_line;
 
 typedef struct key_batch
 {
 	int			key_type;
 	size_t		count;
 	bloomfilter_slice keys[KEY_BATCH];
-	text_line	lines[KEY_BATCH];	/* that they were read from */
+	text_line	lines[KEY_BATCH];	/* that they were read from, as they are */
 } key_batch;
 
 /*
@@ -42,19 +34,30 @@ typedef int (*key_sink) (void *state, const key_batch *batch, size_t *done);
 
 typedef struct key_feed
 {
-	int			text_type;		/* how keys are read */
+	text_types	types;			/* how keys are read */
+	bool		copy;			/* lines are rows of COPY */
 	key_sink	sink;
 	void	   *state;
 } key_feed;
+
+/* What came. */
+typedef struct fed_lines
+{
+	uint64_t	keys;
+	uint64_t	nulls;			/* of COPY: rows with a \N, which are no keys */
+	bool		byte_order_mark;	/* the first line begins with one */
+	uint64_t	returns;		/* lines that end with a carriage return, ... */
+	uint64_t	like_nulls;		/* ... and those that are \N, where rows of COPY are not read */
+} fed_lines;
 
 /* Whether a path is -, which stands for standard input. */
 extern bool is_standard(const char *path);
 
 /*
- * Feeds all lines of a file, or of standard input, which end with a newline or a zero byte; returns
- * how many there were.  What is no key ends the program.
+ * Feeds all lines of a file, or of standard input, which end with a newline or a zero byte; what
+ * is no key ends the program.  Keys that are NULL are told.
  */
-extern uint64_t feed_lines(const key_feed *feed, const char *path, bool null);
+extern fed_lines feed_lines(const key_feed *feed, const char *path, bool null);
 extern void feed_arguments(const key_feed *feed, char **keys, size_t count);
 
 #endif							/* CLI_INPUT_H */

@@ -18,6 +18,7 @@ static const char help[] =
 "\n"
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"
 "  -t, --type TYPE      read them as this type (default: the filter's key type)\n"
+"      --copy           they are rows as COPY ... TO STDOUT prints them\n"
 "  -0, --null           they end with a zero byte, not with a newline\n"
 "      --allow-empty    no keys at all are no error\n"
 "      --help           print this\n"
@@ -29,7 +30,8 @@ typedef struct verify_plan
 {
 	const char *path;
 	const char *keys;			/* file, or NULL */
-	int			text_type;		/* 0: the filter's */
+	text_types	types;			/* 0: the filter's */
+	bool		copy;			/* they are rows of COPY */
 	bool		null;			/* keys end with a zero byte */
 	bool		allow_empty;
 } verify_plan;
@@ -37,10 +39,11 @@ typedef struct verify_plan
 static verify_plan
 read_plan(const command_line *line)
 {
-	verify_plan plan = {NULL, NULL, BLOOMFILTER_KEY_NONE, false, false};
+	verify_plan plan = {NULL, NULL, {0, {0}}, false, false, false};
 	const command_option options[] = {
 		{"keys", 'k', option_text, &plan.keys, 0, 0},
-		{"type", 't', option_type, &plan.text_type, 0, 0},
+		{"type", 't', option_types, &plan.types, 0, 0},
+		{"copy", 0, option_flag, &plan.copy, 0, 0},
 		{"null", '0', option_flag, &plan.null, 0, 0},
 		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
@@ -58,7 +61,7 @@ read_plan(const command_line *line)
 static bool
 is_damage(int code)
 {
-	return code == BLOOMFILTER_ERR_PAGE || code == BLOOMFILTER_ERR_SET ||
+	return code == BLOOMFILTER_ERR_PAGE || code == BLOOMFILTER_ERR_SET || code == BLOOMFILTER_ERR_LOST ||
 		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 
@@ -116,7 +119,7 @@ static exit_status
 verify_keys(const verify_plan *plan, const bloomfilter *filter)
 {
 	missing_keys keys = {filter, 0, 0, 0};
-	key_feed	feed = {filter_text_type(filter, plan->text_type), count_missing, &keys};
+	key_feed	feed = {filter_text_types(filter, &plan->types), plan->copy, count_missing, &keys};
 
 	feed_lines(&feed, plan->keys, plan->null);
 	/* more likely a failed program before the pipe than a set without members */

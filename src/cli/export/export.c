@@ -138,6 +138,7 @@ read_plan(const command_line *line, exporter *e)
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 
+	looks->cure = "CALL bloom_set_identity(name, identity) on the server gives it the old one";
 	plan->expires = NOT_SAID;
 	plan->keep_days = 7;
 	read_options(line, options);

@@ -33,6 +33,15 @@ file_refuse(list_file *file, const char *word, const char *text)
 }
 
 bool
+file_refuse_list(list_file *file, const char *name, const char *wanted)
+{
+	char		text[2 * FEED_NAME_BYTES + 64];
+
+	snprintf(text, sizeof text, "is the list \"%s\", not \"%s\": remove it, or name another --out", name, wanted);
+	return file_refuse(file, "identity", text);
+}
+
+bool
 file_trouble(list_file *file, const char *what)
 {
 	file->word = "disk";
@@ -270,7 +279,7 @@ file_lose(list_file *file, const char *word, const char *text)
 	told.true_at = 0;
 	feed_now_write(&told, bytes);
 	(void) write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT);
-	file_supersede(file, 1);
+	file_supersede(file, strcmp(word, "disk") != 0 ? FEED_LOST : FEED_REPLACED);
 	file_note(file, false, word, text);
 }
 
@@ -307,6 +316,20 @@ file_was_written(const list_file *file)
 	return fstat(file->fd, &st) != 0 || st.st_mtim.tv_sec != file->written.tv_sec || st.st_mtim.tv_nsec != file->written.tv_nsec;
 }
 
+/* Where others wrote to the page, readers find that by themselves, but for an older page of the same file. */
+static void
+mark_lost(const list_file *file)
+{
+	_Alignas(8) uint8_t page[FEED_PAGE];
+	uint8_t		word[8];
+	feed_who	who;
+
+	feed_word(word, FEED_LOST);
+	if (read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
+		memcmp(&who.place, &file->who.place, sizeof who.place) == 0)
+		(void) write_all(file->fd, word, sizeof word, FEED_SUPERSEDED);
+}
+
 /* The same file, which another program may have written to. */
 static bool
 check_content(list_file *file)
@@ -322,9 +345,11 @@ check_content(list_file *file)
 	if ((uint64_t) st.st_size == file->who.length && file->changes % 2 == 0 &&
 		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
 		return page || file_again(file);
-	/* a page that others wrote is not written to */
 	if (!page)
+	{
+		mark_lost(file);
 		let_go(file);
+	}
 	file_lose(file, "damaged", "another program wrote to it, or cut it");
 	return true;
 }
@@ -341,6 +366,8 @@ restore_name(list_file *file)
 
 	if (f.fd >= 0)
 		close(f.fd);
+	if (other && what == A_LIST)
+		return file_refuse_list(file, f.who.name, file->who.name);
 	if (other)
 		return file_refuse(file, "identity", "was replaced by something else, which is left alone: remove it");
 	complain("\"%s\" was removed or replaced by another program, and is made again", file->path);

@@ -124,11 +124,12 @@ extern void file_note(list_file *file, bool looked, const char *word, const char
 /* FILE's bits are not what they should be: its readers are told, and a whole is needed. */
 extern void file_lose(list_file *file, const char *word, const char *text);
 
-/* Tells who reads FILE that another one takes its name: 1, or 0 if none does. */
+/* Tells who reads FILE that another one takes its name (FEED_REPLACED), or 0 if none does. */
 extern void file_supersede(list_file *file, uint64_t value);
 
-/* Both are false: why the last call failed, and what is said of FILE; the latter with errno. */
+/* All are false: why the last call failed, and what is said of FILE; the last one with errno. */
 extern bool file_refuse(list_file *file, const char *word, const char *text);
+extern bool file_refuse_list(list_file *file, const char *name, const char *wanted);
 extern bool file_trouble(list_file *file, const char *what);
 
 extern void file_close(list_file *file);

@@ -21,6 +21,17 @@ pull_refuse(follower *f, const char *word, const char *text)
 	return false;
 }
 
+bool
+pull_check_name(follower *f, const char *name)
+{
+	const feed_who *who = &f->file.who;
+
+	if (who->parts == 0 || strcmp(who->name, name) == 0)
+		return true;
+	f->word = "identity";
+	return file_refuse_list(&f->file, who->name, name);
+}
+
 /* True if FILE is as it should be; else the look is over, and maybe the follower. */
 static bool
 check_file(follower *f)

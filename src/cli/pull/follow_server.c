@@ -216,13 +216,12 @@ tell_known(const follower *f, source *s)
 
 /* What was looked at is the list that FILE has. */
 static bool
-check_list(const follower *f, source *s)
+check_list(follower *f, source *s)
 {
-	const feed_who *who = &f->file.who;
-	const char *name = f->plan->name != NULL ? f->plan->name : who->parts > 0 ? who->name : s->news.name;
-
-	if (strcmp(name, s->news.name) != 0)
-		complain("%s: refused: it is another list than the one that is here, or was named", f->plan->out);
+	if (f->plan->name != NULL && strcmp(f->plan->name, s->news.name) != 0)
+		complain("%s: refused: it is the list \"%s\", not \"%s\"", f->plan->out, s->news.name, f->plan->name);
+	else if (!pull_check_name(f, s->news.name))
+		return source_refuse(s, "identity");
 	else if (s->known && memcmp(s->news.identity, s->known_identity, sizeof s->news.identity) != 0)
 		complain("%s: refused: the index is another server's or another database's than the one that is here", f->plan->out);
 	else
@@ -281,6 +280,7 @@ follow_server(follower *f)
 	memset(&look, 0, sizeof look);
 	look.source.plan.index = f->plan->index;
 	look.source.plan.list = f->plan->list;
+	look.source.plan.cure = "if it is the right one, --allow-older takes it once";
 	f->look = look_at_server;
 	f->state = &look;
 	status = follow(f);

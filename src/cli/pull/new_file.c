@@ -145,10 +145,13 @@ new_file_end(list_file *file, const file_facts *facts)
 	who.place.inode = (uint64_t) st.st_ino;
 	if (!write_page(file, &who, facts) || !set_mode(file) || fsync(file->new_fd) != 0)
 		return failed(file, "write");
-	file_supersede(file, 1);
+	/* of a lost one they know more */
+	if (!file->lost)
+		file_supersede(file, FEED_REPLACED);
 	if (renameat(file->folder, file->new_file, file->folder, file->name) != 0)
 	{
-		file_supersede(file, 0);
+		if (!file->lost)
+			file_supersede(file, 0);
 		return failed(file, "rename");
 	}
 	/* the name is taken whatever comes: without this sync a loss of power may bring the old file back */

@@ -131,6 +131,7 @@ static exit_status
 pull_list(const pull_plan *plan)
 {
 	follower	f;
+	const char *name = plan->name != NULL ? plan->name : plan->list;
 	exit_status status = STATUS_TROUBLE;
 
 	memset(&f, 0, sizeof f);
@@ -139,8 +140,9 @@ pull_list(const pull_plan *plan)
 	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();
+	/* another list's file isn't touched, where that can be known before the first look */
 	if (file_open(&f.file, plan->out))
-		status = plan->url != NULL ? follow_url(&f) : follow_server(&f);
+		status = name != NULL && !pull_check_name(&f, name) ? STATUS_NO : plan->url != NULL ? follow_url(&f) : follow_server(&f);
 	file_close(&f.file);
 	if (!plan->follow && stop_requested())
 		stop_die();

@@ -78,6 +78,9 @@ struct follower
 /* What a look found is not taken: says so, and returns false. */
 extern bool pull_refuse(follower *f, const char *word, const char *text);
 
+/* The same if FILE is another list than the one of this name. */
+extern bool pull_check_name(follower *f, const char *name);
+
 /* follow_url.c, follow_server.c: what looks at a web server, and at PostgreSQL, by follow(). */
 extern exit_status follow_url(follower *f);
 extern exit_status follow_server(follower *f);

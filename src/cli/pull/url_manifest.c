@@ -21,14 +21,16 @@ check_identity(url_look *look, const feed_manifest *m)
 {
 	const feed_who *who = &look->f->file.who;
 	bool		known = who->parts > 0;
-	const char *name = look->f->plan->name != NULL ? look->f->plan->name : known ? who->name : m->name;
+	const char *name = look->f->plan->name;
 	char		text[600];
 
-	if (strcmp(name, m->name) != 0)
+	if (name != NULL && strcmp(name, m->name) != 0)
 	{
 		snprintf(text, sizeof text, "it is the list \"%s\", not \"%s\"", m->name, name);
 		return pull_refuse(look->f, "identity", text);
 	}
+	if (!pull_check_name(look->f, m->name))
+		return false;
 	if (known && memcmp(who->identity, m->identity, FEED_IDENTITY_BYTES) != 0 && !look->f->plan->allow_older)
 		return pull_refuse(look->f, "identity", "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once");
 	return true;

@@ -79,8 +79,8 @@ check_list(source *s, const list_head *head)
 
 	if (s->known && memcmp(head->identity, s->known_identity, FEED_IDENTITY_BYTES) != 0)
 	{
-		complain("the list \"%s\" has another identity than before: it was made anew, or is another database's;"
-				 " CALL bloom_set_identity(name, identity) on the server gives it the old one", s->plan.list);
+		complain("the list \"%s\" has another identity than before: it was made anew, or is another database's; %s", s->plan.list,
+				 s->plan.cure);
 		return source_refuse(s, "identity");
 	}
 	if (s->known && head->serial < had)

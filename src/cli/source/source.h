@@ -55,6 +55,7 @@ typedef struct source_plan
 {
 	const char *index;			/* or NULL, and then: */
 	const char *list;
+	const char *cure;			/* what is said of a list with another identity than before */
 } source_plan;
 
 /* Since the program began. */

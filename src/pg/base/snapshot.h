@@ -1,12 +1,11 @@
 /*
  * snapshot.h
- *	  Whether two snapshots see the same, and whether one sees the rows of a query's tables.
+ *	  Whether two snapshots see the same.
  */
 #ifndef BFPG_SNAPSHOT_H
 #define BFPG_SNAPSHOT_H
 
 #include "access/transam.h"
-#include "nodes/plannodes.h"
 #include "utils/snapshot.h"
 
 #pragma GCC visibility push(hidden)
@@ -34,14 +33,6 @@ extern void bfpg_mark_snapshot(BfpgSnapshotMark *mark, MemoryContext context);
 
 /* Whether the query at hand sees what the marked snapshot sees. */
 extern bool bfpg_same_snapshot(const BfpgSnapshotMark *mark);
-
-/*
- * Throws where a table of a plan got other rows after the snapshot was taken, and the snapshot
- * sees neither these nor those of before.  The tables are locked since they were planned, so
- * nothing changes from here on.  made_since: a table that was made after the snapshot is an error,
- * too, as the name may have been another table's then.
- */
-extern void bfpg_check_seen(const PlannedStmt *plan, Snapshot snapshot, bool made_since);
 
 #pragma GCC visibility pop
 

@@ -24,11 +24,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "base/pg_compat.h"
+#include "base/pin.h"
+#include "engines/engines.h"
 #include "list/list.h"
 #include "list/owner.h"
-#include "base/elsewhere.h"
-#include "base/pin.h"
-#include "base/pg_compat.h"
 
 /* Columns of bloom_generation_part. */
 enum

@@ -27,8 +27,8 @@
 #include "list/list.h"
 #include "plan/selectivity.h"
 #include "value/filter.h"
-#include "base/elsewhere.h"
 #include "base/pg_compat.h"
+#include "engines/engines.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_add_support);
 PG_FUNCTION_INFO_V1(bloomfilter_contains_support);
@@ -146,23 +146,15 @@ has_distributed(Node *node, void *root)
 	return expression_tree_walker(node, has_distributed, root);
 }
 
-/*
- * Citus would send the filters of all lists to the nodes, for each query, and its plan there reads
- * them again for each row: megabytes a key.
- */
+/* Another engine would send the filters of all lists to its nodes, for each query. */
 static void
 refuse_join(PlannerInfo *root, const BfpgClause *clause, Oid function)
 {
 	Oid			table = root == NULL ? InvalidOid : table_of(clause->filter, root);
 
-	if (!OidIsValid(table) || table != get_relname_relid("bloom_generation_part", bfpg_extension_schema(function)) ||
-		!has_distributed(clause->key, root))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("the filters of lists can't be joined with a distributed table"),
-			 errdetail("Citus would read them again for each row."),
-			 errhint("Ask bloom_contains((SELECT filter FROM bloom_list_part WHERE name = ... AND part = 0), key), or copy the filters into a reference table, as doc/CITUS.md does.")));
+	if (OidIsValid(table) && table == get_relname_relid("bloom_generation_part", bfpg_extension_schema(function)) &&
+		has_distributed(clause->key, root))
+		bfpg_refuse_join();
 }
 
 /* Of bloom_contains and bloom_contained. */

@@ -19,9 +19,9 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/elsewhere.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
+#include "engines/engines.h"
 #include "list/list.h"
 #include "publish/publish.h"
 

@@ -20,7 +20,7 @@
 
 #include "bf_filter.h"
 #include "bf_key.h"
-#include "base/elsewhere.h"
+#include "engines/engines.h"
 #include "value/filter.h"
 #include "list/list.h"
 #include "base/pg_compat.h"

@@ -26,9 +26,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "base/elsewhere.h"
 #include "base/pg_compat.h"
-#include "base/snapshot.h"
+#include "engines/engines.h"
 #include "publish/source.h"
 
 /* The most arguments of a function of ours. */
@@ -311,7 +310,7 @@ bfpg_source_plan(const BfpgSource *source, Query *statement, ParamListInfo param
 		elog(ERROR, "a query was rewritten to %d", list_length(rewritten));
 	plan = bfpg_plan_query(linitial_node(Query, rewritten), source->text,
 						   parallel ? CURSOR_OPT_PARALLEL_OK : 0, params);
-	bfpg_check_seen(plan, source->snapshot, true);
+	bfpg_check_seen(plan, source->snapshot);
 	bfpg_check_placements(source->snapshot);
 	PopActiveSnapshot();
 	end_context(&callback);

@@ -90,19 +90,37 @@ public final class BloomFilter {
     private Header headerOf(Part part) {
         try {
             return followed == null ? part.header : part.now();
-        } catch (InvalidFilterException error) {
-            throw new IllegalStateException("a file was damaged while it was open", error);
+        } catch (InvalidFilterException | InternalError error) {
+            throw new ChangedFileException(error);
         }
     }
 
     /** Which content of which list it is, and how fresh: what a followed file says of itself. */
     public Status status() {
+        checkWho();
         return new Status(followed);
     }
 
     /** Whether a follower has put another file in the place of this one. */
     boolean isSuperseded() {
-        return followed != null && followed.word(Followed.SUPERSEDED) != 0;
+        try {
+            return followed != null && followed.word(Followed.SUPERSEDED) != 0;
+        } catch (InternalError cut) {
+            return true;
+        }
+    }
+
+    /** Throws if somebody changed a followed file: each question is an error then. */
+    void checkWho() {
+        if (followed == null) {
+            return;
+        }
+        try {
+            followed.checkWho();
+            followed.requireUnchanged();
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
+        }
     }
 
     /** Asks for an integer key: a long, int, short or byte. */
@@ -222,8 +240,21 @@ public final class BloomFilter {
         return parts[number];
     }
 
+    /** The Java machine throws an InternalError where a mapped file was cut. */
     private boolean answer(long hash) {
-        return partOf(hash).contains(hash);
+        Part part = partOf(hash);
+        if (followed == null) {
+            return part.contains(hash);
+        }
+        try {
+            followed.requireUnchanged();
+            boolean found = part.contains(hash);
+            // It may come with the next call only: then this is the one.
+            followed.requireUnchanged();
+            return found;
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
+        }
     }
 
     /**
@@ -232,13 +263,24 @@ public final class BloomFilter {
      */
     private void answerBatch(long[] hashes, int count, boolean[] answers, int from) {
         int touched = 0;
+        if (followed != null) {
+            followed.requireUnchanged();
+        }
         for (int i = 0; i < count; i++) {
-            touched |= partOf(hashes[i], from + i).touch(hashes[i]);
+            touched |= touch(partOf(hashes[i], from + i), hashes[i]);
         }
         // A use of the bytes, so that the compiler keeps the reads: a key whose
         // first byte is 0 is not there.
         for (int i = 0; i < count; i++) {
             answers[from + i] = touched != 0 && answer(hashes[i]);
+        }
+    }
+
+    private static byte touch(Part part, long hash) {
+        try {
+            return part.touch(hash);
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
         }
     }
 

@@ -8,6 +8,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 /**
  * A file that {@code bloomfilter pull} keeps: a page of facts and the parts of a list, whose bits
@@ -64,13 +66,18 @@ final class Followed {
     private final List<Part> parts = new ArrayList<>();
     private final Status.Place place;
     private final long told;
+    private final byte[] who;
+
+    /** Whether a watched filter found other bytes here, or none. */
+    private volatile boolean isChanged;
 
     /**
      * Opens one; pages and headers are checked, and all bits of a file that nobody follows.
      *
-     * @param verify whether these bits are to be checked
+     * @param verify whether these bits are to be checked, and those of exact parts, which don't change
+     * @param identity the list's, or null for any
      */
-    Followed(Path path, FileChannel channel, boolean verify) throws IOException {
+    Followed(Path path, FileChannel channel, boolean verify, UUID identity) throws IOException {
         long length = channel.size();
         require(length >= PAGE, "short", "a followed file has at least 4096 bytes");
         page = map(channel, 0, PAGE);
@@ -83,8 +90,11 @@ final class Followed {
         require(count >= 1 && count <= MAX_PARTS, "who", "the number of parts is not 1 to 65535");
         require(page.getInt(20) == 0 && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
                 && isRightName(), "who", "a field of the page is not 0 that must be");
+        require(identity == null || identity.equals(identity()), "identity",
+                "it is of list " + name() + ", " + identity() + ", and not " + identity);
+        who = bytes(0, WHO_BYTES);
         try {
-            mapParts(channel, count, length);
+            mapParts(channel, count, length, verify);
         } catch (FileException error) {
             throw new InvalidFilterException("part", error.getMessage());
         }
@@ -122,7 +132,7 @@ final class Followed {
     }
 
     /** Each part is mapped by itself, as a buffer ends at 2 GB. */
-    private void mapParts(FileChannel channel, int count, long length) throws IOException {
+    private void mapParts(FileChannel channel, int count, long length, boolean verify) throws IOException {
         long at = PAGE;
         for (int i = 0; i < count; i++) {
             at = (at + PAGE - 1) / PAGE * PAGE;
@@ -130,7 +140,11 @@ final class Followed {
             long size = Header.lengthOf(map(channel, at, Math.min(Header.EXACT_BYTES, length - at)));
             require(size <= length - at, "part", "a part goes on behind the file's end");
             ByteBuffer bytes = map(channel, at, size);
-            parts.add(Part.of(new Header(bytes, size), bytes));
+            Header header = new Header(bytes, size);
+            boolean isExact = header.levels.size() > 1;
+            require(isExact || header.first.bitsSet == 0 && header.checksum == 0, "part",
+                    "a part's header says of its bits what changes");
+            parts.add(isExact ? Part.check(bytes, verify) : Part.of(header, bytes));
             at += size;
         }
         require(at == length, "part", "the file goes on behind its last part");
@@ -230,10 +244,41 @@ final class Followed {
         return bytes;
     }
 
-    /** A text up to its first zero byte, fit for a log. */
-    String text(int at, int length) {
-        String text = new String(bytes(at, length), StandardCharsets.UTF_8);
+    /** Throws if somebody changed the file. */
+    void requireUnchanged() {
+        if (isChanged) {
+            throw new ChangedFileException(null);
+        }
+    }
+
+    /** Finds out whether somebody wrote another file over this one: then its answers may be wrong. */
+    void checkWho() {
+        boolean isSame = false;
+        try {
+            isSame = Arrays.equals(who, bytes(0, WHO_BYTES));
+        } finally {
+            isChanged |= !isSame;
+        }
+    }
+
+    String name() {
+        return text(NAME, NAME_BYTES, StandardCharsets.UTF_8).replaceAll("[\\p{Cntrl}\\x80-\\x9f\\ufffd]", "?");
+    }
+
+    UUID identity() {
+        ByteBuffer bytes = ByteBuffer.wrap(bytes(IDENTITY, 16));
+        return new UUID(bytes.getLong(), bytes.getLong());
+    }
+
+    /** What the follower says: bytes that aren't printable ASCII become question marks. */
+    String said(int at, int length) {
+        return text(at, length, StandardCharsets.ISO_8859_1).replaceAll("[^ -~]", "?");
+    }
+
+    /** A text up to its first zero byte. */
+    private String text(int at, int length, Charset charset) {
+        String text = new String(bytes(at, length), charset);
         int end = text.indexOf('\0');
-        return (end < 0 ? text : text.substring(0, end)).replaceAll("[\\p{Cntrl}\\x80-\\x9f\\ufffd]", "?");
+        return end < 0 ? text : text.substring(0, end);
     }
 }

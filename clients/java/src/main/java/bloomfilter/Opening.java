@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 
 /** Opens what a path names. */
 final class Opening {
@@ -21,11 +22,13 @@ final class Opening {
 
     private final boolean map;
     private final boolean verify;
+    private final UUID identity;
 
     Opening(ReadOption... options) {
         List<ReadOption> all = Arrays.asList(options);
         map = all.contains(ReadOption.MAP);
         verify = !all.contains(ReadOption.NO_VERIFY);
+        identity = all.stream().map(option -> option.identity).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
     /**
@@ -35,12 +38,19 @@ final class Opening {
     static final class Stamp {
         private final Object key;
         private final String bytes;
+        private final boolean isFollowed;
 
         private Stamp(Path path, ByteBuffer start) throws IOException {
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             key = attributes.fileKey();
             String time = attributes.size() + " " + attributes.lastModifiedTime() + " ";
-            bytes = (Followed.isOne(start) ? "" : time) + Arrays.toString(start.array());
+            isFollowed = Followed.isOne(start);
+            bytes = (isFollowed ? "" : time) + Arrays.toString(start.array());
+        }
+
+        /** Whether somebody wrote over the followed file that this is of: its follower makes another one. */
+        boolean isOverwritten(Stamp now) {
+            return isFollowed && now != null && Objects.equals(now.key, key) && !now.bytes.equals(bytes);
         }
 
         /** Null for one that can't be read: that shows when it is opened. */
@@ -70,9 +80,10 @@ final class Opening {
             ByteBuffer start = start(channel);
             Stamp stamp = new Stamp(path, start);
             if (Followed.isOne(start)) {
-                Followed followed = new Followed(path, channel, verify);
+                Followed followed = new Followed(path, channel, verify, identity);
                 return new BloomFilter(followed.parts(), stamp, followed);
             }
+            Header.require(identity == null, "identity", "it is of no list");
             return new BloomFilter(List.of(readFilter(channel, start)), stamp, null);
         } catch (FileException error) {
             error.in(path);

@@ -1,6 +1,5 @@
 package bloomfilter;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -23,10 +22,26 @@ public final class Status {
         COPY
     }
 
-    private final Followed file;
+    /** So many looks may be missed, and a clock may be ahead by so much. */
+    private static final int MISSED_LOOKS = 3;
+    private static final Duration AHEAD = Duration.ofMinutes(1);
 
-    Status(Followed file) {
-        this.file = file;
+    /** Null where nobody follows it. */
+    private final Followed file;
+    private final String list;
+    private final UUID identity;
+    private final long serial;
+    private final Place place;
+    private final Instant trueAt;
+
+    /** Reads the page. */
+    Status(Followed page) {
+        list = page == null ? null : page.name();
+        identity = page == null ? null : page.identity();
+        serial = page == null ? 0 : page.serial();
+        place = page == null ? Place.NONE : page.place();
+        file = place == Place.NONE ? null : page;
+        trueAt = place == Place.HERE ? moment(Followed.TRUE_AT) : null;
     }
 
     private long word(int at) {
@@ -44,30 +59,26 @@ public final class Status {
 
     /** The list's name. */
     public String list() {
-        return file == null ? null : file.text(Followed.NAME, Followed.NAME_BYTES);
+        return list;
     }
 
     /** The list's identity. */
     public UUID identity() {
-        if (file == null) {
-            return null;
-        }
-        ByteBuffer bytes = ByteBuffer.wrap(file.bytes(Followed.IDENTITY, 16));
-        return new UUID(bytes.getLong(), bytes.getLong());
+        return identity;
     }
 
     /** Microseconds since 1970 of its publish: all that this serial has is found, and a later one is greater. */
     public long serial() {
-        return file == null ? 0 : file.serial();
+        return serial;
     }
 
     public Place place() {
-        return file == null ? Place.NONE : file.place();
+        return place;
     }
 
-    /** What was committed before is in it. */
+    /** What was committed before is in it; known where the place is HERE. */
     public Instant trueAt() {
-        return moment(Followed.TRUE_AT);
+        return trueAt;
     }
 
     /** The follower's last look that went well. */
@@ -106,19 +117,37 @@ public final class Status {
         return word(Followed.FAILURES);
     }
 
-    /** When the first of them was. */
+    /** When the reason came. */
     public Instant since() {
         return moment(Followed.SINCE);
     }
 
-    /** What is wrong, one of the words of {@code bloomfilter status}; empty where nothing is. */
-    public String word() {
-        return file == null ? "" : file.text(Followed.WORD, Followed.WORD_BYTES);
+    /** What is wrong, one of the reasons of {@code bloomfilter status}; empty where nothing is. */
+    public String reason() {
+        String said = said();
+        return said.isEmpty() ? isAhead() ? "clock" : isOld() ? "old" : "" : said;
     }
 
-    /** Why. */
-    public String text() {
-        return file == null ? "" : file.text(Followed.TEXT, Followed.TEXT_BYTES);
+    /** It in a sentence. */
+    public String message() {
+        if (!said().isEmpty()) {
+            return file.said(Followed.TEXT, Followed.TEXT_BYTES);
+        }
+        return isAhead() ? "the last look is " + -age().toSeconds() + " s in the future"
+                : isOld() ? "no look for " + age().toSeconds() + " s" : "";
+    }
+
+    private String said() {
+        return file == null ? "" : file.said(Followed.WORD, Followed.WORD_BYTES);
+    }
+
+    private boolean isAhead() {
+        return age() != null && age().compareTo(AHEAD.negated()) < 0;
+    }
+
+    /** What a follower that is no more can't write into its page. */
+    private boolean isOld() {
+        return age() != null && !every().isZero() && age().dividedBy(MISSED_LOOKS).compareTo(every()) > 0;
     }
 
     /** Whether another file took the place of this one. */

@@ -106,13 +106,26 @@ public final class WatchedBloomFilter {
         reloading.lock();
         try {
             looked = System.nanoTime();
-            if (current != null && current.stamp.equals(Opening.Stamp.orNull(path))) {
-                return false;
+            if (current != null) {
+                Opening.Stamp now = Opening.Stamp.orNull(path);
+                requireNotOverwritten(now);
+                if (current.stamp.equals(now)) {
+                    return false;
+                }
             }
-            current = opening.open(path);
+            BloomFilter next = opening.open(path);
+            requireNotOverwritten(next.stamp);
+            current = next;
             return true;
         } finally {
             reloading.unlock();
+        }
+    }
+
+    private void requireNotOverwritten(Opening.Stamp now) {
+        if (current != null && current.stamp.isOverwritten(now)) {
+            current.checkWho();
+            throw new ChangedFileException(null);
         }
     }
 

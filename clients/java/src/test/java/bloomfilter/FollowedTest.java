@@ -17,8 +17,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.UUID;
 import org.junit.Before;
 import org.junit.Rule;
 import org.junit.Test;
@@ -95,8 +97,8 @@ public class FollowedTest {
         Status status = BloomFilter.open(path).status();
         assertEquals("public.users_filter", status.list());
         assertEquals("0f8fad5b-d9cb-469f-a165-70867728950e", status.identity().toString());
-        assertEquals("no-look", status.word());
-        assertEquals("could not connect?[2J", status.text());
+        assertEquals("no-look", status.reason());
+        assertEquals("could not connect?[2J", status.message());
         assertEquals(Instant.ofEpochSecond(1795395655, 100000000), status.trueAt());
         assertEquals(Instant.ofEpochSecond(1795395600), status.looked());
         assertEquals(4, status.failures());
@@ -122,6 +124,9 @@ public class FollowedTest {
             byte[] bytes = Support.hex(row.get("file_hex"));
             Files.write(path, bytes);
             if (!row.get("word").equals("-")) {
+                if (!row.get("where").equals("-") && !row.get("where").equals("nobody")) {
+                    keep(bytes, row.get("where"));
+                }
                 assertEquals(name, row.get("word"), assertThrows(name,
                         InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
                 if (row.get("word").equals("sum")) {
@@ -136,6 +141,13 @@ public class FollowedTest {
             BloomFilter filter = BloomFilter.open(path);
             assertEquals(name, place, filter.status().place());
             assertEquals(name, row.get("told"), String.valueOf(filter.status().serial()));
+            Instant trueAt = filter.status().trueAt();
+            assertEquals(name, row.get("true_at"),
+                    String.valueOf(trueAt == null ? 0 : ChronoUnit.MICROS.between(Instant.EPOCH, trueAt)));
+            assertEquals(name, row.get("reason"), filter.status().reason());
+            if (!row.get("message").isEmpty()) {
+                assertEquals(name, row.get("message"), filter.status().message());
+            }
             for (String key : row.get("keys").split(",")) {
                 assertTrue(name + " " + key, filter.contains(Long.parseLong(key)));
             }
@@ -161,15 +173,49 @@ public class FollowedTest {
     }
 
     @Test
-    public void anotherListInTheSameFile() throws IOException {
-        ByteBuffer b = ByteBuffer.wrap(page("here")).order(ByteOrder.LITTLE_ENDIAN);
-        Files.write(path, b.array());
+    public void anOverwrittenFileIsAnErrorUntilThereIsAnother() throws IOException {
+        keep(page("here"), "here");
         WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        watched.onError(error -> { });
+        ByteBuffer b = ByteBuffer.wrap(page("here")).order(ByteOrder.LITTLE_ENDIAN);
         b.put(Followed.NAME, (byte) 'P');
+        Arrays.fill(b.array(), Followed.PAGE + Header.BYTES, b.limit(), (byte) 0);
         poke(path, 0, seal(b).array());
+        assertThrows(ChangedFileException.class, watched::reload);
+        assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
+        assertThrows(ChangedFileException.class, () -> watched.current().containsMany(new long[] {1}));
+        assertThrows(ChangedFileException.class, watched::status);
+        keep(page("here"), "here");
         assertTrue(watched.reload());
-        assertEquals("Public.users_filter", watched.status().list());
-        assertFalse(watched.reload());
+        assertTrue(watched.current().contains(1));
+    }
+
+    @Test
+    public void aFileThatIsCutIsAnErrorOfOurs() throws IOException {
+        keep(page("here"), "here");
+        BloomFilter filter = BloomFilter.open(path);
+        try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
+            file.setLength(0);
+        }
+        assertThrows(ChangedFileException.class, filter::status);
+        assertThrows(ChangedFileException.class, () -> filter.contains(1));
+    }
+
+    @Test
+    public void aReaderMayInsistOnAList() throws IOException {
+        UUID identity = UUID.fromString("0f8fad5b-d9cb-469f-a165-70867728950e");
+        byte[] bytes = page("here");
+        keep(bytes, "here");
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path, ReadOption.identity(identity));
+        bytes[Followed.IDENTITY]++;
+        keep(bytes, "here");
+        assertEquals("identity", assertThrows(InvalidFilterException.class, watched::reload).rule());
+        watched.onError(error -> { });
+        assertTrue(watched.current().contains(1));
+        assertEquals(identity, watched.status().identity());
+        Files.write(path, Support.integerFilter(0, 10));
+        assertEquals("identity", assertThrows(InvalidFilterException.class,
+                () -> BloomFilter.open(path, ReadOption.identity(identity))).rule());
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Arrays;
 import java.util.Base64;
 import org.junit.Before;
@@ -31,7 +32,7 @@ public class HostileTest {
     @Test
     public void soundFileOpens() throws IOException {
         Files.write(path, sound);
-        for (ReadOption option : ReadOption.values()) {
+        for (ReadOption option : List.of(ReadOption.MAP, ReadOption.NO_VERIFY)) {
             assertTrue(BloomFilter.open(path, option).contains(7));
         }
         BloomFilter filter = BloomFilter.open(path);

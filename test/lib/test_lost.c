@@ -1,0 +1,191 @@
+/*
+ * test_lost.c
+ *	  Followed files whose bits can't be believed any more, and files of other lists: an error
+ *	  within a look, and never a "no".
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "feed_values.h"
+#include "files.h"
+#include "make_filters.h"
+#include "make_list.h"
+#include "tap.h"
+
+#define KEYS 1000
+
+static const char *path;
+static const char *other;		/* a file of another list */
+static bloomfilter *members;
+
+static bloomfilter_watched *watched;
+static bloomfilter_reader *reader;
+
+static void
+begin(unsigned flags)
+{
+	make_list(path, members, NULL);
+	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+}
+
+static void
+end(void)
+{
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+}
+
+static int
+answer(void)
+{
+	int			code = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
+
+	bloomfilter_reader_leave(reader);
+	return code;
+}
+
+/* As cat does: the file stays the one that it is. */
+static void
+write_over(const char *from)
+{
+	size_t		length;
+	uint8_t    *bytes = read_file(from, &length);
+
+	put_bytes(path, bytes, length, 0);
+	need(truncate(path, (off_t) length) == 0, "truncate");
+	free(bytes);
+}
+
+/* All that can be asked of a file that is lost. */
+static void
+check_answers(const char *what)
+{
+	const bloomfilter *filter = bloomfilter_reader_enter(reader);
+	const int64_t key = 1;
+	const uint8_t bytes[8] = {1};
+	const bloomfilter_slice slice = {bytes, sizeof bytes};
+	char		text[BLOOMFILTER_EXPLAIN_TEXT];
+	uint8_t		found;
+	const void *part;
+	size_t		length;
+	bloomfilter_info info;
+	bloomfilter_status status;
+
+	same(bloomfilter_contains_int64(filter, key), BLOOMFILTER_ERR_LOST, "%s: a key", what);
+	same(bloomfilter_contains(filter, BLOOMFILTER_KEY_TEXT, "a", 1), BLOOMFILTER_ERR_LOST, "%s: a key of another type", what);
+	same(bloomfilter_contains_batch(filter, BLOOMFILTER_KEY_INTEGER, &slice, 1, &found, NULL), BLOOMFILTER_ERR_LOST, "%s: keys", what);
+	same(bloomfilter_contains_int64_batch(filter, &key, 1, &found, NULL), BLOOMFILTER_ERR_LOST, "%s: integers", what);
+	same(bloomfilter_explain(filter, BLOOMFILTER_KEY_INTEGER, bytes, sizeof bytes, text), BLOOMFILTER_ERR_LOST, "%s: explain", what);
+	same(bloomfilter_get_info(filter, -1, &info, sizeof info), BLOOMFILTER_ERR_LOST, "%s: what is in it", what);
+	same(bloomfilter_get_bytes(filter, 0, &part, &length), BLOOMFILTER_ERR_LOST, "%s: its bytes", what);
+	same(bloomfilter_write(filter, other, NULL), BLOOMFILTER_ERR_LOST, "%s: a copy of it", what);
+	bloomfilter_get_status(filter, &status, sizeof status);
+	ok(strcmp(status.word, "damaged") == 0, "and its status says so: %s", status.word);
+	bloomfilter_reader_leave(reader);
+}
+
+/* What takes the path is taken again. */
+static void
+check_healed(const char *what)
+{
+	make_list(path, members, NULL);
+	same(bloomfilter_watched_reload(watched, NULL), 1, "%s: another file takes the path", what);
+	same(answer(), 1, "and is asked");
+	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "without an error");
+}
+
+static void
+check_mark(void)
+{
+	bloomfilter *filter;
+
+	begin(0);
+	same(answer(), 1, "a file");
+	put_word(path, FEED_SUPERSEDED, FEED_LOST);
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "whose follower says that it is damaged");
+	check_answers("marked");
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "and again");
+	same(bloomfilter_open(path, 0, &filter, NULL), BLOOMFILTER_ERR_LOST, "nor can it be opened");
+	same(bloomfilter_open(path, BLOOMFILTER_COPY, &filter, NULL), BLOOMFILTER_ERR_LOST, "nor copied");
+	check_healed("marked");
+	put_word(path, FEED_SUPERSEDED, FEED_LOST);
+	unlink(path);
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_SYSTEM, "one that is gone");
+	same(answer(), BLOOMFILTER_ERR_LOST, "is not asked either");
+	check_healed("gone");
+	end();
+}
+
+static void
+check_overwritten(const char *with, const char *what)
+{
+	begin(0);
+	write_over(with);
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "%s over a file", what);
+	check_answers(what);
+	check_healed(what);
+	end();
+}
+
+/* What is in memory is right whatever becomes of the file. */
+static void
+check_copy(void)
+{
+	begin(BLOOMFILTER_COPY);
+	write_over(other);
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_LOST, "another list over a file that was copied");
+	same(answer(), 1, "the copy is asked on");
+	check_healed("copied");
+	end();
+}
+
+/* ------------------------------------------------------------------------
+ * Identity
+ * ------------------------------------------------------------------------ */
+
+static void
+check_identity(const char *filter_path)
+{
+	char		identity[FEED_UUID_TEXT_BYTES];
+	feed_who	who;
+
+	make_list(path, members, &who);
+	feed_uuid_text(identity, who.identity);
+	same(bloomfilter_watched_open(other, 0, identity, &watched, NULL), BLOOMFILTER_ERR_IDENTITY, "a file of another list");
+	same(bloomfilter_watched_open(filter_path, 0, identity, &watched, NULL), BLOOMFILTER_ERR_IDENTITY, "a filter of no list");
+	same(bloomfilter_watched_open(path, 0, "users", &watched, NULL), BLOOMFILTER_ERR_ARGUMENT, "what is no identity");
+	need(bloomfilter_watched_open(path, 0, identity, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "the right one");
+	need(rename(other, path) == 0, "rename");
+	same(bloomfilter_watched_reload(watched, NULL), BLOOMFILTER_ERR_IDENTITY, "a file of another list takes the path");
+	same(answer(), 1, "the old one stays");
+	check_healed("identity");
+	end();
+}
+
+int
+main(void)
+{
+	const char *filter_path = scratch_path("filter.bloom");
+	feed_who	who;
+
+	path = scratch_path("list.bloom");
+	other = scratch_path("other.bloom");
+	members = make_range(KEYS, 1, 1, KEYS);
+	need(bloomfilter_write(members, filter_path, NULL) == BLOOMFILTER_OK, "a filter");
+	make_list(other, members, &who);
+	who.identity[0]++;
+	put_who(other, &who);
+	check_mark();
+	check_overwritten(other, "another list");
+	check_overwritten(filter_path, "a filter");
+	check_copy();
+	check_identity(filter_path);
+	bloomfilter_close(members);
+	return tap_done();
+}
