@@ -126,6 +126,19 @@ select bool_or(bloom_lookup('chosen', name)) from chosen;
 call bloom_publish('named', 'SELECT ROW(id, 1), good FROM twice');
 call bloom_publish('named', 'SELECT id::text::bloom_key, good FROM twice');
 -- it is for exact lists
+-- what a level lets in is bounded while it is gathered
+set bloomfilter.publish_memory = '2MB';
+call bloom_publish('grows', 'SELECT g, g <= 50000 FROM generate_series(1, 50010) g', p => 0.5);
+\set VERBOSITY terse
+call bloom_publish('grows', 'SELECT g, g <= 50000 FROM generate_series(1, 1000000) g');
+\set VERBOSITY default
+reset bloomfilter.publish_memory;
+-- equal keys of two texts are equal, whatever their type, and also in a row with a column without a type
+call bloom_publish('equal', 'SELECT * FROM (VALUES (1.0, true), (1.00, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT * FROM (VALUES (0::float8, true), (''-0''::float8, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT * FROM (VALUES (''a''::char(3), true), (''a  ''::char(5), false)) v (k, good)');
+call bloom_publish('equal', 'SELECT ROW(k, ''x''), good FROM (VALUES (1.0, true), (1.00, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT k::bloom_key, good FROM (VALUES (''7'', true), (''7'', false)) v (k, good)');
 call bloom_publish('plain', 'SELECT id FROM users WHERE active', on_conflict => true);
 
 -- a query that gives other rows each time

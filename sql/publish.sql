@@ -235,7 +235,23 @@ select bloom_lookup_each('email', array[1]);
 select bloom_lookup_each('account', '{1,x}');
 \set SHOW_CONTEXT never
 call bloom_publish('', 'SELECT 1');
-call bloom_publish(repeat('x', 1001), 'SELECT 1');
+call bloom_publish(repeat('x', 201), 'SELECT 1');
+\set VERBOSITY terse
+call bloom_publish(E'line\n', 'SELECT 1');
+call bloom_publish(E'to the left \u202e', 'SELECT 1');
+call bloom_publish(E'isolated \u2066', 'SELECT 1');
+call bloom_publish(E'\u0085', 'SELECT 1');
+call bloom_publish(' x', 'SELECT 1');
+select bloom_publish_filter('x ', bloom_agg(1));
+call bloom_publish(repeat('\u00e9', 100) || 'x', 'SELECT 1');
+call bloom_publish(repeat(U&'\00e9', 100), 'SELECT 1');
+call bloom_drop(repeat(U&'\00e9', 100));
+-- what a run tells while it goes on, and what has come out
+call bloom_publish('told', 'SELECT g % 1500 FROM generate_series(1, 2000) g', n => 2000, verbose => true);
+call bloom_refresh('told', verbose => true);
+call bloom_publish('told', 'SELECT g, g % 3 = 0 FROM generate_series(1, 2000) g', verbose => true, allow_shrink => true, allow_type_change => true);
+call bloom_drop('told');
+\set VERBOSITY default
 call bloom_publish(null, 'SELECT 1');
 call bloom_publish('x', null);
 call bloom_publish('x', 'SELECT 1', p => 0);

@@ -59,7 +59,7 @@ create role regress_bloom_becomes noinherit in role regress_bloom_nightly;
 create role regress_bloom_creates createrole;
 create role regress_bloom_maker;
 grant execute on procedure bloom_publish to regress_bloom_becomes, regress_bloom_creates, regress_bloom_maker;
-grant execute on function bloom_publish_filter(text, bloomfilter, double precision, boolean) to public;
+grant execute on function bloom_publish_filter(text, bloomfilter, boolean, boolean) to public;
 create table verb (number int, verb text, sql text);
 insert into verb values
   (1, 'publish', $$call bloom_publish('member', 'select id from shop.member')$$),

@@ -27,7 +27,7 @@ bfpg_progress_begin(const BfpgPublication *list, const char *phase)
 	expected_rows = list->build->rows;
 	told_at = GetCurrentTimestamp();
 	ereport(INFO,
-			(errmsg("list \"%s\": %s, about %.0f rows", list->name, phase, expected_rows)));
+			(errmsg("list \"%s\": %s", list->name, phase)));
 }
 
 /* Workers tell nothing: what they have read is counted in shared memory. */
