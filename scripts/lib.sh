@@ -106,7 +106,7 @@ cleanup() {
 copy_sources() {
 	mkdir "$2"
 	(cd "$1" && tar cf - --exclude=.git --exclude=node_modules \
-		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so' --exclude='*.so.*' --exclude=./build \
+		--exclude='*.[od]' --exclude='*.bc' --exclude='*.so' --exclude='*.so.*' --exclude=./built_for --exclude=./build \
 		--exclude='./test/*/build' --exclude='./clients/*/build' --exclude='./src/lib/build' .) |
 		tar xf - -C "$2"
 	as_root chown -R postgres "$2"

@@ -57,6 +57,10 @@ is( rows(q{
 		'timestamp|timestamptz'),
 	'the pairs of kinds that are refused');
 
+# Hints.
+cmp_ok(rows('SELECT count(*) FROM followed WHERE state IS NULL'), '>=', 10, 'some pairs have a hint that proposes a cast');
+is(rows("SELECT a, b, type, wrong, state FROM followed WHERE wrong > 0 OR state NOT LIKE '22%' LIMIT 20"), '', 'who follows it gets what EXISTS says');
+
 # Literals.
 cmp_ok(rows('SELECT count(*) FROM literals WHERE state IS NULL'), '>=', 3000, 'many literals are looked up');
 is(rows(q{SELECT DISTINCT a, way, t FROM literals WHERE wrong > 0 AND NOT (a = 'name' AND octet_length(t) > 63) LIMIT 20}), '',

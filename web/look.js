@@ -96,7 +96,7 @@ async function look (files) {
   looked.filter = BloomFilter.fromBytes(bytes)
   const { info } = looked.filter
   const status = looked.filter.status()
-  byId('look-verdict').replaceChildren(make('span', { class: 'in' }, 'Whole: '), status.place === 'copy'
+  byId('look-verdict').replaceChildren(make('span', { class: 'out' }, 'Whole: '), status.place === 'copy'
     ? 'its first page and the headers of its parts are right. It is a copy of a list that is followed: whoever follows it checks the bits.'
     : 'header, size, number of bits and checksum are right.')
   showInfo(info, status, files[0].lastModified)

@@ -12,17 +12,17 @@ const batchKeys = 32
 // ContainsManyInt64 asks for many keys of type integer and writes the answers to
 // found, which must be as long as keys.
 func (f *Filter) ContainsManyInt64(keys []int64, found []bool) error {
-	return askBatch(f, Integer, keys, found, hashInt64s)
+	return askBatch(f, Integer, keys, found, hashInt64s, func(key int64) (Key, error) { return IntegerKey(key), nil })
 }
 
 // ContainsManyString does the same for keys of type text.
 func (f *Filter) ContainsManyString(keys []string, found []bool) error {
-	return askBatch(f, Text, keys, found, hashStrings)
+	return askBatch(f, Text, keys, found, hashStrings, TextKey)
 }
 
 // ContainsMany does the same for keys made by functions such as UUIDKey.
 func (f *Filter) ContainsMany(keys []Key, found []bool) error {
-	return askBatch(f, f.keyType, keys, found, hashKeys)
+	return askBatch(f, f.keyType, keys, found, hashKeys, func(key Key) (Key, error) { return key, nil })
 }
 
 // hashes are those of the keys that wait for memory together.
@@ -65,12 +65,15 @@ func hashKeys(f *Filter, keys []Key, to *hashes) (int, error) {
 }
 
 // askBatch is the worker of all batches.
-func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany[K]) (err error) {
+func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany[K], keyOf func(K) (Key, error)) (err error) {
 	if len(found) != len(keys) {
 		panic("bloomfilter: found is not as long as keys")
 	}
 	if err := f.checkType(t); err != nil {
 		return err
+	}
+	if f.changes != nil {
+		return askEach(f, keys, found, keyOf)
 	}
 	if f.mapped != nil {
 		defer catchFault(debug.SetPanicOnFault(true), &err)

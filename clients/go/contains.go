@@ -6,6 +6,10 @@ func (f *Filter) ContainsInt64(key int64) (bool, error) {
 	if f.plain != nil && f.keyType == Integer {
 		return f.plain.lineContains(hashWord(uint64(key), f.seed)), nil
 	}
+	if f.changes != nil {
+		own := IntegerKey(key)
+		return f.askKey(&own)
+	}
 	if err := f.checkType(Integer); err != nil {
 		return false, err
 	}
@@ -21,15 +25,12 @@ func (f *Filter) ContainsString(key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return f.ask(hashOf(text, f.seed))
+	return f.askKey(&Key{keyType: Text, long: text})
 }
 
 // Contains asks for a key of any type.
 func (f *Filter) Contains(key Key) (bool, error) {
-	if err := f.checkKey(&key); err != nil {
-		return false, err
-	}
-	return f.ask(key.hash(f.seed))
+	return f.askKey(&key)
 }
 
 // checkKey also refuses the zero Key, which stands for no value.

@@ -81,11 +81,16 @@ func (e *BatchError) Error() string {
 // Unwrap returns the key's own error.
 func (e *BatchError) Unwrap() error { return e.Err }
 
+// ChangesError says that the changes by day of a followed file are damaged.
+type ChangesError struct{}
+
+func (e *ChangesError) Error() string { return "table of changes is damaged" }
+
 // ChangedFileError says that somebody cut or overwrote a file that is open, instead of
-// renaming a new one over it. Of a watched filter each question is this error until there
+// renaming a new one over it, or that its follower found it damaged. Of a watched filter each question is this error until there
 // is a new one.
 type ChangedFileError struct{}
 
 func (e *ChangedFileError) Error() string {
-	return "bloomfilter file was cut short or overwritten while it was open"
+	return "bloomfilter file was cut short, overwritten, or found damaged by its follower"
 }

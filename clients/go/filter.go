@@ -20,6 +20,7 @@ type Filter struct {
 	keyType  KeyType
 	mapped   *mapping  // kept reachable as long as the filter is
 	followed *followed // the file that it lies in or was copied from, or nil
+	changes  *changes  // of a tracked list, or nil
 	plain    *part     // a whole filter in memory whose blocks are cache lines, or nil
 	stamp    stamp     // of the file that it was opened from
 

@@ -10,17 +10,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
-	"unsafe"
 )
 
 // A followed file: a page of facts and the parts of a list, whose bits a follower sets in
 // place while readers have the file mapped. doc/FEED.md describes it.
 
 const (
-	pageBytes = 4096
-	pageOf    = 2 // version of the page
+	pageBytes   = 4096
+	pageOf      = 2 // versions of the page
+	trackedPage = 3 // of a list that is tracked
 
 	maxParts = 65535
 
@@ -82,13 +81,10 @@ type followed struct {
 	told  uint64 // the serial, where it is not the page's
 }
 
-// load reads a word that the follower may change meanwhile, in one load.
 func (w *followed) load(at int) uint64 {
-	value := atomic.LoadUint64((*uint64)(unsafe.Pointer(&w.mem.bytes[at])))
+	value := loadWord(w.mem.bytes, at)
 	runtime.KeepAlive(w)
-	var native [8]byte
-	*(*uint64)(unsafe.Pointer(&native)) = value
-	return binary.LittleEndian.Uint64(native[:])
+	return value
 }
 
 func (w *followed) serial() uint64 {
@@ -125,6 +121,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 		f.mapped = w.mem
 	}
 	f.followed = w
+	f.changes = changesOf(w.mem.bytes)
 	return f, nil
 }
 
@@ -133,10 +130,11 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 	defer catchFault(debug.SetPanicOnFault(true), &err)
 	b := w.mem.bytes
 	count := binary.LittleEndian.Uint32(b[16:])
+	table, hasTable := tableBytes(b)
 	switch {
 	case string(b[:4]) != "BLML":
 		return nil, invalid("magic", "does not start with BLMF or BLML")
-	case binary.LittleEndian.Uint32(b[4:]) != pageOf:
+	case binary.LittleEndian.Uint32(b[4:]) != pageOf && binary.LittleEndian.Uint32(b[4:]) != trackedPage:
 		return nil, invalid("version", fmt.Sprintf("unsupported version %d of a followed file", binary.LittleEndian.Uint32(b[4:])))
 	case binary.LittleEndian.Uint64(b[whoChecksumAt:]) != hashOf(b[:whoChecksumAt], 0):
 		return nil, invalid("checksum", "checksum of the page does not match")
@@ -144,13 +142,16 @@ func (w *followed) check(info os.FileInfo, c config) (parts []*part, err error) 
 		return nil, invalid("length", "the file has another length than it says")
 	case count < 1 || count > maxParts:
 		return nil, invalid("who", "the number of parts is not between 1 and 65535")
-	case !allZero(b[20:24]) || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
+	case !hasTable || !allZero(b[nameAt+nameBytes:whoChecksumAt]) || !allZero(afterName(b)):
 		return nil, invalid("who", "a field of the page is not 0 that must be")
+	}
+	if w.isLost() {
+		return nil, invalid("lost", (&ChangedFileError{}).Error())
 	}
 	if id := identityOf(b); c.identity != "" && c.identity != id {
 		return nil, invalid("identity", fmt.Sprintf("it is of list %s, %s, and not %s", printable(b[nameAt:nameAt+nameBytes]), id, c.identity))
 	}
-	if parts, err = partsOf(b, count, !c.trust); err != nil {
+	if parts, err = partsOf(b, count, table, !c.trust); err != nil {
 		return nil, err
 	}
 	w.findPlace(info)
@@ -170,7 +171,7 @@ func afterName(b []byte) []byte {
 	return field[length:]
 }
 
-func partsOf(b []byte, count uint32, thorough bool) (parts []*part, err error) {
+func partsOf(b []byte, count uint32, table int, thorough bool) (parts []*part, err error) {
 	at := pageBytes
 	for i := uint32(0); i < count; i++ {
 		p, err := partAt(b, at, thorough)
@@ -179,11 +180,11 @@ func partsOf(b []byte, count uint32, thorough bool) (parts []*part, err error) {
 		}
 		parts = append(parts, p)
 		at += int(p.header.bytes())
-		if i+1 < count {
+		if i+1 < count || table != 0 {
 			at = (at + pageBytes - 1) / pageBytes * pageBytes
 		}
 	}
-	if at != len(b) {
+	if at+table != len(b) {
 		return nil, invalid("part", "the file goes on behind its last part")
 	}
 	return parts, nil
@@ -304,6 +305,8 @@ func (w *followed) copy(parts []*part) (copies []*part, err error) {
 		}
 		copies = append(copies, own)
 	}
+	table, _ := tableBytes(page)
+	page = append(page, w.mem.bytes[len(w.mem.bytes)-table:]...)
 	w.mem.release()
 	binary.LittleEndian.PutUint64(page[serialAt:], serial)
 	w.mem = &mapping{bytes: page}
@@ -360,6 +363,7 @@ type Status struct {
 	Reason         string    // what is wrong: one of the reasons of "bloomfilter status"; empty: nothing
 	Message        string    // it in a sentence
 	Superseded     bool      // another file took its place
+	Changes        uint64    // keys that were changed by day since the list was published
 }
 
 // Status reads the page anew.
@@ -385,6 +389,9 @@ func (f *Filter) Status() (s Status) {
 		Serial:   w.serial(),
 		Place:    w.place,
 	}
+	if f.changes != nil {
+		s.Changes = f.changes.count()
+	}
 	if w.place == Here {
 		s.TrueAt = moment(w.load(trueAtAt))
 	}
@@ -399,6 +406,11 @@ func (f *Filter) Status() (s Status) {
 func (w *followed) damaged() Status {
 	return Status{Place: w.place, Reason: "damaged", Message: (&ChangedFileError{}).Error()}
 }
+
+// lost is superseded of a file whose bits its follower found to be others than they should be.
+const lost = 2
+
+func (w *followed) isLost() bool { return w.load(supersededAt) == lost && !isNobodys(w.mem.bytes) }
 
 // identityOf is the list's, as a UUID.
 func identityOf(page []byte) string {

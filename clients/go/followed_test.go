@@ -180,6 +180,28 @@ func TestOverwrittenFile(t *testing.T) {
 	}
 }
 
+// Its follower found that the bits are others than they should be.
+func TestLostFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.bloom")
+	b := vectorPage(t, "here")
+	keep(t, path, b, "here")
+	w := mustWatch(t, path, OnError(func(error) {}))
+	pokeNumber(t, path, supersededAt, lost)
+	_, err := Open(path)
+	checkRule(t, err, "lost")
+	var changed *ChangedFileError
+	if _, err := w.Reload(); !errors.As(err, &changed) {
+		t.Errorf("a reload: %v", err)
+	}
+	if _, err := w.Current().ContainsInt64(1); !errors.As(err, &changed) {
+		t.Errorf("a look-up: %v", err)
+	}
+	keep(t, path, b, "here")
+	if fresh, err := w.Reload(); !fresh || err != nil || !isIn(t, w.Current(), 1) {
+		t.Errorf("the new file: %v, %v", fresh, err)
+	}
+}
+
 func TestIdentity(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.bloom")
 	b := vectorPage(t, "here")

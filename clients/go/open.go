@@ -72,7 +72,7 @@ func openPath(path string, c config) (*Filter, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if f.followed != nil && f.mapped == nil {
-		s.serial = f.followed.load(serialAt)
+		s.serial, s.to = f.followed.load(serialAt), f.followed.load(tableTo)
 	}
 	f.stamp = s
 	return f, nil
@@ -99,6 +99,7 @@ type stamp struct {
 	info   os.FileInfo
 	start  string // its first bytes; of a followed file those that never change
 	serial uint64 // that a copy of a followed file has, else 0
+	to     uint64 // up to where such a copy has the changes by day
 }
 
 // is says whether a file that is looked at later has the same bytes, or is the same followed one.
@@ -107,7 +108,7 @@ func (s stamp) is(now stamp) bool {
 		return false
 	}
 	if isFollowed(s.start) {
-		return s.serial == 0 || s.serial == now.serial
+		return s.serial == 0 || s.serial == now.serial && s.to == now.to
 	}
 	return s.info.Size() == now.info.Size() && s.info.ModTime().Equal(now.info.ModTime())
 }
@@ -124,8 +125,9 @@ func lookAt(path string) (stamp, error) {
 		return stamp{}, err
 	}
 	defer file.Close()
-	if page, err := readStart(file, serialAt+8); err == nil && len(page) == serialAt+8 {
+	if page, err := readStart(file, pageBytes); err == nil && len(page) == pageBytes {
 		s.serial = binary.LittleEndian.Uint64(page[serialAt:])
+		s.to = binary.LittleEndian.Uint64(page[tableTo:])
 	}
 	return s, nil
 }

@@ -111,10 +111,10 @@ func (w *WatchedFilter) reload() (bool, error) {
 		now, err := lookAt(w.path)
 		old.checkWho()
 		switch {
+		case err == nil && old.overwritten.Load() && os.SameFile(old.stamp.info, now.info), err == nil && old.stamp.isOverwritten(now):
+			return false, fmt.Errorf("%s: %w", w.path, &ChangedFileError{})
 		case err == nil && old.stamp.is(now):
 			return false, nil
-		case err == nil && old.stamp.isOverwritten(now):
-			return false, fmt.Errorf("%s: %w", w.path, &ChangedFileError{})
 		}
 	}
 	f, err := openPath(w.path, w.config)
@@ -137,7 +137,7 @@ func (f *Filter) checkWho() {
 	var err error
 	func() {
 		defer catchFault(debug.SetPanicOnFault(true), &err)
-		if string(f.mapped.bytes[:whoBytes]) != f.stamp.start {
+		if string(f.mapped.bytes[:whoBytes]) != f.stamp.start || f.followed.isLost() {
 			err = &ChangedFileError{}
 		}
 	}()

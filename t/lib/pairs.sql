@@ -86,6 +86,26 @@ CREATE TABLE typed AS
 			format(w.expression, 's.k', a.id, 'ARRAY[s.k]'), b.id, a.id, a.id, a.id)) r
 	WHERE sql.members > 0;
 
+-- What the error's hint proposes in the place of the key, followed, for members and others.
+CREATE FUNCTION proposed(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE query;
+	RETURN NULL;
+EXCEPTION WHEN datatype_mismatch THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN substring(hint FROM 'Ask for key::(.*)\.$');
+END $$;
+CREATE TABLE followed AS
+	SELECT a.name AS a, b.name AS b, type, r.*
+	FROM types a JOIN types b ON a.can_be_key AND b.can_be_key,
+		lateral run(format('SELECT count(*), 0 FROM k%s a JOIN k%s b ON a.k = b.k', a.id, b.id)) sql,
+		lateral proposed(format('SELECT bloom_contains(f, k) FROM held, k%s WHERE id = %s', b.id, a.id)) type,
+		lateral run(format('SELECT count(*), count(*) FILTER (WHERE bloom_contains(f, s.k::%s) IS DISTINCT FROM EXISTS (SELECT FROM k%s a WHERE a.k = s.k))
+			FROM k%s s, held WHERE id = %s', type, a.id, b.id, a.id)) r
+	WHERE type IS NOT NULL AND sql.state IS NULL;
+
 -- Every literal without a type that SQL finds, in the forms that values are printed in.
 CREATE TABLE printed (id int, t text);
 DO $$

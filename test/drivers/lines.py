@@ -1,6 +1,6 @@
 """lines.py: the look-ups that the documents show for drivers, as they stand there.
 
-The lines of DRIVERS' "One key" and "Many keys" are put into a
+The lines of DRIVERS' "One key", "Many keys" and "Keys of several columns" are put into a
 small program for each driver, which stays connected while the list is published with a
 key, without it, and is removed.  A line is run often enough for the drivers to prepare
 its statement.  Then that page's table: which parameters may have no type.
@@ -20,13 +20,13 @@ GO_PACKAGES = ["golang-github-jackc-%s-dev" % name for name in (
 # psycopg and JDBC prepare the fifth time.
 TIMES = 7
 
-# What stands in the document: the list, and what the drivers must answer then.
+# What stands in the document: the lists, and what the drivers must answer then.
+PUBLISH = ("select bloom_publish_filter('users', bloom_add(bloom_create(10, 1e-9), %d))",
+           "select bloom_publish_filter('item', bloom_add(bloom_create(10, 1e-9), row(%d::bigint, 'A-1'::text)))")
 STATES = {
-    "with the key": ("select bloom_publish_filter('users', bloom_add(bloom_create(10, 1e-9), 42))",
-                     "true [true,false]"),
-    "without it": ("select bloom_publish_filter('users', bloom_add(bloom_create(10, 1e-9), 43))",
-                   "false [false,false]"),
-    "not published": ("call bloom_drop('users')", "42704 42704"),
+    "with the key": ([PUBLISH[0] % 42, PUBLISH[1] % 7], "true [true,false] true"),
+    "without it": ([PUBLISH[0] % 43, PUBLISH[1] % 8], "false [false,false] false"),
+    "not published": (["call bloom_drop('users')", "call bloom_drop('item')"], "42704 42704 42704"),
 }
 
 HELD = """
@@ -84,7 +84,8 @@ def write_program(driver, name, folder):
     """A driver's program, with the documents' lines in it."""
     end = ";" if driver == "JDBC" else ""
     marks = {"LOOKUP": lines_of("doc/DRIVERS.md", "One key")[driver] + end,
-             "EACH": lines_of("doc/DRIVERS.md", "Many keys")[driver] + end}
+             "EACH": lines_of("doc/DRIVERS.md", "Many keys")[driver] + end,
+             "ROW": lines_of("doc/DRIVERS.md", "Keys of several columns")[driver] + end}
     return drivers.write_program(name, marks, folder)
 
 
@@ -113,8 +114,9 @@ COMMANDS = {"psycopg": psycopg_command, "node-postgres": node_command, "JDBC": j
 def check_lines(score, driver, command):
     """One connection asks while the list changes under its prepared statements."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
-        for state, (sql, expected) in STATES.items():
-            drivers.psql(sql)
+        for state, (statements, expected) in STATES.items():
+            for sql in statements:
+                drivers.psql(sql)
             answers = []
             for _ in range(TIMES):
                 program.stdin.write("\n")

@@ -62,6 +62,7 @@ async function says (page, selector) {
 }
 
 async function size (page, browser) {
+  is(await page.$eval('#unbuilt', (element) => getComputedStyle(element).display), 'none', `${browser}: a built page doesn't say that it is its source`)
   for (const [n, p, ...wanted] of SIZES.slice(0, 5)) {
     await type(page, '#size-n', n)
     await type(page, '#size-p', p)

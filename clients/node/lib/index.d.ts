@@ -101,6 +101,8 @@ export interface Status {
   message: string
   /** Whether another file took its place. */
   superseded: boolean
+  /** Keys that were changed by day since the list was published. */
+  changes: number
 }
 
 export class BloomFilter {

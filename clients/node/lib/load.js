@@ -1,12 +1,13 @@
 // From bytes or an open file to the parts of a filter or of a list.
 //
 // An io reads: of a file of Node's, or of bytes in memory.
+import { Changes } from './changes.js'
 import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.js'
 import { FollowedParts } from './followed.js'
 import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { Parts } from './parts.js'
-import { PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
+import { LOST, PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
 import { noPause } from './steps.js'
 
 /** The first bytes of a filter's text in base64, as a driver gives it. */
@@ -58,10 +59,13 @@ export function * load (io, file, size, { verify = true, identity } = {}, here, 
   refuseUnless(identity === undefined || identityOf(list) === identity.toLowerCase(), 'identity',
     `it is of list ${list.string(list.exports.list_name())}, ${identityOf(list)}, and not ${identity}`)
   const place = placeOf(list, here)
+  refuseUnless(place === 'none' || list.exports.superseded() !== LOST, 'lost', 'its follower found it damaged')
   const parts = yield * readHeaders(io, file, list)
   const kept = place === 'none' ? undefined : keep?.(start)
+  const isTracked = list.exports.is_tracked() !== 0
+  const changes = isTracked && kept && new Changes(list, (...some) => kept.readInto(...some))
   if (kept !== undefined && !parts[0].exact) {
-    return { parts: new FollowedParts(parts, kept), page, size, place }
+    return { parts: new FollowedParts(parts, kept).withChanges(changes || undefined), page, size, place }
   }
   for (const [number, part] of parts.entries()) {
     parts[number] = yield * readBlocks(io, file, part, verify)
@@ -69,7 +73,8 @@ export function * load (io, file, size, { verify = true, identity } = {}, here, 
   if (verify && place === 'none') {
     refuseUnless(BigInt.asUintN(64, list.exports.born_sum()) === (yield * sumOf(parts, io.pause)), 'sum', 'its parts are not those that its first page was written for')
   }
-  return { parts: Object.assign(new Parts(parts), { file: kept }), page, size, place }
+  const copied = isTracked && !kept ? yield * copyChanges(io, file, page, list, size) : changes
+  return { parts: Object.assign(new Parts(parts).withChanges(copied || undefined), { file: kept }), page, size, place }
 }
 
 function * readFilter (io, file, start, size, verify) {
@@ -115,6 +120,15 @@ function * readHeaders (io, file, instance) {
   }
   asPart(() => wholeSet(parts))
   return parts
+}
+
+/** The table as it is now, which has all that the page has. */
+function * copyChanges (io, file, page, list, size) {
+  const at = list.exports.table_at()
+  const table = new Uint8Array(size - at)
+  yield * readAll(io, file, table, at)
+  return new Changes(list, (bytes, to, length, from) =>
+    bytes.set(from < PAGE ? page.subarray(from, from + length) : table.subarray(from - at, from - at + length), to))
 }
 
 /** What is wrong with a part is a broken rule of the file. */

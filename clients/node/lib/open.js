@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import { ChangedFileError, InvalidFilterError, inFile } from './errors.js'
 import { thisBoot } from './files.js'
 import { load, readStart } from './load.js'
-import { PAGE, WHO_BYTES, isPage, readPage } from './status.js'
+import { LOST, PAGE, WHO_BYTES, isPage, readPage } from './status.js'
 
 /** Where a page has its file's place, which is all zeros of one that nobody follows. */
 const [BOOT, BORN] = [48, 80]
@@ -26,12 +26,12 @@ class OpenFile {
     this.#size = size
   }
 
-  #refuse (what) { throw inFile(new ChangedFileError(`file was ${what} while it was open`), this.#path) }
+  #refuse (what) { throw inFile(new ChangedFileError(`file was ${what}`), this.#path) }
 
   /** Reads so many bytes to a place in others, or throws: what is not there is never taken for zeros. */
   readInto (bytes, at, length, from) {
     if (this.#isOther) {
-      this.#refuse('overwritten')
+      this.#refuse('overwritten, or found damaged by its follower')
     }
     if (fs.readSync(this.#handle, bytes, at, length, from) !== length) {
       this.#refuse('cut short')
@@ -42,8 +42,8 @@ class OpenFile {
   page () {
     const page = new Uint8Array(PAGE)
     this.readInto(page, 0, PAGE, 0)
-    this.#isOther = !this.#who.equals(page.subarray(0, WHO_BYTES))
-    return this.#isOther ? this.#refuse('overwritten') : page
+    this.#isOther = !this.#who.equals(page.subarray(0, WHO_BYTES)) || readPage(page, this.#size).exports.superseded() === LOST
+    return this.#isOther ? this.#refuse('overwritten, or found damaged by its follower') : page
   }
 
   /** Whether another file took its place, or it can't be read any more. */

@@ -10,12 +10,24 @@ export class Parts {
     this.isWhole = isInMemory && parts[0].parts === 1
   }
 
+  /** Keys that were changed by day come before the filter's own. */
+  withChanges (changes) {
+    this.changes = changes
+    this.isWhole &&= changes === undefined
+    return this
+  }
+
   /** Whether it is a part of a set without the others. */
   get #isAlone () { return this.parts.length !== this.parts[0].parts }
 
   /** A key of 8 bytes, as two halves. */
   askWord (low, high) {
-    const { exports } = this.first
+    const { exports, scratch, view } = this.first
+    if (this.changes !== undefined) {
+      view.setUint32(scratch, low, true)
+      view.setInt32(scratch + 4, high, true)
+      return this.askScratch(8)
+    }
     return this.isWhole ? exports.contains_word(low, high) === 1 : this.#askPart(exports.part_of_word(low, high))
   }
 
@@ -38,6 +50,10 @@ export class Parts {
   /** The key is in the first instance's scratch. */
   askScratch (length) {
     const { exports, scratch } = this.first
+    if (this.changes !== undefined) {
+      const number = exports.part_of_bytes(scratch, length)
+      return this.changes.ask(this.first, length) ?? this.#askPart(number)
+    }
     return this.isWhole ? exports.contains_bytes(scratch, length) === 1 : this.#askPart(exports.part_of_bytes(scratch, length))
   }
 

@@ -5,6 +5,9 @@ import { commonInstance } from './instance.js'
 export const PAGE = 4096
 export const WHO_BYTES = 512
 
+/** What superseded is where a follower found its file damaged. */
+export const LOST = 2
+
 const MAGIC = 'BLML'
 const IDENTITY_BYTES = 16
 
@@ -70,7 +73,7 @@ function reasonFor (age, every) {
 
 /** What a page tells of a file of so many bytes at a place; of a filter that has none nothing is known. uptime is seconds since boot. */
 export function statusOf (page, size, place = 'none', uptime = 0) {
-  const status = { place, failures: 0, reason: '', message: '', superseded: false }
+  const status = { place, failures: 0, reason: '', message: '', superseded: false, changes: 0 }
   if (page === undefined) {
     return status
   }
@@ -82,7 +85,8 @@ export function statusOf (page, size, place = 'none', uptime = 0) {
     list: common.string(exports.list_name()),
     identity: identityOf(common),
     serial: String(unsigned(exports.told_serial(where))),
-    trueAt: moment(unsigned(exports.told_true_at(where)))
+    trueAt: moment(unsigned(exports.told_true_at(where))),
+    changes: exports.table_count()
   })
   if (place === 'none') {
     return status

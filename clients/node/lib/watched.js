@@ -77,6 +77,7 @@ export class WatchedBloomFilter {
   async #reload () {
     const { asyncIo, stampOfPath } = files()
     if (this.#isSame(await runAsync(stampOfPath(asyncIo, this.#path)))) {
+      this.#current.status()
       return false
     }
     const { filter, stamp } = await BloomFilter.openStamped(this.#path, this.#options)
@@ -90,7 +91,7 @@ export class WatchedBloomFilter {
   #isSame ({ inode, content }) {
     const isContent = content === this.#stamp.content
     if (inode === this.#stamp.inode && !isContent && this.#stamp.isFollowed) {
-      throw inFile(new ChangedFileError('file was overwritten while it was open'), this.#path)
+      throw inFile(new ChangedFileError('file was overwritten, or found damaged by its follower'), this.#path)
     }
     return isContent && inode === this.#stamp.inode
   }

@@ -82,6 +82,32 @@ behind_part(uint32_t number, double at)
 	return feed_who_part(&who, number, filter_at(), &next, &part) ? (double) next : -1;
 }
 
+/* Whether the list is tracked, where its table of changes is, and log2 of its slots. */
+EXPORT("is_tracked") int
+is_tracked(void)
+{
+	return who.tracked;
+}
+
+EXPORT("table_at") double
+table_at(void)
+{
+	return (double) feed_table_at(&who);
+}
+
+EXPORT("table_log2") uint32_t
+table_log2(void)
+{
+	return who.log2_slots;
+}
+
+/* Keys that were changed by day. */
+EXPORT("table_count") double
+table_count(void)
+{
+	return who.tracked ? (double) feed_load(page.bytes, FEED_TABLE_COUNT) : 0;
+}
+
 /* A feed_where. */
 EXPORT("where_is") int
 where_is(void)
@@ -105,10 +131,11 @@ told_true_at(int where)
 	return where == FEED_HERE ? feed_load(page.bytes, FEED_TRUE_AT) : 0;
 }
 
-EXPORT("superseded") int
+/* 1: another file took its place; 2: its follower found that its bits are not what they should be. */
+EXPORT("superseded") double
 superseded(void)
 {
-	return feed_load(page.bytes, FEED_SUPERSEDED) != 0;
+	return (double) feed_load(page.bytes, FEED_SUPERSEDED);
 }
 
 /* How the follower fares: seven numbers, then two texts. */

@@ -23,6 +23,7 @@
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "feed_sum.h"
+#include "feed_table.h"
 
 /* The end of the module's own memory; the linker sets it. */
 extern uint8_t __heap_base[];
@@ -244,6 +245,18 @@ EXPORT("hash_at") const uint64_t *
 hash_at(void)
 {
 	return &last_hash;
+}
+
+/*
+ * What some slots of a table of changes say of the key that was hashed last: 0 unchanged, 1 the
+ * slots behind them follow, 2 false, 3 true.
+ */
+EXPORT("ask_slots") int
+ask_slots(const uint8_t *slots, uint32_t count, const uint8_t *key, size_t length)
+{
+	uint64_t	state = feed_slots_ask(slots, count, last_hash, key, length);
+
+	return state == FEED_UNCHANGED || state == FEED_DAMAGED ? (int) state : 2 + (int) (state & 1);
 }
 
 EXPORT("part_of_word") uint32_t

@@ -26,9 +26,13 @@ function followedFile (filters, place) {
 
 const statusOf = (file) => BloomFilter.openSync(file).status()
 
-const [columns, ...lines] = fs.readFileSync(new URL('../../../test/vectors/pages.tsv', import.meta.url), 'utf8').trimEnd().split('\n')
-  .map((line) => line.replace(/^#/, '').split('\t'))
-const rows = lines.map((line) => Object.fromEntries(line.map((field, i) => [columns[i], field])))
+function rowsOf (name) {
+  const [columns, ...lines] = fs.readFileSync(new URL(`../../../test/vectors/${name}`, import.meta.url), 'utf8').trimEnd().split('\n')
+    .map((line) => line.replace(/^#/, '').split('\t'))
+  return lines.map((line) => Object.fromEntries(line.map((field, i) => [columns[i], field])))
+}
+
+const rows = rowsOf('pages.tsv')
 
 const PLACES = { here: 'here', boot: 'other boot', copy: 'copy', device: 'copy', nobody: 'none' }
 const MOVED = { here: {}, boot: { boot: otherBoot }, copy: { inode: 1n }, device: { device: 1n } }
@@ -64,6 +68,44 @@ for (const { name, word, where, told, true_at: trueAt, reason, message, file_hex
   })
 }
 
+const numbers = (list) => list === '-' ? [] : list.split(',').map(Number)
+
+for (const { name, word, file_hex: hex, keys, absent, errors } of rowsOf('tables.tsv')) {
+  test(`tables.tsv: ${name}`, { skip: noPlace }, async () => {
+    const file = atPlace(Buffer.from(hex, 'hex'), 'here')
+    if (word !== '-') {
+      assert.throws(() => BloomFilter.openSync(file), { rule: word })
+      return
+    }
+    for (const filter of [BloomFilter.openSync(file), await BloomFilter.openSync(file).snapshot(), BloomFilter.fromBytes(Buffer.from(hex, 'hex'))]) {
+      assert.equal(filter.status().changes, Number(Buffer.from(hex, 'hex').readBigUInt64LE(608)))
+      for (const [list, answer] of [[keys, true], [absent, false]]) {
+        assert.deepEqual(numbers(list).filter((key) => filter.contains(key) !== answer || filter.contains(BigInt(key)) !== answer), [])
+        assert.deepEqual([...filter.containsMany(numbers(list))], numbers(list).map(() => Number(answer)))
+      }
+      for (const key of numbers(errors)) {
+        assert.throws(() => filter.contains(key), { name: 'BloomFilterError', message: 'table of changes is damaged' })
+        assert.throws(() => filter.containsMany([key]), { index: 0 })
+      }
+    }
+  })
+}
+
+test('a change that comes in is known at once', { skip: noPlace }, async () => {
+  const rows = rowsOf('tables.tsv')
+  const [before, after] = ['empty_table', 'changed'].map((name) => Buffer.from(rows.find((row) => row.name === name).file_hex, 'hex'))
+  const file = atPlace(before, 'here')
+  const filter = BloomFilter.openSync(file)
+  const copy = await filter.snapshot()
+  assert.ok(filter.contains(1) && filter.status().changes === 0)
+  poke(file, before.length - (32 << 10), after.subarray(before.length - (32 << 10)))
+  assert.ok(filter.contains(1))
+  pokeNumber(file, 608, 4n)
+  assert.ok(!filter.contains(1) && filter.contains(2) && filter.status().changes === 4)
+  assert.ok(copy.contains(1) && copy.status().changes === 0)
+  assert.throws(() => filter.contains('x'), { name: 'KeyTypeError' })
+})
+
 test('an exact list is in memory, and its page is where it is', { skip: noPlace }, () => {
   const { where, file_hex: hex } = rows.find(({ name }) => name === 'exact_here')
   const file = atPlace(Buffer.from(hex, 'hex'), where)
@@ -82,7 +124,7 @@ test('what a page tells', { skip: noPlace }, () => {
   assert.deepEqual({ ...here, age: 0, looked: 0 }, {
     list: 'public.users', identity: 'abababab-abab-abab-abab-abababababab', place: 'here', serial: '20',
     trueAt: new Date(1795395655100), looked: 0, age: 0, every: 10000, heartbeat: 0, expires: undefined,
-    failures: 3, since: undefined, reason: 'no-look', message: 'could not connect?[2J', superseded: false
+    failures: 3, since: undefined, reason: 'no-look', message: 'could not connect?[2J', superseded: false, changes: 0
   })
   assert.ok(here.age >= 5000 && here.age < 3600000, `${here.age}`)
   // by the numbers of FEED.md, and not by the reader's own
@@ -223,7 +265,7 @@ test('a file that is cut is an error at the look-up, never a no', { skip: noPlac
   const file = followedFile([sound()])
   const filter = BloomFilter.openSync(file)
   fs.truncateSync(file, PAGE + 64)
-  assert.throws(() => filter.contains(5), (error) => error instanceof BloomFilterError && error.message === `${file}: file was cut short while it was open`)
+  assert.throws(() => filter.contains(5), (error) => error instanceof BloomFilterError && error.message === `${file}: file was cut short`)
   fs.truncateSync(file, 100)
   assert.throws(() => filter.status(), BloomFilterError)
 })
@@ -286,12 +328,26 @@ test('a file that is overwritten is an error, and never a no, until another one 
   const other = page([build({ blocks: 9, seed: 4n }, integers(1000, 1300))])
   fs.writeFileSync(file, other)
   await watched.tick()
-  const overwritten = { name: 'ChangedFileError', message: `${file}: file was overwritten while it was open` }
+  const overwritten = { name: 'ChangedFileError', message: `${file}: file was overwritten, or found damaged by its follower` }
   assert.throws(() => watched.contains(7), overwritten)
   assert.throws(() => watched.status(), overwritten)
   assert.deepEqual(errors, [overwritten.message])
   await assert.rejects(watched.reload(), overwritten)
   assert.equal(BloomFilter.openSync(file).contains(1000), true)
+  keep(file, page([sound()]))
+  await watched.tick()
+  assert.equal(watched.contains(7), true)
+})
+
+test('a file that its follower found damaged is an error', { skip: noPlace }, async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const file = followedFile([sound()])
+  const watched = await WatchedBloomFilter.open(file, { onError: () => {} })
+  pokeNumber(file, SUPERSEDED, 2n)
+  await watched.tick()
+  assert.throws(() => watched.contains(7), { name: 'ChangedFileError' })
+  await assert.rejects(watched.reload(), { name: 'ChangedFileError' })
+  assert.throws(() => BloomFilter.openSync(file), { rule: 'lost' })
   keep(file, page([sound()]))
   await watched.tick()
   assert.equal(watched.contains(7), true)

@@ -163,5 +163,5 @@ test('a lasting error is told again after a while', async (t) => {
 
 test('a filter that nobody follows has no status', async () => {
   const watched = await WatchedBloomFilter.open(tempFile(sound()))
-  assert.deepEqual(watched.status(), { place: 'none', failures: 0, reason: '', message: '', superseded: false })
+  assert.deepEqual(watched.status(), { place: 'none', failures: 0, reason: '', message: '', superseded: false, changes: 0 })
 })

@@ -172,7 +172,7 @@ filter_explain(PyObject *object, PyObject *key)
 
 /* ---------------------------------------------------------------- what it is */
 
-/* describe(part) -> a tuple in the order of the package's Info; of all parts for -1. */
+/* describe(part) -> a dict of the package's Info and open_parts, by their names; of all parts for -1. */
 static PyObject *
 filter_describe(PyObject *object, PyObject *number)
 {
@@ -191,17 +191,21 @@ filter_describe(PyObject *object, PyObject *number)
 	if (code != BLOOMFILTER_OK)
 		return raise_code(code, bloomfilter_strerror(code), 0);
 	PyOS_snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long) info.checksum);
-	return Py_BuildValue("(KdKKIIKLsKdddNIIIsNKI)", (unsigned long long) info.capacity, info.rate,
-						 (unsigned long long) info.total_bits, (unsigned long long) info.total_bytes,
-						 info.probes, info.block_bits, (unsigned long long) info.blocks,
-						 (long long) info.seed, bloomfilter_describe_keys(&info, keys),
-						 (unsigned long long) info.bits_set, info.fill, info.estimated_keys,
-						 info.estimated_rate, PyBool_FromLong(info.over_capacity != 0), info.part,
-						 info.parts, info.version, checksum, PyBool_FromLong(info.exact != 0),
-						 (unsigned long long) info.others, info.open_parts);
+	return Py_BuildValue("{sK,sd,sK,sK,sI,sI,sK,sL,ss,sK,sd,sd,sd,sN,sI,sI,sI,ss,sN,sK,sI}",
+						 "n", (unsigned long long) info.capacity, "p", info.rate,
+						 "bits", (unsigned long long) info.total_bits, "bytes", (unsigned long long) info.total_bytes,
+						 "hashes", info.probes, "block_bits", info.block_bits,
+						 "blocks", (unsigned long long) info.blocks, "seed", (long long) info.seed,
+						 "key_type", bloomfilter_describe_keys(&info, keys),
+						 "bits_set", (unsigned long long) info.bits_set, "fill", info.fill,
+						 "cardinality", info.estimated_keys, "fpr", info.estimated_rate,
+						 "over_capacity", PyBool_FromLong(info.over_capacity != 0),
+						 "part", info.part, "parts", info.parts, "format_version", info.version, "checksum", checksum,
+						 "exact", PyBool_FromLong(info.exact != 0), "others", (unsigned long long) info.others,
+						 "open_parts", info.open_parts);
 }
 
-/* tell() -> a tuple in the order of the package's Status */
+/* tell() -> a dict of what the library's status has, by its names */
 static PyObject *
 filter_tell(PyObject *object, PyObject *unused)
 {
@@ -214,14 +218,15 @@ filter_tell(PyObject *object, PyObject *unused)
 		return NULL;
 	bloomfilter_get_status(filter, &status, sizeof status);
 	let_go(self);
-	return Py_BuildValue("(ssKiiLLLLLLLKsss)", status.list, status.identity,
-						 (unsigned long long) status.serial, (int) status.serial_kind, (int) status.place,
-						 (long long) status.true_at,
-						 (long long) status.looked, (long long) status.age,
-						 (long long) status.every, (long long) status.heartbeat,
-						 (long long) status.expires, (long long) status.since,
-						 (unsigned long long) status.failures, status.superseded != 0 ? "yes" : "",
-						 status.word, status.text);
+	return Py_BuildValue("{ss,ss,sK,si,si,sL,sL,sL,sL,sL,sL,sL,sK,sN,ss,ss,sK}",
+						 "list", status.list, "identity", status.identity, "serial", (unsigned long long) status.serial,
+						 "serial_kind", (int) status.serial_kind, "place", (int) status.place,
+						 "true_at", (long long) status.true_at, "looked", (long long) status.looked,
+						 "age", (long long) status.age, "every", (long long) status.every,
+						 "heartbeat", (long long) status.heartbeat, "expires", (long long) status.expires,
+						 "since", (long long) status.since, "failures", (unsigned long long) status.failures,
+						 "superseded", PyBool_FromLong(status.superseded != 0),
+						 "reason", status.word, "message", status.text, "changes", (unsigned long long) status.changes);
 }
 
 static PyObject *
@@ -283,18 +288,19 @@ create(PyObject *type)
 	return (Filter *) allocate((PyTypeObject *) type, 0);
 }
 
-/* _open(path, flags, watched) */
+/* _open(path, flags, watched, identity): the identity of a watched one's list, or None for any */
 static PyObject *
 filter_open(PyObject *type, PyObject *args)
 {
 	bloomfilter_detail detail = {0, 0, ""};
 	PyObject   *path;
 	unsigned	flags;
+	const char *identity;
 	int			watched;
 	int			code;
 	Filter	   *self;
 
-	if (!PyArg_ParseTuple(args, "O&Ip:_open", PyUnicode_FSConverter, &path, &flags, &watched))
+	if (!PyArg_ParseTuple(args, "O&Ipz:_open", PyUnicode_FSConverter, &path, &flags, &watched, &identity))
 		return NULL;
 	self = create(type);
 	if (self == NULL)
@@ -303,7 +309,7 @@ filter_open(PyObject *type, PyObject *args)
 		return NULL;
 	}
 	Py_BEGIN_ALLOW_THREADS
-	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, NULL, &self->watched, &detail) :
+	code = watched ? bloomfilter_watched_open(PyBytes_AsString(path), flags, identity, &self->watched, &detail) :
 		bloomfilter_open(PyBytes_AsString(path), flags, &self->own, &detail);
 	Py_END_ALLOW_THREADS
 	Py_DECREF(path);

@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-from bloomfilter_reader import BloomFilter, BloomFilterError, FollowedError, InvalidFilterError, WatchedBloomFilter
+from bloomfilter_reader import BloomFilter, BloomFilterError, ChangedFileError, FollowedError, InvalidFilterError, WatchedBloomFilter
 
 from . import support
 
@@ -48,12 +48,32 @@ class Lists(support.InFolder):
                     status = filter_.status
                     self.assertEqual((status.serial, status.place), (int(row["told"]), place))
                     true_at = status.true_at and (status.true_at - EPOCH) // datetime.timedelta(microseconds=1)
-                    self.assertEqual((true_at or 0, status.word or ""), (int(row["true_at"]), row["reason"]))
-                    self.assertIn(row["message"], ("", status.text))
+                    self.assertEqual((true_at or 0, status.reason or ""), (int(row["true_at"]), row["reason"]))
+                    self.assertIn(row["message"], ("", status.message))
                     self.assertEqual(status.serial_kind,
-                                     kind or ("saved" if "saved" in row["name"] else "born"))
+                                     kind or ("saved" if row["told"].endswith("5") else "born"))
                     taken += 1
         self.assertGreater(taken, 20)
+
+    def test_golden_tables(self):
+        for row in support.rows("tables.tsv"):
+            with self.subTest(row["name"]):
+                data = bytes.fromhex(row["file_hex"])
+                support.write_list(self.path, data)
+                if row["word"] != "-":
+                    with self.assertRaises(InvalidFilterError):
+                        BloomFilter.open(self.path)
+                    continue
+                for copy in (False, True):
+                    filter_ = BloomFilter.open(self.path, copy=copy)
+                    self.assertEqual(filter_.status.changes, struct.unpack_from("<Q", data, 608)[0])
+                    for column, answer in (("keys", True), ("absent", False)):
+                        keys = numbers(row[column]) if row[column] != "-" else []
+                        self.assertEqual(filter_.contains_many(keys), [answer] * len(keys))
+                        self.assertEqual([key in filter_ for key in keys], [answer] * len(keys))
+                    for key in numbers(row["errors"]) if row["errors"] != "-" else []:
+                        with self.assertRaises(BloomFilterError):
+                            filter_.contains(key)
 
     def test_a_list_that_changes(self):
         data, bits = self.empty()
@@ -80,6 +100,36 @@ class Lists(support.InFolder):
         copy.write(self.path + ".out")
         self.assertEqual(BloomFilter.open(self.path + ".out").to_bytes(), copy.to_bytes())
 
+    def test_an_overwritten_file_is_an_error_until_there_is_another(self):
+        support.write_list(self.path, self.here)
+        watched = WatchedBloomFilter(self.path)
+        other = bytearray(self.here[:support.PAGE + 64] + bytes(len(self.here) - support.PAGE - 64))
+        other[136] ^= 1
+        other[504:512] = support.xxh64(other[:504])
+        support.put(self.path, 0, other)
+        with self.assertRaises(ChangedFileError):
+            watched.reload()
+        with self.assertRaises(ChangedFileError):
+            watched.contains(1)
+        support.write_list(self.path, self.here)
+        self.assertIs(watched.reload(), True)
+        self.assertIn(1, watched)
+
+    def test_a_reader_that_insists_on_a_list(self):
+        identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
+        support.write_list(self.path, self.here)
+        watched = WatchedBloomFilter(self.path, identity=identity)
+        self.assertIn(1, BloomFilter.open(self.path, identity=identity))
+        other = bytearray(self.here)
+        other[32] ^= 1
+        other[504:512] = support.xxh64(other[:504])
+        support.write_list(self.path, other)
+        for refused in (watched.reload, lambda: BloomFilter.open(self.path, identity=identity)):
+            with self.assertRaises(InvalidFilterError) as caught:
+                refused()
+            self.assertEqual(caught.exception.rule, "identity")
+        self.assertIn(1, watched)
+
     def test_a_forked_child_takes_it_too(self):
         data, _ = self.empty()
         support.write_list(self.path, data)
@@ -99,12 +149,13 @@ class Lists(support.InFolder):
         how = struct.pack("<7Q16s256s", now - 120_000_000, 0, 3, 1_000_000, 20_000_000, now, now - 5,
                           b"disk", b"no room")
         support.write_list(self.path, self.here)
-        self.assertEqual(BloomFilter.open(self.path).status.word, "old")
+        support.put(self.path, support.HOW, struct.pack("<Q", 1))
+        self.assertEqual(BloomFilter.open(self.path).status.reason, "old")
         support.put(self.path, support.HOW, struct.pack("<3Q", now, int(time.clock_gettime(time.CLOCK_BOOTTIME) * 1e6), 0))
-        self.assertIsNone(BloomFilter.open(self.path).status.word)
+        self.assertIsNone(BloomFilter.open(self.path).status.reason)
         support.put(self.path, support.HOW, how)
         status = BloomFilter.open(self.path).status
-        self.assertEqual((status.word, status.text, status.failures, status.superseded),
+        self.assertEqual((status.reason, status.message, status.failures, status.superseded),
                          ("disk", "no room", 3, False))
         self.assertEqual((status.every, status.heartbeat),
                          (datetime.timedelta(seconds=1), datetime.timedelta(seconds=20)))
@@ -112,7 +163,7 @@ class Lists(support.InFolder):
         self.assertEqual(status.looked.tzinfo, datetime.timezone.utc)
         self.assertEqual(status.list, bytes.fromhex(self.rows["here"]["file_hex"])[136:352].rstrip(b"\0").decode())
         support.put(self.path, support.HOW + 56, bytes(16))
-        self.assertEqual(BloomFilter.open(self.path).status.word, "old")
+        self.assertEqual(BloomFilter.open(self.path).status.reason, "old")
         self.assertIsNone(BloomFilter.build([1]).status.serial)
 
     def test_sets(self):

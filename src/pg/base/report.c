@@ -103,7 +103,7 @@ bfpg_check_rate(double p)
 	if (!bf_rate_valid(p))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("false-positive rate of a bloomfilter must be between 0 and 1, not %.7g", p),
+				 errmsg("false-positive rate of a bloomfilter must be greater than 0 and less than 1, not %.7g", p),
 				 errhint("n is the number of keys and p is the rate, in this order: for example 1000000, 0.01 for 1 %%.")));
 }
 

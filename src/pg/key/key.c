@@ -15,17 +15,6 @@
 #include "base/pg_compat.h"
 
 void
-bfpg_refuse_type(Oid type)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a key of a bloomfilter cannot be of type %s", format_type_be(type)),
-			 type_is_array(type) ?
-			 errhint("Keys are its elements: unnest makes rows of them, and functions like bloom_lookup_each look them up.") :
-			 errhint("Cast it to a type whose equal values have equal bytes, for example with ::text.")));
-}
-
-void
 bfpg_refuse_untyped(const char *what)
 {
 	ereport(ERROR,
@@ -174,28 +163,6 @@ bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header)
 		bfpg_expect_row(coder, header->key_type);
 	else if (header->key_type != BF_KEY_NONE)
 		bfpg_refuse_key_type(header->key_type, coder->type);
-}
-
-/* The SQL type to cast keys of a kind to: most are called as the kind is. */
-static const char *
-cast_target(bf_key_type type)
-{
-	return type == BF_KEY_INTEGER ? "bigint" : type == BF_KEY_FLOAT ? "double precision" : bf_key_type_name(type);
-}
-
-void
-bfpg_refuse_key_type(unsigned held, unsigned asked)
-{
-	char		held_text[BF_KEY_TEXT_BYTES];
-	char		asked_text[BF_KEY_TEXT_BYTES];
-
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("bloomfilter holds %s keys, not %s",
-					bf_key_type_text(held, held_text), bf_key_type_text(asked, asked_text)),
-			 bf_key_kind(held) == BF_KEY_ROW
-			 ? errhint("Ask for a row whose columns are of these types.")
-			 : errhint("Cast the key, for example with ::%s.", cast_target(held))));
 }
 
 void

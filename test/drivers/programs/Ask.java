@@ -52,6 +52,13 @@ final class Ask {
         return first(s, r);
     }
 
+    static Object row(Connection c) throws SQLException {
+        PreparedStatement s;
+        ResultSet r;
+        // ROW
+        return first(s, r);
+    }
+
     static String answer(Question question) {
         try {
             return question.ask().toString();
@@ -103,7 +110,7 @@ final class Ask {
         }
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
         while (lines.readLine() != null) {
-            System.out.println(answer(() -> lookup(c)) + " " + answer(() -> each(c)));
+            System.out.println(answer(() -> lookup(c)) + " " + answer(() -> each(c)) + " " + answer(() -> row(c)));
         }
     }
 }

@@ -28,6 +28,12 @@ func each(conn *pgx.Conn) (any, error) {
 	return found, err
 }
 
+func row(conn *pgx.Conn) (any, error) {
+	var found bool
+	// ROW
+	return found, err
+}
+
 func answer(found any, err error) string {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
@@ -85,6 +91,6 @@ func main() {
 		return
 	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		fmt.Println(answer(lookup(conn)), answer(each(conn)))
+		fmt.Println(answer(lookup(conn)), answer(each(conn)), answer(row(conn)))
 	}
 }

@@ -13,6 +13,11 @@ async function each(client) {
   return found
 }
 
+async function row(client) {
+  // ROW
+  return found
+}
+
 async function answer(question) {
   try {
     return JSON.stringify(await question())
@@ -57,7 +62,7 @@ async function main() {
     await askTypes(client)
   } else {
     for await (const line of readline.createInterface({ input: process.stdin })) {
-      console.log(await answer(() => lookup(client)), await answer(() => each(client)))
+      console.log(await answer(() => lookup(client)), await answer(() => each(client)), await answer(() => row(client)))
     }
   }
   await client.end()

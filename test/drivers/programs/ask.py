@@ -23,6 +23,11 @@ def each():
     return found
 
 
+def row():
+    # ROW
+    return found
+
+
 def text(found):
     if isinstance(found, list):
         return "[%s]" % ",".join(map(text, found))
@@ -72,4 +77,4 @@ if sys.argv[1:] == ["types"]:
     ask_types("psycopg", cur)
 else:
     for line in sys.stdin:
-        print(answer(lookup), answer(each), flush=True)
+        print(answer(lookup), answer(each), answer(row), flush=True)

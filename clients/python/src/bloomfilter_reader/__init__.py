@@ -10,6 +10,7 @@
 from ._version import __version__
 from .errors import (
     BloomFilterError,
+    ChangedFileError,
     FollowedError,
     InvalidFilterError,
     KeyTypeError,
@@ -22,6 +23,7 @@ from .keys import Key, MacAddress, Real
 __all__ = [
     "BloomFilter",
     "BloomFilterError",
+    "ChangedFileError",
     "FollowedError",
     "Info",
     "InvalidFilterError",

@@ -85,14 +85,17 @@ class Status:
     heartbeat: Optional[timedelta]
     expires: Optional[datetime]
     since: Optional[datetime]
-    """When word came."""
+    """When reason came."""
     failures: int
     """Looks that failed since looked."""
     superseded: bool
     """Another file took this one's place."""
-    word: Optional[str]
+    reason: Optional[str]
     """What is wrong: no-look, old, back, signature, identity, damaged, disk, clock, waiting."""
-    text: Optional[str]
+    message: Optional[str]
+    """It in a sentence."""
+    changes: int
+    """Keys that were changed by day since the list was published."""
 
 
 def _moment(microseconds: int) -> Optional[datetime]:
@@ -113,12 +116,14 @@ def _flags(verify: bool, copy: bool) -> int:
 class _Asked(_native.Filter):
     """What both classes have beside questions."""
 
-    _origin: Optional[Tuple[str, bool, bool]] = None
+    _origin: Optional[Tuple[str, bool, bool, Optional[str]]] = None
 
     @classmethod
-    def _open_path(cls: Type[_Self], path: PathLike, verify: bool, copy: bool, watched: bool) -> _Self:
-        self = cls._open(path, _flags(verify, copy), watched)
-        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy)
+    def _open_path(
+        cls: Type[_Self], path: PathLike, verify: bool, copy: bool, identity: Optional[str], watched: bool
+    ) -> _Self:
+        self = cls._open(path, _flags(verify, copy), watched, identity)
+        self._origin = (os.path.join(os.getcwd(), os.fsdecode(path)), verify, copy, identity)
         return self
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -136,21 +141,22 @@ class _Asked(_native.Filter):
     @property
     def info(self) -> Info:
         """What it says about itself; of a followed list, counted now."""
-        *values, count = self._describe(-1)
-        parts = tuple(Info(*self._describe(part)[:-1]) for part in range(count))
-        return replace(Info(*values), filters=parts)
+        own = self._describe(-1)
+        parts = [self._describe(part) for part in range(own["open_parts"])]
+        whole, *filters = (Info(**{name: of[name] for name in of if name != "open_parts"}) for of in (own, *parts))
+        return replace(whole, filters=tuple(filters))
 
     @property
     def status(self) -> Status:
         """Which content of which list it is, and how fresh."""
-        (name, identity, serial, kind, place, true_at, looked, age, every, heartbeat,
-         expires, since, failures, superseded, word, text) = self._tell()
-        return Status(
-            name or None, identity or None, serial or None, _SERIALS[kind], _PLACES[place],
-            _moment(true_at), _moment(looked),
-            timedelta(microseconds=age) if looked else None, _span(every), _span(heartbeat),
-            _moment(expires), _moment(since), failures, bool(superseded), word or None, text or None,
-        )
+        told = self._tell()
+        told.update((name, told[name] or None) for name in ("list", "identity", "serial", "reason", "message"))
+        told.update((name, _moment(told[name])) for name in ("true_at", "expires", "since"))
+        told.update((name, _span(told[name])) for name in ("every", "heartbeat"))
+        told["age"] = timedelta(microseconds=told["age"]) if told["looked"] else None
+        told["looked"] = _moment(told["looked"])
+        told["serial_kind"], told["place"] = _SERIALS[told["serial_kind"]], _PLACES[told["place"]]
+        return Status(**told)
 
 
 class BloomFilter(_Asked):
@@ -165,13 +171,20 @@ class BloomFilter(_Asked):
                         "from_bytes; BloomFilter.build(keys, n, p) makes one of keys")
 
     @classmethod
-    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "BloomFilter":
+    def open(
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+    ) -> "BloomFilter":
         """Open the file of a filter, of a set or of a followed list.
 
         `verify=False` skips the checks that read the whole file.  `copy=True` reads it into
         memory instead of mapping it: then nothing that happens to the file later matters.
+        `identity` is that of the list, a UUID: the file of another one, or of none, is refused.
         """
-        return cls._open_path(path, verify, copy, False)
+        self = cls._open_path(path, verify, copy, identity, False)
+        if identity is not None and self.status.identity != identity:
+            self.close()
+            raise error_of(-24, f"{os.fsdecode(path)}: it is not the list {identity}", 0)
+        return self
 
     @classmethod
     def from_bytes(cls, data: Data, *, verify: bool = True) -> "BloomFilter":
@@ -208,8 +221,8 @@ class BloomFilter(_Asked):
         return f"<BloomFilter for {info.n} {info.key_type} keys, {info.bytes} bytes>"
 
 
-def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool) -> Any:
-    return cls.open(path, verify=verify, copy=copy)
+def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Optional[str]) -> Any:
+    return cls.open(path, verify=verify, copy=copy, identity=identity)
 
 
 class WatchedBloomFilter(_Asked):
@@ -222,24 +235,26 @@ class WatchedBloomFilter(_Asked):
     """
 
     def __new__(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
     ) -> "WatchedBloomFilter":
-        return cls._open_path(path, verify, copy, True)
+        return cls._open_path(path, verify, copy, identity, True)
 
     @classmethod
-    def open(cls, path: PathLike, *, verify: bool = True, copy: bool = False) -> "WatchedBloomFilter":
-        return cls(path, verify=verify, copy=copy)
+    def open(
+        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
+    ) -> "WatchedBloomFilter":
+        return cls(path, verify=verify, copy=copy, identity=identity)
 
     @classmethod
     def wait(
-        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False
+        cls, path: PathLike, timeout: float, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
     ) -> "WatchedBloomFilter":
         """The same as soon as there is a file, for a service that starts before the
         first one has come.  After `timeout` seconds the last error is raised."""
         until = time.monotonic() + timeout
         while True:
             try:
-                return cls(path, verify=verify, copy=copy)
+                return cls(path, verify=verify, copy=copy, identity=identity)
             except (FileNotFoundError, BloomFilterError):
                 left = until - time.monotonic()
                 if left <= 0:

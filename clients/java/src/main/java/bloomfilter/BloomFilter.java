@@ -3,6 +3,7 @@ package bloomfilter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -31,9 +32,13 @@ public final class BloomFilter {
     /** The file that the parts lie in, if its bits change, else null. */
     private final Followed followed;
 
+    /** Of a tracked list, else null. */
+    private final Changes changes;
+
     BloomFilter(List<Part> open, Opening.Stamp stamp, Followed followed) throws InvalidSetException {
         this.stamp = stamp;
         this.followed = followed;
+        changes = followed == null ? null : followed.changes;
         Header first = open.get(0).header;
         parts = new Part[first.parts];
         for (Part part : open) {
@@ -125,24 +130,36 @@ public final class BloomFilter {
 
     /** Asks for an integer key: a long, int, short or byte. */
     public boolean contains(long key) {
+        if (changes != null) {
+            return contains((Object) key);
+        }
         requireType(KeyType.INTEGER);
         return answer(Xxh64.ofLong(key, seed));
     }
 
     /** Asks for a float key: a double, or a float, which is widened. */
     public boolean contains(double key) {
+        if (changes != null) {
+            return contains((Object) key);
+        }
         requireType(KeyType.FLOAT);
         return answer(Xxh64.ofLong(Key.floatBits(key), seed));
     }
 
     /** Asks for a text key. */
     public boolean contains(String key) {
+        if (changes != null) {
+            return contains((Object) key);
+        }
         requireType(KeyType.TEXT);
         return answer(Xxh64.of(Key.textBytes(key), seed));
     }
 
     /** Asks for a bytea key. */
     public boolean contains(byte[] key) {
+        if (changes != null) {
+            return contains((Object) key);
+        }
         requireType(KeyType.BYTEA);
         return answer(Xxh64.of(key, seed));
     }
@@ -154,12 +171,40 @@ public final class BloomFilter {
 
     /** Asks for a key of any of the types that {@link Key#of} knows. */
     public boolean contains(Object key) {
-        return answer(hash(key));
+        return changes == null ? answer(hash(key)) : answerTracked(Key.of(key));
+    }
+
+    /** A key that was changed by day has the answer of its change, whatever the filter says. */
+    private boolean answerTracked(Key key) {
+        requireKind(key.kind());
+        long hash = Xxh64.of(key.ownBytes(), seed);
+        try {
+            followed.requireUnchanged();
+            Boolean change = changes.ask(hash, key.ownBytes());
+            return change != null ? change : answer(hash);
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
+        }
+    }
+
+    private boolean[] answerEach(Object[] keys) {
+        boolean[] answers = new boolean[keys.length];
+        for (int i = 0; i < keys.length; i++) {
+            try {
+                answers[i] = contains(keys[i]);
+            } catch (KeyException error) {
+                throw error.at(i);
+            }
+        }
+        return answers;
     }
 
     /** One answer for each integer key, in their order; faster than one by one in large filters. */
     public boolean[] containsMany(long[] keys) {
         requireType(KeyType.INTEGER);
+        if (changes != null) {
+            return answerEach(Arrays.stream(keys).boxed().toArray());
+        }
         boolean[] answers = new boolean[keys.length];
         long[] hashes = new long[BATCH];
         for (int from = 0; from < keys.length; from += BATCH) {
@@ -175,6 +220,9 @@ public final class BloomFilter {
     /** One answer for each key, in their order. An exception has the {@code index} of its key. */
     public boolean[] containsMany(Collection<?> keys) {
         Object[] all = keys.toArray();
+        if (changes != null) {
+            return answerEach(all);
+        }
         boolean[] answers = new boolean[all.length];
         long[] hashes = new long[BATCH];
         for (int from = 0; from < all.length; from += BATCH) {

@@ -1,13 +1,13 @@
 package bloomfilter;
 
 /**
- * Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it. Of a
- * watched filter each question is this error until there is a new one.
+ * Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it,
+ * or its follower found it damaged. Of a watched filter each question is this error until there is a new one.
  */
 public final class ChangedFileException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
     ChangedFileException(Throwable cause) {
-        super("bloomfilter file was cut short or overwritten while it was open", cause);
+        super("bloomfilter file was cut short, overwritten, or found damaged by its follower", cause);
     }
 }

@@ -1,5 +1,7 @@
 package bloomfilter;
 
+import java.util.Locale;
+
 /** What a look-up of one key computes and sees: section 16 of FORMAT.md. */
 final class Explanation {
     /** Bytes of a key that are shown. */
@@ -34,18 +36,18 @@ final class Explanation {
     }
 
     private Explanation add(String name, String value) {
-        text.append(String.format("%-10s", name)).append(value).append('\n');
+        text.append(String.format(Locale.ROOT, "%-10s", name)).append(value).append('\n');
         return this;
     }
 
     private static String hex(long word) {
-        return String.format("%016x", word);
+        return String.format(Locale.ROOT, "%016x", word);
     }
 
     private static String hex(byte[] bytes) {
         StringBuilder digits = new StringBuilder();
         for (int i = 0; i < Math.min(bytes.length, SHOWN); i++) {
-            digits.append(String.format("%02x", bytes[i]));
+            digits.append(String.format(Locale.ROOT, "%02x", bytes[i]));
         }
         if (bytes.length == 0) {
             return "-";

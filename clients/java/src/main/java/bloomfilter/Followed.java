@@ -26,6 +26,8 @@ final class Followed {
     static final int PAGE = 4096;
     private static final int MAGIC = 0x4c4d4c42;
     private static final int VERSION = 2;
+    private static final int TRACKED_VERSION = 3;
+    private static final int LOG2_SLOTS = 20;
     private static final int MAX_PARTS = 65535;
 
     static final int EPOCH = 24;
@@ -43,6 +45,7 @@ final class Followed {
     static final int SERIAL = 520;
     static final int TRUE_AT = 536;
     static final int SUPERSEDED = 600;
+    private static final long LOST = 2;
     static final int SAVED = 1024;
     static final int SAVED_CHECKSUM = 1080;
     static final int LOOKED = 1536;
@@ -68,6 +71,9 @@ final class Followed {
     private final long told;
     private final byte[] who;
 
+    /** Of a tracked list, else null. */
+    final Changes changes;
+
     /** Whether a watched filter found other bytes here, or none. */
     private volatile boolean isChanged;
 
@@ -81,20 +87,26 @@ final class Followed {
         long length = channel.size();
         require(length >= PAGE, "short", "a followed file has at least 4096 bytes");
         page = map(channel, 0, PAGE);
-        require(page.getInt(4) == VERSION, "version",
+        boolean isTracked = page.getInt(4) == TRACKED_VERSION;
+        require(isTracked || page.getInt(4) == VERSION, "version",
                 "unsupported version " + page.getInt(4) + " of a followed file");
         require(page.getLong(WHO_CHECKSUM) == hash(0, WHO_CHECKSUM), "checksum",
                 "checksum of the page does not match");
         require(page.getLong(8) == length, "length", "the file has another length than it says");
         int count = page.getInt(16);
         require(count >= 1 && count <= MAX_PARTS, "who", "the number of parts is not 1 to 65535");
-        require(page.getInt(20) == 0 && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
+        long tableBytes = Changes.bytes(page.getInt(LOG2_SLOTS));
+        require(tableBytes >= 0 && (isTracked || tableBytes == 0) && isZero(bytes(NAME + NAME_BYTES, WHO_CHECKSUM - NAME - NAME_BYTES))
                 && isRightName(), "who", "a field of the page is not 0 that must be");
+        require(!isLost(), "lost", "its follower found it damaged");
         require(identity == null || identity.equals(identity()), "identity",
                 "it is of list " + name() + ", " + identity() + ", and not " + identity);
         who = bytes(0, WHO_BYTES);
         try {
-            mapParts(channel, count, length, verify);
+            long at = mapParts(channel, count, length, verify);
+            at = tableBytes == 0 ? at : (at + PAGE - 1) / PAGE * PAGE;
+            require(at + tableBytes == length, "part", "the file goes on behind its last part");
+            changes = isTracked ? new Changes(page, map(channel, at, tableBytes), page.getInt(LOG2_SLOTS)) : null;
         } catch (FileException error) {
             throw new InvalidFilterException("part", error.getMessage());
         }
@@ -131,8 +143,8 @@ final class Followed {
         return Xxh64.of(bytes, 0);
     }
 
-    /** Each part is mapped by itself, as a buffer ends at 2 GB. */
-    private void mapParts(FileChannel channel, int count, long length, boolean verify) throws IOException {
+    /** Each part is mapped by itself, as a buffer ends at 2 GB; returns where the last one ends. */
+    private long mapParts(FileChannel channel, int count, long length, boolean verify) throws IOException {
         long at = PAGE;
         for (int i = 0; i < count; i++) {
             at = (at + PAGE - 1) / PAGE * PAGE;
@@ -147,8 +159,8 @@ final class Followed {
             parts.add(isExact ? Part.check(bytes, verify) : Part.of(header, bytes));
             at += size;
         }
-        require(at == length, "part", "the file goes on behind its last part");
         Opening.checkSet(parts);
+        return at;
     }
 
     /** By boot, device and inode, which a copy does not keep. */
@@ -244,6 +256,11 @@ final class Followed {
         return bytes;
     }
 
+    /** Of a file that nobody follows it says nothing. */
+    private boolean isLost() {
+        return word(SUPERSEDED) == LOST && !isZero(bytes(BOOT, 32));
+    }
+
     /** Throws if somebody changed the file. */
     void requireUnchanged() {
         if (isChanged) {
@@ -255,7 +272,7 @@ final class Followed {
     void checkWho() {
         boolean isSame = false;
         try {
-            isSame = Arrays.equals(who, bytes(0, WHO_BYTES));
+            isSame = Arrays.equals(who, bytes(0, WHO_BYTES)) && !isLost();
         } finally {
             isChanged |= !isSame;
         }

@@ -3,6 +3,7 @@ package bloomfilter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
@@ -106,7 +107,7 @@ public final class Info {
             whole = Xxh64.of(ByteBuffer.allocate(2 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN)
                     .putLong(whole).putLong(header.checksum).array(), 0);
         }
-        return String.format("%016x", whole);
+        return String.format(Locale.ROOT, "%016x", whole);
     }
 
     /** The open parts one by one. */
@@ -118,7 +119,7 @@ public final class Info {
     /** For logs: what it holds. */
     @Override
     public String toString() {
-        return String.format("%s keys, sized for %d at %s, %d of %d parts, %d bytes, %.1f %% of the bits set",
+        return String.format(Locale.ROOT, "%s keys, sized for %d at %s, %d of %d parts, %d bytes, %.1f %% of the bits set",
                 Kind.describe(kind), n(), p(), headers.size(), parts(), bytes(), 100 * fill());
     }
 }

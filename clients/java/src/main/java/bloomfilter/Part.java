@@ -2,6 +2,7 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Locale;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
@@ -175,7 +176,7 @@ final class Part {
         boolean goesOn = upper != null && inLevel(hash);
         for (int i = 0; goesOn && i < upper.length; i++) {
             long own = Hash.ofLevel(i, header.salt, hash);
-            text.append(String.format("%-10s%d%n%-10s%s%n", "level", i + 2, "probes", upper[i].probes(own)));
+            text.append(String.format(Locale.ROOT, "%-10s%d\n%-10s%s\n", "level", i + 2, "probes", upper[i].probes(own)));
             goesOn = upper[i].inLevel(own);
         }
         return text.toString();

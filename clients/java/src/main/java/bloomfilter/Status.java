@@ -33,6 +33,7 @@ public final class Status {
     private final long serial;
     private final Place place;
     private final Instant trueAt;
+    private final long changes;
 
     /** Reads the page. */
     Status(Followed page) {
@@ -41,6 +42,7 @@ public final class Status {
         serial = page == null ? 0 : page.serial();
         place = page == null ? Place.NONE : page.place();
         file = place == Place.NONE ? null : page;
+        changes = page == null || page.changes == null ? 0 : page.changes.count();
         trueAt = place == Place.HERE ? moment(Followed.TRUE_AT) : null;
     }
 
@@ -148,6 +150,11 @@ public final class Status {
     /** What a follower that is no more can't write into its page. */
     private boolean isOld() {
         return age() != null && !every().isZero() && age().dividedBy(MISSED_LOOKS).compareTo(every()) > 0;
+    }
+
+    /** Keys that were changed by day since the list was published. */
+    public long changes() {
+        return changes;
     }
 
     /** Whether another file took the place of this one. */

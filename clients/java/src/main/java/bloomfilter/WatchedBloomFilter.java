@@ -110,6 +110,7 @@ public final class WatchedBloomFilter {
                 Opening.Stamp now = Opening.Stamp.orNull(path);
                 requireNotOverwritten(now);
                 if (current.stamp.equals(now)) {
+                    current.checkWho();
                     return false;
                 }
             }

@@ -19,6 +19,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.Before;
@@ -159,6 +162,63 @@ public class FollowedTest {
         }
     }
 
+    private static long[] numbers(String list) {
+        return list.equals("-") ? new long[0] : Arrays.stream(list.split(",")).mapToLong(Long::parseLong).toArray();
+    }
+
+    private static void check(String name, BloomFilter filter, String keys, boolean answer) {
+        for (long key : numbers(keys)) {
+            assertEquals(name + " " + key, answer, filter.contains(key));
+            assertEquals(name + " " + key, answer, filter.contains(Key.of(key)));
+            assertEquals(name + " " + key, answer, filter.containsMany(new long[] {key})[0]);
+            assertEquals(name + " " + key, answer, filter.containsMany(List.of(key))[0]);
+        }
+    }
+
+    @Test
+    public void tables() throws IOException {
+        for (Map<String, String> row : Support.rows("tables.tsv")) {
+            String name = row.get("name");
+            byte[] bytes = Support.hex(row.get("file_hex"));
+            keep(bytes, "here");
+            if (!row.get("word").equals("-")) {
+                assertEquals(name, row.get("word"), assertThrows(name,
+                        InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
+                continue;
+            }
+            BloomFilter filter = BloomFilter.open(path);
+            assertEquals(name, ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(608),
+                    filter.status().changes());
+            check(name, filter, row.get("keys"), true);
+            check(name, filter, row.get("absent"), false);
+            for (long key : numbers(row.get("errors"))) {
+                assertEquals("table of changes is damaged", assertThrows(name,
+                        IllegalStateException.class, () -> filter.contains(key)).getMessage());
+            }
+        }
+    }
+
+    @Test
+    public void aChangeThatComesInIsKnownAtOnce() throws IOException {
+        Map<String, byte[]> rows = new HashMap<>();
+        for (Map<String, String> row : Support.rows("tables.tsv")) {
+            rows.put(row.get("name"), Support.hex(row.get("file_hex")));
+        }
+        byte[] after = rows.get("changed");
+        keep(rows.get("empty_table"), "here");
+        BloomFilter filter = BloomFilter.open(path);
+        assertTrue(filter.contains(1));
+        int table = after.length - (32 << 10);
+        poke(path, table, Arrays.copyOfRange(after, table, after.length));
+        assertTrue(filter.contains(1));
+        poke(path, 608, 4);
+        assertFalse(filter.contains(1));
+        assertTrue(filter.contains(2));
+        assertEquals(4, filter.status().changes());
+        assertThrows(KeyTypeException.class, () -> filter.contains("x"));
+        assertEquals(1, assertThrows(KeyException.class, () -> filter.containsMany(List.of(1, "x"))).index());
+    }
+
     private static Status.Place place(String where) {
         switch (where) {
             case "here":
@@ -188,6 +248,34 @@ public class FollowedTest {
         keep(page("here"), "here");
         assertTrue(watched.reload());
         assertTrue(watched.current().contains(1));
+    }
+
+    @Test
+    public void aFileThatItsFollowerFoundDamagedIsAnError() throws IOException {
+        keep(page("here"), "here");
+        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+        watched.onError(error -> { });
+        poke(path, Followed.SUPERSEDED, 2);
+        assertEquals("lost", assertThrows(InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
+        assertThrows(ChangedFileException.class, watched::reload);
+        assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
+        keep(page("here"), "here");
+        assertTrue(watched.reload());
+        assertTrue(watched.current().contains(1));
+    }
+
+    @Test
+    public void textsAreTheSameInEachLocale() throws IOException {
+        Files.write(path, Support.integerFilter(0, 10));
+        BloomFilter filter = BloomFilter.open(path);
+        String said = filter + filter.info().checksum() + filter.explain(1);
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            assertEquals(said, filter + filter.info().checksum() + filter.explain(1));
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 
     @Test

@@ -1,0 +1,133 @@
+package bloomfilter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Keys that were changed by day since their list was published: a table behind the parts of
+// a followed file. doc/FEED.md, section 7, describes it.
+
+const (
+	slotBytes = 32
+	slotTagAt = 8
+	slotState = 24
+	tagBytes  = 16
+
+	log2SlotsAt = 20
+	tableCount  = 608
+	tableTo     = 624
+
+	minLog2Slots = 10
+	maxLog2Slots = 22
+)
+
+// tableBytes is how long the table is that the page tells of, and whether there may be one of that size.
+func tableBytes(page []byte) (length int, ok bool) {
+	log2 := binary.LittleEndian.Uint32(page[log2SlotsAt:])
+	if log2 == 0 {
+		return 0, true
+	}
+	return slotBytes << (log2 & 31), page[4] == trackedPage && log2 >= minLog2Slots && log2 <= maxLog2Slots
+}
+
+// changes is what a tracked list's file has; table is empty where there is none.
+type changes struct {
+	page  []byte
+	table []byte
+	shift uint // from a hash to its first slot
+}
+
+// changesOf is nil where the list isn't tracked; the table ends the bytes.
+func changesOf(b []byte) *changes {
+	if b[4] != trackedPage {
+		return nil
+	}
+	length, _ := tableBytes(b)
+	return &changes{b[:pageBytes], b[len(b)-length:], 64 - uint(binary.LittleEndian.Uint32(b[log2SlotsAt:]))}
+}
+
+// count is how many keys were changed: 0 of most filters, and then the table isn't looked at.
+func (c *changes) count() uint64 {
+	return loadWord(c.page, tableCount)
+}
+
+// loadWord reads a word that the follower may change meanwhile, in one load.
+func loadWord(b []byte, at int) uint64 {
+	var native [8]byte
+	*(*uint64)(unsafe.Pointer(&native)) = atomic.LoadUint64((*uint64)(unsafe.Pointer(&b[at])))
+	return binary.LittleEndian.Uint64(native[:])
+}
+
+// ask returns the answer for a key that was changed. A slot's state is loaded before its key is
+// compared, as the follower stores it last.
+func (c *changes) ask(hash uint64, key []byte) (found, changed bool, err error) {
+	slots := len(c.table) / slotBytes
+	var tag []byte
+	for i := 0; i < slots; i++ {
+		at := (int(hash>>c.shift) + i) & (slots - 1) * slotBytes
+		state := loadWord(c.table, at+slotState)
+		if state == 0 {
+			return false, false, nil
+		}
+		if loadWord(c.table, at) != hash {
+			continue
+		}
+		if tag == nil {
+			digest := sha256.Sum256(key)
+			tag = digest[:tagBytes]
+		}
+		if bytes.Equal(c.table[at+slotTagAt:at+slotState], tag) {
+			return state&1 != 0, true, nil
+		}
+	}
+	return false, false, &ChangesError{}
+}
+
+// changeOf is the answer of a key's change, if it was changed. The key's type has been checked.
+func (f *Filter) changeOf(hash uint64, key *Key) (found, changed bool, err error) {
+	if f.mapped != nil {
+		defer catchFault(debug.SetPanicOnFault(true), &err)
+		defer runtime.KeepAlive(f)
+		if f.overwritten.Load() {
+			return false, false, &ChangedFileError{}
+		}
+	}
+	if f.changes.count() == 0 {
+		return false, false, nil
+	}
+	return f.changes.ask(hash, key.AppendTo(nil))
+}
+
+// askKey answers by the changes, or else by the filter.
+func (f *Filter) askKey(key *Key) (bool, error) {
+	if err := f.checkKey(key); err != nil {
+		return false, err
+	}
+	hash := key.hash(f.seed)
+	if f.changes != nil {
+		if found, changed, err := f.changeOf(hash, key); changed || err != nil {
+			return found, err
+		}
+	}
+	return f.ask(hash)
+}
+
+// askEach is askBatch of a list that is tracked.
+func askEach[K any](f *Filter, keys []K, found []bool, keyOf func(K) (Key, error)) error {
+	for i := range keys {
+		key, err := keyOf(keys[i])
+		if err == nil {
+			found[i], err = f.askKey(&key)
+		}
+		if err != nil {
+			return &BatchError{i, err}
+		}
+	}
+	return nil
+}
