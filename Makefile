@@ -21,7 +21,7 @@ OBJS = $(CORE_OBJS) $(PG_OBJS) $(LIVE_OBJS)
 
 # The script of CREATE EXTENSION is written in parts, in the order of their dependences.  A part that
 # ends with .in comes once for each type in its line "for:", which takes the place of @key@.
-SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql live_key.sql.in key_forms.sql.in key_arrays.sql.in rights.sql)
+SQL_PARTS = $(addprefix $(SOURCE)/src/sql/,head.sql type.sql key.sql planner.sql filter.sql ship.sql aggregate.sql aggregate_key.sql.in operator.sql publish.sql publish_agg.sql live.sql live_key.sql.in key_forms.sql.in key_arrays.sql.in change.sql rights.sql)
 DATA_built = bloomfilter--$(EXTVERSION).sql
 PGFILEDESC = "bloomfilter - Bloom filters as values"
 

@@ -1,7 +1,6 @@
 # doc/OPERATIONS.md: each SQL block runs as it stands, in order, in a fresh
 # database, and the patterns do what the page says of them.  Its nightly job by pg_cron, while
-# pgbench asks for known members.  And examples/new-keys-by-day.sql: a key added by day is found
-# by day, also one whose transaction was open while the filter was built.
+# pgbench asks for known members.  And examples/changes-by-day.sql.
 
 use strict;
 use warnings FATAL => 'all';
@@ -92,7 +91,7 @@ value(q{call bloom_drop('of nightly')});
 # Each alert is silent where all is well, and speaks where it is not.
 my ($monitoring) = grep { $_->{section} eq 'Watch' } doc::sql_blocks('doc/OPERATIONS.md');
 my %alert = $monitoring->{sql} =~ /^-- (\d)\.[^\n]*\n(.*?;)/msg;
-is(scalar(keys %alert), 8, 'there are eight alerts');
+is(scalar(keys %alert), 9, 'there are nine alerts');
 value(q{call bloom_publish('account', 'select id from account');
 call bloom_publish('account', 'select id from account')});
 is(value($alert{$_}), '', "alert $_ is silent") foreach sort keys %alert;
@@ -105,7 +104,9 @@ my %wrong = (
 	5 => q{call bloom_publish('account', 'select id from account where id <= 70000')},
 	6 => q{update bloom_run set error = 'list was not published'},
 	7 => q{call bloom_drop('account')},
-	8 => q{insert into account select g, '' from generate_series(1000000, 1600000) g});
+	8 => q{update bloom_generation_part set tracked = true;
+		insert into bloom_change select 'account', '\\x01000000'::bytea || int8send(g), true, 1 from generate_series(1, 100001) g},
+	9 => q{insert into account select g, '' from generate_series(1000000, 1600000) g});
 foreach my $number (sort keys %alert)
 {
 	like(value("begin isolation level repeatable read; $wrong{$number}; $alert{$number} rollback;"),
@@ -179,112 +180,35 @@ select count(*) > 0 from cron.job_run_details where status in ('succeeded', 'fai
 }
 
 # ------------------------------------------------------------------------
-# New keys by day
+# Changes by day
 # ------------------------------------------------------------------------
 
 $node->safe_psql('postgres', 'create database day');
-my $example = slurp_file(doc::root() . '/examples/new-keys-by-day.sql');
-$node->safe_psql('day', $example);
+my $example = slurp_file(doc::root() . '/examples/changes-by-day.sql');
+is($node->safe_psql('day', $example), <<'EOC' =~ s/\n\z//r, 'a list says at each commit what its table says');
+{t,f,t,f,f}
+f
+t
+account|180000|20000|0|1000
+0
+EOC
 
-my ($day_job) = $example =~ /(call bloom_publish\('account today'.*?;)/s;
-
-sub night
+# The page's recipes, in a database of their own.
+$node->safe_psql('postgres', 'create database recipes');
+$node->safe_psql('recipes', 'create extension bloomfilter');
+foreach my $block (grep { $_->{section} eq 'Changes by day' } doc::sql_blocks('doc/OPERATIONS.md', 'text'))
 {
-	$node->safe_psql('day', q{call bloom_publish('account', 'select id from account')});
+	my (undef, $err) = doc::shown($node, 'recipes', $block->{sql});
+	is($err, '', "line $block->{line} of OPERATIONS runs without a message");
 }
-
-sub day
-{
-	$node->safe_psql('day', $day_job);
-}
-
-# The answers of the night's list alone, with the day's, and with the table.
-sub answers
-{
-	my ($key) = @_;
-	return $node->safe_psql('day', qq{
-select night, night or day, night or day or exists (
-	select from account where id = $key
-		and added_xid >= (select built_xmin from bloom_list where name = 'account today'))
-from (select bloom_lookup('account', $key) as night, bloom_lookup('account today', $key) as day) l});
-}
-
-# Keys that both lists deny, so that no false positive hides a lost key.
-sub fresh_keys
-{
-	my ($count) = @_;
-	return split /\n/, $node->safe_psql('day', qq{
-select g from generate_series(600000, 700000) g
-where not bloom_lookup('account', g) and not bloom_lookup('account today', g)
-	and not exists (select from account where id = g)
-limit $count});
-}
-
-night();
-day();
-my ($after, $open, $nested, $prepared, $rolled_back) = fresh_keys(5);
-is(answers($after), 'f|f|f', 'a key that is not there');
-
-$node->safe_psql('day', "insert into account values ($after, 'after')");
-is(answers($after), 'f|f|t', 'found in the table from its commit on');
-day();
-is(answers($after), 'f|t|t', 'found in the lists from the next run on');
-night();
-is(answers($after), 't|t|t', 'and in the list of the next night');
-
-# Transactions that are open while the lists are built.
-my $session = $node->background_psql('day', on_error_die => 1);
-my $timestamped = 'alter table account add created_at timestamptz default now()';
-$node->safe_psql('day', $timestamped);
-$session->query_safe("begin; insert into account values ($open, 'open')");
-$session->query_safe("savepoint s; insert into account values ($nested, 'nested'); release s");
-$session->query_safe("savepoint t; insert into account values ($rolled_back, 'gone'); rollback to t");
-$node->safe_psql('day', qq{
-begin; insert into account values ($prepared, 'prepared'); prepare transaction 'p'});
-night();
-day();
-is(answers($_), 'f|f|f', 'a row that nobody can see is not found')
-  foreach $open, $nested, $prepared;
-$session->query_safe('commit');
-$node->safe_psql('day', "commit prepared 'p'");
-$session->quit;
-is(answers($open), 'f|f|t', 'a row that was open during the build, in the table');
-is(answers($prepared), 'f|f|t', 'a prepared one too');
-day();
-is(answers($_), 'f|t|t', 'and in the lists from the next run on')
-  foreach $open, $nested, $prepared;
-is(answers($rolled_back), 'f|f|f', 'a row that was rolled back');
-
-# What the example warns of: the timestamp says that the row is older than the build.
-is($node->safe_psql('day', qq{
-select count(*) from account a, bloom_list s
-where s.name = 'account' and a.id in ($open, $prepared) and a.created_at >= s.built_at}), '0',
-	'a timestamp would lose these rows');
-
-night();
-is(answers($_), 't|t|t', 'all are in the list of the next night')
-  foreach $open, $nested, $prepared;
-
-# The old day's list beside the new night's: nothing is lost between the two jobs.
-is($node->safe_psql('day', q{
-select count(*) from account
-where not (bloom_lookup('account', id) or bloom_lookup('account today', id))}), '0',
-	'every key is found');
-
-# A changed key is a new one.
-my ($changed) = fresh_keys(1);
-$node->safe_psql('day',
-	"update account set id = $changed, added_xid = default where id = 5");
-day();
-is(answers($changed), 'f|t|t', 'a changed key is found');
-
-# Numbers of transactions survive a crash.
-$node->stop('immediate');
-$node->start;
-my ($crashed) = fresh_keys(1);
-$node->safe_psql('day', "insert into account values ($crashed, 'crashed')");
-day();
-is(answers($crashed), 'f|t|t', 'a key added after a crash is found');
+is($node->safe_psql('recipes', <<'EOC'), "t|f\nt|f\nf\nt|t|f", 'and they do what the page says');
+set role app; update token set revoked = true where id = (select min(id::text) from token)::uuid; reset role;
+select bloom_lookup('revoked', min(id::text)::uuid), bloom_lookup('revoked', max(id::text)::uuid) from token;
+select ban(7);
+select bloom_lookup('member', 6), bloom_lookup('member', 7);
+select exists (select from device where bloom_lookup('active', id) <> active);
+select bloom_lookup('suppressed', 'a@example.com'), bloom_lookup('suppressed', 'b@example.com'), bloom_lookup('suppressed', 'c@example.com');
+EOC
 
 $node->stop;
 done_testing();

@@ -29,7 +29,7 @@ public struct BloomFilterStatus
 public sealed class WatchedBloomFilter : IDisposable
 {
 	const string Library = "libbloomfilter.so.1";
-	[DllImport(Library)] static extern int bloomfilter_watched_open(byte[] path, uint flags, out IntPtr watched, byte[] detail);
+	[DllImport(Library)] static extern int bloomfilter_watched_open(byte[] path, uint flags, byte[] identity, out IntPtr watched, byte[] detail);
 	[DllImport(Library)] static extern void bloomfilter_watched_close(IntPtr watched);
 	[DllImport(Library)] static extern int bloomfilter_reader_open(IntPtr watched, out IntPtr reader);
 	[DllImport(Library)] static extern void bloomfilter_reader_close(IntPtr reader);
@@ -47,7 +47,7 @@ public sealed class WatchedBloomFilter : IDisposable
 	public WatchedBloomFilter(string path)
 	{
 		var detail = new byte[520];		// bloomfilter_detail: code, errno, a text of 512 bytes
-		if (bloomfilter_watched_open(Encoding.UTF8.GetBytes(path + "\0"), 0, out watched, detail) < 0)
+		if (bloomfilter_watched_open(Encoding.UTF8.GetBytes(path + "\0"), 0, null, out watched, detail) < 0)
 			throw new BloomFilterException(Encoding.UTF8.GetString(detail, 8, Array.IndexOf(detail, (byte) 0, 8) - 8));
 		Checked(bloomfilter_reader_open(watched, out reader));
 	}

@@ -17,7 +17,7 @@ final class WatchedBloomFilter
             typedef struct { int code; int system_error; char text[512]; } detail;
             typedef struct { int32_t place, serial_kind; uint64_t serial; int64_t true_at, looked, age, every, heartbeat, expires, since;
                 uint64_t failures, superseded; char identity[40]; char list[216]; char word[24]; char text[264]; } status;
-            int bloomfilter_watched_open(const char *path, unsigned flags, void **watched, detail *detail);
+            int bloomfilter_watched_open(const char *path, unsigned flags, const char *identity, void **watched, detail *detail);
             void bloomfilter_watched_close(void *watched);
             int bloomfilter_reader_open(void *watched, void **reader);
             void bloomfilter_reader_close(void *reader);
@@ -31,7 +31,7 @@ final class WatchedBloomFilter
         $this->watched = $this->c->new('void *');
         $this->reader = $this->c->new('void *');
         $detail = $this->c->new('detail');
-        if ($this->c->bloomfilter_watched_open($path, 0, FFI::addr($this->watched), FFI::addr($detail)) < 0) {
+        if ($this->c->bloomfilter_watched_open($path, 0, null, FFI::addr($this->watched), FFI::addr($detail)) < 0) {
             throw new RuntimeException(FFI::string($detail->text));
         }
         $this->checked($this->c->bloomfilter_reader_open($this->watched, FFI::addr($this->reader)));

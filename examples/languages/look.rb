@@ -14,7 +14,7 @@ module LibBloomFilter
                    'long long age', 'long long every', 'long long heartbeat', 'long long expires', 'long long since',
                    'unsigned long long failures', 'unsigned long long superseded',
                    'char identity[40]', 'char list[216]', 'char word[24]', 'char text[264]']
-  extern 'int bloomfilter_watched_open(char *, unsigned int, void *, void *)'
+  extern 'int bloomfilter_watched_open(char *, unsigned int, char *, void *, void *)'
   extern 'void bloomfilter_watched_close(void *)'
   extern 'int bloomfilter_reader_open(void *, void *)'
   extern 'void bloomfilter_reader_close(void *)'
@@ -38,7 +38,7 @@ class WatchedBloomFilter
 
   def initialize(path)
     detail = LibBloomFilter::Detail.malloc(Fiddle::RUBY_FREE)
-    @watched, code = pointer { |to| LibBloomFilter.bloomfilter_watched_open(path, 0, to, detail) }
+    @watched, code = pointer { |to| LibBloomFilter.bloomfilter_watched_open(path, 0, nil, to, detail) }
     raise Error, self.class.text(detail.text) if code.negative?
 
     @reader, code = pointer { |to| LibBloomFilter.bloomfilter_reader_open(@watched, to) }

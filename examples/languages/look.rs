@@ -35,7 +35,7 @@ pub struct Status {
 }
 
 extern "C" {
-    fn bloomfilter_watched_open(path: *const c_char, flags: c_uint, watched: *mut *mut c_void, detail: *mut Detail) -> c_int;
+    fn bloomfilter_watched_open(path: *const c_char, flags: c_uint, identity: *const c_char, watched: *mut *mut c_void, detail: *mut Detail) -> c_int;
     fn bloomfilter_watched_close(watched: *mut c_void);
     fn bloomfilter_reader_open(watched: *mut c_void, reader: *mut *mut c_void) -> c_int;
     fn bloomfilter_reader_close(reader: *mut c_void);
@@ -73,7 +73,7 @@ impl WatchedBloomFilter {
         let path = CString::new(path).map_err(|error| error.to_string())?;
         let mut made = WatchedBloomFilter { watched: std::ptr::null_mut(), reader: std::ptr::null_mut() };
         let mut detail = Detail { code: 0, system_error: 0, text: [0; 512] };
-        if unsafe { bloomfilter_watched_open(path.as_ptr(), 0, &mut made.watched, &mut detail) } < 0 {
+        if unsafe { bloomfilter_watched_open(path.as_ptr(), 0, std::ptr::null(), &mut made.watched, &mut detail) } < 0 {
             return Err(text(detail.text.as_ptr()));
         }
         checked(unsafe { bloomfilter_reader_open(made.watched, &mut made.reader) })?;

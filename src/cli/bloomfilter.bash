@@ -2,11 +2,15 @@
 
 _bloomfilter() {
 	local current=$2 previous=$3
-	local commands='build contains copy explain export info pull status verify'
+	local commands='build contains copy explain export help info pull status verify'
 	local types='integer text bytea uuid numeric float real date timestamp timestamptz inet macaddr'
 	local command=${COMP_WORDS[1]-} help=''
 
 	COMPREPLY=()
+	if [[ $COMP_CWORD -eq 2 && $command == help ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+		return
+	fi
 	if [[ $COMP_CWORD -eq 1 ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$current")
 		return

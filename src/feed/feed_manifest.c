@@ -55,7 +55,7 @@ static const field fields[] = {
 	FIELD(epoch, IN_DIGITS, false, 0, INT64_MAX),
 	FIELD(sum, IN_HEX, false, 0, 0),
 	FIELD(true_at, IN_DIGITS, true, 0, INT64_MAX),
-	FIELD(poll, IN_DIGITS, false, 0, FEED_MOST_SECONDS),
+	FIELD(poll, IN_DIGITS, false, 1, FEED_MOST_SECONDS),
 	FIELD(spread, IN_DIGITS, false, 0, FEED_MOST_SECONDS),
 	FIELD(heartbeat, IN_DIGITS, true, 1, FEED_MOST_SECONDS),
 	FIELD(expires, IN_DIGITS, true, 0, INT64_MAX),

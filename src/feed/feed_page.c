@@ -37,8 +37,8 @@ enum
 #define NOW_DIGEST 32
 
 /* In how: seven numbers, then: */
-#define HOW_WORD 56
-#define HOW_TEXT 72
+#define HOW_REASON 56
+#define HOW_MESSAGE 72
 
 /* Of a list without changes by day, and of one with them. */
 #define VERSION 2
@@ -308,8 +308,8 @@ feed_how_read(const uint8_t *page, feed_how *how)
 	how->heartbeat = bf_load_le64(bytes + 32);
 	how->expires = bf_load_le64(bytes + 40);
 	how->since = bf_load_le64(bytes + 48);
-	copy_printable(how->word, (const char *) bytes + HOW_WORD, FEED_WORD_BYTES);
-	copy_printable(how->text, (const char *) bytes + HOW_TEXT, FEED_TEXT_BYTES);
+	copy_printable(how->reason, (const char *) bytes + HOW_REASON, FEED_REASON_BYTES);
+	copy_printable(how->message, (const char *) bytes + HOW_MESSAGE, FEED_MESSAGE_BYTES);
 }
 
 void
@@ -322,8 +322,8 @@ feed_how_write(const feed_how *how, uint8_t bytes[FEED_HOW_BYTES])
 	bf_store_le64(bytes + 32, how->heartbeat);
 	bf_store_le64(bytes + 40, how->expires);
 	bf_store_le64(bytes + 48, how->since);
-	copy_printable((char *) bytes + HOW_WORD, how->word, FEED_WORD_BYTES);
-	copy_printable((char *) bytes + HOW_TEXT, how->text, FEED_TEXT_BYTES);
+	copy_printable((char *) bytes + HOW_REASON, how->reason, FEED_REASON_BYTES);
+	copy_printable((char *) bytes + HOW_MESSAGE, how->message, FEED_MESSAGE_BYTES);
 }
 
 /* ------------------------------------------------------------------------

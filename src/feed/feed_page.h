@@ -28,7 +28,7 @@ enum
 	FEED_WHO_AT = 0,
 	FEED_WHO_BYTES = 512,
 	FEED_WHO_CHECKSUM = 504,	/* of who: while a file is the one that was opened, it is the same */
-	FEED_CHANGES = 512,			/* odd while bits are being set */
+	FEED_WRITES = 512,			/* odd while bits are being set */
 	FEED_NOW_AT = 520,
 	FEED_NOW_BYTES = 64,
 	FEED_SERIAL = 520,
@@ -87,9 +87,9 @@ typedef struct feed_now
 	uint64_t	true_at;		/* 0: not known */
 } feed_now;
 
-/* The ten words of doc/FEED.md, section 5, or "". */
-#define FEED_WORD_BYTES 16
-#define FEED_TEXT_BYTES 256
+/* The reasons of doc/FEED.md, section 5, or "". */
+#define FEED_REASON_BYTES 16
+#define FEED_MESSAGE_BYTES 256
 
 typedef struct feed_how
 {
@@ -99,9 +99,9 @@ typedef struct feed_how
 	uint64_t	every;
 	uint64_t	heartbeat;		/* 0: none */
 	uint64_t	expires;		/* 0: never */
-	uint64_t	since;			/* when the word came */
-	char		word[FEED_WORD_BYTES + 1];
-	char		text[FEED_TEXT_BYTES + 1];
+	uint64_t	since;			/* when the reason came */
+	char		reason[FEED_REASON_BYTES + 1];
+	char		message[FEED_MESSAGE_BYTES + 1];
 } feed_how;
 
 /* Whether a file that begins with these four bytes is of this kind. */
@@ -167,7 +167,7 @@ extern void feed_now_write(const feed_now *now, uint8_t bytes[FEED_NOW_BYTES]);
 extern bool feed_saved_read(const uint8_t *page, const feed_who *who, feed_content *saved);
 extern void feed_saved_write(const feed_content *saved, const feed_who *who, uint8_t bytes[FEED_SAVED_BYTES]);
 
-/* What isn't printable of word and text becomes a question mark, in both directions. */
+/* What isn't printable of reason and message becomes a question mark, in both directions. */
 extern void feed_how_read(const uint8_t *page, feed_how *how);
 extern void feed_how_write(const feed_how *how, uint8_t bytes[FEED_HOW_BYTES]);
 

@@ -457,20 +457,20 @@ typedef struct bloomfilter_status
 	int64_t		every;			/* between two looks */
 	int64_t		heartbeat;		/* between two signs of life of the exporter */
 	int64_t		expires;		/* signed content is not to be trusted after this */
-	int64_t		since;			/* word is what it is */
+	int64_t		since;			/* reason is what it is */
 	uint64_t	failures;		/* looks that failed since looked */
 	uint64_t	superseded;		/* not 0: another file took this one's place */
 	char		identity[40];	/* of the list: a UUID */
 	char		list[216];		/* its name */
-	char		word[24];		/* what is wrong, of ten words; "": nothing */
-	char		text[264];		/* which case it is, in a line */
+	char		reason[24];		/* what is wrong, in a word of doc/FEED.md; "": nothing */
+	char		message[264];	/* which case it is, in a line */
 	uint64_t	changes;		/* keys that were changed by day since the list was published */
 	uint64_t	changes_to;		/* all changes are there up to this serial of the exporter */
 } bloomfilter_status;
 
 /*
  * What the page of facts of an open filter says now; of a copy, serial and true_at are
- * those of the copy.  Where the follower wrote no word this adds "old", if it did not look
+ * those of the copy.  Where the follower wrote no reason this adds "old", if it did not look
  * for three times every, and "clock", if looked is more than a minute in the future.
  * status_size is sizeof (bloomfilter_status) of the caller.
  */

@@ -118,7 +118,7 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 
 	for (reading = 0; reading < MOST_READINGS; reading++)
 	{
-		uint64_t	changes = feed_load(page, FEED_CHANGES);
+		uint64_t	changes = feed_load(page, FEED_WRITES);
 		feed_now	now;
 		int			code;
 
@@ -126,7 +126,7 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 		code = check_sum(filter, now.content.sum, path, detail);
 		if (filter->told.place != BLOOMFILTER_PLACE_HERE)
 			return code;
-		if (changes % 2 == 0 && feed_load(page, FEED_CHANGES) == changes)
+		if (changes % 2 == 0 && feed_load(page, FEED_WRITES) == changes)
 			return code;
 	}
 	return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, path);

@@ -55,8 +55,8 @@ take_how(const feed_how *how, bloomfilter_status *status)
 	status->expires = (int64_t) how->expires;
 	status->since = (int64_t) how->since;
 	status->failures = how->failures;
-	snprintf(status->word, sizeof status->word, "%s", how->word);
-	snprintf(status->text, sizeof status->text, "%s", how->text);
+	snprintf(status->reason, sizeof status->reason, "%s", how->reason);
+	snprintf(status->message, sizeof status->message, "%s", how->message);
 	return right;
 }
 
@@ -68,20 +68,20 @@ missed_looks(const bloomfilter_status *status)
 
 /* What a follower that is no more can't write into its page. */
 static void
-add_word(bloomfilter_status *status, bool right_clock)
+add_reason(bloomfilter_status *status, bool right_clock)
 {
-	if (status->word[0] != '\0')
+	if (status->reason[0] != '\0')
 		return;
 	if (!right_clock)
 	{
-		strcpy(status->word, "clock");
-		snprintf(status->text, sizeof status->text, "the last look is %lld s in the future",
+		strcpy(status->reason, "clock");
+		snprintf(status->message, sizeof status->message, "the last look is %lld s in the future",
 				 (long long) (-status->age / MICROSECONDS));
 	}
 	else if (missed_looks(status))
 	{
-		strcpy(status->word, "old");
-		snprintf(status->text, sizeof status->text, "no look for %lld s",
+		strcpy(status->reason, "old");
+		snprintf(status->message, sizeof status->message, "no look for %lld s",
 				 (long long) (status->age / MICROSECONDS));
 	}
 }
@@ -102,7 +102,7 @@ take_page(const bloomfilter *filter, const uint8_t *page, bloomfilter_status *st
 		return;
 	status->superseded = feed_load(page, FEED_SUPERSEDED);
 	feed_how_read(page, &how);
-	add_word(status, take_how(&how, status));
+	add_reason(status, take_how(&how, status));
 	if (status->looked == 0)
 		status->age = -1;
 }
@@ -127,8 +127,8 @@ bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *result, si
 	}
 	if (filter->key_type == LBF_LOST)
 	{
-		strcpy(status.word, "damaged");
-		snprintf(status.text, sizeof status.text, "%s", bloomfilter_strerror(BLOOMFILTER_ERR_LOST));
+		strcpy(status.reason, "damaged");
+		snprintf(status.message, sizeof status.message, "%s", bloomfilter_strerror(BLOOMFILTER_ERR_LOST));
 	}
 	else if (page != NULL)
 		take_page(filter, page, &status);

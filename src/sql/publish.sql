@@ -49,6 +49,7 @@ CREATE TABLE bloom_generation_part (
 	back smallint NOT NULL,
 	part integer NOT NULL,
 	filter bloomfilter NOT NULL,
+	tracked boolean NOT NULL DEFAULT false,
 	PRIMARY KEY (name, back, part)
 ) WITH (
 	toast.autovacuum_vacuum_scale_factor = 0.01,
@@ -100,6 +101,29 @@ CREATE TABLE bloom_owner (
 	role oid NOT NULL
 ) USING heap;
 COMMENT ON TABLE bloom_owner IS 'roles that own lists here; written by the procedures alone, and by what accepts a restored owner';
+
+-- One row for each key that was changed, with a version that grows.  A key is 4 bytes of kind and
+-- its own bytes.  Every second change of a key leaves the index alone: there is no other index and
+-- no other column, and pages have room.  A statement for each row would compile each CHECK.
+
+CREATE TABLE bloom_change (
+	name text COLLATE "C" NOT NULL,
+	key bytea NOT NULL,
+	value boolean NOT NULL,
+	version bigint NOT NULL,
+	PRIMARY KEY (name, key)
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
+COMMENT ON TABLE bloom_change IS 'keys of published lists that were changed since the list was published';
+
+-- Which versions the generations of a list have taken up by their query.
+CREATE TABLE bloom_absorbed (
+	name text COLLATE "C" NOT NULL,
+	back smallint NOT NULL,
+	key bytea NOT NULL,
+	version bigint NOT NULL,
+	PRIMARY KEY (name, back, key)
+);
+COMMENT ON TABLE bloom_absorbed IS 'changes that are in the filters of published lists';
 
 -- SQL changes none of these tables, whatever rights somebody has, but what a restore inserts: the
 -- extension's C code writes them, so that owners of lists need no rights on them.
@@ -208,9 +232,20 @@ CREATE VIEW bloom_published AS
 		EXISTS (
 			SELECT FROM bloom_generation b
 			WHERE b.name OPERATOR(pg_catalog.=) l.name AND b.back OPERATOR(pg_catalog.=) 1::smallint
-		) AS has_before
+		) AS has_before,
+		CASE WHEN t.tracked THEN (
+			SELECT pg_catalog.count(*) FROM bloom_change c
+			WHERE c.name OPERATOR(pg_catalog.=) l.name AND NOT EXISTS (
+				SELECT FROM bloom_absorbed b
+				WHERE b.name OPERATOR(pg_catalog.=) c.name AND b.back OPERATOR(pg_catalog.=) 0::smallint
+					AND b.key OPERATOR(pg_catalog.=) c.key AND b.version OPERATOR(pg_catalog.=) c.version
+			)
+		) END AS changes,
+		(SELECT pg_catalog.count(*) FROM bloom_change c WHERE c.name OPERATOR(pg_catalog.=) l.name) AS changes_kept
 	FROM (SELECT * FROM bloom_generation g WHERE g.back OPERATOR(pg_catalog.=) 0::smallint) l
 	FULL JOIN bloom_run r ON r.name OPERATOR(pg_catalog.=) l.name
+	LEFT JOIN bloom_generation_part t ON t.name OPERATOR(pg_catalog.=) l.name
+		AND t.back OPERATOR(pg_catalog.=) 0::smallint AND t.part OPERATOR(pg_catalog.=) 0
 	LEFT JOIN bloom_definition d ON d.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN bloom_owner o ON o.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN pg_catalog.pg_authid a ON a.oid OPERATOR(pg_catalog.=) o.role AND a.rolname OPERATOR(pg_catalog.=) d.owner;
@@ -247,6 +282,8 @@ COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
 COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of the owner and of pg_read_all_stats, or of the database''s owner where the list has none';
 COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with and that are not this session''s defaults; NULL if there is no query';
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
+COMMENT ON COLUMN bloom_published.changes IS 'keys whose answer is that of a change since the list was published; NULL where the list is not tracked';
+COMMENT ON COLUMN bloom_published.changes_kept IS 'these, and those that a publish has taken up and bloom_rollback may need';
 
 -- The query of a list runs as the list's owner, whoever calls.  EXECUTE on bloom_publish is the right to
 -- make lists; of lists that are there the owner decides.

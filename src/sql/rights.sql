@@ -18,9 +18,9 @@ GRANT EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, i
 GRANT EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, boolean, boolean),
 	bloom_publish_filter(text, bloomfilter[], boolean, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
 -- What is dumped is read for it, and inserted by a restore.  Nothing else is written by SQL.
-GRANT SELECT ON bloom_generation, bloom_generation_part, bloom_definition TO @extowner@, pg_database_owner WITH GRANT OPTION;
-GRANT INSERT ON bloom_generation, bloom_generation_part, bloom_definition TO @extowner@, pg_database_owner;
-GRANT SELECT ON bloom_list, bloom_list_part, bloom_published TO @extowner@, pg_database_owner WITH GRANT OPTION;
+GRANT SELECT ON bloom_generation, bloom_generation_part, bloom_definition, bloom_change, bloom_absorbed TO @extowner@, pg_database_owner WITH GRANT OPTION;
+GRANT INSERT ON bloom_generation, bloom_generation_part, bloom_definition, bloom_change, bloom_absorbed TO @extowner@, pg_database_owner;
+GRANT SELECT ON bloom_list, bloom_list_part, bloom_list_change, bloom_published TO @extowner@, pg_database_owner WITH GRANT OPTION;
 
 -- A function of another role with argument types that fit better would be called in place of
 -- one of the extension's, with the rights of whoever calls.  Such roles are told of; the function

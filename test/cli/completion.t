@@ -57,8 +57,11 @@ like(`bash -c '. "\$1" && complete -p bloomfilter' bash \Q$script\E`, qr/\Acompl
 my $help = (run('', '--help'))[1];
 my @commands = $help =~ /^  ([a-z]+)  /mg;
 is(scalar @commands, 9, 'commands');
-is_deeply(completions(''), [ sort @commands, '--help', '--version' ], 'the first word: commands');
+is_deeply(completions(''), [ sort @commands, 'help', '--help', '--version' ], 'the first word: commands');
 is_deeply(completions('p'), ['pull'], 'the first word, begun');
+is_deeply(completions('help', 'p'), ['pull'], 'help of a command');
+is_deeply([ run('', 'help', $_) ], [ run('', $_, '--help') ], "help $_") foreach @commands;
+is_deeply([ run('', 'help') ], [ run('', '--help') ], 'help alone');
 is_deeply(completions('x'), [], 'no such command');
 is_deeply(completions('none', '--'), [], 'no options of an unknown command');
 

@@ -94,7 +94,7 @@ ok(wait_for(60, sub { says('failures') eq '0' && says('error') eq '' }), 'when i
 
 is(status_line('standby'), '0', 'the text has a line for each value');
 like(status_line('looked'), qr/^\d{4}-\d\d-\d\dT/, 'times are as in a file\'s status');
-like(status_line('true_at_age'), qr/^\d+ s$/, 'with ages');
+like(status_line('true_age'), qr/^\d+ s$/, 'with ages');
 my $metrics = metrics();
 my $label = 'folder="www/users",list="public.users_filter"';
 foreach my $name ('serial', 'rebuilt', 'rate', 'p', 'keys', 'n', 'looks', 'patches', 'patch_bytes', 'failures', 'looked_timestamp_seconds', 'true_at_timestamp_seconds', 'expires_timestamp_seconds', 'database_ms')
@@ -120,7 +120,7 @@ sub bad
 	edit(splice @edits, 0, 2) while @edits;
 	is(words(), qq("$word"), "$name: the word is $word");
 	is((run('', 'status', '--quiet', 'www/users'))[0], 1, "$name: exit status 1");
-	like(metrics(), qr/^bloomfilter_export_wrong\{$label,word="$word"\} 1$/m, "$name: its metric");
+	like(metrics(), qr/^bloomfilter_export_wrong\{$label,reason="$word"\} 1$/m, "$name: its metric");
 	is(status_line('wrong'), $word, "$name: in the text");
 	spew('www/users/.status', $kept);
 	return;

@@ -237,8 +237,14 @@ is(page_of('modes/old')->{superseded}, 1, 'and who reads the old one is told');
 is(page_of('modes/u.bloom')->{superseded}, 0, 'to read the new one');
 is((stat 'modes/u.bloom')[2] & 0777, 0640, 'keeps the mode of the file that it replaces');
 symlink 'u.bloom', 'modes/link';
-serve('s', 3);
-is((pull_once('modes/link'))[0], 0, 'a link');
-ok(-l 'modes/link', 'stays one');
+symlink 'nothing', 'modes/other';
+foreach my $link ('link', 'other')
+{
+	my ($refused, undef, $why) = pull_once("modes/$link");
+	is("$refused $why", qq(2 bloomfilter: "modes/$link" is a symbolic link: give the path that it leads to\n), 'a link is not followed');
+	ok(-l "modes/$link" && !-e 'modes/nothing' && !-e "modes/$link.lock", 'and nothing is made, neither here nor there');
+}
+is((run('', 'pull', '--url', 'http://127.0.0.1:1/none', '--allow-http', '--out', 'modes/none.bloom'))[0], 2, 'a server that is not there');
+ok(!glob('modes/none.bloom*'), 'leaves no lock where nothing was pulled');
 
 done_testing();

@@ -40,7 +40,7 @@ sub words
 sub metric
 {
 	my ($file, $word) = @_;
-	return (run('', 'status', '--prometheus', $file))[1] =~ /^bloomfilter_wrong\{file="\Q$file\E",list="[^"]*",word="$word"\} ([01])$/m ? $1 : 'none';
+	return (run('', 'status', '--prometheus', $file))[1] =~ /^bloomfilter_wrong\{file="\Q$file\E",list="[^"]*",reason="$word"\} ([01])$/m ? $1 : 'none';
 }
 
 sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');

@@ -117,11 +117,11 @@ test_groups(void)
 	feed_how_read(file, &how_read);
 	ok(how_read.looked == 1 && how_read.looked_boot == 2 && how_read.failures == 3 && how_read.every == 4 &&
 	   how_read.heartbeat == 5 && how_read.expires == 6 && how_read.since == 7 &&
-	   strcmp(how_read.word, "no-look") == 0 && strcmp(how_read.text, "could not?resolve ? host") == 0,
+	   strcmp(how_read.reason, "no-look") == 0 && strcmp(how_read.message, "could not?resolve ? host") == 0,
 	   "how it goes, too, and what isn't printable is a question mark");
-	memset(file + FEED_HOW_AT + 72, 0x1b, FEED_TEXT_BYTES);
+	memset(file + FEED_HOW_AT + 72, 0x1b, FEED_MESSAGE_BYTES);
 	feed_how_read(file, &how_read);
-	ok(strlen(how_read.text) == FEED_TEXT_BYTES && how_read.text[0] == '?', "also of what another program wrote");
+	ok(strlen(how_read.message) == FEED_MESSAGE_BYTES && how_read.message[0] == '?', "also of what another program wrote");
 	(void) who;
 }
 

@@ -132,7 +132,7 @@ check_written(void)
 	status = status_of(mapped);
 	same(status.place, BLOOMFILTER_PLACE_NONE, "nobody follows it");
 	ok(status.serial == 0 && status.serial_kind == BLOOMFILTER_SERIAL_NONE && status.age == -1 &&
-	   status.word[0] == '\0', "so nothing is known of a list");
+	   status.reason[0] == '\0', "so nothing is known of a list");
 	need(bloomfilter_explain(mapped, BLOOMFILTER_KEY_INTEGER, key, 8, explained[0]) ==
 		 bloomfilter_explain(set, BLOOMFILTER_KEY_INTEGER, key, 8, explained[1]), "explained");
 	ok(strcmp(explained[0], explained[1]) == 0, "a look-up in it is explained as in memory");
@@ -428,8 +428,8 @@ check_golden(const tsv *table, unsigned flags)
 		status = status_of(filter);
 		ok(status.serial == tsv_number(table, "told"), "golden file %s: its serial", name);
 		same(status.true_at, (long) tsv_number(table, "true_at"), "golden file %s: its true_at", name);
-		ok(strcmp(status.word, tsv_text(table, "reason")) == 0, "golden file %s: its reason, %s", name, status.word);
-		ok(tsv_text(table, "message")[0] == '\0' || strcmp(status.text, tsv_text(table, "message")) == 0, "golden file %s: its message, %s", name, status.text);
+		ok(strcmp(status.reason, tsv_text(table, "reason")) == 0, "golden file %s: its reason, %s", name, status.reason);
+		ok(tsv_text(table, "message")[0] == '\0' || strcmp(status.message, tsv_text(table, "message")) == 0, "golden file %s: its message, %s", name, status.message);
 		ok(status.place == place_of(tsv_text(table, "where")) && status.serial_kind == kind_of(tsv_text(table, "told")),
 		   "golden file %s: its place, and which serial", name);
 		same(count_denied(filter, tsv_text(table, "keys")), 0, "golden file %s: its keys", name);
@@ -577,7 +577,7 @@ check_watched_changes(void)
 
 	stop_clocks();
 	make_tracked_list(path, few);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, &watched, NULL) == BLOOMFILTER_OK &&
+	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
 		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
 	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
 	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
@@ -705,8 +705,8 @@ status_after(long long seconds, const char *word, uint64_t every)
 	how.heartbeat = 20000000;
 	how.expires = 12345;
 	how.since = 54321;
-	strcpy(how.word, word);
-	strcpy(how.text, "what happened");
+	strcpy(how.reason, word);
+	strcpy(how.message, "what happened");
 	feed_how_write(&how, bytes);
 	put_bytes(path, bytes, sizeof bytes, FEED_HOW_AT);
 	filter = opened(path, 0);
@@ -724,7 +724,7 @@ check_status(void)
 	make_list(path, few, NULL);
 	filter = opened(path, BLOOMFILTER_SKIP_CHECK);
 	status = status_of(filter);
-	ok(status.age == -1 && status.looked == 0 && status.word[0] == '\0', "before the first look");
+	ok(status.age == -1 && status.looked == 0 && status.reason[0] == '\0', "before the first look");
 	is(status.list, "users", "its list");
 	is(status.identity, "10111213-1415-1617-1819-1a1b1c1d1e1f", "its identity");
 	ok(status.serial == 100 && status.superseded == 0, "its numbers");
@@ -735,14 +735,14 @@ check_status(void)
 	status = status_after(2, "", 10000000);
 	ok(status.failures == 3 && status.every == 10000000 && status.heartbeat == 20000000 &&
 	   status.expires == 12345 && status.since == 54321, "how its follower fares");
-	ok(status.age >= 2000000 && status.age < 12000000 && status.word[0] == '\0', "two seconds ago: nothing is wrong");
-	is(status_after(60, "", 10000000).word, "old", "three looks were missed");
-	is(status_after(60, "", 0).word, "", "but where it doesn't come again, none was");
-	is(status_after(60, "disk", 10000000).word, "disk", "the follower's word is not replaced");
-	is(status_after(60, "disk", 10000000).text, "what happened", "nor what it says");
+	ok(status.age >= 2000000 && status.age < 12000000 && status.reason[0] == '\0', "two seconds ago: nothing is wrong");
+	is(status_after(60, "", 10000000).reason, "old", "three looks were missed");
+	is(status_after(60, "", 0).reason, "", "but where it doesn't come again, none was");
+	is(status_after(60, "disk", 10000000).reason, "disk", "the follower's word is not replaced");
+	is(status_after(60, "disk", 10000000).message, "what happened", "nor what it says");
 	status = status_after(-3600, "", 10000000);
-	is(status.word, "clock", "a look in an hour");
-	ok(status_after(-30, "", 10000000).word[0] == '\0', "half a minute is nothing");
+	is(status.reason, "clock", "a look in an hour");
+	ok(status_after(-30, "", 10000000).reason[0] == '\0', "half a minute is nothing");
 }
 
 /* ------------------------------------------------------------------------

@@ -85,7 +85,7 @@ check_answers(const char *what)
 	same(bloomfilter_get_bytes(filter, 0, &part, &length), BLOOMFILTER_ERR_LOST, "%s: its bytes", what);
 	same(bloomfilter_write(filter, other, NULL), BLOOMFILTER_ERR_LOST, "%s: a copy of it", what);
 	bloomfilter_get_status(filter, &status, sizeof status);
-	ok(strcmp(status.word, "damaged") == 0, "and its status says so: %s", status.word);
+	ok(strcmp(status.reason, "damaged") == 0, "and its status says so: %s", status.reason);
 	bloomfilter_reader_leave(reader);
 }
 

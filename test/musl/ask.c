@@ -29,7 +29,7 @@ main(int argc, char **argv)
 			return 2;
 	if (bloomfilter_builder_finish(builder, &filter, &detail) != BLOOMFILTER_OK ||
 		bloomfilter_write(filter, argv[1], &detail) != BLOOMFILTER_OK ||
-		bloomfilter_watched_open(argv[1], 0, &watched, &detail) != BLOOMFILTER_OK ||
+		bloomfilter_watched_open(argv[1], 0, NULL, &watched, &detail) != BLOOMFILTER_OK ||
 		bloomfilter_reader_open(watched, &reader) != BLOOMFILTER_OK)
 	{
 		fprintf(stderr, "%s\n", detail.text);

@@ -889,6 +889,7 @@ def manifests():
         "minus": manifest({"poll": "-1"}),
         "too_large": manifest({"serial": str(2**63)}),
         "poll_beyond": manifest({"poll": "3601"}),
+        "poll_of_none": manifest({"poll": "0"}),
         "poll_of_ages": manifest({"poll": str(10**18)}),
         "spread_beyond": manifest({"spread": "3601"}),
         "spread_of_ages": manifest({"spread": str(10**18)}),

@@ -226,7 +226,7 @@ filter_tell(PyObject *object, PyObject *unused)
 						 "heartbeat", (long long) status.heartbeat, "expires", (long long) status.expires,
 						 "since", (long long) status.since, "failures", (unsigned long long) status.failures,
 						 "superseded", PyBool_FromLong(status.superseded != 0),
-						 "reason", status.word, "message", status.text, "changes", (unsigned long long) status.changes);
+						 "reason", status.reason, "message", status.message, "changes", (unsigned long long) status.changes);
 }
 
 static PyObject *

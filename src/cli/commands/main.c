@@ -31,7 +31,7 @@ static const char help[] =
 "\n"
 "  --help, --version\n"
 "\n"
-"\"bloomfilter COMMAND --help\" tells about a command; bloomfilter(1) about all.\n"
+"\"bloomfilter help COMMAND\" tells about a command; bloomfilter(1) about all.\n"
 "\n"
 "Example: how many of these names may be known?\n"
 "  bloomfilter build -n 1000000 -p 0.01 known.bloom < known.txt\n"
@@ -75,8 +75,15 @@ main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (strcmp(argv[1], "help") == 0 && argc == 2))
 		output_bytes(help, strlen(help));
+	else if (strcmp(argv[1], "help") == 0)
+	{
+		char		option[] = "--help";
+		char	   *of_command[] = {argv[2], option, NULL};
+
+		return (int) run(2, of_command);
+	}
 	else if (strcmp(argv[1], "--version") == 0)
 		output_text("bloomfilter %s\n", bloomfilter_version());
 	else

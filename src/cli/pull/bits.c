@@ -150,28 +150,28 @@ bits_put(file_bits *bits, uint32_t part, uint64_t position)
  * ------------------------------------------------------------------------ */
 
 static bool
-store_changes(list_file *file)
+store_writes(list_file *file)
 {
 	uint8_t		word[8];
 
 	/* no bit of an exact file is ever set: it has what it was born with, whatever comes between */
 	if (feed_are_exact(file->parts, file->who.parts))
 		return true;
-	file->changes++;
-	feed_word(word, file->changes);
-	return write_all(file->fd, word, sizeof word, FEED_CHANGES);
+	file->writes++;
+	feed_word(word, file->writes);
+	return write_all(file->fd, word, sizeof word, FEED_WRITES);
 }
 
 bool
 file_set_begin(list_file *file, file_bits *bits)
 {
-	if (file->changes % 2 == 0 && file_was_written(file))
+	if (file->writes % 2 == 0 && file_was_written(file))
 		return file_refuse(file, "damaged", "was written to by another program");
 	bits_begin(bits, file->fd, file->parts, file->now.content.sum, false);
 	/* after a step that failed it is odd already, and bits may be there that the sum doesn't know */
-	if (file->changes % 2 != 0)
+	if (file->writes % 2 != 0)
 		return parts_sum(file->fd, file->parts, file->who.parts, &bits->sum) || file_trouble(file, "write");
-	return store_changes(file) || file_trouble(file, "write");
+	return store_writes(file) || file_trouble(file, "write");
 }
 
 bool
@@ -187,7 +187,7 @@ file_set_end(list_file *file, file_bits *bits, const feed_now *now)
 	file->now = *now;
 	file->now.content.sum = bits->sum;
 	feed_now_write(&file->now, bytes);
-	if (!write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_changes(file))
+	if (!write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT) || !store_writes(file))
 		return file_trouble(file, "write");
 	file_wrote(file);
 	return true;

@@ -87,7 +87,7 @@ set_in_file(follower *f, const offer *o)
 			!file_set_end(file, &bits, patch.to == wanted->content.serial ? wanted : &now))
 			return BROKEN;
 	}
-	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->changes % 2 == 0)
+	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->writes % 2 == 0)
 		return LED;
 	return file_set_begin(file, &bits) && file_set_end(file, &bits, wanted) ? LED : BROKEN;
 }

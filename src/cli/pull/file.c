@@ -25,9 +25,9 @@
 #define ADOPT_SECONDS 60.0
 
 bool
-file_refuse(list_file *file, const char *word, const char *text)
+file_refuse(list_file *file, const char *reason, const char *text)
 {
-	file->word = word;
+	file->reason = reason;
 	complain("\"%s\" %s", file->path, text);
 	return false;
 }
@@ -44,7 +44,7 @@ file_refuse_list(list_file *file, const char *name, const char *wanted)
 bool
 file_trouble(list_file *file, const char *what)
 {
-	file->word = "disk";
+	file->reason = "disk";
 	complain("cannot %s \"%s\": %s", what, file->path, strerror(errno));
 	return false;
 }
@@ -56,20 +56,21 @@ file_trouble(list_file *file, const char *what)
 static bool
 open_folder(list_file *file, const char *path)
 {
-	/* a link stays one: what it leads to is replaced */
-	char	   *real = realpath(path, NULL);
-	const char *from = real != NULL ? real : path;
-	const char *slash = strrchr(from, '/');
+	const char *slash = strrchr(path, '/');
+	struct stat st;
 
-	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == from ? 1 : (int) (slash - from), from);
-	file->name = text_of("%s", slash == NULL ? from : slash + 1);
+	file->folder_name = slash == NULL ? text_of(".") : text_of("%.*s", slash == path ? 1 : (int) (slash - path), path);
+	file->name = text_of("%s", slash == NULL ? path : slash + 1);
 	file->lock_file = text_of("%s" LOCK_ENDING, file->name);
 	file->new_file = text_of(".%s" NEW_ENDING, file->name);
-	free(real);
 	file->folder = open(file->folder_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (file->folder < 0)
 		complain("cannot open the folder of \"%s\": %s", path, strerror(errno));
-	return file->folder >= 0;
+	if (file->folder < 0)
+		return false;
+	/* in a folder of several users a link of another one would say where the list and its lock lie */
+	return fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode) ||
+		file_refuse(file, "disk", "is a symbolic link: give the path that it leads to");
 }
 
 /* Whether the name still leads to the lock that is held. */
@@ -179,13 +180,13 @@ go_on(list_file *file, const found *f)
 	feed_now	now;
 
 	file->state = FILE_MINE;
-	file->changes = feed_load(f->page, FEED_CHANGES);
+	file->writes = feed_load(f->page, FEED_WRITES);
 	feed_now_read(f->page, &file->now);
 	feed_how_read(f->page, &file->how);
 	file->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
 	/* it was killed while it set bits: what is there is what the sum is of */
 	now = file->now;
-	return file->changes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
+	return file->writes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
 }
 
 static bool
@@ -244,7 +245,7 @@ file_open(list_file *file, const char *path)
 	memset(file, 0, sizeof *file);
 	file->path = path;
 	file->folder = file->lock = file->fd = file->new_fd = -1;
-	file->word = "";
+	file->reason = "";
 	read_boot_id(file->here.boot);
 	if (sodium_is_zero(file->here.boot, sizeof file->here.boot))
 	{
@@ -264,23 +265,23 @@ file_open(list_file *file, const char *path)
  * ------------------------------------------------------------------------ */
 
 void
-file_lose(list_file *file, const char *word, const char *text)
+file_lose(list_file *file, const char *reason, const char *text)
 {
 	feed_now	told = file->now;
 	uint8_t		bytes[FEED_NOW_BYTES];
 
 	file->lost = true;
-	file->word = word;
+	file->reason = reason;
 	complain("\"%s\": %s: its list is needed anew", file->path, text);
 	if (file->state != FILE_MINE || file->fd < 0)
 		return;
 	/* what a disk dropped came after these; of bits that are wrong nothing is known */
-	told.content.serial = strcmp(word, "disk") != 0 ? 0 : file->saved > file->who.born.serial ? file->saved : file->who.born.serial;
+	told.content.serial = strcmp(reason, "disk") != 0 ? 0 : file->saved > file->who.born.serial ? file->saved : file->who.born.serial;
 	told.true_at = 0;
 	feed_now_write(&told, bytes);
 	(void) write_all(file->fd, bytes, sizeof bytes, FEED_NOW_AT);
-	file_supersede(file, strcmp(word, "disk") != 0 ? FEED_LOST : FEED_REPLACED);
-	file_note(file, false, word, text);
+	file_supersede(file, strcmp(reason, "disk") != 0 ? FEED_LOST : FEED_REPLACED);
+	file_note(file, false, reason, text);
 }
 
 void
@@ -304,7 +305,7 @@ file_has_page(const list_file *file)
 
 	return fstat(file->fd, &st) == 0 && (uint64_t) st.st_size == file->who.length &&
 		read_all(file->fd, page, sizeof page, 0) && feed_who_read(page, file->who.length, &who) == NULL &&
-		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_CHANGES) == file->changes &&
+		memcmp(&who.place, &file->who.place, sizeof who.place) == 0 && feed_load(page, FEED_WRITES) == file->writes &&
 		feed_load(page, FEED_SERIAL) == file->now.content.serial;
 }
 
@@ -338,11 +339,11 @@ check_content(list_file *file)
 	bool		page = file_has_page(file);
 	struct stat st;
 
-	if (page && (!file_was_written(file) || file->changes % 2 != 0))
+	if (page && (!file_was_written(file) || file->writes % 2 != 0))
 		return true;
 	if (fstat(file->fd, &st) == 0)
 		file->written = st.st_mtim;
-	if ((uint64_t) st.st_size == file->who.length && file->changes % 2 == 0 &&
+	if ((uint64_t) st.st_size == file->who.length && file->writes % 2 == 0 &&
 		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
 		return page || file_again(file);
 	if (!page)
@@ -380,7 +381,7 @@ adopt(list_file *file)
 {
 	if (file->adopted > 0 && monotonic_seconds() - file->adopted < ADOPT_SECONDS)
 	{
-		file->word = "disk";
+		file->reason = "disk";
 		return false;
 	}
 	file->adopted = monotonic_seconds();
@@ -403,7 +404,7 @@ file_check(list_file *file, bool *over)
 	bool		there = fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 
 	*over = !has_lock(file);
-	file->word = "";
+	file->reason = "";
 	if (*over)
 		return file_refuse(file, "disk", "has lost its lock, which somebody removed: another process may follow it");
 	if (file->lost)
@@ -426,27 +427,27 @@ file_check(list_file *file, bool *over)
  * ------------------------------------------------------------------------ */
 
 void
-file_note(list_file *file, bool looked, const char *word, const char *text)
+file_note(list_file *file, bool looked, const char *reason, const char *text)
 {
 	uint8_t		bytes[FEED_HOW_BYTES];
 
-	if (strcmp(word, file->how.word) != 0)
-		file->how.since = word[0] == '\0' ? 0 : time_now();
-	snprintf(file->how.word, sizeof file->how.word, "%s", word);
-	snprintf(file->how.text, sizeof file->how.text, "%s", text);
+	if (strcmp(reason, file->how.reason) != 0)
+		file->how.since = reason[0] == '\0' ? 0 : time_now();
+	snprintf(file->how.reason, sizeof file->how.reason, "%s", reason);
+	snprintf(file->how.message, sizeof file->how.message, "%s", text);
 	if (looked)
 	{
 		file->how.looked = time_now();
 		file->how.looked_boot = boot_time_now();
 		file->how.failures = 0;
 	}
-	else if (strcmp(word, "waiting") != 0)
+	else if (strcmp(reason, "waiting") != 0)
 		file->how.failures++;
 	if (file->state != FILE_MINE || file->fd < 0)
 		return;
 	feed_how_write(&file->how, bytes);
 	/* who wrote meanwhile is found before this hides it */
-	if (file_was_written(file) && file->changes % 2 == 0 && !file->lost)
+	if (file_was_written(file) && file->writes % 2 == 0 && !file->lost)
 		return;
 	if (write_all(file->fd, bytes, sizeof bytes, FEED_HOW_AT))
 		file_wrote(file);
@@ -455,11 +456,16 @@ file_note(list_file *file, bool looked, const char *word, const char *text)
 void
 file_close(list_file *file)
 {
+	struct stat st;
+
 	if (file->lock >= 0 && file->folder >= 0)
 		file_save_last(file);
 	if (file->new_fd >= 0)
 		new_file_drop(file);
 	let_go(file);
+	/* where nothing was pulled nothing stays */
+	if (file->lock >= 0 && has_lock(file) && fstatat(file->folder, file->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+		unlinkat(file->folder, file->lock_file, 0);
 	if (file->lock >= 0)
 		close(file->lock);
 	if (file->folder >= 0)

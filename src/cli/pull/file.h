@@ -11,8 +11,8 @@
  * the page that were written last; what others did to it meanwhile is found by file_check,
  * and healed by a copy of the bits if these are right, else by the whole list.
  *
- * Functions that return bool say what is wrong before they return false; word is that in
- * one word then.
+ * Functions that return bool say what is wrong before they return false; reason
+ * is that in one word then.
  */
 #ifndef CLI_FILE_H
 #define CLI_FILE_H
@@ -68,14 +68,14 @@ typedef struct list_file
 	int			lock;
 	ino_t		lock_inode;
 	feed_place	here;			/* this boot; device and inode are FILE's */
-	const char *word;			/* why the last call failed */
+	const char *reason;			/* why the last call failed */
 
 	/* FILE */
 	file_state state;
 	int			fd;				/* -1: none */
 	feed_who	who;
 	feed_part  *parts;
-	uint64_t	changes;
+	uint64_t	writes;
 	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
 	feed_how	how;
 	struct timespec written;	/* when the file was written last, by this process */
@@ -118,17 +118,17 @@ extern void file_wrote(list_file *file);
 extern bool file_was_written(const list_file *file);
 extern bool file_has_page(const list_file *file);
 
-/* Notes how a look went: word is "" if well; looked: FILE has what the server has. */
-extern void file_note(list_file *file, bool looked, const char *word, const char *text);
+/* Notes how a look went: reason is "" if well; looked: FILE has what the server has. */
+extern void file_note(list_file *file, bool looked, const char *reason, const char *text);
 
 /* FILE's bits are not what they should be: its readers are told, and a whole is needed. */
-extern void file_lose(list_file *file, const char *word, const char *text);
+extern void file_lose(list_file *file, const char *reason, const char *text);
 
 /* Tells who reads FILE that another one takes its name (FEED_REPLACED), or 0 if none does. */
 extern void file_supersede(list_file *file, uint64_t value);
 
 /* All are false: why the last call failed, and what is said of FILE; the last one with errno. */
-extern bool file_refuse(list_file *file, const char *word, const char *text);
+extern bool file_refuse(list_file *file, const char *reason, const char *text);
 extern bool file_refuse_list(list_file *file, const char *name, const char *wanted);
 extern bool file_trouble(list_file *file, const char *what);
 

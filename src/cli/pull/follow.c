@@ -14,9 +14,9 @@
 #define CHECK_SECONDS 2.0
 
 bool
-pull_refuse(follower *f, const char *word, const char *text)
+pull_refuse(follower *f, const char *reason, const char *text)
 {
-	f->word = word;
+	f->reason = reason;
 	complain("%s: refused: %s", f->plan->out, text);
 	return false;
 }
@@ -28,7 +28,7 @@ pull_check_name(follower *f, const char *name)
 
 	if (who->parts == 0 || strcmp(who->name, name) == 0)
 		return true;
-	f->word = "identity";
+	f->reason = "identity";
 	return file_refuse_list(&f->file, who->name, name);
 }
 
@@ -42,7 +42,7 @@ check_file(follower *f)
 	if (!file_check(file, &f->loop.over))
 	{
 		if (!f->loop.over)
-			file_note(file, false, file->word, last_complaint());
+			file_note(file, false, file->reason, last_complaint());
 		return false;
 	}
 	/* what was found to be lost is fetched at once */
@@ -72,10 +72,10 @@ note_look(follower *f, bool well)
 
 	file->how.every = f->plan->follow ? (uint64_t) (f->loop.period * 1e6) : 0;
 	if (!well)
-		file_note(file, false, f->word, last_complaint());
+		file_note(file, false, f->reason, last_complaint());
 	/* else how fresh it is stays what it was */
 	else if (!f->no_news)
-		file_note(file, !f->waiting, f->word, f->text);
+		file_note(file, !f->waiting, f->reason, f->message);
 }
 
 /* A look of looks. */
@@ -89,15 +89,15 @@ look_once(void *state)
 	bool		well;
 
 	(void) check_file(f);
-	if (f->loop.over || (file->word[0] != '\0' && !file->lost))
+	if (f->loop.over || (file->reason[0] != '\0' && !file->lost))
 		return false;
-	f->word = f->way = file->word = "";
-	f->text[0] = '\0';
+	f->reason = f->way = file->reason = "";
+	f->message[0] = '\0';
 	f->loop.retry = 0;
 	f->no_news = f->waiting = false;
 	well = f->look(f);
-	if (!well && f->word[0] == '\0')
-		f->word = file->word[0] != '\0' ? file->word : "no-look";
+	if (!well && f->reason[0] == '\0')
+		f->reason = file->reason[0] != '\0' ? file->reason : "no-look";
 	if (!stop_requested())
 		note_look(f, well);
 	/* patches come each second: of these nothing is said */
@@ -115,7 +115,7 @@ status_of(const follower *f, bool well)
 	if (well && !f->waiting)
 		return STATUS_YES;
 	for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-		if (strcmp(f->word, refusals[i]) == 0)
+		if (strcmp(f->reason, refusals[i]) == 0)
 			return STATUS_NO;
 	return STATUS_TROUBLE;
 }

@@ -241,13 +241,13 @@ read_server(follower *f)
 	bool		begun = look->connection != NULL;
 
 	tell_known(f, s);
-	s->word = "no-look";
+	s->reason = "no-look";
 	if (!begun)
 		look->connection = server_connect(f->plan->dsn);
 	if (look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection) &&
 		check_list(f, s))
 		return true;
-	f->word = s->word;
+	f->reason = s->reason;
 	PQfinish(look->connection);
 	look->connection = NULL;
 	return false;

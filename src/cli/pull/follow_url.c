@@ -107,7 +107,7 @@ check_content(url_look *look)
 	list_file  *file = &look->f->file;
 	uint64_t	sum;
 
-	if (file->state != FILE_MINE || file->lost || file->changes % 2 != 0 || monotonic_seconds() < file->check_due)
+	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
 		return true;
 	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
 	if (!parts_sum(file->fd, file->parts, file->who.parts, &sum) || sum != file->now.content.sum)
@@ -135,7 +135,7 @@ ask(url_look *look, http_answer *answer)
 	memset(&bytes, 0, sizeof bytes);
 	well = http_get(look->client, url, full ? NULL : look->tag, FEED_MANIFEST_BYTES, MANIFEST_SECONDS, &bytes, answer);
 	if (!well)
-		look->f->word = "no-look";
+		look->f->reason = "no-look";
 	else
 		compare_clocks(look, answer);
 	if (well && answer->status != 304)
@@ -155,10 +155,10 @@ ask(url_look *look, http_answer *answer)
 
 /* What is wrong though the server was looked at. */
 static const char *
-find_trouble(const url_look *look, char text[FEED_TEXT_BYTES])
+find_trouble(const url_look *look, char text[FEED_MESSAGE_BYTES])
 {
 	double		silent = monotonic_seconds() - look->grown;
-	size_t		size = FEED_TEXT_BYTES;
+	size_t		size = FEED_MESSAGE_BYTES;
 
 	text[0] = '\0';
 	if (look->f->waiting)
@@ -210,7 +210,7 @@ look_at_url(follower *f)
 	file->how.heartbeat = look->heartbeat;
 	file->how.expires = look->expires;
 	if (well || f->waiting)
-		f->word = find_trouble(look, f->text);
+		f->reason = find_trouble(look, f->message);
 	return well || f->waiting;
 }
 

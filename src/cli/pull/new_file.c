@@ -25,7 +25,7 @@ failed(list_file *file, const char *what)
 	int			error = errno;
 
 	new_file_drop(file);
-	file->word = "disk";
+	file->reason = "disk";
 	complain("cannot %s \"%s\": %s", what, file->new_file, strerror(error));
 	return false;
 }
@@ -54,7 +54,7 @@ new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
 	file->new_length = feed_lay_out(file->new_parts, count);
 	if (!file_has_memory(file, file->new_length))
 	{
-		file->word = "disk";
+		file->reason = "disk";
 		new_file_drop(file);
 		return false;
 	}
@@ -169,7 +169,7 @@ new_file_end(list_file *file, const file_facts *facts)
 	file->now = facts->now;
 	file->here = who.place;
 	file->state = FILE_MINE;
-	file->changes = 0;
+	file->writes = 0;
 	file->lost = file->leave = false;
 	file->saved = facts->now.content.serial;
 	file_wrote(file);
@@ -185,7 +185,7 @@ file_again(list_file *file)
 	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &sum))
 		return false;
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
-	if (((file->state == FILE_MINE && file->changes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
+	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
 		sum != file->now.content.sum)
 	{
 		new_file_drop(file);

@@ -136,7 +136,7 @@ pull_list(const pull_plan *plan)
 
 	memset(&f, 0, sizeof f);
 	f.plan = plan;
-	f.word = "";
+	f.reason = "";
 	srandom(randombytes_random());
 	if (plan->follow)
 		messages_have_time();

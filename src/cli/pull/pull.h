@@ -61,8 +61,8 @@ struct follower
 	look_loop	loop;
 
 	/* The last look */
-	const char *word;			/* what failed, was refused, or is wrong all the same; else "" */
-	char		text[FEED_TEXT_BYTES];	/* more of the latter */
+	const char *reason;			/* what failed, was refused, or is wrong all the same; else "" */
+	char		message[FEED_MESSAGE_BYTES];	/* more of the latter */
 	const char *way;			/* by which content came */
 	bool		no_news;		/* what there is, is a little older: a mirror lags */
 	bool		waiting;		/* for this host's turn to fetch whole parts */
@@ -76,7 +76,7 @@ struct follower
 };
 
 /* What a look found is not taken: says so, and returns false. */
-extern bool pull_refuse(follower *f, const char *word, const char *text);
+extern bool pull_refuse(follower *f, const char *reason, const char *text);
 
 /* The same if FILE is another list than the one of this name. */
 extern bool pull_check_name(follower *f, const char *name);

@@ -42,7 +42,7 @@ static void
 note_saved(list_file *file, int status)
 {
 	uint8_t		bytes[FEED_SAVED_BYTES];
-	char		text[FEED_TEXT_BYTES + 1];
+	char		text[FEED_MESSAGE_BYTES + 1];
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 	{
@@ -83,7 +83,7 @@ check_saver(list_file *file)
 static bool
 is_needed(const list_file *file)
 {
-	return file->state == FILE_MINE && !file->in_memory && !file->lost && file->changes % 2 == 0 &&
+	return file->state == FILE_MINE && !file->in_memory && !file->lost && file->writes % 2 == 0 &&
 		file->now.content.serial != file->saved;
 }
 

@@ -5,8 +5,8 @@
  * Nothing is used before all of it was checked: the signature first, then the manifest,
  * then that it doesn't lead back, then each file by length and digest, then its content.
  *
- * Functions that return bool say what is wrong before they return false; the follower's word
- * is that in one word then.
+ * Functions that return bool say what is wrong before they return false; the follower's
+ * reason is that in one word then.
  */
 #ifndef CLI_URL_H
 #define CLI_URL_H

@@ -49,7 +49,7 @@ transfer(url_look *look, const feed_file *file, const char *url, http_bytes *byt
 		return FETCHED;
 	look->f->loop.retry = answer.retry;
 	if (answer.disk)
-		look->f->word = "disk";
+		look->f->reason = "disk";
 	/* it can't go on behind the end */
 	if (answer.status == 416)
 		bytes->length = 0;

@@ -47,9 +47,9 @@ source_row(PGconn *connection, const char *sql, const char *problem)
 }
 
 bool
-source_refuse(source *s, const char *word)
+source_refuse(source *s, const char *reason)
 {
-	s->word = word;
+	s->reason = reason;
 	return false;
 }
 
@@ -157,7 +157,7 @@ source_take(source *s, list_image *whole, bool fewer, whole_reason fitting)
 bool
 source_begin(source *s, PGconn *connection)
 {
-	s->word = "no-look";
+	s->reason = "no-look";
 	free(s->token);
 	s->token = NULL;
 	return find_server(s, connection) && (s->plan.list != NULL ? list_begin(s, connection) : index_begin(s, connection));
@@ -170,7 +170,7 @@ source_look(source *s, PGconn *connection)
 	bool		list = s->plan.list != NULL;
 	bool		well;
 
-	s->word = "no-look";
+	s->reason = "no-look";
 	well = server_command(connection, list ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN") &&
 		server_command(connection, "SET LOCAL search_path = pg_catalog") &&
 		find_server(s, connection) && (list ? list_look(s, connection) : index_look(s, connection)) &&

@@ -9,8 +9,8 @@
  * Each look is a transaction, which asks first which server answers: a pooler may give each
  * one to another.
  *
- * Functions that return bool say what is wrong before they return false; word is that in
- * one word then.
+ * Functions that return bool say what is wrong before they return false; reason
+ * is that in one word then.
  */
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
@@ -71,7 +71,7 @@ typedef struct source_counts
 typedef struct source
 {
 	source_plan plan;
-	const char *word;
+	const char *reason;
 
 	/* What is taken from here is known by: */
 	bool		known;			/* there is something */
@@ -115,7 +115,7 @@ extern void source_take(source *s, list_image *whole, bool fewer, whole_reason f
 /* Whether the server's time is this host's; said if not. */
 extern bool source_check_clock(source *s, uint64_t true_at);
 
-extern bool source_refuse(source *s, const char *word);
+extern bool source_refuse(source *s, const char *reason);
 
 /* The text of a field, in new memory; and the number in the first row's. */
 extern char *source_field(const PGresult *rows, int row, int column);

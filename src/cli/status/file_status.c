@@ -46,7 +46,7 @@ check_look(status_table *table, const bloomfilter_status *status, const status_l
 	snprintf(text, sizeof text, "no look for %" PRId64 " s", age);
 	if (status->looked == 0)
 		wrong(table, "waiting", "the server was never looked at with success");
-	else if (age >= 0 && (uint64_t) age > limits->look && strcmp(status->word, "old") != 0)
+	else if (age >= 0 && (uint64_t) age > limits->look && strcmp(status->reason, "old") != 0)
 		wrong(table, "old", text);
 }
 
@@ -57,7 +57,7 @@ check_truth(status_table *table, const bloomfilter_status *status, const status_
 	int64_t		age = age_of(status->true_at);
 	char		text[128];
 
-	if (limits->true_at == STATUS_NO_LIMIT || strcmp(status->word, "old") == 0)
+	if (limits->true_at == STATUS_NO_LIMIT || strcmp(status->reason, "old") == 0)
 		return;
 	snprintf(text, sizeof text, "what was committed in the last %" PRId64 " s may not be in it", age);
 	if (status->true_at == 0 || age < 0)
@@ -95,8 +95,8 @@ describe(status_table *table, const bloomfilter_status *status)
 	status_add(table, "heartbeat", UNIT_SECONDS, "%" PRId64, status->heartbeat == 0 ? -1 : status->heartbeat / 1000000);
 	status_add(table, "expires", UNIT_TIME, "%" PRId64, status->expires);
 	status_add(table, "failures", UNIT_NUMBER, "%" PRIu64, status->failures);
-	status_add(table, "word", UNIT_TEXT, "%s", status->word);
-	status_add(table, "text", UNIT_TEXT, "%s", status->text);
+	status_add(table, "reason", UNIT_TEXT, "%s", status->reason);
+	status_add(table, "message", UNIT_TEXT, "%s", status->message);
 	status_add(table, "since", UNIT_TIME, "%" PRId64, status->since);
 	if (status->superseded != 0)
 		status_add(table, "superseded", UNIT_NUMBER, "%" PRIu64, status->superseded);
@@ -110,8 +110,8 @@ check(status_table *table, const bloomfilter_status *status, const status_limits
 		wrong(table, "waiting", "it is a filter that nobody follows");
 		return;
 	}
-	if (status->word[0] != '\0')
-		wrong(table, status->word, status->text);
+	if (status->reason[0] != '\0')
+		wrong(table, status->reason, status->message);
 	check_look(table, status, limits);
 	check_truth(table, status, limits);
 	check_place(table, status);

@@ -51,7 +51,8 @@ status_add(status_table *table, const char *name, status_unit unit, const char *
 	{
 		char		age[sizeof new->name + sizeof "_age"];
 
-		snprintf(age, sizeof age, "%s_age", name);
+		/* of true_at true_age, as a file has it */
+		snprintf(age, sizeof age, "%.*s_age", (int) strlen(name) - (strstr(name, "_at") != NULL ? 3 : 0), name);
 		status_add(table, age, UNIT_SECONDS, "%lld", ((long long) time_now() - strtoll(text, NULL, 10)) / 1000000);
 	}
 }
@@ -180,7 +181,7 @@ add_metrics(metric_lines *to, const status_table *table)
 	add_metric(to, table, "healthy", "", table->healthy ? "1" : "0");
 	for (i = 0; table->kind->words[i] != NULL; i++)
 	{
-		snprintf(text, sizeof text, ",word=\"%s\"", table->kind->words[i]);
+		snprintf(text, sizeof text, ",reason=\"%s\"", table->kind->words[i]);
 		add_metric(to, table, "wrong", text, table->wrong >> i & 1 ? "1" : "0");
 	}
 	for (i = 0; i < table->count; i++)

@@ -112,6 +112,12 @@ bfpg_hash_key(BfpgKeyCoder *coder, Datum key, uint64 seed)
 /* Makes a coder one for keys of an SQL type, if it is in the table. */
 extern bool bfpg_find_key_type(Oid type, BfpgKeyCoder *coder);
 
+/*
+ * Whether no other value of an SQL type has this key's bytes.  Not so a text that ends in a blank, and
+ * the last of a timestamp's years.
+ */
+extern bool bfpg_key_stands_alone(Oid type, Datum key);
+
 /* Makes a coder one for a filter's keys, if it is an untyped key's, or throws. */
 extern void bfpg_fit_coder(BfpgKeyCoder *coder, const bf_header *header);
 

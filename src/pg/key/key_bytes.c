@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/inet.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 #include "utils/uuid.h"
@@ -222,4 +223,30 @@ bfpg_find_key_type(Oid type, BfpgKeyCoder *coder)
 		}
 	}
 	return false;
+}
+
+bool
+bfpg_key_stands_alone(Oid type, Datum key)
+{
+	const text *value;
+	Timestamp	time;
+	Size		length;
+
+	switch (getBaseType(type))
+	{
+		case TEXTOID:
+		case VARCHAROID:
+			value = DatumGetTextPP(key);
+			length = VARSIZE_ANY_EXHDR(value);
+			return bf_key_text(VARDATA_ANY(value), length) == length;
+		case NAMEOID:
+			length = strlen(NameStr(*DatumGetName(key)));
+			return bf_key_text(NameStr(*DatumGetName(key)), length) == length;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			time = DatumGetTimestamp(key);
+			return TIMESTAMP_NOT_FINITE(time) || time < PG_INT64_MAX - (int64) EPOCH_USECS;
+		default:
+			return true;
+	}
 }

@@ -36,7 +36,8 @@ enum
 	PART_NAME = 1,
 	PART_BACK = 2,
 	PART_PART = 3,
-	PART_FILTER = 4
+	PART_FILTER = 4,
+	PART_TRACKED = 5
 };
 
 Oid
@@ -154,18 +155,19 @@ find_by_place(Relation table, Datum name, int32 part, HeapTuple tuple, Buffer *b
 
 /* Copies what a look-up needs of a row. */
 static void
-read_part(Relation table, HeapTuple tuple, MemoryContext context, Datum *filter)
+read_part(Relation table, HeapTuple tuple, MemoryContext context, BfpgListPart *part)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	bool		is_null;
 
-	*filter = datumCopy(heap_getattr(tuple, PART_FILTER, RelationGetDescr(table), &is_null), false, -1);
+	part->filter = datumCopy(heap_getattr(tuple, PART_FILTER, RelationGetDescr(table), &is_null), false, -1);
+	part->tracked = DatumGetBool(heap_getattr(tuple, PART_TRACKED, RelationGetDescr(table), &is_null));
 	MemoryContextSwitchTo(old);
 }
 
 /* By the primary key. */
 static bool
-find_by_index(Relation table, Datum name, int32 part, MemoryContext context, Datum *filter)
+find_by_index(Relation table, Datum name, int32 number, MemoryContext context, BfpgListPart *part)
 {
 	ScanKeyData keys[3];
 	SysScanDesc scan;
@@ -174,21 +176,21 @@ find_by_index(Relation table, Datum name, int32 part, MemoryContext context, Dat
 	ScanKeyInit(&keys[0], PART_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
 	ScanKeyInit(&keys[1], PART_BACK, BTEqualStrategyNumber, F_INT2EQ,
 				Int16GetDatum(BFPG_CURRENT));
-	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(part));
+	ScanKeyInit(&keys[2], PART_PART, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(number));
 	scan = systable_beginscan(table, bfpg_list_relation(RelationGetNamespace(table), "bloom_generation_part_pkey"),
 							  true, GetActiveSnapshot(), lengthof(keys), keys);
 	tuple = systable_getnext(scan);
 	if (tuple != NULL)
 	{
-		read_part(table, tuple, context, filter);
-		*place_of(name, part) = tuple->t_self;
+		read_part(table, tuple, context, part);
+		*place_of(name, number) = tuple->t_self;
 	}
 	systable_endscan(scan);
 	return tuple != NULL;
 }
 
 bool
-bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter)
+bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, BfpgListPart *part)
 {
 	Relation	table = table_open(bfpg_list_relation(schema, "bloom_generation_part"), AccessShareLock);
 	HeapTupleData tuple;
@@ -196,14 +198,14 @@ bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum 
 	bool		found;
 
 	bfpg_check_list_table(RelationGetRelid(table));
-	found = find_by_place(table, name, part, &tuple, &buffer);
+	found = find_by_place(table, name, number, &tuple, &buffer);
 	if (found)
 	{
-		read_part(table, &tuple, context, filter);
+		read_part(table, &tuple, context, part);
 		ReleaseBuffer(buffer);
 	}
 	else
-		found = find_by_index(table, name, part, context, filter);
+		found = find_by_index(table, name, number, context, part);
 	table_close(table, NoLock);
 	return found;
 }

@@ -36,12 +36,19 @@ extern HeapTuple bfpg_list_newest_row(Relation table, Datum name, SysScanDesc *s
 /* Throws unless the user may read whole filters, or has the rights of the list's owner. */
 extern void bfpg_list_check_may_read(Oid schema, const char *list);
 
+/* What the row of a part says. */
+typedef struct BfpgListPart
+{
+	Datum		filter;			/* as the row has it: of a stored value the pointer */
+	bool		tracked;		/* changes count, see changes.h */
+} BfpgListPart;
+
 /*
- * Finds one part of a list, in the current generation, and copies its filter as the row has it: of
- * a stored value the pointer.  False where there is none.  The table stays locked until the
- * transaction ends, so that what was read of it can be kept for as long as the snapshot is.
+ * Finds one part of a list, in the current generation; false where there is none.  The table stays
+ * locked until the transaction ends, so that what was read of it can be kept for as long as the
+ * snapshot is.
  */
-extern bool bfpg_list_part(Oid schema, Datum name, int32 part, MemoryContext context, Datum *filter);
+extern bool bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, BfpgListPart *part);
 
 /* Throws for a name that a list can't have. */
 extern void bfpg_list_check_name(const char *name);

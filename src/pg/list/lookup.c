@@ -13,7 +13,9 @@
 
 #include "ask/access.h"
 #include "key/key_untyped.h"
+#include "list/changes.h"
 #include "list/list.h"
+#include "list/lookup.h"
 #include "base/pg_compat.h"
 #include "base/snapshot.h"
 #include "base/sort.h"
@@ -22,43 +24,17 @@ PG_FUNCTION_INFO_V1(bloomfilter_lookup);
 PG_FUNCTION_INFO_V1(bloomfilter_lookup_each);
 PG_FUNCTION_INFO_V1(bloomfilter_explain_list);
 
-/* One part of the list: its value as the row has it, and how it is asked. */
-typedef struct BfpgLookupPart
-{
-	Datum		filter;
-	BfpgAccess	access;
-} BfpgLookupPart;
-
-/* What a call site keeps between calls. */
-typedef struct BfpgLookup
-{
-	BfpgKeyCoder coder;
-	Oid			schema;
-	MemoryContext context;		/* of all below, for one list under one snapshot */
-	text	   *name;
-	BfpgSnapshotMark mark;
-	bf_header	header;			/* of part 0, with the kind of keys that the list has */
-	BfpgLookupPart **parts;		/* NULL: no list yet; of them, where no key of it came yet */
-	ErrorContextCallback callback;	/* names the list in errors of this call */
-} BfpgLookup;
-
-static inline void
-end_call(BfpgLookup *lookup)
-{
-	error_context_stack = lookup->callback.previous;
-}
-
 /* Reads one part's row, if it is there, and keeps where its filter is. */
 static BfpgLookupPart *
 read_part(BfpgLookup *lookup, int32 number)
 {
 	BfpgLookupPart *part;
-	Datum		filter;
+	BfpgListPart row;
 
-	if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), number, lookup->context, &filter))
+	if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), number, lookup->context, &row))
 		return NULL;
 	part = MemoryContextAllocZero(lookup->context, sizeof(BfpgLookupPart));
-	part->filter = filter;
+	part->row = row;
 	return part;
 }
 
@@ -73,7 +49,7 @@ refuse_lack(const BfpgLookup *lookup, uint32 part)
 
 /*
  * The kind of keys in a list whose part 0 has none: that of the first part that has
- * some.  A key without a type is read as the list's kind, not as its part's, since it
+ * some, or of its changes.  A key without a type is read as the list's kind, not as its part's, since it
  * is the reading that tells which part that is.
  */
 static uint32
@@ -84,15 +60,15 @@ find_kind(BfpgLookup *lookup)
 	for (i = 1; i < lookup->header.parts; i++)
 	{
 		bf_exact	shape;
-		Datum		filter;
+		BfpgListPart part;
 
-		if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), (int32) i, CurrentMemoryContext, &filter))
+		if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), (int32) i, CurrentMemoryContext, &part))
 			refuse_lack(lookup, i);
-		bfpg_read_shape(filter, &shape);
+		bfpg_read_shape(part.filter, &shape);
 		if (shape.level[0].key_type != BF_KEY_NONE)
 			return shape.level[0].key_type;
 	}
-	return BF_KEY_NONE;
+	return lookup->changes == NULL ? BF_KEY_NONE : bfpg_changes_kind(lookup->changes);
 }
 
 /* Begins with a list: its part 0 says how many parts there are, and the seed. */
@@ -110,7 +86,13 @@ begin_list(BfpgLookup *lookup, text *name)
 	first = read_part(lookup, 0);
 	if (first == NULL)
 		bfpg_list_unknown(PointerGetDatum(name));
-	bfpg_access_open(&first->access, first->filter);
+	lookup->tracked = first->row.tracked;
+	lookup->changer = InvalidOid;
+	lookup->changes = NULL;
+	if (lookup->tracked)
+		lookup->changes = bfpg_changes_open(lookup->schema, PointerGetDatum(lookup->name), lookup->context);
+	memset(&lookup->key, 0, sizeof(lookup->key));
+	bfpg_access_open(&first->access, first->row.filter);
 	lookup->header = *first->access.header;
 	bfpg_access_close(&first->access);
 	if (lookup->header.key_type == BF_KEY_NONE)
@@ -142,9 +124,8 @@ begin_call(BfpgLookup *lookup, text *name)
 	error_context_stack = &lookup->callback;
 }
 
-/* This call site's look-up, with the list of this call. */
-static BfpgLookup *
-open_lookup(FunctionCallInfo fcinfo, bool array)
+BfpgLookup *
+bfpg_lookup_begin(FunctionCallInfo fcinfo, bool array)
 {
 	BfpgLookup *lookup;
 	text	   *name;
@@ -208,29 +189,55 @@ open_part(BfpgLookup *lookup, uint64 hash)
 	part = lookup->parts[number];
 	if (part == NULL)
 		part = find_part(lookup, number);
-	bfpg_access_open(&part->access, part->filter);
+	bfpg_access_open(&part->access, part->row.filter);
 	check_part(lookup, number, part->access.header);
 	return &part->access;
 }
 
 Datum
+bfpg_lookup_key(BfpgLookup *lookup, Datum key)
+{
+	if (lookup->key.data == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(lookup->context);
+
+		initStringInfo(&lookup->key);
+		MemoryContextSwitchTo(old);
+	}
+	return bfpg_change_key(&lookup->coder, key, &lookup->key);
+}
+
+/* Whether a key has a change in force, which answers in the filter's place. */
+static bool
+is_changed(BfpgLookup *lookup, Datum key, BfpgChange *change)
+{
+	return bfpg_changes_find(lookup->changes, bfpg_lookup_key(lookup, key), change);
+}
+
+Datum
 bloomfilter_lookup(PG_FUNCTION_ARGS)
 {
-	BfpgLookup *lookup = open_lookup(fcinfo, false);
+	BfpgLookup *lookup = bfpg_lookup_begin(fcinfo, false);
 	BfpgAccess *access;
+	BfpgChange	change;
 	uint64		hash;
 	bool		found;
 
 	if (PG_ARGISNULL(1))
 	{
-		end_call(lookup);
+		bfpg_lookup_end(lookup);
 		PG_RETURN_NULL();
+	}
+	if (unlikely(lookup->changes != NULL) && is_changed(lookup, PG_GETARG_DATUM(1), &change))
+	{
+		bfpg_lookup_end(lookup);
+		PG_RETURN_BOOL(change.value);
 	}
 	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
 	access = open_part(lookup, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
-	end_call(lookup);
+	bfpg_lookup_end(lookup);
 	PG_RETURN_BOOL(found);
 }
 
@@ -285,18 +292,34 @@ ask_parts(BfpgLookup *lookup, const BfpgKeyArray *keys, uint8 *found)
 		found[order[i]] = in_order[i];
 }
 
+/* Answers by their changes the keys that have some. */
+static void
+ask_changes(BfpgLookup *lookup, const BfpgKeyArray *keys, uint8 *found)
+{
+	int			i;
+
+	bfpg_changes_expect(lookup->changes, keys->count);
+	for (i = 0; i < keys->count; i++)
+	{
+		BfpgChange	change;
+
+		if (is_changed(lookup, keys->keys[keys->places[i]], &change))
+			found[i] = change.value;
+	}
+}
+
 /* A boolean for each key, in an array of the same shape. */
 Datum
 bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 {
-	BfpgLookup *lookup = open_lookup(fcinfo, true);
+	BfpgLookup *lookup = bfpg_lookup_begin(fcinfo, true);
 	bf_header	any_part = lookup->header;
 	BfpgKeyArray keys;
 	uint8	   *found;
 
 	if (PG_ARGISNULL(1))
 	{
-		end_call(lookup);
+		bfpg_lookup_end(lookup);
 		PG_RETURN_NULL();
 	}
 	any_part.parts = 1;			/* keys of all parts are in one array */
@@ -307,8 +330,23 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 		ask_parts(lookup, &keys, found);
 	else if (keys.count > 0)
 		ask_part(lookup, keys.hashes, keys.count, found);
-	end_call(lookup);
+	if (lookup->changes != NULL)
+		ask_changes(lookup, &keys, found);
+	bfpg_lookup_end(lookup);
 	return bfpg_key_array_answers(&keys, found);
+}
+
+/* The text of a look-up of a key with a change, which has the last word. */
+static Datum
+explain_change(Datum explained, const BfpgChange *change)
+{
+	const char *filter = TextDatumGetCString(explained);
+	const char *answer = strstr(filter, "\nanswer");
+	const char *value = change->value ? "true" : "false";
+
+	Assert(answer != NULL);
+	return CStringGetTextDatum(psprintf("%.*s\nchange    %s " INT64_FORMAT "\nanswer    %s",
+										(int) (answer - filter), filter, value, change->version, value));
 }
 
 /*
@@ -322,15 +360,18 @@ bloomfilter_explain_list(PG_FUNCTION_ARGS)
 	BfpgLookupPart *part;
 	uint32		number;
 	StringInfoData key;
+	BfpgChange	change;
 	Datum		result;
 
 	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid),
 							 PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0)));
-	lookup = open_lookup(fcinfo, false);
+	lookup = bfpg_lookup_begin(fcinfo, false);
 	bfpg_key_bytes(&lookup->coder, PG_GETARG_DATUM(1), &key);
 	number = bf_part_of(bf_hash(key.data, (size_t) key.len, lookup->header.seed), lookup->header.parts);
 	part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
-	result = bfpg_explain(part->filter, lookup->coder.type, &key);
-	end_call(lookup);
+	result = bfpg_explain(part->row.filter, lookup->coder.type, &key);
+	if (lookup->changes != NULL && is_changed(lookup, PG_GETARG_DATUM(1), &change))
+		result = explain_change(result, &change);
+	bfpg_lookup_end(lookup);
 	PG_RETURN_DATUM(result);
 }

@@ -98,7 +98,7 @@ bfpg_check_table(Relation table)
 static Oid
 check_tables(Oid schema)
 {
-	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run"};
+	static const char *const tables[] = {"bloom_generation", "bloom_generation_part", "bloom_run", "bloom_change", "bloom_absorbed"};
 	Oid			owner = InvalidOid;
 	int			i;
 
@@ -113,35 +113,49 @@ check_tables(Oid schema)
 	return owner;
 }
 
-void
-bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected)
+/* Runs a statement, or the plan of one, as the tables' owner. */
+static void
+run_as_owner(Oid owner, const char *sql, SPIPlanPtr plan, ParamListInfo parameters, int expected)
 {
-	SPIExecuteOptions options = {.params = bfpg_parameters(count, parameters)};
-	Oid			owner = check_tables(schema);
+	SPIExecuteOptions options = {.params = parameters};
 	Oid			user;
 	int			context;
-	int			nest;
 	int			status;
 
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(owner, context | SECURITY_RESTRICTED_OPERATION | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
-	nest = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
 	writing = true;
 	PG_TRY();
 	{
-		status = SPI_execute_extended(sql, &options);
+		status = sql != NULL ? SPI_execute_extended(sql, &options) : SPI_execute_plan_extended(plan, &options);
 	}
 	PG_FINALLY();
 	{
 		writing = false;
 	}
 	PG_END_TRY();
-	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(user, context);
 	if (status != expected)
 		elog(ERROR, "SPI_execute_extended returned %s", SPI_result_code_string(status));
+}
+
+void
+bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected)
+{
+	Oid			owner = check_tables(schema);
+	int			nest = NewGUCNestLevel();
+
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	run_as_owner(owner, sql, NULL, bfpg_parameters(count, parameters), expected);
+	AtEOXact_GUC(false, nest);
+}
+
+void
+bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int expected)
+{
+	bfpg_check_table(table);
+	run_as_owner(table->rd_rel->relowner, NULL, plan, parameters, expected);
 }
 
 /* Whether the current role owns the extension. */

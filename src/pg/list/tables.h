@@ -8,6 +8,7 @@
 #ifndef BFPG_TABLES_H
 #define BFPG_TABLES_H
 
+#include "executor/spi.h"
 #include "nodes/params.h"
 #include "utils/relcache.h"
 
@@ -35,6 +36,12 @@ bfpg_parameter(Oid type, Datum value)
  * where one of the tables isn't as the extension made it.
  */
 extern void bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData *parameters, int expected);
+
+/*
+ * Runs the plan of a statement that writes this table alone, which the caller has locked, in the same
+ * way.  The search_path is the caller's: the statement qualifies all names.
+ */
+extern void bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int expected);
 
 /*
  * Throws unless a table of the extension belongs to a superuser, and has no trigger but the

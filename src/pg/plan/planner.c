@@ -200,10 +200,10 @@ bloomfilter_contains_joinsel(PG_FUNCTION_ARGS)
 static double
 share_of_list(PlannerInfo *root, Oid schema, Datum name, Node *key, int varRelid)
 {
-	Datum		filter;
+	BfpgListPart part;
 	bf_exact	shape;
 
-	if (!bfpg_list_part(schema, name, 0, CurrentMemoryContext, &filter) || !bfpg_try_shape(filter, &shape) ||
+	if (!bfpg_list_part(schema, name, 0, CurrentMemoryContext, &part) || !bfpg_try_shape(part.filter, &shape) ||
 		shape.level[0].key_type == BF_KEY_NONE)
 		return BFPG_UNKNOWN_SHARE;
 	return share_of_shape(root, &shape, key, varRelid);

@@ -149,6 +149,8 @@ plan_build(BfpgPublication *list)
 	check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->remote);
+	if (list->tracked)
+		bfpg_track_check_plan(list, build->plan);
 	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
 	if (!list->exact && list->on_conflict != BFPG_CONFLICT_ERROR)

@@ -102,6 +102,16 @@ write_definition(Definition *definition)
 	CommandCounterIncrement();
 }
 
+bool
+bfpg_definition_has_query(const BfpgPlace *place, const char *name)
+{
+	Definition	definition;
+
+	open_definition(place, name, AccessShareLock, &definition);
+	table_close(definition.table, AccessShareLock);
+	return !definition.nulls[DEFINITION_QUERY];
+}
+
 void
 bfpg_definition_read(BfpgPublication *list)
 {

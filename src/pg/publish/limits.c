@@ -102,15 +102,21 @@ bfpg_estimate_list_keys(const BfpgPublication *list)
 	return sum;
 }
 
-const char *
-bfpg_publish_key_type(const BfpgPublication *list)
+uint32
+bfpg_publish_kind(const BfpgPublication *list)
 {
 	uint32		type = BF_KEY_NONE;
 	int			i;
 
 	for (i = 0; i < list->count && type == BF_KEY_NONE; i++)
 		type = list->shapes[i].level[0].key_type;
-	return bf_key_type_text(type, palloc(BF_KEY_TEXT_BYTES));
+	return type;
+}
+
+const char *
+bfpg_publish_key_type(const BfpgPublication *list)
+{
+	return bf_key_type_text(bfpg_publish_kind(list), palloc(BF_KEY_TEXT_BYTES));
 }
 
 static void

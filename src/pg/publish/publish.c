@@ -144,8 +144,8 @@ read_refresh_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 }
 
 /* The name, and where the tables are; nothing else is done for those without rights. */
-static void
-begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
+void
+bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 {
 	memset(list, 0, sizeof(*list));
 	bfpg_find_place(fcinfo, &list->place);
@@ -162,9 +162,8 @@ begin_publication(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed)
 	bfpg_publish_check_owner(list);
 }
 
-/* Whether the caller leaves transactions to the procedure. */
-static bool
-may_end_transaction(FunctionCallInfo fcinfo)
+bool
+bfpg_may_end_transaction(FunctionCallInfo fcinfo)
 {
 	return fcinfo->context != NULL && IsA(fcinfo->context, CallContext) &&
 		!castNode(CallContext, fcinfo->context)->atomic;
@@ -180,6 +179,7 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 	if (list->p == 0)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
 	list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->tracked = list->tracking == BFPG_TRACK || (list->tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
 	bfpg_publish_forget_most(last);
 	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
@@ -196,6 +196,8 @@ publish_query(BfpgPublication *list)
 	keep_parameters(list, &last);
 	if (!list->seed_given)
 		list->seed = last.seed;
+	if (list->tracked && list->deed == BFPG_GIVES_QUERY)
+		bfpg_track_check_query(list);
 	bfpg_publish_build_as_owner(list, &last);
 	bfpg_publish_check_owner(list);
 	writing = GetCurrentTimestamp();
@@ -206,8 +208,8 @@ publish_query(BfpgPublication *list)
 }
 
 /* By the query that was kept, with the settings of that time. */
-static void
-refresh(BfpgPublication *list)
+void
+bfpg_publish_refresh(BfpgPublication *list)
 {
 	BfpgLastList last;
 
@@ -239,11 +241,11 @@ run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 static void
 run(FunctionCallInfo fcinfo, BfpgDeed deed, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
 {
-	bool		may_end = may_end_transaction(fcinfo);
+	bool		may_end = bfpg_may_end_transaction(fcinfo);
 	BfpgPublication list;
 
 	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	begin_publication(fcinfo, &list, deed);
+	bfpg_publish_begin(fcinfo, &list, deed);
 	read(fcinfo, &list);
 	if (may_end)
 		bfpg_publish_run(&list, publish);
@@ -262,7 +264,7 @@ bloomfilter_publish_query(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_refresh(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, BFPG_CHANGES, refresh, read_refresh_arguments);
+	run(fcinfo, BFPG_CHANGES, bfpg_publish_refresh, read_refresh_arguments);
 	PG_RETURN_VOID();
 }
 
@@ -327,7 +329,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	BfpgLastList last;
 
 	SPI_connect();
-	begin_publication(fcinfo, &list, BFPG_GIVES_FILTER);
+	bfpg_publish_begin(fcinfo, &list, BFPG_GIVES_FILTER);
 	list.allow_shrink = flag_argument(fcinfo, ARG_VALUE_ALLOW_SHRINK, "allow_shrink");
 	list.allow_type_change = flag_argument(fcinfo, ARG_VALUE_ALLOW_TYPE_CHANGE, "allow_type_change");
 	take_set(&list, filters, count);
@@ -335,6 +337,8 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	bfpg_publish_check_owner(&list);
 	bfpg_publish_last(&list.place, list.name, &last);
 	keep_parameters(&list, &last);
+	if (list.tracked)
+		bfpg_track_check_query(&list);
 	list.n = (int64) list.shapes[0].level[0].capacity;
 	if (count > 1)
 		list.n = (int64) ((double) list.n * count);

@@ -9,6 +9,7 @@
 #define BFPG_PUBLISH_H
 
 #include "datatype/timestamp.h"
+#include "nodes/plannodes.h"
 #include "utils/array.h"
 
 #include "bf_exact.h"
@@ -45,6 +46,7 @@ typedef struct BfpgLastList
 	int64		planned_others;
 	BfpgMost	most_keys;
 	BfpgMost	most_others;
+	bool		tracked;
 } BfpgLastList;
 
 /* What becomes of keys that a query returns with true and with false. */
@@ -54,6 +56,14 @@ typedef enum BfpgOnConflict
 	BFPG_CONFLICT_TRUE,
 	BFPG_CONFLICT_FALSE
 } BfpgOnConflict;
+
+/* Whether changes of the list count from this publish on. */
+typedef enum BfpgTracking
+{
+	BFPG_TRACK_AS_BEFORE,
+	BFPG_TRACK,
+	BFPG_UNTRACK
+} BfpgTracking;
 
 /* Where the extension's objects are. */
 typedef struct BfpgPlace
@@ -88,6 +98,8 @@ typedef struct BfpgPublication
 	bool		allow_shrink;	/* this time more */
 	bool		allow_type_change;
 	BfpgOnConflict on_conflict;
+	BfpgTracking tracking;
+	bool		tracked;		/* what comes of it */
 
 	/* made */
 	int64		serial;
@@ -167,6 +179,24 @@ extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name
 /* Publishes in transactions of its own, for a procedure that may end them. */
 extern void bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list));
 
+/* Begins a publication of a procedure's call, and throws where the caller may not. */
+extern void bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed);
+
+/* Whether the caller leaves transactions to the procedure. */
+extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
+
+/* Publishes a list by the query that was kept. */
+extern void bfpg_publish_refresh(BfpgPublication *list);
+
+/* Throws where a query of the caller's would be another than a tracked list's. */
+extern void bfpg_track_check_query(const BfpgPublication *list);
+
+/* Tells of a list that goes which tables still have triggers for it. */
+extern void bfpg_track_tell_triggers(const BfpgPlace *place, const char *name);
+
+/* Throws where a plan reads rows that may be older than its snapshot. */
+extern void bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan);
+
 /* Writes that the run of this publication has started, or ended, with an error unless that is NULL. */
 extern void bfpg_publish_write_run(const BfpgPublication *list, bool ended, const char *error);
 
@@ -174,7 +204,8 @@ extern void bfpg_publish_write_run(const BfpgPublication *list, bool ended, cons
 extern void bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last);
 extern void bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last);
 
-/* The type of a list's keys, as bloom_stats shows it. */
+/* The type of a list's keys, and as bloom_stats shows it. */
+extern uint32 bfpg_publish_kind(const BfpgPublication *list);
 extern const char *bfpg_publish_key_type(const BfpgPublication *list);
 
 /* Leaves of the largest counts only what a publish is held against. */
@@ -207,6 +238,7 @@ extern void bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last);
  * current generation's, and that of the generation before is kept, for roll_back.
  */
 extern void bfpg_definition_read(BfpgPublication *list);
+extern bool bfpg_definition_has_query(const BfpgPlace *place, const char *name);
 extern void bfpg_definition_write(const BfpgPublication *list);
 extern void bfpg_definition_roll_back(const BfpgPlace *place, const char *name);
 

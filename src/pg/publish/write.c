@@ -20,6 +20,7 @@
 
 #include "bf_estimate.h"
 #include "bf_key.h"
+#include "change/change.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
@@ -29,6 +30,9 @@
  * don't reach: those have 1 or 2 here.
  */
 #define LOCK_SPACE 0xb10f
+
+/* Changes that a look-up reads at once, see changes.c. */
+#define MANY_CHANGES 100000
 
 /* For the server's log: whoever misses a list's keys looks there.  The transaction may still be rolled back. */
 void
@@ -137,8 +141,10 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	memset(last, 0, sizeof(*last));
 	run_for_name(place, psprintf("SELECT serial, built_at, n, coalesce(next_p, p), seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
 						  "max_shrink, coalesce(rows, -1), keys, key_type, coalesce(others, -1), planned_others, "
-						  "most_keys, most_keys_at, most_others, most_others_at FROM %sbloom_generation WHERE name = $1 AND back = 0",
-						  place->prefix),
+						  "most_keys, most_keys_at, most_others, most_others_at, "
+						  "(SELECT bool_or(tracked) FROM %sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) "
+						  "FROM %sbloom_generation WHERE name = $1 AND back = 0",
+						  place->prefix, place->prefix),
 				 name, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
@@ -160,6 +166,7 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	last->exact = !is_null;
 	last->most_keys = result_most(14);
 	last->most_others = result_most(16);
+	last->tracked = DatumGetBool(result_column(18, &is_null)) && !is_null;
 }
 
 void
@@ -175,7 +182,7 @@ static void
 move_back(const BfpgPublication *list)
 {
 	const char *prefix = list->place.prefix;
-	const char *tables[] = {"bloom_generation", "bloom_generation_part"};
+	const char *tables[] = {"bloom_generation", "bloom_generation_part", "bloom_absorbed"};
 	int			i;
 
 	for (i = 0; i < lengthof(tables); i++)
@@ -230,9 +237,10 @@ write_parts(BfpgPublication *list)
 			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
 			bfpg_parameter(INT4OID, Int32GetDatum(part)),
 			bfpg_parameter(list->place.type, list->filters[part]),
+			bfpg_parameter(BOOLOID, BoolGetDatum(list->tracked)),
 		};
 
-		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter) VALUES ($1, 0, $2, $3)",
+		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter, tracked) VALUES ($1, 0, $2, $3, $4)",
 									list->place.prefix),
 						   lengthof(row), row, SPI_OK_INSERT);
 	}
@@ -349,6 +357,35 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 	}
 }
 
+/* The only error that a change can make: the caller has allowed another type of keys. */
+static void
+check_kind(const BfpgPublication *list, const BfpgLastList *last)
+{
+	const char *type = bfpg_publish_key_type(list);
+
+	if (!list->tracked || strcmp(type, bf_key_type_name(BF_KEY_NONE)) == 0 || (last->key_type != NULL && strcmp(type, last->key_type) == 0))
+		return;
+	if (bfpg_change_has_other_kind(list->place.schema, list->name, bfpg_publish_kind(list)))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("list \"%s\" is not published: a key that is not %s was changed meanwhile", list->name, type),
+				 errhint("Repeat the statement.")));
+}
+
+/* What the query's snapshot sees of the list's changes is in the filters now. */
+static void
+take_up_changes(const BfpgPublication *list, const BfpgLastList *last)
+{
+	uint64		changes = bfpg_change_absorb(list->place.schema, list->name);
+
+	if (changes > MANY_CHANGES)
+		ereport(WARNING,
+				(errmsg("list \"%s\" has taken up " UINT64_FORMAT " changes", list->name, changes),
+				 errdetail("Up to %d of them are looked up fast.", MANY_CHANGES),
+				 errhint("Publish it more often.")));
+	check_kind(list, last);
+}
+
 void
 bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 {
@@ -358,6 +395,8 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	bfpg_definition_write(list);
 	if (last->exists)
 		bfpg_publish_tell(list->name, "replaced");
+	if (list->query != NULL)
+		take_up_changes(list, last);
 	bfpg_publish_write_run(list, true, NULL);
 }
 
@@ -381,12 +420,20 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 				 errmsg("list \"%s\" has no version before the current one", name),
 				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
 	run_for_name(place, psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
-	run_for_name(place, psprintf("UPDATE %sbloom_generation_part SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
+	run_for_name(place, psprintf("UPDATE %sbloom_generation_part SET back = 0%s WHERE name = $1", prefix,
+								 last.tracked ? ", tracked = true" : ""),
+				 name, SPI_OK_UPDATE);
+	run_for_name(place, psprintf("DELETE FROM %sbloom_absorbed WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
+	run_for_name(place, psprintf("UPDATE %sbloom_absorbed SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
 	run_for_name(place, psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
 				 name, SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
 	bfpg_publish_tell(name, "rolled back");
 	bfpg_publish_last(place, name, &now);
+	if (now.tracked && !last.tracked)
+		ereport(NOTICE,
+				(errmsg("list \"%s\" is tracked again, and no trigger may record its changes", name),
+				 errhint("CALL bloom_track makes the triggers again, bloom_untrack ends it.")));
 	if (now.exact != last.exact)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" is %s again", name, now.exact ? "exact" : "plain"),
@@ -449,6 +496,8 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 	}
 	if (!known)
 		bfpg_list_unknown(CStringGetTextDatum(name));
+	bfpg_change_drop(place->schema, name);
+	bfpg_track_tell_triggers(place, name);
 	bfpg_definition_drop(place, name);
 	bfpg_publish_tell(name, "dropped");
 }

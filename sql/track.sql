@@ -1,0 +1,288 @@
+-- The trigger by which each change of a table is a change of a list: what it records, and what it
+-- refuses since a key that is in could be denied.
+\set VERBOSITY terse
+set client_min_messages = warning;
+
+create function changes(list text) returns text language sql as $$
+  select string_agg(convert_from(substr(key, 5), 'UTF8') || case when value then '+' else '-' end, ' ' order by key) from bloom_change where name = list
+$$;
+create function triggers(list text, relation regclass, variadic columns text[]) returns void language plpgsql as $$
+begin
+  execute format('create trigger track after insert or update or delete on %s for each row execute function bloom_change_trigger(%L, %s)',
+    relation, list, (select string_agg(quote_literal(c), ', ') from unnest(columns) c));
+  execute format('create trigger no_truncate before truncate on %s for each statement execute function bloom_change_trigger(%L)', relation, list);
+end $$;
+
+create table word (w text primary key, on_it boolean, note text);
+insert into word values ('a', true), ('b', false), ('c', null), ('d', true);
+call bloom_publish('word', 'select w, on_it from word', p => 1e-9);
+
+-- Changes count from the first publish after the triggers are there.
+select triggers('word', 'word', 'w', 'on_it');
+update word set on_it = false where w = 'a';
+select changes('word'), bloom_lookup('word', 'a');
+select bloom_change('word', 'a', true);
+call bloom_track('word');
+select changes('word'), bloom_lookup('word', 'a');
+select bloom_change('word', 'x', true), bloom_change('word', null, true), bloom_change('word', null::text, null);
+select bloom_change('word', 'x'::text, true), bloom_change('word', null::text, true);
+select bloom_change('word', 1, true);
+select bloom_change('nowhere', 1, true);
+select bloom_change(null, 1, true);
+select bloom_lookup('word', 'x'), bloom_lookup_each('word', array['a', 'x', null, 'd']);
+call bloom_refresh('word');
+call bloom_refresh('word');
+call bloom_refresh('word');
+select changes('word'), bloom_lookup('word', 'x');
+
+-- What is recorded: only keys whose answer changes, the old key before the new one.
+update word set note = 'n';
+update word set on_it = null where w = 'b';
+select changes('word');
+insert into word values ('e', true), ('f', null), ('g', false);
+delete from word where w = 'd';
+select changes('word');
+update word set w = 'h' where w = 'e';
+select changes('word');
+-- Two rows change keys.
+begin;
+update word set w = 'tmp' where w = 'h';
+update word set w = 'h', on_it = true where w = 'f';
+update word set w = 'f' where w = 'tmp';
+commit;
+select changes('word'), bloom_lookup_each('word', array['e', 'f', 'g', 'h', 'tmp']);
+insert into word values ('h', false), ('i', true) on conflict (w) do update set on_it = excluded.on_it;
+select changes('word');
+with gone as (delete from word where w = 'i' returning *) insert into word select 'j', on_it from gone;
+with gone as (delete from word where w = 'j' returning *) insert into word select 'i', on_it from gone;
+begin;
+delete from word where w = 'i';
+insert into word values ('i', true);
+savepoint one;
+delete from word where w = 'i';
+select bloom_lookup('word', 'i');
+rollback to one;
+select bloom_lookup('word', 'i');
+commit;
+merge into word using (values ('i', false), ('k', true)) v (w, on_it) on word.w = v.w
+  when matched then update set on_it = v.on_it when not matched then insert values (v.w, v.on_it);
+copy word from stdin;
+l	t	copied
+\.
+select changes('word');
+select w, on_it from word where bloom_lookup('word', w) is distinct from coalesce(on_it, false);
+select regexp_replace(bloom_explain('word', 'l'), '^.*(?=change)|\d{10,}', '', 'g');
+
+-- Triggers that change the row or stop it come before.
+create function before_word() returns trigger language plpgsql as $$
+begin
+  if new.w = 'stop' then return null; end if;
+  new.w := lower(new.w);
+  return new;
+end $$;
+create trigger before_word before insert or update on word for each row execute function before_word();
+insert into word values ('stop', true), ('UP', true);
+select bloom_lookup_each('word', array['stop', 'UP', 'up']);
+drop trigger before_word on word;
+
+-- 'pw' and 'pw ' are two rows and one key.
+insert into word values ('pw ', true);
+insert into word values ('pw', true);
+alter table word disable trigger track;
+insert into word values ('pw ', true);
+alter table word enable trigger track;
+delete from word where w = 'pw ';
+call bloom_track('word', 'word', 'w', 'on_it');
+alter table word disable trigger track;
+delete from word where w = 'pw ';
+alter table word enable trigger track;
+\set VERBOSITY default
+truncate word;
+\set VERBOSITY terse
+
+-- Rows that no trigger sees: the list has them from its next run on.
+set session_replication_role = replica;
+insert into word values ('unseen', true);
+reset session_replication_role;
+select bloom_lookup('word', 'unseen');
+call bloom_refresh('word');
+select bloom_lookup('word', 'unseen');
+
+-- What can't track: each is an error of the statement that would have recorded something.
+create table other (k int primary key, v boolean, d int unique deferrable, p int, t timestamptz unique, n name unique, m numeric);
+create unique index on other (p) where p > 0;
+create unique index on other (m, k);
+insert into other values (1, true, 1, 1, now(), 'n', 1);
+call bloom_publish('other', 'select k from other where v');
+\set VERBOSITY default
+create trigger track before insert on other for each row execute function bloom_change_trigger('other', 'k');
+insert into other values (2);
+drop trigger track on other;
+create trigger track after insert on other for each statement execute function bloom_change_trigger('other', 'k');
+insert into other values (2);
+drop trigger track on other;
+create constraint trigger track after insert on other deferrable for each row execute function bloom_change_trigger('other', 'k');
+insert into other values (2);
+drop trigger track on other;
+create trigger track after insert on other for each row execute function bloom_change_trigger('other', 'k', 'v');
+insert into other values (2);
+\set VERBOSITY terse
+drop trigger track on other;
+create function refused(variadic columns text[]) returns void language plpgsql as $$
+declare
+  told text;
+begin
+  drop trigger if exists track on other;
+  drop trigger if exists no_truncate on other;
+  perform triggers('other', 'other', variadic columns);
+  insert into other values (2);
+  raise notice 'not refused: %', columns;
+exception when others then
+  get stacked diagnostics told = pg_exception_detail;
+  raise warning '%: % %', columns, sqlerrm, told;
+end $$;
+select refused('d'), refused('p'), refused('m'), refused('k', 't'), refused('nowhere'), refused('k', 'v', 'v');
+select refused('n');
+delete from other where k = 2;
+-- No list: nothing is recorded, and nothing refused.
+drop trigger track on other;
+drop trigger no_truncate on other;
+select triggers('nowhere', 'other', 'p');
+insert into other values (2, true);
+truncate other;
+insert into other values (1, true, 1, 1, now(), 'n', 1);
+drop trigger track on other;
+drop trigger no_truncate on other;
+select bloom_change_trigger();
+-- Times that wrap.
+call bloom_publish('times', 'select t from other');
+call bloom_track('times', 'other', 't');
+insert into other (k, t) values (3, 'infinity'), (4, '-infinity'), (5, '2000-01-01');
+insert into other (k, t) values (6, '294276-12-31 UTC');
+select bloom_lookup('times', t) from other;
+call bloom_untrack('times');
+select tgname from pg_trigger where tgrelid = 'other'::regclass and not tgisinternal;
+
+-- Inheritance: the children's rows are not in the parent's index.
+create table parent (k int primary key);
+create table child () inherits (parent);
+insert into parent values (1);
+call bloom_publish('parent', 'select k from parent');
+call bloom_track('parent', 'parent', 'k');
+call bloom_track('parent', 'child', 'k');
+
+-- Partitions: the index must be of all together, and TRUNCATE be refused of each.
+create table day (k int, d int, v boolean, primary key (k, d)) partition by range (d);
+create table day1 partition of day for values from (0) to (10);
+create unique index on day1 (k);
+insert into day values (1, 1, true);
+call bloom_publish('day', 'select k from day where v');
+call bloom_track('day', 'day', 'k', 'v');
+call bloom_track('day', 'day1', 'k', 'v');
+create table shard (k int primary key, v boolean) partition by range (k);
+create table shard1 partition of shard for values from (0) to (100);
+create table shard2 partition of shard for values from (100) to (200);
+insert into shard select g, true from generate_series(1, 190, 10) g;
+call bloom_publish('shard', 'select k from shard where v');
+call bloom_track('shard', 'shard1', 'k', 'v');
+call bloom_track('shard', 'shard', 'k', 'v');
+update shard set k = 150 where k = 1;
+update shard2 set v = false where k = 101;
+select bloom_lookup_each('shard', array[1, 11, 101, 150]);
+truncate shard2;
+create table shard3 partition of shard for values from (200) to (300);
+insert into shard values (201, true);
+call bloom_track('shard', 'shard', 'k', 'v');
+insert into shard values (201, true);
+select bloom_lookup('shard', 201);
+
+-- What a list can't be tracked by.
+create materialized view old as select k from shard;
+call bloom_publish('old', 'select k from old');
+call bloom_track('old');
+call bloom_publish('shard', 'select k from old');
+call bloom_publish('shard', 'select k from shard');
+select bloom_publish_filter('shard', bloom_create(10, 0.1));
+call bloom_publish('shard', 'select k from shard where v');
+select bloom_publish_filter('value', bloom_add(bloom_create(10, 0.1), 1)) > 0;
+call bloom_track('value');
+call bloom_track('nowhere');
+call bloom_track('shard', 'word', 'w');
+call bloom_track('shard', 'shard', 'nowhere');
+call bloom_track('shard', 'shard');
+begin;
+call bloom_track('shard');
+rollback;
+-- Another table than that of the query is told of.
+create table elsewhere (k int primary key);
+insert into elsewhere values (1), (90000), (90001);
+call bloom_track('shard', 'elsewhere', 'k');
+select tgrelid::regclass, tgname from pg_trigger where tgfoid = 'bloom_change_trigger'::regproc and tgparentid = 0 and tgrelid in ('shard'::regclass, 'shard1'::regclass, 'elsewhere'::regclass) order by 1, 2;
+call bloom_untrack('shard');
+insert into shard values (202, true);
+call bloom_drop('shard');
+
+-- Rights: whoever owns the table answers for what its trigger does.
+create role regress_bloom_lists;
+create role regress_bloom_table;
+create role regress_bloom_app;
+grant create on schema public to regress_bloom_table;
+grant execute on procedure bloom_publish to regress_bloom_lists, regress_bloom_table;
+set role regress_bloom_lists;
+call bloom_publish('theirs', 'select 1');
+call bloom_track('theirs');
+set role regress_bloom_table;
+select bloom_change('theirs', 2, true);
+call bloom_track('theirs');
+call bloom_untrack('theirs');
+create table own (k int primary key);
+select triggers('theirs', 'own', 'k');
+\set VERBOSITY default
+insert into own values (1);
+\set VERBOSITY terse
+reset role;
+select name, value from bloom_list_change where name = 'theirs';
+grant regress_bloom_lists to regress_bloom_table;
+grant insert on own to regress_bloom_app;
+set role regress_bloom_app;
+insert into own values (3);
+select bloom_change('theirs', 4, true);
+insert into bloom_change values ('theirs', '\x0100000004', true, 1);
+reset role;
+select bloom_lookup_each('theirs', array[1, 2, 3, 4]);
+
+-- Nobody's trigger, rule or function runs with the rights of the tables' owner.
+grant all on bloom_change, bloom_absorbed to regress_bloom_app;
+create function planted_trigger() returns trigger language plpgsql as $$ begin raise warning 'planted runs as %', current_user; return new; end $$;
+set role regress_bloom_app;
+insert into bloom_change values ('theirs', '\x0100000004', true, 1);
+delete from bloom_change;
+create trigger planted before insert or update on bloom_change for each row execute function planted_trigger();
+insert into own values (5);
+reset role;
+select count(*) from own;
+drop trigger planted on bloom_change;
+create schema planted;
+create function planted.greatest_of(bigint, integer) returns bigint language plpgsql as $$ begin raise warning 'planted'; return 1; end $$;
+create operator planted.+ (leftarg = bigint, rightarg = integer, function = planted.greatest_of);
+create table planted.bloom_change (name text, key bytea, value boolean, version bigint);
+set search_path = planted, public;
+insert into own values (6);
+delete from own where k = 6;
+reset search_path;
+table planted.bloom_change;
+
+drop schema planted cascade;
+drop table own, elsewhere, shard, parent, child, day, other, word cascade;
+select bloom_change_kind('\x'), bloom_change_kind('\x01000000'), bloom_change_kind('\xff000000'), bloom_change_kind('\x0c210000aa');
+do $$
+declare l text;
+begin
+  for l in select name from bloom_list loop execute format('call bloom_drop(%L)', l); end loop;
+end $$;
+select count(*) from bloom_change;
+drop function triggers(text, regclass, text[]), changes(text), refused(text[]), before_word(), planted_trigger();
+revoke all on procedure bloom_publish from regress_bloom_lists, regress_bloom_table;
+revoke all on bloom_change, bloom_absorbed from regress_bloom_app;
+revoke create on schema public from regress_bloom_table;
+drop role regress_bloom_lists, regress_bloom_table, regress_bloom_app;

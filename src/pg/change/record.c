@@ -1,0 +1,136 @@
+/*
+ * record.c
+ *	  Recording a change of a list: for the trigger, and bloom_change for whoever has no table.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "base/pg_compat.h"
+#include "change/change.h"
+#include "list/lookup.h"
+#include "list/owner.h"
+#include "list/tables.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_change);
+PG_FUNCTION_INFO_V1(bloomfilter_change_kind);
+
+/*
+ * The version is greater than that of all earlier changes of this key: the row is locked, and who
+ * has waited for it adds one to what is there.  The clock keeps it greater than those of a row that
+ * was pruned, or lost.
+ */
+static const char *const statement =
+"INSERT INTO %s AS c (name, key, value, version) VALUES ($1, $2, $3, $4) "
+"ON CONFLICT (name, key) DO UPDATE SET value = excluded.value, "
+"version = greatest(c.version OPERATOR(pg_catalog.+) 1, excluded.version)";
+
+static int64
+clock_version(void)
+{
+	return GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
+}
+
+/* The statement's plan is kept for the table that it names. */
+static SPIPlanPtr
+plan_for(Relation table)
+{
+	static SPIPlanPtr plan = NULL;
+	static char *planned = NULL;
+	Oid			types[] = {TEXTOID, BYTEAOID, BOOLOID, INT8OID};
+	const char *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)), RelationGetRelationName(table));
+
+	if (planned != NULL && strcmp(planned, name) == 0)
+		return plan;
+	if (plan != NULL)
+		SPI_freeplan(plan);
+	plan = NULL;
+	if (planned != NULL)
+		pfree(planned);
+	planned = NULL;
+	plan = SPI_prepare(psprintf(statement, name), lengthof(types), types);
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare returned %s", SPI_result_code_string(SPI_result));
+	SPI_keepplan(plan);
+	planned = MemoryContextStrdup(TopMemoryContext, name);
+	return plan;
+}
+
+void
+bfpg_change_record(Oid schema, Datum list, Datum key, bool value)
+{
+	const ParamExternData row[] = {
+		bfpg_parameter(TEXTOID, list),
+		bfpg_parameter(BYTEAOID, key),
+		bfpg_parameter(BOOLOID, BoolGetDatum(value)),
+		bfpg_parameter(INT8OID, Int64GetDatum(clock_version()))
+	};
+	Relation	table = table_open(bfpg_list_relation(schema, "bloom_change"), RowExclusiveLock);
+
+	SPI_connect();
+	bfpg_run_plan(table, plan_for(table), bfpg_parameters(lengthof(row), row), SPI_OK_INSERT);
+	SPI_finish();
+	table_close(table, NoLock);
+}
+
+/* Throws unless the current role may change this list by hand. */
+static void
+check_list(BfpgLookup *lookup)
+{
+	const char *name = text_to_cstring(lookup->name);
+	BfpgOwner	owner;
+
+	bfpg_owner_check(lookup->schema, name, BFPG_CHANGES, &owner);
+	if (!lookup->tracked)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("list \"%s\" is not tracked", name),
+				 errdetail("Look-ups in it don't ask for changes."),
+				 errhint("CALL bloom_track(%s).", quote_literal_cstr(name))));
+	if (lookup->header.key_type == BF_KEY_NONE && lookup->coder.untyped)
+		bfpg_refuse_untyped("the key");
+	lookup->changer = GetUserId();
+}
+
+Datum
+bloomfilter_change(PG_FUNCTION_ARGS)
+{
+	BfpgLookup *lookup = bfpg_lookup_begin(fcinfo, false);
+
+	PreventCommandIfReadOnly("changing a list");
+	if (lookup->changer != GetUserId())
+		check_list(lookup);
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("value of a key must not be null"),
+				 errhint("It is what look-ups of the key answer.")));
+	if (!PG_ARGISNULL(1))
+		bfpg_change_record(lookup->schema, PointerGetDatum(lookup->name),
+						   bfpg_lookup_key(lookup, PG_GETARG_DATUM(1)), PG_GETARG_BOOL(2));
+	bfpg_lookup_end(lookup);
+	PG_RETURN_VOID();
+}
+
+/* The type that stands before the bytes of a key, as bloom_stats shows it. */
+Datum
+bloomfilter_change_kind(PG_FUNCTION_ARGS)
+{
+	const bytea *key = PG_GETARG_BYTEA_PP(0);
+	char		name[BF_KEY_TEXT_BYTES];
+	uint32		kind = BF_KEY_NONE;
+
+	if (VARSIZE_ANY_EXHDR(key) >= BFPG_KIND_BYTES)
+		kind = (uint32) bf_load_le((const uint8 *) VARDATA_ANY(key), BFPG_KIND_BYTES);
+	if (bf_key_type_name(kind) == NULL || !bf_key_columns_valid(kind))
+		kind = BF_KEY_NONE;
+	PG_RETURN_TEXT_P(cstring_to_text(bf_key_type_text(kind, name)));
+}

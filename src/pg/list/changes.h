@@ -1,0 +1,61 @@
+/*
+ * changes.h
+ *	  Changes of a list that are in force: keys whose answer isn't the filter's.
+ */
+#ifndef BFPG_CHANGES_H
+#define BFPG_CHANGES_H
+
+#include "lib/stringinfo.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "key/key.h"
+#include "base/pg_compat.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Columns of bloom_change. */
+enum
+{
+	BFPG_CHANGE_NAME = 1,
+	BFPG_CHANGE_KEY = 2,
+	BFPG_CHANGE_VALUE = 3,
+	BFPG_CHANGE_VERSION = 4
+};
+
+/* The bytes of a bytea that stand before a key's own: its kind, by which 42 is no date. */
+#define BFPG_KIND_BYTES 4
+
+/* What a list's changes say of a key. */
+typedef struct BfpgChange
+{
+	bool		value;
+	int64		version;
+} BfpgChange;
+
+typedef struct BfpgChanges BfpgChanges;
+
+/*
+ * The changes of a list that the active snapshot sees, for as long as it does; NULL where there is
+ * none.  What they need is allocated in the context, and the name must live as long.
+ */
+extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, MemoryContext context);
+
+/* The kind of keys that the first of them has. */
+extern uint32 bfpg_changes_kind(const BfpgChanges *changes);
+
+/* Whether one of them is of another kind. */
+extern bool bfpg_changes_has_other_kind(BfpgChanges *changes, uint32 kind);
+
+/* Says that so many keys will be looked for. */
+extern void bfpg_changes_expect(BfpgChanges *changes, int keys);
+
+/* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */
+extern bool bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *change);
+
+/* A key as bloom_change has it, a bytea: kind and bytes.  It is in the buffer. */
+extern Datum bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer);
+
+#pragma GCC visibility pop
+
+#endif							/* BFPG_CHANGES_H */

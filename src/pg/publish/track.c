@@ -1,0 +1,325 @@
+/*
+ * track.c
+ *	  bloom_track and bloom_untrack: a list whose changes count between its publishes.
+ *
+ * The triggers are there before the snapshot of the publish by which the list becomes tracked: making
+ * them waits for whoever has changed the table without them.  So what that snapshot doesn't see is
+ * recorded.  The other way round, the list is published as an untracked one before they go.
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "bf_key.h"
+#include "engines/engines.h"
+#include "base/pg_compat.h"
+#include "change/change.h"
+#include "list/list.h"
+#include "publish/publish.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_track);
+PG_FUNCTION_INFO_V1(bloomfilter_untrack);
+
+/* Arguments of bloom_track. */
+enum
+{
+	ARG_NAME,
+	ARG_RELATION,
+	ARG_KEY,
+	ARG_VALUE
+};
+
+/* Rows of the table that are looked up at the end. */
+#define SAMPLE 1000
+
+/* The table that is tracked, its columns quoted. */
+typedef struct TrackedTable
+{
+	Oid			relation;
+	const char *key;
+	const char *value;			/* NULL: every row's key is in */
+} TrackedTable;
+
+static const char *
+qualified(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+}
+
+/* The search_path stands first in the settings. */
+static bool
+same_path(ArrayType *a, ArrayType *b)
+{
+	const int	first = 1;
+	bool		is_null;
+	Datum		x = array_get_element(PointerGetDatum(a), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
+	Datum		y = array_get_element(PointerGetDatum(b), 1, unconstify(int *, &first), -1, -1, false, TYPALIGN_INT, &is_null);
+
+	return DatumGetBool(DirectFunctionCall2Coll(texteq, C_COLLATION_OID, x, y));
+}
+
+void
+bfpg_track_check_query(const BfpgPublication *list)
+{
+	BfpgPublication kept = *list;
+
+	if (list->query != NULL && !bfpg_definition_has_query(&list->place, list->name))
+		return;
+	if (list->query != NULL)
+		bfpg_definition_read(&kept);
+	if (list->query != NULL && !list->temporary && strcmp(kept.query, list->query) == 0 && same_path(kept.settings, list->settings))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("list \"%s\" is tracked, and this is not its query", list->name),
+			 errdetail("Its triggers record the changes of another query's table."),
+			 errhint("CALL bloom_refresh(%s), or CALL bloom_untrack(%s) first.", quote_literal_cstr(list->name), quote_literal_cstr(list->name))));
+}
+
+/* A materialized view has a removed key until it is refreshed, a foreign table until its server says so. */
+void
+bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
+{
+	ListCell   *cell;
+	bool		stale = list->remote;
+
+	foreach(cell, plan->rtable)
+	{
+		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind != RTE_RELATION)
+			continue;
+		stale |= entry->relkind == RELKIND_MATVIEW || entry->relkind == RELKIND_FOREIGN_TABLE || bfpg_is_distributed(entry->relid);
+	}
+	if (stale)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("list \"%s\" can't be tracked, since its query reads rows that may be old", list->name),
+				 errdetail("A materialized view, a foreign table or another engine may return a key that the table has no more."),
+				 errhint("Publish the list by a query of tables in this database, or CALL bloom_untrack(%s).", quote_literal_cstr(list->name))));
+}
+
+void
+bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
+{
+	ListCell   *cell;
+
+	foreach(cell, bfpg_change_triggers(place->schema, name))
+	{
+		const BfpgListTrigger *trigger = lfirst(cell);
+		const char *table = qualified(trigger->table);
+
+		ereport(NOTICE,
+				(errmsg("table %s still has trigger %s of list \"%s\"", table, quote_identifier(trigger->name), name),
+				 errhint("It does nothing without the list: DROP TRIGGER %s ON %s.", quote_identifier(trigger->name), table)));
+	}
+}
+
+static void
+execute(const char *sql, int expected)
+{
+	int			status = SPI_execute(sql, false, 0);
+
+	if (status != expected)
+		elog(ERROR, "SPI_execute returned %s", SPI_result_code_string(status));
+}
+
+/* A name for the triggers of a list, which has as many bytes as a name can have. */
+static const char *
+trigger_name(const char *list, const char *what)
+{
+	if (strlen(list) > NAMEDATALEN / 2)
+		list = psprintf("%.16s_%08x", list, hash_bytes((const unsigned char *) list, (int) strlen(list)));
+	return quote_identifier(psprintf("bloom_%s_%s", what, list));
+}
+
+/* As the caller, who needs the rights to do so. */
+static void
+make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
+{
+	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
+	const char *name = quote_literal_cstr(list->name);
+	ListCell   *cell;
+
+	execute(psprintf("CREATE OR REPLACE TRIGGER %s AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s, %s%s%s)",
+					 trigger_name(list->name, "change"), qualified(tracked->relation), function, name,
+					 quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
+					 tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)),
+			SPI_OK_UTILITY);
+	foreach(cell, find_all_inheritors(tracked->relation, ShareRowExclusiveLock, NULL))
+		execute(psprintf("CREATE OR REPLACE TRIGGER %s BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
+						 trigger_name(list->name, "truncate"), qualified(lfirst_oid(cell)), function, name),
+				SPI_OK_UTILITY);
+}
+
+static void
+check_kind(const BfpgPublication *list, const BfpgLastList *last, uint32 kind)
+{
+	char		type[BF_KEY_TEXT_BYTES];
+
+	if (last->key_type == NULL || strcmp(bf_key_type_text(kind, type), last->key_type) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("list \"%s\" has %s keys, and the column %s keys", list->name, last->key_type, type)));
+}
+
+/* Keys that are in the table must be those that the trigger takes; nobody writes it meanwhile. */
+static void
+check_rows(const TrackedTable *tracked)
+{
+	const char *key = quote_identifier(tracked->key);
+
+	execute(psprintf("SELECT FROM %s WHERE pg_catalog.right(%s::pg_catalog.text, 1) OPERATOR(pg_catalog.=) ' ' LIMIT 1",
+					 qualified(tracked->relation), key),
+			SPI_OK_SELECT);
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column %s of table \"%s\" has keys that end in a blank", key, get_rel_name(tracked->relation)),
+				 errdetail("Keys are compared without the blanks at their end, so that two rows would have one key."),
+				 errhint("UPDATE %s SET %s = rtrim(%s) WHERE %s LIKE '%% ', and add a constraint CHECK (%s = rtrim(%s)).",
+						 qualified(tracked->relation), key, key, key, key, key)));
+}
+
+static void
+track_table(const BfpgPublication *list, const BfpgLastList *last, const TrackedTable *tracked)
+{
+	ListCell   *cell;
+
+	make_triggers(list, tracked);
+	foreach(cell, find_all_inheritors(tracked->relation, NoLock, NULL))
+	{
+		Relation	table = table_open(lfirst_oid(cell), NoLock);
+		bool		blanks;
+
+		check_kind(list, last, bfpg_change_check_triggers(table, list->place.schema, list->name, &blanks));
+		if (blanks && lfirst_oid(cell) == tracked->relation)
+			check_rows(tracked);
+		table_close(table, NoLock);
+	}
+}
+
+/* Whether table and columns are those of the list's query nobody can know: so some rows are looked up. */
+static void
+check_sample(const BfpgPublication *list, const TrackedTable *tracked)
+{
+	const Oid	types[] = {TEXTOID, ANYELEMENTOID};
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_lookup"),
+										   PointerGetDatum(buildoidvector(types, lengthof(types))), ObjectIdGetDatum(list->place.schema));
+
+	if (!bfpg_may_execute(function, GetUserId()) || pg_class_aclcheck(tracked->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		return;
+	execute(psprintf("SELECT FROM (SELECT %s AS k, %s AS v FROM %s LIMIT %d) t WHERE t.v AND NOT %sbloom_lookup(%s, t.k)",
+					 quote_identifier(tracked->key), tracked->value == NULL ? "true" : quote_identifier(tracked->value),
+					 qualified(tracked->relation), SAMPLE, list->place.prefix, quote_literal_cstr(list->name)),
+			SPI_OK_SELECT);
+	if (SPI_processed > 0)
+		ereport(WARNING,
+				(errmsg("list \"%s\" denies " UINT64_FORMAT " keys that are in table \"%s\"", list->name, SPI_processed, get_rel_name(tracked->relation)),
+				 errdetail("The query of the list returns other keys than column \"%s\".", tracked->key),
+				 errhint("CALL bloom_untrack(%s), unless that is meant.", quote_literal_cstr(list->name))));
+}
+
+static void
+begin(FunctionCallInfo fcinfo, const char *procedure, BfpgPublication *list)
+{
+	if (!bfpg_may_end_transaction(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("CALL %s cannot run inside a transaction block, nor be executed from a function", procedure),
+				 errhint("CALL it by itself: it ends transactions.")));
+	SPI_connect_ext(SPI_OPT_NONATOMIC);
+	bfpg_publish_begin(fcinfo, list, BFPG_CHANGES);
+}
+
+static char *
+column_argument(FunctionCallInfo fcinfo, int argument, Oid relation)
+{
+	char	   *column;
+
+	if (PG_ARGISNULL(argument))
+		return NULL;
+	column = pstrdup(NameStr(*PG_GETARG_NAME(argument)));
+	if (get_attnum(relation, column) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation))));
+	return column;
+}
+
+static bool
+read_table(FunctionCallInfo fcinfo, TrackedTable *tracked)
+{
+	if (PG_ARGISNULL(ARG_RELATION))
+		return false;
+	tracked->relation = PG_GETARG_OID(ARG_RELATION);
+	tracked->key = column_argument(fcinfo, ARG_KEY, tracked->relation);
+	tracked->value = column_argument(fcinfo, ARG_VALUE, tracked->relation);
+	if (tracked->key == NULL)
+		bfpg_refuse_null("column of keys");
+	return true;
+}
+
+Datum
+bloomfilter_track(PG_FUNCTION_ARGS)
+{
+	BfpgPublication list;
+	BfpgLastList last;
+	TrackedTable tracked;
+	bool		by_table;
+
+	begin(fcinfo, "bloom_track", &list);
+	bfpg_publish_find(&list.place, list.name, &last);
+	by_table = read_table(fcinfo, &tracked);
+	if (by_table)
+		track_table(&list, &last, &tracked);
+	list.tracking = BFPG_TRACK;
+	PG_TRY();
+	{
+		bfpg_publish_run(&list, bfpg_publish_refresh);
+	}
+	PG_CATCH();
+	{
+		if (by_table)
+			errcontext("list \"%s\" has its triggers, and is not tracked until CALL bloom_track ends", list.name);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	if (by_table)
+		check_sample(&list, &tracked);
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+Datum
+bloomfilter_untrack(PG_FUNCTION_ARGS)
+{
+	BfpgPublication list;
+	ListCell   *cell;
+
+	begin(fcinfo, "bloom_untrack", &list);
+	list.tracking = BFPG_UNTRACK;
+	bfpg_publish_run(&list, bfpg_publish_refresh);
+	SPI_commit();
+	foreach(cell, bfpg_change_triggers(list.place.schema, list.name))
+	{
+		const BfpgListTrigger *trigger = lfirst(cell);
+
+		execute(psprintf("DROP TRIGGER %s ON %s", quote_identifier(trigger->name), qualified(trigger->table)), SPI_OK_UTILITY);
+	}
+	SPI_finish();
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,227 @@
+# A tracked list answers as its table does, at each moment and in each snapshot: while sessions of
+# three isolation levels change the table, with savepoints and prepared transactions, and the list is
+# published, rolled back and pruned.  Nobody who publishes fails by a changer or waits for one, and no
+# changer waits for who publishes.  BLOOMFILTER_SECONDS=600 makes it longer.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Test::More;
+
+use PostgreSQL::Test::Utils;
+
+use BloomTest;
+
+my $seconds = $ENV{BLOOMFILTER_SECONDS} // rounds(40, 600);
+my $node = new_node('tracked', conf => "max_prepared_transactions = 20\ndeadlock_timeout = 100ms");
+my $folder = PostgreSQL::Test::Utils::tempdir();
+
+# Keys from 1 to 300, of which some have rows; of an exact list with so small a rate strangers are false, too.
+$node->safe_psql('postgres', <<'EOC');
+CREATE TABLE device (id int PRIMARY KEY, active boolean, note int);
+INSERT INTO device SELECT g, g % 3 <> 0 FROM generate_series(1, 200) g;
+CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9, max_shrink => 1);
+CALL bloom_track('active', 'device', 'id', 'active');
+CREATE TABLE told (answers bigint);
+CREATE FUNCTION move(a int, b int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE device SET id = b WHERE id = a;
+EXCEPTION WHEN unique_violation THEN
+	DELETE FROM device WHERE id = b;
+	UPDATE device SET id = b WHERE id = a;
+END $$;
+-- Each key by itself, and all in one call.
+CREATE FUNCTION compare() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	wrong text;
+BEGIN
+	SELECT string_agg(format('%s is %s', k, d.active), ', ') INTO wrong
+	FROM generate_series(1, 300) k LEFT JOIN device d ON d.id = k
+	WHERE bloom_lookup('active', k) IS DISTINCT FROM coalesce(d.active, false)
+		OR (bloom_lookup_each('active', ARRAY[k]))[1] IS DISTINCT FROM coalesce(d.active, false);
+	IF wrong IS NOT NULL THEN
+		RAISE EXCEPTION 'wrong answers: %', wrong;
+	END IF;
+	INSERT INTO told VALUES (600);
+END $$;
+EOC
+
+sub script
+{
+	my ($name, $text) = @_;
+	append_to_file("$folder/$name", $text);
+	return "$folder/$name";
+}
+
+my @changers = map {
+	script("changer$_->[0]", <<"EOC")
+\\set a random(1, 300)
+\\set b random(1, 300)
+\\set c random(1, 10)
+\\set n random(1, 1000000000)
+BEGIN ISOLATION LEVEL $_->[1];
+INSERT INTO device VALUES (:a, :c > 5) ON CONFLICT (id) DO UPDATE SET active = NOT coalesce(device.active, false), note = :n;
+SAVEPOINT one;
+DELETE FROM device WHERE id = :b;
+\\if :c > 4
+ROLLBACK TO one;
+\\elif :c > 2
+RELEASE one;
+\\endif
+UPDATE device SET active = CASE WHEN :c = 3 THEN NULL ELSE :c > 3 END WHERE id IN (:c, :b);
+SELECT move(:b, :a) WHERE :c IN (1, 7);
+$_->[2]
+EOC
+} ([ 1, 'READ COMMITTED', 'COMMIT;' ], [ 2, 'REPEATABLE READ', 'COMMIT;' ], [ 3, 'SERIALIZABLE', 'COMMIT;' ],
+	[ 4, 'READ COMMITTED', "PREPARE TRANSACTION 'p';\n\\if :c = 5\nROLLBACK PREPARED 'p';\n\\else\nCOMMIT PREPARED 'p';\n\\endif" ]);
+my $publisher = script('publisher', join "\n",
+	map { "CALL bloom_refresh('active');\n\\sleep 5 ms\n$_" }
+	  "CALL bloom_rollback('active');", '', "CALL bloom_refresh('active');", "CALL bloom_rollback('active');", "CALL bloom_refresh('active');\nCALL bloom_refresh('active');");
+my $checker = script('checker', <<'EOC');
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT compare();
+COMMIT;
+EOC
+my $statement = script('statement', <<'EOC');
+SELECT 1 / (count(*) = 0)::int FROM generate_series(1, 300) k LEFT JOIN device d ON d.id = k
+WHERE bloom_lookup('active', k) IS DISTINCT FROM coalesce(d.active, false);
+EOC
+
+my @runs;
+sub begin
+{
+	my ($script, @options) = @_;
+	my $run = { name => $script =~ s/.*\///r, out => '' };
+	$run->{handle} = IPC::Run::start(
+		[ 'pgbench', '-n', '-T', $seconds, '-h', $node->host, '-p', $node->port, '-f', $script, @options, 'postgres' ],
+		'<', \undef, '>', \$run->{out}, '2>&1');
+	push @runs, $run;
+	return;
+}
+begin($_, '-c', 1, '--max-tries=1000') foreach @changers;
+begin($publisher, '-c', 1);
+begin($checker, '-c', 2);
+begin($statement, '-c', 1, '-M', 'prepared');
+foreach my $run (@runs)
+{
+	ok($run->{handle}->finish, "$run->{name}: no error") or diag($run->{out});
+}
+my $answers = $node->safe_psql('postgres', 'SELECT sum(answers) FROM told');
+cmp_ok($answers, '>', 10_000, "$answers answers were right");
+
+my $db = session($node);
+
+# What is rolled back to before bloom_track is tracked: a removed key doesn't come back with it.
+$db->query("CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1), (2)");
+$db->query("CALL bloom_publish('early', 'SELECT id FROM early', p => 1e-9)");
+$db->query("CALL bloom_track('early', 'early', 'id')");
+$db->query('DELETE FROM early WHERE id = 1');
+$db->query("CALL bloom_rollback('early')");
+is($db->query("SELECT bloom_lookup('early', 1), bloom_lookup('early', 2)"), 'f|t', 'the version before bloom_track is tracked, too');
+$db->query("CALL bloom_drop('early')");
+
+# Each step of what a generation takes up, with nobody else there.
+my $other = session($node);
+sub in_force
+{
+	return $db->query("SELECT string_agg(n.k || CASE WHEN c.value THEN '+' ELSE '-' END, ' ' ORDER BY n.k)
+		FROM bloom_list_change c JOIN LATERAL (SELECT k FROM generate_series(1, 300) k WHERE bloom_hash(k, (SELECT seed FROM bloom_list)) = c.hash) n ON true");
+}
+sub kept { return $db->query('SELECT count(*) FROM bloom_change') . ' ' . $db->query('SELECT count(*) FROM bloom_absorbed'); }
+$db->query("DELETE FROM device; INSERT INTO device SELECT g, true FROM generate_series(1, 200) g");
+$db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
+is(kept(), '0 0', 'what both generations have taken up goes');
+is(in_force(), '', 'and nothing is in force');
+$db->query('UPDATE device SET active = false WHERE id IN (1, 2)');
+is(in_force(), '1- 2-', 'two changes');
+$db->query("CALL bloom_refresh('active')");
+is(in_force() . ', ' . kept(), ', 2 2', 'are taken up, and stay for the generation before');
+$db->query('UPDATE device SET active = true WHERE id = 1');
+is(in_force(), '1+', 'a key that is changed again is in force again');
+$db->query("CALL bloom_rollback('active')");
+is(in_force(), '1+ 2-', 'a rollback brings back what the generation had taken up');
+is($db->query("SELECT bloom_lookup('active', 1), bloom_lookup('active', 2)"), 't|f', 'so a removed key stays removed');
+$db->query("CALL bloom_refresh('active')");
+is(in_force() . ', ' . kept(), ', 2 2', 'one generation is not enough for a change to go');
+$db->query("CALL bloom_refresh('active')") foreach 1, 2;
+is(kept(), '0 0', 'two are');
+
+# What a snapshot doesn't see is not taken up, and neither is what was changed again since.
+$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$other->query('UPDATE device SET active = false WHERE id IN (5, 6)');
+$db->query("CALL bloom_refresh('active'); COMMIT");
+is(in_force(), '5- 6-', 'changes since the snapshot stay in force');
+$db->query("CALL bloom_refresh('active')");
+$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$other->query('UPDATE device SET active = true WHERE id = 5');
+$db->query("CALL bloom_refresh('active'); COMMIT");
+is(in_force(), '5+', 'and of a key that was changed again the later change');
+is($db->query("SELECT bloom_lookup('active', 5), bloom_lookup('active', 6)"), 't|f', 'as it is answered');
+$db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
+
+# The version grows when the clock doesn't, and for two that change one key.
+$db->query("UPDATE device SET active = false WHERE id = 9");
+$db->query("UPDATE bloom_change SET version = version + 3600000000");
+my $version = $db->query('SELECT version FROM bloom_change');
+$db->query("UPDATE device SET active = true WHERE id = 9");
+is($db->query("SELECT version - $version FROM bloom_change"), 1, 'the version grows by one where the clock was set back');
+$db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
+
+# Who waits for whom.
+$other->query("SET lock_timeout = '200ms'");
+my %publishers = (
+	refresh => "CALL bloom_refresh('active')",
+	rollback => "CALL bloom_rollback('active')",
+	drop => "CALL bloom_drop('active')");
+foreach my $what (sort keys %publishers)
+{
+	$db->query('UPDATE device SET active = NOT active WHERE id < 10');
+	$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	$db->query($publishers{$what});
+	my (undef, $state) = $what eq 'drop' ? (undef, '') : $other->try('UPDATE device SET active = NOT active WHERE id < 20');
+	is($state, '', "a changer doesn't wait for $what") if $what ne 'drop';
+	$db->query('ROLLBACK');
+	$db->query("BEGIN; UPDATE device SET active = NOT active WHERE id < 30");
+	(undef, $state) = $other->try($what eq 'drop' ? "BEGIN; $publishers{$what}; ROLLBACK" : $publishers{$what});
+	is($state, '', "$what doesn't wait for a changer");
+	$db->query('COMMIT; SELECT compare()');
+}
+# A change that goes on while its list is dropped is taken up by the next list of that name.
+$db->query('BEGIN; UPDATE device SET active = NOT active WHERE id < 30');
+(undef, my $state) = $other->try("CALL bloom_drop('active')");
+is($state, '', 'a list is dropped while its keys are changed');
+$db->query('COMMIT');
+cmp_ok($db->query('SELECT count(*) FROM bloom_change'), '>', 0, 'what was changed meanwhile is there');
+$db->query("UPDATE device SET active = NOT active WHERE id < 20");
+$db->query("CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9)");
+$db->query("CALL bloom_track('active', 'device', 'id', 'active')");
+is(in_force(), '', 'the first publish takes it up');
+$db->query('SELECT compare()');
+
+# From some probes on all changes are read, one way or the other: few, many, too many.
+$db->query('CREATE TABLE large (id int PRIMARY KEY, active boolean); INSERT INTO large SELECT g, false FROM generate_series(1, 130000) g');
+$db->query("CALL bloom_publish('large', 'SELECT id, active FROM large', p => 1e-9, allow_empty => true)");
+$db->query("CALL bloom_track('large', 'large', 'id', 'active')");
+my $previous = 0;
+foreach my $changes (10, 1001, 20_000, 100_001)
+{
+	$db->query("UPDATE large SET active = true WHERE id > $previous AND id <= $changes");
+	$previous = $changes;
+	is($db->query("SELECT count(*) FROM large WHERE bloom_lookup('large', id)"), $changes, "$changes changes: a scan");
+	is($db->query("SELECT count(*) FROM (SELECT unnest(bloom_lookup_each('large', array_agg(id))) AS a FROM large) x WHERE a"), $changes, 'a batch');
+	is($db->query("SELECT count(*) FROM large WHERE id % 10000 = 1 AND bloom_lookup('large', id)"), int(($changes + 9999) / 10000), 'a few');
+	$db->query("UPDATE large SET active = NOT active WHERE id = 1; UPDATE large SET active = NOT active WHERE id = 1");
+	$db->query("CALL bloom_refresh('large')") if $changes == 1001;
+}
+is($db->query(<<'EOC'), '100001|t', 'workers answer so, too');
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SELECT count(*), (SELECT setting::int > 0 FROM pg_settings WHERE name = 'max_parallel_workers_per_gather') FROM large WHERE bloom_lookup('large', id)
+EOC
+like($db->query("EXPLAIN (COSTS off) SELECT count(*) FROM large WHERE bloom_lookup('large', id)"), qr/Parallel Seq Scan/, 'they do');
+
+$_->quit foreach $db, $other;
+stayed_alive($node);
+$node->stop;
+done_testing();
