@@ -127,7 +127,8 @@ bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
 }
 
 void
-bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes, size_t count)
+bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes,
+			 size_t count, bf_tick tick)
 {
 	uint8_t    *own = blocks + bf_exact_offset(exact, level);
 	uint64_t	level_hashes[AT_ONCE];
@@ -138,6 +139,8 @@ bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *h
 	for (at = 0; at < count; at += length)
 	{
 		length = count - at < AT_ONCE ? count - at : AT_ONCE;
+		if (at % (64 * AT_ONCE) == 0 && tick != NULL)
+			tick();
 		for (i = 0; i < length; i++)
 			level_hashes[i] = bf_exact_hash(exact, level, hashes[at + i]);
 		bf_add_hashes(&exact->level[level], own, level_hashes, length);
@@ -171,7 +174,7 @@ bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *members, size_t
 	{
 		memset(own, 0, (size_t) bf_blocks_bytes(last));
 		last->bits_set = 0;
-		bf_exact_add(exact, blocks, 2, members, member_count);
+		bf_exact_add(exact, blocks, 2, members, member_count, tick);
 		if (keeps_out(exact, blocks, others, other_count, tick))
 			return true;
 	}
@@ -263,7 +266,11 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 		return status;
 	if (bf_exact_bytes(exact) != total_bytes || !bf_exact_fits(exact))
 		return BF_BAD_SIZE;
-	return bf_header_check_parameters(&exact->level[0]);
+	status = bf_header_check_parameters(&exact->level[0]);
+	/* All parts have as many, and their sum is a number that SQL has. */
+	if (status == BF_OK && exact->levels > 1 && exact->others > BF_MAX_CAPACITY / exact->level[0].parts)
+		status = BF_BAD_LEVELS;
+	return status;
 }
 
 bf_status

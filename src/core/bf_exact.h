@@ -127,9 +127,9 @@ bf_exact_contains(const bf_exact *exact, const uint8_t *blocks, uint64_t hash)
 extern uint64_t bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
 										 const uint64_t *hashes, size_t count, uint8_t *found);
 
-/* Adds keys' hashes to a level. */
-extern void bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level,
-						 const uint64_t *hashes, size_t count);
+/* Adds keys' hashes to a level.  tick may be NULL. */
+extern void bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes,
+						 size_t count, bf_tick tick);
 
 /*
  * Fills level 3: members are the hashes that level 2 lets in and that are to be true, others

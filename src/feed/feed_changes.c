@@ -23,8 +23,8 @@ enum
 	AT_CHECKSUM = 56
 };
 
-static int
-compare_keys(const feed_entry *a, const feed_entry *b)
+int
+feed_entry_compare(const feed_entry *a, const feed_entry *b)
 {
 	if (a->hash != b->hash)
 		return a->hash < b->hash ? -1 : 1;
@@ -37,7 +37,7 @@ compare_entries(const void *left, const void *right)
 {
 	const feed_entry *a = left;
 	const feed_entry *b = right;
-	int			by_key = compare_keys(a, b);
+	int			by_key = feed_entry_compare(a, b);
 
 	return by_key != 0 ? by_key : (a->state < b->state) - (a->state > b->state);
 }
@@ -51,7 +51,7 @@ feed_entries_unite(feed_entry *entries, size_t count)
 	if (count > 0)
 		qsort(entries, count, sizeof *entries, compare_entries);
 	for (i = 0; i < count; i++)
-		if (united == 0 || compare_keys(&entries[united - 1], &entries[i]) != 0)
+		if (united == 0 || feed_entry_compare(&entries[united - 1], &entries[i]) != 0)
 			entries[united++] = entries[i];
 	return united;
 }
@@ -72,7 +72,7 @@ are_entries(const uint8_t *bytes, uint64_t count)
 	{
 		feed_entry	entry = feed_entry_read(bytes + i * FEED_ENTRY_BYTES);
 
-		if (entry.state < 2 || (i > 0 && compare_keys(&before, &entry) >= 0))
+		if (entry.state < 2 || (i > 0 && feed_entry_compare(&before, &entry) >= 0))
 			return false;
 		before = entry;
 	}

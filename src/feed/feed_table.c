@@ -18,13 +18,11 @@
 #include "bf_bytes.h"
 #include "bf_hash.h"
 
-#define STATE 24				/* in a slot, behind hash and tag */
-
 /* As feed_load, without a call. */
 static inline uint64_t
 load_state(const uint8_t *slot)
 {
-	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (slot + STATE), __ATOMIC_ACQUIRE);
+	uint64_t	word = __atomic_load_n((const uint64_t *) (const void *) (slot + FEED_SLOT_STATE), __ATOMIC_ACQUIRE);
 	uint8_t		bytes[8];
 
 	memcpy(bytes, &word, sizeof bytes);
@@ -39,12 +37,6 @@ feed_table_log2(uint64_t entries)
 	while (log2_slots < FEED_MOST_SLOTS && (uint64_t) 1 << log2_slots < 4 * entries)
 		log2_slots++;
 	return log2_slots;
-}
-
-uint64_t
-feed_table_first(uint64_t hash, unsigned log2_slots)
-{
-	return hash >> (64 - log2_slots);
 }
 
 uint64_t
@@ -113,13 +105,13 @@ find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry)
 static uint64_t
 slot_sum(const uint8_t *slot)
 {
-	return bf_load_le64(slot + STATE) == 0 ? 0 : bf_hash(slot, FEED_ENTRY_BYTES, 0);
+	return bf_load_le64(slot + FEED_SLOT_STATE) == 0 ? 0 : bf_hash(slot, FEED_ENTRY_BYTES, 0);
 }
 
 bool
 feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table)
 {
-	uint64_t	was = bf_load_le64(slot + STATE);
+	uint64_t	was = bf_load_le64(slot + FEED_SLOT_STATE);
 
 	if (was >= entry->state)
 		return false;

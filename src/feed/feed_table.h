@@ -40,7 +40,14 @@ feed_table_is_full(uint64_t count, unsigned log2_slots)
 }
 
 /* The slot with which a search for a hash begins. */
-extern uint64_t feed_table_first(uint64_t hash, unsigned log2_slots);
+static inline uint64_t
+feed_table_first(uint64_t hash, unsigned log2_slots)
+{
+	return hash >> (64 - log2_slots);
+}
+
+/* Where a slot's state lies in it, behind hash and tag. */
+#define FEED_SLOT_STATE 24
 
 /*
  * What some slots, from the one on with which a search begins, say of a key with this hash: its

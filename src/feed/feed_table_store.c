@@ -104,7 +104,7 @@ feed_table_go_on(const feed_io *io, const feed_who *who, uint8_t *slots, feed_ta
 	feed_table	said = *table;
 
 	if (!io->read(io->state, slots, (size_t) feed_table_bytes(who->log2_slots), feed_table_at(who)) ||
-		!feed_table_check(slots, who->log2_slots, table))
+		!feed_table_check(slots, who->log2_slots, table) || (said.sum != 0 && said.sum != table->sum))
 		return false;
 	return (said.sum == table->sum || store_word(io, FEED_TABLE_SUM, table->sum)) &&
 		(said.count == table->count || store_word(io, FEED_TABLE_COUNT, table->count));

@@ -186,9 +186,11 @@ feed_is_name(const char *text)
 	return true;
 }
 
+const char *const feed_endings[FEED_KINDS] = {".bloom", ".patch", ".changes"};
+
 void
-feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], bool patch)
+feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], feed_kind kind)
 {
 	feed_hex(name, digest, FEED_DIGEST_BYTES);
-	strcpy(name + 2 * FEED_DIGEST_BYTES, patch ? ".patch" : ".bloom");
+	strcpy(name + 2 * FEED_DIGEST_BYTES, feed_endings[kind]);
 }

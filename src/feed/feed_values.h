@@ -42,8 +42,17 @@ extern size_t feed_character(const char *text, bool *shown);
 /* Whether a text may be a list's name: of such characters alone. */
 extern bool feed_is_name(const char *text);
 
-/* "<digest>.bloom" of a whole file, "<digest>.patch" of a patch. */
-#define FEED_FILE_NAME_BYTES (2 * FEED_DIGEST_BYTES + 8)
-extern void feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], bool patch);
+/* Files of a folder: "<digest>.bloom", "<digest>.patch", "<digest>.changes". */
+typedef enum feed_kind
+{
+	FEED_IS_WHOLE,
+	FEED_IS_PATCH,
+	FEED_IS_CHANGES,
+	FEED_KINDS
+} feed_kind;
+
+#define FEED_FILE_NAME_BYTES (2 * FEED_DIGEST_BYTES + 9)
+extern const char *const feed_endings[FEED_KINDS];
+extern void feed_file_name(char name[FEED_FILE_NAME_BYTES], const uint8_t digest[FEED_DIGEST_BYTES], feed_kind kind);
 
 #endif							/* FEED_VALUES_H */

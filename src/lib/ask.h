@@ -22,7 +22,7 @@
 static inline bool
 lbf_has_changes(const bloomfilter *filter)
 {
-	return filter->changes.page != NULL && feed_load(filter->changes.page, FEED_TABLE_COUNT) != 0;
+	return filter->changes.page != NULL && !feed_is_zero(filter->changes.page, FEED_TABLE_COUNT);
 }
 
 /* What the table of such a filter says of a key. */
@@ -31,7 +31,12 @@ lbf_change_of(const bloomfilter *filter, uint64_t hash, const void *key, size_t 
 {
 	const lbf_changes *changes = &filter->changes;
 
-	return changes->slots == NULL ? FEED_DAMAGED : feed_table_ask(changes->slots, changes->log2_slots, hash, key, length);
+	if (changes->slots == NULL)
+		return FEED_DAMAGED;
+	/* so it is for most keys */
+	if (feed_is_zero(changes->slots + feed_table_first(hash, changes->log2_slots) * FEED_ENTRY_BYTES, FEED_SLOT_STATE))
+		return FEED_UNCHANGED;
+	return feed_table_ask(changes->slots, changes->log2_slots, hash, key, length);
 }
 
 /* An array of keys in one of the forms that callers have them in. */

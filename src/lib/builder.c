@@ -358,11 +358,11 @@ fill(const lbf_hashes lists[2], lbf_part *part, uint64_t *in, uint64_t least[BF_
 	size_t		count;
 	size_t		member_count;
 
-	bf_exact_add(&part->shape, blocks, 0, lists[0].hashes, lists[0].count);
+	bf_exact_add(&part->shape, blocks, 0, lists[0].hashes, lists[0].count, NULL);
 	count = let_in(part, 0, &lists[1], in);
 	if (!has_room(part, 1, count, least))
 		return false;
-	bf_exact_add(&part->shape, blocks, 1, in, count);
+	bf_exact_add(&part->shape, blocks, 1, in, count, NULL);
 	member_count = let_in(part, 1, &lists[0], members);
 	if (!has_room(part, 2, member_count, least))
 		return false;

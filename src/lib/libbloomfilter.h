@@ -159,7 +159,7 @@ typedef struct bloomfilter bloomfilter;
 #define BLOOMFILTER_SKIP_CHECK	0x02u
 
 /*
- * Compare the bits of a followed file, too, with the sum in its page.  A copy that was made
+ * Compare the bits of a followed file, too, with the sum in its page, and its changes by day.  A copy that was made
  * while it changed has another one, as a damaged file has.
  */
 #define BLOOMFILTER_CHECK_BITS	0x04u

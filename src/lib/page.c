@@ -132,6 +132,33 @@ check_live_sum(const bloomfilter *filter, const char *path, bloomfilter_detail *
 	return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, path);
 }
 
+/*
+ * The table of changes: each is found from its hash, none twice, and count and sum are the page's.
+ * In its place its follower may set some meanwhile; a loss of power takes some of them back.
+ */
+static int
+check_table(const bloomfilter *filter, const char *path, bloomfilter_detail *detail)
+{
+	const lbf_changes *changes = &filter->changes;
+	int			reading;
+
+	if (changes->slots == NULL || filter->told.place == BLOOMFILTER_PLACE_OTHER_BOOT)
+		return BLOOMFILTER_OK;
+	for (reading = 0; reading < MOST_READINGS; reading++)
+	{
+		feed_table	said = feed_table_read(changes->page);
+		feed_table	counted;
+		bool		right = feed_table_check(changes->slots, changes->log2_slots, &counted) &&
+			(said.sum == 0 || (said.sum == counted.sum && said.count == counted.count));
+
+		if (right)
+			return BLOOMFILTER_OK;
+		if (filter->told.place != BLOOMFILTER_PLACE_HERE || feed_table_read(changes->page).sum == said.sum)
+			return lbf_fail(detail, BLOOMFILTER_ERR_CHANGES, path);
+	}
+	return lbf_fail(detail, BLOOMFILTER_ERR_FOLLOWED, path);
+}
+
 /* Gives the copied parts whole headers. */
 static int
 seal_parts(bloomfilter *filter, const char *path, bloomfilter_detail *detail)
@@ -166,6 +193,8 @@ lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned flags, const c
 	if (code == BLOOMFILTER_OK && filter->page != NULL && filter->told.place != BLOOMFILTER_PLACE_NONE &&
 		(flags & BLOOMFILTER_CHECK_BITS) != 0)
 		code = check_live_sum(filter, path, detail);
+	if (code == BLOOMFILTER_OK && filter->changes.page != NULL && (flags & BLOOMFILTER_CHECK_BITS) != 0)
+		code = check_table(filter, path, detail);
 	if (code == BLOOMFILTER_OK && filter->page == NULL && !lbf_is_exact(filter))
 		code = seal_parts(filter, path, detail);
 	return code;

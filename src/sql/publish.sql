@@ -167,8 +167,10 @@ SELECT pg_catalog.pg_extension_config_dump('bloom_definition', '');
 
 CREATE VIEW bloom_list AS
 	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, rows,
-		build_seconds, check_seconds
-	FROM bloom_generation
+		build_seconds, check_seconds,
+		(SELECT p.tracked FROM bloom_generation_part p
+			WHERE p.name OPERATOR(pg_catalog.=) g.name AND p.back OPERATOR(pg_catalog.=) 0::smallint AND p.part OPERATOR(pg_catalog.=) 0) AS tracked
+	FROM bloom_generation g
 	WHERE back = 0;
 COMMENT ON VIEW bloom_list IS 'published lists, their current generations';
 COMMENT ON COLUMN bloom_list.name IS 'by which the list is published and looked up';
@@ -183,6 +185,7 @@ COMMENT ON COLUMN bloom_list.parts IS 'number of filters that the keys are split
 COMMENT ON COLUMN bloom_list.rows IS 'rows of the query that had a key; NULL where no query was run';
 COMMENT ON COLUMN bloom_list.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_list.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
+COMMENT ON COLUMN bloom_list.tracked IS 'whether there may be changes by day: bloom_list_change has them';
 
 CREATE VIEW bloom_list_part AS
 	SELECT name, part, filter

@@ -1,6 +1,8 @@
 # export_day.t
 #	  A long day: exporter, web server, follower and PostgreSQL are killed, stopped and started
 #	  in random turns while keys come, and one asks for all that were promised: none is denied.
+#	  Beside it an exact list is tracked: keys come and go, by an exporter that looks now at the
+#	  server and now at a standby, and each answer is that of the last change that was promised.
 #
 # What is promised: a manifest's true_at says that all keys committed before are in its
 # content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
@@ -18,7 +20,7 @@ use Cluster;
 use CommandLine;
 use Hosts;
 use Readers qw(open_readers);
-use List::Util qw(min);
+use List::Util qw(max min);
 use Server;
 use Test::More;
 use Time::HiRes qw(sleep time);
@@ -35,8 +37,16 @@ my $server = Cluster->new('day', 'synchronous_commit = on');
 mkdir 'hosts';
 $server->sql('CREATE TABLE users (id bigint, at bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
 
+# Beside them a list, whose keys come and go.
+my $devices = 200;
+$server->sql("CREATE TABLE device (id bigint PRIMARY KEY, active boolean NOT NULL); INSERT INTO device SELECT g, g % 3 > 0 FROM generate_series(1, $devices) AS g;"
+	. " CALL bloom_publish('active', 'SELECT id, active FROM device'); CALL bloom_track('active', 'device', 'id', 'active')");
+my $standby = $server->standby('day-standby');
+
 my %runs;
 my %command = (
+	lister => sub { begin('lister', program(), 'export', '--dsn', rand() < 0.3 ? $standby->dsn : $server->dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
+	owner => sub { begin('owner', program(), 'pull', '--url', "$url/active", '--allow-http', '--out', 'hosts/a.bloom', '--follow', '--every', '1', '--quiet') },
 	exporter => sub { begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet') },
 	host => sub { begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1', '--quiet') },
 	nginx => sub { begin_web() },
@@ -51,24 +61,61 @@ sub begin_web
 	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
 	return;
 }
-$command{$_}->() foreach 'exporter', 'host';
+$command{$_}->() foreach 'exporter', 'host', 'lister', 'owner';
 $runs{$_} = 1 foreach keys %command;
-ok(wait_for(60, sub { -e 'hosts/u.bloom' }), 'a host follows');
+ok(wait_for(60, sub { -e 'hosts/u.bloom' && -e 'hosts/a.bloom' }), 'hosts follow');
 
 # A program that opens the file for each question, and others that have it open.
 my %reader = ('contains' => \&ask_contains, open_readers('hosts/u.bloom'));
 
-sub ask_contains
+my %judge = ('contains' => sub { ask_contains_of('hosts/a.bloom', @_) }, open_readers('hosts/a.bloom'));
+
+sub ask_contains { my (@ranges) = @_; return ask_contains_of('hosts/u.bloom', @ranges); }
+
+sub ask_contains_of
 {
-	my (@ranges) = @_;
-	my $serial = (ask('', 'status', 'hosts/u.bloom'))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
+	my ($file, @ranges) = @_;
+	my $serial = (ask('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
 	my @keys = map { /(\d+)-(\d+)/ ? ($1 .. $2) : () } @ranges;
-	return ($serial, @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', 'hosts/u.bloom'))[1]);
+	return ($serial, @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1]);
 }
 
 # Keys with the time after their commit; and what manifests have promised: content, true_at.
 my (@committed, %promised, @turns);
 my ($next, $asked, %checks, @denied, @gone) = (1, 0);
+
+# Of each device the last change: when it was committed at the latest, and its value; and up to when all was promised.
+my %last = map { $_ => [ 0, $_ % 3 > 0 ? 1 : 0 ] } 1 .. $devices;
+my ($certain, %judged, @wrong) = (0);
+$judged{$_} = 0 foreach keys %judge;
+
+# A change that failed may have been committed all the same: of that key nothing is known until the next one.
+sub change_devices
+{
+	return if !$runs{server};
+	my ($first, $value) = (1 + int rand $devices, int rand 2);
+	my @keys = grep { $_ <= $devices } $first .. $first + int rand 5;
+	my $at = eval { $server->sql("UPDATE device SET active = ($value = 1) WHERE id BETWEEN $keys[0] AND $keys[-1]; SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8") };
+	$last{$_} = [ $at // 9e18, $value ] foreach @keys;
+	return;
+}
+
+# What a file promised once holds for ever: a key whose last change it has says so, whatever looked at the server since.
+sub judge_devices
+{
+	my ($name) = @_;
+	$certain = max($certain, unpack 'Q<', substr slurp('hosts/a.bloom'), 536, 8);
+	my @known = grep { $last{$_}[0] < $certain } sort keys %last;
+	my @in = grep { $last{$_}[1] } @known;
+	my @out = grep { !$last{$_}[1] } @known;
+	my (undef, $denied) = $judge{$name}->(map { "$_-$_" } @in);
+	my (undef, $absent) = $judge{$name}->(map { "$_-$_" } @out);
+	if (!defined $absent) { push @gone, $name; return; }
+	push @wrong, "$name: $denied of " . @in . ' denied, ' . (@out - $absent) . ' of ' . @out . " true at $certain after: " . join(', ', @turns) if $denied > 0 || $absent < @out;
+	$judged{$name} += @known;
+	return;
+}
+
 $checks{$_} = 0 foreach keys %reader;
 
 sub write_keys
@@ -114,11 +161,15 @@ my %turn = (
 	'exporter killed' => [ 'exporter', sub { finish('exporter', 'KILL') } ],
 	'exporter ended' => [ 'exporter', sub { finish('exporter', 'TERM') } ],
 	'host killed' => [ 'host', sub { finish('host', 'KILL') } ],
+	'exporter of the list killed' => [ 'lister', sub { finish('lister', 'KILL') } ],
+	'exporter of the list ended' => [ 'lister', sub { finish('lister', 'TERM') } ],
+	'host of the list killed' => [ 'owner', sub { finish('owner', 'KILL') } ],
 	'host ended' => [ 'host', sub { finish('host', 'TERM') } ],
 	'web server killed' => [ 'nginx', sub { finish('nginx', 'TERM') } ],
 	'PostgreSQL crashed' => [ 'server', sub { $server->stop('immediate') } ],
 	'PostgreSQL stopped' => [ 'server', sub { $server->stop('fast') } ]);
-my @statements = ('REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY users_filter', 'VACUUM users',
+my @statements = ("CALL bloom_refresh('active')", "CALL bloom_refresh('active')", "CALL bloom_rollback('active')",
+	'REINDEX INDEX users_filter', 'REINDEX INDEX CONCURRENTLY users_filter', 'VACUUM users',
 	'BEGIN; DROP INDEX users_filter; CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 30000); COMMIT', 'CHECKPOINT',
 	'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
 
@@ -143,19 +194,23 @@ while (time < $end || (min(values %checks) < $seconds / 2 && time < $end + 300))
 	write_keys();
 	note_manifest() for 1 .. 3;
 	read_keys($_) foreach sort keys %reader;
+	change_devices() for 1 .. 3;
+	judge_devices($_) foreach sort keys %judge;
 }
-foreach my $who ('server', 'nginx', 'exporter', 'host')
+foreach my $who ('server', 'nginx', 'exporter', 'host', 'lister', 'owner')
 {
 	$command{$who}->() if !$runs{$who};
 	$runs{$who} = 1;
 }
 is(join("\n", @denied), '', "no key is denied that was promised, $asked times, " . @turns . ' turns');
 cmp_ok(min(values %checks), '>=', $seconds / 2, join ', ', 'each was asked often enough', map { "$checks{$_} times $_" } sort keys %checks);
-push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx';
+is(join("\n", @wrong), '', join ', ', 'each device is in or out as it was promised', map { "$judged{$_} answers by $_" } sort keys %judged);
+cmp_ok(min(values %judged), '>', 0, 'which was asked');
+push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx', 'lister', 'owner';
 is(join(', ', @gone), '', 'nothing ended by itself');
 write_keys();
 is(promised('users', 'hosts/u.bloom', $server->now, map { my ($at, @keys) = @$_; @keys } @committed), 0, 'in the end all keys are there')
   || diag("turns: @turns\n" . slurp('.exporter.log') . slurp('.host.log'));
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
+finish($_, 'TERM') foreach 'exporter', 'host', 'nginx', 'lister', 'owner';
 done_testing();

@@ -8,6 +8,7 @@
  * these keys alone, "flip" with a patch that leads to it; "set" adds keys.  For the state
  * number i there is FOLDER/i, whose serial is BASE + 1000000 i and which has all patches up
  * to it; its whole file is of the epoch's begin.
+ * "two" is as "new", in two parts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,8 @@ typedef struct state
 {
 	uint8_t    *filter;
 	size_t		length;
+	uint8_t    *second;			/* part, or NULL */
+	size_t		second_length;
 	feed_part	part;
 	uint64_t	sum;
 	uint64_t	serial;
@@ -53,25 +56,25 @@ write_file(const char *path, const void *bytes, size_t length)
 }
 
 static void
-write_named(const char *folder, const uint8_t *digest, bool patch, const void *bytes, size_t length)
+write_named(const char *folder, const uint8_t *digest, feed_kind kind, const void *bytes, size_t length)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	char		path[4096];
 
-	feed_file_name(name, digest, patch);
+	feed_file_name(name, digest, kind);
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	write_file(path, bytes, length);
 }
 
 static void
-fill(state *s, const state *before, uint64_t n, long first, long last)
+fill(state *s, const state *before, uint64_t n, uint32_t parts, long first, long last)
 {
 	bloomfilter_builder *builder;
 	bloomfilter *filter;
 	const void *bytes;
 	size_t		i;
 
-	if (bloomfilter_builder_create(n, 0.01, 0, 1, &builder) < 0)
+	if (bloomfilter_builder_create(n, 0.01, 0, parts, &builder) < 0)
 		die("no builder");
 	for (; first <= last; first++)
 		bloomfilter_builder_add_int64(builder, first);
@@ -79,6 +82,13 @@ fill(state *s, const state *before, uint64_t n, long first, long last)
 		die("no filter");
 	s->filter = malloc(s->length);
 	memcpy(s->filter, bytes, s->length);
+	if (parts > 1)
+	{
+		bloomfilter_get_bytes(filter, 1, &bytes, &s->second_length);
+		s->second = malloc(s->second_length);
+		memcpy(s->second, bytes, s->second_length);
+		s->sum = feed_sum_header(1, bytes) + feed_sum(1, 0, s->second + FEED_HEADER_BYTES, s->second_length - FEED_HEADER_BYTES);
+	}
 	bloomfilter_close(filter);
 	if (feed_part_read(s->filter, s->length, &s->part) != NULL)
 		die("no part");
@@ -86,7 +96,7 @@ fill(state *s, const state *before, uint64_t n, long first, long last)
 		s->filter[i] |= before->filter[i];
 	feed_part_seal(&s->part, s->filter + FEED_HEADER_BYTES);
 	memcpy(s->filter, s->part.header, FEED_HEADER_BYTES);
-	s->sum = feed_sum_header(0, s->filter) + feed_sum(0, 0, s->filter + FEED_HEADER_BYTES, s->part.length);
+	s->sum += feed_sum_header(0, s->filter) + feed_sum(0, 0, s->filter + FEED_HEADER_BYTES, s->part.length);
 }
 
 static void
@@ -122,13 +132,13 @@ publish(const char *folder, const state *s, const state *whole, const uint8_t *i
 	const char *heartbeat = getenv("HEARTBEAT");
 	const char *spread = getenv("SPREAD");
 	feed_manifest m;
-	feed_file	file;
+	feed_file	file[2];
 	char		path[4096];
 	char	   *text;
 	size_t		i;
 
 	memset(&m, 0, sizeof m);
-	memset(&file, 0, sizeof file);
+	memset(file, 0, sizeof file);
 	mkdir(folder, 0755);
 	snprintf(m.name, sizeof m.name, "%s", getenv("LIST") != NULL ? getenv("LIST") : "users");
 	memcpy(m.identity, identity, FEED_IDENTITY_BYTES);
@@ -140,12 +150,17 @@ publish(const char *folder, const state *s, const state *whole, const uint8_t *i
 	m.poll = 1;
 	m.heartbeat = heartbeat != NULL ? strtoull(heartbeat, NULL, 10) : 0;
 	m.spread = spread != NULL ? strtoull(spread, NULL, 10) : 0;
-	m.parts = 1;
-	m.wholes = &file;
-	file.to = whole->serial;
-	file.length = whole->length;
-	crypto_hash_sha256(file.digest, whole->filter, whole->length);
-	write_named(folder, file.digest, false, whole->filter, whole->length);
+	m.parts = whole->second != NULL ? 2 : 1;
+	m.wholes = file;
+	for (i = 0; i < m.parts; i++)
+	{
+		const uint8_t *bytes = i == 0 ? whole->filter : whole->second;
+
+		file[i].to = whole->serial;
+		file[i].length = i == 0 ? whole->length : whole->second_length;
+		crypto_hash_sha256(file[i].digest, bytes, file[i].length);
+		write_named(folder, file[i].digest, false, bytes, file[i].length);
+	}
 	m.patches = patches;
 	m.patch_count = patch_count;
 	for (i = 0; i < patch_count; i++)
@@ -178,11 +193,11 @@ main(int argc, char **argv)
 		if (sscanf(argv[i + 4], "%7[a-z]:%ld-%ld", kind, &first, &last) != 3)
 			die(argv[i + 4]);
 		states[i].serial = strtoull(argv[2], NULL, 10) + 1000000 * (uint64_t) i;
-		fill(&states[i], strcmp(kind, "set") == 0 ? &states[i - 1] : NULL, strtoull(argv[3], NULL, 10), first, last);
+		fill(&states[i], strcmp(kind, "set") == 0 ? &states[i - 1] : NULL, strtoull(argv[3], NULL, 10), strcmp(kind, "two") == 0 ? 2 : 1, first, last);
 		states[i].epoch = strcmp(kind, "set") == 0 ? states[i - 1].epoch : states[i].serial;
 		if (strcmp(kind, "set") != 0)
 			whole = &states[i];
-		if (strcmp(kind, "new") == 0)
+		if (strcmp(kind, "new") == 0 || strcmp(kind, "two") == 0)
 			patch_count = 0;
 		else
 			add_patch(&states[i - 1], &states[i], strcmp(kind, "set") == 0 ? FEED_SET : FEED_FLIP, identity);

@@ -9,6 +9,7 @@
  *	  SHIM_ONLY=NAME		counts calls of this name alone, such as "fdatasync"
  *	  SHIM_HOLD=FIFO		fdatasync waits until FIFO was opened for writing and closed; and once
  *							FIFO is there, the time since the boot is an hour ahead
+ *	  SHIM_NO_GROUP=1		no file can be given another group
  *	  SHIM_COUNT=FILE		at the end: how many calls there were
  *	  SHIM_LOG=FILE			a record for each call that changes something:
  *							W inode at length bytes; S inode; R inode; D: the folder was synced
@@ -190,6 +191,17 @@ sync_it(const char *name, int fd)
 
 int fsync(int fd) { return sync_it("fsync", fd); }
 int fdatasync(int fd) { return sync_it("fdatasync", fd); }
+
+int
+fchown(int fd, uid_t owner, gid_t group)
+{
+	int			(*call) (int, uid_t, gid_t) = real("fchown");
+
+	if (getenv("SHIM_NO_GROUP") == NULL)
+		return call(fd, owner, group);
+	errno = EPERM;
+	return -1;
+}
 
 int
 renameat(int from_folder, const char *from, int to_folder, const char *to)

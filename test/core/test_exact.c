@@ -83,12 +83,12 @@ build(uint64_t n, uint64_t m, uint64_t planned, double p, uint64_t seed)
 	{
 		uint64_t	hash = integer_hash(i, seed);
 
-		bf_exact_add(&x.e, x.blocks, 0, &hash, 1);
+		bf_exact_add(&x.e, x.blocks, 0, &hash, 1, NULL);
 	}
 	others = let_in(&x, 0, n, m, &other_count);
 	if (other_count > x.e.level[1].capacity)
 		resize(&x, 1, other_count * 6 / 5, universe.members);
-	bf_exact_add(&x.e, x.blocks, 1, others, other_count);
+	bf_exact_add(&x.e, x.blocks, 1, others, other_count, NULL);
 	members = let_in(&x, 1, 0, n, &member_count);
 	if (member_count > x.e.level[2].capacity || other_count > x.e.level[1].capacity)
 		resize(&x, 2, member_count * 6 / 5, other_count);
@@ -171,6 +171,47 @@ test_universes(void)
 }
 
 /* One million keys each way, in bits a member as they were planned. */
+/* The others of all parts are counted together, in a number that SQL has. */
+static void
+test_others(void)
+{
+	exact		x = build(1000, 1000, 1000, 0.01, 42);
+	bf_exact	read;
+
+	x.e.others = INT64_MAX;
+	bf_exact_write(&x.e, x.bytes, NULL);
+	ok(bf_any_parse(x.bytes, bf_exact_bytes(&x.e), NULL, &read) == BF_OK, "the most others");
+	x.e.others++;
+	bf_exact_write(&x.e, x.bytes, NULL);
+	ok(bf_any_parse(x.bytes, bf_exact_bytes(&x.e), NULL, &read) == BF_BAD_LEVELS, "more others than a number of SQL has");
+	free(x.bytes);
+}
+
+static unsigned ticks;
+
+static void
+count_tick(void)
+{
+	ticks++;
+}
+
+/* A level of a hundred million hashes takes seconds to fill. */
+static void
+test_ticks(void)
+{
+	exact		x = build(1000, 1000, 1000, 0.01, 42);
+	uint64_t	hash = 1;
+	uint64_t   *hashes = allocate(1000000 * sizeof *hashes);
+	size_t		i;
+
+	for (i = 0; i < 1000000; i++)
+		hashes[i] = hash += UINT64_C(0x9e3779b97f4a7c15);
+	bf_exact_add(&x.e, x.blocks, 1, hashes, 1000000, count_tick);
+	ok(ticks >= 10, "a level that is filled can be cancelled");
+	free(hashes);
+	free(x.bytes);
+}
+
 static void
 test_size(void)
 {
@@ -379,6 +420,8 @@ int
 main(void)
 {
 	test_universes();
+	test_others();
+	test_ticks();
 	test_size();
 	test_least();
 	test_growth();

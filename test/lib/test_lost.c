@@ -6,6 +6,8 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +26,29 @@ static bloomfilter *members;
 
 static bloomfilter_watched *watched;
 static bloomfilter_reader *reader;
+
+/*
+ * The library's pthread_mutex_unlock is led here by the linker: once a newer file comes at the
+ * moment at which a reader has given the lock back.
+ */
+extern int	__real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+extern int	__wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+
+static bool newer_comes;
+
+int
+__wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	int			result = __real_pthread_mutex_unlock(mutex);
+
+	if (newer_comes)
+	{
+		newer_comes = false;
+		make_list(path, members, NULL);
+		need(bloomfilter_watched_reload(watched, NULL) == 1, "a newer file");
+	}
+	return result;
+}
 
 static void
 begin(unsigned flags)
@@ -144,6 +169,24 @@ check_copy(void)
 	end();
 }
 
+/* Not only a filter of one version: the newest. */
+static void
+check_newest(void)
+{
+	const bloomfilter *first;
+	const bloomfilter *second;
+
+	begin(0);
+	newer_comes = true;
+	first = bloomfilter_reader_enter(reader);
+	bloomfilter_reader_leave(reader);
+	need(!newer_comes, "the lock was taken");
+	second = bloomfilter_reader_enter(reader);
+	ok(first != second, "a file that comes while a reader takes the one before is reached by the next look-up");
+	bloomfilter_reader_leave(reader);
+	end();
+}
+
 /* ------------------------------------------------------------------------
  * Identity
  * ------------------------------------------------------------------------ */
@@ -185,6 +228,7 @@ main(void)
 	check_overwritten(other, "another list");
 	check_overwritten(filter_path, "a filter");
 	check_copy();
+	check_newest();
 	check_identity(filter_path);
 	bloomfilter_close(members);
 	return tap_done();

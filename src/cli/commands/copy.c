@@ -2,6 +2,7 @@
  * copy.c
  *	  bloomfilter copy: what a followed file has now, as a file that stays so.
  */
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "filter.h"
@@ -12,7 +13,8 @@ static const char help[] =
 "\n"
 "Writes what FILE has now, which \"bloomfilter pull\" may keep, to a file of its own that\n"
 "nobody follows: for psql, for pages, for other programs.  OUT.bloom is replaced in one\n"
-"step.\n"
+"step.  Of a tracked list it is the filter that was published, without the changes by\n"
+"day: that is said.\n"
 "\n"
 "      --help  print this\n"
 "\n"
@@ -24,12 +26,16 @@ command_copy(int argc, char **argv)
 	command_line line = {"copy", help, argc, argv};
 	const command_option options[] = {{NULL, 0, NULL, NULL, 0, 0}};
 	bloomfilter *filter;
+	bloomfilter_info info;
 
 	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "two files are needed: FILE and OUT.bloom");
 	filter = open_filter(argv[optind], BLOOMFILTER_COPY);
 	write_filter(filter, argv[optind + 1]);
+	info = filter_info(filter, -1);
+	if (info.changes > 0)
+		complain("\"%s\" is without the %" PRIu64 " changes by day that \"%s\" has", argv[optind + 1], info.changes, argv[optind]);
 	bloomfilter_close(filter);
 	return STATUS_YES;
 }

@@ -33,6 +33,8 @@ static const char help[] =
 "  seed            as SQL shows it, signed\n"
 "  exact, others   right for all keys that it was built of, of which so many are\n"
 "                  no members; the figures above are then those of the members\n"
+"  changes, slots  of a tracked list: keys that were changed by day, whose answer is\n"
+"                  not the filter's, and slots of the table that has them\n"
 "\n"
 "Exit status: 0, or 2 if it is no valid filter.\n";
 
@@ -116,6 +118,11 @@ print_info(printer *to, const bloomfilter_info *info)
 	print_count(to, "others", info->others);
 	print_count(to, "format_version", info->version);
 	print_field(to, "checksum", true, "%016" PRIx64, info->checksum);
+	if (info->slots > 0)
+	{
+		print_count(to, "changes", info->changes);
+		print_count(to, "slots", info->slots);
+	}
 }
 
 static void

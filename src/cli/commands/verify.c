@@ -13,7 +13,8 @@ static const char help[] =
 "Usage: bloomfilter verify [OPTION]... FILE\n"
 "\n"
 "Checks a filter or a set of parts: the headers, the number of bits set, the\n"
-"checksum; of a file that \"bloomfilter pull\" keeps, the sum in its first page.\n"
+"checksum; of a file that \"bloomfilter pull\" keeps, the sum in its first page, and\n"
+"of a tracked list the table of changes by day.\n"
 "Prints the estimated number of keys.\n"
 "\n"
 "  -k, --keys KEYFILE   none of its lines may be missing (- is standard input)\n"
@@ -62,6 +63,7 @@ static bool
 is_damage(int code)
 {
 	return code == BLOOMFILTER_ERR_PAGE || code == BLOOMFILTER_ERR_SET || code == BLOOMFILTER_ERR_LOST ||
+		code == BLOOMFILTER_ERR_CHANGES ||
 		(code <= BLOOMFILTER_ERR_FORMAT_LENGTH && code != BLOOMFILTER_ERR_FORMAT_VERSION);
 }
 

@@ -36,7 +36,8 @@ static const char help[] =
 "  --new-source         go on in a folder that another server was exported to\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
 "  --every SECONDS      between two looks (default: 1; 0.25 is fine)\n"
-"  --poll SECONDS       between two looks of a host, at least (default: 10)\n"
+"  --poll SECONDS       between two looks of a host, at least (default: 10, of a\n"
+"                       tracked list 1)\n"
 "  --spread SECONDS     hosts that have the list fetch full files at a random time\n"
 "                       within so long, and keep the old ones till then (default: 0)\n"
 "  --heartbeat SECONDS  with --follow: renew an unchanged manifest so often; hosts\n"
@@ -104,8 +105,6 @@ check_plan(const command_line *line, exporter *e)
 	server_check_dsn(e->dsn);
 	if (e->every == 0)
 		e->every = 1;
-	if (plan->poll == 0)
-		plan->poll = 10;
 	/* the manifest is renewed in time, too */
 	if (plan->heartbeat != 0)
 		e->every = fmin(e->every, (double) plan->heartbeat);
@@ -175,7 +174,7 @@ take_up(exporter *e)
 }
 
 static void
-say(const exporter *e, bool epoch, size_t bits)
+say(const exporter *e, bool epoch, size_t bits, size_t changes)
 {
 	const feed_manifest *m = &e->folder.manifest;
 	char		what[64];
@@ -184,6 +183,8 @@ say(const exporter *e, bool epoch, size_t bits)
 		return;
 	if (epoch)
 		snprintf(what, sizeof what, "full file");
+	else if (changes > 0)
+		snprintf(what, sizeof what, "%zu changes", changes);
 	else
 		snprintf(what, sizeof what, "%zu bits", bits);
 	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);
@@ -195,6 +196,7 @@ publish(exporter *e)
 {
 	list_news  *news = &e->source.news;
 	size_t		bits = news->image.news_count;
+	size_t		changes = news->changes.news.count;
 	uint64_t	epoch = e->folder.manifest.epoch;
 	bool		published;
 	bool		well = folder_publish(&e->folder, news, &published);
@@ -203,7 +205,7 @@ publish(exporter *e)
 	{
 		source_news_taken(&e->source);
 		tell_source(e);
-		say(e, epoch != e->folder.manifest.epoch, bits);
+		say(e, epoch != e->folder.manifest.epoch, bits, changes);
 	}
 	if (well)
 		export_note_success(&e->health, &e->folder, &e->source);

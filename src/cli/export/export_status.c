@@ -47,6 +47,8 @@ write_manifest(FILE *to, const list_folder *f)
 	if (f->plan->heartbeat != 0 && f->counts.published != 0)
 		fprintf(to, "next_heartbeat m %" PRIu64 "\n", f->counts.published + f->plan->heartbeat * 1000000);
 	fprintf(to, "expires m %" PRIu64 "\n", m->expires);
+	if (m->tracked)
+		fprintf(to, "changes n %" PRIu64 "\n", m->entries);
 }
 
 static void
@@ -77,6 +79,7 @@ write_counts(FILE *to, const folder_counts *counts, const source_counts *looks)
 			looks->united, looks->looks, looks->whole_reads, looks->pages, floor(looks->seconds * 1000));
 	fprintf(to, "bits n %" PRIu64 "\npatches n %" PRIu64 "\npatch_bytes n %" PRIu64 "\n", counts->bits, counts->patches,
 			counts->patch_bytes);
+	fprintf(to, "change_entries n %" PRIu64 "\nchange_bytes n %" PRIu64 "\n", counts->changes, counts->change_bytes);
 	for (i = 0; i < WHOLE_REASONS; i++)
 		fprintf(to, "%s n %" PRIu64 "\n", wholes[i], counts->wholes[i]);
 	fprintf(to, "files n %" PRIu64 "\nbytes n %" PRIu64 "\n", counts->files, counts->bytes);

@@ -84,7 +84,7 @@ load_wholes(const list_folder *f, list_image *image)
 
 	for (i = 0; i < m->parts; i++)
 	{
-		bytes[i] = sound ? folder_read_file(f->folder, &m->wholes[i], false) : NULL;
+		bytes[i] = sound ? folder_read_file(f->folder, &m->wholes[i], FEED_IS_WHOLE) : NULL;
 		sound = sound && bytes[i] != NULL && feed_part_check(bytes[i], m->wholes[i].length, &parts[i]) == NULL &&
 			parts[i].part == i && parts[i].parts == m->parts;
 	}
@@ -104,7 +104,7 @@ load_wholes(const list_folder *f, list_image *image)
 uint8_t *
 folder_load_patch(const list_folder *f, const list_image *image, const feed_file *file, feed_patch *patch)
 {
-	uint8_t    *bytes = folder_read_file(f->folder, file, true);
+	uint8_t    *bytes = folder_read_file(f->folder, file, FEED_IS_PATCH);
 
 	if (bytes != NULL &&
 		feed_patch_read(bytes, (size_t) file->length, image->parts, image->count, patch) == NULL &&
@@ -241,7 +241,12 @@ static bool
 go_on(list_folder *f, list_news *news)
 {
 	if (folder_load(f, &news->image))
+	{
 		news->build = f->state.build;
+		/* what of its changes is missing is written as a row that begins */
+		changes_begin(&news->changes, f->manifest.content);
+		f->lost = f->lost || !folder_load_changes(f, &news->changes.all);
+	}
 	else
 		complain("files that the manifest of \"%s\" names are missing or damaged: publishing all anew", f->plan->to);
 	return folder_write_state(f, news, &f->manifest);

@@ -17,6 +17,7 @@
 
 #include "feed_manifest.h"
 #include "feed_sign.h"
+#include "feed_values.h"
 #include "image.h"
 #include "source.h"
 
@@ -37,7 +38,7 @@ typedef struct folder_plan
 	const char *after;			/* command, or NULL */
 	bool		follow;
 	bool		new_source;
-	uint64_t	poll;			/* seconds, for the manifest */
+	uint64_t	poll;			/* seconds, for the manifest; 0: as the list needs it */
 	uint64_t	spread;			/* the same */
 	uint64_t	heartbeat;		/* seconds after which an unchanged manifest is renewed; 0: never */
 	uint64_t	expires;		/* seconds; 0: manifests don't expire */
@@ -52,6 +53,8 @@ typedef struct folder_counts
 	uint64_t	bits;
 	uint64_t	patches;
 	uint64_t	patch_bytes;
+	uint64_t	changes;		/* entries of files of changes, and their bytes */
+	uint64_t	change_bytes;
 	uint64_t	wholes[WHOLE_REASONS];
 	uint64_t	files;			/* of the folder */
 	uint64_t	bytes;
@@ -146,6 +149,9 @@ extern bool folder_run_after(const list_folder *f, const char *name);
  * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
+/* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
+extern bool folder_write_content(const list_folder *f, const folder_piece *pieces, int count, feed_kind kind, feed_file *file);
+
 /* Whole files of all parts, as they are now. */
 extern bool folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whole_reason reason);
 
@@ -163,6 +169,16 @@ extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *n
 
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
+
+/* ------------------------------------------------------------------------
+ * folder_changes.c: changes by day
+ * ------------------------------------------------------------------------ */
+
+/* Those that the files of the folder's manifest have; false if some are missing or damaged. */
+extern bool folder_load_changes(const list_folder *f, entry_list *all);
+
+/* What is new of them, as a file and its line; or all of them, as a row that begins. */
+extern bool folder_write_changes(list_folder *f, const list_changes *changes, bool anew, feed_manifest *next);
 
 /* Takes away patches that nobody needs or that are too many. */
 extern void folder_trim(const list_folder *f, feed_manifest *next);
@@ -194,7 +210,7 @@ extern void folder_touch_unnamed(const list_folder *f, const feed_manifest *next
 extern void folder_sweep(list_folder *f);
 
 /* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
-extern bool folder_is_old(const list_folder *f, const feed_file *file, bool patch);
+extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
 
 /* ------------------------------------------------------------------------
  * folder_files.c: files that are there as a whole or not at all
@@ -210,6 +226,6 @@ extern bool folder_write(int folder, const char *name, mode_t mode, const folder
 extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);
 
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
-extern uint8_t *folder_read_file(int folder, const feed_file *file, bool patch);
+extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
 
 #endif							/* CLI_FOLDER_H */

@@ -22,9 +22,8 @@
 /* How many epochs back hosts may be. */
 #define MOST_EPOCHS 8
 
-/* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
-static bool
-write_content(const list_folder *f, const folder_piece *pieces, int count, bool patch, feed_file *file)
+bool
+folder_write_content(const list_folder *f, const folder_piece *pieces, int count, feed_kind kind, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	crypto_hash_sha256_state state;
@@ -40,10 +39,10 @@ write_content(const list_folder *f, const folder_piece *pieces, int count, bool 
 		file->length += pieces[i].length;
 	}
 	crypto_hash_sha256_final(&state, file->digest);
-	bytes = folder_read_file(f->folder, file, patch);
+	bytes = folder_read_file(f->folder, file, kind);
 	there = bytes != NULL;
 	free(bytes);
-	feed_file_name(name, file->digest, patch);
+	feed_file_name(name, file->digest, kind);
 	return (there || folder_write(f->folder, name, 0644, pieces, count)) && folder_run_after(f, name) &&
 		(!there || utimensat(f->folder, name, NULL, 0) == 0);
 }
@@ -77,7 +76,7 @@ folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, fee
 		feed_part_seal(&part, image->bodies[i]);
 		pieces[0] = (folder_piece) {part.header, feed_before(&part)};
 		pieces[1] = (folder_piece) {image->bodies[i], (size_t) part.length};
-		if (!write_content(f, pieces, 2, false, &files[i]))
+		if (!folder_write_content(f, pieces, 2, FEED_IS_WHOLE, &files[i]))
 			return false;
 	}
 	return true;
@@ -180,7 +179,7 @@ folder_trim(const list_folder *f, feed_manifest *next)
 	{
 		const feed_file *file = &next->patches[dropped];
 
-		if (bytes <= most && epochs <= MOST_EPOCHS && !folder_is_old(f, file, true))
+		if (bytes <= most && epochs <= MOST_EPOCHS && !folder_is_old(f, file, FEED_IS_PATCH))
 			break;
 		bytes -= file->length;
 		epochs -= file->kind == FEED_FLIP;
@@ -221,7 +220,7 @@ write_patch(const list_folder *f, const feed_patch *patch, const list_image *ima
 		return true;
 	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
 	feed_patch_write(patch, image->parts, changes, image->count, *bytes);
-	return write_content(f, &piece, 1, true, add_patch(next, patch->kind, patch->from, patch->to));
+	return folder_write_content(f, &piece, 1, FEED_IS_PATCH, add_patch(next, patch->kind, patch->from, patch->to));
 }
 
 /* A feed_patch_position: state is the bits of each part. */

@@ -80,14 +80,14 @@ folder_read(int folder, const char *name, size_t most, size_t *length)
 }
 
 uint8_t *
-folder_read_file(int folder, const feed_file *file, bool patch)
+folder_read_file(int folder, const feed_file *file, feed_kind kind)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	uint8_t		digest[FEED_DIGEST_BYTES];
 	uint8_t    *bytes;
 	size_t		length;
 
-	feed_file_name(name, file->digest, patch);
+	feed_file_name(name, file->digest, kind);
 	bytes = folder_read(folder, name, (size_t) file->length, &length);
 	if (bytes == NULL)
 		return NULL;

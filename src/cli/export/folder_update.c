@@ -134,6 +134,7 @@ typedef struct publishing
 {
 	bool		epoch;			/* begins */
 	bool		news;			/* an epoch, or bits, or a list's serial */
+	bool		changes;		/* by day, which are new; or there are none any more */
 	bool		lost;			/* files are */
 	bool		renewed;		/* whole files are */
 } publishing;
@@ -172,11 +173,13 @@ publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *nex
 		next->content = news->serial != 0 ? news->serial : next->serial;
 	if (news->serial != 0)
 		memcpy(next->identity, news->identity, sizeof next->identity);
-	if (!write_files(f, news, p, next))
+	if (!write_files(f, news, p, next) ||
+		!folder_write_changes(f, &news->changes, p->epoch || p->lost || !f->manifest.tracked, next))
 		return false;
 	folder_trim(f, next);
 	next->true_at = news->true_at;
-	next->poll = f->plan->poll;
+	/* keys that go must go soon */
+	next->poll = f->plan->poll != 0 ? f->plan->poll : next->tracked ? 1 : 10;
 	next->spread = f->plan->spread;
 	next->heartbeat = f->plan->heartbeat;
 	next->expires = f->plan->expires == 0 ? 0 : time_now() + f->plan->expires * 1000000;
@@ -214,11 +217,15 @@ folder_publish(list_folder *f, list_news *news, bool *published)
 	next.patches = same_files(next.patches, next.patch_count);
 	next.inlined = NULL;
 	next.inlined_length = 0;
-	p.epoch = news->new_epoch || f->manifest.serial == 0;
+	next.changes = same_files(next.changes, next.change_count);
+	next.inlined_changes = NULL;
+	next.inlined_changes_length = 0;
+	p.epoch = news->new_epoch || f->manifest.serial == 0 || (news->changes.tracked && f->manifest.content != f->manifest.epoch);
+	p.changes = news->changes.news.count > 0 || news->changes.tracked != f->manifest.tracked;
 	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
 	p.lost = !p.epoch && f->lost;
 	p.renewed = !p.epoch && folder_take_renewed(f, &next);
-	if (p.news || p.lost || p.renewed || !f->taken ||
+	if (p.news || p.changes || p.lost || p.renewed || !f->taken ||
 		(f->plan->heartbeat != 0 && monotonic_seconds() - f->published >= (double) f->plan->heartbeat))
 	{
 		well = publish(f, news, &p, &next);
@@ -226,7 +233,7 @@ folder_publish(list_folder *f, list_news *news, bool *published)
 		if (f->manifest.serial != before)
 		{
 			f->lost = false;
-			*published = p.news;
+			*published = p.news || p.changes;
 		}
 		else
 			f->counts = counts;

@@ -44,7 +44,7 @@ is_time(const list_folder *f, const list_image *image)
 		if (m->patches[i].to > m->wholes[0].to)
 			behind += m->patches[i].length;
 	return behind > MOST_BEHIND * whole || (behind > whole / 2 && time_now() >= m->wholes[0].to + WHOLE_AGE) ||
-		folder_is_old(f, &m->wholes[0], false);
+		folder_is_old(f, &m->wholes[0], FEED_IS_WHOLE);
 }
 
 /* The child's work. */

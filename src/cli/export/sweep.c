@@ -26,22 +26,37 @@ file_of(const feed_manifest *m, size_t i)
 	if (i < m->parts)
 		return &m->wholes[i];
 	i -= m->parts;
-	return i < m->patch_count ? &m->patches[i] : NULL;
+	if (i < m->patch_count)
+		return &m->patches[i];
+	i -= m->patch_count;
+	return i < m->change_count ? &m->changes[i] : NULL;
 }
 
 static void
 name_of(char name[FEED_FILE_NAME_BYTES], const feed_manifest *m, size_t i)
 {
-	feed_file_name(name, file_of(m, i)->digest, i >= m->parts);
+	feed_file_name(name, file_of(m, i)->digest,
+				   i < m->parts ? FEED_IS_WHOLE : i < m->parts + m->patch_count ? FEED_IS_PATCH : FEED_IS_CHANGES);
+}
+
+static bool
+is_ending(const char *ending)
+{
+	int			kind;
+
+	for (kind = 0; kind < FEED_KINDS; kind++)
+		if (strcmp(ending, feed_endings[kind]) == 0)
+			return true;
+	return false;
 }
 
 bool
-folder_is_old(const list_folder *f, const feed_file *file, bool patch)
+folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind)
 {
 	char		name[FEED_FILE_NAME_BYTES];
 	struct stat st;
 
-	feed_file_name(name, file->digest, patch);
+	feed_file_name(name, file->digest, kind);
 	return fstatat(f->folder, name, &st, 0) == 0 && time(NULL) - st.st_mtime > (time_t) f->plan->keep_days * 86400 / 2;
 }
 
@@ -107,20 +122,20 @@ void
 folder_sweep(list_folder *f)
 {
 	time_t		before = time(NULL) - KEPT_SECONDS;
-	DIR		   *entries;
+	DIR		   *folder;
 	struct dirent *entry;
 
 	if (f->swept != 0 && monotonic_seconds() - f->swept < SWEEP_SECONDS)
 		return;
 	f->swept = monotonic_seconds();
 	f->lost = f->lost || is_lost(f);
-	entries = fdopendir(dup(f->folder));
+	folder = fdopendir(dup(f->folder));
 	f->counts.files = 0;
 	f->counts.bytes = 0;
-	if (entries == NULL)
+	if (folder == NULL)
 		return;
-	rewinddir(entries);
-	while ((entry = readdir(entries)) != NULL)
+	rewinddir(folder);
+	while ((entry = readdir(folder)) != NULL)
 	{
 		const char *ending = strchr(entry->d_name, '.');
 		struct stat st;
@@ -128,7 +143,7 @@ folder_sweep(list_folder *f)
 		/* of a process before this one: only a child writes beside this */
 		if (f->renewal.child == 0 && strncmp(entry->d_name, FOLDER_UNFINISHED, strlen(FOLDER_UNFINISHED)) == 0)
 			unlinkat(f->folder, entry->d_name, 0);
-		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || (strcmp(ending, ".patch") != 0 && strcmp(ending, ".bloom") != 0) ||
+		if (ending != entry->d_name + 2 * FEED_DIGEST_BYTES || !is_ending(ending) ||
 			fstatat(f->folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		if (st.st_mtime < before && !is_named(f, entry->d_name))
@@ -139,5 +154,5 @@ folder_sweep(list_folder *f)
 			f->counts.bytes += (uint64_t) st.st_size;
 		}
 	}
-	closedir(entries);
+	closedir(folder);
 }

@@ -65,6 +65,42 @@ apply(follower *f, const feed_patch *patch, file_bits *bits)
 	return a.error == 0 || file_trouble(&f->file, "write");
 }
 
+/* ------------------------------------------------------------------------
+ * Changes by day
+ * ------------------------------------------------------------------------ */
+
+/* Into the table of FILE. */
+static led
+change_file(follower *f, const offer *o)
+{
+	const feed_table *table = &f->file.table;
+	entry_list	entries = {NULL, 0, 0};
+	led			result = o->changes(f, false, &entries);
+
+	entries_unite(&entries);
+	if (result == LED && (entries.count > 0 || table->id != o->changes_id || table->to != o->changes_to) &&
+		!table_set(&f->file, &entries, o->changes_id, o->changes_to))
+		result = BROKEN;
+	entries_free(&entries);
+	return result;
+}
+
+/* The new file becomes FILE, with all changes that there are to its content, and no other. */
+static led
+end_new(follower *f, const offer *o)
+{
+	entry_list	entries = {NULL, 0, 0};
+	led			result = LED;
+
+	if (o->facts.who.tracked)
+		result = o->changes(f, true, &entries);
+	if (result == LED && ((o->facts.who.tracked && !new_file_table(&f->file, &entries, o->changes_id, o->changes_to)) ||
+						  !new_file_end(&f->file, &o->facts)))
+		result = BROKEN;
+	entries_free(&entries);
+	return result;
+}
+
 /* Each patch by itself: where one is missing, those before it count.  All else is noted with the last one. */
 static led
 set_in_file(follower *f, const offer *o)
@@ -86,6 +122,13 @@ set_in_file(follower *f, const offer *o)
 		if (!file_set_begin(file, &bits) || !apply(f, &patch, &bits) ||
 			!file_set_end(file, &bits, patch.to == wanted->content.serial ? wanted : &now))
 			return BROKEN;
+	}
+	if (o->facts.who.tracked)
+	{
+		led			changed = change_file(f, o);
+
+		if (changed != LED)
+			return changed;
 	}
 	if (file->now.content.mark == wanted->content.mark && file->now.true_at == wanted->true_at && file->writes % 2 == 0)
 		return LED;
@@ -154,8 +197,9 @@ make_by_patches(follower *f, const offer *o)
 	note_new(f, at.epoch, at.serial, at.sum);
 	result = patch_new(f, o);
 	if (result == LED)
-		return new_file_end(file, &o->facts) ? LED : BROKEN;
-	drop_new(f);
+		result = end_new(f, o);
+	if (result != LED)
+		drop_new(f);
 	return result;
 }
 
@@ -269,7 +313,7 @@ take_whole(follower *f, const offer *o)
 		drop_new(f);
 		(void) pull_refuse(f, "damaged", "files and patches of the server don't fit each other");
 	}
-	return result == LED && new_file_end(&f->file, &o->facts) ? LED : BROKEN;
+	return result == LED && end_new(f, o) == LED ? LED : BROKEN;
 }
 
 /* ------------------------------------------------------------------------
@@ -283,6 +327,8 @@ take_patches(follower *f, const offer *o)
 	const feed_content *wanted = &o->facts.now.content;
 
 	f->way = "patches";
+	if (file->who.tracked != o->facts.who.tracked && file->who.epoch == o->facts.who.epoch)
+		return ELSEWHERE;
 	/* while a whole is waited for or under way, only a patch that was missing is tried again */
 	if (file->who.epoch != o->facts.who.epoch)
 		return f->spread_until > 0 && f->misses == 0 ? ELSEWHERE : make_by_patches(f, o);

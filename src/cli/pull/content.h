@@ -30,6 +30,11 @@ typedef struct offer
 	/* The patch that leads on from a state. */
 	led			(*patch) (follower *f, const list_state *at, feed_patch *patch);
 
+	/* Of a tracked list: adds the changes that FILE may lack, or all of them; FILE has the row up to here then. */
+	led			(*changes) (follower *f, bool all, entry_list *entries);
+	uint64_t	changes_id;
+	uint64_t	changes_to;
+
 	/* Bytes of a whole part; and these go into the new file, from where f->made says on. */
 	uint64_t	(*length) (const follower *f, uint32_t part);
 	led			(*part) (follower *f, uint32_t part);

@@ -184,6 +184,12 @@ go_on(list_file *file, const found *f)
 	feed_now_read(f->page, &file->now);
 	feed_how_read(f->page, &file->how);
 	file->leave = feed_load(f->page, FEED_SUPERSEDED) != 0;
+	file->table = feed_table_read(f->page);
+	if (!table_go_on(file))
+	{
+		file_lose(file, "damaged", "its table of changes is not what was set");
+		return true;
+	}
 	/* it was killed while it set bits: what is there is what the sum is of */
 	now = file->now;
 	return file->writes % 2 == 0 || (file_set_begin(file, &bits) && file_set_end(file, &bits, &now));
@@ -344,7 +350,7 @@ check_content(list_file *file)
 	if (fstat(file->fd, &st) == 0)
 		file->written = st.st_mtim;
 	if ((uint64_t) st.st_size == file->who.length && file->writes % 2 == 0 &&
-		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum)
+		parts_sum(file->fd, file->parts, file->who.parts, &sum) && sum == file->now.content.sum && table_is_right(file))
 		return page || file_again(file);
 	if (!page)
 	{

@@ -23,7 +23,9 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "changes.h"
 #include "feed_page.h"
+#include "feed_table.h"
 
 typedef enum file_state
 {
@@ -32,7 +34,7 @@ typedef enum file_state
 	FILE_MINE
 } file_state;
 
-/* What a look knows of the content that it gives: of who name, identity and epoch are used. */
+/* What a look knows of the content that it gives: of who name, identity, epoch and tracked are used. */
 typedef struct file_facts
 {
 	feed_who	who;
@@ -78,6 +80,7 @@ typedef struct list_file
 	uint64_t	writes;
 	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
 	feed_how	how;
+	feed_table	table;			/* of changes by day, of a tracked list */
 	struct timespec written;	/* when the file was written last, by this process */
 	bool		leave;			/* it was to be replaced, by a follower that ended before: maybe as a disk failed */
 	bool		lost;			/* its bits are not what they should be: a whole is needed */
@@ -98,6 +101,8 @@ typedef struct list_file
 	feed_part  *new_parts;
 	uint32_t	new_count;
 	uint64_t	new_length;
+	unsigned	new_log2;		/* of the slots of its table; 0: none yet */
+	feed_table	new_table;
 } list_file;
 
 /* ------------------------------------------------------------------------
@@ -152,8 +157,28 @@ extern bool new_file_end(list_file *file, const file_facts *facts);
 
 extern void new_file_drop(list_file *file);
 
-/* The same bits in a file of its own. */
+/* The same bits in a file of its own, and the same changes; or more, of which the file has all of this row up to here then. */
 extern bool file_again(list_file *file);
+extern bool file_again_with(list_file *file, const entry_list *more, uint64_t id, uint64_t to);
+
+/* ------------------------------------------------------------------------
+ * file_changes.c: changes by day
+ * ------------------------------------------------------------------------ */
+
+/* Goes on with the table of a file that is MINE; false if it is damaged. */
+extern bool table_go_on(list_file *file);
+
+/* Whether it still is as it was stored. */
+extern bool table_is_right(const list_file *file);
+
+/* Adds what is in its slots; false with errno. */
+extern bool table_read(const list_file *file, entry_list *entries);
+
+/* Sets entries in FILE, which is MINE, or makes a new file where the table would be full. */
+extern bool table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to);
+
+/* The table of the new file, which gets no other: of these entries, which are united. */
+extern bool new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to);
 
 /* ------------------------------------------------------------------------
  * bits.c

@@ -51,6 +51,17 @@ server_patch(follower *f, const list_state *at, feed_patch *patch)
 }
 
 /* An offer's. */
+static led
+server_changes(follower *f, bool all, entry_list *entries)
+{
+	const server_look *look = f->state;
+	const list_changes *changes = &look->source.news.changes;
+
+	entries_add_all(entries, all || !look->taken ? &changes->all : &changes->news);
+	return LED;
+}
+
+/* An offer's. */
 static uint64_t
 server_length(const follower *f, uint32_t part)
 {
@@ -100,6 +111,10 @@ offer_of(follower *f)
 	o.facts.now.content.sum = image_sum(&news->image);
 	o.facts.now.true_at = news->true_at;
 	o.count = news->image.count;
+	o.facts.who.tracked = news->changes.tracked;
+	o.changes = server_changes;
+	/* no row of files; what is new is told by a number that grows */
+	o.changes_to = look->taken && news->changes.news.count == 0 ? file->table.to : now > file->table.to ? now : file->table.to + 1;
 	o.patch = server_patch;
 	o.length = server_length;
 	o.part = server_part;
@@ -190,6 +205,9 @@ take(follower *f)
 	look->covered = fits && ((look->taken && !news->new_epoch) || compare(file, image));
 	/* nothing is set in an exact file: it is the list, or it is made anew */
 	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
+		look->covered = false;
+	/* each serial of a tracked list has its own file, with its own changes */
+	if (news->changes.tracked != file->who.tracked || (news->changes.tracked && news->serial != file->now.content.serial))
 		look->covered = false;
 	if (!(look->covered && image->news_count == 0) && is_forked(f))
 		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");

@@ -65,6 +65,10 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 	o.count = (uint32_t) m->parts;
 	o.whole = m->wholes[0].to;
 	o.spread = m->spread;
+	o.facts.who.tracked = m->tracked;
+	o.changes = url_changes;
+	o.changes_id = m->changes_id;
+	o.changes_to = m->change_count == 0 ? 0 : m->changes[m->change_count - 1].to;
 	o.patch = url_patch;
 	o.length = url_length;
 	o.part = url_part;
@@ -87,6 +91,7 @@ take_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer
 
 		taken = content_take(look->f, &o);
 		look->poll = m->poll;
+		look->tracked = m->tracked;
 		look->expires = m->expires;
 		look->content = m->content;
 		look->sum = m->sum;
@@ -110,7 +115,7 @@ check_content(url_look *look)
 	if (file->state != FILE_MINE || file->lost || file->writes % 2 != 0 || monotonic_seconds() < file->check_due)
 		return true;
 	file->check_due = monotonic_seconds() + CHECK_SECONDS * (0.5 + random_share());
-	if (!parts_sum(file->fd, file->parts, file->who.parts, &sum) || sum != file->now.content.sum)
+	if (!parts_sum(file->fd, file->parts, file->who.parts, &sum) || sum != file->now.content.sum || !table_is_right(file))
 	{
 		file_lose(file, "damaged", "its bits are not those that were set");
 		return false;
@@ -206,7 +211,7 @@ look_at_url(follower *f)
 	/* --every may have been given for nothing */
 	if (f->plan->follow && !f->plan->quiet && look->poll != poll && (double) look->poll > f->plan->every)
 		announce("%s: looks each %llu s, as the exporter's --poll says", f->plan->out, (unsigned long long) look->poll);
-	f->loop.period = fmax(f->plan->every, (double) look->poll);
+	f->loop.period = fmax(look->tracked && !f->plan->every_said ? 1 : f->plan->every, (double) look->poll);
 	file->how.heartbeat = look->heartbeat;
 	file->how.expires = look->expires;
 	if (well || f->waiting)

@@ -52,6 +52,8 @@ new_file_begin(list_file *file, const feed_part *parts, uint32_t count)
 	memcpy(file->new_parts, parts, count * sizeof *parts);
 	file->new_count = count;
 	file->new_length = feed_lay_out(file->new_parts, count);
+	file->new_log2 = 0;
+	file->new_table = (feed_table) {0, 0, 0, 0};
 	if (!file_has_memory(file, file->new_length))
 	{
 		file->reason = "disk";
@@ -86,9 +88,10 @@ new_file_copy(list_file *file, uint64_t *sum)
 	uint64_t	at;
 	bool		copied = true;
 
-	for (at = FEED_PAGE; at < file->who.length && copied; at += CHUNK)
+	/* the table of changes isn't copied: it is made anew */
+	for (at = FEED_PAGE; at < file->new_length && copied; at += CHUNK)
 	{
-		size_t		length = file->who.length - at < CHUNK ? (size_t) (file->who.length - at) : CHUNK;
+		size_t		length = file->new_length - at < CHUNK ? (size_t) (file->new_length - at) : CHUNK;
 
 		copied = read_all(file->fd, chunk, length, at) && write_all(file->new_fd, chunk, length, at);
 	}
@@ -123,6 +126,7 @@ write_page(const list_file *file, const feed_who *who, const file_facts *facts)
 	uint8_t		page[FEED_PAGE];
 
 	memset(page, 0, sizeof page);
+	feed_table_write(&file->new_table, page);
 	feed_who_write(who, page);
 	feed_now_write(&facts->now, page + FEED_NOW_AT);
 	feed_how_write(&file->how, page + FEED_HOW_AT);
@@ -138,6 +142,7 @@ new_file_end(list_file *file, const file_facts *facts)
 	if (fstat(file->new_fd, &st) != 0)
 		return failed(file, "look at");
 	who.length = file->new_length;
+	who.log2_slots = file->new_log2;
 	who.parts = file->new_count;
 	who.born = facts->now.content;
 	who.place = file->here;
@@ -167,6 +172,7 @@ new_file_end(list_file *file, const file_facts *facts)
 	file->new_count = 0;
 	file->who = who;
 	file->now = facts->now;
+	file->table = file->new_table;
 	file->here = who.place;
 	file->state = FILE_MINE;
 	file->writes = 0;
@@ -176,14 +182,48 @@ new_file_end(list_file *file, const file_facts *facts)
 	return true;
 }
 
+/* Its table has all of the old one, put in anew, and more. */
+static bool
+copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
+{
+	entry_list	all = {NULL, 0, 0};
+	bool		well;
+
+	if (!file->who.tracked)
+		return true;
+	well = table_read(file, &all) || failed(file, "read the table of changes for");
+	if (well)
+	{
+		entries_add_all(&all, more);
+		well = new_file_table(file, &all, id, to);
+	}
+	entries_free(&all);
+	return well;
+}
+
 bool
 file_again(list_file *file)
+{
+	entry_list	none = {NULL, 0, 0};
+
+	/* whatever the old one lacks comes at the next look: all files of changes of the row */
+	return file_again_with(file, &none, 0, 0);
+}
+
+bool
+file_again_with(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 {
 	file_facts facts = {file->who, file->now};
 	uint64_t	sum;
 
 	if (!new_file_begin(file, file->parts, file->who.parts) || !new_file_copy(file, &sum))
 		return false;
+	if (file->state == FILE_MINE && !table_is_right(file))
+	{
+		new_file_drop(file);
+		file_lose(file, "damaged", "its table of changes is not what was set");
+		return false;
+	}
 	/* of a plain file of before this boot bits may be there that its serial doesn't know */
 	if (((file->state == FILE_MINE && file->writes % 2 == 0) || feed_are_exact(file->parts, file->who.parts)) &&
 		sum != file->now.content.sum)
@@ -193,5 +233,5 @@ file_again(list_file *file)
 		return false;
 	}
 	facts.now.content.sum = sum;
-	return new_file_end(file, &facts);
+	return copy_table(file, more, id, to) && new_file_end(file, &facts);
 }

@@ -29,8 +29,8 @@ static const char help[] =
 "  --index INDEX        a live index; with its schema if that is not on the path\n"
 "  --out FILE           the file that programs open\n"
 "  --follow             stay, and look again every so often; end on SIGTERM\n"
-"  --every SECONDS      between two looks (default: 10, of --dsn 1); of --url not\n"
-"                       less than the exporter's --poll\n"
+"  --every SECONDS      between two looks (default: 10, of --dsn and of a tracked\n"
+"                       list 1); of --url not less than the exporter's --poll\n"
 "  --name NAME          the list's, where it is to be none other\n"
 "  --allow-older        go back to an older list, or another of this name, once\n"
 "  --key KEY            public key of minisign, or its file: only signed by one\n"
@@ -92,7 +92,8 @@ check_plan(const command_line *line, pull_plan *plan)
 		usage_error(line, "--out and either --url or --dsn are needed");
 	if (length == 0 || plan->out[length - 1] == '/' || strcmp(plan->out, "-") == 0)
 		usage_error(line, "--out must be a file's name");
-	if (plan->every <= 0)
+	plan->every_said = plan->every > 0;
+	if (!plan->every_said)
 		plan->every = plan->dsn != NULL ? 1 : 10;
 	if (plan->url != NULL)
 		check_url(line, plan);

@@ -23,6 +23,7 @@ typedef struct pull_plan
 	bool		allow_older;
 	bool		quiet;
 	double		every;			/* seconds */
+	bool		every_said;
 	feed_key	keys[FEED_MOST_KEYS];
 	size_t		key_count;
 	http_plan	http;

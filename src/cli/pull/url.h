@@ -22,6 +22,7 @@ typedef struct url_look
 	char		tag[256];
 	double		full_look;		/* the last one without a condition */
 	uint64_t	poll;			/* seconds, as the manifest wants it */
+	bool		tracked;		/* the list is: keys that go must go soon */
 	int64_t		clock;			/* seconds that this host's is ahead of the server's; 0: a minute at most */
 	uint64_t	true_by;		/* the time that counts for expiry, at the last answer */
 	uint64_t	expires;		/* the last manifest's */
@@ -55,6 +56,7 @@ extern bool url_check_expiry(url_look *look, uint64_t expires);
 extern char *url_address(const url_look *look, const char *name);
 
 /* An offer's. */
+extern led	url_changes(follower *f, bool all, entry_list *entries);
 extern led	url_patch(follower *f, const list_state *at, feed_patch *patch);
 extern uint64_t url_length(const follower *f, uint32_t part);
 extern led	url_part(follower *f, uint32_t part);

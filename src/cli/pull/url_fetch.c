@@ -58,7 +58,7 @@ transfer(url_look *look, const feed_file *file, const char *url, http_bytes *byt
 
 /* Once more from the start, if what was continued is not what it should be. */
 static fetched
-fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
+fetch(url_look *look, const feed_file *file, feed_kind kind, http_bytes *bytes,
 	  bool (*is_right) (url_look *look, const feed_file *file))
 {
 	char		name[FEED_FILE_NAME_BYTES];
@@ -67,7 +67,7 @@ fetch(url_look *look, const feed_file *file, bool patch, http_bytes *bytes,
 	bool		wrong;
 	fetched		result;
 
-	feed_file_name(name, file->digest, patch);
+	feed_file_name(name, file->digest, kind);
 	url = url_address(look, name);
 	do
 	{
@@ -101,12 +101,12 @@ is_patch(url_look *look, const feed_file *file)
 }
 
 static fetched
-fetch_patch(url_look *look, const feed_file *file)
+fetch_patch(url_look *look, const feed_file *file, feed_kind kind)
 {
 	if (memcmp(look->partial_digest, file->digest, FEED_DIGEST_BYTES) != 0)
 		look->partial.length = 0;
 	memcpy(look->partial_digest, file->digest, FEED_DIGEST_BYTES);
-	return fetch(look, file, true, &look->partial, is_patch);
+	return fetch(look, file, kind, &look->partial, is_patch);
 }
 
 /* Whether the set in the manifest itself leads on from here. */
@@ -133,7 +133,7 @@ url_patch(follower *f, const list_state *at, feed_patch *patch)
 	if (which == m->patch_count)
 		return ELSEWHERE;
 	file = &m->patches[which];
-	got = fetch_patch(look, file);
+	got = fetch_patch(look, file, FEED_IS_PATCH);
 	/* where the whole lacks what the patch has, it is no way round it */
 	if (got == MISSING && file->to <= m->wholes[0].to && (!f->plan->follow || ++f->misses >= MOST_MISSES))
 		return ELSEWHERE;
@@ -144,6 +144,57 @@ url_patch(follower *f, const list_state *at, feed_patch *patch)
 		return LED;
 	complain("%s: a patch of the server isn't valid here: fetching the full file", f->plan->out);
 	return ELSEWHERE;
+}
+
+/* ------------------------------------------------------------------------
+ * Changes by day
+ * ------------------------------------------------------------------------ */
+
+/* Adds those of a file that the manifest names. */
+static bool
+add_changes(url_look *look, const feed_file *file, const uint8_t *bytes, entry_list *entries)
+{
+	feed_changes_of of;
+
+	if (feed_changes_read(bytes, (size_t) file->length, &of) != NULL || !feed_manifest_has_changes(&look->manifest, &of))
+		return pull_refuse(look->f, "damaged", "a file of changes isn't valid here");
+	entries_add_file(entries, bytes, of.count);
+	return true;
+}
+
+/* Whether the last file is in the manifest itself. */
+static bool
+is_changes_inlined(const feed_manifest *m, const feed_file *file)
+{
+	uint8_t		digest[FEED_DIGEST_BYTES];
+
+	if (m->inlined_changes == NULL || file != &m->changes[m->change_count - 1])
+		return false;
+	crypto_hash_sha256(digest, m->inlined_changes, m->inlined_changes_length);
+	return memcmp(digest, file->digest, sizeof digest) == 0;
+}
+
+led
+url_changes(follower *f, bool all, entry_list *entries)
+{
+	url_look   *look = f->state;
+	const feed_manifest *m = &look->manifest;
+	uint64_t	had = !all && f->file.table.id == m->changes_id ? f->file.table.to : 0;
+	size_t		i;
+
+	for (i = 0; i < m->change_count; i++)
+	{
+		const feed_file *file = &m->changes[i];
+		bool		inlined = is_changes_inlined(m, file);
+
+		if (file->to <= had)
+			continue;
+		if (!inlined && fetch_patch(look, file, FEED_IS_CHANGES) != FETCHED)
+			return BROKEN;
+		if (!add_changes(look, file, inlined ? m->inlined_changes : look->partial.bytes, entries))
+			return BROKEN;
+	}
+	return LED;
 }
 
 /* ------------------------------------------------------------------------
@@ -188,7 +239,7 @@ url_part(follower *f, uint32_t part)
 {
 	url_look   *look = f->state;
 	http_bytes	bytes = {write_part, f, NULL, 0, f->made.got};
-	fetched		got = fetch(look, &look->manifest.wholes[part], false, &bytes, is_whole);
+	fetched		got = fetch(look, &look->manifest.wholes[part], FEED_IS_WHOLE, &bytes, is_whole);
 
 	f->made.got = bytes.length;
 	return got == FETCHED ? LED : BROKEN;

@@ -7,14 +7,20 @@
  * news; else another epoch begins, as it does with each serial of an exact list.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "messages.h"
 #include "source.h"
+#include "system.h"
 
 /* Bytes of a chunk: so many that a round trip or a row costs nothing beside them. */
 #define CHUNK_BYTES ((uint64_t) 1024 * 1024)
+
+/* All changes by day are read so often, whatever is new; and a server that lacks some is told of. */
+#define ALL_CHANGES_SECONDS 60.0
+#define LACKING_SECONDS 60.0
 
 /* Parts as the server has them. */
 typedef struct list_parts
@@ -31,6 +37,9 @@ typedef struct list_head
 	uint64_t	serial;
 	uint8_t		identity[FEED_IDENTITY_BYTES];
 	uint64_t	true_at;		/* all that was published before is in this snapshot */
+	bool		tracked;		/* there may be changes by day */
+	uint64_t	xmin;			/* older transactions had ended in this snapshot */
+	char		server[96];		/* which it is of, and since when that runs */
 } list_head;
 
 bool
@@ -44,6 +53,7 @@ list_begin(source *s, PGconn *connection)
 	PQfreemem(literal);
 	free(s->news.name);
 	s->news.name = text_of("%s", s->plan.list);
+	s->changes_xmin = 0;
 	return true;
 }
 
@@ -53,7 +63,10 @@ read_head(source *s, PGconn *connection, list_head *head)
 	char	   *problem = text_of("there is no published list \"%s\": bloom_published has the names", s->plan.list);
 	char	   *sql = text_of("SELECT serial, identity,"
 							  " pg_catalog.floor(EXTRACT(epoch FROM pg_catalog.transaction_timestamp()) OPERATOR(pg_catalog.*) 1000000.0)"
-							  "::pg_catalog.int8 FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
+							  "::pg_catalog.int8, coalesce(tracked, false)::pg_catalog.int4::pg_catalog.int8,"
+							  " pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot())::pg_catalog.text::pg_catalog.int8,"
+							  " pg_catalog.concat(pg_catalog.pg_postmaster_start_time())"
+							  " FROM %s.bloom_list WHERE name OPERATOR(pg_catalog.=) %s", s->schema, s->index);
 	PGresult   *rows = source_row(connection, sql, problem);
 	bool		right = rows != NULL && PQgetlength(rows, 0, 1) == FEED_IDENTITY_BYTES && source_number(rows, 0) > 0;
 
@@ -62,6 +75,10 @@ read_head(source *s, PGconn *connection, list_head *head)
 		head->serial = (uint64_t) source_number(rows, 0);
 		memcpy(head->identity, PQgetvalue(rows, 0, 1), FEED_IDENTITY_BYTES);
 		head->true_at = (uint64_t) source_number(rows, 2);
+		head->tracked = source_number(rows, 3) != 0;
+		head->xmin = (uint64_t) source_number(rows, 4);
+		/* a standby that was promoted has the same identifier, and gives the numbers of lost transactions again */
+		snprintf(head->server, sizeof head->server, "%s %.*s", s->news.system, PQgetlength(rows, 0, 5), PQgetvalue(rows, 0, 5));
 	}
 	else if (rows != NULL)
 		complain("the list \"%s\" has no serial and identity", s->plan.list);
@@ -248,7 +265,8 @@ take_list(source *s, PGconn *connection, const list_head *head)
 	forked = taken && same && !(image_fits(image, parts.parts, parts.whole.count) && image_sum(image) == image_sum(&parts.whole));
 	s->counts.whole_reads++;
 	if (taken && !same)
-		source_take(s, &parts.whole, !is_superset(image, &parts.whole), WHOLE_REMOVED);
+		/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
+		source_take(s, &parts.whole, head->tracked || !is_superset(image, &parts.whole), WHOLE_REMOVED);
 	image_free(&parts.whole);
 	free(parts.parts);
 	if (forked)
@@ -258,6 +276,106 @@ take_list(source *s, PGconn *connection, const list_head *head)
 		return source_refuse(s, "back");
 	}
 	return taken;
+}
+
+/* ------------------------------------------------------------------------
+ * Changes by day
+ * ------------------------------------------------------------------------ */
+
+enum
+{
+	HASH,
+	TAG,
+	VALUE,
+	VERSION
+};
+
+/* A row_function. */
+static bool
+take_change(void *state, const PGresult *row)
+{
+	entry_list *read = state;
+	feed_entry	entry;
+
+	if (read->count == FEED_MOST_ENTRIES)
+	{
+		complain("more than %" PRIu64 " changes: publish the list", FEED_MOST_ENTRIES);
+		return false;
+	}
+	if (PQgetlength(row, 0, TAG) != FEED_TAG_BYTES || PQgetlength(row, 0, VALUE) != 1 || source_number(row, VERSION) < 1)
+	{
+		complain("the server's answer is not that of bloom_list_change");
+		return false;
+	}
+	entry.hash = (uint64_t) source_number(row, HASH);
+	memcpy(entry.tag, PQgetvalue(row, 0, TAG), FEED_TAG_BYTES);
+	entry.state = (uint64_t) source_number(row, VERSION) << 1 | (uint64_t) (source_number(row, VALUE) & 1);
+	entries_add(read, &entry);
+	return true;
+}
+
+/*
+ * Changes are new that transactions wrote which the snapshot before didn't see to have ended: by
+ * the row's own xmin, which is this server's also where the rows came by replication or from a
+ * dump.  A number that comes again after 2^31 transactions reads more, and nothing less.
+ */
+static bool
+read_changes(source *s, PGconn *connection, bool all, entry_list *read)
+{
+	char	   *since = all ? text_of("%s", "") :
+		text_of(" AND pg_catalog.age(changed_xmin) OPERATOR(pg_catalog.<=) pg_catalog.age('%" PRIu32 "'::pg_catalog.xid)",
+				(uint32_t) s->changes_xmin);
+	char	   *sql = text_of("SELECT hash, tag, value, version FROM %s.bloom_list_change WHERE name OPERATOR(pg_catalog.=) %s%s",
+							  s->schema, s->index, since);
+	bool		streamed = server_stream(connection, sql, take_change, read);
+
+	entries_unite(read);
+	free(since);
+	free(sql);
+	return streamed;
+}
+
+static void
+say_lacking(source *s)
+{
+	if (s->news.changes.lacking == 0 || s->standby || (s->lacking_said > 0 && monotonic_seconds() - s->lacking_said < LACKING_SECONDS))
+		return;
+	s->lacking_said = monotonic_seconds();
+	complain("the server lacks %" PRIu64 " changes of the list \"%s\" that hosts have: publish the list", s->news.changes.lacking,
+			 s->plan.list);
+}
+
+static bool
+look_at_changes(source *s, PGconn *connection, const list_head *head)
+{
+	list_changes *changes = &s->news.changes;
+	bool		all = s->changes_xmin == 0 || head->serial != changes->serial || strcmp(head->server, s->changes_server) != 0 ||
+		monotonic_seconds() - s->changes_read >= ALL_CHANGES_SECONDS;
+	entry_list	read = {NULL, 0, 0};
+	bool		well;
+
+	changes_begin(changes, head->serial);
+	changes->tracked = head->tracked;
+	if (!head->tracked)
+		return true;
+	well = read_changes(s, connection, all, &read);
+	if (well)
+		changes_take(changes, &read, all);
+	entries_free(&read);
+	if (well && changes->all.count > FEED_MOST_ENTRIES)
+	{
+		complain("%zu changes: publish the list", changes->all.count);
+		well = false;
+	}
+	s->changes_xmin = 0;
+	if (!well)
+		return false;
+	s->changes_xmin = head->xmin;
+	memcpy(s->changes_server, head->server, sizeof s->changes_server);
+	if (all)
+		s->changes_read = monotonic_seconds();
+	say_lacking(s);
+	return true;
 }
 
 bool
@@ -271,7 +389,9 @@ list_look(source *s, PGconn *connection)
 		return false;
 	memcpy(news->identity, head.identity, sizeof news->identity);
 	news->serial = head.serial;
-	/* of a standby it isn't known */
-	news->true_at = s->standby ? 0 : head.true_at;
+	if (!look_at_changes(s, connection, &head))
+		return false;
+	/* of a standby it isn't known, nor where a server lost what it had committed */
+	news->true_at = s->standby || news->changes.lacking > 0 ? 0 : head.true_at;
 	return true;
 }

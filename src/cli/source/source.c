@@ -184,6 +184,7 @@ void
 source_news_taken(source *s)
 {
 	image_forget_news(&s->news.image);
+	entries_clear(&s->news.changes.news);
 	s->news.new_epoch = false;
 }
 
@@ -191,6 +192,7 @@ void
 source_free(source *s)
 {
 	image_free(&s->news.image);
+	changes_free(&s->news.changes);
 	free(s->news.name);
 	free(s->news.system);
 	free(s->schema);

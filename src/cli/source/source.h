@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "changes.h"
 #include "image.h"
 #include "server.h"
 
@@ -47,6 +48,7 @@ typedef struct list_news
 	uint64_t	serial;			/* of a list, that the image has; of an index 0 */
 	int64_t		build;			/* of an index, that the image has */
 	uint64_t	true_at;		/* all that was committed before is in the image; 0: not known */
+	list_changes changes;		/* of a tracked list, which are in force since its serial */
 	bool		new_epoch;
 	whole_reason reason;		/* for which an epoch begins */
 } list_news;
@@ -85,6 +87,10 @@ typedef struct source
 	char	   *index;			/* name with its schema, as a literal; or the list's name as one */
 	char	   *address;		/* where it is, for people */
 	char	   *token;			/* of the last look, as SQL; NULL: all is wanted */
+	uint64_t	changes_xmin;	/* of a tracked list: of the look before, in whose snapshot older transactions had ended; 0: all changes are wanted */
+	char		changes_server[96];	/* that it was on, and since when that runs */
+	double		changes_read;	/* when all were read, monotonic seconds */
+	double		lacking_said;
 	bool		standby;
 
 	list_news	news;			/* that were not taken yet, and the image that has them */

@@ -98,6 +98,11 @@ describe(status_table *table, const bloomfilter_status *status)
 	status_add(table, "reason", UNIT_TEXT, "%s", status->reason);
 	status_add(table, "message", UNIT_TEXT, "%s", status->message);
 	status_add(table, "since", UNIT_TIME, "%" PRId64, status->since);
+	if (status->changes_to != 0)
+	{
+		status_add(table, "changes", UNIT_NUMBER, "%" PRIu64, status->changes);
+		status_add(table, "changes_to", UNIT_SERIAL, "%" PRIu64, status->changes_to);
+	}
 	if (status->superseded != 0)
 		status_add(table, "superseded", UNIT_NUMBER, "%" PRIu64, status->superseded);
 }

@@ -263,7 +263,7 @@ fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 	{
 		CHECK_FOR_INTERRUPTS();
 		bf_exact_add(&list->shapes[part], bfpg_shared_blocks(shared, (uint32) part), 1,
-					 others->hashes[part], others->counts[part]);
+					 others->hashes[part], others->counts[part], bfpg_tick);
 	}
 }
 

@@ -1,0 +1,209 @@
+# export_changes.t
+#	  Changes by day of a tracked list, from the server to hosts: bloomfilter export, a stock web
+#	  server, and bloomfilter pull by --url and by --dsn, which must agree with the server.
+#
+# Needs a server with the extension and nginx.  Everything listens on loopback.  Each wait
+# is for a condition.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CommandLine;
+use Hosts;
+use Server;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $dsn = own_database('bloomfilter_cli_export_changes');
+my $url = begin_nginx(free_port());
+mkdir 'hosts';
+
+sub export { my ($list, @options) = @_; return run('', 'export', '--dsn', $dsn, '--list', $list, '--to', "www/$list", @options); }
+sub by_url { my ($list, $file, @options) = @_; return run('', 'pull', '--url', "$url/$list", '--allow-http', '--out', $file, @options); }
+sub by_dsn { my ($list, $file, @options) = @_; return run('', 'pull', '--dsn', $dsn, '--list', $list, '--out', $file, @options); }
+sub told { my ($file, $word) = @_; return (run('', 'status', $file))[1] =~ /^$word\s+(.*)$/m ? $1 : ''; }
+sub info { my ($file, $word) = @_; return (run('', 'info', $file))[1] =~ /^$word\s+(.*)$/m ? $1 : ''; }
+sub in_sql { my ($statements) = @_; return sql("SET search_path = public, ext; $statements"); }
+sub inode { return (stat $_[0])[1]; }
+
+# The keys of 1 to 6000 that a file says are in, as a text of digits.
+sub answers { my ($file) = @_; my %in = map { $_ => 1 } split /\n/, (run(join('', map { "$_\n" } 1 .. 6000), 'contains', $file))[1]; return join '', map { $in{$_} ? 1 : 0 } 1 .. 6000; }
+sub truth { my ($list) = @_; return in_sql("SELECT string_agg(bloom_lookup('$list', g)::int::text, '' ORDER BY g) FROM generate_series(1, 6000::bigint) AS g"); }
+
+# The folder, a host that pulls by URL, and one by DSN say what the server says.
+sub agree
+{
+	my ($name, $list) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my @ended = map { join ' ', @$_[ 0, 2 ] } [ export($list) ], [ by_url($list, "$list.url") ], [ by_dsn($list, "$list.dsn") ];
+	is(join('|', @ended), '0 |0 |0 ', "$name: exported and pulled");
+	my $truth = truth($list);
+	ok(answers("$list.url") eq $truth, "$name: by URL each answer is the server's");
+	ok(answers("$list.dsn") eq $truth, "$name: by DSN, too");
+	is(join(' ', map { (run('', 'verify', $_))[0] } "$list.url", "$list.dsn"), '0 0', "$name: both are sound");
+	return;
+}
+
+# ------------------------------------------------------------------------
+# A list that is tracked
+# ------------------------------------------------------------------------
+
+in_sql(q{
+CREATE TABLE device (id bigint PRIMARY KEY, active boolean NOT NULL);
+INSERT INTO device SELECT g, g % 3 > 0 FROM generate_series(1, 5000) AS g;
+CALL bloom_publish('active', 'SELECT id FROM device WHERE active');
+});
+agree('untracked', 'active');
+unlike(slurp('www/active/manifest'), qr/change/, 'an untracked list has no word of changes');
+is(unpack('V', substr slurp('active.url'), 4, 4), 2, 'and a file of version 2');
+in_sql(q{CALL bloom_track('active', 'device', 'id', 'active')});
+agree('tracked', 'active');
+like(slurp('www/active/manifest'), qr/^must-changes [0-9a-f]{16} 0$/m, 'a tracked list says so before there is a change');
+is(manifest('active')->{poll}[0], 1, 'its hosts look each second');
+is(unpack('V', substr slurp('active.url'), 4, 4), 3, 'and have a file of version 3');
+my $inode = inode('active.url');
+in_sql('UPDATE device SET active = false WHERE id = 43; UPDATE device SET active = true WHERE id = 42; INSERT INTO device VALUES (5001, true); DELETE FROM device WHERE id = 44');
+agree('first changes', 'active');
+is(join(' ', map { (run('', 'contains', '--quiet', 'active.url', $_))[0] } 42, 43, 44, 5001), '0 1 1 0', 'keys came and went');
+is(inode('active.url'), $inode, 'in the same file');
+is(told('active.url', 'changes') . ' ' . info('active.url', 'changes') . ' ' . info('active.url', 'slots'), '4 4 1024', 'status and info say how many there are');
+is(told('active.url', 'changes_to'), manifest('active')->{serial}[0], 'and up to where');
+like((run('', 'explain', 'active.url', '43'))[1], qr/^change    false \d+\nanswer    false$/m, 'a key is explained');
+my @line = split / /, manifest('active')->{change}[0];
+is("$line[0] $line[2]", '0 ' . (64 + 4 * 32), 'they are one file');
+is(scalar @{ manifest('active')->{'inline-changes'} }, 1, 'that stands in the manifest, too');
+unlike(slurp('access.log'), qr/\.changes/, 'and was not fetched');
+my ($status, undef, $err) = run('', 'copy', 'active.url', 'copied.bloom');
+like("$status$err", qr/^0.*without the 4 changes by day/, 'a copy says that it is without them');
+is((run('', 'contains', '--quiet', 'copied.bloom', '43'))[0], 0, 'and is the filter that was published');
+my $id = (split / /, manifest('active')->{'must-changes'}[0])[0];
+foreach my $round (1 .. 40)
+{
+	in_sql("UPDATE device SET active = NOT active WHERE id IN (43, 100 + $round, 200 + $round)");
+	export('active');
+	by_url('active', 'active.url') if $round % 7 == 0;
+}
+agree('forty times', 'active');
+cmp_ok(scalar @{ manifest('active')->{change} }, '<=', 16, 'files are merged: ' . @{ manifest('active')->{change} } . ' lines');
+is((split / /, manifest('active')->{'must-changes'}[0])[0], $id, 'each exporter went on with the row of the one before');
+unlink 'late.url';
+is((by_url('active', 'late.url'))[0], 0, 'a host that begins');
+ok(answers('late.url') eq truth('active'), 'has all of them');
+is(info('late.url', 'changes'), info('active.url', 'changes'), 'as the one that was there');
+
+# ------------------------------------------------------------------------
+# Publishes, rollbacks
+# ------------------------------------------------------------------------
+
+in_sql(q{CALL bloom_refresh('active'); UPDATE device SET active = NOT active WHERE id = 50});
+agree('the next run', 'active');
+is(info('active.url', 'changes'), 1, 'takes up the changes, and those after it stay');
+isnt((split / /, manifest('active')->{'must-changes'}[0])[0], $id, 'which is another row');
+in_sql(q{INSERT INTO device SELECT g, true FROM generate_series(5100, 5150) AS g; CALL bloom_refresh('active')});
+agree('a run that adds keys alone', 'active');
+is(manifest('active')->{epoch}[0], manifest('active')->{content}[0], 'is another epoch');
+in_sql(q{CALL bloom_rollback('active')});
+agree('a rollback', 'active');
+cmp_ok(info('active.url', 'changes'), '>', 80, 'what the bad run took up is in force again');
+in_sql(q{UPDATE device SET active = NOT active WHERE id <= 1500});
+$inode = inode('active.url');
+agree('many at once', 'active');
+cmp_ok(info('active.url', 'slots'), '>=', 4 * 1500, 'a table that is too small is replaced');
+isnt(inode('active.url'), $inode, 'with the file');
+like(slurp('access.log'), qr{GET /active/\w+\.changes}, 'they were fetched');
+
+# ------------------------------------------------------------------------
+# What is lost
+# ------------------------------------------------------------------------
+
+$id = (split / /, manifest('active')->{'must-changes'}[0])[0];
+unlink glob 'www/active/*.changes';
+like((export('active'))[2], qr/missing or damaged/, 'files of changes that are lost are told of');
+agree('files of changes that are lost', 'active');
+isnt((split / /, manifest('active')->{'must-changes'}[0])[0], $id, 'begin another row');
+system('rm -rf www/active');
+in_sql('UPDATE device SET active = NOT active WHERE id = 60');
+agree('a folder that is lost', 'active');
+system('cp active.url copy.url; rm active.url');
+agree('a file that is lost', 'active');
+is((by_url('active', 'copy.url'))[0], 0, 'a copied file is taken up');
+ok(answers('copy.url') eq truth('active'), 'with all changes');
+is((run('', 'verify', 'copy.url'))[0], 0, 'and is sound');
+my $bytes = slurp('copy.url');
+my $slots = info('copy.url', 'slots');
+my $table = length($bytes) - 32 * $slots;
+my ($slot) = grep { substr($bytes, $table + 32 * $_ + 24, 8) ne "\0" x 8 } 0 .. $slots - 1;
+substr($bytes, $table + 32 * $slot + 8, 1) ^= "\1";
+spew('damaged.url', $bytes);
+is((run('', 'verify', 'damaged.url'))[0], 1, 'a turned bit of the table is found by verify');
+spew('copy.url', $bytes);
+(undef, undef, $err) = by_url('active', 'copy.url');
+is((run('', 'verify', 'copy.url'))[0], 0, 'and by the follower');
+ok(answers('copy.url') eq truth('active'), 'which makes the file anew');
+
+# ------------------------------------------------------------------------
+# Rights, servers that lost something
+# ------------------------------------------------------------------------
+
+in_sql('CREATE ROLE bloomfilter_cli_changes LOGIN; GRANT USAGE ON SCHEMA ext TO bloomfilter_cli_changes; GRANT SELECT ON ext.bloom_list, ext.bloom_list_part TO bloomfilter_cli_changes');
+my $role = $dsn =~ s/user=\S+/user=bloomfilter_cli_changes/r;
+($status, undef, $err) = run('', 'pull', '--dsn', $role, '--list', 'active', '--out', 'role.bloom');
+like("$status $err", qr/^2 .*bloom_list_change/s, 'without the right to see changes a tracked list is an error');
+in_sql('GRANT SELECT ON ext.bloom_list_change TO bloomfilter_cli_changes');
+is((run('', 'pull', '--dsn', $role, '--list', 'active', '--out', 'role.bloom'))[0], 0, 'with it all is well');
+in_sql('DROP OWNED BY bloomfilter_cli_changes; DROP ROLE bloomfilter_cli_changes');
+in_sql('UPDATE device SET active = NOT active WHERE id = 70');
+agree('one more', 'active');
+my $before = answers('active.url');
+in_sql(q{ALTER TABLE bloom_change DISABLE TRIGGER guard; DELETE FROM bloom_change WHERE version = (SELECT max(version) FROM bloom_change); ALTER TABLE bloom_change ENABLE ALWAYS TRIGGER guard});
+($status, undef, $err) = export('active');
+like("$status$err", qr/^0.*the server lacks 1 changes/, 'a server that lost a change is told of');
+ok(!exists manifest('active')->{true_at}, 'nothing is said to be true by now');
+is((by_url('active', 'active.url'))[0], 0, 'hosts go on');
+ok(answers('active.url') eq $before, 'with the change, which nothing takes back');
+is((by_url('active', 'begun.url'))[0], 0, 'a host that begins');
+ok(answers('begun.url') eq $before, 'has it, too');
+in_sql(q{CALL bloom_refresh('active')});
+agree('the next run', 'active');
+ok(exists manifest('active')->{true_at}, 'says up to when all is true');
+
+# ------------------------------------------------------------------------
+# Followers, to the second
+# ------------------------------------------------------------------------
+
+begin('export', program(), 'export', '--dsn', $dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.25', '--quiet');
+begin('url', program(), 'pull', '--url', "$url/active", '--allow-http', '--out', 'hosts/url.bloom', '--follow', '--quiet');
+begin('dsn', program(), 'pull', '--dsn', $dsn, '--list', 'active', '--out', 'hosts/dsn.bloom', '--follow', '--quiet');
+ok(wait_for(60, sub { -e 'hosts/url.bloom' && -e 'hosts/dsn.bloom' }), 'hosts follow');
+foreach my $round (1 .. 6)
+{
+	my $value = in_sql("UPDATE device SET active = NOT active WHERE id = 300 RETURNING active") eq 't' ? 0 : 1;
+	my $since = time;
+	foreach my $host ('url', 'dsn')
+	{
+		ok(wait_for(30, sub { (ask('', 'contains', '--quiet', "hosts/$host.bloom", '300'))[0] eq $value }), "a change comes by $host, $round");
+	}
+	note(sprintf 'both had it after %.1f s', time - $since);
+	in_sql(q{CALL bloom_refresh('active')}) if $round == 3;
+}
+is(finish($_, 'TERM'), 0, "$_ ends") foreach 'export', 'url', 'dsn';
+
+# ------------------------------------------------------------------------
+# Exact lists, texts, and the end of it
+# ------------------------------------------------------------------------
+
+in_sql(q{CALL bloom_publish('exact', 'SELECT id, active FROM device'); CALL bloom_track('exact', 'device', 'id', 'active')});
+in_sql('UPDATE device SET active = NOT active WHERE id % 50 = 0');
+agree('an exact list', 'exact');
+is(answers('exact.url'), in_sql("SELECT string_agg(coalesce(active, bloom_lookup('exact', g))::int::text, '' ORDER BY g) FROM generate_series(1, 6000::bigint) AS g LEFT JOIN device ON id = g"),
+	'is right for each key of the table');
+in_sql(q{CALL bloom_refresh('exact'); UPDATE device SET active = NOT active WHERE id % 70 = 0});
+agree('its next run', 'exact');
+in_sql(q{CALL bloom_untrack('active')});
+agree('a list that is tracked no more', 'active');
+unlike(slurp('www/active/manifest'), qr/change/, 'has no word of changes');
+is(unpack('V', substr slurp('active.url'), 4, 4), 2, 'and a file of version 2');
+done_testing();
