@@ -30,7 +30,7 @@ def build_live(session, keys, count):
 
 
 def exact(keys):
-    return f"call bloom_publish('exact', 'select k, k % 10 = 0 from {keys}', parts => 1, max_shrink => 1)"
+    return f"call bloom_publish('exact', 'select k, k % 10 = 0 from {keys}', parts => 1, allow_shrink => true)"
 
 
 def compare_lists(session, data, table, count):
@@ -38,10 +38,10 @@ def compare_lists(session, data, table, count):
     keys, size = data.keys(count), name_of(count)
     session.run(exact(keys))
     n, p = session.value("select n || ' ' || p from bloom_list_part, bloom_stats(filter) where name = 'exact'").split()
-    session.run(f"call bloom_publish('plain', 'select k from {keys} where k % 10 = 0', n => {n}, p => {p}, parts => 1, max_shrink => 1)")
+    session.run(f"call bloom_publish('plain', 'select k from {keys} where k % 10 = 0', n => {n}, p => {p}, parts => 1, allow_shrink => true)")
     session.run(SERIAL)
     for name in ("exact", "plain"):
-        bits = float(session.value(f"select bytes * 8.0 / keys from bloom_published where name = '{name}'"))
+        bits = float(session.value(f"select bytes * 8.0 / rows from bloom_published where name = '{name}'"))
         table.add(size, "serial", f"{name} list", unit="bits a member", samples=bits)
     runs = {name: (lambda name=name: session.seconds(f"select count(*) from {keys} where bloom_lookup('{name}', k)"))
             for name in ("exact", "plain")}

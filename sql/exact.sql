@@ -62,14 +62,14 @@ call bloom_publish('computed', $$SELECT id, email LIKE '%7@%' FROM users$$);
 select wrong('computed', 'id', 'users', $$email LIKE '%7@%'$$);
 -- rows of one key are one member, from the first run on
 call bloom_publish('often', 'SELECT id, active FROM users, generate_series(1, 10)');
-select keys, others, n from bloom_published where name = 'often';
+select rows, others, n from bloom_published where name = 'often';
 select wrong('often', 'id');
 
 -- a boolean that is NULL is false, a key that is NULL is skipped
 create table signup (id int, confirmed boolean);
 insert into signup values (1, true), (2, false), (3, null), (null, true), (null, null), (4, null);
 call bloom_publish('signup', 'SELECT id, confirmed FROM signup');
-select keys, others, unknown, nulls from bloom_published where name = 'signup';
+select rows, others, unknown, nulls from bloom_published where name = 'signup';
 select wrong('signup', 'id', 'signup', 'confirmed');
 
 -- no others; no members; nothing
@@ -79,7 +79,7 @@ call bloom_publish('none', 'SELECT id, false FROM users');
 call bloom_publish('none', 'SELECT id, false FROM users', allow_empty => true);
 select wrong('none', 'id', 'users', 'false');
 call bloom_publish('nothing', 'SELECT id, true FROM users WHERE id < 0', allow_empty => true);
-select exact, keys, others from bloom_published where name in ('all', 'none', 'nothing') order by name;
+select exact, rows, others from bloom_published where name in ('all', 'none', 'nothing') order by name;
 
 -- refresh: a member and an other more, each with the other's boolean of before
 update users set active = not active where id <= 100;
@@ -89,12 +89,12 @@ select wrong('active', 'id');
 -- many more others than were planned for: the levels grow, and nothing is wrong
 insert into users select g, 'user' || g || '@example.com', md5(g::text)::uuid, false from generate_series(20101, 200000) g;
 call bloom_refresh('active');
-select wrong('active', 'id'), keys, others from bloom_published where name = 'active';
+select wrong('active', 'id'), rows, others from bloom_published where name = 'active';
 -- max_shrink is about members, and about others
 \set VERBOSITY terse
 call bloom_publish('active', 'SELECT id, active FROM users WHERE id <= 20000');
 call bloom_publish('active', 'SELECT id, active AND id > 15000 FROM users');
-call bloom_publish('active', 'SELECT id, active FROM users WHERE id <= 20000', max_shrink => 1);
+call bloom_publish('active', 'SELECT id, active FROM users WHERE id <= 20000', allow_shrink => true);
 delete from users where id > 20000;
 select wrong('active', 'id');
 \set VERBOSITY default
@@ -126,6 +126,19 @@ select bool_or(bloom_lookup('chosen', name)) from chosen;
 call bloom_publish('named', 'SELECT ROW(id, 1), good FROM twice');
 call bloom_publish('named', 'SELECT id::text::bloom_key, good FROM twice');
 -- it is for exact lists
+-- what a level lets in is bounded while it is gathered
+set bloomfilter.publish_memory = '2MB';
+call bloom_publish('grows', 'SELECT g, g <= 50000 FROM generate_series(1, 50010) g', p => 0.5);
+\set VERBOSITY terse
+call bloom_publish('grows', 'SELECT g, g <= 50000 FROM generate_series(1, 1000000) g');
+\set VERBOSITY default
+reset bloomfilter.publish_memory;
+-- equal keys of two texts are equal, whatever their type, and also in a row with a column without a type
+call bloom_publish('equal', 'SELECT * FROM (VALUES (1.0, true), (1.00, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT * FROM (VALUES (0::float8, true), (''-0''::float8, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT * FROM (VALUES (''a''::char(3), true), (''a  ''::char(5), false)) v (k, good)');
+call bloom_publish('equal', 'SELECT ROW(k, ''x''), good FROM (VALUES (1.0, true), (1.00, false)) v (k, good)');
+call bloom_publish('equal', 'SELECT k::bloom_key, good FROM (VALUES (''7'', true), (''7'', false)) v (k, good)');
 call bloom_publish('plain', 'SELECT id FROM users WHERE active', on_conflict => true);
 
 -- a query that gives other rows each time
@@ -153,7 +166,7 @@ select exact, wrong('plain', 'id') from bloom_published where name = 'plain';
 call bloom_rollback('plain');
 select exact, wrong('plain', 'id') = '0 0 wrong of 20000' as right from bloom_published where name = 'plain';
 call bloom_publish('plain', 'SELECT id, active FROM users', allow_type_change => true);
-call bloom_publish('plain', 'SELECT id FROM users WHERE active', max_shrink => 1, allow_type_change => true);
+call bloom_publish('plain', 'SELECT id FROM users WHERE active', allow_shrink => true, allow_type_change => true);
 select exact, others from bloom_published where name = 'plain';
 call bloom_rollback('plain');
 select exact, others, wrong('plain', 'id') from bloom_published where name = 'plain';
@@ -179,7 +192,7 @@ select count(*) filter (where bloom_contains_each(f, array[id]) <> array[active]
 select bloom_publish_filter('again', f) > 0 from value;
 select bloom_publish_filter('again text', array_agg(f)) > 0 from parts;
 select wrong('again', 'id'), count(*) filter (where bloom_lookup('again text', email) <> active) from users where id > 100;
-select name, exact, keys, others, parts from bloom_published where name ~ 'again' order by name;
+select name, exact, rows, others, parts from bloom_published where name ~ 'again' order by name;
 \set VERBOSITY terse
 select bloom_publish_filter('plain', bloom_create(1000)) > 0;
 select bloom_publish_filter('again', bloom_create(1000)) > 0;

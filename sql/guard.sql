@@ -3,12 +3,13 @@ set client_min_messages = notice;
 \set SHOW_CONTEXT never
 set timezone = 'UTC';
 set datestyle = 'ISO';
-create function shown(name text) returns table (n bigint, p float8, seed bigint, parts int, max_shrink float8, keys bigint, nulls bigint)
-language sql as 'select n, p, seed, parts, max_shrink, keys, nulls from bloom_generation where name = $1 and back = 0';
+create function shown(name text) returns table (n bigint, p float8, seed bigint, parts int, max_shrink float8, rows bigint, nulls bigint)
+language sql as 'select n, p, seed, parts, max_shrink, rows, nulls from bloom_generation where name = $1 and back = 0';
 create table member as select g as id from generate_series(1, 2000) g;
 
 -- p and seed stay; n and parts stay as a minimum, until another one is given
-call bloom_publish('member', 'select id from member', 5000, 0.001, 3, 42, max_shrink => 0.8);
+call bloom_publish('member', 'select id from member', 5000, 0.001, 3, 42);
+call bloom_alter('member', max_shrink => 0.8);
 select * from shown('member');
 call bloom_publish('member', 'select id from member');
 select * from shown('member');
@@ -20,15 +21,20 @@ call bloom_publish('member', 'select id from member', n => 1, parts => 1);
 select * from shown('member');
 call bloom_publish('member', 'select id from member');
 select * from shown('member');
-call bloom_publish('member', 'select id from member', max_shrink => 0.5);
+-- and by bloom_alter, which the next run heeds, whoever runs it
+call bloom_alter('member', max_shrink => 0.5, n => 7000, p => 0.004);
+select * from shown('member');
+call bloom_refresh('member');
+select * from shown('member');
+call bloom_publish('member', 'select id from member', n => 1, p => 0.02);
 
 -- NULLs are counted
 call bloom_publish('member', 'select id from member union all select null from generate_series(1, 5)');
-select nulls, keys from bloom_published where name = 'member';
+select nulls, rows from bloom_published where name = 'member';
 call bloom_publish('member', 'select id from member union all select null from generate_series(1, 5)', parts => 3);
-select nulls, keys from bloom_published where name = 'member';
+select nulls, rows from bloom_published where name = 'member';
 call bloom_publish('member', 'select id from member', parts => 1);
-select nulls, keys from bloom_published where name = 'member';
+select nulls, rows from bloom_published where name = 'member';
 
 -- a list that lost more than it may: nothing changes but what is shown
 select serial as before from bloom_published where name = 'member' \gset
@@ -54,44 +60,60 @@ begin
 end $$;
 -- half is what it may lose; all, when that is said
 call bloom_publish('member', 'select id from member where id <= 1000');
-select keys, run, run_error from bloom_published where name = 'member';
+select rows, run, run_error from bloom_published where name = 'member';
 \set VERBOSITY terse
 call bloom_publish('member', 'select id from member where id < 0', allow_empty => true);
 \set VERBOSITY default
-call bloom_publish('member', 'select id from member where id < 0', allow_empty => true, max_shrink => 1);
-select keys, max_shrink from bloom_published where name = 'member';
+call bloom_publish('member', 'select id from member where id < 0', allow_empty => true, allow_shrink => true);
+select rows, max_shrink from bloom_published where name = 'member';
 -- one that had fewer than 1,000 keys may lose any number
 call bloom_publish('few', 'select id from member where id <= 999');
 call bloom_publish('few', 'select id from member where id <= 1');
 call bloom_publish('few', 'select id from member where id <= 1000');
 \set VERBOSITY terse
 call bloom_publish('few', 'select id from member where id <= 1');
-call bloom_publish('few', 'select id from member where id <= 499', max_shrink => 0.1);
-call bloom_publish('few', 'select id from member where id <= 950', max_shrink => 0.1);
+call bloom_alter('few', max_shrink => 0.1);
+call bloom_publish('few', 'select id from member where id <= 499');
+call bloom_publish('few', 'select id from member where id <= 950');
 call bloom_publish('few', 'select id from member where id <= 800');
 -- it is the different keys that count
 call bloom_publish('five', 'select g % 5 from generate_series(1, 2000) g');
 call bloom_publish('five', 'select g % 2 from generate_series(1, 2000) g');
-select keys from shown('five');
+select rows from shown('five');
 call bloom_drop('five');
 
 -- night by night: the most of 14 days counts
 call bloom_publish('nights', 'select generate_series(1, 10000)');
 call bloom_publish('nights', 'select generate_series(1, 6000)');
 call bloom_publish('nights', 'select generate_series(1, 3100)');
-select keys from shown('nights');
+select rows from shown('nights');
 -- what is older doesn't, and then the list of before does
 update bloom_generation set most_keys_at = most_keys_at - interval '13 days' where name = 'nights' and back = 0;
 call bloom_publish('nights', 'select generate_series(1, 3100)');
 update bloom_generation set most_keys_at = most_keys_at - interval '1 day' where name = 'nights' and back = 0;
 call bloom_publish('nights', 'select generate_series(1, 3100)');
 call bloom_publish('nights', 'select generate_series(1, 1600)');
-select keys from shown('nights');
--- another max_shrink counts from the list of before on
-call bloom_publish('nights', 'select generate_series(1, 1600)', max_shrink => 0.6);
-call bloom_publish('nights', 'select generate_series(1, 600)', max_shrink => 0.5);
-call bloom_publish('nights', 'select generate_series(1, 900)', max_shrink => 0.5);
-select keys from shown('nights');
+select rows from shown('nights');
+-- another max_shrink counts from the list that there is on
+call bloom_alter('nights', max_shrink => 0.6);
+call bloom_publish('nights', 'select generate_series(1, 1600)');
+call bloom_alter('nights', max_shrink => 0.5);
+call bloom_publish('nights', 'select generate_series(1, 600)');
+call bloom_publish('nights', 'select generate_series(1, 900)');
+select rows from shown('nights');
+-- one run that may lose what it likes, as the hint says, and the next one may not
+call bloom_publish('nights', 'select generate_series(1, 5000)');
+call bloom_publish('nights', 'select generate_series(1, 1200)');
+call bloom_publish('nights', 'select generate_series(1, 1200)', allow_shrink => true);
+call bloom_refresh('nights');
+create table night as select generate_series(1, 1200) as id;
+call bloom_publish('nights', 'select id from night');
+delete from night where id > 500;
+call bloom_refresh('nights');
+call bloom_refresh('nights', allow_shrink => true);
+call bloom_refresh('nights');
+drop table night;
+select rows from shown('nights');
 call bloom_drop('nights');
 -- an exact list's members and others each, and of a value
 call bloom_publish('nights', 'select g, g > 2000 from generate_series(1, 12000) g');
@@ -104,21 +126,25 @@ select bloom_publish_filter('nights', bloom_agg(g)) from generate_series(1, 4000
 call bloom_drop('nights');
 
 -- other keys: also where the list is small
-call bloom_publish('few', 'select id::text from member', max_shrink => 1);
+call bloom_publish('few', 'select id::text from member', allow_shrink => true);
 select bloom_publish_filter('few', bloom_agg(id::text)) from member;
 select bloom_lookup('few', 1), run_error from bloom_published where name = 'few';
 call bloom_publish('few', 'select id::bigint from member');
 call bloom_publish('few', 'select id::text from member', allow_type_change => true);
 select bloom_lookup('few', '1'::text), key_type, run_error from bloom_published where name = 'few';
 -- an empty list takes any
-call bloom_publish('few', 'select ''''::text where false', allow_empty => true, max_shrink => 1);
+call bloom_publish('few', 'select ''''::text where false', allow_empty => true, allow_shrink => true);
 call bloom_publish('few', 'select id from member');
 select key_type from bloom_published where name = 'few';
 
 -- refused
-call bloom_publish('few', 'select 1', max_shrink => -0.1);
-call bloom_publish('few', 'select 1', max_shrink => 1.1);
-call bloom_publish('few', 'select 1', max_shrink => 'NaN');
+call bloom_alter('few', max_shrink => -0.1);
+call bloom_alter('few', max_shrink => 1.1);
+call bloom_alter('few', max_shrink => 'NaN');
+call bloom_alter('few', n => 0);
+call bloom_alter('few', p => 1);
+call bloom_alter('few');
+call bloom_publish('few', 'select 1', allow_shrink => null);
 call bloom_publish('few', 'select 1', allow_type_change => null);
 call bloom_publish('few', 'select 1', 1000000, 2);
 \set VERBOSITY default

@@ -62,40 +62,40 @@ begin
 end $$;
 -- the same shape while there is room, a step when there is none
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1000) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1100) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1210) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 1215) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 -- outgrown: larger in the same run, and not a word from the aggregate
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 50000) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 set bloomfilter.overflow = error;
 call bloom_publish('steps', 'SELECT g FROM generate_series(1, 60000) g', n => 1000, parts => 3);
 reset bloomfilter.overflow;
-select n, keys, parts from bloom_list where name = 'steps';
+select n, rows, parts from bloom_list where name = 'steps';
 -- keys that repeat don't count twice, and far too large becomes smaller
-call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g', n => 1, parts => 1, max_shrink => 1);
+call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g', n => 1, parts => 1, allow_shrink => true);
 call bloom_publish('steps', 'SELECT g % 100 FROM generate_series(1, 50000) g');
-select n, keys from bloom_list where name = 'steps';
+select n, rows from bloom_list where name = 'steps';
 
 -- NULL keys are skipped
 call bloom_publish('nulls', 'VALUES (1), (NULL), (3)');
-select keys, bloom_lookup('nulls', 1), bloom_lookup('nulls', 3) from bloom_list where name = 'nulls';
+select rows, bloom_lookup('nulls', 1), bloom_lookup('nulls', 3) from bloom_list where name = 'nulls';
 call bloom_publish('nulls', 'VALUES (1), (NULL), (3)', parts => 2, "check" => false);
-select keys, parts, check_seconds from bloom_list where name = 'nulls';
+select rows, parts, check_seconds from bloom_list where name = 'nulls';
 
 -- no keys
 call bloom_publish('none', 'SELECT id FROM account WHERE id < 0');
 call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3);
 call bloom_publish('none', 'SELECT id FROM account WHERE id < 0', parts => 3, allow_empty => true);
-select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, keys from bloom_list where name = 'none';
+select bloom_lookup('none', 1) as number, bloom_lookup('none', 'x') as text, rows from bloom_list where name = 'none';
 
 -- a value that is there already, and a set
 select bloom_publish_filter('value', bloom_agg(id, 30000, 0.01)) > 0 as published from account;
-select bloom_lookup('value', 1), keys, n from bloom_list where name = 'value';
+select bloom_lookup('value', 1), rows, n from bloom_list where name = 'value';
 select bloom_publish_filter('value', array_agg(f order by part desc)) > 0 as published
 from (select bloom_part(id, 3) as part, bloom_part_agg(id, 3, 30000, 0.01) as f from account group by 1) s;
 select count(*) filter (where not bloom_lookup('value', id)) as missing from account;
@@ -168,14 +168,14 @@ rollback;
 begin isolation level repeatable read;
 call bloom_publish('account', 'SELECT id FROM account');
 savepoint s;
-call bloom_publish('account', 'SELECT id FROM account WHERE id <= 10', max_shrink => 1);
+call bloom_publish('account', 'SELECT id FROM account WHERE id <= 10', allow_shrink => true);
 select count(*) filter (where bloom_lookup('account', id)) < 1000 as few from account;
 rollback to s;
 select count(*) filter (where bloom_lookup('account', id)) from account;
 rollback;
-select keys from bloom_list where name = 'account';
+select rows from bloom_list where name = 'account';
 do $$ begin call bloom_publish('account', 'SELECT id FROM account'); end $$;
-select keys, has_before from bloom_published where name = 'account';
+select rows, has_before from bloom_published where name = 'account';
 create function publishes() returns void language plpgsql as $$ begin call bloom_publish('account', 'SELECT 1'); end $$;
 select publishes();
 drop function publishes();
@@ -235,7 +235,23 @@ select bloom_lookup_each('email', array[1]);
 select bloom_lookup_each('account', '{1,x}');
 \set SHOW_CONTEXT never
 call bloom_publish('', 'SELECT 1');
-call bloom_publish(repeat('x', 1001), 'SELECT 1');
+call bloom_publish(repeat('x', 201), 'SELECT 1');
+\set VERBOSITY terse
+call bloom_publish(E'line\n', 'SELECT 1');
+call bloom_publish(E'to the left \u202e', 'SELECT 1');
+call bloom_publish(E'isolated \u2066', 'SELECT 1');
+call bloom_publish(E'\u0085', 'SELECT 1');
+call bloom_publish(' x', 'SELECT 1');
+select bloom_publish_filter('x ', bloom_agg(1));
+call bloom_publish(repeat('\u00e9', 100) || 'x', 'SELECT 1');
+call bloom_publish(repeat(U&'\00e9', 100), 'SELECT 1');
+call bloom_drop(repeat(U&'\00e9', 100));
+-- what a run tells while it goes on, and what has come out
+call bloom_publish('told', 'SELECT g % 1500 FROM generate_series(1, 2000) g', n => 2000, verbose => true);
+call bloom_refresh('told', verbose => true);
+call bloom_publish('told', 'SELECT g, g % 3 = 0 FROM generate_series(1, 2000) g', verbose => true, allow_shrink => true, allow_type_change => true);
+call bloom_drop('told');
+\set VERBOSITY default
 call bloom_publish(null, 'SELECT 1');
 call bloom_publish('x', null);
 call bloom_publish('x', 'SELECT 1', p => 0);

@@ -21,7 +21,7 @@ insert into shop.member select g from generate_series(2001, 2100) g;
 set search_path = public;
 create table member as select 1 as id;
 call bloom_refresh('member');
-select bloom_lookup('member', 2100), keys, n, p, parts, owner, published_by = current_user as by_this, query, settings from bloom_published where name = 'member';
+select bloom_lookup('member', 2100), rows, n, p, parts, owner, published_by = current_user as by_this, query, settings from bloom_published where name = 'member';
 show search_path;
 set role regress_bloom_nightly;
 select serial as before from bloom_published where name = 'member' \gset
@@ -38,7 +38,7 @@ delete from shop.member where id > 100;
 \set VERBOSITY terse
 call bloom_refresh('member');
 \set VERBOSITY default
-select keys, run_error from bloom_published where name = 'member';
+select rows, run_error from bloom_published where name = 'member';
 insert into shop.member select g from generate_series(101, 2100) g;
 
 -- what the query lacks is told with the role that lacks it
@@ -59,7 +59,7 @@ create role regress_bloom_becomes noinherit in role regress_bloom_nightly;
 create role regress_bloom_creates createrole;
 create role regress_bloom_maker;
 grant execute on procedure bloom_publish to regress_bloom_becomes, regress_bloom_creates, regress_bloom_maker;
-grant execute on function bloom_publish_filter(text, bloomfilter, double precision, boolean) to public;
+grant execute on function bloom_publish_filter(text, bloomfilter, boolean, boolean) to public;
 create table verb (number int, verb text, sql text);
 insert into verb values
   (1, 'publish', $$call bloom_publish('member', 'select id from shop.member')$$),

@@ -227,7 +227,7 @@ create role regress_bloom_lists;
 create role regress_bloom_table;
 create role regress_bloom_app;
 grant create on schema public to regress_bloom_table;
-grant execute on procedure bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) to regress_bloom_lists, regress_bloom_table;
+grant execute on procedure bloom_publish to regress_bloom_lists, regress_bloom_table;
 set role regress_bloom_lists;
 call bloom_publish('theirs', 'select 1');
 call bloom_track('theirs');
@@ -282,7 +282,7 @@ begin
 end $$;
 select count(*) from bloom_change;
 drop function triggers(text, regclass, text[]), changes(text), refused(text[]), before_word(), planted_trigger();
-revoke all on procedure bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) from regress_bloom_lists, regress_bloom_table;
+revoke all on procedure bloom_publish from regress_bloom_lists, regress_bloom_table;
 revoke all on bloom_change, bloom_absorbed from regress_bloom_app;
 revoke create on schema public from regress_bloom_table;
 drop role regress_bloom_lists, regress_bloom_table, regress_bloom_app;

@@ -110,7 +110,7 @@ $super->query('RESET SESSION AUTHORIZATION');
 cmp_ok(plant_functions(), '>', 1000, 'more functions are planted, with the types of the extension');
 $super->query('CREATE INDEX account_id ON ext.account USING bloomfilter (id) WITH (n = 10000)');
 quiet('bloom_publish', q{CALL public.bloom_publish(name => 'first'::text, query => 'SELECT id FROM ext.account'::text, n => 10000::bigint,
-	p => 0.01::float8, parts => 2::int, seed => 0::bigint, "check" => true, allow_empty => false, max_shrink => 1::float8, allow_type_change => false)});
+	p => 0.01::float8, parts => 2::int, seed => 0::bigint, "check" => true, allow_empty => false, allow_shrink => true, allow_type_change => false)});
 look_at_views('the views', 'public');
 
 # A made-up version, whose script makes the views again and asks who may create.

@@ -85,7 +85,7 @@ EOC
 	is(told($to, 'asker', "SELECT bloom_lookup('few', 10::bigint)"), 't', "$name: an asker asks");
 	is(told($to, 'asker', 'SELECT filter FROM bloom_list_part'), '42501', "$name: and reads no filter");
 	is(told($to, 'fetcher', 'SELECT count(*) FROM bloom_list_part'), '4', "$name: a fetcher fetches");
-	is(told($to, 'watcher', "SELECT keys FROM bloom_published WHERE name = 'account'"), '20000', "$name: a watcher watches");
+	is(told($to, 'watcher', "SELECT rows FROM bloom_published WHERE name = 'account'"), '20000', "$name: a watcher watches");
 	my $accepted = $owner eq $restores;
 	is(told($to, $restores, "SELECT owner, query FROM bloom_published WHERE name = 'few'"),
 		($accepted ? $owner : '') . '|SELECT id FROM account WHERE id <= 10', "$name: the query is there, " . ($accepted ? 'accepted' : 'and waits'));
@@ -99,7 +99,7 @@ EOC
 		is(told($to, $restores, "CALL bloom_refresh('few')"), '', "$name: and it runs");
 	}
 	is(told($to, $restores, "CALL bloom_rollback('account'); SELECT bloom_lookup('account', 1)"), 't', "$name: the way back is there");
-	is(told($to, $restores, "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT keys FROM bloom_list WHERE name = 'account'"),
+	is(told($to, $restores, "CALL bloom_publish('account', 'SELECT id FROM account'); SELECT rows FROM bloom_list WHERE name = 'account'"),
 		'20000', "$name: and the next night");
 	is(told($to, $restores, 'GRANT SELECT ON bloom_list TO asker'), '', "$name: who restores may let others");
 }

@@ -152,7 +152,7 @@ like(error_of("SET bloomfilter.publish_memory = '1MB'; CALL bloom_publish('x', '
 value(<<'EOC');
 CREATE FUNCTION publishes(k bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-	IF k % 10000 = 0 THEN CALL bloom_publish('inner', format('SELECT g FROM generate_series(1, %s) g', k), n => 100000, max_shrink => 1); END IF;
+	IF k % 10000 = 0 THEN CALL bloom_publish('inner', format('SELECT g FROM generate_series(1, %s) g', k), n => 100000, allow_shrink => true); END IF;
 	RETURN k;
 END $$;
 CALL bloom_publish('outer', 'SELECT publishes(id) FROM account', n => 40000);
@@ -164,7 +164,7 @@ is(value("SELECT count(*) FILTER (WHERE NOT bloom_lookup('outer', id)), count(*)
 is(value(<<'EOC'), "30000\non", 'a setting of Citus is off while the query runs, and as it was afterwards');
 SET citus.allow_aggregate_worker_combine_on_internal_types = on;
 CALL bloom_publish('x', $$SELECT id FROM account WHERE current_setting('citus.allow_aggregate_worker_combine_on_internal_types') = 'off'$$);
-SELECT keys FROM bloom_list WHERE name = 'x';
+SELECT rows FROM bloom_list WHERE name = 'x';
 SHOW citus.allow_aggregate_worker_combine_on_internal_types;
 EOC
 

@@ -44,7 +44,7 @@ sub publish
 {
 	my ($node, $settings, $type, $more) = @_;
 	return $node->safe_psql('postgres',
-		"$settings CALL bloom_publish('$type', 'SELECT $key{$type}, member FROM universe', max_shrink => 1, allow_empty => true$more)");
+		"$settings CALL bloom_publish('$type', 'SELECT $key{$type}, member FROM universe', allow_shrink => true, allow_empty => true$more)");
 }
 
 # Keys that get another answer than their boolean, one by one and at once, and all keys.
@@ -144,7 +144,7 @@ is(wrong($node, 'id'), "0|$keys\n0", 'n was far too small');
 	make_keys($node, 430_000, 0.1);
 	$session->query("CALL bloom_drop('id')");
 	$session->query("CALL bloom_publish('id', 'SELECT id, member FROM universe')");
-	my $bits = $session->query("SELECT bytes * 8.0 / keys FROM bloom_published WHERE name = 'id'");
+	my $bits = $session->query("SELECT bytes * 8.0 / rows FROM bloom_published WHERE name = 'id'");
 	cmp_ok($bits, '<=', 1.35 * 11.2, 'by default a list has at most 1.35 times the bits that its keys need');
 	$session->query("CALL bloom_publish('plain', 'SELECT id FROM universe WHERE member', p => 0.001)");
 	my $blocks = sub {

@@ -7,7 +7,7 @@
 -- pg_upgrade carry them.  Names have the collation "C", by which look-ups read the index.
 
 CREATE TABLE bloom_generation (
-	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 200),
 	back smallint NOT NULL CHECK (back BETWEEN 0 AND 1),
 	identity uuid NOT NULL,
 	serial bigint NOT NULL CHECK (serial > 0),
@@ -17,7 +17,7 @@ CREATE TABLE bloom_generation (
 	p double precision NOT NULL,
 	seed bigint NOT NULL,
 	parts integer NOT NULL,
-	keys bigint,
+	rows bigint,
 	nulls bigint,
 	build_seconds double precision,
 	check_seconds double precision,
@@ -25,12 +25,13 @@ CREATE TABLE bloom_generation (
 	published_at timestamp with time zone NOT NULL,
 	min_n bigint,
 	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
-	max_shrink double precision NOT NULL,
+	max_shrink double precision NOT NULL CHECK (max_shrink BETWEEN 0 AND 1),
+	next_p double precision,
 	most_keys double precision NOT NULL,
 	most_keys_at timestamp with time zone NOT NULL,
 	most_others double precision NOT NULL,
 	most_others_at timestamp with time zone NOT NULL,
-	cardinality double precision NOT NULL,
+	keys double precision NOT NULL,
 	rate double precision NOT NULL,
 	fullest_part double precision NOT NULL,
 	bytes bigint NOT NULL,
@@ -62,7 +63,7 @@ COMMENT ON TABLE bloom_generation_part IS 'the filters of published lists';
 -- How the last run for each list went: also for lists that were never published.  It is not dumped.
 
 CREATE TABLE bloom_run (
-	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 200),
 	started_at timestamp with time zone NOT NULL,
 	ended_at timestamp with time zone,
 	error text,
@@ -75,7 +76,7 @@ COMMENT ON TABLE bloom_run IS 'when the last publish of each list started, and h
 -- It is dumped, and so has the owner's name: a number is another role's elsewhere.
 
 CREATE TABLE bloom_definition (
-	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 1000),
+	name text COLLATE "C" PRIMARY KEY CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 200),
 	owner name NOT NULL,
 	query text,
 	settings text[],
@@ -165,7 +166,7 @@ SELECT pg_catalog.pg_extension_config_dump('bloom_generation_part', '');
 SELECT pg_catalog.pg_extension_config_dump('bloom_definition', '');
 
 CREATE VIEW bloom_list AS
-	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, keys,
+	SELECT name, identity, serial, built_at, built_xmin, n, p, seed, parts, rows,
 		build_seconds, check_seconds,
 		(SELECT p.tracked FROM bloom_generation_part p
 			WHERE p.name OPERATOR(pg_catalog.=) g.name AND p.back OPERATOR(pg_catalog.=) 0::smallint AND p.part OPERATOR(pg_catalog.=) 0) AS tracked
@@ -181,7 +182,7 @@ COMMENT ON COLUMN bloom_list.n IS 'number of keys that the list is sized for';
 COMMENT ON COLUMN bloom_list.p IS 'false-positive rate that was asked for';
 COMMENT ON COLUMN bloom_list.seed IS 'seed of the filters; keep it secret where users choose the keys';
 COMMENT ON COLUMN bloom_list.parts IS 'number of filters that the keys are split into';
-COMMENT ON COLUMN bloom_list.keys IS 'rows of the query that had a key; NULL where no query was run';
+COMMENT ON COLUMN bloom_list.rows IS 'rows of the query that had a key; NULL where no query was run';
 COMMENT ON COLUMN bloom_list.build_seconds IS 'time that the build took';
 COMMENT ON COLUMN bloom_list.check_seconds IS 'time that the look-ups of all keys took; NULL without that check';
 COMMENT ON COLUMN bloom_list.tracked IS 'whether there may be changes by day: bloom_list_change has them';
@@ -205,19 +206,7 @@ COMMENT ON FUNCTION bloom_run_died(text, timestamp with time zone) IS 'support f
 -- qualified: one that somebody else planted, and that fits better, would run for everybody who looks.
 -- A run that goes on holds the lock of its list, space 0xb10f, which a standby doesn't see.
 CREATE VIEW bloom_published AS
-	SELECT coalesce(l.name, r.name) AS name, l.identity, l.serial, l.built_at,
-		pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age, a.rolname AS owner, l.published_by, l.published_at,
-		CASE WHEN pg_catalog.pg_has_role(a.oid, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
-			OR a.oid IS NULL AND pg_catalog.pg_has_role('pg_database_owner', 'USAGE') THEN d.query END AS query,
-		CASE WHEN d.query IS NOT NULL THEN ARRAY(
-			SELECT k.setting FROM pg_catalog.unnest(d.settings) k(setting)
-			WHERE k.setting OPERATOR(pg_catalog.<>) ALL (ARRAY(
-				SELECT s.name OPERATOR(pg_catalog.||) '='::text OPERATOR(pg_catalog.||) s.reset_val FROM pg_catalog.pg_show_all_settings() s
-				WHERE s.reset_val IS NOT NULL))
-		) END AS settings,
-		l.build_seconds, l.check_seconds, l.keys, l.nulls, l.n, l.p,
-		CASE WHEN l.name IS NOT NULL THEN l.planned_others IS NOT NULL END AS exact, l.others, l.unknown, l.conflicts,
-		l.rate, l.fullest_part, l.bytes, l.parts, l.key_type, l.max_shrink,
+	SELECT coalesce(l.name, r.name) AS name, pg_catalog.now() OPERATOR(pg_catalog.-) l.built_at AS age,
 		CASE WHEN r.error IS NOT NULL THEN 'failed'
 			WHEN r.ended_at IS NOT NULL THEN 'ended'
 			WHEN pg_catalog.pg_is_in_recovery() OR EXISTS (
@@ -230,7 +219,19 @@ CREATE VIEW bloom_published AS
 			) THEN 'running'
 			WHEN bloom_run_died(r.name, r.started_at) THEN 'died'
 			WHEN r.started_at IS NOT NULL THEN 'running'
-		END AS run, r.started_at AS run_started_at, r.ended_at AS run_ended_at, r.error AS run_error,
+		END AS run,
+		r.error AS run_error, l.rows, pg_catalog.round(l.keys)::bigint AS keys, l.others, l.rate, l.bytes, a.rolname AS owner,
+		l.published_by, l.published_at, l.built_at, r.started_at AS run_started_at, r.ended_at AS run_ended_at,
+		l.nulls, l.unknown, l.conflicts, CASE WHEN l.name IS NOT NULL THEN l.planned_others IS NOT NULL END AS exact,
+		l.n, l.p, l.parts, l.fullest_part, l.key_type, l.max_shrink, l.build_seconds, l.check_seconds, l.identity, l.serial,
+		CASE WHEN pg_catalog.pg_has_role(a.oid, 'USAGE') OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
+			OR a.oid IS NULL AND pg_catalog.pg_has_role('pg_database_owner', 'USAGE') THEN d.query END AS query,
+		CASE WHEN d.query IS NOT NULL THEN ARRAY(
+			SELECT k.setting FROM pg_catalog.unnest(d.settings) k(setting)
+			WHERE k.setting OPERATOR(pg_catalog.<>) ALL (ARRAY(
+				SELECT s.name OPERATOR(pg_catalog.||) '='::text OPERATOR(pg_catalog.||) s.reset_val FROM pg_catalog.pg_show_all_settings() s
+				WHERE s.reset_val IS NOT NULL))
+		) END AS settings,
 		EXISTS (
 			SELECT FROM bloom_generation b
 			WHERE b.name OPERATOR(pg_catalog.=) l.name AND b.back OPERATOR(pg_catalog.=) 1::smallint
@@ -253,35 +254,36 @@ CREATE VIEW bloom_published AS
 	LEFT JOIN pg_catalog.pg_authid a ON a.oid OPERATOR(pg_catalog.=) o.role AND a.rolname OPERATOR(pg_catalog.=) d.owner;
 COMMENT ON VIEW bloom_published IS 'published lists: how old, how large, how full, what their build and check took, and how the last run went, also of lists that were never published';
 COMMENT ON COLUMN bloom_published.name IS 'by which the list is published and looked up';
-COMMENT ON COLUMN bloom_published.identity IS 'random when the list is first published; another list of the same name has another one';
-COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
-COMMENT ON COLUMN bloom_published.built_at IS 'when the transaction began that built the filters';
 COMMENT ON COLUMN bloom_published.age IS 'time since built_at; negative if the clock was set back';
+COMMENT ON COLUMN bloom_published.run IS 'how the last publish of the list went: running, ended, failed, or died without a word';
+COMMENT ON COLUMN bloom_published.run_error IS 'the error by which it failed';
+COMMENT ON COLUMN bloom_published.rows IS 'rows of the query that had a key, of an exact list also true; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.keys IS 'different keys, as they are estimated by the bits';
+COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list, and where no query was run';
+COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published; of an exact list for keys that it does not know';
+COMMENT ON COLUMN bloom_published.bytes IS 'size of all filters';
 COMMENT ON COLUMN bloom_published.owner IS 'role that the list belongs to, and that its query runs as; NULL if it has none here, which bloom_alter gives it';
 COMMENT ON COLUMN bloom_published.published_by IS 'role that published it';
 COMMENT ON COLUMN bloom_published.published_at IS 'when it was published';
-COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of the owner and of pg_read_all_stats, or of the database''s owner where the list has none';
-COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with and that are not this session''s defaults; NULL if there is no query';
-COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
-COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took, of an exact list with levels 2 and 3; NULL without that check';
-COMMENT ON COLUMN bloom_published.keys IS 'rows of the query that had a key, of an exact list also true; NULL where no query was run';
-COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
-COMMENT ON COLUMN bloom_published.exact IS 'whether all keys of the query get the right answer';
-COMMENT ON COLUMN bloom_published.others IS 'of an exact list: rows whose boolean is not true; NULL for a plain list, and where no query was run';
-COMMENT ON COLUMN bloom_published.unknown IS 'of these, rows whose boolean is null';
-COMMENT ON COLUMN bloom_published.conflicts IS 'keys with both booleans, which on_conflict decided';
-COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
-COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
-COMMENT ON COLUMN bloom_published.rate IS 'false-positive rate of the fullest part, by its bits when it was published; of an exact list for keys that it does not know';
-COMMENT ON COLUMN bloom_published.fullest_part IS 'keys of the fullest part as a share of what it is sized for';
-COMMENT ON COLUMN bloom_published.bytes IS 'size of all filters';
-COMMENT ON COLUMN bloom_published.parts IS 'number of filters that the keys are split into';
-COMMENT ON COLUMN bloom_published.key_type IS 'type of the keys; NULL if there is no key';
-COMMENT ON COLUMN bloom_published.max_shrink IS 'share of its keys that the list may lose by a publish; 1 allows all';
-COMMENT ON COLUMN bloom_published.run IS 'how the last publish of the list went: running, ended, failed, or died without a word';
+COMMENT ON COLUMN bloom_published.built_at IS 'when the transaction began that built the filters';
 COMMENT ON COLUMN bloom_published.run_started_at IS 'when it started';
 COMMENT ON COLUMN bloom_published.run_ended_at IS 'when it ended or failed';
-COMMENT ON COLUMN bloom_published.run_error IS 'the error by which it failed';
+COMMENT ON COLUMN bloom_published.nulls IS 'rows of the query whose key was NULL and was skipped; NULL where no query was run';
+COMMENT ON COLUMN bloom_published.unknown IS 'of these, rows whose boolean is null';
+COMMENT ON COLUMN bloom_published.conflicts IS 'keys with both booleans, which on_conflict decided';
+COMMENT ON COLUMN bloom_published.exact IS 'whether all keys of the query get the right answer';
+COMMENT ON COLUMN bloom_published.n IS 'number of keys that the list is sized for';
+COMMENT ON COLUMN bloom_published.p IS 'false-positive rate that was asked for';
+COMMENT ON COLUMN bloom_published.parts IS 'number of filters that the keys are split into';
+COMMENT ON COLUMN bloom_published.fullest_part IS 'keys of the fullest part as a share of what it is sized for';
+COMMENT ON COLUMN bloom_published.key_type IS 'type of the keys; NULL if there is no key';
+COMMENT ON COLUMN bloom_published.max_shrink IS 'share of its keys that the list may lose by a publish; 1 allows all';
+COMMENT ON COLUMN bloom_published.build_seconds IS 'time that the build took';
+COMMENT ON COLUMN bloom_published.check_seconds IS 'time that the look-ups of all keys took, of an exact list with levels 2 and 3; NULL without that check';
+COMMENT ON COLUMN bloom_published.identity IS 'random when the list is first published; another list of the same name has another one';
+COMMENT ON COLUMN bloom_published.serial IS 'grows whenever the list changes';
+COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL if there is none, or for others than members of the owner and of pg_read_all_stats, or of the database''s owner where the list has none';
+COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with and that are not this session''s defaults; NULL if there is no query';
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
 COMMENT ON COLUMN bloom_published.changes IS 'keys whose answer is that of a change since the list was published; NULL where the list is not tracked';
 COMMENT ON COLUMN bloom_published.changes_kept IS 'these, and those that a publish has taken up and bloom_rollback may need';
@@ -298,26 +300,27 @@ CREATE PROCEDURE bloom_publish(
 	seed bigint DEFAULT NULL,
 	"check" boolean DEFAULT true,
 	allow_empty boolean DEFAULT false,
-	max_shrink double precision DEFAULT NULL,
+	allow_shrink boolean DEFAULT false,
 	allow_type_change boolean DEFAULT false,
-	on_conflict boolean DEFAULT NULL
+	on_conflict boolean DEFAULT NULL,
+	verbose boolean DEFAULT false
 )
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_query' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
+COMMENT ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, boolean, boolean, boolean, boolean) IS 'builds a filter of a query''s keys, checks it and publishes it as a list';
 
-CREATE PROCEDURE bloom_refresh(name text)
+CREATE PROCEDURE bloom_refresh(name text, allow_shrink boolean DEFAULT false, verbose boolean DEFAULT false)
 	AS 'MODULE_PATHNAME', 'bloomfilter_refresh' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_refresh(text) IS 'publishes a list again by its query, which runs as the list''s owner';
+COMMENT ON PROCEDURE bloom_refresh(text, boolean, boolean) IS 'publishes a list again by its query, which runs as the list''s owner';
 
 -- Functions, since PostgreSQL takes no subquery as an argument of CALL.
 
-CREATE FUNCTION bloom_publish_filter(name text, filter bloomfilter, max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION bloom_publish_filter(name text, filter bloomfilter, allow_shrink boolean DEFAULT false, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filter' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean) IS 'publishes a filter as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter, boolean, boolean) IS 'publishes a filter as a list and returns its serial';
 
-CREATE FUNCTION bloom_publish_filter(name text, filters bloomfilter[], max_shrink double precision DEFAULT NULL, allow_type_change boolean DEFAULT false) RETURNS bigint
+CREATE FUNCTION bloom_publish_filter(name text, filters bloomfilter[], allow_shrink boolean DEFAULT false, allow_type_change boolean DEFAULT false) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'bloomfilter_publish_filters' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter[], double precision, boolean) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
+COMMENT ON FUNCTION bloom_publish_filter(text, bloomfilter[], boolean, boolean) IS 'publishes a set of filters, all its parts, as a list and returns its serial';
 
 CREATE PROCEDURE bloom_rollback(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_rollback' LANGUAGE C;
@@ -327,9 +330,15 @@ CREATE PROCEDURE bloom_drop(name text)
 	AS 'MODULE_PATHNAME', 'bloomfilter_drop' LANGUAGE C;
 COMMENT ON PROCEDURE bloom_drop(text) IS 'removes a list';
 
-CREATE PROCEDURE bloom_alter(name text, owner name DEFAULT NULL)
+CREATE PROCEDURE bloom_alter(
+	name text,
+	n bigint DEFAULT NULL,
+	p double precision DEFAULT NULL,
+	max_shrink double precision DEFAULT NULL,
+	owner name DEFAULT NULL
+)
 	AS 'MODULE_PATHNAME', 'bloomfilter_alter' LANGUAGE C;
-COMMENT ON PROCEDURE bloom_alter(text, name) IS 'gives a list to another role';
+COMMENT ON PROCEDURE bloom_alter(text, bigint, double precision, double precision, name) IS 'changes how a list is published from the next run on, or whose it is';
 
 CREATE PROCEDURE bloom_set_identity(name text, identity uuid)
 	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C;

@@ -11,12 +11,12 @@ REVOKE EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bl
 GRANT EXECUTE ON FUNCTION bloom_lookup(text, anyelement), bloom_lookup(text, bloom_key),
 	bloom_lookup_each(text, anyarray), bloom_lookup_each(text, bloom_key) TO @extowner@, pg_database_owner WITH GRANT OPTION;
 -- EXECUTE on these is the right to make lists.
-REVOKE EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) FROM PUBLIC;
-REVOKE EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean),
-	bloom_publish_filter(text, bloomfilter[], double precision, boolean) FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, double precision, boolean, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
-GRANT EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, double precision, boolean),
-	bloom_publish_filter(text, bloomfilter[], double precision, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
+REVOKE EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, boolean, boolean, boolean, boolean) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, boolean, boolean),
+	bloom_publish_filter(text, bloomfilter[], boolean, boolean) FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE bloom_publish(text, text, bigint, double precision, integer, bigint, boolean, boolean, boolean, boolean, boolean, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
+GRANT EXECUTE ON FUNCTION bloom_publish_filter(text, bloomfilter, boolean, boolean),
+	bloom_publish_filter(text, bloomfilter[], boolean, boolean) TO @extowner@, pg_database_owner WITH GRANT OPTION;
 -- What is dumped is read for it, and inserted by a restore.  Nothing else is written by SQL.
 GRANT SELECT ON bloom_generation, bloom_generation_part, bloom_definition, bloom_change, bloom_absorbed TO @extowner@, pg_database_owner WITH GRANT OPTION;
 GRANT INSERT ON bloom_generation, bloom_generation_part, bloom_definition, bloom_change, bloom_absorbed TO @extowner@, pg_database_owner;

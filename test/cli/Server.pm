@@ -63,7 +63,7 @@ sub publish
 	my ($name, $parts, $first, $last) = @_;
 	sql(qq{
 SET search_path = public, ext;
-SELECT bloom_publish_filter('$name', array_agg(filter ORDER BY part), max_shrink => 1) IS NULL FROM (
+SELECT bloom_publish_filter('$name', array_agg(filter ORDER BY part), allow_shrink => true) IS NULL FROM (
 	SELECT bloom_part(g, $parts) AS part, bloom_part_agg(g, $parts, 20000, 0.01) AS filter
 	FROM generate_series($first, $last) AS g GROUP BY 1) AS s;
 });

@@ -117,7 +117,7 @@ sql('INSERT INTO users SELECT g, g % 7 = 0 FROM generate_series(6001, 40000) AS 
 agree('levels of other sizes', publish_exact());
 is(wholes_fetched(), 2, 'are a whole');
 sql('DELETE FROM users WHERE id > 6000');
-agree('three parts', publish_exact('parts => 3', 'max_shrink => 1'));
+agree('three parts', publish_exact('parts => 3', 'allow_shrink => true'));
 agree('sized for what is left', publish_exact());
 my $wholes = wholes_fetched();
 sql('UPDATE users SET active = NOT active WHERE id % 40 = 5');

@@ -119,7 +119,7 @@ kill 'KILL', $sleep;
 sql(q{
 SET search_path = public, ext;
 SET client_min_messages = error;
-SELECT bloom_publish_filter('many', array_agg(filter ORDER BY part), max_shrink => 1) IS NULL FROM (
+SELECT bloom_publish_filter('many', array_agg(filter ORDER BY part), allow_shrink => true) IS NULL FROM (
 	SELECT bloom_part(g, 11000) AS part, bloom_part_agg(g, 11000, 500000, 0.01) AS filter
 	FROM generate_series(1, 330000) AS g GROUP BY 1) AS s;
 });

@@ -22,6 +22,7 @@ my $dsn = own_database('bloomfilter_cli_url_edges');
 mkdir 'hosts';
 my $port = free_port();
 my $url = begin_nginx($port, 'location /secret/ { if ($http_authorization != "Bearer hush") { return 403; } }',
+	'location /fresh/ { if ($http_cache_control != "max-age=0") { return 403; } }',
 	'location /moved/ { return 302 /users/manifest; }');
 
 sub export { return run('', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', @_); }
@@ -137,6 +138,8 @@ is($status, 0, 'with the header of --header-file it does not') || diag($err);
 unlike("$out$err" . join('', map { slurp($_) } glob 'secret.bloom.*'), qr/hush/, 'which is told to nobody');
 like((pull("$url/moved", '--allow-http', '--out', 'moved.bloom', '--header-file', 'headers'))[2], qr/answered 302/, 'nor taken to where a redirection leads');
 is((pull("$url/moved", '--allow-http', '--out', 'moved.bloom'))[2] =~ /answered 302/, '', 'which is followed without secrets');
+system('cp', '-r', 'www/users', 'www/fresh');
+is((pull("$url/fresh", '--allow-http', '--out', 'fresh.bloom'))[0], 0, 'no cache between may answer without asking the server');
 refuses(qr/cannot read "nothing"/, '', 'pull', '--url', "$url/secret", '--allow-http', '--out', 'x.bloom', '--header-file', 'nothing');
 
 # ------------------------------------------------------------------------

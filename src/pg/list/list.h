@@ -50,6 +50,9 @@ typedef struct BfpgListPart
  */
 extern bool bfpg_list_part(Oid schema, Datum name, int32 number, MemoryContext context, BfpgListPart *part);
 
+/* Throws for a name that a list can't have. */
+extern void bfpg_list_check_name(const char *name);
+
 /* The error for a list that was never published. */
 pg_noreturn extern void bfpg_list_unknown(Datum name);
 

@@ -24,6 +24,7 @@
 #include "bf_filter.h"
 #include "base/pg_compat.h"
 #include "base/report.h"
+#include "base/settings.h"
 #include "base/sort.h"
 #include "key/key.h"
 #include "publish/build.h"
@@ -53,7 +54,7 @@ typedef struct Keys
 typedef struct Pass
 {
 	BfpgPassMode mode;
-	BfpgShared *shared;			/* NULL in a state that came from a worker */
+	BfpgShared *shared;			/* NULL in a state that came from a worker, and in one that has told what it read */
 	bf_header	kind;			/* of the keys and of each part's blocks */
 	const uint8 **blocks;		/* of the parts */
 	int			region_shift;	/* of a block's number */
@@ -79,6 +80,22 @@ new_pass(MemoryContext context)
 	return pass;
 }
 
+/* Hashes are sent and sorted, in up to three copies, beside the filters. */
+static void
+check_told(const Pass *pass)
+{
+	double		bytes = 3.0 * (double) pass->told_room * sizeof(int64);
+
+	if (pass->shared != NULL)
+		bytes += bfpg_shared_bytes(&pass->shared->head->shape);
+	if (bytes > bfpg_publish_memory * 1024.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the list needs more memory to be built than bloomfilter.publish_memory, which is %d MB", bfpg_publish_memory / 1024),
+				 errdetail("A level of an exact list lets in more than %zu keys.", pass->told_count - BFPG_PASS_COUNTS),
+				 errhint("Publish the list with a smaller p, or raise bloomfilter.publish_memory if the machine, or the container, has the memory free.")));
+}
+
 /* Room for so many hashes more. */
 static void
 need_room(Pass *pass, Size count)
@@ -86,6 +103,7 @@ need_room(Pass *pass, Size count)
 	if (pass->told_room - pass->told_count >= count)
 		return;
 	pass->told_room = Max(2 * pass->told_room, pass->told_count + count);
+	check_told(pass);
 	pass->told = repalloc_huge(pass->told, pass->told_room * sizeof(int64));
 }
 
@@ -261,6 +279,7 @@ empty_hashes(Pass *pass, Keys *keys)
 	if (keys->count == 0)
 		return;
 	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += keys->count;
+	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->head->rows, keys->count));
 	if (regions == 1)
 		take_region(pass, keys, 0, keys->hashes, keys->count);
 	else
@@ -273,7 +292,18 @@ empty_hashes(Pass *pass, Keys *keys)
 	keys->count = 0;
 }
 
-/* Leaves no key that isn't taken: what others see is whole from here on. */
+static void
+free_hashes(Keys *keys)
+{
+	if (keys->hashes != NULL)
+		pfree(keys->hashes);
+	keys->hashes = NULL;
+}
+
+/*
+ * Leaves no key that isn't taken: what others see is whole from here on.  The arrays are given back: a plan
+ * that aggregates each partition by itself keeps all states until its end.
+ */
 static void
 end_pass(Pass *pass)
 {
@@ -281,6 +311,19 @@ end_pass(Pass *pass)
 		return;
 	empty_hashes(pass, &pass->members);
 	empty_hashes(pass, &pass->others);
+	free_hashes(&pass->members);
+	free_hashes(&pass->others);
+	pfree(pass->sorted);
+	pfree(pass->ends);
+	pfree(pass->blocks);
+	pass->shared = NULL;
+}
+
+/* No row comes to a state that has told: its keys would be lost. */
+pg_noreturn static pg_noinline void
+refuse_row(void)
+{
+	elog(ERROR, "a row came to a state of bloom_publish_agg that has ended");
 }
 
 /* The kind of the keys is known with the first one. */
@@ -315,6 +358,8 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 
 	if (pass == NULL)
 		pass = begin_pass(fcinfo);
+	if (unlikely(pass->shared == NULL))
+		refuse_row();
 	if (PG_ARGISNULL(2))
 	{
 		pass->told[BFPG_PASS_NULLS]++;
@@ -354,6 +399,8 @@ bloomfilter_publish_combine(PG_FUNCTION_ARGS)
 		need_room(pass, count);
 		memcpy(pass->told + pass->told_count, other->told + BFPG_PASS_COUNTS, count * sizeof(int64));
 		pass->told_count += count;
+		pfree(other->told);
+		other->told = NULL;
 	}
 	PG_RETURN_POINTER(pass);
 }

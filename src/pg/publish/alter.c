@@ -20,6 +20,7 @@
 #include "utils/syscache.h"
 
 #include "base/pg_compat.h"
+#include "base/report.h"
 #include "engines/engines.h"
 #include "list/list.h"
 #include "publish/publish.h"
@@ -33,6 +34,9 @@ PG_FUNCTION_INFO_V1(bloomfilter_set_identity);
 enum
 {
 	ARG_NAME,
+	ARG_N,
+	ARG_P,
+	ARG_MAX_SHRINK,
 	ARG_OWNER
 };
 
@@ -158,6 +162,40 @@ give(const Change *change, const char *name, Oid procedure)
 				 errmsg("role \"%s\" may not make lists", name),
 				 errhint("GRANT EXECUTE ON PROCEDURE bloom_publish TO %s.", quote_identifier(name))));
 	bfpg_definition_give(&change->place, change->name, role);
+	bfpg_publish_tell(change->name, psprintf("given to role \"%s\"", name));
+}
+
+static void
+check_max_shrink(double max_shrink)
+{
+	if (!(max_shrink >= 0 && max_shrink <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_shrink must be between 0 and 1, not %g", max_shrink),
+				 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
+}
+
+/* What counts from the next run on. */
+static void
+set_next(FunctionCallInfo fcinfo, const Change *change)
+{
+	const NullableDatum *n = &fcinfo->args[ARG_N];
+	const NullableDatum *p = &fcinfo->args[ARG_P];
+	const NullableDatum *max_shrink = &fcinfo->args[ARG_MAX_SHRINK];
+
+	if (n->isnull && p->isnull && max_shrink->isnull)
+		return;
+	if (!n->isnull)
+		bfpg_check_capacity(DatumGetInt64(n->value));
+	if (!p->isnull)
+		bfpg_check_rate(DatumGetFloat8(p->value));
+	if (!max_shrink->isnull)
+		check_max_shrink(DatumGetFloat8(max_shrink->value));
+	bfpg_publish_set_next(&change->place, change->name, n, p, max_shrink);
+	if (!n->isnull || !p->isnull)
+		ereport(NOTICE,
+				(errmsg("list \"%s\" stays as it is until it is published again", change->name),
+				 errhint("CALL bloom_refresh(%s).", quote_literal_cstr(change->name))));
 }
 
 Datum
@@ -168,6 +206,9 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
 	if (!change.owner.exists)
 		bfpg_list_unknown(CStringGetTextDatum(change.name));
+	if (!OidIsValid(change.owner.role) && PG_ARGISNULL(ARG_OWNER))
+		bfpg_owner_check(change.place.schema, change.name, BFPG_CHANGES, &change.owner);
+	set_next(fcinfo, &change);
 	if (!PG_ARGISNULL(ARG_OWNER))
 		give(&change, NameStr(*PG_GETARG_NAME(ARG_OWNER)), fcinfo->flinfo->fn_oid);
 	SPI_finish();

@@ -303,6 +303,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 	MemoryContext old;
 	bf_exact	shape;
 
+	bfpg_progress_begin(list, "building");
 	free_shared(build);
 	MemoryContextReset(build->context);
 	choose_shape(list, &shape);
@@ -356,6 +357,7 @@ count_keys(BfpgPublication *list)
 	List	   *counts = list_make1(bfpg_publish_count(source, key, NULL));
 	const NullableDatum *row;
 
+	bfpg_progress_begin(list, "counting");
 	if (list->exact)
 		counts = lappend(counts, bfpg_publish_count(source, key, bfpg_source_member(source)));
 	row = bfpg_source_only_row(source,

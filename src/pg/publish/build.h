@@ -65,6 +65,14 @@ extern void bfpg_publish_check(BfpgPublication *list);
 
 extern double bfpg_seconds_since(TimestampTz start);
 
+/*
+ * What a publish with verbose tells: that a phase begins, how many rows all processes have read in it,
+ * and at the end what has come out, and when writing began.
+ */
+extern void bfpg_progress_begin(const BfpgPublication *list, const char *phase);
+extern void bfpg_progress_rows(uint64 rows);
+extern void bfpg_progress_end(const BfpgPublication *list, TimestampTz writing);
+
 /* PostgreSQL's count(key), or count(*) where key is NULL; filter is its FILTER clause, or NULL. */
 extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filter);
 

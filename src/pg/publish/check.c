@@ -70,6 +70,7 @@ bfpg_publish_check(BfpgPublication *list)
 {
 	TimestampTz start = GetCurrentTimestamp();
 
+	bfpg_progress_begin(list, "checking");
 	if (list->build->here)
 		check_here(list);
 	else

@@ -33,8 +33,11 @@
 #include "base/pg_compat.h"
 #include "base/report.h"
 #include "base/sort.h"
-#include "key/key_untyped.h"
+#include "ask/access.h"
+#include "key/key.h"
 #include "publish/build.h"
+
+PG_FUNCTION_INFO_V1(bloomfilter_publish_bytes);
 
 /* Hashes of each part, sorted, each once. */
 typedef struct HashesOfParts
@@ -94,28 +97,71 @@ check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
-/* min(key::text) FILTER (WHERE bloom_hash(key, $1) = $2), or max; an untyped key is its text. */
-static Expr *
-key_of_hash(const BfpgSource *source, Oid aggregate)
+/*
+ * The bytes that a key is hashed by, in hexadecimal, if that gives this hash; else NULL.  Equal keys
+ * have equal bytes, whatever their texts are.
+ */
+Datum
+bloomfilter_publish_bytes(PG_FUNCTION_ARGS)
 {
-	const Oid	types[] = {ANYELEMENTOID, INT8OID};
-	Oid			hash = bfpg_source_function(source, "bloom_hash", lengthof(types), types);
+	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 0, false);
+	uint64		seed = (uint64) PG_GETARG_INT64(1);
+	StringInfoData key;
+	char	   *text;
+
+	if (bfpg_hash_key(coder, PG_GETARG_DATUM(0), seed) != (uint64) PG_GETARG_INT64(2))
+		PG_RETURN_NULL();
+	bfpg_key_bytes(coder, PG_GETARG_DATUM(0), &key);
+	text = palloc(2 * key.len + 1);
+	text[hex_encode(key.data, key.len, text)] = '\0';
+	PG_RETURN_TEXT_P(cstring_to_text(text));
+}
+
+/* bloom_publish_bytes(key, $1, $2) */
+static Expr *
+bytes_of_hash(const BfpgSource *source)
+{
+	const Oid	types[] = {InvalidOid, INT8OID, INT8OID};
+
+	return (Expr *) makeFuncExpr(bfpg_source_function(source, "bloom_publish_bytes", lengthof(types), types), TEXTOID,
+								 list_make3(bfpg_source_key(source), bfpg_source_parameter(1, INT8OID), bfpg_source_parameter(2, INT8OID)),
+								 C_COLLATION_OID, source->collation, COERCE_EXPLICIT_CALL);
+}
+
+/* min or max of a text; filter is NULL, or the aggregate's. */
+static Expr *
+of_texts(const BfpgSource *source, Oid aggregate, Expr *text, Expr *filter)
+{
+	BfpgCall	call = {aggregate, list_make1(text), filter};
+	Aggref	   *result = (Aggref *) bfpg_source_aggregate(source, &call);
+
+	result->aggcollid = result->inputcollid = C_COLLATION_OID;
+	return (Expr *) result;
+}
+
+/* min(key::text) FILTER (WHERE bloom_publish_bytes(key, $1, $2) IS NOT NULL), or max */
+static Expr *
+text_of_hash(const BfpgSource *source, Oid aggregate)
+{
 	CoerceViaIO *text = makeNode(CoerceViaIO);
-	BfpgCall	call = {aggregate, list_make1(text), NULL};
-	Expr	   *key;
-	Aggref	   *result;
+	NullTest   *filter = makeNode(NullTest);
 
 	text->arg = bfpg_source_key(source);
 	text->resulttype = TEXTOID;
 	text->resultcollid = C_COLLATION_OID;
-	key = bfpg_is_untyped(getBaseType(source->type)) ? (Expr *) copyObject(text) : bfpg_source_key(source);
-	key = (Expr *) makeFuncExpr(hash, INT8OID, list_make2(key, bfpg_source_parameter(1, INT8OID)),
-								InvalidOid, source->collation, COERCE_EXPLICIT_CALL);
-	call.filter = (Expr *) makeFuncExpr(F_INT8EQ, BOOLOID, list_make2(key, bfpg_source_parameter(2, INT8OID)),
-										InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	result = (Aggref *) bfpg_source_aggregate(source, &call);
-	result->aggcollid = result->inputcollid = C_COLLATION_OID;
-	return (Expr *) result;
+	filter->arg = bytes_of_hash(source);
+	filter->nulltesttype = IS_NOT_NULL;
+	return of_texts(source, aggregate, (Expr *) text, (Expr *) filter);
+}
+
+static int
+detail_of_conflict(const char *const *texts, bool equal)
+{
+	if (!equal)
+		return errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", texts[0], texts[1]);
+	if (strcmp(texts[0], texts[1]) != 0)
+		return errdetail("The query returns the equal keys \"%s\" and \"%s\" with true and with false.", texts[0], texts[1]);
+	return errdetail("The query returns the key \"%s\" with true and with false.", texts[0]);
 }
 
 /* Reads the query once more for the keys of a hash. */
@@ -128,18 +174,21 @@ refuse_conflict(const BfpgPublication *list, uint64 hash)
 		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
 	};
 	ParamListInfo params = bfpg_parameters(lengthof(parameters), parameters);
-	Query	   *statement = bfpg_source_select(source, NULL, list_make2(key_of_hash(source, F_MIN_TEXT),
-																		key_of_hash(source, F_MAX_TEXT)));
+	Query	   *statement = bfpg_source_select(source, NULL,
+											   list_make4(text_of_hash(source, F_MIN_TEXT), text_of_hash(source, F_MAX_TEXT),
+														  of_texts(source, F_MIN_TEXT, bytes_of_hash(source), NULL),
+														  of_texts(source, F_MAX_TEXT, bytes_of_hash(source), NULL)));
 	List	   *rows = bfpg_source_run(source, bfpg_source_plan(source, statement, params, true), params);
-	const NullableDatum *row = bfpg_source_only_row(source, rows, 2);
-	const char *keys[] = {TextDatumGetCString(row[0].value), TextDatumGetCString(row[1].value)};
+	const NullableDatum *row = bfpg_source_only_row(source, rows, 4);
+	const char *texts[4];
+	int			i;
 
+	for (i = 0; i < lengthof(texts); i++)
+		texts[i] = TextDatumGetCString(row[i].value);
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" was not published: keys are members and others at once", list->name),
-			 strcmp(keys[0], keys[1]) != 0
-			 ? errdetail("The keys \"%s\" and \"%s\" have the same 64-bit hash, and one is a member.", keys[0], keys[1])
-			 : errdetail("The query returns the key \"%s\" with true and with false.", keys[0]),
+			 detail_of_conflict(texts, strcmp(texts[2], texts[3]) == 0),
 			 errhint("Give each key one boolean, or say on_conflict => true or false, which all such keys then get.")));
 }
 
@@ -245,12 +294,15 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 	const int64 *before;
 	const int64 *now;
 	TimestampTz start = GetCurrentTimestamp();
-	HashesOfParts others = pass(list, BFPG_OTHERS, &before);
+	HashesOfParts others;
 	HashesOfParts members;
 
+	bfpg_progress_begin(list, "finding others that level 1 lets in");
+	others = pass(list, BFPG_OTHERS, &before);
 	if (!has_room(list, 1, &others))
 		return false;
 	fill_level_2(list, &others);
+	bfpg_progress_begin(list, "checking");
 	members = pass(list, BFPG_PROVE, &now);
 	check_rows(list, before, now);
 	settle_conflicts(list, &members, &others);

@@ -135,33 +135,31 @@ guard_type(const BfpgPublication *list, const BfpgLastList *last)
 }
 
 static void
-forget_most(BfpgMost *most, bool anyway, double count, TimestampTz built_at)
+forget_most(BfpgMost *most, double count, TimestampTz built_at)
 {
-	if (anyway || most->at < GetCurrentTransactionStartTimestamp() - MOST_DAYS * USECS_PER_DAY)
+	if (most->at < GetCurrentTransactionStartTimestamp() - MOST_DAYS * USECS_PER_DAY)
 		*most = (BfpgMost) {count, built_at};
 }
 
 void
-bfpg_publish_forget_most(BfpgLastList *last, double max_shrink)
+bfpg_publish_forget_most(BfpgLastList *last)
 {
-	bool		other = max_shrink != last->max_shrink;
-
-	forget_most(&last->most_keys, other, last->keys, last->built_at);
-	forget_most(&last->most_others, other, (double) last->others, last->built_at);
+	forget_most(&last->most_keys, last->keys, last->built_at);
+	forget_most(&last->most_others, (double) last->others, last->built_at);
 }
 
 /* Of keys, or of an exact list's others: one that is gone is a stranger, which the list lets in by its rate. */
 static void
 guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, BfpgMost most)
 {
-	if (now >= most.count * (1 - list->max_shrink) * (1 - SLACK))
+	if (list->allow_shrink || now >= most.count * (1 - list->max_shrink) * (1 - SLACK))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of about %.0f", list->name, now, what, most.count),
 			 errdetail("It had so many on %s and may lose a share of %g within %d days, its max_shrink. The list of %s stays.",
 					   pstrdup(timestamptz_to_str(most.at)), list->max_shrink, MOST_DAYS, pstrdup(timestamptz_to_str(last->built_at))),
-			 errhint("Look what the query returns. If that is meant, add max_shrink => 1, which the list keeps until it is given another one.")));
+			 errhint("Look what the query returns. If that is meant, add allow_shrink => true to this one call.")));
 }
 
 static void

@@ -24,15 +24,12 @@
 #include "value/filter.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
-#include "publish/publish.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_publish_query);
 PG_FUNCTION_INFO_V1(bloomfilter_refresh);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filter);
 PG_FUNCTION_INFO_V1(bloomfilter_publish_filters);
-
-/* Bytes of a name: what an index carries without effort. */
-#define MOST_NAME_BYTES 1000
 
 /* Arguments of the procedure. */
 enum
@@ -45,15 +42,18 @@ enum
 	ARG_SEED,
 	ARG_CHECK,
 	ARG_ALLOW_EMPTY,
-	ARG_MAX_SHRINK,
+	ARG_ALLOW_SHRINK,
 	ARG_ALLOW_TYPE_CHANGE,
-	ARG_ON_CONFLICT
+	ARG_ON_CONFLICT,
+	ARG_VERBOSE
 };
 
-/* Arguments of the functions that publish values, after name and filters. */
+/* Arguments of bloom_refresh, and of the functions that publish values. */
 enum
 {
-	ARG_VALUE_MAX_SHRINK = 2,
+	ARG_REFRESH_ALLOW_SHRINK = 1,
+	ARG_REFRESH_VERBOSE,
+	ARG_VALUE_ALLOW_SHRINK = 2,
 	ARG_VALUE_ALLOW_TYPE_CHANGE
 };
 
@@ -81,16 +81,9 @@ bfpg_refuse_null(const char *what)
 const char *
 bfpg_name_argument(FunctionCallInfo fcinfo)
 {
-	const char *name;
-
 	if (PG_ARGISNULL(ARG_NAME))
 		bfpg_refuse_null("name of a list");
-	name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
-	if (name[0] == '\0' || strlen(name) > MOST_NAME_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("name of a list must have between 1 and %d bytes", MOST_NAME_BYTES)));
-	return name;
+	return text_to_cstring(PG_GETARG_TEXT_PP(ARG_NAME));
 }
 
 static bool
@@ -99,23 +92,6 @@ flag_argument(FunctionCallInfo fcinfo, int argument, const char *what)
 	if (PG_ARGISNULL(argument))
 		bfpg_refuse_null(what);
 	return PG_GETARG_BOOL(argument);
-}
-
-/* Reads how much a list may change: -1 where the caller leaves it as it was. */
-static void
-read_guards(FunctionCallInfo fcinfo, BfpgPublication *list, int max_shrink, int allow_type_change)
-{
-	list->max_shrink = -1;
-	if (!PG_ARGISNULL(max_shrink))
-	{
-		list->max_shrink = PG_GETARG_FLOAT8(max_shrink);
-		if (!(list->max_shrink >= 0 && list->max_shrink <= 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("max_shrink must be between 0 and 1, not %g", list->max_shrink),
-					 errhint("It is the share of its keys that the list may lose: 0.5 is half of them, 1 allows all.")));
-	}
-	list->allow_type_change = flag_argument(fcinfo, allow_type_change, "allow_type_change");
 }
 
 /* Numbers that aren't given are 0, or less where 0 could be given. */
@@ -146,7 +122,9 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 		list->seed = PG_GETARG_INT64(ARG_SEED);
 	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
 	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
-	read_guards(fcinfo, list, ARG_MAX_SHRINK, ARG_ALLOW_TYPE_CHANGE);
+	list->allow_shrink = flag_argument(fcinfo, ARG_ALLOW_SHRINK, "allow_shrink");
+	list->allow_type_change = flag_argument(fcinfo, ARG_ALLOW_TYPE_CHANGE, "allow_type_change");
+	list->verbose = flag_argument(fcinfo, ARG_VERBOSE, "verbose");
 	if (!PG_ARGISNULL(ARG_ON_CONFLICT))
 		list->on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
 }
@@ -155,6 +133,14 @@ void
 bfpg_publish_check_owner(BfpgPublication *list)
 {
 	bfpg_owner_check(list->place.schema, list->name, list->deed, &list->owner);
+}
+
+/* How a query that is kept already is run this time. */
+static void
+read_refresh_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
+{
+	list->allow_shrink = flag_argument(fcinfo, ARG_REFRESH_ALLOW_SHRINK, "allow_shrink");
+	list->verbose = flag_argument(fcinfo, ARG_REFRESH_VERBOSE, "verbose");
 }
 
 /* The name, and where the tables are; nothing else is done for those without rights. */
@@ -166,6 +152,8 @@ bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed
 	list->name = bfpg_name_argument(fcinfo);
 	list->caller = GetUserId();
 	list->deed = deed;
+	if (deed != BFPG_CHANGES)
+		bfpg_list_check_name(list->name);
 	list->keys = list->planned_others = list->others = list->unknown = list->conflicts = -1;
 	list->build_seconds = list->check_seconds = -1;
 	list->started = GetCurrentTimestamp();
@@ -190,10 +178,9 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 		list->parts = last->min_parts;
 	if (list->p == 0)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
-	if (list->max_shrink < 0)
-		list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
 	list->tracked = list->tracking == BFPG_TRACK || (list->tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
-	bfpg_publish_forget_most(last, list->max_shrink);
+	bfpg_publish_forget_most(last);
 	list->serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
@@ -202,6 +189,7 @@ static void
 publish_query(BfpgPublication *list)
 {
 	BfpgLastList last;
+	TimestampTz writing;
 
 	bfpg_publish_check_owner(list);
 	bfpg_publish_last(&list->place, list->name, &last);
@@ -212,7 +200,10 @@ publish_query(BfpgPublication *list)
 		bfpg_track_check_query(list);
 	bfpg_publish_build_as_owner(list, &last);
 	bfpg_publish_check_owner(list);
+	writing = GetCurrentTimestamp();
+	bfpg_progress_begin(list, "writing");
 	bfpg_publish_write(list, &last);
+	bfpg_progress_end(list, writing);
 	bfpg_publish_build_done(list);
 }
 
@@ -224,7 +215,6 @@ bfpg_publish_refresh(BfpgPublication *list)
 
 	bfpg_publish_find(&list->place, list->name, &last);
 	bfpg_definition_read(list);
-	list->max_shrink = -1;
 	publish_query(list);
 }
 
@@ -249,15 +239,14 @@ run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 
 /* What is known of the publication is in SPI's memory, which outlives the transaction that ends here. */
 static void
-run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
+run(FunctionCallInfo fcinfo, BfpgDeed deed, void (*publish) (BfpgPublication *list), void (*read) (FunctionCallInfo fcinfo, BfpgPublication *list))
 {
 	bool		may_end = bfpg_may_end_transaction(fcinfo);
 	BfpgPublication list;
 
 	SPI_connect_ext(may_end ? SPI_OPT_NONATOMIC : 0);
-	bfpg_publish_begin(fcinfo, &list, read != NULL ? BFPG_GIVES_QUERY : BFPG_CHANGES);
-	if (read != NULL)
-		read(fcinfo, &list);
+	bfpg_publish_begin(fcinfo, &list, deed);
+	read(fcinfo, &list);
 	if (may_end)
 		bfpg_publish_run(&list, publish);
 	else
@@ -268,14 +257,14 @@ run(FunctionCallInfo fcinfo, void (*publish) (BfpgPublication *list), void (*rea
 Datum
 bloomfilter_publish_query(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, publish_query, read_arguments);
+	run(fcinfo, BFPG_GIVES_QUERY, publish_query, read_arguments);
 	PG_RETURN_VOID();
 }
 
 Datum
 bloomfilter_refresh(PG_FUNCTION_ARGS)
 {
-	run(fcinfo, bfpg_publish_refresh, NULL);
+	run(fcinfo, BFPG_CHANGES, bfpg_publish_refresh, read_refresh_arguments);
 	PG_RETURN_VOID();
 }
 
@@ -341,7 +330,8 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 
 	SPI_connect();
 	bfpg_publish_begin(fcinfo, &list, BFPG_GIVES_FILTER);
-	read_guards(fcinfo, &list, ARG_VALUE_MAX_SHRINK, ARG_VALUE_ALLOW_TYPE_CHANGE);
+	list.allow_shrink = flag_argument(fcinfo, ARG_VALUE_ALLOW_SHRINK, "allow_shrink");
+	list.allow_type_change = flag_argument(fcinfo, ARG_VALUE_ALLOW_TYPE_CHANGE, "allow_type_change");
 	take_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_check_owner(&list);

@@ -93,7 +93,9 @@ typedef struct BfpgPublication
 	bool		seed_given;
 	bool		check;
 	bool		allow_empty;
+	bool		verbose;
 	double		max_shrink;		/* share of its keys that the list may lose */
+	bool		allow_shrink;	/* this time more */
 	bool		allow_type_change;
 	BfpgOnConflict on_conflict;
 	BfpgTracking tracking;
@@ -206,11 +208,8 @@ extern void bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLast
 extern uint32 bfpg_publish_kind(const BfpgPublication *list);
 extern const char *bfpg_publish_key_type(const BfpgPublication *list);
 
-/*
- * Leaves of the largest counts only what a publish with this max_shrink is held against.  Whoever
- * gives another max_shrink has looked at the list, so its last counts alone matter then.
- */
-extern void bfpg_publish_forget_most(BfpgLastList *last, double max_shrink);
+/* Leaves of the largest counts only what a publish is held against. */
+extern void bfpg_publish_forget_most(BfpgLastList *last);
 
 /*
  * Throws where the filters that were built have lost too many keys, or hold keys of another
@@ -251,6 +250,12 @@ extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);
 extern void bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
 extern void bfpg_publish_drop(const BfpgPlace *place, const char *name);
+
+/* How the list is published from the next run on; NULL: as it was. */
+extern void bfpg_publish_set_next(const BfpgPlace *place, const char *name, const NullableDatum *n, const NullableDatum *p, const NullableDatum *max_shrink);
+
+/* Tells the server's log what somebody has done to a list. */
+extern void bfpg_publish_tell(const char *name, const char *done);
 
 #pragma GCC visibility pop
 

@@ -87,6 +87,7 @@ init_head(BfpgSharedHead *head, const bf_exact *shape, Oid type, int processes)
 	head->shape = *shape;
 	head->shape.level[0].key_type = BF_KEY_NONE;
 	pg_atomic_init_u32(&head->key_type, BF_KEY_NONE);
+	pg_atomic_init_u64(&head->rows, 0);
 	/*
 	 * A tranche of our own would be one more for each publication, and there are few.  This one
 	 * is shown as a wait for the dynamic shared memory of a parallel query.
@@ -132,6 +133,7 @@ bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode)
 	BfpgShared *outer = current;
 
 	shared->head->mode = mode;
+	pg_atomic_write_u64(&shared->head->rows, 0);
 	make_secret(shared->head);
 	current = shared;
 	return outer;

@@ -44,6 +44,7 @@ typedef struct BfpgSharedHead
 	int			processes;		/* that may set bits; 1: the creator alone, in its own memory */
 	BfpgPassMode mode;			/* what is done with the keys */
 	uint8		secret[BFPG_SECRET_BYTES];
+	pg_atomic_uint64 rows;		/* that were read, for progress.c */
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
 	bf_exact	shape;			/* of each part, but for key_type and part */
 	LWLockPadded locks[BFPG_REGION_LOCKS];

@@ -34,6 +34,14 @@
 /* Changes that a look-up reads at once, see changes.c. */
 #define MANY_CHANGES 100000
 
+/* For the server's log: whoever misses a list's keys looks there.  The transaction may still be rolled back. */
+void
+bfpg_publish_tell(const char *name, const char *done)
+{
+	ereport(LOG,
+			(errmsg("list \"%s\" is %s by role \"%s\"", name, done, GetUserNameFromId(GetUserId(), false))));
+}
+
 /* The view bloom_published looks for this lock, too. */
 static LOCKTAG
 lock_of(const BfpgPlace *place, const char *name)
@@ -131,8 +139,8 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(place, psprintf("SELECT serial, built_at, n, p, seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(keys, -1), cardinality, key_type, coalesce(others, -1), planned_others, "
+	run_for_name(place, psprintf("SELECT serial, built_at, n, coalesce(next_p, p), seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
+						  "max_shrink, coalesce(rows, -1), keys, key_type, coalesce(others, -1), planned_others, "
 						  "most_keys, most_keys_at, most_others, most_others_at, "
 						  "(SELECT bool_or(tracked) FROM %sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) "
 						  "FROM %sbloom_generation WHERE name = $1 AND back = 0",
@@ -282,10 +290,11 @@ judge_fullest(const BfpgPublication *list, double *rate, double *fullest)
 				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
 }
 
+/* The largest count of the last weeks, or the one of a run that was allowed to lose what it liked. */
 static BfpgMost
-larger(BfpgMost most, double count)
+larger(const BfpgPublication *list, BfpgMost most, double count)
 {
-	return count < most.count ? most : (BfpgMost) {count, GetCurrentTransactionStartTimestamp()};
+	return count < most.count && !list->allow_shrink ? most : (BfpgMost) {count, GetCurrentTransactionStartTimestamp()};
 }
 
 /* All that is told of the filters stands in the row, so that a damaged filter hinders nobody who reads it. */
@@ -295,8 +304,8 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 	bool		by_query = list->query != NULL;
 	const char *key_type = bfpg_publish_key_type(list);
 	bool		no_keys = strcmp(key_type, bf_key_type_name(BF_KEY_NONE)) == 0;
-	BfpgMost	keys = larger(last->most_keys, bfpg_estimate_list_keys(list));
-	BfpgMost	others = larger(last->most_others, (double) list->others);
+	BfpgMost	keys = larger(list, last->most_keys, bfpg_estimate_list_keys(list));
+	BfpgMost	others = larger(list, last->most_others, (double) list->others);
 	double		rate;
 	double		fullest;
 
@@ -335,9 +344,9 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 		};
 
 		/* Transactions of another node have numbers of its own. */
-		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, keys, nulls, "
+		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, rows, nulls, "
 									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
-									"cardinality, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
+									"keys, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
 									"most_keys, most_keys_at, most_others, most_others_at, published_by, published_at, built_xmin) "
 									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
 									"coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid()), "
@@ -384,6 +393,8 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	write_parts(list);
 	write_row(list, last);
 	bfpg_definition_write(list);
+	if (last->exists)
+		bfpg_publish_tell(list->name, "replaced");
 	if (list->query != NULL)
 		take_up_changes(list, last);
 	bfpg_publish_write_run(list, true, NULL);
@@ -417,6 +428,7 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 	run_for_name(place, psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
 				 name, SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
+	bfpg_publish_tell(name, "rolled back");
 	bfpg_publish_last(place, name, &now);
 	if (now.tracked && !last.tracked)
 		ereport(NOTICE,
@@ -426,6 +438,27 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 		ereport(NOTICE,
 				(errmsg("list \"%s\" is %s again", name, now.exact ? "exact" : "plain"),
 				 errhint("Hosts that read plain lists alone keep the one that they have while a list is exact.")));
+}
+
+/* Another max_shrink counts from the keys on that the list has now. */
+void
+bfpg_publish_set_next(const BfpgPlace *place, const char *name, const NullableDatum *n, const NullableDatum *p, const NullableDatum *max_shrink)
+{
+	const ParamExternData parameters[] = {
+		bfpg_parameter(TEXTOID, CStringGetTextDatum(name)),
+		{.value = n->value, .isnull = n->isnull, .ptype = INT8OID},
+		{.value = p->value, .isnull = p->isnull, .ptype = FLOAT8OID},
+		{.value = max_shrink->value, .isnull = max_shrink->isnull, .ptype = FLOAT8OID},
+	};
+
+	bfpg_run_statement(place->schema, psprintf("UPDATE %sbloom_generation SET min_n = coalesce($2, min_n), next_p = coalesce($3, next_p), "
+											   "max_shrink = coalesce($4, max_shrink), "
+											   "most_keys = CASE WHEN $4 <> max_shrink THEN keys ELSE most_keys END, "
+											   "most_keys_at = CASE WHEN $4 <> max_shrink THEN built_at ELSE most_keys_at END, "
+											   "most_others = CASE WHEN $4 <> max_shrink THEN coalesce(others, -1) ELSE most_others END, "
+											   "most_others_at = CASE WHEN $4 <> max_shrink THEN built_at ELSE most_others_at END "
+											   "WHERE name = $1 AND back = 0", place->prefix),
+					   lengthof(parameters), parameters, SPI_OK_UPDATE);
 }
 
 /*
@@ -466,4 +499,5 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 	bfpg_change_drop(place->schema, name);
 	bfpg_track_tell_triggers(place, name);
 	bfpg_definition_drop(place, name);
+	bfpg_publish_tell(name, "dropped");
 }
