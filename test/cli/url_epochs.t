@@ -178,7 +178,7 @@ serve('beat', 0);
 follow('beat', 'beat.bloom');
 ok(soon(60, sub { lacks('beat.bloom', 1 .. 300) eq '0' }), 'a list with a heartbeat');
 ok(soon(30, sub { status_word('beat.bloom') eq 'old' }), 'is old after three that were missed');
-like(told('beat.bloom')->{text}, qr/has not renewed the list/, 'and status says why');
+like(told('beat.bloom')->{message}, qr/has not renewed the list/, 'and status says why');
 finish('beat', 'TERM');
 
 # A mirror that lags is no news; what lags longer is older.
