@@ -35,7 +35,7 @@ call bloom_track('account', 'account', 'id', 'active');
 -- By night.  The changes of the day are in the filter then.
 update account set active = not active where id <= 1000;
 call bloom_refresh('account');
-select name, keys, others, changes, changes_kept from bloom_published;
+select name, rows, others, changes, changes_kept from bloom_published;
 
 -- No key of the table has a wrong answer.
 select count(*) as wrong from account where bloom_lookup('account', id) <> active;

@@ -25,7 +25,7 @@ CREATE TABLE bloom_generation (
 	published_at timestamp with time zone NOT NULL,
 	min_n bigint,
 	min_parts integer CHECK (min_parts BETWEEN 1 AND 65535),
-	max_shrink double precision NOT NULL CHECK (max_shrink BETWEEN 0 AND 1),
+	max_shrink double precision NOT NULL CHECK (max_shrink BETWEEN 0::double precision AND 1::double precision),
 	next_p double precision,
 	most_keys double precision NOT NULL,
 	most_keys_at timestamp with time zone NOT NULL,
