@@ -149,13 +149,13 @@ read_how(void)
 EXPORT("how_reason") const char *
 how_reason(void)
 {
-	return how.word;
+	return how.reason;
 }
 
 EXPORT("how_message") const char *
 how_message(void)
 {
-	return how.text;
+	return how.message;
 }
 
 /* Microseconds since the last look. */
