@@ -37,7 +37,7 @@ select typstorage, typalign, typlen, typcategory, typispreferred from pg_type wh
 -- an equality by hash, and no order: nothing sorts filters
 select opcname, amname, opcdefault from pg_opclass, pg_am am where opcmethod = am.oid and opcintype = 'bloomfilter'::regtype;
 -- every object has a comment (types of arrays and rows are objects of their own from 18 or 17 on)
-select description from member where description !~ '\[\]$' and description !~ '^type bloom_(definition|generation|list|live|published|run)' and obj_description(objid, classid::regclass::name) is null order by description collate "C";
+select description from member where description !~ '\[\]$' and description !~ '^type bloom_(absorbed|change|definition|generation|list|live|owner|published|run)' and obj_description(objid, classid::regclass::name) is null order by description collate "C";
 -- every function is parallel safe and immutable, except
 select proname, provolatile, proparallel
 from member m join pg_proc p on m.classid = 'pg_proc'::regclass and p.oid = m.objid
