@@ -137,9 +137,9 @@ is(value(q{SELECT query, calls FROM pg_stat_statements WHERE query ~ '^SELECT .*
 
 # Errors are about the text of the user, and the seed is nobody's business.
 my $err = error_of("CALL bloom_publish('x', 'SELECT 1 / (id - 5) FROM account', seed => 987654321987)");
-like($err, qr/^psql:<stdin>:1: ERROR:  division by zero\nCONTEXT:  query of list "x"$/, 'an error of the query');
+like($err, qr/^psql:<stdin>:1: ERROR:  division by zero\nCONTEXT:  query of list "x", run as role "[^"]+"$/, 'an error of the query');
 like(error_of("CALL bloom_publish('x', 'SELECT id FROM acount')"),
-	qr/relation "acount" does not exist\nLINE 1: SELECT id FROM acount\n +\^\nQUERY:  SELECT id FROM acount\nCONTEXT:  query of list "x"$/,
+	qr/relation "acount" does not exist\nLINE 1: SELECT id FROM acount\n +\^\nQUERY:  SELECT id FROM acount\nCONTEXT:  query of list "x", run as role "[^"]+"$/,
 	'a position is one in the query');
 unlike(slurp_file($node->logfile), qr/(?<!seed => )987654321987/, 'no seed is in the log');
 like(error_of("CALL bloom_publish('x', 'SELECT id FROM account ORDER BY email')"), qr/^$/, 'a column to sort by is none of the keys');

@@ -22,7 +22,8 @@ my $folder = PostgreSQL::Test::Utils::tempdir();
 $node->safe_psql('postgres', <<'EOC');
 CREATE TABLE device (id int PRIMARY KEY, active boolean, note int);
 INSERT INTO device SELECT g, g % 3 <> 0 FROM generate_series(1, 200) g;
-CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9, max_shrink => 1);
+CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9);
+CALL bloom_alter('active', max_shrink => 1);
 CALL bloom_track('active', 'device', 'id', 'active');
 CREATE TABLE told (answers bigint);
 CREATE FUNCTION move(a int, b int) RETURNS void LANGUAGE plpgsql AS $$

@@ -16,9 +16,14 @@ CREATE FUNCTION bloom_change_kind(key bytea) RETURNS text
 	AS 'MODULE_PATHNAME', 'bloomfilter_change_kind' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bloom_change_kind(bytea) IS 'support function of bloom_list_change: the type of a key, as bloom_stats shows it';
 
+-- bloom_hash would be looked for among forms that others have made of it.
+CREATE FUNCTION bloom_change_hash(key bytea, seed bigint) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'bloomfilter_hash' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bloom_change_hash(bytea, bigint) IS 'support function of bloom_list_change: the hash of a key''s bytes';
+
 -- For hosts: no key's bytes leave the server.
 CREATE VIEW bloom_list_change AS
-	SELECT c.name, bloom_hash(pg_catalog.substr(c.key, 5), g.seed) AS hash,
+	SELECT c.name, bloom_change_hash(pg_catalog.substr(c.key, 5), g.seed) AS hash,
 		pg_catalog.substr(pg_catalog.sha256(pg_catalog.substr(c.key, 5)), 1, 16) AS tag,
 		c.value, c.version, c.xmin AS changed_xmin
 	FROM bloom_change c
