@@ -56,7 +56,7 @@ sub state_of_list
 {
 	return value(<<'EOC');
 SET lock_timeout = '10s';
-SELECT (SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
+SELECT (SELECT string_agg(rows || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation),
 	(SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part),
 	(SELECT serial FROM bloom_list),
 	(SELECT count(*) FROM account WHERE id <= 15000 AND NOT bloom_lookup('account', id))
@@ -170,7 +170,7 @@ foreach my $phase (qw(build write check))
 	is(($first->finish)[1], '', 'the first one publishes');
 	is(($second->finish)[1], '', 'then the second one');
 	$_->quit foreach $first, $second, $holder;
-	is(value("SELECT string_agg(keys || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation WHERE name = 'account'"),
+	is(value("SELECT string_agg(rows || ' ' || back || ' ' || parts, ', ' ORDER BY back) FROM bloom_generation WHERE name = 'account'"),
 		'20000 0 2, 20000 1 3', 'one after the other');
 	is(value("SELECT string_agg(back || '.' || part, ' ' ORDER BY back, part) FROM bloom_generation_part"),
 		'0.0 0.1 1.0 1.1 1.2', 'and no mixture');
