@@ -3,7 +3,7 @@
  *	  Running the query of a list as the role that the list belongs to.
  *
  * As REFRESH MATERIALIZED VIEW runs its query: whoever calls, the query has the rights of the list's
- * owner and no others.  t/022_planted.pl tries the ways out:
+ * owner and no others.  t/023_as_owner.pl tries the ways out:
  *
  * 1. The operation is restricted, also where caller and owner are one role.  Without that the query
  *	  becomes the session's role again by SET ROLE, or has a deferred trigger run at the commit.
