@@ -425,8 +425,14 @@ tell(Pass *pass, Size front)
 Datum
 bloomfilter_publish_serialize(PG_FUNCTION_ARGS)
 {
+	Pass	   *pass = (Pass *) PG_GETARG_POINTER(0);
+	char	   *value;
+
 	(void) bfpg_aggregate_context(fcinfo);
-	PG_RETURN_POINTER(tell((Pass *) PG_GETARG_POINTER(0), VARHDRSZ));
+	value = tell(pass, VARHDRSZ);
+	pfree(pass->told);
+	pass->told = NULL;
+	PG_RETURN_POINTER(value);
 }
 
 Datum
