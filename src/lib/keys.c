@@ -101,7 +101,7 @@ static const key_form forms[] = {
 	{8, NULL}, {8, NULL}, {8, NULL}, {0, is_inet}, {0, is_macaddr}
 };
 
-_Static_assert(sizeof forms / sizeof forms[0] == BF_KEY_LAST_COLUMN + 1, "each type has its form");
+_Static_assert(sizeof forms / sizeof forms[0] == BF_KEY_LAST + 1, "each type has its form");
 
 /* Of any type but row. */
 static bool
@@ -133,7 +133,7 @@ lbf_key_check(int type, const void *bytes, size_t *length, uint32_t *full)
 {
 	bool		valid;
 
-	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && *length > 0))
+	if (!bf_key_is_any((uint32_t) type) || (bytes == NULL && *length > 0))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (bytes == NULL)
 		bytes = "";
@@ -161,7 +161,7 @@ bloomfilter_row_append(bloomfilter_row *row, int key_type, const void *bytes,
 	size_t		left = row->room - row->length;
 	int			code = BLOOMFILTER_OK;
 
-	if (key_type > BF_KEY_LAST_COLUMN || length > UINT32_MAX ||
+	if ((key_type != BF_KEY_NONE && !bf_key_is_column((uint32_t) key_type)) || length > UINT32_MAX ||
 		left < BF_KEY_COLUMN_HEAD || left - BF_KEY_COLUMN_HEAD < length)
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (row->length > 0)

@@ -6,14 +6,19 @@ export const BYTEA = 3
 export const FLOAT = 6
 export const DATE = 7
 export const TIMESTAMPTZ = 9
-export const ROW = 12
+export const ROW = 15
 
 export const MAX_COLUMNS = 6
 
 export const keyTypeNames = [
   'none', 'integer', 'text', 'bytea', 'uuid', 'numeric', 'float', 'date',
-  'timestamp', 'timestamptz', 'inet', 'macaddr', 'row'
+  'timestamp', 'timestamptz', 'inet', 'macaddr'
 ]
+
+/** The number of the type with this name; -1: there is none. */
+export function typeOfName (name) {
+  return name === 'row' ? ROW : keyTypeNames.indexOf(name)
+}
 
 // What keys a filter holds is one number, its kind: the key type, and above it, in
 // 4 bits each, the types of a row's columns. Keys of equal kinds can be compared.
@@ -35,6 +40,6 @@ export function columnsOf (kind) {
 /** As messages show it: 'integer', 'row(integer, text)'. */
 export function kindName (kind) {
   const columns = columnsOf(kind).map((type) => keyTypeNames[type])
-  const name = keyTypeNames[kind & 0xff]
+  const name = (kind & 0xff) === ROW ? 'row' : keyTypeNames[kind & 0xff]
   return columns.length > 0 ? `${name}(${columns.join(', ')})` : name
 }

@@ -2,7 +2,7 @@
 // from their bytes: by the same C as in the command line.
 import { KeyTypeError, KeyValueError, show } from './errors.js'
 import { Instance, commonInstance } from './instance.js'
-import { FLOAT, ROW, keyTypeNames } from './key-types.js'
+import { FLOAT, ROW, typeOfName } from './key-types.js'
 import { encodeInto } from './text.js'
 
 /** The number of the type real, which has texts of its own, and keys of type float. */
@@ -50,7 +50,7 @@ export function rawKey (type, bytes) {
 }
 
 function typeNumber (type, last) {
-  const number = keyTypeNames.indexOf(type)
+  const number = typeOfName(type)
   if (number < 1 || number > last) {
     throw new KeyTypeError(`unknown key type ${show(type)}`)
   }
