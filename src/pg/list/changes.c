@@ -226,18 +226,21 @@ read_all(BfpgChanges *changes, int64 most)
 		changes->table = all;
 }
 
-bool
-bfpg_changes_has_other_kind(BfpgChanges *changes, uint32 kind)
+void
+bfpg_changes_each(Oid schema, const char *list, void (*see) (void *state, uint32 kind, const bytea *key, bool value), void *state)
 {
+	BfpgChanges *changes = bfpg_changes_open(schema, CStringGetTextDatum(list), CurrentMemoryContext);
 	changed_iterator iterator;
 	const TableEntry *entry;
 
+	if (changes == NULL)
+		return;
 	read_all(changes, PG_INT64_MAX);
 	changed_start_iterate(changes->table, &iterator);
 	while ((entry = changed_iterate(changes->table, &iterator)) != NULL)
-		if (kind_of(entry->key) != kind)
-			return true;
-	return false;
+		see(state, kind_of(entry->key), entry->key, entry->change.value);
+	MemoryContextDelete(changes->table->ctx);
+	pfree(changes);
 }
 
 void
