@@ -221,3 +221,6 @@ export class PartError extends BloomFilterError {}
 
 /** Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it. */
 export class ChangedFileError extends BloomFilterError {}
+
+/** The table of changes by day of a followed file is damaged. */
+export class ChangesError extends BloomFilterError {}

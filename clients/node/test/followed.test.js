@@ -84,7 +84,7 @@ for (const { name, word, file_hex: hex, keys, absent, errors } of rowsOf('tables
         assert.deepEqual([...filter.containsMany(numbers(list))], numbers(list).map(() => Number(answer)))
       }
       for (const key of numbers(errors)) {
-        assert.throws(() => filter.contains(key), { name: 'BloomFilterError', message: 'table of changes is damaged' })
+        assert.throws(() => filter.contains(key), { name: 'ChangesError', message: 'table of changes is damaged' })
         assert.throws(() => filter.containsMany([key]), { index: 0 })
       }
     }
