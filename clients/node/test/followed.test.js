@@ -193,10 +193,6 @@ test('keys of all kinds, asked block by block, as in memory', { skip: noPlace },
       assert.deepEqual(asked.map((key) => Number(filter.contains(key))), [...found])
       assert.ok(found.includes(0) || log2 === 16)
       assert.equal(filter.containsMany(members).indexOf(0), -1)
-      const plain = BloomFilter.fromParts(filters)
-      for (const some of [filter, await filter.snapshot()]) {
-        assert.ok(asked.slice(0, 10).every((key) => some.explain(key) === plain.explain(key)))
-      }
       assert.deepEqual(filter.info, copy.info)
       assert.deepEqual(filter.info.filters.map(({ checksum }) => checksum), filters.map((bytes) => BloomFilter.fromBytes(bytes).info.checksum))
     }

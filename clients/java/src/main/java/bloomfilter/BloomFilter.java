@@ -235,22 +235,6 @@ public final class BloomFilter {
         return answers;
     }
 
-    /**
-     * What a look-up of a key computes and sees, in lines that SQL's bloom_explain, the command line
-     * and the readers in other languages write alike. Where two programs answer differently, the
-     * first line that differs says why.
-     */
-    public String explain(Object key) {
-        long hash = hash(key);
-        int number = only != null ? 0 : Hash.part(hash, parts.length);
-        Part own = only != null ? only : parts[number];
-        for (int i = 0; own == null && i < parts.length; i++) {
-            number = -1;
-            own = parts[i];
-        }
-        return Explanation.of(headerOf(own), own, Key.of(key), hash, number >= 0);
-    }
-
     private long hash(Object object, int index) {
         try {
             return hash(object);

@@ -268,11 +268,11 @@ public class FollowedTest {
     public void textsAreTheSameInEachLocale() throws IOException {
         Files.write(path, Support.integerFilter(0, 10));
         BloomFilter filter = BloomFilter.open(path);
-        String said = filter + filter.info().checksum() + filter.explain(1);
+        String said = filter + filter.info().checksum() + Key.of(1).describe();
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
-            assertEquals(said, filter + filter.info().checksum() + filter.explain(1));
+            assertEquals(said, filter + filter.info().checksum() + Key.of(1).describe());
         } finally {
             Locale.setDefault(before);
         }
