@@ -20,21 +20,6 @@
  */
 extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 
-/*
- * Removes changes that the generations of a list have taken up.  In a transaction that has one
- * snapshot for all of its statements nothing is done.
- */
-extern void bfpg_change_prune(Oid schema, const char *list);
-
-/* Takes up, into the current generation, what the transaction's snapshot sees, and returns how many. */
-extern uint64 bfpg_change_absorb(Oid schema, const char *list);
-
-/* Removes all that is known of a list's changes. */
-extern void bfpg_change_drop(Oid schema, const char *list);
-
-/* Whether a change is in force, as of now, whose key is not of this kind. */
-extern bool bfpg_change_has_other_kind(Oid schema, const char *list, uint32 kind);
-
 /* A trigger that tracks a list, other than a partition's copy of one. */
 typedef struct BfpgListTrigger
 {

@@ -226,18 +226,21 @@ read_all(BfpgChanges *changes, int64 most)
 		changes->table = all;
 }
 
-bool
-bfpg_changes_has_other_kind(BfpgChanges *changes, uint32 kind)
+void
+bfpg_changes_each(Oid schema, const char *list, void (*see) (void *state, uint32 kind, const bytea *key, bool value), void *state)
 {
+	BfpgChanges *changes = bfpg_changes_open(schema, CStringGetTextDatum(list), CurrentMemoryContext);
 	changed_iterator iterator;
 	const TableEntry *entry;
 
+	if (changes == NULL)
+		return;
 	read_all(changes, PG_INT64_MAX);
 	changed_start_iterate(changes->table, &iterator);
 	while ((entry = changed_iterate(changes->table, &iterator)) != NULL)
-		if (kind_of(entry->key) != kind)
-			return true;
-	return false;
+		see(state, kind_of(entry->key), entry->key, entry->change.value);
+	MemoryContextDelete(changes->table->ctx);
+	pfree(changes);
 }
 
 void
@@ -302,17 +305,39 @@ bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *change)
 	return entry != NULL;
 }
 
-Datum
-bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer)
+/* Room for what stands before a key's bytes. */
+static void
+begin_key(StringInfo buffer)
 {
-	BfpgKeySink sink = {0, buffer};
 	const char	front[VARHDRSZ + BFPG_KIND_BYTES] = {0};
 
 	resetStringInfo(buffer);
 	appendBinaryStringInfo(buffer, front, sizeof(front));
-	(void) bfpg_sink_key(coder, key, &sink);
+}
+
+static Datum
+end_key(uint32 kind, StringInfo buffer)
+{
 	SET_VARSIZE(buffer->data, buffer->len);
-	/* A row's kind is known now. */
-	bf_store_le((uint8 *) buffer->data + VARHDRSZ, BFPG_KIND_BYTES, coder->type);
+	bf_store_le((uint8 *) buffer->data + VARHDRSZ, BFPG_KIND_BYTES, kind);
 	return PointerGetDatum(buffer->data);
+}
+
+Datum
+bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer)
+{
+	BfpgKeySink sink = {0, buffer};
+
+	begin_key(buffer);
+	(void) bfpg_sink_key(coder, key, &sink);
+	/* A row's kind is known now. */
+	return end_key(coder->type, buffer);
+}
+
+Datum
+bfpg_change_bytes(uint32 kind, const void *bytes, Size length, StringInfo buffer)
+{
+	begin_key(buffer);
+	appendBinaryStringInfo(buffer, bytes, length);
+	return end_key(kind, buffer);
 }

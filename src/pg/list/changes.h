@@ -44,8 +44,9 @@ extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, MemoryContext cont
 /* The kind of keys that the first of them has. */
 extern uint32 bfpg_changes_kind(const BfpgChanges *changes);
 
-/* Whether one of them is of another kind. */
-extern bool bfpg_changes_has_other_kind(BfpgChanges *changes, uint32 kind);
+/* Shows all changes of a list that are in force by the active snapshot. */
+extern void bfpg_changes_each(Oid schema, const char *list,
+							  void (*see) (void *state, uint32 kind, const bytea *key, bool value), void *state);
 
 /* Says that so many keys will be looked for. */
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);
@@ -55,6 +56,7 @@ extern bool bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *chang
 
 /* A key as bloom_change has it, a bytea: kind and bytes.  It is in the buffer. */
 extern Datum bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer);
+extern Datum bfpg_change_bytes(uint32 kind, const void *bytes, Size length, StringInfo buffer);
 
 #pragma GCC visibility pop
 

@@ -119,7 +119,7 @@ bloomfilter_drop(PG_FUNCTION_ARGS)
 	Change		change;
 
 	begin_change(fcinfo, BFPG_DISPOSES, &change);
-	bfpg_publish_drop(&change.place, change.name);
+	bfpg_publish_drop(&change.place, change.name, !bfpg_may_end_transaction(fcinfo));
 	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -188,6 +188,19 @@ extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
 /* Publishes a list by the query that was kept. */
 extern void bfpg_publish_refresh(BfpgPublication *list);
 
+/* Removes changes that the generations of a list have taken up, or all where the list is dropped. */
+extern void bfpg_absorb_prune(const BfpgPlace *place, const char *name);
+extern void bfpg_absorb_drop(const BfpgPlace *place, const char *name, bool in_block);
+
+/* Takes up, into the current generation, the changes that the transaction's snapshot sees. */
+extern void bfpg_absorb(const BfpgPublication *list, const BfpgLastList *last);
+
+/* Warns of changes whose keys the filters of an exact list, not yet written, answer otherwise. */
+extern void bfpg_absorb_tell_differences(const BfpgPublication *list);
+
+/* Runs a statement whose parameter is the name of a list; %1$s is the extension's schema and a dot. */
+extern void bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected);
+
 /* Throws where a query of the caller's would be another than a tracked list's. */
 extern void bfpg_track_check_query(const BfpgPublication *list);
 
@@ -249,7 +262,7 @@ extern void bfpg_definition_drop(const BfpgPlace *place, const char *name);
 /* Changes of a list that is there; the lock is held. */
 extern void bfpg_publish_rollback(const BfpgPlace *place, const char *name);
 extern void bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity);
-extern void bfpg_publish_drop(const BfpgPlace *place, const char *name);
+extern void bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block);
 
 /* How the list is published from the next run on; NULL: as it was. */
 extern void bfpg_publish_set_next(const BfpgPlace *place, const char *name, const NullableDatum *n, const NullableDatum *p, const NullableDatum *max_shrink);

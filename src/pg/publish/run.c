@@ -27,7 +27,6 @@
 #include "utils/timestamp.h"
 
 #include "base/pg_compat.h"
-#include "change/change.h"
 #include "list/list.h"
 #include "publish/publish.h"
 
@@ -148,7 +147,7 @@ bfpg_publish_run(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 		EnsurePortalSnapshotExists();
 		bfpg_publish_check_owner(list);
 		bfpg_publish_write_run(list, false, NULL);
-		bfpg_change_prune(list->place.schema, list->name);
+		bfpg_absorb_prune(&list->place, list->name);
 		begin_publishing(list);
 		error = try_publish(list, publish);
 		if (error != NULL)

@@ -15,12 +15,10 @@
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "bf_estimate.h"
 #include "bf_key.h"
-#include "change/change.h"
 #include "list/list.h"
 #include "base/pg_compat.h"
 #include "publish/publish.h"
@@ -30,9 +28,6 @@
  * don't reach: those have 1 or 2 here.
  */
 #define LOCK_SPACE 0xb10f
-
-/* Changes that a look-up reads at once, see changes.c. */
-#define MANY_CHANGES 100000
 
 /* For the server's log: whoever misses a list's keys looks there.  The transaction may still be rolled back. */
 void
@@ -90,13 +85,12 @@ bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
 				 errhint("In a transaction block the snapshot is there already, so that waiting would be in vain. Try again later, or CALL bloom_publish outside of a transaction block: then it waits.")));
 }
 
-/* Runs a statement whose only parameter is the name of a list. */
-static void
-run_for_name(const BfpgPlace *place, const char *sql, const char *name, int expected)
+void
+bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected)
 {
 	const ParamExternData parameter = bfpg_parameter(TEXTOID, CStringGetTextDatum(name));
 
-	bfpg_run_statement(place->schema, sql, 1, &parameter, expected);
+	bfpg_run_statement(place->schema, psprintf(sql, place->prefix), 1, &parameter, expected);
 }
 
 static Datum
@@ -139,13 +133,13 @@ bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
-	run_for_name(place, psprintf("SELECT serial, built_at, n, coalesce(next_p, p), seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-						  "max_shrink, coalesce(rows, -1), keys, key_type, coalesce(others, -1), planned_others, "
-						  "most_keys, most_keys_at, most_others, most_others_at, "
-						  "(SELECT bool_or(tracked) FROM %sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) "
-						  "FROM %sbloom_generation WHERE name = $1 AND back = 0",
-						  place->prefix, place->prefix),
-				 name, SPI_OK_SELECT);
+	bfpg_run_for_list(place, name,
+					  "SELECT serial, built_at, n, coalesce(next_p, p), seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
+					  "max_shrink, coalesce(rows, -1), keys, key_type, coalesce(others, -1), planned_others, "
+					  "most_keys, most_keys_at, most_others, most_others_at, "
+					  "(SELECT bool_or(tracked) FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) "
+					  "FROM %1$sbloom_generation WHERE name = $1 AND back = 0",
+					  SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
 	last->exists = true;
@@ -181,16 +175,13 @@ bfpg_publish_find(const BfpgPlace *place, const char *name, BfpgLastList *last)
 static void
 move_back(const BfpgPublication *list)
 {
-	const char *prefix = list->place.prefix;
 	const char *tables[] = {"bloom_generation", "bloom_generation_part", "bloom_absorbed"};
 	int			i;
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		run_for_name(&list->place, psprintf("DELETE FROM %s%s WHERE name = $1 AND back <> 0", prefix, tables[i]),
-					 list->name, SPI_OK_DELETE);
-		run_for_name(&list->place, psprintf("UPDATE %s%s SET back = 1 WHERE name = $1 AND back = 0", prefix, tables[i]),
-					 list->name, SPI_OK_UPDATE);
+		bfpg_run_for_list(&list->place, list->name, psprintf("DELETE FROM %%1$s%s WHERE name = $1 AND back <> 0", tables[i]), SPI_OK_DELETE);
+		bfpg_run_for_list(&list->place, list->name, psprintf("UPDATE %%1$s%s SET back = 1 WHERE name = $1 AND back = 0", tables[i]), SPI_OK_UPDATE);
 	}
 }
 
@@ -357,46 +348,18 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 	}
 }
 
-/* The only error that a change can make: the caller has allowed another type of keys. */
-static void
-check_kind(const BfpgPublication *list, const BfpgLastList *last)
-{
-	const char *type = bfpg_publish_key_type(list);
-
-	if (!list->tracked || strcmp(type, bf_key_type_name(BF_KEY_NONE)) == 0 || (last->key_type != NULL && strcmp(type, last->key_type) == 0))
-		return;
-	if (bfpg_change_has_other_kind(list->place.schema, list->name, bfpg_publish_kind(list)))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("list \"%s\" is not published: a key that is not %s was changed meanwhile", list->name, type),
-				 errhint("Repeat the statement.")));
-}
-
-/* What the query's snapshot sees of the list's changes is in the filters now. */
-static void
-take_up_changes(const BfpgPublication *list, const BfpgLastList *last)
-{
-	uint64		changes = bfpg_change_absorb(list->place.schema, list->name);
-
-	if (changes > MANY_CHANGES)
-		ereport(WARNING,
-				(errmsg("list \"%s\" has taken up " UINT64_FORMAT " changes", list->name, changes),
-				 errdetail("Up to %d of them are looked up fast.", MANY_CHANGES),
-				 errhint("Publish it more often.")));
-	check_kind(list, last);
-}
-
 void
 bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 {
 	bfpg_publish_guard(list, last);
+	bfpg_absorb_tell_differences(list);
 	write_parts(list);
 	write_row(list, last);
 	bfpg_definition_write(list);
 	if (last->exists)
 		bfpg_publish_tell(list->name, "replaced");
 	if (list->query != NULL)
-		take_up_changes(list, last);
+		bfpg_absorb(list, last);
 	bfpg_publish_write_run(list, true, NULL);
 }
 
@@ -405,28 +368,29 @@ bfpg_publish_rollback(const BfpgPlace *place, const char *name)
 {
 	BfpgLastList last;
 	BfpgLastList now;
-	const char *prefix = place->prefix;
 	int64		serial;
 
 	bfpg_publish_find(place, name, &last);
 	serial = bfpg_next_serial(place, name, &last);
-	run_for_name(place, psprintf("DELETE FROM %sbloom_generation g WHERE name = $1 AND back = 0 "
-						  "AND EXISTS (SELECT FROM %sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
-						  prefix, prefix),
-				 name, SPI_OK_DELETE);
+	bfpg_run_for_list(place, name,
+					  "DELETE FROM %1$sbloom_generation g WHERE name = $1 AND back = 0 "
+					  "AND EXISTS (SELECT FROM %1$sbloom_generation b WHERE b.name = g.name AND b.back = 1)",
+					  SPI_OK_DELETE);
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("list \"%s\" has no version before the current one", name),
 				 errhint("CALL bloom_rollback goes back by one. Publish the list again.")));
-	run_for_name(place, psprintf("DELETE FROM %sbloom_generation_part WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
-	run_for_name(place, psprintf("UPDATE %sbloom_generation_part SET back = 0%s WHERE name = $1", prefix,
-								 last.tracked ? ", tracked = true" : ""),
-				 name, SPI_OK_UPDATE);
-	run_for_name(place, psprintf("DELETE FROM %sbloom_absorbed WHERE name = $1 AND back = 0", prefix), name, SPI_OK_DELETE);
-	run_for_name(place, psprintf("UPDATE %sbloom_absorbed SET back = 0 WHERE name = $1", prefix), name, SPI_OK_UPDATE);
-	run_for_name(place, psprintf("UPDATE %sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", prefix, serial),
-				 name, SPI_OK_UPDATE);
+	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0", SPI_OK_DELETE);
+	bfpg_run_for_list(place, name,
+					  last.tracked ? "UPDATE %1$sbloom_generation_part SET back = 0, tracked = true WHERE name = $1"
+					  : "UPDATE %1$sbloom_generation_part SET back = 0 WHERE name = $1",
+					  SPI_OK_UPDATE);
+	bfpg_run_for_list(place, name, "DELETE FROM %1$sbloom_absorbed WHERE name = $1 AND back = 0", SPI_OK_DELETE);
+	bfpg_run_for_list(place, name, "UPDATE %1$sbloom_absorbed SET back = 0 WHERE name = $1", SPI_OK_UPDATE);
+	bfpg_run_for_list(place, name,
+					  psprintf("UPDATE %%1$sbloom_generation SET back = 0, serial = '" INT64_FORMAT "' WHERE name = $1", serial),
+					  SPI_OK_UPDATE);
 	bfpg_definition_roll_back(place, name);
 	bfpg_publish_tell(name, "rolled back");
 	bfpg_publish_last(place, name, &now);
@@ -483,7 +447,7 @@ bfpg_publish_identify(const BfpgPlace *place, const char *name, Datum identity)
 
 /* Also a name of which all that is known is a run that failed. */
 void
-bfpg_publish_drop(const BfpgPlace *place, const char *name)
+bfpg_publish_drop(const BfpgPlace *place, const char *name, bool in_block)
 {
 	const char *tables[] = {"bloom_run", "bloom_generation_part", "bloom_generation"};
 	bool		known = false;
@@ -491,12 +455,12 @@ bfpg_publish_drop(const BfpgPlace *place, const char *name)
 
 	for (i = 0; i < lengthof(tables); i++)
 	{
-		run_for_name(place, psprintf("DELETE FROM %s%s WHERE name = $1", place->prefix, tables[i]), name, SPI_OK_DELETE);
+		bfpg_run_for_list(place, name, psprintf("DELETE FROM %%1$s%s WHERE name = $1", tables[i]), SPI_OK_DELETE);
 		known |= SPI_processed > 0;
 	}
 	if (!known)
 		bfpg_list_unknown(CStringGetTextDatum(name));
-	bfpg_change_drop(place->schema, name);
+	bfpg_absorb_drop(place, name, in_block);
 	bfpg_track_tell_triggers(place, name);
 	bfpg_definition_drop(place, name);
 	bfpg_publish_tell(name, "dropped");
