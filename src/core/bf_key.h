@@ -134,6 +134,13 @@ typedef struct bf_row_column
 extern bool bf_key_row_next(const uint8_t **at, const uint8_t *end,
 							bf_row_column *column);
 
+/*
+ * Whether bytes are canonical bytes of some key of a type, from integer to row.  If so, *full is
+ * that type, and of a row with its columns.  *length loses the blanks at the end of a text, which
+ * are no part of the key; a text in a row must not have them.
+ */
+extern bool bf_key_check(uint32_t type, const void *bytes, size_t *length, uint32_t *full);
+
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
 static inline size_t
 bf_key_integer(int64_t value, uint8_t *bytes)
