@@ -33,15 +33,48 @@ select bloom_publish_filter('regress explained', array_agg(f order by p)) > 0 fr
 select bloom_explain('regress explained', 42), bloom_explain('regress explained', 42) = bloom_explain('regress explained'::text, '42');
 select count(*) filter (where bloom_explain('regress explained', k) ~ 'answer    true$' <> bloom_lookup('regress explained', k)) as wrong from generate_series(950, 1050) k;
 select bloom_explain('regress no such list', 42);
+-- by the bytes that another program has of a key, in lists of all kinds: the same
+select bloom_explain('regress explained', 'integer', '\x2a00000000000000') = bloom_explain('regress explained', 42) as same;
+select bloom_publish_filter('regress explained text', (select bloom_agg(x, 10) from (values ('ab'), ('')) v(x))) > 0,
+       bloom_publish_filter('regress explained row', (select bloom_agg(row(7, 'x'::text), 10))) > 0,
+       bloom_publish_filter('regress explained none', bloom_create(10)) > 0;
+select bloom_explain('regress explained text', 'text', x) = bloom_explain('regress explained text', t) as same
+from (values ('\x6162'::bytea, 'ab'::text), ('\x61622020', 'ab'), ('', '')) v(x, t);
+select bloom_explain('regress explained row', 'row', '\x01080000000700000000000000020100000078') = bloom_explain('regress explained row', row(7, 'x'::text)) as same,
+       bloom_explain('regress explained none', 'uuid', uuid_send('00000000-0000-0000-0000-000000000001')) = bloom_explain('regress explained none', '00000000-0000-0000-0000-000000000001'::uuid) as same;
+create table regress_explained_changed (k int primary key, member boolean);
+insert into regress_explained_changed select k, k % 2 = 0 from generate_series(1, 100) k;
+call bloom_publish('regress explained exact', 'select k, member from regress_explained_changed');
+call bloom_publish('regress explained tracked', 'select k from regress_explained_changed where member');
+call bloom_track('regress explained tracked', 'regress_explained_changed', 'k', 'member');
+update regress_explained_changed set member = not member where k in (42, 43);
+select k, l, bloom_explain(l, 'integer', decode(to_hex(k) || '00000000000000', 'hex')) = x as same, substring(x from 'change +[a-z]+') as change, substring(x from 'answer.*')
+from (select k, l, bloom_explain(l, k) as x from (values ('regress explained exact'), ('regress explained tracked')) v(l), unnest(array[42, 43, 44]) k) s order by 2, 1;
+-- what is no key, and a key of another kind
+select bloom_explain('regress explained', 'real', '\x00000000');
+select bloom_explain('regress explained', 'integer', '\x2a');
+select bloom_explain('regress explained', 'text', '\x61');
+select bloom_explain('regress explained row', 'row', '\x020100000078');
+select bloom_explain('regress no such list', 'integer', '\x2a00000000000000');
 -- it shows bits and the seed: not to everybody who may look up
 create role regress_explain_reader;
 grant execute on function bloom_lookup(text, anyelement), bloom_explain(text, anyelement) to regress_explain_reader;
 set role regress_explain_reader;
 select bloom_lookup('regress explained', 42);
 select bloom_explain('regress explained', 42);
+select bloom_explain('regress explained', 'integer', '\x2a00000000000000');
+select bloom_explain('regress no such list', 'integer', '\x2a00000000000000');
 reset role;
 revoke all on function bloom_lookup(text, anyelement), bloom_explain(text, anyelement) from regress_explain_reader;
-do $$ begin call bloom_drop('regress explained'); end $$;
+do $$ begin
+  call bloom_drop('regress explained');
+  call bloom_drop('regress explained text');
+  call bloom_drop('regress explained row');
+  call bloom_drop('regress explained none');
+  call bloom_drop('regress explained exact');
+  call bloom_drop('regress explained tracked');
+end $$;
+drop table regress_explained_changed;
 
 -- a live index, page by page: those that overflowed, too
 create table regress_explained_live (k int);

@@ -75,6 +75,7 @@ sub shape
 	$shown =~ s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/g;
 	$shown =~ s/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d)/TIME/g;
 	$shown =~ s/\b\d{16}\b/SERIAL/g;
+	$shown =~ s/\b\d+\.\d s\b/N s/g;
 	$shown =~ s/^(\w+_age +)\d+ s$/$1N s/mg;
 	$shown =~ s/\Q$below\E\S*?\/(?=\w+(?:\.bloom)?$)/FOLDER\//mg;
 	$shown =~ s/(^(?:file|folder) +)\/\S*\/(?=\w+(?:\.bloom)?$)/$1FOLDER\//mg;

@@ -99,16 +99,19 @@ is("$status$err", '0', 'a file of the list');
 my $statements = 0;
 foreach my $block (texts('doc/RUNBOOK.md'))
 {
-	if (my ($explain) = $block =~ /^=# (.*?;)/m)
+	if (my ($explain, @more) = $block =~ /^=# (.*?;)/mg)
 	{
-		my ($command) = $block =~ /^\$ (.*?) *#/m;
 		my ($of_page) = $block =~ /\n\n(.*)/s;
 		my $names = sub { join ' ', $_[0] =~ /^(\w+) /mg };
 		my $by_sql = $node->safe_psql('app', "set role nightly; $explain");
-		($status, $out, $err) = in_shell($command);
-		is("$status$err$out", "0$by_sql\n", "$command says what SQL says");
+		is($node->safe_psql('app', "set role nightly; $_"), $by_sql, "$_ says the same") foreach @more;
+		foreach my $command ($block =~ /^\$ (.*?) *#/mg)
+		{
+			($status, $out, $err) = in_shell($command);
+			is("$status$err$out", "0$by_sql\n", "$command says what SQL says");
+			$statements++;
+		}
 		is($names->($by_sql), $names->($of_page), 'in the lines of the page');
-		$statements++;
 		next;
 	}
 	if ($block =~ /^ERROR/)

@@ -38,11 +38,12 @@ function showAll (lines, answers) {
   }
 }
 
-/** How the first key is looked up, in the words of SQL's bloom_explain. */
-function showExplained (line, text) {
-  byId('ask-result').append(make('h3', {}, `How ${line} is looked up`), make('pre', {}, text.trimEnd()),
-    make('p', { class: 'note' }, 'SQL\'s bloom_explain, the command line and each reader print the same lines: lay two side ' +
-      'by side, and the first that differs is why one says false.'))
+/** What the first key is, for bloomfilter explain and SQL's bloom_explain. */
+function showDescribed (line, key) {
+  byId('ask-result').append(make('h3', {}, `How ${line} is looked up`),
+    make('pre', {}, `bloomfilter explain FILE --bytes ${key.describe()}`),
+    make('p', { class: 'note' }, 'This and SQL\'s bloom_explain print the same lines: lay two side by side, and the first ' +
+      'that differs is why one says false.'))
 }
 
 function ask () {
@@ -57,7 +58,7 @@ function ask () {
   }
   const keys = lines.map((line) => keyOf(filter.keyType, line))
   showAll(lines, keys.map((key) => filter.contains(key)))
-  showExplained(lines[0], filter.explain(keys[0]))
+  showDescribed(lines[0], keys[0])
 }
 
 export function startAsk () {

@@ -72,9 +72,6 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 	if err := f.checkType(t); err != nil {
 		return err
 	}
-	if f.changes != nil {
-		return askEach(f, keys, found, keyOf)
-	}
 	if f.mapped != nil {
 		defer catchFault(debug.SetPanicOnFault(true), &err)
 		defer runtime.KeepAlive(f)
@@ -92,8 +89,19 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 		if i, err := hash(f, keys[from:to], few); err != nil {
 			return &BatchError{from + i, err}
 		}
+		var byDay changed
+		if f.changes != nil && f.changes.count() != 0 {
+			if i, err := askChanged(f.changes, few, keys[from:to], keyOf, &byDay); err != nil {
+				return &BatchError{from + i, err}
+			}
+		}
 		if i, err := f.askFew(few, found[from:to]); err != nil {
 			return &BatchError{from + i, err}
+		}
+		for i := range byDay[:to-from] {
+			if byDay[i].is {
+				found[from+i] = byDay[i].found
+			}
 		}
 	}
 	return nil

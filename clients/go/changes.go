@@ -64,9 +64,9 @@ func loadWord(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(native[:])
 }
 
-// ask returns the answer for a key that was changed. A slot's state is loaded before its key is
-// compared, as the follower stores it last.
-func (c *changes) ask(hash uint64, key []byte) (found, changed bool, err error) {
+// ask returns the answer for a key that was changed, and whether it was. A slot's state is loaded
+// before its key is compared, as the follower stores it last. The key is made only for its tag.
+func (c *changes) ask(hash uint64, key func() Key) (found, changed bool, err error) {
 	slots := len(c.table) / slotBytes
 	var tag []byte
 	for i := 0; i < slots; i++ {
@@ -79,7 +79,7 @@ func (c *changes) ask(hash uint64, key []byte) (found, changed bool, err error) 
 			continue
 		}
 		if tag == nil {
-			digest := sha256.Sum256(key)
+			digest := sha256.Sum256(key().AppendTo(nil))
 			tag = digest[:tagBytes]
 		}
 		if bytes.Equal(c.table[at+slotTagAt:at+slotState], tag) {
@@ -101,7 +101,7 @@ func (f *Filter) changeOf(hash uint64, key *Key) (found, changed bool, err error
 	if f.changes.count() == 0 {
 		return false, false, nil
 	}
-	return f.changes.ask(hash, key.AppendTo(nil))
+	return f.changes.ask(hash, func() Key { return *key })
 }
 
 // askKey answers by the changes, or else by the filter.
@@ -118,16 +118,21 @@ func (f *Filter) askKey(key *Key) (bool, error) {
 	return f.ask(hash)
 }
 
-// askEach is askBatch of a list that is tracked.
-func askEach[K any](f *Filter, keys []K, found []bool, keyOf func(K) (Key, error)) error {
+// changed is what the changes say of the keys of a batch that wait for memory together.
+type changed [batchKeys]struct{ found, is bool }
+
+// askChanged asks for each of them. It comes before the filter is asked: what a publish takes out of the
+// changes is in the filter by then. With an error it returns the number of the key that it is about.
+func askChanged[K any](c *changes, few *hashes, keys []K, keyOf func(K) (Key, error), to *changed) (int, error) {
 	for i := range keys {
-		key, err := keyOf(keys[i])
-		if err == nil {
-			found[i], err = f.askKey(&key)
-		}
+		var err error
+		to[i].found, to[i].is, err = c.ask(few[i], func() Key {
+			key, _ := keyOf(keys[i])
+			return key
+		})
 		if err != nil {
-			return &BatchError{i, err}
+			return i, err
 		}
 	}
-	return nil
+	return len(keys), nil
 }

@@ -51,6 +51,9 @@ func TestTableVectors(t *testing.T) {
 						}
 					}
 				}
+				if row["errors"] == "-" {
+					checkMany(t, f)
+				}
 				for _, number := range numbersIn(t, row["errors"]) {
 					var damage *ChangesError
 					if _, err := f.ContainsInt64(number); !errors.As(err, &damage) {
@@ -62,6 +65,23 @@ func TestTableVectors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// checkMany compares a batch, whose keys wait for memory together, with its keys one by one.
+func checkMany(t *testing.T, f *Filter) {
+	t.Helper()
+	keys, found := make([]int64, 100), make([]bool, 100)
+	for i := range keys {
+		keys[i] = int64(i)
+	}
+	if err := f.ContainsManyInt64(keys, found); err != nil {
+		t.Error(err)
+	}
+	for i, key := range keys {
+		if found[i] != isIn(t, f, key) {
+			t.Errorf("key %d of a batch: %v", key, found[i])
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package bloomfilter
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"net"
 	"net/netip"
@@ -30,6 +31,20 @@ func (k Key) AppendTo(b []byte) []byte {
 		return append(b, k.long...)
 	}
 	return append(b, k.fixed[:k.length]...)
+}
+
+// Describe returns the type's name and the bytes in hexadecimal, "-" for none: what
+// bloomfilter explain --bytes and SQL's bloom_explain take, to say how the key is looked up.
+// Keys may be secrets that a log must not show, so that this isn't String.
+func (k Key) Describe() string {
+	name, digits := k.keyType.String(), hex.EncodeToString(k.AppendTo(nil))
+	if k.keyType&0xff == row {
+		name = "row"
+	}
+	if digits == "" {
+		digits = "-"
+	}
+	return name + " " + digits
 }
 
 func (k *Key) hash(seed uint64) uint64 {

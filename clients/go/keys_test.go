@@ -29,6 +29,21 @@ func TestTypedValues(t *testing.T) {
 	checkBytes(t, key, err, "0100000000000000")
 }
 
+func TestDescribe(t *testing.T) {
+	text, _ := TextKey("x")
+	empty, _ := TextKey(" ")
+	pair, _ := RowKey(IntegerKey(7), text)
+	for want, key := range map[string]Key{
+		"integer 2a00000000000000": IntegerKey(42),
+		"text -":                   empty,
+		"row 01080000000700000000000000020100000078": pair,
+	} {
+		if got := key.Describe(); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
 func TestBlanksAtTheEnd(t *testing.T) {
 	for _, text := range []string{"", "größe", strings.Repeat("é", 300)} {
 		key, err := TextKey(text)

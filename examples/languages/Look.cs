@@ -4,14 +4,10 @@
 //
 // WatchedBloomFilter is for a program of yours; Main asks it for each line of its input.
 using System;
+using System.IO;
 using System.Linq;
 using System.Runtime.InteropServices;
 using System.Text;
-
-public sealed class BloomFilterException : Exception
-{
-	public BloomFilterException(string message) : base(message) {}
-}
 
 [StructLayout(LayoutKind.Sequential, CharSet = CharSet.Ansi)]
 public struct BloomFilterStatus
@@ -22,17 +18,15 @@ public struct BloomFilterStatus
 	public ulong Failures, Superseded;
 	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 40)] public string Identity;
 	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 216)] public string List;
-	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 24)] public string Word;
-	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 264)] public string Text;
+	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 24)] public string Reason;
+	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 264)] public string Message;
 }
 
-public sealed class WatchedBloomFilter : IDisposable
+public sealed class WatchedBloomFilter
 {
 	const string Library = "libbloomfilter.so.1";
 	[DllImport(Library)] static extern int bloomfilter_watched_open(byte[] path, uint flags, byte[] identity, out IntPtr watched, byte[] detail);
-	[DllImport(Library)] static extern void bloomfilter_watched_close(IntPtr watched);
 	[DllImport(Library)] static extern int bloomfilter_reader_open(IntPtr watched, out IntPtr reader);
-	[DllImport(Library)] static extern void bloomfilter_reader_close(IntPtr reader);
 	[DllImport(Library)] static extern IntPtr bloomfilter_reader_enter(IntPtr reader);
 	[DllImport(Library)] static extern void bloomfilter_reader_leave(IntPtr reader);
 	[DllImport(Library)] static extern int bloomfilter_contains_int64(IntPtr filter, long key);
@@ -42,67 +36,47 @@ public sealed class WatchedBloomFilter : IDisposable
 	[DllImport(Library)] static extern IntPtr bloomfilter_strerror(int code);
 
 	const int KeyText = 2;
-	IntPtr watched, reader;				// a reader is for one thread at a time: hence the locks
+	readonly IntPtr watched, reader;	// a reader is for one thread at a time: hence the lock
 
 	public WatchedBloomFilter(string path)
 	{
 		var detail = new byte[520];		// bloomfilter_detail: code, errno, a text of 512 bytes
 		if (bloomfilter_watched_open(Encoding.UTF8.GetBytes(path + "\0"), 0, null, out watched, detail) < 0)
-			throw new BloomFilterException(Encoding.UTF8.GetString(detail, 8, Array.IndexOf(detail, (byte) 0, 8) - 8));
-		Checked(bloomfilter_reader_open(watched, out reader));
+			throw new IOException(Encoding.UTF8.GetString(detail, 8, Array.IndexOf(detail, (byte) 0, 8) - 8));
+		bloomfilter_reader_open(watched, out reader);
 	}
 
 	// An error says nothing of the key: it is thrown, and never a "no".
-	static int Checked(int code)
-	{
-		if (code < 0)
-			throw new BloomFilterException(Marshal.PtrToStringAnsi(bloomfilter_strerror(code)));
-		return code;
-	}
-
-	T Ask<T>(Func<IntPtr, T> question)
+	bool Ask(Func<IntPtr, int> question)
 	{
 		lock (this)
 		{
-			if (reader == IntPtr.Zero)
-				throw new ObjectDisposedException("WatchedBloomFilter");
-			try { return question(bloomfilter_reader_enter(reader)); }
-			finally { bloomfilter_reader_leave(reader); }
+			var code = question(bloomfilter_reader_enter(reader));
+			bloomfilter_reader_leave(reader);
+			return code < 0 ? throw new IOException(Marshal.PtrToStringAnsi(bloomfilter_strerror(code))) : code == 1;
 		}
 	}
 
-	public bool Contains(long key) => Ask(filter => Checked(bloomfilter_contains_int64(filter, key)) == 1);
+	public bool Contains(long key) => Ask(filter => bloomfilter_contains_int64(filter, key));
 
 	public bool Contains(string key)
 	{
 		var bytes = Encoding.UTF8.GetBytes(key);
-		return Ask(filter => Checked(bloomfilter_contains(filter, KeyText, bytes, (UIntPtr) bytes.Length)) == 1);
+		return Ask(filter => bloomfilter_contains(filter, KeyText, bytes, (UIntPtr) bytes.Length));
 	}
 
 	public bool[] ContainsMany(long[] keys)
 	{
 		var found = new byte[keys.Length];
-		Ask(filter => Checked(bloomfilter_contains_int64_batch(filter, keys, (UIntPtr) keys.Length, found, IntPtr.Zero)));
+		Ask(filter => bloomfilter_contains_int64_batch(filter, keys, (UIntPtr) keys.Length, found, IntPtr.Zero));
 		return found.Select(one => one == 1).ToArray();
 	}
 
-	public BloomFilterStatus Status() => Ask(filter =>
+	public BloomFilterStatus Status()
 	{
-		BloomFilterStatus status;
-		Checked(bloomfilter_get_status(filter, out status, (UIntPtr) Marshal.SizeOf(typeof(BloomFilterStatus))));
+		var status = new BloomFilterStatus();
+		Ask(filter => bloomfilter_get_status(filter, out status, (UIntPtr) Marshal.SizeOf(typeof(BloomFilterStatus))));
 		return status;
-	});
-
-	public void Dispose()
-	{
-		lock (this)
-		{
-			if (reader != IntPtr.Zero)
-				bloomfilter_reader_close(reader);
-			if (watched != IntPtr.Zero)
-				bloomfilter_watched_close(watched);
-			reader = watched = IntPtr.Zero;
-		}
 	}
 }
 
@@ -111,14 +85,9 @@ static class Look
 	static string Answer(WatchedBloomFilter filter, string line)
 	{
 		if (line == "status")
-		{
-			var status = filter.Status();
-			return $"list {status.List} serial {status.Serial} word {status.Word}";
-		}
-		if (line.StartsWith("text "))
-			return filter.Contains(line.Substring(5)) ? "true" : "false";
-		var keys = line.Split(' ').Select(long.Parse).ToArray();
-		var found = keys.Length == 1 ? new[] { filter.Contains(keys[0]) } : filter.ContainsMany(keys);
+			return $"serial {filter.Status().Serial} reason {filter.Status().Reason}";
+		var keys = line.StartsWith("text ") ? new long[0] : line.Split(' ').Select(long.Parse).ToArray();
+		var found = keys.Length > 1 ? filter.ContainsMany(keys) : new[] { keys.Length == 1 ? filter.Contains(keys[0]) : filter.Contains(line.Substring(5)) };
 		return string.Join(" ", found.Select(one => one ? "true" : "false"));
 	}
 
@@ -126,12 +95,12 @@ static class Look
 	{
 		try
 		{
-			using (var filter = new WatchedBloomFilter(arguments[0]))
-				for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
-					Console.WriteLine(Answer(filter, line));
+			var filter = new WatchedBloomFilter(arguments[0]);
+			for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
+				Console.WriteLine(Answer(filter, line));
 			return 0;
 		}
-		catch (BloomFilterException error)
+		catch (IOException error)
 		{
 			Console.Error.WriteLine(error.Message);
 			return 2;

@@ -78,11 +78,11 @@ bf_key_is_column(uint32_t type)
 	return type > BF_KEY_NONE && type <= BF_KEY_LAST;
 }
 
-/* Whether a key type is that of a key, a row's with or without its columns. */
+/* Whether a type, without a row's columns, is one of keys. */
 static inline bool
-bf_key_is_any(uint32_t key_type)
+bf_key_is_kind(uint32_t type)
 {
-	return bf_key_is_column(key_type) || bf_key_kind(key_type) == BF_KEY_ROW;
+	return bf_key_is_column(type) || type == BF_KEY_ROW;
 }
 
 /* The type of column i of a row, 0 if it has no such column. */
@@ -149,6 +149,13 @@ typedef struct bf_row_column
  */
 extern bool bf_key_row_next(const uint8_t **at, const uint8_t *end,
 							bf_row_column *column);
+
+/*
+ * Whether bytes are canonical bytes of some key of a type, from integer to row.  If so, *full is
+ * that type, and of a row with its columns.  *length loses the blanks at the end of a text, which
+ * are no part of the key; a text in a row must not have them.
+ */
+extern bool bf_key_check(uint32_t type, const void *bytes, size_t *length, uint32_t *full);
 
 /* integer, date, timestamp, timestamptz: 8 bytes, two's complement. */
 static inline size_t

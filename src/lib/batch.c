@@ -190,7 +190,7 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 	size_t		done = 0;
 	lbf_chunk	chunk;
 
-	if (bf_key_is_any((uint32_t) keys->type))
+	if (bf_key_is_kind((uint32_t) keys->type))
 		code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
 	while (code == BLOOMFILTER_OK && done < count)
 	{

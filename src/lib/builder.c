@@ -206,7 +206,7 @@ add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
 static int
 check_builder(const bloomfilter_builder *builder, unsigned kind)
 {
-	if (builder->finished || !bf_key_is_any(kind))
+	if (builder->finished || !bf_key_is_kind(kind))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	return lbf_type_code(bf_key_kind(builder->key_type), kind);
 }

@@ -333,9 +333,8 @@ extern int	bloomfilter_contains_int64_batch(const bloomfilter *filter,
 /* ------------------------------------------------------------------------
  * Explaining a look-up
  *
- * What it computes and sees, in lines that SQL's bloom_explain, the command line and
- * the readers in other languages write alike: doc/FORMAT.md, section 16.  Where two
- * programs answer differently, the first line that differs says why.
+ * What it computes and sees, in the lines of SQL's bloom_explain: doc/FORMAT.md, section
+ * 16.  Where two programs answer differently, the first line that differs says why.
  * ------------------------------------------------------------------------ */
 
 /* Room for the text, its zero byte included. */

@@ -343,3 +343,8 @@ COMMENT ON PROCEDURE bloom_alter(text, bigint, double precision, double precisio
 CREATE PROCEDURE bloom_set_identity(name text, identity uuid)
 	AS 'MODULE_PATHNAME', 'bloomfilter_set_identity' LANGUAGE C;
 COMMENT ON PROCEDURE bloom_set_identity(text, uuid) IS 'gives a list the identity by which its followers know it';
+
+-- Like bloom_explain(list, key) it is only for those who may read the filters.
+CREATE FUNCTION bloom_explain(list text, type text, key bytea) RETURNS text
+	AS 'MODULE_PATHNAME', 'bloomfilter_explain_bytes' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION bloom_explain(text, text, bytea) IS 'what bloom_lookup of the key with these bytes computes and sees';

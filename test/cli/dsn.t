@@ -18,13 +18,13 @@ use Test::More;
 my $dsn = own_database('bloomfilter_cli_dsn');
 
 sub pull { return run('', 'pull', '--dsn', $dsn, @_); }
-sub publish { my ($name, $query) = @_; sql("SET search_path = public, ext; CALL bloom_publish('$name', '$query')"); return; }
+sub publish_query { my ($name, $query) = @_; sql("SET search_path = public, ext; CALL bloom_publish('$name', '$query')"); return; }
 
 # ------------------------------------------------------------------------
 # A list
 # ------------------------------------------------------------------------
 
-publish('users', 'SELECT generate_series(1, 500)');
+publish_query('users', 'SELECT generate_series(1, 500)');
 is((pull('--list', 'users', '--out', 'l.bloom'))[0], 0, 'a list is pulled');
 is(lacks('l.bloom', 1 .. 500), 0, 'with all keys');
 my $told = told('l.bloom');
@@ -34,18 +34,18 @@ is($told->{identity}, sql("SELECT identity FROM ext.bloom_list WHERE name = 'use
 is((run('', 'contains', '--identity', $told->{identity}, 'l.bloom', '1'))[0], 0, 'which contains can insist on');
 is((run('', 'contains', '--identity', '0f8fad5b-d9cb-469f-a165-70867728950e', 'l.bloom', '1'))[0], 2, 'and another one is an error');
 my $inode = (stat 'l.bloom')[1];
-publish('users', 'SELECT generate_series(1, 520)');
+publish_query('users', 'SELECT generate_series(1, 520)');
 is((pull('--list', 'users', '--out', 'l.bloom'))[0], 0, 'keys that came');
 is(lacks('l.bloom', 1 .. 520), 0, 'are there');
 is((stat 'l.bloom')[1], $inode, 'set in the same file');
 is((run('', 'verify', 'l.bloom'))[0], 0, 'whose sum is right');
-publish('users', 'SELECT generate_series(400, 520)');
+publish_query('users', 'SELECT generate_series(400, 520)');
 is((pull('--list', 'users', '--out', 'l.bloom'))[0], 0, 'keys that went');
 cmp_ok(count_of('l.bloom', 1 .. 399), '<', 20, 'are gone');
 isnt((stat 'l.bloom')[1], $inode, 'in a new file');
 
 # Never back, and no other list
-publish('others', 'SELECT generate_series(1, 9)');
+publish_query('others', 'SELECT generate_series(1, 9)');
 my $as_it_was = slurp('l.bloom');
 my ($refused, undef, $why) = pull('--list', 'others', '--out', 'l.bloom');
 is($refused, 1, 'another list is refused');
@@ -73,7 +73,7 @@ refuses(qr/are of --url/, '', 'pull', '--dsn', $dsn, '--list', 'l', '--allow-htt
 # A list that is followed
 begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'l.bloom', '--follow', '--quiet');
 ok(soon(30, sub { told('l.bloom')->{every} eq '1' }), 'is looked at each second');
-publish('users', 'SELECT generate_series(1, 600)');
+publish_query('users', 'SELECT generate_series(1, 600)');
 ok(soon(30, sub { lacks('l.bloom', 1 .. 600) eq '0' }), 'what is published comes');
 is(finish('list', 'TERM'), 0, 'and it ends when it is told to');
 begin('list', program(), 'pull', '--dsn', $dsn, '--list', 'users', '--out', 'l.bloom', '--follow', '--every', '3600', '--quiet');

@@ -43,6 +43,22 @@ is((run('', 'explain', 'reals', '0.1'))[0], 1, 'and the double of its text is an
 run(join('', map { "-$_\n" } 1 .. 1000), 'build', '-t', 'integer', '-n', '1000', '--parts', '3', 'set');
 is((run('', 'explain', '--', 'set', '-7'))[0], 0, 'a set is one filter');
 
+# By the type and the bytes that another program has of a key: the same as its text says.
+foreach my $row ([ 'example', '42', 'integer', '2a00000000000000' ], [ 'texts', 'ab ', 'text', '6162' ], [ 'texts', 'ab', 'text', '616220' ],
+	[ 'texts', '', 'text', '-' ], [ 'set', '-7', 'integer', 'f9ffffffffffffff' ])
+{
+	my ($file, $key, $type, $hex) = @$row;
+	is_deeply([ run('', 'explain', $file, '--bytes', $type, $hex) ], [ run('', 'explain', '--', $file, $key) ], "bytes $hex of $type");
+}
+run("7\tx\n", 'build', '-n', '9', '--copy', '-t', 'integer,text', 'rows');
+is((run('', 'explain', 'rows', '--bytes', 'row', '01080000000700000000000000020100000078'))[1],
+	(run('', 'explain', '--copy', '-t', 'integer,text', 'rows', "7\tx"))[1], 'bytes of a row');
+refuses(qr/unknown key type "real"/, '', 'explain', 'reals', '--bytes', 'real', '00');
+refuses(qr/"$_" is not bytes in hexadecimal/, '', 'explain', 'example', '--bytes', 'integer', $_) foreach '2a0', '2A', 'x';
+refuses(qr/no key of type integer has these bytes/, '', 'explain', 'example', '--bytes', 'integer', '2a');
+refuses(qr/keys of another type/, '', 'explain', 'example', '--bytes', 'text', '61');
+refuses(qr/--type and --copy are for texts/, '', 'explain', '-t', 'text', 'example', '--bytes', 'text', '61');
+
 # Errors
 refuses(qr/a filter and one key are needed/, '', 'explain', @$_) foreach [], ['example'], [ 'example', '1', '2' ];
 refuses(qr/"x" is not a key of type integer/, '', 'explain', 'example', 'x');

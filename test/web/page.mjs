@@ -150,9 +150,7 @@ async function ask (page, browser) {
   await lookUp(page, '2')
   const answer = await says(page, '#ask-result')
   ok(answer.includes('in the list'), `${browser}: a key of the filter's kind is looked up`)
-  const { BloomFilter } = await import(path.join(reader, 'lib', 'index.js'))
-  const filter = BloomFilter.openSync(file('numbers.bloom'))
-  ok(answer.includes(filter.explain(2).trimEnd()), `${browser}: and explained in the reader's own words`, answer)
+  ok(answer.includes('--bytes integer 0200000000000000'), `${browser}: and tells what it is`, answer)
 }
 
 /** A file with a page of facts, by the helpers of the reader's tests. */

@@ -1,6 +1,6 @@
 // Keys that were changed by day since their list was published: the table behind the parts of a
 // file, section 7 of doc/FEED.md. It is read by the C code that all readers share.
-import { BloomFilterError } from './errors.js'
+import { ChangesError } from './errors.js'
 
 const SLOT_BYTES = 32
 const SLOTS_AT_ONCE = 64
@@ -51,6 +51,6 @@ export class Changes {
       }
       passed += some
     }
-    throw new BloomFilterError('table of changes is damaged')
+    throw new ChangesError('table of changes is damaged')
   }
 }

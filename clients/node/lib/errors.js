@@ -22,6 +22,8 @@ export class PartError extends BloomFilterError {}
 
 export class ChangedFileError extends BloomFilterError {}
 
+export class ChangesError extends BloomFilterError {}
+
 export function otherType (holds, asked) {
   return new KeyTypeError(`bloomfilter holds ${kindName(holds)} keys, not ${kindName(asked)}`)
 }

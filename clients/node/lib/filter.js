@@ -3,7 +3,7 @@ import { Batch, checkList } from './batch.js'
 import { BloomFilterError, atIndex } from './errors.js'
 import { fetchPart } from './fetch.js'
 import { describe, readPart } from './info.js'
-import { Key, bytesFor, keyOf, writeFloat } from './key.js'
+import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
 import { load, memoryIo, refuseText, wholeSet } from './load.js'
 import { Parts } from './parts.js'
@@ -120,15 +120,6 @@ export class BloomFilter {
       }
     }
     return this.#parts.askBytes(bytesFor(key, this.#kind))
-  }
-
-  /** The checksum is one of the lines, so of a followed file all of it is read. */
-  explain (key) {
-    if (this.#file !== undefined) {
-      return this.#copy().explain(key)
-    }
-    const bytes = bytesFor(key, this.#kind)
-    return this.#parts.explain(Key.typeOf(keyOf(key, this.#kind)), bytes)
   }
 
   containsMany (keys) {

@@ -126,8 +126,6 @@ export class BloomFilter {
   snapshot (): Promise<BloomFilter>
   /** false: surely not in. true: perhaps in. */
   contains (key: KeyLike): boolean
-  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
-  explain (key: KeyLike): string
   /** Element i of the result is 1 (perhaps in) or 0 (surely not in). */
   containsMany (keys: KeyList): Uint8Array
 }
@@ -148,8 +146,6 @@ export class WatchedBloomFilter {
   readonly current: BloomFilter
   readonly info: Info
   contains (key: KeyLike): boolean
-  /** What a look-up of the key computes and sees, in the lines of SQL's bloom_explain. */
-  explain (key: KeyLike): string
   containsMany (keys: KeyList): Uint8Array
   /** Takes what is at the path now: whether it is another file. On any error the old one stays. */
   reload (): Promise<boolean>
@@ -161,6 +157,11 @@ export class Key {
   readonly type: KeyTypeName
   /** Those that are hashed. */
   readonly bytes: Uint8Array
+  /**
+   * The type's name and the bytes in hexadecimal, '-' for none: what `bloomfilter explain --bytes` and
+   * SQL's bloom_explain take, to say how the key is looked up.
+   */
+  describe (): string
   /** The key that PostgreSQL's type reads from a text; 'real' is a type, too. */
   static parse (type: TextTypeName, text: string): Key
   /** Key bytes as they are; those that no key has are refused. */
@@ -220,3 +221,6 @@ export class PartError extends BloomFilterError {}
 
 /** Somebody cut or overwrote a followed file that is open, instead of renaming a new one over it. */
 export class ChangedFileError extends BloomFilterError {}
+
+/** The table of changes by day of a followed file is damaged. */
+export class ChangesError extends BloomFilterError {}

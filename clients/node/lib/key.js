@@ -2,10 +2,10 @@
 // is described in index.d.ts.
 import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
-  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind
+  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, keyTypeNames, kindName, rowKind
 } from './key-types.js'
 import { withoutBlanks } from './text.js'
-import { parseText, rawKey } from './texts.js'
+import { hexOf, parseText, rawKey } from './texts.js'
 
 const encoder = new TextEncoder()
 
@@ -26,6 +26,8 @@ export class Key {
   get type () { return kindName(this.#type) }
 
   get bytes () { return this.#bytes.slice() }
+
+  describe () { return `${keyTypeNames[this.#type & 0xff]} ${hexOf(this.#bytes) || '-'}` }
 
   // Without the copy and the check that this is a Key come for free.
   static typeOf (key) { return key.#type }

@@ -38,15 +38,6 @@ export class Parts {
     return this.askScratch(bytes.length)
   }
 
-  /** The lines of a look-up in the part that a key belongs to, or of the part that is open. */
-  explain (kind, key) {
-    const { first } = this
-    const number = first.exports.part_of_bytes(first.putKey(key), key.length)
-    const instance = this.#isAlone ? first : this.instanceFor(number)
-    instance.seal()
-    return instance.string(instance.exports.explain(kind, instance.putKey(key), key.length))
-  }
-
   /** The key is in the first instance's scratch. */
   askScratch (length) {
     const { exports, scratch } = this.first

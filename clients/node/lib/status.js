@@ -1,6 +1,7 @@
 // What the page of a list's file tells, by the C code that all readers share: section 6 of doc/FEED.md.
 import { InvalidFilterError } from './errors.js'
 import { commonInstance } from './instance.js'
+import { hexOf } from './texts.js'
 
 export const PAGE = 4096
 export const WHO_BYTES = 512
@@ -58,8 +59,7 @@ function moment (microseconds) {
 /** The identity of the list whose page was read, a UUID. */
 export function identityOf ({ bytes, exports }) {
   const at = exports.list_identity()
-  const hex = Array.from(bytes.subarray(at, at + IDENTITY_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return hexOf(bytes.subarray(at, at + IDENTITY_BYTES)).replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** What a follower that is no more can't write into its page. */

@@ -43,11 +43,12 @@ export function rawKey (type, bytes) {
   const instance = readerFor(bytes)
   const kind = instance.exports.key_kind(number, instance.putKey(bytes), bytes.length) >>> 0
   if (kind === 0) {
-    const shown = Array.from(bytes.subarray(0, 20), (byte) => byte.toString(16).padStart(2, '0'))
-    throw new KeyValueError(`no key of type ${type} has the bytes ${shown.join(' ')}`)
+    throw new KeyValueError(`no key of type ${type} has the bytes ${hexOf(bytes.subarray(0, 20))}`)
   }
   return { kind, bytes: keyBytes(instance) }
 }
+
+export const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 function typeNumber (type, last) {
   const number = typeOfName(type)

@@ -63,8 +63,6 @@ export class WatchedBloomFilter {
 
   contains (key) { return this.#current.contains(key) }
 
-  explain (key) { return this.#current.explain(key) }
-
   containsMany (keys) { return this.#current.containsMany(keys) }
 
   /** Reloads run one after the other, so that an older file never comes last. */

@@ -19,7 +19,6 @@
 #include "bf_bytes.h"
 #include "bf_estimate.h"
 #include "bf_exact.h"
-#include "bf_explain.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "feed_sum.h"
@@ -328,19 +327,6 @@ ask_strings(const uint8_t *bytes, const uint32_t *ends, size_t count, uint64_t *
 		start = ends[i];
 	}
 	ask_hashes(hashes, count, found);
-}
-
-/*
- * What a look-up of a key's bytes computes and sees: a string of BF_EXPLAIN_ROOM bytes
- * at most, a zero byte included.
- */
-EXPORT("explain") const char *
-explain(uint32_t kind, const uint8_t *bytes, size_t length)
-{
-	static char text[BF_EXPLAIN_ROOM];
-
-	bf_explain(text, &shape, blocks(), kind, bytes, length, 0);
-	return text;
 }
 
 /* What the header says about the keys in the filter. */

@@ -1,10 +1,9 @@
 /*
  * text.c
- *	  Keys from the text that PostgreSQL prints and reads, and from their bytes: src/text
- *	  and src/lib for JavaScript.
+ *	  Keys from the text that PostgreSQL prints and reads, and from their bytes, for JavaScript.
  */
+#include "bf_key.h"
 #include "bf_text.h"
-#include "keys.h"
 
 #include "reader.h"
 
@@ -44,5 +43,5 @@ key_kind(int type, const uint8_t *bytes, size_t length)
 
 	key.bytes = bytes;
 	key.length = length;
-	return lbf_key_check(type, bytes, &key.length, &kind) == BLOOMFILTER_OK ? kind : 0;
+	return bf_key_check((uint32_t) type, bytes, &key.length, &kind) ? kind : 0;
 }

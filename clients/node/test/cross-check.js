@@ -2,7 +2,7 @@
 // Asks a filter for keys, one per line of standard input, and prints 1 or 0 for
 // each. Tests compare its output with the answers of SQL.
 //
-//   cross-check.js FILE TYPE [explain] <keys >answers
+//   cross-check.js FILE TYPE [describe] <keys >answers
 //   cross-check.js FILE integer watch <ranges >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
@@ -18,8 +18,8 @@ async function run ([path, type, mode]) {
   }
   const filter = BloomFilter.openSync(path)
   const keys = fs.readFileSync(0, 'utf8').replace(/\n$/, '').split('\n').map((line) => Key.parse(type, line))
-  const answers = mode === 'explain'
-    ? keys.map((key) => `${filter.explain(key)}\n\n`)
+  const answers = mode === 'describe'
+    ? keys.map((key) => `${key.describe()}\n`)
     : Array.from(filter.containsMany(keys), (found) => `${found}\n`)
   process.stdout.write(answers.join(''))
 }

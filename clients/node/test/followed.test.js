@@ -84,7 +84,7 @@ for (const { name, word, file_hex: hex, keys, absent, errors } of rowsOf('tables
         assert.deepEqual([...filter.containsMany(numbers(list))], numbers(list).map(() => Number(answer)))
       }
       for (const key of numbers(errors)) {
-        assert.throws(() => filter.contains(key), { name: 'BloomFilterError', message: 'table of changes is damaged' })
+        assert.throws(() => filter.contains(key), { name: 'ChangesError', message: 'table of changes is damaged' })
         assert.throws(() => filter.containsMany([key]), { index: 0 })
       }
     }
@@ -193,10 +193,6 @@ test('keys of all kinds, asked block by block, as in memory', { skip: noPlace },
       assert.deepEqual(asked.map((key) => Number(filter.contains(key))), [...found])
       assert.ok(found.includes(0) || log2 === 16)
       assert.equal(filter.containsMany(members).indexOf(0), -1)
-      const plain = BloomFilter.fromParts(filters)
-      for (const some of [filter, await filter.snapshot()]) {
-        assert.ok(asked.slice(0, 10).every((key) => some.explain(key) === plain.explain(key)))
-      }
       assert.deepEqual(filter.info, copy.info)
       assert.deepEqual(filter.info.filters.map(({ checksum }) => checksum), filters.map((bytes) => BloomFilter.fromBytes(bytes).info.checksum))
     }

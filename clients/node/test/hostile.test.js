@@ -98,6 +98,5 @@ test('a filter of the largest size', () => {
 test('keys of any length', () => {
   const long = Key.bytea(new Uint8Array(2e6))
   const filter = BloomFilter.fromBytes(build({ keyType: 3 }, [long]))
-  assert.match(filter.explain(long), /length    2000000/)
   assert.deepEqual([...filter.containsMany([long, Buffer.from('a'), long])], [1, 0, 1])
 })

@@ -228,7 +228,8 @@ test('bytea from any view', () => {
 
 test('rows', () => {
   const row = Key.row(7, 'x')
-  assert.equal(Buffer.from(row.bytes).toString('hex'), '0108000000' + '0700000000000000' + '0201000000' + '78')
+  assert.equal(row.describe(), 'row 0108000000' + '0700000000000000' + '0201000000' + '78')
+  assert.deepEqual([Key.integer(42).describe(), Key.text(' ').describe()], ['integer 2a00000000000000', 'text -'])
   assert.equal(row.type, 'row(integer, text)')
   const filter = BloomFilter.fromBytes(build({ keyType: rowKind([1, 2]) }, [row]))
   assert.equal(filter.keyType, 'row(integer, text)')

@@ -2,6 +2,7 @@
  * explain.c
  *	  bloomfilter explain: what a look-up of one key computes and sees.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,16 +11,21 @@
 #include "options.h"
 #include "output.h"
 
+/* Key types have numbers of a byte. */
+#define LAST_TYPE 255
+
 static const char help[] =
 "Usage: bloomfilter explain [OPTION]... FILE KEY\n"
 "\n"
 "Prints what a look-up of the key computes and sees: the filter's checksum, the\n"
 "kind of the key and its bytes, the hash, part and block, each probed bit with its\n"
-"value, and the answer.  SQL's bloom_explain and all readers print the same lines:\n"
-"where two programs disagree, the first line that differs says why.\n"
+"value, and the answer.  SQL's bloom_explain prints the same lines: where the two\n"
+"differ, the first line that does says why.\n"
 "\n"
 "  -t, --type TYPE   read the key as this type (default: the filter's key type)\n"
 "      --copy        it is a row as COPY ... TO STDOUT prints it\n"
+"      --bytes TYPE  KEY is bytes in hexadecimal of a key of this type, as a\n"
+"                    reader's key describes itself\n"
 "      --help        print this\n"
 "\n"
 "FILE is a filter, or what pull keeps.  Put -- before a key that begins with a\n"
@@ -35,16 +41,53 @@ typedef struct explanation
 	char		text[BLOOMFILTER_EXPLAIN_TEXT];
 } explanation;
 
+static int
+explain_key(explanation *to, int type, const void *bytes, size_t length)
+{
+	to->answer = bloomfilter_explain(to->filter, type, bytes, length, to->text);
+	return to->answer == BLOOMFILTER_ERR_OTHER_PART || to->answer > 0 ? 0 : to->answer;
+}
+
 /* A key_sink. */
 static int
 explain(void *state, const key_batch *batch, size_t *done)
 {
-	explanation *to = state;
-
 	(void) done;
-	if (batch->count > 0)
-		to->answer = bloomfilter_explain(to->filter, batch->key_type, batch->keys[0].bytes, batch->keys[0].length, to->text);
-	return to->answer == BLOOMFILTER_ERR_OTHER_PART || to->answer > 0 ? 0 : to->answer;
+	return batch->count == 0 ? 0 : explain_key(state, batch->key_type, batch->keys[0].bytes, batch->keys[0].length);
+}
+
+static int
+key_type_of_name(const char *name)
+{
+	int			type;
+
+	for (type = 1; type <= LAST_TYPE; type++)
+		if (bloomfilter_key_type_name(type) != NULL && strcmp(bloomfilter_key_type_name(type), name) == 0)
+			return type;
+	fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr, row",
+		 name);
+}
+
+/* A key of bytes in hexadecimal; - stands for none. */
+static void
+explain_bytes(explanation *to, const char *type, const char *hex)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t		length = strcmp(hex, "-") == 0 ? 0 : strlen(hex);
+	uint8_t    *bytes = zeros(length / 2 + 1, 1);
+	size_t		i;
+	int			code;
+
+	if (length % 2 != 0 || strspn(hex, digits) < length)
+		fail("\"%.40s\" is not bytes in hexadecimal, two digits each", hex);
+	for (i = 0; i < length; i++)
+		bytes[i / 2] = (uint8_t) (bytes[i / 2] << 4 | (strchr(digits, hex[i]) - digits));
+	code = explain_key(to, key_type_of_name(type), bytes, length / 2);
+	if (code == BLOOMFILTER_ERR_KEY)
+		fail("no key of type %s has these bytes", type);
+	if (code < 0)
+		fail("%s", bloomfilter_strerror(code));
+	free(bytes);
 }
 
 exit_status
@@ -53,9 +96,11 @@ command_explain(int argc, char **argv)
 	command_line line = {"explain", help, argc, argv};
 	explanation to;
 	key_feed	feed = {{0, {0}}, false, explain, &to};
+	const char *bytes_of = NULL;
 	const command_option options[] = {
 		{"type", 't', option_types, &feed.types, 0, 0},
 		{"copy", 0, option_flag, &feed.copy, 0, 0},
+		{"bytes", 0, option_text, &bytes_of, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 	bloomfilter *filter;
@@ -64,9 +109,16 @@ command_explain(int argc, char **argv)
 	read_options(&line, options);
 	if (argc - optind != 2)
 		usage_error(&line, "a filter and one key are needed");
+	if (bytes_of != NULL && (feed.copy || feed.types.count > 0))
+		usage_error(&line, "--bytes says all of a key: --type and --copy are for texts");
 	to.filter = filter = open_filter(argv[optind], 0);
-	feed.types = filter_text_types(filter, &feed.types);
-	feed_arguments(&feed, argv + optind + 1, 1);
+	if (bytes_of != NULL)
+		explain_bytes(&to, bytes_of, argv[optind + 1]);
+	else
+	{
+		feed.types = filter_text_types(filter, &feed.types);
+		feed_arguments(&feed, argv + optind + 1, 1);
+	}
 	bloomfilter_close(filter);
 	output_text("%s\n", to.text);
 	output_flush();

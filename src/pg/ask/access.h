@@ -85,8 +85,8 @@ bfpg_access_contains(BfpgAccess *access, uint64 hash)
 /* Collects a key's bytes.  The coder's type then is the key's own, a row's with its columns. */
 extern void bfpg_key_bytes(BfpgKeyCoder *coder, Datum key, StringInfo bytes);
 
-/* The text of a look-up in a filter, as a Datum of type text. */
-extern Datum bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key);
+/* The text of a look-up in a filter, as a Datum of type text; change is bf_explain's. */
+extern Datum bfpg_explain(Datum filter, uint32 key_type, const void *bytes, Size length, uint64 change);
 
 #pragma GCC visibility pop
 

@@ -108,7 +108,7 @@ bfpg_key_bytes(BfpgKeyCoder *coder, Datum key, StringInfo bytes)
 
 /* The whole filter is read and checked: who calls this asks why an answer is what it is. */
 Datum
-bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key)
+bfpg_explain(Datum filter, uint32 key_type, const void *bytes, Size length, uint64 change)
 {
 	/* Flat, as one that was just made has no checksum. */
 	Datum		flat = PointerGetDatum(bfpg_flat_value(filter));
@@ -116,7 +116,7 @@ bfpg_explain(Datum filter, uint32 key_type, const StringInfoData *key)
 	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape);
 	char		text[BF_EXPLAIN_ROOM];
 
-	bf_explain(text, &shape, copy->blocks, key_type, key->data, (size_t) key->len, 0);
+	bf_explain(text, &shape, copy->blocks, key_type, bytes, length, change);
 	bfpg_filter_free(copy);
 	return CStringGetTextDatum(text);
 }
@@ -131,5 +131,5 @@ bloomfilter_explain(PG_FUNCTION_ARGS)
 	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
 	bfpg_check_key_type(coder, &shape.level[0]);
 	bfpg_key_bytes(coder, PG_GETARG_DATUM(1), &key);
-	PG_RETURN_DATUM(bfpg_explain(PG_GETARG_DATUM(0), coder->type, &key));
+	PG_RETURN_DATUM(bfpg_explain(PG_GETARG_DATUM(0), coder->type, key.data, key.len, 0));
 }

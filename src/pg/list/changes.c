@@ -305,17 +305,39 @@ bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *change)
 	return entry != NULL;
 }
 
-Datum
-bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer)
+/* Room for what stands before a key's bytes. */
+static void
+begin_key(StringInfo buffer)
 {
-	BfpgKeySink sink = {0, buffer};
 	const char	front[VARHDRSZ + BFPG_KIND_BYTES] = {0};
 
 	resetStringInfo(buffer);
 	appendBinaryStringInfo(buffer, front, sizeof(front));
-	(void) bfpg_sink_key(coder, key, &sink);
+}
+
+static Datum
+end_key(uint32 kind, StringInfo buffer)
+{
 	SET_VARSIZE(buffer->data, buffer->len);
-	/* A row's kind is known now. */
-	bf_store_le((uint8 *) buffer->data + VARHDRSZ, BFPG_KIND_BYTES, coder->type);
+	bf_store_le((uint8 *) buffer->data + VARHDRSZ, BFPG_KIND_BYTES, kind);
 	return PointerGetDatum(buffer->data);
+}
+
+Datum
+bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer)
+{
+	BfpgKeySink sink = {0, buffer};
+
+	begin_key(buffer);
+	(void) bfpg_sink_key(coder, key, &sink);
+	/* A row's kind is known now. */
+	return end_key(coder->type, buffer);
+}
+
+Datum
+bfpg_change_bytes(uint32 kind, const void *bytes, Size length, StringInfo buffer)
+{
+	begin_key(buffer);
+	appendBinaryStringInfo(buffer, bytes, length);
+	return end_key(kind, buffer);
 }

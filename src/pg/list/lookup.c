@@ -23,6 +23,7 @@
 PG_FUNCTION_INFO_V1(bloomfilter_lookup);
 PG_FUNCTION_INFO_V1(bloomfilter_lookup_each);
 PG_FUNCTION_INFO_V1(bloomfilter_explain_list);
+PG_FUNCTION_INFO_V1(bloomfilter_explain_bytes);
 
 /* Reads one part's row, if it is there, and keeps where its filter is. */
 static BfpgLookupPart *
@@ -124,27 +125,33 @@ begin_call(BfpgLookup *lookup, text *name)
 	error_context_stack = &lookup->callback;
 }
 
+/* The list of argument 0.  What is kept of it is under a context. */
+static void
+open_list(BfpgLookup *lookup, FunctionCallInfo fcinfo, MemoryContext context)
+{
+	text	   *name = PG_GETARG_TEXT_PP(0);
+
+	if (lookup->context == NULL)
+	{
+		lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
+		lookup->context = AllocSetContextCreate(context, "bloomfilter lookup", ALLOCSET_SMALL_SIZES);
+	}
+	begin_call(lookup, name);
+	if (lookup->parts == NULL || !same_name(lookup->name, name) || !bfpg_same_snapshot(&lookup->mark))
+		begin_list(lookup, name);
+}
+
 BfpgLookup *
 bfpg_lookup_begin(FunctionCallInfo fcinfo, bool array)
 {
 	BfpgLookup *lookup;
-	text	   *name;
 
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("name of a list must not be null")));
-	name = PG_GETARG_TEXT_PP(0);
 	lookup = bfpg_call_state(fcinfo, 1, array, sizeof(BfpgLookup));
-	if (lookup->context == NULL)
-	{
-		lookup->schema = bfpg_extension_schema(fcinfo->flinfo->fn_oid);
-		lookup->context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "bloomfilter lookup",
-												ALLOCSET_SMALL_SIZES);
-	}
-	begin_call(lookup, name);
-	if (lookup->parts == NULL || !same_name(lookup->name, name) || !bfpg_same_snapshot(&lookup->mark))
-		begin_list(lookup, name);
+	open_list(lookup, fcinfo, fcinfo->flinfo->fn_mcxt);
 	bfpg_check_key_type(&lookup->coder, &lookup->header);
 	return lookup;
 }
@@ -336,42 +343,73 @@ bloomfilter_lookup_each(PG_FUNCTION_ARGS)
 	return bfpg_key_array_answers(&keys, found);
 }
 
-/* The text of a look-up of a key with a change, which has the last word. */
+/*
+ * What bloom_lookup of a key sees, which is as bloom_change has it.  The text shows bits and the
+ * seed, so that the caller must be allowed to read the filters.
+ */
 static Datum
-explain_change(Datum explained, const BfpgChange *change)
+explain_key(BfpgLookup *lookup, Datum key)
 {
-	const char *filter = TextDatumGetCString(explained);
-	const char *answer = strstr(filter, "\nanswer");
-	const char *value = change->value ? "true" : "false";
+	const uint8 *bytes = (const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES;
+	Size		length = VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES;
+	uint32		number = bf_part_of(bf_hash(bytes, length, lookup->header.seed), lookup->header.parts);
+	BfpgLookupPart *part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
+	BfpgChange	change;
+	uint64		state = 0;
 
-	Assert(answer != NULL);
-	return CStringGetTextDatum(psprintf("%.*s\nchange    %s " INT64_FORMAT "\nanswer    %s",
-										(int) (answer - filter), filter, value, change->version, value));
+	if (lookup->changes != NULL && bfpg_changes_find(lookup->changes, key, &change))
+		state = (uint64) change.version * 2 + change.value;
+	return bfpg_explain(part->row.filter, lookup->coder.type, bytes, length, state);
 }
 
-/*
- * What bloom_lookup sees.  The text shows bits and the seed, so that the caller must be
- * allowed to read the filters.
- */
+/* Throws unless the caller may see what explain_key shows. */
+static void
+check_may_explain(FunctionCallInfo fcinfo)
+{
+	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid), text_to_cstring(PG_GETARG_TEXT_PP(0)));
+}
+
 Datum
 bloomfilter_explain_list(PG_FUNCTION_ARGS)
 {
 	BfpgLookup *lookup;
-	BfpgLookupPart *part;
-	uint32		number;
-	StringInfoData key;
-	BfpgChange	change;
 	Datum		result;
 
-	bfpg_list_check_may_read(bfpg_extension_schema(fcinfo->flinfo->fn_oid),
-							 PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	check_may_explain(fcinfo);
 	lookup = bfpg_lookup_begin(fcinfo, false);
-	bfpg_key_bytes(&lookup->coder, PG_GETARG_DATUM(1), &key);
-	number = bf_part_of(bf_hash(key.data, (size_t) key.len, lookup->header.seed), lookup->header.parts);
-	part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
-	result = bfpg_explain(part->row.filter, lookup->coder.type, &key);
-	if (lookup->changes != NULL && is_changed(lookup, PG_GETARG_DATUM(1), &change))
-		result = explain_change(result, &change);
+	result = explain_key(lookup, bfpg_lookup_key(lookup, PG_GETARG_DATUM(1)));
 	bfpg_lookup_end(lookup);
+	PG_RETURN_DATUM(result);
+}
+
+/* The same of the bytes that another program has of a key, by the name of its type. */
+Datum
+bloomfilter_explain_bytes(PG_FUNCTION_ARGS)
+{
+	char	   *type = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	bytea	   *given = PG_GETARG_BYTEA_PP(2);
+	Size		length = VARSIZE_ANY_EXHDR(given);
+	int			number = bf_key_type_of_name(type);
+	BfpgLookup	lookup = {0};
+	StringInfoData key;
+	Datum		result;
+
+	check_may_explain(fcinfo);
+	if (number < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown key type \"%s\"", type),
+				 errhint("Types are integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr and row.")));
+	if (!bf_key_check((uint32) number, VARDATA_ANY(given), &length, &lookup.coder.type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("no key of type %s has these bytes", type),
+				 errhint("A reader's key tells its type and its bytes.")));
+	open_list(&lookup, fcinfo, CurrentMemoryContext);
+	if (lookup.header.key_type != BF_KEY_NONE && lookup.header.key_type != lookup.coder.type)
+		bfpg_refuse_key_type(lookup.header.key_type, lookup.coder.type);
+	initStringInfo(&key);
+	result = explain_key(&lookup, bfpg_change_bytes(lookup.coder.type, VARDATA_ANY(given), length, &key));
+	bfpg_lookup_end(&lookup);
 	PG_RETURN_DATUM(result);
 }

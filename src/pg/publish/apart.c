@@ -131,7 +131,7 @@ start_filter(const uint8 *key, uint32 type, MemoryContext context)
 	Shape		shape;
 
 	read_shape(key + 12, &shape);
-	if (!bf_key_is_any(type) || !bf_key_columns_valid(type))
+	if (!bf_key_is_kind(bf_key_kind(type)) || !bf_key_columns_valid(type))
 		refuse_call();
 	filter = bfpg_filter_expanded(DirectFunctionCall5(bloomfilter_create_part,
 													  Int32GetDatum((int32) bf_part_of(bf_load_le64(key), (uint32) shape.parts)),

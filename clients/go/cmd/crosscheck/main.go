@@ -1,7 +1,7 @@
 // Command crosscheck asks a filter for keys, one per line of standard input,
 // and prints 1 or 0 for each. Tests compare its output with the answers of SQL.
 //
-//	crosscheck FILE TYPE [explain] <keys >answers
+//	crosscheck FILE TYPE [describe] <keys >answers
 //	crosscheck FILE integer watch <ranges >answers
 //
 // TYPE is a name such as integer or timestamptz. Keys are spelled as PostgreSQL
@@ -21,12 +21,12 @@ import (
 )
 
 func main() {
-	err := errors.New("usage: crosscheck FILE TYPE [explain | watch]")
+	err := errors.New("usage: crosscheck FILE TYPE [describe | watch]")
 	switch {
 	case len(os.Args) == 3:
 		err = run(os.Args[1], os.Args[2], ask)
-	case len(os.Args) == 4 && os.Args[3] == "explain":
-		err = run(os.Args[1], os.Args[2], explain)
+	case len(os.Args) == 4 && os.Args[3] == "describe":
+		err = run(os.Args[1], os.Args[2], describe)
 	case len(os.Args) == 4 && os.Args[3] == "watch":
 		err = watch(os.Args[1])
 	}
@@ -90,9 +90,8 @@ func watch(path string) error {
 	return nil
 }
 
-func explain(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {
-	text, err := filter.Explain(key)
-	return text + "\n\n", err
+func describe(_ *bloomfilter.Filter, key bloomfilter.Key) (string, error) {
+	return key.Describe() + "\n", nil
 }
 
 func ask(filter *bloomfilter.Filter, key bloomfilter.Key) (string, error) {

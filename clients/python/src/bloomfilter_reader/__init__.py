@@ -11,6 +11,7 @@ from ._version import __version__
 from .errors import (
     BloomFilterError,
     ChangedFileError,
+    ChangesError,
     FollowedError,
     InvalidFilterError,
     KeyTypeError,
@@ -24,6 +25,7 @@ __all__ = [
     "BloomFilter",
     "BloomFilterError",
     "ChangedFileError",
+    "ChangesError",
     "FollowedError",
     "Info",
     "InvalidFilterError",

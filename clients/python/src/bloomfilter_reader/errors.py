@@ -44,11 +44,15 @@ class ChangedFileError(BloomFilterError):
     """Somebody cut or overwrote a followed file that is open, or its follower found it damaged."""
 
 
+class ChangesError(BloomFilterError):
+    """The table of changes by day of a followed file is damaged."""
+
+
 _RULES = (
     "short magic version header_checksum hash probes block_bits key_type columns blocks size "
     "part capacity rate bits_set empty_key_type checksum directory levels"
 ).split()
-_CLASSES = {-5: FollowedError, -23: ChangedFileError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
+_CLASSES = {-5: FollowedError, -22: ChangesError, -23: ChangedFileError, -10: KeyTypeError, -11: KeyValueError, -12: PartError}
 _SYSTEM = -2
 _BROKEN = {-20: "page", -21: "set", -24: "identity", **{-101 - i: rule for i, rule in enumerate(_RULES)}}
 

@@ -3,9 +3,9 @@ package bloomfilter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -180,31 +180,16 @@ public final class BloomFilter {
         long hash = Xxh64.of(key.ownBytes(), seed);
         try {
             followed.requireUnchanged();
-            Boolean change = changes.ask(hash, key.ownBytes());
+            Boolean change = changes.ask(hash, key::ownBytes);
             return change != null ? change : answer(hash);
         } catch (InternalError cut) {
             throw new ChangedFileException(cut);
         }
     }
 
-    private boolean[] answerEach(Object[] keys) {
-        boolean[] answers = new boolean[keys.length];
-        for (int i = 0; i < keys.length; i++) {
-            try {
-                answers[i] = contains(keys[i]);
-            } catch (KeyException error) {
-                throw error.at(i);
-            }
-        }
-        return answers;
-    }
-
     /** One answer for each integer key, in their order; faster than one by one in large filters. */
     public boolean[] containsMany(long[] keys) {
         requireType(KeyType.INTEGER);
-        if (changes != null) {
-            return answerEach(Arrays.stream(keys).boxed().toArray());
-        }
         boolean[] answers = new boolean[keys.length];
         long[] hashes = new long[BATCH];
         for (int from = 0; from < keys.length; from += BATCH) {
@@ -212,7 +197,7 @@ public final class BloomFilter {
             for (int i = 0; i < count; i++) {
                 hashes[i] = Xxh64.ofLong(keys[from + i], seed);
             }
-            answerBatch(hashes, count, answers, from);
+            answerBatch(hashes, count, answers, from, i -> Key.integer(keys[i]));
         }
         return answers;
     }
@@ -220,9 +205,6 @@ public final class BloomFilter {
     /** One answer for each key, in their order. An exception has the {@code index} of its key. */
     public boolean[] containsMany(Collection<?> keys) {
         Object[] all = keys.toArray();
-        if (changes != null) {
-            return answerEach(all);
-        }
         boolean[] answers = new boolean[all.length];
         long[] hashes = new long[BATCH];
         for (int from = 0; from < all.length; from += BATCH) {
@@ -230,25 +212,9 @@ public final class BloomFilter {
             for (int i = 0; i < count; i++) {
                 hashes[i] = hash(all[from + i], from + i);
             }
-            answerBatch(hashes, count, answers, from);
+            answerBatch(hashes, count, answers, from, i -> Key.of(all[i]));
         }
         return answers;
-    }
-
-    /**
-     * What a look-up of a key computes and sees, in lines that SQL's bloom_explain, the command line
-     * and the readers in other languages write alike. Where two programs answer differently, the
-     * first line that differs says why.
-     */
-    public String explain(Object key) {
-        long hash = hash(key);
-        int number = only != null ? 0 : Hash.part(hash, parts.length);
-        Part own = only != null ? only : parts[number];
-        for (int i = 0; own == null && i < parts.length; i++) {
-            number = -1;
-            own = parts[i];
-        }
-        return Explanation.of(headerOf(own), own, Key.of(key), hash, number >= 0);
     }
 
     private long hash(Object object, int index) {
@@ -307,21 +273,37 @@ public final class BloomFilter {
 
     /**
      * Reads one byte of each key's block first. These reads do not wait for each other, so their
-     * cache misses overlap; Java has no other way to prefetch.
+     * cache misses overlap; Java has no other way to prefetch. Changes by day come before: what a
+     * publish takes out of them is in the filter by then.
      */
-    private void answerBatch(long[] hashes, int count, boolean[] answers, int from) {
+    private void answerBatch(long[] hashes, int count, boolean[] answers, int from, IntFunction<Key> keyAt) {
         int touched = 0;
         if (followed != null) {
             followed.requireUnchanged();
         }
+        Boolean[] byDay = changes == null ? new Boolean[count] : changed(hashes, count, from, keyAt);
         for (int i = 0; i < count; i++) {
             touched |= touch(partOf(hashes[i], from + i), hashes[i]);
         }
         // A use of the bytes, so that the compiler keeps the reads: a key whose
         // first byte is 0 is not there.
         for (int i = 0; i < count; i++) {
-            answers[from + i] = touched != 0 && answer(hashes[i]);
+            answers[from + i] = byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
         }
+    }
+
+    /** What the changes say of the keys of a batch. */
+    private Boolean[] changed(long[] hashes, int count, int from, IntFunction<Key> keyAt) {
+        Boolean[] answers = new Boolean[count];
+        try {
+            for (int i = 0; i < count; i++) {
+                int place = from + i;
+                answers[i] = changes.ask(hashes[i], () -> keyAt.apply(place).ownBytes());
+            }
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
+        }
+        return answers;
     }
 
     private static byte touch(Part part, long hash) {

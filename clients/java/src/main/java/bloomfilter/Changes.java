@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 /**
  * Keys that were changed by day since their list was published: the table behind the parts of a
@@ -44,9 +45,9 @@ final class Changes {
 
     /**
      * The answer for a key that was changed, else null. A slot's state is loaded before its key is
-     * compared, as the follower stores it last.
+     * compared, as the follower stores it last. The key is made only for its tag.
      */
-    Boolean ask(long hash, byte[] key) {
+    Boolean ask(long hash, Supplier<byte[]> key) {
         if (count() == 0) {
             return null;
         }
@@ -61,14 +62,14 @@ final class Changes {
             if (table.getLong(at) != hash) {
                 continue;
             }
-            tag = tag == null ? tagOf(key) : tag;
+            tag = tag == null ? tagOf(key.get()) : tag;
             byte[] there = new byte[tag.length];
             table.duplicate().position(at + TAG).get(there);
             if (Arrays.equals(tag, there)) {
                 return (state & 1) != 0;
             }
         }
-        throw new IllegalStateException("table of changes is damaged");
+        throw new ChangesException();
     }
 
     private static byte[] tagOf(byte[] key) {

@@ -18,6 +18,7 @@ import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.UUID;
 
@@ -68,6 +69,18 @@ public final class Key {
 
     byte[] ownBytes() {
         return bytes;
+    }
+
+    /**
+     * The type's name and the bytes in hexadecimal, "-" for none: what {@code bloomfilter explain
+     * --bytes} and SQL's bloom_explain take, to say how the key is looked up.
+     */
+    public String describe() {
+        StringBuilder text = new StringBuilder(type() + " ");
+        for (byte one : bytes) {
+            text.append(String.format(Locale.ROOT, "%02x", one));
+        }
+        return bytes.length == 0 ? text + "-" : text.toString();
     }
 
     /** The key of a value of one of Java's own types; see the README for the list. */

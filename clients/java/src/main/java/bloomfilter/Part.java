@@ -2,7 +2,6 @@ package bloomfilter;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Locale;
 
 /** One checked filter: the header, and the bytes wherever they are. */
 final class Part {
@@ -155,31 +154,6 @@ final class Part {
     /** The heap is an argument, so that a look-up reads its field once. */
     private byte byteAt(byte[] all, int at) {
         return all != null ? all[at] : bytes.get(at);
-    }
-
-    /** The positions of a hash's probes in its block, each with the bit that is there. */
-    String probes(long hash) {
-        StringBuilder text = new StringBuilder();
-        long probe = hash;
-        for (int i = 0; i < probes; i++) {
-            probe *= Hash.PROBE_MULTIPLIER;
-            int bit = (int) (probe >>> bitShift);
-            text.append(i == 0 ? "" : " ").append(bit).append('=')
-                    .append(bytes.get(start(hash) + (bit >>> 3)) >>> (bit & 7) & 1);
-        }
-        return text.toString();
-    }
-
-    /** What a look-up sees of levels 2 and 3, in lines of an explanation. */
-    String explainUpper(long hash) {
-        StringBuilder text = new StringBuilder();
-        boolean goesOn = upper != null && inLevel(hash);
-        for (int i = 0; goesOn && i < upper.length; i++) {
-            long own = Hash.ofLevel(i, header.salt, hash);
-            text.append(String.format(Locale.ROOT, "%-10s%d\n%-10s%s\n", "level", i + 2, "probes", upper[i].probes(own)));
-            goesOn = upper[i].inLevel(own);
-        }
-        return text.toString();
     }
 
     /** Reads what the first probe will read, so that it is in the cache later. */

@@ -20,6 +20,8 @@ import java.util.UUID;
  * program would have it, as a value of Java's own type, and looked up by all overloads that take
  * it, which must agree. Any error ends the program with status 1.
  *
+ * <p>With describe, as a third argument, it prints what each key says it is instead.
+ *
  * <p>With watch, as a third argument, a line has ranges such as 1-20: the answer is the serial of
  * the list and how many of these integers it then lacks.
  */
@@ -33,11 +35,11 @@ public final class CrossCheck {
 
     public static void main(String[] arguments) throws IOException {
         if (arguments.length != 2 && arguments.length != 3) {
-            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [explain | watch] < KEYS");
+            throw new IllegalArgumentException("usage: CrossCheck FILE TYPE [describe | watch] < KEYS");
         }
         String mode = arguments.length == 3 ? arguments[2] : "";
         Answerer answerer = mode.equals("watch") ? watcher(Path.of(arguments[0]))
-                : reader(Path.of(arguments[0]), arguments[1], mode.equals("explain"));
+                : reader(Path.of(arguments[0]), arguments[1], mode.equals("describe"));
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in,
                 StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
@@ -60,12 +62,12 @@ public final class CrossCheck {
         };
     }
 
-    private static Answerer reader(Path file, String type, boolean explain) throws IOException {
+    private static Answerer reader(Path file, String type, boolean describe) throws IOException {
         BloomFilter filter = BloomFilter.open(file);
         return line -> {
             Object value = value(type, line);
-            if (explain) {
-                return filter.explain(value) + "\n";
+            if (describe) {
+                return Key.of(value).describe();
             }
             boolean found = filter.contains(value);
             if (overload(filter, value, found) != found) {

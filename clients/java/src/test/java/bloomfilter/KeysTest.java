@@ -48,6 +48,9 @@ public class KeysTest {
     public void rows() throws IOException {
         assertEquals(Key.row(Key.integer(7), Key.text("x")), Key.row(7, "x"));
         assertEquals("row(integer, text) key", Key.row(7, "x").toString());
+        assertEquals("row 01080000000700000000000000020100000078", Key.row(7, "x").describe());
+        assertEquals("integer 2a00000000000000", Key.of(42).describe());
+        assertEquals("text -", Key.of(" ").describe());
     }
 
     @Test
