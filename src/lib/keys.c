@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+_Static_assert((int) BLOOMFILTER_KEY_ROW == (int) BF_KEY_ROW && (int) BLOOMFILTER_KEY_MACADDR == (int) BF_KEY_LAST,
+			   "the public header has the core's kinds of keys");
+
 int
 lbf_key_check(int type, const void *bytes, size_t *length, uint32_t *full)
 {
