@@ -18,6 +18,7 @@ LAYOUT = {
     "fig7_readers": ("language", "size", "contender"), "fig8_live": ("keys", "what", "clients", "unit"),
     "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
     "fig11_publish": ("keys", "what", "unit"), "fig12_hosts": ("what", "contender", "unit"),
+    "fig13_changes": ("what", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
           "fig7_readers": "operation", "fig11_publish": "processes", "fig12_hosts": "case"}
