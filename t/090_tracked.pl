@@ -148,6 +148,18 @@ $db->query("CALL bloom_refresh('active')");
 is(in_force() . ', ' . kept(), ', 2 2', 'one generation is not enough for a change to go');
 $db->query("CALL bloom_refresh('active')") foreach 1, 2;
 is(kept(), '0 0', 'two are');
+$db->query('UPDATE device SET active = false WHERE id = 3');
+$db->query("CALL bloom_refresh('active')");
+$other->query('BEGIN; LOCK TABLE device');
+(undef, my $failed) = $db->try("SET lock_timeout = '100ms'; CALL bloom_refresh('active')");
+$other->query('ROLLBACK');
+is($failed, '55P03', 'a run that fails takes none away');
+$db->query("RESET lock_timeout; CALL bloom_rollback('active')");
+is(in_force(), '3-', 'that the generation before had not taken up: a removed key stays removed');
+$db->query("CALL bloom_refresh('active')") foreach 1, 2;
+$db->query("CALL bloom_rollback('active')");
+is(in_force(), '', 'what both had taken up is not in force after a rollback');
+$db->query("CALL bloom_refresh('active')") foreach 1 .. 3;
 
 # What a snapshot doesn't see is not taken up, and neither is what was changed again since.
 $db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
@@ -184,6 +196,9 @@ foreach my $what (sort keys %publishers)
 	my (undef, $state) = $other->try('UPDATE device SET active = NOT active WHERE id < 20');
 	is($state, '', "a changer doesn't wait for $what");
 	$db->query('ROLLBACK');
+	# both generations have taken these up, so the next run takes them away
+	$db->query('UPDATE device SET active = NOT active WHERE id < 30');
+	$db->query("CALL bloom_refresh('active')") foreach 1, 2;
 	$db->query("BEGIN; UPDATE device SET active = NOT active WHERE id < 30");
 	(undef, $state) = $other->try($what eq 'drop' ? 'SELECT 1' : $publishers{$what});
 	is($state, '', "$what doesn't wait for a changer");
@@ -221,6 +236,22 @@ SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_
 SELECT count(*), (SELECT setting::int > 0 FROM pg_settings WHERE name = 'max_parallel_workers_per_gather') FROM large WHERE bloom_lookup('large', id)
 EOC
 like($db->query("EXPLAIN (COSTS off) SELECT count(*) FROM large WHERE bloom_lookup('large', id)"), qr/Parallel Seq Scan/, 'they do');
+
+# Keys of another kind: earlier changes count no more, and what is changed meanwhile isn't lost.
+my $publish = "CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9, allow_type_change => true)";
+$db->query('UPDATE device SET active = NOT active WHERE id < 5');
+foreach my $meanwhile ('SELECT bloom_change(\'active\', 7, true)', '')
+{
+	$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; ALTER TABLE device ALTER id TYPE text');
+	$other->query($meanwhile);
+	(undef, $state) = $db->try($publish);
+	is($state, $meanwhile eq '' ? '' : '40001', 'another kind of keys, ' . ($meanwhile || 'and no change meanwhile'));
+	$db->query('COMMIT');
+}
+my $wrong = "SELECT count(*) FROM device WHERE bloom_lookup('active', id) IS DISTINCT FROM coalesce(active, false)";
+is($db->query($wrong), 0, 'each text is answered');
+$db->query("UPDATE device SET active = NOT active WHERE id IN ('3', '30')");
+is($db->query("$wrong; SELECT count(*) FROM bloom_list_change WHERE name = 'active'"), "0\n2", 'and its changes, among which are none of numbers');
 
 $_->quit foreach $db, $other;
 stayed_alive($node);

@@ -23,14 +23,6 @@ enum
 	AT_CHECKSUM = 56
 };
 
-int
-feed_entry_compare(const feed_entry *a, const feed_entry *b)
-{
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
-	return memcmp(a->tag, b->tag, FEED_TAG_BYTES);
-}
-
 /* By keys, and of one key the greater state first. */
 static int
 compare_entries(const void *left, const void *right)

@@ -17,9 +17,6 @@
 /* In all that a manifest names together, and in a table. */
 #define FEED_MOST_ENTRIES ((uint64_t) 1 << 20)
 
-/* The order of keys, as entries rise in files; states don't count. */
-extern int	feed_entry_compare(const feed_entry *a, const feed_entry *b);
-
 /* Sorts entries, and keeps of each key the greatest state; returns how many are left. */
 extern size_t feed_entries_unite(feed_entry *entries, size_t count);
 

@@ -22,6 +22,14 @@ feed_tag(const void *key, size_t length, uint8_t tag[FEED_TAG_BYTES])
 	memcpy(tag, digest, FEED_TAG_BYTES);
 }
 
+int
+feed_entry_compare(const feed_entry *a, const feed_entry *b)
+{
+	if (a->hash != b->hash)
+		return a->hash < b->hash ? -1 : 1;
+	return memcmp(a->tag, b->tag, FEED_TAG_BYTES);
+}
+
 feed_entry
 feed_entry_read(const uint8_t *bytes)
 {

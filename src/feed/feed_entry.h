@@ -25,6 +25,9 @@ typedef struct feed_entry
 
 extern void feed_tag(const void *key, size_t length, uint8_t tag[FEED_TAG_BYTES]);
 
+/* The order of keys, as entries rise in files; states don't count. */
+extern int	feed_entry_compare(const feed_entry *a, const feed_entry *b);
+
 /* As it lies in files. */
 extern feed_entry feed_entry_read(const uint8_t *bytes);
 extern void feed_entry_write(const feed_entry *entry, uint8_t *bytes);

@@ -148,11 +148,22 @@ add_file(feed_file **files, size_t count)
 	return &more[count];
 }
 
-static bool
-read_length_digest(feed_file *file, const char *length, const char *digest, uint64_t least)
+/* One more file, by the values of its line, of which the last two are length and digest; NULL if they are wrong. */
+static feed_file *
+read_file(feed_file **files, size_t count, uint64_t least, char *values, char **value, int columns)
 {
-	return feed_number(length, &file->length) && file->length >= least && file->length <= FEED_MOST_BYTES &&
-		feed_from_hex(file->digest, FEED_DIGEST_BYTES, digest);
+	feed_file  *file = add_file(files, count);
+
+	return file != NULL && feed_split(values, value, columns) && feed_number(value[columns - 2], &file->length) &&
+		file->length >= least && file->length <= FEED_MOST_BYTES &&
+		feed_from_hex(file->digest, FEED_DIGEST_BYTES, value[columns - 1]) ? file : NULL;
+}
+
+/* from, to */
+static bool
+read_range(feed_file *file, char *const *value)
+{
+	return feed_number(value[0], &file->from) && feed_number(value[1], &file->to) && file->to > file->from;
 }
 
 typedef struct reading
@@ -166,31 +177,26 @@ typedef struct reading
 static bool
 read_whole(reading *state, char *values)
 {
-	feed_manifest *manifest = state->manifest;
-	feed_file  *file;
 	char	   *value[4];
 	uint64_t	part;
+	feed_file  *file = state->wholes >= FEED_MOST_PARTS ? NULL :
+		read_file(&state->manifest->wholes, state->wholes, WHOLE_BYTES, values, value, 4);
 
-	if (state->wholes >= FEED_MOST_PARTS || (file = add_file(&manifest->wholes, state->wholes)) == NULL)
-		return false;
-	return feed_split(values, value, 4) && feed_number(value[0], &part) && part == state->wholes++ &&
-		feed_number(value[1], &file->to) && read_length_digest(file, value[2], value[3], WHOLE_BYTES);
+	return file != NULL && feed_number(value[0], &part) && part == state->wholes++ && feed_number(value[1], &file->to);
 }
 
 /* kind, from, to, length, digest */
 static bool
 read_patch(feed_manifest *manifest, char *values)
 {
-	feed_file  *file = add_file(&manifest->patches, manifest->patch_count);
 	char	   *value[5];
+	feed_file  *file = read_file(&manifest->patches, manifest->patch_count, FEED_PATCH_BYTES, values, value, 5);
 
-	if (file == NULL || !feed_split(values, value, 5))
+	if (file == NULL || !read_range(file, value + 1) || file->from < 1)
 		return false;
 	manifest->patch_count++;
 	file->kind = strcmp(value[0], "flip") == 0 ? FEED_FLIP : FEED_SET;
-	return (file->kind == FEED_FLIP || strcmp(value[0], "set") == 0) &&
-		feed_number(value[1], &file->from) && feed_number(value[2], &file->to) && file->from >= 1 &&
-		file->to > file->from && read_length_digest(file, value[3], value[4], FEED_PATCH_BYTES);
+	return file->kind == FEED_FLIP || strcmp(value[0], "set") == 0;
 }
 
 /* A file that stands in its line, of at most so many bytes; once. */
@@ -221,15 +227,14 @@ read_tracked(feed_manifest *manifest, char *values)
 static bool
 read_change(feed_manifest *manifest, char *values)
 {
-	feed_file  *file = manifest->change_count < FEED_MOST_CHANGES ? add_file(&manifest->changes, manifest->change_count) : NULL;
 	char	   *value[4];
+	feed_file  *file = manifest->change_count == FEED_MOST_CHANGES ? NULL :
+		read_file(&manifest->changes, manifest->change_count, feed_changes_bytes(1), values, value, 4);
 
-	if (file == NULL || !feed_split(values, value, 4))
+	if (file == NULL || !read_range(file, value))
 		return false;
 	manifest->change_count++;
-	return feed_number(value[0], &file->from) && feed_number(value[1], &file->to) && file->to > file->from &&
-		read_length_digest(file, value[2], value[3], feed_changes_bytes(1)) &&
-		(file->length - FEED_CHANGES_HEADER) % FEED_ENTRY_BYTES == 0;
+	return (file->length - FEED_CHANGES_HEADER) % FEED_ENTRY_BYTES == 0;
 }
 
 static const char *
@@ -389,26 +394,33 @@ feed_manifest_free(feed_manifest *manifest)
  * ------------------------------------------------------------------------ */
 
 static void
-add_files(FILE *to, const feed_manifest *manifest)
+end_line(FILE *to, const feed_file *file)
 {
 	char		hex[2 * FEED_DIGEST_BYTES + 1];
+
+	feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
+	fprintf(to, " %" PRIu64 " %s\n", file->length, hex);
+}
+
+static void
+add_range(FILE *to, const char *word, const feed_file *file)
+{
+	fprintf(to, "%s %" PRIu64 " %" PRIu64, word, file->from, file->to);
+	end_line(to, file);
+}
+
+static void
+add_files(FILE *to, const feed_manifest *manifest)
+{
 	size_t		i;
 
 	for (i = 0; i < manifest->parts; i++)
 	{
-		const feed_file *file = &manifest->wholes[i];
-
-		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-		fprintf(to, "whole %zu %" PRIu64 " %" PRIu64 " %s\n", i, file->to, file->length, hex);
+		fprintf(to, "whole %zu %" PRIu64, i, manifest->wholes[i].to);
+		end_line(to, &manifest->wholes[i]);
 	}
 	for (i = 0; i < manifest->patch_count; i++)
-	{
-		const feed_file *file = &manifest->patches[i];
-
-		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-		fprintf(to, "patch %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->kind == FEED_FLIP ? "flip" : "set",
-			file->from, file->to, file->length, hex);
-	}
+		add_range(to, manifest->patches[i].kind == FEED_FLIP ? "patch flip" : "patch set", &manifest->patches[i]);
 }
 
 static void
@@ -425,18 +437,12 @@ add_inline(FILE *to, const char *word, const uint8_t *bytes, size_t length)
 static void
 add_changes(FILE *to, const feed_manifest *manifest)
 {
-	char		hex[2 * FEED_DIGEST_BYTES + 1];
 	size_t		i;
 
 	if (manifest->tracked)
 		fprintf(to, MUST "changes %016" PRIx64 " %" PRIu64 "\n", manifest->changes_id, manifest->entries);
 	for (i = 0; i < manifest->change_count; i++)
-	{
-		const feed_file *file = &manifest->changes[i];
-
-		feed_hex(hex, file->digest, FEED_DIGEST_BYTES);
-		fprintf(to, "change %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", file->from, file->to, file->length, hex);
-	}
+		add_range(to, "change", &manifest->changes[i]);
 	add_inline(to, "inline-changes", manifest->inlined_changes, manifest->inlined_changes_length);
 }
 

@@ -74,32 +74,21 @@ feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const v
 }
 
 uint64_t
-feed_slots_find(const uint8_t *slots, uint64_t count, const feed_entry *entry)
-{
-	uint64_t	i;
-
-	for (i = 0; i < count; i++, slots += FEED_ENTRY_BYTES)
-	{
-		feed_entry	there = feed_entry_read(slots);
-
-		if (there.state == 0 || (there.hash == entry->hash && memcmp(there.tag, entry->tag, FEED_TAG_BYTES) == 0))
-			break;
-	}
-	return i;
-}
-
-/* In a whole table; the number of slots, if it is in none and none is empty. */
-static uint64_t
-find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry)
+feed_table_find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry)
 {
 	uint64_t	all = (uint64_t) 1 << log2_slots;
 	uint64_t	first = feed_table_first(entry->hash, log2_slots);
-	uint64_t	found = first + feed_slots_find(slots + first * FEED_ENTRY_BYTES, all - first, entry);
+	uint64_t	i;
 
-	if (found < all)
-		return found;
-	found = feed_slots_find(slots, first, entry);
-	return found < first ? found : all;
+	for (i = 0; i < all; i++)
+	{
+		uint64_t	at = (first + i) & (all - 1);
+		feed_entry	there = feed_entry_read(slots + at * FEED_ENTRY_BYTES);
+
+		if (there.state == 0 || feed_entry_compare(&there, entry) == 0)
+			return at;
+	}
+	return all;
 }
 
 static uint64_t
@@ -125,7 +114,7 @@ feed_slot_set(uint8_t *slot, const feed_entry *entry, feed_table *table)
 bool
 feed_table_set(uint8_t *slots, unsigned log2_slots, const feed_entry *entry, feed_table *table)
 {
-	uint64_t	found = find(slots, log2_slots, entry);
+	uint64_t	found = feed_table_find(slots, log2_slots, entry);
 
 	if (found >> log2_slots != 0)
 		return false;
@@ -149,7 +138,7 @@ feed_table_check(const uint8_t *slots, unsigned log2_slots, feed_table *table)
 			continue;
 		table->count++;
 		table->sum += slot_sum(slot);
-		right = right && find(slots, log2_slots, &entry) == i;
+		right = right && feed_table_find(slots, log2_slots, &entry) == i;
 	}
 	return right;
 }

@@ -59,8 +59,8 @@ extern uint64_t feed_slots_ask(const uint8_t *slots, uint64_t count, uint64_t ha
 /* The same of a whole table. */
 extern uint64_t feed_table_ask(const uint8_t *slots, unsigned log2_slots, uint64_t hash, const void *key, size_t length);
 
-/* The number of the slot in which an entry's key is, or which is empty for it; count: of none of these. */
-extern uint64_t feed_slots_find(const uint8_t *slots, uint64_t count, const feed_entry *entry);
+/* The number of the slot in which an entry's key is, or which is empty for it; that of the slots if there is none. */
+extern uint64_t feed_table_find(const uint8_t *slots, unsigned log2_slots, const feed_entry *entry);
 
 /* What the page says of a table. */
 typedef struct feed_table
@@ -91,25 +91,25 @@ extern void feed_table_write(const feed_table *table, uint8_t *page);
  * In a file that is read meanwhile: feed_table_store.c
  * ------------------------------------------------------------------------ */
 
-/* A file's bytes; both are false if that failed. */
+/* What writes to a file: false if that failed. */
 typedef struct feed_io
 {
-	bool		(*read) (void *state, uint8_t *bytes, size_t length, uint64_t at);
 	bool		(*write) (void *state, const uint8_t *bytes, size_t length, uint64_t at);
 	void	   *state;
 } feed_io;
 
 /*
- * Sets entries in the file's table, and then what the page says of it: *table was that, and
- * becomes it, with the id and to that it gets.  The table isn't full.
+ * Sets entries in the slots, which are those of the file, in the file, and then what the page says
+ * of them: *table was that, and becomes it, with the id and to that it gets.  The table isn't full.
+ * Where it fails, the file may lack what the slots have.
  */
-extern bool feed_table_store(const feed_io *io, const feed_who *who, const feed_entry *entries, uint64_t count,
-							 uint64_t id, uint64_t to, feed_table *table);
+extern bool feed_table_store(const feed_io *io, const feed_who *who, uint8_t *slots, const feed_entry *entries,
+							 uint64_t count, uint64_t id, uint64_t to, feed_table *table);
 
 /*
- * Goes on with a file whose follower may have been killed: reads its slots, for which there is
- * room, and corrects what the page says of them.  False also where they are damaged.
+ * Goes on with a file whose follower may have been killed: corrects what the page says of its
+ * slots.  False also where they are damaged.
  */
-extern bool feed_table_go_on(const feed_io *io, const feed_who *who, uint8_t *slots, feed_table *table);
+extern bool feed_table_go_on(const feed_io *io, const feed_who *who, const uint8_t *slots, feed_table *table);
 
 #endif							/* FEED_TABLE_H */

@@ -15,10 +15,6 @@
  */
 #include "feed_table.h"
 
-#include <string.h>
-
-#define WINDOW 32				/* slots that are read at once: more are rarely needed */
-
 /* Of an entry's slot where hash and tag end. */
 #define KEY_BYTES (FEED_ENTRY_BYTES - 8)
 
@@ -31,53 +27,24 @@ store_word(const feed_io *io, unsigned at, uint64_t value)
 	return io->write(io->state, word, sizeof word, at);
 }
 
-/* Finds an entry's slot, and reads it; false also if there is none. */
 static bool
-find_slot(const feed_io *io, const feed_who *who, const feed_entry *entry, uint8_t slot[FEED_ENTRY_BYTES], uint64_t *at)
+store_entry(const feed_io *io, const feed_who *who, uint8_t *slots, const feed_entry *entry, feed_table *table)
 {
-	uint8_t		window[WINDOW * FEED_ENTRY_BYTES];
-	uint64_t	slots = (uint64_t) 1 << who->log2_slots;
-	uint64_t	first = feed_table_first(entry->hash, who->log2_slots);
-	uint64_t	seen;
-	uint64_t	there;
-
-	for (seen = 0; seen < slots; seen += there)
-	{
-		uint64_t	found;
-
-		there = slots - first < WINDOW ? slots - first : WINDOW;
-		*at = feed_table_at(who) + first * FEED_ENTRY_BYTES;
-		if (!io->read(io->state, window, (size_t) there * FEED_ENTRY_BYTES, *at))
-			return false;
-		found = feed_slots_find(window, there, entry);
-		if (found < there)
-		{
-			*at += found * FEED_ENTRY_BYTES;
-			memcpy(slot, window + found * FEED_ENTRY_BYTES, FEED_ENTRY_BYTES);
-			return true;
-		}
-		first = (first + there) % slots;
-	}
-	return false;
-}
-
-static bool
-store_entry(const feed_io *io, const feed_who *who, const feed_entry *entry, feed_table *table)
-{
-	uint8_t		slot[FEED_ENTRY_BYTES];
-	uint64_t	at;
+	uint64_t	found = feed_table_find(slots, who->log2_slots, entry);
+	uint8_t    *slot = slots + found * FEED_ENTRY_BYTES;
+	uint64_t	at = feed_table_at(who) + found * FEED_ENTRY_BYTES;
 	uint64_t	count = table->count;
 
-	if (!find_slot(io, who, entry, slot, &at))
+	if (found >> who->log2_slots != 0)
 		return false;
 	if (!feed_slot_set(slot, entry, table))
 		return true;
 	return (table->count == count || io->write(io->state, slot, KEY_BYTES, at)) &&
-		io->write(io->state, slot + KEY_BYTES, sizeof slot - KEY_BYTES, at + KEY_BYTES);
+		io->write(io->state, slot + KEY_BYTES, FEED_ENTRY_BYTES - KEY_BYTES, at + KEY_BYTES);
 }
 
 bool
-feed_table_store(const feed_io *io, const feed_who *who, const feed_entry *entries, uint64_t count,
+feed_table_store(const feed_io *io, const feed_who *who, uint8_t *slots, const feed_entry *entries, uint64_t count,
 				 uint64_t id, uint64_t to, feed_table *table)
 {
 	uint8_t		row[16];
@@ -86,7 +53,7 @@ feed_table_store(const feed_io *io, const feed_who *who, const feed_entry *entri
 	if (count > 0 && !store_word(io, FEED_TABLE_SUM, 0))
 		return false;
 	for (i = 0; i < count; i++)
-		if (!store_entry(io, who, &entries[i], table))
+		if (!store_entry(io, who, slots, &entries[i], table))
 			return false;
 	feed_word(row, id);
 	feed_word(row + 8, to);
@@ -99,12 +66,11 @@ feed_table_store(const feed_io *io, const feed_who *who, const feed_entry *entri
 }
 
 bool
-feed_table_go_on(const feed_io *io, const feed_who *who, uint8_t *slots, feed_table *table)
+feed_table_go_on(const feed_io *io, const feed_who *who, const uint8_t *slots, feed_table *table)
 {
 	feed_table	said = *table;
 
-	if (!io->read(io->state, slots, (size_t) feed_table_bytes(who->log2_slots), feed_table_at(who)) ||
-		!feed_table_check(slots, who->log2_slots, table) || (said.sum != 0 && said.sum != table->sum))
+	if (!feed_table_check(slots, who->log2_slots, table) || (said.sum != 0 && said.sum != table->sum))
 		return false;
 	return (said.sum == table->sum || store_word(io, FEED_TABLE_SUM, table->sum)) &&
 		(said.count == table->count || store_word(io, FEED_TABLE_COUNT, table->count));

@@ -9,6 +9,7 @@ use lib $FindBin::Bin;
 
 use CommandLine;
 use Test::More;
+use XXH64;
 
 sub lines { return join '', map { "$_\n" } @_; }
 
@@ -98,6 +99,43 @@ is_deeply([ run(lines(1), 'contains', '-t', 'integer', '-v', 'empty') ], [ 0, li
 run(lines(1 .. 5000), 'build', '-n', '5000', '-p', '1e-6', '-t', 'integer', '--parts', '4', 'set');
 is_deeply([ run(lines(1 .. 5000), 'contains', '-c', 'set') ], [ 0, "5000\n", '' ], 'a set has all keys');
 is((run(lines(1_000_000 .. 1_010_000), 'contains', '-c', 'set'))[1] < 5, 1, 'a set denies others');
+
+# Of keys that are arguments no more is read than their answers take, however large the file is: a
+# filter, a set, an exact filter, and a file that is followed.
+SKIP:
+{
+	my $numbers = lines(1 .. 1000);
+	my $bytes = sub { return `fincore -bnr -o RES $_[0] 2>/dev/null` =~ /(\d+)/ ? $1 : -1; };
+	my $forget = sub { system("dd of=$_[0] oflag=nocache conv=notrunc,fdatasync count=0 2>/dev/null"); return $bytes->($_[0]); };
+
+	run($numbers, 'build', '-n', '10000000', '-t', 'integer', 'big');
+	skip 'what is in memory of a file is not told, or stays there', 14 if $forget->('big') != 0;
+	run($numbers, 'build', '-n', '10000000', '-t', 'integer', '--parts', '3', 'large');
+	spew('others', lines(3_000_001 .. 3_400_000));
+	spew('members', lines(1 .. 400_000));
+	run('', 'build', '-t', 'integer', '--members', 'members', '--others', 'others', 'exact');
+	system('cp large followed') == 0 or die 'cp';
+	my @stat = stat 'followed';
+	my $who = substr slurp('large'), 0, 504;
+	substr($who, 48, 32) = pack('H32 Q< Q<', slurp('/proc/sys/kernel/random/boot_id') =~ tr/0-9a-f//cdr, @stat[0, 1]);
+	open my $file, '+<:raw', 'followed' or die "followed: $!";
+	print $file $who, pack('Q<', xxh64($who)) or die "followed: $!";
+	close $file or die "followed: $!";
+	like((run('', 'status', 'followed'))[1], qr/^place +here$/m, 'a file that is followed');
+	foreach my $name ('big', 'large', 'exact', 'followed')
+	{
+		$forget->($name);
+		is((run('', 'contains', $name, '17'))[1], "17\n", "$name: a key");
+		cmp_ok($bytes->($name), '<=', 150_000, "$name: of its bytes few are read");
+		$forget->($name);
+		run('', 'status', $name);
+		cmp_ok($bytes->($name), '<=', 150_000, "$name: and so by status");
+	}
+	$forget->('big');
+	run(lines(17), 'contains', 'big');
+	cmp_ok($bytes->('big'), '>', 10_000_000, 'for keys of an input all of it is read, once, and checked');
+}
+
 # Outputs that can't be written, inputs that can't be read
 my $command = program() . ' contains numbers';
 SKIP:

@@ -111,6 +111,7 @@ typedef struct content
 typedef struct host
 {
 	_Alignas(8) uint8_t file[FILE_BYTES];
+	uint8_t		slots[SLOTS];	/* of it, as its follower has them */
 	uint8_t		disk[FILE_BYTES];	/* what a loss of power may leave of each sector */
 	content		filter;			/* of the file */
 	uint64_t	mark;
@@ -130,13 +131,6 @@ who_of(void)
 	who.log2_slots = LOG2_SLOTS;
 	who.length = FILE_BYTES;
 	return who;
-}
-
-static bool
-host_read(void *state, uint8_t *bytes, size_t length, uint64_t at)
-{
-	memcpy(bytes, ((host *) state)->file + at, length);
-	return true;
 }
 
 static bool
@@ -384,6 +378,7 @@ make_file(host *h, const exporter *e, bool keep)
 	table.to = e->count == 0 ? 0 : e->lines[e->count - 1].to;
 	feed_table_write(&table, file);
 	memcpy(h->file, file, FILE_BYTES);
+	memcpy(h->slots, file + FEED_PAGE, SLOTS);
 	memcpy(h->disk, file, FILE_BYTES);
 	free(file);
 	h->filter = e->list;
@@ -395,20 +390,20 @@ make_file(host *h, const exporter *e, bool keep)
 static void
 restart(host *h)
 {
-	uint8_t		slots[SLOTS];
-	feed_io		io = {host_read, host_write, h};
+	feed_io		io = {host_write, h};
 	feed_who	who = who_of();
 	feed_table	table = feed_table_read(h->file);
 
 	h->left = UINT32_MAX;
-	if (!feed_table_go_on(&io, &who, slots, &table))
+	memcpy(h->slots, h->file + FEED_PAGE, SLOTS);
+	if (!feed_table_go_on(&io, &who, h->slots, &table))
 		wrong++;
 }
 
 static void
 follow(host *h, const exporter *e, bool kill)
 {
-	feed_io		io = {host_read, host_write, h};
+	feed_io		io = {host_write, h};
 	feed_who	who = who_of();
 	feed_table	table = feed_table_read(h->file);
 	feed_table	counted;
@@ -432,7 +427,7 @@ follow(host *h, const exporter *e, bool kill)
 	}
 	count = feed_entries_unite(entries, count);
 	h->left = kill ? (unsigned) some(20) : UINT32_MAX;
-	if (!feed_table_store(&io, &who, entries, count, e->id, e->count == 0 ? 0 : e->lines[e->count - 1].to, &table))
+	if (!feed_table_store(&io, &who, h->slots, entries, count, e->id, e->count == 0 ? 0 : e->lines[e->count - 1].to, &table))
 	{
 		restart(h);
 		return;

@@ -164,12 +164,6 @@ make_tracked_list(const char *path, const bloomfilter *filter)
 }
 
 static bool
-read_at(void *state, uint8_t *bytes, size_t length, uint64_t at)
-{
-	return pread(*(int *) state, bytes, length, (off_t) at) == (ssize_t) length;
-}
-
-static bool
 write_at(void *state, const uint8_t *bytes, size_t length, uint64_t at)
 {
 	return pwrite(*(int *) state, bytes, length, (off_t) at) == (ssize_t) length;
@@ -181,10 +175,11 @@ put_change(const char *path, const void *key, size_t length, uint64_t version, b
 	_Alignas(8) uint8_t page[FEED_PAGE];
 	uint8_t		seed[8];
 	int			fd = open(path, O_RDWR);
-	feed_io		io = {read_at, write_at, &fd};
+	feed_io		io = {write_at, &fd};
 	feed_entry	entry = {0, {0}, version << 1 | value};
 	feed_table	table;
 	feed_who	who;
+	uint8_t    *slots;
 	struct stat st;
 
 	need(fd >= 0 && fstat(fd, &st) == 0 && pread(fd, page, sizeof page, 0) == FEED_PAGE &&
@@ -193,7 +188,10 @@ put_change(const char *path, const void *key, size_t length, uint64_t version, b
 	entry.hash = bf_hash(key, length, bf_load_le64(seed));
 	table = feed_table_read(page);
 	feed_tag(key, length, entry.tag);
-	need(feed_table_store(&io, &who, &entry, 1, 1, table.to + 1, &table), "a change");
+	slots = malloc(feed_table_bytes(who.log2_slots));
+	need(slots != NULL && pread(fd, slots, feed_table_bytes(who.log2_slots), (off_t) feed_table_at(&who)) > 0 &&
+		 feed_table_store(&io, &who, slots, &entry, 1, 1, table.to + 1, &table), "a change");
+	free(slots);
 	close(fd);
 }
 

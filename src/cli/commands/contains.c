@@ -26,7 +26,8 @@ static const char help[] =
 "      --identity UUID  FILE must be the list of this identity, as status has it\n"
 "      --help        print this\n"
 "\n"
-"FILE is a filter, or what pull keeps.\n"
+"FILE is a filter, or what pull keeps.  For KEYs no more of it is read than their\n"
+"answers take, and its checksum is not compared: see verify.\n"
 "\n"
 "A key that may be in the filter is in it, or one of the few false positives.\n"
 "For how keys of each type are written see bloomfilter(1); put -- before keys\n"
@@ -107,7 +108,8 @@ command_contains(int argc, char **argv)
 		usage_error(&line, "no filter given");
 	if (feed.copy && question.null)
 		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
-	filter = open_filter(argv[optind], 0);
+	/* of a few keys their blocks are all that is read; "verify" reads the rest */
+	filter = open_filter(argv[optind], optind + 1 < argc ? BLOOMFILTER_SKIP_CHECK : 0);
 	if (identity != NULL)
 		check_identity(filter, argv[optind], identity);
 	optind++;

@@ -207,10 +207,7 @@ publish(exporter *e)
 		tell_source(e);
 		say(e, epoch != e->folder.manifest.epoch, bits, changes);
 	}
-	if (well)
-		export_note_success(&e->health, &e->folder, &e->source);
-	else
-		export_note_failure(&e->health, &e->folder, &e->source);
+	export_note(&e->health, &e->folder, &e->source, well);
 	return well;
 }
 
@@ -228,7 +225,7 @@ look(exporter *e)
 	PQfinish(e->connection);
 	e->connection = NULL;
 	if (!stop_requested())
-		export_note_failure(&e->health, &e->folder, s);
+		export_note(&e->health, &e->folder, s, false);
 	return false;
 }
 

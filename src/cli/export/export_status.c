@@ -113,21 +113,17 @@ write_status(export_health *health, const list_folder *f, const source *s)
 }
 
 void
-export_note_success(export_health *health, const list_folder *f, const source *s)
+export_note(export_health *health, const list_folder *f, const source *s, bool well)
 {
-	bool		ended = health->failures > 0;
+	bool		fails = !well || health->failures > 0;
 
-	health->failures = 0;
-	health->failed = 0;
-	health->looked = time_now();
-	if (f->manifest.serial != health->serial || ended || monotonic_seconds() - health->written >= WRITE_SECONDS)
-		write_status(health, f, s);
-}
-
-void
-export_note_failure(export_health *health, const list_folder *f, const source *s)
-{
-	if (health->failures++ == 0)
+	if (well)
+		health->looked = time_now();
+	else if (health->failures == 0)
 		health->failed = time_now();
-	write_status(health, f, s);
+	health->failures = well ? 0 : health->failures + 1;
+	if (well)
+		health->failed = 0;
+	if (f->manifest.serial != health->serial || fails || monotonic_seconds() - health->written >= WRITE_SECONDS)
+		write_status(health, f, s);
 }

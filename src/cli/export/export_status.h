@@ -28,10 +28,7 @@ typedef struct export_health
 	uint64_t	serial;			/* that it has */
 } export_health;
 
-/* After a look that went well to its end. */
-extern void export_note_success(export_health *health, const list_folder *f, const source *s);
-
-/* After anything that failed; the last complaint says why. */
-extern void export_note_failure(export_health *health, const list_folder *f, const source *s);
+/* After a look that went well to its end, or anything that failed: then the last complaint says why. */
+extern void export_note(export_health *health, const list_folder *f, const source *s, bool well);
 
 #endif							/* CLI_EXPORT_STATUS_H */

@@ -50,14 +50,12 @@ folder_write_state(const list_folder *f, const list_news *news, const feed_manif
 {
 	char		uuid[FEED_UUID_TEXT_BYTES];
 	char	   *text;
-	folder_piece piece;
 	bool		written;
 
 	feed_uuid_text(uuid, of->identity);
 	text = text_of(STATE_FIRST_LINE "\nserver %s\nidentity %s\nepoch %" PRIu64 "\nbuild %" PRId64 "\n", news->system, uuid,
 				   of->epoch, news->build);
-	piece = (folder_piece) {text, strlen(text)};
-	written = folder_write(f->folder, STATE, 0600, &piece, 1);
+	written = folder_write(f->folder, STATE, 0600, text, strlen(text));
 	free(text);
 	return written;
 }
@@ -77,27 +75,23 @@ static bool
 load_wholes(const list_folder *f, list_image *image)
 {
 	const feed_manifest *m = &f->manifest;
-	feed_part  *parts = allocate(NULL, m->parts, sizeof *parts);
-	uint8_t   **bytes = allocate(NULL, m->parts, sizeof *bytes);
+	uint32_t	count = (uint32_t) m->parts;
+	uint8_t   **filters = zeros(count, sizeof *filters);
+	uint64_t   *lengths = allocate(NULL, count, sizeof *lengths);
 	bool		sound = true;
 	uint32_t	i;
 
-	for (i = 0; i < m->parts; i++)
+	for (i = 0; i < count && sound; i++)
 	{
-		bytes[i] = sound ? folder_read_file(f->folder, &m->wholes[i], FEED_IS_WHOLE) : NULL;
-		sound = sound && bytes[i] != NULL && feed_part_check(bytes[i], m->wholes[i].length, &parts[i]) == NULL &&
-			parts[i].part == i && parts[i].parts == m->parts;
+		lengths[i] = m->wholes[i].length;
+		filters[i] = folder_read_file(f->folder, &m->wholes[i], FEED_IS_WHOLE);
+		sound = filters[i] != NULL;
 	}
-	if (sound)
-	{
-		image_create(image, parts, (uint32_t) m->parts);
-		for (i = 0; i < m->parts; i++)
-			image_fill(image, &parts[i], bytes[i]);
-	}
-	for (i = 0; i < m->parts; i++)
-		free(bytes[i]);
-	free(bytes);
-	free(parts);
+	sound = sound && image_of_filters(image, filters, lengths, count, &i) == NULL;
+	for (i = 0; i < count && !sound; i++)
+		free(filters[i]);
+	free(filters);
+	free(lengths);
 	return sound;
 }
 

@@ -24,12 +24,6 @@
 /* What unfinished files begin with. */
 #define FOLDER_UNFINISHED ".tmp-"
 
-typedef struct folder_piece
-{
-	const void *bytes;
-	size_t		length;
-} folder_piece;
-
 typedef struct folder_plan
 {
 	const char *to;				/* the folder */
@@ -150,7 +144,7 @@ extern bool folder_run_after(const list_folder *f, const char *name);
  * ------------------------------------------------------------------------ */
 
 /* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
-extern bool folder_write_content(const list_folder *f, const folder_piece *pieces, int count, feed_kind kind, feed_file *file);
+extern bool folder_write_content(const list_folder *f, const void *bytes, size_t length, feed_kind kind, feed_file *file);
 
 /* Whole files of all parts, as they are now. */
 extern bool folder_write_wholes(list_folder *f, list_image *image, feed_manifest *next, whole_reason reason);
@@ -166,6 +160,9 @@ extern bool folder_write_anew(list_folder *f, list_image *image, feed_manifest *
 
 /* The patch from the published content to the image as it is. */
 extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *next);
+
+/* How many of the last of these files become one: from the first that has twice its length behind it. */
+extern size_t folder_count_merged(const feed_file *files, size_t count);
 
 /* What leads from the content before to the epoch that begins, if it is shorter than the whole. */
 extern bool folder_write_flip(list_folder *f, list_image *image, feed_manifest *next);
@@ -217,10 +214,10 @@ extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind
  * ------------------------------------------------------------------------ */
 
 /*
- * Writes a file of these pieces: under another name, synced, renamed, and the folder
- * synced.  Says what is wrong before it returns false.
+ * Writes a file: under another name, synced, renamed, and the folder synced.  Says what is
+ * wrong before it returns false.
  */
-extern bool folder_write(int folder, const char *name, mode_t mode, const folder_piece *pieces, int count);
+extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
 
 /* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
 extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);

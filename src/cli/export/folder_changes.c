@@ -14,9 +14,6 @@
 
 #include "messages.h"
 
-/* Fewer files than these are not merged. */
-#define LEAST_MERGED 4
-
 /* Adds the changes of some files of the folder, if all are there. */
 static bool
 load(const list_folder *f, const feed_manifest *of, const feed_file *files, size_t count, entry_list *all)
@@ -45,32 +42,17 @@ folder_load_changes(const list_folder *f, entry_list *all)
 	return load(f, &f->manifest, f->manifest.changes, f->manifest.change_count, all);
 }
 
-static uint64_t
-entries_of(const feed_file *file)
-{
-	return (file->length - FEED_CHANGES_HEADER) / FEED_ENTRY_BYTES;
-}
-
-/*
- * How many of the last files become one: from the first that has twice its length behind it; all,
- * if keys that were changed again and again fill the row.
- */
+/* How many of the last files become one; all, if keys that were changed again and again fill the row. */
 static size_t
 count_merged(const feed_manifest *next, uint64_t coming)
 {
-	uint64_t	behind = 0;
-	size_t		merged = 0;
+	uint64_t	entries = coming;
 	size_t		i;
 
-	for (i = next->change_count; i-- > 0;)
-	{
-		if (2 * entries_of(&next->changes[i]) <= behind)
-			merged = next->change_count - i;
-		behind += entries_of(&next->changes[i]);
-	}
-	if (behind + coming > FEED_MOST_ENTRIES || next->change_count == FEED_MOST_CHANGES)
-		return next->change_count;
-	return merged < LEAST_MERGED ? 0 : merged;
+	for (i = 0; i < next->change_count; i++)
+		entries += (next->changes[i].length - FEED_CHANGES_HEADER) / FEED_ENTRY_BYTES;
+	return entries > FEED_MOST_ENTRIES || next->change_count == FEED_MOST_CHANGES ? next->change_count :
+		folder_count_merged(next->changes, next->change_count);
 }
 
 /* A file of these changes, and its line, which begins where the last one ends. */
@@ -78,16 +60,16 @@ static bool
 write_file(list_folder *f, const entry_list *of, uint64_t to, feed_manifest *next, uint8_t **bytes)
 {
 	feed_changes_of head = {next->content, {0}, of->count};
-	folder_piece piece = {NULL, feed_changes_bytes(of->count)};
+	size_t		length = feed_changes_bytes(of->count);
 	feed_file	file;
 
 	memset(&file, 0, sizeof file);
 	memcpy(head.identity, next->identity, sizeof head.identity);
-	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
+	*bytes = allocate(NULL, length, 1);
 	feed_changes_write(&head, of->entries, *bytes);
 	file.from = next->change_count == 0 ? 0 : next->changes[next->change_count - 1].to;
 	file.to = to;
-	if (!folder_write_content(f, &piece, 1, FEED_IS_CHANGES, &file))
+	if (!folder_write_content(f, *bytes, length, FEED_IS_CHANGES, &file))
 		return false;
 	next->changes = allocate(next->changes, next->change_count + 1, sizeof file);
 	next->changes[next->change_count++] = file;

@@ -23,27 +23,19 @@
 #define MOST_EPOCHS 8
 
 bool
-folder_write_content(const list_folder *f, const folder_piece *pieces, int count, feed_kind kind, feed_file *file)
+folder_write_content(const list_folder *f, const void *bytes, size_t length, feed_kind kind, feed_file *file)
 {
 	char		name[FEED_FILE_NAME_BYTES];
-	crypto_hash_sha256_state state;
-	uint8_t    *bytes;
+	uint8_t    *before;
 	bool		there;
-	int			i;
 
-	crypto_hash_sha256_init(&state);
-	file->length = 0;
-	for (i = 0; i < count; i++)
-	{
-		crypto_hash_sha256_update(&state, pieces[i].bytes, pieces[i].length);
-		file->length += pieces[i].length;
-	}
-	crypto_hash_sha256_final(&state, file->digest);
-	bytes = folder_read_file(f->folder, file, kind);
-	there = bytes != NULL;
-	free(bytes);
+	crypto_hash_sha256(file->digest, bytes, length);
+	file->length = length;
+	before = folder_read_file(f->folder, file, kind);
+	there = before != NULL;
+	free(before);
 	feed_file_name(name, file->digest, kind);
-	return (there || folder_write(f->folder, name, 0644, pieces, count)) && folder_run_after(f, name) &&
+	return (there || folder_write(f->folder, name, 0644, bytes, length)) && folder_run_after(f, name) &&
 		(!there || utimensat(f->folder, name, NULL, 0) == 0);
 }
 
@@ -68,15 +60,12 @@ folder_make_wholes(const list_folder *f, list_image *image, uint64_t serial, fee
 
 	for (i = 0; i < image->count; i++)
 	{
-		feed_part	part = image->parts[i];
-		folder_piece pieces[2];
+		size_t		length;
+		const uint8_t *filter = image_filter(image, i, &length);
 
 		memset(&files[i], 0, sizeof files[i]);
 		files[i].to = serial;
-		feed_part_seal(&part, image->bodies[i]);
-		pieces[0] = (folder_piece) {part.header, feed_before(&part)};
-		pieces[1] = (folder_piece) {image->bodies[i], (size_t) part.length};
-		if (!folder_write_content(f, pieces, 2, FEED_IS_WHOLE, &files[i]))
+		if (!folder_write_content(f, filter, length, FEED_IS_WHOLE, &files[i]))
 			return false;
 	}
 	return true;
@@ -213,14 +202,14 @@ static bool
 write_patch(const list_folder *f, const feed_patch *patch, const list_image *image, const feed_change *changes, uint64_t most,
 			feed_manifest *next, uint8_t **bytes)
 {
-	folder_piece piece = {NULL, feed_patch_write(patch, image->parts, changes, image->count, NULL)};
+	size_t		length = feed_patch_write(patch, image->parts, changes, image->count, NULL);
 
 	*bytes = NULL;
-	if (piece.length > most)
+	if (length > most)
 		return true;
-	piece.bytes = *bytes = allocate(NULL, piece.length, 1);
+	*bytes = allocate(NULL, length, 1);
 	feed_patch_write(patch, image->parts, changes, image->count, *bytes);
-	return folder_write_content(f, &piece, 1, FEED_IS_PATCH, add_patch(next, patch->kind, patch->from, patch->to));
+	return folder_write_content(f, *bytes, length, FEED_IS_PATCH, add_patch(next, patch->kind, patch->from, patch->to));
 }
 
 /* A feed_patch_position: state is the bits of each part. */
@@ -230,34 +219,36 @@ note_position(void *state, uint32_t part, uint64_t position)
 	positions_add((bit_positions *) state + part, position);
 }
 
-/* How many of the last sets become one: from the first that has twice its length behind it. */
-static size_t
-count_merged(const feed_manifest *next)
+size_t
+folder_count_merged(const feed_file *files, size_t count)
 {
 	uint64_t	behind = 0;
 	size_t		merged = 0;
 	size_t		i;
 
-	for (i = next->patch_count; i-- > 0 && next->patches[i].kind == FEED_SET && next->patches[i].from >= next->epoch;)
-	{
-		if (2 * next->patches[i].length <= behind)
-			merged = next->patch_count - i;
-		behind += next->patches[i].length;
-	}
+	for (i = count; i-- > 0; behind += files[i].length)
+		if (2 * files[i].length <= behind)
+			merged = count - i;
 	return merged < LEAST_MERGED ? 0 : merged;
 }
 
 static bool
 merge_sets(list_folder *f, list_image *image, feed_manifest *next)
 {
-	size_t		count = count_merged(next);
-	feed_file  *first = next->patches + next->patch_count - count;
+	size_t		sets = 0;
+	size_t		count;
+	feed_file  *first;
 	list_image	all;
 	feed_patch	patch;
 	uint8_t    *bytes = NULL;
 	bool		well = true;
 	size_t		i;
 
+	/* of this epoch */
+	for (i = next->patch_count; i-- > 0 && next->patches[i].kind == FEED_SET && next->patches[i].from >= next->epoch;)
+		sets++;
+	count = folder_count_merged(next->patches + next->patch_count - sets, sets);
+	first = next->patches + next->patch_count - count;
 	if (count == 0)
 		return true;
 	memset(&all, 0, sizeof all);

@@ -18,24 +18,12 @@
 #include "messages.h"
 #include "system.h"
 
-static bool
-write_pieces(int fd, const folder_piece *pieces, int count)
-{
-	uint64_t	at = 0;
-	int			i;
-
-	for (i = 0; i < count; at += pieces[i++].length)
-		if (!write_all(fd, pieces[i].bytes, pieces[i].length, at))
-			return false;
-	return true;
-}
-
 bool
-folder_write(int folder, const char *name, mode_t mode, const folder_piece *pieces, int count)
+folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length)
 {
 	char	   *unfinished = text_of("%s%s", FOLDER_UNFINISHED, name);
 	int			fd = openat(folder, unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	bool		written = fd >= 0 && write_pieces(fd, pieces, count) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+	bool		written = fd >= 0 && write_all(fd, bytes, length, 0) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
 
 	if (fd >= 0 && close(fd) != 0)
 		written = false;

@@ -92,14 +92,13 @@ static bool
 write_manifest(list_folder *f, feed_manifest *next)
 {
 	char	   *text = padded_text(f, next);
-	folder_piece piece = {text, strlen(text)};
-	bool		written = folder_fits(piece.length) && check_alone(f) &&
-		folder_write(f->folder, FEED_MANIFEST, 0644, &piece, 1);
+	size_t		length = strlen(text);
+	bool		written = folder_fits(length) && check_alone(f) && folder_write(f->folder, FEED_MANIFEST, 0644, text, length);
 
 	free(text);
 	if (!written)
 		return false;
-	f->manifest_length = piece.length;
+	f->manifest_length = length;
 	feed_manifest_free(&f->manifest);
 	f->manifest = *next;
 	memset(next, 0, sizeof *next);

@@ -112,7 +112,9 @@ let_go(list_file *file)
 		close(file->fd);
 	file->fd = -1;
 	free(file->parts);
+	free(file->slots);
 	file->parts = NULL;
+	file->slots = NULL;
 	file->state = FILE_EMPTY;
 }
 
@@ -222,7 +224,7 @@ use(list_file *file, const found *f)
 	memset(&file->now, 0, sizeof file->now);
 	(void) feed_told(f->page, &file->who, feed_where_is(&file->who, &file->here), &file->now.content);
 	feed_how_read(f->page, &file->how);
-	return true;
+	return table_read(file) || file_trouble(file, "read");
 }
 
 static bool

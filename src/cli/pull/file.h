@@ -81,6 +81,7 @@ typedef struct list_file
 	feed_now	now;			/* what is stored; of FOREIGN what it may tell */
 	feed_how	how;
 	feed_table	table;			/* of changes by day, of a tracked list */
+	uint8_t    *slots;			/* the same; NULL: there is none */
 	struct timespec written;	/* when the file was written last, by this process */
 	bool		leave;			/* it was to be replaced, by a follower that ended before: maybe as a disk failed */
 	bool		lost;			/* its bits are not what they should be: a whole is needed */
@@ -103,6 +104,7 @@ typedef struct list_file
 	uint64_t	new_length;
 	unsigned	new_log2;		/* of the slots of its table; 0: none yet */
 	feed_table	new_table;
+	uint8_t    *new_slots;
 } list_file;
 
 /* ------------------------------------------------------------------------
@@ -165,14 +167,17 @@ extern bool file_again_with(list_file *file, const entry_list *more, uint64_t id
  * file_changes.c: changes by day
  * ------------------------------------------------------------------------ */
 
-/* Goes on with the table of a file that is MINE; false if it is damaged. */
+/* Reads the table, if there is one; false with errno. */
+extern bool table_read(list_file *file);
+
+/* Goes on with that of a file that is MINE; false if it is damaged. */
 extern bool table_go_on(list_file *file);
 
 /* Whether it still is as it was stored. */
 extern bool table_is_right(const list_file *file);
 
-/* Adds what is in its slots; false with errno. */
-extern bool table_read(const list_file *file, entry_list *entries);
+/* Adds what is in its slots. */
+extern void table_entries(const list_file *file, entry_list *entries);
 
 /* Sets entries in FILE, which is MINE, or makes a new file where the table would be full. */
 extern bool table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to);

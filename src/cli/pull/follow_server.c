@@ -75,14 +75,11 @@ server_length(const follower *f, uint32_t part)
 static led
 server_part(follower *f, uint32_t part)
 {
-	const server_look *look = f->state;
-	const list_image *image = &look->source.news.image;
-	feed_part	sealed = image->parts[part];
-	uint64_t	at = f->file.new_parts[part].at;
+	server_look *look = f->state;
+	size_t		length;
+	const uint8_t *filter = image_filter(&look->source.news.image, part, &length);
 
-	feed_part_seal(&sealed, image->bodies[part]);
-	if (write_all(f->file.new_fd, sealed.header, feed_before(&sealed), at) &&
-		write_all(f->file.new_fd, image->bodies[part], (size_t) sealed.length, at + feed_before(&sealed)))
+	if (write_all(f->file.new_fd, filter, length, f->file.new_parts[part].at))
 		return LED;
 	(void) file_trouble(&f->file, "fill");
 	return BROKEN;

@@ -38,7 +38,9 @@ new_file_drop(list_file *file)
 	file->new_fd = -1;
 	unlinkat(file->folder, file->new_file, 0);
 	free(file->new_parts);
+	free(file->new_slots);
 	file->new_parts = NULL;
+	file->new_slots = NULL;
 	file->new_count = 0;
 }
 
@@ -165,10 +167,13 @@ new_file_end(list_file *file, const file_facts *facts)
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file->parts);
+	free(file->slots);
 	file->fd = file->new_fd;
 	file->parts = file->new_parts;
+	file->slots = file->new_slots;
 	file->new_fd = -1;
 	file->new_parts = NULL;
+	file->new_slots = NULL;
 	file->new_count = 0;
 	file->who = who;
 	file->now = facts->now;
@@ -191,12 +196,9 @@ copy_table(list_file *file, const entry_list *more, uint64_t id, uint64_t to)
 
 	if (!file->who.tracked)
 		return true;
-	well = table_read(file, &all) || failed(file, "read the table of changes for");
-	if (well)
-	{
-		entries_add_all(&all, more);
-		well = new_file_table(file, &all, id, to);
-	}
+	table_entries(file, &all);
+	entries_add_all(&all, more);
+	well = new_file_table(file, &all, id, to);
 	entries_free(&all);
 	return well;
 }

@@ -19,14 +19,16 @@ touched_bytes(const feed_part *part)
 	return (size_t) (part->length / FEED_PIECE / 8 + 1);
 }
 
-void
-image_create(list_image *image, const feed_part *parts, uint32_t count)
+/* Of these filters, which nothing is known of but their headers. */
+static void
+create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint32_t count)
 {
 	uint32_t	i;
 
 	memset(image, 0, sizeof *image);
 	image->count = count;
 	image->parts = allocate(NULL, count, sizeof *image->parts);
+	image->filters = allocate(NULL, count, sizeof *image->filters);
 	image->bodies = allocate(NULL, count, sizeof *image->bodies);
 	image->bits_set = zeros(count, sizeof *image->bits_set);
 	image->news = zeros(count, sizeof *image->news);
@@ -36,11 +38,53 @@ image_create(list_image *image, const feed_part *parts, uint32_t count)
 		image->parts[i] = parts[i];
 		feed_part_strip(&image->parts[i]);
 		image->sum += feed_sum_header(parts[i].part, parts[i].header);
-		image->bodies[i] = zeros((size_t) parts[i].length, 1);
+		image->filters[i] = filters != NULL ? filters[i] : zeros(feed_before(&parts[i]) + (size_t) parts[i].length, 1);
+		image->bodies[i] = image->filters[i] + feed_before(&parts[i]);
 		/* none has come into the sum yet */
 		image->touched[i] = allocate(NULL, touched_bytes(&parts[i]), 1);
 		memset(image->touched[i], 255, touched_bytes(&parts[i]));
 	}
+}
+
+void
+image_create(list_image *image, const feed_part *parts, uint32_t count)
+{
+	create(image, parts, NULL, count);
+}
+
+const char *
+image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, uint32_t count, uint32_t *which)
+{
+	feed_part  *parts = allocate(NULL, count, sizeof *parts);
+	const char *problem = NULL;
+	uint32_t	i;
+
+	for (i = 0; i < count && problem == NULL; i++)
+	{
+		*which = i;
+		problem = feed_part_check(filters[i], lengths[i], &parts[i]);
+		if (problem == NULL && (parts[i].part != i || parts[i].parts != count))
+			problem = "another part";
+	}
+	if (problem == NULL)
+	{
+		create(image, parts, filters, count);
+		for (i = 0; i < count; i++)
+			image->bits_set[i] = parts[i].bits_set;
+	}
+	free(parts);
+	return problem;
+}
+
+const uint8_t *
+image_filter(list_image *image, uint32_t part, size_t *length)
+{
+	feed_part	sealed = image->parts[part];
+
+	feed_part_seal(&sealed, image->bodies[part]);
+	memcpy(image->filters[part], sealed.header, feed_before(&sealed));
+	*length = feed_before(&sealed) + (size_t) sealed.length;
+	return image->filters[part];
 }
 
 void
@@ -50,11 +94,12 @@ image_free(list_image *image)
 
 	for (i = 0; i < image->count; i++)
 	{
-		free(image->bodies[i]);
+		free(image->filters[i]);
 		free(image->touched[i]);
 		free(image->news[i].positions);
 	}
 	free(image->parts);
+	free(image->filters);
 	free(image->bodies);
 	free(image->bits_set);
 	free(image->news);
@@ -89,13 +134,6 @@ image_bytes(const list_image *image)
 /* ------------------------------------------------------------------------
  * Bits
  * ------------------------------------------------------------------------ */
-
-void
-image_fill(list_image *image, const feed_part *part, const uint8_t *filter)
-{
-	memcpy(image->bodies[part->part], filter + feed_before(part), (size_t) part->length);
-	image->bits_set[part->part] = part->bits_set;
-}
 
 void
 positions_add(bit_positions *bits, uint64_t position)

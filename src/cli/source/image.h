@@ -27,7 +27,8 @@ typedef struct list_image
 {
 	uint32_t	count;			/* of the parts; 0: there is none */
 	feed_part  *parts;			/* headers as they lie in a followed file */
-	uint8_t   **bodies;
+	uint8_t   **filters;		/* with room for their headers */
+	uint8_t   **bodies;			/* in these */
 	uint64_t   *bits_set;		/* of each part's level 1 */
 	bit_positions *news;		/* of each part; unsorted */
 	size_t		news_count;		/* of all */
@@ -37,16 +38,23 @@ typedef struct list_image
 
 /* Parts without bits, with these headers. */
 extern void image_create(list_image *image, const feed_part *parts, uint32_t count);
+
+/*
+ * Of whole filters of these lengths, whose memory it takes.  Returns NULL, or what is wrong with
+ * filter *which; then it takes nothing.
+ */
+extern const char *image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, uint32_t count,
+									uint32_t *which);
 extern void image_free(list_image *image);
+
+/* A part as a file of its own, with its whole header. */
+extern const uint8_t *image_filter(list_image *image, uint32_t part, size_t *length);
 
 /* Whether bits alone lead to filters with these headers. */
 extern bool image_fits(const list_image *image, const feed_part *parts, uint32_t count);
 
 /* Of all parts as files. */
 extern uint64_t image_bytes(const list_image *image);
-
-/* The body of a part of an image that was just created: that of a filter, of which nothing is new. */
-extern void image_fill(list_image *image, const feed_part *part, const uint8_t *filter);
 
 /*
  * Sets the bits of length bytes from byte at on, and notes those that are new, if wanted.

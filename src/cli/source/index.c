@@ -30,9 +30,8 @@ enum
  * looked up on the role's own search_path, which nothing else in this statement is.
  */
 bool
-index_begin(source *s, PGconn *connection)
+index_begin(source *s, PGconn *connection, const char *name)
 {
-	char	   *name = PQescapeLiteral(connection, s->plan.index, strlen(s->plan.index));
 	char	   *problem = text_of("there is no index \"%s\"", s->plan.index);
 	char	   *sql = text_of("WITH path AS MATERIALIZED (SELECT pg_catalog.set_config('search_path', reset_val, true) AS set"
 							  " FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=) 'search_path')"
@@ -40,15 +39,15 @@ index_begin(source *s, PGconn *connection)
 							  " pg_catalog.concat(n.nspname, '.', c.relname)"
 							  " FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
 							  " WHERE c.oid OPERATOR(pg_catalog.=) (SELECT pg_catalog.to_regclass(CASE WHEN set IS NOT NULL THEN %s END)::pg_catalog.oid FROM path)",
-							  name != NULL ? name : "NULL");
+							  name);
 	PGresult   *rows = source_row(connection, sql, problem);
 
-	free(s->index);
-	free(s->news.name);
-	s->index = rows == NULL ? NULL : source_field(rows, 0, 0);
-	s->news.name = rows == NULL ? NULL : source_field(rows, 0, 1);
+	if (rows != NULL)
+	{
+		s->index = source_field(rows, 0, 0);
+		s->news.name = source_field(rows, 0, 1);
+	}
 	PQclear(rows);
-	PQfreemem(name);
 	free(problem);
 	free(sql);
 	return s->index != NULL;

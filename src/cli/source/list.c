@@ -22,15 +22,6 @@
 #define ALL_CHANGES_SECONDS 60.0
 #define LACKING_SECONDS 60.0
 
-/* Parts as the server has them. */
-typedef struct list_parts
-{
-	feed_part  *parts;			/* with the headers of filters */
-	list_image	whole;
-	uint32_t	coming;			/* the part that comes in, ... */
-	uint64_t	length;			/* ... so far */
-} list_parts;
-
 /* What the server says of the list. */
 typedef struct list_head
 {
@@ -41,21 +32,6 @@ typedef struct list_head
 	uint64_t	xmin;			/* older transactions had ended in this snapshot */
 	char		server[96];		/* which it is of, and since when that runs */
 } list_head;
-
-bool
-list_begin(source *s, PGconn *connection)
-{
-	char	   *literal = PQescapeLiteral(connection, s->plan.list, strlen(s->plan.list));
-
-	free(s->index);
-	/* no list has a name that is no text in the connection's encoding */
-	s->index = text_of("%s", literal != NULL ? literal : "NULL");
-	PQfreemem(literal);
-	free(s->news.name);
-	s->news.name = text_of("%s", s->plan.list);
-	s->changes_xmin = 0;
-	return true;
-}
 
 static bool
 read_head(source *s, PGconn *connection, list_head *head)
@@ -113,47 +89,55 @@ check_list(source *s, const list_head *head)
  * Its parts
  * ------------------------------------------------------------------------ */
 
-/* A row_function: the next chunk of the part's body. */
+/* A part as it comes in. */
+typedef struct incoming
+{
+	uint8_t    *filter;
+	uint64_t	length;
+	uint64_t	got;
+} incoming;
+
+/* A row_function: the next chunk. */
 static bool
 take_chunk(void *state, const PGresult *row)
 {
-	list_parts *parts = state;
-	uint64_t	total = parts->parts[parts->coming].length;
-	uint64_t	left = total - parts->length;
+	incoming   *in = state;
+	uint64_t	left = in->length - in->got;
 	uint64_t	length = (uint64_t) PQgetlength(row, 0, 0);
 
 	if (left == 0 || length != (left < CHUNK_BYTES ? left : CHUNK_BYTES))
 	{
-		complain("the server sent %" PRIu64 " bytes at %" PRIu64 " of a filter of %" PRIu64, length, parts->length, total);
+		complain("the server sent %" PRIu64 " bytes at %" PRIu64 " of a filter of %" PRIu64, length, in->got, in->length);
 		return false;
 	}
-	memcpy(parts->whole.bodies[parts->coming] + parts->length, PQgetvalue(row, 0, 0), (size_t) length);
-	parts->length += length;
+	memcpy(in->filter + in->got, PQgetvalue(row, 0, 0), (size_t) length);
+	in->got += length;
 	return true;
 }
 
 /*
- * The series begins at an expression of the row, which is always 0, so that the planner
- * must read the filter's row once and go through the series for it.
+ * A part of this length, in new memory, or NULL.  The series begins at an expression of the row,
+ * which is always 0, so that the planner must read the filter's row once and go through the series
+ * for it.
  */
-static bool
-fetch_part(source *s, PGconn *connection, list_parts *parts)
+static uint8_t *
+fetch_part(source *s, PGconn *connection, uint32_t part, uint64_t length)
 {
-	const feed_part *part = &parts->parts[parts->coming];
-	uint64_t	before = feed_before(part);
 	char	   *sql = text_of("SELECT %s.bloom_chunk(l.filter, g.o, %" PRIu64 ") FROM %s.bloom_list_part AS l"
-							  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8"
-							  " OPERATOR(pg_catalog.+) %" PRIu64 ", %" PRIu64 ", %" PRIu64 ") AS g(o)"
+							  " CROSS JOIN LATERAL pg_catalog.generate_series((l.filter IS NULL)::pg_catalog.int4::pg_catalog.int8,"
+							  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
 							  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
-							  s->schema, CHUNK_BYTES, s->schema, before, before + part->length - 1, CHUNK_BYTES, s->index, parts->coming);
-	bool		streamed;
+							  s->schema, CHUNK_BYTES, s->schema, length - 1, CHUNK_BYTES, s->index, part);
+	incoming	in = {allocate(NULL, length, 1), length, 0};
+	bool		streamed = server_stream(connection, sql, take_chunk, &in);
 
-	parts->length = 0;
-	streamed = server_stream(connection, sql, take_chunk, parts);
 	free(sql);
-	if (streamed && parts->length != part->length)
-		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", parts->length, part->length);
-	return streamed && parts->length == part->length;
+	if (streamed && in.got == length)
+		return in.filter;
+	if (streamed)
+		complain("the server sent %" PRIu64 " of %" PRIu64 " bytes", in.got, length);
+	free(in.filter);
+	return NULL;
 }
 
 static bool
@@ -163,57 +147,46 @@ refuse_part(source *s, uint32_t i, const char *problem)
 	return source_refuse(s, "damaged");
 }
 
-/* Whether a part that has come is what its header says. */
-static const char *
-check_part(const feed_part *part, const uint8_t *body)
-{
-	feed_part	sealed = *part;
-
-	if (feed_is_exact(part))
-		return feed_part_check(body, part->length, &sealed);
-	feed_part_seal(&sealed, body);
-	return memcmp(sealed.header, part->header, FEED_HEADER_BYTES) == 0 ? NULL : "bits set or checksum";
-}
-
 /* Reads and checks all parts, of which rows has the headers. */
 static bool
-fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_parts *parts)
+fetch_parts(source *s, PGconn *connection, const PGresult *rows, list_image *whole)
 {
-	list_image  *whole = &parts->whole;
 	uint32_t	count = (uint32_t) PQntuples(rows);
+	uint8_t   **filters = zeros(count + 1, sizeof *filters);
+	uint64_t   *lengths = zeros(count + 1, sizeof *lengths);
+	const char *problem = NULL;
+	bool		fetched = count > 0;
 	uint32_t	i;
-	const char *problem;
 
-	parts->parts = allocate(NULL, count + 1, sizeof *parts->parts);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count && fetched; i++)
 	{
-		feed_part  *part = &parts->parts[i];
+		feed_part	part;
 
-		problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), part);
-		if (problem != NULL || part->part != i || part->parts != count)
-			return refuse_part(s, i, problem != NULL ? problem : "another part");
-	}
-	image_create(whole, parts->parts, count);
-	for (i = 0; i < count; i++)
-	{
-		parts->coming = i;
-		if (!fetch_part(s, connection, parts))
-			return false;
-		problem = check_part(&parts->parts[i], whole->bodies[i]);
+		problem = feed_part_read((const uint8_t *) PQgetvalue(rows, (int) i, 0), (uint64_t) PQgetlength(rows, (int) i, 0), &part);
 		if (problem != NULL)
-			return refuse_part(s, i, problem);
-		whole->bits_set[i] = parts->parts[i].bits_set;
+			break;
+		lengths[i] = feed_before(&part) + part.length;
+		filters[i] = fetch_part(s, connection, i, lengths[i]);
+		fetched = filters[i] != NULL;
 	}
-	return count > 0;
+	if (fetched && problem == NULL)
+		problem = image_of_filters(whole, filters, lengths, count, &i);
+	if (problem != NULL)
+		fetched = refuse_part(s, i, problem);
+	for (i = 0; i < count && whole->count == 0; i++)
+		free(filters[i]);
+	free(filters);
+	free(lengths);
+	return fetched;
 }
 
 static bool
-read_parts(source *s, PGconn *connection, list_parts *parts)
+read_parts(source *s, PGconn *connection, list_image *whole)
 {
 	char	   *sql = text_of("SELECT %s.bloom_chunk(filter, 0::pg_catalog.int8, %d) FROM %s.bloom_list_part WHERE name OPERATOR(pg_catalog.=) %s ORDER BY part",
 							  s->schema, FEED_FRONT_BYTES, s->schema, s->index);
 	PGresult   *rows = server_query(connection, sql);
-	bool		read = rows != NULL && fetch_parts(s, connection, rows, parts);
+	bool		read = rows != NULL && fetch_parts(s, connection, rows, whole);
 
 	free(sql);
 	PQclear(rows);
@@ -256,19 +229,18 @@ take_list(source *s, PGconn *connection, const list_head *head)
 {
 	list_image  *image = &s->news.image;
 	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
-	list_parts	parts;
+	list_image	whole;
 	bool		taken;
 	bool		forked;
 
-	memset(&parts, 0, sizeof parts);
-	taken = read_parts(s, connection, &parts);
-	forked = taken && same && !(image_fits(image, parts.parts, parts.whole.count) && image_sum(image) == image_sum(&parts.whole));
+	memset(&whole, 0, sizeof whole);
+	taken = read_parts(s, connection, &whole);
+	forked = taken && same && !(image_fits(image, whole.parts, whole.count) && image_sum(image) == image_sum(&whole));
 	s->counts.whole_reads++;
 	if (taken && !same)
 		/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
-		source_take(s, &parts.whole, head->tracked || !is_superset(image, &parts.whole), WHOLE_REMOVED);
-	image_free(&parts.whole);
-	free(parts.parts);
+		source_take(s, &whole, head->tracked || !is_superset(image, &whole), WHOLE_REMOVED);
+	image_free(&whole);
 	if (forked)
 	{
 		complain("the list \"%s\" has other bits than before under the same serial: two servers publish under one identity",

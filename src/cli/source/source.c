@@ -157,10 +157,29 @@ source_take(source *s, list_image *whole, bool fewer, whole_reason fitting)
 bool
 source_begin(source *s, PGconn *connection)
 {
+	const char *name = s->plan.list != NULL ? s->plan.list : s->plan.index;
+	char	   *quoted = PQescapeLiteral(connection, name, strlen(name));
+	/* nothing has a name that is no text in the connection's encoding */
+	char	   *literal = text_of("%s", quoted != NULL ? quoted : "NULL");
+	bool		found;
+
+	PQfreemem(quoted);
 	s->reason = "no-look";
 	free(s->token);
-	s->token = NULL;
-	return find_server(s, connection) && (s->plan.list != NULL ? list_begin(s, connection) : index_begin(s, connection));
+	free(s->index);
+	free(s->news.name);
+	s->token = s->index = s->news.name = NULL;
+	s->changes_xmin = 0;
+	found = find_server(s, connection);
+	if (s->plan.list == NULL)
+	{
+		found = found && index_begin(s, connection, literal);
+		free(literal);
+		return found;
+	}
+	s->index = literal;
+	s->news.name = text_of("%s", name);
+	return found;
 }
 
 bool

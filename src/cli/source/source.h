@@ -134,10 +134,10 @@ extern PGresult *source_row(PGconn *connection, const char *sql, const char *pro
  * index.c, list.c
  * ------------------------------------------------------------------------ */
 
-extern bool index_begin(source *s, PGconn *connection);
+/* Finds the index of this name, a literal. */
+extern bool index_begin(source *s, PGconn *connection, const char *name);
 extern bool index_look(source *s, PGconn *connection);
 
-extern bool list_begin(source *s, PGconn *connection);
 extern bool list_look(source *s, PGconn *connection);
 
 #endif							/* CLI_SOURCE_H */
