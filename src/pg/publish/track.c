@@ -76,11 +76,11 @@ bfpg_track_check_query(const BfpgPublication *list)
 {
 	BfpgPublication kept = *list;
 
-	if (list->query != NULL && !bfpg_definition_has_query(&list->place, list->name))
+	if (list->asked.query != NULL && !bfpg_definition_has_query(&list->place, list->name))
 		return;
-	if (list->query != NULL)
+	if (list->asked.query != NULL)
 		bfpg_definition_read(&kept);
-	if (list->query != NULL && !list->temporary && strcmp(kept.query, list->query) == 0 && same_path(kept.settings, list->settings))
+	if (list->asked.query != NULL && !list->made.temporary && strcmp(kept.asked.query, list->asked.query) == 0 && same_path(kept.asked.settings, list->asked.settings))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -94,7 +94,7 @@ void
 bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
 {
 	ListCell   *cell;
-	bool		stale = list->remote;
+	bool		stale = list->made.remote;
 
 	foreach(cell, plan->rtable)
 	{
@@ -281,7 +281,7 @@ bloomfilter_track(PG_FUNCTION_ARGS)
 	by_table = read_table(fcinfo, &tracked);
 	if (by_table)
 		track_table(&list, &last, &tracked);
-	list.tracking = BFPG_TRACK;
+	list.asked.tracking = BFPG_TRACK;
 	PG_TRY();
 	{
 		bfpg_publish_run(&list, bfpg_publish_refresh);
@@ -307,7 +307,7 @@ bloomfilter_untrack(PG_FUNCTION_ARGS)
 	uint64		i;
 
 	begin(fcinfo, "bloom_untrack", &list);
-	list.tracking = BFPG_UNTRACK;
+	list.asked.tracking = BFPG_UNTRACK;
 	bfpg_publish_run(&list, bfpg_publish_refresh);
 	SPI_commit();
 	EnsurePortalSnapshotExists();
