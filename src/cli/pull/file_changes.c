@@ -124,6 +124,7 @@ new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to)
 	file->new_log2 = feed_table_log2(entries->count > file->table.count ? entries->count : file->table.count);
 	bytes = feed_table_bytes(file->new_log2);
 	file->new_table = (feed_table) {0, id, to, 0};
+	free(file->new_slots);
 	file->new_slots = zeros(bytes, 1);
 	errno = 0;
 	for (i = 0; i < entries->count && errno == 0; i++)
