@@ -162,6 +162,9 @@ like($_, qr/bloom_agg\(id, \$1::bigint/, 'a subquery as n is a parameter') forea
 is(value("select md5(q::text) from ($subquery) q"),
 	value('select md5(q::text) from (select bloom_agg(id, 60000, 0.01) from gathered) q'),
 	'and the result is the same');
+# Other servers' rows may be old: a list of them can't be tracked.
+my (undef, undef, $refused) = $node->psql('postgres', q{call bloom_track('gathered')});
+like($refused, qr/list "gathered" can't be tracked, since its query reads rows that may be old/, 'a list of foreign rows is not tracked');
 # What is not sent: the rows travel.
 $node->safe_psql('postgres', qq{alter server $_ options (drop extensions)}) foreach @regions;
 unlike(join("\n", remote_sql(q{select bloom_agg(id, 60000, 0.01) from member group by region})),

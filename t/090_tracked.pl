@@ -237,6 +237,22 @@ SELECT count(*), (SELECT setting::int > 0 FROM pg_settings WHERE name = 'max_par
 EOC
 like($db->query("EXPLAIN (COSTS off) SELECT count(*) FROM large WHERE bloom_lookup('large', id)"), qr/Parallel Seq Scan/, 'they do');
 
+# Keys of another kind: earlier changes count no more, and what is changed meanwhile isn't lost.
+my $publish = "CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9, allow_type_change => true)";
+$db->query('UPDATE device SET active = NOT active WHERE id < 5');
+foreach my $meanwhile ('SELECT bloom_change(\'active\', 7, true)', '')
+{
+	$db->query('BEGIN ISOLATION LEVEL REPEATABLE READ; ALTER TABLE device ALTER id TYPE text');
+	$other->query($meanwhile);
+	(undef, $state) = $db->try($publish);
+	is($state, $meanwhile eq '' ? '' : '40001', 'another kind of keys, ' . ($meanwhile || 'and no change meanwhile'));
+	$db->query('COMMIT');
+}
+my $wrong = "SELECT count(*) FROM device WHERE bloom_lookup('active', id) IS DISTINCT FROM coalesce(active, false)";
+is($db->query($wrong), 0, 'each text is answered');
+$db->query("UPDATE device SET active = NOT active WHERE id IN ('3', '30')");
+is($db->query("$wrong; SELECT count(*) FROM bloom_list_change WHERE name = 'active'"), "0\n2", 'and its changes, among which are none of numbers');
+
 $_->quit foreach $db, $other;
 stayed_alive($node);
 $node->stop;

@@ -75,7 +75,8 @@ typedef struct ChangesState
 	TimestampTz true_at;		/* 0: not known */
 	bool		whole;
 	XLogRecPtr	since;			/* 0 if whole: all pages are beyond it */
-	uint32		told;			/* rows before those of pages: the token, and headers if whole */
+	bool		told_token;		/* the first row */
+	uint32		told_headers;	/* then those of parts, if whole */
 	BlockNumber next_page;		/* of level 0 */
 	BufferAccessStrategy strategy;
 	MemoryContext context;		/* of what is below, for one page of level 0 */
@@ -206,24 +207,24 @@ header_of(const BfpgLive *live, uint32 part)
 static bool
 next_row(ChangesState *state, Datum *values, bool *nulls)
 {
-	uint32		part = state->told - 1;
+	uint32		part = 0;
 	bytea	   *bytes;
 
 	memset(nulls, true, COLUMNS * sizeof *nulls);
-	if (state->told == 0)
+	if (!state->told_token)
 	{
 		bytes = copied(&state->token, sizeof state->token);
 		nulls[3] = false;
 		values[3] = Int64GetDatum((int64) bf_hash(&state->token.build, sizeof(ChangesBuild), 0));
 		nulls[4] = state->true_at == 0;
 		values[4] = TimestampTzGetDatum(state->true_at);
-		state->told++;
+		state->told_token = true;
 	}
-	else if (state->whole && part < state->live.header.parts)
+	else if (state->whole && state->told_headers < state->live.header.parts)
 	{
+		part = state->told_headers++;
 		bytes = header_of(&state->live, part);
 		nulls[0] = false;
-		state->told++;
 	}
 	else if (find_changed(state))
 	{

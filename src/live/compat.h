@@ -78,6 +78,17 @@ bfpg_am_routine(const IndexAmRoutine *routine)
 #endif
 }
 
+/* A page at the end of a fork, empty and locked; by an interface of its own from 16 on.  The caller holds the extension lock. */
+static inline Buffer
+bfpg_extend(Relation relation, ForkNumber fork)
+{
+#if PG_VERSION_NUM >= 160000
+	return ExtendBufferedRel(BMR_REL(relation), fork, NULL, EB_LOCK_FIRST | EB_SKIP_EXTENSION_LOCK);
+#else
+	return ReadBufferExtended(relation, fork, P_NEW, RBM_ZERO_AND_LOCK, NULL);
+#endif
+}
+
 /* How many workers a build may have: planned by CREATE INDEX itself from 17 on. */
 static inline int
 bfpg_build_workers(Relation heap, Relation index, const IndexInfo *info)

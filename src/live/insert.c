@@ -143,7 +143,7 @@ insert_coder(Relation index, IndexInfo *info)
 BlockNumber
 bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta, unsigned level, bool log)
 {
-	Buffer		buffer = ReadBufferExtended(index, fork, P_NEW, RBM_ZERO_AND_LOCK, NULL);
+	Buffer		buffer = bfpg_extend(index, fork);
 	BlockNumber number = BufferGetBlockNumber(buffer);
 
 	START_CRIT_SECTION();

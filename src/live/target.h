@@ -56,7 +56,7 @@ typedef struct BfpgLiveTargets
 	Oid			table;			/* that was named, or whose index was */
 	uint32		key_type;		/* as in bf_header, BF_KEY_NONE if there is no target */
 	Oid			column_type;	/* the SQL type that the indexes have, then */
-	bool		lasting;		/* right for other transactions, too: see find.c */
+	bool		lasting;		/* right for other transactions, too: see known.c */
 	bool		of_snapshot;	/* right for one snapshot only, that of mark */
 	bool		compressed;		/* some are compressed chunks, which have no index to ask */
 	bool		of_leaves;		/* their indexes are locked only while they are asked */
@@ -66,7 +66,7 @@ typedef struct BfpgLiveTargets
 	MemoryContext context;		/* of this, and of what it points to */
 } BfpgLiveTargets;
 
-/* find.c */
+/* known.c */
 
 /*
  * Finds the targets of a question and returns true, or finds that those known are still
@@ -75,6 +75,11 @@ typedef struct BfpgLiveTargets
  */
 extern bool bfpg_live_find_targets(BfpgLiveTargets *targets, Oid relation, const NameData *column,
 								   MemoryContext context);
+
+/* find.c */
+
+/* The same by the catalogs, and locks what it finds. */
+extern void bfpg_live_search_targets(BfpgLiveTargets *targets);
 
 /*
  * Locks a target's index for as long as it is asked, unless that is locked already, and reads its

@@ -1,7 +1,6 @@
 // For Node.
-import { absolute, asyncIo, syncIo, uptime } from './files.js'
 import { useFiles } from './filter.js'
-import { openPath, stampOfPath } from './open.js'
+import { absolute, asyncIo, openPath, stampOfPath, syncIo, uptime } from './open.js'
 
 useFiles({ absolute, asyncIo, syncIo, uptime, openPath, stampOfPath })
 

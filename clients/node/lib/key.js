@@ -4,8 +4,7 @@ import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
   BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, keyTypeNames, kindName, rowKind
 } from './key-types.js'
-import { withoutBlanks } from './text.js'
-import { hexOf, parseText, rawKey } from './texts.js'
+import { checkText, hexOf, parseText, rawKey, withoutBlanks } from './text.js'
 
 const encoder = new TextEncoder()
 
@@ -183,17 +182,6 @@ function int64 (value) {
   }
   if (BigInt.asIntN(64, value) !== value) {
     throw new KeyValueError(`${show(value)} has more than 64 bits`)
-  }
-  return value
-}
-
-/** An unpaired surrogate has no UTF-8, and encoders put another character there. */
-export function checkText (value) {
-  if (typeof value !== 'string') {
-    throw new KeyTypeError(`${show(value)} is not a string`)
-  }
-  if (!value.isWellFormed()) {
-    throw new KeyValueError('the string has an unpaired surrogate')
   }
   return value
 }

@@ -1,12 +1,10 @@
 // From bytes or an open file to the parts of a filter or of a list.
 //
 // An io reads: of a file of Node's, or of bytes in memory.
-import { Changes } from './changes.js'
 import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.js'
-import { FollowedParts } from './followed.js'
 import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
-import { Parts } from './parts.js'
+import { Changes, FollowedParts, Parts } from './parts.js'
 import { LOST, PAGE, WHO_BYTES, identityOf, isPage, placeOf, readPage, refuseUnless } from './status.js'
 import { noPause } from './steps.js'
 

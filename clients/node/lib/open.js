@@ -1,9 +1,56 @@
-// From a path of Node's file system to the parts of a filter or of a list.
+// From a path of Node's file system to the parts of a filter or of a list, with waiting and without.
 import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import { ChangedFileError, InvalidFilterError, inFile } from './errors.js'
-import { thisBoot } from './files.js'
 import { load, readStart } from './load.js'
 import { LOST, PAGE, WHO_BYTES, isPage, readPage } from './status.js'
+import { noPause, pause } from './steps.js'
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+const BOOT_BYTES = 16
+
+const [stat, open, fstat, close, read] = [fs.stat, fs.open, fs.fstat, fs.close, fs.read].map(promisify)
+const exact = { bigint: true }
+
+export const syncIo = {
+  pause: noPause,
+  stat: (file) => fs.statSync(file, exact),
+  open: (file) => fs.openSync(file, 'r'),
+  fstat: (handle) => fs.fstatSync(handle, exact),
+  read: (handle, bytes, from) => fs.readSync(handle, bytes, 0, bytes.length, from),
+  close: (handle) => fs.closeSync(handle)
+}
+
+export const asyncIo = {
+  pause,
+  stat: (file) => stat(file, exact),
+  open: (file) => open(file, 'r'),
+  fstat: (handle) => fstat(handle, exact),
+  read: (handle, bytes, from) => read(handle, bytes, 0, bytes.length, from).then((result) => result.bytesRead),
+  close: (handle) => close(handle)
+}
+
+/**
+ * The path as it stays right when the program changes its folder. It is not normalised,
+ * as a folder in it may be a link.
+ */
+export function absolute (file) {
+  return typeof file !== 'string' || path.isAbsolute(file) ? file : `${process.cwd()}${path.sep}${file}`
+}
+
+/** This boot's id; zeros where the system has none. */
+export function thisBoot () {
+  try {
+    return Uint8Array.from(Buffer.from(fs.readFileSync(BOOT_ID, 'latin1').replace(/[-\n]/g, ''), 'hex'))
+  } catch {
+    return new Uint8Array(BOOT_BYTES)
+  }
+}
+
+/** Seconds since this boot. */
+export const { uptime } = os
 
 /** Where a page has its file's place, which is all zeros of one that nobody follows. */
 const [BOOT, BORN] = [48, 80]
@@ -13,20 +60,20 @@ const openFiles = new FinalizationRegistry((handle) => fs.closeSync(handle))
 
 /** A followed file that stays open. who is the beginning of its page, which never changes. */
 class OpenFile {
-  #path
+  #file
   #handle
   #who
   #size
   #isOther = false
 
-  constructor (path, handle, who, size) {
-    this.#path = path
+  constructor (file, handle, who, size) {
+    this.#file = file
     this.#handle = handle
     this.#who = Buffer.from(who)
     this.#size = size
   }
 
-  #refuse (what) { throw inFile(new ChangedFileError(`file was ${what}`), this.#path) }
+  #refuse (what) { throw inFile(new ChangedFileError(`file was ${what}`), this.#file) }
 
   /** Reads so many bytes to a place in others, or throws: what is not there is never taken for zeros. */
   readInto (bytes, at, length, from) {
@@ -61,40 +108,40 @@ class OpenFile {
       const stat = yield io.fstat(this.#handle)
       return yield * load(io, this.#handle, Number(stat.size), {}, placeOfFile(stat))
     } catch (error) {
-      throw inFile(error, this.#path)
+      throw inFile(error, this.#file)
     }
   }
 }
 
 /** Steps that open what is at a path: see load; stamp is what it was. */
-export function * openPath (io, path, options) {
-  return yield * withFile(io, path, function * (handle, stat, keep) {
+export function * openPath (io, file, options) {
+  return yield * withFile(io, file, function * (handle, stat, keep) {
     const stamp = yield * stampOf(io, handle, stat)
     return { stamp, ...yield * load(io, handle, Number(stat.size), options, placeOfFile(stat), keep) }
   })
 }
 
 /** What is at a path now. */
-export function * stampOfPath (io, path) {
-  return yield * withFile(io, path, (handle, stat) => stampOf(io, handle, stat))
+export function * stampOfPath (io, file) {
+  return yield * withFile(io, file, (handle, stat) => stampOf(io, handle, stat))
 }
 
 /**
  * Opens a file of which the size means something and lets use read it. It asks before it
  * opens, as opening a pipe would wait for a writer. It stays open if the result keeps it.
  */
-function * withFile (io, path, use) {
-  if (!(yield io.stat(path)).isFile()) {
-    throw inFile(new InvalidFilterError('short', 'not a regular file'), path)
+function * withFile (io, file, use) {
+  if (!(yield io.stat(file)).isFile()) {
+    throw inFile(new InvalidFilterError('short', 'not a regular file'), file)
   }
-  const handle = yield io.open(path)
+  const handle = yield io.open(file)
   let result
   try {
     const stat = yield io.fstat(handle)
-    result = yield * use(handle, stat, (who) => new OpenFile(path, handle, who, Number(stat.size)))
+    result = yield * use(handle, stat, (who) => new OpenFile(file, handle, who, Number(stat.size)))
     return result
   } catch (error) {
-    throw inFile(error, path)
+    throw inFile(error, file)
   } finally {
     const kept = result?.parts?.file
     kept === undefined ? yield io.close(handle) : openFiles.register(kept, handle)

@@ -1,7 +1,7 @@
 // What the page of a list's file tells, by the C code that all readers share: section 6 of doc/FEED.md.
 import { InvalidFilterError } from './errors.js'
 import { commonInstance } from './instance.js'
-import { hexOf } from './texts.js'
+import { hexOf } from './text.js'
 
 export const PAGE = 4096
 export const WHO_BYTES = 512

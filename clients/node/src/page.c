@@ -19,11 +19,7 @@ static const feed_rule *broken;
 static feed_who who;
 static feed_how how;
 
-EXPORT("page_at") const void *
-page_at(void)
-{
-	return &page;
-}
+TELLS(const void *, page_at, &page)
 
 /* Of a file of so many bytes: whether its page is valid. */
 EXPORT("read_page") int
@@ -33,41 +29,12 @@ read_page(double length)
 	return broken == NULL;
 }
 
-EXPORT("broken_word") const char *
-broken_word(void)
-{
-	return broken->word;
-}
-
-EXPORT("broken_text") const char *
-broken_text(void)
-{
-	return broken->text;
-}
-
-EXPORT("list_name") const char *
-list_name(void)
-{
-	return who.name;
-}
-
-EXPORT("list_identity") const uint8_t *
-list_identity(void)
-{
-	return who.identity;
-}
-
-EXPORT("list_parts") uint32_t
-list_parts(void)
-{
-	return who.parts;
-}
-
-EXPORT("born_sum") uint64_t
-born_sum(void)
-{
-	return who.born.sum;
-}
+TELLS(const char *, broken_word, broken->word)
+TELLS(const char *, broken_text, broken->text)
+TELLS(const char *, list_name, who.name)
+TELLS(const uint8_t *, list_identity, who.identity)
+TELLS(uint32_t, list_parts, who.parts)
+TELLS(uint64_t, born_sum, who.born.sum)
 
 /*
  * The next part, whose header lies where a filter does and in the file at a byte: where the
@@ -83,37 +50,15 @@ behind_part(uint32_t number, double at)
 }
 
 /* Whether the list is tracked, where its table of changes is, and log2 of its slots. */
-EXPORT("is_tracked") int
-is_tracked(void)
-{
-	return who.tracked;
-}
-
-EXPORT("table_at") double
-table_at(void)
-{
-	return (double) feed_table_at(&who);
-}
-
-EXPORT("table_log2") uint32_t
-table_log2(void)
-{
-	return who.log2_slots;
-}
+TELLS(int, is_tracked, who.tracked)
+TELLS(double, table_at, (double) feed_table_at(&who))
+TELLS(uint32_t, table_log2, who.log2_slots)
 
 /* Keys that were changed by day. */
-EXPORT("table_count") double
-table_count(void)
-{
-	return who.tracked ? (double) feed_load(page.bytes, FEED_TABLE_COUNT) : 0;
-}
+TELLS(double, table_count, who.tracked ? (double) feed_load(page.bytes, FEED_TABLE_COUNT) : 0)
 
 /* A feed_where. */
-EXPORT("where_is") int
-where_is(void)
-{
-	return (int) feed_where_is(&who, &page.seen);
-}
+TELLS(int, where_is, (int) feed_where_is(&who, &page.seen))
 
 EXPORT("told_serial") uint64_t
 told_serial(int where)
@@ -132,11 +77,7 @@ told_true_at(int where)
 }
 
 /* 1: another file took its place; 2: its follower found that its bits are not what they should be. */
-EXPORT("superseded") double
-superseded(void)
-{
-	return (double) feed_load(page.bytes, FEED_SUPERSEDED);
-}
+TELLS(double, superseded, (double) feed_load(page.bytes, FEED_SUPERSEDED))
 
 /* How the follower fares: seven numbers, then two texts. */
 EXPORT("read_how") const feed_how *
@@ -146,17 +87,8 @@ read_how(void)
 	return &how;
 }
 
-EXPORT("how_reason") const char *
-how_reason(void)
-{
-	return how.reason;
-}
-
-EXPORT("how_message") const char *
-how_message(void)
-{
-	return how.message;
-}
+TELLS(const char *, how_reason, how.reason)
+TELLS(const char *, how_message, how.message)
 
 /* Microseconds since the last look. */
 EXPORT("age") int64_t

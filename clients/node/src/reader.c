@@ -65,11 +65,7 @@ static const char *const rule_words[] = {
 };
 
 /* The filter begins on a cache line, so that its blocks do. */
-EXPORT("filter_at") uint8_t *
-filter_at(void)
-{
-	return (uint8_t *) (((uintptr_t) __heap_base + 63) & ~(uintptr_t) 63);
-}
+TELLS(uint8_t *, filter_at, (uint8_t *) (((uintptr_t) __heap_base + 63) & ~(uintptr_t) 63))
 
 /*
  * Where the first block is, or would be: of a followed file only one block lies behind
@@ -95,11 +91,7 @@ block_at(void)
 }
 
 /* How long a filter is, as its header says. */
-EXPORT("filter_length") double
-filter_length(void)
-{
-	return (double) bf_any_length(filter_at());
-}
+TELLS(double, filter_length, (double) bf_any_length(filter_at()))
 
 /* All rules that the header alone can break, of a filter of this length. */
 EXPORT("check_header") int
@@ -116,11 +108,7 @@ check_exact(uint32_t length)
 }
 
 /* Of an exact filter: keys of its universe that are no members, for which it was sized. */
-EXPORT("others") double
-others(void)
-{
-	return (double) shape.others;
-}
+TELLS(double, others, (double) shape.others)
 
 /*
  * The rules about the blocks, piece by piece, so that JavaScript can do other things
@@ -240,11 +228,7 @@ part_of(uint64_t hash)
 	return bf_part_of(hash, shape.level[0].parts);
 }
 
-EXPORT("hash_at") const uint64_t *
-hash_at(void)
-{
-	return &last_hash;
-}
+TELLS(const uint64_t *, hash_at, &last_hash)
 
 /*
  * What some slots of a table of changes say of the key that was hashed last: 0 unchanged, 1 the
@@ -330,20 +314,6 @@ ask_strings(const uint8_t *bytes, const uint32_t *ends, size_t count, uint64_t *
 }
 
 /* What the header says about the keys in the filter. */
-EXPORT("cardinality") double
-cardinality(void)
-{
-	return bf_estimate_keys(&shape.level[0]);
-}
-
-EXPORT("fpr") double
-fpr(void)
-{
-	return bf_estimate_rate(&shape.level[0]);
-}
-
-EXPORT("over_capacity") int
-over_capacity(void)
-{
-	return bf_over_capacity(&shape.level[0]);
-}
+TELLS(double, cardinality, bf_estimate_keys(&shape.level[0]))
+TELLS(double, fpr, bf_estimate_rate(&shape.level[0]))
+TELLS(int, over_capacity, bf_over_capacity(&shape.level[0]))

@@ -10,6 +10,14 @@
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
+/* A function that returns a value. */
+#define TELLS(type, name, value) \
+	EXPORT(#name) type \
+	name(void) \
+	{ \
+		return value; \
+	}
+
 /* Where the filter begins. */
 extern uint8_t *filter_at(void);
 

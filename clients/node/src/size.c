@@ -12,11 +12,7 @@
 static double found[8];
 static bf_sizing sizing;
 
-EXPORT("sizing_at") const double *
-sizing_at(void)
-{
-	return found;
-}
+TELLS(const double *, sizing_at, found)
 
 /*
  * Sizes a filter for n keys at rate p, as SQL's bloom_sizing does.  Returns 0 where no

@@ -23,17 +23,8 @@ text_key(int type, const char *text, size_t length, uint8_t *buffer)
 	return bf_text_key(type, text, length, buffer, &key);
 }
 
-EXPORT("key_at") const void *
-key_at(void)
-{
-	return key.bytes;
-}
-
-EXPORT("key_length") size_t
-key_length(void)
-{
-	return key.length;
-}
+TELLS(const void *, key_at, key.bytes)
+TELLS(size_t, key_length, key.length)
 
 /* The kind of the key of a type that has these bytes; 0: there is none. */
 EXPORT("key_kind") uint32_t

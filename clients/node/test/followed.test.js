@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import test from 'node:test'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
-import { thisBoot } from '../lib/files.js'
+import { thisBoot } from '../lib/open.js'
 import { PAGE } from '../lib/status.js'
 import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sound, tempFile, tempFolder, until } from './helpers.js'
 

@@ -55,80 +55,65 @@
 /* The largest block. */
 #define MAX_BLOCK_BYTES (1 << (BF_MAX_LOG2_BLOCK - 3))
 
+/* The TOAST index, for chunks that no guess finds. */
+typedef struct BfpgChunkIndex
+{
+	Snapshot	snapshot;
+	SnapshotData snapshot_room;
+	Relation   *indexes;		/* NULL until a guess fails */
+	int			count;
+	int			valid;
+} BfpgChunkIndex;
+
 /* One stored value's chunks, opened to be read. */
 typedef struct BfpgChunks
 {
 	BfpgStored *stored;
-	Relation	relation;
+	Relation	relation;		/* NULL: they are stored in another way, and read by slices */
 	BlockNumber pages;			/* of the relation, see pin.h */
 	int32		size;			/* bytes of the value */
-	Snapshot	snapshot;
-	SnapshotData snapshot_room;
 	Buffer		buffer;			/* a page of guessed places, locked, or 0 */
-	Relation   *indexes;		/* NULL until a guess fails */
-	int			index_count;
-	int			valid_index;
+	BfpgChunkIndex index;
+	int32		read;			/* the chunk that was read last, but by its place, or -1 */
+	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 	const bf_header *level;		/* of the filter, whose blocks are looked at */
 	int64		blocks_at;		/* where these begin in the value */
-	int32		read;			/* the chunk that was read by the index last, or -1 */
-	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 } BfpgChunks;
 
 /*
- * Only chunks between two that the index has shown are guessed.  Beyond them lie other values,
- * whose pages may be damaged; and a value's last chunk, which is mostly short, often goes back to
- * an earlier page that has room for it.
+ * The place of a chunk, if it is in the run.  Only chunks between two that the index has shown are
+ * guessed.  Beyond them lie other values, whose pages may be damaged; and a value's last chunk, which
+ * is mostly short, often goes back to an earlier page that has room for it.
  */
-
-/* The run that a chunk is in, or NULL. */
-static BfpgRun *
-find_run(BfpgRuns *runs, int32 chunk)
+static bool
+guess_place(const BfpgChunks *chunks, int32 chunk, ItemPointer place)
 {
-	int			i;
-
-	for (i = 0; i < runs->count; i++)
-	{
-		if (runs->runs[i].first <= chunk && chunk <= runs->runs[i].last)
-			return &runs->runs[i];
-	}
-	return NULL;
-}
-
-/* The place of a chunk of a run. */
-static void
-guess_place(const BfpgRun *run, int32 chunk, ItemPointer place)
-{
+	const BfpgRun *run = &chunks->stored->run;
 	int64		slot = run->shift + chunk;
 
+	if (chunks->relation == NULL || !TransactionIdIsValid(run->xmin) || chunk < run->first || run->last < chunk)
+		return false;
 	ItemPointerSet(place, (BlockNumber) (slot / EXTERN_TUPLES_PER_PAGE),
 				   (OffsetNumber) (slot % EXTERN_TUPLES_PER_PAGE + 1));
+	return true;
 }
 
-/* Remembers where the index has found a chunk. */
+/* Remembers where the index has found a chunk; a run of several stays when one lies elsewhere, as the last often does. */
 static void
-note_place(BfpgRuns *runs, int32 chunk, const ItemPointerData *place, TransactionId xmin)
+note_place(BfpgRun *run, int32 chunk, const ItemPointerData *place, TransactionId xmin)
 {
 	int64		page = ItemPointerGetBlockNumber(place);
 	int64		shift = page * EXTERN_TUPLES_PER_PAGE + ItemPointerGetOffsetNumber(place) - 1 - chunk;
-	int			i;
 
 	if (ItemPointerGetOffsetNumber(place) > EXTERN_TUPLES_PER_PAGE)
 		return;
-	for (i = 0; i < runs->count; i++)
+	if (run->shift == shift && run->xmin == xmin)
 	{
-		BfpgRun    *run = &runs->runs[i];
-
-		if (run->shift != shift || run->xmin != xmin)
-			continue;
 		run->first = Min(run->first, chunk);
 		run->last = Max(run->last, chunk);
-		return;
 	}
-	if (runs->count < BFPG_RUNS)
-		i = runs->count++;
-	else
-		i = runs->next++ % BFPG_RUNS;
-	runs->runs[i] = (BfpgRun) {shift, chunk, chunk, xmin};
+	else if (!TransactionIdIsValid(run->xmin) || run->first >= run->last)
+		*run = (BfpgRun) {shift, chunk, chunk, xmin};
 }
 
 /* A chunk of this run was not where it should be: the run ends there, and its longer side stays. */
@@ -141,42 +126,31 @@ cut_run(BfpgRun *run, int32 chunk)
 		run->first = chunk + 1;
 }
 
-/* False if the value's chunks are stored in another way than these here. */
-static bool
-open_chunks(BfpgChunks *chunks)
+static void
+open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 {
-	const BfpgStored *stored = chunks->stored;
 	Relation	relation;
 
+	chunks->stored = stored;
+	chunks->relation = NULL;
+	chunks->size = stored->pointer.va_rawsize - VARHDRSZ;
+	chunks->read = -1;
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
-		return false;
-	chunks->snapshot = bfpg_toast_snapshot(&chunks->snapshot_room);
+		return;
+	chunks->index.snapshot = bfpg_toast_snapshot(&chunks->index.snapshot_room);
 	relation = table_open(stored->pointer.va_toastrelid, AccessShareLock);
 	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID || RELATION_IS_OTHER_TEMP(relation) ||
 		TupleDescAttr(RelationGetDescr(relation), 0)->atttypid != OIDOID)
 	{
 		table_close(relation, AccessShareLock);
-		return false;
+		return;
 	}
-	chunks->relation = relation;
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
+	chunks->relation = relation;
 	chunks->pages = InvalidBlockNumber;
-	chunks->size = stored->pointer.va_rawsize - VARHDRSZ;
 	chunks->buffer = InvalidBuffer;
-	chunks->indexes = NULL;
-	chunks->read = -1;
-	return true;
-}
-
-/* From now on keys are looked up in this level of the filter, by their hashes for it. */
-static void
-take_level(BfpgChunks *chunks, unsigned level)
-{
-	const bf_exact *shape = &chunks->stored->shape;
-
-	chunks->level = &shape->level[level];
-	chunks->blocks_at = bf_exact_front(shape) + bf_exact_offset(shape, level);
+	chunks->index.indexes = NULL;
 }
 
 static void
@@ -190,16 +164,19 @@ leave_page(BfpgChunks *chunks)
 static void
 close_chunks(BfpgChunks *chunks)
 {
+	if (chunks->relation == NULL)
+		return;
 	leave_page(chunks);
-	if (chunks->indexes != NULL)
-		toast_close_indexes(chunks->indexes, chunks->index_count, AccessShareLock);
+	if (chunks->index.indexes != NULL)
+		toast_close_indexes(chunks->index.indexes, chunks->index.count, AccessShareLock);
 	table_close(chunks->relation, AccessShareLock);
 }
 
-static void
-refuse_chunk(void)
+/* Each chunk but the last has the same size. */
+static int32
+chunk_size(const BfpgChunks *chunks, int32 number)
 {
-	bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
+	return Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE);
 }
 
 /* The bytes of a chunk, or NULL if the tuple isn't this chunk whole. */
@@ -207,7 +184,7 @@ static const char *
 chunk_bytes(const BfpgChunks *chunks, HeapTuple tuple, int32 number)
 {
 	TupleDesc	desc = RelationGetDescr(chunks->relation);
-	int32		size = Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE);
+	int32		size = chunk_size(chunks, number);
 	bool		is_null;
 	struct varlena *bytes;
 
@@ -249,14 +226,13 @@ chunk_at(const BfpgChunks *chunks, const BfpgRun *run, const ItemPointerData *pl
 static const char *
 read_by_place(BfpgChunks *chunks, int32 number)
 {
-	BfpgRun    *run = find_run(&chunks->stored->runs, number);
+	BfpgRun    *run = &chunks->stored->run;
 	ItemPointerData place;
 	BlockNumber page;
 	const char *bytes = NULL;
 
-	if (run == NULL)
+	if (!guess_place(chunks, number, &place))
 		return NULL;
-	guess_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
 	if (!BufferIsValid(chunks->buffer) || BufferGetBlockNumber(chunks->buffer) != page)
 	{
@@ -274,42 +250,48 @@ read_by_place(BfpgChunks *chunks, int32 number)
 }
 
 /* Reads a chunk by the index, and notes where it was. */
-static const char *
+static void
 read_by_index(BfpgChunks *chunks, int32 number)
 {
+	BfpgChunkIndex *index = &chunks->index;
 	ScanKeyData keys[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
 	const char *bytes;
 
-	if (chunks->read == number)
-		return chunks->bytes;
 	leave_page(chunks);
 	CHECK_FOR_INTERRUPTS();
-	chunks->read = -1;
-	if (chunks->indexes == NULL)
-		chunks->valid_index = toast_open_indexes(chunks->relation, AccessShareLock,
-												 &chunks->indexes, &chunks->index_count);
+	if (index->indexes == NULL)
+		index->valid = toast_open_indexes(chunks->relation, AccessShareLock, &index->indexes, &index->count);
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(chunks->stored->pointer.va_valueid));
 	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(number));
-	scan = systable_beginscan_ordered(chunks->relation, chunks->indexes[chunks->valid_index],
-									  chunks->snapshot, lengthof(keys), keys);
+	scan = systable_beginscan_ordered(chunks->relation, index->indexes[index->valid], index->snapshot, lengthof(keys), keys);
 	while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
 	{
 		bytes = chunk_bytes(chunks, tuple, number);
 		if (bytes == NULL || chunks->read == number)
-			refuse_chunk();
-		memcpy(chunks->bytes, bytes,
-			   Min(TOAST_MAX_CHUNK_SIZE, chunks->size - number * TOAST_MAX_CHUNK_SIZE));
+			bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
+		memcpy(chunks->bytes, bytes, chunk_size(chunks, number));
 		chunks->read = number;
-		note_place(&chunks->stored->runs, number, &tuple->t_self,
-					   HeapTupleHeaderGetRawXmin(tuple->t_data));
+		note_place(&chunks->stored->run, number, &tuple->t_self, HeapTupleHeaderGetRawXmin(tuple->t_data));
 	}
 	systable_endscan_ordered(scan);
 	if (chunks->read != number)
-		refuse_chunk();
-	return chunks->bytes;
+		bfpg_report_invalid(BF_BAD_SIZE, NULL, BFPG_DOOR_STORED, NULL);
+}
+
+static void
+read_by_slice(BfpgChunks *chunks, int32 number)
+{
+	int32		size = chunk_size(chunks, number);
+	struct varlena *slice = bfpg_read_slice(PointerGetDatum(chunks->stored->value),
+											(uint64) number * TOAST_MAX_CHUNK_SIZE, size);
+
+	CHECK_FOR_INTERRUPTS();
+	memcpy(chunks->bytes, VARDATA_ANY(slice), size);
+	chunks->read = number;
+	pfree(slice);
 }
 
 /* Where the block of a key begins in the value. */
@@ -325,7 +307,14 @@ read_chunk(BfpgChunks *chunks, int32 number)
 {
 	const char *bytes = read_by_place(chunks, number);
 
-	return bytes != NULL ? bytes : read_by_index(chunks, number);
+	if (bytes != NULL)
+		return bytes;
+	if (chunks->read != number)
+	{
+		chunks->read = -1;
+		(chunks->relation == NULL ? read_by_slice : read_by_index) (chunks, number);
+	}
+	return chunks->bytes;
 }
 
 /* Gathers a block that is in several chunks. */
@@ -371,13 +360,11 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
 	int64		at = block_at(chunks, hash);
 	int32		number = (int32) (at / TOAST_MAX_CHUNK_SIZE);
-	const BfpgRun *run = find_run(&chunks->stored->runs, number);
 	ItemPointerData place;
 	BlockNumber page;
 
-	if (run == NULL)
+	if (!guess_place(chunks, number, &place))
 		return;
-	guess_place(run, number, &place);
 	page = ItemPointerGetBlockNumber(&place);
 	if (*bfpg_pin_hint(locator, page) == InvalidBuffer)
 	{
@@ -409,16 +396,6 @@ sort_by_block(const bf_header *header, const uint64 *hashes, int count)
 	return order;
 }
 
-/* Lets the index show where the chunk of a key is, unless it is in a run. */
-static void
-show_chunk(BfpgChunks *chunks, uint64 hash)
-{
-	int32		number = (int32) (block_at(chunks, hash) / TOAST_MAX_CHUNK_SIZE);
-
-	if (find_run(&chunks->stored->runs, number) == NULL)
-		(void) read_by_index(chunks, number);
-}
-
 /* Asks for keys in the order of their blocks, so that each page is locked once. */
 static void
 ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
@@ -427,9 +404,9 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 	int			fetched = 0;
 	int			i;
 
-	/* All between these two can be guessed then. */
-	show_chunk(chunks, hashes[(uint32) order[0]]);
-	show_chunk(chunks, hashes[(uint32) order[count - 1]]);
+	/* The index shows these two, unless they are in the run: all between can be guessed then. */
+	(void) read_chunk(chunks, (int32) (block_at(chunks, hashes[(uint32) order[0]]) / TOAST_MAX_CHUNK_SIZE));
+	(void) read_chunk(chunks, (int32) (block_at(chunks, hashes[(uint32) order[count - 1]]) / TOAST_MAX_CHUNK_SIZE));
 	for (i = 0; i < count; i++)
 	{
 		uint32		key = (uint32) order[i];
@@ -441,32 +418,15 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 	pfree(order);
 }
 
-/* Asks for keys by slices, one by one. */
-static void
-ask_slices(const BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
-{
-	const bf_header *header = chunks->level;
-	int			i;
-
-	for (i = 0; i < count; i++)
-	{
-		struct varlena *block = bfpg_read_slice(PointerGetDatum(chunks->stored->value),
-												block_at(chunks, hashes[i]), bf_block_bytes(header));
-
-		found[i] = bf_block_contains((const uint8 *) VARDATA_ANY(block),
-									 header->log2_block_bits, header->probes, hashes[i]);
-		pfree(block);
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
 /* Asks one level for keys by their hashes for it. */
 static void
-ask_level(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, uint8 *found)
+ask_level(BfpgChunks *chunks, unsigned level, const uint64 *hashes, int count, uint8 *found)
 {
-	if (!by_place)
-		ask_slices(chunks, hashes, count, found);
-	else if (count == 1)
+	const bf_exact *shape = &chunks->stored->shape;
+
+	chunks->level = &shape->level[level];
+	chunks->blocks_at = bf_exact_front(shape) + bf_exact_offset(shape, level);
+	if (count == 1)
 	{
 		/* The lines of one page: one after the other they take half as long again. */
 		fetch_page(chunks, hashes[0], false);
@@ -481,12 +441,12 @@ ask_level(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, ui
  * most of them, which is the answer true; those that it has are what level 3 says.
  */
 static void
-ask_exact(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, uint8 *found)
+ask_exact(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 {
 	const bf_exact *shape = &chunks->stored->shape;
-	int		   *open = palloc(count * sizeof(int));
-	uint64	   *own = palloc(count * sizeof(uint64));
-	uint8	   *has = palloc(count);
+	uint64	   *own = palloc(count * (sizeof(uint64) + sizeof(int) + 1));
+	int		   *open = (int *) (own + count);
+	uint8	   *has = (uint8 *) (open + count);
 	int			left = 0;
 	unsigned	level;
 	int			i;
@@ -498,10 +458,9 @@ ask_exact(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, ui
 	{
 		int			asked = left;
 
-		take_level(chunks, level);
 		for (i = 0; i < asked; i++)
 			own[i] = bf_exact_hash(shape, level, hashes[open[i]]);
-		ask_level(chunks, by_place, own, asked, has);
+		ask_level(chunks, level, own, asked, has);
 		for (i = left = 0; i < asked; i++)
 		{
 			if (level == 2)
@@ -510,9 +469,7 @@ ask_exact(BfpgChunks *chunks, bool by_place, const uint64 *hashes, int count, ui
 				open[left++] = open[i];
 		}
 	}
-	pfree(open);
 	pfree(own);
-	pfree(has);
 }
 
 uint64
@@ -529,15 +486,11 @@ void
 bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count, uint8 *found)
 {
 	BfpgChunks	chunks;
-	bool		by_place;
 
 	stored->spent += bfpg_chunks_cost(stored, (uint64) count);
-	chunks.stored = stored;
-	by_place = open_chunks(&chunks);
-	take_level(&chunks, 0);
-	ask_level(&chunks, by_place, hashes, count, found);
+	open_chunks(&chunks, stored);
+	ask_level(&chunks, 0, hashes, count, found);
 	if (stored->shape.levels > 1)
-		ask_exact(&chunks, by_place, hashes, count, found);
-	if (by_place)
-		close_chunks(&chunks);
+		ask_exact(&chunks, hashes, count, found);
+	close_chunks(&chunks);
 }

@@ -31,27 +31,17 @@
  * one that the TOAST index has shown.  It is a guess: chunks.c checks the tuple that is there.
  */
 
-/* Runs that are remembered of a value; nearly every value is a single one. */
-#define BFPG_RUNS 8
-
 /*
- * Chunks that lie one after the other.  The slots of a relation are numbered through:
- * EXTERN_TUPLES_PER_PAGE for each page.
+ * Chunks that lie one after the other, as nearly all of a value do.  The slots of a relation are
+ * numbered through: EXTERN_TUPLES_PER_PAGE for each page.
  */
 typedef struct BfpgRun
 {
 	int64		shift;			/* a chunk's slot less its number */
 	int32		first;			/* from the first to the last chunk that the index has shown, */
 	int32		last;			/* or fewer, after a wrong guess */
-	TransactionId xmin;			/* of the tuples that the index has shown */
+	TransactionId xmin;			/* of the tuples that the index has shown; invalid: there is no run */
 } BfpgRun;
-
-typedef struct BfpgRuns
-{
-	int			count;
-	int			next;			/* the one to be replaced when there are too many */
-	BfpgRun		runs[BFPG_RUNS];
-} BfpgRuns;
 
 typedef struct BfpgStored
 {
@@ -64,7 +54,7 @@ typedef struct BfpgStored
 	uint64		spent;			/* what its questions have cost, since a copy was last decided on */
 	dlist_node	node;			/* in the list of copies, while there is one */
 	char		value[TOAST_POINTER_SIZE];	/* a Datum of it */
-	BfpgRuns	runs;			/* where its chunks lie */
+	BfpgRun		run;			/* where its chunks lie */
 } BfpgStored;
 
 /*

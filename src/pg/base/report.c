@@ -158,7 +158,7 @@ bfpg_check_overflow(const bf_header *header)
 
 /*
  * Sizes remembered at a time, each in a place of its own: to search one can take longer than to
- * build a small filter, and a filter for each of many groups is mostly for the same n and p.
+ * build a small filter.  With a single place bloom_agg for groups of 1 to 50 keys takes 1.16 times as long.
  */
 #define PLACES 1024
 

@@ -9,7 +9,20 @@
 #ifndef BFPG_SORT_H
 #define BFPG_SORT_H
 
+#include "miscadmin.h"
+
 #pragma GCC visibility push(hidden)
+
+/* Numbers between two looks at whether the query is cancelled. */
+#define BFPG_SORT_STEP 1048576
+
+/* Until where numbers are taken before the next look. */
+static inline Size
+bfpg_sort_step(Size at, Size count)
+{
+	CHECK_FOR_INTERRUPTS();
+	return Min(at + BFPG_SORT_STEP, count);
+}
 
 /* By what a number is sorted; context is the caller's. */
 typedef uint32 (*BfpgSortKey) (uint64 number, const void *context);
@@ -24,12 +37,14 @@ bfpg_counting_sort(const uint64 *numbers, Size count, uint64 *sorted, Size *ends
 				   BfpgSortKey key_of, const void *context)
 {
 	Size		start = 0;
+	Size		next;
 	uint32		key;
 	Size		i;
 
 	memset(ends, 0, keys * sizeof(Size));
-	for (i = 0; i < count; i++)
-		ends[key_of(numbers[i], context)]++;
+	for (i = 0; i < count;)
+		for (next = bfpg_sort_step(i, count); i < next; i++)
+			ends[key_of(numbers[i], context)]++;
 	for (key = 0; key < keys; key++)
 	{
 		Size		length = ends[key];
@@ -37,8 +52,9 @@ bfpg_counting_sort(const uint64 *numbers, Size count, uint64 *sorted, Size *ends
 		ends[key] = start;
 		start += length;
 	}
-	for (i = 0; i < count; i++)
-		sorted[ends[key_of(numbers[i], context)]++] = numbers[i];
+	for (i = 0; i < count;)
+		for (next = bfpg_sort_step(i, count); i < next; i++)
+			sorted[ends[key_of(numbers[i], context)]++] = numbers[i];
 }
 
 #pragma GCC visibility pop

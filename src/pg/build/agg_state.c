@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "build/agg_state.h"
@@ -142,13 +143,17 @@ check_part(BfpgAggState *state, uint64 hash)
 static void
 settle(BfpgAggState *state)
 {
-	uint64		i;
+	while (state->settled < state->count)
+	{
+		uint64		next = Min(state->settled + HASHES_BETWEEN_CHECKS, state->count);
 
-	if (state->words)
-		bf_hash_words(state->hashes + state->settled, state->count - state->settled, state->parameters.seed);
-	for (i = state->settled; i < state->count && state->parameters.parts > 1; i++)
-		check_part(state, state->hashes[i]);
-	state->settled = state->count;
+		CHECK_FOR_INTERRUPTS();
+		if (state->words)
+			bf_hash_words(state->hashes + state->settled, next - state->settled, state->parameters.seed);
+		for (; state->settled < next; state->settled++)
+			if (state->parameters.parts > 1)
+				check_part(state, state->hashes[state->settled]);
+	}
 }
 
 /* Adds what is in the array to the filter and empties it. */

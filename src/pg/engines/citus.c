@@ -30,6 +30,9 @@
 #include "engines/engines.h"
 #include "engines/kept.h"
 
+/* A setting by which Citus splits aggregates whose state is internal, where it may not. */
+#define SPLIT "citus.allow_aggregate_worker_combine_on_internal_types"
+
 /* How to ask the shards, wherever they are. */
 #define SHARDS_HINT "Ask the shards' indexes by the coordinator, with SELECT bool_or(result::bool) FROM run_command_on_shards('table', $$SELECT bloom_index_contains('%s', 'column', key)$$), or build a filter of a query with bloom_agg or bloom_publish."
 
@@ -42,16 +45,23 @@ open_citus(const char *catalog)
 	return bfpg_open_catalog("citus", "pg_catalog", catalog);
 }
 
+/* Whether a catalog, if it is there, has a row with this in a column, which an index may find. */
 static bool
-is_of_citus(Oid table)
+has_row(const char *name, const char *column, Oid type, RegProcedure equal, Datum value, const char *index)
 {
-	Relation	catalog = open_citus("pg_dist_partition");
+	Relation	catalog = open_citus(name);
 	ScanKeyData key;
 
 	if (catalog == NULL)
 		return false;
-	bfpg_catalog_key(catalog, &key, "logicalrelid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table));
-	return bfpg_catalog_row(catalog, "pg_dist_partition_logical_relid_index", NULL, &key, 1, NULL, NULL);
+	bfpg_catalog_key(catalog, &key, column, type, equal, value);
+	return bfpg_catalog_row(catalog, index, NULL, &key, 1, NULL, NULL);
+}
+
+static bool
+is_of_citus(Oid table)
+{
+	return has_row("pg_dist_partition", "logicalrelid", REGCLASSOID, F_OIDEQ, ObjectIdGetDatum(table), "pg_dist_partition_logical_relid_index");
 }
 
 /* A reference table, whose rows are on all nodes, is the one kind with "t" in this column. */
@@ -158,13 +168,7 @@ is_placed_here(int64 shard)
 static bool
 is_known(int64 shard)
 {
-	Relation	catalog = open_citus("pg_dist_shard");
-	ScanKeyData key;
-
-	if (catalog == NULL)
-		return false;
-	bfpg_catalog_key(catalog, &key, "shardid", INT8OID, F_INT8EQ, Int64GetDatum(shard));
-	return bfpg_catalog_row(catalog, "pg_dist_shard_shardid_index", NULL, &key, 1, NULL, NULL);
+	return has_row("pg_dist_shard", "shardid", INT8OID, F_INT8EQ, Int64GetDatum(shard), "pg_dist_shard_shardid_index");
 }
 
 /*
@@ -197,6 +201,13 @@ bfpg_check_shard(Oid table)
 	if (!is_placed_here(shard) && (is_known(shard) || names_citus(get_rel_namespace(table), name, number)))
 		bfpg_refuse_kept(name, "Citus has moved the shard to another node or split it, or is about to", SHARDS_HINT);
 	return false;
+}
+
+void
+bfpg_keep_aggregates_whole(void)
+{
+	if (GetConfigOption(SPLIT, true, false) != NULL)
+		(void) set_config_option(SPLIT, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 void

@@ -67,6 +67,12 @@ extern void bfpg_check_placements(Snapshot snapshot);
  */
 extern void bfpg_check_coordinator(const char *done);
 
+/*
+ * Until the level of settings ends, our aggregates are split among nodes by their own state alone, and not
+ * by the functions that PostgreSQL's workers have.
+ */
+extern void bfpg_keep_aggregates_whole(void);
+
 /* Throws on a worker, and where the rows of the table of lists are not in it. */
 extern void bfpg_check_list_table(Oid table);
 

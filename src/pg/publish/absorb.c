@@ -118,14 +118,14 @@ see_difference(void *state, uint32 kind, const bytea *key, bool value)
 {
 	Differences *differences = state;
 	const BfpgPublication *list = differences->list;
-	const bf_header *header = &list->shapes[0].level[0];
+	const bf_header *header = &list->made.shapes[0].level[0];
 	BfpgAccess	access = {0};
 	uint64		hash;
 
 	if (kind != bfpg_publish_kind(list))
 		return;
 	hash = bf_hash(VARDATA_ANY(key) + BFPG_KIND_BYTES, VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES, header->seed);
-	bfpg_access_open(&access, list->filters[bf_part_of(hash, header->parts)]);
+	bfpg_access_open(&access, list->made.filters[bf_part_of(hash, header->parts)]);
 	differences->asked[value]++;
 	differences->differ[value] += bfpg_access_contains(&access, hash) != value;
 	bfpg_access_close(&access);

@@ -22,7 +22,7 @@
 
 /*
  * A list's parts, n, p and seed on their way to where its rows are, and a key on its way to a filter:
- * its hash, its type and these.  Citus makes a row of each key whose aggregate has two arguments.
+ * its hash, its type and these.  An engine may make a row of each key whose aggregate has two arguments.
  */
 #define SHAPE_BYTES 28
 #define KEY_BYTES (12 + SHAPE_BYTES)
@@ -59,7 +59,7 @@ write_shape(const BfpgPublication *list)
 
 	memcpy(&rate, &list->p, sizeof(rate));
 	SET_VARSIZE(shape, VARHDRSZ + SHAPE_BYTES);
-	bf_store_le(bytes, 4, (uint32) list->count);
+	bf_store_le(bytes, 4, (uint32) list->made.count);
 	bf_store_le64(bytes + 4, (uint64) list->n);
 	bf_store_le64(bytes + 12, rate);
 	bf_store_le64(bytes + 20, (uint64) list->seed);
@@ -94,7 +94,7 @@ read_bytes(bytea *value, Size size)
 	return (const uint8 *) VARDATA_ANY(value);
 }
 
-/* Keys of all types become one type, since Citus splits no aggregate whose arguments are polymorphic. */
+/* Keys of all types become one type, since an engine may split no aggregate whose arguments are polymorphic. */
 Datum
 bloomfilter_publish_key(PG_FUNCTION_ARGS)
 {
@@ -186,7 +186,7 @@ call(const BfpgSource *source, const char *name, const Oid *types, Oid result, L
 static Query *
 make_statement(const BfpgPublication *list)
 {
-	const BfpgSource *source = list->build->source;
+	const BfpgSource *source = list->made.build->source;
 	const Oid	key_types[] = {InvalidOid, BYTEAOID};
 	const Oid	types[] = {BYTEAOID};
 	Expr	   *hashed = (Expr *) makeVar(1, 1, BYTEAOID, -1, InvalidOid, 0);
@@ -197,7 +197,7 @@ make_statement(const BfpgPublication *list)
 								   bfpg_source_key(source));
 	BfpgCall	apart = {bfpg_source_function(source, "bloom_publish_apart", 1, types), list_make1(hashed), NULL};
 
-	if (list->count > 1)
+	if (list->made.count > 1)
 		part = call(source, "bloom_publish_part", types, INT4OID, list_make1(copyObject(hashed)));
 	return bfpg_source_group(source, bfpg_source_select(source, NULL, inner),
 							 list_make4(part, bfpg_source_aggregate(source, &apart),
@@ -223,9 +223,9 @@ check_headers(const BfpgPublication *list)
 	bf_header	expected = bfpg_publish_part_header(list);
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		const bf_header *header = &list->shapes[part].level[0];
+		const bf_header *header = &list->made.shapes[part].level[0];
 
 		expected.part = (uint16) part;
 		if (!bf_compatible(&expected, header))
@@ -238,37 +238,37 @@ check_headers(const BfpgPublication *list)
 static void
 take_filters(BfpgPublication *list, List *rows)
 {
-	bool	   *there = palloc0(list->count * sizeof(bool));
+	bool	   *there = palloc0(list->made.count * sizeof(bool));
 	ListCell   *cell;
 	bf_header	header;
 	int32		part;
 
-	list->keys = list->nulls = 0;
+	list->made.keys = list->made.nulls = 0;
 	foreach(cell, rows)
 	{
 		const NullableDatum *row = lfirst(cell);
 		int64		keys = DatumGetInt64(row[BUILT_KEYS].value);
 
-		list->keys += keys;
-		list->nulls += DatumGetInt64(row[BUILT_ROWS].value) - keys;
+		list->made.keys += keys;
+		list->made.nulls += DatumGetInt64(row[BUILT_ROWS].value) - keys;
 		if (row[BUILT_PART].isnull || row[BUILT_FILTER].isnull)
 			continue;
 		part = DatumGetInt32(row[BUILT_PART].value);
-		if (part < 0 || part >= list->count || there[part])
-			refuse_result(list, psprintf("Part %d of %d came, or came twice.", part, list->count));
-		list->filters[part] = row[BUILT_FILTER].value;
+		if (part < 0 || part >= list->made.count || there[part])
+			refuse_result(list, psprintf("Part %d of %d came, or came twice.", part, list->made.count));
+		list->made.filters[part] = row[BUILT_FILTER].value;
 		there[part] = true;
 	}
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
 		if (!there[part])		/* no key belongs to it */
 		{
 			header = bfpg_publish_part_header(list);
 			header.part = (uint16) part;
-			list->filters[part] = bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
+			list->made.filters[part] = bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
 		}
-		bfpg_read_header(list->filters[part], &header);
-		bf_exact_of(&header, &list->shapes[part]);
+		bfpg_read_header(list->made.filters[part], &header);
+		bf_exact_of(&header, &list->made.shapes[part]);
 	}
 	check_headers(list);
 	pfree(there);
@@ -281,7 +281,7 @@ take_filters(BfpgPublication *list, List *rows)
 static PlannedStmt *
 plan_statement(BfpgPublication *list, ParamListInfo params)
 {
-	BfpgBuild  *build = list->build;
+	BfpgBuild  *build = list->made.build;
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(build));
 
 	if (build->apart_n != list->n)
@@ -297,5 +297,5 @@ bfpg_publish_build_apart(BfpgPublication *list)
 	const ParamExternData shape = bfpg_parameter(BYTEAOID, PointerGetDatum(write_shape(list)));
 	ParamListInfo params = bfpg_parameters(1, &shape);
 
-	take_filters(list, bfpg_source_run(list->build->source, plan_statement(list, params), params));
+	take_filters(list, bfpg_source_run(list->made.build->source, plan_statement(list, params), params));
 }

@@ -133,7 +133,7 @@ bfpg_publish_build_as_owner(BfpgPublication *list, const BfpgLastList *last)
 
 	GetUserIdAndSecContext(&user, &context);
 	SetUserIdAndSecContext(list->owner.role, context | SECURITY_RESTRICTED_OPERATION);
-	nest = apply_settings(list->settings);
+	nest = apply_settings(list->asked.settings);
 	list->outer = running;
 	running = list;
 	PG_TRY();

@@ -77,7 +77,7 @@ pass_expressions(const BfpgSource *source)
 const int64 *
 bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes)
 {
-	const BfpgBuild *build = list->build;
+	const BfpgBuild *build = list->made.build;
 	BfpgShared *outer = bfpg_shared_begin(build->shared, mode);
 	const ParamExternData ticket = bfpg_parameter(BYTEAOID, PointerGetDatum(bfpg_shared_ticket(build->shared)));
 	ParamListInfo params = bfpg_parameters(1, &ticket);
@@ -126,8 +126,8 @@ plan_pass(const BfpgSource *source, bool parallel)
 static void
 refuse_temporary(BfpgPublication *list, Query *query)
 {
-	list->temporary = isQueryUsingTempRelation(query);
-	if (!list->temporary)
+	list->made.temporary = isQueryUsingTempRelation(query);
+	if (!list->made.temporary)
 		return;
 	if (list->deed != BFPG_GIVES_QUERY)
 		ereport(ERROR,
@@ -142,18 +142,18 @@ refuse_temporary(BfpgPublication *list, Query *query)
 static void
 plan_build(BfpgPublication *list)
 {
-	BfpgBuild  *build = list->build;
+	BfpgBuild  *build = list->made.build;
 
-	build->source = bfpg_source_read(list->name, list->query, list->place.schema);
+	build->source = bfpg_source_read(list->name, list->asked.query, list->place.schema);
 	refuse_temporary(list, build->source->query);
 	check_key_type(list, build->source);
 	build->plan = plan_pass(build->source, true);
-	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->remote);
+	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->made.remote);
 	if (list->tracked)
 		bfpg_track_check_plan(list, build->plan);
 	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
-	if (!list->exact && list->on_conflict != BFPG_CONFLICT_ERROR)
+	if (!list->exact && list->asked.on_conflict != BFPG_CONFLICT_ERROR)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("on_conflict is for exact lists, and the query of list \"%s\" returns no boolean", list->name),
@@ -166,10 +166,10 @@ bfpg_publish_part_header(const BfpgPublication *list)
 	bf_sizing	sizing;
 	bf_header	header;
 
-	bfpg_size_for_rate((int64) bf_part_capacity(list->n, list->count), list->p, &sizing);
+	bfpg_size_for_rate((int64) bf_part_capacity(list->n, list->made.count), list->p, &sizing);
 	bfpg_check_fits(&sizing);
 	header = bf_sizing_header(&sizing, (uint64) list->seed);
-	header.parts = (uint16) list->count;
+	header.parts = (uint16) list->made.count;
 	return header;
 }
 
@@ -194,13 +194,13 @@ check_memory(const BfpgPublication *list, const bf_exact *shape)
 static void
 take_shared(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->build->shared;
+	const BfpgShared *shared = list->made.build->shared;
 	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		bf_exact   *shape = &list->shapes[part];
+		bf_exact   *shape = &list->made.shapes[part];
 		bf_header  *header = &shape->level[0];
 		unsigned	level;
 
@@ -211,7 +211,7 @@ take_shared(BfpgPublication *list)
 			shape->level[level].part = (uint16) part;
 			shape->level[level].key_type = header->bits_set > 0 ? key_type : BF_KEY_NONE;
 		}
-		list->filters[part] = bfpg_shared_value(shared, (uint32) part);
+		list->made.filters[part] = bfpg_shared_value(shared, (uint32) part);
 	}
 }
 
@@ -219,13 +219,13 @@ take_shared(BfpgPublication *list)
 static void
 finish_shared(BfpgPublication *list)
 {
-	const BfpgShared *shared = list->build->shared;
+	const BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
 		uint8	   *image = bfpg_shared_image(shared, (uint32) part);
-		bf_exact   *shape = &list->shapes[part];
+		bf_exact   *shape = &list->made.shapes[part];
 
 		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_exact_bytes(shape));
 		if (list->exact)
@@ -239,7 +239,7 @@ finish_shared(BfpgPublication *list)
 static void
 leave_workers_out(const BfpgPublication *list, const bf_exact *shape)
 {
-	BfpgBuild  *build = list->build;
+	BfpgBuild  *build = list->made.build;
 	char	   *reason;
 
 	if (bfpg_source_processes(build->plan) == 1 ||
@@ -255,18 +255,18 @@ leave_workers_out(const BfpgPublication *list, const bf_exact *shape)
 static void
 build_here(BfpgPublication *list, const bf_exact *shape)
 {
-	BfpgBuild  *build = list->build;
+	BfpgBuild  *build = list->made.build;
 	const int64 *counts;
 	Size		hashes;
 
 	build->shared = bfpg_shared_create(shape, build->source->type, bfpg_source_processes(build->plan));
 	counts = bfpg_publish_pass(list, BFPG_ADD, &hashes);
-	list->keys = counts[BFPG_PASS_KEYS];
-	list->nulls = counts[BFPG_PASS_NULLS];
+	list->made.keys = counts[BFPG_PASS_KEYS];
+	list->made.nulls = counts[BFPG_PASS_NULLS];
 	if (list->exact)
 	{
-		list->others = counts[BFPG_PASS_OTHERS];
-		list->unknown = counts[BFPG_PASS_UNKNOWN];
+		list->others.count = counts[BFPG_PASS_OTHERS];
+		list->others.unknown = counts[BFPG_PASS_UNKNOWN];
 	}
 	take_shared(list);
 }
@@ -288,10 +288,10 @@ choose_shape(BfpgPublication *list, bf_exact *shape)
 
 	if (list->exact)
 	{
-		list->count = bfpg_publish_exact_shape(list, shape);
+		list->made.count = bfpg_publish_exact_shape(list, shape);
 		return;
 	}
-	list->count = Max(list->parts, bfpg_choose_parts(list->n, list->p, &sizing));
+	list->made.count = Max(list->parts, bfpg_choose_parts(list->n, list->p, &sizing));
 	header = bfpg_publish_part_header(list);
 	bf_exact_of(&header, shape);
 }
@@ -299,7 +299,7 @@ choose_shape(BfpgPublication *list, bf_exact *shape)
 void
 bfpg_publish_build_once(BfpgPublication *list)
 {
-	BfpgBuild  *build = list->build;
+	BfpgBuild  *build = list->made.build;
 	MemoryContext old;
 	bf_exact	shape;
 
@@ -311,8 +311,8 @@ bfpg_publish_build_once(BfpgPublication *list)
 	if (build->here)
 		leave_workers_out(list, &shape);
 	old = MemoryContextSwitchTo(build->context);
-	list->filters = palloc(list->count * sizeof(Datum));
-	list->shapes = palloc(list->count * sizeof(bf_exact));
+	list->made.filters = palloc(list->made.count * sizeof(Datum));
+	list->made.shapes = palloc(list->made.count * sizeof(bf_exact));
 	if (build->here)
 		build_here(list, &shape);
 	else
@@ -325,8 +325,8 @@ is_overfull(const BfpgPublication *list)
 {
 	int			i;
 
-	for (i = 0; i < list->count; i++)
-		if (bf_over_capacity(&list->shapes[i].level[0]))
+	for (i = 0; i < list->made.count; i++)
+		if (bf_over_capacity(&list->made.shapes[i].level[0]))
 			return true;
 	return false;
 }
@@ -352,7 +352,7 @@ better_capacity(const BfpgPublication *list, bool guessed)
 static void
 count_keys(BfpgPublication *list)
 {
-	const BfpgSource *source = list->build->source;
+	const BfpgSource *source = list->made.build->source;
 	Expr	   *key = bfpg_source_key(source);
 	List	   *counts = list_make1(bfpg_publish_count(source, key, NULL));
 	const NullableDatum *row;
@@ -363,40 +363,51 @@ count_keys(BfpgPublication *list)
 	row = bfpg_source_only_row(source,
 							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, NULL, counts), NULL, true), NULL),
 							   list_length(counts));
-	list->build->rows = (double) DatumGetInt64(row[list->exact ? 1 : 0].value);
+	list->made.build->rows = (double) DatumGetInt64(row[list->exact ? 1 : 0].value);
 	if (list->exact)
-		list->others = DatumGetInt64(row[0].value) - DatumGetInt64(row[1].value);
+		list->others.count = DatumGetInt64(row[0].value) - DatumGetInt64(row[1].value);
 }
 
 static void
 check_can_be_exact(const BfpgPublication *list)
 {
-	if (!list->check)
+	if (!list->asked.check)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("list \"%s\" can't be exact without its check", list->name),
 				 errhint("Leave \"check\" => false out: an exact list is built by what the check finds.")));
-	if (!list->build->here)
+	if (!list->made.build->here)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("list \"%s\" can't be exact: another engine or server computes aggregates over its query", list->name),
 				 errhint("Copy the keys into a table of this server first: CREATE TEMP TABLE k AS SELECT ...")));
 }
 
-/* The n of the list, and the others that an exact one is planned for. */
+/* The n of a plain list that has none; last_keys: -1 where there was no last time. */
 static void
-choose_capacity(BfpgPublication *list, const BfpgLastList *last)
+choose_n(BfpgPublication *list, const BfpgLastList *last, double last_keys)
 {
-	bool		known = list->exact ? last->exact : last->exists;
-
-	if (list->exact)
-		check_can_be_exact(list);
-	if (list->exact ? last->others < 0 || !known : list->n == 0 && !known && !list->build->here)
-		count_keys(list);
 	if (list->n == 0)
-		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, known ? last->keys : -1, list->build->rows));
-	if (list->exact)
-		list->planned_others = bfpg_choose_capacity(last->planned_others, known ? (double) last->others : -1, (double) list->others);
+		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, last_keys, list->made.build->rows));
+}
+
+static void
+choose_plain(BfpgPublication *list, const BfpgLastList *last)
+{
+	if (list->n == 0 && !last->exists && !list->made.build->here)
+		count_keys(list);
+	choose_n(list, last, last->exists ? last->keys : -1);
+}
+
+/* The same of an exact list, and the others that it is planned for. */
+static void
+choose_exact(BfpgPublication *list, const BfpgLastList *last)
+{
+	check_can_be_exact(list);
+	if (!last->exact || last->others < 0)
+		count_keys(list);
+	choose_n(list, last, last->exact ? last->keys : -1);
+	list->others.planned = bfpg_choose_capacity(last->planned_others, last->exact ? (double) last->others : -1, (double) list->others.count);
 }
 
 static void
@@ -409,56 +420,64 @@ refuse_empty(const BfpgPublication *list)
 			 errhint("Look-ups in an empty list return false for every key. If that is meant, add allow_empty => true.")));
 }
 
-/* One build; false where another one is needed, with the n that the list has then. */
-static bool
-try_build(BfpgPublication *list, bool known, bool guessed, bool last_try)
+/*
+ * Builds until n and the levels are large enough.  The last build of a plain list stays although it is
+ * too full: that is warned of.
+ */
+static void
+build_until_good(BfpgPublication *list, bool guessed)
 {
-	int64		better;
+	int			builds;
 
-	bfpg_publish_build_once(list);
-	better = better_capacity(list, guessed);
-	if (list->keys == 0 && !list->allow_empty)
-		refuse_empty(list);
-	if (better == 0 || last_try)
-		return !list->exact || bfpg_publish_finish_exact(list);
-	if (better > list->n && known)
-		ereport(NOTICE,
-				(errmsg("list \"%s\" has outgrown n = " INT64_FORMAT " and is built again for " INT64_FORMAT " keys",
-						list->name, list->n, better)));
-	list->n = better;
-	return false;
+	for (builds = 1; builds <= MOST_BUILDS; builds++)
+	{
+		int64		better;
+
+		bfpg_publish_build_once(list);
+		if (list->made.keys == 0 && !list->asked.allow_empty)
+			refuse_empty(list);
+		better = better_capacity(list, guessed);
+		if (!list->exact && (better == 0 || builds == MOST_BUILDS))
+			return;
+		if (better == 0 && bfpg_publish_finish_exact(list))
+			return;
+		if (better > list->n && !guessed)
+			ereport(NOTICE,
+					(errmsg("list \"%s\" has outgrown n = " INT64_FORMAT " and is built again for " INT64_FORMAT " keys",
+							list->name, list->n, better)));
+		if (better != 0)
+			list->n = better;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_EXCEPTION),
+			 errmsg("list \"%s\" was not published: its levels were too small for its keys %d times", list->name, MOST_BUILDS),
+			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
 void
 bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 {
 	TimestampTz start = GetCurrentTimestamp();
-	bool		given = list->n != 0;
-	bool		done = false;
-	int			builds;
+	bool		guessed = list->n == 0 && !last->exists;
 
-	list->build = palloc0(sizeof(BfpgBuild));
-	list->build->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter build", ALLOCSET_DEFAULT_SIZES);
+	list->made.build = palloc0(sizeof(BfpgBuild));
+	list->made.build->context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter build", ALLOCSET_DEFAULT_SIZES);
 	plan_build(list);
-	choose_capacity(list, last);
-	for (builds = 1; !done && builds <= MOST_BUILDS; builds++)
-		done = try_build(list, given || last->exists, !given && !last->exists,
-						 !list->exact && builds == MOST_BUILDS);
-	if (!done)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("list \"%s\" was not published: its levels were too small for its keys %d times", list->name, MOST_BUILDS),
-				 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
-	if (list->build->shared != NULL)
+	if (list->exact)
+		choose_exact(list, last);
+	else
+		choose_plain(list, last);
+	build_until_good(list, guessed);
+	if (list->made.build->shared != NULL)
 		finish_shared(list);
-	list->build_seconds = bfpg_seconds_since(start) - Max(list->check_seconds, 0);
-	if (list->check && !list->exact)
+	list->made.build_seconds = bfpg_seconds_since(start) - Max(list->made.check_seconds, 0);
+	if (list->asked.check && !list->exact)
 		bfpg_publish_check(list);
 }
 
 void
 bfpg_publish_build_done(BfpgPublication *list)
 {
-	free_shared(list->build);
-	bfpg_source_done(list->build->source);
+	free_shared(list->made.build);
+	bfpg_source_done(list->made.build->source);
 }

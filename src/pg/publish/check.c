@@ -20,12 +20,12 @@ check_here(const BfpgPublication *list)
 	Size		hashes;
 	const int64 *counts = bfpg_publish_pass(list, BFPG_CHECK, &hashes);
 
-	if (counts[BFPG_PASS_MISSING] > 0 || counts[BFPG_PASS_KEYS] != list->keys)
+	if (counts[BFPG_PASS_MISSING] > 0 || counts[BFPG_PASS_KEYS] != list->made.keys)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("list \"%s\" was not published: its filter lacks keys of its query", list->name),
 				 errdetail("The build read " INT64_FORMAT " keys, the check " INT64_FORMAT ", of which " INT64_FORMAT " are missing.",
-						   list->keys, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]),
+						   list->made.keys, counts[BFPG_PASS_KEYS], counts[BFPG_PASS_MISSING]),
 				 errhint(HINT)));
 }
 
@@ -35,9 +35,9 @@ same_filters(const bf_header *first, const BfpgPublication *list)
 {
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		const bf_header *second = &list->shapes[part].level[0];
+		const bf_header *second = &list->made.shapes[part].level[0];
 
 		if (!bf_compatible(&first[part], second) || first[part].key_type != second->key_type ||
 			first[part].bits_set != second->bits_set || first[part].checksum != second->checksum)
@@ -49,18 +49,18 @@ same_filters(const bf_header *first, const BfpgPublication *list)
 static void
 check_apart(BfpgPublication *list)
 {
-	bf_header  *first = palloc(list->count * sizeof(bf_header));
-	int64		keys = list->keys;
+	bf_header  *first = palloc(list->made.count * sizeof(bf_header));
+	int64		keys = list->made.keys;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
-		first[part] = list->shapes[part].level[0];
+	for (part = 0; part < list->made.count; part++)
+		first[part] = list->made.shapes[part].level[0];
 	bfpg_publish_build_once(list);
-	if (keys != list->keys || !same_filters(first, list))
+	if (keys != list->made.keys || !same_filters(first, list))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("list \"%s\" was not published: its query gave two builds different keys", list->name),
-				 errdetail("The first read " INT64_FORMAT " keys, the second " INT64_FORMAT ".", keys, list->keys),
+				 errdetail("The first read " INT64_FORMAT " keys, the second " INT64_FORMAT ".", keys, list->made.keys),
 				 errhint(HINT)));
 	pfree(first);
 }
@@ -71,9 +71,9 @@ bfpg_publish_check(BfpgPublication *list)
 	TimestampTz start = GetCurrentTimestamp();
 
 	bfpg_progress_begin(list, "checking");
-	if (list->build->here)
+	if (list->made.build->here)
 		check_here(list);
 	else
 		check_apart(list);
-	list->check_seconds = bfpg_seconds_since(start);
+	list->made.check_seconds = bfpg_seconds_since(start);
 }

@@ -123,11 +123,11 @@ bfpg_definition_read(BfpgPublication *list)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("list \"%s\" has no query to be refreshed by", list->name),
 				 errhint("CALL bloom_publish keeps one, unless the query reads a temporary table. A list that was published as a value has none.")));
-	list->query = TextDatumGetCString(definition.values[DEFINITION_QUERY]);
-	list->settings = DatumGetArrayTypePCopy(definition.values[DEFINITION_SETTINGS]);
-	list->check = DatumGetBool(definition.values[DEFINITION_CHECK]);
-	list->allow_empty = DatumGetBool(definition.values[DEFINITION_ALLOW_EMPTY]);
-	list->on_conflict = (BfpgOnConflict) DatumGetInt16(definition.values[DEFINITION_ON_CONFLICT]);
+	list->asked.query = TextDatumGetCString(definition.values[DEFINITION_QUERY]);
+	list->asked.settings = DatumGetArrayTypePCopy(definition.values[DEFINITION_SETTINGS]);
+	list->asked.check = DatumGetBool(definition.values[DEFINITION_CHECK]);
+	list->asked.allow_empty = DatumGetBool(definition.values[DEFINITION_ALLOW_EMPTY]);
+	list->asked.on_conflict = (BfpgOnConflict) DatumGetInt16(definition.values[DEFINITION_ON_CONFLICT]);
 	table_close(definition.table, AccessShareLock);
 }
 
@@ -145,13 +145,13 @@ bfpg_definition_write(const BfpgPublication *list)
 	clear(&definition, DEFINITION_QUERY);
 	set_column(&definition, DEFINITION_NAME, CStringGetTextDatum(list->name));
 	set_column(&definition, DEFINITION_OWNER, NameGetDatum(&owner));
-	if (list->query != NULL && !list->temporary)
+	if (list->asked.query != NULL && !list->made.temporary)
 	{
-		set_column(&definition, DEFINITION_QUERY, CStringGetTextDatum(list->query));
-		set_column(&definition, DEFINITION_SETTINGS, PointerGetDatum(list->settings));
-		set_column(&definition, DEFINITION_CHECK, BoolGetDatum(list->check));
-		set_column(&definition, DEFINITION_ALLOW_EMPTY, BoolGetDatum(list->allow_empty));
-		set_column(&definition, DEFINITION_ON_CONFLICT, Int16GetDatum((int16) list->on_conflict));
+		set_column(&definition, DEFINITION_QUERY, CStringGetTextDatum(list->asked.query));
+		set_column(&definition, DEFINITION_SETTINGS, PointerGetDatum(list->asked.settings));
+		set_column(&definition, DEFINITION_CHECK, BoolGetDatum(list->asked.check));
+		set_column(&definition, DEFINITION_ALLOW_EMPTY, BoolGetDatum(list->asked.allow_empty));
+		set_column(&definition, DEFINITION_ON_CONFLICT, Int16GetDatum((int16) list->asked.on_conflict));
 	}
 	write_definition(&definition);
 }

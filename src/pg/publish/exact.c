@@ -50,7 +50,7 @@ typedef struct HashesOfParts
 double
 bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape)
 {
-	return 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->count;
+	return 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->made.count;
 }
 
 static uint32
@@ -63,7 +63,7 @@ part_of(uint64 hash, const void *parts)
 static HashesOfParts
 pass(const BfpgPublication *list, BfpgPassMode mode, const int64 **counts)
 {
-	uint32		parts = (uint32) list->count;
+	uint32		parts = (uint32) list->made.count;
 	HashesOfParts result = {palloc(parts * sizeof(uint64 *)), palloc(parts * sizeof(Size))};
 	Size	   *ends = palloc(parts * sizeof(Size));
 	uint64	   *sorted;
@@ -85,7 +85,7 @@ pass(const BfpgPublication *list, BfpgPassMode mode, const int64 **counts)
 static void
 check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 {
-	if (now[BFPG_PASS_KEYS] == list->keys && now[BFPG_PASS_OTHERS] == list->others && now[BFPG_PASS_MISSING] == 0 &&
+	if (now[BFPG_PASS_KEYS] == list->made.keys && now[BFPG_PASS_OTHERS] == list->others.count && now[BFPG_PASS_MISSING] == 0 &&
 		now[BFPG_PASS_LET_IN] == before[BFPG_PASS_LET_IN] && now[BFPG_PASS_SUM] == before[BFPG_PASS_SUM])
 		return;
 	ereport(ERROR,
@@ -93,7 +93,7 @@ check_rows(const BfpgPublication *list, const int64 *before, const int64 *now)
 			 errmsg("list \"%s\" was not published: its query returned other rows when it was read again", list->name),
 			 errdetail("There were " INT64_FORMAT " members and " INT64_FORMAT " others, then " INT64_FORMAT " and " INT64_FORMAT ", of which "
 					   INT64_FORMAT " would get a wrong answer.",
-					   list->keys, list->others, now[BFPG_PASS_KEYS], now[BFPG_PASS_OTHERS], now[BFPG_PASS_MISSING]),
+					   list->made.keys, list->others.count, now[BFPG_PASS_KEYS], now[BFPG_PASS_OTHERS], now[BFPG_PASS_MISSING]),
 			 errhint("The query must return the same keys with the same booleans each time that it runs under one snapshot.")));
 }
 
@@ -168,7 +168,7 @@ detail_of_conflict(const char *const *texts, bool equal)
 pg_noreturn static void
 refuse_conflict(const BfpgPublication *list, uint64 hash)
 {
-	const BfpgSource *source = list->build->source;
+	const BfpgSource *source = list->made.build->source;
 	const ParamExternData parameters[] = {
 		bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
 		bfpg_parameter(INT8OID, Int64GetDatum((int64) hash)),
@@ -202,6 +202,8 @@ remove_common(uint64 *hashes, Size *count, const uint64 *other, Size other_count
 
 	for (i = 0; i < *count; i++)
 	{
+		if (i % BFPG_SORT_STEP == 0)
+			CHECK_FOR_INTERRUPTS();
 		while (at < other_count && other[at] < hashes[i])
 			at++;
 		if (at == other_count || other[at] != hashes[i])
@@ -220,19 +222,19 @@ settle_conflicts(BfpgPublication *list, HashesOfParts *members, HashesOfParts *o
 {
 	int32		part;
 
-	list->conflicts = 0;
-	for (part = 0; part < list->count; part++)
+	list->others.conflicts = 0;
+	for (part = 0; part < list->made.count; part++)
 	{
 		uint64	   *a = members->hashes[part];
 		uint64	   *b = others->hashes[part];
 		uint64		first;
-		Size		removed = list->on_conflict == BFPG_CONFLICT_TRUE
+		Size		removed = list->asked.on_conflict == BFPG_CONFLICT_TRUE
 			? remove_common(b, &others->counts[part], a, members->counts[part], &first)
 			: remove_common(a, &members->counts[part], b, others->counts[part], &first);
 
-		if (removed > 0 && list->on_conflict == BFPG_CONFLICT_ERROR)
+		if (removed > 0 && list->asked.on_conflict == BFPG_CONFLICT_ERROR)
 			refuse_conflict(list, first);
-		list->conflicts += (int64) removed;
+		list->others.conflicts += (int64) removed;
 	}
 }
 
@@ -243,11 +245,11 @@ has_room(BfpgPublication *list, unsigned level, const HashesOfParts *hashes)
 	bool		has = true;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		if (hashes->counts[part] <= list->shapes[part].level[level].capacity)
+		if (hashes->counts[part] <= list->made.shapes[part].level[level].capacity)
 			continue;
-		list->build->least[level] = Max(list->build->least[level], (uint64) bfpg_round_capacity((double) hashes->counts[part]));
+		list->made.build->least[level] = Max(list->made.build->least[level], (uint64) bfpg_round_capacity((double) hashes->counts[part]));
 		has = false;
 	}
 	return has;
@@ -256,13 +258,13 @@ has_room(BfpgPublication *list, unsigned level, const HashesOfParts *hashes)
 static void
 fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 {
-	const BfpgShared *shared = list->build->shared;
+	const BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		bf_exact_add(&list->shapes[part], bfpg_shared_blocks(shared, (uint32) part), 1,
+		bf_exact_add(&list->made.shapes[part], bfpg_shared_blocks(shared, (uint32) part), 1,
 					 others->hashes[part], others->counts[part], bfpg_tick);
 	}
 }
@@ -271,17 +273,17 @@ fill_level_2(BfpgPublication *list, const HashesOfParts *others)
 static bool
 close_level_3(BfpgPublication *list, const HashesOfParts *members, const HashesOfParts *others)
 {
-	const BfpgShared *shared = list->build->shared;
+	const BfpgShared *shared = list->made.build->shared;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		bf_exact   *shape = &list->shapes[part];
+		bf_exact   *shape = &list->made.shapes[part];
 
 		if (!bf_exact_close(shape, bfpg_shared_blocks(shared, (uint32) part), members->hashes[part],
 							members->counts[part], others->hashes[part], others->counts[part], bfpg_tick))
 		{
-			list->build->least[2] = shape->level[2].capacity * 4;
+			list->made.build->least[2] = shape->level[2].capacity * 4;
 			return false;
 		}
 	}
@@ -308,14 +310,14 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 	settle_conflicts(list, &members, &others);
 	if (!has_room(list, 2, &members) || !close_level_3(list, &members, &others))
 		return false;
-	list->check_seconds = bfpg_seconds_since(start);
+	list->made.check_seconds = bfpg_seconds_since(start);
 	return true;
 }
 
 int32
 bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 {
-	const bf_universe universe = {(uint64) list->n, (uint64) list->planned_others, list->p};
+	const bf_universe universe = {(uint64) list->n, (uint64) list->others.planned, list->p};
 	uint32		parts = Max((uint32) list->parts, bf_exact_parts(&universe));
 	unsigned	level;
 
@@ -323,7 +325,7 @@ bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 	{
 		const bf_universe part = bf_exact_part_universe(&universe, parts);
 
-		if (!bf_exact_plan_least(&part, (uint64) list->seed, list->build->least, shape))
+		if (!bf_exact_plan_least(&part, (uint64) list->seed, list->made.build->least, shape))
 			break;
 		if (bf_exact_fits(shape))
 		{
@@ -336,5 +338,5 @@ bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("list \"%s\" is too large to be exact", list->name),
 			 errdetail("It is planned for n = " INT64_FORMAT " members, " INT64_FORMAT " others and p = %g.",
-					   list->n, list->planned_others, list->p)));
+					   list->n, list->others.planned, list->p)));
 }

@@ -91,14 +91,14 @@ bfpg_estimate_list_keys(const BfpgPublication *list)
 	double		sum = 0;
 	int			i;
 
-	for (i = 0; i < list->count; i++)
+	for (i = 0; i < list->made.count; i++)
 	{
-		if (bf_is_saturated(&list->shapes[i].level[0]) && list->keys >= 0)
-			return (double) list->keys;
-		sum += bf_estimate_keys(&list->shapes[i].level[0]);
+		if (bf_is_saturated(&list->made.shapes[i].level[0]) && list->made.keys >= 0)
+			return (double) list->made.keys;
+		sum += bf_estimate_keys(&list->made.shapes[i].level[0]);
 	}
-	if (list->keys >= 0)
-		return Min(sum, (double) list->keys);
+	if (list->made.keys >= 0)
+		return Min(sum, (double) list->made.keys);
 	return sum;
 }
 
@@ -108,8 +108,8 @@ bfpg_publish_kind(const BfpgPublication *list)
 	uint32		type = BF_KEY_NONE;
 	int			i;
 
-	for (i = 0; i < list->count && type == BF_KEY_NONE; i++)
-		type = list->shapes[i].level[0].key_type;
+	for (i = 0; i < list->made.count && type == BF_KEY_NONE; i++)
+		type = list->made.shapes[i].level[0].key_type;
 	return type;
 }
 
@@ -124,7 +124,7 @@ guard_type(const BfpgPublication *list, const BfpgLastList *last)
 {
 	const char *type = bfpg_publish_key_type(list);
 
-	if (list->allow_type_change || last->key_type == NULL || strcmp(type, last->key_type) == 0 ||
+	if (list->asked.allow_type_change || last->key_type == NULL || strcmp(type, last->key_type) == 0 ||
 		strcmp(type, bf_key_type_name(BF_KEY_NONE)) == 0)
 		return;
 	ereport(ERROR,
@@ -152,13 +152,13 @@ bfpg_publish_forget_most(BfpgLastList *last)
 static void
 guard_count(const BfpgPublication *list, const BfpgLastList *last, const char *what, double now, BfpgMost most)
 {
-	if (list->allow_shrink || now >= most.count * (1 - list->max_shrink) * (1 - SLACK))
+	if (list->asked.allow_shrink || now >= most.count * (1 - list->asked.max_shrink) * (1 - SLACK))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_EXCEPTION),
 			 errmsg("list \"%s\" is not published: it would have about %.0f %s instead of about %.0f", list->name, now, what, most.count),
 			 errdetail("It had so many on %s and may lose a share of %g within %d days, its max_shrink. The list of %s stays.",
-					   pstrdup(timestamptz_to_str(most.at)), list->max_shrink, MOST_DAYS, pstrdup(timestamptz_to_str(last->built_at))),
+					   pstrdup(timestamptz_to_str(most.at)), list->asked.max_shrink, MOST_DAYS, pstrdup(timestamptz_to_str(last->built_at))),
 			 errhint("Look what the query returns. If that is meant, add allow_shrink => true to this one call.")));
 }
 
@@ -168,8 +168,8 @@ guard_counts(const BfpgPublication *list, const BfpgLastList *last)
 	double		most = last->most_keys.count;
 	bool		few = most < LEAST_GUARDED * (1 - SLACK) || (last->rows >= 0 && Max((double) last->rows, most) < LEAST_GUARDED);
 
-	if (list->others >= 0 && last->most_others.count >= LEAST_GUARDED)
-		guard_count(list, last, "others", (double) list->others, last->most_others);
+	if (list->others.count >= 0 && last->most_others.count >= LEAST_GUARDED)
+		guard_count(list, last, "others", (double) list->others.count, last->most_others);
 	if (!few)
 		guard_count(list, last, "keys", bfpg_estimate_list_keys(list), last->most_keys);
 }
@@ -178,7 +178,7 @@ guard_counts(const BfpgPublication *list, const BfpgLastList *last)
 static void
 guard_exact(const BfpgPublication *list, const BfpgLastList *last)
 {
-	if (list->exact == last->exact || list->allow_type_change)
+	if (list->exact == last->exact || list->asked.allow_type_change)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

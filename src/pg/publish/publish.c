@@ -100,8 +100,8 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 {
 	if (PG_ARGISNULL(ARG_QUERY))
 		bfpg_refuse_null("query of a list");
-	list->query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
-	list->settings = bfpg_session_settings();
+	list->asked.query = text_to_cstring(PG_GETARG_TEXT_PP(ARG_QUERY));
+	list->asked.settings = bfpg_session_settings();
 	if (!PG_ARGISNULL(ARG_N))
 	{
 		list->n = PG_GETARG_INT64(ARG_N);
@@ -117,16 +117,16 @@ read_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 		list->parts = PG_GETARG_INT32(ARG_PARTS);
 		bfpg_check_parts(list->parts);
 	}
-	list->seed_given = !PG_ARGISNULL(ARG_SEED);
-	if (list->seed_given)
+	list->asked.seed_given = !PG_ARGISNULL(ARG_SEED);
+	if (list->asked.seed_given)
 		list->seed = PG_GETARG_INT64(ARG_SEED);
-	list->check = flag_argument(fcinfo, ARG_CHECK, "check");
-	list->allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
-	list->allow_shrink = flag_argument(fcinfo, ARG_ALLOW_SHRINK, "allow_shrink");
-	list->allow_type_change = flag_argument(fcinfo, ARG_ALLOW_TYPE_CHANGE, "allow_type_change");
-	list->verbose = flag_argument(fcinfo, ARG_VERBOSE, "verbose");
+	list->asked.check = flag_argument(fcinfo, ARG_CHECK, "check");
+	list->asked.allow_empty = flag_argument(fcinfo, ARG_ALLOW_EMPTY, "allow_empty");
+	list->asked.allow_shrink = flag_argument(fcinfo, ARG_ALLOW_SHRINK, "allow_shrink");
+	list->asked.allow_type_change = flag_argument(fcinfo, ARG_ALLOW_TYPE_CHANGE, "allow_type_change");
+	list->asked.verbose = flag_argument(fcinfo, ARG_VERBOSE, "verbose");
 	if (!PG_ARGISNULL(ARG_ON_CONFLICT))
-		list->on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
+		list->asked.on_conflict = PG_GETARG_BOOL(ARG_ON_CONFLICT) ? BFPG_CONFLICT_TRUE : BFPG_CONFLICT_FALSE;
 }
 
 void
@@ -139,8 +139,8 @@ bfpg_publish_check_owner(BfpgPublication *list)
 static void
 read_refresh_arguments(FunctionCallInfo fcinfo, BfpgPublication *list)
 {
-	list->allow_shrink = flag_argument(fcinfo, ARG_REFRESH_ALLOW_SHRINK, "allow_shrink");
-	list->verbose = flag_argument(fcinfo, ARG_REFRESH_VERBOSE, "verbose");
+	list->asked.allow_shrink = flag_argument(fcinfo, ARG_REFRESH_ALLOW_SHRINK, "allow_shrink");
+	list->asked.verbose = flag_argument(fcinfo, ARG_REFRESH_VERBOSE, "verbose");
 }
 
 /* The name, and where the tables are; nothing else is done for those without rights. */
@@ -154,8 +154,9 @@ bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed
 	list->deed = deed;
 	if (deed != BFPG_CHANGES)
 		bfpg_list_check_name(list->name);
-	list->keys = list->planned_others = list->others = list->unknown = list->conflicts = -1;
-	list->build_seconds = list->check_seconds = -1;
+	list->others = (BfpgOthers) {-1, -1, -1, -1};
+	list->made.keys = list->made.nulls = -1;
+	list->made.build_seconds = list->made.check_seconds = -1;
 	list->started = GetCurrentTimestamp();
 	PreventCommandIfReadOnly("publishing a list");
 	bfpg_check_coordinator("published");
@@ -178,10 +179,10 @@ keep_parameters(BfpgPublication *list, BfpgLastList *last)
 		list->parts = last->min_parts;
 	if (list->p == 0)
 		list->p = last->exists ? last->p : DEFAULT_RATE;
-	list->max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
-	list->tracked = list->tracking == BFPG_TRACK || (list->tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
+	list->asked.max_shrink = last->exists ? last->max_shrink : DEFAULT_MAX_SHRINK;
+	list->tracked = list->asked.tracking == BFPG_TRACK || (list->asked.tracking == BFPG_TRACK_AS_BEFORE && last->tracked);
 	bfpg_publish_forget_most(last);
-	list->serial = bfpg_next_serial(&list->place, list->name, last);
+	list->made.serial = bfpg_next_serial(&list->place, list->name, last);
 }
 
 /* In the transaction that has the snapshot and the lock. */
@@ -194,7 +195,7 @@ publish_query(BfpgPublication *list)
 	bfpg_publish_check_owner(list);
 	bfpg_publish_last(&list->place, list->name, &last);
 	keep_parameters(list, &last);
-	if (!list->seed_given)
+	if (!list->asked.seed_given)
 		list->seed = last.seed;
 	if (list->tracked && list->deed == BFPG_GIVES_QUERY)
 		bfpg_track_check_query(list);
@@ -222,7 +223,7 @@ bfpg_publish_refresh(BfpgPublication *list)
 static void
 run_in_block(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 {
-	const char *procedure = list->query == NULL ? "bloom_refresh" : "bloom_publish";
+	const char *procedure = list->asked.query == NULL ? "bloom_refresh" : "bloom_publish";
 
 	if (!IsolationUsesXactSnapshot())
 		ereport(ERROR,
@@ -287,9 +288,9 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 	bool	   *there = palloc0(count * sizeof(bool));
 	int			i;
 
-	list->filters = palloc(count * sizeof(Datum));
-	list->shapes = palloc(count * sizeof(bf_exact));
-	list->count = count;
+	list->made.filters = palloc(count * sizeof(Datum));
+	list->made.shapes = palloc(count * sizeof(bf_exact));
+	list->made.count = count;
 	for (i = 0; i < count; i++)
 	{
 		bf_exact	shape;
@@ -301,14 +302,14 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		if (there[header.part])
 			refuse_set(list, psprintf("Part %u is there twice.", header.part));
 		there[header.part] = true;
-		list->filters[header.part] = filters[i];
-		list->shapes[header.part] = shape;
+		list->made.filters[header.part] = filters[i];
+		list->made.shapes[header.part] = shape;
 	}
-	first = list->shapes[0].level[0];
+	first = list->made.shapes[0].level[0];
 	for (i = 1; i < count; i++)
 	{
-		header = list->shapes[i].level[0];
-		if (list->shapes[i].levels != list->shapes[0].levels)
+		header = list->made.shapes[i].level[0];
+		if (list->made.shapes[i].levels != list->made.shapes[0].levels)
 			refuse_set(list, "Some are exact and some are not.");
 		first.part = (uint16) i;
 		if (!bf_compatible(&first, &header) || header.capacity != first.capacity || header.rate != first.rate)
@@ -316,9 +317,9 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 		if (first.key_type == BF_KEY_NONE)
 			first.key_type = header.key_type;
 	}
-	list->exact = list->shapes[0].levels > 1;
+	list->exact = list->made.shapes[0].levels > 1;
 	if (list->exact)
-		list->planned_others = (int64) list->shapes[0].others * count;
+		list->others.planned = (int64) list->made.shapes[0].others * count;
 }
 
 /* Publishes filters that are there already, inside the caller's transaction. */
@@ -330,8 +331,8 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 
 	SPI_connect();
 	bfpg_publish_begin(fcinfo, &list, BFPG_GIVES_FILTER);
-	list.allow_shrink = flag_argument(fcinfo, ARG_VALUE_ALLOW_SHRINK, "allow_shrink");
-	list.allow_type_change = flag_argument(fcinfo, ARG_VALUE_ALLOW_TYPE_CHANGE, "allow_type_change");
+	list.asked.allow_shrink = flag_argument(fcinfo, ARG_VALUE_ALLOW_SHRINK, "allow_shrink");
+	list.asked.allow_type_change = flag_argument(fcinfo, ARG_VALUE_ALLOW_TYPE_CHANGE, "allow_type_change");
 	take_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_check_owner(&list);
@@ -339,14 +340,14 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	keep_parameters(&list, &last);
 	if (list.tracked)
 		bfpg_track_check_query(&list);
-	list.n = (int64) list.shapes[0].level[0].capacity;
+	list.n = (int64) list.made.shapes[0].level[0].capacity;
 	if (count > 1)
 		list.n = (int64) ((double) list.n * count);
-	list.p = list.shapes[0].level[0].rate;
-	list.seed = (int64) list.shapes[0].level[0].seed;
+	list.p = list.made.shapes[0].level[0].rate;
+	list.seed = (int64) list.made.shapes[0].level[0].seed;
 	bfpg_publish_write(&list, &last);
 	SPI_finish();
-	return list.serial;
+	return list.made.serial;
 }
 
 Datum

@@ -73,23 +73,11 @@ typedef struct BfpgPlace
 	Oid			type;			/* bloomfilter */
 } BfpgPlace;
 
-typedef struct BfpgPublication
+/* How the caller wants a publish to be, or the definition that was kept. */
+typedef struct BfpgAsked
 {
-	BfpgPlace	place;
-	const char *name;
-	Oid			caller;
-	BfpgDeed	deed;
-	BfpgOwner	owner;
-	const struct BfpgPublication *outer;	/* whose query runs this publication */
-
-	/* asked for */
-	const char *query;
+	const char *query;			/* NULL: the filters are given */
 	ArrayType  *settings;		/* that the query runs with, each as name=value */
-	double		p;
-	int64		n;				/* 0: to be found; then what it is sized for */
-	int64		min_n;			/* of this call or an earlier one; 0: none */
-	int32		parts;			/* at least so many; 0: none */
-	int64		seed;
 	bool		seed_given;
 	bool		check;
 	bool		allow_empty;
@@ -99,26 +87,55 @@ typedef struct BfpgPublication
 	bool		allow_type_change;
 	BfpgOnConflict on_conflict;
 	BfpgTracking tracking;
-	bool		tracked;		/* what comes of it */
+} BfpgAsked;
 
-	/* made */
+/* What came of it; numbers are -1 where there are none. */
+typedef struct BfpgMade
+{
 	int64		serial;
 	int32		count;			/* of filters: all parts */
 	Datum	   *filters;		/* of the parts, in their order */
 	bf_exact   *shapes;			/* theirs */
-	int64		keys;			/* rows with a key, of an exact list members; -1: not known */
+	int64		keys;			/* rows with a key, of an exact list members */
 	int64		nulls;			/* rows without */
-	bool		exact;
-	int64		planned_others;	/* these four of an exact list; -1: none, or not known */
-	int64		others;
-	int64		unknown;		/* of these, rows whose boolean is null */
-	int64		conflicts;		/* keys that on_conflict decided */
 	bool		remote;			/* rows come from another server or engine */
 	bool		temporary;		/* the query reads a temporary table */
 	struct BfpgBuild *build;	/* how; NULL: not by a query */
-	TimestampTz started;
-	double		build_seconds;	/* these two: -1 where there was none */
+	double		build_seconds;
 	double		check_seconds;
+} BfpgMade;
+
+/* Of an exact list; all -1 of a plain one. */
+typedef struct BfpgOthers
+{
+	int64		planned;		/* for which it is sized */
+	int64		count;
+	int64		unknown;		/* of these, rows whose boolean is null */
+	int64		conflicts;		/* keys that on_conflict decided */
+} BfpgOthers;
+
+typedef struct BfpgPublication
+{
+	BfpgPlace	place;
+	const char *name;
+	Oid			caller;
+	BfpgDeed	deed;
+	BfpgOwner	owner;
+	const struct BfpgPublication *outer;	/* whose query runs this publication */
+	TimestampTz started;
+
+	/* parameters: what was asked for, or is found; numbers are 0 until then */
+	double		p;
+	int64		n;				/* that it is sized for */
+	int64		min_n;			/* of this call or an earlier one; 0: none */
+	int32		parts;			/* at least so many; 0: none */
+	int64		seed;
+	bool		exact;
+	bool		tracked;
+
+	BfpgAsked	asked;
+	BfpgMade	made;
+	BfpgOthers	others;
 } BfpgPublication;
 
 /* What to do about a full pg_wal. */

@@ -33,9 +33,6 @@
 /* The most arguments of a function of ours. */
 #define MOST_ARGUMENTS 6
 
-/* A setting of Citus by which it splits our aggregates among nodes, where it may not. */
-#define CITUS_SPLIT "citus.allow_aggregate_worker_combine_on_internal_types"
-
 /* Errors show the list and the user's text, with a position in that. */
 static void
 add_context(void *arg)
@@ -289,9 +286,7 @@ set_own_settings(void)
 
 	(void) set_config_option("bloomfilter.overflow", "ignore", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	if (GetConfigOption(CITUS_SPLIT, true, false) != NULL)
-		(void) set_config_option(CITUS_SPLIT, "off", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+	bfpg_keep_aggregates_whole();
 	return nest;
 }
 
@@ -411,35 +406,54 @@ mentions(Node *node, void *aggregate)
 
 static void look_at_plans(List *plans, PlanLook *look);
 
+/* A scan of rows from elsewhere, with what is computed there. */
+static void
+look_at_scan(const Plan *plan, bool remote, List *computed, PlanLook *look)
+{
+	look->remote |= remote;
+	look->elsewhere |= mentions((Node *) computed, &look->aggregate) || mentions((Node *) plan->targetlist, &look->aggregate);
+}
+
+/* PostgreSQL walks plans only once they have been prepared to run, which may reach other servers.  A node that isn't known here is an error. */
 static void
 look_at_plan(Plan *plan, PlanLook *look)
 {
-	List	   *computed = NIL;
-
 	if (plan == NULL)
 		return;
 	check_stack_depth();
-	if (IsA(plan, ForeignScan))
-		computed = ((ForeignScan *) plan)->fdw_scan_tlist;
-	if (IsA(plan, CustomScan))
+	switch (nodeTag(plan))
 	{
-		computed = ((CustomScan *) plan)->custom_scan_tlist;
-		look_at_plans(((CustomScan *) plan)->custom_plans, look);
+		case T_ForeignScan:
+			look_at_scan(plan, true, ((ForeignScan *) plan)->fdw_scan_tlist, look);
+			break;
+		case T_CustomScan:
+			look_at_scan(plan, ((CustomScan *) plan)->custom_plans == NIL, ((CustomScan *) plan)->custom_scan_tlist, look);
+			look_at_plans(((CustomScan *) plan)->custom_plans, look);
+			break;
+		case T_Agg:
+			look->here |= mentions((Node *) plan->targetlist, &look->aggregate);
+			break;
+		case T_Append:
+			look_at_plans(((Append *) plan)->appendplans, look);
+			break;
+		case T_MergeAppend:
+			look_at_plans(((MergeAppend *) plan)->mergeplans, look);
+			break;
+		case T_SubqueryScan:
+			look_at_plan(((SubqueryScan *) plan)->subplan, look);
+			break;
+			/* what reads rows here, alone or with bitmaps below it */
+		case T_SeqScan: case T_SampleScan: case T_IndexScan: case T_IndexOnlyScan: case T_BitmapHeapScan: case T_BitmapIndexScan:
+		case T_BitmapAnd: case T_BitmapOr: case T_TidScan: case T_TidRangeScan: case T_FunctionScan: case T_TableFuncScan:
+		case T_ValuesScan: case T_CteScan: case T_NamedTuplestoreScan: case T_WorkTableScan: case T_Result:
+			/* what has plans below it as its left and right tree */
+		case T_ProjectSet: case T_RecursiveUnion: case T_NestLoop: case T_MergeJoin: case T_HashJoin: case T_Hash: case T_Material:
+		case T_Memoize: case T_Sort: case T_IncrementalSort: case T_Group: case T_WindowAgg: case T_Unique: case T_Gather:
+		case T_GatherMerge: case T_SetOp: case T_LockRows: case T_Limit:
+			break;
+		default:
+			elog(ERROR, "unrecognized node type: %d", (int) nodeTag(plan));
 	}
-	if (IsA(plan, ForeignScan) || IsA(plan, CustomScan))
-	{
-		look->remote |= IsA(plan, ForeignScan) || ((CustomScan *) plan)->custom_plans == NIL;
-		look->elsewhere |= mentions((Node *) computed, &look->aggregate) ||
-			mentions((Node *) plan->targetlist, &look->aggregate);
-	}
-	if (IsA(plan, Agg))
-		look->here |= mentions((Node *) plan->targetlist, &look->aggregate);
-	if (IsA(plan, Append))
-		look_at_plans(((Append *) plan)->appendplans, look);
-	if (IsA(plan, MergeAppend))
-		look_at_plans(((MergeAppend *) plan)->mergeplans, look);
-	if (IsA(plan, SubqueryScan))
-		look_at_plan(((SubqueryScan *) plan)->subplan, look);
 	look_at_plan(plan->lefttree, look);
 	look_at_plan(plan->righttree, look);
 }

@@ -78,7 +78,7 @@ extern Query *bfpg_source_select(const BfpgSource *source, Query *inner, List *e
 extern Query *bfpg_source_group(const BfpgSource *source, Query *inner, List *expressions);
 
 /*
- * Plans a statement, which it changes.  Engines such as Citus can't run a plan that was made
+ * Plans a statement, which it changes.  Other engines can't run a plan that was made
  * without its parameters; this server's own plans don't depend on them, so that they may be
  * NULL where the plan is only looked at, or runs here.
  */

@@ -93,10 +93,15 @@ bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int
 	bfpg_run_statement(place->schema, psprintf(sql, place->prefix), 1, &parameter, expected);
 }
 
+/* A column of the only row of a result, or what stands for a null. */
 static Datum
-result_column(int column, bool *is_null)
+result(const char *column, Datum null)
 {
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, is_null);
+	bool		is_null;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+									  SPI_fnumber(SPI_tuptable->tupdesc, column), &is_null);
+
+	return is_null ? null : value;
 }
 
 int64
@@ -114,53 +119,39 @@ bfpg_next_serial(const BfpgPlace *place, const char *name, const BfpgLastList *l
 	return Max(last->serial + 1, now);
 }
 
-/* A count, and in the next column when it was. */
-static BfpgMost
-result_most(int column)
-{
-	bool		is_null;
-
-	return (BfpgMost) {
-		DatumGetFloat8(result_column(column, &is_null)), DatumGetTimestampTz(result_column(column + 1, &is_null))
-	};
-}
-
 /* Reads the row of the current generation, and none of its filters: those may be damaged. */
 void
 bfpg_publish_last(const BfpgPlace *place, const char *name, BfpgLastList *last)
 {
-	bool		is_null;
 	Datum		key_type;
 
 	memset(last, 0, sizeof(*last));
 	bfpg_run_for_list(place, name,
-					  "SELECT serial, built_at, n, coalesce(next_p, p), seed, coalesce(min_n, 0), coalesce(min_parts, 0), "
-					  "max_shrink, coalesce(rows, -1), keys, key_type, coalesce(others, -1), planned_others, "
-					  "most_keys, most_keys_at, most_others, most_others_at, "
-					  "(SELECT bool_or(tracked) FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) "
+					  "SELECT *, coalesce(next_p, p) AS p_now, "
+					  "(SELECT bool_or(tracked) FROM %1$sbloom_generation_part WHERE name = $1 AND back = 0 AND part = 0) AS tracked "
 					  "FROM %1$sbloom_generation WHERE name = $1 AND back = 0",
 					  SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;
 	last->exists = true;
-	last->serial = DatumGetInt64(result_column(1, &is_null));
-	last->built_at = DatumGetTimestampTz(result_column(2, &is_null));
-	last->n = DatumGetInt64(result_column(3, &is_null));
-	last->p = DatumGetFloat8(result_column(4, &is_null));
-	last->seed = DatumGetInt64(result_column(5, &is_null));
-	last->min_n = DatumGetInt64(result_column(6, &is_null));
-	last->min_parts = DatumGetInt32(result_column(7, &is_null));
-	last->max_shrink = DatumGetFloat8(result_column(8, &is_null));
-	last->rows = DatumGetInt64(result_column(9, &is_null));
-	last->keys = DatumGetFloat8(result_column(10, &is_null));
-	key_type = result_column(11, &is_null);
-	last->key_type = is_null ? NULL : TextDatumGetCString(key_type);
-	last->others = DatumGetInt64(result_column(12, &is_null));
-	last->planned_others = DatumGetInt64(result_column(13, &is_null));
-	last->exact = !is_null;
-	last->most_keys = result_most(14);
-	last->most_others = result_most(16);
-	last->tracked = DatumGetBool(result_column(18, &is_null)) && !is_null;
+	last->serial = DatumGetInt64(result("serial", 0));
+	last->built_at = DatumGetTimestampTz(result("built_at", 0));
+	last->n = DatumGetInt64(result("n", 0));
+	last->p = DatumGetFloat8(result("p_now", 0));
+	last->seed = DatumGetInt64(result("seed", 0));
+	last->min_n = DatumGetInt64(result("min_n", 0));
+	last->min_parts = DatumGetInt32(result("min_parts", 0));
+	last->max_shrink = DatumGetFloat8(result("max_shrink", 0));
+	last->rows = DatumGetInt64(result("rows", Int64GetDatum(-1)));
+	last->keys = DatumGetFloat8(result("keys", 0));
+	key_type = result("key_type", 0);
+	last->key_type = key_type == 0 ? NULL : TextDatumGetCString(key_type);
+	last->others = DatumGetInt64(result("others", Int64GetDatum(-1)));
+	last->planned_others = DatumGetInt64(result("planned_others", Int64GetDatum(-1)));
+	last->exact = last->planned_others >= 0;
+	last->most_keys = (BfpgMost) {DatumGetFloat8(result("most_keys", 0)), DatumGetTimestampTz(result("most_keys_at", 0))};
+	last->most_others = (BfpgMost) {DatumGetFloat8(result("most_others", 0)), DatumGetTimestampTz(result("most_others_at", 0))};
+	last->tracked = DatumGetBool(result("tracked", BoolGetDatum(false)));
 }
 
 void
@@ -191,8 +182,8 @@ bfpg_publish_bytes(const BfpgPublication *list)
 	double		bytes = 0;
 	int32		part;
 
-	for (part = 0; part < list->count; part++)
-		bytes += (double) bf_exact_bytes(&list->shapes[part]);
+	for (part = 0; part < list->made.count; part++)
+		bytes += (double) bf_exact_bytes(&list->made.shapes[part]);
 	return bytes;
 }
 
@@ -213,6 +204,53 @@ hint_at_room(void *list)
 				((const BfpgPublication *) list)->place.prefix);
 }
 
+/* A value that is written, or an expression instead. */
+typedef struct Column
+{
+	const char *name;
+	ParamExternData value;
+	const char *expression;
+} Column;
+
+static Column
+column(const char *name, Oid type, Datum value)
+{
+	return (Column) {name, {.value = value, .ptype = type}};
+}
+
+/* Null where it is less than the least that there can be. */
+static Column
+number(const char *name, int64 value, int64 least)
+{
+	return (Column) {name, {.value = Int64GetDatum(value), .isnull = value < least, .ptype = INT8OID}};
+}
+
+static Column
+real(const char *name, double value)
+{
+	return (Column) {name, {.value = Float8GetDatum(value), .isnull = value < 0, .ptype = FLOAT8OID}};
+}
+
+static void
+insert(const BfpgPublication *list, const char *table, const Column *row, int count)
+{
+	ParamExternData *parameters = palloc(count * sizeof(ParamExternData));
+	StringInfoData names;
+	StringInfoData values;
+	int			i;
+
+	initStringInfo(&names);
+	initStringInfo(&values);
+	for (i = 0; i < count; i++)
+	{
+		parameters[i] = row[i].value;
+		appendStringInfo(&names, "%s%s", i == 0 ? "" : ", ", row[i].name);
+		appendStringInfo(&values, "%s%s", i == 0 ? "" : ", ", row[i].expression != NULL ? row[i].expression : psprintf("$%d", i + 1));
+	}
+	bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %s%s (%s) VALUES (%s)", list->place.prefix, table, names.data, values.data),
+					   count, parameters, SPI_OK_INSERT);
+}
+
 static void
 write_parts(BfpgPublication *list)
 {
@@ -222,130 +260,109 @@ write_parts(BfpgPublication *list)
 	bfpg_publish_check_room(list);
 	error_context_stack = &callback;
 	move_back(list);
-	for (part = 0; part < list->count; part++)
+	for (part = 0; part < list->made.count; part++)
 	{
-		const ParamExternData row[] = {
-			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-			bfpg_parameter(INT4OID, Int32GetDatum(part)),
-			bfpg_parameter(list->place.type, list->filters[part]),
-			bfpg_parameter(BOOLOID, BoolGetDatum(list->tracked)),
+		const Column row[] = {
+			column("name", TEXTOID, CStringGetTextDatum(list->name)),
+			column("back", INT2OID, Int16GetDatum(BFPG_CURRENT)),
+			column("part", INT4OID, Int32GetDatum(part)),
+			column("filter", list->place.type, list->made.filters[part]),
+			column("tracked", BOOLOID, BoolGetDatum(list->tracked)),
 		};
 
-		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation_part (name, back, part, filter, tracked) VALUES ($1, 0, $2, $3, $4)",
-									list->place.prefix),
-						   lengthof(row), row, SPI_OK_INSERT);
+		insert(list, "bloom_generation_part", row, lengthof(row));
 	}
 	error_context_stack = callback.previous;
-}
-
-static ParamExternData
-number_or_null(int64 value, int64 null)
-{
-	return (ParamExternData) {.value = Int64GetDatum(value), .isnull = value == null, .ptype = INT8OID};
-}
-
-static ParamExternData
-real_or_null(double value)
-{
-	return (ParamExternData) {.value = Float8GetDatum(value), .isnull = value < 0, .ptype = FLOAT8OID};
 }
 
 /*
  * Of the fullest part: its rate, and its keys as a share of what it is sized for.  Warns where a
  * part has more; an error would keep a list that lacks the new keys.
  */
-static void
-judge_fullest(const BfpgPublication *list, double *rate, double *fullest)
+static double
+judge_fullest(const BfpgPublication *list, double *fullest)
 {
+	double		rate = 0;
 	bool		overfull = false;
 	bool		saturated = false;
 	int32		part;
 
-	*rate = *fullest = 0;
-	for (part = 0; part < list->count; part++)
+	*fullest = 0;
+	for (part = 0; part < list->made.count; part++)
 	{
-		const bf_header *header = &list->shapes[part].level[0];
+		const bf_header *header = &list->made.shapes[part].level[0];
 
-		*rate = Max(*rate, bf_estimate_rate(header));
+		rate = Max(rate, bf_estimate_rate(header));
 		*fullest = Max(*fullest, bf_estimate_keys(header) / (double) header->capacity);
 		overfull |= bf_over_capacity(header);
-		saturated |= bf_is_saturated(header) && list->keys < 0;
+		saturated |= bf_is_saturated(header) && list->made.keys < 0;
 	}
 	if (overfull)
 		ereport(WARNING,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("list \"%s\" is published with a rate of %.3g, and %.3g was asked for",
-						list->name, *rate, list->p),
+						list->name, rate, list->p),
 				 errdetail("It holds %s %.0f keys and was sized for " INT64_FORMAT ".",
 						   saturated ? "more than" : "about", bfpg_estimate_list_keys(list), list->n),
 				 errhint("Members are found all the same. Publish it again with a larger n, or by its query without n.")));
+	return rate;
 }
 
 /* The largest count of the last weeks, or the one of a run that was allowed to lose what it liked. */
 static BfpgMost
 larger(const BfpgPublication *list, BfpgMost most, double count)
 {
-	return count < most.count && !list->allow_shrink ? most : (BfpgMost) {count, GetCurrentTransactionStartTimestamp()};
+	return count < most.count && !list->asked.allow_shrink ? most : (BfpgMost) {count, GetCurrentTransactionStartTimestamp()};
 }
 
 /* All that is told of the filters stands in the row, so that a damaged filter hinders nobody who reads it. */
 static void
 write_row(const BfpgPublication *list, const BfpgLastList *last)
 {
-	bool		by_query = list->query != NULL;
+	bool		by_query = list->asked.query != NULL;
 	const char *key_type = bfpg_publish_key_type(list);
 	bool		no_keys = strcmp(key_type, bf_key_type_name(BF_KEY_NONE)) == 0;
 	BfpgMost	keys = larger(list, last->most_keys, bfpg_estimate_list_keys(list));
-	BfpgMost	others = larger(list, last->most_others, (double) list->others);
-	double		rate;
+	BfpgMost	others = larger(list, last->most_others, (double) list->others.count);
 	double		fullest;
-
-	judge_fullest(list, &rate, &fullest);
-	{
-		const ParamExternData row[] = {
-			bfpg_parameter(TEXTOID, CStringGetTextDatum(list->name)),
-			bfpg_parameter(INT8OID, Int64GetDatum(list->serial)),
-			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())),
-			bfpg_parameter(INT8OID, Int64GetDatum(list->n)),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(list->p)),
-			bfpg_parameter(INT8OID, Int64GetDatum(list->seed)),
-			bfpg_parameter(INT4OID, Int32GetDatum(list->count)),
-			number_or_null(list->keys, -1),
-			number_or_null(by_query ? list->nulls : -1, -1),
-			real_or_null(list->build_seconds),
-			real_or_null(list->check_seconds),
-			number_or_null(list->min_n, 0),
-			number_or_null(list->parts, 0),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(list->max_shrink)),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(bfpg_estimate_list_keys(list))),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(rate)),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(fullest)),
-			bfpg_parameter(INT8OID, Int64GetDatum((int64) bfpg_publish_bytes(list))),
-			{.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID},
-			number_or_null(list->others, -1),
-			number_or_null(list->planned_others, -1),
-			number_or_null(list->unknown, -1),
-			number_or_null(list->conflicts, -1),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(keys.count)),
-			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
-			bfpg_parameter(FLOAT8OID, Float8GetDatum(others.count)),
-			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
-			bfpg_parameter(NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
-			bfpg_parameter(TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
-		};
-
+	double		rate = judge_fullest(list, &fullest);
+	const Column row[] = {
+		column("name", TEXTOID, CStringGetTextDatum(list->name)),
+		column("back", INT2OID, Int16GetDatum(BFPG_CURRENT)),
+		column("serial", INT8OID, Int64GetDatum(list->made.serial)),
+		column("built_at", TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTransactionStartTimestamp())),
+		column("n", INT8OID, Int64GetDatum(list->n)),
+		real("p", list->p),
+		column("seed", INT8OID, Int64GetDatum(list->seed)),
+		column("parts", INT4OID, Int32GetDatum(list->made.count)),
+		number("rows", list->made.keys, 0),
+		number("nulls", list->made.nulls, 0),
+		real("build_seconds", list->made.build_seconds),
+		real("check_seconds", list->made.check_seconds),
+		number("min_n", list->min_n, 1),
+		number("min_parts", list->parts, 1),
+		real("max_shrink", list->asked.max_shrink),
+		real("keys", bfpg_estimate_list_keys(list)),
+		real("rate", rate),
+		real("fullest_part", fullest),
+		number("bytes", (int64) bfpg_publish_bytes(list), 0),
+		{"key_type", {.value = CStringGetTextDatum(key_type), .isnull = no_keys, .ptype = TEXTOID}},
+		number("others", list->others.count, 0),
+		number("planned_others", list->others.planned, 0),
+		number("unknown", list->others.unknown, 0),
+		number("conflicts", list->others.conflicts, 0),
+		column("most_keys", FLOAT8OID, Float8GetDatum(keys.count)),
+		column("most_keys_at", TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
+		column("most_others", FLOAT8OID, Float8GetDatum(others.count)),
+		column("most_others_at", TIMESTAMPTZOID, TimestampTzGetDatum(others.at)),
+		column("published_by", NAMEOID, CStringGetDatum(GetUserNameFromId(list->caller, false))),
+		column("published_at", TIMESTAMPTZOID, TimestampTzGetDatum(GetCurrentTimestamp())),
+		{"identity", {.isnull = true, .ptype = UUIDOID}, psprintf("coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid())", list->place.prefix)},
 		/* Transactions of another node have numbers of its own. */
-		bfpg_run_statement(list->place.schema, psprintf("INSERT INTO %sbloom_generation (name, back, serial, built_at, n, p, seed, parts, rows, nulls, "
-									"build_seconds, check_seconds, min_n, min_parts, max_shrink, "
-									"keys, rate, fullest_part, bytes, key_type, identity, others, planned_others, unknown, conflicts, "
-									"most_keys, most_keys_at, most_others, most_others_at, published_by, published_at, built_xmin) "
-									"VALUES ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, "
-									"coalesce((SELECT identity FROM %sbloom_generation WHERE name = $1 AND back = 1), gen_random_uuid()), "
-									"$20, $21, $22, $23, $24, $25, $26, $27, $28, $29, %s)",
-									list->place.prefix, list->place.prefix,
-									by_query && !list->remote ? "pg_snapshot_xmin(pg_current_snapshot())" : "NULL"),
-						   lengthof(row), row, SPI_OK_INSERT);
-	}
+		{"built_xmin", {.isnull = true, .ptype = XID8OID}, by_query && !list->made.remote ? "pg_snapshot_xmin(pg_current_snapshot())" : NULL},
+	};
+
+	insert(list, "bloom_generation", row, lengthof(row));
 }
 
 void
@@ -358,7 +375,7 @@ bfpg_publish_write(BfpgPublication *list, const BfpgLastList *last)
 	bfpg_definition_write(list);
 	if (last->exists)
 		bfpg_publish_tell(list->name, "replaced");
-	if (list->query != NULL)
+	if (list->asked.query != NULL)
 		bfpg_absorb(list, last);
 	bfpg_publish_write_run(list, true, NULL);
 }
