@@ -27,18 +27,24 @@ def megabytes(size):
     return f"{float(size) / 1e6:.3g} MB"
 
 
-def core_at(run, table, keys):
-    """All operations at one size, and the chase through as many bytes; the size in words."""
-    lines = lines_of(run.program("core"), "time", keys, 0.01, 2 * run.rounds + 1)
-    sizes = {contender: float(value) for operation, contender, value in lines if operation == "bytes"}
-    label = megabytes(sizes["bloomfilter"])
+def add_lines(table, lines):
+    """Of each operation and contender all rounds; our filter's bytes."""
+    size = next(value for operation, contender, value in lines if (operation, contender) == ("bytes", "bloomfilter"))
+    label = megabytes(size)
     samples = {}
     for operation, contender, value in lines:
         samples.setdefault((operation, contender), Samples()).values.append(float(value))
     for (operation, contender), found in samples.items():
         unit = {"bytes": "bytes", "rate": "false positives"}.get(operation, "ns/key")
         table.add(label, operation, contender, unit=unit, samples=found)
-    chase = lines_of(run.program("chase"), f"{sizes['bloomfilter']:.0f}", 5)
+    return size
+
+
+def core_at(run, table, keys):
+    """All operations at one size, and the chase through as many bytes; the size in words."""
+    size = add_lines(table, lines_of(run.program("core"), "time", keys, 0.01, 2 * run.rounds + 1))
+    label = megabytes(size)
+    chase = lines_of(run.program("chase"), size, 5)
     table.add(label, "one miss", "pointer chase", unit="ns", samples=Samples(float(line[0]) for line in chase))
     return label
 
@@ -97,6 +103,17 @@ def urls(run, table, count, containers):
                       note=PUBLISHED if name == "unordered_map" and operation in ("add", "memory") else "")
 
 
+def fuse(run):
+    """Where its header was given: see bench/c/fuse.c."""
+    if not os.path.exists(run.program("fuse")):
+        return
+    table = Table(run, "fig5_fuse", "beside a binary fuse filter, which can't be added to",
+                  ["size", "operation", "contender"])
+    for keys in run.choose([20_000], [100_000, 10 * MILLION, 100 * MILLION]):
+        add_lines(table, lines_of(run.program("fuse"), keys, 2 * run.rounds + 1))
+    table.write()
+
+
 def main():
     run = Run()
     core = Table(run, "fig5_core", "the core in C", ["size", "operation", "contender"])
@@ -105,6 +122,7 @@ def main():
     core_at(run, core, run.choose(1_000_000, 403 * MILLION))
     events_per_key(run, core, small)
     core.write()
+    fuse(run)
     remember = Table(run, "fig5_urls", "URLs remembered", ["urls", "operation", "contender"])
     urls(run, remember, run.choose(50_000, 10 * MILLION),
          ("unordered_map", "unordered_set", "textbook", "bloomfilter"))

@@ -14,10 +14,11 @@ LAYOUT = {
     "fig2_semijoin": ("keys",),
     "fig3_build": ("type", "keys", "processes"), "fig3_bytes": ("type", "keys"),
     "fig4_batch": ("keys", "batch", "way"), "fig5_core": ("size", "operation", "unit"),
-    "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
+    "fig5_fuse": ("size", "operation", "unit"), "fig5_urls": ("urls", "operation", "unit"), "fig6_accuracy": ("p", "fill"),
     "fig7_readers": ("language", "size", "contender"), "fig8_live": ("keys", "what", "clients", "unit"),
     "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
     "fig11_publish": ("keys", "what", "unit"), "fig12_hosts": ("what", "contender", "unit"),
+    "fig13_changes": ("what", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
           "fig7_readers": "operation", "fig11_publish": "processes", "fig12_hosts": "case"}
@@ -141,6 +142,11 @@ def core_ratios(ratios, all_of):
             ratios.among("the textbook's filter in C", f"{operation}, {size}", "fig5_core", "bloomfilter",
                          "textbook", {"size": size, "operation": operation, "unit": "ns/key"},
                          first=size == sizes[-1] and operation.startswith("contains"))
+    for size in all_of.sizes("fig5_fuse", "size"):
+        for operation in all_of.tables["fig5_fuse"].values("operation", size=size):
+            what = {"bytes": "bytes", "rate": "false positives"}.get(operation, "time")
+            ratios.among("`binary_fuse8`", f"{operation}, {size}", "fig5_fuse", "bloomfilter", "binary_fuse8",
+                         {"size": size, "operation": operation}, what=what)
     for theirs in ("unordered_map", "unordered_set", "textbook"):
         urls = all_of.last("fig5_urls", "urls", contender=theirs)
         for operation, what in (("add", "time"), ("find", "time"), ("memory", "bytes")):

@@ -54,6 +54,14 @@ class Side:
         self.session.run("drop index bench")
         return seconds
 
+    def insert(self):
+        """Rows into a table with a live index, each key of which is logged."""
+        self.session.run("create table bench (k bigint)")
+        self.session.run(f"create index on bench using bloomfilter (k) with (n = {self.count})")
+        seconds = self.session.seconds(f"insert into bench select {key_sql('g')} from generate_series(1, {self.count // 10}) g")
+        self.session.run("drop table bench")
+        return seconds
+
     def statements(self, script):
         """Seconds of a statement, each sent by itself."""
         os.environ["PGPORT"] = self.port
@@ -94,6 +102,7 @@ def measures(keys):
     asked["scan with bloom_lookup"] = Side.scan
     asked["bloom_publish"] = Side.publish_new
     asked["build of a live filter"] = Side.index_new
+    asked["insert with a live filter"] = Side.insert
     return asked
 
 

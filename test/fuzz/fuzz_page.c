@@ -29,8 +29,8 @@ read_all(const uint8_t *file, size_t length)
 		return;
 	demand(strlen(who.name) <= FEED_NAME_BYTES);
 	feed_how_read(file, &how);
-	for (i = 0; how.text[i] != '\0'; i++)
-		demand(how.text[i] >= ' ' && how.text[i] < 0x7f);
+	for (i = 0; how.message[i] != '\0'; i++)
+		demand(how.message[i] >= ' ' && how.message[i] < 0x7f);
 	feed_told(file, &who, FEED_OTHER_BOOT, &told);
 	parts = malloc(who.parts * sizeof *parts);
 	if (parts != NULL && read_parts(&who, file, parts))

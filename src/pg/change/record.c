@@ -10,7 +10,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -29,7 +28,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_change_kind);
  * was pruned, or lost.
  */
 static const char *const statement =
-"INSERT INTO %s AS c (name, key, value, version) VALUES ($1, $2, $3, $4) "
+"INSERT INTO %s.bloom_change AS c (name, key, value, version) VALUES ($1, $2, $3, $4) "
 "ON CONFLICT (name, key) DO UPDATE SET value = excluded.value, "
 "version = greatest(c.version OPERATOR(pg_catalog.+) 1, excluded.version)";
 
@@ -39,29 +38,26 @@ clock_version(void)
 	return GetCurrentTimestamp() + (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY;
 }
 
-/* The statement's plan is kept for the table that it names. */
+/* The statement's plan is kept for the schema that it names. */
 static SPIPlanPtr
-plan_for(Relation table)
+plan_in(const char *schema)
 {
 	static SPIPlanPtr plan = NULL;
-	static char *planned = NULL;
+	static NameData planned;
+	SPIPlanPtr	made;
 	Oid			types[] = {TEXTOID, BYTEAOID, BOOLOID, INT8OID};
-	const char *name = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(table)), RelationGetRelationName(table));
 
-	if (planned != NULL && strcmp(planned, name) == 0)
+	if (plan != NULL && namestrcmp(&planned, schema) == 0)
 		return plan;
 	if (plan != NULL)
 		SPI_freeplan(plan);
 	plan = NULL;
-	if (planned != NULL)
-		pfree(planned);
-	planned = NULL;
-	plan = SPI_prepare(psprintf(statement, name), lengthof(types), types);
-	if (plan == NULL)
+	made = SPI_prepare(psprintf(statement, quote_identifier(schema)), lengthof(types), types);
+	if (made == NULL)
 		elog(ERROR, "SPI_prepare returned %s", SPI_result_code_string(SPI_result));
-	SPI_keepplan(plan);
-	planned = MemoryContextStrdup(TopMemoryContext, name);
-	return plan;
+	SPI_keepplan(made);
+	namestrcpy(&planned, schema);
+	return plan = made;
 }
 
 void
@@ -76,7 +72,7 @@ bfpg_change_record(Oid schema, Datum list, Datum key, bool value)
 	Relation	table = table_open(bfpg_list_relation(schema, "bloom_change"), RowExclusiveLock);
 
 	SPI_connect();
-	bfpg_run_plan(table, plan_for(table), bfpg_parameters(lengthof(row), row), SPI_OK_INSERT);
+	bfpg_run_plan(table, plan_in(get_namespace_name(schema)), bfpg_parameters(lengthof(row), row), SPI_OK_INSERT);
 	SPI_finish();
 	table_close(table, NoLock);
 }

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -50,6 +51,8 @@ enum
 	ARG_VALUE,
 	ARG_COUNT
 };
+
+#define REFUSES_TRUNCATE (TRIGGER_TYPE_STATEMENT | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE)
 
 /* What a trigger keeps between the rows of a statement. */
 typedef struct BfpgTracked
@@ -170,22 +173,21 @@ is_inherited(Relation table)
 	return find_inheritance_children(RelationGetRelid(table), NoLock) != NIL || has_superclass(RelationGetRelid(table));
 }
 
-/* Whether TRUNCATE of a table is refused by a trigger of this function for this list. */
-static bool
-refuses_truncate(Relation table, Oid function, const char *list)
+/* The enabled trigger by which a table tracks a list, or the one that refuses TRUNCATE; NULL: there is none. */
+static Trigger *
+find_trigger(Relation table, Oid function, const char *list, int16 type)
 {
 	int			i;
 
 	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
 	{
-		const Trigger *trigger = &table->trigdesc->triggers[i];
+		Trigger    *trigger = &table->trigdesc->triggers[i];
 
-		if (trigger->tgfoid == function && trigger->tgenabled != TRIGGER_DISABLED &&
-			TRIGGER_TYPE_MATCHES(trigger->tgtype, TRIGGER_TYPE_STATEMENT, TRIGGER_TYPE_BEFORE, TRIGGER_TYPE_TRUNCATE) &&
-			trigger->tgnargs == 1 && strcmp(trigger->tgargs[ARG_LIST], list) == 0)
-			return true;
+		if (trigger->tgfoid == function && trigger->tgenabled != TRIGGER_DISABLED && (trigger->tgtype & type) == type &&
+			TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) && trigger->tgnargs > 0 && strcmp(trigger->tgargs[ARG_LIST], list) == 0)
+			return trigger;
 	}
-	return false;
+	return NULL;
 }
 
 /* The table that all partitions are of, or the table itself. */
@@ -210,8 +212,8 @@ check_table(const TriggerData *trigger)
 									 RelationGetRelationName(root), trigger->tg_trigger->tgargs[ARG_KEY]));
 	if (is_inherited(root))
 		refuse_use(trigger, psprintf("Table \"%s\" inherits or is inherited from: its unique index doesn't know all rows.", RelationGetRelationName(root)));
-	if (!refuses_truncate(trigger->tg_relation, trigger->tg_trigger->tgfoid, list) ||
-		!refuses_truncate(root, trigger->tg_trigger->tgfoid, list))
+	if (find_trigger(trigger->tg_relation, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL ||
+		find_trigger(root, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL)
 		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, which table \"%s\" or its partition lacks.", RelationGetRelationName(root)));
 	table_close(root, AccessShareLock);
 }
@@ -277,64 +279,18 @@ find_tracked(FunctionCallInfo fcinfo)
 	return tracked;
 }
 
-Oid
-bfpg_change_function(Oid schema)
-{
-	return GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
-						   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
-}
-
-static bool
-is_for_list(HeapTuple tuple, Relation catalog, const char *list)
-{
-	bool		is_null;
-	const bytea *arguments = DatumGetByteaPP(heap_getattr(tuple, Anum_pg_trigger_tgargs, RelationGetDescr(catalog), &is_null));
-
-	return VARSIZE_ANY_EXHDR(arguments) > strlen(list) && strcmp(VARDATA_ANY(arguments), list) == 0;
-}
-
-List *
-bfpg_change_triggers(Oid schema, const char *list)
-{
-	Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	Oid			function = bfpg_change_function(schema);
-	List	   *triggers = NIL;
-	HeapTuple	tuple;
-
-	while ((tuple = systable_getnext(scan)) != NULL)
-	{
-		Form_pg_trigger form = (Form_pg_trigger) GETSTRUCT(tuple);
-
-		if (form->tgfoid == function && !OidIsValid(form->tgparentid) && form->tgnargs > ARG_LIST && is_for_list(tuple, catalog, list))
-		{
-			BfpgListTrigger *trigger = palloc(sizeof(BfpgListTrigger));
-
-			*trigger = (BfpgListTrigger) {form->tgrelid, pstrdup(NameStr(form->tgname))};
-			triggers = lappend(triggers, trigger);
-		}
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return triggers;
-}
-
 uint32
-bfpg_change_check_triggers(Relation table, Oid schema, const char *list, bool *blanks)
+bfpg_change_check_trigger(Relation table, Oid schema, const char *list, bool *blanks)
 {
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
+										   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
+	TriggerData trigger = {
+		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
+		.tg_trigger = find_trigger(table, function, list, TRIGGER_TYPE_ROW)
+	};
 	BfpgTracked tracked = {.schema = schema};
-	Oid			function = bfpg_change_function(schema);
-	int			i;
 
-	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
-	{
-		Trigger    *trigger = &table->trigdesc->triggers[i];
-
-		if (trigger->tgfoid == function && TRIGGER_FOR_ROW(trigger->tgtype) && strcmp(trigger->tgargs[ARG_LIST], list) == 0)
-			check_all(&(TriggerData) {
-				.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table, .tg_trigger = trigger
-			}, &tracked);
-	}
+	check_all(&trigger, &tracked);
 	*blanks = tracked.coder.type == BF_KEY_TEXT && getBaseType(tracked.type) != BPCHAROID;
 	return tracked.coder.type;
 }
@@ -373,10 +329,7 @@ key_of(BfpgTracked *tracked, const TriggerData *trigger, HeapTuple tuple, String
 static bool
 same_key(const RowKey *a, const RowKey *b)
 {
-	const bytea *x = (bytea *) DatumGetPointer(a->key);
-	const bytea *y = (bytea *) DatumGetPointer(b->key);
-
-	return !a->is_null && !b->is_null && VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
+	return !a->is_null && !b->is_null && datumIsEqual(a->key, b->key, false, -1);
 }
 
 static void

@@ -16,6 +16,7 @@
 #include "common/hashfn.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "tcop/pquery.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -111,20 +112,28 @@ bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
 				 errhint("Publish the list by a query of tables in this database, or CALL bloom_untrack(%s).", quote_literal_cstr(list->name))));
 }
 
+/* Selects, of each trigger for a list, the statement that drops it; a partition's copy goes with its original. */
+static SPITupleTable *
+find_triggers(const BfpgPlace *place, const char *name)
+{
+	bfpg_run_for_list(place, name,
+					  "SELECT format('DROP TRIGGER %%I ON %%s', tgname, tgrelid::regclass) FROM pg_trigger "
+					  "WHERE tgfoid = '%1$sbloom_change_trigger'::regproc AND tgparentid = 0 "
+					  "AND position(convert_to($1, getdatabaseencoding()) || '\\x00' IN tgargs) = 1",
+					  SPI_OK_SELECT);
+	return SPI_tuptable;
+}
+
 void
 bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 {
-	ListCell   *cell;
+	const SPITupleTable *triggers = find_triggers(place, name);
+	uint64		i;
 
-	foreach(cell, bfpg_change_triggers(place->schema, name))
-	{
-		const BfpgListTrigger *trigger = lfirst(cell);
-		const char *table = qualified(trigger->table);
-
+	for (i = 0; i < triggers->numvals; i++)
 		ereport(NOTICE,
-				(errmsg("table %s still has trigger %s of list \"%s\"", table, quote_identifier(trigger->name), name),
-				 errhint("It does nothing without the list: DROP TRIGGER %s ON %s.", quote_identifier(trigger->name), table)));
-	}
+				(errmsg("a table still has a trigger for list \"%s\"", name),
+				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, 1))));
 }
 
 static void
@@ -205,7 +214,7 @@ track_table(const BfpgPublication *list, const BfpgLastList *last, const Tracked
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
 		bool		blanks;
 
-		check_kind(list, last, bfpg_change_check_triggers(table, list->place.schema, list->name, &blanks));
+		check_kind(list, last, bfpg_change_check_trigger(table, list->place.schema, list->name, &blanks));
 		if (blanks && lfirst_oid(cell) == tracked->relation)
 			check_rows(tracked);
 		table_close(table, NoLock);
@@ -245,31 +254,17 @@ begin(FunctionCallInfo fcinfo, const char *procedure, BfpgPublication *list)
 	bfpg_publish_begin(fcinfo, list, BFPG_CHANGES);
 }
 
-static char *
-column_argument(FunctionCallInfo fcinfo, int argument, Oid relation)
-{
-	char	   *column;
-
-	if (PG_ARGISNULL(argument))
-		return NULL;
-	column = pstrdup(NameStr(*PG_GETARG_NAME(argument)));
-	if (get_attnum(relation, column) <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", column, get_rel_name(relation))));
-	return column;
-}
-
+/* Whether there is one; whether it has such columns, its triggers say. */
 static bool
 read_table(FunctionCallInfo fcinfo, TrackedTable *tracked)
 {
 	if (PG_ARGISNULL(ARG_RELATION))
 		return false;
-	tracked->relation = PG_GETARG_OID(ARG_RELATION);
-	tracked->key = column_argument(fcinfo, ARG_KEY, tracked->relation);
-	tracked->value = column_argument(fcinfo, ARG_VALUE, tracked->relation);
-	if (tracked->key == NULL)
+	if (PG_ARGISNULL(ARG_KEY))
 		bfpg_refuse_null("column of keys");
+	tracked->relation = PG_GETARG_OID(ARG_RELATION);
+	tracked->key = pstrdup(NameStr(*PG_GETARG_NAME(ARG_KEY)));
+	tracked->value = PG_ARGISNULL(ARG_VALUE) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(ARG_VALUE)));
 	return true;
 }
 
@@ -308,18 +303,17 @@ Datum
 bloomfilter_untrack(PG_FUNCTION_ARGS)
 {
 	BfpgPublication list;
-	ListCell   *cell;
+	const SPITupleTable *triggers;
+	uint64		i;
 
 	begin(fcinfo, "bloom_untrack", &list);
 	list.asked.tracking = BFPG_UNTRACK;
 	bfpg_publish_run(&list, bfpg_publish_refresh);
 	SPI_commit();
-	foreach(cell, bfpg_change_triggers(list.place.schema, list.name))
-	{
-		const BfpgListTrigger *trigger = lfirst(cell);
-
-		execute(psprintf("DROP TRIGGER %s ON %s", quote_identifier(trigger->name), qualified(trigger->table)), SPI_OK_UTILITY);
-	}
+	EnsurePortalSnapshotExists();
+	triggers = find_triggers(&list.place, list.name);
+	for (i = 0; i < triggers->numvals; i++)
+		execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, 1), SPI_OK_UTILITY);
 	SPI_finish();
 	PG_RETURN_VOID();
 }
