@@ -36,7 +36,7 @@ sub serve
 {
 	my ($name, $i) = @_;
 	mkdir 'www/now';
-	system("cp www/$name/$i/*.bloom www/now/ && { cp www/$name/$i/*.patch www/now/ 2>/dev/null; cp www/$name/$i/manifest www/now/.new && mv www/now/.new www/now/manifest; }") == 0 or die 'serve';
+	system("cp www/$name/$i/*.bloom www/now/ && { cp www/$name/$i/*.patch www/$name/*/*.changes www/now/ 2>/dev/null; cp www/$name/$i/manifest www/now/.new && mv www/now/.new www/now/manifest; }") == 0 or die 'serve';
 	return;
 }
 

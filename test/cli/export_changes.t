@@ -151,6 +151,20 @@ is((run('', 'verify', 'copy.url'))[0], 0, 'and by the follower');
 ok(answers('copy.url') eq truth('active'), 'which makes the file anew');
 
 # ------------------------------------------------------------------------
+# From the server to the web server, and back
+# ------------------------------------------------------------------------
+
+is((by_dsn('active', 'moved'))[0], 0, 'a file that is pulled from the server');
+my $made = inode('moved');
+foreach my $id (81 .. 84)
+{
+	in_sql("UPDATE device SET active = NOT active WHERE id IN ($id, 80)");
+	is((export('active'))[0] . ' ' . ($id % 2 ? by_url('active', 'moved') : by_dsn('active', 'moved'))[0], '0 0', "then from the @{[ $id % 2 ? 'web server' : 'server' ]}");
+	ok(answers('moved') eq truth('active'), 'has each change, and its own answers stay');
+	is(inode('moved') . ' ' . (run('', 'verify', 'moved'))[0], "$made 0", 'in the same file, which is sound');
+}
+
+# ------------------------------------------------------------------------
 # Rights, servers that lost something
 # ------------------------------------------------------------------------
 

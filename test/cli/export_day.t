@@ -1,8 +1,9 @@
 # export_day.t
 #	  A long day: exporter, web server, follower and PostgreSQL are killed, stopped and started
 #	  in random turns while keys come, and one asks for all that were promised: none is denied.
-#	  Beside it an exact list is tracked: keys come and go, by an exporter that looks now at the
-#	  server and now at a standby, and each answer is that of the last change that was promised.
+#	  Beside it an exact list is tracked: keys come and go, by two exporters, of which one looks at a
+#	  standby, and a host that follows now one and now the other; each answer is that of the last change
+#	  that was promised.
 #
 # What is promised: a manifest's true_at says that all keys committed before are in its
 # content, and a host tells the serial of what it has.  BLOOMFILTER_DAY_SECONDS is how long
@@ -46,7 +47,8 @@ my $standby = $server->standby('day-standby');
 my %runs;
 my %command = (
 	lister => sub { begin('lister', program(), 'export', '--dsn', rand() < 0.3 ? $standby->dsn : $server->dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
-	owner => sub { begin('owner', program(), 'pull', '--url', "$url/active", '--allow-http', '--out', 'hosts/a.bloom', '--follow', '--every', '1', '--quiet') },
+	deputy => sub { begin('deputy', program(), 'export', '--dsn', $standby->dsn, '--list', 'active', '--to', 'www/deputy', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
+	owner => sub { begin('owner', program(), 'pull', '--url', "$url/" . (-e 'hosts/a.bloom' && rand() < 0.5 ? 'deputy' : 'active'), '--allow-http', '--out', 'hosts/a.bloom', '--follow', '--every', '1', '--quiet') },
 	exporter => sub { begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet') },
 	host => sub { begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1', '--quiet') },
 	nginx => sub { begin_web() },
@@ -61,7 +63,7 @@ sub begin_web
 	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
 	return;
 }
-$command{$_}->() foreach 'exporter', 'host', 'lister', 'owner';
+$command{$_}->() foreach 'exporter', 'host', 'lister', 'deputy', 'owner';
 $runs{$_} = 1 foreach keys %command;
 ok(wait_for(60, sub { -e 'hosts/u.bloom' && -e 'hosts/a.bloom' }), 'hosts follow');
 
@@ -162,6 +164,7 @@ my %turn = (
 	'exporter ended' => [ 'exporter', sub { finish('exporter', 'TERM') } ],
 	'host killed' => [ 'host', sub { finish('host', 'KILL') } ],
 	'exporter of the list killed' => [ 'lister', sub { finish('lister', 'KILL') } ],
+	'exporter of the standby killed' => [ 'deputy', sub { finish('deputy', 'KILL') } ],
 	'exporter of the list ended' => [ 'lister', sub { finish('lister', 'TERM') } ],
 	'host of the list killed' => [ 'owner', sub { finish('owner', 'KILL') } ],
 	'host ended' => [ 'host', sub { finish('host', 'TERM') } ],
@@ -197,7 +200,7 @@ while (time < $end || (min(values %checks) < $seconds / 2 && time < $end + 300))
 	change_devices() for 1 .. 3;
 	judge_devices($_) foreach sort keys %judge;
 }
-foreach my $who ('server', 'nginx', 'exporter', 'host', 'lister', 'owner')
+foreach my $who ('server', 'nginx', 'exporter', 'host', 'lister', 'deputy', 'owner')
 {
 	$command{$who}->() if !$runs{$who};
 	$runs{$who} = 1;
@@ -206,11 +209,11 @@ is(join("\n", @denied), '', "no key is denied that was promised, $asked times, "
 cmp_ok(min(values %checks), '>=', $seconds / 2, join ', ', 'each was asked often enough', map { "$checks{$_} times $_" } sort keys %checks);
 is(join("\n", @wrong), '', join ', ', 'each device is in or out as it was promised', map { "$judged{$_} answers by $_" } sort keys %judged);
 cmp_ok(min(values %judged), '>', 0, 'which was asked');
-push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx', 'lister', 'owner';
+push @gone, grep { !is_alive($_) } 'exporter', 'host', 'nginx', 'lister', 'deputy', 'owner';
 is(join(', ', @gone), '', 'nothing ended by itself');
 write_keys();
 is(promised('users', 'hosts/u.bloom', $server->now, map { my ($at, @keys) = @$_; @keys } @committed), 0, 'in the end all keys are there')
   || diag("turns: @turns\n" . slurp('.exporter.log') . slurp('.host.log'));
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx', 'lister', 'owner';
+finish($_, 'TERM') foreach 'exporter', 'host', 'nginx', 'lister', 'deputy', 'owner';
 done_testing();

@@ -8,7 +8,8 @@
  * these keys alone, "flip" with a patch that leads to it; "set" adds keys.  For the state
  * number i there is FOLDER/i, whose serial is BASE + 1000000 i and which has all patches up
  * to it; its whole file is of the epoch's begin.
- * "two" is as "new", in two parts.
+ * "two" is as "new", in two parts.  "tracked" is as "new" of a tracked list, and "out" takes keys
+ * of it away by a change by day: the content stays then, and the manifest's serial is another.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "feed_manifest.h"
 #include "feed_sum.h"
 #include "feed_values.h"
+#include "../../src/core/bf_hash.h"
 #include "../../src/lib/libbloomfilter.h"
 
 typedef struct state
@@ -38,6 +40,11 @@ typedef struct state
 static feed_file patches[100];
 static uint8_t *patch_bytes[100];
 static size_t patch_count;
+
+/* Of a tracked list: the files of changes of its content. */
+static feed_file changes[FEED_MOST_CHANGES];
+static size_t change_count;
+static uint64_t entry_count;
 
 static void
 die(const char *what)
@@ -126,8 +133,39 @@ add_patch(const state *from, const state *to, feed_patch_kind kind, const uint8_
 	patch_count++;
 }
 
+/* A file of changes that takes these keys away, and its line. */
 static void
-publish(const char *folder, const state *s, const state *whole, const uint8_t *identity)
+take_away(const char *folder, const state *s, uint64_t serial, long first, long last, const uint8_t *identity)
+{
+	feed_changes_of of = {s->serial, {0}, (uint64_t) (last - first + 1)};
+	feed_entry *entries = calloc(of.count, sizeof *entries);
+	uint8_t    *bytes = malloc(feed_changes_bytes(of.count));
+	feed_file  *file = &changes[change_count];
+	uint64_t	i;
+
+	memcpy(of.identity, identity, FEED_IDENTITY_BYTES);
+	for (i = 0; i < of.count; i++)
+	{
+		int64_t		key = (int64_t) i + first;
+
+		entries[i].hash = bf_hash(&key, sizeof key, 0);
+		feed_tag(&key, sizeof key, entries[i].tag);
+		entries[i].state = serial << 1;
+	}
+	feed_entries_unite(entries, of.count);
+	feed_changes_write(&of, entries, bytes);
+	file->from = change_count == 0 ? 0 : changes[change_count - 1].to;
+	file->to = serial;
+	file->length = feed_changes_bytes(of.count);
+	crypto_hash_sha256(file->digest, bytes, file->length);
+	change_count++;
+	entry_count += of.count;
+	mkdir(folder, 0755);
+	write_named(folder, file->digest, FEED_IS_CHANGES, bytes, file->length);
+}
+
+static void
+publish(const char *folder, const state *s, uint64_t serial, const state *whole, const uint8_t *identity, bool tracked)
 {
 	const char *heartbeat = getenv("HEARTBEAT");
 	const char *spread = getenv("SPREAD");
@@ -143,8 +181,8 @@ publish(const char *folder, const state *s, const state *whole, const uint8_t *i
 	snprintf(m.name, sizeof m.name, "%s", getenv("LIST") != NULL ? getenv("LIST") : "users");
 	memcpy(m.identity, identity, FEED_IDENTITY_BYTES);
 	snprintf(m.exporter, sizeof m.exporter, "0123456789abcdef");
-	m.serial = m.content = s->serial;
-	m.true_at = s->serial;
+	m.content = s->serial;
+	m.serial = m.true_at = serial;
 	m.epoch = s->epoch;
 	m.sum = s->sum;
 	m.poll = 1;
@@ -165,7 +203,12 @@ publish(const char *folder, const state *s, const state *whole, const uint8_t *i
 	m.patch_count = patch_count;
 	for (i = 0; i < patch_count; i++)
 		write_named(folder, patches[i].digest, true, patch_bytes[i], patches[i].length);
-	text = feed_manifest_text(&m, (unsigned) (s->serial / 1000000 % 61));
+	m.tracked = tracked;
+	m.changes_id = s->serial;
+	m.entries = entry_count;
+	m.changes = changes;
+	m.change_count = tracked ? change_count : 0;
+	text = feed_manifest_text(&m, (unsigned) (serial / 1000000 % 61));
 	snprintf(path, sizeof path, "%s/manifest", folder);
 	write_file(path, text, strlen(text));
 }
@@ -186,23 +229,34 @@ main(int argc, char **argv)
 	mkdir(argv[1], 0755);
 	for (i = 0; i + 4 < argc; i++)
 	{
+		uint64_t	serial = strtoull(argv[2], NULL, 10) + 1000000 * (uint64_t) i;
+		bool		tracked;
 		char		kind[8];
 		long		first;
 		long		last;
 
 		if (sscanf(argv[i + 4], "%7[a-z]:%ld-%ld", kind, &first, &last) != 3)
 			die(argv[i + 4]);
-		states[i].serial = strtoull(argv[2], NULL, 10) + 1000000 * (uint64_t) i;
+		tracked = strcmp(kind, "tracked") == 0;
+		snprintf(folder, sizeof folder, "%s/%d", argv[1], i);
+		if (strcmp(kind, "out") == 0)
+		{
+			states[i] = states[i - 1];
+			take_away(folder, &states[i], serial, first, last, identity);
+			publish(folder, &states[i], serial, whole, identity, true);
+			continue;
+		}
+		states[i].serial = serial;
+		change_count = entry_count = 0;
 		fill(&states[i], strcmp(kind, "set") == 0 ? &states[i - 1] : NULL, strtoull(argv[3], NULL, 10), strcmp(kind, "two") == 0 ? 2 : 1, first, last);
 		states[i].epoch = strcmp(kind, "set") == 0 ? states[i - 1].epoch : states[i].serial;
 		if (strcmp(kind, "set") != 0)
 			whole = &states[i];
-		if (strcmp(kind, "new") == 0 || strcmp(kind, "two") == 0)
+		if (strcmp(kind, "new") == 0 || strcmp(kind, "two") == 0 || tracked)
 			patch_count = 0;
 		else
 			add_patch(&states[i - 1], &states[i], strcmp(kind, "set") == 0 ? FEED_SET : FEED_FLIP, identity);
-		snprintf(folder, sizeof folder, "%s/%d", argv[1], i);
-		publish(folder, &states[i], whole, identity);
+		publish(folder, &states[i], serial, whole, identity, tracked);
 	}
 	/* nothing is freed, which the system does as well */
 	_exit(0);

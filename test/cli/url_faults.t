@@ -24,6 +24,7 @@ my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no
 my $plain = $ENV{BLOOMFILTER_PLAIN} // program();
 my $url = begin_nginx(free_port());
 make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100', 'set:2101-2200', 'new:3001-3300');
+make_list($url, 'c', 100, 'tracked:1-300', 'out:1-20', 'out:21-30');
 my %keys = (0 => [ 1 .. 300 ], 1 => [ 1001 .. 1100 ], 2 => [ 1101 .. 1200 ], 3 => [ 2001 .. 2100 ], 4 => [ 2101 .. 2200 ], 5 => [ 3001 .. 3300 ]);
 
 # The keys that a file of a serial must have.
@@ -51,33 +52,44 @@ sub look
 my $hosts = 0;
 sub new_host { my $folder = 'k' . ++$hosts; mkdir $folder; return "$folder/u.bloom"; }
 
+# What a file tells that it has, and how many keys it lacks then, or has of those that went by a change.
+sub answers
+{
+	my ($file, $list) = @_;
+	my $told = told($file);
+	my $serial = $told->{serial};
+	return ($serial, lacks($file, keys_at($serial // 0))) if $list eq 's';
+	$serial = $told->{changes_to} // $serial;
+	my $gone = ($serial // 0) < serial_of('c', 1) ? 0 : $serial < serial_of('c', 2) ? 20 : 30;
+	return ($serial, lacks($file, 31 .. 300) . ($gone > 0 && count_of($file, 1 .. $gone) != 0 ? ' and has some that went' : ''));
+}
+
 # From one state to another, or from nothing (undef): what is wrong with what is left by a look that was hurt.
 sub problem_of
 {
-	my ($file, $how, $from, $to) = @_;
+	my ($file, $how, $from, $to, $list) = @_;
 	return "a look that was hurt ended with $how" if $how eq 'signal 11' || $how eq 'signal 6';
 	if (-e $file)
 	{
-		my $serial = told($file)->{serial};
+		my ($serial, $lacks) = answers($file, $list);
 		return 'no serial' if !defined $serial && defined $from;
-		my $lacks = lacks($file, keys_at($serial // 0));
 		return "it tells $serial and lacks $lacks" if $lacks ne '0';
 	}
 	elsif (defined $from) { return 'the file is gone'; }
 	my ($status, undef, $err) = pull_once($file);
 	return "the next look ended with $status: $err" if $status ne '0';
-	return 'the next look left something else' if told($file)->{serial} != serial_of('s', $to) || lacks($file, keys_at(serial_of('s', $to))) ne '0';
+	return 'the next look left something else' if join(' ', answers($file, $list)) ne serial_of($list, $to) . ' 0';
 	($status, undef, $err) = run('', 'verify', $file);
 	return "verify ended with $status: $err" if $status ne '0';
 	return 'files are left: ' . join ' ', glob("$file* " . $file =~ s{u\.bloom$}{.u*}r) if glob($file =~ s{u\.bloom$}{.u*}r);
 	return '';
 }
 
-foreach my $way ([ undef, 0 ], [ 0, 1 ], [ 2, 4 ], [ 4, 5 ])
+foreach my $way ([ undef, 0, 's' ], [ 0, 1, 's' ], [ 2, 4, 's' ], [ 4, 5, 's' ], [ undef, 1, 'c' ], [ 1, 2, 'c' ])
 {
-	my ($from, $to) = @$way;
-	my $name = (defined $from ? "from state $from" : 'from nothing') . " to $to";
-	my $begin = sub { my $file = new_host(); if (defined $from) { serve('s', $from); (pull_once($file))[0] eq '0' or die 'no start'; } serve('s', $to); return $file; };
+	my ($from, $to, $list) = @$way;
+	my $name = "$list " . (defined $from ? "from state $from" : 'from nothing') . " to $to";
+	my $begin = sub { my $file = new_host(); if (defined $from) { serve($list, $from); (pull_once($file))[0] eq '0' or die 'no start'; } serve($list, $to); return $file; };
 	my $file = $begin->();
 	is(look($file, SHIM_COUNT => 'calls'), 0, "$name, whole");
 	chomp(my $calls = slurp('calls'));
@@ -89,7 +101,7 @@ foreach my $way ([ undef, 0 ], [ 0, 1 ], [ 2, 4 ], [ 4, 5 ])
 		my $how = look($file, SHIM_KILL => $n);
 		# a child saves, whose end is not the follower's
 		push @wrong, "killed before call $n: it ended with $how" if $how ne 'signal 9' && $how ne '0';
-		my $problem = problem_of($file, $how, $from, $to);
+		my $problem = problem_of($file, $how, $from, $to, $list);
 		push @wrong, "killed before call $n: $problem" if $problem ne '';
 	}
 	is(join("\n", @wrong), '', "$name: killed before each call");
@@ -107,7 +119,7 @@ foreach my $way ([ undef, 0 ], [ 0, 1 ], [ 2, 4 ], [ 4, 5 ])
 				$file = $begin->();
 				my $how = look($file, SHIM_ONLY => $call, SHIM_FAIL => $n, SHIM_ERROR => $error);
 				my $left = $call eq 'renameat' && defined $from && page_of($file)->{superseded};
-				my $problem = $left ? 'readers are to leave the file that stays' : problem_of($file, $how, $from, $to);
+				my $problem = $left ? 'readers are to leave the file that stays' : problem_of($file, $how, $from, $to, $list);
 				push @wrong, "$call number $n failed with $error: $problem" if $problem ne '';
 			}
 		}

@@ -224,7 +224,9 @@ use(list_file *file, const found *f)
 	memset(&file->now, 0, sizeof file->now);
 	(void) feed_told(f->page, &file->who, feed_where_is(&file->who, &file->here), &file->now.content);
 	feed_how_read(f->page, &file->how);
-	return table_read(file) || file_trouble(file, "read");
+	if (!table_read(file))
+		file_lose(file, "disk", strerror(errno));
+	return true;
 }
 
 static bool

@@ -75,6 +75,22 @@ table_entries(const list_file *file, entry_list *entries)
 	}
 }
 
+/* How many keys the table has with these: a row that comes again, as it does from another server, adds none. */
+static uint64_t
+count_with(const list_file *file, const entry_list *more)
+{
+	uint64_t	count = file->table.count;
+	size_t		i;
+
+	for (i = 0; i < more->count; i++)
+	{
+		uint64_t	slot = feed_table_find(file->slots, file->who.log2_slots, &more->entries[i]);
+
+		count += slot >> file->who.log2_slots != 0 || feed_entry_read(file->slots + slot * FEED_ENTRY_BYTES).state == 0;
+	}
+	return count;
+}
+
 bool
 table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to)
 {
@@ -82,7 +98,8 @@ table_set(list_file *file, const entry_list *entries, uint64_t id, uint64_t to)
 
 	if (file->writes % 2 == 0 && file_was_written(file))
 		return file_refuse(file, "damaged", "was written to by another program");
-	if (feed_table_is_full(file->table.count + entries->count, file->who.log2_slots) && file->who.log2_slots < FEED_MOST_SLOTS)
+	if (file->slots == NULL ||
+		(file->who.log2_slots < FEED_MOST_SLOTS && feed_table_is_full(count_with(file, entries), file->who.log2_slots)))
 		return file_again_with(file, entries, id, to);
 	if (!feed_table_store(&io, &file->who, file->slots, entries->entries, entries->count, id, to, &file->table))
 	{
@@ -107,6 +124,7 @@ new_file_table(list_file *file, entry_list *entries, uint64_t id, uint64_t to)
 	file->new_log2 = feed_table_log2(entries->count > file->table.count ? entries->count : file->table.count);
 	bytes = feed_table_bytes(file->new_log2);
 	file->new_table = (feed_table) {0, id, to, 0};
+	free(file->new_slots);
 	file->new_slots = zeros(bytes, 1);
 	errno = 0;
 	for (i = 0; i < entries->count && errno == 0; i++)

@@ -122,18 +122,19 @@ offer_of(follower *f)
  * What FILE lacks
  * ------------------------------------------------------------------------ */
 
-/* Of bytes of a part: what the image has and FILE has not is news. */
-static void
+/* Of bytes of a part: what the image has and FILE has not is news; false if FILE has more. */
+static bool
 note_difference(list_image *image, uint32_t part, uint64_t at, const uint8_t *here, size_t length)
 {
 	const uint8_t *there = image->bodies[part] + at;
 	size_t		i;
 	unsigned	bit;
 
-	for (i = 0; i < length; i++)
+	for (i = 0; i < length && (here[i] & ~(unsigned) there[i]) == 0; i++)
 		for (bit = 0; here[i] != there[i] && bit < 8; bit++)
 			if (((here[i] ^ there[i]) >> bit & 1) != 0)
 				image_note(image, part, (at + i) * 8 + bit);
+	return i == length;
 }
 
 /*
@@ -147,23 +148,17 @@ compare(list_file *file, list_image *image)
 	bool		covered = true;
 	uint32_t	i;
 	uint64_t	at;
-	size_t		j;
 
 	image_forget_news(image);
 	for (i = 0; i < image->count && covered; i++)
 		for (at = 0; at < image->parts[i].length && covered; at += CHUNK)
 		{
-			const uint8_t *there = image->bodies[i] + at;
 			size_t		length = image->parts[i].length - at < CHUNK ? (size_t) (image->parts[i].length - at) : CHUNK;
 
 			covered = read_all(file->fd, chunk, length, feed_body_at(&file->parts[i]) + at);
 			if (!covered)
 				file_lose(file, "disk", strerror(errno));
-			for (j = 0; j < length && covered; j++)
-				covered = (chunk[j] & ~(unsigned) there[j]) == 0;
-			if (covered)
-				note_difference(image, i, at, chunk, length);
-			covered = covered && image->news_count <= image_bytes(image) / SOURCE_PATCH_SHARE;
+			covered = covered && note_difference(image, i, at, chunk, length) && image->news_count <= image_bytes(image) / SOURCE_PATCH_SHARE;
 		}
 	free(chunk);
 	if (!covered)

@@ -90,18 +90,18 @@ check_list(source *s, const list_head *head)
  * ------------------------------------------------------------------------ */
 
 /* A part as it comes in. */
-typedef struct incoming
+typedef struct list_part
 {
 	uint8_t    *filter;
 	uint64_t	length;
 	uint64_t	got;
-} incoming;
+} list_part;
 
 /* A row_function: the next chunk. */
 static bool
 take_chunk(void *state, const PGresult *row)
 {
-	incoming   *in = state;
+	list_part  *in = state;
 	uint64_t	left = in->length - in->got;
 	uint64_t	length = (uint64_t) PQgetlength(row, 0, 0);
 
@@ -128,7 +128,7 @@ fetch_part(source *s, PGconn *connection, uint32_t part, uint64_t length)
 							  " %" PRIu64 ", %" PRIu64 ") AS g(o)"
 							  " WHERE l.name OPERATOR(pg_catalog.=) %s AND l.part OPERATOR(pg_catalog.=) %" PRIu32,
 							  s->schema, CHUNK_BYTES, s->schema, length - 1, CHUNK_BYTES, s->index, part);
-	incoming	in = {allocate(NULL, length, 1), length, 0};
+	list_part	in = {allocate(NULL, length, 1), length, 0};
 	bool		streamed = server_stream(connection, sql, take_chunk, &in);
 
 	free(sql);
