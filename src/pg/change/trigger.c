@@ -290,6 +290,8 @@ bfpg_change_check_trigger(Relation table, Oid schema, const char *list, bool *bl
 	};
 	BfpgTracked tracked = {.schema = schema};
 
+	if (trigger.tg_trigger == NULL)
+		elog(ERROR, "table \"%s\" has no trigger that tracks list \"%s\"", RelationGetRelationName(table), list);
 	check_all(&trigger, &tracked);
 	*blanks = tracked.coder.type == BF_KEY_TEXT && getBaseType(tracked.type) != BPCHAROID;
 	return tracked.coder.type;
