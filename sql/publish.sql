@@ -250,7 +250,55 @@ call bloom_drop(repeat(U&'\00e9', 100));
 call bloom_publish('told', 'SELECT g % 1500 FROM generate_series(1, 2000) g', n => 2000, verbose => true);
 call bloom_refresh('told', verbose => true);
 call bloom_publish('told', 'SELECT g, g % 3 = 0 FROM generate_series(1, 2000) g', verbose => true, allow_shrink => true, allow_type_change => true);
+-- so far: each ten seconds, or each time that it could where debug messages are shown
+set client_min_messages = debug1;
+call bloom_publish('told', 'SELECT g FROM generate_series(1, 1500) g', n => 2000, verbose => true, allow_shrink => true, allow_type_change => true);
+reset client_min_messages;
 call bloom_drop('told');
+-- a plan of each kind is looked through: what is not known is an error
+create table plans (k int primary key, v text);
+insert into plans select g, g from generate_series(1, 500) g;
+create index plans_v on plans (v);
+analyze plans;
+begin isolation level repeatable read;
+do $$
+declare
+	query text;
+	off text;
+begin
+	for query, off in values
+	('WITH RECURSIVE r AS (SELECT 1 AS n UNION SELECT n + 1 FROM r WHERE n < 20) SELECT n FROM r', ''),
+	('WITH c AS MATERIALIZED (SELECT k FROM plans) SELECT a.k FROM c a, c b WHERE a.k = b.k', ''),
+	('SELECT k FROM plans TABLESAMPLE system (100)', ''),
+	('SELECT k FROM plans WHERE ctid = ''(0,1)''', ''),
+	('SELECT k FROM plans WHERE ctid > ''(0,1)''', ''),
+	('SELECT k FROM plans WHERE k < 5 OR v = ''9''', 'enable_seqscan enable_indexscan'),
+	('SELECT k FROM plans WHERE k < 50', 'enable_seqscan enable_bitmapscan'),
+	('SELECT a.k FROM plans a JOIN plans b USING (k)', 'enable_hashjoin enable_nestloop'),
+	('SELECT a.k FROM plans a JOIN plans b ON a.v = b.v', 'enable_hashjoin enable_mergejoin enable_seqscan enable_bitmapscan'),
+	('SELECT a.k FROM plans a JOIN plans b ON a.v = b.v', ''),
+	('SELECT k FROM plans UNION ALL SELECT k + 1000 FROM plans', ''),
+	('(SELECT k FROM plans ORDER BY k) UNION ALL (SELECT k FROM plans ORDER BY k) ORDER BY 1', 'enable_seqscan'),
+	('SELECT k FROM plans EXCEPT SELECT 7', ''),
+	('SELECT max(k) OVER (PARTITION BY v) FROM plans', ''),
+	('SELECT DISTINCT ON (v) k FROM plans ORDER BY v, k LIMIT 400', ''),
+	('SELECT k FROM plans GROUP BY k HAVING random() >= 0', 'enable_hashagg'),
+	('SELECT generate_series(1, k) FROM plans WHERE k < 30', ''),
+	('VALUES (1), (2)', ''),
+	('SELECT f::int FROM unnest(ARRAY[1, 2, 3]) f', ''),
+	('SELECT x.a FROM xmltable(''/r/c'' PASSING ''<r><c>1</c></r>'' COLUMNS a int PATH ''.'') x', ''),
+	('SELECT (SELECT k FROM plans b WHERE b.k = a.k) FROM plans a', ''),
+	('SELECT k FROM (SELECT k FROM plans OFFSET 0) s', ''),
+	('SELECT k FROM (SELECT k FROM plans ORDER BY v, k LIMIT 300) s ORDER BY k', '')
+	loop
+		perform set_config(name, 'off', true) from regexp_split_to_table(off, ' ') name where name <> '';
+		call bloom_publish('plan', query, allow_shrink => true);
+		perform set_config(name, 'on', true) from regexp_split_to_table(off, ' ') name where name <> '';
+	end loop;
+end $$;
+commit;
+call bloom_drop('plan');
+drop table plans;
 \set VERBOSITY default
 call bloom_publish(null, 'SELECT 1');
 call bloom_publish('x', null);

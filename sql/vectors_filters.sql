@@ -56,7 +56,7 @@ create function pg_temp.expression(type int, key bytea) returns text language sq
     when type = 10 and get_byte(key, 0) = 4 then format('%L::inet', (select string_agg(get_byte(key, i)::text, '.' order by i) from generate_series(2, 5) i) || '/' || get_byte(key, 1))
     when type = 10 then format('%L::inet', trim(regexp_replace(encode(substr(key, 3), 'hex'), '(....)', '\1:', 'g'), ':') || '/' || get_byte(key, 1))
     when type = 11 then format('%L::%s', encode(key, 'hex'), case octet_length(key) when 6 then 'macaddr' else 'macaddr8' end)
-    when type = 12 then format('row(%s)', pg_temp.columns(key)) end
+    when type = 15 then format('row(%s)', pg_temp.columns(key)) end
 $$;
 
 create temp table filters as

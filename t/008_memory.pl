@@ -55,6 +55,22 @@ my (undef, $spilled) = measured(
 	"SET work_mem = '64kB'");
 cmp_ok($spilled, '<', 32 * 1024, 'groups that do not fit are spilled');
 
+# A plan that aggregates each partition by itself has a state for each, which gives back what it worked with.
+$session->query(<<'EOC');
+CREATE TABLE parted (k bigint, p int) PARTITION BY LIST (p);
+DO 'BEGIN FOR i IN 1 .. 10 LOOP EXECUTE format(''CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%s)'', i, i); END LOOP; END';
+INSERT INTO parted SELECT g, g % 10 + 1 FROM generate_series(1, 2000000) AS g;
+ANALYZE parted;
+EOC
+my %peak;
+foreach my $wise ('off', 'on')
+{
+	(undef, $peak{$wise}) = measured("CALL bloom_publish('parted', 'SELECT k FROM parted', n => 20000000)",
+		"SET enable_partitionwise_aggregate = $wise; SET maintenance_work_mem = '16MB'");
+}
+cmp_ok($peak{on} - $peak{off}, '<', 12 * 1024, "ten partitions' states take no more than one ($peak{off} kB, $peak{on} kB)");
+$session->query("CALL bloom_drop('parted'); DROP TABLE parted");
+
 # PostgreSQL counts the memory of large filters too, and spills groups that come when it is full.
 $session->query('CREATE TABLE large AS SELECT bloom_add(bloom_create(10000000), 7) AS f');
 my $filter_kb = $session->query('SELECT (bloom_stats(f)).bytes / 1024 FROM large');

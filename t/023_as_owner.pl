@@ -188,6 +188,32 @@ is($nightly->state_of(q{CALL bloom_publish('acct', 'SELECT id FROM acct')}), '42
 $super->query(q{CALL bloom_alter('plain', owner => current_user::name)});
 is($super->state_of(q{CALL bloom_refresh('plain')}), '', 'who owns the table sees all rows');
 
+# What else runs expressions of others: a build of a live index as the table's owner, whoever rebuilds it;
+# bloom_search as the caller, with the rights of a query of the table.
+$nightly->query(<<'EOC');
+CREATE TABLE built (id bigint) PARTITION BY RANGE (id);
+CREATE TABLE built_1 PARTITION OF built FOR VALUES FROM (0) TO (100);
+INSERT INTO built SELECT g FROM generate_series(1, 10) g;
+CREATE FUNCTION notes() RETURNS void LANGUAGE sql AS 'INSERT INTO public.seen VALUES (''build'', current_user)';
+CREATE FUNCTION tells(id bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS
+'BEGIN IF session_user <> ''nightly'' THEN PERFORM public.notes(), set_config(''role'', ''none'', false); END IF; RETURN id; END';
+CREATE INDEX built_tells ON built_1 USING bloomfilter (tells(id));
+CREATE INDEX ON built USING bloomfilter (id);
+EOC
+my (undef, $rebuilt, $said) = $super->try('REINDEX INDEX built_tells');
+is($rebuilt, '42501', 'an expression of a live index can not leave its role where a superuser rebuilds it') or diag $said;
+$super->query("DELETE FROM seen WHERE what = 'build'");
+$nightly->query(q{CREATE OR REPLACE FUNCTION tells(id bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS
+'BEGIN IF session_user <> ''nightly'' THEN PERFORM public.notes(); END IF; RETURN id; END'});
+$super->query('REINDEX INDEX built_tells');
+is($super->query("SELECT string_agg(DISTINCT who, ' ') FROM seen WHERE what = 'build'"), 'nightly', 'and runs as the owner of the table');
+$super->query('CREATE ROLE searcher LOGIN; GRANT SELECT ON built TO searcher; GRANT EXECUTE ON ALL ROUTINES IN SCHEMA public TO searcher');
+$nightly->query(q{ALTER TABLE built ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON built USING (id <> 7)});
+my $searcher = session($node, on_connect => 'SET SESSION AUTHORIZATION searcher');
+is($searcher->query("SELECT count(*) FROM generate_series(7, 8) k, bloom_search(NULL::built, 'id', k::bigint)"), '1', 'bloom_search reads what a query of the caller reads');
+$searcher->quit;
+unharmed('after these');
+
 $_->quit foreach $super, $nightly;
 stayed_alive($node);
 $node->stop;

@@ -48,6 +48,29 @@ sub waiting
 	return ($runner, $holder);
 }
 
+# Who waits for another run holds back no vacuum and nobody who alters a table; and what somebody does
+# to a list that is there stands in the server's log.
+{
+	my ($runner, $holder) = waiting('waited for');
+	my $waiter = session($node);
+	my $pid = $waiter->pid;
+	$waiter->start("CALL bloom_publish('waited for', 'SELECT 1')");
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $pid AND NOT granted AND locktype = 'advisory'"), 'a second run waits');
+	is($session->query("SELECT backend_xmin IS NULL AND backend_xid IS NULL FROM pg_stat_activity WHERE pid = $pid"), 't', 'without a snapshot');
+	is($session->query("SELECT count(*) FROM pg_locks WHERE pid = $pid AND locktype = 'relation'"), '0', 'and without a lock of a table');
+	$holder->query('SELECT pg_advisory_unlock(7)');
+	$runner->finish;
+	$waiter->finish;
+	my $user = $session->query('SELECT current_user');
+	my $log = -s $node->logfile;
+	$session->query("CALL bloom_publish('waited for', 'SELECT 2')");
+	$session->query("CALL bloom_rollback('waited for')");
+	$session->query("CALL bloom_drop('waited for')");
+	my @told = slurp_file($node->logfile, $log) =~ /LOG:  (list "waited for" is .*)/g;
+	is_deeply(\@told, [map { qq(list "waited for" is $_ by role "$user") } 'replaced', 'rolled back', 'dropped'], 'the log has who did what');
+	$_->quit foreach $runner, $holder, $waiter;
+}
+
 # A list that isn't there yet.
 runs(q{CALL bloom_publish('new', 'SELECT 1/0')}, '22012', 'new', 'failed|division by zero|never|in order', 'its query fails');
 runs(q{CALL bloom_publish('new', 'SELECT nothing')}, '42703', 'new', 'failed|column "nothing" does not exist|never|in order', 'it is no query');

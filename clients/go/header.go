@@ -125,7 +125,7 @@ func headerChecksum(b []byte) uint32 {
 // isWhole tells whether a row's type has columns, and any other has none.
 func (t KeyType) isWhole() bool {
 	if t&0xff != row {
-		return t <= lastKeyType
+		return t == None || t.isColumn()
 	}
 	return t == RowType(t.Columns()...)
 }
@@ -136,7 +136,7 @@ func (h *header) checkGeometry() error {
 		return invalid("probes", "number of probes is not between 1 and 32")
 	case h.log2Block < minLog2Block || h.log2Block > maxLog2Block:
 		return invalid("block_bits", "block size is not between 2^9 and 2^16 bits")
-	case h.keyType&0xff > row:
+	case h.keyType&0xff != None && h.keyType&0xff != row && !(h.keyType & 0xff).isColumn():
 		return invalid("key_type", "unknown key type")
 	case !h.keyType.isWhole():
 		return invalid("columns", "columns do not match the key type")

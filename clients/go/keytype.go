@@ -23,15 +23,20 @@ const (
 	Macaddr     KeyType = 11
 
 	// row has the columns' types above it, in 4 bits each, the first one lowest.
-	row KeyType = 12
+	row KeyType = 15
 
-	lastKeyType = Macaddr // that a column may be of
+	lastKeyType = Macaddr // that a column may be of, which has 4 bits
 	maxColumns  = 6
 )
 
 var keyTypeNames = [...]string{
 	"none", "integer", "text", "bytea", "uuid", "numeric", "float", "date",
 	"timestamp", "timestamptz", "inet", "macaddr",
+}
+
+// isColumn tells whether a type is one of keys that are no rows, which columns have, too.
+func (t KeyType) isColumn() bool {
+	return t > None && t <= lastKeyType
 }
 
 func (t KeyType) String() string {
@@ -53,7 +58,7 @@ func (t KeyType) String() string {
 func RowType(columns ...KeyType) KeyType {
 	t := row
 	for i, column := range columns {
-		if i == maxColumns || column == None || column > lastKeyType {
+		if i == maxColumns || !column.isColumn() {
 			return None
 		}
 		t |= column << (8 + 4*i)

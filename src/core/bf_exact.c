@@ -37,7 +37,7 @@ enum
 #define AT_ONCE BF_BATCH
 
 uint64_t
-bf_exact_offset(const bf_exact *exact, unsigned level)
+bf_shape_offset(const bf_shape *exact, unsigned level)
 {
 	uint64_t	offset = 0;
 	unsigned	i;
@@ -48,15 +48,15 @@ bf_exact_offset(const bf_exact *exact, unsigned level)
 }
 
 uint64_t
-bf_exact_bytes(const bf_exact *exact)
+bf_shape_bytes(const bf_shape *exact)
 {
-	return bf_exact_front(exact) + bf_exact_offset(exact, exact->levels);
+	return bf_shape_front(exact) + bf_shape_offset(exact, exact->levels);
 }
 
 bool
-bf_exact_fits(const bf_exact *exact)
+bf_exact_fits(const bf_shape *exact)
 {
-	return bf_exact_bytes(exact) <= BF_MAX_BYTES;
+	return bf_shape_bytes(exact) <= BF_MAX_BYTES;
 }
 
 /*
@@ -64,7 +64,7 @@ bf_exact_fits(const bf_exact *exact)
  * answer is denied.  Returns how many are left.
  */
 static size_t
-ask_level(const bf_exact *exact, const uint8_t *blocks, unsigned level, const uint64_t *hashes,
+ask_level(const bf_shape *exact, const uint8_t *blocks, unsigned level, const uint64_t *hashes,
 		  uint16_t *open, size_t count, uint8_t denied, uint8_t *found)
 {
 	uint64_t	level_hashes[AT_ONCE] = {0};
@@ -76,7 +76,7 @@ ask_level(const bf_exact *exact, const uint8_t *blocks, unsigned level, const ui
 		return 0;
 	for (i = 0; i < count; i++)
 		level_hashes[i] = bf_exact_hash(exact, level, hashes[open[i]]);
-	bf_contains_hashes(&exact->level[level], blocks + bf_exact_offset(exact, level), level_hashes, count, in);
+	bf_contains_hashes(&exact->level[level], blocks + bf_shape_offset(exact, level), level_hashes, count, in);
 	for (i = 0; i < count; i++)
 	{
 		if (in[i])
@@ -88,13 +88,13 @@ ask_level(const bf_exact *exact, const uint8_t *blocks, unsigned level, const ui
 }
 
 bool
-bf_exact_confirms(const bf_exact *exact, const uint8_t *blocks, uint64_t hash)
+bf_exact_confirms(const bf_shape *exact, const uint8_t *blocks, uint64_t hash)
 {
 	return !bf_exact_level_contains(exact, blocks, 1, hash) || bf_exact_level_contains(exact, blocks, 2, hash);
 }
 
 uint64_t
-bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
+bf_shape_contains_hashes(const bf_shape *exact, const uint8_t *blocks,
 						 const uint64_t *hashes, size_t count, uint8_t *found)
 {
 	uint64_t	asked = 0;
@@ -127,10 +127,10 @@ bf_exact_contains_hashes(const bf_exact *exact, const uint8_t *blocks,
 }
 
 void
-bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes,
+bf_exact_add(bf_shape *exact, uint8_t *blocks, unsigned level, const uint64_t *hashes,
 			 size_t count, bf_tick tick)
 {
-	uint8_t    *own = blocks + bf_exact_offset(exact, level);
+	uint8_t    *own = blocks + bf_shape_offset(exact, level);
 	uint64_t	level_hashes[AT_ONCE];
 	size_t		at;
 	size_t		length;
@@ -149,7 +149,7 @@ bf_exact_add(bf_exact *exact, uint8_t *blocks, unsigned level, const uint64_t *h
 
 /* Whether level 3 keeps all of these out. */
 static bool
-keeps_out(const bf_exact *exact, const uint8_t *blocks, const uint64_t *others, size_t count, bf_tick tick)
+keeps_out(const bf_shape *exact, const uint8_t *blocks, const uint64_t *others, size_t count, bf_tick tick)
 {
 	size_t		i;
 
@@ -164,11 +164,11 @@ keeps_out(const bf_exact *exact, const uint8_t *blocks, const uint64_t *others, 
 }
 
 bool
-bf_exact_close(bf_exact *exact, uint8_t *blocks, const uint64_t *members, size_t member_count,
+bf_exact_close(bf_shape *exact, uint8_t *blocks, const uint64_t *members, size_t member_count,
 			   const uint64_t *others, size_t other_count, bf_tick tick)
 {
 	bf_header  *last = &exact->level[2];
-	uint8_t    *own = blocks + bf_exact_offset(exact, 2);
+	uint8_t    *own = blocks + bf_shape_offset(exact, 2);
 
 	for (exact->salt = 0; exact->salt <= UINT8_MAX; exact->salt++)
 	{
@@ -197,7 +197,7 @@ directory_checksum(const uint8_t *bytes)
 
 /* One level of the directory; *exact has level 1 already. */
 static bf_status
-read_level(const uint8_t *bytes, bf_exact *exact, unsigned level)
+read_level(const uint8_t *bytes, bf_shape *exact, unsigned level)
 {
 	bf_header  *h = &exact->level[level];
 
@@ -221,7 +221,7 @@ read_level(const uint8_t *bytes, bf_exact *exact, unsigned level)
 }
 
 static bf_status
-read_directory(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
+read_directory(const uint8_t *bytes, uint64_t total_bytes, bf_shape *exact)
 {
 	bf_status	status;
 
@@ -240,7 +240,7 @@ read_directory(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 
 /* Bits without a type of keys could be looked up by keys of any type. */
 static bf_status
-check_empty(const bf_exact *exact)
+check_empty(const bf_shape *exact)
 {
 	unsigned	i;
 
@@ -252,19 +252,19 @@ check_empty(const bf_exact *exact)
 
 /* All rules that need no block. */
 static bf_status
-read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
+read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_shape *exact)
 {
 	bf_header	header;
 	bf_status	status = bf_header_read_fields(bytes, total_bytes, &header);
 
 	if (status != BF_OK)
 		return status;
-	bf_exact_of(&header, exact);
+	bf_shape_of(&header, exact);
 	if (bf_format_version(bytes) == BF_EXACT_VERSION)
 		status = read_directory(bytes, total_bytes, exact);
 	if (status != BF_OK)
 		return status;
-	if (bf_exact_bytes(exact) != total_bytes || !bf_exact_fits(exact))
+	if (bf_shape_bytes(exact) != total_bytes || !bf_exact_fits(exact))
 		return BF_BAD_SIZE;
 	status = bf_header_check_parameters(&exact->level[0]);
 	/* All parts have as many, and their sum is a number that SQL has. */
@@ -274,9 +274,9 @@ read_fields(const uint8_t *bytes, uint64_t total_bytes, bf_exact *exact)
 }
 
 bf_status
-bf_any_read(const void *data, uint64_t total_bytes, bf_exact *exact)
+bf_any_read(const void *data, uint64_t total_bytes, bf_shape *exact)
 {
-	bf_exact	e;
+	bf_shape	e;
 	bf_status	status = read_fields(data, total_bytes, &e);
 
 	if (status == BF_OK)
@@ -287,17 +287,17 @@ bf_any_read(const void *data, uint64_t total_bytes, bf_exact *exact)
 }
 
 bf_status
-bf_any_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
+bf_any_parse(const void *data, uint64_t length, bf_tick tick, bf_shape *exact)
 {
 	const uint8_t *bytes = data;
-	bf_exact	e;
+	bf_shape	e;
 	bf_status	status = read_fields(bytes, length, &e);
 	unsigned	i;
 
 	if (status != BF_OK)
 		return status;
 	for (i = 0; i < e.levels; i++)
-		if (bf_count_bits(bytes + bf_exact_front(&e) + bf_exact_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
+		if (bf_count_bits(bytes + bf_shape_front(&e) + bf_shape_offset(&e, i), bf_blocks_bytes(&e.level[i]), tick) != e.level[i].bits_set)
 			return BF_BAD_BITS_SET;
 	if (check_empty(&e) != BF_OK)
 		return BF_BAD_EMPTY;
@@ -308,7 +308,7 @@ bf_any_parse(const void *data, uint64_t length, bf_tick tick, bf_exact *exact)
 }
 
 void
-bf_exact_of(const bf_header *header, bf_exact *exact)
+bf_shape_of(const bf_header *header, bf_shape *exact)
 {
 	memset(exact, 0, sizeof *exact);
 	exact->levels = 1;
@@ -340,7 +340,7 @@ bf_any_length(const void *data)
 }
 
 bool
-bf_exact_same(const bf_exact *a, const bf_exact *b)
+bf_shape_same(const bf_shape *a, const bf_shape *b)
 {
 	uint8_t		bytes_of_a[BF_HEADER_BYTES];
 	uint8_t		bytes_of_b[BF_HEADER_BYTES];
@@ -369,7 +369,7 @@ write_level(const bf_header *level, uint8_t *bytes)
 }
 
 void
-bf_exact_write(bf_exact *exact, uint8_t *bytes, bf_tick tick)
+bf_exact_write(bf_shape *exact, uint8_t *bytes, bf_tick tick)
 {
 	bf_header  *first = &exact->level[0];
 
@@ -382,6 +382,6 @@ bf_exact_write(bf_exact *exact, uint8_t *bytes, bf_tick tick)
 	write_level(&exact->level[2], bytes + AT_LEVEL_3);
 	bf_store_le64(bytes + AT_DIRECTORY_CHECKSUM, directory_checksum(bytes));
 	first->checksum = bf_checksum(bytes, AT_CHECKSUM, bytes + BF_HEADER_BYTES,
-								  bf_exact_bytes(exact) - BF_HEADER_BYTES, tick);
+								  bf_shape_bytes(exact) - BF_HEADER_BYTES, tick);
 	bf_store_le64(bytes + AT_CHECKSUM, first->checksum);
 }

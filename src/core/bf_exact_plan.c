@@ -61,7 +61,7 @@ level_rate(unsigned level, uint64_t keys, uint64_t opposite)
 }
 
 bool
-bf_exact_resize(bf_exact *exact, unsigned level, uint64_t keys, uint64_t opposite)
+bf_exact_resize(bf_shape *exact, unsigned level, uint64_t keys, uint64_t opposite)
 {
 	bf_header  *h = &exact->level[level];
 	bf_sizing	sizing;
@@ -80,7 +80,7 @@ bf_exact_resize(bf_exact *exact, unsigned level, uint64_t keys, uint64_t opposit
 }
 
 bool
-bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact)
+bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_shape *exact)
 {
 	double		rate = first_rate(universe);
 	uint64_t	others = room_for((double) universe->others * rate);
@@ -103,7 +103,7 @@ bf_exact_plan(const bf_universe *universe, uint64_t seed, bf_exact *exact)
 }
 
 bool
-bf_exact_plan_least(const bf_universe *universe, uint64_t seed, const uint64_t least[BF_EXACT_LEVELS], bf_exact *exact)
+bf_exact_plan_least(const bf_universe *universe, uint64_t seed, const uint64_t least[BF_EXACT_LEVELS], bf_shape *exact)
 {
 	bool		planned = bf_exact_plan(universe, seed, exact);
 
@@ -130,7 +130,7 @@ uint32_t
 bf_exact_parts(const bf_universe *universe)
 {
 	uint32_t	parts = 1;
-	bf_exact	exact;
+	bf_shape	exact;
 
 	for (;;)
 	{
@@ -142,7 +142,7 @@ bf_exact_parts(const bf_universe *universe)
 		if (bf_exact_fits(&exact))
 			return parts;
 		/* the next number at least, and what the bytes of this one tell */
-		needed = parts * (bf_exact_bytes(&exact) / BF_MAX_BYTES);
+		needed = parts * (bf_shape_bytes(&exact) / BF_MAX_BYTES);
 		if (needed <= parts)
 			needed = (uint64_t) parts + 1;
 		if (needed > BF_MAX_PARTS)

@@ -151,7 +151,7 @@ bf_explain_change(char *text, uint64_t state)
 
 /* The levels of an exact filter up to the first that does not have the key. */
 static char *
-add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t hash)
+add_levels(char *text, const bf_shape *shape, const uint8_t *blocks, uint64_t hash)
 {
 	unsigned	level;
 
@@ -163,7 +163,7 @@ add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t ha
 		if (level > 0)
 			text = bf_explain_number(text, "level", level + 1);
 		text = bf_explain_probes(text, header, own,
-								 blocks + bf_exact_offset(shape, level) + bf_block_offset(header, own));
+								 blocks + bf_shape_offset(shape, level) + bf_block_offset(header, own));
 		if (!bf_exact_level_contains(shape, blocks, level, hash))
 			break;
 	}
@@ -171,7 +171,7 @@ add_levels(char *text, const bf_exact *shape, const uint8_t *blocks, uint64_t ha
 }
 
 int
-bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks, uint32_t key_type,
+bf_explain(char *text, const bf_shape *shape, const uint8_t *blocks, uint32_t key_type,
 		   const void *key, size_t length, uint64_t change)
 {
 	const bf_header *header = &shape->level[0];
@@ -183,7 +183,7 @@ bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks, uint32_t ke
 	if (bf_in_part(header, hash))
 	{
 		text = add_levels(text, shape, blocks, hash);
-		answer = bf_exact_contains(shape, blocks, hash);
+		answer = bf_shape_contains(shape, blocks, hash);
 	}
 	if (change != 0 && answer != BF_EXPLAIN_OTHER_PART)
 	{

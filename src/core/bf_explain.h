@@ -44,7 +44,7 @@ extern char *bf_explain_number(char *text, const char *name, uint64_t number);
  * is looked at.  change is the state of a key that was changed by day, whose answer holds then,
  * or 0.  Returns the answer.
  */
-extern int	bf_explain(char *text, const bf_exact *shape, const uint8_t *blocks,
+extern int	bf_explain(char *text, const bf_shape *shape, const uint8_t *blocks,
 					   uint32_t key_type, const void *key, size_t length, uint64_t change);
 
 #endif							/* BF_EXPLAIN_H */

@@ -119,7 +119,7 @@ check_geometry(const bf_header *header)
 	if (header->log2_block_bits < BF_MIN_LOG2_BLOCK ||
 		header->log2_block_bits > BF_MAX_LOG2_BLOCK)
 		return BF_BAD_BLOCK_BITS;
-	if (bf_key_kind(header->key_type) > BF_KEY_LAST)
+	if (bf_key_kind(header->key_type) != BF_KEY_NONE && !bf_key_is_kind(bf_key_kind(header->key_type)))
 		return BF_BAD_KEY_TYPE;
 	if (!bf_key_columns_valid(header->key_type))
 		return BF_BAD_COLUMNS;

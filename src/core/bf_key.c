@@ -11,8 +11,10 @@
 
 static const char *const names[] = {
 	"none", "integer", "text", "bytea", "uuid", "numeric", "float", "date",
-	"timestamp", "timestamptz", "inet", "macaddr", "row"
+	"timestamp", "timestamptz", "inet", "macaddr"
 };
+
+#define ROW_NAME "row"
 
 /* Doesn't compile unless each kind has its name. */
 typedef char bf_all_kinds_have_names[sizeof names / sizeof names[0] == BF_KEY_LAST + 1 ? 1 : -1];
@@ -31,7 +33,7 @@ const char *
 bf_key_type_name(uint32_t key_type)
 {
 	if (bf_key_kind(key_type) == BF_KEY_ROW)
-		return names[BF_KEY_ROW];
+		return ROW_NAME;
 	return key_type <= BF_KEY_LAST ? names[key_type] : NULL;
 }
 
@@ -43,7 +45,7 @@ bf_key_type_of_name(const char *name)
 	for (i = BF_KEY_NONE + 1; i <= BF_KEY_LAST; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
-	return -1;
+	return strcmp(name, ROW_NAME) == 0 ? (int) BF_KEY_ROW : -1;
 }
 
 const char *
@@ -57,7 +59,7 @@ bf_key_type_text(uint32_t key_type, char *text)
 	for (i = 0; bf_key_column(key_type, i) != 0; i++)
 	{
 		at = append(at, i == 0 ? "(" : ", ");
-		at = append(at, names[bf_key_column(key_type, i)]);
+		at = append(at, bf_key_is_column(bf_key_column(key_type, i)) ? names[bf_key_column(key_type, i)] : "unknown");
 	}
 	if (i > 0)
 		append(at, ")");
@@ -75,7 +77,7 @@ bf_key_row_next(const uint8_t **at, const uint8_t *end, bf_row_column *column)
 	column->type = bytes[0];
 	column->length = (size_t) bf_load_le(bytes + 1, 4);
 	column->bytes = bytes + BF_KEY_COLUMN_HEAD;
-	if (column->type == BF_KEY_NONE || column->type > BF_KEY_LAST_COLUMN ||
+	if (!bf_key_is_column(column->type) ||
 		column->length > left - BF_KEY_COLUMN_HEAD)
 		return false;
 	*at = column->bytes + column->length;

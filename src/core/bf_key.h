@@ -36,10 +36,12 @@ typedef enum bf_key_type
 	BF_KEY_TIMESTAMPTZ = 9,
 	BF_KEY_INET = 10,
 	BF_KEY_MACADDR = 11,
-	BF_KEY_LAST_COLUMN = BF_KEY_MACADDR,	/* so far a row's columns may be of it */
-	BF_KEY_ROW = 12,
-	BF_KEY_LAST = BF_KEY_ROW
+	BF_KEY_LAST = BF_KEY_MACADDR,	/* what a row's columns may be of, which have four bits */
+	BF_KEY_ROW = 15
 } bf_key_type;
+
+/* Doesn't compile if the next kind of key is the row's number. */
+typedef char bf_row_is_no_column[BF_KEY_LAST < BF_KEY_ROW ? 1 : -1];
 
 /* Bytes that the longest fixed-size key takes: inet's 2 + 16. */
 #define BF_KEY_MAX_FIXED	18
@@ -69,6 +71,20 @@ bf_key_kind(uint32_t key_type)
 	return key_type & 0xff;
 }
 
+/* Whether a type is one of keys that are no rows, which columns of a row have, too. */
+static inline bool
+bf_key_is_column(uint32_t type)
+{
+	return type > BF_KEY_NONE && type <= BF_KEY_LAST;
+}
+
+/* Whether a type, without a row's columns, is one of keys. */
+static inline bool
+bf_key_is_kind(uint32_t type)
+{
+	return bf_key_is_column(type) || type == BF_KEY_ROW;
+}
+
 /* The type of column i of a row, 0 if it has no such column. */
 static inline unsigned
 bf_key_column(uint32_t key_type, unsigned i)
@@ -85,7 +101,7 @@ bf_key_row_add(uint32_t *key_type, unsigned column)
 {
 	unsigned	i = 0;
 
-	if (column == BF_KEY_NONE || column > BF_KEY_LAST_COLUMN)
+	if (!bf_key_is_column(column))
 		return false;
 	while (bf_key_column(*key_type, i) != 0)
 		i++;

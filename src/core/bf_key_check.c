@@ -101,7 +101,7 @@ static const key_form forms[] = {
 };
 
 /* Doesn't compile unless each type has its form. */
-typedef char bf_all_types_have_forms[sizeof forms / sizeof forms[0] == BF_KEY_LAST_COLUMN + 1 ? 1 : -1];
+typedef char bf_all_types_have_forms[sizeof forms / sizeof forms[0] == BF_KEY_LAST + 1 ? 1 : -1];
 
 /* Of any type but row. */
 static bool

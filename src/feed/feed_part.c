@@ -12,7 +12,7 @@
 #include "bf_format.h"
 
 static void
-describe(const bf_exact *shape, const uint8_t *bytes, feed_part *part)
+describe(const bf_shape *shape, const uint8_t *bytes, feed_part *part)
 {
 	const bf_header *header = &shape->level[0];
 	unsigned	i;
@@ -20,10 +20,10 @@ describe(const bf_exact *shape, const uint8_t *bytes, feed_part *part)
 	memset(part, 0, sizeof *part);
 	part->levels = shape->levels;
 	memcpy(part->header, bytes, feed_front(part));
-	part->length = bf_exact_bytes(shape) - feed_before(part);
+	part->length = bf_shape_bytes(shape) - feed_before(part);
 	for (i = 0; i < part->levels; i++)
 	{
-		part->level[i].at = feed_front(part) - feed_before(part) + bf_exact_offset(shape, i);
+		part->level[i].at = feed_front(part) - feed_before(part) + bf_shape_offset(shape, i);
 		part->level[i].blocks = shape->level[i].blocks;
 		part->level[i].log2_block_bits = shape->level[i].log2_block_bits;
 	}
@@ -48,7 +48,7 @@ feed_part_read(const uint8_t *bytes, uint64_t there, feed_part *part)
 {
 	bool		exact = there >= FEED_HEADER_BYTES && bf_format_version(bytes) == BF_EXACT_VERSION;
 	bf_status	status = BF_BAD_LENGTH;
-	bf_exact	shape;
+	bf_shape	shape;
 
 	if (there >= (exact ? FEED_FRONT_BYTES : FEED_HEADER_BYTES))
 		status = bf_any_read(bytes, bf_any_length(bytes), &shape);
@@ -61,7 +61,7 @@ feed_part_read(const uint8_t *bytes, uint64_t there, feed_part *part)
 const char *
 feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_status	status = bf_any_parse(filter, length, NULL, &shape);
 
 	if (status != BF_OK)
@@ -71,10 +71,10 @@ feed_part_check(const uint8_t *filter, uint64_t length, feed_part *part)
 }
 
 /* The levels of a part that was read: it can't fail. */
-static bf_exact
+static bf_shape
 shape_of(const feed_part *part)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 
 	memset(&shape, 0, sizeof shape);
 	(void) bf_any_read(part->header, feed_before(part) + part->length, &shape);
@@ -127,8 +127,8 @@ feed_part_take(feed_part *part, const uint8_t *header)
 bool
 feed_part_fits(const feed_part *a, const feed_part *b)
 {
-	bf_exact	one = shape_of(a);
-	bf_exact	other = shape_of(b);
+	bf_shape	one = shape_of(a);
+	bf_shape	other = shape_of(b);
 	bool		fits = one.levels == other.levels;
 	unsigned	i;
 

@@ -32,7 +32,7 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 		part += bf_part_of(hash, filter->open_parts);
 	else if (!bf_in_part(&part->shape.level[0], hash))
 		return BLOOMFILTER_ERR_OTHER_PART;
-	return bf_exact_contains(&part->shape, lbf_blocks(part), hash);
+	return bf_shape_contains(&part->shape, lbf_blocks(part), hash);
 }
 
 /* The same of a key whose bytes are there to be looked up among the changes by day first. */
@@ -76,7 +76,7 @@ bloomfilter_explain(const bloomfilter *filter, int key_type, const void *bytes,
 					size_t length, char *text)
 {
 	const lbf_part *part = filter->part;
-	bf_exact	shape;
+	bf_shape	shape;
 	uint32_t	type;
 	uint64_t	hash;
 	uint64_t	state = FEED_UNCHANGED;

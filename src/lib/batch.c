@@ -105,7 +105,7 @@ ask_set(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found)
 	{
 		const lbf_part *part = &filter->part[group.part];
 
-		bf_exact_contains_hashes(&part->shape, lbf_blocks(part), group.hashes,
+		bf_shape_contains_hashes(&part->shape, lbf_blocks(part), group.hashes,
 								 group.count, answers);
 		for (i = 0; i < group.count; i++)
 			found[group.index[i]] = answers[i];
@@ -125,7 +125,7 @@ ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 	if (filter->open_parts > 1)
 		ask_set(filter, chunk, found);
 	else
-		bf_exact_contains_hashes(&part->shape, lbf_blocks(part), chunk->hashes, own, found);
+		bf_shape_contains_hashes(&part->shape, lbf_blocks(part), chunk->hashes, own, found);
 	*answered += own;
 	return code;
 }
@@ -190,7 +190,7 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 	size_t		done = 0;
 	lbf_chunk	chunk;
 
-	if (keys->type > BF_KEY_NONE && keys->type <= BF_KEY_LAST)
+	if (bf_key_is_kind((uint32_t) keys->type))
 		code = lbf_type_code(bf_key_kind(filter->key_type), (uint32_t) keys->type);
 	while (code == BLOOMFILTER_OK && done < count)
 	{

@@ -45,7 +45,7 @@ make_filter(uint64_t n, double p, uint64_t seed, uint32_t parts, bloomfilter **f
 {
 	bf_sizing	sizing;
 	bf_header	header;
-	bf_exact	shape;
+	bf_shape	shape;
 
 	if (!bf_capacity_valid(n))
 		return BLOOMFILTER_ERR_ARGUMENT;
@@ -59,7 +59,7 @@ make_filter(uint64_t n, double p, uint64_t seed, uint32_t parts, bloomfilter **f
 		return BLOOMFILTER_ERR_TOO_LARGE;
 	header = bf_sizing_header(&sizing, seed);
 	header.parts = (uint16_t) parts;
-	bf_exact_of(&header, &shape);
+	bf_shape_of(&header, &shape);
 	*filter = lbf_handle_allocate(&shape, parts);
 	return *filter == NULL ? BLOOMFILTER_ERR_NO_MEMORY : BLOOMFILTER_OK;
 }
@@ -206,7 +206,7 @@ add_chunk(bloomfilter_builder *builder, uint32_t type, lbf_chunk *chunk)
 static int
 check_builder(const bloomfilter_builder *builder, unsigned kind)
 {
-	if (builder->finished || kind == BF_KEY_NONE || kind > BF_KEY_LAST)
+	if (builder->finished || !bf_key_is_kind(kind))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	return lbf_type_code(bf_key_kind(builder->key_type), kind);
 }
@@ -377,7 +377,7 @@ static bool
 build_levels(bloomfilter_builder *builder, uint64_t *in, uint64_t least[BF_EXACT_LEVELS], int *code)
 {
 	const bf_universe universe = {builder->lists[0].count > 0 ? builder->lists[0].count : 1, builder->lists[1].count, builder->rate};
-	bf_exact	shape;
+	bf_shape	shape;
 	unsigned	i;
 
 	*code = BLOOMFILTER_ERR_RATE;

@@ -54,10 +54,10 @@ lbf_handle_create(uint32_t parts)
 }
 
 bloomfilter *
-lbf_handle_allocate(const bf_exact *shape, uint32_t parts)
+lbf_handle_allocate(const bf_shape *shape, uint32_t parts)
 {
 	bloomfilter *filter = lbf_handle_create(parts);
-	size_t		length = (size_t) bf_exact_bytes(shape);
+	size_t		length = (size_t) bf_shape_bytes(shape);
 	uint32_t	i;
 
 	for (i = 0; filter != NULL && i < parts; i++)

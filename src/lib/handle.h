@@ -34,7 +34,7 @@ typedef struct lbf_bytes
 
 typedef struct lbf_part
 {
-	bf_exact	shape;			/* of one level, but for exact filters */
+	bf_shape	shape;			/* of one level, but for exact filters */
 	lbf_bytes	bytes;
 } lbf_part;
 
@@ -103,7 +103,7 @@ lbf_is_exact(const bloomfilter *filter)
 static inline const uint8_t *
 lbf_blocks(const lbf_part *part)
 {
-	return part->bytes.start + bf_exact_front(&part->shape);
+	return part->bytes.start + bf_shape_front(&part->shape);
 }
 
 /*
@@ -116,7 +116,7 @@ extern uint8_t *lbf_allocate(size_t length);
 extern bloomfilter *lbf_handle_create(uint32_t parts);
 
 /* A handle of so many parts of a shape, each with its number, in new memory that is all zero; NULL. */
-extern bloomfilter *lbf_handle_allocate(const bf_exact *shape, uint32_t parts);
+extern bloomfilter *lbf_handle_allocate(const bf_shape *shape, uint32_t parts);
 
 /* Sets what a handle keeps of all its parts, once these are complete. */
 extern void lbf_handle_complete(bloomfilter *filter);

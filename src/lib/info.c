@@ -25,7 +25,7 @@ bloomfilter_version(void)
 static void
 fill_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	const bf_header *header = &shape.level[0];
 	unsigned	i;
 
@@ -49,7 +49,7 @@ fill_info(const bloomfilter *filter, uint32_t index, bloomfilter_info *info)
 	info->rate = header->rate;
 	info->bits_set = header->bits_set;
 	info->total_bits = bf_total_bits(header);
-	info->total_bytes = bf_exact_bytes(&shape);
+	info->total_bytes = bf_shape_bytes(&shape);
 	info->checksum = header->checksum;
 	info->fill = bf_fill(header);
 	info->estimated_keys = bf_estimate_keys(header);

@@ -6,10 +6,13 @@
 
 #include <string.h>
 
+_Static_assert((int) BLOOMFILTER_KEY_ROW == (int) BF_KEY_ROW && (int) BLOOMFILTER_KEY_MACADDR == (int) BF_KEY_LAST,
+			   "the public header has the core's kinds of keys");
+
 int
 lbf_key_check(int type, const void *bytes, size_t *length, uint32_t *full)
 {
-	if (type <= BF_KEY_NONE || type > BF_KEY_LAST || (bytes == NULL && *length > 0))
+	if (type < 0 || !bf_key_is_kind((uint32_t) type) || (bytes == NULL && *length > 0))
 		return BLOOMFILTER_ERR_ARGUMENT;
 	return bf_key_check((uint32_t) type, bytes == NULL ? "" : bytes, length, full) ? BLOOMFILTER_OK : BLOOMFILTER_ERR_KEY;
 }
@@ -28,7 +31,7 @@ bloomfilter_row_append(bloomfilter_row *row, int key_type, const void *bytes,
 	size_t		left = row->room - row->length;
 	int			code = BLOOMFILTER_OK;
 
-	if (key_type > BF_KEY_LAST_COLUMN || length > UINT32_MAX ||
+	if (key_type < 0 || !bf_key_is_column((uint32_t) key_type) || length > UINT32_MAX ||
 		left < BF_KEY_COLUMN_HEAD || left - BF_KEY_COLUMN_HEAD < length)
 		return BLOOMFILTER_ERR_ARGUMENT;
 	if (row->length > 0)

@@ -57,7 +57,7 @@ typedef enum bloomfilter_key_type
 	BLOOMFILTER_KEY_TIMESTAMPTZ = 9,
 	BLOOMFILTER_KEY_INET = 10,
 	BLOOMFILTER_KEY_MACADDR = 11,
-	BLOOMFILTER_KEY_ROW = 12	/* several columns, see bloomfilter_row */
+	BLOOMFILTER_KEY_ROW = 15	/* several columns, see bloomfilter_row */
 } bloomfilter_key_type;
 
 typedef enum bloomfilter_error

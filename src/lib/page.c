@@ -36,7 +36,7 @@ read_boot(uint8_t boot[FEED_BOOT_BYTES])
 }
 
 void
-lbf_part_now(const lbf_part *part, bf_exact *shape)
+lbf_part_now(const lbf_part *part, bf_shape *shape)
 {
 	uint8_t		bytes[BF_HEADER_BYTES];
 	bf_header  *header = &shape->level[0];
@@ -49,7 +49,7 @@ lbf_part_now(const lbf_part *part, bf_exact *shape)
 }
 
 void
-lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_exact *shape)
+lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_shape *shape)
 {
 	*shape = part->shape;
 	if (filter->page != NULL)

@@ -23,10 +23,10 @@ extern int	lbf_page_check(bloomfilter *filter, const feed_who *who, unsigned fla
  * A part as it is at this moment: bits are counted, its checksum is made.  An exact one never
  * changes.
  */
-extern void lbf_part_now(const lbf_part *part, bf_exact *shape);
+extern void lbf_part_now(const lbf_part *part, bf_shape *shape);
 
 /* The same where the part's header says nothing of the bits, in a mapped file with a page; else as it is. */
-extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_exact *shape);
+extern void lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_shape *shape);
 
 /* What it adds to the sum of a file's content. */
 extern uint64_t lbf_part_sum(const lbf_part *part);

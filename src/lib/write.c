@@ -16,7 +16,7 @@ static int
 write_part(const lbf_part *part, bool paged, const lbf_target *target, bloomfilter_detail *detail)
 {
 	uint8_t		bytes[BF_HEADER_BYTES];
-	bf_exact	shape = part->shape;
+	bf_shape	shape = part->shape;
 	bf_header  *header = &shape.level[0];
 	int			code;
 

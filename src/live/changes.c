@@ -105,7 +105,7 @@ check_logged(Relation index)
 
 /* See the proof above.  The time is read first: what was committed before it is told. */
 static void
-take_position(ChangesState *state)
+note_position(ChangesState *state)
 {
 	if (RecoveryInProgress())
 	{
@@ -133,7 +133,7 @@ begin(ChangesState *state, Relation index, bytea *since)
 	token->build.tablespace = BFPG_FILE_TABLESPACE(BFPG_LOCATOR(index));
 	token->build.index = RelationGetRelid(index);
 	token->build.file = BFPG_FILE_NUMBER(BFPG_LOCATOR(index));
-	take_position(state);
+	note_position(state);
 	token->build.meta_crc = bfpg_live_read_meta(index, &state->live);
 	token->build.fixed_pages = (uint32) bfpg_live_fixed_pages(&state->live);
 	state->whole = true;

@@ -41,7 +41,7 @@ add_target(BfpgLiveTargets *targets, Oid table)
 
 /* Notes what an index's keys are. */
 static void
-take_type(BfpgLiveTargets *targets, Relation index)
+note_type(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgKeyCoder coder;
 
@@ -63,7 +63,7 @@ check_kept(BfpgLiveTargets *targets, Oid table)
 
 /* Notes where the pages of an open index are, and how they are laid out. */
 static void
-take_file(BfpgLiveTarget *target, Relation index)
+note_file(BfpgLiveTarget *target, Relation index)
 {
 	target->locator = BFPG_LOCATOR(index);
 	target->live = *bfpg_live_meta(index);
@@ -76,13 +76,13 @@ add_index(BfpgLiveTargets *targets, Relation index)
 {
 	BfpgLiveTarget *target = add_target(targets, index->rd_index->indrelid);
 
-	take_type(targets, index);
+	note_type(targets, index);
 	check_kept(targets, target->table);
 	if (!bfpg_live_usable(index))
 		return;
 	target->index = RelationGetRelid(index);
 	target->temporary = RelationUsesLocalBuffers(index);
-	take_file(target, index);
+	note_file(target, index);
 }
 
 void
@@ -97,7 +97,7 @@ bfpg_live_begin_ask(const BfpgLiveTargets *targets, BfpgLiveTarget *target)
 		return;
 	index = index_open(target->index, NoLock);
 	if (memcmp(&target->locator, &BFPG_LOCATOR(index), sizeof target->locator) != 0)
-		take_file(target, index);
+		note_file(target, index);
 	index_close(index, NoLock);
 }
 
@@ -198,7 +198,7 @@ add_table(BfpgLiveTargets *targets, Oid oid, const Wanted *wanted)
 		if (index->rd_rel->relkind == RELKIND_INDEX)
 			add_index(targets, index);
 		else
-			take_type(targets, index);
+			note_type(targets, index);
 		index_close(index, targets->of_leaves ? AccessShareLock : NoLock);
 	}
 	table_close(table, NoLock);
@@ -299,7 +299,7 @@ find_by_index(BfpgLiveTargets *targets)
 	else
 	{
 		check_kept(targets, table);
-		take_type(targets, index);
+		note_type(targets, index);
 		/* Each is locked after its table, as everybody does. */
 		wanted.indexes = all_below(targets->relation, NoLock);
 		add_descendants(targets, table, &wanted);

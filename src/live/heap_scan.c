@@ -8,6 +8,10 @@
  * that any snapshot may see are noted, and their keys are read while the page is only
  * pinned, as sequential scans do.
  *
+ * Expressions and predicates of the index run as the table's owner, security-restricted, whoever
+ * builds: CREATE INDEX, REINDEX, CLUSTER and ALTER TABLE see to that, for workers, too.
+ * (t/023_as_owner.pl.)
+ *
  * The scan takes every version but those that HeapTupleSatisfiesVacuum calls dead.  So it
  * takes all versions of a chain that is older than the index and has several keys, for which
  * PostgreSQL hides a new index from the snapshots that see the older ones (indcheckxmin), but

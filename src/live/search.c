@@ -7,7 +7,9 @@
  * of the partitions that are left: rows of a partition meet its bounds, so none is lost, and
  * PostgreSQL prunes the others by them.  As it is a query of the table, rights, row security
  * and the snapshot are those of a query.  The condition is put into the analysed query as
- * PostgreSQL has it: written as text it would be read by settings and search_path.
+ * PostgreSQL has it: written as text it would be read by settings and search_path.  Whose expressions
+ * run, those of policies and of partition keys, run as the caller, as in any query of the table or
+ * of a view: nothing runs with rights that the caller hasn't got.  (t/023_as_owner.pl.)
  *
  * Bounds that PostgreSQL can't prune by, those of hash partitions, leave the result right
  * and the partitions read.

@@ -69,7 +69,7 @@ look_at_page(const BfpgLiveNode *node, void *argument)
 
 /* Looks at about so many pages of level 0, evenly spread; returns how many. */
 static uint32
-take_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *sample)
+look_at_sample(Relation index, const BfpgLive *live, uint32 wanted, Sample *sample)
 {
 	uint64		pages = bfpg_live_fixed_pages(live) - BFPG_LIVE_FIRST_PAGE;
 	uint64		count = Min(Max(wanted, 1), pages);
@@ -95,7 +95,7 @@ read_stats(Relation index, uint32 wanted, Datum *values)
 	BlockNumber pages = RelationGetNumberOfBlocks(index);
 	uint64		blocks = (uint64) header->blocks * header->parts;
 	Sample		sample;
-	uint32		count = take_sample(index, &live, wanted, &sample);
+	uint32		count = look_at_sample(index, &live, wanted, &sample);
 	int			i = 0;
 
 	values[i++] = Int64GetDatum((int64) live.keys);

@@ -17,7 +17,7 @@ static const bf_text_reader readers[] = {
 };
 
 /* Doesn't compile unless each kind has its place. */
-typedef char bf_all_kinds_have_readers[sizeof readers / sizeof readers[0] == BF_KEY_LAST_COLUMN + 1 ? 1 : -1];
+typedef char bf_all_kinds_have_readers[sizeof readers / sizeof readers[0] == BF_KEY_LAST + 1 ? 1 : -1];
 
 bool
 bf_text_is_word(const char *text, size_t length, const char *word)

@@ -142,7 +142,7 @@ filter_same(filter *a, filter *b)
 bf_status
 plain_read(const void *bytes, uint64_t total_bytes, bf_header *header)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_status	status = bf_any_read(bytes, total_bytes, &shape);
 
 	if (status == BF_OK)
@@ -153,7 +153,7 @@ plain_read(const void *bytes, uint64_t total_bytes, bf_header *header)
 bf_status
 plain_parse(const void *bytes, uint64_t length, bf_tick tick, bf_header *header)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_status	status = bf_any_parse(bytes, length, tick, &shape);
 
 	if (status == BF_OK)

@@ -18,7 +18,7 @@
 
 typedef struct exact
 {
-	bf_exact	e;
+	bf_shape	e;
 	uint8_t    *bytes;
 	uint8_t    *blocks;
 	uint64_t	resized;		/* levels that had to be sized anew */
@@ -48,12 +48,12 @@ let_in(const exact *x, unsigned level, uint64_t first, uint64_t count, size_t *i
 static void
 resize(exact *x, unsigned level, uint64_t keys, uint64_t opposite)
 {
-	uint64_t	kept = BF_EXACT_HEADER_BYTES + bf_exact_offset(&x->e, level);
+	uint64_t	kept = BF_EXACT_HEADER_BYTES + bf_shape_offset(&x->e, level);
 	uint8_t    *bytes;
 
 	bf_exact_resize(&x->e, level, keys, opposite);
-	bytes = allocate((size_t) bf_exact_bytes(&x->e));
-	memset(bytes, 0, (size_t) bf_exact_bytes(&x->e));
+	bytes = allocate((size_t) bf_shape_bytes(&x->e));
+	memset(bytes, 0, (size_t) bf_shape_bytes(&x->e));
 	memcpy(bytes, x->bytes, (size_t) kept);
 	free(x->bytes);
 	x->bytes = bytes;
@@ -76,8 +76,8 @@ build(uint64_t n, uint64_t m, uint64_t planned, double p, uint64_t seed)
 	bf_exact_plan(&universe, seed, &x.e);
 	for (i = 0; i < BF_EXACT_LEVELS; i++)
 		x.e.level[i].key_type = BF_KEY_INTEGER;
-	x.bytes = allocate((size_t) bf_exact_bytes(&x.e));
-	memset(x.bytes, 0, (size_t) bf_exact_bytes(&x.e));
+	x.bytes = allocate((size_t) bf_shape_bytes(&x.e));
+	memset(x.bytes, 0, (size_t) bf_shape_bytes(&x.e));
 	x.blocks = x.bytes + BF_EXACT_HEADER_BYTES;
 	for (i = 0; i < n; i++)
 	{
@@ -116,10 +116,10 @@ count_wrong(const exact *x, uint64_t n, uint64_t m)
 
 		for (i = 0; i < length; i++)
 			hashes[i] = integer_hash(at + i, x->e.level[0].seed);
-		bf_exact_contains_hashes(&x->e, x->blocks, hashes, (size_t) length, found);
+		bf_shape_contains_hashes(&x->e, x->blocks, hashes, (size_t) length, found);
 		for (i = 0; i < length; i++)
 		{
-			wrong += bf_exact_contains(&x->e, x->blocks, hashes[i]) != (at + i < n);
+			wrong += bf_shape_contains(&x->e, x->blocks, hashes[i]) != (at + i < n);
 			wrong += found[i] != (at + i < n);
 		}
 	}
@@ -128,9 +128,9 @@ count_wrong(const exact *x, uint64_t n, uint64_t m)
 
 /* Whether what was read of header and directory is written as the same bytes. */
 static bool
-same_bytes(bf_exact *read, const exact *x)
+same_bytes(bf_shape *read, const exact *x)
 {
-	uint64_t	length = bf_exact_bytes(&x->e);
+	uint64_t	length = bf_shape_bytes(&x->e);
 	uint8_t    *bytes = exact_copy(x->bytes, (size_t) length);
 	bool		same;
 
@@ -159,10 +159,10 @@ test_universes(void)
 			for (b = 0; b < 5; b++)
 			{
 				exact		x = build(counts[a], counts[b], counts[b], rates[r], a * 5 + b);
-				bf_exact	read;
+				bf_shape	read;
 
 				wrong += count_wrong(&x, counts[a], counts[b]);
-				valid &= check(bf_any_parse(x.bytes, bf_exact_bytes(&x.e), NULL, &read) == BF_OK, "parse");
+				valid &= check(bf_any_parse(x.bytes, bf_shape_bytes(&x.e), NULL, &read) == BF_OK, "parse");
 				valid &= check(same_bytes(&read, &x), "header");
 				free(x.bytes);
 			}
@@ -176,14 +176,14 @@ static void
 test_others(void)
 {
 	exact		x = build(1000, 1000, 1000, 0.01, 42);
-	bf_exact	read;
+	bf_shape	read;
 
 	x.e.others = INT64_MAX;
 	bf_exact_write(&x.e, x.bytes, NULL);
-	ok(bf_any_parse(x.bytes, bf_exact_bytes(&x.e), NULL, &read) == BF_OK, "the most others");
+	ok(bf_any_parse(x.bytes, bf_shape_bytes(&x.e), NULL, &read) == BF_OK, "the most others");
 	x.e.others++;
 	bf_exact_write(&x.e, x.bytes, NULL);
-	ok(bf_any_parse(x.bytes, bf_exact_bytes(&x.e), NULL, &read) == BF_BAD_LEVELS, "more others than a number of SQL has");
+	ok(bf_any_parse(x.bytes, bf_shape_bytes(&x.e), NULL, &read) == BF_BAD_LEVELS, "more others than a number of SQL has");
 	free(x.bytes);
 }
 
@@ -225,11 +225,11 @@ test_size(void)
 	for (i = 0; i < 4; i++)
 	{
 		bf_universe universe = {1000000, rows[i].others, 0.01};
-		bf_exact	e;
+		bf_shape	e;
 		double		bits;
 
 		bf_exact_plan(&universe, 0, &e);
-		bits = (double) bf_exact_bytes(&e) * 8 / 1e6;
+		bits = (double) bf_shape_bytes(&e) * 8 / 1e6;
 		ok(bits <= rows[i].most * 1.05, "1000000 members, %g others: %.2f bits a member, at most %.2f", (double) rows[i].others, bits, rows[i].most * 1.05);
 	}
 }
@@ -251,7 +251,7 @@ test_least(void)
 
 	for (i = 0; i < 4; i++)
 	{
-		bf_exact	e;
+		bf_shape	e;
 
 		ok(bf_exact_plan_least(&universe, 0, least[i], &e) && e.level[1].capacity >= least[i][1] &&
 		   e.level[2].capacity >= least[i][2] && lets_none_in(&e.level[2], e.level[1].capacity),
@@ -289,7 +289,7 @@ test_strangers(void)
 
 	for (i = 0; i < 1000000; i++)
 		hashes[i] = integer_hash(UINT64_C(1) << 40 | i, 3);
-	asked = bf_exact_contains_hashes(&x.e, x.blocks, hashes, 1000000, found);
+	asked = bf_shape_contains_hashes(&x.e, x.blocks, hashes, 1000000, found);
 	for (i = 0; i < 1000000; i++)
 		in += found[i];
 	ok(in < 10000 + 600, "of 1000000 strangers %d are let in", (int) in);
@@ -342,9 +342,9 @@ test_identity(void)
 	exact		a = build(1000, 100000, 100000, 0.01, 0);
 	exact		b = build(1000, 50000, 100000, 0.01, 0);
 
-	ok(memcmp(a.blocks, b.blocks, (size_t) bf_exact_offset(&a.e, 1)) == 0 && bf_exact_bytes(&a.e) == bf_exact_bytes(&b.e),
+	ok(memcmp(a.blocks, b.blocks, (size_t) bf_shape_offset(&a.e, 1)) == 0 && bf_shape_bytes(&a.e) == bf_shape_bytes(&b.e),
 	   "the same members make the same level 1");
-	ok(!bf_exact_same(&a.e, &b.e) && a.e.level[0].checksum != b.e.level[0].checksum &&
+	ok(!bf_shape_same(&a.e, &b.e) && a.e.level[0].checksum != b.e.level[0].checksum &&
 	   memcmp(a.bytes, b.bytes, BF_HEADER_BYTES) != 0, "other others make another header");
 	free(a.bytes);
 	free(b.bytes);
@@ -355,14 +355,14 @@ static void
 test_damage(void)
 {
 	exact		x = build(100, 1000, 1000, 0.01, 9);
-	uint64_t	length = bf_exact_bytes(&x.e);
+	uint64_t	length = bf_shape_bytes(&x.e);
 	uint8_t    *bytes = exact_copy(x.bytes, (size_t) length);
-	bf_exact	e;
+	bf_shape	e;
 	bool		read = true;
 	bool		parsed = true;
 	uint64_t	i;
 
-	ok(bf_any_read(bytes, length, &e) == BF_OK && bf_exact_same(&e, &x.e) && bf_any_parse(bytes, length, NULL, &e) == BF_OK,
+	ok(bf_any_read(bytes, length, &e) == BF_OK && bf_shape_same(&e, &x.e) && bf_any_parse(bytes, length, NULL, &e) == BF_OK,
 	   "it is read, by header and directory alone, too");
 	for (i = 0; i < length; i++)
 	{
@@ -406,7 +406,7 @@ test_parts(void)
 	bf_universe large = {UINT64_C(1000000000), UINT64_C(10000000000), 0.01};
 	uint32_t	parts = bf_exact_parts(&large);
 	bf_universe part = bf_exact_part_universe(&large, parts);
-	bf_exact	e;
+	bf_shape	e;
 
 	ok(bf_exact_parts(&small) == 1, "a small universe has one part");
 	bf_exact_plan(&part, 0, &e);

@@ -102,7 +102,7 @@ test_round_trip(void)
 	   bytes[15] == 0x03 && bytes[16] == 0x0c && bytes[23] == 0x05 &&
 	   bytes[24] == 0x14 && bytes[31] == 0x0d,
 	   "numbers are stored with their least byte first");
-	ok(bytes[7] == 12 && bytes[49] == 0xb2 && bytes[50] == 0x01 && bytes[51] == 0,
+	ok(bytes[7] == 15 && bytes[49] == 0xb2 && bytes[50] == 0x01 && bytes[51] == 0,
 	   "columns are stored in four bits each, the first lowest");
 	ok(bf_load_le(bytes + 52, 4) == (bf_hash(bytes, 52, 0) & UINT32_MAX),
 	   "the header's checksum is the low half of XXH64 of the 52 bytes before it");
@@ -226,7 +226,7 @@ rate_in_model(uint64_t bits)
 static bool
 columns_in_model(unsigned key_type, uint32_t columns)
 {
-	if (key_type != 12)
+	if (key_type != 15)
 		return columns == 0;
 	for (; columns != 0; columns >>= 4)
 		if (columns % 16 < 1 || columns % 16 > 11)
@@ -257,7 +257,7 @@ model(const uint8_t *bytes, uint64_t length)
 		return BF_BAD_PROBES;
 	if (bytes[6] < 9 || bytes[6] > 16)
 		return BF_BAD_BLOCK_BITS;
-	if (bytes[7] > 12)
+	if (bytes[7] > 11 && bytes[7] != 15)
 		return BF_BAD_KEY_TYPE;
 	if (!columns_in_model(bytes[7], (uint32_t) bf_load_le(bytes + 49, 3)))
 		return BF_BAD_COLUMNS;
@@ -291,7 +291,7 @@ damage_field(uint8_t *bytes, uint64_t *random)
 		4, 1, 1, 1, 1, 1, 4, 2, 2, 8, 8, 8, 8, 1, 1, 1, 3, 1, 8
 	};
 	static const uint64_t values[] = {
-		0, 1, 2, 3, 8, 9, 10, 11, 12, 12, 13, 16, 17, 32, 33, 0xb1, 0xc1, 0xb0,
+		0, 1, 2, 3, 8, 9, 10, 11, 12, 15, 15, 16, 17, 32, 33, 0xb1, 0xc1, 0xb0,
 		0x1b2, 0x1011, 0xabcdef, 65535, 4294967295u,
 		UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000), UINT64_MAX,
 		UINT64_C(0x3fefffffffffffff), UINT64_C(0x3ff0000000000000),

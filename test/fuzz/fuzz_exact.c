@@ -24,7 +24,7 @@
 
 /* Asks many keys, alone, as a batch and level by level. */
 static void
-ask(const bf_exact *exact, const uint8_t *blocks)
+ask(const bf_shape *exact, const uint8_t *blocks)
 {
 	uint64_t	hashes[KEYS];
 	uint8_t		found[KEYS];
@@ -32,12 +32,12 @@ ask(const bf_exact *exact, const uint8_t *blocks)
 	uint64_t	i;
 
 	hash_keys(hashes, exact->level[0].seed);
-	bf_exact_contains_hashes(exact, blocks, hashes, KEYS, found);
+	bf_shape_contains_hashes(exact, blocks, hashes, KEYS, found);
 	for (i = 0; i < KEYS; i++)
 	{
 		bool		first = bf_exact_level_contains(exact, blocks, 0, hashes[i]);
 
-		demand(found[i] == bf_exact_contains(exact, blocks, hashes[i]));
+		demand(found[i] == bf_shape_contains(exact, blocks, hashes[i]));
 		demand(found[i] == (first && (!bf_exact_level_contains(exact, blocks, 1, hashes[i]) ||
 									  bf_exact_level_contains(exact, blocks, 2, hashes[i]))));
 	}
@@ -47,12 +47,12 @@ ask(const bf_exact *exact, const uint8_t *blocks)
 
 /* A part of a list is nothing else than the filter, and nothing in it is made 0. */
 static void
-carry(const bf_exact *exact, const uint8_t *bytes, size_t length)
+carry(const bf_shape *exact, const uint8_t *bytes, size_t length)
 {
 	feed_part	part;
 
 	demand(feed_part_check(bytes, length, &part) == NULL && feed_is_exact(&part) && part.length == length &&
-		   part.level[2].at == BF_EXACT_HEADER_BYTES + bf_exact_offset(exact, 2));
+		   part.level[2].at == BF_EXACT_HEADER_BYTES + bf_shape_offset(exact, 2));
 	feed_part_strip(&part);
 	demand(memcmp(part.header, bytes, FEED_FRONT_BYTES) == 0 && feed_part_fits(&part, &part));
 }
@@ -61,11 +61,11 @@ static void
 use(const uint8_t *bytes, size_t length)
 {
 	uint8_t    *again;
-	bf_exact	exact;
+	bf_shape	exact;
 
 	if (bf_any_parse(bytes, length, NULL, &exact) != BF_OK || exact.levels == 1)
 		return;
-	demand(bf_exact_bytes(&exact) == length && bf_any_length(bytes) == length);
+	demand(bf_shape_bytes(&exact) == length && bf_any_length(bytes) == length);
 	ask(&exact, bytes + BF_EXACT_HEADER_BYTES);
 	carry(&exact, bytes, length);
 	again = malloc(length);

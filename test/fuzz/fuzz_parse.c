@@ -111,7 +111,7 @@ static void
 use(const uint8_t *bytes, size_t length)
 {
 	const uint8_t *blocks = bytes + BF_HEADER_BYTES;
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_header	header;
 
 	if (bf_any_parse(bytes, length, NULL, &shape) != BF_OK || shape.levels > 1)

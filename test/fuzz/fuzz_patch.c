@@ -64,7 +64,7 @@ make_exact_parts(void)
 	for (i = 0; i < PARTS; i++)
 	{
 		static uint8_t bytes[BODY];
-		bf_exact	exact;
+		bf_shape	exact;
 
 		memset(&exact, 0, sizeof exact);
 		exact.levels = BF_EXACT_LEVELS;

@@ -34,7 +34,7 @@ PART_MULTIPLIER = 0xD6E8FEB86659FD93
 HEADER = struct.Struct("<4sBBBBIHHQQdQB3sIQ")
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
-DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 12
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 15
 
 SEEDS = [0, 1, 2**63, 2**64 - 1, 0xDEADBEEFCAFEBABE]
 
@@ -775,8 +775,9 @@ FILTERS_COLUMNS = ["name", "n", "p", "p_hex", "seed", "k", "log2_block_bits",
                    "bits_set", "checksum_hex", "keys", "filter_hex", "made_of", "absent",
                    "false_positives", "key_explained", "absent_explained"]
 
+# By number.
 KIND_NAMES = ["none", "integer", "text", "bytea", "uuid", "numeric", "float",
-              "date", "timestamp", "timestamptz", "inet", "macaddr", "row"]
+              "date", "timestamp", "timestamptz", "inet", "macaddr", None, None, None, "row"]
 
 SAMPLES = {
     INTEGER: [int64_bytes(v) for v in
@@ -885,7 +886,7 @@ def filters_per_type():
 
 
 def filters_of_rows():
-    """Key type 12, with the columns in the header."""
+    """Rows, with the columns in the header."""
     filters = []
     for i, (name, columns) in enumerate(ROW_COLUMNS.items()):
         a_filter = Filter(name, n=60, seed=SEEDS[i], blocks=1 + i)
@@ -1030,7 +1031,7 @@ def first_violation(data):
         ("hash", lambda: hash_id == 1),
         ("probes", lambda: 1 <= k <= 32),
         ("block_bits", lambda: 9 <= log2_block_bits <= 16),
-        ("key_type", lambda: key_type <= 12),
+        ("key_type", lambda: key_type <= MACADDR or key_type == ROW),
         ("columns", lambda: are_columns(columns, key_type)),
         ("blocks", lambda: blocks >= 1),
         ("size", lambda: len(data) == size <= CEILING),
@@ -1072,7 +1073,7 @@ BAD_NUMBERS = [
     ("hash", 48, "<B", [0, 2, 129, 255]),
     ("probes", 5, "<B", [0, 33, 34, 64, 128, 255]),
     ("block_bits", 6, "<B", [0, 3, 8, 17, 32, 41, 73, 255]),
-    ("key_type", 7, "<B", [13, 14, 129, 255]),
+    ("key_type", 7, "<B", [12, 14, 16, 129, 255]),
     ("blocks", 8, "<I", [0]),
     # The right number is 2.  The last four give the right size if computed in
     # 32 bits, for 2^26 blocks of 64 bytes are 2^32 bytes.

@@ -6,14 +6,24 @@ export const BYTEA = 3
 export const FLOAT = 6
 export const DATE = 7
 export const TIMESTAMPTZ = 9
-export const ROW = 12
+export const ROW = 15
 
 export const MAX_COLUMNS = 6
 
-export const keyTypeNames = [
+const names = [
   'none', 'integer', 'text', 'bytea', 'uuid', 'numeric', 'float', 'date',
-  'timestamp', 'timestamptz', 'inet', 'macaddr', 'row'
+  'timestamp', 'timestamptz', 'inet', 'macaddr'
 ]
+
+/** The name of the type with this number. */
+export function typeName (type) {
+  return type === ROW ? 'row' : names[type]
+}
+
+/** The number of the type with this name; -1: there is none. */
+export function typeOfName (name) {
+  return name === 'row' ? ROW : names.indexOf(name)
+}
 
 // What keys a filter holds is one number, its kind: the key type, and above it, in
 // 4 bits each, the types of a row's columns. Keys of equal kinds can be compared.
@@ -34,7 +44,7 @@ export function columnsOf (kind) {
 
 /** As messages show it: 'integer', 'row(integer, text)'. */
 export function kindName (kind) {
-  const columns = columnsOf(kind).map((type) => keyTypeNames[type])
-  const name = keyTypeNames[kind & 0xff]
+  const columns = columnsOf(kind).map(typeName)
+  const name = typeName(kind & 0xff)
   return columns.length > 0 ? `${name}(${columns.join(', ')})` : name
 }

@@ -2,7 +2,7 @@
 // is described in index.d.ts.
 import { KeyTypeError, KeyValueError, otherType, show } from './errors.js'
 import {
-  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, keyTypeNames, kindName, rowKind
+  BYTEA, DATE, FLOAT, INTEGER, MAX_COLUMNS, NONE, ROW, TEXT, TIMESTAMPTZ, columnsOf, kindName, rowKind, typeName
 } from './key-types.js'
 import { checkText, hexOf, parseText, rawKey, withoutBlanks } from './text.js'
 
@@ -26,7 +26,7 @@ export class Key {
 
   get bytes () { return this.#bytes.slice() }
 
-  describe () { return `${keyTypeNames[this.#type & 0xff]} ${hexOf(this.#bytes) || '-'}` }
+  describe () { return `${typeName(this.#type & 0xff)} ${hexOf(this.#bytes) || '-'}` }
 
   // Without the copy and the check that this is a Key come for free.
   static typeOf (key) { return key.#type }

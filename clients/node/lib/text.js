@@ -2,7 +2,7 @@
 // grammar of doc/KEYS.md, and from their bytes: by the same C as in the command line.
 import { KeyTypeError, KeyValueError, show } from './errors.js'
 import { Instance, commonInstance } from './instance.js'
-import { FLOAT, ROW, keyTypeNames } from './key-types.js'
+import { FLOAT, ROW, typeOfName } from './key-types.js'
 
 const encoder = new TextEncoder()
 
@@ -131,7 +131,7 @@ export function rawKey (type, bytes) {
 export const hexOf = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 function typeNumber (type, last) {
-  const number = keyTypeNames.indexOf(type)
+  const number = typeOfName(type)
   if (number < 1 || number > last) {
     throw new KeyTypeError(`unknown key type ${show(type)}`)
   }

@@ -32,7 +32,7 @@ extern uint8_t __heap_base[];
 #define CHECKSUM_AT 56
 
 /* Of the filter.  Nothing asks before it was read by the core's rules. */
-static bf_exact shape;
+static bf_shape shape;
 
 /* The hash of the key that was asked last, for the other parts of a set. */
 static uint64_t last_hash;
@@ -76,7 +76,7 @@ static uint32_t blocks_before;
 static const uint8_t *
 blocks(void)
 {
-	return (const uint8_t *) ((uintptr_t) filter_at() + bf_exact_front(&shape) - blocks_before);
+	return (const uint8_t *) ((uintptr_t) filter_at() + bf_shape_front(&shape) - blocks_before);
 }
 
 /*
@@ -190,7 +190,7 @@ rule_text(int status)
 static int
 ask(uint64_t hash)
 {
-	return bf_exact_contains(&shape, blocks(), hash);
+	return bf_shape_contains(&shape, blocks(), hash);
 }
 
 /* The 8 bytes of an integer or a float come as two halves, without a copy. */
@@ -286,7 +286,7 @@ ask_hashes(const uint64_t *hashes, size_t count, uint8_t *found)
 		size_t		few = count - i < TOUCHED_AHEAD ? count - i : TOUCHED_AHEAD;
 
 		touched = touch(hashes + i, few);
-		bf_exact_contains_hashes(&shape, blocks(), hashes + i, few, found + i);
+		bf_shape_contains_hashes(&shape, blocks(), hashes + i, few, found + i);
 	}
 }
 

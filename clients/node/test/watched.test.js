@@ -155,10 +155,16 @@ test('a lasting error is told again after a while', async (t) => {
   fs.writeFileSync(file, 'x')
   await look()
   assert.equal(told.length, 2)
+  // After a success it is a new error, whatever it says.
+  for (const bytes of [sound(), 'x']) {
+    replace(file, bytes)
+    await look()
+  }
+  assert.equal(told.length, 3)
   limits.repeatMilliseconds = 0
   await look()
   await look()
-  assert.equal(told.length, 4)
+  assert.equal(told.length, 5)
 })
 
 test('a filter that nobody follows has no status', async () => {

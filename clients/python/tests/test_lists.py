@@ -2,6 +2,7 @@
 
 import datetime
 import os
+import pickle
 import struct
 import time
 
@@ -119,12 +120,13 @@ class Lists(support.InFolder):
         identity = "0f8fad5b-d9cb-469f-a165-70867728950e"
         support.write_list(self.path, self.here)
         watched = WatchedBloomFilter(self.path, identity=identity)
-        self.assertIn(1, BloomFilter.open(self.path, identity=identity))
+        elsewhere = pickle.dumps(BloomFilter.open(self.path, identity=identity))
+        self.assertIn(1, pickle.loads(elsewhere))
         other = bytearray(self.here)
         other[32] ^= 1
         other[504:512] = support.xxh64(other[:504])
         support.write_list(self.path, other)
-        for refused in (watched.reload, lambda: BloomFilter.open(self.path, identity=identity)):
+        for refused in (watched.reload, lambda: BloomFilter.open(self.path, identity=identity), lambda: pickle.loads(elsewhere)):
             with self.assertRaises(InvalidFilterError) as caught:
                 refused()
             self.assertEqual(caught.exception.rule, "identity")

@@ -34,7 +34,7 @@ open_inline(BfpgAccess *access, Datum value)
 		bfpg_report_invalid(status, VARDATA_ANY(flat), BFPG_DOOR_STORED, NULL);
 	access->shape = &access->own_shape;
 	access->header = &access->own_shape.level[0];
-	access->blocks = (const uint8 *) VARDATA_ANY(flat) + bf_exact_front(access->shape);
+	access->blocks = (const uint8 *) VARDATA_ANY(flat) + bf_shape_front(access->shape);
 	if (flat != attr)
 		access->detoasted = flat;
 }
@@ -42,7 +42,7 @@ open_inline(BfpgAccess *access, Datum value)
 static void
 open_expanded(BfpgAccess *access, const BfpgFilter *filter)
 {
-	bf_exact_of(&filter->header, &access->own_shape);
+	bf_shape_of(&filter->header, &access->own_shape);
 	access->shape = &access->own_shape;
 	access->header = &access->own_shape.level[0];
 	access->blocks = filter->blocks;
@@ -85,6 +85,6 @@ bfpg_access_contains_hashes(BfpgAccess *access, const uint64 *hashes, int count,
 	{
 		CHECK_FOR_INTERRUPTS();
 		length = Min(count - i, HASHES_BETWEEN_CHECKS);
-		bf_exact_contains_hashes(access->shape, access->blocks, hashes + i, length, found + i);
+		bf_shape_contains_hashes(access->shape, access->blocks, hashes + i, length, found + i);
 	}
 }

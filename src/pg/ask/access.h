@@ -24,13 +24,13 @@
 typedef struct BfpgAccess
 {
 	const bf_header *header;	/* level 1's of an exact filter */
-	const bf_exact *shape;
+	const bf_shape *shape;
 	const uint8 *blocks;		/* all blocks, or NULL: ask chunk by chunk */
 
 	/* private; all zero in the beginning */
 	BfpgStored *stored;			/* what is known of a stored value, else NULL */
 	uint64		epoch;			/* bfpg_epoch when that was found, or 0 */
-	bf_exact	own_shape;		/* of a value that is not stored */
+	bf_shape	own_shape;		/* of a value that is not stored */
 	struct varlena *detoasted;	/* this call's flat copy, or NULL */
 } BfpgAccess;
 
@@ -75,7 +75,7 @@ bfpg_access_contains(BfpgAccess *access, uint64 hash)
 	uint8		found;
 
 	if (access->blocks != NULL)
-		return bf_exact_contains(access->shape, access->blocks, hash);
+		return bf_shape_contains(access->shape, access->blocks, hash);
 	bfpg_access_contains_hashes(access, &hash, 1, &found);
 	return found;
 }

@@ -112,7 +112,7 @@ bfpg_explain(Datum filter, uint32 key_type, const void *bytes, Size length, uint
 {
 	/* Flat, as one that was just made has no checksum. */
 	Datum		flat = PointerGetDatum(bfpg_flat_value(filter));
-	bf_exact	shape;
+	bf_shape	shape;
 	BfpgFilter *copy = bfpg_filter_load(flat, CurrentMemoryContext, &shape);
 	char		text[BF_EXPLAIN_ROOM];
 
@@ -125,7 +125,7 @@ Datum
 bloomfilter_explain(PG_FUNCTION_ARGS)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 1, false);
-	bf_exact	shape;
+	bf_shape	shape;
 	StringInfoData key;
 
 	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);

@@ -422,10 +422,10 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 static void
 ask_level(BfpgChunks *chunks, unsigned level, const uint64 *hashes, int count, uint8 *found)
 {
-	const bf_exact *shape = &chunks->stored->shape;
+	const bf_shape *shape = &chunks->stored->shape;
 
 	chunks->level = &shape->level[level];
-	chunks->blocks_at = bf_exact_front(shape) + bf_exact_offset(shape, level);
+	chunks->blocks_at = bf_shape_front(shape) + bf_shape_offset(shape, level);
 	if (count == 1)
 	{
 		/* The lines of one page: one after the other they take half as long again. */
@@ -443,7 +443,7 @@ ask_level(BfpgChunks *chunks, unsigned level, const uint64 *hashes, int count, u
 static void
 ask_exact(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 {
-	const bf_exact *shape = &chunks->stored->shape;
+	const bf_shape *shape = &chunks->stored->shape;
 	uint64	   *own = palloc(count * (sizeof(uint64) + sizeof(int) + 1));
 	int		   *open = (int *) (own + count);
 	uint8	   *has = (uint8 *) (open + count);
@@ -479,7 +479,7 @@ bfpg_chunks_cost(const BfpgStored *stored, uint64 keys)
 
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
 		return one_by_one;
-	return Min(one_by_one, bf_exact_bytes(&stored->shape) / COPY_COST + keys * KEY_COST);
+	return Min(one_by_one, bf_shape_bytes(&stored->shape) / COPY_COST + keys * KEY_COST);
 }
 
 void

@@ -88,7 +88,7 @@ static uint64 transaction = 1;
 static uint64
 copy_bytes(const BfpgStored *stored)
 {
-	return bf_exact_bytes(&stored->shape) + 1024;
+	return bf_shape_bytes(&stored->shape) + 1024;
 }
 
 /* Frees a copy: that value is asked chunk by chunk again. */
@@ -145,7 +145,7 @@ static BfpgStored *
 learn(Datum value, const struct varatt_external *pointer)
 {
 	BfpgStored *stored;
-	bf_exact	shape;
+	bf_shape	shape;
 	bool		found;
 
 	bfpg_read_shape(value, &shape);
@@ -169,13 +169,13 @@ static void
 confirm(BfpgStored *stored)
 {
 	BfpgRun		run = stored->run;
-	bf_exact	shape;
+	bf_shape	shape;
 
 	/* Should reading it fail, no caller may go on with what is known. */
 	stored->believed_until = 0;
 	stored->run.xmin = InvalidTransactionId;
 	bfpg_read_shape(PointerGetDatum(stored->value), &shape);
-	if (!bf_exact_same(&shape, &stored->shape))
+	if (!bf_shape_same(&shape, &stored->shape))
 	{
 		if (stored->copy != NULL)
 			drop_copy(stored);
@@ -218,7 +218,7 @@ uint64
 bfpg_question_cost(const BfpgStored *stored)
 {
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
-		return bf_exact_bytes(&stored->shape);
+		return bf_shape_bytes(&stored->shape);
 	return Max(bf_block_bytes(&stored->shape.level[0]), QUESTION_COST);
 }
 
@@ -246,11 +246,11 @@ make_room(uint64 bytes)
 static void
 make_copy(BfpgStored *stored)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext, &shape);
 
 	/* The key at hand was hashed with the seed of the header that was read before. */
-	if (!bf_exact_same(&shape, &stored->shape))
+	if (!bf_shape_same(&shape, &stored->shape))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored bloomfilter has changed while it was read")));
@@ -263,7 +263,7 @@ make_copy(BfpgStored *stored)
 	ereport(DEBUG1,
 			(errmsg_internal("bloomfilter %u of TOAST relation %u is copied, " UINT64_FORMAT " bytes",
 							 stored->pointer.va_valueid, stored->pointer.va_toastrelid,
-							 (uint64) bf_exact_bytes(&stored->shape))));
+							 (uint64) bf_shape_bytes(&stored->shape))));
 }
 
 void
@@ -272,7 +272,7 @@ bfpg_stored_prepare(BfpgStored *stored, uint64 cost)
 	if (stored->transaction != transaction)
 		stored->spent = 0;
 	stored->transaction = transaction;
-	if (stored->copy != NULL || stored->spent + cost <= bf_exact_bytes(&stored->shape) ||
+	if (stored->copy != NULL || stored->spent + cost <= bf_shape_bytes(&stored->shape) ||
 		copy_bytes(stored) > (uint64) bfpg_cache_size * 1024)
 		return;
 	if (make_room(copy_bytes(stored)))

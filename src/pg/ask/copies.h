@@ -48,7 +48,7 @@ typedef struct BfpgStored
 	struct varatt_external pointer; /* which value this is */
 	uint64		believed_until; /* bfpg_clock() from which the header is read again */
 	const uint8 *blocks;		/* of its copy, or NULL: ask chunk by chunk */
-	bf_exact	shape;
+	bf_shape	shape;
 	BfpgFilter *copy;
 	uint64		transaction;	/* the last one that asked */
 	uint64		spent;			/* what its questions have cost, since a copy was last decided on */

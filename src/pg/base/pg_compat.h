@@ -12,6 +12,10 @@
 #error "bloomfilter needs PostgreSQL 15 or newer"
 #endif
 
+#if SIZEOF_VOID_P < 8
+#error "bloomfilter needs a 64-bit system"
+#endif
+
 #include "access/detoast.h"
 #include "access/toast_internals.h"
 #include "common/base64.h"

@@ -381,7 +381,7 @@ bfpg_agg_deserialize(bytea *shipped)
 	memcpy(&header, VARDATA_ANY(shipped), SHIPPED_HEADER);
 	if (header.parts < 1 || header.parts > BF_MAX_PARTS ||
 		header.part >= header.parts || header.n < 0 ||
-		header.key_type == BF_KEY_NONE || bf_key_kind(header.key_type) > BF_KEY_LAST ||
+		!bf_key_is_kind(bf_key_kind(header.key_type)) ||
 		!(bf_key_columns_valid(header.key_type) || header.key_type == BF_KEY_ROW))
 		refuse_shipment();
 

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -183,7 +184,7 @@ find_trigger(Relation table, Oid function, const char *list, int16 type)
 		Trigger    *trigger = &table->trigdesc->triggers[i];
 
 		if (trigger->tgfoid == function && trigger->tgenabled != TRIGGER_DISABLED && (trigger->tgtype & type) == type &&
-			TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) && strcmp(trigger->tgargs[ARG_LIST], list) == 0)
+			TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) && trigger->tgnargs > 0 && strcmp(trigger->tgargs[ARG_LIST], list) == 0)
 			return trigger;
 	}
 	return NULL;
@@ -289,6 +290,8 @@ bfpg_change_check_trigger(Relation table, Oid schema, const char *list, bool *bl
 	};
 	BfpgTracked tracked = {.schema = schema};
 
+	if (trigger.tg_trigger == NULL)
+		elog(ERROR, "table \"%s\" has no trigger that tracks list \"%s\"", RelationGetRelationName(table), list);
 	check_all(&trigger, &tracked);
 	*blanks = tracked.coder.type == BF_KEY_TEXT && getBaseType(tracked.type) != BPCHAROID;
 	return tracked.coder.type;
@@ -328,10 +331,7 @@ key_of(BfpgTracked *tracked, const TriggerData *trigger, HeapTuple tuple, String
 static bool
 same_key(const RowKey *a, const RowKey *b)
 {
-	const bytea *x = (bytea *) DatumGetPointer(a->key);
-	const bytea *y = (bytea *) DatumGetPointer(b->key);
-
-	return !a->is_null && !b->is_null && VARSIZE(x) == VARSIZE(y) && memcmp(x, y, VARSIZE(x)) == 0;
+	return !a->is_null && !b->is_null && datumIsEqual(a->key, b->key, false, -1);
 }
 
 static void

@@ -60,7 +60,7 @@ find_kind(BfpgLookup *lookup)
 
 	for (i = 1; i < lookup->header.parts; i++)
 	{
-		bf_exact	shape;
+		bf_shape	shape;
 		BfpgListPart part;
 
 		if (!bfpg_list_part(lookup->schema, PointerGetDatum(lookup->name), (int32) i, CurrentMemoryContext, &part))

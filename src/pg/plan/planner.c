@@ -95,7 +95,7 @@ make_clause(Oid function, List *args)
  * for keys that it knows: of these the members pass and no other.
  */
 static double
-share_of_shape(PlannerInfo *root, const bf_exact *shape, Node *key, int varRelid)
+share_of_shape(PlannerInfo *root, const bf_shape *shape, Node *key, int varRelid)
 {
 	const bf_header *header = &shape->level[0];
 
@@ -108,7 +108,7 @@ static double
 estimate(PlannerInfo *root, const BfpgClause *clause, int varRelid)
 {
 	Const	   *value = (Const *) estimate_expression_value(root, clause->filter);
-	bf_exact	shape;
+	bf_shape	shape;
 
 	if (!IsA(value, Const))
 		return BFPG_UNKNOWN_SHARE;
@@ -201,7 +201,7 @@ static double
 share_of_list(PlannerInfo *root, Oid schema, Datum name, Node *key, int varRelid)
 {
 	BfpgListPart part;
-	bf_exact	shape;
+	bf_shape	shape;
 
 	if (!bfpg_list_part(schema, name, 0, CurrentMemoryContext, &part) || !bfpg_try_shape(part.filter, &shape) ||
 		shape.level[0].key_type == BF_KEY_NONE)

@@ -131,7 +131,7 @@ start_filter(const uint8 *key, uint32 type, MemoryContext context)
 	Shape		shape;
 
 	read_shape(key + 12, &shape);
-	if (type == BF_KEY_NONE || bf_key_kind(type) > BF_KEY_LAST || !bf_key_columns_valid(type))
+	if (!bf_key_is_kind(bf_key_kind(type)) || !bf_key_columns_valid(type))
 		refuse_call();
 	filter = bfpg_filter_expanded(DirectFunctionCall5(bloomfilter_create_part,
 													  Int32GetDatum((int32) bf_part_of(bf_load_le64(key), (uint32) shape.parts)),
@@ -268,7 +268,7 @@ take_filters(BfpgPublication *list, List *rows)
 			list->made.filters[part] = bfpg_filter_ro_datum(bfpg_filter_new(&header, CurrentMemoryContext));
 		}
 		bfpg_read_header(list->made.filters[part], &header);
-		bf_exact_of(&header, &list->made.shapes[part]);
+		bf_shape_of(&header, &list->made.shapes[part]);
 	}
 	check_headers(list);
 	pfree(there);

@@ -175,7 +175,7 @@ bfpg_publish_part_header(const BfpgPublication *list)
 
 /* A machine that has less would kill a process of the server, and all others end with it. */
 static void
-check_memory(const BfpgPublication *list, const bf_exact *shape)
+check_memory(const BfpgPublication *list, const bf_shape *shape)
 {
 	double		needed = bfpg_shared_bytes(shape) / 1024;
 
@@ -200,7 +200,7 @@ take_shared(BfpgPublication *list)
 
 	for (part = 0; part < list->made.count; part++)
 	{
-		bf_exact   *shape = &list->made.shapes[part];
+		bf_shape   *shape = &list->made.shapes[part];
 		bf_header  *header = &shape->level[0];
 		unsigned	level;
 
@@ -225,9 +225,9 @@ finish_shared(BfpgPublication *list)
 	for (part = 0; part < list->made.count; part++)
 	{
 		uint8	   *image = bfpg_shared_image(shared, (uint32) part);
-		bf_exact   *shape = &list->made.shapes[part];
+		bf_shape   *shape = &list->made.shapes[part];
 
-		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_exact_bytes(shape));
+		SET_VARSIZE(image - VARHDRSZ, VARHDRSZ + bf_shape_bytes(shape));
 		if (list->exact)
 			bf_exact_write(shape, image, bfpg_tick);
 		else
@@ -237,7 +237,7 @@ finish_shared(BfpgPublication *list)
 
 /* Without workers where they have too little memory to share. */
 static void
-leave_workers_out(const BfpgPublication *list, const bf_exact *shape)
+leave_workers_out(const BfpgPublication *list, const bf_shape *shape)
 {
 	BfpgBuild  *build = list->made.build;
 	char	   *reason;
@@ -253,7 +253,7 @@ leave_workers_out(const BfpgPublication *list, const bf_exact *shape)
 }
 
 static void
-build_here(BfpgPublication *list, const bf_exact *shape)
+build_here(BfpgPublication *list, const bf_shape *shape)
 {
 	BfpgBuild  *build = list->made.build;
 	const int64 *counts;
@@ -281,7 +281,7 @@ free_shared(BfpgBuild *build)
 
 /* How many parts there are, and what each is like. */
 static void
-choose_shape(BfpgPublication *list, bf_exact *shape)
+choose_shape(BfpgPublication *list, bf_shape *shape)
 {
 	bf_header	header;
 	bf_sizing	sizing;
@@ -293,7 +293,7 @@ choose_shape(BfpgPublication *list, bf_exact *shape)
 	}
 	list->made.count = Max(list->parts, bfpg_choose_parts(list->n, list->p, &sizing));
 	header = bfpg_publish_part_header(list);
-	bf_exact_of(&header, shape);
+	bf_shape_of(&header, shape);
 }
 
 void
@@ -301,7 +301,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 {
 	BfpgBuild  *build = list->made.build;
 	MemoryContext old;
-	bf_exact	shape;
+	bf_shape	shape;
 
 	bfpg_progress_begin(list, "building");
 	free_shared(build);
@@ -312,7 +312,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 		leave_workers_out(list, &shape);
 	old = MemoryContextSwitchTo(build->context);
 	list->made.filters = palloc(list->made.count * sizeof(Datum));
-	list->made.shapes = palloc(list->made.count * sizeof(bf_exact));
+	list->made.shapes = palloc(list->made.count * sizeof(bf_shape));
 	if (build->here)
 		build_here(list, &shape);
 	else

@@ -46,10 +46,10 @@ extern bf_header bfpg_publish_part_header(const BfpgPublication *list);
 extern const int64 *bfpg_publish_pass(const BfpgPublication *list, BfpgPassMode mode, Size *hashes);
 
 /* The shape of each part of an exact list, and how many parts there are. */
-extern int32 bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape);
+extern int32 bfpg_publish_exact_shape(const BfpgPublication *list, bf_shape *shape);
 
 /* Bytes of the hashes that are let in while it is built. */
-extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape);
+extern double bfpg_exact_list_bytes(const BfpgPublication *list, const bf_shape *shape);
 
 /*
  * Makes levels 2 and 3 of filters whose level 1 has all members, and checks all keys.  False: a

@@ -48,7 +48,7 @@ typedef struct HashesOfParts
 
 /* Of as many keys as levels 2 and 3 are sized for; up to three copies while they are sent and sorted. */
 double
-bfpg_exact_list_bytes(const BfpgPublication *list, const bf_exact *shape)
+bfpg_exact_list_bytes(const BfpgPublication *list, const bf_shape *shape)
 {
 	return 3 * sizeof(uint64) * ((double) shape->level[1].capacity + (double) shape->level[2].capacity) * list->made.count;
 }
@@ -278,7 +278,7 @@ close_level_3(BfpgPublication *list, const HashesOfParts *members, const HashesO
 
 	for (part = 0; part < list->made.count; part++)
 	{
-		bf_exact   *shape = &list->made.shapes[part];
+		bf_shape   *shape = &list->made.shapes[part];
 
 		if (!bf_exact_close(shape, bfpg_shared_blocks(shared, (uint32) part), members->hashes[part],
 							members->counts[part], others->hashes[part], others->counts[part], bfpg_tick))
@@ -315,7 +315,7 @@ bfpg_publish_finish_exact(BfpgPublication *list)
 }
 
 int32
-bfpg_publish_exact_shape(const BfpgPublication *list, bf_exact *shape)
+bfpg_publish_exact_shape(const BfpgPublication *list, bf_shape *shape)
 {
 	const bf_universe universe = {(uint64) list->n, (uint64) list->others.planned, list->p};
 	uint32		parts = Max((uint32) list->parts, bf_exact_parts(&universe));

@@ -289,11 +289,11 @@ take_set(BfpgPublication *list, const Datum *filters, int count)
 	int			i;
 
 	list->made.filters = palloc(count * sizeof(Datum));
-	list->made.shapes = palloc(count * sizeof(bf_exact));
+	list->made.shapes = palloc(count * sizeof(bf_shape));
 	list->made.count = count;
 	for (i = 0; i < count; i++)
 	{
-		bf_exact	shape;
+		bf_shape	shape;
 
 		bfpg_filter_free(bfpg_filter_load(filters[i], CurrentMemoryContext, &shape));
 		header = shape.level[0];

@@ -95,7 +95,7 @@ typedef struct BfpgMade
 	int64		serial;
 	int32		count;			/* of filters: all parts */
 	Datum	   *filters;		/* of the parts, in their order */
-	bf_exact   *shapes;			/* theirs */
+	bf_shape   *shapes;			/* theirs */
 	int64		keys;			/* rows with a key, of an exact list members */
 	int64		nulls;			/* rows without */
 	bool		remote;			/* rows come from another server or engine */

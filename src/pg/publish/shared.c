@@ -26,19 +26,19 @@ static BfpgShared *current;
 
 /* From one part to the next; the room in front of each is for the header of a value. */
 static uint64
-part_bytes(const bf_exact *shape)
+part_bytes(const bf_shape *shape)
 {
-	return BF_CACHE_LINE + TYPEALIGN64(BF_CACHE_LINE, bf_exact_bytes(shape));
+	return BF_CACHE_LINE + TYPEALIGN64(BF_CACHE_LINE, bf_shape_bytes(shape));
 }
 
 static uint64
-all_bytes(const bf_exact *shape)
+all_bytes(const bf_shape *shape)
 {
 	return HEAD_BYTES + part_bytes(shape) * shape->level[0].parts;
 }
 
 double
-bfpg_shared_bytes(const bf_exact *shape)
+bfpg_shared_bytes(const bf_shape *shape)
 {
 	return (double) part_bytes(shape) * shape->level[0].parts;
 }
@@ -78,7 +78,7 @@ make_secret(BfpgSharedHead *head)
 
 /* Describes filters in memory that is empty. */
 static void
-init_head(BfpgSharedHead *head, const bf_exact *shape, Oid type, int processes)
+init_head(BfpgSharedHead *head, const bf_shape *shape, Oid type, int processes)
 {
 	int			i;
 
@@ -107,7 +107,7 @@ new_view(BfpgSharedHead *head, dsm_segment *segment)
 }
 
 BfpgShared *
-bfpg_shared_create(const bf_exact *shape, Oid type, int processes)
+bfpg_shared_create(const bf_shape *shape, Oid type, int processes)
 {
 	uint64		bytes = all_bytes(shape);
 	dsm_segment *segment = processes > 1 ? dsm_create(bytes, 0) : NULL;

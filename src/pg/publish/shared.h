@@ -46,7 +46,7 @@ typedef struct BfpgSharedHead
 	uint8		secret[BFPG_SECRET_BYTES];
 	pg_atomic_uint64 rows;		/* that were read, for progress.c */
 	pg_atomic_uint32 key_type;	/* BF_KEY_NONE while there is no key */
-	bf_exact	shape;			/* of each part, but for key_type and part */
+	bf_shape	shape;			/* of each part, but for key_type and part */
 	LWLockPadded locks[BFPG_REGION_LOCKS];
 } BfpgSharedHead;
 
@@ -58,7 +58,7 @@ typedef struct BfpgShared
 } BfpgShared;
 
 /* Bytes of memory that the filters take. */
-extern double bfpg_shared_bytes(const bf_exact *shape);
+extern double bfpg_shared_bytes(const bf_shape *shape);
 
 /*
  * Whether shared memory has room for so many bytes, and as much again stays free, at least 64 MB:
@@ -71,7 +71,7 @@ extern bool bfpg_shared_has_room(double bytes, char **reason);
  * Makes empty filters of this shape for keys of an SQL type, for a query that so many processes
  * run.  The view is in the current memory context, and so are the filters for one process.
  */
-extern BfpgShared *bfpg_shared_create(const bf_exact *shape, Oid type, int processes);
+extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int processes);
 
 /*
  * Between the two this is done with keys, and a ticket is of use.  end takes what begin returned,
@@ -105,7 +105,7 @@ bfpg_shared_value(const BfpgShared *shared, uint32 part)
 static inline uint8 *
 bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
 {
-	return bfpg_shared_image(shared, part) + bf_exact_front(&shared->head->shape);
+	return bfpg_shared_image(shared, part) + bf_shape_front(&shared->head->shape);
 }
 
 /*

@@ -183,7 +183,7 @@ bfpg_publish_bytes(const BfpgPublication *list)
 	int32		part;
 
 	for (part = 0; part < list->made.count; part++)
-		bytes += (double) bf_exact_bytes(&list->made.shapes[part]);
+		bytes += (double) bf_shape_bytes(&list->made.shapes[part]);
 	return bytes;
 }
 

@@ -66,7 +66,7 @@ Datum
 bloomfilter_hash_value(PG_FUNCTION_ARGS)
 {
 	Datum		value = PG_GETARG_DATUM(0);
-	bf_exact	shape;
+	bf_shape	shape;
 
 	if (bfpg_filter_expanded(value) != NULL)
 		value = PointerGetDatum(bfpg_flat_value(value));

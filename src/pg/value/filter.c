@@ -168,7 +168,7 @@ copy_expanded(const BfpgFilter *source, MemoryContext parent)
 }
 
 BfpgFilter *
-bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape)
+bfpg_filter_load(Datum value, MemoryContext parent, bf_shape *shape)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
 	bf_status	status;
@@ -176,7 +176,7 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape)
 
 	if (filter != NULL)
 	{
-		bf_exact_of(&filter->header, shape);
+		bf_shape_of(&filter->header, shape);
 		return copy_expanded(filter, parent);
 	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
@@ -186,14 +186,14 @@ bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape)
 	if (status != BF_OK)
 		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
 	filter->header = shape->level[0];
-	filter->blocks = filter->image + bf_exact_front(shape);
+	filter->blocks = filter->image + bf_shape_front(shape);
 	return filter;
 }
 
 BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape);
 
 	/* what can be changed is none that is exact */
@@ -280,7 +280,7 @@ bfpg_filter_free(BfpgFilter *filter)
 
 /* Reads a flat value's header and directory; the slice that they were in is for the caller to free. */
 static struct varlena *
-read_flat_shape(Datum value, bf_exact *shape, bf_status *status)
+read_flat_shape(Datum value, bf_shape *shape, bf_status *status)
 {
 	uint64		total = toast_raw_datum_size(value) - VARHDRSZ;
 	struct varlena *slice = bfpg_read_slice(value, 0, Min(total, BF_EXACT_HEADER_BYTES));
@@ -291,7 +291,7 @@ read_flat_shape(Datum value, bf_exact *shape, bf_status *status)
 
 /* Throws what is damaged, and what has more levels than the caller takes. */
 static void
-read_shape(Datum value, unsigned most_levels, bf_exact *shape)
+read_shape(Datum value, unsigned most_levels, bf_shape *shape)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
 	struct varlena *slice;
@@ -299,7 +299,7 @@ read_shape(Datum value, unsigned most_levels, bf_exact *shape)
 
 	if (filter != NULL)
 	{
-		bf_exact_of(&filter->header, shape);
+		bf_shape_of(&filter->header, shape);
 		return;
 	}
 	slice = read_flat_shape(value, shape, &status);
@@ -311,7 +311,7 @@ read_shape(Datum value, unsigned most_levels, bf_exact *shape)
 }
 
 void
-bfpg_read_shape(Datum value, bf_exact *shape)
+bfpg_read_shape(Datum value, bf_shape *shape)
 {
 	read_shape(value, BF_EXACT_LEVELS, shape);
 }
@@ -319,14 +319,14 @@ bfpg_read_shape(Datum value, bf_exact *shape)
 void
 bfpg_read_header(Datum value, bf_header *header)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 
 	read_shape(value, 1, &shape);
 	*header = shape.level[0];
 }
 
 bool
-bfpg_try_shape(Datum value, bf_exact *shape)
+bfpg_try_shape(Datum value, bf_shape *shape)
 {
 	bf_status	status;
 

@@ -44,7 +44,7 @@ extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
  * A private copy for looking keys up, of an exact filter, too: its blocks are those of level 1,
  * and the other levels' follow.  It is never made a Datum.
  */
-extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_exact *shape);
+extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_shape *shape);
 
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
 extern BfpgFilter *bfpg_filter_writable(Datum value, MemoryContext parent);
@@ -87,10 +87,10 @@ extern void bfpg_filter_free(BfpgFilter *filter);
 extern void bfpg_read_header(Datum value, bf_header *header);
 
 /* The same with the levels of an exact filter, which bfpg_read_header refuses. */
-extern void bfpg_read_shape(Datum value, bf_exact *shape);
+extern void bfpg_read_shape(Datum value, bf_shape *shape);
 
 /* The same of a value that was stored, for who can do without: false where it is damaged. */
-extern bool bfpg_try_shape(Datum value, bf_exact *shape);
+extern bool bfpg_try_shape(Datum value, bf_shape *shape);
 
 /*
  * Reads length bytes at offset of a stored value's payload into a new varlena,

@@ -37,7 +37,7 @@ encoded_length(size_t bytes)
 static bool
 is_valid(struct varlena *value, BfpgDoor door, struct Node *escontext)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_status	status = bf_any_parse(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value),
 									  bfpg_tick, &shape);
 

@@ -65,7 +65,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 {
 	Datum		values[STATS_COLUMNS];
 	char		keys[BF_KEY_TEXT_BYTES];
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_header	header;
 
 	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
@@ -73,7 +73,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum((int64) header.capacity);
 	values[1] = Float8GetDatum(header.rate);
 	values[2] = Int64GetDatum((int64) bf_total_bits(&header));
-	values[3] = Int64GetDatum((int64) bf_exact_bytes(&shape));
+	values[3] = Int64GetDatum((int64) bf_shape_bytes(&shape));
 	values[4] = Int32GetDatum(header.probes);
 	values[5] = Int32GetDatum((int32) 1 << header.log2_block_bits);
 	values[6] = Int64GetDatum((int64) header.blocks);
@@ -94,7 +94,7 @@ bloomfilter_stats(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_cardinality(PG_FUNCTION_ARGS)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 
 	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
 	PG_RETURN_INT64(whole_keys(&shape.level[0]));
@@ -103,7 +103,7 @@ bloomfilter_cardinality(PG_FUNCTION_ARGS)
 Datum
 bloomfilter_fpr(PG_FUNCTION_ARGS)
 {
-	bf_exact	shape;
+	bf_shape	shape;
 
 	bfpg_read_shape(PG_GETARG_DATUM(0), &shape);
 	PG_RETURN_FLOAT8(bf_estimate_rate(&shape.level[0]));
@@ -114,7 +114,7 @@ Datum
 bloomfilter_verify(PG_FUNCTION_ARGS)
 {
 	struct varlena *value = bfpg_flat_value(PG_GETARG_DATUM(0));
-	bf_exact	shape;
+	bf_shape	shape;
 	bf_status	status = bf_any_parse(VARDATA(value), VARSIZE(value) - VARHDRSZ, bfpg_tick, &shape);
 
 	PG_FREE_IF_COPY(value, 0);

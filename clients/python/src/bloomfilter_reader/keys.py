@@ -17,9 +17,11 @@ from . import _native
 from .errors import KeyTypeError, KeyValueError
 
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
-DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 12
-KEY_TYPES = ("none", "integer", "text", "bytea", "uuid", "numeric", "float", "date", "timestamp",
-             "timestamptz", "inet", "macaddr", "row")
+DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 15
+KEY_TYPES = {ROW: "row", **dict(enumerate((
+    "none", "integer", "text", "bytea", "uuid", "numeric", "float", "date", "timestamp",
+    "timestamptz", "inet", "macaddr")))}
+_NUMBERS = {name: number for number, name in KEY_TYPES.items() if number > 0}
 
 _INT64 = struct.Struct("<q")
 _EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
@@ -88,9 +90,9 @@ def _parse(key_type: str, text: str) -> Tuple[int, bytes]:
 
 
 def _key_type_number(key_type: Union[str, int]) -> int:
-    if isinstance(key_type, str) and key_type in KEY_TYPES[1:]:
-        return KEY_TYPES.index(key_type)
-    if isinstance(key_type, int) and 1 <= key_type < len(KEY_TYPES):
+    if isinstance(key_type, str) and key_type in _NUMBERS:
+        return _NUMBERS[key_type]
+    if isinstance(key_type, int) and key_type > 0 and key_type in KEY_TYPES:
         return key_type
     raise KeyTypeError(f"unknown key type {key_type!r}")
 

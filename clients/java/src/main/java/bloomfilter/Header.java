@@ -98,7 +98,7 @@ final class Header {
         p = start.getDouble(32);
         checksum = start.getLong(56);
         bytes = length;
-        require((kind & 0xff) < KeyType.COUNT, "key_type", "unknown key type " + (kind & 0xff));
+        require(KeyType.isNumber(kind & 0xff), "key_type", "unknown key type " + (kind & 0xff));
         require(Kind.isWhole(kind), "columns", "columns do not match the key type");
         first.requireBlocks();
         levels.add(first);

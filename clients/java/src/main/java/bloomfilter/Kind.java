@@ -16,7 +16,7 @@ final class Kind {
     }
 
     static int of(KeyType type) {
-        return type.ordinal();
+        return type.number();
     }
 
     static int ofRow(List<KeyType> columns) {
@@ -27,7 +27,7 @@ final class Kind {
         int kind = of(KeyType.ROW);
         for (int i = 0; i < columns.size(); i++) {
             KeyType column = columns.get(i);
-            if (column == KeyType.NONE || column == KeyType.ROW) {
+            if (!column.isColumn()) {
                 throw new KeyTypeException("a column of a row can't be of type " + column);
             }
             kind |= of(column) << (8 + 4 * i);
@@ -53,7 +53,7 @@ final class Kind {
             return kind >>> 8 == 0;
         }
         int rest = kind >>> 8;
-        while ((rest & 15) >= 1 && (rest & 15) < of(KeyType.ROW)) {
+        while (KeyType.isNumber(rest & 15) && KeyType.ofNumber(rest & 15).isColumn()) {
             rest >>>= 4;
         }
         return rest == 0 && kind >>> 8 != 0;

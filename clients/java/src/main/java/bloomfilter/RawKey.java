@@ -35,7 +35,7 @@ final class RawKey {
         while (rest.remaining() >= Key.COLUMN_HEAD) {
             int type = rest.get() & 0xff;
             int length = rest.getInt();
-            require(type < Kind.of(KeyType.ROW) && length >= 0
+            require(KeyType.isNumber(type) && type != Kind.of(KeyType.ROW) && length >= 0
                     && length <= rest.remaining(), "these are the bytes of no row");
             byte[] column = new byte[length];
             rest.get(column);

@@ -100,7 +100,7 @@ final class Support {
     static byte[] seal(Shape shape, byte[] body) {
         ByteBuffer bytes = ByteBuffer.allocate(64 + body.length).order(ByteOrder.LITTLE_ENDIAN);
         bytes.putInt(0x464d4c42).put((byte) 1).put((byte) shape.k).put((byte) shape.log2BlockBits);
-        bytes.put((byte) shape.type.ordinal()).putInt(shape.blocks).putShort((short) shape.part);
+        bytes.put((byte) shape.type.number()).putInt(shape.blocks).putShort((short) shape.part);
         bytes.putShort((short) shape.parts).putLong(shape.seed).putLong(shape.n).putDouble(0.01);
         bytes.position(64);
         bytes.put(body).flip();
