@@ -57,7 +57,7 @@ def writers(run, session, table):
     for name in ("plain", "device"):
         session.run(f"create table {name} (id bigint primary key, active boolean not null)")
         session.run(f"insert into {name} select g, true from generate_series(1, {rows}) g")
-    session.run("call bloom_publish('device', 'select id, active from device', allow_empty => true)")
+    session.run("call bloom_publish('device', 'select id, active from device')")
     session.run("call bloom_track('device', 'device', 'id', 'active')")
     session.run("call bloom_publish('bulk', 'select id from plain')")
     session.run("call bloom_track('bulk')")

@@ -308,7 +308,7 @@ table planted.bloom_change;
 
 drop schema planted cascade;
 drop table own, elsewhere, shard, parent, child, day, other, word cascade;
-select bloom_change_kind('\x'), bloom_change_kind('\x01000000'), bloom_change_kind('\xff000000'), bloom_change_kind('\x0c210000aa');
+select bloom_change_kind('\x'), bloom_change_kind('\x01000000'), bloom_change_kind('\xff000000'), bloom_change_kind('\x0f210000aa');
 select format('call bloom_drop(%L)', name) from bloom_list order by name \gexec
 select count(*) from bloom_change;
 drop function triggers(text, regclass, text[]), changes(text), refused(text[]), before_word(), planted_trigger();

@@ -171,8 +171,7 @@ SKIP:
 	becomes('failover', '11 lacks', 'failover: hosts keep it, and nothing is said to be true by now');
 	is(in($standby, 'source', "SELECT bloom_lookup('active', 40), count(*) FROM bloom_list_change GROUP BY 1"), 't|10', 'failover: as the server has lost it');
 	is(in($standby, 'source', $wrong), 0, 'failover: the server is right by itself');
-	my $looks = -M "$folder/failover/manifest";
-	eventually(sub { -M "$folder/failover/manifest" <= $looks && complaints('failover') >= 1 }, 'failover: it is said');
+	eventually(sub { complaints('failover') >= 1 }, 'failover: it is said');
 	sleep 2;
 	cmp_ok(complaints('failover'), '==', 1, 'failover: once in a minute');
 	in($standby, 'source', "CALL bloom_refresh('active')");

@@ -46,7 +46,7 @@ my $standby = $server->standby('day-standby');
 
 my %runs;
 my %command = (
-	lister => sub { begin('lister', program(), 'export', '--dsn', rand() < 0.3 ? $standby->dsn : $server->dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
+	lister => sub { begin('lister', program(), 'export', '--dsn', $server->dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
 	deputy => sub { begin('deputy', program(), 'export', '--dsn', $standby->dsn, '--list', 'active', '--to', 'www/deputy', '--follow', '--every', '0.1', '--heartbeat', '1', '--quiet') },
 	owner => sub { begin('owner', program(), 'pull', '--url', "$url/" . (-e 'hosts/a.bloom' && rand() < 0.5 ? 'deputy' : 'active'), '--allow-http', '--out', 'hosts/a.bloom', '--follow', '--every', '1', '--quiet') },
 	exporter => sub { begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet') },
@@ -177,7 +177,7 @@ my @statements = ("CALL bloom_refresh('active')", "CALL bloom_refresh('active')"
 	'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
 
 my $end = time + $seconds;
-while (time < $end || (min(values %checks) < $seconds / 2 && time < $end + 300))
+while (time < $end || ((min(values %checks) < $seconds / 2 || min(values %judged) == 0) && time < $end + 300))
 {
 	if (rand() < 0.35)
 	{
