@@ -164,7 +164,7 @@ sink_column(BfpgRow *row, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("column %d of a bloomfilter's key must not be null", i + 1),
-				 errhint("A row with a null is equal to none. Leave it out, or put a value in its place, for example with coalesce.")));
+				 errhint("Leave such rows out, or put a value in the place of a null, for example with coalesce.")));
 	appendBinaryStringInfo(&row->bytes, (char *) head, sizeof(head));
 	if (row->is_cstring[i])
 		value = text = CStringGetTextDatum(DatumGetCString(value));
