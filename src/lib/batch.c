@@ -145,7 +145,7 @@ fetch_changes(const lbf_changes *changes, const lbf_chunk *chunk)
 static const void *
 key_of(const lbf_keys *keys, size_t number, uint8_t word[8], size_t *length)
 {
-	const bloomfilter_slice *slice = &keys->slices[number];
+	const bloomfilter_slice *slice;
 
 	if (keys->slices == NULL)
 	{
@@ -153,6 +153,7 @@ key_of(const lbf_keys *keys, size_t number, uint8_t word[8], size_t *length)
 		*length = 8;
 		return word;
 	}
+	slice = &keys->slices[number];
 	*length = keys->type == BF_KEY_TEXT ? bf_key_text(slice->bytes, slice->length) : slice->length;
 	return slice->bytes;
 }

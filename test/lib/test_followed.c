@@ -543,7 +543,7 @@ check_changed_texts(void)
 	static const char *const texts[] = {"in", "out", "out  ", "neither", "in "};
 	bloomfilter_slice slices[5];
 	bloomfilter_builder *builder;
-	bloomfilter *filter;
+	bloomfilter *filter = NULL;
 	uint8_t		found[5];
 	int			i;
 
@@ -572,7 +572,7 @@ static void
 check_watched_changes(void)
 {
 	bloomfilter_watched *watched;
-	bloomfilter_reader *reader;
+	bloomfilter_reader *reader = NULL;
 	int			answer;
 
 	stop_clocks();
