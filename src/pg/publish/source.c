@@ -70,7 +70,8 @@ refuse(const BfpgSource *source, const char *detail)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the query of list \"%s\" must return the keys, and of an exact list a boolean beside each", source->list),
-			 errdetail_internal("%s", detail)));
+			 errdetail_internal("%s", detail),
+			 errhint("Select the key, of an exact list the key and a boolean. A key of several columns is a row: ROW(a, b).")));
 }
 
 /* The one statement of the text. */
@@ -108,7 +109,7 @@ find_columns(BfpgSource *source)
 	source->member = column->resno;
 	source->member_type = exprType((Node *) column->expr);
 	if (getBaseType(source->member_type) != BOOLOID)
-		refuse(source, "Its second column is no boolean. Select the key alone, or the key and a boolean.");
+		refuse(source, "Its second column is no boolean.");
 }
 
 /*
