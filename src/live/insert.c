@@ -124,7 +124,7 @@ bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder)
 	if (bfpg_is_row(getBaseType(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a key of a bloomfilter index cannot be a row, of type %s", format_type_be(type)),
+				 errmsg("a key of a bloomfilter index cannot be a row, of type %s", format_type_be_qualified(type)),
 				 errhint("Publish the rows as a list, whose keys may be rows: CALL bloom_publish(name, 'SELECT ROW(a, b) FROM ...'). Or make an index of one of the columns.")));
 	bfpg_column_coder(type, index->rd_indcollation[0], coder);
 }
