@@ -15,6 +15,7 @@
  */
 #include <stdbool.h>
 
+#include "batch.h"
 #include "bench.h"
 #include "bf_filter.h"
 #include "bf_sizing.h"
@@ -25,7 +26,6 @@
 #define REALLY_FILLED	((uint64_t) 20000000)
 #define COUNT_KEYS		((uint64_t) 100000)
 #define STRANGERS		((uint64_t) 1 << 40)
-#define CHUNK			1024
 
 typedef struct filters
 {
@@ -80,47 +80,23 @@ ours_chained(filters *f, const uint64_t *keys, size_t count)
 	return found;
 }
 
-static size_t
-hash_chunk(uint64_t *hashes, const uint64_t *keys, size_t count)
-{
-	size_t		length = count < CHUNK ? count : CHUNK;
-
-	memcpy(hashes, keys, length * sizeof(*hashes));
-	bf_hash_words(hashes, length, 0);
-	return length;
-}
-
 static uint64_t
 ours_batch(filters *f, const uint64_t *keys, size_t count)
 {
-	uint64_t	hashes[CHUNK];
-	uint8_t		answers[CHUNK];
-	uint64_t	found = 0;
-	size_t		i;
-	size_t		j;
-
-	for (i = 0; i < count; i += CHUNK)
-	{
-		size_t		length = hash_chunk(hashes, keys + i, count - i);
-
-		bf_contains_hashes(&f->header, f->blocks, hashes, length, answers);
-		for (j = 0; j < length; j++)
-			found += answers[j];
-	}
-	return found;
+	return batch_contains(&f->header, f->blocks, keys, count);
 }
 
 static uint64_t
 book_batch(filters *f, const uint64_t *keys, size_t count)
 {
-	uint64_t	hashes[CHUNK];
+	uint64_t	hashes[BATCH_CHUNK];
 	uint64_t	found = 0;
 	size_t		i;
 	size_t		j;
 
-	for (i = 0; i < count; i += CHUNK)
+	for (i = 0; i < count; i += BATCH_CHUNK)
 	{
-		size_t		length = hash_chunk(hashes, keys + i, count - i);
+		size_t		length = batch_hash(hashes, keys + i, count - i);
 
 		for (j = 0; j < length; j++)
 		{
@@ -154,25 +130,20 @@ book_add(filters *f, const uint64_t *keys, size_t count)
 static uint64_t
 ours_add_batch(filters *f, const uint64_t *keys, size_t count)
 {
-	uint64_t	hashes[CHUNK];
-	size_t		i;
-
-	for (i = 0; i < count; i += CHUNK)
-		bf_add_hashes(&f->header, f->blocks, hashes,
-					  hash_chunk(hashes, keys + i, count - i));
+	batch_add(&f->header, f->blocks, keys, count);
 	return 0;
 }
 
 static uint64_t
 book_add_batch(filters *f, const uint64_t *keys, size_t count)
 {
-	uint64_t	hashes[CHUNK];
+	uint64_t	hashes[BATCH_CHUNK];
 	size_t		i;
 	size_t		j;
 
-	for (i = 0; i < count; i += CHUNK)
+	for (i = 0; i < count; i += BATCH_CHUNK)
 	{
-		size_t		length = hash_chunk(hashes, keys + i, count - i);
+		size_t		length = batch_hash(hashes, keys + i, count - i);
 
 		for (j = 0; j < length; j++)
 		{

@@ -12,12 +12,12 @@
  */
 #include "binaryfusefilter.h"
 
+#include "batch.h"
 #include "bench.h"
 #include "bf_filter.h"
 #include "bf_sizing.h"
 
 #define ASKED	((size_t) 1 << 20)
-#define CHUNK	1024
 #define RATE	(1.0 / 256)
 
 static uint64_t there[ASKED];
@@ -29,34 +29,8 @@ print(const char *operation, const char *filter, double start, uint64_t keys)
 	printf("%s\t%s\t%.3f\n", operation, filter, (bench_now() - start) / (double) keys);
 }
 
-/* Adds the keys to add_to, or, where that is NULL, counts those that are found. */
-static uint64_t
-ours_chunks(bf_header *header, uint8_t *add_to, const uint8_t *blocks, const uint64_t *keys, size_t count)
-{
-	uint64_t	hashes[CHUNK];
-	uint8_t		answers[CHUNK];
-	uint64_t	found = 0;
-
-	for (size_t i = 0; i < count; i += CHUNK)
-	{
-		size_t		length = count - i < CHUNK ? count - i : CHUNK;
-
-		memcpy(hashes, keys + i, length * sizeof(*hashes));
-		bf_hash_words(hashes, length, 0);
-		if (add_to != NULL)
-		{
-			bf_add_hashes(header, add_to, hashes, length);
-			continue;
-		}
-		bf_contains_hashes(header, blocks, hashes, length, answers);
-		for (size_t j = 0; j < length; j++)
-			found += answers[j];
-	}
-	return found;
-}
-
 static void
-ask(const char *operation, bf_header *header, const uint8_t *blocks, const binary_fuse8_t *fuse,
+ask(const char *operation, const bf_header *header, const uint8_t *blocks, const binary_fuse8_t *fuse,
 	const uint64_t *keys)
 {
 	char		batch[64];
@@ -72,7 +46,7 @@ ask(const char *operation, bf_header *header, const uint8_t *blocks, const binar
 	print(operation, "binary_fuse8", start, ASKED);
 	snprintf(batch, sizeof(batch), "%s, many in a call", operation);
 	start = bench_now();
-	found += ours_chunks(header, NULL, blocks, keys, ASKED);
+	found += batch_contains(header, blocks, keys, ASKED);
 	print(batch, "bloomfilter", start, ASKED);
 	bench_use(found);
 }
@@ -114,7 +88,7 @@ main(int argc, char **argv)
 	header = bf_sizing_header(&sizing, 0);
 	blocks = bench_memory(bf_blocks_bytes(&header));
 	start = bench_now();
-	ours_chunks(&header, blocks, NULL, keys, count);
+	batch_add(&header, blocks, keys, count);
 	print("build", "bloomfilter", start, count);
 	start = bench_now();
 	if (!binary_fuse8_allocate((uint32_t) count, &fuse) || !binary_fuse8_populate(keys, (uint32_t) count, &fuse))
@@ -122,7 +96,7 @@ main(int argc, char **argv)
 	print("build", "binary_fuse8", start, count);
 	printf("bytes\tbloomfilter\t%llu\n", (unsigned long long) bf_total_bytes(&header));
 	printf("bytes\tbinary_fuse8\t%zu\n", binary_fuse8_size_in_bytes(&fuse));
-	printf("rate\tbloomfilter\t%.6f\n", (double) ours_chunks(&header, NULL, blocks, absent, ASKED) / (double) ASKED);
+	printf("rate\tbloomfilter\t%.6f\n", (double) batch_contains(&header, blocks, absent, ASKED) / (double) ASKED);
 	printf("rate\tbinary_fuse8\t%.6f\n", rate(&fuse));
 	for (int rounds = atoi(argv[2]); rounds > 0; rounds--)
 	{

@@ -81,6 +81,7 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 	}
 	few := hashesPool.Get().(*hashes)
 	defer hashesPool.Put(few)
+	var byDay changed
 	for from := 0; from < len(keys); from += batchKeys {
 		to := from + batchKeys
 		if to > len(keys) {
@@ -89,8 +90,8 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 		if i, err := hash(f, keys[from:to], few); err != nil {
 			return &BatchError{from + i, err}
 		}
-		var byDay changed
-		if f.changes != nil && f.changes.count() != 0 {
+		isChanged := f.changes != nil && f.changes.count() != 0
+		if isChanged {
 			if i, err := askChanged(f.changes, few, keys[from:to], keyOf, &byDay); err != nil {
 				return &BatchError{from + i, err}
 			}
@@ -98,7 +99,7 @@ func askBatch[K any](f *Filter, t KeyType, keys []K, found []bool, hash hashMany
 		if i, err := f.askFew(few, found[from:to]); err != nil {
 			return &BatchError{from + i, err}
 		}
-		for i := range byDay[:to-from] {
+		for i := 0; isChanged && i < to-from; i++ {
 			if byDay[i].is {
 				found[from+i] = byDay[i].found
 			}

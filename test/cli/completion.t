@@ -14,8 +14,7 @@ BEGIN { $script = abs_path("$FindBin::Bin/../../src/cli/bloomfilter.bash"); }
 use CommandLine;
 use Test::More;
 
-# A start looks for leaks as long as for all else, and here are hundreds: others look.
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+skip_leaks();
 
 plan skip_all => 'no bash that has mapfile'
   if system('bash -c "help mapfile" >/dev/null 2>&1') != 0;

@@ -17,8 +17,7 @@ use Server;
 use Test::More;
 use Time::HiRes qw(time);
 
-# A start looks for leaks as long as for all else, and here are hundreds: others look.
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+skip_leaks();
 
 my $dsn = own_database('bloomfilter_cli_export_changes');
 my $url = begin_nginx(free_port());

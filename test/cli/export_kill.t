@@ -25,7 +25,7 @@ use Test::More;
 my $dsn = own_database('bloomfilter_cli_export_kill');
 plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
 my $url = begin_nginx(free_port());
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+skip_leaks();
 my $program = $plain // program();
 my @export = ($program, 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
 my @host = ("$url/users", '--allow-http', '--out', 'u.bloom');

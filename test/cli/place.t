@@ -19,8 +19,7 @@ use Readers qw(open_reader close_readers);
 use Test::More;
 use Time::HiRes qw(sleep);
 
-# A start looks for leaks as long as for all else, and here are hundreds: others look.
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+skip_leaks();
 
 my $port = free_port();
 my $url = begin_nginx($port);

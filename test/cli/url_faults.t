@@ -17,8 +17,7 @@ use Lists;
 use POSIX qw(ENOSPC EIO);
 use Test::More;
 
-# A start looks for leaks as long as for all else, and here are hundreds: others look.
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0';
+skip_leaks();
 
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $plain = $ENV{BLOOMFILTER_PLAIN} // program();

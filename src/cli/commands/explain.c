@@ -6,13 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "feed_values.h"
 #include "filter.h"
 #include "input.h"
 #include "options.h"
 #include "output.h"
-
-/* Key types have numbers of a byte. */
-#define LAST_TYPE 255
 
 static const char help[] =
 "Usage: bloomfilter explain [OPTION]... FILE KEY\n"
@@ -61,7 +59,7 @@ key_type_of_name(const char *name)
 {
 	int			type;
 
-	for (type = 1; type <= LAST_TYPE; type++)
+	for (type = 1; type <= BLOOMFILTER_KEY_ROW; type++)
 		if (bloomfilter_key_type_name(type) != NULL && strcmp(bloomfilter_key_type_name(type), name) == 0)
 			return type;
 	fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr, row",
@@ -72,17 +70,14 @@ key_type_of_name(const char *name)
 static void
 explain_bytes(explanation *to, const char *type, const char *hex)
 {
-	static const char digits[] = "0123456789abcdef";
-	size_t		length = strcmp(hex, "-") == 0 ? 0 : strlen(hex);
-	uint8_t    *bytes = zeros(length / 2 + 1, 1);
-	size_t		i;
+	const char *digits = strcmp(hex, "-") == 0 ? "" : hex;
+	size_t		length = strlen(digits) / 2;
+	uint8_t    *bytes = zeros(length + 1, 1);
 	int			code;
 
-	if (length % 2 != 0 || strspn(hex, digits) < length)
+	if (!feed_from_hex(bytes, length, digits))
 		fail("\"%.40s\" is not bytes in hexadecimal, two digits each", hex);
-	for (i = 0; i < length; i++)
-		bytes[i / 2] = (uint8_t) (bytes[i / 2] << 4 | (strchr(digits, hex[i]) - digits));
-	code = explain_key(to, key_type_of_name(type), bytes, length / 2);
+	code = explain_key(to, key_type_of_name(type), bytes, length);
 	if (code == BLOOMFILTER_ERR_KEY)
 		fail("no key of type %s has these bytes", type);
 	if (code < 0)

@@ -115,15 +115,16 @@ write_status(export_health *health, const list_folder *f, const source *s)
 void
 export_note(export_health *health, const list_folder *f, const source *s, bool well)
 {
-	bool		fails = !well || health->failures > 0;
+	bool		news = !well || health->failures > 0 || f->manifest.serial != health->serial;
 
 	if (well)
+	{
 		health->looked = time_now();
-	else if (health->failures == 0)
-		health->failed = time_now();
-	health->failures = well ? 0 : health->failures + 1;
-	if (well)
+		health->failures = 0;
 		health->failed = 0;
-	if (f->manifest.serial != health->serial || fails || monotonic_seconds() - health->written >= WRITE_SECONDS)
+	}
+	else if (health->failures++ == 0)
+		health->failed = time_now();
+	if (news || monotonic_seconds() - health->written >= WRITE_SECONDS)
 		write_status(health, f, s);
 }

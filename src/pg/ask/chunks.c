@@ -312,7 +312,10 @@ read_chunk(BfpgChunks *chunks, int32 number)
 	if (chunks->read != number)
 	{
 		chunks->read = -1;
-		(chunks->relation == NULL ? read_by_slice : read_by_index) (chunks, number);
+		if (chunks->relation == NULL)
+			read_by_slice(chunks, number);
+		else
+			read_by_index(chunks, number);
 	}
 	return chunks->bytes;
 }
@@ -357,7 +360,7 @@ ask_block(BfpgChunks *chunks, uint64 hash)
 static void
 fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 {
-	const BfpgFileLocator *locator = &BFPG_LOCATOR(chunks->relation);
+	const BfpgFileLocator *locator;
 	int64		at = block_at(chunks, hash);
 	int32		number = (int32) (at / TOAST_MAX_CHUNK_SIZE);
 	ItemPointerData place;
@@ -365,6 +368,7 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 
 	if (!guess_place(chunks, number, &place))
 		return;
+	locator = &BFPG_LOCATOR(chunks->relation);
 	page = ItemPointerGetBlockNumber(&place);
 	if (*bfpg_pin_hint(locator, page) == InvalidBuffer)
 	{
@@ -396,6 +400,17 @@ sort_by_block(const bf_header *header, const uint64 *hashes, int count)
 	return order;
 }
 
+/* Lets the index show where the chunk of a key is, unless it is in the run. */
+static void
+show_chunk(BfpgChunks *chunks, uint64 hash)
+{
+	int32		number = (int32) (block_at(chunks, hash) / TOAST_MAX_CHUNK_SIZE);
+	ItemPointerData place;
+
+	if (chunks->relation != NULL && !guess_place(chunks, number, &place))
+		(void) read_chunk(chunks, number);
+}
+
 /* Asks for keys in the order of their blocks, so that each page is locked once. */
 static void
 ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
@@ -404,9 +419,9 @@ ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 	int			fetched = 0;
 	int			i;
 
-	/* The index shows these two, unless they are in the run: all between can be guessed then. */
-	(void) read_chunk(chunks, (int32) (block_at(chunks, hashes[(uint32) order[0]]) / TOAST_MAX_CHUNK_SIZE));
-	(void) read_chunk(chunks, (int32) (block_at(chunks, hashes[(uint32) order[count - 1]]) / TOAST_MAX_CHUNK_SIZE));
+	/* All between these two can be guessed then. */
+	show_chunk(chunks, hashes[(uint32) order[0]]);
+	show_chunk(chunks, hashes[(uint32) order[count - 1]]);
 	for (i = 0; i < count; i++)
 	{
 		uint32		key = (uint32) order[i];

@@ -181,13 +181,10 @@ skip_absorbed(SysScanDesc scan, HeapTuple tuple, Relation table, Datum key)
 	return tuple;
 }
 
-/* Reads all changes in force, if there are no more of the list's than most. */
-static void
-read_all(BfpgChanges *changes, int64 most)
+/* Shows all changes in force, in the order of their keys; false, on the way, if the list has more than most. */
+static bool
+scan_all(const BfpgChanges *changes, int64 most, void (*see) (void *state, Datum key, const BfpgChange *change), void *state)
 {
-	MemoryContext context = AllocSetContextCreate(changes->context, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	changed_hash *all = changed_create(context, 256, NULL);
 	ScanKeyData keys[2];
 	Relation	table;
 	Relation	absorbed_table;
@@ -205,42 +202,73 @@ read_all(BfpgChanges *changes, int64 most)
 	while ((tuple = systable_getnext(scan)) != NULL && ++count <= most)
 	{
 		Datum		key = column(tuple, BFPG_CHANGE_KEY, table);
-		TableEntry *entry;
 		BfpgChange	change;
-		bool		found;
 
 		read_change(tuple, table, &change);
 		absorbed = skip_absorbed(absorbed_scan, absorbed, absorbed_table, key);
 		if (absorbed != NULL && DatumGetInt64(column(absorbed, ABSORBED_VERSION, absorbed_table)) == change.version &&
 			DatumGetBool(DirectFunctionCall2(byteaeq, column(absorbed, ABSORBED_KEY, absorbed_table), key)))
 			continue;
-		entry = changed_insert(all, DatumGetByteaPCopy(key), &found);
-		entry->change = change;
+		see(state, key, &change);
 	}
 	end_scan(scan, table);
 	end_scan(absorbed_scan, absorbed_table);
+	return count <= most;
+}
+
+static void
+add_to_table(void *state, Datum key, const BfpgChange *change)
+{
+	bool		found;
+
+	changed_insert(state, DatumGetByteaPCopy(key), &found)->change = *change;
+}
+
+/* Reads all changes in force, if there are no more of the list's than most. */
+static void
+read_all(BfpgChanges *changes, int64 most)
+{
+	MemoryContext context = AllocSetContextCreate(changes->context, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	changed_hash *all = changed_create(context, 256, NULL);
+	bool		read = scan_all(changes, most, add_to_table, all);
+
 	MemoryContextSwitchTo(old);
-	if (count > most)
-		MemoryContextDelete(context);
-	else
+	if (read)
 		changes->table = all;
+	else
+		MemoryContextDelete(context);
+}
+
+/* Who wants to see changes, and the memory of one. */
+typedef struct Looker
+{
+	BfpgSeeChange see;
+	void	   *state;
+	MemoryContext context;
+} Looker;
+
+static void
+show_change(void *state, Datum key, const BfpgChange *change)
+{
+	const Looker *looker = state;
+	MemoryContext old = MemoryContextSwitchTo(looker->context);
+	const bytea *bytes = DatumGetByteaPP(key);
+
+	looker->see(looker->state, kind_of(bytes), bytes, change->value);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(looker->context);
 }
 
 void
-bfpg_changes_each(Oid schema, const char *list, void (*see) (void *state, uint32 kind, const bytea *key, bool value), void *state)
+bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 {
 	BfpgChanges *changes = bfpg_changes_open(schema, CStringGetTextDatum(list), CurrentMemoryContext);
-	changed_iterator iterator;
-	const TableEntry *entry;
+	Looker		looker = {see, state, AllocSetContextCreate(CurrentMemoryContext, "bloomfilter change", ALLOCSET_SMALL_SIZES)};
 
-	if (changes == NULL)
-		return;
-	read_all(changes, PG_INT64_MAX);
-	changed_start_iterate(changes->table, &iterator);
-	while ((entry = changed_iterate(changes->table, &iterator)) != NULL)
-		see(state, kind_of(entry->key), entry->key, entry->change.value);
-	MemoryContextDelete(changes->table->ctx);
-	pfree(changes);
+	if (changes != NULL)
+		(void) scan_all(changes, PG_INT64_MAX, show_change, &looker);
+	MemoryContextDelete(looker.context);
 }
 
 void

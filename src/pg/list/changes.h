@@ -44,9 +44,9 @@ extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, MemoryContext cont
 /* The kind of keys that the first of them has. */
 extern uint32 bfpg_changes_kind(const BfpgChanges *changes);
 
-/* Shows all changes of a list that are in force by the active snapshot. */
-extern void bfpg_changes_each(Oid schema, const char *list,
-							  void (*see) (void *state, uint32 kind, const bytea *key, bool value), void *state);
+/* Shows all changes of a list that are in force by the active snapshot.  What see allocates is freed after it. */
+typedef void (*BfpgSeeChange) (void *state, uint32 kind, const bytea *key, bool value);
+extern void bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state);
 
 /* Says that so many keys will be looked for. */
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);

@@ -63,13 +63,19 @@ bfpg_absorb_drop(const BfpgPlace *place, const char *name, bool in_block)
 						  SPI_OK_DELETE);
 }
 
+/* Whether there is a change of another kind of keys than this. */
+typedef struct OtherKind
+{
+	uint32		kind;
+	bool		found;
+} OtherKind;
+
 static void
 see_kind(void *state, uint32 kind, const bytea *key, bool value)
 {
-	uint32	   *other = state;
+	OtherKind  *other = state;
 
-	if (kind != other[0])
-		other[1]++;
+	other->found |= kind != other->kind;
 }
 
 /* The only error that a change can make: the caller has allowed another type of keys. */
@@ -77,14 +83,14 @@ static void
 check_kind(const BfpgPublication *list, const BfpgLastList *last)
 {
 	const char *type = bfpg_publish_key_type(list);
-	uint32		other[2] = {bfpg_publish_kind(list)};
+	OtherKind	other = {bfpg_publish_kind(list)};
 
-	if (!list->tracked || other[0] == BF_KEY_NONE || (last->key_type != NULL && strcmp(type, last->key_type) == 0))
+	if (!list->tracked || other.kind == BF_KEY_NONE || (last->key_type != NULL && strcmp(type, last->key_type) == 0))
 		return;
 	PushActiveSnapshot(GetLatestSnapshot());
-	bfpg_changes_each(list->place.schema, list->name, see_kind, other);
+	bfpg_changes_each(list->place.schema, list->name, see_kind, &other);
 	PopActiveSnapshot();
-	if (other[1] > 0)
+	if (other.found)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("list \"%s\" is not published: a key that is not %s was changed meanwhile", list->name, type),

@@ -281,14 +281,14 @@ public final class BloomFilter {
         if (followed != null) {
             followed.requireUnchanged();
         }
-        Boolean[] byDay = changes == null ? new Boolean[count] : changed(hashes, count, from, keyAt);
+        Boolean[] byDay = changes == null ? null : changed(hashes, count, from, keyAt);
         for (int i = 0; i < count; i++) {
             touched |= touch(partOf(hashes[i], from + i), hashes[i]);
         }
         // A use of the bytes, so that the compiler keeps the reads: a key whose
         // first byte is 0 is not there.
         for (int i = 0; i < count; i++) {
-            answers[from + i] = byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
+            answers[from + i] = byDay != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
         }
     }
 

@@ -201,7 +201,6 @@ public class VectorsTest {
         assertEquals(name, 1, info.formatVersion());
     }
 
-
     /** What keys of a row are read as. */
     private static KeyType asked(Map<String, String> row) {
         return type(row) == KeyType.NONE ? KeyType.INTEGER : type(row);
