@@ -1,8 +1,9 @@
 """Figure 12: from COMMIT to the hosts, through an exporter, nginx and followers on loopback.
 
-Freshness: 1,000 keys a second are inserted, 20 commits a second. The exporter looks each
-250 ms, a host each second. A reader in another process looks for the last key of each commit
-every 2 ms; its time is counted from COMMIT's answer. Questions: a file that a follower keeps
+Freshness: 20 commits a second, each of 50 new keys in a live index for a minute, or of 5 changes of a
+tracked list for five: keys out and keys in by turns. The exporter looks each 250 ms, a host each second;
+of the list another host looks by a login. A reader in another process looks for the last key of each
+commit every 2 ms; its time is counted from COMMIT's answer. Questions: a file that a follower keeps
 beside a plain one of the same bits, in turns, by each reader. Followers: a thousand of them, each looking once a
 second, each with files of its own.
 """
@@ -22,25 +23,65 @@ from server import Session
 from table import Table
 
 COMMITS_A_SECOND = 20
-KEYS_A_COMMIT = 50
 
 
-def index_of(session, count):
-    """A table that half fills a live index of count keys."""
-    session.run("drop table if exists followed")
-    session.run("create table followed (id bigint)")
-    session.run(f"insert into followed select generate_series(1, {count // 2})")
-    session.run(f"create index followed_id on followed using bloomfilter (id) with (n = {count})")
-    session.run("checkpoint")
+class NewKeys:
+    """Of a live index."""
+
+    what, source, keys_a_commit, seconds = "freshness", ("--index", "followed_id"), 50, 60
+
+    @staticmethod
+    def make(session, count):
+        """A table that half fills an index of count keys."""
+        session.run("drop table if exists followed")
+        session.run("create table followed (id bigint)")
+        session.run(f"insert into followed select generate_series(1, {count // 2})")
+        session.run(f"create index followed_id on followed using bloomfilter (id) with (n = {count})")
+        session.run("checkpoint")
+
+    @classmethod
+    def commit(cls, session, _):
+        """The last key, and what it is from now on."""
+        first = random.getrandbits(60)
+        last = first + cls.keys_a_commit - 1
+        session.run(f"insert into followed select generate_series({first}, {last})")
+        return last, 1
 
 
-def read_along(library, path, commits, result):
-    """Looks for each key that comes until it is there; sends how long each took."""
-    library = ctypes.CDLL(library)
+class Changes:
+    """Of a tracked list."""
+
+    what, source, keys_a_commit, seconds = "changes", ("--list", "followed"), 5, 300
+
+    @staticmethod
+    def make(session, count):
+        session.run(f"call bloom_publish('followed', 'select generate_series(1, {count})::bigint', n => {count})")
+        session.run("call bloom_track('followed')")
+        session.run("checkpoint")
+
+    @classmethod
+    def commit(cls, session, number):
+        """A member goes, or a key that wasn't there comes."""
+        comes = number % 2
+        first = random.getrandbits(60) if comes else 1 + number * cls.keys_a_commit
+        last = first + cls.keys_a_commit - 1
+        session.run(f"select count(bloom_change('followed', k, {bool(comes)})) from generate_series({first}::bigint, {last}) k")
+        return last, comes
+
+
+def opened(run, path):
+    """A function that asks a file for a key."""
+    library = ctypes.CDLL(os.path.join(run.tree, "build", "lib", "libbloomfilter.so"))
     library.bloomfilter_contains_int64.argtypes = [ctypes.c_void_p, ctypes.c_int64]
     handle = ctypes.c_void_p()
     if library.bloomfilter_open(path.encode(), 0, ctypes.byref(handle), None) < 0:
         raise SystemExit("cannot open " + path)
+    return lambda key: library.bloomfilter_contains_int64(handle, key)
+
+
+def read_along(run, path, commits, result):
+    """Asks each key that comes until it is what it became; sends how long each took."""
+    contains = opened(run, path)
     waiting, took, last = [], [], None
     while last is None or (waiting and time.monotonic() < last + 20):
         while commits.poll():
@@ -50,22 +91,19 @@ def read_along(library, path, commits, result):
             else:
                 waiting.append(one)
         now = time.monotonic()
-        there = [library.bloomfilter_contains_int64(handle, key) == 1 for key, _ in waiting]
-        took += [now - since for (_, since), found in zip(waiting, there) if found]
-        waiting = [one for one, found in zip(waiting, there) if not found]
+        right = [contains(key) == value for key, value, _ in waiting]
+        took += [now - since for (_, _, since), found in zip(waiting, right) if found]
+        waiting = [one for one, found in zip(waiting, right) if not found]
         time.sleep(0.002)
     result.send((took, len(waiting)))
 
 
-def write_keys(session, seconds, told, each_second):
-    """Inserts keys at their rate, and calls told with a key of each commit and its time."""
+def write(session, kind, seconds, told, each_second):
+    """Commits at their rate, and calls told with a key of each, what it became, and its time."""
     begin = time.monotonic()
     for number in range(int(seconds * COMMITS_A_SECOND)):
         time.sleep(max(0.0, begin + number / COMMITS_A_SECOND - time.monotonic()))
-        first = random.getrandbits(60)
-        last = first + KEYS_A_COMMIT - 1
-        session.run(f"insert into followed select generate_series({first}, {last})")
-        told((last, time.monotonic()))
+        told((*kind.commit(session, number), time.monotonic()))
         each_second(number)
     return time.monotonic() - begin
 
@@ -93,43 +131,60 @@ class Patches:
             self.seen[patch[1]] = patch
 
     def add_to(self, table, count, what):
-        keys_a_second = COMMITS_A_SECOND * KEYS_A_COMMIT
+        keys_a_second = COMMITS_A_SECOND * NewKeys.keys_a_commit
         sizes = [length / (keys_a_second * (to - since) / 1e6) for since, to, length in self.seen.values()]
         table.add("freshness", name_of(count), what, unit="bytes/key", samples=Samples(sizes))
 
 
-def freshness(run, session, table, chain, count):
-    path = chain.begin_host("one")
+class Watcher:
+    """A process that reads the file of a host along."""
+
+    def __init__(self, run, path):
+        commits, self.commits = multiprocessing.Pipe(False)
+        self.result, result = multiprocessing.Pipe(False)
+        multiprocessing.Process(target=read_along, args=(run, path, commits, result), daemon=True).start()
+
+    def add_to(self, table, kind, count, way):
+        """After the last commit."""
+        self.commits.send(None)
+        found, lost = self.result.recv()
+        for what, share in (("median", 0.5), ("99th percentile", 0.99), ("99.9th percentile", 0.999), ("longest", 1)):
+            table.add(kind.what, name_of(count), what + way, unit="s", samples=share_of(found, share))
+        table.add(kind.what, name_of(count), "keys never found" + way, unit="keys", samples=lost,
+                  note=f"of {len(found) + lost} commits")
+
+
+def freshness(run, session, table, chain, kind, count):
+    """The file of the host that looks by URL."""
+    paths = {"": chain.begin_host("one"), ", by login": chain.begin_host("two", by_login=True)}
     chain.wait_for_hosts()
-    commits, to_commits = multiprocessing.Pipe(False)
-    result, to_result = multiprocessing.Pipe(False)
-    library = os.path.join(run.tree, "build", "lib", "libbloomfilter.so")
-    reader = multiprocessing.Process(target=read_along, args=(library, path, commits, to_result), daemon=True)
-    reader.start()
-    table.add("freshness", name_of(count), "WAL while nobody writes", unit="bytes", samples=idle_wal(session, 3))
+    watchers = {way: Watcher(run, path) for way, path in paths.items()}
+    table.add(kind.what, name_of(count), "WAL while nobody writes", unit="bytes", samples=idle_wal(session, 3))
     backend = int(session.value("select pid from pg_stat_activity where application_name = 'bloomfilter export'"))
-    watched = {"backend": backend, "exporter": chain.exporter.pid, "follower": chain.hosts[path].pid}
+    watched = {"backend": backend, "exporter": chain.exporter.pid, "follower": chain.hosts[paths[""]].pid}
     before = {what: cpu_seconds(pid) for what, pid in watched.items()}
     patches = Patches(chain)
-    took = write_keys(session, run.choose(2, 60), to_commits.send, patches.note)
+
+    def told(commit):
+        for watcher in watchers.values():
+            watcher.commits.send(commit)
+
+    took = write(session, kind, run.choose(2, kind.seconds), told, patches.note)
     used = {what: cpu_seconds(pid) - before[what] for what, pid in watched.items()}
-    to_commits.send(None)
-    found, lost = result.recv()
-    reader.join()
-    for what, share in (("median", 0.5), ("99th percentile", 0.99), ("99.9th percentile", 0.999), ("longest", 1)):
-        table.add("freshness", name_of(count), what, unit="s", samples=share_of(found, share))
-    table.add("freshness", name_of(count), "keys never found", unit="keys", samples=lost, note=f"of {len(found) + lost} commits")
+    for way, watcher in watchers.items():
+        watcher.add_to(table, kind, count, way)
     for what in watched:
-        table.add("freshness", name_of(count), f"processor time, {what}", unit="% of a core", samples=100 * used[what] / took)
-    patches.add_to(table, count, "patches")
-    return path
+        table.add(kind.what, name_of(count), f"processor time, {what}", unit="% of a core", samples=100 * used[what] / took)
+    if kind is NewKeys:
+        patches.add_to(table, count, "patches")
+    return paths[""]
 
 
 def slower_patches(run, session, table, count):
     """Those with more keys, which take fewer bytes for each."""
-    chain = Chain(run, "followed_id", "1")
+    chain = Chain(run, NewKeys.source, "1")
     patches = Patches(chain)
-    write_keys(session, run.choose(3, 30), lambda _: None, patches.note)
+    write(session, NewKeys, run.choose(3, 30), lambda _: None, patches.note)
     patches.add_to(table, count, "patches, a look each second")
     chain.end()
 
@@ -150,17 +205,20 @@ def questions(run, table, readers, path, count):
 
 def one_host(run, session, table, readers):
     for count in run.choose([100_000], [MILLION, 10 * MILLION, 100 * MILLION]):
-        index_of(session, count)
-        chain = Chain(run, "followed_id", "0.25")
-        questions(run, table, readers, freshness(run, session, table, chain, count), count)
-        chain.end()
+        for kind in NewKeys, Changes:
+            kind.make(session, count)
+            chain = Chain(run, kind.source, "0.25")
+            path = freshness(run, session, table, chain, kind, count)
+            if kind is NewKeys:
+                questions(run, table, readers, path, count)
+            chain.end()
         slower_patches(run, session, table, count)
 
 
-def many_hosts(run, session, table):
+def many_hosts(run, session, table, kind):
     count, hosts = run.choose((100_000, 20), (MILLION, 1000))
-    index_of(session, count)
-    chain = Chain(run, "followed_id", "1")
+    kind.make(session, count)
+    chain = Chain(run, kind.source, "1")
     for number in range(hosts):
         chain.begin_host(str(number))
     chain.wait_for_hosts()
@@ -169,22 +227,23 @@ def many_hosts(run, session, table):
     followers = [process.pid for process in chain.hosts.values()]
     sent, web = chain.bytes_sent(), chain.web_cpu()
     used = sum(map(cpu_seconds, followers))
-    ages = []
+    ages, commits = [], []
 
     def note_ages(number):
         if number % COMMITS_A_SECOND == COMMITS_A_SECOND - 1:
             ages.append(max(copy.age() for copy in copies))
 
-    took = write_keys(session, run.choose(3, 30), lambda _: None, note_ages)
+    took = write(session, kind, run.choose(3, 30), commits.append, note_ages)
     used = sum(map(cpu_seconds, followers)) - used
     web = chain.web_cpu() - web
     sent = chain.bytes_sent() - sent
-    last = int(chain.manifest()["content"][0])
-    end = time.monotonic() + 10
-    while time.monotonic() < end and min(copy.serial() for copy in copies) < last:
+    # The last key that went, for which no false positive can answer, where keys go.
+    key, value, _ = min(reversed(commits), key=lambda commit: commit[1])
+    readers, end = [opened(run, path) for path in chain.hosts], time.monotonic() + 10
+    while time.monotonic() < end and any(contains(key) != value for contains in readers):
         time.sleep(0.1)
-    stale = sum(copy.serial() < last for copy in copies)
-    where = f"{hosts} hosts, {name_of(count)} keys"
+    stale = sum(contains(key) != value for contains in readers)
+    where = f"{hosts} hosts, {name_of(count)} keys, {kind.what}"
     for what, unit, value in (
             ("hosts not up to date 10 s after the last commit", "hosts", stale),
             ("followers that ended", "hosts", sum(process.poll() is not None for process in chain.hosts.values())),
@@ -202,7 +261,8 @@ def main():
     session = Session()
     table = Table(run, "fig12_hosts", "from COMMIT to the hosts", ["what", "case", "contender"])
     one_host(run, session, table, Questions(run))
-    many_hosts(run, session, table)
+    for kind in NewKeys, Changes:
+        many_hosts(run, session, table, kind)
     table.write()
     session.close()
 

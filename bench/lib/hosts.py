@@ -1,4 +1,4 @@
-"""The chain from an index to the hosts: exporter, web server, followers, on loopback."""
+"""The chain from an index or a list to the hosts: exporter, web server, followers, on loopback."""
 
 import base64
 import mmap
@@ -10,8 +10,8 @@ import struct
 import subprocess
 import time
 
-# Of a followed file (FEED, section 1): serial and true_at, in microseconds.
-SERIAL_AT, TRUE_AT = 520, 536
+# Of a followed file (FEED, section 1), in microseconds.
+TRUE_AT = 536
 
 # Of a patch (section 3): from, and behind it to.
 PATCH_FROM = 32
@@ -70,23 +70,22 @@ class Followed:
         with open(path, "rb") as file:
             self.map = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
 
-    def value(self, offset):
-        return struct.unpack_from("<Q", self.map, offset)[0]
-
-    def serial(self):
-        return self.value(SERIAL_AT)
+    def true_at(self):
+        """The time up to which all that was committed is in it."""
+        return struct.unpack_from("<Q", self.map, TRUE_AT)[0] / 1e6
 
     def age(self):
-        """Seconds since the time up to which all that was committed is in it."""
-        return time.time() - self.value(TRUE_AT) / 1e6
+        """Seconds since then."""
+        return time.time() - self.true_at()
 
 
 class Chain:
-    """An exporter of one index, nginx, and as many hosts as are begun."""
+    """An exporter of one source, nginx, and as many hosts as are begun. source: two arguments of the command line."""
 
-    def __init__(self, run, index, every):
+    def __init__(self, run, source, every):
         self.program = os.path.join(run.tree, "build", "cli", "bloomfilter")
         self.here = os.path.join(run.work, "hosts")
+        self.source = source
         self.running = []
         self.hosts = {}
         os.makedirs(self.here + "/www")
@@ -96,7 +95,7 @@ class Chain:
         with open(self.here + "/nginx.conf", "w", encoding="ascii") as file:
             file.write(NGINX.format(here=self.here, port=port))
         self.nginx = self.begin("nginx", "-p", self.here, "-e", self.here + "/nginx.log", "-c", self.here + "/nginx.conf")
-        self.exporter = self.begin(self.program, "export", "--dsn", "", "--index", index, "--to", self.here + "/www/keys",
+        self.exporter = self.begin(self.program, "export", "--dsn", "", *source, "--to", self.here + "/www/keys",
                                    "--follow", "--every", every, "--poll", "1")
         wait_for("the first manifest", lambda: os.path.exists(self.here + "/www/keys/manifest"))
 
@@ -105,11 +104,11 @@ class Chain:
         self.running.append(process)
         return process
 
-    def begin_host(self, name):
-        """A follower that looks each second; its file's path."""
+    def begin_host(self, name, by_login=False):
+        """A follower that looks each second, by the web server or by a login; its file's path."""
         path = f"{self.here}/{name}.bloom"
-        self.hosts[path] = self.begin(self.program, "pull", "--url", self.url, "--allow-http", "--out", path,
-                                      "--follow", "--every", "1")
+        where = ["--dsn", "", *self.source] if by_login else ["--url", self.url, "--allow-http"]
+        self.hosts[path] = self.begin(self.program, "pull", *where, "--out", path, "--follow", "--every", "1")
         return path
 
     def wait_for_hosts(self):
