@@ -359,7 +359,7 @@ SKIP:
 	rmdir "$data/pg_dynshmem" or die $!;
 	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
 	$small->start;
-	prepare($small, 5_000_000);
+	prepare($small, 500_000);
 	my $large = "CALL bloom_publish('large', 'SELECT email FROM account', n => 10000000)";
 	is($small->safe_psql('postgres', "$parallel $large; SELECT count(*) FROM account WHERE NOT bloom_lookup('large', email)"), 0,
 		'a list that shared memory has no room for is published');
@@ -367,7 +367,7 @@ SKIP:
 	like($log, qr/LOG:  list "large" is built by one process in its own memory, as there is too little that is shared\n.*DETAIL:  Its 11\.8 MB, and as much for other queries but at least 64 MB, are more than the \d\.\d MB that are free in pg_dynshmem\.\n.*HINT:  Enlarge \/dev\/shm/,
 		'the log says why');
 	unlike($log, qr/shared memory leak/, 'what could not be made is not left behind');
-	same_bytes($small, 5_000_000, 'in its own memory');
+	same_bytes($small, 500_000, 'in its own memory');
 	cmp_ok(scalar(() = slurp_file($small->logfile) =~ /own memory/g), '==', 1 + 9, 'all of these that would have workers, for lack of shared memory');
 	$small->stop;
 }
