@@ -17,8 +17,6 @@
 #include "list/owner.h"
 #include "list/tables.h"
 
-#pragma GCC visibility push(hidden)
-
 /* The largest count that a list had for some time, which counts for max_shrink. */
 typedef struct BfpgMost
 {
@@ -287,7 +285,5 @@ extern void bfpg_publish_set_next(const BfpgPlace *place, const char *name, cons
 
 /* Tells the server's log what somebody has done to a list. */
 extern void bfpg_publish_tell(const char *name, const char *done);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_PUBLISH_H */
