@@ -28,7 +28,8 @@ PGFILEDESC = "bloomfilter - Bloom filters as values"
 # Fused multiply-add would size filters differently on machines that have it.
 PG_CPPFLAGS = -I$(SOURCE)/src/core -I$(SOURCE)/src/pg -I$(SOURCE)/src -ffp-contract=off -DBLOOMFILTER_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = $(OPTFLAGS)
-SHLIB_LINK = -lm
+# Our own names are bound inside; from PostgreSQL 16 on PGXS hides them, too.
+SHLIB_LINK = -lm -Wl,-Bsymbolic
 
 REGRESS = $(patsubst $(SOURCE)/sql/%.sql,%,$(sort $(wildcard $(SOURCE)/sql/*.sql)))
 ISOLATION = $(patsubst $(SOURCE)/specs/%.spec,%,$(sort $(wildcard $(SOURCE)/specs/*.spec)))

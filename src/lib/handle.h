@@ -81,6 +81,7 @@ struct bloomfilter
 	uint64_t	who;			/* ... and the checksum of who there */
 	lbf_bytes	mapped;			/* all of the file, in which the parts lie then */
 	const uint8_t *page;		/* of facts, in mapped: headers say nothing of the bits then; or NULL */
+	bool		uncounted;		/* and nobody wants them counted */
 	lbf_changes changes;
 	size_t		holders;		/* see watched.c, whose lock protects it */
 	lbf_part	part[];

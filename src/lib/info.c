@@ -107,6 +107,8 @@ fill_sum(const bloomfilter *filter, bloomfilter_info *sum)
 	sum->open_parts = filter->open_parts;
 	sum->fill = (double) sum->bits_set / (double) sum->total_bits;
 	sum->estimated_rate /= filter->open_parts;
+	if (filter->page != NULL && filter->uncounted && !lbf_is_exact(filter))
+		sum->checksum = 0;
 }
 
 int

@@ -165,6 +165,12 @@ typedef struct bloomfilter bloomfilter;
 #define BLOOMFILTER_CHECK_BITS	0x04u
 
 /*
+ * Let bloomfilter_get_info count no bits: of a mapped file with a page of facts, whose headers
+ * say nothing of them, bits_set and checksum are 0 then, and what follows from them.
+ */
+#define BLOOMFILTER_SKIP_COUNT	0x08u
+
+/*
  * Opens the file at path, which is of one of two forms (doc/FORMAT.md, doc/FEED.md):
  *
  * - one filter, or one part of a set ("BLMF"), as SQL stores and sends it and

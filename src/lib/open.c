@@ -19,7 +19,7 @@
 #include "error.h"
 #include "page.h"
 
-#define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS)
+#define ALL_FLAGS (BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS | BLOOMFILTER_SKIP_COUNT)
 
 /* A file that is being opened. */
 typedef struct opening
@@ -279,6 +279,7 @@ open_file(opening *o, const struct stat *st, bloomfilter **result)
 	if (filter == NULL)
 		return lbf_fail(o->detail, BLOOMFILTER_ERR_NO_MEMORY, o->path);
 	filter->stamp = lbf_stamp_of(st);
+	filter->uncounted = (o->flags & BLOOMFILTER_SKIP_COUNT) != 0;
 	if (o->paged)
 	{
 		filter->told = lbf_page_told(page, &o->who, &filter->stamp);

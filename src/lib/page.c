@@ -52,7 +52,7 @@ void
 lbf_shape_now(const bloomfilter *filter, const lbf_part *part, bf_shape *shape)
 {
 	*shape = part->shape;
-	if (filter->page != NULL)
+	if (filter->page != NULL && !filter->uncounted)
 		lbf_part_now(part, shape);
 }
 

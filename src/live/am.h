@@ -12,8 +12,6 @@
 #include "live/compat.h"
 #include "live/page.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Once, when the library is loaded: makes the options known. */
 extern void bfpg_live_options_init(void);
 
@@ -48,7 +46,5 @@ extern void bfpg_live_key_coder(Relation index, BfpgKeyCoder *coder);
  */
 extern BlockNumber bfpg_live_add_page(Relation index, ForkNumber fork, const BfpgLive *meta,
 									  unsigned level, bool log);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_AM_H */

@@ -12,8 +12,6 @@
 
 #include "live/page.h"
 
-#pragma GCC visibility push(hidden)
-
 /* heap_scan.c */
 
 typedef struct BfpgLiveHeapScan BfpgLiveHeapScan;
@@ -85,7 +83,5 @@ extern bool bfpg_live_parallel_scan(Relation heap, Relation index, IndexInfo *in
 extern void bfpg_live_scan_pages(Relation heap, Relation index, IndexInfo *info,
 								 BfpgLivePages *pages, Size memory, bool progress,
 								 BfpgLiveCounts *counts);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_BUILD_H */

@@ -28,8 +28,6 @@
 #include "bf_filter.h"
 #include "bf_sizing.h"
 
-#pragma GCC visibility push(hidden)
-
 #define BFPG_LIVE_META_PAGE 0
 #define BFPG_LIVE_FIRST_PAGE 1
 
@@ -175,7 +173,5 @@ typedef void (*BfpgLiveVisit) (const BfpgLiveNode *node, void *argument);
  */
 extern void bfpg_live_walk(Relation index, BlockNumber home, BufferAccessStrategy strategy,
 						   BfpgLiveVisit visit, void *argument);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_PAGE_H */

@@ -16,8 +16,6 @@
 #include "live/compat.h"
 #include "live/page.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * The transactions that made an index what it is: one made its row in pg_index, at the latest
  * when it became valid, the other its row in pg_class, at the latest with its present file.
@@ -186,7 +184,5 @@ extern void bfpg_live_explain(const BfpgLiveTarget *target, uint64 hash, StringI
  * itself, or those below it.  The key is the call's argument 2, the column's name argument 1.
  */
 extern List *bfpg_live_tables_of(FunctionCallInfo fcinfo, Oid table);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LIVE_TARGET_H */

@@ -21,7 +21,7 @@
 #define KEYS		2000
 
 #define HUGE_PAGE_BYTES ((uintptr_t) 2 * 1024 * 1024)
-#define ALL_FLAGS	(BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS)
+#define ALL_FLAGS	(BLOOMFILTER_COPY | BLOOMFILTER_SKIP_CHECK | BLOOMFILTER_CHECK_BITS | BLOOMFILTER_SKIP_COUNT)
 
 /* What the system says of the mapping that an address is in. */
 typedef struct mapping

@@ -6,6 +6,7 @@
 #include "system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "feed_values.h"
+#include "messages.h"
 
 /* Seconds that are waited after the first failure, and at most. */
 #define FIRST_WAIT 1.0
@@ -111,6 +113,36 @@ read_all(int fd, void *bytes, size_t length, uint64_t at)
 		length -= (size_t) got;
 	}
 	return true;
+}
+
+uint8_t *
+read_file(int folder, const char *name, size_t most, size_t *length)
+{
+	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	uint8_t    *bytes;
+	bool		read;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > most)
+	{
+		close(fd);
+		errno = EFBIG;
+		return NULL;
+	}
+	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
+	read = read_all(fd, bytes, (size_t) st.st_size, 0);
+	close(fd);
+	if (!read)
+	{
+		free(bytes);
+		errno = EIO;
+		return NULL;
+	}
+	bytes[st.st_size] = '\0';
+	*length = (size_t) st.st_size;
+	return bytes;
 }
 
 double

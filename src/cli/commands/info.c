@@ -15,14 +15,15 @@
 #include "output.h"
 
 static const char help[] =
-"Usage: bloomfilter info [--json] FILE\n"
+"Usage: bloomfilter info [--json] [--count] FILE\n"
 "\n"
-"Prints what is in a filter, after checking it; of a set all parts together and\n"
-"each.  FILE is a filter, or what pull keeps.\n"
+"Prints what a filter's header says; of a set all parts together and each.  FILE\n"
+"is a filter, or what pull keeps.  All of it is read and checked by verify.\n"
 "\n"
-"      --json  as one JSON object; seed and checksum are strings there, since\n"
-"              many programs read JSON's numbers as 53 bits\n"
-"      --help  print this\n"
+"      --json   as one JSON object, with seed and checksum as strings\n"
+"      --count  count the bits of a set, or of what pull keeps, whose headers\n"
+"               lack bits_set, fill, cardinality, fpr, over_capacity, checksum\n"
+"      --help   print this\n"
 "\n"
 "  n, p            keys it was sized for, and their false-positive rate at most\n"
 "  bits, bytes     size without and with the header\n"
@@ -42,6 +43,7 @@ static const char help[] =
 typedef struct printer
 {
 	bool		json;
+	bool		counted;		/* bits, or the header says their number */
 	const char *indent;
 	const char *before;			/* of the next member */
 } printer;
@@ -107,17 +109,21 @@ print_info(printer *to, const bloomfilter_info *info)
 	print_count(to, "blocks", info->blocks);
 	print_field(to, "seed", true, "%" PRId64, (int64_t) info->seed);
 	print_field(to, "key_type", true, "%s", bloomfilter_describe_keys(info, keys));
-	print_count(to, "bits_set", info->bits_set);
-	print_double(to, "fill", info->fill);
-	print_count(to, "cardinality", (uint64_t) (info->estimated_keys + 0.5));
-	print_double(to, "fpr", info->estimated_rate);
-	print_field(to, "over_capacity", false, "%s", info->over_capacity != 0 ? "true" : "false");
+	if (to->counted)
+	{
+		print_count(to, "bits_set", info->bits_set);
+		print_double(to, "fill", info->fill);
+		print_count(to, "cardinality", (uint64_t) (info->estimated_keys + 0.5));
+		print_double(to, "fpr", info->estimated_rate);
+		print_field(to, "over_capacity", false, "%s", info->over_capacity != 0 ? "true" : "false");
+	}
 	print_count(to, "part", info->part);
 	print_count(to, "parts", info->parts);
 	print_field(to, "exact", false, "%s", info->exact != 0 ? "true" : "false");
 	print_count(to, "others", info->others);
 	print_count(to, "format_version", info->version);
-	print_field(to, "checksum", true, "%016" PRIx64, info->checksum);
+	if (to->counted)
+		print_field(to, "checksum", true, "%016" PRIx64, info->checksum);
 	if (info->slots > 0)
 	{
 		print_count(to, "changes", info->changes);
@@ -146,9 +152,10 @@ exit_status
 command_info(int argc, char **argv)
 {
 	command_line line = {"info", help, argc, argv};
-	printer		to = {false, "", ""};
+	printer		to = {false, false, "", ""};
 	const command_option options[] = {
 		{"json", 0, option_flag, &to.json, 0, 0},
+		{"count", 0, option_flag, &to.counted, 0, 0},
 		{NULL, 0, NULL, NULL, 0, 0}
 	};
 	bloomfilter *filter;
@@ -158,8 +165,9 @@ command_info(int argc, char **argv)
 
 	read_options(&line, options);
 	path = only_operand(&line, "filter");
-	filter = open_filter(path, 0);
+	filter = open_filter(path, BLOOMFILTER_SKIP_CHECK | (to.counted ? 0 : BLOOMFILTER_SKIP_COUNT));
 	info = filter_info(filter, -1);
+	to.counted |= info.checksum != 0;
 	to.indent = to.json ? "  " : "";
 	print_file(&to, path);
 	print_info(&to, &info);

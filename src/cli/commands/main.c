@@ -4,11 +4,15 @@
  *	  PostgreSQL extension bloomfilter, without a server or from one.
  *
  * Each subcommand is a file of its own.  All that knows the format is in
- * libbloomfilter.
+ * libbloomfilter.  export and pull are another program, bloomfilter-lists: the libraries of
+ * databases and of the web take longer to load than a look-up takes.
  */
-#include <sodium.h>
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../lib/libbloomfilter.h"
 #include "options.h"
@@ -37,6 +41,24 @@ static const char help[] =
 "  bloomfilter build -n 1000000 -p 0.01 known.bloom < known.txt\n"
 "  bloomfilter contains --count known.bloom < names.txt\n";
 
+/* Becomes that program, which lies beside this one, or where it is installed; returns if it isn't there. */
+static exit_status
+run_lists(int argc, char **argv)
+{
+	static const char *const folders[] = {"", "../libexec/bloomfilter/"};
+	char		here[PATH_MAX];
+	ssize_t		length = readlink("/proc/self/exe", here, sizeof here - 1);
+	char	  **arguments = zeros((size_t) argc + 2, sizeof *arguments);
+	size_t		i;
+
+	here[length < 0 ? 0 : length] = '\0';
+	memcpy(arguments + 1, argv, (size_t) argc * sizeof *argv);
+	arguments[0] = program_invocation_name;
+	for (i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		execv(text_of("%.*s%sbloomfilter-lists", (int) (strrchr(here, '/') + 1 - here), here, folders[i]), arguments);
+	fail("cannot run bloomfilter-lists, which belongs beside \"%s\": %s", here, strerror(errno));
+}
+
 typedef struct command
 {
 	const char *name;
@@ -48,9 +70,9 @@ static const command commands[] = {
 	{"contains", command_contains},
 	{"copy", command_copy},
 	{"explain", command_explain},
-	{"export", command_export},
+	{"export", run_lists},
 	{"info", command_info},
-	{"pull", command_pull},
+	{"pull", run_lists},
 	{"status", command_status},
 	{"verify", command_verify}
 };
@@ -70,8 +92,6 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
-	if (sodium_init() < 0)
-		fail("libsodium can't be used on this system");
 	setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
 	if (argc < 2)
 		fail("no command given; see \"bloomfilter --help\"");

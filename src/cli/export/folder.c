@@ -35,7 +35,7 @@ read_state(list_folder *f)
 {
 	folder_state *state = &f->state;
 	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, STATE, 4096, &length);
+	char	   *text = (char *) read_file(f->folder, STATE, 4096, &length);
 	char		identity[FEED_UUID_TEXT_BYTES];
 
 	f->state_known = text != NULL &&
@@ -152,7 +152,7 @@ static void
 read_manifest(list_folder *f)
 {
 	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
+	char	   *text = (char *) read_file(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
 	const char *problem;
 	unsigned	line = 0;
 

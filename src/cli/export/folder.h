@@ -219,9 +219,6 @@ extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind
  */
 extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
 
-/* A whole regular file of at most so many bytes, in new memory with a zero byte behind; NULL, with errno. */
-extern uint8_t *folder_read(int folder, const char *name, size_t most, size_t *length);
-
 /* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
 extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
 

@@ -38,36 +38,6 @@ folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_
 }
 
 uint8_t *
-folder_read(int folder, const char *name, size_t most, size_t *length)
-{
-	int			fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	uint8_t    *bytes;
-	bool		read;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t) st.st_size > most)
-	{
-		close(fd);
-		errno = EFBIG;
-		return NULL;
-	}
-	bytes = allocate(NULL, (size_t) st.st_size + 1, 1);
-	read = read_all(fd, bytes, (size_t) st.st_size, 0);
-	close(fd);
-	if (!read)
-	{
-		free(bytes);
-		errno = EIO;
-		return NULL;
-	}
-	bytes[st.st_size] = '\0';
-	*length = (size_t) st.st_size;
-	return bytes;
-}
-
-uint8_t *
 folder_read_file(int folder, const feed_file *file, feed_kind kind)
 {
 	char		name[FEED_FILE_NAME_BYTES];
@@ -76,7 +46,7 @@ folder_read_file(int folder, const feed_file *file, feed_kind kind)
 	size_t		length;
 
 	feed_file_name(name, file->digest, kind);
-	bytes = folder_read(folder, name, (size_t) file->length, &length);
+	bytes = read_file(folder, name, (size_t) file->length, &length);
 	if (bytes == NULL)
 		return NULL;
 	crypto_hash_sha256(digest, bytes, length);

@@ -24,7 +24,7 @@ static bool
 check_alone(list_folder *f)
 {
 	size_t		length;
-	char	   *text = (char *) folder_read(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
+	char	   *text = (char *) read_file(f->folder, FEED_MANIFEST, FEED_MANIFEST_BYTES, &length);
 	feed_manifest there;
 	unsigned	line;
 	bool		alone = true;

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "export_status.h"
-#include "folder.h"
 #include "messages.h"
 #include "system.h"
 
@@ -32,7 +31,7 @@ read_values(status_table *table)
 	static const char first[] = EXPORT_STATUS_FIRST_LINE "\n";
 	int			folder = open(table->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	size_t		length;
-	char	   *text = folder < 0 ? NULL : (char *) folder_read(folder, EXPORT_STATUS, EXPORT_STATUS_BYTES, &length);
+	char	   *text = folder < 0 ? NULL : (char *) read_file(folder, EXPORT_STATUS, EXPORT_STATUS_BYTES, &length);
 	bool		read = text != NULL && strncmp(text, first, strlen(first)) == 0;
 	char	   *line;
 

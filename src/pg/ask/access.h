@@ -15,8 +15,6 @@
 #include "ask/copies.h"
 #include "key/key.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * The filter that a call site asks.  header and blocks are for use between
  * bfpg_access_open and bfpg_access_close.
@@ -87,7 +85,5 @@ extern void bfpg_key_bytes(BfpgKeyCoder *coder, Datum key, StringInfo bytes);
 
 /* The text of a look-up in a filter, as a Datum of type text; change is bf_explain's. */
 extern Datum bfpg_explain(Datum filter, uint32 key_type, const void *bytes, Size length, uint64 change);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_ACCESS_H */

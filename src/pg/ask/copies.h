@@ -21,8 +21,6 @@
 #include "base/pg_compat.h"
 #include "value/filter.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * Where the chunks of a stored value lie, as far as arithmetic can tell.
  *
@@ -98,7 +96,5 @@ extern uint64 bfpg_chunks_cost(const BfpgStored *stored, uint64 keys);
 /* Asks for many hashes without a copy: found[i] is set to 1 or 0. */
 extern void bfpg_chunks_contain(BfpgStored *stored, const uint64 *hashes, int count,
 								uint8 *found);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_COPIES_H */

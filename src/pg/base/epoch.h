@@ -10,14 +10,10 @@
 #ifndef BFPG_EPOCH_H
 #define BFPG_EPOCH_H
 
-#pragma GCC visibility push(hidden)
-
 /* Never 0, which a cache can take for "not filled". */
 extern uint64 bfpg_epoch;
 
 /* Registers the callbacks, when the module is loaded. */
 extern void bfpg_epoch_init(void);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_EPOCH_H */

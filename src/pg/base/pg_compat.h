@@ -30,8 +30,6 @@
 #include "varatt.h"
 #endif
 
-#pragma GCC visibility push(hidden)
-
 /* Soft errors: from 16 on, input functions can report instead of throwing. */
 #if PG_VERSION_NUM >= 160000
 #define bfpg_errsave(escontext, ...) errsave(escontext, __VA_ARGS__)
@@ -117,7 +115,5 @@ extern bool bfpg_may_execute(Oid function, Oid role);
 
 /* Whether the current role could become another one by SET ROLE, which a membership may lack from 16 on. */
 extern bool bfpg_could_become(Oid role);
-
-#pragma GCC visibility pop
 
 #endif							/* PG_COMPAT_H */

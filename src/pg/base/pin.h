@@ -14,8 +14,6 @@
 #include "bf_batch.h"
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* NULL until there are any: see bfpg_pin_make_hints. */
 extern Buffer *bfpg_pin_hints;
 extern uint32 bfpg_pin_hint_mask;
@@ -68,7 +66,5 @@ extern bool bfpg_pin_has_page(Relation relation, BlockNumber page, BlockNumber *
  * that it cuts off out of the buffers.
  */
 extern Buffer bfpg_pin_page(Relation relation, BlockNumber page, BlockNumber *pages);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_PIN_H */

@@ -10,8 +10,6 @@
 #include "bf_format.h"
 #include "bf_sizing.h"
 
-#pragma GCC visibility push(hidden)
-
 struct Node;
 
 /* How bytes came in: the SQLSTATE of what is wrong with them. */
@@ -61,7 +59,5 @@ extern Datum bfpg_make_row(FunctionCallInfo fcinfo, Datum *values, int columns, 
 
 /* Lets a query be cancelled; a bf_tick. */
 extern void bfpg_tick(void);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_REPORT_H */

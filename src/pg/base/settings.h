@@ -5,8 +5,6 @@
 #ifndef BFPG_SETTINGS_H
 #define BFPG_SETTINGS_H
 
-#pragma GCC visibility push(hidden)
-
 /* What bloomfilter.overflow may be. */
 typedef enum BfpgOverflow
 {
@@ -21,7 +19,5 @@ extern int	bfpg_publish_memory;	/* kB */
 
 /* Defines the settings, when the module is loaded. */
 extern void bfpg_settings_init(void);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SETTINGS_H */

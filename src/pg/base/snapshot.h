@@ -8,8 +8,6 @@
 #include "access/transam.h"
 #include "utils/snapshot.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * What two snapshots that see the same have in common.  To count the transactions in
  * progress is not enough: one that is being prepared is listed twice for a while, in which
@@ -33,7 +31,5 @@ extern void bfpg_mark_snapshot(BfpgSnapshotMark *mark, MemoryContext context);
 
 /* Whether the query at hand sees what the marked snapshot sees. */
 extern bool bfpg_same_snapshot(const BfpgSnapshotMark *mark);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SNAPSHOT_H */

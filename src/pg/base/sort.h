@@ -11,8 +11,6 @@
 
 #include "miscadmin.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Numbers between two looks at whether the query is cancelled. */
 #define BFPG_SORT_STEP 1048576
 
@@ -56,7 +54,5 @@ bfpg_counting_sort(const uint64 *numbers, Size count, uint64 *sorted, Size *ends
 		for (next = bfpg_sort_step(i, count); i < next; i++)
 			sorted[ends[key_of(numbers[i], context)]++] = numbers[i];
 }
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SORT_H */

@@ -9,8 +9,6 @@
 #include "value/filter.h"
 #include "key/key.h"
 
-#pragma GCC visibility push(hidden)
-
 /* What a call of the aggregate says; the same in each row of a group. */
 typedef struct BfpgAggParameters
 {
@@ -93,7 +91,5 @@ extern BfpgAggState *bfpg_agg_deserialize(bytea *bytes);
 
 /* The filter of all keys, at least one.  The state can take more keys afterwards. */
 extern Datum bfpg_agg_result(BfpgAggState *state);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_AGG_STATE_H */

@@ -11,8 +11,6 @@
 
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * Records that a key, which bfpg_change_key has made, has this answer from now on.  Whether the
  * current role may is the caller's to know.
@@ -24,7 +22,5 @@ extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
  * its keys, and whether a text of the column could be another key's.
  */
 extern uint32 bfpg_change_check_trigger(Relation table, Oid schema, const char *list, bool *blanks);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_CHANGE_H */

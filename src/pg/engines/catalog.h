@@ -10,8 +10,6 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Opens the catalog of an engine's extension; NULL if the engine isn't here. */
 extern Relation bfpg_open_catalog(const char *engine, const char *schema, const char *name);
 
@@ -35,7 +33,5 @@ typedef struct BfpgCatalogRow
  */
 extern bool bfpg_catalog_row(Relation catalog, const char *index, Snapshot snapshot, ScanKeyData *keys,
 							 int count, const char *column, BfpgCatalogRow *row);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_CATALOG_H */

@@ -16,8 +16,6 @@
 
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* kept.c */
 
 /*
@@ -83,7 +81,5 @@ extern bool bfpg_is_compressed(Oid table);
 
 /* Throws: a table has compressed chunks. */
 extern void pg_noreturn bfpg_refuse_compressed(Oid table);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_ENGINES_H */

@@ -7,8 +7,6 @@
 
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Throws: rows of a table are elsewhere. */
 extern void pg_noreturn bfpg_refuse_kept(const char *table, const char *reason, const char *hint);
 
@@ -18,7 +16,5 @@ extern bool bfpg_check_chunk(Oid table);
 
 /* The transaction that made a chunk what it is, invalid if the table is none. */
 extern TransactionId bfpg_chunk_maker(Oid table);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_KEPT_H */

@@ -17,8 +17,6 @@
 #include "bf_filter.h"
 #include "bf_key.h"
 
-#pragma GCC visibility push(hidden)
-
 typedef struct BfpgKeyCoder BfpgKeyCoder;
 
 /* Where a key's bytes go: into a hash, or into the bytes of a key that it is a part of. */
@@ -190,7 +188,5 @@ extern void bfpg_key_array(ArrayType *array, BfpgKeyCoder *coder,
 extern Datum bfpg_key_array_answers(BfpgKeyArray *keys, const uint8 *found);
 extern Datum bfpg_key_array_matches(BfpgKeyArray *keys, const uint8 *found,
 									BfpgKeyCoder *coder);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_KEY_H */

@@ -14,8 +14,6 @@
 
 #include "key/key.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Whether a type is bloom_key. */
 extern bool bfpg_is_untyped(Oid type);
 
@@ -41,7 +39,5 @@ extern void bfpg_read_as_column(BfpgKeyCoder *coder, Oid type);
 
 /* The array that an argument is, or that its text says, of texts then. */
 extern ArrayType *bfpg_array_argument(const BfpgKeyCoder *coder, Datum argument);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_KEY_UNTYPED_H */

@@ -12,8 +12,6 @@
 #include "key/key.h"
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Columns of bloom_change. */
 enum
 {
@@ -57,7 +55,5 @@ extern bool bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *chang
 /* A key as bloom_change has it, a bytea: kind and bytes.  It is in the buffer. */
 extern Datum bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer);
 extern Datum bfpg_change_bytes(uint32 kind, const void *bytes, Size length, StringInfo buffer);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_CHANGES_H */

@@ -16,8 +16,6 @@
 #include "bf_format.h"
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Which of a list's generations: the number that the tables have in back. */
 #define BFPG_CURRENT 0
 
@@ -55,7 +53,5 @@ extern void bfpg_list_check_name(const char *name);
 
 /* The error for a list that was never published. */
 pg_noreturn extern void bfpg_list_unknown(Datum name);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LIST_H */

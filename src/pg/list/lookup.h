@@ -11,8 +11,6 @@
 #include "list/changes.h"
 #include "list/list.h"
 
-#pragma GCC visibility push(hidden)
-
 /* One part of the list: its row, and how its filter is asked. */
 typedef struct BfpgLookupPart
 {
@@ -51,7 +49,5 @@ bfpg_lookup_end(BfpgLookup *lookup)
 {
 	error_context_stack = lookup->callback.previous;
 }
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_LOOKUP_H */

@@ -7,8 +7,6 @@
 
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /* The column of bloom_definition that names a list's owner. */
 #define BFPG_DEFINITION_OWNER 2
 
@@ -46,7 +44,5 @@ pg_noreturn extern void bfpg_owner_refuse(const char *list, Oid owner);
 
 /* Writes who owns a list here; InvalidOid: nobody does. */
 extern void bfpg_owner_write(Oid schema, const char *list, Oid role);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_OWNER_H */

@@ -14,8 +14,6 @@
 
 #include "base/pg_compat.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * A statement's parameters.  A seed can be among them, which auto_explain would write to the
  * server's log from PostgreSQL 16 on.  Nobody logs parameters that come from a function, so these
@@ -50,7 +48,5 @@ extern void bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo paramet
  */
 extern void bfpg_check_table(Relation table);
 extern void bfpg_check_table_owner(Relation table);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_TABLES_H */

@@ -7,8 +7,6 @@
 
 #include "nodes/pathnodes.h"
 
-#pragma GCC visibility push(hidden)
-
 /*
  * The share where nothing is known of the filter: a column, a scalar subquery, another
  * query's result.  It is meant for filters that let few rows pass, and large enough that three
@@ -24,7 +22,5 @@
  */
 extern double bfpg_share_of_rows(PlannerInfo *root, double keys, double others, double rate, Node *key,
 								 int varRelid);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SELECTIVITY_H */

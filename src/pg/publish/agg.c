@@ -47,15 +47,14 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* Keys of one kind, members or others, that wait to be taken together. */
 typedef struct Keys
 {
-	bool		counted;		/* this pass takes none of them, and has no array */
-	uint64	   *hashes;
+	uint64	   *hashes;			/* NULL: they are only counted */
 	Size		count;
 } Keys;
 
-/* What a process works with while it reads rows. */
-typedef struct Work
+/* The state. */
+typedef struct Pass
 {
-	MemoryContext context;		/* of all of it */
+	MemoryContext context;		/* of what serves to read rows; NULL: none comes any more */
 	BfpgShared *shared;
 	BfpgPassMode mode;
 	bf_header	kind;			/* of the keys and of each part's blocks */
@@ -67,12 +66,6 @@ typedef struct Work
 	Keys		members;
 	uint64	   *sorted;
 	Size		room;
-} Work;
-
-/* The state. */
-typedef struct Pass
-{
-	Work	   *work;			/* NULL: no row comes any more, or it is a state of others' */
 	int64	   *told;			/* BFPG_PASS_COUNTS numbers, then the hashes that were found */
 	Size		told_count;
 	Size		told_room;
@@ -95,8 +88,8 @@ check_told(const Pass *pass)
 {
 	double		bytes = 3.0 * (double) pass->told_room * sizeof(int64);
 
-	if (pass->work != NULL)
-		bytes += bfpg_shared_bytes(&pass->work->shared->head->shape);
+	if (pass->context != NULL)
+		bytes += bfpg_shared_bytes(&pass->shared->head->shape);
 	if (bytes > bfpg_publish_memory * 1024.0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
@@ -131,27 +124,27 @@ room_to_add(const BfpgShared *shared)
 
 /* Regions of all parts, and how many hashes are gathered. */
 static void
-choose_regions(Work *work)
+choose_regions(Pass *pass)
 {
-	if (work->mode == BFPG_ADD)
+	if (pass->mode == BFPG_ADD)
 	{
-		work->room = room_to_add(work->shared);
+		pass->room = room_to_add(pass->shared);
 		do
-			work->regions = ((work->kind.blocks - 1) >> ++work->region_shift) + 1;
-		while ((uint64) work->regions * work->kind.parts > MOST_REGIONS && work->regions > 1);
+			pass->regions = ((pass->kind.blocks - 1) >> ++pass->region_shift) + 1;
+		while ((uint64) pass->regions * pass->kind.parts > MOST_REGIONS && pass->regions > 1);
 	}
 	else
 	{
-		work->room = Min((Size) KEYS_AT_ONCE * work->kind.parts, SMALL_ROOM);
-		work->region_shift = 31;	/* past all numbers of blocks */
-		work->regions = 1;
+		pass->room = Min((Size) KEYS_AT_ONCE * pass->kind.parts, SMALL_ROOM);
+		pass->region_shift = 31;	/* past all numbers of blocks */
+		pass->regions = 1;
 	}
 }
 
 static uint64 *
-make_room(const Work *work)
+make_room(const Pass *pass)
 {
-	return MemoryContextAllocHuge(work->context, work->room * sizeof(uint64));
+	return MemoryContextAllocHuge(pass->context, pass->room * sizeof(uint64));
 }
 
 /* The state of a process's first row; the ticket is the same in all rows. */
@@ -161,40 +154,36 @@ begin_pass(FunctionCallInfo fcinfo)
 	MemoryContext outer = bfpg_aggregate_context(fcinfo);
 	MemoryContext context = AllocSetContextCreate(outer, "bloomfilter pass", ALLOCSET_DEFAULT_SIZES);
 	Pass	   *pass = new_pass(outer);
-	Work	   *work = MemoryContextAllocZero(context, sizeof(Work));
 	uint32		part;
 
-	work->context = context;
-	work->shared = bfpg_shared_attach(PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
-	work->mode = work->shared->head->mode;
-	work->kind = work->shared->head->shape.level[0];
-	work->kind.key_type = pg_atomic_read_u32(&work->shared->head->key_type);
-	work->blocks = MemoryContextAlloc(context, work->kind.parts * sizeof(uint8 *));
-	for (part = 0; part < work->kind.parts; part++)
-		work->blocks[part] = bfpg_shared_blocks(work->shared, part);
-	choose_regions(work);
-	work->members.counted = work->mode == BFPG_OTHERS;
-	work->others.counted = work->mode == BFPG_ADD || work->mode == BFPG_CHECK;
-	if (!work->members.counted)
-		work->members.hashes = make_room(work);
-	if (!work->others.counted)
-		work->others.hashes = make_room(work);
-	work->sorted = make_room(work);
-	work->ends = MemoryContextAlloc(context, (Size) work->regions * work->kind.parts * sizeof(Size));
-	pass->work = work;
+	pass->context = context;
+	pass->shared = bfpg_shared_attach(PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1), get_fn_expr_argtype(fcinfo->flinfo, 2), context);
+	pass->mode = pass->shared->head->mode;
+	pass->kind = pass->shared->head->shape.level[0];
+	pass->kind.key_type = pg_atomic_read_u32(&pass->shared->head->key_type);
+	pass->blocks = MemoryContextAlloc(context, pass->kind.parts * sizeof(uint8 *));
+	for (part = 0; part < pass->kind.parts; part++)
+		pass->blocks[part] = bfpg_shared_blocks(pass->shared, part);
+	choose_regions(pass);
+	if (pass->mode != BFPG_OTHERS)
+		pass->members.hashes = make_room(pass);
+	if (pass->mode == BFPG_OTHERS || pass->mode == BFPG_PROVE)
+		pass->others.hashes = make_room(pass);
+	pass->sorted = make_room(pass);
+	pass->ends = MemoryContextAlloc(context, (Size) pass->regions * pass->kind.parts * sizeof(Size));
 	return pass;
 }
 
 /* Processes agree on the kind of keys in shared memory: the first one says it. */
 static void
-note_kind(Work *work, uint32 key_type)
+note_kind(Pass *pass, uint32 key_type)
 {
 	uint32		known = BF_KEY_NONE;
 
-	if (!pg_atomic_compare_exchange_u32(&work->shared->head->key_type, &known, key_type) &&
+	if (!pg_atomic_compare_exchange_u32(&pass->shared->head->key_type, &known, key_type) &&
 		known != key_type)
 		bfpg_refuse_key_type(known, key_type);
-	work->kind.key_type = key_type;
+	pass->kind.key_type = key_type;
 }
 
 static inline void
@@ -206,9 +195,9 @@ keep_found(Pass *pass, uint64 hash)
 
 /* Whether level 2 of a part has a key. */
 static inline bool
-in_level_2(const Work *work, uint32 part, uint64 hash)
+in_level_2(const Pass *pass, uint32 part, uint64 hash)
 {
-	return bf_exact_level_contains(&work->shared->head->shape, work->blocks[part], 1, hash);
+	return bf_exact_level_contains(&pass->shared->head->shape, pass->blocks[part], 1, hash);
 }
 
 /* Others that level 1 lets in are listed for level 2; in the check it must have them. */
@@ -223,10 +212,10 @@ take_others(Pass *pass, uint32 part, const uint64 *hashes, Size count, const uin
 			continue;
 		pass->told[BFPG_PASS_LET_IN]++;
 		pass->told[BFPG_PASS_SUM] = (int64) ((uint64) pass->told[BFPG_PASS_SUM] + hashes[i]);
-		if (pass->work->mode == BFPG_OTHERS)
+		if (pass->mode == BFPG_OTHERS)
 			keep_found(pass, hashes[i]);
 		else
-			pass->told[BFPG_PASS_MISSING] += !in_level_2(pass->work, part, hashes[i]);
+			pass->told[BFPG_PASS_MISSING] += !in_level_2(pass, part, hashes[i]);
 	}
 }
 
@@ -239,7 +228,7 @@ take_members(Pass *pass, uint32 part, const uint64 *hashes, Size count, const ui
 	for (i = 0; i < count; i++)
 	{
 		pass->told[BFPG_PASS_MISSING] += found[i] == 0;
-		if (pass->work->mode == BFPG_PROVE && in_level_2(pass->work, part, hashes[i]))
+		if (pass->mode == BFPG_PROVE && in_level_2(pass, part, hashes[i]))
 			keep_found(pass, hashes[i]);
 	}
 }
@@ -248,23 +237,22 @@ take_members(Pass *pass, uint32 part, const uint64 *hashes, Size count, const ui
 static void
 take_region(Pass *pass, const Keys *keys, uint32 region, const uint64 *hashes, Size count)
 {
-	const Work *work = pass->work;
-	uint32		part = region / work->regions;
+	uint32		part = region / pass->regions;
 	uint8		found[KEYS_AT_ONCE];
 	Size		at;
 	Size		length;
 
 	CHECK_FOR_INTERRUPTS();
-	if (work->mode == BFPG_ADD)
+	if (pass->mode == BFPG_ADD)
 	{
-		bfpg_shared_add(work->shared, part, region, hashes, count);
+		bfpg_shared_add(pass->shared, part, region, hashes, count);
 		return;
 	}
 	for (at = 0; at < count; at += length)
 	{
 		length = Min(count - at, KEYS_AT_ONCE);
-		bf_contains_hashes(&work->kind, work->blocks[part], hashes + at, length, found);
-		if (keys == &work->members)
+		bf_contains_hashes(&pass->kind, pass->blocks[part], hashes + at, length, found);
+		if (keys == &pass->members)
 			take_members(pass, part, hashes + at, length, found);
 		else
 			take_others(pass, part, hashes + at, length, found);
@@ -275,11 +263,11 @@ take_region(Pass *pass, const Keys *keys, uint32 region, const uint64 *hashes, S
 static inline uint32
 region_of(uint64 hash, const void *of)
 {
-	const Work *work = of;
-	uint32		region = bf_block_of(hash, work->kind.blocks) >> work->region_shift;
+	const Pass *pass = of;
+	uint32		region = bf_block_of(hash, pass->kind.blocks) >> pass->region_shift;
 
-	if (work->kind.parts > 1)
-		region += bf_part_of(hash, work->kind.parts) * work->regions;
+	if (pass->kind.parts > 1)
+		region += bf_part_of(hash, pass->kind.parts) * pass->regions;
 	return region;
 }
 
@@ -287,23 +275,22 @@ region_of(uint64 hash, const void *of)
 static pg_noinline void
 empty_hashes(Pass *pass, Keys *keys)
 {
-	Work	   *work = pass->work;
-	uint32		regions = work->regions * work->kind.parts;
+	uint32		regions = pass->regions * pass->kind.parts;
 	Size		start = 0;
 	uint32		region;
 
 	if (keys->count == 0)
 		return;
-	pass->told[keys == &work->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += keys->count;
-	bfpg_progress_rows(pg_atomic_add_fetch_u64(&work->shared->head->rows, keys->count));
+	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += keys->count;
+	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->head->rows, keys->count));
 	if (regions == 1)
 		take_region(pass, keys, 0, keys->hashes, keys->count);
 	else
 	{
-		bfpg_counting_sort(keys->hashes, keys->count, work->sorted, work->ends, regions, region_of, work);
-		for (region = 0; region < regions; start = work->ends[region++])
-			if (work->ends[region] > start)
-				take_region(pass, keys, region, work->sorted + start, work->ends[region] - start);
+		bfpg_counting_sort(keys->hashes, keys->count, pass->sorted, pass->ends, regions, region_of, pass);
+		for (region = 0; region < regions; start = pass->ends[region++])
+			if (pass->ends[region] > start)
+				take_region(pass, keys, region, pass->sorted + start, pass->ends[region] - start);
 	}
 	keys->count = 0;
 }
@@ -315,33 +302,44 @@ empty_hashes(Pass *pass, Keys *keys)
 static void
 end_pass(Pass *pass)
 {
-	if (pass->work == NULL)
+	if (pass->context == NULL)
 		return;
-	empty_hashes(pass, &pass->work->members);
-	empty_hashes(pass, &pass->work->others);
-	MemoryContextDelete(pass->work->context);
-	pass->work = NULL;
+	empty_hashes(pass, &pass->members);
+	empty_hashes(pass, &pass->others);
+	MemoryContextDelete(pass->context);
+	pass->context = NULL;
+	pass->members.hashes = pass->others.hashes = NULL;
 }
 
 /* No row comes to a state that has told: its keys would be lost. */
-pg_noreturn static pg_noinline void
-refuse_row(void)
+static pg_noinline void
+count_key(Pass *pass, const Keys *keys)
 {
-	elog(ERROR, "a row came to a state of bloom_publish_agg that has ended");
+	if (pass->context == NULL)
+		elog(ERROR, "a row came to a state of bloom_publish_agg that has ended");
+	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
+}
+
+/* Members or others, by the boolean. */
+static inline Keys *
+keys_of_row(FunctionCallInfo fcinfo, Pass *pass)
+{
+	pass->told[BFPG_PASS_UNKNOWN] += PG_ARGISNULL(3);
+	return !PG_ARGISNULL(3) && PG_GETARG_BOOL(3) ? &pass->members : &pass->others;
 }
 
 /* The kind of the keys is known with the first one. */
 static inline uint64
-hash_key(FunctionCallInfo fcinfo, Work *work)
+hash_key(FunctionCallInfo fcinfo, Pass *pass)
 {
 	BfpgKeyCoder *coder = bfpg_call_coder(fcinfo, 2, false);
 	uint64		hash;
 
-	if (work->mode != BFPG_ADD)
-		bfpg_check_key_type(coder, &work->kind);
-	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(2), work->kind.seed);
-	if (work->mode == BFPG_ADD && work->kind.key_type != coder->type)
-		note_kind(work, coder->type);
+	if (pass->mode != BFPG_ADD)
+		bfpg_check_key_type(coder, &pass->kind);
+	hash = bfpg_hash_key(coder, PG_GETARG_DATUM(2), pass->kind.seed);
+	if (pass->mode == BFPG_ADD && pass->kind.key_type != coder->type)
+		note_kind(pass, coder->type);
 	return hash;
 }
 
@@ -350,26 +348,21 @@ Datum
 bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 {
 	Pass	   *pass = PG_ARGISNULL(0) ? begin_pass(fcinfo) : (Pass *) PG_GETARG_POINTER(0);
-	Work	   *work = pass->work;
-	bool		plain = PG_NARGS() == 3;
 	Keys	   *keys;
 
-	if (unlikely(work == NULL))
-		refuse_row();
 	if (PG_ARGISNULL(2))
 	{
 		pass->told[BFPG_PASS_NULLS]++;
 		PG_RETURN_POINTER(pass);
 	}
-	keys = plain || (!PG_ARGISNULL(3) && PG_GETARG_BOOL(3)) ? &work->members : &work->others;
-	pass->told[BFPG_PASS_UNKNOWN] += !plain && PG_ARGISNULL(3);
-	if (keys->counted)
+	keys = PG_NARGS() == 3 ? &pass->members : keys_of_row(fcinfo, pass);
+	if (keys->hashes == NULL)
 	{
-		pass->told[keys == &work->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
+		count_key(pass, keys);
 		PG_RETURN_POINTER(pass);
 	}
-	keys->hashes[keys->count++] = hash_key(fcinfo, work);
-	if (keys->count == work->room)
+	keys->hashes[keys->count++] = hash_key(fcinfo, pass);
+	if (keys->count == pass->room)
 		empty_hashes(pass, keys);
 	PG_RETURN_POINTER(pass);
 }

@@ -11,8 +11,6 @@
 #include "publish/shared.h"
 #include "publish/source.h"
 
-#pragma GCC visibility push(hidden)
-
 /* What bloom_publish_agg returns, as an array of bigint: these numbers, then the hashes that were let in. */
 typedef enum BfpgPassCount
 {
@@ -78,7 +76,5 @@ extern Expr *bfpg_publish_count(const BfpgSource *source, Expr *key, Expr *filte
 
 /* Builds the filters where another engine, or a foreign server, computes aggregates. */
 extern void bfpg_publish_build_apart(BfpgPublication *list);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_PUBLISH_BUILD_H */

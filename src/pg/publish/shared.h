@@ -21,8 +21,6 @@
 
 #include "bf_exact.h"
 
-#pragma GCC visibility push(hidden)
-
 #define BFPG_SECRET_BYTES 16
 
 /* Many times the processes of a query, so that these seldom wait for each other. */
@@ -113,7 +111,5 @@ bfpg_shared_blocks(const BfpgShared *shared, uint32 part)
  * hash of another region is in one of its blocks.
  */
 extern void bfpg_shared_add(const BfpgShared *shared, uint32 part, uint32 region, const uint64 *hashes, Size count);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SHARED_H */

@@ -16,8 +16,6 @@
 #include "nodes/plannodes.h"
 #include "utils/snapshot.h"
 
-#pragma GCC visibility push(hidden)
-
 typedef struct BfpgSource
 {
 	const char *list;			/* the name, for errors */
@@ -103,7 +101,5 @@ extern bool bfpg_source_runs_here(PlannedStmt *plan, Oid aggregate, bool *remote
 
 /* Processes that run a plan, this one included, at most for each of its parallel parts. */
 extern int	bfpg_source_processes(PlannedStmt *plan);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_SOURCE_H */

@@ -17,8 +17,6 @@
 #include "bf_filter.h"
 #include "base/report.h"
 
-#pragma GCC visibility push(hidden)
-
 /* Hashes between two looks at whether the query is cancelled. */
 #define HASHES_BETWEEN_CHECKS 65536
 
@@ -97,7 +95,5 @@ extern bool bfpg_try_shape(Datum value, bf_shape *shape);
  * and throws if the value has fewer.
  */
 extern struct varlena *bfpg_read_slice(Datum value, uint64 offset, uint64 length);
-
-#pragma GCC visibility pop
 
 #endif							/* BFPG_FILTER_H */
