@@ -86,15 +86,6 @@ func integers(from, to int64) (keys []Key) {
 	return keys
 }
 
-// buildSet makes the parts of a set of the integers below count.
-func buildSet(parts uint16, count int64) (files [][]byte) {
-	for part := uint16(0); part < parts; part++ {
-		s := shape{part: part, parts: parts, blocks: 20 + uint32(part), keyType: Integer}
-		files = append(files, s.build(integers(0, count)...))
-	}
-	return files
-}
-
 func writeFile(t testing.TB, path string, content []byte) string {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o644); err != nil {
@@ -120,15 +111,6 @@ func mustOpen(t testing.TB, path string, options ...Option) *Filter {
 func mustParse(t testing.TB, b []byte) *Filter {
 	t.Helper()
 	f, err := FromBytes(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-func mustParts(t testing.TB, parts [][]byte) *Filter {
-	t.Helper()
-	f, err := FromParts(parts)
 	if err != nil {
 		t.Fatal(err)
 	}

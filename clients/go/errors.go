@@ -17,17 +17,8 @@ func (e *InvalidFilterError) Error() string {
 	return "invalid bloomfilter: " + e.Reason
 }
 
-// InvalidSetError says that valid filters are not one whole set.
-type InvalidSetError struct {
-	Reason string
-}
-
-func (e *InvalidSetError) Error() string {
-	return "invalid bloomfilter set: " + e.Reason
-}
-
 func setError(format string, args ...any) error {
-	return &InvalidSetError{fmt.Sprintf(format, args...)}
+	return invalid("part", fmt.Sprintf(format, args...))
 }
 
 // KeyTypeError says that a filter was asked for a key of a type that it does

@@ -115,7 +115,7 @@ func openFollowed(file *os.File, info os.FileInfo, c config) (*Filter, error) {
 	}
 	f, err := assemble(parts)
 	if err != nil {
-		return nil, invalid("part", err.Error())
+		return nil, err
 	}
 	if w.mem.isMapped {
 		f.mapped = w.mem

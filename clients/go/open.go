@@ -181,20 +181,6 @@ func FromBytes(b []byte, options ...Option) (*Filter, error) {
 	return single(p, nil), nil
 }
 
-// FromParts makes one filter of all parts of a set, in their order, as FromBytes
-// does of one.
-func FromParts(parts [][]byte, options ...Option) (*Filter, error) {
-	var all []*part
-	for i, b := range parts {
-		p, err := parse(b, !configOf(options).trust)
-		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", i, err)
-		}
-		all = append(all, p)
-	}
-	return assemble(all)
-}
-
 // single makes a Filter of a filter that was opened alone, in a mapping or none.
 func single(p *part, mem *mapping) *Filter {
 	h := p.header
@@ -249,9 +235,6 @@ func readOrMap(file *os.File, size int, c config) (*mapping, error) {
 
 // assemble makes one Filter of parts in their order, if they are all of a set.
 func assemble(parts []*part) (*Filter, error) {
-	if len(parts) == 0 {
-		return nil, setError("no part is there")
-	}
 	set := &Filter{
 		total: uint64(parts[0].header.parts),
 		seed:  parts[0].header.seed,

@@ -466,6 +466,11 @@ def pages():
     yield "part_beyond_the_end", "part", "-", one, file(data=bare(pair[0]) + bytes(64))
     yield "part_of_a_set", "part", "-", one, file(data=body_of(pair[:1]))
     yield "parts_swapped", "part", "-", pair, file(pair, data=body_of(pair[::-1]))
+    for name, at in (("key_type", 7), ("seed", 16)):
+        wrong = bytearray(bare(pair[1]))
+        wrong[at] ^= 3
+        wrong[52:56] = struct.pack("<I", v.header_checksum_of(bytes(wrong)))
+        yield "part_with_other_" + name, "part", "-", pair, file(pair, data=padded(body_of(pair[:1])) + bytes(wrong) + bytes(pair[1].bits))
     wrong = bytearray(file(pair, place=nobody))
     wrong[4096 + 64 + 700] ^= 1
     yield "nobodys_damaged", "sum", "nobody", pair, bytes(wrong)

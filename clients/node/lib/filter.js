@@ -5,7 +5,7 @@ import { fetchPart } from './fetch.js'
 import { describe, readPart } from './info.js'
 import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT, kindName } from './key-types.js'
-import { load, memoryIo, refuseText, wholeSet } from './load.js'
+import { load, memoryIo, refuseText } from './load.js'
 import { Parts } from './parts.js'
 import { statusOf } from './status.js'
 import { runAsync, runSync } from './steps.js'
@@ -66,11 +66,6 @@ export class BloomFilter {
   static fromBytes (bytes, options) {
     refuseText(bytes)
     return new BloomFilter(PRIVATE, runSync(load(memoryIo, bytes, bytes.length, options)))
-  }
-
-  static fromParts (list, options) {
-    const parts = Array.from(list, (bytes) => BloomFilter.fromBytes(bytes, options).#parts.parts).flat()
-    return new BloomFilter(PRIVATE, { parts: new Parts(wholeSet(parts)) })
   }
 
   static async fetch (url, options) {

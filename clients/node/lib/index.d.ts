@@ -113,8 +113,6 @@ export class BloomFilter {
   static openSync (path: string, options?: OpenOptions): BloomFilter
   /** A filter of bytes in memory. They are copied. */
   static fromBytes (bytes: Uint8Array, options?: OpenOptions): BloomFilter
-  /** A whole set from the bytes of its parts, in their order. */
-  static fromParts (parts: Iterable<Uint8Array>, options?: OpenOptions): BloomFilter
   /** A filter from the web; options are also those of the global fetch. With headers no redirect is followed. */
   static fetch (url: string | { toString (): string }, options?: OpenOptions & { [option: string]: unknown }): Promise<BloomFilter>
   readonly keyType: KeyTypeName
@@ -206,9 +204,6 @@ export class InvalidFilterError extends BloomFilterError {
   /** The word of the first broken rule in the format's description. */
   readonly rule: string
 }
-
-/** Valid filters are not one whole set. */
-export class InvalidSetError extends BloomFilterError {}
 
 /** A key of another type than the filter's, or a value that is no key at all. */
 export class KeyTypeError extends BloomFilterError {}

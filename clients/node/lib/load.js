@@ -1,7 +1,7 @@
 // From bytes or an open file to the parts of a filter or of a list.
 //
 // An io reads: of a file of Node's, or of bytes in memory.
-import { BloomFilterError, InvalidFilterError, InvalidSetError } from './errors.js'
+import { BloomFilterError, InvalidFilterError } from './errors.js'
 import { FRONT_BYTES, HEADER_BYTES, Instance } from './instance.js'
 import { readPart } from './info.js'
 import { Changes, FollowedParts, Parts } from './parts.js'
@@ -116,7 +116,7 @@ function * readHeaders (io, file, instance) {
     parts.push({ ...readPart(instance), header, at, length: instance.length })
     at = behind
   }
-  asPart(() => wholeSet(parts))
+  refuseMixed(parts)
   return parts
 }
 
@@ -175,33 +175,17 @@ export function refuseText (bytes) {
   }
 }
 
-/** Throws unless these are all parts of one set, in their order. */
-export function wholeSet (parts) {
-  if (parts.length === 0) {
-    throw new InvalidSetError('no part is there')
-  }
-  const { parts: total, seed } = parts[0]
-  if (parts.length !== total) {
-    throw new InvalidSetError(`${parts.length} parts are there, but the set has ${total}`)
-  }
+/** Refuses what is not all parts of one set, in their order. */
+function refuseMixed (parts) {
+  const { parts: total, seed, exact } = parts[0]
+  refuseUnless(parts.length === total, 'part', `${parts.length} parts are there, but the set has ${total}`)
   let kind = 0
   for (const [number, part] of parts.entries()) {
-    if (part.parts !== total) {
-      throw new InvalidSetError(`part ${number} is of a set of ${part.parts} parts, not ${total}`)
-    }
-    if (part.part !== number) {
-      throw new InvalidSetError(`part ${part.part} is where part ${number} should be`)
-    }
-    if (part.exact !== parts[0].exact) {
-      throw new InvalidSetError('some parts are exact and some are not')
-    }
-    if (part.seed !== seed) {
-      throw new InvalidSetError(`part ${number} has another seed than part 0`)
-    }
-    if (part.kind !== 0 && kind !== 0 && part.kind !== kind) {
-      throw new InvalidSetError(`part ${number} holds keys of another type than those before it`)
-    }
-    kind = part.kind === 0 ? kind : part.kind
+    refuseUnless(part.parts === total, 'part', `part ${number} is of a set of ${part.parts} parts, not ${total}`)
+    refuseUnless(part.part === number, 'part', `part ${part.part} is where part ${number} should be`)
+    refuseUnless(part.exact === exact, 'part', 'some parts are exact and some are not')
+    refuseUnless(part.seed === seed, 'part', `part ${number} has another seed than part 0`)
+    refuseUnless(part.kind === 0 || kind === 0 || part.kind === kind, 'part', `part ${number} holds keys of another type than those before it`)
+    kind ||= part.kind
   }
-  return parts
 }

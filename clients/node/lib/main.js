@@ -3,5 +3,5 @@ export { BloomFilter } from './filter.js'
 export { WatchedBloomFilter } from './watched.js'
 export { Key } from './key.js'
 export {
-  BloomFilterError, ChangedFileError, ChangesError, InvalidFilterError, InvalidSetError, KeyTypeError, KeyValueError, PartError
+  BloomFilterError, ChangedFileError, ChangesError, InvalidFilterError, KeyTypeError, KeyValueError, PartError
 } from './errors.js'

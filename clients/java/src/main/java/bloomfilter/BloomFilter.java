@@ -35,7 +35,7 @@ public final class BloomFilter {
     /** Of a tracked list, else null. */
     private final Changes changes;
 
-    BloomFilter(List<Part> open, Opening.Stamp stamp, Followed followed) throws InvalidSetException {
+    BloomFilter(List<Part> open, Opening.Stamp stamp, Followed followed) throws InvalidFilterException {
         this.stamp = stamp;
         this.followed = followed;
         changes = followed == null ? null : followed.changes;
@@ -65,18 +65,6 @@ public final class BloomFilter {
     public static BloomFilter fromBytes(byte[] filter, ReadOption... options)
             throws IOException {
         return new BloomFilter(List.of(new Opening(options).check(filter)), null, null);
-    }
-
-    /** A whole set from the bytes of its parts, in their order. */
-    public static BloomFilter fromParts(List<byte[]> filters, ReadOption... options)
-            throws IOException {
-        Opening opening = new Opening(options);
-        List<Part> parts = new ArrayList<>();
-        for (byte[] filter : filters) {
-            parts.add(opening.check(filter));
-        }
-        Opening.checkSet(parts);
-        return new BloomFilter(parts, null, null);
     }
 
     /** What the filter says about itself; of a followed file the bits are counted. */

@@ -133,29 +133,26 @@ final class Opening {
     }
 
     /** Refuses what is not exactly one whole set in part order. */
-    static void checkSet(List<Part> parts) throws InvalidSetException {
-        InvalidSetException.require(!parts.isEmpty(), "no filter is there");
+    static void checkSet(List<Part> parts) throws InvalidFilterException {
         Header first = parts.get(0).header;
-        InvalidSetException.require(first.parts == parts.size(),
+        Header.require(first.parts == parts.size(), "part",
                 parts.size() + " filters of a set of " + first.parts + " parts");
         for (int i = 0; i < parts.size(); i++) {
             Header header = parts.get(i).header;
-            InvalidSetException.require(
-                    header.parts == first.parts && header.seed == first.seed,
+            Header.require(header.parts == first.parts && header.seed == first.seed, "part",
                     "filters of different sets");
-            InvalidSetException.require(header.part == i,
+            Header.require(header.part == i, "part",
                     "part " + header.part + " is where part " + i + " should be");
         }
         commonKind(parts);
     }
 
     /** The kind of key of all filters that hold keys; NONE if none does. */
-    static int commonKind(List<Part> parts) throws InvalidSetException {
+    static int commonKind(List<Part> parts) throws InvalidFilterException {
         int common = Kind.NONE;
         for (Part part : parts) {
             int kind = part.header.kind;
-            InvalidSetException.require(
-                    kind == Kind.NONE || common == Kind.NONE || kind == common,
+            Header.require(kind == Kind.NONE || common == Kind.NONE || kind == common, "part",
                     "filters of different key types");
             common = kind == Kind.NONE ? common : kind;
         }

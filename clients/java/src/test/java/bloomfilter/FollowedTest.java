@@ -343,6 +343,15 @@ public class FollowedTest {
     }
 
     @Test
+    public void whatASetIs() throws IOException {
+        Files.write(path, page("here_pair"));
+        Info info = BloomFilter.open(path).info();
+        assertEquals(2, info.parts());
+        assertEquals(1, info.filters().get(1).part());
+        assertEquals("f1b2a5fbdc00231d", info.checksum());
+    }
+
+    @Test
     public void supersededFilesAreLeft() throws IOException {
         keep(page("here"), "here");
         WatchedBloomFilter watched = WatchedBloomFilter.open(path);

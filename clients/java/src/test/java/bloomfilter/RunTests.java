@@ -11,7 +11,7 @@ public final class RunTests {
 
     public static void main(String[] arguments) {
         Result result = JUnitCore.runClasses(VectorsTest.class, KeysTest.class, HostileTest.class,
-                SetsTest.class, WatchedTest.class, FollowedTest.class);
+                WatchedTest.class, FollowedTest.class);
         for (Failure failure : result.getFailures()) {
             System.out.println(failure.getTestHeader() + "\n" + failure.getTrace());
         }

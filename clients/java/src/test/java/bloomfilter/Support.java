@@ -131,18 +131,6 @@ final class Support {
         return BloomFilter.fromBytes(build(keys, shape));
     }
 
-    static List<byte[]> set(int parts, List<byte[]> keys) {
-        List<byte[]> filters = new ArrayList<>();
-        for (int part = 0; part < parts; part++) {
-            Shape shape = new Shape();
-            shape.part = part;
-            shape.parts = parts;
-            shape.blocks = 64;
-            filters.add(build(keys, shape));
-        }
-        return filters;
-    }
-
     /** Replaces a file as a good writer does. */
     static void replace(Path path, byte[] bytes) throws IOException {
         Path fresh = path.resolveSibling(path.getFileName() + ".new");
