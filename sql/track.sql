@@ -118,8 +118,9 @@ reset session_replication_role;
 \set VERBOSITY default
 select bloom_lookup_each('word', array['back', 'gone']);
 call bloom_refresh('word');
-select bloom_lookup_each('word', array['back', 'gone']);
+select bloom_lookup_each('word', array['back', 'gone']), contradicted from bloom_published where name = 'word';
 call bloom_refresh('word');
+select contradicted from bloom_published where name = 'word';
 \set VERBOSITY terse
 create table chance (k int primary key, v boolean);
 insert into chance select g, g <= 100 from generate_series(1, 300) g;

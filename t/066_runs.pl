@@ -164,7 +164,7 @@ while ($queries =~ /^(\w+):\n  query: \|\n(.*?)  metrics:\n((?:    - [^\n]*\n)+)
 		$metric{"${prefix}_$column"} = { map { split /\|/, $_, 2 } split /\n/, $rows };
 	}
 }
-is(scalar(keys %metric), 11, 'eleven metrics are asked for');
+is(scalar(keys %metric), 12, 'twelve metrics are asked for');
 my @asked = slurp_file("$folder/database.yml") =~ /\b(bloomfilter_[a-z_]+)/g;
 cmp_ok(scalar(@asked), '>=', 8, 'and rules ask for metrics');
 is(join(' ', grep { !$metric{$_} } @asked), '', 'that there are');

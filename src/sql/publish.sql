@@ -40,6 +40,7 @@ CREATE TABLE bloom_generation (
 	planned_others bigint,
 	unknown bigint,
 	conflicts bigint,
+	contradicted bigint,
 	PRIMARY KEY (name, back)
 );
 COMMENT ON TABLE bloom_generation IS 'published lists: the current generation and the one before it';
@@ -244,7 +245,8 @@ CREATE VIEW bloom_published AS
 					AND b.key OPERATOR(pg_catalog.=) c.key AND b.version OPERATOR(pg_catalog.=) c.version
 			)
 		) END AS changes,
-		(SELECT pg_catalog.count(*) FROM bloom_change c WHERE c.name OPERATOR(pg_catalog.=) l.name) AS changes_kept
+		(SELECT pg_catalog.count(*) FROM bloom_change c WHERE c.name OPERATOR(pg_catalog.=) l.name) AS changes_kept,
+		l.contradicted
 	FROM (SELECT * FROM bloom_generation g WHERE g.back OPERATOR(pg_catalog.=) 0::smallint) l
 	FULL JOIN bloom_run r ON r.name OPERATOR(pg_catalog.=) l.name
 	LEFT JOIN bloom_generation_part t ON t.name OPERATOR(pg_catalog.=) l.name
@@ -287,6 +289,7 @@ COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
 COMMENT ON COLUMN bloom_published.changes IS 'keys whose answer is that of a change since the list was published; NULL where the list is not tracked';
 COMMENT ON COLUMN bloom_published.changes_kept IS 'these, and those that a publish has taken up and bloom_rollback may need';
+COMMENT ON COLUMN bloom_published.contradicted IS 'changes that the query of a tracked exact list said otherwise when it was published: rows were changed without the trigger, or bloom_change said other than the query; NULL for other lists';
 
 -- The query of a list runs as the list's owner, whoever calls.  EXECUTE on bloom_publish is the right to
 -- make lists; of lists that are there the owner decides.

@@ -16,6 +16,8 @@ use Hosts;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 server_dsn();
 my ($pgbouncer) = grep { -x } '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer';
 plan skip_all => 'pgbouncer is not installed' if !defined $pgbouncer;
@@ -189,6 +191,43 @@ Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 6000) });
 my $serial = $standby->sql("SELECT serial FROM ext.bloom_list WHERE name = 'list'");
 ok(wait_for(60, sub { manifest('list')->{content}[0] eq $serial }), 'and each new one');
 
-finish($_, 'TERM') foreach 'lister', 'exporter', 'host', 'direct', 'nginx';
+finish($_, 'TERM') foreach 'lister', 'exporter', 'host', 'direct';
+
+# A tracked list through it, whose server is followed by one that never had the last removal.
+$standby->sql(q{CREATE TABLE device (id bigint PRIMARY KEY, active boolean NOT NULL); INSERT INTO device SELECT g, true FROM generate_series(1, 5000) AS g; CALL bloom_publish('active', 'SELECT id FROM device WHERE active', p => 1e-6)});
+$standby->sql(q{CALL bloom_track('active', 'device', 'id', 'active')});
+begin('exporter', program(), 'export', '--dsn', $dsn, '--list', 'active', '--to', 'www/active', '--follow', '--every', '0.2');
+ok(wait_for(30, sub { -e 'www/active/manifest' }), 'a tracked list comes through it');
+begin('host', program(), 'pull', '--url', "$url/active", '--allow-http', '--out', 'hosts/active.bloom', '--follow');
+begin('direct', program(), 'pull', '--dsn', $dsn =~ s/dbname=pool/dbname=direct/r, '--list', 'active', '--out', 'hosts/active.direct', '--follow', '--every', '0.2');
+my @hosts = ('hosts/active.bloom', 'hosts/active.direct');
+ok(wait_for(60, sub { @hosts == grep { -e } @hosts }), 'and to hosts');
+sub denied { my ($key) = @_; return @hosts == grep { (ask('', 'contains', '--quiet', $_, $key))[0] == 1 } @hosts; }
+my $third = $standby->standby('third');
+$standby->sql('UPDATE device SET active = false WHERE id = 7');
+ok(wait_for(60, sub { denied(7) }), 'a key is removed at hosts');
+$standby->replayed_by($third);
+$third->stop('fast');
+$standby->sql('UPDATE device SET active = false WHERE id = 8');
+ok(wait_for(60, sub { denied(8) }), 'and another, which a standby has not seen');
+ok(exists manifest('active')->{true_at}, 'all is true by now');
+ok(admin('PAUSE'), 'the pool is paused');
+$standby->stop('immediate');
+$third->start;
+$third->promote;
+lead_to($mode, $third);
+ok(admin('RELOAD') && admin('RESUME'), 'and goes on with the standby');
+$third->sql('UPDATE device SET active = false WHERE id = 9');
+ok(wait_for(60, sub { denied(9) }), 'whose changes come to hosts');
+ok(denied(7) && denied(8), 'which take back none that they had');
+is($third->sql("SELECT bloom_lookup('active', 8)"), 't', 'although the server has lost it');
+ok(wait_for(60, sub { !exists manifest('active')->{true_at} }), 'so that nothing is said to be true by now');
+like(slurp('.exporter.log'), qr/the server lacks 1 changes/, 'which is told');
+$third->sql("CALL bloom_refresh('active')");
+ok(wait_for(60, sub { exists manifest('active')->{true_at} }), 'until the list is published');
+ok(wait_for(60, sub { @hosts == grep { has($_, 8) } @hosts }), 'and hosts say what the server says');
+ok(denied(7) && denied(9), 'of each key');
+
+finish($_, 'TERM') foreach 'exporter', 'host', 'direct', 'nginx';
 finish('pooler', 'INT');
 done_testing();

@@ -149,7 +149,7 @@ is_by_chance(double found, double expected)
 
 /* A key of an exact list that was changed says so in the query, too: else rows change without their trigger. */
 void
-bfpg_absorb_tell_differences(const BfpgPublication *list)
+bfpg_absorb_tell_differences(BfpgPublication *list)
 {
 	Differences differences = {.list = list};
 
@@ -158,10 +158,11 @@ bfpg_absorb_tell_differences(const BfpgPublication *list)
 	bfpg_changes_each(list->place.schema, list->name, see_difference, &differences);
 	if (is_by_chance(differences.differ[false], differences.asked[false] * list->p))
 		differences.differ[false] = 0;
-	if (differences.differ[true] + differences.differ[false] > 0)
+	list->others.contradicted = (int64) (differences.differ[true] + differences.differ[false]);
+	if (list->others.contradicted > 0)
 		ereport(WARNING,
-				(errmsg("exact list \"%s\" says other than changes that it has taken up: %.0f",
-						list->name, differences.differ[true] + differences.differ[false]),
+				(errmsg("exact list \"%s\" says other than changes that it has taken up: " INT64_FORMAT,
+						list->name, list->others.contradicted),
 				 errdetail("Their rows were changed without the trigger that records it, or by hand otherwise than the query says."),
 				 errhint("From now on the list says what its query does. Look for disabled triggers, session_replication_role, attached partitions; and CALL bloom_refresh after such changes.")));
 }

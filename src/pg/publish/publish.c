@@ -154,7 +154,7 @@ bfpg_publish_begin(FunctionCallInfo fcinfo, BfpgPublication *list, BfpgDeed deed
 	list->deed = deed;
 	if (deed != BFPG_CHANGES)
 		bfpg_list_check_name(list->name);
-	list->others = (BfpgOthers) {-1, -1, -1, -1};
+	list->others = (BfpgOthers) {-1, -1, -1, -1, -1};
 	list->made.keys = list->made.nulls = -1;
 	list->made.build_seconds = list->made.check_seconds = -1;
 	list->started = GetCurrentTimestamp();

@@ -110,6 +110,7 @@ typedef struct BfpgOthers
 	int64		count;
 	int64		unknown;		/* of these, rows whose boolean is null */
 	int64		conflicts;		/* keys that on_conflict decided */
+	int64		contradicted;	/* changes that the list says otherwise; -1 where it isn't tracked */
 } BfpgOthers;
 
 typedef struct BfpgPublication
@@ -210,8 +211,8 @@ extern void bfpg_absorb_drop(const BfpgPlace *place, const char *name, bool in_b
 /* Takes up, into the current generation, the changes that the transaction's snapshot sees. */
 extern void bfpg_absorb(const BfpgPublication *list, const BfpgLastList *last);
 
-/* Warns of changes whose keys the filters of an exact list, not yet written, answer otherwise. */
-extern void bfpg_absorb_tell_differences(const BfpgPublication *list);
+/* Warns of, and counts, changes whose keys the filters of an exact list, not yet written, answer otherwise. */
+extern void bfpg_absorb_tell_differences(BfpgPublication *list);
 
 /* Runs a statement whose parameter is the name of a list; %1$s is the extension's schema and a dot. */
 extern void bfpg_run_for_list(const BfpgPlace *place, const char *name, const char *sql, int expected);

@@ -351,6 +351,7 @@ write_row(const BfpgPublication *list, const BfpgLastList *last)
 		number("planned_others", list->others.planned, 0),
 		number("unknown", list->others.unknown, 0),
 		number("conflicts", list->others.conflicts, 0),
+		number("contradicted", list->others.contradicted, 0),
 		column("most_keys", FLOAT8OID, Float8GetDatum(keys.count)),
 		column("most_keys_at", TIMESTAMPTZOID, TimestampTzGetDatum(keys.at)),
 		column("most_others", FLOAT8OID, Float8GetDatum(others.count)),
