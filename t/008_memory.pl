@@ -16,7 +16,7 @@ plan skip_all => 'no /proc to read memory from' unless defined peak_kb($session-
 
 $session->query(<<'EOC');
 CREATE TABLE grouped AS SELECT i % 20000 AS g, i AS k FROM generate_series(1, 200000) AS i;
-CREATE TABLE rows AS SELECT i AS k FROM generate_series(1, 2000000) AS i;
+CREATE TABLE rows AS SELECT i AS k FROM generate_series(1, 500000) AS i;
 ANALYZE;
 EOC
 
@@ -41,7 +41,7 @@ foreach my $work_mem ('64kB', '1MB', '64MB')
 	foreach my $form ('bloom_agg(k)', 'bloom_agg(k, 10)', 'bloom_agg(k, 1000000)')
 	{
 		next if $form =~ /1000000/ && $work_mem ne '64kB';
-		my $groups = $form =~ /1000000/ ? 200 : 20000;
+		my $groups = $form =~ /1000000/ ? 40 : 20000;
 		my ($answer, $peak) = measured(<<"EOC", "SET work_mem = '$work_mem'");
 SELECT count(*), sum(bloom_contains(f, g + 20000)::int)
 FROM (SELECT g, $form AS f FROM grouped WHERE g < $groups GROUP BY g) AS q
@@ -59,13 +59,13 @@ cmp_ok($spilled, '<', 32 * 1024, 'groups that do not fit are spilled');
 $session->query(<<'EOC');
 CREATE TABLE parted (k bigint, p int) PARTITION BY LIST (p);
 DO 'BEGIN FOR i IN 1 .. 10 LOOP EXECUTE format(''CREATE TABLE parted_%s PARTITION OF parted FOR VALUES IN (%s)'', i, i); END LOOP; END';
-INSERT INTO parted SELECT g, g % 10 + 1 FROM generate_series(1, 2000000) AS g;
+INSERT INTO parted SELECT g, g % 10 + 1 FROM generate_series(1, 1000000) AS g;
 ANALYZE parted;
 EOC
 my %peak;
 foreach my $wise ('off', 'on')
 {
-	(undef, $peak{$wise}) = measured("CALL bloom_publish('parted', 'SELECT k FROM parted', n => 2000000)",
+	(undef, $peak{$wise}) = measured("CALL bloom_publish('parted', 'SELECT k FROM parted', n => 1000000)",
 		"SET enable_partitionwise_aggregate = $wise; SET maintenance_work_mem = '1MB'");
 }
 cmp_ok($peak{on} - $peak{off}, '<', 4 * 1024, "ten partitions' states take no more than one ($peak{off} kB, $peak{on} kB)");
@@ -93,14 +93,14 @@ foreach my $groups (
 
 # A build's memory is its state, however many rows come.
 foreach my $state (
-	[ 'filter', 'bloom_agg(k % 500000, 500000)', 640 ],
+	[ 'filter', 'bloom_agg(k % 125000, 125000)', 160 ],
 	[ 'list', 'bloom_agg(k % 100000)', 8 * 400 + 128 ])
 {
 	my ($name, $build, $state_kb) = @$state;
-	my (undef, $few) = measured("SELECT bloom_verify($build) FROM rows WHERE k <= 600000", '');
+	my (undef, $few) = measured("SELECT bloom_verify($build) FROM rows WHERE k <= 150000", '');
 	my (undef, $many) = measured(
 		"SELECT bloom_verify($build) FROM (SELECT k FROM rows UNION ALL SELECT k FROM rows) AS r", '');
-	note "$name: $few kB for 600,000 rows, $many kB for 4,000,000";
+	note "$name: $few kB for 150,000 rows, $many kB for 1,000,000";
 	cmp_ok($many, '<=', $few + 8 * 1024, "$name: more rows take no more memory");
 	cmp_ok($many, '<=', 4 * $state_kb + 48 * 1024, "$name: memory is that of the state");
 }
@@ -108,7 +108,7 @@ foreach my $state (
 # Errors that are caught, in one statement after another of a function.
 $session->query(<<'EOC');
 CREATE TABLE stored AS
-SELECT bloom_add_all(bloom_create(4000000), array(SELECT generate_series(1, 1000))) AS f;
+SELECT bloom_add_all(bloom_create(500000), array(SELECT generate_series(1, 1000))) AS f;
 CREATE FUNCTION cancel(int) RETURNS boolean LANGUAGE internal STRICT AS 'pg_cancel_backend';
 CREATE FUNCTION fail(how text, rounds int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE caught int := 0; me int := pg_backend_pid(); filter bloomfilter := f FROM stored;
@@ -122,9 +122,9 @@ BEGIN
 				WHEN 'key' THEN PERFORM bloom_contains(f, 'text'::text) FROM stored;
 				WHEN 'kept' THEN
 					IF bloom_contains(filter, 1) AND bloom_contains(filter, 1.5) THEN caught := -1; END IF;
-				WHEN 'agg' THEN PERFORM bloom_agg(k, 1000000 + k / 50000) FROM rows WHERE k <= 60000;
+				WHEN 'agg' THEN PERFORM bloom_agg(k, 1000000 + k / 5000) FROM rows WHERE k <= 6000;
 				WHEN 'after a scan' THEN
-					PERFORM count(*) FROM stored, generate_series(1, 20000) AS k WHERE bloom_contains(f, k) AND 1 / (20000 - k) < 0;
+					PERFORM count(*) FROM stored, generate_series(1, 5000) AS k WHERE bloom_contains(f, k) AND 1 / (5000 - k) < 0;
 			END CASE;
 		EXCEPTION WHEN OTHERS OR query_canceled THEN
 			caught := caught + 1;
@@ -149,7 +149,7 @@ foreach my $how ('copy', 'scan', 'union', 'key', 'kept', 'agg', 'after a scan')
 # in is given back.
 $session->query(<<'EOC');
 CREATE TABLE many_keys AS
-SELECT i::numeric AS n, i::text AS t, repeat('long', 1000) || i AS packed, decode(lpad(to_hex(i), 8, '0'), 'hex') AS b, '10.0.0.0'::inet + i AS a
+SELECT i::numeric AS n, i::text AS t, repeat('long', 550) || i AS packed, decode(lpad(to_hex(i), 8, '0'), 'hex') AS b, '10.0.0.0'::inet + i AS a
 FROM generate_series(1, 200000) AS i;
 EOC
 foreach my $column ('n', 't', 'packed', 'b', 'a')

@@ -8,6 +8,8 @@ use warnings FATAL => 'all';
 
 use Cwd qw(abs_path);
 use File::Basename qw(dirname);
+use lib dirname(abs_path(__FILE__)) . '/lib';
+use BloomTest::Template;
 use IPC::Run;
 use PostgreSQL::Test::Utils ();
 

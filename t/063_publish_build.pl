@@ -41,18 +41,19 @@ EOC
 sub prepare
 {
 	my ($node, $n) = @_;
-	$node->safe_psql('postgres', <<'EOC');
+	my $session = session($node);
+	$session->query(<<'EOC');
 CREATE TABLE account AS SELECT g::bigint AS id, 'user ' || g AS email, md5(g::text)::uuid AS u FROM generate_series(1, 30000) g;
 ANALYZE account;
 CREATE TABLE expected (type text, parts int, part int, filter bloomfilter);
 EOC
 	foreach my $type (sort keys %keys)
 	{
-		$node->safe_psql('postgres', "INSERT INTO expected SELECT '$type', 1, 0, bloom_agg($keys{$type}, $n, 0.02, 7) FROM account");
-		$node->safe_psql('postgres', qq{INSERT INTO expected SELECT '$type', 3, bloom_part($keys{$type}, 3, 7),
+		$session->query("INSERT INTO expected SELECT '$type', 1, 0, bloom_agg($keys{$type}, $n, 0.02, 7) FROM account");
+		$session->query(qq{INSERT INTO expected SELECT '$type', 3, bloom_part($keys{$type}, 3, 7),
 			bloom_part_agg($keys{$type}, 3, $n, 0.02, 7) FROM account GROUP BY 3}) if $type ne 'untyped';
 	}
-	$node->safe_psql('postgres', <<'EOC');
+	$session->query(<<'EOC');
 CREATE ROLE planter;
 GRANT CREATE ON SCHEMA public TO planter;
 SET ROLE planter;
@@ -66,6 +67,7 @@ CREATE AGGREGATE public.bloom_publish_agg(bytea, text) (SFUNC = planted_pass, ST
 CREATE FUNCTION public.bloom_part(text, int, bigint) RETURNS int LANGUAGE sql AS 'SELECT 0 WHERE planted()';
 CREATE FUNCTION public.bloom_contains(bloomfilter, text) RETURNS boolean LANGUAGE sql AS 'SELECT planted()';
 EOC
+	$session->quit;
 	return;
 }
 
@@ -73,6 +75,7 @@ EOC
 sub same_bytes
 {
 	my ($node, $n, $name) = @_;
+	my $session = session($node);
 
 	foreach my $settings ('SET max_parallel_workers_per_gather = 0;', $parallel)
 	{
@@ -81,7 +84,7 @@ sub same_bytes
 			foreach my $parts (1, 3)
 			{
 				next if $type eq 'untyped' && $parts > 1;
-				is($node->safe_psql('postgres', qq{
+				is($session->query(qq{
 $settings
 CALL bloom_publish('all $type', 'SELECT $keys{$type} FROM account -- all;', n => $n, p => 0.02, seed => 7, parts => $parts);
 SELECT count(*), bool_and(l.filter = e.filter) FROM bloom_list_part l JOIN expected e USING (part)
@@ -89,6 +92,7 @@ WHERE l.name = 'all $type' AND e.type = '$type' AND e.parts = $parts}), "$parts|
 			}
 		}
 	}
+	$session->quit;
 	return;
 }
 
@@ -359,7 +363,7 @@ SKIP:
 	rmdir "$data/pg_dynshmem" or die $!;
 	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
 	$small->start;
-	prepare($small, 5_000_000);
+	prepare($small, 500_000);
 	my $large = "CALL bloom_publish('large', 'SELECT email FROM account', n => 10000000)";
 	is($small->safe_psql('postgres', "$parallel $large; SELECT count(*) FROM account WHERE NOT bloom_lookup('large', email)"), 0,
 		'a list that shared memory has no room for is published');
@@ -367,7 +371,7 @@ SKIP:
 	like($log, qr/LOG:  list "large" is built by one process in its own memory, as there is too little that is shared\n.*DETAIL:  Its 11\.8 MB, and as much for other queries but at least 64 MB, are more than the \d\.\d MB that are free in pg_dynshmem\.\n.*HINT:  Enlarge \/dev\/shm/,
 		'the log says why');
 	unlike($log, qr/shared memory leak/, 'what could not be made is not left behind');
-	same_bytes($small, 5_000_000, 'in its own memory');
+	same_bytes($small, 500_000, 'in its own memory');
 	cmp_ok(scalar(() = slurp_file($small->logfile) =~ /own memory/g), '==', 1 + 9, 'all of these that would have workers, for lack of shared memory');
 	$small->stop;
 }

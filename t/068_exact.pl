@@ -29,8 +29,8 @@ my %key = (id => 'id', text => 'name', uuid => 'u', row => 'ROW(id, name)');
 # So many keys, of which a share are members: those whose number has a small hash.
 sub make_keys
 {
-	my ($node, $count, $share) = @_;
-	$node->safe_psql('postgres', <<"EOC");
+	my ($session, $count, $share) = @_;
+	$session->query(<<"EOC");
 DROP TABLE IF EXISTS universe;
 CREATE TABLE universe AS SELECT g::bigint AS id, 'user ' || g AS name, md5(g::text)::uuid AS u,
 	(hashint8extended(g, 42) & 1048575) < 1048576 * $share AS member
@@ -42,16 +42,16 @@ EOC
 
 sub publish
 {
-	my ($node, $settings, $type, $more) = @_;
-	return $node->safe_psql('postgres',
+	my ($session, $settings, $type, $more) = @_;
+	return $session->query(
 		"$settings CALL bloom_publish('$type', 'SELECT $key{$type}, member FROM universe', allow_shrink => true, allow_empty => true$more)");
 }
 
 # Keys that get another answer than their boolean, one by one and at once, and all keys.
 sub wrong
 {
-	my ($node, $type) = @_;
-	return $node->safe_psql('postgres', <<"EOC");
+	my ($session, $type) = @_;
+	return $session->query(<<"EOC");
 SELECT count(*) FILTER (WHERE bloom_lookup('$type', $key{$type}) <> member), count(*) FROM universe;
 SELECT count(*) FROM (
 	SELECT unnest(bloom_lookup_each('$type', array_agg($key{$type}))) AS found, unnest(array_agg(member)) AS member FROM universe GROUP BY id / 1000
@@ -62,42 +62,43 @@ EOC
 # Strangers that pass, of 200000.
 sub strangers
 {
-	my ($node) = @_;
-	return $node->safe_psql('postgres', "SELECT count(*) FROM generate_series(1, 200000) g WHERE bloom_lookup('id', -g::bigint)");
+	my ($session) = @_;
+	return $session->query("SELECT count(*) FROM generate_series(1, 200000) g WHERE bloom_lookup('id', -g::bigint)");
 }
 
 sub digest
 {
-	my ($node, $type) = @_;
-	return $node->safe_psql('postgres', "SELECT md5(string_agg(md5(bloomfilter_send(filter)), '' ORDER BY part)) FROM bloom_list_part WHERE name = '$type'");
+	my ($session, $type) = @_;
+	return $session->query("SELECT md5(string_agg(md5(bloomfilter_send(filter)), '' ORDER BY part)) FROM bloom_list_part WHERE name = '$type'");
 }
 
 my $node = new_node('exact');
+my $session = session($node);
 
 foreach my $share (0.0001, 0.5)
 {
-	make_keys($node, $keys, $share);
+	make_keys($session, $keys, $share);
 	foreach my $type (sort keys %key)
 	{
-		publish($node, $serial, $type, '');
-		is(wrong($node, $type), "0|$keys\n0", "$keys keys, a share of $share members: $type");
+		publish($session, $serial, $type, '');
+		is(wrong($session, $type), "0|$keys\n0", "$keys keys, a share of $share members: $type");
 	}
 	# Six standard deviations of what a rate of 1 % lets in.
-	my $passed = strangers($node);
+	my $passed = strangers($session);
 	cmp_ok($passed, '<', 200_000 * 0.01 + 6 * sqrt(200_000 * 0.01), "$passed of 200000 strangers pass");
 
 	# As the last one in parts, and in other processes.
-	like($node->safe_psql('postgres', "$parallel EXPLAIN SELECT count(id), bool_and(member) FROM universe"),
+	like($session->query("$parallel EXPLAIN SELECT count(id), bool_and(member) FROM universe"),
 		qr/Workers Planned: 1/, 'there is a second process');
 	foreach my $parts (1, 16)
 	{
-		$node->safe_psql('postgres', "CALL bloom_drop('row')");
-		publish($node, $serial, 'row', ", parts => $parts, seed => 7");
-		my $digest = digest($node, 'row');
-		is(wrong($node, 'row'), "0|$keys\n0", "in $parts parts");
-		$node->safe_psql('postgres', "CALL bloom_drop('row')");
-		publish($node, $parallel, 'row', ", parts => $parts, seed => 7");
-		is(digest($node, 'row'), $digest, "two processes make the same bytes, in $parts parts");
+		$session->query("CALL bloom_drop('row')");
+		publish($session, $serial, 'row', ", parts => $parts, seed => 7");
+		my $digest = digest($session, 'row');
+		is(wrong($session, 'row'), "0|$keys\n0", "in $parts parts");
+		$session->query("CALL bloom_drop('row')");
+		publish($session, $parallel, 'row', ", parts => $parts, seed => 7");
+		is(digest($session, 'row'), $digest, "two processes make the same bytes, in $parts parts");
 	}
 }
 
@@ -106,14 +107,14 @@ foreach my $members (0, 1, 1000)
 {
 	foreach my $others (0, 7, 30000)
 	{
-		$node->safe_psql('postgres', <<"EOC");
+		$session->query(<<"EOC");
 DROP TABLE universe;
 CREATE TABLE universe AS SELECT g::bigint AS id, 'user ' || g AS name, g <= $members AS member FROM generate_series(1, $members + $others) g;
 EOC
 		foreach my $p (1e-6, 0.9)
 		{
-			publish($node, $serial, 'text', ", p => $p, allow_type_change => true");
-			is(wrong($node, 'text'), '0|' . ($members + $others) . "\n0", "$members members, $others others at rate $p");
+			publish($session, $serial, 'text', ", p => $p, allow_type_change => true");
+			is(wrong($session, 'text'), '0|' . ($members + $others) . "\n0", "$members members, $others others at rate $p");
 		}
 	}
 }
@@ -122,26 +123,25 @@ EOC
 foreach my $case ([ 1.3, 10_000 ], [ 3, 80_000 ], [ 30, 10_000 ])
 {
 	my ($times, $count) = @$case;
-	make_keys($node, $count, 0.1);
-	$node->safe_psql('postgres', "CALL bloom_drop('id')");
-	publish($node, $serial, 'id', ', parts => 2, n => ' . int($count / 9.5));
-	my ($planned, $before) = split /\|/, $node->safe_psql('postgres', "SELECT planned_others, bytes FROM bloom_generation WHERE name = 'id' AND back = 0");
+	make_keys($session, $count, 0.1);
+	$session->query("CALL bloom_drop('id')");
+	publish($session, $serial, 'id', ', parts => 2, n => ' . int($count / 9.5));
+	my ($planned, $before) = split /\|/, $session->query("SELECT planned_others, bytes FROM bloom_generation WHERE name = 'id' AND back = 0");
 	my $more = int($planned * $times);
-	$node->safe_psql('postgres', "INSERT INTO universe SELECT g, 'user ' || g, NULL, false FROM generate_series($count + 1, $count + $more) g");
-	$node->safe_psql('postgres', "CALL bloom_refresh('id')");
-	is(wrong($node, 'id'), '0|' . ($count + $more) . "\n0", "others are $times times what was planned");
-	cmp_ok($node->safe_psql('postgres', "SELECT bytes FROM bloom_published WHERE name = 'id'"), '>', $before, 'the levels have grown') if $times > 2;
+	$session->query("INSERT INTO universe SELECT g, 'user ' || g, NULL, false FROM generate_series($count + 1, $count + $more) g");
+	$session->query("CALL bloom_refresh('id')");
+	is(wrong($session, 'id'), '0|' . ($count + $more) . "\n0", "others are $times times what was planned");
+	cmp_ok($session->query("SELECT bytes FROM bloom_published WHERE name = 'id'"), '>', $before, 'the levels have grown') if $times > 2;
 }
 # And within one run: the n of the caller is far too small, and the query's rows are never counted.
-make_keys($node, $keys, 0.3);
-publish($node, $serial, 'id', ', n => 100');
-is(wrong($node, 'id'), "0|$keys\n0", 'n was far too small');
+make_keys($session, $keys, 0.3);
+publish($session, $serial, 'id', ', n => 100');
+is(wrong($session, 'id'), "0|$keys\n0", 'n was far too small');
 
 # Blocks of the TOAST heap that look-ups read, without copies: one of a stranger, and at most three of a member.
 {
-	my $session = session($node);
 	$session->query("SET max_parallel_workers_per_gather = 0; SET bloomfilter.cache_size = 0");
-	make_keys($node, 430_000, 0.1);
+	make_keys($session, 430_000, 0.1);
 	$session->query("CALL bloom_drop('id')");
 	$session->query("CALL bloom_publish('id', 'SELECT id, member FROM universe')");
 	my $bits = $session->query("SELECT bytes * 8.0 / rows FROM bloom_published WHERE name = 'id'");
@@ -168,21 +168,21 @@ is(wrong($node, 'id'), "0|$keys\n0", 'n was far too small');
 	cmp_ok($stranger, '>=', 1, 'and one is counted');
 	cmp_ok($member, '<', 2.2, 'a member reads two, and seldom a third');
 	cmp_ok($member, '>', 1.9, 'and two are counted');
-	$session->quit;
 }
 
 # A dump has it all.
 {
 	my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 	my $row = "SELECT planned_others, others, unknown, conflicts, keys FROM bloom_generation WHERE name = 'id' AND back = 0";
-	my @before = (digest($node, 'id'), $node->safe_psql('postgres', $row));
+	my @before = (digest($session, 'id'), $session->query($row));
 	$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'an exact list is dumped');
-	$node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+	$session->query('CREATE DATABASE restored TEMPLATE template0');
 	$node->command_ok([ 'pg_restore', '-d', 'restored', $dump ], 'and restored');
 	is($node->safe_psql('restored', "SELECT md5(string_agg(md5(bloomfilter_send(filter)), '' ORDER BY part)) FROM bloom_list_part WHERE name = 'id'"), $before[0], 'with its bytes');
 	is($node->safe_psql('restored', $row), $before[1], 'and its row');
 	is($node->safe_psql('restored', "SELECT count(*) FROM universe WHERE bloom_lookup('id', id) <> member"), 0, 'and its answers');
 }
+$session->quit;
 $node->stop;
 
 # Where shared memory is too small one process builds, and the bytes are the same.
@@ -192,19 +192,23 @@ SKIP:
 	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
 	my $small = new_node('small', conf => "dynamic_shared_memory_type = mmap\n");
 	my $data = $small->data_dir;
-	make_keys($small, 50_000, 0.2);
-	publish($small, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
-	my $digest = digest($small, 'text');
+	my $session = session($small);
+	make_keys($session, 50_000, 0.2);
+	publish($session, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
+	my $digest = digest($session, 'text');
 	unlike(slurp_file($small->logfile), qr/own memory/, 'with shared memory');
+	$session->quit;
 	$small->stop;
 	rmdir "$data/pg_dynshmem" or die $!;
 	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
 	$small->start;
-	$small->safe_psql('postgres', "CALL bloom_drop('text')");
-	publish($small, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
+	$session = session($small);
+	$session->query("CALL bloom_drop('text')");
+	publish($session, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
 	like(slurp_file($small->logfile), qr/list "text" is built by one process in its own memory/, 'without it one process builds');
-	is(digest($small, 'text'), $digest, 'the same bytes');
-	is(wrong($small, 'text'), "0|50000\n0", 'with no wrong answer');
+	is(digest($session, 'text'), $digest, 'the same bytes');
+	is(wrong($session, 'text'), "0|50000\n0", 'with no wrong answer');
+	$session->quit;
 	$small->stop;
 }
 

@@ -18,6 +18,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 use BloomTest::Session;
+use BloomTest::Template;
 
 our @EXPORT = qw(
   new_node

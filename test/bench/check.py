@@ -1,7 +1,8 @@
-"""Whether a run of bench/run wrote what its figures promise: check.py BENCH OUT.
+"""Whether a run of bench/run wrote what its figures promise: check.py BENCH OUT [FIGURE...].
 
 Each table named in a figure's program is there, and ours has a number in each of its
-rows; each plot named in plots/draw.py is a drawing; the report tells of each table.
+rows; the report tells of each table. Of all figures also: each plot named in plots/draw.py is a
+drawing, and one build was compared with another.
 """
 
 import glob
@@ -12,7 +13,7 @@ import sys
 import xml.dom.minidom
 
 sys.dont_write_bytecode = True
-BENCH, OUT = sys.argv[1:]
+BENCH, OUT, *FIGURES = sys.argv[1:]
 sys.path.insert(0, os.path.join(BENCH, "lib"))
 
 from table import Results  # noqa: E402 (the path comes first)
@@ -78,20 +79,26 @@ def wrong_ratios(path):
 
 
 def main():
-    tables = names(r'Table\(run, "(\w+)"', "fig*.py")
+    tables = [table for figure in FIGURES or "*" for table in names(r'Table\(run, "(\w+)"', f"fig{figure}_*.py")]
     report = read(OUT, "results.md")
     # One needs a header that is in no package: bench/run --fuse.
     for name in set(tables) - {"fig5_fuse"}:
         check(f"table {name}", wrong_rows(os.path.join(OUT, "results", f"{name}.tsv")))
         check(f"report on {name}", [] if name in report else ["not a word"])
+    check("there are tables to look for", [] if tables else [FIGURES])
+    if not FIGURES:
+        check_all(tables)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+def check_all(tables):
     plots = names(r'Plot\(run, results, f?"([\w{}]+)"', "plots/draw.py")
     for name in plots:
         found = glob.glob(os.path.join(OUT, "plots", re.sub(r"{\w+}", "*", name) + ".svg"))
         check(f"plot {name}", (problem for path in found or [name] for problem in wrong_drawing(path)))
     check("one build against another", wrong_ratios(os.path.join(OUT, "against")))
     check("there are tables and plots to look for", [] if len(tables) > 8 and len(plots) > 6 else [tables, plots])
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
 
 
 sys.exit(main())

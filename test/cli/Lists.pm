@@ -59,7 +59,7 @@ sub soon
 	{
 		my $result = $condition->();
 		return $result if $result;
-		sleep 0.05;
+		sleep 0.1;
 	}
 	return $condition->();
 }

@@ -104,7 +104,7 @@ sub wait_for
 {
 	my ($seconds, $condition) = @_;
 	my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
-	sleep 0.05 while !$condition->() && clock_gettime(CLOCK_MONOTONIC) < $end;
+	sleep 0.1 while !$condition->() && clock_gettime(CLOCK_MONOTONIC) < $end;
 	return $condition->();
 }
 

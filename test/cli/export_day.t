@@ -26,6 +26,8 @@ use Server;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
+skip_leaks();
+
 server_dsn();
 my $seconds = $ENV{BLOOMFILTER_DAY_SECONDS} // 12;
 my $seed = $ENV{BLOOMFILTER_DAY_SEED} // int(rand(1 << 31));

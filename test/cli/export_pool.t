@@ -16,6 +16,8 @@ use Hosts;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 server_dsn();
 my ($pgbouncer) = grep { -x } '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer';
 plan skip_all => 'pgbouncer is not installed' if !defined $pgbouncer;

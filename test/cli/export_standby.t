@@ -14,6 +14,8 @@ use Hosts;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 server_dsn();
 my $url = begin_nginx(free_port());
 my $primary = Cluster->new('primary');

@@ -15,6 +15,8 @@ use Hosts;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 my $dsn = own_database('bloomfilter_cli_export_status');
 mkdir 'www';
 my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1');

@@ -18,6 +18,8 @@ use Lists;
 use Readers qw(open_readers);
 use Test::More;
 
+skip_leaks();
+
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $plain = $ENV{BLOOMFILTER_PLAIN} // program();
 my $url = begin_nginx(free_port());

@@ -19,6 +19,8 @@ use Server;
 use Test::More;
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
+skip_leaks();
+
 my $dsn = own_database('bloomfilter_cli_url_cache');
 mkdir 'www';
 

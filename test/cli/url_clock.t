@@ -20,6 +20,8 @@ use Readers;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 my $dsn = own_database('bloomfilter_cli_url_clock');
 plan skip_all => 'no program without sanitizers: set BLOOMFILTER_PLAIN, or run make -C test/cli check-pull'
   if !defined $plain || !-x $plain;

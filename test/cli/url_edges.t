@@ -18,6 +18,8 @@ use Server;
 use Test::More;
 use XXH64;
 
+skip_leaks();
+
 my $dsn = own_database('bloomfilter_cli_url_edges');
 mkdir 'hosts';
 my $port = free_port();

@@ -52,12 +52,12 @@ sub make_folder
 sub fill
 {
 	my ($self, $free) = @_;
-	my $block = "\0" x 4096;
+	my $block = "\0" x (1024 * 1024);
 	my $size = 0;
 	open(my $file, '>:raw', "$self->{folder}/ballast") or die $!;
-	while ((syswrite($file, $block) // 0) == length $block)
+	while (my $written = syswrite($file, $block))
 	{
-		$size += length $block;
+		$size += $written;
 	}
 	truncate $file, $size > $free ? $size - $free : 0 or die $!;
 	close $file;
