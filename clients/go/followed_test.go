@@ -245,18 +245,6 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Every bit of who the file is counts.
-func TestDamagedPages(t *testing.T) {
-	b, path := vectorPage(t, "here"), filepath.Join(t.TempDir(), "f")
-	for bit := 0; bit < whoBytes*8; bit++ {
-		b[bit>>3] ^= 1 << (bit & 7)
-		if _, err := Open(writeFile(t, path, b)); err == nil {
-			t.Errorf("flipped bit %d was accepted", bit)
-		}
-		b[bit>>3] ^= 1 << (bit & 7)
-	}
-}
-
 // Keys come in while the file is mapped; a copy stays, and a watched one is made anew.
 func TestKeysComeIn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.bloom")

@@ -35,7 +35,6 @@ public sealed class WatchedBloomFilter
 	[DllImport(Library)] static extern int bloomfilter_get_status(IntPtr filter, out BloomFilterStatus status, UIntPtr size);
 	[DllImport(Library)] static extern IntPtr bloomfilter_strerror(int code);
 
-	const int KeyText = 2;
 	readonly IntPtr watched, reader;	// a reader is for one thread at a time: hence the lock
 
 	public WatchedBloomFilter(string path)
@@ -59,11 +58,8 @@ public sealed class WatchedBloomFilter
 
 	public bool Contains(long key) => Ask(filter => bloomfilter_contains_int64(filter, key));
 
-	public bool Contains(string key)
-	{
-		var bytes = Encoding.UTF8.GetBytes(key);
-		return Ask(filter => bloomfilter_contains(filter, KeyText, bytes, (UIntPtr) bytes.Length));
-	}
+	// 2 is BLOOMFILTER_KEY_TEXT
+	public bool Contains(string key) => Ask(filter => bloomfilter_contains(filter, 2, Encoding.UTF8.GetBytes(key), (UIntPtr) Encoding.UTF8.GetByteCount(key)));
 
 	public bool[] ContainsMany(long[] keys)
 	{
@@ -82,28 +78,20 @@ public sealed class WatchedBloomFilter
 
 static class Look
 {
-	static string Answer(WatchedBloomFilter filter, string line)
+	static object[] Answer(WatchedBloomFilter filter, string line)
 	{
 		if (line == "status")
-			return $"serial {filter.Status().Serial} reason {filter.Status().Reason}";
-		var keys = line.StartsWith("text ") ? new long[0] : line.Split(' ').Select(long.Parse).ToArray();
-		var found = keys.Length > 1 ? filter.ContainsMany(keys) : new[] { keys.Length == 1 ? filter.Contains(keys[0]) : filter.Contains(line.Substring(5)) };
-		return string.Join(" ", found.Select(one => one ? "true" : "false"));
+			return new object[] { "serial", filter.Status().Serial, "reason", filter.Status().Reason };
+		if (line.StartsWith("text "))
+			return new object[] { filter.Contains(line.Substring(5)) };
+		var keys = line.Split(' ').Select(long.Parse).ToArray();
+		return keys.Length == 1 ? new object[] { filter.Contains(keys[0]) } : filter.ContainsMany(keys).Cast<object>().ToArray();
 	}
 
-	static int Main(string[] arguments)
+	static void Main(string[] arguments)
 	{
-		try
-		{
-			var filter = new WatchedBloomFilter(arguments[0]);
-			for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
-				Console.WriteLine(Answer(filter, line));
-			return 0;
-		}
-		catch (IOException error)
-		{
-			Console.Error.WriteLine(error.Message);
-			return 2;
-		}
+		var filter = new WatchedBloomFilter(arguments[0]);
+		for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
+			Console.WriteLine(string.Join(" ", Answer(filter, line)).Replace("True", "true").Replace("False", "false"));
 	}
 }

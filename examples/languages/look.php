@@ -7,7 +7,6 @@
 
 final class WatchedBloomFilter
 {
-    private const KEY_TEXT = 2;
     private FFI $c;
     private FFI\CData $watched, $reader;
 
@@ -44,7 +43,7 @@ final class WatchedBloomFilter
     public function contains(int|string $key): bool
     {
         return $this->ask(fn ($filter) => is_int($key) ? $this->c->bloomfilter_contains_int64($filter, $key)
-            : $this->c->bloomfilter_contains($filter, self::KEY_TEXT, $key, strlen($key)));
+            : $this->c->bloomfilter_contains($filter, 2, $key, strlen($key)));  // BLOOMFILTER_KEY_TEXT
     }
 
     /** @param list<int> $keys */
@@ -65,18 +64,13 @@ final class WatchedBloomFilter
     }
 }
 
-try {
-    $filter = new WatchedBloomFilter($argv[1]);
-    while (($line = fgets(STDIN)) !== false) {
-        $keys = explode(' ', rtrim($line, "\n"), 2);
-        $found = match ($keys[0]) {
-            'status' => (fn ($status) => sprintf('serial %u reason %s', $status->serial, FFI::string($status->reason)))($filter->status()),
-            'text' => [$filter->contains($keys[1])],
-            default => count($keys) === 1 ? [$filter->contains((int) $keys[0])] : $filter->containsMany(array_map('intval', explode(' ', $line))),
-        };
-        echo is_array($found) ? implode(' ', array_map('json_encode', $found)) : $found, "\n";
-    }
-} catch (RuntimeException $error) {
-    fwrite(STDERR, $error->getMessage() . "\n");
-    exit(2);
+$filter = new WatchedBloomFilter($argv[1]);
+while (($line = fgets(STDIN)) !== false) {
+    $keys = explode(' ', rtrim($line, "\n"), 2);
+    $found = match ($keys[0]) {
+        'status' => (fn ($status) => sprintf('serial %u reason %s', $status->serial, FFI::string($status->reason)))($filter->status()),
+        'text' => [$filter->contains($keys[1])],
+        default => count($keys) === 1 ? [$filter->contains((int) $keys[0])] : $filter->containsMany(array_map('intval', explode(' ', $line))),
+    };
+    echo is_array($found) ? implode(' ', array_map('json_encode', $found)) : $found, "\n";
 }

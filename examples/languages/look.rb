@@ -23,8 +23,6 @@ module LibBloomFilter
 end
 
 class WatchedBloomFilter
-  KEY_TEXT = 2
-
   def initialize(path)
     detail = LibBloomFilter::Detail.malloc(Fiddle::RUBY_FREE)
     watched, @reader = Array.new(2) { Fiddle::Pointer.malloc(Fiddle::SIZEOF_VOIDP, Fiddle::RUBY_FREE) }
@@ -46,7 +44,7 @@ class WatchedBloomFilter
 
   def contains(key) = ask { |filter| LibBloomFilter.bloomfilter_contains_int64(filter, key) }
 
-  def contains_text(key) = ask { |filter| LibBloomFilter.bloomfilter_contains(filter, KEY_TEXT, key, key.bytesize) }
+  def contains_text(key) = ask { |filter| LibBloomFilter.bloomfilter_contains(filter, 2, key, key.bytesize) } # BLOOMFILTER_KEY_TEXT
 
   def contains_many(keys)
     found = "\0" * keys.size
@@ -61,18 +59,13 @@ class WatchedBloomFilter
   end
 end
 
-begin
-  $stdout.sync = true
-  filter = WatchedBloomFilter.new(ARGV[0])
-  $stdin.each_line(chomp: true) do |line|
-    puts case line
-         when 'status' then "serial #{filter.status.serial} reason #{filter.status.reason.pack('c*').unpack1('Z*')}"
-         when /\Atext (.*)/ then filter.contains_text($1)
-         when /\A-?\d+\z/ then filter.contains(line.to_i)
-         else filter.contains_many(line.split.map(&:to_i)).join(' ')
-         end
-  end
-rescue IOError => error
-  warn error.message
-  exit 2
+$stdout.sync = true
+filter = WatchedBloomFilter.new(ARGV[0])
+$stdin.each_line(chomp: true) do |line|
+  puts case line
+       when 'status' then "serial #{filter.status.serial} reason #{filter.status.reason.pack('c*').unpack1('Z*')}"
+       when /\Atext (.*)/ then filter.contains_text($1)
+       when /\A-?\d+\z/ then filter.contains(line.to_i)
+       else filter.contains_many(line.split.map(&:to_i)).join(' ')
+       end
 end

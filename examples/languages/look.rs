@@ -5,7 +5,7 @@
 // WatchedBloomFilter is for a program of yours; main asks it for each line of its input.
 use std::ffi::{c_void, CStr, CString};
 use std::os::raw::{c_char, c_int, c_uint};
-use std::{io::BufRead, mem::size_of, ptr};
+use std::{mem::size_of, ptr};
 
 #[repr(C)]
 struct Detail { code: c_int, system_error: c_int, text: [c_char; 512] }
@@ -29,8 +29,6 @@ extern "C" {
     fn bloomfilter_get_status(filter: *const c_void, status: *mut Status, size: usize) -> c_int;
     fn bloomfilter_strerror(code: c_int) -> *const c_char;
 }
-
-const KEY_TEXT: c_int = 2;
 
 fn text(chars: *const c_char) -> String {
     unsafe { CStr::from_ptr(chars) }.to_string_lossy().into_owned()
@@ -63,7 +61,7 @@ impl WatchedBloomFilter {
     }
 
     pub fn contains_text(&mut self, key: &str) -> Result<bool, String> {
-        self.ask(|filter| unsafe { bloomfilter_contains(filter, KEY_TEXT, key.as_ptr(), key.len()) })
+        self.ask(|filter| unsafe { bloomfilter_contains(filter, 2, key.as_ptr(), key.len()) }) // BLOOMFILTER_KEY_TEXT
     }
 
     pub fn contains_many(&mut self, keys: &[i64]) -> Result<Vec<bool>, String> {
@@ -79,22 +77,16 @@ impl WatchedBloomFilter {
     }
 }
 
-fn answer(filter: &mut WatchedBloomFilter, line: &str) -> Result<String, String> {
-    if line == "status" {
-        return filter.status().map(|status| format!("serial {} reason {}", status.serial, text(status.reason.as_ptr())));
-    }
-    if let Some(key) = line.strip_prefix("text ") {
-        return filter.contains_text(key).map(|found| found.to_string());
-    }
-    let keys: Vec<i64> = line.split(' ').filter_map(|key| key.parse().ok()).collect();
-    let found = if keys.len() == 1 { vec![filter.contains(keys[0])?] } else { filter.contains_many(&keys)? };
-    Ok(found.iter().map(bool::to_string).collect::<Vec<_>>().join(" "))
-}
-
 fn main() -> Result<(), String> {
     let mut filter = WatchedBloomFilter::open(&std::env::args().nth(1).expect("a file"))?;
-    for line in std::io::stdin().lock().lines() {
-        println!("{}", answer(&mut filter, &line.map_err(|error| error.to_string())?)?);
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let keys: Vec<i64> = line.split(' ').filter_map(|key| key.parse().ok()).collect();
+        match line.split_once(' ') {
+            Some(("text", key)) => println!("{}", filter.contains_text(key)?),
+            Some(_) => println!("{}", filter.contains_many(&keys)?.iter().map(bool::to_string).collect::<Vec<_>>().join(" ")),
+            None if line == "status" => filter.status().map(|status| println!("serial {} reason {}", status.serial, text(status.reason.as_ptr())))?,
+            None => println!("{}", filter.contains(keys[0])?),
+        }
     }
     Ok(())
 }

@@ -4,103 +4,47 @@
  */
 #include "bf_explain.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "bf_filter.h"
 #include "bf_hash.h"
 #include "bf_key.h"
 
-/* Where the second column begins. */
-#define NAME_WIDTH	10
+/* The second column begins behind ten characters. */
+#define NAME "%-10s"
 
-/* Digits of the largest number of 64 bits. */
-#define MAX_DIGITS	20
+/* Writes at the end of a text, which is named twice, and gives its new end. */
+#define ADD(text, ...) ((text) + sprintf(text, __VA_ARGS__))
 
-static char *
-add_text(char *at, const char *text)
-{
-	size_t		length = strlen(text);
-
-	memcpy(at, text, length + 1);
-	return at + length;
-}
-
-static char *
-add_name(char *at, const char *name)
-{
-	size_t		length = strlen(name);
-
-	memcpy(at, name, length);
-	memset(at + length, ' ', NAME_WIDTH - length);
-	return at + NAME_WIDTH;
-}
-
-static char *
-add_number(char *at, uint64_t number)
-{
-	char		digits[MAX_DIGITS];
-	size_t		count = 0;
-
-	do
-	{
-		digits[count++] = (char) ('0' + number % 10);
-		number /= 10;
-	} while (number > 0);
-	while (count > 0)
-		*at++ = digits[--count];
-	*at = '\0';
-	return at;
-}
-
-static char *
-add_hex(char *at, const uint8_t *bytes, size_t length)
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t		i;
-
-	for (i = 0; i < length; i++)
-	{
-		*at++ = digits[bytes[i] >> 4];
-		*at++ = digits[bytes[i] & 15];
-	}
-	*at = '\0';
-	return at;
-}
-
-/* A number of 64 bits, the most significant digit first. */
 static char *
 add_word(char *at, const char *name, uint64_t word)
 {
-	uint8_t		bytes[8];
-	unsigned	i;
-
-	for (i = 0; i < 8; i++)
-		bytes[i] = (uint8_t) (word >> (56 - 8 * i));
-	return add_text(add_hex(add_name(at, name), bytes, 8), "\n");
+	return ADD(at, NAME "%016" PRIx64 "\n", name, word);
 }
 
 static char *
-add_key(char *at, const void *key, size_t length)
+add_key(char *at, const uint8_t *key, size_t length)
 {
-	size_t		shown = length < BF_EXPLAIN_SHOWN ? length : BF_EXPLAIN_SHOWN;
+	size_t		i;
 
-	at = add_name(at, "bytes");
-	at = length == 0 ? add_text(at, "-") : add_hex(at, key, shown);
-	return add_text(at, shown < length ? "...\n" : "\n");
+	at = ADD(at, NAME "%s", "bytes", length == 0 ? "-" : "");
+	for (i = 0; i < length && i < BF_EXPLAIN_SHOWN; i++)
+		at = ADD(at, "%02x", key[i]);
+	return ADD(at, i < length ? "...\n" : "\n");
 }
 
 /* Which of how many, counted from 0. */
 static char *
-add_place(char *at, const char *name, uint64_t number, uint64_t all)
+add_place(char *at, const char *name, uint32_t number, uint32_t all)
 {
-	at = add_number(add_name(at, name), number);
-	return add_text(add_number(add_text(at, " of "), all), "\n");
+	return ADD(at, NAME "%" PRIu32 " of %" PRIu32 "\n", name, number, all);
 }
 
 char *
 bf_explain_number(char *text, const char *name, uint64_t number)
 {
-	return add_text(add_number(add_name(text, name), number), "\n");
+	return ADD(text, NAME "%" PRIu64 "\n", name, number);
 }
 
 char *
@@ -109,7 +53,7 @@ bf_explain_key(char *text, const bf_header *header, uint32_t key_type, const voi
 {
 	char		kind[BF_KEY_TEXT_BYTES];
 
-	text = add_text(add_text(add_name(text, "kind"), bf_key_type_text(key_type, kind)), "\n");
+	text = ADD(text, NAME "%s\n", "kind", bf_key_type_text(key_type, kind));
 	text = bf_explain_number(text, "length", length);
 	text = add_key(text, key, length);
 	text = add_word(text, "seed", header->seed);
@@ -123,30 +67,20 @@ bf_explain_probes(char *text, const bf_header *header, uint64_t hash, const uint
 {
 	unsigned	i;
 
-	text = add_name(text, "probes");
+	text = ADD(text, NAME, "probes");
 	for (i = 0; i < header->probes; i++)
 	{
 		uint32_t	bit = bf_probe_bit(bf_probe(hash, i), header->log2_block_bits);
 
-		text = add_number(add_text(text, i == 0 ? "" : " "), bit);
-		text = add_text(text, (block[bit >> 3] >> (bit & 7) & 1) != 0 ? "=1" : "=0");
+		text = ADD(text, "%s%" PRIu32 "=%d", i == 0 ? "" : " ", bit, block[bit >> 3] >> (bit & 7) & 1);
 	}
-	return add_text(text, "\n");
+	return ADD(text, "\n");
 }
 
 char *
 bf_explain_answer(char *text, int answer)
 {
-	const char *word = answer == BF_EXPLAIN_OTHER_PART ? "other part" : answer ? "true" : "false";
-
-	return add_text(add_name(text, "answer"), word);
-}
-
-char *
-bf_explain_change(char *text, uint64_t state)
-{
-	text = add_text(add_name(text, "change"), (state & 1) != 0 ? "true " : "false ");
-	return add_text(add_number(text, state >> 1), "\n");
+	return ADD(text, NAME "%s", "answer", answer == BF_EXPLAIN_OTHER_PART ? "other part" : answer ? "true" : "false");
 }
 
 /* The levels of an exact filter up to the first that does not have the key. */
@@ -187,7 +121,7 @@ bf_explain(char *text, const bf_shape *shape, const uint8_t *blocks, uint32_t ke
 	}
 	if (change != 0 && answer != BF_EXPLAIN_OTHER_PART)
 	{
-		text = bf_explain_change(text, change);
+		text = ADD(text, NAME "%s %" PRIu64 "\n", "change", (change & 1) != 0 ? "true" : "false", change >> 1);
 		answer = (int) (change & 1);
 	}
 	bf_explain_answer(text, answer);

@@ -33,16 +33,13 @@ extern char *bf_explain_probes(char *text, const bf_header *header, uint64_t has
 							   const uint8_t *block);
 extern char *bf_explain_answer(char *text, int answer);
 
-/* The line of a key that was changed by day: its state is version * 2 + value. */
-extern char *bf_explain_change(char *text, uint64_t state);
-
 /* A line of a name and a number, for what only some filters have. */
 extern char *bf_explain_number(char *text, const char *name, uint64_t number);
 
 /*
  * All of it for one filter with its blocks; of an exact one with the probes of each level that
- * is looked at.  change is the state of a key that was changed by day, whose answer holds then,
- * or 0.  Returns the answer.
+ * is looked at.  change is the state of a key that was changed by day, version * 2 + value,
+ * whose answer holds then, or 0.  Returns the answer.
  */
 extern int	bf_explain(char *text, const bf_shape *shape, const uint8_t *blocks,
 					   uint32_t key_type, const void *key, size_t length, uint64_t change);

@@ -36,6 +36,7 @@ foreach my $length (0, 63, 64, length($sound) - 1)
 	is((run('', 'verify', 'cut'))[0], 1, "cut off at $length");
 }
 refuses(qr/nowhere/, '', 'verify', 'nowhere');
+refuses(qr/--copy excludes --null/, "1\n", 'verify', '--copy', '--null', '-k', '-', 'nowhere');
 
 # Key files
 spew('keys', lines(1 .. 10_000));

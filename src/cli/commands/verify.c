@@ -52,6 +52,8 @@ read_plan(const command_line *line)
 
 	read_options(line, options);
 	plan.path = only_operand(line, "filter");
+	if (plan.copy && plan.null)
+		usage_error(line, "--copy excludes --null: COPY's rows end with newlines");
 	return plan;
 }
 

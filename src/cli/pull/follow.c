@@ -5,6 +5,7 @@
 #include "pull.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "stop.h"
@@ -30,6 +31,22 @@ pull_check_name(follower *f, const char *name)
 		return true;
 	f->reason = "identity";
 	return file_refuse_list(&f->file, who->name, name);
+}
+
+bool
+pull_check_list(follower *f, const char *name, const uint8_t *identity, const char *other)
+{
+	const feed_who *who = &f->file.who;
+	char		text[600];
+
+	if (f->plan->name != NULL && strcmp(f->plan->name, name) != 0)
+	{
+		snprintf(text, sizeof text, "it is the list \"%s\", not \"%s\"", name, f->plan->name);
+		return pull_refuse(f, "identity", text);
+	}
+	return pull_check_name(f, name) &&
+		(who->parts == 0 || f->plan->allow_older || memcmp(who->identity, identity, FEED_IDENTITY_BYTES) == 0 ||
+		 pull_refuse(f, "identity", other));
 }
 
 /* True if FILE is as it should be; else the look is over, and maybe the follower. */

@@ -224,21 +224,6 @@ tell_known(const follower *f, source *s)
 	s->known_true_at = file->now.true_at;
 }
 
-/* What was looked at is the list that FILE has. */
-static bool
-check_list(follower *f, source *s)
-{
-	if (f->plan->name != NULL && strcmp(f->plan->name, s->news.name) != 0)
-		complain("%s: refused: it is the list \"%s\", not \"%s\"", f->plan->out, s->news.name, f->plan->name);
-	else if (!pull_check_name(f, s->news.name))
-		return source_refuse(s, "identity");
-	else if (s->known && memcmp(s->news.identity, s->known_identity, sizeof s->news.identity) != 0)
-		complain("%s: refused: the index is another server's or another database's than the one that is here", f->plan->out);
-	else
-		return true;
-	return source_refuse(s, "identity");
-}
-
 /*
  * What the server has is in the image, and is the list that FILE has.  If not, the connection
  * ends: a pooler may lead to the right server next.
@@ -249,15 +234,18 @@ read_server(follower *f)
 	server_look *look = f->state;
 	source	   *s = &look->source;
 	bool		begun = look->connection != NULL;
+	bool		looked;
 
 	tell_known(f, s);
 	s->reason = "no-look";
 	if (!begun)
 		look->connection = server_connect(f->plan->dsn);
-	if (look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection) &&
-		check_list(f, s))
+	looked = look->connection != NULL && (begun || source_begin(s, look->connection)) && source_look(s, look->connection);
+	if (!looked)
+		f->reason = s->reason;
+	else if (pull_check_list(f, s->news.name, s->news.identity,
+							 "the index is another server's or another database's than the one that is here"))
 		return true;
-	f->reason = s->reason;
 	PQfinish(look->connection);
 	look->connection = NULL;
 	return false;

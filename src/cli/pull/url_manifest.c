@@ -5,7 +5,6 @@
 #include "url.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "messages.h"
@@ -14,27 +13,6 @@
 /* What may lie between the clocks of host and exporter, microseconds. */
 #define CLOCK_GRACE UINT64_C(300000000)
 #define DAY UINT64_C(86400000000)
-
-/* Whether it is the list that is here, or was asked for. */
-static bool
-check_identity(url_look *look, const feed_manifest *m)
-{
-	const feed_who *who = &look->f->file.who;
-	bool		known = who->parts > 0;
-	const char *name = look->f->plan->name;
-	char		text[600];
-
-	if (name != NULL && strcmp(name, m->name) != 0)
-	{
-		snprintf(text, sizeof text, "it is the list \"%s\", not \"%s\"", m->name, name);
-		return pull_refuse(look->f, "identity", text);
-	}
-	if (!pull_check_name(look->f, m->name))
-		return false;
-	if (known && memcmp(who->identity, m->identity, FEED_IDENTITY_BYTES) != 0 && !look->f->plan->allow_older)
-		return pull_refuse(look->f, "identity", "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once");
-	return true;
-}
 
 bool
 url_check_expiry(url_look *look, uint64_t expires)
@@ -86,7 +64,9 @@ url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *an
 		return pull_refuse(look->f, "signature", "it has no right signature of a key that was given by --key");
 	problem = feed_manifest_read(text, (size_t) bytes->length, m, &line);
 	if (problem == NULL)
-		return check_identity(look, m) && check_serial(look, m, digest);
+		return pull_check_list(look->f, m->name, m->identity,
+							   "it is another list of this name: ask who keeps it, and if that is right, say --allow-older once") &&
+			check_serial(look, m, digest);
 	complain("%s: what the server sent is no manifest (content type \"%s\"): manifest line %u %s", look->f->plan->out,
 			 answer->type, line, problem);
 	return false;

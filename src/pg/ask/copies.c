@@ -44,9 +44,6 @@
 #define MAX_KNOWN 32768
 #define MAX_KEPT 1024
 
-/* Copies at a time: each is a memory context, and a value without one needs an entry, too. */
-#define MAX_COPIES 16384
-
 /* An entry of the table of what is known. */
 typedef struct BfpgKnown
 {
@@ -78,7 +75,6 @@ static known_hash *known = NULL;
 
 /* Values with a copy, in the order in which they were confirmed, or copied since. */
 static dlist_head copied = DLIST_STATIC_INIT(copied);
-static uint32 copied_count = 0;
 static uint64 copied_bytes = 0;
 
 /* Counts this process's transactions. */
@@ -101,7 +97,6 @@ drop_copy(BfpgStored *stored)
 	stored->blocks = NULL;
 	stored->spent = 0;
 	dlist_delete(&stored->node);
-	copied_count--;
 	copied_bytes -= copy_bytes(stored);
 	bfpg_epoch++;
 	bfpg_filter_free(copy);
@@ -228,7 +223,7 @@ make_room(uint64 bytes)
 {
 	uint64		now = bfpg_clock();
 
-	while (!has_room(bytes) || copied_count >= MAX_COPIES)
+	while (!has_room(bytes))
 	{
 		BfpgStored *oldest = dlist_head_element(BfpgStored, node, &copied);
 
@@ -258,7 +253,6 @@ make_copy(BfpgStored *stored)
 	stored->copy = copy;
 	stored->blocks = copy->blocks;
 	dlist_push_tail(&copied, &stored->node);
-	copied_count++;
 	copied_bytes += copy_bytes(stored);
 	ereport(DEBUG1,
 			(errmsg_internal("bloomfilter %u of TOAST relation %u is copied, " UINT64_FORMAT " bytes",

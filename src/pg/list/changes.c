@@ -3,9 +3,9 @@
  *	  Changes of a list that are in force: keys whose answer isn't the filter's.
  *
  * bloom_change has one row for each key that was changed, bloom_absorbed what the generations have
- * taken up.  A change is in force unless the current generation has absorbed its very version:
+ * absorbed.  A change is in force unless the current generation has absorbed its very version:
  *
- * 1. A publish takes up, as its last statement, what its snapshot sees: the rows of its query and
+ * 1. A publish absorbs, as its last statement, what its snapshot sees: the rows of its query and
  *	  the versions of their changes are of one moment.  (Mutations J1, J2.)
  * 2. A key that is changed again has another version, which nothing has absorbed.  (J3.)
  * 3. Both tables and the filter's row are read under one snapshot.  (J4.)
@@ -280,7 +280,7 @@ bfpg_changes_expect(BfpgChanges *changes, int keys)
 		read_all(changes, reads[changes->reads++].changes);
 }
 
-/* Whether the current generation has taken up this version of a key. */
+/* Whether the current generation has absorbed this version of a key. */
 static bool
 is_absorbed(const BfpgChanges *changes, Datum key, int64 version)
 {

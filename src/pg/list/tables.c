@@ -82,8 +82,9 @@ refuse_trigger(Relation table, const Trigger *trigger)
 			 errhint("Drop the trigger or the foreign key, and REVOKE TRIGGER, REFERENCES on the table.")));
 }
 
-void
-bfpg_check_table(Relation table)
+/* Throws unless it belongs to a superuser, and has no trigger but the extension's; its lock keeps new ones out. */
+static void
+check_table(Relation table)
 {
 	const TriggerDesc *triggers = table->trigdesc;
 	int			i;
@@ -106,7 +107,7 @@ check_tables(Oid schema)
 	{
 		Relation	table = table_open(bfpg_list_relation(schema, tables[i]), RowExclusiveLock);
 
-		bfpg_check_table(table);
+		check_table(table);
 		owner = table->rd_rel->relowner;
 		table_close(table, NoLock);
 	}
@@ -154,7 +155,7 @@ bfpg_run_statement(Oid schema, const char *sql, int count, const ParamExternData
 void
 bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int expected)
 {
-	bfpg_check_table(table);
+	check_table(table);
 	run_as_owner(table->rd_rel->relowner, NULL, plan, parameters, expected);
 }
 

@@ -41,12 +41,7 @@ extern void bfpg_run_statement(Oid schema, const char *sql, int count, const Par
  */
 extern void bfpg_run_plan(Relation table, SPIPlanPtr plan, ParamListInfo parameters, int expected);
 
-/*
- * Throws unless a table of the extension belongs to a superuser, and has no trigger but the
- * extension's.  For those who write a table by other means, and hold a lock on it that keeps new
- * triggers out.
- */
-extern void bfpg_check_table(Relation table);
+/* Throws unless a table of the extension belongs to a superuser. */
 extern void bfpg_check_table_owner(Relation table);
 
 #endif							/* BFPG_TABLES_H */

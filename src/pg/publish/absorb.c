@@ -1,14 +1,14 @@
 /*
  * absorb.c
- *	  What a publish does with the changes of its list: takes up what its query has seen, and takes
- *	  away what both generations have taken up.
+ *	  What a publish does with the changes of its list: absorbs what its query has seen, and removes
+ *	  what both generations have absorbed.
  *
  * The statements hold no lock that a changer waits for, wait for no changer, and can't fail by one,
  * since they update and delete no row of bloom_change that another transaction has changed
  * (t/090_tracked.pl):
  *
- * 1. To take a change up is to insert its version into bloom_absorbed.  (Mutation J2.)
- * 2. A change goes only if the current generation has taken up this very version, and so has the
+ * 1. To absorb a change is to insert its version into bloom_absorbed.  (Mutation J2.)
+ * 2. A change goes only if the current generation has absorbed this very version, and so has the
  *	  generation before, which bloom_rollback brings back.  (J12, J13.)
  * 3. A row that somebody has locked is left for the next time.  (J14.)
  */
@@ -49,7 +49,7 @@ bfpg_absorb_prune(const BfpgPlace *place, const char *name)
 
 /*
  * Of a list that is dropped.  Whoever changes a key whose row was deleted waits for the end of the
- * transaction: so in a transaction block they stay.  What stays is taken up by the first publish of
+ * transaction: so in a transaction block they stay.  What stays is absorbed by the first publish of
  * that name.
  */
 void

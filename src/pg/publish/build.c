@@ -190,9 +190,9 @@ check_memory(const BfpgPublication *list, const bf_shape *shape)
 				 errhint("Raise bloomfilter.publish_memory if the machine, or the container, has the memory free.")));
 }
 
-/* Takes the filters from shared memory.  Other processes have ended. */
+/* What the filters are that all processes have made; the others have ended. */
 static void
-take_shared(BfpgPublication *list)
+read_filters(BfpgPublication *list)
 {
 	const BfpgShared *shared = list->made.build->shared;
 	uint32		key_type = pg_atomic_read_u32(&shared->head->key_type);
@@ -268,7 +268,7 @@ build_here(BfpgPublication *list, const bf_shape *shape)
 		list->others.count = counts[BFPG_PASS_OTHERS];
 		list->others.unknown = counts[BFPG_PASS_UNKNOWN];
 	}
-	take_shared(list);
+	read_filters(list);
 }
 
 static void

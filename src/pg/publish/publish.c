@@ -281,7 +281,7 @@ refuse_set(const BfpgPublication *list, const char *detail)
 
 /* Puts the filters in the order of their parts, and reads all of each: what is damaged is an error. */
 static void
-take_set(BfpgPublication *list, const Datum *filters, int count)
+read_set(BfpgPublication *list, const Datum *filters, int count)
 {
 	bf_header	header;
 	bf_header	first;
@@ -333,7 +333,7 @@ publish_filters(FunctionCallInfo fcinfo, const Datum *filters, int count)
 	bfpg_publish_begin(fcinfo, &list, BFPG_GIVES_FILTER);
 	list.asked.allow_shrink = flag_argument(fcinfo, ARG_VALUE_ALLOW_SHRINK, "allow_shrink");
 	list.asked.allow_type_change = flag_argument(fcinfo, ARG_VALUE_ALLOW_TYPE_CHANGE, "allow_type_change");
-	take_set(&list, filters, count);
+	read_set(&list, filters, count);
 	bfpg_publish_lock(&list.place, list.name, !IsolationUsesXactSnapshot());
 	bfpg_publish_check_owner(&list);
 	bfpg_publish_last(&list.place, list.name, &last);

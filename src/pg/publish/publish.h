@@ -204,11 +204,11 @@ extern bool bfpg_may_end_transaction(FunctionCallInfo fcinfo);
 /* Publishes a list by the query that was kept. */
 extern void bfpg_publish_refresh(BfpgPublication *list);
 
-/* Removes changes that the generations of a list have taken up, or all where the list is dropped. */
+/* Removes changes that the generations of a list have absorbed, or all where the list is dropped. */
 extern void bfpg_absorb_prune(const BfpgPlace *place, const char *name);
 extern void bfpg_absorb_drop(const BfpgPlace *place, const char *name, bool in_block);
 
-/* Takes up, into the current generation, the changes that the transaction's snapshot sees. */
+/* Absorbs, into the current generation, the changes that the transaction's snapshot sees. */
 extern void bfpg_absorb(const BfpgPublication *list, const BfpgLastList *last);
 
 /* Warns of, and counts, changes whose keys the filters of an exact list, not yet written, answer otherwise. */

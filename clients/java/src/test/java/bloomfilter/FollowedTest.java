@@ -316,17 +316,6 @@ public class FollowedTest {
     }
 
     @Test
-    public void everyByteOfThePageCounts() throws IOException {
-        byte[] whole = page("here");
-        for (int at = 0; at < Followed.WHO_BYTES; at++) {
-            whole[at] ^= 1 << at % 8;
-            Files.write(path, whole);
-            assertThrows("byte " + at, IOException.class, () -> BloomFilter.open(path));
-            whole[at] ^= 1 << at % 8;
-        }
-    }
-
-    @Test
     public void keysComeIn() throws IOException {
         byte[] bytes = page("here");
         keep(bytes, "here");
