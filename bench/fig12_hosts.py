@@ -55,6 +55,8 @@ class Changes:
 
     @staticmethod
     def make(session, count):
+        if session.value("select count(*) from bloom_published") != "0":
+            session.run("call bloom_drop('followed')")
         session.run(f"call bloom_publish('followed', 'select generate_series(1, {count})::bigint', n => {count})")
         session.run("call bloom_track('followed')")
         session.run("checkpoint")
@@ -70,13 +72,21 @@ class Changes:
 
 
 def opened(run, path):
-    """A function that asks a file for a key."""
+    """A function that asks a file for a key, also when another one has taken its place."""
     library = ctypes.CDLL(os.path.join(run.tree, "build", "lib", "libbloomfilter.so"))
+    library.bloomfilter_reader_enter.restype = ctypes.c_void_p
     library.bloomfilter_contains_int64.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-    handle = ctypes.c_void_p()
-    if library.bloomfilter_open(path.encode(), 0, ctypes.byref(handle), None) < 0:
+    watched, reader = ctypes.c_void_p(), ctypes.c_void_p()
+    if (library.bloomfilter_watched_open(path.encode(), 0, None, ctypes.byref(watched), None) < 0
+            or library.bloomfilter_reader_open(watched, ctypes.byref(reader)) < 0):
         raise SystemExit("cannot open " + path)
-    return lambda key: library.bloomfilter_contains_int64(handle, key)
+
+    def contains(key):
+        answer = library.bloomfilter_contains_int64(library.bloomfilter_reader_enter(reader), key)
+        library.bloomfilter_reader_leave(reader)
+        return answer
+
+    return contains
 
 
 def read_along(run, path, commits, result):

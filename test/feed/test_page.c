@@ -254,13 +254,16 @@ place_of(const feed_who *who, const char *where)
 	return seen;
 }
 
-/* Bits of exact parts are checked where they are read. */
+/* Parts of one set have one type of keys and one seed; bits of exact parts are checked where they are read. */
 static bool
 are_sound(const uint8_t *bytes, const feed_part *of, uint32_t count)
 {
 	feed_part	part;
 	uint32_t	i;
 
+	for (i = 0; i < count; i++)
+		if (of[i].header[7] != of[0].header[7] || memcmp(of[i].header + 16, of[0].header + 16, 8) != 0)
+			return false;
 	for (i = 0; i < count; i++)
 		if (feed_is_exact(&of[i]) && feed_part_check(bytes + of[i].at, of[i].length, &part) != NULL)
 			return false;
