@@ -12,7 +12,6 @@ export class InvalidFilterError extends BloomFilterError {
   }
 }
 
-
 export class KeyTypeError extends BloomFilterError {}
 
 export class KeyValueError extends BloomFilterError {}

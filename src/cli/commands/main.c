@@ -41,7 +41,7 @@ static const char help[] =
 "  bloomfilter build -n 1000000 -p 0.01 known.bloom < known.txt\n"
 "  bloomfilter contains --count known.bloom < names.txt\n";
 
-/* Becomes that program, which lies beside this one, or where it is installed; returns if it isn't there. */
+/* Becomes that program, which lies beside this one, or where it is installed; fails if it can't. */
 static exit_status
 run_lists(int argc, char **argv)
 {
@@ -51,7 +51,9 @@ run_lists(int argc, char **argv)
 	char	  **arguments = zeros((size_t) argc + 2, sizeof *arguments);
 	size_t		i;
 
-	here[length < 0 ? 0 : length] = '\0';
+	if (length < 0)
+		fail("cannot read /proc/self/exe: %s", strerror(errno));
+	here[length] = '\0';
 	memcpy(arguments + 1, argv, (size_t) argc * sizeof *argv);
 	arguments[0] = program_invocation_name;
 	for (i = 0; i < sizeof folders / sizeof folders[0]; i++)
