@@ -114,7 +114,7 @@ same_name(const text *a, const text *b)
 static void
 tell_list(void *name)
 {
-	errcontext("look-up in list \"%s\"", text_to_cstring(name));
+	errcontext("key of list \"%s\"", text_to_cstring(name));
 }
 
 /* Errors name the list until end_call. */
