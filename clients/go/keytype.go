@@ -34,6 +34,9 @@ var keyTypeNames = [...]string{
 	"timestamp", "timestamptz", "inet", "macaddr",
 }
 
+// Doesn't compile unless each type has its name.
+var _ = [1]struct{}{}[len(keyTypeNames)-1-int(lastKeyType)]
+
 // isColumn tells whether a type is one of keys that are no rows, which columns have, too.
 func (t KeyType) isColumn() bool {
 	return t > None && t <= lastKeyType

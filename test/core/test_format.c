@@ -222,14 +222,14 @@ rate_in_model(uint64_t bits)
 	return bits > 0 && bits < UINT64_C(0x3ff0000000000000);
 }
 
-/* Types 1 to 11 in the lowest of six groups of four bits, and nothing above them. */
+/* Types of columns in the lowest of six groups of four bits, and nothing above them. */
 static bool
 columns_in_model(unsigned key_type, uint32_t columns)
 {
 	if (key_type != 15)
 		return columns == 0;
 	for (; columns != 0; columns >>= 4)
-		if (columns % 16 < 1 || columns % 16 > 11)
+		if (columns % 16 < 1 || columns % 16 > BF_KEY_LAST)
 			return false;
 		else if (columns < 16)
 			return true;
@@ -257,7 +257,7 @@ model(const uint8_t *bytes, uint64_t length)
 		return BF_BAD_PROBES;
 	if (bytes[6] < 9 || bytes[6] > 16)
 		return BF_BAD_BLOCK_BITS;
-	if (bytes[7] > 11 && bytes[7] != 15)
+	if (bytes[7] > BF_KEY_LAST && bytes[7] != BF_KEY_ROW)
 		return BF_BAD_KEY_TYPE;
 	if (!columns_in_model(bytes[7], (uint32_t) bf_load_le(bytes + 49, 3)))
 		return BF_BAD_COLUMNS;

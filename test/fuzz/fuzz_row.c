@@ -30,7 +30,7 @@ read_column(const uint8_t *data, size_t size, column *to)
 	size_t		length;
 	uint32_t	full;
 
-	if (size < HEAD || data[0] < BF_KEY_INTEGER || data[0] > BF_KEY_MACADDR)
+	if (size < HEAD || data[0] < BF_KEY_INTEGER || data[0] > BF_KEY_LAST)
 		return 0;
 	to->type = data[0];
 	to->length = (size_t) data[1] | (size_t) data[2] << 8 | (size_t) data[3] << 16 | (size_t) data[4] << 24;

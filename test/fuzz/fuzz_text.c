@@ -20,6 +20,9 @@ static const int types[] = {
 	BF_KEY_MACADDR, BF_TEXT_REAL, BF_KEY_TEXT
 };
 
+/* Doesn't compile unless each kind is tried, and real. */
+typedef char all_kinds_are_tried[sizeof types / sizeof types[0] == BF_KEY_LAST + 1 ? 1 : -1];
+
 static int
 same_number(double value, const uint8_t *key)
 {

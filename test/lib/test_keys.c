@@ -258,12 +258,12 @@ check_types(void)
 	bloomfilter *filter = filter_of(BLOOMFILTER_KEY_TEXT, "x", 1);
 	int			type;
 
-	for (type = 1; type < 12; type++)
+	for (type = 1; type <= BF_KEY_LAST; type++)
 		same(bloomfilter_text_type_of_name(bloomfilter_key_type_name(type)), type, "name of type %d", type);
-	ok(bloomfilter_key_type_name(12) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of type 12 and -1");
+	ok(bloomfilter_key_type_name(BF_KEY_LAST + 1) == NULL && bloomfilter_key_type_name(-1) == NULL, "no name of the next type and -1");
 	same(bloomfilter_text_type_of_name("int4"), BLOOMFILTER_ERR_ARGUMENT, "no type int4");
 	same(bloomfilter_contains(filter, 0, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "type 0 can't be asked");
-	same(bloomfilter_contains(filter, 12, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor type 12");
+	same(bloomfilter_contains(filter, BF_KEY_LAST + 1, "x", 1), BLOOMFILTER_ERR_ARGUMENT, "nor the next type");
 	bloomfilter_close(filter);
 }
 

@@ -167,7 +167,7 @@ check_details(void)
 static void
 check_arguments(void)
 {
-	static const int none[] = {BLOOMFILTER_KEY_NONE, -1, 12, 99, 101, BLOOMFILTER_KEY_MACADDR + 256};
+	static const int none[] = {BLOOMFILTER_KEY_NONE, -1, BLOOMFILTER_KEY_ROW - 1, 99, 101, BLOOMFILTER_KEY_UUID + 256};
 	uint8_t		buffer[64];
 	bloomfilter_slice key;
 	bloomfilter_detail detail;

@@ -398,7 +398,7 @@ WHO_FIELDS = (("magic", 0, "magic"), ("version", 4, "version"), ("version", 7, "
 
 HEADER_FIELDS = (("magic", 0, b"C"), ("version", 4, b"\3"), ("no_probes", 5, b"\0"), ("33_probes", 5, b"\x21"),
                  ("block_bits_8", 6, b"\x08"), ("block_bits_17", 6, b"\x11"), ("key_type", 7, b"\x0e"),
-                 ("no_columns", 7, b"\x0c"), ("columns", 49, b"\1"), ("columns", 51, b"\x10"), ("no_blocks", 8, bytes(4)),
+                 ("no_columns", 7, bytes([v.ROW])), ("columns", 49, b"\1"), ("columns", 51, b"\x10"), ("no_blocks", 8, bytes(4)),
                  ("more_blocks", 8, b"\xff" * 4), ("part", 12, b"\1"), ("no_parts", 14, b"\0"), ("two_parts", 14, b"\2"),
                  ("no_n", 24, bytes(8)), ("n", 31, b"\x80"), ("no_p", 32, bytes(8)), ("p", 32, struct.pack("<d", 1.0)),
                  ("p_nan", 32, struct.pack("<d", float("nan"))), ("bits_set", 40, b"\1"), ("bits_set", 47, b"\x80"),

@@ -36,6 +36,8 @@ HEADER = struct.Struct("<4sBBBBIHHQQdQB3sIQ")
 INTEGER, TEXT, BYTEA, UUID, NUMERIC, FLOAT = 1, 2, 3, 4, 5, 6
 DATE, TIMESTAMP, TIMESTAMPTZ, INET, MACADDR, ROW = 7, 8, 9, 10, 11, 15
 
+LAST = MACADDR              # that a column may be of
+
 SEEDS = [0, 1, 2**63, 2**64 - 1, 0xDEADBEEFCAFEBABE]
 
 
@@ -777,7 +779,8 @@ FILTERS_COLUMNS = ["name", "n", "p", "p_hex", "seed", "k", "log2_block_bits",
 
 # By number.
 KIND_NAMES = ["none", "integer", "text", "bytea", "uuid", "numeric", "float",
-              "date", "timestamp", "timestamptz", "inet", "macaddr", None, None, None, "row"]
+              "date", "timestamp", "timestamptz", "inet", "macaddr"]
+KIND_NAMES += [None] * (ROW - len(KIND_NAMES)) + ["row"]
 
 SAMPLES = {
     INTEGER: [int64_bytes(v) for v in
@@ -824,8 +827,7 @@ def sample_rows(columns):
                       for at, key_type in enumerate(columns))
             for i in range(8 if len(columns) > 1 else len(SAMPLES[columns[0]]))]
 
-TYPE_NAMES = ["empty", "integer", "text", "bytea", "uuid", "numeric", "float",
-              "date", "timestamp", "timestamptz", "inet", "macaddr"]
+TYPE_NAMES = ["empty"] + KIND_NAMES[1:LAST + 1]
 
 
 def stranger(key_type, i, columns=()):
@@ -874,7 +876,7 @@ def worked_example():
 def filters_per_type():
     """Every key type, every block size, and block counts of all kinds."""
     filters = []
-    for key_type in range(1, 12):
+    for key_type in range(1, LAST + 1):
         log2_block_bits = 9 + (key_type - 1) % 8
         blocks = [3, 5, 2, 1, 1, 1, 1, 1, 7, 1, 3][key_type - 1]
         bits = blocks << log2_block_bits
@@ -1010,7 +1012,7 @@ def are_columns(packed, key_type):
     columns = nibbles[:nibbles.index(0)] if 0 in nibbles else nibbles
     if key_type != ROW:
         return number == 0
-    return (len(columns) >= 1 and all(1 <= c <= 11 for c in columns)
+    return (len(columns) >= 1 and all(1 <= c <= LAST for c in columns)
             and not any(nibbles[len(columns):]))
 
 
@@ -1031,7 +1033,7 @@ def first_violation(data):
         ("hash", lambda: hash_id == 1),
         ("probes", lambda: 1 <= k <= 32),
         ("block_bits", lambda: 9 <= log2_block_bits <= 16),
-        ("key_type", lambda: key_type <= MACADDR or key_type == ROW),
+        ("key_type", lambda: key_type <= LAST or key_type == ROW),
         ("columns", lambda: are_columns(columns, key_type)),
         ("blocks", lambda: blocks >= 1),
         ("size", lambda: len(data) == size <= CEILING),
@@ -1073,7 +1075,7 @@ BAD_NUMBERS = [
     ("hash", 48, "<B", [0, 2, 129, 255]),
     ("probes", 5, "<B", [0, 33, 34, 64, 128, 255]),
     ("block_bits", 6, "<B", [0, 3, 8, 17, 32, 41, 73, 255]),
-    ("key_type", 7, "<B", [12, 14, 16, 129, 255]),
+    ("key_type", 7, "<B", [LAST + 1, 14, 16, 129, 255]),
     ("blocks", 8, "<I", [0]),
     # The right number is 2.  The last four give the right size if computed in
     # 32 bits, for 2^26 blocks of 64 bytes are 2^32 bytes.
@@ -1105,8 +1107,8 @@ def bad_columns_rows():
     rows = [("columns_of_no_row_%06x" % number, number, good)
             for number in (1, 0x10, 0x100, 0x800000, 0x21, 0xffffff)]
     rows += [("columns_%06x" % number, number, row)
-             for number in (0, 0x0c, 0x0d, 0x0f, 0xc1, 0x20, 0x201, 0x200021,
-                            0x100000, 0xc11111, 0xffffff)]
+             for number in (0, LAST + 1, 0x0d, 0x0f, (LAST + 1) << 4 | 1, 0x20, 0x201, 0x200021,
+                            0x100000, (LAST + 1) << 20 | 0x11111, 0xffffff)]
     none = patched_number(row, 7, "<B", 0)
     rows.append(("columns_of_none", 0x21, none))
     return [(name, "columns",

@@ -99,6 +99,22 @@ option_seed(const command_option *option, const char *argument)
 	*(uint64_t *) option->value = minus ? 0 - value : value;
 }
 
+_Noreturn void
+refuse_key_type(const char *name, const char *one_more)
+{
+	char	   *names = text_of("%s", "");
+	int			type;
+
+	for (type = 1; bloomfilter_key_type_name(type) != NULL; type++)
+	{
+		char	   *longer = text_of("%s%s, ", names, bloomfilter_key_type_name(type));
+
+		free(names);
+		names = longer;
+	}
+	fail("unknown key type \"%s\"; one of %s%s", name, names, one_more);
+}
+
 void
 option_types(const command_option *option, const char *argument)
 {
@@ -115,8 +131,7 @@ option_types(const command_option *option, const char *argument)
 			break;
 	}
 	if (name != NULL || types->count == 0)
-		fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, real, date, timestamp, timestamptz, inet, macaddr",
-			 argument);
+		refuse_key_type(argument, "real");
 	free(names);
 }
 

@@ -75,6 +75,9 @@ typedef struct text_types
 	int			type[MOST_COLUMNS];
 } text_types;
 
+/* Fails: no type of keys has this name, nor is it one more that is asked for. */
+extern _Noreturn void refuse_key_type(const char *name, const char *one_more);
+
 /* That by names, key types or "real", with commas between. */
 extern void option_types(const command_option *option, const char *argument);
 

@@ -62,8 +62,7 @@ key_type_of_name(const char *name)
 	for (type = 1; type <= BLOOMFILTER_KEY_ROW; type++)
 		if (bloomfilter_key_type_name(type) != NULL && strcmp(bloomfilter_key_type_name(type), name) == 0)
 			return type;
-	fail("unknown key type \"%s\"; one of integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr, row",
-		 name);
+	refuse_key_type(name, bloomfilter_key_type_name(BLOOMFILTER_KEY_ROW));
 }
 
 /* A key of bytes in hexadecimal; - stands for none. */

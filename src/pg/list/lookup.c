@@ -392,6 +392,21 @@ bloomfilter_explain_list(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
+pg_noreturn static void
+refuse_type_name(const char *type)
+{
+	StringInfoData names;
+	uint32		kind;
+
+	initStringInfo(&names);
+	for (kind = BF_KEY_NONE + 1; kind <= BF_KEY_LAST; kind++)
+		appendStringInfo(&names, "%s%s", kind > 1 ? ", " : "", bf_key_type_name(kind));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown key type \"%s\"", type),
+			 errhint("Types are %s and %s.", names.data, bf_key_type_name(BF_KEY_ROW))));
+}
+
 /* The same of the bytes that another program has of a key, by the name of its type. */
 Datum
 bloomfilter_explain_bytes(PG_FUNCTION_ARGS)
@@ -406,10 +421,7 @@ bloomfilter_explain_bytes(PG_FUNCTION_ARGS)
 
 	check_may_explain(fcinfo);
 	if (number < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown key type \"%s\"", type),
-				 errhint("Types are integer, text, bytea, uuid, numeric, float, date, timestamp, timestamptz, inet, macaddr and row.")));
+		refuse_type_name(type);
 	if (!bf_key_check((uint32) number, VARDATA_ANY(given), &length, &lookup.coder.type))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
