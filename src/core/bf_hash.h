@@ -124,4 +124,13 @@ bf_probe(uint64_t hash, unsigned i)
 	return hash * bf_probe_powers[i];
 }
 
+/*
+ * SHA-256 (FIPS 180-4), of bytes that are there as a whole.  A change by day is known by its
+ * key's hash and by the beginning of this digest: two keys of one hash can be made, of one
+ * digest they can't.  Neither the library nor WebAssembly has a library for it.
+ */
+#define BF_SHA256_BYTES 32
+
+extern void bf_sha256(const void *bytes, size_t length, uint8_t digest[BF_SHA256_BYTES]);
+
 #endif							/* BF_HASH_H */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "system.h"
 
 /* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "messages.h"
 
 static size_t
