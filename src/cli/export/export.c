@@ -11,7 +11,6 @@
 #include "export_status.h"
 #include "feed_sign.h"
 #include "folder.h"
-#include "looks.h"
 #include "messages.h"
 #include "options.h"
 #include "server.h"

@@ -143,6 +143,15 @@ extern bool folder_run_after(const list_folder *f, const char *name);
  * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
 
+/*
+ * Writes a file: under another name, synced, renamed, and the folder synced.  Says what is
+ * wrong before it returns false.
+ */
+extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
+
+/* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
+extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
+
 /* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
 extern bool folder_write_content(const list_folder *f, const void *bytes, size_t length, feed_kind kind, feed_file *file);
 
@@ -208,18 +217,5 @@ extern void folder_sweep(list_folder *f);
 
 /* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
 extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
-
-/* ------------------------------------------------------------------------
- * folder_files.c: files that are there as a whole or not at all
- * ------------------------------------------------------------------------ */
-
-/*
- * Writes a file: under another name, synced, renamed, and the folder synced.  Says what is
- * wrong before it returns false.
- */
-extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
-
-/* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
-extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
 
 #endif							/* CLI_FOLDER_H */

@@ -3,7 +3,7 @@
  *	  From what a host has to what a look found: by patches in FILE, by patches in a new
  *	  file, or by whole parts.
  */
-#include "content.h"
+#include "pull.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  *	  Following a list or a live index on a PostgreSQL server: what a look brings into an image
  *	  in memory is handed over as a patch, or as whole parts.
  */
-#include "content.h"
+#include "pull.h"
 
 #include <errno.h>
 #include <stdio.h>

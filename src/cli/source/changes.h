@@ -33,7 +33,6 @@ typedef struct list_changes
 extern void entries_add(entry_list *to, const feed_entry *entry);
 extern void entries_add_all(entry_list *to, const entry_list *from);
 extern void entries_unite(entry_list *of);
-extern void entries_clear(entry_list *of);
 extern void entries_free(entry_list *of);
 
 /* Adds those of a file of changes that is right. */

@@ -124,7 +124,7 @@ decide(answer *a)
 		complain("the standby is behind what was taken before, and has another build of the index: waiting for it");
 		return source_refuse(s, "back");
 	}
-	image_create(&a->whole, a->parts, a->count);
+	image_create(&a->whole, a->parts, NULL, a->count);
 	return true;
 }
 

@@ -203,7 +203,7 @@ void
 source_news_taken(source *s)
 {
 	image_forget_news(&s->news.image);
-	entries_clear(&s->news.changes.news);
+	s->news.changes.news.count = 0;
 	s->news.new_epoch = false;
 }
 
