@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "bf_bytes.h"
-#include "bf_tick.h"
+#include "bf_limits.h"
 
 #define BF_PROBE_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 #define BF_PART_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
