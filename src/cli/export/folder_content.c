@@ -228,7 +228,7 @@ folder_trim(const list_folder *f, feed_manifest *next)
  * Patches
  * ------------------------------------------------------------------------ */
 
-/* What leads from the published content to the next. */
+/* What leads from the exported content to the next. */
 static feed_patch
 describe(const list_folder *f, const feed_manifest *next, feed_patch_kind kind)
 {

@@ -32,7 +32,7 @@
  * The manifest
  * ------------------------------------------------------------------------ */
 
-/* Of the manifest that was taken last. */
+/* Of the manifest that was used last. */
 static bool
 check_expiry(url_look *look, uint64_t expires)
 {
@@ -148,31 +148,31 @@ offer_of(const feed_manifest *m, const uint8_t digest[FEED_DIGEST_BYTES])
 	return o;
 }
 
-/* What the server gave is checked and taken. */
+/* What the server gave is checked and used. */
 static bool
-take_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
+use_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer)
 {
 	const feed_manifest *m = &look->manifest;
 	uint8_t		digest[FEED_DIGEST_BYTES];
-	bool		taken = read_manifest(look, bytes, answer, digest);
+	bool		used = read_manifest(look, bytes, answer, digest);
 
-	if (taken)
+	if (used)
 		note_serial(look, m);
-	if (taken && !look->f->no_news)
+	if (used && !look->f->no_news)
 	{
 		offer		o = offer_of(m, digest);
 
-		taken = content_take(look->f, &o);
+		used = content_update(look->f, &o);
 		look->poll = m->poll;
 		look->tracked = m->tracked;
 		look->expires = m->expires;
 		look->content = m->content;
 		look->sum = m->sum;
 	}
-	if (taken && answer->age > (int64_t) (2 * m->poll + 60))
+	if (used && answer->age > (int64_t) (2 * m->poll + 60))
 		complain("%s: a cache holds the manifest back by %" PRId64 " s", look->f->plan->out, answer->age);
 	feed_manifest_free(&look->manifest);
-	return taken;
+	return used;
 }
 
 /*
@@ -220,7 +220,7 @@ ask(url_look *look, http_answer *answer)
 	{
 		look->full_look = monotonic_seconds();
 		look->tag[0] = '\0';
-		well = take_manifest(look, &bytes, answer);
+		well = use_manifest(look, &bytes, answer);
 		if (well && !look->f->no_news && !look->f->differs)
 			snprintf(look->tag, sizeof look->tag, "%s", answer->tag);
 	}

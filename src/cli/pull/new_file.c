@@ -53,7 +53,7 @@ left_in(const char *cgroup)
 {
 	char		path[4096];
 	uint64_t	most;
-	uint64_t	taken;
+	uint64_t	used;
 
 	snprintf(path, sizeof path, "%s/memory.max", cgroup);
 	/* "max" is no number */
@@ -61,8 +61,8 @@ left_in(const char *cgroup)
 	if (most == UINT64_MAX)
 		return most;
 	snprintf(path, sizeof path, "%s/memory.stat", cgroup);
-	taken = read_word(path, "anon ", 0) + read_word(path, "shmem ", 0);
-	return most > taken ? most - taken : 0;
+	used = read_word(path, "anon ", 0) + read_word(path, "shmem ", 0);
+	return most > used ? most - used : 0;
 }
 
 /* The least of this process's cgroup and those above it. */

@@ -73,11 +73,11 @@ struct follower
 	unsigned	misses;			/* looks at which a patch was not there */
 	double		spread_until;
 	bool		differs;		/* FILE has other bits than the server says */
-	double		whole_taken;	/* for that, monotonic seconds */
+	double		whole_written;	/* for that, monotonic seconds */
 	new_content made;
 };
 
-/* What a look found is not taken: says so, and returns false. */
+/* What a look found is not used: says so, and returns false. */
 extern bool pull_refuse(follower *f, const char *reason, const char *text);
 
 /* The same if FILE is another list than the one of this name. */
@@ -128,6 +128,6 @@ typedef struct offer
 } offer;
 
 /* Says what is wrong before it returns false, or that the follower waits for its turn. */
-extern bool content_take(follower *f, const offer *o);
+extern bool content_update(follower *f, const offer *o);
 
 #endif							/* CLI_PULL_H */

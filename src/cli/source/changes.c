@@ -81,7 +81,7 @@ changes_begin(list_changes *changes, uint64_t serial)
 }
 
 void
-changes_take(list_changes *changes, const entry_list *read, bool all)
+changes_add(list_changes *changes, const entry_list *read, bool all)
 {
 	const entry_list *had = &changes->all;
 	uint64_t	found = 0;

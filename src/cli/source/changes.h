@@ -26,7 +26,7 @@ typedef struct list_changes
 	bool		tracked;		/* else all is empty */
 	uint64_t	serial;			/* of the list */
 	entry_list	all;
-	entry_list	news;			/* of these, what was not taken yet */
+	entry_list	news;			/* of these, what was not passed on yet */
 	uint64_t	lacking;		/* that the server had not, or older, when all were read last */
 } list_changes;
 
@@ -42,7 +42,7 @@ extern void entries_add_file(entry_list *to, const uint8_t *file, uint64_t count
 extern void changes_begin(list_changes *changes, uint64_t serial);
 
 /* Takes what was read, which is united: what is new is news.  all: nothing was left out. */
-extern void changes_take(list_changes *changes, const entry_list *read, bool all);
+extern void changes_add(list_changes *changes, const entry_list *read, bool all);
 
 extern void changes_free(list_changes *changes);
 
