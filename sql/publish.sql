@@ -250,9 +250,10 @@ call bloom_drop(repeat(U&'\00e9', 100));
 call bloom_publish('told', 'SELECT g % 1500 FROM generate_series(1, 2000) g', n => 2000, verbose => true);
 call bloom_refresh('told', verbose => true);
 call bloom_publish('told', 'SELECT g, g % 3 = 0 FROM generate_series(1, 2000) g', verbose => true, allow_shrink => true, allow_type_change => true);
--- so far: each ten seconds, or each time that it could where debug messages are shown
+-- so far: each ten seconds, or each time that it could where debug messages are shown; rows that come slowly are told, too
 set client_min_messages = debug1;
-call bloom_publish('told', 'SELECT g FROM generate_series(1, 1500) g', n => 2000, verbose => true, allow_shrink => true, allow_type_change => true);
+call bloom_publish('told', 'SELECT g FROM generate_series(1, 150) g', n => 2000, verbose => true, allow_shrink => true, allow_type_change => true);
+call bloom_publish('told', 'SELECT nullif(g, 1), g > 30 FROM generate_series(1, 100) g', verbose => true, allow_shrink => true, allow_type_change => true);
 reset client_min_messages;
 call bloom_drop('told');
 -- a plan of each kind is looked through: what is not known is an error

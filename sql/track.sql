@@ -190,6 +190,22 @@ select bloom_lookup('times', t) from other;
 call bloom_untrack('times');
 select tgname from pg_trigger where tgrelid = 'other'::regclass and not tgisinternal;
 
+-- A table without an index: the hint, followed. What the query asks of a row is a generated column.
+create table bare (k int, gone timestamptz, here boolean generated always as (gone is null) stored);
+insert into bare values (1);
+call bloom_publish('bare', 'select k from bare where gone is null');
+\set VERBOSITY default
+call bloom_track('bare', 'bare', 'k', 'here');
+create unique index on public.bare (k);
+call bloom_track('bare', 'bare', 'k', 'here');
+\set VERBOSITY terse
+update bare set gone = now();
+select bloom_lookup('bare', 1);
+update bare set gone = null;
+select bloom_lookup('bare', 1);
+call bloom_drop('bare');
+drop table bare;
+
 -- Inheritance: the children's rows are not in the parent's index.
 create table parent (k int primary key);
 create table child () inherits (parent);

@@ -1,23 +1,17 @@
 // Look.cs: a list that is followed, asked in C# by the C library libbloomfilter.
 //
 //	mcs Look.cs && mono Look.exe users.bloom		.NET takes the same source
-//
-// WatchedBloomFilter is for a program of yours; Main asks it for each line of its input.
 using System;
 using System.IO;
 using System.Linq;
 using System.Runtime.InteropServices;
 using System.Text;
 
-[StructLayout(LayoutKind.Sequential, CharSet = CharSet.Ansi)]
+// The first fields of bloomfilter_status: of the others as many as you need.
 public struct BloomFilterStatus
 {
-	public int Place, SerialKind;
 	public ulong Serial;
-	public long TrueAt, Looked, Age, Every, Heartbeat, Expires, Since;	// microseconds, UTC
-	public ulong Failures, Superseded;
-	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 40)] public string Identity;
-	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 216)] public string List;
+	public long TrueAt, Age;	// microseconds, UTC
 	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 24)] public string Reason;
 	[MarshalAs(UnmanagedType.ByValTStr, SizeConst = 264)] public string Message;
 }
@@ -29,19 +23,17 @@ public sealed class WatchedBloomFilter
 	[DllImport(Library)] static extern int bloomfilter_reader_open(IntPtr watched, out IntPtr reader);
 	[DllImport(Library)] static extern IntPtr bloomfilter_reader_enter(IntPtr reader);
 	[DllImport(Library)] static extern void bloomfilter_reader_leave(IntPtr reader);
-	[DllImport(Library)] static extern int bloomfilter_contains_int64(IntPtr filter, long key);
 	[DllImport(Library)] static extern int bloomfilter_contains(IntPtr filter, int type, byte[] bytes, UIntPtr length);
 	[DllImport(Library)] static extern int bloomfilter_contains_int64_batch(IntPtr filter, long[] keys, UIntPtr count, byte[] found, IntPtr answered);
 	[DllImport(Library)] static extern int bloomfilter_get_status(IntPtr filter, out BloomFilterStatus status, UIntPtr size);
 	[DllImport(Library)] static extern IntPtr bloomfilter_strerror(int code);
-
 	readonly IntPtr watched, reader;	// a reader is for one thread at a time: hence the lock
 
 	public WatchedBloomFilter(string path)
 	{
-		var detail = new byte[520];		// bloomfilter_detail: code, errno, a text of 512 bytes
+		var detail = new byte[520];		// bloomfilter_detail, which begins with its text
 		if (bloomfilter_watched_open(Encoding.UTF8.GetBytes(path + "\0"), 0, null, out watched, detail) < 0)
-			throw new IOException(Encoding.UTF8.GetString(detail, 8, Array.IndexOf(detail, (byte) 0, 8) - 8));
+			throw new IOException(Encoding.UTF8.GetString(detail).Split('\0')[0]);
 		bloomfilter_reader_open(watched, out reader);
 	}
 
@@ -56,12 +48,13 @@ public sealed class WatchedBloomFilter
 		}
 	}
 
-	public bool Contains(long key) => Ask(filter => bloomfilter_contains_int64(filter, key));
+	public bool Contains(string key)
+	{
+		var bytes = Encoding.UTF8.GetBytes(key);
+		return Ask(filter => bloomfilter_contains(filter, 2, bytes, (UIntPtr) bytes.Length));	// BLOOMFILTER_KEY_TEXT
+	}
 
-	// 2 is BLOOMFILTER_KEY_TEXT
-	public bool Contains(string key) => Ask(filter => bloomfilter_contains(filter, 2, Encoding.UTF8.GetBytes(key), (UIntPtr) Encoding.UTF8.GetByteCount(key)));
-
-	public bool[] ContainsMany(long[] keys)
+	public bool[] Contains(params long[] keys)
 	{
 		var found = new byte[keys.Length];
 		Ask(filter => bloomfilter_contains_int64_batch(filter, keys, (UIntPtr) keys.Length, found, IntPtr.Zero));
@@ -71,27 +64,16 @@ public sealed class WatchedBloomFilter
 	public BloomFilterStatus Status()
 	{
 		var status = new BloomFilterStatus();
-		Ask(filter => bloomfilter_get_status(filter, out status, (UIntPtr) Marshal.SizeOf(typeof(BloomFilterStatus))));
+		Ask(filter => bloomfilter_get_status(filter, out status, (UIntPtr) Marshal.SizeOf(status)));
 		return status;
-	}
-}
-
-static class Look
-{
-	static object[] Answer(WatchedBloomFilter filter, string line)
-	{
-		if (line == "status")
-			return new object[] { "serial", filter.Status().Serial, "reason", filter.Status().Reason };
-		if (line.StartsWith("text "))
-			return new object[] { filter.Contains(line.Substring(5)) };
-		var keys = line.Split(' ').Select(long.Parse).ToArray();
-		return keys.Length == 1 ? new object[] { filter.Contains(keys[0]) } : filter.ContainsMany(keys).Cast<object>().ToArray();
 	}
 
 	static void Main(string[] arguments)
 	{
 		var filter = new WatchedBloomFilter(arguments[0]);
 		for (var line = Console.ReadLine(); line != null; line = Console.ReadLine())
-			Console.WriteLine(string.Join(" ", Answer(filter, line)).Replace("True", "true").Replace("False", "false"));
+			Console.WriteLine(line == "status" ? $"serial {filter.Status().Serial} reason {filter.Status().Reason}"
+				: line.StartsWith("text ") ? $"{filter.Contains(line.Substring(5))}"
+				: string.Join(" ", filter.Contains(line.Split(' ').Select(long.Parse).ToArray())));
 	}
 }

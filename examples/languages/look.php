@@ -2,8 +2,6 @@
 // look.php: a list that is followed, asked in PHP by the C library libbloomfilter.
 //
 //	php look.php users.bloom		on a web server PHP wants the class by opcache.preload
-//
-// WatchedBloomFilter is for a program of yours; the end asks it for each line of its input.
 
 final class WatchedBloomFilter
 {
@@ -12,22 +10,20 @@ final class WatchedBloomFilter
 
     public function __construct(string $path)
     {
+        // Of bloomfilter_status the first fields: of the others as many as you need.
         $this->c = FFI::cdef('
-            typedef struct { int code, system_error; char text[512]; } detail;
-            typedef struct { int32_t place, serial_kind; uint64_t serial; int64_t true_at, looked, age, every, heartbeat, expires, since;
-                uint64_t failures, superseded; char identity[40]; char list[216]; char reason[24]; char message[264]; } status;
-            int bloomfilter_watched_open(const char *path, unsigned flags, const char *identity, void **watched, detail *detail);
+            typedef struct { uint64_t serial; int64_t true_at, age; char reason[24], message[264]; } status;
+            int bloomfilter_watched_open(const char *path, unsigned flags, const char *identity, void **watched, char *detail);
             int bloomfilter_reader_open(void *watched, void **reader);
             void *bloomfilter_reader_enter(void *reader);
             void bloomfilter_reader_leave(void *reader);
-            int bloomfilter_contains_int64(void *filter, int64_t key);
             int bloomfilter_contains(void *filter, int key_type, const char *bytes, size_t length);
             int bloomfilter_contains_int64_batch(void *filter, const int64_t *keys, size_t count, uint8_t *found, size_t *answered);
             int bloomfilter_get_status(void *filter, status *status, size_t size);
             const char *bloomfilter_strerror(int code);', 'libbloomfilter.so.1');
-        [$this->watched, $this->reader, $detail] = [$this->c->new('void *'), $this->c->new('void *'), $this->c->new('detail')];
-        if ($this->c->bloomfilter_watched_open($path, 0, null, FFI::addr($this->watched), FFI::addr($detail)) < 0) {
-            throw new RuntimeException(FFI::string($detail->text));
+        [$this->watched, $this->reader, $detail] = array_map($this->c->new(...), ['void *', 'void *', 'char[520]']);
+        if ($this->c->bloomfilter_watched_open($path, 0, null, FFI::addr($this->watched), $detail) < 0) {
+            throw new RuntimeException(FFI::string($detail));
         }
         $this->c->bloomfilter_reader_open($this->watched, FFI::addr($this->reader));
     }
@@ -40,14 +36,12 @@ final class WatchedBloomFilter
         return $code < 0 ? throw new RuntimeException($this->c->bloomfilter_strerror($code)) : $code === 1;
     }
 
-    public function contains(int|string $key): bool
+    public function containsText(string $key): bool
     {
-        return $this->ask(fn ($filter) => is_int($key) ? $this->c->bloomfilter_contains_int64($filter, $key)
-            : $this->c->bloomfilter_contains($filter, 2, $key, strlen($key)));  // BLOOMFILTER_KEY_TEXT
+        return $this->ask(fn ($filter) => $this->c->bloomfilter_contains($filter, 2, $key, strlen($key)));  // BLOOMFILTER_KEY_TEXT
     }
 
-    /** @param list<int> $keys */
-    public function containsMany(array $keys): array
+    public function contains(int ...$keys): array
     {
         $count = count($keys);
         [$ids, $found] = [$this->c->new("int64_t[$count]"), $this->c->new("uint8_t[$count]")];
@@ -66,11 +60,10 @@ final class WatchedBloomFilter
 
 $filter = new WatchedBloomFilter($argv[1]);
 while (($line = fgets(STDIN)) !== false) {
-    $keys = explode(' ', rtrim($line, "\n"), 2);
-    $found = match ($keys[0]) {
-        'status' => (fn ($status) => sprintf('serial %u reason %s', $status->serial, FFI::string($status->reason)))($filter->status()),
-        'text' => [$filter->contains($keys[1])],
-        default => count($keys) === 1 ? [$filter->contains((int) $keys[0])] : $filter->containsMany(array_map('intval', explode(' ', $line))),
-    };
-    echo is_array($found) ? implode(' ', array_map('json_encode', $found)) : $found, "\n";
+    $line = rtrim($line, "\n");
+    echo match (true) {
+        $line === 'status' => sprintf('serial %u reason %s', $filter->status()->serial, FFI::string($filter->status()->reason)),
+        str_starts_with($line, 'text ') => json_encode($filter->containsText(substr($line, 5))),
+        default => implode(' ', array_map('json_encode', $filter->contains(...array_map('intval', explode(' ', $line))))),
+    }, "\n";
 }

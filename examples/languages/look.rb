@@ -1,33 +1,29 @@
 # look.rb: a list that is followed, asked in Ruby by the C library libbloomfilter.
 #
 #	ruby look.rb users.bloom
-#
-# WatchedBloomFilter is for a program of yours; the end asks it for each line of its input.
 require 'fiddle/import'
 
 module LibBloomFilter
   extend Fiddle::Importer
   dlload 'libbloomfilter.so.1'
-  Detail = struct ['int code', 'int system_error', 'char text[512]']
-  Status = struct ['int place', 'int serial_kind', 'unsigned long long serial', 'long long times[7]', 'unsigned long long counts[2]',
-                   'char identity[40]', 'char list[216]', 'char reason[24]', 'char message[264]']
-  extern 'int bloomfilter_watched_open(char *, unsigned int, char *, void *, void *)'
+  # The first fields of bloomfilter_status: of the others as many as you need.
+  Status = struct ['unsigned long long serial', 'long long true_at', 'long long age', 'char reason[24]', 'char message[264]']
+  extern 'int bloomfilter_watched_open(char *, unsigned int, char *, void *, char *)'
   extern 'int bloomfilter_reader_open(void *, void *)'
   extern 'void *bloomfilter_reader_enter(void *)'
   extern 'void bloomfilter_reader_leave(void *)'
-  extern 'int bloomfilter_contains_int64(void *, long long)'
   extern 'int bloomfilter_contains(void *, int, char *, size_t)'
-  extern 'int bloomfilter_contains_int64_batch(void *, void *, size_t, void *, void *)'
+  extern 'int bloomfilter_contains_int64_batch(void *, char *, size_t, char *, void *)'
   extern 'int bloomfilter_get_status(void *, void *, size_t)'
   extern 'char *bloomfilter_strerror(int)'
 end
 
 class WatchedBloomFilter
   def initialize(path)
-    detail = LibBloomFilter::Detail.malloc(Fiddle::RUBY_FREE)
+    detail = "\0" * 520                  # bloomfilter_detail, which begins with its text
     watched, @reader = Array.new(2) { Fiddle::Pointer.malloc(Fiddle::SIZEOF_VOIDP, Fiddle::RUBY_FREE) }
     code = LibBloomFilter.bloomfilter_watched_open(path, 0, nil, watched, detail)
-    raise IOError, detail.text.pack('c*').unpack1('Z*') if code.negative?
+    raise IOError, detail.unpack1('Z*') if code.negative?
 
     LibBloomFilter.bloomfilter_reader_open(watched.ptr, @reader)
     @lock = Mutex.new                    # a reader is for one thread at a time
@@ -42,11 +38,9 @@ class WatchedBloomFilter
     end
   end
 
-  def contains(key) = ask { |filter| LibBloomFilter.bloomfilter_contains_int64(filter, key) }
-
   def contains_text(key) = ask { |filter| LibBloomFilter.bloomfilter_contains(filter, 2, key, key.bytesize) } # BLOOMFILTER_KEY_TEXT
 
-  def contains_many(keys)
+  def contains(*keys)
     found = "\0" * keys.size
     ask { |filter| LibBloomFilter.bloomfilter_contains_int64_batch(filter, keys.pack('q*'), keys.size, found, nil) }
     found.bytes.map { |one| one == 1 }
@@ -65,7 +59,6 @@ $stdin.each_line(chomp: true) do |line|
   puts case line
        when 'status' then "serial #{filter.status.serial} reason #{filter.status.reason.pack('c*').unpack1('Z*')}"
        when /\Atext (.*)/ then filter.contains_text($1)
-       when /\A-?\d+\z/ then filter.contains(line.to_i)
-       else filter.contains_many(line.split.map(&:to_i)).join(' ')
+       else filter.contains(*line.split.map(&:to_i)).join(' ')
        end
 end

@@ -35,14 +35,24 @@ ask_hash(const bloomfilter *filter, uint64_t hash)
 	return bf_shape_contains(&part->shape, lbf_blocks(part), hash);
 }
 
-/* The same of a key whose bytes are there to be looked up among the changes by day first. */
+/*
+ * The same of a key whose bytes are there to be looked up among the changes by day.  These have the
+ * answer where they have the key, and yet the filter is asked first, while the memory of their
+ * slot is fetched.
+ */
 static inline int
 ask_key(const bloomfilter *filter, uint64_t hash, const void *bytes, size_t length)
 {
-	uint64_t	state = lbf_has_changes(filter) ? lbf_change_of(filter, hash, bytes, length) : FEED_UNCHANGED;
+	uint64_t	state;
+	int			answer;
 
-	if (state == FEED_UNCHANGED)
+	if (!lbf_has_changes(filter))
 		return ask_hash(filter, hash);
+	lbf_fetch_change(&filter->changes, hash);
+	answer = ask_hash(filter, hash);
+	state = lbf_change_of(filter, hash, bytes, length);
+	if (state == FEED_UNCHANGED)
+		return answer;
 	return state == FEED_DAMAGED ? BLOOMFILTER_ERR_CHANGES : (int) (state & 1);
 }
 

@@ -130,17 +130,6 @@ ask_chunk(const bloomfilter *filter, lbf_chunk *chunk, uint8_t *found,
 	return code;
 }
 
-/* Fetches the slots of a chunk's hashes, of a table that doesn't fit the cache. */
-static void
-fetch_changes(const lbf_changes *changes, const lbf_chunk *chunk)
-{
-	size_t		i;
-
-	if (changes->slots != NULL)
-		for (i = 0; i < chunk->count; i++)
-			__builtin_prefetch(changes->slots + feed_table_first(chunk->hashes[i], changes->log2_slots) * FEED_ENTRY_BYTES);
-}
-
 /* A key of an array, and the bytes that count of it. */
 static const void *
 key_of(const lbf_keys *keys, size_t number, uint8_t word[8], size_t *length)
@@ -199,11 +188,12 @@ ask_batch(const bloomfilter *filter, const lbf_keys *keys, size_t count,
 		size_t		length = count - start < LBF_CHUNK ? count - start : LBF_CHUNK;
 		bool		changes = lbf_has_changes(filter);
 		int			ask_code;
+		size_t		i;
 
 		chunk.count = lbf_hash_keys(keys, start, length, filter->key_type,
 									filter->seed, chunk.hashes, &code);
-		if (changes)
-			fetch_changes(&filter->changes, &chunk);
+		for (i = 0; changes && i < chunk.count; i++)
+			lbf_fetch_change(&filter->changes, chunk.hashes[i]);
 		ask_code = ask_chunk(filter, &chunk, found + start, &done);
 		if (changes && ask_code == BLOOMFILTER_OK)
 			ask_code = take_changes(filter, keys, start, &chunk, found, &done);

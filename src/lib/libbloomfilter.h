@@ -116,11 +116,12 @@ typedef enum bloomfilter_error
 	BLOOMFILTER_ERR_FORMAT_LEVELS = -119
 } bloomfilter_error;
 
+/* Of other languages any memory of 520 bytes will do: it begins with the text. */
 typedef struct bloomfilter_detail
 {
+	char		text[512];		/* one line without capital and period */
 	int			code;			/* the bloomfilter_error that was returned */
 	int			system_error;	/* errno of BLOOMFILTER_ERR_SYSTEM, else 0 */
-	char		text[512];		/* one line without capital and period */
 } bloomfilter_detail;
 
 /*
@@ -453,12 +454,14 @@ typedef enum bloomfilter_serial_kind
  */
 typedef struct bloomfilter_status
 {
-	int32_t		place;			/* bloomfilter_place */
-	int32_t		serial_kind;	/* bloomfilter_serial_kind */
 	uint64_t	serial;			/* all that the list had at this serial is found */
 	int64_t		true_at;		/* all that was committed before is found; only of SERIAL_NOW */
-	int64_t		looked;			/* the follower's last good look, by the host's clock */
 	int64_t		age;			/* since looked, by the clock that says more; -1: not known */
+	char		reason[24];		/* what is wrong, in a word of doc/FEED.md; "": nothing */
+	char		message[264];	/* which case it is, in a line */
+	int32_t		place;			/* bloomfilter_place */
+	int32_t		serial_kind;	/* bloomfilter_serial_kind */
+	int64_t		looked;			/* the follower's last good look, by the host's clock */
 	int64_t		every;			/* between two looks */
 	int64_t		heartbeat;		/* between two signs of life of the exporter */
 	int64_t		expires;		/* signed content is not to be trusted after this */
@@ -467,8 +470,6 @@ typedef struct bloomfilter_status
 	uint64_t	superseded;		/* not 0: another file took this one's place */
 	char		identity[40];	/* of the list: a UUID */
 	char		list[216];		/* its name */
-	char		reason[24];		/* what is wrong, in a word of doc/FEED.md; "": nothing */
-	char		message[264];	/* which case it is, in a line */
 	uint64_t	changes;		/* keys that were changed by day since the list was published */
 	uint64_t	changes_to;		/* all changes are there up to this serial of the exporter */
 } bloomfilter_status;
@@ -477,7 +478,8 @@ typedef struct bloomfilter_status
  * What the page of facts of an open filter says now; of a copy, serial and true_at are
  * those of the copy.  Where the follower wrote no reason this adds "old", if it did not look
  * for three times every, and "clock", if looked is more than a minute in the future.
- * status_size is sizeof (bloomfilter_status) of the caller.
+ * status_size is sizeof (bloomfilter_status) of the caller, or of as many of its first fields as another
+ * language declares.
  */
 extern int	bloomfilter_get_status(const bloomfilter *filter, bloomfilter_status *status,
 								   size_t status_size);

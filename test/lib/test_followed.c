@@ -133,6 +133,9 @@ check_written(void)
 	same(status.place, BLOOMFILTER_PLACE_NONE, "nobody follows it");
 	ok(status.serial == 0 && status.serial_kind == BLOOMFILTER_SERIAL_NONE && status.age == -1 &&
 	   status.reason[0] == '\0', "so nothing is known of a list");
+	memset(&status, 1, sizeof status);
+	bloomfilter_get_status(mapped, &status, offsetof(bloomfilter_status, place));
+	ok(status.age == -1 && status.place == 0x01010101, "of who asks for the first fields no more is written");
 	need(bloomfilter_explain(mapped, BLOOMFILTER_KEY_INTEGER, key, 8, explained[0]) ==
 		 bloomfilter_explain(set, BLOOMFILTER_KEY_INTEGER, key, 8, explained[1]), "explained");
 	ok(strcmp(explained[0], explained[1]) == 0, "a look-up in it is explained as in memory");

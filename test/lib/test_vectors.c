@@ -221,7 +221,7 @@ check_invalid_row(const tsv *table, const char *rule)
 	for (door = 0; door < DOORS; door++)
 	{
 		bloomfilter *filter = NULL;
-		bloomfilter_detail detail = {0, 0, ""};
+		bloomfilter_detail detail = {0};
 		int			code = open_by_door(door, bytes, length, &filter, &detail);
 
 		same(code, code_of_rule(rule), "invalid: %s, %s", name, door_names[door]);

@@ -292,7 +292,7 @@ create(PyObject *type)
 static PyObject *
 filter_open(PyObject *type, PyObject *args)
 {
-	bloomfilter_detail detail = {0, 0, ""};
+	bloomfilter_detail detail = {0};
 	PyObject   *path;
 	unsigned	flags;
 	const char *identity;
@@ -381,7 +381,7 @@ filter_build(PyObject *type, PyObject *args)
 	double		p;
 	unsigned	parts;
 	bloomfilter_builder *builder = NULL;
-	bloomfilter_detail detail = {0, 0, ""};
+	bloomfilter_detail detail = {0};
 	Filter	   *self = NULL;
 	Keys		keys;
 	int			code;

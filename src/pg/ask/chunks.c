@@ -17,8 +17,8 @@
  * 3. Runs live as long as what is known of their pointer, whose header is confirmed by the
  *	  index: a stale place can't confirm itself.  (t/016_reused_toast_id.pl.)
  *
- * The file is as long as when we have opened it, as only an exclusive lock on the TOAST relation
- * makes it shorter.
+ * The file's length is a system call, and asked once for as long as the header is believed and no relation
+ * is invalidated.  Only VACUUM makes the file shorter meanwhile, and not by pages of a value that is there.
  *
  * Anything else, and a chunk is read by the index.  Then it is checked as detoast_attr_slice
  * does it: each chunk must be there, once, and have its size, or it is an error.
@@ -60,7 +60,6 @@ typedef struct BfpgChunks
 {
 	BfpgStored *stored;
 	Relation	relation;		/* NULL: they are stored in another way, and read by slices */
-	BlockNumber pages;			/* of the relation, see pin.h */
 	int32		size;			/* bytes of the value */
 	Buffer		buffer;			/* a page of guessed places, locked, or 0 */
 	Snapshot	snapshot;
@@ -142,7 +141,9 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
 	chunks->relation = relation;
-	chunks->pages = InvalidBlockNumber;
+	if (stored->pages_epoch != bfpg_epoch)
+		stored->pages = InvalidBlockNumber;
+	stored->pages_epoch = bfpg_epoch;
 	chunks->buffer = InvalidBuffer;
 	chunks->indexes = NULL;
 }
@@ -232,7 +233,7 @@ read_by_place(BfpgChunks *chunks, int32 number)
 	{
 		leave_page(chunks);
 		CHECK_FOR_INTERRUPTS();
-		chunks->buffer = bfpg_pin_page(chunks->relation, page, &chunks->pages);
+		chunks->buffer = bfpg_pin_page(chunks->relation, page, &chunks->stored->pages);
 		if (BufferIsValid(chunks->buffer))
 			LockBuffer(chunks->buffer, BUFFER_LOCK_SHARE);
 	}
@@ -360,7 +361,7 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 	page = ItemPointerGetBlockNumber(&place);
 	if (*bfpg_pin_hint(locator, page) == InvalidBuffer)
 	{
-		if (from_disk && bfpg_pin_has_page(chunks->relation, page, &chunks->pages))
+		if (from_disk && bfpg_pin_has_page(chunks->relation, page, &chunks->stored->pages))
 			PrefetchBuffer(chunks->relation, MAIN_FORKNUM, page);
 	}
 	else

@@ -169,6 +169,7 @@ confirm(BfpgStored *stored)
 	/* Should reading it fail, no caller may go on with what is known. */
 	stored->believed_until = 0;
 	stored->run.xmin = InvalidTransactionId;
+	stored->pages_epoch = 0;
 	bfpg_read_shape(PointerGetDatum(stored->value), &shape);
 	if (!bf_shape_same(&shape, &stored->shape))
 	{

@@ -202,16 +202,31 @@ open_root(Relation table)
 }
 
 static void
+check_rows(Relation root, const char *list, const char *key)
+{
+	if (!has_unique_index(root, key))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
+				 errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
+				 errhint("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, CALL bloom_track(%s), and bloom_change for each key.",
+						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(root)), RelationGetRelationName(root)),
+						 quote_identifier(key), quote_literal_cstr(list))));
+	if (is_inherited(root))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
+				 errdetail("It inherits or is inherited from: its unique index doesn't know all rows."),
+				 errhint("CALL bloom_track(%s), and bloom_change for each key.", quote_literal_cstr(list))));
+}
+
+static void
 check_table(const TriggerData *trigger)
 {
 	const char *list = trigger->tg_trigger->tgargs[ARG_LIST];
 	Relation	root = open_root(trigger->tg_relation);
 
-	if (!has_unique_index(root, trigger->tg_trigger->tgargs[ARG_KEY]))
-		refuse_use(trigger, psprintf("Table \"%s\" has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.",
-									 RelationGetRelationName(root), trigger->tg_trigger->tgargs[ARG_KEY]));
-	if (is_inherited(root))
-		refuse_use(trigger, psprintf("Table \"%s\" inherits or is inherited from: its unique index doesn't know all rows.", RelationGetRelationName(root)));
+	check_rows(root, list, trigger->tg_trigger->tgargs[ARG_KEY]);
 	if (find_trigger(trigger->tg_relation, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL ||
 		find_trigger(root, trigger->tg_trigger->tgfoid, list, REFUSES_TRUNCATE) == NULL)
 		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, which table \"%s\" or its partition lacks.", RelationGetRelationName(root)));

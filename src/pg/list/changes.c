@@ -18,13 +18,16 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "common/hashfn.h"
+#include "access/xact.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
 #include "bf_bytes.h"
+#include "bf_hash.h"
 #include "base/pg_compat.h"
 #include "list/changes.h"
 #include "list/list.h"
@@ -38,52 +41,42 @@ enum
 	ABSORBED_VERSION = 4
 };
 
+#define MOST_READ 100000
+
 /*
- * A probe costs some microseconds, and reading all changes of a list some tenths of one each: after
- * so many probes under one snapshot they are read, unless there are more than these.
+ * The first key costs one probe of an index.  With the second one it is asked whether there are changes
+ * at all.  A probe costs some microseconds, and reading all changes of a list a tenth of one each:
+ * after so many probes under one snapshot they are read, unless there are more than these.
  */
 static const struct
 {
 	int64		probes;
-	int64		changes;
+	uint32		changes;
 }			reads[] =
 {
 	{64, 1000},
-	{8192, 100000}
+	{4096, MOST_READ}
 };
 
-typedef struct TableEntry
+/* A change that was read. */
+typedef struct KeyChange
 {
 	bytea	   *key;
-	uint32		hash;
 	BfpgChange	change;
-	char		status;
-} TableEntry;
+	bool		absorbed;
+} KeyChange;
 
-static inline uint32
-hash_key(const bytea *key)
-{
-	return hash_bytes((const unsigned char *) VARDATA_ANY(key), (int) VARSIZE_ANY_EXHDR(key));
-}
+/*
+ * A slot of the table by which these are found: 0, or one more than the change's number and, above
+ * it, bits of the key's hash, by which most keys that weren't changed are told from it.
+ */
+#define NUMBER_BITS 17
+#define NUMBER_MASK ((1 << NUMBER_BITS) - 1)
 
-static inline bool
-same_key(const bytea *a, const bytea *b)
-{
-	return VARSIZE_ANY_EXHDR(a) == VARSIZE_ANY_EXHDR(b) && memcmp(VARDATA_ANY(a), VARDATA_ANY(b), VARSIZE_ANY_EXHDR(a)) == 0;
-}
+StaticAssertDecl(MOST_READ <= NUMBER_MASK, "a slot has room for the number of each change");
 
-#define SH_PREFIX changed
-#define SH_ELEMENT_TYPE TableEntry
-#define SH_KEY_TYPE bytea *
-#define SH_KEY key
-#define SH_HASH_KEY(table, key) hash_key(key)
-#define SH_EQUAL(table, a, b) same_key(a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(table, entry) (entry)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
+/* A page of a table is read in its order in the time that so many rows of it take by an index. */
+#define ROWS_FOR_A_PAGE 20
 
 struct BfpgChanges
 {
@@ -92,11 +85,17 @@ struct BfpgChanges
 	Oid			absorbed;
 	Oid			absorbed_index;
 	Datum		name;
+	uint64		seed;
 	MemoryContext context;
-	uint32		kind;
+	bool		asked;			/* whether there are any: */
+	bool		none;
+	uint32		kind;			/* of the first */
 	int64		probes;			/* and keys that will be looked for */
-	int			reads;			/* how many of the limits above were tried */
-	changed_hash *table;		/* all of them, or NULL: probe */
+	int			tried;			/* how many of the limits above */
+	KeyChange  *read;			/* all of them, or NULL: probe */
+	uint32		count;			/* of these */
+	uint32	   *slots;
+	int			log2_slots;		/* at most half of them are used */
 };
 
 /* Both tables stay locked until the transaction ends, as list.c's. */
@@ -105,6 +104,18 @@ begin_scan(Oid relation, Oid index, Relation *table, int count, ScanKeyData *key
 {
 	*table = table_open(relation, AccessShareLock);
 	return systable_beginscan(*table, index, true, GetActiveSnapshot(), count, keys);
+}
+
+/*
+ * The same of rows of which at most so many will be read, in any order.  In SERIALIZABLE a scan without the
+ * index would conflict with changes of all other lists.
+ */
+static SysScanDesc
+begin_scan_of_many(Oid relation, Oid index, Relation *table, int count, ScanKeyData *keys, uint32 most)
+{
+	*table = table_open(relation, AccessShareLock);
+	return systable_beginscan(*table, index, IsolationIsSerializable() || RelationGetNumberOfBlocks(*table) > most / ROWS_FOR_A_PAGE,
+							  GetActiveSnapshot(), count, keys);
 }
 
 static void
@@ -136,148 +147,181 @@ kind_of(const bytea *key)
 }
 
 BfpgChanges *
-bfpg_changes_open(Oid schema, Datum name, MemoryContext context)
+bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 {
-	BfpgChanges any = {
-		.change = bfpg_list_relation(schema, "bloom_change"),
-		.change_index = bfpg_list_relation(schema, "bloom_change_pkey"),
-		.absorbed = bfpg_list_relation(schema, "bloom_absorbed"),
-		.absorbed_index = bfpg_list_relation(schema, "bloom_absorbed_pkey"),
-		.name = name,
-		.context = context,
-	};
-	BfpgChanges *changes = NULL;
+	BfpgChanges *changes = MemoryContextAllocZero(context, sizeof(BfpgChanges));
+
+	changes->change = bfpg_list_relation(schema, "bloom_change");
+	changes->change_index = bfpg_list_relation(schema, "bloom_change_pkey");
+	changes->absorbed = bfpg_list_relation(schema, "bloom_absorbed");
+	changes->absorbed_index = bfpg_list_relation(schema, "bloom_absorbed_pkey");
+	changes->name = name;
+	changes->seed = seed;
+	changes->context = context;
+	return changes;
+}
+
+/* Asks whether the list has changes, in force or not, and of which kind the first one is. */
+static void
+ask_for_any(BfpgChanges *changes)
+{
 	ScanKeyData key;
 	Relation	table;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, name);
-	scan = begin_scan(any.change, any.change_index, &table, 1, &key);
+	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
+	scan = begin_scan(changes->change, changes->change_index, &table, 1, &key);
 	tuple = systable_getnext(scan);
-	if (tuple != NULL)
-	{
-		changes = MemoryContextAlloc(context, sizeof(BfpgChanges));
-		*changes = any;
-		changes->kind = kind_of(DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table)));
-	}
+	changes->none = tuple == NULL;
+	changes->kind = tuple == NULL ? BF_KEY_NONE : kind_of(DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table)));
 	end_scan(scan, table);
-	return changes;
+	changes->asked = true;
 }
 
 uint32
-bfpg_changes_kind(const BfpgChanges *changes)
+bfpg_changes_kind(BfpgChanges *changes)
 {
+	if (!changes->asked)
+		ask_for_any(changes);
 	return changes->kind;
 }
 
-/* The next row of the absorbed ones whose key isn't less than this one; they have the same order. */
-static HeapTuple
-skip_absorbed(SysScanDesc scan, HeapTuple tuple, Relation table, Datum key)
+static inline uint64
+hash_of(const BfpgChanges *changes, const bytea *key)
 {
-	while (tuple != NULL &&
-		   DatumGetInt32(DirectFunctionCall2(byteacmp, column(tuple, ABSORBED_KEY, table), key)) < 0)
-		tuple = systable_getnext(scan);
-	return tuple;
+	return bf_hash((const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES, VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES, changes->seed);
 }
 
-/* Shows all changes in force, in the order of their keys; false, on the way, if the list has more than most. */
+/* The slot with which the search for a hash begins. */
+static inline uint32
+first_slot(const BfpgChanges *changes, uint64 hash)
+{
+	return hash >> (64 - changes->log2_slots);
+}
+
+static inline uint32
+slot_after(const BfpgChanges *changes, uint32 at)
+{
+	return (at + 1) & ((1 << changes->log2_slots) - 1);
+}
+
+/* A change whose key may have this hash, from the slot *at on, which is then the next one; NULL: no more. */
+static inline KeyChange *
+next_change(const BfpgChanges *changes, uint64 hash, uint32 *at)
+{
+	uint32		slot;
+
+	while ((slot = changes->slots[*at]) != 0)
+	{
+		*at = slot_after(changes, *at);
+		if (slot >> NUMBER_BITS == (uint32) hash << NUMBER_BITS >> NUMBER_BITS)
+			return &changes->read[(slot & NUMBER_MASK) - 1];
+	}
+	return NULL;
+}
+
+static KeyChange *
+find_read(const BfpgChanges *changes, uint64 hash, const bytea *key)
+{
+	uint32		at = first_slot(changes, hash);
+	KeyChange  *found;
+
+	while ((found = next_change(changes, hash, &at)) != NULL)
+		if (VARSIZE_ANY_EXHDR(found->key) == VARSIZE_ANY_EXHDR(key) &&
+			memcmp(VARDATA_ANY(found->key), VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key)) == 0)
+			break;
+	return found;
+}
+
+static void
+keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
+{
+	KeyChange  *kept = &changes->read[changes->count++];
+	uint64		hash;
+	uint32		at;
+
+	kept->key = DatumGetByteaPCopy(column(tuple, BFPG_CHANGE_KEY, table));
+	kept->absorbed = false;
+	read_change(tuple, table, &kept->change);
+	hash = hash_of(changes, kept->key);
+	for (at = first_slot(changes, hash); changes->slots[at] != 0;)
+		at = slot_after(changes, at);
+	changes->slots[at] = (uint32) hash << NUMBER_BITS | changes->count;
+}
+
+/* Keeps all changes of the list; false: there are more than most. */
 static bool
-scan_all(const BfpgChanges *changes, int64 most, void (*see) (void *state, Datum key, const BfpgChange *change), void *state)
+keep_changes(BfpgChanges *changes, uint32 most)
+{
+	ScanKeyData key;
+	Relation	table;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
+	scan = begin_scan_of_many(changes->change, changes->change_index, &table, 1, &key, most);
+	while ((tuple = systable_getnext(scan)) != NULL && changes->count < most)
+		keep_change(changes, tuple, table);
+	end_scan(scan, table);
+	return tuple == NULL;
+}
+
+/* Marks those that the current generation has absorbed. */
+static void
+mark_absorbed(BfpgChanges *changes, uint32 most)
 {
 	ScanKeyData keys[2];
 	Relation	table;
-	Relation	absorbed_table;
 	SysScanDesc scan;
-	SysScanDesc absorbed_scan;
 	HeapTuple	tuple;
-	HeapTuple	absorbed;
-	int64		count = 0;
 
-	ScanKeyInit(&keys[0], BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
+	ScanKeyInit(&keys[0], ABSORBED_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], ABSORBED_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
-	scan = begin_scan(changes->change, changes->change_index, &table, 1, keys);
-	absorbed_scan = begin_scan(changes->absorbed, changes->absorbed_index, &absorbed_table, 2, keys);
-	absorbed = systable_getnext(absorbed_scan);
-	while ((tuple = systable_getnext(scan)) != NULL && ++count <= most)
+	scan = begin_scan_of_many(changes->absorbed, changes->absorbed_index, &table, lengthof(keys), keys, most);
+	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		Datum		key = column(tuple, BFPG_CHANGE_KEY, table);
-		BfpgChange	change;
+		const bytea *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
+		KeyChange  *kept = find_read(changes, hash_of(changes, key), key);
 
-		read_change(tuple, table, &change);
-		absorbed = skip_absorbed(absorbed_scan, absorbed, absorbed_table, key);
-		if (absorbed != NULL && DatumGetInt64(column(absorbed, ABSORBED_VERSION, absorbed_table)) == change.version &&
-			DatumGetBool(DirectFunctionCall2(byteaeq, column(absorbed, ABSORBED_KEY, absorbed_table), key)))
-			continue;
-		see(state, key, &change);
+		if (kept != NULL && kept->change.version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
+			kept->absorbed = true;
 	}
 	end_scan(scan, table);
-	end_scan(absorbed_scan, absorbed_table);
-	return count <= most;
 }
 
+/* Reads all changes, if there are no more of the list's than most. */
 static void
-add_to_table(void *state, Datum key, const BfpgChange *change)
-{
-	bool		found;
-
-	changed_insert(state, DatumGetByteaPCopy(key), &found)->change = *change;
-}
-
-/* Reads all changes in force, if there are no more of the list's than most. */
-static void
-read_all(BfpgChanges *changes, int64 most)
+read_all(BfpgChanges *changes, uint32 most)
 {
 	MemoryContext context = AllocSetContextCreate(changes->context, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	changed_hash *all = changed_create(context, 256, NULL);
-	bool		read = scan_all(changes, most, add_to_table, all);
+	bool		read;
 
-	MemoryContextSwitchTo(old);
+	changes->count = 0;
+	changes->read = palloc(most * sizeof(KeyChange));
+	changes->log2_slots = pg_ceil_log2_32(most * 2);
+	changes->slots = palloc0(sizeof(uint32) << changes->log2_slots);
+	read = keep_changes(changes, most);
 	if (read)
-		changes->table = all;
-	else
-		MemoryContextDelete(context);
-}
-
-/* Who wants to see changes, and the memory of one. */
-typedef struct Looker
-{
-	BfpgSeeChange see;
-	void	   *state;
-	MemoryContext context;
-} Looker;
-
-static void
-show_change(void *state, Datum key, const BfpgChange *change)
-{
-	const Looker *looker = state;
-	MemoryContext old = MemoryContextSwitchTo(looker->context);
-	const bytea *bytes = DatumGetByteaPP(key);
-
-	looker->see(looker->state, kind_of(bytes), bytes, change->value);
+		mark_absorbed(changes, most);
 	MemoryContextSwitchTo(old);
-	MemoryContextReset(looker->context);
-}
-
-void
-bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
-{
-	BfpgChanges *changes = bfpg_changes_open(schema, CStringGetTextDatum(list), CurrentMemoryContext);
-	Looker		looker = {see, state, AllocSetContextCreate(CurrentMemoryContext, "bloomfilter change", ALLOCSET_SMALL_SIZES)};
-
-	if (changes != NULL)
-		(void) scan_all(changes, PG_INT64_MAX, show_change, &looker);
-	MemoryContextDelete(looker.context);
+	if (!read)
+	{
+		changes->read = NULL;
+		MemoryContextDelete(context);
+	}
 }
 
 void
 bfpg_changes_expect(BfpgChanges *changes, int keys)
 {
 	changes->probes += keys;
-	while (changes->table == NULL && changes->reads < lengthof(reads) &&
-		   changes->probes > reads[changes->reads].probes)
-		read_all(changes, reads[changes->reads++].changes);
+	if (!changes->asked && changes->probes > 1)
+		ask_for_any(changes);
+	while (!changes->none && changes->read == NULL && changes->tried < lengthof(reads) &&
+		   changes->probes > reads[changes->tried].probes)
+		read_all(changes, reads[changes->tried++].changes);
 }
 
 /* Whether the current generation has absorbed this version of a key. */
@@ -318,19 +362,57 @@ probe(const BfpgChanges *changes, Datum key, BfpgChange *change)
 	return tuple != NULL && !is_absorbed(changes, key, change->version);
 }
 
-bool
-bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *change)
+void
+bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 {
-	const TableEntry *entry;
+	BfpgChanges *changes = bfpg_changes_open(schema, CStringGetTextDatum(list), 0, CurrentMemoryContext);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "bloomfilter change", ALLOCSET_SMALL_SIZES);
+	ScanKeyData name;
+	Relation	table;
+	SysScanDesc scan;
+	HeapTuple	tuple;
 
-	if (changes->table == NULL)
-		bfpg_changes_expect(changes, 1);
-	if (changes->table == NULL)
+	ScanKeyInit(&name, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
+	scan = begin_scan(changes->change, changes->change_index, &table, 1, &name);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+		bytea	   *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
+		BfpgChange	change;
+
+		read_change(tuple, table, &change);
+		if (!is_absorbed(changes, PointerGetDatum(key), change.version))
+			see(state, kind_of(key), key, change.value);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(context);
+	}
+	end_scan(scan, table);
+	MemoryContextDelete(context);
+}
+
+bool
+bfpg_changes_have_hash(const BfpgChanges *changes, uint64 hash)
+{
+	uint32		at;
+
+	if (changes->read == NULL)
+		return !changes->none;
+	at = first_slot(changes, hash);
+	return next_change(changes, hash, &at) != NULL;
+}
+
+bool
+bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change)
+{
+	const KeyChange *found;
+
+	if (changes->read == NULL)
 		return probe(changes, key, change);
-	entry = changed_lookup(changes->table, (bytea *) DatumGetPointer(key));
-	if (entry != NULL)
-		*change = entry->change;
-	return entry != NULL;
+	found = find_read(changes, hash, (const bytea *) DatumGetPointer(key));
+	if (found == NULL || found->absorbed)
+		return false;
+	*change = found->change;
+	return true;
 }
 
 /* Room for what stands before a key's bytes. */

@@ -34,13 +34,13 @@ typedef struct BfpgChange
 typedef struct BfpgChanges BfpgChanges;
 
 /*
- * The changes of a list that the active snapshot sees, for as long as it does; NULL where there is
- * none.  What they need is allocated in the context, and the name must live as long.
+ * The changes of a list that the active snapshot sees, for as long as it does.  What they need is
+ * allocated in the context, and the name must live as long.  The seed is that of hashes of keys.
  */
-extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, MemoryContext context);
+extern BfpgChanges *bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context);
 
-/* The kind of keys that the first of them has. */
-extern uint32 bfpg_changes_kind(const BfpgChanges *changes);
+/* The kind of keys that the first of them has; BF_KEY_NONE: there is none. */
+extern uint32 bfpg_changes_kind(BfpgChanges *changes);
 
 /* Shows all changes of a list that are in force by the active snapshot.  What see allocates is freed after it. */
 typedef void (*BfpgSeeChange) (void *state, uint32 kind, const bytea *key, bool value);
@@ -49,8 +49,11 @@ extern void bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, v
 /* Says that so many keys will be looked for. */
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);
 
+/* False: no key with this hash has a change in force. */
+extern bool bfpg_changes_have_hash(const BfpgChanges *changes, uint64 hash);
+
 /* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */
-extern bool bfpg_changes_find(BfpgChanges *changes, Datum key, BfpgChange *change);
+extern bool bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change);
 
 /* A key as bloom_change has it, a bytea: kind and bytes.  It is in the buffer. */
 extern Datum bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer);

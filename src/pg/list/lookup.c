@@ -90,12 +90,12 @@ begin_list(BfpgLookup *lookup, text *name)
 	lookup->tracked = first->row.tracked;
 	lookup->changer = InvalidOid;
 	lookup->changes = NULL;
-	if (lookup->tracked)
-		lookup->changes = bfpg_changes_open(lookup->schema, PointerGetDatum(lookup->name), lookup->context);
 	memset(&lookup->key, 0, sizeof(lookup->key));
 	bfpg_access_open(&first->access, first->row.filter);
 	lookup->header = *first->access.header;
 	bfpg_access_close(&first->access);
+	if (lookup->tracked)
+		lookup->changes = bfpg_changes_open(lookup->schema, PointerGetDatum(lookup->name), lookup->header.seed, lookup->context);
 	if (lookup->header.key_type == BF_KEY_NONE)
 		lookup->header.key_type = find_kind(lookup);
 	parts = MemoryContextAllocZero(lookup->context, lookup->header.parts * sizeof(BfpgLookupPart *));
@@ -114,7 +114,7 @@ same_name(const text *a, const text *b)
 static void
 tell_list(void *name)
 {
-	errcontext("look-up in list \"%s\"", text_to_cstring(name));
+	errcontext("key of list \"%s\"", text_to_cstring(name));
 }
 
 /* Errors name the list until end_call. */
@@ -214,11 +214,20 @@ bfpg_lookup_key(BfpgLookup *lookup, Datum key)
 	return bfpg_change_key(&lookup->coder, key, &lookup->key);
 }
 
-/* Whether a key has a change in force, which answers in the filter's place. */
-static bool
-is_changed(BfpgLookup *lookup, Datum key, BfpgChange *change)
+/* Whether a key with this hash has a change in force, which answers in the filter's place. */
+static inline bool
+is_changed(BfpgLookup *lookup, Datum key, uint64 hash, BfpgChange *change)
 {
-	return bfpg_changes_find(lookup->changes, bfpg_lookup_key(lookup, key), change);
+	return bfpg_changes_have_hash(lookup->changes, hash) &&
+		bfpg_changes_find(lookup->changes, hash, bfpg_lookup_key(lookup, key), change);
+}
+
+/* The same of the one key of a call. */
+static pg_noinline bool
+is_changed_one(BfpgLookup *lookup, Datum key, uint64 hash, BfpgChange *change)
+{
+	bfpg_changes_expect(lookup->changes, 1);
+	return is_changed(lookup, key, hash, change);
 }
 
 Datum
@@ -235,12 +244,12 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 		bfpg_lookup_end(lookup);
 		PG_RETURN_NULL();
 	}
-	if (unlikely(lookup->changes != NULL) && is_changed(lookup, PG_GETARG_DATUM(1), &change))
+	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
+	if (unlikely(lookup->changes != NULL) && is_changed_one(lookup, PG_GETARG_DATUM(1), hash, &change))
 	{
 		bfpg_lookup_end(lookup);
 		PG_RETURN_BOOL(change.value);
 	}
-	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
 	access = open_part(lookup, hash);
 	found = bfpg_access_contains(access, hash);
 	bfpg_access_close(access);
@@ -310,7 +319,7 @@ ask_changes(BfpgLookup *lookup, const BfpgKeyArray *keys, uint8 *found)
 	{
 		BfpgChange	change;
 
-		if (is_changed(lookup, keys->keys[keys->places[i]], &change))
+		if (is_changed(lookup, keys->keys[keys->places[i]], keys->hashes[i], &change))
 			found[i] = change.value;
 	}
 }
@@ -352,12 +361,13 @@ explain_key(BfpgLookup *lookup, Datum key)
 {
 	const uint8 *bytes = (const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES;
 	Size		length = VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES;
-	uint32		number = bf_part_of(bf_hash(bytes, length, lookup->header.seed), lookup->header.parts);
+	uint64		hash = bf_hash(bytes, length, lookup->header.seed);
+	uint32		number = bf_part_of(hash, lookup->header.parts);
 	BfpgLookupPart *part = lookup->parts[number] != NULL ? lookup->parts[number] : find_part(lookup, number);
 	BfpgChange	change;
 	uint64		state = 0;
 
-	if (lookup->changes != NULL && bfpg_changes_find(lookup->changes, key, &change))
+	if (lookup->changes != NULL && bfpg_changes_find(lookup->changes, hash, key, &change))
 		state = (uint64) change.version * 2 + change.value;
 	return bfpg_explain(part->row.filter, lookup->coder.type, bytes, length, state);
 }

@@ -29,7 +29,7 @@ typedef struct BfpgLookup
 	bf_header	header;			/* of part 0, with the kind of keys that the list has */
 	bool		tracked;
 	Oid			changer;		/* a role that may change the list, or 0 */
-	BfpgChanges *changes;		/* NULL: there is none */
+	BfpgChanges *changes;		/* NULL: the list isn't tracked */
 	StringInfoData key;			/* of the key that is looked for in them */
 	BfpgLookupPart **parts;		/* NULL: no list yet; of them, where no key of it came yet */
 	ErrorContextCallback callback;	/* names the list in errors of this call */

@@ -44,6 +44,9 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* Keys that are looked up at once. */
 #define KEYS_AT_ONCE 1024
 
+/* After how many rows of a process the others know of them, and it may say how far the phase is: few, as rows may come slowly. */
+#define ROWS_AT_ONCE 64
+
 /* Keys of one kind, members or others, that wait to be taken together. */
 typedef struct Keys
 {
@@ -57,6 +60,7 @@ typedef struct Pass
 	MemoryContext context;		/* of what serves to read rows; NULL: none comes any more */
 	BfpgShared *shared;
 	BfpgPassMode mode;
+	uint64		rows;			/* that this process has read */
 	bf_header	kind;			/* of the keys and of each part's blocks */
 	const uint8 **blocks;		/* of the parts */
 	int			region_shift;	/* of a block's number */
@@ -282,7 +286,6 @@ empty_hashes(Pass *pass, Keys *keys)
 	if (keys->count == 0)
 		return;
 	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS] += keys->count;
-	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->head->rows, keys->count));
 	if (regions == 1)
 		take_region(pass, keys, 0, keys->hashes, keys->count);
 	else
@@ -293,6 +296,22 @@ empty_hashes(Pass *pass, Keys *keys)
 				take_region(pass, keys, region, pass->sorted + start, pass->ends[region] - start);
 	}
 	keys->count = 0;
+}
+
+static void
+tell_rows(const Pass *pass, int64 count)
+{
+	bfpg_progress_rows(pg_atomic_add_fetch_u64(&pass->shared->head->rows, count));
+}
+
+/* No row comes to a state that has told: its key would be lost. */
+static inline void
+note_row(Pass *pass)
+{
+	if (unlikely(pass->context == NULL))
+		elog(ERROR, "a row came to a state of bloom_publish_agg that has ended");
+	if (++pass->rows % ROWS_AT_ONCE == 0)
+		tell_rows(pass, ROWS_AT_ONCE);
 }
 
 /*
@@ -306,18 +325,10 @@ end_pass(Pass *pass)
 		return;
 	empty_hashes(pass, &pass->members);
 	empty_hashes(pass, &pass->others);
+	tell_rows(pass, pass->rows % ROWS_AT_ONCE);
 	MemoryContextDelete(pass->context);
 	pass->context = NULL;
 	pass->members.hashes = pass->others.hashes = NULL;
-}
-
-/* No row comes to a state that has told: its keys would be lost. */
-static pg_noinline void
-count_key(Pass *pass, const Keys *keys)
-{
-	if (pass->context == NULL)
-		elog(ERROR, "a row came to a state of bloom_publish_agg that has ended");
-	pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
 }
 
 /* Members or others, by the boolean. */
@@ -350,6 +361,7 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 	Pass	   *pass = PG_ARGISNULL(0) ? begin_pass(fcinfo) : (Pass *) PG_GETARG_POINTER(0);
 	Keys	   *keys;
 
+	note_row(pass);
 	if (PG_ARGISNULL(2))
 	{
 		pass->told[BFPG_PASS_NULLS]++;
@@ -358,7 +370,7 @@ bloomfilter_publish_transfn(PG_FUNCTION_ARGS)
 	keys = PG_NARGS() == 3 ? &pass->members : keys_of_row(fcinfo, pass);
 	if (keys->hashes == NULL)
 	{
-		count_key(pass, keys);
+		pass->told[keys == &pass->members ? BFPG_PASS_KEYS : BFPG_PASS_OTHERS]++;
 		PG_RETURN_POINTER(pass);
 	}
 	keys->hashes[keys->count++] = hash_key(fcinfo, pass);

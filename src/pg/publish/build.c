@@ -340,9 +340,9 @@ better_capacity(const BfpgPublication *list, bool guessed)
 /*
  * SELECT count(key), and of an exact list count(key) FILTER (WHERE member): one reading more, before
  * anything is known.  Another engine's planner doesn't say how many rows its query has, and it counts
- * faster than it builds.
+ * faster than it builds.  Returns how many keys are members.
  */
-static void
+static double
 count_keys(BfpgPublication *list)
 {
 	const BfpgSource *source = list->made.build->source;
@@ -356,9 +356,11 @@ count_keys(BfpgPublication *list)
 	row = bfpg_source_only_row(source,
 							   bfpg_source_run(source, bfpg_source_plan(source, bfpg_source_select(source, NULL, counts), NULL, true), NULL),
 							   list_length(counts));
-	list->made.build->rows = (double) DatumGetInt64(row[list->exact ? 1 : 0].value);
-	if (list->exact)
-		list->others.count = DatumGetInt64(row[0].value) - DatumGetInt64(row[1].value);
+	list->made.build->rows = (double) DatumGetInt64(row[0].value);
+	if (!list->exact)
+		return list->made.build->rows;
+	list->others.count = DatumGetInt64(row[0].value) - DatumGetInt64(row[1].value);
+	return (double) DatumGetInt64(row[1].value);
 }
 
 static void
@@ -378,28 +380,32 @@ check_can_be_exact(const BfpgPublication *list)
 
 /* The n of a plain list that has none; last_keys: -1 where there was no last time. */
 static void
-choose_n(BfpgPublication *list, const BfpgLastList *last, double last_keys)
+choose_n(BfpgPublication *list, const BfpgLastList *last, double last_keys, double expected)
 {
 	if (list->n == 0)
-		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, last_keys, list->made.build->rows));
+		list->n = Max(list->min_n, bfpg_choose_capacity(last->n, last_keys, expected));
 }
 
 static void
 choose_plain(BfpgPublication *list, const BfpgLastList *last)
 {
+	double		expected = list->made.build->rows;
+
 	if (list->n == 0 && !last->exists && !list->made.build->here)
-		count_keys(list);
-	choose_n(list, last, last->exists ? last->keys : -1);
+		expected = count_keys(list);
+	choose_n(list, last, last->exists ? last->keys : -1, expected);
 }
 
 /* The same of an exact list, and the others that it is planned for. */
 static void
 choose_exact(BfpgPublication *list, const BfpgLastList *last)
 {
+	double		expected = list->made.build->rows;
+
 	check_can_be_exact(list);
 	if (!last->exact || last->others < 0)
-		count_keys(list);
-	choose_n(list, last, last->exact ? last->keys : -1);
+		expected = count_keys(list);
+	choose_n(list, last, last->exact ? last->keys : -1, expected);
 	list->others.planned = bfpg_choose_capacity(last->planned_others, last->exact ? (double) last->others : -1, (double) list->others.count);
 }
 
