@@ -55,7 +55,7 @@ class Changes:
 
     @staticmethod
     def make(session, count):
-        if session.value("select count(*) from bloom_published") != "0":
+        if session.value("select count(*) from bloom_published where name = 'followed'") != "0":
             session.run("call bloom_drop('followed')")
         session.run(f"call bloom_publish('followed', 'select generate_series(1, {count})::bigint', n => {count})")
         session.run("call bloom_track('followed')")

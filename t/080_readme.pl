@@ -37,6 +37,7 @@ my $root = doc::root();
 # What stands between these blocks and the system.
 my %instead = (
 	'apt-get' => 'exit 0',
+	id => '[ "$1" != -un ] || exec echo stranger; exec /usr/bin/id "$@"',
 	sudo => 'unset PGUSER; [ "$1" != -u ] || shift 2; exec "$@"',
 	git => qq{[ "\$1" = clone ] && mkdir bloomfilter && tar -C "$root" --exclude=./.git --exclude=./bench --exclude='*.o' --exclude='*.bc' \\
 	--exclude=build --exclude=tmp_check -cf - . | tar -C bloomfilter -xf -},
@@ -50,8 +51,8 @@ foreach my $command (keys %instead)
 	chmod 0755, "$home/instead/$command";
 }
 my ($programs) = $program =~ m{^(.*)/};
-@ENV{qw(PATH HOME USER PGUSER PGHOST PGPORT)} =
-  ("$home/instead:$programs:$ENV{PATH}", $home, 'stranger', 'stranger', $node->host, $node->port);
+@ENV{qw(PATH HOME PGUSER PGHOST PGPORT)} =
+  ("$home/instead:$programs:$ENV{PATH}", $home, 'stranger', $node->host, $node->port);
 delete @ENV{qw(PGDATABASE MAKEFLAGS MAKELEVEL MFLAGS)};
 @ENV{qw(npm_config_audit npm_config_fund npm_config_update_notifier)} = ('false') x 3;
 

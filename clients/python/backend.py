@@ -30,7 +30,7 @@ PACKAGE = os.path.join(HERE, "src", IMPORTED)
 
 # The folders of C sources, and the units of them that are not needed.
 FOLDERS = ("core", "text", "feed", "lib")
-FEED_UNITS = ("feed_entry", "feed_page", "feed_part", "feed_sum", "feed_table", "feed_values")
+FEED_UNITS = ("feed_page", "feed_part", "feed_table", "feed_values")
 
 # From 3.11 on the stable interface has all that the module uses: one wheel for all of them.
 STABLE = sys.version_info >= (3, 11) and not sysconfig.get_config_var("Py_GIL_DISABLED")

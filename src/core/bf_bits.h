@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "bf_tick.h"
+#include "bf_limits.h"
 
 /* How many bits are set. */
 extern uint64_t bf_count_bits(const uint8_t *bytes, uint64_t length, bf_tick tick);

@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "bf_limits.h"
-#include "bf_tick.h"
 
 /* Why bytes are not a filter.  In the order in which the rules are checked. */
 typedef enum bf_status

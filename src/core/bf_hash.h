@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "bf_bytes.h"
-#include "bf_tick.h"
+#include "bf_limits.h"
 
 #define BF_PROBE_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
 #define BF_PART_MULTIPLIER	UINT64_C(0xd6e8feb86659fd93)
@@ -123,5 +123,14 @@ bf_probe(uint64_t hash, unsigned i)
 {
 	return hash * bf_probe_powers[i];
 }
+
+/*
+ * SHA-256 (FIPS 180-4), of bytes that are there as a whole.  A change by day is known by its
+ * key's hash and by the beginning of this digest: two keys of one hash can be made, of one
+ * digest they can't.  Neither the library nor WebAssembly has a library for it.
+ */
+#define BF_SHA256_BYTES 32
+
+extern void bf_sha256(const void *bytes, size_t length, uint8_t digest[BF_SHA256_BYTES]);
 
 #endif							/* BF_HASH_H */

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bf_tick.h"
+#include "bf_limits.h"
 
 /* Sorts numbers in place: hashes, or others, in the same bounded time. */
 extern void bf_hashlist_sort(uint64_t *numbers, size_t count, bf_tick tick);

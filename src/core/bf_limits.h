@@ -8,6 +8,7 @@
 #ifndef BF_LIMITS_H
 #define BF_LIMITS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The versions that this code reads and writes: of filters, and of exact ones. */
@@ -59,5 +60,20 @@
 
 /* Bytes between two calls of a caller's bf_tick: well under 1 ms of work. */
 #define BF_TICK_BYTES		((uint64_t) 2 * 1024 * 1024)
+
+/*
+ * Called every BF_TICK_BYTES of work by the functions that take one, so that
+ * long loops can be cancelled.  It may not return.  NULL where nobody waits.
+ */
+typedef void (*bf_tick) (void);
+
+/* Calls tick and says how many of the remaining bytes to do before the next. */
+static inline uint64_t
+bf_tick_step(uint64_t remaining, bf_tick tick)
+{
+	if (tick != NULL)
+		tick();
+	return remaining < BF_TICK_BYTES ? remaining : BF_TICK_BYTES;
+}
 
 #endif							/* BF_LIMITS_H */

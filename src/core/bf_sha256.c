@@ -2,7 +2,7 @@
  * bf_sha256.c
  *	  SHA-256.
  */
-#include "bf_sha256.h"
+#include "bf_hash.h"
 
 #include <string.h>
 

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "feed_entry.h"
-#include "feed_page.h"
+#include "feed_table.h"
 
 #define FEED_CHANGES_HEADER 64
 

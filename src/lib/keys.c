@@ -1,10 +1,14 @@
 /*
  * keys.c
- *	  What keys are: names of types, their bytes, and the bytes of a row.
+ *	  What keys are: names of types, their bytes, those of a row, and those of a text.
  */
 #include "keys.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "bf_text.h"
+#include "error.h"
 
 _Static_assert((int) BLOOMFILTER_KEY_ROW == (int) BF_KEY_ROW && (int) BLOOMFILTER_KEY_MACADDR == (int) BF_KEY_LAST,
 			   "the public header has the core's kinds of keys");
@@ -58,4 +62,60 @@ bloomfilter_row_append_int64(bloomfilter_row *row, int64_t value)
 
 	return bloomfilter_row_append(row, BF_KEY_INTEGER, bytes,
 								  bf_key_integer(value, bytes));
+}
+
+/* ------------------------------------------------------------------------
+ * Keys as text
+ * ------------------------------------------------------------------------ */
+
+int
+bloomfilter_text_type_of_name(const char *name)
+{
+	int			type = name == NULL ? -1 : bf_key_type_of_name(name);
+
+	if (name != NULL && strcmp(name, "real") == 0)
+		return BLOOMFILTER_TEXT_REAL;
+	return type < 0 || type == BF_KEY_ROW ? BLOOMFILTER_ERR_ARGUMENT : type;
+}
+
+int
+bloomfilter_text_key_type(int text_type)
+{
+	unsigned	type = bf_text_key_type(text_type);
+
+	return type == BF_KEY_NONE ? BLOOMFILTER_ERR_ARGUMENT : (int) type;
+}
+
+size_t
+bloomfilter_text_room(int text_type, const char *text, size_t length)
+{
+	return text == NULL ? 0 : bf_text_room(text_type, text, length);
+}
+
+int
+bloomfilter_text_key(int text_type, const char *text, size_t length,
+					 void *buffer, size_t room, bloomfilter_slice *key,
+					 bloomfilter_detail *detail)
+{
+	bf_text_slice slice;
+	const char *reason;
+	char		subject[64];
+
+	if (bf_text_key_type(text_type) == BF_KEY_NONE || key == NULL ||
+		(text == NULL && length > 0))
+		return lbf_fail(detail, BLOOMFILTER_ERR_ARGUMENT, NULL);
+	if (text == NULL)
+		text = "";
+	if (room < bf_text_room(text_type, text, length))
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_ARGUMENT, NULL, "no room for the key");
+	reason = bf_text_key(text_type, text, length, buffer, &slice);
+	if (reason != NULL)
+	{
+		snprintf(subject, sizeof subject, "not a key of type %s",
+				 text_type == BLOOMFILTER_TEXT_REAL ? "real" : bf_key_type_name((unsigned) text_type));
+		return lbf_fail_text(detail, BLOOMFILTER_ERR_KEY, subject, reason);
+	}
+	key->bytes = slice.bytes;
+	key->length = slice.length;
+	return BLOOMFILTER_OK;
 }

@@ -16,7 +16,7 @@
 #include "bf_bits.h"
 #include "bf_key.h"
 #include "error.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "feed_table.h"
 #include "feed_values.h"
 

@@ -56,11 +56,11 @@ extract(Relation index, const BfpgLive *live, uint32 part)
 		target.bytes = (uint64) bfpg_live_page_blocks(live, home) << (header.log2_block_bits - 3);
 		bfpg_live_walk(index, home, strategy, or_page, &target);
 	}
-	filter->header.bits_set = bf_count_bits(filter->blocks, bf_blocks_bytes(&header), bfpg_tick);
+	filter->header->bits_set = bf_count_bits(filter->blocks, bf_blocks_bytes(&header), bfpg_tick);
 	/* As a filter to which no key was added. */
-	if (filter->header.bits_set == 0)
-		filter->header.key_type = BF_KEY_NONE;
-	bfpg_check_overflow(&filter->header);
+	if (filter->header->bits_set == 0)
+		filter->header->key_type = BF_KEY_NONE;
+	bfpg_check_overflow(filter->header);
 	return bfpg_filter_rw_datum(filter);
 }
 

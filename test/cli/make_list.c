@@ -20,7 +20,7 @@
 #include <sodium.h>
 
 #include "feed_manifest.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "feed_values.h"
 #include "../../src/core/bf_hash.h"
 #include "../../src/lib/libbloomfilter.h"

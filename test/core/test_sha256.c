@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bf_sha256.h"
+#include "bf_hash.h"
 #include "support.h"
 #include "tap.h"
 

@@ -110,10 +110,43 @@ def check_blocks(score):
                             written(folder) == of_sql, True)
 
 
+GO_PROGRAM = """package main
+
+import (
+	"fmt"
+
+	"example.org/bloomfilter"
+)
+
+func main() {
+	filter, err := bloomfilter.Open("customers.bloom")
+	fmt.Println(filter.Info().N, err)
+}
+"""
+
+
+def check_go_module(score):
+    """A program's go.mod with the lines that Go's page has for it, beside a checkout."""
+    lines = re.search(r"^```\n(require .*?)^```$", drivers.read("clients", "go", "README.md"), re.M | re.S).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(drivers.ROOT, os.path.join(folder, "bloomfilter"))
+        program = os.path.join(folder, "program")
+        os.mkdir(program)
+        for name, text in {"go.mod": "module program\n\ngo 1.19\n" + lines, "main.go": GO_PROGRAM}.items():
+            with open(os.path.join(program, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(os.path.join(program, "customers.bloom"), "wb") as file:
+            file.write(filter_of_sql())
+        done = subprocess.run(["env", "GO111MODULE=on", "GOFLAGS=", "GOPROXY=off", "go", "run", "."], cwd=program, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        score.check("the lines of go.mod on Go's page", done.stdout, "100000 <nil>\n")
+
+
 def check(score):
     drivers.psql("create database shop")
     try:
         drivers.psql(CUSTOMERS, "shop")
         check_blocks(score)
+        check_go_module(score)
     finally:
         drivers.psql("drop database shop")

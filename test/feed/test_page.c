@@ -10,7 +10,7 @@
 #include "bf_format.h"
 #include "feed_page.h"
 #include "parts.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "tap.h"
 #include "tsv.h"
 

@@ -9,7 +9,7 @@
 
 #include "bf_format.h"
 #include "feed_patch.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "files.h"
 #include "tap.h"
 #include "tsv.h"

@@ -15,7 +15,7 @@
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "feed_table.h"
 #include "files.h"
 #include "tap.h"

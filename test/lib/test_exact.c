@@ -12,7 +12,6 @@
 
 #include "feed_page.h"
 #include "feed_part.h"
-#include "feed_sum.h"
 #include "files.h"
 #include "make_filters.h"
 #include "libbloomfilter.h"

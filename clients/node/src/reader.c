@@ -21,7 +21,7 @@
 #include "bf_exact.h"
 #include "bf_filter.h"
 #include "bf_hash.h"
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "feed_table.h"
 
 /* The end of the module's own memory; the linker sets it. */

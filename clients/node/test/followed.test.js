@@ -7,7 +7,7 @@ import test from 'node:test'
 import { BloomFilter, BloomFilterError, InvalidFilterError, Key, WatchedBloomFilter } from '../lib/index.js'
 import { thisBoot } from '../lib/open.js'
 import { PAGE } from '../lib/status.js'
-import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, sound, tempFile, tempFolder, until } from './helpers.js'
+import { build, buildSet, integers, keep, page, poke, pokeNumber, replace, rowsOf, sound, tempFile, tempFolder, until } from './helpers.js'
 
 const SERIAL = 520
 const SUPERSEDED = 600
@@ -25,12 +25,6 @@ function followedFile (filters, place) {
 }
 
 const statusOf = (file) => BloomFilter.openSync(file).status()
-
-function rowsOf (name) {
-  const [columns, ...lines] = fs.readFileSync(new URL(`../../../test/vectors/${name}`, import.meta.url), 'utf8').trimEnd().split('\n')
-    .map((line) => line.replace(/^#/, '').split('\t'))
-  return lines.map((line) => Object.fromEntries(line.map((field, i) => [columns[i], field])))
-}
 
 const rows = rowsOf('pages.tsv')
 

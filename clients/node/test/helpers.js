@@ -1,4 +1,4 @@
-// Builds filters for tests: the probes in plain JavaScript, hashes and checksums
+// Builds filters for tests: the probes in plain JavaScript, hashes, parts and checksums
 // by the module under test, which the golden vectors hold to the format.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -39,39 +39,6 @@ export function sealHeader (bytes) {
   return bytes
 }
 
-/** Hashes with the seed of a header. */
-function hasher (bytes) {
-  const filter = Buffer.concat([header({ blocks: 1, seed: bytes.readBigUInt64LE(16) }), Buffer.alloc(64)])
-  const instance = new Instance()
-  instance.room(filter.length).set(filter)
-  runSync(instance.check(false))
-  return (key) => {
-    instance.exports.part_of_bytes(instance.putKey(key), key.length)
-    return instance.view.getBigUint64(instance.exports.hash_at() >>> 0, true)
-  }
-}
-
-/** Makes the counted fields right again. */
-export function seal (filter) {
-  let bits = 0
-  for (const byte of filter.subarray(64)) {
-    for (let rest = byte; rest !== 0; rest &= rest - 1) {
-      bits++
-    }
-  }
-  filter.writeBigUInt64LE(BigInt(bits), 40)
-  sealHeader(filter)
-  filter.writeBigUInt64LE(hashOf(Buffer.concat([filter.subarray(0, 56), filter.subarray(64)])), 56)
-  return filter
-}
-
-function partOf (hash, parts) {
-  let mixed = hash ^ (hash >> 32n)
-  mixed = (mixed * 0xd6e8feb86659fd93n) & MASK
-  mixed ^= mixed >> 32n
-  return Number((mixed * BigInt(parts)) >> 64n)
-}
-
 /** The positions of a hash's bits, in bits from the first block. */
 function positions (hash, { k = 7, log2 = 9, blocks = 20 }) {
   const block = Number((hash * BigInt(blocks)) >> 64n)
@@ -85,19 +52,29 @@ function positions (hash, { k = 7, log2 = 9, blocks = 20 }) {
 
 /** A filter of the keys (Key) that belong to its part. */
 export function build (shape, keys = []) {
-  const { log2 = 9, blocks = 20, part = 0, parts = 1 } = shape
-  const start = header(shape)
-  const hash = hasher(start)
-  const filter = Buffer.concat([start, Buffer.alloc(blocks * 2 ** log2 / 8)])
+  const { log2 = 9, blocks = 20, part = 0 } = shape
+  const instance = new Instance()
+  const { exports, start } = instance
+  instance.room(64 + blocks * 2 ** log2 / 8).set(header(shape))
+  runSync(instance.check(false))
   for (const key of keys) {
-    const hashed = hash(Key.bytesOf(key))
-    if (partOf(hashed, parts) === part) {
-      for (const bit of positions(hashed, shape)) {
-        filter[64 + Math.floor(bit / 8)] |= 1 << (bit % 8)
+    const bytes = Key.bytesOf(key)
+    if (exports.part_of_bytes(instance.putKey(bytes), bytes.length) === part) {
+      for (const bit of positions(instance.view.getBigUint64(exports.hash_at() >>> 0, true), shape)) {
+        instance.bytes[start + 64 + Math.floor(bit / 8)] |= 1 << (bit % 8)
       }
     }
   }
-  return seal(filter)
+  exports.seal()
+  return Buffer.from(instance.bytes.subarray(start, start + instance.length))
+}
+
+/** Rows of a file of golden vectors, columns by their names. */
+export function rowsOf (name) {
+  const file = new URL(`../../../test/vectors/${name}`, import.meta.url)
+  const [first, ...lines] = fs.readFileSync(file, 'utf8').replace(/\n$/, '').split('\n')
+  const names = first.slice(1).split('\t')
+  return lines.map((line) => Object.fromEntries(line.split('\t').map((field, i) => [names[i], field])))
 }
 
 export function integers (from, to) {

@@ -1,19 +1,11 @@
 // The golden vectors, as far as this module is other code than the C library: WebAssembly multiplies in halves, has
 // its own memory and mathematics, and JavaScript reads headers. All rows are for the library's own tests.
 import assert from 'node:assert/strict'
-import fs from 'node:fs'
 import test from 'node:test'
 import { BloomFilter, InvalidFilterError, Key, KeyValueError } from '../lib/index.js'
 import { hashOf } from '../lib/instance.js'
 import { ROW, kindName, rowKind, typeName } from '../lib/key-types.js'
-
-/** Rows of a file of golden vectors, columns by their names. */
-function rows (name) {
-  const file = new URL(`../../../test/vectors/${name}`, import.meta.url)
-  const [first, ...lines] = fs.readFileSync(file, 'utf8').replace(/\n$/, '').split('\n')
-  const names = first.slice(1).split('\t')
-  return lines.map((line) => Object.fromEntries(line.split('\t').map((field, i) => [names[i], field])))
-}
+import { rowsOf } from './helpers.js'
 
 const keysOf = (list) => list === '-' ? [] : list.split(',').map((hex) => Buffer.from(hex, 'hex'))
 
@@ -32,7 +24,7 @@ function checkAnswers (filter, kind, lists) {
 }
 
 test('filters.tsv', () => {
-  for (const row of rows('filters.tsv')) {
+  for (const row of rowsOf('filters.tsv')) {
     const filter = BloomFilter.fromBytes(Buffer.from(row.filter_hex, 'hex'))
     const { filters: [part] } = filter.info
     const told = [part.n, part.p, BigInt.asUintN(64, BigInt(part.seed)), part.hashes, Math.log2(part.blockBits), part.blocks,
@@ -44,7 +36,7 @@ test('filters.tsv', () => {
 })
 
 test('exact.tsv', () => {
-  for (const row of rows('exact.tsv').filter(({ word }) => word === '-')) {
+  for (const row of rowsOf('exact.tsv').filter(({ word }) => word === '-')) {
     const filter = BloomFilter.fromBytes(Buffer.from(row.filter_hex, 'hex'))
     assert.deepEqual([filter.info.formatVersion, filter.info.exact], [2, true], row.name)
     checkAnswers(filter, Number(row.key_type), [[row.members_hex, true], [row.others_hex, false], [row.strangers_hex, false]])
@@ -52,7 +44,7 @@ test('exact.tsv', () => {
 })
 
 test('invalid.tsv and exact.tsv: the first broken rule', () => {
-  for (const row of [...rows('invalid.tsv'), ...rows('exact.tsv').filter(({ word }) => word !== '-')]) {
+  for (const row of [...rowsOf('invalid.tsv'), ...rowsOf('exact.tsv').filter(({ word }) => word !== '-')]) {
     const bytes = Buffer.from(row.filter_hex, 'hex')
     const wanted = row.rule ?? row.word
     const isRule = (error) => error instanceof InvalidFilterError && error.rule === wanted &&
@@ -65,14 +57,14 @@ test('invalid.tsv and exact.tsv: the first broken rule', () => {
 })
 
 test('keys.tsv: bytes', () => {
-  for (const row of rows('keys.tsv')) {
+  for (const row of rowsOf('keys.tsv')) {
     assert.equal(Buffer.from(Key.raw(typeName(Number(row.key_type)), Buffer.from(row.key_hex, 'hex')).bytes).toString('hex'), row.key_hex)
   }
 })
 
 test('texts.tsv', () => {
   let read = 0
-  for (const { type, text, key_hex: wanted } of rows('texts.tsv')) {
+  for (const { type, text, key_hex: wanted } of rowsOf('texts.tsv')) {
     const bytes = text.startsWith('hex:') ? Buffer.from(text.slice(4), 'hex') : Buffer.from(text)
     const shown = `${type} ${text.slice(0, 60)}`
     if (!Buffer.from(bytes.toString()).equals(bytes)) {

@@ -27,36 +27,6 @@ static const char help[] =
 "Exit status: 0 if all is well, 1 if the filter is damaged or a key is missing, 2\n"
 "if it could not be told.\n";
 
-typedef struct verify_plan
-{
-	const char *path;
-	const char *keys;			/* file, or NULL */
-	text_types	types;			/* 0: the filter's */
-	bool		copy;			/* they are rows of COPY */
-	bool		null;			/* keys end with a zero byte */
-	bool		allow_empty;
-} verify_plan;
-
-static verify_plan
-read_plan(const command_line *line)
-{
-	verify_plan plan = {NULL, NULL, {0, {0}}, false, false, false};
-	const command_option options[] = {
-		{"keys", 'k', option_text, &plan.keys, 0, 0},
-		{"type", 't', option_types, &plan.types, 0, 0},
-		{"copy", 0, option_flag, &plan.copy, 0, 0},
-		{"null", '0', option_flag, &plan.null, 0, 0},
-		{"allow-empty", 0, option_flag, &plan.allow_empty, 0, 0},
-		{NULL, 0, NULL, NULL, 0, 0}
-	};
-
-	read_options(line, options);
-	plan.path = only_operand(line, "filter");
-	if (plan.copy && plan.null)
-		usage_error(line, "--copy excludes --null: COPY's rows end with newlines");
-	return plan;
-}
-
 /*
  * Damage is an answer here, where for the other subcommands it is trouble.  Of a
  * filter that a later program made this one can't tell.
@@ -120,42 +90,59 @@ count_missing(void *state, const key_batch *batch, size_t *done)
 }
 
 static exit_status
-verify_keys(const verify_plan *plan, const bloomfilter *filter)
+verify_keys(key_feed *feed, const char *path, bool null, bool allow_empty)
 {
-	missing_keys keys = {filter, 0, 0, 0};
-	key_feed	feed = {filter_text_types(filter, &plan->types), plan->copy, count_missing, &keys};
+	missing_keys *keys = feed->state;
 
-	feed_lines(&feed, plan->keys, plan->null);
+	feed->types = filter_text_types(keys->filter, &feed->types);
+	feed_lines(feed, path, null);
 	/* more likely a failed program before the pipe than a set without members */
-	if (keys.asked == 0 && !plan->allow_empty)
+	if (keys->asked == 0 && !allow_empty)
 		fail("no keys in %s; if it is as it should be, add --allow-empty",
-			 is_standard(plan->keys) ? "standard input" : plan->keys);
-	if (keys.missing == 0)
-		output_text("keys: %" PRIu64 ", none missing\n", keys.asked);
+			 is_standard(path) ? "standard input" : path);
+	if (keys->missing == 0)
+		output_text("keys: %" PRIu64 ", none missing\n", keys->asked);
 	else
 		output_text("keys: %" PRIu64 ", %" PRIu64 " MISSING, the first in line %"
-					PRIu64 "\n", keys.asked, keys.missing, keys.first);
-	return keys.missing == 0 ? STATUS_YES : STATUS_NO;
+					PRIu64 "\n", keys->asked, keys->missing, keys->first);
+	return keys->missing == 0 ? STATUS_YES : STATUS_NO;
 }
 
 exit_status
 command_verify(int argc, char **argv)
 {
 	command_line line = {"verify", help, argc, argv};
-	verify_plan plan = read_plan(&line);
+	missing_keys keys = {NULL, 0, 0, 0};
+	key_feed	feed = {{0, {0}}, false, count_missing, &keys};
+	const char *key_file = NULL;
+	bool		null = false;
+	bool		allow_empty = false;
+	const command_option options[] = {
+		{"keys", 'k', option_text, &key_file, 0, 0},
+		{"type", 't', option_types, &feed.types, 0, 0},
+		{"copy", 0, option_flag, &feed.copy, 0, 0},
+		{"null", '0', option_flag, &null, 0, 0},
+		{"allow-empty", 0, option_flag, &allow_empty, 0, 0},
+		{NULL, 0, NULL, NULL, 0, 0}
+	};
 	bloomfilter *filter = NULL;
 	bloomfilter_detail detail;
 	exit_status status = STATUS_YES;
-	int			code = bloomfilter_open(plan.path, BLOOMFILTER_CHECK_BITS, &filter, &detail);
+	int			code;
 
+	read_options(&line, options);
+	if (feed.copy && null)
+		usage_error(&line, "--copy excludes --null: COPY's rows end with newlines");
+	code = bloomfilter_open(only_operand(&line, "filter"), BLOOMFILTER_CHECK_BITS, &filter, &detail);
 	if (code < 0)
 	{
 		complain("%s", detail.text);
 		return is_damage(code) ? STATUS_NO : STATUS_TROUBLE;
 	}
 	print_soundness(filter);
-	if (plan.keys != NULL && verify_keys(&plan, filter) == STATUS_NO)
-		status = STATUS_NO;
+	keys.filter = filter;
+	if (key_file != NULL)
+		status = verify_keys(&feed, key_file, null, allow_empty);
 	output_flush();
 	bloomfilter_close(filter);
 	return status;

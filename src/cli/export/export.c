@@ -11,7 +11,6 @@
 #include "export_status.h"
 #include "feed_sign.h"
 #include "folder.h"
-#include "looks.h"
 #include "messages.h"
 #include "options.h"
 #include "server.h"
@@ -162,15 +161,15 @@ tell_source(exporter *e)
 }
 
 static bool
-take_up(exporter *e)
+resume(exporter *e)
 {
 	source	   *s = &e->source;
-	bool		taken = folder_take_up(&e->folder, &s->news);
+	bool		resumed = folder_resume(&e->folder, &s->news);
 
 	tell_source(e);
-	if (taken && s->known_system[0] == '\0')
+	if (resumed && s->known_system[0] == '\0')
 		snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
-	return taken;
+	return resumed;
 }
 
 static void
@@ -190,20 +189,20 @@ say(const exporter *e, bool epoch, size_t bits, size_t changes)
 	announce("%s: serial %llu, %s, rate %.3g", e->plan.to, (unsigned long long) m->serial, what, m->rate);
 }
 
-/* Publishes what is new; what could not be passed on is tried again, and stays new till then. */
+/* Exports what is new; what could not be passed on is tried again, and stays new till then. */
 static bool
-publish(exporter *e)
+export_news(exporter *e)
 {
 	list_news  *news = &e->source.news;
 	size_t		bits = news->image.news_count;
 	size_t		changes = news->changes.news.count;
 	uint64_t	epoch = e->folder.manifest.epoch;
-	bool		published;
-	bool		well = folder_publish(&e->folder, news, &published);
+	bool		exported;
+	bool		well = folder_export(&e->folder, news, &exported);
 
-	if (published)
+	if (exported)
 	{
-		source_news_taken(&e->source);
+		source_forget_news(&e->source);
 		tell_source(e);
 		say(e, epoch != e->folder.manifest.epoch, bits, changes);
 	}
@@ -220,7 +219,7 @@ look(exporter *e)
 
 	if (!begun)
 		e->connection = server_connect(e->dsn);
-	if (e->connection != NULL && (begun || (source_begin(s, e->connection) && take_up(e))) && source_look(s, e->connection))
+	if (e->connection != NULL && (begun || (source_begin(s, e->connection) && resume(e))) && source_look(s, e->connection))
 		return true;
 	PQfinish(e->connection);
 	e->connection = NULL;
@@ -231,14 +230,14 @@ look(exporter *e)
 
 /* A look of looks. */
 static bool
-look_and_publish(void *state)
+look_and_export(void *state)
 {
 	exporter   *e = state;
-	bool		well = look(e) && publish(e);
+	bool		well = look(e) && export_news(e);
 
 	/* also what a child makes */
 	while (well && !e->plan.follow && e->folder.renewal.child != 0)
-		well = publish(e);
+		well = export_news(e);
 	return well;
 }
 
@@ -247,7 +246,7 @@ command_export(int argc, char **argv)
 {
 	command_line line = {"export", help, argc, argv};
 	exporter	e;
-	look_loop	loop = {look_and_publish, NULL, &e, false, 0, 0, 0, false};
+	look_loop	loop = {look_and_export, NULL, &e, false, 0, 0, 0, false};
 	bool		well;
 
 	memset(&e, 0, sizeof e);

@@ -43,9 +43,9 @@ write_manifest(FILE *to, const list_folder *f)
 	feed_uuid_text(identity, m->identity);
 	fprintf(to, "list t %s\nidentity t %s\nexporter t %s\n", m->name, identity, f->exporter);
 	fprintf(to, "serial s %" PRIu64 "\nrebuilt s %" PRIu64 "\n", m->serial, m->epoch);
-	fprintf(to, "true_at a %" PRIu64 "\npublished a %" PRIu64 "\n", m->true_at, f->counts.published);
-	if (f->plan->heartbeat != 0 && f->counts.published != 0)
-		fprintf(to, "next_heartbeat m %" PRIu64 "\n", f->counts.published + f->plan->heartbeat * 1000000);
+	fprintf(to, "true_at a %" PRIu64 "\npublished a %" PRIu64 "\n", m->true_at, f->counts.exported);
+	if (f->plan->heartbeat != 0 && f->counts.exported != 0)
+		fprintf(to, "next_heartbeat m %" PRIu64 "\n", f->counts.exported + f->plan->heartbeat * 1000000);
 	fprintf(to, "expires m %" PRIu64 "\n", m->expires);
 	if (m->tracked)
 		fprintf(to, "changes n %" PRIu64 "\n", m->entries);

@@ -21,7 +21,7 @@
 /* How its looks went. */
 typedef struct export_health
 {
-	uint64_t	looked;			/* when one went well and all of it was published */
+	uint64_t	looked;			/* when one went well and all of it was exported */
 	uint64_t	failures;		/* since then */
 	uint64_t	failed;			/* when the first of them was */
 	double		written;		/* when the file was; monotonic seconds */

@@ -230,7 +230,7 @@ folder_close(list_folder *f)
  * Taking up
  * ------------------------------------------------------------------------ */
 
-/* What a process before this one published, to go on with; an epoch begins if it is damaged. */
+/* What a process before this one exported, to go on with; an epoch begins if it is damaged. */
 static bool
 go_on(list_folder *f, list_news *news)
 {
@@ -247,12 +247,12 @@ go_on(list_folder *f, list_news *news)
 }
 
 bool
-folder_take_up(list_folder *f, list_news *news)
+folder_resume(list_folder *f, list_news *news)
 {
 	uint8_t		random[FEED_EXPORTER_BYTES / 2];
 	const char *name = f->plan->name != NULL ? f->plan->name : news->name;
 
-	if (f->taken_up)
+	if (f->resumed)
 		return true;
 	if (!feed_is_name(name))
 	{
@@ -266,7 +266,7 @@ folder_take_up(list_folder *f, list_news *news)
 	}
 	randombytes_buf(random, sizeof random);
 	feed_hex(f->exporter, random, sizeof random);
-	f->taken_up = true;
+	f->resumed = true;
 	if (f->manifest.serial == 0)
 		snprintf(f->manifest.name, sizeof f->manifest.name, "%s", name);
 	else if (f->state_known && f->state.epoch == f->manifest.epoch)

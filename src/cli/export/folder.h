@@ -52,7 +52,7 @@ typedef struct folder_counts
 	uint64_t	wholes[WHOLE_REASONS];
 	uint64_t	files;			/* of the folder */
 	uint64_t	bytes;
-	uint64_t	published;		/* when the manifest was replaced */
+	uint64_t	exported;		/* when the manifest was replaced */
 } folder_counts;
 
 /* Whole files that a child makes and passes on. */
@@ -84,12 +84,12 @@ typedef struct list_folder
 	bool		state_known;
 	feed_manifest manifest;		/* the one that is there; serial 0: none */
 	char		exporter[FEED_EXPORTER_BYTES + 1];	/* this process, in manifests */
-	bool		taken_up;		/* what was there has been read */
-	bool		taken;			/* the manifest was written by this process, and passed on */
+	bool		resumed;		/* what was there has been read */
+	bool		passed_on;		/* the manifest was written by this process, and the command ran */
 	size_t		manifest_length;
 	uint64_t	clock;			/* wall clock and boot clock, when the first was right last */
 	uint64_t	boot_clock;
-	double		published;		/* when; monotonic seconds */
+	double		exported;		/* when; monotonic seconds */
 	double		swept;
 	bool		lost;			/* one that the manifest names is not there */
 	folder_renewal renewal;
@@ -111,7 +111,7 @@ extern const char *folder_system(const list_folder *f);
  * Before the first look, when the server is known: fills the image with what is in the
  * folder, if that is sound, and then news->build is of which build of an index.
  */
-extern bool folder_take_up(list_folder *f, list_news *news);
+extern bool folder_resume(list_folder *f, list_news *news);
 
 /* Makes *image the content that the manifest announces; false if files of it are missing or damaged. */
 extern bool folder_load(const list_folder *f, list_image *image);
@@ -126,8 +126,8 @@ extern bool folder_write_state(const list_folder *f, const list_news *news, cons
  * folder_update.c: what is new
  * ------------------------------------------------------------------------ */
 
-/* Publishes what is new; *published: there was something, and it is in the folder's manifest. */
-extern bool folder_publish(list_folder *f, list_news *news, bool *published);
+/* Exports what is new; *exported: there was something, and it is in the folder's manifest. */
+extern bool folder_export(list_folder *f, list_news *news, bool *exported);
 
 /* The false-positive rate now. */
 extern double folder_rate(const list_image *image);
@@ -142,6 +142,15 @@ extern bool folder_run_after(const list_folder *f, const char *name);
 /* ------------------------------------------------------------------------
  * folder_content.c: patches and whole files
  * ------------------------------------------------------------------------ */
+
+/*
+ * Writes a file: under another name, synced, renamed, and the folder synced.  Says what is
+ * wrong before it returns false.
+ */
+extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
+
+/* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
+extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
 
 /* Writes a file under the name of its content, notes it in *file, and passes it on, from when on its age counts. */
 extern bool folder_write_content(const list_folder *f, const void *bytes, size_t length, feed_kind kind, feed_file *file);
@@ -158,7 +167,7 @@ extern bool folder_make_wholes(const list_folder *f, list_image *image, uint64_t
  */
 extern bool folder_write_anew(list_folder *f, list_image *image, feed_manifest *next);
 
-/* The patch from the published content to the image as it is. */
+/* The patch from the exported content to the image as it is. */
 extern bool folder_write_set(list_folder *f, list_image *image, feed_manifest *next);
 
 /* How many of the last of these files become one: from the first that has twice its length behind it. */
@@ -191,7 +200,7 @@ extern bool folder_fits(size_t length);
 extern void folder_renew(list_folder *f, list_image *image);
 
 /* Takes those that a child has made into next; true if there were any. */
-extern bool folder_take_renewed(list_folder *f, feed_manifest *next);
+extern bool folder_add_renewed(list_folder *f, feed_manifest *next);
 
 /* Ends the child. */
 extern void folder_stop_renewing(list_folder *f);
@@ -208,18 +217,5 @@ extern void folder_sweep(list_folder *f);
 
 /* Whether a file was passed on so long ago that whoever stores it may soon delete it. */
 extern bool folder_is_old(const list_folder *f, const feed_file *file, feed_kind kind);
-
-/* ------------------------------------------------------------------------
- * folder_files.c: files that are there as a whole or not at all
- * ------------------------------------------------------------------------ */
-
-/*
- * Writes a file: under another name, synced, renamed, and the folder synced.  Says what is
- * wrong before it returns false.
- */
-extern bool folder_write(int folder, const char *name, mode_t mode, const void *bytes, size_t length);
-
-/* Whether a file is what a manifest says of it: its bytes in new memory, else NULL. */
-extern uint8_t *folder_read_file(int folder, const feed_file *file, feed_kind kind);
 
 #endif							/* CLI_FOLDER_H */

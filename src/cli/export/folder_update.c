@@ -102,13 +102,13 @@ write_manifest(list_folder *f, feed_manifest *next)
 	feed_manifest_free(&f->manifest);
 	f->manifest = *next;
 	memset(next, 0, sizeof *next);
-	f->counts.published = time_now();
-	f->clock = f->counts.published;
+	f->counts.exported = time_now();
+	f->clock = f->counts.exported;
 	f->boot_clock = boot_time_now();
-	f->published = monotonic_seconds();
+	f->exported = monotonic_seconds();
 	/* where it could not be passed on, the next try writes another one */
-	f->taken = folder_run_after(f, FEED_MANIFEST);
-	return f->taken;
+	f->passed_on = folder_run_after(f, FEED_MANIFEST);
+	return f->passed_on;
 }
 
 /* 0: the clock is wrong, and hosts would refuse all that comes when it is right again. */
@@ -128,19 +128,19 @@ next_serial(const list_folder *f, const list_news *news)
 	return 0;
 }
 
-/* What is to be published. */
-typedef struct publishing
+/* What is to be exported. */
+typedef struct folder_news
 {
 	bool		epoch;			/* begins */
 	bool		news;			/* an epoch, or bits, or a list's serial */
 	bool		changes;		/* by day, which are new; or there are none any more */
 	bool		lost;			/* files are */
 	bool		renewed;		/* whole files are */
-} publishing;
+} folder_news;
 
 /* The files of a new epoch, or of new bits. */
 static bool
-write_files(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
+write_files(list_folder *f, list_news *news, const folder_news *p, feed_manifest *next)
 {
 	list_image  *image = &news->image;
 
@@ -162,7 +162,7 @@ write_files(list_folder *f, list_news *news, const publishing *p, feed_manifest 
 }
 
 static bool
-publish(list_folder *f, list_news *news, const publishing *p, feed_manifest *next)
+export_news(list_folder *f, list_news *news, const folder_news *p, feed_manifest *next)
 {
 	next->serial = next_serial(f, news);
 	if (next->serial == 0)
@@ -200,15 +200,15 @@ same_files(const feed_file *files, size_t count)
 }
 
 bool
-folder_publish(list_folder *f, list_news *news, bool *published)
+folder_export(list_folder *f, list_news *news, bool *exported)
 {
 	feed_manifest next;
-	publishing	p;
+	folder_news	p;
 	uint64_t	before = f->manifest.serial;
 	folder_counts counts;
 	bool		well = true;
 
-	*published = false;
+	*exported = false;
 	folder_sweep(f);
 	counts = f->counts;
 	next = f->manifest;
@@ -223,16 +223,16 @@ folder_publish(list_folder *f, list_news *news, bool *published)
 	p.changes = news->changes.news.count > 0 || news->changes.tracked != f->manifest.tracked;
 	p.news = p.epoch || news->image.news_count > 0 || (news->serial != 0 && news->serial != f->manifest.content);
 	p.lost = !p.epoch && f->lost;
-	p.renewed = !p.epoch && folder_take_renewed(f, &next);
-	if (p.news || p.changes || p.lost || p.renewed || !f->taken ||
-		(f->plan->heartbeat != 0 && monotonic_seconds() - f->published >= (double) f->plan->heartbeat))
+	p.renewed = !p.epoch && folder_add_renewed(f, &next);
+	if (p.news || p.changes || p.lost || p.renewed || !f->passed_on ||
+		(f->plan->heartbeat != 0 && monotonic_seconds() - f->exported >= (double) f->plan->heartbeat))
 	{
-		well = publish(f, news, &p, &next);
+		well = export_news(f, news, &p, &next);
 		/* written, though the command may have failed for it */
 		if (f->manifest.serial != before)
 		{
 			f->lost = false;
-			*published = p.news || p.changes;
+			*exported = p.news || p.changes;
 		}
 		else
 			f->counts = counts;

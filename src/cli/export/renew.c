@@ -92,23 +92,23 @@ folder_renew(list_folder *f, list_image *image)
 }
 
 bool
-folder_take_renewed(list_folder *f, feed_manifest *next)
+folder_add_renewed(list_folder *f, feed_manifest *next)
 {
 	folder_renewal *r = &f->renewal;
 	int			status = -1;
-	bool		taken;
+	bool		fits;
 
 	if (r->child == 0 || waitpid(r->child, &status, f->plan->follow ? WNOHANG : 0) == 0)
 		return false;
 	r->failed = status == 0 ? 0 : monotonic_seconds();
-	taken = status == 0 && r->epoch == next->epoch && r->count == next->parts;
-	if (taken)
+	fits = status == 0 && r->epoch == next->epoch && r->count == next->parts;
+	if (fits)
 	{
 		memcpy(next->wholes, r->files, r->count * sizeof *r->files);
 		f->counts.wholes[WHOLE_RENEWED]++;
 	}
 	end_renewal(r);
-	return taken;
+	return fits;
 }
 
 void

@@ -250,7 +250,7 @@ explain(const char *url, CURLcode code, const incoming *in)
 
 /* What the server told besides; what nobody signed can't be believed where it is absurd. */
 static void
-take_answer(const http_client *client, http_answer *answer)
+note_answer(const http_client *client, http_answer *answer)
 {
 	const char *tag = header(client, "ETag");
 	int64_t		off;
@@ -300,7 +300,7 @@ http_get(http_client *client, const char *url, const char *tag, uint64_t most, l
 	code = curl_easy_perform(client->curl);
 	last->next = NULL;
 	curl_slist_free_all(condition);
-	take_answer(client, answer);
+	note_answer(client, answer);
 	curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &retry);
 	answer->retry = (int64_t) retry;
 	answer->disk = in.error != 0;

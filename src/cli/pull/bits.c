@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "messages.h"
 #include "system.h"
 

@@ -3,14 +3,14 @@
  *	  From what a host has to what a look found: by patches in FILE, by patches in a new
  *	  file, or by whole parts.
  */
-#include "content.h"
+#include "pull.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "system.h"
 
 /* Seconds over which hosts fetch whole parts that they miss a patch for, if the server doesn't say it. */
@@ -295,7 +295,7 @@ fill_new(follower *f, const offer *o)
 }
 
 static led
-take_whole(follower *f, const offer *o)
+write_whole(follower *f, const offer *o)
 {
 	led			result;
 
@@ -321,7 +321,7 @@ take_whole(follower *f, const offer *o)
  * ------------------------------------------------------------------------ */
 
 static led
-take_patches(follower *f, const offer *o)
+apply_patches(follower *f, const offer *o)
 {
 	const list_file *file = &f->file;
 	const feed_content *wanted = &o->facts.now.content;
@@ -339,25 +339,25 @@ take_patches(follower *f, const offer *o)
 }
 
 bool
-content_take(follower *f, const offer *o)
+content_update(follower *f, const offer *o)
 {
 	const list_file *file = &f->file;
 	/* of this list, and its bits are what it says */
 	bool		here = file->state == FILE_MINE && !file->lost && file->who.parts == o->count &&
 		memcmp(file->who.identity, o->facts.who.identity, FEED_IDENTITY_BYTES) == 0;
 	/* bits that differ from the server's are renewed, but not without end */
-	bool		wanted = f->differs && (f->whole_taken <= 0 || monotonic_seconds() - f->whole_taken >= DIFFER_SECONDS);
+	bool		wanted = f->differs && (f->whole_written <= 0 || monotonic_seconds() - f->whole_written >= DIFFER_SECONDS);
 	led			result = ELSEWHERE;
 
 	/* an older one was asked for: no patch leads back */
 	if (here && !f->plan->allow_older && !wanted)
-		result = take_patches(f, o);
+		result = apply_patches(f, o);
 	if (result == ELSEWHERE)
 	{
-		result = take_whole(f, o);
+		result = write_whole(f, o);
 		if (result == LED && wanted)
 		{
-			f->whole_taken = monotonic_seconds();
+			f->whole_written = monotonic_seconds();
 			f->differs = false;
 		}
 	}

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stop.h"
 #include "system.h"
 
 /* FILE is checked so often, whatever the server wants: others may remove it. */

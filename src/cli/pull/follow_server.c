@@ -3,7 +3,7 @@
  *	  Following a list or a live index on a PostgreSQL server: what a look brings into an image
  *	  in memory is handed over as a patch, or as whole parts.
  */
-#include "content.h"
+#include "pull.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct server_look
 {
 	PGconn	   *connection;		/* NULL: none that is of use */
 	source		source;
-	bool		taken;			/* FILE has all that the image had at the last look */
+	bool		current;		/* FILE has all that the image had at the last look */
 	bool		covered;		/* FILE has no bit that the image has not, and lacks its news alone */
 	uint64_t	serial;			/* that FILE is to have */
 	uint8_t    *patch;			/* that was handed over last */
@@ -57,7 +57,7 @@ server_changes(follower *f, bool all, entry_list *entries)
 	const server_look *look = f->state;
 	const list_changes *changes = &look->source.news.changes;
 
-	entries_add_all(entries, all || !look->taken ? &changes->all : &changes->news);
+	entries_add_all(entries, all || !look->current ? &changes->all : &changes->news);
 	return LED;
 }
 
@@ -111,7 +111,7 @@ offer_of(follower *f)
 	o.facts.who.tracked = news->changes.tracked;
 	o.changes = server_changes;
 	/* no row of files; what is new is told by a number that grows */
-	o.changes_to = look->taken && news->changes.news.count == 0 ? file->table.to : now > file->table.to ? now : file->table.to + 1;
+	o.changes_to = look->current && news->changes.news.count == 0 ? file->table.to : now > file->table.to ? now : file->table.to + 1;
 	o.patch = server_patch;
 	o.length = server_length;
 	o.part = server_part;
@@ -185,7 +185,7 @@ is_forked(follower *f)
 
 /* After a look: FILE becomes what the image is. */
 static bool
-take(follower *f)
+fill_file(follower *f)
 {
 	server_look *look = f->state;
 	list_news  *news = &look->source.news;
@@ -194,7 +194,7 @@ take(follower *f)
 	bool		fits = file->state == FILE_MINE && !file->lost && image_fits(image, file->parts, file->who.parts);
 	offer		o;
 
-	look->covered = fits && ((look->taken && !news->new_epoch) || compare(file, image));
+	look->covered = fits && ((look->current && !news->new_epoch) || compare(file, image));
 	/* nothing is set in an exact file: it is the list, or it is made anew */
 	if (image->news_count > 0 && feed_are_exact(image->parts, image->count))
 		look->covered = false;
@@ -205,7 +205,7 @@ take(follower *f)
 		return pull_refuse(f, "back", "it has other bits under the same serial: two servers publish under one identity");
 	look->covered = look->covered && !file->lost;
 	o = offer_of(f);
-	return content_take(f, &o);
+	return content_update(f, &o);
 }
 
 /* ------------------------------------------------------------------------
@@ -258,14 +258,14 @@ look_at_server(follower *f)
 	source	   *s = &look->source;
 
 	/* bits that are lost come with the whole */
-	look->taken = look->taken && !f->file.lost;
+	look->current = look->current && !f->file.lost;
 	f->file.how.heartbeat = f->file.how.expires = 0;
-	if (!read_server(f) || !take(f))
+	if (!read_server(f) || !fill_file(f))
 		return false;
-	source_news_taken(s);
+	source_forget_news(s);
 	/* a pooler may lead to another server, whose index of this name is another list */
 	snprintf(s->known_system, sizeof s->known_system, "%s", s->news.system);
-	look->taken = true;
+	look->current = true;
 	return true;
 }
 

@@ -5,11 +5,12 @@
 #ifndef CLI_PULL_H
 #define CLI_PULL_H
 
+#include "feed_patch.h"
 #include "feed_sign.h"
 #include "file.h"
 #include "http.h"
-#include "looks.h"
 #include "messages.h"
+#include "stop.h"
 
 typedef struct pull_plan
 {
@@ -72,11 +73,11 @@ struct follower
 	unsigned	misses;			/* looks at which a patch was not there */
 	double		spread_until;
 	bool		differs;		/* FILE has other bits than the server says */
-	double		whole_taken;	/* for that, monotonic seconds */
+	double		whole_written;	/* for that, monotonic seconds */
 	new_content made;
 };
 
-/* What a look found is not taken: says so, and returns false. */
+/* What a look found is not used: says so, and returns false. */
 extern bool pull_refuse(follower *f, const char *reason, const char *text);
 
 /* The same if FILE is another list than the one of this name. */
@@ -89,5 +90,44 @@ extern bool pull_check_list(follower *f, const char *name, const uint8_t *identi
 extern exit_status follow_url(follower *f);
 extern exit_status follow_server(follower *f);
 extern exit_status follow(follower *f);
+
+/* ------------------------------------------------------------------------
+ * content.c: the one way into FILE, which becomes what a look found
+ *
+ * A look hands over what FILE is to have, patches that lead there, and whole parts, wherever
+ * they come from.  Patches are set in FILE within an epoch, and over epochs put into a copy of
+ * it; where none leads on, whole parts make a new file.
+ * ------------------------------------------------------------------------ */
+
+/* How a way to the content ended. */
+typedef enum led
+{
+	LED,
+	ELSEWHERE,					/* it doesn't lead from here: the whole is needed */
+	BROKEN						/* it may at the next look */
+} led;
+
+typedef struct offer
+{
+	file_facts	facts;			/* that FILE is to have, and the sum that it must come to */
+	uint32_t	count;			/* of the parts */
+	uint64_t	whole;			/* serial of the whole parts */
+	uint64_t	spread;			/* seconds within which hosts fetch these */
+
+	/* The patch that leads on from a state. */
+	led			(*patch) (follower *f, const list_state *at, feed_patch *patch);
+
+	/* Of a tracked list: adds the changes that FILE may lack, or all of them; FILE has the row up to here then. */
+	led			(*changes) (follower *f, bool all, entry_list *entries);
+	uint64_t	changes_id;
+	uint64_t	changes_to;
+
+	/* Bytes of a whole part; and these go into the new file, from where f->made says on. */
+	uint64_t	(*length) (const follower *f, uint32_t part);
+	led			(*part) (follower *f, uint32_t part);
+} offer;
+
+/* Says what is wrong before it returns false, or that the follower waits for its turn. */
+extern bool content_update(follower *f, const offer *o);
 
 #endif							/* CLI_PULL_H */

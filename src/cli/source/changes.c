@@ -59,12 +59,6 @@ entries_unite(entry_list *of)
 }
 
 void
-entries_clear(entry_list *of)
-{
-	of->count = 0;
-}
-
-void
 entries_free(entry_list *of)
 {
 	free(of->entries);
@@ -80,14 +74,14 @@ changes_begin(list_changes *changes, uint64_t serial)
 {
 	if (changes->serial == serial)
 		return;
-	entries_clear(&changes->all);
-	entries_clear(&changes->news);
+	changes->all.count = 0;
+	changes->news.count = 0;
 	changes->serial = serial;
 	changes->lacking = 0;
 }
 
 void
-changes_take(list_changes *changes, const entry_list *read, bool all)
+changes_add(list_changes *changes, const entry_list *read, bool all)
 {
 	const entry_list *had = &changes->all;
 	uint64_t	found = 0;

@@ -26,14 +26,13 @@ typedef struct list_changes
 	bool		tracked;		/* else all is empty */
 	uint64_t	serial;			/* of the list */
 	entry_list	all;
-	entry_list	news;			/* of these, what was not taken yet */
+	entry_list	news;			/* of these, what was not passed on yet */
 	uint64_t	lacking;		/* that the server had not, or older, when all were read last */
 } list_changes;
 
 extern void entries_add(entry_list *to, const feed_entry *entry);
 extern void entries_add_all(entry_list *to, const entry_list *from);
 extern void entries_unite(entry_list *of);
-extern void entries_clear(entry_list *of);
 extern void entries_free(entry_list *of);
 
 /* Adds those of a file of changes that is right. */
@@ -43,7 +42,7 @@ extern void entries_add_file(entry_list *to, const uint8_t *file, uint64_t count
 extern void changes_begin(list_changes *changes, uint64_t serial);
 
 /* Takes what was read, which is united: what is new is news.  all: nothing was left out. */
-extern void changes_take(list_changes *changes, const entry_list *read, bool all);
+extern void changes_add(list_changes *changes, const entry_list *read, bool all);
 
 extern void changes_free(list_changes *changes);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "feed_sum.h"
+#include "feed_part.h"
 #include "messages.h"
 
 static size_t
@@ -19,9 +19,8 @@ touched_bytes(const feed_part *part)
 	return (size_t) (part->length / FEED_PIECE / 8 + 1);
 }
 
-/* Of these filters, which nothing is known of but their headers. */
-static void
-create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint32_t count)
+void
+image_create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint32_t count)
 {
 	uint32_t	i;
 
@@ -46,12 +45,6 @@ create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint3
 	}
 }
 
-void
-image_create(list_image *image, const feed_part *parts, uint32_t count)
-{
-	create(image, parts, NULL, count);
-}
-
 const char *
 image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, uint32_t count, uint32_t *which)
 {
@@ -68,7 +61,7 @@ image_of_filters(list_image *image, uint8_t **filters, const uint64_t *lengths, 
 	}
 	if (problem == NULL)
 	{
-		create(image, parts, filters, count);
+		image_create(image, parts, filters, count);
 		for (i = 0; i < count; i++)
 			image->bits_set[i] = parts[i].bits_set;
 	}

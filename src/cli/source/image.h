@@ -36,8 +36,8 @@ typedef struct list_image
 	uint8_t   **touched;		/* a bit for each piece of each part */
 } list_image;
 
-/* Parts without bits, with these headers. */
-extern void image_create(list_image *image, const feed_part *parts, uint32_t count);
+/* Parts with these headers: of these filters, or without bits if filters is NULL. */
+extern void image_create(list_image *image, const feed_part *parts, uint8_t *const *filters, uint32_t count);
 
 /*
  * Of whole filters of these lengths, whose memory it takes.  Returns NULL, or what is wrong with

@@ -124,7 +124,7 @@ decide(answer *a)
 		complain("the standby is behind what was taken before, and has another build of the index: waiting for it");
 		return source_refuse(s, "back");
 	}
-	image_create(&a->whole, a->parts, a->count);
+	image_create(&a->whole, a->parts, NULL, a->count);
 	return true;
 }
 
@@ -178,14 +178,14 @@ take_row(void *state, const PGresult *row)
  * lost, or of what a crash took back: false positives until a rebuild.
  */
 static void
-take_whole(answer *a)
+fill_whole(answer *a)
 {
 	source	   *s = a->s;
 	uint64_t   *united = &s->counts.united;
 	bool		more = false;
 	uint32_t	i;
 
-	source_take(s, &a->whole, a->other, WHOLE_REBUILD);
+	source_fill(s, &a->whole, a->other, WHOLE_REBUILD);
 	for (i = 0; i < a->whole.count; i++)
 		more |= s->news.image.bits_set[i] != a->whole.bits_set[i];
 	*united = !more ? 0 : *united != 0 ? *united : time_now();
@@ -224,7 +224,7 @@ index_look(source *s, PGconn *connection)
 	if (well)
 	{
 		if (a.parts != NULL)
-			take_whole(&a);
+			fill_whole(&a);
 		free(s->token);
 		s->token = a.token;
 		a.token = NULL;

@@ -223,23 +223,23 @@ is_superset(const list_image *image, const list_image *whole)
  * A look
  * ------------------------------------------------------------------------ */
 
-/* Takes a list that isn't in the image. */
+/* Fills the image with a list that isn't in it. */
 static bool
-take_list(source *s, PGconn *connection, const list_head *head)
+fill_list(source *s, PGconn *connection, const list_head *head)
 {
 	list_image  *image = &s->news.image;
 	bool		same = image->count > 0 && s->known && head->serial == s->known_serial;
 	list_image	whole;
-	bool		taken;
+	bool		filled;
 	bool		forked;
 
 	memset(&whole, 0, sizeof whole);
-	taken = read_parts(s, connection, &whole);
-	forked = taken && same && !(image_fits(image, whole.parts, whole.count) && image_sum(image) == image_sum(&whole));
+	filled = read_parts(s, connection, &whole);
+	forked = filled && same && !(image_fits(image, whole.parts, whole.count) && image_sum(image) == image_sum(&whole));
 	s->counts.whole_reads++;
-	if (taken && !same)
+	if (filled && !same)
 		/* each file of a tracked list has the changes of its own serial: so no bits come into an older one */
-		source_take(s, &whole, head->tracked || !is_superset(image, &whole), WHOLE_REMOVED);
+		source_fill(s, &whole, head->tracked || !is_superset(image, &whole), WHOLE_REMOVED);
 	image_free(&whole);
 	if (forked)
 	{
@@ -247,7 +247,7 @@ take_list(source *s, PGconn *connection, const list_head *head)
 				 s->plan.list);
 		return source_refuse(s, "back");
 	}
-	return taken;
+	return filled;
 }
 
 /* ------------------------------------------------------------------------
@@ -332,7 +332,7 @@ look_at_changes(source *s, PGconn *connection, const list_head *head)
 		return true;
 	well = read_changes(s, connection, all, &read);
 	if (well)
-		changes_take(changes, &read, all);
+		changes_add(changes, &read, all);
 	entries_free(&read);
 	if (well && changes->all.count > FEED_MOST_ENTRIES)
 	{
@@ -357,7 +357,7 @@ list_look(source *s, PGconn *connection)
 	list_head	head;
 
 	if (!read_head(s, connection, &head) || !source_check_clock(s, head.true_at) || !check_list(s, &head) ||
-		(head.serial != news->serial && !take_list(s, connection, &head)))
+		(head.serial != news->serial && !fill_list(s, connection, &head)))
 		return false;
 	memcpy(news->identity, head.identity, sizeof news->identity);
 	news->serial = head.serial;

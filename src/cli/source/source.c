@@ -129,7 +129,7 @@ source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t 
 }
 
 void
-source_take(source *s, list_image *whole, bool fewer, whole_reason fitting)
+source_fill(source *s, list_image *whole, bool fewer, whole_reason fitting)
 {
 	list_news  *news = &s->news;
 	uint32_t	i;
@@ -200,10 +200,10 @@ source_look(source *s, PGconn *connection)
 }
 
 void
-source_news_taken(source *s)
+source_forget_news(source *s)
 {
 	image_forget_news(&s->news.image);
-	entries_clear(&s->news.changes.news);
+	s->news.changes.news.count = 0;
 	s->news.new_epoch = false;
 }
 

@@ -2,8 +2,8 @@
  * source.h
  *	  A look at a PostgreSQL server: a live index or a published list, into an image in memory.
  *
- * Who takes it says before the first look what it has already (known_...), and after each
- * that it took what is new (source_news_taken).  What is not taken stays new: so a look that
+ * Who uses it says before the first look what it has already (known_...), and after each
+ * that it has what is new (source_forget_news).  Till then that stays new: so a look that
  * could not be passed on costs no other look at all.
  *
  * Each look is a transaction, which asks first which server answers: a pooler may give each
@@ -75,7 +75,7 @@ typedef struct source
 	source_plan plan;
 	const char *reason;
 
-	/* What is taken from here is known by: */
+	/* What comes from here is known by: */
 	bool		known;			/* there is something */
 	uint8_t		known_identity[FEED_IDENTITY_BYTES];
 	uint64_t	known_serial;	/* of a list */
@@ -93,7 +93,7 @@ typedef struct source
 	double		lacking_said;
 	bool		standby;
 
-	list_news	news;			/* that were not taken yet, and the image that has them */
+	list_news	news;			/* that were not passed on yet, and the image that has them */
 	source_counts counts;
 } source;
 
@@ -107,8 +107,8 @@ extern bool source_begin(source *s, PGconn *connection);
 /* Takes what is new into the image. */
 extern bool source_look(source *s, PGconn *connection);
 
-/* All that is new was taken. */
-extern void source_news_taken(source *s);
+/* All that is new was passed on. */
+extern void source_forget_news(source *s);
 
 extern void source_free(source *s);
 
@@ -116,7 +116,7 @@ extern void source_free(source *s);
 extern void source_or(source *s, uint32_t part, uint64_t at, const uint8_t *bytes, uint64_t length);
 
 /* The same of all bits that a server has; or, if it has fewer, they become the image, in a new epoch. */
-extern void source_take(source *s, list_image *whole, bool fewer, whole_reason fitting);
+extern void source_fill(source *s, list_image *whole, bool fewer, whole_reason fitting);
 
 /* Whether the server's time is this host's; said if not. */
 extern bool source_check_clock(source *s, uint64_t true_at);

@@ -17,8 +17,8 @@
  * 3. Runs live as long as what is known of their pointer, whose header is confirmed by the
  *	  index: a stale place can't confirm itself.  (t/016_reused_toast_id.pl.)
  *
- * The file is as long as when we have opened it, as only an exclusive lock on the TOAST relation
- * makes it shorter.
+ * The file's length is a system call, and asked once for as long as the header is believed and no relation
+ * is invalidated.  Only VACUUM makes the file shorter meanwhile, and not by pages of a value that is there.
  *
  * Anything else, and a chunk is read by the index.  Then it is checked as detoast_attr_slice
  * does it: each chunk must be there, once, and have its size, or it is an error.
@@ -55,25 +55,18 @@
 /* The largest block. */
 #define MAX_BLOCK_BYTES (1 << (BF_MAX_LOG2_BLOCK - 3))
 
-/* The TOAST index, for chunks that no guess finds. */
-typedef struct BfpgChunkIndex
-{
-	Snapshot	snapshot;
-	SnapshotData snapshot_room;
-	Relation   *indexes;		/* NULL until a guess fails */
-	int			count;
-	int			valid;
-} BfpgChunkIndex;
-
 /* One stored value's chunks, opened to be read. */
 typedef struct BfpgChunks
 {
 	BfpgStored *stored;
 	Relation	relation;		/* NULL: they are stored in another way, and read by slices */
-	BlockNumber pages;			/* of the relation, see pin.h */
 	int32		size;			/* bytes of the value */
 	Buffer		buffer;			/* a page of guessed places, locked, or 0 */
-	BfpgChunkIndex index;
+	Snapshot	snapshot;
+	SnapshotData snapshot_room;
+	Relation   *indexes;		/* of the TOAST relation, for chunks that no guess finds; NULL until then */
+	int			index_count;
+	int			valid_index;
 	int32		read;			/* the chunk that was read last, but by its place, or -1 */
 	char		bytes[TOAST_MAX_CHUNK_SIZE];	/* its bytes */
 	const bf_header *level;		/* of the filter, whose blocks are looked at */
@@ -137,7 +130,7 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 	chunks->read = -1;
 	if (VARATT_EXTERNAL_IS_COMPRESSED(stored->pointer))
 		return;
-	chunks->index.snapshot = bfpg_toast_snapshot(&chunks->index.snapshot_room);
+	chunks->snapshot = bfpg_toast_snapshot(&chunks->snapshot_room);
 	relation = table_open(stored->pointer.va_toastrelid, AccessShareLock);
 	if (relation->rd_rel->relam != HEAP_TABLE_AM_OID || RELATION_IS_OTHER_TEMP(relation) ||
 		TupleDescAttr(RelationGetDescr(relation), 0)->atttypid != OIDOID)
@@ -148,9 +141,11 @@ open_chunks(BfpgChunks *chunks, BfpgStored *stored)
 	if (unlikely(bfpg_pin_hints == NULL))
 		bfpg_pin_make_hints();
 	chunks->relation = relation;
-	chunks->pages = InvalidBlockNumber;
+	if (stored->pages_epoch != bfpg_epoch)
+		stored->pages = InvalidBlockNumber;
+	stored->pages_epoch = bfpg_epoch;
 	chunks->buffer = InvalidBuffer;
-	chunks->index.indexes = NULL;
+	chunks->indexes = NULL;
 }
 
 static void
@@ -167,8 +162,8 @@ close_chunks(BfpgChunks *chunks)
 	if (chunks->relation == NULL)
 		return;
 	leave_page(chunks);
-	if (chunks->index.indexes != NULL)
-		toast_close_indexes(chunks->index.indexes, chunks->index.count, AccessShareLock);
+	if (chunks->indexes != NULL)
+		toast_close_indexes(chunks->indexes, chunks->index_count, AccessShareLock);
 	table_close(chunks->relation, AccessShareLock);
 }
 
@@ -238,7 +233,7 @@ read_by_place(BfpgChunks *chunks, int32 number)
 	{
 		leave_page(chunks);
 		CHECK_FOR_INTERRUPTS();
-		chunks->buffer = bfpg_pin_page(chunks->relation, page, &chunks->pages);
+		chunks->buffer = bfpg_pin_page(chunks->relation, page, &chunks->stored->pages);
 		if (BufferIsValid(chunks->buffer))
 			LockBuffer(chunks->buffer, BUFFER_LOCK_SHARE);
 	}
@@ -253,7 +248,6 @@ read_by_place(BfpgChunks *chunks, int32 number)
 static void
 read_by_index(BfpgChunks *chunks, int32 number)
 {
-	BfpgChunkIndex *index = &chunks->index;
 	ScanKeyData keys[2];
 	SysScanDesc scan;
 	HeapTuple	tuple;
@@ -261,12 +255,14 @@ read_by_index(BfpgChunks *chunks, int32 number)
 
 	leave_page(chunks);
 	CHECK_FOR_INTERRUPTS();
-	if (index->indexes == NULL)
-		index->valid = toast_open_indexes(chunks->relation, AccessShareLock, &index->indexes, &index->count);
+	if (chunks->indexes == NULL)
+		chunks->valid_index = toast_open_indexes(chunks->relation, AccessShareLock,
+												 &chunks->indexes, &chunks->index_count);
 	ScanKeyInit(&keys[0], 1, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(chunks->stored->pointer.va_valueid));
 	ScanKeyInit(&keys[1], 2, BTEqualStrategyNumber, F_INT4EQ, Int32GetDatum(number));
-	scan = systable_beginscan_ordered(chunks->relation, index->indexes[index->valid], index->snapshot, lengthof(keys), keys);
+	scan = systable_beginscan_ordered(chunks->relation, chunks->indexes[chunks->valid_index],
+									  chunks->snapshot, lengthof(keys), keys);
 	while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
 	{
 		bytes = chunk_bytes(chunks, tuple, number);
@@ -320,36 +316,29 @@ read_chunk(BfpgChunks *chunks, int32 number)
 	return chunks->bytes;
 }
 
-/* Gathers a block that is in several chunks. */
-static void
-gather_block(BfpgChunks *chunks, int64 at, int32 size, uint8 *block)
-{
-	while (size > 0)
-	{
-		int32		offset = (int32) (at % TOAST_MAX_CHUNK_SIZE);
-		int32		length = Min(size, TOAST_MAX_CHUNK_SIZE - offset);
-
-		memcpy(block, read_chunk(chunks, (int32) (at / TOAST_MAX_CHUNK_SIZE)) + offset, length);
-		block += length;
-		at += length;
-		size -= length;
-	}
-}
-
 static bool
 ask_block(BfpgChunks *chunks, uint64 hash)
 {
 	const bf_header *header = chunks->level;
 	int64		at = block_at(chunks, hash);
-	int32		offset = (int32) (at % TOAST_MAX_CHUNK_SIZE);
 	int32		size = (int32) bf_block_bytes(header);
 	uint8		gathered[MAX_BLOCK_BYTES];
 	const uint8 *block = gathered;
+	int32		done;
+	int32		length;
 
-	if (offset + size <= TOAST_MAX_CHUNK_SIZE)
-		block = (const uint8 *) read_chunk(chunks, (int32) (at / TOAST_MAX_CHUNK_SIZE)) + offset;
-	else
-		gather_block(chunks, at, size, gathered);
+	/* A block that is in several chunks is gathered. */
+	for (done = 0; done < size; done += length)
+	{
+		int32		offset = (int32) ((at + done) % TOAST_MAX_CHUNK_SIZE);
+		const char *bytes = read_chunk(chunks, (int32) ((at + done) / TOAST_MAX_CHUNK_SIZE)) + offset;
+
+		length = Min(size - done, TOAST_MAX_CHUNK_SIZE - offset);
+		if (length == size)
+			block = (const uint8 *) bytes;
+		else
+			memcpy(gathered + done, bytes, length);
+	}
 	return bf_block_contains(block, header->log2_block_bits, header->probes, hash);
 }
 
@@ -372,7 +361,7 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 	page = ItemPointerGetBlockNumber(&place);
 	if (*bfpg_pin_hint(locator, page) == InvalidBuffer)
 	{
-		if (from_disk && bfpg_pin_has_page(chunks->relation, page, &chunks->pages))
+		if (from_disk && bfpg_pin_has_page(chunks->relation, page, &chunks->stored->pages))
 			PrefetchBuffer(chunks->relation, MAIN_FORKNUM, page);
 	}
 	else
@@ -385,19 +374,6 @@ fetch_page(BfpgChunks *chunks, uint64 hash, bool from_disk)
 		bfpg_pin_fetch(locator, page, block);
 		bfpg_pin_fetch(locator, page, Min(block + BF_CACHE_LINE - 1, BLCKSZ - 1));
 	}
-}
-
-/* The keys' numbers in the order of their blocks, in the lower halves. */
-static uint64 *
-sort_by_block(const bf_header *header, const uint64 *hashes, int count)
-{
-	uint64	   *order = palloc(count * sizeof(uint64));
-	int			i;
-
-	for (i = 0; i < count; i++)
-		order[i] = (uint64) bf_block_of(hashes[i], header->blocks) << 32 | (uint32) i;
-	bf_hashlist_sort(order, count, bfpg_tick);
-	return order;
 }
 
 /* Lets the index show where the chunk of a key is, unless it is in the run. */
@@ -415,10 +391,13 @@ show_chunk(BfpgChunks *chunks, uint64 hash)
 static void
 ask_in_order(BfpgChunks *chunks, const uint64 *hashes, int count, uint8 *found)
 {
-	uint64	   *order = sort_by_block(chunks->level, hashes, count);
+	uint64	   *order = palloc(count * sizeof(uint64));	/* numbers of keys in the lower halves */
 	int			fetched = 0;
 	int			i;
 
+	for (i = 0; i < count; i++)
+		order[i] = (uint64) bf_block_of(hashes[i], chunks->level->blocks) << 32 | (uint32) i;
+	bf_hashlist_sort(order, count, bfpg_tick);
 	/* All between these two can be guessed then. */
 	show_chunk(chunks, hashes[(uint32) order[0]]);
 	show_chunk(chunks, hashes[(uint32) order[count - 1]]);

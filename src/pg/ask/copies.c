@@ -169,6 +169,7 @@ confirm(BfpgStored *stored)
 	/* Should reading it fail, no caller may go on with what is known. */
 	stored->believed_until = 0;
 	stored->run.xmin = InvalidTransactionId;
+	stored->pages_epoch = 0;
 	bfpg_read_shape(PointerGetDatum(stored->value), &shape);
 	if (!bf_shape_same(&shape, &stored->shape))
 	{
@@ -241,11 +242,10 @@ make_room(uint64 bytes)
 static void
 make_copy(BfpgStored *stored)
 {
-	bf_shape	shape;
-	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext, &shape);
+	BfpgFilter *copy = bfpg_filter_load(PointerGetDatum(stored->value), CurrentMemoryContext);
 
 	/* The key at hand was hashed with the seed of the header that was read before. */
-	if (!bf_shape_same(&shape, &stored->shape))
+	if (!bf_shape_same(&copy->shape, &stored->shape))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored bloomfilter has changed while it was read")));

@@ -17,7 +17,7 @@
 #include "lib/ilist.h"
 
 #include "bf_filter.h"
-#include "base/epoch.h"
+#include "base/snapshot.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
 
@@ -53,6 +53,8 @@ typedef struct BfpgStored
 	dlist_node	node;			/* in the list of copies, while there is one */
 	char		value[TOAST_POINTER_SIZE];	/* a Datum of it */
 	BfpgRun		run;			/* where its chunks lie */
+	BlockNumber pages;			/* of the file, see pin.h */
+	uint64		pages_epoch;	/* bfpg_epoch for which this counts */
 } BfpgStored;
 
 /*

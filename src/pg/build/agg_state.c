@@ -233,8 +233,8 @@ merge_filter(BfpgAggState *state, const BfpgFilter *filter)
 {
 	if (state->filter == NULL)
 		become_filter(state);
-	bf_union(&state->filter->header, state->filter->blocks,
-			 &filter->header, filter->blocks, bfpg_tick);
+	bf_union(state->filter->header, state->filter->blocks,
+			 filter->header, filter->blocks, bfpg_tick);
 }
 
 static void
@@ -344,7 +344,8 @@ unship_filter(const BfpgAggState *state, uint8 *payload, uint64 length)
 
 	if (length != bf_blocks_bytes(&state->sized))
 		refuse_shipment();
-	filter->header = state->sized;
+	filter->header = &filter->shape.level[0];
+	*filter->header = state->sized;
 	filter->blocks = payload;
 	return filter;
 }
@@ -413,7 +414,7 @@ hashes_result(BfpgAggState *state)
 	bfpg_filter_add_hashes(filter, state->hashes, state->count);
 	/* Here it is known how many keys there are, as it isn't of a filter. */
 	if (state->count > header.capacity)
-		bfpg_check_overflow(&filter->header);
+		bfpg_check_overflow(filter->header);
 	return bfpg_filter_ro_datum(filter);
 }
 
@@ -424,6 +425,6 @@ bfpg_agg_result(BfpgAggState *state)
 	if (state->filter == NULL)
 		return hashes_result(state);
 	flush_hashes(state);
-	bfpg_check_overflow(&state->filter->header);
+	bfpg_check_overflow(state->filter->header);
 	return bfpg_filter_ro_datum(state->filter);
 }

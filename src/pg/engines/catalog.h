@@ -1,6 +1,6 @@
 /*
  * catalog.h
- *	  Reading the catalogs of other engines.
+ *	  What the engines' catalogs tell of where the rows of a table are, for this room alone.
  */
 #ifndef BFPG_CATALOG_H
 #define BFPG_CATALOG_H
@@ -9,6 +9,8 @@
 #include "storage/itemptr.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
+
+#include "base/pg_compat.h"
 
 /* Opens the catalog of an engine's extension; NULL if the engine isn't here. */
 extern Relation bfpg_open_catalog(const char *engine, const char *schema, const char *name);
@@ -33,5 +35,15 @@ typedef struct BfpgCatalogRow
  */
 extern bool bfpg_catalog_row(Relation catalog, const char *index, Snapshot snapshot, ScanKeyData *keys,
 							 int count, const char *column, BfpgCatalogRow *row);
+
+/* Throws: rows of a table are elsewhere. */
+extern void pg_noreturn bfpg_refuse_kept(const char *table, const char *reason, const char *hint);
+
+/* Each throws unless the rows of a table are in it, and returns whether that lasts: see bfpg_check_kept_here. */
+extern bool bfpg_check_shard(Oid table);
+extern bool bfpg_check_chunk(Oid table);
+
+/* The transaction that made a chunk what it is, invalid if the table is none. */
+extern TransactionId bfpg_chunk_maker(Oid table);
 
 #endif							/* BFPG_CATALOG_H */

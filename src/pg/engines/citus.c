@@ -28,7 +28,6 @@
 
 #include "engines/catalog.h"
 #include "engines/engines.h"
-#include "engines/kept.h"
 
 /* A setting by which Citus splits aggregates whose state is internal, where it may not. */
 #define SPLIT "citus.allow_aggregate_worker_combine_on_internal_types"

@@ -16,7 +16,7 @@
 
 #include "base/pg_compat.h"
 
-/* kept.c */
+/* seen.c */
 
 /*
  * Throws unless the rows of a table are kept in its own heap.  Returns whether that holds
@@ -26,8 +26,6 @@ extern bool bfpg_check_kept_here(Oid table);
 
 /* Throws unless the access method of an open table is heap, also by another name. */
 extern void bfpg_check_heap(Relation table);
-
-/* seen.c */
 
 /*
  * Throws where a table of a plan, or one below it, changed or went away after the snapshot was

@@ -1,6 +1,6 @@
 /*
  * seen.c
- *	  Whether a snapshot sees the rows of a query's tables.
+ *	  Whether the rows of a table are in its own heap, and whether a snapshot sees them.
  *
  * A snapshot that was taken before a table was locked finds the table empty where another
  * transaction has since done what only later snapshots see: TRUNCATE, REFRESH MATERIALIZED VIEW
@@ -16,8 +16,10 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
@@ -30,7 +32,7 @@
 #include "utils/syscache.h"
 
 #include "engines/engines.h"
-#include "engines/kept.h"
+#include "engines/catalog.h"
 
 static void
 refuse_changed(Oid table)
@@ -125,4 +127,34 @@ bfpg_check_seen_chunk(Oid table)
 {
 	if (TransactionIdIsValid(bfpg_chunk_maker(table)) && has_changed(table, GetActiveSnapshot()))
 		refuse_changed(table);
+}
+
+void
+bfpg_refuse_kept(const char *table, const char *reason, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("rows of table \"%s\" are not kept in the table: %s", table, reason),
+			 errdetail("Neither the table's file nor its indexes know all of its rows."),
+			 errhint("%s", hint)));
+}
+
+void
+bfpg_check_heap(Relation table)
+{
+	if (table->rd_tableam != NULL && table->rd_tableam != GetHeapamTableAmRoutine())
+		bfpg_refuse_kept(RelationGetRelationName(table), "the table's access method is not heap",
+						 "Build a filter of a query with bloom_agg or bloom_publish.");
+}
+
+bool
+bfpg_check_kept_here(Oid table)
+{
+	/* It may have been dropped before it was locked, which is an error here. */
+	Relation	relation = relation_open(table, NoLock);
+	bool		lasting = bfpg_check_shard(table) && bfpg_check_chunk(table);
+
+	bfpg_check_heap(relation);
+	relation_close(relation, NoLock);
+	return lasting;
 }

@@ -15,7 +15,6 @@
 
 #include "engines/catalog.h"
 #include "engines/engines.h"
-#include "engines/kept.h"
 
 /* A chunk that is frozen, and nothing else, has its rows where they were. */
 #define FROZEN 4

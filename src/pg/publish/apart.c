@@ -137,7 +137,7 @@ start_filter(const uint8 *key, uint32 type, MemoryContext context)
 													  Int32GetDatum((int32) bf_part_of(bf_load_le64(key), (uint32) shape.parts)),
 													  Int32GetDatum(shape.parts), Int64GetDatum(shape.n),
 													  Float8GetDatum(shape.p), Int64GetDatum(shape.seed)));
-	filter->header.key_type = type;
+	filter->header->key_type = type;
 	MemoryContextSwitchTo(old);
 	return filter;
 }
@@ -162,10 +162,10 @@ bloomfilter_publish_apart_transfn(PG_FUNCTION_ARGS)
 	hash = bf_load_le64(key);
 	type = (uint32) bf_load_le(key + 8, 4);
 	filter = PG_ARGISNULL(0) ? start_filter(key, type, context) : bfpg_filter_writable(PG_GETARG_DATUM(0), context);
-	if (filter->header.key_type != type)
-		bfpg_refuse_key_type(filter->header.key_type, type);
-	bfpg_check_part(&filter->header, hash);
-	bf_add(&filter->header, filter->blocks, hash);
+	if (filter->header->key_type != type)
+		bfpg_refuse_key_type(filter->header->key_type, type);
+	bfpg_check_part(filter->header, hash);
+	bf_add(filter->header, filter->blocks, hash);
 	return bfpg_filter_rw_datum(filter);
 }
 

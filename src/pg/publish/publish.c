@@ -293,17 +293,17 @@ read_set(BfpgPublication *list, const Datum *filters, int count)
 	list->made.count = count;
 	for (i = 0; i < count; i++)
 	{
-		bf_shape	shape;
+		BfpgFilter *filter = bfpg_filter_load(filters[i], CurrentMemoryContext);
 
-		bfpg_filter_free(bfpg_filter_load(filters[i], CurrentMemoryContext, &shape));
-		header = shape.level[0];
+		header = *filter->header;
 		if (header.parts != count)
 			refuse_set(list, psprintf("One is a part of %u; %d were given.", header.parts, count));
 		if (there[header.part])
 			refuse_set(list, psprintf("Part %u is there twice.", header.part));
 		there[header.part] = true;
 		list->made.filters[header.part] = filters[i];
-		list->made.shapes[header.part] = shape;
+		list->made.shapes[header.part] = filter->shape;
+		bfpg_filter_free(filter);
 	}
 	first = list->made.shapes[0].level[0];
 	for (i = 1; i < count; i++)

@@ -121,10 +121,11 @@ bfpg_shared_create(const bf_shape *shape, Oid type, int processes)
 }
 
 void
-bfpg_shared_free(BfpgShared *shared)
+bfpg_shared_free(BfpgShared **shared)
 {
-	if (shared->segment != NULL)
-		dsm_detach(shared->segment);
+	if (*shared != NULL && (*shared)->segment != NULL)
+		dsm_detach((*shared)->segment);
+	*shared = NULL;
 }
 
 BfpgShared *

@@ -53,6 +53,7 @@ allocate_filter(uint64 total, MemoryContext parent)
 
 	EOH_init_header(&filter->eoh, &filter_methods, context);
 	filter->magic = BFPG_FILTER_MAGIC;
+	filter->header = &filter->shape.level[0];
 	filter->image = (uint8 *) TYPEALIGN(BF_CACHE_LINE,
 										MemoryContextAllocHuge(context, total + BF_CACHE_LINE - 1));
 	filter->blocks = filter->image + BF_HEADER_BYTES;
@@ -66,7 +67,7 @@ bfpg_filter_new(const bf_header *header, MemoryContext parent)
 {
 	BfpgFilter *filter = allocate_filter(bf_total_bytes(header), parent);
 
-	filter->header = *header;
+	bf_shape_of(header, &filter->shape);
 	bfpg_clear_bytes(filter->blocks, bf_blocks_bytes(header));
 	return filter;
 }
@@ -159,45 +160,40 @@ load_image(uint8 *image, Datum value, uint64 total)
 static BfpgFilter *
 copy_expanded(const BfpgFilter *source, MemoryContext parent)
 {
-	uint64		total = bf_total_bytes(&source->header);
+	uint64		total = bf_total_bytes(source->header);
 	BfpgFilter *filter = allocate_filter(total, parent);
 
-	filter->header = source->header;
+	filter->shape = source->shape;
 	bfpg_copy_bytes(filter->blocks, source->blocks, total - BF_HEADER_BYTES);
 	return filter;
 }
 
 BfpgFilter *
-bfpg_filter_load(Datum value, MemoryContext parent, bf_shape *shape)
+bfpg_filter_load(Datum value, MemoryContext parent)
 {
 	BfpgFilter *filter = bfpg_filter_expanded(value);
 	bf_status	status;
 	uint64		total;
 
 	if (filter != NULL)
-	{
-		bf_shape_of(&filter->header, shape);
 		return copy_expanded(filter, parent);
-	}
 	total = toast_raw_datum_size(value) - VARHDRSZ;
 	filter = allocate_filter(total, parent);
 	load_image(filter->image, value, total);
-	status = bf_any_parse(filter->image, total, bfpg_tick, shape);
+	status = bf_any_parse(filter->image, total, bfpg_tick, &filter->shape);
 	if (status != BF_OK)
 		bfpg_report_invalid(status, filter->image, BFPG_DOOR_STORED, NULL);
-	filter->header = shape->level[0];
-	filter->blocks = filter->image + bf_shape_front(shape);
+	filter->blocks = filter->image + bf_shape_front(&filter->shape);
 	return filter;
 }
 
 BfpgFilter *
 bfpg_filter_copy(Datum value, MemoryContext parent)
 {
-	bf_shape	shape;
-	BfpgFilter *filter = bfpg_filter_load(value, parent, &shape);
+	BfpgFilter *filter = bfpg_filter_load(value, parent);
 
 	/* what can be changed is none that is exact */
-	if (shape.levels > 1)
+	if (filter->shape.levels > 1)
 		bfpg_report_invalid(BF_BAD_VERSION, filter->image, BFPG_DOOR_STORED, NULL);
 	return filter;
 }
@@ -218,7 +214,7 @@ bfpg_filter_add_hashes(BfpgFilter *filter, const uint64 *hashes, uint64 count)
 	for (at = 0; at < count; at += HASHES_BETWEEN_CHECKS)
 	{
 		CHECK_FOR_INTERRUPTS();
-		bf_add_hashes(&filter->header, filter->blocks, hashes + at,
+		bf_add_hashes(filter->header, filter->blocks, hashes + at,
 					  Min(HASHES_BETWEEN_CHECKS, count - at));
 	}
 }
@@ -231,10 +227,10 @@ bfpg_filter_combine(BfpgFilter *filter, Datum value, bf_combine operation)
 	bf_header	header;
 
 	bfpg_read_header(value, &header);
-	bfpg_check_compatible(&filter->header, &header);
+	bfpg_check_compatible(filter->header, &header);
 	if (other == NULL)
 		other = bfpg_filter_copy(value, CurrentMemoryContext);
-	operation(&filter->header, filter->blocks, &other->header, other->blocks,
+	operation(filter->header, filter->blocks, other->header, other->blocks,
 			  bfpg_tick);
 	if (expanded == NULL)
 		bfpg_filter_free(other);
@@ -299,7 +295,7 @@ read_shape(Datum value, unsigned most_levels, bf_shape *shape)
 
 	if (filter != NULL)
 	{
-		bf_shape_of(&filter->header, shape);
+		*shape = filter->shape;
 		return;
 	}
 	slice = read_flat_shape(value, shape, &status);
@@ -337,18 +333,18 @@ bfpg_try_shape(Datum value, bf_shape *shape)
 static Size
 filter_flat_size(ExpandedObjectHeader *eoh)
 {
-	return VARHDRSZ + bf_total_bytes(&((BfpgFilter *) eoh)->header);
+	return VARHDRSZ + bf_total_bytes(((BfpgFilter *) eoh)->header);
 }
 
 static void
 filter_flatten(ExpandedObjectHeader *eoh, void *result, Size size)
 {
 	BfpgFilter *filter = (BfpgFilter *) eoh;
-	uint64		total = bf_total_bytes(&filter->header);
+	uint64		total = bf_total_bytes(filter->header);
 
 	Assert(filter->magic == BFPG_FILTER_MAGIC);
 	Assert(size == VARHDRSZ + total);
-	bf_header_write(&filter->header, filter->blocks, bfpg_tick, filter->image);
+	bf_header_write(filter->header, filter->blocks, bfpg_tick, filter->image);
 	SET_VARSIZE(result, size);
 	bfpg_copy_bytes(VARDATA(result), filter->image, total);
 }

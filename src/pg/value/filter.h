@@ -24,7 +24,8 @@ typedef struct BfpgFilter
 {
 	ExpandedObjectHeader eoh;
 	int			magic;			/* BFPG_FILTER_MAGIC */
-	bf_header	header;			/* the truth; the image's is stale until flattened */
+	bf_header  *header;			/* level 1's in shape: the truth; the image's is stale until flattened */
+	bf_shape	shape;
 	uint8	   *image;			/* the bytes of the format, on a cache line */
 	uint8	   *blocks;			/* image + BF_HEADER_BYTES */
 } BfpgFilter;
@@ -42,7 +43,7 @@ extern BfpgFilter *bfpg_filter_copy(Datum value, MemoryContext parent);
  * A private copy for looking keys up, of an exact filter, too: its blocks are those of level 1,
  * and the other levels' follow.  It is never made a Datum.
  */
-extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent, bf_shape *shape);
+extern BfpgFilter *bfpg_filter_load(Datum value, MemoryContext parent);
 
 /* The filter behind a read-write pointer, or a copy of any other Datum. */
 extern BfpgFilter *bfpg_filter_writable(Datum value, MemoryContext parent);

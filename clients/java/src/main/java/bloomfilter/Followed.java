@@ -107,7 +107,7 @@ final class Followed {
             at = tableBytes == 0 ? at : (at + PAGE - 1) / PAGE * PAGE;
             require(at + tableBytes == length, "part", "the file goes on behind its last part");
             changes = isTracked ? new Changes(page, map(channel, at, tableBytes), page.getInt(LOG2_SLOTS)) : null;
-        } catch (FileException error) {
+        } catch (InvalidFilterException error) {
             throw new InvalidFilterException("part", error.getMessage());
         }
         place = findPlace(path);

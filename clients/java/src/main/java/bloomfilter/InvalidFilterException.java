@@ -1,10 +1,15 @@
 package bloomfilter;
 
-/** The bytes are not a valid filter. */
-public final class InvalidFilterException extends FileException {
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** The bytes are not a valid filter. The message begins with the name of their file. */
+public final class InvalidFilterException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final String rule;
+
+    private String file;
 
     InvalidFilterException(String rule, String message) {
         super(message);
@@ -14,5 +19,22 @@ public final class InvalidFilterException extends FileException {
     /** The word of the first broken rule in section 7 of FORMAT.md. */
     public String rule() {
         return rule;
+    }
+
+    /** Says whose bytes they are; the innermost file counts. */
+    void in(Path path) {
+        if (file == null) {
+            file = path.toString();
+        }
+    }
+
+    /** The file, or null if the bytes were of none. */
+    public String file() {
+        return file;
+    }
+
+    @Override
+    public String getMessage() {
+        return file == null ? super.getMessage() : file + ": " + super.getMessage();
     }
 }

@@ -85,7 +85,7 @@ final class Opening {
             }
             Header.require(identity == null, "identity", "it is of no list");
             return new BloomFilter(List.of(readFilter(channel, start)), stamp, null);
-        } catch (FileException error) {
+        } catch (InvalidFilterException error) {
             error.in(path);
             throw error;
         }
