@@ -55,54 +55,37 @@ static const struct
 }			reads[] =
 {
 	{64, 1000},
-	{4096, MOST_READ}
+	{2048, MOST_READ}
 };
 
+/* Bits for each change that is read, at least: of 32 keys that weren't changed one is looked for. */
+#define BITS_A_CHANGE 32
+
 /* A change that was read. */
-typedef struct KeyChange
+struct BfpgKeyChange
 {
 	bytea	   *key;
 	BfpgChange	change;
 	bool		absorbed;
-} KeyChange;
-
-/*
- * A slot of the table by which these are found: 0, or one more than the change's number and, above
- * it, bits of the key's hash, by which most keys that weren't changed are told from it.
- */
-#define NUMBER_BITS 17
-#define NUMBER_MASK ((1 << NUMBER_BITS) - 1)
-
-StaticAssertDecl(MOST_READ <= NUMBER_MASK, "a slot has room for the number of each change");
+};
 
 /* A page of a table is read in its order in the time that so many rows of it take by an index. */
 #define ROWS_FOR_A_PAGE 20
 
-struct BfpgChanges
+/* bloom_change or bloom_absorbed, which stays locked until the transaction ends, as list.c's, and its index. */
+static Relation
+open_table(const BfpgChanges *changes, bool absorbed, Oid *index)
 {
-	Oid			change;			/* the tables and their indexes */
-	Oid			change_index;
-	Oid			absorbed;
-	Oid			absorbed_index;
-	Datum		name;
-	uint64		seed;
-	MemoryContext context;
-	bool		asked;			/* whether there are any: */
-	bool		none;
-	uint32		kind;			/* of the first */
-	int64		probes;			/* and keys that will be looked for */
-	int			tried;			/* how many of the limits above */
-	KeyChange  *read;			/* all of them, or NULL: probe */
-	uint32		count;			/* of these */
-	uint32	   *slots;
-	int			log2_slots;		/* at most half of them are used */
-};
+	*index = bfpg_list_relation(changes->schema, absorbed ? "bloom_absorbed_pkey" : "bloom_change_pkey");
+	return table_open(bfpg_list_relation(changes->schema, absorbed ? "bloom_absorbed" : "bloom_change"), AccessShareLock);
+}
 
-/* Both tables stay locked until the transaction ends, as list.c's. */
 static SysScanDesc
-begin_scan(Oid relation, Oid index, Relation *table, int count, ScanKeyData *keys)
+begin_scan(const BfpgChanges *changes, bool absorbed, Relation *table, int count, ScanKeyData *keys)
 {
-	*table = table_open(relation, AccessShareLock);
+	Oid			index;
+
+	*table = open_table(changes, absorbed, &index);
 	return systable_beginscan(*table, index, true, GetActiveSnapshot(), count, keys);
 }
 
@@ -111,9 +94,11 @@ begin_scan(Oid relation, Oid index, Relation *table, int count, ScanKeyData *key
  * index would conflict with changes of all other lists.
  */
 static SysScanDesc
-begin_scan_of_many(Oid relation, Oid index, Relation *table, int count, ScanKeyData *keys, uint32 most)
+begin_scan_of_many(const BfpgChanges *changes, bool absorbed, Relation *table, int count, ScanKeyData *keys, uint32 most)
 {
-	*table = table_open(relation, AccessShareLock);
+	Oid			index;
+
+	*table = open_table(changes, absorbed, &index);
 	return systable_beginscan(*table, index, IsolationIsSerializable() || RelationGetNumberOfBlocks(*table) > most / ROWS_FOR_A_PAGE,
 							  GetActiveSnapshot(), count, keys);
 }
@@ -151,10 +136,7 @@ bfpg_changes_open(Oid schema, Datum name, uint64 seed, MemoryContext context)
 {
 	BfpgChanges *changes = MemoryContextAllocZero(context, sizeof(BfpgChanges));
 
-	changes->change = bfpg_list_relation(schema, "bloom_change");
-	changes->change_index = bfpg_list_relation(schema, "bloom_change_pkey");
-	changes->absorbed = bfpg_list_relation(schema, "bloom_absorbed");
-	changes->absorbed_index = bfpg_list_relation(schema, "bloom_absorbed_pkey");
+	changes->schema = schema;
 	changes->name = name;
 	changes->seed = seed;
 	changes->context = context;
@@ -171,7 +153,7 @@ ask_for_any(BfpgChanges *changes)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan(changes->change, changes->change_index, &table, 1, &key);
+	scan = begin_scan(changes, false, &table, 1, &key);
 	tuple = systable_getnext(scan);
 	changes->none = tuple == NULL;
 	changes->kind = tuple == NULL ? BF_KEY_NONE : kind_of(DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table)));
@@ -193,61 +175,37 @@ hash_of(const BfpgChanges *changes, const bytea *key)
 	return bf_hash((const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES, VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES, changes->seed);
 }
 
-/* The slot with which the search for a hash begins. */
-static inline uint32
-first_slot(const BfpgChanges *changes, uint64 hash)
+/* The slot that has a key's change, or in which it goes, which is 0. */
+static uint32 *
+find_slot(const BfpgChanges *changes, uint64 hash, const bytea *key)
 {
-	return hash >> (64 - changes->log2_slots);
-}
+	uint32		last = ((uint32) 1 << changes->log2_slots) - 1;
+	uint32		at = hash & last;
 
-static inline uint32
-slot_after(const BfpgChanges *changes, uint32 at)
-{
-	return (at + 1) & ((1 << changes->log2_slots) - 1);
-}
-
-/* A change whose key may have this hash, from the slot *at on, which is then the next one; NULL: no more. */
-static inline KeyChange *
-next_change(const BfpgChanges *changes, uint64 hash, uint32 *at)
-{
-	uint32		slot;
-
-	while ((slot = changes->slots[*at]) != 0)
+	for (; changes->slots[at] != 0; at = (at + 1) & last)
 	{
-		*at = slot_after(changes, *at);
-		if (slot >> NUMBER_BITS == (uint32) hash << NUMBER_BITS >> NUMBER_BITS)
-			return &changes->read[(slot & NUMBER_MASK) - 1];
-	}
-	return NULL;
-}
+		const bytea *other = changes->read[changes->slots[at] - 1].key;
 
-static KeyChange *
-find_read(const BfpgChanges *changes, uint64 hash, const bytea *key)
-{
-	uint32		at = first_slot(changes, hash);
-	KeyChange  *found;
-
-	while ((found = next_change(changes, hash, &at)) != NULL)
-		if (VARSIZE_ANY_EXHDR(found->key) == VARSIZE_ANY_EXHDR(key) &&
-			memcmp(VARDATA_ANY(found->key), VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key)) == 0)
+		if (VARSIZE_ANY_EXHDR(other) == VARSIZE_ANY_EXHDR(key) && memcmp(VARDATA_ANY(other), VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key)) == 0)
 			break;
-	return found;
+	}
+	return &changes->slots[at];
 }
 
 static void
 keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 {
-	KeyChange  *kept = &changes->read[changes->count++];
+	BfpgKeyChange *kept = &changes->read[changes->count++];
 	uint64		hash;
-	uint32		at;
+	uint64		bit;
 
 	kept->key = DatumGetByteaPCopy(column(tuple, BFPG_CHANGE_KEY, table));
 	kept->absorbed = false;
 	read_change(tuple, table, &kept->change);
 	hash = hash_of(changes, kept->key);
-	for (at = first_slot(changes, hash); changes->slots[at] != 0;)
-		at = slot_after(changes, at);
-	changes->slots[at] = (uint32) hash << NUMBER_BITS | changes->count;
+	*find_slot(changes, hash, kept->key) = changes->count;
+	bit = hash >> changes->bits_shift;
+	changes->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
 }
 
 /* Keeps all changes of the list; false: there are more than most. */
@@ -260,7 +218,7 @@ keep_changes(BfpgChanges *changes, uint32 most)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan_of_many(changes->change, changes->change_index, &table, 1, &key, most);
+	scan = begin_scan_of_many(changes, false, &table, 1, &key, most);
 	while ((tuple = systable_getnext(scan)) != NULL && changes->count < most)
 		keep_change(changes, tuple, table);
 	end_scan(scan, table);
@@ -278,14 +236,14 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 
 	ScanKeyInit(&keys[0], ABSORBED_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], ABSORBED_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
-	scan = begin_scan_of_many(changes->absorbed, changes->absorbed_index, &table, lengthof(keys), keys, most);
+	scan = begin_scan_of_many(changes, true, &table, lengthof(keys), keys, most);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		const bytea *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
-		KeyChange  *kept = find_read(changes, hash_of(changes, key), key);
+		uint32		number = *find_slot(changes, hash_of(changes, key), key);
 
-		if (kept != NULL && kept->change.version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
-			kept->absorbed = true;
+		if (number != 0 && changes->read[number - 1].change.version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
+			changes->read[number - 1].absorbed = true;
 	}
 	end_scan(scan, table);
 }
@@ -296,19 +254,22 @@ read_all(BfpgChanges *changes, uint32 most)
 {
 	MemoryContext context = AllocSetContextCreate(changes->context, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
+	int			log2_bits = pg_ceil_log2_32(most * BITS_A_CHANGE);
 	bool		read;
 
 	changes->count = 0;
-	changes->read = palloc(most * sizeof(KeyChange));
+	changes->read = palloc(most * sizeof(BfpgKeyChange));
 	changes->log2_slots = pg_ceil_log2_32(most * 2);
 	changes->slots = palloc0(sizeof(uint32) << changes->log2_slots);
+	changes->bits = palloc0((Size) 1 << (log2_bits - 3));
+	changes->bits_shift = 64 - log2_bits;
 	read = keep_changes(changes, most);
 	if (read)
 		mark_absorbed(changes, most);
 	MemoryContextSwitchTo(old);
 	if (!read)
 	{
-		changes->read = NULL;
+		changes->bits = NULL;
 		MemoryContextDelete(context);
 	}
 }
@@ -319,7 +280,7 @@ bfpg_changes_expect(BfpgChanges *changes, int keys)
 	changes->probes += keys;
 	if (!changes->asked && changes->probes > 1)
 		ask_for_any(changes);
-	while (!changes->none && changes->read == NULL && changes->tried < lengthof(reads) &&
+	while (!changes->none && changes->bits == NULL && changes->tried < lengthof(reads) &&
 		   changes->probes > reads[changes->tried].probes)
 		read_all(changes, reads[changes->tried++].changes);
 }
@@ -337,7 +298,7 @@ is_absorbed(const BfpgChanges *changes, Datum key, int64 version)
 	ScanKeyInit(&keys[0], ABSORBED_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], ABSORBED_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], ABSORBED_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
-	scan = begin_scan(changes->absorbed, changes->absorbed_index, &table, lengthof(keys), keys);
+	scan = begin_scan(changes, true, &table, lengthof(keys), keys);
 	tuple = systable_getnext(scan);
 	absorbed = tuple != NULL && DatumGetInt64(column(tuple, ABSORBED_VERSION, table)) == version;
 	end_scan(scan, table);
@@ -354,7 +315,7 @@ probe(const BfpgChanges *changes, Datum key, BfpgChange *change)
 
 	ScanKeyInit(&keys[0], BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], BFPG_CHANGE_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
-	scan = begin_scan(changes->change, changes->change_index, &table, lengthof(keys), keys);
+	scan = begin_scan(changes, false, &table, lengthof(keys), keys);
 	tuple = systable_getnext(scan);
 	if (tuple != NULL)
 		read_change(tuple, table, change);
@@ -373,7 +334,7 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 	HeapTuple	tuple;
 
 	ScanKeyInit(&name, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan(changes->change, changes->change_index, &table, 1, &name);
+	scan = begin_scan(changes, false, &table, 1, &name);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
@@ -391,27 +352,16 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 }
 
 bool
-bfpg_changes_have_hash(const BfpgChanges *changes, uint64 hash)
-{
-	uint32		at;
-
-	if (changes->read == NULL)
-		return !changes->none;
-	at = first_slot(changes, hash);
-	return next_change(changes, hash, &at) != NULL;
-}
-
-bool
 bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change)
 {
-	const KeyChange *found;
+	uint32		number;
 
-	if (changes->read == NULL)
+	if (changes->bits == NULL)
 		return probe(changes, key, change);
-	found = find_read(changes, hash, (const bytea *) DatumGetPointer(key));
-	if (found == NULL || found->absorbed)
+	number = *find_slot(changes, hash, (const bytea *) DatumGetPointer(key));
+	if (number == 0 || changes->read[number - 1].absorbed)
 		return false;
-	*change = found->change;
+	*change = changes->read[number - 1].change;
 	return true;
 }
 

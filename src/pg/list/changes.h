@@ -31,7 +31,27 @@ typedef struct BfpgChange
 	int64		version;
 } BfpgChange;
 
-typedef struct BfpgChanges BfpgChanges;
+typedef struct BfpgKeyChange BfpgKeyChange;
+
+/* The changes of a list, as far as a call site knows them: changes.c, but for what bfpg_changes_may_have reads. */
+typedef struct BfpgChanges
+{
+	Oid			schema;
+	Datum		name;
+	uint64		seed;
+	MemoryContext context;
+	bool		asked;			/* whether there are any: */
+	bool		none;
+	uint32		kind;			/* of the first */
+	int64		probes;			/* and keys that will be looked for */
+	int			tried;			/* how often all were to be read, and were too many */
+	uint64	   *bits;			/* set by the hashes of all changes, or NULL: they aren't read, and are probed for */
+	int			bits_shift;		/* a hash shifted by it is the number of its bit */
+	BfpgKeyChange *read;
+	uint32		count;			/* of these */
+	uint32	   *slots;			/* one more than the number of a change, or 0 */
+	int			log2_slots;		/* at most half of them are used */
+} BfpgChanges;
 
 /*
  * The changes of a list that the active snapshot sees, for as long as it does.  What they need is
@@ -50,7 +70,16 @@ extern void bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, v
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);
 
 /* False: no key with this hash has a change in force. */
-extern bool bfpg_changes_have_hash(const BfpgChanges *changes, uint64 hash);
+static inline bool
+bfpg_changes_may_have(const BfpgChanges *changes, uint64 hash)
+{
+	uint64		bit;
+
+	if (changes->bits == NULL)
+		return !changes->none;
+	bit = hash >> changes->bits_shift;
+	return (changes->bits[bit / 64] >> bit % 64 & 1) != 0;
+}
 
 /* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */
 extern bool bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change);

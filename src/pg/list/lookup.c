@@ -218,7 +218,7 @@ bfpg_lookup_key(BfpgLookup *lookup, Datum key)
 static inline bool
 is_changed(BfpgLookup *lookup, Datum key, uint64 hash, BfpgChange *change)
 {
-	return bfpg_changes_have_hash(lookup->changes, hash) &&
+	return bfpg_changes_may_have(lookup->changes, hash) &&
 		bfpg_changes_find(lookup->changes, hash, bfpg_lookup_key(lookup, key), change);
 }
 
@@ -245,7 +245,7 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
-	if (unlikely(lookup->changes != NULL) && is_changed_one(lookup, PG_GETARG_DATUM(1), hash, &change))
+	if (unlikely(lookup->changes != NULL) && bfpg_changes_may_have(lookup->changes, hash) && is_changed_one(lookup, PG_GETARG_DATUM(1), hash, &change))
 	{
 		bfpg_lookup_end(lookup);
 		PG_RETURN_BOOL(change.value);
