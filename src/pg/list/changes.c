@@ -169,10 +169,15 @@ bfpg_changes_kind(BfpgChanges *changes)
 	return changes->kind;
 }
 
+/* The hash that a filter has of a key; of what isn't a key, and came by a restore, any. */
 static inline uint64
 hash_of(const BfpgChanges *changes, const bytea *key)
 {
-	return bf_hash((const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES, VARSIZE_ANY_EXHDR(key) - BFPG_KIND_BYTES, changes->seed);
+	Size		length = VARSIZE_ANY_EXHDR(key);
+
+	if (length < BFPG_KIND_BYTES)
+		return 0;
+	return bf_hash((const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES, length - BFPG_KIND_BYTES, changes->seed);
 }
 
 /* The slot that has a key's change, or in which it goes, which is 0. */
