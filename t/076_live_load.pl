@@ -60,7 +60,7 @@ SELECT 1 / bool_and(bloom_index_contains('keys', 'id', id) AND bloom_index_conta
 SELECT 1 / bool_and(may)::int FROM (SELECT array_agg(id) AS ids FROM (SELECT id FROM keys WHERE id >= :k::bigint ORDER BY id LIMIT 100) AS several) AS arrays, unnest(bloom_index_contains_each('keys', 'id', ids)) AS may HAVING count(*) > 0;
 EOC
 
-# pgbench with all clients of a kind; output is in the hash.
+# pgbench with all clients of a kind, each in a thread, as preparing a statement makes all of a thread wait; output is in the hash.
 sub start_clients
 {
 	my ($kind, @until) = @_;
@@ -68,7 +68,7 @@ sub start_clients
 	append_to_file($file, $scripts{$kind}) if !-e $file;
 	my %run = (kind => $kind, out => '');
 	$run{run} = IPC::Run::start(
-		[ 'pgbench', '-n', '-M', 'prepared', '-c', $clients, '-j', 2, @until, '-f', $file, $node->connstr('postgres') . ' application_name=pgbench' ],
+		[ 'pgbench', '-n', '-M', 'prepared', '-c', $clients, '-j', $clients, @until, '-f', $file, $node->connstr('postgres') . ' application_name=pgbench' ],
 		'<', \undef, '>&', \$run{out});
 	return \%run;
 }

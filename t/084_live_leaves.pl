@@ -44,11 +44,12 @@ my @changes = (
 	'BEGIN; TRUNCATE leaf_4; INSERT INTO leaf_4 SELECT k, 4 FROM generate_series(4, 500, 5) AS k; COMMIT',
 	'BEGIN; ALTER TABLE keys DETACH PARTITION leaf_4; INSERT INTO leaf_4 VALUES (0, 4); ALTER TABLE keys ATTACH PARTITION leaf_4 FOR VALUES IN (4); COMMIT');
 
+# A thread for each client: one that prepares a statement waits for its locks, and all of its thread with it.
 my @runs = map {
 	my %run = (kind => $_, out => '');
 	my $file = PostgreSQL::Test::Utils::tempdir . "/$_.sql";
 	append_to_file($file, $scripts{$_});
-	$run{run} = IPC::Run::start([ 'pgbench', '-n', '-M', 'prepared', '-c', 3, '-t', rounds(60, 2000), '-f', $file, $node->connstr('postgres') ], '<', \undef, '>&', \$run{out});
+	$run{run} = IPC::Run::start([ 'pgbench', '-n', '-M', 'prepared', '-c', 3, '-j', 3, '-t', rounds(60, 2000), '-f', $file, $node->connstr('postgres') ], '<', \undef, '>&', \$run{out});
 	\%run;
 } sort keys %scripts;
 my $changer = session($node);

@@ -19,7 +19,6 @@ use Lists;
 use POSIX qw(ENOSPC EIO);
 use Test::More;
 
-
 my $shim = $ENV{BLOOMFILTER_SHIM} // plan skip_all => 'BLOOMFILTER_SHIM names no library';
 my $url = begin_nginx(free_port());
 make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100', 'set:2101-2200', 'new:3001-3300');
