@@ -4,7 +4,7 @@
  *
  * Every version computes the same bits as the portable one; the tests compare them
  * all.  bf_kernel is chosen once, when the program is loaded.  A new version is a
- * file like bf_avx2.c and a row in bf_portable.c.
+ * file like bf_avx2.c and a row in bf_kernel.c.
  */
 #ifndef BF_KERNEL_H
 #define BF_KERNEL_H
@@ -34,7 +34,7 @@ extern const bf_kernel_functions *bf_kernel;
 /* Those that this processor can run, the best one last; NULL from the end on. */
 extern const bf_kernel_functions *bf_usable_kernel(unsigned i);
 
-/* For bf_portable.c only. */
+/* For bf_kernel.c only. */
 extern const bf_kernel_functions bf_portable_kernel;
 
 #if defined(__x86_64__)

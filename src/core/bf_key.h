@@ -208,7 +208,4 @@ extern size_t bf_key_macaddr(const uint8_t *address, size_t length,
  */
 extern size_t bf_key_numeric(char *decimal, size_t length);
 
-/* Whether text is UTF-8, as the Unicode Standard has it: no overlong forms, no surrogates. */
-extern bool bf_utf8_valid(const uint8_t *bytes, size_t length);
-
 #endif							/* BF_KEY_H */

@@ -1,9 +1,8 @@
 /*
  * bf_portable.c
- *	  The hot operations in plain C, for any processor, and which version of them this one runs.
+ *	  The hot operations in plain C, for any processor.
  */
 #include "bf_batch.h"
-#include "bf_kernel.h"
 
 /*
  * Probes that are made without looking at each other's answers: their loads
@@ -51,37 +50,3 @@ add_hashes(bf_header *header, uint8_t *blocks, const uint64_t *hashes, size_t co
 const bf_kernel_functions bf_portable_kernel = {
 	"portable", block_contains, contains_hashes, add_hashes
 };
-
-const bf_kernel_functions *bf_kernel = &bf_portable_kernel;
-
-#ifdef BF_HAVE_AVX2
-static bool
-has_avx2(void)
-{
-	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-}
-#endif
-
-const bf_kernel_functions *
-bf_usable_kernel(unsigned i)
-{
-	if (i == 0)
-		return &bf_portable_kernel;
-#ifdef BF_HAVE_AVX2
-	if (i == 1 && has_avx2())
-		return &bf_avx2_kernel;
-#endif
-	return NULL;
-}
-
-/* Before main, or when a server loads the library: no thread can see it change. */
-__attribute__((constructor))
-static void
-choose_kernel(void)
-{
-	unsigned	i;
-
-	for (i = 0; bf_usable_kernel(i) != NULL; i++)
-		bf_kernel = bf_usable_kernel(i);
-}

@@ -18,7 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "engines/engines.h"
 #include "live/am.h"
 #include "live/target.h"

@@ -35,7 +35,7 @@
 #include "utils/inval.h"
 #include "utils/memutils.h"
 
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "live/target.h"
 
 /*

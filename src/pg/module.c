@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 
 #include "ask/copies.h"
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "live/am.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"

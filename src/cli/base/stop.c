@@ -1,7 +1,6 @@
 /*
  * stop.c
- *	  Signals that end the program, noted until a wait or a loop looks for them; and the loop of
- *	  programs that look: once, or again and again until a signal comes.
+ *	  Signals that end the program, noted until a wait or a loop looks for them.
  *
  * They are let in while nothing else can happen but the end of a wait: so none is missed
  * between a test and the wait.
@@ -13,9 +12,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
-
-#include "messages.h"
-#include "system.h"
 
 static volatile sig_atomic_t stopped_by;
 
@@ -62,58 +58,4 @@ stop_wait(int fd, double seconds)
 		wanted.revents = 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return wanted.revents != 0;
-}
-
-/* ------------------------------------------------------------------------
- * Looks
- * ------------------------------------------------------------------------ */
-
-/* Seconds that are waited after the first failure, and at most. */
-#define FIRST_WAIT 1.0
-#define LONGEST_WAIT 60.0
-
-#define LONGEST_RETRY 3600.0
-
-/* Seconds to wait after a failure, longer after each; *wait is 0 before the first one. */
-static double
-longer_wait(double *wait)
-{
-	*wait = fmin(fmax(FIRST_WAIT, *wait * 2), LONGEST_WAIT);
-	return *wait * (0.5 + 0.5 * random_share());
-}
-
-/* Seconds to the next look: a fixed period while all goes well. */
-static double
-next_wait(const look_loop *l, bool well, double begun, double *wait)
-{
-	if (well)
-	{
-		*wait = 0;
-		return fmax(0, begun + l->period - monotonic_seconds());
-	}
-	return l->retry > 0 ? fmin((double) l->retry, LONGEST_RETRY) : longer_wait(wait);
-}
-
-bool
-keep_looking(look_loop *l)
-{
-	double		wait = 0;
-	bool		well = false;
-
-	do
-	{
-		double		begun;
-
-		if (l->rest != NULL)
-			l->rest(l->state, l->due);
-		else
-			stop_wait(-1, l->due);
-		if (l->over || stop_requested())
-			break;
-		begun = monotonic_seconds();
-		well = l->look(l->state);
-		l->due = next_wait(l, well, begun, &wait);
-	}
-	while (l->follow && !l->over && !stop_requested());
-	return well;
 }

@@ -4,7 +4,7 @@
  *
  * What COPY FROM reads is read here alike: a backslash before any other character means that one.
  */
-#include "input.h"
+#include "copy_text.h"
 
 #include <string.h>
 

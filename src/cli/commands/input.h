@@ -13,17 +13,8 @@
 #include <stdint.h>
 
 #include "../../lib/libbloomfilter.h"
+#include "copy_text.h"
 #include "options.h"
-
-/*
- * A text of so many bytes: text[length] may be read, as it is a delimiter or a zero byte.  So
- * functions that stop at the first foreign character, as strtod does, need no copy.
- */
-typedef struct text_line
-{
-	const char *text;			/* NULL: COPY's \N */
-	size_t		length;
-} text_line;
 
 #define KEY_BATCH	512
 
@@ -68,11 +59,5 @@ extern bool is_standard(const char *path);
  */
 extern fed_lines feed_lines(const key_feed *feed, const char *path, bool null);
 extern void feed_arguments(const key_feed *feed, char **keys, size_t count);
-
-/*
- * Of copy_text.c: the columns of a row without their escapes; plain has room for the row's length and a byte
- * for each column.  Returns how many there are, of which at most so many are in columns.
- */
-extern size_t copy_text_split(const text_line *row, char *plain, text_line *columns, size_t most);
 
 #endif							/* CLI_INPUT_H */

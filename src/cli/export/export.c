@@ -11,6 +11,7 @@
 #include "export_status.h"
 #include "feed_sign.h"
 #include "folder.h"
+#include "looks.h"
 #include "messages.h"
 #include "options.h"
 #include "server.h"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stop.h"
 #include "system.h"
 
 /* FILE is checked so often, whatever the server wants: others may remove it. */

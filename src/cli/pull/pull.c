@@ -12,6 +12,7 @@
 #include "feed_sign.h"
 #include "options.h"
 #include "server.h"
+#include "stop.h"
 
 static const char help[] =
 "Usage: bloomfilter pull --url URL --out FILE [OPTION]...\n"

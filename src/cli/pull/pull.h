@@ -10,7 +10,7 @@
 #include "file.h"
 #include "http.h"
 #include "messages.h"
-#include "stop.h"
+#include "looks.h"
 
 typedef struct pull_plan
 {

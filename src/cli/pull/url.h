@@ -11,8 +11,8 @@
 #ifndef CLI_URL_H
 #define CLI_URL_H
 
-#include "pull.h"
 #include "feed_manifest.h"
+#include "pull.h"
 
 typedef struct url_look
 {
@@ -36,6 +36,21 @@ typedef struct url_look
 	http_bytes	partial;
 	uint8_t		partial_digest[FEED_DIGEST_BYTES];
 } url_look;
+
+/* ------------------------------------------------------------------------
+ * url_manifest.c
+ * ------------------------------------------------------------------------ */
+
+/* Reads and checks what the server gave as its manifest; to be freed also on failure. */
+extern bool url_read_manifest(url_look *look, const http_bytes *bytes, const http_answer *answer,
+							  uint8_t digest[FEED_DIGEST_BYTES]);
+
+/* Of the manifest that was taken last. */
+extern bool url_check_expiry(url_look *look, uint64_t expires);
+
+/* ------------------------------------------------------------------------
+ * url_fetch.c
+ * ------------------------------------------------------------------------ */
 
 /* The address of a file of the folder, in new memory: before a query, if there is one. */
 extern char *url_address(const url_look *look, const char *name);

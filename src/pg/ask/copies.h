@@ -17,7 +17,7 @@
 #include "lib/ilist.h"
 
 #include "bf_filter.h"
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "value/filter.h"
 

@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "base/settings.h"
 

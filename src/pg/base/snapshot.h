@@ -1,24 +1,12 @@
 /*
  * snapshot.h
- *	  How caches of this process notice that they may be stale: by one counter, and by whether
- *	  two snapshots see the same.
- *
- * A cache notes bfpg_epoch when it is filled, and looks again when that has moved.
- * The counter moves with every invalidation of a relation, of a role, its memberships or the
- * database's owner, with every rollback of a subtransaction, and when some module frees what
- * others may point to.
+ *	  Whether two snapshots see the same.
  */
 #ifndef BFPG_SNAPSHOT_H
 #define BFPG_SNAPSHOT_H
 
 #include "access/transam.h"
 #include "utils/snapshot.h"
-
-/* Never 0, which a cache can take for "not filled". */
-extern uint64 bfpg_epoch;
-
-/* Registers the callbacks, when the module is loaded. */
-extern void bfpg_epoch_init(void);
 
 /*
  * What two snapshots that see the same have in common.  To count the transactions in

@@ -34,7 +34,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/snapshot.h"
+#include "base/epoch.h"
 #include "base/pg_compat.h"
 #include "change/change.h"
 #include "list/changes.h"

@@ -32,16 +32,13 @@
 #include "list/changes.h"
 #include "list/list.h"
 
-/* Columns of bloom_absorbed. */
+/* Columns of bloom_absorbed behind the name, which is the first one, as in bloom_change. */
 enum
 {
-	ABSORBED_NAME = 1,
 	ABSORBED_BACK = 2,
 	ABSORBED_KEY = 3,
 	ABSORBED_VERSION = 4
 };
-
-#define MOST_READ 100000
 
 /*
  * The first key costs one probe of an index.  With the second one it is asked whether there are changes
@@ -55,10 +52,10 @@ static const struct
 }			reads[] =
 {
 	{64, 1000},
-	{2048, MOST_READ}
+	{2048, 100000}
 };
 
-/* Bits for each change that is read, at least: of 32 keys that weren't changed one is looked for. */
+/* Bits for each change that is read, at least: of 32 keys that weren't changed, the bytes of one are made and looked for. */
 #define BITS_A_CHANGE 32
 
 /* A change that was read. */
@@ -69,38 +66,30 @@ struct BfpgKeyChange
 	bool		absorbed;
 };
 
-/* A page of a table is read in its order in the time that so many rows of it take by an index. */
+/* While the index shows so many rows, a page of the table can be read. */
 #define ROWS_FOR_A_PAGE 20
 
-/* bloom_change or bloom_absorbed, which stays locked until the transaction ends, as list.c's, and its index. */
-static Relation
-open_table(const BfpgChanges *changes, bool absorbed, Oid *index)
+typedef enum ListTable
 {
-	*index = bfpg_list_relation(changes->schema, absorbed ? "bloom_absorbed_pkey" : "bloom_change_pkey");
-	return table_open(bfpg_list_relation(changes->schema, absorbed ? "bloom_absorbed" : "bloom_change"), AccessShareLock);
-}
-
-static SysScanDesc
-begin_scan(const BfpgChanges *changes, bool absorbed, Relation *table, int count, ScanKeyData *keys)
-{
-	Oid			index;
-
-	*table = open_table(changes, absorbed, &index);
-	return systable_beginscan(*table, index, true, GetActiveSnapshot(), count, keys);
-}
+	CHANGE,
+	ABSORBED
+} ListTable;
 
 /*
- * The same of rows of which at most so many will be read, in any order.  In SERIALIZABLE a scan without the
- * index would conflict with changes of all other lists.
+ * Begins to read the list's rows that fit some keys; keys[0] becomes its name.  The table stays locked until the
+ * transaction ends, as list.c's.  Where up to so many rows are wanted in any order (0: a few), and the table has few
+ * pages, these are read without the index; but in SERIALIZABLE that would conflict with changes of all other lists.
  */
 static SysScanDesc
-begin_scan_of_many(const BfpgChanges *changes, bool absorbed, Relation *table, int count, ScanKeyData *keys, uint32 most)
+begin_scan(const BfpgChanges *changes, ListTable which, ScanKeyData *keys, int count, uint32 most, Relation *table)
 {
-	Oid			index;
+	static const char *const names[][2] = {{"bloom_change", "bloom_change_pkey"}, {"bloom_absorbed", "bloom_absorbed_pkey"}};
+	bool		by_index;
 
-	*table = open_table(changes, absorbed, &index);
-	return systable_beginscan(*table, index, IsolationIsSerializable() || RelationGetNumberOfBlocks(*table) > most / ROWS_FOR_A_PAGE,
-							  GetActiveSnapshot(), count, keys);
+	*table = table_open(bfpg_list_relation(changes->schema, names[which][0]), AccessShareLock);
+	by_index = most == 0 || IsolationIsSerializable() || RelationGetNumberOfBlocks(*table) > most / ROWS_FOR_A_PAGE;
+	ScanKeyInit(&keys[0], BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
+	return systable_beginscan(*table, bfpg_list_relation(changes->schema, names[which][1]), by_index, GetActiveSnapshot(), count, keys);
 }
 
 static void
@@ -152,8 +141,7 @@ ask_for_any(BfpgChanges *changes)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan(changes, false, &table, 1, &key);
+	scan = begin_scan(changes, CHANGE, &key, 1, 0, &table);
 	tuple = systable_getnext(scan);
 	changes->none = tuple == NULL;
 	changes->kind = tuple == NULL ? BF_KEY_NONE : kind_of(DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table)));
@@ -222,8 +210,7 @@ keep_changes(BfpgChanges *changes, uint32 most)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan_of_many(changes, false, &table, 1, &key, most);
+	scan = begin_scan(changes, CHANGE, &key, 1, most, &table);
 	while ((tuple = systable_getnext(scan)) != NULL && changes->count < most)
 		keep_change(changes, tuple, table);
 	end_scan(scan, table);
@@ -239,9 +226,8 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&keys[0], ABSORBED_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], ABSORBED_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
-	scan = begin_scan_of_many(changes, true, &table, lengthof(keys), keys, most);
+	scan = begin_scan(changes, ABSORBED, keys, lengthof(keys), most, &table);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		const bytea *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
@@ -300,10 +286,9 @@ is_absorbed(const BfpgChanges *changes, Datum key, int64 version)
 	HeapTuple	tuple;
 	bool		absorbed;
 
-	ScanKeyInit(&keys[0], ABSORBED_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], ABSORBED_BACK, BTEqualStrategyNumber, F_INT2EQ, Int16GetDatum(BFPG_CURRENT));
 	ScanKeyInit(&keys[2], ABSORBED_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
-	scan = begin_scan(changes, true, &table, lengthof(keys), keys);
+	scan = begin_scan(changes, ABSORBED, keys, lengthof(keys), 0, &table);
 	tuple = systable_getnext(scan);
 	absorbed = tuple != NULL && DatumGetInt64(column(tuple, ABSORBED_VERSION, table)) == version;
 	end_scan(scan, table);
@@ -318,9 +303,8 @@ probe(const BfpgChanges *changes, Datum key, BfpgChange *change)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&keys[0], BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
 	ScanKeyInit(&keys[1], BFPG_CHANGE_KEY, BTEqualStrategyNumber, F_BYTEAEQ, key);
-	scan = begin_scan(changes, false, &table, lengthof(keys), keys);
+	scan = begin_scan(changes, CHANGE, keys, lengthof(keys), 0, &table);
 	tuple = systable_getnext(scan);
 	if (tuple != NULL)
 		read_change(tuple, table, change);
@@ -338,8 +322,7 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&name, BFPG_CHANGE_NAME, BTEqualStrategyNumber, F_TEXTEQ, changes->name);
-	scan = begin_scan(changes, false, &table, 1, &name);
+	scan = begin_scan(changes, CHANGE, &name, 1, 0, &table);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(context);
@@ -357,12 +340,14 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 }
 
 bool
-bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change)
+bfpg_changes_find(BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change)
 {
 	uint32		number;
 
 	if (changes->bits == NULL)
-		return probe(changes, key, change);
+		bfpg_changes_expect(changes, 1);
+	if (changes->bits == NULL)
+		return !changes->none && probe(changes, key, change);
 	number = *find_slot(changes, hash, (const bytea *) DatumGetPointer(key));
 	if (number == 0 || changes->read[number - 1].absorbed)
 		return false;

@@ -82,7 +82,7 @@ bfpg_changes_may_have(const BfpgChanges *changes, uint64 hash)
 }
 
 /* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */
-extern bool bfpg_changes_find(const BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change);
+extern bool bfpg_changes_find(BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change);
 
 /* A key as bloom_change has it, a bytea: kind and bytes.  It is in the buffer. */
 extern Datum bfpg_change_key(BfpgKeyCoder *coder, Datum key, StringInfo buffer);

@@ -222,14 +222,6 @@ is_changed(BfpgLookup *lookup, Datum key, uint64 hash, BfpgChange *change)
 		bfpg_changes_find(lookup->changes, hash, bfpg_lookup_key(lookup, key), change);
 }
 
-/* The same of the one key of a call. */
-static pg_noinline bool
-is_changed_one(BfpgLookup *lookup, Datum key, uint64 hash, BfpgChange *change)
-{
-	bfpg_changes_expect(lookup->changes, 1);
-	return is_changed(lookup, key, hash, change);
-}
-
 Datum
 bloomfilter_lookup(PG_FUNCTION_ARGS)
 {
@@ -245,7 +237,7 @@ bloomfilter_lookup(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	}
 	hash = bfpg_hash_key(&lookup->coder, PG_GETARG_DATUM(1), lookup->header.seed);
-	if (unlikely(lookup->changes != NULL) && bfpg_changes_may_have(lookup->changes, hash) && is_changed_one(lookup, PG_GETARG_DATUM(1), hash, &change))
+	if (unlikely(lookup->changes != NULL) && is_changed(lookup, PG_GETARG_DATUM(1), hash, &change))
 	{
 		bfpg_lookup_end(lookup);
 		PG_RETURN_BOOL(change.value);

@@ -44,7 +44,7 @@ PG_FUNCTION_INFO_V1(bloomfilter_publish_finalfn);
 /* Keys that are looked up at once. */
 #define KEYS_AT_ONCE 1024
 
-/* After how many rows of a process the others know of them, and it may say how far the phase is: few, as rows may come slowly. */
+/* A process adds its rows to the count of all after so many, and may tell it then: few, as rows may come slowly. */
 #define ROWS_AT_ONCE 64
 
 /* Keys of one kind, members or others, that wait to be taken together. */

@@ -151,8 +151,7 @@ plan_build(BfpgPublication *list)
 	build->here = bfpg_source_runs_here(build->plan, pass_aggregate(build->source), &list->made.remote);
 	if (list->tracked)
 		bfpg_track_check_plan(list, build->plan);
-	/* The planner and the rewriter change what they are given. */
-	build->rows = bfpg_source_plan(build->source, copyObject(build->source->query), NULL, true)->planTree->plan_rows;
+	build->rows = bfpg_source_rows(build->source);
 	list->exact = build->source->member != 0;
 	if (!list->exact && list->asked.on_conflict != BFPG_CONFLICT_ERROR)
 		ereport(ERROR,
@@ -272,6 +271,14 @@ build_here(BfpgPublication *list, const bf_shape *shape)
 	read_filters(list);
 }
 
+static void
+free_shared(BfpgBuild *build)
+{
+	if (build->shared != NULL)
+		bfpg_shared_free(build->shared);
+	build->shared = NULL;
+}
+
 /* How many parts there are, and what each is like. */
 static void
 choose_shape(BfpgPublication *list, bf_shape *shape)
@@ -297,7 +304,7 @@ bfpg_publish_build_once(BfpgPublication *list)
 	bf_shape	shape;
 
 	bfpg_progress_begin(list, "building");
-	bfpg_shared_free(&build->shared);
+	free_shared(build);
 	MemoryContextReset(build->context);
 	choose_shape(list, &shape);
 	check_memory(list, &shape);
@@ -477,6 +484,6 @@ bfpg_publish_build(BfpgPublication *list, const BfpgLastList *last)
 void
 bfpg_publish_build_done(BfpgPublication *list)
 {
-	bfpg_shared_free(&list->made.build->shared);
+	free_shared(list->made.build);
 	bfpg_source_done(list->made.build->source);
 }

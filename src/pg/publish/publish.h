@@ -188,8 +188,8 @@ extern void bfpg_refuse_null(const char *what);
  */
 extern void bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait);
 
-/* The same, or until the session unlocks it.  Whether it has it now: else nothing was waited for. */
-extern bool bfpg_publish_try_lock(const BfpgPlace *place, const char *name, bool session, bool wait);
+/* The same until the session unlocks it.  Whether it has it now: else nothing was waited for. */
+extern bool bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait);
 extern void bfpg_publish_unlock_session(const BfpgPlace *place, const char *name);
 
 /* Publishes in transactions of its own, for a procedure that may end them. */

@@ -129,10 +129,10 @@ try_publish(BfpgPublication *list, void (*publish) (BfpgPublication *list))
 static void
 lock_session(const BfpgPublication *list)
 {
-	if (bfpg_publish_try_lock(&list->place, list->name, true, false))
+	if (bfpg_publish_lock_session(&list->place, list->name, false))
 		return;
 	SPI_commit();
-	(void) bfpg_publish_try_lock(&list->place, list->name, true, true);
+	(void) bfpg_publish_lock_session(&list->place, list->name, true);
 }
 
 void

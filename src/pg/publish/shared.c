@@ -121,11 +121,10 @@ bfpg_shared_create(const bf_shape *shape, Oid type, int processes)
 }
 
 void
-bfpg_shared_free(BfpgShared **shared)
+bfpg_shared_free(BfpgShared *shared)
 {
-	if (*shared != NULL && (*shared)->segment != NULL)
-		dsm_detach((*shared)->segment);
-	*shared = NULL;
+	if (shared->segment != NULL)
+		dsm_detach(shared->segment);
 }
 
 BfpgShared *

@@ -78,8 +78,8 @@ extern BfpgShared *bfpg_shared_create(const bf_shape *shape, Oid type, int proce
 extern BfpgShared *bfpg_shared_begin(BfpgShared *shared, BfpgPassMode mode);
 extern void bfpg_shared_end(BfpgShared *shared, BfpgShared *outer);
 
-/* Gives the memory back, if there is any. */
-extern void bfpg_shared_free(BfpgShared **shared);
+/* Gives the memory back. */
+extern void bfpg_shared_free(BfpgShared *shared);
 
 extern bytea *bfpg_shared_ticket(const BfpgShared *shared);
 

@@ -48,6 +48,9 @@ typedef struct BfpgCall
 extern BfpgSource *bfpg_source_read(const char *list, const char *text, Oid schema);
 extern void bfpg_source_done(BfpgSource *source);
 
+/* Rows that the planner expects of the query. */
+extern double bfpg_source_rows(BfpgSource *source);
+
 /*
  * A function of the extension by its name and its exact argument types, where InvalidOid
  * stands for what functions declare for a key.

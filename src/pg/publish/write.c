@@ -57,8 +57,8 @@ bfpg_publish_unlock_session(const BfpgPlace *place, const char *name)
 }
 
 /* A function of the query is refused, since its own session has the lock. */
-bool
-bfpg_publish_try_lock(const BfpgPlace *place, const char *name, bool session, bool wait)
+static bool
+lock(const BfpgPlace *place, const char *name, bool session, bool wait)
 {
 	LOCKTAG		tag = lock_of(place, name);
 
@@ -69,10 +69,16 @@ bfpg_publish_try_lock(const BfpgPlace *place, const char *name, bool session, bo
 	return LockAcquire(&tag, ExclusiveLock, session, !wait) != LOCKACQUIRE_NOT_AVAIL;
 }
 
+bool
+bfpg_publish_lock_session(const BfpgPlace *place, const char *name, bool wait)
+{
+	return lock(place, name, true, wait);
+}
+
 void
 bfpg_publish_lock(const BfpgPlace *place, const char *name, bool wait)
 {
-	if (!bfpg_publish_try_lock(place, name, false, wait))
+	if (!lock(place, name, false, wait))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("list \"%s\" is being published by another session", name),
