@@ -227,7 +227,7 @@ folder_close(list_folder *f)
 }
 
 /* ------------------------------------------------------------------------
- * Taking up
+ * Resuming
  * ------------------------------------------------------------------------ */
 
 /* What a process before this one exported, to go on with; an epoch begins if it is damaged. */
