@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ask.h"
-#include "bf_key.h"
+#include "bf_utf8.h"
 #include "files.h"
 #include "tap.h"
 
