@@ -288,7 +288,7 @@ COMMENT ON COLUMN bloom_published.query IS 'query that bloom_refresh runs; NULL 
 COMMENT ON COLUMN bloom_published.settings IS 'settings that the query runs with and that are not this session''s defaults; NULL if there is no query';
 COMMENT ON COLUMN bloom_published.has_before IS 'whether bloom_rollback has a list to go back to';
 COMMENT ON COLUMN bloom_published.changes IS 'keys whose answer is that of a change since the list was published; NULL where the list is not tracked';
-COMMENT ON COLUMN bloom_published.changes_kept IS 'these, and those that a publish has taken up and bloom_rollback may need';
+COMMENT ON COLUMN bloom_published.changes_kept IS 'these, and those that a publish has absorbed and bloom_rollback may need';
 COMMENT ON COLUMN bloom_published.contradicted IS 'changes that the query of a tracked exact list said otherwise when it was published: rows were changed without the trigger, or bloom_change said other than the query; NULL for other lists';
 
 -- The query of a list runs as the list's owner, whoever calls.  EXECUTE on bloom_publish is the right to

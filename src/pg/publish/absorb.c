@@ -105,7 +105,7 @@ bfpg_absorb(const BfpgPublication *list, const BfpgLastList *last)
 					  SPI_OK_INSERT);
 	if (SPI_processed > MANY_CHANGES)
 		ereport(WARNING,
-				(errmsg("list \"%s\" has taken up " UINT64_FORMAT " changes", list->name, SPI_processed),
+				(errmsg("list \"%s\" has absorbed " UINT64_FORMAT " changes", list->name, SPI_processed),
 				 errdetail("Up to %d of them are looked up fast.", MANY_CHANGES),
 				 errhint("Publish it more often.")));
 	check_kind(list, last);
@@ -161,7 +161,7 @@ bfpg_absorb_tell_differences(BfpgPublication *list)
 	list->others.contradicted = (int64) (differences.differ[true] + differences.differ[false]);
 	if (list->others.contradicted > 0)
 		ereport(WARNING,
-				(errmsg("exact list \"%s\" says other than changes that it has taken up: " INT64_FORMAT,
+				(errmsg("exact list \"%s\" says other than changes that it has absorbed: " INT64_FORMAT,
 						list->name, list->others.contradicted),
 				 errdetail("Their rows were changed without the trigger that records it, or by hand otherwise than the query says."),
 				 errhint("From now on the list says what its query does. Look for disabled triggers, session_replication_role, attached partitions; and CALL bloom_refresh after such changes.")));

@@ -184,7 +184,14 @@ set_next(FunctionCallInfo fcinfo, const Change *change)
 	const NullableDatum *max_shrink = &fcinfo->args[ARG_MAX_SHRINK];
 
 	if (n->isnull && p->isnull && max_shrink->isnull)
+	{
+		if (PG_ARGISNULL(ARG_OWNER))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("nothing is said to change in list \"%s\"", change->name),
+					 errhint("Give n, p, max_shrink or owner a value that isn't NULL.")));
 		return;
+	}
 	if (!n->isnull)
 		bfpg_check_capacity(DatumGetInt64(n->value));
 	if (!p->isnull)
