@@ -1,4 +1,6 @@
 -- The blanks at the end of a text are no part of the key, however it is stored and looked up.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 set client_encoding = 'UTF8';
 

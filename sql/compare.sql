@@ -1,5 +1,7 @@
 -- Filters are compared byte for byte, and hashed by their checksum: rows that have one
 -- are compared, grouped, joined and checked by triggers as any others.
+\pset format unaligned
+\pset tuples_only on
 CREATE TABLE compared (id int, filter bloomfilter, note text);
 INSERT INTO compared
 SELECT i, (SELECT bloom_agg(g, n, 0.01, 7) FROM generate_series(1, 100) g WHERE g % 3 = i % 3), 'x'

@@ -1,5 +1,7 @@
 -- A function for one list, as OPERATIONS writes it: it runs the extension's functions, whatever
 -- others have made.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 \set SHOW_CONTEXT never
 drop extension bloomfilter cascade;

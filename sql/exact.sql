@@ -2,6 +2,7 @@
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 \pset format unaligned
+\pset tuples_only on
 set max_parallel_workers_per_gather = 0;
 
 create table users (id bigint primary key, email text not null, u uuid not null, active boolean);

@@ -1,4 +1,6 @@
 -- What a list keeps from one publish to the next, and what a publish is refused for.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 set timezone = 'UTC';

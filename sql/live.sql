@@ -1,4 +1,6 @@
 -- Live indexes: an index whose pages are the filter.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 
 -- keys that were there, keys that come, and none that never was

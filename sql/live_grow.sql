@@ -1,4 +1,6 @@
 -- Live indexes that get more keys than they were sized for.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 
 -- overflow pages, and the view of all

@@ -1,4 +1,6 @@
 -- Live indexes of partitioned tables and of tables that inherit.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 
 -- partitioned tables

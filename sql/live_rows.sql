@@ -1,5 +1,7 @@
 -- Live indexes: all the ways in which rows come, change and move.  After each, every key
 -- of the table is asked for and the pages are looked at.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 create extension if not exists citext;
 \set VERBOSITY terse

@@ -1,4 +1,6 @@
 -- A set of parts behaves as one filter: size, rate, answers, and what is refused.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = warning;
 create table source as select g::bigint as id, 'key ' || g as word from generate_series(1, 100000) g;
 create table one as select bloom_agg(id, 100000, 0.01) as filter from source;

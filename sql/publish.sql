@@ -1,4 +1,6 @@
 -- Published lists: building, asking, the way back, and what is refused.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 create table account (id bigint primary key, email text not null);

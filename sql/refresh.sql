@@ -1,4 +1,6 @@
 -- A list has an owner, whose query it is published again by, whoever calls; and nobody else changes it.
+\pset format unaligned
+\pset tuples_only on
 set client_min_messages = notice;
 \set SHOW_CONTEXT never
 create schema shop;

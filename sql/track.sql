@@ -1,5 +1,7 @@
 -- The trigger by which each change of a table is a change of a list: what it records, and what it
 -- refuses since a key that is in could be denied.
+\pset format unaligned
+\pset tuples_only on
 \set VERBOSITY terse
 set client_min_messages = warning;
 

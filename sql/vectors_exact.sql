@@ -1,4 +1,6 @@
 -- The golden exact filters: looked up as values, as stored, by place and by copies; what refuses them.
+\pset format unaligned
+\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
 \set file :source '/test/vectors/exact.tsv'
 \set lines `cat :'file'`

@@ -1,4 +1,6 @@
 -- The golden filters: read, described, asked, built and combined.
+\pset format unaligned
+\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
 \set file :source '/test/vectors/filters.tsv'
 \set lines `cat :'file'`

@@ -1,4 +1,6 @@
 -- Each broken filter of the golden vectors is refused by every door.
+\pset format unaligned
+\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
 \set file :source '/test/vectors/invalid.tsv'
 \set lines `cat :'file'`

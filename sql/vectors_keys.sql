@@ -1,4 +1,6 @@
 -- Each key of the golden vectors by the SQL expression that it has there.
+\pset format unaligned
+\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
 \set file :source '/test/vectors/keys.tsv'
 \set lines `cat :'file'`

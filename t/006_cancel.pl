@@ -20,8 +20,8 @@ use constant TAKES_LONG => 0.05;
 my $node = new_node('cancel', conf => "log_min_duration_statement = -1\n");
 my $session = session($node);
 
-# The largest filter, or one of 64 MB that shows the same code in less time.
-my $bits = rounds(64 * 1024 * 1024 * 8, BloomTest::MAX_BITS);
+# The largest filter, or one of 32 MB that shows the same code in less time.
+my $bits = rounds(32 * 1024 * 1024 * 8, BloomTest::MAX_BITS);
 
 $session->query(<<"EOC");
 CREATE TABLE known AS SELECT generate_series(1, 40000) AS k;

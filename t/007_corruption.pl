@@ -17,7 +17,7 @@ plan skip_all => 'damages files as a little-endian server writes them'
 
 my $node = new_node('corruption', initdb => BloomTest::Damage->initdb);
 my $session = session($node);
-my $keys = 2000;
+my $keys = 1000;
 
 # A table with one filter of about 100 chunks that contains 1 .. $keys.
 sub make_filter

@@ -252,7 +252,8 @@ is(join("\n", @problems), '', "$texts_tried damaged texts, seed $seed: they come
 cmp_ok($texts_in, '>', $texts_tried / 100, "$texts_in of them came in");
 cmp_ok($texts_in, '<', $texts_tried / 2, 'most did not');
 
-# A large text is read in pieces of 4 MiB; damage where two of them meet.
+# A large text is read in pieces of 4 MiB; damage in the four letters on each side of where two of
+# them meet.
 $session->query(<<'EOC');
 CREATE TABLE long_text (typed text);
 ALTER TABLE long_text ALTER typed SET STORAGE external;
@@ -260,8 +261,8 @@ INSERT INTO long_text SELECT bloom_create(2700000)::text;
 EOC
 is($session->query('SELECT by_letter(typed), length(typed) > 4194310 FROM long_text'), 'ok|t', 'a text of more than one piece');
 is($session->query(<<'EOC'), '', 'is refused if there is a wrong letter where they meet');
-SELECT at, letter FROM long_text, generate_series(4194300, 4194310) AS at,
-	unnest(ARRAY[' ', E'\n', '=', '==', '    ', '*', E'\x7f', '====']) AS letter
+SELECT at, letter FROM long_text, generate_series(4194301, 4194308) AS at,
+	unnest(ARRAY[' ', '=', '==', '    ', '*']) AS letter
 WHERE by_letter(overlay(typed PLACING letter FROM at)) <> '22P02'
 	OR by_letter(overlay(typed PLACING letter FROM at FOR 0)) <> '22P02'
 EOC

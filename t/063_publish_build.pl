@@ -36,24 +36,49 @@ BEGIN
 END $$;
 EOC
 
+# Lists of all kinds have the bytes that bloom_agg gives them.
+sub same_bytes
+{
+	my ($session, $name, @settings) = @_;
+
+	foreach my $settings (@settings)
+	{
+		foreach my $type (sort keys %keys)
+		{
+			foreach my $parts (1, 3)
+			{
+				next if $type eq 'untyped' && $parts > 1;
+				is($session->query(qq{
+$settings
+CALL bloom_publish('all $type', 'SELECT $keys{$type} FROM account -- all;', n => 40000, p => 0.02, seed => 7, parts => $parts);
+SELECT count(*), bool_and(l.filter = e.filter) FROM bloom_list_part l JOIN expected e USING (part)
+WHERE l.name = 'all $type' AND e.type = '$type' AND e.parts = $parts}), "$parts|t", "$name: $type in $parts");
+			}
+		}
+	}
+	return;
+}
+
+my $node = new_node('build', conf => <<'EOC');
+shared_preload_libraries = 'pg_stat_statements'
+pg_stat_statements.track = all
+restart_after_crash = on
+EOC
 # Keys of several types with the filters that bloom_agg makes of them; then functions that
 # a role plants where the extension is, and that would be taken for keys of text.
-sub prepare
-{
-	my ($node, $n) = @_;
-	my $session = session($node);
-	$session->query(<<'EOC');
+my $preparing = session($node);
+$preparing->query(<<'EOC');
 CREATE TABLE account AS SELECT g::bigint AS id, 'user ' || g AS email, md5(g::text)::uuid AS u FROM generate_series(1, 30000) g;
 ANALYZE account;
 CREATE TABLE expected (type text, parts int, part int, filter bloomfilter);
 EOC
-	foreach my $type (sort keys %keys)
-	{
-		$session->query("INSERT INTO expected SELECT '$type', 1, 0, bloom_agg($keys{$type}, $n, 0.02, 7) FROM account");
-		$session->query(qq{INSERT INTO expected SELECT '$type', 3, bloom_part($keys{$type}, 3, 7),
-			bloom_part_agg($keys{$type}, 3, $n, 0.02, 7) FROM account GROUP BY 3}) if $type ne 'untyped';
-	}
-	$session->query(<<'EOC');
+foreach my $type (sort keys %keys)
+{
+	$preparing->query("INSERT INTO expected SELECT '$type', 1, 0, bloom_agg($keys{$type}, 40000, 0.02, 7) FROM account");
+	$preparing->query(qq{INSERT INTO expected SELECT '$type', 3, bloom_part($keys{$type}, 3, 7),
+		bloom_part_agg($keys{$type}, 3, 40000, 0.02, 7) FROM account GROUP BY 3}) if $type ne 'untyped';
+}
+$preparing->query(<<'EOC');
 CREATE ROLE planter;
 GRANT CREATE ON SCHEMA public TO planter;
 SET ROLE planter;
@@ -67,41 +92,6 @@ CREATE AGGREGATE public.bloom_publish_agg(bytea, text) (SFUNC = planted_pass, ST
 CREATE FUNCTION public.bloom_part(text, int, bigint) RETURNS int LANGUAGE sql AS 'SELECT 0 WHERE planted()';
 CREATE FUNCTION public.bloom_contains(bloomfilter, text) RETURNS boolean LANGUAGE sql AS 'SELECT planted()';
 EOC
-	$session->quit;
-	return;
-}
-
-# Lists of all kinds have the bytes that bloom_agg gives them.
-sub same_bytes
-{
-	my ($node, $n, $name) = @_;
-	my $session = session($node);
-
-	foreach my $settings ('SET max_parallel_workers_per_gather = 0;', $parallel)
-	{
-		foreach my $type (sort keys %keys)
-		{
-			foreach my $parts (1, 3)
-			{
-				next if $type eq 'untyped' && $parts > 1;
-				is($session->query(qq{
-$settings
-CALL bloom_publish('all $type', 'SELECT $keys{$type} FROM account -- all;', n => $n, p => 0.02, seed => 7, parts => $parts);
-SELECT count(*), bool_and(l.filter = e.filter) FROM bloom_list_part l JOIN expected e USING (part)
-WHERE l.name = 'all $type' AND e.type = '$type' AND e.parts = $parts}), "$parts|t", "$name: $type in $parts");
-			}
-		}
-	}
-	$session->quit;
-	return;
-}
-
-my $node = new_node('build', conf => <<'EOC');
-shared_preload_libraries = 'pg_stat_statements'
-pg_stat_statements.track = all
-restart_after_crash = on
-EOC
-prepare($node, 40_000);
 
 sub value
 {
@@ -129,7 +119,9 @@ sub segments
 	return sort keys %mine;
 }
 
-same_bytes($node, 40_000, 'in shared memory');
+$preparing->query("RESET ROLE");
+same_bytes($preparing, 'in shared memory', 'SET max_parallel_workers_per_gather = 0;', $parallel);
+$preparing->quit;
 unlike(slurp_file($node->logfile), qr/own memory/, 'all of these were built there');
 like(error_of("SELECT bloom_agg(email, 10, 0.01, 0) FROM account"), qr/planted, run by/, 'a planted function would run where names are looked up');
 
@@ -330,69 +322,67 @@ EOC
 	like(error_of($publish), qr/Part 1 has not the geometry, the seed or the keys/, 'a filter of another kind');
 	is(value('SELECT count(*) FROM away WHERE NOT bloom_lookup(\'away\', id)'), 0, 'the list stays as it was');
 }
-$node->stop;
-
-# Memory of other kinds: such that isn't empty at first, and files on a disk that is full.
+# Memory of other kinds: such that isn't empty at first, and files, also on a disk that is full.  The server
+# is the same, and what it logs of each is read from where it started.
+my $logged;
+sub with_memory
 {
-	my $other = new_node('recycled', conf => "min_dynamic_shared_memory = 64MB\n");
-	is($other->safe_psql('postgres', <<'EOC'), '1', 'memory that was used before is emptied');
+	my ($conf, $disk) = @_;
+	my $folder = $node->data_dir . '/pg_dynshmem';
+	$node->append_conf('postgresql.conf', "min_dynamic_shared_memory = 0\n$conf\n");
+	$node->stop;
+	if (defined $disk)
+	{
+		-l $folder ? unlink $folder : rmdir $folder or die $!;
+		symlink($disk->make_folder('dynshmem'), $folder) or die $!;
+	}
+	$logged = -s $node->logfile;
+	$node->start;
+	return;
+}
+
+with_memory('min_dynamic_shared_memory = 64MB');
+is(value(<<'EOC'), '1', 'memory that was used before is emptied');
 CALL bloom_publish('many', 'SELECT g FROM generate_series(1, 100000) g', n => 100000);
 CALL bloom_publish('one', 'SELECT 1', n => 100000);
 SELECT s.cardinality FROM bloom_list_part, bloom_stats(filter) s WHERE name = 'one';
 EOC
-	$other->stop;
-}
 foreach my $kind (qw(sysv mmap))
 {
-	my $other = new_node($kind, conf => "dynamic_shared_memory_type = $kind\n");
-	is($other->safe_psql('postgres', $parallel . <<'EOC'), '0', "dynamic_shared_memory_type = $kind");
-CREATE TABLE account AS SELECT g AS id FROM generate_series(1, 100000) g;
-CALL bloom_publish('many', 'SELECT id FROM account');
-SELECT count(*) FROM account WHERE NOT bloom_lookup('many', id);
+	with_memory("dynamic_shared_memory_type = $kind");
+	is(value($parallel . <<'EOC'), '0', "dynamic_shared_memory_type = $kind");
+CALL bloom_publish('kind', 'SELECT id FROM account');
+SELECT count(*) FROM account WHERE NOT bloom_lookup('kind', id);
 EOC
-	unlike(slurp_file($other->logfile), qr/own memory/, 'is enough');
-	$other->stop;
+	unlike(slurp_file($node->logfile, $logged), qr/own memory/, 'is enough');
 }
 SKIP:
 {
 	my $disk = BloomTest::SmallDisk->new(4 * MEGABYTE);
 	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
-	my $small = new_node('small', conf => "dynamic_shared_memory_type = mmap\n");
-	my $data = $small->data_dir;
-	$small->stop;
-	rmdir "$data/pg_dynshmem" or die $!;
-	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
-	$small->start;
-	prepare($small, 500_000);
+	with_memory('dynamic_shared_memory_type = mmap', $disk);
 	my $large = "CALL bloom_publish('large', 'SELECT email FROM account', n => 10000000)";
-	is($small->safe_psql('postgres', "$parallel $large; SELECT count(*) FROM account WHERE NOT bloom_lookup('large', email)"), 0,
+	is(value("$parallel $large; SELECT count(*) FROM account WHERE NOT bloom_lookup('large', email)"), 0,
 		'a list that shared memory has no room for is published');
-	my $log = slurp_file($small->logfile);
+	my $log = slurp_file($node->logfile, $logged);
 	like($log, qr/LOG:  list "large" is built by one process in its own memory, as there is too little that is shared\n.*DETAIL:  Its 11\.8 MB, and as much for other queries but at least 64 MB, are more than the \d\.\d MB that are free in pg_dynshmem\.\n.*HINT:  Enlarge \/dev\/shm/,
 		'the log says why');
 	unlike($log, qr/shared memory leak/, 'what could not be made is not left behind');
-	same_bytes($small, 500_000, 'in its own memory');
-	cmp_ok(scalar(() = slurp_file($small->logfile) =~ /own memory/g), '==', 1 + 9, 'all of these that would have workers, for lack of shared memory');
-	$small->stop;
-}
+	my $session = session($node);
+	same_bytes($session, 'in its own memory', $parallel);
+	$session->query("SET max_parallel_workers_per_gather = 0; CALL bloom_publish('x', 'SELECT id FROM account')");
+	$session->quit;
+	cmp_ok(scalar(() = slurp_file($node->logfile, $logged) =~ /own memory/g), '==', 1 + 9, 'all of these that would have workers, for lack of shared memory');
 
-# Shared memory that a list would just fit in is what other queries live on.
-SKIP:
-{
-	my $disk = BloomTest::SmallDisk->new(13 * MEGABYTE);
-	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
-	my $tight = new_node('tight', conf => "dynamic_shared_memory_type = mmap\n");
-	my $data = $tight->data_dir;
-	$tight->stop;
-	rmdir "$data/pg_dynshmem" or die $!;
-	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
-	$tight->start;
-	my ($publisher, $holder, $other) = map { session($tight) } 1 .. 3;
+	# Shared memory that a list would just fit in is what other queries live on.
+	my $tight = BloomTest::SmallDisk->new(13 * MEGABYTE);
+	with_memory('', $tight);
+	my ($publisher, $holder, $other) = map { session($node) } 1 .. 3;
 	my $pid = $publisher->pid;
-	$other->query("CREATE TABLE other AS SELECT g AS id FROM generate_series(1, 100000) g; ANALYZE other; $held");
+	$other->query('CREATE TABLE other AS SELECT g AS id FROM generate_series(1, 100000) g; ANALYZE other');
 	$holder->query('SELECT pg_advisory_lock(1)');
-	$publisher->start("$parallel CALL bloom_publish('large', 'SELECT id FROM other WHERE $waits', n => 10000000)");
-	$tight->poll_query_until('postgres', "SELECT bool_or(wait_event = 'PgSleep') FROM pg_stat_activity WHERE $pid IN (pid, leader_pid)")
+	$publisher->start("$parallel CALL bloom_publish('large', 'SELECT id FROM other WHERE $waits', n => 10000000, allow_type_change => true)");
+	$node->poll_query_until('postgres', "SELECT bool_or(wait_event = 'PgSleep') FROM pg_stat_activity WHERE $pid IN (pid, leader_pid)")
 	  or die 'the build does not come to its query';
 	is($other->query(<<"EOC"), 100000, 'another session\'s parallel query has memory while a list is built');
 $parallel SET work_mem = '32MB'; SET enable_mergejoin = off; SET enable_nestloop = off; SET parallel_tuple_cost = 0;
@@ -401,7 +391,7 @@ EOC
 	$holder->query('SELECT pg_advisory_unlock_all()');
 	is(($publisher->finish)[1], '', 'and the list is published');
 	$_->quit foreach $publisher, $holder, $other;
-	$tight->stop;
+	$node->stop;
 }
 
 done_testing();

@@ -33,31 +33,46 @@ my @cases = (
 	[ 'of a table that was moved', 1, 'ALTER TABLE keys SET TABLESPACE elsewhere', 'ALTER INDEX keys_id SET TABLESPACE elsewhere', $copy, 'ALTER INDEX keys_id SET TABLESPACE pg_default' ],
 );
 
-sub check
+# Each case has a table of its own, and all of them one checkpoint before and one immediate stop after.
+sub try_cases
 {
-	my ($name) = @_;
-	is($node->safe_psql('postgres', <<'EOC'), 't|0|t|f', $name);
-SELECT count(*) > 9000, count(*) FILTER (WHERE NOT bloom_index_contains('keys_id', id)), bloom_index_verify('keys_id'),
-	bool_and(bloom_index_contains('keys_id', -id)) FROM keys
-EOC
-	return;
-}
-
-sub try_case
-{
-	my ($name, $filled, @statements) = @_;
+	my ($name, @tried) = @_;
 	my $session = session($node);
-	$session->query('DROP TABLE IF EXISTS keys');
-	$session->query("CREATE TABLE keys (id bigint); CREATE INDEX keys_id ON keys USING bloomfilter (id); INSERT INTO keys SELECT generate_series(10001, 20000)") if $filled;
+	my %table = map { $tried[$_][0] => "keys$_" } 0 .. $#tried;
+	foreach my $table (sort values %table)
+	{
+		$session->query("DROP TABLE IF EXISTS $table");
+	}
+	foreach my $case (grep { $_->[1] } @tried)
+	{
+		my $table = $table{ $case->[0] };
+		$session->query("CREATE TABLE $table (id bigint); CREATE INDEX ${table}_id ON $table USING bloomfilter (id); INSERT INTO $table SELECT generate_series(10001, 20000)");
+	}
 	$session->query('CHECKPOINT');
-	$session->query(join(';', 'BEGIN', @statements, 'COMMIT'));
-	$session->query('INSERT INTO keys SELECT generate_series(30001, 31000)');
+	foreach my $case (@tried)
+	{
+		my $table = $table{ $case->[0] };
+		my (undef, undef, @statements) = @$case;
+		$session->query(join(';', 'BEGIN', map({ s/\bkeys(?=\b|_)/$table/gr } @statements), 'COMMIT'));
+		$session->query("INSERT INTO $table SELECT generate_series(30001, 31000)");
+	}
 	$node->stop('immediate');
 	$session->abandon;
 	$node->start;
-	check($name);
-	$node->safe_psql('postgres', 'INSERT INTO keys SELECT generate_series(31001, 32000)');
-	check("$name, and takes keys");
+	$session = session($node);
+	foreach my $case (@tried)
+	{
+		my $table = $table{ $case->[0] };
+		foreach my $when ('', ', and takes keys')
+		{
+			$session->query("INSERT INTO $table SELECT generate_series(31001, 32000)") if $when;
+			is($session->query(<<"EOC"), 't|0|t|f', "$name: a filter $case->[0]$when");
+SELECT count(*) > 9000, count(*) FILTER (WHERE NOT bloom_index_contains('${table}_id', id)), bloom_index_verify('${table}_id'),
+	bool_and(bloom_index_contains('${table}_id', -id)) FROM $table
+EOC
+		}
+	}
+	$session->quit;
 	return;
 }
 
@@ -66,20 +81,20 @@ foreach my $threshold ('0', '1GB')
 {
 	$node->append_conf('postgresql.conf', "wal_skip_threshold = $threshold");
 	$node->restart;
-	try_case("wal_skip_threshold = $threshold: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach @cases;
+	try_cases("wal_skip_threshold = $threshold", @cases);
 }
 
 # What such a transaction adds has no position in the log, by which changes are told.
 {
 	my $session = session($node);
-	$session->query('BEGIN; DROP TABLE IF EXISTS keys; CREATE TABLE keys (id bigint); CREATE INDEX keys_id ON keys USING bloomfilter (id)');
-	is($session->state_of("SELECT bloom_index_changes('keys_id', NULL)"), '55000', 'changes of a file that is not logged are refused');
+	$session->query('BEGIN; DROP TABLE IF EXISTS keys0; CREATE TABLE keys0 (id bigint); CREATE INDEX keys0_id ON keys0 USING bloomfilter (id)');
+	is($session->state_of("SELECT bloom_index_changes('keys0_id', NULL)"), '55000', 'changes of a file that is not logged are refused');
 	$session->query('ROLLBACK');
-	is($session->query("SELECT count(*) > 1 FROM bloom_index_changes('keys_id', NULL)"), 't', 'and told later');
+	is($session->query("SELECT count(*) > 1 FROM bloom_index_changes('keys0_id', NULL)"), 't', 'and told later');
 }
 $node->append_conf('postgresql.conf', 'wal_level = replica');
 $node->restart;
-try_case("wal_level = replica: a filter $_->[0]", @$_[ 1 .. $#$_ ]) foreach grep { $_->[0] =~ /moved/ } @cases;
+try_cases('wal_level = replica', grep { $_->[0] =~ /moved/ } @cases);
 
 stayed_alive($node);
 $node->stop;

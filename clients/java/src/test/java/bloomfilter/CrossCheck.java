@@ -82,10 +82,7 @@ public final class CrossCheck {
         if (value instanceof Long) {
             return filter.contains((long) value);
         }
-        if (value instanceof String) {
-            return filter.contains((String) value);
-        }
-        return value instanceof Double ? filter.contains((double) value) : otherwise;
+        return value instanceof String ? filter.contains((String) value) : otherwise;
     }
 
     /** What a program has of a key that PostgreSQL prints so. */
