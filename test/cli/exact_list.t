@@ -105,7 +105,6 @@ like(slurp('www/users/manifest'), qr/^patch flip /m, 'of the manifest');
 unlike(slurp('www/users/manifest'), qr/^(patch set|inline) /m, 'which has no set');
 agree('the same users again', publish_exact());
 is(wholes_fetched(), 1, 'are a flip of nothing');
-my $first = slurp('url');
 is((export($dsn, 'users'))[0], 0, 'an exporter that begins');
 is((manifest('users'))->{content}[0], serial(), 'goes on with what is there');
 sql('INSERT INTO users SELECT g, g % 7 = 0 FROM generate_series(6001, 40000) AS g');

@@ -139,8 +139,6 @@ foreach my $try ([ 'a patch that is merged', sub { do { insert(3); export() } un
 @export = @of_index;
 system('rm -rf www/users u.bloom*');
 export();
-my $first = serial();
-my $manifest = slurp('www/users/manifest');
 pull();
 insert(50);
 foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'EROFS' ])

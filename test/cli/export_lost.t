@@ -17,7 +17,7 @@ use Test::More;
 skip_leaks();
 
 my $dsn = own_database('bloomfilter_cli_export_lost');
-my $url = begin_nginx(free_port());
+begin_nginx(free_port());
 my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
 make_index(20000);
 

@@ -83,12 +83,6 @@ filter_free(filter *f)
 	f->blocks = NULL;
 }
 
-uint64_t
-integer_hash(uint64_t key, uint64_t seed)
-{
-	return bf_hash_word(key, seed);
-}
-
 void
 filter_add_integers(filter *f, uint64_t first, uint64_t count)
 {
@@ -97,7 +91,7 @@ filter_add_integers(filter *f, uint64_t first, uint64_t count)
 	if (count > 0)
 		f->header.key_type = BF_KEY_INTEGER;
 	for (i = 0; i < count; i++)
-		bf_add(&f->header, f->blocks, integer_hash(first + i, f->header.seed));
+		bf_add(&f->header, f->blocks, bf_hash_word(first + i, f->header.seed));
 }
 
 uint64_t
@@ -108,7 +102,7 @@ filter_count_integers(const filter *f, uint64_t first, uint64_t count)
 
 	for (i = 0; i < count; i++)
 		found += bf_contains(&f->header, f->blocks,
-							 integer_hash(first + i, f->header.seed));
+							 bf_hash_word(first + i, f->header.seed));
 	return found;
 }
 

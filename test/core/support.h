@@ -32,10 +32,7 @@ extern filter filter_for_rate(uint64_t n, double p, uint64_t seed);
 extern filter filter_copy(const filter *source);
 extern void filter_free(filter *f);
 
-/* The hash of an integer key. */
-extern uint64_t integer_hash(uint64_t key, uint64_t seed);
-
-/* Adds integer keys first, first + 1, ...; counts those that are found. */
+/* Adds integer keys first, first + 1, ..., as bf_hash_word hashes them; counts those that are found. */
 extern void filter_add_integers(filter *f, uint64_t first, uint64_t count);
 extern uint64_t filter_count_integers(const filter *f, uint64_t first,
 									  uint64_t count);

@@ -34,7 +34,7 @@ let_in(const exact *x, unsigned level, uint64_t first, uint64_t count, size_t *i
 	*in = 0;
 	for (i = 0; i < count; i++)
 	{
-		uint64_t	hash = integer_hash(first + i, x->e.level[0].seed);
+		uint64_t	hash = bf_hash_word(first + i, x->e.level[0].seed);
 
 		if (bf_exact_level_contains(&x->e, x->blocks, 0, hash) &&
 			(level == 0 || bf_exact_level_contains(&x->e, x->blocks, level, hash)))
@@ -81,7 +81,7 @@ build(uint64_t n, uint64_t m, uint64_t planned, double p, uint64_t seed)
 	x.blocks = x.bytes + BF_EXACT_HEADER_BYTES;
 	for (i = 0; i < n; i++)
 	{
-		uint64_t	hash = integer_hash(i, seed);
+		uint64_t	hash = bf_hash_word(i, seed);
 
 		bf_exact_add(&x.e, x.blocks, 0, &hash, 1, NULL);
 	}
@@ -115,7 +115,7 @@ count_wrong(const exact *x, uint64_t n, uint64_t m)
 		uint64_t	i;
 
 		for (i = 0; i < length; i++)
-			hashes[i] = integer_hash(at + i, x->e.level[0].seed);
+			hashes[i] = bf_hash_word(at + i, x->e.level[0].seed);
 		bf_shape_contains_hashes(&x->e, x->blocks, hashes, (size_t) length, found);
 		for (i = 0; i < length; i++)
 		{
@@ -289,7 +289,7 @@ test_strangers(void)
 	uint64_t	i;
 
 	for (i = 0; i < STRANGERS; i++)
-		hashes[i] = integer_hash(UINT64_C(1) << 40 | i, 3);
+		hashes[i] = bf_hash_word(UINT64_C(1) << 40 | i, 3);
 	asked = bf_shape_contains_hashes(&x.e, x.blocks, hashes, STRANGERS, found);
 	for (i = 0; i < STRANGERS; i++)
 		in += found[i];
@@ -308,7 +308,7 @@ some_hashes(uint64_t first, size_t count)
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		hashes[i] = integer_hash(first + i, 0);
+		hashes[i] = bf_hash_word(first + i, 0);
 	return hashes;
 }
 

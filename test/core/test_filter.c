@@ -79,7 +79,7 @@ sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
 
 	for (i = 0; i < 40; i++)
 	{
-		uint64_t	hash = integer_hash(i, probes);
+		uint64_t	hash = bf_hash_word(i, probes);
 
 		bf_add(&f.header, f.blocks, hash);
 		for (k = 1; k <= probes; k++)
@@ -111,7 +111,7 @@ needs_every_bit(unsigned log2_block_bits, unsigned probes)
 {
 	bf_header	header = shape(3, log2_block_bits, probes);
 	filter		f = filter_new(&header);
-	uint64_t	hash = integer_hash(1, 0);
+	uint64_t	hash = bf_hash_word(1, 0);
 	bool		holds = true;
 	uint64_t	i;
 
@@ -183,7 +183,7 @@ answers_as_format_says(unsigned log2_block_bits, unsigned probes)
 	fill_half_found(&f);
 	for (i = 0; i < 32; i++)
 	{
-		uint64_t	hash = integer_hash(i, 17);
+		uint64_t	hash = bf_hash_word(i, 17);
 		bool		wanted = naive_contains(&f, hash);
 
 		found += wanted;
@@ -217,7 +217,7 @@ batch_is_single(const bf_header *header, size_t count)
 	size_t		i;
 
 	for (i = 0; i < count; i++)
-		hashes[i] = integer_hash(i, count);
+		hashes[i] = bf_hash_word(i, count);
 	for (i = 0; i < count / 2; i++)
 		bf_add(&single.header, single.blocks, hashes[i]);
 	bf_add_hashes(&batch.header, batch.blocks, hashes, count / 2);

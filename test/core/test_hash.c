@@ -249,7 +249,7 @@ test_evenness(void)
 
 	for (key = 0; key < 2560000; key++)
 	{
-		uint64_t	hash = integer_hash(key, 3);
+		uint64_t	hash = bf_hash_word(key, 3);
 
 		in_part[bf_part_of(hash, 256)]++;
 		if (bf_part_of(hash, 16) != 5)

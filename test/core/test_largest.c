@@ -101,7 +101,7 @@ in_batches(filter *f, uint64_t first, uint64_t count, bool add)
 		unsigned	length = count - i < BATCH ? (unsigned) (count - i) : BATCH;
 
 		for (j = 0; j < length; j++)
-			hashes[j] = integer_hash(first + i + j, f->header.seed);
+			hashes[j] = bf_hash_word(first + i + j, f->header.seed);
 		if (add)
 			bf_add_hashes(&f->header, f->blocks, hashes, length);
 		else

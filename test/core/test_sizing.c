@@ -411,7 +411,7 @@ parts_have_room(uint64_t n, uint32_t parts, uint64_t seed)
 	uint64_t	i;
 
 	for (i = 0; i < n; i++)
-		counts[bf_part_of(integer_hash(i, seed), parts)]++;
+		counts[bf_part_of(bf_hash_word(i, seed), parts)]++;
 	for (i = 0; i < parts; i++)
 		room &= counts[i] <= bf_part_capacity(n, parts);
 	free(counts);
