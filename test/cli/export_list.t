@@ -45,8 +45,8 @@ sub agree
 	is("$status$err", '0', "$name: pulled by URL");
 	($status, undef, $err) = by_dsn($list, "$list.dsn");
 	is("$status$err", '0', "$name: pulled by DSN");
-	is(join(' ', map { told("$list.url", $_) } 'list', 'identity', 'serial'),
-		join(' ', map { told("$list.dsn", $_) } 'list', 'identity', 'serial'), "$name: status tells the same of both");
+	my ($folder, $url_file, $dsn_file) = map { my $of = $_; join(' ', map { told($of, $_) } 'list', 'identity', 'serial') } "www/$list", "$list.url", "$list.dsn";
+	is("$folder, $url_file", "$dsn_file, $dsn_file", "$name: status tells the same of all");
 	is((run('', 'status', '--quiet', '--max-age', '1000', "$list.url"))[0], 0, "$name: and is content");
 	return;
 }
