@@ -62,7 +62,7 @@ ok(wait_for(30, sub { exporter_says('users', 'full_files_first') eq '1' }), 'an 
 # Patches
 # ------------------------------------------------------------------------
 
-sub spoil { my ($file) = @_; return overwrite($file, -s($file) - 1, chr(1 ^ ord substr slurp($file), -1)); }
+sub spoil { my ($file) = @_; return overwrite($file, (-s $file) - 1, chr(1 ^ ord substr slurp($file), -1)); }
 my $lost = 0;
 foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 {

@@ -7,8 +7,9 @@
 use strict;
 use warnings;
 
-use CommandLine;
 use FindBin;
+
+use CommandLine;
 use Hosts;
 use Server;
 use Test::More;

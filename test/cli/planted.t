@@ -5,9 +5,10 @@
 use strict;
 use warnings;
 
+use FindBin;
+
 use Cluster;
 use CommandLine;
-use FindBin;
 use Server;
 use Test::More;
 

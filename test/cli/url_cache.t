@@ -152,7 +152,7 @@ finish('host', 'TERM');
 add(4000);
 publish_whole();
 change(sub { $_[0] =~ s/^spread .*/spread 1/mr });
-overwrite($_, -s($_) - 1, chr(1 ^ ord substr slurp($_), -1)) foreach glob 'www/users/*.patch';
+overwrite($_, (-s) - 1, chr(1 ^ ord substr slurp($_), -1)) foreach glob 'www/users/*.patch';
 spew('requests', '');
 restart();
 ok(wait_for(90, sub { is_current() }), 'a patch that is damaged, too, is left for the whole file that has it');
