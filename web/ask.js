@@ -1,5 +1,5 @@
 // The room "ask": keys as text, looked up in the dropped file.
-import { Key } from '../clients/node/lib/browser.js'
+import { Key } from '../clients/node/lib/main.js'
 import { looked } from './look.js'
 import { byId, make, row, showingErrors, whole } from './dom.js'
 

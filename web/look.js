@@ -1,5 +1,5 @@
 // The room "look": the file that was dropped, its header, checks and fill.
-import { BloomFilter } from '../clients/node/lib/browser.js'
+import { BloomFilter } from '../clients/node/lib/main.js'
 import { byId, bytesText, make, rateText, showingErrors, whole } from './dom.js'
 
 const HEADER_BYTES = 64

@@ -10,69 +10,41 @@ import (
 
 // shape is what a test filter is made of; zero fields take ordinary values.
 type shape struct {
-	keyType     KeyType
-	probes      uint8
-	log2Block   uint8
-	blocks      uint32
-	part, parts uint16
-	seed        uint64
-	capacity    uint64
+	blocks    uint32
+	log2Block uint8
+	seed      uint64
 }
 
-func (s shape) filled() shape {
-	if s.probes == 0 {
-		s.probes = 7
+// build makes a filter's bytes of keys of one type.
+func (s shape) build(keys ...Key) []byte {
+	if s.blocks == 0 {
+		s.blocks = 20
 	}
 	if s.log2Block == 0 {
 		s.log2Block = 9
 	}
-	if s.blocks == 0 {
-		s.blocks = 20
-	}
-	if s.parts == 0 {
-		s.parts = 1
-	}
-	if s.capacity == 0 {
-		s.capacity = 1000
-	}
-	return s
-}
-
-// build makes a filter's bytes of the keys that belong to its part.
-func (s shape) build(keys ...Key) []byte {
-	s = s.filled()
+	const probes = 7
 	b := make([]byte, headerBytes+int(s.blocks)<<(s.log2Block-3))
 	copy(b, "BLMF\x01")
-	b[5], b[6], b[48] = s.probes, s.log2Block, 1
-	if len(keys) > 0 && s.keyType == None {
-		s.keyType = keys[0].Type()
-	}
-	b[7] = byte(s.keyType)
-	b[49], b[50], b[51] = byte(s.keyType>>8), byte(s.keyType>>16), byte(s.keyType>>24)
+	b[5], b[6], b[48] = probes, s.log2Block, 1
+	b[7] = byte(keys[0].Type())
 	binary.LittleEndian.PutUint32(b[8:], s.blocks)
-	binary.LittleEndian.PutUint16(b[12:], s.part)
-	binary.LittleEndian.PutUint16(b[14:], s.parts)
+	b[14] = 1
 	binary.LittleEndian.PutUint64(b[16:], s.seed)
-	binary.LittleEndian.PutUint64(b[24:], s.capacity)
+	binary.LittleEndian.PutUint64(b[24:], 1000)
 	binary.LittleEndian.PutUint64(b[32:], math.Float64bits(0.01))
+	p := newPart(&header{log2Block: s.log2Block, blocks: s.blocks}, b[headerBytes:])
 	for i := range keys {
-		s.add(b, keys[i].hash(s.seed))
+		probe := keys[i].hash(s.seed)
+		block := p.block(probe)
+		for n := 0; n < probes; n++ {
+			probe *= probeMultiplier
+			bit := probe >> (64 - s.log2Block)
+			block[bit>>3] |= 1 << (bit & 7)
+		}
 	}
 	seal(b, b[headerBytes:])
 	return b
-}
-
-func (s shape) add(b []byte, hash uint64) {
-	if partOf(hash, uint64(s.parts)) != uint64(s.part) {
-		return
-	}
-	p := newPart(&header{log2Block: s.log2Block, blocks: s.blocks}, b[headerBytes:])
-	block := p.block(hash)
-	for probe, n := hash, s.probes; n > 0; n-- {
-		probe *= probeMultiplier
-		bit := probe >> (64 - s.log2Block)
-		block[bit>>3] |= 1 << (bit & 7)
-	}
 }
 
 func sealHeader(b []byte) {

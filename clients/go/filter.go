@@ -27,9 +27,6 @@ type Filter struct {
 	overwritten atomic.Bool // whether a WatchedFilter found other bytes in a followed file
 }
 
-// KeyType returns the type of the keys that the filter holds.
-func (f *Filter) KeyType() KeyType { return f.keyType }
-
 // checkType refuses keys that the filter can't hold. A filter without keys
 // answers for all types.
 func (f *Filter) checkType(t KeyType) error {

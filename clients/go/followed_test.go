@@ -7,23 +7,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// vectorPage is the file of a row of pages.tsv; that of one part has the integers 1 to 5.
-func vectorPage(t *testing.T, name string) []byte {
+// vectorFile is the file of a row of pages.tsv, of which that of one part has the integers 1 to 5, or of tables.tsv.
+func vectorFile(t *testing.T, vectors, name string) []byte {
 	t.Helper()
-	for _, row := range readRows(t, "pages.tsv") {
+	for _, row := range readRows(t, vectors) {
 		if row["name"] == name {
 			return row.bytes(t, "file_hex")
 		}
 	}
-	t.Fatalf("there is no page %s", name)
+	t.Fatalf("%s has no row %s", vectors, name)
 	return nil
 }
+
+func vectorPage(t *testing.T, name string) []byte { return vectorFile(t, "pages.tsv", name) }
 
 // sealPage makes the checksums right again.
 func sealPage(b []byte) {
@@ -126,9 +127,9 @@ func TestPageVectors(t *testing.T) {
 				if s.Reason != row["reason"] || row["message"] != "" && s.Message != row["message"] {
 					t.Errorf("%q, %q, not %q, %q", s.Reason, s.Message, row["reason"], row["message"])
 				}
-				for _, key := range strings.Split(row["keys"], ",") {
-					if number, err := strconv.ParseInt(key, 10, 64); err != nil || !isIn(t, f, number) {
-						t.Errorf("key %s: %v", key, err)
+				for _, key := range numbersIn(t, row["keys"]) {
+					if !isIn(t, f, key) {
+						t.Errorf("key %d is not in", key)
 					}
 				}
 				// Those that an exact list knows and that are no members.
@@ -142,63 +143,60 @@ func TestPageVectors(t *testing.T) {
 	}
 }
 
-// Another list that is copied over the same inode is an error until the follower has made a new file.
-func TestOverwrittenFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f.bloom")
-	b := vectorPage(t, "here")
-	keep(t, path, b, "here")
-	mapped := mustWatch(t, path, OnError(func(error) {}))
-	copied := mustWatch(t, path, Copy(), OnError(func(error) {}))
-	other := vectorPage(t, "here")
-	copy(other[nameAt:], "others")
-	copy(other[pageBytes+headerBytes:], make([]byte, 640))
-	sealPage(other)
-	poke(t, path, 0, other...)
-	var changed *ChangedFileError
-	for _, w := range []*WatchedFilter{mapped, copied} {
-		if fresh, err := w.Reload(); fresh || !errors.As(err, &changed) {
-			t.Errorf("%v, %v", fresh, err)
-		}
-	}
-	if _, err := mapped.Current().ContainsInt64(1); !errors.As(err, &changed) {
-		t.Errorf("a look-up: %v", err)
-	}
-	if err := mapped.Current().ContainsManyInt64([]int64{1}, make([]bool, 1)); !errors.As(err, &changed) {
-		t.Errorf("a batch: %v", err)
-	}
-	if s := mapped.Status(); s.Reason != "damaged" || s.List != "" {
-		t.Errorf("%+v", s)
-	}
-	if !isIn(t, copied.Current(), 1) {
-		t.Error("the copy has lost a key")
-	}
-	keep(t, path, b, "here")
-	for _, w := range []*WatchedFilter{mapped, copied} {
-		if fresh, err := w.Reload(); !fresh || err != nil || !isIn(t, w.Current(), 1) {
-			t.Errorf("the new file: %v, %v", fresh, err)
-		}
-	}
-}
-
-// Its follower found that the bits are others than they should be.
-func TestLostFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f.bloom")
-	b := vectorPage(t, "here")
-	keep(t, path, b, "here")
-	w := mustWatch(t, path, OnError(func(error) {}))
-	pokeNumber(t, path, supersededAt, lost)
-	_, err := Open(path)
-	checkRule(t, err, "lost")
-	var changed *ChangedFileError
-	if _, err := w.Reload(); !errors.As(err, &changed) {
-		t.Errorf("a reload: %v", err)
-	}
-	if _, err := w.Current().ContainsInt64(1); !errors.As(err, &changed) {
-		t.Errorf("a look-up: %v", err)
-	}
-	keep(t, path, b, "here")
-	if fresh, err := w.Reload(); !fresh || err != nil || !isIn(t, w.Current(), 1) {
-		t.Errorf("the new file: %v, %v", fresh, err)
+// Another list that is copied over the same inode, or bits that its follower found to be others than they should
+// be, are an error until the follower has made a new file.
+func TestOverwrittenOrLost(t *testing.T) {
+	for name, harm := range map[string]func(string){
+		"overwritten": func(path string) {
+			other := vectorPage(t, "here")
+			copy(other[nameAt:], "others")
+			copy(other[pageBytes+headerBytes:], make([]byte, 640))
+			sealPage(other)
+			poke(t, path, 0, other...)
+		},
+		"lost": func(path string) {
+			pokeNumber(t, path, supersededAt, lost)
+			_, err := Open(path)
+			checkRule(t, err, "lost")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f.bloom")
+			b := vectorPage(t, "here")
+			keep(t, path, b, "here")
+			mapped := mustWatch(t, path, OnError(func(error) {}))
+			watched := []*WatchedFilter{mapped}
+			if name == "overwritten" {
+				watched = append(watched, mustWatch(t, path, Copy(), OnError(func(error) {})))
+			}
+			harm(path)
+			var changed *ChangedFileError
+			for _, w := range watched {
+				if fresh, err := w.Reload(); fresh || !errors.As(err, &changed) {
+					t.Errorf("%v, %v", fresh, err)
+				}
+			}
+			if _, err := mapped.Current().ContainsInt64(1); !errors.As(err, &changed) {
+				t.Errorf("a look-up: %v", err)
+			}
+			if err := mapped.Current().ContainsManyInt64([]int64{1}, make([]bool, 1)); !errors.As(err, &changed) {
+				t.Errorf("a batch: %v", err)
+			}
+			if s := mapped.Status(); s.Reason != "damaged" || s.List != "" {
+				t.Errorf("%+v", s)
+			}
+			for _, copied := range watched[1:] {
+				if !isIn(t, copied.Current(), 1) {
+					t.Error("the copy has lost a key")
+				}
+			}
+			keep(t, path, b, "here")
+			for _, w := range watched {
+				if fresh, err := w.Reload(); !fresh || err != nil || !isIn(t, w.Current(), 1) {
+					t.Errorf("the new file: %v, %v", fresh, err)
+				}
+			}
+		})
 	}
 }
 

@@ -50,7 +50,7 @@ func TestBlanksAtTheEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := mustParse(t, shape{keyType: Text}.build(key))
+		f := mustParse(t, shape{}.build(key))
 		for _, padded := range []string{text, text + " ", text + strings.Repeat(" ", 300)} {
 			if raw, err := RawKey(Text, []byte(padded)); err != nil || raw != key {
 				t.Errorf("%q is another key; error %v", padded, err)
@@ -168,19 +168,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-func TestRawKeys(t *testing.T) {
-	for i, r := range readRows(t, "keys.tsv") {
-		keyType := KeyType(r.number(t, "key_type"))
-		raw := r.bytes(t, "key_hex")
-		if keyType == row {
-			columns, made := rowOf(t, raw)
-			keyType = RowType(columns...)
-			checkBytes(t, made, nil, r["key_hex"])
-		}
-		if key, err := RawKey(keyType, raw); err != nil || key.hash(1) != hashOf(raw, 1) {
-			t.Errorf("row %d: %v", i, err)
-		}
-	}
+func TestRawBytesOfNoKey(t *testing.T) {
 	for i, c := range []struct {
 		keyType KeyType
 		bytes   string
@@ -197,24 +185,4 @@ func TestRawKeys(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-}
-
-// rowOf makes the key of a row anew from its columns.
-func rowOf(t *testing.T, raw []byte) (types []KeyType, made Key) {
-	t.Helper()
-	types, ok := columnsOf(raw)
-	if !ok {
-		t.Fatalf("%x: no columns", raw)
-	}
-	var columns []Key
-	for _, column := range types {
-		length := load32(raw, 1)
-		columns = append(columns, Key{keyType: column, long: string(raw[5 : 5+length])})
-		raw = raw[5+length:]
-	}
-	made, err := RowKey(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return types, made
 }

@@ -114,30 +114,8 @@ func checkKeyVector(t *testing.T, r vector) {
 	if len(key.long) == 8 && hashWord(load64(key.long, 0), r.number(t, "seed")) != hash {
 		t.Errorf("the hash of the word is another one")
 	}
-	// The bits are looked at through a filter that has just one of them missing
-	// at a time, so that the code under test is what users run.
-	log2Block := uint8(r.number(t, "log2_block_bits"))
-	p := newPart(&header{
-		probes:    uint8(r.number(t, "k")),
-		log2Block: log2Block,
-		blocks:    uint32(r.number(t, "blocks")),
-	}, nil)
-	checkBlock(t, p, hash, r.number(t, "block"))
-	checkBits(t, p, hash, strings.Split(r["bits"], ","))
-}
-
-// checkBlock gives the part just the bytes up to the wanted block's end: block
-// then fails unless it picks this block, and the block must be the last.
-func checkBlock(t *testing.T, p *part, hash, want uint64) {
-	t.Helper()
-	size := uint64(1) << p.blockShift
-	p.blocks = zeroBytes((want + 1) * size)
-	block := p.block(hash)
-	block[0] = 1
-	defer func() { block[0] = 0 }()
-	if p.blocks[want*size] != 1 {
-		t.Errorf("block is not %d", want)
-	}
+	checkBits(t, r, hash)
+	checkRaw(t, r)
 }
 
 var zeroed []byte
@@ -151,28 +129,57 @@ func zeroBytes(count uint64) []byte {
 	return zeroed[:count]
 }
 
-func checkBits(t *testing.T, p *part, hash uint64, bits []string) {
+// checkBits asks a filter that ends with the wanted block, in which nothing but the wanted bits is set, and
+// then one of them less: so the code under test is what users run.
+func checkBits(t *testing.T, r vector, hash uint64) {
 	t.Helper()
-	block := p.block(hash)
-	positions := map[int]bool{}
-	for _, text := range bits {
-		position, _ := strconv.Atoi(text)
-		positions[position] = true
-		block[position>>3] |= 1 << (position & 7)
+	p := newPart(&header{
+		probes:    uint8(r.number(t, "k")),
+		log2Block: uint8(r.number(t, "log2_block_bits")),
+		blocks:    uint32(r.number(t, "blocks")),
+	}, nil)
+	start := r.number(t, "block") << p.blockShift
+	p.blocks = zeroBytes(start + 1<<p.blockShift)
+	bits := map[uint64]bool{}
+	for _, text := range strings.Split(r["bits"], ",") {
+		bit, _ := strconv.ParseUint(text, 10, 64)
+		bits[bit] = true
+	}
+	flip := func(bit uint64) { p.blocks[start+bit>>3] ^= 1 << (bit & 7) }
+	for bit := range bits {
+		flip(bit)
+		defer flip(bit)
 	}
 	if !p.contains(hash) {
 		t.Errorf("the key is denied though its bits are set")
 	}
-	for position := range positions {
-		block[position>>3] &^= 1 << (position & 7)
+	for bit := range bits {
+		flip(bit)
 		if p.contains(hash) {
-			t.Errorf("bit %d is not looked at", position)
+			t.Errorf("bit %d is not looked at", bit)
 		}
-		block[position>>3] |= 1 << (position & 7)
+		flip(bit)
 	}
-	for position := range positions {
-		block[position>>3] = 0
+}
+
+// checkRaw makes the key of its bytes, and that of a row anew from its columns.
+func checkRaw(t *testing.T, r vector) {
+	t.Helper()
+	keyType, raw := KeyType(r.number(t, "key_type")), r.bytes(t, "key_hex")
+	if keyType == row {
+		types, _ := columnsOf(raw)
+		var columns []Key
+		for rest := raw; len(rest) > 0; {
+			end := 5 + load32(rest, 1)
+			columns = append(columns, Key{keyType: types[len(columns)], long: string(rest[5:end])})
+			rest = rest[end:]
+		}
+		made, err := RowKey(columns...)
+		checkBytes(t, made, err, r["key_hex"])
+		keyType = RowType(types...)
 	}
+	key, err := RawKey(keyType, raw)
+	checkBytes(t, key, err, r["key_hex"])
 }
 
 func TestFilterVectors(t *testing.T) {

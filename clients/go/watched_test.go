@@ -40,7 +40,7 @@ func TestReloadUnderReaders(t *testing.T) {
 			}
 		}()
 	}
-	for i := 1; i <= 300; i++ {
+	for i := 1; i <= 100; i++ {
 		replace(t, path, builds[i%2])
 		if _, err := watched.Reload(); err != nil {
 			t.Error(err)

@@ -8,10 +8,9 @@ package Cluster;
 use strict;
 use warnings;
 
-use CommandLine qw(slurp);
+use CommandLine qw(slurp wait_for);
 use File::Temp qw(tempdir);
-use Server qw(scope_to speak_to wait_for);
-use Time::HiRes qw(sleep);
+use Server qw(server_dsn speak_to);
 
 my $port = 5432;
 my @servers;
@@ -53,7 +52,7 @@ sub _do
 sub _folder
 {
 	my ($name) = @_;
-	$programs //= do { scope_to("public"); Server::sql(q(SELECT setting FROM pg_config WHERE name = 'BINDIR')) };
+	$programs //= speak_to(server_dsn(), sub { Server::sql(q(SELECT setting FROM pg_config WHERE name = 'BINDIR')) });
 	my $folder = tempdir("bloomfilter-$name-XXXXXX", TMPDIR => 1, CLEANUP => 1);
 	chmod 0755, $folder;
 	if ($> == 0) { my ($uid, $gid) = (getpwnam 'postgres')[ 2, 3 ]; chown $uid, $gid, $folder; }
@@ -100,8 +99,7 @@ sub folder { return $_[0]{folder}; }
 sub _control
 {
 	my ($self, @arguments) = @_;
-	my $done = _run($self, "$programs/pg_ctl", '-D', "$self->{folder}/data", '-w', '-t', 60, '-l', "$self->{folder}/server.log", @arguments);
-	return $done;
+	return _run($self, "$programs/pg_ctl", '-D', "$self->{folder}/data", '-w', '-t', 60, '-l', "$self->{folder}/server.log", @arguments);
 }
 
 sub start
@@ -118,8 +116,10 @@ sub promote { my ($self) = @_; return _control($self, 'promote'); }
 sub sql
 {
 	my ($self, $sql) = @_;
-	return speak_to($self->dsn, sub { Server::sql("SET search_path = public, ext; $sql") });
+	return speak_to($self->dsn, sub { Server::sql($sql) });
 }
+
+sub make_index { my ($self, $n) = @_; return speak_to($self->dsn, sub { Server::make_index($n) }); }
 
 # A psql whose input stays open, for transactions that do.
 sub session

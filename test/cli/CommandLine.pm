@@ -13,13 +13,18 @@ use Exporter qw(import);
 use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use Test::More;
+use Time::HiRes qw(sleep clock_gettime CLOCK_MONOTONIC);
 
-our @EXPORT = qw(program skip_leaks start ending run ask refuses slurp spew read_table);
+our @EXPORT = qw(program skip_leaks start ending run ask refuses wait_for slurp spew overwrite read_table);
 
 my $here = dirname(abs_path(__FILE__));
 my $program = $ENV{BLOOMFILTER} || "$here/../../build/cli/bloomfilter";
 $program = abs_path($program) || die "no program at $program: run make -C src/cli\n";
 my $plain = $ENV{BLOOMFILTER_PLAIN} ? abs_path($ENV{BLOOMFILTER_PLAIN}) : $program;
+
+# What answers a question to a file.  In tests of export and pull it is the program without sanitizers
+# (see Hosts.pm), which starts in a tenth of the time: each of these commands has a test of its own.
+our $asked = $program;
 
 my $folder = tempdir('bloomfilter-cli-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chdir $folder or die "chdir $folder: $!";
@@ -48,6 +53,17 @@ sub spew
 	return;
 }
 
+# Some bytes of a file in its place.
+sub overwrite
+{
+	my ($path, $at, $bytes) = @_;
+	open my $file, '+<:raw', $path or die "$path: $!";
+	seek $file, $at, 0;
+	print $file $bytes;
+	close $file or die "$path: $!";
+	return;
+}
+
 # Starts a command with its input and outputs in files, .stdin, .stdout and .stderr;
 # gives its process.
 sub start
@@ -69,23 +85,36 @@ sub start
 # How the process that was waited for has ended: exit status, or "signal N"
 sub ending { return $? & 127 ? 'signal ' . ($? & 127) : $? >> 8; }
 
-# run($stdin, @arguments): exit status (or "signal N"), output, errors
-sub run
+sub ran
 {
-	my ($stdin, @arguments) = @_;
+	my ($what, $stdin, @arguments) = @_;
 
-	waitpid start($stdin, $program, @arguments), 0;
+	waitpid start($stdin, $what, @arguments), 0;
 	return (ending(), slurp('.stdout'), slurp('.stderr'));
 }
 
-# The same by the program without sanitizers, which starts in a tenth of the time: for what is asked
-# again and again until something has happened.
-sub ask
+# run($stdin, @arguments): exit status (or "signal N"), output, errors.  export and pull are started as
+# what the program becomes for them, which saves one of two starts; who begins one that stays tests that.
+sub run
 {
-	my ($stdin, @arguments) = @_;
+	my ($stdin, $command, @arguments) = @_;
+	my $what = ($command // '') =~ /^(?:contains|copy|explain|info|status|verify)$/ ? $asked : $program;
+	$what .= '-lists' if ($command // '') =~ /^(?:export|pull)$/ && -x "$what-lists";
+	return ran($what, $stdin, $command // (), @arguments);
+}
 
-	waitpid start($stdin, $plain, @arguments), 0;
-	return (ending(), slurp('.stdout'), slurp('.stderr'));
+# The same by the program without sanitizers, whatever it is: for what is asked again and again until
+# something has happened.
+sub ask { my ($stdin, @arguments) = @_; return ran($plain, $stdin, @arguments); }
+
+# Waits until a condition holds, so many seconds at most; gives what it gave last.
+sub wait_for
+{
+	my ($seconds, $condition) = @_;
+	my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
+	my $result;
+	sleep 0.1 while !($result = $condition->()) && clock_gettime(CLOCK_MONOTONIC) < $end;
+	return $result;
 }
 
 # An error: status 2, nothing on standard output, one line that matches.

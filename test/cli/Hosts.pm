@@ -1,21 +1,23 @@
 # Hosts.pm
-#	  What the tests of export and pull --url share: children, and a stock web server over
-#	  the folder www, on loopback.
+#	  What the tests of export and pull share: children, a web server over the folder www, on
+#	  loopback, and what a folder and a host's file say.
 package Hosts;
 
 use strict;
 use warnings;
 
 use CommandLine;
+use Cwd qw(abs_path);
 use Exporter qw(import);
 use IO::Socket::INET;
 use POSIX qw(WNOHANG);
-use Server;
 use Test::More;
 
-our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx manifest has exporter_says promised promised_by_dsn);
+our @EXPORT = qw(free_port begin finish process_of is_alive begin_nginx start_nginx begin_web by_url manifest told status_word page_of lacks count_of has exporter_says promised promised_by_dsn);
 
-my (%children, %ended);
+$CommandLine::asked = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN};
+
+my (%children, %ended, $web);
 
 sub free_port
 {
@@ -73,24 +75,67 @@ END
 	$? = $status;
 }
 
+# By what is in nginx.conf already, too.
+sub start_nginx
+{
+	my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
+	plan skip_all => 'nginx is not installed' if !defined $nginx;
+	my $here = abs_path('.');
+	unlink 'nginx.pid';
+	return begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+}
+
 # The web server's address; lines are more of its configuration.  Without it the test is skipped.
 sub begin_nginx
 {
 	my ($port, @lines) = @_;
-	my $here = `pwd`;
-	chomp $here;
-	my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
-	plan skip_all => 'nginx is not installed' if !defined $nginx;
+	my $here = abs_path('.');
 	mkdir 'www';
 	spew('nginx.conf', join("\n", $> == 0 ? 'user root;' : '', 'daemon off;', "pid $here/nginx.pid;",
 		'events { worker_connections 256; }',
 		"http { log_format connections '\$connection \$request'; access_log $here/access.log; access_log $here/connections.log connections; client_body_temp_path $here/b; proxy_temp_path $here/p; fastcgi_temp_path $here/f; uwsgi_temp_path $here/u; scgi_temp_path $here/s;",
 		"server { listen 127.0.0.1:$port; root $here/www; location ~ /\\. { deny all; }", @lines, '} }', ''));
-	unlink 'nginx.pid';
-	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
+	start_nginx();
 	ok(wait_for(20, sub { defined IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) }), 'nginx answers');
-	return "http://127.0.0.1:$port";
+	return $web = "http://127.0.0.1:$port";
 }
+
+# A web server of the test's own: its address.  A function gives what to answer to a path, from which
+# byte on: a status, headers, and the content, of which so many bytes are sent, or all of them.  Instead
+# of the content it may be a function that writes it.
+sub begin_web
+{
+	my ($answer) = @_;
+	my $door = IO::Socket::INET->new(Listen => 20, LocalAddr => '127.0.0.1') or die "socket: $!";
+	my $child = fork() // die "fork: $!";
+	if ($child != 0)
+	{
+		$children{web} = $child;
+		my $address = 'http://127.0.0.1:' . $door->sockport;
+		$web //= $address;
+		return $address;
+	}
+	local $SIG{PIPE} = 'IGNORE';
+	while (my $client = $door->accept)
+	{
+		my ($path, $from) = ('', 0);
+		while (defined(my $line = <$client>))
+		{
+			last if $line =~ /^\r?\n/;
+			$path = $1 if $line =~ m{^GET (\S+)};
+			$from = $1 if $line =~ /^Range: bytes=(\d+)-/;
+		}
+		my ($status, $headers, $content, $most) = $answer->($path, $from);
+		push @$headers, 'Connection: close', ref $content ? () : 'Content-Length: ' . length $content;
+		print $client join("\r\n", "HTTP/1.1 $status", @$headers, '', ''), ref $content ? '' : substr $content, 0, $most // length $content;
+		$content->($client) if ref $content;
+		close $client;
+	}
+	exit 0;
+}
+
+# One look at a folder of the web server.
+sub by_url { my ($folder, $file, @options) = @_; return run('', 'pull', '--url', "$web/$folder", '--allow-http', '--out', $file, @options); }
 
 # A folder's manifest: the values of each word.
 sub manifest
@@ -101,8 +146,38 @@ sub manifest
 	return \%words;
 }
 
-# Whether a file has all of these integers.
-sub has { my ($file, @keys) = @_; return (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1] eq @keys . "\n"; }
+# Values of a file's status: a hash, and the exit status.
+sub told
+{
+	my ($file) = @_;
+	my ($status, $out) = ask('', 'status', $file);
+	my %values = map { /^(\S+)\s+(.*?)( s)?$/ ? ($1, $2) : () } split /\n/, $out;
+	$values{exit} = $status;
+	return \%values;
+}
+
+sub status_word { my ($file) = @_; my $told = told($file); return $told->{exit} eq '0' ? '' : $told->{wrong} // ''; }
+
+# Words of the first page, by their offsets.
+sub page_of
+{
+	my ($file) = @_;
+	my $page = substr slurp($file), 0, 4096;
+	my %at = (born => 80, changes => 512, serial => 520, true_at => 536, mark => 544, superseded => 600, saved => 1024);
+	my %words = map { ($_ => scalar unpack 'Q<', substr $page, $at{$_}) } keys %at;
+	return \%words;
+}
+
+# How many of these integers a file denies, or "none" if it can't be asked.
+sub lacks
+{
+	my ($file, @keys) = @_;
+	my ($status, $out) = ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);
+	return $out =~ /^(\d+)$/ ? @keys - $1 : 'none';
+}
+
+sub count_of { my ($file, @keys) = @_; my $lacks = lacks($file, @keys); return $lacks eq 'none' ? -1 : @keys - $lacks; }
+sub has { my ($file, @keys) = @_; return lacks($file, @keys) eq '0'; }
 
 # A value that status tells of a folder, '' where there is none.
 sub exporter_says { my ($folder, $name) = @_; return (ask('', 'status', '--json', "www/$folder"))[1] =~ /"$name": "?([^",}]*)/ ? $1 : ''; }
@@ -114,19 +189,16 @@ sub promised
 	my ($folder, $file, $time, @keys) = @_;
 	my $serial;
 	wait_for(90, sub { my $m = manifest($folder); $serial = $m->{content}[0]; ($m->{true_at}[0] // 0) >= $time }) or return 'true_at does not come';
-	wait_for(90, sub { ((ask('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0) >= $serial }) or return "the host does not tell the serial";
-	return lacking($file, @keys);
+	wait_for(90, sub { (told($file)->{serial} // 0) >= $serial }) or return "the host does not tell the serial";
+	return lacks($file, @keys);
 }
-
-# How many of these a file lacks.
-sub lacking { my ($file, @keys) = @_; return @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1]; }
 
 # The same of a file that is pulled without a folder between: once its page says so.
 sub promised_by_dsn
 {
 	my ($file, $time, @keys) = @_;
-	wait_for(90, sub { -e $file && unpack('Q<', substr slurp($file), 536, 8) >= $time }) or return 'true_at does not come';
-	return lacking($file, @keys);
+	wait_for(90, sub { -e $file && page_of($file)->{true_at} >= $time }) or return 'true_at does not come';
+	return lacks($file, @keys);
 }
 
 1;

@@ -7,13 +7,13 @@ use warnings;
 
 use CommandLine;
 use Exporter qw(import);
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
+use File::Copy qw(copy);
 use Cwd qw(abs_path);
 use Hosts;
-use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(time);
 
-our @EXPORT = qw(make_list serve serial_of pull_once follow soon lacks page_of told status_word count_of);
+our @EXPORT = qw(make_list serve serial_of pull_once follow);
 
 my $here = dirname(abs_path(__FILE__));
 my $maker = $ENV{BLOOMFILTER_MAKE_LIST} || "$here/../../build/cli-test/make_list";
@@ -36,11 +36,14 @@ sub serve
 {
 	my ($name, $i) = @_;
 	mkdir 'www/now';
-	system("cp www/$name/$i/*.bloom www/now/ && { cp www/$name/$i/*.patch www/$name/*/*.changes www/now/ 2>/dev/null; cp www/$name/$i/manifest www/now/.new && mv www/now/.new www/now/manifest; }") == 0 or die 'serve';
+	foreach my $file (glob("www/$name/$i/*.bloom www/$name/$i/*.patch www/$name/*/*.changes"), "www/$name/$i/manifest")
+	{
+		copy($file, 'www/now/.new') && rename 'www/now/.new', 'www/now/' . basename($file) or die "$file: $!";
+	}
 	return;
 }
 
-sub pull_once { my ($file, @options) = @_; return run('', 'pull', '--url', "$url/now", '--allow-http', '--out', $file, @options); }
+sub pull_once { my ($file, @options) = @_; return by_url('now', $file, @options); }
 
 # A follower, by a tracer's command line if there is one.
 sub follow
@@ -48,51 +51,6 @@ sub follow
 	my ($name, $file, @tracer) = @_;
 	begin($name, @tracer, program(), 'pull', '--url', "$url/now", '--allow-http', '--out', $file, '--follow', '--every', '0.2', '--quiet');
 	return;
-}
-
-# Waits until a condition holds.
-sub soon
-{
-	my ($seconds, $condition) = @_;
-	my $until = time + $seconds;
-	while (time < $until)
-	{
-		my $result = $condition->();
-		return $result if $result;
-		sleep 0.1;
-	}
-	return $condition->();
-}
-
-# How many of these integers a file denies, or "none" if it can't be asked.
-sub lacks
-{
-	my ($file, @keys) = @_;
-	my ($status, $out) = ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);
-	return $out =~ /^(\d+)$/ ? @keys - $1 : 'none';
-}
-
-sub count_of { my ($file, @keys) = @_; my $lacks = lacks($file, @keys); return $lacks eq 'none' ? -1 : @keys - $lacks; }
-
-# Values of a file's status: a hash, and the exit status.
-sub told
-{
-	my ($file) = @_;
-	my ($status, $out) = ask('', 'status', $file);
-	my %values = map { /^(\S+)\s+(.*?)( s)?$/ ? ($1, $2) : () } split /\n/, $out;
-	$values{exit} = $status;
-	return \%values;
-}
-
-sub status_word { my ($file) = @_; my $told = told($file); return $told->{exit} eq '0' ? '' : $told->{wrong} // ''; }
-
-# Words of the first page, by their offsets.
-sub page_of
-{
-	my ($file) = @_;
-	my $page = substr slurp($file), 0, 4096;
-	return { changes => unpack('Q<', substr $page, 512), serial => unpack('Q<', substr $page, 520), saved => unpack('Q<', substr $page, 1024),
-		born => unpack('Q<', substr $page, 80), superseded => unpack('Q<', substr $page, 600), mark => unpack('Q<', substr $page, 544) };
 }
 
 1;

@@ -12,7 +12,7 @@ use CommandLine;
 use Exporter qw(import);
 use IPC::Open2;
 
-our @EXPORT = qw(came_with told denied open_reader open_readers close_readers);
+our @EXPORT = qw(came_with told_serial denied open_reader open_readers close_readers);
 
 my %keys;
 
@@ -23,7 +23,7 @@ sub keys_of { my ($serial) = @_; return map { @{ $keys{$_} } } grep { $_ <= $ser
 
 # The serial that is told by bloomfilter status; 0 if nothing is known, or it is that of
 # another file, which it says.
-sub told
+sub told_serial
 {
 	my ($file) = @_;
 	my ($status, $out) = ask('', 'status', '--json', $file);
@@ -35,7 +35,7 @@ sub told
 sub denied
 {
 	my ($file) = @_;
-	my $serial = told($file);
+	my $serial = told_serial($file);
 	my @keys = keys_of($serial);
 	return "told $serial, denied 0" if !@keys;
 	my ($status, $out, $err) = ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file);

@@ -8,9 +8,8 @@ use warnings;
 use CommandLine;
 use Exporter qw(import);
 use Test::More;
-use Time::HiRes qw(sleep clock_gettime CLOCK_MONOTONIC);
 
-our @EXPORT = qw(server_dsn scope_to own_database speak_to sql bytea build publish wait_for);
+our @EXPORT = qw(server_dsn own_database speak_to sql make_index publish);
 
 my $scoped;
 
@@ -23,16 +22,8 @@ sub server_dsn
 	return $dsn;
 }
 
-# The same for a schema of one's own, which is also what sql speaks to.
-sub scope_to
-{
-	my ($schema) = @_;
-	$scoped = server_dsn() . " options='-csearch_path=$schema,public'";
-	return $scoped;
-}
-
-# A new database with the extension in a schema that is on nobody's search path, which
-# is what sql speaks to from now on; without the extension the test is skipped.
+# A new database with the extension in a schema that is on nobody's search path but sql's, which
+# speaks to it from now on; without the extension the test is skipped.  It goes with its server.
 sub own_database
 {
 	my ($name) = @_;
@@ -57,12 +48,18 @@ sub speak_to
 	return $result;
 }
 
+# A table of users, and an index for so many.
+sub make_index
+{
+	my ($n) = @_;
+	return sql("CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = $n)");
+}
+
 # Publishes the integers of a range as a list of so many parts.
 sub publish
 {
 	my ($name, $parts, $first, $last) = @_;
 	sql(qq{
-SET search_path = public, ext;
 SELECT bloom_publish_filter('$name', array_agg(filter ORDER BY part), allow_shrink => true) IS NULL FROM (
 	SELECT bloom_part(g, $parts) AS part, bloom_part_agg(g, $parts, 20000, 0.01) AS filter
 	FROM generate_series($first, $last) AS g GROUP BY 1) AS s;
@@ -74,7 +71,7 @@ SELECT bloom_publish_filter('$name', array_agg(filter ORDER BY part), allow_shri
 sub sql
 {
 	my ($sql) = @_;
-	spew('.sql', "SET client_min_messages = warning;\n$sql");
+	spew('.sql', "SET client_min_messages = warning; SET search_path = public, ext;\n$sql");
 	my @command = ('psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $scoped, '-f', '.sql');
 	my $answer = join '', do
 	{
@@ -85,27 +82,6 @@ sub sql
 	};
 	chomp $answer;
 	return $answer;
-}
-
-# A file's bytes as SQL.
-sub bytea { return "'\\x" . unpack('H*', slurp($_[0])) . "'::bytea"; }
-
-# Makes a filter of integers, or a set, by the program under test.
-sub build
-{
-	my ($file, $keys, @options) = @_;
-	my ($status, undef, $err) = run(join('', map { "$_\n" } @$keys), 'build', '-t', 'integer', @options, $file);
-	die $err if $status;
-	return;
-}
-
-# Waits until a condition holds, so many seconds at most; whether it does.
-sub wait_for
-{
-	my ($seconds, $condition) = @_;
-	my $end = clock_gettime(CLOCK_MONOTONIC) + $seconds;
-	sleep 0.1 while !$condition->() && clock_gettime(CLOCK_MONOTONIC) < $end;
-	return $condition->();
 }
 
 1;

@@ -9,8 +9,6 @@ use strict;
 use warnings;
 
 use FindBin;
-use lib $FindBin::Bin;
-
 BEGIN
 {
 	$ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN};
@@ -19,7 +17,7 @@ BEGIN
 	{
 		if (system("@enter true 2>/dev/null") != 0) { print "1..0 # SKIP nothing can be mounted here\n"; exit; }
 		$ENV{IN_CONTAINER} = $> == 0 ? 'root' : 'user';
-		exec @enter, $^X, "$FindBin::Bin/$FindBin::Script" or die "exec: $!";
+		exec @enter, $^X, "-I$FindBin::Bin", "$FindBin::Bin/$FindBin::Script" or die "exec: $!";
 	}
 }
 
@@ -41,7 +39,7 @@ END { system('umount -lq alone seen box memory layers'); }
 
 # How many of the integers that are new in a state a program lacks.
 sub misses { my ($seen, $state) = @_; return ($seen->($new[$state]))[1] // 'all: it has ended'; }
-sub comes { my ($seen, $state, $name) = @_; my $misses; soon(60, sub { ($misses = misses($seen, $state)) eq '0' }); return is($misses, 0, $name); }
+sub comes { my ($seen, $state, $name) = @_; my $misses; wait_for(60, sub { ($misses = misses($seen, $state)) eq '0' }); return is($misses, 0, $name); }
 
 # ------------------------------------------------------------------------
 # An image with a list in it
@@ -80,7 +78,7 @@ SKIP:
 	serve('s', 3);
 	comes($folder, 3, 'an epoch is a new file, to which who sees the folder comes');
 	comes($seen, 3, 'and so does who sees it from the start');
-	ok(soon(60, sub { my $told = told('alone'); $told->{exit} eq '1' && ($told->{wrong} // '') =~ /old/ }), 'of the file alone status says that it is old');
+	ok(wait_for(60, sub { my $told = told('alone'); $told->{exit} eq '1' && ($told->{wrong} // '') =~ /old/ }), 'of the file alone status says that it is old');
 	is(lacks('alone', 1 .. 300), 0, 'it has what it had');
 
 	# the container ends, and another one has what it left
@@ -103,14 +101,14 @@ sub allow { my ($most, $taken) = @_; spew('groups/memory.max', "$most\n"); spew(
 serve('s', 2);
 allow(2 * $size, 0);
 follow('memory', 'memory/u.bloom');
-ok(soon(30, sub { lacks('memory/u.bloom', 1 .. 300) eq '0' }), 'a host that has memory for its file');
+ok(wait_for(30, sub { lacks('memory/u.bloom', 1 .. 300) eq '0' }), 'a host that has memory for its file');
 allow(2 * $size - 1, $size);
 serve('s', 3);
-is(soon(30, sub { my $word = status_word('memory/u.bloom'); $word =~ /disk/ ? 'disk' : '' }), 'disk', 'and none for another one: status says so');
+is(wait_for(30, sub { my $word = status_word('memory/u.bloom'); $word =~ /disk/ ? 'disk' : '' }), 'disk', 'and none for another one: status says so');
 like(slurp('.memory.log'), qr/a new file takes .* MiB of memory .* give it more \(MemoryMax\)/, 'and the log what to do');
 is(lacks('memory/u.bloom', 1 .. 300), 0, 'it has what it had');
 allow(2 * $size, $size);
-ok(soon(60, sub { lacks('memory/u.bloom', 2001 .. 2100) eq '0' && status_word('memory/u.bloom') eq '' }), 'it goes on when there is more');
+ok(wait_for(60, sub { lacks('memory/u.bloom', 2001 .. 2100) eq '0' && status_word('memory/u.bloom') eq '' }), 'it goes on when there is more');
 is(finish('memory', 'TERM'), 0, 'and ends when it is told to');
 system('umount', '/sys/fs/cgroup');
 
@@ -145,7 +143,7 @@ SKIP:
 	serve('big', 0);
 	mkdir 'limited';
 	follow('limited', 'limited/u.bloom', @within);
-	ok(soon(60, sub { -e 'limited/u.bloom' && lacks('limited/u.bloom', 1 .. 300) eq '0' }), 'a list in a container of little memory') or diag(slurp('.limited.log'));
+	ok(wait_for(60, sub { -e 'limited/u.bloom' && lacks('limited/u.bloom', 1 .. 300) eq '0' }), 'a list in a container of little memory') or diag(slurp('.limited.log'));
 	ok(-s 'limited/u.bloom' >= 24_000_000 && -s 'limited/u.bloom' < 26_000_000, 'is as large as it should be') or diag(-s 'limited/u.bloom');
 	my $seen = open_reader(@within, $reader, 'limited/u.bloom');
 	foreach my $state (1 .. 5)
@@ -158,5 +156,4 @@ SKIP:
 	rmdir $group;
 }
 
-finish('nginx', 'TERM');
 done_testing();

@@ -4,9 +4,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Test::More;
 use XXH64;

@@ -9,12 +9,8 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Hosts;
-use Lists qw(told status_word page_of);
 use Server;
 use Test::More;
 use XXH64;
@@ -27,7 +23,6 @@ my %truth;
 mkdir 'hosts';
 
 sub export { my ($from, $folder, @options) = @_; return run('', 'export', '--dsn', $from, '--list', 'users', '--to', "www/$folder", '--poll', '1', @options); }
-sub by_url { my ($folder, $file, @options) = @_; return run('', 'pull', '--url', "$url/$folder", '--allow-http', '--out', $file, @options); }
 sub by_dsn { my ($from, $file, @options) = @_; return run('', 'pull', '--dsn', $from, '--list', 'users', '--out', $file, @options); }
 sub serial { return sql(q{SELECT serial FROM ext.bloom_list WHERE name = 'users'}); }
 sub wholes_fetched { return scalar(() = slurp('access.log') =~ m{GET /\w+/\w+\.bloom }g); }
@@ -208,16 +203,6 @@ is((by_url('users', 'url'))[0] . wrong('url'), '00', 'a host is right still');
 # ------------------------------------------------------------------------
 # Other bits than those of the list
 # ------------------------------------------------------------------------
-
-sub overwrite
-{
-	my ($file, $at, $bytes) = @_;
-	open my $out, '+<', $file or die;
-	seek $out, $at, 0;
-	print $out $bytes;
-	close $out or die;
-	return;
-}
 
 sub damage { my ($file) = @_; overwrite($file, 4096 + 128 + 9, chr(ord(substr slurp($file), 4096 + 128 + 9, 1) ^ 85)); return; }
 

@@ -8,9 +8,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cluster;
 use CommandLine;
 use Hosts;
@@ -21,7 +18,8 @@ server_dsn();
 my $url = begin_nginx(free_port());
 my $server = Cluster->new('crash', 'wal_writer_delay = 10s', 'wal_writer_flush_after = 1GB', 'restart_after_crash = on');
 mkdir 'hosts';
-$server->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000); CHECKPOINT');
+$server->make_index(100000);
+$server->sql('CHECKPOINT');
 
 begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet');
 ok(wait_for(30, sub { -e 'www/users/manifest' }), 'an exporter follows');
@@ -39,7 +37,8 @@ sub insert
 	return ($first .. $last);
 }
 
-foreach my $round (1 .. 4)
+# By a stop of all at once, and by one process that is killed.
+foreach my $round (1 .. 2)
 {
 	# Told, and not flushed: a crash takes them back.
 	my @lost;
@@ -85,5 +84,4 @@ ok(wait_for(30, sub { exporter_says('users', 'ahead_since') eq '' }), 'after whi
 push @committed, insert(10);
 is(promised('users', 'hosts/u.bloom', $server->now, @committed), 0, 'and no key is denied');
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
 done_testing();

@@ -14,9 +14,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cluster;
 use CommandLine;
 use Hosts;
@@ -34,8 +31,7 @@ my $seed = $ENV{BLOOMFILTER_DAY_SEED} // int(rand(1 << 31));
 srand $seed;
 diag("BLOOMFILTER_DAY_SEED=$seed");
 
-my $port = free_port();
-my $url = begin_nginx($port);
+my $url = begin_nginx(free_port());
 my $server = Cluster->new('day', 'synchronous_commit = on');
 mkdir 'hosts';
 $server->sql('CREATE TABLE users (id bigint, at bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
@@ -53,18 +49,9 @@ my %command = (
 	owner => sub { begin('owner', program(), 'pull', '--url', "$url/" . (-e 'hosts/a.bloom' && rand() < 0.5 ? 'deputy' : 'active'), '--allow-http', '--out', 'hosts/a.bloom', '--follow', '--every', '1', '--quiet') },
 	exporter => sub { begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet') },
 	host => sub { begin('host', program(), 'pull', '--url', "$url/users", '--allow-http', '--out', 'hosts/u.bloom', '--follow', '--every', '1', '--quiet') },
-	nginx => sub { begin_web() },
+	nginx => sub { start_nginx() },
 	server => sub { $server->start });
 
-sub begin_web
-{
-	my ($nginx) = grep { -x } '/usr/sbin/nginx', '/usr/bin/nginx';
-	my $here = `pwd`;
-	chomp $here;
-	unlink 'nginx.pid';
-	begin('nginx', $nginx, '-p', $here, '-e', "$here/nginx.log", '-c', "$here/nginx.conf");
-	return;
-}
 $command{$_}->() foreach 'exporter', 'host', 'lister', 'deputy', 'owner';
 $runs{$_} = 1 foreach keys %command;
 ok(wait_for(60, sub { -e 'hosts/u.bloom' && -e 'hosts/a.bloom' }), 'hosts follow');
@@ -79,9 +66,8 @@ sub ask_contains { my (@ranges) = @_; return ask_contains_of('hosts/u.bloom', @r
 sub ask_contains_of
 {
 	my ($file, @ranges) = @_;
-	my $serial = (ask('', 'status', $file))[1] =~ /^serial\s+(\d+)$/m ? $1 : 0;
-	my @keys = map { /(\d+)-(\d+)/ ? ($1 .. $2) : () } @ranges;
-	return ($serial, @keys - (ask(join('', map { "$_\n" } @keys), 'contains', '--count', '-t', 'integer', $file))[1]);
+	my ($serial, $lacks) = (told($file)->{serial} // 0, lacks($file, map { /(\d+)-(\d+)/ ? ($1 .. $2) : () } @ranges));
+	return ($serial, $lacks eq 'none' ? undef : $lacks);
 }
 
 # Keys with the time after their commit; and what manifests have promised: content, true_at.
@@ -108,13 +94,13 @@ sub change_devices
 sub judge_devices
 {
 	my ($name) = @_;
-	$certain = max($certain, unpack 'Q<', substr slurp('hosts/a.bloom'), 536, 8);
+	$certain = max($certain, page_of('hosts/a.bloom')->{true_at});
 	my @known = grep { $last{$_}[0] < $certain } sort keys %last;
 	my @in = grep { $last{$_}[1] } @known;
 	my @out = grep { !$last{$_}[1] } @known;
 	my (undef, $denied) = $judge{$name}->(map { "$_-$_" } @in);
 	my (undef, $absent) = $judge{$name}->(map { "$_-$_" } @out);
-	if (!defined $absent) { push @gone, $name; return; }
+	if (!defined $denied || !defined $absent) { push @gone, $name; return; }
 	push @wrong, "$name: $denied of " . @in . ' denied, ' . (@out - $absent) . ' of ' . @out . " true at $certain after: " . join(', ', @turns) if $denied > 0 || $absent < @out;
 	$judged{$name} += @known;
 	return;
@@ -193,8 +179,7 @@ while (time < $end || ((min(values %checks) < $seconds / 2 || min(values %judged
 	{
 		my $statement = $statements[ rand @statements ];
 		push @turns, $statement;
-		eval { Server::speak_to($server->dsn, sub { Server::sql("SET search_path = public, ext; $statement") }) } if $statement !~ /CONCURRENTLY/;
-		eval { Server::speak_to($server->dsn, sub { system('psql', '-XAtq', '-d', $server->dsn, '-c', $statement) }) } if $statement =~ /CONCURRENTLY/;
+		eval { $server->sql($statement) };
 	}
 	write_keys();
 	note_manifest() for 1 .. 3;
@@ -217,5 +202,4 @@ write_keys();
 is(promised('users', 'hosts/u.bloom', $server->now, map { my ($at, @keys) = @$_; @keys } @committed), 0, 'in the end all keys are there')
   || diag("turns: @turns\n" . slurp('.exporter.log') . slurp('.host.log'));
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx', 'lister', 'deputy', 'owner';
 done_testing();

@@ -5,9 +5,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cluster;
 use CommandLine;
 use Hosts;
@@ -21,7 +18,8 @@ mkdir 'hosts';
 my $elsewhere = $server->folder . '/elsewhere';
 mkdir $elsewhere;
 chown +(stat $server->folder)[ 4, 5 ], $elsewhere;
-$server->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000); INSERT INTO users SELECT generate_series(1, 500)');
+$server->make_index(20000);
+$server->sql('INSERT INTO users SELECT generate_series(1, 500)');
 system('psql', '-XAtq', '-d', $server->dsn, '-c', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'") == 0 or die 'no tablespace';
 
 begin('exporter', program(), 'export', '--dsn', $server->dsn, '--index', 'users_filter', '--to', 'www/users', '--follow', '--every', '0.1', '--poll', '1', '--heartbeat', '1', '--quiet');
@@ -46,5 +44,4 @@ foreach my $n (20000, 20000, 3000, 50000)
 	is(promised('users', 'hosts/u.bloom', $server->now, $first .. $last + 100), 0, "n = $n: and those that come then");
 }
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
 done_testing();

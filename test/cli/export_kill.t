@@ -10,9 +10,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cwd qw(getcwd);
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -25,13 +22,13 @@ my $dsn = own_database('bloomfilter_cli_export_kill');
 plan skip_all => 'strace can trace nothing here' if system('strace -o /dev/null true >/dev/null 2>&1') != 0;
 my $url = begin_nginx(free_port());
 my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
-my @host = ("$url/users", '--allow-http', '--out', 'u.bloom');
+sub pull { return (by_url('users', 'u.bloom'))[0]; }
 
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 3000)');
+make_index(3000);
 my $next = 1;
 
 # A tracked list, exported into the same folder; how many of its keys are not as they should be.
-sub change { sql("SET search_path = public, ext; UPDATE device SET active = NOT active WHERE id <= 10 OR id = $_[0]"); return; }
+sub change { sql("UPDATE device SET active = NOT active WHERE id <= 10 OR id = $_[0]"); return; }
 sub devices { my ($bool) = @_; return map { "$_\n" } split /\n/, sql("SELECT id FROM device WHERE " . ($bool ? '' : 'NOT ') . 'active'); }
 sub wrong_devices { return (ask(join('', devices(0)), 'contains', '--count', 'u.bloom'))[1] + devices(1) - (ask(join('', devices(1)), 'contains', '--count', 'u.bloom'))[1]; }
 my @of_index = @export;
@@ -40,11 +37,11 @@ sub export_list
 {
 	@export = map { s/^--index$/--list/r =~ s/^users_filter$/active/r } @of_index;
 	$right = sub { wrong_devices() == 0 };
-	sql("SET search_path = public, ext; CREATE TABLE device (id bigint PRIMARY KEY, active boolean); INSERT INTO device SELECT g, g % 3 > 0 FROM generate_series(1, 300) AS g;"
+	sql("CREATE TABLE device (id bigint PRIMARY KEY, active boolean); INSERT INTO device SELECT g, g % 3 > 0 FROM generate_series(1, 300) AS g;"
 		. " CALL bloom_publish('active', 'SELECT id, active FROM device'); CALL bloom_track('active', 'device', 'id', 'active')");
 	system('rm -rf www/users u.bloom*; mkdir www/users');
 	foreach my $id (20 .. 22) { change($id); export(); }
-	run('', 'pull', '--url', @host);
+	pull();
 	return change(23);
 }
 sub insert { my ($count) = @_; sql("INSERT INTO users SELECT generate_series($next, $next + $count - 1)"); $next += $count; return; }
@@ -92,8 +89,9 @@ sub calls_of
 }
 
 is(export(), 0, 'an empty index is exported');
-is((run('', 'pull', '--url', @host))[0], 0, 'and pulled');
-foreach my $try ([ 'a patch', sub { insert(5) } ], [ 'a patch that is merged', sub { do { insert(3); export() } until @{ manifest('users')->{patch} // [] } == 3; insert(3) } ],
+is(pull(), 0, 'and pulled');
+# A patch that is merged is a patch, too.
+foreach my $try ([ 'a patch that is merged', sub { do { insert(3); export() } until @{ manifest('users')->{patch} // [] } == 3; insert(3) } ],
 	[ 'a rebuild', sub { sql('REINDEX INDEX users_filter') } ], [ 'a first export', sub { } ], [ 'changes of a list', \&export_list ])
 {
 	my ($name, $prepare) = @$try;
@@ -118,12 +116,12 @@ foreach my $try ([ 'a patch', sub { insert(5) } ], [ 'a patch that is merged', s
 		push @wrong, "$where: torn: " . torn() if torn() ne '';
 		my $left = serial();
 		push @wrong, "$where: the serial went back" if $left < $serial;
-		push @wrong, "$where: a host was refused: " . slurp('.stderr') if $left && (run('', 'pull', '--url', @host))[0] ne '0';
+		push @wrong, "$where: a host was refused: " . slurp('.stderr') if $left && pull() ne '0';
 		push @wrong, "$where: the next one failed: " . slurp('.stderr') if export() ne '0';
 		push @wrong, "$where: torn after the next one" if torn() ne '';
 		push @wrong, "$where: no larger serial" if serial() <= $left;
 		push @wrong, "$where: something unfinished is left" if glob 'www/users/.tmp-*';
-		push @wrong, "$where: a host was refused after it: " . slurp('.stderr') if (run('', 'pull', '--url', @host))[0] ne '0';
+		push @wrong, "$where: a host was refused after it: " . slurp('.stderr') if pull() ne '0';
 		push @wrong, "$where: a host has other keys" if !$right->();
 		# each folder is one that the host has not gone beyond
 		system('rm -f u.bloom*');
@@ -143,9 +141,9 @@ system('rm -rf www/users u.bloom*');
 export();
 my $first = serial();
 my $manifest = slurp('www/users/manifest');
-run('', 'pull', '--url', @host);
+pull();
 insert(50);
-foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'ENOSPC' ], [ 'fsync', 'EIO' ], [ 'renameat', 'EROFS' ])
+foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'EROFS' ])
 {
 	my ($call, $error) = @$try;
 	unlink '.full.log';
@@ -155,7 +153,7 @@ foreach my $try ([ 'fsync', 'ENOSPC' ], [ 'renameat', 'ENOSPC' ], [ 'fsync', 'EI
 	ok(wait_for(60, sub { -e '.full.log' && slurp('.full.log') =~ /cannot write ".*": (No space left|Input\/output|Read-only)/ }), "$call fails by $error: it is said");
 	ok(wait_for(60, sub { serial() > $before->{serial}[0] && torn() eq '' }), "$call, $error: when there is room again, it goes on by itself");
 	finish('full', 'TERM');
-	is((run('', 'pull', '--url', @host))[0], 0, "$call, $error: a host follows");
+	is(pull(), 0, "$call, $error: a host follows");
 	ok(has('u.bloom', 1 .. $next - 1), "$call, $error: and has all");
 }
 
@@ -195,7 +193,4 @@ SKIP:
 	finish('disk', 'KILL');
 }
 
-finish('nginx', 'TERM');
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_export_kill WITH (FORCE)');
 done_testing();

@@ -8,9 +8,6 @@ use strict;
 use warnings;
 
 use Digest::SHA;
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Cwd;
 use Hosts;
@@ -22,13 +19,13 @@ skip_leaks();
 my $dsn = own_database('bloomfilter_cli_export_lost');
 my $url = begin_nginx(free_port());
 my @export = (program(), 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--poll', '1', '--quiet');
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+make_index(20000);
 
 my $next = 1;
 sub patches { return @{ manifest('users')->{patch} // [] }; }
 sub content { return manifest('users')->{content}[0]; }
 sub path_of { my ($line, $ending) = @_; return 'www/users/' . (split / /, $line)[-1] . $ending; }
-sub pulled { my ($file) = @_; return (run('', 'pull', '--url', "$url/users", '--allow-http', '--out', $file))[0] eq '0' && has($file, 1 .. $next - 1); }
+sub pulled { my ($file) = @_; return (by_url('users', $file))[0] eq '0' && has($file, 1 .. $next - 1); }
 
 # Keys that come, and are published
 sub insert
@@ -65,7 +62,7 @@ ok(wait_for(30, sub { exporter_says('users', 'full_files_first') eq '1' }), 'an 
 # Patches
 # ------------------------------------------------------------------------
 
-sub spoil { my ($file) = @_; my $bytes = slurp($file); substr($bytes, -1) ^= "\x01"; return spew($file, $bytes); }
+sub spoil { my ($file) = @_; return overwrite($file, -s($file) - 1, chr(1 ^ ord substr slurp($file), -1)); }
 my $lost = 0;
 foreach my $try ([ 'gone', sub { unlink $_[0] } ], [ 'damaged', \&spoil ])
 {
@@ -109,7 +106,6 @@ begin('exporter', @export, '--follow', '--heartbeat', '1', '--after', "sleep 600
 ok(wait_for(60, sub { -e 'pid' }), 'a command that takes long');
 kill 'TERM', process_of('exporter');
 ok(wait_for(60, sub { !is_alive('exporter') }), 'does not keep an exporter that is to end');
-finish('exporter', 'KILL');
 chomp(my $sleep = slurp('pid'));
 ok(wait_for(30, sub { !kill 0, $sleep }), 'and ends with it');
 kill 'KILL', $sleep;
@@ -129,7 +125,4 @@ my ($status, undef, $err) = run('', 'export', '--dsn', $dsn =~ s/$/ options='-cs
 ok($status eq '2' && $err =~ /the manifest has \d+ bytes, and hosts refuse more than 1048576: publish fewer parts/, 'too many parts are an error') || diag($err);
 is(scalar(() = glob 'www/many/*'), 0, 'before anything is written');
 
-finish('nginx', 'TERM');
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_export_lost WITH (FORCE)');
 done_testing();

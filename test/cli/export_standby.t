@@ -5,9 +5,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cluster;
 use CommandLine;
 use Hosts;
@@ -20,7 +17,7 @@ server_dsn();
 my $url = begin_nginx(free_port());
 my $primary = Cluster->new('primary');
 mkdir 'hosts';
-$primary->sql('CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000)');
+$primary->make_index(100000);
 my $standby = $primary->standby('standby', 'max_standby_streaming_delay = 200ms');
 my $dsn = $standby->dsn;
 
@@ -135,9 +132,7 @@ kept($standby, 'what is committed on the new primary arrives');
 is(manifest('users')->{epoch}[0], $epoch, 'and is no new epoch');
 is($standby->sql($looking), $pid, 'by the same connection');
 ok(wait_for(30, sub { exporter_says('users', 'standby') eq '0' }), 'which the exporter knows for a primary now');
-finish('exporter', 'TERM');
-finish('host', 'TERM');
-finish('direct', 'TERM');
+finish($_, 'TERM') foreach 'exporter', 'host', 'direct';
 
 # ------------------------------------------------------------------------
 # A list, of a standby
@@ -166,5 +161,4 @@ Server::speak_to($standby->dsn, sub { publish('list', 1, 1, 7500) });
 $second->start;
 ok(wait_for(90, sub { has('hosts/l.bloom', 1 .. 7500) }), 'after a restart of it, too');
 
-finish($_, 'TERM') foreach 'exporter', 'host', 'nginx';
 done_testing();

@@ -7,15 +7,15 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
+use FindBin;
 use Hosts;
 use Server;
 use Test::More;
 
 skip_leaks();
+# What status says is tested here.
+$CommandLine::asked = program();
 
 my $dsn = own_database('bloomfilter_cli_export_status');
 mkdir 'www';
@@ -37,7 +37,7 @@ sub edit
 }
 sub microseconds { my ($seconds) = @_; return (time + $seconds) . '000000'; }
 
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 20000)');
+make_index(20000);
 mkdir 'www/users';
 my ($status, $out, $err) = run('', 'status', 'www/users');
 ok($status eq '2' && $err =~ /cannot read "www\/users\/.status"/, 'of a folder without an exporter nothing is known');
@@ -78,7 +78,7 @@ foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full
 {
 	my ($statement, $reason) = @$try;
 	my $before = says($reason);
-	sql("SET search_path = public, ext; $statement");
+	sql("$statement");
 	ok(wait_for(30, sub { says($reason) == $before + 1 }), "$statement: $reason");
 }
 my $reads = says('full_reads');
@@ -155,6 +155,4 @@ ok(is_alive('early'), 'and the exporter stays');
 is((run('', 'status', 'www/early'))[0], 1, 'its status says so');
 finish('early', 'TERM');
 
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_export_status WITH (FORCE)');
 done_testing();

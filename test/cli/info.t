@@ -5,11 +5,9 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use JSON::PP;
+use List::Util qw(sum);
 use Test::More;
 
 # The program itself
@@ -37,32 +35,24 @@ foreach my $command (qw(build contains info pull verify))
 }
 refuses(qr/unexpected argument "b"/, '', 'info', 'a', 'b');
 
-# Golden filters
+# Golden filters of each kind of header: what the library reads of all is in test/lib/test_vectors.c.
 my $json = JSON::PP->new->utf8;
-foreach my $row (read_table('filters.tsv'))
+foreach my $row (grep { $_->{name} =~ /^(?:empty|worked_example|row_of_six|part_65534_of_65535|most_n|all_bits_set)$/ } read_table('filters.tsv'))
 {
-	next if length $row->{filter_hex} > 40000;
 	spew('golden', pack 'H*', $row->{filter_hex});
 	($status, $out, $err) = run('', 'info', '--json', 'golden');
 	is("$status$err", '0', "$row->{name}: info");
 	my $info = $json->decode($out);
 	my $signed = unpack 'q', pack 'Q', $row->{seed};
 	is_deeply(
-		[ @$info{qw(n hashes blocks part parts bits_set seed checksum format_version)} ],
-		[ @$row{qw(n k blocks part parts bits_set)}, "$signed", $row->{checksum_hex}, 1 ],
+		[ @$info{qw(n hashes blocks part parts bits_set seed checksum format_version bytes block_bits)} ],
+		[ @$row{qw(n k blocks part parts bits_set)}, "$signed", $row->{checksum_hex}, 1, length($row->{filter_hex}) / 2, 1 << $row->{log2_block_bits} ],
 		"$row->{name}: fields");
 	is(unpack('H*', pack 'd>', $info->{p}), $row->{p_hex}, "$row->{name}: p to the last bit");
-	is($info->{bytes}, length($row->{filter_hex}) / 2, "$row->{name}: bytes");
-	is($info->{block_bits}, 1 << $row->{log2_block_bits}, "$row->{name}: block_bits");
-	my $bits = $row->{blocks} << $row->{log2_block_bits};
-	my $fill = $row->{bits_set} / $bits;
 	# Perl may read the last digit of a number differently
+	my $fill = $row->{bits_set} / ($row->{blocks} << $row->{log2_block_bits});
 	cmp_ok(abs($info->{fill} - $fill), '<=', 1e-15 * $fill, "$row->{name}: fill");
-	# blocks are filled unevenly, which can only raise the rate; a full filter counts
-	# as half a bit short of it
-	my $least = 0.99 * ($fill < 1 ? $fill : 1 - 0.5 / $bits) ** $row->{k};
-	ok($info->{fpr} >= $least && $info->{fpr} <= 1 && ($info->{fpr} > 0) == ($fill > 0),
-		"$row->{name}: fpr $info->{fpr} at fill $fill");
+	ok($info->{fpr} <= 1 && ($info->{fpr} > 0) == ($fill > 0), "$row->{name}: fpr $info->{fpr} at fill $fill");
 }
 
 # Hostile files are refused; test/lib/test_vectors.c has each row with its rule.
@@ -78,18 +68,11 @@ foreach my $bit (7, 8 * length($sound) - 1)
 }
 is((run('', 'info', 'flipped'))[1] =~ s/flipped/sound/r, (run('', 'info', 'sound'))[1], 'info reads no bits where the header knows them');
 
-# What is no file, or no filter
+# What is no file, or no filter: test/lib/test_hostile.c has more.
 spew('empty', '');
-spew('long', $sound . "\0");
 mkdir 'folder';
-symlink 'loop', 'loop';
 refuses(qr/"?nowhere"?.*No such file/, '', 'info', 'nowhere');
-refuses(qr/empty/, '', 'info', 'empty');
-refuses(qr/long/, '', 'info', 'long');
-refuses(qr/folder/, '', 'info', 'folder');
-refuses(qr/loop/, '', 'info', 'loop');
-refuses(qr/null/, '', 'info', '/dev/null');
-refuses(qr/x{255}/, '', 'info', 'x' x 300);
+refuses(qr/$_/, '', 'info', $_) foreach 'empty', 'folder', '/dev/null';
 SKIP:
 {
 	skip 'root can read everything', 1 if $> == 0;
@@ -100,17 +83,12 @@ SKIP:
 
 # Sets: all together and one by one
 run(join('', map { "$_\n" } 1 .. 3000), 'build', '-n', '3000', '--parts', '3', '-s', '-7', 'set');
-foreach my $path ('set')
-{
-	($status, $out, $err) = run('', 'info', '--json', $path);
-	is("$status$err", '0', "info of $path");
-	my $info = $json->decode($out);
-	is_deeply([ map { $_->{part} } @{ $info->{set} } ], [ 0, 1, 2 ], "$path: each part");
-	my $bytes = 0;
-	$bytes += $_->{bytes} foreach @{ $info->{set} };
-	is($info->{bytes}, $bytes, "$path: bytes of all parts");
-	is($info->{seed}, '-7', "$path: seed as SQL shows it");
-}
+($status, $out, $err) = run('', 'info', '--json', 'set');
+is("$status$err", '0', 'info of a set');
+my $info = $json->decode($out);
+is_deeply([ map { $_->{part} } @{ $info->{set} } ], [ 0, 1, 2 ], 'each part');
+is($info->{bytes}, sum(map { $_->{bytes} } @{ $info->{set} }), 'bytes of all parts');
+is($info->{seed}, '-7', 'seed as SQL shows it');
 ($status, $out) = run('', 'info', 'set');
 like($out, qr/^parts +3$/m, 'table of a set');
 unlike($out, qr/bits_set|fill|cardinality|fpr|over_capacity|checksum/, 'whose bits are not read');
@@ -127,7 +105,7 @@ SKIP:
 }
 
 # Names that JSON must escape
-foreach my $name ("a\"b", "a\\b", "tab\tname", "new\nline", "gr\xc3\xb6\xc3\x9fe", "\xf0\x9f\x98\x80")
+foreach my $name ("a\"b\\c\td\ne", "gr\xc3\xb6\xc3\x9fe\xf0\x9f\x98\x80")
 {
 	spew($name, $sound);
 	($status, $out) = run('', 'info', '--json', $name);

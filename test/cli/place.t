@@ -8,9 +8,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use File::Copy qw(copy);
 use Hosts;
@@ -21,8 +18,7 @@ use Time::HiRes qw(sleep);
 
 skip_leaks();
 
-my $port = free_port();
-my $url = begin_nginx($port);
+my $url = begin_nginx(free_port());
 my @keys = (1 .. 300, 1001 .. 1100);
 make_list($url, 's', 100, 'new:1-300', 'set:1001-1100', 'set:1101-1200', 'flip:2001-2100');
 {
@@ -38,17 +34,6 @@ serve('other', 0);
 is((pull_once('other'))[0], 0, 'a file of another list');
 serve('s', 0);
 is((pull_once('older'))[0], 0, 'and an older one');
-
-# Some bytes of a file in its place.
-sub overwrite
-{
-	my ($file, $at, $bytes) = @_;
-	open my $stream, '+<:raw', $file or die "$file: $!";
-	seek $stream, $at, 0;
-	print $stream $bytes;
-	close $stream or die;
-	return;
-}
 
 sub replace { my ($with, $file) = @_; copy($with, "$file.put") or die; rename "$file.put", $file or die; return; }
 
@@ -87,7 +72,7 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		my $file = "$name/u.bloom";
 		serve('s', 1);
 		follow($name, $file);
-		soon(60, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
+		wait_for(60, sub { lacks($file, @keys) eq '0' && status_word($file) eq '' }) or diag("no start: " . slurp(".$name.log"));
 		finish($name, $when eq 'started anew' ? 'TERM' : 'KILL') if $when ne 'alive';
 		$harms{$harm}->($file);
 		follow($name, $file) if $when ne 'alive';
@@ -96,18 +81,18 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 		{
 			# the other one's name is known before the first look where the file was another one before
 			like(slurp(".$name.log"), qr/is the list "other", not "users": remove it, or name another --out/, "$harm, $when: what to do")
-			  if $harm =~ /another list/ && soon(30, sub { slurp(".$name.log") =~ /is the list/ });
-			ok(soon(60, sub { $told = told($file); $told->{exit} eq '1' && ($told->{wrong} // '') =~ $word }), "$harm, $when: status says so")
+			  if $harm =~ /another list/ && wait_for(30, sub { slurp(".$name.log") =~ /is the list/ });
+			ok(wait_for(60, sub { $told = told($file); $told->{exit} eq '1' && ($told->{wrong} // '') =~ $word }), "$harm, $when: status says so")
 			  || diag("exit $told->{exit}, wrong " . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
 			finish($name, 'KILL');
 			next;
 		}
-		ok(soon(60, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
+		ok(wait_for(60, sub { lacks($file, @keys) eq '0' && ($told = told($file))->{exit} eq '0' && ($told->{serial} // '') eq serial_of('s', 1) }), "$harm, $when: all is there again")
 		  || diag('lacks ' . lacks($file, @keys) . ", exit " . ($told->{exit} // '') . ', wrong ' . ($told->{wrong} // '') . "\n" . slurp(".$name.log"));
 		is($told->{serial}, serial_of('s', 1), 'and its serial is right');
 		# it goes on from there
 		serve('s', 2);
-		ok(soon(60, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
+		ok(wait_for(60, sub { lacks($file, @keys, 1101 .. 1200) eq '0' && (told($file)->{serial} // '') eq serial_of('s', 2) }), 'the next keys come')
 		  || diag(slurp(".$name.log"));
 		is(finish($name, 'TERM'), 0, 'and it ends when it is told to');
 		is_deeply([ sort map { s{.*/}{}r } glob("$name/* $name/.*.new") ], [ 'u.bloom', 'u.bloom.lock' ], 'and leaves nothing else');
@@ -118,15 +103,15 @@ foreach my $harm (grep { ($ENV{HARMS} // $_) eq $_ } sort keys %harms)
 serve('s', 1);
 mkdir 'away';
 follow('away', 'away/u.bloom');
-ok(soon(60, sub { status_word('away/u.bloom') eq '' }), 'a host');
+ok(wait_for(60, sub { status_word('away/u.bloom') eq '' }), 'a host');
 rename 'www/now', 'www/gone';
 unlink 'away/u.bloom';
-ok(soon(60, sub { lacks('away/u.bloom', @keys) eq '0' }), 'a file that is removed while the server is away is made again');
-like(soon(60, sub { status_word('away/u.bloom') }), qr/no-look/, 'and status says that nobody looks');
+ok(wait_for(60, sub { lacks('away/u.bloom', @keys) eq '0' }), 'a file that is removed while the server is away is made again');
+like(wait_for(60, sub { status_word('away/u.bloom') }), qr/no-look/, 'and status says that nobody looks');
 overwrite('away/u.bloom', 4096 + 64, "\0" x 3000);
-ok(soon(60, sub { status_word('away/u.bloom') =~ /damaged|no-look/ && page_of('away/u.bloom')->{serial} == 0 }), 'one that lost bits tells no serial');
+ok(wait_for(60, sub { status_word('away/u.bloom') =~ /damaged|no-look/ && page_of('away/u.bloom')->{serial} == 0 }), 'one that lost bits tells no serial');
 rename 'www/gone', 'www/now';
-ok(soon(40, sub { lacks('away/u.bloom', @keys) eq '0' && status_word('away/u.bloom') eq '' }), 'until the server is back');
+ok(wait_for(40, sub { lacks('away/u.bloom', @keys) eq '0' && status_word('away/u.bloom') eq '' }), 'until the server is back');
 
 # Who has a file open for long gets an error for what others do to it, and never a "no".
 SKIP:
@@ -142,16 +127,16 @@ SKIP:
 	follow('open', 'open/u.bloom');
 	foreach my $harm (sort keys %written_over)
 	{
-		ok(soon(60, sub { status_word('open/u.bloom') eq '' && lacks('open/u.bloom', @keys) eq '0' }), "$harm: a file");
+		ok(wait_for(60, sub { status_word('open/u.bloom') eq '' && lacks('open/u.bloom', @keys) eq '0' }), "$harm: a file");
 		spew('held', slurp('open/u.bloom'));
 		my $ask = open_reader($program, 'open/u.bloom');
 		is(($ask->('1-300', '1001-1100'))[1], 0, 'that a program has open');
 		rename 'www/now', 'www/gone';
 		$written_over{$harm}->('open/u.bloom');
-		ok(soon(20, sub { !(() = $ask->('1-300')) }), 'is written over while the server is away: an error');
+		ok(wait_for(20, sub { !(() = $ask->('1-300')) }), 'is written over while the server is away: an error');
 		is(scalar(grep { sleep 0.2; () = $ask->('1-300') } 1 .. 20), 0, 'which stays');
 		rename 'www/gone', 'www/now';
-		ok(soon(60, sub { my ($serial, $lacks) = $ask->('1-300', '1001-1100'); defined $lacks && $lacks == 0 }), 'until the whole has come');
+		ok(wait_for(60, sub { my ($serial, $lacks) = $ask->('1-300', '1001-1100'); defined $lacks && $lacks == 0 }), 'until the whole has come');
 		close_readers();
 	}
 	finish('open', 'TERM');
@@ -161,10 +146,10 @@ SKIP:
 like((pull_once('away/u.bloom'))[2], qr/is followed by another process/, 'a second follower is refused');
 is((stat 'away/u.bloom.lock')[2] & 0777, 0600, 'nobody else can take the lock');
 unlink 'away/u.bloom.lock';
-ok(soon(60, sub { !is_alive('away') }), 'who lost its lock ends');
+ok(wait_for(60, sub { !is_alive('away') }), 'who lost its lock ends');
 like(slurp('.away.log'), qr/has lost its lock/, 'and says so');
 follow('away', 'away/u.bloom');
-ok(soon(60, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
+ok(wait_for(60, sub { status_word('away/u.bloom') eq '' }), 'another one goes on');
 finish('away', 'KILL');
 
 # Copies and other boots: only what the file was born with is told.
@@ -197,10 +182,10 @@ overwrite('away/u.bloom', 1032, "\0");
 is(told('away/u.bloom')->{serial}, serial_of('s', 1), 'and a torn note of saving counts for nothing');
 rename 'www/now', 'www/gone';
 follow('away', 'away/u.bloom');
-ok(soon(60, sub { told('away/u.bloom')->{place} eq 'here' }), 'its follower makes it its own before its first look');
+ok(wait_for(60, sub { told('away/u.bloom')->{place} eq 'here' }), 'its follower makes it its own before its first look');
 is(page_of('away/u.bloom')->{born}, serial_of('s', 1), 'born with what could be believed');
 rename 'www/gone', 'www/now';
-ok(soon(30, sub { (told('away/u.bloom')->{serial} // '') eq serial_of('s', 2) && status_word('away/u.bloom') eq '' }), 'and catches up');
+ok(wait_for(30, sub { (told('away/u.bloom')->{serial} // '') eq serial_of('s', 2) && status_word('away/u.bloom') eq '' }), 'and catches up');
 finish('away', 'KILL');
 
 # Killed while it set bits: the sum is reckoned anew.

@@ -5,11 +5,9 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cluster;
 use CommandLine;
+use FindBin;
 use Server;
 use Test::More;
 

@@ -10,9 +10,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -37,6 +34,21 @@ foreach my $i (0 .. 5)
 	$blocks{ serial_of('s', $i) } = substr slurp("state$i"), 4096 + 64;
 }
 
+# What the shim wrote down.
+sub records_of
+{
+	my ($file) = @_;
+	my $log = -e $file ? slurp($file) : '';
+	my ($at, @found) = (0);
+	while ($at < length $log)
+	{
+		my ($what, $inode, $offset, $length) = unpack 'aQ<Q<Q<', substr $log, $at, 25;
+		push @found, { what => $what, inode => $inode, at => $offset, bytes => substr $log, $at + 25, $length };
+		$at += 25 + $length;
+	}
+	return @found;
+}
+
 # A host that comes from state to state, each look in a process of its own, on a disk; what it told the disk.
 my @records;
 foreach my $i (0 .. 5)
@@ -46,16 +58,7 @@ foreach my $i (0 .. 5)
 	waitpid start('', program(), 'pull', '--url', "$url/now", '--allow-http', '--out', 'u.bloom'), 0;
 	ending() eq '0' or die slurp('.stderr');
 }
-{
-	my $log = slurp('log');
-	my $at = 0;
-	while ($at < length $log)
-	{
-		my ($what, $inode, $offset, $length) = unpack 'aQ<Q<Q<', substr $log, $at, 25;
-		push @records, { what => $what, inode => $inode, at => $offset, bytes => substr $log, $at + 25, $length };
-		$at += 25 + $length;
-	}
-}
+push @records, records_of('log');
 my %kinds;
 $kinds{ $_->{what} }++ foreach @records;
 cmp_ok($kinds{W}, '>', 30, 'writes were written down');
@@ -79,15 +82,19 @@ sub units
 
 sub put { my ($image, $at, $bytes) = @_; $$image //= ''; $$image .= "\0" x ($at + length($bytes) - length $$image) if length $$image < $at + length $bytes; substr($$image, $at, length $bytes) = $bytes; return; }
 
+# Few different pages are asked for again and again.
+my %sums;
+sub sum_of { my ($bytes) = @_; return $sums{$bytes} //= xxh64($bytes); }
+
 # What a reader tells of an image: after another boot, or of a copy.
 sub told_of
 {
 	my ($image, $copy) = @_;
 	return 0 if length $image < 4096 || substr($image, 0, 4) ne 'BLML' || unpack('Q<', substr $image, 8) != length $image ||
-		unpack('Q<', substr $image, 504) != xxh64(substr $image, 0, 504);
+		unpack('Q<', substr $image, 504) != sum_of(substr $image, 0, 504);
 	my $saved = substr $image, 1024, 64;
 	my $bound = substr($saved, 0, 56) . substr($image, 24, 8) . substr($image, 72, 8);
-	return unpack 'Q<', substr $image, 80 if $copy || unpack('Q<', substr $saved, 56) != xxh64($bound);
+	return unpack 'Q<', substr $image, 80 if $copy || unpack('Q<', substr $saved, 56) != sum_of($bound);
 	return unpack 'Q<', $saved;
 }
 
@@ -118,15 +125,23 @@ sub lose_power
 	return;
 }
 
-my $last = 0;
+# A disk after a write or a sync.
+sub record
+{
+	my ($record, $disk, $pending) = @_;
+	my ($what, $inode) = @$record{ 'what', 'inode' };
+	if ($what eq 'W') { push @{ $pending->{$inode} }, units($record->{at}, $record->{bytes}); }
+	elsif ($what eq 'S') { put(\$disk->{$inode}, @$_) foreach @{ delete $pending->{$inode} // [] }; }
+	return;
+}
+
 foreach my $record (@records)
 {
-	my ($what, $inode) = @$record{ 'what', 'inode' };
-	if ($what eq 'W') { push @{ $pending{$inode} }, units($record->{at}, $record->{bytes}); }
-	elsif ($what eq 'S') { put(\$disk{$inode}, @$_) foreach @{ $pending{$inode} // [] }; $pending{$inode} = []; }
-	elsif ($what eq 'R') { push @names, $inode; }
-	else { @names = $names[-1] if @names; }
-	lose_power() foreach 1 .. 40;
+	record($record, \%disk, \%pending);
+	if ($record->{what} eq 'R') { push @names, $record->{inode}; }
+	elsif ($record->{what} eq 'D') { @names = $names[-1] if @names; }
+	# of the units that are pending, of which there are seldom more than four, each is lost by some draw
+	lose_power() foreach 1 .. 16;
 }
 is(join("\n", @wrong[ 0 .. ($#wrong > 9 ? 9 : $#wrong) ]), '', "$runs losses of power (seed $seed): what is told is there");
 is($whole, 0, 'and a file that has its name is whole');
@@ -137,10 +152,8 @@ my $believed = 0;
 (%disk, %pending, @names) = ();
 foreach my $record (@records)
 {
-	my ($what, $inode) = @$record{ 'what', 'inode' };
-	if ($what eq 'W') { push @{ $pending{$inode} }, units($record->{at}, $record->{bytes}); }
-	elsif ($what eq 'S') { put(\$disk{$inode}, @$_) foreach @{ $pending{$inode} // [] }; $pending{$inode} = []; }
-	elsif ($what eq 'R') { @names = ($inode); }
+	record($record, \%disk, \%pending);
+	@names = ($record->{inode}) if $record->{what} eq 'R';
 	next if !@names;
 	foreach (1 .. 10)
 	{
@@ -195,34 +208,11 @@ sub look_with
 	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'day.bloom', SHIM_LOG => 'day.log', %shim);
 	waitpid start('', program(), 'pull', '--url', "$url/now", '--allow-http', '--out', 'day.bloom'), 0;
 	ending();
-	my $log = -e 'day.log' ? slurp('day.log') : '';
-	my (@told, $named);
-	while ($log ne '')
-	{
-		my ($what, $inode, $offset, $length) = unpack 'aQ<Q<Q<', $log;
-		push @told, [ $what, $inode, $offset, substr $log, 25, $length ];
-		substr $log, 0, 25 + $length, '';
-		$named = @told if $what =~ /[RD]/;
-	}
-	$named //= 0;
+	my @told = records_of('day.log');
+	my $named = 0;
+	foreach (0 .. $#told) { $named = $_ + 1 if $told[$_]{what} =~ /[RD]/; }
 	splice @told, $named + rand(@told - $named + 1) if $cut;
-	foreach (@told)
-	{
-		my ($what, $inode, $offset, $bytes) = @$_;
-		if ($what eq 'W') { push @{ $pending->{$inode} }, units($offset, $bytes); }
-		elsif ($what eq 'S') { put(\$disk->{$inode}, @$_) foreach @{ delete $pending->{$inode} // [] }; }
-	}
-	return;
-}
-
-# FILE with other bytes, of which some are in the follower's page.
-sub overwrite
-{
-	my ($at, $bytes) = @_;
-	open my $stream, '+<:raw', 'day.bloom' or die "day.bloom: $!";
-	seek $stream, $at, 0;
-	print $stream $bytes;
-	close $stream or die;
+	record($_, $disk, $pending) foreach @told;
 	return;
 }
 
@@ -243,7 +233,7 @@ sub boot_anew
 	}
 	substr $image, 48, 16, "\1" x 16;
 	substr $image, 504, 8, pack 'Q<', xxh64(substr $image, 0, 504);
-	overwrite(0, $image);
+	overwrite('day.bloom', 0, $image);
 	$disk->{$inode} = $image;
 	return;
 }
@@ -254,7 +244,7 @@ sub drop_pages
 	my ($disk, $pending) = @_;
 	my $inode = (stat 'day.bloom')[1] // return 0;
 	return 0 if slurp('.stderr') !~ /saving failed/;
-	overwrite($_->[0], substr $disk->{$inode}, $_->[0], length $_->[1]) foreach grep { $_->[0] >= 4096 && rand() < 0.7 } @{ $pending->{$inode} // [] };
+	overwrite('day.bloom', $_->[0], substr $disk->{$inode}, $_->[0], length $_->[1]) foreach grep { $_->[0] >= 4096 && rand() < 0.7 } @{ $pending->{$inode} // [] };
 	return 1;
 }
 
@@ -303,7 +293,7 @@ is(scalar(keys %events), 5, 'of each: ' . join ', ', map { "$events{$_} $_" } so
 # Keys that come while FILE is being saved
 # ------------------------------------------------------------------------
 
-sub slow_tells { my ($what, $state) = @_; return soon(60, sub { -e 'slow.bloom' && page_of('slow.bloom')->{$what} == serial_of('s', $state) }); }
+sub slow_tells { my ($what, $state) = @_; return wait_for(60, sub { -e 'slow.bloom' && page_of('slow.bloom')->{$what} == serial_of('s', $state) }); }
 
 sub begin_slow
 {
@@ -332,7 +322,7 @@ serve('s', 2);
 ok(slow_tells('serial', 2), 'and the next ones meanwhile') or diag(slurp('.slow.log'));
 my $before = page_of('slow.bloom')->{saved};
 close $fifo;
-soon(60, sub { page_of('slow.bloom')->{saved} != $before });
+wait_for(60, sub { page_of('slow.bloom')->{saved} != $before });
 is(page_of('slow.bloom')->{saved}, serial_of('s', 1), 'the first ones are said to be saved, and no more');
 unlink 'slow.fifo' or die;
 is(finish('slow', 'TERM'), 0, 'it ends');
@@ -349,5 +339,4 @@ is((pull_once('slow.bloom'))[0], 0, 'one that is killed while its child saves ke
 close $fifo;
 unlink 'slow.fifo' or die;
 
-finish('nginx', 'TERM');
 done_testing();

@@ -9,9 +9,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -89,7 +86,6 @@ foreach my $kind ('set', 'flip', 'new')
 }
 foreach my $name (sort keys %reader)
 {
-	ok(soon(60, sub { my ($serial) = $reader{$name}->(); $serial == serial_of('s', $#kinds) }), "$name has the last state");
+	ok(wait_for(60, sub { my ($serial) = $reader{$name}->(); $serial == serial_of('s', $#kinds) }), "$name has the last state");
 }
-finish('nginx', 'TERM');
 done_testing();

@@ -6,10 +6,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use IO::Socket::INET;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Hosts;
 use Lists;
@@ -18,44 +14,23 @@ use Test::More;
 skip_leaks();
 
 mkdir 'www';
-my $door = IO::Socket::INET->new(Listen => 10, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
-my $url = 'http://127.0.0.1:' . $door->sockport;
 my $most = 64 * 1024 * 1024;
 
 # Of the manifest "endless" sends bytes until the client has enough; how many is written down.
-sub answer
+sub send_much
 {
 	my ($client) = @_;
-	my $path = '';
-	while (defined(my $line = <$client>))
-	{
-		last if $line =~ /^\r?\n/;
-		$path = $1 if $line =~ m{^GET /(\S+)};
-	}
-	if ($path =~ /manifest$/ && -e 'lie' && slurp('lie') eq 'endless')
-	{
-		my ($piece, $sent) = ("# a line of a manifest that says nothing\n" x 1600, 0);
-		print $client "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
-		while ($sent < $most && (my $written = syswrite $client, $piece)) { $sent += $written; }
-		spew('sent', $sent);
-		return;
-	}
-	my $content = -e "www/$path" ? slurp("www/$path") : undef;
-	print $client defined $content ? "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " . length($content) . "\r\n\r\n$content" :
-		"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-	return;
+	my ($piece, $sent) = ("# a line of a manifest that says nothing\n" x 1600, 0);
+	$client->flush;
+	while ($sent < $most && (my $written = syswrite $client, $piece)) { $sent += $written; }
+	return spew('sent', $sent);
 }
 
-my $server = fork() // die "fork: $!";
-if ($server == 0)
-{
-	local $SIG{PIPE} = 'IGNORE';
-	while (my $client = $door->accept) { answer($client); close $client; }
-	require POSIX;
-	POSIX::_exit(0);
-}
-close $door;
-END { kill 'KILL', $server if $server; }
+my $url = begin_web(sub {
+	my ($path) = @_;
+	return ('200 OK', [], \&send_much) if $path =~ /manifest$/ && -e 'lie' && slurp('lie') eq 'endless';
+	return -e "www$path" ? ('200 OK', [], slurp("www$path")) : ('404 Not Found', [], '');
+});
 
 my @keys = (1 .. 300);
 make_list($url, 's', 100, 'new:1-300', 'new:1-300', 'new:1-300');
@@ -97,12 +72,9 @@ mkdir 'lost';
 }
 serve('wide', 0);
 follow('lost', 'lost/u.bloom');
-ok(soon(60, sub { lacks('lost/u.bloom', @keys) eq '0' && status_word('lost/u.bloom') eq '' }), 'a list whose hosts take turns');
-open my $bits, '+<:raw', 'lost/u.bloom' or die;
-seek $bits, 4096 + 64, 0;
-print $bits "\0" x 3000;
-close $bits;
-ok(soon(120, sub { lacks('lost/u.bloom', @keys) eq '0' && status_word('lost/u.bloom') eq '' }), 'bits that are lost are fetched at once');
+ok(wait_for(60, sub { lacks('lost/u.bloom', @keys) eq '0' && status_word('lost/u.bloom') eq '' }), 'a list whose hosts take turns');
+overwrite('lost/u.bloom', 4096 + 64, "\0" x 3000);
+ok(wait_for(120, sub { lacks('lost/u.bloom', @keys) eq '0' && status_word('lost/u.bloom') eq '' }), 'bits that are lost are fetched at once');
 finish('lost', 'TERM');
 
 # Whoever could read FILE before can read it, and nobody else; nobody else can hold its lock.
@@ -112,7 +84,7 @@ spew('modes/u.bloom.lock', '');
 chmod 0666, 'modes/u.bloom.lock';
 serve('s', 1);
 follow('modes', 'modes/u.bloom');
-ok(soon(60, sub { -e 'modes/u.bloom' }), 'a follower, whose lock others could open');
+ok(wait_for(60, sub { -e 'modes/u.bloom' }), 'a follower, whose lock others could open');
 is((stat 'modes/u.bloom.lock')[2] & 0777, 0600, 'which they can no more');
 finish('modes', 'TERM');
 chmod 0640, 'modes/u.bloom';

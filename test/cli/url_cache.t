@@ -8,9 +8,6 @@ use strict;
 use warnings;
 
 use Digest::SHA qw(sha256_hex);
-use FindBin;
-use IO::Socket::INET;
-use lib $FindBin::Bin;
 
 use CommandLine;
 use Hosts;
@@ -30,31 +27,19 @@ mkdir 'www';
 
 # Each line of "rules" is a pattern of paths, a status and headers that are sent for them.  What
 # was asked for is in "requests", with the time.
-sub serve
+sub answer
 {
-	my ($door) = @_;
-	while (my $client = $door->accept)
+	my ($path) = @_;
+	my ($status, $headers) = (-e "www$path" ? '200 OK' : '404 Not Found');
+	foreach my $rule (split /\n/, slurp('rules'))
 	{
-		my $path = '';
-		while (defined(my $line = <$client>))
-		{
-			last if $line =~ /^\r?\n/;
-			$path = $1 if $line =~ m{^GET (\S+)};
-		}
-		my ($status, $headers) = (-e "www$path" ? '200 OK' : '404 Not Found', '');
-		foreach my $rule (split /\n/, slurp('rules'))
-		{
-			my ($pattern, $answer, $more) = split /\t/, $rule;
-			($status, $headers) = ($answer, $more // '') if $path =~ /$pattern/;
-		}
-		open my $log, '>>', 'requests' or die;
-		printf $log "%.3f %s %s\n", clock_gettime(CLOCK_MONOTONIC), $path, $status;
-		close $log;
-		my $content = $status =~ /^200/ && -e "www$path" ? slurp("www$path") : '<html>';
-		print $client "HTTP/1.1 $status\r\nContent-Length: ", length($content), "\r\nConnection: close\r\n", $headers ne '' ? "$headers\r\n" : '', "\r\n", $content;
-		close $client;
+		my ($pattern, $answer, $more) = split /\t/, $rule;
+		($status, $headers) = ($answer, $more) if $path =~ /$pattern/;
 	}
-	exit 0;
+	open my $log, '>>', 'requests' or die;
+	printf $log "%.3f %s %s\n", clock_gettime(CLOCK_MONOTONIC), $path, $status;
+	close $log;
+	return ($status, [ $headers // () ], $status =~ /^200/ && -e "www$path" ? slurp("www$path") : '<html>');
 }
 
 sub rules { spew('rules.new', join '', map { "$_\n" } @_); rename 'rules.new', 'rules'; return; }
@@ -62,18 +47,13 @@ sub requests { my ($pattern) = @_; return grep { /$pattern/ } split /\n/, slurp(
 
 rules();
 spew('requests', '');
-my $door = IO::Socket::INET->new(Listen => 20, LocalAddr => '127.0.0.1', ReuseAddr => 1) or die "socket: $!";
-my $url = 'http://127.0.0.1:' . $door->sockport . '/users';
-my $server = fork() // die "fork: $!";
-serve($door) if $server == 0;
-close $door;
-END { kill 'KILL', $server if $server; }
+my $url = begin_web(\&answer) . '/users';
 
 # ------------------------------------------------------------------------
 # A host, and keys that come
 # ------------------------------------------------------------------------
 
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 100000)');
+make_index(100000);
 
 # More than goes into the manifest, so that there is a file.
 my $next = 1;
@@ -105,8 +85,18 @@ sub restart
 	return;
 }
 
-sub is_current { return told('u.bloom') eq manifest('users')->{content}[0] && denied('u.bloom') =~ /denied 0$/; }
-sub words { my ($file) = @_; return (run('', 'status', '--json', $file))[1] =~ /"wrong": \[(.*?)\]/ ? $1 : 'nothing is known'; }
+sub is_current { return told_serial('u.bloom') eq manifest('users')->{content}[0] && denied('u.bloom') =~ /denied 0$/; }
+
+# The whole file of what there is now, as another host has it: its content and the manifest's line.
+sub publish_whole
+{
+	is((by_url('users', 'whole.bloom'))[0], 0, 'another host has the whole');
+	run('', 'copy', 'whole.bloom', 'whole.filter');
+	my $name = sha256_hex(slurp('whole.filter'));
+	my $content = manifest('users')->{content}[0];
+	system("cp whole.filter www/users/$name.bloom");
+	return change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer });
+}
 
 add(1000);
 restart();
@@ -129,18 +119,6 @@ rules();
 ok(wait_for(60, sub { is_current() }), 'once the cache has it, it is taken');
 is(scalar(requests(qr/\.bloom /)), 0, 'without a whole file');
 
-# One that is damaged is no better than none: the same is tried with it below.
-sub damage
-{
-	foreach my $file (glob 'www/users/*.patch')
-	{
-		my $bytes = slurp($file);
-		substr($bytes, -1) ^= "\x01";
-		spew($file, $bytes);
-	}
-	return;
-}
-
 # One that never comes: whole files that don't have it would not help
 rules("\\.patch\$\t404 Not Found");
 add(4000);
@@ -148,17 +126,12 @@ spew('requests', '');
 restart();
 ok(wait_for(60, sub { requests(qr/\.patch 404/) >= 4 }), 'a patch that never comes is looked for again');
 is(scalar(requests(qr/\.bloom /)), 0, 'and no whole file is fetched that does not have it');
-cmp_ok((run('', 'status', 'u.bloom'))[1] =~ /^failures\s+(\d+)$/m ? $1 : 0, '>=', 2, 'these looks are failures, by status');
+cmp_ok(told('u.bloom')->{failures}, '>=', 2, 'these looks are failures, by status');
 
 # One that has it is fetched, at a time of the host's own
 finish('host', 'TERM');
 rules();
-is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'another host has the whole');
-run('', 'copy', 'whole.bloom', 'whole.filter');
-my $name = sha256_hex(slurp('whole.filter'));
-my $content = manifest('users')->{content}[0];
-system("cp whole.filter www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer });
+publish_whole();
 rules("\\.patch\$\t404 Not Found");
 spew('requests', '');
 restart();
@@ -169,24 +142,17 @@ restart();
 ok(wait_for(60, sub { is_current() }), 'where the manifest gives a second for that, it is fetched');
 cmp_ok(scalar(requests(qr/\.patch 404/)), '>=', 7, 'after three looks');
 is(scalar(requests(qr/\.bloom 200/)), 1, 'once');
-is(words('u.bloom'), '', 'and status is content');
+is(status_word('u.bloom'), '', 'and status is content');
 rules();
 
 # The same with patches that are damaged at the server
 add(4000);
-is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'the other host has more');
-run('', 'copy', 'whole.bloom', 'whole.filter');
-$name = sha256_hex(slurp('whole.filter'));
-ok(wait_for(60, sub { is_current() }), 'and so has the first one');
+ok(wait_for(60, sub { is_current() }), 'the host has more');
 finish('host', 'TERM');
 add(4000);
-is((run('', 'pull', '--url', $url, '--allow-http', '--out', 'whole.bloom'))[0], 0, 'and once more');
-run('', 'copy', 'whole.bloom', 'whole.filter');
-$name = sha256_hex(slurp('whole.filter'));
-$content = manifest('users')->{content}[0];
-system("cp whole.filter www/users/$name.bloom");
-change(sub { $_[0] =~ s/^whole 0 .*/"whole 0 $content " . (-s 'whole.filter') . " $name"/mer =~ s/^spread .*/spread 1/mr });
-damage();
+publish_whole();
+change(sub { $_[0] =~ s/^spread .*/spread 1/mr });
+overwrite($_, -s($_) - 1, chr(1 ^ ord substr slurp($_), -1)) foreach glob 'www/users/*.patch';
 spew('requests', '');
 restart();
 ok(wait_for(90, sub { is_current() }), 'a patch that is damaged, too, is left for the whole file that has it');
@@ -205,15 +171,15 @@ foreach my $status ('404 Not Found', '403 Forbidden')
 	ok(wait_for(90, sub { slurp('.host.log') =~ /manifest: the server answered $code/ }), "a manifest that is answered by $code is an error");
 	ok(-e 'u.bloom' && is_current(), 'and the file stays');
 	rules();
-	ok(wait_for(90, sub { (run('', 'status', 'u.bloom'))[1] =~ /^failures\s+0$/m }), 'until it is there again');
+	ok(wait_for(90, sub { told('u.bloom')->{failures} eq '0' }), 'until it is there again');
 }
 mkdir 'www/portal';
 spew('www/portal/manifest', "<html>Sign in</html>\n");
 rules("portal\t200 OK\tContent-Type: text/html; charset=utf-8");
-like((run('', 'pull', '--url', $url =~ s/users/portal/r, '--allow-http', '--out', 'portal.bloom'))[2], qr/is no manifest \(content type "text\/html; charset=utf-8"\)/, 'the page of a captive portal is told by its type');
+like((by_url('portal', 'portal.bloom'))[2], qr/is no manifest \(content type "text\/html; charset=utf-8"\)/, 'the page of a captive portal is told by its type');
 ok(!-e 'portal.bloom', 'and taken for nothing');
 rules("portal\t200 OK\tContent-Type: \e]0;pwned\a\e[2J\x{c2}\x{9b}31m\x{e2}\x{80}\x{ae}");
-my $said = (run('', 'pull', '--url', $url =~ s/users/portal/r, '--allow-http', '--out', 'portal.bloom'))[2];
+my $said = (by_url('portal', 'portal.bloom'))[2];
 like($said, qr/is no manifest \(content type "[^"]*pwned/, 'what a server says is shown');
 unlike($said, qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]/, 'without what a terminal would obey');
 
@@ -233,6 +199,4 @@ foreach my $status ('429 Too Many Requests', '503 Service Unavailable')
 }
 is(finish('host', 'TERM'), 0, 'the host ends');
 
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_url_cache WITH (FORCE)');
 done_testing();

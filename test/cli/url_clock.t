@@ -8,9 +8,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use Cwd qw(abs_path);
 my $plain;
 BEGIN { $plain = abs_path($ENV{BLOOMFILTER_PLAIN}) if $ENV{BLOOMFILTER_PLAIN}; }
@@ -34,7 +31,7 @@ my $url = begin_nginx(free_port(), 'location = /users/manifest { if (-f $documen
 my @export = ('export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users', '--expires', '86400');
 my @pull = ('pull', '--url', "$url/users", '--allow-http');
 
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 1000)');
+make_index(1000);
 sql('INSERT INTO users SELECT generate_series(1, 300)');
 is((run('', @export))[0], 0, 'an index is exported');
 came_with(manifest('users')->{content}[0], 1 .. 300);
@@ -119,7 +116,7 @@ set_clock(0);
 	local %ENV = (%ENV, LD_PRELOAD => $library, FAKETIME_TIMESTAMP_FILE => 'clock', FAKETIME_NO_CACHE => 1, FAKETIME_DONT_FAKE_MONOTONIC => 1, DONT_FAKE_MONOTONIC => 1);
 	begin('host', $plain, @pull, '--out', 'working.bloom', '--follow', '--every', '1');
 }
-ok(wait_for(30, sub { -e 'working.bloom' && told('working.bloom') =~ /[1-9]/ }), 'a follower with the right clock');
+ok(wait_for(30, sub { -e 'working.bloom' && told_serial('working.bloom') =~ /[1-9]/ }), 'a follower with the right clock');
 is(words(-24, 'working.bloom'), '', 'asked by a clock that is a day behind');
 spew('www/held', '');
 set_clock(48);
@@ -140,7 +137,4 @@ foreach my $hours (-24, 24)
 }
 is((later(0, @export))[0], 0, 'with the right clock it goes on');
 
-finish('nginx', 'TERM');
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_url_clock WITH (FORCE)');
 done_testing();

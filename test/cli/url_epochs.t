@@ -7,9 +7,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Digest::SHA qw(sha256_hex);
 use Hosts;
@@ -42,7 +39,7 @@ sub settle
 	my $mark = 'GET /mark' . ++$marks . ' ';
 	my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $port) or die "socket: $!";
 	print $socket "${mark}HTTP/1.0\r\n\r\n";
-	soon(30, sub { slurp('access.log') =~ /\Q$mark/ });
+	wait_for(30, sub { slurp('access.log') =~ /\Q$mark/ });
 	return asked();
 }
 
@@ -73,12 +70,8 @@ foreach my $way ([ 0, 1, 1 ], [ 0, 2, 2 ], [ 1, 2, 1 ], [ 0, 4, 4 ], [ 3, 4, 1 ]
 
 # A host whose bits are not those of the flip's state takes the whole.
 my $file = host_at(1);
-open my $stream, '+<:raw', $file or die;
-seek $stream, 512, 0;
-print $stream pack 'Q<', page_of($file)->{changes} + 1;
-seek $stream, 4096 + 64 + 50, 0;
-print $stream "\xff";
-close $stream;
+overwrite($file, 512, pack 'Q<', page_of($file)->{changes} + 1);
+overwrite($file, 4096 + 64 + 50, "\xff");
 serve('s', 2);
 is((pull_once($file))[0], 0, 'bits of a patch that was broken off');
 is_at($file, 2, 'bloom 1 patch 1');
@@ -163,9 +156,9 @@ ok(!-e 'other', 'and a new one has no file');
 }
 serve('spread', 0);
 follow('turn', 'turn.bloom');
-ok(soon(60, sub { lacks('turn.bloom', 1 .. 300) eq '0' }), 'a host of an epoch');
+ok(wait_for(60, sub { lacks('turn.bloom', 1 .. 300) eq '0' }), 'a host of an epoch');
 serve('spread', 1);
-ok(soon(60, sub { (told("turn.bloom")->{wrong} // "") eq "waiting" }), 'waits where the next one is a whole file');
+ok(wait_for(60, sub { (told("turn.bloom")->{wrong} // "") eq "waiting" }), 'waits where the next one is a whole file');
 is(lacks('turn.bloom', 1 .. 300), 0, 'with what it has');
 is((pull_once('turn.new'))[0], 0, 'who has none does not wait');
 is(lacks('turn.new', 5001 .. 5100), 0, 'and has the new one');
@@ -178,8 +171,8 @@ finish('turn', 'TERM');
 }
 serve('beat', 0);
 follow('beat', 'beat.bloom');
-ok(soon(60, sub { lacks('beat.bloom', 1 .. 300) eq '0' }), 'a list with a heartbeat');
-ok(soon(30, sub { status_word('beat.bloom') eq 'old' }), 'is old after three that were missed');
+ok(wait_for(60, sub { lacks('beat.bloom', 1 .. 300) eq '0' }), 'a list with a heartbeat');
+ok(wait_for(30, sub { status_word('beat.bloom') eq 'old' }), 'is old after three that were missed');
 like(told('beat.bloom')->{message}, qr/has not renewed the list/, 'and status says why');
 finish('beat', 'TERM');
 
@@ -195,5 +188,4 @@ is((pull_once('lag.bloom'))[0], 0, 'a mirror that is a second behind');
 is(told('lag.bloom')->{serial}, serial_of('lag', 1), 'changes nothing');
 is(told('lag.bloom')->{exit}, 0, 'and is no error');
 
-finish('nginx', 'TERM');
 done_testing();

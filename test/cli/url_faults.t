@@ -8,9 +8,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 # Programs are started so often that they are those without sanitizers.
 BEGIN { $ENV{BLOOMFILTER} = $ENV{BLOOMFILTER_PLAIN} if $ENV{BLOOMFILTER_PLAIN}; }
 use CommandLine;
@@ -83,7 +80,9 @@ sub problem_of
 	return '';
 }
 
-foreach my $way ([ undef, 0, 's' ], [ 0, 1, 's' ], [ 2, 4, 's' ], [ 4, 5, 's' ], [ undef, 1, 'c' ], [ 1, 2, 'c' ])
+# A new file with a table of changes, bits and changes that come, a new file in the place of one: other
+# ways make no other calls.
+foreach my $way ([ undef, 1, 'c' ], [ 0, 1, 's' ], [ 2, 4, 's' ], [ 1, 2, 'c' ])
 {
 	my ($from, $to, $list) = @$way;
 	my $name = "$list " . (defined $from ? "from state $from" : 'from nothing') . " to $to";
@@ -134,11 +133,11 @@ serve('s', 1);
 	local %ENV = (%ENV, LD_PRELOAD => $shim, SHIM_FILE => 'u.bloom', SHIM_ONLY => 'pwrite', SHIM_FAIL => 4, SHIM_ERROR => ENOSPC);
 	begin('full', program(), 'pull', '--url', "$url/now", '--allow-http', '--out', $file, '--follow', '--every', '0.2', '--quiet');
 }
-ok(soon(60, sub { -e '.full.log' && slurp('.full.log') =~ /No space left/ }), 'whose disk is full');
+ok(wait_for(60, sub { -e '.full.log' && slurp('.full.log') =~ /No space left/ }), 'whose disk is full');
 is(lacks($file, keys_at(told($file)->{serial})), 0, 'has what it tells');
 finish('full', 'KILL');
 follow('room', $file);
-ok(soon(60, sub { told($file)->{exit} eq '0' && told($file)->{serial} == serial_of('s', 1) }), 'and with room comes to what the server has');
+ok(wait_for(60, sub { told($file)->{exit} eq '0' && told($file)->{serial} == serial_of('s', 1) }), 'and with room comes to what the server has');
 is(finish('room', 'TERM'), 0, 'to its end');
 
 # A save that fails: the inode is lost, and never synced again.

@@ -7,19 +7,18 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
+use Cwd qw(abs_path);
 use CommandLine;
 use Hosts;
 use Server;
 use Test::More;
 
+skip_leaks();
+
 my $dsn = own_database('bloomfilter_cli_url_tls');
 plan skip_all => 'openssl is not installed' if system('command -v openssl >/dev/null') != 0;
 
-my $here = `pwd`;
-chomp $here;
+my $here = abs_path('.');
 
 # An authority, and a certificate of it for a name or an address.
 sub make_certificate
@@ -47,7 +46,7 @@ begin_nginx($plain, '}', "server { listen 127.0.0.1:$secure ssl; root $here/www;
 	"server { listen 127.0.0.1:$named ssl; root $here/www; ssl_certificate $here/other.crt; ssl_certificate_key $here/other.key;");
 my $url = "https://127.0.0.1:$secure";
 
-sql('SET search_path = public, ext; CREATE TABLE users (id bigint); CREATE INDEX users_filter ON users USING bloomfilter (id) WITH (n = 1000)');
+make_index(1000);
 sql('INSERT INTO users SELECT generate_series(1, 300)');
 is((run('', 'export', '--dsn', $dsn, '--index', 'users_filter', '--to', 'www/users'))[0], 0, 'an index is exported');
 
@@ -123,7 +122,4 @@ refuses_to_pull('none with secrets', qr/answered 302/, 'away', '--header-file', 
 refuses_to_pull('none, to the same host either', qr/answered 302/, 'hop1', '--header-file', 'headers');
 is((pull('users', '--header-file', 'headers'))[2], '', 'where nothing leads on, the header is sent');
 
-finish('nginx', 'TERM');
-scope_to('public');
-sql('DROP DATABASE bloomfilter_cli_url_tls WITH (FORCE)');
 done_testing();

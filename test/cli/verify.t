@@ -4,9 +4,6 @@
 use strict;
 use warnings;
 
-use FindBin;
-use lib $FindBin::Bin;
-
 use CommandLine;
 use Test::More;
 
@@ -17,20 +14,17 @@ my ($status, $out, $err) = run('', 'verify', 'filter');
 is("$status$err", '0', 'a sound filter');
 like($out, qr/\Asound: checksum [0-9a-f]{16}, \d+ of \d+ bits set\nholds about \d+ integer keys of 10000, /, 'what it says');
 
-# Each flipped bit is found, and that is an answer: status 1.
+# Flipped bits are found, and that is an answer: status 1.
 my $sound = slurp('filter');
-my ($found, $tried) = (0, 0);
-for (my $bit = 3; $bit < 8 * length $sound; $bit += 9001)
+foreach my $bit (3, 8 * 40, 8 * length($sound) - 1)
 {
 	my $flipped = $sound;
 	vec($flipped, $bit, 1) ^= 1;
 	spew('flipped', $flipped);
 	($status, $out, $err) = run('', 'verify', 'flipped');
-	$tried++;
-	$found++ if $status eq '1' && $out eq '' && $err =~ /\Abloomfilter: .*flipped.*\n\z/;
+	ok($status eq '1' && $out eq '' && $err =~ /\Abloomfilter: .*flipped.*\n\z/, "bit $bit that was flipped is found");
 }
-is($found, $tried, "$tried flipped bits are found");
-foreach my $length (0, 63, 64, length($sound) - 1)
+foreach my $length (63, length($sound) - 1)
 {
 	spew('cut', substr $sound, 0, $length);
 	is((run('', 'verify', 'cut'))[0], 1, "cut off at $length");

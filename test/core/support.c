@@ -1,6 +1,6 @@
 /*
  * support.c
- *	  What several tests need: filters that own their memory, tables, hex.
+ *	  What several tests need: filters that own their memory, and hex.
  */
 #include "support.h"
 
@@ -11,6 +11,7 @@
 #include "bf_exact.h"
 #include "bf_key.h"
 #include "bf_sizing.h"
+#include "files.h"
 
 static void
 give_up(const char *what, const char *which)
@@ -173,127 +174,11 @@ exact_copy(const void *bytes, size_t length)
 	return copy;
 }
 
-static unsigned
-hex_value(char digit)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *found = strchr(digits, digit);
-
-	if (digit == '\0' || found == NULL)
-		give_up("not hex", "from_hex");
-	return (unsigned) (found - digits);
-}
-
 uint8_t *
-from_hex(const char *hex, size_t *length)
+hex_bytes(const char *hex, size_t *length)
 {
-	size_t		count = strlen(hex) / 2;
-	uint8_t    *bytes = allocate(count);
-	uint8_t    *copy;
-	size_t		i;
+	uint8_t    *bytes = allocate(strlen(hex) / 2);
 
-	for (i = 0; i < count; i++)
-		bytes[i] = (uint8_t) (hex_value(hex[2 * i]) << 4 | hex_value(hex[2 * i + 1]));
-	*length = count;
-	copy = exact_copy(bytes, count);
-	free(bytes);
-	return copy;
-}
-
-/* The file as a string. */
-static char *
-read_text(const char *path)
-{
-	FILE	   *file = fopen(path, "rb");
-	size_t		size = 0;
-	size_t		room = 4096;
-	char	   *text = malloc(room);
-
-	if (file == NULL || text == NULL)
-		give_up("cannot read", path);
-	for (;;)
-	{
-		size += fread(text + size, 1, room - size - 1, file);
-		if (size < room - 1)
-			break;
-		room *= 2;
-		text = realloc(text, room);
-		if (text == NULL)
-			give_up("out of memory", path);
-	}
-	fclose(file);
-	text[size] = '\0';
-	return text;
-}
-
-static size_t
-count_char(const char *text, char wanted)
-{
-	size_t		count = 0;
-
-	for (; *text != '\0'; text++)
-		count += *text == wanted;
-	return count;
-}
-
-table
-table_read(const char *path)
-{
-	table		t;
-	size_t		lines;
-	size_t		fields = 0;
-	char	   *at;
-
-	t.text = read_text(path);
-	lines = count_char(t.text, '\n');
-	t.names = allocate((lines + count_char(t.text, '\t')) * sizeof *t.names);
-	t.columns = 0;
-	if (lines == 0 || t.text[0] != '#')
-		give_up("no line of names", path);
-	for (at = t.text + 1; *at != '\0';)
-	{
-		char		end = at[strcspn(at, "\t\n")];
-
-		t.names[fields++] = at;
-		at += strcspn(at, "\t\n");
-		*at++ = '\0';
-		if (end == '\n' && t.columns == 0)
-			t.columns = fields;
-	}
-	t.fields = t.names + t.columns;
-	t.rows = lines - 1;
-	if (fields != lines * t.columns)
-		give_up("rows of different length", path);
-	return t;
-}
-
-void
-table_free(table *t)
-{
-	free(t->names);
-	free(t->text);
-}
-
-const char *
-table_text(const table *t, size_t row, const char *column)
-{
-	size_t		i;
-
-	for (i = 0; i < t->columns; i++)
-		if (strcmp(t->names[i], column) == 0)
-			return t->fields[row * t->columns + i];
-	give_up("no such column", column);
-	return NULL;
-}
-
-uint64_t
-table_number(const table *t, size_t row, const char *column)
-{
-	const char *text = table_text(t, row, column);
-	char	   *end;
-	uint64_t	value = strtoull(text, &end, 10);
-
-	if (end == text || *end != '\0')
-		give_up("not a number", text);
-	return value;
+	*length = from_hex(hex, strlen(hex), bytes);
+	return bytes;
 }

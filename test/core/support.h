@@ -1,6 +1,6 @@
 /*
  * support.h
- *	  What several tests need: filters that own their memory, tables, hex.
+ *	  What several tests need: filters that own their memory, and hex.
  *
  * Every allocation has exactly the size that is used, so that the sanitizers see
  * the first byte read or written too much.  A lack of memory ends the program.
@@ -54,23 +54,6 @@ extern bool filter_same(filter *a, filter *b);
 extern uint8_t *exact_copy(const void *bytes, size_t length);
 
 /* The bytes of hex digits; *length is set. */
-extern uint8_t *from_hex(const char *hex, size_t *length);
-
-/* A table of tab-separated text whose first line names the columns. */
-typedef struct table
-{
-	char	   *text;
-	char	  **fields;			/* row after row */
-	char	  **names;
-	size_t		columns;
-	size_t		rows;
-} table;
-
-extern table table_read(const char *path);
-extern void table_free(table *t);
-
-/* A field by the name of its column; a name that is not there ends the program. */
-extern const char *table_text(const table *t, size_t row, const char *column);
-extern uint64_t table_number(const table *t, size_t row, const char *column);
+extern uint8_t *hex_bytes(const char *hex, size_t *length);
 
 #endif							/* SUPPORT_H */

@@ -20,7 +20,7 @@ bits_set_is_right(const filter *f)
 static void
 test_no_false_negative(void)
 {
-	static const double rates[] = {0.3, 0.1, 0.01, 0.001, 1e-5, 1e-7, 1e-9};
+	static const double rates[] = {0.3, 0.01, 1e-5, 1e-9};
 	const uint64_t n = 200000;
 	bool		counted = true;
 	unsigned	i;
@@ -55,20 +55,16 @@ test_every_size(void)
 	ok(holds, "all keys are found in filters for 1 to 1500 keys, all sizes to 200");
 }
 
-/* The bits of a hash, set in a plain array of all bits by FORMAT.md's words. */
-static void
-naive_add(uint8_t *bits, const bf_header *header, uint64_t hash)
+/* The place of a hash's bit number i, from 1, among all bits, by FORMAT.md's words. */
+static uint64_t
+naive_bit(const bf_header *header, uint64_t hash, unsigned i)
 {
 	uint64_t	start = (uint64_t) bf_block_of(hash, header->blocks) <<
 		header->log2_block_bits;
-	uint64_t	g = hash;
-	unsigned	i;
 
-	for (i = 0; i < header->probes; i++)
-	{
-		g *= UINT64_C(0x9e3779b97f4a7c15);
-		bits[start + (g >> (64 - header->log2_block_bits))] = 1;
-	}
+	while (i-- > 0)
+		hash *= UINT64_C(0x9e3779b97f4a7c15);
+	return start + (hash >> (64 - header->log2_block_bits));
 }
 
 static bool
@@ -78,6 +74,7 @@ sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
 	filter		f = filter_new(&header);
 	uint8_t    *bits = allocate((size_t) bf_total_bits(&header));
 	bool		same = true;
+	unsigned	k;
 	uint64_t	i;
 
 	for (i = 0; i < 40; i++)
@@ -85,7 +82,8 @@ sets_just_its_bits(unsigned log2_block_bits, unsigned probes)
 		uint64_t	hash = integer_hash(i, probes);
 
 		bf_add(&f.header, f.blocks, hash);
-		naive_add(bits, &header, hash);
+		for (k = 1; k <= probes; k++)
+			bits[naive_bit(&header, hash, k)] = 1;
 	}
 	for (i = 0; i < bf_total_bits(&header); i++)
 		same &= bits[i] == (f.blocks[i / 8] >> i % 8 & 1);
@@ -161,14 +159,15 @@ fill_half_found(filter *f)
 static bool
 naive_contains(const filter *f, uint64_t hash)
 {
-	uint8_t    *bits = allocate((size_t) bf_total_bits(&f->header));
 	bool		all = true;
-	uint64_t	i;
+	unsigned	i;
 
-	naive_add(bits, &f->header, hash);
-	for (i = 0; i < bf_total_bits(&f->header); i++)
-		all &= !bits[i] || (f->blocks[i / 8] >> i % 8 & 1) != 0;
-	free(bits);
+	for (i = 1; i <= f->header.probes; i++)
+	{
+		uint64_t	bit = naive_bit(&f->header, hash, i);
+
+		all &= (f->blocks[bit / 8] >> bit % 8 & 1) != 0;
+	}
 	return all;
 }
 
@@ -205,28 +204,6 @@ test_answers(void)
 		for (k = 1; k <= 32; k++)
 			holds &= check(answers_as_format_says(log2, k), "2^%u bits, k = %u", log2, k);
 	ok(holds, "what is found among random bits is what FORMAT.md says, for every shape");
-}
-
-static void
-test_ends(void)
-{
-	static const uint32_t most[] = {
-		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
-	};
-	bool		holds = true;
-	unsigned	log2;
-
-	for (log2 = 9; log2 <= 16; log2++)
-	{
-		bf_header	header = shape(most[log2 - 9], log2, 7);
-
-		holds &= bf_block_offset(&header, 0) == 0 &&
-			bf_block_offset(&header, UINT64_MAX) + bf_block_bytes(&header) ==
-			bf_blocks_bytes(&header) &&
-			bf_total_bits(&header) < UINT64_C(0x100000000) &&
-			bf_total_bytes(&header) <= BF_MAX_BYTES;
-	}
-	ok(holds, "the last block of the largest filter of each shape ends with it");
 }
 
 static bool
@@ -488,11 +465,9 @@ test_kernel(const bf_kernel_functions *kernel)
 	printf("# kernel %s\n", kernel->name);
 	bf_kernel = kernel;
 	test_no_false_negative();
-	test_every_size();
 	test_layout();
 	test_needs_every_bit();
 	test_answers();
-	test_ends();
 	test_batches();
 	test_fold();
 	test_fold_twice();
@@ -521,6 +496,7 @@ main(void)
 	ok(i >= 1 && bf_usable_kernel(0) == &bf_portable_kernel, "there is a portable kernel");
 	if (i == 1)
 		ok(true, "the kernel for AVX2 # skip not for this processor");
+	test_every_size();
 	test_laws(bf_union, "union");
 	test_laws(bf_intersect, "intersection");
 	test_union();

@@ -1,70 +1,14 @@
 /*
  * test_hash.c
- *	  From bytes to hash, part, block and probes.
- *
- * XXH64 is written here a second time, plainly and from its specification, and
- * compared for every length that takes another path.
+ *	  From bytes to hash, part, block and probes: keys.tsv, and what no row of it is like.
  */
 #include <string.h>
 
 #include "bf_bytes.h"
 #include "bf_hash.h"
 #include "tap.h"
+#include "tsv.h"
 #include "support.h"
-
-#define PRIME_1 UINT64_C(0x9e3779b185ebca87)
-#define PRIME_2 UINT64_C(0xc2b2ae3d27d4eb4f)
-#define PRIME_3 UINT64_C(0x165667b19e3779f9)
-#define PRIME_4 UINT64_C(0x85ebca77c2b2ae63)
-#define PRIME_5 UINT64_C(0x27d4eb2f165667c5)
-
-static uint64_t
-rotate(uint64_t x, unsigned by)
-{
-	return x << by | x >> (64 - by);
-}
-
-static uint64_t
-xxh_round(uint64_t lane, uint64_t input)
-{
-	return rotate(lane + input * PRIME_2, 31) * PRIME_1;
-}
-
-/* Steps 1 to 3 of the specification: whole stripes of 32 bytes. */
-static uint64_t
-xxh_stripes(const uint8_t **at, size_t *left, uint64_t seed)
-{
-	uint64_t	lane[4] = {seed + PRIME_1 + PRIME_2, seed + PRIME_2, seed, seed - PRIME_1};
-	uint64_t	hash;
-	unsigned	i;
-
-	for (; *left >= 32; *left -= 32)
-		for (i = 0; i < 4; i++, *at += 8)
-			lane[i] = xxh_round(lane[i], bf_load_le(*at, 8));
-	hash = rotate(lane[0], 1) + rotate(lane[1], 7) + rotate(lane[2], 12) +
-		rotate(lane[3], 18);
-	for (i = 0; i < 4; i++)
-		hash = (hash ^ xxh_round(0, lane[i])) * PRIME_1 + PRIME_4;
-	return hash;
-}
-
-static uint64_t
-xxh64(const uint8_t *at, size_t length, uint64_t seed)
-{
-	size_t		left = length;
-	uint64_t	hash = length >= 32 ? xxh_stripes(&at, &left, seed) : seed + PRIME_5;
-
-	hash += length;
-	for (; left >= 8; left -= 8, at += 8)
-		hash = rotate(hash ^ xxh_round(0, bf_load_le(at, 8)), 27) * PRIME_1 + PRIME_4;
-	for (; left >= 4; left -= 4, at += 4)
-		hash = rotate(hash ^ bf_load_le(at, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
-	for (; left > 0; left--, at++)
-		hash = rotate(hash ^ *at * PRIME_5, 11) * PRIME_1;
-	hash = (hash ^ hash >> 33) * PRIME_2;
-	hash = (hash ^ hash >> 29) * PRIME_3;
-	return hash ^ hash >> 32;
-}
 
 static void
 fill_random(uint8_t *bytes, size_t length, uint64_t seed)
@@ -75,34 +19,47 @@ fill_random(uint8_t *bytes, size_t length, uint64_t seed)
 		bytes[i] = (uint8_t) next_random(&seed);
 }
 
-static void
-test_hash(void)
+/* Whether the probes of a hash lead to these bits of its block, joined by commas. */
+static bool
+probes_are(uint64_t hash, unsigned log2_block_bits, const char *bits)
 {
-	uint8_t		bytes[1000];
-	uint64_t	random = 5;
-	bool		holds = true;
-	size_t		i;
+	unsigned	i = 0;
 
-	for (i = 0; i < sizeof bytes; i++)
-		bytes[i] = (uint8_t) (i * 7 + 3);
-	ok(bf_hash(NULL, 0, 0) == UINT64_C(0xef46db3751d8e999),
-	   "the hash of no bytes, which may be NULL, is the published one");
-	ok(bf_hash("abc", 3, 42) == UINT64_C(0x13c1d910702770e6) &&
-	   bf_hash(bytes, 1000, UINT64_C(0xdeadbeefcafebabe)) ==
-	   UINT64_C(0xe9d57553e8fa6cfe),
-	   "the hashes of FORMAT.md come out");
-	for (i = 0; i <= 300; i++)
+	for (; bits != NULL; bits = strchr(bits, ','))
 	{
-		uint8_t    *copy = allocate(i + 8);
-		size_t		shift = i % 8;
-		uint64_t	seed = next_random(&random);
-
-		fill_random(copy, i + 8, i);
-		holds &= check(bf_hash(copy + shift, i, seed) == xxh64(copy + shift, i, seed),
-					   "length %zu", i);
-		free(copy);
+		bits += *bits == ',';
+		if (bf_probe_bit(bf_probe(hash, i++), log2_block_bits) != strtoul(bits, NULL, 10))
+			return false;
 	}
-	ok(holds, "hashes are XXH64 for lengths 0 to 300 at any alignment");
+	return true;
+}
+
+/* Texts and bytes of all lengths up to 100 are among the keys, and some long ones. */
+static void
+test_keys(void)
+{
+	tsv		   *table = tsv_open("keys.tsv");
+	bool		hashes = true;
+	bool		places = true;
+	unsigned	count = 0;
+
+	for (; tsv_next(table); count++)
+	{
+		const char *name = tsv_text(table, "key_hex");
+		size_t		length;
+		uint8_t    *bytes = hex_bytes(name, &length);
+		uint64_t	hash = tsv_hex_number(table, "hash_hex");
+
+		hashes &= check(bf_hash(bytes, length, tsv_number(table, "seed")) == hash, "%s", name);
+		places &= check(bf_block_of(hash, (uint32_t) tsv_number(table, "blocks")) == tsv_number(table, "block") &&
+						bf_part_of(hash, (uint32_t) tsv_number(table, "parts")) == tsv_number(table, "part") &&
+						probes_are(hash, (unsigned) tsv_number(table, "log2_block_bits"), tsv_text(table, "bits")), "%s", name);
+		free(bytes);
+	}
+	tsv_close(table);
+	ok(hashes && count > 500, "keys.tsv: the hash of each of %u keys", count);
+	ok(places, "and its block, part and bits");
+	ok(bf_hash(NULL, 0, 0) == UINT64_C(0xef46db3751d8e999), "the hash of no bytes, which may be NULL, is the published one");
 }
 
 /* Sixty-four words, hashed alone, together, and as the bytes that they are. */
@@ -123,7 +80,7 @@ test_words(void)
 	for (i = 0; i < 64; i++)
 	{
 		bf_store_le(bytes, 8, words[i]);
-		alone &= bf_hash_word(words[i], random) == xxh64(bytes, 8, random);
+		alone &= bf_hash_word(words[i], random) == bf_hash(bytes, 8, random);
 		many &= together[i] == bf_hash_word(words[i], random);
 	}
 	ok(alone, "the hash of a word is that of its 8 bytes, the least first");
@@ -165,8 +122,8 @@ test_checksum(void)
 	fill_random(bytes, longest, 1);
 	for (i = 0; i < sizeof lengths / sizeof *lengths; i++)
 		holds &= check(bf_checksum(bytes, 56, bytes + 56, lengths[i], NULL) ==
-					   xxh64(bytes, 56 + lengths[i], 0), "length %zu", lengths[i]);
-	ok(holds, "the checksum is XXH64 of the two pieces as one");
+					   bf_hash(bytes, 56 + lengths[i], 0), "length %zu", lengths[i]);
+	ok(holds, "the checksum is the hash of the two pieces as one");
 	free(bytes);
 }
 
@@ -312,7 +269,7 @@ test_evenness(void)
 int
 main(void)
 {
-	test_hash();
+	test_keys();
 	test_words();
 	test_probes();
 	test_checksum();

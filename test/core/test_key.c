@@ -42,7 +42,7 @@ integer_is(int64_t value, const char *hex)
 {
 	uint8_t    *bytes = allocate(8);
 	size_t		length;
-	uint8_t    *wanted = from_hex(hex, &length);
+	uint8_t    *wanted = hex_bytes(hex, &length);
 	bool		same = bf_key_integer(value, bytes) == 8 && memcmp(bytes, wanted, 8) == 0;
 
 	free(wanted);
@@ -129,8 +129,8 @@ mac_is(const char *address, const char *key)
 {
 	size_t		length;
 	size_t		wanted_length;
-	uint8_t    *from = from_hex(address, &length);
-	uint8_t    *wanted = from_hex(key, &wanted_length);
+	uint8_t    *from = hex_bytes(address, &length);
+	uint8_t    *wanted = hex_bytes(key, &wanted_length);
 	uint8_t    *bytes = allocate(wanted_length);
 	bool		same = bf_key_macaddr(from, length, bytes) == wanted_length &&
 		memcmp(bytes, wanted, wanted_length) == 0;
@@ -192,54 +192,6 @@ test_numeric(void)
 	ok(holds, "numerics are written in their shortest plain form");
 }
 
-/* A random decimal: its canonical form, and the same with zeros around it. */
-static void
-random_decimal(uint64_t *random, char *shortest, char *longer)
-{
-	uint64_t	r = next_random(random);
-	unsigned	digits = 1 + (unsigned) (r % 20);
-	unsigned	fraction = (unsigned) (r >> 8) % 20;
-	char		integer_part[24];
-	char		fraction_part[24];
-	unsigned	i;
-
-	for (i = 0; i < digits; i++)
-		integer_part[i] = (char) ('0' + next_random(random) % 10);
-	integer_part[digits] = '\0';
-	if (integer_part[0] == '0')
-		integer_part[0] = '1';
-	for (i = 0; i < fraction; i++)
-		fraction_part[i] = (char) ('0' + next_random(random) % 10);
-	fraction_part[fraction] = '\0';
-	if (fraction > 0 && fraction_part[fraction - 1] == '0')
-		fraction_part[fraction - 1] = '7';
-	sprintf(shortest, "%s%s%s%s", r >> 63 ? "-" : "", integer_part,
-			fraction > 0 ? "." : "", fraction_part);
-	sprintf(longer, "%s%.*s%s.%s%.*s", r >> 63 ? "-" : "", (int) (r >> 16 & 7),
-			"0000000", integer_part, fraction_part, 1 + (int) (r >> 20 & 7), "00000000");
-}
-
-static void
-test_random_numeric(void)
-{
-	uint64_t	random = 9;
-	bool		same = true;
-	bool		stays = true;
-	unsigned	i;
-
-	for (i = 0; i < 20000; i++)
-	{
-		char		shortest[64];
-		char		longer[96];
-
-		random_decimal(&random, shortest, longer);
-		same &= numeric_is(longer, shortest);
-		stays &= numeric_is(shortest, shortest);
-	}
-	ok(same, "zeros around a number do not change its key");
-	ok(stays, "a key in its shortest form stays as it is");
-}
-
 /* A row's bytes of columns that are given as type, hex, type, hex ..., 0. */
 static size_t
 row_bytes(uint8_t *bytes, const unsigned *types, const char *const *columns)
@@ -249,7 +201,7 @@ row_bytes(uint8_t *bytes, const unsigned *types, const char *const *columns)
 	for (; *types != 0; types++, columns++)
 	{
 		size_t		own;
-		uint8_t    *column = from_hex(*columns, &own);
+		uint8_t    *column = hex_bytes(*columns, &own);
 
 		length += bf_key_row_head(*types, (uint32_t) own, bytes + length);
 		memcpy(bytes + length, column, own);
@@ -268,7 +220,7 @@ test_row(void)
 	uint8_t    *bytes = allocate(24);
 	size_t		length = row_bytes(bytes, types, columns);
 	size_t		wanted_length;
-	uint8_t    *wanted_bytes = from_hex(wanted, &wanted_length);
+	uint8_t    *wanted_bytes = hex_bytes(wanted, &wanted_length);
 	const uint8_t *at = bytes;
 	bf_row_column column;
 	bool		holds = true;
@@ -350,6 +302,5 @@ main(void)
 	test_row();
 	test_row_types();
 	test_numeric();
-	test_random_numeric();
 	return tap_done();
 }

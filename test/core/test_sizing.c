@@ -1,8 +1,6 @@
 /*
  * test_sizing.c
- *	  How large filters are, and that they keep the rate that they are made for.
- *
- * The program's argument is the table of pinned sizes, sizes.tsv.
+ *	  How large filters are, pinned by sizes.tsv, and that they keep the rate that they are made for.
  */
 #include <float.h>
 #include <math.h>
@@ -10,6 +8,7 @@
 #include "bf_hash.h"
 #include "bf_sizing.h"
 #include "tap.h"
+#include "tsv.h"
 #include "support.h"
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
@@ -33,26 +32,26 @@ rate_between(unsigned i, unsigned count)
 }
 
 static void
-test_golden(const char *path)
+test_golden(void)
 {
-	table		t = table_read(path);
+	tsv		   *table = tsv_open("../core/sizes.tsv");
 	bool		holds = true;
-	size_t		row;
+	unsigned	rows = 0;
 
-	for (row = 0; row < t.rows; row++)
+	for (; tsv_next(table); rows++)
 	{
-		uint64_t	n = table_number(&t, row, "n");
-		const char *p = table_text(&t, row, "p");
+		uint64_t	n = tsv_number(table, "n");
+		const char *p = tsv_text(table, "p");
 		bf_sizing	sizing;
 
 		holds &= check(bf_size_for_rate(n, strtod(p, NULL), &sizing) &&
-					   sizing.geometry.blocks == table_number(&t, row, "blocks") &&
-					   sizing.geometry.log2_block_bits == table_number(&t, row, "log2_block_bits") &&
-					   sizing.geometry.probes == table_number(&t, row, "k"),
+					   sizing.geometry.blocks == tsv_number(table, "blocks") &&
+					   sizing.geometry.log2_block_bits == tsv_number(table, "log2_block_bits") &&
+					   sizing.geometry.probes == tsv_number(table, "k"),
 					   "n = %" PRIu64 ", p = %s", n, p);
 	}
-	ok(t.rows > 200 && holds, "%zu filters have their pinned sizes", t.rows);
-	table_free(&t);
+	tsv_close(table);
+	ok(rows > 200 && holds, "%u filters have their pinned sizes", rows);
 }
 
 /* The least bits per key for p in large blocks of this size, by bisection. */
@@ -350,29 +349,6 @@ test_bits(void)
 	ok(!fits, "2^64 - 1 bits do not fit");
 }
 
-static void
-test_limits(void)
-{
-	static const uint32_t most[] = {
-		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
-	};
-	bool		holds = true;
-	unsigned	i;
-
-	for (i = 0; i < COUNT(most); i++)
-	{
-		bf_sizing	s = {{most[i], 9 + i, 7}, 1, 0.5, 0.5};
-
-		holds &= bf_sizing_fits(&s) &&
-			bf_sizing_bytes(&s) == 64 + ((uint64_t) most[i] << (6 + i));
-		s.geometry.blocks++;
-		holds &= !bf_sizing_fits(&s);
-		s.geometry.blocks = UINT64_C(0x100000000) + 1;
-		holds &= !bf_sizing_fits(&s);
-	}
-	ok(holds, "the most blocks of FORMAT.md fit, one more does not, 2^32 + 1 does not");
-}
-
 /*
  * A rate that was computed is in the header, and so in the bytes: it is the same
  * wherever it was computed.  Configuration gcc-387 has the other digits of 32-bit x86.
@@ -539,11 +515,9 @@ test_capacity(void)
 }
 
 int
-main(int count, char **arguments)
+main(void)
 {
-	if (count != 2)
-		return 2;
-	test_golden(arguments[1]);
+	test_golden();
 	test_excess();
 	test_size();
 	test_promise();
@@ -552,7 +526,6 @@ main(int count, char **arguments)
 	test_unreachable();
 	test_validity();
 	test_bits();
-	test_limits();
 	test_stored_rates();
 	test_header();
 	test_part_capacity();

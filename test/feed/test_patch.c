@@ -211,7 +211,10 @@ compare_position(void *state, uint32_t part, uint64_t position)
 	want->seen++;
 }
 
-/* Each bit changed is found by the checksum: fuzz_patch.c has what comes under one that fits again. */
+/*
+ * Each bit changed is found by the checksum, which is of all bytes however many there are: fuzz_patch.c
+ * has what comes under one that fits again.
+ */
 static void
 check_damage(const uint8_t *bytes, size_t length, const feed_part *part)
 {
@@ -222,7 +225,7 @@ check_damage(const uint8_t *bytes, size_t length, const feed_part *part)
 
 	need(damaged != NULL, "memory");
 	memcpy(damaged, bytes, length);
-	for (bit = 0; bit < 8 * length && bit < 40000; bit++)
+	for (bit = 0; bit < 8 * length; bit++)
 	{
 		damaged[bit / 8] ^= (uint8_t) (1 << bit % 8);
 		found &= check(feed_patch_read(damaged, length, part, 1, &patch) != NULL, "bit %zu", bit);
@@ -232,15 +235,29 @@ check_damage(const uint8_t *bytes, size_t length, const feed_part *part)
 	free(damaged);
 }
 
+/* A set of these positions of one part, whose memory the caller frees. */
+static uint8_t *
+written(const feed_part *part, uint64_t *positions, size_t *count, size_t *length)
+{
+	feed_patch	made = {FEED_SET, 7, {0}, 7, 9, 0, 0, 0, NULL, 0};
+	feed_change change = {positions, 0, NULL, NULL};
+	uint8_t    *bytes;
+
+	*count = change.count = feed_patch_sort(positions, *count);
+	*length = feed_patch_write(&made, part, &change, 1, NULL);
+	bytes = malloc(*length);
+	need(bytes != NULL, "memory");
+	feed_patch_write(&made, part, &change, 1, bytes);
+	return bytes;
+}
+
 static void
 check_random(unsigned width, uint32_t blocks, size_t count)
 {
 	uint64_t	random = width + count;
 	uint64_t   *positions = malloc((count + 1) * sizeof *positions);
 	feed_part	part = make_part(width, blocks);
-	feed_patch	made = {FEED_SET, 7, {0}, 7, 9, 0, 0, 0, NULL, 0};
 	feed_patch	read;
-	feed_change change = {positions, 0, NULL, NULL};
 	expected	want = {positions, 0, 0, true};
 	size_t		length;
 	uint8_t    *bytes;
@@ -249,17 +266,14 @@ check_random(unsigned width, uint32_t blocks, size_t count)
 	need(positions != NULL, "memory");
 	for (i = 0; i < count; i++)
 		positions[i] = next_random(&random) % ((uint64_t) blocks << width);
-	want.count = change.count = feed_patch_sort(positions, count);
-	length = feed_patch_write(&made, &part, &change, 1, NULL);
-	bytes = malloc(length);
-	need(bytes != NULL, "memory");
-	feed_patch_write(&made, &part, &change, 1, bytes);
+	want.count = count;
+	bytes = written(&part, positions, &want.count, &length);
 	ok(feed_patch_read(bytes, length, &part, 1, &read) == NULL, "%zu positions of %u blocks are a patch of %zu bytes",
-		 change.count, blocks, length);
+	   want.count, blocks, length);
 	feed_patch_each(&read, NULL, compare_position, &want);
 	ok(want.same && want.seen == want.count && read.positions == want.count && read.from == 7 && read.to == 9,
 	   "and come back");
-	if (count > 0)
+	if (count > 0 && length < 1000)
 		check_damage(bytes, length, &part);
 	free(bytes);
 	free(positions);
@@ -276,8 +290,7 @@ check_size(void)
 	static uint64_t positions[KEYS * PROBES];
 	uint64_t	random = 1;
 	feed_part	part = make_part(WIDTH, BLOCKS);
-	feed_patch	made = {FEED_SET, 7, {0}, 7, 9, 0, 0, 0, NULL, 0};
-	feed_change change = {positions, 0, NULL, NULL};
+	feed_patch	read;
 	uint8_t    *bytes;
 	size_t		count = 0;
 	size_t		length;
@@ -293,12 +306,8 @@ check_size(void)
 			if (next_random(&random) % 2 == 0)
 				positions[count++] = block << WIDTH | next_random(&random) % (1 << WIDTH);
 	}
-	change.count = feed_patch_sort(positions, count);
-	length = feed_patch_write(&made, &part, &change, 1, NULL);
-	bytes = malloc(length);
-	need(bytes != NULL, "memory");
-	feed_patch_write(&made, &part, &change, 1, bytes);
-	ok(feed_patch_read(bytes, length, &part, 1, &made) == NULL, "a thousand keys are a patch");
+	bytes = written(&part, positions, &count, &length);
+	ok(feed_patch_read(bytes, length, &part, 1, &read) == NULL, "a thousand keys are a patch");
 	ok(length <= 7 * KEYS, "a new key takes at most 7 bytes: %.2f", (double) length / KEYS);
 	free(bytes);
 }

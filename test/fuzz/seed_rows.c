@@ -7,30 +7,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support.h"
+#include "files.h"
+#include "tsv.h"
 
 int
 main(int count, char **arguments)
 {
-	table		t;
+	tsv		   *table;
 	size_t		row;
 
 	if (count != 4)
 		return 2;
-	t = table_read(arguments[1]);
-	for (row = 0; row < t.rows; row++)
+	table = tsv_open(arguments[1]);
+	for (row = 0; tsv_next(table); row++)
 	{
 		char		path[4096];
 		size_t		length;
-		uint8_t    *bytes = from_hex(table_text(&t, row, arguments[2]), &length);
-		FILE	   *file;
+		uint8_t    *bytes = tsv_bytes(table, arguments[2], &length);
 
 		snprintf(path, sizeof path, "%s/%s-%zu", arguments[3], arguments[2], row);
-		file = fopen(path, "wb");
-		if (file == NULL || fwrite(bytes, 1, length, file) != length || fclose(file) != 0)
-			return 2;
+		write_file(path, bytes, length);
 		free(bytes);
 	}
-	table_free(&t);
+	tsv_close(table);
 	return 0;
 }

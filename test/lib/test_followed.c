@@ -32,7 +32,7 @@
 #define KEYS 3000
 #define MORE 1000				/* that come in later */
 #define PARTS 3
-#define ANNOUNCED 300			/* keys that come one by one */
+#define ANNOUNCED 100			/* keys that come one by one */
 
 extern int	__real_clock_gettime(clockid_t clock, struct timespec *time);
 extern int	__wrap_clock_gettime(clockid_t clock, struct timespec *time);
@@ -102,6 +102,36 @@ opened(const char *name, unsigned flags)
 
 	need(code == BLOOMFILTER_OK, code < 0 ? detail.text : "opened");
 	return filter;
+}
+
+/* What a test watches, and who reads it; clocks stand still meanwhile. */
+static bloomfilter_watched *watched;
+static bloomfilter_reader *reader;
+
+static void
+begin_watching(unsigned flags)
+{
+	stop_clocks();
+	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
+		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+}
+
+static void
+end_watching(void)
+{
+	bloomfilter_reader_close(reader);
+	bloomfilter_watched_close(watched);
+	standing.tv_sec = 0;
+}
+
+/* What the filter of now says of an integer. */
+static int
+asked(int64_t key)
+{
+	int			answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), key);
+
+	bloomfilter_reader_leave(reader);
+	return answer;
 }
 
 /* ------------------------------------------------------------------------
@@ -574,25 +604,13 @@ check_changed_texts(void)
 static void
 check_watched_changes(void)
 {
-	bloomfilter_watched *watched;
-	bloomfilter_reader *reader = NULL;
-	int			answer;
-
-	stop_clocks();
 	make_tracked_list(path, few);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(BLOOMFILTER_COPY);
 	put_change(path, (const uint8_t[8]) {1}, 8, 9, false);
-	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
-	bloomfilter_reader_leave(reader);
-	same(answer, 1, "a copy doesn't know of a change");
+	same(asked(1), 1, "a copy doesn't know of a change");
 	pass(1000);
-	answer = bloomfilter_contains_int64(bloomfilter_reader_enter(reader), 1);
-	bloomfilter_reader_leave(reader);
-	same(answer, 0, "the next look finds it");
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-	standing.tv_sec = 0;
+	same(asked(1), 0, "the next look finds it");
+	end_watching();
 }
 
 /* ------------------------------------------------------------------------
@@ -752,15 +770,6 @@ check_status(void)
  * Watching
  * ------------------------------------------------------------------------ */
 
-static bool
-finds(bloomfilter_reader *reader, int64_t key)
-{
-	bool		found = count_missing(bloomfilter_reader_enter(reader), key, key) == 0;
-
-	bloomfilter_reader_leave(reader);
-	return found;
-}
-
 /* A key of many that few denies. */
 static int64_t
 new_key(void)
@@ -775,16 +784,12 @@ new_key(void)
 static void
 check_watched(unsigned flags, bool tell, const char *what)
 {
-	bloomfilter_watched *watched = NULL;
-	bloomfilter_reader *reader = NULL;
 	const bloomfilter *held;
 	int64_t		key = new_key();
 	bool		told = tell && flags == 0;
 
-	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, flags, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(flags);
 	held = bloomfilter_reader_enter(reader);
 	if (tell)
 		put_word(path, FEED_SUPERSEDED, 1);
@@ -792,70 +797,54 @@ check_watched(unsigned flags, bool tell, const char *what)
 	same(bloomfilter_contains_int64(held, key), 0, "%s: who is inside keeps the old one", what);
 	bloomfilter_reader_leave(reader);
 	pass(20);
-	same(finds(reader, key), told, "%s: after 20 ms", what);
+	same(asked(key), told, "%s: after 20 ms", what);
 	pass(1000);
-	ok(finds(reader, key), "%s: after a second the new one has come by itself", what);
+	same(asked(key), 1, "%s: after a second the new one has come by itself", what);
 	same(bloomfilter_watched_error(watched, NULL), BLOOMFILTER_OK, "%s: without an error", what);
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-	standing.tv_sec = 0;
+	end_watching();
 }
 
 /* The follower was killed before it gave the new file its name, and comes again. */
 static void
 check_superseded_by_none(void)
 {
-	bloomfilter_watched *watched = NULL;
-	bloomfilter_reader *reader = NULL;
 
-	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(0);
 	put_word(path, FEED_SUPERSEDED, 1);
 	pass(20);
-	same(finds(reader, 1), 1, "superseded by none: the file is asked on");
+	same(asked(1), 1, "superseded by none: the file is asked on");
 	put_keys(path, many, 200);
 	put_word(path, FEED_SUPERSEDED, 0);
-	ok(finds(reader, new_key()), "superseded by none: and has what comes");
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-	standing.tv_sec = 0;
+	same(asked(new_key()), 1, "superseded by none: and has what comes");
+	end_watching();
 }
 
 static void
 check_watched_serial(void)
 {
-	bloomfilter_watched *watched = NULL;
-	bloomfilter_reader *reader = NULL;
 
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, BLOOMFILTER_COPY, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(BLOOMFILTER_COPY);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "a copy of a list that stays");
 	put_keys(path, many, 200);
 	same(bloomfilter_watched_reload(watched, NULL), 1, "a copy is made anew when bits came");
 	same(count_missing(bloomfilter_reader_enter(reader), 1, KEYS + MORE), 0, "and has them");
 	bloomfilter_reader_leave(reader);
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK, "watched");
+	end_watching();
+	begin_watching(0);
 	put_word(path, FEED_SERIAL, 300);
 	same(bloomfilter_watched_reload(watched, NULL), 0, "what is mapped needs no reload for it");
-	bloomfilter_watched_close(watched);
+	end_watching();
 }
 
 static void
 check_watched_damage(void)
 {
-	bloomfilter_watched *watched = NULL;
-	bloomfilter_reader *reader = NULL;
 	bloomfilter_detail detail;
 
-	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
+	begin_watching(0);
 	unlink(path);
 	same(bloomfilter_watched_reload(watched, &detail), BLOOMFILTER_ERR_SYSTEM, "gone: %s", detail.text);
 	make_list(path, many, NULL);
@@ -867,40 +856,32 @@ check_watched_damage(void)
 	bloomfilter_reader_leave(reader);
 	make_list(path, many, NULL);
 	pass(1000);
-	ok(finds(reader, new_key()), "a right one is taken");
-	standing.tv_sec = 0;
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
+	same(asked(new_key()), 1, "a right one is taken");
+	end_watching();
 }
 
 /* A child has no thread of its parent, and needs none. */
 static void
 check_fork(void)
 {
-	bloomfilter_watched *watched = NULL;
-	bloomfilter_reader *reader = NULL;
 	int64_t		key = new_key();
 	pid_t		child;
 	int			status = 0;
 
-	stop_clocks();
 	make_list(path, few, NULL);
-	need(bloomfilter_watched_open(path, 0, NULL, &watched, NULL) == BLOOMFILTER_OK &&
-		 bloomfilter_reader_open(watched, &reader) == BLOOMFILTER_OK, "watched");
-	need(!finds(reader, key), "a new key");
+	begin_watching(0);
+	need(asked(key) == 0, "a new key");
 	make_list(path, many, NULL);
 	fflush(stdout);
 	child = fork();
 	need(child >= 0, "fork");
 	pass(1000);
 	if (child == 0)
-		_exit(finds(reader, key) ? 0 : 1);
+		_exit(asked(key) == 1 ? 0 : 1);
 	need(waitpid(child, &status, 0) == child, "child");
 	same(status, 0, "a child sees a new file by itself");
-	ok(finds(reader, key), "and so does its parent");
-	bloomfilter_reader_close(reader);
-	bloomfilter_watched_close(watched);
-	standing.tv_sec = 0;
+	same(asked(key), 1, "and so does its parent");
+	end_watching();
 }
 
 int

@@ -84,14 +84,22 @@ __wrap_strndup(const char *text, size_t size)
 
 /* What the operations below work on. */
 static bloomfilter *single;
-static bloomfilter *empty;
 static bloomfilter *changed;
 static bloomfilter *set;
 static const char *single_path;
 static const char *set_path;
 
-/* An operation's code; what it made is freed. */
-typedef int (*operation) (void);
+/* Calls of the library, whose code each gives; what it made is freed. */
+typedef struct operation
+{
+	const char *name;
+	int			(*run) (const struct operation *what);
+	const char *const *path;
+	unsigned	flags;
+	uint64_t	n;
+	uint32_t	parts;
+	bloomfilter *const *written;
+} operation;
 
 static int
 closed(int code, bloomfilter *filter)
@@ -101,43 +109,16 @@ closed(int code, bloomfilter *filter)
 }
 
 static int
-open_single(void)
+open_file(const operation *what)
 {
 	bloomfilter *filter = NULL;
-	int			code = bloomfilter_open(single_path, 0, &filter, NULL);
+	int			code = bloomfilter_open(*what->path, what->flags, &filter, NULL);
 
 	return closed(code, filter);
 }
 
 static int
-open_copy(void)
-{
-	bloomfilter *filter = NULL;
-	int			code = bloomfilter_open(single_path, BLOOMFILTER_COPY, &filter, NULL);
-
-	return closed(code, filter);
-}
-
-static int
-open_set(void)
-{
-	bloomfilter *filter = NULL;
-	int			code = bloomfilter_open(set_path, 0, &filter, NULL);
-
-	return closed(code, filter);
-}
-
-static int
-open_set_copy(void)
-{
-	bloomfilter *filter = NULL;
-	int			code = bloomfilter_open(set_path, BLOOMFILTER_COPY, &filter, NULL);
-
-	return closed(code, filter);
-}
-
-static int
-open_memory(void)
+open_memory(const operation *what)
 {
 	bloomfilter *filter = NULL;
 	const void *bytes;
@@ -145,18 +126,18 @@ open_memory(void)
 	int			code;
 
 	bloomfilter_get_bytes(single, 0, &bytes, &length);
-	code = bloomfilter_open_memory(bytes, length, BLOOMFILTER_COPY, &filter, NULL);
+	code = bloomfilter_open_memory(bytes, length, what->flags, &filter, NULL);
 	return closed(code, filter);
 }
 
 static int
-build(bloomfilter_builder *builder, int code)
+build(const operation *what)
 {
+	bloomfilter_builder *builder = NULL;
 	bloomfilter *filter = NULL;
+	int			code = bloomfilter_builder_create(what->n, 0.01, 0, what->parts, &builder);
 	int64_t		key;
 
-	if (code != BLOOMFILTER_OK)
-		return code;
 	for (key = 1; code == BLOOMFILTER_OK && key <= KEYS; key++)
 		code = bloomfilter_builder_add_int64(builder, key);
 	if (code == BLOOMFILTER_OK)
@@ -166,51 +147,18 @@ build(bloomfilter_builder *builder, int code)
 }
 
 static int
-build_single(void)
+write_to_file(const operation *what)
 {
-	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, 1, &builder);
-
-	return build(builder, code);
-}
-
-static int
-build_unsized(void)
-{
-	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create(0, 0.01, 0, 1, &builder);
-
-	return build(builder, code);
-}
-
-static int
-build_set(void)
-{
-	bloomfilter_builder *builder = NULL;
-	int			code = bloomfilter_builder_create(KEYS, 0.01, 0, 3, &builder);
-
-	return build(builder, code);
-}
-
-static int
-write_single(void)
-{
-	return bloomfilter_write(single, single_path, NULL);
-}
-
-static int
-write_set(void)
-{
-	return bloomfilter_write(set, set_path, NULL);
+	return bloomfilter_write(*what->written, *what->path, NULL);
 }
 
 /* Opens, replaces and reads; the file is changed and back for the next time. */
 static int
-watched(void)
+watched(const operation *what)
 {
 	bloomfilter_watched *filter = NULL;
 	bloomfilter_reader *reader = NULL;
-	int			code = bloomfilter_watched_open(single_path, 0, NULL, &filter, NULL);
+	int			code = bloomfilter_watched_open(*what->path, what->flags, NULL, &filter, NULL);
 
 	if (code == BLOOMFILTER_OK)
 		code = bloomfilter_reader_open(filter, &reader);
@@ -233,7 +181,7 @@ watched(void)
 
 /* Lets the n-th allocation fail, for each n until none does. */
 static void
-exhaust(const char *name, operation run)
+exhaust(const operation *what)
 {
 	int			entries = count_entries(scratch());
 	int			wrong = 0;
@@ -245,22 +193,21 @@ exhaust(const char *name, operation run)
 
 		left = n;
 		has_failed = false;
-		code = run();
+		code = what->run(what);
 		left = -1;
 		wrong += code != (has_failed ? BLOOMFILTER_ERR_NO_MEMORY : BLOOMFILTER_OK);
 		if (!has_failed || n > 10000)
 			break;
 	}
-	same(wrong, 0, "%s: each of %ld allocations fails", name, n);
-	ok(n > 0 && n <= 10000, "%s ends well when none does", name);
-	same(count_entries(scratch()), entries, "%s leaves no file", name);
+	same(wrong, 0, "%s: each of %ld allocations fails", what->name, n);
+	ok(n > 0 && n <= 10000, "%s ends well when none does", what->name);
+	same(count_entries(scratch()), entries, "%s leaves no file", what->name);
 }
 
 static void
 prepare(void)
 {
 	single = make_range(KEYS, 1, 1, KEYS);
-	empty = make_range(KEYS, 1, 1, 0);
 	changed = make_range(KEYS, 1, 1, KEYS + 5);
 	set = make_range(KEYS, 3, 1, KEYS);
 	single_path = scratch_path("single.bloom");
@@ -275,7 +222,6 @@ clean_up(void)
 	unlink(single_path);
 	unlink(set_path);
 	bloomfilter_close(single);
-	bloomfilter_close(empty);
 	bloomfilter_close(changed);
 	bloomfilter_close(set);
 }
@@ -283,18 +229,24 @@ clean_up(void)
 int
 main(void)
 {
+	const operation operations[] = {
+		{.name = "open a file", .run = open_file, .path = &single_path},
+		{.name = "open a copy", .run = open_file, .path = &single_path, .flags = BLOOMFILTER_COPY},
+		{.name = "open a set", .run = open_file, .path = &set_path},
+		{.name = "open a copy of a set", .run = open_file, .path = &set_path, .flags = BLOOMFILTER_COPY},
+		{.name = "open memory", .run = open_memory, .flags = BLOOMFILTER_COPY},
+		{.name = "build", .run = build, .n = KEYS, .parts = 1},
+		{.name = "build of unknown size", .run = build, .parts = 1},
+		{.name = "build a set", .run = build, .n = KEYS, .parts = 3},
+		{.name = "write a file", .run = write_to_file, .written = &single, .path = &single_path},
+		{.name = "write a set", .run = write_to_file, .written = &set, .path = &set_path},
+		{.name = "watched", .run = watched, .path = &single_path}
+	};
+	size_t		i;
+
 	prepare();
-	exhaust("open a file", open_single);
-	exhaust("open a copy", open_copy);
-	exhaust("open a set", open_set);
-	exhaust("open a copy of a set", open_set_copy);
-	exhaust("open memory", open_memory);
-	exhaust("build", build_single);
-	exhaust("build of unknown size", build_unsized);
-	exhaust("build a set", build_set);
-	exhaust("write a file", write_single);
-	exhaust("write a set", write_set);
-	exhaust("watched", watched);
+	for (i = 0; i < sizeof operations / sizeof operations[0]; i++)
+		exhaust(&operations[i]);
 	clean_up();
 	return tap_done();
 }

@@ -40,23 +40,51 @@ write_part(const bloomfilter *set, uint32_t index, const char *name)
 	write_file(in_folder(name), bytes, length);
 }
 
+/* In batches, of integers and of their bytes: the same answers as one by one, and the same errors. */
 static void
-check_answers(const bloomfilter *set)
+check_batches(const bloomfilter *set)
 {
 	int64_t		keys[2000];
+	uint8_t		bytes[2000][8];
+	bloomfilter_slice slices[2000];
 	uint8_t		found[2000];
-	bloomfilter_info info;
-	bloomfilter_info part;
+	uint8_t		found_bytes[2000];
+	size_t		answered = 9;
 	int			different = 0;
 	int			i;
 
 	for (i = 0; i < 2000; i++)
+	{
 		keys[i] = KEYS - 1000 + i;
-	same(bloomfilter_contains_int64_batch(set, keys, 2000, found, NULL), BLOOMFILTER_OK, "batch of a set");
+		slices[i].bytes = bytes[i];
+		slices[i].length = bf_key_integer(keys[i], bytes[i]);
+	}
+	same(bloomfilter_contains_int64_batch(set, keys, 2000, found, &answered), BLOOMFILTER_OK, "batch of integers");
+	same((long long) answered, 2000, "answers all");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, slices, 2000, found_bytes, &answered),
+		 BLOOMFILTER_OK, "batch of slices");
+	same((long long) answered, 2000, "answers all");
 	for (i = 0; i < 2000; i++)
-		different += found[i] != bloomfilter_contains_int64(set, keys[i]);
-	same(different, 0, "batch and single agree");
+		different += found[i] != bloomfilter_contains_int64(set, keys[i]) || found_bytes[i] != found[i];
+	same(different, 0, "both as single keys");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_TEXT, slices, 2000, found, &answered),
+		 BLOOMFILTER_ERR_KEY_TYPE, "slices of another type");
+	same((long long) answered, 0, "answers none");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_NONE, slices, 2000, found, &answered),
+		 BLOOMFILTER_ERR_ARGUMENT, "slices of no type");
+	same(bloomfilter_contains_batch(set, 99, slices, 2000, found, NULL),
+		 BLOOMFILTER_ERR_ARGUMENT, "slices of a type that is none");
+	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, slices, 0, found, &answered),
+		 BLOOMFILTER_OK, "no slices");
 	same(bloomfilter_contains(set, BLOOMFILTER_KEY_TEXT, "x", 1), BLOOMFILTER_ERR_KEY_TYPE, "another type");
+}
+
+static void
+check_info(const bloomfilter *set)
+{
+	bloomfilter_info info;
+	bloomfilter_info part;
+
 	bloomfilter_get_info(set, -1, &info, sizeof info);
 	ok(info.parts == PARTS && info.open_parts == PARTS && info.seed == 7 && info.capacity > KEYS &&
 	   info.estimated_keys > KEYS * 0.97 && info.estimated_keys < KEYS * 1.03 &&
@@ -65,39 +93,6 @@ check_answers(const bloomfilter *set)
 	ok(part.part == 2 && part.parts == PARTS && part.open_parts == 1 && part.bits_set < info.bits_set,
 	   "is of this part");
 	same(bloomfilter_get_info(set, PARTS, &part, sizeof part), BLOOMFILTER_ERR_ARGUMENT, "no part 3");
-}
-
-/* By their bytes: the same answers, and the same errors. */
-static void
-check_slices(const bloomfilter *set)
-{
-	uint8_t		bytes[2000][8];
-	bloomfilter_slice keys[2000];
-	uint8_t		found[2000];
-	size_t		answered = 9;
-	int			different = 0;
-	int			i;
-
-	for (i = 0; i < 2000; i++)
-	{
-		keys[i].bytes = bytes[i];
-		keys[i].length = bf_key_integer(KEYS - 1000 + i, bytes[i]);
-	}
-	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, keys, 2000, found, &answered),
-		 BLOOMFILTER_OK, "batch of slices");
-	same((long long) answered, 2000, "answers all");
-	for (i = 0; i < 2000; i++)
-		different += found[i] != bloomfilter_contains_int64(set, KEYS - 1000 + i);
-	same(different, 0, "slices and keys agree");
-	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_TEXT, keys, 2000, found, &answered),
-		 BLOOMFILTER_ERR_KEY_TYPE, "slices of another type");
-	same((long long) answered, 0, "answers none");
-	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_NONE, keys, 2000, found, &answered),
-		 BLOOMFILTER_ERR_ARGUMENT, "slices of no type");
-	same(bloomfilter_contains_batch(set, 99, keys, 2000, found, NULL),
-		 BLOOMFILTER_ERR_ARGUMENT, "slices of a type that is none");
-	same(bloomfilter_contains_batch(set, BLOOMFILTER_KEY_INTEGER, keys, 0, found, &answered),
-		 BLOOMFILTER_OK, "no slices");
 }
 
 static void
@@ -176,25 +171,28 @@ check_key_types(void)
 int
 main(void)
 {
+	bloomfilter *single = make_range(KEYS, 1, 1, KEYS);
 	bloomfilter *set = make_range(KEYS, PARTS, 1, KEYS);
 	bloomfilter *opened = NULL;
 
 	folder = scratch_path("set");
 	need(mkdir(folder, 0777) == 0, "folder");
-	check_answers(set);
-	check_slices(set);
+	check_batches(single);
+	check_batches(set);
+	check_info(set);
 	check_single_part(set);
 	unlink(in_folder("part"));
 	same(bloomfilter_write(set, in_folder("f"), NULL), BLOOMFILTER_OK, "a set is written");
 	same(count_entries(folder), 1, "as one file");
 	need(bloomfilter_open(in_folder("f"), 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
-	check_answers(opened);
-	check_slices(opened);
+	check_batches(opened);
+	check_info(opened);
 	bloomfilter_close(opened);
 	unlink(in_folder("f"));
 	check_no_files();
 	check_key_types();
 	rmdir(folder);
+	bloomfilter_close(single);
 	bloomfilter_close(set);
 	return tap_done();
 }

@@ -42,6 +42,20 @@ __wrap_fsync(int fd)
 	return -1;
 }
 
+static const char *folder;
+
+/* A path in the folder, until the fourth call after this one. */
+static const char *
+in_folder(const char *name)
+{
+	static char paths[4][700];
+	static unsigned next;
+	char	   *path = paths[next++ % 4];
+
+	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+	return path;
+}
+
 static bool
 file_is(const char *path, const bloomfilter *filter)
 {
@@ -79,14 +93,13 @@ write_with_limit(const bloomfilter *filter, const char *path, rlim_t limit)
 }
 
 static void
-check_single(const char *folder, const bloomfilter *a, const bloomfilter *b)
+check_single(const bloomfilter *a, const bloomfilter *b)
 {
-	char		path[600];
-	char		other[600];
+	const char *path = in_folder("f.bloom");
+	const char *other;
 	bloomfilter *opened;
 
-	snprintf(path, sizeof path, "%s/f.bloom", folder);
-	snprintf(other, sizeof other, "%s/f.bloom/g", folder);
+	other = in_folder("f.bloom/g");
 	same(bloomfilter_write(a, path, NULL), BLOOMFILTER_OK, "written");
 	ok(file_is(path, a), "byte for byte");
 	need(bloomfilter_open(path, 0, &opened, NULL) == BLOOMFILTER_OK, "opened");
@@ -102,37 +115,35 @@ check_single(const char *folder, const bloomfilter *a, const bloomfilter *b)
 }
 
 static void
-check_targets(const char *folder, const bloomfilter *filter)
+check_targets(const bloomfilter *filter)
 {
-	char		path[600];
-	char		inner[700];
+	const char *path = in_folder("d");
+	const char *inner;
 	char		name[301];
 
-	snprintf(path, sizeof path, "%s/d", folder);
-	snprintf(inner, sizeof inner, "%s/x", path);
+	inner = in_folder("d/x");
 	need(mkdir(path, 0777) == 0 && mkdir(inner, 0777) == 0, "folders");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "onto a folder");
 	same(count_entries(folder), 1, "nothing is left beside it");
 	need(rmdir(inner) == 0 && rmdir(path) == 0, "folders removed");
-	snprintf(path, sizeof path, "%s/missing/f", folder);
+	path = in_folder("missing/f");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "into a missing folder");
 	memset(name, 'n', 300);
 	name[300] = '\0';
-	snprintf(path, sizeof path, "%s/%s", folder, name);
+	path = in_folder(name);
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "with a name too long");
 	same(bloomfilter_write(filter, NULL, NULL), BLOOMFILTER_ERR_ARGUMENT, "without a path");
 	same(count_entries(folder), 0, "nothing is left");
 }
 
 static void
-check_link(const char *folder, const bloomfilter *filter)
+check_link(const bloomfilter *filter)
 {
-	char		path[600];
-	char		target[600];
+	const char *path = in_folder("link");
+	const char *target;
 	struct stat st;
 
-	snprintf(path, sizeof path, "%s/link", folder);
-	snprintf(target, sizeof target, "%s/target", folder);
+	target = in_folder("target");
 	write_file(target, "x", 1);
 	need(symlink("target", path) == 0, "link");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "over a symbolic link");
@@ -143,14 +154,13 @@ check_link(const char *folder, const bloomfilter *filter)
 }
 
 static void
-check_set(const char *folder)
+check_set(void)
 {
 	bloomfilter *a = make_range(KEYS, 3, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 3, 1, KEYS - 1000);
 	bloomfilter *opened;
-	char		path[600];
+	const char *path = in_folder("whitelist");
 
-	snprintf(path, sizeof path, "%s/whitelist", folder);
 	same(write_with_limit(a, path, 4096), BLOOMFILTER_ERR_SYSTEM, "a set that can't be written");
 	same(count_entries(folder), 0, "leaves nothing");
 	need(bloomfilter_write(a, path, NULL) == BLOOMFILTER_OK, "a set is written");
@@ -165,13 +175,12 @@ check_set(const char *folder)
 }
 
 static void
-check_mode(const char *folder, const bloomfilter *filter)
+check_mode(const bloomfilter *filter)
 {
-	char		path[600];
+	const char *path = in_folder("mode");
 	struct stat st;
 	mode_t		old = umask(027);
 
-	snprintf(path, sizeof path, "%s/mode", folder);
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
 	ok(stat(path, &st) == 0 && (st.st_mode & 0777) == 0640, "permissions follow the umask");
 	umask(old);
@@ -180,12 +189,11 @@ check_mode(const char *folder, const bloomfilter *filter)
 
 /* What is replaced gives the new file its mode and, where that is allowed, its owner. */
 static void
-check_rights(const char *folder, const bloomfilter *filter)
+check_rights(const bloomfilter *filter)
 {
-	char		path[600];
+	const char *path = in_folder("rights");
 	struct stat st;
 
-	snprintf(path, sizeof path, "%s/rights", folder);
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK && chmod(path, 0604) == 0, "written");
 	if (geteuid() == 0)
 		need(chown(path, 65534, 65533) == 0, "chown");
@@ -210,12 +218,11 @@ check_no_file(const char *path, const bloomfilter *filter, const char *what)
 }
 
 static void
-check_other_targets(const char *folder, const bloomfilter *filter)
+check_other_targets(const bloomfilter *filter)
 {
-	char		path[600];
+	const char *path = in_folder("pipe");
 	char		name[256];
 
-	snprintf(path, sizeof path, "%s/pipe", folder);
 	need(mkfifo(path, 0666) == 0, "pipe");
 	check_no_file(path, filter, "a pipe");
 	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_ERR_ARGUMENT, "which is known before");
@@ -223,14 +230,14 @@ check_other_targets(const char *folder, const bloomfilter *filter)
 	need(symlink("/dev/null", path) == 0, "link");
 	check_no_file(path, filter, "a link to a device");
 	unlink(path);
-	snprintf(path, sizeof path, "%s/f/", folder);
+	path = in_folder("f/");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_SYSTEM, "into a folder that is not there");
 	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_ERR_SYSTEM, "which is known before, too");
-	snprintf(path, sizeof path, "%s/", folder);
+	path = in_folder("");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_ERR_ARGUMENT, "without a name");
 	memset(name, 'n', 255);
 	name[255] = '\0';
-	snprintf(path, sizeof path, "%s/%s", folder, name);
+	path = in_folder(name);
 	same(bloomfilter_can_write(path, NULL), BLOOMFILTER_OK, "the longest name");
 	same(bloomfilter_write(filter, path, NULL), BLOOMFILTER_OK, "can be written to");
 	ok(file_is(path, filter), "whole");
@@ -240,39 +247,38 @@ check_other_targets(const char *folder, const bloomfilter *filter)
 
 /* Nothing is deleted but what killed writers left. */
 static void
-check_sweep(const char *folder, const bloomfilter *filter)
+check_sweep(const bloomfilter *filter)
 {
 	static const char *const kept[] = {".s.0.tmp", ".t.tmp", ".s.TMP", "s.tmp", "s.old", "s.bloom"};
-	char		path[600];
+	const char *path;
 	size_t		i;
 
 	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
 	{
-		snprintf(path, sizeof path, "%s/%s", folder, kept[i]);
+		path = in_folder(kept[i]);
 		write_file(path, "x", 1);
 	}
-	snprintf(path, sizeof path, "%s/s", folder);
+	path = in_folder("s");
 	need(bloomfilter_write(filter, path, NULL) == BLOOMFILTER_OK, "written");
 	for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
 	{
-		snprintf(path, sizeof path, "%s/%s", folder, kept[i]);
+		path = in_folder(kept[i]);
 		ok(unlink(path) == 0, "%s is kept", kept[i]);
 	}
-	snprintf(path, sizeof path, "%s/s", folder);
+	path = in_folder("s");
 	unlink(path);
 }
 
 /* Who writes the same file meanwhile is not disturbed. */
 static void
-check_busy(const char *folder, const bloomfilter *filter)
+check_busy(const bloomfilter *filter)
 {
-	char		path[600];
-	char		new[600];
+	const char *path = in_folder("s");
+	const char *new;
 	bloomfilter_detail detail;
 	int			fd;
 
-	snprintf(path, sizeof path, "%s/s", folder);
-	snprintf(new, sizeof new, "%s/.s.tmp", folder);
+	new = in_folder(".s.tmp");
 	write_file(new, "x", 1);
 	fd = open(new, O_RDONLY);
 	need(fd >= 0 && flock(fd, LOCK_EX) == 0, "lock");
@@ -298,12 +304,11 @@ write_unsynced(const bloomfilter *filter, const char *path, int error, bloomfilt
 
 /* Where a folder can't be synced nothing is lost; where that fails it is said. */
 static void
-check_sync(const char *folder, const bloomfilter *a, const bloomfilter *b)
+check_sync(const bloomfilter *a, const bloomfilter *b)
 {
-	char		path[600];
+	const char *path = in_folder("s");
 	bloomfilter_detail detail;
 
-	snprintf(path, sizeof path, "%s/s", folder);
 	same(write_unsynced(a, path, EINVAL, NULL), BLOOMFILTER_OK, "a folder that can't be synced");
 	same(write_unsynced(b, path, EBADF, NULL), BLOOMFILTER_OK, "and says so otherwise");
 	same(write_unsynced(a, path, EOPNOTSUPP, NULL), BLOOMFILTER_OK, "or otherwise");
@@ -340,12 +345,11 @@ write_and_die(const bloomfilter *filter, const char *path)
 
 /* What killed writers left is deleted by the next. */
 static void
-check_leftovers(const char *folder, const bloomfilter *filter)
+check_leftovers(const bloomfilter *filter)
 {
-	char		path[600];
+	const char *path = in_folder("left");
 	int			i;
 
-	snprintf(path, sizeof path, "%s/left", folder);
 	for (i = 0; i < KILLED; i++)
 		write_and_die(filter, path);
 	same(count_entries(folder), 1, "no more than the last killed writer's file is left");
@@ -355,7 +359,7 @@ check_leftovers(const char *folder, const bloomfilter *filter)
 }
 
 static void
-delete_all(const char *folder)
+delete_all(void)
 {
 	char		command[700];
 
@@ -366,25 +370,25 @@ delete_all(const char *folder)
 int
 main(void)
 {
-	const char *folder = scratch_path("out");
 	bloomfilter *a = make_range(KEYS, 1, 1, KEYS);
 	bloomfilter *b = make_range(KEYS, 1, 2, KEYS);
 
+	folder = scratch_path("out");
 	need(mkdir(folder, 0777) == 0, "folder");
-	check_single(folder, a, b);
-	check_targets(folder, a);
-	check_link(folder, a);
-	check_mode(folder, a);
-	check_set(folder);
-	check_rights(folder, a);
-	check_other_targets(folder, a);
-	check_sweep(folder, a);
-	check_busy(folder, a);
-	check_sync(folder, a, b);
-	delete_all(folder);
+	check_single(a, b);
+	check_targets(a);
+	check_link(a);
+	check_mode(a);
+	check_set();
+	check_rights(a);
+	check_other_targets(a);
+	check_sweep(a);
+	check_busy(a);
+	check_sync(a, b);
+	delete_all();
 	need(mkdir(folder, 0777) == 0, "folder");
-	check_leftovers(folder, a);
-	delete_all(folder);
+	check_leftovers(a);
+	delete_all();
 	bloomfilter_close(a);
 	bloomfilter_close(b);
 	return tap_done();

@@ -100,10 +100,6 @@ def sealed(data):
     return v.checksummed(data)
 
 
-def integers(first, count):
-    return [v.int64_bytes(number) for number in range(first, first + count)]
-
-
 def in_part(keys, seed, part, parts):
     return [key for key in keys if v.part_of(v.xxh64(key, seed), parts) == part]
 
@@ -113,19 +109,19 @@ SMALL = ((7, 9, 2, 100), (4, 9, 1, 20), (20, 9, 1, 8))
 
 
 def filters():
-    yield Exact("small", SMALL, planned=1000).build(integers(1, 100), integers(1000, 1000))
-    yield Exact("no_others", SMALL).build(integers(1, 100), [])
-    yield Exact("no_members", SMALL, planned=100).build([], integers(1000, 100))
+    yield Exact("small", SMALL, planned=1000).build(v.numbers(1, 100), v.numbers(1000, 1000))
+    yield Exact("no_others", SMALL).build(v.numbers(1, 100), [])
+    yield Exact("no_members", SMALL, planned=100).build([], v.numbers(1000, 100))
     yield Exact("nothing", SMALL, key_type=0).build([], [])
     yield Exact("crowded", ((2, 9, 1, 100), (1, 9, 2, 300), (12, 9, 4, 60)), seed=v.SEEDS[4], p=0.4,
-                planned=600).build(integers(1, 100), integers(1000, 600))
+                planned=600).build(v.numbers(1, 100), v.numbers(1000, 600))
     yield Exact("salted", ((1, 9, 1, 60), (1, 9, 1, 200), (1, 9, 1, 20)), seed=7, p=0.2,
-                planned=1000).build(integers(1, 60), integers(1000, 1000))
+                planned=1000).build(v.numbers(1, 60), v.numbers(1000, 1000))
     yield Exact("blocks", ((2, 10, 1, 200), (2, 11, 1, 200), (9, 12, 1, 60)), seed=2**63, p=0.2,
-                planned=900).build(integers(1, 200), integers(1000, 900))
+                planned=900).build(v.numbers(1, 200), v.numbers(1000, 900))
     for part in range(3):
         yield Exact("part_%d" % part, ROUGH, part=part, parts=3, planned=300).build(
-            in_part(integers(1, 150), 0, part, 3), in_part(integers(1000, 600), 0, part, 3))
+            in_part(v.numbers(1, 150), 0, part, 3), in_part(v.numbers(1000, 600), 0, part, 3))
     yield Exact("texts", ROUGH, key_type=v.TEXT, planned=300).build(
         [b"user%d" % i for i in range(60)], [b"other%d" % i for i in range(300)])
 
@@ -177,36 +173,21 @@ def invalid():
     yield "bytes_swapped", "checksum", bytes(swapped)
 
 
-def hex_list(keys):
-    return ",".join(key.hex() for key in keys) or "-"
-
-
 def rows():
     yield ("#name", "word", "key_type", "seed", "members_hex", "others_hex", "strangers_hex", "filter_hex")
     for f in filters():
-        strangers = [key for key in in_part(integers(10**6, 300), f.seed, f.part, f.parts) if not f.answer(key)]
+        strangers = [key for key in in_part(v.numbers(10**6, 300), f.seed, f.part, f.parts) if not f.answer(key)]
         if f.key_type == v.TEXT:
             strangers = [key for key in (b"stranger%d" % i for i in range(60)) if not f.answer(key)]
-        yield (f.name, "-", str(f.key_type), str(f.seed), hex_list(f.members), hex_list(f.others),
-               hex_list(strangers[:40]), f.to_bytes().hex())
+        yield (f.name, "-", str(f.key_type), str(f.seed), v.hex_list(f.members), v.hex_list(f.others),
+               v.hex_list(strangers[:40]), f.to_bytes().hex())
     for name, word, data in invalid():
         yield (name, word, "0", "0", "-", "-", "-", data.hex() or "-")
 
 
-def main(arguments):
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    files = [("exact.tsv", "".join("\t".join(row) + "\n" for row in rows()).encode())]
-    if not arguments:
-        v.write(files)
-        return 0
-    messages = [message for message in (v.difference(*file) for file in files) if message]
-    for message in messages:
-        print(message.replace("make_vectors.py", "make_exact.py"), file=sys.stderr)
-    print("%d passed, %d failed" % (len(files) - len(messages), len(messages)))
-    return 1 if messages else 0
+def files():
+    return [("exact.tsv", "".join("\t".join(row) + "\n" for row in rows()).encode())]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(v.main("make_exact.py", sys.argv[1:], __doc__, files))

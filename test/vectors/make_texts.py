@@ -12,13 +12,12 @@ PostgreSQL has an error, too: it may take more than doc/KEYS.md does, but nothin
 that it refuses may be accepted.
 """
 
-import os
 import struct
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-FILE = os.path.join(HERE, "texts.tsv")
+import make_vectors as v
+
 COLUMNS = ["type", "text", "key_hex", "sql"]
 
 # Keys of more bytes are given by their hash.
@@ -273,9 +272,7 @@ def key_of(kind, sent):
 def key_field(key):
     if len(key) <= LONGEST_KEY:
         return key.hex()
-    sys.path.insert(0, HERE)
-    from make_vectors import xxh64
-    return "xxh64:%016x" % xxh64(key, 0)
+    return "xxh64:%016x" % v.xxh64(key, 0)
 
 
 # ---------------------------------------------------------------- the file
@@ -319,20 +316,5 @@ def texts_file():
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 
-def main(arguments):
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    content = texts_file()
-    if not arguments:
-        with open(FILE, "wb") as file:
-            file.write(content)
-        return 0
-    with open(FILE, "rb") as file:
-        good = file.read() == content
-    print("%d passed, %d failed" % (good, not good))
-    return 0 if good else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(v.main("make_texts.py", sys.argv[1:], __doc__, lambda: [("texts.tsv", texts_file())]))

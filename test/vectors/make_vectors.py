@@ -1364,15 +1364,14 @@ def read_or_nothing(path):
         return b""
 
 
-def difference(name, expected):
+def difference(program, name, expected):
     """A message if the file is not what it should be, else None."""
     actual = read_or_nothing(os.path.join(HERE, name))
     if actual == expected:
         return None
     pairs = zip(actual.split(b"\n"), expected.split(b"\n"))
     line = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), "the last")
-    return "%s differs from what make_vectors.py makes, from line %s" % (
-        name, line)
+    return "%s differs from what %s makes, from line %s" % (name, program, line)
 
 
 def example_difference():
@@ -1384,35 +1383,28 @@ def example_difference():
     return "the hex dump in FORMAT.md is not the filter worked_example"
 
 
-def write(files):
-    for name, content in files:
-        with open(os.path.join(HERE, name), "wb") as file:
-            file.write(content)
-        print("%s: %d bytes" % (name, len(content)))
-
-
-def check(files):
-    messages = [difference(name, content) for name, content in files]
-    messages.append(example_difference())
-    messages = [message for message in messages if message]
-    for message in messages:
-        print(message, file=sys.stderr)
-    print("%d passed, %d failed"
-          % (len(files) + 1 - len(messages), len(messages)))
-    return 1 if messages else 0
-
-
-def main(arguments):
+def main(program, arguments, usage, make, other_difference=None):
+    """Of each of these programs: writes its files, or compares with them."""
     if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
+        print(usage, file=sys.stderr)
         return 2
-    self_test()
-    files = golden_files()
-    if arguments:
-        return check(files)
-    write(files)
-    return 0
+    files = make()
+    if not arguments:
+        for name, content in files:
+            with open(os.path.join(HERE, name), "wb") as file:
+                file.write(content)
+            print("%s: %d bytes" % (name, len(content)))
+        return 0
+    messages = [difference(program, *file) for file in files]
+    if other_difference:
+        messages.append(other_difference())
+    failed = [message for message in messages if message]
+    for message in failed:
+        print(message, file=sys.stderr)
+    print("%d passed, %d failed" % (len(messages) - len(failed), len(failed)))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    self_test()
+    sys.exit(main("make_vectors.py", sys.argv[1:], __doc__, golden_files, example_difference))

@@ -12,7 +12,7 @@ import { runAsync, runSync } from './steps.js'
 
 const TWO_32 = 2 ** 32
 
-/** What only Node has: its files. index.js puts them here, browser.js doesn't. */
+/** What only Node has: its files. index.js puts them here, which browsers don't load. */
 const platform = {}
 
 export function useFiles (files) {

@@ -22,6 +22,11 @@ const KEY_ROOM = PAGE
 const CHECKED_AT_ONCE = 2 << 20
 
 const AT_VERSION = 4
+
+/** The format's words for its rules, by the core's numbers from 1 on. */
+const RULES = ('short magic version header_checksum hash probes block_bits key_type columns blocks size part capacity ' +
+  'rate bits_set empty_key_type checksum directory levels').split(' ')
+
 const decoder = new TextDecoder()
 
 export class Instance {
@@ -98,7 +103,7 @@ export class Instance {
   checkHeader (length) {
     const status = this.#headerStatus(length)
     // Whether this rule is the first that is broken depends on the blocks.
-    if (this.#word(status) !== 'empty_key_type') {
+    if (RULES[status - 1] !== 'empty_key_type') {
       this.#throwBroken(status)
     }
   }
@@ -152,12 +157,8 @@ export class Instance {
     return this.exports.check_header(Math.min(length, 0xffffffff))
   }
 
-  #word (status) {
-    return status === 0 ? undefined : this.string(this.exports.rule_word(status))
-  }
-
   #throwBroken (status) {
-    const rule = this.#word(status)
+    const rule = RULES[status - 1]
     if (rule !== undefined) {
       throw new InvalidFilterError(rule, rule === 'version'
         ? `unsupported format version ${this.header.getUint8(AT_VERSION)}`

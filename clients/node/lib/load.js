@@ -110,7 +110,7 @@ function * readHeaders (io, file, instance) {
     refuseUnless((yield * fill(io, file, header, at)) === FRONT_BYTES, 'part', 'a part is missing')
     instance.bytes.set(header, instance.start)
     instance.length = instance.exports.filter_length()
-    asPart(() => instance.checkSound())
+    yield * asPart(instance.check(false))
     const behind = instance.exports.behind_part(number, at)
     refuseUnless(behind > 0, 'part', 'its parts are not those that it says')
     parts.push({ ...readPart(instance), header, at, length: instance.length })
@@ -130,13 +130,11 @@ function * copyChanges (io, file, page, list, size) {
 }
 
 /** What is wrong with a part is a broken rule of the file. */
-const ofPart = (error) => new InvalidFilterError('part', error.message.replace('not a valid filter: ', ''))
-
-function asPart (check) {
+function * asPart (check) {
   try {
-    check()
+    yield * check
   } catch (error) {
-    throw ofPart(error)
+    throw new InvalidFilterError('part', error.message.replace('not a valid filter: ', ''))
   }
 }
 
@@ -148,11 +146,7 @@ function * readBlocks (io, file, { header, at, length }, verify) {
   yield * readAll(io, file, room.subarray(HEADER_BYTES), at + HEADER_BYTES)
   instance.isSealed = instance.isExact
   if (instance.isExact) {
-    try {
-      yield * instance.check(verify, io.pause)
-    } catch (error) {
-      throw ofPart(error)
-    }
+    yield * asPart(instance.check(verify, io.pause))
   }
   return readPart(instance)
 }

@@ -1,4 +1,4 @@
-// What all platforms have.
+// What all platforms have, and all that browsers have and whatever else has no files: filters come from bytes or the web.
 export { BloomFilter } from './filter.js'
 export { WatchedBloomFilter } from './watched.js'
 export { Key } from './key.js'

@@ -15,7 +15,7 @@ function size (n, p) {
   if (exports.size_of(count, p) === 0) {
     throw new BloomFilterError(`no size reaches this rate for ${n} keys`)
   }
-  return Array.from(new Float64Array(exports.memory.buffer, exports.sizing_at() >>> 0, 8))
+  return Array.from(new Float64Array(exports.memory.buffer, exports.sizing_at() >>> 0, 7))
 }
 
 /**

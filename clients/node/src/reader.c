@@ -41,29 +41,6 @@ static uint64_t last_hash;
 static uint64_t counted;
 static XXH64_state_t summed;
 
-/* The format's word for the rule behind each status. */
-static const char *const rule_words[] = {
-	[BF_BAD_LENGTH] = "short",
-	[BF_BAD_MAGIC] = "magic",
-	[BF_BAD_VERSION] = "version",
-	[BF_BAD_HASH] = "hash",
-	[BF_BAD_HEADER_CHECKSUM] = "header_checksum",
-	[BF_BAD_PROBES] = "probes",
-	[BF_BAD_BLOCK_BITS] = "block_bits",
-	[BF_BAD_KEY_TYPE] = "key_type",
-	[BF_BAD_COLUMNS] = "columns",
-	[BF_BAD_BLOCKS] = "blocks",
-	[BF_BAD_SIZE] = "size",
-	[BF_BAD_PARTS] = "part",
-	[BF_BAD_CAPACITY] = "capacity",
-	[BF_BAD_RATE] = "rate",
-	[BF_BAD_BITS_SET] = "bits_set",
-	[BF_BAD_EMPTY] = "empty_key_type",
-	[BF_BAD_CHECKSUM] = "checksum",
-	[BF_BAD_DIRECTORY] = "directory",
-	[BF_BAD_LEVELS] = "levels",
-};
-
 /* The filter begins on a cache line, so that its blocks do. */
 TELLS(uint8_t *, filter_at, (uint8_t *) (((uintptr_t) __heap_base + 63) & ~(uintptr_t) 63))
 
@@ -173,12 +150,6 @@ check_end(uint32_t length)
 	if (status == BF_OK && XXH64_digest(&summed) != shape.level[0].checksum)
 		status = BF_BAD_CHECKSUM;
 	return (int) status;
-}
-
-EXPORT("rule_word") const char *
-rule_word(int status)
-{
-	return rule_words[status];
 }
 
 EXPORT("rule_text") const char *

@@ -8,8 +8,8 @@
 
 #define LN_2 0.69314718055994530942
 
-/* What size_of() found, for JavaScript to read: eight numbers of 8 bytes. */
-static double found[8];
+/* What size_of() found, for JavaScript to read: seven numbers of 8 bytes. */
+static double found[7];
 static bf_sizing sizing;
 
 TELLS(const double *, sizing_at, found)

@@ -21,8 +21,6 @@ test('values of the language', () => {
     [Key.timestamptz(new Date(-1), { milliseconds: true }), '18fcffffffffffff'],
     [Key.timestamptz('2024-02-29T12:34:56.789012Z'), '1466aa7c84120600'],
     [Key.inet('10.0.0.1/8'), '04080a000001'],
-    [Key.inet('1:2:3:4:5:6:1.2.3.4'), '0680000100020003000400050006' + '01020304'],
-    [Key.inet('1::'), '0680' + '0001' + '0'.repeat(28)],
     [Key.mac(Uint8Array.of(8, 0, 0x2b, 0xff, 0xfe, 1, 2, 3)), '08002b010203'],
     [Key.uuid(new Uint8Array(16).fill(7)), '07'.repeat(16)]
   ]) {

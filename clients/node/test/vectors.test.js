@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { BloomFilter, InvalidFilterError, Key, KeyValueError } from '../lib/index.js'
 import { hashOf } from '../lib/instance.js'
-import { ROW, kindName, rowKind, typeName } from '../lib/key-types.js'
+import { ROW, kindName, rowKind } from '../lib/key-types.js'
 import { rowsOf } from './helpers.js'
 
 const keysOf = (list) => list === '-' ? [] : list.split(',').map((hex) => Buffer.from(hex, 'hex'))
@@ -53,12 +53,6 @@ test('invalid.tsv and exact.tsv: the first broken rule', () => {
     if (row.word === undefined && !['bits_set', 'checksum'].includes(wanted)) {
       assert.throws(() => BloomFilter.fromBytes(bytes, { verify: false }), isRule, row.name)
     }
-  }
-})
-
-test('keys.tsv: bytes', () => {
-  for (const row of rowsOf('keys.tsv')) {
-    assert.equal(Buffer.from(Key.raw(typeName(Number(row.key_type)), Buffer.from(row.key_hex, 'hex')).bytes).toString('hex'), row.key_hex)
   }
 })
 

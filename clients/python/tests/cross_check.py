@@ -58,7 +58,7 @@ def answer(filter_, key_type, text):
 
 
 def watch(path):
-    watched = WatchedBloomFilter.open(path)
+    watched = WatchedBloomFilter(path)
     for line in sys.stdin:
         serial = watched.status.serial or 0
         ranges = [map(int, text.split("-")) for text in line.split()]

@@ -222,7 +222,8 @@ class BloomFilter(_Asked):
 
 
 def _reopen(cls: Type[Any], path: str, verify: bool, copy: bool, identity: Optional[str]) -> Any:
-    return cls.open(path, verify=verify, copy=copy, identity=identity)
+    make = cls if issubclass(cls, WatchedBloomFilter) else cls.open
+    return make(path, verify=verify, copy=copy, identity=identity)
 
 
 class WatchedBloomFilter(_Asked):
@@ -238,12 +239,6 @@ class WatchedBloomFilter(_Asked):
         cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
     ) -> "WatchedBloomFilter":
         return cls._open_path(path, verify, copy, identity, True)
-
-    @classmethod
-    def open(
-        cls, path: PathLike, *, verify: bool = True, copy: bool = False, identity: Optional[str] = None
-    ) -> "WatchedBloomFilter":
-        return cls(path, verify=verify, copy=copy, identity=identity)
 
     @classmethod
     def wait(

@@ -73,19 +73,14 @@ public final class BloomFilter {
             return info;
         }
         List<Header> headers = new ArrayList<>();
-        for (Part part : parts) {
-            headers.add(headerOf(part));
-        }
-        return new Info(kind, headers);
-    }
-
-    /** A part's header; in a followed file what changes is counted now. */
-    private Header headerOf(Part part) {
         try {
-            return followed == null ? part.header : part.now();
+            for (Part part : parts) {
+                headers.add(part.now());
+            }
         } catch (InvalidFilterException | InternalError error) {
             throw new ChangedFileException(error);
         }
+        return new Info(kind, headers);
     }
 
     /** Which content of which list it is, and how fresh: what a followed file says of itself. */
@@ -125,39 +120,12 @@ public final class BloomFilter {
         return answer(Xxh64.ofLong(key, seed));
     }
 
-    /** Asks for a float key: a double, or a float, which is widened. */
-    public boolean contains(double key) {
-        if (changes != null) {
-            return contains((Object) key);
-        }
-        requireType(KeyType.FLOAT);
-        return answer(Xxh64.ofLong(Key.floatBits(key), seed));
-    }
-
-    /** Asks for a text key. */
-    public boolean contains(String key) {
-        if (changes != null) {
-            return contains((Object) key);
-        }
-        requireType(KeyType.TEXT);
-        return answer(Xxh64.of(Key.textBytes(key), seed));
-    }
-
-    /** Asks for a bytea key. */
-    public boolean contains(byte[] key) {
-        if (changes != null) {
-            return contains((Object) key);
-        }
-        requireType(KeyType.BYTEA);
-        return answer(Xxh64.of(key, seed));
-    }
-
     /** Refused: Java would take a char for an integer. */
     public boolean contains(char key) {
         throw new KeyTypeException("a char is not a key: is it a text or an integer?");
     }
 
-    /** Asks for a key of any of the types that {@link Key#of} knows. */
+    /** Asks for a text, or a key of any other of the types that {@link Key#of} knows. */
     public boolean contains(Object key) {
         return changes == null ? answer(hash(key)) : answerTracked(Key.of(key));
     }
@@ -220,7 +188,7 @@ public final class BloomFilter {
     }
 
     private void requireType(KeyType type) {
-        requireKind(Kind.of(type));
+        requireKind(type.number());
     }
 
     private void requireKind(int asked) {
@@ -265,41 +233,33 @@ public final class BloomFilter {
      * publish takes out of them is in the filter by then.
      */
     private void answerBatch(long[] hashes, int count, boolean[] answers, int from, IntFunction<Key> keyAt) {
-        int touched = 0;
-        if (followed != null) {
-            followed.requireUnchanged();
-        }
-        Boolean[] byDay = changes == null ? null : changed(hashes, count, from, keyAt);
-        for (int i = 0; i < count; i++) {
-            touched |= touch(partOf(hashes[i], from + i), hashes[i]);
-        }
-        // A use of the bytes, so that the compiler keeps the reads: a key whose
-        // first byte is 0 is not there.
-        for (int i = 0; i < count; i++) {
-            answers[from + i] = byDay != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
+        try {
+            int touched = 0;
+            if (followed != null) {
+                followed.requireUnchanged();
+            }
+            Boolean[] byDay = changes == null ? null : changed(hashes, count, from, keyAt);
+            for (int i = 0; i < count; i++) {
+                touched |= partOf(hashes[i], from + i).touch(hashes[i]);
+            }
+            // A use of the bytes, so that the compiler keeps the reads: a key whose
+            // first byte is 0 is not there.
+            for (int i = 0; i < count; i++) {
+                answers[from + i] = byDay != null && byDay[i] != null ? byDay[i] : touched != 0 && answer(hashes[i]);
+            }
+        } catch (InternalError cut) {
+            throw new ChangedFileException(cut);
         }
     }
 
     /** What the changes say of the keys of a batch. */
     private Boolean[] changed(long[] hashes, int count, int from, IntFunction<Key> keyAt) {
         Boolean[] answers = new Boolean[count];
-        try {
-            for (int i = 0; i < count; i++) {
-                int place = from + i;
-                answers[i] = changes.ask(hashes[i], () -> keyAt.apply(place).ownBytes());
-            }
-        } catch (InternalError cut) {
-            throw new ChangedFileException(cut);
+        for (int i = 0; i < count; i++) {
+            int place = from + i;
+            answers[i] = changes.ask(hashes[i], () -> keyAt.apply(place).ownBytes());
         }
         return answers;
-    }
-
-    private static byte touch(Part part, long hash) {
-        try {
-            return part.touch(hash);
-        } catch (InternalError cut) {
-            throw new ChangedFileException(cut);
-        }
     }
 
     private Part partOf(long hash, int index) {

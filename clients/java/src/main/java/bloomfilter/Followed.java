@@ -198,13 +198,10 @@ final class Followed {
 
     /** All zeros where the system does not tell its boots apart. */
     static byte[] thisBoot() {
-        byte[] boot = new byte[16];
         try {
-            String digits = Files.readString(BOOT_ID).trim().replace("-", "");
-            for (int i = 0; i < boot.length; i++) {
-                boot[i] = (byte) Integer.parseInt(digits.substring(2 * i, 2 * i + 2), 16);
-            }
-            return boot;
+            UUID boot = UUID.fromString(Files.readString(BOOT_ID).trim());
+            return ByteBuffer.allocate(16).putLong(boot.getMostSignificantBits())
+                    .putLong(boot.getLeastSignificantBits()).array();
         } catch (IOException | RuntimeException none) {
             return new byte[16];
         }

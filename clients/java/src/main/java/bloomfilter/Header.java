@@ -184,8 +184,4 @@ final class Header {
         copy.get(start);
         return (int) Xxh64.of(start, 0);
     }
-
-    KeyType keyType() {
-        return Kind.type(kind);
-    }
 }

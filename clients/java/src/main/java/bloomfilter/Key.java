@@ -46,7 +46,7 @@ public final class Key {
     private final byte[] bytes;
 
     private Key(KeyType type, byte[] bytes) {
-        this(Kind.of(type), bytes);
+        this(type.number(), bytes);
     }
 
     private Key(int kind, byte[] bytes) {

@@ -15,22 +15,18 @@ final class Kind {
     private Kind() {
     }
 
-    static int of(KeyType type) {
-        return type.number();
-    }
-
     static int ofRow(List<KeyType> columns) {
         if (columns.isEmpty() || columns.size() > MAX_COLUMNS) {
             throw new KeyTypeException(
                     "a row has 1 to " + MAX_COLUMNS + " columns, not " + columns.size());
         }
-        int kind = of(KeyType.ROW);
+        int kind = KeyType.ROW.number();
         for (int i = 0; i < columns.size(); i++) {
             KeyType column = columns.get(i);
             if (!column.isColumn()) {
                 throw new KeyTypeException("a column of a row can't be of type " + column);
             }
-            kind |= of(column) << (8 + 4 * i);
+            kind |= column.number() << (8 + 4 * i);
         }
         return kind;
     }
@@ -49,7 +45,7 @@ final class Kind {
 
     /** Whether a row has columns, without a gap, and another type has none. */
     static boolean isWhole(int kind) {
-        if ((kind & 0xff) != of(KeyType.ROW)) {
+        if ((kind & 0xff) != KeyType.ROW.number()) {
             return kind >>> 8 == 0;
         }
         int rest = kind >>> 8;

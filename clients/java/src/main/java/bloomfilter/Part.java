@@ -50,7 +50,7 @@ final class Part {
             level.requireBits(!verify || countBits(bytes, level.start, level.length()) == level.bitsSet);
             set += level.bitsSet;
         }
-        Header.require(header.keyType() != KeyType.NONE || set == 0,
+        Header.require(header.kind != Kind.NONE || set == 0,
                 "empty_key_type", "bits are set and no key type is named");
         Header.require(!verify || checksum(bytes, bytes) == header.checksum, "checksum",
                 "checksum does not match");

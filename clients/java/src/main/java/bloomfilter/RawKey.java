@@ -26,7 +26,7 @@ final class RawKey {
             return kindOfRow(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
         }
         require(isKey(type, bytes), "these are the bytes of no key of type " + type);
-        return Kind.of(type);
+        return type.number();
     }
 
     /** The columns must fill a row exactly. */
@@ -35,7 +35,7 @@ final class RawKey {
         while (rest.remaining() >= Key.COLUMN_HEAD) {
             int type = rest.get() & 0xff;
             int length = rest.getInt();
-            require(KeyType.isNumber(type) && type != Kind.of(KeyType.ROW) && length >= 0
+            require(KeyType.isNumber(type) && type != KeyType.ROW.number() && length >= 0
                     && length <= rest.remaining(), "these are the bytes of no row");
             byte[] column = new byte[length];
             rest.get(column);

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +33,10 @@ import org.junit.rules.TemporaryFolder;
 
 /** Files that a follower keeps. */
 public class FollowedTest {
+    private static final Map<String, Status.Place> PLACES = Map.of("here", Status.Place.HERE,
+            "boot", Status.Place.OTHER_BOOT, "copy", Status.Place.COPY, "device", Status.Place.COPY,
+            "nobody", Status.Place.NONE);
+
     @Rule
     public final TemporaryFolder temporary = new TemporaryFolder();
 
@@ -44,10 +47,15 @@ public class FollowedTest {
         path = temporary.getRoot().toPath().resolve("f.bloom");
     }
 
-    /** The file of a row of pages.tsv; that of one part has the integers 1 to 5. */
-    private static byte[] page(String name) throws IOException {
-        return Support.rows("pages.tsv").stream().filter(row -> row.get("name").equals(name))
+    /** The file of a row. */
+    private static byte[] file(String vectors, String name) throws IOException {
+        return Support.rows(vectors).stream().filter(row -> row.get("name").equals(name))
                 .map(row -> Support.hex(row.get("file_hex"))).findFirst().orElseThrow();
+    }
+
+    /** That of one part has the integers 1 to 5. */
+    private static byte[] page(String name) throws IOException {
+        return file("pages.tsv", name);
     }
 
     private static ByteBuffer seal(ByteBuffer b) {
@@ -140,7 +148,7 @@ public class FollowedTest {
                 }
                 continue;
             }
-            Status.Place place = place(row.get("where"));
+            Status.Place place = PLACES.get(row.get("where"));
             if (place != Status.Place.NONE) {
                 keep(bytes, row.get("where"));
             }
@@ -154,8 +162,8 @@ public class FollowedTest {
             if (!row.get("message").isEmpty()) {
                 assertEquals(name, row.get("message"), filter.status().message());
             }
-            for (String key : row.get("keys").split(",")) {
-                assertTrue(name + " " + key, filter.contains(Long.parseLong(key)));
+            for (int key : Support.numbers(row.get("keys"))) {
+                assertTrue(name + " " + key, filter.contains(key));
             }
             // Those that an exact list knows and that are no members.
             for (long key = 1000; name.startsWith("exact") && key < 1600; key++) {
@@ -165,12 +173,8 @@ public class FollowedTest {
         }
     }
 
-    private static long[] numbers(String list) {
-        return list.equals("-") ? new long[0] : Arrays.stream(list.split(",")).mapToLong(Long::parseLong).toArray();
-    }
-
     private static void check(String name, BloomFilter filter, String keys, boolean answer) {
-        for (long key : numbers(keys)) {
+        for (int key : Support.numbers(keys)) {
             assertEquals(name + " " + key, answer, filter.contains(key));
             assertEquals(name + " " + key, answer, filter.contains(Key.of(key)));
             assertEquals(name + " " + key, answer, filter.containsMany(new long[] {key})[0]);
@@ -199,7 +203,7 @@ public class FollowedTest {
                 assertArrayEquals(name, LongStream.of(many).mapToObj(filter::contains).toArray(),
                         IntStream.range(0, 100).mapToObj(i -> filter.containsMany(many)[i]).toArray());
             }
-            for (long key : numbers(row.get("errors"))) {
+            for (int key : Support.numbers(row.get("errors"))) {
                 assertThrows(name, ChangesException.class, () -> filter.contains(key));
                 assertThrows(name, ChangesException.class, () -> filter.containsMany(new long[] {key}));
                 assertThrows(name, ChangesException.class, () -> filter.containsMany(List.of(key)));
@@ -209,12 +213,8 @@ public class FollowedTest {
 
     @Test
     public void aChangeThatComesInIsKnownAtOnce() throws IOException {
-        Map<String, byte[]> rows = new HashMap<>();
-        for (Map<String, String> row : Support.rows("tables.tsv")) {
-            rows.put(row.get("name"), Support.hex(row.get("file_hex")));
-        }
-        byte[] after = rows.get("changed");
-        keep(rows.get("empty_table"), "here");
+        byte[] after = file("tables.tsv", "changed");
+        keep(file("tables.tsv", "empty_table"), "here");
         BloomFilter filter = BloomFilter.open(path);
         assertTrue(filter.contains(1));
         int table = after.length - (32 << 10);
@@ -228,49 +228,31 @@ public class FollowedTest {
         assertEquals(1, assertThrows(KeyException.class, () -> filter.containsMany(List.of(1, "x"))).index());
     }
 
-    private static Status.Place place(String where) {
-        switch (where) {
-            case "here":
-                return Status.Place.HERE;
-            case "boot":
-                return Status.Place.OTHER_BOOT;
-            case "nobody":
-                return Status.Place.NONE;
-            default:
-                return Status.Place.COPY;
+    /** Another list is copied over it, or its follower finds it damaged. */
+    @Test
+    public void aChangedFileIsAnErrorUntilThereIsAnother() throws IOException {
+        ByteBuffer other = ByteBuffer.wrap(page("here")).order(ByteOrder.LITTLE_ENDIAN);
+        other.put(Followed.NAME, (byte) 'P');
+        Arrays.fill(other.array(), Followed.PAGE + Header.BYTES, other.limit(), (byte) 0);
+        for (boolean isLost : new boolean[] {false, true}) {
+            keep(page("here"), "here");
+            WatchedBloomFilter watched = WatchedBloomFilter.open(path);
+            watched.onError(error -> { });
+            if (isLost) {
+                poke(path, Followed.SUPERSEDED, 2);
+                assertEquals("lost",
+                        assertThrows(InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
+            } else {
+                poke(path, 0, seal(other).array());
+            }
+            assertThrows(ChangedFileException.class, watched::reload);
+            assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
+            assertThrows(ChangedFileException.class, () -> watched.current().containsMany(new long[] {1}));
+            assertThrows(ChangedFileException.class, watched::status);
+            keep(page("here"), "here");
+            assertTrue(watched.reload());
+            assertTrue(watched.current().contains(1));
         }
-    }
-
-    @Test
-    public void anOverwrittenFileIsAnErrorUntilThereIsAnother() throws IOException {
-        keep(page("here"), "here");
-        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
-        watched.onError(error -> { });
-        ByteBuffer b = ByteBuffer.wrap(page("here")).order(ByteOrder.LITTLE_ENDIAN);
-        b.put(Followed.NAME, (byte) 'P');
-        Arrays.fill(b.array(), Followed.PAGE + Header.BYTES, b.limit(), (byte) 0);
-        poke(path, 0, seal(b).array());
-        assertThrows(ChangedFileException.class, watched::reload);
-        assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
-        assertThrows(ChangedFileException.class, () -> watched.current().containsMany(new long[] {1}));
-        assertThrows(ChangedFileException.class, watched::status);
-        keep(page("here"), "here");
-        assertTrue(watched.reload());
-        assertTrue(watched.current().contains(1));
-    }
-
-    @Test
-    public void aFileThatItsFollowerFoundDamagedIsAnError() throws IOException {
-        keep(page("here"), "here");
-        WatchedBloomFilter watched = WatchedBloomFilter.open(path);
-        watched.onError(error -> { });
-        poke(path, Followed.SUPERSEDED, 2);
-        assertEquals("lost", assertThrows(InvalidFilterException.class, () -> BloomFilter.open(path)).rule());
-        assertThrows(ChangedFileException.class, watched::reload);
-        assertThrows(ChangedFileException.class, () -> watched.current().contains(1));
-        keep(page("here"), "here");
-        assertTrue(watched.reload());
-        assertTrue(watched.current().contains(1));
     }
 
     @Test

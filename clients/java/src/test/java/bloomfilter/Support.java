@@ -45,6 +45,10 @@ final class Support {
         return bytes;
     }
 
+    static int[] numbers(String list) {
+        return list.equals("-") ? new int[0] : Arrays.stream(list.split(",")).mapToInt(Integer::parseInt).toArray();
+    }
+
     static List<byte[]> keyList(String text) {
         List<byte[]> keys = new ArrayList<>();
         if (!text.equals("-")) {
@@ -79,21 +83,14 @@ final class Support {
         return seal(shape, body);
     }
 
-    static void add(byte[] body, Shape shape, long hash) {
+    private static void add(byte[] body, Shape shape, long hash) {
         int start = (int) Hash.reduce(hash, shape.blocks) << (shape.log2BlockBits - 3);
-        for (int bit : positions(hash, shape.k, shape.log2BlockBits)) {
+        long probe = hash;
+        for (int i = 0; i < shape.k; i++) {
+            probe *= 0x9e3779b97f4a7c15L;
+            int bit = (int) (probe >>> (64 - shape.log2BlockBits));
             body[start + (bit >> 3)] |= 1 << (bit & 7);
         }
-    }
-
-    static int[] positions(long hash, int k, int log2BlockBits) {
-        int[] bits = new int[k];
-        long probe = hash;
-        for (int i = 0; i < k; i++) {
-            probe *= 0x9e3779b97f4a7c15L;
-            bits[i] = (int) (probe >>> (64 - log2BlockBits));
-        }
-        return bits;
     }
 
     /** Header and checksums around blocks; p does not matter here. */
