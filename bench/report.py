@@ -19,6 +19,7 @@ LAYOUT = {
     "fig9_scaling": ("what", "case", "unit"), "fig10_partitions": ("partitions", "what", "unit"),
     "fig11_publish": ("keys", "what", "unit"), "fig12_hosts": ("what", "contender", "unit"),
     "fig13_changes": ("what", "unit"),
+    "without_wal": ("what", "unit"), "without_places": ("what", "unit"), "without_hints": ("what", "unit"),
 }
 ACROSS = {"fig2_overhead": "unit", "fig6_accuracy": "what", "fig1_memory": "unit",
           "fig7_readers": "operation", "fig11_publish": "processes", "fig12_hosts": "case"}

@@ -1,4 +1,6 @@
 -- What the hints of type errors propose in the place of a key, followed: it says what SQL says.
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 SET timezone = 'Asia/Tokyo';
 CREATE EXTENSION IF NOT EXISTS citext;

@@ -8,6 +8,7 @@ create temp view member as
     and refobjid = (select oid from pg_extension where extname = 'bloomfilter');
 
 \pset format unaligned
+\pset tuples_only on
 -- the SQL surface: every function and aggregate that a user calls
 select case prokind when 'a' then 'aggregate ' when 'p' then 'procedure ' else '' end || proname
        || '(' || regexp_replace(pg_get_function_arguments(p.oid), '\mIN ', '', 'g') || ')'
@@ -28,7 +29,6 @@ select oprname, oprleft::regtype as "left", oprright::regtype as "right", oprres
        (select n.oprname from pg_operator n where n.oid = o.oprnegate) as negator
 from member m join pg_operator o on m.classid = 'pg_operator'::regclass and o.oid = m.objid
 order by 1, 2::text, 3::text;
-\pset format aligned
 -- the casts are explicit
 select castsource::regtype as source, casttarget::regtype as target, castcontext as context, castmethod as method
 from member m join pg_cast c on m.classid = 'pg_cast'::regclass and c.oid = m.objid order by castsource::regtype::text collate "C";

@@ -1,4 +1,6 @@
 -- Each key that a text is, by PostgreSQL's own cast.
+\pset format unaligned
+\pset tuples_only on
 \getenv source PG_ABS_SRCDIR
 \set file :source '/test/vectors/texts.tsv'
 \set lines `cat :'file'`

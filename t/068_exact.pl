@@ -11,12 +11,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Test::More;
 
-use PostgreSQL::Test::Utils;
-
 use BloomTest;
-use BloomTest::SmallDisk;
-
-use constant MEGABYTE => 1024 * 1024;
 
 my $keys = $ENV{EXACT_KEYS} // 60_000;
 my $parallel = <<'EOC';
@@ -170,46 +165,7 @@ is(wrong($session, 'id'), "0|$keys\n0", 'n was far too small');
 	cmp_ok($member, '>', 1.9, 'and two are counted');
 }
 
-# A dump has it all.
-{
-	my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
-	my $row = "SELECT planned_others, others, unknown, conflicts, keys FROM bloom_generation WHERE name = 'id' AND back = 0";
-	my @before = (digest($session, 'id'), $session->query($row));
-	$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'an exact list is dumped');
-	$session->query('CREATE DATABASE restored TEMPLATE template0');
-	$node->command_ok([ 'pg_restore', '-d', 'restored', $dump ], 'and restored');
-	is($node->safe_psql('restored', "SELECT md5(string_agg(md5(bloomfilter_send(filter)), '' ORDER BY part)) FROM bloom_list_part WHERE name = 'id'"), $before[0], 'with its bytes');
-	is($node->safe_psql('restored', $row), $before[1], 'and its row');
-	is($node->safe_psql('restored', "SELECT count(*) FROM universe WHERE bloom_lookup('id', id) <> member"), 0, 'and its answers');
-}
 $session->quit;
+stayed_alive($node);
 $node->stop;
-
-# Where shared memory is too small one process builds, and the bytes are the same.
-SKIP:
-{
-	my $disk = BloomTest::SmallDisk->new(4 * MEGABYTE);
-	skip 'no user namespaces here, in which to mount a small disk', 1 if !defined $disk;
-	my $small = new_node('small', conf => "dynamic_shared_memory_type = mmap\n");
-	my $data = $small->data_dir;
-	my $session = session($small);
-	make_keys($session, 50_000, 0.2);
-	publish($session, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
-	my $digest = digest($session, 'text');
-	unlike(slurp_file($small->logfile), qr/own memory/, 'with shared memory');
-	$session->quit;
-	$small->stop;
-	rmdir "$data/pg_dynshmem" or die $!;
-	symlink($disk->make_folder('dynshmem'), "$data/pg_dynshmem") or die $!;
-	$small->start;
-	$session = session($small);
-	$session->query("CALL bloom_drop('text')");
-	publish($session, $parallel, 'text', ', parts => 3, seed => 7, n => 5000000');
-	like(slurp_file($small->logfile), qr/list "text" is built by one process in its own memory/, 'without it one process builds');
-	is(digest($session, 'text'), $digest, 'the same bytes');
-	is(wrong($session, 'text'), "0|50000\n0", 'with no wrong answer');
-	$session->quit;
-	$small->stop;
-}
-
 done_testing();

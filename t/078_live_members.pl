@@ -19,8 +19,8 @@ my $elsewhere = PostgreSQL::Test::Utils::tempdir;
 
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$elsewhere'");
 $node->safe_psql('postgres', <<'EOC');
-CREATE TABLE many AS SELECT generate_series(1, 1000000) AS id;
-CREATE INDEX many_id ON many USING bloomfilter (id);
+CREATE TABLE many AS SELECT generate_series(1, 200000) AS id;
+CREATE INDEX many_id ON many USING bloomfilter (id) WITH (n = 1000000);
 CREATE TABLE snapshot AS SELECT bloom_snapshot('many_id') AS filter;
 EOC
 
@@ -33,9 +33,9 @@ sub ask_beside_reading
 	foreach my $i (1 .. $rounds)
 	{
 		# Half of these are in the table.
-		my $key = $i * 19 * 1000;
+		my $key = $i * 19 * 200;
 		$right += $asker->query("SELECT bloom_index_contains('many_id', $key) = bloom_contains(filter, $key) FROM snapshot") eq 't';
-		$right += $asker->query("SELECT bloom_index_contains('many_id', $key % 1000000 + 1)") eq 't';
+		$right += $asker->query("SELECT bloom_index_contains('many_id', $key % 200000 + 1)") eq 't';
 		$right += $asker->query("SELECT bool_and(a) FROM unnest(bloom_index_contains_each('many_id', $asked)) a") eq 't';
 		$reader->query('SELECT count(*) FROM many') if $i % 10 == 0;
 	}
@@ -100,7 +100,7 @@ foreach my $statement (
 	'ALTER INDEX keys_id SET TABLESPACE elsewhere; ALTER INDEX keys_id SET TABLESPACE pg_default')
 {
 	my ($replacer, @askers) = map { session($node) } 1 .. 3;
-	my $seconds = rounds(0.5, 60);
+	my $seconds = rounds(0.3, 60);
 	my ($from, $asked) = split /\|/, $node->safe_psql('postgres', 'SELECT k, last_value FROM latest, asked');
 	$_->start("CALL ask($seconds)") foreach @askers;
 	my (undef, $state, $error) = $replacer->try("CALL replace('$statement', $seconds)");
@@ -121,8 +121,8 @@ $node->append_conf('postgresql.conf', "shared_buffers = 64MB\n");
 $node->restart;
 $node->safe_psql('postgres', <<'EOC');
 DROP TABLE keys;
-CREATE TABLE keys AS SELECT generate_series(1, 50000) AS id;
-CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000);
+CREATE TABLE keys AS SELECT generate_series(1, 20000) AS id;
+CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 20000);
 
 -- A key that is there, when who has the lock lets go of it.
 CREATE FUNCTION pause() RETURNS int LANGUAGE plpgsql AS $$
@@ -243,7 +243,7 @@ $asker->query('RESET ALL');
 $asker->query('BEGIN');
 foreach my $round (1 .. 5)
 {
-	my $insert = "INSERT INTO keys SELECT generate_series($round * 50000 + 1, $round * 50000 + 50000)";
+	my $insert = "INSERT INTO keys SELECT generate_series($round * 20000 + 1, $round * 20000 + 20000)";
 	my (undef, $answer) = while_paused(asked('keys', $of_keys, 'pause()', 'all_there()'), sub { $other->query($insert) });
 	is($answer, 0, "round $round of insertions: no key is denied");
 	is($asker->query($denied), 0, 'nor later');
@@ -252,27 +252,27 @@ $asker->query('COMMIT');
 
 # What functions of a query and later commands of its transaction do to the file.  New files
 # are truncated in place.
-my $again = 'INSERT INTO keys SELECT generate_series(1, 50000)';
+my $again = 'INSERT INTO keys SELECT generate_series(1, 20000)';
 foreach my $change (
 	"TRUNCATE keys; $again",
 	"TRUNCATE keys; $again; TRUNCATE keys; $again",
 	'REINDEX INDEX keys_id',
-	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 50000)',
+	'DROP INDEX keys_id; CREATE INDEX keys_id ON keys USING bloomfilter (id) WITH (n = 20000)',
 	'ALTER INDEX keys_id SET TABLESPACE elsewhere',
 	'ALTER TABLE keys SET TABLESPACE elsewhere',
 	"ALTER TABLE keys SET TABLESPACE elsewhere; TRUNCATE keys; $again",
-	"ALTER INDEX keys_id SET (n = 500000); TRUNCATE keys; $again",
+	"ALTER INDEX keys_id SET (n = 200000); TRUNCATE keys; $again",
 	'ALTER TABLE keys ALTER id TYPE bigint')
 {
 	# By name, as some give it another OID.
 	my $asks = "bloom_index_contains('keys_id'::text::regclass, k)";
-	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 50000) AS k";
-	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 50000) AS k";
+	my $of_series = "SELECT count(*) FILTER (WHERE NOT $asks) FROM generate_series(1, 20000) AS k";
+	my $inside = "SELECT count(*) FILTER (WHERE NOT CASE WHEN k = 1000 AND run('$change') = 0 THEN true ELSE $asks END) FROM generate_series(1, 20000) AS k";
 	my @steps = split /; /, $change;
 	# What a rollback leaves of a file that was truncated in place is asked below.
 	foreach my $end ($change =~ /TABLE keys SET TABLESPACE.*TRUNCATE/ ? 'COMMIT' : ('ROLLBACK', 'COMMIT'))
 	{
-		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 50000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
+		$node->safe_psql('postgres', "ALTER INDEX keys_id SET (n = 20000); ALTER TABLE keys SET TABLESPACE pg_default; TRUNCATE keys; $again");
 		is($asker->query("BEGIN; $of_series"), 0, "$change: no key is denied before");
 		foreach my $step (@steps)
 		{
@@ -291,7 +291,7 @@ foreach my $change (
 # TRUNCATE may empty the index's old file in place, which a rollback does not bring back: after
 # it each look-up, insertion and verification is an error, in each session.
 my $others = session($node);
-foreach my $options ('WITH (n = 50000)', '')
+foreach my $options ('WITH (n = 20000)', '')
 {
 	foreach my $before ('', 'SAVEPOINT first; REINDEX INDEX keys_id; RELEASE first; SAVEPOINT second; ')
 	{
@@ -329,7 +329,7 @@ $node->stop('immediate');
 $node->start;
 ($asker, $other) = (session($node), session($node));
 is($asker->state_of($denied), 'XX001', 'an error after a crash as well');
-is($asker->query("REINDEX INDEX keys_id; $denied; SELECT count(*) FROM keys"), "0\n50000", 'until it is rebuilt');
+is($asker->query("REINDEX INDEX keys_id; $denied; SELECT count(*) FROM keys"), "0\n20000", 'until it is rebuilt');
 
 # Questions of a function outlive the portal that has taken the locks for them.
 $node->safe_psql('postgres', <<'EOC');

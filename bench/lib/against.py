@@ -9,9 +9,10 @@ import os
 import statistics
 import sys
 
-from measure import tell
+from measure import Samples, tell
 from run import Data, Run, key_sql
 from server import SERIAL, Session, pgbench
+from table import Table
 
 LEAST = 0.9
 BATCH = 1000
@@ -118,19 +119,31 @@ def pairs(number, run, this, other):
     return ratios
 
 
+def write_table(run, without, measured):
+    table = Table(run, f"without_{without}", f"how many times as fast as without what {without}.patch takes out",
+                  ["what", "contender"])
+    for name, samples in measured.items():
+        table.add(name, "bloomfilter", unit="times", samples=samples)
+    table.write()
+
+
 def main():
     run = Run()
     count = run.choose(20_000, 3_000_000)
     this, other = (Side(run, port, count) for port in sys.argv[1:])
     slower = []
+    measured = {}
     print(f"{'this build, times as fast as the other':40} median   least    most")
     for name, one in measures(this.keys).items():
         pairs(1, one, this, other)
         ratios = pairs(run.choose(2, 10), one, this, other)
         median = statistics.median(ratios)
+        measured[name] = Samples(ratios)
         print(f"{name:40}{median:7.3f} {tell('', min(ratios)):>7} {tell('', max(ratios)):>7}", flush=True)
         if median < LEAST:
             slower.append(name)
+    if os.environ["BENCH_WITHOUT"]:
+        write_table(run, os.environ["BENCH_WITHOUT"], measured)
     if slower and not run.quick:
         sys.exit(f"below {LEAST}: {', '.join(slower)}")
 

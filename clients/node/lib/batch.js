@@ -6,7 +6,7 @@
 import { atIndex } from './errors.js'
 import { bytesFor, writeFloat } from './key.js'
 import { FLOAT, INTEGER, TEXT } from './key-types.js'
-import { SHORT_OF_BATCH, encodeAt, withoutBlanks, writeShort } from './text.js'
+import { encodeAt, withoutBlanks, writeShort } from './text.js'
 
 /** Keys of one call into WebAssembly. */
 const CALL_KEYS = 4096
@@ -163,6 +163,6 @@ export class Batch {
 }
 
 function writeText (instance, to, text) {
-  const length = writeShort(instance, to, text, SHORT_OF_BATCH)
+  const length = writeShort(instance, to, text)
   return length >= 0 ? length : encodeAt(instance.bytes.subarray(to, to + text.length * 3), text)
 }

@@ -7,7 +7,7 @@ import { FLOAT, ROW, typeOfName } from './key-types.js'
 const encoder = new TextEncoder()
 
 /** Longer strings go to the encoder at once: it is faster from there on. */
-const SHORT = 32
+const SHORT = 48
 
 const BLANK = 0x20
 
@@ -23,17 +23,14 @@ export function withoutBlanks (text) {
   return end === text.length ? text : text.slice(0, end)
 }
 
-/** With a view of the memory to be made for each string, which batches need, from here on. */
-export const SHORT_OF_BATCH = 48
-
 /**
  * Writes a short ASCII string and returns its length; -1 for all others. Four characters
  * go into one store, which WebAssembly then reads back without waiting for many small
  * ones, and there is no branch for each.
  */
-export function writeShort ({ bytes, view }, to, text, short = SHORT) {
+export function writeShort ({ bytes, view }, to, text) {
   const length = text.length
-  if (length > short) {
+  if (length > SHORT) {
     return -1
   }
   let all = 0

@@ -120,21 +120,12 @@ public final class BloomFilter {
         return answer(Xxh64.ofLong(key, seed));
     }
 
-    /** Asks for a text key. */
-    public boolean contains(String key) {
-        if (changes != null) {
-            return contains((Object) key);
-        }
-        requireType(KeyType.TEXT);
-        return answer(Xxh64.of(Key.textBytes(key), seed));
-    }
-
     /** Refused: Java would take a char for an integer. */
     public boolean contains(char key) {
         throw new KeyTypeException("a char is not a key: is it a text or an integer?");
     }
 
-    /** Asks for a key of any of the types that {@link Key#of} knows. */
+    /** Asks for a text, or a key of any other of the types that {@link Key#of} knows. */
     public boolean contains(Object key) {
         return changes == null ? answer(hash(key)) : answerTracked(Key.of(key));
     }

@@ -17,8 +17,8 @@ import java.util.UUID;
  * CrossCheck FILE TYPE: answers 1 or 0 for each key on standard input.
  *
  * <p>Keys come one on a line, as PostgreSQL prints them; TYPE may be real. Each is read as a
- * program would have it, as a value of Java's own type, and looked up by all overloads that take
- * it, which must agree. Any error ends the program with status 1.
+ * program would have it, as a value of Java's own type, and looked up by both overloads
+ * where it is a long, which must agree. Any error ends the program with status 1.
  *
  * <p>With describe, as a third argument, it prints what each key says it is instead.
  *
@@ -70,19 +70,11 @@ public final class CrossCheck {
                 return Key.of(value).describe();
             }
             boolean found = filter.contains(value);
-            if (overload(filter, value, found) != found) {
+            if (value instanceof Long && filter.contains((long) value) != found) {
                 throw new IllegalStateException("two answers for " + type + " " + line);
             }
             return found ? "1" : "0";
         };
-    }
-
-    /** The answer of the overload that takes no object, where there is one. */
-    private static boolean overload(BloomFilter filter, Object value, boolean otherwise) {
-        if (value instanceof Long) {
-            return filter.contains((long) value);
-        }
-        return value instanceof String ? filter.contains((String) value) : otherwise;
     }
 
     /** What a program has of a key that PostgreSQL prints so. */
