@@ -51,9 +51,9 @@ is((run('', 'build', '-n', '1', '--allow-empty', 'none'))[0], 0, 'an empty filte
 is((run("\n", 'build', 'one'))[0], 0, 'an empty line is a key');
 
 # Bad parameters
-refuses(qr/--capacity must be/, '', 'build', '-n', $_, 'x') foreach qw(0 1.5 9223372036854775808), '';
-refuses(qr/--rate must be/, '', 'build', '-p', $_, 'x') foreach qw(0 1 nan x);
-refuses(qr/--seed must be/, '', 'build', '-s', $_, 'x') foreach qw(x 18446744073709551616 -9223372036854775809);
+refuses(qr/--capacity must be/, '', 'build', '-n', $_, 'x') foreach qw(0 -1 1.5 9223372036854775808), '';
+refuses(qr/--rate must be/, '', 'build', '-p', $_, 'x') foreach qw(0 1 -0.1 nan x), '';
+refuses(qr/--seed must be/, '', 'build', '-s', $_, 'x') foreach qw(x 18446744073709551616 -9223372036854775809), '';
 refuses(qr/--parts must be/, '', 'build', '-n', '1', '--parts', $_, 'x') foreach qw(-1 65536 x);
 refuses(qr/--parts needs -n/, '', 'build', '--parts', '2', 'x');
 refuses(qr/unknown key type/, '', 'build', '-t', 'none', 'x');

@@ -206,6 +206,28 @@ test_answers(void)
 	ok(holds, "what is found among random bits is what FORMAT.md says, for every shape");
 }
 
+static void
+test_ends(void)
+{
+	static const uint32_t most[] = {
+		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
+	};
+	bool		holds = true;
+	unsigned	log2;
+
+	for (log2 = 9; log2 <= 16; log2++)
+	{
+		bf_header	header = shape(most[log2 - 9], log2, 7);
+
+		holds &= bf_block_offset(&header, 0) == 0 &&
+			bf_block_offset(&header, UINT64_MAX) + bf_block_bytes(&header) ==
+			bf_blocks_bytes(&header) &&
+			bf_total_bits(&header) < UINT64_C(0x100000000) &&
+			bf_total_bytes(&header) <= BF_MAX_BYTES;
+	}
+	ok(holds, "the last block of the largest filter of each shape ends with it");
+}
+
 static bool
 batch_is_single(const bf_header *header, size_t count)
 {
@@ -497,6 +519,7 @@ main(void)
 	if (i == 1)
 		ok(true, "the kernel for AVX2 # skip not for this processor");
 	test_every_size();
+	test_ends();
 	test_laws(bf_union, "union");
 	test_laws(bf_intersect, "intersection");
 	test_union();

@@ -349,6 +349,29 @@ test_bits(void)
 	ok(!fits, "2^64 - 1 bits do not fit");
 }
 
+static void
+test_limits(void)
+{
+	static const uint32_t most[] = {
+		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
+	};
+	bool		holds = true;
+	unsigned	i;
+
+	for (i = 0; i < COUNT(most); i++)
+	{
+		bf_sizing	s = {{most[i], 9 + i, 7}, 1, 0.5, 0.5};
+
+		holds &= bf_sizing_fits(&s) &&
+			bf_sizing_bytes(&s) == 64 + ((uint64_t) most[i] << (6 + i));
+		s.geometry.blocks++;
+		holds &= !bf_sizing_fits(&s);
+		s.geometry.blocks = UINT64_C(0x100000000) + 1;
+		holds &= !bf_sizing_fits(&s);
+	}
+	ok(holds, "the most blocks of FORMAT.md fit, one more does not, 2^32 + 1 does not");
+}
+
 /*
  * A rate that was computed is in the header, and so in the bytes: it is the same
  * wherever it was computed.  Configuration gcc-387 has the other digits of 32-bit x86.
@@ -526,6 +549,7 @@ main(void)
 	test_unreachable();
 	test_validity();
 	test_bits();
+	test_limits();
 	test_stored_rates();
 	test_header();
 	test_part_capacity();
