@@ -79,7 +79,7 @@ foreach my $try ([ 'INSERT INTO users SELECT generate_series(2001, 5000)', 'full
 {
 	my ($statement, $reason) = @$try;
 	my $before = says($reason);
-	sql("$statement");
+	sql($statement);
 	ok(wait_for(30, sub { says($reason) == $before + 1 }), "$statement: $reason");
 }
 my $reads = says('full_reads');

@@ -184,14 +184,7 @@ set_next(FunctionCallInfo fcinfo, const Change *change)
 	const NullableDatum *max_shrink = &fcinfo->args[ARG_MAX_SHRINK];
 
 	if (n->isnull && p->isnull && max_shrink->isnull)
-	{
-		if (PG_ARGISNULL(ARG_OWNER))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("nothing is said to change in list \"%s\"", change->name),
-					 errhint("Give n, p, max_shrink or owner a value that isn't NULL.")));
 		return;
-	}
 	if (!n->isnull)
 		bfpg_check_capacity(DatumGetInt64(n->value));
 	if (!p->isnull)
@@ -205,6 +198,20 @@ set_next(FunctionCallInfo fcinfo, const Change *change)
 				 errhint("CALL bloom_refresh(%s).", quote_literal_cstr(change->name))));
 }
 
+static void
+check_any_given(FunctionCallInfo fcinfo, const Change *change)
+{
+	int			i;
+
+	for (i = ARG_N; i <= ARG_OWNER; i++)
+		if (!PG_ARGISNULL(i))
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("nothing to change in list \"%s\"", change->name),
+			 errhint("Give n, p, max_shrink or owner a value that isn't NULL.")));
+}
+
 Datum
 bloomfilter_alter(PG_FUNCTION_ARGS)
 {
@@ -215,6 +222,7 @@ bloomfilter_alter(PG_FUNCTION_ARGS)
 		bfpg_list_unknown(CStringGetTextDatum(change.name));
 	if (!OidIsValid(change.owner.role) && PG_ARGISNULL(ARG_OWNER))
 		bfpg_owner_check(change.place.schema, change.name, BFPG_CHANGES, &change.owner);
+	check_any_given(fcinfo, &change);
 	set_next(fcinfo, &change);
 	if (!PG_ARGISNULL(ARG_OWNER))
 		give(&change, NameStr(*PG_GETARG_NAME(ARG_OWNER)), fcinfo->flinfo->fn_oid);
