@@ -238,6 +238,15 @@ SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_
 SELECT count(*), (SELECT setting::int > 0 FROM pg_settings WHERE name = 'max_parallel_workers_per_gather') FROM large WHERE bloom_lookup('large', id)
 EOC
 like($db->query("EXPLAIN (COSTS off) SELECT count(*) FROM large WHERE bloom_lookup('large', id)"), qr/Parallel Seq Scan/, 'they do');
+# So are large keys, until they are too much together.
+$db->query("CREATE TABLE wide (id text PRIMARY KEY, active boolean); INSERT INTO wide SELECT g || repeat('x', 32768), false FROM generate_series(1, 2500) g");
+$db->query("CALL bloom_publish('wide', 'SELECT id, active FROM wide', p => 1e-9, allow_empty => true); CALL bloom_track('wide', 'wide', 'id', 'active')");
+foreach my $changes (100, 2400)
+{
+	$db->query("UPDATE wide SET active = split_part(id, 'x', 1)::int <= $changes");
+	is($db->query("SELECT count(*) FROM wide WHERE bloom_lookup('wide', id)"), $changes, "$changes changes of large keys: a scan");
+	is($db->query("SELECT count(*) FROM (SELECT unnest(bloom_lookup_each('wide', array_agg(id))) AS a FROM wide) x WHERE a"), $changes, 'a batch');
+}
 
 # Keys of another kind: earlier changes count no more, and what is changed meanwhile isn't lost.
 my $publish = "CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9, allow_type_change => true)";

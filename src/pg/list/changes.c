@@ -55,16 +55,27 @@ static const struct
 	{2048, 100000}
 };
 
-/* Bits for each change that is read, at least: of 32 keys that weren't changed, the bytes of one are made and looked for. */
-#define BITS_A_CHANGE 32
+/* Changes whose bits share a word, at most: of a hundred keys that weren't changed, the bytes of one are made and looked for. */
+#define CHANGES_A_WORD 4
 
-/* A change that was read. */
-struct BfpgKeyChange
+/*
+ * A change that was read.  They lie behind one another, each at a multiple of 8 bytes: of a
+ * hundred thousand, pages that are touched first cost more than the look-ups.
+ */
+typedef struct KeyChange
 {
-	bytea	   *key;
-	BfpgChange	change;
-	bool		absorbed;
-};
+	int64		version;
+	uint32		length:30,
+				value:1,
+				absorbed:1;
+	char		key[FLEXIBLE_ARRAY_MEMBER];
+} KeyChange;
+
+/* Where the next one lies. */
+#define KEY_CHANGE_BYTES(length) TYPEALIGN(8, offsetof(KeyChange, key) + (Size) (length))
+
+/* All changes of a list may take so much: of large keys fewer are read. */
+#define MOST_BYTES ((Size) 64 * 1024 * 1024)
 
 /* While the index shows so many rows, a page of the table can be read. */
 #define ROWS_FOR_A_PAGE 20
@@ -168,37 +179,67 @@ hash_of(const BfpgChanges *changes, const bytea *key)
 	return bf_hash((const uint8 *) VARDATA_ANY(key) + BFPG_KIND_BYTES, length - BFPG_KIND_BYTES, changes->seed);
 }
 
+static inline KeyChange *
+kept_at(const BfpgChanges *changes, uint32 slot)
+{
+	return (KeyChange *) (changes->kept + (Size) (slot - 1) * 8);
+}
+
 /* The slot that has a key's change, or in which it goes, which is 0. */
 static uint32 *
 find_slot(const BfpgChanges *changes, uint64 hash, const bytea *key)
 {
+	uint32		length = VARSIZE_ANY_EXHDR(key);
 	uint32		last = ((uint32) 1 << changes->log2_slots) - 1;
 	uint32		at = hash & last;
 
 	for (; changes->slots[at] != 0; at = (at + 1) & last)
 	{
-		const bytea *other = changes->read[changes->slots[at] - 1].key;
+		const KeyChange *other = kept_at(changes, changes->slots[at]);
 
-		if (VARSIZE_ANY_EXHDR(other) == VARSIZE_ANY_EXHDR(key) && memcmp(VARDATA_ANY(other), VARDATA_ANY(key), VARSIZE_ANY_EXHDR(key)) == 0)
+		if (other->length == length && memcmp(other->key, VARDATA_ANY(key), length) == 0)
 			break;
 	}
 	return &changes->slots[at];
 }
 
-static void
+/* Makes room for a key; false: it would be too much. */
+static bool
+make_room(BfpgChanges *changes, Size bytes)
+{
+	while (bytes > changes->room - changes->used)
+	{
+		if (changes->room >= MOST_BYTES)
+			return false;
+		changes->room *= 2;
+		changes->kept = repalloc(changes->kept, changes->room);
+	}
+	return true;
+}
+
+static bool
 keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 {
-	BfpgKeyChange *kept = &changes->read[changes->count++];
-	uint64		hash;
-	uint64		bit;
+	const bytea *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
+	uint32		length = VARSIZE_ANY_EXHDR(key);
+	uint64		hash = hash_of(changes, key);
+	uint32		slot = changes->used / 8 + 1;
+	KeyChange  *kept;
+	BfpgChange	change;
 
-	kept->key = DatumGetByteaPCopy(column(tuple, BFPG_CHANGE_KEY, table));
+	if (!make_room(changes, KEY_CHANGE_BYTES(length)))
+		return false;
+	read_change(tuple, table, &change);
+	kept = kept_at(changes, slot);
+	kept->version = change.version;
+	kept->length = length;
+	kept->value = change.value;
 	kept->absorbed = false;
-	read_change(tuple, table, &kept->change);
-	hash = hash_of(changes, kept->key);
-	*find_slot(changes, hash, kept->key) = changes->count;
-	bit = hash >> changes->bits_shift;
-	changes->bits[bit / 64] |= UINT64CONST(1) << bit % 64;
+	memcpy(kept->key, VARDATA_ANY(key), length);
+	*find_slot(changes, hash, key) = slot;
+	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
+	changes->used += KEY_CHANGE_BYTES(length);
+	return true;
 }
 
 /* Keeps all changes of the list; false: there are more than most. */
@@ -209,10 +250,11 @@ keep_changes(BfpgChanges *changes, uint32 most)
 	Relation	table;
 	SysScanDesc scan;
 	HeapTuple	tuple;
+	uint32		count = 0;
 
 	scan = begin_scan(changes, CHANGE, &key, 1, most, &table);
-	while ((tuple = systable_getnext(scan)) != NULL && changes->count < most)
-		keep_change(changes, tuple, table);
+	while ((tuple = systable_getnext(scan)) != NULL && count < most && keep_change(changes, tuple, table))
+		count++;
 	end_scan(scan, table);
 	return tuple == NULL;
 }
@@ -231,10 +273,10 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
 		const bytea *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
-		uint32		number = *find_slot(changes, hash_of(changes, key), key);
+		uint32		slot = *find_slot(changes, hash_of(changes, key), key);
 
-		if (number != 0 && changes->read[number - 1].change.version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
-			changes->read[number - 1].absorbed = true;
+		if (slot != 0 && kept_at(changes, slot)->version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
+			kept_at(changes, slot)->absorbed = true;
 	}
 	end_scan(scan, table);
 }
@@ -245,15 +287,16 @@ read_all(BfpgChanges *changes, uint32 most)
 {
 	MemoryContext context = AllocSetContextCreate(changes->context, "bloomfilter changes", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	int			log2_bits = pg_ceil_log2_32(most * BITS_A_CHANGE);
+	int			log2_words = pg_ceil_log2_32(most / CHANGES_A_WORD);
 	bool		read;
 
-	changes->count = 0;
-	changes->read = palloc(most * sizeof(BfpgKeyChange));
+	changes->used = 0;
+	changes->room = most * KEY_CHANGE_BYTES(BFPG_KIND_BYTES + sizeof(int64));
+	changes->kept = palloc(changes->room);
 	changes->log2_slots = pg_ceil_log2_32(most * 2);
 	changes->slots = palloc0(sizeof(uint32) << changes->log2_slots);
-	changes->bits = palloc0((Size) 1 << (log2_bits - 3));
-	changes->bits_shift = 64 - log2_bits;
+	changes->bits = palloc0(sizeof(uint64) << log2_words);
+	changes->bits_shift = 64 - log2_words;
 	read = keep_changes(changes, most);
 	if (read)
 		mark_absorbed(changes, most);
@@ -342,17 +385,20 @@ bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, void *state)
 bool
 bfpg_changes_find(BfpgChanges *changes, uint64 hash, Datum key, BfpgChange *change)
 {
-	uint32		number;
+	const KeyChange *kept;
+	uint32		slot;
 
 	if (changes->bits == NULL)
 		bfpg_changes_expect(changes, 1);
 	if (changes->bits == NULL)
 		return !changes->none && probe(changes, key, change);
-	number = *find_slot(changes, hash, (const bytea *) DatumGetPointer(key));
-	if (number == 0 || changes->read[number - 1].absorbed)
+	slot = *find_slot(changes, hash, (const bytea *) DatumGetPointer(key));
+	if (slot == 0)
 		return false;
-	*change = changes->read[number - 1].change;
-	return true;
+	kept = kept_at(changes, slot);
+	change->value = kept->value;
+	change->version = kept->version;
+	return !kept->absorbed;
 }
 
 /* Room for what stands before a key's bytes. */

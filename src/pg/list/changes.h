@@ -31,8 +31,6 @@ typedef struct BfpgChange
 	int64		version;
 } BfpgChange;
 
-typedef struct BfpgKeyChange BfpgKeyChange;
-
 /* The changes of a list, as far as a call site knows them: changes.c, but for what bfpg_changes_may_have reads. */
 typedef struct BfpgChanges
 {
@@ -46,10 +44,11 @@ typedef struct BfpgChanges
 	int64		probes;			/* and keys that will be looked for */
 	int			tried;			/* how often all were to be read, and were too many */
 	uint64	   *bits;			/* set by the hashes of all changes, or NULL: they aren't read, and are probed for */
-	int			bits_shift;		/* a hash shifted by it is the number of its bit */
-	BfpgKeyChange *read;
-	uint32		count;			/* of these */
-	uint32	   *slots;			/* one more than the number of a change, or 0 */
+	int			bits_shift;		/* a hash shifted by it is the number of its word of bits */
+	char	   *kept;			/* all that were read */
+	Size		used;			/* of so much room: */
+	Size		room;
+	uint32	   *slots;			/* where in kept a change lies, by 8 bytes, and one more; or 0 */
 	int			log2_slots;		/* at most half of them are used */
 } BfpgChanges;
 
@@ -69,16 +68,20 @@ extern void bfpg_changes_each(Oid schema, const char *list, BfpgSeeChange see, v
 /* Says that so many keys will be looked for. */
 extern void bfpg_changes_expect(BfpgChanges *changes, int keys);
 
+/* The three bits of a hash in its word. */
+static inline uint64
+bfpg_changes_bits(uint64 hash)
+{
+	return UINT64CONST(1) << (hash & 63) | UINT64CONST(1) << (hash >> 6 & 63) | UINT64CONST(1) << (hash >> 12 & 63);
+}
+
 /* False: no key with this hash has a change in force. */
 static inline bool
 bfpg_changes_may_have(const BfpgChanges *changes, uint64 hash)
 {
-	uint64		bit;
-
 	if (changes->bits == NULL)
 		return !changes->none;
-	bit = hash >> changes->bits_shift;
-	return (changes->bits[bit / 64] >> bit % 64 & 1) != 0;
+	return (bfpg_changes_bits(hash) & ~changes->bits[hash >> changes->bits_shift]) == 0;
 }
 
 /* Whether a key has a change in force.  The key is as bfpg_change_key makes it. */
