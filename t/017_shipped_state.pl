@@ -275,13 +275,12 @@ sub judge
 	return;
 }
 
-my $tried = 0;
-while ($tried < rounds(1000, 50_000))
+# Workers are started for the first ones alone: what reads a state is the same.
+my $tried = rounds(1000, 50_000);
+foreach my $number (1 .. $tried)
 {
-	my @states = map { damaged(pick(@sound)->[0]) } 1 .. 250;
-	my @got = ship(@states);
-	judge($got[$_], $states[$_]) foreach 0 .. $#states;
-	$tried += @states;
+	my $state = damaged(pick(@sound)->[0]);
+	judge($number <= 20 ? ship($state) : merge($state), $state);
 }
 is(join("\n", @problems), '', "$tried damaged states, seed $seed: an error or a whole filter");
 cmp_ok($made, '>', 0, "$made of them made a filter after all");

@@ -68,9 +68,10 @@ sub torn
 # Killed in each call
 # ------------------------------------------------------------------------
 
-my @calls = qw(openat write fchmod fsync close renameat unlinkat utimensat);
+my @calls = qw(openat write fchmod renameat unlinkat utimensat);
 
-# The calls of a publication, from what it does to the folder first: call, and which of its name.
+# The calls of a publication that change the folder: call, and which of its name.  A kill in one that
+# changes nothing leaves the folder as the next kill does.
 sub calls_of
 {
 	my ($name) = @_;
@@ -82,7 +83,7 @@ sub calls_of
 	{
 		my ($call) = $line =~ /^(\w+)\(/ or next;
 		$count{$call}++;
-		push @found, [ $call, $count{$call} ] if $line =~ m{/try[>/]|\.tmp-};
+		push @found, [ $call, $count{$call} ] if $line =~ m{/try[>/]|\.tmp-} && ($call ne 'openat' || $line =~ /O_CREAT/);
 	}
 	system('rm', '-rf', 'try');
 	return @found;
@@ -103,7 +104,7 @@ foreach my $try ([ 'a patch that is merged', sub { do { insert(3); export() } un
 	system('rm -rf before');
 	system('cp', '-a', 'www/users', 'before');
 	my @points = calls_of($name);
-	cmp_ok(scalar(@points), '>', 15, "$name: " . @points . ' system calls to be killed in');
+	cmp_ok(scalar(@points), '>', 10, "$name: " . @points . ' system calls to be killed in');
 	my ($killed, @wrong) = (0);
 	foreach my $point (@points)
 	{
@@ -127,7 +128,7 @@ foreach my $try ([ 'a patch that is merged', sub { do { insert(3); export() } un
 		system('rm -f u.bloom*');
 	}
 	is(join("\n", @wrong), '', "$name: the folder is whole, and the next one goes on");
-	cmp_ok($killed, '>', 15, "$name: killed $killed times");
+	cmp_ok($killed, '>', 10, "$name: killed $killed times");
 	export();
 }
 
