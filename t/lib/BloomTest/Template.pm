@@ -1,6 +1,7 @@
 # The first server of a test begins with a copy of the files that initdb has made for the first test
-# of the run: initdb takes a second of processor time.  A second server's are made anew, as
-# copies have the same system identifier, by which hosts and indexes know a cluster.
+# of the run, of those that run at once each of the first: initdb takes a second of processor time.
+# A second server's are made anew, as copies have the same system identifier, by which hosts and
+# indexes know a cluster.
 package BloomTest::Template;
 
 use strict;
@@ -16,7 +17,12 @@ sub copy
 {
 	my (undef, undef, $folder, @options) = @_;
 	my $template = "$PostgreSQL::Test::Utils::tmp_check/template" . join('', @options) =~ s/\W/_/gr;
-	$run->('initdb', '-D', $template, @options) if !-d $template;
+	if (!-d $template)
+	{
+		$run->('initdb', '-D', "$template.$$", @options);
+		# another test may have been first
+		rename "$template.$$", $template;
+	}
 	return $run->('cp', '-a', $template, $folder);
 }
 
