@@ -74,7 +74,7 @@ typedef struct KeyChange
 /* Where the next one lies. */
 #define KEY_CHANGE_BYTES(length) TYPEALIGN(8, offsetof(KeyChange, key) + (Size) (length))
 
-/* All changes of a list may take so much: of large keys fewer are read. */
+/* Changes that take more aren't read: they are large keys. */
 #define MOST_BYTES ((Size) 64 * 1024 * 1024)
 
 /* While the index shows so many rows, a page of the table can be read. */
@@ -209,7 +209,7 @@ make_room(BfpgChanges *changes, Size bytes)
 {
 	while (bytes > changes->room - changes->used)
 	{
-		if (changes->room >= MOST_BYTES)
+		if (changes->room * 2 > MOST_BYTES)
 			return false;
 		changes->room *= 2;
 		changes->kept = repalloc(changes->kept, changes->room);
