@@ -137,6 +137,8 @@ edit('looked', microseconds(-20));
 edit('next_heartbeat', microseconds(1000));
 is((run('', 'status', '--quiet', 'www/users'))[0], 0, 'younger than three heartbeats');
 is((run('', 'status', '--quiet', '--max-age', '10', 'www/users'))[0], 1, 'but --max-age may say less');
+edit('exporter', "\e]0;pwned\a");
+is(status_line('exporter'), '?]0;pwned?', 'what is there is shown without what a terminal would obey');
 spew('www/users/.status', "something else\n");
 is((run('', 'status', 'www/users'))[0], 2, 'a file that is no status is refused');
 
