@@ -71,6 +71,7 @@ like(denied('behind.bloom'), qr/denied 0$/, 'and has all keys');
 is(words(-20, 'behind.bloom'), 'clock', 'but its status says that the clock is wrong');
 like((later(-20, 'status', 'behind.bloom'))[1], qr/clock is \d+ s behind the web server's/, 'by how much');
 like(words(-20, 'behind.bloom', '--max-true-age', 7200), qr/old/, 'and that it can not know how old the list is');
+like((later(-20, 'status', '--max-true-age', 7200, 'behind.bloom'))[1], qr/old: up to when it has all that was committed is not known/, 'which it says');
 
 ($status, $text) = later(-72, @pull, '--out', 'far.bloom');
 ok($status == 1 && $text =~ /serial is of the future: this clock or the exporter's is wrong/, 'three days behind nothing is taken') || diag("$status $text");
