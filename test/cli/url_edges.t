@@ -115,6 +115,8 @@ foreach my $try ([ "half\n", 'an interrupted transfer is gone on with', qr/\A\S+
 
 system('cp', '-r', 'www/users', 'www/secret');
 like((by_url('secret', 'secret.bloom'))[2], qr/answered 403/, 'without a header the server refuses');
+my $refused = (by_url('secret?token=hush', 'secret.bloom'))[2];
+ok($refused =~ /answered 403/ && $refused !~ /hush/, 'and the query of an address is told to nobody') || diag($refused);
 spew('headers', "Authorization: Bearer hush\n");
 my ($status, $out, $err) = by_url('secret', 'secret.bloom', '--header-file', 'headers');
 is($status, 0, 'with the header of --header-file it does not') || diag($err);
