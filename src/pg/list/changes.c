@@ -55,13 +55,10 @@ static const struct
 	{2048, 100000}
 };
 
-/* Changes whose bits share a word, at most: of a hundred keys that weren't changed, the bytes of one are made and looked for. */
+/* Changes whose bits share a word, at most.  Of a hundred keys that weren't changed then fewer than one is looked for. */
 #define CHANGES_A_WORD 4
 
-/*
- * A change that was read.  They lie behind one another, each at a multiple of 8 bytes: of a
- * hundred thousand, pages that are touched first cost more than the look-ups.
- */
+/* A change that was read.  They lie behind one another: where there are many, each page of memory more costs time. */
 typedef struct KeyChange
 {
 	int64		version;
@@ -72,9 +69,9 @@ typedef struct KeyChange
 } KeyChange;
 
 /* Where the next one lies. */
-#define KEY_CHANGE_BYTES(length) TYPEALIGN(8, offsetof(KeyChange, key) + (Size) (length))
+#define KEY_CHANGE_BYTES(length) MAXALIGN(offsetof(KeyChange, key) + (Size) (length))
 
-/* Changes that take more aren't read: they are large keys. */
+/* Changes that take more aren't read: their keys are large. */
 #define MOST_BYTES ((Size) 64 * 1024 * 1024)
 
 /* While the index shows so many rows, a page of the table can be read. */
@@ -182,7 +179,7 @@ hash_of(const BfpgChanges *changes, const bytea *key)
 static inline KeyChange *
 kept_at(const BfpgChanges *changes, uint32 slot)
 {
-	return (KeyChange *) (changes->kept + (Size) (slot - 1) * 8);
+	return (KeyChange *) (changes->kept.data + slot - 1);
 }
 
 /* The slot that has a key's change, or in which it goes, which is 0. */
@@ -203,32 +200,29 @@ find_slot(const BfpgChanges *changes, uint64 hash, const bytea *key)
 	return &changes->slots[at];
 }
 
-/* Makes room for a key; false: it would be too much. */
-static bool
-make_room(BfpgChanges *changes, Size bytes)
+/* Frees a key that was not read where it is stored. */
+static inline void
+free_if_copy(bytea *key, Datum stored)
 {
-	while (bytes > changes->room - changes->used)
-	{
-		if (changes->room * 2 > MOST_BYTES)
-			return false;
-		changes->room *= 2;
-		changes->kept = repalloc(changes->kept, changes->room);
-	}
-	return true;
+	if ((Pointer) key != DatumGetPointer(stored))
+		pfree(key);
 }
 
+/* False: all would be too much. */
 static bool
 keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 {
-	const bytea *key = DatumGetByteaPP(column(tuple, BFPG_CHANGE_KEY, table));
+	Datum		stored = column(tuple, BFPG_CHANGE_KEY, table);
+	bytea	   *key = DatumGetByteaPP(stored);
 	uint32		length = VARSIZE_ANY_EXHDR(key);
 	uint64		hash = hash_of(changes, key);
-	uint32		slot = changes->used / 8 + 1;
+	uint32		slot = changes->kept.len + 1;
 	KeyChange  *kept;
 	BfpgChange	change;
 
-	if (!make_room(changes, KEY_CHANGE_BYTES(length)))
+	if (changes->kept.len + KEY_CHANGE_BYTES(length) > MOST_BYTES)
 		return false;
+	enlargeStringInfo(&changes->kept, KEY_CHANGE_BYTES(length));
 	read_change(tuple, table, &change);
 	kept = kept_at(changes, slot);
 	kept->version = change.version;
@@ -238,11 +232,12 @@ keep_change(BfpgChanges *changes, HeapTuple tuple, Relation table)
 	memcpy(kept->key, VARDATA_ANY(key), length);
 	*find_slot(changes, hash, key) = slot;
 	changes->bits[hash >> changes->bits_shift] |= bfpg_changes_bits(hash);
-	changes->used += KEY_CHANGE_BYTES(length);
+	changes->kept.len += KEY_CHANGE_BYTES(length);
+	free_if_copy(key, stored);
 	return true;
 }
 
-/* Keeps all changes of the list; false: there are more than most. */
+/* Keeps all changes of the list; false: there are more than most, or they are too much. */
 static bool
 keep_changes(BfpgChanges *changes, uint32 most)
 {
@@ -272,11 +267,13 @@ mark_absorbed(BfpgChanges *changes, uint32 most)
 	scan = begin_scan(changes, ABSORBED, keys, lengthof(keys), most, &table);
 	while ((tuple = systable_getnext(scan)) != NULL)
 	{
-		const bytea *key = DatumGetByteaPP(column(tuple, ABSORBED_KEY, table));
+		Datum		stored = column(tuple, ABSORBED_KEY, table);
+		bytea	   *key = DatumGetByteaPP(stored);
 		uint32		slot = *find_slot(changes, hash_of(changes, key), key);
 
 		if (slot != 0 && kept_at(changes, slot)->version == DatumGetInt64(column(tuple, ABSORBED_VERSION, table)))
 			kept_at(changes, slot)->absorbed = true;
+		free_if_copy(key, stored);
 	}
 	end_scan(scan, table);
 }
@@ -290,9 +287,7 @@ read_all(BfpgChanges *changes, uint32 most)
 	int			log2_words = pg_ceil_log2_32(most / CHANGES_A_WORD);
 	bool		read;
 
-	changes->used = 0;
-	changes->room = most * KEY_CHANGE_BYTES(BFPG_KIND_BYTES + sizeof(int64));
-	changes->kept = palloc(changes->room);
+	initStringInfo(&changes->kept);
 	changes->log2_slots = pg_ceil_log2_32(most * 2);
 	changes->slots = palloc0(sizeof(uint32) << changes->log2_slots);
 	changes->bits = palloc0(sizeof(uint64) << log2_words);

@@ -45,10 +45,8 @@ typedef struct BfpgChanges
 	int			tried;			/* how often all were to be read, and were too many */
 	uint64	   *bits;			/* set by the hashes of all changes, or NULL: they aren't read, and are probed for */
 	int			bits_shift;		/* a hash shifted by it is the number of its word of bits */
-	char	   *kept;			/* all that were read */
-	Size		used;			/* of so much room: */
-	Size		room;
-	uint32	   *slots;			/* where in kept a change lies, by 8 bytes, and one more; or 0 */
+	StringInfoData kept;		/* all that were read */
+	uint32	   *slots;			/* one more than where in kept a change begins, or 0 */
 	int			log2_slots;		/* at most half of them are used */
 } BfpgChanges;
 
