@@ -120,7 +120,7 @@ SKIP:
 		'another list by cat' => sub { system("cat other >$_[0]") },
 		'a filter by cat' => sub { system("cat filter >$_[0]") },
 		# of another time, by how often it was written to
-		'an older page and no bits' => sub { overwrite($_[0], 0, substr(slurp('held'), 0, 512) . pack('Q<', 2) . substr(slurp('held'), 520, 3576) . slurp('held') =~ s/^.{4096}.{64}//sr =~ tr/\0-\xff/\0/r) },
+		'an older page and no bits' => sub { my $page = substr slurp('held'), 0, 4096; substr $page, 512, 8, pack 'Q<', 2; overwrite($_[0], 0, $page . "\0" x ((-s 'held') - 4096 - 64)) },
 		'zeros in its bits' => sub { overwrite($_[0], 4096 + 64, "\0" x 3000) },
 	);
 	my $program = $ENV{BLOOMFILTER_READER} // skip 'BLOOMFILTER_READER names no program', 5 * keys %written_over;

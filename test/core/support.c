@@ -13,6 +13,8 @@
 #include "bf_sizing.h"
 #include "files.h"
 
+const uint32_t most_blocks[8] = {8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535};
+
 static void
 give_up(const char *what, const char *which)
 {

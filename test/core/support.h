@@ -21,6 +21,9 @@ typedef struct filter
 	uint8_t    *blocks;
 } filter;
 
+/* The most blocks of 2^9, 2^10, ..., 2^16 bits: doc/FORMAT.md, section 6. */
+extern const uint32_t most_blocks[8];
+
 extern void *allocate(size_t size);
 
 /* The header of an empty whole filter of this shape, seed 0, n 1000, p 0.01. */

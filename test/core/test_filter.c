@@ -209,15 +209,12 @@ test_answers(void)
 static void
 test_ends(void)
 {
-	static const uint32_t most[] = {
-		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
-	};
 	bool		holds = true;
 	unsigned	log2;
 
 	for (log2 = 9; log2 <= 16; log2++)
 	{
-		bf_header	header = shape(most[log2 - 9], log2, 7);
+		bf_header	header = shape(most_blocks[log2 - 9], log2, 7);
 
 		holds &= bf_block_offset(&header, 0) == 0 &&
 			bf_block_offset(&header, UINT64_MAX) + bf_block_bytes(&header) ==

@@ -175,10 +175,6 @@ test_bits_set(void)
 static void
 test_largest(void)
 {
-	/* doc/FORMAT.md, section 6. */
-	static const uint32_t most[] = {
-		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
-	};
 	bool		accepted = true;
 	bool		refused = true;
 	bool		wrapped = true;
@@ -187,7 +183,7 @@ test_largest(void)
 	ok(BF_MAX_BYTES == 536866816, "the largest filter has 536866816 bytes");
 	for (log2 = 9; log2 <= 16; log2++)
 	{
-		uint32_t	blocks = most[log2 - 9];
+		uint32_t	blocks = most_blocks[log2 - 9];
 		uint64_t	bytes = (uint64_t) 1 << (log2 - 3);
 
 		accepted &= check(read_shape(blocks, log2, 64 + blocks * bytes) == BF_OK,

@@ -352,18 +352,15 @@ test_bits(void)
 static void
 test_limits(void)
 {
-	static const uint32_t most[] = {
-		8388543, 4194271, 2097135, 1048567, 524283, 262141, 131070, 65535
-	};
 	bool		holds = true;
 	unsigned	i;
 
-	for (i = 0; i < COUNT(most); i++)
+	for (i = 0; i < COUNT(most_blocks); i++)
 	{
-		bf_sizing	s = {{most[i], 9 + i, 7}, 1, 0.5, 0.5};
+		bf_sizing	s = {{most_blocks[i], 9 + i, 7}, 1, 0.5, 0.5};
 
 		holds &= bf_sizing_fits(&s) &&
-			bf_sizing_bytes(&s) == 64 + ((uint64_t) most[i] << (6 + i));
+			bf_sizing_bytes(&s) == 64 + ((uint64_t) most_blocks[i] << (6 + i));
 		s.geometry.blocks++;
 		holds &= !bf_sizing_fits(&s);
 		s.geometry.blocks = UINT64_C(0x100000000) + 1;
