@@ -8,7 +8,7 @@ it has touched. A backend that asks nothing stands beside them.
 
 from measure import Refused, Samples, interleave
 from run import MILLION, key_sql, name_of, start
-from server import pgbench
+from server import NEW_CONNECTIONS, pgbench
 from table import Table
 import machine
 
@@ -78,17 +78,13 @@ def throughput(run, table, count, size, contender):
                       samples=interleave(runs, run.rounds, budget=10))
 
 
-# Of all contenders: without it who reads 100 million keys by 16 connections seems slow.
-ROUNDS = "a round is a second of new connections, and each maps a page of shared memory when it touches it first"
-
-
 def floor(run, table):
     """What a statement costs that asks nothing."""
     runs = {clients: (lambda clients=clients: pgbench(script(MILLION, "select KEY"), run.work, clients,
                                                       run.amount))
             for clients in clients_of(run, "floor")}
     for clients, samples in interleave(runs, run.rounds).items():
-        table.add("0", 0, clients, "SELECT :k", unit="look-ups/s", samples=samples, note=ROUNDS)
+        table.add("0", 0, clients, "SELECT :k", unit="look-ups/s", samples=samples, note=NEW_CONNECTIONS)
 
 
 def buffers(session, sql):

@@ -16,13 +16,13 @@ import os
 
 from measure import Samples, at_rest, interleave
 from run import empty_function, key_sql, keys_table, name_of, start
-from server import SERIAL, parallel, pgbench
+from server import NEW_CONNECTIONS, SERIAL, parallel, pgbench
 from table import Table
 
 # Where a session's settings stand. Without a cache a stored value is never copied.
 OPTIONS = "PGOPTIONS"
 CHUNKS = "-c bloomfilter.cache_size=0"
-# Longer than the page faults of a new session, one for each page of shared memory that it meets.
+# A new session's page faults, one for each page of shared memory that it meets, are most of its first second.
 TURN = "-T 2"
 # A virtual machine's neighbours change a turn's rate by a tenth and more.
 TURNS = 7
@@ -70,7 +70,7 @@ def lookups(run, session, table, data, count):
         "list": f"select bloom_lookup('{name}', :k::bigint)",
         "EXISTS, B-tree": f"select exists (select from {keys} where k = :k::bigint)",
     }
-    notes = {"stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
+    notes = {"SELECT :k": NEW_CONNECTIONS, "stored value": STORED, "EXISTS, B-tree": exists_note(session, keys)}
 
     def contenders(clients):
         return {who: (lambda sql=sql: pgbench(

@@ -96,6 +96,10 @@ def parallel():
             "set parallel_tuple_cost = 0")
 
 
+# What holds for each rate of pgbench: with many connections, or much memory to read, it is lower than later.
+NEW_CONNECTIONS = "connections are new in each round, and map a page of shared memory when they touch it first"
+
+
 def pgbench(script, folder, clients, amount):
     """Transactions per second of a script, prepared; amount is "-T seconds" or "-t number"."""
     path = os.path.join(folder, "pgbench.sql")
