@@ -155,7 +155,7 @@ foreach my $function (@functions)
 		}
 	}
 }
-@pairs = map { pick(@pairs) } 1 .. rounds(2000, 20_000);
+@pairs = map { pick(@pairs) } 1 .. rounds(1000, 20_000);
 
 # Runs statements and returns the messages of errors that are not clean ones: those
 # of classes 22 (data), 42 (types, syntax), 54 (limits), 55 (state), 0A (support), 39P01 (no trigger).
@@ -231,7 +231,7 @@ sub damaged_text
 }
 
 my ($texts_tried, $texts_in) = (0, 0);
-while ($texts_tried < rounds(2000, 200_000))
+while ($texts_tried < rounds(1000, 200_000))
 {
 	my @texts = map { damaged_text(encode_base64(pick(@bases), '')) } 1 .. $batch;
 	my $rows = join ",\n", map
@@ -269,5 +269,4 @@ EOC
 
 $session->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -82,5 +82,4 @@ is($plain->state_of("SET bloomfilter.no_such_setting = 1; LOAD 'bloomfilter'"),
 
 $_->quit foreach $super, $plain, $nobody;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -144,5 +144,4 @@ is(asks($_, 100_001), 't', "$_->{table}: the other one answers, not what was rem
 $_->{session}->quit foreach @readers;
 $writer->quit;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -85,5 +85,4 @@ foreach my $way (sort keys %ways)
 
 $_->quit foreach $asker, $cleaner;
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -65,6 +65,4 @@ call bloom_publish('account', 'select id from account');
 call bloom_rollback('account');
 select serial from bloom_list}), '>', $serial, 'publishes itself then, and has the way back');
 
-$standby->stop;
-$primary->stop;
 done_testing();

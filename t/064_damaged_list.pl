@@ -149,5 +149,4 @@ foreach my $kind (sort keys %damage)
 }
 
 $session->quit;
-$node->stop;
 done_testing();

@@ -123,5 +123,4 @@ $reader->quit;
 
 stayed_alive($_) foreach $primary, $standby, $subscriber;
 unlike(slurp_file($standby->logfile), qr/inconsistent page found/, 'replayed pages are those of the primary');
-$_->stop foreach $subscriber, $standby;
 done_testing();

@@ -348,5 +348,4 @@ $asker->query('COMMIT');
 $_->quit foreach $asker, $other;
 unlike(slurp_file($node->logfile), qr/leak|still referenced|is pinned/, 'nothing was left to the transaction to release');
 stayed_alive($node);
-$node->stop;
 done_testing();

@@ -239,5 +239,4 @@ foreach my $command (split /\n(?! )/, join '', map { here($_) =~ s{/srv/filters}
 	is("$status$err", $command =~ /--invert/ ? '1' : '0', $command);
 }
 
-$node->stop('fast');
 done_testing();

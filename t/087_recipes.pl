@@ -48,5 +48,4 @@ foreach my $block (doc::blocks('doc/RECIPES.md'))
 cmp_ok($ran, '>=', 9, 'RECIPES.md has recipes');
 is($node->safe_psql('postgres', q{
 select count(*) filter (where not is_blocked(host(net)::inet)) from blocked}), '0', 'the first address of each blocked network is blocked');
-$node->stop;
 done_testing();
