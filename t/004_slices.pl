@@ -54,7 +54,7 @@ EOC
 	note "p $p: $bytes bytes in $chunks chunks, blocks of $block bytes";
 
 	my $worst = 0;
-	foreach my $key (map { $_ * 97 } 1 .. 100)
+	foreach my $key (map { $_ * 97 } 1 .. 30)
 	{
 		my $blocks =
 		  toast_blocks($table, "SELECT bloom_contains(f, $key) FROM $table");

@@ -50,7 +50,7 @@ my %values = (
 		'0::float8', "'-0'::float8", '1::float8', '-1::float8', '5e-324::float8', '1e-300::float8',
 		'0.9999999999999999::float8', '1.7e308::float8'
 	],
-	'text' => [ "'key'::text", 'NULL::text', "''::text", "repeat('x', 1000000)", "E'\\x01'::text", $loose, "'abc'" ],
+	'text' => [ "'key'::text", 'NULL::text', "''::text", "repeat('x', 100000)", "E'\\x01'::text", $loose, "'abc'" ],
 	'bytea' => [
 		'bloom_create(100)::bytea', 'NULL::bytea', "''::bytea", "'\\x00'::bytea",
 		"decode(repeat('00', 64), 'hex')", "decode(repeat('ff', 200), 'hex')",
@@ -100,7 +100,7 @@ my %values = (
 	],
 	'cstring' => [
 		"bloomfilter_out(bloom_create(1))", "''::cstring", "'='::cstring", "'===='::cstring",
-		"repeat('A', 1000000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"
+		"repeat('A', 100000)::cstring", "'Qkx\nNRg=='::cstring", "E'\\x80'::cstring"
 	],
 	'internal' => [ 'NULL', '0' ]);
 $values{anycompatible} = $values{anyelement};
@@ -262,7 +262,7 @@ EOC
 is($session->query('SELECT by_letter(typed), length(typed) > 4194310 FROM long_text'), 'ok|t', 'a text of more than one piece');
 is($session->query(<<'EOC'), '', 'is refused if there is a wrong letter where they meet');
 SELECT at, letter FROM long_text, generate_series(4194301, 4194308) AS at,
-	unnest(ARRAY[' ', '=', '==', '    ', '*']) AS letter
+	unnest(ARRAY[' ', '==', '*']) AS letter
 WHERE by_letter(overlay(typed PLACING letter FROM at)) <> '22P02'
 	OR by_letter(overlay(typed PLACING letter FROM at FOR 0)) <> '22P02'
 EOC

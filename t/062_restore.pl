@@ -160,9 +160,6 @@ my $custom = ['-Fc'];
 my %dumps;
 my @ways = (
 	[ 'a superuser', $custom, [], $super, $super, $all ],
-	[ 'with --no-owner', $custom, ['--no-owner'], $super, $super, $all ],
-	[ 'by sections', $custom, undef, $super, $super, $all ],
-	[ 'by two jobs', ['-Fd'], ['-j2'], $super, $super, $all ],
 	[ 'by INSERT', [ '-Fc', '--inserts' ], [], $super, $super, $all ],
 	[ 'ON CONFLICT DO NOTHING', [ '-Fc', '--inserts', '--on-conflict-do-nothing' ], [], $super, $super, $all ],
 	[ 'under session_replication_role', $custom, [], $super, $super, $all, '-c session_replication_role=replica' ],
@@ -176,12 +173,9 @@ foreach my $way (@ways)
 	my $rows = $dumps{"@$dumped"};
 	local $ENV{PGOPTIONS} = $pgoptions // '';
 	$node->safe_psql('postgres', "CREATE DATABASE $to OWNER \"$owner\" TEMPLATE template0");
-	$node->safe_psql($to, 'CREATE EXTENSION bloomfilter; CREATE TABLE account (id bigint)') if grep { $_ eq '--data-only' } @{ $options // [] };
+	$node->safe_psql($to, 'CREATE EXTENSION bloomfilter; CREATE TABLE account (id bigint)') if grep { $_ eq '--data-only' } @$options;
 	$node->command_ok([ 'pg_dump', @$dumped, '-f', $rows = $dumps{"@$dumped"} = "$dump.$to", '-d', $node->connstr('source') ], "$name: a dump") if !defined $rows;
-	foreach my $section ($options ? undef : qw(pre-data data post-data))
-	{
-		$node->command_ok([ 'pg_restore', '-e', $options ? @$options : "--section=$section", '-d', $node->connstr($to) . " user=$as", $rows ], "$name: is restored");
-	}
+	$node->command_ok([ 'pg_restore', '-e', @$options, '-d', $node->connstr($to) . " user=$as", $rows ], "$name: is restored");
 	is($node->safe_psql($to, $whose), $expected, "$name: accepts the owners that it could become");
 	is($node->safe_psql($to, 'SELECT count(*) FROM bloom_definition WHERE query IS NOT NULL'), 3, "$name: and loses no query");
 	is($node->safe_psql($to, q{GRANT SELECT ON account TO nightly; CALL bloom_refresh('account'); SELECT owner FROM bloom_published WHERE name = 'account'}), 'nightly', "$name: what is accepted runs")
