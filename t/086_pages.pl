@@ -243,7 +243,8 @@ foreach my $command (split /\n(?! )/, join '', map { here($_) =~ s{/srv/filters}
 # doc/RECIPES.md: each block, in order
 # ------------------------------------------------------------------------
 
-$node->safe_psql('postgres', 'create database recipes');
+# The page makes the role app itself.
+$node->safe_psql('postgres', 'alter role app rename to app_of_operations; create database recipes');
 $node->safe_psql('recipes', 'create extension bloomfilter');
 mkdir 'recipes';
 chdir 'recipes' or die;

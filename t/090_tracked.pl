@@ -98,7 +98,7 @@ sub begin
 	push @runs, $run;
 	return;
 }
-# So many that they take about as long.
+# Numbers of transactions by which all of these take about as long as one another.
 begin($_, 300, '-c', 1, '--max-tries=1000') foreach @changers;
 begin($publisher, 10, '-c', 1);
 begin($checker, 300, '-c', 2);

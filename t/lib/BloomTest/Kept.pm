@@ -1,8 +1,9 @@
-# What a test asks a server by safe_psql, psql and poll_query_until runs in a psql that stays, one for
-# each database: a psql and a backend for each statement take most of the time of many tests.
+# safe_psql, psql and poll_query_until run their statements in a psql that stays, one for each database
+# of a server: to start a psql and a backend for each statement takes most of the time of many tests.
 #
-# Afterwards the session is as a new one, but for what a library remembers of itself.  What needs a
-# session of its own has one: options, commands of psql, what is for a database or for later sessions.
+# DISCARD ALL makes the session a new one after each call, except for what a library remembers.  A call
+# with options or commands of psql, and a statement that changes a database, a tablespace or the settings
+# of later sessions, gets a psql of its own.
 package BloomTest::Kept;
 
 use strict;
@@ -12,14 +13,13 @@ use IPC::Run ();
 use Time::HiRes qw(sleep);
 
 use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 
-# Of each server.
+# Sessions that a server keeps at most: some servers have ten connections.
 use constant MOST => 4;
 
 my $alone = qr/^\s*\\|\bDATABASE\b|\bTABLESPACE\b|\bALTER\s+(?:ROLE|USER|SYSTEM)\b|\bpg_reload_conf\b/mi;
 
-my ($psql, $poll) = (\&PostgreSQL::Test::Cluster::psql, \&PostgreSQL::Test::Cluster::poll_query_until);
+my $psql = \&PostgreSQL::Test::Cluster::psql;
 
 sub new
 {
@@ -35,13 +35,13 @@ sub new
 	return $self;
 }
 
-# Runs statements: status of psql, output, messages.
+# Runs statements and returns the status of psql, its output and its messages.
 sub answer
 {
 	my ($self, $sql) = @_;
 	my ($done, $ready) = ('-- done --', '-- ready --');
 	($self->{out}, $self->{err}) = ('', '');
-	# A transaction that is left open can't be discarded, and ends with the session.
+	# DISCARD ALL fails in a transaction that is left open: psql ends then, and the transaction with it.
 	my $sent = $sql . ($sql =~ /--.*\z/ ? "\n;" : ';') . "\n\\echo '$done'\n\\warn '$done'\nDISCARD ALL;\n\\echo '$ready'\n";
 	$self->{in} .= $sent;
 	while ($self->{out} !~ /^\Q$ready\E\n\z/m || $self->{err} !~ /^\Q$done\E\n/m)
@@ -74,7 +74,7 @@ sub quit_all
 	return;
 }
 
-# The session of a database, as the environment has it now.
+# The session of a database, for the environment as it is now.
 sub of
 {
 	my ($node, $dbname) = @_;
@@ -104,6 +104,7 @@ sub psql
 	return wantarray ? ($status >> 8, $out, $err) : $status >> 8;
 }
 
+# Asks until the answer is the expected one, three minutes at most.
 sub poll_query_until
 {
 	my ($node, $dbname, $query, $expected) = @_;

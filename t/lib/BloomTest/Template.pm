@@ -19,7 +19,7 @@ sub copy
 	if (!-d $template)
 	{
 		$run->('initdb', '-D', "$template.$$", @options);
-		# Files of the log are made without being filled, which takes as long as what is written to them.
+		# To fill new files of the write-ahead log with zeros takes as long as to write what is logged.
 		append_to_file("$template.$$/postgresql.conf", "wal_init_zero = off\n");
 		# another test may have been first
 		rename "$template.$$", $template;
@@ -29,7 +29,8 @@ sub copy
 	return;
 }
 
-# pg_resetwal goes by what pg_control says, though its checksum is wrong then, and makes it right.
+# Changes the identifier in pg_control.  pg_resetwal takes the rest as it stands, though the checksum is
+# wrong then, and writes the checksum anew.
 sub another_cluster
 {
 	my ($folder) = @_;
