@@ -23,7 +23,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "bf_key.h"
 #include "engines/engines.h"
 #include "base/pg_compat.h"
 #include "change/change.h"
@@ -173,18 +172,6 @@ make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 				SPI_OK_UTILITY);
 }
 
-static void
-check_kind(const BfpgPublication *list, const BfpgLastList *last, uint32 kind)
-{
-	char		type[BF_KEY_TEXT_BYTES];
-
-	if (last->key_type == NULL || strcmp(bf_key_type_text(kind, type), last->key_type) == 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("list \"%s\" has %s keys, and the column %s keys", list->name, last->key_type, type)));
-}
-
 /* Keys that are in the table must be those that the trigger takes; nobody writes it meanwhile. */
 static void
 check_rows(const TrackedTable *tracked)
@@ -204,7 +191,7 @@ check_rows(const TrackedTable *tracked)
 }
 
 static void
-track_table(const BfpgPublication *list, const BfpgLastList *last, const TrackedTable *tracked)
+track_table(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	ListCell   *cell;
 
@@ -212,10 +199,8 @@ track_table(const BfpgPublication *list, const BfpgLastList *last, const Tracked
 	foreach(cell, find_all_inheritors(tracked->relation, NoLock, NULL))
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
-		bool		blanks;
 
-		check_kind(list, last, bfpg_change_check_trigger(table, list->place.schema, list->name, &blanks));
-		if (blanks && lfirst_oid(cell) == tracked->relation)
+		if (bfpg_change_check_trigger(table, list->place.schema, list->name) && lfirst_oid(cell) == tracked->relation)
 			check_rows(tracked);
 		table_close(table, NoLock);
 	}
@@ -280,7 +265,7 @@ bloomfilter_track(PG_FUNCTION_ARGS)
 	bfpg_publish_find(&list.place, list.name, &last);
 	by_table = read_table(fcinfo, &tracked);
 	if (by_table)
-		track_table(&list, &last, &tracked);
+		track_table(&list, &tracked);
 	list.asked.tracking = BFPG_TRACK;
 	PG_TRY();
 	{
