@@ -141,6 +141,26 @@ select bloom_lookup_each('typed', array[1, 2.0]);
 call bloom_drop('typed');
 drop table typed;
 
+-- Another table takes the name of the one that is tracked.
+create table swap (k int primary key);
+create table swap_next (k int primary key);
+insert into swap values (1);
+insert into swap_next values (1), (2);
+call bloom_publish('swap', 'select k from swap');
+call bloom_track('swap', 'swap', 'k');
+alter table swap rename to swap_old;
+alter table swap_next rename to swap;
+\set VERBOSITY default
+call bloom_refresh('swap');
+\set VERBOSITY terse
+call bloom_track('swap', 'swap', 'k');
+drop trigger bloom_change_swap on public.swap_old;
+call bloom_refresh('swap');
+insert into swap values (3);
+select bloom_lookup_each('swap', array[1, 2, 3]);
+call bloom_drop('swap');
+drop table swap, swap_old;
+
 -- No trigger sees a virtual column, which PostgreSQL 18 has.
 create function refuses_virtual() returns boolean language plpgsql as $$
 begin
