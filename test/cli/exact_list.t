@@ -149,6 +149,7 @@ all_have('and to exact again', publish_exact('allow_type_change => true'));
 # What another server has, that was made of this one's backup, or is behind.
 finish($_, 'TERM') foreach 'exporter', 'dsn', 'url';
 sql("DROP DATABASE IF EXISTS ${database}_2");
+hang_up($dsn);
 Server::speak_to(server_dsn(), sub { sql("CREATE DATABASE ${database}_2 TEMPLATE $database") });
 sql('UPDATE users SET active = NOT active WHERE id % 40 = 13');
 agree('before the restore', publish_exact());
