@@ -75,9 +75,9 @@ sub new
 {
 	my ($class, $name, @lines) = @_;
 	my $self = _folder($name);
-	# with_server has made one before
+	# with_server has made one before; a second server of a test is to have another system identifier
 	my $template = ($ENV{BLOOMFILTER_CLUSTERS} // '') . '/template';
-	_do($self, -d $template ? ('cp', '-a', $template, "$self->{folder}/data") :
+	_do($self, -d $template && @servers == 1 ? ('cp', '-a', $template, "$self->{folder}/data") :
 		("$programs/initdb", '-D', "$self->{folder}/data", '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'));
 	_configure($self, "listen_addresses = ''", "unix_socket_directories = '$self->{folder}'", "port = $port",
 		'fsync = off', 'autovacuum = off', 'wal_level = replica', 'max_wal_senders = 5', 'hot_standby = on', "bloomfilter.overflow = ignore", @lines);
