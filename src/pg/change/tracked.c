@@ -127,7 +127,8 @@ check_kind(const TriggerData *trigger, const BfpgTracked *tracked)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
 			 errdetail("The list has %s keys, and column \"%s\" has %s keys.", tracked->keys, trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY], type),
-			 errhint("CALL bloom_publish with the list's query and allow_type_change => true, or track the column that its query returns.")));
+			 errhint("CALL bloom_publish with the list's query and allow_type_change => true, track the column that its query returns, or drop the trigger \"%s\".",
+					 trigger->tg_trigger->tgname)));
 }
 
 /* Whether an index allows one row for each value of a column. */
