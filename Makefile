@@ -4,7 +4,7 @@
 #   make install                into the PostgreSQL of PG_CONFIG
 #   make installcheck           pg_regress and isolation tests, in the server of PGHOST
 #   make prove_installcheck     TAP tests, which start servers of their own
-#   make check-core             unit tests of the core, plain C, with sanitizers
+#   make check-core             unit tests of the core, plain C
 #   make OPTFLAGS=-march=native for this machine alone
 
 EXTENSION = bloomfilter

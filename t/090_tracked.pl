@@ -24,6 +24,18 @@ INSERT INTO device SELECT g, g % 3 <> 0 FROM generate_series(1, 200) g;
 CALL bloom_publish('active', 'SELECT id, active FROM device', p => 1e-9);
 CALL bloom_alter('active', max_shrink => 1);
 CALL bloom_track('active', 'device', 'id', 'active');
+-- Another trigger, which fires before the list's.
+CREATE FUNCTION again() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF new.id % 7 = 0 THEN
+		DELETE FROM device WHERE id = new.id;
+	ELSE
+		UPDATE device SET active = NOT active WHERE id IN (new.id, new.id + 1);
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER again AFTER UPDATE ON device FOR EACH ROW
+	WHEN (pg_trigger_depth() = 0 AND old.id = new.id AND new.id % 3 = 0) EXECUTE FUNCTION again();
 CREATE FUNCTION move(a int, b int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	UPDATE device SET id = b WHERE id = a;
@@ -109,6 +121,7 @@ foreach my $run (@runs)
 }
 
 my $db = session($node);
+$db->query('DROP TRIGGER again ON device');
 
 # What is rolled back to before bloom_track is tracked: a removed key doesn't come back with it.
 $db->query("CREATE TABLE early (id int PRIMARY KEY); INSERT INTO early VALUES (1), (2)");

@@ -18,9 +18,9 @@
 extern void bfpg_change_record(Oid schema, Datum list, Datum key, bool value);
 
 /*
- * Throws unless an open table tracks a list as it must, by the triggers that it has.  Returns the kind of
- * its keys, and whether a text of the column could be another key's.
+ * Throws unless an open table tracks a list as it must, by the triggers that it has.  Returns whether a
+ * text of the column could be another key's.
  */
-extern uint32 bfpg_change_check_trigger(Relation table, Oid schema, const char *list, bool *blanks);
+extern bool bfpg_change_check_trigger(Relation table, Oid schema, const char *list);
 
 #endif							/* BFPG_CHANGE_H */

@@ -205,6 +205,8 @@ publish_query(BfpgPublication *list)
 	bfpg_progress_begin(list, "writing");
 	bfpg_publish_write(list, &last);
 	bfpg_progress_end(list, writing);
+	if (list->tracked)
+		bfpg_track_tell_elsewhere(list);
 	bfpg_publish_build_done(list);
 }
 

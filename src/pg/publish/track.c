@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tcop/pquery.h"
 #include "utils/acl.h"
@@ -23,12 +24,11 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "bf_key.h"
 #include "engines/engines.h"
 #include "base/pg_compat.h"
 #include "change/change.h"
 #include "list/list.h"
-#include "publish/publish.h"
+#include "publish/build.h"
 
 PG_FUNCTION_INFO_V1(bloomfilter_track);
 PG_FUNCTION_INFO_V1(bloomfilter_untrack);
@@ -89,6 +89,19 @@ bfpg_track_check_query(const BfpgPublication *list)
 			 errhint("CALL bloom_refresh(%s), or CALL bloom_untrack(%s) first.", quote_literal_cstr(list->name), quote_literal_cstr(list->name))));
 }
 
+/* The tables that a plan reads, also by views and as partitions. */
+static List *
+tables_read(const PlannedStmt *plan)
+{
+	List	   *tables = NIL;
+	ListCell   *cell;
+
+	foreach(cell, plan->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION)
+			tables = lappend_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
+	return tables;
+}
+
 /* A materialized view has a removed key until it is refreshed, a foreign table until its server says so. */
 void
 bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
@@ -96,13 +109,11 @@ bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
 	ListCell   *cell;
 	bool		stale = list->made.remote;
 
-	foreach(cell, plan->rtable)
+	foreach(cell, tables_read(plan))
 	{
-		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+		char		kind = get_rel_relkind(lfirst_oid(cell));
 
-		if (entry->rtekind != RTE_RELATION)
-			continue;
-		stale |= entry->relkind == RELKIND_MATVIEW || entry->relkind == RELKIND_FOREIGN_TABLE || bfpg_is_distributed(entry->relid);
+		stale |= kind == RELKIND_MATVIEW || kind == RELKIND_FOREIGN_TABLE || bfpg_is_distributed(lfirst_oid(cell));
 	}
 	if (stale)
 		ereport(ERROR,
@@ -112,16 +123,32 @@ bfpg_track_check_plan(const BfpgPublication *list, const PlannedStmt *plan)
 				 errhint("Publish the list by a query of tables in this database, or CALL bloom_untrack(%s).", quote_literal_cstr(list->name))));
 }
 
-/* Selects, of each trigger for a list, the statement that drops it; a partition's copy goes with its original. */
-static SPITupleTable *
+/* Of a row that find_triggers selects. */
+enum
+{
+	TRIGGER_DROP = 1,			/* the statement that drops the trigger */
+	TRIGGER_RELATION,
+	TRIGGER_OF_ROWS
+};
+
+/* Selects each trigger for a list; a partition's copy goes with its original. */
+static const SPITupleTable *
 find_triggers(const BfpgPlace *place, const char *name)
 {
 	bfpg_run_for_list(place, name,
-					  "SELECT format('DROP TRIGGER %%I ON %%s', tgname, tgrelid::regclass) FROM pg_trigger "
+					  "SELECT format('DROP TRIGGER %%I ON %%s', tgname, tgrelid::regclass), tgrelid, tgtype & 1 = 1 FROM pg_trigger "
 					  "WHERE tgfoid = '%1$sbloom_change_trigger'::regproc AND tgparentid = 0 "
 					  "AND position(convert_to($1, getdatabaseencoding()) || '\\x00' IN tgargs) = 1",
 					  SPI_OK_SELECT);
 	return SPI_tuptable;
+}
+
+static Datum
+trigger_column(const SPITupleTable *triggers, uint64 row, int column)
+{
+	bool		is_null;
+
+	return SPI_getbinval(triggers->vals[row], triggers->tupdesc, column, &is_null);
 }
 
 void
@@ -133,7 +160,28 @@ bfpg_track_tell_triggers(const BfpgPlace *place, const char *name)
 	for (i = 0; i < triggers->numvals; i++)
 		ereport(NOTICE,
 				(errmsg("a table still has a trigger for list \"%s\"", name),
-				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, 1))));
+				 errhint("It does nothing without the list: %s.", SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
+}
+
+/* After a table was renamed, and another one got its name, the query reads that one, and the triggers are the other's. */
+void
+bfpg_track_tell_elsewhere(const BfpgPublication *list)
+{
+	List	   *tables = tables_read(list->made.build->plan);
+	const SPITupleTable *triggers = find_triggers(&list->place, list->name);
+	uint64		i;
+
+	for (i = 0; tables != NIL && i < triggers->numvals; i++)
+	{
+		Oid			table = DatumGetObjectId(trigger_column(triggers, i, TRIGGER_RELATION));
+
+		if (DatumGetBool(trigger_column(triggers, i, TRIGGER_OF_ROWS)) && !list_member_oid(tables, table))
+			ereport(WARNING,
+					(errmsg("list \"%s\" is tracked by table \"%s\", which its query does not read", list->name, get_rel_name(table)),
+					 errdetail("Changes of the tables that the query reads are no changes of the list by this trigger."),
+					 errhint("If another table has taken its name, CALL bloom_track with that one, and %s.",
+							 SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP))));
+	}
 }
 
 static void
@@ -150,39 +198,49 @@ static const char *
 trigger_name(const char *list, const char *what)
 {
 	if (strlen(list) > NAMEDATALEN / 2)
-		list = psprintf("%.16s_%08x", list, hash_bytes((const unsigned char *) list, (int) strlen(list)));
-	return quote_identifier(psprintf("bloom_%s_%s", what, list));
+		list = psprintf("%.*s_%08x", pg_mbcliplen(list, (int) strlen(list), 16), list, hash_bytes((const unsigned char *) list, (int) strlen(list)));
+	return psprintf("bloom_%s_%s", what, list);
+}
+
+/* Whether a table has a trigger that is fired always, as rows of logical replication need it. */
+static bool
+fires_always(Oid relation, const char *name)
+{
+	Relation	table = table_open(relation, AccessShareLock);
+	bool		always = false;
+	int			i;
+
+	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+		always |= table->trigdesc->triggers[i].tgenabled == TRIGGER_FIRES_ALWAYS && strcmp(table->trigdesc->triggers[i].tgname, name) == 0;
+	table_close(table, NoLock);
+	return always;
 }
 
 /* As the caller, who needs the rights to do so. */
+static void
+make_trigger(Oid table, const char *name, const char *what, const char *arguments, bool always)
+{
+	execute(psprintf("CREATE OR REPLACE TRIGGER %s %s EXECUTE FUNCTION %s", quote_identifier(name), what, arguments), SPI_OK_UTILITY);
+	if (always)
+		execute(psprintf("ALTER TABLE %s ENABLE ALWAYS TRIGGER %s", qualified(table), quote_identifier(name)), SPI_OK_UTILITY);
+}
+
 static void
 make_triggers(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	const char *function = quote_qualified_identifier(get_namespace_name(list->place.schema), "bloom_change_trigger");
 	const char *name = quote_literal_cstr(list->name);
+	const char *change = trigger_name(list->name, "change");
+	bool		always = fires_always(tracked->relation, change);
 	ListCell   *cell;
 
-	execute(psprintf("CREATE OR REPLACE TRIGGER %s AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION %s(%s, %s%s%s)",
-					 trigger_name(list->name, "change"), qualified(tracked->relation), function, name,
-					 quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
-					 tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)),
-			SPI_OK_UTILITY);
+	make_trigger(tracked->relation, change, psprintf("AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW", qualified(tracked->relation)),
+				 psprintf("%s(%s, %s%s%s)", function, name, quote_literal_cstr(tracked->key), tracked->value == NULL ? "" : ", ",
+						  tracked->value == NULL ? "" : quote_literal_cstr(tracked->value)), always);
 	foreach(cell, find_all_inheritors(tracked->relation, ShareRowExclusiveLock, NULL))
-		execute(psprintf("CREATE OR REPLACE TRIGGER %s BEFORE TRUNCATE ON %s FOR EACH STATEMENT EXECUTE FUNCTION %s(%s)",
-						 trigger_name(list->name, "truncate"), qualified(lfirst_oid(cell)), function, name),
-				SPI_OK_UTILITY);
-}
-
-static void
-check_kind(const BfpgPublication *list, const BfpgLastList *last, uint32 kind)
-{
-	char		type[BF_KEY_TEXT_BYTES];
-
-	if (last->key_type == NULL || strcmp(bf_key_type_text(kind, type), last->key_type) == 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("list \"%s\" has %s keys, and the column %s keys", list->name, last->key_type, type)));
+		make_trigger(lfirst_oid(cell), trigger_name(list->name, "truncate"),
+					 psprintf("BEFORE TRUNCATE ON %s FOR EACH STATEMENT", qualified(lfirst_oid(cell))),
+					 psprintf("%s(%s)", function, name), always);
 }
 
 /* Keys that are in the table must be those that the trigger takes; nobody writes it meanwhile. */
@@ -204,7 +262,7 @@ check_rows(const TrackedTable *tracked)
 }
 
 static void
-track_table(const BfpgPublication *list, const BfpgLastList *last, const TrackedTable *tracked)
+track_table(const BfpgPublication *list, const TrackedTable *tracked)
 {
 	ListCell   *cell;
 
@@ -212,10 +270,8 @@ track_table(const BfpgPublication *list, const BfpgLastList *last, const Tracked
 	foreach(cell, find_all_inheritors(tracked->relation, NoLock, NULL))
 	{
 		Relation	table = table_open(lfirst_oid(cell), NoLock);
-		bool		blanks;
 
-		check_kind(list, last, bfpg_change_check_trigger(table, list->place.schema, list->name, &blanks));
-		if (blanks && lfirst_oid(cell) == tracked->relation)
+		if (bfpg_change_check_trigger(table, list->place.schema, list->name) && lfirst_oid(cell) == tracked->relation)
 			check_rows(tracked);
 		table_close(table, NoLock);
 	}
@@ -280,7 +336,7 @@ bloomfilter_track(PG_FUNCTION_ARGS)
 	bfpg_publish_find(&list.place, list.name, &last);
 	by_table = read_table(fcinfo, &tracked);
 	if (by_table)
-		track_table(&list, &last, &tracked);
+		track_table(&list, &tracked);
 	list.asked.tracking = BFPG_TRACK;
 	PG_TRY();
 	{
@@ -313,7 +369,7 @@ bloomfilter_untrack(PG_FUNCTION_ARGS)
 	EnsurePortalSnapshotExists();
 	triggers = find_triggers(&list.place, list.name);
 	for (i = 0; i < triggers->numvals; i++)
-		execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, 1), SPI_OK_UTILITY);
+		execute(SPI_getvalue(triggers->vals[i], triggers->tupdesc, TRIGGER_DROP), SPI_OK_UTILITY);
 	SPI_finish();
 	PG_RETURN_VOID();
 }

@@ -1,0 +1,295 @@
+/*
+ * tracked.c
+ *	  Whether a table's triggers can track a list.
+ *
+ * A key that is in must never be denied, and with a key whose row goes, or whose boolean becomes
+ * false, another row's key may go that has the same bytes.  So what the trigger fires for is looked
+ * at, whenever PostgreSQL tells that it may have changed (sql/track.sql):
+ *
+ * 1. The trigger sees what happened, after all that could stop it: AFTER, FOR EACH ROW, not
+ *	  deferrable.  It sees the columns: none is virtual.  (Mutation J5.)
+ * 2. There is one row for a key at a time: a unique index of the key alone, on all partitions
+ *	  together, that is checked at once, and no rows of inheritance children.  (J6, J7.)
+ * 3. No two values of the column have the same bytes, and they are of the list's type.  (J8, J28.)
+ * 4. TRUNCATE, which fires no trigger for rows, is refused.  (J10.)
+ * 5. Whoever owns the table could change the list by hand.  (J11.)
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "bf_key.h"
+#include "base/pg_compat.h"
+#include "change/change.h"
+#include "change/tracked.h"
+#include "list/list.h"
+#include "list/owner.h"
+
+#define REFUSES_TRUNCATE (TRIGGER_TYPE_STATEMENT | TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_TRUNCATE)
+
+void
+bfpg_tracked_find_list(BfpgTracked *tracked)
+{
+	Relation	table = table_open(bfpg_list_relation(tracked->schema, "bloom_generation"), AccessShareLock);
+	SysScanDesc scan;
+	HeapTuple	tuple = bfpg_list_newest_row(table, tracked->list, &scan);
+	Datum		keys;
+	bool		is_null;
+
+	tracked->exists = tuple != NULL;
+	tracked->keys = NULL;
+	if (tuple != NULL)
+	{
+		keys = heap_getattr(tuple, SPI_fnumber(RelationGetDescr(table), "key_type"), RelationGetDescr(table), &is_null);
+		tracked->keys = is_null ? NULL : TextDatumGetCString(keys);
+	}
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+}
+
+pg_noreturn static void
+refuse_use(const TriggerData *trigger, const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("trigger \"%s\" of table \"%s\" can't track a list", trigger->tg_trigger->tgname, RelationGetRelationName(trigger->tg_relation)),
+			 errdetail_internal("%s", detail),
+			 errhint("Drop it. CALL bloom_track makes the triggers that a list needs.")));
+}
+
+void
+bfpg_tracked_check_trigger(const TriggerData *trigger)
+{
+	int			arguments = trigger->tg_trigger->tgnargs;
+
+	if (!TRIGGER_FIRED_AFTER(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || trigger->tg_trigger->tgdeferrable)
+		refuse_use(trigger, "It must be AFTER INSERT OR UPDATE OR DELETE, FOR EACH ROW, and not deferrable, or BEFORE TRUNCATE.");
+	if (arguments != BFPG_TRACKED_VALUE && arguments != BFPG_TRACKED_COUNT)
+		refuse_use(trigger, "Its arguments must be a list, a column of keys and, where there is one, a boolean column.");
+}
+
+static AttrNumber
+find_column(const TriggerData *trigger, int argument)
+{
+	AttrNumber	column = SPI_fnumber(RelationGetDescr(trigger->tg_relation), trigger->tg_trigger->tgargs[argument]);
+
+	if (column <= 0)
+		refuse_use(trigger, psprintf("The table has no column \"%s\".", trigger->tg_trigger->tgargs[argument]));
+	return column;
+}
+
+static void
+find_columns(const TriggerData *trigger, BfpgTracked *tracked)
+{
+	Form_pg_attribute key;
+	Form_pg_attribute value;
+
+	tracked->key = find_column(trigger, BFPG_TRACKED_KEY);
+	key = TupleDescAttr(RelationGetDescr(trigger->tg_relation), tracked->key - 1);
+	tracked->type = key->atttypid;
+	bfpg_column_coder(key->atttypid, key->attcollation, &tracked->coder);
+	tracked->value = 0;
+	if (trigger->tg_trigger->tgnargs == BFPG_TRACKED_VALUE)
+		return;
+	tracked->value = find_column(trigger, BFPG_TRACKED_VALUE);
+	value = TupleDescAttr(RelationGetDescr(trigger->tg_relation), tracked->value - 1);
+	if (getBaseType(value->atttypid) != BOOLOID)
+		refuse_use(trigger, psprintf("Column \"%s\" is no boolean.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
+	if (value->attgenerated != '\0' && value->attgenerated != ATTRIBUTE_GENERATED_STORED)
+		refuse_use(trigger, psprintf("Column \"%s\" is virtual: no trigger sees it. Generate it STORED.", trigger->tg_trigger->tgargs[BFPG_TRACKED_VALUE]));
+}
+
+/* Look-ups of one type don't see changes of keys of another one. */
+static void
+check_kind(const TriggerData *trigger, const BfpgTracked *tracked)
+{
+	char		type[BF_KEY_TEXT_BYTES];
+
+	if (tracked->keys == NULL || strcmp(bf_key_type_text(tracked->coder.type, type), tracked->keys) == 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST]),
+			 errdetail("The list has %s keys, and column \"%s\" has %s keys.", tracked->keys, trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY], type),
+			 errhint("CALL bloom_publish with the list's query and allow_type_change => true, track the column that its query returns, or drop the trigger \"%s\".",
+					 trigger->tg_trigger->tgname)));
+}
+
+/* Whether an index allows one row for each value of a column. */
+static bool
+is_unique_for(Oid index, AttrNumber column)
+{
+	Relation	relation = index_open(index, AccessShareLock);
+	Form_pg_index form = relation->rd_index;
+	bool		unique = relation->rd_rel->relam == BTREE_AM_OID &&
+		form->indisunique && form->indimmediate && form->indisvalid && form->indislive &&
+		form->indnkeyatts == 1 && form->indkey.values[0] == column &&
+		heap_attisnull(relation->rd_indextuple, Anum_pg_index_indpred, NULL);
+
+	index_close(relation, NoLock);
+	return unique;
+}
+
+/* InvalidOid: there is none. */
+static Oid
+find_unique_index(Relation table, const char *column)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+	List	   *indexes = RelationGetIndexList(table);
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		if (is_unique_for(lfirst_oid(cell), number))
+			return lfirst_oid(cell);
+	return InvalidOid;
+}
+
+/* Inheritance other than by partitions: rows that the table's indexes don't know. */
+static bool
+is_inherited(Relation table)
+{
+	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return false;
+	return find_inheritance_children(RelationGetRelid(table), NoLock) != NIL || has_superclass(RelationGetRelid(table));
+}
+
+/* The trigger of a table for a list that is fired whenever another one is that is enabled so; NULL: there is none. */
+static Trigger *
+find_trigger(Relation table, Oid function, const char *list, int16 type, char enabled)
+{
+	int			i;
+
+	for (i = 0; table->trigdesc != NULL && i < table->trigdesc->numtriggers; i++)
+	{
+		Trigger    *trigger = &table->trigdesc->triggers[i];
+
+		if (trigger->tgfoid == function && (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == enabled) &&
+			(trigger->tgtype & type) == type && TRIGGER_FOR_ROW(trigger->tgtype) == TRIGGER_FOR_ROW(type) &&
+			trigger->tgnargs > 0 && strcmp(trigger->tgargs[BFPG_TRACKED_LIST], list) == 0)
+			return trigger;
+	}
+	return NULL;
+}
+
+/* The table that all partitions are of, or the table itself. */
+static Relation
+open_root(Relation table)
+{
+	Oid			root = RelationGetRelid(table);
+
+	if (table->rd_rel->relispartition)
+		root = llast_oid(get_partition_ancestors(root));
+	return table_open(root, AccessShareLock);
+}
+
+static void
+check_rows(Relation root, const char *list, const char *key)
+{
+	if (!OidIsValid(find_unique_index(root, key)))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
+				 errdetail("It has no unique index of column \"%s\" alone that is valid, not partial and not deferrable.", key),
+				 errhint("CREATE UNIQUE INDEX ON %s (%s). Where that can't be, CALL bloom_track(%s), and bloom_change for each key.",
+						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(root)), RelationGetRelationName(root)),
+						 quote_identifier(key), quote_literal_cstr(list))));
+	if (is_inherited(root))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(root), list),
+				 errdetail("It inherits or is inherited from: its unique index doesn't know all rows."),
+				 errhint("CALL bloom_track(%s), and bloom_change for each key.", quote_literal_cstr(list))));
+}
+
+static void
+check_table(const TriggerData *trigger)
+{
+	const Trigger *of_rows = trigger->tg_trigger;
+	const char *list = of_rows->tgargs[BFPG_TRACKED_LIST];
+	Relation	root = open_root(trigger->tg_relation);
+
+	check_rows(root, list, of_rows->tgargs[BFPG_TRACKED_KEY]);
+	if (find_trigger(trigger->tg_relation, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL ||
+		find_trigger(root, of_rows->tgfoid, list, REFUSES_TRUNCATE, of_rows->tgenabled) == NULL)
+		refuse_use(trigger, psprintf("It needs a trigger BEFORE TRUNCATE of the same list beside it, enabled as it is itself. Table \"%s\" or its partition lacks one.", RelationGetRelationName(root)));
+	table_close(root, AccessShareLock);
+}
+
+/* How a key's row is found.  A partition has its part of the index that all of them have together. */
+static void
+find_index(const TriggerData *trigger, BfpgTracked *tracked)
+{
+	Relation	index;
+
+	tracked->index = find_unique_index(trigger->tg_relation, trigger->tg_trigger->tgargs[BFPG_TRACKED_KEY]);
+	index = index_open(tracked->index, AccessShareLock);
+	ScanKeyEntryInitialize(&tracked->row, 0, tracked->key, BTEqualStrategyNumber, InvalidOid, index->rd_indcollation[0],
+						   get_opcode(get_opfamily_member(index->rd_opfamily[0], index->rd_opcintype[0], index->rd_opcintype[0], BTEqualStrategyNumber)), 0);
+	index_close(index, NoLock);
+}
+
+/* The trigger acts for whoever writes the table, so the table's owner answers for it. */
+static void
+check_owner(const TriggerData *trigger, Oid schema)
+{
+	const char *list = trigger->tg_trigger->tgargs[BFPG_TRACKED_LIST];
+	Oid			writer = trigger->tg_relation->rd_rel->relowner;
+	BfpgOwner	owner;
+
+	bfpg_owner_find(schema, list, &owner);
+	if (superuser_arg(writer) || (OidIsValid(owner.role) && has_privs_of_role(writer, owner.role)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("table \"%s\" can't change list \"%s\"", RelationGetRelationName(trigger->tg_relation), list),
+			 OidIsValid(owner.role)
+			 ? errdetail("Its owner \"%s\" has not the rights of the list's owner \"%s\".", GetUserNameFromId(writer, false), owner.name)
+			 : errdetail("The list has no owner here."),
+			 errhint("CALL bloom_alter(%s, owner => %s), or drop the trigger \"%s\".", quote_literal_cstr(list),
+					 quote_literal_cstr(GetUserNameFromId(writer, false)), trigger->tg_trigger->tgname)));
+}
+
+void
+bfpg_tracked_check(const TriggerData *trigger, BfpgTracked *tracked)
+{
+	bfpg_tracked_check_trigger(trigger);
+	find_columns(trigger, tracked);
+	check_table(trigger);
+	check_kind(trigger, tracked);
+	find_index(trigger, tracked);
+	check_owner(trigger, tracked->schema);
+}
+
+bool
+bfpg_change_check_trigger(Relation table, Oid schema, const char *list)
+{
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum("bloom_change_trigger"),
+										   PointerGetDatum(buildoidvector(NULL, 0)), ObjectIdGetDatum(schema));
+	TriggerData trigger = {
+		.type = T_TriggerData, .tg_event = TRIGGER_EVENT_ROW | TRIGGER_EVENT_AFTER, .tg_relation = table,
+		.tg_trigger = find_trigger(table, function, list, TRIGGER_TYPE_ROW, TRIGGER_FIRES_ON_ORIGIN)
+	};
+	BfpgTracked tracked = {.schema = schema, .list = CStringGetTextDatum(list)};
+
+	if (trigger.tg_trigger == NULL)
+		elog(ERROR, "table \"%s\" has no trigger that tracks list \"%s\"", RelationGetRelationName(table), list);
+	bfpg_tracked_find_list(&tracked);
+	bfpg_tracked_check(&trigger, &tracked);
+	return tracked.coder.type == BF_KEY_TEXT && getBaseType(tracked.type) != BPCHAROID;
+}
